@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"context"
+	"io"
+
+	"straggler/schema"
+)
+
+// Format is one family of logs. A format is a value in the table of formats.go and prints its own documentation.
+type Format struct {
+	Name   string // as --from takes it: spark, jhist, rumen, …
+	Doc    string // one line: what it reads
+	Detail string // what is read from where, which columns stay NULL, what was never tried on a real file
+
+	// Claim groups the entries of a directory that together are one input, such as the files of a rolling event log.
+	// It sees names only. Nil for formats whose inputs are single files.
+	Claim func(dir Dir) []Group
+
+	// Sniff says from the first bytes, decompressed, whether this is the format and by what sign.
+	Sniff func(h Head) Match
+
+	// Read turns an input into rows. Records that it can not decode go to out.Reject and never end the read.
+	// It returns an error when the input as a whole can not be read further; rows emitted until then stay.
+	Read func(ctx context.Context, in *Input, out *Sink) error
+}
+
+// Dir is a directory as a walk sees it: Names are sorted, sub-directories end in a slash.
+type Dir struct {
+	Path  string
+	Names []string
+}
+
+// Group is a set of entries of a directory that are one input, in reading order.
+type Group struct {
+	Base  string   // the input's base name
+	Names []string // relative to the directory; may name files of sub-directories
+	Drop  []string // names that belong to the input and hold nothing to read
+}
+
+// Head is what a format may look at to recognise an input: its first file's name and first decompressed bytes.
+type Head struct {
+	Name  string // base name, without compression suffixes
+	Bytes []byte // at most 64 KiB
+	Whole bool   // Bytes is all there is
+}
+
+// Match is an answer to 'is this yours?'. The surest answer wins; a tie is an error that names both.
+type Match struct {
+	Sure int    // 0 no, 1 possible, 2 likely, 3 certain
+	Why  string // the sign it was recognised by, for the summary
+}
+
+// Input is one log: a file, a stream, or a group of files.
+type Input struct {
+	Name  string     // path as the user would write it; source_file of its rows
+	Base  string     // last element of the path
+	Key   schema.Key // see schema.InputKey
+	Parts []Part     // in reading order
+}
+
+// Part is one file of an input.
+type Part struct {
+	Name string
+	Size int64 // compressed bytes; -1 unknown
+
+	// Open reads it from the start, decompressed, within the limits of size and ratio. The errors of the reader name
+	// the file and the byte; a cut stream gives io.ErrUnexpectedEOF after all that could be read.
+	Open func(ctx context.Context) (io.ReadCloser, error)
+}

@@ -1,0 +1,154 @@
+package schema
+
+// Enum is a column type that holds one of a fixed list of words.
+type Enum interface{ Words() []string }
+
+// AttemptStatus says how an attempt ended.
+type AttemptStatus string
+
+const (
+	Success AttemptStatus = "success"
+	Failed  AttemptStatus = "failed"
+	Killed  AttemptStatus = "killed"
+	Lost    AttemptStatus = "lost"    // its machine or executor went away under it
+	Running AttemptStatus = "running" // the log stops before its end
+)
+
+func (AttemptStatus) Words() []string {
+	return []string{string(Success), string(Failed), string(Killed), string(Lost), string(Running)}
+}
+
+// RunStatus says how an application, job or phase ended.
+type RunStatus string
+
+const (
+	RunSucceeded RunStatus = "succeeded"
+	RunFailed    RunStatus = "failed"
+	RunKilled    RunStatus = "killed"
+	RunRunning   RunStatus = "running" // the log stops before its end
+	RunSkipped   RunStatus = "skipped" // planned and never submitted
+	RunUnknown   RunStatus = "unknown"
+)
+
+func (RunStatus) Words() []string {
+	return []string{string(RunSucceeded), string(RunFailed), string(RunKilled), string(RunRunning), string(RunSkipped), string(RunUnknown)}
+}
+
+// Locality says how far a task ran from its data.
+type Locality string
+
+const (
+	ProcessLocal Locality = "process_local"
+	NodeLocal    Locality = "node_local"
+	NoPreference Locality = "no_pref"
+	RackLocal    Locality = "rack_local"
+	AnyLocality  Locality = "any" // off switch, or anywhere
+)
+
+func (Locality) Words() []string {
+	return []string{string(ProcessLocal), string(NodeLocal), string(NoPreference), string(RackLocal), string(AnyLocality)}
+}
+
+// Pattern says which outputs of one phase feed which tasks of the next.
+type Pattern string
+
+const (
+	AllToAll       Pattern = "all_to_all"
+	OneToOne       Pattern = "one_to_one"
+	ManyToOne      Pattern = "many_to_one"
+	UnknownPattern Pattern = "unknown"
+)
+
+func (Pattern) Words() []string {
+	return []string{string(AllToAll), string(OneToOne), string(ManyToOne), string(UnknownPattern)}
+}
+
+// ProgressSource says where a progress sample comes from.
+type ProgressSource string
+
+const (
+	Reported  ProgressSource = "reported"
+	Bucketed  ProgressSource = "bucketed"  // interpolated by the framework into fixed buckets
+	Synthetic ProgressSource = "synthetic" // ours; never to be read as a measurement
+)
+
+func (ProgressSource) Words() []string {
+	return []string{string(Reported), string(Bucketed), string(Synthetic)}
+}
+
+// Quality is a bit mask of what is not as good as it could be about an attempt's row.
+type Quality int64
+
+const (
+	PartialRow     Quality = 1 << iota // its start or end is missing from the log
+	BytesEstimated                     // input or remote bytes are derived, not measured
+	RackUnknown                        // no rack in the log
+	TimeSynthetic                      // its times were computed by us
+	TaskUnknown                        // task is a position in a shorter set, not the partition
+	TimeRepaired                       // a nonsensical time was dropped
+	MetricsMissing                     // the log has no metrics for it
+	GangMember                         // runs with others and is not independent
+)
+
+// Basis says what a phase's progress rates are measured in (DOLLY §2.1.1).
+type Basis string
+
+const (
+	BasisBytes    Basis = "bytes"
+	BasisRecords  Basis = "records"
+	BasisDuration Basis = "duration" // nothing to divide by: the ratio of durations
+)
+
+func (Basis) Words() []string {
+	return []string{string(BasisBytes), string(BasisRecords), string(BasisDuration)}
+}
+
+// Rule names why an attempt is an outlier.
+type Rule string
+
+const (
+	HighRuntime   Rule = "high_runtime"   // duration > 1.5 × the phase's median (MANTRI §4.1)
+	StragglerRule Rule = "straggler"      // rate < half the phase's median (DOLLY §2.1.2)
+	RecomputeRule Rule = "recompute"      // regenerates a lost output (MANTRI §4.1)
+	LateSlowTask  Rule = "late_slow_task" // rate under the 25th percentile of the phase (LATE §4)
+)
+
+func (Rule) Words() []string {
+	return []string{string(HighRuntime), string(StragglerRule), string(RecomputeRule), string(LateSlowTask)}
+}
+
+// Cause names what seconds of excess are due to.
+type Cause string
+
+const (
+	DataSkew         Cause = "data_skew"
+	Network          Cause = "network"
+	BadMachine       Cause = "bad_machine"
+	Recompute        Cause = "recompute"
+	GC               Cause = "gc"
+	Spill            Cause = "spill"
+	Scheduler        Cause = "scheduler"
+	Deserialize      Cause = "deserialize"
+	LocalityMiss     Cause = "locality"
+	Transient        Cause = "transient"
+	UnexplainedCause Cause = "unexplained"
+)
+
+func (Cause) Words() []string {
+	return []string{string(DataSkew), string(Network), string(BadMachine), string(Recompute), string(GC), string(Spill),
+		string(Scheduler), string(Deserialize), string(LocalityMiss), string(Transient), string(UnexplainedCause)}
+}
+
+// Verdict is the state of a machine.
+type Verdict string
+
+const (
+	Healthy        Verdict = "healthy"
+	Slow           Verdict = "slow"
+	Flaky          Verdict = "flaky"
+	UnknownVerdict Verdict = "unknown"
+)
+
+func (Verdict) Words() []string {
+	return []string{string(Healthy), string(Slow), string(Flaky), string(UnknownVerdict)}
+}

@@ -1,0 +1,102 @@
+package schema
+
+// The rows of the result tables: what detect, causes and whatif write, one commit each.
+
+// PhaseStats says how the tasks of a phase compare.
+type PhaseStats struct {
+	PhaseID       Key           `col:"phase_id" key:"phases" doc:"the phase"`
+	Tasks         int64         `col:"tasks" doc:"distinct tasks seen"`
+	Attempts      int64         `col:"attempts" doc:"attempts seen"`
+	Succeeded     int64         `col:"succeeded" doc:"tasks with a successful attempt; the figures below are of the attempt that won"`
+	MedianS       Null[float64] `col:"median_s" unit:"s" doc:"median duration"`
+	P95S          Null[float64] `col:"p95_s" unit:"s" doc:"95th percentile of the duration"`
+	MaxS          Null[float64] `col:"max_s" unit:"s" doc:"longest duration"`
+	MedianRate    Null[float64] `col:"median_rate" unit:"basis/s" doc:"median progress rate (DOLLY §2.1.1)"`
+	SlowestRate   Null[float64] `col:"slowest_rate" unit:"basis/s" doc:"lowest progress rate"`
+	SlowdownRatio Null[float64] `col:"slowdown_ratio" unit:"ratio" doc:"median rate / slowest rate (DOLLY §2.1.1)"`
+	SlowdownBasis Null[Basis]   `col:"slowdown_basis" doc:"what the rates are measured in"`
+	Stragglers    Null[int64]   `col:"stragglers" doc:"tasks with a rate under half the median (DOLLY §2.1.2)"`
+	Outliers      Null[int64]   `col:"outliers" doc:"tasks longer than 1.5 × the median (MANTRI §4.1)"`
+	LostS         Null[float64] `col:"lost_s" unit:"s" doc:"how much earlier the phase would have ended with every task at most the median"`
+	ModelR2       Null[float64] `col:"model_r2" unit:"fraction" doc:"variance of duration that input size and remote bytes explain"`
+	ModelN        Null[int64]   `col:"model_n" doc:"attempts the model was fitted on"`
+	Note          Null[string]  `col:"note" doc:"why a figure is NULL"`
+}
+
+// Outlier is an attempt that a rule calls slow.
+type Outlier struct {
+	AttemptID Key           `col:"attempt_id" key:"attempts" doc:"the attempt"`
+	PhaseID   Key           `col:"phase_id" key:"phases" doc:"its phase"`
+	Rule      Rule          `col:"rule" doc:"the rule that says so; one row a rule"`
+	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"how far over the rule's reference: duration / median, or median rate / rate"`
+	ExcessS   Null[float64] `col:"excess_s" unit:"s" doc:"duration − median of its phase; the whole duration for recompute"`
+}
+
+// Attribution is the part of an outlier's excess that one cause accounts for. Seconds of an attempt sum to its excess.
+type Attribution struct {
+	AttemptID  Key           `col:"attempt_id" key:"attempts" doc:"the outlier"`
+	PhaseID    Key           `col:"phase_id" key:"phases" doc:"its phase"`
+	Cause      Cause         `col:"cause" doc:"the cause"`
+	Seconds    float64       `col:"seconds" unit:"s" doc:"part of the excess; negative where the cause made it faster than the median"`
+	Share      Null[float64] `col:"share" unit:"fraction" doc:"seconds / excess"`
+	Rank       int32         `col:"rank" doc:"1 = the verdict, then by seconds"`
+	Confidence Null[float64] `col:"confidence" unit:"probability" doc:"of the verdict, on the row of rank 1: the share of such verdicts that are right on labelled logs"`
+	Evidence   string        `col:"evidence" unit:"JSON" doc:"predictor, coefficient, standard error, n, values of the task and of the median task"`
+}
+
+// MachineHealth is a machine's speed relative to the others in a window of time.
+type MachineHealth struct {
+	Machine     string        `col:"machine" doc:"host name"`
+	WindowStart Time          `col:"window_start" doc:"start of the window"`
+	WindowEnd   Time          `col:"window_end" doc:"end of the window"`
+	Attempts    int64         `col:"attempts" doc:"attempts that speak for it"`
+	Phases      int64         `col:"phases" doc:"phases that speak for it"`
+	Factor      Null[float64] `col:"factor" unit:"ratio" doc:"time relative to prediction, 1 = like the others"`
+	FactorLow   Null[float64] `col:"factor_low" unit:"ratio" doc:"lower end of the 95 % interval"`
+	FactorHigh  Null[float64] `col:"factor_high" unit:"ratio" doc:"upper end of the 95 % interval"`
+	OutlierRate Null[float64] `col:"outlier_rate" unit:"fraction" doc:"share of its attempts that are outliers"`
+	Losses      int64         `col:"losses" doc:"outputs lost on it"`
+	Verdict     Verdict       `col:"verdict" doc:"healthy, slow, flaky, or unknown where the sample is too small"`
+}
+
+// JobCost is what a cause cost a job: its completion time with that cause's excess removed, replayed.
+type JobCost struct {
+	JobID    Key           `col:"job_id" key:"jobs" doc:"the job"`
+	Cause    Cause         `col:"cause" doc:"the cause removed"`
+	SumS     float64       `col:"sum_s" unit:"s" doc:"excess of all its outliers due to the cause, over all slots"`
+	CostS    Null[float64] `col:"cost_s" unit:"s" doc:"how much earlier the job would have ended without it"`
+	CostLow  Null[float64] `col:"cost_low" unit:"s" doc:"lower end of the 95 % interval"`
+	CostHigh Null[float64] `col:"cost_high" unit:"s" doc:"upper end of the 95 % interval"`
+	Note     Null[string]  `col:"note" doc:"why a figure is NULL, or what it assumes"`
+}
+
+// WhatifRun is one replay of one job under one policy and seed.
+type WhatifRun struct {
+	RunID         int64         `col:"run_id" doc:"number of the replay"`
+	Policy        string        `col:"policy" doc:"name of the policy"`
+	Parameters    string        `col:"parameters" unit:"JSON" doc:"its parameters"`
+	Seed          int64         `col:"seed" doc:"seed of the draws"`
+	ApplicationID Key           `col:"application_id" key:"applications" doc:"the application"`
+	JobID         Key           `col:"job_id" key:"jobs" doc:"the job"`
+	ObservedS     Null[float64] `col:"observed_s" unit:"s" doc:"completion time in the log"`
+	ReplayS       Null[float64] `col:"replay_s" unit:"s" doc:"completion time replayed with policy none and the same seed"`
+	PredictedS    Null[float64] `col:"predicted_s" unit:"s" doc:"completion time replayed with the policy"`
+	Copies        int64         `col:"copies" doc:"copies launched"`
+	Wins          int64         `col:"wins" doc:"copies that finished first"`
+	Kills         int64         `col:"kills" doc:"attempts killed"`
+	WastedSlotS   float64       `col:"wasted_slot_s" unit:"s" doc:"slot time of attempts whose result was not used"`
+	TotalSlotS    float64       `col:"total_slot_s" unit:"s" doc:"slot time of all attempts"`
+}
+
+// WhatifSaving is what a policy saves, paired with policy none over the seeds.
+type WhatifSaving struct {
+	Policy         string        `col:"policy" doc:"name of the policy"`
+	Parameters     string        `col:"parameters" unit:"JSON" doc:"its parameters"`
+	JobID          Null[Key]     `col:"job_id" key:"jobs" doc:"the job; NULL = all of them"`
+	SavingS        Null[float64] `col:"saving_s" unit:"s" doc:"mean of replay − predicted over the seeds"`
+	SavingLow      Null[float64] `col:"saving_low" unit:"s" doc:"lower end of the 95 % interval"`
+	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of the 95 % interval"`
+	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
+	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"change of the slot time used"`
+	Assumptions    string        `col:"assumptions" unit:"JSON" doc:"what the figure rests on, the replay error among it"`
+}

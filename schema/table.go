@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Type is the type of a column, by its name in portable SQL.
+type Type string
+
+const (
+	Bool      Type = "BOOLEAN"
+	BigInt    Type = "BIGINT"
+	Int       Type = "INTEGER"
+	Double    Type = "DOUBLE"
+	String    Type = "STRING"
+	Timestamp Type = "TIMESTAMP" // microseconds, UTC
+)
+
+// Column describes one column of a table.
+type Column struct {
+	Name     string
+	Type     Type
+	Nullable bool
+	Unit     string   // "" where it has none
+	Key      string   // "primary", or the table that it refers to
+	Words    []string // the allowed values of an enum
+	Doc      string
+
+	offset uintptr // of the field in the Go row
+}
+
+// Offset is where the column's field lies in its Go row, for code that copies rows into columns.
+func (c *Column) Offset() uintptr { return c.offset }
+
+// Table describes one table: its columns stand in the order of the fields of its Go row.
+type Table struct {
+	Name    string
+	Doc     string
+	Result  bool   // written by detect, causes or whatif and replaced when run again
+	Cluster string // rows are written together by this column; "" where their order is that of the log
+	Columns []Column
+	Row     reflect.Type
+}
+
+// Column finds a column by name, nil where there is none.
+func (t *Table) Column(name string) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// tables is the one list of tables; it is never changed.
+var tables = []*Table{
+	declare[Application]("applications", "one row a run of a program", ""),
+	declare[Setting]("settings", "configuration values that the log carries", ""),
+	declare[Caveat]("caveats", "what to know before trusting an application's rows", ""),
+	declare[Job]("jobs", "one row a unit of work that a user waits for", ""),
+	declare[Phase]("phases", "one row a set of tasks that do the same to different data, and re-submission of it", ""),
+	declare[Edge]("edges", "dependencies between phases", ""),
+	declare[Attempt]("attempts", "one row an execution of a task", "phase_id"),
+	declare[Machine]("machines", "machines, and executors on them, with the time they were there", ""),
+	declare[MachineUsage]("machine_usage", "samples of machine load", ""),
+	declare[Progress]("progress", "samples of how far attempts had got", ""),
+	declare[Loss]("losses", "outputs that were finished and then lost", ""),
+	declare[Transfer]("transfers", "what tasks read from where, in logs that say so", ""),
+	declare[Reject]("rejects", "records that could not be used", ""),
+	declare[Ingest]("ingests", "one row a committed ingest", ""),
+	result[PhaseStats]("phase_stats", "how the tasks of each phase compare"),
+	result[Outlier]("outliers", "attempts that a rule calls slow, one row a rule"),
+	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
+	result[MachineHealth]("machine_health", "each machine's speed relative to the others, by window of time"),
+	result[JobCost]("job_costs", "how much of each job's completion time each cause cost"),
+	result[WhatifRun]("whatif_runs", "each job replayed under each policy and seed"),
+	result[WhatifSaving]("whatif_savings", "what each policy saves, with intervals over seeds"),
+}
+
+// Tables lists all tables, log tables first. The caller must not change them.
+func Tables() []*Table { return tables }
+
+// ByName finds a table, nil where there is none.
+func ByName(name string) *Table {
+	for _, t := range tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// TableOf is the table whose rows are R. It panics when R is not a row type: that is a mistake in the program.
+func TableOf[R any]() *Table {
+	typ := reflect.TypeFor[R]()
+	for _, t := range tables {
+		if t.Row == typ {
+			return t
+		}
+	}
+	panic(fmt.Sprintf("schema: %v is not the row of a table", typ))
+}
+
+func declare[R any](name, doc, cluster string) *Table {
+	typ := reflect.TypeFor[R]()
+	return &Table{Name: name, Doc: doc, Cluster: cluster, Row: typ, Columns: Columns(typ)}
+}
+
+func result[R any](name, doc string) *Table {
+	t := declare[R](name, doc, "")
+	t.Result = true
+	return t
+}
+
+// Columns reads the columns of any struct whose fields carry `col` tags, in order. It panics on a field type that no
+// column can hold. Queries scan into such structs too.
+func Columns(row reflect.Type) []Column {
+	cols := make([]Column, 0, row.NumField())
+	for f := range row.Fields() {
+		if f.Tag.Get("col") == "" {
+			continue
+		}
+		c := Column{Name: f.Tag.Get("col"), Unit: f.Tag.Get("unit"), Key: f.Tag.Get("key"), Doc: f.Tag.Get("doc"), offset: f.Offset}
+		typ := f.Type
+		if isNull(typ) {
+			c.Nullable = true
+			typ = typ.Field(0).Type
+		}
+		c.Type = typeOf(typ)
+		if e, ok := reflect.Zero(typ).Interface().(Enum); ok {
+			c.Words = e.Words()
+		}
+		cols = append(cols, c)
+	}
+	return cols
+}
+
+func isNull(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "V" && t.Field(1).Name == "OK"
+}
+
+func typeOf(t reflect.Type) Type {
+	if t == reflect.TypeFor[Time]() {
+		return Timestamp
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return Bool
+	case reflect.Int64:
+		return BigInt
+	case reflect.Int32:
+		return Int
+	case reflect.Float64:
+		return Double
+	case reflect.String:
+		return String
+	}
+	panic(fmt.Sprintf("schema: no column type for %v", t))
+}
