@@ -1,0 +1,189 @@
+package ingest
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"straggler/schema"
+)
+
+// Sink takes what a format reads from one input. It is safe for concurrent use; rows that are emitted by one goroutine
+// keep their order.
+type Sink struct {
+	limits Limits
+	write  func(Batch) error
+
+	mu      sync.Mutex
+	counts  Counts
+	kept    int64        // rejects that were written as rows
+	dropped int64        // rejects that were counted only
+	apps    []schema.Key // the first applications, for the caveats that the sink itself adds
+	err     error        // the first error of write, and the end of the sink
+}
+
+// Counts says what a sink was given.
+type Counts struct {
+	Decoded int64            // records used, or knowingly skipped
+	Rejects int64            // records that could not be used
+	Rows    map[string]int64 // rows by table
+}
+
+// Batch is rows of one table on their way from a format to a store.
+type Batch interface {
+	Table() *schema.Table
+	Len() int
+	AddTo(*schema.Trace) bool
+
+	own() Batch  // a copy that shares no slice with the format
+	size() int64 // bytes held, about
+}
+
+// NewSink makes a sink that hands what it is given to write, which must not keep a batch after it returns.
+func NewSink(limits Limits, write func(Batch) error) *Sink {
+	return &Sink{limits: limits.withDefaults(), write: write, counts: Counts{Rows: map[string]int64{}}}
+}
+
+// Emit takes rows of any log table. The slice may be reused afterwards, the strings in it must not change. It blocks
+// while the store is behind, so a few thousand rows a call are best. After an error the format should return it.
+func Emit[R any](out *Sink, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	out.mu.Lock()
+	if apps, ok := any(rows).([]schema.Application); ok {
+		out.remember(apps)
+	}
+	b := batch[R]{table: schema.TableOf[R](), rows: rows}
+	out.counts.Rows[b.table.Name] += int64(len(rows))
+	out.mu.Unlock()
+	return out.pass(b)
+}
+
+// pass hands a batch on, outside the lock: write may block for long.
+func (s *Sink) pass(b Batch) error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	err := s.write(b)
+	if err != nil {
+		s.mu.Lock()
+		if s.err == nil {
+			s.err = err
+		}
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// Decoded counts n records that were used or knowingly skipped.
+func (s *Sink) Decoded(n int64) {
+	s.mu.Lock()
+	s.counts.Decoded += n
+	s.mu.Unlock()
+}
+
+// Reject takes a record that could not be used. Its sample is cut and made printable here. Past Limits.Rejects it is
+// counted only.
+func (s *Sink) Reject(r schema.Reject) {
+	s.mu.Lock()
+	s.counts.Rejects++
+	keep := s.kept < s.limits.Rejects
+	if keep {
+		s.kept++
+		s.counts.Rows["rejects"]++
+	} else {
+		s.dropped++
+	}
+	s.mu.Unlock()
+	if keep {
+		r.Sample = Sample(r.Sample)
+		s.pass(batch[schema.Reject]{table: schema.TableOf[schema.Reject](), rows: []schema.Reject{r}})
+	}
+}
+
+// Caveat records what to know before trusting an application's rows.
+func (s *Sink) Caveat(c schema.Caveat) error { return Emit(s, []schema.Caveat{c}) }
+
+// Limits are the limits that the format has to keep to.
+func (s *Sink) Limits() Limits { return s.limits }
+
+// Err is the error that ended the sink, such as a full disk or a cancelled run; nil while it takes rows.
+func (s *Sink) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Counts says what the sink was given so far.
+func (s *Sink) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.counts
+	c.Rows = make(map[string]int64, len(s.counts.Rows))
+	for table, n := range s.counts.Rows {
+		c.Rows[table] = n
+	}
+	return c
+}
+
+// maxCaveatApps bounds the applications that a caveat about a whole input is repeated for.
+const maxCaveatApps = 64
+
+func (s *Sink) remember(apps []schema.Application) {
+	for i := 0; i < len(apps) && len(s.apps) < maxCaveatApps; i++ {
+		s.apps = append(s.apps, apps[i].ApplicationID)
+	}
+}
+
+// caveatAll records a caveat for the applications of the input.
+func (s *Sink) caveatAll(c schema.Caveat) error {
+	s.mu.Lock()
+	rows := make([]schema.Caveat, len(s.apps))
+	for i, app := range s.apps {
+		rows[i] = c
+		rows[i].ApplicationID = app
+	}
+	s.mu.Unlock()
+	return Emit(s, rows)
+}
+
+// finish ends the input: err is what Format.Read returned. It adds the caveats that a format can not know.
+func (s *Sink) finish(err error) error {
+	if e := s.Err(); e != nil {
+		return e
+	}
+	if err != nil {
+		if e := s.caveatAll(schema.Caveat{Code: "read_error", Detail: "the input could not be read to its end: " + Sample(err.Error())}); e != nil {
+			return e
+		}
+	}
+	if s.dropped > 0 {
+		return s.caveatAll(schema.Caveat{Code: "rejects_not_kept", Count: schema.Some(s.dropped),
+			Detail: fmt.Sprintf("only the first %d rejected records of the input are kept, the others are counted", s.kept)})
+	}
+	return nil
+}
+
+// batch is rows of R.
+type batch[R any] struct {
+	table *schema.Table
+	rows  []R
+}
+
+func (b batch[R]) Table() *schema.Table       { return b.table }
+func (b batch[R]) Len() int                   { return len(b.rows) }
+func (b batch[R]) AddTo(t *schema.Trace) bool { return schema.Add(t, b.rows...) }
+func (b batch[R]) own() Batch                 { return batch[R]{b.table, append([]R(nil), b.rows...)} }
+
+// size counts 16 bytes of text for each string column, which interned names seldom exceed.
+func (b batch[R]) size() int64 {
+	var r R
+	per := int64(unsafe.Sizeof(r))
+	for _, c := range b.table.Columns {
+		if c.Type == schema.String {
+			per += 16
+		}
+	}
+	return per * int64(len(b.rows))
+}

@@ -1,0 +1,100 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sampleBytes is how much of a rejected record is kept.
+const sampleBytes = 200
+
+// Sample is the first 200 bytes of a record, made printable: whatever a terminal could take for a command, a control
+// character, or a byte that is no UTF-8, is escaped as in a Go string.
+func Sample[S string | []byte](record S) string {
+	if len(record) > sampleBytes {
+		record = record[:sampleBytes]
+	}
+	var b strings.Builder
+	for text := string(record); text != ""; {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			// Also the rune that the cut at 200 bytes went through.
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// MaxText is the most bytes of a value that a log's text column keeps. Names are far shorter; call sites and
+// configuration values may be long, stack traces are cut.
+const MaxText = 16 << 10
+
+// Text makes a value from a log fit for a column: valid UTF-8, no NUL, at most MaxText bytes. Everything else stays as
+// it is; escaping is up to whoever prints it.
+func Text(s string) string {
+	if plain(s) {
+		return s
+	}
+	cut := len(s) > MaxText
+	if cut {
+		end := MaxText
+		for end > MaxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.ReplaceAll(s, "\x00", "")
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+func plain(s string) bool {
+	return len(s) <= MaxText && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}
+
+// Interner gives one string for equal bytes, so that a host that a log names a million times is allocated once. It
+// cleans values as Text does. The zero Interner is ready; it is not safe for concurrent use.
+type Interner struct{ known map[string]string }
+
+// maxInterned bounds what a log full of different values can make an Interner hold: 64 Ki short strings.
+const (
+	maxInterned     = 64 << 10
+	maxInternedText = 256
+)
+
+// Text is the value of b, which may be reused afterwards.
+func (in *Interner) Text(b []byte) string {
+	if s, ok := in.known[string(b)]; ok {
+		return s
+	}
+	s := Text(string(b))
+	if len(b) > maxInternedText {
+		return s
+	}
+	if in.known == nil || len(in.known) >= maxInterned {
+		in.known = make(map[string]string)
+	}
+	in.known[string(b)] = s
+	return s
+}
