@@ -1,0 +1,284 @@
+package schema
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// TestTablesAreDeclaredSoundly holds the declarations against the conventions that every reader relies on.
+func TestTablesAreDeclaredSoundly(t *testing.T) {
+	names := map[string]bool{}
+	for _, table := range Tables() {
+		if names[table.Name] || table.Doc == "" {
+			t.Errorf("%s: declared twice or without a doc", table.Name)
+		}
+		names[table.Name] = true
+		if table.Row.NumField() != len(table.Columns) {
+			t.Errorf("%s: %d fields, %d columns: a field without a col tag", table.Name, table.Row.NumField(), len(table.Columns))
+		}
+		if table.Cluster != "" && table.Column(table.Cluster) == nil {
+			t.Errorf("%s: clustered by unknown column %q", table.Name, table.Cluster)
+		}
+		columns := map[string]bool{}
+		for i, c := range table.Columns {
+			at := table.Name + "." + c.Name
+			if columns[c.Name] {
+				t.Errorf("%s: twice", at)
+			}
+			columns[c.Name] = true
+			if c.Doc == "" {
+				t.Errorf("%s: no doc", at)
+			}
+			if c.Key == "primary" && (i != 0 || c.Nullable) {
+				t.Errorf("%s: a primary key is the first column and never NULL", at)
+			}
+			if c.Key != "" && c.Key != "primary" && (ByName(c.Key) == nil || ByName(c.Key).Columns[0].Key != "primary") {
+				t.Errorf("%s: refers to %q, which has no primary key", at, c.Key)
+			}
+			for _, u := range []struct{ suffix, unit string }{{"_s", "s"}, {"_bytes", "bytes"}} {
+				if strings.HasSuffix(c.Name, u.suffix) && c.Unit != u.unit {
+					t.Errorf("%s: unit %q, want %q", at, c.Unit, u.unit)
+				}
+			}
+			if strings.HasSuffix(c.Name, "_time") != (c.Type == Timestamp) && c.Name != "time" && !strings.HasPrefix(c.Name, "window_") {
+				t.Errorf("%s: is %s; instants and only they end in _time", at, c.Type)
+			}
+			if c.Offset() != table.Row.Field(i).Offset {
+				t.Errorf("%s: offset %d, want %d", at, c.Offset(), table.Row.Field(i).Offset)
+			}
+		}
+	}
+}
+
+func TestTableOf(t *testing.T) {
+	if got := TableOf[Attempt]().Name; got != "attempts" {
+		t.Errorf("TableOf[Attempt] = %s", got)
+	}
+	if ByName("nosuch") != nil || TableOf[Attempt]().Column("nosuch") != nil {
+		t.Error("found what is not there")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("TableOf of a type that is no row must panic")
+		}
+	}()
+	TableOf[struct{ X int64 }]()
+}
+
+func TestColumnsReadsAnyStruct(t *testing.T) {
+	type row struct {
+		A     Null[Time]    `col:"a"`
+		skip  int           //nolint:unused // has no tag on purpose
+		B     int32         `col:"b" unit:"x" doc:"y"`
+		Word  Null[Verdict] `col:"word"`
+		Plain bool          `col:"plain"`
+	}
+	got := Columns(reflect.TypeFor[row]())
+	want := []Column{
+		{Name: "a", Type: Timestamp, Nullable: true},
+		{Name: "b", Type: Int, Unit: "x", Doc: "y"},
+		{Name: "word", Type: String, Nullable: true, Words: []string{"healthy", "slow", "flaky", "unknown"}},
+		{Name: "plain", Type: Bool},
+	}
+	for i := range got {
+		got[i].offset = 0
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestArrow holds the Arrow schemas against the design: types by column type, instants in UTC, NULL where declared.
+func TestArrow(t *testing.T) {
+	want := map[Type]string{Bool: "bool", BigInt: "int64", Int: "int32", Double: "float64", String: "utf8", Timestamp: "timestamp[us, tz=UTC]"}
+	for _, table := range Tables() {
+		s := table.Arrow()
+		if s.NumFields() != len(table.Columns) {
+			t.Fatalf("%s: %d fields", table.Name, s.NumFields())
+		}
+		for i, c := range table.Columns {
+			f := s.Field(i)
+			if f.Name != c.Name || f.Nullable != c.Nullable || f.Type.String() != want[c.Type] {
+				t.Errorf("%s.%s: arrow field %v", table.Name, c.Name, f)
+			}
+		}
+	}
+	f, ok := TableOf[Attempt]().Arrow().FieldsByName("start_time")
+	if !ok || f[0].Type.ID() != arrow.TIMESTAMP {
+		t.Error("attempts.start_time is no timestamp")
+	}
+}
+
+// TestTraceHoldsEveryLogTable: a Trace has one slice a log table, but for ingests, which is written by the commit.
+func TestTraceHoldsEveryLogTable(t *testing.T) {
+	held := map[reflect.Type]bool{}
+	for f := range reflect.TypeFor[Trace]().Fields() {
+		held[f.Type.Elem()] = true
+	}
+	for _, table := range Tables() {
+		if want := !table.Result && table.Name != "ingests"; held[table.Row] != want {
+			t.Errorf("%s: in Trace %v, want %v", table.Name, held[table.Row], want)
+		}
+	}
+}
+
+func TestTraceAppendAndAdd(t *testing.T) {
+	var one, two Trace
+	full := reflect.ValueOf(sound()).Elem()
+	one.Append(sound())
+	for i := range full.NumField() {
+		if got := reflect.ValueOf(one).Field(i).Len(); got != full.Field(i).Len() || got == 0 {
+			t.Errorf("Append: %d rows of %s", got, full.Type().Field(i).Name)
+		}
+	}
+	s := sound()
+	added := []bool{Add(&two, s.Applications...), Add(&two, s.Settings...), Add(&two, s.Caveats...), Add(&two, s.Jobs...), Add(&two, s.Phases...),
+		Add(&two, s.Edges...), Add(&two, s.Attempts...), Add(&two, s.Machines...), Add(&two, s.MachineUsage...), Add(&two, s.Progress...),
+		Add(&two, s.Losses...), Add(&two, s.Transfers...), Add(&two, s.Rejects...)}
+	for i, ok := range added {
+		if !ok {
+			t.Errorf("Add %d: refused", i)
+		}
+	}
+	if !reflect.DeepEqual(one, two) {
+		t.Error("Add and Append differ")
+	}
+	if Add(&two, Outlier{}) {
+		t.Error("Add took a result row")
+	}
+}
+
+func TestKeys(t *testing.T) {
+	input := InputKey("app-1", []byte("log"))
+	dealt, direct := NewKeys(input, "attempts"), NewKeys(input, "attempts")
+	for n := range int64(1000) {
+		if k := dealt.Next(); k != direct.Nth(n) || k != direct.Nth(0)+n {
+			t.Fatalf("key %d is %d; keys of a block are consecutive from %d", n, k, direct.Nth(0))
+		}
+	}
+	const block = 1 << blockBits
+	for _, n := range []int64{0, block - 1, block, 5*block + 3} {
+		if k := direct.Nth(n); k <= 0 || k%block != n%block {
+			t.Errorf("key %d is %d", n, k)
+		}
+	}
+	if direct.Nth(block) == direct.Nth(0)+block {
+		t.Error("the next block stands beside the first: blocks are not scattered")
+	}
+	if NewKeys(input, "attempts").Nth(0) == NewKeys(input, "phases").Nth(0) || NewKeys(input, "attempts").Nth(0) == NewKeys(input+1, "attempts").Nth(0) {
+		t.Error("two tables or inputs share a block")
+	}
+}
+
+// TestKeysDoNotCollide deals a block each of many inputs and tables: by the birthday bound n²/2^44 the 60 000 blocks
+// here collide with probability 2e-4 for hashes drawn at random; these are fixed, so the test does not flicker.
+func TestKeysDoNotCollide(t *testing.T) {
+	seen := map[Key]int{}
+	for i := range 20_000 {
+		input := InputKey("app-"+strings.Repeat("x", i%7), []byte{byte(i), byte(i >> 8)})
+		for _, table := range []string{"applications", "phases", "attempts"} {
+			block := NewKeys(input, table).Nth(0) >> blockBits
+			if before, ok := seen[block]; ok && before != i {
+				t.Fatalf("inputs %d and %d share block %d", before, i, block)
+			}
+			seen[block] = i
+		}
+	}
+}
+
+func TestInputKey(t *testing.T) {
+	head := make([]byte, 64<<10)
+	grown := append(head[:len(head):len(head)], "more"...)
+	if InputKey("a", head) != InputKey("a", grown) {
+		t.Error("a log that has grown has another key")
+	}
+	if InputKey("a", head) == InputKey("b", head) || InputKey("a", head) == InputKey("a", head[1:]) {
+		t.Error("different inputs share a key")
+	}
+	if InputKey("ab", nil) == InputKey("a", []byte("b")) {
+		t.Error("name and content run together")
+	}
+	if InputKey("", nil) <= 0 {
+		t.Error("negative key")
+	}
+}
+
+func TestNull(t *testing.T) {
+	if (Null[int64]{}).Or(7) != 7 || Some[int64](0).Or(7) != 0 {
+		t.Error("Or: unknown gives the default, a known zero is a value")
+	}
+}
+
+func TestTime(t *testing.T) {
+	const u = Time(1_700_000_000_000_000)
+	for _, c := range []struct {
+		s    float64
+		want Time
+	}{{0, u}, {1.5, u + 1_500_000}, {0.0000004, u}, {0.0000006, u + 1}, {-0.0000006, u - 1}, {-2, u - 2_000_000}} {
+		if got := u.Add(c.s); got != c.want {
+			t.Errorf("Add(%v) = %d, want %d", c.s, got, c.want)
+		}
+	}
+	if got := (u + 1).Sub(u); got != 1e-6 {
+		t.Errorf("Sub = %v", got)
+	}
+	if got := FromMillis(1_700_000_000_000); got != u {
+		t.Errorf("FromMillis = %d", got)
+	}
+	if got := u.Add(math.Pi).Sub(u); math.Abs(got-math.Pi) > 0.5e-6 {
+		t.Errorf("Add then Sub is off by %v", got-math.Pi)
+	}
+}
+
+func TestWordsAreDistinct(t *testing.T) {
+	for _, table := range Tables() {
+		for _, c := range table.Columns {
+			seen := map[string]bool{}
+			for _, w := range c.Words {
+				if w == "" || seen[w] || strings.ToLower(w) != w {
+					t.Errorf("%s.%s: word %q", table.Name, c.Name, w)
+				}
+				seen[w] = true
+			}
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	n := 0
+	for _, table := range Tables() {
+		n += len(table.Columns)
+	}
+	rows := Describe(Tables())
+	if len(rows) != n {
+		t.Fatalf("%d rows for %d columns", len(rows), n)
+	}
+	if r := rows[0]; r.Table != "applications" || r.Column != "application_id" || r.Type != "BIGINT" || r.Null || r.Key != Some("primary") || r.Unit.OK || r.Words.OK {
+		t.Errorf("first row: %+v", r)
+	}
+	var text strings.Builder
+	if err := WriteText(&text, []*Table{ByName("edges"), ByName("progress")}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `edges: dependencies between phases
+  job_id      BIGINT   not null  the job both belong to; key of jobs
+  from_phase  BIGINT   not null  the phase whose output is read; key of phases
+  to_phase    BIGINT   not null  the phase that reads it; key of phases
+  pattern     STRING   not null  which outputs feed which tasks; all_to_all, one_to_one, many_to_one, unknown
+  barrier     BOOLEAN  not null  to_phase starts only when from_phase has ended
+
+progress: samples of how far attempts had got
+  attempt_id  BIGINT     not null  the attempt; key of attempts
+  time        TIMESTAMP  not null  when
+  progress    DOUBLE     not null  0 to 1 [fraction]
+  bytes_read  BIGINT               input read by then [bytes]
+  source      STRING     not null  where the number comes from; reported, bucketed, synthetic
+`
+	if text.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", text.String(), want)
+	}
+}
