@@ -1,0 +1,445 @@
+package hadoop
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/linkedin/goavro/v2"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+// corpus gives the decompressed files of the real logs below a folder.
+func corpus(tb testing.TB, glob string) map[string][]byte {
+	tb.Helper()
+	root := os.Getenv("STRAGGLER_CORPUS")
+	if root == "" {
+		root = "../../../shared/corpus"
+	}
+	paths, err := filepath.Glob(filepath.Join(root, glob))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(paths) == 0 {
+		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+			tb.Fatalf("no real logs at %s", filepath.Join(root, glob))
+		}
+		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their folder", filepath.Join(root, glob))
+	}
+	files := map[string][]byte{}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if strings.HasSuffix(p, ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			if b, err = io.ReadAll(z); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		files[filepath.Base(p)] = b
+	}
+	return files
+}
+
+// counts are what a log holds, counted by other means than the reader's.
+type counts struct{ jobs, tasks, attempts int }
+
+func rowCounts(r *ingesttest.Result) counts {
+	tasks := map[string]bool{}
+	for _, a := range r.Attempts {
+		tasks[fmt.Sprint(a.PhaseID, " ", a.Task)] = true
+	}
+	return counts{len(r.Jobs), len(tasks), len(r.Attempts)}
+}
+
+func distinct(b []byte, pattern string) int {
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(pattern).FindAllSubmatch(b, -1) {
+		seen[string(m[1])] = true
+	}
+	return len(seen)
+}
+
+func checkValid(t *testing.T, r *ingesttest.Result) {
+	t.Helper()
+	for _, a := range r.Attempts {
+		if a.DurationS.OK && (a.DurationS.V < 0 || a.DurationS.V != a.FinishTime.V.Sub(a.StartTime.V)) {
+			t.Errorf("%s lasts %v s from %d to %d", a.NativeID, a.DurationS.V, a.StartTime.V, a.FinishTime.V)
+		}
+		if a.InputBytes.OK && a.LocalBytes.OK && a.RemoteBytes.OK && a.LocalBytes.V+a.RemoteBytes.V != a.InputBytes.V {
+			t.Errorf("%s: %d local and %d remote of %d bytes", a.NativeID, a.LocalBytes.V, a.RemoteBytes.V, a.InputBytes.V)
+		}
+	}
+	last := map[schema.Key]float64{}
+	for _, p := range r.Trace.Progress {
+		if p.Progress <= 0 || p.Progress > 1 {
+			t.Errorf("progress %v of attempt %d", p.Progress, p.AttemptID)
+		}
+		last[p.AttemptID] = max(last[p.AttemptID], p.Progress)
+	}
+	for _, a := range r.Attempts {
+		if p, ok := last[a.AttemptID]; ok && a.Status == schema.Success && p != 1 {
+			t.Errorf("%s succeeded with progress %v", a.NativeID, p)
+		}
+	}
+}
+
+func TestRealJobHistories(t *testing.T) {
+	for name, b := range corpus(t, "jhist/*/*.jhist") {
+		t.Run(name, func(t *testing.T) {
+			r := ingesttest.Bytes(t, JobHistory(), name, b)
+			if r.Err != nil || r.Counts.Rejects > 0 {
+				t.Fatalf("error %v, rejects %v", r.Err, r.Trace.Rejects)
+			}
+			events := bytes.Count(b, []byte(`"event":{"`)) + bytes.Count(b, []byte(`"event" : {"`))
+			if int(r.Decoded) != events {
+				t.Errorf("%d events read, the file has %d", r.Decoded, events)
+			}
+			want := counts{1, distinct(b, `"attemptId":"attempt_(\d+_\d+_[mr]_\d+)_`), distinct(b, `"attemptId":"(attempt_[^"]*)"`)}
+			if got := rowCounts(&r); got != want {
+				t.Errorf("jobs, tasks, attempts: %v, want %v", got, want)
+			}
+			checkValid(t, &r)
+		})
+	}
+}
+
+// A history re-encoded as Avro-Binary by another implementation gives the same rows.
+func TestBinaryEqualsJSON(t *testing.T) {
+	for name, b := range corpus(t, "jhist/*/*.jhist") {
+		t.Run(name, func(t *testing.T) {
+			binary := toBinary(t, b)
+			in := ingest.BytesInput(name, b)
+			want := ingesttest.Read(t, JobHistory(), in, ingest.Limits{})
+			again := ingest.BytesInput(name, binary)
+			again.Key = in.Key
+			got := ingesttest.Read(t, JobHistory(), again, ingest.Limits{})
+			if d := cmp.Diff(want.Trace, got.Trace); d != "" {
+				t.Error(d)
+			}
+			if want.Decoded != got.Decoded || got.Decoded == 0 {
+				t.Errorf("%d events in JSON, %d in binary", want.Decoded, got.Decoded)
+			}
+			for _, cut := range []int{len(binary) - 1, len(binary) - 1000} {
+				r := ingesttest.Bytes(t, JobHistory(), name, binary[:cut])
+				if len(r.Trace.Rejects) != 1 || r.Decoded == 0 {
+					t.Errorf("cut at %d: %d events, rejects %v", cut, r.Decoded, r.Trace.Rejects)
+				}
+			}
+		})
+	}
+}
+
+func toBinary(t *testing.T, b []byte) []byte {
+	t.Helper()
+	parts := bytes.SplitN(b, []byte("\n"), 3)
+	codec, err := goavro.NewCodec(string(parts[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := append([]byte("Avro-Binary\n"), parts[1]...)
+	out = append(out, '\n')
+	dec := json.NewDecoder(bytes.NewReader(parts[2]))
+	for {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err == io.EOF {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := codec.NativeFromTextual(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err = codec.BinaryFromNative(out, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRealJobTrackerHistories(t *testing.T) {
+	for name, b := range corpus(t, "hadoop-jobtracker-log/*") {
+		t.Run(name, func(t *testing.T) {
+			r := ingesttest.Bytes(t, JobTracker(), name, b)
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			want := counts{
+				distinct(b, `JOBID="(job_\d+_\d+)"`), distinct(b, `Attempt TASK_TYPE="[A-Z]+" TASKID="(\w+)"`),
+				distinct(b, `TASK_ATTEMPT_ID="(\w+)"`),
+			}
+			if got := rowCounts(&r); got != want {
+				t.Errorf("jobs, tasks, attempts: %v, want %v", got, want)
+			}
+			// Every line belongs to a record, a mark, a configuration, or a reject; stack traces join lines.
+			lines := bytes.Count(b, []byte("\n"))
+			if n := int(r.Decoded + r.Counts.Rejects); n > lines+1 || n < lines-60 {
+				t.Errorf("%d records in %d lines", n, lines)
+			}
+			for _, rej := range r.Trace.Rejects {
+				line := bytes.Split(b, []byte("\n"))[rej.Line.V-1]
+				if bytes.HasSuffix(bytes.TrimSpace(line), []byte(`" .`)) {
+					t.Errorf("line %d is whole and was rejected: %s", rej.Line.V, rej.Reason)
+				}
+			}
+			checkValid(t, &r)
+		})
+	}
+}
+
+func TestRealRumen(t *testing.T) {
+	for name, b := range corpus(t, "rumen/*") {
+		t.Run(name, func(t *testing.T) {
+			r := ingesttest.Bytes(t, Rumen(), name, b)
+			if r.Err != nil || r.Counts.Rejects > 0 {
+				t.Fatalf("error %v, rejects %v", r.Err, r.Trace.Rejects)
+			}
+			if strings.Contains(name, "topology") {
+				if want := distinct(b, `"name" : "([^"]*)",\s*"children" : null`); len(r.Machines) != want || want == 0 {
+					t.Errorf("%d machines, the file has %d leaves", len(r.Machines), want)
+				}
+				return
+			}
+			var tasks int
+			dec := json.NewDecoder(bytes.NewReader(b))
+			for {
+				var j map[string]any
+				if err := dec.Decode(&j); err != nil {
+					break
+				}
+				for _, k := range []string{"mapTasks", "reduceTasks", "otherTasks"} {
+					list, _ := j[k].([]any)
+					for _, task := range list {
+						if as, _ := task.(map[string]any)["attempts"].([]any); len(as) > 0 {
+							tasks++
+						}
+					}
+				}
+			}
+			want := counts{distinct(b, `"jobID"\s*:\s*"([^"]*)"`), tasks, distinct(b, `"attemptID"\s*:\s*"([^"]*)"`)}
+			if got := rowCounts(&r); got != want {
+				t.Errorf("jobs, tasks, attempts: %v, want %v", got, want)
+			}
+			checkValid(t, &r)
+		})
+	}
+}
+
+// lostMap is a job whose map 0 finished on m1 and was run again when a reducer could not fetch from it.
+const lostMap = `Avro-Json
+{"type":"record","name":"Event","fields":[]}
+{"type":"JOB_SUBMITTED","event":{"x.JobSubmitted":{"jobid":"job_1_0001","jobName":"<b>lost</b>","userName":"u","submitTime":1000,"jobQueueName":"q"}}}
+{"type":"TASK_STARTED","event":{"x.TaskStarted":{"taskid":"task_1_0001_m_000000","taskType":"MAP","startTime":1500,"splitLocations":"/r1/m1,/r2/m2"}}}
+{"type":"MAP_ATTEMPT_STARTED","event":{"x.TaskAttemptStarted":{"taskid":"task_1_0001_m_000000","taskType":"MAP","attemptId":"attempt_1_0001_m_000000_0","startTime":2000,"trackerName":"m1","containerId":"c1","locality":{"string":"NODE_LOCAL"},"avataar":{"string":"VIRGIN"}}}}
+
+{"type":"MAP_ATTEMPT_FINISHED","event":{"x.MapAttemptFinished":{"taskid":"task_1_0001_m_000000","attemptId":"attempt_1_0001_m_000000_0","taskType":"MAP","taskStatus":"SUCCEEDED","mapFinishTime":3900,"finishTime":4000,"hostname":"m1","rackname":"/r1","counters":{"name":"COUNTERS","groups":[{"name":"org.apache.hadoop.mapreduce.FileSystemCounter","counts":[{"name":"FILE_BYTES_READ","value":5},{"name":"HDFS_BYTES_READ","value":700},{"name":"S3A_BYTES_READ","value":11}]}]},"clockSplits":[500,500,500,500]}}}
+{"type":"MAP_ATTEMPT_FAILED","event":{"x.TaskAttemptUnsuccessfulCompletion":{"taskid":"task_1_0001_m_000000","taskType":"MAP","attemptId":"attempt_1_0001_m_000000_0","finishTime":4000,"hostname":"m1","rackname":"/r1","status":"FAILED","error":"Too many fetch failures. Failing the attempt. Last failure reported by attempt_1_0001_r_000000_0 from host m3"}}}
+{"type":"MAP_ATTEMPT_STARTED","event":{"x.TaskAttemptStarted":{"taskid":"task_1_0001_m_000000","taskType":"MAP","attemptId":"attempt_1_0001_m_000000_1","startTime":9000,"trackerName":"m2","containerId":"c2","locality":"OFF_SWITCH","avataar":"VIRGIN"}}}
+not json
+{"type":"MAP_ATTEMPT_FINISHED","event":{"x.MapAttemptFinished":{"taskid":"task_1_0001_m_000000","attemptId":"attempt_1_0001_m_000000_1","taskType":"MAP","taskStatus":"SUCCEEDED","mapFinishTime":10000,"finishTime":11000,"hostname":"m2","rackname":"/default-rack"}}}
+{"type":"NEVER_SEEN","event":{"x.NeverSeen":{"jobid":"job_1_0001","deep":[[[1]]]}}}
+{"type":"JOB_FINISHED","event":{"x.JobFinished":{"jobid":"job_1_0001","finishTime":12000,"finishedMaps":1}}}
+`
+
+func TestLostMapOutput(t *testing.T) {
+	r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", []byte(lostMap))
+	if r.Err != nil || r.Decoded != 9 || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 10 {
+		t.Fatalf("error %v, %d events, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	first, second := r.Attempts[0], r.Attempts[1]
+	if first.Status != schema.Success || first.Recompute || second.Status != schema.Success || !second.Recompute {
+		t.Errorf("first %v %v, second %v %v", first.Status, first.Recompute, second.Status, second.Recompute)
+	}
+	want := []schema.Loss{{
+		PhaseID: first.PhaseID, AttemptID: schema.Some(first.AttemptID), Machine: schema.Some("m1"),
+		Time: schema.Some(schema.FromMillis(9000)), RecomputedBy: schema.Some(second.AttemptID),
+	}}
+	if d := cmp.Diff(want, r.Losses); d != "" {
+		t.Error(d)
+	}
+	if first.InputBytes != schema.Some(int64(711)) || first.LocalBytes != first.InputBytes {
+		t.Errorf("input %+v, local %+v; the local file system's bytes do not count", first.InputBytes, first.LocalBytes)
+	}
+	if second.Rack.OK || second.Quality&schema.RackUnknown == 0 || first.Rack != schema.Some("r1") {
+		t.Errorf("racks %+v and %+v", first.Rack, second.Rack)
+	}
+	if n := len(r.Trace.Progress); n != 4 || r.Trace.Progress[0].Time != schema.FromMillis(2500) || r.Trace.Progress[0].Progress != 0.25 {
+		t.Errorf("progress %+v", r.Trace.Progress)
+	}
+}
+
+// An attempt that starts while another of its task runs is a copy, where the log has no word for it.
+func TestSpeculationInferred(t *testing.T) {
+	const log = `Meta VERSION="1" .
+Job JOBID="job_1_0001" JOBNAME="a \"quoted\" name\." USER="u" SUBMIT_TIME="1000" .
+Task TASKID="task_1_0001_m_000000" TASK_TYPE="MAP" START_TIME="1500" SPLITS="/r1/m1" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_0" START_TIME="2000" TRACKER_NAME="tracker_m1:localhost/127\.0\.0\.1:1" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_1" START_TIME="5000" TRACKER_NAME="tracker_m2:localhost/127\.0\.0\.1:1" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_1" TASK_STATUS="SUCCESS" FINISH_TIME="6000" HOSTNAME="/r2/m2" COUNTERS="{(g)(G)[(HDFS_BYTES_READ)(HDFS_BYTES_READ)(42)][(MAP_INPUT_RECORDS)(Map input \(records\))(7)]}" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_0" TASK_STATUS="KILLED" FINISH_TIME="6500" HOSTNAME="/r1/m1" ERROR="killed
+  at over = \"two\" lines" .
+Job JOBID="job_1_0001" FINISH_TIME="7000" JOB_STATUS="SUCCESS" .
+`
+	r := ingesttest.Bytes(t, JobTracker(), "history", []byte(log))
+	if r.Err != nil || r.Counts.Rejects > 0 || r.Decoded != 8 {
+		t.Fatalf("error %v, %d records, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	original, copied := r.Attempts[0], r.Attempts[1]
+	if original.Speculative != schema.Some(false) || copied.Speculative != schema.Some(true) {
+		t.Errorf("speculative: original %+v, copy %+v", original.Speculative, copied.Speculative)
+	}
+	if original.Status != schema.Killed || original.Reason != schema.Some("killed") {
+		t.Errorf("original %v %+v", original.Status, original.Reason)
+	}
+	if original.Locality != schema.Some(schema.NodeLocal) || copied.Locality != schema.Some(schema.AnyLocality) {
+		t.Errorf("locality: original %+v, copy %+v", original.Locality, copied.Locality)
+	}
+	if copied.InputBytes != schema.Some(int64(42)) || copied.InputRecords != schema.Some(int64(7)) || copied.RemoteBytes != schema.Some(int64(42)) {
+		t.Errorf("input %+v, records %+v, remote %+v", copied.InputBytes, copied.InputRecords, copied.RemoteBytes)
+	}
+	if r.Jobs[0].Name != schema.Some(`a "quoted" name.`) || r.Jobs[0].Status != schema.RunSucceeded {
+		t.Errorf("job %+v", r.Jobs[0])
+	}
+}
+
+func TestSLS(t *testing.T) {
+	const log = `{"num.nodes":2,"num.racks":1}
+{"am.type":"mapreduce","job.start.ms":0,"job.end.ms":9000,"job.queue.name":"q","job.id":"job_1","job.user":"u","job.tasks":[
+ {"count":2,"container.host":"/r1/n1","container.start.ms":0,"container.end.ms":4000,"container.priority":20,"container.type":"map"},
+ {"container.host":"/r1/n2","container.start.ms":4000,"duration.ms":5000,"container.type":"reduce"}]}
+{"rack":"r1","nodes":[{"node":"n1"},{"node":"n2"}]}
+`
+	r := ingesttest.Bytes(t, SLS(), "sls.json", []byte(log))
+	if r.Err != nil || r.Decoded != 3 || r.Counts.Rejects != 0 {
+		t.Fatalf("error %v, %d objects, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	var durations []float64
+	for _, a := range r.Attempts {
+		durations = append(durations, a.DurationS.V)
+		if a.InputBytes.OK || !a.StartTime.OK || a.Rack != schema.Some("r1") {
+			t.Errorf("attempt %+v", a)
+		}
+	}
+	if d := cmp.Diff([]float64{4, 4, 5}, durations); d != "" {
+		t.Error(d)
+	}
+	if len(r.Machines) != 2 || len(r.Phases) != 2 || r.Applications[0].TimeOrigin != "trace" {
+		t.Errorf("%d machines, %d phases, origin %s", len(r.Machines), len(r.Phases), r.Applications[0].TimeOrigin)
+	}
+}
+
+// Only what bears on stragglers passes; a credential never does.
+func TestConfigurationKeepsNoSecrets(t *testing.T) {
+	const conf = `<?xml version="1.0"?><configuration>
+<property><name>mapreduce.map.speculative</name><value>true</value></property>
+<property><name>fs.s3a.secret.key</name><value>hunter2</value></property>
+<property><name>mapreduce.job.reduces</name><value>7</value><source>x</source></property>
+</configuration>`
+	got, err := readConf(strings.NewReader(conf))
+	want := []schema.Setting{{Name: "mapreduce.job.reduces", Value: "7"}, {Name: "mapreduce.map.speculative", Value: "true"}}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(err, d)
+	}
+}
+
+// A file that is cut anywhere gives what stands before the cut and never panics.
+func TestCutAnywhere(t *testing.T) {
+	for cut := range len(lostMap) {
+		r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", []byte(lostMap[:cut]))
+		if len(r.Attempts) > 2 || r.Counts.Rejects > 2 {
+			t.Fatalf("cut at %d: %d attempts, %d rejects", cut, len(r.Attempts), r.Counts.Rejects)
+		}
+	}
+}
+
+func FuzzJobHistory(f *testing.F) {
+	f.Add([]byte(lostMap))
+	for _, b := range corpusOrNone("jhist/hadoop-2015/job_0*.jhist") {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", b)
+		checkValid(t, &r)
+	})
+}
+
+func FuzzAvroDatum(f *testing.F) {
+	f.Add([]byte(`{"type":"record","name":"a.R","fields":[{"name":"u","type":["null","R"]},{"name":"m","type":{"type":"map","values":"long"}}]}`), []byte{2, 0, 2, 2, 'k', 8, 0, 0})
+	f.Fuzz(func(t *testing.T, text, datum []byte) {
+		typ, err := parseAvro(text)
+		if err != nil {
+			return
+		}
+		out, err := typ.appendJSON(nil, bufio.NewReader(bytes.NewReader(datum)))
+		if err == nil && bytes.IndexByte(datum, 0x80) < 0 && !json.Valid(out) {
+			t.Errorf("not JSON: %s", out)
+		}
+	})
+}
+
+func FuzzJobTracker(f *testing.F) {
+	for _, b := range corpusOrNone("hadoop-jobtracker-log/trunc*") {
+		f.Add(b)
+	}
+	f.Add([]byte("Job JOBID=\"job_1_1\" X=\"a\\\" b\" .\nMapAttempt TASK_TYPE=\"MAP\""))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := ingesttest.Bytes(t, JobTracker(), "history", b)
+		checkValid(t, &r)
+	})
+}
+
+func FuzzRumen(f *testing.F) {
+	f.Add([]byte(`{"jobID":"job_1_1","mapTasks":[{"taskID":"task_1_1_m_0","attempts":[{"attemptID":"attempt_1_1_m_0_0","startTime":5,"finishTime":9,"clockSplits":[2,2]}]}]}`))
+	f.Add([]byte(`{"name":"root","children":[{"name":"r","children":[{"name":"h","children":null}]}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := ingesttest.Bytes(t, Rumen(), "trace.json", b)
+		checkValid(t, &r)
+	})
+}
+
+// corpusOrNone gives seeds where the real logs are at hand.
+func corpusOrNone(glob string) [][]byte {
+	paths, _ := filepath.Glob(filepath.Join("../../../shared/corpus", glob))
+	var out [][]byte
+	for _, p := range paths {
+		if b, err := os.ReadFile(p); err == nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func BenchmarkJobHistory(b *testing.B) {
+	benchmark(b, JobHistory(), "jhist/hadoop-2015/job_1329348432655_0001-10.jhist")
+}
+func BenchmarkJobTracker(b *testing.B) {
+	benchmark(b, JobTracker(), "hadoop-jobtracker-log/dispatch-sample-v20-jt-log.gz")
+}
+func BenchmarkRumen(b *testing.B) { benchmark(b, Rumen(), "rumen/19-jobs.trace.json.gz") }
+
+func benchmark(b *testing.B, f ingest.Format, path string) {
+	for name, data := range corpus(b, path) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			ingesttest.Bytes(b, f, name, data)
+		}
+	}
+}

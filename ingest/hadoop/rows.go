@@ -1,0 +1,433 @@
+package hadoop
+
+import (
+	"sort"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// rows turns the jobs of one input into rows; keys are dealt in the order of the jobs.
+type rows struct {
+	source                                  string
+	framework                               string
+	applications, jobs, phases, attemptKeys *schema.Keys
+	out                                     schema.Trace
+}
+
+func newRows(input schema.Key, source, framework string) *rows {
+	return &rows{
+		source: source, framework: framework,
+		applications: schema.NewKeys(input, "applications"), jobs: schema.NewKeys(input, "jobs"),
+		phases: schema.NewKeys(input, "phases"), attemptKeys: schema.NewKeys(input, "attempts"),
+	}
+}
+
+// add appends all rows of a job: it is one application with one job, a phase for each kind of task that it has.
+func (r *rows) add(j *job) {
+	app, id := r.applications.Next(), r.jobs.Next()
+	r.out.Applications = append(r.out.Applications, schema.Application{
+		ApplicationID: app, NativeID: j.id, Name: text(j.name), User: text(j.user), Queue: text(j.queue),
+		Framework: r.framework, FrameworkVersion: text(j.version),
+		StartTime: millis(j.submit), FinishTime: millis(j.finish), Status: j.runStatus(),
+		SourceFile: r.source, Complete: j.complete, TimeOrigin: "epoch",
+	})
+	for _, s := range j.settings {
+		s.ApplicationID = app
+		r.out.Settings = append(r.out.Settings, s)
+	}
+	b := jobRows{rows: r, job: j, app: app, id: id, machines: map[string]string{}}
+	b.build()
+	r.out.Jobs = append(r.out.Jobs, schema.Job{
+		JobID: id, ApplicationID: app, NativeID: j.id, Name: text(j.name),
+		SubmitTime: millis(j.submit), StartTime: b.first, FinishTime: millis(j.finish), Status: j.runStatus(),
+	})
+	for _, c := range append(j.caveats, b.caveats()...) {
+		c.ApplicationID = app
+		r.out.Caveats = append(r.out.Caveats, c)
+	}
+}
+
+type jobRows struct {
+	*rows
+	job       *job
+	app, id   schema.Key
+	machines  map[string]string // host → rack
+	first     schema.Null[schema.Time]
+	rackless  int64
+	running   int64
+	phaseKeys map[kind]schema.Key
+}
+
+func (b *jobRows) build() {
+	b.phaseKeys = map[kind]schema.Key{}
+	share := b.remoteShare()
+	for _, k := range kinds {
+		if ts := b.job.sortedTasks(k); len(ts) > 0 {
+			b.phase(k, ts, share)
+		}
+	}
+	if from, ok := b.phaseKeys[mapTask]; ok {
+		if to, ok := b.phaseKeys[reduceTask]; ok {
+			// Reduces start while maps still run (slow start), so the edge is no barrier.
+			b.out.Edges = append(b.out.Edges, schema.Edge{JobID: b.id, FromPhase: from, ToPhase: to, Pattern: schema.AllToAll})
+		}
+	}
+	hosts := make([]string, 0, len(b.machines))
+	for h := range b.machines {
+		hosts = append(hosts, h)
+	}
+	sort.Strings(hosts)
+	for _, h := range hosts {
+		b.out.Machines = append(b.out.Machines, schema.Machine{ApplicationID: schema.Some(b.app), Machine: h, Rack: text(b.machines[h])})
+	}
+}
+
+func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
+	p := schema.Phase{
+		PhaseID: b.phases.Next(), JobID: b.id, NativeID: string(k), Name: text(string(k)), Kind: string(k),
+		TaskCount: schema.Some(int64(len(ts))), Status: schema.RunSucceeded,
+	}
+	b.phaseKeys[k] = p.PhaseID
+	for _, t := range ts {
+		if at := millis(t.scheduled); at.OK && (!p.SubmitTime.OK || at.V < p.SubmitTime.V) {
+			p.SubmitTime = at
+		}
+		done := b.task(p.PhaseID, t, remoteShare, &p)
+		if !done && p.Status == schema.RunSucceeded {
+			p.Status = b.job.runStatus()
+			if p.Status == schema.RunSucceeded { // a task may be given up without failing the job
+				p.Status = schema.RunFailed
+			}
+		}
+	}
+	if p.StartTime.OK && (!b.first.OK || p.StartTime.V < b.first.V) {
+		b.first = p.StartTime
+	}
+	b.out.Phases = append(b.out.Phases, p)
+}
+
+// task emits the attempts of a task in the order of their start, and the losses of its output. It says whether one
+// of them succeeded.
+func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64, p *schema.Phase) bool {
+	sort.SliceStable(t.attempts, func(x, y int) bool {
+		a, c := t.attempts[x], t.attempts[y]
+		if a.number != c.number {
+			return a.number < c.number
+		}
+		return a.order < c.order
+	})
+	inferSpeculative(t.attempts)
+	keys := make([]schema.Key, len(t.attempts))
+	first := len(b.out.Attempts)
+	done := false
+	for i, a := range t.attempts {
+		row := b.attempt(phase, t, a, remoteShare)
+		keys[i] = row.AttemptID
+		b.out.Attempts = append(b.out.Attempts, row)
+		b.progress(row, a)
+		done = done || a.status == schema.Success
+		widen(p, row)
+	}
+	for i, a := range t.attempts {
+		if a.lostReason == "" {
+			continue
+		}
+		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: text(a.place.host)}
+		// The record that gives the output up repeats the attempt's own finish time, so the loss is dated by the
+		// attempt that makes it again.
+		for k := range t.attempts {
+			if c := t.attempts[k]; k != i && c.start > 0 && c.start >= a.finish && c.number > a.number {
+				b.out.Attempts[first+k].Recompute = true
+				loss.RecomputedBy, loss.Time = schema.Some(keys[k]), millis(c.start)
+				break
+			}
+		}
+		b.out.Losses = append(b.out.Losses, loss)
+	}
+	return done
+}
+
+func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map[string]float64) schema.Attempt {
+	row := schema.Attempt{
+		AttemptID: b.attemptKeys.Next(), PhaseID: phase, JobID: b.id, ApplicationID: b.app,
+		Task: t.index, Number: a.number, NativeID: a.id, Machine: text(a.place.host), Rack: text(a.place.rack),
+		Executor: text(a.container), StartTime: millis(a.start), FinishTime: millis(a.finish),
+		Status: a.status, Reason: text(a.reason), Speculative: a.speculative, Locality: a.locality,
+	}
+	if a.number == 0 {
+		row.QueuedTime = millis(t.scheduled)
+	}
+	if row.StartTime.OK && row.FinishTime.OK {
+		if row.FinishTime.V < row.StartTime.V {
+			row.FinishTime = schema.Null[schema.Time]{}
+			row.Quality |= schema.TimeRepaired
+		} else {
+			row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
+		}
+	}
+	if !row.StartTime.OK || !row.FinishTime.OK {
+		row.Quality |= schema.PartialRow
+	}
+	if row.Status == schema.Running {
+		b.running++
+	}
+	if !row.Rack.OK {
+		row.Quality |= schema.RackUnknown
+		b.rackless++
+	}
+	if a.place.host != "" && b.machines[a.place.host] == "" {
+		b.machines[a.place.host] = a.place.rack
+	}
+	if !row.Locality.OK {
+		row.Locality = t.locality(a.place)
+	}
+	a.counters.fill(&row, t.kind, remoteShare)
+	return row
+}
+
+// fill sets what the counters say. Attempts that failed carry none.
+func (c *counters) fill(row *schema.Attempt, k kind, remoteShare map[string]float64) {
+	if !c.known {
+		row.Quality |= schema.MetricsMissing
+		return
+	}
+	row.CPUS, row.GCS = seconds(c.cpuMillis), seconds(c.gcMillis)
+	row.PeakMemoryBytes = c.physicalMemory
+	row.OutputBytes = c.written
+	switch k {
+	case mapTask:
+		row.InputBytes, row.InputRecords = c.read, c.inputRecords
+		if !row.InputBytes.OK {
+			row.InputBytes = c.mapInput
+		}
+		row.ShuffleWriteBytes = c.outputMaterialized
+		if !row.ShuffleWriteBytes.OK {
+			row.ShuffleWriteBytes = c.outputBytes
+		}
+		c.mapLocality(row)
+	case reduceTask:
+		row.InputBytes, row.InputRecords = c.shuffle, c.reduceRecords
+		if share, ok := remoteShare[row.Machine.V]; ok && row.Machine.OK && row.InputBytes.OK {
+			remote := int64(share*float64(row.InputBytes.V) + 0.5)
+			row.RemoteBytes, row.LocalBytes = schema.Some(remote), schema.Some(row.InputBytes.V-remote)
+			row.Quality |= schema.BytesEstimated
+		}
+	}
+}
+
+// mapLocality divides a map's input by the locality it was scheduled with: a split is read from one place.
+func (c *counters) mapLocality(row *schema.Attempt) {
+	if !row.InputBytes.OK || !row.Locality.OK {
+		return
+	}
+	zero := schema.Some(int64(0))
+	switch row.Locality.V {
+	case schema.NodeLocal:
+		row.LocalBytes, row.RemoteBytes, row.CrossRackBytes = row.InputBytes, zero, zero
+	case schema.RackLocal:
+		row.LocalBytes, row.RemoteBytes, row.CrossRackBytes = zero, row.InputBytes, zero
+	case schema.AnyLocality:
+		row.LocalBytes, row.RemoteBytes = zero, row.InputBytes
+		if row.Rack.OK {
+			row.CrossRackBytes = row.InputBytes
+		}
+	default:
+		return
+	}
+	row.Quality |= schema.BytesEstimated
+}
+
+// remoteShare estimates, for each machine that ran a reduce, which share of the maps' output lay elsewhere: the log
+// tells where each map ran and how much it wrote, and not who fetched it.
+func (b *jobRows) remoteShare() map[string]float64 {
+	total := 0.0
+	on := map[string]float64{}
+	for _, t := range b.job.sortedTasks(mapTask) {
+		for _, a := range t.attempts {
+			n := a.counters.outputMaterialized
+			if !n.OK {
+				n = a.counters.outputBytes
+			}
+			if a.status == schema.Success && a.place.host != "" && n.OK {
+				on[a.place.host] += float64(n.V)
+				total += float64(n.V)
+				break
+			}
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	share := map[string]float64{}
+	for _, t := range b.job.sortedTasks(reduceTask) {
+		for _, a := range t.attempts {
+			share[a.place.host] = 1 - on[a.place.host]/total
+		}
+	}
+	return share
+}
+
+// locality is what the split's hosts say where the log has no word for it.
+func (t *task) locality(p place) schema.Null[schema.Locality] {
+	if p.host == "" || len(t.hosts) == 0 {
+		return schema.Null[schema.Locality]{}
+	}
+	l := schema.AnyLocality
+	for _, h := range t.hosts {
+		if h.host == p.host {
+			return schema.Some(schema.NodeLocal)
+		}
+		if h.rack != "" && h.rack == p.rack {
+			l = schema.RackLocal
+		}
+	}
+	return schema.Some(l)
+}
+
+// inferSpeculative marks, where the log has no word for it, the attempt that started while another of its task ran.
+func inferSpeculative(as []*attempt) {
+	for i, a := range as {
+		if a.speculative.OK || a.start <= 0 {
+			continue
+		}
+		copied, known := false, true
+		for _, o := range as[:i] {
+			if o.start > 0 && o.finish > 0 {
+				copied = copied || o.start < a.start && a.start < o.finish
+			} else if o.status == schema.Running {
+				known = false
+			}
+		}
+		if known || copied {
+			a.speculative = schema.Some(copied)
+		}
+	}
+}
+
+// progress turns the splits of an attempt into samples: after Σ splits[0..i] milliseconds it had done (i+1)/n.
+// A sum that is off by more than 5 % is not scaled but left out. Of an attempt that did not succeed, the framework
+// books the buckets after its death as 0: samples end with the last heavy bucket.
+func (b *jobRows) progress(row schema.Attempt, a *attempt) {
+	n := len(a.splits)
+	if n == 0 || !row.DurationS.OK {
+		return
+	}
+	var sum int64
+	last := -1
+	for i, ms := range a.splits {
+		if ms < 0 {
+			break
+		}
+		sum += ms
+		if ms > 1 {
+			last = i
+		}
+	}
+	d := (row.FinishTime.V - row.StartTime.V) / 1000
+	if sum <= 0 || absolute(int64(d)-sum)*20 > int64(d) {
+		return
+	}
+	done := row.Status == schema.Success
+	var at int64
+	for i, ms := range a.splits {
+		if ms < 0 || !done && i >= last { // the inside of the bucket it died in is unknown
+			return
+		}
+		at += ms
+		b.out.Progress = append(b.out.Progress, schema.Progress{
+			AttemptID: row.AttemptID, Time: row.StartTime.V + schema.Time(float64(at)/float64(sum)*float64(d)+0.5)*1000,
+			Progress: float64(i+1) / float64(n), Source: schema.Bucketed,
+		})
+	}
+}
+
+func (b *jobRows) caveats() []schema.Caveat {
+	var cs []schema.Caveat
+	if !b.job.complete {
+		cs = append(cs, schema.Caveat{Code: "log_incomplete", Detail: "the history stops before the job's end"})
+	}
+	if b.running > 0 {
+		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running), Detail: "attempts have a start and no end in the log; they are kept as running"})
+	}
+	if b.rackless > 0 {
+		cs = append(cs, schema.Caveat{Code: "no_rack", Count: schema.Some(b.rackless), Detail: "attempts without a rack, or all on /default-rack: cross-rack traffic can not be told"})
+	}
+	return cs
+}
+
+func (j *job) runStatus() schema.RunStatus {
+	switch strings.ToUpper(j.status) {
+	case "SUCCEEDED", "SUCCESS":
+		return schema.RunSucceeded
+	case "FAILED", "ERROR":
+		return schema.RunFailed
+	case "KILLED":
+		return schema.RunKilled
+	case "PREP", "RUNNING", "INITED", "":
+		if !j.complete {
+			return schema.RunRunning
+		}
+	}
+	return schema.RunUnknown
+}
+
+func widen(p *schema.Phase, row schema.Attempt) {
+	if row.StartTime.OK && (!p.StartTime.OK || row.StartTime.V < p.StartTime.V) {
+		p.StartTime = row.StartTime
+	}
+	if row.FinishTime.OK && (!p.FinishTime.OK || row.FinishTime.V > p.FinishTime.V) {
+		p.FinishTime = row.FinishTime
+	}
+}
+
+func text(s string) schema.Null[string] {
+	if s == "" {
+		return schema.Null[string]{}
+	}
+	return schema.Some(ingest.Text(s))
+}
+
+// millis is an instant; 0, -1, 2^63−1 and whatever lies beyond the year 9999 stand for unknown.
+func millis(ms int64) schema.Null[schema.Time] {
+	if ms <= 0 || ms > 253402300799999 {
+		return schema.Null[schema.Time]{}
+	}
+	return schema.Some(schema.FromMillis(ms))
+}
+
+func seconds(ms schema.Null[int64]) schema.Null[float64] {
+	if !ms.OK || ms.V < 0 {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(float64(ms.V) / 1000)
+}
+
+func absolute(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// emit hands the rows to the sink and forgets them.
+func (r *rows) emit(out *ingest.Sink) error {
+	t := &r.out
+	err := firstError(
+		ingest.Emit(out, t.Applications), ingest.Emit(out, t.Settings), ingest.Emit(out, t.Caveats), ingest.Emit(out, t.Jobs),
+		ingest.Emit(out, t.Phases), ingest.Emit(out, t.Edges), ingest.Emit(out, t.Attempts), ingest.Emit(out, t.Machines),
+		ingest.Emit(out, t.Progress), ingest.Emit(out, t.Losses),
+	)
+	r.out = schema.Trace{}
+	return err
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
