@@ -1,0 +1,202 @@
+package codec
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// codec is one way to compress a stream.
+type codec struct {
+	name  string
+	magic func(head []byte) bool
+	open  func(r *bufio.Reader, l Limits) (io.Reader, error) // also an io.Closer where something has to be released
+}
+
+// codecs is the table of codecs; it is never changed. No two magics match the same bytes.
+var codecs = []codec{
+	{"gzip", prefix("\x1f\x8b\x08"), openGzip},
+	{"zstd", isZstd, openZstd},
+	{"lz4 block stream", prefix(lz4BlockMagic), openLZ4Block},
+	{"lz4 frame", prefix("\x04\x22\x4d\x18"), openLZ4Frame},
+	{"lzf", isLZF, openLZF},
+	{"snappy-java", prefix(snappyJavaMagic), openSnappyJava},
+	{"snappy frame", prefix(snappyFrameMagic), openSnappyFrame},
+	{"xz", prefix(xzMagic), openXZ},
+	{"bzip2", isBzip2, openBzip2},
+}
+
+func prefix(magic string) func([]byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
+}
+
+// maxLayers bounds how often a stream may be compressed. People gzip logs that are compressed already; nobody does so
+// four times.
+const maxLayers = 3
+
+// bufferBytes is how much is read ahead of a codec.
+const bufferBytes = 128 << 10
+
+// magicBytes is how much of a stream is needed to tell its codec.
+const magicBytes = 16
+
+// Reader gives what a stream was before it was compressed.
+type Reader struct {
+	name   string
+	layers []string
+	in     *counter
+	limit  *limiter
+	last   *bufio.Reader
+	close  []io.Closer
+}
+
+// Open reads r, the file of that name. It does not close r.
+func Open(r io.Reader, name string, l Limits) (*Reader, error) {
+	z := &Reader{name: name, in: &counter{r: r}}
+	z.last = bufio.NewReaderSize(z.in, bufferBytes)
+	for {
+		head, err := z.last.Peek(magicBytes)
+		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+			return nil, z.error(err)
+		}
+		c := find(head)
+		if c == nil {
+			break
+		}
+		if len(z.layers) == maxLayers {
+			return nil, errors.Join(z.error(fmt.Errorf("%w: compressed more than %d times", ErrLimit, maxLayers)), z.Close())
+		}
+		z.layers = append(z.layers, c.name)
+		out, err := c.open(z.last, l)
+		if err != nil {
+			return nil, errors.Join(z.error(cut(err)), z.Close())
+		}
+		if closer, ok := out.(io.Closer); ok {
+			z.close = append(z.close, closer)
+		}
+		z.last = bufio.NewReaderSize(guard{out}, bufferBytes)
+	}
+	z.limit = &limiter{r: z.last, in: z.in, l: l.withDefaults(), compressed: len(z.layers) > 0}
+	return z, nil
+}
+
+func find(head []byte) *codec {
+	for i := range codecs {
+		if codecs[i].magic(head) {
+			return &codecs[i]
+		}
+	}
+	return nil
+}
+
+// Layers names the codecs that were found, outermost first; none for a plain file.
+func (z *Reader) Layers() []string { return z.layers }
+
+// Read gives decompressed bytes. Its errors are of type *Error, io.EOF apart.
+func (z *Reader) Read(p []byte) (int, error) {
+	n, err := z.limit.Read(p)
+	if err != nil && err != io.EOF {
+		err = z.error(err)
+	}
+	return n, err
+}
+
+// Close releases what the codecs hold.
+func (z *Reader) Close() error {
+	var err error
+	for i := len(z.close) - 1; i >= 0; i-- {
+		err = errors.Join(err, z.close[i].Close())
+	}
+	z.close = nil
+	return err
+}
+
+func (z *Reader) error(err error) error {
+	e := &Error{File: z.name, Layers: z.layers, In: z.in.n, Err: err}
+	if z.limit != nil {
+		e.Out = z.limit.out
+	}
+	return e
+}
+
+// Error says where reading a file failed.
+type Error struct {
+	File   string
+	Layers []string
+	In     int64 // bytes of the file that were read, some of them ahead of the place
+	Out    int64 // bytes that came out until then
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if len(e.Layers) == 0 {
+		return fmt.Sprintf("%s: byte %d: %v", e.File, e.Out, reason(e.Err))
+	}
+	return fmt.Sprintf("%s: %s: byte %d of its content, within the first %d bytes of the file: %v",
+		e.File, strings.Join(e.Layers, " in "), e.Out, e.In, reason(e.Err))
+}
+
+// Unwrap makes the reason checkable: io.ErrUnexpectedEOF, ErrLimit, ErrCorrupt or the file system's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+func reason(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the file is cut here: its end is missing"
+	}
+	return err.Error()
+}
+
+// ErrCorrupt is the kind of all errors that say that the bytes are not what their codec would have written.
+var ErrCorrupt = errors.New("corrupt data")
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
+}
+
+// cut turns the end of a stream at a place where it can not end into io.ErrUnexpectedEOF.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// guard turns a panic of a codec on hostile bytes into an error.
+type guard struct{ r io.Reader }
+
+func (g guard) Read(p []byte) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = 0, corrupt("the decoder gave up: %v", r)
+		}
+	}()
+	return g.r.Read(p)
+}
+
+// suffixes are the ends of file names that say how a file is compressed. `.inprogress` is what Spark appends to the
+// name of a log that it is still writing.
+var suffixes = []string{".gz", ".gzip", ".zst", ".zstd", ".lz4", ".lzf", ".snappy", ".sz", ".xz", ".bz2", ".inprogress"}
+
+// Trim is a file's name without the suffixes of compression, so that a log keeps its name when it is archived.
+func Trim(name string) string {
+	for {
+		ext := path.Ext(name)
+		if !isSuffix(ext) || len(ext) == len(name) {
+			return name
+		}
+		name = strings.TrimSuffix(name, ext)
+	}
+}
+
+func isSuffix(ext string) bool {
+	for _, s := range suffixes {
+		if strings.EqualFold(s, ext) {
+			return true
+		}
+	}
+	return false
+}

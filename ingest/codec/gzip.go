@@ -1,0 +1,11 @@
+package codec
+
+import (
+	"bufio"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// openGzip reads members one after the other, as `cat a.gz b.gz` makes them.
+func openGzip(r *bufio.Reader, _ Limits) (io.Reader, error) { return gzip.NewReader(r) }

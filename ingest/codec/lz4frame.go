@@ -1,0 +1,11 @@
+package codec
+
+import (
+	"bufio"
+	"io"
+
+	"github.com/pierrec/lz4/v4"
+)
+
+// openLZ4Frame reads frames one after the other, as the lz4 command writes them.
+func openLZ4Frame(r *bufio.Reader, _ Limits) (io.Reader, error) { return lz4.NewReader(r), nil }

@@ -1,0 +1,243 @@
+package codec
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"hash/crc64"
+	"io"
+
+	"github.com/ulikunitz/xz/lzma"
+)
+
+// The xz container, after The .xz File Format 1.0.4 (§ in brackets): the library's own reader allocates whatever
+// dictionary a header asks for, up to 4 GiB. Only the LZMA2 filter is read; no tool uses others for text.
+const (
+	xzMagic  = "\xfd7zXZ\x00"
+	xzFooter = "YZ"
+	xzLZMA2  = 0x21
+)
+
+func openXZ(r *bufio.Reader, _ Limits) (io.Reader, error) {
+	return &xzStream{r: &xzSource{r: r}}, nil
+}
+
+// xzSource counts bytes, which blocks and indexes are padded by.
+type xzSource struct {
+	r *bufio.Reader
+	n int64
+}
+
+func (s *xzSource) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	return n, err
+}
+
+func (s *xzSource) ReadByte() (byte, error) {
+	b, err := s.r.ReadByte()
+	if err == nil {
+		s.n++
+	}
+	return b, err
+}
+
+type xzStream struct {
+	r      *xzSource
+	flags  byte      // how the blocks of this stream are checked
+	body   io.Reader // of the block that is read, nil between blocks
+	start  int64     // where that body starts
+	check  hash.Hash // of its content, nil for none and for kinds that are unknown
+	opened bool      // within a stream
+
+	cleared int64 // bytes of the dictionaries of all blocks
+	err     error
+}
+
+func (x *xzStream) Read(p []byte) (int, error) {
+	for x.err == nil {
+		if x.body == nil {
+			x.err = x.advance()
+			continue
+		}
+		n, err := x.body.Read(p)
+		if x.check != nil {
+			x.check.Write(p[:n])
+		}
+		if err == io.EOF {
+			x.body = nil
+			err = x.endBlock()
+		}
+		x.err = err
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return 0, x.err
+}
+
+// advance moves to the next block, over the end of one stream and the start of another if need be.
+func (x *xzStream) advance() error {
+	if !x.opened {
+		return x.openStream()
+	}
+	size, err := x.r.ReadByte()
+	if err != nil {
+		return cut(err)
+	}
+	if size == 0 {
+		x.opened = false
+		return x.endStream()
+	}
+	return x.openBlock(size)
+}
+
+// openStream reads a stream header [2.1.1], and the padding in front of it [2.2]; io.EOF at the end of the file.
+func (x *xzStream) openStream() error {
+	var h [12]byte
+	for {
+		if n, err := io.ReadFull(x.r, h[:4]); err != nil {
+			if n == 0 && err == io.EOF {
+				return io.EOF
+			}
+			return cut(err)
+		}
+		if [4]byte(h[:4]) != [4]byte{} {
+			break
+		}
+	}
+	if _, err := io.ReadFull(x.r, h[4:]); err != nil {
+		return cut(err)
+	}
+	if string(h[:6]) != xzMagic || crc32.ChecksumIEEE(h[6:8]) != binary.LittleEndian.Uint32(h[8:]) || h[6] != 0 || h[7]&0xF0 != 0 {
+		return corrupt("no stream starts where one should")
+	}
+	x.flags, x.opened = h[7], true
+	return nil
+}
+
+// openBlock reads a block header [3.1] whose first byte is size.
+func (x *xzStream) openBlock(size byte) error {
+	h, err := readN(x.r, []byte{}, (int(size)+1)*4-1)
+	if err != nil {
+		return err
+	}
+	end := len(h) - 4
+	if crc32.Update(crc32.ChecksumIEEE([]byte{size}), crc32.IEEETable, h[:end]) != binary.LittleEndian.Uint32(h[end:]) {
+		return corrupt("the checksum of a block header is wrong")
+	}
+	dict, err := xzDictionary(h[:end])
+	if err != nil {
+		return err
+	}
+	if dict > maxBlock {
+		return fmt.Errorf("%w: it needs a dictionary of %d bytes, at most %d are given", ErrLimit, dict, maxBlock)
+	}
+	// Each block has its dictionary cleared, so a file of many tiny blocks that ask for large ones costs much time.
+	x.cleared += dict
+	if x.cleared > 64<<30 && x.cleared/4096 > x.r.n {
+		return fmt.Errorf("%w: it has very many small blocks with large dictionaries", ErrLimit)
+	}
+	x.start = x.r.n
+	x.check = newXZCheck(x.flags)
+	x.body, err = lzma.Reader2Config{DictCap: int(max(dict, lzma.MinDictCap))}.NewReader2(x.r)
+	return cut(err)
+}
+
+// xzDictionary reads the filters of a block header, which must be LZMA2 alone.
+func xzDictionary(h []byte) (int64, error) {
+	flags, h := h[0], h[1:]
+	if flags&0x03 != 0 || flags&0x3C != 0 {
+		return 0, corrupt("it uses filters other than LZMA2, which are not supported")
+	}
+	for _, present := range []bool{flags&0x40 != 0, flags&0x80 != 0} { // compressed and uncompressed size
+		if present {
+			_, n := binary.Uvarint(h)
+			if n <= 0 {
+				return 0, corrupt("a block header has no sensible size")
+			}
+			h = h[n:]
+		}
+	}
+	if len(h) < 3 || h[0] != xzLZMA2 || h[1] != 1 {
+		return 0, corrupt("it uses filters other than LZMA2, which are not supported")
+	}
+	dict, err := lzma.DecodeDictCap(h[2])
+	if err != nil {
+		return 0, corrupt("%v", err)
+	}
+	return dict, nil
+}
+
+// endBlock reads the padding [3.3] and the check [3.4] behind a block's body.
+func (x *xzStream) endBlock() error {
+	pad := int(-(x.r.n - x.start) & 3)
+	sizes := [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64} // by kind [2.1.1.2]
+	want, err := readN(x.r, nil, pad+sizes[x.flags])
+	if err != nil {
+		return err
+	}
+	for _, b := range want[:pad] {
+		if b != 0 {
+			return corrupt("the padding of a block is wrong")
+		}
+	}
+	if x.check != nil && string(x.check.Sum(nil)) != string(want[pad:]) {
+		return corrupt("the checksum of a block is wrong")
+	}
+	return nil
+}
+
+// endStream reads the index [4] behind its first byte, and the stream footer [2.1.2]. The blocks were checked one by
+// one, so the sizes that the index repeats are only skipped.
+func (x *xzStream) endStream() error {
+	start := x.r.n - 1
+	records, err := binary.ReadUvarint(x.r)
+	if err != nil {
+		return cut(err)
+	}
+	for i := uint64(0); i < records; i++ {
+		for range 2 {
+			if _, err := binary.ReadUvarint(x.r); err != nil {
+				return cut(err)
+			}
+		}
+	}
+	pad := int(-(x.r.n - start) & 3)
+	rest, err := readN(x.r, nil, pad+4+12) // its checksum, then the footer
+	if err != nil {
+		return err
+	}
+	footer := rest[pad+4:]
+	if string(footer[10:]) != xzFooter || crc32.ChecksumIEEE(footer[4:10]) != binary.LittleEndian.Uint32(footer) {
+		return corrupt("the end of a stream is wrong")
+	}
+	return nil
+}
+
+// newXZCheck is the check of the content that a stream's flags name [2.1.1.2].
+func newXZCheck(flags byte) hash.Hash {
+	switch flags {
+	case 0x1:
+		return littleEndian{crc32.NewIEEE()}
+	case 0x4:
+		return littleEndian{crc64.New(crc64.MakeTable(crc64.ECMA))}
+	case 0xA:
+		return sha256.New()
+	}
+	return nil
+}
+
+// littleEndian turns the sum of a CRC around: hash gives it in big endian.
+type littleEndian struct{ hash.Hash }
+
+func (l littleEndian) Sum(b []byte) []byte {
+	sum := l.Hash.Sum(nil)
+	for i := len(sum) - 1; i >= 0; i-- {
+		b = append(b, sum[i])
+	}
+	return b
+}
