@@ -1,0 +1,49 @@
+package report
+
+import "straggler/schema"
+
+// causeInfo is how a cause is shown. The letter stands where colour is not enough.
+type causeInfo struct {
+	Cause  schema.Cause
+	Letter string
+	Title  string
+	Doc    string
+}
+
+// notOutlier is the cause of LostPart that stands for tasks which ended late and are no outliers.
+const notOutlier schema.Cause = ""
+
+var causeTable = []causeInfo{
+	{schema.BadMachine, "M", "bad machine", "its machine is slower than the others with the same work"},
+	{schema.DataSkew, "D", "data skew", "it had more data than the others"},
+	{schema.Network, "N", "network", "it waited for data from other machines"},
+	{schema.Recompute, "R", "recompute", "it made a lost output again, or waited for one"},
+	{schema.GC, "G", "gc", "its process collected garbage"},
+	{schema.Spill, "S", "spill", "it wrote to disk what did not fit in memory"},
+	{schema.Scheduler, "Q", "scheduler", "it waited between launch and run"},
+	{schema.Deserialize, "C", "deserialize", "it unpacked its code and variables"},
+	{schema.LocalityMiss, "L", "locality", "it ran away from its data"},
+	{schema.Transient, "T", "transient", "slow there and then, nothing recorded explains it; a copy elsewhere would have been fast"},
+	{schema.UnexplainedCause, "U", "unexplained", "too little data to say more"},
+	{notOutlier, "·", "no outlier", "it ended late because it started late or was a little slow; no rule calls it an outlier"},
+}
+
+// infoOf describes a cause; one that this version does not know keeps its name.
+func infoOf(c schema.Cause) causeInfo {
+	for _, i := range causeTable {
+		if i.Cause == c {
+			return i
+		}
+	}
+	return causeInfo{Cause: schema.UnexplainedCause, Letter: "?", Title: clean(string(c), 24), Doc: "a cause this version does not know"}
+}
+
+// causeOrder is the place of a cause in the table.
+func causeOrder(c schema.Cause) int {
+	for i, info := range causeTable {
+		if info.Cause == c {
+			return i
+		}
+	}
+	return len(causeTable)
+}

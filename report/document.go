@@ -1,0 +1,442 @@
+package report
+
+import "straggler/schema"
+
+// Document is a report. Rows carry the names of columns in their `col` tags; the JSON rendering uses them as they are.
+// NULL stays NULL, and the note beside it says why.
+type Document struct {
+	Store     string        `col:"store" doc:"directory of the store; empty where it was temporary"`
+	Headline  Headline      `col:"headline"`
+	Trust     Trust         `col:"trust"`
+	Cost      Cost          `col:"cost"`
+	Phases    List[Phase]   `col:"phases" doc:"worst first, by the seconds they cost their job"`
+	Timelines []Timeline    `col:"timelines"`
+	Outliers  List[Outlier] `col:"outliers" doc:"worst first, by the seconds they cost their job"`
+	Machines  Machines      `col:"machines"`
+	Advice    []Advice      `col:"advice"`
+}
+
+// List is the top of a longer list, with the query that gives the rest.
+type List[R any] struct {
+	Rows  []R    `col:"rows"`
+	Total int64  `col:"total" doc:"rows there are; len(rows) of them are here"`
+	SQL   string `col:"sql" doc:"gives all of them"`
+	Note  string `col:"note" doc:"why there are none, or what they leave out"`
+}
+
+// More is how many rows the list leaves out.
+func (l List[R]) More() int64 { return max(0, l.Total-int64(len(l.Rows))) }
+
+// Headline is the report in three sentences.
+type Headline struct {
+	Verdict string `col:"verdict" doc:"what stragglers cost, in one sentence"`
+	Why     string `col:"why" doc:"the largest causes, in one sentence"`
+	Trust   string `col:"trust" doc:"how far to believe it, in one sentence"`
+	Sound   bool   `col:"sound" doc:"logs complete, nothing rejected"`
+}
+
+// Trust says what was read and how far it can be believed.
+type Trust struct {
+	Counts       Counts              `col:"counts"`
+	Ingests      List[Ingest]        `col:"ingests"`
+	Applications List[Application]   `col:"applications"`
+	Caveats      List[Caveat]        `col:"caveats"`
+	Rejects      List[schema.Reject] `col:"rejects"`
+	Assumptions  []string            `col:"assumptions" doc:"what the figures of this report rest on"`
+}
+
+// Counts is how much was read.
+type Counts struct {
+	Applications int64                    `col:"applications"`
+	Incomplete   int64                    `col:"incomplete" doc:"applications whose log is not whole"`
+	Jobs         int64                    `col:"jobs"`
+	Phases       int64                    `col:"phases" doc:"phases that ran"`
+	Skipped      int64                    `col:"skipped" doc:"phases that were planned and never submitted"`
+	Attempts     int64                    `col:"attempts"`
+	Machines     int64                    `col:"machines"`
+	Rejects      int64                    `col:"rejects"`
+	Outliers     int64                    `col:"outliers" doc:"attempts that at least one rule calls slow and that have an attribution"`
+	StartTime    schema.Null[schema.Time] `col:"start_time"`
+	FinishTime   schema.Null[schema.Time] `col:"finish_time"`
+	TaskS        schema.Null[float64]     `col:"task_s" unit:"s" doc:"sum of the durations of all attempts"`
+}
+
+// Ingest is one committed ingest; how long it took is left out, so that the same logs give the same report.
+type Ingest struct {
+	IngestID    string `col:"ingest_id"`
+	Files       int64  `col:"files"`
+	Bytes       int64  `col:"bytes" unit:"bytes"`
+	RowsIn      int64  `col:"rows_in"`
+	RowsOut     int64  `col:"rows_out"`
+	Rejects     int64  `col:"rejects"`
+	Format      string `col:"format"`
+	ToolVersion string `col:"tool_version"`
+}
+
+// Application is an application with what it lost.
+type Application struct {
+	ApplicationRow
+	Loss Loss `col:"loss"`
+}
+
+// ApplicationRow is what applications.sql gives.
+type ApplicationRow struct {
+	ApplicationID    schema.Key               `col:"application_id"`
+	NativeID         string                   `col:"native_id"`
+	Name             schema.Null[string]      `col:"name"`
+	User             schema.Null[string]      `col:"user"`
+	Framework        string                   `col:"framework"`
+	FrameworkVersion schema.Null[string]      `col:"framework_version"`
+	StartTime        schema.Null[schema.Time] `col:"start_time"`
+	FinishTime       schema.Null[schema.Time] `col:"finish_time"`
+	Status           schema.RunStatus         `col:"status"`
+	SourceFile       string                   `col:"source_file"`
+	Complete         bool                     `col:"complete"`
+	TimeOrigin       string                   `col:"time_origin"`
+	Jobs             int64                    `col:"jobs"`
+	Attempts         int64                    `col:"attempts"`
+}
+
+// Caveat is a caveat with the application it is about.
+type Caveat struct {
+	ApplicationID schema.Key         `col:"application_id"`
+	Application   string             `col:"application"`
+	Code          string             `col:"code"`
+	Count         schema.Null[int64] `col:"count"`
+	Detail        string             `col:"detail"`
+}
+
+// Cost says how much time stragglers cost.
+type Cost struct {
+	Loss   Loss         `col:"loss" doc:"over all jobs"`
+	Causes []CauseCost  `col:"causes" doc:"over all jobs, in the order of schema.Cause"`
+	Jobs   List[Job]    `col:"jobs" doc:"worst first"`
+	Whatif List[Saving] `col:"whatif" doc:"what policies would have saved, where whatif was run"`
+}
+
+// Loss is the time that jobs lost to late tasks.
+type Loss struct {
+	CompletionS schema.Null[float64] `col:"completion_s" unit:"s" doc:"submission to finish, summed over the jobs that have both"`
+	LostS       schema.Null[float64] `col:"lost_s" unit:"s" doc:"how much earlier the jobs would have ended with every task at most its phase's median, phases waiting for each other as they did"`
+	LostShare   schema.Null[float64] `col:"lost_share" unit:"fraction" doc:"lost_s / completion_s"`
+	ExcessS     float64              `col:"excess_s" unit:"s" doc:"sum of the excess of all outliers, over all slots"`
+	Outliers    int64                `col:"outliers"`
+	Parts       []LostPart           `col:"parts" doc:"lost_s by cause; sums to it"`
+	Note        string               `col:"note" doc:"why a figure is NULL"`
+}
+
+// LostPart is the part of the lost time that goes to one cause. The empty cause is that of tasks which ended late
+// without being outliers: they started late, or were only a little slower than the median.
+type LostPart struct {
+	Cause schema.Cause `col:"cause"`
+	LostS float64      `col:"lost_s" unit:"s"`
+}
+
+// CauseCost is what one cause cost.
+type CauseCost struct {
+	Cause    schema.Cause         `col:"cause"`
+	Outliers int64                `col:"outliers" doc:"outliers of which it is the verdict"`
+	SumS     float64              `col:"sum_s" unit:"s" doc:"sum of attributions.seconds, over all slots"`
+	LostS    schema.Null[float64] `col:"lost_s" unit:"s" doc:"its part of the time that jobs lost"`
+	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"how much earlier jobs would have ended without it, replayed (job_costs)"`
+	CostLow  schema.Null[float64] `col:"cost_low" unit:"s" doc:"sum of the lower ends of the jobs' 95 % intervals"`
+	CostHigh schema.Null[float64] `col:"cost_high" unit:"s" doc:"sum of the upper ends"`
+}
+
+// Job is a job with what it lost.
+type Job struct {
+	JobRow
+	Loss Loss `col:"loss"`
+}
+
+// JobRow is what jobs.sql gives.
+type JobRow struct {
+	JobID         schema.Key               `col:"job_id"`
+	ApplicationID schema.Key               `col:"application_id"`
+	Application   string                   `col:"application" doc:"its application's native id"`
+	NativeID      string                   `col:"native_id"`
+	Name          schema.Null[string]      `col:"name"`
+	SubmitTime    schema.Null[schema.Time] `col:"submit_time"`
+	FinishTime    schema.Null[schema.Time] `col:"finish_time"`
+	Status        schema.RunStatus         `col:"status"`
+	Phases        int64                    `col:"phases" doc:"phases that ran"`
+	Tasks         int64                    `col:"tasks"`
+}
+
+// Phase is a phase with how its tasks compare and what that cost.
+type Phase struct {
+	PhaseRow
+	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"its part of the time its job lost; 0 when it is not on the critical path"`
+	Critical bool                 `col:"critical" doc:"on its job's critical path"`
+	Parts    []LostPart           `col:"parts" doc:"cost_s by cause"`
+	Spread   Spread               `col:"spread"`
+}
+
+// PhaseRow is what phases.sql gives.
+type PhaseRow struct {
+	PhaseID       schema.Key                `col:"phase_id"`
+	JobID         schema.Key                `col:"job_id"`
+	ApplicationID schema.Key                `col:"application_id"`
+	Application   string                    `col:"application" doc:"its application's native id"`
+	Job           string                    `col:"job" doc:"its job's native id"`
+	NativeID      string                    `col:"native_id"`
+	Attempt       int32                     `col:"attempt"`
+	Name          schema.Null[string]       `col:"name"`
+	Kind          string                    `col:"kind"`
+	Recompute     bool                      `col:"recompute"`
+	StartTime     schema.Null[schema.Time]  `col:"start_time"`
+	FinishTime    schema.Null[schema.Time]  `col:"finish_time"`
+	Tasks         int64                     `col:"tasks"`
+	Attempts      int64                     `col:"attempts"`
+	Succeeded     int64                     `col:"succeeded"`
+	MedianS       schema.Null[float64]      `col:"median_s" unit:"s"`
+	P95S          schema.Null[float64]      `col:"p95_s" unit:"s"`
+	MaxS          schema.Null[float64]      `col:"max_s" unit:"s"`
+	SlowdownRatio schema.Null[float64]      `col:"slowdown_ratio" unit:"ratio"`
+	SlowdownBasis schema.Null[schema.Basis] `col:"slowdown_basis"`
+	Stragglers    schema.Null[int64]        `col:"stragglers"`
+	Outliers      schema.Null[int64]        `col:"outliers"`
+	LostS         schema.Null[float64]      `col:"lost_s" unit:"s"`
+	ModelR2       schema.Null[float64]      `col:"model_r2" unit:"fraction"`
+	ModelN        schema.Null[int64]        `col:"model_n"`
+	Note          schema.Null[string]       `col:"note"`
+}
+
+// Spread is the distribution of the durations of a phase's tasks.
+type Spread struct {
+	N        int64   `col:"n"`
+	MinS     float64 `col:"min_s" unit:"s"`
+	P25S     float64 `col:"p25_s" unit:"s"`
+	MedianS  float64 `col:"median_s" unit:"s"`
+	P75S     float64 `col:"p75_s" unit:"s"`
+	P95S     float64 `col:"p95_s" unit:"s"`
+	MaxS     float64 `col:"max_s" unit:"s"`
+	Bins     []int64 `col:"bins" doc:"tasks by duration in equal bins from 0 to max_s; empty where all tasks are points"`
+	Points   []Point `col:"points" doc:"all tasks of a small phase, the slowest outliers of a large one"`
+	Outliers int64   `col:"outliers" doc:"outliers there are, drawn or not"`
+}
+
+// Point is one task in a spread.
+type Point struct {
+	AttemptID schema.Key          `col:"attempt_id"`
+	Task      int64               `col:"task"`
+	DurationS float64             `col:"duration_s" unit:"s"`
+	Machine   schema.Null[string] `col:"machine"`
+	Cause     schema.Cause        `col:"cause" doc:"verdict; empty where it is no outlier"`
+}
+
+// Outlier is a slow attempt with its evidence.
+type Outlier struct {
+	OutlierRow
+	CostS      schema.Null[float64] `col:"cost_s" unit:"s" doc:"its share of the time that its job lost; shares sum to it"`
+	AloneS     schema.Null[float64] `col:"alone_s" unit:"s" doc:"how much earlier its phase would have ended had it alone taken the median"`
+	Critical   bool                 `col:"critical"`
+	Cause      schema.Cause         `col:"cause" doc:"verdict"`
+	Confidence schema.Null[float64] `col:"confidence" unit:"probability"`
+	Words      string               `col:"words" doc:"the evidence in a sentence"`
+	Causes     []Attribution        `col:"causes" doc:"where its excess went; sums to excess_s"`
+	SQL        string               `col:"sql" doc:"shows it"`
+}
+
+// OutlierRow is what outliers.sql gives.
+type OutlierRow struct {
+	AttemptID     schema.Key               `col:"attempt_id"`
+	PhaseID       schema.Key               `col:"phase_id"`
+	JobID         schema.Key               `col:"job_id"`
+	ApplicationID schema.Key               `col:"application_id"`
+	Application   string                   `col:"application" doc:"native id"`
+	Job           string                   `col:"job" doc:"native id"`
+	Phase         string                   `col:"phase" doc:"native id"`
+	PhaseAttempt  int32                    `col:"phase_attempt"`
+	PhaseName     schema.Null[string]      `col:"phase_name"`
+	Task          int64                    `col:"task"`
+	Number        int32                    `col:"number"`
+	NativeID      string                   `col:"native_id"`
+	Machine       schema.Null[string]      `col:"machine"`
+	Executor      schema.Null[string]      `col:"executor"`
+	StartTime     schema.Null[schema.Time] `col:"start_time"`
+	DurationS     schema.Null[float64]     `col:"duration_s" unit:"s"`
+	MedianS       schema.Null[float64]     `col:"median_s" unit:"s" doc:"of its phase"`
+	Ratio         schema.Null[float64]     `col:"ratio" unit:"ratio" doc:"duration / median"`
+	ExcessS       schema.Null[float64]     `col:"excess_s" unit:"s"`
+	Speculative   schema.Null[bool]        `col:"speculative"`
+	Recompute     bool                     `col:"recompute"`
+	Status        schema.AttemptStatus     `col:"status"`
+	InputBytes    schema.Null[int64]       `col:"input_bytes" unit:"bytes"`
+	PhaseLostS    schema.Null[float64]     `col:"phase_lost_s" unit:"s" doc:"phase_stats.lost_s"`
+}
+
+// Attribution is one part of an outlier's excess.
+type Attribution struct {
+	AttributionRow
+	Words string `col:"words"`
+}
+
+// AttributionRow is what attributions.sql gives.
+type AttributionRow struct {
+	AttemptID  schema.Key           `col:"attempt_id"`
+	Cause      schema.Cause         `col:"cause"`
+	Seconds    float64              `col:"seconds" unit:"s"`
+	Share      schema.Null[float64] `col:"share" unit:"fraction"`
+	Rank       int32                `col:"rank"`
+	Confidence schema.Null[float64] `col:"confidence" unit:"probability"`
+	Evidence   string               `col:"evidence" unit:"JSON"`
+}
+
+// Timeline is what ran when, on a machine's slots. Times are seconds from its start.
+type Timeline struct {
+	Title         string                  `col:"title"`
+	ApplicationID schema.Key              `col:"application_id"`
+	Application   string                  `col:"application"`
+	JobID         schema.Null[schema.Key] `col:"job_id" doc:"NULL = the whole application"`
+	StartTime     schema.Time             `col:"start_time"`
+	LengthS       float64                 `col:"length_s" unit:"s"`
+	PixelS        float64                 `col:"pixel_s" unit:"s" doc:"bars closer than this are drawn as one"`
+	Lanes         []Lane                  `col:"lanes"`
+	Marks         int64                   `col:"marks" doc:"outliers, copies, retries, recomputations and failures there are"`
+	Drawn         int64                   `col:"drawn" doc:"of those drawn one by one"`
+	Attempts      int64                   `col:"attempts"`
+	MoreMachines  int64                   `col:"more_machines" doc:"machines left out"`
+	Phases        []Span                  `col:"phases" doc:"when each phase ran, in order of start"`
+	SQL           string                  `col:"sql"`
+	Note          string                  `col:"note"`
+}
+
+// Lane is one slot of a machine.
+type Lane struct {
+	Machine string `col:"machine"`
+	Slot    int    `col:"slot" doc:"from 1; a number of ours, first free slot first"`
+	Busy    []Bar  `col:"busy" doc:"ordinary attempts, merged where they are too short to see"`
+	Marks   []Mark `col:"marks" doc:"attempts worth telling apart"`
+}
+
+// Bar is a stretch of time in which a slot was busy.
+type Bar struct {
+	FromS float64 `col:"from_s" unit:"s"`
+	ToS   float64 `col:"to_s" unit:"s"`
+	N     int64   `col:"n" doc:"attempts in it"`
+}
+
+// Span is the time of a phase.
+type Span struct {
+	Phase string  `col:"phase"`
+	FromS float64 `col:"from_s" unit:"s"`
+	ToS   float64 `col:"to_s" unit:"s"`
+}
+
+// Mark is an attempt that is drawn by itself.
+type Mark struct {
+	AttemptID schema.Key           `col:"attempt_id"`
+	Phase     string               `col:"phase"`
+	Task      int64                `col:"task"`
+	Number    int32                `col:"number"`
+	FromS     float64              `col:"from_s" unit:"s"`
+	ToS       float64              `col:"to_s" unit:"s"`
+	Open      bool                 `col:"open" doc:"the log stops before its end"`
+	Status    schema.AttemptStatus `col:"status"`
+	Copy      bool                 `col:"copy" doc:"a speculative copy"`
+	Retry     bool                 `col:"retry" doc:"not the first attempt of its task, and no copy"`
+	Recompute bool                 `col:"recompute"`
+	Cause     schema.Cause         `col:"cause" doc:"verdict; empty where it is no outlier"`
+	ExcessS   schema.Null[float64] `col:"excess_s" unit:"s"`
+}
+
+// Machines is how the machines compare.
+type Machines struct {
+	List   List[Machine] `col:"list" doc:"slowest first"`
+	Phases []HeatColumn  `col:"phases" doc:"the columns of the heat map, in order of time"`
+	Hidden int64         `col:"hidden" doc:"phases that the heat map leaves out"`
+}
+
+// HeatColumn is a phase of the heat map.
+type HeatColumn struct {
+	PhaseID  schema.Key           `col:"phase_id"`
+	NativeID string               `col:"native_id"`
+	Attempt  int32                `col:"attempt"`
+	Name     schema.Null[string]  `col:"name"`
+	Job      string               `col:"job"`
+	MedianS  schema.Null[float64] `col:"median_s" unit:"s"`
+}
+
+// Machine is a machine's health.
+type Machine struct {
+	MachineRow
+	CostS schema.Null[float64] `col:"cost_s" unit:"s" doc:"part of the time jobs lost that goes to bad_machine on it"`
+	Cells []Heat               `col:"cells" doc:"one a column of the heat map"`
+}
+
+// MachineRow is what machines.sql gives.
+type MachineRow struct {
+	Machine     string               `col:"machine"`
+	Rack        schema.Null[string]  `col:"rack"`
+	Attempts    int64                `col:"attempts" doc:"attempts that speak for it, over all windows"`
+	Phases      int64                `col:"phases" doc:"phases that speak for it"`
+	Factor      schema.Null[float64] `col:"factor" unit:"ratio" doc:"of its worst window that has a verdict, else of its largest"`
+	FactorLow   schema.Null[float64] `col:"factor_low" unit:"ratio"`
+	FactorHigh  schema.Null[float64] `col:"factor_high" unit:"ratio"`
+	OutlierRate schema.Null[float64] `col:"outlier_rate" unit:"fraction"`
+	Losses      int64                `col:"losses"`
+	Verdict     schema.Verdict       `col:"verdict"`
+	Windows     int64                `col:"windows"`
+	BadWindows  int64                `col:"bad_windows" doc:"windows in which it was slow or flaky"`
+}
+
+// Heat is how a machine did in a phase.
+type Heat struct {
+	N     int64                `col:"n" doc:"tasks; 0 where it ran none"`
+	Ratio schema.Null[float64] `col:"ratio" unit:"ratio" doc:"median duration there / median of the phase"`
+}
+
+// Saving is what a policy would have saved over all jobs.
+type Saving struct {
+	Policy         string               `col:"policy"`
+	Parameters     string               `col:"parameters" unit:"JSON"`
+	SavingS        schema.Null[float64] `col:"saving_s" unit:"s"`
+	SavingLow      schema.Null[float64] `col:"saving_low" unit:"s"`
+	SavingHigh     schema.Null[float64] `col:"saving_high" unit:"s"`
+	SavingShare    schema.Null[float64] `col:"saving_share" unit:"fraction"`
+	SlotTimeChange schema.Null[float64] `col:"slot_time_change" unit:"fraction"`
+	Assumptions    string               `col:"assumptions" unit:"JSON"`
+}
+
+// Advice is something to do, or an honest nothing.
+type Advice struct {
+	Rule       string               `col:"rule" doc:"name of the rule in advice.go"`
+	Kind       Kind                 `col:"kind"`
+	Title      string               `col:"title"`
+	Action     string               `col:"action" doc:"what to do, as concrete as the evidence allows"`
+	Settings   []Setting            `col:"settings" doc:"configuration lines to set"`
+	Evidence   string               `col:"evidence"`
+	GainS      schema.Null[float64] `col:"gain_s" unit:"s" doc:"job time it should bring; an upper bound unless gain_low says more"`
+	GainLow    schema.Null[float64] `col:"gain_low" unit:"s"`
+	GainHigh   schema.Null[float64] `col:"gain_high" unit:"s"`
+	GainBasis  string               `col:"gain_basis" doc:"how the gain was estimated"`
+	Confidence Confidence           `col:"confidence"`
+	Reason     string               `col:"reason" doc:"why that sure and not more"`
+	SQL        string               `col:"sql"`
+}
+
+// Kind says what sort of advice it is.
+type Kind string
+
+const (
+	Act        Kind = "act"
+	Nothing    Kind = "nothing_worth_doing"
+	CannotTell Kind = "cannot_tell"
+)
+
+// Confidence is how sure an advice is.
+type Confidence string
+
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+)
+
+// Setting is a configuration line.
+type Setting struct {
+	Name    string              `col:"name"`
+	Value   string              `col:"value"`
+	Current schema.Null[string] `col:"current" doc:"what the log says it was; NULL where it does not"`
+}

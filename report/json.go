@@ -1,0 +1,121 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"straggler/schema"
+)
+
+// JSON writes the document as one object. Fields are named as the columns they come from (their `col` tags); NULL is
+// null, instants are RFC 3339 in UTC, keys are integers of up to 63 bits.
+func JSON(w io.Writer, d *Document) error {
+	b := bufio.NewWriter(w)
+	e := jsonWriter{b}
+	e.value(reflect.ValueOf(d).Elem(), "\n")
+	b.WriteByte('\n')
+	return b.Flush()
+}
+
+// jsonWriter writes values; errors stick to the buffer.
+type jsonWriter struct{ *bufio.Writer }
+
+func (e jsonWriter) value(v reflect.Value, indent string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if inner, known, isNull := nullOf(v); isNull {
+			if !known {
+				e.WriteString("null")
+				return
+			}
+			v = inner
+			e.value(v, indent)
+			return
+		}
+		e.object(v, indent)
+	case reflect.Slice:
+		e.array(v, indent)
+	case reflect.String:
+		e.text(v.String())
+	case reflect.Bool:
+		e.WriteString(strconv.FormatBool(v.Bool()))
+	case reflect.Float64:
+		e.float(v.Float())
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		if t, ok := v.Interface().(schema.Time); ok {
+			e.text(time.UnixMicro(int64(t)).UTC().Format("2006-01-02T15:04:05.999999Z07:00"))
+			return
+		}
+		e.WriteString(strconv.FormatInt(v.Int(), 10))
+	}
+}
+
+func (e jsonWriter) object(v reflect.Value, indent string) {
+	e.WriteByte('{')
+	e.fields(v, indent, "")
+	e.WriteString(indent + "}")
+}
+
+// fields writes the fields of a struct; those of an embedded row stand among them.
+func (e jsonWriter) fields(v reflect.Value, indent, sep string) string {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		col := f.Tag.Get("col")
+		switch {
+		case f.Anonymous:
+			sep = e.fields(v.Field(i), indent, sep)
+			continue
+		case col == "":
+			continue
+		}
+		e.WriteString(sep + indent + "  ")
+		e.text(col)
+		e.WriteString(": ")
+		e.value(v.Field(i), indent+"  ")
+		sep = ","
+	}
+	return sep
+}
+
+func (e jsonWriter) array(v reflect.Value, indent string) {
+	if v.Len() == 0 {
+		e.WriteString("[]")
+		return
+	}
+	e.WriteByte('[')
+	for i := range v.Len() {
+		if i > 0 {
+			e.WriteByte(',')
+		}
+		e.WriteString(indent + "  ")
+		e.value(v.Index(i), indent+"  ")
+	}
+	e.WriteString(indent + "]")
+}
+
+func (e jsonWriter) float(f float64) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		e.WriteString("null")
+		return
+	}
+	b, _ := json.Marshal(f)
+	e.Write(b)
+}
+
+func (e jsonWriter) text(s string) {
+	b, _ := json.Marshal(s) // also escapes <, > and &, and mends invalid UTF-8
+	e.Write(b)
+}
+
+// nullOf opens a schema.Null.
+func nullOf(v reflect.Value) (inner reflect.Value, known, isNull bool) {
+	if v.NumField() != 2 || v.Type().Field(0).Name != "V" || v.Type().Field(1).Name != "OK" {
+		return v, false, false
+	}
+	return v.Field(0), v.Field(1).Bool(), true
+}
