@@ -1,0 +1,377 @@
+package causes
+
+import (
+	"math"
+
+	"straggler/schema"
+)
+
+// A term is one thing that made a task slower or faster than the median. Several terms may be one cause.
+type term int
+
+const (
+	ofBytes term = iota // the predictors, in their order
+	ofRecords
+	ofWritten
+	ofRemote
+	ofSpill
+	ofAway
+	ofFirst
+	ofWait // the measured parts, in their order
+	ofGC
+	ofDelay
+	ofConvert
+	ofLink        // delay of the messages to and from a machine whose link is full
+	ofWaitForMore // the part of the wait that its larger input explains
+	ofMachine
+	ofItself // what nothing explains
+	ofRedo
+	terms
+)
+
+// causeOf says which cause a term counts for. ofItself is unexplained where too little is known to call it transient.
+var causeOf = [terms]schema.Cause{
+	ofBytes: schema.DataSkew, ofRecords: schema.DataSkew, ofWritten: schema.DataSkew, ofWaitForMore: schema.DataSkew,
+	ofRemote: schema.Network, ofWait: schema.Network, ofLink: schema.Network, ofSpill: schema.Spill, ofAway: schema.LocalityMiss,
+	ofFirst: schema.UnexplainedCause, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
+	ofMachine: schema.BadMachine, ofItself: schema.Transient, ofRedo: schema.Recompute,
+}
+
+// split is the excess of one outlier by terms.
+type split struct {
+	task    *Task
+	median  float64 // of the phase, seconds
+	excess  float64
+	seconds [terms]float64
+	sd      [terms]float64 // standard deviation of seconds
+
+	machine   float64 // ln(factor) of its machine
+	machineSD float64
+	itself    float64 // ln of what is left
+	cannot    string  // why what is left can not be named; "" where it can
+}
+
+// Attributor splits the excess of outliers. It is for one goroutine; several may share a Model.
+type Attributor struct {
+	model *Model
+	bench bench
+	mid   [nParts]float64
+	rate  float64 // median fetch wait per remote byte
+	prior struct {
+		own      []testimony // what this phase said, by local machine
+		mean, sd []float64
+	}
+	lines []line
+}
+
+// NewAttributor makes an Attributor that knows what the model knows.
+func (m *Model) NewAttributor() *Attributor { return &Attributor{model: m} }
+
+// prepare fits the phase with all that the others say.
+func (a *Attributor) prepare(p *Phase) {
+	b, m := &a.bench, a.model
+	fitted := b.alone(p)
+	own := stage{}
+	a.prior.own = a.prior.own[:0]
+	a.prior.mean, a.prior.sd = a.prior.mean[:0], a.prior.sd[:0]
+	if fitted {
+		e, pr, ok := b.elasticity()
+		own = stage{pr, e * pr, float64(b.fit.n), float64(b.fit.n) * math.Log(b.fit.sigma)}
+		if !ok {
+			own.precision, own.elastic = 0, 0
+		}
+	}
+	for k := range b.local.names {
+		var t testimony
+		if fitted {
+			if z, v, n := b.summary(int32(k)); n > 0 {
+				t.add(z, v, n, 1)
+			}
+		}
+		w := m.window(&p.Tasks[b.local.tasks(int32(k))[0]])
+		mean, variance := m.prior(b.local.names[k], w, t)
+		a.prior.own = append(a.prior.own, t)
+		a.prior.mean = append(a.prior.mean, mean)
+		a.prior.sd = append(a.prior.sd, math.Sqrt(variance))
+	}
+	if len(b.rows) > 0 {
+		b.survey()
+		b.solve(func(i int32) float64 {
+			if k := b.local.of[i]; k >= 0 {
+				return math.Exp(a.prior.mean[k])
+			}
+			return 1
+		}, m.work(p.Signature, own), m.scatter(p.Signature, own))
+	}
+	a.measured()
+}
+
+// measured finds the medians of the measured parts, and of the wait per remote byte.
+func (a *Attributor) measured() {
+	b := &a.bench
+	for k := range b.part {
+		b.tmp = b.tmp[:0]
+		for _, i := range b.rows {
+			b.tmp = append(b.tmp, b.part[k][i])
+		}
+		a.mid[k] = known(median(b.tmp))
+	}
+	b.tmp = b.tmp[:0]
+	for _, i := range b.rows {
+		if v := b.volume(int(i)); v > 0 {
+			b.tmp = append(b.tmp, b.part[waiting][i]/v)
+		}
+	}
+	a.rate = known(median(b.tmp))
+}
+
+// volume is what a task fetched: remote bytes, or the input where they are not logged.
+func (b *bench) volume(i int) float64 {
+	if r := b.tasks[i].Remote; !math.IsNaN(r) {
+		return r
+	}
+	return known(b.tasks[i].Bytes)
+}
+
+// split splits the excess of task i of the prepared phase.
+func (a *Attributor) split(i int) split {
+	b := &a.bench
+	t := &b.tasks[i]
+	s := split{task: t, excess: t.Excess, median: t.Duration - t.Excess}
+	if t.Recompute {
+		s.seconds[ofRedo], s.median = t.Excess, 0
+		return s
+	}
+	middle := a.middle(s.median)
+	for k := range b.part {
+		s.seconds[ofWait+term(k)] = b.part[k][i] - middle[k]
+		s.sd[ofWait+term(k)] = 0.1 * math.Abs(s.seconds[ofWait+term(k)])
+	}
+	a.waitForMore(&s, i, middle[waiting])
+	s.link()
+	a.ownTime(&s, i, middle[nParts])
+	s.overlap()
+	return s
+}
+
+// middle is the median task: the medians of the parts, and as its body what is left of the median duration.
+func (a *Attributor) middle(median float64) (m [nParts + 1]float64) {
+	m[nParts] = median
+	for k, v := range a.mid {
+		m[k] = v
+		m[nParts] -= v
+	}
+	if least := 0.05 * median; m[nParts] < least { // the medians are of different tasks
+		shrink := (median - least) / (median - m[nParts])
+		for k := range a.mid {
+			m[k] *= shrink
+		}
+		m[nParts] = least
+	}
+	return m
+}
+
+// waitForMore moves to skew the part of the wait that a task with its input usually has.
+func (a *Attributor) waitForMore(s *split, i int, middle float64) {
+	b := &a.bench
+	over := s.seconds[ofWait]
+	usual := a.rate * b.volume(i)
+	if f := b.fit.fate[byBytes]; f == constant || f == absent || over <= 0 || usual <= middle {
+		return
+	}
+	s.seconds[ofWaitForMore] = min(over, usual-middle)
+	s.seconds[ofWait] = over - s.seconds[ofWaitForMore]
+	s.sd[ofWaitForMore] = 0.1 * s.seconds[ofWaitForMore]
+}
+
+// link counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
+// queue behind the blocks that its machine fetches or serves.
+func (s *split) link() {
+	const material = 0.25 // share of the excess that the wait must be
+	if d := s.seconds[ofDelay]; d > 0 && s.seconds[ofWait] > material*s.excess {
+		s.seconds[ofLink], s.seconds[ofDelay] = d, 0
+		s.sd[ofLink], s.sd[ofDelay] = s.sd[ofDelay], 0
+	}
+}
+
+// ownTime splits the body's excess over the median's: body = prediction × machine × itself, each part weighted by
+// the logarithmic mean so that they sum.
+func (a *Attributor) ownTime(s *split, i int, middle float64) {
+	b := &a.bench
+	f := &b.fit
+	var x [predictors]float64
+	for k := range x {
+		x[k] = b.x[k][i]
+	}
+	a.machineOf(s, i)
+	expected, usual := f.predict(&x), f.predict(&f.mid)
+	body := b.body[i]
+	if lack := expected*math.Exp(s.machine) - body; lack > 0 && b.part[collecting][i] > 0 { // it collected while it slept or waited
+		lack = min(lack, b.part[collecting][i])
+		body += lack
+		s.seconds[ofGC] -= lack
+	}
+	body = max(body, 1e-9)
+	l := logMean(body, middle)
+	left := body - middle
+	for k := range x {
+		if f.fate[k] != used {
+			continue
+		}
+		// the share of ln(expected/usual) in proportion to the predictor's seconds
+		scale := l / logMean(expected, usual)
+		s.seconds[k] = f.coef[k] * (x[k] - f.mid[k]) * scale
+		s.sd[k] = math.Abs(f.se[k] * (x[k] - f.mid[k]) * scale)
+		left -= s.seconds[k]
+	}
+	s.seconds[ofMachine], s.sd[ofMachine] = l*s.machine, l*s.machineSD
+	left -= s.seconds[ofMachine]
+	a.itself(s, i, l, left, math.Log(body/expected)-s.machine)
+}
+
+// machineOf estimates the factor of the task's machine from everything but the task.
+func (a *Attributor) machineOf(s *split, i int) {
+	b := &a.bench
+	k := b.local.of[i]
+	if k < 0 {
+		return
+	}
+	known := a.prior.sd[k] * a.prior.sd[k]
+	p := phasePrior
+	if a.prior.mean[k] == 0 && known == 0 { // nothing but this phase speaks for the machine
+		p = machinePrior
+	}
+	d, v := 0.0, known+p.spike
+	if len(b.rows) > 1 {
+		d, v = b.hearsay(int32(i), known, p)
+	}
+	s.machine, s.machineSD = a.prior.mean[k]+d, math.Sqrt(v)
+}
+
+// itself takes what is left of the body's excess. A task may scatter as its phase does; that part is no cause but
+// goes with the named ones in proportion, because scatter multiplies whatever made the task slow. The rest, what is
+// beyond scatter, is the attempt's own.
+func (a *Attributor) itself(s *split, i int, l, left, r float64) {
+	b := &a.bench
+	v := b.fit.sigma*b.fit.sigma + s.machineSD*s.machineSD
+	mean, variance, _ := ownPrior.posterior(r, v)
+	s.itself = mean
+	own := l * mean
+	if math.Abs(own) > math.Abs(left) || own*left < 0 {
+		own = left
+	}
+	scatter := left - own
+	s.sd[ofItself] = l * math.Sqrt(variance+b.fit.sigma*b.fit.sigma)
+	var named float64
+	for k := range s.seconds {
+		if s.shares(term(k)) {
+			named += s.seconds[k]
+		}
+	}
+	whole := max(0, own)
+	for k := range s.seconds {
+		if s.shares(term(k)) {
+			s.seconds[k] += scatter * s.seconds[k] / (named + whole)
+		}
+	}
+	s.seconds[ofItself] = own
+	if named+whole > 0 {
+		s.seconds[ofItself] += scatter * whole / (named + whole)
+	} else {
+		s.seconds[ofItself] += scatter
+	}
+	s.cannot = a.blind()
+}
+
+// shares says which terms take part of the scatter: the body's, where they stand out from their error.
+func (s *split) shares(k term) bool {
+	return (k <= ofFirst || k == ofMachine) && s.seconds[k] > 2*s.sd[k]
+}
+
+// blind says why what is left of a task of this phase can not be called transient.
+func (a *Attributor) blind() string {
+	f := &a.bench.fit
+	switch {
+	case f.n < 3:
+		return "too few tasks to compare with"
+	case f.fate[byBytes] == absent && f.fate[byRecords] == absent && f.fate[byWritten] == absent:
+		return "the log does not say how much work a task had"
+	}
+	return ""
+}
+
+// overlap takes what the body lacks from the measured parts: a task that is stopped by a collection may have been
+// asleep or waiting anyway.
+func (s *split) overlap() {
+	lack := -s.seconds[ofItself]
+	if lack <= 0 {
+		return
+	}
+	var over float64
+	for k := ofWait; k <= ofWaitForMore; k++ {
+		over += max(0, s.seconds[k])
+	}
+	if over <= 0 {
+		return
+	}
+	take := min(lack, over)
+	for k := ofWait; k <= ofWaitForMore; k++ {
+		if s.seconds[k] > 0 {
+			s.seconds[k] -= take * s.seconds[k] / over
+		}
+	}
+	s.seconds[ofItself] += take
+}
+
+// line is one cause of a split.
+type line struct {
+	cause   schema.Cause
+	seconds float64
+	sd      float64
+	top     term // the largest of its terms
+}
+
+// causes sums the terms of a split by cause, largest first; ties go by the order of the terms. The last takes the
+// rounding, so that they sum to the excess.
+func (a *Attributor) causes(s *split) []line {
+	a.lines = a.lines[:0]
+	for k := term(0); k < terms; k++ {
+		if s.seconds[k] != 0 {
+			a.add(s, k)
+		}
+	}
+	if len(a.lines) == 0 {
+		a.lines = append(a.lines, line{cause: schema.UnexplainedCause, top: ofItself})
+	}
+	for i := 1; i < len(a.lines); i++ {
+		for j := i; j > 0 && a.lines[j].seconds > a.lines[j-1].seconds; j-- {
+			a.lines[j], a.lines[j-1] = a.lines[j-1], a.lines[j]
+		}
+	}
+	var sum float64
+	for _, c := range a.lines[:len(a.lines)-1] {
+		sum += c.seconds
+	}
+	a.lines[len(a.lines)-1].seconds = s.excess - sum
+	return a.lines
+}
+
+func (a *Attributor) add(s *split, k term) {
+	c := causeOf[k]
+	if k == ofItself && s.cannot != "" {
+		c = schema.UnexplainedCause
+	}
+	for i := range a.lines {
+		l := &a.lines[i]
+		if l.cause != c {
+			continue
+		}
+		l.seconds += s.seconds[k]
+		l.sd = math.Hypot(l.sd, s.sd[k])
+		if s.seconds[k] > s.seconds[l.top] {
+			l.top = k
+		}
+		return
+	}
+	a.lines = append(a.lines, line{c, s.seconds[k], s.sd[k], k})
+}

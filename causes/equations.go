@@ -1,0 +1,89 @@
+package causes
+
+import "math"
+
+const unknowns = int(predictors) + 1
+
+// equations are weighted normal equations: m·θ = v, of an intercept and the predictors in use.
+type equations struct {
+	m [unknowns][unknowns]float64 // lower triangle
+	v [unknowns]float64           // right side, then the solution
+	d [unknowns]float64           // diagonal of the inverse: variances in units of sigma²
+}
+
+// collect sums up the tasks of a bench with weights huber(r/σ) / f². Predictors are centred, so the sums are tame.
+func (e *equations) collect(b *bench, active []predictor) {
+	var row [unknowns]float64
+	row[0] = 1
+	inv := 1 / b.unit
+	for j := range b.y {
+		w := huber(b.r[j]/b.fit.sigma) / (b.f[j] * b.f[j])
+		for i, p := range active {
+			row[i+1] = b.u[p][j]
+		}
+		wy := w * b.y[j] * inv
+		for i := 0; i <= len(active); i++ {
+			wr := w * row[i]
+			for l := 0; l <= i; l++ {
+				e.m[i][l] += wr * row[l]
+			}
+			e.v[i] += wy * row[i]
+		}
+	}
+}
+
+// solve factors the first n unknowns by Cholesky and leaves the solution in v and the inverse's diagonal in d. A
+// pivot that has lost ten digits means that a predictor says what the others say: it reports false.
+func (e *equations) solve(n int) bool {
+	m := &e.m
+	for i := 0; i < n; i++ {
+		scale := m[i][i]
+		for j := 0; j <= i; j++ {
+			s := m[i][j]
+			for k := 0; k < j; k++ {
+				s -= m[i][k] * m[j][k]
+			}
+			if i != j {
+				m[i][j] = s / m[j][j]
+				continue
+			}
+			if !(s > 1e-10*scale) {
+				return false
+			}
+			m[i][i] = math.Sqrt(s)
+		}
+	}
+	for i := 0; i < n; i++ {
+		for k := 0; k < i; k++ {
+			e.v[i] -= m[i][k] * e.v[k]
+		}
+		e.v[i] /= m[i][i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			e.v[i] -= m[k][i] * e.v[k]
+		}
+		e.v[i] /= m[i][i]
+	}
+	e.invert(n)
+	return true
+}
+
+// invert finds the diagonal of (LLᵀ)⁻¹: column sums of squares of L⁻¹.
+func (e *equations) invert(n int) {
+	var inv [unknowns][unknowns]float64
+	for c := 0; c < n; c++ {
+		e.d[c] = 0
+		for i := c; i < n; i++ {
+			s := 0.0
+			if i == c {
+				s = 1
+			}
+			for k := c; k < i; k++ {
+				s -= e.m[i][k] * inv[k][c]
+			}
+			inv[i][c] = s / e.m[i][i]
+			e.d[c] += inv[i][c] * inv[i][c]
+		}
+	}
+}

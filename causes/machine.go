@@ -1,0 +1,177 @@
+package causes
+
+import (
+	"math"
+
+	"straggler/schema"
+)
+
+// How machines differ, as priors of ln(factor). Most are alike to a few per cent; one in twenty is anything, by a
+// factor of e^±0.6 and more. A machine changes from one window of time to the next, or is slow in one phase alone (a
+// disk, a cache), more seldom still.
+var (
+	machinePrior = twoGroup{spike: 0.03 * 0.03, slab: 0.6 * 0.6, slabShare: 0.05}
+	windowPrior  = twoGroup{spike: 0.03 * 0.03, slab: 0.6 * 0.6, slabShare: 0.03}
+	phasePrior   = twoGroup{spike: 0.04 * 0.04, slab: 0.7 * 0.7, slabShare: 0.01}
+)
+
+// ownPrior is how attempts differ beyond the scatter of their phase: three in a hundred are slow, or fast, by
+// themselves, by a factor of e^±1.
+var ownPrior = twoGroup{spike: 0, slab: 1, slabShare: 0.03}
+
+const betweenPhases = 0.05 * 0.05 // variance of a machine's ln(factor) from phase to phase
+
+// spoiled is the variance that attempts slow by themselves add to the mean of n of them: with three or more, the
+// median keeps them out.
+func spoiled(n int) float64 {
+	c := ownPrior.slabShare * ownPrior.slab / float64(n)
+	if n > 2 {
+		c *= 0.1
+	}
+	return c
+}
+
+// evidence about a machine: weighted sums of what its phases say about ln(factor).
+type testimony struct {
+	w, wz, wzz float64
+	phases     int64
+	attempts   int64
+}
+
+func (t *testimony) add(z, v float64, n int, sign float64) {
+	w := sign / (v + betweenPhases)
+	t.w += w
+	t.wz += w * z
+	t.wzz += w * z * z
+	t.phases += int64(sign)
+	t.attempts += int64(sign) * int64(n)
+}
+
+func (t testimony) minus(u testimony) testimony {
+	return testimony{t.w - u.w, t.wz - u.wz, t.wzz - u.wzz, t.phases - u.phases, t.attempts - u.attempts}
+}
+
+// mean and variance of the weighted mean; without phases it is 0 ± ∞.
+func (t *testimony) mean() (z, v float64) {
+	if t.phases <= 0 || t.w <= 0 {
+		return 0, math.Inf(1)
+	}
+	return t.wz / t.w, 1 / t.w
+}
+
+// summary is what the tasks of one phase say about a machine: the robust mean of their residuals and its variance.
+func (b *bench) summary(k int32) (z, v float64, n int) {
+	b.tmp = b.tmp[:0]
+	for _, i := range b.local.tasks(k) {
+		if j := b.rowOf[i]; j >= 0 {
+			b.tmp = append(b.tmp, b.r[j])
+		}
+	}
+	n = len(b.tmp)
+	if n == 0 {
+		return 0, 0, 0
+	}
+	z = center(b.tmp, b.fit.sigma)
+	return z, b.fit.sigma*b.fit.sigma/float64(n) + spoiled(n), n
+}
+
+// center is a robust mean of residuals with a known scatter: one Huber step from the median. It reorders r.
+func center(r []float64, sigma float64) float64 {
+	m := median(r)
+	var w, wr float64
+	for _, x := range r {
+		h := huber((x - m) / sigma)
+		w += h
+		wr += h * x
+	}
+	return wr / w
+}
+
+type machineWindow struct {
+	machine int64
+	window  int64
+}
+
+// prior is what is known of a machine's ln(factor) in a window before one phase, own, is heard.
+func (m *Model) prior(machine, window int64, own testimony) (mean, variance float64) {
+	if machine < 0 || machine >= int64(len(m.machines)) {
+		return 0, 0
+	}
+	here := m.windows[machineWindow{machine, window}]
+	elsewhere := m.machines[machine].minus(here)
+	here = here.minus(own)
+	p := machinePrior
+	if z, v := elsewhere.mean(); elsewhere.phases > 0 {
+		mean, variance, _ = machinePrior.posterior(z, v)
+		p = windowPrior
+	}
+	if z, v := here.mean(); here.phases > 0 {
+		var dv float64
+		d, dv, _ := p.posterior(z-mean, v+variance)
+		if elsewhere.phases > 0 {
+			return mean + d, min(dv+variance, v+betweenPhases)
+		}
+		return d, dv
+	}
+	return mean, variance
+}
+
+// window is the window of time that a task started in.
+func (m *Model) window(t *Task) int64 {
+	if !t.Start.OK || m.windowS <= 0 {
+		return 0
+	}
+	w := schema.Time(m.windowS * 1e6)
+	n := int64(t.Start.V / w)
+	if t.Start.V < 0 && t.Start.V%w != 0 {
+		n--
+	}
+	return n
+}
+
+// hearsay is what the other tasks of a phase on its machine say about a task's: residuals beyond what was known of
+// the machine before. Two explanations are compared: the machine is as known (give or take), or it is slow in this
+// phase; in both, any one of the others may be slow by itself. With many others the task itself makes no difference.
+func (b *bench) hearsay(i int32, known float64, p twoGroup) (mean, variance float64) {
+	b.tmp = b.tmp[:0]
+	k := b.local.of[i]
+	if k < 0 {
+		return 0, known
+	}
+	tasks := b.local.tasks(k)
+	const many = 64
+	for _, j := range tasks {
+		if row := b.rowOf[j]; row >= 0 && (j != i || len(tasks) > many) {
+			b.tmp = append(b.tmp, b.r[row])
+		}
+	}
+	n := float64(len(b.tmp))
+	if n == 0 {
+		return 0, known + p.spike
+	}
+	s2 := b.fit.sigma * b.fit.sigma
+	at := center(b.tmp, b.fit.sigma)
+	v := s2 / n
+	same := p.spike + known
+	keep := same / (same + v)
+	asKnown := at * keep
+	l0 := likelihood(b.tmp, asKnown, s2) + gauss(asKnown, same) + 0.5*math.Log(2*math.Pi*v*keep)
+	l1 := likelihood(b.tmp, at, s2) + gauss(at, p.slab) + 0.5*math.Log(2*math.Pi*v)
+	slow := 1 / (1 + (1-p.slabShare)/p.slabShare*math.Exp(min(700, l0-l1)))
+	mean = (1-slow)*asKnown + slow*at
+	variance = slow*(1-slow)*(at-asKnown)*(at-asKnown) + (1-slow)*v*keep + slow*v
+	return mean, variance
+}
+
+// likelihood is the logarithm of the density of residuals around at, when some attempts are slow by themselves.
+func likelihood(r []float64, at, s2 float64) (sum float64) {
+	for _, x := range r {
+		d := x - at
+		sum += math.Log((1-ownPrior.slabShare)*normal(d, s2) + ownPrior.slabShare*normal(d, s2+ownPrior.slab))
+	}
+	return sum
+}
+
+func normal(x, v float64) float64 { return math.Exp(-0.5*x*x/v) / math.Sqrt(2*math.Pi*v) }
+
+func gauss(x, v float64) float64 { return -0.5*x*x/v - 0.5*math.Log(2*math.Pi*v) }

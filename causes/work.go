@@ -1,0 +1,431 @@
+package causes
+
+import "math"
+
+// A predictor is something about a task that its own time may depend on.
+type predictor int
+
+const (
+	byBytes   predictor = iota // input bytes
+	byRecords                  // input records
+	byWritten                  // bytes written, where no input is logged
+	byRemote                   // bytes from other machines beyond the usual share of the input
+	bySpill                    // bytes spilled
+	byAway                     // 1 when it ran away from its data
+	byFirst                    // 1 when it was among the first of its phase on its machine
+	predictors
+)
+
+// fate says what became of a predictor in a phase.
+type fate int
+
+const (
+	absent   fate = iota // the log does not have it
+	constant             // it is the same for all tasks
+	twin                 // it says what another says
+	nothing              // no effect that stands out from its error
+	used
+)
+
+// The prior of work: time in proportion to it, less a fixed part. In units of elasticity: the relative change of time
+// for a relative change of work, at the median task. Logs of real jobs lie between 0 (all is fixed cost) and a little
+// over 1 (sorting, joins).
+const (
+	elasticity   = 0.8
+	elasticitySD = 0.5
+)
+
+const (
+	fitRounds  = 5    // rounds of reweighting; the residuals settle to three digits
+	spreadMin  = 0.05 // a predictor varies when its range exceeds this share of its median
+	significal = 2.0  // standard errors that a coefficient must lie above 0
+	sigmaGuess = 0.12 // scatter of a phase before it is seen: noise of task times on idle clusters is 0.05 to 0.2
+	sigmaPrior = 4.0  // how many tasks that guess is worth
+	sigmaMin   = 0.02
+)
+
+// fit is the model of the body: base + Σ coef·(x − mid), in seconds, with a relative scatter of sigma.
+type fit struct {
+	n     int
+	base  float64 // body at the medians of all predictors
+	sigma float64 // standard deviation of ln(body / prediction)
+	r2    float64 // share of the body's variance that the predictors explain
+	mid   [predictors]float64
+	coef  [predictors]float64 // seconds per unit
+	se    [predictors]float64
+	fate  [predictors]fate
+}
+
+// predict is the body that the model expects of a task with predictor values x. It is never under a twentieth of the
+// base: a line carried past its data must not turn negative.
+func (f *fit) predict(x *[predictors]float64) float64 {
+	y := f.base
+	for k := range x {
+		if f.fate[k] == used {
+			y += f.coef[k] * (x[k] - f.mid[k])
+		}
+	}
+	return max(y, f.base/20)
+}
+
+// bench holds one phase as columns, and all that fitting it needs. It is used again for the next phase.
+type bench struct {
+	tasks []Task
+	rows  []int32 // the tasks that are fitted on: successful, with a body
+	rowOf []int32 // the row of each task; -1 where it has none
+	part  [nParts][]float64
+	body  []float64             // of all tasks
+	x     [predictors][]float64 // of all tasks; unknown values replaced by the median
+	first []float64
+	y     []float64             // body / machine factor of the fitted ones, by rows
+	slack []float64             // collecting / machine factor: it may have overlapped the body
+	u     [predictors][]float64 // (x − mid) / scale of the fitted ones
+	f     []float64
+	r     []float64 // ln(y / prediction) of the fitted ones
+	tmp   []float64
+	unit  float64 // median of y: the unit of f
+	local machines
+	fit   fit
+}
+
+func grow(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n, n+n/2)
+	}
+	return s[:n]
+}
+
+// load takes a phase: splits durations, numbers its machines, finds who came first, and fills the columns.
+func (b *bench) load(tasks []Task) {
+	n := len(tasks)
+	b.tasks = tasks
+	b.rows = b.rows[:0]
+	b.body = grow(b.body, n)
+	b.rowOf = growInts(b.rowOf, n)
+	for k := range b.part {
+		b.part[k] = grow(b.part[k], n)
+	}
+	for i := range tasks {
+		p, body := tasks[i].parts()
+		for k := range p {
+			b.part[k][i] = p[k]
+		}
+		b.body[i] = body
+		b.rowOf[i] = -1
+		if tasks[i].Succeeded && body > 0 && !math.IsInf(body, 0) {
+			b.rowOf[i] = int32(len(b.rows))
+			b.rows = append(b.rows, int32(i))
+		}
+	}
+	b.local.load(tasks)
+	b.first = grow(b.first, n)
+	b.local.first(tasks, b.first)
+	for k := range b.x {
+		b.x[k] = grow(b.x[k], n)
+		for i := range tasks {
+			b.x[k][i] = b.value(predictor(k), i)
+		}
+	}
+}
+
+// value is a predictor of a task; NaN unknown.
+func (b *bench) value(k predictor, i int) float64 {
+	t := &b.tasks[i]
+	switch k {
+	case byBytes:
+		return t.Bytes
+	case byRecords:
+		return t.Records
+	case byWritten:
+		return t.Written
+	case byRemote:
+		return t.Remote
+	case bySpill:
+		return t.Spill
+	case byAway:
+		return t.Away
+	}
+	return b.first[i]
+}
+
+// survey finds the median of each predictor, fills gaps with it, and says which predictors vary.
+func (b *bench) survey() {
+	f := &b.fit
+	*f = fit{n: len(b.rows)}
+	for k := predictor(0); k < predictors; k++ {
+		b.tmp = b.tmp[:0]
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, i := range b.rows {
+			if v := b.x[k][i]; !math.IsNaN(v) {
+				b.tmp = append(b.tmp, v)
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+		switch {
+		case len(b.tmp) == 0 || 5*len(b.tmp) < 4*f.n:
+			f.fate[k] = absent
+		case lo == hi:
+			f.fate[k], f.mid[k] = constant, lo
+		default:
+			f.mid[k] = median(b.tmp)
+			f.fate[k] = nothing
+			if hi-lo < spreadMin*math.Abs(f.mid[k]) {
+				f.fate[k] = constant
+			}
+		}
+		for i := range b.x[k] {
+			if math.IsNaN(b.x[k][i]) {
+				b.x[k][i] = f.mid[k]
+			}
+		}
+	}
+	b.pickWork()
+}
+
+// pickWork decides what counts as work: written bytes only where no input is logged, remote bytes only as far as they
+// exceed their usual share of the input.
+func (b *bench) pickWork() {
+	f := &b.fit
+	if f.fate[byBytes] != absent && f.mid[byBytes] > 0 || f.fate[byRecords] != absent && f.mid[byRecords] > 0 {
+		f.fate[byWritten] = absent
+	}
+	if b.waitKnown() { // what remote bytes cost is measured; they would only stand for the machines that hold few outputs
+		f.fate[byRemote] = twin
+	}
+	if f.fate[byRemote] == nothing && f.fate[byBytes] != absent && f.mid[byBytes] > 0 {
+		share := f.mid[byRemote] / f.mid[byBytes]
+		var spread float64
+		for i := range b.x[byRemote] {
+			b.x[byRemote][i] -= share * b.x[byBytes][i]
+			spread = max(spread, math.Abs(b.x[byRemote][i]))
+		}
+		f.mid[byRemote] = 0
+		if spread < spreadMin*f.mid[byBytes] {
+			f.fate[byRemote] = constant
+		}
+	}
+	if ones := b.count(byFirst); ones < 3 || f.n-ones < 3 {
+		f.fate[byFirst] = constant
+	}
+	if ones := b.count(byAway); ones < 3 || f.n-ones < 3 {
+		f.fate[byAway] = constant
+	}
+	if f.fate[byBytes] == nothing && f.fate[byRecords] == nothing && b.proportional(byBytes, byRecords) {
+		f.fate[byRecords] = twin
+	}
+}
+
+// waitKnown reports whether the log says how long the phase's tasks waited for blocks.
+func (b *bench) waitKnown() bool {
+	for _, i := range b.rows {
+		if b.tasks[i].Wait > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *bench) count(k predictor) (ones int) {
+	for _, i := range b.rows {
+		if b.x[k][i] == 1 {
+			ones++
+		}
+	}
+	return ones
+}
+
+// proportional reports whether two predictors say the same: each is the other times a number, to within a tenth.
+func (b *bench) proportional(k, l predictor) bool {
+	a, c := b.fit.mid[k], b.fit.mid[l]
+	if a <= 0 || c <= 0 {
+		return false
+	}
+	for _, i := range b.rows {
+		u, v := b.x[k][i]/a, b.x[l][i]/c
+		if math.Abs(u-v) > 0.1*max(u, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// scale is the unit in which a predictor is fitted: its median, so that a coefficient is an elasticity, or its largest
+// value where the median is 0.
+func (b *bench) scale(k predictor) float64 {
+	if k == byFirst || k == byAway {
+		return 1
+	}
+	if b.fit.mid[k] > 0 {
+		return b.fit.mid[k]
+	}
+	if k == byRemote && b.fit.mid[byBytes] > 0 {
+		return b.fit.mid[byBytes]
+	}
+	var big float64
+	for _, i := range b.rows {
+		big = max(big, math.Abs(b.x[k][i]))
+	}
+	return big
+}
+
+// prior is what is known of a coefficient before the phase is seen.
+type prior struct{ mean, precision float64 }
+
+// solve fits the body to the predictors that vary, robustly: weights fall with the residual (Huber) and with the
+// square of the prediction, because task times scatter in proportion. A coefficient that is not clearly above 0 is
+// dropped: more work makes no task faster. factor, when given, is the known factor of each task's machine.
+func (b *bench) solve(factor func(i int32) float64, work prior, sigma prior) {
+	f := &b.fit
+	n := len(b.rows)
+	b.y, b.slack, b.f, b.r = grow(b.y, n), grow(b.slack, n), grow(b.f, n), grow(b.r, n)
+	b.tmp = grow(b.tmp, n)
+	for j, i := range b.rows {
+		m := 1.0
+		if factor != nil {
+			m = factor(i)
+		}
+		b.y[j], b.slack[j] = b.body[i]/m, b.part[collecting][i]/m
+	}
+	copy(b.tmp, b.y)
+	b.unit = median(b.tmp)
+	var active [predictors]predictor
+	k := 0
+	for p := predictor(0); p < predictors; p++ {
+		if f.fate[p] != nothing || n < 3 {
+			continue
+		}
+		active[k] = p
+		k++
+		b.u[p] = grow(b.u[p], n)
+		s := b.scale(p)
+		for j, i := range b.rows {
+			b.u[p][j] = (b.x[p][i] - f.mid[p]) / s
+		}
+	}
+	b.reweigh(active[:k], work, sigma)
+	b.finish(sigma)
+}
+
+// reweigh runs the rounds of weighted least squares and drops what has no effect, worst first.
+func (b *bench) reweigh(active []predictor, work, sigma prior) {
+	f := &b.fit
+	var coef, se [predictors]float64 // in units of base and scale
+	for i := range active {
+		if active[i] <= byWritten {
+			coef[i] = work.mean
+		}
+	}
+	a := 1.0
+	for {
+		for round := 0; round < fitRounds; round++ {
+			b.residuals(a, active, coef[:len(active)])
+			if round < 3 {
+				f.sigma = b.scatter(sigma, len(active))
+			}
+			var e equations
+			e.collect(b, active)
+			for i, p := range active {
+				if p <= byWritten {
+					e.m[i+1][i+1] += work.precision * f.sigma * f.sigma
+					e.v[i+1] += work.precision * f.sigma * f.sigma * work.mean
+				}
+			}
+			prev := a
+			if !e.solve(len(active) + 1) {
+				break
+			}
+			a = e.v[0]
+			var moved float64
+			for i := range active {
+				moved = max(moved, math.Abs(coef[i]-e.v[i+1]))
+				coef[i] = e.v[i+1]
+				se[i] = f.sigma * math.Sqrt(e.d[i+1])
+			}
+			if a < 0.02 {
+				a = 0.02
+			}
+			if max(moved, math.Abs(a-prev)) < 1e-3 {
+				break
+			}
+		}
+		worst := -1
+		for i := range active {
+			if !(coef[i] > significal*se[i]) && (worst < 0 || coef[i]*se[worst] < coef[worst]*se[i]) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		active = append(active[:worst], active[worst+1:]...)
+		copy(coef[worst:], coef[worst+1:])
+		copy(se[worst:], se[worst+1:])
+	}
+	f.base = a * b.unit
+	for i, p := range active {
+		s := b.unit / b.scale(p)
+		f.fate[p], f.coef[p], f.se[p] = used, coef[i]*s, se[i]*s
+	}
+	b.residuals(a, active, coef[:len(active)])
+}
+
+// residuals fills f with the predictions in units of base, and r with ln(y / prediction). A task that collected
+// garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
+func (b *bench) residuals(a float64, active []predictor, coef []float64) {
+	for j := range b.r {
+		b.f[j] = a
+	}
+	for i, p := range active {
+		c := coef[i]
+		for j, u := range b.u[p][:len(b.f)] {
+			b.f[j] += c * u
+		}
+	}
+	for j, y := range b.y {
+		b.f[j] = max(b.f[j], a/20)
+		e := b.f[j] * b.unit
+		if y < e {
+			y = min(e, y+b.slack[j])
+		}
+		b.r[j] = math.Log(y / e)
+	}
+}
+
+// scatter is the standard deviation of the residuals, from their median absolute deviation, with a prior's worth of
+// guess: a handful of tasks that happen to agree are not exact.
+func (b *bench) scatter(guess prior, parameters int) float64 {
+	b.tmp = b.tmp[:0]
+	for _, r := range b.r {
+		b.tmp = append(b.tmp, math.Abs(r))
+	}
+	n := float64(max(0, len(b.r)-1-parameters))
+	s := 0.0
+	if n > 0 {
+		s = madScale * median(b.tmp)
+	}
+	return max(sigmaMin, math.Sqrt((guess.precision*guess.mean*guess.mean+n*s*s)/(guess.precision+n)))
+}
+
+// finish states the scatter and the share of variance explained.
+func (b *bench) finish(sigma prior) {
+	f := &b.fit
+	k := 0
+	for _, s := range f.fate {
+		if s == used {
+			k++
+		}
+	}
+	f.sigma = b.scatter(sigma, k)
+	var mean, total, left float64
+	for _, y := range b.y {
+		mean += y / float64(len(b.y))
+	}
+	for j, y := range b.y {
+		p := b.f[j] * b.unit
+		total += (y - mean) * (y - mean)
+		left += (y - p) * (y - p)
+	}
+	if total > 0 && k > 0 {
+		f.r2 = max(0, 1-left/total)
+	}
+}
