@@ -12,10 +12,12 @@ const (
 	Killed  AttemptStatus = "killed"
 	Lost    AttemptStatus = "lost"    // its machine or executor went away under it
 	Running AttemptStatus = "running" // the log stops before its end
+
+	UnknownStatus AttemptStatus = "unknown" // it ended, and the log does not say how
 )
 
 func (AttemptStatus) Words() []string {
-	return []string{string(Success), string(Failed), string(Killed), string(Lost), string(Running)}
+	return []string{string(Success), string(Failed), string(Killed), string(Lost), string(Running), string(UnknownStatus)}
 }
 
 // RunStatus says how an application, job or phase ended.

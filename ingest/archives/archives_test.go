@@ -1,0 +1,204 @@
+package archives
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+// corpus gives real files; without them the test is skipped, or fails where they are required.
+func corpus(tb testing.TB, glob string) map[string][]byte {
+	tb.Helper()
+	root := os.Getenv("STRAGGLER_CORPUS")
+	if root == "" {
+		root = "../../../shared/corpus"
+	}
+	paths, _ := filepath.Glob(filepath.Join(root, glob))
+	if len(paths) == 0 {
+		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+			tb.Fatalf("no real logs at %s", filepath.Join(root, glob))
+		}
+		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their folder", filepath.Join(root, glob))
+	}
+	files := map[string][]byte{}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[filepath.Base(p)] = b
+	}
+	return files
+}
+
+// The tasks, their run times and their dependencies are counted from the raw JSON.
+func TestRealWorkflows(t *testing.T) {
+	for name, b := range corpus(t, "wfcommons/*.json") {
+		t.Run(name, func(t *testing.T) {
+			r := ingesttest.Bytes(t, WfCommons(), name, b)
+			if r.Err != nil || r.Decoded != 1 {
+				t.Fatalf("error %v, %d decoded", r.Err, r.Decoded)
+			}
+			var raw struct {
+				Workflow struct {
+					Execution struct {
+						Tasks []struct {
+							Runtime float64 `json:"runtimeInSeconds"`
+						} `json:"tasks"`
+						Machines []any `json:"machines"`
+					} `json:"execution"`
+				} `json:"workflow"`
+			}
+			if err := json.Unmarshal(b, &raw); err != nil {
+				t.Fatal(err)
+			}
+			want, got := 0.0, 0.0
+			for _, task := range raw.Workflow.Execution.Tasks {
+				want += task.Runtime
+			}
+			seen := map[string]bool{}
+			for _, a := range r.Attempts {
+				got += a.DurationS.V
+				if seen[a.NativeID] {
+					t.Errorf("task %s twice", a.NativeID)
+				}
+				seen[a.NativeID] = true
+			}
+			if len(r.Attempts) != len(raw.Workflow.Execution.Tasks) || math.Abs(got-want) > 1e-6*want {
+				t.Errorf("%d attempts of %v s, the file has %d of %v s", len(r.Attempts), got, len(raw.Workflow.Execution.Tasks), want)
+			}
+			if len(r.Machines) != len(raw.Workflow.Execution.Machines) {
+				t.Errorf("%d machines, the file has %d", len(r.Machines), len(raw.Workflow.Execution.Machines))
+			}
+			if len(r.Phases) == 0 || len(r.Phases) >= len(r.Attempts) {
+				t.Errorf("%d phases for %d tasks", len(r.Phases), len(r.Attempts))
+			}
+		})
+	}
+}
+
+// 1.3 has one list, parents by name, and memory in units of 1000 bytes; read bytes too, except for Pegasus.
+func TestOldWorkflow(t *testing.T) {
+	const instance = `{"name":"w","schemaVersion":"1.3","wms":{"name":"Makeflow","version":"7"},"workflow":{"makespan":10,"executedAt":"20200402T045538+0000",
+"machines":[{"nodeName":"m1","cpu":{"count":4},"memory":1000}],
+"tasks":[{"name":"split_ID0001","id":"1","runtime":2.5,"bytesRead":3,"memory":7,"machine":"m1","executedAt":"2020-04-02T04:55:39+00:00"},
+{"name":"work_ID0002","id":"2","parents":["split_ID0001"],"runtime":1,"files":[{"name":"a","size":40,"link":"input"},{"name":"b","size":2,"link":"output"}]},
+{"name":"split_ID0003","id":"3","parents":["2"],"runtime":0}]}}`
+	r := ingesttest.Bytes(t, WfCommons(), "w.json", []byte(instance))
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	a := r.Attempts[0]
+	if a.InputBytes != schema.Some(int64(3000)) || a.PeakMemoryBytes != schema.Some(int64(7000)) || a.Machine != schema.Some("m1") {
+		t.Errorf("read %+v, memory %+v, machine %+v", a.InputBytes, a.PeakMemoryBytes, a.Machine)
+	}
+	if !a.FinishTime.OK || a.FinishTime.V.Sub(a.StartTime.V) != 2.5 {
+		t.Errorf("from %+v to %+v", a.StartTime, a.FinishTime)
+	}
+	if b := r.Attempts[1]; b.InputBytes != schema.Some(int64(40)) || b.Quality&schema.BytesEstimated == 0 || b.StartTime.OK {
+		t.Errorf("read %+v, quality %d, start %+v", b.InputBytes, b.Quality, b.StartTime)
+	}
+	// work → split would close the circle split → work → split.
+	if len(r.Phases) != 2 || len(r.Edges) != 1 || r.Edges[0].FromPhase != a.PhaseID {
+		t.Errorf("%d phases, edges %+v", len(r.Phases), r.Edges)
+	}
+	var codes []string
+	for _, c := range r.Caveats {
+		codes = append(codes, c.Code)
+	}
+	if !strings.Contains(strings.Join(codes, " "), "phase_circle") {
+		t.Errorf("caveats %v", codes)
+	}
+}
+
+func TestRealSWIM(t *testing.T) {
+	for name, b := range corpus(t, "swim/*.tsv") {
+		t.Run(name, func(t *testing.T) {
+			r := ingesttest.Bytes(t, SWIM(), name, b)
+			lines := bytes.Count(b, []byte("\n"))
+			if r.Err != nil || r.Counts.Rejects != 0 || len(r.Jobs) != lines || int(r.Decoded) != lines || len(r.Settings) != 3*lines {
+				t.Errorf("error %v, %d rejects, %d jobs, %d settings in %d lines", r.Err, r.Counts.Rejects, len(r.Jobs), len(r.Settings), lines)
+			}
+		})
+	}
+}
+
+func TestSWIMRejects(t *testing.T) {
+	r := ingesttest.Bytes(t, SWIM(), "x.tsv", []byte("job0\t49\t49\t740773\t2339561\t627471\njob1\t-1\t0\t0\t0\t0\n\njob2\t50\t1\t1\t1\t1\tin\t\t\n"))
+	if len(r.Jobs) != 2 || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 2 || r.Decoded != 3 {
+		t.Errorf("%d jobs, %d decoded, rejects %+v", len(r.Jobs), r.Decoded, r.Trace.Rejects)
+	}
+}
+
+func TestSWF(t *testing.T) {
+	const trace = `; Version: 2.2
+; UnixStartTime: 749433603
+; MaxProcs: 128
+  1   0   5 100.5 8 90 1024 8 200 -1 1 3 1 7 0 -1 -1 -1
+  2  10  -1  -1 -1 -1   -1 4 100 -1 5 4 1 -1 1 -1 1 10
+  3  20   0   0  1  0   -1 1  10 -1 0 4 1 -1 1 -1 -1 -1
+not a job
+  4  30   1   9  1  9   -1 1  10 -1 -1 4 1 -1 1 -1 -1 -1
+`
+	r := ingesttest.Bytes(t, SWF(), "x.swf", []byte(trace))
+	if r.Err != nil || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 7 {
+		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
+	}
+	type got struct {
+		status  schema.AttemptStatus
+		seconds schema.Null[float64]
+		cpu     schema.Null[float64]
+		memory  schema.Null[int64]
+	}
+	var rows []got
+	for _, a := range r.Attempts {
+		rows = append(rows, got{a.Status, a.DurationS, a.CPUS, a.PeakMemoryBytes})
+	}
+	want := []got{
+		{schema.Success, schema.Some(100.5), schema.Some(720.0), schema.Some(int64(8 << 20))},
+		{schema.Killed, schema.Null[float64]{}, schema.Null[float64]{}, schema.Null[int64]{}},
+		{schema.Failed, schema.Some(0.0), schema.Some(0.0), schema.Null[int64]{}},
+		{schema.UnknownStatus, schema.Some(9.0), schema.Some(9.0), schema.Null[int64]{}},
+	}
+	if d := cmp.Diff(want, rows, cmp.AllowUnexported(got{})); d != "" {
+		t.Error(d)
+	}
+	if at := r.Attempts[0].StartTime; at != schema.Some(schema.Time(749433608*1e6)) || r.Applications[0].TimeOrigin != "epoch" || !r.Phases[0].Gang {
+		t.Errorf("starts at %+v from %s", at, r.Applications[0].TimeOrigin)
+	}
+}
+
+func FuzzArchives(f *testing.F) {
+	f.Add([]byte("job0\t49\t49\t740773\t2339561\t627471\n"))
+	f.Add([]byte("; UnixStartTime: 5\n1 0 5 100.5 8 90 1024 8 200 -1 1 3 1 7 0 -1 -1 -1\n"))
+	f.Add([]byte(`{"schemaVersion":"1.5","workflow":{"specification":{"tasks":[{"name":"a","id":"a_1","parents":["a_1"]}],"files":[{"id":"f","sizeInBytes":1e300}]},"execution":{"tasks":[{"id":"a_1","runtimeInSeconds":1e-300,"executedAt":"1"}]}}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, format := range []struct {
+			name string
+			rows func() ingesttest.Result
+		}{
+			{"swim", func() ingesttest.Result { return ingesttest.Bytes(t, SWIM(), "x", b) }},
+			{"swf", func() ingesttest.Result { return ingesttest.Bytes(t, SWF(), "x", b) }},
+			{"wfcommons", func() ingesttest.Result { return ingesttest.Bytes(t, WfCommons(), "x", b) }},
+		} {
+			r := format.rows()
+			for _, a := range r.Attempts {
+				if a.DurationS.OK && (a.DurationS.V < 0 || math.IsNaN(a.DurationS.V) || math.IsInf(a.DurationS.V, 0)) {
+					t.Errorf("%s: duration %v", format.name, a.DurationS.V)
+				}
+				if a.StartTime.OK && a.FinishTime.OK && a.FinishTime.V < a.StartTime.V {
+					t.Errorf("%s: ends before it starts", format.name)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,8 @@
+// Package archives takes the traces that public archives publish and gives rows.
+//
+//  1. wfcommons.go reads workflow instances of WfCommons.
+//  2. swim.go reads SWIM's workload samples, and has what formats of one record a job share.
+//  3. swf.go reads the Standard Workload Format.
+//
+// Start with the format that is of interest: they do not depend on one another.
+package archives

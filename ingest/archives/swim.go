@@ -1,0 +1,179 @@
+package archives
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// SWIM are the workload samples of the Statistical Workload Injector for MapReduce.
+func SWIM() ingest.Format {
+	return ingest.Format{
+		Name: "swim",
+		Doc:  "SWIM workload samples (tab-separated: job, submit, gap, map input, shuffle, reduce output)",
+		Detail: `The samples know jobs and no tasks: each line is a job with its submit time, counted from the start of the sample
+(time_origin trace). Its three byte counts are settings of its application (swim.map_input_bytes, swim.shuffle_bytes,
+swim.reduce_output_bytes). There are no durations, attempts or machines, so nothing can be called slow; the sample is
+of use as a workload for simulations.`,
+		Sniff: sniffSWIM,
+		Read:  readSWIM,
+	}
+}
+
+func sniffSWIM(h ingest.Head) ingest.Match {
+	lines := bytes.SplitN(h.Bytes, []byte("\n"), 4)
+	n := len(lines)
+	if !h.Whole {
+		n--
+	}
+	good := 0
+	for _, line := range lines[:min(n, 3)] {
+		if len(line) == 0 {
+			continue
+		}
+		if _, ok := parseSWIM(line); !ok {
+			return ingest.Match{}
+		}
+		good++
+	}
+	if good == 0 {
+		return ingest.Match{}
+	}
+	return ingest.Match{Sure: 2, Why: "tab-separated lines of a job id and five whole numbers"}
+}
+
+// swimJob is a line: bytes are of the job's three steps.
+type swimJob struct {
+	id                     string
+	submit, gap            int64 // s
+	input, shuffle, output int64
+	path                   string
+}
+
+func parseSWIM(line []byte) (swimJob, bool) {
+	f := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
+	if len(f) < 6 || len(f) > 9 || len(f[0]) == 0 || len(f[0]) > 200 {
+		return swimJob{}, false
+	}
+	j := swimJob{id: string(f[0])}
+	for i, dst := range []*int64{&j.submit, &j.gap, &j.input, &j.shuffle, &j.output} {
+		n, err := strconv.ParseInt(string(f[i+1]), 10, 64)
+		if err != nil || n < 0 {
+			return swimJob{}, false
+		}
+		*dst = n
+	}
+	if len(f) > 6 {
+		j.path = string(f[6])
+	}
+	return j, j.submit < 1<<40
+}
+
+func readSWIM(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	jobs := jobRows{in: in, framework: "mapreduce", out: out,
+		apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
+	err := eachLine(ctx, in, out, func(part string, line ingest.Line) error {
+		if len(bytes.TrimSpace(line.Data)) == 0 {
+			out.Decoded(1)
+			return nil
+		}
+		j, ok := parseSWIM(line.Data)
+		if !ok {
+			reject(out, part, line, "not a job id and five whole numbers between tabs")
+			return nil
+		}
+		out.Decoded(1)
+		at := schema.Some(schema.Time(j.submit * 1e6))
+		app := jobs.add(schema.Application{NativeID: ingest.Text(j.id), StartTime: at, TimeOrigin: "trace"}, schema.Job{SubmitTime: at})
+		for _, s := range []struct {
+			name string
+			n    int64
+		}{{"swim.map_input_bytes", j.input}, {"swim.reduce_output_bytes", j.output}, {"swim.shuffle_bytes", j.shuffle}} {
+			jobs.trace.Settings = append(jobs.trace.Settings, schema.Setting{ApplicationID: app, Name: s.name, Value: strconv.FormatInt(s.n, 10)})
+		}
+		return jobs.flush(false)
+	})
+	jobs.caveat("no_tasks", "the sample knows jobs and no tasks: nothing in it can be called slow")
+	return errors.Join(err, jobs.flush(true))
+}
+
+// jobRows makes the rows of formats in which every record is an application with one job.
+type jobRows struct {
+	in         *ingest.Input
+	framework  string
+	out        *ingest.Sink
+	apps, jobs *schema.Keys
+	first      schema.Key
+	trace      schema.Trace
+}
+
+// add completes the two rows and gives the application's key.
+func (r *jobRows) add(a schema.Application, j schema.Job) schema.Key {
+	a.ApplicationID, a.Framework, a.SourceFile, a.Complete = r.apps.Next(), r.framework, r.in.Name, true
+	if a.Status == "" {
+		a.Status = schema.RunUnknown
+	}
+	if r.first == 0 {
+		r.first = a.ApplicationID
+	}
+	j.JobID, j.ApplicationID, j.NativeID, j.Status = r.jobs.Next(), a.ApplicationID, a.NativeID, a.Status
+	r.trace.Applications = append(r.trace.Applications, a)
+	r.trace.Jobs = append(r.trace.Jobs, j)
+	return a.ApplicationID
+}
+
+// caveat is said once, of the first application, for the whole input.
+func (r *jobRows) caveat(code, detail string) {
+	if r.first != 0 {
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.first, Code: code, Detail: detail})
+	}
+}
+
+const flushRows = 4096
+
+func (r *jobRows) flush(all bool) error {
+	t := &r.trace
+	if !all && len(t.Jobs) < flushRows {
+		return nil
+	}
+	err := first(ingest.Emit(r.out, t.Applications), ingest.Emit(r.out, t.Settings), ingest.Emit(r.out, t.Caveats),
+		ingest.Emit(r.out, t.Jobs), ingest.Emit(r.out, t.Phases), ingest.Emit(r.out, t.Edges), ingest.Emit(r.out, t.Attempts))
+	r.trace = schema.Trace{}
+	return err
+}
+
+// eachLine reads the lines of all parts.
+func eachLine(ctx context.Context, in *ingest.Input, out *ingest.Sink, take func(part string, line ingest.Line) error) error {
+	for _, p := range in.Parts {
+		if err := partLines(ctx, p, out, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func partLines(ctx context.Context, p ingest.Part, out *ingest.Sink, take func(part string, line ingest.Line) error) error {
+	r, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	lines := ingest.NewLines(r, p.Name, out)
+	for line := range lines.All() {
+		if line.Number%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := take(p.Name, line); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func reject(out *ingest.Sink, part string, line ingest.Line, reason string) {
+	out.Reject(schema.Reject{SourceFile: part, Line: schema.Some(line.Number), ByteOffset: line.Offset, Reason: reason, Sample: string(head(line.Data))})
+}
