@@ -1,0 +1,251 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/schema"
+)
+
+// A commit is one small file that names what it adds to the store and what it takes away from earlier commits. It
+// comes into being by one link, which fails when the sequence number is taken, and is never changed afterwards: the
+// store's state is what follows from the commits in the order of their numbers.
+
+// commitFormat is the version of the commit file and of the layout around it.
+const commitFormat = 1
+
+// Kind says what a commit holds.
+type Kind string
+
+const (
+	Log     Kind = "log"     // rows read from logs; log commits add up
+	Detect  Kind = "detect"  // results of detect; of each kind of result the last commit counts
+	Causes  Kind = "causes"  // results of causes
+	Whatif  Kind = "whatif"  // results of whatif
+	Removal Kind = "removal" // nothing but retirements
+)
+
+func (k Kind) result() bool { return k == Detect || k == Causes || k == Whatif }
+
+// Commit is the content of a commit file.
+type Commit struct {
+	Format   int            `json:"format"`
+	Sequence int64          `json:"sequence"`
+	ID       string         `json:"id"` // of a log commit: the same for the same inputs
+	Kind     Kind           `json:"kind"`
+	Tool     string         `json:"tool"`               // version of straggler
+	State    string         `json:"state,omitempty"`    // of a result commit: the State of the logs it was computed from
+	Inputs   []InputRecord  `json:"inputs,omitempty"`   // what its rows were read from
+	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are no longer seen
+	Replaced []int64        `json:"replaced,omitempty"` // earlier commits that are no longer seen at all
+	Ingests  []IngestRecord `json:"ingests,omitempty"`  // of a compaction: the ingests whose own rows it holds
+	Tables   []TableRecord  `json:"tables,omitempty"`
+	Checksum string         `json:"checksum"` // of this file with an empty checksum
+}
+
+// InputRecord says what is known about an input whose rows are in a commit.
+type InputRecord struct {
+	Name        string           `json:"name"` // as the user wrote it
+	Key         KeyText          `json:"key"`
+	Bytes       int64            `json:"bytes"`           // of its decompressed content
+	Fingerprint string           `json:"fingerprint"`     // hash of its whole content, in hex
+	Format      string           `json:"format"`          // the format it was read as
+	Ingest      string           `json:"ingest"`          // id of the ingest that brought it
+	Rows        map[string]int64 `json:"rows,omitempty"`  // rows by table
+	Extra       json.RawMessage  `json:"extra,omitempty"` // whatever ingest wants to remember about it
+}
+
+// IngestRecord names an ingest, and the key under which a compaction keeps the rows that belong to none of its inputs.
+type IngestRecord struct {
+	ID  string  `json:"id"`
+	Key KeyText `json:"key"`
+}
+
+// KeyText is a key that is written as text, because JSON readers round integers beyond 2^53.
+type KeyText schema.Key
+
+func (k KeyText) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(k), 10), nil }
+
+func (k *KeyText) UnmarshalText(b []byte) error {
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	*k = KeyText(n)
+	return err
+}
+
+// TableRecord lists the files that a commit adds to a table. Columns are those of the files, "name TYPE", without the
+// input column: a later version of the schema may have more.
+type TableRecord struct {
+	Name    string       `json:"name"`
+	Columns []string     `json:"columns"`
+	Files   []FileRecord `json:"files"`
+}
+
+// FileRecord is one Parquet file. Path is relative to the store and uses slashes.
+type FileRecord struct {
+	Path     string `json:"path"`
+	Bytes    int64  `json:"bytes"`
+	Rows     int64  `json:"rows"`
+	Checksum string `json:"checksum"` // xxhash64 of the content, in hex
+}
+
+// Rows is the number of rows by table.
+func (c *Commit) Rows() map[string]int64 {
+	rows := make(map[string]int64)
+	for _, t := range c.Tables {
+		for _, f := range t.Files {
+			rows[t.Name] += f.Rows
+		}
+	}
+	return rows
+}
+
+// Bytes is the size of its files.
+func (c *Commit) Bytes() int64 {
+	n := int64(0)
+	for _, t := range c.Tables {
+		for _, f := range t.Files {
+			n += f.Bytes
+		}
+	}
+	return n
+}
+
+func (c *Commit) encode() ([]byte, error) {
+	sealed := *c
+	sealed.Checksum = ""
+	plain, err := json.MarshalIndent(&sealed, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	sealed.Checksum = fmt.Sprintf("%016x", xxhash.Sum64(plain))
+	out, err := json.MarshalIndent(&sealed, "", " ")
+	return append(out, '\n'), err
+}
+
+// decodeCommit reads a commit file and holds it against its own checksum and the rules that every commit obeys.
+func decodeCommit(data []byte, sequence int64) (*Commit, error) {
+	var head struct{ Format int }
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("%w: not a whole commit: %w", ErrDamaged, err)
+	}
+	if head.Format > commitFormat {
+		return nil, fmt.Errorf("%w: it has format %d and this straggler knows up to %d", ErrNewer, head.Format, commitFormat)
+	}
+	c := new(Commit)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(c); err != nil {
+		return nil, fmt.Errorf("%w: not a whole commit: %w", ErrDamaged, err)
+	}
+	again, err := c.encode()
+	if err != nil || !bytes.Equal(again, data) {
+		return nil, fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
+	}
+	if c.Sequence != sequence {
+		return nil, fmt.Errorf("%w: it says sequence %d", ErrDamaged, c.Sequence)
+	}
+	for _, t := range c.Tables {
+		for _, f := range t.Files {
+			if path.Dir(f.Path) != path.Join("tables", t.Name) || !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+				return nil, fmt.Errorf("%w: it names a file outside its table: %q", ErrDamaged, f.Path)
+			}
+		}
+	}
+	return c, nil
+}
+
+// commitName is the file of a sequence number; commitSequence is the way back.
+func commitName(sequence int64) string { return fmt.Sprintf("%08d.json", sequence) }
+
+func commitSequence(name string) (int64, bool) {
+	digits, ok := strings.CutSuffix(name, ".json")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil && n > 0 && name == commitName(n)
+}
+
+// publish gives the commit the next free sequence number and makes it visible. The link is the one instant at which
+// the store changes. It fails when another writer was faster, who may not see our lock, and the next number is tried.
+// It reports whether the commit is visible, which it can be in spite of an error.
+func (s *Store) publish(c *Commit, draft string, next int64) (visible bool, err error) {
+	for c.Sequence = next; ; c.Sequence++ {
+		data, err := c.encode()
+		if err != nil {
+			return false, err
+		}
+		if err := s.writeFile(draft, data); err != nil {
+			return false, err
+		}
+		final := s.path("commits", commitName(c.Sequence))
+		err = s.fs.Link(draft, final)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil && linksMissing(err) {
+			// A file system without hard links: the writers' lock has to keep others away.
+			if _, serr := s.fs.Lstat(final); serr == nil {
+				continue
+			}
+			err = s.fs.Rename(draft, final)
+		}
+		if err != nil {
+			return false, err
+		}
+		return true, s.fs.SyncDir(s.path("commits"))
+	}
+}
+
+func (s *Store) writeFile(name string, data []byte) error {
+	f, err := s.fs.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// ingestID is the id of a log commit: the same for the same inputs in any order.
+func ingestID(inputs []InputRecord) string {
+	sorted := slices.SortedFunc(slices.Values(inputs), func(a, b InputRecord) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	h := xxhash.New()
+	for _, in := range sorted {
+		fmt.Fprintf(h, "%d %q\n", in.Key, in.Fingerprint)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// contentID is the id of a commit without inputs: the same for the same rows.
+func contentID(c *Commit) string {
+	h := xxhash.New()
+	fmt.Fprintf(h, "%s %s\n", c.Kind, c.State)
+	for _, k := range c.Retired {
+		fmt.Fprintf(h, "- %d\n", k)
+	}
+	for _, t := range c.Tables {
+		for _, f := range t.Files {
+			fmt.Fprintf(h, "%s %s\n", t.Name, f.Checksum)
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}

@@ -1,0 +1,435 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// The embedded engine. It speaks to DuckDB through the driver's own mapping of its C interface, one step below
+// database/sql: that gives results as the vectors that DuckDB computes in (no value is boxed), as a stream (database/sql
+// would hold a whole result in memory, outside of DuckDB's limit), and the type of a statement before it is run.
+
+type duckDB struct {
+	s       *Store
+	o       EngineOptions
+	tempDir string // ours, to be removed
+	readers closer // keeps compactions from removing files under us
+
+	mu    sync.Mutex
+	db    mapping.Database
+	idle  []mapping.Connection
+	busy  int
+	shut  bool
+	seen  int64 // commits of the Store that the views know
+	views map[string]string
+}
+
+type closer interface{ Close() error }
+
+var errClosed = errors.New("store: the engine is closed")
+
+// Engine opens the embedded engine over what is visible now.
+func (s *Store) Engine(ctx context.Context, o EngineOptions) (Engine, error) {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.MemoryBytes <= 0 {
+		o.MemoryBytes = defaultMemory()
+	}
+	d := &duckDB{s: s, o: o}
+	if o.TempDir == "" {
+		dir, err := os.MkdirTemp("", "straggler-sql-")
+		if err != nil {
+			return nil, fmt.Errorf("store: a directory for what does not fit into memory: %w", err)
+		}
+		d.tempDir, d.o.TempDir = dir, dir
+	}
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *duckDB) Name() string { return "duckdb" }
+
+func (d *duckDB) open(ctx context.Context) error {
+	var err error
+	if d.readers, err = d.s.holdFiles(); err != nil {
+		return err
+	}
+	d.seen = d.s.commits.Load()
+	views, err := d.s.views()
+	if err != nil {
+		return err
+	}
+	if err := d.start(); err != nil {
+		return err
+	}
+	if err := d.exec(ctx, "SET GLOBAL TimeZone = 'UTC'"); err != nil {
+		return err
+	}
+	if err := d.define(ctx, views); err != nil {
+		return err
+	}
+	if !d.o.Locked {
+		return nil
+	}
+	for _, sql := range d.lockdown(views) {
+		if err := d.exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start makes the database, in memory, with nothing in it.
+func (d *duckDB) start() error {
+	var config mapping.Config
+	mapping.CreateConfig(&config)
+	defer mapping.DestroyConfig(&config)
+	for _, o := range [][2]string{
+		{"threads", strconv.Itoa(d.o.Threads)},
+		{"memory_limit", fmt.Sprintf("%dKiB", d.o.MemoryBytes>>10)},
+		{"temp_directory", d.o.TempDir},
+		{"autoinstall_known_extensions", "false"},
+		{"autoload_known_extensions", "false"},
+		{"allow_community_extensions", "false"},
+		{"default_null_order", "nulls_last"},
+		{"preserve_insertion_order", "true"},
+	} {
+		if mapping.SetConfig(config, o[0], o[1]) == mapping.StateError {
+			return fmt.Errorf("store: duckdb does not take %s = %s", o[0], o[1])
+		}
+	}
+	var msg string
+	if mapping.OpenExt("", &d.db, config, &msg) == mapping.StateError {
+		return fmt.Errorf("store: starting duckdb: %s", msg)
+	}
+	return nil
+}
+
+// define makes the views, or makes those anew that have changed.
+func (d *duckDB) define(ctx context.Context, views []view) error {
+	if d.views == nil {
+		d.views = make(map[string]string)
+	}
+	for _, v := range views {
+		if d.views[v.name] == v.sql {
+			continue
+		}
+		if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.sql); err != nil {
+			return fmt.Errorf("store: table %s: %w", v.name, err)
+		}
+		d.views[v.name] = v.sql
+	}
+	return nil
+}
+
+// refresh lets the views follow the commits of our own process.
+func (d *duckDB) refresh(ctx context.Context) error {
+	if d.o.Locked {
+		return nil
+	}
+	now := d.s.commits.Load()
+	d.mu.Lock()
+	old := d.seen
+	d.seen = now
+	d.mu.Unlock()
+	if old == now {
+		return nil
+	}
+	views, err := d.s.views()
+	if err != nil {
+		return err
+	}
+	return d.define(ctx, views)
+}
+
+func (d *duckDB) Query(ctx context.Context, sql string) (*Rows, error) {
+	if err := d.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return d.query(ctx, sql, d.o.Locked)
+}
+
+func (d *duckDB) Materialize(ctx context.Context, name, sql string) error {
+	if !plainName(name) {
+		return fmt.Errorf("store: %q can not be the name of a table: use lower-case letters, digits and _", name)
+	}
+	if err := d.refresh(ctx); err != nil {
+		return err
+	}
+	if d.o.Locked {
+		if err := d.check(sql); err != nil {
+			return err
+		}
+	}
+	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+strings.TrimRight(sql, "; \t\r\n"))
+}
+
+// exec runs a statement for its effect.
+func (d *duckDB) exec(ctx context.Context, sql string) error {
+	rows, err := d.query(ctx, sql, false)
+	if err != nil {
+		return err
+	}
+	for rows.nextBatch() != nil {
+	}
+	return errors.Join(rows.err, rows.Close())
+}
+
+func (d *duckDB) query(ctx context.Context, sql string, guarded bool) (_ *Rows, err error) {
+	conn, err := d.connect()
+	if err != nil {
+		return nil, err
+	}
+	r := &result{d: d, conn: conn}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if err := r.prepare(sql, guarded); err != nil {
+		return nil, err
+	}
+	if err := r.execute(ctx); err != nil {
+		return nil, err
+	}
+	columns, err := r.describe()
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{columns: columns, source: r, ctx: ctx}, nil
+}
+
+// connect takes an idle connection or makes one. All of them see the same tables.
+func (d *duckDB) connect() (mapping.Connection, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var conn mapping.Connection
+	if d.shut || d.db.Ptr == nil {
+		return conn, errClosed
+	}
+	d.busy++
+	if n := len(d.idle); n > 0 {
+		conn = d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		return conn, nil
+	}
+	if mapping.Connect(d.db, &conn) == mapping.StateError {
+		d.busy--
+		return conn, errors.New("store: duckdb gives no connection")
+	}
+	return conn, nil
+}
+
+func (d *duckDB) release(conn mapping.Connection) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.busy--
+	if d.shut {
+		mapping.Disconnect(&conn)
+		d.shutDown()
+		return
+	}
+	d.idle = append(d.idle, conn)
+}
+
+// Close ends the engine. Results that are still open stay readable, and the last of them takes the database with it.
+func (d *duckDB) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shut {
+		return nil
+	}
+	d.shut = true
+	for i := range d.idle {
+		mapping.Disconnect(&d.idle[i])
+	}
+	d.idle = nil
+	return d.shutDown()
+}
+
+// shutDown closes the database when nobody uses it. The caller holds mu.
+func (d *duckDB) shutDown() error {
+	if d.busy > 0 {
+		return nil
+	}
+	if d.db.Ptr != nil {
+		mapping.Close(&d.db)
+	}
+	var err error
+	if d.readers != nil {
+		err = d.readers.Close()
+	}
+	if d.tempDir != "" {
+		err = errors.Join(err, os.RemoveAll(d.tempDir))
+	}
+	return err
+}
+
+// result is one statement, its result and its connection.
+type result struct {
+	d       *duckDB
+	conn    mapping.Connection
+	stmt    mapping.PreparedStatement
+	res     mapping.Result
+	chunk   mapping.DataChunk
+	readers []reader
+	batch   batch
+	closed  bool
+}
+
+func (r *result) prepare(sql string, guarded bool) error {
+	var all mapping.ExtractedStatements
+	n := mapping.ExtractStatements(r.conn, sql, &all)
+	defer mapping.DestroyExtracted(&all)
+	switch {
+	case n == 0:
+		if msg := mapping.ExtractStatementsError(all); msg != "" {
+			return fmt.Errorf("store: %s", msg)
+		}
+		return errors.New("store: there is no statement")
+	case n > 1:
+		return fmt.Errorf("store: %w: one statement at a time, and these are %d", ErrStatement, n)
+	}
+	if guarded {
+		if err := checkText(sql); err != nil {
+			return err
+		}
+	}
+	if mapping.PrepareExtractedStatement(r.conn, all, 0, &r.stmt) == mapping.StateError {
+		return fmt.Errorf("store: %s", mapping.PrepareError(r.stmt))
+	}
+	if guarded {
+		return checkType(mapping.PreparedStatementType(r.stmt))
+	}
+	return nil
+}
+
+// execute starts the statement. With a streaming result most of the work is done while it is read.
+func (r *result) execute(ctx context.Context) error {
+	return r.interruptible(ctx, func() error {
+		var pending mapping.PendingResult
+		defer mapping.DestroyPending(&pending)
+		if bindings.PendingPreparedStreaming(r.stmt, &pending) == mapping.StateError {
+			return fmt.Errorf("store: %s", mapping.PendingError(pending))
+		}
+		if mapping.ExecutePending(pending, &r.res) == mapping.StateError {
+			return fmt.Errorf("store: %s", mapping.ResultError(&r.res))
+		}
+		return nil
+	})
+}
+
+// interruptEvery is how often a cancelled statement is told so, until it listens.
+const interruptEvery = 5 * time.Millisecond
+
+// interruptible runs a call into DuckDB that the context can end.
+func (r *result) interruptible(ctx context.Context, call func() error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if ctx.Done() == nil {
+		return call()
+	}
+	ended, stopped := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		for {
+			mapping.Interrupt(r.conn)
+			select {
+			case <-ended:
+				return
+			case <-time.After(interruptEvery):
+			}
+		}
+	})
+	err := call()
+	close(ended)
+	if !stop() {
+		<-stopped // or it could interrupt the next statement of the connection
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("store: %w", ctx.Err())
+	}
+	return err
+}
+
+func (r *result) describe() ([]Column, error) {
+	n := int(mapping.ColumnCount(&r.res))
+	columns := make([]Column, n)
+	r.readers = make([]reader, n)
+	r.batch.cols = make([]vector, n)
+	for i := range n {
+		t := mapping.ColumnLogicalType(&r.res, mapping.IdxT(i))
+		r.readers[i] = newReader(t)
+		mapping.DestroyLogicalType(&t)
+		columns[i] = Column{Name: mapping.ColumnName(&r.res, mapping.IdxT(i)), Type: r.readers[i].typ, Native: r.readers[i].shape.String()}
+	}
+	return columns, nil
+}
+
+func (r *result) next(ctx context.Context) (*batch, error) {
+	if r.chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&r.chunk)
+	}
+	err := r.interruptible(ctx, func() error {
+		r.chunk = mapping.FetchChunk(r.res)
+		if msg := mapping.ResultError(&r.res); r.chunk.Ptr == nil && msg != "" {
+			return fmt.Errorf("store: %s", msg)
+		}
+		return nil
+	})
+	if err != nil || r.chunk.Ptr == nil {
+		return nil, err
+	}
+	r.batch.n = int(mapping.DataChunkGetSize(r.chunk))
+	for i := range r.readers {
+		if err := r.readers[i].read(mapping.DataChunkGetVector(r.chunk, mapping.IdxT(i)), r.batch.n, &r.batch.cols[i]); err != nil {
+			return nil, fmt.Errorf("store: column %s: %w", mapping.ColumnName(&r.res, mapping.IdxT(i)), err)
+		}
+	}
+	return &r.batch, nil
+}
+
+func (r *result) close() error {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	if r.chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&r.chunk)
+	}
+	mapping.DestroyResult(&r.res)
+	mapping.DestroyPrepare(&r.stmt)
+	r.d.release(r.conn)
+	return nil
+}
+
+// defaultMemory is a quarter of what the machine, or the group of processes we are in, may use.
+func defaultMemory() int64 {
+	total := int64(4 << 30)
+	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kb int64
+		if _, err := fmt.Sscanf(string(data), "MemTotal: %d kB", &kb); err == nil {
+			total = kb << 10
+		}
+	}
+	if data, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil {
+			total = min(total, n)
+		}
+	}
+	return max(total/4, 256<<20)
+}

@@ -1,0 +1,28 @@
+package store
+
+import "context"
+
+// Engine answers SQL over the tables of a store. The embedded one is DuckDB.
+type Engine interface {
+	Name() string
+
+	// Query runs one statement and streams its rows. Rows must be closed.
+	Query(ctx context.Context, sql string) (*Rows, error)
+
+	// Materialize keeps the result of a query as a table of the session, in place of one of that name.
+	Materialize(ctx context.Context, name, sql string) error
+
+	Close() error
+}
+
+// EngineOptions say how much of the machine an engine may take, and who asks.
+type EngineOptions struct {
+	Threads     int    // 0: one a core
+	MemoryBytes int64  // 0: a quarter of the machine's memory; more goes to TempDir
+	TempDir     string // "": a directory of its own under the system's, removed on Close
+
+	// Locked is for SQL that users write: it may read the tables and nothing else of the machine, change nothing,
+	// and sees the store as it was when the engine was made. Without it the tables follow what is committed through
+	// the same Store.
+	Locked bool
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// fileSystem is what the store does to a disk. It exists so that tests can make the disk fail under the real code.
+type fileSystem interface {
+	Create(name string) (file, error) // truncates
+	Open(name string) (io.ReadCloser, error)
+	ReadFile(name string) ([]byte, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+	Lstat(name string) (fs.FileInfo, error)
+	MkdirAll(name string) error
+	Mkdir(name string) error
+	Rename(from, to string) error
+	Link(from, to string) error // fails with fs.ErrExist when to exists
+	Remove(name string) error
+	RemoveAll(name string) error
+	SyncDir(name string) error
+
+	// TryLock takes an advisory lock on a file or directory, created as a file when create is set and it is missing.
+	// It gives nil, nil when somebody else holds it.
+	TryLock(name string, mode lockMode, create bool) (io.Closer, error)
+}
+
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+type lockMode int
+
+const (
+	shared    lockMode = syscall.LOCK_SH
+	exclusive lockMode = syscall.LOCK_EX
+)
+
+// osFS is the disk. With quick set nothing is synced: for stores that need not survive the machine.
+type osFS struct{ quick bool }
+
+type osFile struct {
+	*os.File
+	quick bool
+}
+
+func (f osFile) Sync() error {
+	if f.quick {
+		return nil
+	}
+	return f.File.Sync()
+}
+
+func (o osFS) Create(name string) (file, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f, o.quick}, nil
+}
+
+func (osFS) Open(name string) (io.ReadCloser, error)    { return os.Open(name) }
+func (osFS) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (osFS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
+func (osFS) MkdirAll(name string) error                 { return os.MkdirAll(name, 0o777) }
+func (osFS) Mkdir(name string) error                    { return os.Mkdir(name, 0o777) }
+func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
+func (osFS) Link(from, to string) error                 { return os.Link(from, to) }
+func (osFS) Remove(name string) error                   { return os.Remove(name) }
+func (osFS) RemoveAll(name string) error                { return os.RemoveAll(name) }
+
+func (o osFS) SyncDir(name string) error {
+	if o.quick {
+		return nil
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err // some file systems can not sync a directory: there is nothing more to be done on those
+	}
+	return nil
+}
+
+func (osFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) {
+	flags := os.O_RDONLY
+	if create {
+		flags = os.O_RDWR | os.O_CREATE
+	}
+	f, err := os.OpenFile(name, flags, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), int(mode)|syscall.LOCK_NB)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	if err == nil {
+		return f, nil // closing the file gives the lock back, and so does the end of the process
+	}
+	f.Close()
+	if err == syscall.EWOULDBLOCK {
+		return nil, nil
+	}
+	return nil, &os.PathError{Op: "lock", Path: name, Err: err}
+}

@@ -1,0 +1,475 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"straggler/schema"
+)
+
+// Origin says where the rows of a transaction come from.
+type Origin struct {
+	Kind Kind
+	Tool string // version of straggler
+}
+
+// Tx collects rows for one commit. Nothing of it can be seen before Commit, and nothing is left of it without.
+type Tx struct {
+	s       *Store
+	ctx     context.Context // of Begin: its end ends the transaction
+	origin  Origin
+	staging string
+	lock    io.Closer // on the staging directory, so that nobody cleans it away
+	state   string    // of the logs, when the transaction began
+
+	mu       sync.Mutex
+	tables   map[string]*tableWriter
+	inputs   []InputRecord
+	retired  []KeyText
+	replaced []int64
+	ingests  []IngestRecord
+	failed   error
+	done     bool
+}
+
+// tableWriter writes the rows of one table. Callers fill one buffer under mu while the caller that filled the one
+// before writes it under write: as many cores encode as callers append, no goroutine is needed, and nobody gets ahead
+// of the disk by more than a buffer.
+type tableWriter struct {
+	tx    *Tx
+	table *schema.Table
+
+	mu   sync.Mutex
+	fill *buffer
+	rows map[schema.Key]int64 // appended, by input
+
+	write   sync.Mutex
+	spare   *buffer
+	part    *part
+	parts   int
+	done    []FileRecord // Path is in staging
+	plain   []bool       // columns that have more different strings than a dictionary holds
+	order   []int32
+	scratch scratch
+}
+
+var errDone = errors.New("store: the transaction has ended")
+
+// Begin starts a transaction. What dead writers left behind is cleaned away first.
+func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
+	if s.o.ReadOnly {
+		return nil, fmt.Errorf("store: %s is open for reading only", s.dir)
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.clean(cat); err != nil {
+		return nil, fmt.Errorf("store: cleaning up after a dead writer: %w", err)
+	}
+	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), state: cat.state()}
+	if tx.staging, tx.lock, err = s.stage(); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return tx, nil
+}
+
+// Append copies rows of one input into the transaction. Rows of no input, such as results, have the key 0. It may be
+// called from several goroutines; rows keep the order of the calls, but for the ones of a phase being put together.
+func Append[R any](tx *Tx, input schema.Key, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return tx.append(schema.TableOf[R](), input, unsafe.Pointer(unsafe.SliceData(rows)), len(rows))
+}
+
+func (tx *Tx) append(t *schema.Table, input schema.Key, p unsafe.Pointer, n int) error {
+	w, err := tx.writer(t)
+	if err != nil {
+		return err
+	}
+	stride := t.Row.Size()
+	for n > 0 {
+		m, err := w.add(input, p, stride, n)
+		if err != nil {
+			tx.fail(err)
+			return err
+		}
+		p = unsafe.Add(p, uintptr(m)*stride)
+		n -= m
+	}
+	return nil
+}
+
+// writer finds the writer of a table.
+func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	switch {
+	case tx.done:
+		return nil, errDone
+	case tx.failed != nil:
+		return nil, tx.failed
+	}
+	w := tx.tables[t.Name]
+	if w == nil {
+		w = &tableWriter{tx: tx, table: t, fill: newBuffer(t), rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns))}
+		tx.tables[t.Name] = w
+	}
+	return w, nil
+}
+
+func (tx *Tx) fail(err error) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if tx.failed == nil {
+		tx.failed = err
+	}
+}
+
+// addRows is how many rows are added between two looks at how much the buffer holds.
+const addRows = 1024
+
+// maxTextBytes bounds the strings of a buffer, so that logs with long ones do not take more memory than others.
+const maxTextBytes = 16 << 20
+
+// add copies some of the rows, and writes the buffer when they fill it.
+func (w *tableWriter) add(input schema.Key, p unsafe.Pointer, stride uintptr, n int) (int, error) {
+	w.mu.Lock()
+	n = min(n, addRows, groupRows-w.fill.n)
+	w.fill.add(input, p, stride, n)
+	w.rows[input] += int64(n)
+	if w.fill.n < groupRows && w.fill.textBytes() < maxTextBytes {
+		w.mu.Unlock()
+		return n, nil
+	}
+	w.write.Lock() // before the others may go on, so that buffers are written in order
+	defer w.write.Unlock()
+	full := w.fill
+	if w.fill, w.spare = w.spare, nil; w.fill == nil {
+		w.fill = newBuffer(w.table)
+	}
+	w.inherit(full)
+	w.mu.Unlock()
+	err := w.flush(full)
+	full.reset()
+	w.spare = full
+	return n, err
+}
+
+// inherit tells the next buffer, and the buffers after it, which columns are not worth a dictionary.
+func (w *tableWriter) inherit(full *buffer) {
+	for i := range full.cols {
+		w.plain[i] = w.plain[i] || full.cols[i].text.plain
+		w.fill.cols[i].text.plain = w.plain[i]
+	}
+}
+
+func (w *tableWriter) flush(b *buffer) error {
+	if b.n == 0 {
+		return nil
+	}
+	if err := w.tx.ctx.Err(); err != nil {
+		return err
+	}
+	if w.part == nil {
+		name := fmt.Sprintf("%s-%d.parquet", w.table.Name, w.parts)
+		f, err := w.tx.s.fs.Create(path.Join(w.tx.staging, name))
+		if err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		w.parts++
+		plain := func(i int) bool { return b.cols[i].text.plain }
+		if w.part, err = newPart(name, f, w.table, plain); err != nil {
+			f.Close()
+			return fmt.Errorf("store: %w", err)
+		}
+	}
+	var order []int32
+	if w.table.Cluster != "" {
+		i := slices.IndexFunc(w.table.Columns, func(c schema.Column) bool { return c.Name == w.table.Cluster })
+		order = clustered(b.cols[i].i64, &w.order)
+	}
+	if err := w.part.writeGroup(b, order, &w.scratch); err != nil {
+		return fmt.Errorf("store: writing %s: %w", w.part.name, err)
+	}
+	if w.part.groups == partGroups {
+		return w.finishPart()
+	}
+	return nil
+}
+
+func (w *tableWriter) finishPart() error {
+	p := w.part
+	if p == nil {
+		return nil
+	}
+	w.part = nil
+	if err := p.finish(); err != nil {
+		return fmt.Errorf("store: writing %s: %w", p.name, err)
+	}
+	w.done = append(w.done, FileRecord{Path: p.name, Bytes: p.sink.bytes, Rows: p.rows, Checksum: fmt.Sprintf("%016x", p.sink.sum.Sum64())})
+	return nil
+}
+
+// Input says that an input has been read to its end, and how. Every key that rows were appended under needs one.
+func (tx *Tx) Input(r InputRecord) error {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if tx.done {
+		return errDone
+	}
+	for _, in := range tx.inputs {
+		if in.Key == r.Key {
+			return fmt.Errorf("store: %w: %s and %s", ErrKeys, in.Name, r.Name)
+		}
+	}
+	tx.inputs = append(tx.inputs, r)
+	return nil
+}
+
+// Retire hides the rows that earlier commits hold of an input, from the moment of the commit.
+func (tx *Tx) Retire(input schema.Key) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.retired = append(tx.retired, KeyText(input))
+}
+
+// ID is what the id of a log commit is with the inputs that are known so far.
+func (tx *Tx) ID() string {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	return ingestID(tx.inputs)
+}
+
+// Abort drops all that was appended. After Commit it does nothing.
+func (tx *Tx) Abort() error {
+	tx.mu.Lock()
+	if tx.done {
+		tx.mu.Unlock()
+		return nil
+	}
+	tx.done = true
+	tx.mu.Unlock()
+	for _, w := range tx.tables {
+		w.write.Lock()
+		if w.part != nil {
+			w.part.sink.to.Close()
+			w.part = nil
+		}
+		w.write.Unlock()
+	}
+	return tx.leave()
+}
+
+// leave removes the staging directory; whatever it fails to remove the next writer will.
+func (tx *Tx) leave() error {
+	err := tx.s.fs.RemoveAll(tx.staging)
+	if cerr := tx.lock.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Commit makes all that was appended visible at once. After an error nothing of it is, unless the error says otherwise.
+func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
+	c, err := tx.seal()
+	if err == nil {
+		err = tx.publish(ctx, c)
+	}
+	if err != nil {
+		return Commit{}, errors.Join(err, tx.Abort())
+	}
+	tx.mu.Lock()
+	tx.done = true
+	tx.mu.Unlock()
+	tx.s.commits.Add(1)
+	tx.leave() // the commit stands; the next writer cleans what is left
+	return *c, nil
+}
+
+// seal writes what is still in memory and draws up the commit.
+func (tx *Tx) seal() (*Commit, error) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	switch {
+	case tx.done:
+		return nil, errDone
+	case tx.failed != nil:
+		return nil, tx.failed
+	}
+	c := &Commit{Format: commitFormat, Kind: tx.origin.Kind, Tool: tx.origin.Tool, Inputs: slices.Clone(tx.inputs),
+		Retired: tx.retired, Replaced: tx.replaced, Ingests: tx.ingests}
+	for _, t := range schema.Tables() {
+		w := tx.tables[t.Name]
+		if w == nil {
+			continue
+		}
+		if err := w.finish(); err != nil {
+			return nil, err
+		}
+		c.Tables = append(c.Tables, TableRecord{Name: t.Name, Columns: columnTexts(t), Files: slices.Clone(w.done)})
+	}
+	if c.Kind.result() {
+		c.State = tx.state
+	}
+	c.ID = contentID(c)
+	if c.Kind == Log && len(c.Inputs) > 0 && len(c.Replaced) == 0 {
+		c.ID = ingestID(c.Inputs)
+	}
+	return c, tx.complete(c)
+}
+
+func (w *tableWriter) finish() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.write.Lock()
+	defer w.write.Unlock()
+	if err := w.flush(w.fill); err != nil {
+		return err
+	}
+	w.fill.reset()
+	return w.finishPart()
+}
+
+// complete fills in what is known of the inputs, and sees that every row has one.
+func (tx *Tx) complete(c *Commit) error {
+	at := make(map[schema.Key]int)
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		in.Rows = make(map[string]int64)
+		if in.Ingest == "" {
+			in.Ingest = c.ID
+		}
+		at[schema.Key(in.Key)] = i
+	}
+	known := map[schema.Key]bool{0: true}
+	for _, r := range c.Ingests {
+		known[schema.Key(r.Key)] = true
+	}
+	for name, w := range tx.tables {
+		for key, n := range w.rows {
+			if i, ok := at[key]; ok {
+				c.Inputs[i].Rows[name] = n
+			} else if !known[key] {
+				return fmt.Errorf("store: rows of %s belong to input %d, which was not declared", name, key)
+			}
+		}
+	}
+	return nil
+}
+
+func columnTexts(t *schema.Table) []string {
+	out := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = c.Name + " " + string(c.Type)
+	}
+	return out
+}
+
+// publish moves the files to where they stay and makes the commit that names them.
+func (tx *Tx) publish(ctx context.Context, c *Commit) error {
+	s := tx.s
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	cat, err := s.catalog()
+	if err != nil {
+		return err
+	}
+	if err := cat.admits(c, tx.replaced); err != nil {
+		return err
+	}
+	moved, err := tx.move(cat, c)
+	visible := false
+	if err == nil {
+		visible, err = s.publish(c, path.Join(tx.staging, "commit.json"), cat.next)
+	}
+	if err != nil && visible {
+		return fmt.Errorf("store: commit %d is visible, but may not outlive a power failure: %w", c.Sequence, err)
+	}
+	if err != nil {
+		for _, name := range moved {
+			s.fs.Remove(name)
+		}
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// move puts the files under names that no commit uses.
+func (tx *Tx) move(cat *catalog, c *Commit) (moved []string, err error) {
+	used := cat.files()
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		dir := tx.s.path("tables", t.Name)
+		if err := tx.s.fs.MkdirAll(dir); err != nil {
+			return moved, err
+		}
+		n := 0
+		for j := range t.Files {
+			f := &t.Files[j]
+			staged := f.Path
+			for f.Path = ""; f.Path == "" || used[f.Path]; n++ {
+				f.Path = path.Join("tables", t.Name, fmt.Sprintf("%s-%d.parquet", c.ID, n))
+			}
+			to := tx.s.path(f.Path)
+			if err := tx.s.fs.Rename(path.Join(tx.staging, staged), to); err != nil {
+				return moved, err
+			}
+			moved = append(moved, to)
+		}
+		if err := tx.s.fs.SyncDir(dir); err != nil {
+			return moved, err
+		}
+	}
+	return moved, tx.s.fs.SyncDir(tx.s.path("tables"))
+}
+
+// admits holds a commit against what is visible now: its inputs must be new, or retired by it.
+func (cat *catalog) admits(c *Commit, replaced []int64) error {
+	mine := make(map[KeyText]*InputRecord)
+	for i := range c.Inputs {
+		mine[c.Inputs[i].Key] = &c.Inputs[i]
+	}
+	for in, from := range cat.inputs {
+		m := mine[in.Key]
+		if m == nil || slices.Contains(c.Retired, in.Key) || slices.Contains(replaced, from.Sequence) {
+			continue
+		}
+		if m.Fingerprint == in.Fingerprint {
+			return fmt.Errorf("store: %s: %w, as %s of ingest %s", m.Name, ErrIngested, in.Name, in.Ingest)
+		}
+		return fmt.Errorf("store: %s: %w as %s of ingest %s; give it another file name", m.Name, ErrKeys, in.Name, in.Ingest)
+	}
+	return nil
+}
+
+// files are the paths that any commit names, visible or not.
+func (cat *catalog) files() map[string]bool {
+	used := make(map[string]bool)
+	for _, c := range cat.commits {
+		for _, t := range c.Tables {
+			for _, f := range t.Files {
+				used[f.Path] = true
+			}
+		}
+	}
+	return used
+}
