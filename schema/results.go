@@ -9,6 +9,7 @@ type PhaseStats struct {
 	Attempts      int64         `col:"attempts" doc:"attempts seen"`
 	Succeeded     int64         `col:"succeeded" doc:"tasks with a successful attempt; the figures below are of the attempt that won"`
 	MedianS       Null[float64] `col:"median_s" unit:"s" doc:"median duration"`
+	P75S          Null[float64] `col:"p75_s" unit:"s" doc:"75th percentile of the duration"`
 	P95S          Null[float64] `col:"p95_s" unit:"s" doc:"95th percentile of the duration"`
 	MaxS          Null[float64] `col:"max_s" unit:"s" doc:"longest duration"`
 	MedianRate    Null[float64] `col:"median_rate" unit:"basis/s" doc:"median progress rate (DOLLY §2.1.1)"`
@@ -28,8 +29,8 @@ type Outlier struct {
 	AttemptID Key           `col:"attempt_id" key:"attempts" doc:"the attempt"`
 	PhaseID   Key           `col:"phase_id" key:"phases" doc:"its phase"`
 	Rule      Rule          `col:"rule" doc:"the rule that says so; one row a rule"`
-	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"how far over the rule's reference: duration / median, or median rate / rate"`
-	ExcessS   Null[float64] `col:"excess_s" unit:"s" doc:"duration − median of its phase; the whole duration for recompute"`
+	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"how far over the rule's reference: duration / median, median rate / rate, duration / 75th percentile"`
+	ExcessS   Null[float64] `col:"excess_s" unit:"s" doc:"duration − median of its phase, negative for a straggler with little to do; the whole duration for recompute; a lower bound for attempts that were cut off"`
 }
 
 // Attribution is the part of an outlier's excess that one cause accounts for. Seconds of an attempt sum to its excess.

@@ -78,6 +78,10 @@ func (d *duckDB) open(ctx context.Context) error {
 	if err := d.exec(ctx, "SET GLOBAL TimeZone = 'UTC'"); err != nil {
 		return err
 	}
+	// Spark's name for the microseconds since 1970, so that one text of SQL serves both engines.
+	if err := d.exec(ctx, "CREATE OR REPLACE MACRO unix_micros(t) AS epoch_us(t)"); err != nil {
+		return err
+	}
 	if err := d.define(ctx, views); err != nil {
 		return err
 	}
