@@ -180,6 +180,7 @@ func (s *Sorter) Close() error {
 type source struct {
 	at     Record
 	r      *bufio.Reader
+	head   [recordHead]byte
 	buf    []byte
 	sorter *Sorter
 	pos    int
@@ -194,8 +195,8 @@ func (s *source) next() (bool, error) {
 		s.pos++
 		return true, nil
 	}
-	var head [recordHead]byte
-	if _, err := io.ReadFull(s.r, head[:]); err == io.EOF {
+	head := s.head[:]
+	if _, err := io.ReadFull(s.r, head); err == io.EOF {
 		return false, nil
 	} else if err != nil {
 		return false, fmt.Errorf("reading a sorted run back: %w", err)
