@@ -1,0 +1,152 @@
+package detect
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// The tests describe phases by the attempts of their tasks, and read what Run wrote back from the store.
+
+const origin = schema.Time(1_700_000_000_000_000)
+
+// made builds a trace of one application and one job.
+type made struct {
+	schema.Trace
+	next schema.Key
+}
+
+func newMade() *made {
+	m := &made{}
+	m.Applications = []schema.Application{{ApplicationID: 1, NativeID: "app", Framework: "test", StartTime: schema.Some(origin),
+		Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"}}
+	m.Jobs = []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "0", Status: schema.RunSucceeded}}
+	return m
+}
+
+// phase adds a phase with a task of each duration, all started together.
+func (m *made) phase(seconds ...float64) schema.Key {
+	p := schema.Key(len(m.Phases) + 1)
+	m.Phases = append(m.Phases, schema.Phase{PhaseID: p, JobID: 1, NativeID: fmt.Sprint(p), Kind: "map", Status: schema.RunSucceeded})
+	for i, s := range seconds {
+		m.attempt(p, int64(i), s)
+	}
+	return p
+}
+
+// attempt adds a successful attempt of a task; the caller may change it through the pointer until the next one.
+func (m *made) attempt(phase schema.Key, task int64, seconds float64) *schema.Attempt {
+	m.next++
+	a := schema.Attempt{AttemptID: m.next, PhaseID: phase, JobID: 1, ApplicationID: 1, Task: task, NativeID: fmt.Sprint(m.next),
+		StartTime: schema.Some(origin), FinishTime: schema.Some(origin.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success}
+	for i := range m.Attempts {
+		if b := &m.Attempts[i]; b.PhaseID == phase && b.Task == task {
+			a.Number++
+		}
+	}
+	m.Attempts = append(m.Attempts, a)
+	return &m.Attempts[len(m.Attempts)-1]
+}
+
+// startAt moves an attempt to a time, in seconds after the others.
+func startAt(a *schema.Attempt, s float64) {
+	a.StartTime = schema.Some(origin.Add(s))
+	a.FinishTime = schema.Some(origin.Add(s + a.DurationS.V))
+}
+
+// detected is what Run made of a trace.
+type detected struct {
+	phases   []schema.PhaseStats
+	outliers []schema.Outlier
+	summary  Summary
+}
+
+// of is the row of a phase.
+func (d *detected) of(t *testing.T, phase schema.Key) schema.PhaseStats {
+	t.Helper()
+	for _, p := range d.phases {
+		if p.PhaseID == phase {
+			return p
+		}
+	}
+	t.Fatalf("no row for phase %d", phase)
+	return schema.PhaseStats{}
+}
+
+// slow is the outlier row of an attempt under a rule, and whether there is one.
+func (d *detected) slow(attempt schema.Key, rule schema.Rule) (schema.Outlier, bool) {
+	for _, o := range d.outliers {
+		if o.AttemptID == attempt && o.Rule == rule {
+			return o, true
+		}
+	}
+	return schema.Outlier{}, false
+}
+
+func run(t *testing.T, tr *schema.Trace, threads int) *detected {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	write(t, st, tr)
+	return runStore(t, st, threads)
+}
+
+func runStore(t *testing.T, st *store.Store, threads int) *detected {
+	t.Helper()
+	ctx := context.Background()
+	eng, err := st.Engine(ctx, store.EngineOptions{Threads: threads, MemoryBytes: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	d := &detected{}
+	if d.summary, err = Run(ctx, st, eng, Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	d.phases = collect[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
+	d.outliers = collect[schema.Outlier](t, eng, "SELECT * FROM outliers")
+	return d
+}
+
+// collect reads rows in the order in which the engine gives them.
+func collect[R any](t *testing.T, eng store.Engine, sql string) []R {
+	t.Helper()
+	var out []R
+	for r, err := range store.Read[R](context.Background(), eng, sql) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, *r)
+	}
+	return out
+}
+
+func write(t testing.TB, st *store.Store, tr *schema.Trace) {
+	t.Helper()
+	ctx := context.Background()
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Abort()
+	const key = 7
+	for _, err := range []error{
+		store.Append(tx, key, tr.Applications), store.Append(tx, key, tr.Jobs),
+		store.Append(tx, key, tr.Phases), store.Append(tx, key, tr.Attempts),
+		tx.Input(store.InputRecord{Name: "made", Key: key}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
