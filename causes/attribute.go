@@ -40,6 +40,7 @@ var causeOf = [terms]schema.Cause{
 // split is the excess of one outlier by terms.
 type split struct {
 	task    *Task
+	index   int     // of the task in its phase
 	median  float64 // of the phase, seconds
 	excess  float64
 	seconds [terms]float64
@@ -62,10 +63,44 @@ type Attributor struct {
 		mean, sd []float64
 	}
 	lines []line
+	text  []byte
 }
 
 // NewAttributor makes an Attributor that knows what the model knows.
 func (m *Model) NewAttributor() *Attributor { return &Attributor{model: m} }
+
+// Attribute appends the rows of a phase's outliers to out: for each, its causes, the verdict first.
+func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attribution {
+	prepared := false
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		if !t.Outlier() || math.IsNaN(t.Excess) || math.IsInf(t.Excess, 0) {
+			continue
+		}
+		if !prepared {
+			a.prepare(p)
+			prepared = true
+		}
+		s := a.split(i)
+		lines := a.causes(&s)
+		sure := confidence(lines, s.excess)
+		for r := range lines {
+			row := schema.Attribution{AttemptID: t.Attempt, PhaseID: p.ID, Cause: lines[r].cause, Seconds: lines[r].seconds,
+				Rank: int32(r + 1)}
+			if s.excess != 0 {
+				row.Share = schema.Some(lines[r].seconds / s.excess)
+			}
+			if r == 0 {
+				row.Confidence = schema.Some(sure)
+			}
+			e := a.evidence(&s, &lines[r])
+			a.text = e.append(a.text[:0])
+			row.Evidence = string(a.text)
+			out = append(out, row)
+		}
+	}
+	return out
+}
 
 // prepare fits the phase with all that the others say.
 func (a *Attributor) prepare(p *Phase) {
@@ -137,7 +172,7 @@ func (b *bench) volume(i int) float64 {
 func (a *Attributor) split(i int) split {
 	b := &a.bench
 	t := &b.tasks[i]
-	s := split{task: t, excess: t.Excess, median: t.Duration - t.Excess}
+	s := split{task: t, index: i, excess: t.Excess, median: t.Duration - t.Excess}
 	if t.Recompute {
 		s.seconds[ofRedo], s.median = t.Excess, 0
 		return s
@@ -331,8 +366,7 @@ type line struct {
 	top     term // the largest of its terms
 }
 
-// causes sums the terms of a split by cause, largest first; ties go by the order of the terms. The last takes the
-// rounding, so that they sum to the excess.
+// causes sums the terms of a split by cause, largest first; ties go by the order of the terms.
 func (a *Attributor) causes(s *split) []line {
 	a.lines = a.lines[:0]
 	for k := term(0); k < terms; k++ {
@@ -348,12 +382,25 @@ func (a *Attributor) causes(s *split) []line {
 			a.lines[j], a.lines[j-1] = a.lines[j-1], a.lines[j]
 		}
 	}
-	var sum float64
-	for _, c := range a.lines[:len(a.lines)-1] {
-		sum += c.seconds
-	}
-	a.lines[len(a.lines)-1].seconds = s.excess - sum
+	a.lines = tidy(a.lines, s.excess)
 	return a.lines
+}
+
+// crumb is the share of an excess under which a cause is not worth a row; the verdict takes it.
+const crumb = 0.005
+
+// tidy drops crumbs and gives the first line what the others leave, so that all sum to the excess.
+func tidy(lines []line, excess float64) []line {
+	kept := lines[:1]
+	var others float64
+	for _, l := range lines[1:] {
+		if math.Abs(l.seconds) >= crumb*math.Abs(excess) {
+			kept = append(kept, l)
+			others += l.seconds
+		}
+	}
+	kept[0].seconds = excess - others
+	return kept
 }
 
 func (a *Attributor) add(s *split, k term) {
