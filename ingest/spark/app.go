@@ -1,0 +1,267 @@
+package spark
+
+import (
+	"slices"
+
+	"straggler/schema"
+)
+
+// app is what the fold knows of one application.
+type app struct {
+	*fold
+	key      schema.Key
+	start    application
+	hasStart bool
+	ending   ended
+	hasEnd   bool
+	version  string
+	settings map[string]string
+	taskCPUs map[int64]float64 // by resource profile
+
+	jobs     map[int64]*job
+	jobList  []*job // those not written yet, by their first mention
+	orphans  *job   // the unknown job that takes stages without one
+	stages   map[int64]*stage
+	phaseMap map[phaseID]*phase
+	lastID   phaseID
+	last     *phase // the one of lastID
+	byRDD    map[int64]*stage
+	shuffles map[int64]*stage
+
+	executors    map[string]*executor
+	executorList []*executor
+	running      map[int64]run
+	done         idSet // Task IDs that have ended
+	losses       map[lossID]*loss
+	unresolved   []fetchLoss
+	made         []*stage // stages with outputs, oldest first
+	pages        int      // of outputs
+	inferred     int64    // partitions looked at to tell which are missing
+	partitioned  bool     // the log names partitions
+	lossSeq      int
+
+	count counts
+
+	excluded    int64
+	blacklisted int64
+}
+
+// phaseID is a stage's id and attempt.
+type phaseID struct {
+	stage   int64
+	attempt int32
+}
+
+// counts are what the caveats tell.
+type counts struct {
+	attempts         int64
+	endsWithoutStart int64
+	repeated         int64 // events about attempts that had started, or ended, already
+	unknownTasks     int64 // attempts whose partition is not known
+	unmetered        int64 // attempts that ended without metrics
+	shortStages      int64 // stages with fewer ends than tasks
+	missingEnds      int64
+	jobsWithoutStart int64
+	dropped          int64 // attempts of stages beyond those that are kept
+	untracked        int64 // attempts beyond those that are kept while they run
+	edgesUnknown     int64 // phases whose parents the log does not name
+}
+
+func newApp(f *fold) *app {
+	return &app{
+		fold:      f,
+		key:       f.keys.applications.Next(),
+		version:   f.version,
+		settings:  map[string]string{},
+		taskCPUs:  map[int64]float64{},
+		jobs:      map[int64]*job{},
+		stages:    map[int64]*stage{},
+		phaseMap:  map[phaseID]*phase{},
+		byRDD:     map[int64]*stage{},
+		shuffles:  map[int64]*stage{},
+		executors: map[string]*executor{},
+		running:   map[int64]run{},
+		losses:    map[lossID]*loss{},
+	}
+}
+
+func (a *app) end(e ended) { a.ending, a.hasEnd = e, true }
+
+// environment notes the properties. A later event of its kind changes some of them.
+func (a *app) environment(props []property) {
+	for _, p := range props {
+		if len(a.settings) < maxProperties {
+			a.settings[p.name] = p.value
+		}
+	}
+}
+
+// newJob makes a job; id is none where only its stages are known.
+func (a *app) newJob(id int64) *job {
+	j := &job{key: a.keys.jobs.Next(), id: id, submit: none, finish: none, status: schema.RunUnknown}
+	a.jobList = append(a.jobList, j)
+	if id >= 0 {
+		a.jobs[id] = j
+	}
+	return j
+}
+
+func (a *app) jobStart(e jobStart) {
+	j := a.jobs[e.id]
+	if j == nil {
+		j = a.newJob(e.id)
+	} else if j.started {
+		a.count.repeated++
+		return
+	}
+	j.started, j.submit, j.description = true, e.time, e.description
+	for i := range e.stages {
+		s := a.stage(e.stages[i].id)
+		s.learn(&e.stages[i])
+		s.jobs = append(s.jobs, j)
+		j.stages = append(j.stages, s)
+	}
+	for _, s := range j.stages {
+		for _, id := range s.parents {
+			if p := a.stages[id]; p != nil {
+				p.parent = true
+			}
+		}
+	}
+}
+
+func (a *app) jobEnd(e jobEnd) {
+	j := a.jobs[e.id]
+	if j == nil {
+		// Its JobStart is lost: the stages that came without a job were its own.
+		if j = a.orphans; j != nil {
+			j.id, a.orphans = e.id, nil
+			a.jobs[e.id] = j
+		} else {
+			j = a.newJob(e.id)
+		}
+	}
+	if j.ended {
+		a.count.repeated++
+		return
+	}
+	j.ended, j.finish, j.status = true, e.time, e.status
+	a.retire()
+}
+
+// stage is the stage of an id, made when it is first mentioned.
+func (a *app) stage(id int64) *stage {
+	s := a.stages[id]
+	if s == nil {
+		s = &stage{stageInfo: stageInfo{id: id, tasks: none, rdd: none, partitions: none}}
+		a.stages[id] = s
+	}
+	return s
+}
+
+// learn takes what a Stage Info says of the stage as a whole.
+func (s *stage) learn(info *stageInfo) {
+	if s.known || info.tasks < 0 && info.name == "" {
+		return
+	}
+	s.stageInfo, s.known = *info, true
+}
+
+// jobOf is the job that a stage is computed for: the first of those that list it and have not ended. A stage that no
+// job lists goes to the unknown one.
+func (a *app) jobOf(s *stage) *job {
+	for _, j := range s.jobs {
+		if !j.ended {
+			return j
+		}
+	}
+	if len(s.jobs) > 0 {
+		return s.jobs[len(s.jobs)-1]
+	}
+	if a.orphans == nil {
+		a.orphans = a.newJob(none)
+	}
+	s.jobs = append(s.jobs, a.orphans)
+	a.orphans.stages = append(a.orphans.stages, s)
+	return a.orphans
+}
+
+// maxPhases bounds the stage attempts of jobs that have not ended; see also retire.
+const maxPhases = 300_000
+
+// phase is the attempt of a stage, made when it is first mentioned; nil where there are too many.
+func (a *app) phase(stageID int64, attempt int32) *phase {
+	id := phaseID{stageID, attempt}
+	if a.last != nil && a.lastID == id {
+		return a.last
+	}
+	p := a.phaseMap[id]
+	if p == nil {
+		if len(a.phaseMap) >= maxPhases {
+			return nil
+		}
+		p = a.newPhase(id)
+	}
+	a.lastID, a.last = id, p
+	return p
+}
+
+func (a *app) newPhase(id phaseID) *phase {
+	s := a.stage(id.stage)
+	p := &phase{key: a.keys.phases.Next(), ordinal: a.phases, stage: s, job: a.jobOf(s), attempt: id.attempt, tasks: none,
+		submit: none, complete: none, before: a.attempts}
+	a.phases++
+	s.phases = append(s.phases, p)
+	a.phaseMap[id] = p
+	return p
+}
+
+func (a *app) stageSubmitted(e stageInfo) {
+	a.stage(e.id).learn(&e)
+	p := a.phase(e.id, e.attempt)
+	if p == nil {
+		return
+	}
+	p.tasks, p.submit, p.submitted, p.before = e.tasks, e.submit, true, a.attempts
+	a.recomputes(p)
+}
+
+func (a *app) stageCompleted(e stageInfo) {
+	a.stage(e.id).learn(&e)
+	p := a.phase(e.id, e.attempt)
+	if p == nil {
+		return
+	}
+	p.completed, p.complete, p.failure = true, e.complete, e.failure
+	if e.submit >= 0 {
+		p.submit = e.submit
+	}
+	if p.tasks < 0 {
+		p.tasks = e.tasks
+	}
+}
+
+// parents are the stages whose outputs a stage reads. Where the log does not name them they are the stages of the job
+// that compute an RDD which one of the stage's own descends from.
+func (a *app) parents(s *stage, j *job) []*stage {
+	var found []*stage
+	if s.hasParents {
+		for _, id := range s.parents {
+			if p := a.stages[id]; p != nil {
+				found = append(found, p)
+			}
+		}
+		return found
+	}
+	for _, rdd := range s.rddParents {
+		if slices.Contains(s.rdds, rdd) {
+			continue
+		}
+		for _, p := range j.stages {
+			if p != s && p.rdd == rdd && !slices.Contains(found, p) {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}

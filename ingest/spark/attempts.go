@@ -1,0 +1,235 @@
+package spark
+
+import (
+	"strconv"
+
+	"straggler/schema"
+)
+
+// maxRunning bounds the attempts that run at the same time. No cluster comes near; a log that has lost its ends may.
+const maxRunning = 1_000_000
+
+// taskStart notes an attempt that has started.
+func (a *app) taskStart(t *task) {
+	a.partitioned = a.partitioned || t.partition >= 0
+	p := a.phase(t.stage, t.stageAttempt)
+	if p == nil {
+		a.count.dropped++
+		return
+	}
+	if _, ok := a.running[t.id]; ok || a.done.has(t.id) {
+		a.count.repeated++
+		return
+	}
+	p.starts++
+	p.span.launched(millis(t.launch))
+	p.job.span.launched(millis(t.launch))
+	if len(a.running) >= maxRunning {
+		a.count.untracked++
+		return
+	}
+	a.running[t.id] = a.launch(p, t)
+}
+
+// launch is what is known of an attempt when it starts.
+func (a *app) launch(p *phase, t *task) run {
+	task, known := p.partition(t)
+	r := run{phase: p, exec: a.executorOf(t), host: t.host, task: task, launch: t.launch, number: t.attempt, queued: none,
+		locality: t.locality, speculative: t.speculative, unknownTask: !known}
+	if r.number < 0 {
+		r.number = p.nextNumber(task)
+	}
+	switch {
+	case t.speculative.V:
+		// Nothing says when the scheduler decided to copy it.
+	case r.number == 0:
+		r.queued = p.submit
+	default:
+		if ms, ok := p.ready[task]; ok {
+			r.queued = ms
+		}
+	}
+	r.recompute = a.isRecompute(p, task, known)
+	return r
+}
+
+// nextNumber numbers the attempts of a task by their launch, for logs before Spark 1.1 which do not.
+func (p *phase) nextNumber(task int64) int32 {
+	if p.numbers == nil {
+		p.numbers = map[int64]int32{}
+	}
+	n := p.numbers[task]
+	p.numbers[task] = n + 1
+	return n
+}
+
+// taskEnd writes an attempt that has ended.
+func (a *app) taskEnd(e *taskEnd) {
+	if e.reason == reasonResubmitted {
+		a.resubmitted(e)
+		return
+	}
+	p := a.phase(e.stage, e.stageAttempt)
+	if p == nil {
+		a.count.dropped++
+		return
+	}
+	if !a.done.add(e.id) {
+		a.count.repeated++
+		return
+	}
+	if p.stage.kind == taskUnknown {
+		p.stage.kind = e.kind
+	}
+	r, ok := a.running[e.id]
+	if ok {
+		delete(a.running, e.id)
+	} else {
+		a.count.endsWithoutStart++
+		p.span.launched(millis(e.launch))
+		p.job.span.launched(millis(e.launch))
+		r = a.launch(p, &e.task)
+	}
+	p.ends++
+	ordinal := a.attempts
+	finish := a.endRow(&r, e)
+	p.span.finished(finish)
+	p.job.span.finished(finish)
+	switch {
+	case e.reason == reasonSuccess:
+		a.succeeded(&r, e, ordinal)
+	case e.reason == reasonFetchFailed:
+		a.fetchFailed(&r, e, ordinal, finish)
+		fallthrough
+	default:
+		p.runAgain(r.task, finish)
+	}
+}
+
+// runAgain notes since when a task that has to run again is ready to.
+func (p *phase) runAgain(task, ms int64) {
+	if ms <= 0 {
+		return
+	}
+	if p.ready == nil {
+		p.ready = map[int64]int64{}
+	}
+	p.ready[task] = ms
+}
+
+// maxMillis is the end of the year 9999; what is later is no time.
+const maxMillis = 253_402_300_799_999
+
+// millis is a time of the log in milliseconds, 0 where it is none.
+func millis(ms int64) int64 {
+	if ms <= 0 || ms > maxMillis {
+		return 0
+	}
+	return ms
+}
+
+func instant(ms int64) schema.Null[schema.Time] {
+	if ms = millis(ms); ms == 0 {
+		return schema.Null[schema.Time]{}
+	}
+	return schema.Some(schema.FromMillis(ms))
+}
+
+func known(s string) schema.Null[string] {
+	return schema.Null[string]{V: s, OK: s != ""}
+}
+
+func statusOf(r reason) schema.AttemptStatus {
+	switch r {
+	case reasonSuccess:
+		return schema.Success
+	case reasonKilled, reasonCommitDenied:
+		return schema.Killed
+	case reasonExecutorLost:
+		return schema.Lost
+	}
+	return schema.Failed
+}
+
+// row adds a row with what is known of an attempt since its launch.
+func (a *app) row(r *run, id int64) *schema.Attempt {
+	if len(a.rows) == cap(a.rows) {
+		a.flush()
+	}
+	if len(a.rows) == 0 {
+		a.ids.Reset()
+		a.ids.Grow(rowsAtOnce * 8)
+	}
+	a.rows = append(a.rows, schema.Attempt{
+		AttemptID:     a.keys.attempts.Nth(int64(a.attempts)),
+		PhaseID:       r.phase.key,
+		JobID:         r.phase.job.key,
+		ApplicationID: a.key,
+		Task:          r.task,
+		Number:        r.number,
+		NativeID:      a.nativeID(id),
+		Machine:       known(r.host),
+		Executor:      schema.Null[string]{V: r.exec.id, OK: r.exec.id != ""},
+		QueuedTime:    instant(r.queued),
+		StartTime:     instant(r.launch),
+		Speculative:   r.speculative,
+		Recompute:     r.recompute,
+		Quality:       schema.RackUnknown,
+	})
+	a.attempts++
+	a.count.attempts++
+	row := &a.rows[len(a.rows)-1]
+	if r.locality != "" {
+		row.Locality = schema.Some(r.locality)
+	}
+	if r.unknownTask {
+		row.Quality |= schema.TaskUnknown
+		a.count.unknownTasks++
+	}
+	if r.phase.stage.barrier {
+		row.Quality |= schema.GangMember
+	}
+	if !row.StartTime.OK {
+		row.Quality |= schema.TimeRepaired
+	}
+	return row
+}
+
+// nativeID writes a Task ID. The ids of a batch of rows share one piece of memory.
+func (a *app) nativeID(id int64) string {
+	var digits [20]byte
+	text := strconv.AppendInt(digits[:0], id, 10)
+	if a.ids.Cap()-a.ids.Len() < len(text) {
+		a.ids.Reset()
+		a.ids.Grow(rowsAtOnce * 8)
+	}
+	start := a.ids.Len()
+	a.ids.Write(text)
+	return a.ids.String()[start:]
+}
+
+// endRow writes the row of an attempt that has ended and gives its finish time in milliseconds, 0 where it has none.
+func (a *app) endRow(r *run, e *taskEnd) (finish int64) {
+	row := a.row(r, e.id)
+	row.Status = statusOf(e.reason)
+	row.Reason = known(e.text)
+	launch := millis(e.launch)
+	finish = millis(e.finish)
+	switch {
+	case finish == 0 && e.finish <= 0:
+		row.Quality |= schema.PartialRow
+	case finish == 0 || finish < launch:
+		row.Quality |= schema.TimeRepaired
+		finish = 0
+	default:
+		row.FinishTime = instant(finish)
+		if launch > 0 {
+			row.DurationS = schema.Some(float64(finish-launch) / 1e3)
+		}
+	}
+	a.measure(row, e)
+	if row.Quality&schema.MetricsMissing != 0 {
+		a.count.unmetered++
+	}
+	return finish
+}

@@ -1,0 +1,65 @@
+package spark
+
+import (
+	"fmt"
+
+	"straggler/schema"
+)
+
+// writeCaveats writes what to know before trusting the rows of the application.
+func (a *app) writeCaveats(complete bool, truncated string) {
+	var rows []schema.Caveat
+	add := func(code string, count int64, detail string) {
+		row := schema.Caveat{ApplicationID: a.key, Code: code, Detail: detail}
+		if count > 0 {
+			row.Count = schema.Some(count)
+		}
+		rows = append(rows, row)
+	}
+	addCount := func(code string, count int64, format string) {
+		if count > 0 {
+			add(code, count, fmt.Sprintf(format, count))
+		}
+	}
+	c := &a.count
+	if !complete {
+		add("log_incomplete", 0, a.incomplete(truncated))
+	}
+	for _, n := range a.notes {
+		add(n.code, n.count, n.detail)
+	}
+	addCount("ends_without_start", c.endsWithoutStart, "%d attempts ended and have no start in the log; their rows are made from their ends")
+	if complete {
+		addCount("starts_without_end", int64(len(a.running)), "%d attempts started and have no end in the log, which has the application's end; they are kept as running")
+	}
+	if c.shortStages > 0 {
+		add("stage_ends_missing", c.shortStages, fmt.Sprintf("%d stages that succeeded lack the ends of %d tasks: Spark drops events when its listeners fall behind", c.shortStages, c.missingEnds))
+	}
+	addCount("jobs_without_start", c.jobsWithoutStart, "the starts of %d jobs are not in the log; their stages are those that came without a job")
+	addCount("events_repeated", c.repeated, "%d events told again of what had started or ended already and were passed over")
+	addCount("partition_unknown", c.unknownTasks, "of %d attempts of stages that ran in part, the log does not name the partition; their task is a position")
+	addCount("metrics_missing", c.unmetered, "%d attempts ended without metrics, as they do when they fail early or their executor goes away")
+	addCount("edges_unknown", c.edgesUnknown, "of %d stages the log does not name the parents")
+	addCount("stages_not_kept", c.dropped, "%d events of stages beyond the first 300 000 of jobs that did not end were passed over")
+	addCount("running_not_kept", c.untracked, "%d attempts that started while a million ran are known by their ends only")
+	addCount("executors_excluded", max(a.excluded, a.blacklisted), "Spark stopped using executors or hosts %d times because tasks failed there")
+	if c.attempts > 0 {
+		add("no_rack", 0, "event logs name no racks: what crossed racks is unknown")
+	}
+	emit(a.fold, rows)
+}
+
+// incomplete says in which way the log is.
+func (a *app) incomplete(truncated string) string {
+	switch {
+	case truncated != "":
+		return truncated
+	case len(a.notes) > 0:
+		return a.notes[0].detail
+	case !a.hasStart && !a.hasEnd:
+		return "the log has neither the application's start nor its end: it is part of a log, or the application still runs"
+	case !a.hasStart:
+		return "the log does not have the application's start: its first part is missing"
+	}
+	return "the log stops before the application's end: it still runs, or its driver died"
+}

@@ -1,0 +1,261 @@
+package spark
+
+import (
+	"bytes"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// batch is what the records of a block are decoded into, in their order.
+type batch struct {
+	kinds   []kind // of the records that are of use
+	starts  []task
+	ends    []taskEnd
+	others  []any // the events of all other kinds
+	decoded int64 // records decoded or knowingly skipped
+	rejects []schema.Reject
+}
+
+func (b *batch) reset() {
+	clear(b.ends) // they hold strings
+	clear(b.others)
+	*b = batch{kinds: b.kinds[:0], starts: b.starts[:0], ends: b.ends[:0], others: b.others[:0], rejects: b.rejects[:0]}
+}
+
+func (b *batch) add(k kind, event any) {
+	b.kinds = append(b.kinds, k)
+	b.others = append(b.others, event)
+}
+
+// decoder decodes records. It is used by one goroutine.
+type decoder struct {
+	pull   puller
+	intern ingest.Interner
+	hosts  hostCache
+}
+
+// block decodes the lines of a block of the file that source names.
+func (d *decoder) block(blk *ingest.Block, source string, out *batch) {
+	for line := range blk.Lines() {
+		record := bytes.TrimRight(line.Data, " \t\r")
+		if len(record) == 0 {
+			continue
+		}
+		why := d.record(record, out)
+		if why == "" {
+			out.decoded++
+			continue
+		}
+		reason := "no event of a Spark log: " + why + "; the rest of the log is read without it"
+		if line.Cut {
+			reason = "the log stops within this event; read it again when it is whole"
+		}
+		out.rejects = append(out.rejects, schema.Reject{SourceFile: source, Line: schema.Some(line.Number),
+			ByteOffset: line.Offset, Reason: reason, Sample: ingest.Sample(record)})
+	}
+}
+
+const eventPrefix = `{"Event":"`
+
+// record decodes one record and says why it can not be used, "" where it can.
+func (d *decoder) record(record []byte, out *batch) (why string) {
+	if record[0] != '{' || record[len(record)-1] != '}' {
+		return "it is no JSON object"
+	}
+	k, named := leadingEvent(record)
+	if !named {
+		return d.anyOrder(record, out)
+	}
+	switch k {
+	case kindIgnored:
+		return ""
+	case kindTaskStart:
+		out.starts = append(out.starts, task{})
+		if d.scanTaskStart(record, &out.starts[len(out.starts)-1]) {
+			out.kinds = append(out.kinds, kindTaskStart)
+			return ""
+		}
+		out.starts = out.starts[:len(out.starts)-1]
+	case kindTaskEnd:
+		out.ends = append(out.ends, taskEnd{})
+		if d.scanTaskEnd(record, &out.ends[len(out.ends)-1]) {
+			out.kinds = append(out.kinds, kindTaskEnd)
+			return ""
+		}
+		out.ends = out.ends[:len(out.ends)-1]
+	}
+	return d.pullEvent(k, record, out)
+}
+
+// leadingEvent is the kind of a record that starts with its event's name, as Spark writes them all.
+func leadingEvent(record []byte) (kind, bool) {
+	if !bytes.HasPrefix(record, []byte(eventPrefix)) {
+		return 0, false
+	}
+	name := record[len(eventPrefix):]
+	end := bytes.IndexByte(name, '"')
+	if end < 0 || bytes.IndexByte(name[:end], '\\') >= 0 {
+		return 0, false
+	}
+	return kindOf(name[:end]), true
+}
+
+func kindOf(name []byte) kind {
+	switch string(name) {
+	case "SparkListenerTaskStart":
+		return kindTaskStart
+	case "SparkListenerTaskEnd":
+		return kindTaskEnd
+	case "SparkListenerLogStart":
+		return kindLogStart
+	case "DBCEventLoggingListenerMetadata":
+		return kindRollover
+	case "SparkListenerApplicationStart":
+		return kindApplicationStart
+	case "SparkListenerApplicationEnd":
+		return kindApplicationEnd
+	case "SparkListenerEnvironmentUpdate":
+		return kindEnvironment
+	case "SparkListenerJobStart":
+		return kindJobStart
+	case "SparkListenerJobEnd":
+		return kindJobEnd
+	case "SparkListenerStageSubmitted":
+		return kindStageSubmitted
+	case "SparkListenerStageCompleted":
+		return kindStageCompleted
+	case "SparkListenerExecutorAdded":
+		return kindExecutorAdded
+	case "SparkListenerExecutorRemoved":
+		return kindExecutorRemoved
+	case "SparkListenerBlockManagerAdded":
+		return kindBlockManagerAdded
+	case "SparkListenerBlockManagerRemoved":
+		return kindBlockManagerRemoved
+	case "SparkListenerResourceProfileAdded":
+		return kindResourceProfile
+	}
+	return kindOfClass(string(name))
+}
+
+// kindOfClass is the kind of an event that goes by the full name of its class.
+func kindOfClass(name string) kind {
+	class, ok := strings.CutPrefix(name, "org.apache.spark.scheduler.SparkListener")
+	if !ok {
+		return kindIgnored
+	}
+	switch strings.TrimSuffix(class, "ForStage") {
+	case "ExecutorExcluded", "NodeExcluded":
+		return kindExcluded
+	case "ExecutorBlacklisted", "NodeBlacklisted":
+		return kindBlacklisted
+	}
+	return kindIgnored
+}
+
+// anyOrder decodes a record whose first key is not its event's name.
+func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
+	p := &d.pull
+	p.reset(record)
+	k, named := kindIgnored, false
+	for ok := p.object(); ok && p.key(); {
+		if string(p.k) != "Event" {
+			p.skip()
+		} else if name, ok := p.str(); ok {
+			k, named = kindOf(name), true
+		}
+	}
+	if !p.end() {
+		return p.why
+	}
+	if !named {
+		return "it has no Event"
+	}
+	if k == kindIgnored {
+		return ""
+	}
+	return d.pullEvent(k, record, out)
+}
+
+// pullEvent decodes a record of kind k with the general scanner.
+func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
+	p := &d.pull
+	p.reset(record)
+	p.object()
+	switch k {
+	case kindTaskStart:
+		return d.pullTaskStart(out)
+	case kindTaskEnd:
+		return d.pullTaskEnd(out)
+	}
+	event, missing := d.pullOther(k)
+	if !p.end() {
+		return p.why
+	}
+	if missing != "" {
+		return missing
+	}
+	out.add(k, event)
+	return ""
+}
+
+// pullOther reads an event of a kind that is not a task's.
+func (d *decoder) pullOther(k kind) (event any, missing string) {
+	switch k {
+	case kindLogStart, kindRollover:
+		return d.pullLogStart(), ""
+	case kindApplicationStart:
+		return d.pullApplicationStart(), ""
+	case kindApplicationEnd:
+		return d.pullApplicationEnd(), ""
+	case kindEnvironment:
+		return d.pullEnvironment(), ""
+	case kindJobStart:
+		return d.pullJobStart()
+	case kindJobEnd:
+		return d.pullJobEnd()
+	case kindStageSubmitted, kindStageCompleted:
+		return d.pullStage()
+	case kindExecutorAdded:
+		return d.pullExecutorAdded()
+	case kindExecutorRemoved:
+		return d.pullExecutorRemoved()
+	case kindBlockManagerAdded, kindBlockManagerRemoved:
+		return d.pullBlockManager()
+	case kindResourceProfile:
+		return d.pullResourceProfile(), ""
+	}
+	for d.pull.key() {
+		d.pull.skip()
+	}
+	return nil, ""
+}
+
+// text reads a string into a shared one; "" where there is none.
+func (d *decoder) text() string {
+	b, ok := d.pull.str()
+	if !ok {
+		return ""
+	}
+	return d.intern.Text(b)
+}
+
+// integer reads an integer; none where there is none or it can not be an id, a count or a time.
+func (d *decoder) integer() int64 {
+	v, ok := d.pull.number()
+	if !ok || v < 0 {
+		return none
+	}
+	return v
+}
+
+// small reads an integer that has to fit in 32 bits; none where it does not.
+func (d *decoder) small() int32 {
+	v := d.integer()
+	if v > 1<<31-1 {
+		return none
+	}
+	return int32(v)
+}

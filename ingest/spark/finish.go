@@ -1,0 +1,299 @@
+package spark
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"straggler/schema"
+)
+
+// finish writes all that is still in memory. The application is complete when the log has its start and its end and
+// nothing says otherwise; truncated says what does.
+func (a *app) finish(truncated string) {
+	complete := a.hasStart && a.hasEnd && truncated == "" && len(a.notes) == 0
+	a.writeRunning()
+	for _, j := range a.jobList {
+		a.writeJob(j, complete)
+	}
+	a.flush()
+	a.writeLosses()
+	a.writeMachines()
+	a.writeSettings()
+	a.writeApplication(complete)
+	a.writeCaveats(complete, truncated)
+}
+
+// writeRunning writes the attempts that have started and not ended, in the order of their ids.
+func (a *app) writeRunning() {
+	for _, id := range slices.Sorted(maps.Keys(a.running)) {
+		r := a.running[id]
+		row := a.row(&r, id)
+		row.Status = schema.Running
+		row.Quality |= schema.PartialRow | schema.MetricsMissing
+	}
+}
+
+func (a *app) writeApplication(complete bool) {
+	row := schema.Application{
+		ApplicationID:    a.key,
+		NativeID:         cmp.Or(a.start.id, a.in.Base),
+		Name:             a.start.name,
+		User:             a.start.user,
+		Queue:            known(a.settings["spark.yarn.queue"]),
+		Framework:        "spark",
+		FrameworkVersion: known(a.version),
+		StartTime:        instant(a.start.time),
+		FinishTime:       instant(a.ending.time),
+		Status:           a.status(),
+		SourceFile:       a.in.Name,
+		Complete:         complete,
+		TimeOrigin:       "epoch",
+	}
+	if row.StartTime.V > row.FinishTime.V {
+		row.FinishTime = schema.Null[schema.Time]{}
+	}
+	emit(a.fold, []schema.Application{row})
+}
+
+// status is how the application ended, which only Spark 4 writes down.
+func (a *app) status() schema.RunStatus {
+	switch {
+	case !a.hasEnd:
+		return schema.RunRunning
+	case !a.ending.code.OK:
+		return schema.RunUnknown
+	case a.ending.code.V == 0:
+		return schema.RunSucceeded
+	}
+	return schema.RunFailed
+}
+
+func (a *app) writeSettings() {
+	if a.start.attempt != "" {
+		a.settings["spark.app.attempt.id"] = a.start.attempt
+	}
+	rows := make([]schema.Setting, 0, len(a.settings))
+	for _, name := range slices.Sorted(maps.Keys(a.settings)) {
+		rows = append(rows, schema.Setting{ApplicationID: a.key, Name: name, Value: a.settings[name]})
+	}
+	emit(a.fold, rows)
+}
+
+// writeJob writes a job with its phases and the edges between them.
+func (a *app) writeJob(j *job, complete bool) {
+	if !j.started {
+		a.count.jobsWithoutStart++
+	}
+	phases := make([]schema.Phase, 0, len(j.stages))
+	for _, s := range j.stages {
+		if len(s.phases) == 0 && s.jobs[0] == j {
+			a.plan(s, j)
+		}
+		for _, p := range s.phases {
+			if p.job == j {
+				phases = append(phases, a.phaseRow(p, complete))
+			}
+		}
+	}
+	emit(a.fold, []schema.Job{a.jobRow(j, complete)})
+	emit(a.fold, phases)
+	emit(a.fold, a.edges(j))
+}
+
+// plan gives a stage that was never submitted the phase that says so.
+func (a *app) plan(s *stage, j *job) {
+	p := &phase{key: a.keys.phases.Next(), ordinal: a.phases, stage: s, job: j, attempt: s.attempt, tasks: s.tasks, submit: none, complete: none}
+	a.phases++
+	s.phases = append(s.phases, p)
+}
+
+// jobRow makes the row of a job. Logs before Spark 1.3 date no jobs: there a job was submitted with its first stage and
+// finished with its last.
+func (a *app) jobRow(j *job, complete bool) schema.Job {
+	row := schema.Job{JobID: j.key, ApplicationID: a.key, NativeID: "unknown", Name: known(a.jobName(j)), Status: j.status}
+	if j.id >= 0 {
+		row.NativeID = strconv.FormatInt(j.id, 10)
+	}
+	submit, finish := j.submit, j.finish
+	for _, s := range j.stages {
+		for _, p := range s.phases {
+			if j.submit < 0 && p.job == j && p.submit >= 0 && (submit < 0 || p.submit < submit) {
+				submit = p.submit
+			}
+			if j.finish < 0 && j.ended && p.job == j {
+				finish = max(finish, p.complete)
+			}
+		}
+	}
+	row.SubmitTime, row.StartTime, row.FinishTime = instant(submit), instant(j.span.launch), instant(finish)
+	if !j.ended && !complete {
+		row.Status = schema.RunRunning
+	}
+	if start := cmp.Or(row.SubmitTime.V, row.StartTime.V); row.FinishTime.OK && row.FinishTime.V < start {
+		row.FinishTime = schema.Null[schema.Time]{}
+	}
+	return row
+}
+
+// jobName is what the user called the job, or the call site of its last stage.
+func (a *app) jobName(j *job) string {
+	if j.description != "" {
+		return j.description
+	}
+	var last *stage
+	for _, s := range j.stages {
+		if last == nil || s.id > last.id {
+			last = s
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.name
+}
+
+func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
+	s := p.stage
+	row := schema.Phase{
+		PhaseID:    p.key,
+		JobID:      p.job.key,
+		NativeID:   strconv.FormatInt(s.id, 10),
+		Attempt:    p.attempt,
+		Name:       known(s.name),
+		Kind:       s.kindName(),
+		TaskCount:  schema.Null[int64]{V: p.tasks, OK: p.tasks >= 0},
+		SubmitTime: instant(p.submit),
+		StartTime:  instant(p.span.launch),
+		Status:     p.status(complete),
+		Recompute:  p.recompute,
+		Gang:       s.barrier,
+	}
+	if row.Status != schema.RunRunning {
+		row.FinishTime = instant(cmp.Or(p.span.finish, p.complete))
+	}
+	if start := cmp.Or(row.SubmitTime.V, row.StartTime.V); row.FinishTime.OK && row.FinishTime.V < start {
+		row.FinishTime = schema.Null[schema.Time]{}
+	}
+	a.countEnds(p, row.Status)
+	return row
+}
+
+// countEnds counts what a stage that succeeded lacks: an end for each of its tasks. Where the stage was submitted more
+// than once, attempts of one submission may have done tasks of another.
+func (a *app) countEnds(p *phase, status schema.RunStatus) {
+	if lack := p.tasks - p.ends; status == schema.RunSucceeded && lack > 0 && len(p.stage.phases) == 1 {
+		a.count.shortStages++
+		a.count.missingEnds += lack
+	}
+}
+
+// kindName is the kind of a stage's tasks: of one that ran as the log says it, of another as others read from it or not.
+func (s *stage) kindName() string {
+	switch {
+	case s.kind == taskShuffleMap || s.kind == taskUnknown && s.parent:
+		return "shuffle_map"
+	case s.kind == taskResult:
+		return "result"
+	}
+	return "unknown"
+}
+
+// status is how a phase ended. Newer Spark submits a stage that it skips without a time.
+func (p *phase) status(complete bool) schema.RunStatus {
+	idle := p.starts == 0 && p.ends == 0
+	switch {
+	case idle && p.submit < 0 && (p.job.ended || complete || p.completed):
+		return schema.RunSkipped
+	case p.completed && p.failure == "":
+		return schema.RunSucceeded
+	case p.completed && saysCancelled([]byte(p.failure)):
+		return schema.RunKilled
+	case p.completed:
+		return schema.RunFailed
+	case complete || p.job.ended || idle && !p.submitted:
+		return schema.RunUnknown
+	}
+	return schema.RunRunning
+}
+
+// edges are the dependencies between the phases of a job: every submission of a stage reads what the submissions of its
+// parents before it have made. All are shuffles, and a stage starts when its parents are complete.
+func (a *app) edges(j *job) []schema.Edge {
+	var rows []schema.Edge
+	for _, s := range j.stages {
+		parents := a.parents(s, j)
+		if !s.hasParents && len(s.rddParents) == 0 && len(j.stages) > 1 {
+			a.count.edgesUnknown++
+		}
+		for _, to := range s.phases {
+			if to.job != j {
+				continue
+			}
+			for _, parent := range parents {
+				for _, from := range parent.phases {
+					if from.job == j && (from.ordinal < to.ordinal || from.ends == 0) {
+						rows = append(rows, schema.Edge{JobID: j.key, FromPhase: from.key, ToPhase: to.key, Pattern: schema.AllToAll, Barrier: true})
+					}
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// keptStages is how many stages stay in memory while jobs come and go.
+const keptStages = 50_000
+
+// retire writes the oldest jobs that have ended and forgets them with their stages, once there are many. What it
+// forgets can not be told to be lost any more.
+func (a *app) retire() {
+	if len(a.stages) <= keptStages {
+		return
+	}
+	busy := map[*job]bool{}
+	for _, r := range a.running {
+		busy[r.phase.job] = true
+	}
+	var kept []*job
+	for _, j := range a.jobList {
+		if busy[j] || len(a.stages) <= keptStages/2 || !j.settled() {
+			kept = append(kept, j)
+			continue
+		}
+		a.writeJob(j, true)
+		a.forget(j)
+	}
+	a.jobList = kept
+	a.last = nil
+}
+
+// settled tells whether a job and all others that share its stages have ended.
+func (j *job) settled() bool {
+	if !j.ended {
+		return false
+	}
+	for _, s := range j.stages {
+		if s.active() {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *app) forget(j *job) {
+	delete(a.jobs, j.id)
+	for _, s := range j.stages {
+		if a.stages[s.id] != s {
+			continue
+		}
+		delete(a.stages, s.id)
+		for _, p := range s.phases {
+			delete(a.phaseMap, phaseID{s.id, p.attempt})
+		}
+		if a.byRDD[s.rdd] == s {
+			delete(a.byRDD, s.rdd)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package spark
+
+import (
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// rowsAtOnce is how many attempts go to the sink in one call.
+const rowsAtOnce = 2048
+
+// fold turns the events of an input, one by one in the order of the log, into rows.
+type fold struct {
+	in   *ingest.Input
+	out  *ingest.Sink
+	keys struct{ applications, jobs, phases, attempts *schema.Keys }
+
+	attempts uint32 // ordinal of the next attempt
+	phases   uint32 // ordinal of the next phase
+	rows     []schema.Attempt
+	ids      strings.Builder // backs the native ids of rows
+
+	app       *app   // the application that the log is about at this place; nil before the first event
+	version   string // of Spark, where only a file name says it
+	partStart bool   // the next event is the first of its file
+	notes     []note // what the names of the files tell
+	err       error  // of the sink
+}
+
+func newFold(in *ingest.Input, out *ingest.Sink) *fold {
+	f := &fold{in: in, out: out, rows: make([]schema.Attempt, 0, rowsAtOnce)}
+	f.keys.applications = schema.NewKeys(in.Key, "applications")
+	f.keys.jobs = schema.NewKeys(in.Key, "jobs")
+	f.keys.phases = schema.NewKeys(in.Key, "phases")
+	f.keys.attempts = schema.NewKeys(in.Key, "attempts")
+	return f
+}
+
+// batch takes the events of a block.
+func (f *fold) batch(b *batch) error {
+	starts, ends, others := b.starts, b.ends, b.others
+	for _, k := range b.kinds {
+		switch k {
+		case kindTaskStart:
+			f.application().taskStart(&starts[0])
+			starts = starts[1:]
+		case kindTaskEnd:
+			f.application().taskEnd(&ends[0])
+			ends = ends[1:]
+		default:
+			f.other(k, others[0])
+			others = others[1:]
+		}
+		f.partStart = false
+		if f.err != nil {
+			return f.err
+		}
+	}
+	return f.err
+}
+
+func (f *fold) other(k kind, event any) {
+	switch k {
+	case kindLogStart:
+		f.logStart(event.(string))
+	case kindRollover:
+		f.application().version = event.(string)
+	case kindApplicationStart:
+		f.applicationStart(event.(application))
+	case kindApplicationEnd:
+		f.application().end(event.(ended))
+	case kindEnvironment:
+		f.application().environment(event.([]property))
+	case kindJobStart:
+		f.application().jobStart(event.(jobStart))
+	case kindJobEnd:
+		f.application().jobEnd(event.(jobEnd))
+	case kindStageSubmitted:
+		f.application().stageSubmitted(event.(stageInfo))
+	case kindStageCompleted:
+		f.application().stageCompleted(event.(stageInfo))
+	case kindExecutorAdded:
+		f.application().executorAdded(event.(executorAdded))
+	case kindExecutorRemoved:
+		f.application().executorRemoved(event.(executorRemoved))
+	case kindBlockManagerAdded:
+		f.application().blockManagerAdded(event.(blockManager))
+	case kindBlockManagerRemoved:
+		f.application().blockManagerRemoved(event.(blockManager))
+	case kindResourceProfile:
+		f.application().resourceProfile(event.(resourceProfile))
+	case kindExcluded:
+		f.application().excluded++
+	case kindBlacklisted:
+		f.application().blacklisted++
+	}
+}
+
+// application is the application that the log is about at this place.
+func (f *fold) application() *app {
+	if f.app == nil {
+		f.app = newApp(f)
+	}
+	return f.app
+}
+
+// logStart begins another application where logs were concatenated. The files of a rolling log may each have one.
+func (f *fold) logStart(version string) {
+	continues := f.partStart && f.app != nil && !f.app.hasEnd
+	if f.app != nil && f.app.hasStart && !continues {
+		f.finishApp("")
+	}
+	f.application().version = version
+}
+
+// applicationStart begins another application unless it repeats the start of this one.
+func (f *fold) applicationStart(s application) {
+	if a := f.app; a != nil && a.hasStart {
+		if a.start == s {
+			return
+		}
+		f.finishApp("")
+	}
+	f.application().start, f.application().hasStart = s, true
+}
+
+// finishApp writes what is known of the application at its end. The reason says why it may not be all.
+func (f *fold) finishApp(truncated string) {
+	if f.app != nil {
+		f.app.finish(truncated)
+		f.app = nil
+	}
+	f.flush()
+}
+
+// flush hands the attempts to the sink.
+func (f *fold) flush() {
+	emit(f, f.rows)
+	f.rows = f.rows[:0]
+}
+
+// emit hands rows to the sink unless it has failed.
+func emit[R any](f *fold, rows []R) {
+	if f.err == nil {
+		f.err = ingest.Emit(f.out, rows)
+	}
+}

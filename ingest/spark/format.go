@@ -1,0 +1,77 @@
+package spark
+
+import (
+	"bytes"
+
+	"straggler/ingest"
+)
+
+// Format reads the event logs of Apache Spark.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name:   "spark",
+		Doc:    "Spark event logs of every version: files, rolling directories, Spark 1.0 directories, Databricks",
+		Detail: detail,
+		Claim:  claim,
+		Sniff:  sniff,
+		Read:   read,
+	}
+}
+
+const detail = `One application a log, or several that were concatenated. Files are plain or compressed in any way that
+Spark or an archive does it; a running application's log is read as far as it goes.
+
+From the log: applications, settings (a list of scheduling properties; nothing that looks like a secret), jobs, phases
+(every attempt of a stage; stages that were planned and skipped), edges, attempts, machines (a row an executor), losses.
+
+NULL, because logs do not say: rack, cross_rack_bytes; progress and the time at which a copy was asked for; cpu_s before
+Spark 2.1; peak_memory_bytes before 3.0; speculative before 1.1; how an application ended before Spark 4; what attempts
+that failed or were killed spent outside their run. A zero in the metrics of such an attempt is NULL too: Spark writes 0
+for what was never reported.
+
+  scheduler_delay_s  max(0, duration − run − deserialise − serialise − getting result), as Spark's own pages have it
+  result_s           serialising the result and fetching it
+  spill_bytes        Disk Bytes Spilled; what was spilled takes several times as much in memory
+  input_bytes        Input Bytes Read + shuffle bytes read, remote, local and push-merged
+  remote_bytes       shuffle bytes read from other machines, and the input of rack-local and 'any' attempts (estimated)
+  local_bytes        shuffle bytes read from its own machine, and the input of node-local attempts (estimated); NULL with
+                     input of other attempts, whose place the log does not tell
+  input_records      Input Records Read + shuffle records read
+  queued_time        a first attempt: its stage's submission; a retry: the end of the attempt before it; a copy: NULL
+  task               Partition ID since Spark 3.3. Before, the position in the task set, from which the partition of a
+                     stage that ran in part is told where the number of missing outputs agrees; otherwise quality says
+                     that the task is a position
+  recompute          the attempt's task had succeeded before its stage was submitted again, or its output was resubmitted
+  losses             outputs that a Resubmitted or FetchFailed event names, or that were computed again
+  jobs before 1.3    have no times: submitted with their first stage, finished with their last
+
+Tried on logs of 1.2 to 4.0 and of Databricks; the directories of Spark 1.0 and compacted logs on made-up ones only.`
+
+// sniff recognises a log by the event that its first line names.
+func sniff(h ingest.Head) ingest.Match {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(h.Bytes, "\ufeff \t\r\n"), []byte("\n"))
+	switch name := eventName(line); {
+	case bytes.HasPrefix(name, []byte("SparkListener")), bytes.HasPrefix(name, []byte("DBCEventLogging")),
+		bytes.HasPrefix(name, []byte("org.apache.spark.")):
+		return ingest.Match{Sure: 3, Why: "its first event is " + ingest.Sample(name)}
+	case bytes.Contains(h.Bytes, []byte(`"Event":"SparkListener`)):
+		return ingest.Match{Sure: 2, Why: "it has events of Spark's listeners"}
+	case name != nil && len(line) < len(h.Bytes):
+		return ingest.Match{Sure: 1, Why: "its lines are events"}
+	}
+	return ingest.Match{}
+}
+
+// eventName is the value of the key Event in the first 64 KiB of a record, nil where there is none.
+func eventName(record []byte) []byte {
+	var p puller
+	p.reset(record)
+	for ok := p.object(); ok && p.key(); {
+		if string(p.k) == "Event" {
+			name, _ := p.str()
+			return name
+		}
+		p.skip()
+	}
+	return nil
+}

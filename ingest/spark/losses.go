@@ -1,0 +1,358 @@
+package spark
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
+
+// Lost outputs. Spark tells of them in three ways: a second TaskEnd of a finished task with the reason Resubmitted, a
+// TaskEnd of a reader with the reason FetchFailed, and by computing a partition again that was computed already, which
+// it only does when the output is gone. The last is the surest: an executor that ends takes outputs with it, but only
+// those that somebody still needs are ever missed. MANTRI §4.1 calls the attempts that make them again recompute.
+
+// loss is an output that was lost and not yet made again.
+type loss struct {
+	row  schema.Loss
+	exec *executor
+	seq  int
+}
+
+// lossID says which output.
+type lossID struct {
+	of        *outputs
+	partition int64
+}
+
+// fetchLoss is an output that a FetchFailed names: by shuffle, which is not to be found in the log.
+type fetchLoss struct {
+	reader    *stage
+	shuffle   int64
+	partition int64
+	taskID    int64 // of the attempt that made the output, none before Spark 3
+	exec      *executor
+	attempt   uint32 // ordinal of the attempt that failed
+	time      int64
+}
+
+// maxPending bounds the losses that wait to be made again or for their stage to be known.
+const maxPending = 200_000
+
+// isRecompute tells whether an attempt of p for this task makes a lost output again: when the task had succeeded
+// before, and either that output is known to be lost, or p was submitted after the success.
+func (a *app) isRecompute(p *phase, task int64, known bool) bool {
+	s := p.stage
+	switch {
+	case s.kind == taskResult:
+		return false
+	case p.whole:
+		p.recompute = true
+		return true
+	case !known:
+		return false
+	}
+	out := s.outputs.find(task)
+	if out == nil {
+		return false
+	}
+	later := out.phaseOrdinal() != int64(p.ordinal) && out.attempt <= p.before
+	if !out.isLost() && !later {
+		return false
+	}
+	if later {
+		p.recompute = true
+	}
+	a.lose(s, task, out, 0, schema.Null[schema.Key]{})
+	return true
+}
+
+// lose notes that an output is lost. The time is that of its executor's end where it is not given.
+func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.Null[schema.Key]) {
+	id := lossID{s.outputs, partition}
+	out.phase |= outputLost
+	if l := a.losses[id]; l != nil {
+		if !l.row.DetectedBy.OK && by.OK {
+			l.row.DetectedBy, l.row.Time = by, instant(ms)
+		}
+		return
+	}
+	exec := a.executorList[out.executor]
+	l := &loss{seq: a.lossSeq, exec: exec, row: schema.Loss{
+		PhaseID:    a.keys.phases.Nth(out.phaseOrdinal()),
+		Task:       partition,
+		AttemptID:  schema.Some(a.keys.attempts.Nth(int64(out.attempt) - 1)),
+		Machine:    known(exec.host),
+		Time:       instant(ms),
+		DetectedBy: by,
+	}}
+	a.lossSeq++
+	if len(a.losses) >= maxPending {
+		a.writeLoss(l)
+		return
+	}
+	a.losses[id] = l
+}
+
+func (a *app) writeLoss(l *loss) {
+	if !l.row.Time.OK {
+		l.row.Time = instant(l.exec.lostAt)
+	}
+	emit(a.fold, []schema.Loss{l.row})
+}
+
+// writeLosses writes the losses that nobody made good, in the order of their notice.
+func (a *app) writeLosses() {
+	rest := make([]*loss, 0, len(a.losses))
+	for _, l := range a.losses {
+		rest = append(rest, l)
+	}
+	slices.SortFunc(rest, func(x, y *loss) int { return cmp.Compare(x.seq, y.seq) })
+	for _, l := range rest {
+		a.writeLoss(l)
+	}
+	clear(a.losses)
+}
+
+// succeeded notes the output of an attempt, which makes good its loss.
+func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32) {
+	if r.unknownTask {
+		return
+	}
+	s := r.phase.stage
+	if s.outputs == nil {
+		s.outputs = &outputs{base: e.id}
+		a.made = append(a.made, s)
+		if s.kind == taskShuffleMap && s.rdd >= 0 {
+			a.byRDD[s.rdd] = s
+		}
+	}
+	id := lossID{s.outputs, r.task}
+	if l := a.losses[id]; l != nil {
+		l.row.RecomputedBy = schema.Some(a.keys.attempts.Nth(int64(ordinal)))
+		a.writeLoss(l)
+		delete(a.losses, id)
+	}
+	if a.pages < maxPages || a.forgetOutputs() {
+		a.pages += s.outputs.put(r.task, output{attempt: ordinal + 1, taskID: uint32(e.id - s.outputs.base),
+			executor: r.exec.ordinal, phase: r.phase.ordinal})
+	}
+}
+
+// maxPages bounds the outputs that are remembered: 100 MiB for 6 million.
+const maxPages = 100 << 10
+
+// forgetOutputs forgets the outputs of the oldest stage that no running job computes.
+func (a *app) forgetOutputs() bool {
+	for i, s := range a.made {
+		if s.active() {
+			continue
+		}
+		a.made = slices.Delete(a.made, i, i+1)
+		a.pages -= len(s.outputs.pages)
+		s.outputs.pages, s.outputs.last = nil, nil
+		return true
+	}
+	return false
+}
+
+func (s *stage) active() bool {
+	for _, j := range s.jobs {
+		if !j.ended {
+			return true
+		}
+	}
+	return false
+}
+
+// resubmitted notes that the output of a finished attempt was lost while its stage was still running. The event repeats
+// the attempt's own times.
+func (a *app) resubmitted(e *taskEnd) {
+	p := a.phase(e.stage, e.stageAttempt)
+	if p == nil {
+		return
+	}
+	task, known := p.partition(&e.task)
+	out := p.stage.outputs.find(task)
+	if !known || out == nil || out.taskID != uint32(e.id-p.stage.outputs.base) {
+		return
+	}
+	exec := a.executorList[out.executor]
+	a.lose(p.stage, task, out, 0, schema.Null[schema.Key]{})
+	p.runAgain(task, exec.lostAt)
+}
+
+// fetchFailed notes that an attempt could not read an output. Spark then gives up all outputs of that executor.
+func (a *app) fetchFailed(r *run, e *taskEnd, ordinal uint32, finish int64) {
+	exec := a.executors[e.fetch.executor]
+	if exec != nil {
+		exec.lost = true
+		exec.noticed(finish)
+	}
+	f := fetchLoss{reader: r.phase.stage, shuffle: e.fetch.shuffle, partition: e.fetch.mapIndex, taskID: e.fetch.mapID,
+		exec: exec, attempt: ordinal, time: finish}
+	if f.partition < 0 {
+		// Spark before 3.0 has the partition here, and no index.
+		f.partition, f.taskID = e.fetch.mapID, none
+	}
+	for _, s := range a.parents(r.phase.stage, r.phase.job) {
+		s.unread = true
+	}
+	if exec == nil || f.partition < 0 {
+		return
+	}
+	if s := a.producer(&f); s != nil {
+		a.loseFetched(s, &f)
+	} else if len(a.unresolved) < maxPending {
+		a.unresolved = append(a.unresolved, f)
+	}
+}
+
+// producer is the stage that made a shuffle's outputs: the reader's only parent, or the only one whose output for that
+// partition lies where it was looked for. A parent that a job skips was computed by an earlier job.
+func (a *app) producer(f *fetchLoss) *stage {
+	if s := a.shuffles[f.shuffle]; s != nil && f.shuffle >= 0 {
+		return s
+	}
+	var found *stage
+	parents := a.parents(f.reader, f.reader.lastJob())
+	for _, s := range parents {
+		s = a.maker(s)
+		if len(parents) > 1 && a.fetched(s, f) == nil {
+			continue
+		}
+		if found != nil && found != s {
+			return nil
+		}
+		found = s
+	}
+	if found != nil && f.shuffle >= 0 {
+		a.shuffles[f.shuffle] = found
+	}
+	return found
+}
+
+func (s *stage) lastJob() *job { return s.jobs[len(s.jobs)-1] }
+
+// maker is the stage that made the outputs of s: s, or where it was skipped an earlier one of the same RDD.
+func (a *app) maker(s *stage) *stage {
+	if s.outputs == nil && a.byRDD[s.rdd] != nil {
+		return a.byRDD[s.rdd]
+	}
+	return s
+}
+
+// fetched is the output of s that a reader failed to fetch, nil where there is none or it lies elsewhere by now.
+func (a *app) fetched(s *stage, f *fetchLoss) *output {
+	out := s.outputs.find(f.partition)
+	if out == nil || out.executor != f.exec.ordinal || f.taskID >= 0 && out.taskID != uint32(f.taskID-s.outputs.base) {
+		return nil
+	}
+	return out
+}
+
+func (a *app) loseFetched(s *stage, f *fetchLoss) {
+	if out := a.fetched(s, f); out != nil {
+		a.lose(s, f.partition, out, f.time, schema.Some(a.keys.attempts.Nth(int64(f.attempt))))
+	}
+}
+
+// resolve assigns the failed fetches that could be of several stages to one of them that is submitted again.
+func (a *app) resolve(p *phase) {
+	a.unresolved = slices.DeleteFunc(a.unresolved, func(f fetchLoss) bool {
+		for _, s := range a.parents(f.reader, f.reader.lastJob()) {
+			if s == p.stage && a.fetched(s, &f) != nil {
+				a.loseFetched(s, &f)
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// recomputes tells, when a phase is submitted, what it has to do with outputs that were there before.
+func (a *app) recomputes(p *phase) {
+	s := p.stage
+	if len(s.phases) == 1 && s.outputs == nil && s.parent {
+		a.reuse(p)
+	}
+	if p.attempt > 0 && len(a.unresolved) > 0 {
+		a.resolve(p)
+	}
+	if a.partitioned || p.tasks < 0 || p.tasks >= s.full() {
+		return
+	}
+	p.missing = a.missingPartitions(s)
+	if int64(len(p.missing)) != p.tasks {
+		p.missing = nil
+		p.whole = p.attempt > 0 && s.parent && s.unread
+	}
+}
+
+// reuse makes a new stage continue the outputs of the stage of an earlier job that computed the same RDD, where some of
+// them are still there: it has fewer tasks than the RDD has partitions, or they are all gone. Otherwise it is another
+// shuffle of that RDD.
+func (a *app) reuse(p *phase) {
+	prior := a.byRDD[p.stage.rdd]
+	if prior == nil || prior == p.stage || prior.outputs == nil || p.stage.rdd < 0 {
+		return
+	}
+	if p.tasks >= 0 && p.tasks < p.stage.partitions || a.allLost(prior.outputs) {
+		p.stage.outputs = prior.outputs
+	}
+}
+
+func (a *app) allLost(o *outputs) bool {
+	if o.count == 0 {
+		return false
+	}
+	for _, page := range o.pages { // in any order: the answer is the same
+		for i := range page {
+			if out := &page[i]; out.attempt != 0 && !a.isGone(out) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isGone tells whether an output is lost, or lies on an executor whose outputs are.
+func (a *app) isGone(out *output) bool {
+	return out.isLost() || a.executorList[out.executor].lost
+}
+
+// maxInferred bounds the partitions that are looked at to tell which are missing, over a whole log.
+const maxInferred = 1 << 28
+
+// missingPartitions are the partitions that have no output, in ascending order, which is the order in which Spark makes
+// tasks of them. Logs before Spark 3.3 name no partitions; there the n-th task of a re-submitted stage is the n-th of
+// these, if there are as many as it has tasks.
+func (a *app) missingPartitions(s *stage) []int32 {
+	full := s.full()
+	if a.inferred += full; full > 1<<24 || a.inferred > maxInferred {
+		return nil
+	}
+	var missing []int32
+	for i := range full {
+		out := s.outputs.find(i)
+		if out == nil || s.kind != taskResult && a.isGone(out) {
+			missing = append(missing, int32(i))
+		}
+	}
+	return missing
+}
+
+// partition is the partition that a task computes; known is false where it is a position in a shorter list.
+func (p *phase) partition(t *task) (task int64, known bool) {
+	switch {
+	case t.partition >= 0:
+		return t.partition, true
+	case p.missing != nil && t.index < int64(len(p.missing)):
+		return int64(p.missing[t.index]), true
+	case p.tasks >= 0 && p.tasks < p.stage.full():
+		return t.index, false
+	case p.tasks < 0 && p.attempt > 0:
+		return t.index, false
+	}
+	return t.index, true
+}

@@ -1,0 +1,179 @@
+package spark
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"straggler/schema"
+)
+
+// executorOf is the executor that a task ran on.
+func (a *app) executorOf(t *task) *executor {
+	x := a.executors[t.executor]
+	if x == nil {
+		x = a.newExecutor(t.executor, t.host)
+	}
+	if x.host == "" {
+		x.host = t.host
+	}
+	x.used = true
+	return x
+}
+
+func (a *app) newExecutor(id, host string) *executor {
+	x := &executor{ordinal: uint32(len(a.executorList)), id: id, host: host, cores: none, added: none, removed: none}
+	a.executors[id] = x
+	a.executorList = append(a.executorList, x)
+	return x
+}
+
+// noticed notes when an executor, or what lay on it, was first missed.
+func (x *executor) noticed(ms int64) {
+	if x.lostAt == 0 {
+		x.lostAt = millis(ms)
+	}
+}
+
+func (a *app) executorAdded(e executorAdded) {
+	x := a.executors[e.id]
+	if x == nil || x.removed >= 0 {
+		x = a.newExecutor(e.id, e.host)
+	}
+	x.declared, x.cores, x.profile, x.added = true, e.cores, e.profile, e.time
+	if x.host == "" {
+		x.host = e.host
+	}
+}
+
+func (a *app) executorRemoved(e executorRemoved) {
+	x := a.executors[e.id]
+	if x == nil {
+		return
+	}
+	x.removed = e.time
+	a.goes(x, e.time)
+}
+
+// blockManagerAdded stands in for ExecutorAdded in logs before Spark 1.3.
+func (a *app) blockManagerAdded(e blockManager) {
+	x := a.executors[e.executor]
+	if x == nil {
+		x = a.newExecutor(e.executor, e.host)
+	}
+	if x.added < 0 {
+		x.added = e.time
+	}
+	if x.host == "" {
+		x.host = e.host
+	}
+}
+
+func (a *app) blockManagerRemoved(e blockManager) {
+	if x := a.executors[e.executor]; x != nil {
+		a.goes(x, e.time)
+	}
+}
+
+// goes notes the end of an executor. Its outputs stay only where the machine's own shuffle service serves them.
+func (a *app) goes(x *executor, ms int64) {
+	x.noticed(ms)
+	if a.settings["spark.shuffle.service.enabled"] != "true" {
+		x.lost = true
+	}
+}
+
+func (a *app) resourceProfile(r resourceProfile) {
+	if r.id >= 0 && r.taskCPUs > 0 {
+		a.taskCPUs[r.id] = r.taskCPUs
+	}
+}
+
+// writeMachines writes a row for each executor. The driver is one where it ran tasks, as it does in local mode.
+func (a *app) writeMachines() {
+	var rows []schema.Machine
+	for _, x := range a.executorList {
+		isDriver := x.id == "driver" || x.id == "<driver>"
+		if x.host == "" || isDriver && !x.used {
+			continue
+		}
+		row := schema.Machine{
+			ApplicationID: schema.Some(a.key),
+			Machine:       x.host,
+			Executor:      known(x.id),
+			AddedTime:     instant(x.added),
+			RemovedTime:   instant(x.removed),
+			MemoryBytes:   a.memory(isDriver),
+		}
+		cores := x.cores
+		if cores < 0 && isDriver {
+			cores = localCores(a.settings["spark.master"])
+		}
+		if cores > 0 {
+			row.Cores = schema.Some(float64(cores))
+			row.Slots = a.slots(cores, x.profile)
+		}
+		rows = append(rows, row)
+	}
+	emit(a.fold, rows)
+}
+
+// slots is how many tasks run at once on so many cores: cores / spark.task.cpus, which a resource profile may change.
+func (a *app) slots(cores, profile int64) schema.Null[int64] {
+	cpus, ok := a.taskCPUs[profile]
+	if !ok {
+		v, err := strconv.ParseFloat(a.settings["spark.task.cpus"], 64)
+		if cpus = v; err != nil || !(v > 0) {
+			cpus = 1
+		}
+	}
+	slots := math.Floor(float64(cores) / cpus)
+	if !(slots >= 1 && slots < 1<<31) {
+		return schema.Null[int64]{}
+	}
+	return schema.Some(int64(slots))
+}
+
+// localCores reads the cores of a master such as local, local[4] or local[4,2]; none where it says as many as there are.
+func localCores(master string) int64 {
+	if master == "local" {
+		return 1
+	}
+	inner, ok := strings.CutPrefix(master, "local[")
+	if !ok {
+		return none
+	}
+	inner, _, _ = strings.Cut(strings.TrimSuffix(inner, "]"), ",")
+	n, err := strconv.ParseInt(strings.TrimSpace(inner), 10, 32)
+	if err != nil || n <= 0 {
+		return none
+	}
+	return n
+}
+
+// memory is the heap of an executor, or of the driver, as it was asked for.
+func (a *app) memory(isDriver bool) schema.Null[int64] {
+	name := "spark.executor.memory"
+	if isDriver {
+		name = "spark.driver.memory"
+	}
+	return parseSize(a.settings[name])
+}
+
+// parseSize reads a size as Spark writes it: a number and b, k, kb, m, mb, …; without a unit it is MiB, as Spark has it
+// for memory.
+func parseSize(s string) schema.Null[int64] {
+	s = strings.ToLower(strings.TrimSpace(s))
+	end := 0
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(s[:end], 10, 64)
+	shift, ok := sizeShift[strings.TrimSpace(s[end:])]
+	if err != nil || !ok || n <= 0 || n > math.MaxInt64>>shift {
+		return schema.Null[int64]{}
+	}
+	return schema.Some(n << shift)
+}
+
+var sizeShift = map[string]uint{"b": 0, "k": 10, "kb": 10, "": 20, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40, "p": 50, "pb": 50}

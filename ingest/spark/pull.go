@@ -1,0 +1,353 @@
+package spark
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deep the values of a record may nest. Records that are read stay below ten; plans of queries go
+// deeper and are skipped without looking inside.
+const maxDepth = 512
+
+// puller reads one JSON value from memory, member by member. It takes any key order, white space, escapes and unknown
+// keys. Its first error is kept in why and ends it: every later call reports nothing more.
+//
+// What is skipped is checked for strings and brackets only: damage inside a value that nobody reads spoils nothing.
+type puller struct {
+	b     []byte
+	i     int
+	why   string // the first error
+	first bool   // no member of the current object or array was read yet
+	depth int
+	buf   []byte // the last unescaped string
+	kbuf  []byte // the last unescaped key
+	k     []byte // the last key
+}
+
+func (p *puller) reset(b []byte) {
+	p.b, p.i, p.why, p.first, p.depth = b, 0, "", false, 0
+}
+
+func (p *puller) fail(why string) bool {
+	if p.why == "" {
+		p.why = why
+	}
+	p.i = len(p.b)
+	return false
+}
+
+// peek is the next byte that is not white space, 0 at the end.
+func (p *puller) peek() byte {
+	for p.i < len(p.b) {
+		switch c := p.b[p.i]; c {
+		case ' ', '\t', '\r', '\n':
+			p.i++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// end reports whether the value was read whole and nothing follows it.
+func (p *puller) end() bool {
+	if p.why == "" && p.peek() != 0 {
+		return p.fail("text follows the record")
+	}
+	return p.why == ""
+}
+
+// object enters an object. A value of another kind is skipped.
+func (p *puller) object() bool { return p.open('{') }
+
+// array enters an array. A value of another kind is skipped.
+func (p *puller) array() bool { return p.open('[') }
+
+func (p *puller) open(bracket byte) bool {
+	if p.peek() != bracket {
+		p.skip()
+		return false
+	}
+	p.depth++
+	if p.depth > maxDepth {
+		return p.fail("nested too deep")
+	}
+	p.i++
+	p.first = true
+	return true
+}
+
+// key moves to the next member of an object, whose name is then in k, or leaves the object.
+func (p *puller) key() bool {
+	if !p.next('}') {
+		return false
+	}
+	if p.peek() != '"' {
+		return p.fail("a key was expected")
+	}
+	raw, escaped := p.quoted()
+	if escaped {
+		p.kbuf = unescape(p.kbuf[:0], raw)
+		raw = p.kbuf
+	}
+	p.k = raw
+	if p.peek() != ':' {
+		return p.fail("a colon was expected")
+	}
+	p.i++
+	return true
+}
+
+// elem moves to the next element of an array, or leaves the array.
+func (p *puller) elem() bool { return p.next(']') }
+
+func (p *puller) next(closing byte) bool {
+	if p.why != "" {
+		return false
+	}
+	c := p.peek()
+	if c == closing {
+		p.i++
+		p.depth--
+		p.first = false
+		return false
+	}
+	if p.first {
+		p.first = false
+		if c == 0 {
+			return p.fail("it ends within a value")
+		}
+		return true
+	}
+	if c != ',' {
+		if c == 0 {
+			return p.fail("it ends within a value")
+		}
+		return p.fail("a comma was expected")
+	}
+	p.i++
+	return true
+}
+
+// str reads a string, valid until the next one is read. A value of another kind is skipped and reports false.
+func (p *puller) str() ([]byte, bool) {
+	if p.peek() != '"' {
+		p.skip()
+		return nil, false
+	}
+	raw, escaped := p.quoted()
+	if escaped {
+		p.buf = unescape(p.buf[:0], raw)
+		raw = p.buf
+	}
+	return raw, p.why == ""
+}
+
+// number reads an integer. A value of another kind, a fraction, or a number beyond 64 bits is skipped and reports false.
+func (p *puller) number() (int64, bool) {
+	c := p.peek()
+	if c != '-' && (c < '0' || c > '9') {
+		p.skip()
+		return 0, false
+	}
+	start := p.i
+	p.i++
+	for p.i < len(p.b) && numberByte[p.b[p.i]] {
+		p.i++
+	}
+	text := p.b[start:p.i]
+	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return v, true
+	}
+	if f, err := strconv.ParseFloat(string(text), 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f), true
+	}
+	return 0, false
+}
+
+// float reads a number. A value of another kind is skipped and reports false.
+func (p *puller) float() (float64, bool) {
+	c := p.peek()
+	if c != '-' && (c < '0' || c > '9') {
+		p.skip()
+		return 0, false
+	}
+	start := p.i
+	for p.i < len(p.b) && numberByte[p.b[p.i]] {
+		p.i++
+	}
+	v, err := strconv.ParseFloat(string(p.b[start:p.i]), 64)
+	return v, err == nil
+}
+
+var numberByte = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
+	'8': true, '9': true, '.': true, 'e': true, 'E': true, '+': true, '-': true}
+
+// flag reads true or false. A value of another kind is skipped and reports false twice.
+func (p *puller) flag() (v, ok bool) {
+	switch {
+	case p.peek() == 't' && bytes.HasPrefix(p.b[p.i:], []byte("true")):
+		p.i += 4
+		return true, true
+	case p.peek() == 'f' && bytes.HasPrefix(p.b[p.i:], []byte("false")):
+		p.i += 5
+		return false, true
+	}
+	p.skip()
+	return false, false
+}
+
+// quoted reads a string at whose opening quote the puller stands, as it is written.
+func (p *puller) quoted() (raw []byte, escaped bool) {
+	p.i++
+	start := p.i
+	for {
+		n := bytes.IndexByte(p.b[p.i:], '"')
+		if n < 0 {
+			p.fail("it ends within a string")
+			return nil, false
+		}
+		q := p.i + n
+		p.i = q + 1
+		back := q
+		for back > start && p.b[back-1] == '\\' {
+			back--
+		}
+		if (q-back)%2 == 0 {
+			raw = p.b[start:q]
+			return raw, bytes.IndexByte(raw, '\\') >= 0
+		}
+	}
+}
+
+// skip moves past a value.
+func (p *puller) skip() {
+	switch c := p.peek(); c {
+	case 0:
+		p.fail("it ends within a value")
+	case '"':
+		p.quoted()
+	case '{', '[':
+		p.skipNested()
+	default:
+		start := p.i
+		for p.i < len(p.b) && literalByte[p.b[p.i]] {
+			p.i++
+		}
+		if p.i == start {
+			p.fail("a value was expected")
+		}
+	}
+}
+
+var literalByte = func() (t [256]bool) {
+	for _, c := range "+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+		t[c] = true
+	}
+	return t
+}()
+
+// skipNested moves past an object or array at whose bracket the puller stands.
+func (p *puller) skipNested() {
+	var square [maxDepth/64 + 1]uint64 // which of the open brackets are square
+	depth := 0
+	for p.i < len(p.b) {
+		c := p.b[p.i]
+		if !structureByte[c] {
+			p.i++
+			continue
+		}
+		switch c {
+		case '"':
+			p.quoted()
+			continue
+		case '{', '[':
+			depth++
+			if p.depth+depth > maxDepth {
+				p.fail("nested too deep")
+				return
+			}
+			if bit := uint64(1) << (depth % 64); c == '[' {
+				square[depth/64] |= bit
+			} else {
+				square[depth/64] &^= bit
+			}
+		default:
+			if square[depth/64]>>(depth%64)&1 == 1 != (c == ']') {
+				p.fail("a bracket closes that was not opened")
+				return
+			}
+			if depth--; depth == 0 {
+				p.i++
+				return
+			}
+		}
+		p.i++
+	}
+	p.fail("it ends within a value")
+}
+
+var structureByte = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
+
+// unescape appends raw with its escapes resolved. What is no escape stays as it is; half a surrogate pair becomes
+// U+FFFD.
+func unescape(dst, raw []byte) []byte {
+	for len(raw) > 0 {
+		n := bytes.IndexByte(raw, '\\')
+		if n < 0 || n+1 == len(raw) {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:n]...)
+		c := raw[n+1]
+		raw = raw[n+2:]
+		switch c {
+		case 'n':
+			dst = append(dst, '\n')
+		case 't':
+			dst = append(dst, '\t')
+		case 'r':
+			dst = append(dst, '\r')
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'u':
+			r, used := unicodeEscape(raw)
+			dst = utf8.AppendRune(dst, r)
+			raw = raw[used:]
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// unicodeEscape is the rune of the digits after a \u, and of the second half of a surrogate pair where one follows.
+func unicodeEscape(raw []byte) (r rune, used int) {
+	hi, ok := hex4(raw)
+	if !ok {
+		return utf8.RuneError, 0
+	}
+	if !utf16.IsSurrogate(hi) {
+		return hi, 4
+	}
+	if len(raw) >= 10 && raw[4] == '\\' && raw[5] == 'u' {
+		if lo, ok := hex4(raw[6:]); ok {
+			if r := utf16.DecodeRune(hi, lo); r != utf8.RuneError {
+				return r, 10
+			}
+		}
+	}
+	return utf8.RuneError, 4
+}
+
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(string(b[:4]), 16, 32)
+	return rune(v), err == nil
+}

@@ -1,0 +1,355 @@
+package spark
+
+import (
+	"bytes"
+
+	"straggler/schema"
+)
+
+// The fast scanner. A log is nine parts task events, and Spark writes the keys of a task event in one order without
+// white space, so that they can be compared instead of parsed. Every function here either reads exactly what the
+// general scanner would, or reports false and leaves the record to it.
+//
+// The position after a mismatch is the end of the record, where nothing more matches: a scan looks at its outcome
+// once, when it should stand before the last brace.
+
+// expect moves past s, or to the end where the record has something else.
+func expect(b []byte, i int, s string) int {
+	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
+		return i + len(s)
+	}
+	return len(b)
+}
+
+// try moves past s where the record has it.
+func try(b []byte, i int, s string) (int, bool) {
+	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
+		return i + len(s), true
+	}
+	return i, false
+}
+
+// digits reads a natural number of at most 18 digits. What may follow one in JSON is for the next comparison to see.
+func digits(b []byte, i int) (v int64, next int) {
+	start := i
+	for i < len(b) {
+		c := b[i] - '0'
+		if c > 9 {
+			break
+		}
+		v = v*10 + int64(c)
+		i++
+	}
+	if i == start || i-start > 18 {
+		return 0, len(b)
+	}
+	return v, i
+}
+
+// truth reads true or false.
+func truth(b []byte, i int) (v bool, next int) {
+	if next, ok := try(b, i, "false"); ok {
+		return false, next
+	}
+	return true, expect(b, i, "true")
+}
+
+// word moves past the closing quote of a string without escapes.
+func word(b []byte, i int) (s []byte, next int) {
+	n := bytes.IndexByte(b[i:], '"')
+	if n < 0 {
+		return nil, len(b)
+	}
+	s = b[i : i+n]
+	for _, c := range s {
+		if c == '\\' {
+			return nil, len(b)
+		}
+	}
+	return s, i + n + 1
+}
+
+// scanTaskStart reads a SparkListenerTaskStart.
+func (d *decoder) scanTaskStart(b []byte, t *task) bool {
+	t.stage, t.stageAttempt, t.partition = 0, 0, none
+	i := expect(b, 0, `{"Event":"SparkListenerTaskStart","Stage ID":`)
+	i = scanStage(b, i, t)
+	i = expect(b, i, `,"Task Info":{`)
+	i = d.scanTaskInfo(b, i, t)
+	return i == len(b)-3 && string(b[i:]) == "]}}"
+}
+
+// scanTaskEnd reads a SparkListenerTaskEnd that succeeded and has metrics.
+func (d *decoder) scanTaskEnd(b []byte, e *taskEnd) bool {
+	e.partition = none
+	i := expect(b, 0, `{"Event":"SparkListenerTaskEnd","Stage ID":`)
+	i = scanStage(b, i, &e.task)
+	if next, ok := try(b, i, `,"Task Type":"ShuffleMapTask"`); ok {
+		i, e.kind = next, taskShuffleMap
+	} else {
+		i, e.kind = expect(b, i, `,"Task Type":"ResultTask"`), taskResult
+	}
+	i = expect(b, i, `,"Task End Reason":{"Reason":"Success"},"Task Info":{`)
+	i = d.scanTaskInfo(b, i, &e.task)
+	i = skipAccumulables(b, i)
+	if next, ok := try(b, i, `,"Task Executor Metrics":{`); ok {
+		n := bytes.IndexByte(b[next:], '}')
+		if n < 0 {
+			return false
+		}
+		i = next + n + 1
+	}
+	i = expect(b, i, `,"Task Metrics":{`)
+	i = scanMetrics(b, i, e)
+	return i == len(b)-1 && b[i] == '}'
+}
+
+// scanStage reads a stage's id and what follows, up to the number of its attempt.
+func scanStage(b []byte, i int, t *task) int {
+	t.stage, i = digits(b, i)
+	i = expect(b, i, `,"Stage Attempt ID":`)
+	v, i := digits(b, i)
+	if v > 1<<31-1 {
+		return len(b)
+	}
+	t.stageAttempt = int32(v)
+	return i
+}
+
+// scanTaskInfo reads a `Task Info` up to the opening bracket of its Accumulables, its last member.
+func (d *decoder) scanTaskInfo(b []byte, i int, t *task) int {
+	t.id, i = digits(b, expect(b, i, `"Task ID":`))
+	t.index, i = digits(b, expect(b, i, `,"Index":`))
+	attempt, i := digits(b, expect(b, i, `,"Attempt":`))
+	if attempt > 1<<31-1 {
+		return len(b)
+	}
+	t.attempt = int32(attempt)
+	if next, ok := try(b, i, `,"Partition ID":`); ok {
+		t.partition, i = digits(b, next)
+	}
+	t.launch, i = digits(b, expect(b, i, `,"Launch Time":`))
+	i = d.scanPlace(b, expect(b, i, `,"Executor ID":"`), t)
+	locality, i := word(b, expect(b, i, `,"Locality":"`))
+	t.locality = localityOf(locality)
+	speculative, i := truth(b, expect(b, i, `,"Speculative":`))
+	t.speculative = schema.Some(speculative)
+	t.gettingAt, i = digits(b, expect(b, i, `,"Getting Result Time":`))
+	t.finish, i = digits(b, expect(b, i, `,"Finish Time":`))
+	_, i = truth(b, expect(b, i, `,"Failed":`))
+	if next, ok := try(b, i, `,"Killed":`); ok {
+		_, i = truth(b, next)
+	}
+	return expect(b, i, `,"Accumulables":[`)
+}
+
+// hostCache holds, for the executors of late, the strings of their id and host: tasks of one executor name both.
+type hostCache [256]struct{ executor, host string }
+
+// scanPlace reads an executor's id, after its opening quote, and the host that follows it.
+func (d *decoder) scanPlace(b []byte, i int, t *task) int {
+	id, i := word(b, i)
+	i = expect(b, i, `,"Host":"`)
+	slot := len(id)
+	for _, c := range id {
+		slot = slot*31 + int(c)
+	}
+	known := &d.hosts[slot&(len(d.hosts)-1)]
+	if known.executor == string(id) {
+		if next, ok := try(b, i, known.host); ok && next < len(b) && b[next] == '"' {
+			t.executor, t.host = known.executor, known.host
+			return next + 1
+		}
+	}
+	host, i := word(b, i)
+	t.executor, t.host = d.intern.Text(id), d.intern.Text(host)
+	if t.executor == string(id) && t.host == string(host) {
+		known.executor, known.host = t.executor, t.host
+	}
+	return i
+}
+
+// skipAccumulables moves from inside the Accumulables of a `Task Info` past the end of both.
+//
+// Only a square bracket can end the list, and where it does, a comma and a key, or the end of the info follow it: the
+// first such bracket is the end, or one inside a value of the list that looks like it. Of the latter, those with a
+// comma are left to the general scanner; with a brace, the rest of a well-formed record then lacks a brace to the end.
+func skipAccumulables(b []byte, i int) int {
+	for {
+		n := bytes.IndexByte(b[i:], ']')
+		if n < 0 || len(b)-i-n < 4 {
+			return len(b)
+		}
+		i += n + 1
+		switch {
+		case b[i] == ',' && b[i+1] == '"':
+			return len(b)
+		case b[i] == '}' && b[i+1] == ',' && b[i+2] == '"':
+			return i + 1
+		}
+	}
+}
+
+// scanMetrics reads a `Task Metrics`.
+func scanMetrics(b []byte, i int, e *taskEnd) int {
+	e.metered = true
+	if next, ok := try(b, i, `"Host Name":"`); ok {
+		_, i = word(b, next)
+		i = expect(b, i, ",")
+	}
+	i = e.must(b, i, `"Executor Deserialize Time":`, mDeserialize)
+	i = e.may(b, i, `,"Executor Deserialize CPU Time":`, mDeserializeCPU)
+	i = e.must(b, i, `,"Executor Run Time":`, mRun)
+	i = e.may(b, i, `,"Executor CPU Time":`, mCPU)
+	i = e.may(b, i, `,"Peak Execution Memory":`, mPeakMemory)
+	if next, ok := try(b, i, `,"Peak On Heap Execution Memory":`); ok {
+		_, i = digits(b, next)
+		_, i = digits(b, expect(b, i, `,"Peak Off Heap Execution Memory":`))
+	}
+	i = e.must(b, i, `,"Result Size":`, mResultSize)
+	i = e.must(b, i, `,"JVM GC Time":`, mGC)
+	i = e.must(b, i, `,"Result Serialization Time":`, mSerialize)
+	_, i = digits(b, expect(b, i, `,"Memory Bytes Spilled":`))
+	i = e.must(b, i, `,"Disk Bytes Spilled":`, mDiskSpilled)
+	if next, ok := try(b, i, `,"Shuffle Read Metrics":{`); ok {
+		i = scanShuffleRead(b, next, e)
+	}
+	if next, ok := try(b, i, `,"Shuffle Write Metrics":{`); ok {
+		i = scanShuffleWrite(b, next, e)
+	}
+	if next, ok := try(b, i, `,"Input Metrics":{`); ok {
+		i = scanInput(b, next, e)
+	}
+	if next, ok := try(b, i, `,"Output Metrics":{`); ok {
+		i = scanOutput(b, next, e)
+	}
+	if next, ok := try(b, i, `,"Updated Blocks":`); ok {
+		i = skipArray(b, next)
+	}
+	return expect(b, i, "}")
+}
+
+// must reads a metric after its key.
+func (e *taskEnd) must(b []byte, i int, key string, m metric) int {
+	e.metrics[m], i = digits(b, expect(b, i, key))
+	e.has |= 1 << m
+	return i
+}
+
+// may reads a metric where its key comes next.
+func (e *taskEnd) may(b []byte, i int, key string, m metric) int {
+	next, ok := try(b, i, key)
+	if !ok {
+		return i
+	}
+	e.metrics[m], i = digits(b, next)
+	e.has |= 1 << m
+	return i
+}
+
+// skipCount moves past a metric that is of no use here, where its key comes next.
+func skipCount(b []byte, i int, key string) int {
+	next, ok := try(b, i, key)
+	if !ok {
+		return i
+	}
+	_, i = digits(b, next)
+	return i
+}
+
+// Groups that a task did not use are all zeros, and are compared in one go.
+const (
+	noShuffleRead = `"Remote Blocks Fetched":0,"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":0,` +
+		`"Remote Bytes Read To Disk":0,"Local Bytes Read":0,"Total Records Read":0`
+	noPush = `"Corrupt Merged Block Chunks":0,"Merged Fetch Fallback Count":0,"Merged Remote Blocks Fetched":0,` +
+		`"Merged Local Blocks Fetched":0,"Merged Remote Chunks Fetched":0,"Merged Local Chunks Fetched":0,` +
+		`"Merged Remote Bytes Read":0,"Merged Local Bytes Read":0,"Merged Remote Requests Duration":0}`
+	noShuffleWrite = `"Shuffle Bytes Written":0,"Shuffle Write Time":0,"Shuffle Records Written":0}`
+)
+
+func scanShuffleRead(b []byte, i int, e *taskEnd) int {
+	e.groups |= groupShuffleRead
+	if next, ok := try(b, i, noShuffleRead); ok {
+		i = next
+		e.has |= 1<<mLocalBlocks | 1<<mFetchWait | 1<<mRemoteBytes | 1<<mLocalBytes | 1<<mShuffleRecords
+	} else {
+		_, i = digits(b, expect(b, i, `"Remote Blocks Fetched":`))
+		i = e.must(b, i, `,"Local Blocks Fetched":`, mLocalBlocks)
+		i = e.must(b, i, `,"Fetch Wait Time":`, mFetchWait)
+		i = e.must(b, i, `,"Remote Bytes Read":`, mRemoteBytes)
+		i = skipCount(b, i, `,"Remote Bytes Read To Disk":`)
+		i = e.may(b, i, `,"Local Bytes Read":`, mLocalBytes)
+		i = e.may(b, i, `,"Total Records Read":`, mShuffleRecords)
+	}
+	i = skipCount(b, i, `,"Remote Requests Duration":`)
+	if next, ok := try(b, i, `,"Push Based Shuffle":{`); ok {
+		i = scanPush(b, next, e)
+	} else if next, ok := try(b, i, `,"Shuffle Push Read Metrics":{`); ok {
+		i = scanPush(b, next, e)
+	}
+	return expect(b, i, "}")
+}
+
+func scanPush(b []byte, i int, e *taskEnd) int {
+	if next, ok := try(b, i, noPush); ok {
+		e.has |= 1<<mMergedRemoteBytes | 1<<mMergedLocalBytes
+		return next
+	}
+	_, i = digits(b, expect(b, i, `"Corrupt Merged Block Chunks":`))
+	i = skipCount(b, i, `,"Merged Fetch Fallback Count":`)
+	i = skipCount(b, i, `,"Merged Remote Blocks Fetched":`)
+	i = skipCount(b, i, `,"Merged Local Blocks Fetched":`)
+	i = skipCount(b, i, `,"Merged Remote Chunks Fetched":`)
+	i = skipCount(b, i, `,"Merged Local Chunks Fetched":`)
+	i = e.may(b, i, `,"Merged Remote Bytes Read":`, mMergedRemoteBytes)
+	i = e.may(b, i, `,"Merged Local Bytes Read":`, mMergedLocalBytes)
+	i = skipCount(b, i, `,"Merged Remote Requests Duration":`)
+	return expect(b, i, "}")
+}
+
+func scanShuffleWrite(b []byte, i int, e *taskEnd) int {
+	e.groups |= groupShuffleWrite
+	if next, ok := try(b, i, noShuffleWrite); ok {
+		e.has |= 1 << mShuffleWritten
+		return next
+	}
+	i = e.must(b, i, `"Shuffle Bytes Written":`, mShuffleWritten)
+	_, i = digits(b, expect(b, i, `,"Shuffle Write Time":`))
+	i = skipCount(b, i, `,"Shuffle Records Written":`)
+	return expect(b, i, "}")
+}
+
+func scanInput(b []byte, i int, e *taskEnd) int {
+	e.groups |= groupInput
+	if next, ok := try(b, i, `"Data Read Method":"`); ok {
+		_, i = word(b, next)
+		i = expect(b, i, ",")
+	}
+	i = e.must(b, i, `"Bytes Read":`, mInputBytes)
+	i = e.may(b, i, `,"Records Read":`, mInputRecords)
+	return expect(b, i, "}")
+}
+
+func scanOutput(b []byte, i int, e *taskEnd) int {
+	e.groups |= groupOutput
+	if next, ok := try(b, i, `"Data Write Method":"`); ok {
+		_, i = word(b, next)
+		i = expect(b, i, ",")
+	}
+	i = e.must(b, i, `"Bytes Written":`, mOutputBytes)
+	i = skipCount(b, i, `,"Records Written":`)
+	return expect(b, i, "}")
+}
+
+// skipArray moves past an array.
+func skipArray(b []byte, i int) int {
+	if next, ok := try(b, i, "[]"); ok {
+		return next
+	}
+	if i >= len(b) || b[i] != '[' {
+		return len(b)
+	}
+	p := puller{b: b, i: i, depth: 2}
+	p.skipNested()
+	return p.i
+}
