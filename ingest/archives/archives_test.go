@@ -18,19 +18,8 @@ import (
 // corpus gives real files; without them the test is skipped, or fails where they are required.
 func corpus(tb testing.TB, glob string) map[string][]byte {
 	tb.Helper()
-	root := os.Getenv("STRAGGLER_CORPUS")
-	if root == "" {
-		root = "../../../shared/corpus"
-	}
-	paths, _ := filepath.Glob(filepath.Join(root, glob))
-	if len(paths) == 0 {
-		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
-			tb.Fatalf("no real logs at %s", filepath.Join(root, glob))
-		}
-		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their folder", filepath.Join(root, glob))
-	}
 	files := map[string][]byte{}
-	for _, p := range paths {
+	for _, p := range ingesttest.Corpus(tb, glob) {
 		b, err := os.ReadFile(p)
 		if err != nil {
 			tb.Fatal(err)

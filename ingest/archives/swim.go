@@ -76,14 +76,14 @@ func parseSWIM(line []byte) (swimJob, bool) {
 func readSWIM(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	jobs := jobRows{in: in, framework: "mapreduce", out: out,
 		apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
-	err := eachLine(ctx, in, out, func(part string, line ingest.Line) error {
+	err := eachLine(ctx, in, out, func(part ingest.Part, line ingest.Line) error {
 		if len(bytes.TrimSpace(line.Data)) == 0 {
 			out.Decoded(1)
 			return nil
 		}
 		j, ok := parseSWIM(line.Data)
 		if !ok {
-			reject(out, part, line, "not a job id and five whole numbers between tabs")
+			out.RejectLine(part, line, "not a job id and five whole numbers between tabs")
 			return nil
 		}
 		out.Decoded(1)
@@ -140,40 +140,17 @@ func (r *jobRows) flush(all bool) error {
 	if !all && len(t.Jobs) < flushRows {
 		return nil
 	}
-	err := first(ingest.Emit(r.out, t.Applications), ingest.Emit(r.out, t.Settings), ingest.Emit(r.out, t.Caveats),
-		ingest.Emit(r.out, t.Jobs), ingest.Emit(r.out, t.Phases), ingest.Emit(r.out, t.Edges), ingest.Emit(r.out, t.Attempts))
+	err := ingest.EmitTrace(r.out, t)
 	r.trace = schema.Trace{}
 	return err
 }
 
-// eachLine reads the lines of all parts.
-func eachLine(ctx context.Context, in *ingest.Input, out *ingest.Sink, take func(part string, line ingest.Line) error) error {
+// eachLine gives the lines of all parts to take.
+func eachLine(ctx context.Context, in *ingest.Input, out *ingest.Sink, take func(ingest.Part, ingest.Line) error) error {
 	for _, p := range in.Parts {
-		if err := partLines(ctx, p, out, take); err != nil {
+		if err := ingest.EachLine(ctx, p, out, func(line ingest.Line) error { return take(p, line) }); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func partLines(ctx context.Context, p ingest.Part, out *ingest.Sink, take func(part string, line ingest.Line) error) error {
-	r, err := p.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	lines := ingest.NewLines(r, p.Name, out)
-	for line := range lines.All() {
-		if line.Number%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := take(p.Name, line); err != nil {
-			return err
-		}
-	}
-	return lines.Err()
-}
-
-func reject(out *ingest.Sink, part string, line ingest.Line, reason string) {
-	out.Reject(schema.Reject{SourceFile: part, Line: schema.Some(line.Number), ByteOffset: line.Offset, Reason: reason, Sample: string(head(line.Data))})
 }

@@ -226,9 +226,7 @@ func (f *workflow) join() {
 func (f *workflow) emit(out *ingest.Sink) error {
 	f.build()
 	out.Decoded(1)
-	t := &f.out
-	return first(ingest.Emit(out, t.Applications), ingest.Emit(out, t.Caveats), ingest.Emit(out, t.Jobs), ingest.Emit(out, t.Phases),
-		ingest.Emit(out, t.Edges), ingest.Emit(out, t.Attempts), ingest.Emit(out, t.Machines))
+	return ingest.EmitTrace(out, &f.out)
 }
 
 func (f *workflow) build() {
@@ -245,12 +243,12 @@ func (f *workflow) build() {
 	}
 	sys := f.system()
 	f.out.Applications = []schema.Application{{
-		ApplicationID: f.app, NativeID: text(f.w.Name).Or(f.in.Base), Name: text(f.w.Name), Framework: strings.ToLower(text(sys.Name).Or("workflow")),
-		FrameworkVersion: text(sys.Version), StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
+		ApplicationID: f.app, NativeID: ingest.NullText(f.w.Name).Or(f.in.Base), Name: ingest.NullText(f.w.Name), Framework: strings.ToLower(ingest.NullText(sys.Name).Or("workflow")),
+		FrameworkVersion: ingest.NullText(sys.Version), StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
 		SourceFile: f.in.Name, Complete: true, TimeOrigin: "epoch",
 	}}
 	f.out.Jobs = []schema.Job{{
-		JobID: f.job, ApplicationID: f.app, NativeID: "workflow", Name: text(f.w.Name),
+		JobID: f.job, ApplicationID: f.app, NativeID: "workflow", Name: ingest.NullText(f.w.Name),
 		SubmitTime: started, StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
 	}}
 	f.buildPhases()
@@ -270,7 +268,7 @@ func (f *workflow) buildPhases() {
 			f.phases[name] = n
 			f.counts = append(f.counts, 0)
 			f.out.Phases = append(f.out.Phases, schema.Phase{
-				PhaseID: keys.Next(), JobID: f.job, NativeID: ingest.Text(name), Name: text(name), Kind: t.kind(), Status: schema.RunUnknown,
+				PhaseID: keys.Next(), JobID: f.job, NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: t.kind(), Status: schema.RunUnknown,
 			})
 		}
 		if t.ID != "" {
@@ -317,7 +315,7 @@ func (f *workflow) buildAttempts() {
 		n := f.phases[t.phase()]
 		row := schema.Attempt{
 			AttemptID: keys.Next(), PhaseID: f.out.Phases[n].PhaseID, JobID: f.job, ApplicationID: f.app,
-			Task: f.counts[n], NativeID: ingest.Text(text(t.ID).Or(t.Name)), Machine: f.machineOf(t), Status: schema.Success,
+			Task: f.counts[n], NativeID: ingest.Text(ingest.NullText(t.ID).Or(t.Name)), Machine: f.machineOf(t), Status: schema.Success,
 			StartTime: instant(t.ExecutedAt), DurationS: positive(t.RuntimeInSeconds), Quality: schema.RackUnknown,
 			OutputBytes: scaled(t.WrittenBytes, t.BytesWritten, f.scale), PeakMemoryBytes: scaled(t.MemoryInBytes, t.Memory, f.memory),
 		}
@@ -332,7 +330,7 @@ func (f *workflow) buildAttempts() {
 		if row.StartTime.OK && row.DurationS.OK {
 			row.FinishTime = schema.Some(row.StartTime.V.Add(row.DurationS.V))
 			row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
-			widen(&f.out.Phases[n], &row)
+			f.out.Phases[n].Cover(&row)
 		} else {
 			row.Quality |= schema.PartialRow
 		}
@@ -345,10 +343,10 @@ func (f *workflow) buildAttempts() {
 
 func (f *workflow) machineOf(t *wfTask) schema.Null[string] {
 	if t.Machine != "" {
-		return text(t.Machine)
+		return ingest.NullText(t.Machine)
 	}
 	if len(t.Machines) == 1 { // several are a gang, and no one of them the task's place
-		return text(t.Machines[0])
+		return ingest.NullText(t.Machines[0])
 	}
 	return schema.Null[string]{}
 }
@@ -463,13 +461,6 @@ func instant(s string) schema.Null[schema.Time] {
 	return schema.Null[schema.Time]{}
 }
 
-func text(s string) schema.Null[string] {
-	if s == "" {
-		return schema.Null[string]{}
-	}
-	return schema.Some(ingest.Text(s))
-}
-
 func positive(f *float64) schema.Null[float64] {
 	if f == nil || !(*f >= 0 && *f < 1e12) {
 		return schema.Null[float64]{}
@@ -486,22 +477,4 @@ func scaled(bytes, old *float64, unit float64) schema.Null[int64] {
 		return schema.Some(int64(*old * unit))
 	}
 	return schema.Null[int64]{}
-}
-
-func widen(p *schema.Phase, row *schema.Attempt) {
-	if row.StartTime.OK && (!p.StartTime.OK || row.StartTime.V < p.StartTime.V) {
-		p.StartTime = row.StartTime
-	}
-	if row.FinishTime.OK && (!p.FinishTime.OK || row.FinishTime.V > p.FinishTime.V) {
-		p.FinishTime = row.FinishTime
-	}
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -24,22 +24,8 @@ import (
 // corpus gives the decompressed files of the real logs below a folder.
 func corpus(tb testing.TB, glob string) map[string][]byte {
 	tb.Helper()
-	root := os.Getenv("STRAGGLER_CORPUS")
-	if root == "" {
-		root = "../../../shared/corpus"
-	}
-	paths, err := filepath.Glob(filepath.Join(root, glob))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if len(paths) == 0 {
-		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
-			tb.Fatalf("no real logs at %s", filepath.Join(root, glob))
-		}
-		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their folder", filepath.Join(root, glob))
-	}
 	files := map[string][]byte{}
-	for _, p := range paths {
+	for _, p := range ingesttest.Corpus(tb, glob) {
 		b, err := os.ReadFile(p)
 		if err != nil {
 			tb.Fatal(err)
@@ -416,9 +402,8 @@ func FuzzRumen(f *testing.F) {
 
 // corpusOrNone gives seeds where the real logs are at hand.
 func corpusOrNone(glob string) [][]byte {
-	paths, _ := filepath.Glob(filepath.Join("../../../shared/corpus", glob))
 	var out [][]byte
-	for _, p := range paths {
+	for _, p := range ingesttest.CorpusOrNone(glob) {
 		if b, err := os.ReadFile(p); err == nil {
 			out = append(out, b)
 		}

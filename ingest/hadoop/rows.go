@@ -28,8 +28,8 @@ func newRows(input schema.Key, source, framework string) *rows {
 func (r *rows) add(j *job) {
 	app, id := r.applications.Next(), r.jobs.Next()
 	r.out.Applications = append(r.out.Applications, schema.Application{
-		ApplicationID: app, NativeID: j.id, Name: text(j.name), User: text(j.user), Queue: text(j.queue),
-		Framework: r.framework, FrameworkVersion: text(j.version),
+		ApplicationID: app, NativeID: j.id, Name: ingest.NullText(j.name), User: ingest.NullText(j.user), Queue: ingest.NullText(j.queue),
+		Framework: r.framework, FrameworkVersion: ingest.NullText(j.version),
 		StartTime: millis(j.submit), FinishTime: millis(j.finish), Status: j.runStatus(),
 		SourceFile: r.source, Complete: j.complete, TimeOrigin: "epoch",
 	})
@@ -40,7 +40,7 @@ func (r *rows) add(j *job) {
 	b := jobRows{rows: r, job: j, app: app, id: id, machines: map[string]string{}}
 	b.build()
 	r.out.Jobs = append(r.out.Jobs, schema.Job{
-		JobID: id, ApplicationID: app, NativeID: j.id, Name: text(j.name),
+		JobID: id, ApplicationID: app, NativeID: j.id, Name: ingest.NullText(j.name),
 		SubmitTime: millis(j.submit), StartTime: b.first, FinishTime: millis(j.finish), Status: j.runStatus(),
 	})
 	for _, c := range append(j.caveats, b.caveats()...) {
@@ -80,13 +80,13 @@ func (b *jobRows) build() {
 	}
 	sort.Strings(hosts)
 	for _, h := range hosts {
-		b.out.Machines = append(b.out.Machines, schema.Machine{ApplicationID: schema.Some(b.app), Machine: h, Rack: text(b.machines[h])})
+		b.out.Machines = append(b.out.Machines, schema.Machine{ApplicationID: schema.Some(b.app), Machine: h, Rack: ingest.NullText(b.machines[h])})
 	}
 }
 
 func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 	p := schema.Phase{
-		PhaseID: b.phases.Next(), JobID: b.id, NativeID: string(k), Name: text(string(k)), Kind: string(k),
+		PhaseID: b.phases.Next(), JobID: b.id, NativeID: string(k), Name: ingest.NullText(string(k)), Kind: string(k),
 		TaskCount: schema.Some(int64(len(ts))), Status: schema.RunSucceeded,
 	}
 	b.phaseKeys[k] = p.PhaseID
@@ -128,13 +128,13 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		b.out.Attempts = append(b.out.Attempts, row)
 		b.progress(row, a)
 		done = done || a.status == schema.Success
-		widen(p, row)
+		p.Cover(&row)
 	}
 	for i, a := range t.attempts {
 		if a.lostReason == "" {
 			continue
 		}
-		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: text(a.place.host)}
+		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: ingest.NullText(a.place.host)}
 		// The record that gives the output up repeats the attempt's own finish time, so the loss is dated by the
 		// attempt that makes it again.
 		for k := range t.attempts {
@@ -152,9 +152,9 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map[string]float64) schema.Attempt {
 	row := schema.Attempt{
 		AttemptID: b.attemptKeys.Next(), PhaseID: phase, JobID: b.id, ApplicationID: b.app,
-		Task: t.index, Number: a.number, NativeID: a.id, Machine: text(a.place.host), Rack: text(a.place.rack),
-		Executor: text(a.container), StartTime: millis(a.start), FinishTime: millis(a.finish),
-		Status: a.status, Reason: text(a.reason), Speculative: a.speculative, Locality: a.locality,
+		Task: t.index, Number: a.number, NativeID: a.id, Machine: ingest.NullText(a.place.host), Rack: ingest.NullText(a.place.rack),
+		Executor: ingest.NullText(a.container), StartTime: millis(a.start), FinishTime: millis(a.finish),
+		Status: a.status, Reason: ingest.NullText(a.reason), Speculative: a.speculative, Locality: a.locality,
 	}
 	if a.number == 0 {
 		row.QueuedTime = millis(t.scheduled)
@@ -373,22 +373,6 @@ func (j *job) runStatus() schema.RunStatus {
 	return schema.RunUnknown
 }
 
-func widen(p *schema.Phase, row schema.Attempt) {
-	if row.StartTime.OK && (!p.StartTime.OK || row.StartTime.V < p.StartTime.V) {
-		p.StartTime = row.StartTime
-	}
-	if row.FinishTime.OK && (!p.FinishTime.OK || row.FinishTime.V > p.FinishTime.V) {
-		p.FinishTime = row.FinishTime
-	}
-}
-
-func text(s string) schema.Null[string] {
-	if s == "" {
-		return schema.Null[string]{}
-	}
-	return schema.Some(ingest.Text(s))
-}
-
 // millis is an instant; 0, -1, 2^63−1 and whatever lies beyond the year 9999 stand for unknown.
 func millis(ms int64) schema.Null[schema.Time] {
 	if ms <= 0 || ms > 253402300799999 {
@@ -413,21 +397,7 @@ func absolute(n int64) int64 {
 
 // emit hands the rows to the sink and forgets them.
 func (r *rows) emit(out *ingest.Sink) error {
-	t := &r.out
-	err := firstError(
-		ingest.Emit(out, t.Applications), ingest.Emit(out, t.Settings), ingest.Emit(out, t.Caveats), ingest.Emit(out, t.Jobs),
-		ingest.Emit(out, t.Phases), ingest.Emit(out, t.Edges), ingest.Emit(out, t.Attempts), ingest.Emit(out, t.Machines),
-		ingest.Emit(out, t.Progress), ingest.Emit(out, t.Losses),
-	)
+	err := ingest.EmitTrace(out, &r.out)
 	r.out = schema.Trace{}
 	return err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

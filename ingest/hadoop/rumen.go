@@ -178,7 +178,7 @@ func (n *topology) machines(rack string, dst []schema.Machine) []schema.Machine 
 		c := &n.Children[i]
 		name := strings.ReplaceAll(c.Name, `\.`, ".")
 		if len(c.Children) == 0 {
-			dst = append(dst, schema.Machine{Machine: name, Rack: text(rack)})
+			dst = append(dst, schema.Machine{Machine: name, Rack: ingest.NullText(rack)})
 			continue
 		}
 		below := name

@@ -101,7 +101,7 @@ func (s *slsReader) take(dec *jsontext.Decoder) error {
 	}
 	if o.Rack != "" {
 		for _, n := range o.Nodes {
-			s.rows.out.Machines = append(s.rows.out.Machines, schema.Machine{Machine: n.Node, Rack: text(rackOf(o.Rack))})
+			s.rows.out.Machines = append(s.rows.out.Machines, schema.Machine{Machine: n.Node, Rack: ingest.NullText(rackOf(o.Rack))})
 		}
 	}
 	if o.AMType == "" && len(o.Tasks) == 0 {
@@ -129,12 +129,12 @@ func (s *slsReader) job(o *slsObject) error {
 		end = schema.Some(schema.FromMillis(o.End))
 	}
 	r.out.Applications = append(r.out.Applications, schema.Application{
-		ApplicationID: app, NativeID: o.ID, User: text(o.User), Queue: text(o.Queue), Framework: "yarn",
+		ApplicationID: app, NativeID: o.ID, User: ingest.NullText(o.User), Queue: ingest.NullText(o.Queue), Framework: "yarn",
 		StartTime: start, FinishTime: end, Status: schema.RunUnknown, SourceFile: r.source, Complete: true, TimeOrigin: "trace",
 	})
 	first := schema.Null[schema.Time]{}
 	for _, k := range []kind{mapTask, reduceTask} {
-		p := schema.Phase{JobID: id, NativeID: string(k), Name: text(string(k)), Kind: string(k), SubmitTime: start, Status: schema.RunUnknown}
+		p := schema.Phase{JobID: id, NativeID: string(k), Name: ingest.NullText(string(k)), Kind: string(k), SubmitTime: start, Status: schema.RunUnknown}
 		var n int64
 		for i := range o.Tasks {
 			if t := &o.Tasks[i]; t.kind() == k {
@@ -148,7 +148,7 @@ func (s *slsReader) job(o *slsObject) error {
 					row := s.attempt(t, n)
 					row.ApplicationID, row.JobID, row.PhaseID = app, id, p.PhaseID
 					r.out.Attempts = append(r.out.Attempts, row)
-					widen(&p, row)
+					p.Cover(&row)
 					n++
 				}
 			}
@@ -176,7 +176,7 @@ func (s *slsReader) attempt(t *slsTask, task int64) schema.Attempt {
 	p := placeOf(t.Host)
 	row := schema.Attempt{
 		AttemptID: s.rows.attemptKeys.Next(), Task: task, NativeID: strconv.FormatInt(task, 10),
-		Machine: text(p.host), Rack: text(p.rack), Status: schema.Success, Speculative: schema.Some(false),
+		Machine: ingest.NullText(p.host), Rack: ingest.NullText(p.rack), Status: schema.Success, Speculative: schema.Some(false),
 		Quality: schema.MetricsMissing,
 	}
 	if !row.Rack.OK {

@@ -1,0 +1,44 @@
+package ingesttest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Corpus gives the paths of real logs: glob is below the corpus, which STRAGGLER_CORPUS names or else lies beside the
+// repository. Without it the test is skipped, or fails where STRAGGLER_REQUIRE says corpus.
+func Corpus(tb testing.TB, glob string) []string {
+	tb.Helper()
+	paths := CorpusOrNone(glob)
+	if len(paths) == 0 {
+		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+			tb.Fatalf("no real logs at %s", filepath.Join(corpusRoot(), glob))
+		}
+		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their folder", filepath.Join(corpusRoot(), glob))
+	}
+	return paths
+}
+
+// CorpusOrNone is Corpus for the seeds of a fuzz target, which does without.
+func CorpusOrNone(glob string) []string {
+	paths, _ := filepath.Glob(filepath.Join(corpusRoot(), glob))
+	return paths
+}
+
+func corpusRoot() string {
+	if root := os.Getenv("STRAGGLER_CORPUS"); root != "" {
+		return root
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "shared/corpus"
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
+			return filepath.Join(dir, "..", "shared", "corpus")
+		}
+		dir = filepath.Dir(dir)
+	}
+}

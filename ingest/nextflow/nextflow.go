@@ -1,0 +1,269 @@
+// Package nextflow takes the execution trace that Nextflow writes (trace.txt) and gives rows.
+//
+//  1. nextflow.go reads the header and a line a task.
+//  2. units.go reads the ways in which a trace writes durations, sizes and times.
+//
+// Start with nextflow.go.
+package nextflow
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// Format is the execution trace of Nextflow.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "nextflow",
+		Doc:  "Nextflow execution trace (trace.txt: tab-separated, with a header; plain or raw numbers)",
+		Detail: `The run is one application and one job, a process is a phase. With the default fields a task's start is its submission
+plus duration less realtime (quality: time synthetic); with start and complete it is measured. Input and output are
+rchar and wchar: all that went through read and write calls, cached or not. Cached tasks did not run and give no row.
+Times without a zone are taken as UTC and said so. The process graph, racks and remote bytes are not in the trace.`,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	line, _, _ := bytes.Cut(h.Bytes, []byte("\n"))
+	c := columns(line)
+	if _, ok := c["task_id"]; !ok || bytes.IndexByte(line, '\t') < 0 {
+		return ingest.Match{}
+	}
+	_, hash := c["hash"]
+	_, name := c["name"]
+	_, process := c["process"]
+	_, status := c["status"]
+	if (name || process) && (hash || status) {
+		return ingest.Match{Sure: 3, Why: "tab-separated header with task_id, name and status or hash"}
+	}
+	return ingest.Match{}
+}
+
+// columns maps the names of a header to their positions.
+func columns(line []byte) map[string]int {
+	c := map[string]int{}
+	for i, name := range strings.Split(strings.TrimRight(string(line), "\r"), "\t") {
+		c[strings.TrimSpace(name)] = i
+	}
+	return c
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	r := newReader(in, out)
+	var err error
+	for _, p := range in.Parts {
+		r.columns = nil
+		if err = ingest.EachLine(ctx, p, out, func(line ingest.Line) error { return r.line(p, line) }); err != nil {
+			break
+		}
+	}
+	r.finish()
+	if e := ingest.EmitTrace(out, &r.trace); e != nil {
+		return e
+	}
+	return err
+}
+
+type reader struct {
+	out      *ingest.Sink
+	columns  map[string]int
+	fields   []string
+	app, job schema.Key
+	phaseKey *schema.Keys
+	attempts *schema.Keys
+	phases   map[string]int // position in the trace
+	tasks    map[taskName]int64
+	counts   []int64 // tasks of each phase
+	zoneless int64
+	derived  int64
+	trace    schema.Trace
+}
+
+type taskName struct {
+	phase int
+	name  string
+}
+
+// maxTasks bounds what the names of tasks may cost; past it, a retry is not matched with its task any more.
+const maxTasks = 1_000_000
+
+func newReader(in *ingest.Input, out *ingest.Sink) *reader {
+	r := &reader{
+		out: out, app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
+		phaseKey: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"),
+		phases: map[string]int{}, tasks: map[taskName]int64{},
+	}
+	r.trace.Applications = []schema.Application{{
+		ApplicationID: r.app, NativeID: in.Base, Framework: "nextflow", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
+	}}
+	r.trace.Jobs = []schema.Job{{JobID: r.job, ApplicationID: r.app, NativeID: in.Base, Status: schema.RunUnknown}}
+	return r
+}
+
+func (r *reader) line(p ingest.Part, line ingest.Line) error {
+	if len(bytes.TrimSpace(line.Data)) == 0 {
+		r.out.Decoded(1)
+		return nil
+	}
+	if r.columns == nil {
+		r.columns = columns(line.Data)
+		r.out.Decoded(1)
+		return nil
+	}
+	r.fields = strings.Split(strings.TrimRight(string(line.Data), "\r"), "\t")
+	if r.get("task_id") == "" || len(r.fields) > len(r.columns) {
+		r.out.RejectLine(p, line, "the line does not have the "+strconv.Itoa(len(r.columns))+" fields of the header")
+		return nil
+	}
+	r.out.Decoded(1)
+	if status := r.get("status"); status != "CACHED" {
+		r.task(status)
+	}
+	if len(r.trace.Attempts) < 4096 {
+		return nil
+	}
+	err := ingest.Emit(r.out, r.trace.Attempts)
+	r.trace.Attempts = r.trace.Attempts[:0]
+	return err
+}
+
+// get is a field by its column; - stands for unknown.
+func (r *reader) get(column string) string {
+	i, ok := r.columns[column]
+	if !ok || i >= len(r.fields) || r.fields[i] == "-" {
+		return ""
+	}
+	return strings.TrimSpace(r.fields[i])
+}
+
+func (r *reader) task(status string) {
+	phase := r.phase()
+	row := schema.Attempt{
+		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[phase].PhaseID, JobID: r.job, ApplicationID: r.app,
+		NativeID: ingest.Text(r.get("task_id")), Machine: ingest.NullText(r.get("hostname")), Status: statusOf(status),
+		Reason: ingest.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
+		PeakMemoryBytes: size(r.get("peak_rss")), Quality: schema.RackUnknown,
+	}
+	row.Task = r.taskOf(phase, &row)
+	r.times(&row)
+	if percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64); err == nil && percent >= 0 && percent < 1e7 && row.DurationS.OK {
+		row.CPUS = schema.Some(percent / 100 * row.DurationS.V)
+	}
+	r.trace.Phases[phase].Cover(&row)
+	r.trace.Attempts = append(r.trace.Attempts, row)
+}
+
+func (r *reader) phase() int {
+	name := r.get("process")
+	if name == "" {
+		name, _, _ = strings.Cut(r.get("name"), " (")
+	}
+	n, ok := r.phases[name]
+	if !ok {
+		n = len(r.trace.Phases)
+		r.phases[name] = n
+		r.counts = append(r.counts, 0)
+		r.trace.Phases = append(r.trace.Phases, schema.Phase{
+			PhaseID: r.phaseKey.Next(), JobID: r.job, NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: "process", Status: schema.RunUnknown,
+		})
+	}
+	return n
+}
+
+// taskOf numbers the tasks of a phase; a retry has a task_id of its own and the name of its task.
+func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
+	n, err := strconv.ParseInt(r.get("attempt"), 10, 32)
+	if err == nil && n > 0 {
+		row.Number = int32(n - 1)
+		k := taskName{phase, r.get("name")}
+		if t, ok := r.tasks[k]; ok && row.Number > 0 {
+			return t
+		}
+		if len(r.tasks) < maxTasks {
+			r.tasks[k] = r.counts[phase]
+		}
+	}
+	t := r.counts[phase]
+	r.counts[phase]++
+	return t
+}
+
+// times sets start, end and duration from what the trace has: start and complete; else from submit, duration (since
+// submission) and realtime (of the run).
+func (r *reader) times(row *schema.Attempt) {
+	realtime, sinceSubmit := duration(r.get("realtime")), duration(r.get("duration"))
+	row.QueuedTime = r.instant("submit")
+	row.StartTime, row.FinishTime = r.instant("start"), r.instant("complete")
+	if !row.FinishTime.OK && row.QueuedTime.OK && sinceSubmit.OK {
+		row.FinishTime = schema.Some(row.QueuedTime.V.Add(sinceSubmit.V))
+	}
+	if !row.StartTime.OK && row.FinishTime.OK && realtime.OK {
+		row.StartTime = schema.Some(max(row.FinishTime.V.Add(-realtime.V), row.QueuedTime.V))
+		row.Quality |= schema.TimeSynthetic
+		r.derived++
+	}
+	switch {
+	case row.StartTime.OK && row.FinishTime.OK && row.FinishTime.V >= row.StartTime.V:
+		row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
+	case row.StartTime.OK && row.FinishTime.OK:
+		row.FinishTime = schema.Null[schema.Time]{}
+		row.Quality |= schema.TimeRepaired | schema.PartialRow
+		row.DurationS = realtime
+	default:
+		row.DurationS = realtime
+		row.Quality |= schema.PartialRow
+	}
+}
+
+func (r *reader) instant(column string) schema.Null[schema.Time] {
+	t, zoned := instant(r.get(column))
+	if t.OK && !zoned {
+		r.zoneless++
+	}
+	return t
+}
+
+func statusOf(word string) schema.AttemptStatus {
+	switch word {
+	case "COMPLETED":
+		return schema.Success
+	case "FAILED":
+		return schema.Failed
+	case "ABORTED":
+		return schema.Killed
+	case "RUNNING", "SUBMITTED", "NEW":
+		return schema.Running
+	}
+	return schema.UnknownStatus
+}
+
+// finish completes the rows that are known at the end.
+func (r *reader) finish() {
+	job := &r.trace.Jobs[0]
+	for i := range r.trace.Phases {
+		p := &r.trace.Phases[i]
+		p.TaskCount = schema.Some(r.counts[i])
+		if p.StartTime.OK && (!job.StartTime.OK || p.StartTime.V < job.StartTime.V) {
+			job.StartTime = p.StartTime
+		}
+		if p.FinishTime.OK && (!job.FinishTime.OK || p.FinishTime.V > job.FinishTime.V) {
+			job.FinishTime = p.FinishTime
+		}
+	}
+	r.trace.Applications[0].StartTime, r.trace.Applications[0].FinishTime = job.StartTime, job.FinishTime
+	caveat := func(code string, n int64, detail string) {
+		if n > 0 {
+			r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: code, Count: schema.Some(n), Detail: detail})
+		}
+	}
+	caveat("no_edges", int64(len(r.trace.Phases)), "the trace does not say which process waits for which")
+	caveat("time_zone_unknown", r.zoneless, "times have no zone and are taken as UTC")
+	caveat("start_derived", r.derived, "starts are the end less realtime: the trace has no start column")
+}

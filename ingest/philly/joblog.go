@@ -1,0 +1,223 @@
+package philly
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// loggedJob is an element of cluster_job_log.
+type loggedJob struct {
+	Status    string      `json:"status"`
+	VC        string      `json:"vc"`
+	JobID     string      `json:"jobid"`
+	Submitted string      `json:"submitted_time"`
+	User      string      `json:"user"`
+	Attempts  []loggedRun `json:"attempts"`
+}
+
+// loggedRun is an attempt of a job: all its machines start and end together.
+type loggedRun struct {
+	Start  *string `json:"start_time"`
+	End    *string `json:"end_time"`
+	Detail []struct {
+		IP   string   `json:"ip"`
+		GPUs []string `json:"gpus"`
+	} `json:"detail"`
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	r := reader{
+		in: in, out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs"),
+		phases: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"),
+	}
+	var errs []error
+	for _, p := range in.Parts {
+		errs = append(errs, r.part(ctx, p))
+	}
+	return errors.Join(append(errs, r.flush())...)
+}
+
+type reader struct {
+	in                           *ingest.Input
+	out                          *ingest.Sink
+	apps, jobs, phases, attempts *schema.Keys
+	said                         bool
+	trace                        schema.Trace
+}
+
+// part reads the job log, or a side table by its header.
+func (r *reader) part(ctx context.Context, p ingest.Part) error {
+	f, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dec := jsontext.NewDecoder(f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if dec.PeekKind() != '[' {
+		return r.sideTable(ctx, p)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() == '{' {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var j loggedJob
+		if err := json.UnmarshalDecode(dec, &j); err != nil {
+			r.reject(p, dec, err)
+			return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
+		}
+		r.out.Decoded(1)
+		r.job(&j)
+		if len(r.trace.Attempts) >= 4096 {
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		r.reject(p, dec, err)
+		return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
+	}
+	return nil
+}
+
+func (r *reader) reject(p ingest.Part, dec *jsontext.Decoder, err error) {
+	rest := dec.UnreadBuffer()
+	r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(rest[:min(len(rest), 256)]),
+		Reason: "the list of jobs can not be decoded from here on: " + err.Error()})
+}
+
+func (r *reader) flush() error {
+	err := ingest.EmitTrace(r.out, &r.trace)
+	r.trace = schema.Trace{}
+	return err
+}
+
+func (r *reader) job(l *loggedJob) {
+	app, job := r.apps.Next(), r.jobs.Next()
+	if !r.said {
+		r.said = true
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: app, Code: "time_zone_unknown",
+			Detail: "times are local without a zone and taken as UTC; said of the first application for the whole trace"})
+	}
+	a := schema.Application{
+		ApplicationID: app, NativeID: ingest.Text(l.JobID), User: ingest.NullText(l.User), Queue: ingest.NullText(l.VC), Framework: "philly",
+		StartTime: instant(&l.Submitted), Status: runStatus(l.Status), SourceFile: r.in.Name, Complete: true, TimeOrigin: "epoch",
+	}
+	p := schema.Phase{
+		PhaseID: r.phases.Next(), JobID: job, NativeID: a.NativeID, Kind: "gang", SubmitTime: a.StartTime, Status: a.Status, Gang: true,
+	}
+	tasks := 0
+	for n := range l.Attempts {
+		r.run(l, n, app, job, &p)
+		tasks = max(tasks, len(l.Attempts[n].Detail), 1)
+	}
+	if len(l.Attempts) > 0 {
+		p.TaskCount = schema.Some(int64(tasks))
+	}
+	a.FinishTime = p.FinishTime
+	r.trace.Applications = append(r.trace.Applications, a)
+	r.trace.Phases = append(r.trace.Phases, p)
+	r.trace.Jobs = append(r.trace.Jobs, schema.Job{
+		JobID: job, ApplicationID: app, NativeID: a.NativeID, SubmitTime: a.StartTime, StartTime: p.StartTime, FinishTime: p.FinishTime, Status: a.Status,
+	})
+}
+
+// run emits the gang of an attempt: a row a machine, or one row without a machine where the log names none.
+func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) {
+	run := &l.Attempts[n]
+	start, end := instant(run.Start), instant(run.End)
+	machines := make([]string, 0, max(len(run.Detail), 1))
+	for _, d := range run.Detail {
+		machines = append(machines, d.IP)
+	}
+	if len(machines) == 0 {
+		machines = append(machines, "")
+	}
+	for task, ip := range machines {
+		row := schema.Attempt{
+			AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: job, ApplicationID: app, Task: int64(task), Number: int32(n),
+			NativeID: ingest.Text(l.JobID) + "/" + strconv.Itoa(n) + "/" + strconv.Itoa(task), Machine: ingest.NullText(ip),
+			StartTime: start, FinishTime: end, Status: attemptStatus(l, n, end.OK), Speculative: schema.Some(false),
+			Quality: schema.GangMember | schema.RackUnknown | schema.MetricsMissing,
+		}
+		if n == 0 {
+			row.QueuedTime = instant(&l.Submitted)
+		}
+		switch {
+		case start.OK && end.OK && end.V >= start.V:
+			row.DurationS = schema.Some(end.V.Sub(start.V))
+		case start.OK && end.OK:
+			row.FinishTime = schema.Null[schema.Time]{}
+			row.Quality |= schema.TimeRepaired | schema.PartialRow
+		default:
+			row.Quality |= schema.PartialRow
+		}
+		p.Cover(&row)
+		r.trace.Attempts = append(r.trace.Attempts, row)
+	}
+}
+
+// attemptStatus: the log has a status for the job only. An attempt that another one follows did not succeed; the last
+// ended as the job did.
+func attemptStatus(l *loggedJob, n int, ended bool) schema.AttemptStatus {
+	if n < len(l.Attempts)-1 {
+		return schema.Failed
+	}
+	switch l.Status {
+	case "Pass":
+		return schema.Success
+	case "Failed":
+		return schema.Failed
+	case "Killed":
+		return schema.Killed
+	}
+	if !ended {
+		return schema.Running
+	}
+	return schema.UnknownStatus
+}
+
+func runStatus(word string) schema.RunStatus {
+	switch word {
+	case "Pass":
+		return schema.RunSucceeded
+	case "Failed":
+		return schema.RunFailed
+	case "Killed":
+		return schema.RunKilled
+	}
+	return schema.RunUnknown
+}
+
+// instant reads YYYY-MM-DD HH:MM:SS, in the side tables followed by PST or PDT, which count. Missing times are null,
+// empty, or the word None.
+func instant(s *string) schema.Null[schema.Time] {
+	if s == nil {
+		return schema.Null[schema.Time]{}
+	}
+	text := bytes.TrimSpace([]byte(*s))
+	hours := 0
+	if rest, ok := bytes.CutSuffix(text, []byte(" PST")); ok {
+		text, hours = rest, 8
+	} else if rest, ok := bytes.CutSuffix(text, []byte(" PDT")); ok {
+		text, hours = rest, 7
+	}
+	t, err := time.Parse(time.DateTime, string(text))
+	if err != nil || t.Year() < 1970 || t.Year() > 9998 {
+		return schema.Null[schema.Time]{}
+	}
+	return schema.Some(schema.Time(t.Add(time.Duration(hours) * time.Hour).UnixMicro()))
+}

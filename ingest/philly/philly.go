@@ -1,0 +1,68 @@
+// Package philly takes Microsoft's Philly traces of a shared cluster for deep learning and gives rows.
+//
+//  1. joblog.go reads cluster_job_log: jobs with their attempts, each a gang of machines.
+//  2. machines.go reads the side tables: the machine list, and the use of processors, memory and GPUs by the minute.
+//
+// Start with joblog.go. No real file was available to the tests; the layout is the one the trace documents.
+package philly
+
+import (
+	"bytes"
+
+	"straggler/ingest"
+)
+
+// Format is the job log of a Philly trace with the side tables that lie beside it.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "philly",
+		Doc:  "Microsoft Philly traces: cluster_job_log and its side tables",
+		Detail: `A job is an application with one phase. Each of its attempts is a gang: one row a machine, with equal times, on a phase
+that is marked as one, so that no machine of a gang is called slower than another. Queue is the virtual cluster. Times
+are local without a zone (time_origin epoch, taken as UTC, said in a caveat). Side tables fill machines and
+machine_usage: cpu and memory as fractions; GPU use has no column and is skipped. Bytes, records and racks are not in
+the trace. No real file was available; the layout is the documented one.`,
+		Claim: claim,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+// The side tables by the start of their names.
+var sideTables = []string{"cluster_cpu_util", "cluster_gpu_util", "cluster_machine_list", "cluster_mem_util"}
+
+// claim puts the job log and its side tables together.
+func claim(dir ingest.Dir) []ingest.Group {
+	var log string
+	var side []string
+	for _, name := range dir.Names {
+		if hasPrefix(name, "cluster_job_log") {
+			log = name
+		}
+		for _, s := range sideTables {
+			if hasPrefix(name, s) {
+				side = append(side, name)
+			}
+		}
+	}
+	if log == "" {
+		return nil
+	}
+	return []ingest.Group{{Base: log, Names: append([]string{log}, side...)}}
+}
+
+func hasPrefix(name, prefix string) bool {
+	return len(name) >= len(prefix) && name[:len(prefix)] == prefix && name[len(name)-1] != '/'
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
+	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
+	if len(b) > 0 && b[0] == '[' && has("jobid") && has("vc") && has("attempts") {
+		return ingest.Match{Sure: 3, Why: "a list of objects with vc, jobid and attempts"}
+	}
+	if line, _, _ := bytes.Cut(b, []byte("\n")); sideTable(line) != noTable {
+		return ingest.Match{Sure: 2, Why: "the header of a Philly side table"}
+	}
+	return ingest.Match{}
+}

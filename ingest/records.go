@@ -1,0 +1,56 @@
+package ingest
+
+import (
+	"context"
+
+	"straggler/schema"
+)
+
+// EmitTrace emits all rows of a trace, the tables in the order of the schema.
+func EmitTrace(out *Sink, t *schema.Trace) error {
+	for _, err := range []error{
+		Emit(out, t.Applications), Emit(out, t.Settings), Emit(out, t.Caveats), Emit(out, t.Jobs), Emit(out, t.Phases),
+		Emit(out, t.Edges), Emit(out, t.Attempts), Emit(out, t.Machines), Emit(out, t.MachineUsage), Emit(out, t.Progress),
+		Emit(out, t.Losses), Emit(out, t.Transfers),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachLine gives the lines of a part to take. An error of take ends it.
+func EachLine(ctx context.Context, p Part, out *Sink, take func(Line) error) error {
+	r, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	lines := NewLines(r, p.Name, out)
+	for line := range lines.All() {
+		if line.Number%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := take(line); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// RejectLine rejects a line of a part.
+func (s *Sink) RejectLine(p Part, line Line, reason string) {
+	s.Reject(schema.Reject{
+		SourceFile: p.Name, Line: schema.Some(line.Number), ByteOffset: line.Offset, Reason: reason,
+		Sample: string(line.Data[:min(len(line.Data), sampleBytes)]),
+	})
+}
+
+// NullText is a value that a log writes as text; an empty one is unknown.
+func NullText(s string) schema.Null[string] {
+	if s == "" {
+		return schema.Null[string]{}
+	}
+	return schema.Some(Text(s))
+}

@@ -1,0 +1,11 @@
+package schema
+
+// Cover widens the phase's window by an attempt of it.
+func (p *Phase) Cover(a *Attempt) {
+	if a.StartTime.OK && (!p.StartTime.OK || a.StartTime.V < p.StartTime.V) {
+		p.StartTime = a.StartTime
+	}
+	if a.FinishTime.OK && (!p.FinishTime.OK || a.FinishTime.V > p.FinishTime.V) {
+		p.FinishTime = a.FinishTime
+	}
+}
