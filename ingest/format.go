@@ -21,19 +21,23 @@ type Format struct {
 	Sniff func(h Head) Match
 
 	// Read turns an input into rows. Records that it can not decode go to out.Reject and never end the read.
-	// It returns an error when the input as a whole can not be read further; rows emitted until then stay.
+	// It returns an error when the input as a whole can not be read further; rows emitted until then stay, so it emits
+	// what it knows first, applications with Complete false among it. An error that IsCut is an ordinary end of a log
+	// that is still written.
 	Read func(ctx context.Context, in *Input, out *Sink) error
 }
 
-// Dir is a directory as a walk sees it: Names are sorted, sub-directories end in a slash.
+// Dir is a directory as a walk sees it: Names are sorted, sub-directories end in a slash. An archive is a directory
+// too, and files that were named one by one are seen as if their directories held nothing else.
 type Dir struct {
 	Path  string
 	Names []string
+	List  func(sub string) []string // the Names of a sub-directory; nil where it has none or can not be read
 }
 
 // Group is a set of entries of a directory that are one input, in reading order.
 type Group struct {
-	Base  string   // the input's base name
+	Base  string   // the input's base name; the name of the directory where it is ""
 	Names []string // relative to the directory; may name files of sub-directories
 	Drop  []string // names that belong to the input and hold nothing to read
 }
@@ -54,7 +58,7 @@ type Match struct {
 // Input is one log: a file, a stream, or a group of files.
 type Input struct {
 	Name  string     // path as the user would write it; source_file of its rows
-	Base  string     // last element of the path
+	Base  string     // last element of the path, without compression suffixes
 	Key   schema.Key // see schema.InputKey
 	Parts []Part     // in reading order
 }
@@ -67,4 +71,15 @@ type Part struct {
 	// Open reads it from the start, decompressed, within the limits of size and ratio. The errors of the reader name
 	// the file and the byte; a cut stream gives io.ErrUnexpectedEOF after all that could be read.
 	Open func(ctx context.Context) (io.ReadCloser, error)
+
+	// OpenAt reads it in any order, decompressed, for files that have an index at their end. A file that can not be
+	// read so as it is gets copied to the temporary directory first.
+	OpenAt func(ctx context.Context) (File, error)
+}
+
+// File is a part that is open for reading in any order.
+type File interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
 }

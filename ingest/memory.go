@@ -6,19 +6,20 @@ import (
 	"io"
 	"path"
 
+	"straggler/ingest/codec"
 	"straggler/schema"
 )
 
-// BytesInput is an input of one file that is in memory. Tests and fuzz targets read such inputs.
+// BytesInput is an input of one file that is in memory, decompressed as any other. Tests and fuzz targets read such
+// inputs.
 func BytesInput(name string, data []byte) *Input {
-	return &Input{
-		Name: name,
-		Base: path.Base(name),
-		Key:  schema.InputKey(path.Base(name), data),
-		Parts: []Part{{
-			Name: name,
-			Size: int64(len(data)),
-			Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
-		}},
+	f := &file{
+		name: name,
+		size: int64(len(data)),
+		open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
 	}
+	in := (&candidate{name: name, base: codec.Trim(path.Base(name)), files: []*file{f}}).input(Limits{}.withDefaults(), nil, nil)
+	head, _, _ := peekFile(context.Background(), f, Limits{}.withDefaults(), make([]byte, headBytes))
+	in.Key = schema.InputKey(in.Base, head.Bytes)
+	return in
 }

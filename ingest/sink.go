@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"straggler/schema"
+	"straggler/store"
 )
 
 // Sink takes what a format reads from one input. It is safe for concurrent use; rows that are emitted by one goroutine
@@ -35,6 +36,7 @@ type Batch interface {
 	Len() int
 	AddTo(*schema.Trace) bool
 
+	store(tx *store.Tx, input schema.Key) error
 	own() Batch  // a copy that shares no slice with the format
 	size() int64 // bytes held, about
 }
@@ -154,7 +156,11 @@ func (s *Sink) finish(err error) error {
 		return e
 	}
 	if err != nil {
-		if e := s.caveatAll(schema.Caveat{Code: "read_error", Detail: "the input could not be read to its end: " + Sample(err.Error())}); e != nil {
+		c := schema.Caveat{Code: "read_error", Detail: "the input could not be read to its end: " + Sample(err.Error())}
+		if IsCut(err) {
+			c = schema.Caveat{Code: "log_cut", Detail: "the input ends before its end: " + Sample(err.Error())}
+		}
+		if e := s.caveatAll(c); e != nil {
 			return e
 		}
 	}
@@ -175,6 +181,10 @@ func (b batch[R]) Table() *schema.Table       { return b.table }
 func (b batch[R]) Len() int                   { return len(b.rows) }
 func (b batch[R]) AddTo(t *schema.Trace) bool { return schema.Add(t, b.rows...) }
 func (b batch[R]) own() Batch                 { return batch[R]{b.table, append([]R(nil), b.rows...)} }
+
+func (b batch[R]) store(tx *store.Tx, input schema.Key) error {
+	return store.Append(tx, input, b.rows)
+}
 
 // size counts 16 bytes of text for each string column, which interned names seldom exceed.
 func (b batch[R]) size() int64 {

@@ -41,8 +41,11 @@ const maxLayers = 3
 // bufferBytes is how much is read ahead of a codec.
 const bufferBytes = 128 << 10
 
-// magicBytes is how much of a stream is needed to tell its codec.
-const magicBytes = 16
+// Magic is how many bytes of a stream are needed to tell its codec.
+const Magic = 16
+
+// Compressed says whether a stream that starts with head, Magic bytes or all there is, is compressed.
+func Compressed(head []byte) bool { return find(head) != nil }
 
 // Reader gives what a stream was before it was compressed.
 type Reader struct {
@@ -59,7 +62,7 @@ func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 	z := &Reader{name: name, in: &counter{r: r}}
 	z.last = bufio.NewReaderSize(z.in, bufferBytes)
 	for {
-		head, err := z.last.Peek(magicBytes)
+		head, err := z.last.Peek(Magic)
 		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 			return nil, z.error(err)
 		}

@@ -178,7 +178,7 @@ func TestCutAtEveryByte(t *testing.T) {
 		for n := range len(s.data) {
 			got, layers, err := open(bytes.NewReader(s.data[:n]), s.name, Limits{})
 			if len(layers) == 0 && err == nil {
-				if n >= magicBytes {
+				if n >= Magic {
 					t.Fatalf("%s cut at %d: taken for a plain file", s.name, n)
 				}
 				continue

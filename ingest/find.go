@@ -1,0 +1,146 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+
+	"straggler/schema"
+)
+
+// finder takes arguments and gives the inputs whose format is known.
+type finder struct {
+	formats []Format
+	o       Options
+	spool   *spool
+	known   *known
+
+	mu      sync.Mutex
+	found   []recognised
+	skipped []Result
+}
+
+// recognised is a candidate whose format is known.
+type recognised struct {
+	*candidate
+	format *Format
+	why    string
+	key    schema.Key // as in a fresh store
+	mine   schema.Key // as in this store, where a log keeps the key that it had when it was shorter
+	head   int        // bytes that key was made of
+}
+
+// outcome is what looking into a candidate gave, apart from an input or a refusal.
+type outcome struct {
+	candidate *candidate
+	archive   string   // it is an archive
+	layers    []string // around the archive
+	dissolve  bool     // it is no group after all
+}
+
+// find walks the arguments, looks into what it finds, and walks the archives among that, until nothing is left.
+func (f *finder) find(ctx context.Context, paths []string, stdin *os.File) error {
+	w := &walker{formats: f.formats, seen: make(map[string]bool)}
+	w.arguments(paths, stdin)
+	for {
+		if err := w.finish(ctx); err != nil {
+			return err
+		}
+		batch := w.found
+		w.found = nil
+		if len(batch) == 0 {
+			f.skipped = append(f.skipped, w.skipped...)
+			return nil
+		}
+		outcomes, err := f.look(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for _, o := range outcomes {
+			f.follow(ctx, w, o)
+		}
+	}
+}
+
+// look sniffs candidates in parallel. The outcomes have the order of the candidates.
+func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error) {
+	all := make([]outcome, len(batch))
+	err := parallel(ctx, f.o.Parallel, len(batch), func(next func() (int, bool)) error {
+		buf := make([]byte, headBytes)
+		for i, ok := next(); ok; i, ok = next() {
+			all[i] = f.sniff(ctx, batch[i], buf)
+		}
+		return nil
+	})
+	var out []outcome
+	for _, o := range all {
+		if o.archive != "" || o.dissolve {
+			out = append(out, o)
+		}
+	}
+	return out, err
+}
+
+func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
+	head, layers, err := peek(ctx, c, f.o.Limits, buf)
+	if err != nil {
+		f.refuse(failed(c.name, err))
+		return outcome{}
+	}
+	if kind := archive(head.Bytes); kind != "" && c.claim == nil {
+		return outcome{candidate: c, archive: kind, layers: layers}
+	}
+	format, why, err := recognise(f.formats, c, head, f.o.From != "")
+	switch {
+	case err == nil:
+		r := recognised{candidate: c, format: format, why: because(why, layers), head: len(head.Bytes)}
+		r.key = schema.InputKey(c.base, head.Bytes)
+		r.mine = f.known.key(c.base, head.Bytes, r.key)
+		f.mu.Lock()
+		f.found = append(f.found, r)
+		f.mu.Unlock()
+	case c.claim != nil:
+		return outcome{candidate: c, dissolve: true}
+	case errors.Is(err, ErrNotRecognised) && !c.explicit:
+		f.refuse(Result{Name: c.name, Status: NotRecognised, Reason: err.Error()})
+	default:
+		f.refuse(failed(c.name, err))
+	}
+	return outcome{}
+}
+
+func because(why string, layers []string) string {
+	for i := len(layers) - 1; i >= 0; i-- {
+		why += ", in " + layers[i]
+	}
+	return why
+}
+
+func (f *finder) refuse(r Result) {
+	f.mu.Lock()
+	f.skipped = append(f.skipped, r)
+	f.mu.Unlock()
+}
+
+// follow walks an archive, or looks at the files of a group one by one.
+func (f *finder) follow(ctx context.Context, w *walker, o outcome) {
+	c := o.candidate
+	if o.dissolve {
+		for _, file := range c.files {
+			w.found = append(w.found, single(file, c.explicit, c.depth))
+		}
+		return
+	}
+	if c.depth >= f.o.Limits.Depth {
+		f.refuse(failed(c.name, errDepth))
+		return
+	}
+	folder, err := expand(ctx, c.files[0], o.archive, o.layers, f.o.Limits, f.spool)
+	if err != nil {
+		f.refuse(failed(c.name, err))
+	}
+	if folder != nil {
+		w.walk(folder, nil, c.depth+1)
+	}
+}

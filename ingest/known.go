@@ -1,0 +1,95 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// remembered is what a commit keeps of an input beside what the store itself wants to know.
+type remembered struct {
+	Base  string `json:"base"`
+	Head  int    `json:"head"`            // bytes that the key was made of
+	Raw   int64  `json:"raw"`             // bytes of its files as they are; -1 unknown
+	Error string `json:"error,omitempty"` // why it was not read to its end
+}
+
+// known is what the store has already.
+type known struct {
+	byKey   map[schema.Key]*store.InputRecord
+	byPrint map[string]*store.InputRecord
+	byBase  map[string][]shorter
+	sizes   map[int64]bool // raw sizes of inputs
+}
+
+// shorter is an input whose key was made of less than 64 KiB: all that there was of it then.
+type shorter struct {
+	key  schema.Key
+	head int
+}
+
+func load(st *store.Store) (*known, error) {
+	inputs, err := st.Inputs()
+	if err != nil {
+		return nil, fmt.Errorf("ingest: what the store has already: %w", err)
+	}
+	k := &known{
+		byKey:   make(map[schema.Key]*store.InputRecord),
+		byPrint: make(map[string]*store.InputRecord),
+		byBase:  make(map[string][]shorter),
+		sizes:   make(map[int64]bool),
+	}
+	for i := range inputs {
+		r := &inputs[i]
+		k.byKey[schema.Key(r.Key)] = r
+		k.byPrint[r.Fingerprint] = r
+		m := recall(r)
+		k.sizes[m.Raw] = true
+		if m.Base != "" && m.Head > 0 && m.Head < headBytes {
+			k.byBase[m.Base] = append(k.byBase[m.Base], shorter{schema.Key(r.Key), m.Head})
+		}
+	}
+	return k, nil
+}
+
+// recall is what ingest remembered of an input; nothing when something else wrote the commit.
+func recall(r *store.InputRecord) remembered {
+	m := remembered{Raw: -1}
+	if json.Unmarshal(r.Extra, &m) != nil {
+		return remembered{Raw: -1}
+	}
+	return m
+}
+
+// key is the key of an input in this store: that of an input which was all there was of this log at an earlier time, or
+// else the given one.
+func (k *known) key(base string, head []byte, fresh schema.Key) schema.Key {
+	if k == nil || k.byKey[fresh] != nil {
+		return fresh
+	}
+	for _, s := range k.byBase[base] {
+		if s.head < len(head) && schema.InputKey(base, head[:s.head]) == s.key {
+			return s.key
+		}
+	}
+	return fresh
+}
+
+// suspect says that the store may have the input, so that hashing it before reading it is worth a read.
+func (k *known) suspect(r *recognised) bool {
+	return k.byKey[r.mine] != nil || k.sizes[r.size()]
+}
+
+// size is that of the files as they are; -1 unknown.
+func (c *candidate) size() int64 {
+	total := int64(0)
+	for _, f := range c.files {
+		if f.size < 0 {
+			return -1
+		}
+		total += f.size
+	}
+	return total
+}

@@ -1,0 +1,346 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Options say how to run. The zero value is a good one.
+type Options struct {
+	From     string // name of the format; "" recognises it
+	Again    bool   // read inputs that the store has, and replace them
+	Parallel int    // inputs read at once; 0 is one a processor
+	Shard    Shard
+	Limits   Limits
+	TempDir  string         // for archives that can not be read in place; "" is the system's place
+	Tool     string         // version of straggler, for the record
+	Stdin    *os.File       // what "-" reads; nil is the process's
+	Progress func(Progress) // called a few times a second by one goroutine
+}
+
+// Shard is the K-th of N shares of the inputs, K from 1. N runs, on one machine or many, each with another K, read every
+// input once between them: a share is chosen by the key, which is made of an input's base name and first bytes. The
+// zero Shard is all.
+type Shard struct{ K, N int }
+
+func (s Shard) valid() bool { return s == Shard{} || s.N >= 1 && s.K >= 1 && s.K <= s.N }
+
+func (s Shard) has(key schema.Key) bool { return s.N <= 1 || key%int64(s.N) == int64(s.K-1) }
+
+// Progress is how far a run has got.
+type Progress struct {
+	Done, Inputs int
+	Bytes, Total int64 // raw bytes; Total is 0 while it is not known, and does not count streams
+	Rows         int64
+	Rejects      int64
+}
+
+// Run reads logs into a store, in one commit. What could not be read is in the summary and spoils nothing; the error is
+// of kind ErrUnreadable when none could be read and of kind ErrNothingToRead when there was none. Everything else that
+// returns an error, such as a full disk, leaves the store as it was.
+func Run(ctx context.Context, st *store.Store, formats []Format, paths []string, o Options) (Summary, error) {
+	began := time.Now()
+	r := &run{store: st, o: o}
+	err := r.prepare(formats)
+	if err != nil {
+		return r.summary, err
+	}
+	defer func() { r.spool.close() }()
+	stop := r.report(ctx)
+	defer stop()
+	if err = r.plan(ctx, formats, paths); err == nil && len(r.jobs) > 0 {
+		err = r.read(ctx, began)
+	}
+	r.summary.Seconds = time.Since(began).Seconds()
+	r.summary.total()
+	if err == nil {
+		err = r.summary.verdict()
+	}
+	return r.summary, err
+}
+
+// run is one run.
+type run struct {
+	store   *store.Store
+	o       Options
+	known   *known
+	spool   *spool
+	jobs    []*job
+	summary Summary
+
+	inputs  atomic.Int64
+	done    atomic.Int64
+	bytes   atomic.Int64
+	total   atomic.Int64
+	rows    atomic.Int64
+	rejects atomic.Int64
+}
+
+// job is an input that may have to be read.
+type job struct {
+	recognised
+	result Result
+	print  string // fingerprint, once it is known
+	sink   *Sink
+	err    error // of reading
+}
+
+func (r *run) prepare(formats []Format) (err error) {
+	if !r.o.Shard.valid() {
+		return fmt.Errorf("ingest: %w: there is no shard %d of %d", ErrUse, r.o.Shard.K, r.o.Shard.N)
+	}
+	if r.o.Parallel <= 0 {
+		r.o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if r.o.Stdin == nil {
+		r.o.Stdin = os.Stdin
+	}
+	r.o.Limits = r.o.Limits.withDefaults()
+	r.spool = newSpool(r.o.TempDir, r.o.Limits.Spool)
+	r.known, err = load(r.store)
+	return err
+}
+
+// report calls Progress until it is stopped.
+func (r *run) report(ctx context.Context) (stop func()) {
+	if r.o.Progress == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.o.Progress(r.progress())
+			case <-ctx.Done():
+				r.o.Progress(r.progress())
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+func (r *run) progress() Progress {
+	return Progress{Done: int(r.done.Load()), Inputs: int(r.inputs.Load()), Bytes: r.bytes.Load(), Total: r.total.Load(),
+		Rows: r.rows.Load(), Rejects: r.rejects.Load()}
+}
+
+// verdict says whether anything was read at all.
+func (s *Summary) verdict() error {
+	good := s.Count(Read) + s.Count(Partial) + s.Count(AlreadyThere) + s.Count(OtherShard)
+	switch failed := s.Count(Failed); {
+	case good > 0:
+		return nil
+	case failed == 1:
+		return fmt.Errorf("ingest: %w: %w", ErrUnreadable, s.firstFailure())
+	case failed > 1:
+		return fmt.Errorf("ingest: %w: %d failed, the first: %w", ErrUnreadable, failed, s.firstFailure())
+	case len(s.Results) == 0:
+		return fmt.Errorf("ingest: %w", ErrNothingToRead)
+	}
+	return fmt.Errorf("ingest: %w: none of %d files is a log that is known", ErrNothingToRead, len(s.Results))
+}
+
+func (s *Summary) firstFailure() error {
+	for _, r := range s.Results {
+		if r.Status == Failed {
+			return fmt.Errorf("%s: %w", r.Name, r.Err)
+		}
+	}
+	return nil
+}
+
+// read reads the jobs and commits what they gave.
+func (r *run) read(ctx context.Context, began time.Time) (err error) {
+	tx, err := r.store.Begin(ctx, store.Origin{Kind: store.Log, Tool: r.o.Tool})
+	if err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Abort())
+		}
+	}()
+	order, stop := newOrder(ctx, r.o.Limits.Buffered, func(i int, b Batch) error {
+		r.rows.Add(int64(b.Len()))
+		return b.store(tx, r.jobs[i].mine)
+	})
+	defer stop()
+	err = parallel(ctx, r.o.Parallel, len(r.jobs), func(next func() (int, bool)) error {
+		for i, ok := next(); ok; i, ok = next() {
+			if err := r.job(ctx, i, order); err != nil {
+				order.fail(err) // so that nobody waits for rows that will not come
+				return err
+			}
+			r.done.Add(1)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	return r.commit(ctx, tx, began)
+}
+
+// job reads one input. An error is about the run and not the input.
+func (r *run) job(ctx context.Context, i int, order *order) error {
+	j := r.jobs[i]
+	if there, err := r.alreadyThere(ctx, j); err != nil {
+		return err
+	} else if there {
+		return order.done(i)
+	}
+	t := &tallies{shared: &r.bytes, list: make([]*tally, len(j.files))}
+	j.sink = NewSink(r.o.Limits, func(b Batch) error { return order.put(i, b) })
+	j.err = readInput(ctx, j, j.candidate.input(r.o.Limits, r.spool, t))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := j.sink.finish(j.err); err != nil {
+		return err
+	}
+	sums, err := j.sums(ctx, t)
+	if err == nil {
+		j.print = fingerprint(sums)
+	} else if j.err == nil {
+		j.err = err
+	}
+	r.conclude(j, t)
+	return order.done(i)
+}
+
+// readInput calls the format. A parser that breaks on a log must not take the other logs with it.
+func readInput(ctx context.Context, j *job, in *Input) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			stack := make([]byte, 2<<10)
+			stack = stack[:runtime.Stack(stack, false)]
+			err = fmt.Errorf("the reader of %s logs broke, which is a mistake of straggler, please report it: %v\n%s", j.format.Name, p, stack)
+		}
+	}()
+	in.Key = j.mine
+	return j.format.Read(ctx, in, j.sink)
+}
+
+// alreadyThere says that the store has the input as it is.
+func (r *run) alreadyThere(ctx context.Context, j *job) (bool, error) {
+	if r.o.Again || j.size() < 0 || !r.known.suspect(&j.recognised) {
+		return false, nil
+	}
+	sums, err := j.sums(ctx, &tallies{list: make([]*tally, len(j.files))})
+	if err != nil {
+		return false, ctx.Err() // reading it will meet the error again
+	}
+	rec := r.known.byPrint[fingerprint(sums)]
+	if rec == nil {
+		return false, nil
+	}
+	j.result.Status = AlreadyThere
+	j.result.Reason = "as " + rec.Name
+	if e := recall(rec).Error; e != "" {
+		j.result.Reason += ", which could not be read to its end: " + e
+	}
+	r.bytes.Add(j.size())
+	return true, nil
+}
+
+// conclude fills in the result of a job that was read.
+func (r *run) conclude(j *job, t *tallies) {
+	c := j.sink.Counts()
+	res := &j.result
+	res.Status, res.Decoded, res.Rejects, res.Rows = Read, c.Decoded, c.Rejects, c.Rows
+	r.rejects.Add(c.Rejects)
+	for i, f := range j.files {
+		known := t.list[i]
+		if f.once != nil {
+			known = f.once.tally
+		}
+		if known != nil {
+			res.Bytes += known.raw
+			res.Content += known.content
+		}
+	}
+	if j.err == nil {
+		return
+	}
+	res.Err, res.Reason = j.err, j.err.Error()
+	switch {
+	case len(c.Rows) == 0:
+		res.Status = Failed
+	case !IsCut(j.err): // a log that is still written, or whose writer was killed, is read as far as it goes
+		res.Status = Partial
+	}
+}
+
+// commit makes visible what was read, unless nothing was.
+func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
+	wrote := false
+	for _, j := range r.jobs {
+		if j.result.Status == Read || j.result.Status == Partial {
+			fresh, err := r.declare(tx, j)
+			if err != nil {
+				return fmt.Errorf("ingest: %w", err)
+			}
+			wrote = wrote || fresh
+		}
+		r.summary.Results = append(r.summary.Results, j.result)
+	}
+	r.jobs = nil
+	if !wrote {
+		return tx.Abort()
+	}
+	r.summary.total()
+	s := &r.summary
+	row := schema.Ingest{IngestID: tx.ID(), Files: s.Files, Bytes: s.Content, RowsIn: s.Decoded + s.Rejects, RowsOut: s.Decoded,
+		Rejects: s.Rejects, Format: strings.Join(s.Formats(), ","), ToolVersion: r.o.Tool, Seconds: time.Since(began).Seconds()}
+	if err := store.Append(tx, 0, []schema.Ingest{row}); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	c, err := tx.Commit(ctx)
+	if err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	s.Commit = &c
+	return nil
+}
+
+// declare tells the transaction about an input, and that it replaces earlier states of it. It reports false when the
+// store has just the same already, which is seen late of a stream.
+func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
+	m := remembered{Base: j.base, Head: j.head, Raw: j.size()}
+	if j.err != nil {
+		m.Error = Sample(j.err.Error())
+	}
+	extra, err := json.Marshal(m)
+	if err != nil {
+		return false, err
+	}
+	if old := r.known.byKey[j.mine]; old != nil {
+		tx.Retire(j.mine)
+		j.result.Grown = old.Fingerprint != j.print
+	}
+	same := r.known.byPrint[j.print]
+	if same != nil && schema.Key(same.Key) != j.mine {
+		tx.Retire(schema.Key(same.Key))
+	}
+	if same != nil && !r.o.Again {
+		j.result.Status, j.result.Reason = AlreadyThere, "as "+same.Name
+	}
+	return same == nil || r.o.Again, tx.Input(store.InputRecord{Name: j.name, Key: store.KeyText(j.mine), Bytes: j.result.Content,
+		Fingerprint: j.print, Format: j.format.Name, Extra: extra})
+}

@@ -1,0 +1,125 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"straggler/ingest/codec"
+)
+
+// headBytes is how much of an input the formats may look at.
+const headBytes = 64 << 10
+
+// peek reads the first decompressed bytes of a candidate, from its first file that is not empty.
+func peek(ctx context.Context, c *candidate, l Limits, buf []byte) (head Head, layers []string, err error) {
+	for _, f := range c.files {
+		head, layers, err = peekFile(ctx, f, l, buf)
+		if err != nil || len(head.Bytes) > 0 {
+			break
+		}
+	}
+	return head, layers, err
+}
+
+func peekFile(ctx context.Context, f *file, l Limits, buf []byte) (Head, []string, error) {
+	head := Head{Name: codec.Trim(filepath.Base(f.name))}
+	t := new(tally)
+	var r io.ReadCloser
+	var err error
+	if f.once != nil {
+		r, t, err = f.begin(ctx, l)
+	} else {
+		r, err = f.reader(ctx, l, t)
+	}
+	if err != nil {
+		return head, nil, err
+	}
+	n, err := io.ReadFull(r, buf)
+	head.Bytes = buf[:n]
+	head.Whole = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if f.once != nil {
+		f.once.head = append([]byte(nil), head.Bytes...)
+	} else if cerr := r.Close(); cerr != nil && err == nil {
+		err = cerr
+	}
+	// A file that breaks off behind some good bytes is recognised by those; the reader will meet the error again.
+	if err != nil && !head.Whole && n == 0 {
+		return head, t.layers, err
+	}
+	return head, t.layers, nil
+}
+
+// begin opens a stream for good.
+func (f *file) begin(ctx context.Context, l Limits) (io.ReadCloser, *tally, error) {
+	raw, err := f.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	f.once.tally = newTally(nil)
+	z, err := decompress(ctx, interruptible(ctx, raw), f.name, f.size, l, f.once.tally)
+	f.once.z = z
+	return z, f.once.tally, err
+}
+
+// recognise asks the formats. A group belongs to the format that claimed it, if the content does not deny it; a file
+// that the user named belongs to the format that the user forced.
+func recognise(formats []Format, c *candidate, h Head, forced bool) (*Format, string, error) {
+	if forced && c.explicit {
+		return &formats[0], "named by --from", nil
+	}
+	if c.claim != nil {
+		if m := c.claim.Sniff(h); m.Sure > 0 {
+			return c.claim, m.Why, nil
+		}
+		return nil, "", fmt.Errorf("%w: its names are those of %s, its content is not", ErrNotRecognised, c.claim.Name)
+	}
+	var best []*Format
+	var match Match
+	for i := range formats {
+		f := &formats[i]
+		m := f.Sniff(h)
+		if m.Sure <= 0 || m.Sure < match.Sure {
+			continue
+		}
+		if m.Sure > match.Sure {
+			best, match = nil, m
+		}
+		best = append(best, f)
+	}
+	switch {
+	case len(best) == 1:
+		return best[0], match.Why, nil
+	case len(best) > 1:
+		return nil, "", fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
+	case len(h.Bytes) == 0:
+		return nil, "", fmt.Errorf("%w: it is empty", ErrNotRecognised)
+	}
+	return nil, "", fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, Sample(h.Bytes[:min(len(h.Bytes), 40)]))
+}
+
+func formatNames(formats []*Format) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return strings.Join(names, " and ")
+}
+
+// pick reduces the table of formats to the one that --from names.
+func pick(formats []Format, from string) ([]Format, error) {
+	if from == "" {
+		return formats, nil
+	}
+	var names []string
+	for _, f := range formats {
+		if f.Name == from {
+			return []Format{f}, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("%w %q; there are %s", ErrUnknownFormat, from, strings.Join(names, ", "))
+}

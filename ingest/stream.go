@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"context"
+	"io"
+)
+
+// interruptible makes the reads of a stream end with the context. A read that waits for a writer can not be stopped
+// itself, so a goroutine does it; when the context ends first, that goroutine ends with the read, which may be as late
+// as the process. It is the one goroutine that may outlive its call.
+func interruptible(ctx context.Context, r io.ReadCloser) io.ReadCloser {
+	s := &interruptibleReader{ctx: ctx, r: r, want: make(chan []byte), got: make(chan piece, 1)}
+	go func() {
+		defer r.Close()
+		for buf := range s.want {
+			n, err := r.Read(buf)
+			s.got <- piece{buf[:n], err}
+		}
+	}()
+	return s
+}
+
+type interruptibleReader struct {
+	ctx  context.Context
+	r    io.ReadCloser
+	want chan []byte
+	got  chan piece
+	buf  []byte
+	now  piece
+	dead bool
+}
+
+func (s *interruptibleReader) Read(p []byte) (int, error) {
+	if len(s.now.buf) == 0 && s.now.err == nil {
+		if s.dead {
+			return 0, s.ctx.Err()
+		}
+		if s.buf == nil {
+			s.buf = make([]byte, 256<<10)
+		}
+		s.want <- s.buf
+		select {
+		case s.now = <-s.got:
+		case <-s.ctx.Done():
+			s.dead = true // the buffer is still the goroutine's
+			return 0, s.ctx.Err()
+		}
+	}
+	n := copy(p, s.now.buf)
+	s.now.buf = s.now.buf[n:]
+	if len(s.now.buf) == 0 && s.now.err != nil {
+		return n, s.now.err
+	}
+	return n, nil
+}
+
+// Close lets the goroutine go, which closes the stream.
+func (s *interruptibleReader) Close() error {
+	close(s.want)
+	return nil
+}
