@@ -13,6 +13,9 @@ type Key = int64
 // collide with probability n²/2^44 for n blocks: 1e-4 for 100 000 logs. A commit checks that they did not.
 const blockBits = 20
 
+// BlockKeys is how many consecutive keys a block holds.
+const BlockKeys = 1 << blockBits
+
 // InputKey identifies an input by its base name and the first bytes of its content (at most 64 KiB of them), so that
 // a log keeps its keys while it grows and two logs that start alike under different names stay apart.
 func InputKey(base string, head []byte) Key {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func (cat *catalog) resolve() {
 	for i := len(cat.commits) - 1; i >= 0; i-- {
 		c := cat.commits[i]
 		cat.gone[i] = hidden(c, retired)
-		cat.alive[i] = len(c.Tables) > 0 && !replaced[c.Sequence] && !(c.Kind.result() && results[c.Kind]) &&
+		cat.alive[i] = c.Kind != Removal && !replaced[c.Sequence] && !(c.Kind.result() && results[c.Kind]) &&
 			(len(c.Inputs) == 0 || slices.ContainsFunc(c.Inputs, func(in InputRecord) bool { return !cat.gone[i][in.Key] }))
 		if c.Kind.result() {
 			results[c.Kind] = true
@@ -187,4 +188,84 @@ func sortedKeys(keys map[KeyText]bool) []schema.Key {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// files are the paths that any commit names, visible or not.
+func (cat *catalog) files() map[string]bool {
+	used := make(map[string]bool)
+	for _, c := range cat.commits {
+		for _, t := range c.Tables {
+			for _, f := range t.Files {
+				used[f.Path] = true
+			}
+		}
+	}
+	return used
+}
+
+// admits holds a new commit against what is visible now. What it replaces must be as it was read; its inputs must be
+// new, or retired by it; and no two inputs may deal the same keys.
+func (cat *catalog) admits(c *Commit, old []replaced) error {
+	gone := make(map[int64]bool)
+	for _, r := range old {
+		i := slices.IndexFunc(cat.commits, func(c *Commit) bool { return c.Sequence == r.sequence })
+		if i < 0 || !cat.alive[i] || !maps.Equal(cat.gone[i], r.hidden) {
+			return fmt.Errorf("store: %w: commit %d is not what it was; try again", ErrConflict, r.sequence)
+		}
+		gone[r.sequence] = true
+	}
+	retired := make(map[KeyText]bool)
+	for _, k := range c.Retired {
+		retired[k] = true
+	}
+	mine := make(map[KeyText]*InputRecord)
+	blocks := make(map[block]string)
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		mine[in.Key] = in
+		for b := range in.blocks {
+			if other, taken := blocks[b]; taken {
+				return fmt.Errorf("store: %s and %s: %w in table %s; rename one of them", other, in.Name, ErrKeys, b.table)
+			}
+			blocks[b] = in.Name
+		}
+	}
+	for in, from := range cat.inputs {
+		if gone[from.Sequence] || retired[in.Key] {
+			continue
+		}
+		if m := mine[in.Key]; m != nil && m.Fingerprint == in.Fingerprint {
+			return fmt.Errorf("store: %s: %w, as %s of ingest %s", m.Name, ErrIngested, in.Name, in.Ingest)
+		}
+		for b := range in.blocks {
+			if name, taken := blocks[b]; taken {
+				return fmt.Errorf("store: %s: %w as %s of ingest %s; rename it", name, ErrKeys, in.Name, in.Ingest)
+			}
+		}
+		if m := mine[in.Key]; m != nil {
+			return fmt.Errorf("store: %s: %w as %s of ingest %s; rename it", m.Name, ErrKeys, in.Name, in.Ingest)
+		}
+	}
+	return nil
+}
+
+// block is a run of keys of a table that one input deals from, by its first.
+type block struct {
+	table string
+	first schema.Key
+}
+
+// blocks are the runs of keys that an input's rows took.
+func (in *InputRecord) blocks(yield func(block) bool) {
+	for _, t := range schema.Tables() {
+		if t.Columns[0].Key != "primary" || t.Columns[0].Type != schema.BigInt || in.Rows[t.Name] == 0 {
+			continue
+		}
+		keys := schema.NewKeys(schema.Key(in.Key), t.Name)
+		for n := int64(0); n < in.Rows[t.Name]; n += schema.BlockKeys {
+			if !yield(block{t.Name, keys.Nth(n)}) {
+				return
+			}
+		}
+	}
 }

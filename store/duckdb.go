@@ -25,13 +25,15 @@ type duckDB struct {
 	tempDir string // ours, to be removed
 	readers closer // keeps compactions from removing files under us
 
-	mu    sync.Mutex
-	db    mapping.Database
-	idle  []mapping.Connection
-	busy  int
-	shut  bool
-	seen  int64 // commits of the Store that the views know
-	views map[string]string
+	mu   sync.Mutex
+	db   mapping.Database
+	idle []mapping.Connection
+	busy int
+	shut bool
+
+	refreshing sync.Mutex
+	seen       int64             // commits of the Store that the views know
+	views      map[string]string // SQL of each
 }
 
 type closer interface{ Close() error }
@@ -144,19 +146,21 @@ func (d *duckDB) refresh(ctx context.Context) error {
 	if d.o.Locked {
 		return nil
 	}
+	d.refreshing.Lock()
+	defer d.refreshing.Unlock()
 	now := d.s.commits.Load()
-	d.mu.Lock()
-	old := d.seen
-	d.seen = now
-	d.mu.Unlock()
-	if old == now {
+	if d.seen == now {
 		return nil
 	}
 	views, err := d.s.views()
 	if err != nil {
 		return err
 	}
-	return d.define(ctx, views)
+	if err := d.define(ctx, views); err != nil {
+		return err
+	}
+	d.seen = now
+	return nil
 }
 
 func (d *duckDB) Query(ctx context.Context, sql string) (*Rows, error) {
@@ -174,7 +178,7 @@ func (d *duckDB) Materialize(ctx context.Context, name, sql string) error {
 		return err
 	}
 	if d.o.Locked {
-		if err := d.check(sql); err != nil {
+		if err := d.check(ctx, sql); err != nil {
 			return err
 		}
 	}
@@ -197,7 +201,7 @@ func (d *duckDB) query(ctx context.Context, sql string, guarded bool) (_ *Rows, 
 	if err != nil {
 		return nil, err
 	}
-	r := &result{d: d, conn: conn}
+	r := &result{d: d, ctx: ctx, conn: conn}
 	defer func() {
 		if err != nil {
 			r.close()
@@ -285,6 +289,7 @@ func (d *duckDB) shutDown() error {
 // result is one statement, its result and its connection.
 type result struct {
 	d       *duckDB
+	ctx     context.Context
 	conn    mapping.Connection
 	stmt    mapping.PreparedStatement
 	res     mapping.Result
@@ -295,6 +300,9 @@ type result struct {
 }
 
 func (r *result) prepare(sql string, guarded bool) error {
+	if strings.ContainsRune(sql, 0) {
+		return errors.New("store: the statement has a zero byte in it")
+	}
 	var all mapping.ExtractedStatements
 	n := mapping.ExtractStatements(r.conn, sql, &all)
 	defer mapping.DestroyExtracted(&all)
@@ -305,10 +313,11 @@ func (r *result) prepare(sql string, guarded bool) error {
 		}
 		return errors.New("store: there is no statement")
 	case n > 1:
-		return fmt.Errorf("store: %w: one statement at a time, and these are %d", ErrStatement, n)
+		return fmt.Errorf("store: %w: one statement at a time, and these are %d (a PIVOT counts as one when its values are listed: ON column IN (…))",
+			ErrStatement, n)
 	}
 	if guarded {
-		if err := checkText(sql); err != nil {
+		if err := r.checkTree(sql); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,16 @@ type Tx struct {
 	tables   map[string]*tableWriter
 	inputs   []InputRecord
 	retired  []KeyText
-	replaced []int64
+	replaced []replaced
 	ingests  []IngestRecord
 	failed   error
 	done     bool
+}
+
+// replaced is an earlier commit that a compaction takes the place of, and what of it was hidden when it was read.
+type replaced struct {
+	sequence int64
+	hidden   map[KeyText]bool
 }
 
 // tableWriter writes the rows of one table. Callers fill one buffer under mu while the caller that filled the one
@@ -45,9 +52,10 @@ type tableWriter struct {
 	tx    *Tx
 	table *schema.Table
 
-	mu   sync.Mutex
-	fill *buffer
-	rows map[schema.Key]int64 // appended, by input
+	mu    sync.Mutex
+	fill  *buffer
+	rows  map[schema.Key]int64 // appended, by input
+	ended bool
 
 	write   sync.Mutex
 	spare   *buffer
@@ -77,6 +85,11 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	}
 	if err := s.clean(cat); err != nil {
 		return nil, fmt.Errorf("store: cleaning up after a dead writer: %w", err)
+	}
+	if len(cat.sweepable()) > 0 {
+		if _, _, err := s.sweep(); err != nil {
+			return nil, fmt.Errorf("store: removing what later commits replaced: %w", err)
+		}
 	}
 	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), state: cat.state()}
 	if tx.staging, tx.lock, err = s.stage(); err != nil {
@@ -147,6 +160,10 @@ const maxTextBytes = 16 << 20
 // add copies some of the rows, and writes the buffer when they fill it.
 func (w *tableWriter) add(input schema.Key, p unsafe.Pointer, stride uintptr, n int) (int, error) {
 	w.mu.Lock()
+	if w.ended {
+		w.mu.Unlock()
+		return 0, errDone
+	}
 	n = min(n, addRows, groupRows-w.fill.n)
 	w.fill.add(input, p, stride, n)
 	w.rows[input] += int64(n)
@@ -263,14 +280,22 @@ func (tx *Tx) Abort() error {
 	tx.done = true
 	tx.mu.Unlock()
 	for _, w := range tx.tables {
-		w.write.Lock()
-		if w.part != nil {
-			w.part.sink.to.Close()
-			w.part = nil
-		}
-		w.write.Unlock()
+		w.drop()
 	}
 	return tx.leave()
+}
+
+// drop ends the writing where it stands.
+func (w *tableWriter) drop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.write.Lock()
+	defer w.write.Unlock()
+	w.ended = true
+	if w.part != nil {
+		w.part.sink.to.Close()
+		w.part = nil
+	}
 }
 
 // leave removes the staging directory; whatever it fails to remove the next writer will.
@@ -292,6 +317,7 @@ func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 		err = tx.publish(ctx, c)
 	}
 	if err != nil {
+		tx.s.commits.Add(1) // it may be visible in spite of the error
 		return Commit{}, errors.Join(err, tx.Abort())
 	}
 	tx.mu.Lock()
@@ -313,7 +339,15 @@ func (tx *Tx) seal() (*Commit, error) {
 		return nil, tx.failed
 	}
 	c := &Commit{Format: commitFormat, Kind: tx.origin.Kind, Tool: tx.origin.Tool, Inputs: slices.Clone(tx.inputs),
-		Retired: tx.retired, Replaced: tx.replaced, Ingests: tx.ingests}
+		Retired: slices.Clone(tx.retired), Ingests: tx.ingests}
+	slices.SortFunc(c.Inputs, func(a, b InputRecord) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
+	})
+	slices.Sort(c.Retired)
+	c.Retired = slices.Compact(c.Retired)
+	for _, old := range tx.replaced {
+		c.Replaced = append(c.Replaced, old.sequence)
+	}
 	for _, t := range schema.Tables() {
 		w := tx.tables[t.Name]
 		if w == nil {
@@ -321,6 +355,9 @@ func (tx *Tx) seal() (*Commit, error) {
 		}
 		if err := w.finish(); err != nil {
 			return nil, err
+		}
+		if len(w.done) == 0 {
+			continue
 		}
 		c.Tables = append(c.Tables, TableRecord{Name: t.Name, Columns: columnTexts(t), Files: slices.Clone(w.done)})
 	}
@@ -339,10 +376,10 @@ func (w *tableWriter) finish() error {
 	defer w.mu.Unlock()
 	w.write.Lock()
 	defer w.write.Unlock()
+	w.ended = true
 	if err := w.flush(w.fill); err != nil {
 		return err
 	}
-	w.fill.reset()
 	return w.finishPart()
 }
 
@@ -440,36 +477,4 @@ func (tx *Tx) move(cat *catalog, c *Commit) (moved []string, err error) {
 		}
 	}
 	return moved, tx.s.fs.SyncDir(tx.s.path("tables"))
-}
-
-// admits holds a commit against what is visible now: its inputs must be new, or retired by it.
-func (cat *catalog) admits(c *Commit, replaced []int64) error {
-	mine := make(map[KeyText]*InputRecord)
-	for i := range c.Inputs {
-		mine[c.Inputs[i].Key] = &c.Inputs[i]
-	}
-	for in, from := range cat.inputs {
-		m := mine[in.Key]
-		if m == nil || slices.Contains(c.Retired, in.Key) || slices.Contains(replaced, from.Sequence) {
-			continue
-		}
-		if m.Fingerprint == in.Fingerprint {
-			return fmt.Errorf("store: %s: %w, as %s of ingest %s", m.Name, ErrIngested, in.Name, in.Ingest)
-		}
-		return fmt.Errorf("store: %s: %w as %s of ingest %s; give it another file name", m.Name, ErrKeys, in.Name, in.Ingest)
-	}
-	return nil
-}
-
-// files are the paths that any commit names, visible or not.
-func (cat *catalog) files() map[string]bool {
-	used := make(map[string]bool)
-	for _, c := range cat.commits {
-		for _, t := range c.Tables {
-			for _, f := range t.Files {
-				used[f.Path] = true
-			}
-		}
-	}
-	return used
 }

@@ -62,18 +62,31 @@ func (s *Store) viewSQL(t *schema.Table, slices []slice) string {
 	}
 	parts := make([]string, len(slices))
 	for i, sl := range slices {
-		names := make([]string, len(sl.files))
-		for j, f := range sl.files {
-			names[j] = quoteText(s.path(f.Path))
-		}
-		// A name is never a pattern: what would make it one is put in brackets.
-		sql := "SELECT " + selectList(t, sl.columns) + " FROM read_parquet([" + strings.Join(names, ", ") + "])"
-		if len(sl.hidden) > 0 {
-			sql += " WHERE " + inputColumn + " NOT IN (" + joinKeys(sl.hidden) + ")"
-		}
-		parts[i] = sql
+		parts[i] = s.sliceSQL(t, sl, false)
 	}
 	return strings.Join(parts, " UNION ALL ")
+}
+
+// sliceSQL reads files that are alike, with the key of each row's input or without.
+func (s *Store) sliceSQL(t *schema.Table, sl slice, keys bool) string {
+	names := make([]string, len(sl.files))
+	for i, f := range sl.files {
+		names[i] = quoteText(literalPath(s.path(f.Path)))
+	}
+	sql := "SELECT " + selectList(t, sl.columns)
+	if keys {
+		sql += ", " + inputColumn
+	}
+	sql += " FROM read_parquet([" + strings.Join(names, ", ") + "], hive_partitioning = false)"
+	if len(sl.hidden) > 0 {
+		sql += " WHERE " + inputColumn + " NOT IN (" + joinKeys(sl.hidden) + ")"
+	}
+	return sql
+}
+
+// literalPath keeps DuckDB from taking a path for a pattern.
+func literalPath(path string) string {
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
 // selectList names the table's columns; those that the files do not have are NULL, those of another type are cast.

@@ -1,0 +1,270 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/schema"
+)
+
+// Compaction says what Compact or Remove did.
+type Compaction struct {
+	Commits   int    // commits whose rows were written anew
+	Rows      int64  // rows written anew
+	Into      string // the commit they are in now, "" when there was nothing to do
+	Removed   int    // files removed
+	Postponed bool   // files are still being read, so they stay until the next compaction or ingest
+}
+
+// smallBytes is the size under which a commit is worth putting together with others.
+const smallBytes = 64 << 20
+
+// Compact writes small log commits, and those that hold retired rows, into one new commit that replaces them, and
+// removes the files of commits that nothing of is visible any more. What the tables show stays the same.
+func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
+	var done Compaction
+	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: tool})
+	if err != nil {
+		return done, err
+	}
+	defer tx.Abort()
+	cat, err := s.catalog()
+	if err != nil {
+		return done, err
+	}
+	if chosen := cat.compactable(); len(chosen) > 0 {
+		if err := tx.rewrite(ctx, cat, chosen); err != nil {
+			return done, err
+		}
+		c, err := tx.Commit(ctx)
+		if err != nil {
+			return done, err
+		}
+		done.Commits, done.Into = len(chosen), c.ID
+		for _, n := range c.Rows() {
+			done.Rows += n
+		}
+	}
+	return done, errors.Join(tx.Abort(), s.sweepNow(ctx, &done))
+}
+
+// compactable chooses the commits to write anew. One small commit alone stays as it is.
+func (cat *catalog) compactable() []int {
+	var chosen []int
+	worth := false
+	for i, c := range cat.commits {
+		if !cat.alive[i] || c.Kind != Log || len(c.Inputs) == 0 {
+			continue
+		}
+		holes := len(cat.gone[i]) > 0
+		if holes || c.Bytes() < smallBytes {
+			chosen = append(chosen, i)
+			worth = worth || holes
+		}
+	}
+	if !worth && len(chosen) < 2 {
+		return nil
+	}
+	return chosen
+}
+
+// rewrite copies the visible rows of the chosen commits into the transaction. Rows that belong to no input of their
+// commit, such as those of ingests, get a key of their own, so that they can still go when the ingest does.
+func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
+	eng, err := tx.s.Engine(ctx, EngineOptions{})
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	for _, i := range chosen {
+		c := cat.commits[i]
+		own := KeyText(0)
+		if len(c.Ingests) == 0 {
+			own = ownKey(c.ID)
+			tx.ingests = append(tx.ingests, IngestRecord{ID: c.ID, Key: own})
+		}
+		for _, r := range c.Ingests {
+			if !cat.gone[i][r.Key] {
+				tx.ingests = append(tx.ingests, r)
+			}
+		}
+		for _, in := range c.Inputs {
+			if !cat.gone[i][in.Key] {
+				if err := tx.Input(in); err != nil {
+					return err
+				}
+			}
+		}
+		tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.gone[i]})
+		for _, t := range c.Tables {
+			table := schema.ByName(t.Name)
+			if table == nil {
+				return fmt.Errorf("store: commit %d: %w: it has a table %q", c.Sequence, ErrNewer, t.Name)
+			}
+			sl := slice{columns: t.Columns, files: t.Files, hidden: sortedKeys(cat.gone[i])}
+			if err := tx.copyRows(ctx, eng, table, sl, schema.Key(own)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ownKey is the key of an ingest's own rows.
+func ownKey(id string) KeyText { return KeyText(xxhash.Sum64String("ingest "+id) >> 1) }
+
+// copyRows appends the rows of files, each under the key it has, or under own where it has none.
+func (tx *Tx) copyRows(ctx context.Context, eng Engine, t *schema.Table, sl slice, own schema.Key) error {
+	rows, err := eng.Query(ctx, tx.s.sliceSQL(t, sl, true))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	fields, err := match(rows.columns, t.Row)
+	if err != nil {
+		return err
+	}
+	var buf reflect.Value
+	for b := rows.nextBatch(); b != nil; b = rows.nextBatch() {
+		if !buf.IsValid() || buf.Len() < b.n {
+			buf = reflect.MakeSlice(reflect.SliceOf(t.Row), b.n, b.n)
+		}
+		p := buf.UnsafePointer()
+		for i := range fields {
+			if err := fields[i].fill(p, t.Row.Size(), b); err != nil {
+				return err
+			}
+		}
+		keys := b.cols[len(b.cols)-1].ints
+		for from, to := 0, 0; from < b.n; from = to {
+			for to = from + 1; to < b.n && keys[to] == keys[from]; to++ {
+			}
+			key := keys[from]
+			if key == 0 {
+				key = own
+			}
+			if err := tx.append(t, key, unsafe.Add(p, uintptr(from)*t.Row.Size()), to-from); err != nil {
+				return err
+			}
+		}
+	}
+	return rows.err
+}
+
+// Remove takes an ingest, or the results of a commit, out of the store by its id. Logs that it had brought in an
+// earlier state do not come back.
+func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error) {
+	var done Compaction
+	tx, err := s.Begin(ctx, Origin{Kind: Removal, Tool: tool})
+	if err != nil {
+		return done, err
+	}
+	defer tx.Abort()
+	cat, err := s.catalog()
+	if err != nil {
+		return done, err
+	}
+	for i, c := range cat.commits {
+		if !cat.alive[i] {
+			continue
+		}
+		for _, in := range c.Inputs {
+			if in.Ingest == id && !cat.gone[i][in.Key] {
+				tx.Retire(schema.Key(in.Key))
+			}
+		}
+		if c.ID == id && len(c.Inputs) == 0 {
+			tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.gone[i]})
+		}
+	}
+	if len(tx.retired)+len(tx.replaced) == 0 {
+		return done, fmt.Errorf("store: %s has no ingest and no results %q; straggler store ls lists them", s.dir, id)
+	}
+	c, err := tx.Commit(ctx)
+	if err != nil {
+		return done, err
+	}
+	done.Commits, done.Into = 1, c.ID
+	return done, errors.Join(tx.Abort(), s.sweepNow(ctx, &done))
+}
+
+func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	done.Removed, done.Postponed, err = s.sweep()
+	if err != nil {
+		return fmt.Errorf("store: removing files that are not used any more: %w", err)
+	}
+	return nil
+}
+
+// sweep removes commits that nothing is visible of, and then the files that no commit names. It does nothing while
+// somebody reads. The caller holds the writers' lock.
+//
+// The oldest commits go first, and a commit stays as long as it hides something of an earlier one that stays: so at
+// every instant the commits that are left show what all of them showed.
+func (s *Store) sweep() (removed int, postponed bool, err error) {
+	cat, err := s.catalog()
+	if err != nil {
+		return 0, false, err
+	}
+	dead := cat.sweepable()
+	orphans, err := s.orphans(cat)
+	if err != nil || len(dead)+len(orphans) == 0 {
+		return 0, false, err
+	}
+	alone, err := s.fs.TryLock(s.path("tables"), exclusive, false)
+	if err != nil || alone == nil {
+		return 0, true, nil // a file system that can not lock for this is one where nobody can know who reads
+	}
+	defer alone.Close()
+	for _, c := range dead {
+		if err := s.fs.Remove(s.path("commits", commitName(c.Sequence))); err != nil {
+			return 0, false, err
+		}
+	}
+	if err := s.fs.SyncDir(s.path("commits")); err != nil {
+		return 0, false, err
+	}
+	if cat, err = s.catalog(); err != nil {
+		return 0, false, err
+	}
+	if orphans, err = s.orphans(cat); err != nil {
+		return 0, false, err
+	}
+	for _, name := range orphans {
+		if err := s.fs.Remove(s.path(name)); err != nil {
+			return removed, false, err
+		}
+		removed++
+	}
+	return removed, false, nil
+}
+
+// sweepable lists the commits that can go, oldest first.
+func (cat *catalog) sweepable() []*Commit {
+	var dead, kept []*Commit
+	for i, c := range cat.commits {
+		if cat.alive[i] || slices.ContainsFunc(kept, c.hides) {
+			kept = append(kept, c)
+		} else {
+			dead = append(dead, c)
+		}
+	}
+	return dead
+}
+
+// hides says that c, the later one, hides something of an earlier commit.
+func (c *Commit) hides(earlier *Commit) bool {
+	return c.Kind.result() && c.Kind == earlier.Kind || slices.Contains(c.Replaced, earlier.Sequence) ||
+		slices.ContainsFunc(earlier.Inputs, func(in InputRecord) bool { return slices.Contains(c.Retired, in.Key) })
+}

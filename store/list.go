@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Entry is one commit, for people to look at.
+type Entry struct {
+	Sequence  int64
+	ID        string
+	Kind      Kind
+	Tool      string
+	Committed time.Time // by the clock of the disk
+	Inputs    []InputRecord
+	Hidden    int // inputs that later commits retired or replaced
+	Tables    map[string]int64
+	Files     int
+	Rows      int64
+	Bytes     int64
+	Visible   bool
+	Stale     bool // results of other logs than those that are visible now
+}
+
+// List gives the commits in their order.
+func (s *Store) List(ctx context.Context) ([]Entry, error) {
+	cat, err := s.catalog()
+	if err != nil {
+		return nil, err
+	}
+	state := cat.state()
+	var out []Entry
+	for i, c := range cat.commits {
+		e := Entry{Sequence: c.Sequence, ID: c.ID, Kind: c.Kind, Tool: c.Tool, Inputs: c.Inputs, Tables: c.Rows(), Bytes: c.Bytes(),
+			Visible: cat.alive[i], Stale: c.Kind.result() && c.State != state}
+		for _, in := range c.Inputs {
+			if cat.gone[i][in.Key] || !cat.alive[i] {
+				e.Hidden++
+			}
+		}
+		for _, t := range c.Tables {
+			e.Files += len(t.Files)
+		}
+		for _, n := range e.Tables {
+			e.Rows += n
+		}
+		if info, err := s.fs.Lstat(s.path("commits", commitName(c.Sequence))); err == nil {
+			e.Committed = info.ModTime().UTC()
+		}
+		out = append(out, e)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return out, nil
+}
