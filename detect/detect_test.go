@@ -81,10 +81,10 @@ func TestBasis(t *testing.T) {
 		want           schema.Basis
 		ratio          float64
 	}{
-		{"bytes known", known(8e6), known(1000), schema.BasisBytes, 2},
-		{"bytes of 38 in 40", upTo(38, 8e6), known(1000), schema.BasisBytes, 2},
-		{"bytes of 37 in 40", upTo(37, 8e6), known(1000), schema.BasisRecords, 2},
-		{"nothing read", known(0), known(0), schema.BasisDuration, 2},
+		{"bytes known", always(8e6), always(1000), schema.BasisBytes, 2},
+		{"bytes of 38 in 40", upTo(38, 8e6), always(1000), schema.BasisBytes, 2},
+		{"bytes of 37 in 40", upTo(37, 8e6), always(1000), schema.BasisRecords, 2},
+		{"nothing read", always(0), always(0), schema.BasisDuration, 2},
 		{"nothing said", never, never, schema.BasisDuration, 2},
 	} {
 		m := newMade()
@@ -108,7 +108,7 @@ func TestBasis(t *testing.T) {
 	}
 }
 
-func known(n int64) func(int) schema.Null[int64] {
+func always(n int64) func(int) schema.Null[int64] {
 	return func(int) schema.Null[int64] { return schema.Some(n) }
 }
 

@@ -16,11 +16,12 @@ const origin = schema.Time(1_700_000_000_000_000)
 // made builds a trace of one application and one job.
 type made struct {
 	schema.Trace
-	next schema.Key
+	next  schema.Key
+	tries map[[2]int64]int32 // attempts of each task
 }
 
 func newMade() *made {
-	m := &made{}
+	m := &made{tries: make(map[[2]int64]int32)}
 	m.Applications = []schema.Application{{ApplicationID: 1, NativeID: "app", Framework: "test", StartTime: schema.Some(origin),
 		Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"}}
 	m.Jobs = []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "0", Status: schema.RunSucceeded}}
@@ -42,11 +43,8 @@ func (m *made) attempt(phase schema.Key, task int64, seconds float64) *schema.At
 	m.next++
 	a := schema.Attempt{AttemptID: m.next, PhaseID: phase, JobID: 1, ApplicationID: 1, Task: task, NativeID: fmt.Sprint(m.next),
 		StartTime: schema.Some(origin), FinishTime: schema.Some(origin.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success}
-	for i := range m.Attempts {
-		if b := &m.Attempts[i]; b.PhaseID == phase && b.Task == task {
-			a.Number++
-		}
-	}
+	a.Number = m.tries[[2]int64{phase, task}]
+	m.tries[[2]int64{phase, task}]++
 	m.Attempts = append(m.Attempts, a)
 	return &m.Attempts[len(m.Attempts)-1]
 }
