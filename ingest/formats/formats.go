@@ -1,0 +1,37 @@
+// Package formats is the table of the formats that straggler reads. It is the only package that knows them all.
+package formats
+
+import (
+	"straggler/ingest"
+	"straggler/ingest/archives"
+	"straggler/ingest/hadoop"
+	"straggler/ingest/nextflow"
+	"straggler/ingest/philly"
+	"straggler/ingest/spark"
+)
+
+// All gives the formats in the order in which they are listed. What recognises an input is its content, not this order.
+func All() []ingest.Format {
+	return []ingest.Format{
+		spark.Format(),
+		hadoop.JobHistory(),
+		hadoop.JobTracker(),
+		hadoop.Rumen(),
+		hadoop.SLS(),
+		philly.Format(),
+		archives.WfCommons(),
+		archives.SWIM(),
+		archives.SWF(),
+		nextflow.Format(),
+	}
+}
+
+// Named finds a format by the name that --from takes.
+func Named(name string) (ingest.Format, bool) {
+	for _, f := range All() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return ingest.Format{}, false
+}
