@@ -58,12 +58,14 @@ type Attributor struct {
 	bench bench
 	mid   [nParts]float64
 	rate  float64 // median fetch wait per remote byte
+	usual float64 // ln(factor) of the median task's machine
 	prior struct {
 		own      []testimony // what this phase said, by local machine
 		mean, sd []float64
 	}
 	lines []line
 	text  []byte
+	saved savings
 }
 
 // NewAttributor makes an Attributor that knows what the model knows.
@@ -72,6 +74,7 @@ func (m *Model) NewAttributor() *Attributor { return &Attributor{model: m} }
 // Attribute appends the rows of a phase's outliers to out: for each, its causes, the verdict first.
 func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attribution {
 	prepared := false
+	a.saved.begin()
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
 		if !t.Outlier() || math.IsNaN(t.Excess) || math.IsInf(t.Excess, 0) {
@@ -97,6 +100,7 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 			a.text = e.append(a.text[:0])
 			row.Evidence = string(a.text)
 			out = append(out, row)
+			a.saved.add(i, len(p.Tasks), &lines[r])
 		}
 	}
 	return out
@@ -107,15 +111,11 @@ func (a *Attributor) prepare(p *Phase) {
 	b, m := &a.bench, a.model
 	fitted := b.alone(p)
 	own := stage{}
+	if fitted {
+		own = b.asStage()
+	}
 	a.prior.own = a.prior.own[:0]
 	a.prior.mean, a.prior.sd = a.prior.mean[:0], a.prior.sd[:0]
-	if fitted {
-		e, pr, ok := b.elasticity()
-		own = stage{pr, e * pr, float64(b.fit.n), float64(b.fit.n) * math.Log(b.fit.sigma)}
-		if !ok {
-			own.precision, own.elastic = 0, 0
-		}
-	}
 	for k := range b.local.names {
 		var t testimony
 		if fitted {
@@ -138,7 +138,24 @@ func (a *Attributor) prepare(p *Phase) {
 			return 1
 		}, m.work(p.Signature, own), m.scatter(p.Signature, own))
 	}
+	a.usual = a.usualMachine()
 	a.measured()
+}
+
+// usualMachine is the median, over the tasks, of what their machines are known to take. An excess is counted from the
+// median task, so a machine is too.
+func (a *Attributor) usualMachine() float64 {
+	b := &a.bench
+	b.tmp = b.tmp[:0]
+	for _, i := range b.rows {
+		if k := b.local.of[i]; k >= 0 {
+			b.tmp = append(b.tmp, a.prior.mean[k])
+		}
+	}
+	if len(b.tmp) == 0 {
+		return 0
+	}
+	return median(b.tmp)
 }
 
 // measured finds the medians of the measured parts, and of the wait per remote byte.
@@ -259,9 +276,9 @@ func (a *Attributor) ownTime(s *split, i int, middle float64) {
 		s.sd[k] = math.Abs(f.se[k] * (x[k] - f.mid[k]) * scale)
 		left -= s.seconds[k]
 	}
-	s.seconds[ofMachine], s.sd[ofMachine] = l*s.machine, l*s.machineSD
+	s.seconds[ofMachine], s.sd[ofMachine] = l*(s.machine-a.usual), l*s.machineSD
 	left -= s.seconds[ofMachine]
-	a.itself(s, i, l, left, math.Log(body/expected)-s.machine)
+	a.itself(s, l, left, math.Log(body/expected)-s.machine)
 }
 
 // machineOf estimates the factor of the task's machine from everything but the task.
@@ -273,30 +290,29 @@ func (a *Attributor) machineOf(s *split, i int) {
 	}
 	known := a.prior.sd[k] * a.prior.sd[k]
 	p := phasePrior
-	if a.prior.mean[k] == 0 && known == 0 { // nothing but this phase speaks for the machine
-		p = machinePrior
+	if a.prior.mean[k] == 0 { // nothing but this phase speaks for the machine
+		p, known = a.model.usual, 0
 	}
-	d, v := 0.0, known+p.spike
-	if len(b.rows) > 1 {
-		d, v = b.hearsay(int32(i), known, p)
-	}
+	d, v := b.hearsay(int32(i), known, p)
 	s.machine, s.machineSD = a.prior.mean[k]+d, math.Sqrt(v)
 }
 
-// itself takes what is left of the body's excess. A task may scatter as its phase does; that part is no cause but
-// goes with the named ones in proportion, because scatter multiplies whatever made the task slow. The rest, what is
-// beyond scatter, is the attempt's own.
-func (a *Attributor) itself(s *split, i int, l, left, r float64) {
-	b := &a.bench
-	v := b.fit.sigma*b.fit.sigma + s.machineSD*s.machineSD
-	mean, variance, _ := ownPrior.posterior(r, v)
+// itself splits r, what its work and its machine do not explain, between three: its machine, as far as the machine's
+// factor in this phase is uncertain; scatter, as all tasks of the phase have it; and what is the attempt's own. The
+// scatter is no cause but goes with the named ones in proportion, because it multiplies whatever made the task slow.
+func (a *Attributor) itself(s *split, l, left, r float64) {
+	sigma2, machine2 := sq(a.bench.fit.sigma), sq(s.machineSD)
+	mean, variance, seldom := ownPrior.posterior(r, sigma2+machine2)
 	s.itself = mean
+	more := l * r * machine2 * ((1-seldom)/(sigma2+machine2) + seldom/(sigma2+machine2+ownPrior.slab))
+	s.seconds[ofMachine] += more
+	left -= more
 	own := l * mean
 	if math.Abs(own) > math.Abs(left) || own*left < 0 {
 		own = left
 	}
 	scatter := left - own
-	s.sd[ofItself] = l * math.Sqrt(variance+b.fit.sigma*b.fit.sigma)
+	s.sd[ofItself] = l * math.Sqrt(variance+sigma2)
 	var named float64
 	for k := range s.seconds {
 		if s.shares(term(k)) {

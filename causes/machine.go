@@ -92,41 +92,69 @@ type machineWindow struct {
 	window  int64
 }
 
-// prior is what is known of a machine's ln(factor) in a window before one phase, own, is heard.
+// spread is the mean of what was heard, and its variance: the larger of what the phases' own errors let expect and of
+// what the phases' differences say. differ is how much a single phase differs from the mean, beyond its errors.
+func (t *testimony) spread() (z, v, differ float64) {
+	z, v = t.mean()
+	if t.phases >= leastPhases {
+		seen := max(0, t.wzz/t.w-z*z)
+		differ = max(0, seen-float64(t.phases)/t.w+betweenPhases)
+		v = max(v, seen/float64(t.phases-1))
+	}
+	return z, v, differ
+}
+
+// prior is what is known of a machine's ln(factor) in a window before one phase, own, is heard. The variance is that
+// of the machine's factor in one phase.
 func (m *Model) prior(machine, window int64, own testimony) (mean, variance float64) {
 	if machine < 0 || machine >= int64(len(m.machines)) {
-		return 0, 0
+		return 0, m.usual.spike
 	}
 	here := m.windows[machineWindow{machine, window}]
 	elsewhere := m.machines[machine].minus(here)
 	here = here.minus(own)
-	p := machinePrior
-	if z, v := elsewhere.mean(); elsewhere.phases > 0 {
-		mean, variance, _ = machinePrior.posterior(z, v)
+	p := m.usual
+	variance = m.usual.spike
+	if elsewhere.phases > 0 {
+		z, v, differ := elsewhere.spread()
+		mean, variance, _ = p.posterior(z, v)
+		variance += differ
 		p = windowPrior
 	}
-	if z, v := here.mean(); here.phases > 0 {
-		var dv float64
-		d, dv, _ := p.posterior(z-mean, v+variance)
-		if elsewhere.phases > 0 {
-			return mean + d, min(dv+variance, v+betweenPhases)
-		}
-		return d, dv
+	if here.phases > 0 {
+		z, v, differ := here.spread()
+		d, dv, _ := p.posterior(z-mean, v)
+		return mean + d, dv + differ
 	}
 	return mean, variance
 }
 
 // window is the window of time that a task started in.
 func (m *Model) window(t *Task) int64 {
-	if !t.Start.OK || m.windowS <= 0 {
+	if !t.Start.OK {
 		return 0
 	}
+	return m.windowAt(t.Start.V)
+}
+
+func (m *Model) windowAt(t schema.Time) int64 {
 	w := schema.Time(m.windowS * 1e6)
-	n := int64(t.Start.V / w)
-	if t.Start.V < 0 && t.Start.V%w != 0 {
+	if w <= 0 {
+		return 0
+	}
+	n := int64(t / w)
+	if t < 0 && t%w != 0 {
 		n--
 	}
 	return n
+}
+
+// name is the name of a machine by its number.
+func (m *Model) name(machine int64) string {
+	if machine < 0 || machine >= int64(len(m.names)) {
+		return ""
+	}
+	return m.names[machine]
 }
 
 // hearsay is what the other tasks of a phase on its machine say about a task's: residuals beyond what was known of
@@ -135,9 +163,6 @@ func (m *Model) window(t *Task) int64 {
 func (b *bench) hearsay(i int32, known float64, p twoGroup) (mean, variance float64) {
 	b.tmp = b.tmp[:0]
 	k := b.local.of[i]
-	if k < 0 {
-		return 0, known
-	}
 	tasks := b.local.tasks(k)
 	const many = 64
 	for _, j := range tasks {

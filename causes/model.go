@@ -6,10 +6,12 @@ import "math"
 // work in stages that are executed again and again.
 type Model struct {
 	windowS  float64
+	names    []string    // of the machines, by number; may be missing
 	machines []testimony // by machine
 	windows  map[machineWindow]testimony
 	stages   map[uint64]stage
 	all      stage
+	usual    twoGroup // how machines of this store differ
 }
 
 // stage pools the executions of one stage.
@@ -34,36 +36,99 @@ func NewLearner(windowS float64) *Learner {
 
 // Hear takes a phase.
 func (l *Learner) Hear(p *Phase) {
-	b, m := &l.bench, &l.model
-	if !b.alone(p) {
+	h := l.bench.hear(p)
+	l.add(&h, p)
+}
+
+// heard is what one phase says.
+type heard struct {
+	ok       bool
+	stage    stage
+	machines []heardMachine
+}
+
+type heardMachine struct {
+	machine int64
+	first   int32 // its first task, which says the window of time
+	z, v    float64
+	n       int
+}
+
+// hear fits a phase by itself and sums up what it says.
+func (b *bench) hear(p *Phase) heard {
+	h := heard{ok: b.alone(p)}
+	if !h.ok {
+		return h
+	}
+	h.stage = b.asStage()
+	h.machines = make([]heardMachine, 0, len(b.local.names))
+	for k, machine := range b.local.names {
+		if z, v, n := b.summary(int32(k)); n > 0 {
+			h.machines = append(h.machines, heardMachine{machine: machine, first: b.local.tasks(int32(k))[0], z: z, v: v, n: n})
+		}
+	}
+	return h
+}
+
+// asStage is what the phase says about its stage.
+func (b *bench) asStage() stage {
+	n := float64(b.fit.n)
+	s := stage{n: n, scatter: n * math.Log(b.fit.sigma)}
+	if e, precision, ok := b.elasticity(); ok {
+		s.precision, s.elastic = precision, e*precision
+	}
+	return s
+}
+
+// add takes what a phase said. The order of the calls decides the last bits of the sums.
+func (l *Learner) add(h *heard, p *Phase) {
+	if !h.ok {
 		return
 	}
-	e, pr, ok := b.elasticity()
-	m.pool(p.Signature, stage{pr, e * pr, float64(b.fit.n), float64(b.fit.n) * math.Log(b.fit.sigma)}, ok)
-	for k := range b.local.names {
-		machine := b.local.names[k]
-		z, v, n := b.summary(int32(k))
-		if n == 0 {
-			continue
-		}
-		for int64(len(m.machines)) <= machine {
+	m := &l.model
+	m.pool(p.Signature, h.stage)
+	for _, s := range h.machines {
+		for int64(len(m.machines)) <= s.machine {
 			m.machines = append(m.machines, testimony{})
 		}
-		m.machines[machine].add(z, v, n, 1)
-		key := machineWindow{machine, m.window(&p.Tasks[b.local.tasks(int32(k))[0]])}
+		m.machines[s.machine].add(s.z, s.v, s.n, 1)
+		key := machineWindow{s.machine, m.window(&p.Tasks[s.first])}
 		t := m.windows[key]
-		t.add(z, v, n, 1)
+		t.add(s.z, s.v, s.n, 1)
 		m.windows[key] = t
 	}
 }
 
 // Model is what was learnt. The Learner must not be used afterwards.
-func (l *Learner) Model() *Model { return &l.model }
+func (l *Learner) Model() *Model {
+	m := &l.model
+	m.usual = machinePrior
+	m.usual.spike = max(m.usual.spike, m.population())
+	return m
+}
 
-func (m *Model) pool(signature uint64, s stage, ok bool) {
-	if !ok {
-		s.precision, s.elastic = 0, 0
+// population is how much the machines differ as a whole, as a variance of ln(factor) beyond the errors of the figures:
+// from the median absolute deviation, so that a few bad machines do not count. Generations of hardware do.
+func (m *Model) population() float64 {
+	var z, v []float64
+	for k := range m.machines {
+		if t := &m.machines[k]; t.phases >= leastPhases {
+			mean, variance := t.mean()
+			z, v = append(z, mean), append(v, variance)
+		}
 	}
+	if len(z) < 4 {
+		return 0
+	}
+	at := median(z)
+	for i := range z {
+		z[i] = math.Abs(z[i] - at)
+	}
+	s := madScale * median(z)
+	return max(0, s*s-median(v))
+}
+
+func (m *Model) pool(signature uint64, s stage) {
 	m.all.add(s, 1)
 	if signature == 0 {
 		return

@@ -392,7 +392,8 @@ func (b *bench) residuals(a float64, active []predictor, coef []float64) {
 }
 
 // scatter is the standard deviation of the residuals, from their median absolute deviation, with a prior's worth of
-// guess: a handful of tasks that happen to agree are not exact.
+// guess: a handful of tasks that happen to agree are not exact. Where machines have several tasks each it is taken
+// within them, because machines that differ are no scatter of tasks.
 func (b *bench) scatter(guess prior, parameters int) float64 {
 	b.tmp = b.tmp[:0]
 	for _, r := range b.r {
@@ -403,7 +404,34 @@ func (b *bench) scatter(guess prior, parameters int) float64 {
 	if n > 0 {
 		s = madScale * median(b.tmp)
 	}
+	if m := len(b.local.names); m > 1 && len(b.r) >= 3*m {
+		left := float64(len(b.r))
+		s = min(s, b.scatterWithin()*math.Sqrt(left/(left-float64(m))))
+	}
 	return max(sigmaMin, math.Sqrt((guess.precision*guess.mean*guess.mean+n*s*s)/(guess.precision+n)))
+}
+
+// scatterWithin is the scatter of the residuals about the medians of their machines.
+func (b *bench) scatterWithin() float64 {
+	b.tmp = b.tmp[:0]
+	for k := range b.local.names {
+		from := len(b.tmp)
+		for _, i := range b.local.tasks(int32(k)) {
+			if j := b.rowOf[i]; j >= 0 {
+				b.tmp = append(b.tmp, b.r[j])
+			}
+		}
+		own := b.tmp[from:]
+		if len(own) < 2 { // says nothing about scatter
+			b.tmp = b.tmp[:from]
+			continue
+		}
+		m := median(own)
+		for i := range own {
+			own[i] = math.Abs(own[i] - m)
+		}
+	}
+	return madScale * median(b.tmp)
 }
 
 // finish states the scatter and the share of variance explained.

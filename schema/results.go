@@ -58,6 +58,10 @@ type MachineHealth struct {
 	OutlierRate Null[float64] `col:"outlier_rate" unit:"fraction" doc:"share of its attempts that are outliers"`
 	Losses      int64         `col:"losses" doc:"outputs lost on it"`
 	Verdict     Verdict       `col:"verdict" doc:"healthy, slow, flaky, or unknown where the sample is too small"`
+	Generation  Null[float64] `col:"generation" unit:"ratio" doc:"factor of the group of machines that it is judged against: hardware that is slower as a whole is not bad"`
+	QValue      Null[float64] `col:"q_value" unit:"probability" doc:"false discovery rate at which it would be called slow in this window (Benjamini and Hochberg)"`
+	Course      Null[string]  `col:"course" doc:"over all windows: chronic, intermittent, recovered; NULL where it was never slow"`
+	Predicted   Null[float64] `col:"predicted" unit:"fraction" doc:"share of its attempts expected to be outliers in the next window: half this window's, half the long-term one (DOLLY §2.1.2)"`
 }
 
 // JobCost is what a cause cost a job: its completion time with that cause's excess removed, replayed.

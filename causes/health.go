@@ -1,0 +1,230 @@
+package causes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/schema"
+)
+
+// How a machine is judged in a window of time.
+const (
+	leastPhases = 3    // that must speak for it
+	tolerance   = 1.05 // a machine within 5 % of its generation is not slow, however sure the figure
+	worthNaming = 1.15 // nor is one whose estimate is closer than that
+)
+
+// Judgement is all machines by window, with the share of false alarms among the slow ones that it allows.
+type judgement struct {
+	model  *Model
+	fdr    float64
+	slow   map[machineWindow]int64 // outliers
+	losses map[machineWindow]int64
+	groups []group
+	base   []float64 // ln(factor) of the generation that each machine is judged against
+}
+
+// group is a generation: machines whose speeds lie together.
+type group struct {
+	center float64
+	size   int
+}
+
+// verdict is one window of one machine.
+type verdict struct {
+	key       machineWindow
+	heard     testimony
+	mean, v   float64 // ln(factor), shrunk, and its variance
+	q         float64
+	tried     bool // enough phases to be judged
+	slow      bool
+	rate      schema.Null[float64]
+	predicted schema.Null[float64]
+	course    schema.Null[string]
+}
+
+// rows judges every window of every machine.
+func (j *judgement) rows() []schema.MachineHealth {
+	j.generations()
+	vs := j.windows()
+	j.control(vs)
+	for from := 0; from < len(vs); {
+		to := from
+		for to < len(vs) && vs[to].key.machine == vs[from].key.machine {
+			to++
+		}
+		follow(vs[from:to])
+		from = to
+	}
+	rows := make([]schema.MachineHealth, len(vs))
+	for i := range vs {
+		rows[i] = j.row(&vs[i])
+	}
+	return rows
+}
+
+// windows lists what was heard, by machine and time.
+func (j *judgement) windows() []verdict {
+	vs := make([]verdict, 0, len(j.model.windows))
+	for k, t := range j.model.windows {
+		v := verdict{key: k, heard: t}
+		z, variance, _ := t.spread()
+		v.mean, v.v, _ = j.model.usual.posterior(z, variance)
+		v.tried = t.phases >= leastPhases
+		if t.attempts > 0 {
+			v.rate = schema.Some(float64(j.slow[k]) / float64(t.attempts))
+		}
+		vs = append(vs, v)
+	}
+	slices.SortFunc(vs, func(a, b verdict) int {
+		if c := cmp.Compare(a.key.machine, b.key.machine); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.key.window, b.key.window)
+	})
+	return vs
+}
+
+// control finds the windows in which a machine is slow so that at most a share fdr of them is expected to be wrong
+// (Benjamini and Hochberg 1995). Each window is tested, one-sided, against its machine's generation.
+func (j *judgement) control(vs []verdict) {
+	var order []int
+	p := make([]float64, len(vs))
+	for i := range vs {
+		if !vs[i].tried {
+			continue
+		}
+		z, v, _ := vs[i].heard.spread()
+		p[i] = 0.5 * math.Erfc((z-j.base[vs[i].key.machine]-math.Log(tolerance))/math.Sqrt(2*v))
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	q := 1.0
+	for rank := len(order); rank > 0; rank-- {
+		i := order[rank-1]
+		q = min(q, p[i]*float64(len(order))/float64(rank))
+		vs[i].q = q
+		vs[i].slow = q <= j.fdr && vs[i].mean-j.base[vs[i].key.machine] >= math.Log(worthNaming)
+	}
+}
+
+// follow looks at one machine over time: how often it was slow, whether it still is, and what to expect next.
+func follow(vs []verdict) {
+	var tried, slow, since int
+	var sum, n float64
+	for i := range vs {
+		if vs[i].rate.OK {
+			sum += vs[i].rate.V
+			n++
+			vs[i].predicted = schema.Some((vs[i].rate.V + sum/n) / 2)
+		}
+		if !vs[i].tried {
+			continue
+		}
+		tried++
+		since++
+		if vs[i].slow {
+			slow++
+			since = 0
+		}
+	}
+	if slow == 0 {
+		return
+	}
+	course := "intermittent"
+	switch {
+	case since >= 2 && 3*since >= tried: // fine for a third of the time, at the end
+		course = "recovered"
+	case 3*slow >= 2*tried:
+		course = "chronic"
+	}
+	for i := range vs {
+		vs[i].course = schema.Some(course)
+	}
+}
+
+func (j *judgement) row(v *verdict) schema.MachineHealth {
+	w := schema.Time(j.model.windowS * 1e6)
+	r := schema.MachineHealth{
+		Machine: j.model.name(v.key.machine), WindowStart: schema.Time(v.key.window) * w, WindowEnd: schema.Time(v.key.window+1) * w,
+		Attempts: v.heard.attempts, Phases: v.heard.phases, OutlierRate: v.rate, Losses: j.losses[v.key],
+		Verdict: schema.UnknownVerdict, Course: v.course, Predicted: v.predicted,
+		Generation: schema.Some(math.Exp(j.base[v.key.machine])),
+	}
+	if v.heard.phases > 0 {
+		sd := math.Sqrt(v.v)
+		r.Factor = schema.Some(math.Exp(v.mean))
+		r.FactorLow, r.FactorHigh = schema.Some(math.Exp(v.mean-1.96*sd)), schema.Some(math.Exp(v.mean+1.96*sd))
+	}
+	if v.tried {
+		r.QValue = schema.Some(v.q)
+	}
+	switch {
+	case v.slow && v.course.V == "chronic":
+		r.Verdict = schema.Slow
+	case v.slow || r.Losses > 0:
+		r.Verdict = schema.Flaky
+	case v.tried:
+		r.Verdict = schema.Healthy
+	}
+	return r
+}
+
+// generations finds groups of machines of like speed: three or more, and at least a tenth of all, without a gap
+// between them. A cluster of two generations has two groups; a lone slow machine is none. Each machine is judged
+// against its group, or else against the slowest group that is faster than it.
+func (j *judgement) generations() {
+	type speed struct {
+		machine int
+		z       float64
+	}
+	var all []speed
+	var se []float64
+	for m := range j.model.machines {
+		if t := &j.model.machines[m]; t.phases >= leastPhases {
+			z, v, _ := t.spread()
+			all = append(all, speed{m, z})
+			se = append(se, math.Sqrt(v))
+		}
+	}
+	j.base = make([]float64, len(j.model.machines))
+	if len(all) == 0 {
+		return
+	}
+	slices.SortFunc(all, func(a, b speed) int {
+		if c := cmp.Compare(a.z, b.z); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.machine, b.machine)
+	})
+	gap := max(math.Log(tolerance), 2*median(se))
+	least := max(3, (len(all)+9)/10)
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to].z-all[to-1].z <= gap {
+			to++
+		}
+		if to-from >= least {
+			j.groups = append(j.groups, group{all[from+(to-from)/2].z, to - from})
+		}
+		from = to
+	}
+	for _, s := range all {
+		j.base[s.machine] = j.nearest(s.z)
+	}
+}
+
+// nearest is the center of the slowest group that is not slower than z, or of the fastest group.
+func (j *judgement) nearest(z float64) float64 {
+	if len(j.groups) == 0 {
+		return 0
+	}
+	base := j.groups[0].center
+	for _, g := range j.groups[1:] {
+		if g.center <= z+math.Log(tolerance) {
+			base = g.center
+		}
+	}
+	return base
+}

@@ -1,0 +1,290 @@
+package causes
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed phases.sql
+var phasesSQL string
+
+//go:embed outliers.sql
+var outliersSQL string
+
+//go:embed tasks.sql
+var tasksSQL string
+
+const machinesSQL = `SELECT machine, row_number() OVER (ORDER BY machine NULLS LAST) - 1 AS number
+FROM (SELECT DISTINCT machine FROM attempts WHERE machine IS NOT NULL) AS m`
+
+// Options say how to attribute. The zero Options works.
+type Options struct {
+	WindowS       float64 // windows of time in which a machine's speed is judged; 0: an hour, longer for traces of many weeks
+	FalseShare    float64 // share of the machines called slow that may be healthy (false discovery rate); 0: 0.05
+	ChunkAttempts int64   // attempts held in memory at once; 0: 500 000. A phase is never divided
+	Workers       int     // 0: one a core
+	Tool          string  // version of straggler, for the commit
+}
+
+// ErrNotDetected is wrapped by the error about a store whose outliers nobody has looked for.
+var ErrNotDetected = errors.New("the outliers have not been detected")
+
+// Summary says what was found.
+type Summary struct {
+	Phases, Outliers int64
+	ExcessS          float64 // of all outliers
+	Causes           []CauseSummary
+	Machines         int64 // judged
+	Slow, Flaky      int64 // machines called so in at least one window
+	FalseShare       float64
+	Commit           store.Commit
+}
+
+// CauseSummary says what one cause did in the whole store.
+type CauseSummary struct {
+	Cause    schema.Cause
+	Verdicts int64   // outliers that it is the verdict of
+	Seconds  float64 // of excess, over all outliers
+}
+
+// Run attributes the outliers of a store and commits attributions, machine_health and job_costs, in place of those of
+// an earlier run.
+func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
+	r, err := newRun(ctx, eng, o)
+	if err != nil {
+		return Summary{}, fmt.Errorf("causes: %w", err)
+	}
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Causes, Tool: o.Tool})
+	if err != nil {
+		return Summary{}, fmt.Errorf("causes: %w", err)
+	}
+	if err := r.all(ctx, tx); err != nil {
+		return Summary{}, fmt.Errorf("causes: %w", errors.Join(err, tx.Abort()))
+	}
+	if r.summary.Commit, err = tx.Commit(ctx); err != nil {
+		return Summary{}, fmt.Errorf("causes: %w", err)
+	}
+	return r.summary, nil
+}
+
+// run is one Run.
+type run struct {
+	eng      store.Engine
+	o        Options
+	phases   []phaseRow
+	machines []string
+	model    *Model
+	saved    []saving
+	summary  Summary
+	byCause  map[schema.Cause]*CauseSummary
+	slowHere map[machineWindow]int64 // outliers by machine and window
+}
+
+// phaseRow is a row of phases.sql.
+type phaseRow struct {
+	ID        schema.Key               `col:"phase_id"`
+	Job       schema.Key               `col:"job_id"`
+	Name      string                   `col:"signature"`
+	Start     schema.Null[schema.Time] `col:"start_time"`
+	Finish    schema.Null[schema.Time] `col:"finish_time"`
+	Attempts  int64                    `col:"attempts"`
+	Outliers  int64                    `col:"outliers"`
+	signature uint64
+}
+
+func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {
+	if o.ChunkAttempts <= 0 {
+		o.ChunkAttempts = 500_000
+	}
+	if o.FalseShare <= 0 {
+		o.FalseShare = 0.05
+	}
+	r := &run{eng: eng, o: o, byCause: map[schema.Cause]*CauseSummary{}, slowHere: map[machineWindow]int64{}}
+	if err := eng.Materialize(ctx, "causes_machines", machinesSQL); err != nil {
+		return nil, err
+	}
+	if err := eng.Materialize(ctx, "causes_outliers", outliersSQL); err != nil {
+		return nil, err
+	}
+	if err := r.detected(ctx); err != nil {
+		return nil, err
+	}
+	type machine struct {
+		Name string `col:"machine"`
+	}
+	for m, err := range store.Read[machine](ctx, eng, "SELECT machine FROM causes_machines ORDER BY number NULLS LAST") {
+		if err != nil {
+			return nil, err
+		}
+		r.machines = append(r.machines, m.Name)
+	}
+	for p, err := range store.Read[phaseRow](ctx, eng, phasesSQL) {
+		if err != nil {
+			return nil, err
+		}
+		q := *p
+		if q.Name != "//" {
+			q.signature = xxhash.Sum64String(q.Name)
+		}
+		q.Name = ""
+		r.phases = append(r.phases, q)
+	}
+	if r.o.WindowS <= 0 {
+		r.o.WindowS = r.windowLength()
+	}
+	return r, nil
+}
+
+// detected fails when there are phases and detect has not looked at them.
+func (r *run) detected(ctx context.Context) error {
+	type counts struct {
+		Phases int64 `col:"phases"`
+		Stats  int64 `col:"stats"`
+	}
+	const sql = "SELECT p.n AS phases, s.n AS stats FROM (SELECT count(*) AS n FROM phases) AS p CROSS JOIN (SELECT count(*) AS n FROM phase_stats) AS s"
+	for c, err := range store.Read[counts](ctx, r.eng, sql) {
+		if err != nil {
+			return err
+		}
+		if c.Phases > 0 && c.Stats == 0 {
+			return fmt.Errorf("%w: run straggler detect on the store first", ErrNotDetected)
+		}
+	}
+	return nil
+}
+
+// windowLength is an hour, or longer so that no machine has more than 1 000 windows.
+func (r *run) windowLength() float64 {
+	var from, to schema.Null[schema.Time]
+	for i := range r.phases {
+		if p := &r.phases[i]; p.Start.OK && p.Finish.OK {
+			if !from.OK || p.Start.V < from.V {
+				from = p.Start
+			}
+			if !to.OK || p.Finish.V > to.V {
+				to = p.Finish
+			}
+		}
+	}
+	if !from.OK || !to.OK {
+		return 3600
+	}
+	hours := int64(to.V.Sub(from.V) / 3600 / 1000)
+	return 3600 * float64(max(1, hours+1))
+}
+
+func (r *run) all(ctx context.Context, tx *store.Tx) error {
+	if err := r.learn(ctx); err != nil {
+		return err
+	}
+	if err := r.attribute(ctx, tx); err != nil {
+		return err
+	}
+	if err := r.health(ctx, tx); err != nil {
+		return err
+	}
+	return r.jobCosts(ctx, tx)
+}
+
+// learn hears all phases.
+func (r *run) learn(ctx context.Context) error {
+	l := NewLearner(r.o.WindowS)
+	l.model.names = r.machines
+	workers := make([]bench, r.workers())
+	err := r.stream(ctx, false, func(ps []Phase) error {
+		heard := make([]heard, len(ps))
+		r.parallel(len(ps), func(worker, i int) { heard[i] = workers[worker].hear(&ps[i]) })
+		for i := range heard {
+			l.add(&heard[i], &ps[i])
+		}
+		return nil
+	})
+	r.model = l.Model()
+	return err
+}
+
+// attribute splits the outliers of all phases that have any.
+func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
+	workers := make([]*Attributor, r.workers())
+	for i := range workers {
+		workers[i] = r.model.NewAttributor()
+	}
+	type result struct {
+		rows  []schema.Attribution
+		saved []saving
+	}
+	return r.stream(ctx, true, func(ps []Phase) error {
+		results := make([]result, len(ps))
+		r.parallel(len(ps), func(worker, i int) {
+			a := workers[worker]
+			results[i].rows = a.Attribute(&ps[i], nil)
+			results[i].saved = a.saved.weigh(&ps[i], nil)
+		})
+		for i := range results {
+			r.count(&ps[i], results[i].rows)
+			r.saved = append(r.saved, results[i].saved...)
+			if err := store.Append(tx, 0, results[i].rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// count adds a phase's rows to the summary.
+func (r *run) count(p *Phase, rows []schema.Attribution) {
+	r.summary.Phases++
+	for i := range rows {
+		a := &rows[i]
+		c := r.byCause[a.Cause]
+		if c == nil {
+			c = &CauseSummary{Cause: a.Cause}
+			r.byCause[a.Cause] = c
+		}
+		c.Seconds += a.Seconds
+		r.summary.ExcessS += a.Seconds
+		if a.Rank == 1 {
+			c.Verdicts++
+			r.summary.Outliers++
+		}
+	}
+	for i := range p.Tasks {
+		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
+			r.slowHere[machineWindow{t.Machine, r.model.window(t)}]++
+		}
+	}
+}
+
+// causeSummaries sorts them by seconds.
+func (r *run) causeSummaries() []CauseSummary {
+	var out []CauseSummary
+	for _, w := range schema.Cause("").Words() {
+		if c := r.byCause[schema.Cause(w)]; c != nil {
+			out = append(out, *c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b CauseSummary) int {
+		switch {
+		case a.Seconds > b.Seconds:
+			return -1
+		case a.Seconds < b.Seconds:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+func rangeSQL(low, high schema.Key) string {
+	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(tasksSQL)
+}

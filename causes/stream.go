@@ -1,0 +1,150 @@
+package causes
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// chunk is a run of phases that is read and worked on at once.
+type chunk struct {
+	phases   []phaseRow
+	attempts int64
+}
+
+// chunks divides the phases, in order, into chunks of about so many attempts.
+func (r *run) chunks(outliersOnly bool) []chunk {
+	var out []chunk
+	var c chunk
+	for i := range r.phases {
+		p := &r.phases[i]
+		if outliersOnly && p.Outliers == 0 {
+			continue
+		}
+		if c.attempts > 0 && c.attempts+p.Attempts > r.o.ChunkAttempts {
+			out = append(out, c)
+			c = chunk{}
+		}
+		c.phases = append(c.phases, *p)
+		c.attempts += p.Attempts
+	}
+	if c.attempts > 0 {
+		out = append(out, c)
+	}
+	return out
+}
+
+// stream reads the phases chunk by chunk, in order, and hands them to work; the next chunk is read meanwhile.
+func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) error) error {
+	outer := ctx
+	ctx, cancel := context.WithCancel(outer)
+	defer cancel()
+	type read struct {
+		phases []Phase
+		err    error
+	}
+	ready, done := make(chan read), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(ready)
+		for _, c := range r.chunks(outliersOnly) {
+			ps, err := r.read(ctx, &c)
+			select {
+			case ready <- read{ps, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	var err error
+	for c := range ready {
+		if err = c.err; err == nil {
+			err = work(c.phases)
+		}
+		if err != nil {
+			break
+		}
+	}
+	cancel()
+	<-done
+	if err == nil { // a reader that was told to stop has nothing to say
+		err = outer.Err()
+	}
+	return err
+}
+
+// read reads the attempts of a chunk and sorts them by phase. Rows come in any order, and rows of other phases may
+// come between; within a phase they are put in the order of their keys, so that every run sums alike.
+func (r *run) read(ctx context.Context, c *chunk) ([]Phase, error) {
+	tasks := make([]Task, c.attempts)
+	phases := make([]Phase, len(c.phases))
+	index := make(map[schema.Key]int, len(c.phases))
+	at := int64(0)
+	for i, p := range c.phases {
+		phases[i] = Phase{ID: p.ID, Signature: p.signature, Tasks: tasks[at:at:min(at+p.Attempts, int64(len(tasks)))]}
+		index[p.ID] = i
+		at += p.Attempts
+	}
+	last, lastIndex := schema.Key(0), -1
+	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID)) {
+		if err != nil {
+			return nil, err
+		}
+		if t.Phase != last || lastIndex < 0 {
+			i, ok := index[t.Phase]
+			if !ok {
+				continue
+			}
+			last, lastIndex = t.Phase, i
+		}
+		p := &phases[lastIndex]
+		p.Tasks = append(p.Tasks, *t)
+	}
+	for i := range phases {
+		byKey := func(a, b Task) int { return cmp.Compare(a.Attempt, b.Attempt) }
+		if !slices.IsSortedFunc(phases[i].Tasks, byKey) {
+			slices.SortFunc(phases[i].Tasks, byKey)
+		}
+	}
+	return phases, nil
+}
+
+func (r *run) workers() int {
+	if r.o.Workers > 0 {
+		return r.o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// parallel calls f for every i under n, on all workers; a worker runs one call at a time.
+func (r *run) parallel(n int, f func(worker, i int)) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	next := 0
+	const batch = 16
+	for w := range r.workers() {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				from := next
+				next += batch
+				mu.Unlock()
+				if from >= n {
+					return
+				}
+				for i := from; i < min(n, from+batch); i++ {
+					f(w, i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,23 @@
+-- The attempts of a range of phases as attribution looks at them; NaN is unknown.
+SELECT a.attempt_id, a.phase_id, a.task, a.start_time, a.duration_s,
+  coalesce(m.number, -1) AS machine,
+  a.status = 'success' AS succeeded,
+  coalesce(o.again, 1) = 0 AS slow,
+  coalesce(o.again, 0) = 1 AS recompute,
+  coalesce(o.excess_s, CAST('NaN' AS DOUBLE)) AS excess_s,
+  coalesce(CAST(a.input_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS input_bytes,
+  coalesce(CAST(a.remote_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS remote_bytes,
+  coalesce(CAST(a.input_records AS DOUBLE), CAST('NaN' AS DOUBLE)) AS input_records,
+  coalesce(CAST(coalesce(a.output_bytes + a.shuffle_write_bytes, a.output_bytes, a.shuffle_write_bytes) AS DOUBLE), CAST('NaN' AS DOUBLE)) AS written_bytes,
+  coalesce(CAST(a.spill_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS spill_bytes,
+  CASE WHEN a.locality IN ('process_local', 'node_local') THEN 0e0
+       WHEN a.locality IN ('rack_local', 'any') THEN 1e0
+       ELSE CAST('NaN' AS DOUBLE) END AS away,
+  coalesce(a.fetch_wait_s, CAST('NaN' AS DOUBLE)) AS fetch_wait_s,
+  coalesce(a.gc_s, CAST('NaN' AS DOUBLE)) AS gc_s,
+  coalesce(a.scheduler_delay_s, CAST('NaN' AS DOUBLE)) AS scheduler_delay_s,
+  coalesce(a.deserialize_s + a.result_s, a.deserialize_s, a.result_s, CAST('NaN' AS DOUBLE)) AS convert_s
+FROM attempts a
+  LEFT JOIN causes_machines m ON m.machine = a.machine
+  LEFT JOIN causes_outliers o ON o.attempt_id = a.attempt_id
+WHERE a.phase_id BETWEEN {low} AND {high} AND a.duration_s BETWEEN 0 AND 1e15
