@@ -13,7 +13,7 @@ type causeInfo struct {
 // notOutlier is the cause of LostPart that stands for tasks which ended late and are no outliers.
 const notOutlier schema.Cause = ""
 
-var causeTable = []causeInfo{
+var causeTable = [...]causeInfo{
 	{schema.BadMachine, "M", "bad machine", "its machine is slower than the others with the same work"},
 	{schema.DataSkew, "D", "data skew", "it had more data than the others"},
 	{schema.Network, "N", "network", "it waited for data from other machines"},
@@ -38,12 +38,16 @@ func infoOf(c schema.Cause) causeInfo {
 	return causeInfo{Cause: schema.UnexplainedCause, Letter: "?", Title: clean(string(c), 24), Doc: "a cause this version does not know"}
 }
 
-// causeOrder is the place of a cause in the table.
+// causeOrder is the place of a cause in the table; a cause that this version does not know counts as unexplained.
 func causeOrder(c schema.Cause) int {
-	for i, info := range causeTable {
-		if info.Cause == c {
+	unexplained := 0
+	for i := range causeTable {
+		switch causeTable[i].Cause {
+		case c:
 			return i
+		case schema.UnexplainedCause:
+			unexplained = i
 		}
 	}
-	return len(causeTable)
+	return unexplained
 }

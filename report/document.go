@@ -157,6 +157,7 @@ type JobRow struct {
 	NativeID      string                   `col:"native_id"`
 	Name          schema.Null[string]      `col:"name"`
 	SubmitTime    schema.Null[schema.Time] `col:"submit_time"`
+	StartTime     schema.Null[schema.Time] `col:"start_time"`
 	FinishTime    schema.Null[schema.Time] `col:"finish_time"`
 	Status        schema.RunStatus         `col:"status"`
 	Phases        int64                    `col:"phases" doc:"phases that ran"`
@@ -363,6 +364,8 @@ type Machine struct {
 	MachineRow
 	CostS schema.Null[float64] `col:"cost_s" unit:"s" doc:"part of the time jobs lost that goes to bad_machine on it"`
 	Cells []Heat               `col:"cells" doc:"one a column of the heat map"`
+
+	shown int64 // attempts of the window that Factor is of
 }
 
 // MachineRow is what machines.sql gives.

@@ -74,7 +74,7 @@ func newPage(d *Document) *page {
 		Style:    template.HTML("<style>" + styleText + "</style>"),
 		Script:   template.HTML("<script>" + scriptText + "</script>"),
 		Patterns: patterns(), Stack: newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), Legend: legend(d.Cost.Loss.Parts),
-		First: firstAdvice(d), Facts: facts(d), Phases: phaseViews(d), Marks: markLegend(), Heat: newHeat(&d.Machines), Advice: adviceViews(d),
+		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), Marks: markLegend(), Heat: newHeat(&d.Machines), Advice: adviceViews(d),
 		Queries: queryHelp(d), Sources: sources(d),
 		Tables: pageTables{newTable(applicationsTable(d)), newTable(caveatsTable(d)), newTable(rejectsTable(d)), newTable(ingestsTable(d)),
 			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), newTable(savingsTable(d))}}
@@ -154,7 +154,7 @@ func shellWord(s string) string {
 	return s
 }
 
-func facts(d *Document) []factView {
+func factViews(d *Document) []factView {
 	c := d.Trust.Counts
 	var bytes int64
 	for _, i := range d.Trust.Ingests.Rows {

@@ -1,0 +1,526 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/schema"
+)
+
+// worth is the part of all job time from which a gain is worth someone's while; under it, the advice is to do nothing.
+const worth = 0.01
+
+// rule turns what is known into advice, or into nothing.
+type rule struct {
+	name  string
+	doc   string
+	apply func(k *known) []Advice
+}
+
+// rules is the table of advice. Their advice is sorted by gain afterwards.
+var rules = [...]rule{
+	{"drain_machine", "a machine that takes longer than the others for the same work", adviseDrain},
+	{"split_partition", "tasks with more data than the others: copies would be as slow", adviseSkew},
+	{"fix_network", "tasks that waited for data from other machines", adviseNetwork},
+	{"keep_outputs", "outputs that were lost and made again", adviseRecompute},
+	{"give_memory", "garbage collection", adviseGC},
+	{"avoid_spill", "data that did not fit in memory", adviseSpill},
+	{"relieve_driver", "delays between launch and run", adviseScheduler},
+	{"slim_tasks", "unpacking code and variables", adviseDeserialize},
+	{"wait_for_locality", "tasks that ran away from their data", adviseLocality},
+	{"speculate", "tasks that were slow there and then, which a copy elsewhere would beat", adviseSpeculation},
+	{"cannot_tell", "lost time that no cause explains", adviseUnexplained},
+}
+
+// known is what rules look at.
+type known struct {
+	d *Document
+	f *facts
+}
+
+// advise applies all rules: what brings most comes first, then what cannot be told, and an honest nothing when no
+// advice is worth following.
+func advise(d *Document, f *facts) []Advice {
+	k := &known{d, f}
+	if d.Trust.Counts.Attempts == 0 {
+		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: no attempts were read",
+			Action: "Look at the rejects and caveats above, and name the format with --from if it was not recognised."}}
+	}
+	var acts, others []Advice
+	small := 0.0
+	for _, r := range rules {
+		for _, a := range r.apply(k) {
+			a.Rule = r.name
+			switch {
+			case a.Kind != Act:
+				others = append(others, a)
+			case a.GainS.OK && a.GainS.V < worth*d.Cost.Loss.CompletionS.V:
+				small += a.GainS.V
+			default:
+				acts = append(acts, a)
+			}
+		}
+	}
+	slices.SortStableFunc(acts, func(a, b Advice) int { return -cmp.Compare(a.GainS.V, b.GainS.V) })
+	if len(acts) == 0 {
+		acts = append(acts, k.nothing(small, others))
+		if acts[0].Kind == CannotTell {
+			return others
+		}
+	}
+	return append(acts, others...)
+}
+
+// nothing says that nothing is worth doing, unless that cannot be told.
+func (k *known) nothing(small float64, others []Advice) Advice {
+	l := k.d.Cost.Loss
+	if !l.LostS.OK || len(others) > 0 && l.LostShare.V >= 5*worth {
+		if len(others) == 0 {
+			return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks before one can be called slow."}
+		}
+		return Advice{Kind: CannotTell}
+	}
+	a := Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing worth doing about stragglers", Confidence: High,
+		Action: fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", seconds(l.LostS.V), null(l.CompletionS, seconds), null(l.LostShare, percent))}
+	if small > 0 {
+		a.Action += fmt.Sprintf(" All remedies together would bring at most %s.", seconds(small))
+	}
+	if k.d.Trust.Counts.Incomplete > 0 {
+		a.Confidence, a.Reason = Low, "the log is not complete"
+	}
+	return a
+}
+
+// lost is the job time that a cause cost.
+func (k *known) lost(c schema.Cause) float64 {
+	for _, x := range k.d.Cost.Causes {
+		if x.Cause == c {
+			return x.LostS.V
+		}
+	}
+	return 0
+}
+
+// gain fills in what removing a cause should bring: the replay where there is one, else the time lost to it.
+func (k *known) gain(a Advice, c schema.Cause) Advice {
+	a.Kind = Act
+	a.GainS, a.GainBasis = schema.Some(k.lost(c)), "job time lost to it; the most that removing all of it brings"
+	for _, x := range k.d.Cost.Causes {
+		if x.Cause == c && x.CostS.OK && x.CostLow.OK && x.CostHigh.OK {
+			a.GainS, a.GainLow, a.GainHigh, a.GainBasis = x.CostS, x.CostLow, x.CostHigh, "jobs replayed without it"
+		}
+	}
+	if a.Confidence == "" {
+		a.Confidence, a.Reason = k.sure(c)
+	}
+	return a
+}
+
+// sure is how sure the verdicts for a cause are, by those that cost most.
+func (k *known) sure(c schema.Cause) (Confidence, string) {
+	sum, weight, n := 0.0, 0.0, int64(0)
+	for i := range k.d.Outliers.Rows {
+		o := &k.d.Outliers.Rows[i]
+		if o.Cause != c || !o.Confidence.OK {
+			continue
+		}
+		w := o.CostS.V + 1e-3
+		sum, weight, n = sum+w*o.Confidence.V, weight+w, n+1
+	}
+	if n == 0 {
+		return Low, "no verdict says how sure it is"
+	}
+	mean := sum / weight
+	reason := fmt.Sprintf("%s, %s sure on average", plural(n, "verdict", "verdicts"), percent(mean))
+	switch {
+	case mean >= 0.9:
+		return High, reason
+	case mean >= 0.7:
+		return Medium, reason
+	}
+	return Low, reason
+}
+
+// spark says that all listed applications are Spark's, so that its settings may be spoken of.
+func (k *known) spark() bool {
+	for _, a := range k.d.Trust.Applications.Rows {
+		if a.Framework != "spark" {
+			return false
+		}
+	}
+	return len(k.d.Trust.Applications.Rows) > 0
+}
+
+// set is a setting with what the log says of it.
+func (k *known) set(name, value string) Setting {
+	return Setting{Name: name, Value: value, Current: k.f.settings[name]}
+}
+
+// is says that a setting has a value; def is what holds where the log does not say.
+func (k *known) is(name, value, def string) bool {
+	return strings.EqualFold(k.f.settings[name].Or(def), value)
+}
+
+// worstOf lists the outliers of a cause, as ranked.
+func (k *known) worstOf(c schema.Cause) []*Outlier {
+	var out []*Outlier
+	for i := range k.d.Outliers.Rows {
+		if k.d.Outliers.Rows[i].Cause == c {
+			out = append(out, &k.d.Outliers.Rows[i])
+		}
+	}
+	return out
+}
+
+func causeSQL(c schema.Cause) string {
+	return fmt.Sprintf("SELECT a.machine, a.phase_id, a.task, a.native_id, a.duration_s, c.seconds, c.confidence, c.evidence\nFROM attributions c JOIN attempts a ON a.attempt_id = c.attempt_id\nWHERE c.cause = '%s' AND c.rank = 1 ORDER BY c.seconds DESC NULLS LAST", c)
+}
+
+func adviseDrain(k *known) []Advice {
+	var slow []*Machine
+	for i := range k.d.Machines.List.Rows {
+		if m := &k.d.Machines.List.Rows[i]; badVerdict(m.Verdict) && m.CostS.V > 0 {
+			slow = append(slow, m)
+		}
+	}
+	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
+	if many := k.d.Machines.List.Total; len(slow) >= 3 && int64(len(slow))*4 >= many {
+		names, cost := []string{}, 0.0
+		for _, m := range slow[:min(len(slow), 6)] {
+			names = append(names, fmt.Sprintf("%s (%s)", name(m.Machine), null(m.Factor, times)))
+		}
+		for _, m := range slow {
+			cost += m.CostS.V
+		}
+		return []Advice{k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), count(many)),
+			Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
+			Evidence: "Factors: " + join(names) + ".", SQL: "SELECT * FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY factor DESC NULLS LAST"}, cost)}
+	}
+	var out []Advice
+	for _, m := range slow[:min(len(slow), 3)] {
+		out = append(out, k.drain(m))
+	}
+	return out
+}
+
+func (k *known) drain(m *Machine) Advice {
+	a := Advice{Title: "Drain " + name(m.Machine),
+		Action:   "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help.",
+		Evidence: fmt.Sprintf("Tasks there take %s the predicted time", null(m.Factor, times))}
+	if span := interval(m.FactorLow, m.FactorHigh, times); span != "" {
+		a.Evidence += " (95 % interval " + span + ")"
+	}
+	a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+	if m.Windows > 1 {
+		a.Evidence += fmt.Sprintf(" It was so in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
+	}
+	if lit, ok := quoteSQL(m.Machine); ok {
+		a.SQL = "SELECT * FROM machine_health WHERE machine = " + lit + " ORDER BY window_start NULLS LAST"
+	}
+	if k.spark() {
+		a.Action += " Until then, exclude it from new executors (on YARN by the line below; on Kubernetes cordon the node)."
+		a.Settings = []Setting{k.set("spark.yarn.exclude.nodes", m.Machine)}
+	}
+	switch {
+	case m.FactorLow.OK && m.FactorLow.V > 1.25 && m.Phases >= 3:
+		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
+	case m.FactorLow.OK && m.FactorLow.V > 1:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×"
+	default:
+		a.Confidence, a.Reason = Low, "the interval reaches 1×"
+	}
+	return k.gainOf(a, m.CostS.V)
+}
+
+// gainOf fills in a gain that is part of what a cause cost.
+func (k *known) gainOf(a Advice, s float64) Advice {
+	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; the most that removing all of it brings"
+	if a.Confidence == "" {
+		a.Confidence, a.Reason = k.sure(schema.BadMachine)
+	}
+	return a
+}
+
+func adviseSkew(k *known) []Advice {
+	var out []Advice
+	byPhase := map[schema.Key][]*Outlier{}
+	var order []schema.Key
+	for _, o := range k.worstOf(schema.DataSkew) {
+		if byPhase[o.PhaseID] == nil {
+			order = append(order, o.PhaseID)
+		}
+		byPhase[o.PhaseID] = append(byPhase[o.PhaseID], o)
+	}
+	for _, p := range order[:min(len(order), 3)] {
+		out = append(out, k.split(byPhase[p]))
+	}
+	return out
+}
+
+func (k *known) split(tasks []*Outlier) Advice {
+	o := tasks[0]
+	gain, list := 0.0, []string{}
+	for _, p := range k.d.Phases.Rows {
+		if p.PhaseID == o.PhaseID {
+			for _, part := range p.Parts {
+				if part.Cause == schema.DataSkew {
+					gain = part.LostS
+				}
+			}
+		}
+	}
+	sum, largest, median := 0.0, 0.0, 0.0
+	for i, t := range tasks {
+		sum += t.CostS.V
+		if i < 5 {
+			list = append(list, strconv.FormatInt(t.Task, 10))
+		}
+		for _, c := range t.Causes {
+			if e := parseEvidence(c.Evidence); c.Cause == schema.DataSkew && e.Unit == "bytes" && e.ratio() > 1 && *e.Value > largest {
+				largest, median = *e.Value, *e.Median
+			}
+		}
+	}
+	phase := phaseTitle(o.Phase, o.PhaseAttempt)
+	if n := named(o.PhaseName); n != "" {
+		phase += " (" + n + ")"
+	}
+	a := Advice{Kind: Act, GainS: schema.Some(max(gain, sum)), GainBasis: "job time lost to it, were its data spread evenly",
+		Title:    fmt.Sprintf("Split %s %s of %s", pluralWord(len(tasks), "partition", "partitions"), join(list), phase),
+		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
+		Evidence: o.Words,
+		SQL:      fmt.Sprintf("SELECT task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id = %d AND status = 'success' ORDER BY input_bytes DESC NULLS LAST", o.PhaseID)}
+	a.Confidence, a.Reason = k.sure(schema.DataSkew)
+	if k.spark() && largest > 0 {
+		a.Action += " If the phase is a join of Spark SQL, the lines below let Spark split such partitions by itself."
+		a.Settings = []Setting{k.set("spark.sql.adaptive.enabled", "true"), k.set("spark.sql.adaptive.skewJoin.enabled", "true")}
+		if factor := largest / median; factor < 6.25 { // the default is 5
+			a.Settings = append(a.Settings, k.set("spark.sql.adaptive.skewJoin.skewedPartitionFactor", strconv.FormatFloat(math.Max(1.5, math.Floor(factor*8)/10), 'f', -1, 64)))
+		}
+		if largest < 320<<20 { // the default is 256 MiB
+			a.Settings = append(a.Settings, k.set("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", sparkSize(largest/2)))
+		}
+	}
+	return a
+}
+
+// sparkSize is a size as Spark's settings take it.
+func sparkSize(v float64) string {
+	if v >= 1<<20 {
+		return fmt.Sprintf("%dm", int64(v)>>20)
+	}
+	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
+}
+
+func pluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func adviseNetwork(k *known) []Advice {
+	tasks := k.worstOf(schema.Network)
+	if len(tasks) == 0 && k.lost(schema.Network) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Find the slow link", SQL: causeSQL(schema.Network),
+		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran, and look for one much below the rest; else spread the reads over time or racks."}
+	byMachine, total := map[string]float64{}, 0.0
+	for _, o := range tasks {
+		byMachine[o.Machine.V] += o.CostS.V
+		total += o.CostS.V
+	}
+	for _, o := range tasks {
+		if m := o.Machine; m.OK && len(tasks) >= 3 && byMachine[m.V] >= 0.6*total && total > 0 {
+			a.Title = "Check the network link of " + name(m.V)
+			a.Action = fmt.Sprintf("Most of the time lost to waiting for blocks was lost by tasks on %s: look at its link, errors and neighbours, and at its incoming rate while these phases ran.", name(m.V))
+			break
+		}
+	}
+	if len(tasks) > 0 {
+		a.Evidence = tasks[0].Words
+	}
+	return []Advice{k.gain(a, schema.Network)}
+}
+
+func adviseRecompute(k *known) []Advice {
+	if k.lost(schema.Recompute) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Keep outputs that later phases need", SQL: "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST",
+		Action: "Outputs were lost with the process or the machine that held them, and were made again while others waited. Let them outlive the process that wrote them."}
+	if n := len(k.f.losses); n > 0 {
+		l := k.f.losses[0]
+		a.Evidence = fmt.Sprintf("%s lost", plural(l.Losses, "output", "outputs"))
+		if l.Machine != "" {
+			a.Title += fmt.Sprintf(", and look at %s", name(l.Machine))
+			a.Evidence += " on " + name(l.Machine)
+		}
+		if n > 1 {
+			a.Evidence += fmt.Sprintf(", and on %s", plural(int64(n-1), "other machine", "other machines"))
+		}
+		a.Evidence += "."
+	}
+	if k.spark() {
+		a.Action += " On YARN or standalone, run the external shuffle service; where executors are taken away with warning, let them hand over their blocks."
+		a.Settings = []Setting{k.set("spark.shuffle.service.enabled", "true"), k.set("spark.decommission.enabled", "true"),
+			k.set("spark.storage.decommission.enabled", "true"), k.set("spark.storage.decommission.shuffleBlocks.enabled", "true")}
+		if k.is("spark.shuffle.service.enabled", "true", "false") {
+			a.Settings = a.Settings[1:]
+		}
+	}
+	return []Advice{k.gain(a, schema.Recompute)}
+}
+
+func adviseGC(k *known) []Advice {
+	if k.lost(schema.GC) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Give executors more memory, or fewer tasks at once", SQL: causeSQL(schema.GC),
+		Action: "Processes collected garbage while tasks waited. Half as much memory again, or fewer tasks in each process, makes collections rarer."}
+	if k.spark() {
+		if m, ok := scaleSize(k.f.settings["spark.executor.memory"].Or("1g"), 1.5); ok {
+			a.Settings = append(a.Settings, k.set("spark.executor.memory", m))
+		}
+	}
+	if t := k.worstOf(schema.GC); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.GC)}
+}
+
+// scaleSize multiplies a size of Spark's settings, such as 4g or 512m.
+func scaleSize(s string, by float64) (string, bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	digits := strings.TrimRight(s, "bkmgt")
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || n <= 0 {
+		return "", false
+	}
+	switch strings.TrimSuffix(s[len(digits):], "b") {
+	case "g":
+		return fmt.Sprintf("%dm", int64(float64(n)*1024*by)), true
+	case "m", "":
+		return fmt.Sprintf("%dm", int64(float64(n)*by)), true
+	}
+	return "", false
+}
+
+func adviseSpill(k *known) []Advice {
+	if k.lost(schema.Spill) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Make partitions small enough for memory", SQL: causeSQL(schema.Spill),
+		Action: "Tasks wrote to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."}
+	if k.spark() {
+		if n, err := strconv.Atoi(k.f.settings["spark.sql.shuffle.partitions"].Or("200")); err == nil && n > 0 && n < 1e6 {
+			a.Settings = append(a.Settings, k.set("spark.sql.shuffle.partitions", strconv.Itoa(2*n)))
+		}
+	}
+	if t := k.worstOf(schema.Spill); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Spill)}
+}
+
+func adviseScheduler(k *known) []Advice {
+	if k.lost(schema.Scheduler) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Relieve the driver", SQL: causeSQL(schema.Scheduler),
+		Action: "Tasks waited between launch and run, or for their results to be taken. Look at the driver’s load and collections at that time; fewer and longer tasks, and smaller results, ask less of it."}
+	if t := k.worstOf(schema.Scheduler); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Scheduler)}
+}
+
+func adviseDeserialize(k *known) []Advice {
+	if k.lost(schema.Deserialize) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Make tasks lighter to start", SQL: causeSQL(schema.Deserialize),
+		Action: "Tasks spent their time unpacking code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."}
+	if t := k.worstOf(schema.Deserialize); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Deserialize)}
+}
+
+func adviseLocality(k *known) []Advice {
+	if k.lost(schema.LocalityMiss) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Wait a little longer for a slot near the data", SQL: causeSQL(schema.LocalityMiss), Confidence: Low,
+		Reason: "waiting also delays tasks that would have been fast anywhere", Action: "Tasks ran away from their data and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
+	if k.spark() {
+		a.Settings = []Setting{k.set("spark.locality.wait", "6s")}
+	}
+	return []Advice{k.gain(a, schema.LocalityMiss)}
+}
+
+func adviseSpeculation(k *known) []Advice {
+	lost := k.lost(schema.Transient)
+	if lost == 0 && k.lost(schema.BadMachine) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Run copies of slow tasks elsewhere", SQL: causeSQL(schema.Transient),
+		Action: "Tasks were slow there and then for no recorded reason; copies on other machines would have been fast."}
+	if lost == 0 {
+		return nil // a bad machine is better drained than raced
+	}
+	if t := k.worstOf(schema.Transient); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	if k.f.copies > 0 {
+		a.Title = "Speculate earlier"
+		a.Evidence += fmt.Sprintf(" Copies ran already: %s, of which %s won.", count(k.f.copies), count(k.f.wins))
+	}
+	if k.spark() {
+		a.Settings = []Setting{k.set("spark.speculation", "true"), k.set("spark.speculation.multiplier", "1.5"), k.set("spark.speculation.quantile", "0.75")}
+		if k.f.copies > 0 || k.is("spark.speculation", "true", "false") {
+			a.Title = "Speculate earlier"
+			a.Settings = []Setting{k.set("spark.speculation.multiplier", "1.3"), k.set("spark.speculation.quantile", "0.5")}
+		}
+	}
+	a = k.gain(a, schema.Transient)
+	if s := k.saving("spark"); s != nil && s.SavingS.OK {
+		a.GainS, a.GainLow, a.GainHigh, a.GainBasis = s.SavingS, s.SavingLow, s.SavingHigh, "Spark’s speculation replayed on this trace"
+	}
+	return []Advice{a}
+}
+
+// saving finds the replay of a policy that saves most.
+func (k *known) saving(policy string) *Saving {
+	for i := range k.d.Cost.Whatif.Rows {
+		if s := &k.d.Cost.Whatif.Rows[i]; s.Policy == policy {
+			return s
+		}
+	}
+	return nil
+}
+
+func adviseUnexplained(k *known) []Advice {
+	l := k.d.Cost.Loss
+	unexplained := k.lost(schema.UnexplainedCause)
+	late := k.lost(notOutlier)
+	var out []Advice
+	if l.LostS.V > 0 && unexplained >= 0.15*l.LostS.V && unexplained >= worth*l.CompletionS.V {
+		a := Advice{Kind: CannotTell, Title: fmt.Sprintf("Cannot tell: %s of the lost time has no cause", seconds(unexplained)), SQL: causeSQL(schema.UnexplainedCause),
+			Action: "More runs of the same application in one store give the model more tasks to learn from."}
+		if t := k.worstOf(schema.UnexplainedCause); len(t) > 0 {
+			a.Evidence = t[0].Words
+		}
+		out = append(out, a)
+	}
+	if l.LostS.V > 0 && late >= 0.3*l.LostS.V && late >= worth*l.CompletionS.V {
+		out = append(out, Advice{Kind: CannotTell, Title: fmt.Sprintf("%s were lost to tasks that are no outliers", upper(seconds(late))),
+			Action: "They ended late because they started late, or were only a little slower than the median. More, smaller tasks or more slots shorten such tails; no straggler remedy does."})
+	}
+	return out
+}

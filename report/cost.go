@@ -1,0 +1,140 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/schema"
+)
+
+// What late tasks cost is counted in three steps, each of which divides what the one before it found:
+//
+//   - a job lost as much as it would have ended earlier had each of its phases ended earlier by its own lost time,
+//     every phase starting as long after the last of those it waited for as it really did (jobLoss);
+//   - the phases of its critical path share that in proportion to their own lost time (jobLoss, again);
+//   - the tasks of a phase share its part: each stretch of the phase's lost time is divided equally among the tasks that
+//     ended after it, because it is won only when all of them are faster (shares.sql). That is the Shapley value of the
+//     game in which a set of tasks wins what the phase wins when just they take at most the median.
+
+// phaseNode is a phase in the order of time of its job. Times are seconds from any origin.
+type phaseNode struct {
+	phase         schema.Key
+	attempt       int32
+	start, finish float64
+	lost          float64
+}
+
+// loss is what a job lost and how its phases share it.
+type loss struct {
+	lostS    float64
+	costs    []float64 // by node, sum to lostS
+	critical []bool    // by node
+}
+
+// jobLoss computes a job's loss from its phases and the edges between them, given as indices of nodes. Edges that lead
+// back in time are ignored: a log may claim anything. A re-submitted phase without edges waits for the last phase that
+// ended before it started. Slots are not modelled: a phase that wins time does not start its successors' tasks any
+// faster, and phases that compete for slots do not make room for each other.
+func jobLoss(nodes []phaseNode, edges [][2]int) loss {
+	out := loss{costs: make([]float64, len(nodes)), critical: make([]bool, len(nodes))}
+	if len(nodes) == 0 {
+		return out
+	}
+	order, before := predecessors(nodes, edges)
+	finish := make([]float64, len(nodes)) // had the phases lost nothing
+	waited := make([]int, len(nodes))     // the predecessor that ended last, -1 for none
+	last := order[0]
+	end, newEnd := math.Inf(-1), math.Inf(-1)
+	for _, i := range order {
+		n := &nodes[i]
+		start := n.start
+		waited[i] = -1
+		if len(before[i]) > 0 {
+			was, is := math.Inf(-1), math.Inf(-1)
+			for _, p := range before[i] {
+				if nodes[p].finish > was {
+					was, waited[i] = nodes[p].finish, p
+				}
+				is = max(is, finish[p])
+			}
+			start += is - was
+		}
+		finish[i] = start + max(n.finish-n.start-n.lost, 0)
+		newEnd = max(newEnd, finish[i])
+		if n.finish > end {
+			end, last = n.finish, i
+		}
+	}
+	out.lostS = max(end-newEnd, 0)
+	onPath := 0.0
+	for i := last; i >= 0; i = waited[i] {
+		out.critical[i] = true
+		onPath += nodes[i].lost
+	}
+	for i := range nodes {
+		if out.critical[i] && onPath > 0 {
+			out.costs[i] = out.lostS * (nodes[i].lost / onPath)
+		}
+	}
+	return out
+}
+
+// predecessors gives the nodes in order of time and, for each, those it waited for.
+func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]int) {
+	order = make([]int, len(nodes))
+	place := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(nodes[a].start, nodes[b].start), cmp.Compare(nodes[a].finish, nodes[b].finish), cmp.Compare(nodes[a].phase, nodes[b].phase))
+	})
+	for p, i := range order {
+		place[i] = p
+	}
+	before = make([][]int, len(nodes))
+	for _, e := range edges {
+		if place[e[0]] < place[e[1]] {
+			before[e[1]] = append(before[e[1]], e[0])
+		}
+	}
+	ended := -1 // the phase that ended last among those looked at; only right for those that ended before
+	byEnd := slices.Clone(order)
+	slices.SortStableFunc(byEnd, func(a, b int) int { return cmp.Compare(nodes[a].finish, nodes[b].finish) })
+	next := 0
+	for _, i := range order {
+		for next < len(byEnd) && nodes[byEnd[next]].finish <= nodes[i].start {
+			ended = byEnd[next]
+			next++
+		}
+		if nodes[i].attempt > 0 && len(before[i]) == 0 && ended >= 0 && place[ended] < place[i] {
+			before[i] = append(before[i], ended)
+		}
+	}
+	return order, before
+}
+
+// parts adds up lost time by cause, in the order of the table of causes.
+type parts struct {
+	seconds [len(causeTable)]float64
+}
+
+func (p *parts) add(c schema.Cause, s float64) { p.seconds[causeOrder(c)] += s }
+
+func (p *parts) merge(q *parts) {
+	for i := range p.seconds {
+		p.seconds[i] += q.seconds[i]
+	}
+}
+
+// list is what is not zero.
+func (p *parts) list() []LostPart {
+	var out []LostPart
+	for i, s := range p.seconds {
+		if s > 0 {
+			out = append(out, LostPart{Cause: causeTable[i].Cause, LostS: s})
+		}
+	}
+	return out
+}

@@ -1,0 +1,330 @@
+package report
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// losses adds up what jobs lost, and shares it among phases, tasks and causes. It streams phases and edges in order of
+// job and then late tasks in order of phase; what it keeps grows with jobs, phases on critical paths, and machines.
+func (b *builder) losses() error {
+	s := &sums{apps: map[schema.Key]*total{}, jobs: map[schema.Key]*total{}, phases: newBest(topPhases), onPath: map[schema.Key]pathPhase{},
+		phaseParts: map[schema.Key]*parts{}, attempts: newBest(b.o.Top), machines: map[string]float64{}}
+	for _, c := range causeTable {
+		s.byCause = append(s.byCause, CauseCost{Cause: c.Cause})
+	}
+	b.sums = s
+	for a, err := range store.Read[struct {
+		ApplicationID schema.Key `col:"application_id"`
+	}](b.ctx, b.eng, "SELECT application_id FROM report_apps ORDER BY application_id NULLS LAST") {
+		if err != nil {
+			return err
+		}
+		s.apps[a.ApplicationID] = &total{}
+	}
+	for _, step := range []func() error{b.jobLosses, b.taskShares, b.excess, b.jobCosts} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeRow is a phase of a job; the phase is NULL for a job without any.
+type nodeRow struct {
+	ApplicationID schema.Key               `col:"application_id"`
+	JobID         schema.Key               `col:"job_id"`
+	PhaseID       schema.Null[schema.Key]  `col:"phase_id"`
+	Attempt       schema.Null[int32]       `col:"attempt"`
+	StartTime     schema.Null[schema.Time] `col:"start_time"`
+	FinishTime    schema.Null[schema.Time] `col:"finish_time"`
+	LostS         schema.Null[float64]     `col:"lost_s"`
+	JobStart      schema.Null[schema.Time] `col:"job_start"`
+	JobFinish     schema.Null[schema.Time] `col:"job_finish"`
+}
+
+type edgeRow struct {
+	JobID     schema.Key `col:"job_id"`
+	FromPhase schema.Key `col:"from_phase"`
+	ToPhase   schema.Key `col:"to_phase"`
+}
+
+func (b *builder) jobLosses() error {
+	sql, err := queries.ReadFile("sql/edges.sql")
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(store.Read[edgeRow](b.ctx, b.eng, string(sql)))
+	defer stop()
+	edge, err, more := next()
+	var rows []nodeRow
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		var edges []edgeRow
+		for more && err == nil && edge.JobID <= rows[0].JobID {
+			if edge.JobID == rows[0].JobID {
+				edges = append(edges, *edge)
+			}
+			edge, err, more = next()
+		}
+		if more && err != nil {
+			return err
+		}
+		b.sums.job(rows, edges)
+		rows = rows[:0]
+		return nil
+	}
+	if more && err != nil {
+		return err
+	}
+	if err := read(b, "nodes", func(r *nodeRow) error {
+		if len(rows) > 0 && rows[0].JobID != r.JobID {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		rows = append(rows, *r)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return flush()
+}
+
+// job adds one job.
+func (s *sums) job(rows []nodeRow, edges []edgeRow) {
+	t := &total{app: rows[0].ApplicationID}
+	s.jobs[rows[0].JobID] = t
+	if a, z := rows[0].JobStart, rows[0].JobFinish; a.OK && z.OK && z.V >= a.V {
+		t.completion, t.timed = z.V.Sub(a.V), true
+	}
+	var nodes []phaseNode
+	at := map[schema.Key]int{}
+	for _, r := range rows {
+		if !r.PhaseID.OK {
+			continue
+		}
+		s.phaseCount++
+		lost := 0.0
+		if r.LostS.OK && finite(r.LostS.V) && r.LostS.V > 0 {
+			lost = r.LostS.V
+		}
+		s.measured = s.measured || r.LostS.OK
+		if !r.StartTime.OK || !r.FinishTime.OK || r.FinishTime.V < r.StartTime.V {
+			continue
+		}
+		at[r.PhaseID.V] = len(nodes)
+		origin := rows[0].StartTime.V
+		nodes = append(nodes, phaseNode{phase: r.PhaseID.V, attempt: r.Attempt.V, start: r.StartTime.V.Sub(origin), finish: r.FinishTime.V.Sub(origin), lost: lost})
+	}
+	var pairs [][2]int
+	for _, e := range edges {
+		from, ok := at[e.FromPhase]
+		to, too := at[e.ToPhase]
+		if ok && too && from != to {
+			pairs = append(pairs, [2]int{from, to})
+		}
+	}
+	l := jobLoss(nodes, pairs)
+	t.lost = l.lostS
+	for i, n := range nodes {
+		s.phases.offer(ranked{key: n.phase, cost: l.costs[i], next: n.lost, last: n.finish - n.start, critical: l.critical[i]})
+		if l.costs[i] > 0 {
+			s.onPath[n.phase] = pathPhase{job: rows[0].JobID, cost: l.costs[i]}
+		}
+	}
+	for _, sum := range []*total{&s.all, s.app(t.app)} {
+		sum.lost += t.lost
+		sum.completion += t.completion
+		sum.timed = sum.timed || t.timed
+	}
+}
+
+func (s *sums) app(key schema.Key) *total {
+	if s.apps[key] == nil {
+		s.apps[key] = &total{}
+	}
+	return s.apps[key]
+}
+
+// shareRow is a late task and one of its causes, NULL where it is no outlier.
+type shareRow struct {
+	PhaseID   schema.Key                `col:"phase_id"`
+	AttemptID schema.Key                `col:"attempt_id"`
+	Machine   schema.Null[string]       `col:"machine"`
+	ShareS    float64                   `col:"share_s"`
+	AloneS    float64                   `col:"alone_s"`
+	Cause     schema.Null[schema.Cause] `col:"cause"`
+	Seconds   schema.Null[float64]      `col:"seconds"`
+}
+
+// taskShares divides what phases cost among their late tasks and the causes of those. The shares of a phase are scaled
+// so that they sum to what it cost its job.
+func (b *builder) taskShares() error {
+	s := b.sums
+	listed := map[schema.Key]bool{}
+	for _, p := range s.phases.sorted() {
+		listed[p.key] = true
+	}
+	var tasks []shareRow // all late tasks of one phase, causes apart
+	flush := func() {
+		if len(tasks) > 0 {
+			s.phaseShares(tasks, listed[tasks[0].PhaseID])
+		}
+		tasks = tasks[:0]
+	}
+	err := read(b, "shares", func(r *shareRow) error {
+		if len(tasks) > 0 && tasks[0].PhaseID != r.PhaseID {
+			flush()
+		}
+		if _, ok := s.onPath[r.PhaseID]; ok {
+			tasks = append(tasks, *r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	flush()
+	s.unshared()
+	return nil
+}
+
+// phaseShares shares out one phase.
+func (s *sums) phaseShares(rows []shareRow, listed bool) {
+	path := s.onPath[rows[0].PhaseID]
+	whole := 0.0
+	for i := range rows {
+		if i == 0 || rows[i].AttemptID != rows[i-1].AttemptID {
+			whole += rows[i].ShareS
+		}
+	}
+	if !(whole > 0) {
+		return
+	}
+	var p parts
+	for i := 0; i < len(rows); {
+		n := 1
+		for i+n < len(rows) && rows[i+n].AttemptID == rows[i].AttemptID {
+			n++
+		}
+		s.taskShare(rows[i:i+n], path.cost/whole, &p)
+		i += n
+	}
+	s.addParts(path.job, &p)
+	if listed {
+		s.phaseParts[rows[0].PhaseID] = &p
+	}
+	path.shared = true
+	s.onPath[rows[0].PhaseID] = path
+}
+
+// taskShare shares out one late task: among its causes in proportion to their seconds, those that made it slower.
+func (s *sums) taskShare(rows []shareRow, scale float64, p *parts) {
+	share := rows[0].ShareS * scale
+	slower := 0.0
+	for _, r := range rows {
+		if r.Cause.OK && r.Seconds.V > 0 {
+			slower += r.Seconds.V
+		}
+	}
+	if !(slower > 0) {
+		p.add(notOutlier, share)
+		return
+	}
+	s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: rows[0].AloneS * scale, critical: true})
+	for _, r := range rows {
+		if !r.Cause.OK || !(r.Seconds.V > 0) {
+			continue
+		}
+		part := share * (r.Seconds.V / slower)
+		p.add(r.Cause.V, part)
+		if r.Cause.V == schema.BadMachine && r.Machine.OK {
+			s.machines[r.Machine.V] += part
+		}
+	}
+}
+
+// unshared puts what was not shared among tasks, because their times are not known, where it can be seen.
+func (s *sums) unshared() {
+	costs := map[schema.Key]float64{}
+	var jobs []schema.Key
+	for _, key := range slices.Sorted(maps.Keys(s.onPath)) {
+		path := s.onPath[key]
+		if path.shared {
+			continue
+		}
+		if _, ok := costs[path.job]; !ok {
+			jobs = append(jobs, path.job)
+		}
+		costs[path.job] += path.cost
+	}
+	slices.Sort(jobs)
+	for _, j := range jobs {
+		var p parts
+		p.add(notOutlier, costs[j])
+		s.addParts(j, &p)
+	}
+}
+
+func (s *sums) addParts(job schema.Key, p *parts) {
+	j := s.jobs[job]
+	for _, t := range []*total{j, s.app(j.app), &s.all} {
+		if t.parts == nil {
+			t.parts = &parts{}
+		}
+		t.parts.merge(p)
+	}
+}
+
+// excess adds up the attributions themselves.
+func (b *builder) excess() error {
+	s := b.sums
+	return read(b, "excess", func(r *struct {
+		ApplicationID schema.Key   `col:"application_id"`
+		JobID         schema.Key   `col:"job_id"`
+		Cause         schema.Cause `col:"cause"`
+		Outliers      int64        `col:"outliers"`
+		SumS          float64      `col:"sum_s"`
+	}) error {
+		c := &s.byCause[causeOrder(r.Cause)]
+		c.Outliers += r.Outliers
+		c.SumS += r.SumS
+		for _, t := range []*total{s.jobs[r.JobID], s.app(r.ApplicationID), &s.all} {
+			if t != nil {
+				t.outliers += r.Outliers
+				t.excess += r.SumS
+			}
+		}
+		return nil
+	})
+}
+
+// jobCosts adds up what a replay without each cause gave, where there is one.
+func (b *builder) jobCosts() error {
+	return read(b, "job_costs", func(r *struct {
+		Cause    schema.Cause         `col:"cause"`
+		CostS    schema.Null[float64] `col:"cost_s"`
+		CostLow  schema.Null[float64] `col:"cost_low"`
+		CostHigh schema.Null[float64] `col:"cost_high"`
+	}) error {
+		c := &b.sums.byCause[causeOrder(r.Cause)]
+		addNull(&c.CostS, r.CostS)
+		addNull(&c.CostLow, r.CostLow)
+		addNull(&c.CostHigh, r.CostHigh)
+		return nil
+	})
+}
+
+// addNull adds what is known; a sum of nothing known stays unknown.
+func addNull(sum *schema.Null[float64], v schema.Null[float64]) {
+	if v.OK && finite(v.V) {
+		sum.V, sum.OK = sum.V+v.V, true
+	}
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
+
+// machines lists the machines, those with a bad verdict first, and how each did in the heaviest phases.
+func (b *builder) machines() error {
+	m := &b.doc.Machines
+	m.List.SQL = "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"
+	m.List.Note = "The logs name no machines."
+	all, err := b.machineRows()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, compareMachines)
+	m.List.Total = int64(len(all))
+	m.List.Rows = all[:min(len(all), topMachines)]
+	return b.heat()
+}
+
+// machineRows is every machine that ran anything, with what is known of its health.
+func (b *builder) machineRows() ([]Machine, error) {
+	var all []Machine
+	at := map[string]int{}
+	err := read(b, "machines", func(r *struct {
+		Machine  string              `col:"machine"`
+		Rack     schema.Null[string] `col:"rack"`
+		Attempts int64               `col:"attempts"`
+		Phases   int64               `col:"phases"`
+	}) error {
+		row := Machine{MachineRow: MachineRow{Machine: r.Machine, Rack: r.Rack, Attempts: r.Attempts, Phases: r.Phases, Verdict: schema.UnknownVerdict}}
+		if b.sums.measured {
+			row.CostS = schema.Some(b.sums.machines[r.Machine])
+		}
+		at[r.Machine] = len(all)
+		all = append(all, row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = read(b, "machine_health", func(r *schema.MachineHealth) error {
+		if i, ok := at[r.Machine]; ok {
+			all[i].window(r)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// window takes the health of one window into account: the machine shows its worst one that has a bad verdict, else the
+// one that most attempts speak for.
+func (m *Machine) window(h *schema.MachineHealth) {
+	first := m.Windows == 0
+	m.Windows++
+	m.Losses += h.Losses
+	bad := badVerdict(h.Verdict)
+	if bad {
+		m.BadWindows++
+	}
+	if first {
+		m.Attempts, m.Phases = 0, 0
+	}
+	m.Attempts += h.Attempts
+	m.Phases += h.Phases
+	better := first
+	switch was := badVerdict(m.Verdict); {
+	case first:
+	case bad != was:
+		better = bad
+	case bad:
+		better = h.Factor.V > m.Factor.V
+	default:
+		better = h.Verdict != schema.UnknownVerdict && (m.Verdict == schema.UnknownVerdict || h.Attempts > m.shown)
+	}
+	if better {
+		m.Verdict, m.Factor, m.FactorLow, m.FactorHigh, m.OutlierRate, m.shown = h.Verdict, h.Factor, h.FactorLow, h.FactorHigh, h.OutlierRate, h.Attempts
+	}
+}
+
+func badVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }
+
+func compareMachines(a, b Machine) int {
+	bad := func(m Machine) int {
+		if badVerdict(m.Verdict) {
+			return 0
+		}
+		return 1
+	}
+	known := func(m Machine) int {
+		if m.Factor.OK {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(bad(a), bad(b)), cmp.Compare(known(a), known(b)), -cmp.Compare(a.Factor.V, b.Factor.V), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(a.Machine, b.Machine))
+}
+
+// heat fills the heat map of the listed machines.
+func (b *builder) heat() error {
+	m := &b.doc.Machines
+	var keys []schema.Key
+	column := map[schema.Key]int{}
+	err := read(b, "heavy_phases", func(r *struct {
+		PhaseID  schema.Key           `col:"phase_id"`
+		Job      string               `col:"job"`
+		NativeID string               `col:"native_id"`
+		Attempt  int32                `col:"attempt"`
+		Name     schema.Null[string]  `col:"name"`
+		MedianS  schema.Null[float64] `col:"median_s"`
+		Total    int64                `col:"total"`
+	}) error {
+		column[r.PhaseID] = len(keys)
+		keys = append(keys, r.PhaseID)
+		m.Phases = append(m.Phases, HeatColumn{r.PhaseID, r.NativeID, r.Attempt, r.Name, r.Job, r.MedianS})
+		m.Hidden = r.Total
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m.Hidden = max(0, m.Hidden-int64(len(m.Phases)))
+	if err := b.pick("report_picked_phases", "phase_id", keys); err != nil {
+		return err
+	}
+	if err := b.keep("report_tasks", "tasks"); err != nil {
+		return err
+	}
+	row := map[string]int{}
+	for i := range m.List.Rows {
+		row[m.List.Rows[i].Machine] = i
+		m.List.Rows[i].Cells = make([]Heat, len(m.Phases))
+	}
+	return read(b, "heat", func(r *struct {
+		PhaseID schema.Key `col:"phase_id"`
+		Machine string     `col:"machine"`
+		N       int64      `col:"n"`
+		MedianS float64    `col:"median_s"`
+	}) error {
+		i, ok := row[r.Machine]
+		if !ok {
+			return nil
+		}
+		c := column[r.PhaseID]
+		cell := Heat{N: r.N}
+		if median := m.Phases[c].MedianS; median.V > 0 {
+			cell.Ratio = schema.Some(r.MedianS / median.V)
+		}
+		m.List.Rows[i].Cells[c] = cell
+		return nil
+	})
+}

@@ -1,0 +1,4 @@
+SELECT source_file, line, byte_offset, reason, sample
+FROM rejects
+ORDER BY source_file NULLS LAST, byte_offset NULLS LAST, line NULLS LAST, reason NULLS LAST
+LIMIT 20

@@ -1,0 +1,45 @@
+-- What each late task cost its phase: the stretch of the phase's lost time between the ends of two tasks is divided
+-- equally among the tasks that ended after it. One row per late task and cause of it. Needs report_apps.
+--
+-- g is when the phase would have ended with every task at most the median; a task is late when it ended after g.
+-- alone_s is what the phase would have won had this task alone taken at most the median.
+WITH
+repeated AS (
+  SELECT DISTINCT phase_id, task FROM attempts WHERE number > 0
+),
+beaten AS (
+  SELECT attempt_id FROM (
+    SELECT a.attempt_id, row_number() OVER (PARTITION BY a.phase_id, a.task
+      ORDER BY a.finish_time NULLS LAST, a.number NULLS LAST, a.attempt_id NULLS LAST) AS place
+    FROM attempts a SEMI JOIN repeated r ON r.phase_id = a.phase_id AND r.task = a.task
+    WHERE a.status = 'success'
+  ) x
+  WHERE place > 1
+),
+timed AS (
+  SELECT a.attempt_id, a.phase_id, a.machine, unix_micros(a.finish_time) AS f,
+    least(unix_micros(a.finish_time), unix_micros(a.start_time) + CAST(round(s.median_s * 1e6) AS BIGINT)) AS g
+  FROM attempts a JOIN phase_stats s ON s.phase_id = a.phase_id
+    SEMI JOIN report_apps r ON r.application_id = a.application_id
+  WHERE s.lost_s > 0 AND a.status = 'success' AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL
+    AND a.duration_s BETWEEN 0 AND 1e15 AND (a.recompute OR a.attempt_id NOT IN (SELECT attempt_id FROM beaten))
+),
+floors AS (
+  SELECT phase_id, max(g) AS g FROM timed GROUP BY phase_id
+),
+late AS (
+  SELECT t.attempt_id, t.phase_id, t.machine,
+    t.f - greatest(coalesce(lead(t.f) OVER (PARTITION BY t.phase_id ORDER BY t.f DESC NULLS LAST, t.attempt_id NULLS LAST), l.g), l.g) AS stretch,
+    row_number() OVER (PARTITION BY t.phase_id ORDER BY t.f DESC NULLS LAST, t.attempt_id NULLS LAST) AS place
+  FROM timed t JOIN floors l ON l.phase_id = t.phase_id
+  WHERE t.f > l.g
+),
+shared AS (
+  SELECT attempt_id, phase_id, machine,
+    sum(stretch / 1e6 / place) OVER (PARTITION BY phase_id ORDER BY place NULLS LAST ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS share_s,
+    CASE WHEN place = 1 THEN stretch / 1e6 ELSE CAST(0 AS DOUBLE) END AS alone_s
+  FROM late
+)
+SELECT s.phase_id, s.attempt_id, s.machine, CAST(s.share_s AS DOUBLE) AS share_s, CAST(s.alone_s AS DOUBLE) AS alone_s, c.cause, c.seconds, c.rank
+FROM shared s LEFT JOIN attributions c ON c.attempt_id = s.attempt_id
+ORDER BY s.phase_id NULLS LAST, s.attempt_id NULLS LAST, c.rank NULLS LAST, c.cause NULLS LAST

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
+
+// sums is what is added up over all selected jobs, whether or not they are listed.
+type sums struct {
+	all        total
+	apps       map[schema.Key]*total
+	jobs       map[schema.Key]*total
+	byCause    []CauseCost // in the order of causeTable, then unknown ones
+	phaseCount int64
+	phases     *best // the worst phases
+	onPath     map[schema.Key]pathPhase
+	phaseParts map[schema.Key]*parts // of the worst phases
+	attempts   *best                 // the attempts that cost most
+	machines   map[string]float64    // job time lost to each machine being slow
+	measured   bool                  // some phase has a lost time
+}
+
+// total is what one job, one application, or all of them lost.
+type total struct {
+	app        schema.Key
+	completion float64
+	timed      bool // completion is known, of at least one job
+	lost       float64
+	excess     float64
+	outliers   int64
+	parts      *parts
+}
+
+// pathPhase is a phase on its job's critical path.
+type pathPhase struct {
+	job    schema.Key
+	cost   float64 // its part of what its job lost
+	shared bool    // among its tasks
+}
+
+func (t *total) loss(s *sums) Loss {
+	l := Loss{ExcessS: t.excess, Outliers: t.outliers}
+	if t.timed {
+		l.CompletionS = schema.Some(t.completion)
+	} else {
+		l.Note = "the log does not say when it was submitted and when it ended"
+	}
+	if !s.measured {
+		l.Note = "no phase has a lost time: too few tasks, or straggler detect was not run"
+		return l
+	}
+	l.LostS = schema.Some(t.lost)
+	if t.timed && t.completion > 0 {
+		l.LostShare = schema.Some(t.lost / t.completion)
+	}
+	if t.parts != nil {
+		l.Parts = t.parts.list()
+	}
+	return l
+}
+
+// causes is the table of causes: those that occur.
+func (s *sums) causes() []CauseCost {
+	var out []CauseCost
+	for i, c := range s.byCause {
+		if s.measured && s.all.parts != nil {
+			c.LostS = schema.Some(s.all.parts.seconds[i])
+		}
+		if c.Outliers != 0 || c.SumS != 0 || c.LostS.V > 0 || c.CostS.V > 0 {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b CauseCost) int {
+		return cmp.Or(-cmp.Compare(a.LostS.V, b.LostS.V), -cmp.Compare(a.SumS, b.SumS))
+	})
+	return out
+}
+
+// worst lists the keys that lost most; ties by excess, then by completion time, then by key.
+func (s *sums) worst(of map[schema.Key]*total, n int) []schema.Key {
+	b := newBest(n)
+	for k, t := range of {
+		b.offer(ranked{key: k, cost: t.lost, next: t.excess, last: t.completion})
+	}
+	var keys []schema.Key
+	for _, r := range b.sorted() {
+		keys = append(keys, r.key)
+	}
+	return keys
+}
+
+// ranked is something to list, with what it is ranked by.
+type ranked struct {
+	key        schema.Key
+	cost       float64
+	next, last float64 // where costs are equal
+	critical   bool
+	alone      float64
+}
+
+func compareRanked(a, b ranked) int {
+	return cmp.Or(-cmp.Compare(a.cost, b.cost), -cmp.Compare(a.next, b.next), -cmp.Compare(a.last, b.last), cmp.Compare(a.key, b.key))
+}
+
+// best keeps the n highest ranked of what it is offered, in any order.
+type best struct {
+	n     int
+	kept  []ranked
+	total int64
+}
+
+func newBest(n int) *best { return &best{n: n} }
+
+func (b *best) offer(r ranked) {
+	b.total++
+	b.kept = append(b.kept, r)
+	if len(b.kept) >= 4*b.n+64 {
+		b.cut()
+	}
+}
+
+func (b *best) cut() {
+	slices.SortFunc(b.kept, compareRanked)
+	b.kept = b.kept[:min(len(b.kept), b.n)]
+}
+
+func (b *best) sorted() []ranked {
+	b.cut()
+	return b.kept
+}
