@@ -1,0 +1,194 @@
+package table
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rivo/uniseg"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// sampleRows are looked at before the first is written, to find out how wide columns are.
+const sampleRows = 500
+
+// writeText writes columns in line: numbers to the right, the rest to the left.
+func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
+	out := bufio.NewWriter(w)
+	columns := rows.Columns()
+	lines := make([][]string, 1, sampleRows+1)
+	for _, c := range columns {
+		lines[0] = append(lines[0], Printable(c.Name))
+	}
+	n := int64(0)
+	for len(lines) <= sampleRows && rows.Next() {
+		n++
+		if o.MaxRows == 0 || n <= int64(o.MaxRows) {
+			lines = append(lines, textLine(rows, len(columns)))
+		}
+	}
+	l := layout{columns: columns, widths: fit(lines, o.MaxWidth)}
+	for i, line := range lines {
+		l.write(out, line)
+		if i == 0 {
+			l.rule(out)
+		}
+	}
+	for rows.Next() {
+		n++
+		if o.MaxRows == 0 || n <= int64(o.MaxRows) {
+			l.write(out, textLine(rows, len(columns)))
+		}
+	}
+	if hidden := n - int64(o.MaxRows); o.MaxRows > 0 && hidden > 0 {
+		fmt.Fprintf(out, "… %d more; --as csv, or -o FILE, gives all\n", hidden)
+	}
+	if err := out.Flush(); err != nil {
+		return n, err
+	}
+	return n, rows.Err()
+}
+
+func textLine(rows Rows, columns int) []string {
+	line := make([]string, columns)
+	for i := range line {
+		line[i] = Printable(forPeople(rows.Value(i)))
+	}
+	return line
+}
+
+// forPeople rounds numbers to six digits, because nobody reads more.
+func forPeople(v any) string {
+	f, ok := v.(float64)
+	switch {
+	case v == nil:
+		return "NULL"
+	case !ok || math.IsNaN(f) || math.IsInf(f, 0):
+		return plain(v)
+	case f != 0 && (math.Abs(f) < 1e-4 || math.Abs(f) >= 1e15):
+		return strconv.FormatFloat(f, 'g', 6, 64)
+	case math.Abs(f) >= 1e5:
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	digits := 6
+	for x := math.Abs(f); x >= 1 && digits > 1; x /= 10 {
+		digits--
+	}
+	s := strconv.FormatFloat(f, 'f', digits, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// plain is a value as text, exactly.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case int32:
+		return strconv.FormatInt(int64(v), 10)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case schema.Time:
+		return time.UnixMicro(int64(v)).UTC().Format("2006-01-02T15:04:05.999999Z07:00")
+	}
+	return fmt.Sprint(v)
+}
+
+// layout is how wide each column is.
+type layout struct {
+	columns []store.Column
+	widths  []int
+}
+
+const gap = "  "
+
+// fit gives each column what its widest value takes; where that is too much in all, the widest are cut first.
+func fit(lines [][]string, limit int) []int {
+	widths := make([]int, len(lines[0]))
+	total := -len(gap)
+	for i := range widths {
+		for _, line := range lines {
+			widths[i] = max(widths[i], uniseg.StringWidth(line[i]))
+		}
+		total += widths[i] + len(gap)
+	}
+	for limit > 0 && total > limit {
+		widest := 0
+		for i := range widths {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= 8 {
+			break // rather a long line than no values
+		}
+		widths[widest]--
+		total--
+	}
+	return widths
+}
+
+func (l *layout) write(out *bufio.Writer, line []string) {
+	var b strings.Builder
+	for i, text := range line {
+		if i > 0 {
+			b.WriteString(gap)
+		}
+		text = cut(text, l.widths[i])
+		pad := strings.Repeat(" ", max(0, l.widths[i]-uniseg.StringWidth(text)))
+		if numeric(l.columns[i].Type) {
+			b.WriteString(pad + text)
+		} else {
+			b.WriteString(text + pad)
+		}
+	}
+	out.WriteString(strings.TrimRight(b.String(), " "))
+	out.WriteByte('\n')
+}
+
+func (l *layout) rule(out *bufio.Writer) {
+	for i, w := range l.widths {
+		if i > 0 {
+			out.WriteString(gap)
+		}
+		out.WriteString(strings.Repeat("─", w))
+	}
+	out.WriteByte('\n')
+}
+
+// cut shortens a text to a width, by whole characters as they are seen.
+func cut(s string, width int) string {
+	if uniseg.StringWidth(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	used := 0
+	for g := uniseg.NewGraphemes(s); g.Next(); {
+		if used+g.Width() > width-1 {
+			break
+		}
+		b.WriteString(g.Str())
+		used += g.Width()
+	}
+	return b.String() + "…"
+}
+
+func numeric(t schema.Type) bool {
+	return t == schema.BigInt || t == schema.Int || t == schema.Double
+}
