@@ -3,6 +3,7 @@ package formats
 
 import (
 	"straggler/ingest"
+	"straggler/ingest/alibaba"
 	"straggler/ingest/archives"
 	"straggler/ingest/hadoop"
 	"straggler/ingest/nextflow"
@@ -18,6 +19,7 @@ func All() []ingest.Format {
 		hadoop.JobTracker(),
 		hadoop.Rumen(),
 		hadoop.SLS(),
+		alibaba.Format(),
 		philly.Format(),
 		archives.WfCommons(),
 		archives.SWIM(),

@@ -1,0 +1,91 @@
+package alibaba
+
+import (
+	"strconv"
+	"strings"
+
+	"straggler/schema"
+)
+
+// parseName reads a 2018 task's name: letters and its own number in the first part, then the numbers of those it waits
+// for: R5_4_2 is task 5 and waits for 4 and 2. Parts that are no numbers (Stg4) and empty ones say nothing. Names
+// without a number, such as task_Nzg3…, are of independent tasks.
+func parseName(name string) (own int, parents []int, ok bool) {
+	head, rest, _ := strings.Cut(name, "_")
+	digits := strings.TrimLeft(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+	if len(digits) == len(head) || digits == "" {
+		return 0, nil, false
+	}
+	own, err := strconv.Atoi(digits)
+	if err != nil || own < 0 {
+		return 0, nil, false
+	}
+	for rest != "" {
+		var part string
+		part, rest, _ = strings.Cut(rest, "_")
+		if n, err := strconv.Atoi(part); err == nil && n >= 0 && part[0] != '+' {
+			parents = append(parents, n)
+		}
+	}
+	return own, parents, true
+}
+
+// edges gives the dependencies among the tasks of the job. Edges that would close a circle are left out.
+func (j *jobRows) edges() {
+	at := map[int]int{} // task number → position
+	parents := make([][]int, len(j.tasks))
+	for i := range j.tasks {
+		if own, ps, ok := parseName(j.tasks[i].plan.task); ok {
+			if _, taken := at[own]; !taken {
+				at[own] = i
+			}
+			parents[i] = ps
+		}
+	}
+	next := make([][]int, len(j.tasks))
+	for to, ps := range parents {
+		for _, p := range ps {
+			from, ok := at[p]
+			switch {
+			case !ok:
+				j.defects["edge_unknown_parent"]++
+			case from == to:
+				j.defects["edge_to_itself"]++
+			case reaches(next, to, from):
+				j.defects["edge_circle"]++
+			case !contains(next[from], to):
+				next[from] = append(next[from], to)
+				j.trace.Edges = append(j.trace.Edges, schema.Edge{
+					JobID: j.key, FromPhase: j.tasks[from].key, ToPhase: j.tasks[to].key, Pattern: schema.UnknownPattern,
+				})
+			}
+		}
+	}
+}
+
+func contains(s []int, n int) bool {
+	for _, m := range s {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches says whether there is a way from one task to another. Jobs have at most some hundred tasks.
+func reaches(next [][]int, from, to int) bool {
+	seen := make([]bool, len(next))
+	stack := []int{from}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if n == to {
+			return true
+		}
+		if !seen[n] {
+			seen[n] = true
+			stack = append(stack, next[n]...)
+		}
+	}
+	return false
+}

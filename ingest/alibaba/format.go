@@ -1,0 +1,226 @@
+// Package alibaba takes Alibaba's cluster traces of 2017, 2018 and of GPUs in 2020 and gives rows.
+//
+//  1. format.go puts the tables of a trace together and recognises each by its name or its shape.
+//  2. instances.go turns instances, which are attempts, into rows as they come.
+//  3. jobs.go joins tasks with what their instances said, sorted by job on disk, and gives jobs, phases and edges.
+//  4. dag.go reads the dependencies that a 2018 task's name holds.
+//  5. machines.go reads machines and their use.
+//
+// Start with format.go and the table of columns in it. No real file was available to the tests; the layouts are the
+// documented ones, with the defects that the trace's users have reported.
+package alibaba
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"straggler/ingest"
+)
+
+// Format is a trace of any of the three years.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "alibaba",
+		Doc:  "Alibaba cluster traces 2017, 2018 and GPU 2020: tasks, instances, machines, their use",
+		Detail: `Instances are attempts, tasks are phases, times count from the start of the trace (time_origin trace). 2018: the DAG is
+read from task names; edges to tasks that do not exist, to themselves, or that close a circle are left out and counted.
+Tasks start with their first instance, because a task's own start is its registration. 2017: a row a try, without a
+name for the instance, so task is the position in the file (quality: task is not the partition). GPU 2020: tasks of
+several instances are gangs. An 'Interrupted' instance is killed. seq_no gives the number of an attempt.
+There are no bytes, records or localities; processor use is an average and fills cpu_s. Racks are failure domains (2018).
+Containers and sensors are skipped. No real file was available; the layouts are the documented ones.`,
+		Claim: claim,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+// table is one of the files of a trace.
+type table struct {
+	name    string // how file names start
+	columns int
+	fits    func(f [][]byte) bool // whether a row has the shape, for files under other names
+	row     func(r *reader, f [][]byte) bool
+}
+
+// tables lists what is read. A shape must not fit the rows of another table.
+var tables = []table{
+	{"batch_task", 9, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[1]) }, (*reader).task2018},
+	{"batch_instance", 14, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[8]) }, (*reader).instance2018},
+	{"batch_task", 8, func(f [][]byte) bool { return isNumber(f[0]) && isNumber(f[2]) && status(f[5]) }, (*reader).task2017},
+	{"batch_instance", 12, func(f [][]byte) bool { return status(f[5]) && isNumber(f[6]) && isNumber(f[7]) }, (*reader).instance2017},
+	{"machine_meta", 7, func(f [][]byte) bool { return machineName(f[0]) && isNumber(f[1]) && isNumber(f[4]) }, (*reader).machine2018},
+	{"machine_usage", 9, func(f [][]byte) bool { return machineName(f[0]) && isNumber(f[1]) && isNumber(f[2]) }, (*reader).usage2018},
+	{"server_event", 7, func(f [][]byte) bool { return isNumber(f[0]) && isNumber(f[1]) && event(f[2]) }, (*reader).event2017},
+	{"server_usage", 8, func(f [][]byte) bool { return allNumbers(f) }, (*reader).usage2017},
+	{"pai_job_table", 6, nil, (*reader).jobGPU},
+	{"pai_task_table", 10, nil, (*reader).taskGPU},
+	{"pai_instance_table", 9, nil, (*reader).instanceGPU},
+	{"pai_machine_spec", 5, nil, (*reader).machineGPU},
+}
+
+// skipped are files of a trace that hold nothing for the tables.
+var skipped = []string{"container_event", "container_meta", "container_usage", "pai_group_tag", "pai_sensor", "pai_machine_metric"}
+
+func startsAny(name string, with []string) bool {
+	for _, s := range with {
+		if strings.HasPrefix(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
+func named(name string) bool {
+	for i := range tables {
+		if strings.HasPrefix(name, tables[i].name) {
+			return true
+		}
+	}
+	return false
+}
+
+// claim puts the tables of a directory together; tasks come before instances, which does not matter to the result.
+func claim(dir ingest.Dir) []ingest.Group {
+	var g ingest.Group
+	found := false
+	for _, name := range dir.Names {
+		switch {
+		case strings.HasSuffix(name, "/"):
+		case strings.HasSuffix(name, ".header") && (named(name) || startsAny(name, skipped)), startsAny(name, skipped):
+			g.Drop = append(g.Drop, name)
+		case named(name):
+			g.Names = append(g.Names, name)
+			found = found || !strings.HasPrefix(name, "machine_")
+		}
+	}
+	if !found {
+		return nil
+	}
+	return []ingest.Group{g}
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	lines := bytes.SplitN(h.Bytes, []byte("\n"), 4)
+	if len(lines) > 1 && !h.Whole {
+		lines = lines[:len(lines)-1]
+	}
+	byName := ""
+	for i := range tables {
+		if strings.HasPrefix(h.Name, tables[i].name) {
+			byName = tables[i].name
+		}
+	}
+	for i, line := range lines {
+		f := bytes.Split(bytes.TrimRight(line, "\r"), []byte(","))
+		if t := tableOf(byName, f); t != nil {
+			if byName != "" {
+				return ingest.Match{Sure: 3, Why: "named " + byName + ", with rows of its shape"}
+			}
+			return ingest.Match{Sure: 2, Why: "rows of the shape of " + t.name}
+		}
+		if i > 1 {
+			break
+		}
+	}
+	return ingest.Match{}
+}
+
+// tableOf finds the table by the name of the file and the number of columns, else by the row's shape.
+func tableOf(name string, f [][]byte) *table {
+	for i := range tables {
+		t := &tables[i]
+		if len(f) != t.columns {
+			continue
+		}
+		if name != "" && t.name == name && (t.fits == nil || t.fits(f)) || name == "" && t.fits != nil && t.fits(f) {
+			return t
+		}
+	}
+	return nil
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	r := newReader(in, out)
+	defer r.close()
+	var errs []error
+	for _, p := range in.Parts {
+		errs = append(errs, r.part(ctx, p))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.Join(append(errs, r.finish(ctx))...)
+}
+
+// part reads a file; its table is told by its first row that fits.
+func (r *reader) part(ctx context.Context, p ingest.Part) error {
+	byName := ""
+	for i := range tables {
+		if strings.HasPrefix(path.Base(p.Name), tables[i].name) {
+			byName = tables[i].name
+		}
+	}
+	var t *table
+	var fields [][]byte
+	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
+		r.position++
+		if len(line.Data) == 0 {
+			r.out.Decoded(1)
+			return nil
+		}
+		fields = split(line.Data, fields[:0])
+		if t == nil {
+			if t = tableOf(byName, fields); t == nil && line.Number == 1 {
+				r.out.Decoded(1) // a header
+				return nil
+			}
+		}
+		if t == nil || len(fields) != t.columns || !t.row(r, fields) {
+			r.out.RejectLine(p, line, "the row does not fit a table of the trace; see 'straggler formats alibaba'")
+			return r.err
+		}
+		r.decoded++
+		return r.flush(false)
+	})
+}
+
+func split(line []byte, dst [][]byte) [][]byte {
+	for {
+		i := bytes.IndexByte(line, ',')
+		if i < 0 {
+			return append(dst, line)
+		}
+		dst = append(dst, line[:i])
+		line = line[i+1:]
+	}
+}
+
+func isNumber(b []byte) bool {
+	_, ok := number(b)
+	return ok
+}
+
+func allNumbers(f [][]byte) bool {
+	for _, b := range f {
+		if !isNumber(b) && len(b) > 0 {
+			return false
+		}
+	}
+	return len(f[0]) > 0 && len(f[1]) > 0
+}
+
+func jobName(b []byte) bool     { return bytes.HasPrefix(b, []byte("j_")) }
+func machineName(b []byte) bool { return bytes.HasPrefix(b, []byte("m_")) }
+
+func event(b []byte) bool {
+	return string(b) == "add" || string(b) == "softerror" || string(b) == "harderror"
+}
+
+func status(b []byte) bool {
+	_, ok := statuses[string(b)]
+	return ok
+}

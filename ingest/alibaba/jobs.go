@@ -1,0 +1,325 @@
+package alibaba
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"straggler/ingest"
+	"straggler/ingest/extsort"
+	"straggler/schema"
+)
+
+// A record in the sorter is a task as its table has it, or a window that its instances filled. The key is (job, phase,
+// kind of record), so that all that is known of a job comes together, whatever files it came from.
+const (
+	kindJob = iota // phase 0: comes first
+	kindTask
+	kindWindow
+)
+
+// planned is a row of a task table, or of GPU 2020's job table.
+type planned struct {
+	job, task  string
+	kind       string
+	status     string
+	user       string
+	instances  int64 // -1 unknown
+	start, end int64 // µs, -1 unknown
+}
+
+// columns: task_name, instance_num, job_name, task_type, status, start, end, plan_cpu, plan_mem
+func (r *reader) task2018(f [][]byte) bool {
+	return r.plan(kindTask, f[2], f[0], planned{kind: string(f[3]), status: string(f[4]), instances: count(f[1]), start: micros(f[5]), end: micros(f[6])})
+}
+
+// columns: create, end, job, task, instances, status, plan_cpu, plan_mem
+func (r *reader) task2017(f [][]byte) bool {
+	return r.plan(kindTask, f[2], f[3], planned{kind: "batch", status: string(f[5]), instances: count(f[4]), start: micros(f[0]), end: micros(f[1])})
+}
+
+// columns: job_name, task_name, inst_num, status, start, end, plan_cpu, plan_mem, plan_gpu, (gpu_type)
+func (r *reader) taskGPU(f [][]byte) bool {
+	return r.plan(kindTask, f[0], f[1], planned{kind: "gpu", status: string(f[3]), instances: count(f[2]), start: micros(f[4]), end: micros(f[5])})
+}
+
+// columns: job_name, inst_id, user, status, start, end
+func (r *reader) jobGPU(f [][]byte) bool {
+	return r.plan(kindJob, f[0], nil, planned{user: string(f[2]), status: string(f[3]), instances: -1, start: micros(f[4]), end: micros(f[5])})
+}
+
+func (r *reader) plan(kind int64, job, task []byte, p planned) bool {
+	if len(job) == 0 || kind == kindTask && len(task) == 0 {
+		r.defects["rows_without_job"]++
+		return true
+	}
+	p.job, p.task = string(job), string(task)
+	var phase schema.Key
+	if kind == kindTask {
+		phase = r.phaseKey(job, task)
+	}
+	r.add(extsort.Key{r.jobKey(job), phase, kind}, p.append(nil))
+	return true
+}
+
+func (r *reader) add(k extsort.Key, payload []byte) {
+	if err := r.sorter.Add(k, payload); err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+// spill moves the windows to the sorter, in the order of their keys.
+func (r *reader) spill() {
+	ids := make([]taskID, 0, len(r.sums))
+	for id := range r.sums {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b taskID) int {
+		return extsort.Compare(extsort.Record{Key: extsort.Key{a.job, a.phase}}, extsort.Record{Key: extsort.Key{b.job, b.phase}})
+	})
+	for _, id := range ids {
+		w := r.sums[id]
+		p := planned{job: w.job, task: w.task, instances: w.count, start: w.first, end: w.last}
+		r.add(extsort.Key{id.job, id.phase, kindWindow}, p.append(nil))
+	}
+	clear(r.sums)
+}
+
+func (p *planned) append(b []byte) []byte {
+	for _, n := range []int64{p.instances, p.start, p.end} {
+		b = binary.AppendVarint(b, n)
+	}
+	for _, s := range []string{p.job, p.task, p.kind, p.status, p.user} {
+		s = ingest.Text(s)
+		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	}
+	return b
+}
+
+// parsePlanned reads what append wrote.
+func parsePlanned(b []byte) planned {
+	var p planned
+	for _, n := range []*int64{&p.instances, &p.start, &p.end} {
+		v, k := binary.Varint(b)
+		*n, b = v, b[k:]
+	}
+	for _, s := range []*string{&p.job, &p.task, &p.kind, &p.status, &p.user} {
+		n, k := binary.Uvarint(b)
+		*s, b = string(b[k:k+int(n)]), b[k+int(n):]
+	}
+	return p
+}
+
+// finish gives jobs, phases and edges, job by job.
+func (r *reader) finish(ctx context.Context) error {
+	r.spill()
+	if r.err != nil {
+		return r.err
+	}
+	j := jobRows{reader: r}
+	n := 0
+	for rec, err := range r.sorter.Merge() {
+		if err != nil {
+			return err
+		}
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if rec.Key[0] != j.key || !j.open {
+			if err := j.end(); err != nil {
+				return err
+			}
+			j.begin(rec.Key[0])
+		}
+		j.take(rec)
+	}
+	if err := j.end(); err != nil {
+		return err
+	}
+	r.application(j.first, j.last)
+	return r.flush(true)
+}
+
+// jobRows gathers the records of one job.
+type jobRows struct {
+	*reader
+	key         schema.Key
+	open        bool
+	job         planned
+	tasks       []task
+	first, last int64 // of the whole trace, µs; 0 unknown
+}
+
+type task struct {
+	key     schema.Key
+	plan    planned
+	planned bool // it has a row of its own
+	seen    int64
+	first   int64
+	last    int64
+}
+
+func (j *jobRows) begin(key schema.Key) {
+	j.key, j.open, j.job, j.tasks = key, true, planned{start: -1, end: -1}, j.tasks[:0]
+}
+
+func (j *jobRows) take(rec extsort.Record) {
+	p := parsePlanned(rec.Payload)
+	if rec.Key[2] == kindJob {
+		j.job = p
+		return
+	}
+	if n := len(j.tasks); n == 0 || j.tasks[n-1].key != rec.Key[1] {
+		j.tasks = append(j.tasks, task{key: rec.Key[1], first: -1, last: -1})
+	}
+	t := &j.tasks[len(j.tasks)-1]
+	if rec.Key[2] == kindTask {
+		if t.planned {
+			j.defects["task_twice"]++
+		}
+		t.plan, t.planned = p, true
+		return
+	}
+	if !t.planned {
+		t.plan = planned{job: p.job, task: p.task, instances: -1, start: -1, end: -1}
+	}
+	t.seen += p.instances
+	if p.start >= 0 && (t.first < 0 || p.start < t.first) {
+		t.first = p.start
+	}
+	t.last = max(t.last, p.end)
+}
+
+// end emits the rows of the job that is open.
+func (j *jobRows) end() error {
+	if !j.open {
+		return nil
+	}
+	j.open = false
+	sort.Slice(j.tasks, func(a, b int) bool { return j.tasks[a].plan.task < j.tasks[b].plan.task })
+	name := j.job.job
+	row := schema.Job{JobID: j.key, ApplicationID: j.app, SubmitTime: known(j.job.start), FinishTime: known(j.job.end), Status: runStatus(j.job.status)}
+	all := schema.RunSucceeded
+	for i := range j.tasks {
+		t := &j.tasks[i]
+		name = t.plan.job
+		p := t.phase(j.key)
+		j.trace.Phases = append(j.trace.Phases, p)
+		if p.Status != schema.RunSucceeded {
+			all = p.Status
+		}
+		earliest(&row.StartTime, p.StartTime)
+		earliest(&row.SubmitTime, p.SubmitTime)
+		if j.job.job == "" {
+			latest(&row.FinishTime, p.FinishTime)
+		}
+		if t.first >= 0 && (j.first == 0 || t.first < j.first) {
+			j.first = t.first
+		}
+		j.last = max(j.last, t.last)
+	}
+	if j.job.job == "" && len(j.tasks) > 0 {
+		row.Status = all
+	}
+	row.NativeID = name
+	j.trace.Jobs = append(j.trace.Jobs, row)
+	j.edges()
+	return j.flush(false)
+}
+
+func (t *task) phase(job schema.Key) schema.Phase {
+	p := schema.Phase{
+		PhaseID: t.key, JobID: job, NativeID: t.plan.task, Name: ingest.NullText(t.plan.task), Kind: "task",
+		SubmitTime: known(t.plan.start), StartTime: known(t.first), FinishTime: known(t.last), Status: runStatus(t.plan.status),
+	}
+	if t.plan.kind != "" {
+		p.Kind = t.plan.kind
+	}
+	switch {
+	case t.plan.instances >= 0:
+		p.TaskCount = schema.Some(t.plan.instances)
+		p.Gang = t.plan.kind == "gpu" && t.plan.instances > 1
+	case t.seen > 0 && !t.planned:
+		p.TaskCount = schema.Null[int64]{}
+	}
+	// A task is registered before or after its first instance starts; one that starts earlier was ready then.
+	if p.StartTime.OK && p.SubmitTime.OK && p.SubmitTime.V > p.StartTime.V {
+		p.SubmitTime = p.StartTime
+	}
+	return p
+}
+
+// application is the trace as a whole.
+func (r *reader) application(first, last int64) {
+	a := schema.Application{
+		ApplicationID: r.app, NativeID: r.in.Base, Framework: "alibaba", Status: schema.RunUnknown, SourceFile: r.in.Name, Complete: true, TimeOrigin: "trace",
+	}
+	if last > 0 {
+		a.StartTime, a.FinishTime = known(first), known(last)
+	}
+	r.trace.Applications = append(r.trace.Applications, a)
+	for _, d := range []struct{ code, detail string }{
+		{"edge_circle", "dependencies would close a circle of tasks and are left out"},
+		{"edge_to_itself", "tasks name themselves as what they wait for; those edges are left out"},
+		{"edge_unknown_parent", "tasks wait for tasks that the trace does not have; those edges are left out"},
+		{"end_before_start", "instances end before they start; their ends are dropped"},
+		{"machine_errors", "errors of machines that stay have no place in the tables"},
+		{"rows_without_job", "rows have no job or task id and are left out"},
+		{"task_twice", "tasks have more than one row; the last in the order of their content counts"},
+	} {
+		if n := r.defects[d.code]; n > 0 {
+			r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: d.code, Count: schema.Some(n), Detail: d.detail})
+		}
+	}
+	r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_bytes",
+		Detail: "the trace has no bytes and no records: slowness is judged by duration alone"})
+}
+
+func runStatus(word string) schema.RunStatus {
+	switch word {
+	case "Terminated":
+		return schema.RunSucceeded
+	case "Failed":
+		return schema.RunFailed
+	case "Cancelled", "Interrupted":
+		return schema.RunKilled
+	case "Running":
+		return schema.RunRunning
+	}
+	return schema.RunUnknown
+}
+
+func earliest(t *schema.Null[schema.Time], u schema.Null[schema.Time]) {
+	if u.OK && (!t.OK || u.V < t.V) {
+		*t = u
+	}
+}
+
+func latest(t *schema.Null[schema.Time], u schema.Null[schema.Time]) {
+	if u.OK && (!t.OK || u.V > t.V) {
+		*t = u
+	}
+}
+
+func known(us int64) schema.Null[schema.Time] {
+	if us < 0 {
+		return schema.Null[schema.Time]{}
+	}
+	return schema.Some(schema.Time(us))
+}
+
+func micros(b []byte) int64 {
+	t := instant(b)
+	if !t.OK {
+		return -1
+	}
+	return int64(t.V)
+}
+
+func count(b []byte) int64 {
+	if n, ok := number(b); ok && n >= 0 && n < 1<<40 {
+		return int64(n)
+	}
+	return -1
+}
