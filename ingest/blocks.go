@@ -60,7 +60,7 @@ type Blocks struct {
 	r      io.Reader
 	source string
 	out    *Sink
-	max    int
+	max    int // most bytes of a line with its newline
 
 	carry  []byte // the start of a line whose end was not in the last block
 	line   int64  // number of the next block's first line
@@ -70,7 +70,7 @@ type Blocks struct {
 
 // NewBlocks cuts r, which is the file that source names.
 func NewBlocks(r io.Reader, source string, out *Sink) *Blocks {
-	return &Blocks{r: r, source: source, out: out, max: out.limits.Line, line: 1}
+	return &Blocks{r: r, source: source, out: out, max: out.limits.Line + 1, line: 1}
 }
 
 // Next fills b, whose Data it reuses. At the end it returns io.EOF, or the error that ended the stream after all that
@@ -110,11 +110,12 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 		if s.err != nil && n == 0 {
 			return false, s.err
 		}
-		if s.err != nil && buf[n-1] != '\n' {
-			b.Data, b.Cut = buf[:n], true
-			return false, nil
+		end := bytes.LastIndexByte(buf[:n], '\n') + 1
+		if s.err != nil {
+			b.Data, b.Cut = buf[:n], end < n
+			return end == 0 && n == s.max, nil
 		}
-		if end := bytes.LastIndexByte(buf[:n], '\n') + 1; end > 0 {
+		if end > 0 {
 			s.carry = append(s.carry, buf[end:n]...)
 			b.Data = buf[:end]
 			return false, nil
@@ -152,7 +153,7 @@ func (s *Blocks) skipLine(head []byte) error {
 		SourceFile: s.source,
 		Line:       schema.Some(s.line),
 		ByteOffset: s.offset,
-		Reason:     fmt.Sprintf("the line is longer than %d bytes and was skipped; raise the line limit if it is genuine", s.max),
+		Reason:     fmt.Sprintf("the line is longer than %d bytes and was skipped; raise the line limit if it is genuine", s.max-1),
 		Sample:     string(head[:min(len(head), sampleBytes)]),
 	})
 	s.offset += int64(len(head))
