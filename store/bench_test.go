@@ -38,3 +38,18 @@ func BenchmarkAppendAttempts(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkOpenEngine is what every command pays before its first query.
+func BenchmarkOpenEngine(b *testing.B) {
+	s := testStore(b)
+	ingest(b, s, 7, attempts(7, 1000))
+	for b.Loop() {
+		eng, err := s.Engine(b.Context(), EngineOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := eng.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

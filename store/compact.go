@@ -77,7 +77,7 @@ func (cat *catalog) compactable() []int {
 // rewrite copies the visible rows of the chosen commits into the transaction. Rows that belong to no input of their
 // commit, such as those of ingests, get a key of their own, so that they can still go when the ingest does.
 func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
-	eng, err := tx.s.Engine(ctx, EngineOptions{})
+	eng, err := tx.s.bareEngine(ctx, EngineOptions{})
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,18 @@ var errClosed = errors.New("store: the engine is closed")
 
 // Engine opens the embedded engine over what is visible now.
 func (s *Store) Engine(ctx context.Context, o EngineOptions) (Engine, error) {
+	d, err := s.bareEngine(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.showTables(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// bareEngine is an engine without tables.
+func (s *Store) bareEngine(ctx context.Context, o EngineOptions) (*duckDB, error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -64,20 +76,21 @@ func (s *Store) Engine(ctx context.Context, o EngineOptions) (Engine, error) {
 
 func (d *duckDB) Name() string { return "duckdb" }
 
-func (d *duckDB) open(ctx context.Context) error {
-	var err error
+func (d *duckDB) open(ctx context.Context) (err error) {
 	if d.readers, err = d.s.holdFiles(); err != nil {
-		return err
-	}
-	d.seen = d.s.commits.Load()
-	views, err := d.s.views()
-	if err != nil {
 		return err
 	}
 	if err := d.start(); err != nil {
 		return err
 	}
-	if err := d.exec(ctx, "SET GLOBAL TimeZone = 'UTC'"); err != nil {
+	return d.exec(ctx, "SET GLOBAL TimeZone = 'UTC'")
+}
+
+// showTables makes the views, and locks the session when it is to be.
+func (d *duckDB) showTables(ctx context.Context) error {
+	d.seen = d.s.commits.Load()
+	views, err := d.s.views()
+	if err != nil {
 		return err
 	}
 	// Spark's name for the microseconds since 1970, so that one text of SQL serves both engines.

@@ -43,7 +43,7 @@ type sink struct {
 
 func newSink(to file) *sink {
 	s := &sink{to: to, sum: xxhash.New()}
-	s.buf = bufio.NewWriterSize(to, 256<<10)
+	s.buf = bufio.NewWriterSize(to, 64<<10)
 	return s
 }
 

@@ -1,0 +1,509 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"straggler/schema"
+)
+
+// faultFS is the disk, and at its at-th operation that changes something a fault happens.
+type faultFS struct {
+	osFS
+	at    int
+	fault fault
+
+	mu     sync.Mutex
+	ops    int
+	down   bool // after a crash
+	undo   []undo
+	locks  []io.Closer
+	backup string // for the files that a power failure brings back
+}
+
+type fault int
+
+const (
+	noFault   fault = iota
+	failOnce        // one operation fails
+	diskFull        // from here on nothing can be written; removing works
+	crash           // from here on nothing works, as for a process that was killed
+	powerLoss       // as crash, and what was not synced is undone
+	kill            // the process kills itself
+)
+
+// undo takes back a change that no sync has made durable.
+type undo struct {
+	dir  string // whose sync makes it durable; or
+	file string // the file whose sync does
+	run  func()
+}
+
+var errCrash = errors.New("crashed")
+
+// step counts an operation and says whether it may go on. Removals go on when the disk is full.
+func (f *faultFS) step(removal bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return errCrash
+	}
+	f.ops++
+	if f.ops < f.at || f.fault == noFault {
+		return nil
+	}
+	switch f.fault {
+	case failOnce:
+		if f.ops == f.at {
+			return &fs.PathError{Op: "write", Path: "x", Err: syscall.EIO}
+		}
+		return nil
+	case diskFull:
+		if removal {
+			return nil
+		}
+		return &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	case kill:
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	f.crash()
+	return errCrash
+}
+
+// crash ends the process's influence: its locks go, and after a power failure what it had not synced goes too.
+func (f *faultFS) crash() {
+	f.down = true
+	if f.fault == powerLoss {
+		for _, u := range slices.Backward(f.undo) {
+			u.run()
+		}
+	}
+	for _, l := range f.locks {
+		l.Close()
+	}
+}
+
+func (f *faultFS) later(u undo) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fault == powerLoss {
+		f.undo = append(f.undo, u)
+	}
+}
+
+func (f *faultFS) synced(match func(undo) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.undo = slices.DeleteFunc(f.undo, match)
+}
+
+func (f *faultFS) Create(name string) (file, error) {
+	if err := f.step(false); err != nil {
+		return nil, err
+	}
+	inner, err := f.osFS.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	f.later(undo{dir: filepath.Dir(name), run: func() { os.Remove(name) }})
+	f.later(undo{file: name, run: func() { os.Truncate(name, 0) }})
+	return &faultFile{f, name, inner}, nil
+}
+
+type faultFile struct {
+	f     *faultFS
+	name  string
+	inner file
+}
+
+// Write writes half of what it is given when the fault is here.
+func (w *faultFile) Write(p []byte) (int, error) {
+	if w.f.fault == kill && w.f.ops+1 == w.f.at {
+		w.inner.Write(p[:len(p)/2])
+	}
+	if err := w.f.step(false); err != nil {
+		n, _ := w.inner.Write(p[:len(p)/2])
+		return n, err
+	}
+	return w.inner.Write(p)
+}
+
+func (w *faultFile) Sync() error {
+	if err := w.f.step(false); err != nil {
+		return err
+	}
+	w.f.synced(func(u undo) bool { return u.file == w.name })
+	return w.inner.Sync()
+}
+
+func (w *faultFile) Close() error { return w.inner.Close() }
+
+func (f *faultFS) MkdirAll(name string) error {
+	if err := f.step(false); err != nil {
+		return err
+	}
+	return f.osFS.MkdirAll(name)
+}
+
+func (f *faultFS) Mkdir(name string) error {
+	if err := f.step(false); err != nil {
+		return err
+	}
+	return f.osFS.Mkdir(name)
+}
+
+func (f *faultFS) Rename(from, to string) error {
+	if err := f.step(false); err != nil {
+		return err
+	}
+	if err := f.osFS.Rename(from, to); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	for i := range f.undo { // what was not synced of the file still is not, under its new name
+		if f.undo[i].file == from {
+			f.undo[i] = undo{file: to, run: func() { os.Truncate(to, 0) }}
+		}
+	}
+	f.mu.Unlock()
+	f.later(undo{dir: filepath.Dir(to), run: func() { os.Rename(to, from) }})
+	return nil
+}
+
+func (f *faultFS) Link(from, to string) error {
+	if err := f.step(false); err != nil {
+		return err
+	}
+	if err := f.osFS.Link(from, to); err != nil {
+		return err
+	}
+	f.later(undo{dir: filepath.Dir(to), run: func() { os.Remove(to) }})
+	return nil
+}
+
+func (f *faultFS) Remove(name string) error {
+	if err := f.step(true); err != nil {
+		return err
+	}
+	if f.fault == powerLoss {
+		saved := filepath.Join(f.backup, strconv.Itoa(f.ops))
+		if err := os.Link(name, saved); err == nil {
+			f.later(undo{dir: filepath.Dir(name), run: func() { os.Link(saved, name) }})
+		}
+	}
+	return f.osFS.Remove(name)
+}
+
+func (f *faultFS) RemoveAll(name string) error {
+	if err := f.step(true); err != nil {
+		return err
+	}
+	return f.osFS.RemoveAll(name)
+}
+
+func (f *faultFS) SyncDir(name string) error {
+	if err := f.step(false); err != nil {
+		return err
+	}
+	f.synced(func(u undo) bool { return u.dir == name })
+	return nil // the real sync tests nothing here and costs much
+}
+
+func (f *faultFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) {
+	if create {
+		if err := f.step(false); err != nil {
+			return nil, err
+		}
+	}
+	l, err := f.osFS.TryLock(name, mode, create)
+	if err == nil && l != nil {
+		f.mu.Lock()
+		f.locks = append(f.locks, l)
+		f.mu.Unlock()
+	}
+	return l, err
+}
+
+// steps are the changes of a store's life: a first ingest, the log of it grown, another ingest, results twice, a
+// compaction, a removal.
+var steps = []struct {
+	name string
+	run  func(ctx context.Context, s *Store) error
+}{
+	{"ingest", func(ctx context.Context, s *Store) error { return write(ctx, s, 1, "a", 30) }},
+	{"grown", func(ctx context.Context, s *Store) error { return write(ctx, s, 1, "b", 40) }},
+	{"other", func(ctx context.Context, s *Store) error { return write(ctx, s, 2, "c", 20) }},
+	{"detect", func(ctx context.Context, s *Store) error { return results(ctx, s, 5) }},
+	{"again", func(ctx context.Context, s *Store) error { return results(ctx, s, 6) }},
+	{"compact", func(ctx context.Context, s *Store) error { _, err := s.Compact(ctx, "test"); return err }},
+	{"remove", func(ctx context.Context, s *Store) error {
+		_, err := s.Remove(ctx, ingestID([]InputRecord{{Key: 2, Fingerprint: "c"}}), "test")
+		return err
+	}},
+}
+
+// write commits rows of one input in place of those that the store has of it.
+func write(ctx context.Context, s *Store, key schema.Key, fingerprint string, n int) error {
+	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: "test"})
+	if err != nil {
+		return err
+	}
+	defer tx.Abort()
+	if err := Append(tx, key, attempts(key, n)); err != nil {
+		return err
+	}
+	if err := Append(tx, key, []schema.Job{{JobID: schema.NewKeys(key, "jobs").Next(), Status: schema.RunSucceeded}}); err != nil {
+		return err
+	}
+	if err := tx.Input(InputRecord{Name: fmt.Sprint("log-", key), Key: KeyText(key), Fingerprint: fingerprint}); err != nil {
+		return err
+	}
+	if err := Append(tx, 0, []schema.Ingest{{IngestID: tx.ID(), Files: 1}}); err != nil {
+		return err
+	}
+	tx.Retire(key)
+	_, err = tx.Commit(ctx)
+	return err
+}
+
+func results(ctx context.Context, s *Store, n int) error {
+	tx, err := s.Begin(ctx, Origin{Kind: Detect, Tool: "test"})
+	if err != nil {
+		return err
+	}
+	defer tx.Abort()
+	if err := Append(tx, 0, make([]schema.PhaseStats, n)); err != nil {
+		return err
+	}
+	_, err = tx.Commit(ctx)
+	return err
+}
+
+// shown is what a store shows, from its commits: the inputs with their rows, and the rows of results.
+func shown(s *Store) (string, error) {
+	cat, err := s.catalog()
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for in := range cat.inputs {
+		lines = append(lines, fmt.Sprint(in.Key, in.Fingerprint, in.Rows))
+	}
+	for i, c := range cat.commits {
+		if cat.alive[i] && c.Kind.result() {
+			lines = append(lines, fmt.Sprint(c.Kind, c.Rows()))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n"), nil
+}
+
+// live runs the steps until one fails and gives how many were done.
+func live(ctx context.Context, s *Store, from int) (done int, err error) {
+	for i := from; i < len(steps); i++ {
+		if err := steps[i].run(ctx, s); err != nil {
+			return i, fmt.Errorf("%s: %w", steps[i].name, err)
+		}
+	}
+	return len(steps), nil
+}
+
+// golden is what a store shows after each number of steps.
+func golden(t *testing.T) []string {
+	t.Helper()
+	s, err := Open(t.Context(), t.TempDir(), Options{fs: osFS{quick: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for i := range len(steps) + 1 {
+		state, err := shown(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, state)
+		if i < len(steps) {
+			if err := steps[i].run(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if states[5] != states[6] || states[1] == states[2] || states[4] == states[5] {
+		t.Fatalf("the steps do not do what they are for: %q", states)
+	}
+	return states
+}
+
+// sound opens a store after a fault and sees that it shows the state before the failed step or the one after it, that
+// nothing of it is damaged, and with goOn that life goes on from there and nothing is left lying about at the end.
+func sound(t *testing.T, dir string, states []string, done int, goOn bool, what string) {
+	t.Helper()
+	s, err := Open(t.Context(), dir, Options{fs: osFS{quick: true}})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	state, err := shown(s)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	switch {
+	case state == states[done]:
+	case done < len(steps) && state == states[done+1]:
+		done++
+	default:
+		t.Fatalf("%s: the store shows\n%s\nwhich is neither before nor after step %d:\n%s\n--\n%s", what, state, done, states[done], states[min(done+1, len(steps))])
+	}
+	found, err := s.Verify(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	for _, f := range found {
+		if f.Damage {
+			t.Fatalf("%s: %+v", what, f)
+		}
+	}
+	if !goOn {
+		return
+	}
+	if _, err := live(t.Context(), s, done); err != nil {
+		t.Fatalf("%s: going on: %v", what, err)
+	}
+	if _, err := s.Compact(t.Context(), "test"); err != nil {
+		t.Fatalf("%s: going on: %v", what, err)
+	}
+	if state, err = shown(s); err != nil || state != states[len(steps)] {
+		t.Fatalf("%s: at the end the store shows\n%s\n%v", what, state, err)
+	}
+	if found, err = s.Verify(t.Context()); err != nil || len(found) > 0 {
+		t.Fatalf("%s: at the end %+v %v", what, found, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "staging")); err != nil || len(left) > 0 {
+		t.Fatalf("%s: staging holds %v %v", what, left, err)
+	}
+}
+
+// goOnEvery is after how many faults one store is used further, which takes longer than all the rest.
+const goOnEvery = 11
+
+// TestEveryOperationFails makes each operation on the disk fail in turn, in each way, and looks at what is left.
+func TestEveryOperationFails(t *testing.T) {
+	states := golden(t)
+	for _, kind := range []struct {
+		name  string
+		fault fault
+		every int // operation; the faults that leave less behind are not tried everywhere, to save time
+	}{{"an error", failOnce, 2}, {"a full disk", diskFull, 1}, {"a crash", crash, 4}, {"a power failure", powerLoss, 1}} {
+		faults := 0
+		for at := 1; ; at += kind.every {
+			what := fmt.Sprintf("%s at operation %d", kind.name, at)
+			dir := filepath.Join(t.TempDir(), "store")
+			disk := &faultFS{osFS: osFS{quick: true}, at: at, fault: kind.fault, backup: t.TempDir()}
+			s, err := Open(t.Context(), dir, Options{fs: disk})
+			if err != nil {
+				faults++
+				continue
+			}
+			done, err := live(t.Context(), s, 0)
+			if disk.ops < at {
+				break
+			}
+			faults++
+			switch {
+			case err == nil && kind.fault != failOnce && kind.fault != diskFull:
+				t.Fatalf("%s: no step failed", what)
+			case err != nil && kind.fault == diskFull && !errors.Is(err, syscall.ENOSPC):
+				t.Fatalf("%s: the error does not say so: %v", what, err)
+			case err != nil && kind.fault == failOnce && !errors.Is(err, syscall.EIO):
+				t.Fatalf("%s: the error does not say so: %v", what, err)
+			}
+			sound(t, dir, states, done, at%goOnEvery == 0, what)
+		}
+		t.Logf("%s at %d operations", kind.name, faults)
+	}
+}
+
+const killDir, killAt = "STRAGGLER_TEST_KILL_DIR", "STRAGGLER_TEST_KILL_AT"
+
+// TestMain lets the test binary be the process that is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killDir); dir != "" {
+		at, _ := strconv.Atoi(os.Getenv(killAt))
+		disk := &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}
+		s, err := Open(context.Background(), dir, Options{fs: disk})
+		if err == nil {
+			for _, i := range killSteps {
+				if err = steps[i].run(context.Background(), s); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// killSteps are those that a process is killed in: the first ingest and the one that replaces it. The others are left
+// to the crashes of TestEveryOperationFails, because starting processes takes long.
+var killSteps = []int{0, 1}
+
+// TestKilledAnywhere kills a writing process before each of its operations, in the middle of each write, too.
+func TestKilledAnywhere(t *testing.T) {
+	states := golden(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := 0
+	for at := 1; ; at++ {
+		dir := filepath.Join(t.TempDir(), "store")
+		cmd := exec.CommandContext(t.Context(), self)
+		cmd.Env = append(os.Environ(), killDir+"="+dir, killAt+"="+strconv.Itoa(at))
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			break
+		}
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+			t.Fatalf("killed at operation %d the process ended otherwise: %v\n%s", at, err, out)
+		}
+		kills++
+		if kills > 500 {
+			t.Fatal("the process never gets to its end")
+		}
+		s, err := Open(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := shown(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := slices.Index(states, state)
+		if done < 0 || done > len(killSteps) {
+			t.Fatalf("killed at operation %d, the store shows\n%s", at, state)
+		}
+		if at%(2*goOnEvery) == 0 {
+			sound(t, dir, states, done, true, fmt.Sprintf("killed at operation %d", at))
+		}
+	}
+	if kills < 40 {
+		t.Fatalf("only %d kills", kills)
+	}
+	t.Logf("killed %d times", kills)
+}
