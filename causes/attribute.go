@@ -60,8 +60,7 @@ type Attributor struct {
 	rate  float64 // median fetch wait per remote byte
 	usual float64 // ln(factor) of the median task's machine
 	prior struct {
-		own      []testimony // what this phase said, by local machine
-		mean, sd []float64
+		mean, sd, factor []float64
 	}
 	lines []line
 	text  []byte
@@ -114,7 +113,6 @@ func (a *Attributor) prepare(p *Phase) {
 	if fitted {
 		own = b.asStage()
 	}
-	a.prior.own = a.prior.own[:0]
 	a.prior.mean, a.prior.sd = a.prior.mean[:0], a.prior.sd[:0]
 	for k := range b.local.names {
 		var t testimony
@@ -125,18 +123,16 @@ func (a *Attributor) prepare(p *Phase) {
 		}
 		w := m.window(&p.Tasks[b.local.tasks(int32(k))[0]])
 		mean, variance := m.prior(b.local.names[k], w, t)
-		a.prior.own = append(a.prior.own, t)
 		a.prior.mean = append(a.prior.mean, mean)
 		a.prior.sd = append(a.prior.sd, math.Sqrt(variance))
 	}
 	if len(b.rows) > 0 {
 		b.survey()
-		b.solve(func(i int32) float64 {
-			if k := b.local.of[i]; k >= 0 {
-				return math.Exp(a.prior.mean[k])
-			}
-			return 1
-		}, m.work(p.Signature, own), m.scatter(p.Signature, own))
+		a.prior.factor = a.prior.factor[:0]
+		for _, mean := range a.prior.mean {
+			a.prior.factor = append(a.prior.factor, math.Exp(mean))
+		}
+		b.solve(a.prior.factor, m.work(p.Signature, own), m.scatter(p.Signature, own))
 	}
 	a.usual = a.usualMachine()
 	a.measured()

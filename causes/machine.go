@@ -59,14 +59,52 @@ func (t *testimony) mean() (z, v float64) {
 	return t.wz / t.w, 1 / t.w
 }
 
-// summary is what the tasks of one phase say about a machine: the robust mean of their residuals and its variance.
-func (b *bench) summary(k int32) (z, v float64, n int) {
+// gather puts the residuals of the tasks on a machine into tmp, but for one task: of the successful ones, and of those
+// that were cut short if they had already lasted longer than the successful ones usually do. Where copies are raced
+// against slow tasks, the slowest tasks of a slow machine never succeed.
+func (b *bench) gather(k, except int32) {
 	b.tmp = b.tmp[:0]
+	short := false
 	for _, i := range b.local.tasks(k) {
-		if j := b.rowOf[i]; j >= 0 {
+		if j := b.rowOf[i]; j >= 0 && i != except {
 			b.tmp = append(b.tmp, b.r[j])
 		}
+		short = short || b.tasks[i].Cut
 	}
+	if !short {
+		return
+	}
+	usual := 0.0
+	if len(b.tmp) > 0 {
+		usual = median(b.tmp)
+	}
+	for _, i := range b.local.tasks(k) {
+		if i == except || !b.tasks[i].Cut {
+			continue
+		}
+		if r := b.cutResidual(int(i)); r > usual {
+			b.tmp = append(b.tmp, r)
+		}
+	}
+}
+
+// cutResidual is the least that the residual of an attempt that was cut short would have been; -∞ where it can not be
+// told, because the log does not say how long it waited and others waited.
+func (b *bench) cutResidual(i int) float64 {
+	t := &b.tasks[i]
+	if math.IsNaN(t.Wait) && b.waitKnown() || b.body[i] <= 0 || len(b.rows) == 0 {
+		return math.Inf(-1)
+	}
+	var x [predictors]float64
+	for k := range x {
+		x[k] = b.x[k][i]
+	}
+	return math.Log(b.body[i] / (b.fit.predict(&x) * b.factor(int32(i))))
+}
+
+// summary is what the tasks of one phase say about a machine: the robust mean of their residuals and its variance.
+func (b *bench) summary(k int32) (z, v float64, n int) {
+	b.gather(k, -1)
 	n = len(b.tmp)
 	if n == 0 {
 		return 0, 0, 0
@@ -161,15 +199,35 @@ func (m *Model) name(machine int64) string {
 // the machine before. Two explanations are compared: the machine is as known (give or take), or it is slow in this
 // phase; in both, any one of the others may be slow by itself. With many others the task itself makes no difference.
 func (b *bench) hearsay(i int32, known float64, p twoGroup) (mean, variance float64) {
-	b.tmp = b.tmp[:0]
 	k := b.local.of[i]
-	tasks := b.local.tasks(k)
-	const many = 64
-	for _, j := range tasks {
-		if row := b.rowOf[j]; row >= 0 && (j != i || len(tasks) > many) {
-			b.tmp = append(b.tmp, b.r[row])
-		}
+	if int(k) < len(b.heard) && b.heard[k].ok {
+		return b.heard[k].mean, b.heard[k].variance
 	}
+	const many = 64
+	alone := len(b.local.tasks(k)) <= many
+	if alone {
+		b.gather(k, i)
+	} else {
+		b.gather(k, -1)
+	}
+	mean, variance = b.weighTestimony(known, p)
+	if !alone {
+		for len(b.heard) < len(b.local.names) {
+			b.heard = append(b.heard, hearing{})
+		}
+		b.heard[k] = hearing{mean, variance, true}
+	}
+	return mean, variance
+}
+
+// hearing is what all tasks of a machine say, once they are so many that one makes no difference.
+type hearing struct {
+	mean, variance float64
+	ok             bool
+}
+
+// weighTestimony compares the two explanations for the residuals in tmp.
+func (b *bench) weighTestimony(known float64, p twoGroup) (mean, variance float64) {
 	n := float64(len(b.tmp))
 	if n == 0 {
 		return 0, known + p.spike

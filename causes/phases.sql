@@ -8,7 +8,7 @@ FROM phases p
   JOIN (
     SELECT a.phase_id, count(*) AS attempts, count(o.attempt_id) AS outliers
     FROM attempts a LEFT JOIN causes_outliers o ON o.attempt_id = a.attempt_id
-    WHERE a.duration_s BETWEEN 0 AND 1e15
+    WHERE coalesce(a.duration_s, o.lasted_s) BETWEEN 0 AND 1e15
     GROUP BY a.phase_id
   ) AS n ON n.phase_id = p.phase_id
   JOIN jobs j ON j.job_id = p.job_id

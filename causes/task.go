@@ -15,6 +15,7 @@ type Task struct {
 	Start     schema.Null[schema.Time] `col:"start_time"`
 	Duration  float64                  `col:"duration_s"`
 	Succeeded bool                     `col:"succeeded"`
+	Cut       bool                     `col:"cut"`       // killed, or running when the log stops: it would have taken longer
 	Slow      bool                     `col:"slow"`      // an outlier by high_runtime
 	Recompute bool                     `col:"recompute"` // an outlier by recompute
 	Excess    float64                  `col:"excess_s"`  // of the outlier; NaN elsewhere
@@ -47,7 +48,8 @@ var nan = math.NaN()
 func TaskOf(a *schema.Attempt, machine func(string) int64) Task {
 	t := Task{
 		Attempt: a.AttemptID, Phase: a.PhaseID, Index: a.Task, Machine: -1, Start: a.StartTime,
-		Duration: a.DurationS.Or(nan), Succeeded: a.Status == schema.Success, Excess: nan,
+		Duration: a.DurationS.Or(nan), Succeeded: a.Status == schema.Success,
+		Cut: a.Status == schema.Killed || a.Status == schema.Running, Excess: nan,
 		Bytes: count(a.InputBytes), Remote: count(a.RemoteBytes), Records: count(a.InputRecords),
 		Written: sum(count(a.OutputBytes), count(a.ShuffleWriteBytes)), Spill: count(a.SpillBytes), Away: nan,
 		Wait: a.FetchWaitS.Or(nan), GC: a.GCS.Or(nan), Delay: a.SchedulerDelayS.Or(nan),

@@ -1,7 +1,8 @@
 -- The attempts of a range of phases as attribution looks at them; NaN is unknown.
-SELECT a.attempt_id, a.phase_id, a.task, a.start_time, a.duration_s,
+SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
   a.status = 'success' AS succeeded,
+  a.status IN ('killed', 'running') AS cut,
   coalesce(o.again, 1) = 0 AS slow,
   coalesce(o.again, 0) = 1 AS recompute,
   coalesce(o.excess_s, CAST('NaN' AS DOUBLE)) AS excess_s,
@@ -20,4 +21,4 @@ SELECT a.attempt_id, a.phase_id, a.task, a.start_time, a.duration_s,
 FROM attempts a
   LEFT JOIN causes_machines m ON m.machine = a.machine
   LEFT JOIN causes_outliers o ON o.attempt_id = a.attempt_id
-WHERE a.phase_id BETWEEN {low} AND {high} AND a.duration_s BETWEEN 0 AND 1e15
+WHERE a.phase_id BETWEEN {low} AND {high} AND coalesce(a.duration_s, o.lasted_s) BETWEEN 0 AND 1e15

@@ -71,8 +71,9 @@ func (f *fit) predict(x *[predictors]float64) float64 {
 // bench holds one phase as columns, and all that fitting it needs. It is used again for the next phase.
 type bench struct {
 	tasks []Task
-	rows  []int32 // the tasks that are fitted on: successful, with a body
-	rowOf []int32 // the row of each task; -1 where it has none
+	rows  []int32         // the tasks that are fitted on: successful, with a body
+	rowOf []int32         // the row of each task; -1 where it has none
+	twin  map[int64]int32 // the successful attempt of a task
 	part  [nParts][]float64
 	body  []float64             // of all tasks
 	x     [predictors][]float64 // of all tasks; unknown values replaced by the median
@@ -86,6 +87,8 @@ type bench struct {
 	unit  float64 // median of y: the unit of f
 	local machines
 	fit   fit
+	known []float64 // factor of each machine, by local number, as solve was given it; nil: 1
+	heard []hearing // by machine, see hearsay
 }
 
 func grow(s []float64, n int) []float64 {
@@ -124,6 +127,29 @@ func (b *bench) load(tasks []Task) {
 		b.x[k] = grow(b.x[k], n)
 		for i := range tasks {
 			b.x[k][i] = b.value(predictor(k), i)
+		}
+	}
+	if len(b.rows) < n {
+		b.lend()
+	}
+}
+
+// lend gives attempts that did not succeed the work of the attempt that did: their own counts stop where they stopped.
+func (b *bench) lend() {
+	if b.twin == nil {
+		b.twin = map[int64]int32{}
+	}
+	clear(b.twin)
+	for _, i := range b.rows {
+		b.twin[b.tasks[i].Index] = i
+	}
+	for i := range b.tasks {
+		j, ok := b.twin[b.tasks[i].Index]
+		if !ok || b.tasks[i].Succeeded {
+			continue
+		}
+		for k := byBytes; k <= bySpill; k++ {
+			b.x[k][i] = b.x[k][j]
 		}
 	}
 }
@@ -273,17 +299,15 @@ type prior struct{ mean, precision float64 }
 
 // solve fits the body to the predictors that vary, robustly: weights fall with the residual (Huber) and with the
 // square of the prediction, because task times scatter in proportion. A coefficient that is not clearly above 0 is
-// dropped: more work makes no task faster. factor, when given, is the known factor of each task's machine.
-func (b *bench) solve(factor func(i int32) float64, work prior, sigma prior) {
+// dropped: more work makes no task faster. known, when given, is the factor of each machine by local number.
+func (b *bench) solve(known []float64, work prior, sigma prior) {
+	b.known, b.heard = known, b.heard[:0]
 	f := &b.fit
 	n := len(b.rows)
 	b.y, b.slack, b.f, b.r = grow(b.y, n), grow(b.slack, n), grow(b.f, n), grow(b.r, n)
 	b.tmp = grow(b.tmp, n)
 	for j, i := range b.rows {
-		m := 1.0
-		if factor != nil {
-			m = factor(i)
-		}
+		m := b.factor(i)
 		b.y[j], b.slack[j] = b.body[i]/m, b.part[collecting][i]/m
 	}
 	copy(b.tmp, b.y)
@@ -304,6 +328,14 @@ func (b *bench) solve(factor func(i int32) float64, work prior, sigma prior) {
 	}
 	b.reweigh(active[:k], work, sigma)
 	b.finish(sigma)
+}
+
+// factor is the known factor of a task's machine.
+func (b *bench) factor(i int32) float64 {
+	if k := b.local.of[i]; k >= 0 && b.known != nil {
+		return b.known[k]
+	}
+	return 1
 }
 
 // reweigh runs the rounds of weighted least squares and drops what has no effect, worst first.

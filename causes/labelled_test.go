@@ -1,0 +1,273 @@
+package causes_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"straggler/causes"
+	"straggler/detect"
+	"straggler/ingest"
+	"straggler/ingest/spark"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// TestLabelled scores the attribution on logs whose truth is known. STRAGGLER_LABELLED names a directory of runs, each a
+// Spark event log beside a truth.json; without it the runs that come with the repository are scored and held against
+// the goals.
+func TestLabelled(t *testing.T) {
+	dir, goals := os.Getenv("STRAGGLER_LABELLED"), false
+	if dir == "" {
+		dir, goals = "../testdata/labelled", true
+	}
+	runs := labelledRuns(t, dir)
+	total, hard := newScores(), newScores()
+	for _, r := range runs {
+		own := newScores()
+		for _, s := range []*scores{own, total} {
+			s.score(r)
+		}
+		if strings.HasPrefix(r.name, "hard-") {
+			hard.score(r)
+		}
+		t.Logf("%s (%s)\n%s", r.name, r.truth.Scenario, own)
+	}
+	if len(hard.runs) > 0 {
+		t.Logf("the hard runs\n%s", hard)
+	}
+	t.Logf("all runs\n%s%s", total, total.calibration())
+	if !goals {
+		return
+	}
+	if f := total.by["causes"].macroF1(); f < 0.98 {
+		t.Errorf("macro-F1 is %.3f, under 0.98", f)
+	}
+	if f := hard.by["causes"].macroF1(); f < 0.95 {
+		t.Errorf("macro-F1 of the hard runs is %.3f, under 0.95", f)
+	}
+	if a := total.by["causes"]; a.accusedShare() >= 0.005 {
+		t.Errorf("%d of %d clean tasks are accused", a.accused, a.clean)
+	}
+	for _, r := range runs {
+		if strings.HasPrefix(r.name, "clean") && len(r.named) > 0 {
+			t.Errorf("%s: bad machines are named: %v", r.name, r.named)
+		}
+	}
+}
+
+// truth is what a truth.json says.
+type truth struct {
+	Name, Scenario string
+	Jobs           []struct {
+		Name   string
+		Stages []struct {
+			ID   int `json:"stage_id"`
+			Name string
+		}
+	}
+	Labels []label
+}
+
+type label struct {
+	Cause        schema.Cause
+	StageID      int  `json:"stage_id"`
+	StageAttempt *int `json:"stage_attempt"`
+	Partition    *int64
+	Attempt      *int32
+	Host         *string
+	NotHost      *string `json:"not_host"`
+	Strength     float64
+}
+
+// fits says whether a label selects an attempt.
+func (l *label) fits(a *observed) bool {
+	return fmt.Sprint(l.StageID) == a.Stage && (l.StageAttempt == nil || int32(*l.StageAttempt) == a.Again) &&
+		(l.Partition == nil || *l.Partition == a.Task) && (l.Attempt == nil || *l.Attempt == a.Number) &&
+		(l.Host == nil || *l.Host == a.Machine) && (l.NotHost == nil || *l.NotHost != a.Machine)
+}
+
+// observed is a successful attempt of a planned stage, with its verdict.
+type observed struct {
+	Attempt    schema.Key                `col:"attempt_id"`
+	Stage      string                    `col:"stage"`
+	Again      int32                     `col:"again"`
+	Task       int64                     `col:"task"`
+	Number     int32                     `col:"number"`
+	Machine    string                    `col:"machine"`
+	Duration   float64                   `col:"duration_s"`
+	Bytes      float64                   `col:"input_bytes"`
+	Remote     float64                   `col:"remote_bytes"`
+	Wait       float64                   `col:"fetch_wait_s"`
+	GC         float64                   `col:"gc_s"`
+	Cause      schema.Null[schema.Cause] `col:"cause"`
+	Confidence schema.Null[float64]      `col:"confidence"`
+	Excess     schema.Null[float64]      `col:"excess_s"`
+	Seconds    schema.Null[float64]      `col:"seconds"`
+
+	labels []label
+	ratio  float64 // to the median of the stage over all its submissions
+	excess float64
+}
+
+// labelled is one run: its truth and what was found in its log.
+type labelled struct {
+	name  string
+	truth truth
+	tasks []observed
+	named []string // machines called slow or flaky
+}
+
+const observedSQL = `SELECT a.attempt_id, p.native_id AS stage, p.attempt AS again, a.task, a.number, a.machine, a.duration_s,
+  coalesce(CAST(a.input_bytes AS DOUBLE), 0e0) AS input_bytes, coalesce(CAST(a.remote_bytes AS DOUBLE), 0e0) AS remote_bytes,
+  coalesce(a.fetch_wait_s, 0e0) AS fetch_wait_s, coalesce(a.gc_s, 0e0) AS gc_s,
+  t.cause, t.confidence, o.excess_s, s.seconds
+FROM attempts a
+  JOIN phases p ON p.phase_id = a.phase_id
+  LEFT JOIN (SELECT attempt_id, cause, confidence FROM attributions WHERE rank = 1) AS t ON t.attempt_id = a.attempt_id
+  LEFT JOIN (SELECT attempt_id, coalesce(max(CASE WHEN rule = 'recompute' THEN excess_s END), max(excess_s)) AS excess_s
+             FROM outliers WHERE rule IN ('high_runtime', 'recompute') GROUP BY attempt_id) AS o ON o.attempt_id = a.attempt_id
+  LEFT JOIN (SELECT attempt_id, sum(seconds) AS seconds FROM attributions GROUP BY attempt_id) AS s ON s.attempt_id = a.attempt_id
+WHERE a.status = 'success' ORDER BY a.attempt_id NULLS LAST`
+
+// labelledRuns reads, detects and attributes every run under a directory.
+func labelledRuns(t *testing.T, dir string) (runs []*labelled) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "truth.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s has no runs: directories with a truth.json (%v)", dir, err)
+	}
+	for _, path := range paths {
+		r := &labelled{name: filepath.Base(filepath.Dir(path))}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, &r.truth)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if err := r.attribute(t.Context(), filepath.Dir(path)); err != nil {
+			t.Fatalf("%s: %v", r.name, err)
+		}
+		r.label()
+		r.check(t)
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// logs lists what lies beside the truth.
+func logs(dir string) (paths []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir || d.Name() == "truth.json" {
+			return err
+		}
+		paths = append(paths, path)
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// attribute takes a run's log the whole way to its verdicts.
+func (r *labelled) attribute(ctx context.Context, dir string) error {
+	st, err := store.Temp(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	paths, err := logs(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := ingest.Run(ctx, st, []ingest.Format{spark.Format()}, paths, ingest.Options{}); err != nil {
+		return err
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	if _, err := detect.Run(ctx, st, eng, detect.Options{}); err != nil {
+		return err
+	}
+	if _, err := causes.Run(ctx, st, eng, causes.Options{}); err != nil {
+		return err
+	}
+	for a, err := range store.Read[observed](ctx, eng, observedSQL) {
+		if err != nil {
+			return err
+		}
+		r.tasks = append(r.tasks, *a)
+	}
+	type machine struct {
+		Name string `col:"machine"`
+	}
+	for m, err := range store.Read[machine](ctx, eng, "SELECT DISTINCT machine FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY machine NULLS LAST") {
+		if err != nil {
+			return err
+		}
+		r.named = append(r.named, m.Name)
+	}
+	return nil
+}
+
+// label keeps the attempts of planned stages and gives them their labels and ratios.
+func (r *labelled) label() {
+	planned := map[string]bool{}
+	for _, j := range r.truth.Jobs {
+		for _, s := range j.Stages {
+			planned[fmt.Sprint(s.ID)] = j.Name != "warm-up" && j.Name != "processes"
+		}
+	}
+	by := map[string][]float64{}
+	kept := r.tasks[:0]
+	for _, a := range r.tasks {
+		if planned[a.Stage] {
+			kept = append(kept, a)
+			by[a.Stage] = append(by[a.Stage], a.Duration)
+		}
+	}
+	r.tasks = kept
+	for _, d := range by {
+		sort.Float64s(d)
+	}
+	for i := range r.tasks {
+		a := &r.tasks[i]
+		median := middle(by[a.Stage])
+		a.ratio, a.excess = a.Duration/median, a.Duration-median
+		for _, l := range r.truth.Labels {
+			if l.fits(a) {
+				a.labels = append(a.labels, l)
+			}
+		}
+	}
+}
+
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// check holds what must be true of every run, whatever its faults: each outlier is attributed, and its seconds sum to
+// its excess.
+func (r *labelled) check(t *testing.T) {
+	t.Helper()
+	for i := range r.tasks {
+		a := &r.tasks[i]
+		if a.Excess.OK != a.Cause.OK {
+			t.Errorf("%s: attempt %d: outlier %v, attributed %v", r.name, a.Attempt, a.Excess.OK, a.Cause.OK)
+		}
+		if d := a.Excess.V - a.Seconds.V; d > 1e-9 || d < -1e-9 {
+			t.Errorf("%s: attempt %d: the seconds of its causes are %g, its excess is %g", r.name, a.Attempt, a.Seconds.V, a.Excess.V)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package causes_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"straggler/schema"
+)
+
+// injected are the causes that labels name.
+var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient}
+
+// A judge gives each attempt of a run a verdict; "" says that it is no outlier.
+type judge struct {
+	name   string
+	judges func(r *labelled) []schema.Cause
+}
+
+var judges = []judge{
+	{"causes", func(r *labelled) []schema.Cause {
+		out := make([]schema.Cause, len(r.tasks))
+		for i := range r.tasks {
+			out[i] = r.tasks[i].Cause.V
+		}
+		return out
+	}},
+	{"rules", byRules},
+	{"ols", byLeastSquares},
+}
+
+// score is how one judge did.
+type score struct {
+	confusion             map[[2]schema.Cause]int // injected, attributed
+	accusations           map[schema.Cause]int    // of clean tasks
+	clean, accused        int
+	wrong                 []string
+	delays                int // clean tasks whose verdict is a measured delay: scheduler, deserialize, spill, locality
+	labelledOutliers, hit int
+}
+
+// scores is how all judges did on some runs.
+type scores struct {
+	by    map[string]*score
+	runs  []string
+	sure  []float64 // confidence of each scored verdict of causes
+	right []bool
+}
+
+func newScores() *scores {
+	s := &scores{by: map[string]*score{}}
+	for _, j := range judges {
+		s.by[j.name] = &score{confusion: map[[2]schema.Cause]int{}, accusations: map[schema.Cause]int{}}
+	}
+	return s
+}
+
+func (s *scores) score(r *labelled) {
+	s.runs = append(s.runs, r.name)
+	for _, j := range judges {
+		for i, v := range j.judges(r) {
+			a := &r.tasks[i]
+			right, counts := s.by[j.name].add(a, v)
+			if counts && j.name == "causes" && a.Confidence.OK {
+				s.sure, s.right = append(s.sure, a.Confidence.V), append(s.right, right)
+			}
+		}
+	}
+}
+
+// add scores one verdict. An attempt counts when it is labelled and an outlier, or recomputed; a verdict is right when
+// it is one of the labels, and otherwise stands against the strongest.
+func (s *score) add(a *observed, v schema.Cause) (right, counts bool) {
+	if len(a.labels) == 0 {
+		s.clean++
+		return s.accuse(a, v)
+	}
+	strongest, again := a.labels[0], false
+	for _, l := range a.labels {
+		right = right || l.Cause == v
+		again = again || l.Cause == schema.Recompute
+		if l.Cause == schema.Recompute || l.Strength > strongest.Strength && strongest.Cause != schema.Recompute {
+			strongest = l
+		}
+	}
+	if a.ratio <= 1.5 && !again {
+		return false, false
+	}
+	s.labelledOutliers++
+	if v != "" && v != schema.UnexplainedCause {
+		s.hit++
+	}
+	of := strongest.Cause
+	if right {
+		of = v
+	}
+	s.confusion[[2]schema.Cause{of, v}]++
+	if !right {
+		s.miss(a, v)
+	}
+	return right, true
+}
+
+// accuse looks at a verdict on an attempt without a label. Network and gc are no accusation where the log's own figure
+// is at least 0.4 of the excess; transient and unexplained are neither right nor wrong.
+func (s *score) accuse(a *observed, v schema.Cause) (right, counts bool) {
+	switch v {
+	case "", schema.Transient, schema.UnexplainedCause:
+		return false, false
+	case schema.Network:
+		if a.Wait >= 0.4*a.excess {
+			return true, false
+		}
+	case schema.GC:
+		if a.GC >= 0.4*a.excess {
+			return true, false
+		}
+	case schema.Scheduler, schema.Deserialize, schema.Spill, schema.LocalityMiss:
+		s.delays++
+		return false, false
+	}
+	s.miss(a, v)
+	s.accused++
+	s.accusations[v]++
+	return false, true
+}
+
+func (s *score) miss(a *observed, v schema.Cause) {
+	var of []string
+	for _, l := range a.labels {
+		of = append(of, fmt.Sprintf("%s %.3g", l.Cause, l.Strength))
+	}
+	s.wrong = append(s.wrong, fmt.Sprintf("stage %s.%d task %d.%d on %s, %.2f s, %.2f times the median, waited %.2f s: %s (%.2f); injected %v",
+		a.Stage, a.Again, a.Task, a.Number, a.Machine, a.Duration, a.ratio, a.Wait, v, a.Confidence.V, of))
+}
+
+func (s *score) accusedShare() float64 { return float64(s.accused) / float64(max(1, s.clean)) }
+
+// f1 is precision, recall and their harmonic mean; ok where the cause was injected or named.
+func (s *score) f1(c schema.Cause) (precision, recall, f float64, n int) {
+	var tp, fp, fn int
+	for k, count := range s.confusion {
+		switch {
+		case k[0] == c && k[1] == c:
+			tp += count
+		case k[0] == c:
+			fn += count
+		case k[1] == c:
+			fp += count
+		}
+	}
+	fp += s.accusations[c]
+	precision, recall = float64(tp)/float64(max(1, tp+fp)), float64(tp)/float64(max(1, tp+fn))
+	if tp > 0 {
+		f = 2 * float64(tp) / float64(2*tp+fp+fn)
+	}
+	return precision, recall, f, tp + fn
+}
+
+// macroF1 is the mean F1 of the causes that were injected.
+func (s *score) macroF1() float64 {
+	var sum, n float64
+	for _, c := range injected {
+		if _, _, f, cases := s.f1(c); cases > 0 {
+			sum += f
+			n++
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum / n
+}
+
+// String is a table: for each judge and cause precision, recall, F1; and the confusion matrix of causes.
+func (s *scores) String() string {
+	var b strings.Builder
+	for _, j := range judges {
+		v := s.by[j.name]
+		fmt.Fprintf(&b, "  %-7s macro-F1 %.4f, found %d of %d, accused %d of %d clean (%.2f %%), delays named on %d\n", j.name, v.macroF1(),
+			v.hit, v.labelledOutliers, v.accused, v.clean, 100*v.accusedShare(), v.delays)
+		for _, c := range injected {
+			if p, r, f, n := v.f1(c); n > 0 {
+				fmt.Fprintf(&b, "          %-12s n %4d  precision %.3f  recall %.3f  F1 %.3f\n", c, n, p, r, f)
+			}
+		}
+	}
+	s.by["causes"].matrix(&b)
+	if len(s.runs) == 1 {
+		for _, w := range s.by["causes"].wrong {
+			fmt.Fprintf(&b, "          wrong: %s\n", w)
+		}
+	}
+	return b.String()
+}
+
+// matrix writes injected (rows) against attributed (columns), zeros left out.
+func (s *score) matrix(b *strings.Builder) {
+	for _, of := range injected {
+		var row []string
+		for _, w := range append([]string{""}, schema.Cause("").Words()...) {
+			if n := s.confusion[[2]schema.Cause{of, schema.Cause(w)}]; n > 0 {
+				if w == "" {
+					w = "not an outlier"
+				}
+				row = append(row, fmt.Sprintf("%s %d", w, n))
+			}
+		}
+		if len(row) > 0 {
+			fmt.Fprintf(b, "          injected %-12s → %s\n", of, strings.Join(row, ", "))
+		}
+	}
+}
+
+// calibration compares what verdicts claim with how often they are right.
+func (s *scores) calibration() string {
+	var b strings.Builder
+	b.WriteString("  confidence    verdicts  claimed  right\n")
+	edges := []float64{0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01}
+	for k := 0; k+1 < len(edges); k++ {
+		var n, right int
+		var claimed float64
+		for i, c := range s.sure {
+			if c >= edges[k] && c < edges[k+1] {
+				n++
+				claimed += c
+				if s.right[i] {
+					right++
+				}
+			}
+		}
+		if n > 0 {
+			fmt.Fprintf(&b, "  %.2f to %.2f  %8d  %.3f    %.3f\n", edges[k], min(1, edges[k+1]), n, claimed/float64(n), float64(right)/float64(n))
+		}
+	}
+	return b.String()
+}
