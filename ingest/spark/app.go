@@ -1,10 +1,6 @@
 package spark
 
-import (
-	"slices"
-
-	"straggler/schema"
-)
+import "straggler/schema"
 
 // app is what the fold knows of one application.
 type app struct {
@@ -118,6 +114,9 @@ func (a *app) jobStart(e jobStart) {
 	for i := range e.stages {
 		s := a.stage(e.stages[i].id)
 		s.learn(&e.stages[i])
+		if len(s.jobs) > 0 && s.jobs[len(s.jobs)-1] == j {
+			continue
+		}
 		s.jobs = append(s.jobs, j)
 		j.stages = append(j.stages, s)
 	}
@@ -241,26 +240,31 @@ func (a *app) stageCompleted(e stageInfo) {
 	}
 }
 
-// parents are the stages whose outputs a stage reads. Where the log does not name them they are the stages of the job
-// that compute an RDD which one of the stage's own descends from.
+// parents are the stages whose outputs a stage reads; they are older than it. Where the log does not name them they are
+// the stages of the job that compute an RDD which one of the stage's own descends from.
 func (a *app) parents(s *stage, j *job) []*stage {
 	var found []*stage
 	if s.hasParents {
 		for _, id := range s.parents {
-			if p := a.stages[id]; p != nil {
+			if p := a.stages[id]; p != nil && id < s.id {
 				found = append(found, p)
 			}
 		}
 		return found
 	}
+	if len(s.rddParents) == 0 {
+		return nil
+	}
+	wanted := make(map[int64]bool, len(s.rddParents))
 	for _, rdd := range s.rddParents {
-		if slices.Contains(s.rdds, rdd) {
-			continue
-		}
-		for _, p := range j.stages {
-			if p != s && p.rdd == rdd && !slices.Contains(found, p) {
-				found = append(found, p)
-			}
+		wanted[rdd] = true
+	}
+	for _, rdd := range s.rdds {
+		delete(wanted, rdd)
+	}
+	for _, p := range j.stages {
+		if p.id < s.id && wanted[p.rdd] {
+			found = append(found, p)
 		}
 	}
 	return found

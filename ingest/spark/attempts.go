@@ -33,11 +33,11 @@ func (a *app) taskStart(t *task) {
 
 // launch is what is known of an attempt when it starts.
 func (a *app) launch(p *phase, t *task) run {
-	task, known := p.partition(t)
-	r := run{phase: p, exec: a.executorOf(t), host: t.host, task: task, launch: t.launch, number: t.attempt, queued: none,
-		locality: t.locality, speculative: t.speculative, unknownTask: !known}
+	r := run{phase: p, exec: a.executorOf(t), host: t.host, launch: t.launch, number: t.attempt, queued: none,
+		locality: t.locality, speculative: t.speculative}
+	r.task, r.partition = p.partition(t)
 	if r.number < 0 {
-		r.number = p.nextNumber(task)
+		r.number = p.nextNumber(r.task)
 	}
 	switch {
 	case t.speculative.V:
@@ -45,11 +45,11 @@ func (a *app) launch(p *phase, t *task) run {
 	case r.number == 0:
 		r.queued = p.submit
 	default:
-		if ms, ok := p.ready[task]; ok {
+		if ms, ok := p.ready[r.task]; ok {
 			r.queued = ms
 		}
 	}
-	r.recompute = a.isRecompute(p, task, known)
+	r.recompute = a.isRecompute(p, r.partition)
 	return r
 }
 
@@ -86,9 +86,12 @@ func (a *app) taskEnd(e *taskEnd) {
 		delete(a.running, e.id)
 	} else {
 		a.count.endsWithoutStart++
-		p.span.launched(millis(e.launch))
-		p.job.span.launched(millis(e.launch))
 		r = a.launch(p, &e.task)
+	}
+	if launch := millis(e.launch); launch > 0 {
+		r.launch = launch
+		p.span.launched(launch)
+		p.job.span.launched(launch)
 	}
 	p.ends++
 	ordinal := a.attempts
@@ -97,7 +100,7 @@ func (a *app) taskEnd(e *taskEnd) {
 	p.job.span.finished(finish)
 	switch {
 	case e.reason == reasonSuccess:
-		a.succeeded(&r, e, ordinal)
+		a.succeeded(&r, e, ordinal, finish)
 	case e.reason == reasonFetchFailed:
 		a.fetchFailed(&r, e, ordinal, finish)
 		fallthrough
@@ -182,12 +185,18 @@ func (a *app) row(r *run, id int64) *schema.Attempt {
 	if r.locality != "" {
 		row.Locality = schema.Some(r.locality)
 	}
-	if r.unknownTask {
+	if r.partition != r.task {
 		row.Quality |= schema.TaskUnknown
-		a.count.unknownTasks++
+		if r.partition < 0 {
+			a.count.unknownTasks++
+		}
 	}
 	if r.phase.stage.barrier {
 		row.Quality |= schema.GangMember
+	}
+	if row.QueuedTime.OK && row.QueuedTime.V > row.StartTime.V {
+		row.QueuedTime = schema.Null[schema.Time]{}
+		row.Quality |= schema.TimeRepaired
 	}
 	if !row.StartTime.OK {
 		row.Quality |= schema.TimeRepaired
@@ -213,7 +222,7 @@ func (a *app) endRow(r *run, e *taskEnd) (finish int64) {
 	row := a.row(r, e.id)
 	row.Status = statusOf(e.reason)
 	row.Reason = known(e.text)
-	launch := millis(e.launch)
+	launch := millis(r.launch)
 	finish = millis(e.finish)
 	switch {
 	case finish == 0 && e.finish <= 0:
@@ -227,7 +236,7 @@ func (a *app) endRow(r *run, e *taskEnd) (finish int64) {
 			row.DurationS = schema.Some(float64(finish-launch) / 1e3)
 		}
 	}
-	a.measure(row, e)
+	a.measure(row, e, finish-launch)
 	if row.Quality&schema.MetricsMissing != 0 {
 		a.count.unmetered++
 	}

@@ -2,6 +2,7 @@ package spark
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"straggler/ingest"
@@ -134,7 +135,7 @@ func (d *decoder) pullDescription() (description string) {
 	for ok := p.object(); ok && p.key(); {
 		if string(p.k) == "spark.job.description" {
 			b, _ := p.str()
-			description = oneLine(b)
+			description = d.oneLine(b)
 		} else {
 			p.skip()
 		}
@@ -146,14 +147,27 @@ func (d *decoder) pullDescription() (description string) {
 const maxName = 500
 
 // oneLine makes a name of a text: white space and what is no text become single blanks.
-func oneLine(b []byte) string {
+func (d *decoder) oneLine(b []byte) string {
 	cut := len(b) > maxName
 	b = b[:min(len(b), maxName)]
+	if plainLine(b) {
+		return d.intern.Text(b)
+	}
 	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(b), " ")), " ")
 	if cut {
 		s += "…"
 	}
 	return ingest.Text(s)
+}
+
+// plainLine tells whether a text is a name as it stands.
+func plainLine(b []byte) bool {
+	for i, c := range b {
+		if c < ' ' || c >= 0x7f || c == ' ' && (i == 0 || i == len(b)-1 || b[i-1] == ' ') {
+			return false
+		}
+	}
+	return len(b) < maxName
 }
 
 func (d *decoder) integers() (ids []int64) {
@@ -252,13 +266,15 @@ func (d *decoder) pullStageInfo() stageInfo {
 			s.attempt = d.small()
 		case "Stage Name":
 			b, _ := p.str()
-			s.name = oneLine(b)
+			s.name = d.oneLine(b)
 		case "Number of Tasks":
 			s.tasks = d.integer()
 		case "RDD Info":
 			d.pullRDDs(&s)
 		case "Parent IDs":
 			s.parents, s.hasParents = d.integers(), true
+			slices.Sort(s.parents)
+			s.parents = slices.Compact(s.parents)
 		case "Submission Time":
 			s.submit = d.integer()
 		case "Completion Time":

@@ -280,7 +280,7 @@ func (d *decoder) pullMetrics(e *taskEnd) {
 	}
 }
 
-// pullGroup reads a group of metrics and the groups inside it, whose keys differ from all others.
+// pullGroup reads a group of metrics.
 func (d *decoder) pullGroup(e *taskEnd, group uint8, names []metricName) {
 	p := &d.pull
 	if !p.object() {
@@ -288,12 +288,6 @@ func (d *decoder) pullGroup(e *taskEnd, group uint8, names []metricName) {
 	}
 	e.groups |= group
 	for p.key() {
-		if k := string(p.k); k == "Push Based Shuffle" || k == "Shuffle Push Read Metrics" {
-			for ok := p.object(); ok && p.key(); {
-				d.pullMetric(e, names)
-			}
-			continue
-		}
 		d.pullMetric(e, names)
 	}
 }
@@ -334,8 +328,6 @@ var (
 		{"Remote Bytes Read", mRemoteBytes},
 		{"Local Bytes Read", mLocalBytes},
 		{"Total Records Read", mShuffleRecords},
-		{"Merged Remote Bytes Read", mMergedRemoteBytes},
-		{"Merged Local Bytes Read", mMergedLocalBytes},
 	}
 	shuffleWriteMetrics = []metricName{{"Shuffle Bytes Written", mShuffleWritten}}
 	inputMetrics        = []metricName{{"Bytes Read", mInputBytes}, {"Records Read", mInputRecords}}

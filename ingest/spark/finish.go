@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"straggler/ingest"
 	"straggler/schema"
 )
 
@@ -38,7 +39,7 @@ func (a *app) writeRunning() {
 func (a *app) writeApplication(complete bool) {
 	row := schema.Application{
 		ApplicationID:    a.key,
-		NativeID:         cmp.Or(a.start.id, a.in.Base),
+		NativeID:         cmp.Or(a.start.id, ingest.Text(a.in.Base)),
 		Name:             a.start.name,
 		User:             a.start.user,
 		Queue:            known(a.settings["spark.yarn.queue"]),
@@ -47,13 +48,11 @@ func (a *app) writeApplication(complete bool) {
 		StartTime:        instant(a.start.time),
 		FinishTime:       instant(a.ending.time),
 		Status:           a.status(),
-		SourceFile:       a.in.Name,
+		SourceFile:       ingest.Text(a.in.Name),
 		Complete:         complete,
 		TimeOrigin:       "epoch",
 	}
-	if row.StartTime.V > row.FinishTime.V {
-		row.FinishTime = schema.Null[schema.Time]{}
-	}
+	ordered(&row.StartTime, &row.StartTime, &row.FinishTime)
 	emit(a.fold, []schema.Application{row})
 }
 
@@ -131,10 +130,19 @@ func (a *app) jobRow(j *job, complete bool) schema.Job {
 	if !j.ended && !complete {
 		row.Status = schema.RunRunning
 	}
-	if start := cmp.Or(row.SubmitTime.V, row.StartTime.V); row.FinishTime.OK && row.FinishTime.V < start {
-		row.FinishTime = schema.Null[schema.Time]{}
-	}
+	ordered(&row.SubmitTime, &row.StartTime, &row.FinishTime)
 	return row
+}
+
+// ordered drops the times of a job or phase that a clock which was set back has put out of order: what the attempts say
+// stays, then what the scheduler says of the end.
+func ordered(submit, start, finish *schema.Null[schema.Time]) {
+	if submit.OK && start.OK && submit.V > start.V {
+		*submit = schema.Null[schema.Time]{}
+	}
+	if finish.OK && finish.V < max(submit.V, start.V) {
+		*finish = schema.Null[schema.Time]{}
+	}
 }
 
 // jobName is what the user called the job, or the call site of its last stage.
@@ -173,9 +181,7 @@ func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
 	if row.Status != schema.RunRunning {
 		row.FinishTime = instant(cmp.Or(p.span.finish, p.complete))
 	}
-	if start := cmp.Or(row.SubmitTime.V, row.StartTime.V); row.FinishTime.OK && row.FinishTime.V < start {
-		row.FinishTime = schema.Null[schema.Time]{}
-	}
+	ordered(&row.SubmitTime, &row.StartTime, &row.FinishTime)
 	a.countEnds(p, row.Status)
 	return row
 }
@@ -228,16 +234,24 @@ func (a *app) edges(j *job) []schema.Edge {
 			a.count.edgesUnknown++
 		}
 		for _, to := range s.phases {
-			if to.job != j {
-				continue
-			}
 			for _, parent := range parents {
-				for _, from := range parent.phases {
-					if from.job == j && (from.ordinal < to.ordinal || from.ends == 0) {
-						rows = append(rows, schema.Edge{JobID: j.key, FromPhase: from.key, ToPhase: to.key, Pattern: schema.AllToAll, Barrier: true})
-					}
-				}
+				rows = appendEdges(rows, j, parent, to)
 			}
+		}
+	}
+	return rows
+}
+
+// maxSubmissions bounds the submissions of one stage that another is said to read. Spark gives up after four failures.
+const maxSubmissions = 32
+
+func appendEdges(rows []schema.Edge, j *job, parent *stage, to *phase) []schema.Edge {
+	if to.job != j {
+		return rows
+	}
+	for _, from := range parent.phases[max(0, len(parent.phases)-maxSubmissions):] {
+		if from.job == j && (from.ordinal < to.ordinal || from.starts+from.ends == 0) {
+			rows = append(rows, schema.Edge{JobID: j.key, FromPhase: from.key, ToPhase: to.key, Pattern: schema.AllToAll, Barrier: true})
 		}
 	}
 	return rows

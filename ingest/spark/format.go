@@ -32,7 +32,7 @@ for what was never reported.
   scheduler_delay_s  max(0, duration − run − deserialise − serialise − getting result), as Spark's own pages have it
   result_s           serialising the result and fetching it
   spill_bytes        Disk Bytes Spilled; what was spilled takes several times as much in memory
-  input_bytes        Input Bytes Read + shuffle bytes read, remote, local and push-merged
+  input_bytes        Input Bytes Read + shuffle bytes read, remote and local
   remote_bytes       shuffle bytes read from other machines, and the input of rack-local and 'any' attempts (estimated)
   local_bytes        shuffle bytes read from its own machine, and the input of node-local attempts (estimated); NULL with
                      input of other attempts, whose place the log does not tell

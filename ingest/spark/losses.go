@@ -39,9 +39,9 @@ type fetchLoss struct {
 // maxPending bounds the losses that wait to be made again or for their stage to be known.
 const maxPending = 200_000
 
-// isRecompute tells whether an attempt of p for this task makes a lost output again: when the task had succeeded
+// isRecompute tells whether an attempt of p for this partition makes a lost output again: when it had been computed
 // before, and either that output is known to be lost, or p was submitted after the success.
-func (a *app) isRecompute(p *phase, task int64, known bool) bool {
+func (a *app) isRecompute(p *phase, partition int64) bool {
 	s := p.stage
 	switch {
 	case s.kind == taskResult:
@@ -49,10 +49,8 @@ func (a *app) isRecompute(p *phase, task int64, known bool) bool {
 	case p.whole:
 		p.recompute = true
 		return true
-	case !known:
-		return false
 	}
-	out := s.outputs.find(task)
+	out := s.outputs.find(partition)
 	if out == nil {
 		return false
 	}
@@ -63,7 +61,7 @@ func (a *app) isRecompute(p *phase, task int64, known bool) bool {
 	if later {
 		p.recompute = true
 	}
-	a.lose(s, task, out, 0, schema.Null[schema.Key]{})
+	a.lose(s, partition, out, 0, schema.Null[schema.Key]{})
 	return true
 }
 
@@ -88,15 +86,19 @@ func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.N
 	}}
 	a.lossSeq++
 	if len(a.losses) >= maxPending {
-		a.writeLoss(l)
+		a.writeLoss(l, 0)
 		return
 	}
 	a.losses[id] = l
 }
 
-func (a *app) writeLoss(l *loss) {
+// writeLoss writes a loss that was made good at a time, 0 where it was not.
+func (a *app) writeLoss(l *loss, again int64) {
 	if !l.row.Time.OK {
 		l.row.Time = instant(l.exec.lostAt)
+	}
+	if again > 0 && l.row.Time.V > schema.FromMillis(again) {
+		l.row.Time = schema.Null[schema.Time]{} // the clock was set back
 	}
 	emit(a.fold, []schema.Loss{l.row})
 }
@@ -109,14 +111,14 @@ func (a *app) writeLosses() {
 	}
 	slices.SortFunc(rest, func(x, y *loss) int { return cmp.Compare(x.seq, y.seq) })
 	for _, l := range rest {
-		a.writeLoss(l)
+		a.writeLoss(l, 0)
 	}
 	clear(a.losses)
 }
 
 // succeeded notes the output of an attempt, which makes good its loss.
-func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32) {
-	if r.unknownTask {
+func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32, finish int64) {
+	if r.partition < 0 {
 		return
 	}
 	s := r.phase.stage
@@ -127,14 +129,14 @@ func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32) {
 			a.byRDD[s.rdd] = s
 		}
 	}
-	id := lossID{s.outputs, r.task}
+	id := lossID{s.outputs, r.partition}
 	if l := a.losses[id]; l != nil {
 		l.row.RecomputedBy = schema.Some(a.keys.attempts.Nth(int64(ordinal)))
-		a.writeLoss(l)
+		a.writeLoss(l, finish)
 		delete(a.losses, id)
 	}
 	if a.pages < maxPages || a.forgetOutputs() {
-		a.pages += s.outputs.put(r.task, output{attempt: ordinal + 1, taskID: uint32(e.id - s.outputs.base),
+		a.pages += s.outputs.put(r.partition, output{attempt: ordinal + 1, taskID: uint32(e.id - s.outputs.base),
 			executor: r.exec.ordinal, phase: r.phase.ordinal})
 	}
 }
@@ -172,13 +174,13 @@ func (a *app) resubmitted(e *taskEnd) {
 	if p == nil {
 		return
 	}
-	task, known := p.partition(&e.task)
-	out := p.stage.outputs.find(task)
-	if !known || out == nil || out.taskID != uint32(e.id-p.stage.outputs.base) {
+	task, partition := p.partition(&e.task)
+	out := p.stage.outputs.find(partition)
+	if out == nil || out.taskID != uint32(e.id-p.stage.outputs.base) {
 		return
 	}
 	exec := a.executorList[out.executor]
-	a.lose(p.stage, task, out, 0, schema.Null[schema.Key]{})
+	a.lose(p.stage, partition, out, 0, schema.Null[schema.Key]{})
 	p.runAgain(task, exec.lostAt)
 }
 
@@ -342,17 +344,21 @@ func (a *app) missingPartitions(s *stage) []int32 {
 	return missing
 }
 
-// partition is the partition that a task computes; known is false where it is a position in a shorter list.
-func (p *phase) partition(t *task) (task int64, known bool) {
+// partition is the number of a task in its row, and the partition that it computes, none where the log does not tell.
+//
+// They are the same, except where a job wants some partitions only, as take does: there a task is counted by its
+// position, so that the tasks of a phase are always numbered from 0 to its task count.
+func (p *phase) partition(t *task) (number, partition int64) {
+	some := p.tasks >= 0 && p.tasks < p.stage.full()
 	switch {
+	case t.partition >= 0 && some && p.attempt == 0 && !p.stage.parent && t.index >= 0:
+		return t.index, t.partition
 	case t.partition >= 0:
-		return t.partition, true
+		return t.partition, t.partition
 	case p.missing != nil && t.index < int64(len(p.missing)):
-		return int64(p.missing[t.index]), true
-	case p.tasks >= 0 && p.tasks < p.stage.full():
-		return t.index, false
-	case p.tasks < 0 && p.attempt > 0:
-		return t.index, false
+		return int64(p.missing[t.index]), int64(p.missing[t.index])
+	case some, p.tasks < 0 && p.attempt > 0:
+		return t.index, none
 	}
-	return t.index, true
+	return t.index, t.index
 }

@@ -37,6 +37,10 @@ func (x *executor) noticed(ms int64) {
 
 func (a *app) executorAdded(e executorAdded) {
 	x := a.executors[e.id]
+	if x != nil && x.declared && x.added == e.time {
+		a.count.repeated++
+		return
+	}
 	if x == nil || x.removed >= 0 {
 		x = a.newExecutor(e.id, e.host)
 	}
@@ -105,6 +109,7 @@ func (a *app) writeMachines() {
 			RemovedTime:   instant(x.removed),
 			MemoryBytes:   a.memory(isDriver),
 		}
+		ordered(&row.AddedTime, &row.AddedTime, &row.RemovedTime)
 		cores := x.cores
 		if cores < 0 && isDriver {
 			cores = localCores(a.settings["spark.master"])

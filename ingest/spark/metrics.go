@@ -8,7 +8,9 @@ import "straggler/schema"
 // reported: when the attempt succeeded. An executor reports of an attempt that failed or was killed its run time, and
 // of bytes and records what it had counted by then and was not zero; there a zero is unknown, a positive number is a
 // lower bound, and what it spent outside its run can not be told.
-func (a *app) measure(row *schema.Attempt, e *taskEnd) {
+//
+// The duration is in milliseconds, and read where the row has one.
+func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {
 	if !e.metered || !e.reported() {
 		row.Quality |= schema.MetricsMissing
 		return
@@ -24,7 +26,7 @@ func (a *app) measure(row *schema.Attempt, e *taskEnd) {
 	row.OutputBytes = m.inGroup(groupOutput, mOutputBytes)
 	row.InputRecords = m.sum(m.inGroup(groupInput, mInputRecords), m.inGroup(groupShuffleRead, mShuffleRecords))
 	m.readBytes(row)
-	m.driverTimes(row)
+	m.driverTimes(row, duration)
 }
 
 // reported tells whether the executor reported anything. A result takes bytes, so a success of none was not reported.
@@ -91,13 +93,12 @@ func (m *measured) sum(a, b schema.Null[int64]) schema.Null[int64] {
 
 // readBytes fills in what was read from where.
 //
-// Shuffle blocks are counted as local or remote. Of storage Spark logs the bytes and not the place, so the locality of
+// Shuffle blocks are counted as local or remote, push-merged ones among them. Of storage Spark logs the bytes and not the place, so the locality of
 // the attempt stands in for it: node-local is local, rack-local and any are remote, and process-local says nothing,
 // because Spark also calls those attempts so that prefer no place.
 func (m *measured) readBytes(row *schema.Attempt) {
 	input := m.inGroup(groupInput, mInputBytes)
-	remote := m.sum(m.inGroup(groupShuffleRead, mRemoteBytes), m.optional(mMergedRemoteBytes))
-	local := m.sum(m.localBytes(), m.optional(mMergedLocalBytes))
+	remote, local := m.inGroup(groupShuffleRead, mRemoteBytes), m.localBytes()
 	row.InputBytes = m.sum(input, m.sum(remote, local))
 	row.RemoteBytes, row.LocalBytes = remote, local
 	if input.V == 0 {
@@ -125,28 +126,20 @@ func (m *measured) localBytes() schema.Null[int64] {
 	return schema.Null[int64]{}
 }
 
-// optional is a metric that is 0 where the log has no place for it.
-func (m *measured) optional(k metric) schema.Null[int64] {
-	if m.has>>k&1 == 0 && m.success {
-		return schema.Some(int64(0))
-	}
-	return m.value(k)
-}
-
 // driverTimes fills in what the attempt spent outside its run, as Spark's own pages define it (AppStatusUtils):
 //
 //	getting result  = finish − the time at which the driver began to fetch the result, 0 where it did not
 //	scheduler delay = max(0, duration − run − deserialize − serialize − getting result)
-func (m *measured) driverTimes(row *schema.Attempt) {
+func (m *measured) driverTimes(row *schema.Attempt, duration int64) {
 	run, deserialize, serialize := m.value(mRun), m.value(mDeserialize), m.value(mSerialize)
 	if !m.success || !row.DurationS.OK || !run.OK || !deserialize.OK || !serialize.OK {
 		return
 	}
 	getting := int64(0)
 	if at := millis(m.gettingAt); at > 0 {
-		getting = min(max(m.finish-at, 0), m.finish-m.launch)
+		getting = min(max(m.finish-at, 0), duration)
 	}
-	delay := m.finish - m.launch - run.V - deserialize.V - serialize.V - getting
+	delay := duration - run.V - deserialize.V - serialize.V - getting
 	row.SchedulerDelayS = schema.Some(float64(max(delay, 0)) / 1e3)
 	row.ResultS = schema.Some(float64(serialize.V+getting) / 1e3)
 }

@@ -46,8 +46,8 @@ func digits(b []byte, i int) (v int64, next int) {
 	return v, i
 }
 
-// truth reads true or false.
-func truth(b []byte, i int) (v bool, next int) {
+// boolean reads true or false.
+func boolean(b []byte, i int) (v bool, next int) {
 	if next, ok := try(b, i, "false"); ok {
 		return false, next
 	}
@@ -93,11 +93,7 @@ func (d *decoder) scanTaskEnd(b []byte, e *taskEnd) bool {
 	i = d.scanTaskInfo(b, i, &e.task)
 	i = skipAccumulables(b, i)
 	if next, ok := try(b, i, `,"Task Executor Metrics":{`); ok {
-		n := bytes.IndexByte(b[next:], '}')
-		if n < 0 {
-			return false
-		}
-		i = next + n + 1
+		i = skipFlat(b, next)
 	}
 	i = expect(b, i, `,"Task Metrics":{`)
 	i = scanMetrics(b, i, e)
@@ -132,13 +128,13 @@ func (d *decoder) scanTaskInfo(b []byte, i int, t *task) int {
 	i = d.scanPlace(b, expect(b, i, `,"Executor ID":"`), t)
 	locality, i := word(b, expect(b, i, `,"Locality":"`))
 	t.locality = localityOf(locality)
-	speculative, i := truth(b, expect(b, i, `,"Speculative":`))
+	speculative, i := boolean(b, expect(b, i, `,"Speculative":`))
 	t.speculative = schema.Some(speculative)
 	t.gettingAt, i = digits(b, expect(b, i, `,"Getting Result Time":`))
 	t.finish, i = digits(b, expect(b, i, `,"Finish Time":`))
-	_, i = truth(b, expect(b, i, `,"Failed":`))
+	_, i = boolean(b, expect(b, i, `,"Failed":`))
 	if next, ok := try(b, i, `,"Killed":`); ok {
-		_, i = truth(b, next)
+		_, i = boolean(b, next)
 	}
 	return expect(b, i, `,"Accumulables":[`)
 }
@@ -188,6 +184,15 @@ func skipAccumulables(b []byte, i int) int {
 			return i + 1
 		}
 	}
+}
+
+// skipFlat moves past the end of an object of numbers. In one of anything else it stops early, and nothing then fits.
+func skipFlat(b []byte, i int) int {
+	n := bytes.IndexByte(b[i:], '}')
+	if n < 0 {
+		return len(b)
+	}
+	return i + n + 1
 }
 
 // scanMetrics reads a `Task Metrics`.
@@ -261,9 +266,6 @@ func skipCount(b []byte, i int, key string) int {
 const (
 	noShuffleRead = `"Remote Blocks Fetched":0,"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":0,` +
 		`"Remote Bytes Read To Disk":0,"Local Bytes Read":0,"Total Records Read":0`
-	noPush = `"Corrupt Merged Block Chunks":0,"Merged Fetch Fallback Count":0,"Merged Remote Blocks Fetched":0,` +
-		`"Merged Local Blocks Fetched":0,"Merged Remote Chunks Fetched":0,"Merged Local Chunks Fetched":0,` +
-		`"Merged Remote Bytes Read":0,"Merged Local Bytes Read":0,"Merged Remote Requests Duration":0}`
 	noShuffleWrite = `"Shuffle Bytes Written":0,"Shuffle Write Time":0,"Shuffle Records Written":0}`
 )
 
@@ -283,27 +285,10 @@ func scanShuffleRead(b []byte, i int, e *taskEnd) int {
 	}
 	i = skipCount(b, i, `,"Remote Requests Duration":`)
 	if next, ok := try(b, i, `,"Push Based Shuffle":{`); ok {
-		i = scanPush(b, next, e)
+		i = skipFlat(b, next)
 	} else if next, ok := try(b, i, `,"Shuffle Push Read Metrics":{`); ok {
-		i = scanPush(b, next, e)
+		i = skipFlat(b, next)
 	}
-	return expect(b, i, "}")
-}
-
-func scanPush(b []byte, i int, e *taskEnd) int {
-	if next, ok := try(b, i, noPush); ok {
-		e.has |= 1<<mMergedRemoteBytes | 1<<mMergedLocalBytes
-		return next
-	}
-	_, i = digits(b, expect(b, i, `"Corrupt Merged Block Chunks":`))
-	i = skipCount(b, i, `,"Merged Fetch Fallback Count":`)
-	i = skipCount(b, i, `,"Merged Remote Blocks Fetched":`)
-	i = skipCount(b, i, `,"Merged Local Blocks Fetched":`)
-	i = skipCount(b, i, `,"Merged Remote Chunks Fetched":`)
-	i = skipCount(b, i, `,"Merged Local Chunks Fetched":`)
-	i = e.may(b, i, `,"Merged Remote Bytes Read":`, mMergedRemoteBytes)
-	i = e.may(b, i, `,"Merged Local Bytes Read":`, mMergedLocalBytes)
-	i = skipCount(b, i, `,"Merged Remote Requests Duration":`)
 	return expect(b, i, "}")
 }
 

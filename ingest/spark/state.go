@@ -96,14 +96,14 @@ type run struct {
 	phase       *phase
 	exec        *executor
 	host        string
-	task        int64
+	task        int64 // as its row has it
+	partition   int64 // none where it is not known
 	launch      int64
 	queued      int64
 	number      int32
 	locality    schema.Locality
 	speculative schema.Null[bool]
 	recompute   bool
-	unknownTask bool
 }
 
 // output is where the result of a successful task lies.
