@@ -417,8 +417,11 @@ func tidy(lines []line, excess float64) []line {
 
 func (a *Attributor) add(s *split, k term) {
 	c := causeOf[k]
-	if k == ofItself && s.cannot != "" {
+	switch {
+	case k == ofItself && s.cannot != "":
 		c = schema.UnexplainedCause
+	case k == ofRemote && a.bench.fit.fate[byAway] != absent: // where tasks have a place to run near their data
+		c = schema.LocalityMiss
 	}
 	for i := range a.lines {
 		l := &a.lines[i]

@@ -230,11 +230,13 @@ func (b *bench) pickWork() {
 			f.fate[byRemote] = constant
 		}
 	}
-	if ones := b.count(byFirst); ones < 3 || f.n-ones < 3 {
-		f.fate[byFirst] = constant
+	for _, k := range []predictor{byRemote, bySpill, byAway, byFirst} {
+		if f.fate[k] == nothing && b.unusual(k) < support {
+			f.fate[k] = constant
+		}
 	}
-	if ones := b.count(byAway); ones < 3 || f.n-ones < 3 {
-		f.fate[byAway] = constant
+	if f.fate[byRemote] == nothing && f.fate[byAway] == nothing {
+		f.fate[byAway] = twin // remote bytes say it better
 	}
 	if f.fate[byBytes] == nothing && f.fate[byRecords] == nothing && b.proportional(byBytes, byRecords) {
 		f.fate[byRecords] = twin
@@ -251,13 +253,20 @@ func (b *bench) waitKnown() bool {
 	return false
 }
 
-func (b *bench) count(k predictor) (ones int) {
+// support is how many tasks must differ from the rest in something for its effect to be told from their own slowness.
+// Work needs none: there is a prior for it.
+const support = 3
+
+// unusual counts the tasks whose predictor differs from the median, or does not, whichever are fewer.
+func (b *bench) unusual(k predictor) int {
+	mid, off := b.fit.mid[k], 0
+	least := spreadMin * b.scale(k)
 	for _, i := range b.rows {
-		if b.x[k][i] == 1 {
-			ones++
+		if math.Abs(b.x[k][i]-mid) > least {
+			off++
 		}
 	}
-	return ones
+	return min(off, b.fit.n-off)
 }
 
 // proportional reports whether two predictors say the same: each is the other times a number, to within a tenth.
