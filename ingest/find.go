@@ -28,7 +28,7 @@ type recognised struct {
 	why    string
 	key    schema.Key // as in a fresh store
 	mine   schema.Key // as in this store, where a log keeps the key that it had when it was shorter
-	head   int        // bytes that key was made of
+	head   int        // bytes that mine was made of
 }
 
 // outcome is what looking into a candidate gave, apart from an input or a refusal.
@@ -94,9 +94,8 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	format, why, err := recognise(f.formats, c, head, f.o.From != "")
 	switch {
 	case err == nil:
-		r := recognised{candidate: c, format: format, why: because(why, layers), head: len(head.Bytes)}
-		r.key = schema.InputKey(c.base, head.Bytes)
-		r.mine = f.known.key(c.base, head.Bytes, r.key)
+		r := recognised{candidate: c, format: format, why: because(why, layers), key: schema.InputKey(c.base, head.Bytes)}
+		r.mine, r.head = f.known.key(c.base, head.Bytes, r.key)
 		f.mu.Lock()
 		f.found = append(f.found, r)
 		f.mu.Unlock()

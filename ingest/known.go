@@ -63,18 +63,18 @@ func recall(r *store.InputRecord) remembered {
 	return m
 }
 
-// key is the key of an input in this store: that of an input which was all there was of this log at an earlier time, or
-// else the given one.
-func (k *known) key(base string, head []byte, fresh schema.Key) schema.Key {
+// key is the key of an input in this store, and the length of the head that it is made of: that of an input which was
+// all there was of this log at an earlier time, or else the fresh one.
+func (k *known) key(base string, head []byte, fresh schema.Key) (schema.Key, int) {
 	if k == nil || k.byKey[fresh] != nil {
-		return fresh
+		return fresh, len(head)
 	}
 	for _, s := range k.byBase[base] {
 		if s.head < len(head) && schema.InputKey(base, head[:s.head]) == s.key {
-			return s.key
+			return s.key, s.head
 		}
 	}
-	return fresh
+	return fresh, len(head)
 }
 
 // suspect says that the store may have the input, so that hashing it before reading it is worth a read.

@@ -1,0 +1,198 @@
+package ingest_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"straggler/ingest"
+)
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// entry is a member of an archive that a test makes.
+type entry struct {
+	name string
+	data []byte
+}
+
+func tarred(t testing.TB, entries ...entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		if err := w.WriteHeader(&tar.Header{Name: e.name, Mode: 0o600, Size: int64(len(e.data))}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write(e.data)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zipped(t testing.TB, entries ...entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, e := range entries {
+		f, err := w.Create(e.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write(e.data)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// members are what the archives of the tests hold: names that must never be paths, groups, and a log that is compressed.
+func members(t testing.TB) []entry {
+	return []entry{
+		{"logs/a.log", toyLog("a", 3)},
+		{"../../../../etc/b.log", toyLog("b", 2)},
+		{"/abs/c.log.gz", gzipped(t, toyLog("c", 1))},
+		{"logs/d.toys/part2", []byte("run late\n")},
+		{"logs/d.toys/part1", toyLog("d", 1)},
+		{"logs/README", []byte("nothing")},
+		{"logs/empty", nil},
+		{strings.Repeat("deep/", 1000) + "x.log", toyLog("deep", 1)},
+	}
+}
+
+func TestArchives(t *testing.T) {
+	all := members(t)
+	packed := map[string][]byte{
+		"x.tar":     tarred(t, all...),
+		"x.tar.gz":  gzipped(t, tarred(t, all...)),
+		"x.tgz.zip": zipped(t, entry{"inner.tgz", gzipped(t, tarred(t, all...))}),
+		"x.zip":     zipped(t, all...),
+		"x.gz":      gzipped(t, zipped(t, all...)),
+	}
+	for name, data := range packed {
+		dir := tree(t, map[string][]byte{name: data})
+		temp := t.TempDir()
+		st := newStore(t)
+		s := run(t, st, ingest.Options{TempDir: temp}, dir)
+		want(t, attempts(t, st), []string{"a 3", "b 2", "c 1", "d 2"})
+		if s.Count(ingest.Read) != 4 || s.Count(ingest.Failed) != 0 || s.Count(ingest.NotRecognised) != 2 {
+			t.Errorf("%s: %v", name, statuses(dir, s))
+		}
+		for _, r := range s.Results {
+			if !strings.HasPrefix(r.Name, filepath.Join(dir, name)+"/") {
+				t.Errorf("%s: the member is called %s", name, r.Name)
+			}
+		}
+		if left, _ := os.ReadDir(temp); len(left) > 0 {
+			t.Errorf("%s: %d temporary files are left", name, len(left))
+		}
+		s = run(t, st, ingest.Options{TempDir: temp}, filepath.Join(dir, name))
+		if s.Count(ingest.AlreadyThere) != 4 || s.Commit != nil {
+			t.Errorf("%s again: %v", name, statuses(dir, s))
+		}
+		in := run(t, newStore(t), ingest.Options{TempDir: temp, Stdin: pipe(t, data)}, "-")
+		if in.Count(ingest.Read) != 4 {
+			t.Errorf("%s as standard input: %v", name, statuses(dir, in))
+		}
+	}
+}
+
+// An archive that is cut, or damaged, gives what is left of it.
+func TestCutArchives(t *testing.T) {
+	whole := tarred(t, entry{"a.log", toyLog("a", 300)}, entry{"b.log", toyLog("b", 300)}, entry{"c.log", toyLog("c", 1)})
+	for name, data := range map[string][]byte{"x.tar": whole[:len(whole)/2], "x.tar.gz": gzipped(t, whole)[:len(gzipped(t, whole))*2/3]} {
+		dir := tree(t, map[string][]byte{name: data})
+		st := newStore(t)
+		s := run(t, st, ingest.Options{}, dir)
+		if got := attempts(t, st); len(got) == 0 || !strings.HasPrefix(got[0], "a ") {
+			t.Errorf("%s: %v: %v", name, statuses(dir, s), got)
+		}
+		if s.Count(ingest.Failed) == 0 {
+			t.Errorf("%s: nobody is told that it is cut: %v", name, statuses(dir, s))
+		}
+	}
+	wrong := zipped(t, entry{"a.log", toyLog("a", 300)}, entry{"b.log", toyLog("b", 300)})
+	at := bytes.LastIndex(wrong, []byte("PK\x01\x02")) // the directory's entry of b.log: its checksum
+	wrong[at+16] ^= 1
+	dir := tree(t, map[string][]byte{"x.zip": wrong, "cut.zip": wrong[:len(wrong)-30]})
+	s := run(t, newStore(t), ingest.Options{}, dir)
+	want(t, statuses(dir, s), []string{"cut.zip failed", "x.zip/a.log read", "x.zip/b.log read in part"})
+	for _, r := range s.Results[2:] {
+		if !errors.Is(r.Err, ingest.ErrCorrupt) {
+			t.Errorf("error %v", r.Err)
+		}
+	}
+}
+
+func TestArchiveBombs(t *testing.T) {
+	blank := make([]byte, 1<<20)
+	var big bytes.Buffer
+	z := zip.NewWriter(&big)
+	f, _ := z.Create("bomb.log")
+	io.WriteString(f, "toy bomb\n")
+	for range 300 {
+		f.Write(blank)
+	}
+	z.Close()
+	lying := bytes.Clone(big.Bytes())
+	at := bytes.Index(lying, []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(lying[at+24:], 1<<20) // the directory claims that it is 1 MiB long
+
+	many := make([]entry, 300)
+	for i := range many {
+		many[i] = entry{fmt.Sprintf("%d.log", i), toyLog(fmt.Sprint(i), 1)}
+	}
+	deep := toyLog("deep", 1)
+	for i := range 4 {
+		deep = zipped(t, entry{fmt.Sprintf("%d.zip", i), deep})
+	}
+	tarBomb := gzipped(t, tarred(t, entry{"big.log", append(toyLog("x", 1), make([]byte, 8<<20)...)}))
+
+	for name, c := range map[string]struct {
+		data   []byte
+		limits ingest.Limits
+		kind   error
+	}{
+		"entries.tar":  {tarred(t, many...), ingest.Limits{Entries: 100}, ingest.ErrLimit},
+		"entries.zip":  {zipped(t, many...), ingest.Limits{Entries: 100}, ingest.ErrLimit},
+		"budget.zip":   {zipped(t, many...), ingest.Limits{Entries: 4}, ingest.ErrLimit},
+		"deep.zip":     {deep, ingest.Limits{}, ingest.ErrLimit},
+		"spool.tar.gz": {tarBomb, ingest.Limits{Spool: 1 << 20}, ingest.ErrLimit},
+		"size.tar.gz":  {tarBomb, ingest.Limits{Decompressed: 1 << 20}, ingest.ErrLimit},
+		"lying.zip":    {lying, ingest.Limits{}, ingest.ErrCorrupt},
+	} {
+		dir := tree(t, map[string][]byte{name: c.data})
+		s, err := ingest.Run(t.Context(), newStore(t), []ingest.Format{toy()}, []string{dir}, ingest.Options{Limits: c.limits, TempDir: t.TempDir()})
+		if bad := s.Unread(); len(bad) != 1 || !errors.Is(bad[0].Err, c.kind) {
+			t.Errorf("%s: %v, error %v", name, statuses(dir, s), err)
+		}
+	}
+	dir := tree(t, map[string][]byte{"bomb.zip": big.Bytes()})
+	s, err := ingest.Run(t.Context(), newStore(t), []ingest.Format{toy()}, []string{dir}, ingest.Options{})
+	if !errors.Is(err, ingest.ErrNothingToRead) || !strings.Contains(s.Results[0].Reason, "bomb") {
+		t.Errorf("a member that claims to be huge: %v, %+v", err, s.Results)
+	}
+}
