@@ -111,7 +111,7 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 	a.GainS, a.GainBasis = schema.Some(k.lost(c)), "job time lost to it; the most that removing all of it brings"
 	for _, x := range k.d.Cost.Causes {
 		if x.Cause == c && x.CostS.OK && x.CostLow.OK && x.CostHigh.OK {
-			a.GainS, a.GainLow, a.GainHigh, a.GainBasis = x.CostS, x.CostLow, x.CostHigh, "jobs replayed without it"
+			a.GainS, a.GainLow, a.GainHigh, a.GainBasis = x.CostS, x.CostLow, x.CostHigh, "jobs replayed without any of it, the most that can be won"
 		}
 	}
 	if a.Confidence == "" {
@@ -120,22 +120,17 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 	return a
 }
 
-// sure is how sure the verdicts for a cause are, by those that cost most.
+// sure is how sure the verdicts for a cause are on average.
 func (k *known) sure(c schema.Cause) (Confidence, string) {
-	sum, weight, n := 0.0, 0.0, int64(0)
-	for i := range k.d.Outliers.Rows {
-		o := &k.d.Outliers.Rows[i]
-		if o.Cause != c || !o.Confidence.OK {
-			continue
-		}
-		w := o.CostS.V + 1e-3
-		sum, weight, n = sum+w*o.Confidence.V, weight+w, n+1
+	f := k.f.causes[c]
+	if f == nil {
+		return Low, "it is no task's main cause"
 	}
-	if n == 0 {
+	if f.rated == 0 {
 		return Low, "no verdict says how sure it is"
 	}
-	mean := sum / weight
-	reason := fmt.Sprintf("%s, %s sure on average", plural(n, "verdict", "verdicts"), percent(mean))
+	mean := f.confidence / float64(f.rated)
+	reason := fmt.Sprintf("%s, %s sure on average", plural(f.n, "verdict", "verdicts"), percent(mean))
 	switch {
 	case mean >= 0.9:
 		return High, reason
@@ -246,24 +241,39 @@ func (k *known) gainOf(a Advice, s float64) Advice {
 }
 
 func adviseSkew(k *known) []Advice {
-	var out []Advice
 	byPhase := map[schema.Key][]*Outlier{}
 	var order []schema.Key
-	for _, o := range k.worstOf(schema.DataSkew) {
+	for i := range k.d.Outliers.Rows {
+		o := &k.d.Outliers.Rows[i]
+		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < 0.25*o.ExcessS.V {
+			continue
+		}
 		if byPhase[o.PhaseID] == nil {
 			order = append(order, o.PhaseID)
 		}
 		byPhase[o.PhaseID] = append(byPhase[o.PhaseID], o)
 	}
+	var out []Advice
 	for _, p := range order[:min(len(order), 3)] {
 		out = append(out, k.split(byPhase[p]))
 	}
 	return out
 }
 
+// skewOf is how much of an outlier's excess goes to its data.
+func skewOf(o *Outlier) float64 {
+	for _, c := range o.Causes {
+		if c.Cause == schema.DataSkew {
+			return c.Seconds
+		}
+	}
+	return 0
+}
+
+// split advises on the skewed tasks of one phase.
 func (k *known) split(tasks []*Outlier) Advice {
-	o := tasks[0]
-	gain, list := 0.0, []string{}
+	o := slices.MaxFunc(tasks, func(a, b *Outlier) int { return cmp.Compare(skewOf(a), skewOf(b)) })
+	gain, sum, largest, median := 0.0, 0.0, 0.0, 0.0
 	for _, p := range k.d.Phases.Rows {
 		if p.PhaseID == o.PhaseID {
 			for _, part := range p.Parts {
@@ -273,9 +283,9 @@ func (k *known) split(tasks []*Outlier) Advice {
 			}
 		}
 	}
-	sum, largest, median := 0.0, 0.0, 0.0
+	var list []string
 	for i, t := range tasks {
-		sum += t.CostS.V
+		sum += t.CostS.V * min(skewOf(t)/t.ExcessS.V, 1)
 		if i < 5 {
 			list = append(list, strconv.FormatInt(t.Task, 10))
 		}
@@ -289,7 +299,7 @@ func (k *known) split(tasks []*Outlier) Advice {
 	if n := named(o.PhaseName); n != "" {
 		phase += " (" + n + ")"
 	}
-	a := Advice{Kind: Act, GainS: schema.Some(max(gain, sum)), GainBasis: "job time lost to it, were its data spread evenly",
+	a := Advice{Kind: Act, GainS: schema.Some(max(gain, sum)), GainBasis: "job time lost to it; the most that even partitions bring",
 		Title:    fmt.Sprintf("Split %s %s of %s", pluralWord(len(tasks), "partition", "partitions"), join(list), phase),
 		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
 		Evidence: o.Words,
@@ -330,17 +340,9 @@ func adviseNetwork(k *known) []Advice {
 	}
 	a := Advice{Title: "Find the slow link", SQL: causeSQL(schema.Network),
 		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran, and look for one much below the rest; else spread the reads over time or racks."}
-	byMachine, total := map[string]float64{}, 0.0
-	for _, o := range tasks {
-		byMachine[o.Machine.V] += o.CostS.V
-		total += o.CostS.V
-	}
-	for _, o := range tasks {
-		if m := o.Machine; m.OK && len(tasks) >= 3 && byMachine[m.V] >= 0.6*total && total > 0 {
-			a.Title = "Check the network link of " + name(m.V)
-			a.Action = fmt.Sprintf("Most of the time lost to waiting for blocks was lost by tasks on %s: look at its link, errors and neighbours, and at its incoming rate while these phases ran.", name(m.V))
-			break
-		}
+	if f := k.f.causes[schema.Network]; f != nil && f.machine != "" && f.n >= 3 && f.machines > 1 && f.most >= 0.5*f.seconds {
+		a.Title = "Check the network link of " + name(f.machine)
+		a.Action = fmt.Sprintf("Most of the waiting for blocks was done on %s: look at its link, errors and neighbours, and at its incoming rate while these phases ran.", name(f.machine))
 	}
 	if len(tasks) > 0 {
 		a.Evidence = tasks[0].Words

@@ -71,6 +71,17 @@ type facts struct {
 	settings     map[string]schema.Null[string] // NULL where applications differ
 	losses       []machineLosses                // most first
 	copies, wins int64                          // speculative copies, and those that finished first
+	causes       map[schema.Cause]*causeFacts
+}
+
+// causeFacts is about the verdicts for one cause.
+type causeFacts struct {
+	n, rated   int64
+	confidence float64 // sum
+	seconds    float64
+	machine    string // the one with the most seconds
+	most       float64
+	machines   int64
 }
 
 type machineLosses struct {
@@ -282,6 +293,27 @@ func (b *builder) savings() error {
 func (b *builder) settings() error {
 	b.facts.settings = map[string]schema.Null[string]{}
 	var err error
+	b.facts.causes = map[schema.Cause]*causeFacts{}
+	if err := read(b, "verdicts", func(r *struct {
+		Cause      schema.Cause `col:"cause"`
+		Machine    string       `col:"machine"`
+		N          int64        `col:"n"`
+		Rated      int64        `col:"rated"`
+		Seconds    float64      `col:"seconds"`
+		Confidence float64      `col:"confidence"`
+	}) error {
+		f := b.facts.causes[r.Cause]
+		if f == nil {
+			f = &causeFacts{machine: r.Machine, most: r.Seconds}
+			b.facts.causes[r.Cause] = f
+		}
+		f.n, f.rated, f.machines = f.n+r.N, f.rated+r.Rated, f.machines+1
+		f.seconds += r.Seconds
+		f.confidence += r.Confidence
+		return nil
+	}); err != nil {
+		return err
+	}
 	if b.facts.losses, err = collect[machineLosses](b, "losses"); err != nil {
 		return err
 	}

@@ -18,8 +18,11 @@ func phaseViews(d *Document) []phaseView {
 	var views []phaseView
 	for i := range d.Phases.Rows {
 		p := &d.Phases.Rows[i]
+		if !lostAnything(p) {
+			continue
+		}
 		v := phaseView{App: name(p.Application), Causes: classes(partCauses(p.Parts)), Title: phaseTitle(p.NativeID, p.Attempt),
-			Sub:   strings.Join(nonEmpty(named(p.Name), "job "+name(p.Job), name(p.Application)), " · "),
+			Sub:   strings.Join(nonEmpty(named(p.Name), "job "+name(p.Job), appOf(d, p.Application)), " · "),
 			Cost:  null(p.CostS, seconds),
 			Times: null(p.MedianS, seconds) + ", " + null(p.MaxS, seconds),
 			Tasks: count(p.Tasks) + ", " + null(p.Outliers, count), Note: clean(p.Note.V, textRunes)}
@@ -52,6 +55,26 @@ func nonEmpty(s ...string) []string {
 		}
 	}
 	return kept
+}
+
+// lostAnything says that a phase is worth a picture.
+func lostAnything(p *Phase) bool { return p.LostS.V > 0 || p.CostS.V > 0 }
+
+// phasesNote says which phases have no picture.
+func phasesNote(d *Document) string {
+	drawn := int64(0)
+	for i := range d.Phases.Rows {
+		if lostAnything(&d.Phases.Rows[i]) {
+			drawn++
+		}
+	}
+	switch more := d.Phases.Total - drawn; {
+	case drawn == 0:
+		return "No phase lost any time."
+	case more > 0:
+		return fmt.Sprintf("%s of %s are drawn; the others lost less or nothing.", upper(count(drawn)), plural(d.Phases.Total, "phase", "phases"))
+	}
+	return ""
 }
 
 // spreadView is a strip of tasks by duration. Horizontal positions are percent of the width, vertical ones pixels.
@@ -95,7 +118,7 @@ func newSpread(id string, s *Spread) *spreadView {
 		v.Limit = x(limit)
 	}
 	for t := 0.0; t <= top*1.0001; t += step {
-		v.Ticks = append(v.Ticks, tickView{X: x(t), Text: seconds(t)})
+		v.Ticks = append(v.Ticks, tickView{X: x(t), Text: tick(t)})
 	}
 	v.bins(s, top)
 	drawn := int64(0)
@@ -180,9 +203,9 @@ type heatView struct {
 }
 
 type heatRow struct {
-	Name, Factor string
-	Whisker      *whiskerView
-	Cells        []heatCell
+	Name    string
+	Whisker *whiskerView
+	Cells   []heatCell
 }
 
 type heatCell struct{ Class, Text, Note string }
@@ -207,7 +230,7 @@ func newHeat(m *Machines) *heatView {
 		if len(r.Cells) == 0 {
 			continue
 		}
-		row := heatRow{Name: clean(r.Machine, 28), Factor: null(r.Factor, times), Whisker: newWhisker(r)}
+		row := heatRow{Name: clean(r.Machine, 28), Whisker: newWhisker(r)}
 		for _, c := range r.Cells {
 			row.Cells = append(row.Cells, newHeatCell(c))
 		}
@@ -273,13 +296,13 @@ func newWhisker(m *Machine) *whiskerView {
 
 // adviceView is an advice as the page shows it.
 type adviceView struct {
-	Title, Action, Settings, Evidence, SQL, Gain, Basis, Confidence string
+	Title, Action, Settings, Evidence, SQL, Gain, Span, Basis, Confidence string
 }
 
 func adviceViews(d *Document) []adviceView {
 	var views []adviceView
 	for _, a := range d.Advice {
-		v := adviceView{Title: a.Title, Action: a.Action, Settings: settingLines(a.Settings), Evidence: a.Evidence, SQL: a.SQL, Gain: gainText(&a), Basis: a.GainBasis}
+		v := adviceView{Title: a.Title, Action: a.Action, Settings: settingLines(a.Settings), Evidence: a.Evidence, SQL: a.SQL, Gain: gainFigure(&a), Span: interval(a.GainLow, a.GainHigh, seconds), Basis: a.GainBasis}
 		if a.Confidence != "" {
 			v.Confidence = string(a.Confidence)
 			if a.Reason != "" {
@@ -304,15 +327,23 @@ func settingLines(settings []Setting) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// gainText is what an advice should bring.
-func gainText(a *Advice) string {
-	if !a.GainS.OK {
+// gainFigure is what an advice should bring; a gain without an interval is the most that it can.
+func gainFigure(a *Advice) string {
+	switch {
+	case !a.GainS.OK:
 		return ""
-	}
-	if span := interval(a.GainLow, a.GainHigh, seconds); span != "" {
-		return seconds(a.GainS.V) + " (" + span + ")"
+	case a.GainLow.OK && a.GainHigh.OK:
+		return seconds(a.GainS.V)
 	}
 	return "up to " + seconds(a.GainS.V)
+}
+
+// gainText is gainFigure with its interval.
+func gainText(a *Advice) string {
+	if span := interval(a.GainLow, a.GainHigh, seconds); span != "" && a.GainS.OK {
+		return gainFigure(a) + " (" + span + ")"
+	}
+	return gainFigure(a)
 }
 
 func firstAdvice(d *Document) *firstView {

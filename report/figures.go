@@ -59,6 +59,16 @@ func seconds(v float64) string {
 	return sign + group(int64(math.Min(v/86400, 1e15))) + nbsp + "d"
 }
 
+// tick writes a round duration on an axis, without the zeros that a measured one keeps.
+func tick(v float64) string {
+	s := seconds(v)
+	number, unit, _ := strings.Cut(s, nbsp)
+	if strings.Contains(number, ".") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	return number + nbsp + unit
+}
+
 // byteSize writes a size in binary units.
 func byteSize(v float64) string {
 	if !finite(v) {
@@ -119,9 +129,20 @@ func times(v float64) string {
 	case v >= 9999.5:
 		return "> 9999×"
 	case v < 0:
-		return "−" + round3(-v) + "×"
+		return "−" + ratio(-v) + "×"
 	}
-	return round3(v) + "×"
+	return ratio(v) + "×"
+}
+
+// ratio writes v ≥ 0 with at most two decimals: ratios are compared with 1.
+func ratio(v float64) string {
+	switch {
+	case v < 9.995:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case v < 99.95:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
 // percent writes a fraction.

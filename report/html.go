@@ -37,25 +37,26 @@ func HTML(w io.Writer, d *Document) error {
 
 // page is the document as the template wants it: text that html/template escapes, and numbers for the charts.
 type page struct {
-	D         *Document
-	Title     string
-	What      string
-	CSP       string
-	Style     template.HTML
-	Script    template.HTML
-	Patterns  []pattern
-	Stack     *stackView
-	Legend    []keyView
-	First     *firstView
-	Facts     []factView
-	Tables    pageTables
-	Phases    []phaseView
-	Timelines []timelineView
-	Marks     []keyView
-	Heat      *heatView
-	Advice    []adviceView
-	Queries   string
-	Sources   string
+	D          *Document
+	Title      string
+	What       string
+	CSP        string
+	Style      template.HTML
+	Script     template.HTML
+	Patterns   []pattern
+	Stack      *stackView
+	Legend     []keyView
+	First      *firstView
+	Facts      []factView
+	Tables     pageTables
+	Phases     []phaseView
+	PhasesNote string
+	Timelines  []timelineView
+	Marks      []keyView
+	Heat       *heatView
+	Advice     []adviceView
+	Queries    string
+	Sources    string
 }
 
 type pageTables struct {
@@ -74,7 +75,7 @@ func newPage(d *Document) *page {
 		Style:    template.HTML("<style>" + styleText + "</style>"),
 		Script:   template.HTML("<script>" + scriptText + "</script>"),
 		Patterns: patterns(), Stack: newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), Legend: legend(d.Cost.Loss.Parts),
-		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), Marks: markLegend(), Heat: newHeat(&d.Machines), Advice: adviceViews(d),
+		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), PhasesNote: phasesNote(d), Marks: markLegend(), Heat: newHeat(&d.Machines), Advice: adviceViews(d),
 		Queries: queryHelp(d), Sources: sources(d),
 		Tables: pageTables{newTable(applicationsTable(d)), newTable(caveatsTable(d)), newTable(rejectsTable(d)), newTable(ingestsTable(d)),
 			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), newTable(savingsTable(d))}}
@@ -219,7 +220,7 @@ func newCell(c cell, col column) cellView {
 	switch {
 	case c.Parts != nil && c.Whole > 0:
 		v.Stack = newStack(c.Parts, c.Whole, 14, "")
-	case c.Cause != "":
+	case c.Keyed:
 		k := keyOf(c.Cause)
 		v.Key = &k
 	}

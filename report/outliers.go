@@ -6,6 +6,9 @@ import (
 	"straggler/schema"
 )
 
+// uncostly is how long a list may become by outliers that cost nothing.
+const uncostly = 10
+
 // outliers lists the attempts that cost their jobs most and, where fewer cost anything, those with the most excess.
 func (b *builder) outliers() error {
 	l := &b.doc.Outliers
@@ -19,7 +22,7 @@ func (b *builder) outliers() error {
 	err := read(b, "slowest", func(r *struct {
 		AttemptID schema.Key `col:"attempt_id"`
 	}) error {
-		if !seen[r.AttemptID] && len(picked) < b.o.Top {
+		if !seen[r.AttemptID] && len(picked) < min(b.o.Top, uncostly) {
 			picked = append(picked, ranked{key: r.AttemptID})
 		}
 		return nil

@@ -72,8 +72,14 @@ func (s *sums) causes() []CauseCost {
 			out = append(out, c)
 		}
 	}
+	last := func(c CauseCost) int {
+		if c.Cause == notOutlier {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(out, func(a, b CauseCost) int {
-		return cmp.Or(-cmp.Compare(a.LostS.V, b.LostS.V), -cmp.Compare(a.SumS, b.SumS))
+		return cmp.Or(last(a)-last(b), -cmp.Compare(a.LostS.V, b.LostS.V), -cmp.Compare(a.SumS, b.SumS))
 	})
 	return out
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +27,7 @@ type column struct {
 	Doc       string
 	Number    bool
 	Essential bool
+	Below     bool // long words, which a terminal shows under the row
 }
 
 // row is one row; the facets are what a reader filters by.
@@ -43,9 +46,22 @@ type cell struct {
 	Note  string       // why it is unknown, or how it came about
 	Sub   string       // a second, quieter line
 	Cause schema.Cause // shown with its colour and letter
+	Keyed bool         // Cause is meant, even where it is notOutlier
 	Parts []LostPart   // shown as a stacked bar over Whole
 	Whole float64
 	Link  string // anchor in the same document
+}
+
+// drop takes out a column.
+func (t *table) drop(title string) {
+	i := slices.IndexFunc(t.Columns, func(c column) bool { return c.Title == title })
+	if i < 0 {
+		return
+	}
+	t.Columns = slices.Delete(t.Columns, i, i+1)
+	for r := range t.Rows {
+		t.Rows[r].Cells = slices.Delete(t.Rows[r].Cells, i, i+1)
+	}
 }
 
 func text(s string) cell { return cell{Text: s} }
@@ -108,6 +124,9 @@ func caveatsTable(d *Document) table {
 		t.Rows = append(t.Rows, row{App: name(c.Application), Cells: []cell{text(name(c.Application)), text(clean(c.Code, 40)),
 			nullNumber(c.Count, "not counted"), text(clean(c.Detail, textRunes))}})
 	}
+	if d.Trust.Applications.Total == 1 {
+		t.drop("Application")
+	}
 	return t
 }
 
@@ -144,7 +163,7 @@ func causesTable(d *Document) table {
 		replay := figure(c.CostS, seconds, "no replay of the jobs without this cause in the store")
 		replay.Sub = interval(c.CostLow, c.CostHigh, seconds)
 		info := infoOf(c.Cause)
-		title := cell{Text: info.Title, Cause: c.Cause, Sub: info.Doc}
+		title := cell{Text: info.Title, Cause: c.Cause, Keyed: true, Sub: info.Doc}
 		outliers := number(c.Outliers)
 		excess := figure(schema.Some(c.SumS), seconds, "")
 		if c.Cause == notOutlier {
@@ -177,6 +196,9 @@ func jobsTable(d *Document) table {
 			{Text: partsText(j.Loss.Parts), Parts: j.Loss.Parts, Whole: widest, Sort: strconv.FormatFloat(j.Loss.LostS.V, 'g', 9, 64), Note: j.Loss.Note},
 			number(j.Loss.Outliers)}})
 	}
+	if d.Trust.Applications.Total == 1 {
+		t.drop("Application")
+	}
 	return t
 }
 
@@ -196,7 +218,7 @@ func phasesTable(d *Document) table {
 			slow.Sub = "by " + string(p.SlowdownBasis.V)
 		}
 		t.Rows = append(t.Rows, row{App: name(p.Application), Causes: partCauses(p.Parts), Cells: []cell{
-			{Text: phaseTitle(p.NativeID, p.Attempt), Sub: named(p.Name)}, {Text: "job " + name(p.Job), Sub: name(p.Application)}, number(p.Tasks),
+			{Text: phaseTitle(p.NativeID, p.Attempt), Sub: named(p.Name)}, {Text: "job " + name(p.Job), Sub: appOf(d, p.Application)}, number(p.Tasks),
 			figure(p.MedianS, seconds, note), figure(p.MaxS, seconds, note), slow, nullNumber(p.Outliers, note),
 			figure(p.LostS, seconds, note), figure(p.CostS, seconds, note)}})
 	}
@@ -208,7 +230,7 @@ func outliersTable(d *Document) table {
 	t := table{ID: "outliers", Caption: "Outliers, the one that cost its job most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []column{{Title: "#", Number: true}, {Title: "Cost its job", Doc: "its share of the time that its job lost; the shares of all tasks sum to it", Number: true, Essential: true},
 			{Title: "Took", Doc: "duration, and how many times its phase's median that is", Number: true, Essential: true},
-			{Title: "Cause", Doc: "the verdict: where most of its excess went", Essential: true}, {Title: "Where", Essential: true}, {Title: "Why", Essential: true}}}
+			{Title: "Cause", Doc: "the verdict: where most of its excess went", Essential: true}, {Title: "Where", Essential: true}, {Title: "Why", Essential: true, Below: true}}}
 	for i, o := range l.Rows {
 		took := figure(o.DurationS, seconds, "the log does not say when it ended")
 		if o.Ratio.OK {
@@ -218,7 +240,7 @@ func outliersTable(d *Document) table {
 		if !o.Critical {
 			cost.Note = "its phase is not on the job's critical path"
 		}
-		cause := cell{Text: infoOf(o.Cause).Title, Cause: o.Cause}
+		cause := cell{Text: infoOf(o.Cause).Title, Cause: o.Cause, Keyed: true}
 		if o.Confidence.OK {
 			cause.Sub = percent(o.Confidence.V) + " sure"
 		}
@@ -268,22 +290,29 @@ func savingsTable(d *Document) table {
 	return t
 }
 
-// partsText says in words what a stacked bar shows.
+// partsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth go together.
 func partsText(parts []LostPart) string {
-	var b strings.Builder
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b LostPart) int { return -cmp.Compare(a.LostS, b.LostS) })
+	whole, rest := 0.0, 0.0
 	for _, p := range parts {
-		if p.LostS <= 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(infoOf(p.Cause).Title + " " + seconds(p.LostS))
+		whole += p.LostS
 	}
-	if b.Len() == 0 {
+	var words []string
+	for _, p := range sorted {
+		if p.LostS < 0.01*whole {
+			rest += p.LostS
+		} else if p.LostS > 0 {
+			words = append(words, infoOf(p.Cause).Title+" "+seconds(p.LostS))
+		}
+	}
+	if rest > 0 {
+		words = append(words, "others "+seconds(rest))
+	}
+	if len(words) == 0 {
 		return dash
 	}
-	return b.String()
+	return strings.Join(words, ", ")
 }
 
 func partCauses(parts []LostPart) []schema.Cause {
@@ -314,4 +343,12 @@ func unless(ok bool, note string) string {
 		return ""
 	}
 	return note
+}
+
+// appOf names an application where there are several.
+func appOf(d *Document, native string) string {
+	if d.Trust.Applications.Total == 1 {
+		return ""
+	}
+	return name(native)
 }

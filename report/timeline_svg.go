@@ -85,7 +85,7 @@ func newTimelineView(t *Timeline) timelineView {
 func (v *timelineView) axis(t *Timeline) {
 	_, step := niceScale(t.LengthS)
 	for s := 0.0; s <= t.LengthS; s += step {
-		tick := tickView{X: pct(100 * s / t.LengthS), Text: seconds(s), Anchor: "middle"}
+		tick := tickView{X: pct(100 * s / t.LengthS), Text: tick(s), Anchor: "middle"}
 		if s == 0 {
 			tick.Anchor = "start"
 		} else if s > 0.96*t.LengthS {

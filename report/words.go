@@ -92,7 +92,11 @@ func outlierWords(o *Outlier) string {
 			clauses = append(clauses, fmt.Sprintf("%s (%s%s)", words, seconds(a.Seconds), ofExcess(o, len(clauses) == 0)))
 			continue
 		}
-		clauses = append(clauses, fmt.Sprintf("%s; that explains %s%s", words, seconds(a.Seconds), ofExcess(o, len(clauses) == 0)))
+		of := ofExcess(o, len(clauses) == 0)
+		if of != "" && a.Seconds > 1.005*o.ExcessS.V {
+			of = ", more than its " + seconds(o.ExcessS.V) + " excess, because something else made it faster"
+		}
+		clauses = append(clauses, fmt.Sprintf("%s; that explains %s%s", words, seconds(a.Seconds), of))
 	}
 	return upper(strings.Join(clauses, ". Also: ")) + "."
 }
