@@ -9,6 +9,7 @@ package extsort
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"container/heap"
 	"encoding/binary"
@@ -32,12 +33,19 @@ type Record struct {
 
 // Compare orders records.
 func Compare(a, b Record) int {
-	for i := range a.Key {
-		if c := cmp.Compare(a.Key[i], b.Key[i]); c != 0 {
-			return c
+	if a.Key != b.Key {
+		return compareKeys(&a.Key, &b.Key)
+	}
+	return bytes.Compare(a.Payload, b.Payload)
+}
+
+func compareKeys(a, b *Key) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return cmp.Compare(a[i], b[i])
 		}
 	}
-	return slices.Compare(a.Payload, b.Payload)
+	return 0
 }
 
 // Sorter takes records in any order. It is not safe for concurrent use. Close removes its files.
@@ -84,7 +92,12 @@ func (s *Sorter) Add(key Key, payload []byte) error {
 }
 
 func (s *Sorter) sort() {
-	slices.SortFunc(s.index, func(a, b span) int { return Compare(s.record(a), s.record(b)) })
+	slices.SortFunc(s.index, func(a, b span) int {
+		if a.key != b.key {
+			return compareKeys(&a.key, &b.key)
+		}
+		return bytes.Compare(s.record(a).Payload, s.record(b).Payload)
+	})
 }
 
 func (s *Sorter) record(p span) Record {

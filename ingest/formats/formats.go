@@ -5,6 +5,7 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/alibaba"
 	"straggler/ingest/archives"
+	"straggler/ingest/google"
 	"straggler/ingest/hadoop"
 	"straggler/ingest/nextflow"
 	"straggler/ingest/philly"
@@ -19,6 +20,7 @@ func All() []ingest.Format {
 		hadoop.JobTracker(),
 		hadoop.Rumen(),
 		hadoop.SLS(),
+		google.Format(),
 		alibaba.Format(),
 		philly.Format(),
 		archives.WfCommons(),

@@ -1,0 +1,231 @@
+// Package google takes Google's cluster traces of 2011 (v2.1) and 2019 (v3) and gives rows.
+//
+//  1. format.go finds the tables of a trace among its shards.
+//  2. csv2011.go and json2019.go turn the records of each year into common events.
+//  3. events.go sorts the events of all shards by job, task and time on disk, and makes attempts of them.
+//  4. usage.go sums what tasks used by machine and window of time.
+//
+// Start with format.go, then events.go. No real file was available to the tests; the layouts are the documented ones.
+package google
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"straggler/ingest"
+)
+
+// Format is a trace of either year.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "google",
+		Doc:  "Google ClusterData 2011 (CSV shards) and 2019 (JSON lines)",
+		Detail: `A job (2019: collection) is an application with one job and one phase. An attempt goes from a SCHEDULE of its task to the
+next EVICT, FAIL, FINISH, KILL or LOST; its number counts them. Shards may come in any order: events are sorted on disk.
+Times count in microseconds from the trace's start (time_origin trace); 0 means before the trace and 2^63-1 after it:
+both are NULL. Resources are fractions of the largest machine, so cores are too, memory and cpu_s stay NULL.
+machine_usage sums what tasks used over 300 s, as a fraction of the machine's capacity. 2019: alloc sets are skipped,
+rack is switch_id, edges come from start_after_collection_ids and join phases of two jobs. There are no bytes, records
+or localities. No real file was available; the layouts are the documented ones.`,
+		Claim: claim,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+// table is one table of a trace.
+type table struct {
+	name    string
+	columns int // of 2011; 0 where it has none
+	csv     func(*reader, [][]byte) bool
+	json    func(*reader, []byte) bool
+}
+
+var tables = []table{
+	{"job_events", 8, (*reader).job2011, nil},
+	{"task_events", 13, (*reader).task2011, nil},
+	{"machine_events", 6, (*reader).machine2011, (*reader).machine2019},
+	{"task_usage", 20, (*reader).usage2011, nil},
+	{"collection_events", 0, nil, (*reader).collection2019},
+	{"instance_events", 0, nil, (*reader).instance2019},
+	{"instance_usage", 0, nil, (*reader).usage2019},
+}
+
+// skipped hold nothing for the tables.
+var skipped = []string{"machine_attributes", "task_constraints", "schema.csv"}
+
+// tableOf finds the table that a path belongs to: shards are task_events/part-00000-of-00500.csv.gz, or
+// instance_events-000000000000.json.gz.
+func tableOf(name string) *table {
+	base, dir := path.Base(name), path.Base(path.Dir(name))
+	for i := range tables {
+		t := &tables[i]
+		if strings.HasPrefix(base, t.name) || dir == t.name && strings.HasPrefix(base, "part-") {
+			return t
+		}
+	}
+	return nil
+}
+
+// claim puts all shards of all tables below a directory together.
+func claim(dir ingest.Dir) []ingest.Group {
+	var g ingest.Group
+	events := false
+	take := func(name string) {
+		t := tableOf(name)
+		if t == nil && tableOf(path.Join(dir.Path, name)) != nil { // the directory is a table
+			t = tableOf(path.Join(dir.Path, name))
+		}
+		switch {
+		case t != nil:
+			g.Names = append(g.Names, name)
+			events = events || strings.HasSuffix(t.name, "_events")
+		case isSkipped(name):
+			g.Drop = append(g.Drop, name)
+		}
+	}
+	for _, name := range dir.Names {
+		sub, isDir := strings.CutSuffix(name, "/")
+		if !isDir {
+			take(name)
+			continue
+		}
+		if dir.List == nil || tableNamed(sub) == nil && !isSkipped(sub) {
+			continue
+		}
+		for _, shard := range dir.List(sub) {
+			take(path.Join(sub, shard))
+		}
+	}
+	if !events {
+		return nil
+	}
+	return []ingest.Group{g}
+}
+
+func tableNamed(name string) *table {
+	for i := range tables {
+		if tables[i].name == name {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+func isSkipped(name string) bool {
+	for _, s := range skipped {
+		if strings.HasPrefix(path.Base(name), s) || path.Base(path.Dir(name)) == s {
+			return true
+		}
+	}
+	return false
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	line, _, whole := bytes.Cut(h.Bytes, []byte("\n"))
+	if !whole && !h.Whole {
+		return ingest.Match{}
+	}
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	if len(line) > 0 && line[0] == '{' {
+		for _, key := range []string{"collection_id", "instance_index", "switch_id", "machine_id"} {
+			if bytes.Contains(line, []byte(`"`+key+`"`)) && bytes.Contains(line, []byte(`"time"`)) || bytes.Contains(line, []byte(`"cpu_usage_distribution"`)) {
+				return ingest.Match{Sure: 3, Why: "JSON lines with " + key + ", as of 2019"}
+			}
+		}
+		return ingest.Match{}
+	}
+	f := split(line, nil)
+	if t := shapeOf(f); t != nil {
+		return ingest.Match{Sure: 2, Why: fmt.Sprintf("rows of the shape of %s of 2011", t.name)}
+	}
+	return ingest.Match{}
+}
+
+// shapeOf recognises a row of 2011 by its columns.
+func shapeOf(f [][]byte) *table {
+	whole := func(i int) bool { _, ok := integer(f[i]); return ok && len(f[i]) > 0 }
+	for i := range tables {
+		t := &tables[i]
+		if t.csv == nil || len(f) != t.columns && !(t.name == "task_usage" && len(f) == 19) {
+			continue
+		}
+		switch t.name {
+		case "job_events":
+			if n, ok := integer(f[3]); whole(0) && whole(2) && ok && n <= 8 && len(f[3]) == 1 && whole(5) {
+				return t
+			}
+		case "task_events":
+			if n, ok := integer(f[5]); whole(0) && whole(2) && whole(3) && ok && n <= 8 && len(f[5]) == 1 && whole(7) && whole(8) {
+				return t
+			}
+		case "machine_events":
+			if n, ok := integer(f[2]); whole(0) && whole(1) && ok && n <= 2 && len(f[2]) == 1 && fraction(f[4]) && fraction(f[5]) {
+				return t
+			}
+		case "task_usage":
+			if whole(0) && whole(1) && whole(2) && whole(3) && whole(4) {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	r := newReader(in, out)
+	defer r.close()
+	var errs []error
+	for _, p := range in.Parts {
+		errs = append(errs, r.part(ctx, p))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(append(errs, r.finish(ctx))...)
+}
+
+func (r *reader) part(ctx context.Context, p ingest.Part) error {
+	t := tableOf(p.Name)
+	var fields [][]byte
+	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
+		if len(line.Data) == 0 {
+			r.out.Decoded(1)
+			return nil
+		}
+		ok := false
+		if line.Data[0] == '{' {
+			ok = r.jsonLine(t, line.Data)
+		} else {
+			fields = split(line.Data, fields[:0])
+			if t == nil || t.csv == nil {
+				t = shapeOf(fields)
+			}
+			// task_usage has 19 columns in the first release and 20 since.
+			ok = t != nil && (len(fields) == t.columns || t.name == "task_usage" && len(fields) == t.columns-1) && t.csv(r, fields)
+		}
+		if !ok {
+			r.out.RejectLine(p, line, "the record does not fit a table of the trace; see 'straggler formats google'")
+			return r.err
+		}
+		if r.decoded++; r.decoded >= 8192 {
+			return r.flush()
+		}
+		return r.err
+	})
+}
+
+func split(line []byte, dst [][]byte) [][]byte {
+	for {
+		i := bytes.IndexByte(line, ',')
+		if i < 0 {
+			return append(dst, line)
+		}
+		dst = append(dst, line[:i])
+		line = line[i+1:]
+	}
+}
