@@ -1,0 +1,287 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+)
+
+// look lets the policy look at phases, in order of their number, and does what it asks for.
+func (s *Sim) look(list *[]int32) {
+	if len(*list) == 0 {
+		return
+	}
+	phases := *list
+	slices.Sort(phases)
+	*list = (*list)[:0] // looking adds to it only at later instants
+	for _, i := range phases {
+		ph := &s.phases[i]
+		ph.looking = false
+		if s.phaseOver(i) {
+			continue
+		}
+		s.view.ph = i
+		again := s.o.Policy.Look(&s.view, &s.actions)
+		ph.onEnd = again.End
+		if again.At > 0 {
+			at := max(int64(again.At), s.now+1)
+			if at != ph.lookAt || at <= s.now {
+				ph.lookAt = at
+				s.timers.push(timerOf(at, look, i))
+			}
+		}
+		s.act(i)
+	}
+}
+
+// act does what the policy asked for about phase i.
+func (s *Sim) act(i int32) {
+	for n := range s.actions.list {
+		a := &s.actions.list[n]
+		task := s.p.phases[i].firstTask + a.task
+		switch a.verb {
+		case doCopy:
+			s.copyNow(i, task, -1)
+		case doCopyOn:
+			s.copyNow(i, task, a.where)
+		case doQueue:
+			if t := &s.tasks[task]; !t.done && !t.over {
+				s.queue = append(s.queue, queued{task: task, slower: a.slower})
+			}
+		case doKill:
+			if s.runs(i, a) && s.tasks[task].live > 1 {
+				s.kill(a.where)
+			}
+		case doRestart:
+			s.restart(i, task, a)
+		case doLongestFirst:
+			s.longestFirst(i)
+		case doAvoid:
+			s.avoid(a.where, int64(a.till))
+		case doCancelCopies:
+			s.cancelCopies(i, task)
+		}
+	}
+	s.actions.list = s.actions.list[:0]
+}
+
+// runs is whether the attempt that an action names still runs.
+func (s *Sim) runs(i int32, a *action) bool {
+	sr := &s.slots[a.where]
+	if sr.at < 0 || sr.phase != i {
+		return false
+	}
+	r := &s.phases[i].running[sr.at]
+	return r.Task == a.task && r.Number == a.number
+}
+
+// copyNow starts a copy of a running task on a free slot, of one machine or of any on which the task does not run.
+func (s *Sim) copyNow(i, task, machine int32) {
+	t := &s.tasks[task]
+	if t.done || t.over || t.live == 0 || s.idle() <= 0 {
+		return
+	}
+	slot := s.slotElsewhere(i, task, machine)
+	if slot >= 0 {
+		s.copy(i, task, slot, 0)
+	}
+}
+
+// slotElsewhere is a free slot for a copy: on a machine where the task does not run, chosen by the task's own draw, so
+// that no machine is preferred; -1 when there is none.
+func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
+	var used [8]int32
+	on := used[:0]
+	if s.tasks[task].live > 0 {
+		local := task - s.p.phases[i].firstTask
+		for n := range s.phases[i].running {
+			if r := &s.phases[i].running[n]; r.Task == local {
+				on = append(on, r.Machine)
+			}
+		}
+	} else if s.tasks[task].copies > 0 || s.tasks[task].last >= 0 { // a restart: not where it was
+		on = append(on, s.p.tasks[task].machine)
+	}
+	ok := func(slot int32) bool {
+		m := s.p.slots[slot].machine
+		return (machine < 0 || m == machine) && (len(s.p.machines) == 1 || s.p.machines[m].name == "" || !slices.Contains(on, m))
+	}
+	bits := draw(s.o.Seed, s.p.phases[i].key, task-s.p.phases[i].firstTask, int32(s.tasks[task].copies)+1, drawPlace)
+	s.out.Drew = true
+	first := s.free.from(int32(below(bits, len(s.p.slots))))
+	for slot := first; slot >= 0; {
+		if ok(slot) {
+			return slot
+		}
+		if slot = s.free.from((slot + 1) % int32(len(s.p.slots))); slot == first {
+			break
+		}
+	}
+	return -1
+}
+
+// copy starts a copy or restart of a task. It takes the work of the task times a ratio drawn from the other tasks of its
+// phase times the factor of its machine.
+func (s *Sim) copy(i, task, slot int32, slower float32) {
+	p, t := &s.p.phases[i], &s.tasks[task]
+	t.copies++
+	m := s.p.slots[slot].machine
+	local := task - p.firstTask
+	s.out.Jobs[p.job].Copies++
+	s.speculating++
+	first := t.last
+	if first < 0 {
+		first = s.firstAttempt(i, task)
+	}
+	s.start(i, slot, Running{
+		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.copyLag), observed: -1,
+		done: s.copyTakes(i, task, int32(t.copies), m, slower), waits: s.p.attempts[first].gated,
+	})
+}
+
+// firstAttempt finds an attempt of a task that has not been started.
+func (s *Sim) firstAttempt(i, task int32) int32 {
+	p := &s.p.phases[i]
+	for a := p.first; a < p.first+p.launches; a++ {
+		if s.p.attempts[a].task == task {
+			return a
+		}
+	}
+	return p.first
+}
+
+// copyTakes draws how long a copy takes, in µs.
+func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) int64 {
+	p, t := &s.p.phases[i], &s.p.tasks[task]
+	s.out.Drew = true
+	ratio := float32(1)
+	if others := int(p.ratios); others > 0 {
+		if t.ratio >= 0 {
+			others--
+		}
+		k := t.ratio // alone in its phase: as long as it was
+		if others > 0 {
+			bits := draw(s.o.Seed, p.key, task-p.firstTask, number, drawRatio)
+			k = int32(below(bits, others))
+			if t.ratio >= 0 && k >= t.ratio {
+				k++
+			}
+		}
+		ratio = s.p.ratios[p.firstRatio+k]
+	}
+	by := float64(t.work) * float64(ratio) * float64(s.p.machines[machine].factor)
+	if machine != t.machine {
+		by *= float64(p.far)
+	}
+	if slower > 0 {
+		by *= float64(slower)
+	}
+	return max(int64(by*1e6+0.5), 1)
+}
+
+// dequeue starts the copy that has waited longest.
+func (s *Sim) dequeue() {
+	q := s.queue[s.queueHead]
+	s.queueHead++
+	if s.queueHead == len(s.queue) {
+		s.queue, s.queueHead = s.queue[:0], 0
+	}
+	t := &s.tasks[q.task]
+	if q.first {
+		t.pending--
+	}
+	if t.done || t.over {
+		return
+	}
+	i := s.p.tasks[q.task].phase
+	if q.first {
+		s.phases[i].waiting--
+	}
+	if slot := s.slotElsewhere(i, q.task, -1); slot >= 0 {
+		s.copy(i, q.task, slot, q.slower)
+		return
+	}
+	if q.first { // no other machine: anywhere
+		s.copy(i, q.task, s.free.from(0), q.slower)
+	}
+}
+
+// restart kills an attempt and queues a new one before everything else.
+func (s *Sim) restart(i, task int32, a *action) {
+	if !s.runs(i, a) {
+		return
+	}
+	s.kill(a.where)
+	t := &s.tasks[task]
+	t.pending++
+	s.phases[i].waiting++
+	s.queue = slices.Insert(s.queue, s.queueHead, queued{task: task, first: true})
+}
+
+// cancelCopies ends the copies of a task that wait or run; one attempt is left.
+func (s *Sim) cancelCopies(i, task int32) {
+	rest := s.queue[:s.queueHead]
+	for _, q := range s.queue[s.queueHead:] {
+		if q.task != task || q.first {
+			rest = append(rest, q)
+		}
+	}
+	s.queue = rest
+	run := &s.phases[i]
+	for n := 0; n < len(run.running) && s.tasks[task].live > 1; {
+		if r := &run.running[n]; r.Task == task-s.p.phases[i].firstTask && r.observed < 0 {
+			s.kill(r.slot)
+			continue
+		}
+		n++
+	}
+}
+
+// longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.
+func (s *Sim) longestFirst(i int32) {
+	p, ph := &s.p.phases[i], &s.phases[i]
+	if ph.next > 0 || p.launches < 2 {
+		return
+	}
+	ph.order = ph.order[:0]
+	for k := range p.launches {
+		ph.order = append(ph.order, p.first+k)
+	}
+	slices.SortStableFunc(ph.order, func(a, b int32) int {
+		return cmp.Compare(s.p.tasks[s.p.attempts[b].task].bytes, s.p.tasks[s.p.attempts[a].task].bytes)
+	})
+}
+
+// avoid keeps new attempts off a machine for a while.
+func (s *Sim) avoid(machine int32, till int64) {
+	if till <= s.now {
+		return
+	}
+	if s.avoided == nil {
+		s.avoided = make([]int64, len(s.p.machines))
+	}
+	others := false
+	for m, t := range s.avoided {
+		others = others || int32(m) != machine && t <= s.now
+	}
+	if !others {
+		return
+	}
+	s.avoided[machine] = till
+	for n := range s.p.slots {
+		if s.p.slots[n].machine == machine && s.free.has(int32(n)) {
+			s.free.remove(int32(n))
+		}
+	}
+	s.timers.push(timerOf(till, machineBack, machine))
+}
+
+func (s *Sim) machineBack(machine int32) {
+	if s.avoided[machine] > s.now {
+		return
+	}
+	for n := range s.p.slots {
+		if s.p.slots[n].machine == machine && s.slots[n].at < 0 && !s.free.has(int32(n)) {
+			s.freeSlot(int32(n))
+		}
+	}
+}

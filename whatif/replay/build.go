@@ -1,0 +1,370 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
+
+// Build makes a workload of the rows of one or more applications.
+func Build(r *Rows) *Workload {
+	w := &Workload{}
+	shares := shareSlots(r)
+	byPool := groupRows(r, shares, &w.Notes)
+	for i := range byPool {
+		g := &byPool[i]
+		if len(g.jobs) == 0 {
+			continue
+		}
+		w.Pools = append(w.Pools, buildPool(r, g, &w.Notes))
+		*g = group{}
+	}
+	return w
+}
+
+// group is the rows of one pool.
+type group struct {
+	apps     []*schema.Application
+	jobs     []*schema.Job
+	phases   []*schema.Phase
+	edges    []*schema.Edge
+	machines []*schema.Machine
+	attempts []int32 // into Rows.Attempts
+}
+
+// shareSlots says which pool each application belongs to. Applications without slots of their own share those of the
+// whole cluster, where the log declares any.
+func shareSlots(r *Rows) map[schema.Key]int {
+	own := map[schema.Key]bool{}
+	cluster := false
+	for i := range r.Machines {
+		m := &r.Machines[i]
+		if m.Slots.Or(0) <= 0 {
+			continue
+		}
+		if m.ApplicationID.OK {
+			own[m.ApplicationID.V] = true
+		} else {
+			cluster = true
+		}
+	}
+	pools := make(map[schema.Key]int, len(r.Applications))
+	n, shared := 0, -1
+	for i := range r.Applications {
+		id := r.Applications[i].ApplicationID
+		if cluster && !own[id] {
+			if shared < 0 {
+				shared, n = n, n+1
+			}
+			pools[id] = shared
+			continue
+		}
+		pools[id], n = n, n+1
+	}
+	return pools
+}
+
+func groupRows(r *Rows, pools map[schema.Key]int, notes *Notes) []group {
+	n := 0
+	for _, p := range pools {
+		n = max(n, p+1)
+	}
+	groups := make([]group, n)
+	for i := range r.Applications {
+		g := &groups[pools[r.Applications[i].ApplicationID]]
+		g.apps = append(g.apps, &r.Applications[i])
+	}
+	poolOfJob := make(map[schema.Key]int, len(r.Jobs))
+	for i := range r.Jobs {
+		if p, ok := pools[r.Jobs[i].ApplicationID]; ok {
+			poolOfJob[r.Jobs[i].JobID] = p
+			groups[p].jobs = append(groups[p].jobs, &r.Jobs[i])
+		}
+	}
+	poolOfPhase := make(map[schema.Key]int, len(r.Phases))
+	for i := range r.Phases {
+		if p, ok := poolOfJob[r.Phases[i].JobID]; ok {
+			poolOfPhase[r.Phases[i].PhaseID] = p
+			groups[p].phases = append(groups[p].phases, &r.Phases[i])
+		}
+	}
+	for i := range r.Edges {
+		if p, ok := poolOfJob[r.Edges[i].JobID]; ok {
+			groups[p].edges = append(groups[p].edges, &r.Edges[i])
+		}
+	}
+	for i := range r.Machines {
+		m := &r.Machines[i]
+		for j := range groups {
+			if !m.ApplicationID.OK || pools[m.ApplicationID.V] == j {
+				groups[j].machines = append(groups[j].machines, m)
+			}
+		}
+	}
+	for i := range r.Attempts {
+		p, ok := poolOfPhase[r.Attempts[i].Phase]
+		if !ok || r.Attempts[i].Start == NoTime {
+			notes.NoTimes++
+			continue
+		}
+		groups[p].attempts = append(groups[p].attempts, int32(i))
+	}
+	return groups
+}
+
+// draft is a pool being built, with what was observed; it is thrown away once the pool is calibrated.
+type draft struct {
+	*Pool
+	rows  *Rows
+	notes *Notes
+
+	attemptRow []*Attempt // of each attempt
+	start, end []int64    // observed, µs after Origin; end is where the replay ends it: a loser ends with the winner
+	claim      []int64
+	prev       []int32 // the attempt that releases it, -1: the phase does
+
+	phaseRow           []*schema.Phase
+	released, phaseEnd []int64
+	taskEnd            []int64 // when the task needed no further attempt
+	ends               [][]int64
+
+	jobRow  []*schema.Job
+	jobDone []int64
+	cutoff  int64 // the last instant of the log
+}
+
+func buildPool(r *Rows, g *group, notes *Notes) *Pool {
+	d := &draft{Pool: &Pool{Applications: g.apps}, rows: r, notes: notes}
+	d.settings(g.apps)
+	d.origin(g)
+	d.units(g)
+	d.chains()
+	d.endings()
+	d.releases(g.edges)
+	d.jobReleases()
+	d.place(g.machines)
+	d.gate()
+	d.order()
+	d.calibrate()
+	d.model()
+	return d.Pool
+}
+
+func (d *draft) settings(apps []*schema.Application) {
+	if len(apps) != 1 {
+		return
+	}
+	d.Settings = map[string]string{}
+	for i := range d.rows.Settings {
+		if s := &d.rows.Settings[i]; s.ApplicationID == apps[0].ApplicationID {
+			d.Settings[s.Name] = s.Value
+		}
+	}
+}
+
+// origin finds the first and the last instant of the pool.
+func (d *draft) origin(g *group) {
+	first, last := forever, NoTime
+	see := func(t int64) {
+		if t != NoTime {
+			first, last = min(first, t), max(last, t)
+		}
+	}
+	for _, j := range g.jobs {
+		see(micros(j.SubmitTime))
+		see(micros(j.FinishTime))
+	}
+	for _, a := range g.attempts {
+		see(d.rows.Attempts[a].Start)
+		see(d.rows.Attempts[a].Finish)
+	}
+	if first == forever {
+		first, last = 0, 0
+	}
+	d.Origin, d.cutoff = first, last-first
+	if len(g.apps) == 1 && g.apps[0].StartTime.OK {
+		d.grid = int64(g.apps[0].StartTime.V) - first
+	}
+}
+
+// at is an instant of the log in the pool's time.
+func (d *draft) at(t int64) int64 {
+	if t == NoTime {
+		return NoTime
+	}
+	return t - d.Origin
+}
+
+// units numbers jobs, phases, tasks and attempts. Phases without attempts are left out: they took no time that the
+// gaps between the others do not hold.
+func (d *draft) units(g *group) {
+	slices.SortStableFunc(g.jobs, func(a, b *schema.Job) int {
+		return cmp.Or(cmp.Compare(micros(a.SubmitTime), micros(b.SubmitTime)), cmp.Compare(a.JobID, b.JobID))
+	})
+	jobIndex := make(map[schema.Key]int32, len(g.jobs))
+	for i, j := range g.jobs {
+		jobIndex[j.JobID] = int32(i)
+		d.jobs = append(d.jobs, job{key: j.JobID, app: j.ApplicationID, after: -1, observed: -1})
+		d.jobRow = append(d.jobRow, j)
+	}
+
+	rows := d.rows.Attempts
+	first := make(map[schema.Key]int64, len(g.phases)) // earliest attempt of each phase
+	for _, a := range g.attempts {
+		if t, ok := first[rows[a].Phase]; !ok || rows[a].Start < t {
+			first[rows[a].Phase] = rows[a].Start
+		}
+	}
+	g.phases = slices.DeleteFunc(g.phases, func(p *schema.Phase) bool { _, ok := first[p.PhaseID]; return !ok })
+	release := func(p *schema.Phase) int64 {
+		t := first[p.PhaseID]
+		if p.SubmitTime.OK {
+			t = min(t, int64(p.SubmitTime.V))
+		}
+		return t
+	}
+	slices.SortStableFunc(g.phases, func(a, b *schema.Phase) int {
+		return cmp.Or(cmp.Compare(release(a), release(b)), cmp.Compare(a.PhaseID, b.PhaseID))
+	})
+	phaseIndex := make(map[schema.Key]int32, len(g.phases))
+	for i, p := range g.phases {
+		phaseIndex[p.PhaseID] = int32(i)
+		j := jobIndex[p.JobID]
+		d.jobs[j].phases++
+		d.phases = append(d.phases, phase{key: p.PhaseID, job: j, kind: p.Kind, gang: p.Gang, recompute: p.Recompute})
+		d.phaseRow = append(d.phaseRow, p)
+		d.released = append(d.released, d.at(release(p)))
+	}
+
+	slices.SortFunc(g.attempts, func(a, b int32) int {
+		x, y := &rows[a], &rows[b]
+		return cmp.Or(cmp.Compare(phaseIndex[x.Phase], phaseIndex[y.Phase]), cmp.Compare(x.Task, y.Task),
+			cmp.Compare(x.Start, y.Start), cmp.Compare(x.Number, y.Number), cmp.Compare(a, b))
+	})
+	for i, a := range g.attempts {
+		row := &rows[a]
+		ph := phaseIndex[row.Phase]
+		if i == 0 || rows[g.attempts[i-1]].Phase != row.Phase || rows[g.attempts[i-1]].Task != row.Task {
+			d.newTask(ph, row)
+		}
+		d.newAttempt(row)
+	}
+	d.notes.Attempts += len(g.attempts)
+}
+
+func (d *draft) newTask(ph int32, row *Attempt) {
+	p := &d.phases[ph]
+	if p.tasks == 0 {
+		p.firstTask, p.first = int32(len(d.tasks)), int32(len(d.attempts))
+	}
+	p.tasks++
+	d.jobs[p.job].taskCount++
+	d.tasks = append(d.tasks, task{phase: ph, ratio: -1, machine: -1, bytes: row.Bytes})
+}
+
+func (d *draft) newAttempt(row *Attempt) {
+	t := int32(len(d.tasks) - 1)
+	d.tasks[t].attempts++
+	start, end := d.at(row.Start), d.at(row.Finish)
+	if row.Ending == Unended || end == NoTime {
+		end = max(d.cutoff, start)
+		d.notes.Unended++
+	}
+	if row.Copy {
+		d.notes.Copies++
+	}
+	if row.Machine < 0 {
+		d.notes.NoMachine++
+	}
+	d.attempts = append(d.attempts, attempt{
+		task: t, slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: row.Ending == Succeeded && row.Finish != NoTime,
+	})
+	d.attemptRow = append(d.attemptRow, row)
+	d.start, d.end = append(d.start, start), append(d.end, max(end, start))
+}
+
+// chains says what started each attempt: the first of a task is launched with its phase, a retry by the end of the one
+// before, a copy by the start of the one it copies, a recomputation by the success of the one whose output was lost.
+func (d *draft) chains() {
+	d.prev = make([]int32, len(d.attempts))
+	d.taskEnd = make([]int64, len(d.tasks))
+	for a := 0; a < len(d.attempts); {
+		t := d.attempts[a].task
+		b := a + int(d.tasks[t].attempts)
+		d.chain(a, b)
+		a = b
+	}
+}
+
+func (d *draft) chain(from, to int) {
+	d.prev[from] = -1
+	d.truncate(from, to)
+	for i := from + 1; i < to; i++ {
+		d.attempts[i].solo = int32(d.solos)
+		d.solos++
+		running, last := -1, from
+		for j := from; j < i; j++ {
+			if d.end[j] > d.start[i] && running < 0 {
+				running = j
+			}
+			if d.end[j] > d.end[last] || d.end[j] == d.end[last] && (d.attempts[j].ok || d.start[j] >= d.end[last]) {
+				last = j
+			}
+		}
+		if running >= 0 { // a copy: released by the start of what it copies, or of the copy before it
+			for d.attempts[running].fork >= 0 {
+				running = int(d.attempts[running].fork)
+			}
+			d.attempts[running].fork, d.prev[i] = int32(i), int32(running)
+			d.attempts[i].ready = d.start[i] - d.start[running]
+			continue
+		}
+		d.prev[i] = int32(last)
+		d.attempts[i].ready = d.start[i] - d.end[last]
+		if !d.attempts[last].ok {
+			d.attempts[last].next = int32(i)
+			continue
+		}
+		for j := from; j < i; j++ {
+			if d.attempts[j].afterOK < 0 {
+				d.attempts[j].afterOK = int32(i)
+			}
+		}
+	}
+	for i := from; i < to; i++ {
+		d.taskEnd[d.attempts[from].task] = max(d.taskEnd[d.attempts[from].task], d.end[i])
+	}
+}
+
+// truncate ends every attempt that was still running when another attempt of its task succeeded. The framework kills
+// it then; logs write its end some milliseconds later.
+func (d *draft) truncate(from, to int) {
+	for i := from; i < to; i++ {
+		if !d.attempts[i].ok {
+			continue
+		}
+		for j := from; j < to; j++ {
+			if j != i && d.end[j] > d.end[i] && (d.start[j] < d.end[i] || j < i && d.start[j] == d.end[i]) {
+				d.end[j], d.attempts[j].ok = d.end[i], false
+			} else if j > i && d.end[j] == d.end[i] && d.start[j] < d.end[i] {
+				d.attempts[j].ok = false
+			}
+		}
+	}
+}
+
+// endings finds when phases and jobs had no more to do.
+func (d *draft) endings() {
+	d.phaseEnd = make([]int64, len(d.phases))
+	d.ends = make([][]int64, len(d.phases))
+	d.jobDone = make([]int64, len(d.jobs))
+	for i := range d.phases {
+		p := &d.phases[i]
+		ends := slices.Clone(d.taskEnd[p.firstTask : p.firstTask+p.tasks])
+		slices.Sort(ends)
+		d.ends[i] = ends
+		d.phaseEnd[i] = ends[len(ends)-1]
+		d.jobDone[p.job] = max(d.jobDone[p.job], d.phaseEnd[i])
+	}
+}

@@ -1,0 +1,292 @@
+package replay
+
+import "math/bits"
+
+// idle is how many more attempts could run now.
+func (s *Sim) idle() int { return min(s.free.n, s.p.limit-s.busy) }
+
+// heldHeads are the queue heads whose wait is not over, by how many idle slots they let pass; a heap.
+type heldHeads struct{ list []heldHead }
+
+type heldHead struct {
+	held, queue, attempt int32
+	key                  int64
+}
+
+func (h heldHead) before(g heldHead) bool {
+	if h.held != g.held {
+		return h.held < g.held
+	}
+	return h.key < g.key || h.key == g.key && h.queue < g.queue
+}
+
+func (h *heldHeads) push(x heldHead) {
+	q := append(h.list, x)
+	n := len(q) - 1
+	for n > 0 && x.before(q[(n-1)/2]) {
+		q[n] = q[(n-1)/2]
+		n = (n - 1) / 2
+	}
+	q[n] = x
+	h.list = q
+}
+
+func (h *heldHeads) pop() {
+	q := h.list
+	last := q[len(q)-1]
+	q = q[:len(q)-1]
+	h.list = q
+	n := 0
+	for 2*n+1 < len(q) {
+		c := 2*n + 1
+		if c+1 < len(q) && q[c+1].before(q[c]) {
+			c++
+		}
+		if !q[c].before(last) {
+			break
+		}
+		q[n] = q[c]
+		n = c
+	}
+	if len(q) > 0 {
+		q[n] = last
+	}
+}
+
+func (s *Sim) queueRun(queue int32) *queueRun {
+	if queue >= 0 {
+		return &s.phases[queue].queueRun
+	}
+	return &s.solo[s.p.attempts[-1-queue].solo]
+}
+
+// nextHead puts the next launch of a phase at the head of its queue.
+func (s *Sim) nextHead(i int32) {
+	p, ph := &s.p.phases[i], &s.phases[i]
+	ph.head = -1
+	for ph.next < p.launches {
+		a := p.first + ph.next
+		if t := &s.tasks[s.p.attempts[s.ordered(i, a)].task]; t.done { // a clone was faster than its start
+			ph.next++
+			ph.waiting--
+			continue
+		}
+		s.setHead(i, a)
+		return
+	}
+}
+
+// ordered is the attempt that is launched when it is the turn of attempt a of phase i.
+func (s *Sim) ordered(i, a int32) int32 {
+	if order := s.phases[i].order; len(order) > 0 {
+		return order[a-s.p.phases[i].first]
+	}
+	return a
+}
+
+func (s *Sim) setHead(queue, a int32) {
+	at, q := &s.p.attempts[a], s.queueRun(queue)
+	q.head, q.held = a, false
+	switch {
+	case at.wait == 0:
+		s.ready.push(head{at.key, queue})
+	case at.held == 0:
+		s.soon.push(head{at.key, queue})
+	default:
+		q.held, q.until = true, s.now+at.wait
+		s.held.push(heldHead{at.held, queue, a, at.key})
+		s.timers.push(timerOf(q.until, waitOver, queue))
+	}
+}
+
+func (s *Sim) waitOver(queue int32) {
+	if q := s.queueRun(queue); q.held && q.until == s.now {
+		q.held = false
+		s.ready.push(head{s.p.attempts[q.head].key, queue})
+	}
+}
+
+// soloReady queues a retry, a recomputation or a copy that the log has.
+func (s *Sim) soloReady(a int32) {
+	at := &s.p.attempts[a]
+	t := &s.tasks[at.task]
+	t.pending--
+	if t.done || t.over {
+		return
+	}
+	if int(at.slot) >= len(s.p.slots) {
+		s.launch(a, a, at.slot)
+		return
+	}
+	t.pending++
+	s.phases[s.p.tasks[at.task].phase].waiting++
+	s.setHead(-1-a, a)
+}
+
+// dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies. A task that
+// takes an idle slot before its observed wait is over comes last, when the instant holds nothing more: in the log it let
+// slots pass that others took in the same instant.
+func (s *Sim) dispatch() {
+	for s.idle() > 0 {
+		switch {
+		case s.queueHead < len(s.queue) && s.queue[s.queueHead].first:
+			s.dequeue()
+		case len(s.ready) > 0:
+			s.claim(s.ready.pop().queue)
+		case s.pending():
+			return
+		case len(s.soon) > 0:
+			s.claim(s.soon.pop().queue)
+		case s.claimHeld():
+		case s.queueHead < len(s.queue):
+			s.dequeue()
+		default:
+			return
+		}
+	}
+}
+
+// pending is whether more happens at this instant.
+func (s *Sim) pending() bool {
+	_, at := s.tree.first()
+	return at == s.now || len(s.timers) > 0 && s.timers[0].at == s.now
+}
+
+// claimHeld serves a head whose wait is not over when more slots are idle than it ever let pass.
+func (s *Sim) claimHeld() bool {
+	for len(s.held.list) > 0 {
+		h := s.held.list[0]
+		if q := s.queueRun(h.queue); !q.held || q.head != h.attempt {
+			s.held.pop()
+			continue
+		}
+		if s.idle() <= int(h.held) {
+			return false
+		}
+		s.held.pop()
+		s.claim(h.queue)
+		return true
+	}
+	return false
+}
+
+// claim gives an idle slot to the head of a queue: its own, where that is free.
+func (s *Sim) claim(queue int32) {
+	q := s.queueRun(queue)
+	a := q.head
+	q.head, q.held = -1, false
+	if queue >= 0 {
+		ph := &s.phases[queue]
+		who := s.ordered(queue, a)
+		ph.next++
+		ph.waiting--
+		if !s.tasks[s.p.attempts[who].task].done {
+			s.launch(a, who, s.slotFor(s.p.attempts[who].slot))
+		}
+		s.nextHead(queue)
+		return
+	}
+	t := &s.tasks[s.p.attempts[a].task]
+	t.pending--
+	s.phases[s.p.tasks[s.p.attempts[a].task].phase].waiting--
+	if !t.done && !t.over {
+		s.launch(a, a, s.slotFor(s.p.attempts[a].slot))
+	}
+}
+
+// slotFor is the slot that an attempt had in the log, else another on its machine, else the next free one.
+func (s *Sim) slotFor(own int32) int32 {
+	if s.free.has(own) {
+		return own
+	}
+	e := s.p.slots[own].executor // the slots of an executor stand together
+	for n := e; int(n) < len(s.p.slots) && s.p.slots[n].executor == e; n++ {
+		if s.free.has(n) {
+			return n
+		}
+	}
+	return s.free.from(own)
+}
+
+// launch starts attempt who of the log on a slot, with the lag of the launch whose turn it is.
+func (s *Sim) launch(turn, who, slot int32) {
+	at := &s.p.attempts[who]
+	i := s.p.tasks[at.task].phase
+	p := &s.p.phases[i]
+	t := &s.tasks[at.task]
+	dur := at.dur
+	if s.o.Took != nil {
+		dur = s.o.Took[who]
+	}
+	m := s.p.tasks[at.task].machine
+	if int(slot) < len(s.p.slots) {
+		now := s.p.slots[slot].machine
+		if slot != at.slot && int(at.slot) < len(s.p.slots) {
+			if was := s.p.slots[at.slot].machine; was != now {
+				dur = scale(dur, s.p.machines[now].factor/s.p.machines[was].factor)
+			}
+		}
+		m = now
+	}
+	t.last = who
+	start := s.now + s.p.attempts[turn].lag
+	s.start(i, slot, Running{
+		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, waits: at.gated,
+	})
+	if at.fork >= 0 {
+		t.pending++
+		s.timers.push(timerOf(start+s.p.attempts[at.fork].ready, attemptReady, at.fork))
+	}
+}
+
+func (s *Sim) start(i, slot int32, r Running) {
+	s.out.Events++
+	ph := &s.phases[i]
+	r.slot, r.noise = slot, nan32
+	if int(slot) < len(s.p.slots) {
+		s.free.remove(slot)
+		s.busy++
+	}
+	if r.waits && s.phases[i].gates > 0 {
+		s.tree.set(slot, forever)
+	} else {
+		r.waits = false
+		s.tree.set(slot, int64(r.Start)+r.done)
+	}
+	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
+	ph.running = append(ph.running, r)
+	s.tasks[s.p.phases[i].firstTask+r.Task].live++
+}
+
+func scale(t int64, by float32) int64 { return int64(float64(t)*float64(by) + 0.5) }
+
+// from is the first free slot at or after a slot, going round; -1 when none is free.
+func (f *freeSlots) from(slot int32) int32 {
+	w := int(slot >> 6)
+	if x := f.words[w] >> (uint(slot) & 63); x != 0 {
+		return slot + int32(bits.TrailingZeros64(x))
+	}
+	for n := 1; n <= len(f.words); n++ {
+		k := w + n
+		if k >= len(f.words) {
+			k -= len(f.words)
+		}
+		if x := f.words[k]; x != 0 {
+			return int32(k<<6 + bits.TrailingZeros64(x))
+		}
+	}
+	return -1
+}
+
+// all yields the free slots in order.
+func (f *freeSlots) all() func(func(int32) bool) {
+	return func(yield func(int32) bool) {
+		for w, x := range f.words {
+			for ; x != 0; x &= x - 1 {
+				if !yield(int32(w<<6 + bits.TrailingZeros64(x))) {
+					return
+				}
+			}
+		}
+	}
+}

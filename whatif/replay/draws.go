@@ -1,0 +1,42 @@
+package replay
+
+import "math"
+
+// Draws are common random numbers: what happens to copy n of a task depends on the seed, the task and n, and on nothing
+// that a policy does. All policies see the same luck, so that their savings can be paired.
+
+type purpose uint64
+
+const (
+	drawRatio purpose = 1 + iota
+	drawProgress
+	drawPlace
+)
+
+// mix is the finaliser of splitmix64: a bijection whose every output bit depends on every input bit.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// draw gives 64 random bits for one purpose of one attempt.
+func draw(seed int64, phase int64, task, number int32, what purpose) uint64 {
+	h := mix(uint64(seed)*0x9e3779b97f4a7c15 + uint64(what))
+	h = mix(h ^ uint64(phase))
+	return mix(h ^ uint64(uint32(task))<<32 ^ uint64(uint32(number)))
+}
+
+// below is a number in 0 … n−1 made of random bits.
+func below(bits uint64, n int) int {
+	return int((bits >> 32) * uint64(n) >> 32)
+}
+
+// normal is a standard normal number made of random bits (Box and Muller), cut at ±3.
+func normal(bits uint64) float64 {
+	u := (float64(bits>>40) + 0.5) / (1 << 24)
+	v := float64(bits&(1<<24-1)) / (1 << 24)
+	return max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
+}

@@ -1,0 +1,232 @@
+package replay
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"straggler/schema"
+)
+
+// place gives every attempt the slot that it ran on: of the free slots of its executor the one that came free last.
+// Slots are those that the log declares; an executor without a declaration has as many as it was seen to use at once.
+func (d *draft) place(rows []*schema.Machine) {
+	groups := d.slotGroups(rows)
+	d.claim = make([]int64, len(d.attempts))
+	byGroup := make([][]int32, len(groups.list))
+	for a := range d.attempts {
+		g := groups.of(d.attemptRow[a])
+		for int(g) >= len(byGroup) {
+			byGroup = append(byGroup, nil)
+		}
+		byGroup[g] = append(byGroup[g], int32(a))
+	}
+	measured := true
+	for g := range groups.list {
+		if len(byGroup) > g {
+			d.placeGroup(&groups.list[g], byGroup[g])
+		}
+		measured = measured && !groups.list[g].declared
+	}
+	d.limit = len(d.slots)
+	if measured {
+		d.measureLimit()
+	}
+	for a := len(d.attempts) - 1; a >= 0; a-- {
+		t := &d.tasks[d.attempts[a].task]
+		t.machine = groups.list[groups.of(d.attemptRow[a])].machine
+	}
+}
+
+// slotGroup is the slots of one executor, or of a machine, or of machines that the log does not name.
+type slotGroup struct {
+	machine    int32
+	declared   bool
+	slots      int
+	from, till int64
+}
+
+type slotGroups struct {
+	list    []slotGroup
+	index   map[[2]int32]int32
+	machine map[int32]int32 // of names, index into Pool.machines
+	d       *draft
+}
+
+func (d *draft) slotGroups(rows []*schema.Machine) *slotGroups {
+	g := &slotGroups{index: map[[2]int32]int32{}, machine: map[int32]int32{}, d: d}
+	for _, m := range rows {
+		if m.Slots.Or(0) <= 0 {
+			continue
+		}
+		n := g.add(d.rows.Intern(m.Machine), d.rows.internNull(m.Executor))
+		s := &g.list[n]
+		s.slots, s.declared = max(s.slots, int(m.Slots.V)), true
+		s.from, s.till = -forever, forever
+		if m.AddedTime.OK {
+			s.from = d.at(int64(m.AddedTime.V))
+		}
+		if m.RemovedTime.OK {
+			s.till = d.at(int64(m.RemovedTime.V))
+		}
+	}
+	return g
+}
+
+func (g *slotGroups) add(machine, executor int32) int32 {
+	key := [2]int32{machine, executor}
+	if n, ok := g.index[key]; ok {
+		return n
+	}
+	m, ok := g.machine[machine]
+	if !ok {
+		m = int32(len(g.d.machines))
+		name := ""
+		if machine >= 0 {
+			name = g.d.rows.Names[machine]
+		}
+		g.d.machines = append(g.d.machines, machineOf(name))
+		g.machine[machine] = m
+	}
+	n := int32(len(g.list))
+	g.list = append(g.list, slotGroup{machine: m, from: -forever, till: forever})
+	g.index[key] = n
+	return n
+}
+
+func machineOf(name string) machine { return machine{name: name, factor: 1} }
+
+// of is the group that an attempt ran in: that of its executor, else that of its machine as a whole.
+func (g *slotGroups) of(a *Attempt) int32 {
+	if n, ok := g.index[[2]int32{a.Machine, a.Executor}]; ok {
+		return n
+	}
+	if n, ok := g.index[[2]int32{a.Machine, -1}]; ok && g.list[n].declared {
+		return n
+	}
+	return g.add(a.Machine, a.Executor)
+}
+
+// placeGroup places the attempts of one executor.
+func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
+	slices.SortFunc(attempts, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
+	placed := 0
+	if g.declared {
+		d.colour(attempts, g.slots, func(int32, int32, int64) { placed++ })
+	}
+	// When more than one attempt in fifty ran beyond the declared slots, the declaration is not what limits them.
+	if over := len(attempts) - placed; g.declared && over*50 <= len(attempts) {
+		d.notes.DeclaredSlots += g.slots
+		d.notes.OverSlots += over
+	} else {
+		g.declared, g.slots = false, d.colour(attempts, 0, nil)
+		d.notes.MeasuredSlots += g.slots
+	}
+	base := int32(len(d.slots))
+	d.executorSlots = max(d.executorSlots, g.slots)
+	for range g.slots {
+		d.slots = append(d.slots, slot{machine: g.machine, executor: base, from: g.from, till: g.till})
+	}
+	for _, a := range attempts {
+		d.claim[a] = d.readyAt(a)
+	}
+	d.colour(attempts, g.slots, func(a, s int32, free int64) {
+		d.keepSlot(a, base+s, max(free, g.from))
+	})
+}
+
+// freed is a slot that comes free; a heap of them is in order of time.
+type freed struct {
+	at   int64
+	slot int32
+	last bool // its last attempt took no time: the slot is not used again in the same instant
+}
+
+type freeing []freed
+
+func (f freeing) Len() int { return len(f) }
+func (f freeing) Less(i, j int) bool {
+	if f[i].at != f[j].at {
+		return f[i].at < f[j].at
+	}
+	if f[i].last != f[j].last {
+		return f[j].last
+	}
+	return f[i].slot < f[j].slot
+}
+func (f freeing) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
+func (f *freeing) Push(x any)   { *f = append(*f, x.(freed)) }
+func (f *freeing) Pop() any     { o := *f; x := o[len(o)-1]; *f = o[:len(o)-1]; return x }
+
+// colour runs attempts, in order of start, through n slots, always taking the slot that came free last, and reports
+// each attempt's slot and since when it was free. Attempts that find none free are passed over. With n = 0 a slot is
+// opened whenever none is free. It returns the number of slots used.
+func (d *draft) colour(attempts []int32, n int, report func(a, slot int32, free int64)) int {
+	var idle []freed // the slot that came free last is at the end
+	for s := n - 1; s >= 0; s-- {
+		idle = append(idle, freed{at: -forever, slot: int32(s)})
+	}
+	var busy freeing
+	opened := int32(n)
+	for _, a := range attempts {
+		start := d.start[a]
+		for len(busy) > 0 && (busy[0].at < start || busy[0].at == start && !busy[0].last) {
+			idle = append(idle, heap.Pop(&busy).(freed))
+		}
+		if len(idle) == 0 {
+			if n > 0 {
+				continue
+			}
+			idle = append(idle, freed{at: -forever, slot: opened})
+			opened++
+		}
+		f := idle[len(idle)-1]
+		idle = idle[:len(idle)-1]
+		if report != nil {
+			if f.last {
+				f.at++
+			}
+			report(a, f.slot, f.at)
+		}
+		heap.Push(&busy, freed{at: max(d.end[a], start), slot: f.slot, last: d.end[a] <= start})
+	}
+	return int(opened)
+}
+
+// keepSlot writes down that attempt a ran on a slot that had come free at an instant: it claimed the slot then, or when
+// it became ready, whichever was later.
+func (d *draft) keepSlot(a, s int32, free int64) {
+	d.slots[s].from = min(d.slots[s].from, d.start[a])
+	d.slots[s].till = max(d.slots[s].till, d.start[a]+1)
+	d.attempts[a].slot = s
+	d.claim[a] = min(max(free, d.readyAt(a)), d.start[a])
+}
+
+// readyAt is when an attempt could have been launched, had there been a slot.
+func (d *draft) readyAt(a int32) int64 {
+	at := &d.attempts[a]
+	p := d.prev[a]
+	switch {
+	case p < 0:
+		return d.released[d.tasks[at.task].phase]
+	case d.attempts[p].fork == a:
+		return d.start[p] + at.ready
+	}
+	return d.end[p] + at.ready
+}
+
+// measureLimit takes the most attempts that ran at once for the number of slots of the pool. A claim is then also bound
+// to the end of the attempt that made room for it.
+func (d *draft) measureLimit() {
+	var all []int32
+	for a := range d.attempts {
+		if d.attempts[a].slot >= 0 {
+			all = append(all, int32(a))
+		}
+	}
+	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
+	d.limit = d.colour(all, 0, nil)
+	d.colour(all, d.limit, func(a, _ int32, free int64) {
+		d.claim[a] = min(max(d.claim[a], free), d.start[a])
+	})
+}

@@ -1,0 +1,99 @@
+package replay
+
+// Policy is a straggler policy. A value of it decides for one replay, for all phases of it, and may remember what it
+// likes: per phase in View.Memory, or in itself.
+type Policy interface {
+	// Look is called when a phase is released, before its first task is launched, and then whenever it asked for, until
+	// the phase is over. It sees what a live scheduler would see, writes down what to do, and says when to look again.
+	// What it asks for is done after it returns, in order; what can not be done any more is left out.
+	Look(v *View, do *Actions) Again
+}
+
+// Time is an instant or a span in microseconds. Instants count from the start of the pool.
+type Time int64
+
+const (
+	Millisecond Time = 1e3
+	Second      Time = 1e6
+	Minute      Time = 60e6
+)
+
+// Seconds is the span in seconds.
+func (t Time) Seconds() float64 { return float64(t) / 1e6 }
+
+// Seconds is a span of so many seconds.
+func Seconds(s float64) Time { return Time(s*1e6 + 0.5) }
+
+// Again says when a policy wants to look at the phase again; the zero value is never.
+type Again struct {
+	At  Time // an instant; 0: at none
+	End bool // whenever an attempt of the phase has ended
+}
+
+// Actions are what a policy wants done.
+type Actions struct{ list []action }
+
+type verb uint8
+
+const (
+	doCopy verb = iota
+	doCopyOn
+	doQueue
+	doKill
+	doRestart
+	doLongestFirst
+	doAvoid
+	doCancelCopies
+)
+
+type action struct {
+	verb   verb
+	task   int32
+	where  int32 // machine or slot
+	number int32
+	till   Time
+	slower float32
+}
+
+// Copy starts a copy of a running task on any free slot of a machine on which the task is not running. It is left out
+// when there is none.
+func (d *Actions) Copy(task int32) { d.list = append(d.list, action{verb: doCopy, task: task}) }
+
+// CopyOn starts a copy on a machine. It is left out when the machine has no free slot.
+func (d *Actions) CopyOn(task, machine int32) {
+	d.list = append(d.list, action{verb: doCopyOn, task: task, where: machine})
+}
+
+// QueueCopy starts a copy as soon as no task waits for the slot, unless the task is over by then. The task need not
+// have been started.
+func (d *Actions) QueueCopy(task int32) { d.list = append(d.list, action{verb: doQueue, task: task}) }
+
+// QueueSlowCopy is QueueCopy of a copy that takes factor times as long, as one that shares its input's bandwidth.
+func (d *Actions) QueueSlowCopy(task int32, factor float64) {
+	d.list = append(d.list, action{verb: doQueue, task: task, slower: float32(factor)})
+}
+
+// Kill ends an attempt for good. The last running attempt of a task can not be killed; see Restart.
+func (d *Actions) Kill(a Running) {
+	d.list = append(d.list, action{verb: doKill, task: a.Task, where: a.slot, number: a.Number})
+}
+
+// Restart kills an attempt and starts its task anew on another machine as soon as there is a slot, before tasks that
+// were never started.
+func (d *Actions) Restart(a Running) {
+	d.list = append(d.list, action{verb: doRestart, task: a.Task, where: a.slot, number: a.Number})
+}
+
+// CancelCopies takes copies of a task that wait for a slot out of the queue and kills those that run, as long as one
+// attempt remains.
+func (d *Actions) CancelCopies(task int32) {
+	d.list = append(d.list, action{verb: doCancelCopies, task: task})
+}
+
+// LongestFirst makes the tasks of the phase start in descending order of their data. It works until the first is launched.
+func (d *Actions) LongestFirst() { d.list = append(d.list, action{verb: doLongestFirst}) }
+
+// Avoid starts nothing on a machine until an instant. It is left out when it would leave no machine.
+func (d *Actions) Avoid(machine int32, till Time) {
+	d.list = append(d.list, action{verb: doAvoid, where: machine, till: till})
+}

@@ -1,0 +1,207 @@
+package replay
+
+// tree is a tournament over the slots: it knows which running attempt ends first. A slot runs one attempt at a time, so
+// an attempt that is killed takes its end out of the queue by changing one leaf.
+type tree struct {
+	size int
+	end  []int64 // of each slot's attempt, forever where none ends
+	win  []int32 // win[1] is the slot that ends first; win[n] plays win[2n] and win[2n+1]
+}
+
+func (t *tree) reset(slots int) {
+	t.size = 1
+	for t.size < max(slots, 2) {
+		t.size *= 2
+	}
+	if cap(t.end) < t.size {
+		t.end, t.win = make([]int64, t.size), make([]int32, t.size)
+	}
+	t.end, t.win = t.end[:t.size], t.win[:t.size]
+	for n := range t.end {
+		t.end[n] = forever
+	}
+	for n := t.size - 1; n > 0; n-- {
+		if 2*n >= t.size {
+			t.win[n] = int32(2*n - t.size)
+		} else {
+			t.win[n] = t.win[2*n]
+		}
+	}
+}
+
+// set changes when the attempt of a slot ends. Of equal ends the lower slot comes first.
+func (t *tree) set(slot int32, at int64) {
+	end, win := t.end, t.win
+	end[slot] = at
+	n := (int(slot) + t.size) >> 1
+	l := slot &^ 1
+	w := l
+	if end[l+1] < end[l] {
+		w = l + 1
+	}
+	win[n] = w
+	for n > 1 {
+		rival := win[n^1]
+		if n&1 == 0 { // rival is to the right
+			if end[rival] < end[w] {
+				w = rival
+			}
+		} else if end[rival] <= end[w] {
+			w = rival
+		}
+		n >>= 1
+		win[n] = w
+	}
+}
+
+func (t *tree) first() (slot int32, at int64) {
+	w := t.win[1]
+	return w, t.end[w]
+}
+
+// kind is what an event is; events of one instant happen in this order, then by number.
+type kind uint8
+
+const (
+	slotAdded kind = iota
+	slotRemoved
+	jobReleased
+	phaseReleased
+	attemptReady
+	waitOver
+	machineBack
+	look // last: policies look once everything else of the instant has happened
+)
+
+// timer is an event that is not the end of an attempt.
+type timer struct {
+	at int64
+	id uint64 // kind in the upper byte
+}
+
+func timerOf(at int64, k kind, n int32) timer { return timer{at, uint64(k)<<56 | uint64(uint32(n))} }
+func (t timer) kind() kind                    { return kind(t.id >> 56) }
+func (t timer) n() int32                      { return int32(uint32(t.id)) }
+func (t timer) before(u timer) bool           { return t.at < u.at || t.at == u.at && t.id < u.id }
+
+// timers is a heap of four children a node.
+type timers []timer
+
+func (h *timers) push(t timer) {
+	q := append(*h, t)
+	n := len(q) - 1
+	for n > 0 {
+		up := (n - 1) / 4
+		if !t.before(q[up]) {
+			break
+		}
+		q[n] = q[up]
+		n = up
+	}
+	q[n] = t
+	*h = q
+}
+
+func (h *timers) pop() timer {
+	q := *h
+	top := q[0]
+	last := q[len(q)-1]
+	q = q[:len(q)-1]
+	*h = q
+	if len(q) == 0 {
+		return top
+	}
+	n := 0
+	for {
+		c := 4*n + 1
+		if c >= len(q) {
+			break
+		}
+		least := c
+		for k := c + 1; k < min(c+4, len(q)); k++ {
+			if q[k].before(q[least]) {
+				least = k
+			}
+		}
+		if !q[least].before(last) {
+			break
+		}
+		q[n] = q[least]
+		n = least
+	}
+	q[n] = last
+	return top
+}
+
+// head is the first launch of a queue that waits for a slot.
+type head struct {
+	key   int64 // smaller is served first
+	queue int32 // a phase, or -1-a for a solo attempt a
+}
+
+func (h head) before(g head) bool { return h.key < g.key || h.key == g.key && h.queue < g.queue }
+
+// heads is a binary heap.
+type heads []head
+
+func (h *heads) push(x head) {
+	q := append(*h, x)
+	n := len(q) - 1
+	for n > 0 && x.before(q[(n-1)/2]) {
+		q[n] = q[(n-1)/2]
+		n = (n - 1) / 2
+	}
+	q[n] = x
+	*h = q
+}
+
+func (h *heads) pop() head {
+	q := *h
+	top, last := q[0], q[len(q)-1]
+	q = q[:len(q)-1]
+	*h = q
+	n := 0
+	for 2*n+1 < len(q) {
+		c := 2*n + 1
+		if c+1 < len(q) && q[c+1].before(q[c]) {
+			c++
+		}
+		if !q[c].before(last) {
+			break
+		}
+		q[n] = q[c]
+		n = c
+	}
+	if len(q) > 0 {
+		q[n] = last
+	}
+	return top
+}
+
+// freeSlots is a set of slots.
+type freeSlots struct {
+	words []uint64
+	n     int
+}
+
+func (f *freeSlots) reset(slots int) {
+	words := (slots + 63) / 64
+	if cap(f.words) < words {
+		f.words = make([]uint64, words)
+	}
+	f.words = f.words[:words]
+	clear(f.words)
+	f.n = 0
+}
+
+func (f *freeSlots) has(s int32) bool { return f.words[s>>6]>>(uint(s)&63)&1 == 1 }
+
+func (f *freeSlots) add(s int32) {
+	f.words[s>>6] |= 1 << (uint(s) & 63)
+	f.n++
+}
+
+func (f *freeSlots) remove(s int32) {
+	f.words[s>>6] &^= 1 << (uint(s) & 63)
+	f.n--
+}

@@ -1,0 +1,82 @@
+package replay
+
+import (
+	"strings"
+
+	"straggler/schema"
+)
+
+// NoTime stands for an instant that the log does not say.
+const NoTime = int64(-1 << 63)
+
+// Attempt is an attempt as the replay needs it; the rest of its row is left in the store.
+type Attempt struct {
+	Phase    schema.Key
+	Task     int64
+	Start    int64 // µs since 1970, NoTime where unknown
+	Finish   int64
+	Bytes    int64 // input bytes, -1 where unknown
+	Records  int64
+	Machine  int32 // index into Rows.Names, -1 where unknown
+	Executor int32
+	Number   int32
+	Ending   Ending
+	Local    Nearness
+	Copy     bool // the log calls it speculative
+}
+
+// Ending is how an attempt ended.
+type Ending uint8
+
+const (
+	Succeeded Ending = iota
+	Failed           // failed, lost: the task is tried again
+	Killed
+	Unended // the log stops before its end
+)
+
+// Nearness is whether an attempt ran where its data was.
+type Nearness uint8
+
+const (
+	NoLocality Nearness = iota // the log does not say, or the task did not care
+	Near
+	Far
+)
+
+// Rows are the rows of a log that a replay needs.
+type Rows struct {
+	Applications []schema.Application
+	Settings     []schema.Setting
+	Jobs         []schema.Job
+	Phases       []schema.Phase
+	Edges        []schema.Edge
+	Machines     []schema.Machine
+	Health       []schema.MachineHealth
+	Attempts     []Attempt
+	Names        []string // machines and executors
+
+	byName map[string]int32
+}
+
+// Intern gives the index of a name.
+func (r *Rows) Intern(name string) int32 {
+	if i, ok := r.byName[name]; ok {
+		return i
+	}
+	if r.byName == nil {
+		r.byName = map[string]int32{}
+	}
+	i := int32(len(r.Names))
+	name = strings.Clone(name)
+	r.Names = append(r.Names, name)
+	r.byName[name] = i
+	return i
+}
+
+func (r *Rows) internNull(name schema.Null[string]) int32 {
+	if !name.OK {
+		return -1
+	}
+	return r.Intern(name.V)
+}

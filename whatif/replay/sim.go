@@ -1,0 +1,490 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Options of one replay.
+type Options struct {
+	Policy Policy // nil: none
+	Seed   int64
+	Sigma  float64    // relative standard deviation of the first estimate that an attempt's synthetic progress gives
+	Watch  func(Span) // is told of every attempt that ended; nil: nobody
+	Took   []int64    // of each attempt, µs, in place of what was observed; nil: as observed
+}
+
+// Span is an attempt of a replay, for timelines.
+type Span struct {
+	Phase, Task, Number, Machine, Slot int32
+	Start, End                         Time
+	Killed                             bool
+	observed                           int32
+}
+
+// Outcome is what a replay of a pool gave, by job.
+type Outcome struct {
+	Jobs    []JobOutcome
+	Events  int64 // launches, ends and timers
+	Drew    bool  // it used random numbers; otherwise every seed gives the same
+	Stopped int   // jobs that did not end: a mistake in the simulator
+}
+
+// JobOutcome is what a replay gave for one job; times in µs.
+type JobOutcome struct {
+	Took   int64 // completion time
+	Copies int32 // that the policy launched, restarts among them
+	Wins   int32 // of them, those that finished first
+	Kills  int32 // attempts that the policy or its winning copies killed
+	Waste  int64 // slot time of attempts that were killed
+	Slots  int64 // slot time of all attempts
+}
+
+// Sim replays pools. It keeps its memory from one replay to the next; a Sim must not be used by two goroutines at once.
+type Sim struct {
+	p   *Pool
+	o   Options
+	now int64
+
+	tree        tree
+	timers      timers
+	slots       []slotRun
+	free        freeSlots
+	busy        int   // slots in use that count towards the limit
+	ready       heads // queues whose head may have a slot
+	soon        heads // the same, once nothing else happens at the instant
+	held        heldHeads
+	queue       []queued // copies that wait
+	queueHead   int
+	phases      []phaseRun
+	tasks       []taskRun
+	jobs        []jobRun
+	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
+	dones       []Done
+	fresh, due  []int32 // phases to look at
+	speculating int
+	avoided     []int64 // by machine, until when; nil where none is
+	view        View
+	actions     Actions
+	out         Outcome
+}
+
+type slotRun struct {
+	phase int32
+	at    int32 // index into the phase's running attempts, -1: none
+	gone  bool
+}
+
+type queueRun struct {
+	head  int32 // attempt at its head, -1 none
+	held  bool  // its wait is not over
+	until int64
+}
+
+type phaseRun struct {
+	queueRun
+	next     int32 // launches that were taken from its order
+	over     int32
+	anchors  int32
+	gates    int32
+	watch    int32
+	waiting  int32
+	released int64
+	lookAt   int64
+	onEnd    bool
+	looking  bool
+	order    []int32
+	running  []Running
+	done     []Done
+	memory   any
+}
+
+type taskRun struct {
+	last    int32 // attempt of the log that was started last
+	copies  int16
+	live    int16
+	pending int16
+	done    bool
+	over    bool
+}
+
+type jobRun struct {
+	phases   int32
+	released int64
+	ended    bool
+}
+
+type queued struct {
+	task   int32
+	slower float32
+	first  bool // a restart: goes before tasks that were never started
+}
+
+// Run replays a pool. The outcome is valid until the next call.
+func (s *Sim) Run(p *Pool, o Options) *Outcome {
+	s.reset(p, o)
+	for j := range p.jobs {
+		if p.jobs[j].after < 0 {
+			s.timers.push(timerOf(p.jobs[j].gap, jobReleased, int32(j)))
+		}
+	}
+	for s.step() {
+	}
+	for j := range s.jobs {
+		if !s.jobs[j].ended {
+			s.out.Stopped++
+		}
+	}
+	return &s.out
+}
+
+// step runs everything that happens at the next instant; false when nothing more does.
+func (s *Sim) step() bool {
+	slot, at := s.tree.first()
+	if len(s.timers) > 0 && s.timers[0].at < at {
+		at = s.timers[0].at
+	}
+	if at == forever {
+		return false
+	}
+	s.now = at
+	for {
+		for slot, at = s.tree.first(); at == s.now; slot, at = s.tree.first() {
+			s.end(slot)
+		}
+		if len(s.timers) == 0 || s.timers[0].at != s.now {
+			break
+		}
+		s.fire(s.timers.pop())
+	}
+	s.look(&s.fresh)
+	s.dispatch()
+	if len(s.due) > 0 && !s.pending() {
+		s.look(&s.due)
+		s.dispatch()
+	}
+	return true
+}
+
+func (s *Sim) fire(t timer) {
+	s.out.Events++
+	n := t.n()
+	switch t.kind() {
+	case slotAdded:
+		s.freeSlot(n)
+	case slotRemoved:
+		s.slots[n].gone = true
+		if s.slots[n].at < 0 && s.free.has(n) {
+			s.free.remove(n)
+		}
+	case jobReleased:
+		s.releaseJob(n)
+	case phaseReleased:
+		s.releasePhase(n)
+	case attemptReady:
+		s.soloReady(n)
+	case waitOver:
+		s.waitOver(n)
+	case machineBack:
+		s.machineBack(n)
+	case look:
+		if ph := &s.phases[n]; ph.lookAt == s.now && !ph.looking && !s.phaseOver(n) {
+			ph.looking = true
+			s.due = append(s.due, n)
+		}
+	}
+}
+
+func (s *Sim) phaseOver(n int32) bool { return s.phases[n].over == s.p.phases[n].tasks }
+
+func (s *Sim) releaseJob(j int32) {
+	jb := &s.p.jobs[j]
+	run := &s.jobs[j]
+	if run.released >= 0 { // a job without phases, at its end
+		s.endJob(j)
+		return
+	}
+	run.released = s.now
+	for _, i := range jb.roots {
+		s.timers.push(timerOf(s.now+s.p.phases[i].gap, phaseReleased, i))
+	}
+	if jb.phases == 0 {
+		s.timers.push(timerOf(s.now+jb.empty, jobReleased, j))
+	}
+}
+
+func (s *Sim) endJob(j int32) {
+	jb := &s.p.jobs[j]
+	s.jobs[j].ended = true
+	s.out.Jobs[j].Took = s.now - s.jobs[j].released + jb.tail
+	for _, f := range jb.followers {
+		s.timers.push(timerOf(s.now+s.p.jobs[f].gap, jobReleased, f))
+	}
+}
+
+func (s *Sim) releasePhase(i int32) {
+	p, ph := &s.p.phases[i], &s.phases[i]
+	ph.released = s.now
+	ph.waiting = p.launches
+	s.nextHead(i)
+	for _, a := range p.soloAtRelease {
+		s.launch(a, a, s.p.attempts[a].slot)
+	}
+	s.reached(i)
+	if s.o.Policy != nil {
+		ph.looking = true
+		s.fresh = append(s.fresh, i)
+	}
+}
+
+// reached releases the phases that waited for as many tasks of phase i as are over now.
+func (s *Sim) reached(i int32) {
+	p, ph := &s.p.phases[i], &s.phases[i]
+	for int(ph.watch) < len(p.watchers) && p.watchers[ph.watch].count <= ph.over {
+		w := p.watchers[ph.watch].phase
+		ph.watch++
+		s.phases[w].anchors--
+		if s.phases[w].anchors == 0 {
+			s.timers.push(timerOf(s.now+s.p.phases[w].gap, phaseReleased, w))
+		}
+	}
+}
+
+// end is the end of the attempt that runs on a slot.
+func (s *Sim) end(slot int32) {
+	s.out.Events++
+	ph, r := s.take(slot)
+	s.watch(ph, &r, false)
+	took := s.now - int64(r.Start)
+	task := s.p.phases[ph].firstTask + r.Task
+	s.out.Jobs[s.p.phases[ph].job].Slots += took
+	run := &s.phases[ph]
+	if run.onEnd && !run.looking {
+		run.looking = true
+		s.due = append(s.due, ph)
+	}
+	if r.observed >= 0 && !s.p.attempts[r.observed].ok {
+		s.failed(ph, task, r.observed)
+		return
+	}
+	t := &s.tasks[task]
+	t.done = true
+	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now)})
+	if r.observed < 0 {
+		s.out.Jobs[s.p.phases[ph].job].Wins++
+	}
+	if t.live > 0 {
+		s.killOthers(ph, r.Task)
+	}
+	if t.last >= 0 {
+		if again := s.p.attempts[t.last].afterOK; again >= 0 {
+			t.done = false
+			s.awaitAttempt(again)
+			return
+		}
+	}
+	s.taskOver(ph, task)
+}
+
+// take takes the attempt off its slot.
+func (s *Sim) take(slot int32) (int32, Running) {
+	s.tree.set(slot, forever)
+	sr := &s.slots[slot]
+	ph := sr.phase
+	run := &s.phases[ph]
+	r := run.running[sr.at]
+	last := len(run.running) - 1
+	if int(sr.at) != last {
+		run.running[sr.at] = run.running[last]
+		s.slots[run.running[last].slot].at = sr.at
+	}
+	run.running = run.running[:last]
+	sr.at = -1
+	s.tasks[s.p.phases[ph].firstTask+r.Task].live--
+	if r.observed < 0 {
+		s.speculating--
+	}
+	if int(slot) < len(s.p.slots) {
+		s.busy--
+		if s.now >= s.p.slots[slot].till {
+			sr.gone = true
+		}
+		s.freeSlot(slot)
+	}
+	return ph, r
+}
+
+func (s *Sim) freeSlot(slot int32) {
+	if s.slots[slot].gone || s.avoided != nil && s.avoided[s.p.slots[slot].machine] > s.now {
+		return
+	}
+	s.free.add(slot)
+}
+
+// failed goes on to the retry that the log has, if any.
+func (s *Sim) failed(ph, task, a int32) {
+	t := &s.tasks[task]
+	if t.done || t.over {
+		return
+	}
+	if next := s.p.attempts[a].next; next >= 0 {
+		s.awaitAttempt(next)
+		return
+	}
+	if t.live == 0 && t.pending == 0 {
+		s.taskOver(ph, task)
+	}
+}
+
+func (s *Sim) awaitAttempt(a int32) {
+	s.tasks[s.p.attempts[a].task].pending++
+	s.timers.push(timerOf(s.now+s.p.attempts[a].ready, attemptReady, a))
+}
+
+func (s *Sim) killOthers(ph, task int32) {
+	run := &s.phases[ph]
+	for n := 0; n < len(run.running); {
+		if run.running[n].Task == task {
+			s.kill(run.running[n].slot)
+			continue
+		}
+		n++
+	}
+}
+
+// kill ends an attempt whose result is not wanted.
+func (s *Sim) kill(slot int32) {
+	ph, r := s.take(slot)
+	s.watch(ph, &r, true)
+	out := &s.out.Jobs[s.p.phases[ph].job]
+	took := max(s.now-int64(r.Start), 0)
+	out.Slots += took
+	out.Waste += took
+	out.Kills++
+}
+
+func (s *Sim) watch(ph int32, r *Running, killed bool) {
+	if s.o.Watch != nil {
+		s.o.Watch(Span{ph, r.Task, r.Number, r.Machine, r.slot, r.Start, Time(s.now), killed, r.observed})
+	}
+}
+
+func (s *Sim) taskOver(ph, task int32) {
+	t := &s.tasks[task]
+	if t.over {
+		return
+	}
+	t.over = true
+	run := &s.phases[ph]
+	run.over++
+	s.reached(ph)
+	if !s.phaseOver(ph) {
+		return
+	}
+	run.memory = nil
+	for _, i := range s.p.phases[ph].gates {
+		s.phases[i].gates--
+		if s.phases[i].gates == 0 {
+			s.openGate(i)
+		}
+	}
+	j := s.p.phases[ph].job
+	s.jobs[j].phases--
+	if s.jobs[j].phases == 0 {
+		s.endJob(j)
+	}
+}
+
+// openGate lets the attempts of a phase that began before its parents ended go on.
+func (s *Sim) openGate(i int32) {
+	for _, r := range s.phases[i].running {
+		if r.waits {
+			s.tree.set(r.slot, max(s.now, int64(r.Start))+r.done)
+		}
+	}
+}
+
+// progress is the synthetic progress of an attempt: with x the part of its time that has passed and z its error,
+// x / (1 + z(1 − x)), so that elapsed/progress estimates its duration as (1 + z(1 − x)) times what it will be.
+func (s *Sim) progress(ph int32, a *Running) float64 {
+	elapsed := s.now - int64(a.Start)
+	if elapsed <= 0 {
+		return 0
+	}
+	s.out.Drew = true
+	if a.noise != a.noise {
+		phase := &s.p.phases[ph]
+		bits := draw(s.o.Seed, phase.key, a.Task, a.Number, drawProgress)
+		a.noise = float32(max(-0.9, s.o.Sigma*normal(bits)))
+	}
+	end := s.tree.end[a.slot]
+	if end == forever {
+		end = max(s.now, int64(a.Start)) + a.done // it still waits for its parents
+	}
+	x := float64(elapsed) / float64(end-int64(a.Start))
+	return min(x/(1+float64(a.noise)*(1-x)), 1)
+}
+
+func (s *Sim) reset(p *Pool, o Options) {
+	s.p, s.o, s.now = p, o, 0
+	s.view.s = s
+	all := len(p.slots) + p.direct
+	s.tree.reset(all)
+	s.timers, s.ready, s.soon, s.queue, s.queueHead = s.timers[:0], s.ready[:0], s.soon[:0], s.queue[:0], 0
+	s.held.list = s.held.list[:0]
+	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
+	s.slots = resize(s.slots, all)
+	for n := range s.slots {
+		s.slots[n] = slotRun{at: -1}
+	}
+	s.free.reset(len(p.slots))
+	for n := range p.slots {
+		if p.slots[n].from > 0 {
+			s.timers.push(timerOf(p.slots[n].from, slotAdded, int32(n)))
+		} else {
+			s.free.add(int32(n))
+		}
+		if p.slots[n].till < forever {
+			s.timers.push(timerOf(p.slots[n].till, slotRemoved, int32(n)))
+		}
+	}
+	s.tasks = resize(s.tasks, len(p.tasks))
+	for n := range s.tasks {
+		s.tasks[n] = taskRun{last: -1}
+	}
+	s.dones = resize(s.dones, len(p.tasks))
+	s.phases = resize(s.phases, len(p.phases))
+	for n := range s.phases {
+		ph, q := &s.phases[n], &p.phases[n]
+		*ph = phaseRun{
+			queueRun: queueRun{head: -1}, anchors: q.anchors, gates: q.gated, order: ph.order[:0],
+			running: ph.running[:0], done: s.dones[q.firstTask : q.firstTask : q.firstTask+q.tasks],
+		}
+	}
+	s.jobs = resize(s.jobs, len(p.jobs))
+	for n := range s.jobs {
+		s.jobs[n] = jobRun{phases: p.jobs[n].phases, released: -1}
+	}
+	s.solo = resize(s.solo, p.solos)
+	clear(s.solo)
+	s.out.Jobs = resize(s.out.Jobs, len(p.jobs))
+	clear(s.out.Jobs)
+	s.out = Outcome{Jobs: s.out.Jobs}
+}
+
+func resize[T any](v []T, n int) []T {
+	if cap(v) >= n {
+		return v[:n]
+	}
+	return slices.Concat(v[:cap(v)], make([]T, n-cap(v)))
+}
+
+func (o *Outcome) check() error {
+	if o.Stopped > 0 {
+		return fmt.Errorf("replay: %d jobs did not end", o.Stopped)
+	}
+	return nil
+}
+
+var nan32 = float32(math.NaN())

@@ -1,0 +1,76 @@
+package replay
+
+import "straggler/schema"
+
+// FromTrace takes the rows of a trace in memory.
+func FromTrace(t *schema.Trace) *Rows {
+	r := &Rows{
+		Applications: t.Applications, Settings: t.Settings, Jobs: t.Jobs, Phases: t.Phases, Edges: t.Edges, Machines: t.Machines,
+		Attempts: make([]Attempt, 0, len(t.Attempts)),
+	}
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		r.Add(&AttemptRow{
+			PhaseID: a.PhaseID, Task: a.Task, Number: a.Number, Machine: a.Machine, Executor: a.Executor,
+			StartTime: a.StartTime, FinishTime: a.FinishTime, Status: a.Status, Speculative: a.Speculative,
+			Locality: a.Locality, InputBytes: a.InputBytes, InputRecords: a.InputRecords,
+		})
+	}
+	return r
+}
+
+// AttemptRow is the part of a row of attempts that a replay reads.
+type AttemptRow struct {
+	PhaseID      schema.Key                   `col:"phase_id"`
+	Task         int64                        `col:"task"`
+	Number       int32                        `col:"number"`
+	Machine      schema.Null[string]          `col:"machine"`
+	Executor     schema.Null[string]          `col:"executor"`
+	StartTime    schema.Null[schema.Time]     `col:"start_time"`
+	FinishTime   schema.Null[schema.Time]     `col:"finish_time"`
+	Status       schema.AttemptStatus         `col:"status"`
+	Speculative  schema.Null[bool]            `col:"speculative"`
+	Locality     schema.Null[schema.Locality] `col:"locality"`
+	InputBytes   schema.Null[int64]           `col:"input_bytes"`
+	InputRecords schema.Null[int64]           `col:"input_records"`
+}
+
+// Add takes a row of attempts. Names are interned, so the row's strings may be reused.
+func (r *Rows) Add(a *AttemptRow) {
+	r.Attempts = append(r.Attempts, Attempt{
+		Phase: a.PhaseID, Task: a.Task, Number: a.Number,
+		Start: micros(a.StartTime), Finish: micros(a.FinishTime),
+		Bytes: a.InputBytes.Or(-1), Records: a.InputRecords.Or(-1),
+		Machine: r.internNull(a.Machine), Executor: r.internNull(a.Executor),
+		Ending: endingOf(a.Status), Local: nearnessOf(a.Locality), Copy: a.Speculative.Or(false),
+	})
+}
+
+func micros(t schema.Null[schema.Time]) int64 {
+	if !t.OK {
+		return NoTime
+	}
+	return int64(t.V)
+}
+
+func endingOf(s schema.AttemptStatus) Ending {
+	switch s {
+	case schema.Success:
+		return Succeeded
+	case schema.Killed:
+		return Killed
+	case schema.Running:
+		return Unended
+	}
+	return Failed
+}
+
+func nearnessOf(l schema.Null[schema.Locality]) Nearness {
+	switch {
+	case !l.OK || l.V == schema.NoPreference:
+		return NoLocality
+	case l.V == schema.ProcessLocal || l.V == schema.NodeLocal:
+		return Near
+	}
+	return Far
+}

@@ -1,0 +1,128 @@
+package replay
+
+import "slices"
+
+// View is what a policy may see of a phase: what a live scheduler would know at this instant, and nothing of the future.
+// Tasks are numbered from 0 within the phase, machines within the pool.
+type View struct {
+	s  *Sim
+	ph int32
+}
+
+// Running is an attempt that runs.
+type Running struct {
+	Task    int32
+	Number  int32 // 0: the original or its retry; n: the n-th copy or restart
+	Machine int32
+	Start   Time // when it was or will be started; it has its slot already
+
+	slot     int32
+	observed int32 // index of the attempt of the log, -1 for a copy
+	slower   float32
+	noise    float32 // of its synthetic progress; NaN until drawn
+	waits    bool    // for the parents of its phase
+	done     int64   // µs that it takes; never shown to a policy
+}
+
+// Done is an attempt that succeeded.
+type Done struct {
+	Task    int32
+	Number  int32
+	Machine int32
+	Took    Time
+	At      Time
+}
+
+// Now is the instant.
+func (v *View) Now() Time { return Time(v.s.now) }
+
+// In is a wish to look again after a span.
+func (v *View) In(t Time) Again { return Again{At: Time(v.s.now) + t} }
+
+// Phase is the number of the phase in the pool, Job that of its job.
+func (v *View) Phase() int { return int(v.ph) }
+func (v *View) Job() int   { return int(v.s.p.phases[v.ph].job) }
+
+// Kind is what the log calls the phase: map, reduce, …
+func (v *View) Kind() string { return v.s.p.phases[v.ph].kind }
+
+// Gang is whether the tasks of the phase depend on each other.
+func (v *View) Gang() bool { return v.s.p.phases[v.ph].gang }
+
+// Released is when the phase was released.
+func (v *View) Released() Time { return Time(v.s.phases[v.ph].released) }
+
+// Tasks is the number of tasks of the phase, JobTasks that of its job.
+func (v *View) Tasks() int    { return int(v.s.p.phases[v.ph].tasks) }
+func (v *View) JobTasks() int { return int(v.s.p.jobs[v.s.p.phases[v.ph].job].taskCount) }
+
+// Waiting is how many tasks of the phase wait for a slot.
+func (v *View) Waiting() int { return int(v.s.phases[v.ph].waiting) }
+
+// Running are the attempts of the phase that run, in no particular order. The slice must not be kept.
+func (v *View) Running() []Running { return v.s.phases[v.ph].running }
+
+// Done are the attempts of the phase that succeeded, in the order in which they did. The slice must not be changed.
+func (v *View) Done() []Done { return v.s.phases[v.ph].done }
+
+// Copies is how many attempts of a task run.
+func (v *View) Copies(task int32) int {
+	return int(v.s.tasks[v.s.p.phases[v.ph].firstTask+task].live)
+}
+
+// Launched is how many copies and restarts of a task were ever started.
+func (v *View) Launched(task int32) int {
+	return int(v.s.tasks[v.s.p.phases[v.ph].firstTask+task].copies)
+}
+
+// Finished is whether a task has succeeded.
+func (v *View) Finished(task int32) bool {
+	return v.s.tasks[v.s.p.phases[v.ph].firstTask+task].done
+}
+
+// Elapsed is how long an attempt has run.
+func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
+
+// Progress is how far an attempt has got, 0 to 1, as it would report it: linear in time, times an error that is drawn
+// once an attempt with the σ of the replay and fades as the attempt nears its end.
+func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
+
+// Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task.
+func (v *View) Bytes(task int32) int64 { return v.s.p.tasks[v.s.p.phases[v.ph].firstTask+task].bytes }
+
+// Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
+func (v *View) Slots() int  { return v.s.p.Slots() }
+func (v *View) Free() int   { return v.s.idle() }
+func (v *View) Queued() int { return len(v.s.queue) - v.s.queueHead }
+
+// Speculating is how many copies run in the pool.
+func (v *View) Speculating() int { return v.s.speculating }
+
+// ExecutorSlots is how many slots the largest executor has.
+func (v *View) ExecutorSlots() int { return v.s.p.executorSlots }
+
+// Machines is the number of machines.
+func (v *View) Machines() int { return len(v.s.p.machines) }
+
+// FreeMachines appends the machines that have a free slot, each once, in order.
+func (v *View) FreeMachines(to []int32) []int32 {
+	if v.s.idle() <= 0 {
+		return to
+	}
+	from := len(to)
+	for s := range v.s.free.all() {
+		to = append(to, v.s.p.slots[s].machine)
+	}
+	slices.Sort(to[from:])
+	return slices.Compact(to)
+}
+
+// Memory is where a policy keeps what it knows of the phase; nil at first.
+func (v *View) Memory() *any { return &v.s.phases[v.ph].memory }
+
+// CheckAt is the first instant, at or after t, of the checks that the framework makes once every period.
+func (v *View) CheckAt(t, period Time) Time {
+	grid := Time(v.s.p.grid)
+	n := (t - grid + period - 1) / period
+	return grid + n*period
+}

@@ -1,0 +1,251 @@
+package replay
+
+import (
+	"math"
+	"slices"
+)
+
+// model says how long each task should take for its data, how fast the tasks of its phase were once data and machine
+// are taken out, and how slow each machine was.
+//
+// The duration of task i is taken to be work_i × ratio_i × factor(machine): work_i is what its data predicts, in seconds;
+// ratio_i is its own luck, which is what a copy draws anew (from the others of its phase). This is 'work × rate' of
+// MANTRI §5.5 (t_new = processRate · locationFactor · d + schedLag) with a constant part: tasks take some time whatever
+// their data, and a rate per byte would call a short last split slow.
+func (d *draft) model() {
+	dur := make([]float64, len(d.tasks)) // seconds of the attempt that won, NaN where none did
+	machine := make([]int32, len(d.tasks))
+	for t := range dur {
+		dur[t] = math.NaN()
+	}
+	rec := make([]int64, len(d.tasks))
+	near := make([]Nearness, len(d.tasks))
+	for a := range d.attempts {
+		at := &d.attempts[a]
+		t := at.task
+		row := d.attemptRow[a]
+		d.tasks[t].bytes, rec[t] = max(d.tasks[t].bytes, row.Bytes), max(rec[t], row.Records)
+		if at.ok && at.dur > 0 {
+			dur[t], machine[t], near[t] = float64(at.dur)/1e6, d.machineOf(a), row.Local
+			d.tasks[t].bytes, rec[t] = row.Bytes, row.Records
+		}
+	}
+	for i := range d.phases {
+		p := &d.phases[i]
+		r := span{int(p.firstTask), int(p.firstTask + p.tasks)}
+		d.phaseWork(r, dur, rec)
+		d.phaseLag(p, i)
+	}
+	d.machineFactors(dur, machine)
+	for i := range d.phases {
+		d.phaseRatios(&d.phases[i], dur, machine, near)
+	}
+}
+
+type span struct{ from, to int }
+
+func (d *draft) machineOf(a int) int32 {
+	if s := int(d.attempts[a].slot); s < len(d.slots) {
+		return d.slots[s].machine
+	}
+	return d.tasks[d.attempts[a].task].machine
+}
+
+// shares are the parts of a task's time that may grow with its data.
+var shares = [...]float64{0, 0.25, 0.5, 0.75, 1}
+
+// phaseWork predicts the duration of each task of a phase from its data: median duration × (1 − θ + θ · x / median x),
+// with the x (bytes or records) and the θ of shares that leave the least absolute logarithmic error. Few tasks (under
+// five) can not choose; they take bytes in full, as MANTRI and DOLLY do.
+func (d *draft) phaseWork(r span, dur []float64, records []int64) {
+	base := median(known(dur[r.from:r.to]))
+	if math.IsNaN(base) {
+		base = 0
+	}
+	for t := r.from; t < r.to; t++ {
+		d.tasks[t].work = float32(base)
+	}
+	bytes := make([]float64, r.to-r.from)
+	recs := make([]float64, r.to-r.from)
+	for t := r.from; t < r.to; t++ {
+		bytes[t-r.from], recs[t-r.from] = float64(d.tasks[t].bytes), float64(records[t])
+	}
+	best, bestErr := []float64(nil), math.Inf(1)
+	for _, x := range [][]float64{bytes, recs} {
+		for _, theta := range shares {
+			if len(x) < 5 && theta != 1 {
+				continue
+			}
+			p, err := predict(x, dur[r.from:r.to], theta)
+			if err < bestErr*(1-1e-9) {
+				best, bestErr = p, err
+			}
+		}
+		if len(x) < 5 && best != nil {
+			break
+		}
+	}
+	for n, p := range best {
+		d.tasks[r.from+n].work = float32(p)
+	}
+}
+
+// predict gives each task's predicted duration and the mean absolute logarithmic error about their common scale; nil
+// where the data of some task is unknown.
+func predict(x, dur []float64, theta float64) ([]float64, float64) {
+	mid := median(slices.Clone(x))
+	if theta > 0 && (slices.Min(x) < 0 || !(mid > 0)) {
+		return nil, math.Inf(1)
+	}
+	p := make([]float64, len(x))
+	logs := make([]float64, 0, len(x))
+	for n := range x {
+		rel := 1.0
+		if theta > 0 {
+			rel = max(1-theta+theta*x[n]/mid, 1e-3)
+		}
+		p[n] = rel
+		if dur[n] > 0 {
+			logs = append(logs, math.Log(dur[n]/rel))
+		}
+	}
+	if len(logs) == 0 {
+		return nil, math.Inf(1)
+	}
+	mid = median(slices.Clone(logs))
+	err := 0.0
+	for _, l := range logs {
+		err += math.Abs(l - mid)
+	}
+	for n := range p {
+		p[n] *= math.Exp(mid)
+	}
+	return p, err / float64(len(logs))
+}
+
+// phaseLag is the median lag of the phase's launches: what a copy of it waits between getting a slot and starting.
+func (d *draft) phaseLag(p *phase, i int) {
+	lags := make([]float64, 0, p.launches)
+	for a := p.first; a < p.first+p.launches; a++ {
+		lags = append(lags, float64(d.attempts[a].lag))
+	}
+	if m := median(lags); m > 0 {
+		p.copyLag = int64(m)
+	}
+}
+
+// machineFactors estimates each machine's time relative to the others: the median of dur / (work · median ratio of the
+// phase) over its tasks, shrunk to 1 by how uncertain that median is, with (1 − (2·se/est)²)₊: below two standard errors
+// nothing is left. Phases of fewer than four tasks say nothing.
+func (d *draft) machineFactors(dur []float64, on []int32) {
+	byMachine := make([][]float64, len(d.machines))
+	var all []float64
+	for i := range d.phases {
+		p := &d.phases[i]
+		logs := make([]float64, 0, p.tasks)
+		for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
+			if w := float64(d.tasks[t].work); dur[t] > 0 && w > 0 {
+				logs = append(logs, math.Log(dur[t]/w))
+			}
+		}
+		if len(logs) < 4 {
+			continue
+		}
+		mid := median(logs)
+		for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
+			if w := float64(d.tasks[t].work); dur[t] > 0 && w > 0 {
+				l := math.Log(dur[t]/w) - mid
+				byMachine[on[t]] = append(byMachine[on[t]], l)
+				all = append(all, math.Abs(l))
+			}
+		}
+	}
+	spread := max(1.4826*median(all), 0.02)
+	for m, logs := range byMachine {
+		if len(logs) < 5 || d.machines[m].name == "" {
+			continue
+		}
+		est := median(logs)
+		se := 1.2533 * spread / math.Sqrt(float64(len(logs)))
+		if shrink := 1 - math.Pow(2*se/est, 2); shrink > 0 {
+			d.machines[m].factor = float32(math.Exp(est * shrink))
+			d.notes.MachinesSlow++
+		}
+	}
+}
+
+// phaseRatios keeps the clean ratios of the tasks of a phase, for copies to draw from, and how much slower those were
+// that ran away from their data.
+func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, near []Nearness) {
+	p.firstRatio = int32(len(d.ratios))
+	var at, away []float64
+	for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
+		w := float64(d.tasks[t].work)
+		if !(dur[t] > 0) || w <= 0 {
+			continue
+		}
+		r := dur[t] / (w * float64(d.machines[on[t]].factor))
+		d.tasks[t].ratio = int32(len(d.ratios)) - p.firstRatio
+		d.ratios = append(d.ratios, float32(r))
+		switch near[t] {
+		case Near:
+			at = append(at, r)
+		case Far:
+			away = append(away, r)
+		}
+	}
+	p.ratios = int32(len(d.ratios)) - p.firstRatio
+	p.far = farFactor(at, away)
+	if p.ratios < 2 {
+		d.notes.LonelyPhases++
+	}
+}
+
+// farFactor is how much longer tasks take away from their data, at least 1: the ratio of the medians, shrunk as machine
+// factors are. With fewer than five tasks of either kind it is 1.
+func farFactor(at, away []float64) float32 {
+	if len(at) < 5 || len(away) < 5 {
+		return 1
+	}
+	for _, v := range [][]float64{at, away} {
+		for n := range v {
+			v[n] = math.Log(v[n])
+		}
+	}
+	a, b := median(at), median(away)
+	var dev []float64
+	for n := range at {
+		dev = append(dev, math.Abs(at[n]-a))
+	}
+	for n := range away {
+		dev = append(dev, math.Abs(away[n]-b))
+	}
+	spread := max(1.4826*median(dev), 0.02)
+	se := 1.2533 * spread * math.Sqrt(1/float64(len(at))+1/float64(len(away)))
+	if shrink := 1 - math.Pow(2*se/(b-a), 2); b > a && shrink > 0 {
+		return float32(math.Exp((b - a) * shrink))
+	}
+	return 1
+}
+
+func known(v []float64) []float64 {
+	out := make([]float64, 0, len(v))
+	for _, x := range v {
+		if !math.IsNaN(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// median sorts v; NaN where it is empty.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	if n := len(v); n%2 == 0 {
+		return (v[n/2-1] + v[n/2]) / 2
+	}
+	return v[len(v)/2]
+}
