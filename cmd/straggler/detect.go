@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"straggler/detect"
+	"straggler/schema"
+	"straggler/store"
+	"straggler/table"
+)
+
+type detectOptions struct {
+	store  string
+	output output
+}
+
+func detectCommand(e *env) *cobra.Command {
+	var o detectOptions
+	c := &cobra.Command{
+		Use:   "detect --store DIR",
+		Short: "Compare the tasks of each phase and find the slow ones",
+		Long: `Detect fills the tables phase_stats and outliers, in place of those of an earlier run, and counts what it found.
+straggler schema phase_stats outliers says what their columns mean.`,
+		Example: `  straggler detect --store lake
+  straggler sql --store lake "SELECT rule, count(*) AS n FROM outliers GROUP BY rule ORDER BY n DESC"`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
+	}
+	storeFlag(c, &o.store)
+	o.output.flags(c, rowEncodings)
+	return c
+}
+
+func runDetect(ctx context.Context, e *env, o detectOptions) error {
+	return withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+		defer e.step("finding outliers")()
+		s, err := detect.Run(ctx, st, eng, detect.Options{Tool: version})
+		if err != nil {
+			return err
+		}
+		f := table.NewFixed("rule", "attempts BIGINT")
+		for _, rule := range schema.Rule("").Words() {
+			f.Add(rule, s.Outliers[schema.Rule(rule)])
+		}
+		if err := e.rows(o.output, f); err != nil {
+			return err
+		}
+		e.say("%s of %s with a verdict, %s; %.2f s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), s.Seconds)
+		return nil
+	})
+}

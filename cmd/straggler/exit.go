@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"straggler/causes"
+	"straggler/ingest"
+	"straggler/report"
+	"straggler/store"
+	"straggler/table"
+)
+
+var (
+	// errUse is the kind of errors about a command line that makes no sense.
+	errUse = errors.New("wrong use")
+	// errUnread is the kind of errors about input of which a part could not be read.
+	errUnread = errors.New("input could not be read")
+	// errReported is the kind of errors that the user has been told of already.
+	errReported = errors.New("reported")
+)
+
+func useError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errUse, fmt.Sprintf(format, args...))
+}
+
+// exitCode is the exit code of an error, by its kind.
+func exitCode(err error) int {
+	is := func(kinds ...error) bool {
+		for _, kind := range kinds {
+			if errors.Is(err, kind) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case err == nil:
+		return exitDone
+	case is(context.Canceled):
+		return exitInterrupted
+	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrStatement, report.ErrNoApplication, causes.ErrNotDetected):
+		return exitUse
+	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer):
+		return exitInput
+	}
+	return exitInternal
+}
+
+// oneMessage is the text of an error for a terminal.
+func oneMessage(err error) string {
+	lines := strings.Split(strings.TrimPrefix(err.Error(), errUse.Error()+": "), "\n")
+	for i := range lines {
+		lines[i] = table.Printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"straggler/ingest"
+	"straggler/ingest/formats"
+	"straggler/store"
+	"straggler/table"
+)
+
+type ingestOptions struct {
+	store  string
+	from   string
+	again  bool
+	shard  string
+	output output
+}
+
+func ingestCommand(e *env) *cobra.Command {
+	var o ingestOptions
+	c := &cobra.Command{
+		Use:   "ingest LOG… --store DIR",
+		Short: "Read logs into a store",
+		Long: `Ingest reads logs into the tables of a store, all of them in one commit: a store never holds half of an ingest.
+A LOG is a file, a directory, a pattern such as 'logs/*.zstd', or - for standard input. The format is recognised by
+content. Logs that the store has already are skipped; a log that has grown replaces its earlier state.
+What can not be read is said, spoils nothing else, and makes the exit code 3.`,
+		Example: `  straggler ingest eventlogs --store lake
+  straggler ingest 'eventlogs/*.zstd' --store lake --from spark
+  straggler ingest --again eventlogs --store lake`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return runIngest(c.Context(), e, o, args) },
+	}
+	storeFlag(c, &o.store)
+	fromFlag(c, &o.from)
+	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store has already, and replace them")
+	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
+	o.output.flags(c, rowEncodings)
+	return c
+}
+
+func fromFlag(c *cobra.Command, from *string) {
+	c.Flags().StringVar(from, "from", "", "`FORMAT` of the logs, which is recognised without it; straggler formats lists them")
+}
+
+func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) error {
+	shard, err := parseShard(o.shard)
+	if err != nil {
+		return err
+	}
+	if _, err := o.output.encoding(); err != nil {
+		return err
+	}
+	st, err := store.Open(ctx, o.store, store.Options{})
+	if err != nil {
+		return err
+	}
+	s, err := e.ingest(ctx, st, logs, ingest.Options{From: o.from, Again: o.again, Shard: shard})
+	if rowsErr := e.rows(o.output, results(&s, o.output)); err == nil {
+		err = rowsErr
+	}
+	if err == nil {
+		e.say("%s", readSummary(&s))
+	}
+	return e.unread(&s, err)
+}
+
+// ingest reads logs and shows how it gets on.
+func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o ingest.Options) (ingest.Summary, error) {
+	show, done := e.readingBar()
+	defer done()
+	o.Tool, o.Stdin, o.Progress = version, e.in, show
+	return ingest.Run(ctx, st, formats.All(), logs, o)
+}
+
+// fewResults is how many inputs are listed for people one by one; of more, those that were simply read are left out.
+const fewResults = 40
+
+func results(s *ingest.Summary, o output) table.Rows {
+	f := table.NewFixed("input", "status", "format", "bytes BIGINT", "records BIGINT", "rejects BIGINT", "attempts BIGINT", "reason")
+	for _, r := range s.Results {
+		if r.Status == ingest.Read && len(s.Results) > fewResults && !o.toFile() && (o.as == "" || o.as == "table") {
+			continue
+		}
+		f.Add(r.Name, string(r.Status), r.Format, r.Bytes, r.Decoded+r.Rejects, r.Rejects, r.Rows["attempts"], r.Reason)
+	}
+	return f
+}
+
+// readSummary is one sentence about an ingest.
+func readSummary(s *ingest.Summary) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s read", count(s.Count(ingest.Read)+s.Count(ingest.Partial), "log"))
+	if n := s.Count(ingest.AlreadyThere); n > 0 {
+		fmt.Fprintf(&b, ", %d already there", n)
+	}
+	if n := s.Count(ingest.Failed); n > 0 {
+		fmt.Fprintf(&b, ", %d failed", n)
+	}
+	if s.Content > 0 {
+		fmt.Fprintf(&b, ": %s in %.2f s (%s/s), %s, %s, %s", humanize.Bytes(uint64(s.Content)), s.Seconds,
+			humanize.Bytes(uint64(float64(s.Content)/max(s.Seconds, 1e-3))), count(s.Decoded+s.Rejects, "record"),
+			count(s.Rejects, "reject"), count(s.Rows["attempts"], "attempt"))
+	}
+	if s.Commit != nil {
+		fmt.Fprintf(&b, "; commit %s", s.Commit.ID)
+	}
+	return b.String()
+}
+
+// unread turns inputs that could not be read into an error; what could be is in the store.
+func (e *env) unread(s *ingest.Summary, err error) error {
+	if err != nil {
+		return err
+	}
+	bad := s.Unread()
+	if len(bad) == 0 {
+		return nil
+	}
+	for i, r := range bad {
+		if i == 10 {
+			e.say("straggler: … and %d more", len(bad)-i)
+			break
+		}
+		e.say("straggler: %s: %s: %s", table.Printable(r.Name), r.Status, table.Printable(r.Reason))
+	}
+	return fmt.Errorf("%w: %d of %s; the rest is in the store", errUnread, len(bad), count(len(s.Results), "log"))
+}
+
+func parseShard(text string) (ingest.Shard, error) {
+	if text == "" {
+		return ingest.Shard{}, nil
+	}
+	var s ingest.Shard
+	if n, err := fmt.Sscanf(text, "%d/%d", &s.K, &s.N); err != nil || n != 2 || fmt.Sprintf("%d/%d", s.K, s.N) != text {
+		return s, useError("--shard %q: write it as K/N, such as 1/4", text)
+	}
+	return s, nil
+}

@@ -1,0 +1,102 @@
+// Command straggler finds the slow tasks in the logs of clusters, says why they were slow, and what would have helped.
+//
+// Each verb has a file: an options struct, a command that fills it from flags, and a run function that calls the
+// packages and prints. What a verb knows beyond that belongs into a package.
+//
+// Start with root.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitUse         = 2   // wrong use
+	exitInput       = 3   // input could not be read; what could be is in the store
+	exitInternal    = 4   // internal error
+	exitInterrupted = 130 // by Ctrl-C or a signal to end
+)
+
+func main() { os.Exit(program()) }
+
+// program runs the command line and gives the exit code.
+func program() (code int) {
+	e := newEnv()
+	defer func() { // a panic would exit with 2, which means wrong use
+		if p := recover(); p != nil {
+			fmt.Fprintf(e.err, "straggler: a mistake of straggler, please report it: %v\n%s", p, debug.Stack())
+			code = exitInternal
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer func() { signal.Stop(signals); close(signals) }()
+	var interrupted atomic.Bool
+	go func() {
+		for s := range signals {
+			if handle := e.onInterrupt.Load(); s == os.Interrupt && handle != nil {
+				(*handle)()
+				continue
+			}
+			interrupted.Store(true)
+			signal.Stop(signals) // who asks twice does not want to wait
+			cancel()
+			return
+		}
+	}()
+	err := newRoot(e).ExecuteContext(ctx)
+	if err != nil && interrupted.Load() {
+		fmt.Fprintln(e.err, "straggler: interrupted")
+		return exitInterrupted
+	}
+	if err != nil && !errors.Is(err, errReported) {
+		fmt.Fprintln(e.err, "straggler: "+oneMessage(err))
+	}
+	return exitCode(err)
+}
+
+// env is the world around a verb.
+type env struct {
+	in          *os.File
+	out, err    *os.File
+	outTerminal bool
+	errTerminal bool
+	color       bool
+	onInterrupt atomic.Pointer[func()] // what Ctrl-C does, nil to end the program
+}
+
+func newEnv() *env {
+	e := &env{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	e.outTerminal = term.IsTerminal(int(os.Stdout.Fd()))
+	e.errTerminal = term.IsTerminal(int(os.Stderr.Fd()))
+	e.color = e.outTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return e
+}
+
+// width is how many characters a line of the terminal holds, 0 where there is none.
+func (e *env) width() int {
+	if !e.outTerminal {
+		return 0
+	}
+	w, _, err := term.GetSize(int(e.out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+// say tells something that is no result.
+func (e *env) say(format string, args ...any) { fmt.Fprintf(e.err, format+"\n", args...) }

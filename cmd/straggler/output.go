@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"straggler/table"
+)
+
+// output is where results go and how they are written.
+type output struct {
+	file string // -o
+	as   string // --as
+}
+
+func (o *output) flags(c *cobra.Command, encodings string) {
+	c.Flags().StringVarP(&o.file, "output", "o", "-", "write the result to `FILE`, whose extension picks the encoding; - is standard output")
+	c.Flags().StringVar(&o.as, "as", "", "`ENCODING` of the result: "+encodings)
+}
+
+func (o *output) toFile() bool { return o.file != "-" }
+
+const rowEncodings = "table, csv, json, md, parquet"
+
+// encoding is how rows are to be written.
+func (o *output) encoding() (table.Encoding, error) {
+	if o.as != "" {
+		if e, ok := table.Named(o.as); ok {
+			return e, nil
+		}
+		return table.Encoding{}, useError("--as %s: there is %s", o.as, rowEncodings)
+	}
+	if !o.toFile() {
+		return table.Encodings()[0], nil
+	}
+	if e, ok := table.ForFile(o.file); ok {
+		return e, nil
+	}
+	return table.Encoding{}, useError("-o %s: the extension says no encoding; give --as %s", o.file, rowEncodings)
+}
+
+// rows writes rows as the flags say.
+func (e *env) rows(o output, rows table.Rows) error {
+	enc, err := o.encoding()
+	if err != nil {
+		return err
+	}
+	return e.write(o, enc.Binary, func(w io.Writer) error {
+		opt := table.Options{}
+		if !o.toFile() && e.outTerminal {
+			opt = table.Options{MaxWidth: e.width(), Terminal: true}
+		}
+		_, err := enc.Write(w, rows, opt)
+		return err
+	})
+}
+
+// write gives standard output, or a file that appears under its name when all of it is written and not before.
+func (e *env) write(o output, binary bool, body func(io.Writer) error) error {
+	if o.toFile() {
+		return writeFile(o.file, body)
+	}
+	if binary && e.outTerminal {
+		return useError("this encoding is not for a terminal; give -o FILE")
+	}
+	w := bufio.NewWriterSize(e.out, 64<<10)
+	return errors.Join(body(w), w.Flush())
+}
+
+// writeFile writes next to the file, under a name that begins with a dot, and renames. A link is followed, so that what
+// it points to is replaced; what is no plain file, such as a pipe, is written to as it is.
+func writeFile(name string, body func(io.Writer) error) (err error) {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return useError("-o %s: it is a directory", name)
+		}
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return useError("-o: %v", err)
+		}
+		return errors.Join(body(f), f.Close())
+	}
+	dir, base := filepath.Split(name)
+	temp := filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32()))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return useError("-o %s: %v", name, err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp)
+		}
+	}()
+	w := bufio.NewWriterSize(f, 256<<10)
+	if err := errors.Join(body(w), w.Flush(), f.Close()); err != nil {
+		return err
+	}
+	if info, err := os.Stat(name); err == nil {
+		os.Chmod(temp, info.Mode().Perm())
+	}
+	return os.Rename(temp, name)
+}
+
+// list is a sentence's list: a, b and c.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

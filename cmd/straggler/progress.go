@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"straggler/ingest"
+)
+
+// step shows what is being done for as long as it takes, on a terminal only.
+func (e *env) step(what string) (done func()) {
+	if !e.errTerminal {
+		return func() {}
+	}
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(e.err), progressbar.OptionSetDescription(what),
+		progressbar.OptionSpinnerType(14), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true))
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				bar.Add(1)
+			case <-stop:
+				bar.Finish()
+				return
+			}
+		}
+	}()
+	var once sync.Once
+	return func() { once.Do(func() { close(stop); <-ended }) }
+}
+
+// readingBar shows how far an ingest has got: bytes, rate, time left. Its show is nil where nobody looks.
+func (e *env) readingBar() (show func(ingest.Progress), done func()) {
+	if !e.errTerminal {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	total := int64(-1)
+	show = func(p ingest.Progress) {
+		want := int64(-1) // unknown
+		if p.Total > 0 {
+			want = p.Total
+		}
+		if bar == nil || want != total {
+			total = want
+			if bar != nil {
+				bar.Clear()
+			}
+			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(e.err), progressbar.OptionShowBytes(true),
+				progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(24),
+				progressbar.OptionClearOnFinish())
+		}
+		bar.Describe(fmt.Sprintf("reading %d of %d", p.Done, p.Inputs))
+		bar.Set64(p.Bytes)
+	}
+	return show, func() {
+		if bar != nil {
+			bar.Clear()
+		}
+	}
+}

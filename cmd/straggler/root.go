@@ -1,0 +1,75 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newRoot makes the command line. Verbs stand in the order in which people meet them.
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "straggler",
+		Short: "Find the slow tasks in cluster logs, why they were slow, and what would have helped",
+		Long: `straggler turns the logs of clusters into tables, finds the outlier tasks in them, says why each one was slow,
+and estimates what each known remedy would have saved.
+
+Exit codes: 0 done, 2 wrong use, 3 input could not be read (what could be is in the store, and the summary says what
+could not), 4 internal error, 130 interrupted.`,
+		Example:       "  straggler demo",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownVerb,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(e.in)
+	root.SetOut(e.out)
+	root.SetErr(e.err)
+	root.SuggestionsMinimumDistance = 2
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e),
+		schemaCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e))
+	each(root, func(c *cobra.Command) {
+		c.SetFlagErrorFunc(flagError)
+		c.Flags().SortFlags = false
+		c.DisableFlagsInUseLine = true
+		if args := c.Args; args != nil {
+			c.Args = func(c *cobra.Command, a []string) error {
+				if err := args(c, a); err != nil {
+					return useError("%s: %v; see %s --help", c.CommandPath(), err, c.CommandPath())
+				}
+				return nil
+			}
+		}
+	})
+	return root
+}
+
+func each(c *cobra.Command, do func(*cobra.Command)) {
+	do(c)
+	for _, sub := range c.Commands() {
+		each(sub, do)
+	}
+}
+
+// unknownVerb is the answer to a word that is no verb.
+func unknownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return useError("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return useError("there is no command %q", args[0])
+}
+
+// flagError adds the flag that was probably meant.
+func flagError(c *cobra.Command, err error) error {
+	text := err.Error()
+	if _, name, ok := strings.Cut(text, "unknown flag: --"); ok {
+		if near := nearestFlag(c, name); near != "" {
+			return useError("%s; did you mean --%s?", text, near)
+		}
+	}
+	return useError("%s; see %s --help", text, c.CommandPath())
+}

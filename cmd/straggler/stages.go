@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"straggler/causes"
+	"straggler/detect"
+	"straggler/store"
+)
+
+// storeFlag names the store that a verb works on.
+func storeFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "store", "", "`DIR` of the store")
+	c.MarkFlagRequired("store")
+}
+
+// openStore opens a store that must be there.
+func openStore(ctx context.Context, dir string) (*store.Store, error) {
+	return store.Open(ctx, dir, store.Options{ReadOnly: true})
+}
+
+// withEngine opens a store that must be there and an engine over it, for results to be written.
+func withEngine(ctx context.Context, dir string, do func(*store.Store, store.Engine) error) error {
+	if _, err := openStore(ctx, dir); err != nil {
+		return err
+	}
+	st, err := store.Open(ctx, dir, store.Options{})
+	if err != nil {
+		return err
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	return do(st, eng)
+}
+
+// analyse brings the results of a store up to date with its logs and with this straggler.
+func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) error {
+	for _, stage := range []struct {
+		kind store.Kind
+		what string
+		run  func() error
+	}{
+		{store.Detect, "finding outliers", func() error {
+			_, err := detect.Run(ctx, st, eng, detect.Options{Tool: version})
+			return err
+		}},
+		{store.Causes, "finding causes", func() error {
+			_, err := causes.Run(ctx, st, eng, causes.Options{Tool: version})
+			return err
+		}},
+	} {
+		fresh, err := isFresh(st, stage.kind)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			continue
+		}
+		done := e.step(stage.what)
+		err = stage.run()
+		done()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFresh says that the results of a kind are of the logs that the store has now, by this version.
+func isFresh(st *store.Store, kind store.Kind) (bool, error) {
+	c, err := st.Result(kind)
+	if err != nil || c == nil {
+		return false, err
+	}
+	state, err := st.State()
+	return c.State == state && c.Tool == version, err
+}
+
+// count is a number with its noun.
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

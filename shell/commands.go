@@ -1,0 +1,69 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+
+	"straggler/schema"
+	"straggler/table"
+)
+
+const help = `\d          the tables
+\d TABLE    the columns of a table
+\timing     show, or stop showing, how long statements take
+\q          leave; so does Ctrl-D
+A statement ends with a semicolon and may take several lines. Tab completes tables and columns. Ctrl-C stops a
+statement that runs, or forgets one that is being typed. Nothing here can change the store.
+`
+
+// command runs a line that begins with a backslash; it reports that the shell is to end.
+func (s *session) command(line string) (quit bool, err error) {
+	fields := strings.Fields(strings.TrimSuffix(strings.TrimSpace(line), ";"))
+	switch name, args := fields[0], fields[1:]; {
+	case name == `\q`:
+		return true, nil
+	case name == `\?` || name == `\h`:
+		fmt.Fprint(s.o.Out, help)
+	case name == `\timing`:
+		s.timing = !s.timing
+		fmt.Fprintln(s.o.Out, "timing is", map[bool]string{true: "on", false: "off"}[s.timing])
+	case name == `\d` && len(args) == 0:
+		return false, s.show(tables(s.tables))
+	case name == `\d`:
+		for _, t := range s.tables {
+			if strings.EqualFold(t.Name, args[0]) {
+				return false, s.show(columns(t))
+			}
+		}
+		return false, fmt.Errorf(`there is no table %s; \d lists them`, table.Printable(args[0]))
+	default:
+		return false, fmt.Errorf(`%s is no command; \? lists them`, table.Printable(name))
+	}
+	return false, nil
+}
+
+func (s *session) show(rows table.Rows) error {
+	text, _ := table.Named("table")
+	_, err := text.Write(s.o.Out, rows, s.options())
+	return err
+}
+
+func tables(all []*schema.Table) table.Rows {
+	f := table.NewFixed("table", "holds")
+	for _, t := range all {
+		f.Add(t.Name, t.Doc)
+	}
+	return f
+}
+
+func columns(t *schema.Table) table.Rows {
+	f := table.NewFixed("column", "type", "unit", "meaning")
+	for _, c := range t.Columns {
+		doc := c.Doc
+		if len(c.Words) > 0 {
+			doc += ": " + strings.Join(c.Words, ", ")
+		}
+		f.Add(c.Name, string(c.Type), c.Unit, doc)
+	}
+	return f
+}

@@ -1,0 +1,170 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chzyer/readline"
+
+	"straggler/schema"
+	"straggler/store"
+	"straggler/table"
+)
+
+// Options say where a shell runs.
+type Options struct {
+	In       io.ReadCloser
+	Out, Err io.Writer
+	History  string     // file that lines are remembered in, "" for none
+	Width    func() int // of the terminal
+
+	// OnInterrupt sets what Ctrl-C does while a statement runs; nil sets it back to what it did before.
+	OnInterrupt func(func())
+}
+
+// maxRows is how many rows of an answer are shown.
+const maxRows = 400
+
+// session is one run of a shell.
+type session struct {
+	eng    store.Engine
+	tables []*schema.Table
+	o      Options
+	timing bool
+}
+
+// Run asks for statements and answers them until the input ends, \q, or the end of ctx. Mistakes in statements are shown
+// and do not end it.
+func Run(ctx context.Context, eng store.Engine, tables []*schema.Table, o Options) error {
+	s := &session{eng: eng, tables: tables, o: o}
+	words := &completer{tables: tables}
+	editor, err := readline.NewEx(&readline.Config{Prompt: prompt, HistoryFile: o.History, HistoryLimit: 2000, HistorySearchFold: true,
+		DisableAutoSaveHistory: true, AutoComplete: words, InterruptPrompt: "^C", Stdin: o.In, Stdout: o.Out, Stderr: o.Err})
+	if err != nil {
+		return fmt.Errorf("shell: %w", err)
+	}
+	defer editor.Close()
+	fmt.Fprintln(o.Out, `SQL over the tables of the store: \d lists them, \? helps, \q leaves.`)
+	return s.loop(ctx, editor, words)
+}
+
+// lines are where typed lines come from: readline, or a test.
+type lines interface {
+	SetPrompt(string)
+	Readline() (string, error)
+	SaveHistory(string) error
+}
+
+func (s *session) loop(ctx context.Context, in lines, words *completer) error {
+	for typed := ""; ctx.Err() == nil; {
+		words.before = typed
+		in.SetPrompt(promptFor(typed))
+		line, err := in.Readline()
+		switch {
+		case errors.Is(err, readline.ErrInterrupt):
+			typed = ""
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("shell: %w", err)
+		}
+		if typed == "" && strings.HasPrefix(strings.TrimSpace(line), `\`) {
+			in.SaveHistory(strings.TrimSpace(line))
+			quit, err := s.command(line)
+			if s.complain(err); quit {
+				return nil
+			}
+			continue
+		}
+		statements, rest := Split(typed + line + "\n")
+		for _, sql := range statements {
+			if !strings.Contains(sql, "--") { // on one line a comment would hide what follows it
+				in.SaveHistory(strings.Join(strings.Fields(sql), " ") + ";")
+			}
+			s.complain(s.answer(ctx, sql))
+		}
+		if typed = rest; typed != "" {
+			typed += "\n"
+		}
+	}
+	return ctx.Err()
+}
+
+const prompt, promptMore = "straggler> ", "      ...> "
+
+func promptFor(typed string) string {
+	if typed == "" {
+		return prompt
+	}
+	return promptMore
+}
+
+func (s *session) complain(err error) {
+	if err != nil {
+		fmt.Fprintln(s.o.Err, strings.TrimSpace(printableLines(err.Error())))
+	}
+}
+
+// printableLines keeps the line breaks of a message and nothing else that a terminal obeys.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = table.Printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *session) options() table.Options {
+	o := table.Options{MaxRows: maxRows, Terminal: true}
+	if s.o.Width != nil {
+		o.MaxWidth = s.o.Width()
+	}
+	return o
+}
+
+var errStopped = errors.New("stopped")
+
+// answer runs a statement and shows its rows. Ctrl-C ends it and not the shell.
+func (s *session) answer(ctx context.Context, sql string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if s.o.OnInterrupt != nil {
+		var once sync.Once
+		s.o.OnInterrupt(func() { once.Do(func() { cancel(errStopped) }) })
+		defer s.o.OnInterrupt(nil)
+	}
+	began := time.Now()
+	text, _ := table.Named("table")
+	n, err := Query(ctx, s.eng, sql, s.o.Out, text, s.options())
+	if context.Cause(ctx) == errStopped {
+		return errStopped
+	}
+	if err != nil {
+		return err
+	}
+	plural := "s"
+	if n == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(s.o.Out, "(%d row%s)\n", n, plural)
+	if s.timing {
+		fmt.Fprintf(s.o.Out, "%.3f s\n", time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// Query runs one statement and writes its rows.
+func Query(ctx context.Context, eng store.Engine, sql string, w io.Writer, e table.Encoding, o table.Options) (int64, error) {
+	rows, err := eng.Query(ctx, sql)
+	if err != nil {
+		return 0, err
+	}
+	n, err := e.Write(w, rows, o)
+	return n, errors.Join(err, rows.Close())
+}
