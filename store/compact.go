@@ -207,7 +207,7 @@ func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
 	return nil
 }
 
-// sweep removes commits that nothing is visible of, and then the files that no commit names. It does nothing while
+// sweep removes commits that nothing is visible of, and then the files that only they named. It does nothing while
 // somebody reads. The caller holds the writers' lock.
 //
 // The oldest commits go first, and a commit stays as long as it hides something of an earlier one that stays: so at
@@ -218,9 +218,8 @@ func (s *Store) sweep() (removed int, postponed bool, err error) {
 		return 0, false, err
 	}
 	dead := cat.sweepable()
-	orphans, err := s.orphans(cat)
-	if err != nil || len(dead)+len(orphans) == 0 {
-		return 0, false, err
+	if len(dead) == 0 {
+		return 0, false, nil
 	}
 	alone, err := s.fs.TryLock(s.path("tables"), exclusive, false)
 	if err != nil || alone == nil {
@@ -228,6 +227,12 @@ func (s *Store) sweep() (removed int, postponed bool, err error) {
 	}
 	defer alone.Close()
 	for _, c := range dead {
+		if len(c.Retired)+len(c.Replaced) > 0 || c.Kind.result() {
+			// What it hides must be gone for good before it goes.
+			if err := s.fs.SyncDir(s.path("commits")); err != nil {
+				return 0, false, err
+			}
+		}
 		if err := s.fs.Remove(s.path("commits", commitName(c.Sequence))); err != nil {
 			return 0, false, err
 		}
@@ -238,16 +243,8 @@ func (s *Store) sweep() (removed int, postponed bool, err error) {
 	if cat, err = s.catalog(); err != nil {
 		return 0, false, err
 	}
-	if orphans, err = s.orphans(cat); err != nil {
-		return 0, false, err
-	}
-	for _, name := range orphans {
-		if err := s.fs.Remove(s.path(name)); err != nil {
-			return removed, false, err
-		}
-		removed++
-	}
-	return removed, false, nil
+	removed, err = s.removeOrphans(cat)
+	return removed, false, err
 }
 
 // sweepable lists the commits that can go, oldest first.

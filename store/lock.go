@@ -60,8 +60,8 @@ func (s *Store) stage() (dir string, lock io.Closer, err error) {
 	return dir, lock, err
 }
 
-// clean removes staging directories whose writer is dead, and the files that such a writer had already moved among the
-// tables but not yet committed. The caller holds the writers' lock.
+// clean removes staging directories whose writer is dead, and the files among the tables that no commit names: a writer
+// had moved them there and did not come to commit. The caller holds the writers' lock.
 func (s *Store) clean(cat *catalog) error {
 	entries, err := s.fs.ReadDir(s.path("staging"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -76,30 +76,29 @@ func (s *Store) clean(cat *catalog) error {
 		if l == nil {
 			continue // its writer lives
 		}
-		err = s.removeOrphans(cat)
-		if err == nil {
-			err = s.fs.RemoveAll(dir)
-		}
+		err = s.fs.RemoveAll(dir)
 		l.Close()
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = s.removeOrphans(cat)
+	return err
 }
 
-// removeOrphans removes files among the tables that no commit names. The caller holds the writers' lock.
-func (s *Store) removeOrphans(cat *catalog) error {
+// removeOrphans removes files among the tables that no commit names, and counts them. Nobody can be reading them: a
+// commit goes only while nobody reads, and its files after it. The caller holds the writers' lock.
+func (s *Store) removeOrphans(cat *catalog) (int, error) {
 	orphans, err := s.orphans(cat)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, name := range orphans {
+	for i, name := range orphans {
 		if err := s.fs.Remove(s.path(name)); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return len(orphans), nil
 }
 
 // orphans lists the files among the tables that no commit names.

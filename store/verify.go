@@ -25,7 +25,7 @@ type Finding struct {
 
 const (
 	adviceRestore = "restore the file from a copy of the store, or remove its ingest (straggler store rm) and ingest its logs again"
-	adviceOrphan  = "it is of no use to the store; straggler store compact removes it"
+	adviceOrphan  = "it is of no use to the store; the next ingest removes it"
 )
 
 // Verify reads every file that a commit names and holds it against the commit: its length, checksum, rows and columns.
