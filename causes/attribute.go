@@ -48,7 +48,7 @@ type split struct {
 
 	machine   float64 // ln(factor) of its machine
 	machineSD float64
-	itself    float64 // ln of what is left
+	itself    float64 // ln of what is left: body / (prediction × machine)
 	cannot    string  // why what is left can not be named; "" where it can
 }
 
@@ -255,7 +255,7 @@ func (a *Attributor) ownTime(s *split, i int, middle float64) {
 	expected, usual := f.predict(&x), f.predict(&f.mid)
 	body := b.body[i]
 	if lack := expected*math.Exp(s.machine) - body; lack > 0 && b.part[collecting][i] > 0 { // it collected while it slept or waited
-		lack = min(lack, b.part[collecting][i])
+		lack = min(lack, max(0, s.seconds[ofGC]))
 		body += lack
 		s.seconds[ofGC] -= lack
 	}
@@ -299,7 +299,7 @@ func (a *Attributor) machineOf(s *split, i int) {
 func (a *Attributor) itself(s *split, l, left, r float64) {
 	sigma2, machine2 := sq(a.bench.fit.sigma), sq(s.machineSD)
 	mean, variance, seldom := ownPrior.posterior(r, sigma2+machine2)
-	s.itself = mean
+	s.itself = r
 	more := l * r * machine2 * ((1-seldom)/(sigma2+machine2) + seldom/(sigma2+machine2+ownPrior.slab))
 	s.seconds[ofMachine] += more
 	left -= more

@@ -27,8 +27,8 @@ type judgement struct {
 
 // group is a generation: machines whose speeds lie together.
 type group struct {
-	center float64
-	size   int
+	center   float64
+	from, to int // among the machines in order of their speed
 }
 
 // verdict is one window of one machine.
@@ -88,6 +88,9 @@ func (j *judgement) windows() []verdict {
 
 // control finds the windows in which a machine is slow so that at most a share fdr of them is expected to be wrong
 // (Benjamini and Hochberg 1995). Each window is tested, one-sided, against its machine's generation.
+//
+// Two tests are made of each, and the smaller p counts twice: one of the mean, and one of the number of phases that
+// speak against it, which also finds machines that are slow in some stages only.
 func (j *judgement) control(vs []verdict) {
 	var order []int
 	p := make([]float64, len(vs))
@@ -95,8 +98,10 @@ func (j *judgement) control(vs []verdict) {
 		if !vs[i].tried {
 			continue
 		}
+		base := j.base[vs[i].key.machine]
 		z, v, _ := vs[i].heard.spread()
-		p[i] = 0.5 * math.Erfc((z-j.base[vs[i].key.machine]-math.Log(tolerance))/math.Sqrt(2*v))
+		mean := 0.5 * math.Erfc((z-base-math.Log(tolerance))/math.Sqrt(2*v))
+		p[i] = min(1, 2*min(mean, vs[i].heard.votes(base)))
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
@@ -105,8 +110,50 @@ func (j *judgement) control(vs []verdict) {
 		i := order[rank-1]
 		q = min(q, p[i]*float64(len(order))/float64(rank))
 		vs[i].q = q
-		vs[i].slow = q <= j.fdr && vs[i].mean-j.base[vs[i].key.machine] >= math.Log(worthNaming)
+		vs[i].slow = q <= j.fdr && vs[i].heard.worth(j.base[vs[i].key.machine])
 	}
+}
+
+// votes is the probability that so many phases, or more, speak against a machine of a generation by chance. A phase
+// does so at 99 %; that tasks which are slow by themselves may gather on a machine is allowed for by counting with 98 %.
+func (t *testimony) votes(base float64) float64 {
+	const chance = 0.02
+	for k := range bars {
+		if bars[k] >= base+math.Log(worthNaming) || k == len(bars)-1 {
+			return atLeast(t.over[k], t.phases, chance)
+		}
+	}
+	return 1
+}
+
+// atLeast is the probability of k or more successes in n trials.
+func atLeast(k, n int64, p float64) float64 {
+	if k <= 0 {
+		return 1
+	}
+	lg := func(x int64) float64 { v, _ := math.Lgamma(float64(x) + 1); return v }
+	var sum float64
+	for i := k; i <= n; i++ {
+		x := math.Exp(lg(n) - lg(i) - lg(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log(1-p))
+		if sum += x; x < 1e-12*sum {
+			break
+		}
+	}
+	return min(1, sum)
+}
+
+// worth reports whether a machine is slow enough to be named: in the mean, or in a quarter of the phases.
+func (t *testimony) worth(base float64) bool {
+	z, _, _ := t.spread()
+	if z-base >= math.Log(worthNaming) {
+		return true
+	}
+	for k := range bars {
+		if bars[k] >= base+math.Log(worthNaming) {
+			return 4*t.over[k] >= t.phases
+		}
+	}
+	return false
 }
 
 // follow looks at one machine over time: how often it was slow, whether it still is, and what to expect next.
@@ -206,23 +253,24 @@ func (j *judgement) generations() {
 			to++
 		}
 		if to-from >= least {
-			j.groups = append(j.groups, group{all[from+(to-from)/2].z, to - from})
+			j.groups = append(j.groups, group{all[from+(to-from)/2].z, from, to})
 		}
 		from = to
 	}
-	for _, s := range all {
-		j.base[s.machine] = j.nearest(s.z)
+	for i, s := range all {
+		j.base[s.machine] = j.generation(i, s.z)
 	}
 }
 
-// nearest is the center of the slowest group that is not slower than z, or of the fastest group.
-func (j *judgement) nearest(z float64) float64 {
-	if len(j.groups) == 0 {
-		return 0
-	}
-	base := j.groups[0].center
-	for _, g := range j.groups[1:] {
-		if g.center <= z+math.Log(tolerance) {
+// generation is the center of the group that the i-th fastest machine is in; without one, of the slowest group that is
+// faster; and of the fastest group for a machine that is faster than all.
+func (j *judgement) generation(i int, z float64) float64 {
+	base := 0.0
+	for k, g := range j.groups {
+		if g.from <= i && i < g.to {
+			return g.center
+		}
+		if k == 0 || g.center <= z {
 			base = g.center
 		}
 	}

@@ -36,7 +36,13 @@ type testimony struct {
 	w, wz, wzz float64
 	phases     int64
 	attempts   int64
+	over       [len(bars)]int64 // phases that say, with 99 % certainty, that it takes more than a bar
 }
+
+// bars are the factors, as logarithms, that phases are counted over.
+var bars = [...]float64{math.Log(1.1), math.Log(1.25), math.Log(1.5), math.Log(2), math.Log(3)}
+
+const oneSided99 = 2.326 // standard deviations
 
 func (t *testimony) add(z, v float64, n int, sign float64) {
 	w := sign / (v + betweenPhases)
@@ -45,10 +51,20 @@ func (t *testimony) add(z, v float64, n int, sign float64) {
 	t.wzz += w * z * z
 	t.phases += int64(sign)
 	t.attempts += int64(sign) * int64(n)
+	least := z - oneSided99*math.Sqrt(v+betweenPhases)
+	for k := range bars {
+		if least > bars[k] {
+			t.over[k] += int64(sign)
+		}
+	}
 }
 
 func (t testimony) minus(u testimony) testimony {
-	return testimony{t.w - u.w, t.wz - u.wz, t.wzz - u.wzz, t.phases - u.phases, t.attempts - u.attempts}
+	d := testimony{w: t.w - u.w, wz: t.wz - u.wz, wzz: t.wzz - u.wzz, phases: t.phases - u.phases, attempts: t.attempts - u.attempts}
+	for k := range bars {
+		d.over[k] = t.over[k] - u.over[k]
+	}
+	return d
 }
 
 // mean and variance of the weighted mean; without phases it is 0 ± ∞.
