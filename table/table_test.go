@@ -69,7 +69,7 @@ func TestTextFits(t *testing.T) {
 	for i := range 2000 {
 		f.Add(int64(i))
 	}
-	if got := encode(t, "table", f, Options{MaxRows: 5}); !strings.Contains(got, "1995 more") || strings.Count(got, "\n") != 8 {
+	if got := encode(t, "table", f, Options{MaxRows: 5}); !strings.Contains(got, "… 1995 more") || strings.Count(got, "\n") != 8 {
 		t.Errorf("five of 2000 rows are\n%s", got)
 	}
 }

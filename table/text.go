@@ -26,8 +26,11 @@ func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
 	for _, c := range columns {
 		lines[0] = append(lines[0], Printable(c.Name))
 	}
-	n := int64(0)
-	for len(lines) <= sampleRows && rows.Next() {
+	n, more := int64(0), true
+	for len(lines) <= sampleRows {
+		if more = rows.Next(); !more {
+			break
+		}
 		n++
 		if o.MaxRows == 0 || n <= int64(o.MaxRows) {
 			lines = append(lines, textLine(rows, len(columns)))
@@ -40,14 +43,14 @@ func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
 			l.rule(out)
 		}
 	}
-	for rows.Next() {
+	for more && rows.Next() {
 		n++
 		if o.MaxRows == 0 || n <= int64(o.MaxRows) {
 			l.write(out, textLine(rows, len(columns)))
 		}
 	}
 	if hidden := n - int64(o.MaxRows); o.MaxRows > 0 && hidden > 0 {
-		fmt.Fprintf(out, "… %d more; --as csv, or -o FILE, gives all\n", hidden)
+		fmt.Fprintf(out, "… %d more\n", hidden)
 	}
 	if err := out.Flush(); err != nil {
 		return n, err

@@ -54,15 +54,22 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 		return err
 	}
 	s, err := e.ingest(ctx, st, []string{logs}, ingest.Options{})
-	if err := e.unread(&s, err); err != nil {
-		return err
+	if err == nil {
+		err = e.unread(&s)
 	}
-	doc, err := e.document(ctx, st, report.Options{Store: lake})
 	if err != nil {
 		return err
 	}
+	eng, err := e.analysed(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
 	page := filepath.Join(o.dir, "report.html")
-	if err := writeFile(page, func(w io.Writer) error { return report.HTML(w, doc) }); err != nil {
+	err = writeFile(page, func(w io.Writer) error {
+		return e.documented(report.HTML)(ctx, w, eng, report.Options{Store: lake})
+	})
+	if err != nil {
 		return err
 	}
 	me := invocation()

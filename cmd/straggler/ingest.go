@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -62,13 +63,14 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 		return err
 	}
 	s, err := e.ingest(ctx, st, logs, ingest.Options{From: o.from, Again: o.again, Shard: shard})
-	if rowsErr := e.rows(o.output, results(&s, o.output)); err == nil {
-		err = rowsErr
+	if len(s.Results) > 0 {
+		err = errors.Join(err, e.rows(o.output, results(&s, o.output)))
 	}
-	if err == nil {
-		e.say("%s", readSummary(&s))
+	if err != nil {
+		return err
 	}
-	return e.unread(&s, err)
+	e.say("%s", readSummary(&s))
+	return e.unread(&s)
 }
 
 // ingest reads logs and shows how it gets on.
@@ -115,10 +117,7 @@ func readSummary(s *ingest.Summary) string {
 }
 
 // unread turns inputs that could not be read into an error; what could be is in the store.
-func (e *env) unread(s *ingest.Summary, err error) error {
-	if err != nil {
-		return err
-	}
+func (e *env) unread(s *ingest.Summary) error {
 	bad := s.Unread()
 	if len(bad) == 0 {
 		return nil

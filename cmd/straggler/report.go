@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,16 +20,40 @@ type reportOptions struct {
 	output output
 }
 
-// renderings are what a report can be written as; the first is for terminals.
-var renderings = []struct {
+// rendering is what a report can be written as.
+type rendering struct {
 	name, extension string
-	render          func(io.Writer, *report.Document) error
-}{
-	{"json", ".json", report.JSON},
-	{"html", ".html", report.HTML},
+	write           func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error
 }
 
-const reportEncodings = "json, html"
+// renderings lists them; the first is for terminals.
+func (e *env) renderings() []rendering {
+	text := func(w io.Writer, d *report.Document) error {
+		return report.Text(w, d, report.TextOptions{Width: e.width(), Color: e.color})
+	}
+	return []rendering{
+		{"text", ".txt", e.documented(text)},
+		{"html", ".html", e.documented(report.HTML)},
+		{"md", ".md", e.documented(report.Markdown)},
+		{"json", ".json", e.documented(report.JSON)},
+		{"perfetto", ".perfetto.json", report.Perfetto},
+	}
+}
+
+const reportEncodings = "text, html, md, json, perfetto"
+
+// documented renders by way of a document.
+func (e *env) documented(render func(io.Writer, *report.Document) error) func(context.Context, io.Writer, store.Engine, report.Options) error {
+	return func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error {
+		done := e.step("writing the report")
+		doc, err := report.Build(ctx, eng, o)
+		done()
+		if err != nil {
+			return err
+		}
+		return render(w, doc)
+	}
+}
 
 func reportCommand(e *env) *cobra.Command {
 	var o reportOptions
@@ -38,10 +61,11 @@ func reportCommand(e *env) *cobra.Command {
 		Use:   "report LOG… | --store DIR",
 		Short: "Say what slow tasks cost, why they were slow, and what to do: the whole way in one go",
 		Long: `Report reads logs into a temporary store, or into the one of --store, finds outliers and their causes, and writes a
-report. Without LOG it reports on what the store holds.`,
-		Example: `  straggler report eventlogs/app-1.zstd -o report.html
-  straggler report --store lake -o report.json
-  straggler report --store lake --app app-1 -o report.html`,
+report. Without LOG it reports on what the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,
+		Example: `  straggler report eventlogs
+  straggler report eventlogs/*.zstd -o report.html
+  straggler report --store lake -o report.md
+  straggler report --store lake -o timeline.perfetto.json`,
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), e, o, args) },
 	}
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` of a store to use and to keep; without it a temporary one")
@@ -56,7 +80,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if len(logs) == 0 && o.store == "" {
 		return useError("name a log, or a store with --store; straggler demo shows a report on real logs")
 	}
-	render, err := o.rendering()
+	r, err := o.rendering(e.renderings())
 	if err != nil {
 		return err
 	}
@@ -68,26 +92,31 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	var unread error
 	if len(logs) > 0 {
 		s, err := e.ingest(ctx, st, logs, ingest.Options{From: o.from})
-		if unread = e.unread(&s, err); unread != nil && exitCode(unread) != exitInput || err != nil {
-			return unread
+		if err != nil {
+			return err
 		}
+		unread = e.unread(&s)
 	}
-	doc, err := e.document(ctx, st, report.Options{Store: o.store, App: o.app, Top: o.top})
+	eng, err := e.analysed(ctx, st)
 	if err != nil {
 		return err
 	}
-	if err := e.write(o.output, false, func(w io.Writer) error { return render(w, doc) }); err != nil {
+	defer eng.Close()
+	err = e.write(o.output, false, func(w io.Writer) error {
+		return r.write(ctx, w, eng, report.Options{Store: o.store, App: o.app, Top: o.top})
+	})
+	if err != nil {
 		return err
 	}
 	return unread
 }
 
 // open opens the store of a report: a temporary one, or the one that is named.
-func (o *reportOptions) open(ctx context.Context, make bool) (*store.Store, error) {
+func (o *reportOptions) open(ctx context.Context, create bool) (*store.Store, error) {
 	if o.store == "" {
 		return store.Temp(ctx)
 	}
-	if !make {
+	if !create {
 		if _, err := openStore(ctx, o.store); err != nil {
 			return nil, err
 		}
@@ -95,33 +124,23 @@ func (o *reportOptions) open(ctx context.Context, make bool) (*store.Store, erro
 	return store.Open(ctx, o.store, store.Options{})
 }
 
-// document computes what is missing and builds the report.
-func (e *env) document(ctx context.Context, st *store.Store, o report.Options) (*report.Document, error) {
-	eng, err := st.Engine(ctx, store.EngineOptions{})
-	if err != nil {
-		return nil, err
-	}
-	defer eng.Close()
-	if err := e.analyse(ctx, st, eng); err != nil {
-		return nil, err
-	}
-	defer e.step("writing the report")()
-	return report.Build(ctx, eng, o)
-}
-
-func (o *reportOptions) rendering() (func(io.Writer, *report.Document) error, error) {
-	for _, r := range renderings {
+// rendering chooses by --as, or by the longest extension that fits.
+func (o *reportOptions) rendering(all []rendering) (best rendering, err error) {
+	for _, r := range all {
 		switch {
-		case o.output.as == r.name,
-			o.output.as == "" && o.output.toFile() && strings.EqualFold(filepath.Ext(o.output.file), r.extension):
-			return r.render, nil
+		case o.output.as == r.name:
+			return r, nil
+		case strings.HasSuffix(strings.ToLower(o.output.file), r.extension) && len(r.extension) > len(best.extension):
+			best = r
 		}
 	}
 	switch {
 	case o.output.as != "":
-		return nil, useError("--as %s: a report is %s", o.output.as, reportEncodings)
-	case o.output.toFile():
-		return nil, useError("-o %s: the extension says no encoding; give --as %s", o.output.file, reportEncodings)
+		return best, useError("--as %s: a report is %s", o.output.as, reportEncodings)
+	case !o.output.toFile():
+		return all[0], nil
+	case best.write == nil:
+		return best, useError("-o %s: the extension says no encoding; give --as %s", o.output.file, reportEncodings)
 	}
-	return renderings[0].render, nil
+	return best, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,8 +36,10 @@ could not), 4 internal error, 130 interrupted.`,
 		c.DisableFlagsInUseLine = true
 		if args := c.Args; args != nil {
 			c.Args = func(c *cobra.Command, a []string) error {
-				if err := args(c, a); err != nil {
+				if err := args(c, a); err != nil && !errors.Is(err, errUse) {
 					return useError("%s: %v; see %s --help", c.CommandPath(), err, c.CommandPath())
+				} else if err != nil {
+					return err
 				}
 				return nil
 			}

@@ -39,6 +39,19 @@ func withEngine(ctx context.Context, dir string, do func(*store.Store, store.Eng
 	return do(st, eng)
 }
 
+// analysed opens an engine over a store whose results are up to date.
+func (e *env) analysed(ctx context.Context, st *store.Store) (store.Engine, error) {
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.analyse(ctx, st, eng); err != nil {
+		eng.Close()
+		return nil, err
+	}
+	return eng, nil
+}
+
 // analyse brings the results of a store up to date with its logs and with this straggler.
 func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) error {
 	for _, stage := range []struct {
