@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 
@@ -91,6 +93,12 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	if kind := archive(head.Bytes); kind != "" && c.claim == nil {
 		return outcome{candidate: c, archive: kind, layers: layers}
 	}
+	if bytes.HasPrefix(head.Bytes, parquetMagic) {
+		if head.Columns, err = f.columns(ctx, c); err != nil {
+			f.refuse(failed(c.name, err))
+			return outcome{}
+		}
+	}
 	format, why, err := recognise(f.formats, c, head, f.o.From != "")
 	switch {
 	case err == nil:
@@ -107,6 +115,19 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 		f.refuse(failed(c.name, err))
 	}
 	return outcome{}
+}
+
+// columns are those of the candidate's first file, which is Parquet.
+func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
+	if c.files[0].once != nil {
+		return nil, fmt.Errorf("%w: Parquet can not be read from a stream; give the file by name", ErrParquet)
+	}
+	file, err := c.files[0].random(ctx, f.o.Limits, f.spool)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return parquetColumns(file)
 }
 
 func because(why string, layers []string) string {

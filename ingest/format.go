@@ -47,6 +47,8 @@ type Head struct {
 	Name  string // base name, without compression suffixes
 	Bytes []byte // at most 64 KiB
 	Whole bool   // Bytes is all there is
+
+	Columns []string // of a Parquet file, which says them at its end
 }
 
 // Match is an answer to 'is this yours?'. The surest answer wins; a tie is an error that names both.

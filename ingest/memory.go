@@ -17,6 +17,10 @@ func BytesInput(name string, data []byte) *Input {
 		name: name,
 		size: int64(len(data)),
 		open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+		at: func() (io.ReaderAt, io.Closer, error) {
+			r := bytes.NewReader(data)
+			return r, io.NopCloser(r), nil
+		},
 	}
 	in := (&candidate{name: name, base: codec.Trim(path.Base(name)), files: []*file{f}}).input(Limits{}.withDefaults(), nil, nil)
 	head, _, _ := peekFile(context.Background(), f, Limits{}.withDefaults(), make([]byte, headBytes))

@@ -191,3 +191,38 @@ func FuzzArchives(f *testing.F) {
 		}
 	})
 }
+
+// The columns of a real trace, read by another Parquet reader (DuckDB): 460 tasks in 20 workflows.
+func TestRealWTA(t *testing.T) {
+	for name, b := range corpus(t, "wta/*/tasks/schema-1.0/*.parquet") {
+		r := ingesttest.Bytes(t, WTA(), name, b)
+		if r.Err != nil || r.Counts.Rejects != 0 {
+			t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
+		}
+		if len(r.Jobs) != 20 || len(r.Attempts) != 460 || r.Decoded != 460 {
+			t.Errorf("%d jobs, %d attempts, %d decoded", len(r.Jobs), len(r.Attempts), r.Decoded)
+		}
+		for _, a := range r.Attempts {
+			if !a.DurationS.OK || a.DurationS.V < 0 || a.QueuedTime.V > a.StartTime.V {
+				t.Errorf("%+v", a)
+			}
+		}
+		if len(r.Edges) == 0 || len(r.Phases) <= len(r.Jobs) {
+			t.Errorf("%d edges, %d phases", len(r.Edges), len(r.Phases))
+		}
+		for cut := range 50 {
+			ingesttest.Bytes(t, WTA(), name, b[:len(b)*cut/50])
+		}
+	}
+}
+
+// Parquet bytes that were changed give an error, or rows, and no panic.
+func TestCorruptParquet(t *testing.T) {
+	for name, b := range corpus(t, "wta/*/tasks/schema-1.0/*.parquet") {
+		for i := 0; i < len(b); i += 997 {
+			spoilt := bytes.Clone(b)
+			spoilt[i] ^= 0xff
+			ingesttest.Bytes(t, WTA(), name, spoilt)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 //  1. wfcommons.go reads workflow instances of WfCommons.
 //  2. swim.go reads SWIM's workload samples, and has what formats of one record a job share.
 //  3. swf.go reads the Standard Workload Format.
+//  4. wta.go reads the Workflow Trace Archive.
 //
 // Start with the format that is of interest: they do not depend on one another.
 package archives

@@ -23,6 +23,7 @@ func All() []ingest.Format {
 		google.Format(),
 		alibaba.Format(),
 		philly.Format(),
+		archives.WTA(),
 		archives.WfCommons(),
 		archives.SWIM(),
 		archives.SWF(),

@@ -1,0 +1,496 @@
+package archives
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"straggler/ingest"
+	"straggler/ingest/extsort"
+	"straggler/schema"
+)
+
+// WTA are traces of the Workflow Trace Archive.
+func WTA() ingest.Format {
+	return ingest.Format{
+		Name: "wta",
+		Doc:  "Workflow Trace Archive (Parquet: tasks, resources; schema-1.0)",
+		Detail: `A workflow is a job of the trace, which is one application; tasks of one type are a phase, or tasks of one depth in the
+workflow where the trace has no types. Start is submission plus wait, end is start plus run time. Dummy tasks, which
+stand for wide fan-outs, are left out and what waits for them waits for what they wait for. machine is the resource a
+task used, by its id. Retries, racks and bytes are not in the archive. Times below the year 1973 are taken to count
+from the start of the trace. task-states and resource-states are skipped.`,
+		Claim: claimWTA,
+		Sniff: sniffWTA,
+		Read:  readWTA,
+	}
+}
+
+// claimWTA takes <trace>/tasks/schema-1.0/*.parquet and the same of resources.
+func claimWTA(dir ingest.Dir) []ingest.Group {
+	if dir.List == nil || !slices.Contains(dir.Names, "tasks/") {
+		return nil
+	}
+	var g ingest.Group
+	for _, table := range []string{"tasks", "resources"} {
+		sub := path.Join(table, "schema-1.0")
+		for _, name := range dir.List(sub) {
+			if strings.HasSuffix(name, ".parquet") {
+				g.Names = append(g.Names, path.Join(sub, name))
+			}
+		}
+	}
+	if len(g.Names) == 0 {
+		return nil
+	}
+	for _, table := range []string{"workflows", "task-states", "resource-states", "resource_states", "datatransfers", "workload"} {
+		sub := path.Join(table, "schema-1.0")
+		for _, name := range dir.List(sub) {
+			g.Drop = append(g.Drop, path.Join(sub, name))
+		}
+	}
+	return []ingest.Group{g}
+}
+
+func sniffWTA(h ingest.Head) ingest.Match {
+	has := func(names ...string) bool {
+		for _, n := range names {
+			if !slices.Contains(h.Columns, n) {
+				return false
+			}
+		}
+		return true
+	}
+	if has("id", "ts_submit", "runtime", "workflow_id") || has("id", "ts_submit", "runtime", "parents") {
+		return ingest.Match{Sure: 3, Why: "Parquet with id, ts_submit, runtime and workflow_id"}
+	}
+	return ingest.Match{}
+}
+
+// wtaTask is a row of the tasks table; NaN is unknown.
+type wtaTask struct {
+	ID, Workflow          int64
+	Submit, Wait, Runtime float64 // ms
+	Type                  string
+	User                  string
+	Resource              string
+	Parents               []int64
+}
+
+const wtaSort = 64 << 20
+
+func readWTA(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	w := &wtaReader{in: in, out: out, sorter: extsort.New("", wtaSort), attempts: schema.NewKeys(in.Key, "attempts"), phases: schema.NewKeys(in.Key, "phases")}
+	defer w.sorter.Close()
+	for _, p := range in.Parts {
+		take := w.task
+		if strings.Contains(p.Name, "resources/") {
+			take = w.resource
+		}
+		err := ingest.EachBatch(ctx, p, func(batch arrow.RecordBatch) error {
+			columns := map[string]int{}
+			for i, f := range batch.Schema().Fields() {
+				columns[f.Name] = i
+			}
+			for i := range int(batch.NumRows()) {
+				if err := take(parquetRow{batch, columns, i}); err != nil {
+					return err
+				}
+			}
+			out.Decoded(batch.NumRows())
+			return nil
+		})
+		if err != nil {
+			out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the file can not be read from here on: " + err.Error()})
+			return errors.Join(err, w.finish(ctx))
+		}
+	}
+	return w.finish(ctx)
+}
+
+type wtaReader struct {
+	in               *ingest.Input
+	out              *ingest.Sink
+	sorter           *extsort.Sorter
+	attempts, phases *schema.Keys
+	app              schema.Key
+	first, last      schema.Null[schema.Time]
+	dummies, circles int64
+	trace            schema.Trace
+}
+
+// parquetRow reads values by column name; archives write the same column in several types.
+type parquetRow struct {
+	batch   arrow.RecordBatch
+	columns map[string]int
+	row     int
+}
+
+func (r parquetRow) value(column string) any {
+	i, ok := r.columns[column]
+	if !ok || r.batch.Column(i).IsNull(r.row) {
+		return nil
+	}
+	return r.batch.Column(i).GetOneForMarshal(r.row)
+}
+
+// number is NaN where the column is absent, NULL, or no number.
+func (r parquetRow) number(column string) float64 {
+	switch v := r.value(column).(type) {
+	case int8:
+		return float64(v)
+	case int16:
+		return float64(v)
+	case int32:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case uint32:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	case float32:
+		return float64(v)
+	case float64:
+		return v
+	case string:
+		if f, err := strconv.ParseFloat(v, 64); err == nil {
+			return f
+		}
+	}
+	return math.NaN()
+}
+
+func (r parquetRow) integer(column string) (int64, bool) {
+	if v, ok := r.value(column).(int64); ok {
+		return v, true
+	}
+	f := r.number(column)
+	return int64(f), f == math.Trunc(f) && math.Abs(f) < 1<<53
+}
+
+func (r parquetRow) text(column string) string {
+	switch v := r.value(column).(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	if n, ok := r.integer(column); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	return ""
+}
+
+// integers reads a list, which may hold doubles.
+func (r parquetRow) integers(column string) []int64 {
+	raw, ok := r.value(column).(json.RawMessage)
+	if !ok {
+		return nil
+	}
+	var list []float64
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	out := make([]int64, 0, len(list))
+	for _, f := range list {
+		out = append(out, int64(f))
+	}
+	return out
+}
+
+func (w *wtaReader) task(r parquetRow) error {
+	id, ok := r.integer("id")
+	if !ok {
+		w.out.Decoded(-1)
+		w.out.Reject(schema.Reject{SourceFile: w.in.Name, ByteOffset: int64(r.row), Reason: "a task without an id (byte_offset is the row in its batch)"})
+		return nil
+	}
+	t := wtaTask{
+		ID: id, Submit: r.number("ts_submit"), Wait: r.number("wait_time"), Runtime: r.number("runtime"), Type: r.text("type"),
+		User: r.text("user_id"), Resource: r.text("resource_used"), Parents: r.integers("parents"),
+	}
+	t.Workflow, _ = r.integer("workflow_id")
+	for _, ms := range []*float64{&t.Submit, &t.Wait, &t.Runtime} {
+		if !(*ms >= 0 && *ms < 2.5e14) {
+			*ms = -1
+		}
+	}
+	b, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return w.sorter.Add(extsort.Key{t.Workflow, t.ID}, b)
+}
+
+func (w *wtaReader) resource(r parquetRow) error {
+	m := schema.Machine{Machine: ingest.Text(r.text("id")), Platform: ingest.NullText(r.text("proc_model"))}
+	if n := r.number("num_resources"); n > 0 {
+		m.Cores = schema.Some(n)
+	}
+	if gb := r.number("memory"); gb > 0 && gb < 1e9 {
+		m.MemoryBytes = schema.Some(int64(gb * (1 << 30)))
+	}
+	w.trace.Machines = append(w.trace.Machines, m)
+	return nil
+}
+
+// finish gives the rows of each workflow, whose tasks are held together.
+func (w *wtaReader) finish(ctx context.Context) error {
+	w.app = schema.NewKeys(w.in.Key, "applications").Nth(0)
+	var tasks []wtaTask
+	for rec, err := range w.sorter.Merge() {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var t wtaTask
+		if err := json.Unmarshal(rec.Payload, &t); err != nil {
+			return err
+		}
+		if len(tasks) > 0 && tasks[0].Workflow != t.Workflow {
+			if err := w.workflow(tasks); err != nil {
+				return err
+			}
+			tasks = tasks[:0]
+		}
+		tasks = append(tasks, t)
+	}
+	if len(tasks) > 0 {
+		if err := w.workflow(tasks); err != nil {
+			return err
+		}
+	}
+	w.application()
+	return w.flush(true)
+}
+
+func (w *wtaReader) flush(all bool) error {
+	if !all && len(w.trace.Attempts) < flushRows {
+		return nil
+	}
+	err := ingest.EmitTrace(w.out, &w.trace)
+	w.trace = schema.Trace{}
+	return err
+}
+
+func (w *wtaReader) application() {
+	a := schema.Application{
+		ApplicationID: w.app, NativeID: w.in.Base, Framework: "wta", StartTime: w.first, FinishTime: w.last, Status: schema.RunUnknown,
+		SourceFile: w.in.Name, Complete: true, TimeOrigin: "epoch",
+	}
+	if w.first.OK && w.first.V < 1e17 { // before 1973
+		a.TimeOrigin = "trace"
+	}
+	w.trace.Applications = append(w.trace.Applications, a)
+	caveat := func(code string, n int64, detail string) {
+		if n != 0 {
+			c := schema.Caveat{ApplicationID: w.app, Code: code, Detail: detail}
+			if n > 0 {
+				c.Count = schema.Some(n)
+			}
+			w.trace.Caveats = append(w.trace.Caveats, c)
+		}
+	}
+	caveat("dummy_tasks", w.dummies, "tasks that only stand for a wide fan-out are left out")
+	caveat("phase_circle", w.circles, "dependencies between tasks would close a circle of phases; those edges are left out")
+	caveat("no_bytes", -1, "the archive has no bytes and no records: slowness is judged by duration alone")
+}
+
+func (t *wtaTask) dummy() bool { return strings.EqualFold(t.Type, "dummy") && t.Runtime <= 0 }
+
+// workflow gives the rows of one workflow.
+func (w *wtaReader) workflow(tasks []wtaTask) error {
+	native := strconv.FormatInt(tasks[0].Workflow, 10)
+	job := schema.Job{JobID: schema.HashKey(w.in.Key, "jobs", []byte(native)), ApplicationID: w.app, NativeID: native, Status: schema.RunUnknown}
+	at := make(map[int64]int, len(tasks))
+	for i := range tasks {
+		at[tasks[i].ID] = i
+	}
+	parents := rewired(tasks, at)
+	names := phaseNames(tasks, parents)
+	phases := map[string]int{}
+	of := make([]int, len(tasks))
+	first := len(w.trace.Phases)
+	for i := range tasks {
+		t := &tasks[i]
+		if t.dummy() {
+			w.dummies++
+			continue
+		}
+		n, ok := phases[names[i]]
+		if !ok {
+			n = len(w.trace.Phases)
+			phases[names[i]] = n
+			w.trace.Phases = append(w.trace.Phases, schema.Phase{
+				PhaseID: w.phases.Next(), JobID: job.JobID, NativeID: ingest.Text(names[i]), Name: ingest.NullText(names[i]), Kind: "task", Status: schema.RunUnknown,
+				TaskCount: schema.Some(int64(0)),
+			})
+		}
+		of[i] = n
+		p := &w.trace.Phases[n]
+		row := w.attempt(t, p)
+		p.Cover(&row)
+		w.trace.Attempts = append(w.trace.Attempts, row)
+	}
+	for i := first; i < len(w.trace.Phases); i++ {
+		p := &w.trace.Phases[i]
+		cover(&job.StartTime, &job.FinishTime, p.StartTime, p.FinishTime)
+		if p.SubmitTime.OK && (!job.SubmitTime.OK || p.SubmitTime.V < job.SubmitTime.V) {
+			job.SubmitTime = p.SubmitTime
+		}
+	}
+	cover(&w.first, &w.last, job.StartTime, job.FinishTime)
+	w.edges(job.JobID, first, tasks, parents, of)
+	w.trace.Jobs = append(w.trace.Jobs, job)
+	return w.flush(false)
+}
+
+func cover(first, last *schema.Null[schema.Time], start, finish schema.Null[schema.Time]) {
+	if start.OK && (!first.OK || start.V < first.V) {
+		*first = start
+	}
+	if finish.OK && (!last.OK || finish.V > last.V) {
+		*last = finish
+	}
+}
+
+func (w *wtaReader) attempt(t *wtaTask, p *schema.Phase) schema.Attempt {
+	row := schema.Attempt{
+		AttemptID: w.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: w.app, Task: p.TaskCount.V,
+		NativeID: strconv.FormatInt(t.ID, 10), Status: schema.UnknownStatus, Quality: schema.RackUnknown | schema.MetricsMissing,
+	}
+	if t.Resource != "" && t.Resource != "-1" {
+		row.Machine = ingest.NullText(t.Resource)
+	}
+	p.TaskCount.V++
+	if t.Submit >= 0 {
+		row.QueuedTime = schema.Some(schema.Time(t.Submit * 1000))
+		if !p.SubmitTime.OK || row.QueuedTime.V < p.SubmitTime.V {
+			p.SubmitTime = row.QueuedTime
+		}
+		if t.Wait >= 0 {
+			row.StartTime = schema.Some(row.QueuedTime.V + schema.Time(t.Wait*1000))
+		}
+	}
+	switch {
+	case row.StartTime.OK && t.Runtime >= 0:
+		row.FinishTime = schema.Some(row.StartTime.V + schema.Time(t.Runtime*1000))
+		row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
+	case t.Runtime >= 0:
+		row.DurationS = schema.Some(t.Runtime / 1000)
+		row.Quality |= schema.PartialRow
+	default:
+		row.Quality |= schema.PartialRow
+	}
+	if t.Runtime >= 0 { // the archive has only tasks that completed
+		row.Status = schema.Success
+	}
+	return row
+}
+
+// rewired gives each task's parents, by position, dummies replaced by what they wait for.
+func rewired(tasks []wtaTask, at map[int64]int) [][]int {
+	out := make([][]int, len(tasks))
+	for i := range tasks {
+		seen := map[int]bool{i: true}
+		stack := []int{i}
+		for len(stack) > 0 {
+			n := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for _, id := range tasks[n].Parents {
+				p, ok := at[id]
+				if !ok || seen[p] {
+					continue
+				}
+				seen[p] = true
+				if tasks[p].dummy() {
+					stack = append(stack, p)
+				} else {
+					out[i] = append(out[i], p)
+				}
+			}
+		}
+		slices.Sort(out[i])
+	}
+	return out
+}
+
+// phaseNames are the tasks' types, or their depths in the workflow where they have none.
+func phaseNames(tasks []wtaTask, parents [][]int) []string {
+	names := make([]string, len(tasks))
+	depth := depths(parents)
+	for i := range tasks {
+		if names[i] = tasks[i].Type; names[i] == "" {
+			names[i] = "level " + strconv.Itoa(depth[i])
+		}
+	}
+	return names
+}
+
+// depths are the longest ways to each task from one that waits for nothing; what is on a circle has depth 0.
+func depths(parents [][]int) []int {
+	depth := make([]int, len(parents))
+	left := make([]int, len(parents))
+	children := make([][]int, len(parents))
+	var ready []int
+	for i, ps := range parents {
+		if left[i] = len(ps); left[i] == 0 {
+			ready = append(ready, i)
+		}
+		for _, p := range ps {
+			children[p] = append(children[p], i)
+		}
+	}
+	for len(ready) > 0 {
+		n := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		for _, c := range children[n] {
+			depth[c] = max(depth[c], depth[n]+1)
+			if left[c]--; left[c] == 0 {
+				ready = append(ready, c)
+			}
+		}
+	}
+	for i := range depth {
+		if left[i] > 0 {
+			depth[i] = 0
+		}
+	}
+	return depth
+}
+
+func (w *wtaReader) edges(job schema.Key, first int, tasks []wtaTask, parents [][]int, of []int) {
+	type edge struct{ from, to int }
+	seen := map[edge]bool{}
+	g := graph{next: make([][]int, len(w.trace.Phases)-first)}
+	for i := range tasks {
+		if tasks[i].dummy() {
+			continue
+		}
+		for _, p := range parents[i] {
+			e := edge{of[p], of[i]}
+			if e.from == e.to || seen[e] {
+				continue
+			}
+			seen[e] = true
+			if g.reaches(e.to-first, e.from-first) {
+				w.circles++
+				continue
+			}
+			g.next[e.from-first] = append(g.next[e.from-first], e.to-first)
+			w.trace.Edges = append(w.trace.Edges, schema.Edge{
+				JobID: job, FromPhase: w.trace.Phases[e.from].PhaseID, ToPhase: w.trace.Phases[e.to].PhaseID, Pattern: schema.UnknownPattern,
+			})
+		}
+	}
+}
