@@ -239,7 +239,7 @@ func (f *faultFS) TryLock(name string, mode lockMode, create bool) (io.Closer, e
 }
 
 // steps are the changes of a store's life: a first ingest, the log of it grown, another ingest, results twice, a
-// compaction, a removal.
+// removal, one more ingest, a compaction.
 var steps = []struct {
 	name string
 	run  func(ctx context.Context, s *Store) error
@@ -249,11 +249,12 @@ var steps = []struct {
 	{"other", func(ctx context.Context, s *Store) error { return write(ctx, s, 2, "c", 20) }},
 	{"detect", func(ctx context.Context, s *Store) error { return results(ctx, s, 5) }},
 	{"again", func(ctx context.Context, s *Store) error { return results(ctx, s, 6) }},
-	{"compact", func(ctx context.Context, s *Store) error { _, err := s.Compact(ctx, "test"); return err }},
 	{"remove", func(ctx context.Context, s *Store) error {
 		_, err := s.Remove(ctx, ingestID([]InputRecord{{Key: 2, Fingerprint: "c"}}), "test")
 		return err
 	}},
+	{"third", func(ctx context.Context, s *Store) error { return write(ctx, s, 3, "d", 10) }},
+	{"compact", func(ctx context.Context, s *Store) error { _, err := s.Compact(ctx, "test"); return err }},
 }
 
 // write commits rows of one input in place of those that the store has of it.
@@ -344,7 +345,7 @@ func golden(t *testing.T) []string {
 			}
 		}
 	}
-	if states[5] != states[6] || states[1] == states[2] || states[4] == states[5] {
+	if states[7] != states[8] || states[1] == states[2] || states[4] == states[5] || states[5] == states[6] {
 		t.Fatalf("the steps do not do what they are for: %q", states)
 	}
 	return states
@@ -450,6 +451,41 @@ func (f fault) says() error {
 		return syscall.ENOSPC
 	}
 	return errCrash
+}
+
+// noLinkFS can not make the link that a commit is.
+type noLinkFS struct {
+	osFS
+	err error
+}
+
+func (f noLinkFS) Link(from, to string) error { return f.err }
+
+// TestFailedCommitFreesItsSpace: on a full disk it will be needed.
+func TestFailedCommitFreesItsSpace(t *testing.T) {
+	s, err := Open(t.Context(), t.TempDir(), Options{fs: noLinkFS{err: syscall.ENOSPC}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t.Context(), s, 1, "a", 10); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	if left, err := s.orphans(&catalog{}); err != nil || len(left) > 0 {
+		t.Fatalf("%v were left, %v", left, err)
+	}
+}
+
+// TestWithoutHardLinks: some file systems have none.
+func TestWithoutHardLinks(t *testing.T) {
+	for _, e := range []error{syscall.EPERM, syscall.ENOTSUP} {
+		s, err := Open(t.Context(), t.TempDir(), Options{fs: noLinkFS{err: &os.LinkError{Op: "link", Err: e}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := live(t.Context(), s, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 const killDir, killAt = "STRAGGLER_TEST_KILL_DIR", "STRAGGLER_TEST_KILL_AT"
