@@ -18,6 +18,10 @@ var errNoEvents = errors.New("it holds no event of a Spark log; is it empty, or 
 
 // read decodes the blocks of a log in parallel and folds their events in order.
 func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	return readWith(ctx, in, out, runtime.GOMAXPROCS(0))
+}
+
+func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders int) error {
 	f := newFold(in, out)
 	f.notes = partial(in.Parts)
 	for _, p := range in.Parts {
@@ -25,7 +29,7 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			f.version = v
 		}
 	}
-	l := newLine(runtime.GOMAXPROCS(0))
+	l := newLine(decoders)
 	err := l.run(ctx, in, out, f)
 	decoded := out.Counts().Decoded
 	if decoded > 0 && f.err == nil {

@@ -76,7 +76,8 @@ func (d *decoder) scanTaskStart(b []byte, t *task) bool {
 	i = scanStage(b, i, t)
 	i = expect(b, i, `,"Task Info":{`)
 	i = d.scanTaskInfo(b, i, t)
-	return i == len(b)-3 && string(b[i:]) == "]}}"
+	i = skipAccumulables(b, i)
+	return i == len(b)-1 && b[i] == '}'
 }
 
 // scanTaskEnd reads a SparkListenerTaskEnd that succeeded and has metrics.
@@ -167,20 +168,22 @@ func (d *decoder) scanPlace(b []byte, i int, t *task) int {
 
 // skipAccumulables moves from inside the Accumulables of a `Task Info` past the end of both.
 //
-// Only a square bracket can end the list, and where it does, a comma and a key, or the end of the info follow it: the
-// first such bracket is the end, or one inside a value of the list that looks like it. Of the latter, those with a
-// comma are left to the general scanner; with a brace, the rest of a well-formed record then lacks a brace to the end.
-func skipAccumulables(b []byte, i int) int {
-	for {
+// Only a square bracket can end the list, and where it does, a comma and a key, the end of the info and a key, or the
+// ends of the info and the record follow it: the first such bracket is the end, or one inside a value of the list that
+// looks like it. With a comma it is most often the latter, and the brackets are counted. With a brace, the rest of a
+// well-formed record then lacks a brace to the end.
+func skipAccumulables(b []byte, start int) int {
+	for i := start; ; {
 		n := bytes.IndexByte(b[i:], ']')
-		if n < 0 || len(b)-i-n < 4 {
+		if n < 0 || len(b)-i-n < 3 {
 			return len(b)
 		}
 		i += n + 1
 		switch {
 		case b[i] == ',' && b[i+1] == '"':
-			return len(b)
-		case b[i] == '}' && b[i+1] == ',' && b[i+2] == '"':
+			return expect(b, skipArray(b, start-1), "}")
+		case b[i] != '}':
+		case i+2 == len(b) || b[i+1] == ',' && b[i+2] == '"':
 			return i + 1
 		}
 	}
@@ -278,6 +281,7 @@ func scanShuffleRead(b []byte, i int, e *taskEnd) int {
 		_, i = digits(b, expect(b, i, `"Remote Blocks Fetched":`))
 		i = e.must(b, i, `,"Local Blocks Fetched":`, mLocalBlocks)
 		i = e.must(b, i, `,"Fetch Wait Time":`, mFetchWait)
+		i = skipCount(b, i, `,"Fetch Backoff Count":`)
 		i = e.must(b, i, `,"Remote Bytes Read":`, mRemoteBytes)
 		i = skipCount(b, i, `,"Remote Bytes Read To Disk":`)
 		i = e.may(b, i, `,"Local Bytes Read":`, mLocalBytes)

@@ -1,0 +1,206 @@
+package spark
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+)
+
+// bothWays decodes a task event with the fast scanner and with the general one. The general one has no reason to refuse
+// what the fast one took, and what they read is the same.
+func bothWays(t *testing.T, record []byte) (fast bool) {
+	t.Helper()
+	var d decoder
+	k, named := leadingEvent(record)
+	if !named || k != kindTaskStart && k != kindTaskEnd {
+		return false
+	}
+	var pulled batch
+	why := d.pullEvent(k, record, &pulled)
+	var got, want any
+	if k == kindTaskStart {
+		var s task
+		fast, got = d.scanTaskStart(record, &s), s
+		if why == "" {
+			want = pulled.starts[0]
+		}
+	} else {
+		var e taskEnd
+		fast, got = d.scanTaskEnd(record, &e), e
+		if why == "" {
+			want = pulled.ends[0]
+		}
+	}
+	if fast && why != "" {
+		t.Errorf("the fast scanner takes what the general one refuses because %s:\n%s", why, ingest.Sample(record))
+	} else if fast && !reflect.DeepEqual(got, want) {
+		t.Errorf("fast %+v\ngeneral %+v\nof %s", got, want, ingest.Sample(record))
+	}
+	return fast
+}
+
+// Both scanners read the same from every task event of every real log, and the fast one takes nearly all of those that
+// started or succeeded.
+func TestScannersAgree(t *testing.T) {
+	logs := labelledLogs(t)
+	for _, m := range ingesttest.CorpusOrNone("spark/*/*") {
+		if !bytes.Contains([]byte(m), []byte("eventlog_v2_")) {
+			logs = append(logs, m)
+		}
+	}
+	for _, path := range logs {
+		taken, all := 0, 0
+		for _, line := range bytes.Split(content(t, path), []byte("\n")) {
+			if len(line) == 0 {
+				continue
+			}
+			if bothWays(t, line) {
+				taken++
+			}
+			if k, _ := leadingEvent(line); k == kindTaskStart || k == kindTaskEnd && bytes.Contains(line[:200], []byte(`"Reason":"Success"`)) {
+				all++
+			}
+		}
+		if taken*100 < all*95 {
+			t.Errorf("%s: the fast scanner takes %d of %d", path, taken, all)
+		}
+	}
+}
+
+// What looks like the end of a task's accumulables and is not.
+func TestScanIsNotFooled(t *testing.T) {
+	const start = `{"Event":"SparkListenerTaskEnd","Stage ID":1,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},` +
+		`"Task Info":{"Task ID":2,"Index":3,"Attempt":0,"Launch Time":10,"Executor ID":"1","Host":"h","Locality":"ANY","Speculative":false,` +
+		`"Getting Result Time":0,"Finish Time":20,"Failed":false,"Killed":false,"Accumulables":[`
+	const metrics = `"Task Metrics":{"Executor Deserialize Time":1,"Executor Run Time":2,"Result Size":3,"JVM GC Time":4,` +
+		`"Result Serialization Time":5,"Memory Bytes Spilled":6,"Disk Bytes Spilled":7,"Updated Blocks":[]}`
+	const other = `"Task Metrics":{"Executor Deserialize Time":9,"Executor Run Time":9,"Result Size":9,"JVM GC Time":9,` +
+		`"Result Serialization Time":9,"Memory Bytes Spilled":9,"Disk Bytes Spilled":9,"Updated Blocks":[]}`
+	for name, record := range map[string]string{
+		"plain":                  start + `]},` + metrics + `}`,
+		"nested in a value":      start + `{"ID":1,"Update":{"a":{"b":[]},` + other + `}}]},` + metrics + `}`,
+		"in a string":            start + `{"ID":1,"Name":"]},\"Task Metrics\":{"}]},` + metrics + `}`,
+		"arrays inside":          start + `{"ID":1,"Update":[[],[1]],"Value":[{"x":[]}]}]},` + metrics + `}`,
+		"a key after":            start + `],"Partition ID":7},` + metrics + `}`,
+		"a list after":           start + `],"Partition ID":7,"Z":[]},` + metrics + `}`,
+		"a key of the event":     start + `]},"Stage ID":5,` + metrics + `}`,
+		"metrics inside":         start + `],"Z":{"z":[]},` + other + `},` + metrics + `}`,
+		"objects of metrics":     start + `]},"Task Executor Metrics":{"a":{"b":1}},` + metrics + `}`,
+		"a brace in a string":    start + `]},"Task Executor Metrics":{"a":"}"},` + metrics + `}`,
+		"blocks":                 start + `]},` + metrics[:len(metrics)-3] + `[{"Block ID":"rdd_1_]}","Status":{"Memory Size":5}}]}}`,
+		"escaped host":           start[:len(start)-150] + start[len(start)-150:] + `]},` + metrics + `}`,
+		"a fraction":             start + `]},"Task Metrics":{"Executor Deserialize Time":1.5,"Executor Run Time":2e3}}`,
+		"a number beyond 64 bit": start + `]},"Task Metrics":{"Executor Deserialize Time":99999999999999999999,"Executor Run Time":2}}`,
+	} {
+		if !json.Valid([]byte(record)) {
+			t.Fatalf("%s: not JSON", name)
+		}
+		bothWays(t, []byte(record))
+		var b batch
+		var d decoder
+		if why := d.record([]byte(record), &b); why != "" {
+			t.Errorf("%s: %s", name, why)
+		} else if run, ok := b.ends[0].metric(mRun); !ok || run != 2 && run != 2000 {
+			t.Errorf("%s: a run time of %d", name, run)
+		}
+	}
+}
+
+// The fast scanner against the general one. What is no JSON is left out: the general one may notice damage in a place
+// that the fast one skips, and neither has to.
+func FuzzScan(f *testing.F) {
+	seeds := map[string]bool{}
+	for _, path := range append(labelledLogs(f), ingesttest.CorpusOrNone("spark/apache/*")...) {
+		for _, line := range bytes.Split(content(f, path), []byte("\n")) {
+			k, _ := leadingEvent(line)
+			shape := string(keysOf(line))
+			if (k == kindTaskStart || k == kindTaskEnd) && len(line) < 4000 && !seeds[shape] {
+				seeds[shape] = true
+				f.Add(line)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, record []byte) {
+		if json.Valid(record) && bytes.Count(record, []byte("["))+bytes.Count(record, []byte("{")) < maxDepth {
+			bothWays(t, record)
+		}
+		var d decoder
+		var b batch
+		if record = bytes.TrimRight(record, " \t\r"); len(record) > 0 {
+			d.record(record, &b)
+		}
+	})
+}
+
+// keysOf is a record without its values, which says what a seed adds to others.
+func keysOf(record []byte) (keys []byte) {
+	for i, part := range bytes.Split(record, []byte(`"`)) {
+		if i%2 == 1 && len(part) > 4 && part[0] >= 'A' && part[0] <= 'Z' {
+			keys = append(keys, part...)
+		}
+	}
+	return keys
+}
+
+func TestPuller(t *testing.T) {
+	var p puller
+	read := func(text string) (n int64, s string, ok bool) {
+		p.reset([]byte(text))
+		for in := p.object(); in && p.key(); {
+			switch string(p.k) {
+			case "n":
+				n, ok = p.number()
+			case "s":
+				b, _ := p.str()
+				s, ok = string(b), true
+			default:
+				p.skip()
+			}
+		}
+		return n, s, ok && p.end()
+	}
+	for text, want := range map[string]int64{
+		` { "a" : [ 1 , {"b":"]}"} ] , "n" : 42 } `: 42, `{"n":-3}`: -3, `{"n":1e3}`: 1000, `{"n":12.0}`: 12,
+		`{"n":9223372036854775807}`: 9223372036854775807, `{"\u006e":7}`: 7, "{\t\"n\"\t:\t5\r}": 5,
+	} {
+		if n, _, ok := read(text); !ok || n != want {
+			t.Errorf("%s: %d, %v (%s)", text, n, ok, p.why)
+		}
+	}
+	for _, text := range []string{`{"n":1.5}`, `{"n":9223372036854775808}`, `{"n":null}`, `{"n":"1"}`, `{"n":[1]}`, `{"n":1e300}`} {
+		if n, _, ok := read(text); ok || p.why != "" {
+			t.Errorf("%s: %d, %v (%s)", text, n, ok, p.why)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"s":"a\"b\\"}`: `a"b\`, `{"s":"\u00e9\ud83d\ude00\n"}`: "é😀\n", `{"s":"\ud83d!"}`: "\uFFFD!", `{"s":""}`: "", `{"s":"\/"}`: "/",
+	} {
+		if _, s, ok := read(text); !ok || s != want {
+			t.Errorf("%s: %q, %v", text, s, ok)
+		}
+	}
+	for _, text := range []string{``, `{`, `{"n"`, `{"n":`, `{"n":1`, `{"n":1}}`, `{"n":1 "s":2}`, `{n:1}`, `{"n" 1}`, `{"a":[1}`, `{"a":{]}`, `{"a":"`, `{"a":"\"}`, `{,}`, `{"a":}`, `{"n":1}x`} {
+		if read(text); p.end() {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+// A value that nests without end is refused, and costs no stack.
+func TestDepth(t *testing.T) {
+	deep := bytes.Repeat([]byte(`{"a":[`), 1<<20)
+	var p puller
+	for p.reset(deep); p.object() && p.key() && p.array() && p.elem(); {
+	}
+	if p.why != "nested too deep" {
+		t.Errorf("%q", p.why)
+	}
+	p.reset(deep)
+	if p.skip(); p.why != "nested too deep" {
+		t.Errorf("%q", p.why)
+	}
+}
