@@ -184,7 +184,7 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 		}
 	}
 	if len(tx.retired)+len(tx.replaced) == 0 {
-		return done, fmt.Errorf("store: %s has no ingest and no results %q; straggler store ls lists them", s.dir, id)
+		return done, fmt.Errorf("store: %s: %w: %q; straggler store ls lists them", s.dir, ErrNoCommit, id)
 	}
 	c, err := tx.Commit(ctx)
 	if err != nil {

@@ -24,6 +24,8 @@ var (
 	ErrIngested = errors.New("already in the store")
 	// ErrKeys is the kind of errors about two inputs that have got the same key.
 	ErrKeys = errors.New("two inputs have the same key")
+	// ErrNoCommit is the kind of errors about an id that nothing in the store has.
+	ErrNoCommit = errors.New("no such ingest or result")
 	// ErrConflict is the kind of errors about a store that another writer changed meanwhile.
 	ErrConflict = errors.New("the store was changed meanwhile")
 )

@@ -18,12 +18,10 @@ var (
 	errUse = errors.New("wrong use")
 	// errUnread is the kind of errors about input of which a part could not be read.
 	errUnread = errors.New("input could not be read")
-	// errReported is the kind of errors that the user has been told of already.
-	errReported = errors.New("reported")
 )
 
 func useError(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errUse, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: "+format, append([]any{errUse}, args...)...)
 }
 
 // exitCode is the exit code of an error, by its kind.
@@ -41,7 +39,8 @@ func exitCode(err error) int {
 		return exitDone
 	case is(context.Canceled):
 		return exitInterrupted
-	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrStatement, report.ErrNoApplication, causes.ErrNotDetected):
+	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement,
+		report.ErrNoApplication, causes.ErrNotDetected):
 		return exitUse
 	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer):
 		return exitInput

@@ -58,11 +58,14 @@ func program() (code int) {
 		}
 	}()
 	err := newRoot(e).ExecuteContext(ctx)
+	if err != nil && !e.running && !errors.Is(err, errUse) {
+		err = useError("%w; see straggler --help", err)
+	}
 	if err != nil && interrupted.Load() {
 		fmt.Fprintln(e.err, "straggler: interrupted")
 		return exitInterrupted
 	}
-	if err != nil && !errors.Is(err, errReported) {
+	if err != nil {
 		fmt.Fprintln(e.err, "straggler: "+oneMessage(err))
 	}
 	return exitCode(err)
@@ -75,6 +78,7 @@ type env struct {
 	outTerminal bool
 	errTerminal bool
 	color       bool
+	running     bool                   // the command line made sense and a verb has begun
 	onInterrupt atomic.Pointer[func()] // what Ctrl-C does, nil to end the program
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,15 +33,10 @@ could not), 4 internal error, 130 interrupted.`,
 		c.SetFlagErrorFunc(flagError)
 		c.Flags().SortFlags = false
 		c.DisableFlagsInUseLine = true
-		if args := c.Args; args != nil {
-			c.Args = func(c *cobra.Command, a []string) error {
-				if err := args(c, a); err != nil && !errors.Is(err, errUse) {
-					return useError("%s: %v; see %s --help", c.CommandPath(), err, c.CommandPath())
-				} else if err != nil {
-					return err
-				}
-				return nil
-			}
+		run := c.RunE
+		c.RunE = func(c *cobra.Command, args []string) error {
+			e.running = true
+			return run(c, args)
 		}
 	})
 	return root
