@@ -488,28 +488,41 @@ func TestWithoutHardLinks(t *testing.T) {
 	}
 }
 
-const killDir, killAt = "STRAGGLER_TEST_KILL_DIR", "STRAGGLER_TEST_KILL_AT"
+// What a child process is told to do by its environment: killAt or writeKeys, on the store in childDir.
+const (
+	childDir  = "STRAGGLER_TEST_DIR"
+	killAt    = "STRAGGLER_TEST_KILL_AT"
+	writeKeys = "STRAGGLER_TEST_WRITE_KEYS"
+)
 
-// TestMain lets the test binary be the process that is killed.
+// TestMain lets the test binary be the process that is killed, or one of several that write.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(killDir); dir != "" {
-		at, _ := strconv.Atoi(os.Getenv(killAt))
-		disk := &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}
-		s, err := Open(context.Background(), dir, Options{fs: disk})
-		if err == nil {
-			for _, i := range killSteps {
-				if err = steps[i].run(context.Background(), s); err != nil {
-					break
-				}
-			}
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	dir := os.Getenv(childDir)
+	if dir == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	if err := child(context.Background(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func child(ctx context.Context, dir string) error {
+	if at, err := strconv.Atoi(os.Getenv(killAt)); err == nil {
+		s, err := Open(ctx, dir, Options{fs: &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}})
+		for i := 0; err == nil && i < len(killSteps); i++ {
+			err = steps[killSteps[i]].run(ctx, s)
+		}
+		return err
+	}
+	s, err := Open(ctx, dir, Options{})
+	for key := range strings.FieldsSeq(os.Getenv(writeKeys)) {
+		n, _ := strconv.ParseInt(key, 10, 64)
+		if err == nil {
+			err = write(ctx, s, n, key, 10)
+		}
+	}
+	return err
 }
 
 // killSteps are those that a process is killed in: the first ingest and the one that replaces it. The others are left
@@ -527,7 +540,7 @@ func TestKilledAnywhere(t *testing.T) {
 	for at := 1; ; at++ {
 		dir := filepath.Join(t.TempDir(), "store")
 		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), killDir+"="+dir, killAt+"="+strconv.Itoa(at))
+		cmd.Env = append(os.Environ(), childDir+"="+dir, killAt+"="+strconv.Itoa(at))
 		out, err := cmd.CombinedOutput()
 		if err == nil {
 			break

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"straggler/schema"
+)
+
+// TestTwoProcessesWrite lets several processes commit to one store at once, each many times.
+func TestTwoProcessesWrite(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	const processes, each = 3, 8
+	var wg sync.WaitGroup
+	for p := range processes {
+		var keys []string
+		for k := range each {
+			keys = append(keys, fmt.Sprint(1000*(p+1)+k))
+		}
+		wg.Go(func() {
+			cmd := exec.CommandContext(t.Context(), self)
+			cmd.Env = append(os.Environ(), childDir+"="+dir, writeKeys+"="+strings.Join(keys, " "))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("process %d: %v\n%s", p, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	s, err := Open(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List(t.Context())
+	if err != nil || len(list) != processes*each {
+		t.Fatalf("%d commits of %d, %v", len(list), processes*each, err)
+	}
+	for i, e := range list {
+		if e.Sequence != int64(i+1) || !e.Visible || e.Tables["jobs"] != 10 {
+			t.Errorf("commit %d is %+v", i+1, e)
+		}
+	}
+	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+// raceFS lets another commit take the sequence number just before ours is linked, as a writer does who does not see
+// our lock because the disk is shared and its locks are not.
+type raceFS struct {
+	osFS
+	races *int
+}
+
+func (f raceFS) Link(from, to string) error {
+	if *f.races > 0 {
+		*f.races--
+		if err := f.osFS.Link(from, to); err != nil {
+			return err
+		}
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: fs.ErrExist}
+	}
+	return f.osFS.Link(from, to)
+}
+
+func TestNoCommitIsOverwritten(t *testing.T) {
+	races := 0
+	s, err := Open(t.Context(), t.TempDir(), Options{fs: raceFS{races: &races}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t.Context(), s, 1, "a", 10); err != nil {
+		t.Fatal(err)
+	}
+	races = 3
+	tx, err := s.Begin(t.Context(), Origin{Kind: Detect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := tx.Commit(t.Context())
+	if err != nil || c.Sequence != 5 {
+		t.Fatalf("the commit has sequence %d, %v", c.Sequence, err)
+	}
+}
+
+func TestWaitingForAWriterEndsWithTheContext(t *testing.T) {
+	s := testStore(t)
+	unlock, err := s.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := s.Begin(ctx, Origin{Kind: Log}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Begin gave %v", err)
+	}
+	unlock()
+	if err := write(t.Context(), s, 1, "a", 1); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLiveStagingIsLeftAlone(t *testing.T) {
+	s := testStore(t)
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Append(tx, 1, attempts(1, groupRows+1)); err != nil { // some of it is in staging
+		t.Fatal(err)
+	}
+	if err := write(t.Context(), s, 2, "b", 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Input(InputRecord{Name: "log-1", Key: 1, Fingerprint: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+// TestSameInputTwice: of two writers who ingest the same log at once, one is told that it is there.
+func TestSameInputTwice(t *testing.T) {
+	s := testStore(t)
+	begin := func(key schema.Key, name, fingerprint string) *Tx {
+		tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Append(tx, key, attempts(1, 10)); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Input(InputRecord{Name: name, Key: KeyText(key), Fingerprint: fingerprint}); err != nil {
+			t.Fatal(err)
+		}
+		return tx
+	}
+	a, b, grown := begin(1, "log", "a"), begin(1, "log", "a"), begin(1, "log", "b")
+	collides := begin(1, "another", "c")
+	if _, err := a.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Commit(t.Context()); !errors.Is(err, ErrIngested) {
+		t.Errorf("the same log again gave %v", err)
+	}
+	if _, err := grown.Commit(t.Context()); !errors.Is(err, ErrKeys) {
+		t.Errorf("the same key without retiring gave %v", err)
+	}
+	if _, err := collides.Commit(t.Context()); !errors.Is(err, ErrKeys) || !strings.Contains(err.Error(), "another") {
+		t.Errorf("another log with the same key gave %v", err)
+	}
+	in, ok, err := s.Input(1)
+	if err != nil || !ok || in.Fingerprint != "a" || in.Rows["attempts"] != 10 {
+		t.Errorf("the store knows %+v %v %v", in, ok, err)
+	}
+	if _, ok, err := s.Input(2); ok || err != nil {
+		t.Errorf("the store knows an input 2, %v", err)
+	}
+}
+
+// TestKeysOfBlocks: a commit is held against the runs of keys that inputs deal from.
+func TestKeysOfBlocks(t *testing.T) {
+	one, two := InputRecord{Key: 5, Rows: map[string]int64{"attempts": schema.BlockKeys + 1, "edges": 3}}, InputRecord{Key: 6, Rows: map[string]int64{"attempts": 1}}
+	var blocks []block
+	for b := range one.blocks {
+		blocks = append(blocks, b)
+	}
+	if len(blocks) != 2 || blocks[0] == blocks[1] || blocks[1].first != schema.NewKeys(5, "attempts").Nth(schema.BlockKeys) {
+		t.Errorf("the blocks are %v", blocks)
+	}
+	for b := range two.blocks {
+		if b == blocks[0] || b == blocks[1] {
+			t.Errorf("inputs 5 and 6 share %v", b)
+		}
+	}
+}
+
+func TestRowsNeedTheirInput(t *testing.T) {
+	s := testStore(t)
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Append(tx, 9, attempts(9, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(t.Context()); err == nil || !strings.Contains(err.Error(), "input 9") {
+		t.Errorf("rows without a record of their input gave %v", err)
+	}
+	if err := Append(tx, 9, attempts(9, 3)); !errors.Is(err, errDone) {
+		t.Errorf("Append after the end gave %v", err)
+	}
+	if err := tx.Abort(); err != nil {
+		t.Errorf("Abort after the end gave %v", err)
+	}
+}
+
+// TestConcurrentAppends: several inputs are read at once, and every row arrives.
+func TestConcurrentAppends(t *testing.T) {
+	s := testStore(t)
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const inputs, rows, batch = 4, 80000, 777
+	var wg sync.WaitGroup
+	for k := range schema.Key(inputs) {
+		wg.Go(func() {
+			all := attempts(k+1, rows)
+			for from := 0; from < rows; from += batch {
+				if err := Append(tx, k+1, all[from:min(from+batch, rows)]); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := tx.Input(InputRecord{Name: fmt.Sprint(k), Key: KeyText(k + 1), Fingerprint: fmt.Sprint(k)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eng := testEngine(t, s, EngineOptions{})
+	type sums struct {
+		N       int64                `col:"n"`
+		IDs     int64                `col:"ids"`
+		Seconds schema.Null[float64] `col:"seconds"`
+	}
+	got := readAll[sums](t, eng, "SELECT count(*) AS n, count(DISTINCT attempt_id) AS ids, sum(duration_s) AS seconds FROM attempts")
+	want := 0.0
+	for _, r := range attempts(1, rows) {
+		want += r.DurationS.V
+	}
+	if got[0].N != inputs*rows || got[0].IDs != inputs*rows || got[0].Seconds.V != inputs*want {
+		t.Errorf("%+v came back of %d rows with %v s", got[0], inputs*rows, inputs*want)
+	}
+}
+
+// TestSameRowsSameBytes: files and commits hold nothing of when or where they were written.
+func TestSameRowsSameBytes(t *testing.T) {
+	var trees [2]map[string]string
+	for i := range trees {
+		s := testStore(t)
+		ingest(t, s, 7, attempts(7, 3*groupRows/2))
+		if err := results(t.Context(), s, 5); err != nil {
+			t.Fatal(err)
+		}
+		trees[i] = make(map[string]string)
+		err := filepath.WalkDir(s.Dir(), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			trees[i][strings.TrimPrefix(path, s.Dir())] = string(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(trees[0]) != len(trees[1]) || len(trees[0]) < 4 {
+		t.Fatalf("%d and %d files", len(trees[0]), len(trees[1]))
+	}
+	for name, data := range trees[0] {
+		if trees[1][name] != data {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+func TestCancelledAppend(t *testing.T) {
+	s := testStore(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	tx, err := s.Begin(ctx, Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := Append(tx, 1, attempts(1, groupRows)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Append gave %v", err)
+	}
+	if _, err := tx.Commit(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Commit gave %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(s.Dir(), "staging")); err != nil || len(left) > 0 {
+		t.Errorf("staging holds %v, %v", left, err)
+	}
+}
