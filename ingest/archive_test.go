@@ -196,3 +196,32 @@ func TestArchiveBombs(t *testing.T) {
 		t.Errorf("a member that claims to be huge: %v, %+v", err, s.Results)
 	}
 }
+
+// Whatever an archive says, it is listed within bounds, and its members stay below its name.
+func FuzzArchive(f *testing.F) {
+	all := members(f)
+	f.Add(tarred(f, all...))
+	f.Add(zipped(f, all...))
+	f.Add(gzipped(f, tarred(f, all[:3]...)))
+	f.Add(zipped(f, entry{"in.zip", zipped(f, all[:2]...)}))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		name := filepath.Join(dir, "x")
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		limits := ingest.Limits{Spool: 8 << 20, Decompressed: 8 << 20, Entries: 1000}
+		found, err := ingest.Find(t.Context(), []ingest.Format{toy()}, []string{name}, ingest.Options{Limits: limits, TempDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		for _, in := range found.Inputs {
+			if in.Name != name && !strings.HasPrefix(in.Name, name+"/") || strings.Contains(in.Name, "/../") {
+				t.Errorf("a member is called %q", in.Name)
+			}
+			out := ingest.NewSink(limits, func(ingest.Batch) error { return nil })
+			in.Format.Read(t.Context(), in.Input, out)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"path"
 
@@ -23,6 +24,17 @@ func BytesInput(name string, data []byte) *Input {
 		},
 	}
 	in := (&candidate{name: name, base: codec.Trim(path.Base(name)), files: []*file{f}}).input(Limits{}.withDefaults(), nil, nil)
+	in.Parts[0].OpenAt = func(ctx context.Context) (File, error) {
+		r, err := in.Parts[0].Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return nil, err
+		}
+		return &section{io.NewSectionReader(bytes.NewReader(all), 0, int64(len(all))), io.NopCloser(nil)}, nil
+	}
 	head, _, _ := peekFile(context.Background(), f, Limits{}.withDefaults(), make([]byte, headBytes))
 	in.Key = schema.InputKey(in.Base, head.Bytes)
 	return in
