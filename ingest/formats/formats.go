@@ -5,6 +5,7 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/alibaba"
 	"straggler/ingest/archives"
+	"straggler/ingest/canonical"
 	"straggler/ingest/google"
 	"straggler/ingest/hadoop"
 	"straggler/ingest/nextflow"
@@ -28,6 +29,7 @@ func All() []ingest.Format {
 		archives.SWIM(),
 		archives.SWF(),
 		nextflow.Format(),
+		canonical.Format(),
 	}
 }
 

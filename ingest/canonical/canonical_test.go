@@ -1,0 +1,213 @@
+package canonical
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/google/go-cmp/cmp"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+func input(files map[string]string) *ingest.Input {
+	in := &ingest.Input{Name: "mine", Base: "mine", Key: 7}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		part := ingest.BytesInput(name, []byte(files[name])).Parts[0]
+		in.Parts = append(in.Parts, part)
+	}
+	return in
+}
+
+// A query over an in-house log gives a file of attempts and no more: that is enough.
+func TestAttemptsAlone(t *testing.T) {
+	const csv = `phase_id,task,machine,start_time,duration_s,input_bytes,status,speculative,color
+extract,0,"host, one",2026-01-02 03:04:05.5+00,1.5,100,success,false,red
+extract,1,host2,2026-01-02T03:04:05Z,2,,success,true,red
+load,0,host2,1767323045000000,0.25,7,failed,,
+load,x,host2,1767323045000000,0.25,7,failed,,
+load,1,host2,1767323045000000,0.25,7,exploded,,
+load,1,"never closed
+`
+	r := ingesttest.Read(t, Format(), input(map[string]string{"attempts.csv": csv}), ingest.Limits{})
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	var got []string
+	for _, a := range r.Attempts {
+		got = append(got, fmt.Sprint(a.Task, " ", a.Machine.V, " ", a.DurationS.V, " ", a.FinishTime.V.Sub(a.StartTime.V), " ", a.InputBytes, " ", a.Status, " ", a.Speculative))
+	}
+	sort.Strings(got)
+	want := []string{"0 host, one 1.5 1.5 {100 true} success {false true}", "0 host2 0.25 0.25 {7 true} failed {false false}", "1 host2 2 2 {0 false} success {true true}"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	var reasons []string
+	for _, rej := range r.Trace.Rejects {
+		reasons = append(reasons, fmt.Sprint(rej.Line.V, " ", rej.Reason))
+	}
+	sort.Strings(reasons)
+	if len(reasons) != 2 || !strings.Contains(reasons[0], `5 column task: "x" is not a whole number`) || !strings.Contains(reasons[1], `6 column status: "exploded" is none of success`) {
+		t.Errorf("rejects %q", reasons)
+	}
+	if len(r.Phases) != 2 || len(r.Jobs) != 1 || len(r.Applications) != 1 || r.Jobs[0].ApplicationID != r.Applications[0].ApplicationID {
+		t.Errorf("phases %+v, jobs %+v, applications %+v", r.Phases, r.Jobs, r.Applications)
+	}
+	for _, p := range r.Phases {
+		if p.JobID != r.Jobs[0].JobID || p.NativeID != "extract" && p.NativeID != "load" {
+			t.Errorf("phase %+v", p)
+		}
+	}
+	if len(r.Caveats) != 1 || !strings.Contains(r.Caveats[0].Detail, "attempts.color") {
+		t.Errorf("caveats %+v", r.Caveats)
+	}
+}
+
+// tables of one input refer to one another by its own keys, numbers or text.
+var tables = map[string]string{
+	"applications.jsonl": `{"application_id":1,"native_id":"a","framework":"mine","user":"u"}` + "\n",
+	"jobs.csv":           "job_id,application_id,name\n1,1,nightly\n",
+	"phases.csv":         "phase_id,job_id,name,kind,task_count\n1,1,map it,map,2\n2,1,reduce it,reduce,1\n",
+	"edges.csv":          "job_id,from_phase,to_phase,barrier\n1,1,2,true\n",
+	"attempts.jsonl": `{"attempt_id":10,"phase_id":1,"job_id":1,"application_id":1,"task":0,"start_time":"2026-01-01 00:00:00+00","finish_time":"2026-01-01 00:00:09+00"}
+{"attempt_id":11,"phase_id":1,"job_id":1,"application_id":1,"task":1,"start_time":"2026-01-01 00:00:00","finish_time":"2026-01-01 00:00:05","input_bytes":12.0}
+{"attempt_id":12,"phase_id":2,"job_id":1,"application_id":1,"task":0,"start_time":1767225609000000,"finish_time":1767225610000000}
+`,
+	"progress.csv": "attempt_id,time,progress\n10,2026-01-01 00:00:03+00,0.5\n",
+}
+
+func TestTablesTogether(t *testing.T) {
+	r := ingesttest.Read(t, Format(), input(tables), ingest.Limits{})
+	if r.Err != nil || len(r.Trace.Rejects) > 0 {
+		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
+	}
+	if len(r.Applications) != 1 || len(r.Jobs) != 1 || len(r.Phases) != 2 || len(r.Attempts) != 3 || len(r.Edges) != 1 {
+		t.Fatalf("rows %+v", r.Counts.Rows)
+	}
+	phase := map[schema.Key]string{}
+	for _, p := range r.Phases {
+		phase[p.PhaseID] = p.Name.V
+	}
+	if e := r.Edges[0]; phase[e.FromPhase] != "map it" || phase[e.ToPhase] != "reduce it" || !e.Barrier {
+		t.Errorf("edge %+v", e)
+	}
+	for _, a := range r.Attempts {
+		if a.ApplicationID != r.Applications[0].ApplicationID || a.JobID != r.Jobs[0].JobID || phase[a.PhaseID] == "" {
+			t.Errorf("attempt %+v", a)
+		}
+	}
+	if p := r.Trace.Progress[0]; p.Progress != 0.5 || p.Source != schema.Reported {
+		t.Errorf("progress %+v", p)
+	}
+}
+
+// The same rows as CSV, JSON lines and Parquet give the same tables.
+func TestEncodingsAgree(t *testing.T) {
+	const csv = "phase_id,task,start_time,duration_s,machine,speculative\n1,0,2026-01-01 00:00:00.25+00,9.5,m1,true\n1,1,2026-01-01 00:00:00+00,5,,false\n"
+	const jsonl = `{"phase_id":1,"task":0,"start_time":"2026-01-01T00:00:00.25Z","duration_s":9.5,"machine":"m1","speculative":true}
+{"phase_id":1,"task":1,"start_time":"2026-01-01T00:00:00Z","duration_s":5,"machine":null,"speculative":false}
+`
+	var first *schema.Trace
+	for name, data := range map[string]string{"attempts.csv": csv, "attempts.jsonl": jsonl, "attempts.parquet": parquet(t)} {
+		r := ingesttest.Read(t, Format(), input(map[string]string{name: data}), ingest.Limits{})
+		if r.Err != nil || len(r.Attempts) != 2 {
+			t.Fatalf("%s: error %v, rejects %+v", name, r.Err, r.Trace.Rejects)
+		}
+		if first == nil {
+			first = &r.Trace
+		} else if d := cmp.Diff(*first, r.Trace); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func parquet(t *testing.T) string {
+	t.Helper()
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "phase_id", Type: arrow.PrimitiveTypes.Int64}, {Name: "task", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "start_time", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "duration_s", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "machine", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "speculative", Type: arrow.FixedWidthTypes.Boolean},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	b.Field(0).(*array.Int64Builder).AppendValues([]int64{1, 1}, nil)
+	b.Field(1).(*array.Int32Builder).AppendValues([]int32{0, 1}, nil)
+	b.Field(2).(*array.TimestampBuilder).AppendValues([]arrow.Timestamp{1767225600250, 1767225600000}, nil)
+	b.Field(3).(*array.Float64Builder).AppendValues([]float64{9.5, 5}, nil)
+	b.Field(4).(*array.StringBuilder).AppendValues([]string{"m1", ""}, []bool{true, false})
+	b.Field(5).(*array.BooleanBuilder).AppendValues([]bool{true, false}, nil)
+	var buf bytes.Buffer
+	w, err := pqarrow.NewFileWriter(s, &buf, nil, pqarrow.DefaultWriterProps())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(b.NewRecordBatch()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func TestSniff(t *testing.T) {
+	for name, c := range map[string]struct {
+		head string
+		sure int
+	}{
+		"attempts.csv": {"task,start_time,duration_s\n", 2},
+		"x.csv":        {"phase_id,task,start_time,duration_s,machine\n", 2},
+		"x.jsonl":      {`{"phase_id":1,"task":2,"start_time":"x","duration_s":3}` + "\n", 2},
+		"people.csv":   {"name,user,street,city\n", 0},
+		"attempts.txt": {"nothing of the kind\n", 0},
+	} {
+		if m := sniff(ingest.Head{Name: name, Bytes: []byte(c.head), Whole: true}); m.Sure != c.sure {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+}
+
+func FuzzFormat(f *testing.F) {
+	for name, data := range tables {
+		f.Add(name, []byte(data))
+	}
+	f.Add("attempts.csv", []byte("task,start_time\n\"a\"\"b\",\"x\ny\"\n"))
+	f.Fuzz(func(t *testing.T, name string, b []byte) {
+		r := ingesttest.Read(t, Format(), input(map[string]string{name: string(b)}), ingest.Limits{})
+		for _, a := range r.Attempts {
+			if a.DurationS.OK && a.DurationS.V < 0 || a.StartTime.OK && a.FinishTime.OK && a.FinishTime.V < a.StartTime.V {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+}
+
+func BenchmarkCSV(b *testing.B) {
+	var buf bytes.Buffer
+	buf.WriteString("phase_id,task,machine,start_time,finish_time,input_bytes,status\n")
+	for i := range 50_000 {
+		fmt.Fprintf(&buf, "%d,%d,m%d,%d,%d,%d,success\n", i/500, i%500, i%40, 1767225600000000+i*1000, 1767225700000000+i*3000, i*77)
+	}
+	in := input(map[string]string{"attempts.csv": buf.String()})
+	b.SetBytes(int64(buf.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+		if err := Format().Read(context.Background(), in, out); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package canonical
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// reader gives the rows of all files keys of the store and remembers which rows were named and which were there.
+type reader struct {
+	in      *ingest.Input
+	out     *ingest.Sink
+	trace   schema.Trace
+	rows    int
+	there   map[string]map[schema.Key]bool // table → keys described
+	named   map[string]map[schema.Key]ref  // table → keys that rows name
+	skipped map[string]bool
+	serial  int64
+	text    ingest.Interner
+	phase   schema.Key // of the attempt before
+	last    [256]memo  // by the first letter of the table
+}
+
+// ref is what a row says of a thing that it names.
+type ref struct {
+	text     string
+	job, app schema.Key
+}
+
+// maxNamed bounds what is remembered of phases, jobs and applications together.
+const maxNamed = 5_000_000
+
+var errTooMany = errors.New("more than five million phases, jobs and applications; give them in files of their own inputs")
+
+func newReader(in *ingest.Input, out *ingest.Sink) *reader {
+	r := &reader{in: in, out: out, there: map[string]map[schema.Key]bool{}, named: map[string]map[schema.Key]ref{}, skipped: map[string]bool{}}
+	for _, t := range []string{"applications", "jobs", "phases"} {
+		r.there[t], r.named[t] = map[schema.Key]bool{}, map[schema.Key]ref{}
+	}
+	return r
+}
+
+func (r *reader) skip(table, column string) { r.skipped[table+"."+column] = true }
+
+// key is the store's key of a key of the input. A table is part of it: key 1 of jobs is not key 1 of phases.
+func (r *reader) key(table, text string) schema.Key {
+	return schema.HashKey(r.in.Key, table, []byte(text))
+}
+
+// referred is the table that a key column points into.
+func referred(t *schema.Table, c *schema.Column) string {
+	if c.Key == "primary" {
+		return t.Name
+	}
+	return c.Key
+}
+
+// take completes a row and keeps it.
+func (r *reader) take(rec *record) error {
+	r.serial++
+	for i := range rec.table.Columns {
+		c := &rec.table.Columns[i]
+		if c.Key == "" || c.Type != schema.BigInt {
+			continue
+		}
+		text := rec.keys[i]
+		if text == "" {
+			if c.Nullable {
+				continue
+			}
+			if text = r.missing(rec.table, c); text == "" {
+				return fmt.Errorf("column %s is needed", c.Name)
+			}
+		}
+		*(*schema.Key)(unsafe.Add(rec.at, c.Offset())) = r.memo(referred(rec.table, c), text)
+		if c.Nullable {
+			*(*bool)(unsafe.Add(rec.at, c.Offset()+nullFlag[c.Type])) = true
+		}
+	}
+	if err := r.finish(rec); err != nil {
+		return err
+	}
+	r.rows++
+	return r.remember(rec)
+}
+
+// memo is key; the rows of a phase stand together, and its key is hashed once.
+func (r *reader) memo(table, text string) schema.Key {
+	m := &r.last[table[0]]
+	if m.table != table || m.text != text {
+		*m = memo{table, text, r.key(table, text)}
+	}
+	return m.key
+}
+
+type memo struct {
+	table, text string
+	key         schema.Key
+}
+
+// missing is the key of a row whose file leaves it out: each row is one thing, and all belong to one whole.
+func (r *reader) missing(t *schema.Table, c *schema.Column) string {
+	switch {
+	case c.Key == "primary":
+		return "row " + strconv.FormatInt(r.serial, 10)
+	case c.Key == "applications" || c.Key == "jobs" || c.Key == "phases" && t.Name == "attempts":
+		return "all"
+	}
+	return ""
+}
+
+// finish sets what follows from other columns, and checks what a row can not do without.
+func (r *reader) finish(rec *record) error {
+	switch row := rec.row.Interface().(type) {
+	case *schema.Application:
+		row.SourceFile = orElse(row.SourceFile, r.in.Name)
+		row.Framework = orElse(row.Framework, "canonical")
+		row.NativeID = orElse(row.NativeID, rec.key("application_id"))
+		row.TimeOrigin = orElse(row.TimeOrigin, "epoch")
+		row.Status = schema.RunStatus(orElse(string(row.Status), string(schema.RunUnknown)))
+		row.Complete = row.Complete || !rec.has("complete")
+	case *schema.Job:
+		row.NativeID = orElse(row.NativeID, rec.key("job_id"))
+		row.Status = schema.RunStatus(orElse(string(row.Status), string(schema.RunUnknown)))
+	case *schema.Phase:
+		row.NativeID = orElse(row.NativeID, rec.key("phase_id"))
+		row.Kind = orElse(row.Kind, "task")
+		row.Status = schema.RunStatus(orElse(string(row.Status), string(schema.RunUnknown)))
+	case *schema.Edge:
+		row.Pattern = schema.Pattern(orElse(string(row.Pattern), string(schema.UnknownPattern)))
+	case *schema.Progress:
+		row.Source = schema.ProgressSource(orElse(string(row.Source), string(schema.Reported)))
+		if !(row.Progress >= 0 && row.Progress <= 1) {
+			return fmt.Errorf("progress %v is not within 0 and 1", row.Progress)
+		}
+	case *schema.Attempt:
+		return finishAttempt(rec, row)
+	}
+	return nil
+}
+
+func finishAttempt(rec *record, a *schema.Attempt) error {
+	if !rec.has("task") {
+		return errors.New("column task is needed: the index of the task in its phase")
+	}
+	if a.NativeID == "" {
+		a.NativeID = orElse(rec.key("attempt_id"), strconv.FormatInt(a.Task, 10)+"."+strconv.Itoa(int(a.Number)))
+	}
+	a.Status = schema.AttemptStatus(orElse(string(a.Status), string(schema.Success)))
+	switch {
+	case a.StartTime.OK && a.FinishTime.OK:
+		if a.FinishTime.V < a.StartTime.V {
+			return errors.New("finish_time is before start_time")
+		}
+		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
+	case a.StartTime.OK && a.DurationS.OK:
+		a.FinishTime = schema.Some(a.StartTime.V.Add(a.DurationS.V))
+		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
+	}
+	if a.DurationS.OK && a.DurationS.V < 0 {
+		return errors.New("duration_s is negative")
+	}
+	if !a.StartTime.OK || !a.FinishTime.OK {
+		a.Quality |= schema.PartialRow
+	}
+	if !a.Rack.OK {
+		a.Quality |= schema.RackUnknown
+	}
+	for _, n := range [...]schema.Null[int64]{a.InputBytes, a.LocalBytes, a.RemoteBytes, a.InputRecords, a.OutputBytes} {
+		if n.OK && n.V < 0 {
+			return errNegative
+		}
+	}
+	return nil
+}
+
+var errNegative = errors.New("a number of bytes or records is negative")
+
+func orElse(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+// remember keeps a row, which keys it describes, and which it names.
+func (r *reader) remember(rec *record) error {
+	t := &r.trace
+	switch row := rec.row.Interface().(type) {
+	case *schema.Application:
+		t.Applications = append(t.Applications, *row)
+		r.there["applications"][row.ApplicationID] = true
+	case *schema.Job:
+		t.Jobs = append(t.Jobs, *row)
+		r.there["jobs"][row.JobID] = true
+		r.name("applications", row.ApplicationID, rec.key("application_id"), ref{})
+	case *schema.Phase:
+		t.Phases = append(t.Phases, *row)
+		r.there["phases"][row.PhaseID] = true
+		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: r.key("applications", "all")})
+	case *schema.Attempt:
+		t.Attempts = append(t.Attempts, *row)
+		if row.PhaseID == r.phase { // the rows of a phase stand together
+			return nil
+		}
+		r.phase = row.PhaseID
+		r.name("phases", row.PhaseID, rec.key("phase_id"), ref{job: row.JobID})
+		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: row.ApplicationID})
+		r.name("applications", row.ApplicationID, rec.key("application_id"), ref{})
+	default:
+		add(t, rec.row.Elem())
+	}
+	if len(r.named["phases"])+len(r.named["jobs"])+len(r.named["applications"])+len(r.there["phases"]) > maxNamed {
+		return errTooMany
+	}
+	return nil
+}
+
+func (r *reader) name(table string, key schema.Key, text string, f ref) {
+	if old, ok := r.named[table][key]; ok && (old.app != 0 || f.app == 0) {
+		return
+	}
+	f.text = orElse(text, "all")
+	r.named[table][key] = f
+}
+
+// add appends a row to its table in the trace.
+func add(t *schema.Trace, row reflect.Value) {
+	tables := reflect.ValueOf(t).Elem()
+	for i := range tables.NumField() {
+		if tables.Field(i).Type().Elem() == row.Type() {
+			tables.Field(i).Set(reflect.Append(tables.Field(i), row))
+		}
+	}
+}
+
+func (r *reader) flush(all bool) error {
+	if !all && r.rows < 4096 {
+		return nil
+	}
+	err := ingest.EmitTrace(r.out, &r.trace)
+	for _, reject := range r.trace.Rejects {
+		r.out.Reject(reject)
+	}
+	r.trace, r.rows = schema.Trace{Attempts: r.trace.Attempts[:0]}, 0
+	return err
+}
+
+// complete adds the rows that others name and no file describes, and what to know of the input.
+func (r *reader) complete() error {
+	for _, key := range r.absent("phases") {
+		f := r.named["phases"][key]
+		r.trace.Phases = append(r.trace.Phases, schema.Phase{PhaseID: key, JobID: f.job, NativeID: f.text, Kind: "task", Status: schema.RunUnknown})
+	}
+	for _, key := range r.absent("jobs") {
+		f := r.named["jobs"][key]
+		r.trace.Jobs = append(r.trace.Jobs, schema.Job{JobID: key, ApplicationID: f.app, NativeID: f.text, Status: schema.RunUnknown})
+		if _, ok := r.named["applications"][f.app]; !ok && !r.there["applications"][f.app] {
+			r.named["applications"][f.app] = ref{text: "all"}
+		}
+	}
+	added := r.absent("applications")
+	for _, key := range added {
+		f := r.named["applications"][key]
+		r.trace.Applications = append(r.trace.Applications, schema.Application{
+			ApplicationID: key, NativeID: f.text, Framework: "canonical", Status: schema.RunUnknown, SourceFile: r.in.Name, Complete: true, TimeOrigin: "epoch",
+		})
+	}
+	if len(r.skipped) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(r.skipped))
+	for name := range r.skipped {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	apps := added
+	for key := range r.there["applications"] {
+		apps = append(apps, key)
+	}
+	slices.Sort(apps)
+	if len(apps) > 0 {
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: apps[0], Code: "columns_skipped", Count: schema.Some(int64(len(names))),
+			Detail: ingest.Text(fmt.Sprintf("columns that the tables do not have were skipped: %.500v", names))})
+	}
+	return nil
+}
+
+// absent are the keys of a table that rows name and no row describes, in order.
+func (r *reader) absent(table string) []schema.Key {
+	var keys []schema.Key
+	for key := range r.named[table] {
+		if !r.there[table][key] {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,264 @@
+// Package canonical takes the tables of straggler itself, as CSV, JSON lines or Parquet by column name, so that any
+// log can be brought with a query.
+//
+//  1. format.go recognises files by their columns and reads them table by table.
+//  2. values.go sets the fields of a row from text, JSON or Parquet values.
+//  3. complete.go gives the rows keys of this store and adds what the files leave out: a phase that attempts name and
+//     no file describes.
+//
+// Start with format.go.
+package canonical
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// Format reads files whose columns are those of a table.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "canonical",
+		Doc:  "straggler's own tables as CSV, JSON lines or Parquet, by column name",
+		Detail: `A file is the table that its name starts with (attempts.csv, phases.jsonl, jobs.parquet), or the one that its columns fit.
+Any subset of a table's columns will do, in any order; what is absent is NULL. 'straggler schema' lists the columns.
+Files of one directory belong together. Keys may be numbers or text, and are unique only within the input: the store
+gives them keys of its own. Attempts need task and start_time with finish_time or duration_s; without attempt_id each row
+is one; without phase_id, job_id or application_id all belong to one. Phases, jobs and applications that rows name and
+no file describes are added. Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC where no zone is written) or
+microseconds since 1970. Booleans are true and false. Unknown columns are skipped and said.`,
+		Claim: claim,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+var endings = []string{".csv", ".jsonl", ".ndjson", ".parquet"}
+
+// claim puts the tables of a directory together; at least attempts must be there.
+func claim(dir ingest.Dir) []ingest.Group {
+	var g ingest.Group
+	attempts := false
+	for _, name := range dir.Names {
+		if t := tableNamed(name); t != nil {
+			g.Names = append(g.Names, name)
+			attempts = attempts || t.Name == "attempts"
+		}
+	}
+	if !attempts || len(g.Names) < 2 {
+		return nil
+	}
+	return []ingest.Group{g}
+}
+
+// tableNamed is the log table that a file's name says, nil where it says none. Result tables are made by straggler.
+func tableNamed(name string) *schema.Table {
+	base := path.Base(name)
+	stem, _, _ := strings.Cut(base, ".")
+	for _, e := range endings {
+		if strings.Contains(base, e) {
+			if t := schema.ByName(strings.TrimRight(stem, "-0123456789")); t != nil && !t.Result && t.Name != "ingests" {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	columns, how := h.Columns, "Parquet"
+	if columns == nil {
+		columns, how = textColumns(h.Bytes)
+	}
+	t := tableNamed(h.Name)
+	if t == nil {
+		t = tableFitting(columns)
+	}
+	if t == nil || known(t, columns) < 2 {
+		return ingest.Match{}
+	}
+	// Every other column being known tells a table from one that shares a name or two with it.
+	if n := known(t, columns); 2*n < len(columns) {
+		return ingest.Match{}
+	}
+	return ingest.Match{Sure: 2, Why: how + " with columns of the table " + t.Name}
+}
+
+// textColumns are the header of a CSV file or the keys of a JSON line.
+func textColumns(b []byte) ([]string, string) {
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \r\n\t")
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	if len(line) > 0 && line[0] == '{' {
+		return jsonKeys(line), "JSON lines"
+	}
+	fields, err := splitCSV(string(bytes.TrimRight(line, "\r")), nil)
+	if err != nil {
+		return nil, ""
+	}
+	return fields, "CSV"
+}
+
+func known(t *schema.Table, columns []string) int {
+	n := 0
+	for _, c := range columns {
+		if t.Column(c) != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// tableFitting is the log table of which most columns are there; its keys' columns count as one that names it.
+func tableFitting(columns []string) *schema.Table {
+	var best *schema.Table
+	most := 2
+	for _, t := range schema.Tables() {
+		if t.Result || t.Name == "ingests" || t.Name == "rejects" {
+			continue
+		}
+		n := known(t, columns)
+		if t.Name == "attempts" && slices.Contains(columns, "task") && (slices.Contains(columns, "duration_s") || slices.Contains(columns, "start_time")) {
+			n += 2
+		}
+		if n > most {
+			best, most = t, n
+		}
+	}
+	return best
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	r := newReader(in, out)
+	var errs []error
+	for _, p := range in.Parts {
+		errs = append(errs, r.part(ctx, p))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(append(errs, r.complete(), r.flush(true))...)
+}
+
+// part reads a file in whichever of the three encodings it is.
+func (r *reader) part(ctx context.Context, p ingest.Part) error {
+	f, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	var magic [4]byte
+	_, err = io.ReadFull(f, magic[:])
+	f.Close()
+	if err == nil && string(magic[:]) == "PAR1" {
+		return r.parquet(ctx, p)
+	}
+	return r.lines(ctx, p)
+}
+
+// lines reads CSV, where a quoted field may go on in the next line, or JSON lines.
+func (r *reader) lines(ctx context.Context, p ingest.Part) error {
+	var f *filer
+	var pending string
+	var fields []string
+	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
+		text := string(line.Data)
+		if line.Number == 1 {
+			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+		}
+		switch {
+		case pending == "" && strings.TrimSpace(text) == "":
+			r.out.Decoded(1)
+			return nil
+		case pending == "" && text[0] == '{':
+			if f == nil {
+				f = r.filer(p, nil)
+			}
+			return r.took(p, line, f.json(line.Data))
+		}
+		if pending += text; strings.Count(pending, `"`)%2 == 1 && len(pending) < maxField {
+			pending += "\n"
+			return nil
+		}
+		var err error
+		fields, err = splitCSV(pending, fields[:0])
+		pending = ""
+		if err == nil && f == nil {
+			f = r.filer(p, slices.Clone(fields))
+			if f.table == nil {
+				err = errNoTable
+			} else {
+				r.out.Decoded(1)
+				return nil
+			}
+		}
+		if err == nil {
+			err = f.csv(fields)
+		}
+		return r.took(p, line, err)
+	})
+}
+
+// maxField bounds a quoted field that is never closed.
+const maxField = 1 << 20
+
+var (
+	errNoTable = errors.New("neither the file's name nor its columns are those of a table; see 'straggler schema'")
+	errQuotes  = errors.New("quotes are not closed, or stand within a field")
+)
+
+// took counts a record, or rejects it.
+func (r *reader) took(p ingest.Part, line ingest.Line, err error) error {
+	if err != nil {
+		r.out.RejectLine(p, line, err.Error())
+		return nil
+	}
+	r.out.Decoded(1)
+	return r.flush(false)
+}
+
+// splitCSV appends the fields of a record: fields between commas, quoted ones with quotes doubled.
+func splitCSV(s string, fields []string) ([]string, error) {
+	s = strings.TrimSuffix(s, "\r")
+	for {
+		if !strings.HasPrefix(s, `"`) {
+			f, rest, more := strings.Cut(s, ",")
+			if strings.Contains(f, `"`) {
+				return nil, errQuotes
+			}
+			fields = append(fields, f)
+			if !more {
+				return fields, nil
+			}
+			s = rest
+			continue
+		}
+		var b strings.Builder
+		s = s[1:]
+		for {
+			i := strings.IndexByte(s, '"')
+			if i < 0 {
+				return nil, errQuotes
+			}
+			b.WriteString(s[:i])
+			if s = s[i+1:]; !strings.HasPrefix(s, `"`) {
+				break
+			}
+			b.WriteByte('"')
+			s = s[1:]
+		}
+		fields = append(fields, b.String())
+		switch {
+		case s == "":
+			return fields, nil
+		case s[0] != ',':
+			return nil, errQuotes
+		}
+		s = s[1:]
+	}
+}

@@ -1,0 +1,61 @@
+package formats
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+)
+
+// corpus finds all inputs of the real logs, apart from those of machine learning, which no format reads.
+func corpus(t *testing.T) *ingest.Found {
+	t.Helper()
+	paths := slices.DeleteFunc(ingesttest.Corpus(t, "*"), func(p string) bool { return filepath.Base(p) == "ml" })
+	found, err := ingest.Find(t.Context(), All(), paths, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { found.Close() })
+	return found
+}
+
+// Every real log is recognised, by content alone and by one format only. What is not recognised is no log.
+func TestCorpusIsRecognised(t *testing.T) {
+	found := corpus(t)
+	if len(found.Inputs) == 0 {
+		t.Fatal("nothing was recognised")
+	}
+	for _, r := range found.Skipped {
+		switch base := filepath.Base(r.Name); {
+		case base == "MANIFEST.tsv", base == "truth.json", strings.HasSuffix(base, ".xml"), strings.HasPrefix(base, "appstatus_"):
+		default:
+			t.Errorf("%s: %s: %s", r.Name, r.Status, r.Reason)
+		}
+	}
+}
+
+// The laws hold on every real log, and on damaged ones: 20 mutants of each input of up to 1 MiB, for some seconds.
+func TestLawsOnCorpus(t *testing.T) {
+	found := corpus(t)
+	deadline := time.Now().Add(6 * time.Second)
+	mutated := 0
+	for _, in := range found.Inputs {
+		r := ingesttest.Laws(t, in.Format, in.Input)
+		if r.Err != nil && !ingest.IsCut(r.Err) {
+			t.Errorf("%s: %v", in.Name, r.Err)
+		}
+		size := int64(0)
+		for _, p := range in.Parts {
+			size += p.Size
+		}
+		if size <= 1<<20 && time.Now().Before(deadline) {
+			ingesttest.Mutants(t, in.Format, in.Input, 20)
+			mutated++
+		}
+	}
+	t.Logf("%d inputs, %d of them damaged in 20 ways", len(found.Inputs), mutated)
+}
