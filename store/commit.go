@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +156,7 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	}
 	for _, t := range c.Tables {
 		for _, f := range t.Files {
-			if path.Dir(f.Path) != path.Join("tables", t.Name) || !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+			if !plainName(t.Name) || f.Path != path.Join("tables", t.Name, path.Base(f.Path)) || f.Path == path.Join("tables", t.Name) {
 				return nil, fmt.Errorf("%w: it names a file outside its table: %q", ErrDamaged, f.Path)
 			}
 		}
