@@ -164,30 +164,35 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 // lines reads CSV, where a quoted field may go on in the next line, or JSON lines.
 func (r *reader) lines(ctx context.Context, p ingest.Part) error {
 	var f *filer
-	var pending string
+	var pending []byte // a record whose quoted field goes on
+	open := false
 	var fields []string
 	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
-		text := string(line.Data)
+		text := line.Data
 		if line.Number == 1 {
-			text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}
 		switch {
-		case pending == "" && strings.TrimSpace(text) == "":
+		case !open && len(bytes.TrimSpace(text)) == 0:
 			r.out.Decoded(1)
 			return nil
-		case pending == "" && text[0] == '{':
+		case !open && text[0] == '{':
 			if f == nil {
 				f = r.filer(p, nil)
 			}
 			return r.took(p, line, f.json(line.Data))
 		}
-		if pending += text; strings.Count(pending, `"`)%2 == 1 && len(pending) < maxField {
-			pending += "\n"
+		if bytes.Count(text, []byte{'"'})%2 == 1 {
+			open = !open
+		}
+		if pending = append(pending, text...); open && len(pending) < maxField {
+			pending = append(pending, '\n')
 			return nil
 		}
+		record := string(pending)
+		pending, open = pending[:0], false
 		var err error
-		fields, err = splitCSV(pending, fields[:0])
-		pending = ""
+		fields, err = splitCSV(record, fields[:0])
 		if err == nil && f == nil {
 			f = r.filer(p, slices.Clone(fields))
 			if f.table == nil {
