@@ -45,7 +45,7 @@ func (s *Sim) act(i int32) {
 			s.copyNow(i, task, a.where)
 		case doQueue:
 			if t := &s.tasks[task]; !t.done && !t.over {
-				s.queue = append(s.queue, queued{task: task, slower: a.slower})
+				s.enqueue(queued{task: task, slower: a.slower, first: a.first})
 			}
 		case doKill:
 			if s.runs(i, a) && s.tasks[task].live > 1 {
@@ -58,7 +58,7 @@ func (s *Sim) act(i int32) {
 		case doAvoid:
 			s.avoid(a.where, int64(a.till))
 		case doCancelCopies:
-			s.cancelCopies(i, task)
+			s.cancelCopies(a.where)
 		}
 	}
 	s.actions.list = s.actions.list[:0]
@@ -168,7 +168,7 @@ func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) int64 {
 		}
 		ratio = s.p.ratios[p.firstRatio+k]
 	}
-	by := float64(t.work) * float64(ratio) * float64(s.p.machines[machine].factor)
+	by := float64(t.work) * float64(ratio) * float64(s.p.machines[machine].at(s.now))
 	if machine != t.machine {
 		by *= float64(p.far)
 	}
@@ -178,30 +178,59 @@ func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) int64 {
 	return max(int64(by*1e6+0.5), 1)
 }
 
-// dequeue starts the copy that has waited longest.
-func (s *Sim) dequeue() {
-	q := s.queue[s.queueHead]
+// enqueue lets a copy wait: those that go first stand before all others, in the order in which they came.
+func (s *Sim) enqueue(q queued) {
+	n := len(s.queue)
+	if q.first {
+		for n = s.queueHead; n < len(s.queue) && s.queue[n].first; n++ {
+		}
+	}
+	s.queue = slices.Insert(s.queue, n, q)
+}
+
+// dequeue starts the copy that has waited longest of those that can be started, if any; of those that go first only
+// where firsts is set.
+func (s *Sim) dequeue(firsts bool) bool {
+	for n := s.queueHead; n < len(s.queue); n++ {
+		q := s.queue[n]
+		if q.first != firsts {
+			if firsts { // those that go first stand before the others
+				return false
+			}
+			continue
+		}
+		t := &s.tasks[q.task]
+		i := s.p.tasks[q.task].phase
+		over := t.done || t.over
+		slot := int32(-1)
+		if !over {
+			if slot = s.slotElsewhere(i, q.task, -1); slot < 0 && q.restart { // no other machine: anywhere
+				slot = s.free.from(0)
+			}
+			if slot < 0 {
+				continue
+			}
+		}
+		s.unqueue(n)
+		if q.restart {
+			t.pending--
+			s.phases[i].waiting--
+		}
+		if over {
+			n = s.queueHead - 1
+			continue
+		}
+		s.copy(i, q.task, slot, q.slower)
+		return true
+	}
+	return false
+}
+
+func (s *Sim) unqueue(n int) {
+	copy(s.queue[s.queueHead+1:n+1], s.queue[s.queueHead:n])
 	s.queueHead++
 	if s.queueHead == len(s.queue) {
 		s.queue, s.queueHead = s.queue[:0], 0
-	}
-	t := &s.tasks[q.task]
-	if q.first {
-		t.pending--
-	}
-	if t.done || t.over {
-		return
-	}
-	i := s.p.tasks[q.task].phase
-	if q.first {
-		s.phases[i].waiting--
-	}
-	if slot := s.slotElsewhere(i, q.task, -1); slot >= 0 {
-		s.copy(i, q.task, slot, q.slower)
-		return
-	}
-	if q.first { // no other machine: anywhere
-		s.copy(i, q.task, s.free.from(0), q.slower)
 	}
 }
 
@@ -214,21 +243,21 @@ func (s *Sim) restart(i, task int32, a *action) {
 	t := &s.tasks[task]
 	t.pending++
 	s.phases[i].waiting++
-	s.queue = slices.Insert(s.queue, s.queueHead, queued{task: task, first: true})
+	s.enqueue(queued{task: task, first: true, restart: true})
 }
 
-// cancelCopies ends the copies of a task that wait or run; one attempt is left.
-func (s *Sim) cancelCopies(i, task int32) {
+// cancelCopies ends the copies of a phase that wait or run; one attempt of each task is left.
+func (s *Sim) cancelCopies(i int32) {
+	p, run := &s.p.phases[i], &s.phases[i]
 	rest := s.queue[:s.queueHead]
 	for _, q := range s.queue[s.queueHead:] {
-		if q.task != task || q.first {
+		if s.p.tasks[q.task].phase != i || q.restart {
 			rest = append(rest, q)
 		}
 	}
 	s.queue = rest
-	run := &s.phases[i]
-	for n := 0; n < len(run.running) && s.tasks[task].live > 1; {
-		if r := &run.running[n]; r.Task == task-s.p.phases[i].firstTask && r.observed < 0 {
+	for n := 0; n < len(run.running); {
+		if r := &run.running[n]; r.observed < 0 && s.tasks[p.firstTask+r.Task].live > 1 {
 			s.kill(r.slot)
 			continue
 		}

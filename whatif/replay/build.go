@@ -260,7 +260,7 @@ func (d *draft) newTask(ph int32, row *Attempt) {
 	}
 	p.tasks++
 	d.jobs[p.job].taskCount++
-	d.tasks = append(d.tasks, task{phase: ph, ratio: -1, machine: -1, bytes: row.Bytes})
+	d.tasks = append(d.tasks, task{phase: ph, ratio: -1, machine: -1, bytes: -1, records: -1})
 }
 
 func (d *draft) newAttempt(row *Attempt) {
@@ -278,7 +278,7 @@ func (d *draft) newAttempt(row *Attempt) {
 		d.notes.NoMachine++
 	}
 	d.attempts = append(d.attempts, attempt{
-		task: t, slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: row.Ending == Succeeded && row.Finish != NoTime,
+		id: row.ID, again: row.Again, task: t, slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: row.Ending == Succeeded && row.Finish != NoTime,
 	})
 	d.attemptRow = append(d.attemptRow, row)
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))

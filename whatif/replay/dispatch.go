@@ -123,14 +123,14 @@ func (s *Sim) soloReady(a int32) {
 	s.setHead(-1-a, a)
 }
 
-// dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies. A task that
+// dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies; those that
+// a policy wants first come first. A task that
 // takes an idle slot before its observed wait is over comes last, when the instant holds nothing more: in the log it let
 // slots pass that others took in the same instant.
 func (s *Sim) dispatch() {
 	for s.idle() > 0 {
 		switch {
-		case s.queueHead < len(s.queue) && s.queue[s.queueHead].first:
-			s.dequeue()
+		case s.dequeue(true):
 		case len(s.ready) > 0:
 			s.claim(s.ready.pop().queue)
 		case s.pending():
@@ -138,8 +138,7 @@ func (s *Sim) dispatch() {
 		case len(s.soon) > 0:
 			s.claim(s.soon.pop().queue)
 		case s.claimHeld():
-		case s.queueHead < len(s.queue):
-			s.dequeue()
+		case s.dequeue(false):
 		default:
 			return
 		}
@@ -221,9 +220,9 @@ func (s *Sim) launch(turn, who, slot int32) {
 	m := s.p.tasks[at.task].machine
 	if int(slot) < len(s.p.slots) {
 		now := s.p.slots[slot].machine
-		if slot != at.slot && int(at.slot) < len(s.p.slots) {
+		if s.o.Took == nil && slot != at.slot && int(at.slot) < len(s.p.slots) {
 			if was := s.p.slots[at.slot].machine; was != now {
-				dur = scale(dur, s.p.machines[now].factor/s.p.machines[was].factor)
+				dur = scale(dur, s.p.machines[now].at(s.now)/s.p.machines[was].at(at.key))
 			}
 		}
 		m = now

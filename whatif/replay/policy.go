@@ -53,6 +53,7 @@ type action struct {
 	number int32
 	till   Time
 	slower float32
+	first  bool
 }
 
 // Copy starts a copy of a running task on any free slot of a machine on which the task is not running. It is left out
@@ -67,6 +68,11 @@ func (d *Actions) CopyOn(task, machine int32) {
 // QueueCopy starts a copy as soon as no task waits for the slot, unless the task is over by then. The task need not
 // have been started.
 func (d *Actions) QueueCopy(task int32) { d.list = append(d.list, action{verb: doQueue, task: task}) }
+
+// CopyFirst is QueueCopy of a copy that gets the next slot before tasks that were never started.
+func (d *Actions) CopyFirst(task int32) {
+	d.list = append(d.list, action{verb: doQueue, task: task, first: true})
+}
 
 // QueueSlowCopy is QueueCopy of a copy that takes factor times as long, as one that shares its input's bandwidth.
 func (d *Actions) QueueSlowCopy(task int32, factor float64) {
@@ -84,10 +90,10 @@ func (d *Actions) Restart(a Running) {
 	d.list = append(d.list, action{verb: doRestart, task: a.Task, where: a.slot, number: a.Number})
 }
 
-// CancelCopies takes copies of a task that wait for a slot out of the queue and kills those that run, as long as one
-// attempt remains.
-func (d *Actions) CancelCopies(task int32) {
-	d.list = append(d.list, action{verb: doCancelCopies, task: task})
+// CancelCopies takes the copies of a phase's tasks that wait for a slot out of the queue and kills those that run, as
+// long as one attempt of the task remains. The phase may be another than the one looked at.
+func (d *Actions) CancelCopies(phase int) {
+	d.list = append(d.list, action{verb: doCancelCopies, where: int32(phase)})
 }
 
 // LongestFirst makes the tasks of the phase start in descending order of their data. It works until the first is launched.

@@ -11,6 +11,7 @@ const NoTime = int64(-1 << 63)
 
 // Attempt is an attempt as the replay needs it; the rest of its row is left in the store.
 type Attempt struct {
+	ID       schema.Key
 	Phase    schema.Key
 	Task     int64
 	Start    int64 // µs since 1970, NoTime where unknown
@@ -23,6 +24,7 @@ type Attempt struct {
 	Ending   Ending
 	Local    Nearness
 	Copy     bool // the log calls it speculative
+	Again    bool // the log calls it a recomputation
 }
 
 // Ending is how an attempt ended.

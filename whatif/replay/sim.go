@@ -113,12 +113,14 @@ type jobRun struct {
 	phases   int32
 	released int64
 	ended    bool
+	memory   any
 }
 
 type queued struct {
-	task   int32
-	slower float32
-	first  bool // a restart: goes before tasks that were never started
+	task    int32
+	slower  float32
+	first   bool // goes before tasks that were never started
+	restart bool
 }
 
 // Run replays a pool. The outcome is valid until the next call.
@@ -216,7 +218,7 @@ func (s *Sim) releaseJob(j int32) {
 
 func (s *Sim) endJob(j int32) {
 	jb := &s.p.jobs[j]
-	s.jobs[j].ended = true
+	s.jobs[j].ended, s.jobs[j].memory = true, nil
 	s.out.Jobs[j].Took = s.now - s.jobs[j].released + jb.tail
 	for _, f := range jb.followers {
 		s.timers.push(timerOf(s.now+s.p.jobs[f].gap, jobReleased, f))

@@ -11,6 +11,7 @@ func FromTrace(t *schema.Trace) *Rows {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		r.Add(&AttemptRow{
+			AttemptID: a.AttemptID, Recompute: a.Recompute,
 			PhaseID: a.PhaseID, Task: a.Task, Number: a.Number, Machine: a.Machine, Executor: a.Executor,
 			StartTime: a.StartTime, FinishTime: a.FinishTime, Status: a.Status, Speculative: a.Speculative,
 			Locality: a.Locality, InputBytes: a.InputBytes, InputRecords: a.InputRecords,
@@ -21,6 +22,8 @@ func FromTrace(t *schema.Trace) *Rows {
 
 // AttemptRow is the part of a row of attempts that a replay reads.
 type AttemptRow struct {
+	AttemptID    schema.Key                   `col:"attempt_id"`
+	Recompute    bool                         `col:"recompute"`
 	PhaseID      schema.Key                   `col:"phase_id"`
 	Task         int64                        `col:"task"`
 	Number       int32                        `col:"number"`
@@ -38,6 +41,7 @@ type AttemptRow struct {
 // Add takes a row of attempts. Names are interned, so the row's strings may be reused.
 func (r *Rows) Add(a *AttemptRow) {
 	r.Attempts = append(r.Attempts, Attempt{
+		ID: a.AttemptID, Again: a.Recompute,
 		Phase: a.PhaseID, Task: a.Task, Number: a.Number,
 		Start: micros(a.StartTime), Finish: micros(a.FinishTime),
 		Bytes: a.InputBytes.Or(-1), Records: a.InputRecords.Or(-1),

@@ -120,6 +120,20 @@ func (v *View) FreeMachines(to []int32) []int32 {
 // Memory is where a policy keeps what it knows of the phase; nil at first.
 func (v *View) Memory() *any { return &v.s.phases[v.ph].memory }
 
+// JobMemory is where a policy keeps what it knows of the job; nil at first.
+func (v *View) JobMemory() *any { return &v.s.jobs[v.s.p.phases[v.ph].job].memory }
+
+// Records is the input records of a task, -1 where unknown.
+func (v *View) Records(task int32) int64 {
+	return v.s.p.tasks[v.s.p.phases[v.ph].firstTask+task].records
+}
+
+// Setting is a configuration value of the application, where the pool has one and its log says it.
+func (v *View) Setting(name string) (string, bool) { s, ok := v.s.p.Settings[name]; return s, ok }
+
+// Version is the version of the application's framework, empty where the log does not say.
+func (v *View) Version() string { return v.s.p.version() }
+
 // CheckAt is the first instant, at or after t, of the checks that the framework makes once every period.
 func (v *View) CheckAt(t, period Time) Time {
 	grid := Time(v.s.p.grid)

@@ -18,27 +18,29 @@ func (d *draft) model() {
 	for t := range dur {
 		dur[t] = math.NaN()
 	}
-	rec := make([]int64, len(d.tasks))
 	near := make([]Nearness, len(d.tasks))
+	began := make([]int64, len(d.tasks))
 	for a := range d.attempts {
 		at := &d.attempts[a]
 		t := at.task
 		row := d.attemptRow[a]
-		d.tasks[t].bytes, rec[t] = max(d.tasks[t].bytes, row.Bytes), max(rec[t], row.Records)
+		d.tasks[t].bytes, d.tasks[t].records = max(d.tasks[t].bytes, row.Bytes), max(d.tasks[t].records, row.Records)
 		if at.ok && at.dur > 0 {
-			dur[t], machine[t], near[t] = float64(at.dur)/1e6, d.machineOf(a), row.Local
-			d.tasks[t].bytes, rec[t] = row.Bytes, row.Records
+			dur[t], machine[t], near[t], began[t] = float64(at.dur)/1e6, d.machineOf(a), row.Local, d.start[a]
+			d.tasks[t].bytes, d.tasks[t].records = row.Bytes, row.Records
 		}
 	}
 	for i := range d.phases {
 		p := &d.phases[i]
 		r := span{int(p.firstTask), int(p.firstTask + p.tasks)}
-		d.phaseWork(r, dur, rec)
+		d.phaseWork(r, dur)
 		d.phaseLag(p, i)
 	}
-	d.machineFactors(dur, machine)
+	if !d.health() {
+		d.machineFactors(dur, machine)
+	}
 	for i := range d.phases {
-		d.phaseRatios(&d.phases[i], dur, machine, near)
+		d.phaseRatios(&d.phases[i], dur, machine, began, near)
 	}
 }
 
@@ -57,7 +59,7 @@ var shares = [...]float64{0, 0.25, 0.5, 0.75, 1}
 // phaseWork predicts the duration of each task of a phase from its data: median duration × (1 − θ + θ · x / median x),
 // with the x (bytes or records) and the θ of shares that leave the least absolute logarithmic error. Few tasks (under
 // five) can not choose; they take bytes in full, as MANTRI and DOLLY do.
-func (d *draft) phaseWork(r span, dur []float64, records []int64) {
+func (d *draft) phaseWork(r span, dur []float64) {
 	base := median(known(dur[r.from:r.to]))
 	if math.IsNaN(base) {
 		base = 0
@@ -68,7 +70,7 @@ func (d *draft) phaseWork(r span, dur []float64, records []int64) {
 	bytes := make([]float64, r.to-r.from)
 	recs := make([]float64, r.to-r.from)
 	for t := r.from; t < r.to; t++ {
-		bytes[t-r.from], recs[t-r.from] = float64(d.tasks[t].bytes), float64(records[t])
+		bytes[t-r.from], recs[t-r.from] = float64(d.tasks[t].bytes), float64(d.tasks[t].records)
 	}
 	best, bestErr := []float64(nil), math.Inf(1)
 	for _, x := range [][]float64{bytes, recs} {
@@ -134,6 +136,28 @@ func (d *draft) phaseLag(p *phase, i int) {
 	}
 }
 
+// health takes the factors that the analysis of causes found, which looked at windows of time; false where it did not run.
+func (d *draft) health() bool {
+	if len(d.rows.Health) == 0 {
+		return false
+	}
+	byName := make(map[string]int, len(d.machines))
+	for m := range d.machines {
+		byName[d.machines[m].name] = m
+	}
+	for i := range d.rows.Health {
+		h := &d.rows.Health[i]
+		m, ok := byName[h.Machine]
+		if !ok || !h.Factor.OK || !(h.Factor.V > 0) {
+			continue
+		}
+		from, till := d.at(int64(h.WindowStart)), d.at(int64(h.WindowEnd))
+		d.machines[m].windows = append(d.machines[m].windows, window{from, till, float32(h.Factor.V)})
+		d.notes.HealthWindows++
+	}
+	return true
+}
+
 // machineFactors estimates each machine's time relative to the others: the median of dur / (work · median ratio of the
 // phase) over its tasks, shrunk to 1 by how uncertain that median is, with (1 − (2·se/est)²)₊: below two standard errors
 // nothing is left. Phases of fewer than four tasks say nothing.
@@ -176,7 +200,7 @@ func (d *draft) machineFactors(dur []float64, on []int32) {
 
 // phaseRatios keeps the clean ratios of the tasks of a phase, for copies to draw from, and how much slower those were
 // that ran away from their data.
-func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, near []Nearness) {
+func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, began []int64, near []Nearness) {
 	p.firstRatio = int32(len(d.ratios))
 	var at, away []float64
 	for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
@@ -184,7 +208,7 @@ func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, near []Nearness
 		if !(dur[t] > 0) || w <= 0 {
 			continue
 		}
-		r := dur[t] / (w * float64(d.machines[on[t]].factor))
+		r := dur[t] / (w * float64(d.machines[on[t]].at(began[t])))
 		d.tasks[t].ratio = int32(len(d.ratios)) - p.firstRatio
 		d.ratios = append(d.ratios, float32(r))
 		switch near[t] {

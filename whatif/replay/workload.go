@@ -42,8 +42,25 @@ type slot struct {
 }
 
 type machine struct {
-	name   string
-	factor float32 // time relative to the other machines, 1 = like them
+	name    string
+	factor  float32 // time relative to the other machines, 1 = like them
+	windows []window
+}
+
+// window is a span of time in which a machine had a factor of its own.
+type window struct {
+	from, till int64
+	factor     float32
+}
+
+// at is the machine's factor at an instant.
+func (m *machine) at(t int64) float32 {
+	for i := range m.windows {
+		if w := &m.windows[i]; t >= w.from && t < w.till {
+			return w.factor
+		}
+	}
+	return m.factor
 }
 
 // job is a unit of work: it is released, its phases run, and it ends.
@@ -96,10 +113,12 @@ type task struct {
 	ratio    int32   // its own place among the ratios of its phase, -1 none
 	machine  int32   // where its first attempt ran
 	bytes    int64
+	records  int64
 }
 
 // attempt is an observed attempt.
 type attempt struct {
+	id      schema.Key
 	dur     int64 // from its start to its end; from the end of its parents where gated
 	lag     int64 // from its claim to its start
 	wait    int64 // at the head of its queue before it claimed
@@ -112,6 +131,7 @@ type attempt struct {
 	afterOK int32 // attempt released when the task succeeds at or after this one, -1 none
 	fork    int32 // observed copy released by its start, -1 none
 	ok      bool  // it succeeded
+	again   bool  // it makes an output again that was lost
 	gated   bool  // it began before its parents ended and ended after them
 	solo    int32 // its number among the attempts with a queue of their own, -1: it waits in the queue of its phase
 }
@@ -129,6 +149,7 @@ type Notes struct {
 	Gated            int // attempts that began before their parents ended
 	LonelyPhases     int // phases of one task: a copy has nothing to be drawn from
 	MachinesSlow     int // machines with a factor that differs from 1
+	HealthWindows    int // factors taken from the analysis of causes
 	JobsWithoutEnd   int
 	JobsWithoutStart int
 }
@@ -155,3 +176,10 @@ func (p *Pool) Tasks() int { return len(p.tasks) }
 func (p *Pool) Attempts() int { return len(p.attempts) }
 
 const forever = int64(math.MaxInt64)
+
+func (p *Pool) version() string {
+	if len(p.Applications) == 0 {
+		return ""
+	}
+	return p.Applications[0].FrameworkVersion.Or("")
+}

@@ -1,0 +1,104 @@
+package policy_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+	"straggler/whatif/scenario"
+)
+
+// cluster is a trace with slow machines, skewed and unlucky tasks, in jobs of two phases.
+func cluster(seed uint64, jobs, machines int) *replay.Workload {
+	r := rand.New(rand.NewPCG(seed, 3))
+	c := scenario.Cluster{Machines: scenario.Uniform(machines, 2), Version: "3.5.6"}
+	c.Machines[1].Factor = 3
+	arrival := 0.0
+	for range jobs {
+		j := scenario.Job{Arrival: arrival, Phases: []scenario.Phase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}}
+		for p := range j.Phases {
+			for range 1 + r.IntN(4*machines) {
+				bytes := int64(64<<20 + r.IntN(8<<20))
+				if r.IntN(40) == 0 {
+					bytes *= 5
+				}
+				t := scenario.Task{Seconds: float64(bytes) / (1 << 20), Bytes: bytes}
+				if r.IntN(15) == 0 {
+					t.Luck = 2 + 3*r.ExpFloat64()
+				}
+				j.Phases[p].Tasks = append(j.Phases[p].Tasks, t)
+			}
+		}
+		c.Jobs = append(c.Jobs, j)
+		arrival += 600 * r.ExpFloat64()
+	}
+	return replay.Build(c.Rows())
+}
+
+func run(t testing.TB, s *replay.Sim, p *replay.Pool, pol policy.Policy, seed int64) *replay.Outcome {
+	o := replay.Options{Policy: pol.New(), Seed: seed, Sigma: 0.1}
+	if f := pol.Durations(nil); f != nil {
+		o.Took = f(p)
+	}
+	out := s.Run(p, o)
+	if out.Stopped > 0 {
+		t.Fatalf("%s: %d jobs did not end", pol.Name, out.Stopped)
+	}
+	return out
+}
+
+func TestSurvey(t *testing.T) {
+	w := cluster(1, 30, 10)
+	var s replay.Sim
+	none := map[int]int64{}
+	for _, spec := range policy.Specs() {
+		pol, err := policy.ByName(spec.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var took, copies, wins, waste, slots int64
+		for _, p := range w.Pools {
+			out := run(t, &s, p, pol, 1)
+			for j, o := range out.Jobs {
+				if spec.Name == "none" {
+					none[j] = o.Took
+					if o.Took != p.Observed(j) {
+						t.Fatal("identity")
+					}
+				}
+				took += o.Took
+				copies += int64(o.Copies)
+				wins += int64(o.Wins)
+				waste += o.Waste
+				slots += o.Slots
+			}
+		}
+		t.Logf("%-16s mean %8.1f s copies %5d wins %5d waste %8.0f slots %9.0f events", spec.Name, float64(took)/1e6/float64(len(none)), copies, wins, float64(waste)/1e6, float64(slots)/1e6)
+	}
+}
+
+func BenchmarkPolicies(b *testing.B) {
+	w := cluster(2, 300, 50)
+	for _, spec := range policy.Specs() {
+		pol, _ := policy.ByName(spec.Name)
+		b.Run(spec.Name, func(b *testing.B) {
+			var s replay.Sim
+			n := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, p := range w.Pools {
+					run(b, &s, p, pol, int64(n))
+				}
+				n++
+			}
+			tasks := 0
+			for _, p := range w.Pools {
+				tasks += p.Attempts()
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(tasks), "ns/attempt")
+			_ = fmt.Sprint
+		})
+	}
+}

@@ -1,0 +1,181 @@
+package policy
+
+import (
+	"math"
+
+	"straggler/whatif/replay"
+)
+
+// Dolly clones small jobs in full when they start (DOLLY §3).
+//
+// Rules: for n tasks, straggler probability p and acceptable risk ε, c = ⌈ln(1 − (1 − ε)^{1/n}) / ln p⌉ clones of each
+// task are wanted. A job is cloned iff the clones in use plus c·n fit into the budget β·C of the C slots, and the slots in
+// use plus c·n stay under τ·C; otherwise it is not cloned at all. The first clone to finish wins, the others are killed.
+// A later phase never gets more clones than the one before it.
+//
+// p is the share of the tasks that finished in the last Period whose rate was under half the median of their phase, over
+// the whole pool; before any has finished it is P. Clones start after the tasks that wait, as 'indistinguishable' tasks.
+//
+// Admission: admission (the paper's), preempt (a job that does not fit takes the budget of larger jobs, whose clones are
+// killed), fcfs (whoever comes first takes what is left of the budget, in part where it does not suffice).
+//
+// Assignment of intermediate data (§4): when the clones of an upstream task all read its first finisher they share its
+// bandwidth. A clone of a later phase then takes 1 + contention · transfer times as long, transfer being the share of a
+// task that is reading. cac avoids contention at the price of waiting for the k-th upstream clone, cc accepts it, delay
+// waits up to ω for an exclusive copy. The replay kills the upstream losers at once, so only the cost of contention is
+// modelled: in full under cc, for the probability of finding no exclusive copy within ω under delay, and not at all under
+// cac, whose clones are handicapped by upstream stragglers instead: with probability 1 − (1 − p)^n a clone is of no use.
+type Dolly struct {
+	Risk       float64 `option:"risk" doc:"acceptable probability that the job straggles (ε)"`
+	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`
+	Ceiling    float64 `option:"ceiling" doc:"utilisation above which nothing is cloned (τ)"`
+	P          float64 `option:"p" doc:"straggler probability before any task has finished"`
+	Period     float64 `option:"period" unit:"s" doc:"how often p is computed anew"`
+	Admission  string  `option:"admission" doc:"admission, preempt or fcfs" words:"admission,preempt,fcfs"`
+	Assignment string  `option:"assignment" doc:"delay, cc or cac" words:"delay,cc,cac"`
+	Contention float64 `option:"contention" doc:"how much longer a shared transfer takes (DOLLY §4.3: a third at median)"`
+	Transfer   float64 `option:"transfer" doc:"share of a later phase's task that is reading (assumed)"`
+}
+
+var dollyDefaults = Dolly{
+	Risk: 0.05, Budget: 0.05, Ceiling: 0.8, P: 0.1, Period: 3600,
+	Admission: "admission", Assignment: "delay", Contention: 0.35, Transfer: 0.3,
+}
+
+type dolly struct {
+	Dolly
+	p          float64
+	next       replay.Time
+	tasks      int
+	stragglers int
+	cloned     []clonedPhase
+}
+
+type clonedPhase struct {
+	phase, size, clones int
+	memory              *dollyPhase
+}
+
+type dollyPhase struct {
+	counted int
+	rates   sample
+	over    bool
+}
+
+// dollyJob is how many clones the job's earlier phases got.
+type dollyJob struct{ clones int }
+
+// Clones is how many clones of each of n tasks keep the probability that one straggles under risk (DOLLY §3.2).
+func Clones(n int, p, risk float64) int {
+	if p <= 0 {
+		return 1
+	}
+	if p >= 1 {
+		return math.MaxInt32
+	}
+	return max(int(math.Ceil(math.Log(1-math.Pow(1-risk, 1/float64(n)))/math.Log(p)-1e-9)), 1)
+}
+
+func (d *dolly) Look(v *replay.View, do *replay.Actions) replay.Again {
+	p, ok := (*v.Memory()).(*dollyPhase)
+	if !ok {
+		p = &dollyPhase{}
+		*v.Memory() = p
+		d.clone(v, do, p)
+	}
+	d.count(v, p)
+	return replay.Again{End: true}
+}
+
+// count adds the finished attempts of a phase to the estimate of p.
+func (d *dolly) count(v *replay.View, p *dollyPhase) {
+	for _, done := range v.Done()[p.counted:] {
+		rate := data(v, done.Task) / max(done.Took.Seconds(), 1e-6)
+		d.tasks++
+		if m := p.rates.median(); rate < m/2 {
+			d.stragglers++
+		}
+		p.rates.add(rate)
+	}
+	p.counted = len(v.Done())
+	p.over = p.counted >= v.Tasks()
+	if v.Now() >= d.next {
+		if d.tasks >= 100 {
+			d.p = float64(d.stragglers) / float64(d.tasks)
+			d.tasks, d.stragglers = 0, 0
+		}
+		d.next = v.Now() + replay.Seconds(d.Period)
+	}
+}
+
+// clone decides on the clones of a phase when it is released.
+func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
+	if d.p == 0 {
+		d.p = d.P
+	}
+	job, first := (*v.JobMemory()).(*dollyJob)
+	first = !first
+	n := v.Tasks()
+	c := Clones(n, d.p, d.Risk)
+	if first {
+		job = &dollyJob{clones: c}
+		*v.JobMemory() = job
+	}
+	c = min(c, job.clones)
+	used := v.Speculating() + v.Queued()
+	budget := int(d.Budget * float64(v.Slots()))
+	busy := v.Slots() - v.Free()
+	fits := c > 1 && used+c*n <= budget && float64(busy+v.Queued()+c*n) <= d.Ceiling*float64(v.Slots())
+	if !fits && c > 1 && d.Admission == "preempt" {
+		fits = d.preempt(v, do, c*n-(budget-used), n)
+	}
+	extra := (c - 1) * n
+	if !fits {
+		extra = 0
+		if c > 1 && d.Admission == "fcfs" {
+			extra = min(max(budget-used, 0), (c-1)*n)
+		}
+		job.clones = 1 + extra/n
+	}
+	slow := d.slower(first, n, c)
+	for k := range extra {
+		do.QueueSlowCopy(int32(k%n), slow)
+	}
+	if extra > 0 {
+		d.cloned = append(d.cloned, clonedPhase{v.Phase(), n, c, p})
+	}
+}
+
+// slower is how much longer a clone of a phase that reads from an earlier one takes.
+func (d *dolly) slower(first bool, n, c int) float64 {
+	if first || c <= 1 {
+		return 1
+	}
+	switch d.Assignment {
+	case "cc":
+		return 1 + d.Contention*d.Transfer
+	case "cac":
+		return 1
+	}
+	// Within ω all but the stragglers among the upstream clones have finished.
+	return 1 + d.Contention*d.Transfer*d.p
+}
+
+// preempt kills the clones of larger phases until a smaller one fits.
+func (d *dolly) preempt(v *replay.View, do *replay.Actions, need, n int) bool {
+	freed := 0
+	for k := 0; k < len(d.cloned); {
+		c := d.cloned[k]
+		switch {
+		case c.memory.over:
+			d.cloned = append(d.cloned[:k], d.cloned[k+1:]...)
+		case c.size > n && freed < need:
+			do.CancelCopies(c.phase)
+			freed += c.size * (c.clones - 1)
+			d.cloned = append(d.cloned[:k], d.cloned[k+1:]...)
+		default:
+			k++
+		}
+	}
+	return freed >= need
+}

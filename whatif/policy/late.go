@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"math"
+	"slices"
+
+	"straggler/whatif/replay"
+)
+
+// LATE is Longest Approximate Time to End (LATE §4).
+//
+// Rules: when a node asks for work, no task of the phase waits and fewer than cap × slots copies run: a node whose total
+// progress (finished tasks of the job plus the scores of its running ones) is below the slow_node percentile of all nodes
+// is refused. Of the attempts that have run for a minute and were never copied, the one with the longest estimated time
+// left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase.
+// rate = score / elapsed, time left = (1 − score) / rate. Locality plays no part.
+//
+// Early acts before all tasks have been started, as the variant of MANTRI §6.3 does: a copy then takes the slot of a
+// waiting task. Nodes are asked every Heartbeat, and when an attempt has ended.
+type LATE struct {
+	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
+	SlowNode  float64 `option:"slow_node" doc:"percentile of node progress below which a node gets no copies"`
+	SlowTask  float64 `option:"slow_task" doc:"percentile of progress rates below which a task may be copied"`
+	Age       float64 `option:"age" unit:"s" doc:"how long a task must have run"`
+	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often nodes ask for work"`
+	Early     bool    `option:"early" doc:"act while tasks still wait for slots (MANTRI §6.3)"`
+}
+
+var lateDefaults = LATE{Cap: 0.1, SlowNode: 0.25, SlowTask: 0.25, Age: 60, Heartbeat: 1}
+
+type late struct {
+	LATE
+	nodes   []float64
+	rates   []float64
+	free    []int32
+	ordered []float64
+}
+
+// lateJob is the finished work of a job by machine.
+type lateJob map[int32]float64
+
+// latePhase is what is known of a phase: how many of its finished attempts were counted, and their rates.
+type latePhase struct {
+	counted int
+	rates   sample
+}
+
+// TimeLeft is LATE's estimate of the time that an attempt still needs (§4).
+func TimeLeft(score, elapsed float64) float64 {
+	if score <= 0 {
+		return math.Inf(1)
+	}
+	return (1 - score) / (score / elapsed)
+}
+
+func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
+	phase, job := l.count(v)
+	again := replay.Again{At: v.Now() + replay.Seconds(l.Heartbeat), End: true}
+	waiting := v.Waiting() > 0
+	if waiting && !l.Early {
+		return replay.Again{End: true}
+	}
+	if !l.Early {
+		if a, wait := idleUntil(v, l.Age, l.Heartbeat); wait {
+			return a
+		}
+	}
+	room := max(int(l.Cap*float64(v.Slots())+1e-9), 1) - v.Speculating() - v.Queued()
+	if room <= 0 {
+		return again
+	}
+	candidates := l.rank(v, phase)
+	if len(candidates) == 0 {
+		return again
+	}
+	if waiting {
+		for _, c := range candidates[:min(room, len(candidates))] {
+			do.CopyFirst(c.task)
+		}
+		return again
+	}
+	l.assign(v, do, candidates, job, room)
+	return again
+}
+
+// count adds the attempts that have finished since the last look.
+func (l *late) count(v *replay.View) (*latePhase, lateJob) {
+	phase, ok := (*v.Memory()).(*latePhase)
+	if !ok {
+		phase = &latePhase{}
+		*v.Memory() = phase
+	}
+	job, ok := (*v.JobMemory()).(lateJob)
+	if !ok {
+		job = lateJob{}
+		*v.JobMemory() = job
+	}
+	done := v.Done()
+	for _, d := range done[phase.counted:] {
+		job[d.Machine]++
+		if d.Took > 0 {
+			phase.rates.add(1 / d.Took.Seconds())
+		}
+	}
+	phase.counted = len(done)
+	return phase, job
+}
+
+type candidate struct {
+	task    int32
+	machine int32
+	left    float64
+}
+
+// rank lists the attempts that may be copied, longest time left first.
+func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
+	running := v.Running()
+	l.rates = append(l.rates[:0], phase.rates.values()...)
+	for i := range running {
+		if e := v.Elapsed(&running[i]).Seconds(); e > 0 {
+			l.rates = append(l.rates, v.Progress(&running[i])/e)
+		}
+	}
+	slices.Sort(l.rates)
+	slow := quantile(l.rates, l.SlowTask)
+	var out []candidate
+	for i := range running {
+		a := &running[i]
+		elapsed := v.Elapsed(a).Seconds()
+		if elapsed < l.Age || elapsed <= 0 || v.Copies(a.Task) > 1 || v.Launched(a.Task) > 0 {
+			continue
+		}
+		score := v.Progress(a)
+		if score/elapsed < slow || l.SlowTask >= 1 {
+			out = append(out, candidate{a.Task, a.Machine, TimeLeft(score, elapsed)})
+		}
+	}
+	slices.SortFunc(out, func(a, b candidate) int {
+		switch {
+		case a.left > b.left:
+			return -1
+		case a.left < b.left:
+			return 1
+		}
+		return int(a.task) - int(b.task)
+	})
+	return out
+}
+
+// assign gives the nodes that ask, one after the other, the best candidate that does not run there.
+func (l *late) assign(v *replay.View, do *replay.Actions, candidates []candidate, job lateJob, room int) {
+	threshold := l.nodeThreshold(v, job)
+	l.free = v.FreeMachines(l.free[:0])
+	for _, m := range l.free {
+		if room == 0 || len(candidates) == 0 {
+			return
+		}
+		if l.nodes[m] < threshold {
+			continue
+		}
+		n := slices.IndexFunc(candidates, func(c candidate) bool { return c.machine != m })
+		if n < 0 {
+			continue
+		}
+		do.CopyOn(candidates[n].task, m)
+		candidates = slices.Delete(candidates, n, n+1)
+		room--
+	}
+}
+
+// nodeThreshold fills nodes with the total progress of every machine and returns the percentile.
+func (l *late) nodeThreshold(v *replay.View, job lateJob) float64 {
+	l.nodes = slices.Grow(l.nodes[:0], v.Machines())[:v.Machines()]
+	clear(l.nodes)
+	for m, done := range job {
+		l.nodes[m] = done
+	}
+	running := v.Running()
+	for i := range running {
+		l.nodes[running[i].Machine] += v.Progress(&running[i])
+	}
+	l.ordered = append(l.ordered[:0], l.nodes...)
+	slices.Sort(l.ordered)
+	return quantile(l.ordered, l.SlowNode)
+}

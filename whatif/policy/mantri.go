@@ -1,0 +1,296 @@
+package policy
+
+import (
+	"math"
+	"slices"
+
+	"straggler/whatif/replay"
+)
+
+// Mantri restarts and duplicates tasks where that saves time and resources (MANTRI §5.1, §5.4, §5.5).
+//
+// Rules, every Δ = min(10 s, a tenth of a task's life):
+//   - of the copies of a task that have run for Δ, all but the fastest α are killed;
+//   - while tasks wait for slots: a task is killed and restarted when t_rem > E(t_new) + Δ, at most γ times, and
+//     duplicated, before the waiting tasks, when P(t_rem > t_new · (c+1)/c) > δ, c being its running copies;
+//   - when none waits: it is duplicated when E(t_rem − t_new) > ρΔ. (Line 10 of the printed pseudocode has the sign
+//     reversed; the text of §5.1 has it right.)
+//
+// Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains
+// most goes first. Tasks are launched in descending order of their data (longest).
+//
+// t_rem = elapsed · d/d_read − elapsed; a running average of the reports smooths it. t_new = rate · d, the rates being
+// those of the phase's finished attempts, and of the running ones as they stand until five have finished; so a task that
+// is long because it has more data is left alone. The location factor is 1 and the scheduling lag 0: a live scheduler's
+// knowledge of either is not in a log. Network-aware placement (§5.2) and protection against recomputation (§5.3) need
+// a model of the network and of losses and are not part of this policy.
+type Mantri struct {
+	Alpha   int     `option:"alpha" doc:"copies of a task that are kept"`
+	Gamma   int     `option:"gamma" doc:"times a task may be restarted"`
+	Delta   float64 `option:"delta" doc:"probability of saving resources above which a task is duplicated while others wait"`
+	Rho     float64 `option:"rho" doc:"periods of reports that a duplicate must save when none waits"`
+	Report  float64 `option:"report" unit:"s" doc:"longest period of progress reports"`
+	Restart bool    `option:"restart" doc:"kill and restart"`
+	Copy    bool    `option:"duplicate" doc:"duplicate"`
+	Longest bool    `option:"longest" doc:"launch tasks in descending order of their data (§5.4)"`
+}
+
+var mantriDefaults = Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10, Restart: true, Copy: true, Longest: true}
+
+type mantri struct {
+	Mantri
+	found  []mantriCase
+	copies map[int32][]int
+}
+
+type mantriPhase struct {
+	counted  int
+	rates    sample // seconds per unit of data
+	took     sample
+	restarts map[int32]int
+	copied   map[int32]replay.Time
+	left     map[copyOf]float64 // smoothed t_rem
+	begun    bool
+}
+
+type copyOf struct{ task, number int32 }
+
+// mantriCase is an attempt that might be restarted or duplicated.
+type mantriCase struct {
+	a       replay.Running
+	left    float64
+	gain    float64
+	restart bool
+}
+
+func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
+	p, ok := (*v.Memory()).(*mantriPhase)
+	if !ok {
+		p = &mantriPhase{restarts: map[int32]int{}, copied: map[int32]replay.Time{}, left: map[copyOf]float64{}}
+		*v.Memory() = p
+		if m.Longest {
+			do.LongestFirst()
+		}
+		return v.In(replay.Second) // tasks run by then, and tell how long they take
+	}
+	m.count(v, p)
+	delta := m.period(v, p)
+	if delta <= 0 {
+		return v.In(replay.Second)
+	}
+	rates := m.rates(v, p, delta)
+	if rates.n() > 0 {
+		m.prune(v, do, p, delta)
+		if v.Waiting() > 0 {
+			m.whileWaiting(v, do, p, rates, delta)
+		} else {
+			m.whenIdle(v, do, p, rates, delta)
+		}
+	}
+	return v.In(replay.Seconds(delta))
+}
+
+func (m *mantri) count(v *replay.View, p *mantriPhase) {
+	for _, d := range v.Done()[p.counted:] {
+		p.rates.add(d.Took.Seconds() / data(v, d.Task))
+		p.took.add(d.Took.Seconds())
+	}
+	p.counted = len(v.Done())
+}
+
+// data is the input of a task, 1 where the log does not say.
+func data(v *replay.View, task int32) float64 {
+	if b := v.Bytes(task); b > 0 {
+		return float64(b)
+	}
+	return 1
+}
+
+// period is Δ: ten seconds, or a tenth of the median task as far as it is known.
+func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
+	life := p.took.median()
+	if math.IsNaN(life) {
+		var seen sample
+		running := v.Running()
+		for i := range running {
+			if score := v.Progress(&running[i]); score > 0 {
+				seen.add(v.Elapsed(&running[i]).Seconds() / score)
+			}
+		}
+		if life = seen.median(); math.IsNaN(life) {
+			return 0
+		}
+	}
+	return max(min(m.Report, life/10), 1e-3)
+}
+
+// rates are those of the finished attempts; until five have finished the running ones that have reported count too.
+func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) *sample {
+	if p.rates.n() >= 5 {
+		return &p.rates
+	}
+	s := &sample{}
+	for _, r := range p.rates.values() {
+		s.add(r)
+	}
+	running := v.Running()
+	for i := range running {
+		a := &running[i]
+		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
+		if elapsed >= delta && score > 0 {
+			s.add(elapsed / score / data(v, a.Task))
+		}
+	}
+	return s
+}
+
+// remaining is t_rem, averaged with what it was estimated to be at the last report.
+func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) float64 {
+	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
+	if score <= 0 {
+		return math.Inf(1)
+	}
+	left := elapsed/score - elapsed
+	key := copyOf{a.Task, a.Number}
+	if before, ok := p.left[key]; ok && !math.IsInf(before, 0) {
+		left = (left + max(before-delta, 0)) / 2
+	}
+	p.left[key] = left
+	return left
+}
+
+// prune kills all but the fastest copies of each task.
+func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta float64) {
+	if m.copies == nil {
+		m.copies = map[int32][]int{}
+	}
+	clear(m.copies)
+	running := v.Running()
+	var tasks []int32
+	for i := range running {
+		if a := &running[i]; v.Copies(a.Task) > m.Alpha && v.Elapsed(a).Seconds() >= delta {
+			if m.copies[a.Task] == nil {
+				tasks = append(tasks, a.Task)
+			}
+			m.copies[a.Task] = append(m.copies[a.Task], i)
+		}
+	}
+	slices.Sort(tasks)
+	for _, t := range tasks {
+		own := m.copies[t]
+		slices.SortFunc(own, func(a, b int) int {
+			if x, y := v.Progress(&running[a]), v.Progress(&running[b]); x != y {
+				x, y = m.estimate(v, &running[a]), m.estimate(v, &running[b])
+				if x < y {
+					return -1
+				}
+				return 1
+			}
+			return int(running[a].Number - running[b].Number)
+		})
+		for _, i := range own[min(m.Alpha, len(own)):] {
+			do.Kill(running[i])
+		}
+	}
+}
+
+func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
+	return TimeLeft(v.Progress(a), v.Elapsed(a).Seconds())
+}
+
+// RestartNow is whether MANTRI kills and restarts a task while others wait.
+func RestartNow(left, mean, delta float64) bool { return left > mean+delta }
+
+// whileWaiting restarts and duplicates while tasks wait for slots.
+func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates *sample, delta float64) {
+	m.found = m.found[:0]
+	running := v.Running()
+	for i := range running {
+		a := &running[i]
+		if v.Elapsed(a).Seconds() < delta {
+			continue
+		}
+		left, d, c := m.remaining(v, p, a, delta), data(v, a.Task), float64(v.Copies(a.Task))
+		mean := rates.mean() * d
+		switch {
+		case m.Restart && c == 1 && p.restarts[a.Task] < m.Gamma && RestartNow(left, mean, delta):
+			m.found = append(m.found, mantriCase{*a, left, left - mean, true})
+		case m.Copy && m.mayCopy(v, p, a, delta) && 1-rates.above(left*c/((c+1)*d)) > m.Delta:
+			m.found = append(m.found, mantriCase{*a, left, left - mean, false})
+		}
+	}
+	m.inOrder()
+	for _, c := range m.found {
+		if c.restart {
+			p.restarts[c.a.Task]++
+			do.Restart(c.a)
+		} else {
+			p.copied[c.a.Task] = v.Now()
+			do.CopyFirst(c.a.Task)
+		}
+	}
+}
+
+// whenIdle duplicates with slots that nobody wants.
+func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, rates *sample, delta float64) {
+	free := v.Free()
+	if !m.Copy || free == 0 {
+		return
+	}
+	m.found = m.found[:0]
+	running := v.Running()
+	for i := range running {
+		a := &running[i]
+		if v.Elapsed(a).Seconds() < delta || !m.mayCopy(v, p, a, delta) {
+			continue
+		}
+		left := m.remaining(v, p, a, delta)
+		if gain := left - rates.mean()*data(v, a.Task); gain > m.Rho*delta {
+			m.found = append(m.found, mantriCase{*a, left, gain, false})
+		}
+	}
+	m.inOrder()
+	for _, c := range m.found[:min(free, len(m.found))] {
+		p.copied[c.a.Task] = v.Now()
+		do.Copy(c.a.Task)
+	}
+}
+
+// mayCopy is false for a task that was copied within Δ or has three copies, and for all but its fastest copy.
+func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) bool {
+	if v.Copies(a.Task) >= 3 {
+		return false
+	}
+	last, ok := p.copied[a.Task]
+	if ok && (v.Now()-last).Seconds() < delta {
+		return false
+	}
+	if v.Copies(a.Task) == 1 {
+		return !ok || v.Launched(a.Task) > 0
+	}
+	running := v.Running()
+	mine := m.estimate(v, a)
+	for i := range running {
+		b := &running[i]
+		if b.Task != a.Task || b.Number == a.Number {
+			continue
+		}
+		if e := v.Elapsed(b).Seconds(); e < delta || m.estimate(v, b) < mine || m.estimate(v, b) == mine && b.Number < a.Number {
+			return false
+		}
+	}
+	return true
+}
+
+// inOrder sorts the cases by what they gain, most first.
+func (m *mantri) inOrder() {
+	slices.SortFunc(m.found, func(a, b mantriCase) int {
+		switch {
+		case a.gain > b.gain:
+			return -1
+		case a.gain < b.gain:
+			return 1
+		}
+		return int(a.a.Task) - int(b.a.Task)
+	})
+}

@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Option describes one option of a policy. Options are the fields of a struct that carry an `option` tag.
+type Option struct {
+	Name    string
+	Unit    string
+	Doc     string
+	Words   []string // allowed values, where it takes words
+	Default string
+}
+
+// options lists the options of a struct.
+func options(defaults any) []Option {
+	v := reflect.ValueOf(defaults)
+	if !v.IsValid() {
+		return nil
+	}
+	var out []Option
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		o := Option{Name: f.Tag.Get("option"), Unit: f.Tag.Get("unit"), Doc: f.Tag.Get("doc"), Default: text(v.Field(i))}
+		if w := f.Tag.Get("words"); w != "" {
+			o.Words = strings.Split(w, ",")
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// text is a value as options are written.
+func text(v reflect.Value) string {
+	if v.Kind() == reflect.Float64 && math.IsNaN(v.Float()) {
+		return "log"
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// set changes one option in a pointer to a struct.
+func set(policy string, options any, name, value string) error {
+	v := reflect.ValueOf(options).Elem()
+	var names []string
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Tag.Get("option") != name {
+			names = append(names, f.Tag.Get("option"))
+			continue
+		}
+		if err := parse(v.Field(i), value, f.Tag.Get("words")); err != nil {
+			return fmt.Errorf("policy %s: option %s: %w", policy, name, err)
+		}
+		return nil
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("policy %s has no option %q: it has none", policy, name)
+	}
+	return fmt.Errorf("policy %s has no option %q; it has %s", policy, name, strings.Join(names, ", "))
+}
+
+func parse(f reflect.Value, value, words string) error {
+	switch f.Kind() {
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(value, 64)
+		if value == "log" {
+			x, err = math.NaN(), nil
+		}
+		if err != nil || math.IsInf(x, 0) || x < 0 {
+			return fmt.Errorf("%q is not a number from 0 up", value)
+		}
+		f.SetFloat(x)
+	case reflect.Int:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not a whole number from 0 up", value)
+		}
+		f.SetInt(int64(n))
+	case reflect.Bool:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", value)
+		}
+		f.SetBool(b)
+	case reflect.String:
+		if !slices.Contains(strings.Split(words, ","), value) {
+			return fmt.Errorf("%q is none of %s", value, words)
+		}
+		f.SetString(value)
+	}
+	return nil
+}
+
+// encode writes options as a JSON object in the order of the struct.
+func encode(options any) string {
+	v := reflect.ValueOf(options)
+	if !v.IsValid() {
+		return "{}"
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range v.NumField() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		value := any(v.Field(i).Interface())
+		if x, ok := value.(float64); ok && math.IsNaN(x) {
+			value = "log"
+		}
+		data, err := json.Marshal(value)
+		if err != nil { // numbers, words and truth values only
+			panic(err)
+		}
+		fmt.Fprintf(&b, "%q:%s", v.Type().Field(i).Tag.Get("option"), data)
+	}
+	b.WriteByte('}')
+	return b.String()
+}

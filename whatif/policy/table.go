@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"straggler/schema"
+	"straggler/whatif/replay"
+)
+
+// Spec is a row of the table of policies.
+type Spec struct {
+	Name     string
+	Doc      string // one line
+	Source   string
+	Progress bool // its decisions depend on the progress of running attempts
+	Ideal    bool // a bound that no live scheduler could reach
+	Cause    schema.Cause
+	defaults any
+	make     func(options any) replay.Policy
+	ideal    replay.Ideal
+}
+
+// Policy is a policy with its options.
+type Policy struct {
+	*Spec
+	options any
+}
+
+// specs is the one list of policies; it is never changed.
+var specs = []*Spec{
+	{Name: "none", Doc: "no copies, no kills: the log as it was", Source: "the baseline of all savings"},
+	row("hadoop", "native speculation of Hadoop 0.20: progress 0.2 under the average", "LATE §2.1", true, hadoopDefaults,
+		func(o Hadoop) replay.Policy { return &hadoop{o} }),
+	row("mapreduce", "backup copies of all running tasks near the end of a phase", "MANTRI §7", false, mapReduceDefaults,
+		func(o MapReduce) replay.Policy { return &mapReduce{o} }),
+	row("dryad", "copies of tasks past the 75th percentile of durations", "MANTRI §7", false, dryadDefaults,
+		func(o Dryad) replay.Policy { return &dryad{o} }),
+	row("late", "Longest Approximate Time to End", "LATE §4", true, lateDefaults,
+		func(o LATE) replay.Policy { return &late{LATE: o} }),
+	row("late-early", "LATE that acts before all tasks have started", "MANTRI §6.3", true, lateEarly,
+		func(o LATE) replay.Policy { return &late{LATE: o} }),
+	row("mantri", "resource-aware restarts and duplicates, longest task first", "MANTRI §5", true, mantriDefaults,
+		func(o Mantri) replay.Policy { return &mantri{Mantri: o} }),
+	row("dolly", "full clones of small jobs", "DOLLY §3", false, dollyDefaults,
+		func(o Dolly) replay.Policy { return &dolly{Dolly: o} }),
+	row("spark", "Spark's speculation with the log's own settings and version", "TaskSetManager", false, sparkOwn,
+		func(o Spark) replay.Policy { return &spark{Spark: o} }),
+	row("spark3", "Spark 3.x speculation with its defaults", "TaskSetManager 3.5", false, spark3,
+		func(o Spark) replay.Policy { return &spark{Spark: o} }),
+	row("spark4", "Spark 4.x speculation with its defaults", "TaskSetManager 4.0", false, spark4,
+		func(o Spark) replay.Policy { return &spark{Spark: o} }),
+	row("mrv2", "Hadoop MapReduce 2 DefaultSpeculator as coded", "DefaultSpeculator", true, mrv2Defaults,
+		func(o MRv2) replay.Policy { return &mrv2{o} }),
+	row("mrv2-intended", "the same with the slow task threshold that the code ignores", "DefaultSpeculator", true, mrv2Intended,
+		func(o MRv2) replay.Policy { return &mrv2{o} }),
+	row("blacklist", "avoid machines that are likely to cause stragglers", "DOLLY §2.1.2", false, blacklistDefaults,
+		func(o Blacklist) replay.Policy { return &blacklist{Blacklist: o} }),
+	ideal("noskew", "every task takes the mean of its phase", "MANTRI §6.1", replay.NoSkew),
+	ideal("choptail", "every task takes the mean of its phase without the worst quartile", "MANTRI §6.1", replay.NoSkewChopTail),
+	ideal("medianrate", "no task is slower than the median rate of its phase", "DOLLY §2.1.1", replay.MedianRate),
+	ideal("no-recompute", "lost outputs are made again in no time", "MANTRI §6.1", replay.NoRecompute),
+	cause("no-data-skew", "without the seconds blamed on data skew", schema.DataSkew),
+	cause("no-network", "without the seconds blamed on the network", schema.Network),
+	cause("no-bad-machine", "without the seconds blamed on bad machines", schema.BadMachine),
+	cause("no-transient", "without the seconds blamed on passing trouble", schema.Transient),
+}
+
+var (
+	lateEarly    = with(lateDefaults, func(o *LATE) { o.Early = true })
+	mrv2Intended = with(mrv2Defaults, func(o *MRv2) { o.Intended = true })
+)
+
+func with[O any](o O, change func(*O)) O { change(&o); return o }
+
+func row[O any](name, doc, source string, progress bool, defaults O, make func(O) replay.Policy) *Spec {
+	return &Spec{
+		Name: name, Doc: doc, Source: source, Progress: progress, defaults: defaults,
+		make: func(options any) replay.Policy { return make(options.(O)) },
+	}
+}
+
+func ideal(name, doc, source string, f replay.Ideal) *Spec {
+	return &Spec{Name: name, Doc: doc, Source: source, Ideal: true, ideal: f}
+}
+
+func cause(name, doc string, c schema.Cause) *Spec {
+	return &Spec{Name: name, Doc: doc, Source: "MANTRI figure 7", Ideal: true, Cause: c}
+}
+
+// Specs is the table of policies. The caller must not change it.
+func Specs() []*Spec { return specs }
+
+// Options are the options of a policy with their defaults.
+func (s *Spec) Options() []Option { return options(s.defaults) }
+
+// ByName finds a policy with its default options.
+func ByName(name string) (Policy, error) {
+	var names []string
+	for _, s := range specs {
+		if s.Name == name {
+			return Policy{Spec: s, options: s.defaults}, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Policy{}, fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// With is the policy with one option changed.
+func (p Policy) With(option, value string) (Policy, error) {
+	if p.defaults == nil {
+		return p, fmt.Errorf("policy %s has no options", p.Name)
+	}
+	o := reflect.New(reflect.TypeOf(p.options))
+	o.Elem().Set(reflect.ValueOf(p.options))
+	if err := set(p.Name, o.Interface(), option, value); err != nil {
+		return p, err
+	}
+	p.options = o.Elem().Interface()
+	return p, nil
+}
+
+// Own is a policy of the user's own making. Its function is called once a replay.
+func Own(name string, make func() replay.Policy) Policy {
+	return Policy{Spec: &Spec{Name: name, Doc: "user's own", Progress: true, make: func(any) replay.Policy { return make() }}}
+}
+
+// Parameters are the options as a JSON object.
+func (p Policy) Parameters() string { return encode(p.options) }
+
+// New is a policy for one replay; nil for none and for ideals, which change durations instead.
+func (p Policy) New() replay.Policy {
+	if p.make == nil {
+		return nil
+	}
+	return p.make(p.options)
+}
+
+// Durations is how an ideal changes the durations of a log; nil where the policy is none. The seconds are those that
+// the analysis blames on the ideal's cause, by attempt.
+func (p Policy) Durations(seconds map[schema.Key]float64) replay.Ideal {
+	if p.Cause != "" {
+		return replay.Without(seconds)
+	}
+	return p.ideal
+}

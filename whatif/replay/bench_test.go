@@ -1,0 +1,58 @@
+package replay_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"straggler/whatif/replay"
+	"straggler/whatif/scenario"
+)
+
+// bench is n tasks on 1 000 machines of 10 slots: jobs of two phases, one in fifty tasks slow.
+func bench(n int) *replay.Workload {
+	r := rand.New(rand.NewPCG(7, 7))
+	c := scenario.Cluster{Machines: scenario.Uniform(1000, 10)}
+	for arrival := 0.0; n > 0; arrival += r.ExpFloat64() * 0.6 {
+		size := min(n/2+1, 1+int(r.ExpFloat64()*60))
+		j := scenario.Job{Arrival: arrival, Phases: []scenario.Phase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}}
+		for p := range j.Phases {
+			for range size {
+				t := scenario.Task{Seconds: 20 + 20*r.Float64(), Bytes: 64 << 20}
+				if r.IntN(50) == 0 {
+					t.Luck = 3 + r.ExpFloat64()
+				}
+				j.Phases[p].Tasks = append(j.Phases[p].Tasks, t)
+				n--
+			}
+		}
+		c.Jobs = append(c.Jobs, j)
+	}
+	return replay.Build(c.Rows())
+}
+
+func BenchmarkNone(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		b.Run(map[int]string{100_000: "100k", 1_000_000: "1M"}[n], func(b *testing.B) {
+			w := bench(n)
+			var s replay.Sim
+			s.Run(w.Pools[0], replay.Options{})
+			b.ReportAllocs()
+			b.ResetTimer()
+			events := int64(0)
+			for b.Loop() {
+				for _, p := range w.Pools {
+					events += s.Run(p, replay.Options{}).Events
+				}
+			}
+			b.ReportMetric(float64(events)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+			b.ReportMetric(float64(events)/float64(b.N), "events")
+		})
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		bench(100_000)
+	}
+}

@@ -1,0 +1,124 @@
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"straggler/schema"
+)
+
+// Ideal is a way to change the durations of attempts that no policy could: what a perfect remedy would have given. It
+// gives a duration in µs for every attempt of the pool, for Options.Took.
+type Ideal func(p *Pool) []int64
+
+// NoSkew gives every task of a phase the mean duration of its tasks (MANTRI §6.1).
+func NoSkew(p *Pool) []int64 { return p.level(0) }
+
+// NoSkewChopTail gives every task of a phase the mean of the durations without the worst quartile (MANTRI §6.1).
+func NoSkewChopTail(p *Pool) []int64 { return p.level(0.25) }
+
+// level gives every successful attempt of a phase the mean of what is left when the longest share is dropped.
+func (p *Pool) level(drop float64) []int64 {
+	took := p.observed()
+	p.eachPhase(func(ok []int32) {
+		durs := make([]int64, len(ok))
+		for n, a := range ok {
+			durs[n] = took[a]
+		}
+		slices.Sort(durs)
+		keep := durs[:max(len(durs)-int(drop*float64(len(durs))), 1)]
+		sum := int64(0)
+		for _, d := range keep {
+			sum += d
+		}
+		for _, a := range ok {
+			took[a] = sum / int64(len(keep))
+		}
+	})
+	return took
+}
+
+// MedianRate gives every task that is slower than the median rate of its phase the median rate (DOLLY §2): bytes over
+// the median of bytes per second, or the median duration where the bytes of a task are unknown or none.
+func MedianRate(p *Pool) []int64 {
+	took := p.observed()
+	p.eachPhase(func(ok []int32) {
+		x := make([]float64, len(ok))
+		bytes := true
+		for _, a := range ok {
+			bytes = bytes && p.tasks[p.attempts[a].task].bytes > 0 && took[a] > 0
+		}
+		for n, a := range ok {
+			x[n] = 1
+			if bytes {
+				x[n] = float64(p.tasks[p.attempts[a].task].bytes)
+			}
+		}
+		rates := make([]float64, 0, len(ok))
+		for n, a := range ok {
+			if took[a] > 0 {
+				rates = append(rates, x[n]/float64(took[a]))
+			}
+		}
+		mid := median(rates)
+		for n, a := range ok {
+			if mid > 0 {
+				took[a] = min(took[a], int64(x[n]/mid+0.5))
+			}
+		}
+	})
+	return took
+}
+
+// NoRecompute takes no time for attempts that make a lost output again.
+func NoRecompute(p *Pool) []int64 {
+	took := p.observed()
+	for a := range p.attempts {
+		if p.attempts[a].again || p.phases[p.tasks[p.attempts[a].task].phase].recompute {
+			took[a] = 0
+		}
+	}
+	return took
+}
+
+// Without takes the seconds that a cause is blamed for off the attempts that it slowed. Seconds that made an attempt
+// faster stay.
+func Without(seconds map[schema.Key]float64) Ideal {
+	return func(p *Pool) []int64 {
+		took := p.observed()
+		for a := range p.attempts {
+			if s := seconds[p.attempts[a].id]; s > 0 {
+				took[a] = max(took[a]-int64(math.Round(s*1e6)), 0)
+			}
+		}
+		return took
+	}
+}
+
+// observed are the durations of the log.
+func (p *Pool) observed() []int64 {
+	took := make([]int64, len(p.attempts))
+	for a := range p.attempts {
+		took[a] = p.attempts[a].dur
+	}
+	return took
+}
+
+// eachPhase calls do with the successful attempts of each phase that has any.
+func (p *Pool) eachPhase(do func(ok []int32)) {
+	for i := range p.phases {
+		till := int32(len(p.attempts))
+		if i+1 < len(p.phases) {
+			till = p.phases[i+1].first
+		}
+		var ok []int32
+		for a := p.phases[i].first; a < till; a++ {
+			if p.attempts[a].ok {
+				ok = append(ok, a)
+			}
+		}
+		if len(ok) > 0 {
+			do(ok)
+		}
+	}
+}
