@@ -195,7 +195,7 @@ func (d *duckDB) Materialize(ctx context.Context, name, sql string) error {
 			return err
 		}
 	}
-	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+strings.TrimRight(sql, "; \t\r\n"))
+	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+trimStatement(sql))
 }
 
 // exec runs a statement for its effect.
@@ -223,14 +223,16 @@ func (d *duckDB) query(ctx context.Context, sql string, guarded bool) (_ *Rows, 
 	if err := r.prepare(sql, guarded); err != nil {
 		return nil, err
 	}
+	if cast, ok := r.castSQL(sql); ok {
+		mapping.DestroyPrepare(&r.stmt)
+		if err := r.prepare(cast, false); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.execute(ctx); err != nil {
 		return nil, err
 	}
-	columns, err := r.describe()
-	if err != nil {
-		return nil, err
-	}
-	return &Rows{columns: columns, source: r, ctx: ctx}, nil
+	return &Rows{columns: r.describe(), source: r, ctx: ctx}, nil
 }
 
 // connect takes an idle connection or makes one. All of them see the same tables.
@@ -343,6 +345,28 @@ func (r *result) prepare(sql string, guarded bool) error {
 	return nil
 }
 
+// castSQL is the prepared query with its lists, dates and other values that have no portable type cast to text by
+// DuckDB itself, and whether there are such.
+func (r *result) castSQL(sql string) (string, bool) {
+	if mapping.PreparedStatementType(r.stmt) != mapping.StatementTypeSelect {
+		return "", false
+	}
+	need := false
+	list := make([]string, mapping.PreparedStatementColumnCount(r.stmt))
+	for i := range list {
+		t := mapping.PreparedStatementColumnLogicalType(r.stmt, mapping.IdxT(i))
+		_, cast := typeOf(t).portable()
+		mapping.DestroyLogicalType(&t)
+		list[i] = fmt.Sprintf("#%d", i+1)
+		if cast {
+			need = true
+			list[i] = "CAST(" + list[i] + " AS VARCHAR)"
+		}
+		list[i] += " AS " + quoteName(mapping.PreparedStatementColumnName(r.stmt, mapping.IdxT(i)))
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + trimStatement(sql) + "\n)", need
+}
+
 // execute starts the statement. With a streaming result most of the work is done while it is read.
 func (r *result) execute(ctx context.Context) error {
 	return r.interruptible(ctx, func() error {
@@ -392,18 +416,20 @@ func (r *result) interruptible(ctx context.Context, call func() error) error {
 	return err
 }
 
-func (r *result) describe() ([]Column, error) {
+func (r *result) describe() []Column {
 	n := int(mapping.ColumnCount(&r.res))
 	columns := make([]Column, n)
 	r.readers = make([]reader, n)
 	r.batch.cols = make([]vector, n)
 	for i := range n {
 		t := mapping.ColumnLogicalType(&r.res, mapping.IdxT(i))
-		r.readers[i] = newReader(t)
+		from := typeOf(t)
 		mapping.DestroyLogicalType(&t)
-		columns[i] = Column{Name: mapping.ColumnName(&r.res, mapping.IdxT(i)), Type: r.readers[i].typ, Native: r.readers[i].shape.String()}
+		to, _ := from.portable()
+		r.readers[i] = reader{from: from, to: to}
+		columns[i] = Column{Name: mapping.ColumnName(&r.res, mapping.IdxT(i)), Type: to, Native: from.String()}
 	}
-	return columns, nil
+	return columns
 }
 
 func (r *result) next(ctx context.Context) (*batch, error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -14,55 +13,23 @@ import (
 )
 
 // How DuckDB's vectors become the portable types: integers of up to 32 bits INTEGER, wider ones BIGINT (an error where
-// a value does not fit), FLOAT and DECIMAL DOUBLE, all kinds of instants TIMESTAMP, and everything else the text that
-// DuckDB itself would write.
+// a value does not fit), FLOAT and DECIMAL DOUBLE, all kinds of instants TIMESTAMP, and everything else STRING, which
+// DuckDB itself has to cast it to.
 
-// shape is a DuckDB type with its parts.
-type shape struct {
+// duckType is a DuckDB type.
+type duckType struct {
 	id       mapping.Type
-	physical mapping.Type // of DECIMAL and ENUM: what it is stored as
-	scale    int          // DECIMAL
-	width    int          // DECIMAL
-	length   int          // ARRAY
-	words    []string     // ENUM
-	names    []string     // STRUCT, UNION
-	parts    []shape      // LIST, ARRAY, MAP: the child; STRUCT, UNION: the members
+	physical mapping.Type // what a DECIMAL is stored as
+	scale    int          // of a DECIMAL
+	width    int          // of a DECIMAL
 }
 
-func shapeOf(t mapping.LogicalType) shape {
-	s := shape{id: mapping.GetTypeId(t)}
-	part := func(child mapping.LogicalType) {
-		s.parts = append(s.parts, shapeOf(child))
-		mapping.DestroyLogicalType(&child)
+func typeOf(t mapping.LogicalType) duckType {
+	d := duckType{id: mapping.GetTypeId(t)}
+	if d.id == mapping.TypeDecimal {
+		d.physical, d.scale, d.width = mapping.DecimalInternalType(t), int(mapping.DecimalScale(t)), int(mapping.DecimalWidth(t))
 	}
-	switch s.id {
-	case mapping.TypeDecimal:
-		s.physical, s.scale, s.width = mapping.DecimalInternalType(t), int(mapping.DecimalScale(t)), int(mapping.DecimalWidth(t))
-	case mapping.TypeEnum:
-		s.physical = mapping.EnumInternalType(t)
-		for i := range mapping.IdxT(mapping.EnumDictionarySize(t)) {
-			s.words = append(s.words, mapping.EnumDictionaryValue(t, i))
-		}
-	case mapping.TypeList:
-		part(mapping.ListTypeChildType(t))
-	case mapping.TypeArray:
-		s.length = int(mapping.ArrayTypeArraySize(t))
-		part(mapping.ArrayTypeChildType(t))
-	case mapping.TypeMap:
-		part(mapping.MapTypeKeyType(t))
-		part(mapping.MapTypeValueType(t))
-	case mapping.TypeStruct:
-		for i := range mapping.StructTypeChildCount(t) {
-			s.names = append(s.names, mapping.StructTypeChildName(t, i))
-			part(mapping.StructTypeChildType(t, i))
-		}
-	case mapping.TypeUnion:
-		for i := range mapping.UnionTypeMemberCount(t) {
-			s.names = append(s.names, mapping.UnionTypeMemberName(t, i))
-			part(mapping.UnionTypeMemberType(t, i))
-		}
-	}
-	return s
+	return d
 }
 
 var typeNames = map[mapping.Type]string{
@@ -76,56 +43,40 @@ var typeNames = map[mapping.Type]string{
 	mapping.TypeBit: "BIT", mapping.TypeEnum: "ENUM", mapping.TypeSQLNull: "NULL", mapping.TypeBigNum: "BIGNUM",
 }
 
-func (s shape) String() string {
-	members := func() string {
-		parts := make([]string, len(s.parts))
-		for i, p := range s.parts {
-			parts[i] = quoteName(s.names[i]) + " " + p.String()
-		}
-		return strings.Join(parts, ", ")
+func (d duckType) String() string {
+	if d.id == mapping.TypeDecimal {
+		return fmt.Sprintf("DECIMAL(%d,%d)", d.width, d.scale)
 	}
-	switch s.id {
-	case mapping.TypeDecimal:
-		return fmt.Sprintf("DECIMAL(%d,%d)", s.width, s.scale)
-	case mapping.TypeList:
-		return s.parts[0].String() + "[]"
-	case mapping.TypeArray:
-		return fmt.Sprintf("%v[%d]", s.parts[0], s.length)
-	case mapping.TypeMap:
-		return fmt.Sprintf("MAP(%v, %v)", s.parts[0], s.parts[1])
-	case mapping.TypeStruct:
-		return "STRUCT(" + members() + ")"
-	case mapping.TypeUnion:
-		return "UNION(" + members() + ")"
-	}
-	if n, ok := typeNames[s.id]; ok {
+	if n, ok := typeNames[d.id]; ok {
 		return n
 	}
-	return fmt.Sprintf("type %d", s.id)
+	return fmt.Sprintf("type %d", d.id)
+}
+
+// portable is the type that values come as, and whether DuckDB has to cast them to it.
+func (d duckType) portable() (t schema.Type, cast bool) {
+	switch d.id {
+	case mapping.TypeBoolean:
+		return schema.Bool, false
+	case mapping.TypeTinyInt, mapping.TypeSmallInt, mapping.TypeInteger, mapping.TypeUTinyInt, mapping.TypeUSmallInt:
+		return schema.Int, false
+	case mapping.TypeBigInt, mapping.TypeUInteger, mapping.TypeUBigInt, mapping.TypeHugeInt, mapping.TypeUHugeInt:
+		return schema.BigInt, false
+	case mapping.TypeFloat, mapping.TypeDouble, mapping.TypeDecimal:
+		return schema.Double, false
+	case mapping.TypeTimestamp, mapping.TypeTimestampS, mapping.TypeTimestampMS, mapping.TypeTimestampNS, mapping.TypeTimestampTZ:
+		return schema.Timestamp, false
+	case mapping.TypeVarchar:
+		return schema.String, false
+	}
+	return schema.String, true
 }
 
 // reader turns the vectors of one column into the portable type.
 type reader struct {
-	shape shape
-	typ   schema.Type
+	from  duckType
+	to    schema.Type
 	arena []byte
-}
-
-func newReader(t mapping.LogicalType) reader {
-	r := reader{shape: shapeOf(t), typ: schema.String}
-	switch r.shape.id {
-	case mapping.TypeBoolean:
-		r.typ = schema.Bool
-	case mapping.TypeTinyInt, mapping.TypeSmallInt, mapping.TypeInteger, mapping.TypeUTinyInt, mapping.TypeUSmallInt:
-		r.typ = schema.Int
-	case mapping.TypeBigInt, mapping.TypeUInteger, mapping.TypeUBigInt, mapping.TypeHugeInt, mapping.TypeUHugeInt:
-		r.typ = schema.BigInt
-	case mapping.TypeFloat, mapping.TypeDouble, mapping.TypeDecimal:
-		r.typ = schema.Double
-	case mapping.TypeTimestamp, mapping.TypeTimestampS, mapping.TypeTimestampMS, mapping.TypeTimestampNS, mapping.TypeTimestampTZ:
-		r.typ = schema.Timestamp
-	}
-	return r
 }
 
 // read fills out with the n values of a vector.
@@ -135,7 +86,7 @@ func (r *reader) read(vec mapping.Vector, n int, out *vector) error {
 		out.valid = unsafe.Slice((*uint64)(p), (n+63)/64)
 	}
 	p := mapping.VectorGetData(vec)
-	switch r.shape.id {
+	switch r.from.id {
 	case mapping.TypeBoolean:
 		out.bools = unsafe.Slice((*bool)(p), n)
 	case mapping.TypeInteger:
@@ -159,7 +110,7 @@ func (r *reader) read(vec mapping.Vector, n int, out *vector) error {
 	case mapping.TypeVarchar:
 		r.readStrings(p, n, out)
 	default:
-		return r.convert(vec, p, n, out)
+		return r.convert(p, n, out)
 	}
 	return nil
 }
@@ -224,33 +175,31 @@ func (r *reader) readStrings(p unsafe.Pointer, n int, out *vector) {
 }
 
 // convert is for the types that need work value by value.
-func (r *reader) convert(vec mapping.Vector, p unsafe.Pointer, n int, out *vector) error {
-	switch r.typ {
+func (r *reader) convert(p unsafe.Pointer, n int, out *vector) error {
+	switch r.to {
 	case schema.BigInt, schema.Timestamp:
 		out.ints = grown(out.ints, n)
 	case schema.Double:
 		out.floats = grown(out.floats, n)
-	case schema.String:
-		out.strings = grown(out.strings, n)
+	default:
+		return fmt.Errorf("%v is a type that can not be read; cast it to STRING in the query", r.from)
 	}
 	for i := range n {
 		if out.null(i) {
 			continue
 		}
-		switch r.typ {
+		switch r.to {
 		case schema.BigInt:
-			v := r.shape.integer(p, i)
+			v := r.from.integer(p, i)
 			if !v.IsInt64() {
 				return fmt.Errorf("%v does not fit into BIGINT; cast it to DOUBLE or STRING in the query", v)
 			}
 			out.ints[i] = v.Int64()
 		case schema.Timestamp:
-			out.ints[i] = r.shape.micros(p, i)
+			out.ints[i] = r.from.micros(p, i)
 		case schema.Double:
-			f, _ := new(big.Rat).SetFrac(r.shape.integer(p, i), pow10(r.shape.scale)).Float64()
+			f, _ := new(big.Rat).SetFrac(r.from.integer(p, i), pow10(r.from.scale)).Float64()
 			out.floats[i] = f
-		case schema.String:
-			out.strings[i] = r.shape.text(vec, i, false)
 		}
 	}
 	return nil
@@ -269,10 +218,10 @@ type huge struct {
 }
 
 // integer is the value of an integer or the unscaled value of a DECIMAL.
-func (s shape) integer(p unsafe.Pointer, i int) *big.Int {
-	id := s.id
+func (d duckType) integer(p unsafe.Pointer, i int) *big.Int {
+	id := d.id
 	if id == mapping.TypeDecimal {
-		id = s.physical
+		id = d.physical
 	}
 	switch id {
 	case mapping.TypeSmallInt:
@@ -293,12 +242,12 @@ func (s shape) integer(p unsafe.Pointer, i int) *big.Int {
 }
 
 // micros is an instant of any precision in microseconds. Infinite instants stay so.
-func (s shape) micros(p unsafe.Pointer, i int) int64 {
+func (d duckType) micros(p unsafe.Pointer, i int) int64 {
 	v := at[int64](p, i)
 	if v == math.MaxInt64 || v == -math.MaxInt64 {
 		return v
 	}
-	switch s.id {
+	switch d.id {
 	case mapping.TypeTimestampS:
 		return v * 1e6
 	case mapping.TypeTimestampMS:

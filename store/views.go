@@ -93,7 +93,7 @@ func literalPath(path string) string {
 func selectList(t *schema.Table, have []string) string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		name, typ := quoteName(c.Name), duckType(c.Type)
+		name, typ := quoteName(c.Name), sqlType(c.Type)
 		at := slices.IndexFunc(have, func(h string) bool { return strings.HasPrefix(h, c.Name+" ") })
 		switch {
 		case at < 0:
@@ -107,7 +107,7 @@ func selectList(t *schema.Table, have []string) string {
 	return strings.Join(parts, ", ")
 }
 
-func duckType(t schema.Type) string {
+func sqlType(t schema.Type) string {
 	if t == schema.Timestamp {
 		return "TIMESTAMPTZ"
 	}
