@@ -112,7 +112,10 @@ func (c *parquetColumn) add(v any) {
 }
 
 func writeGroup(out *file.Writer, columns []parquetColumn) error {
-	group := out.AppendRowGroup()
+	group, err := out.AppendRowGroupChecked()
+	if err != nil {
+		return err
+	}
 	for i := range columns {
 		w, err := group.NextColumn()
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -115,12 +114,4 @@ func writeFile(name string, body func(io.Writer) error) (err error) {
 		os.Chmod(temp, info.Mode().Perm())
 	}
 	return os.Rename(temp, name)
-}
-
-// list is a sentence's list: a, b and c.
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }

@@ -1,0 +1,172 @@
+package straggler
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The table of packages in ARCHITECTURE.md is the law about imports; this holds the code against it.
+
+const module = "straggler"
+
+// drivers are the modules that speak to databases. Only store may.
+var drivers = []string{"database/sql", "github.com/duckdb/", "github.com/marcboeker/", "github.com/beltran/gohive"}
+
+// rule is a row of the table.
+type rule struct {
+	pkg     string
+	allowed []string // packages; "all" is all of them
+	family  bool     // "its sub-packages": those of the first package that it may import
+}
+
+// readRules parses the rows that look like: | `pkg` | its one job | may import |
+func readRules(t *testing.T) []rule {
+	t.Helper()
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []rule
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
+			continue
+		}
+		r := rule{pkg: strings.Trim(strings.TrimSpace(cells[1]), "`")}
+		for _, word := range strings.Split(cells[3], ",") {
+			switch word = strings.Trim(strings.TrimSpace(word), "`"); word {
+			case "–":
+			case "its sub-packages":
+				r.family = true
+			default:
+				r.allowed = append(r.allowed, word)
+			}
+		}
+		rules = append(rules, r)
+	}
+	if len(rules) < 8 {
+		t.Fatalf("ARCHITECTURE.md has a table of %d packages, which can not be all", len(rules))
+	}
+	return rules
+}
+
+// ruleOf is the row that a package is under: its own, or that of the nearest package above it.
+func ruleOf(rules []rule, pkg string) *rule {
+	for p := pkg; p != "."; p = path.Dir(p) {
+		if i := slices.IndexFunc(rules, func(r rule) bool { return r.pkg == p }); i >= 0 {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// allows says whether a package under the rule may import another.
+func (r *rule) allows(rules []rule, imported string) bool {
+	target := ruleOf(rules, imported)
+	if target == nil {
+		return false
+	}
+	if target == r || slices.Contains(r.allowed, "all") || slices.Contains(r.allowed, imported) {
+		return true
+	}
+	if r.family && strings.HasPrefix(imported, r.allowed[0]+"/") {
+		return true
+	}
+	// A package that may be imported brings the ones below it that have no row of their own.
+	return slices.Contains(r.allowed, target.pkg)
+}
+
+// imports gives what each package imports, by package directory.
+func imports(t *testing.T, tests bool) map[string][]string {
+	t.Helper()
+	found := make(map[string][]string)
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || name != "." && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") != tests {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(name))
+		for _, spec := range f.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[pkg] = append(found[pkg], p)
+		}
+		if len(f.Imports) == 0 {
+			found[pkg] = append(found[pkg], []string{}...)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestImports(t *testing.T) {
+	rules := readRules(t)
+	for _, r := range rules {
+		if info, err := os.Stat(r.pkg); err != nil || !info.IsDir() {
+			t.Errorf("ARCHITECTURE.md has a row for %s, which is no package", r.pkg)
+		}
+	}
+	for pkg, paths := range imports(t, false) {
+		r := ruleOf(rules, pkg)
+		if r == nil {
+			t.Errorf("package %s has no row in ARCHITECTURE.md", pkg)
+			continue
+		}
+		for _, p := range paths {
+			if p, ok := strings.CutPrefix(p, module+"/"); ok && !r.allows(rules, p) {
+				t.Errorf("%s imports %s, and the row of %s in ARCHITECTURE.md does not allow it", pkg, p, r.pkg)
+			}
+		}
+	}
+}
+
+func TestOnlyStoreKnowsDatabases(t *testing.T) {
+	for _, tests := range []bool{false, true} {
+		for pkg, paths := range imports(t, tests) {
+			for _, p := range paths {
+				if pkg != "store" && slices.ContainsFunc(drivers, func(d string) bool { return p == d || strings.HasPrefix(p, d) }) {
+					t.Errorf("%s imports %s: only store speaks to databases", pkg, p)
+				}
+			}
+		}
+	}
+}
+
+// The rules can tell wrong from right: without this, a table that is read wrongly would allow everything.
+func TestRulesForbid(t *testing.T) {
+	rules := readRules(t)
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"store", "schema", true}, {"schema", "store", false}, {"ingest/spark", "ingest", true}, {"ingest", "schema", true},
+		{"ingest/spark", "detect", false}, {"ingest/formats", "ingest/spark", true}, {"detect", "report", false},
+		{"report", "cmd/straggler", false}, {"cmd/straggler", "report", true}, {"causes", "whatif", false},
+	} {
+		if r := ruleOf(rules, c.from); r == nil || r.allows(rules, c.to) != c.want {
+			t.Errorf("%s importing %s is allowed: want %v", c.from, c.to, c.want)
+		}
+	}
+}
