@@ -71,7 +71,11 @@ func (f *file) hash(ctx context.Context) (*tally, error) {
 	defer raw.Close()
 	t := newTally(nil)
 	r := &tallied{r: raw, t: t}
-	buf := make([]byte, 1<<20)
+	size := f.size + 1 // so that the end is seen with the last bytes
+	if f.size < 0 {
+		size = 1 << 20
+	}
+	buf := make([]byte, min(max(size, 4<<10), 1<<20))
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err

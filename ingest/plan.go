@@ -36,6 +36,7 @@ func (r *run) plan(ctx context.Context, formats []Format, paths []string) error 
 			continue
 		}
 		r.jobs = append(r.jobs, j)
+		r.streams = r.streams || in.size() < 0
 		r.total.Add(max(in.size(), 0))
 	}
 	r.inputs.Store(int64(len(r.jobs)))
@@ -69,35 +70,45 @@ func (r *run) withoutStates(found []recognised) []recognised {
 // withoutCopies keeps the first of the inputs that have the same content under different names. Only those of equal size
 // have to be hashed.
 func (r *run) withoutCopies(ctx context.Context, found []recognised) ([]recognised, error) {
-	sizes := make(map[int64]int)
-	for i := range found {
-		sizes[found[i].size()]++
+	prints, err := r.printsOfEquals(ctx, found)
+	if err != nil {
+		return nil, err
 	}
 	first := make(map[string]string)
 	var out []recognised
 	for i := range found {
 		in := &found[i]
-		if size := in.size(); size <= 0 || sizes[size] == 1 {
-			out = append(out, *in)
-			continue
-		}
-		sums, err := in.sums(ctx, &tallies{list: make([]*tally, len(in.files))})
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			out = append(out, *in) // reading it will meet the error again
-			continue
-		}
-		print := fingerprint(sums)
-		if name, ok := first[print]; ok {
+		if name, ok := first[prints[i]]; ok && prints[i] != "" {
 			r.duplicate(in, "its content is that of "+name)
 			continue
 		}
-		first[print] = in.name
+		first[prints[i]] = in.name
 		out = append(out, *in)
 	}
 	return out, nil
+}
+
+// printsOfEquals are the fingerprints of the inputs that have the size of another one; "" of the others, and of those
+// that can not be read: reading them later will meet the error again.
+func (r *run) printsOfEquals(ctx context.Context, found []recognised) ([]string, error) {
+	sizes := make(map[int64]int)
+	for i := range found {
+		sizes[found[i].size()]++
+	}
+	prints := make([]string, len(found))
+	err := parallel(ctx, r.o.Parallel, len(found), func(next func() (int, bool)) error {
+		for i, ok := next(); ok; i, ok = next() {
+			in := &found[i]
+			if size := in.size(); size <= 0 || sizes[size] == 1 {
+				continue
+			}
+			if sums, err := in.sums(ctx, &tallies{list: make([]*tally, len(in.files))}); err == nil {
+				prints[i] = fingerprint(sums)
+			}
+		}
+		return nil
+	})
+	return prints, err
 }
 
 func (r *run) duplicate(in *recognised, why string) {

@@ -49,24 +49,15 @@ type Progress struct {
 // of kind ErrUnreadable when none could be read and of kind ErrNothingToRead when there was none. Everything else that
 // returns an error, such as a full disk, leaves the store as it was.
 func Run(ctx context.Context, st *store.Store, formats []Format, paths []string, o Options) (Summary, error) {
-	began := time.Now()
-	r := &run{store: st, o: o}
-	err := r.prepare(formats)
-	if err != nil {
+	for left := 3; ; left-- {
+		r := &run{store: st, o: o.withDefaults()}
+		err := r.run(ctx, formats, paths)
+		// Another run has brought one of the inputs meanwhile. What the store has now decides what is left to do.
+		if left > 0 && (errors.Is(err, store.ErrIngested) || errors.Is(err, store.ErrKeys)) && !r.streams {
+			continue
+		}
 		return r.summary, err
 	}
-	defer func() { r.spool.close() }()
-	stop := r.report(ctx)
-	defer stop()
-	if err = r.plan(ctx, formats, paths); err == nil && len(r.jobs) > 0 {
-		err = r.read(ctx, began)
-	}
-	r.summary.Seconds = time.Since(began).Seconds()
-	r.summary.total()
-	if err == nil {
-		err = r.summary.verdict()
-	}
-	return r.summary, err
 }
 
 // run is one run.
@@ -76,6 +67,7 @@ type run struct {
 	known   *known
 	spool   *spool
 	jobs    []*job
+	streams bool // an input can not be read again
 	summary Summary
 
 	inputs  atomic.Int64
@@ -95,19 +87,26 @@ type job struct {
 	err    error // of reading
 }
 
-func (r *run) prepare(formats []Format) (err error) {
+func (r *run) run(ctx context.Context, formats []Format, paths []string) (err error) {
+	began := time.Now()
 	if !r.o.Shard.valid() {
 		return fmt.Errorf("ingest: %w: there is no shard %d of %d", ErrUse, r.o.Shard.K, r.o.Shard.N)
 	}
-	if r.o.Parallel <= 0 {
-		r.o.Parallel = runtime.GOMAXPROCS(0)
+	if r.known, err = load(r.store); err != nil {
+		return err
 	}
-	if r.o.Stdin == nil {
-		r.o.Stdin = os.Stdin
-	}
-	r.o.Limits = r.o.Limits.withDefaults()
 	r.spool = newSpool(r.o.TempDir, r.o.Limits.Spool)
-	r.known, err = load(r.store)
+	defer r.spool.close()
+	stop := r.report(ctx)
+	defer stop()
+	if err = r.plan(ctx, formats, paths); err == nil && len(r.jobs) > 0 {
+		err = r.read(ctx, began)
+	}
+	r.summary.Seconds = time.Since(began).Seconds()
+	r.summary.total()
+	if err == nil {
+		err = r.summary.verdict()
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -609,4 +610,45 @@ func TestRejectsAreBounded(t *testing.T) {
 	if line != 13 {
 		t.Errorf("the last line is %d", line)
 	}
+}
+
+// A store that can not be written to any more ends the run, and holds what it held.
+func TestStoreFails(t *testing.T) {
+	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1), "b.log": toyLog("b", 1)})
+	st := newStore(t)
+	run(t, st, ingest.Options{}, filepath.Join(dir, "a.log"))
+	f := toy()
+	f.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+		os.RemoveAll(filepath.Join(st.Dir(), "staging"))
+		return readToy(ctx, in, out)
+	}
+	s, err := ingest.Run(t.Context(), st, []ingest.Format{f}, []string{dir}, ingest.Options{})
+	if err == nil || errors.Is(err, ingest.ErrUnreadable) || s.Commit != nil {
+		t.Errorf("error %v, commit %v", err, s.Commit)
+	}
+	want(t, attempts(t, st), []string{"a 1"})
+}
+
+// Runs that bring the same inputs at the same time bring each of them once.
+func TestConcurrentRuns(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 6 {
+		files[fmt.Sprintf("%d.log", i)] = toyLog(fmt.Sprint(i), 10+i)
+	}
+	dir := tree(t, files)
+	st := newStore(t)
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			paths := []string{dir}
+			if k%2 == 0 {
+				paths = []string{filepath.Join(dir, "1.log"), filepath.Join(dir, fmt.Sprintf("%d.log", 2+k))}
+			}
+			if _, err := ingest.Run(t.Context(), st, []ingest.Format{toy()}, paths, ingest.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	want(t, attempts(t, st), []string{"0 10", "1 11", "2 12", "3 13", "4 14", "5 15"})
 }

@@ -1,0 +1,184 @@
+package ingesttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// Laws holds what a format makes of an input against what every format must obey: the rows are valid, the same bytes give
+// the same rows, and every reject names file, place and reason.
+func Laws(tb testing.TB, f ingest.Format, in *ingest.Input) Result {
+	tb.Helper()
+	first := Read(tb, f, in, ingest.Limits{})
+	check(tb, in.Name, &first, contradictions)
+	second := Read(tb, f, in, ingest.Limits{})
+	if diff := cmp.Diff(first.Trace, second.Trace); diff != "" {
+		tb.Errorf("%s: two readings of the same bytes differ: %s", in.Name, diff)
+	}
+	return first
+}
+
+// A log may contradict itself, most of all a damaged one, and its rows say what it says. These laws are about that; the
+// others no format may break whatever it reads: keys, references, enums, numbers, texts.
+var (
+	contradictions = []string{schema.RuleOrder, schema.RuleDuration, schema.RuleTask}
+	damages        = append([]string{schema.RuleNumber, schema.RuleWindow, schema.RulePart, schema.RuleBytes, schema.RuleRunning,
+		schema.RuleLoss, schema.RuleMachineTwice, schema.RuleSkipped, schema.RuleEdge}, contradictions...)
+)
+
+func check(tb testing.TB, name string, r *Result, tolerated []string) {
+	tb.Helper()
+	n := 0
+	for _, v := range schema.Validate(&r.Trace) {
+		if slices.Contains(tolerated, v.Rule) {
+			continue
+		}
+		if n++; n == 4 {
+			tb.Errorf("%s: … and more", name)
+			break
+		}
+		tb.Errorf("%s: %v", name, v)
+	}
+	for _, reject := range r.Trace.Rejects {
+		if reject.SourceFile == "" || reject.Reason == "" || reject.ByteOffset < 0 || reject.Line.OK && reject.Line.V < 1 {
+			tb.Errorf("%s: the reject does not say what and where: %+v", name, reject)
+			break
+		}
+	}
+	if got := int64(len(r.Trace.Rejects)); got > r.Counts.Rejects {
+		tb.Errorf("%s: %d rejects are kept of %d", name, got, r.Counts.Rejects)
+	}
+}
+
+// Mutants damages an input in n ways, the same ways each time, and sees that the format survives each with rows that are
+// valid: cut off, bits flipped, lines doubled, swapped and left out, pieces of one line put into another.
+func Mutants(tb testing.TB, f ingest.Format, in *ingest.Input, n int) {
+	tb.Helper()
+	parts := contents(tb, in)
+	rng := rand.New(rand.NewPCG(uint64(len(parts)), 7))
+	for i := range n {
+		damaged, how := mutate(rng, parts)
+		r := Read(tb, f, withContents(in, damaged), ingest.Limits{})
+		check(tb, fmt.Sprintf("%s, mutant %d (%s)", in.Name, i, how), &r, damages)
+	}
+}
+
+// contents are the decompressed bytes of the parts.
+func contents(tb testing.TB, in *ingest.Input) [][]byte {
+	tb.Helper()
+	var out [][]byte
+	for _, p := range in.Parts {
+		r, err := p.Open(context.Background())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil && !ingest.IsCut(err) {
+			tb.Fatal(err)
+		}
+		r.Close()
+		out = append(out, data)
+	}
+	return out
+}
+
+func withContents(in *ingest.Input, contents [][]byte) *ingest.Input {
+	out := *in
+	out.Parts = nil
+	for i, data := range contents {
+		part := ingest.BytesInput(in.Parts[i].Name, data).Parts[0]
+		out.Parts = append(out.Parts, part)
+	}
+	return &out
+}
+
+// mutate damages one of the parts, and says how.
+func mutate(rng *rand.Rand, parts [][]byte) (out [][]byte, how string) {
+	out = append(out, parts...)
+	at := rng.IntN(len(parts))
+	data := bytes.Clone(parts[at])
+	if len(data) < 2 {
+		return out, "none"
+	}
+	ways := []struct {
+		how string
+		do  func(*rand.Rand, []byte) []byte
+	}{
+		{"cut", func(rng *rand.Rand, b []byte) []byte { return b[:rng.IntN(len(b))] }},
+		{"bits flipped", flipBits},
+		{"digits changed", changeDigits},
+		{"line doubled", func(rng *rand.Rand, b []byte) []byte {
+			return lines(rng, b, func(a, _ []byte) [][]byte { return [][]byte{a, a} })
+		}},
+		{"line left out", func(rng *rand.Rand, b []byte) []byte { return lines(rng, b, func(a, _ []byte) [][]byte { return nil }) }},
+		{"lines swapped", swapLines},
+		{"lines joined", func(rng *rand.Rand, b []byte) []byte {
+			return lines(rng, b, func(a, other []byte) [][]byte { return [][]byte{a[:len(a)/2], other} })
+		}},
+		{"piece moved", movePiece},
+	}
+	d := ways[rng.IntN(len(ways))]
+	out[at] = d.do(rng, data)
+	return out, d.how
+}
+
+func flipBits(rng *rand.Rand, b []byte) []byte {
+	for range 1 + rng.IntN(8) {
+		b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
+	}
+	return b
+}
+
+// changeDigits makes numbers out of range, negative and absurd ones among them.
+func changeDigits(rng *rand.Rand, b []byte) []byte {
+	for range 200 {
+		i := rng.IntN(len(b))
+		if b[i] >= '0' && b[i] <= '9' {
+			b[i] = "-0.9e"[rng.IntN(5)]
+		}
+	}
+	return b
+}
+
+// lines replaces one line by what edit makes of it and of another.
+func lines(rng *rand.Rand, b []byte, edit func(a, other []byte) [][]byte) []byte {
+	all := bytes.SplitAfter(b, []byte("\n"))
+	i, j := rng.IntN(len(all)), rng.IntN(len(all))
+	var out []byte
+	for k, line := range all {
+		if k != i {
+			out = append(out, line...)
+			continue
+		}
+		for _, piece := range edit(line, all[j]) {
+			out = append(out, piece...)
+		}
+	}
+	return out
+}
+
+func swapLines(rng *rand.Rand, b []byte) []byte {
+	all := bytes.SplitAfter(b, []byte("\n"))
+	for range 1 + rng.IntN(5) {
+		i, j := rng.IntN(len(all)), rng.IntN(len(all))
+		all[i], all[j] = all[j], all[i]
+	}
+	return bytes.Join(all, nil)
+}
+
+func movePiece(rng *rand.Rand, b []byte) []byte {
+	from, n := rng.IntN(len(b)), 1+rng.IntN(64)
+	to := rng.IntN(len(b))
+	copy(b[to:], bytes.Clone(b[from:min(from+n, len(b))]))
+	return b
+}
