@@ -78,13 +78,15 @@ func (a *app) taskEnd(e *taskEnd) {
 		a.count.repeated++
 		return
 	}
+	r, started := a.running[e.id]
+	if started {
+		delete(a.running, e.id)
+		p = r.phase // the same, unless the log contradicts itself
+	}
 	if p.stage.kind == taskUnknown {
 		p.stage.kind = e.kind
 	}
-	r, ok := a.running[e.id]
-	if ok {
-		delete(a.running, e.id)
-	} else {
+	if !started {
 		a.count.endsWithoutStart++
 		r = a.launch(p, &e.task)
 	}
@@ -156,7 +158,7 @@ func statusOf(r reason) schema.AttemptStatus {
 
 // row adds a row with what is known of an attempt since its launch.
 func (a *app) row(r *run, id int64) *schema.Attempt {
-	if len(a.rows) == cap(a.rows) {
+	if len(a.rows) == rowsAtOnce {
 		a.flush()
 	}
 	if len(a.rows) == 0 {

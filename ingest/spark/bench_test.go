@@ -3,11 +3,12 @@ package spark
 import (
 	"bytes"
 	"context"
-	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"straggler/ingest"
+	"straggler/ingest/ingesttest"
 )
 
 // repeated makes a log of at least size bytes out of a real one: its events again and again, with the ids of jobs,
@@ -69,18 +70,17 @@ func moveIDs(dst, line []byte, by int64) []byte {
 	}
 }
 
+// benchLog is a log of the given size, made of the largest real one, or of one of the repository's own where there is
+// no corpus.
 func benchLog(b *testing.B, size int) []byte {
 	b.Helper()
-	path := os.Getenv("SPARKLOG")
-	log, err := os.ReadFile(path)
-	if err != nil {
-		b.Skip(err)
-	}
-	return repeated(log, size)
+	logs := append(ingesttest.CorpusOrNone("spark/rapids-tools/nds_q72_*"), filepath.Join(labelled, "mixed/app-20261121033031-0011.zstd"))
+	return repeated(content(b, logs[0]), size)
 }
 
+// BenchmarkScan is the speed of one decoder, without reading and without the fold.
 func BenchmarkScan(b *testing.B) {
-	log := benchLog(b, 200<<20)
+	log := benchLog(b, 128<<20)
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -95,8 +95,29 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// BenchmarkPull is the speed of the general scanner on the same task events.
+func BenchmarkPull(b *testing.B) {
+	log := benchLog(b, 32<<20)
+	lines := bytes.Split(bytes.TrimSuffix(log, []byte("\n")), []byte("\n"))
+	b.SetBytes(int64(len(log)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var d decoder
+		var out batch
+		for i, line := range lines {
+			if k, _ := leadingEvent(line); k != kindIgnored {
+				d.pullEvent(k, line, &out)
+			}
+			if i%1000 == 0 {
+				out.reset()
+			}
+		}
+	}
+}
+
+// BenchmarkRead is the speed of a whole read whose rows go nowhere.
 func BenchmarkRead(b *testing.B) {
-	log := benchLog(b, 400<<20)
+	log := benchLog(b, 256<<20)
 	in := ingest.BytesInput("log", log)
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()

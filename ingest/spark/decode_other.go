@@ -98,6 +98,7 @@ func (d *decoder) pullJobStart() (jobStart, string) {
 		case "Stage Infos":
 			for ok := p.array(); ok && p.elem(); {
 				if s := d.pullStageInfo(); s.id >= 0 {
+					s.attempt = max(s.attempt, 0)
 					j.stages = append(j.stages, s)
 				}
 			}

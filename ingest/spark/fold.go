@@ -29,7 +29,7 @@ type fold struct {
 }
 
 func newFold(in *ingest.Input, out *ingest.Sink) *fold {
-	f := &fold{in: in, out: out, rows: make([]schema.Attempt, 0, rowsAtOnce)}
+	f := &fold{in: in, out: out}
 	f.keys.applications = schema.NewKeys(in.Key, "applications")
 	f.keys.jobs = schema.NewKeys(in.Key, "jobs")
 	f.keys.phases = schema.NewKeys(in.Key, "phases")

@@ -82,7 +82,7 @@ func TestScannersAgreeOnMutants(t *testing.T) {
 		}
 	}
 	slices.SortFunc(records, bytes.Compare)
-	for range 20_000 {
+	for range 8_000 {
 		n := parseTree(t, records[rng.IntN(len(records))])
 		for range 1 + rng.IntN(3) {
 			if n.mutate(rng); n.tooLarge() {
@@ -94,7 +94,7 @@ func TestScannersAgreeOnMutants(t *testing.T) {
 		}
 	}
 	// Mutants that change a value only are still taken; without any the test would say nothing.
-	if fast < 1000 {
+	if fast < 400 {
 		t.Errorf("the fast scanner took %d mutants", fast)
 	}
 }
@@ -140,7 +140,7 @@ func TestCutAnywhere(t *testing.T) {
 	for end := range len(log) {
 		in := ingest.BytesInput("log", log[:end])
 		in.Key = 7
-		r := ingesttest.Read(t, Format(), in, ingest.Limits{})
+		r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 8 << 10}) // buffers are as large as a line may be
 		lines := int64(nonEmpty(log[:end]))
 		if r.Decoded+r.Counts.Rejects != lines || r.Counts.Rejects > 1 {
 			t.Fatalf("cut at %d: %d decoded, %d rejected of %d lines", end, r.Decoded, r.Counts.Rejects, lines)

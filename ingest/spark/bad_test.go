@@ -1,0 +1,356 @@
+package spark
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+const (
+	appStart = `{"Event":"SparkListenerApplicationStart","App Name":"a","App ID":"app-1","Timestamp":1000,"User":"u"}`
+	appEnd   = `{"Event":"SparkListenerApplicationEnd","Timestamp":9000}`
+)
+
+// endOf is the end of a task with what is given in its Task Info.
+func endOf(info string) string {
+	return `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{` + info + `}}`
+}
+
+func TestNoEvents(t *testing.T) {
+	for name, log := range map[string]string{"empty": "", "blank": "\n \n\n", "junk": "\x00\x01\xff\x7fELF\n", "json": "{}\n[]\n1\n"} {
+		r := ingesttest.Bytes(t, Format(), "log", []byte(log))
+		if !errors.Is(r.Err, errNoEvents) || len(r.Applications) > 0 || r.Decoded > 0 {
+			t.Errorf("%s: %v, %d applications, %d decoded", name, r.Err, len(r.Applications), r.Decoded)
+		}
+	}
+}
+
+// A record that can not be used is rejected with its place, and spoils nothing else.
+func TestRejects(t *testing.T) {
+	for name, c := range map[string]struct{ record, why string }{
+		"cut":              {`{"Event":"SparkListenerJobStart","Job ID":1,"Stage`, "no JSON object"},
+		"text":             {"hello", "no JSON object"},
+		"list":             {`[{"Event":"SparkListenerJobEnd"}]`, "no JSON object"},
+		"no event":         {`{"Stage ID":0}`, "no Event"},
+		"event no text":    {`{"Event":7}`, "no Event"},
+		"bad key":          {`{"Event":"SparkListenerEnvironmentUpdate",_"Spark Properties":{}}`, "a key was expected"},
+		"no task id":       {endOf(`"Index":0`), "no Task ID"},
+		"huge task id":     {endOf(`"Task ID":99999999999999999999,"Index":0`), "no Task ID"},
+		"negative task id": {endOf(`"Task ID":-5,"Index":0`), "no Task ID"},
+		"no index":         {endOf(`"Task ID":1`), "no Index"},
+		"no stage":         {`{"Event":"SparkListenerTaskStart","Task Info":{"Task ID":1,"Index":0}}`, "no Stage ID"},
+		"no stage info":    {`{"Event":"SparkListenerStageSubmitted"}`, "no Stage ID"},
+		"stage attempt":    {`{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":99999999999,"Task Info":{"Task ID":1,"Index":0}}`, "Stage Attempt ID"},
+		"no job":           {`{"Event":"SparkListenerJobEnd","Completion Time":5}`, "no Job ID"},
+		"no executor":      {`{"Event":"SparkListenerExecutorRemoved","Timestamp":5}`, "no Executor ID"},
+		"two records":      {appEnd + appEnd, "text follows"},
+		"nul":              {"{\"Event\":\"SparkListenerJobEnd\",\x00\"Job ID\":1}", "a key was expected"},
+		"deep":             {`{"Event":"SparkListenerJobEnd","x":` + strings.Repeat("[", 100_000) + `1}`, "nested too deep"},
+	} {
+		r := readText(t, appStart, c.record, appEnd)
+		if r.Err != nil || r.Decoded != 2 || len(r.Trace.Rejects) != 1 {
+			t.Errorf("%s: %v, %d decoded, rejects %+v", name, r.Err, r.Decoded, r.Trace.Rejects)
+			continue
+		}
+		got := r.Trace.Rejects[0]
+		if got.SourceFile != "log" || got.Line.V != 2 || got.ByteOffset != int64(len(appStart))+1 || !strings.Contains(got.Reason, c.why) || got.Sample == "" {
+			t.Errorf("%s: %+v, want %q", name, got, c.why)
+		}
+		if !r.Applications[0].Complete {
+			t.Errorf("%s: %+v", name, r.Applications[0])
+		}
+	}
+}
+
+// A last line without its end says that the log was still being written, and is one reject.
+func TestLastLineCut(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "log", []byte(appStart+"\n"+appEnd[:30]))
+	if len(r.Trace.Rejects) != 1 || !strings.Contains(r.Trace.Rejects[0].Reason, "stops within") || r.Applications[0].Complete {
+		t.Errorf("%+v %+v", r.Trace.Rejects, r.Applications)
+	}
+	if r = ingesttest.Bytes(t, Format(), "log", []byte(appStart+"\n"+appEnd)); len(r.Trace.Rejects) != 0 || !r.Applications[0].Complete {
+		t.Errorf("a whole last line without a line end: %+v %+v", r.Trace.Rejects, r.Applications)
+	}
+}
+
+func TestLongLine(t *testing.T) {
+	long := `{"Event":"SparkListenerJobEnd","Job ID":1,"x":"` + strings.Repeat("x", 100_000) + `"}`
+	in := ingest.BytesInput("log", []byte(appStart+"\n"+long+"\n"+appEnd+"\n"))
+	r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 10_000})
+	if r.Err != nil || r.Decoded != 2 || len(r.Trace.Rejects) != 1 || r.Trace.Rejects[0].Line.V != 2 {
+		t.Errorf("%v %d %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+}
+
+// Values that can not be are NULL, and say so; the row stays.
+func TestNonsense(t *testing.T) {
+	const ok = `"Task ID":1,"Index":0,"Attempt":0,"Executor ID":"1","Host":"h"`
+	for name, c := range map[string]struct {
+		info            string
+		start, finish   bool
+		partial, repair bool
+	}{
+		"good":             {`,"Launch Time":1000,"Finish Time":2000`, true, true, false, false},
+		"instant":          {`,"Launch Time":1000,"Finish Time":1000`, true, true, false, false},
+		"backwards":        {`,"Launch Time":2000,"Finish Time":1000`, true, false, false, true},
+		"no finish":        {`,"Launch Time":1000`, true, false, true, false},
+		"zero finish":      {`,"Launch Time":1000,"Finish Time":0`, true, false, true, false},
+		"finish too late":  {`,"Launch Time":1000,"Finish Time":9223372036854775807`, true, false, false, true},
+		"launch too late":  {`,"Launch Time":9223372036854775807,"Finish Time":2000`, false, true, false, true},
+		"negative launch":  {`,"Launch Time":-1,"Finish Time":2000`, false, true, false, true},
+		"times as text":    {`,"Launch Time":"1000","Finish Time":"2000"`, false, false, true, true},
+		"times beyond 64b": {`,"Launch Time":1e30,"Finish Time":99999999999999999999`, false, false, true, true},
+	} {
+		r := readText(t, appStart, endOf(ok+c.info), appEnd)
+		if len(r.Attempts) != 1 {
+			t.Errorf("%s: %+v %+v", name, r.Attempts, r.Trace.Rejects)
+			continue
+		}
+		a := r.Attempts[0]
+		if a.StartTime.OK != c.start || a.FinishTime.OK != c.finish || a.DurationS.OK != (c.start && c.finish) ||
+			(a.Quality&schema.PartialRow != 0) != c.partial || (a.Quality&schema.TimeRepaired != 0) != c.repair {
+			t.Errorf("%s: %+v", name, a)
+		}
+		valid(t, &r.Trace)
+	}
+}
+
+// Texts are kept as they are, but for what no column can hold.
+func TestTexts(t *testing.T) {
+	name := `<script>alert(1)</script>'; DROP TABLE attempts; --\u001b[31m\u0000`
+	r := readText(t, `{"Event":"SparkListenerApplicationStart","App Name":"`+name+`","App ID":"\ud800x","Timestamp":1000,"User":"`+"\xff\xfe"+`"}`, appEnd)
+	if len(r.Applications) != 1 {
+		t.Fatalf("%+v", r.Trace.Rejects)
+	}
+	a := r.Applications[0]
+	if want := "<script>alert(1)</script>'; DROP TABLE attempts; --\x1b[31m"; a.Name.V != want || a.NativeID != "\uFFFDx" || a.User.V != "\uFFFD" {
+		t.Errorf("%q %q %q", a.Name.V, a.NativeID, a.User.V)
+	}
+	valid(t, &r.Trace)
+}
+
+// The same Task ID again is the same attempt again. An attempt that has ended does not start.
+func TestRepeatedIDs(t *testing.T) {
+	end := endOf(`"Task ID":1,"Index":0,"Attempt":0,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`)
+	other := endOf(`"Task ID":1,"Index":5,"Attempt":0,"Launch Time":1000,"Finish Time":3000,"Executor ID":"2","Host":"g"`)
+	start := strings.NewReplacer("TaskEnd", "TaskStart").Replace(end)
+	r := readText(t, appStart, start, start, end, end, other, start, appEnd)
+	if len(r.Attempts) != 1 || caveat(&r.Trace, "events_repeated") != 4 || r.Attempts[0].FinishTime.V != 2000_000 {
+		t.Errorf("%+v %+v", r.Attempts, r.Caveats)
+	}
+}
+
+// Logs that were put one after the other are applications one after the other. A repeated start, as Databricks writes
+// in each of its files, is not.
+func TestConcatenated(t *testing.T) {
+	log := func(id string) []string {
+		return []string{`{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`, strings.Replace(appStart, "app-1", id, 1),
+			endOf(`"Task ID":1,"Index":0,"Attempt":0,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`), appEnd}
+	}
+	r := readText(t, append(append(log("app-1"), log("app-2")...), log("app-3")...)...)
+	if len(r.Applications) != 3 || len(r.Attempts) != 3 || len(r.Jobs) != 3 {
+		t.Errorf("%d applications, %d attempts", len(r.Applications), len(r.Attempts))
+	}
+	for _, a := range r.Applications {
+		if !a.Complete || a.FrameworkVersion.V != "3.5.0" {
+			t.Errorf("%+v", a)
+		}
+	}
+	valid(t, &r.Trace)
+	metadata := `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"x","Rollover Number":1}`
+	r = readText(t, append(append([]string{metadata}, log("app-1")[1:3]...), append([]string{metadata}, appStart, appEnd)...)...)
+	if len(r.Applications) != 1 || !r.Applications[0].Complete || len(r.Attempts) != 1 {
+		t.Errorf("%+v", r.Applications)
+	}
+}
+
+// A compressed log that is cut gives what could be read of it and is incomplete.
+func TestCutCompressed(t *testing.T) {
+	for _, dir := range []string{"plain", "lz4", "lzf", "snappy", "clean"} {
+		files, _ := filepath.Glob(filepath.Join(labelled, dir, "app-*"))
+		data, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := len(ingesttest.Bytes(t, Format(), files[0], data).Attempts)
+		r := ingesttest.Bytes(t, Format(), files[0], data[:len(data)*2/3])
+		if r.Err != nil || len(r.Applications) != 1 || r.Applications[0].Complete || caveat(&r.Trace, "log_incomplete") == 0 {
+			t.Errorf("%s: %v %+v", dir, r.Err, r.Applications)
+		}
+		if n := len(r.Attempts); n == 0 || n >= whole {
+			t.Errorf("%s: %d attempts of %d", dir, n, whole)
+		}
+	}
+}
+
+// A file that can not be read on ends the input with its error; what was read until then stays.
+func TestBrokenReader(t *testing.T) {
+	broken := errors.New("the disk is on fire")
+	in := ingest.BytesInput("log", nil)
+	in.Parts[0].Open = func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(appStart+"\n"), brokenReader{broken})), nil
+	}
+	r := ingesttest.Read(t, Format(), in, ingest.Limits{})
+	if !errors.Is(r.Err, broken) || len(r.Applications) != 1 || r.Applications[0].Complete {
+		t.Errorf("%v %+v", r.Err, r.Applications)
+	}
+}
+
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+// A sink that fails, or a context that ends, ends the read with its error.
+func TestReadEnds(t *testing.T) {
+	log := repeated(lawLogs(t)["recompute"], 8<<20)
+	full := errors.New("disk full")
+	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return full })
+	if err := read(context.Background(), ingest.BytesInput("log", log), out); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	out = ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { cancel(); return nil })
+	if err := read(ctx, ingest.BytesInput("log", log), out); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestMutants(t *testing.T) {
+	for _, name := range []string{"recompute", "failures"} {
+		files, _ := filepath.Glob(filepath.Join(labelled, name, "app-*"))
+		log := content(t, files[0])
+		in := ingest.BytesInput("log", log[:bytes.LastIndexByte(log[:min(len(log), 400_000)], '\n')+1])
+		ingesttest.Mutants(t, Format(), in, 80)
+	}
+	for _, path := range []string{"testdata/rules/fetch_failed_old.txtar", "testdata/rules/reuse.txtar", "testdata/rules/spark_1_0.txtar"} {
+		log, _ := rule(t, path)
+		ingesttest.Mutants(t, Format(), ingest.BytesInput("log", log), 200)
+	}
+}
+
+func TestLaws(t *testing.T) {
+	for _, path := range labelledLogs(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ingesttest.Laws(t, Format(), ingest.BytesInput(path, data))
+	}
+}
+
+// Any bytes: no panic, every line is counted once, and the rows are valid but for what a log may contradict.
+func FuzzRead(f *testing.F) {
+	archives, _ := filepath.Glob("testdata/rules/*.txtar")
+	for _, path := range archives {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, log, _ := strings.Cut(string(text), "-- log --\n")
+		log, _, _ = strings.Cut(log, "\n-- ")
+		f.Add([]byte(log))
+	}
+	f.Add(content(f, "testdata/cut.log"))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		tr, counts := readAtOnce(t, log)
+		if lines := int64(nonEmptyJSON(log)); counts.Decoded+counts.Rejects != lines {
+			t.Errorf("%d decoded, %d rejected of %d", counts.Decoded, counts.Rejects, lines)
+		}
+		for _, v := range schema.Validate(tr) {
+			switch v.Rule {
+			case schema.RuleTask, schema.RulePart, schema.RuleNumber, schema.RuleLoss, schema.RuleMachineTwice:
+				// The log may contradict itself.
+			default:
+				t.Error(v)
+			}
+		}
+	})
+}
+
+// readAtOnce decodes and folds a log in this goroutine, so that a fuzzer sees the same coverage each time.
+func readAtOnce(t *testing.T, log []byte) (*schema.Trace, ingest.Counts) {
+	t.Helper()
+	var tr schema.Trace
+	out := ingest.NewSink(ingest.Limits{}, func(b ingest.Batch) error {
+		b.AddTo(&tr)
+		return nil
+	})
+	var d decoder
+	var b batch
+	d.block(&ingest.Block{Data: log, Line: 1}, "log", &b)
+	f := newFold(&ingest.Input{Name: "log", Base: "log", Key: 7}, out)
+	l := newLine(1)
+	if err := l.fold(context.Background(), &work{batch: b}, out, f); err != nil {
+		t.Fatal(err)
+	}
+	f.finishApp("")
+	return &tr, out.Counts()
+}
+
+// nonEmptyJSON counts the lines that are more than the white space of JSON.
+func nonEmptyJSON(log []byte) (n int) {
+	for _, line := range bytes.Split(log, []byte("\n")) {
+		if len(bytes.TrimRight(line, " \t\r")) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// What the fold keeps of attempts that have ended is a bit and an output each, and of a job that has ended nothing once
+// there are many.
+func TestStateIsBounded(t *testing.T) {
+	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+	f := newFold(ingest.BytesInput("log", nil), out)
+	a := f.application()
+	const tasks = 300_000
+	a.jobStart(jobStart{id: 0, stages: []stageInfo{{id: 0, tasks: tasks, name: "one"}}})
+	for id := range int64(tasks) {
+		info := task{id: id, index: id, partition: id, launch: 1000, finish: 2000, executor: fmt.Sprint(id % 100), host: "h"}
+		a.taskStart(&info)
+		a.taskEnd(&taskEnd{task: info, kind: taskShuffleMap})
+	}
+	if len(a.running) != 0 || a.pages > tasks/outputsPage+1 || len(a.done.pages) > tasks/idPage+1 || len(f.rows) > rowsAtOnce || len(a.losses) != 0 {
+		t.Errorf("%d running, %d pages of outputs, %d of ids", len(a.running), a.pages, len(a.done.pages))
+	}
+	a.jobEnd(jobEnd{id: 0, status: schema.RunSucceeded})
+	for id := range int64(200_000) {
+		a.jobStart(jobStart{id: id + 1, stages: []stageInfo{{id: id + 1, tasks: 1, name: "many", rdd: id + 1}}})
+		a.jobEnd(jobEnd{id: id + 1, status: schema.RunSucceeded})
+	}
+	if len(a.stages) > keptStages || len(a.jobList) > keptStages || len(a.jobs) > keptStages {
+		t.Errorf("%d stages, %d jobs", len(a.stages), len(a.jobList))
+	}
+	f.finishApp("")
+	counts := out.Counts()
+	if f.err != nil || counts.Rows["jobs"] != 200_001 || counts.Rows["phases"] != 200_001 || counts.Rows["attempts"] != tasks {
+		t.Errorf("%v %v", f.err, counts.Rows)
+	}
+}
+
+// Starts without ends, stages without jobs and losses without end are kept up to a bound.
+func TestHostileStateIsBounded(t *testing.T) {
+	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+	f := newFold(ingest.BytesInput("log", nil), out)
+	a := f.application()
+	for id := range int64(maxPhases + 1000) {
+		a.taskStart(&task{stage: id, id: id << 20, index: 0, partition: none, launch: 1000})
+	}
+	if len(a.phaseMap) > maxPhases || a.count.dropped != 1000 || len(a.done.pages) > maxIDPages {
+		t.Errorf("%d phases, %d dropped", len(a.phaseMap), a.count.dropped)
+	}
+	f.finishApp("")
+	if f.err != nil || out.Counts().Rows["attempts"] != maxPhases {
+		t.Errorf("%v %v", f.err, out.Counts().Rows)
+	}
+}
