@@ -6,11 +6,14 @@ import (
 	"straggler/ingest/alibaba"
 	"straggler/ingest/archives"
 	"straggler/ingest/canonical"
+	"straggler/ingest/dask"
 	"straggler/ingest/google"
 	"straggler/ingest/hadoop"
 	"straggler/ingest/nextflow"
 	"straggler/ingest/philly"
+	"straggler/ingest/ray"
 	"straggler/ingest/spark"
+	"straggler/ingest/yarn"
 )
 
 // All gives the formats in the order in which they are listed. What recognises an input is its content, not this order.
@@ -29,6 +32,9 @@ func All() []ingest.Format {
 		archives.SWIM(),
 		archives.SWF(),
 		nextflow.Format(),
+		ray.Format(),
+		dask.Format(),
+		yarn.Format(),
 		canonical.Format(),
 	}
 }

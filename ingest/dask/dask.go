@@ -1,0 +1,298 @@
+// Package dask takes Dask's task stream and gives rows.
+//
+//  1. dask.go reads the list of tasks that get_task_stream gives, and turns its spans into attempts.
+//
+// Start with dask.go; there is no other file. No real file was available to the tests; the layout is that of the
+// writer's source.
+package dask
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// Format is a task stream, as a JSON list or as JSON lines.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "dask",
+		Doc:  "Dask task stream (the list that get_task_stream gives, as JSON)",
+		Detail: `A task is an attempt, the prefix of its key a phase, the stream one application with one job. start_time and finish_time
+are the first and last span (transfer, deserialize, compute, disk), fetch_wait_s is the time in transfer spans,
+deserialize_s in deserialize ones. output_bytes is nbytes, the size of the result; what was read is not in the stream.
+The stream's buffer is bounded: older tasks may be missing, which can not be told. performance_report writes HTML and is no
+input. Dependencies are not in the stream. No real file was available; the layout is that of the writer's source.`,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
+	if len(b) > 0 && (b[0] == '[' || b[0] == '{') && bytes.Contains(b, []byte(`"startstops"`)) && bytes.Contains(b, []byte(`"worker"`)) {
+		return ingest.Match{Sure: 3, Why: "objects with worker and startstops"}
+	}
+	return ingest.Match{}
+}
+
+// streamTask is an element of the stream. Old versions write spans as lists of three.
+type streamTask struct {
+	Key        key      `json:"key"`
+	Worker     string   `json:"worker"`
+	Status     string   `json:"status"`
+	NBytes     *float64 `json:"nbytes"`
+	StartStops []span   `json:"startstops"`
+}
+
+// key is a text, or a tuple whose first element is one.
+type key string
+
+func (k *key) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	var s string
+	if json.Unmarshal(v, &s) == nil {
+		*k = key(s)
+	} else {
+		*k = key(v.Clone())
+	}
+	return nil
+}
+
+type span struct {
+	action      string
+	start, stop float64 // epoch seconds
+}
+
+func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '[' {
+		var v []jsontext.Value
+		if err := json.UnmarshalDecode(dec, &v); err != nil {
+			return err
+		}
+		if len(v) < 3 {
+			return errors.New("a span has three parts")
+		}
+		return errors.Join(json.Unmarshal(v[0], &s.action), json.Unmarshal(v[1], &s.start), json.Unmarshal(v[2], &s.stop))
+	}
+	var v struct {
+		Action string  `json:"action"`
+		Start  float64 `json:"start"`
+		Stop   float64 `json:"stop"`
+	}
+	err := json.UnmarshalDecode(dec, &v)
+	*s = span{v.Action, v.Start, v.Stop}
+	return err
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	r := newReader(in, out)
+	var errs []error
+	for _, p := range in.Parts {
+		errs = append(errs, r.part(ctx, p))
+	}
+	r.finish()
+	return errors.Join(append(errs, ingest.EmitTrace(out, &r.trace))...)
+}
+
+type reader struct {
+	out       *ingest.Sink
+	app, job  schema.Key
+	phaseKeys *schema.Keys
+	attempts  *schema.Keys
+	phases    map[string]int
+	counts    []int64
+	timeless  int64
+	trace     schema.Trace
+}
+
+func newReader(in *ingest.Input, out *ingest.Sink) *reader {
+	r := &reader{
+		out: out, app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
+		phaseKeys: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"), phases: map[string]int{},
+	}
+	r.trace.Applications = []schema.Application{{
+		ApplicationID: r.app, NativeID: in.Base, Framework: "dask", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
+	}}
+	r.trace.Jobs = []schema.Job{{JobID: r.job, ApplicationID: r.app, NativeID: in.Base, Status: schema.RunUnknown}}
+	return r
+}
+
+// part reads a list of tasks, or one object after the other.
+func (r *reader) part(ctx context.Context, p ingest.Part) error {
+	f, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dec := jsontext.NewDecoder(f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	list := dec.PeekKind() == '['
+	if list {
+		if _, err := dec.ReadToken(); err != nil {
+			return err
+		}
+	}
+	for dec.PeekKind() == '{' {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := dec.InputOffset()
+		v, err := dec.ReadValue()
+		if err != nil {
+			return r.broken(p, dec, err)
+		}
+		var t streamTask
+		if err := json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + err.Error(), Sample: string(v[:min(len(v), 256)])})
+			continue
+		}
+		r.out.Decoded(1)
+		if err := r.task(&t); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.ReadToken(); list && err != nil {
+		return r.broken(p, dec, err)
+	}
+	return nil
+}
+
+func (r *reader) broken(p ingest.Part, dec *jsontext.Decoder, err error) error {
+	rest := dec.UnreadBuffer()
+	r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(rest[:min(len(rest), 256)]),
+		Reason: "the stream can not be decoded from here on: " + err.Error()})
+	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
+}
+
+func (r *reader) task(t *streamTask) error {
+	n := r.phase(prefix(string(t.Key)))
+	row := schema.Attempt{
+		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[n].PhaseID, JobID: r.job, ApplicationID: r.app, Task: r.counts[n],
+		NativeID: ingest.Text(string(t.Key)), Executor: ingest.NullText(t.Worker), Machine: ingest.NullText(host(t.Worker)), Quality: schema.RackUnknown,
+	}
+	r.counts[n]++
+	switch strings.ToLower(t.Status) {
+	case "ok", "":
+		row.Status = schema.Success
+	case "error":
+		row.Status = schema.Failed
+	default:
+		row.Status = schema.UnknownStatus
+	}
+	if t.NBytes != nil && *t.NBytes >= 0 && *t.NBytes < 1<<62 {
+		row.OutputBytes = schema.Some(int64(*t.NBytes))
+	}
+	r.spans(t.StartStops, &row)
+	r.trace.Phases[n].Cover(&row)
+	r.trace.Attempts = append(r.trace.Attempts, row)
+	if len(r.trace.Attempts) < 4096 {
+		return nil
+	}
+	err := ingest.Emit(r.out, r.trace.Attempts)
+	r.trace.Attempts = r.trace.Attempts[:0]
+	return err
+}
+
+// spans sets times from the spans that make sense.
+func (r *reader) spans(spans []span, row *schema.Attempt) {
+	var transfer, deserialize float64
+	for _, s := range spans {
+		if !(s.start > 0 && s.stop >= s.start && s.stop < 1e11) {
+			row.Quality |= schema.TimeRepaired
+			continue
+		}
+		start, stop := schema.Time(s.start*1e6+0.5), schema.Time(s.stop*1e6+0.5)
+		if !row.StartTime.OK || start < row.StartTime.V {
+			row.StartTime = schema.Some(start)
+		}
+		if !row.FinishTime.OK || stop > row.FinishTime.V {
+			row.FinishTime = schema.Some(stop)
+		}
+		switch s.action {
+		case "transfer":
+			transfer += s.stop - s.start
+		case "deserialize":
+			deserialize += s.stop - s.start
+		}
+	}
+	if !row.StartTime.OK {
+		row.Quality |= schema.PartialRow
+		r.timeless++
+		return
+	}
+	row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
+	row.FetchWaitS, row.DeserializeS = schema.Some(transfer), schema.Some(deserialize)
+}
+
+func (r *reader) phase(name string) int {
+	n, ok := r.phases[name]
+	if !ok {
+		n = len(r.trace.Phases)
+		r.phases[name] = n
+		r.counts = append(r.counts, 0)
+		r.trace.Phases = append(r.trace.Phases, schema.Phase{
+			PhaseID: r.phaseKeys.Next(), JobID: r.job, NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: "function", Status: schema.RunUnknown,
+		})
+	}
+	return n
+}
+
+// hexadecimal is what a token at the end of a key looks like.
+var hexadecimal = regexp.MustCompile(`^([0-9a-f]{8,}|[0-9]+)$`)
+
+// prefix is the function that a key stands for: ('sum-9f3a…', 0) and sum-9f3a… are of sum, as dask.utils.key_split has
+// it.
+func prefix(k string) string {
+	k = strings.TrimLeft(k, "(['\"")
+	if i := strings.IndexAny(k, "'\","); i >= 0 {
+		k = k[:i]
+	}
+	parts := strings.Split(k, "-")
+	for len(parts) > 1 && hexadecimal.MatchString(parts[len(parts)-1]) {
+		parts = parts[:len(parts)-1]
+	}
+	if name := strings.Join(parts, "-"); name != "" {
+		return name
+	}
+	return k
+}
+
+// host is the machine of a worker's address, tcp://10.0.0.1:3456.
+func host(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	return address
+}
+
+func (r *reader) finish() {
+	job := &r.trace.Jobs[0]
+	for i := range r.trace.Phases {
+		p := &r.trace.Phases[i]
+		p.TaskCount = schema.Some(r.counts[i])
+		if p.StartTime.OK && (!job.StartTime.OK || p.StartTime.V < job.StartTime.V) {
+			job.StartTime = p.StartTime
+		}
+		if p.FinishTime.OK && (!job.FinishTime.OK || p.FinishTime.V > job.FinishTime.V) {
+			job.FinishTime = p.FinishTime
+		}
+	}
+	r.trace.Applications[0].StartTime, r.trace.Applications[0].FinishTime = job.StartTime, job.FinishTime
+	r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "bounded_buffer",
+		Detail: "the scheduler keeps a bounded number of tasks: older ones may be missing"})
+	if r.timeless > 0 {
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_times", Count: schema.Some(r.timeless), Detail: "tasks have no usable span"})
+	}
+}

@@ -1,0 +1,57 @@
+package dask
+
+import (
+	"testing"
+
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+const stream = `[{"key":"('sum-9f3a0b1c2d3e4f5a', 0)","worker":"tcp://10.0.0.1:4000","thread":1,"status":"OK","nbytes":28,"type":"int","startstops":[
+  {"action":"transfer","start":1700000000.0,"stop":1700000000.5},{"action":"compute","start":1700000000.5,"stop":1700000002.25}]},
+ {"key":"sum-aggregate-0123456789abcdef0123456789abcdef","worker":"tcp://10.0.0.2:4000","status":"error","startstops":[["compute",1700000003.0,1700000004.0]]},
+ {"key":"inc-1","worker":"inproc://x","status":"OK","startstops":[{"action":"compute","start":5,"stop":1}]},
+ {"key":"inc-2","worker":"tcp://10.0.0.1:4000","status":"OK","startstops":17}]`
+
+func TestStream(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(stream))
+	if r.Err != nil || r.Decoded != 3 || r.Counts.Rejects != 1 || len(r.Attempts) != 3 {
+		t.Fatalf("error %v, %d decoded, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	var names []string
+	for _, p := range r.Phases {
+		names = append(names, p.NativeID)
+	}
+	if len(names) != 3 || names[0] != "sum" || names[1] != "sum-aggregate" || names[2] != "inc" {
+		t.Errorf("phases %q", names)
+	}
+	a := r.Attempts[0]
+	if a.DurationS != schema.Some(2.25) || a.FetchWaitS != schema.Some(0.5) || a.Machine != schema.Some("10.0.0.1") || a.OutputBytes != schema.Some(int64(28)) || a.InputBytes.OK {
+		t.Errorf("%+v", a)
+	}
+	if b := r.Attempts[1]; b.Status != schema.Failed || b.DurationS != schema.Some(1.0) {
+		t.Errorf("%+v", b)
+	}
+	if c := r.Attempts[2]; c.StartTime.OK || c.DurationS.OK || c.Quality&schema.PartialRow == 0 {
+		t.Errorf("a span that ends before it starts is none: %+v", c)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for cut := 1; cut < len(stream)-1; cut++ {
+		if r := ingesttest.Bytes(t, Format(), "stream.json", []byte(stream[:cut])); r.Err == nil {
+			t.Fatalf("cut at %d: no error", cut)
+		}
+	}
+}
+
+func FuzzFormat(f *testing.F) {
+	f.Add([]byte(stream))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, a := range ingesttest.Bytes(t, Format(), "stream.json", b).Attempts {
+			if a.DurationS.OK && !(a.DurationS.V >= 0) {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+}

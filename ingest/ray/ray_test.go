@@ -1,0 +1,75 @@
+package ray
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+// states: a task that was tried twice, one that still runs, one that waits, one that is not one.
+const states = `[{"task_id":"t1","attempt_number":0,"name":"f","func_or_class_name":"f","state":"FAILED","job_id":"01","node_id":"n1","worker_id":"w1","error_type":"WORKER_DIED","creation_time_ms":1000,"start_time_ms":2000,"end_time_ms":2500},
+{"task_id":"t1","attempt_number":1,"name":"f","func_or_class_name":"f","state":"FINISHED","job_id":"01","node_id":"n2","worker_id":"w2","error_type":null,"creation_time_ms":1000,"start_time_ms":3000,"end_time_ms":7000},
+{"task_id":"t2","attempt_number":0,"name":"g","func_or_class_name":"g","state":"RUNNING","job_id":"01","node_id":"n2","worker_id":"w2","creation_time_ms":1000,"start_time_ms":3000,"end_time_ms":null},
+{"task_id":"t3","attempt_number":0,"name":"g","func_or_class_name":"g","state":"PENDING_NODE_ASSIGNMENT","job_id":"01","creation_time_ms":1000,"start_time_ms":null},
+{"task_id":"t4","attempt_number":"many"}]`
+
+func rows(r *ingesttest.Result) []string {
+	var got []string
+	for _, a := range r.Attempts {
+		got = append(got, fmt.Sprint(a.NativeID, " ", a.Task, ".", a.Number, " ", a.Machine.V, " ", a.Status, " ", a.DurationS, " ", a.DeserializeS, " ", a.ResultS))
+	}
+	return got
+}
+
+func TestStates(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states))
+	if r.Err != nil || r.Decoded != 4 || r.Counts.Rejects != 1 {
+		t.Fatalf("error %v, %d decoded, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	want := []string{
+		"t1 0.0 n1 lost {0.5 true} {0 false} {0 false}", "t1 0.1 n2 success {4 true} {0 false} {0 false}", "t2 0.0 n2 running {0 false} {0 false} {0 false}",
+	}
+	if d := cmp.Diff(want, rows(&r)); d != "" {
+		t.Error(d)
+	}
+	if j := r.Jobs; len(j) != 1 || j[0].NativeID != "01" || j[0].StartTime != schema.Some(schema.Time(2e6)) || len(r.Phases) != 2 {
+		t.Errorf("jobs %+v, %d phases", j, len(r.Phases))
+	}
+}
+
+// A timeline without its closing bracket, as they are common.
+const timeline = `[{"cat":"task::f","name":"task::f","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":5000000.5,"dur":3000000,"cname":"x","args":{"task_id":"t1","job_id":"01"}},
+{"cat":"task:deserialize_arguments","name":"task:deserialize_arguments","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":5000000.5,"dur":500000,"args":{}},
+{"cat":"task:store_outputs","name":"task:store_outputs","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":7500000,"dur":250000,"args":{}},
+{"cat":"task:store_outputs","name":"task:store_outputs","ph":"X","pid":"10.0.0.1","tid":"worker:b2","ts":7500000,"dur":250000,"args":{}},
+{"name":"process_name","ph":"M","pid":"10.0.0.1","args":{"name":"Node"}},
+{"cat":"worker_idle","name":"idle","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":9000000,"dur":1,"args":{}}`
+
+func TestTimeline(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "timeline.json", []byte(timeline))
+	if r.Err == nil || r.Decoded != 6 || len(r.Trace.Rejects) != 1 {
+		t.Fatalf("error %v, %d decoded, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	if d := cmp.Diff([]string{"t1 0.0 10.0.0.1 success {3 true} {0.5 true} {0.25 true}"}, rows(&r)); d != "" {
+		t.Error(d)
+	}
+	if whole := ingesttest.Bytes(t, Format(), "timeline.json", []byte(timeline+"]")); whole.Err != nil || len(whole.Trace.Rejects) != 0 {
+		t.Errorf("error %v, rejects %+v", whole.Err, whole.Trace.Rejects)
+	}
+}
+
+func FuzzFormat(f *testing.F) {
+	f.Add([]byte(states))
+	f.Add([]byte(timeline))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, a := range ingesttest.Bytes(t, Format(), "x.json", b).Attempts {
+			if a.DurationS.OK && !(a.DurationS.V >= 0) {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package ray
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// traceEvent is a Chrome trace event; ts and dur are microseconds. pid is the node and tid the worker, as text.
+type traceEvent struct {
+	Phase    string    `json:"ph"`
+	Category string    `json:"cat"`
+	Name     string    `json:"name"`
+	PID      scalar    `json:"pid"`
+	TID      scalar    `json:"tid"`
+	TS       float64   `json:"ts"`
+	Dur      float64   `json:"dur"`
+	Args     eventArgs `json:"args"`
+}
+
+type eventArgs struct {
+	TaskID scalar `json:"task_id"`
+	Name   scalar `json:"name"`
+	JobID  scalar `json:"job_id"`
+}
+
+// scalar is a text or a number, as text; anything else is nothing.
+type scalar string
+
+func (s *scalar) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	switch dec.PeekKind() {
+	case '"', '0':
+		t, err := dec.ReadToken()
+		if err == nil {
+			*s = scalar(t.String())
+		}
+		return err
+	}
+	return dec.SkipValue()
+}
+
+// event is a span of a worker.
+type event struct {
+	start, end   schema.Time
+	worker, node string
+	name         string
+	id, job      string
+	part         string // deserialize, store: a part of the task around it; "" for a task
+}
+
+func (r *reader) event(v jsontext.Value) error {
+	var e traceEvent
+	if err := json.Unmarshal(v, &e, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
+		return err
+	}
+	if e.Phase != "X" || !(e.TS > 0 && e.Dur >= 0 && e.TS+e.Dur < 2.5e17) {
+		return nil
+	}
+	part, ok := partOf(e.Category, e.Name)
+	if !ok {
+		return nil
+	}
+	if len(r.events) >= maxTasks {
+		return errTooMany
+	}
+	name := e.Category
+	if name = strings.TrimPrefix(name, "task::"); name == e.Category || name == "" {
+		name = orElse(string(e.Args.Name), e.Name)
+	}
+	r.events = append(r.events, event{
+		start: schema.Time(e.TS + 0.5), end: schema.Time(e.TS + e.Dur + 0.5), worker: string(e.TID), node: string(e.PID),
+		name: strings.TrimPrefix(name, "task::"), id: string(e.Args.TaskID), job: string(e.Args.JobID), part: part,
+	})
+	return nil
+}
+
+// partOf says whether an event is a task (""), a part of one, or neither.
+func partOf(category, name string) (part string, ok bool) {
+	for _, word := range []string{category, name} {
+		switch {
+		case strings.HasPrefix(word, "task:deserialize"):
+			return "deserialize", true
+		case strings.HasPrefix(word, "task:store"):
+			return "store", true
+		case strings.HasPrefix(word, "task:execute"):
+			return "execute", true
+		}
+	}
+	return "", category == "task" || strings.HasPrefix(category, "task::")
+}
+
+// endTimeline turns spans into attempts: on one worker, a part lies within its task.
+func (r *reader) endTimeline() {
+	slices.SortFunc(r.events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.worker, b.worker), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end),
+			cmp.Compare(a.part, b.part), cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
+	})
+	around := -1 // the attempt that parts may belong to
+	var until event
+	for i := range r.events {
+		e := &r.events[i]
+		if e.part == "" {
+			around, until = len(r.trace.Attempts), *e
+			r.span(e)
+			continue
+		}
+		if around < 0 || e.worker != until.worker || e.node != until.node || e.end > until.end {
+			continue
+		}
+		row := &r.trace.Attempts[around]
+		switch s := e.end.Sub(e.start); e.part {
+		case "deserialize":
+			row.DeserializeS = schema.Some(row.DeserializeS.Or(0) + s)
+		case "store":
+			row.ResultS = schema.Some(row.ResultS.Or(0) + s)
+		}
+	}
+	r.events = nil
+}
+
+func (r *reader) span(e *event) {
+	n := r.phaseOf(e.job, e.name)
+	p := &r.trace.Phases[n]
+	row := schema.Attempt{
+		AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.app, Task: r.counts[n], NativeID: ingest.Text(e.id),
+		Machine: ingest.NullText(e.node), Executor: ingest.NullText(e.worker), StartTime: schema.Some(e.start), FinishTime: schema.Some(e.end),
+		Status: schema.Success, Quality: schema.RackUnknown | schema.MetricsMissing,
+	}
+	r.counts[n]++
+	r.add(p, &row)
+}
+
+func orElse(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
