@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// What the help and the README show is run: in a directory with eventlogs, a store named lake, and a query in worst.sql.
+
+// prepared makes such a directory.
+func prepared(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := unpackInto(dir); err != nil {
+		t.Fatal(err)
+	}
+	straggler(t, dir, "report", "eventlogs", "--store", "lake", "-o", "first.json")
+	query := "SELECT a.native_id, o.ratio FROM outliers o JOIN attempts a USING (attempt_id) ORDER BY o.excess_s DESC NULLS LAST LIMIT 10"
+	if err := os.WriteFile(filepath.Join(dir, "worst.sql"), []byte(query), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// runLine runs a line as a shell would.
+func runLine(t *testing.T, dir, line string) {
+	t.Helper()
+	if strings.Contains(line, " ID") { // of the last ingest
+		out, err := runShell(dir, `straggler sql --store lake "SELECT ingest_id FROM ingests" --as csv | tail -n 1`)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		line = strings.Replace(line, " ID", " "+strings.TrimSpace(out), 1)
+	}
+	if out, err := runShell(dir, line); err != nil {
+		t.Errorf("%s: %v\n%s", line, err, out)
+	}
+}
+
+func runShell(dir, line string) (string, error) {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestHelpExamples(t *testing.T) {
+	dir := prepared(t)
+	each(newRoot(newEnv()), func(c *cobra.Command) {
+		if c.Example == "" && c.Runnable() && !c.Hidden && c.Name() != "help" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for _, line := range strings.Split(c.Example, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				if !strings.HasPrefix(line, c.CommandPath()) && !strings.HasPrefix(line, "straggler ") {
+					t.Errorf("%s: the example %q does not call straggler", c.CommandPath(), line)
+				}
+				runLine(t, dir, line)
+			}
+		}
+	})
+}
+
+var codeBlock = regexp.MustCompile("(?ms)^```(\\w*)\\n(.*?)^```")
+
+// Blocks of sh are run line by line; those of console show commands after a $ and what they print.
+func TestReadmeExamples(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := prepared(t)
+	ran := 0
+	for _, block := range codeBlock.FindAllStringSubmatch(string(text), -1) {
+		for _, line := range strings.Split(strings.ReplaceAll(block[2], "\\\n", " "), "\n") {
+			line = strings.TrimSpace(line)
+			switch {
+			case block[1] == "sh" && strings.HasPrefix(line, "go "), line == "":
+			case block[1] == "sh":
+				runLine(t, dir, line)
+				ran++
+			case block[1] == "sql":
+				t.Errorf("SQL in the README goes into a sh block, where it is run: %s", line)
+			case block[1] != "console" && block[1] != "text":
+				t.Errorf("a block of %q: what is it?", block[1])
+			}
+		}
+	}
+	if ran < 5 {
+		t.Errorf("the README has %d commands that were run", ran)
+	}
+	for _, m := range regexp.MustCompile(`(?ms)^\x60\x60\x60console\n\$ (.*?)\n(.*?)^\x60\x60\x60`).FindAllStringSubmatch(string(text), -1) {
+		out, err := runShell(dir, m[1])
+		if err != nil || strings.TrimSpace(out) != strings.TrimSpace(m[2]) {
+			t.Errorf("%s prints, %v\n%s\nand the README says\n%s", m[1], err, out, m[2])
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"straggler/store"
+)
+
+// Ctrl-C in the middle of an ingest: exit code 130, and a store in which nothing is half there.
+func TestInterruptLeavesStoreWhole(t *testing.T) {
+	dir := t.TempDir()
+	lake := filepath.Join(dir, "lake")
+	if err := unpackInto(dir); err != nil {
+		t.Fatal(err)
+	}
+	straggler(t, dir, "ingest", "eventlogs", "--store", lake)
+	cmd := exec.Command("straggler", "ingest", "-", "--store", lake)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// More than a pipe holds: when it is written the reading has begun, and it can not end before the pipe does.
+	if _, err := io.WriteString(in, `{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`+"\n"+
+		strings.Repeat(`{"Event":"SparkListenerBlockUpdated"}`+"\n", 40_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("ended with %v, want exit code %d", err, exitInterrupted)
+	}
+	if errs.String() != "straggler: interrupted\n" {
+		t.Errorf("it says %q", errs.String())
+	}
+	st, err := store.Open(context.Background(), lake, store.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := st.List(context.Background()); err != nil || len(entries) != 1 {
+		t.Errorf("the store has %d commits, want the one from before: %v", len(entries), err)
+	}
+	if found, err := st.Verify(context.Background()); err != nil || len(found) > 0 {
+		t.Errorf("the store is not whole: %v, %v", found, err)
+	}
+	straggler(t, dir, "ingest", "eventlogs", "--store", lake, "--again") // and can be written again
+}
+
+// straggler runs a command that must succeed.
+func straggler(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("straggler", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("straggler %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// On a terminal, which script(1) makes: the shell answers, Ctrl-C ends a statement and not the shell, Ctrl-D ends it.
+func TestShellOnTerminal(t *testing.T) {
+	if _, err := exec.LookPath("script"); err != nil {
+		t.Skip("script(1) is not here to make a terminal")
+	}
+	dir := t.TempDir()
+	if err := unpackInto(dir); err != nil {
+		t.Fatal(err)
+	}
+	straggler(t, dir, "ingest", "eventlogs", "--store", "lake")
+	cmd := exec.Command("script", "-qefc", "straggler sql --store lake", os.DevNull)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=", "TERM=xterm")
+	keys, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := &screen{}
+	cmd.Stdout = screen
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	screen.wait(t, "straggler> ")
+	io.WriteString(keys, "SELECT count(*) AS n FROM attempts;\r")
+	screen.wait(t, "1244")
+	io.WriteString(keys, "SELECT count(*) FROM range(1000000000000) a, range(1000000) b;\r")
+	for !screen.has("stopped") { // pressed until the statement runs, as people do
+		io.WriteString(keys, "\x03")
+		time.Sleep(50 * time.Millisecond)
+		if screen.tooLate() {
+			t.Fatalf("Ctrl-C does not stop the statement:\n%s", screen)
+		}
+	}
+	io.WriteString(keys, "SELECT 'still' || ' here' AS s;\r")
+	screen.wait(t, "still here")
+	io.WriteString(keys, "\x04")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the shell ended with %v:\n%s", err, screen)
+	}
+	if history, err := os.ReadFile(filepath.Join(dir, ".local/state/straggler/history")); err != nil || !strings.Contains(string(history), "FROM attempts;") {
+		t.Errorf("the history is %q, %v", history, err)
+	}
+}
+
+// screen is what a terminal has shown.
+type screen struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	since time.Time
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func (s *screen) has(text string) bool { return strings.Contains(s.String(), text) }
+
+// tooLate says that a minute has gone by since it was first asked.
+func (s *screen) tooLate() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+	return time.Since(s.since) > time.Minute
+}
+
+func (s *screen) wait(t *testing.T, text string) {
+	t.Helper()
+	for !s.has(text) {
+		if s.tooLate() {
+			t.Fatalf("%q does not appear:\n%s", text, s)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
