@@ -219,13 +219,13 @@ func unit(x []float64) []float64 {
 
 // referOutliers applies the rules to one phase.
 func referOutliers(tr *schema.Trace, s schema.PhaseStats) []schema.Outlier {
-	var last, waited schema.Time
-	complete := make(map[schema.Key]bool)
+	var waited schema.Time
+	last, complete := make(map[schema.Key]schema.Time), make(map[schema.Key]bool)
 	for _, app := range tr.Applications {
 		complete[app.ApplicationID] = app.Complete
 	}
 	for _, a := range tr.Attempts {
-		last = max(last, a.StartTime.V, a.FinishTime.V)
+		last[a.ApplicationID] = max(last[a.ApplicationID], a.StartTime.V, a.FinishTime.V)
 		if a.PhaseID == s.PhaseID && a.Number == 0 {
 			waited = max(waited, a.StartTime.V)
 		}
@@ -237,7 +237,7 @@ func referOutliers(tr *schema.Trace, s schema.PhaseStats) []schema.Outlier {
 		}
 		d := a.DurationS
 		if a.Status == schema.Running && !complete[a.ApplicationID] {
-			d = schema.Some(last.Sub(a.StartTime.V))
+			d = schema.Some(last[a.ApplicationID].Sub(a.StartTime.V))
 		}
 		if !(d.OK && d.V >= 0 && d.V <= 1e15) {
 			d = schema.Null[float64]{}

@@ -1,0 +1,39 @@
+package detect
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"straggler/ingest"
+	"straggler/ingest/formats"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Real logs, every phase and attempt of them, against the reference.
+func TestLabelledLogs(t *testing.T) {
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if _, err := ingest.Run(ctx, st, formats.All(), []string{filepath.Join("..", "testdata", "labelled")}, ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2, MemoryBytes: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &schema.Trace{Applications: collect[schema.Application](t, eng, "SELECT * FROM applications"),
+		Phases: collect[schema.Phase](t, eng, "SELECT * FROM phases"), Attempts: collect[schema.Attempt](t, eng, "SELECT * FROM attempts")}
+	eng.Close()
+	if len(tr.Applications) < 25 || len(tr.Attempts) < 10_000 {
+		t.Fatalf("%d applications and %d attempts: where are the logs?", len(tr.Applications), len(tr.Attempts))
+	}
+	seen := make(map[string]int)
+	d := runStore(t, st, 2)
+	compare(t, tr, d, seen)
+	t.Logf("%d phases, %d attempts, %d outlier rows: %v", len(tr.Phases), len(tr.Attempts), len(d.outliers), seen)
+}
