@@ -234,7 +234,7 @@ func (s *Sim) launch(turn, who, slot int32) {
 	})
 	if at.fork >= 0 {
 		t.pending++
-		s.timers.push(timerOf(start+s.p.attempts[at.fork].ready, attemptReady, at.fork))
+		s.timers.push(timerOf(max(start+s.p.attempts[at.fork].ready, s.now), attemptReady, at.fork))
 	}
 }
 
@@ -246,11 +246,14 @@ func (s *Sim) start(i, slot int32, r Running) {
 		s.free.remove(slot)
 		s.busy++
 	}
-	if r.waits && s.phases[i].gates > 0 {
+	switch {
+	case !r.waits:
+		s.tree.set(slot, max(int64(r.Start)+r.done, s.now))
+	case s.phases[i].gates > 0:
 		s.tree.set(slot, forever)
-	} else {
+	default: // its parents are over, perhaps since a little after its start
 		r.waits = false
-		s.tree.set(slot, int64(r.Start)+r.done)
+		s.tree.set(slot, max(max(int64(r.Start), s.phases[i].opened)+r.done, s.now))
 	}
 	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
 	ph.running = append(ph.running, r)

@@ -122,6 +122,10 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 		g.declared, g.slots = false, d.colour(attempts, 0, nil)
 		d.notes.MeasuredSlots += g.slots
 	}
+	n := g.slots
+	if !g.declared {
+		n = 0
+	}
 	base := int32(len(d.slots))
 	d.executorSlots = max(d.executorSlots, g.slots)
 	for range g.slots {
@@ -130,8 +134,8 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	for _, a := range attempts {
 		d.claim[a] = d.readyAt(a)
 	}
-	d.colour(attempts, g.slots, func(a, s int32, free int64) {
-		d.keepSlot(a, base+s, max(free, g.from))
+	d.colour(attempts, n, func(a, s int32, free int64) {
+		d.keepSlot(a, base+s, free)
 	})
 }
 
@@ -158,9 +162,16 @@ func (f freeing) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
 func (f *freeing) Push(x any)   { *f = append(*f, x.(freed)) }
 func (f *freeing) Pop() any     { o := *f; x := o[len(o)-1]; *f = o[:len(o)-1]; return x }
 
+// overlap is how much of an attempt may lie before the end of the one that had its slot, at most and as a share of its
+// duration: frameworks hand a slot on when the result is announced, and write the end down when they have handled it.
+const (
+	overlapMost  = 1_000_000
+	overlapShare = 0.1
+)
+
 // colour runs attempts, in order of start, through n slots, always taking the slot that came free last, and reports
-// each attempt's slot and since when it was free. Attempts that find none free are passed over. With n = 0 a slot is
-// opened whenever none is free. It returns the number of slots used.
+// each attempt's slot and since when it was free, which may be a little after its start. Attempts that find none free are
+// passed over. With n = 0 there are as many slots as it takes, and their number is returned.
 func (d *draft) colour(attempts []int32, n int, report func(a, slot int32, free int64)) int {
 	var idle []freed // the slot that came free last is at the end
 	for s := n - 1; s >= 0; s-- {
@@ -171,6 +182,9 @@ func (d *draft) colour(attempts []int32, n int, report func(a, slot int32, free 
 	for _, a := range attempts {
 		start := d.start[a]
 		for len(busy) > 0 && (busy[0].at < start || busy[0].at == start && !busy[0].last) {
+			idle = append(idle, heap.Pop(&busy).(freed))
+		}
+		if len(idle) == 0 && len(busy) > 0 && d.handsOn(busy[0], a) {
 			idle = append(idle, heap.Pop(&busy).(freed))
 		}
 		if len(idle) == 0 {
@@ -193,13 +207,21 @@ func (d *draft) colour(attempts []int32, n int, report func(a, slot int32, free 
 	return int(opened)
 }
 
+// handsOn is whether the slot of an attempt that has not ended yet can be the one that attempt a ran on.
+func (d *draft) handsOn(f freed, a int32) bool {
+	early := f.at - d.start[a]
+	return !f.last && d.attempts[a].fork < 0 && early <= overlapMost && float64(early) <= overlapShare*float64(d.end[a]-d.start[a])
+}
+
 // keepSlot writes down that attempt a ran on a slot that had come free at an instant: it claimed the slot then, or when
 // it became ready, whichever was later.
 func (d *draft) keepSlot(a, s int32, free int64) {
-	d.slots[s].from = min(d.slots[s].from, d.start[a])
-	d.slots[s].till = max(d.slots[s].till, d.start[a]+1)
+	sl := &d.slots[s]
+	sl.from = min(sl.from, d.start[a]) // a log may announce an executor after its first task
+	free = max(free, sl.from)
 	d.attempts[a].slot = s
-	d.claim[a] = min(max(free, d.readyAt(a)), d.start[a])
+	d.claim[a] = max(free, min(d.readyAt(a), d.start[a]))
+	sl.till = max(sl.till, d.claim[a]+1)
 }
 
 // readyAt is when an attempt could have been launched, had there been a slot.
@@ -225,8 +247,7 @@ func (d *draft) measureLimit() {
 		}
 	}
 	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
-	d.limit = d.colour(all, 0, nil)
-	d.colour(all, d.limit, func(a, _ int32, free int64) {
-		d.claim[a] = min(max(d.claim[a], free), d.start[a])
+	d.limit = d.colour(all, 0, func(a, _ int32, free int64) {
+		d.claim[a] = max(d.claim[a], free)
 	})
 }

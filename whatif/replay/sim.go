@@ -91,6 +91,7 @@ type phaseRun struct {
 	watch    int32
 	waiting  int32
 	released int64
+	opened   int64 // when its parents were over, where attempts waited for that
 	lookAt   int64
 	onEnd    bool
 	looking  bool
@@ -400,6 +401,7 @@ func (s *Sim) taskOver(ph, task int32) {
 
 // openGate lets the attempts of a phase that began before its parents ended go on.
 func (s *Sim) openGate(i int32) {
+	s.phases[i].opened = s.now
 	for _, r := range s.phases[i].running {
 		if r.waits {
 			s.tree.set(r.slot, max(s.now, int64(r.Start))+r.done)

@@ -1,0 +1,94 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/replay"
+)
+
+// Load reads what a replay needs from the tables of a store.
+func Load(ctx context.Context, eng store.Engine) (*replay.Rows, error) {
+	r := &replay.Rows{}
+	err := first(
+		func() error {
+			return collect(ctx, eng, &r.Applications, `SELECT * FROM applications ORDER BY application_id NULLS LAST`)
+		},
+		func() error {
+			return collect(ctx, eng, &r.Settings, `SELECT * FROM settings
+WHERE name LIKE 'spark.speculation%' ORDER BY application_id NULLS LAST, name NULLS LAST`)
+		},
+		func() error {
+			return collect(ctx, eng, &r.Jobs, `SELECT * FROM jobs ORDER BY job_id NULLS LAST`)
+		},
+		func() error {
+			return collect(ctx, eng, &r.Phases, `SELECT * FROM phases ORDER BY phase_id NULLS LAST`)
+		},
+		func() error {
+			return collect(ctx, eng, &r.Edges, `SELECT * FROM edges
+ORDER BY from_phase NULLS LAST, to_phase NULLS LAST`)
+		},
+		func() error {
+			return collect(ctx, eng, &r.Machines, `SELECT * FROM machines ORDER BY application_id NULLS LAST, machine NULLS LAST, executor NULLS LAST, added_time NULLS LAST, removed_time NULLS LAST, slots NULLS LAST`)
+		},
+		func() error {
+			return collect(ctx, eng, &r.Health, `SELECT * FROM machine_health
+WHERE factor IS NOT NULL ORDER BY machine NULLS LAST, window_start NULLS LAST`)
+		},
+		func() error { return loadAttempts(ctx, eng, r) },
+	)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: reading the store: %w", err)
+	}
+	return r, nil
+}
+
+func first(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) error {
+	for row, err := range store.Read[R](ctx, eng, sql) {
+		if err != nil {
+			return err
+		}
+		*to = append(*to, *row)
+	}
+	return nil
+}
+
+func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+	for row, err := range store.Read[replay.AttemptRow](ctx, eng, `SELECT attempt_id, recompute, phase_id, task, number, machine,
+executor, start_time, finish_time, status, speculative, locality, input_bytes, input_records
+FROM attempts ORDER BY attempt_id NULLS LAST`) {
+		if err != nil {
+			return err
+		}
+		r.Add(row)
+	}
+	return nil
+}
+
+// blame reads the seconds that the analysis blames on a cause, by attempt.
+func blame(ctx context.Context, eng store.Engine, cause schema.Cause) (map[schema.Key]float64, error) {
+	type line struct {
+		AttemptID schema.Key `col:"attempt_id"`
+		Seconds   float64    `col:"seconds"`
+	}
+	seconds := map[schema.Key]float64{}
+	sql := fmt.Sprintf("SELECT attempt_id, seconds FROM attributions WHERE cause = '%s' AND seconds > 0", cause)
+	for l, err := range store.Read[line](ctx, eng, sql) {
+		if err != nil {
+			return nil, fmt.Errorf("whatif: reading the causes: %w", err)
+		}
+		seconds[l.AttemptID] += l.Seconds
+	}
+	return seconds, nil
+}

@@ -1,0 +1,175 @@
+package whatif
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/ingest"
+	"straggler/ingest/formats"
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+)
+
+// A measured pair is the same workload with the same faults, run on a real cluster with speculation off and on. From the
+// log without it the replay predicts what the log with it shows.
+
+type truth struct {
+	Slots int    `json:"slots"`
+	Spark string `json:"spark_version"`
+	Jobs  []struct {
+		ID       json.Number `json:"job_id"`
+		Name     string      `json:"name"`
+		Makespan float64     `json:"makespan_s"`
+	} `json:"jobs"`
+}
+
+func readTruth(t *testing.T, dir string) truth {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tr truth
+	if err := json.Unmarshal(data, &tr); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func loadLog(t *testing.T, dir string) *replay.Rows {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Name() != "truth.json" {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	r, err := Load(ctx, eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestMeasuredPairs(t *testing.T) {
+	root := os.Getenv("STRAGGLER_LABELLED")
+	if root == "" {
+		root = "../testdata/labelled"
+	}
+	specs, _ := filepath.Glob(filepath.Join(root, "*-spec"))
+	if len(specs) == 0 {
+		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+			t.Fatalf("no measured pairs (NAME and NAME-spec) in %s", root)
+		}
+		t.Skipf("no measured pairs (NAME and NAME-spec) in %s; set STRAGGLER_LABELLED", root)
+	}
+	var errs, noneErrs []float64
+	for _, on := range specs {
+		off := strings.TrimSuffix(on, "-spec")
+		e, n := comparePair(t, off, on)
+		errs, noneErrs = append(errs, e...), append(noneErrs, n...)
+	}
+	t.Logf("over all: %d jobs, median absolute error %.1f %% (had speculation changed nothing: %.1f %%)", len(errs), 100*middle(errs), 100*middle(noneErrs))
+	if m := middle(errs); m > 0.1 {
+		t.Errorf("median absolute error of the makespan %.1f %%, more than 10 %%", 100*m)
+	}
+}
+
+func middle(v []float64) float64 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+type counted struct{ copies, wins int }
+
+// measured counts the speculative attempts of the jobs of a log, and those that succeeded.
+func measured(r *replay.Rows) map[schema.Key]counted {
+	job := map[schema.Key]schema.Key{}
+	for i := range r.Phases {
+		job[r.Phases[i].PhaseID] = r.Phases[i].JobID
+	}
+	out := map[schema.Key]counted{}
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.Copy {
+			c := out[job[a.Phase]]
+			c.copies++
+			if a.Ending == replay.Succeeded {
+				c.wins++
+			}
+			out[job[a.Phase]] = c
+		}
+	}
+	return out
+}
+
+func comparePair(t *testing.T, off, on string) (errs, noneErrs []float64) {
+	t.Helper()
+	truthOff, truthOn := readTruth(t, off), readTruth(t, on)
+	rowsOff, rowsOn := loadLog(t, off), loadLog(t, on)
+	w := replay.Build(rowsOff)
+	wOn := replay.Build(rowsOn)
+	spark, err := policy.ByName("spark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const seeds = 20
+	var s replay.Sim
+	p := w.Pools[0]
+	jobs := make([]replay.JobOutcome, p.Jobs())
+	spread := make([][]float64, p.Jobs())
+	for seed := range int64(seeds) {
+		out := s.Run(p, replay.Options{Policy: spark.New(), Seed: seed, Sigma: 0.1})
+		for j, o := range out.Jobs {
+			jobs[j].Took += o.Took
+			jobs[j].Copies += o.Copies
+			jobs[j].Wins += o.Wins
+			spread[j] = append(spread[j], float64(o.Took)/1e6)
+		}
+	}
+	t.Logf("%s (Spark %s, %d slots declared, %d in the pool)", filepath.Base(off), truthOff.Spark, truthOff.Slots, p.Slots())
+	seen := measured(rowsOn)
+	for j := range jobs {
+		name := truthOff.Jobs[j].Name
+		if name == "processes" || name == "warm-up" || j >= len(truthOn.Jobs) {
+			continue
+		}
+		key, _ := wOn.Pools[0].JobKeys(j)
+		predicted := float64(jobs[j].Took) / seeds / 1e6
+		want, without := truthOn.Jobs[j].Makespan, truthOff.Jobs[j].Makespan
+		e := predicted/want - 1
+		errs, noneErrs = append(errs, math.Abs(e)), append(noneErrs, math.Abs(without/want-1))
+		slices.Sort(spread[j])
+		t.Log(fmt.Sprintf("  %-4s off %6.2f s (log %6.2f)  on %6.2f s  predicted %6.2f s [%.2f %.2f]  error %+6.1f %%   copies %2d predicted %4.1f   won %2d predicted %4.1f",
+			name, without, float64(p.Observed(j))/1e6, want, predicted, spread[j][0], spread[j][len(spread[j])-1], 100*e,
+			seen[key].copies, float64(jobs[j].Copies)/seeds, seen[key].wins, float64(jobs[j].Wins)/seeds))
+	}
+	return errs, noneErrs
+}
