@@ -12,9 +12,6 @@ import (
 // groupRows is how many rows are buffered into one row group: what DuckDB's own files use, and its unit of parallelism.
 const groupRows = 122880
 
-// blockRows is how many rows are copied column by column at a time, so that they are still in the cache for the next.
-const blockRows = 128
-
 // buffer holds the columns of at most groupRows rows of one table, and the key of the input of each.
 type buffer struct {
 	cols []column
@@ -54,12 +51,8 @@ var sizes = map[schema.Type]uintptr{
 
 // add copies n rows that start at p and lie stride bytes apart.
 func (b *buffer) add(key schema.Key, p unsafe.Pointer, stride uintptr, n int) {
-	for done := 0; done < n; done += blockRows {
-		m := min(blockRows, n-done)
-		at := unsafe.Add(p, uintptr(done)*stride)
-		for i := range b.cols {
-			b.cols[i].add(at, stride, m)
-		}
+	for i := range b.cols {
+		b.cols[i].add(p, stride, n)
 	}
 	for range n {
 		b.keys = append(b.keys, key)

@@ -23,6 +23,10 @@ const inputColumn = "input_key"
 // partGroups is how many row groups go into a file before the next one is begun; it bounds what a footer can hold.
 const partGroups = 64
 
+// pageBytes is about how large a page is before it is compressed: what the writer copies a page through is this large
+// for each column, so that smaller pages take less memory, and larger ones compress no better.
+const pageBytes = 128 << 10
+
 // part is one Parquet file being written.
 type part struct {
 	name   string
@@ -106,11 +110,12 @@ var logicalTypes = map[schema.Type]pqschema.LogicalType{
 
 // properties choose an encoding for each column by its type. Statistics are kept of integers and instants, which
 // queries select ranges of. Strings bring their own dictionary while they have few values.
-func properties(t *schema.Table, plain func(column int) bool) *parquet.WriterProperties {
+func properties(t *schema.Table, plain func(column int) bool, memory *recycler) *parquet.WriterProperties {
 	props := []parquet.WriterProperty{
+		parquet.WithAllocator(memory),
 		parquet.WithCreatedBy("straggler"), parquet.WithVersion(parquet.V2_6), parquet.WithDataPageVersion(parquet.DataPageV1),
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1),
-		parquet.WithBatchSize(16 << 10), parquet.WithDataPageSize(1 << 20), parquet.WithDictionaryPageSizeLimit(64 << 20),
+		parquet.WithBatchSize(8 << 10), parquet.WithDataPageSize(pageBytes), parquet.WithDictionaryPageSizeLimit(64 << 20),
 		parquet.WithMaxRowGroupLength(groupRows), parquet.WithDictionaryDefault(false), parquet.WithStats(false),
 		parquet.WithDictionaryFor(inputColumn, false), parquet.WithStatsFor(inputColumn, true),
 		parquet.WithEncodingFor(inputColumn, parquet.Encodings.DeltaBinaryPacked),
@@ -128,8 +133,8 @@ func properties(t *schema.Table, plain func(column int) bool) *parquet.WriterPro
 	return parquet.NewWriterProperties(props...)
 }
 
-func newPart(name string, to file, t *schema.Table, plain func(column int) bool) (*part, error) {
-	props := properties(t, plain)
+func newPart(name string, to file, t *schema.Table, plain func(column int) bool, memory *recycler) (*part, error) {
+	props := properties(t, plain, memory)
 	root, err := parquetSchema(t)
 	if err != nil {
 		return nil, err

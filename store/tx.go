@@ -28,6 +28,7 @@ type Tx struct {
 	staging string
 	lock    io.Closer // on the staging directory, so that nobody cleans it away
 	state   string    // of the logs, when the transaction began
+	memory  recycler
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
@@ -54,15 +55,15 @@ type tableWriter struct {
 
 	mu    sync.Mutex
 	fill  *buffer
+	spare *buffer
 	rows  map[schema.Key]int64 // appended, by input
+	plain []bool               // columns that have more different strings than a dictionary holds
 	ended bool
 
 	write   sync.Mutex
-	spare   *buffer
 	part    *part
 	parts   int
 	done    []FileRecord // Path is in staging
-	plain   []bool       // columns that have more different strings than a dictionary holds
 	order   []int32
 	scratch scratch
 }
@@ -137,7 +138,7 @@ func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
 	}
 	w := tx.tables[t.Name]
 	if w == nil {
-		w = &tableWriter{tx: tx, table: t, fill: newBuffer(t), rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns))}
+		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns))}
 		tx.tables[t.Name] = w
 	}
 	return w, nil
@@ -151,8 +152,9 @@ func (tx *Tx) fail(err error) {
 	}
 }
 
-// addRows is how many rows are added between two looks at how much the buffer holds.
-const addRows = 1024
+// addRows is how many rows are added at a time: few enough to be in the cache still when the next column is copied, and
+// to have long strings bounded.
+const addRows = 128
 
 // maxTextBytes bounds the strings of a buffer, so that logs with long ones do not take more memory than others.
 const maxTextBytes = 16 << 20
@@ -164,33 +166,41 @@ func (w *tableWriter) add(input schema.Key, p unsafe.Pointer, stride uintptr, n 
 		w.mu.Unlock()
 		return 0, errDone
 	}
-	n = min(n, addRows, groupRows-w.fill.n)
-	w.fill.add(input, p, stride, n)
+	b := w.buffer()
+	n = min(n, addRows, groupRows-b.n)
+	b.add(input, p, stride, n)
 	w.rows[input] += int64(n)
-	if w.fill.n < groupRows && w.fill.textBytes() < maxTextBytes {
+	if b.n < groupRows && b.textBytes() < maxTextBytes {
 		w.mu.Unlock()
 		return n, nil
 	}
 	w.write.Lock() // before the others may go on, so that buffers are written in order
-	defer w.write.Unlock()
-	full := w.fill
-	if w.fill, w.spare = w.spare, nil; w.fill == nil {
-		w.fill = newBuffer(w.table)
+	w.fill = nil
+	for i := range b.cols {
+		w.plain[i] = w.plain[i] || b.cols[i].text.plain
 	}
-	w.inherit(full)
 	w.mu.Unlock()
-	err := w.flush(full)
-	full.reset()
-	w.spare = full
+	err := w.flush(b)
+	w.write.Unlock()
+	b.reset()
+	w.mu.Lock()
+	w.spare = b
+	w.mu.Unlock()
 	return n, err
 }
 
-// inherit tells the next buffer, and the buffers after it, which columns are not worth a dictionary.
-func (w *tableWriter) inherit(full *buffer) {
-	for i := range full.cols {
-		w.plain[i] = w.plain[i] || full.cols[i].text.plain
+// buffer is the one to fill. A second one comes into being only when rows are appended while the first is written.
+func (w *tableWriter) buffer() *buffer {
+	if w.fill != nil {
+		return w.fill
+	}
+	if w.fill, w.spare = w.spare, nil; w.fill == nil {
+		w.fill = newBuffer(w.table)
+	}
+	for i := range w.fill.cols {
 		w.fill.cols[i].text.plain = w.plain[i]
 	}
+	return w.fill
 }
 
 func (w *tableWriter) flush(b *buffer) error {
@@ -208,7 +218,7 @@ func (w *tableWriter) flush(b *buffer) error {
 		}
 		w.parts++
 		plain := func(i int) bool { return b.cols[i].text.plain }
-		if w.part, err = newPart(name, f, w.table, plain); err != nil {
+		if w.part, err = newPart(name, f, w.table, plain, &w.tx.memory); err != nil {
 			f.Close()
 			return fmt.Errorf("store: %w", err)
 		}
@@ -377,7 +387,7 @@ func (w *tableWriter) finish() error {
 	w.write.Lock()
 	defer w.write.Unlock()
 	w.ended = true
-	if err := w.flush(w.fill); err != nil {
+	if err := w.flush(w.buffer()); err != nil {
 		return err
 	}
 	return w.finishPart()

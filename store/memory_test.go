@@ -1,0 +1,160 @@
+package store
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"straggler/schema"
+)
+
+// maxTxBytes is what a transaction may hold, however much goes through it.
+const maxTxBytes = 150 << 20
+
+// TestMemoryIsBounded holds what lives in memory after many row groups from two readers at once against the bound.
+func TestMemoryIsBounded(t *testing.T) {
+	s, err := Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rows := sparkAttempts(8192)
+	transfers := make([]schema.Transfer, 8192)
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Abort()
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range 6 * groupRows / len(rows) {
+				if err := Append(tx, 0, rows); err != nil {
+					t.Error(err)
+				}
+				if err := Append(tx, 0, transfers); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if n := int64(after.HeapAlloc) - int64(before.HeapAlloc); n > maxTxBytes {
+		t.Errorf("%d MiB are held after %d row groups", n>>20, 12)
+	} else {
+		t.Logf("%d MiB are held", n>>20)
+	}
+	runtime.KeepAlive(rows)
+}
+
+// TestLongStringsAreBounded: rows with strings of a megabyte make small row groups.
+func TestLongStringsAreBounded(t *testing.T) {
+	s, err := Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Abort()
+	long := make([]byte, 1<<20)
+	for i := range long {
+		long[i] = byte('a' + i%26)
+	}
+	for i := range 100 {
+		long[0], long[1] = byte('0'+i/10), byte('0'+i%10)
+		if err := Append(tx, 0, []schema.Setting{{Name: "x", Value: string(long)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if groups := tx.tables["settings"].part.groups; groups < 5 {
+		t.Errorf("100 MB of strings made %d row groups", groups)
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eng := testEngine(t, s, EngineOptions{})
+	type row struct {
+		N int64 `col:"n"`
+		L int64 `col:"l"`
+	}
+	if got := readAll[row](t, eng, "SELECT count(DISTINCT value) AS n, min(length(value)) AS l FROM settings"); got[0] != (row{100, 1 << 20}) {
+		t.Errorf("%+v came back", got)
+	}
+}
+
+// TestNotUTF8: what is no text comes back as text, and does not keep the file from being read.
+func TestNotUTF8(t *testing.T) {
+	s := testStore(t)
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []string{"a\xffb", "\xff", "\xfe", "", "ü", "a\x00b", "a\uFFFDb"}
+	for _, v := range values {
+		if err := Append(tx, 0, []schema.Setting{{Name: v, Value: v}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := readAll[schema.Setting](t, testEngine(t, s, EngineOptions{}), "SELECT * FROM settings")
+	for i, want := range []string{"a\uFFFDb", "\uFFFD", "\uFFFD", "", "ü", "a\x00b", "a\uFFFDb"} {
+		if len(got) != len(values) || got[i].Value != want || got[i].Name != want {
+			t.Fatalf("%q came back as %q, want %q", values[i], got[i].Value, want)
+		}
+	}
+}
+
+// TestManyDistinctStrings goes over the border at which a column stops being a dictionary, within a row group and in
+// the groups after it.
+func TestManyDistinctStrings(t *testing.T) {
+	s := testStore(t)
+	want := attempts(7, 2*groupRows+5)
+	ingest(t, s, 7, want)
+	i := 0
+	for r, err := range Read[schema.Attempt](t.Context(), testEngine(t, s, EngineOptions{}), "SELECT * FROM attempts ORDER BY task") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *r != want[i] {
+			t.Fatalf("row %d came back as\n%+v\nand was\n%+v", i, *r, want[i])
+		}
+		i++
+	}
+	if i != len(want) {
+		t.Errorf("%d rows", i)
+	}
+}
+
+// TestRowsOfAPhaseLieTogether: within a row group, phases in the order of their first row and rows in theirs.
+func TestRowsOfAPhaseLieTogether(t *testing.T) {
+	s := testStore(t)
+	ingest(t, s, 7, attempts(7, 1000))
+	seen := make(map[schema.Key]bool)
+	var last schema.Attempt
+	for r, err := range Read[schema.Attempt](t.Context(), testEngine(t, s, EngineOptions{}), "SELECT * FROM attempts") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case r.PhaseID == last.PhaseID && r.Task <= last.Task:
+			t.Errorf("task %d comes after %d", r.Task, last.Task)
+		case r.PhaseID != last.PhaseID && seen[r.PhaseID]:
+			t.Errorf("phase %d comes twice", r.PhaseID)
+		}
+		seen[r.PhaseID] = true
+		last = *r
+	}
+	if len(seen) != 5 {
+		t.Errorf("%d phases", len(seen))
+	}
+}
