@@ -14,21 +14,23 @@ import (
 
 // file is one file that the walk found, on disk, in an archive, or a stream.
 type file struct {
-	name string // as the user would write it
-	size int64  // of its raw bytes; -1 unknown
-	id   string // the same for the same file under two names; "" where that can not be told
+	name     string // as the user would write it
+	size     int64  // of its raw bytes; -1 unknown
+	modified int64  // in ns; 0 unknown
+	id       string // the same for the same file under two names; "" where that can not be told
 
 	open func() (io.ReadCloser, error)          // its raw bytes; a stream's once
 	at   func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy
 	once *stream                                // a stream, which can not be opened again
 }
 
-func osFile(name, id string, size int64) *file {
+func osFile(name, id string, info fs.FileInfo) *file {
 	return &file{
-		name: name,
-		size: size,
-		id:   id,
-		open: func() (io.ReadCloser, error) { return openRegular(name) },
+		name:     name,
+		size:     info.Size(),
+		modified: info.ModTime().UnixNano(),
+		id:       id,
+		open:     func() (io.ReadCloser, error) { return openRegular(name) },
 		at: func() (io.ReaderAt, io.Closer, error) {
 			f, err := openRegular(name)
 			return f, f, err

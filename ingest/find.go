@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"straggler/schema"
@@ -17,6 +18,7 @@ type finder struct {
 	o       Options
 	spool   *spool
 	known   *known
+	memo    *memo // of a follower; nil
 
 	mu      sync.Mutex
 	found   []recognised
@@ -28,6 +30,7 @@ type recognised struct {
 	*candidate
 	format *Format
 	why    string
+	codec  string     // around the first file
 	key    schema.Key // as in a fresh store
 	mine   schema.Key // as in this store, where a log keeps the key that it had when it was shorter
 	head   int        // bytes that mine was made of
@@ -71,7 +74,9 @@ func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error
 	err := parallel(ctx, f.o.Parallel, len(batch), func(next func() (int, bool)) error {
 		buf := make([]byte, headBytes)
 		for i, ok := next(); ok; i, ok = next() {
-			all[i] = f.sniff(ctx, batch[i], buf)
+			if f.memo.due(batch[i]) {
+				all[i] = f.sniff(ctx, batch[i], buf)
+			}
 		}
 		return nil
 	})
@@ -102,7 +107,7 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	format, why, err := recognise(f.formats, c, head, f.o.From != "")
 	switch {
 	case err == nil:
-		r := recognised{candidate: c, format: format, why: because(why, layers), key: schema.InputKey(c.base, head.Bytes)}
+		r := recognised{candidate: c, format: format, why: because(why, layers), codec: strings.Join(layers, ", "), key: schema.InputKey(c.base, head.Bytes)}
 		r.mine, r.head = f.known.key(c.base, head.Bytes, r.key)
 		f.mu.Lock()
 		f.found = append(f.found, r)

@@ -428,7 +428,7 @@ func (f osFolder) file(e entry) (*file, error) {
 			return nil, err
 		}
 	}
-	return osFile(name, id, info.Size()), nil
+	return osFile(name, id, info), nil
 }
 
 // namedFolder is a directory of which only some files were named: the others are not the user's wish.

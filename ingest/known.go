@@ -13,6 +13,8 @@ type remembered struct {
 	Base  string `json:"base"`
 	Head  int    `json:"head"`            // bytes that the key was made of
 	Raw   int64  `json:"raw"`             // bytes of its files as they are; -1 unknown
+	Files int    `json:"files"`           // that it consists of
+	Codec string `json:"codec,omitempty"` // how its first file was compressed
 	Error string `json:"error,omitempty"` // why it was not read to its end
 }
 
@@ -80,6 +82,19 @@ func (k *known) key(base string, head []byte, fresh schema.Key) (schema.Key, int
 // suspect says that the store may have the input, so that hashing it before reading it is worth a read.
 func (k *known) suspect(r *recognised) bool {
 	return k.byKey[r.mine] != nil || k.sizes[r.size()]
+}
+
+// longer is the input in the store that is a later state of the same log, nil where there is none. A copy that was made
+// while the log was written must not replace it. Groups of files may shrink when they are compacted.
+func (k *known) longer(r *recognised) *store.InputRecord {
+	old := k.byKey[r.mine]
+	if old == nil || len(r.files) != 1 {
+		return nil
+	}
+	if m := recall(old); m.Files == 1 && m.Codec == r.codec && m.Raw > r.size() {
+		return old
+	}
+	return nil
 }
 
 // size is that of the files as they are; -1 unknown.

@@ -18,7 +18,7 @@ func (r *run) plan(ctx context.Context, formats []Format, paths []string) error 
 	if err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}
-	f := &finder{formats: formats, o: r.o, spool: r.spool, known: r.known}
+	f := &finder{formats: formats, o: r.o, spool: r.spool, known: r.known, memo: r.memo}
 	if err := f.find(ctx, paths, r.o.Stdin); err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}

@@ -49,9 +49,15 @@ type Progress struct {
 // of kind ErrUnreadable when none could be read and of kind ErrNothingToRead when there was none. Everything else that
 // returns an error, such as a full disk, leaves the store as it was.
 func Run(ctx context.Context, st *store.Store, formats []Format, paths []string, o Options) (Summary, error) {
+	return runAgain(ctx, st, formats, paths, o, nil)
+}
+
+// runAgain runs, and runs again when another run got in its way.
+func runAgain(ctx context.Context, st *store.Store, formats []Format, paths []string, o Options, m *memo) (Summary, error) {
 	for left := 3; ; left-- {
-		r := &run{store: st, o: o.withDefaults()}
+		r := &run{store: st, o: o.withDefaults(), memo: m}
 		err := r.run(ctx, formats, paths)
+		m.settle(&r.summary, err)
 		// Another run has brought one of the inputs meanwhile. What the store has now decides what is left to do.
 		if left > 0 && (errors.Is(err, store.ErrIngested) || errors.Is(err, store.ErrKeys)) && !r.streams {
 			continue
@@ -64,6 +70,7 @@ func Run(ctx context.Context, st *store.Store, formats []Format, paths []string,
 type run struct {
 	store   *store.Store
 	o       Options
+	memo    *memo // of a follower; nil
 	known   *known
 	spool   *spool
 	jobs    []*job
@@ -247,10 +254,13 @@ func (r *run) alreadyThere(ctx context.Context, j *job) (bool, error) {
 	}
 	rec := r.known.byPrint[fingerprint(sums)]
 	if rec == nil {
-		return false, nil
+		if rec = r.known.longer(&j.recognised); rec == nil {
+			return false, nil
+		}
+		j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name+", a longer state of the same log; --again replaces it"
+		return true, nil
 	}
-	j.result.Status = AlreadyThere
-	j.result.Reason = "as " + rec.Name
+	j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name
 	if e := recall(rec).Error; e != "" {
 		j.result.Reason += ", which could not be read to its end: " + e
 	}
@@ -321,7 +331,7 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 // declare tells the transaction about an input, and that it replaces earlier states of it. It reports false when the
 // store has just the same already, which is seen late of a stream.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
-	m := remembered{Base: j.base, Head: j.head, Raw: j.size()}
+	m := remembered{Base: j.base, Head: j.head, Raw: j.size(), Files: len(j.files), Codec: j.codec}
 	if j.err != nil {
 		m.Error = Sample(j.err.Error())
 	}
