@@ -13,6 +13,7 @@ import (
 	"straggler/ingest/philly"
 	"straggler/ingest/ray"
 	"straggler/ingest/spark"
+	"straggler/ingest/tez"
 	"straggler/ingest/yarn"
 )
 
@@ -26,6 +27,7 @@ func All() []ingest.Format {
 		hadoop.SLS(),
 		google.Format(),
 		alibaba.Format(),
+		tez.Format(),
 		philly.Format(),
 		archives.WTA(),
 		archives.WfCommons(),

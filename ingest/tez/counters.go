@@ -1,0 +1,72 @@
+package tez
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"straggler/schema"
+)
+
+type counterTree struct {
+	Groups []struct {
+		Counters []struct {
+			Name  string `json:"counterName"`
+			Value number `json:"counterValue"`
+		} `json:"counters"`
+	} `json:"counterGroups"`
+}
+
+// setCounters fills what the counters say. A name stands in the groups of several inputs; those are summed.
+func setCounters(a *schema.Attempt, v jsontext.Value) {
+	var t counterTree
+	if len(v) == 0 || json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+		a.Quality |= schema.MetricsMissing
+		return
+	}
+	sums := map[string]int64{}
+	for _, g := range t.Groups {
+		for _, c := range g.Counters {
+			sums[strings.ToUpper(c.Name)] += int64(c.Value)
+		}
+	}
+	if len(sums) == 0 {
+		a.Quality |= schema.MetricsMissing
+		return
+	}
+	get := func(name string) schema.Null[int64] {
+		n, ok := sums[name]
+		return schema.Null[int64]{V: n, OK: ok && n >= 0}
+	}
+	var read schema.Null[int64]
+	for name, n := range sums {
+		if strings.HasSuffix(name, "_BYTES_READ") && name != "FILE_BYTES_READ" && n >= 0 {
+			read = schema.Some(read.Or(0) + n)
+		}
+		if strings.HasSuffix(name, "_BYTES_WRITTEN") && name != "FILE_BYTES_WRITTEN" && n >= 0 {
+			a.OutputBytes = schema.Some(a.OutputBytes.Or(0) + n)
+		}
+	}
+	shuffle, direct := get("SHUFFLE_BYTES"), get("SHUFFLE_BYTES_DISK_DIRECT")
+	if read.OK || shuffle.OK {
+		a.InputBytes = schema.Some(read.Or(0) + shuffle.Or(0))
+	}
+	if shuffle.OK && read.Or(0) == 0 { // where the file systems' bytes lay is unknown
+		local := min(direct.Or(0), shuffle.V)
+		a.LocalBytes, a.RemoteBytes = schema.Some(local), schema.Some(shuffle.V-local)
+	}
+	a.InputRecords = get("INPUT_RECORDS_PROCESSED")
+	if !a.InputRecords.OK {
+		a.InputRecords = get("REDUCE_INPUT_RECORDS")
+	}
+	a.ShuffleWriteBytes = get("OUTPUT_BYTES_PHYSICAL")
+	a.SpillBytes = get("ADDITIONAL_SPILLS_BYTES_WRITTEN")
+	a.PeakMemoryBytes = get("PHYSICAL_MEMORY_BYTES")
+	if ms := get("GC_TIME_MILLIS"); ms.OK {
+		a.GCS = schema.Some(float64(ms.V) / 1000)
+	}
+	if ms := get("CPU_MILLISECONDS"); ms.OK {
+		a.CPUS = schema.Some(float64(ms.V) / 1000)
+	}
+}

@@ -1,0 +1,112 @@
+// Package tez takes the histories of Apache Tez and gives rows.
+//
+//  1. format.go recognises the three containers.
+//  2. json.go reads entities as SimpleHistoryLoggingService and the timeline server write them.
+//  3. sequence.go and proto.go read what the protobuf logger writes into SequenceFiles.
+//  4. fold.go folds entities, whichever container they came from, into rows.
+//
+// Start with format.go, then fold.go. No real file was available to the tests; the layouts are those of Tez's source.
+package tez
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"straggler/ingest"
+)
+
+// Format is the history of Tez applications.
+func Format() ingest.Format {
+	return ingest.Format{
+		Name: "tez",
+		Doc:  "Apache Tez histories: history.txt, protobuf SequenceFiles, timeline server exports (zip)",
+		Detail: `A DAG is a job, a vertex a phase, a task attempt an attempt. Input is what was shuffled plus what file systems but the
+local one gave; of the shuffled bytes, those read directly from disk are local. Times are those of the last finish
+event. An attempt that ends with OUTPUT_LOST had succeeded: it stays a success, its output is a loss, and the attempt that
+the same task runs next, with its creationCausalAttempt, tells who recomputed and who noticed. Speculative copies are told
+by the error of the attempt that lost. Racks and fetch wait are not in the history. No real file was available; the
+layouts are those of Tez's source.`,
+		Claim: claim,
+		Sniff: sniff,
+		Read:  read,
+	}
+}
+
+// claim puts the parts of a timeline export together: dag.json, vertices_part_0.json, …
+func claim(dir ingest.Dir) []ingest.Group {
+	var g ingest.Group
+	attempts := false
+	for _, name := range dir.Names {
+		if !strings.HasSuffix(name, ".json") {
+			continue
+		}
+		for _, prefix := range []string{"dag", "tez_app", "tez_dag", "vertices", "tasks", "task_attempts"} {
+			if strings.HasPrefix(name, prefix) {
+				g.Names = append(g.Names, name)
+				attempts = attempts || strings.HasPrefix(name, "task_attempts")
+				break
+			}
+		}
+	}
+	if !attempts {
+		return nil
+	}
+	return []ingest.Group{g}
+}
+
+func sniff(h ingest.Head) ingest.Match {
+	b := h.Bytes
+	if bytes.HasPrefix(b, []byte("SEQ")) {
+		if bytes.Contains(b[:min(len(b), 512)], []byte("org.apache.tez.dag.history.logging.proto")) {
+			return ingest.Match{Sure: 3, Why: "a SequenceFile of Tez's protobuf messages"}
+		}
+		return ingest.Match{}
+	}
+	b = bytes.TrimLeft(b, " \t\r\n\x01")
+	if len(b) > 0 && b[0] == '{' {
+		for _, word := range []string{"TEZ_DAG_ID", "TEZ_VERTEX_ID", "TEZ_TASK_ID", "TEZ_TASK_ATTEMPT_ID", "TEZ_APPLICATION", "TEZ_CONTAINER_ID"} {
+			if bytes.Contains(b, []byte(`"`+word)) {
+				return ingest.Match{Sure: 3, Why: "entities of type " + word}
+			}
+		}
+	}
+	return ingest.Match{}
+}
+
+func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+	f := newFold(in, out)
+	var errs []error
+	for _, p := range in.Parts {
+		errs = append(errs, f.part(ctx, p))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(append(errs, f.finish())...)
+}
+
+// part reads a file in whichever container it is.
+func (f *fold) part(ctx context.Context, p ingest.Part) error {
+	r, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var magic [3]byte
+	n, err := io.ReadFull(r, magic[:])
+	if err != nil && n == 0 {
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	}
+	whole := io.MultiReader(bytes.NewReader(magic[:n]), r)
+	if string(magic[:n]) == "SEQ" {
+		return f.sequence(ctx, p, whole)
+	}
+	return f.json(ctx, p, whole, path.Base(p.Name))
+}
