@@ -35,6 +35,7 @@ type app struct {
 	inferred     int64    // partitions looked at to tell which are missing
 	partitioned  bool     // the log names partitions
 	lossSeq      int
+	retireAt     int // stages in memory at which jobs are next retired
 
 	count counts
 

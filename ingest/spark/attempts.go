@@ -159,7 +159,7 @@ func statusOf(r reason) schema.AttemptStatus {
 // row adds a row with what is known of an attempt since its launch.
 func (a *app) row(r *run, id int64) *schema.Attempt {
 	if len(a.rows) == rowsAtOnce {
-		a.flush()
+		flush(a.fold, &a.rows)
 	}
 	if len(a.rows) == 0 {
 		a.ids.Reset()

@@ -328,7 +328,7 @@ func TestStateIsBounded(t *testing.T) {
 		a.jobStart(jobStart{id: id + 1, stages: []stageInfo{{id: id + 1, tasks: 1, name: "many", rdd: id + 1}}})
 		a.jobEnd(jobEnd{id: id + 1, status: schema.RunSucceeded})
 	}
-	if len(a.stages) > keptStages || len(a.jobList) > keptStages || len(a.jobs) > keptStages {
+	if n := 2 * keptStages; len(a.stages) > n || len(a.jobList) > n || len(a.jobs) > n || len(a.made) > n {
 		t.Errorf("%d stages, %d jobs", len(a.stages), len(a.jobList))
 	}
 	f.finishApp("")

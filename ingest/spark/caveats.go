@@ -46,7 +46,7 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 	if c.attempts > 0 {
 		add("no_rack", 0, "event logs name no racks: what crossed racks is unknown")
 	}
-	emit(a.fold, rows)
+	flush(a.fold, &rows)
 }
 
 // incomplete says in which way the log is.

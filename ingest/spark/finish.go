@@ -18,7 +18,6 @@ func (a *app) finish(truncated string) {
 	for _, j := range a.jobList {
 		a.writeJob(j, complete)
 	}
-	a.flush()
 	a.writeLosses()
 	a.writeMachines()
 	a.writeSettings()
@@ -53,7 +52,8 @@ func (a *app) writeApplication(complete bool) {
 		TimeOrigin:       "epoch",
 	}
 	ordered(&row.StartTime, &row.StartTime, &row.FinishTime)
-	emit(a.fold, []schema.Application{row})
+	rows := []schema.Application{row}
+	flush(a.fold, &rows)
 }
 
 // status is how the application ended, which only Spark 4 writes down.
@@ -77,7 +77,7 @@ func (a *app) writeSettings() {
 	for _, name := range slices.Sorted(maps.Keys(a.settings)) {
 		rows = append(rows, schema.Setting{ApplicationID: a.key, Name: name, Value: a.settings[name]})
 	}
-	emit(a.fold, rows)
+	flush(a.fold, &rows)
 }
 
 // writeJob writes a job with its phases and the edges between them.
@@ -85,20 +85,18 @@ func (a *app) writeJob(j *job, complete bool) {
 	if !j.started {
 		a.count.jobsWithoutStart++
 	}
-	phases := make([]schema.Phase, 0, len(j.stages))
 	for _, s := range j.stages {
 		if len(s.phases) == 0 && s.jobs[0] == j {
 			a.plan(s, j)
 		}
 		for _, p := range s.phases {
 			if p.job == j {
-				phases = append(phases, a.phaseRow(p, complete))
+				put(a.fold, &a.phaseRows, a.phaseRow(p, complete))
 			}
 		}
 	}
-	emit(a.fold, []schema.Job{a.jobRow(j, complete)})
-	emit(a.fold, phases)
-	emit(a.fold, a.edges(j))
+	put(a.fold, &a.jobRows, a.jobRow(j, complete))
+	a.writeEdges(j)
 }
 
 // plan gives a stage that was never submitted the phase that says so.
@@ -224,10 +222,9 @@ func (p *phase) status(complete bool) schema.RunStatus {
 	return schema.RunRunning
 }
 
-// edges are the dependencies between the phases of a job: every submission of a stage reads what the submissions of its
-// parents before it have made. All are shuffles, and a stage starts when its parents are complete.
-func (a *app) edges(j *job) []schema.Edge {
-	var rows []schema.Edge
+// writeEdges writes the dependencies between the phases of a job: every submission of a stage reads what the submissions
+// of its parents before it have made. All are shuffles, and a stage starts when its parents are complete.
+func (a *app) writeEdges(j *job) {
 	for _, s := range j.stages {
 		parents := a.parents(s, j)
 		if !s.hasParents && len(s.rddParents) == 0 && len(j.stages) > 1 {
@@ -235,35 +232,33 @@ func (a *app) edges(j *job) []schema.Edge {
 		}
 		for _, to := range s.phases {
 			for _, parent := range parents {
-				rows = appendEdges(rows, j, parent, to)
+				a.writeEdgesFrom(j, parent, to)
 			}
 		}
 	}
-	return rows
 }
 
 // maxSubmissions bounds the submissions of one stage that another is said to read. Spark gives up after four failures.
 const maxSubmissions = 32
 
-func appendEdges(rows []schema.Edge, j *job, parent *stage, to *phase) []schema.Edge {
+func (a *app) writeEdgesFrom(j *job, parent *stage, to *phase) {
 	if to.job != j {
-		return rows
+		return
 	}
 	for _, from := range parent.phases[max(0, len(parent.phases)-maxSubmissions):] {
 		if from.job == j && (from.ordinal < to.ordinal || from.starts+from.ends == 0) {
-			rows = append(rows, schema.Edge{JobID: j.key, FromPhase: from.key, ToPhase: to.key, Pattern: schema.AllToAll, Barrier: true})
+			put(a.fold, &a.edgeRows, schema.Edge{JobID: j.key, FromPhase: from.key, ToPhase: to.key, Pattern: schema.AllToAll, Barrier: true})
 		}
 	}
-	return rows
 }
 
 // keptStages is how many stages stay in memory while jobs come and go.
-const keptStages = 50_000
+const keptStages = 20_000
 
 // retire writes the oldest jobs that have ended and forgets them with their stages, once there are many. What it
 // forgets can not be told to be lost any more.
 func (a *app) retire() {
-	if len(a.stages) <= keptStages {
+	if len(a.stages) <= max(a.retireAt, keptStages) {
 		return
 	}
 	busy := map[*job]bool{}
@@ -281,6 +276,14 @@ func (a *app) retire() {
 	}
 	a.jobList = kept
 	a.last = nil
+	a.retireAt = len(a.stages) + keptStages/2 // not at every job when none can go
+	a.made = slices.DeleteFunc(a.made, func(s *stage) bool {
+		if a.stages[s.id] == s {
+			return false
+		}
+		a.pages -= len(s.outputs.pages)
+		return true
+	})
 }
 
 // settled tells whether a job and all others that share its stages have ended.

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// rowsAtOnce is how many attempts go to the sink in one call.
+// rowsAtOnce is how many rows go to the sink in one call.
 const rowsAtOnce = 2048
 
 // fold turns the events of an input, one by one in the order of the log, into rows.
@@ -18,8 +18,13 @@ type fold struct {
 
 	attempts uint32 // ordinal of the next attempt
 	phases   uint32 // ordinal of the next phase
-	rows     []schema.Attempt
-	ids      strings.Builder // backs the native ids of rows
+
+	rows      []schema.Attempt // the rows that wait to go to the sink
+	ids       strings.Builder  // backs the native ids of rows
+	jobRows   []schema.Job
+	phaseRows []schema.Phase
+	edgeRows  []schema.Edge
+	lossRows  []schema.Loss
 
 	app       *app   // the application that the log is about at this place; nil before the first event
 	version   string // of Spark, where only a file name says it
@@ -131,18 +136,29 @@ func (f *fold) finishApp(truncated string) {
 		f.app.finish(truncated)
 		f.app = nil
 	}
-	f.flush()
+	f.flushAll()
 }
 
-// flush hands the attempts to the sink.
-func (f *fold) flush() {
-	emit(f, f.rows)
-	f.rows = f.rows[:0]
+// flushAll hands all rows that wait to the sink.
+func (f *fold) flushAll() {
+	flush(f, &f.rows)
+	flush(f, &f.jobRows)
+	flush(f, &f.phaseRows)
+	flush(f, &f.edgeRows)
+	flush(f, &f.lossRows)
 }
 
-// emit hands rows to the sink unless it has failed.
-func emit[R any](f *fold, rows []R) {
-	if f.err == nil {
-		f.err = ingest.Emit(f.out, rows)
+// put adds a row to those that wait.
+func put[R any](f *fold, rows *[]R, row R) {
+	if *rows = append(*rows, row); len(*rows) >= rowsAtOnce {
+		flush(f, rows)
 	}
+}
+
+// flush hands rows to the sink unless it has failed.
+func flush[R any](f *fold, rows *[]R) {
+	if f.err == nil {
+		f.err = ingest.Emit(f.out, *rows)
+	}
+	*rows = (*rows)[:0]
 }

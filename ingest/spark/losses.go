@@ -100,7 +100,7 @@ func (a *app) writeLoss(l *loss, again int64) {
 	if again > 0 && l.row.Time.V > schema.FromMillis(again) {
 		l.row.Time = schema.Null[schema.Time]{} // the clock was set back
 	}
-	emit(a.fold, []schema.Loss{l.row})
+	put(a.fold, &a.lossRows, l.row)
 }
 
 // writeLosses writes the losses that nobody made good, in the order of their notice.
@@ -144,13 +144,15 @@ func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32, finish int64) {
 // maxPages bounds the outputs that are remembered: 100 MiB for 6 million.
 const maxPages = 100 << 10
 
-// forgetOutputs forgets the outputs of the oldest stage that no running job computes.
+// forgetOutputs forgets the outputs of a stage that no running job computes, the oldest first.
 func (a *app) forgetOutputs() bool {
-	for i, s := range a.made {
+	for range min(len(a.made), 64) {
+		s := a.made[0]
+		a.made = a.made[1:]
 		if s.active() {
+			a.made = append(a.made, s)
 			continue
 		}
-		a.made = slices.Delete(a.made, i, i+1)
 		a.pages -= len(s.outputs.pages)
 		s.outputs.pages, s.outputs.last = nil, nil
 		return true

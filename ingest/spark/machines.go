@@ -120,7 +120,7 @@ func (a *app) writeMachines() {
 		}
 		rows = append(rows, row)
 	}
-	emit(a.fold, rows)
+	flush(a.fold, &rows)
 }
 
 // slots is how many tasks run at once on so many cores: cores / spark.task.cpus, which a resource profile may change.

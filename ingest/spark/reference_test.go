@@ -71,6 +71,9 @@ func referenceSums(t *testing.T, log []byte) sums {
 	seen := map[int64]bool{}
 	for _, line := range bytes.Split(log, []byte("\n")) {
 		var e referenceEnd
+		if !bytes.Contains(line, []byte("TaskEnd")) {
+			continue
+		}
 		if json.Unmarshal(line, &e) != nil || e.Event != "SparkListenerTaskEnd" || e.Reason.Reason == "Resubmitted" || seen[e.Info.ID] {
 			continue
 		}
