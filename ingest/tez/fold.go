@@ -22,8 +22,8 @@ type fold struct {
 	dags    map[string]*dag
 	vertex  map[string]*vertex
 	running map[string]*schema.Attempt
-	done    map[string]bool // attempts that were emitted, of tasks that may yet lose their output
-	lost    map[string]int  // task → position in losses, until its next attempt
+	done    map[string]bool       // attempts that were emitted, of tasks that may yet lose their output
+	lost    map[string]lostOutput // by task, until its next attempt
 	losses  []schema.Loss
 	dropped int64 // entities past maxEntities
 	hosts   map[string]bool
