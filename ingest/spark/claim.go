@@ -37,7 +37,20 @@ func claim(dir ingest.Dir) []ingest.Group {
 	if g, ok := claimDatabricks(dir); ok {
 		groups = append(groups, g)
 	}
+	for i := range groups {
+		groups[i].Drop = append(groups[i].Drop, checksums(slices.Concat(groups[i].Names, groups[i].Drop), dir.Names)...)
+	}
 	return groups
+}
+
+// checksums are the files that Hadoop puts beside files of that name on a local disk.
+func checksums(names, all []string) (found []string) {
+	for _, name := range names {
+		if sum := "." + name + ".crc"; slices.Contains(all, sum) {
+			found = append(found, sum)
+		}
+	}
+	return found
 }
 
 // rolledFile is a file of a rolling log.

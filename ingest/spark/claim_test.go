@@ -18,6 +18,8 @@ func TestClaim(t *testing.T) {
 	}{
 		"rolling": {"logs/eventlog_v2_app-1", "appstatus_app-1 events_10_app-1.zstd events_1_app-1.zstd events_2_app-1.zstd", []ingest.Group{
 			{Base: "eventlog_v2_app-1", Names: []string{"events_1_app-1.zstd", "events_2_app-1.zstd", "events_10_app-1.zstd"}, Drop: []string{"appstatus_app-1"}}}},
+		"checksums": {"eventlog_v2_a", ".appstatus_a.crc .events_1_a.crc appstatus_a events_1_a", []ingest.Group{
+			{Base: "eventlog_v2_a", Names: []string{"events_1_a"}, Drop: []string{"appstatus_a", ".events_1_a.crc", ".appstatus_a.crc"}}}},
 		"running": {"eventlog_v2_app-1_2", "appstatus_app-1_2.inprogress events_1_app-1_2", []ingest.Group{
 			{Base: "eventlog_v2_app-1_2", Names: []string{"events_1_app-1_2"}, Drop: []string{"appstatus_app-1_2.inprogress"}}}},
 		// Spark may fail to delete what it has compacted, an older compaction included.

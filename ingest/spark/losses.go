@@ -36,8 +36,11 @@ type fetchLoss struct {
 	time      int64
 }
 
-// maxPending bounds the losses that wait to be made again or for their stage to be known.
-const maxPending = 200_000
+// maxPending bounds the losses that wait to be made again, maxUnresolved those that wait for their stage to be known.
+const (
+	maxPending    = 200_000
+	maxUnresolved = 10_000
+)
 
 // isRecompute tells whether an attempt of p for this partition makes a lost output again: when it had been computed
 // before, and either that output is known to be lost, or p was submitted after the success.
@@ -68,12 +71,16 @@ func (a *app) isRecompute(p *phase, partition int64) bool {
 // lose notes that an output is lost. The time is that of its executor's end where it is not given.
 func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.Null[schema.Key]) {
 	id := lossID{s.outputs, partition}
+	told := out.isLost()
 	out.phase |= outputLost
 	if l := a.losses[id]; l != nil {
 		if !l.row.DetectedBy.OK && by.OK {
 			l.row.DetectedBy, l.row.Time = by, instant(ms)
 		}
 		return
+	}
+	if told {
+		return // and written, because there were too many
 	}
 	exec := a.executorList[out.executor]
 	l := &loss{seq: a.lossSeq, exec: exec, row: schema.Loss{
@@ -207,7 +214,7 @@ func (a *app) fetchFailed(r *run, e *taskEnd, ordinal uint32, finish int64) {
 	}
 	if s := a.producer(&f); s != nil {
 		a.loseFetched(s, &f)
-	} else if len(a.unresolved) < maxPending {
+	} else if len(a.unresolved) < maxUnresolved {
 		a.unresolved = append(a.unresolved, f)
 	}
 }
