@@ -147,7 +147,7 @@ func (a *Attributor) machineEvidence(e *Evidence, s *split, i int) {
 	e.Coefficient, e.StdErr = f, f*s.machineSD
 	e.Value, e.Median = f, 1
 	var heard testimony
-	if t.Machine < int64(len(a.model.machines)) {
+	if t.Machine >= 0 && t.Machine < int64(len(a.model.machines)) {
 		heard = a.model.machines[t.Machine]
 	}
 	e.N = int(heard.attempts)
