@@ -18,7 +18,10 @@ type Hadoop struct {
 
 var hadoopDefaults = Hadoop{Gap: 0.2, Age: 60, Heartbeat: 1}
 
-type hadoop struct{ Hadoop }
+type hadoop struct {
+	Hadoop
+	found []int32
+}
 
 func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if again, wait := idleUntil(v, h.Age, h.Heartbeat); wait {
@@ -32,17 +35,19 @@ func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 		}
 	}
 	threshold := HadoopThreshold(sum/float64(v.Tasks()), h.Gap)
-	free := v.Free()
-	for _, i := range byTask(running) {
+	for i := range running {
 		a := &running[i]
-		if free == 0 {
-			break
-		}
 		if v.Copies(a.Task) == 1 && v.Elapsed(a).Seconds() >= h.Age && v.Progress(a) < threshold {
-			do.Copy(a.Task)
-			free--
+			h.found = append(h.found, a.Task)
 		}
 	}
+	free := v.Free()
+	inOrder(&h.found, func(task int32) {
+		if free > 0 {
+			do.Copy(task)
+			free--
+		}
+	})
 	return replay.Again{At: v.Now() + replay.Seconds(h.Heartbeat), End: true}
 }
 
@@ -66,24 +71,35 @@ func finished(v *replay.View) int {
 // idleUntil says when a policy that speculates only with idle slots and nothing waiting needs to look next, if there is
 // nothing to look at now: not before the oldest attempt without a copy has the age.
 func idleUntil(v *replay.View, age, heartbeat float64) (replay.Again, bool) {
-	running := v.Running()
-	if v.Waiting() > 0 || len(running) == 0 {
+	if v.Waiting() > 0 {
 		return replay.Again{End: true}, true
 	}
-	oldest := replay.Time(1<<62 - 1)
-	for i := range running {
-		if a := &running[i]; a.Start < oldest && v.Copies(a.Task) == 1 {
-			oldest = a.Start
-		}
-	}
-	if oldest == 1<<62-1 {
-		return replay.Again{End: true}, true
-	}
-	if ready := oldest + replay.Seconds(age); ready > v.Now() {
-		return replay.Again{At: ready}, true
+	if again, wait := untilAge(v, age); wait {
+		return again, true
 	}
 	if v.Free() == 0 {
 		return replay.Again{At: v.Now() + replay.Seconds(heartbeat), End: true}, true
+	}
+	return replay.Again{}, false
+}
+
+// untilAge says when the oldest attempt without a copy has the age, unless it has.
+func untilAge(v *replay.View, age float64) (replay.Again, bool) {
+	const never = replay.Time(1<<62 - 1)
+	oldest := never
+	running := v.Running()
+	for i := range running {
+		if a := &running[i]; a.Start < oldest && v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0 {
+			oldest = a.Start
+		}
+	}
+	switch ready := oldest + replay.Seconds(age); {
+	case oldest == never:
+		return replay.Again{End: true}, true
+	case ready > v.Now() && v.Waiting() > 0:
+		return replay.Again{At: ready, End: true}, true
+	case ready > v.Now():
+		return replay.Again{At: ready}, true
 	}
 	return replay.Again{}, false
 }

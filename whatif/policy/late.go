@@ -60,8 +60,13 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if waiting && !l.Early {
 		return replay.Again{End: true}
 	}
-	if !l.Early {
+	if !waiting {
 		if a, wait := idleUntil(v, l.Age, l.Heartbeat); wait {
+			return a
+		}
+	}
+	if waiting { // early
+		if a, wait := untilAge(v, l.Age); wait {
 			return a
 		}
 	}
@@ -115,6 +120,9 @@ type candidate struct {
 // rank lists the attempts that may be copied, longest time left first.
 func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 	running := v.Running()
+	if !slices.ContainsFunc(running, func(a replay.Running) bool { return l.mayCopy(v, &a) }) {
+		return nil
+	}
 	l.rates = append(l.rates[:0], phase.rates.values()...)
 	for i := range running {
 		if e := v.Elapsed(&running[i]).Seconds(); e > 0 {
@@ -126,11 +134,10 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 	var out []candidate
 	for i := range running {
 		a := &running[i]
-		elapsed := v.Elapsed(a).Seconds()
-		if elapsed < l.Age || elapsed <= 0 || v.Copies(a.Task) > 1 || v.Launched(a.Task) > 0 {
+		if !l.mayCopy(v, a) {
 			continue
 		}
-		score := v.Progress(a)
+		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 		if score/elapsed < slow || l.SlowTask >= 1 {
 			out = append(out, candidate{a.Task, a.Machine, TimeLeft(score, elapsed)})
 		}
@@ -145,6 +152,12 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 		return int(a.task) - int(b.task)
 	})
 	return out
+}
+
+// mayCopy is whether an attempt is old enough and was never copied.
+func (l *late) mayCopy(v *replay.View, a *replay.Running) bool {
+	elapsed := v.Elapsed(a).Seconds()
+	return elapsed >= l.Age && elapsed > 0 && v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0
 }
 
 // assign gives the nodes that ask, one after the other, the best candidate that does not run there.

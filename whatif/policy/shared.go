@@ -1,51 +1,40 @@
 package policy
 
 import (
-	"cmp"
 	"slices"
 
 	"straggler/whatif/replay"
 )
 
-// byTask lists the positions of running attempts in the order of their tasks, which does not depend on what ended before.
-func byTask(running []replay.Running) []int {
-	out := make([]int, len(running))
-	for i := range out {
-		out[i] = i
+// inOrder calls do with tasks in ascending order, which does not depend on what ended before, and forgets them.
+func inOrder(tasks *[]int32, do func(task int32)) {
+	slices.Sort(*tasks)
+	for _, t := range *tasks {
+		do(t)
 	}
-	slices.SortFunc(out, func(a, b int) int {
-		return cmp.Or(cmp.Compare(running[a].Task, running[b].Task), cmp.Compare(running[a].Number, running[b].Number))
-	})
-	return out
+	*tasks = (*tasks)[:0]
 }
 
 // tailPhase is what the policies that act at the end of a phase remember of it.
 type tailPhase struct {
 	took    sample
 	counted int
-	queued  map[int32]bool
+	queued  map[int32]bool // tasks whose copies were asked for
 }
 
 func tailOf(v *replay.View) *tailPhase {
 	t, ok := (*v.Memory()).(*tailPhase)
 	if !ok {
-		t = &tailPhase{queued: map[int32]bool{}}
+		t = &tailPhase{}
 		*v.Memory() = t
 	}
 	return t
 }
 
-func tookSample(v *replay.View) (*sample, *int) {
-	t := tailOf(v)
-	return &t.took, &t.counted
-}
-
-// queuedBefore is whether a copy of the task was asked for before; from now on it was.
-func queuedBefore(v *replay.View, task int32) bool {
-	t := tailOf(v)
-	if t.queued[task] {
-		return true
+func (t *tailPhase) queue(do *replay.Actions, task int32) {
+	if t.queued == nil {
+		t.queued = map[int32]bool{}
 	}
 	t.queued[task] = true
-	return false
+	do.QueueCopy(task)
 }

@@ -10,17 +10,23 @@ type MapReduce struct {
 
 var mapReduceDefaults = MapReduce{Share: 0.95}
 
-type mapReduce struct{ MapReduce }
+type mapReduce struct {
+	MapReduce
+	found []int32
+}
 
 func (m *mapReduce) Look(v *replay.View, do *replay.Actions) replay.Again {
-	if v.Waiting() == 0 && float64(finished(v)) >= m.Share*float64(v.Tasks()) {
-		running := v.Running()
-		for _, i := range byTask(running) {
-			if a := &running[i]; v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0 && !queuedBefore(v, a.Task) {
-				do.QueueCopy(a.Task)
-			}
+	if v.Waiting() > 0 || float64(finished(v)) < m.Share*float64(v.Tasks()) {
+		return replay.Again{End: true}
+	}
+	p := tailOf(v)
+	running := v.Running()
+	for i := range running {
+		if a := &running[i]; v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0 && !p.queued[a.Task] {
+			m.found = append(m.found, a.Task)
 		}
 	}
+	inOrder(&m.found, func(task int32) { p.queue(do, task) })
 	return replay.Again{End: true}
 }
 
@@ -32,21 +38,24 @@ type Dryad struct {
 
 var dryadDefaults = Dryad{Percentile: 0.75}
 
-type dryad struct{ Dryad }
+type dryad struct {
+	Dryad
+	found []int32
+}
 
 func (d *dryad) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if v.Waiting() > 0 || len(v.Done()) == 0 {
 		return replay.Again{End: true}
 	}
-	s, counted := tookSample(v)
-	for _, done := range v.Done()[*counted:] {
-		s.add(done.Took.Seconds())
+	p := tailOf(v)
+	for _, done := range v.Done()[p.counted:] {
+		p.took.add(done.Took.Seconds())
 	}
-	*counted = len(v.Done())
-	limit := replay.Seconds(s.quantile(d.Percentile))
+	p.counted = len(v.Done())
+	limit := replay.Seconds(p.took.quantile(d.Percentile))
 	again := replay.Again{End: true}
 	running := v.Running()
-	for _, i := range byTask(running) {
+	for i := range running {
 		a := &running[i]
 		if v.Copies(a.Task) > 1 || v.Launched(a.Task) > 0 {
 			continue
@@ -56,9 +65,10 @@ func (d *dryad) Look(v *replay.View, do *replay.Actions) replay.Again {
 			if again.At == 0 || over < again.At {
 				again.At = over
 			}
-		case !queuedBefore(v, a.Task):
-			do.QueueCopy(a.Task)
+		case !p.queued[a.Task]:
+			d.found = append(d.found, a.Task)
 		}
 	}
+	inOrder(&d.found, func(task int32) { p.queue(do, task) })
 	return again
 }

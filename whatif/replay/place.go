@@ -114,8 +114,8 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	if g.declared {
 		d.colour(attempts, g.slots, func(int32, int32, int64) { placed++ })
 	}
-	// When more than one attempt in fifty ran beyond the declared slots, the declaration is not what limits them.
-	if over := len(attempts) - placed; g.declared && over*50 <= len(attempts) {
+	// When more than one attempt in twenty ran beyond the declared slots, the declaration is not what limits them.
+	if over := len(attempts) - placed; g.declared && (over*20 <= len(attempts) || over < 3) {
 		d.notes.DeclaredSlots += g.slots
 		d.notes.OverSlots += over
 	} else {

@@ -484,11 +484,12 @@ func resize[T any](v []T, n int) []T {
 	return slices.Concat(v[:cap(v)], make([]T, n-cap(v)))
 }
 
-func (o *Outcome) check() error {
+var nan32 = float32(math.NaN())
+
+// Err says that something is wrong with the simulator itself: jobs that did not end.
+func (o *Outcome) Err() error {
 	if o.Stopped > 0 {
 		return fmt.Errorf("replay: %d jobs did not end", o.Stopped)
 	}
 	return nil
 }
-
-var nan32 = float32(math.NaN())

@@ -1,0 +1,129 @@
+package whatif
+
+import (
+	"fmt"
+	"math"
+
+	"straggler/whatif/replay"
+)
+
+// Verdict is what a saving comes to.
+type Verdict string
+
+const (
+	Saves      Verdict = "saves"
+	Costs      Verdict = "costs time"
+	Nothing    Verdict = "changes nothing"
+	Unclear    Verdict = "no clear effect"
+	CannotTell Verdict = "cannot tell" // the replay of the unchanged log misses by more than the saving
+)
+
+// verdict weighs a saving against the replay error (NaN where the log does not say how long it took).
+func verdict(s Interval, replayError, copies float64) Verdict {
+	switch {
+	case s.Mean == 0 && s.Low == s.High && copies == 0:
+		return Nothing
+	case !math.IsNaN(replayError) && replayError > 0 && replayError >= math.Abs(s.Mean):
+		return CannotTell
+	case math.IsNaN(s.Mean) || s.Low <= 0 && s.High >= 0:
+		return Unclear
+	case s.Mean > 0:
+		return Saves
+	}
+	return Costs
+}
+
+// Verdict is what the saving over all jobs comes to.
+func (r *Result) Verdict(replayErrorS float64) Verdict {
+	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
+}
+
+// assumptions travel with the saving over all jobs.
+type assumptions struct {
+	Verdict      Verdict     `json:"verdict"`
+	Ideal        bool        `json:"ideal,omitempty"` // a bound that no live scheduler reaches
+	Seeds        int         `json:"seeds"`
+	ReplayErrorS float64     `json:"replay_error_s"` // of policy none against the log, summed over the jobs
+	ReplayError  float64     `json:"replay_error_share"`
+	All          groupFigure `json:"all"`
+	Small        groupFigure `json:"small"` // jobs of at most ten tasks
+	Notes        []string    `json:"notes"`
+}
+
+type groupFigure struct {
+	Jobs       int        `json:"jobs"`
+	MeanS      [2]float64 `json:"mean_s"` // completion time without and with the policy
+	MedianS    [2]float64 `json:"median_s"`
+	P75S       [2]float64 `json:"p75_s"`
+	P95S       [2]float64 `json:"p95_s"`
+	SavingS    [3]float64 `json:"saving_s"` // mean, low, high
+	Share      float64    `json:"saving_share"`
+	SlotChange float64    `json:"slot_time_change"`
+	Copies     float64    `json:"copies"`
+	Wins       float64    `json:"wins"`
+	Kills      float64    `json:"kills"`
+	WasteS     float64    `json:"wasted_slot_s"`
+}
+
+type jobAssumptions struct {
+	Verdict      Verdict  `json:"verdict"`
+	ReplayErrorS *float64 `json:"replay_error_s"`
+	Copies       float64  `json:"copies"`
+	WasteS       float64  `json:"wasted_slot_s"`
+}
+
+func assume(r *Result, s *Summary) assumptions {
+	return assumptions{
+		Verdict: r.Verdict(s.ReplayErrorS), Ideal: r.Ideal, Seeds: s.Seeds,
+		ReplayErrorS: s.ReplayErrorS, ReplayError: s.ReplayError,
+		All: r.All.figure(), Small: r.Small.figure(), Notes: Assumed(&s.Notes, &r.Variant),
+	}
+}
+
+func (g *Group) figure() groupFigure {
+	return groupFigure{
+		Jobs: g.Jobs, MeanS: pair(g.Before.Mean, g.After.Mean), MedianS: pair(g.Before.Median, g.After.Median),
+		P75S: pair(g.Before.P75, g.After.P75), P95S: pair(g.Before.P95, g.After.P95),
+		SavingS: [3]float64{zero(g.Saving.Mean), zero(g.Saving.Low), zero(g.Saving.High)}, Share: zero(g.Share),
+		SlotChange: zero(g.SlotChange), Copies: zero(g.Copies), Wins: zero(g.Wins), Kills: zero(g.Kills), WasteS: zero(g.WasteS),
+	}
+}
+
+func pair(a, b float64) [2]float64 { return [2]float64{zero(a), zero(b)} }
+
+// zero is x, and 0 for the figures of no jobs at all.
+func zero(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// Assumed says in sentences what a variant's figures rest on.
+func Assumed(n *replay.Notes, v *Variant) []string {
+	var out []string
+	say := func(on bool, format string, args ...any) {
+		if on {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	say(v.Progress, "Logs hold no progress: policies see one that is linear in time, with an error of %g %% (standard deviation of the first estimate of a task's duration).", 100*v.Error)
+	say(!v.Ideal, "A copy takes the work of its task times a rate drawn from the other tasks of its phase, times the factor of its machine; it never fails.")
+	say(v.Ideal, "This is a bound that no live scheduler reaches.")
+	say(n.MeasuredSlots > 0, "%d slots are taken from measured concurrency, since the log does not declare them.", n.MeasuredSlots)
+	say(n.OverSlots > 0, "%d attempts ran beyond the declared slots and need none in the replay.", n.OverSlots)
+	say(n.Copies > 0, "The log has %d speculative copies of its own. They are replayed as they were, so savings come on top of theirs.", n.Copies)
+	say(n.Unended > 0, "%d attempts have no end in the log; they are taken to end with it.", n.Unended)
+	say(n.NoTimes > 0, "%d attempts without a start or a phase are left out.", n.NoTimes)
+	say(n.Gated > 0, "%d attempts began before their parents ended; they keep what they did after that.", n.Gated)
+	say(n.LonelyPhases > 0, "%d phases have fewer than two finished tasks: a copy of one takes as long as it did.", n.LonelyPhases)
+	say(n.HealthWindows == 0 && n.MachinesSlow > 0, "%d machines are slower or faster than the others; their factors are estimated from the log as a whole.", n.MachinesSlow)
+	return out
+}

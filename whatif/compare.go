@@ -1,0 +1,259 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"straggler/schema"
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+)
+
+// Options say what to replay. The zero Options replays the default policies.
+type Options struct {
+	Policies []policy.Policy // nil: Default
+	Seeds    int             // replays of each policy under different luck; 0: 20
+	Errors   []float64       // relative standard deviations of synthetic progress, for policies that look at it; nil: 0.03 and 0.3
+	Workers  int             // 0: one a core
+	Tool     string          // version of straggler, for the commit
+}
+
+// errorLevels are how wrong the estimates that policies make of running tasks are at first: 0.03 is what MANTRI §6.2
+// measured of its own (2.9 %), 0.3 is ten times that.
+var errorLevels = []float64{0.03, 0.3}
+
+// Default is the policies that are replayed unless others are asked for.
+func Default() []policy.Policy {
+	var out []policy.Policy
+	for _, name := range []string{"hadoop", "mapreduce", "dryad", "late", "mantri", "dolly", "spark", "mrv2", "blacklist",
+		"noskew", "choptail", "medianrate"} {
+		p, err := policy.ByName(name)
+		if err != nil { // the table and this list are ours
+			panic(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Variant is a policy with its options and the error of the progress that it sees.
+type Variant struct {
+	policy.Policy
+	Error float64 // 0 where the policy does not look at progress
+}
+
+// Parameters are the options of a variant as a JSON object.
+func (v Variant) Parameters() string {
+	p := v.Policy.Parameters()
+	if !v.Progress {
+		return p
+	}
+	if p == "{}" {
+		return fmt.Sprintf(`{"progress_error":%g}`, v.Error)
+	}
+	return fmt.Sprintf(`%s,"progress_error":%g}`, p[:len(p)-1], v.Error)
+}
+
+func (o *Options) variants() []Variant {
+	policies, levels := o.Policies, o.Errors
+	if policies == nil {
+		policies = Default()
+	}
+	if levels == nil {
+		levels = errorLevels
+	}
+	var out []Variant
+	for _, p := range policies {
+		if p.Name == "none" {
+			continue // it is the baseline of all
+		}
+		if !p.Progress {
+			out = append(out, Variant{Policy: p})
+			continue
+		}
+		for _, e := range levels {
+			out = append(out, Variant{Policy: p, Error: e})
+		}
+	}
+	return out
+}
+
+// comparison replays variants over a workload.
+type comparison struct {
+	w        *replay.Workload
+	o        Options
+	variants []Variant
+	blame    map[schema.Cause]map[schema.Key]float64
+	first    []int // index of each pool's first job among all jobs
+	jobs     int
+	none     []replay.JobOutcome
+}
+
+func newComparison(w *replay.Workload, o Options) *comparison {
+	c := &comparison{w: w, o: o, variants: o.variants()}
+	if c.o.Seeds <= 0 {
+		c.o.Seeds = 20
+	}
+	if c.o.Workers <= 0 {
+		c.o.Workers = runtime.GOMAXPROCS(0)
+	}
+	for _, p := range w.Pools {
+		c.first = append(c.first, c.jobs)
+		c.jobs += p.Jobs()
+	}
+	return c
+}
+
+// unit is one variant under one seed.
+type unit struct {
+	variant int
+	seed    int64
+	jobs    []replay.JobOutcome // of all pools, one after the other
+	drew    []bool              // by pool: it used random numbers, so that other seeds give something else
+	err     error
+}
+
+// begun is the first seed of a variant; the others need not replay the pools in which it drew nothing.
+type begun struct {
+	ready chan struct{}
+	unit  *unit
+}
+
+// each replays every unit, several at once, and hands them to do in order. Units of one variant come together.
+func (c *comparison) each(ctx context.Context, do func(*unit) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	units := len(c.variants) * c.o.Seeds
+	firsts := make([]begun, len(c.variants))
+	results := make([]chan *unit, units)
+	for n := range results {
+		results[n] = make(chan *unit, 1)
+	}
+	for n := range firsts {
+		firsts[n].ready = make(chan struct{})
+	}
+	tokens := make(chan struct{}, 2*c.o.Workers) // outcomes held in memory
+	next := make(chan int)
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer cancel()
+	for range c.o.Workers {
+		wait.Go(func() {
+			var sim replay.Sim
+			for n := range next {
+				results[n] <- c.replay(ctx, &sim, n, firsts)
+			}
+		})
+	}
+	wait.Go(func() {
+		defer close(next)
+		for n := range units {
+			select {
+			case tokens <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			next <- n
+		}
+	})
+	for n := range units {
+		select {
+		case u := <-results[n]:
+			<-tokens
+			if u.err != nil {
+				return u.err
+			}
+			if err := do(u); err != nil {
+				return err
+			}
+			if u.seed == int64(c.o.Seeds) {
+				firsts[u.variant].unit = nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// replay runs unit n.
+func (c *comparison) replay(ctx context.Context, sim *replay.Sim, n int, firsts []begun) *unit {
+	u := &unit{variant: n / c.o.Seeds, seed: int64(n%c.o.Seeds) + 1}
+	first := &firsts[u.variant]
+	var known *unit
+	if u.seed > 1 {
+		select {
+		case <-first.ready:
+			known = first.unit
+		case <-ctx.Done():
+			u.err = ctx.Err()
+			return u
+		}
+	} else {
+		defer func() { first.unit = u; close(first.ready) }()
+	}
+	v := c.variants[u.variant]
+	ideal := v.Durations(c.blame[v.Cause])
+	u.jobs, u.drew = make([]replay.JobOutcome, c.jobs), make([]bool, len(c.w.Pools))
+	for i, p := range c.w.Pools {
+		if ctx.Err() != nil {
+			u.err = ctx.Err()
+			return u
+		}
+		jobs := u.jobs[c.first[i] : c.first[i]+p.Jobs()]
+		if known != nil && known.err == nil && !known.drew[i] {
+			copy(jobs, known.jobs[c.first[i]:])
+			continue
+		}
+		o := replay.Options{Policy: v.New(), Seed: u.seed, Sigma: v.Error}
+		if ideal != nil {
+			o.Took = ideal(p)
+		}
+		out := sim.Run(p, o)
+		if u.err = out.Err(); u.err != nil {
+			u.err = fmt.Errorf("policy %s, seed %d: %w", v.Name, u.seed, u.err)
+			return u
+		}
+		copy(jobs, out.Jobs)
+		u.drew[i] = out.Drew
+	}
+	return u
+}
+
+// baseline replays policy none.
+func (c *comparison) baseline(ctx context.Context) error {
+	c.none = make([]replay.JobOutcome, c.jobs)
+	var sim replay.Sim
+	for i, p := range c.w.Pools {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		out := sim.Run(p, replay.Options{})
+		if err := out.Err(); err != nil {
+			return fmt.Errorf("policy none: %w", err)
+		}
+		copy(c.none[c.first[i]:], out.Jobs)
+	}
+	return nil
+}
+
+// replayError is how much the replays of policy none miss the log by: the sum of the absolute differences of the jobs
+// whose completion time the log says, and that as a share of these times.
+func (c *comparison) replayError() (seconds, share float64) {
+	sum, observed := 0.0, 0.0
+	for i, p := range c.w.Pools {
+		for j := range p.Jobs() {
+			if o := p.Observed(j); o >= 0 {
+				sum += math.Abs(float64(c.none[c.first[i]+j].Took-o)) / 1e6
+				observed += float64(o) / 1e6
+			}
+		}
+	}
+	if observed > 0 {
+		share = sum / observed
+	}
+	return sum, share
+}

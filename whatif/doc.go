@@ -1,0 +1,23 @@
+// Package whatif takes a store and gives what each straggler policy would have saved on its jobs, at what cost in slot
+// time, and how sure that is.
+//
+//  1. load.go reads what a replay needs; package replay makes a workload of it and replays that.
+//  2. compare.go replays each policy of package policy under several seeds, and none once; with the same seed all
+//     policies have the same luck, so that their savings are paired differences.
+//  3. savings.go sums up: per job and over all, with 95 % intervals over the seeds; small jobs apart.
+//  4. assumptions.go says what the figures rest on, the replay error of none among it, and when they tell nothing.
+//  5. run.go writes whatif_runs and whatif_savings in one commit.
+//  6. sweep.go sweeps options and searches Spark's settings; timeline.go shows one job before and after.
+//
+// # Rows
+//
+// whatif_runs has a row a policy, seed and job; where a policy drew no random numbers in an application all seeds give
+// the same, and the first stands for them. whatif_savings has a row a policy for all jobs together (job_id NULL: seconds
+// summed over the jobs) and one for every job in which the policy changed something.
+//
+// # A policy of one's own
+//
+// A policy implements replay.Policy and is given to Compare or Run with policy.Own; the example of Compare shows one.
+//
+// Start with run.go.
+package whatif

@@ -1,0 +1,144 @@
+package whatif
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"straggler/ingest"
+	"straggler/ingest/formats"
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/policy"
+)
+
+// labelled is a real log of the repository.
+func labelled(t *testing.T, name string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../testdata/labelled", name, "app-*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no log %s in testdata/labelled", name)
+	}
+	return files[0]
+}
+
+func storeOf(t *testing.T, paths ...string) (*store.Store, store.Engine) {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	return st, eng
+}
+
+func all[R any](t *testing.T, eng store.Engine, sql string) []R {
+	t.Helper()
+	var out []R
+	for r, err := range store.Read[R](context.Background(), eng, sql) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, *r)
+	}
+	return out
+}
+
+// Run writes what it says: rows for every policy, seed and job, and savings that are the means of their differences.
+func TestRun(t *testing.T) {
+	st, eng := storeOf(t, labelled(t, "transient"))
+	var ps []policy.Policy
+	for _, name := range []string{"late", "spark", "noskew"} {
+		p, err := policy.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps = append(ps, p)
+	}
+	ctx := context.Background()
+	s, err := Run(ctx, st, eng, Options{Policies: ps, Seeds: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Results) != 4 { // late at two error levels
+		t.Fatalf("%d results, want 4", len(s.Results))
+	}
+	if s.ReplayError > 1e-9 {
+		t.Errorf("policy none misses the log by %g", s.ReplayError)
+	}
+	runs := all[schema.WhatifRun](t, eng, "SELECT * FROM whatif_runs ORDER BY run_id NULLS LAST, job_id NULLS LAST")
+	savings := all[schema.WhatifSaving](t, eng, "SELECT * FROM whatif_savings WHERE job_id IS NULL ORDER BY policy NULLS LAST")
+	if want := s.Jobs * (1 + 5); len(runs) < want {
+		t.Errorf("%d rows of whatif_runs, want at least %d", len(runs), want)
+	}
+	for _, row := range savings {
+		sum, seeds := 0.0, map[int64]bool{}
+		for _, r := range runs {
+			if r.Policy == row.Policy && r.Parameters == row.Parameters {
+				sum += r.ReplayS.V - r.PredictedS.V
+				seeds[r.Seed] = true
+			}
+		}
+		if mean := sum / float64(len(seeds)); mean-row.SavingS.V > 1e-6 || row.SavingS.V-mean > 1e-6 {
+			t.Errorf("%s: saving %g s, the runs say %g", row.Policy, row.SavingS.V, mean)
+		}
+		if row.SavingLow.V > row.SavingS.V || row.SavingHigh.V < row.SavingS.V {
+			t.Errorf("%s: the saving %g is outside its interval %g … %g", row.Policy, row.SavingS.V, row.SavingLow.V, row.SavingHigh.V)
+		}
+	}
+}
+
+// The same store and options give the same rows, whatever the number of workers.
+func TestRunDeterministic(t *testing.T) {
+	_, eng := storeOf(t, labelled(t, "mixed"))
+	var before []string
+	for _, workers := range []int{1, 3} {
+		c, err := prepare(context.Background(), eng, Options{Seeds: 4, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.run(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for i := range s.Results {
+			rows = append(rows, encode(assume(&s.Results[i], &s)))
+		}
+		for i := range before {
+			if before[i] != rows[i] {
+				t.Errorf("%s: with 1 worker %s, with %d %s", s.Results[i].Name, before[i], workers, rows[i])
+			}
+		}
+		before = rows
+	}
+	if len(before) == 0 {
+		t.Error("no results")
+	}
+}
+
+// A replay that is cancelled stops and writes nothing.
+func TestRunCancelled(t *testing.T) {
+	st, eng := storeOf(t, labelled(t, "clean"))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, st, eng, Options{}); err == nil {
+		t.Error("no error from a cancelled run")
+	}
+	if c, err := st.Result(store.Whatif); err != nil || c != nil {
+		t.Errorf("a cancelled run left the commit %v (error %v)", c, err)
+	}
+	if entries, _ := os.ReadDir(filepath.Join(st.Dir(), "staging")); len(entries) > 0 {
+		t.Errorf("a cancelled run left %d entries in staging", len(entries))
+	}
+}
