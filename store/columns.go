@@ -84,20 +84,19 @@ func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
 	dst = slices.Grow(dst, n)[:k+n]
 	out := dst[k:]
 	for i := range out {
-		out[i] = *(*T)(at)
-		at = unsafe.Add(at, stride)
+		out[i] = *(*T)(unsafe.Add(at, uintptr(i)*stride))
 	}
 	return dst
 }
 
 func (c *column) addTexts(p unsafe.Pointer, stride uintptr, n int) {
-	for range n {
-		if c.nullable && !*(*bool)(unsafe.Add(p, c.validAt)) {
+	for i := range n {
+		row := unsafe.Add(p, uintptr(i)*stride)
+		if c.nullable && !*(*bool)(unsafe.Add(row, c.validAt)) {
 			c.text.rows = append(c.text.rows, 0)
 		} else {
-			c.text.add(*(*string)(unsafe.Add(p, c.offset)))
+			c.text.add(*(*string)(unsafe.Add(row, c.offset)))
 		}
-		p = unsafe.Add(p, stride)
 	}
 }
 

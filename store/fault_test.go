@@ -400,6 +400,17 @@ func sound(t *testing.T, dir string, states []string, done int, goOn bool, what 
 	}
 }
 
+// fastDir is a directory for stores that are made by the hundred: in memory, where there is such a file system.
+func fastDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "straggler-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // goOnEvery is after how many faults one store is used further, which takes longer than all the rest.
 const goOnEvery = 19
 
@@ -415,9 +426,13 @@ func TestEveryOperationFails(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			faults := 0
+			base := fastDir(t)
 			for at := 1; ; at += kind.every {
-				dir := filepath.Join(t.TempDir(), "store")
-				disk := &faultFS{osFS: osFS{quick: true}, at: at, fault: kind.fault, backup: t.TempDir()}
+				dir, backup := filepath.Join(base, strconv.Itoa(at), "store"), filepath.Join(base, strconv.Itoa(at), "backup")
+				if err := os.MkdirAll(backup, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				disk := &faultFS{osFS: osFS{quick: true}, at: at, fault: kind.fault, backup: backup}
 				s, err := Open(t.Context(), dir, Options{fs: disk})
 				if err != nil {
 					faults++
@@ -433,6 +448,9 @@ func TestEveryOperationFails(t *testing.T) {
 					t.Fatalf("%s: the error does not say so: %v", what, err)
 				}
 				sound(t, dir, states, done, at%goOnEvery == 0, what)
+				if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			t.Logf("%d operations", faults)
 			if faults < 150/kind.every {
@@ -538,7 +556,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 	kills := 0
 	for at := 1; ; at++ {
-		dir := filepath.Join(t.TempDir(), "store")
+		dir := filepath.Join(fastDir(t), "store")
 		cmd := exec.CommandContext(t.Context(), self)
 		cmd.Env = append(os.Environ(), childDir+"="+dir, killAt+"="+strconv.Itoa(at))
 		out, err := cmd.CombinedOutput()

@@ -26,7 +26,7 @@ type modelInput struct {
 // through many operations, so that compactions meet somebody who reads; others are opened to look once.
 func walk(t *testing.T, seed uint64, n int) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s, err := Open(t.Context(), t.TempDir(), Options{fs: osFS{quick: true}})
+	s, err := Open(t.Context(), fastDir(t), Options{fs: osFS{quick: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func (m *model) compare(t *testing.T, s *Store, eng Engine, trace string) {
 }
 
 func TestRandomLives(t *testing.T) {
-	for seed := range uint64(8) {
-		walk(t, seed, 40)
+	for seed := range uint64(6) {
+		walk(t, seed, 35)
 	}
 }

@@ -100,9 +100,8 @@ func (f *field) fill(p unsafe.Pointer, stride uintptr, b *batch) error {
 		spread(at, stride, v.int32s)
 	case schema.BigInt:
 		if v.ints == nil && v.int32s != nil {
-			for _, x := range v.int32s {
-				*(*int64)(at) = int64(x)
-				at = unsafe.Add(at, stride)
+			for i, x := range v.int32s {
+				*(*int64)(unsafe.Add(at, uintptr(i)*stride)) = int64(x)
 			}
 			break
 		}
@@ -123,28 +122,27 @@ func (f *field) fillValid(p unsafe.Pointer, stride uintptr, n int, v *vector) er
 		return nil
 	}
 	for i := range n {
+		row := unsafe.Add(p, uintptr(i)*stride)
 		null := v.null(i)
 		if f.Nullable {
-			*(*bool)(unsafe.Add(p, f.validAt)) = !null
+			*(*bool)(unsafe.Add(row, f.validAt)) = !null
 		} else if null {
 			return fmt.Errorf("store: column %s is NULL, and the field can not be; make it a schema.Null", f.Name)
 		}
 		if null {
-			at := unsafe.Add(p, f.Offset())
+			at := unsafe.Add(row, f.Offset())
 			if f.Type == schema.String {
 				*(*string)(at) = ""
 			} else {
 				clear(unsafe.Slice((*byte)(at), sizes[f.Type]))
 			}
 		}
-		p = unsafe.Add(p, stride)
 	}
 	return nil
 }
 
 func spread[T any](at unsafe.Pointer, stride uintptr, values []T) {
-	for _, x := range values {
-		*(*T)(at) = x
-		at = unsafe.Add(at, stride)
+	for i, x := range values {
+		*(*T)(unsafe.Add(at, uintptr(i)*stride)) = x
 	}
 }

@@ -114,14 +114,13 @@ func (tx *Tx) append(t *schema.Table, input schema.Key, p unsafe.Pointer, n int)
 		return err
 	}
 	stride := t.Row.Size()
-	for n > 0 {
-		m, err := w.add(input, p, stride, n)
+	for done := 0; done < n; {
+		m, err := w.add(input, unsafe.Add(p, uintptr(done)*stride), stride, n-done)
 		if err != nil {
 			tx.fail(err)
 			return err
 		}
-		p = unsafe.Add(p, uintptr(m)*stride)
-		n -= m
+		done += m
 	}
 	return nil
 }
