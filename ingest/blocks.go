@@ -14,6 +14,9 @@ import (
 // nothing, small enough to stay in a processor's cache.
 const blockBytes = 1 << 20
 
+// firstBytes is the size of the first buffer: of a directory of many small logs most never need another.
+const firstBytes = 8 << 10
+
 // Block is a run of whole lines.
 type Block struct {
 	Data   []byte // ends in a newline, except where Cut
@@ -97,11 +100,16 @@ func (s *Blocks) Next(b *Block) error {
 // fill reads until b holds at least one whole line. It reports true when b is full and does not.
 func (s *Blocks) fill(b *Block) (long bool, err error) {
 	buf := b.Data[:min(cap(b.Data), s.max)]
-	if size := min(blockBytes, s.max); len(buf) < size {
-		buf = make([]byte, size)
+	full := min(blockBytes, s.max)
+	size := full
+	if s.offset == 0 {
+		size = min(firstBytes, full)
 	}
-	if len(buf) < len(s.carry) {
-		buf = make([]byte, s.max)
+	if len(s.carry) > size {
+		size = s.max
+	}
+	if len(buf) < size {
+		buf = make([]byte, size)
 	}
 	n := copy(buf, s.carry)
 	s.carry = s.carry[:0]
@@ -114,6 +122,11 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 		if s.err != nil {
 			b.Data, b.Cut = buf[:n], end < n
 			return end == 0 && n == s.max, nil
+		}
+		if len(buf) < full {
+			buf = append(make([]byte, 0, min(16*len(buf), full)), buf...)
+			buf = buf[:cap(buf)]
+			continue
 		}
 		if end > 0 {
 			s.carry = append(s.carry, buf[end:n]...)

@@ -112,7 +112,7 @@ func (p *prefixed) Read(b []byte) (int, error) {
 func decompress(ctx context.Context, raw io.ReadCloser, name string, size int64, l Limits, t *tally) (io.ReadCloser, error) {
 	t.layers = nil
 	in := &tallied{r: raw, t: t}
-	z, err := codec.Open(in, name, codec.Limits{Decompressed: l.Decompressed, Ratio: l.Ratio})
+	z, err := codec.Open(in, name, codec.Limits{Decompressed: l.Decompressed, Ratio: l.Ratio, Size: max(size, 0)})
 	if err != nil {
 		raw.Close()
 		return nil, err

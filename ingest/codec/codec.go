@@ -38,8 +38,15 @@ func prefix(magic string) func([]byte) bool {
 // four times.
 const maxLayers = 3
 
-// bufferBytes is how much is read ahead of a codec.
+// bufferBytes is how much is read ahead of a codec, of files that have so much.
 const bufferBytes = 128 << 10
+
+func bufferSize(content int64) int {
+	if content <= 0 || content >= bufferBytes {
+		return bufferBytes
+	}
+	return int(max(content+1, 512)) // so that the end is seen with the last bytes
+}
 
 // Magic is how many bytes of a stream are needed to tell its codec.
 const Magic = 16
@@ -60,7 +67,7 @@ type Reader struct {
 // Open reads r, the file of that name. It does not close r.
 func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 	z := &Reader{name: name, in: &counter{r: r}}
-	z.last = bufio.NewReaderSize(z.in, bufferBytes)
+	z.last = bufio.NewReaderSize(z.in, bufferSize(l.Size))
 	for {
 		head, err := z.last.Peek(Magic)
 		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
@@ -81,7 +88,7 @@ func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 		if closer, ok := out.(io.Closer); ok {
 			z.close = append(z.close, closer)
 		}
-		z.last = bufio.NewReaderSize(guard{out}, bufferBytes)
+		z.last = bufio.NewReaderSize(guard{out}, bufferSize(16*l.Size))
 	}
 	z.limit = &limiter{r: z.last, in: z.in, l: l.withDefaults(), compressed: len(z.layers) > 0}
 	return z, nil

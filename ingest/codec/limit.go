@@ -10,6 +10,7 @@ import (
 type Limits struct {
 	Decompressed int64 // bytes; default 1 TiB
 	Ratio        int64 // decompressed per compressed byte, once ratioFloor bytes have come out; default 1000
+	Size         int64 // of the file, which its buffers need not exceed; 0 unknown
 }
 
 // ratioFloor is what may come out whatever the ratio: a small file of blanks is no bomb.
