@@ -12,10 +12,9 @@ import (
 // groupRows is how many rows are buffered into one row group: what DuckDB's own files use, and its unit of parallelism.
 const groupRows = 122880
 
-// buffer holds the columns of at most groupRows rows of one table, and the key of the input of each.
+// buffer holds the columns of at most groupRows rows of one table, the last of them the key of each row's input.
 type buffer struct {
 	cols []column
-	keys []int64
 	n    int
 }
 
@@ -34,10 +33,10 @@ type column struct {
 	text  texts
 }
 
-func newBuffer(t *schema.Table) *buffer {
-	b := &buffer{cols: make([]column, len(t.Columns))}
-	for i := range t.Columns {
-		c := &t.Columns[i]
+func newBuffer(columns []schema.Column) *buffer {
+	b := &buffer{cols: make([]column, len(columns))}
+	for i := range columns {
+		c := &columns[i]
 		b.cols[i] = column{typ: c.Type, nullable: c.Nullable, offset: c.Offset(), validAt: c.Offset() + sizes[c.Type]}
 	}
 	return b
@@ -51,11 +50,12 @@ var sizes = map[schema.Type]uintptr{
 
 // add copies n rows that start at p and lie stride bytes apart.
 func (b *buffer) add(key schema.Key, p unsafe.Pointer, stride uintptr, n int) {
-	for i := range b.cols {
+	last := len(b.cols) - 1
+	for i := range b.cols[:last] {
 		b.cols[i].add(p, stride, n)
 	}
 	for range n {
-		b.keys = append(b.keys, key)
+		b.cols[last].i64 = append(b.cols[last].i64, key)
 	}
 	b.n += n
 }
@@ -114,7 +114,6 @@ func (b *buffer) reset() {
 		c.valid, c.i64, c.i32, c.f64, c.bools = c.valid[:0], c.i64[:0], c.i32[:0], c.f64[:0], c.bools[:0]
 		c.text.reset()
 	}
-	b.keys = b.keys[:0]
 	b.n = 0
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"hash"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -17,8 +18,13 @@ import (
 	"straggler/schema"
 )
 
-// inputColumn is the last column of every file: the input that each row was read from. Views hide it.
+// inputColumn is the last column of every file of a store: the input that each row was read from. Views hide it.
 const inputColumn = "input_key"
+
+// fileColumns are the columns of a table's files.
+func fileColumns(t *schema.Table) []schema.Column {
+	return append(slices.Clone(t.Columns), schema.Column{Name: inputColumn, Type: schema.BigInt})
+}
 
 // partGroups is how many row groups go into a file before the next one is begun; it bounds what a footer can hold.
 const partGroups = 64
@@ -79,10 +85,10 @@ func (s *sink) finish() error {
 	return err
 }
 
-// parquetSchema is the table's schema and the input column.
-func parquetSchema(t *schema.Table) (*pqschema.GroupNode, error) {
-	fields := make(pqschema.FieldList, 0, len(t.Columns)+1)
-	for _, c := range t.Columns {
+// parquetSchema is that of the columns.
+func parquetSchema(columns []schema.Column) (*pqschema.GroupNode, error) {
+	fields := make(pqschema.FieldList, 0, len(columns))
+	for _, c := range columns {
 		repetition := parquet.Repetitions.Required
 		if c.Nullable {
 			repetition = parquet.Repetitions.Optional
@@ -93,7 +99,6 @@ func parquetSchema(t *schema.Table) (*pqschema.GroupNode, error) {
 		}
 		fields = append(fields, f)
 	}
-	fields = append(fields, pqschema.NewInt64Node(inputColumn, parquet.Repetitions.Required, -1))
 	return pqschema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 }
 
@@ -110,17 +115,15 @@ var logicalTypes = map[schema.Type]pqschema.LogicalType{
 
 // properties choose an encoding for each column by its type. Statistics are kept of integers and instants, which
 // queries select ranges of. Strings bring their own dictionary while they have few values.
-func properties(t *schema.Table, plain func(column int) bool, memory *recycler) *parquet.WriterProperties {
+func properties(columns []schema.Column, plain func(column int) bool, memory *recycler) *parquet.WriterProperties {
 	props := []parquet.WriterProperty{
 		parquet.WithAllocator(memory),
 		parquet.WithCreatedBy("straggler"), parquet.WithVersion(parquet.V2_6), parquet.WithDataPageVersion(parquet.DataPageV1),
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1),
 		parquet.WithBatchSize(8 << 10), parquet.WithDataPageSize(pageBytes), parquet.WithDictionaryPageSizeLimit(64 << 20),
 		parquet.WithMaxRowGroupLength(groupRows), parquet.WithDictionaryDefault(false), parquet.WithStats(false),
-		parquet.WithDictionaryFor(inputColumn, false), parquet.WithStatsFor(inputColumn, true),
-		parquet.WithEncodingFor(inputColumn, parquet.Encodings.DeltaBinaryPacked),
 	}
-	for i, c := range t.Columns {
+	for i, c := range columns {
 		switch c.Type {
 		case schema.BigInt, schema.Int, schema.Timestamp:
 			props = append(props, parquet.WithEncodingFor(c.Name, parquet.Encodings.DeltaBinaryPacked), parquet.WithStatsFor(c.Name, true))
@@ -133,9 +136,9 @@ func properties(t *schema.Table, plain func(column int) bool, memory *recycler) 
 	return parquet.NewWriterProperties(props...)
 }
 
-func newPart(name string, to file, t *schema.Table, plain func(column int) bool, memory *recycler) (*part, error) {
-	props := properties(t, plain, memory)
-	root, err := parquetSchema(t)
+func newPart(name string, to file, columns []schema.Column, plain func(column int) bool, memory *recycler) (*part, error) {
+	props := properties(columns, plain, memory)
+	root, err := parquetSchema(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -184,17 +187,6 @@ func (p *part) writeGroup(b *buffer, order []int32, s *scratch) (err error) {
 		if err := w.Close(); err != nil {
 			return err
 		}
-	}
-	w, err := rg.NextColumn()
-	if err != nil {
-		return err
-	}
-	keys, _ := pick(&s.i64, nil, b.keys, nil, order)
-	if _, err := w.(*pqfile.Int64ColumnChunkWriter).WriteBatch(keys, nil, nil); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
 	}
 	p.groups++
 	p.rows += int64(b.n)

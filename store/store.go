@@ -79,8 +79,10 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	if err := s.fs.SyncDir(abs); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	for _, name := range []string{abs, filepath.Dir(abs)} {
+		if err := s.fs.SyncDir(name); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
 	}
 	return s, ctx.Err()
 }

@@ -50,8 +50,9 @@ type replaced struct {
 // before writes it under write: as many cores encode as callers append, no goroutine is needed, and nobody gets ahead
 // of the disk by more than a buffer.
 type tableWriter struct {
-	tx    *Tx
-	table *schema.Table
+	tx      *Tx
+	table   *schema.Table
+	columns []schema.Column // of its files
 
 	mu    sync.Mutex
 	fill  *buffer
@@ -137,7 +138,7 @@ func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
 	}
 	w := tx.tables[t.Name]
 	if w == nil {
-		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns))}
+		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns)+1), columns: fileColumns(t)}
 		tx.tables[t.Name] = w
 	}
 	return w, nil
@@ -194,7 +195,7 @@ func (w *tableWriter) buffer() *buffer {
 		return w.fill
 	}
 	if w.fill, w.spare = w.spare, nil; w.fill == nil {
-		w.fill = newBuffer(w.table)
+		w.fill = newBuffer(w.columns)
 	}
 	for i := range w.fill.cols {
 		w.fill.cols[i].text.plain = w.plain[i]
@@ -217,7 +218,7 @@ func (w *tableWriter) flush(b *buffer) error {
 		}
 		w.parts++
 		plain := func(i int) bool { return b.cols[i].text.plain }
-		if w.part, err = newPart(name, f, w.table, plain, &w.tx.memory); err != nil {
+		if w.part, err = newPart(name, f, w.columns, plain, &w.tx.memory); err != nil {
 			f.Close()
 			return fmt.Errorf("store: %w", err)
 		}
