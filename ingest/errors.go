@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"runtime"
 
 	"straggler/ingest/codec"
 )
@@ -30,3 +32,16 @@ var (
 // IsCut says that err means a file that ends too early, as a log does whose writer was killed. All that could be read
 // of it was given.
 func IsCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
+
+// ErrInternal is the kind of errors about a reader that broke, which is a mistake of straggler.
+var ErrInternal = errors.New("the reader broke, which is a mistake of straggler; please report it")
+
+// Recover turns a panic into an error. A log must not take the others with it, so whatever calls a format defers it;
+// the goroutines that a format starts have to do so themselves.
+func Recover(err *error) {
+	if p := recover(); p != nil {
+		stack := make([]byte, 2<<10)
+		stack = stack[:runtime.Stack(stack, false)]
+		*err = fmt.Errorf("%w: %v\n%s", ErrInternal, p, stack)
+	}
+}

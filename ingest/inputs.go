@@ -226,17 +226,17 @@ func within(claimed map[string]bool, sub string) map[string]bool {
 }
 
 // claims lets the formats group the entries, in the order of the table: what one has taken the next does not get. It
-// returns the names that have an input, those of claimed among them.
-func (w *walker) claims(f folder, entries []entry, claimed map[string]bool, depth int, explicit bool) map[string]bool {
-	taken := make(map[string]bool, len(claimed))
+// returns the names that have an input, those that had one before among them.
+func (w *walker) claims(f folder, entries []entry, had map[string]bool, depth int, explicit bool) map[string]bool {
+	taken := make(map[string]bool, len(had))
 	dir := Dir{Path: f.path(), List: func(sub string) []string { return listNames(f, sub) }}
 	for _, e := range entries {
-		taken[e.name] = claimed[e.name]
-		if e.skip == "" && !claimed[e.name] {
+		taken[e.name] = had[e.name]
+		if e.skip == "" && !had[e.name] {
 			dir.Names = append(dir.Names, dirName(e))
 		}
 	}
-	for name := range claimed {
+	for name := range had {
 		taken[name] = true
 	}
 	for i := range w.formats {
@@ -244,11 +244,20 @@ func (w *walker) claims(f folder, entries []entry, claimed map[string]bool, dept
 		if format.Claim == nil || len(dir.Names) == 0 {
 			continue
 		}
-		for _, g := range format.Claim(dir) {
+		groups, err := claimed(format, dir)
+		if err != nil {
+			w.fail(f.path(), err)
+		}
+		for _, g := range groups {
 			w.claim(f, format, g, taken, depth, explicit)
 		}
 	}
 	return taken
+}
+
+func claimed(format *Format, dir Dir) (groups []Group, err error) {
+	defer Recover(&err)
+	return format.Claim(dir), nil
 }
 
 func (w *walker) claim(f folder, format *Format, g Group, taken map[string]bool, depth int, explicit bool) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -230,15 +229,9 @@ func (r *run) job(ctx context.Context, i int, order *order) error {
 	return order.done(i)
 }
 
-// readInput calls the format. A parser that breaks on a log must not take the other logs with it.
+// readInput calls the format.
 func readInput(ctx context.Context, j *job, in *Input) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			stack := make([]byte, 2<<10)
-			stack = stack[:runtime.Stack(stack, false)]
-			err = fmt.Errorf("the reader of %s logs broke, which is a mistake of straggler, please report it: %v\n%s", j.format.Name, p, stack)
-		}
-	}()
+	defer Recover(&err)
 	in.Key = j.mine
 	return j.format.Read(ctx, in, j.sink)
 }

@@ -401,12 +401,15 @@ func TestBadInputs(t *testing.T) {
 	st := newStore(t)
 	s := run(t, st, ingest.Options{}, dir)
 	want(t, statuses(dir, s), []string{"fail.log read in part", "fail2.log read", "good.log read", "mid.log read in part", "panic.log read in part", "zero.log read"})
-	if got := len(s.Unread()); got != 3 {
-		t.Errorf("%d inputs unread", got)
+	if bad := s.Unread(); len(bad) != 3 || !errors.Is(bad[1].Err, ingest.ErrInternal) {
+		t.Errorf("%d inputs unread", len(bad))
 	}
 	// What could not be read is remembered: the next run does not read it again, but says so.
 	s = run(t, st, ingest.Options{}, dir)
 	want(t, statuses(dir, s), []string{"fail.log already there", "fail2.log already there", "good.log already there", "mid.log already there", "panic.log already there", "zero.log already there"})
+	if r := s.Results[4]; !strings.Contains(r.Reason, "this toy breaks") {
+		t.Errorf("the reason %q does not say what broke", r.Reason)
+	}
 	if !strings.Contains(s.Results[0].Reason, "gives up") {
 		t.Errorf("the reason %q does not say why it was read in part", s.Results[0].Reason)
 	}

@@ -67,7 +67,8 @@ func (f *file) begin(ctx context.Context, l Limits) (io.ReadCloser, *tally, erro
 
 // recognise asks the formats. A group belongs to the format that claimed it, if the content does not deny it; a file
 // that the user named belongs to the format that the user forced.
-func recognise(formats []Format, c *candidate, h Head, forced bool) (*Format, string, error) {
+func recognise(formats []Format, c *candidate, h Head, forced bool) (format *Format, why string, err error) {
+	defer Recover(&err)
 	if forced && c.explicit {
 		return &formats[0], "named by --from", nil
 	}
