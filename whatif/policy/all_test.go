@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -10,10 +9,10 @@ import (
 	"straggler/whatif/scenario"
 )
 
-// cluster is a trace with slow machines, skewed and unlucky tasks, in jobs of two phases.
-func cluster(seed uint64, jobs, machines int) *replay.Workload {
+// random is a cluster with a slow machine, skewed and unlucky tasks, in jobs of two phases.
+func random(seed uint64, jobs, machines int) *scenario.Cluster {
 	r := rand.New(rand.NewPCG(seed, 3))
-	c := scenario.Cluster{Machines: scenario.Uniform(machines, 2), Version: "3.5.6"}
+	c := &scenario.Cluster{Machines: scenario.Uniform(machines, 2), Version: "3.5.6"}
 	c.Machines[1].Factor = 3
 	arrival := 0.0
 	for range jobs {
@@ -34,7 +33,11 @@ func cluster(seed uint64, jobs, machines int) *replay.Workload {
 		c.Jobs = append(c.Jobs, j)
 		arrival += 600 * r.ExpFloat64()
 	}
-	return replay.Build(c.Rows())
+	return c
+}
+
+func cluster(seed uint64, jobs, machines int) *replay.Workload {
+	return replay.Build(random(seed, jobs, machines).Rows())
 }
 
 func run(t testing.TB, s *replay.Sim, p *replay.Pool, pol policy.Policy, seed int64) *replay.Outcome {
@@ -76,29 +79,5 @@ func TestSurvey(t *testing.T) {
 			}
 		}
 		t.Logf("%-16s mean %8.1f s copies %5d wins %5d waste %8.0f slots %9.0f events", spec.Name, float64(took)/1e6/float64(len(none)), copies, wins, float64(waste)/1e6, float64(slots)/1e6)
-	}
-}
-
-func BenchmarkPolicies(b *testing.B) {
-	w := cluster(2, 300, 50)
-	for _, spec := range policy.Specs() {
-		pol, _ := policy.ByName(spec.Name)
-		b.Run(spec.Name, func(b *testing.B) {
-			var s replay.Sim
-			n := 0
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, p := range w.Pools {
-					run(b, &s, p, pol, int64(n))
-				}
-				n++
-			}
-			tasks := 0
-			for _, p := range w.Pools {
-				tasks += p.Attempts()
-			}
-			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(tasks), "ns/attempt")
-			_ = fmt.Sprint
-		})
 	}
 }

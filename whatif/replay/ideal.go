@@ -19,7 +19,7 @@ func NoSkewChopTail(p *Pool) []int64 { return p.level(0.25) }
 
 // level gives every successful attempt of a phase the mean of what is left when the longest share is dropped.
 func (p *Pool) level(drop float64) []int64 {
-	took := p.observed()
+	took := p.Durations()
 	p.eachPhase(func(ok []int32) {
 		durs := make([]int64, len(ok))
 		for n, a := range ok {
@@ -41,7 +41,7 @@ func (p *Pool) level(drop float64) []int64 {
 // MedianRate gives every task that is slower than the median rate of its phase the median rate (DOLLY §2): bytes over
 // the median of bytes per second, or the median duration where the bytes of a task are unknown or none.
 func MedianRate(p *Pool) []int64 {
-	took := p.observed()
+	took := p.Durations()
 	p.eachPhase(func(ok []int32) {
 		x := make([]float64, len(ok))
 		bytes := true
@@ -72,7 +72,7 @@ func MedianRate(p *Pool) []int64 {
 
 // NoRecompute takes no time for attempts that make a lost output again.
 func NoRecompute(p *Pool) []int64 {
-	took := p.observed()
+	took := p.Durations()
 	for a := range p.attempts {
 		if p.attempts[a].again || p.phases[p.tasks[p.attempts[a].task].phase].recompute {
 			took[a] = 0
@@ -85,7 +85,7 @@ func NoRecompute(p *Pool) []int64 {
 // faster stay.
 func Without(seconds map[schema.Key]float64) Ideal {
 	return func(p *Pool) []int64 {
-		took := p.observed()
+		took := p.Durations()
 		for a := range p.attempts {
 			if s := seconds[p.attempts[a].id]; s > 0 {
 				took[a] = max(took[a]-int64(math.Round(s*1e6)), 0)
@@ -95,8 +95,8 @@ func Without(seconds map[schema.Key]float64) Ideal {
 	}
 }
 
-// observed are the durations of the log.
-func (p *Pool) observed() []int64 {
+// Durations are those of the log, by attempt.
+func (p *Pool) Durations() []int64 {
 	took := make([]int64, len(p.attempts))
 	for a := range p.attempts {
 		took[a] = p.attempts[a].dur

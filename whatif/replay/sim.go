@@ -23,6 +23,9 @@ type Span struct {
 	observed                           int32
 }
 
+// Observed is the number of the attempt of the log that the span is, -1 for a copy.
+func (x *Span) Observed() int { return int(x.observed) }
+
 // Outcome is what a replay of a pool gave, by job.
 type Outcome struct {
 	Jobs    []JobOutcome
