@@ -153,3 +153,26 @@ func BenchmarkOpenEngine(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkManyCommits is what a store of a thousand ingests costs a command before it does anything.
+func BenchmarkManyCommits(b *testing.B) {
+	s, err := Temp(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for i := range 1000 {
+		if err := write(b.Context(), s, schema.Key(i+1), fmt.Sprint(i), 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		again, err := Open(b.Context(), s.Dir(), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := again.Inputs(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

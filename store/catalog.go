@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -42,19 +43,51 @@ func (s *Store) readCatalog() (*catalog, error) {
 	cat := &catalog{next: 1}
 	for _, n := range sequences {
 		cat.next = n + 1
-		name := s.path("commits", commitName(n))
-		data, err := s.fs.ReadFile(name)
+		c, err := s.readCommit(n)
 		if err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-		c, err := decodeCommit(data, n)
-		if err != nil {
-			return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", name, err)
+			return nil, err
 		}
 		cat.commits = append(cat.commits, c)
 	}
 	cat.resolve()
 	return cat, nil
+}
+
+// known is a commit that was read before, and the state of its file then.
+type known struct {
+	size    int64
+	changed time.Time
+	commit  *Commit
+}
+
+// readCommit reads a commit, or takes the one that was read before when the file is still the same.
+func (s *Store) readCommit(n int64) (*Commit, error) {
+	name := s.path("commits", commitName(n))
+	info, err := s.fs.Lstat(name)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	s.mu.Lock()
+	k, ok := s.known[n]
+	s.mu.Unlock()
+	if ok && k.size == info.Size() && k.changed.Equal(info.ModTime()) {
+		return k.commit, nil
+	}
+	data, err := s.fs.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	c, err := decodeCommit(data, n)
+	if err != nil {
+		return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = make(map[int64]known)
+	}
+	s.known[n] = known{info.Size(), info.ModTime(), c}
+	return c, nil
 }
 
 // sequences lists the commit files in order.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
@@ -178,8 +179,11 @@ func FuzzDecodeCommit(f *testing.F) {
 			return
 		}
 		again, err := c.encode()
-		if err != nil || string(again) != string(data) {
-			t.Errorf("what was accepted is written otherwise: %v\n%s\n%s", err, data, again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := decodeCommit(again, 3); err != nil || !reflect.DeepEqual(c, d) {
+			t.Errorf("what was accepted is %+v, and written and read again %+v, %v", c, d, err)
 		}
 	})
 }

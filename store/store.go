@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -38,13 +39,15 @@ type Options struct {
 	temp bool       // the directory goes when the store is closed, and nothing is synced
 }
 
-// Store is a dataset on disk. It holds no state but its place: what is in it is read when it is asked for, so that
-// several processes can use it.
+// Store is a dataset on disk. What is in it is read when it is asked for, so that several processes can use it.
 type Store struct {
 	dir     string
 	fs      fileSystem
 	o       Options
 	commits atomic.Int64 // made through this Store, so that its engines know when to look again
+
+	mu    sync.Mutex
+	known map[int64]known // commits read before; they never change
 }
 
 // Open opens the store in a directory. A directory that is missing or empty becomes a store, unless it is to be read only.
@@ -157,7 +160,8 @@ func (s *Store) Result(kind Kind) (*Commit, error) {
 	}
 	for i, c := range cat.commits {
 		if cat.alive[i] && c.Kind == kind {
-			return c, nil
+			found := *c
+			return &found, nil
 		}
 	}
 	return nil, nil
