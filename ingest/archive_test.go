@@ -147,6 +147,43 @@ func TestCutArchives(t *testing.T) {
 	}
 }
 
+// Members that can not be read say why, and the others are read.
+func TestOddMembers(t *testing.T) {
+	data := zipped(t, entry{"secret.log", toyLog("secret", 1)}, entry{"good.log", toyLog("good", 1)}, entry{"odd.log", toyLog("odd", 1)})
+	first := bytes.Index(data, []byte("PK\x01\x02"))
+	data[first+8] |= 1 // encrypted
+	last := bytes.LastIndex(data, []byte("PK\x01\x02"))
+	data[last+10] = 99 // a compression method that nobody has
+	dir := tree(t, map[string][]byte{"x.zip": data})
+	s := run(t, newStore(t), ingest.Options{}, dir)
+	want(t, statuses(dir, s), []string{"x.zip/good.log read", "x.zip/odd.log failed", "x.zip/secret.log not recognised"})
+	if !strings.Contains(s.Results[1].Reason, "method 99") || !strings.Contains(s.Results[2].Reason, "encrypted") {
+		t.Errorf("%q, %q", s.Results[1].Reason, s.Results[2].Reason)
+	}
+
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []tar.Header{
+		{Name: "dir/", Typeflag: tar.TypeDir}, {Name: "link.log", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "hard.log", Typeflag: tar.TypeLink, Linkname: "good.log"}, {Name: "fifo", Typeflag: tar.TypeFifo},
+	} {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := toyLog("old", 1)
+	for _, text := range [][]byte{old, toyLog("good", 2)} { // the later of two members with one name counts
+		w.WriteHeader(&tar.Header{Name: "good.log", Mode: 0o600, Size: int64(len(text))})
+		w.Write(text)
+	}
+	w.Close()
+	dir = tree(t, map[string][]byte{"x.tar": b.Bytes()})
+	st := newStore(t)
+	s = run(t, st, ingest.Options{}, dir)
+	want(t, statuses(dir, s), []string{"x.tar/fifo not recognised", "x.tar/good.log read", "x.tar/hard.log not recognised", "x.tar/link.log not recognised"})
+	want(t, attempts(t, st), []string{"good 2"})
+}
+
 func TestArchiveBombs(t *testing.T) {
 	blank := make([]byte, 1<<20)
 	var big bytes.Buffer

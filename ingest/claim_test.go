@@ -1,10 +1,12 @@
 package ingest_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"straggler/ingest"
+	"straggler/store"
 )
 
 // shards is a format whose logs are the tables of a directory, each in a directory of its own.
@@ -88,4 +90,16 @@ func TestClaimsOfNamedFiles(t *testing.T) {
 	if err == nil || s.Count(ingest.Failed) == 0 {
 		t.Errorf("error %v, %v", err, statuses(dir, s))
 	}
+}
+
+// A store that lies among the logs is not read as logs.
+func TestStoreAmongLogs(t *testing.T) {
+	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1)})
+	st, err := store.Open(t.Context(), filepath.Join(dir, "lake"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, st, ingest.Options{}, dir)
+	s := run(t, st, ingest.Options{}, dir)
+	want(t, statuses(dir, s), []string{"a.log already there", "lake not recognised"})
 }

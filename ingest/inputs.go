@@ -155,7 +155,23 @@ func (w *walker) walk(f folder, claimed map[string]bool, depth int) {
 		w.fail(f.path(), err)
 		return
 	}
+	if isStore(entries) {
+		w.skip(f.path(), "a store of straggler, whose tables are no logs")
+		return
+	}
 	w.entries(f, entries, claimed, depth, false)
+}
+
+// isStore recognises a store, which may lie beside the logs that it is made of: reading its tables as logs would double
+// every row.
+func isStore(entries []entry) bool {
+	found := 0
+	for _, e := range entries {
+		if e.dir && (e.name == "commits" || e.name == "tables" || e.name == "staging") {
+			found++
+		}
+	}
+	return found == 3
 }
 
 // first reports whether an id was not seen before: a directory that a link leads back to, a file with two names.
