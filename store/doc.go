@@ -1,18 +1,22 @@
 // Package store takes rows of the canonical tables and gives them back as SQL tables: a dataset on disk that only ever
-// changes by whole commits.
+// changes by whole commits. On disk it is
 //
-//		tables/<table>/<ingest id>-<n>.parquet   zstd, delta-coded integers, rows of a phase together
-//		commits/<sequence>.json                  what is in the store: files, checksums, inputs, retirements
-//		staging/<writer>/                        work in progress, invisible
-//		lock                                     held while a writer begins or commits
+//	tables/<table>/<ingest id>-<n>.parquet   zstd, delta-coded integers, rows of a phase together
+//	commits/<sequence>.json                  what is in the store: files, checksums, inputs, retirements
+//	staging/<writer>/                        work in progress, invisible
+//	lock                                     held while a writer begins or commits
 //
-//	 1. store.go opens a directory; catalog.go reads its commits and works out what of them is visible.
-//	 2. tx.go writes: Begin, Append, Commit. columns.go turns rows into columns, parquet.go turns columns into a file.
-//	 3. commit.go makes a transaction visible by one exclusive link of one small file; killed before, nothing is there,
-//	    killed after, everything is.
-//	 4. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
-//	 5. rows.go streams results in batches; read.go scans them into structs.
-//	 6. list.go, verify.go and compact.go look after a store.
+// and its way is this:
+//
+//  1. store.go opens a directory; catalog.go reads its commits and works out what of them is visible.
+//  2. tx.go is one transaction: Begin, Append, Commit. Under it writer.go buffers and writes the rows of a table,
+//     columns.go turns rows into columns, parquet.go columns into a file; lock.go keeps writers apart.
+//  3. commit.go makes a transaction visible by one exclusive link of one small file; killed before, nothing is there,
+//     killed after, everything is.
+//  4. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
+//  5. result.go runs a statement, vectors.go gives its values portable types, rows.go streams them, read.go scans them
+//     into structs.
+//  6. list.go, verify.go and compact.go look after a store.
 //
 // Readers take no lock that a writer waits for and never list a directory of data: the commits name every file.
 //
