@@ -15,7 +15,8 @@ type Found struct {
 	Inputs  []Recognised // by name
 	Skipped []Result
 
-	spool *spool
+	spool  *spool
+	cancel context.CancelFunc
 }
 
 // Recognised is an input with its format.
@@ -25,8 +26,11 @@ type Recognised struct {
 	Why    string
 }
 
-// Close removes the temporary files of archives. The inputs must not be read afterwards.
-func (f *Found) Close() error { return f.spool.close() }
+// Close removes the temporary files of archives and lets streams go. The inputs must not be read afterwards.
+func (f *Found) Close() error {
+	f.cancel()
+	return f.spool.close()
+}
 
 // Find says what arguments hold, without reading more than the heads. Run reads what Find finds; tests and tools that
 // only want to know call it alone.
@@ -36,7 +40,8 @@ func Find(ctx context.Context, formats []Format, paths []string, o Options) (*Fo
 	if err != nil {
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
-	out := &Found{spool: newSpool(o.TempDir, o.Limits.Spool)}
+	ctx, cancel := context.WithCancel(ctx)
+	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool)}
 	f := &finder{formats: formats, o: o, spool: out.spool}
 	if err := f.find(ctx, paths, o.Stdin); err != nil {
 		return nil, errors.Join(fmt.Errorf("ingest: %w", err), out.Close())

@@ -95,6 +95,8 @@ type job struct {
 
 func (r *run) run(ctx context.Context, formats []Format, paths []string) (err error) {
 	began := time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // which ends what waits for a stream
 	if !r.o.Shard.valid() {
 		return fmt.Errorf("ingest: %w: there is no shard %d of %d", ErrUse, r.o.Shard.K, r.o.Shard.N)
 	}

@@ -535,6 +535,28 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
+// A stream that nobody reads to its end leaves nothing behind that waits for it.
+func TestUnwantedStream(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, "what is this\n")
+		w.Close()
+		if _, err := ingest.Run(t.Context(), newStore(t), []ingest.Format{toy()}, []string{"-"}, ingest.Options{Stdin: r}); !errors.Is(err, ingest.ErrNotRecognised) {
+			t.Fatal(err)
+		}
+	}
+	for tries := 0; runtime.NumGoroutine() > before+5; tries++ {
+		if tries == 1000 {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func pipe(t testing.TB, data []byte) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()

@@ -6,15 +6,23 @@ import (
 )
 
 // interruptible makes the reads of a stream end with the context. A read that waits for a writer can not be stopped
-// itself, so a goroutine does it; when the context ends first, that goroutine ends with the read, which may be as late
-// as the process. It is the one goroutine that may outlive its call.
+// itself, so a goroutine does it. It ends with Close or with the context; only when the context ends in the middle of a
+// read does it end with that read, which may be as late as the process.
 func interruptible(ctx context.Context, r io.ReadCloser) io.ReadCloser {
 	s := &interruptibleReader{ctx: ctx, r: r, want: make(chan []byte), got: make(chan piece, 1)}
 	go func() {
 		defer r.Close()
-		for buf := range s.want {
-			n, err := r.Read(buf)
-			s.got <- piece{buf[:n], err}
+		for {
+			select {
+			case buf, ok := <-s.want:
+				if !ok {
+					return
+				}
+				n, err := r.Read(buf)
+				s.got <- piece{buf[:n], err}
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
 	return s
@@ -38,7 +46,12 @@ func (s *interruptibleReader) Read(p []byte) (int, error) {
 		if s.buf == nil {
 			s.buf = make([]byte, 256<<10)
 		}
-		s.want <- s.buf
+		select {
+		case s.want <- s.buf:
+		case <-s.ctx.Done():
+			s.dead = true
+			return 0, s.ctx.Err()
+		}
 		select {
 		case s.now = <-s.got:
 		case <-s.ctx.Done():
