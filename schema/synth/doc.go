@@ -1,0 +1,20 @@
+// Package synth takes options and a seed and gives traces of clusters, with the truth about every attempt.
+//
+//  1. options.go says what to make: shape, cluster, work, faults, speculation. scenarios.go names useful mixtures.
+//  2. dice.go draws: every draw is a hash of the seed, its subject and its purpose, so a new consumer of draws shifts
+//     nobody else's.
+//  3. plan.go draws jobs as graphs of stages, cluster.go the machines and how fast they are at a time.
+//  4. cost.go adds up what an attempt takes: base seconds, and seconds by cause.
+//  5. sim.go schedules attempts on slots, event by event; launch.go, finish.go, recover.go and speculate.go are its parts.
+//  6. events.go hands out what happens in order of time; rows.go turns that into batches of rows beside their truth.
+//  7. laws.go transforms traces in ways under which findings must not change.
+//
+// All times are whole milliseconds, as most logs write them. Slots are work-conserving: an attempt starts the moment a
+// slot and an input are there, unless the options say otherwise. For every attempt
+//
+//	duration_s = base + Σ seconds by cause − cut
+//
+// where cut is what a failed, killed or lost attempt did not live to run.
+//
+// Start with options.go.
+package synth

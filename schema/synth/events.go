@@ -1,0 +1,47 @@
+package synth
+
+import "straggler/schema"
+
+// EventKind says what happened.
+type EventKind int8
+
+const (
+	ApplicationStarted EventKind = iota // Application, Settings
+	ExecutorAdded                       // Machine
+	JobStarted                          // Job, Plan, Skewed
+	PhaseSubmitted                      // Phase, Edges
+	AttemptStarted                      // Attempt, Phase
+	AttemptEnded                        // Attempt, Phase, Truth; Loss when it failed to read a lost output
+	OutputLost                          // Attempt that had made it, Phase that still runs and does it again, Loss
+	ExecutorRemoved                     // Machine, Reason
+	PhaseCompleted                      // Phase, Reason when it failed; attempts of it may still run
+	PhaseClosed                         // Phase: its row is final; also for phases that were planned and never submitted
+	JobEnded                            // Job
+	LossKnown                           // Loss: its row is final
+	MachineKnown                        // Machine: its row is final
+	ApplicationEnded                    // Application
+)
+
+// Event is something that happened, in order of time. What it points to is valid during the call that hands it out.
+type Event struct {
+	Kind        EventKind
+	Time        schema.Time
+	Application *schema.Application
+	Settings    []schema.Setting
+	Machine     *schema.Machine
+	Job         *schema.Job
+	Plan        []PhasePlan
+	Skewed      []SkewedTask
+	Phase       *schema.Phase
+	Edges       []schema.Edge
+	Attempt     *schema.Attempt
+	Truth       *AttemptTruth
+	Loss        *schema.Loss
+	Reason      string
+}
+
+// PhasePlan is a phase as the job's start announces it.
+type PhasePlan struct {
+	Phase   schema.Phase
+	Parents []string // native ids
+}

@@ -1,0 +1,197 @@
+package synth
+
+import (
+	"slices"
+	"strconv"
+
+	"straggler/schema"
+)
+
+// lookAhead is how many waiting tasks a free slot looks through for one whose data lies on its machine.
+const lookAhead = 16
+
+// dispatch gives out free slots: first to waiting tasks, then to copies of slow ones. It never leaves a slot free that
+// something could run on.
+func (s *sim) dispatch() {
+	for len(s.free) > 0 && s.err == nil {
+		for len(s.waiting) > 0 && s.waiting[0].over {
+			s.waiting = s.waiting[1:]
+		}
+		if len(s.waiting) == 0 {
+			if !s.launchCopy() {
+				return
+			}
+			continue
+		}
+		r := s.waiting[0]
+		at := s.drawSlot()
+		x := s.free[at]
+		task, queued, ok := r.take(s.cluster, s.execs[x].machine)
+		if !ok {
+			s.waiting = s.waiting[1:]
+			continue
+		}
+		s.occupy(at)
+		s.launch(r, task, x, queued, ref{})
+	}
+}
+
+// drawSlot picks a free slot at random, as a cluster that offers its slots in shuffled order does.
+func (s *sim) drawSlot() int {
+	s.given++
+	return s.dice.of(s.given).intn(forSlot, len(s.free))
+}
+
+func (s *sim) occupy(at int) {
+	n := len(s.free) - 1
+	s.free[at] = s.free[n]
+	s.free = s.free[:n]
+}
+
+// take is the next task to launch on a machine: one to try again, one whose data is there, or the first that waits.
+func (r *run) take(c *cluster, m *machine) (task int32, queued int64, ok bool) {
+	queued = ms(r.row.SubmitTime.V)
+	for len(r.retry) > 0 {
+		t := r.retry[0]
+		r.retry = r.retry[1:]
+		if !r.stage.isDone(t.task) {
+			return t.task, t.at, true
+		}
+	}
+	r.fill()
+	if len(r.window) == 0 {
+		return 0, 0, false
+	}
+	pick := 0
+	if r.stage.source() {
+		for i, t := range r.window {
+			if c.near(r.stage.dice.of(int(t)), m) == schema.NodeLocal {
+				pick = i
+				break
+			}
+		}
+	}
+	task = r.window[pick]
+	r.window = slices.Delete(r.window, pick, pick+1)
+	return task, queued, true
+}
+
+// fill keeps the window full of tasks that wait and have no output yet.
+func (r *run) fill() {
+	n := len(r.tasks)
+	if r.tasks == nil {
+		n = r.stage.tasks
+	}
+	r.window = slices.DeleteFunc(r.window, r.stage.isDone)
+	for r.next < n && len(r.window) < lookAhead {
+		task := int32(r.next)
+		if r.tasks != nil {
+			task = r.tasks[r.next]
+		}
+		r.next++
+		if !r.stage.isDone(task) {
+			r.window = append(r.window, task)
+		}
+	}
+}
+
+// near says how far a machine is from a task's block of storage.
+func (c *cluster) near(task dice, m *machine) schema.Locality {
+	level := schema.AnyLocality
+	for i := range max(1, c.replicas) {
+		at := c.machines[task.of(i).intn(forReplica, len(c.machines))]
+		if at == m {
+			return schema.NodeLocal
+		}
+		if at.rack == m.rack {
+			level = schema.RackLocal
+		}
+	}
+	return level
+}
+
+// launch starts an attempt of a task on an executor; original is the attempt that it is a copy of.
+func (s *sim) launch(r *run, task, exec int32, queued int64, original ref) {
+	at := s.place()
+	a, x := &s.slab[at], s.execs[exec]
+	s.nextTaskID++
+	x.launched++
+	*a = attempt{run: r, exec: exec, task: task, serial: s.nextTaskID, sibling: original, start: s.now, loss: -1, marked: original.serial > 0}
+	number := r.nextTry[task]
+	a.row = s.attemptRow(a, x, number, queued)
+	self := ref{at, a.serial}
+	if a.marked {
+		s.slab[original.at].sibling = self
+	}
+	whole, fetch := s.cost(a, x)
+	a.whole, a.end, a.fetched = whole, s.now+whole, s.now+fetch
+	s.fate(a)
+	s.sweep(r)
+	r.live = append(r.live, self)
+	r.running++
+	r.lastSerial = a.serial
+	if !r.row.StartTime.OK {
+		r.row.StartTime = s.time(s.now)
+		if j := r.stage.job; !j.row.StartTime.OK {
+			j.row.StartTime = s.time(s.now)
+		}
+	}
+	s.queue.push(event{at: a.end, kind: attemptEnds, ref: self})
+	s.send(&Event{Kind: AttemptStarted, Attempt: &a.row, Phase: &r.row})
+	if s.o.Speculation != nil {
+		s.planLook(r)
+	}
+}
+
+// tried remembers that an attempt of a task with this number was there, where the task may be tried again.
+func (r *run) tried(task, number int32) {
+	if r.nextTry == nil {
+		r.nextTry = map[int32]int32{}
+	}
+	r.nextTry[task] = max(r.nextTry[task], number+1)
+}
+
+// place is a free place in the slab.
+func (s *sim) place() int32 {
+	if n := len(s.spare); n > 0 {
+		at := s.spare[n-1]
+		s.spare = s.spare[:n-1]
+		return at
+	}
+	s.slab = append(s.slab, attempt{})
+	return int32(len(s.slab) - 1)
+}
+
+func (s *sim) attemptRow(a *attempt, x *executor, number int32, queued int64) schema.Attempt {
+	r, m := a.run, x.machine
+	locality := schema.ProcessLocal
+	if r.stage.source() {
+		locality = s.cluster.near(r.stage.dice.of(int(a.task)), m)
+	}
+	row := schema.Attempt{
+		AttemptID: s.attemptKeys.Nth(a.serial - 1), PhaseID: r.row.PhaseID, JobID: r.row.JobID, ApplicationID: s.app.ApplicationID,
+		Task: int64(a.task), Number: number, NativeID: strconv.FormatInt(a.serial-1, 10),
+		Machine: schema.Some(m.Machine), Executor: schema.Some(x.id), QueuedTime: s.time(queued), StartTime: s.time(s.now),
+		Status: schema.Running, Speculative: schema.Some(a.marked), Recompute: r.row.Recompute || r.redo[a.task],
+		Locality: schema.Some(locality), Quality: schema.RackUnknown,
+	}
+	if !s.o.Hide.Racks {
+		row.Rack, row.Quality = schema.Some(m.Rack), 0
+	}
+	return row
+}
+
+// fate decides how an attempt will end if nothing comes between.
+func (s *sim) fate(a *attempt) {
+	own := a.run.stage.dice.of(int(a.task)).of(int(a.run.number)).of(int(a.row.Number))
+	for _, p := range a.run.stage.parents {
+		if p.missing > 0 { // its input is gone already; it will find out soon
+			s.failToFetch(a, p, s.now+50+int64(450*own.uniform(forDetection)))
+			return
+		}
+	}
+	if own.chance(forFailure, s.o.Faults.Failure.Probability) {
+		a.outcome = fails
+		a.end = s.now + max(1, int64(float64(a.whole)*own.between(forFailurePoint, Range{0.05, 0.95})))
+	}
+}

@@ -1,0 +1,112 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+
+	"straggler/schema"
+)
+
+// Batch is a part of what is generated. Its slices are used again after the call that hands it out. Rows refer to rows of
+// other batches: attempts come as they end, a phase after its last attempt, an application at its end.
+type Batch struct {
+	Application int
+	Input       schema.Key // of the application, for the store
+	Trace       schema.Trace
+	Truth       Truth
+}
+
+// Generate makes a whole trace in memory.
+func Generate(o Options) (*schema.Trace, *Truth, error) {
+	trace, truth := &schema.Trace{}, &Truth{}
+	err := Stream(context.Background(), o, func(b *Batch) error {
+		trace.Append(&b.Trace)
+		truth.Attempts = append(truth.Attempts, b.Truth.Attempts...)
+		truth.Machines = append(truth.Machines, b.Truth.Machines...)
+		truth.Skewed = append(truth.Skewed, b.Truth.Skewed...)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return trace, truth, nil
+}
+
+// Stream makes a trace batch by batch. Memory is bounded by what one application has under way, whatever the size.
+func Stream(ctx context.Context, o Options, emit func(*Batch) error) error {
+	b := &Batch{}
+	first := true
+	return each(ctx, o, func(app int) {
+		b.Application, b.Input = app, InputKey(&o, app)
+	}, func(c *cluster, e *Event) error {
+		if first {
+			first = false
+			for _, m := range c.machines {
+				b.Truth.Machines = append(b.Truth.Machines, m.MachineTruth)
+			}
+		}
+		b.add(e)
+		if len(b.Trace.Attempts) < o.BatchRows && e.Kind != ApplicationEnded {
+			return nil
+		}
+		err := emit(b)
+		b.reset()
+		return err
+	})
+}
+
+// Events makes a trace event by event, in order of time within each application, applications one after the other.
+func Events(ctx context.Context, o Options, emit func(*Event) error) error {
+	return each(ctx, o, func(int) {}, func(_ *cluster, e *Event) error { return emit(e) })
+}
+
+func each(ctx context.Context, o Options, begin func(app int), emit func(*cluster, *Event) error) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	c := newCluster(&o)
+	start := o.Start
+	for app := range o.Applications {
+		begin(app)
+		s := newSim(ctx, &o, c, app, start, func(e *Event) error { return emit(c, e) })
+		if err := s.run(); err != nil {
+			return fmt.Errorf("synth: application %d: %w", app, err)
+		}
+		gap := s.dice.uniform(forGap)
+		start = schema.FromMillis(ms(start.Add(o.GapS * (0.5 + gap))))
+	}
+	return nil
+}
+
+// add turns an event into rows. Rows that can still change wait for the event that says they can not.
+func (b *Batch) add(e *Event) {
+	t := &b.Trace
+	switch e.Kind {
+	case ApplicationStarted:
+		t.Settings = append(t.Settings, e.Settings...)
+	case JobStarted:
+		b.Truth.Skewed = append(b.Truth.Skewed, e.Skewed...)
+	case PhaseSubmitted:
+		t.Edges = append(t.Edges, e.Edges...)
+	case AttemptEnded:
+		t.Attempts = append(t.Attempts, *e.Attempt)
+		b.Truth.Attempts = append(b.Truth.Attempts, *e.Truth)
+	case PhaseClosed:
+		t.Phases = append(t.Phases, *e.Phase)
+	case JobEnded:
+		t.Jobs = append(t.Jobs, *e.Job)
+	case MachineKnown:
+		t.Machines = append(t.Machines, *e.Machine)
+	case LossKnown:
+		t.Losses = append(t.Losses, *e.Loss)
+	case ApplicationEnded:
+		t.Applications = append(t.Applications, *e.Application)
+	}
+}
+
+func (b *Batch) reset() {
+	t := &b.Trace
+	*t = schema.Trace{Applications: t.Applications[:0], Settings: t.Settings[:0], Jobs: t.Jobs[:0], Phases: t.Phases[:0], Edges: t.Edges[:0],
+		Attempts: t.Attempts[:0], Machines: t.Machines[:0], Losses: t.Losses[:0]}
+	b.Truth = Truth{Attempts: b.Truth.Attempts[:0], Machines: b.Truth.Machines[:0], Skewed: b.Truth.Skewed[:0]}
+}

@@ -1,0 +1,374 @@
+package synth
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"straggler/schema"
+)
+
+// sim makes one application. Everything happens at instants, in milliseconds; at each, first what ends and arrives, in
+// the order of the queue, then slots are given out.
+type sim struct {
+	ctx     context.Context
+	o       *Options
+	cluster *cluster
+	dice    dice // of the application
+	shape   dice // of its jobs; the same for all applications that recur
+	emit    func(*Event) error
+	err     error
+
+	now   int64
+	start int64
+	queue queue
+	app   schema.Application
+
+	execs []*executor
+	free  []int32 // the executor of each free slot
+	given int     // slots given out so far
+
+	jobs     []*job
+	jobsOver int
+	begun    int
+	stages   int // numbered so far
+
+	waiting []*run // with tasks to launch, in the order they are served
+	slow    []*run // with tasks to copy
+
+	slab  []attempt
+	spare []int32
+
+	losses      []schema.Loss
+	lossPlans   []lossPlan
+	jobKeys     *schema.Keys
+	phaseKeys   *schema.Keys
+	attemptKeys *schema.Keys
+	nextTaskID  int64
+}
+
+// stageState is what a simulation knows about a stage.
+type stageState struct {
+	phaseKey schema.Key // of the first submission
+	missing  int        // tasks without an output
+	done     []uint64   // bit set of tasks with an output
+	outs     []output   // who made each task's output; kept only where executors get lost
+	outBytes []float64  // outputs on each machine
+	runs     []*run     // submissions, the last is the current one
+	lost     map[int32]int
+	ended    int // successes in the first submission, for planned losses
+}
+
+// output is what a task left on an executor.
+type output struct {
+	serial        int64 // of the attempt that made it
+	exec          int32
+	number        int32
+	bytes         float64
+	start, finish int64
+	locality      schema.Locality
+	speculative   bool
+}
+
+func (s *stage) isDone(task int32) bool { return s.done[task>>6]&(1<<(task&63)) != 0 }
+
+func (s *stage) current() *run {
+	if n := len(s.runs); n > 0 && !s.runs[n-1].over {
+		return s.runs[n-1]
+	}
+	return nil
+}
+
+// run is a submission of a stage: a phase.
+type run struct {
+	stage      *stage
+	number     int // of the submission
+	row        schema.Phase
+	tasks      []int32 // nil = all of the stage
+	next       int
+	window     []int32 // tasks that a local slot may take out of order
+	retry      []retry // tasks to try again, before all others
+	redo       map[int32]bool
+	nextTry    map[int32]int32 // number of the next attempt, where it is not the first
+	failures   map[int32]int
+	share      []float64 // of the input on each machine
+	rackShare  []float64
+	live       []ref // attempts in order of launch; the dead ones are swept now and then
+	head       int   // those before it are dead or marked
+	running    int
+	lastSerial int64 // of its attempts; an earlier submission's are all lower
+	left       int   // of its tasks without an output
+	over       bool
+	closed     bool
+	last       int64 // end of its last attempt
+	speed      speed
+}
+
+type retry struct {
+	task int32
+	at   int64
+}
+
+// ref names an attempt in the slab; the slot may have been given to another since.
+type ref struct {
+	at     int32
+	serial int64
+}
+
+type outcome int8
+
+const (
+	succeeds outcome = iota
+	fails
+	failsToFetch
+)
+
+// attempt is an attempt that runs.
+type attempt struct {
+	row     schema.Attempt
+	truth   AttemptTruth
+	run     *run
+	exec    int32
+	task    int32
+	serial  int64 // number in the application, from 1; 0 = the place in the slab is free
+	sibling ref   // the other running attempt of the task
+	start   int64
+	end     int64 // planned
+	whole   int64 // it would run to its end
+	fetched int64 // instant at which it has read its input
+	outcome outcome
+	marked  bool // chosen to be copied, or a copy
+	loss    int  // index of the loss it failed on, -1
+	written float64
+}
+
+func newSim(ctx context.Context, o *Options, c *cluster, app int, start schema.Time, emit func(*Event) error) *sim {
+	root := dice(mix(o.Seed))
+	s := &sim{ctx: ctx, o: o, cluster: c, dice: root.of(app + 1), shape: root.of(app + 1), emit: emit, now: ms(start), start: ms(start)}
+	if o.Shape.Recurring {
+		s.shape = root.of(1)
+	}
+	native := fmt.Sprintf("app-%d-%04d", o.Seed, app)
+	input := InputKey(o, app)
+	s.jobKeys, s.phaseKeys, s.attemptKeys = schema.NewKeys(input, "jobs"), schema.NewKeys(input, "phases"), schema.NewKeys(input, "attempts")
+	s.app = schema.Application{
+		ApplicationID: schema.NewKeys(input, "applications").Next(), NativeID: native, Name: schema.Some(o.Scenario),
+		User: schema.Some("synth"), Framework: "spark", FrameworkVersion: schema.Some("3.5.6"), StartTime: s.time(s.now),
+		Status: schema.RunRunning, SourceFile: native, TimeOrigin: "epoch",
+	}
+	return s
+}
+
+// InputKey is the key of the input that an application of the options stands for.
+func InputKey(o *Options, app int) schema.Key {
+	return schema.InputKey(fmt.Sprintf("synth-%s-%d-%d", o.Scenario, o.Seed, app), nil)
+}
+
+func (s *sim) time(at int64) schema.Null[schema.Time] { return schema.Some(schema.FromMillis(at)) }
+
+// run makes the application from its start to its end.
+func (s *sim) run() error {
+	s.send(&Event{Kind: ApplicationStarted, Application: &s.app, Settings: s.settings()})
+	s.now += 1000
+	for _, m := range s.cluster.machines {
+		s.addExecutor(m)
+	}
+	s.planLosses()
+	for range min(s.o.Shape.InFlight, s.o.Shape.Jobs) {
+		s.queueJob(1000)
+	}
+	for s.jobsOver < s.o.Shape.Jobs && s.err == nil {
+		s.step()
+	}
+	s.now += 100
+	for i := range s.losses {
+		s.send(&Event{Kind: LossKnown, Loss: &s.losses[i]})
+	}
+	for _, x := range s.execs {
+		s.send(&Event{Kind: MachineKnown, Machine: &x.row})
+	}
+	s.app.FinishTime, s.app.Status, s.app.Complete = s.time(s.now), schema.RunSucceeded, true
+	s.send(&Event{Kind: ApplicationEnded, Application: &s.app})
+	return s.err
+}
+
+// step handles all that happens at the next instant.
+func (s *sim) step() {
+	if s.err = s.ctx.Err(); s.err != nil {
+		return
+	}
+	s.now = s.queue.peek().at
+	for s.queue.len() > 0 && s.queue.peek().at == s.now && s.jobsOver < s.o.Shape.Jobs {
+		switch e := s.queue.pop(); e.kind {
+		case attemptEnds:
+			if a := &s.slab[e.ref.at]; a.serial == e.ref.serial && a.end == s.now {
+				s.ends(e.ref.at)
+			}
+		case jobArrives:
+			s.beginJob()
+		case stageAgain:
+			if !e.stage.job.over {
+				s.submit(e.stage)
+			}
+		case executorBack:
+			s.addExecutor(s.cluster.machines[e.ref.at])
+		case lookForSlow:
+			s.lookForSlow(e.run)
+		}
+	}
+	s.dispatch()
+}
+
+func (s *sim) send(e *Event) {
+	if s.err != nil {
+		return
+	}
+	e.Time = schema.FromMillis(s.now)
+	s.err = s.emit(e)
+}
+
+func (s *sim) settings() []schema.Setting {
+	set := func(name, value string) schema.Setting {
+		return schema.Setting{ApplicationID: s.app.ApplicationID, Name: name, Value: value}
+	}
+	all := []schema.Setting{set("spark.app.name", s.o.Scenario), set("spark.speculation", strconv.FormatBool(s.o.Speculation != nil))}
+	if p := s.o.Speculation; p != nil {
+		all = append(all, set("spark.speculation.multiplier", strconv.FormatFloat(p.Multiplier, 'g', -1, 64)),
+			set("spark.speculation.quantile", strconv.FormatFloat(p.Quantile, 'g', -1, 64)))
+	}
+	return all
+}
+
+func (s *sim) addExecutor(m *machine) {
+	x := &executor{id: strconv.Itoa(len(s.execs)), machine: m, slots: s.o.Cluster.Slots}
+	x.row = schema.Machine{
+		ApplicationID: schema.Some(s.app.ApplicationID), Machine: m.Machine, Executor: schema.Some(x.id),
+		Slots: schema.Some(int64(x.slots)), Cores: schema.Some(float64(x.slots)), MemoryBytes: schema.Some(int64(x.slots) << 32),
+		Platform: schema.Some(m.platform), AddedTime: s.time(s.now),
+	}
+	if !s.o.Hide.Racks {
+		x.row.Rack = schema.Some(m.Rack)
+	}
+	for range x.slots {
+		s.free = append(s.free, int32(len(s.execs)))
+	}
+	s.execs = append(s.execs, x)
+	s.send(&Event{Kind: ExecutorAdded, Machine: &x.row})
+}
+
+// queueJob lets the next job arrive after at least least milliseconds.
+func (s *sim) queueJob(least int64) {
+	if s.begun == s.o.Shape.Jobs {
+		return
+	}
+	gap := s.dice.of(s.begun).between(forGap, s.o.Shape.GapS)
+	s.begun++
+	s.queue.push(event{at: s.now + max(least, int64(gap*1000)), kind: jobArrives})
+}
+
+// beginJob plans the next job and submits the stages that can start.
+func (s *sim) beginJob() {
+	j := planJob(s.o, s.shape, len(s.jobs), s.stages)
+	s.stages += len(j.stages)
+	s.jobs = append(s.jobs, j)
+	j.row = schema.Job{JobID: s.jobKeys.Next(), ApplicationID: s.app.ApplicationID, NativeID: strconv.Itoa(j.id),
+		Name: schema.Some(fmt.Sprintf("collect at Synth.scala:%d", 100*(j.id+1)+len(j.stages)-1)), SubmitTime: s.time(s.now), Status: schema.RunRunning}
+	var skewed []SkewedTask
+	plan := make([]PhasePlan, len(j.stages))
+	for i, st := range j.stages {
+		st.phaseKey = s.phaseKeys.Next()
+		st.missing, st.done = st.tasks, make([]uint64, (st.tasks+63)/64)
+		st.outBytes = make([]float64, len(s.cluster.machines))
+		if s.o.Faults.Loss.PerApplication > 0 {
+			st.outs = make([]output, st.tasks)
+		}
+		plan[i] = PhasePlan{Phase: s.phaseRow(st, 0, st.tasks)}
+		for _, p := range st.parents {
+			plan[i].Parents = append(plan[i].Parents, strconv.Itoa(p.id))
+		}
+		skewed = append(skewed, st.skewed(st.phaseKey)...)
+	}
+	s.send(&Event{Kind: JobStarted, Job: &j.row, Plan: plan, Skewed: skewed})
+	s.submit(j.stages[len(j.stages)-1])
+}
+
+func (s *sim) phaseRow(st *stage, number, tasks int) schema.Phase {
+	return schema.Phase{PhaseID: st.phaseKey, JobID: st.job.row.JobID, NativeID: strconv.Itoa(st.id), Attempt: int32(number),
+		Name: schema.Some(st.name), Kind: st.kind, TaskCount: schema.Some(int64(tasks)), Status: schema.RunSkipped}
+}
+
+// submit submits a stage that has no running submission, or first the stages whose outputs it misses.
+func (s *sim) submit(st *stage) {
+	if st.missing == 0 || st.current() != nil {
+		return
+	}
+	ready := true
+	for _, p := range st.parents {
+		if p.missing > 0 {
+			ready = false
+			s.submit(p)
+		}
+	}
+	if !ready {
+		return
+	}
+	r := &run{stage: st, number: len(st.runs), left: st.missing}
+	r.row = s.phaseRow(st, r.number, st.missing)
+	if r.number > 0 {
+		r.row.PhaseID = s.phaseKeys.Next()
+		r.row.Recompute = len(st.lost) > 0
+		for k := range st.tasks {
+			if !st.isDone(int32(k)) {
+				r.tasks = append(r.tasks, int32(k))
+			}
+		}
+	}
+	r.row.SubmitTime, r.row.Status = s.time(s.now), schema.RunRunning
+	s.shares(r)
+	st.runs = append(st.runs, r)
+	s.send(&Event{Kind: PhaseSubmitted, Phase: &r.row, Edges: s.edges(r)})
+	s.wait(r)
+}
+
+// edges joins a submission to all submissions of its parents so far: any of them may have made what it reads.
+func (s *sim) edges(r *run) []schema.Edge {
+	var out []schema.Edge
+	for _, p := range r.stage.parents {
+		for _, from := range p.runs {
+			out = append(out, schema.Edge{JobID: r.row.JobID, FromPhase: from.row.PhaseID, ToPhase: r.row.PhaseID, Pattern: schema.AllToAll, Barrier: true})
+		}
+	}
+	return out
+}
+
+// shares says which part of a submission's input lies on which machine and rack.
+func (s *sim) shares(r *run) {
+	if r.stage.source() {
+		return
+	}
+	r.share = make([]float64, len(s.cluster.machines))
+	r.rackShare = make([]float64, len(s.cluster.slowRack))
+	total := 0.0
+	for _, p := range r.stage.parents {
+		for m, b := range p.outBytes {
+			r.share[m] += b
+			total += b
+		}
+	}
+	for m := range r.share {
+		r.share[m] /= total
+		r.rackShare[s.cluster.machines[m].rack] += r.share[m]
+	}
+}
+
+// wait puts a run among those with tasks to launch: jobs in their order, and stages in theirs.
+func (s *sim) wait(r *run) {
+	at, found := slices.BinarySearchFunc(s.waiting, r, func(a, b *run) int {
+		return cmp.Or(cmp.Compare(a.stage.id, b.stage.id), cmp.Compare(a.number, b.number))
+	})
+	if !found {
+		s.waiting = slices.Insert(s.waiting, at, r)
+	}
+}
