@@ -145,6 +145,9 @@ func (d *duckDB) define(ctx context.Context, views []view) error {
 			continue
 		}
 		if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.sql); err != nil {
+			if ctx.Err() == nil && len(v.files) > 0 { // the SQL is ours: only the files can be wrong
+				err = fmt.Errorf("%w; straggler store verify tells which of its files is: %w", ErrDamaged, err)
+			}
 			return fmt.Errorf("store: table %s: %w", v.name, err)
 		}
 		d.views[v.name] = v.sql

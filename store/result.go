@@ -34,7 +34,7 @@ func (r *result) prepare(sql string, guarded bool) error {
 	switch {
 	case n == 0:
 		if msg := mapping.ExtractStatementsError(all); msg != "" {
-			return fmt.Errorf("store: %s", msg)
+			return engineError(msg)
 		}
 		return errors.New("store: there is no statement")
 	case n > 1:
@@ -47,7 +47,7 @@ func (r *result) prepare(sql string, guarded bool) error {
 		}
 	}
 	if mapping.PrepareExtractedStatement(r.conn, all, 0, &r.stmt) == mapping.StateError {
-		return fmt.Errorf("store: %s", mapping.PrepareError(r.stmt))
+		return engineError(mapping.PrepareError(r.stmt))
 	}
 	if guarded {
 		return checkType(mapping.PreparedStatementType(r.stmt))
@@ -83,10 +83,10 @@ func (r *result) execute(ctx context.Context) error {
 		var pending mapping.PendingResult
 		defer mapping.DestroyPending(&pending)
 		if bindings.PendingPreparedStreaming(r.stmt, &pending) == mapping.StateError {
-			return fmt.Errorf("store: %s", mapping.PendingError(pending))
+			return engineError(mapping.PendingError(pending))
 		}
 		if mapping.ExecutePending(pending, &r.res) == mapping.StateError {
-			return fmt.Errorf("store: %s", mapping.ResultError(&r.res))
+			return engineError(mapping.ResultError(&r.res))
 		}
 		return nil
 	})
@@ -149,7 +149,7 @@ func (r *result) next(ctx context.Context) (*batch, error) {
 	err := r.interruptible(ctx, func() error {
 		r.chunk = mapping.FetchChunk(r.res)
 		if msg := mapping.ResultError(&r.res); r.chunk.Ptr == nil && msg != "" {
-			return fmt.Errorf("store: %s", msg)
+			return engineError(msg)
 		}
 		return nil
 	})
@@ -177,4 +177,19 @@ func (r *result) close() error {
 	mapping.DestroyPrepare(&r.stmt)
 	r.d.release(r.conn)
 	return nil
+}
+
+// engineError is what DuckDB says, with what to do when it is about a file of the store.
+func engineError(msg string) error {
+	const unreadable = "Failed to read file"
+	for _, sign := range []string{unreadable, "Invalid Error:", "IO Error:"} {
+		if !strings.Contains(msg, sign) {
+			continue
+		}
+		if sign == unreadable {
+			return fmt.Errorf("store: %w: %s; straggler store verify lists what is", ErrDamaged, msg)
+		}
+		return fmt.Errorf("store: %s; straggler store verify tells whether a file of the store is damaged", msg)
+	}
+	return fmt.Errorf("store: %s", msg)
 }
