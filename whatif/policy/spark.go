@@ -126,6 +126,9 @@ func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit f
 		p.marked[task] = true
 		do.QueueCopy(task)
 	}
+	if v.Waiting() > 0 { // tasks may be launched meanwhile: they can not be past the limit sooner than this
+		next = min(next, v.Now()+replay.Seconds(limit))
+	}
 	if next == 1<<62-1 {
 		return replay.Again{End: true}
 	}

@@ -16,11 +16,12 @@ func (s *Sim) look(list *[]int32) {
 	for _, i := range phases {
 		ph := &s.phases[i]
 		ph.looking = false
-		if s.phaseOver(i) {
-			continue
-		}
 		s.view.ph = i
 		again := s.o.Policy.Look(&s.view, &s.actions)
+		if s.phaseOver(i) { // for the last time
+			ph.memory = nil
+			again = Again{}
+		}
 		ph.onEnd = again.End
 		if again.At > 0 {
 			at := max(int64(again.At), s.now+1)

@@ -222,7 +222,7 @@ func (s *Sim) releaseJob(j int32) {
 
 func (s *Sim) endJob(j int32) {
 	jb := &s.p.jobs[j]
-	s.jobs[j].ended, s.jobs[j].memory = true, nil
+	s.jobs[j].ended = true
 	s.out.Jobs[j].Took = s.now - s.jobs[j].released + jb.tail
 	for _, f := range jb.followers {
 		s.timers.push(timerOf(s.now+s.p.jobs[f].gap, jobReleased, f))
@@ -388,7 +388,6 @@ func (s *Sim) taskOver(ph, task int32) {
 	if !s.phaseOver(ph) {
 		return
 	}
-	run.memory = nil
 	for _, i := range s.p.phases[ph].gates {
 		s.phases[i].gates--
 		if s.phases[i].gates == 0 {
