@@ -28,7 +28,7 @@ could not), 4 internal error, 130 interrupted.`,
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e),
-		schemaCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e))
+		schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e))
 	each(root, func(c *cobra.Command) {
 		c.SetFlagErrorFunc(flagError)
 		c.Flags().SortFlags = false

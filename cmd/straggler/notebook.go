@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"straggler/notebooks"
+)
+
+func notebookCommand(e *env) *cobra.Command {
+	var dir string
+	o := output{file: "straggler.ipynb"}
+	c := &cobra.Command{
+		Use:   "notebook --store DIR",
+		Short: "Write a Jupyter notebook that opens a store",
+		Long: `Notebook writes a notebook that reads the store's Parquet files with Python's duckdb and draws with matplotlib. It needs
+nothing of straggler's once it is written.`,
+		Example: `  straggler notebook --store lake -o morning.ipynb`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			path, err := filepath.Abs(dir)
+			if err != nil {
+				return err
+			}
+			b, err := notebooks.Starter(path)
+			if err != nil {
+				return err
+			}
+			if err := e.write(o, false, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+				return err
+			}
+			if o.file != "-" {
+				e.say("%s is ready: open it with Jupyter", o.file)
+			}
+			return nil
+		},
+	}
+	storeFlag(c, &dir)
+	c.Flags().StringVarP(&o.file, "output", "o", o.file, "write the notebook to `FILE`; - is standard output")
+	return c
+}

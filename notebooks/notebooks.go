@@ -1,0 +1,53 @@
+// Package notebooks holds executed notebooks over a store's Parquet files, and the one that a user starts with.
+//
+//  1. The .ipynb files are the notebooks, with what they print and draw on logs of the repository.
+//  2. run.py executes them against a store and compares, or saves.
+//  3. notebooks.go gives the first of them for a user's own store.
+//
+// Start with 1-morning.ipynb.
+package notebooks
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+//go:embed 0-start.ipynb
+var start []byte
+
+// Starter is a notebook, not executed, that opens the store in a folder.
+func Starter(store string) ([]byte, error) {
+	var nb map[string]any
+	if err := json.Unmarshal(start, &nb); err != nil {
+		return nil, fmt.Errorf("the built-in notebook: %w", err)
+	}
+	path, err := json.Marshal(store) // a Python string may be written as a JSON one
+	if err != nil {
+		return nil, err
+	}
+	cells, _ := nb["cells"].([]any)
+	for _, c := range cells {
+		cell, _ := c.(map[string]any)
+		if cell["cell_type"] != "code" {
+			continue
+		}
+		cell["outputs"], cell["execution_count"] = []any{}, nil
+		switch source := cell["source"].(type) {
+		case string:
+			cell["source"] = named(source, string(path))
+		case []any:
+			for i := range source {
+				if line, ok := source[i].(string); ok {
+					source[i] = named(line, string(path))
+				}
+			}
+		}
+	}
+	return json.MarshalIndent(nb, "", " ")
+}
+
+func named(source, path string) string {
+	return strings.Replace(source, `os.environ.get("STRAGGLER_STORE", "store")`, path, 1)
+}

@@ -1,0 +1,100 @@
+package notebooks
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// python is an interpreter that has what requirements.txt names.
+func python(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("STRAGGLER_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	out, err := exec.Command(name, "-c", "import nbclient, ipykernel, duckdb, matplotlib").CombinedOutput()
+	if err != nil {
+		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "python") {
+			t.Fatalf("%s lacks what notebooks/requirements.txt names: %v\n%s", name, err, out)
+		}
+		t.Skipf("%s lacks what notebooks/requirements.txt names; STRAGGLER_PYTHON names one that has it", name)
+	}
+	return name
+}
+
+// freshStore is a store of the logs that the notebooks speak of, with all results.
+func freshStore(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "straggler")
+	store := filepath.Join(t.TempDir(), "store")
+	run := func(name string, args ...string) {
+		t.Helper()
+		if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+	}
+	run("go", "build", "-o", bin, "../cmd/straggler")
+	logs := []string{"ingest", "--store", store}
+	for _, name := range []string{"mixed", "mixed-spec", "skew", "bad-machine", "network-up", "recompute", "clean"} {
+		logs = append(logs, filepath.Join("..", "testdata", "labelled", name))
+	}
+	run(bin, logs...)
+	run(bin, "detect", "--store", store)
+	run(bin, "causes", "--store", store)
+	return store
+}
+
+// Every notebook runs on a fresh store and prints what is saved in it, which is what its text speaks of.
+func TestNotebooks(t *testing.T) {
+	py := python(t)
+	out, err := exec.Command(py, "run.py", freshStore(t)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	saved, _ := filepath.Glob("*.ipynb")
+	if n := strings.Count(string(out), ".ipynb runs"); n != len(saved) || n == 0 {
+		t.Errorf("%d of %d notebooks ran:\n%s", n, len(saved), out)
+	}
+}
+
+// The starter opens the store that was named, quotes in its path and all, and carries no output of ours.
+func TestStarter(t *testing.T) {
+	const path = `/data/it's "mine"\store`
+	b, err := Starter(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nb struct {
+		Cells []struct {
+			Type    string          `json:"cell_type"`
+			Source  any             `json:"source"`
+			Outputs json.RawMessage `json:"outputs"`
+		} `json:"cells"`
+	}
+	if err := json.Unmarshal(b, &nb); err != nil {
+		t.Fatal(err)
+	}
+	opened := false
+	for _, c := range nb.Cells {
+		source, _ := json.Marshal(c.Source)
+		if c.Type == "code" && string(c.Outputs) != "[]" {
+			t.Errorf("a cell carries output: %s", c.Outputs)
+		}
+		var text string
+		if json.Unmarshal(source, &text) != nil {
+			var lines []string
+			if err := json.Unmarshal(source, &lines); err != nil {
+				t.Fatal(err)
+			}
+			text = strings.Join(lines, "")
+		}
+		opened = opened || strings.Contains(text, `open_store("/data/it's \"mine\"\\store")`)
+	}
+	if !opened {
+		t.Error("no cell opens the store")
+	}
+}
