@@ -1,0 +1,235 @@
+package sparklog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// realLog reads a labelled log, decompressed.
+func realLog(t testing.TB, pattern string) []byte {
+	t.Helper()
+	names, err := filepath.Glob("../../testdata/labelled/" + pattern)
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%s: %v, %v", pattern, names, err)
+	}
+	f, err := os.Open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(names[0], ".zstd") {
+		d, err := zstd.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		r = d
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// logEvent is what the tests look at, by a decoder of its own.
+type logEvent struct {
+	Event     string
+	JobID     *int64  `json:"Job ID"`
+	StageID   *int64  `json:"Stage ID"`
+	StageIDs  []int64 `json:"Stage IDs"`
+	StageInfo struct {
+		StageID   int64   `json:"Stage ID"`
+		Attempt   int64   `json:"Stage Attempt ID"`
+		ParentIDs []int64 `json:"Parent IDs"`
+		RDDInfo   []struct {
+			RDDID     int64   `json:"RDD ID"`
+			ParentIDs []int64 `json:"Parent IDs"`
+		} `json:"RDD Info"`
+	} `json:"Stage Info"`
+	TaskInfo struct {
+		TaskID int64 `json:"Task ID"`
+		Launch int64 `json:"Launch Time"`
+		Finish int64 `json:"Finish Time"`
+	} `json:"Task Info"`
+	Reason struct {
+		Reason    string
+		ShuffleID int64 `json:"Shuffle ID"`
+		MapID     int64 `json:"Map ID"`
+	} `json:"Task End Reason"`
+	ExecutionID *int64            `json:"executionId"`
+	Properties  map[string]string `json:"Properties"`
+	Timestamp   int64
+}
+
+func decodeLog(t *testing.T, text []byte) []logEvent {
+	t.Helper()
+	var events []logEvent
+	for i, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		var e logEvent
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatalf("line %d: %v: %.200s", i+1, err, line)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+func count(events []logEvent) map[string]int {
+	n := map[string]int{}
+	for _, e := range events {
+		n[e.Event]++
+	}
+	return n
+}
+
+// TestLikeRepeats: what a log has once is there once, the rest as often as it was repeated, under new ids and later.
+func TestLikeRepeats(t *testing.T) {
+	for _, name := range []string{"plain/app-*", "recompute/app-*.zstd", "sql/app-*.zstd", "dynamic-allocation/app-*.zstd", "spark4-bad-machine/eventlog_v2_app-20261121035514-0000/events_1_app-20261121035514-0000.zstd"} {
+		t.Run(name, func(t *testing.T) {
+			log := realLog(t, name)
+			var out bytes.Buffer
+			r, err := Like(context.Background(), &out, bytes.NewReader(log), int64(5*len(log)/2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Repetitions != 3 || r.Bytes != int64(out.Len()) || r.Bytes < int64(5*len(log)/2) {
+				t.Errorf("%+v of a log of %d bytes, %d written", r, len(log), out.Len())
+			}
+			before, after := decodeLog(t, log), decodeLog(t, out.Bytes())
+			if r.Events != int64(len(after)) {
+				t.Errorf("%d events reported, %d written", r.Events, len(after))
+			}
+			n := count(after)
+			for event, want := range count(before) {
+				if !once[event] && event != "SparkListenerApplicationEnd" {
+					want *= 3
+				}
+				if n[event] != want {
+					t.Errorf("%s: %d, want %d", event, n[event], want)
+				}
+			}
+			checkIDs(t, before, after)
+		})
+	}
+}
+
+// checkIDs: every repetition has ids of its own, and they refer to each other as in the log that was repeated.
+func checkIDs(t *testing.T, before, after []logEvent) {
+	t.Helper()
+	tasks, jobs, stages := map[int64]int{}, map[int64]int{}, map[[2]int64]int{}
+	made := map[int64]bool{}
+	var end int64
+	for _, e := range after {
+		switch e.Event {
+		case "SparkListenerTaskStart":
+			tasks[e.TaskInfo.TaskID]++
+		case "SparkListenerTaskEnd":
+			made[e.TaskInfo.TaskID] = true
+			end = max(end, e.TaskInfo.Finish)
+			if e.Reason.Reason == "FetchFailed" && !made[e.Reason.MapID] {
+				t.Errorf("fetch failed of the output of task %d, which had not run", e.Reason.MapID)
+			}
+		case "SparkListenerJobStart":
+			jobs[*e.JobID]++
+			if id := e.Properties["spark.sql.execution.id"]; id != "" && !strings.Contains(id, "null") {
+				if len(id) == 0 || id[0] < '0' || id[0] > '9' {
+					t.Errorf("execution id %q", id)
+				}
+			}
+		case "SparkListenerStageSubmitted":
+			stages[[2]int64{e.StageInfo.StageID, e.StageInfo.Attempt}]++
+			for _, p := range e.StageInfo.ParentIDs {
+				if p >= e.StageInfo.StageID {
+					t.Errorf("stage %d reads stage %d", e.StageInfo.StageID, p)
+				}
+			}
+			for i, rdd := range e.StageInfo.RDDInfo {
+				for _, p := range rdd.ParentIDs {
+					if i+1 < len(e.StageInfo.RDDInfo) && p == rdd.RDDID {
+						t.Errorf("RDD %d reads itself", p)
+					}
+				}
+			}
+		case "SparkListenerApplicationEnd":
+			if e.Timestamp < end {
+				t.Errorf("the application ends at %d, its last task at %d", e.Timestamp, end)
+			}
+		}
+	}
+	n := count(before)
+	if len(tasks) != 3*n["SparkListenerTaskStart"] || len(jobs) != 3*n["SparkListenerJobStart"] || len(stages) != 3*n["SparkListenerStageSubmitted"] {
+		t.Errorf("%d tasks, %d jobs, %d stages with ids of their own in three repetitions of %v", len(tasks), len(jobs), len(stages), n)
+	}
+}
+
+// A small size copies the log as it is, but for what can not be read.
+func TestLikeOnce(t *testing.T) {
+	log := realLog(t, "plain/app-*")
+	var out bytes.Buffer
+	if _, err := Like(context.Background(), &out, bytes.NewReader(append(log, `{"Event":"Spark`...)), 1); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.Bytes(), log) {
+		t.Error("one repetition is not the log")
+	}
+}
+
+func TestLikeRefuses(t *testing.T) {
+	for name, log := range map[string]string{
+		"empty": "", "text": "hello\n", "no ids": `{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}`, "array": "[1,2]\n",
+		"deep": strings.Repeat(`{"a":`, 1000) + "1" + strings.Repeat("}", 1000),
+	} {
+		if _, err := Like(context.Background(), io.Discard, strings.NewReader(log), 100); !errors.Is(err, ErrTemplate) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Like(ctx, io.Discard, bytes.NewReader(realLog(t, "plain/app-*")), 1<<40); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func BenchmarkLike(b *testing.B) {
+	log := realLog(b, "mixed/app-*.zstd")
+	const size = 256 << 20
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Like(context.Background(), io.Discard, bytes.NewReader(log), size); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// FuzzLike: any bytes are repeated or refused.
+func FuzzLike(f *testing.F) {
+	log := realLog(f, "plain/app-*")
+	for _, line := range bytes.SplitAfterN(log, []byte("\n"), 40) {
+		if len(line) < 20_000 {
+			f.Add(line)
+		}
+	}
+	f.Add([]byte(`{"Stage ID":007,"Task ID":-5,"Job ID":9223372036854775807,"time":0,"a":[{},[],null]}`))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		var out bytes.Buffer
+		r, err := Like(context.Background(), &out, bytes.NewReader(log), int64(3*len(log)))
+		if err != nil && !errors.Is(err, ErrTemplate) {
+			t.Fatal(err)
+		}
+		if err == nil && (r.Repetitions < 1 || r.Bytes != int64(out.Len())) {
+			t.Fatalf("%+v, %d bytes written", r, out.Len())
+		}
+	})
+}
