@@ -32,7 +32,7 @@ const (
 	RuleText         = "text"            // text is valid UTF-8
 	RuleMask         = "mask"            // quality has no bits but those declared
 	RuleOrder        = "order"           // submitted ≤ started ≤ finished, added ≤ removed
-	RuleDuration     = "duration"        // duration_s = finish − start to the microsecond; known when both are
+	RuleDuration     = "duration"        // duration_s = finish − start to the microsecond; known when both are, and else only in a partial row
 	RuleRunning      = "running"         // what still runs has no finish
 	RuleWindow       = "window"          // an attempt lies inside its phase, a progress sample inside its attempt
 	RuleTask         = "task"            // task < task_count, and no more distinct tasks than task_count

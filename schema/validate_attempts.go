@@ -66,8 +66,8 @@ func (v *validator) duration(i int, a *Attempt) {
 	switch {
 	case known && !a.DurationS.OK:
 		v.add("attempts", i, a.AttemptID, "duration_s", RuleDuration, "NULL, though start and finish are known")
-	case !known && a.DurationS.OK:
-		v.add("attempts", i, a.AttemptID, "duration_s", RuleDuration, "%v, though start or finish is NULL", a.DurationS.V)
+	case !known && a.DurationS.OK && a.Quality&PartialRow == 0: // archives know how long and not when
+		v.add("attempts", i, a.AttemptID, "duration_s", RuleDuration, "%v, though start or finish is NULL and the row is not marked partial", a.DurationS.V)
 	case known && !(math.Abs(a.FinishTime.V.Sub(a.StartTime.V)-a.DurationS.V) < durationEpsilon):
 		v.add("attempts", i, a.AttemptID, "duration_s", RuleDuration, "%v, and finish − start is %v", a.DurationS.V, a.FinishTime.V.Sub(a.StartTime.V))
 	}

@@ -54,6 +54,15 @@ type work struct {
 	first  bool // of its file
 	batch  batch
 	ready  chan struct{} // gets a value when the batch is decoded
+	err    error         // a mistake of ours in decoding it
+}
+
+// decode fills the batch. A panic costs this log and no other.
+func (w *work) decode(d *decoder) (err error) {
+	defer ingest.Recover(&err)
+	w.batch.reset()
+	d.block(&w.block, w.source, &w.batch)
+	return nil
 }
 
 // line is the assembly line of one read: one goroutine reads blocks, some decode them, and the caller folds them.
@@ -90,15 +99,18 @@ func (l *line) run(ctx context.Context, in *ingest.Input, out *ingest.Sink, f *f
 		wg.Go(func() {
 			var d decoder
 			for w := range l.todo {
-				w.batch.reset()
-				d.block(&w.block, w.source, &w.batch)
+				w.err = w.decode(&d)
 				w.ready <- struct{}{}
 			}
 		})
 	}
 	for w := range l.order {
 		<-w.ready
-		if err := l.fold(ctx, w, out, f); err != nil {
+		err := w.err
+		if err == nil {
+			err = l.fold(ctx, w, out, f)
+		}
+		if err != nil {
 			cancel()
 			for range l.order { // the reader stops at its next block
 			}
@@ -122,7 +134,8 @@ func (l *line) fold(ctx context.Context, w *work, out *ingest.Sink, f *fold) err
 }
 
 // read cuts the files of the input into blocks. A compressed file that is cut spoils nothing but its own end.
-func (l *line) read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func (l *line) read(ctx context.Context, in *ingest.Input, out *ingest.Sink) (err error) {
+	defer ingest.Recover(&err)
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		err := l.readPart(ctx, p, out)
