@@ -64,6 +64,7 @@ type Attributor struct {
 	}
 	lines []line
 	text  []byte
+	words words
 	saved savings
 }
 
@@ -108,15 +109,18 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 // prepare fits the phase with all that the others say.
 func (a *Attributor) prepare(p *Phase) {
 	b, m := &a.bench, a.model
-	fitted := b.alone(p)
+	b.load(p.Tasks)
+	b.survey()
 	own := stage{}
-	if fitted {
+	alone := len(b.rows) >= 2 && !a.lost(p)
+	if alone {
+		b.solveAlone()
 		own = b.asStage()
 	}
-	a.prior.mean, a.prior.sd = a.prior.mean[:0], a.prior.sd[:0]
+	a.prior.mean, a.prior.sd, a.prior.factor = a.prior.mean[:0], a.prior.sd[:0], a.prior.factor[:0]
 	for k := range b.local.names {
 		var t testimony
-		if fitted {
+		if alone {
 			if z, v, n := b.summary(int32(k)); n > 0 {
 				t.add(z, v, n, 1)
 			}
@@ -125,17 +129,38 @@ func (a *Attributor) prepare(p *Phase) {
 		mean, variance := m.prior(b.local.names[k], w, t)
 		a.prior.mean = append(a.prior.mean, mean)
 		a.prior.sd = append(a.prior.sd, math.Sqrt(variance))
+		a.prior.factor = append(a.prior.factor, math.Exp(mean))
+	}
+	if alone {
+		b.load(p.Tasks)
+		b.survey()
 	}
 	if len(b.rows) > 0 {
-		b.survey()
-		a.prior.factor = a.prior.factor[:0]
-		for _, mean := range a.prior.mean {
-			a.prior.factor = append(a.prior.factor, math.Exp(mean))
-		}
 		b.solve(a.prior.factor, m.work(p.Signature, own), m.scatter(p.Signature, own))
 	}
 	a.usual = a.usualMachine()
 	a.measured()
+}
+
+// lost reports whether the phase's own part of what is known of its machines and its stage is lost in the rest, so
+// that it need not be found and taken out.
+func (a *Attributor) lost(p *Phase) bool {
+	const many = 30
+	m := a.model
+	if n := m.stages[p.Signature].n; p.Signature != 0 && n < many*float64(len(a.bench.rows)) {
+		return false
+	}
+	for k, machine := range a.bench.local.names {
+		if machine >= int64(len(m.machines)) {
+			return false
+		}
+		w := m.window(&p.Tasks[a.bench.local.tasks(int32(k))[0]])
+		here := m.windows[machineWindow{machine, w}].phases
+		if here < many && here != m.machines[machine].phases || m.machines[machine].phases < many {
+			return false
+		}
+	}
+	return true
 }
 
 // usualMachine is the median, over the tasks, of what their machines are known to take. An excess is counted from the
@@ -281,7 +306,8 @@ func (a *Attributor) ownTime(s *split, i int, middle float64) {
 func (a *Attributor) machineOf(s *split, i int) {
 	b := &a.bench
 	k := b.local.of[i]
-	if k < 0 {
+	if k < 0 { // unknown: taken for a usual one
+		s.machine = a.usual
 		return
 	}
 	known := a.prior.sd[k] * a.prior.sd[k]

@@ -156,8 +156,12 @@ func (b *bench) alone(p *Phase) bool {
 		return false
 	}
 	b.survey()
-	b.solve(nil, prior{elasticity, 1 / (elasticitySD * elasticitySD)}, prior{sigmaGuess, sigmaPrior})
+	b.solveAlone()
 	return true
+}
+
+func (b *bench) solveAlone() {
+	b.solve(nil, prior{elasticity, 1 / (elasticitySD * elasticitySD)}, prior{sigmaGuess, sigmaPrior})
 }
 
 // elasticity is the fitted one of the phase's work, with its precision; ok where work varies.

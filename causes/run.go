@@ -285,6 +285,11 @@ func (r *run) causeSummaries() []CauseSummary {
 	return out
 }
 
-func rangeSQL(low, high schema.Key) string {
-	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(tasksSQL)
+// rangeSQL reads the attempts of a range of phases, with their outliers or without.
+func rangeSQL(low, high schema.Key, outliers bool) string {
+	o := "causes_outliers"
+	if !outliers {
+		o = "(SELECT * FROM causes_outliers WHERE FALSE)"
+	}
+	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10), "{outliers}", o).Replace(tasksSQL)
 }

@@ -23,7 +23,7 @@ func (r *run) chunks(outliersOnly bool) []chunk {
 	var c chunk
 	for i := range r.phases {
 		p := &r.phases[i]
-		if outliersOnly && p.Outliers == 0 {
+		if p.Attempts == 0 || outliersOnly && p.Outliers == 0 {
 			continue
 		}
 		if c.attempts > 0 && c.attempts+p.Attempts > r.o.ChunkAttempts {
@@ -53,7 +53,7 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) 
 		defer close(done)
 		defer close(ready)
 		for _, c := range r.chunks(outliersOnly) {
-			ps, err := r.read(ctx, &c)
+			ps, err := r.read(ctx, &c, outliersOnly)
 			select {
 			case ready <- read{ps, err}:
 			case <-ctx.Done():
@@ -83,7 +83,7 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) 
 
 // read reads the attempts of a chunk and sorts them by phase. Rows come in any order, and rows of other phases may
 // come between; within a phase they are put in the order of their keys, so that every run sums alike.
-func (r *run) read(ctx context.Context, c *chunk) ([]Phase, error) {
+func (r *run) read(ctx context.Context, c *chunk, outliers bool) ([]Phase, error) {
 	tasks := make([]Task, c.attempts)
 	phases := make([]Phase, len(c.phases))
 	index := make(map[schema.Key]int, len(c.phases))
@@ -94,7 +94,7 @@ func (r *run) read(ctx context.Context, c *chunk) ([]Phase, error) {
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID)) {
+	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers)) {
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +108,39 @@ func (r *run) read(ctx context.Context, c *chunk) ([]Phase, error) {
 		p := &phases[lastIndex]
 		p.Tasks = append(p.Tasks, *t)
 	}
+	var sorter sorter
 	for i := range phases {
-		byKey := func(a, b Task) int { return cmp.Compare(a.Attempt, b.Attempt) }
-		if !slices.IsSortedFunc(phases[i].Tasks, byKey) {
-			slices.SortFunc(phases[i].Tasks, byKey)
-		}
+		sorter.byKey(phases[i].Tasks)
 	}
 	return phases, nil
+}
+
+// sorter puts tasks in the order of their keys: it sorts pairs of key and place, which are smaller to move.
+type sorter struct {
+	order []keyed
+	tasks []Task
+}
+
+type keyed struct {
+	key   schema.Key
+	place int32
+}
+
+func (s *sorter) byKey(tasks []Task) {
+	s.order = s.order[:0]
+	sorted := true
+	for i := range tasks {
+		s.order = append(s.order, keyed{tasks[i].Attempt, int32(i)})
+		sorted = sorted && (i == 0 || tasks[i-1].Attempt < tasks[i].Attempt)
+	}
+	if sorted {
+		return
+	}
+	slices.SortFunc(s.order, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	s.tasks = append(s.tasks[:0], tasks...)
+	for i, k := range s.order {
+		tasks[i] = s.tasks[k.place]
+	}
 }
 
 func (r *run) workers() int {

@@ -1,0 +1,218 @@
+package causes
+
+import (
+	"math"
+	"strconv"
+)
+
+// words is text being written. It exists because a store has millions of sentences, and fmt would take longer over them
+// than all regressions together.
+type words []byte
+
+func (w *words) say(s string) *words { *w = append(*w, s...); return w }
+
+func (w *words) int(n int64) *words { *w = strconv.AppendInt(*w, n, 10); return w }
+
+// digits writes x with so many significant digits.
+func (w *words) digits(x float64, n int) *words {
+	*w = strconv.AppendFloat(*w, x, 'g', n, 64)
+	return w
+}
+
+// fixed writes x with so many decimals.
+func (w *words) fixed(x float64, n int) *words {
+	*w = strconv.AppendFloat(*w, x, 'f', n, 64)
+	return w
+}
+
+func (w *words) seconds(s float64) *words {
+	switch a := math.Abs(s); {
+	case a == 0:
+		return w.say("0 s")
+	case a < 0.1:
+		return w.digits(s*1000, 2).say(" ms")
+	case a < 100:
+		return w.digits(s, 3).say(" s")
+	}
+	return w.fixed(s, 0).say(" s")
+}
+
+// amount is a number of bytes or records.
+func (w *words) amount(x float64, unit string) *words {
+	prefix := ""
+	for _, p := range [...]struct {
+		f float64
+		s string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if math.Abs(x) >= p.f {
+			x, prefix = x/p.f, p.s
+			break
+		}
+	}
+	w.digits(x, 3).say(" ").say(prefix)
+	if unit == "bytes" {
+		return w.say("B")
+	}
+	if prefix != "" {
+		w.say(" ")
+	}
+	return w.say(unit)
+}
+
+// rate is a coefficient ± its error, in seconds per million of its unit.
+func (w *words) rate(coef, se float64, unit string) *words {
+	w.digits(coef*1e6, 3).say(" ± ").digits(se*1e6, 1)
+	if unit == "bytes" {
+		return w.say(" s a MB")
+	}
+	return w.say(" s a million ").say(unit)
+}
+
+// columns names the terms as columns of attempts, with units.
+var columns = [terms]struct{ name, unit string }{
+	ofBytes: {"input_bytes", "bytes"}, ofRecords: {"input_records", "records"}, ofWritten: {"output_bytes + shuffle_write_bytes", "bytes"},
+	ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = away from its data"},
+	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
+	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
+	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofItself: {"residual", "factor"},
+	ofRedo: {"recompute", "s"},
+}
+
+// evidence puts a line of a split in words. The attempt's phase must be the prepared one.
+func (a *Attributor) evidence(s *split, l *line) Evidence {
+	c := columns[l.top]
+	e := Evidence{Predictor: c.name, Unit: c.unit, N: a.bench.fit.n}
+	if l.sd > 0 {
+		e.Low, e.High = l.seconds-1.96*l.sd, l.seconds+1.96*l.sd
+	}
+	w := &a.words
+	*w = (*w)[:0]
+	switch k := l.top; {
+	case k == ofFirst || k == ofAway:
+		a.sayWhere(w, &e, s, k)
+	case k <= ofFirst:
+		a.sayWork(w, &e, s, k)
+	case k == ofMachine:
+		a.sayMachine(w, &e, s)
+	case k == ofItself:
+		a.sayLeft(w, &e, s)
+	case k == ofRedo:
+		e.Value, e.N = s.task.Duration, 0
+		w.say("made an output again that had been lost: all of its ").seconds(s.task.Duration).say(" are work done twice")
+	default:
+		a.sayPart(w, &e, s, k)
+	}
+	if l.seconds < 0 {
+		w.say("; this made it ").seconds(-l.seconds).say(" faster than the median task")
+	}
+	e.Text = string(*w)
+	*w = (*w)[:0]
+	query(w, s.task, l.top)
+	e.SQL = string(*w)
+	return e
+}
+
+func (a *Attributor) coefficient(e *Evidence, s *split, k term) {
+	f := &a.bench.fit
+	e.Coefficient, e.StdErr = f.coef[k], f.se[k]
+	e.Value, e.Median = a.bench.x[k][s.index], f.mid[k]
+}
+
+func (a *Attributor) sayWhere(w *words, e *Evidence, s *split, k term) {
+	a.coefficient(e, s, k)
+	if k == ofAway {
+		w.say("ran away from its data; such tasks took ")
+	} else {
+		w.say("was among the first of its phase on its machine; those took ")
+		e.Reason = "the log does not say what the first tasks of a phase spend their time on"
+	}
+	w.seconds(e.Coefficient).say(" ± ").seconds(e.StdErr).say(" longer")
+	if k == ofFirst {
+		w.say(", for classes, connections and caches that later ones find ready")
+	}
+}
+
+func (a *Attributor) sayWork(w *words, e *Evidence, s *split, k term) {
+	a.coefficient(e, s, k)
+	if k == ofRemote {
+		w.say("read ").amount(e.Value-e.Median, e.Unit).say(" more from other machines than usual for its input; here that takes ")
+		w.rate(e.Coefficient, e.StdErr, e.Unit)
+		return
+	}
+	verb := "read "
+	switch k {
+	case ofWritten:
+		verb = "wrote "
+	case ofSpill:
+		verb = "spilled "
+	}
+	w.say(verb).amount(e.Value, e.Unit).say(" where the median task ").say(verb).amount(e.Median, e.Unit)
+	if e.Median > 0 && e.Value > 0 {
+		w.say(", ").fixed(e.Value/e.Median, 1).say(" times")
+	}
+	w.say("; here that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
+}
+
+func (a *Attributor) sayMachine(w *words, e *Evidence, s *split) {
+	f := math.Exp(s.machine)
+	e.Coefficient, e.StdErr = f, f*s.machineSD
+	e.Value, e.Median = f, math.Exp(a.usual)
+	var heard testimony
+	if m := s.task.Machine; m >= 0 && m < int64(len(a.model.machines)) {
+		heard = a.model.machines[m]
+	}
+	e.N = int(heard.attempts)
+	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(s.machine-1.96*s.machineSD), 2)
+	w.say(" to ").fixed(math.Exp(s.machine+1.96*s.machineSD), 2).say("), by its ").int(heard.attempts).say(" attempts in ").int(heard.phases).say(" phases")
+}
+
+func (a *Attributor) sayPart(w *words, e *Evidence, s *split, k term) {
+	part, before, after := waiting, "waited ", " for blocks from other machines"
+	switch k {
+	case ofGC:
+		part, before, after = collecting, "its process collected garbage for ", ""
+	case ofDelay:
+		part, before, after = delayed, "was delayed ", " between launch and run, and after its end"
+	case ofConvert:
+		part, before, after = converting, "spent ", " deserialising itself and serialising its result"
+	case ofLink:
+		part, before, after = delayed, "was delayed ", " by messages that queued behind the blocks on its machine's link"
+	case ofWaitForMore:
+		after = " for blocks, as its larger input lets expect"
+	}
+	e.Value, e.Median = a.bench.part[part][s.index], a.mid[part]
+	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
+}
+
+func (a *Attributor) sayLeft(w *words, e *Evidence, s *split) {
+	sigma := a.bench.fit.sigma
+	e.Coefficient, e.Value, e.Median = sigma, math.Exp(s.itself), 1
+	e.Reason = s.cannot
+	if s.cannot != "" {
+		w.say("no cause can be named: ").say(s.cannot).say("; it ")
+	}
+	w.say("took ").fixed(e.Value, 2).say(" times what its work and its machine predict, where tasks of the phase scatter by ")
+	w.fixed(100*sigma, 0).say(" %")
+	if s.cannot == "" {
+		w.say("; nothing recorded explains it")
+	}
+}
+
+// query writes the SQL that shows a cause in the tables.
+func query(w *words, t *Task, k term) {
+	switch k {
+	case ofMachine:
+		w.say("SELECT b.phase_id, b.machine, count(*) AS attempts, avg(b.duration_s) AS mean_s FROM attempts a JOIN attempts b ON b.job_id = a.job_id WHERE a.attempt_id = ")
+		w.int(t.Attempt).say(" AND b.status = 'success' GROUP BY b.phase_id, b.machine ORDER BY b.phase_id NULLS LAST, mean_s DESC NULLS LAST")
+		return
+	case ofRedo:
+		w.say("SELECT * FROM losses WHERE recomputed_by = ").int(t.Attempt)
+		return
+	}
+	column := columns[k].name
+	if k == ofItself {
+		column = "input_bytes"
+	}
+	w.say("SELECT task, number, machine, duration_s, ").say(column).say(" FROM attempts WHERE phase_id = ").int(t.Phase)
+	w.say(" AND status = 'success' ORDER BY duration_s DESC NULLS LAST")
+}
