@@ -33,6 +33,7 @@ type Tx struct {
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
 	inputs   []InputRecord
+	inputAt  map[schema.Key]int // position in inputs
 	retired  []KeyText
 	replaced []replaced
 	ingests  []IngestRecord
@@ -136,11 +137,13 @@ func (tx *Tx) Input(r InputRecord) error {
 	if tx.done {
 		return errDone
 	}
-	for _, in := range tx.inputs {
-		if in.Key == r.Key {
-			return fmt.Errorf("store: %w: %s and %s", ErrKeys, in.Name, r.Name)
-		}
+	if at, ok := tx.inputAt[r.Key]; ok {
+		return fmt.Errorf("store: %w: %s and %s", ErrKeys, tx.inputs[at].Name, r.Name)
 	}
+	if tx.inputAt == nil {
+		tx.inputAt = map[KeyText]int{}
+	}
+	tx.inputAt[r.Key] = len(tx.inputs)
 	tx.inputs = append(tx.inputs, r)
 	return nil
 }
