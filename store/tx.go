@@ -33,7 +33,7 @@ type Tx struct {
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
 	inputs   []InputRecord
-	inputAt  map[schema.Key]int // position in inputs
+	inputAt  map[KeyText]int // position in inputs
 	retired  []KeyText
 	replaced []replaced
 	ingests  []IngestRecord
