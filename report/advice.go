@@ -117,6 +117,9 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 	if a.Confidence == "" {
 		a.Confidence, a.Reason = k.sure(c)
 	}
+	if a.GainLow.OK && a.GainLow.V <= 0 {
+		a.Confidence, a.Reason = Low, "the interval of the gain reaches 0"
+	}
 	return a
 }
 
@@ -150,6 +153,16 @@ func (k *known) spark() bool {
 	return len(k.d.Trust.Applications.Rows) > 0
 }
 
+// sparkSQL says that some application used Spark SQL.
+func (k *known) sparkSQL() bool {
+	for n := range k.f.settings {
+		if strings.HasPrefix(n, "spark.sql.") {
+			return k.spark()
+		}
+	}
+	return false
+}
+
 // set is a setting with what the log says of it.
 func (k *known) set(name, value string) Setting {
 	return Setting{Name: name, Value: value, Current: k.f.settings[name]}
@@ -177,23 +190,15 @@ func causeSQL(c schema.Cause) string {
 
 func adviseDrain(k *known) []Advice {
 	var slow []*Machine
+	least := worth * k.d.Cost.Loss.CompletionS.V
 	for i := range k.d.Machines.List.Rows {
-		if m := &k.d.Machines.List.Rows[i]; badVerdict(m.Verdict) && m.CostS.V > 0 {
+		if m := &k.d.Machines.List.Rows[i]; m.CostS.V > 0 && (badVerdict(m.Verdict) || m.CostS.V >= least) {
 			slow = append(slow, m)
 		}
 	}
 	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
 	if many := k.d.Machines.List.Total; len(slow) >= 3 && int64(len(slow))*4 >= many {
-		names, cost := []string{}, 0.0
-		for _, m := range slow[:min(len(slow), 6)] {
-			names = append(names, fmt.Sprintf("%s (%s)", name(m.Machine), null(m.Factor, times)))
-		}
-		for _, m := range slow {
-			cost += m.CostS.V
-		}
-		return []Advice{k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), count(many)),
-			Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
-			Evidence: "Factors: " + join(names) + ".", SQL: "SELECT * FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY factor DESC NULLS LAST"}, cost)}
+		return []Advice{k.balance(slow)}
 	}
 	var out []Advice
 	for _, m := range slow[:min(len(slow), 3)] {
@@ -202,36 +207,61 @@ func adviseDrain(k *known) []Advice {
 	return out
 }
 
+// balance is for so many slow machines that they can not all be broken.
+func (k *known) balance(slow []*Machine) Advice {
+	names, cost := []string{}, 0.0
+	for i, m := range slow {
+		cost += m.CostS.V
+		if i < 6 {
+			names = append(names, fmt.Sprintf("%s (%s)", name(m.Machine), null(m.Factor, times)))
+		}
+	}
+	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), count(k.d.Machines.List.Total)),
+		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
+		Evidence: "Factors: " + join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
+}
+
 func (k *known) drain(m *Machine) Advice {
 	a := Advice{Title: "Drain " + name(m.Machine),
-		Action:   "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help.",
-		Evidence: fmt.Sprintf("Tasks there take %s the predicted time", null(m.Factor, times))}
-	if span := interval(m.FactorLow, m.FactorHigh, times); span != "" {
-		a.Evidence += " (95 % interval " + span + ")"
+		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help."}
+	switch {
+	case !badVerdict(m.Verdict) || !m.FactorLow.OK || m.FactorLow.V <= 1:
+		a.Title = "Look at " + name(m.Machine)
+		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
+		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
+	case m.FactorLow.V > 1.25 && m.Phases >= 3:
+		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
+	default:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×"
 	}
-	a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+	if m.Factor.OK {
+		a.Evidence = fmt.Sprintf("Tasks there take %s the predicted time", times(m.Factor.V))
+		if span := interval(m.FactorLow, m.FactorHigh, times); span != "" {
+			a.Evidence += " (95 % interval " + span + ")"
+		}
+		a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+	}
 	if m.Windows > 1 {
-		a.Evidence += fmt.Sprintf(" It was so in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
+		a.Evidence += fmt.Sprintf(" It was bad in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
 	}
 	if lit, ok := quoteSQL(m.Machine); ok {
 		a.SQL = "SELECT * FROM machine_health WHERE machine = " + lit + " ORDER BY window_start NULLS LAST"
 	}
-	if k.spark() {
-		a.Action += " Until then, exclude it from new executors (on YARN by the line below; on Kubernetes cordon the node)."
-		a.Settings = []Setting{k.set("spark.yarn.exclude.nodes", m.Machine)}
-	}
-	switch {
-	case m.FactorLow.OK && m.FactorLow.V > 1.25 && m.Phases >= 3:
-		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
-	case m.FactorLow.OK && m.FactorLow.V > 1:
-		a.Confidence, a.Reason = Medium, "the interval is above 1×"
-	default:
-		a.Confidence, a.Reason = Low, "the interval reaches 1×"
+	if badVerdict(m.Verdict) && k.spark() {
+		switch master := k.f.settings["spark.master"].V; {
+		case strings.HasPrefix(master, "yarn"):
+			a.Action += " Until then, keep it out of new executors."
+			a.Settings = []Setting{k.set("spark.yarn.exclude.nodes", m.Machine)}
+		case strings.HasPrefix(master, "k8s"):
+			a.Action += " Until then, cordon the node."
+		case strings.HasPrefix(master, "spark"):
+			a.Action += " Until then, stop the worker on it."
+		}
 	}
 	return k.gainOf(a, m.CostS.V)
 }
 
-// gainOf fills in a gain that is part of what a cause cost.
+// gainOf fills in a gain that is part of what bad machines cost.
 func (k *known) gainOf(a Advice, s float64) Advice {
 	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; the most that removing all of it brings"
 	if a.Confidence == "" {
@@ -254,8 +284,8 @@ func adviseSkew(k *known) []Advice {
 		byPhase[o.PhaseID] = append(byPhase[o.PhaseID], o)
 	}
 	var out []Advice
-	for _, p := range order[:min(len(order), 3)] {
-		out = append(out, k.split(byPhase[p]))
+	for i, p := range order[:min(len(order), 3)] {
+		out = append(out, k.split(byPhase[p], i == 0))
 	}
 	return out
 }
@@ -271,7 +301,7 @@ func skewOf(o *Outlier) float64 {
 }
 
 // split advises on the skewed tasks of one phase.
-func (k *known) split(tasks []*Outlier) Advice {
+func (k *known) split(tasks []*Outlier, settings bool) Advice {
 	o := slices.MaxFunc(tasks, func(a, b *Outlier) int { return cmp.Compare(skewOf(a), skewOf(b)) })
 	gain, sum, largest, median := 0.0, 0.0, 0.0, 0.0
 	for _, p := range k.d.Phases.Rows {
@@ -283,7 +313,7 @@ func (k *known) split(tasks []*Outlier) Advice {
 			}
 		}
 	}
-	var list []string
+	var list, evidence []string
 	for i, t := range tasks {
 		sum += t.CostS.V * min(skewOf(t)/t.ExcessS.V, 1)
 		if i < 5 {
@@ -292,6 +322,9 @@ func (k *known) split(tasks []*Outlier) Advice {
 		for _, c := range t.Causes {
 			if e := parseEvidence(c.Evidence); c.Cause == schema.DataSkew && e.Unit == "bytes" && e.ratio() > 1 && *e.Value > largest {
 				largest, median = *e.Value, *e.Median
+			}
+			if c.Cause == schema.DataSkew && len(evidence) < 3 {
+				evidence = append(evidence, fmt.Sprintf("Task %d %s: %s of its %s excess.", t.Task, c.Words, seconds(c.Seconds), null(t.ExcessS, seconds)))
 			}
 		}
 	}
@@ -302,11 +335,11 @@ func (k *known) split(tasks []*Outlier) Advice {
 	a := Advice{Kind: Act, GainS: schema.Some(max(gain, sum)), GainBasis: "job time lost to it; the most that even partitions bring",
 		Title:    fmt.Sprintf("Split %s %s of %s", pluralWord(len(tasks), "partition", "partitions"), join(list), phase),
 		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
-		Evidence: o.Words,
+		Evidence: strings.Join(evidence, " "),
 		SQL:      fmt.Sprintf("SELECT task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id = %d AND status = 'success' ORDER BY input_bytes DESC NULLS LAST", o.PhaseID)}
 	a.Confidence, a.Reason = k.sure(schema.DataSkew)
-	if k.spark() && largest > 0 {
-		a.Action += " If the phase is a join of Spark SQL, the lines below let Spark split such partitions by itself."
+	if settings && k.sparkSQL() && largest > 0 {
+		a.Action += " Where the phase is a join of Spark SQL, the lines below let Spark split such partitions by itself."
 		a.Settings = []Setting{k.set("spark.sql.adaptive.enabled", "true"), k.set("spark.sql.adaptive.skewJoin.enabled", "true")}
 		if factor := largest / median; factor < 6.25 { // the default is 5
 			a.Settings = append(a.Settings, k.set("spark.sql.adaptive.skewJoin.skewedPartitionFactor", strconv.FormatFloat(math.Max(1.5, math.Floor(factor*8)/10), 'f', -1, 64)))

@@ -18,7 +18,7 @@ var queries embed.FS
 type Options struct {
 	Store string // directory of the store, for the commands that the report shows; empty where it is temporary
 	App   string // native id or name of the application to report on; empty for all
-	Top   int    // outliers listed; 0 is 50
+	Top   int    // outliers listed; 0 is 50, at most 200
 }
 
 // ErrNoApplication says that no application has the id or name that was asked for.
@@ -27,6 +27,7 @@ var ErrNoApplication = errors.New("no such application")
 // How many rows of each kind a document holds. They bound the size of every rendering.
 const (
 	topOutliers  = 50
+	mostOutliers = 200
 	topPhases    = 20
 	topJobs      = 40
 	topApps      = 25
@@ -37,9 +38,10 @@ const (
 // Build makes the document from the tables of a store, of which detect and causes have written theirs. It keeps
 // session tables in the engine, all named report_…, so an engine serves one Build at a time.
 func Build(ctx context.Context, eng store.Engine, o Options) (*Document, error) {
-	if o.Top <= 0 || o.Top > 200 {
+	if o.Top <= 0 {
 		o.Top = topOutliers
 	}
+	o.Top = min(o.Top, mostOutliers)
 	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store}}
 	for _, step := range []struct {
 		what string

@@ -11,7 +11,8 @@ import (
 // What late tasks cost is counted in three steps, each of which divides what the one before it found:
 //
 //   - a job lost as much as it would have ended earlier had each of its phases ended earlier by its own lost time,
-//     every phase starting as long after the last of those it waited for as it really did (jobLoss);
+//     every phase starting as long after the last of those it waited for as it really did (jobLoss); a phase that only
+//     made lost outputs again is lost as a whole;
 //   - the phases of its critical path share that in proportion to their own lost time (jobLoss, again);
 //   - the tasks of a phase share its part: each stretch of the phase's lost time is divided equally among the tasks that
 //     ended after it, because it is won only when all of them are faster (shares.sql). That is the Shapley value of the

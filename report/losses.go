@@ -40,6 +40,7 @@ type nodeRow struct {
 	JobID         schema.Key               `col:"job_id"`
 	PhaseID       schema.Null[schema.Key]  `col:"phase_id"`
 	Attempt       schema.Null[int32]       `col:"attempt"`
+	Recompute     bool                     `col:"recompute"`
 	StartTime     schema.Null[schema.Time] `col:"start_time"`
 	FinishTime    schema.Null[schema.Time] `col:"finish_time"`
 	LostS         schema.Null[float64]     `col:"lost_s"`
@@ -118,6 +119,9 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		s.measured = s.measured || r.LostS.OK
 		if !r.StartTime.OK || !r.FinishTime.OK || r.FinishTime.V < r.StartTime.V {
 			continue
+		}
+		if r.Recompute { // without the loss it would not have run
+			lost = r.FinishTime.V.Sub(r.StartTime.V)
 		}
 		at[r.PhaseID.V] = len(nodes)
 		origin := rows[0].StartTime.V

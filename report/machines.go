@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// machines lists the machines, those with a bad verdict first, and how each did in the heaviest phases.
+// machines lists the machines, those with a bad verdict first and then those that cost most, and how each did in the heaviest phases.
 func (b *builder) machines() error {
 	m := &b.doc.Machines
 	m.List.SQL = "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"
@@ -97,7 +97,7 @@ func compareMachines(a, b Machine) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(bad(a), bad(b)), cmp.Compare(known(a), known(b)), -cmp.Compare(a.Factor.V, b.Factor.V), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(a.Machine, b.Machine))
+	return cmp.Or(cmp.Compare(bad(a), bad(b)), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(known(a), known(b)), -cmp.Compare(a.Factor.V, b.Factor.V), cmp.Compare(a.Machine, b.Machine))
 }
 
 // heat fills the heat map of the listed machines.

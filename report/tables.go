@@ -252,7 +252,7 @@ func outliersTable(d *Document) table {
 
 func machinesTable(d *Document) table {
 	l := d.Machines.List
-	t := table{ID: "machines", Caption: "Machines, the slowest first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := table{ID: "machines", Caption: "Machines, bad ones first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []column{{Title: "Machine", Essential: true}, {Title: "Verdict", Essential: true},
 			{Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true, Essential: true},
 			{Title: "95 % interval", Number: true, Essential: true}, {Title: "Attempts", Doc: "attempts that speak for it", Number: true}, {Title: "Phases", Doc: "phases that speak for it", Number: true},

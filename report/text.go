@@ -177,6 +177,16 @@ func (t textWriter) fit(columns []column, rows []row) (cols, widths []int) {
 			total += want[i] + 2
 		}
 	}
+	for i, c := range cols { // what was capped may have what is left
+		full := 0
+		for _, r := range rows {
+			full = max(full, width(inline(r.Cells[c])))
+		}
+		if more := min(full-widths[i], t.o.Width-total); more > 0 {
+			widths[i] += more
+			total += more
+		}
+	}
 	for total > t.o.Width { // take from the widest column of words
 		widest := -1
 		for i, c := range cols {

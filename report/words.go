@@ -169,7 +169,11 @@ func whyWords(d *Document) string {
 		}
 	}
 	if total := d.Outliers.Total; total > 0 && costly < int64(len(d.Outliers.Rows)) {
-		s += fmt.Sprintf(" Of %s, %s cost a job time.", plural(total, "outlier", "outliers"), count(costly))
+		which := count(costly)
+		if costly == 0 {
+			which = "none"
+		}
+		s += fmt.Sprintf(" Of %s, %s cost a job time.", plural(total, "outlier", "outliers"), which)
 	}
 	return s
 }
@@ -201,18 +205,18 @@ func trustWords(d *Document) (string, bool) {
 	switch {
 	case c.Applications == 0:
 		return "Nothing was read.", false
-	case len(weak) == 0 && c.Applications == 1:
-		return "The log is complete and nothing in it was rejected.", true
-	case len(weak) == 0:
-		return "All logs are complete and nothing in them was rejected.", true
+	case c.Incomplete == 0 && c.Rejects == 0 && c.Applications == 1:
+		return "The log is complete and nothing in it was rejected" + after("; ", join(weak)) + ".", true
+	case c.Incomplete == 0 && c.Rejects == 0:
+		return "All logs are complete and nothing in them was rejected" + after("; ", join(weak)) + ".", true
 	}
-	return upper(join(weak)) + ".", c.Incomplete == 0 && c.Rejects == 0
+	return upper(join(weak)) + ".", false
 }
 
 // assumptions says what the figures rest on.
 func assumptions(d *Document) []string {
 	a := []string{
-		"Lost time cuts every task to its phase’s median at most and lets later phases start as much earlier; slots are not scheduled anew, so slots that come free earlier win nothing more.",
+		"Lost time cuts every task to its phase’s median at most and lets later phases start as much earlier; a phase that only made lost outputs again counts as a whole. Slots are not scheduled anew, so slots that come free earlier win nothing more.",
 		"A stretch of time that a phase lost is divided equally among the tasks that ended after it, because it is won only when all of them are faster; their parts go to causes in proportion to the seconds that each cause added.",
 		"An outlier is what a rule calls slow and what has an attribution: longer than 1.5 × its phase’s median, under half its median progress rate, or made again after a loss.",
 	}

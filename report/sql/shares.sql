@@ -1,7 +1,8 @@
 -- What each late task cost its phase: the stretch of the phase's lost time between the ends of two tasks is divided
 -- equally among the tasks that ended after it. One row per late task and cause of it. Needs report_apps.
 --
--- g is when the phase would have ended with every task at most the median; a task is late when it ended after g.
+-- g is when the phase would have ended with every task at most the median; a task is late when it ended after g. A phase
+-- that only makes lost outputs again is lost as a whole: its g is its start.
 -- alone_s is what the phase would have won had this task alone taken at most the median.
 WITH
 repeated AS (
@@ -18,10 +19,11 @@ beaten AS (
 ),
 timed AS (
   SELECT a.attempt_id, a.phase_id, a.machine, unix_micros(a.finish_time) AS f,
-    least(unix_micros(a.finish_time), unix_micros(a.start_time) + CAST(round(s.median_s * 1e6) AS BIGINT)) AS g
-  FROM attempts a JOIN phase_stats s ON s.phase_id = a.phase_id
+    CASE WHEN h.recompute THEN unix_micros(coalesce(h.start_time, a.start_time))
+         ELSE least(unix_micros(a.finish_time), unix_micros(a.start_time) + CAST(round(s.median_s * 1e6) AS BIGINT)) END AS g
+  FROM attempts a JOIN phases h ON h.phase_id = a.phase_id JOIN phase_stats s ON s.phase_id = a.phase_id
     SEMI JOIN report_apps r ON r.application_id = a.application_id
-  WHERE s.lost_s > 0 AND a.status = 'success' AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL
+  WHERE (s.lost_s > 0 OR h.recompute) AND a.status = 'success' AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL
     AND a.duration_s BETWEEN 0 AND 1e15 AND (a.recompute OR a.attempt_id NOT IN (SELECT attempt_id FROM beaten))
 ),
 floors AS (
