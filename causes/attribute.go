@@ -284,7 +284,7 @@ func (a *Attributor) ownTime(s *split, i int, middle float64) {
 		body += lack
 		s.seconds[ofGC] -= lack
 	}
-	body = max(body, 1e-9)
+	body = max(body, 1e-9*middle)
 	l := logMean(body, middle)
 	left := body - middle
 	for k := range x {

@@ -1,2 +1,35 @@
-// Package causes takes phases with their outliers and gives the reason for every second of excess.
+// Package causes takes phases and the outliers among their attempts, and gives the causes of every second of excess.
+//
+//  1. parts.go splits a duration into what the log measures (fetch wait, gc, scheduler delay, conversion) and the rest,
+//     the body; they sum to it.
+//  2. work.go fits the body of each phase to the work of its tasks, robustly and with a prior: bytes, records, spilled
+//     bytes, distance from the data, being among the first. robust.go and equations.go are its arithmetic.
+//  3. model.go hears what all phases say together: how fast each machine is, by window of time, and how time depends on
+//     work in stages that are executed again and again.
+//  4. machine.go estimates a machine's factor for one task from everything but that task, shrunk towards what is usual.
+//  5. attribute.go splits an outlier's excess: body = prediction × machine × scatter × its own, by logarithmic means, so
+//     that the seconds sum. parts and spans are added. confidence.go says how sure the verdict is.
+//  6. words.go puts each cause into an Evidence, which evidence.go writes as JSON.
+//  7. jobcost.go replays phases and jobs without a cause; health.go judges machines; figures.go draws the papers' figures.
+//  8. run.go and stream.go feed all of it from a store, in bounded memory, and commit the results.
+//
+// Attribute, on a Trace, does steps 1 to 6 in memory and knows no SQL; Run does them on a store.
+//
+// # Which cause gets what
+//
+// The excess of an outlier is its duration less its phase's median; of an attempt that made a lost output again it is
+// the whole duration, and all of it is recompute. The rest sums up thus:
+//
+//	data_skew     the regression on bytes and records; the wait for blocks that a larger input usually has
+//	network       fetch wait beyond that; scheduler delay on a machine whose link is full; remote bytes where no wait is logged
+//	bad_machine   the factor of its machine, over the median task's machine
+//	gc, scheduler, deserialize   what the log measured, over the phase's median
+//	spill, locality              the regression on spilled bytes, and on reading from afar
+//	transient     what is left, beyond the scatter of the phase
+//	unexplained   being among the first of the phase; what is left where too little is known to call it transient
+//
+// The ordinary scatter of a task goes with the named causes in proportion: it multiplies whatever made the task slow.
+// Parts of under half a percent of an excess are counted with the verdict. The verdict is the largest.
+//
+// Start with attribute.go.
 package causes

@@ -16,7 +16,7 @@ func median(v []float64) float64 {
 	for _, x := range v[:n/2] {
 		lo = max(lo, x)
 	}
-	return lo + (hi-lo)/2
+	return lo/2 + hi/2
 }
 
 // nth is the k-th smallest of v, from 0; it reorders v so that v[:k] ≤ v[k] ≤ v[k+1:]. v must hold no NaN.

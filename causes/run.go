@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"straggler/schema"
 	"straggler/store"
 )
@@ -133,10 +131,7 @@ func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {
 			return nil, err
 		}
 		q := *p
-		if q.Name != "//" {
-			q.signature = xxhash.Sum64String(q.Name)
-		}
-		q.Name = ""
+		q.signature, q.Name = signature(q.Name), ""
 		r.phases = append(r.phases, q)
 	}
 	if r.o.WindowS <= 0 {

@@ -1,0 +1,288 @@
+package causes
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"straggler/schema"
+)
+
+// sums checks that the seconds of every outlier sum to its excess and that ranks follow them.
+func sums(t *testing.T, phases []*Phase, rows []schema.Attribution) {
+	t.Helper()
+	sum, last := map[schema.Key]float64{}, map[schema.Key]schema.Attribution{}
+	for _, r := range rows {
+		sum[r.AttemptID] += r.Seconds
+		if l := last[r.AttemptID]; r.Rank != l.Rank+1 || r.Rank > 1 && r.Seconds > l.Seconds {
+			t.Errorf("attempt %d: rank %d with %g s after rank %d with %g s", r.AttemptID, r.Rank, r.Seconds, l.Rank, l.Seconds)
+		}
+		if r.Confidence.OK != (r.Rank == 1) || r.Confidence.OK && !(r.Confidence.V > 0 && r.Confidence.V < 1) {
+			t.Errorf("attempt %d rank %d: confidence %v", r.AttemptID, r.Rank, r.Confidence)
+		}
+		last[r.AttemptID] = r
+	}
+	n := 0
+	for _, p := range phases {
+		for i := range p.Tasks {
+			task := &p.Tasks[i]
+			if !task.Outlier() {
+				continue
+			}
+			n++
+			if d := sum[task.Attempt] - task.Excess; !(math.Abs(d) <= 1e-9*max(1, math.Abs(task.Excess))) {
+				t.Errorf("attempt %d: its causes sum to %g, its excess is %g", task.Attempt, sum[task.Attempt], task.Excess)
+			}
+		}
+	}
+	if n != len(sum) {
+		t.Errorf("%d outliers, %d attributed", n, len(sum))
+	}
+}
+
+// Each cause alone, injected into a fifth of the tasks or fewer of eight phases, is the verdict.
+func TestEachCauseAlone(t *testing.T) {
+	const slowMachine = 3
+	for _, c := range []struct {
+		want    schema.Cause
+		perhaps schema.Cause // also right
+		speed   float64      // of the slow machine
+		work    func(i int) float64
+		spoil   func(task *Task, body *float64)
+		is      func(task *Task) bool
+	}{
+		{want: schema.DataSkew, work: func(i int) float64 {
+			if i%20 == 3 {
+				return 4
+			}
+			return 1
+		}, is: func(t *Task) bool { return t.Bytes > 2*64e6 }},
+		{want: schema.BadMachine, speed: 2.2, is: func(t *Task) bool { return t.Machine == slowMachine }},
+		{want: schema.Transient, spoil: func(t *Task, body *float64) {
+			if t.Index%17 == 2 {
+				*body *= 3
+			}
+		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
+		{want: schema.GC, spoil: func(t *Task, body *float64) {
+			t.GC = 0.02
+			if t.Machine == slowMachine {
+				t.GC = 3
+			}
+		}, is: func(t *Task) bool { return t.Machine == slowMachine }},
+		{want: schema.Network, spoil: func(t *Task, body *float64) {
+			t.Remote, t.Wait = t.Bytes, 0.1
+			if t.Machine == slowMachine {
+				t.Wait = 3
+			}
+		}, is: func(t *Task) bool { return t.Machine == slowMachine }},
+		{want: schema.Scheduler, spoil: func(t *Task, body *float64) {
+			if t.Index%17 == 2 {
+				t.Delay = 4
+			}
+		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
+		{want: schema.Deserialize, spoil: func(t *Task, body *float64) {
+			if t.Index%17 == 2 {
+				t.Convert = 4
+			}
+		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
+		{want: schema.Spill, spoil: func(t *Task, body *float64) {
+			t.Spill = 0
+			if t.Index%17 == 2 {
+				t.Spill = 1e9 + 1e8*float64(t.Index%5)
+				*body += t.Spill / 3e8
+			}
+		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
+		{want: schema.LocalityMiss, spoil: func(t *Task, body *float64) {
+			if t.Index%11 == 2 {
+				t.Away, t.Remote = 1, t.Bytes
+				*body += 3
+			}
+		}, is: func(t *Task) bool { return t.Index%11 == 2 }},
+		{want: schema.Recompute, spoil: func(t *Task, body *float64) { t.Recompute = t.Index%17 == 2 },
+			is: func(t *Task) bool { return t.Recompute }},
+	} {
+		t.Run(string(c.want), func(t *testing.T) {
+			cl := newCluster(10, 10)
+			if c.speed > 0 {
+				cl.speed[slowMachine] = c.speed
+			}
+			var phases []*Phase
+			for range 8 {
+				phases = append(phases, cl.phase(120, 2, c.work, c.spoil))
+			}
+			rows := attributeAll(phases)
+			sums(t, phases, rows)
+			v := verdicts(rows)
+			var n, right int
+			for _, p := range phases {
+				for i := range p.Tasks {
+					task := &p.Tasks[i]
+					r, out := v[task.Attempt]
+					switch {
+					case !out:
+					case c.is(task):
+						n++
+						if r.Cause == c.want {
+							right++
+						}
+					case r.Cause != schema.Transient && r.Cause != schema.UnexplainedCause:
+						t.Errorf("a task that nothing was done to is accused: %+v", r)
+					}
+				}
+			}
+			if n < 20 || right < n*97/100 {
+				t.Errorf("%d of %d are right", right, n)
+			}
+		})
+	}
+}
+
+// A machine is blamed in one phase on what its other tasks say there, though it is healthy elsewhere; one slow task on
+// a healthy machine is not the machine's.
+func TestMachineSlowInOnePhase(t *testing.T) {
+	c := newCluster(11, 10)
+	var phases []*Phase
+	for k := range 6 {
+		c.speed[5] = 1
+		if k == 4 {
+			c.speed[5] = 2.2
+		}
+		phases = append(phases, c.phase(120, 2, nil, func(t *Task, body *float64) {
+			if t.Machine == 7 && t.Index%3 == 0 && t.Index < 12 {
+				*body *= 4
+			}
+		}))
+	}
+	for _, r := range attributeAll(phases) {
+		if r.Rank != 1 {
+			continue
+		}
+		task := find(phases, r.AttemptID)
+		want := schema.Transient
+		if task.Machine == 5 {
+			want = schema.BadMachine
+		}
+		if task.Machine == 5 != (r.PhaseID == phases[4].ID) || r.Cause != want {
+			t.Errorf("task %d of phase %d on machine %d: %s", task.Index, r.PhaseID, task.Machine, r.Cause)
+		}
+	}
+}
+
+func find(phases []*Phase, attempt schema.Key) *Task {
+	for _, p := range phases {
+		for i := range p.Tasks {
+			if p.Tasks[i].Attempt == attempt {
+				return &p.Tasks[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Skew on a slow machine: 4 × the data at 2 × the time. Of ln 8, skew is two thirds and the machine one; the fixed part
+// of the time takes some of the skew.
+func TestSkewOnASlowMachine(t *testing.T) {
+	c := newCluster(12, 10)
+	c.noise = 0.05
+	c.speed[2] = 2
+	var phases []*Phase
+	for range 8 {
+		phases = append(phases, c.phase(120, 2, func(i int) float64 {
+			if i%10 == 2 {
+				return 4
+			}
+			return 1
+		}, nil))
+	}
+	rows := attributeAll(phases)
+	sums(t, phases, rows)
+	share := map[schema.Cause]float64{}
+	n := 0.0
+	for _, r := range rows {
+		if task := find(phases, r.AttemptID); task.Machine == 2 && task.Bytes > 2*64e6 {
+			share[r.Cause] += r.Share.V
+			if r.Rank == 1 {
+				n++
+			}
+		}
+	}
+	skew, machine := math.Log(0.1+0.9*4)/math.Log(2*(0.1+0.9*4)), math.Log(2)/math.Log(2*(0.1+0.9*4))
+	if d := share[schema.DataSkew]/n - skew; math.Abs(d) > 0.05 {
+		t.Errorf("skew has %.3f of the excess, want %.3f", share[schema.DataSkew]/n, skew)
+	}
+	if d := share[schema.BadMachine]/n - machine; math.Abs(d) > 0.05 {
+		t.Errorf("the machine has %.3f of the excess, want %.3f", share[schema.BadMachine]/n, machine)
+	}
+}
+
+// A collection that stops a task which would have slept anyway overlaps: the log's 3 s are not all excess.
+func TestGCOverlapsTheBody(t *testing.T) {
+	c := newCluster(13, 10)
+	p := c.phase(120, 2, nil, func(t *Task, body *float64) {
+		if t.Index%20 == 4 {
+			t.GC, *body = 3, 0.5 // 1.5 s of the 2 s went by while it collected
+		}
+	})
+	rows := attributeAll([]*Phase{p})
+	sums(t, []*Phase{p}, rows)
+	for _, r := range rows {
+		if r.Rank == 1 && (r.Cause != schema.GC || r.Share.V > 1.1) {
+			t.Errorf("%s has %.2f of the excess", r.Cause, r.Share.V)
+		}
+	}
+}
+
+// Without any measure of work nothing tells skew from bad luck, and the evidence says so.
+func TestCannotTellWithoutWork(t *testing.T) {
+	p := newCluster(14, 10).phase(80, 2, nil, func(t *Task, body *float64) {
+		t.Bytes, t.Records, t.Written = nan, nan, nan
+		if t.Index%20 == 4 {
+			*body *= 4
+		}
+	})
+	rows := attributeAll([]*Phase{p})
+	sums(t, []*Phase{p}, rows)
+	for _, r := range rows {
+		if r.Rank == 1 && r.Cause != schema.UnexplainedCause {
+			t.Errorf("%s is named without any evidence: %s", r.Cause, r.Evidence)
+		}
+	}
+}
+
+// Phases that are small, empty, alike or strange: sums hold and nothing panics.
+func TestStrangePhases(t *testing.T) {
+	one := func(d ...float64) *Phase {
+		p := &Phase{ID: 1}
+		for i, x := range d {
+			p.Tasks = append(p.Tasks, Task{Attempt: schema.Key(i + 1), Phase: 1, Index: int64(i), Machine: int64(i%3) - 1, Duration: x, Succeeded: true,
+				Excess: nan, Bytes: nan, Remote: nan, Records: nan, Written: nan, Spill: nan, Away: nan, Wait: nan, GC: nan, Delay: nan, Convert: nan})
+		}
+		detectIn(p)
+		return p
+	}
+	huge := one(1e300, 1e300, 3e300, 1e300)
+	fast := one(1e-300, 1e-300, 5e-300, 1e-300)
+	bytes := one(1, 1, 1, 9)
+	for i := range bytes.Tasks {
+		bytes.Tasks[i].Bytes = math.MaxInt64
+	}
+	failed := one(1, 1, 1, 9, 8)
+	failed.Tasks[3].Succeeded, failed.Tasks[3].Cut = false, true
+	none := one(1, 5, 9)
+	for i := range none.Tasks {
+		none.Tasks[i].Succeeded = false
+	}
+	parts := one(1, 1, 1, 9)
+	parts.Tasks[3].GC, parts.Tasks[3].Wait, parts.Tasks[3].Delay = 50, 60, math.Inf(1)
+	for i, p := range []*Phase{one(), one(1), one(1, 2), one(1, 1, 4), one(2, 2, 2, 2, 2), one(0, 0, 0, 0, 3), one(0, 0, 0), huge, fast, bytes, failed, none, parts} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			rows := attributeAll([]*Phase{p})
+			sums(t, []*Phase{p}, rows)
+			for _, r := range rows {
+				if math.IsNaN(r.Seconds) || math.IsInf(r.Seconds, 0) {
+					t.Errorf("%+v", r)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package causes
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/schema"
+)
+
+// Attribute splits the excess of the outliers of a trace that is in memory. Rows stand in the order of phases and
+// attempts; those of an attempt sum to its excess.
+func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []schema.Attribution {
+	phases, names := phasesOf(t, outliers)
+	l := NewLearner(windowS)
+	l.model.names = names
+	for i := range phases {
+		l.Hear(&phases[i])
+	}
+	a := l.Model().NewAttributor()
+	var rows []schema.Attribution
+	for i := range phases {
+		rows = a.Attribute(&phases[i], rows)
+	}
+	return rows
+}
+
+// phasesOf gathers the attempts that have a duration by phase, in order of the keys, and numbers the machines in order
+// of their names.
+func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
+	names := machineNames(t)
+	number := make(map[string]int64, len(names))
+	for i, n := range names {
+		number[n] = int64(i)
+	}
+	excess := make(map[schema.Key]schema.Outlier, len(outliers))
+	for _, o := range outliers {
+		if seen, ok := excess[o.AttemptID]; o.ExcessS.OK && (!ok || seen.Rule != schema.RecomputeRule) &&
+			(o.Rule == schema.HighRuntime || o.Rule == schema.RecomputeRule) {
+			excess[o.AttemptID] = o
+		}
+	}
+	programs := make(map[schema.Key]string)
+	for i := range t.Applications {
+		programs[t.Applications[i].ApplicationID] = t.Applications[i].Name.Or("")
+	}
+	jobs := make(map[schema.Key]schema.Key)
+	for i := range t.Jobs {
+		jobs[t.Jobs[i].JobID] = t.Jobs[i].ApplicationID
+	}
+	phases := make([]Phase, len(t.Phases))
+	for i := range t.Phases {
+		p := &t.Phases[i]
+		phases[i] = Phase{ID: p.PhaseID, Signature: signature(programs[jobs[p.JobID]] + "/" + p.Kind + "/" + p.Name.Or(""))}
+	}
+	slices.SortFunc(phases, func(a, b Phase) int { return cmp.Compare(a.ID, b.ID) })
+	at := make(map[schema.Key]int, len(phases))
+	for i := range phases {
+		at[phases[i].ID] = i
+	}
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		k, ok := at[a.PhaseID]
+		if !ok || !a.DurationS.OK {
+			continue
+		}
+		task := TaskOf(a, func(name string) int64 { return number[name] })
+		task.Recompute = false
+		if o, ok := excess[a.AttemptID]; ok {
+			task.Recompute, task.Slow, task.Excess = o.Rule == schema.RecomputeRule, o.Rule == schema.HighRuntime, o.ExcessS.V
+		}
+		phases[k].Tasks = append(phases[k].Tasks, task)
+	}
+	var s sorter
+	for i := range phases {
+		s.byKey(phases[i].Tasks)
+	}
+	return phases, names
+}
+
+func machineNames(t *schema.Trace) []string {
+	seen := make(map[string]bool)
+	var names []string
+	for i := range t.Attempts {
+		if m := t.Attempts[i].Machine; m.OK && !seen[m.V] {
+			seen[m.V] = true
+			names = append(names, m.V)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// signature identifies a stage by program, kind and name; 0 where it has none of them.
+func signature(s string) uint64 {
+	if s == "//" {
+		return 0
+	}
+	return xxhash.Sum64String(s)
+}
