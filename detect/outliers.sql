@@ -21,29 +21,42 @@ SELECT c.attempt_id, c.phase_id, r.rule,
        ELSE c.d / nullif(c.median_s, 0) END AS ratio,
   CASE WHEN r.rule = 'recompute' THEN c.d ELSE c.d - c.median_s END AS excess_s
 FROM (
-  SELECT attempt_id, phase_id, d, rate, median_s, p75_s, median_rate,
+  SELECT attempt_id, phase_id, d, rate, median_s, p75_s, median_rate, recompute,
     judged AND d > 1.5 * median_s AS high_runtime,
     judged AND (rate < 0.5 * median_rate OR basis = 'duration' AND status = 'success' AND d > 2 * median_s) AS straggler,
-    judged AND d > p75_s AND (finish_time > last_start OR status = 'running') AS late_slow_task,
-    recompute
+    judged AND d > p75_s AND (finish_time > last_start OR status = 'running') AS late_slow_task
   FROM (
-    SELECT a.attempt_id, a.phase_id, a.status, a.recompute, a.finish_time, w.last_start,
-      p.median_s, p.p75_s, p.median_rate, p.slowdown_basis AS basis,
-      p.outliers IS NOT NULL AND a.status IN ('success', 'killed', 'running') AS judged,
-      CASE WHEN a.duration_s BETWEEN 0 AND 1e15 THEN a.duration_s
-           WHEN a.status = 'running' AND a.start_time <= e.last_seen
-             THEN CAST(unix_micros(e.last_seen) - unix_micros(a.start_time) AS DOUBLE) / 1e6 END AS d,
-      CASE WHEN a.status = 'success' AND a.duration_s > 0 AND a.duration_s <= 1e15 THEN
-        CASE WHEN p.slowdown_basis = 'bytes' AND a.input_bytes > 0 THEN a.input_bytes / a.duration_s
-             WHEN p.slowdown_basis = 'records' AND a.input_records > 0 THEN a.input_records / a.duration_s END END AS rate
-    FROM attempts a
-      JOIN phase_stats p ON p.phase_id = a.phase_id
-      LEFT JOIN (SELECT phase_id, max(start_time) AS last_start FROM attempts WHERE number = 0 GROUP BY phase_id) AS w
-        ON w.phase_id = a.phase_id
+    SELECT n.attempt_id, n.phase_id, n.status, n.recompute, n.finish_time, n.last_start,
+      n.median_s, n.p75_s, n.median_rate, n.basis, n.verdict AND n.status IN ('success', 'killed', 'running') AS judged,
+      CASE WHEN n.duration_s BETWEEN 0 AND 1e15 THEN n.duration_s
+           WHEN n.status = 'running' AND n.start_time <= e.last_seen
+             THEN CAST(unix_micros(e.last_seen) - unix_micros(n.start_time) AS DOUBLE) / 1e6 END AS d,
+      CASE WHEN n.status = 'success' AND n.duration_s > 0 AND n.duration_s <= 1e15 THEN
+        CASE WHEN n.basis = 'bytes' AND n.input_bytes > 0 THEN n.input_bytes / n.duration_s
+             WHEN n.basis = 'records' AND n.input_records > 0 THEN n.input_records / n.duration_s END END AS rate
+    FROM (
+      -- Most attempts are not slow by any measure and go no further than this.
+      SELECT a.attempt_id, a.phase_id, a.application_id, a.status, a.recompute, a.start_time, a.finish_time, a.duration_s,
+        a.input_bytes, a.input_records, p.*
+      FROM attempts a JOIN (
+        SELECT s.phase_id AS judged_phase, s.median_s, s.p75_s, s.median_rate, s.slowdown_basis AS basis, w.last_start,
+          s.outliers IS NOT NULL AS verdict,
+          CASE WHEN s.outliers IS NOT NULL THEN least(1.5 * s.median_s, s.p75_s) END AS long_s,
+          CASE WHEN s.slowdown_basis = 'bytes' THEN 0.5 * s.median_rate END AS slow_byte_rate,
+          CASE WHEN s.slowdown_basis = 'records' THEN 0.5 * s.median_rate END AS slow_record_rate
+        FROM phase_stats s
+          LEFT JOIN (SELECT phase_id, max(start_time) AS last_start FROM attempts WHERE number = 0 GROUP BY phase_id) AS w
+            ON w.phase_id = s.phase_id
+      ) AS p ON p.judged_phase = a.phase_id
+      WHERE a.duration_s > p.long_s
+        OR a.input_bytes / nullif(a.duration_s, 0) < p.slow_byte_rate
+        OR a.input_records / nullif(a.duration_s, 0) < p.slow_record_rate
+        OR a.recompute OR a.status = 'running'
+    ) AS n
       LEFT JOIN (SELECT b.application_id, max(greatest(b.start_time, b.finish_time)) AS last_seen
                  FROM attempts b JOIN applications i ON i.application_id = b.application_id
                  WHERE NOT i.complete GROUP BY b.application_id) AS e
-        ON e.application_id = a.application_id
+        ON e.application_id = n.application_id
   ) AS timed
 ) AS c
 CROSS JOIN (SELECT 'high_runtime' AS rule UNION ALL SELECT 'straggler' UNION ALL SELECT 'recompute' UNION ALL SELECT 'late_slow_task') AS r

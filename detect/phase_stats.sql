@@ -31,8 +31,7 @@ repeats AS (
 beaten AS (
   SELECT attempt_id FROM placed WHERE place > 1 AND status = 'success'
 ),
--- First look: how many, how long, at what rate in bytes. The model's sums are of integers (microseconds, bytes), which
--- are exact and so do not depend on the order in which threads meet the rows.
+-- First look: how many, how long, at what rate in bytes, and the ranges that the model is scaled by.
 looked AS (
   SELECT phase_id,
     count(*) AS attempts,
@@ -46,36 +45,29 @@ looked AS (
     percentile_cont(0.5) WITHIN GROUP (ORDER BY byte_rate) AS median_byte_rate,
     min(byte_rate) AS slowest_byte_rate,
     count(record_rate) AS record_rates,
-    count(y) AS n,
-    count(z) AS n_remote,
-    min(y) AS y_low, max(y) AS y_high, min(x) AS x_low, max(x) AS x_high, min(z) AS z_low, max(z) AS z_high,
-    sum(x) AS sx, sum(y) AS sy, sum(z) AS sz,
-    sum(x * x) AS sxx, sum(x * y) AS sxy, sum(x * z) AS sxz, sum(y * y) AS syy, sum(y * z) AS syz, sum(z * z) AS szz
+    count(x) AS n, count(z) AS n_remote,
+    min(y) AS y_low, max(y) AS y_high, min(x) AS x_low, max(x) AS x_high, min(z) AS z_low, max(z) AS z_high
   FROM (
     SELECT phase_id, won, d,
       CASE WHEN input_bytes > 0 THEN input_bytes / nullif(d, 0) END AS byte_rate,
       CASE WHEN input_records > 0 AND d > 0 THEN 1 END AS record_rate,
-      CASE WHEN model = 1 THEN CAST(input_bytes AS DECIMAL(19,0)) END AS x,
-      CASE WHEN model = 1 THEN CAST(CAST(round(d * 1e6) AS BIGINT) AS DECIMAL(19,0)) END AS y,
-      CASE WHEN model = 1 AND remote_bytes BETWEEN 0 AND 1000000000000000 THEN CAST(remote_bytes AS DECIMAL(19,0)) END AS z
+      CASE WHEN input_bytes IS NOT NULL THEN d END AS y,
+      CASE WHEN d IS NOT NULL THEN CAST(input_bytes AS DOUBLE) END AS x,
+      CASE WHEN d IS NOT NULL AND input_bytes IS NOT NULL THEN CAST(remote_bytes AS DOUBLE) END AS z
     FROM (
-      SELECT phase_id, won, d, input_bytes, input_records, remote_bytes,
-        CASE WHEN d < 1e9 AND input_bytes BETWEEN 0 AND 1000000000000000 THEN 1 END AS model
+      SELECT phase_id, input_bytes, input_records, remote_bytes, won,
+        CASE WHEN won = 1 AND duration_s BETWEEN 0 AND 1e15 THEN duration_s END AS d
       FROM (
-        SELECT phase_id, input_bytes, input_records, remote_bytes, won,
-          CASE WHEN won = 1 AND duration_s BETWEEN 0 AND 1e15 THEN duration_s END AS d
-        FROM (
-          SELECT phase_id, duration_s, input_bytes, input_records, remote_bytes,
-            CASE WHEN status = 'success' AND attempt_id NOT IN (SELECT attempt_id FROM beaten) THEN 1 END AS won
-          FROM attempts
-        ) AS raw
-      ) AS timed
-    ) AS chosen
+        SELECT phase_id, duration_s, input_bytes, input_records, remote_bytes,
+          CASE WHEN status = 'success' AND attempt_id NOT IN (SELECT attempt_id FROM beaten) THEN 1 END AS won
+        FROM attempts
+      ) AS raw
+    ) AS timed
   ) AS measured
   GROUP BY phase_id
 ),
 judged AS (
-  SELECT phase_id, median_s, median_byte_rate, slowest_byte_rate,
+  SELECT *,
     CASE WHEN timed < 3 THEN 'few' WHEN median_s = 0 THEN 'zero'
          WHEN byte_rates >= 0.95 * timed THEN 'bytes'
          WHEN record_rates >= 0.95 * timed THEN 'records'
@@ -93,68 +85,79 @@ records AS (
   ) AS r
   GROUP BY phase_id
 ),
+-- What an attempt is held against in the third look; NULL where a comparison does not apply. Durations and inputs are
+-- moved and scaled to [-1, 1] for the model; a range of 0 makes them 0.
 rated AS (
-  SELECT j.phase_id, j.basis, j.median_s,
+  SELECT j.phase_id, j.median_s,
     CASE WHEN j.basis = 'bytes' THEN j.median_byte_rate ELSE r.median_rate END AS median_rate,
-    CASE WHEN j.basis = 'bytes' THEN j.slowest_byte_rate ELSE r.slowest_rate END AS slowest_rate
+    CASE WHEN j.basis = 'bytes' THEN j.slowest_byte_rate ELSE r.slowest_rate END AS slowest_rate,
+    CASE WHEN j.basis = 'bytes' THEN 0.5 * j.median_byte_rate END AS slow_byte_rate,
+    CASE WHEN j.basis = 'records' THEN 0.5 * r.median_rate END AS slow_record_rate,
+    CASE WHEN j.basis = 'duration' THEN 2 * j.median_s END AS straggler_s,
+    CASE WHEN j.n >= 10 THEN 4e15 / j.n END AS unit,
+    (j.y_low + j.y_high) / 2 AS y_mid, coalesce(2 / nullif(j.y_high - j.y_low, 0), 0) AS y_scale,
+    (j.x_low + j.x_high) / 2 AS x_mid, coalesce(2 / nullif(j.x_high - j.x_low, 0), 0) AS x_scale,
+    (j.z_low + j.z_high) / 2 AS z_mid,
+    CASE WHEN j.n_remote = j.n THEN coalesce(2 / nullif(j.z_high - j.z_low, 0), 0) END AS z_scale
   FROM judged j LEFT JOIN records r ON r.phase_id = j.phase_id
 ),
--- Third look, medians in hand: who is slow, and when the phase would have ended without. Every task is cut to the median
--- at most and nothing is packed anew: a task starts when it did, whoever's slot would have come free. An output that was
--- lost and made again ends the phase when it is made again.
+-- Third look, medians in hand: who is slow, when the phase would have ended without, and the sums of the model.
+--
+-- Every task is cut to the median at most and nothing is packed anew: a task starts when it did, whoever's slot would
+-- have come free. An output that was lost and made again ends the phase when it is made again.
+--
+-- A sum of doubles depends on the order in which threads meet the rows, unless no step of it rounds: the model's sums
+-- are of whole numbers, 4e15/n to the unit, and stay under 2^53.
 slow AS (
   SELECT phase_id,
     count(*) FILTER (WHERE won = 1 AND duration_s > 1.5 * median_s) AS outliers,
-    count(*) FILTER (WHERE won = 1 AND (work / nullif(duration_s, 0) < 0.5 * median_rate
-                                        OR basis = 'duration' AND duration_s > 2 * median_s)) AS stragglers,
+    count(*) FILTER (WHERE won = 1 AND (input_bytes / nullif(duration_s, 0) < slow_byte_rate AND input_bytes > 0
+                                        OR input_records / nullif(duration_s, 0) < slow_record_rate AND input_records > 0
+                                        OR duration_s > straggler_s)) AS stragglers,
     unix_micros(max(finish_time)) AS last_us,
     greatest(unix_micros(max(CASE WHEN duration_s <= median_s THEN finish_time END)),
              unix_micros(max(CASE WHEN duration_s > median_s THEN start_time END)) + CAST(round(max(median_s) * 1e6) AS BIGINT)
-             ) AS cut_us
+             ) AS cut_us,
+    CAST(sum(floor(unit * x + 0.5)) AS DOUBLE) / max(unit) AS x,
+    CAST(sum(floor(unit * y + 0.5)) AS DOUBLE) / max(unit) AS y,
+    CAST(sum(floor(unit * z + 0.5)) AS DOUBLE) / max(unit) AS z,
+    CAST(sum(floor(unit * x * x + 0.5)) AS DOUBLE) / max(unit) AS xx,
+    CAST(sum(floor(unit * x * y + 0.5)) AS DOUBLE) / max(unit) AS xy,
+    CAST(sum(floor(unit * x * z + 0.5)) AS DOUBLE) / max(unit) AS xz,
+    CAST(sum(floor(unit * y * y + 0.5)) AS DOUBLE) / max(unit) AS yy,
+    CAST(sum(floor(unit * y * z + 0.5)) AS DOUBLE) / max(unit) AS yz,
+    CAST(sum(floor(unit * z * z + 0.5)) AS DOUBLE) / max(unit) AS zz
   FROM (
-    SELECT a.phase_id, a.duration_s, a.start_time, a.finish_time, r.basis, r.median_s, r.median_rate,
-      CASE WHEN a.attempt_id NOT IN (SELECT attempt_id FROM beaten) THEN 1 END AS won, a.recompute,
-      CASE WHEN r.basis = 'bytes' AND a.input_bytes > 0 THEN a.input_bytes
-           WHEN r.basis = 'records' AND a.input_records > 0 THEN a.input_records END AS work
-    FROM attempts a JOIN rated r ON r.phase_id = a.phase_id
-    WHERE a.status = 'success' AND a.duration_s BETWEEN 0 AND 1e15
+    SELECT phase_id, duration_s, start_time, finish_time, input_bytes, input_records, won, median_s, slow_byte_rate,
+      slow_record_rate, straggler_s, x, y, z, CASE WHEN won = 1 THEN unit END AS unit
+    FROM (
+      SELECT a.phase_id, a.duration_s, a.start_time, a.finish_time, a.input_bytes, a.input_records, a.recompute,
+        r.median_s, r.slow_byte_rate, r.slow_record_rate, r.straggler_s, r.unit,
+        (a.input_bytes - r.x_mid) * r.x_scale AS x,
+        CASE WHEN a.input_bytes IS NOT NULL THEN (a.duration_s - r.y_mid) * r.y_scale END AS y,
+        CASE WHEN a.input_bytes IS NOT NULL THEN (a.remote_bytes - r.z_mid) * r.z_scale END AS z,
+        CASE WHEN a.attempt_id NOT IN (SELECT attempt_id FROM beaten) THEN 1 END AS won
+      FROM attempts a JOIN rated r ON r.phase_id = a.phase_id
+      WHERE a.status = 'success' AND a.duration_s BETWEEN 0 AND 1e15
+    ) AS met
+    WHERE won = 1 OR recompute
   ) AS s
-  WHERE won = 1 OR recompute
   GROUP BY phase_id
 ),
--- The model: duration = a + b x input bytes + c x remote bytes, by least squares. Sums about the middle of each range
--- are exact integers; only then do they become doubles and lose their means.
-middles AS (
-  SELECT *, n_remote = n AND z_high > z_low AS has_z, x_high > x_low AS has_x, CAST(n AS DECIMAL(19,0)) AS k,
-    CAST(floor((x_low + x_high) / 2) AS DECIMAL(19,0)) AS xm,
-    CAST(floor((y_low + y_high) / 2) AS DECIMAL(19,0)) AS ym,
-    CAST(floor((z_low + z_high) / 2) AS DECIMAL(19,0)) AS zm
-  FROM looked
-  WHERE n >= 10
-),
-moved AS (
-  SELECT phase_id, n, has_x, has_z,
-    CAST(sx - k * xm AS DOUBLE) AS x, CAST(sy - k * ym AS DOUBLE) AS y, CAST(sz - k * zm AS DOUBLE) AS z,
-    CAST(sxx - 2 * xm * sx + k * xm * xm AS DOUBLE) AS xx,
-    CAST(syy - 2 * ym * sy + k * ym * ym AS DOUBLE) AS yy,
-    CAST(szz - 2 * zm * sz + k * zm * zm AS DOUBLE) AS zz,
-    CAST(sxy - xm * sy - ym * sx + k * xm * ym AS DOUBLE) AS xy,
-    CAST(sxz - xm * sz - zm * sx + k * xm * zm AS DOUBLE) AS xz,
-    CAST(syz - ym * sz - zm * sy + k * ym * zm AS DOUBLE) AS yz
-  FROM middles
-),
+-- The model: duration = a + b x input bytes + c x remote bytes, by least squares, from the sums about the means.
 centred AS (
-  SELECT phase_id, n, has_x, has_z,
-    xx - x * x / n AS xx, yy - y * y / n AS yy, zz - z * z / n AS zz,
-    xy - x * y / n AS xy, xz - x * z / n AS xz, yz - y * z / n AS yz
-  FROM moved
+  SELECT s.phase_id, j.n, j.x_high > j.x_low AS has_x, j.z_high > j.z_low AND j.n_remote = j.n AS has_z,
+    s.xx - s.x * s.x / j.n AS xx, s.yy - s.y * s.y / j.n AS yy, s.zz - s.z * s.z / j.n AS zz,
+    s.xy - s.x * s.y / j.n AS xy, s.xz - s.x * s.z / j.n AS xz, s.yz - s.y * s.z / j.n AS yz
+  FROM slow s JOIN judged j ON j.phase_id = s.phase_id
+  WHERE j.n >= 10 AND j.y_high > j.y_low
 ),
 model AS (
   SELECT phase_id, n,
     CASE WHEN has_x AND has_z AND xx * zz - xz * xz > 1e-9 * xx * zz
-           THEN (xy * xy * zz - 2 * xy * yz * xz + yz * yz * xx) / nullif((xx * zz - xz * xz) * yy, 0)
-         WHEN has_x THEN xy * xy / nullif(xx * yy, 0)
-         WHEN has_z THEN yz * yz / nullif(zz * yy, 0) END AS r2
+           THEN (xy * xy * zz - 2 * xy * yz * xz + yz * yz * xx) / ((xx * zz - xz * xz) * yy)
+         WHEN has_x THEN xy * xy / (xx * yy)
+         WHEN has_z THEN yz * yz / (zz * yy) END AS r2
   FROM centred
 )
 SELECT p.phase_id,
@@ -163,12 +166,12 @@ SELECT p.phase_id,
   coalesce(l.succeeded, 0) AS succeeded,
   l.median_s, l.p75_s, l.p95_s, l.max_s,
   r.median_rate, r.slowest_rate,
-  CASE WHEN r.basis = 'duration' THEN l.max_s / nullif(l.median_s, 0)
+  CASE WHEN l.basis = 'duration' THEN l.max_s / nullif(l.median_s, 0)
        ELSE r.median_rate / nullif(r.slowest_rate, 0) END AS slowdown_ratio,
-  CASE WHEN r.basis IN ('bytes', 'records', 'duration') THEN r.basis END AS slowdown_basis,
-  CASE WHEN r.basis IN ('bytes', 'records', 'duration') THEN s.stragglers END AS stragglers,
-  CASE WHEN r.basis IN ('bytes', 'records', 'duration') THEN s.outliers END AS outliers,
-  CASE WHEN r.basis IN ('bytes', 'records', 'duration')
+  CASE WHEN l.basis IN ('bytes', 'records', 'duration') THEN l.basis END AS slowdown_basis,
+  CASE WHEN l.basis IN ('bytes', 'records', 'duration') THEN s.stragglers END AS stragglers,
+  CASE WHEN l.basis IN ('bytes', 'records', 'duration') THEN s.outliers END AS outliers,
+  CASE WHEN l.basis IN ('bytes', 'records', 'duration')
        THEN CASE WHEN s.last_us > s.cut_us THEN CAST(s.last_us - s.cut_us AS DOUBLE) / 1e6
                  WHEN s.last_us <= s.cut_us THEN CAST(0 AS DOUBLE) END END AS lost_s,
   CASE WHEN m.r2 > 1 THEN CAST(1 AS DOUBLE) ELSE m.r2 END AS model_r2,
@@ -179,17 +182,17 @@ SELECT p.phase_id,
          WHEN l.succeeded = 0 THEN 'no successful attempt'
          WHEN l.timed = 0 THEN 'no successful attempt with a duration'
          WHEN l.timed = 1 AND l.attempts - coalesce(q.repeats, 0) = 1 THEN 'single task'
-         WHEN r.basis = 'few' THEN 'fewer than 3 tasks with a duration'
+         WHEN l.basis = 'few' THEN 'fewer than 3 tasks with a duration'
          WHEN l.max_s = 0 THEN 'all durations zero'
-         WHEN r.basis = 'zero' THEN 'median duration zero'
-         WHEN r.basis = 'duration' THEN 'no rates: too few tasks with a known input' END,
+         WHEN l.basis = 'zero' THEN 'median duration zero'
+         WHEN l.basis = 'duration' THEN 'no rates: too few tasks with a known input' END,
     CASE WHEN p.gang THEN 'gang: tasks wait for each other' END,
-    CASE WHEN coalesce(r.basis, 'few') IN ('few', 'zero') OR m.r2 IS NOT NULL THEN NULL
+    CASE WHEN coalesce(l.basis, 'few') IN ('few', 'zero') OR m.r2 IS NOT NULL THEN NULL
          WHEN l.n < 10 THEN 'no model: fewer than 10 tasks with a known input'
          WHEN l.y_high = l.y_low THEN 'no model: durations do not vary'
          ELSE 'no model: inputs do not vary' END), '') AS note
 FROM phases p
-  LEFT JOIN looked l ON l.phase_id = p.phase_id
+  LEFT JOIN judged l ON l.phase_id = p.phase_id
   LEFT JOIN repeats q ON q.phase_id = p.phase_id
   LEFT JOIN rated r ON r.phase_id = p.phase_id
   LEFT JOIN slow s ON s.phase_id = p.phase_id
