@@ -66,6 +66,8 @@ type Attributor struct {
 	text  []byte
 	words words
 	saved savings
+
+	opinions []opinion // by machine
 }
 
 // NewAttributor makes an Attributor that knows what the model knows.
@@ -119,11 +121,16 @@ func (a *Attributor) prepare(p *Phase) {
 	}
 	a.prior.mean, a.prior.sd, a.prior.factor = a.prior.mean[:0], a.prior.sd[:0], a.prior.factor[:0]
 	for k := range b.local.names {
+		if !alone {
+			c := a.cached(b.local.names[k], m.window(&p.Tasks[b.local.tasks(int32(k))[0]]))
+			a.prior.mean = append(a.prior.mean, c.mean)
+			a.prior.sd = append(a.prior.sd, c.sd)
+			a.prior.factor = append(a.prior.factor, c.factor)
+			continue
+		}
 		var t testimony
-		if alone {
-			if z, v, n := b.summary(int32(k)); n > 0 {
-				t.add(z, v, n, 1)
-			}
+		if z, v, n := b.summary(int32(k)); n > 0 {
+			t.add(z, v, n, 1)
 		}
 		w := m.window(&p.Tasks[b.local.tasks(int32(k))[0]])
 		mean, variance := m.prior(b.local.names[k], w, t)
@@ -140,6 +147,26 @@ func (a *Attributor) prepare(p *Phase) {
 	}
 	a.usual = a.usualMachine()
 	a.measured()
+}
+
+// opinion is what is known of a machine in a window of time, no phase left out.
+type opinion struct {
+	window           int64
+	mean, sd, factor float64
+	ok               bool
+}
+
+// cached is the opinion of a machine; the last window of each machine is kept.
+func (a *Attributor) cached(machine, window int64) opinion {
+	for int64(len(a.opinions)) <= machine {
+		a.opinions = append(a.opinions, opinion{})
+	}
+	c := &a.opinions[machine]
+	if !c.ok || c.window != window {
+		mean, variance := a.model.prior(machine, window, testimony{})
+		*c = opinion{window, mean, math.Sqrt(variance), math.Exp(mean), true}
+	}
+	return *c
 }
 
 // lost reports whether the phase's own part of what is known of its machines and its stage is lost in the rest, so

@@ -32,6 +32,9 @@ type savings struct {
 	kinds []schema.Cause
 }
 
+// negligible is the share of a phase's length under which a cause's seconds, summed over all tasks, can not matter.
+const negligible = 0.001
+
 // begin forgets the phase before.
 func (v *savings) begin() {
 	if v.lost == nil {
@@ -74,7 +77,10 @@ func (v *savings) weigh(p *Phase, out []saving) []saving {
 		for _, x := range off {
 			s.sum += x
 		}
-		if width > 0 {
+		switch {
+		case width > 0 && s.sum < negligible*end:
+			s.packed, s.fixed = 0, 0
+		case width > 0:
 			s.packed = max(0, observed-v.pack(p.Tasks, off, width))
 			s.fixed = max(0, end-v.latest(p.Tasks, off))
 		}
@@ -118,16 +124,19 @@ func (v *savings) arrange(tasks []Task) (width int, end float64) {
 func (v *savings) pack(tasks []Task, off []float64, width int) (end float64) {
 	v.slots = v.slots[:0]
 	for _, i := range v.order {
-		at := 0.0
-		if len(v.slots) == width {
-			at = v.pop()
-		}
 		d := tasks[i].Duration
 		if off != nil {
 			d = max(0, d-off[i])
 		}
-		v.push(at + d)
-		end = max(end, at+d)
+		if len(v.slots) < width {
+			v.push(d)
+			end = max(end, d)
+			continue
+		}
+		d += v.slots[0]
+		v.slots[0] = d
+		v.sink()
+		end = max(end, d)
 	}
 	return end
 }
@@ -153,26 +162,30 @@ func (v *savings) push(x float64) {
 	}
 }
 
-func (v *savings) pop() float64 {
-	top := v.slots[0]
+func (v *savings) pop() {
 	last := len(v.slots) - 1
 	v.slots[0] = v.slots[last]
 	v.slots = v.slots[:last]
+	v.sink()
+}
+
+// sink puts the top of the heap where it belongs.
+func (v *savings) sink() {
+	h := v.slots
 	for i := 0; ; {
 		down := 2*i + 1
-		if down >= last {
-			break
+		if down >= len(h) {
+			return
 		}
-		if down+1 < last && v.slots[down+1] < v.slots[down] {
+		if down+1 < len(h) && h[down+1] < h[down] {
 			down++
 		}
-		if v.slots[i] <= v.slots[down] {
-			break
+		if h[i] <= h[down] {
+			return
 		}
-		v.slots[i], v.slots[down] = v.slots[down], v.slots[i]
+		h[i], h[down] = h[down], h[i]
 		i = down
 	}
-	return top
 }
 
 // span is a phase of a job as its graph sees it.
