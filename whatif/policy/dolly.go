@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"straggler/whatif/replay"
 )
@@ -52,7 +53,7 @@ type dolly struct {
 }
 
 type clonedPhase struct {
-	phase, size, clones int
+	phase, size, clones int // tasks that have clones, and how many each
 	memory              *dollyPhase
 }
 
@@ -122,32 +123,49 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 		*v.JobMemory() = job
 	}
 	c = min(c, job.clones)
-	used := v.Speculating() + v.Queued()
 	budget := int(d.Budget * float64(v.Slots()))
+	room := budget - d.used()
 	busy := v.Slots() - v.Free()
-	fits := c > 1 && used+c*n <= budget && float64(busy+v.Queued()+c*n) <= d.Ceiling*float64(v.Slots())
+	fits := c > 1 && c*n <= room && float64(busy+v.Queued()+c*n) <= d.Ceiling*float64(v.Slots())
 	if !fits && c > 1 && d.Admission == "preempt" {
-		fits = d.preempt(v, do, c*n-(budget-used), n)
+		fits = c*n <= budget && d.preempt(do, c*n-room, n)
 	}
-	extra := (c - 1) * n
+	tasks := n // that get clones
 	if !fits {
-		extra = 0
+		tasks = 0
 		if c > 1 && d.Admission == "fcfs" {
-			extra = min(max(budget-used, 0), (c-1)*n)
+			tasks = min(max(room, 0)/c, n)
 		}
-		job.clones = 1 + extra/n
 	}
-	slow := d.slower(first, n, c)
-	for k := range extra {
-		do.QueueSlowCopy(int32(k%n), slow)
+	if tasks == 0 {
+		job.clones = 1
+		return
 	}
-	if extra > 0 {
-		d.cloned = append(d.cloned, clonedPhase{v.Phase(), n, c, p})
+	slow := d.slower(first, c)
+	for range c - 1 {
+		for task := range tasks {
+			do.QueueSlowCopy(int32(task), slow)
+		}
 	}
+	d.cloned = append(d.cloned, clonedPhase{v.Phase(), tasks, c, p})
+}
+
+// used is the budget in use: the clones of the phases that are not over, forgotten when they are.
+func (d *dolly) used() int {
+	sum, n := 0, 0
+	for _, c := range d.cloned {
+		if !c.memory.over {
+			sum += c.size * c.clones
+			d.cloned[n] = c
+			n++
+		}
+	}
+	d.cloned = d.cloned[:n]
+	return sum
 }
 
 // slower is how much longer a clone of a phase that reads from an earlier one takes.
-func (d *dolly) slower(first bool, n, c int) float64 {
+func (d *dolly) slower(first bool, c int) float64 {
 	if first || c <= 1 {
 		return 1
 	}
@@ -161,21 +179,24 @@ func (d *dolly) slower(first bool, n, c int) float64 {
 	return 1 + d.Contention*d.Transfer*d.p
 }
 
-// preempt kills the clones of larger phases until a smaller one fits.
-func (d *dolly) preempt(v *replay.View, do *replay.Actions, need, n int) bool {
-	freed := 0
-	for k := 0; k < len(d.cloned); {
-		c := d.cloned[k]
-		switch {
-		case c.memory.over:
-			d.cloned = append(d.cloned[:k], d.cloned[k+1:]...)
-		case c.size > n && freed < need:
-			do.CancelCopies(c.phase)
-			freed += c.size * (c.clones - 1)
-			d.cloned = append(d.cloned[:k], d.cloned[k+1:]...)
-		default:
-			k++
+// preempt kills the clones of larger phases, the largest first, until enough of the budget is free for a phase of n tasks;
+// none where all of them would not be enough.
+func (d *dolly) preempt(do *replay.Actions, need, n int) bool {
+	larger := 0
+	for _, c := range d.cloned {
+		if c.size > n {
+			larger += c.size * c.clones
 		}
 	}
-	return freed >= need
+	if larger < need {
+		return false
+	}
+	slices.SortStableFunc(d.cloned, func(a, b clonedPhase) int { return b.size - a.size })
+	for need > 0 {
+		c := d.cloned[0]
+		do.CancelCopies(c.phase)
+		need -= c.size * c.clones
+		d.cloned = d.cloned[1:]
+	}
+	return true
 }

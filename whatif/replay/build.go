@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"straggler/schema"
@@ -205,7 +206,7 @@ func (d *draft) units(g *group) {
 	jobIndex := make(map[schema.Key]int32, len(g.jobs))
 	for i, j := range g.jobs {
 		jobIndex[j.JobID] = int32(i)
-		d.jobs = append(d.jobs, job{key: j.JobID, app: j.ApplicationID, after: -1, observed: -1})
+		d.jobs = append(d.jobs, job{key: j.JobID, app: j.ApplicationID, after: -1, observed: -1, limit: math.MaxInt32})
 		d.jobRow = append(d.jobRow, j)
 	}
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -115,38 +116,99 @@ func pick[T any](from []T, perm []int32) []T {
 // meanwhile. The replay of an unchanged log then claims every slot when the log did: not sooner, because no more slots
 // are ever idle than the most that were, and not later, because the wait is over.
 func (d *draft) calibrate() {
-	times, idle := d.idleSeries()
-	tree := newMaxTree(idle)
+	h := &holds{draft: d}
+	var idle []int32
+	h.times, idle = d.idleSeries()
+	h.tree = newMaxTree(idle)
+	h.busy()
 	for i := range d.phases {
 		p := &d.phases[i]
 		head := d.released[i]
 		for k := range p.launches {
 			a := p.first + k
-			d.hold(a, head, times, tree)
+			h.hold(a, head)
 			head = max(head, d.claim[a])
 		}
 	}
 	for a := range d.attempts {
 		if d.attempts[a].solo >= 0 && int(d.attempts[a].slot) < len(d.slots) {
-			d.hold(int32(a), min(d.readyAt(int32(a)), d.claim[a]), times, tree)
+			h.hold(int32(a), min(d.readyAt(int32(a)), d.claim[a]))
 		}
 	}
 }
 
-func (d *draft) hold(a int32, head int64, times []int64, tree *maxTree) {
-	at := &d.attempts[a]
-	at.wait = d.claim[a] - head
+// holds finds out what launches let pass while they waited.
+type holds struct {
+	*draft
+	times []int64 // instants at which the number of idle slots changed
+	tree  *maxTree
+	full  [][]span64 // by job: when it ran as many tasks as it may
+}
+
+type span64 struct{ from, till int64 }
+
+// busy finds when each job that has a limit was at it.
+func (h *holds) busy() {
+	type change struct {
+		at int64
+		by int32
+	}
+	h.full = make([][]span64, len(h.jobs))
+	byJob := make([][]change, len(h.jobs))
+	for a := range h.attempts {
+		j := h.phases[h.tasks[h.attempts[a].task].phase].job
+		if h.jobs[j].limit < math.MaxInt32 && int(h.attempts[a].slot) < len(h.slots) {
+			byJob[j] = append(byJob[j], change{h.claim[a], 1}, change{max(h.end[a], h.start[a]), -1})
+		}
+	}
+	for j, changes := range byJob {
+		slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+		now, since := int32(0), int64(-1)
+		for n, c := range changes {
+			now += c.by
+			if n+1 < len(changes) && changes[n+1].at == c.at {
+				continue
+			}
+			if full := now >= h.jobs[j].limit; full && since < 0 {
+				since = c.at
+			} else if !full && since >= 0 {
+				h.full[j] = append(h.full[j], span64{since, c.at})
+				since = -1
+			}
+		}
+	}
+}
+
+// hold keeps how long attempt a waited at the head of its queue and the most idle slots that it let pass, while its job
+// was not at its limit.
+func (h *holds) hold(a int32, head int64) {
+	at := &h.attempts[a]
+	at.wait = h.claim[a] - head
 	if at.wait <= 0 {
 		at.wait = 0
 		return
 	}
-	// The idle slots at the last instant up to head, and at every instant until the claim.
-	from, found := slices.BinarySearch(times, head)
-	if !found {
-		from = max(from-1, 0)
+	full := h.full[h.phases[h.tasks[at.task].phase].job]
+	n, _ := slices.BinarySearchFunc(full, head, func(s span64, t int64) int { return cmp.Compare(s.till, t+1) })
+	from := head
+	for ; n < len(full) && full[n].from < h.claim[a]; n++ {
+		at.held = max(at.held, h.idle(from, full[n].from))
+		from = full[n].till
 	}
-	till, _ := slices.BinarySearch(times, d.claim[a])
-	at.held = max(tree.max(from, till), 0)
+	at.held = max(at.held, h.idle(from, h.claim[a]))
+}
+
+// idle is the most idle slots from an instant until before another, 0 where there is nothing between them.
+func (h *holds) idle(from, till int64) int32 {
+	if from >= till {
+		return 0
+	}
+	n, found := slices.BinarySearch(h.times, from)
+	if !found {
+		n = max(n-1, 0)
+	}
+	m, _ := slices.BinarySearch(h.times, till)
+	return max(h.tree.max(n, m), 0)
 }
 
 // idleSeries is the number of idle slots at the end of every instant at which it changed.

@@ -86,24 +86,60 @@ func (s *Sim) ordered(i, a int32) int32 {
 
 func (s *Sim) setHead(queue, a int32) {
 	at, q := &s.p.attempts[a], s.queueRun(queue)
-	q.head, q.held = a, false
+	q.head = a
 	switch {
 	case at.wait == 0:
-		s.ready.push(head{at.key, queue})
+		q.place = inReady
 	case at.held == 0:
-		s.soon.push(head{at.key, queue})
+		q.place = inSoon
 	default:
-		q.held, q.until = true, s.now+at.wait
-		s.held.push(heldHead{at.held, queue, a, at.key})
+		q.place, q.until = inHeld, s.now+at.wait
 		s.timers.push(timerOf(q.until, waitOver, queue))
+	}
+	s.line(queue, q)
+}
+
+// line puts the head of a queue where it waits for a slot.
+func (s *Sim) line(queue int32, q *queueRun) {
+	at := &s.p.attempts[q.head]
+	switch q.place {
+	case inReady:
+		s.ready.push(head{at.key, queue})
+	case inSoon:
+		s.soon.push(head{at.key, queue})
+	case inHeld:
+		s.held.push(heldHead{at.held, queue, q.head, at.key})
 	}
 }
 
 func (s *Sim) waitOver(queue int32) {
-	if q := s.queueRun(queue); q.held && q.until == s.now {
-		q.held = false
-		s.ready.push(head{s.p.attempts[q.head].key, queue})
+	if q := s.queueRun(queue); q.head >= 0 && q.place == inHeld && q.until == s.now {
+		q.place = inReady
+		if !q.parked {
+			s.line(queue, q)
+		}
 	}
+}
+
+// park takes the head of a queue out of the line when its job runs as many tasks as it ever did at once.
+func (s *Sim) park(queue int32, q *queueRun) bool {
+	j := s.p.phases[s.p.tasks[s.p.attempts[q.head].task].phase].job
+	if s.jobs[j].busy < s.p.jobs[j].limit {
+		return false
+	}
+	q.parked = true
+	s.jobs[j].parked = append(s.jobs[j].parked, queue)
+	return true
+}
+
+// unpark puts the heads of a job's queues back in line.
+func (s *Sim) unpark(job *jobRun) {
+	for _, queue := range job.parked {
+		q := s.queueRun(queue)
+		q.parked = false
+		s.line(queue, q)
+	}
+	job.parked = job.parked[:0]
 }
 
 // soloReady queues a retry, a recomputation or a copy that the log has.
@@ -124,8 +160,7 @@ func (s *Sim) soloReady(a int32) {
 }
 
 // dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies; those that
-// a policy wants first come first. A task that
-// takes an idle slot before its observed wait is over comes last, when the instant holds nothing more: in the log it let
+// a policy wants first come first. A task that takes an idle slot before its observed wait is over comes last, when the instant holds nothing more: in the log it let
 // slots pass that others took in the same instant.
 func (s *Sim) dispatch() {
 	for s.idle() > 0 {
@@ -155,7 +190,7 @@ func (s *Sim) pending() bool {
 func (s *Sim) claimHeld() bool {
 	for len(s.held.list) > 0 {
 		h := s.held.list[0]
-		if q := s.queueRun(h.queue); !q.held || q.head != h.attempt {
+		if q := s.queueRun(h.queue); q.place != inHeld || q.parked || q.head != h.attempt {
 			s.held.pop()
 			continue
 		}
@@ -172,8 +207,11 @@ func (s *Sim) claimHeld() bool {
 // claim gives an idle slot to the head of a queue: its own, where that is free.
 func (s *Sim) claim(queue int32) {
 	q := s.queueRun(queue)
+	if s.park(queue, q) {
+		return
+	}
 	a := q.head
-	q.head, q.held = -1, false
+	q.head = -1
 	if queue >= 0 {
 		ph := &s.phases[queue]
 		who := s.ordered(queue, a)
@@ -228,6 +266,9 @@ func (s *Sim) launch(turn, who, slot int32) {
 		m = now
 	}
 	t.last = who
+	if int(slot) < len(s.p.slots) {
+		s.jobs[p.job].busy++
+	}
 	start := s.now + s.p.attempts[turn].lag
 	s.start(i, slot, Running{
 		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, waits: at.gated,

@@ -29,8 +29,13 @@ func (d *draft) place(rows []*schema.Machine) {
 		measured = measured && !groups.list[g].declared
 	}
 	d.limit = len(d.slots)
-	if measured {
-		d.measureLimit()
+	switch {
+	case measured:
+		d.limit = d.bind(slices.Concat(d.slotted()...), true)
+	case len(d.Applications) > 1:
+		for j, attempts := range d.slotted() {
+			d.jobs[j].limit = int32(d.bind(attempts, false))
+		}
 	}
 	for a := len(d.attempts) - 1; a >= 0; a-- {
 		t := &d.tasks[d.attempts[a].task]
@@ -112,14 +117,14 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	slices.SortFunc(attempts, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
 	placed := 0
 	if g.declared {
-		d.colour(attempts, g.slots, func(int32, int32, int64) { placed++ })
+		d.colour(attempts, g.slots, true, func(int32, int32, int64) { placed++ })
 	}
 	// When more than one attempt in twenty ran beyond the declared slots, the declaration is not what limits them.
 	if over := len(attempts) - placed; g.declared && (over*20 <= len(attempts) || over < 3) {
 		d.notes.DeclaredSlots += g.slots
 		d.notes.OverSlots += over
 	} else {
-		g.declared, g.slots = false, d.colour(attempts, 0, nil)
+		g.declared, g.slots = false, d.colour(attempts, 0, true, nil)
 		d.notes.MeasuredSlots += g.slots
 	}
 	n := g.slots
@@ -134,7 +139,7 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	for _, a := range attempts {
 		d.claim[a] = d.readyAt(a)
 	}
-	d.colour(attempts, n, func(a, s int32, free int64) {
+	d.colour(attempts, n, true, func(a, s int32, free int64) {
 		d.keepSlot(a, base+s, free)
 	})
 }
@@ -170,9 +175,9 @@ const (
 )
 
 // colour runs attempts, in order of start, through n slots, always taking the slot that came free last, and reports
-// each attempt's slot and since when it was free, which may be a little after its start. Attempts that find none free are
+// each attempt's slot and since when it was free; where late is set, that may be a little after its start. Attempts that find none free are
 // passed over. With n = 0 there are as many slots as it takes, and their number is returned.
-func (d *draft) colour(attempts []int32, n int, report func(a, slot int32, free int64)) int {
+func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot int32, free int64)) int {
 	var idle []freed // the slot that came free last is at the end
 	for s := n - 1; s >= 0; s-- {
 		idle = append(idle, freed{at: -forever, slot: int32(s)})
@@ -184,7 +189,7 @@ func (d *draft) colour(attempts []int32, n int, report func(a, slot int32, free 
 		for len(busy) > 0 && (busy[0].at < start || busy[0].at == start && !busy[0].last) {
 			idle = append(idle, heap.Pop(&busy).(freed))
 		}
-		if len(idle) == 0 && len(busy) > 0 && d.handsOn(busy[0], a) {
+		if late && len(idle) == 0 && len(busy) > 0 && d.handsOn(busy[0], a) {
 			idle = append(idle, heap.Pop(&busy).(freed))
 		}
 		if len(idle) == 0 {
@@ -237,17 +242,23 @@ func (d *draft) readyAt(a int32) int64 {
 	return d.end[p] + at.ready
 }
 
-// measureLimit takes the most attempts that ran at once for the number of slots of the pool. A claim is then also bound
-// to the end of the attempt that made room for it.
-func (d *draft) measureLimit() {
-	var all []int32
+// bind finds the most of some attempts that ran at once. That was a limit: of the pool, where the log does not declare
+// the slots; of a job, where applications share a cluster that gives each a part of it. A claim is then also bound to the
+// end of the attempt that made room for it.
+func (d *draft) bind(attempts []int32, late bool) int {
+	slices.SortFunc(attempts, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
+	n := d.colour(attempts, 0, late, func(a, _ int32, free int64) { d.claim[a] = max(d.claim[a], free) })
+	return max(n, 1)
+}
+
+// slotted are the attempts that use a slot, by job.
+func (d *draft) slotted() [][]int32 {
+	out := make([][]int32, len(d.jobs))
 	for a := range d.attempts {
 		if d.attempts[a].slot >= 0 {
-			all = append(all, int32(a))
+			j := d.phases[d.tasks[d.attempts[a].task].phase].job
+			out[j] = append(out[j], int32(a))
 		}
 	}
-	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
-	d.limit = d.colour(all, 0, func(a, _ int32, free int64) {
-		d.claim[a] = max(d.claim[a], free)
-	})
+	return out
 }

@@ -80,10 +80,20 @@ type slotRun struct {
 }
 
 type queueRun struct {
-	head  int32 // attempt at its head, -1 none
-	held  bool  // its wait is not over
-	until int64
+	head   int32 // attempt at its head, -1 none
+	place  place
+	parked bool  // its job runs as many tasks as it may
+	until  int64 // end of its wait
 }
+
+// place is the line in which the head of a queue waits.
+type place uint8
+
+const (
+	inReady place = iota // it may have a slot
+	inSoon               // the same, once nothing else happens at the instant
+	inHeld               // its wait is not over, and it lets some idle slots pass
+)
 
 type phaseRun struct {
 	queueRun
@@ -117,6 +127,8 @@ type jobRun struct {
 	phases   int32
 	released int64
 	ended    bool
+	busy     int32 // slots that its own attempts, not copies, use
+	parked   []int32
 	memory   any
 }
 
@@ -313,6 +325,12 @@ func (s *Sim) take(slot int32) (int32, Running) {
 	}
 	if int(slot) < len(s.p.slots) {
 		s.busy--
+		if job := &s.jobs[s.p.phases[ph].job]; r.observed >= 0 {
+			job.busy--
+			if len(job.parked) > 0 {
+				s.unpark(job)
+			}
+		}
 		if s.now >= s.p.slots[slot].till {
 			sr.gone = true
 		}
@@ -470,7 +488,7 @@ func (s *Sim) reset(p *Pool, o Options) {
 	}
 	s.jobs = resize(s.jobs, len(p.jobs))
 	for n := range s.jobs {
-		s.jobs[n] = jobRun{phases: p.jobs[n].phases, released: -1}
+		s.jobs[n] = jobRun{phases: p.jobs[n].phases, released: -1, parked: s.jobs[n].parked[:0]}
 	}
 	s.solo = resize(s.solo, p.solos)
 	clear(s.solo)

@@ -73,6 +73,7 @@ type job struct {
 	observed  int64 // completion time in the log, -1 where it does not say
 	phases    int32 // phases with attempts
 	taskCount int32
+	limit     int32   // most tasks that it runs at once
 	followers []int32 // jobs that wait for this one
 	roots     []int32 // phases that wait for its release only
 }

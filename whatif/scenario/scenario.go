@@ -3,7 +3,7 @@
 // rebuilt with it, and tests use it.
 //
 //  1. A Cluster lists machines with slots and speeds, and jobs with phases of tasks.
-//  2. Rows runs it: a task goes to the slot that is free first, in order of job, phase and task, and takes its seconds
+//  2. Rows runs it: a task goes to the first free slot, in order of job, phase and task, and takes its seconds
 //     times the factor of the machine.
 //  3. The machines' true factors go into the rows as machine health, so that a replay need not estimate them.
 //
@@ -34,6 +34,7 @@ type Machine struct {
 // Job arrives and runs its phases.
 type Job struct {
 	Arrival float64 // seconds
+	Limit   int     // most slots that it gets at once, as under fair sharing; 0: as many as are free
 	Phases  []Phase
 }
 
@@ -61,9 +62,8 @@ func Uniform(n, slots int) []Machine {
 }
 
 type running struct {
-	end               int64
-	slot              int32
-	job, phase, index int32
+	end              int64
+	slot, job, phase int32
 }
 
 type ends []running
@@ -84,6 +84,9 @@ func (h slotHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *slotHeap) Push(x any)        { *h = append(*h, x.(int32)) }
 func (h *slotHeap) Pop() any          { o := *h; x := o[len(o)-1]; *h = o[:len(o)-1]; return x }
 
+// waiting is a phase with tasks that were not launched yet.
+type waiting struct{ job, phase, next int }
+
 type run struct {
 	c         *Cluster
 	r         *replay.Rows
@@ -91,8 +94,8 @@ type run struct {
 	free      slotHeap
 	ends      ends
 	left      [][]int // tasks not over, by job and phase
-	queue     [][2]int
-	next      int // tasks of queue[0] launched
+	queue     []waiting
+	busy      []int // slots in use by each job
 	submitted map[[2]int]bool
 	done      []int
 	firstRow  []int // of each job's phases
@@ -103,22 +106,34 @@ func (c *Cluster) Rows() *replay.Rows {
 	s := &run{c: c, r: &replay.Rows{}, submitted: map[[2]int]bool{}}
 	for m := range c.Machines {
 		name := fmt.Sprintf("m%05d", m)
-		for range c.Machines[m].Slots {
-			s.free = append(s.free, int32(len(s.slotOf)))
-			s.slotOf = append(s.slotOf, int32(m))
-		}
 		s.r.Intern(name)
 		s.r.Machines = append(s.r.Machines, schema.Machine{Machine: name, Slots: schema.Some(int64(c.Machines[m].Slots))})
 		s.r.Health = append(s.r.Health, schema.MachineHealth{
 			Machine: name, WindowStart: -1 << 62, WindowEnd: 1 << 62, Factor: schema.Some(c.Machines[m].Factor),
 		})
 	}
-	s.left, s.done = make([][]int, len(c.Jobs)), make([]int, len(c.Jobs))
+	s.number()
+	s.left, s.done, s.busy = make([][]int, len(c.Jobs)), make([]int, len(c.Jobs)), make([]int, len(c.Jobs))
 	for j := range c.Jobs {
 		s.describe(j)
 	}
 	s.simulate()
 	return s.r
+}
+
+// number numbers the slots, the first of every machine before the second of any: a machine that reports free slots is
+// given one task a report, as Hadoop does.
+func (s *run) number() {
+	for k, more := 0, true; more; k++ {
+		more = false
+		for m := range s.c.Machines {
+			if k < s.c.Machines[m].Slots {
+				s.free = append(s.free, int32(len(s.slotOf)))
+				s.slotOf = append(s.slotOf, int32(m))
+				more = true
+			}
+		}
+	}
 }
 
 func phaseKey(job, phase int) schema.Key { return schema.Key(job+1)<<20 | schema.Key(phase) }
@@ -173,7 +188,7 @@ func (s *run) submit(j int, now int64) {
 		}
 		if ready {
 			s.submitted[[2]int{j, p}] = true
-			s.queue = append(s.queue, [2]int{j, p})
+			s.queue = append(s.queue, waiting{job: j, phase: p})
 			s.r.Phases[s.phaseRow(j, p)].SubmitTime = schema.Some(at(now))
 		}
 	}
@@ -184,6 +199,7 @@ func (s *run) phaseRow(j, p int) int { return s.firstRow[j] + p }
 func (s *run) end(e running, now int64) {
 	heap.Push(&s.free, e.slot)
 	j, p := int(e.job), int(e.phase)
+	s.busy[j]--
 	s.left[j][p]--
 	if s.left[j][p] > 0 {
 		return
@@ -196,24 +212,36 @@ func (s *run) end(e running, now int64) {
 	s.submit(j, now)
 }
 
+// launch gives the free slots to the phases that wait, first come first served.
 func (s *run) launch(now int64) {
-	for len(s.queue) > 0 && len(s.free) > 0 {
-		j, p := s.queue[0][0], s.queue[0][1]
-		tasks := s.c.Jobs[j].Phases[p].Tasks
-		t := tasks[s.next]
-		slot := heap.Pop(&s.free).(int32)
-		m := s.slotOf[slot]
-		luck := t.Luck
-		if luck == 0 {
-			luck = 1
+	kept := s.queue[:0]
+	for n := range s.queue {
+		w := s.queue[n]
+		for w.next < len(s.c.Jobs[w.job].Phases[w.phase].Tasks) && len(s.free) > 0 && s.mayRun(w.job) {
+			s.start(w, now)
+			w.next++
 		}
-		end := now + int64(t.Seconds*luck*s.c.Machines[m].Factor*1e6+0.5)
-		s.r.Attempts = append(s.r.Attempts, replay.Attempt{
-			Phase: phaseKey(j, p), Task: int64(s.next), Start: now, Finish: end, Machine: m, Executor: -1, Bytes: t.Bytes, Records: -1,
-		})
-		heap.Push(&s.ends, running{end: end, slot: slot, job: int32(j), phase: int32(p), index: int32(s.next)})
-		if s.next++; s.next == len(tasks) {
-			s.queue, s.next = s.queue[1:], 0
+		if w.next < len(s.c.Jobs[w.job].Phases[w.phase].Tasks) {
+			kept = append(kept, w)
 		}
 	}
+	s.queue = kept
+}
+
+func (s *run) mayRun(j int) bool { return s.c.Jobs[j].Limit <= 0 || s.busy[j] < s.c.Jobs[j].Limit }
+
+func (s *run) start(w waiting, now int64) {
+	t := s.c.Jobs[w.job].Phases[w.phase].Tasks[w.next]
+	slot := heap.Pop(&s.free).(int32)
+	m := s.slotOf[slot]
+	luck := t.Luck
+	if luck == 0 {
+		luck = 1
+	}
+	end := now + int64(t.Seconds*luck*s.c.Machines[m].Factor*1e6+0.5)
+	s.r.Attempts = append(s.r.Attempts, replay.Attempt{
+		Phase: phaseKey(w.job, w.phase), Task: int64(w.next), Start: now, Finish: end, Machine: m, Executor: -1, Bytes: t.Bytes, Records: -1,
+	})
+	heap.Push(&s.ends, running{end: end, slot: slot, job: int32(w.job), phase: int32(w.phase)})
+	s.busy[w.job]++
 }
