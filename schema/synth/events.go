@@ -37,6 +37,7 @@ type Event struct {
 	Attempt     *schema.Attempt
 	Truth       *AttemptTruth
 	Loss        *schema.Loss
+	Maker       Maker // of the output that Loss is about
 	Reason      string
 }
 
@@ -45,3 +46,6 @@ type PhasePlan struct {
 	Phase   schema.Phase
 	Parents []string // native ids
 }
+
+// Maker is the attempt that had made a lost output, by its native ids.
+type Maker struct{ Task, Executor string }

@@ -234,7 +234,7 @@ func (s *sim) finish(at int32, status schema.AttemptStatus, reason string) {
 	}
 	e := Event{Kind: AttemptEnded, Attempt: &a.row, Truth: &a.truth, Phase: &r.row}
 	if a.loss >= 0 && status == schema.Failed {
-		e.Loss = &s.losses[a.loss]
+		e.Loss, e.Maker = &s.losses[a.loss], s.makers[a.loss]
 	}
 	s.send(&e)
 	if s.alive(a.sibling) {
@@ -272,9 +272,11 @@ func (s *sim) cut(a *attempt, lived int64, silent bool) {
 	row.InputBytes.V = row.LocalBytes.V + row.RemoteBytes.V
 	scale(&row.CrossRackBytes)
 	scale(&row.InputRecords)
-	row.OutputBytes.V, row.ShuffleWriteBytes.V = 0, 0 // written at the end
 	scale(&row.SpillBytes)
-	for _, v := range []*schema.Null[float64]{&row.CPUS, &row.GCS, &row.FetchWaitS, &row.SchedulerDelayS, &row.DeserializeS, &row.ResultS} {
+	for _, v := range []*schema.Null[float64]{&row.CPUS, &row.GCS, &row.FetchWaitS} {
 		v.V = math.Floor(v.V*part*1000) / 1000
 	}
+	// Written at the end, or told by comparing it with the end: nobody knows.
+	row.OutputBytes, row.ShuffleWriteBytes = schema.Null[int64]{}, schema.Null[int64]{}
+	row.SchedulerDelayS, row.DeserializeS, row.ResultS = schema.Null[float64]{}, schema.Null[float64]{}, schema.Null[float64]{}
 }

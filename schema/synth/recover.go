@@ -109,6 +109,7 @@ func (s *sim) loseOutputs(st *stage, exec int32) {
 			st.lost = map[int32]int{}
 		}
 		st.lost[task] = len(s.losses)
+		s.makers = append(s.makers, Maker{Task: strconv.FormatInt(out.serial-1, 10), Executor: s.execs[exec].id})
 		s.losses = append(s.losses, schema.Loss{PhaseID: st.phaseOf(s, out.serial), Task: int64(task),
 			AttemptID: schema.Some(s.attemptKeys.Nth(out.serial - 1)), Machine: schema.Some(m.Machine), Time: s.time(s.now)})
 		if cur != nil && s.losses[len(s.losses)-1].PhaseID == cur.row.PhaseID {
@@ -147,7 +148,7 @@ func (s *sim) lostWhileRunning(r *run, task int32, out output) {
 		Executor: schema.Some(x.id), StartTime: s.time(out.start), FinishTime: s.time(out.finish), Status: schema.Success,
 		Locality: schema.Some(out.locality), Speculative: schema.Some(out.speculative),
 	}
-	s.send(&Event{Kind: OutputLost, Attempt: &row, Phase: &r.row, Loss: &s.losses[len(s.losses)-1]})
+	s.send(&Event{Kind: OutputLost, Attempt: &row, Phase: &r.row, Loss: &s.losses[len(s.losses)-1], Maker: s.makers[len(s.losses)-1]})
 }
 
 // breakReaders lets the running attempts fail that are not through with reading a stage's outputs.

@@ -42,6 +42,7 @@ type sim struct {
 	spare []int32
 
 	losses      []schema.Loss
+	makers      []Maker // beside losses
 	lossPlans   []lossPlan
 	jobKeys     *schema.Keys
 	phaseKeys   *schema.Keys
