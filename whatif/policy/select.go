@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrChoice is a choice of policies that can not be made.
+var ErrChoice = errors.New("policies")
+
+// maxSweep bounds the values of one sweep.
+const maxSweep = 1000
+
+// Choose gives the named policies (nil: those of fallback) with settings such as late.cap=0.2 applied, and one more of
+// a policy for each value of its sweeps: late.cap=0.05:0.5:0.05 goes from the first value to the second by the third. A
+// policy that a setting or sweep names and no name does is chosen by that.
+func Choose(names, settings, sweeps []string, fallback []Policy) ([]Policy, error) {
+	c := chooser{}
+	for _, name := range names {
+		if _, err := c.at(strings.TrimSpace(name)); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 && len(sweeps) == 0 {
+		c.chosen = slices.Clone(fallback)
+	}
+	for _, s := range settings {
+		name, option, value, err := split(s, "late.cap=0.2")
+		if err != nil {
+			return nil, err
+		}
+		i, err := c.at(name)
+		if err == nil {
+			c.chosen[i], err = c.chosen[i].With(option, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrChoice, err)
+		}
+	}
+	for _, s := range sweeps {
+		if err := c.sweep(s); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrChoice, err)
+		}
+	}
+	return append(c.chosen, c.swept...), nil
+}
+
+type chooser struct{ chosen, swept []Policy }
+
+// at is the position of a policy, which is added where it is not chosen yet.
+func (c *chooser) at(name string) (int, error) {
+	if i := slices.IndexFunc(c.chosen, func(p Policy) bool { return p.Name == name }); i >= 0 {
+		return i, nil
+	}
+	p, err := ByName(name)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrChoice, err)
+	}
+	c.chosen = append(c.chosen, p)
+	return len(c.chosen) - 1, nil
+}
+
+func (c *chooser) sweep(s string) error {
+	name, option, text, err := split(s, "late.cap=0.05:0.5:0.05")
+	if err != nil {
+		return err
+	}
+	values, err := steps(text)
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", s, err)
+	}
+	base, err := ByName(name)
+	if i := slices.IndexFunc(c.chosen, func(p Policy) bool { return p.Name == name }); i >= 0 {
+		base, err = c.chosen[i], nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, v := range values {
+		p, err := base.With(option, v)
+		if err != nil {
+			return err
+		}
+		c.swept = append(c.swept, p)
+	}
+	return nil
+}
+
+func split(s, example string) (policy, option, value string, err error) {
+	key, value, ok := strings.Cut(s, "=")
+	policy, option, dot := strings.Cut(key, ".")
+	if !ok || !dot || policy == "" || option == "" || value == "" {
+		return "", "", "", fmt.Errorf("%w: %q is not of the form %s", ErrChoice, s, example)
+	}
+	return policy, option, value, nil
+}
+
+// steps are the values from the first to the last, both of them among them, written without the noise of additions.
+func steps(text string) ([]string, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("%q is not from:to:step", text)
+	}
+	var v [3]float64
+	for i, p := range parts {
+		n, err := strconv.ParseFloat(p, 64)
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			return nil, fmt.Errorf("%q is not a number", p)
+		}
+		v[i] = n
+	}
+	count := math.Floor((v[1]-v[0])/v[2]+1e-9) + 1
+	if !(v[2] > 0) || !(count >= 1) || count > maxSweep {
+		return nil, fmt.Errorf("%q has no value, or more than %d", text, maxSweep)
+	}
+	out := make([]string, int(count))
+	for i := range out {
+		out[i] = strconv.FormatFloat(math.Round((v[0]+float64(i)*v[2])*1e9)/1e9, 'g', -1, 64)
+	}
+	return out, nil
+}
