@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"straggler/audit"
 	"straggler/causes"
 	"straggler/ingest"
 	"straggler/report"
@@ -37,12 +38,14 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
+	case is(errFound):
+		return exitFound
 	case is(context.Canceled):
 		return exitInterrupted
 	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement,
-		report.ErrNoApplication, causes.ErrNotDetected):
+		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
-	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer):
+	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, audit.ErrBaseline):
 		return exitInput
 	}
 	return exitInternal

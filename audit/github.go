@@ -1,0 +1,40 @@
+package audit
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Annotations writes workflow commands, which GitHub shows beside the code. Findings that do not fail the build are notices.
+func Annotations(w io.Writer, n *Night, cfg *Config) error {
+	out := bufio.NewWriter(w)
+	for _, f := range n.Findings() {
+		if f.Status == Fixed || f.Status == Suppressed {
+			continue
+		}
+		command := "notice"
+		if f.fails(cfg) {
+			command = string(f.Severity)
+		}
+		props := "title=" + property.Replace("straggler "+f.Rule+" "+f.ID)
+		if f.Stage != nil {
+			if p, ok := place(f.Stage.Stage); ok {
+				props = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(p.File), p.Line, props)
+			}
+		}
+		text := safe(f.Title())
+		for _, e := range f.Evidence() {
+			text += "\n" + safe(e)
+		}
+		fmt.Fprintf(out, "::%s %s::%s\n", command, props, message.Replace(text))
+	}
+	return out.Flush()
+}
+
+// How workflow commands escape: what ends a line or begins an escape, and in properties what ends them.
+var (
+	message  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)

@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"straggler/schema"
+)
+
+// Signature names a stage so that it is the same stage in another run: by what the program calls it and where it
+// stands, not by its number. Line numbers of call sites are kept as they are: who moves a line has a new stage.
+type Signature struct {
+	Job   string `json:"job,omitempty"`   // name of the job
+	Stage string `json:"stage,omitempty"` // name of the stage, often with the call site
+	Kind  string `json:"kind,omitempty"`
+	Depth int    `json:"depth"` // stages between it and the nearest start of its job, on the longest way
+	Nth   int    `json:"nth"`   // of several alike in an application, in the order of submission; those past mostAlike are one
+}
+
+// mostAlike is how many stages of one name are told apart: a loop that runs until it converges has another number of
+// rounds each night.
+const mostAlike = 32
+
+// String is the signature in one line, for patterns and for people.
+func (s Signature) String() string {
+	var b strings.Builder
+	if s.Job != "" && s.Job != s.Stage {
+		b.WriteString(s.Job + " / ")
+	}
+	if s.Stage == "" {
+		b.WriteString("(no name)")
+	}
+	b.WriteString(s.Stage)
+	if s.Kind != "" {
+		b.WriteString(" " + s.Kind)
+	}
+	if s.Depth > 0 {
+		fmt.Fprintf(&b, " depth %d", s.Depth)
+	}
+	if s.Nth > 0 {
+		fmt.Fprintf(&b, " #%d", s.Nth+1)
+	}
+	return b.String()
+}
+
+// IsZero says that it names no stage: the application as a whole.
+func (s Signature) IsZero() bool { return s == Signature{} }
+
+// maxName bounds the names that a baseline keeps.
+const maxName = 200
+
+// short cuts a name from a log to what a baseline keeps of it.
+func short(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if r := []rune(name); len(r) > maxName {
+		return string(r[:maxName]) + "…"
+	}
+	return name
+}
+
+// edgeRow is a row of edges.sql.
+type edgeRow struct {
+	JobID schema.Key `col:"job_id"`
+	From  schema.Key `col:"from_phase"`
+	To    schema.Key `col:"to_phase"`
+}
+
+// depths gives each phase the length of the longest way to it. Rounds are bounded: a log may claim a circle.
+func depths(edges []edgeRow) map[schema.Key]int {
+	const rounds = 10_000
+	out := map[schema.Key][]schema.Key{}
+	waits := map[schema.Key]int{}
+	for _, e := range edges {
+		out[e.From] = append(out[e.From], e.To)
+		waits[e.To]++
+	}
+	depth := map[schema.Key]int{}
+	var ready []schema.Key
+	for _, e := range edges {
+		if waits[e.From] == 0 {
+			ready = append(ready, e.From)
+			waits[e.From] = -1 // once
+		}
+	}
+	for len(ready) > 0 {
+		p := ready[0]
+		ready = ready[1:]
+		for _, q := range out[p] {
+			depth[q] = min(rounds, max(depth[q], depth[p]+1))
+			if waits[q]--; waits[q] == 0 {
+				ready = append(ready, q)
+			}
+		}
+	}
+	return depth
+}

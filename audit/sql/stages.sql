@@ -1,0 +1,29 @@
+-- What is measured of each stage: one row a phase that ran, in the order in which an application submitted them. The
+-- tasks are those that succeeded the first time; a stage that only makes lost outputs again is not here, its attempts
+-- are counted with the application. excess is duration above the median of the stage: seconds of slots, whoever waited.
+SELECT p.phase_id, p.job_id, j.application_id, p.native_id, j.name AS job, p.name, p.kind, p.submit_time, p.start_time, p.finish_time,
+  s.tasks, s.median_s, s.max_s, s.slowdown_ratio, s.outliers, s.lost_s,
+  t.timed, t.slot_s, t.excess_s, t.excess_sq, t.min_s, t.p25_s, t.p75_s, t.p90_s, t.p99_s,
+  t.max_bytes / nullif(t.median_bytes, 0) AS input_skew
+FROM phases p
+  JOIN jobs j ON j.job_id = p.job_id
+  JOIN phase_stats s ON s.phase_id = p.phase_id
+  JOIN (
+    SELECT a.phase_id,
+      count(*) AS timed,
+      sum(a.duration_s) AS slot_s,
+      sum(CASE WHEN a.duration_s > m.median_s THEN a.duration_s - m.median_s ELSE 0 END) AS excess_s,
+      sum(CASE WHEN a.duration_s > m.median_s THEN (a.duration_s - m.median_s) * (a.duration_s - m.median_s) ELSE 0 END) AS excess_sq,
+      min(a.duration_s) AS min_s,
+      percentile_cont(0.25) WITHIN GROUP (ORDER BY a.duration_s) AS p25_s,
+      percentile_cont(0.75) WITHIN GROUP (ORDER BY a.duration_s) AS p75_s,
+      percentile_cont(0.9) WITHIN GROUP (ORDER BY a.duration_s) AS p90_s,
+      percentile_cont(0.99) WITHIN GROUP (ORDER BY a.duration_s) AS p99_s,
+      max(a.input_bytes) AS max_bytes,
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY a.input_bytes) AS median_bytes
+    FROM attempts a JOIN phase_stats m ON m.phase_id = a.phase_id
+    WHERE a.status = 'success' AND NOT a.recompute AND a.duration_s BETWEEN 0 AND 1e15
+    GROUP BY a.phase_id
+  ) AS t ON t.phase_id = p.phase_id
+WHERE NOT p.recompute
+ORDER BY j.application_id NULLS LAST, p.submit_time NULLS LAST, p.start_time NULLS LAST, p.phase_id NULLS LAST

@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+)
+
+// Text writes the night for a terminal.
+func Text(w io.Writer, n *Night, color bool) error {
+	out := bufio.NewWriter(w)
+	paint := func(code, s string) string {
+		if !color {
+			return s
+		}
+		return "\x1b[" + code + "m" + s + "\x1b[0m"
+	}
+	head := "32;1"
+	if n.Failing > 0 {
+		head = "31;1"
+	}
+	fmt.Fprintf(out, "%s\n", paint(head, "audit of "+n.Date+": "+n.verdict()))
+	for i := range n.Runs {
+		j := &n.Runs[i]
+		fmt.Fprintf(out, "\n%s  %s  %s\n  %s\n", paint("1", safe(j.Group)), safe(j.Run), safe(j.Start), j.about())
+		for _, list := range []struct {
+			what  string
+			names []string
+		}{{"new stage", j.NewStages}, {"stage that is gone", j.GoneStages}} {
+			for k, name := range list.names {
+				if k == 5 {
+					fmt.Fprintf(out, "  … and %s more\n", plural(len(list.names)-k, list.what))
+					break
+				}
+				fmt.Fprintf(out, "  %s: %s\n", list.what, safe(name))
+			}
+		}
+		for k := range j.Findings {
+			f := &j.Findings[k]
+			fmt.Fprintf(out, "\n  %s %s\n", paint(severityColor(f), fmt.Sprintf("%s %s", f.Severity, f.Status)), safe(f.Title()))
+			for _, e := range f.Evidence() {
+				fmt.Fprintf(out, "      %s\n", safe(e))
+			}
+			if f.Status != Fixed {
+				fmt.Fprintf(out, "      first seen %s; %s: straggler audit --explain %s\n", safe(f.First), f.ID, f.Rule)
+			}
+			if f.SQL != "" {
+				fmt.Fprintf(out, "      %s\n", f.SQL)
+			}
+		}
+	}
+	for _, d := range n.Accepted {
+		fmt.Fprintf(out, "\naccepted %s as normal from %s on: %s\n", safe(d.ID), safe(d.From), safe(d.Subject))
+	}
+	for _, e := range n.Expired {
+		fmt.Fprintf(out, "\na suppression has expired: %s\n", safe(e))
+	}
+	fmt.Fprintf(out, "\nFalse discovery rate %g. How it is judged: %s.\n", n.FDR, n.Method)
+	return out.Flush()
+}
+
+func severityColor(f *Finding) string {
+	switch {
+	case f.Status == Fixed:
+		return "32"
+	case f.Severity == Error:
+		return "31"
+	case f.Severity == Warning:
+		return "33"
+	}
+	return "2"
+}
+
+// Explain writes what a rule compares and why.
+func Explain(w io.Writer, r Rule) error {
+	least := ""
+	switch {
+	case r.MinChange > 0:
+		least = fmt.Sprintf("at least %.0f %% and %g %s more than normal", 100*r.MinChange, r.MinAbs, r.Unit)
+	case r.MinAbs > 0 && r.Unit == "share":
+		least = fmt.Sprintf("at least %.0f percentage points more than normal", 100*r.MinAbs)
+	case r.MinAbs > 0:
+		least = fmt.Sprintf("at least %g over normal", r.MinAbs)
+	default:
+		least = "any difference"
+	}
+	scope := "each application"
+	switch {
+	case r.stage:
+		scope = "each stage"
+	case r.by == perCause:
+		scope = "each application and cause"
+	case r.by == perMachine:
+		scope = "each machine"
+	}
+	_, err := fmt.Fprintf(w, "%s (%s): %s\n\n  compared for  %s\n  a finding is  %s\n  in straggler.yaml\n    rules:\n      - rule: %s\n        severity: %s\n        min_change: %g\n        min_absolute: %g\n\n%s\n",
+		r.Name, r.Severity, r.Doc, scope, least, r.Name, r.Severity, r.MinChange, r.MinAbs, r.Why)
+	return err
+}

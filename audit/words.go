@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"straggler/table"
+)
+
+// figure is a value with its unit, for people.
+func figure(x *float64, unit string) string {
+	if x == nil {
+		return "unknown"
+	}
+	switch unit {
+	case "share":
+		return fmt.Sprintf("%.1f %%", 100**x)
+	case "ratio":
+		return fmt.Sprintf("%.2f", *x)
+	case "":
+		return fmt.Sprintf("%.4g", *x)
+	}
+	if math.Abs(*x) >= 100 {
+		return fmt.Sprintf("%.0f %s", *x, unit)
+	}
+	return fmt.Sprintf("%.2f %s", *x, unit)
+}
+
+// Title says in one line what happened. It holds names of the log as they are.
+func (f *Finding) Title() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", f.Rule, f.Subject())
+	if f.Value != nil && f.Machine == "" {
+		fmt.Fprintf(&b, ": %s, normally %s", figure(f.Value, f.Unit), figure(f.Normal, f.Unit))
+		if f.Change != nil && f.Unit != "share" {
+			fmt.Fprintf(&b, " (%+.0f %%)", 100**f.Change)
+		}
+	} else if f.Detail != "" {
+		b.WriteString(": " + f.Detail)
+	}
+	return b.String()
+}
+
+// Evidence gives what the finding rests on, a sentence a line.
+func (f *Finding) Evidence() []string {
+	var out []string
+	if f.Value != nil && f.Machine == "" {
+		out = append(out, fmt.Sprintf("95 %% of runs like the %d before would lie between %s and %s", f.Runs, figure(f.Low, f.Unit), figure(f.High, f.Unit)))
+	}
+	if f.P != nil {
+		line := fmt.Sprintf("p = %.2g", *f.P)
+		if f.Q != nil {
+			line += fmt.Sprintf(", false discovery rate %.2g", *f.Q)
+		}
+		out = append(out, line)
+	}
+	if f.Likely != "" {
+		line := "likely cause: " + f.Likely
+		if f.LikelyBy != nil {
+			line += fmt.Sprintf(", %+.1f s of excess", *f.LikelyBy)
+		}
+		out = append(out, line)
+	}
+	if f.Reason != "" {
+		out = append(out, fmt.Sprintf("suppressed until %s: %s", f.Expires, f.Reason))
+	}
+	return out
+}
+
+// Place is where in a program a stage is called.
+type Place struct {
+	File string
+	Line int
+}
+
+var callSite = regexp.MustCompile(`(?:^|[\s(])at ([A-Za-z0-9_$.<>-]{1,120}\.(?:scala|java|py|kt|sql|R|r|go|clj)|<console>|<stdin>):(\d{1,7})\)?$`)
+
+// place is the call site that a stage's name ends in, as in 'collect at Main.scala:42'.
+func place(name string) (Place, bool) {
+	m := callSite.FindStringSubmatch(strings.TrimSpace(name))
+	if m == nil || strings.ContainsAny(m[1], "<>") {
+		return Place{}, false
+	}
+	var line int
+	if _, err := fmt.Sscanf(m[2], "%d", &line); err != nil || line < 1 {
+		return Place{}, false
+	}
+	return Place{m[1], line}, true
+}
+
+// safe makes a text fit for a terminal, on one line and of bounded length.
+func safe(s string) string {
+	s = table.Printable(s)
+	if r := []rune(s); len(r) > 400 {
+		return string(r[:400]) + "…"
+	}
+	return s
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// verdict is the night in one sentence.
+func (n *Night) verdict() string {
+	learning := 0
+	for _, j := range n.Runs {
+		if j.Learning {
+			learning++
+		}
+	}
+	switch {
+	case len(n.Runs) == 0:
+		return "nothing to audit: the logs hold no application"
+	case n.Failing > 0:
+		return fmt.Sprintf("%s: %d new, %d ongoing", plural(n.Failing, "finding"), n.Summary[New], n.Summary[Ongoing])
+	case learning == len(n.Runs):
+		return fmt.Sprintf("learning: there are fewer than %d runs to compare with", n.MinRuns)
+	case learning > 0:
+		return fmt.Sprintf("clean; still learning %d of %s", learning, plural(len(n.Runs), "application"))
+	}
+	return "clean"
+}
+
+// about says how a run was judged.
+func (j *Judgement) about() string {
+	if j.History == 0 {
+		return "no run to compare with yet"
+	}
+	s := fmt.Sprintf("%s of history, %s", plural(j.History, "run"), plural(j.Comparisons, "comparison"))
+	if j.Learning {
+		s += ", learning"
+	}
+	if j.Detectable != nil {
+		s += fmt.Sprintf("; in half of the stages, lost time that grows by %.0f %% would show", 100**j.Detectable)
+	}
+	return s
+}

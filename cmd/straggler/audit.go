@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"straggler/audit"
+	"straggler/ingest"
+)
+
+// errFound is the kind of the error that says that an audit found something.
+var errFound = errors.New("the audit found something")
+
+type auditOptions struct {
+	store, from, app, config, baseline, groupBy string
+	explain, reason                             string
+	accept                                      []string
+	update, failLearning, schema, github        bool
+	junit, sarif                                string
+	output                                      output
+}
+
+const auditEncodings = "text, json, md"
+
+func auditCommand(e *env) *cobra.Command {
+	var o auditOptions
+	c := &cobra.Command{
+		Use:   "audit LOG… | --store DIR, --baseline FILE",
+		Short: "Compare tonight's run with what is normal, for a CI job: exit code 1 when it got worse",
+		Long:  auditHelp,
+		Example: `  straggler audit eventlogs --baseline baseline.jsonl --update
+  straggler audit eventlogs --baseline baseline.jsonl --junit audit.xml --sarif audit.sarif
+  straggler audit --store lake --baseline baseline.jsonl -o audit.md
+  straggler audit --explain stage_lost_time`,
+		RunE: func(c *cobra.Command, args []string) error { return runAudit(c.Context(), e, o, args) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.store, "store", "", "`DIR` of a store to use and to keep; without it a temporary one")
+	fromFlag(c, &o.from)
+	f.StringVar(&o.app, "app", "", "audit the applications of this `ID` or name only")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` of what is normal; keep it under version control or in the CI's cache")
+	f.StringVar(&o.config, "config", "", "`FILE` with rules and suppressions; straggler.yaml of this directory when it is there")
+	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): runs whose names give the same first group are compared; without it those of the same name")
+	f.BoolVar(&o.update, "update", false, "add the run to the baseline")
+	f.StringArrayVar(&o.accept, "accept", nil, "record that the finding of this `ID` is normal from now on")
+	f.StringVar(&o.reason, "reason", "", "`TEXT` to record with --accept")
+	f.BoolVar(&o.failLearning, "fail-while-learning", false, "fail for findings although there are too few runs")
+	f.StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE` too")
+	f.StringVar(&o.sarif, "sarif", "", "write SARIF 2.1.0 to `FILE` too")
+	f.BoolVar(&o.github, "github", false, "write GitHub annotations to standard output, and the Markdown to the file that GITHUB_STEP_SUMMARY names")
+	f.StringVar(&o.explain, "explain", "", "say what `RULE` compares and why, and do nothing else")
+	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and do nothing else")
+	o.output.flags(c, auditEncodings)
+	return c
+}
+
+func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error {
+	switch {
+	case o.explain != "":
+		return explain(e, o.explain)
+	case o.schema:
+		return e.write(o.output, false, func(w io.Writer) error { _, err := w.Write(audit.ConfigSchema()); return err })
+	case o.baseline == "":
+		return useError("name the file of what is normal with --baseline; it need not exist yet")
+	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
+		return useError("name a log, or a store with --store")
+	}
+	as, err := o.output.choose(auditEncodings)
+	if err != nil {
+		return err
+	}
+	cfg, grouping, err := o.configuration()
+	if err != nil {
+		return err
+	}
+	base, err := audit.ReadBaseline(o.baseline)
+	if err != nil {
+		return err
+	}
+	var runs []audit.Run
+	var unread error
+	if len(logs) > 0 || o.store != "" {
+		if runs, unread, err = e.measure(ctx, o.store, o.from, o.app, logs, grouping); err != nil {
+			return err
+		}
+	}
+	night, err := audit.Judge(runs, base, cfg, audit.Options{Now: time.Now(), Tool: version, Baseline: o.baseline, Accept: o.accept, Reason: o.reason})
+	if err != nil {
+		return err
+	}
+	if err := o.tell(e, as, night, cfg); err != nil {
+		return err
+	}
+	if o.update {
+		night.Update(base, cfg)
+	}
+	if o.update || len(o.accept) > 0 {
+		if err := base.Save(o.baseline); err != nil {
+			return err
+		}
+	}
+	if unread != nil {
+		return unread
+	}
+	if night.Failing > 0 {
+		return fmt.Errorf("%w: %s", errFound, count(night.Failing, "finding"))
+	}
+	return nil
+}
+
+// measure reads the runs of logs, or of a store.
+func (e *env) measure(ctx context.Context, dir, from, app string, logs []string, g audit.Grouping) (runs []audit.Run, unread, err error) {
+	ro := reportOptions{store: dir}
+	st, err := ro.open(ctx, len(logs) > 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer st.Close()
+	if len(logs) > 0 {
+		s, err := e.ingest(ctx, st, logs, ingest.Options{From: from})
+		if err != nil {
+			return nil, nil, err
+		}
+		unread = e.unread(&s)
+	}
+	eng, err := e.analysed(ctx, st)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer eng.Close()
+	all, err := audit.Measure(ctx, eng, g)
+	for _, r := range all {
+		if app == "" || r.ID == app || r.Name == app {
+			runs = append(runs, r)
+		}
+	}
+	if err == nil && app != "" && len(runs) == 0 {
+		err = useError("no application has the ID or name %q", app)
+	}
+	return runs, unread, err
+}
+
+func (o *auditOptions) configuration() (*audit.Config, audit.Grouping, error) {
+	name := o.config
+	if _, err := os.Stat("straggler.yaml"); name == "" && err == nil {
+		name = "straggler.yaml"
+	}
+	cfg := audit.DefaultConfig()
+	if name != "" {
+		var err error
+		if cfg, err = audit.ReadConfig(name); err != nil {
+			return nil, audit.Grouping{}, err
+		}
+	}
+	if o.failLearning {
+		cfg.FailWhileLearning = true
+	}
+	pattern := o.groupBy
+	if pattern == "" {
+		pattern = string(cfg.GroupBy)
+	}
+	g, err := audit.NewGrouping(pattern)
+	return cfg, g, err
+}
+
+// tell writes the night in all ways that were asked for.
+func (o *auditOptions) tell(e *env, as string, n *audit.Night, cfg *audit.Config) error {
+	err := e.write(o.output, false, func(w io.Writer) error {
+		switch as {
+		case "json":
+			return audit.JSON(w, n)
+		case "md":
+			return audit.Markdown(w, n)
+		}
+		return audit.Text(w, n, e.color && !o.output.toFile())
+	})
+	if o.junit != "" {
+		err = errors.Join(err, writeFile(o.junit, func(w io.Writer) error { return audit.JUnit(w, n, cfg) }))
+	}
+	if o.sarif != "" {
+		err = errors.Join(err, writeFile(o.sarif, func(w io.Writer) error { return audit.SARIF(w, n) }))
+	}
+	if o.github {
+		err = errors.Join(err, audit.Annotations(e.out, n, cfg))
+	}
+	if name := os.Getenv("GITHUB_STEP_SUMMARY"); name != "" && o.github {
+		err = errors.Join(err, appendTo(name, func(w io.Writer) error { return audit.Markdown(w, n) }))
+	}
+	return err
+}
+
+func appendTo(name string, body func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return useError("GITHUB_STEP_SUMMARY: %v", err)
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(body(w), w.Flush(), f.Close())
+}
+
+func explain(e *env, name string) error {
+	if r, ok := audit.RuleNamed(name); ok {
+		return audit.Explain(e.out, r)
+	}
+	var names []string
+	for _, r := range audit.Rules() {
+		names = append(names, r.Name)
+	}
+	return useError("--explain %s: there is no such rule; there is %s", name, strings.Join(names, ", "))
+}
+
+// choose picks one of the encodings, the first for standard output, by --as or by the extension.
+func (o *output) choose(encodings string) (string, error) {
+	all := strings.Split(encodings, ", ")
+	for _, name := range all {
+		switch {
+		case o.as == name:
+			return name, nil
+		case o.as == "" && o.toFile() && strings.HasSuffix(strings.ToLower(o.file), "."+strings.Replace(name, "text", "txt", 1)):
+			return name, nil
+		}
+	}
+	switch {
+	case o.as != "":
+		return "", useError("--as %s: there is %s", o.as, encodings)
+	case o.toFile():
+		return "", useError("-o %s: the extension says no encoding; give --as %s", o.file, encodings)
+	}
+	return all[0], nil
+}

@@ -1,0 +1,45 @@
+package main
+
+// auditHelp is what straggler help audit says.
+const auditHelp = `Audit reads a night's logs, or takes what a store holds, and compares the latest run of each application with the runs
+that the baseline remembers: completion time, time lost to slow tasks, by cause too, failures, lost outputs, machines
+that became slow, whether the log is whole, and of each stage time, lost time, slowdown ratio, share of outliers and skew.
+
+A finding is larger than its rule allows AND significant: it lies above the prediction interval of the runs before
+(Student's t, with variances shrunk over the stages), and the false discovery rate over all comparisons of the night is
+held at 1 %. With fewer than five runs the audit is learning: it tells, and does not fail. Every output says how it
+judged and how small a change it could have seen.
+
+The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
+tonight's run, all of it or nothing. What a run was flagged for is no example of what is normal, so a finding stays
+(ongoing) until it is fixed or somebody accepts it: --accept ID --reason TEXT. Two baselines merge line by line; say
+'*.jsonl merge=union' in .gitattributes.
+
+Stages are the same stage when job name, stage name with its call site, kind, place in the job and order are the same.
+
+straggler.yaml changes thresholds and severities by application and stage, and suppresses findings until a day:
+
+  version: 1
+  history: 30        # runs kept
+  min_runs: 5        # fewer: learning
+  fdr: 0.01
+  rules:
+    - rule: stage_time
+      application: "nightly-*"
+      stage: "*collect at Main.scala:42*"
+      min_change: 0.5
+      severity: warning    # error and warning fail the build, note does not, off is not looked for
+  suppress:
+    - rule: bad_machine
+      reason: the new rack is being burned in
+      until: 2027-01-31
+
+--explain RULE says what a rule compares; --schema writes the JSON schema of the file for editors. The rules:
+` + auditRules + `
+Exit codes: 0 clean or learning, 1 findings of severity error or warning, 2 wrong use or configuration, 3 logs or
+baseline could not be read.`
+
+const auditRules = `
+  run_time, lost_time, cause_time, bad_machine, failed_attempts, recomputed_attempts, log_complete,
+  stage_time, stage_lost_time, stage_late, slowdown_ratio, outlier_share, input_skew
+`

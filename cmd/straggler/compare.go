@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"straggler/audit"
+	"straggler/table"
+)
+
+type compareOptions struct {
+	store, from string
+	output      output
+}
+
+const compareEncodings = "text, json, md, html"
+
+func compareCommand(e *env) *cobra.Command {
+	var o compareOptions
+	c := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Show what differs between two runs",
+		Long: `Compare lines up two runs, stage by stage. A and B are logs or stores, of which the latest application is taken, or,
+with --store, ids of applications of one store. How much runs differ anyway cannot be told from two: the audit can.`,
+		Example: `  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd
+  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd -o compare.html
+  straggler compare --store lake app-20261121033031-0011 app-20261121033311-0012 -o compare.md`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error { return runCompare(c.Context(), e, o, args) },
+	}
+	c.Flags().StringVar(&o.store, "store", "", "`DIR` of a store that A and B are applications of")
+	fromFlag(c, &o.from)
+	o.output.flags(c, compareEncodings)
+	return c
+}
+
+func runCompare(ctx context.Context, e *env, o compareOptions, args []string) error {
+	as, err := o.output.choose(compareEncodings)
+	if err != nil {
+		return err
+	}
+	var pair [2]audit.Run
+	var unread error
+	for i, arg := range args {
+		r, u, err := o.run(ctx, e, arg)
+		if err != nil {
+			return err
+		}
+		if u != nil {
+			unread = u
+		}
+		pair[i] = *r
+	}
+	p := audit.Compare(&pair[0], &pair[1], audit.DefaultConfig())
+	err = e.write(o.output, false, func(w io.Writer) error {
+		switch as {
+		case "json":
+			return audit.PairJSON(w, p)
+		case "md":
+			return audit.PairMarkdown(w, p)
+		case "html":
+			return audit.PairHTML(w, p)
+		}
+		return audit.PairText(w, p, e.width())
+	})
+	if err != nil {
+		return err
+	}
+	return unread
+}
+
+// run is the latest application of a log or of a store, or the one of an id.
+func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*audit.Run, error, error) {
+	dir, app, logs := "", "", []string{arg}
+	if o.store != "" {
+		dir, app, logs = o.store, arg, nil
+	} else if info, err := os.Stat(filepath.Join(arg, "commits")); err == nil && info.IsDir() {
+		dir, logs = arg, nil
+	}
+	runs, unread, err := e.measure(ctx, dir, o.from, app, logs, audit.Grouping{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(runs) == 0 {
+		return nil, nil, useError("%s holds no application", table.Printable(arg))
+	}
+	latest := &runs[0]
+	for i := range runs {
+		if runs[i].Start >= latest.Start {
+			latest = &runs[i]
+		}
+	}
+	return latest, unread, nil
+}
