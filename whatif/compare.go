@@ -86,6 +86,7 @@ type comparison struct {
 	w        *replay.Workload
 	o        Options
 	variants []Variant
+	seed     int64 // the first
 	blame    map[schema.Cause]map[schema.Key]float64
 	first    []int // index of each pool's first job among all jobs
 	jobs     int
@@ -93,7 +94,7 @@ type comparison struct {
 }
 
 func newComparison(w *replay.Workload, o Options) *comparison {
-	c := &comparison{w: w, o: o, variants: o.variants()}
+	c := &comparison{w: w, o: o, variants: o.variants(), seed: 1}
 	if c.o.Seeds <= 0 {
 		c.o.Seeds = 20
 	}
@@ -110,6 +111,7 @@ func newComparison(w *replay.Workload, o Options) *comparison {
 // unit is one variant under one seed.
 type unit struct {
 	variant int
+	number  int // of the seed, from 0
 	seed    int64
 	jobs    []replay.JobOutcome // of all pools, one after the other
 	drew    []bool              // by pool: it used random numbers, so that other seeds give something else
@@ -169,7 +171,7 @@ func (c *comparison) each(ctx context.Context, do func(*unit) error) error {
 			if err := do(u); err != nil {
 				return err
 			}
-			if u.seed == int64(c.o.Seeds) {
+			if u.number+1 == c.o.Seeds {
 				firsts[u.variant].unit = nil
 			}
 		case <-ctx.Done():
@@ -181,10 +183,11 @@ func (c *comparison) each(ctx context.Context, do func(*unit) error) error {
 
 // replay runs unit n.
 func (c *comparison) replay(ctx context.Context, sim *replay.Sim, n int, firsts []begun) *unit {
-	u := &unit{variant: n / c.o.Seeds, seed: int64(n%c.o.Seeds) + 1}
+	u := &unit{variant: n / c.o.Seeds, number: n % c.o.Seeds}
+	u.seed = c.seed + int64(u.number)
 	first := &firsts[u.variant]
 	var known *unit
-	if u.seed > 1 {
+	if u.number > 0 {
 		select {
 		case <-first.ready:
 			known = first.unit

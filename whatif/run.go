@@ -83,30 +83,51 @@ func (c *comparison) run(ctx context.Context, out *writer) (Summary, error) {
 	}
 	s := Summary{Jobs: c.jobs, Seeds: c.o.Seeds, Notes: c.w.Notes, Attempts: c.w.Notes.Attempts}
 	s.ReplayErrorS, s.ReplayError = c.replayError()
-	var t *tally
-	err := c.each(ctx, func(u *unit) error {
-		if u.seed == 1 {
-			t = newTally(c)
-		}
-		t.add(u.jobs)
-		if err := out.runs(u); err != nil {
+	err := c.tallied(ctx, out.runs, func(r *Result) error {
+		if err := out.savings(r, &s); err != nil {
 			return err
 		}
-		if u.seed < int64(c.o.Seeds) {
-			return nil
-		}
-		r := t.result(c.variants[u.variant])
-		if err := out.savings(&r, &s); err != nil {
-			return err
-		}
+		c.mostGained(r)
 		r.Jobs = nil
-		s.Results = append(s.Results, r)
+		s.Results = append(s.Results, *r)
 		return nil
 	})
 	if err != nil {
 		return Summary{}, err
 	}
 	return s, out.flush()
+}
+
+// tallied replays every unit, hands it to each, and hands what the units of a variant come to to done.
+func (c *comparison) tallied(ctx context.Context, each func(*unit) error, done func(*Result) error) error {
+	var t *tally
+	return c.each(ctx, func(u *unit) error {
+		if u.number == 0 {
+			t = newTally(c)
+		}
+		t.add(u.jobs)
+		if err := each(u); err != nil {
+			return err
+		}
+		if u.number+1 < c.o.Seeds {
+			return nil
+		}
+		r := t.result(c.variants[u.variant])
+		return done(&r)
+	})
+}
+
+// mostGained notes the job that gains most.
+func (c *comparison) mostGained(r *Result) {
+	most := 0.0
+	for i, p := range c.w.Pools {
+		for j := range p.Jobs() {
+			if s := r.Jobs[c.first[i]+j].Saving.Mean; s > most {
+				most = s
+				r.Best, _ = p.JobKeys(j)
+			}
+		}
+	}
 }
 
 // writer appends result rows to a transaction, a chunk at a time. A nil writer writes nothing.
@@ -127,13 +148,13 @@ func (w *writer) runs(u *unit) error {
 		return nil
 	}
 	w.runID++
-	if u.seed == 1 {
+	if u.number == 0 {
 		w.drew = u.drew
 	}
 	v := w.c.variants[u.variant]
 	parameters := v.Parameters()
 	for i, p := range w.c.w.Pools {
-		if u.seed > 1 && !w.drew[i] {
+		if u.number > 0 && !w.drew[i] {
 			continue
 		}
 		for j := range p.Jobs() {

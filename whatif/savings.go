@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"straggler/schema"
 	"straggler/whatif/replay"
 )
 
@@ -84,6 +85,7 @@ type Result struct {
 	Variant
 	All   Group
 	Small Group       // jobs of at most ten tasks, as DOLLY counts them
+	Best  schema.Key  // the job that gains most, 0 where none does
 	Jobs  []JobSaving // in the order of the pools and their jobs
 }
 

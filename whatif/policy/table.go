@@ -121,6 +121,16 @@ func (p Policy) With(option, value string) (Policy, error) {
 	return p, nil
 }
 
+// Option is the value of an option, as options are written.
+func (p Policy) Option(name string) (string, bool) {
+	for _, o := range options(p.options) {
+		if o.Name == name {
+			return o.Default, true
+		}
+	}
+	return "", false
+}
+
 // Own is a policy of the user's own making. Its function is called once a replay.
 func Own(name string, make func() replay.Policy) Policy {
 	return Policy{Spec: &Spec{Name: name, Doc: "user's own", Progress: true, make: func(any) replay.Policy { return make() }}}

@@ -513,3 +513,6 @@ func (o *Outcome) Err() error {
 	}
 	return nil
 }
+
+// Released is when a job was released in the last replay.
+func (s *Sim) Released(job int) Time { return Time(s.jobs[job].released) }

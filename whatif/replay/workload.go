@@ -184,3 +184,8 @@ func (p *Pool) version() string {
 	}
 	return p.Applications[0].FrameworkVersion.Or("")
 }
+
+// PhaseKey is the key of a phase, JobOf the number of its job, MachineName the name of a machine.
+func (p *Pool) PhaseKey(phase int32) schema.Key  { return p.phases[phase].key }
+func (p *Pool) JobOf(phase int32) int            { return int(p.phases[phase].job) }
+func (p *Pool) MachineName(machine int32) string { return p.machines[machine].name }

@@ -1,0 +1,71 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"straggler/schema"
+	"straggler/whatif/replay"
+)
+
+// Bar is an attempt in a timeline of a replayed job.
+type Bar struct {
+	Phase   schema.Key
+	Task    int
+	Machine string
+	Slot    int
+	StartS  float64 // after the job was submitted
+	EndS    float64
+	Copy    bool
+	Killed  bool
+}
+
+// Timeline shows a job as the log has it and as a variant would have it, for one seed.
+func Timeline(ctx context.Context, w *replay.Workload, v Variant, job schema.Key, seed int64) (before, after []Bar, err error) {
+	for _, p := range w.Pools {
+		for j := range p.Jobs() {
+			if key, _ := p.JobKeys(j); key != job {
+				continue
+			}
+			if before, err = bars(ctx, p, j, replay.Options{}); err != nil {
+				return nil, nil, err
+			}
+			o := replay.Options{Policy: v.New(), Seed: seed, Sigma: v.Error}
+			if f := v.Durations(nil); f != nil {
+				o.Took = f(p)
+			}
+			after, err = bars(ctx, p, j, o)
+			return before, after, err
+		}
+	}
+	return nil, nil, fmt.Errorf("whatif: no job %d", job)
+}
+
+// bars replays a pool and keeps what ran of one job.
+func bars(ctx context.Context, p *replay.Pool, job int, o replay.Options) ([]Bar, error) {
+	var spans []replay.Span
+	o.Watch = func(x replay.Span) {
+		if p.JobOf(x.Phase) == job {
+			spans = append(spans, x)
+		}
+	}
+	var s replay.Sim
+	out := s.Run(p, o)
+	if err := out.Err(); err != nil {
+		return nil, err
+	}
+	released := s.Released(job).Seconds()
+	list := make([]Bar, len(spans))
+	for n, x := range spans {
+		list[n] = Bar{
+			Phase: p.PhaseKey(x.Phase), Task: int(x.Task), Machine: p.MachineName(x.Machine), Slot: int(x.Slot),
+			StartS: x.Start.Seconds() - released, EndS: x.End.Seconds() - released, Copy: x.Number > 0, Killed: x.Killed,
+		}
+	}
+	slices.SortFunc(list, func(a, b Bar) int {
+		return cmp.Or(cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.StartS, b.StartS), cmp.Compare(a.EndS, b.EndS))
+	})
+	return list, ctx.Err()
+}
