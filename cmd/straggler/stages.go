@@ -9,6 +9,7 @@ import (
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/store"
+	"straggler/whatif"
 )
 
 // storeFlag names the store that a verb works on.
@@ -65,6 +66,10 @@ func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) er
 		}},
 		{store.Causes, "finding causes", func() error {
 			_, err := causes.Run(ctx, st, eng, causes.Options{Tool: version})
+			return err
+		}},
+		{store.Whatif, "replaying policies", func() error {
+			_, err := whatif.Run(ctx, st, eng, whatif.Options{Tool: version})
 			return err
 		}},
 	} {
