@@ -17,7 +17,7 @@ import (
 )
 
 // errFound is the kind of the error that says that an audit found something.
-var errFound = errors.New("the audit found something")
+var errFound = errors.New("the check found something")
 
 type auditOptions struct {
 	store, from, app, config, baseline, groupBy string

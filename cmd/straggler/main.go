@@ -22,7 +22,7 @@ import (
 // The exit codes.
 const (
 	exitDone        = 0
-	exitFound       = 1   // the audit found something
+	exitFound       = 1   // the check found something
 	exitUse         = 2   // wrong use
 	exitInput       = 3   // input could not be read; what could be is in the store
 	exitInternal    = 4   // internal error

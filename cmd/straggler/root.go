@@ -14,7 +14,7 @@ func newRoot(e *env) *cobra.Command {
 		Long: `straggler turns the logs of clusters into tables, finds the outlier tasks in them, says why each one was slow,
 and estimates what each known remedy would have saved.
 
-Exit codes: 0 done, 1 the audit found something, 2 wrong use, 3 input could not be read (what could be is in the store, and the summary says what
+Exit codes: 0 done, 1 a check found something, 2 wrong use, 3 input could not be read (what could be is in the store, and the summary says what
 could not), 4 internal error, 130 interrupted.`,
 		Example:       "  straggler demo",
 		SilenceErrors: true,
@@ -27,7 +27,7 @@ could not), 4 internal error, 130 interrupted.`,
 	root.SetErr(e.err)
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e),
+	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), reproduceCommand(e),
 		auditCommand(e), compareCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e))
 	each(root, func(c *cobra.Command) {
 		c.SetFlagErrorFunc(flagError)
