@@ -15,7 +15,7 @@ const (
 	OutputLost                          // Attempt that had made it, Phase that still runs and does it again, Loss
 	ExecutorRemoved                     // Machine, Reason
 	PhaseCompleted                      // Phase, Reason when it failed; attempts of it may still run
-	PhaseClosed                         // Phase: its row is final; also for phases that were planned and never submitted
+	PhaseClosed                         // Phase: its row is final; with Edges where it was planned and never submitted
 	JobEnded                            // Job
 	LossKnown                           // Loss: its row is final
 	MachineKnown                        // Machine: its row is final

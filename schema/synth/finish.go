@@ -138,7 +138,7 @@ func (s *sim) closeRun(r *run) {
 		r.row.FinishTime = s.time(r.last)
 	}
 	s.send(&Event{Kind: PhaseClosed, Phase: &r.row})
-	r.live, r.window, r.tasks, r.retry, r.nextTry, r.redo, r.failures = nil, nil, nil, nil, nil, nil, nil
+	r.live, r.window, r.tasks, r.retry, r.nextTry, r.failures = nil, nil, nil, nil, nil, nil
 }
 
 func (s *sim) endJob(j *job, status schema.RunStatus) {
@@ -180,7 +180,7 @@ func (s *sim) countFailure(r *run, task int32) {
 		}
 		if len(st.runs) == 0 {
 			row := s.phaseRow(st, 0, st.tasks)
-			s.send(&Event{Kind: PhaseClosed, Phase: &row})
+			s.send(&Event{Kind: PhaseClosed, Phase: &row, Edges: edges(st, &row)})
 		}
 	}
 	s.endJob(j, schema.RunFailed)

@@ -168,11 +168,12 @@ func (s *sim) attemptRow(a *attempt, x *executor, number int32, queued int64) sc
 	if r.stage.source() {
 		locality = s.cluster.near(r.stage.dice.of(int(a.task)), m)
 	}
+	_, lost := r.stage.lost[a.task]
 	row := schema.Attempt{
 		AttemptID: s.attemptKeys.Nth(a.serial - 1), PhaseID: r.row.PhaseID, JobID: r.row.JobID, ApplicationID: s.app.ApplicationID,
 		Task: int64(a.task), Number: number, NativeID: strconv.FormatInt(a.serial-1, 10),
 		Machine: schema.Some(m.Machine), Executor: schema.Some(x.id), QueuedTime: s.time(queued), StartTime: s.time(s.now),
-		Status: schema.Running, Speculative: schema.Some(a.marked), Recompute: r.row.Recompute || r.redo[a.task],
+		Status: schema.Running, Speculative: schema.Some(a.marked), Recompute: lost,
 		Locality: schema.Some(locality), Quality: schema.RackUnknown,
 	}
 	if !s.o.Hide.Racks {

@@ -135,10 +135,6 @@ func (st *stage) phaseOf(s *sim, serial int64) schema.Key {
 func (s *sim) lostWhileRunning(r *run, task int32, out output) {
 	r.left++
 	r.tried(task, out.number)
-	if r.redo == nil {
-		r.redo = map[int32]bool{}
-	}
-	r.redo[task] = true
 	r.retry = append(r.retry, retry{task, s.now})
 	s.wait(r)
 	x := s.execs[out.exec]

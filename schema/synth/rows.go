@@ -93,6 +93,7 @@ func (b *Batch) add(e *Event) {
 		b.Truth.Attempts = append(b.Truth.Attempts, *e.Truth)
 	case PhaseClosed:
 		t.Phases = append(t.Phases, *e.Phase)
+		t.Edges = append(t.Edges, e.Edges...)
 	case JobEnded:
 		t.Jobs = append(t.Jobs, *e.Job)
 	case MachineKnown:

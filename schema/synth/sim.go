@@ -89,9 +89,8 @@ type run struct {
 	row        schema.Phase
 	tasks      []int32 // nil = all of the stage
 	next       int
-	window     []int32 // tasks that a local slot may take out of order
-	retry      []retry // tasks to try again, before all others
-	redo       map[int32]bool
+	window     []int32         // tasks that a local slot may take out of order
+	retry      []retry         // tasks to try again, before all others
 	nextTry    map[int32]int32 // number of the next attempt, where it is not the first
 	failures   map[int32]int
 	share      []float64 // of the input on each machine
@@ -329,16 +328,22 @@ func (s *sim) submit(st *stage) {
 	r.row.SubmitTime, r.row.Status = s.time(s.now), schema.RunRunning
 	s.shares(r)
 	st.runs = append(st.runs, r)
-	s.send(&Event{Kind: PhaseSubmitted, Phase: &r.row, Edges: s.edges(r)})
+	s.send(&Event{Kind: PhaseSubmitted, Phase: &r.row, Edges: edges(st, &r.row)})
 	s.wait(r)
 }
 
-// edges joins a submission to all submissions of its parents so far: any of them may have made what it reads.
-func (s *sim) edges(r *run) []schema.Edge {
+// edges joins a phase to all submissions of its stage's parents so far: any of them may have made what it reads.
+func edges(st *stage, row *schema.Phase) []schema.Edge {
 	var out []schema.Edge
-	for _, p := range r.stage.parents {
-		for _, from := range p.runs {
-			out = append(out, schema.Edge{JobID: r.row.JobID, FromPhase: from.row.PhaseID, ToPhase: r.row.PhaseID, Pattern: schema.AllToAll, Barrier: true})
+	add := func(from schema.Key) {
+		out = append(out, schema.Edge{JobID: row.JobID, FromPhase: from, ToPhase: row.PhaseID, Pattern: schema.AllToAll, Barrier: true})
+	}
+	for _, p := range st.parents {
+		for _, r := range p.runs {
+			add(r.row.PhaseID)
+		}
+		if len(p.runs) == 0 {
+			add(p.phaseKey)
 		}
 	}
 	return out
