@@ -224,11 +224,15 @@ func (k *known) balance(slow []*Machine) Advice {
 func (k *known) drain(m *Machine) Advice {
 	a := Advice{Title: "Drain " + name(m.Machine),
 		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help."}
+	sure := badVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
 	switch {
-	case !badVerdict(m.Verdict) || !m.FactorLow.OK || m.FactorLow.V <= 1:
+	case !sure:
 		a.Title = "Look at " + name(m.Machine)
 		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
 		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
+		if badVerdict(m.Verdict) {
+			a.Reason = "the interval reaches 1×"
+		}
 	case m.FactorLow.V > 1.25 && m.Phases >= 3:
 		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
 	default:
@@ -247,7 +251,7 @@ func (k *known) drain(m *Machine) Advice {
 	if lit, ok := quoteSQL(m.Machine); ok {
 		a.SQL = "SELECT * FROM machine_health WHERE machine = " + lit + " ORDER BY window_start NULLS LAST"
 	}
-	if badVerdict(m.Verdict) && k.spark() {
+	if sure && k.spark() {
 		switch master := k.f.settings["spark.master"].V; {
 		case strings.HasPrefix(master, "yarn"):
 			a.Action += " Until then, keep it out of new executors."

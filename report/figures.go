@@ -80,7 +80,7 @@ func byteSize(v float64) string {
 	}
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	i := 0
-	for v >= 999.5 && i < len(units)-1 {
+	for v >= 1023.5 && i < len(units)-1 {
 		v /= 1024
 		i++
 	}

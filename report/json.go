@@ -3,11 +3,13 @@ package report
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
 	"strconv"
 	"time"
+	"unicode/utf16"
 
 	"straggler/schema"
 )
@@ -107,9 +109,22 @@ func (e jsonWriter) float(f float64) {
 	e.Write(b)
 }
 
+// text writes a string; what a terminal would not show, or obey, is written as \u escapes.
 func (e jsonWriter) text(s string) {
 	b, _ := json.Marshal(s) // also escapes <, > and &, and mends invalid UTF-8
-	e.Write(b)
+	if plain(s) {
+		e.Write(b)
+		return
+	}
+	for _, r := range string(b) {
+		if !invisible(r) {
+			e.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(e, "\\u%04x", u)
+		}
+	}
 }
 
 // nullOf opens a schema.Null.

@@ -280,11 +280,11 @@ func savingsTable(d *Document) table {
 		Columns: []column{{Title: "Policy", Essential: true}, {Title: "Saving", Number: true, Essential: true}, {Title: "95 % interval", Number: true, Essential: true},
 			{Title: "Share", Doc: "of the replayed completion time", Number: true}, {Title: "Slot time", Doc: "change of the slot time used", Number: true}}}
 	for _, s := range l.Rows {
-		span := interval(s.SavingLow, s.SavingHigh, seconds)
-		if span == "" {
-			span = dash
+		span := text(interval(s.SavingLow, s.SavingHigh, seconds))
+		if span.Text == "" {
+			span = cell{Text: dash, Note: "cannot tell"}
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{{Text: clean(s.Policy, 40), Sub: clean(s.Parameters, 120)}, figure(s.SavingS, seconds, "cannot tell"), text(span),
+		t.Rows = append(t.Rows, row{Cells: []cell{{Text: clean(s.Policy, 40), Sub: clean(s.Parameters, 120)}, figure(s.SavingS, seconds, "cannot tell"), span,
 			figure(s.SavingShare, percent, "cannot tell"), figure(s.SlotTimeChange, percent, "cannot tell")}})
 	}
 	return t

@@ -32,8 +32,8 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 	}
 	b := bufio.NewWriter(w)
 	t := textWriter{b, o}
-	t.line(t.bold(docTitle(d)))
-	t.line(t.dim(docSpan(d)))
+	t.paragraph(docTitle(d), true)
+	t.paragraph(docSpan(d), false)
 	t.line("")
 	t.paragraph(d.Headline.Verdict, true)
 	t.bar(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0))
@@ -120,7 +120,7 @@ func (t textWriter) tableIfAny(v table) {
 // table writes the essential columns, and the others as far as there is room.
 func (t textWriter) table(v table) {
 	t.line("")
-	t.line(t.bold(v.Caption))
+	t.paragraph(v.Caption, true)
 	if len(v.Rows) == 0 {
 		t.paragraph(v.Empty, false)
 		return
@@ -199,6 +199,11 @@ func (t textWriter) fit(columns []column, rows []row) (cols, widths []int) {
 		}
 		widths[widest]--
 		total--
+	}
+	for total > t.o.Width && len(cols) > 1 { // too narrow even so
+		last := len(cols) - 1
+		total -= widths[last] + 2
+		cols, widths = cols[:last], widths[:last]
 	}
 	return cols, widths
 }

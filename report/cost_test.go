@@ -1,0 +1,203 @@
+package report
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// A chain loses what its phases lose; phases side by side lose until the next longest path decides.
+func TestJobLoss(t *testing.T) {
+	tests := []struct {
+		name     string
+		nodes    []phaseNode
+		edges    [][2]int
+		lost     float64
+		critical []int
+	}{
+		{"no phases", nil, nil, 0, nil},
+		{"one", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}}, nil, 4, []int{0}},
+		{"chain with a gap", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 3}}, [][2]int{{0, 1}}, 7, []int{0, 1}},
+		{"unrelated phases start when they did", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 3}}, nil, 3, []int{1}},
+		{"the shorter branch decides", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 6}, {phase: 2, start: 0, finish: 8, lost: 0},
+			{phase: 3, start: 10, finish: 15, lost: 1}}, [][2]int{{0, 2}, {1, 2}}, 3, []int{0, 2}},
+		{"a branch that nobody waits for", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 0}, {phase: 2, start: 0, finish: 8, lost: 7}}, nil, 0, []int{0}},
+		{"overlap, as reducers that start early", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 6, finish: 15, lost: 0}}, [][2]int{{0, 1}}, 4, []int{0, 1}},
+		{"a re-submission without edges waits", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, attempt: 1, start: 10, finish: 15, lost: 5}}, nil, 9, []int{0, 1}},
+		{"edges back in time mean nothing", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 0}}, [][2]int{{1, 0}, {0, 1}}, 4, []int{0, 1}},
+		{"lost more than it took", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 40}}, nil, 10, []int{0}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			l := jobLoss(tc.nodes, tc.edges)
+			if math.Abs(l.lostS-tc.lost) > 1e-9 {
+				t.Errorf("lost %v, want %v", l.lostS, tc.lost)
+			}
+			for i, c := range l.critical {
+				if c != slices.Contains(tc.critical, i) {
+					t.Errorf("phase %d critical: %v", i, c)
+				}
+			}
+		})
+	}
+}
+
+// For any job: phases share exactly what it lost, which is at most what its critical path lost; a phase that loses more
+// never makes the job lose less; the order of the rows means nothing; twice the times are twice the loss.
+func TestJobLossLaws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		nodes, edges := randomJob(rng)
+		l := jobLoss(nodes, edges)
+		sum, path := 0.0, 0.0
+		for i := range nodes {
+			sum += l.costs[i]
+			if l.critical[i] {
+				path += nodes[i].lost
+			}
+		}
+		if math.Abs(sum-l.lostS) > 1e-9 {
+			t.Fatalf("phases share %v of %v", sum, l.lostS)
+		}
+		if l.lostS < 0 || l.lostS > path+1e-9 {
+			t.Fatalf("lost %v, and the critical path %v", l.lostS, path)
+		}
+		more := slices.Clone(nodes)
+		more[rng.IntN(len(more))].lost += 1
+		if m := jobLoss(more, edges); m.lostS < l.lostS-1e-9 {
+			t.Fatalf("a phase that loses more makes the job lose less: %v, then %v", l.lostS, m.lostS)
+		}
+		twice := slices.Clone(nodes)
+		for i := range twice {
+			twice[i].start, twice[i].finish, twice[i].lost = 2*twice[i].start, 2*twice[i].finish, 2*twice[i].lost
+		}
+		if m := jobLoss(twice, edges); math.Abs(m.lostS-2*l.lostS) > 1e-9 {
+			t.Fatalf("twice the times: %v, then %v", l.lostS, m.lostS)
+		}
+		perm := rng.Perm(len(nodes))
+		shuffled := make([]phaseNode, len(nodes))
+		for i, p := range perm {
+			shuffled[p] = nodes[i]
+		}
+		moved := make([][2]int, len(edges))
+		for i, e := range edges {
+			moved[i] = [2]int{perm[e[0]], perm[e[1]]}
+		}
+		if m := jobLoss(shuffled, moved); math.Abs(m.lostS-l.lostS) > 1e-9 {
+			t.Fatalf("in another order: %v, then %v", l.lostS, m.lostS)
+		}
+	}
+}
+
+func randomJob(rng *rand.Rand) ([]phaseNode, [][2]int) {
+	n := 1 + rng.IntN(8)
+	nodes := make([]phaseNode, n)
+	var edges [][2]int
+	for i := range nodes {
+		start := 0.0
+		for j := range i {
+			if rng.IntN(3) == 0 {
+				edges = append(edges, [2]int{j, i})
+				start = max(start, nodes[j].finish)
+			}
+		}
+		start += rng.Float64()
+		d := 1 + 9*rng.Float64()
+		nodes[i] = phaseNode{phase: schema.Key(i + 1), start: start, finish: start + d, lost: d * rng.Float64() * 0.9}
+	}
+	return nodes, edges
+}
+
+// The shares of shares.sql are the Shapley value of the game in which a set of tasks wins what the phase would win had
+// just they taken at most the median: the mean, over all orders of the tasks, of what each adds.
+func TestSharesAreShapleyValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	m := newMade()
+	job := m.job(0, 100)
+	var durations [][]float64
+	for range 12 {
+		d := make([]float64, 3+rng.IntN(4))
+		for i := range d {
+			d[i] = math.Round(1000*(1+4*rng.Float64()*rng.Float64())) / 1000
+		}
+		durations = append(durations, d)
+		m.phase(job, 0, d...)
+	}
+	for i := range m.Attempts { // tasks of one phase start apart
+		a := &m.Attempts[i]
+		shift := math.Round(2000*rng.Float64()) / 1000
+		a.StartTime.V, a.FinishTime.V = a.StartTime.V.Add(shift), a.FinishTime.V.Add(shift)
+	}
+	eng := stored(t, &m.Trace)
+	check(t, eng.Materialize(context.Background(), "report_apps", "SELECT application_id FROM applications"))
+	sql, err := queries.ReadFile("sql/shares.sql")
+	check(t, err)
+	got := map[schema.Key]float64{}
+	for r, err := range store.Read[shareRow](context.Background(), eng, string(sql)) {
+		check(t, err)
+		got[r.AttemptID] = r.ShareS
+	}
+	at := 0
+	for _, d := range durations {
+		tasks := m.Attempts[at : at+len(d)]
+		at += len(d)
+		for i, want := range shapley(tasks) {
+			if math.Abs(got[tasks[i].AttemptID]-want) > 2e-6 {
+				t.Errorf("phase %d task %d: share %v, Shapley value %v", tasks[i].PhaseID, i, got[tasks[i].AttemptID], want)
+			}
+		}
+	}
+	if len(got) == 0 {
+		t.Error("no task has a share")
+	}
+}
+
+// shapley tries all orders.
+func shapley(tasks []schema.Attempt) []float64 {
+	var d []float64
+	for _, a := range tasks {
+		d = append(d, a.DurationS.V)
+	}
+	slices.Sort(d)
+	median := (d[(len(d)-1)/2] + d[len(d)/2]) / 2
+	end := func(fixed int) float64 {
+		last := math.Inf(-1)
+		for i, a := range tasks {
+			took := a.DurationS.V
+			if fixed&(1<<i) != 0 {
+				took = min(took, median)
+			}
+			last = max(last, a.StartTime.V.Sub(origin)+took)
+		}
+		return last
+	}
+	sum := make([]float64, len(tasks))
+	orders := 0
+	var visit func(fixed int, order []int)
+	visit = func(fixed int, order []int) {
+		if len(order) == len(tasks) {
+			orders++
+			fixed = 0
+			for _, i := range order {
+				sum[i] += end(fixed) - end(fixed|1<<i)
+				fixed |= 1 << i
+			}
+			return
+		}
+		for i := range tasks {
+			if fixed&(1<<i) == 0 {
+				visit(fixed|1<<i, append(order, i))
+			}
+		}
+	}
+	visit(0, nil)
+	for i := range sum {
+		sum[i] /= float64(orders)
+	}
+	return sum
+}

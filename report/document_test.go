@@ -1,0 +1,243 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// What the document says adds up, to itself and to the tables, on logs of real clusters with every kind of fault.
+func TestDocumentAddsUp(t *testing.T) {
+	for _, name := range []string{"mixed", "skew", "recompute", "network-up", "clean", "driver-crash", "failures"} {
+		t.Run(name, func(t *testing.T) {
+			eng := labelled(t, name)
+			d := built(t, eng)
+			near(t, "parts of all lost time", sumParts(d.Cost.Loss.Parts), d.Cost.Loss.LostS.V)
+			lost, excess, completion := 0.0, 0.0, 0.0
+			for _, j := range d.Cost.Jobs.Rows {
+				near(t, "parts of job "+j.NativeID, sumParts(j.Loss.Parts), j.Loss.LostS.V)
+				lost, excess, completion = lost+j.Loss.LostS.V, excess+j.Loss.ExcessS, completion+j.Loss.CompletionS.V
+				if j.Loss.LostS.V > j.Loss.CompletionS.V && j.Loss.CompletionS.OK {
+					t.Errorf("job %s lost %v of %v", j.NativeID, j.Loss.LostS.V, j.Loss.CompletionS.V)
+				}
+			}
+			near(t, "lost time of the jobs", lost, d.Cost.Loss.LostS.V)
+			near(t, "excess of the jobs", excess, d.Cost.Loss.ExcessS)
+			near(t, "completion of the jobs", completion, d.Cost.Loss.CompletionS.V)
+			apps := 0.0
+			for _, a := range d.Trust.Applications.Rows {
+				apps += a.Loss.LostS.V
+			}
+			near(t, "lost time of the applications", apps, d.Cost.Loss.LostS.V)
+			causesAddUp(t, eng, d)
+			outliersAddUp(t, d)
+		})
+	}
+}
+
+func causesAddUp(t *testing.T, eng store.Engine, d *Document) {
+	t.Helper()
+	byCause := map[schema.Cause]float64{}
+	for r, err := range store.Read[struct {
+		Cause schema.Cause `col:"cause"`
+		S     float64      `col:"s"`
+	}](context.Background(), eng, "SELECT cause, sum(seconds) AS s FROM attributions GROUP BY cause") {
+		check(t, err)
+		byCause[r.Cause] = r.S
+	}
+	for _, c := range d.Cost.Causes {
+		near(t, "excess of "+string(c.Cause), c.SumS, byCause[c.Cause])
+		delete(byCause, c.Cause)
+	}
+	for c, s := range byCause {
+		if s != 0 {
+			t.Errorf("%s has %v s of excess and is not in the report", c, s)
+		}
+	}
+}
+
+func outliersAddUp(t *testing.T, d *Document) {
+	t.Helper()
+	last := math.Inf(1)
+	costs := map[schema.Key]float64{}
+	for _, o := range d.Outliers.Rows {
+		if o.CostS.V > last {
+			t.Errorf("outlier %s costs %v s and stands below one that costs %v s", o.NativeID, o.CostS.V, last)
+		}
+		last = o.CostS.V
+		if o.AloneS.V > o.CostS.V+1e-6 {
+			t.Errorf("outlier %s alone costs %v s, more than its share of %v s", o.NativeID, o.AloneS.V, o.CostS.V)
+		}
+		costs[o.PhaseID] += o.CostS.V
+		sum := 0.0
+		for _, c := range o.Causes {
+			sum += c.Seconds
+		}
+		if len(o.Causes) > 0 && o.ExcessS.OK && math.Abs(sum-o.ExcessS.V) > 1e-6*math.Max(1, math.Abs(sum)) {
+			t.Errorf("outlier %s: causes sum to %v of %v s", o.NativeID, sum, o.ExcessS.V)
+		}
+		if o.Words == "" || o.SQL == "" {
+			t.Errorf("outlier %s has no evidence or no query", o.NativeID)
+		}
+	}
+	for _, p := range d.Phases.Rows {
+		if costs[p.PhaseID] > p.CostS.V+1e-6 {
+			t.Errorf("phase %s cost %v s and its outliers %v s", p.NativeID, p.CostS.V, costs[p.PhaseID])
+		}
+		if len(p.Parts) > 0 {
+			near(t, "parts of phase "+p.NativeID, sumParts(p.Parts), p.CostS.V)
+		}
+	}
+}
+
+func sumParts(parts []LostPart) float64 {
+	s := 0.0
+	for _, p := range parts {
+		s += p.LostS
+	}
+	return s
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-5*math.Max(1, math.Abs(want)) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// Every query of the report runs on the store that it is about.
+func TestQueriesRun(t *testing.T) {
+	eng := labelled(t, "mixed", "recompute")
+	d := built(t, eng)
+	sqls := []string{d.Trust.Applications.SQL, d.Trust.Ingests.SQL, d.Trust.Caveats.SQL, d.Trust.Rejects.SQL, d.Cost.Jobs.SQL, d.Cost.Whatif.SQL,
+		d.Phases.SQL, d.Outliers.SQL, d.Machines.List.SQL}
+	for _, o := range d.Outliers.Rows {
+		sqls = append(sqls, o.SQL)
+	}
+	for _, l := range d.Timelines {
+		sqls = append(sqls, l.SQL)
+	}
+	for _, a := range d.Advice {
+		if a.SQL != "" {
+			sqls = append(sqls, a.SQL)
+		}
+	}
+	for _, sql := range sqls {
+		rows, err := eng.Query(context.Background(), sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		for rows.Next() {
+		}
+		if rows.Err() != nil {
+			t.Errorf("%s: %v", sql, rows.Err())
+		}
+		rows.Close()
+	}
+}
+
+// The same store gives the same bytes, however many threads read it.
+func TestSameBytes(t *testing.T) {
+	eng := labelled(t, "mixed")
+	render := func() string {
+		var b strings.Builder
+		d := built(t, eng)
+		check(t, HTML(&b, d))
+		check(t, JSON(&b, d))
+		check(t, Markdown(&b, d))
+		check(t, Text(&b, d, TextOptions{}))
+		check(t, Perfetto(context.Background(), &b, eng, Options{}))
+		return b.String()
+	}
+	first := render()
+	for range 3 {
+		if render() != first {
+			t.Fatal("two reports on one store differ")
+		}
+	}
+}
+
+// One application of a store can be reported on; an unknown one is an error that says how to find the known ones.
+func TestOneApplication(t *testing.T) {
+	eng := labelled(t, "mixed", "skew")
+	all := built(t, eng)
+	if all.Trust.Counts.Applications != 2 {
+		t.Fatalf("%d applications", all.Trust.Counts.Applications)
+	}
+	one, err := Build(context.Background(), eng, Options{App: "skew"})
+	check(t, err)
+	if one.Trust.Counts.Applications != 1 || one.Trust.Applications.Rows[0].Name.V != "skew" {
+		t.Errorf("asked for skew, got %+v", one.Trust.Applications.Rows)
+	}
+	for _, o := range one.Outliers.Rows {
+		if o.ApplicationID != one.Trust.Applications.Rows[0].ApplicationID {
+			t.Errorf("outlier %s is of another application", o.NativeID)
+		}
+	}
+	if one.Cost.Loss.LostS.V >= all.Cost.Loss.LostS.V {
+		t.Errorf("one application lost %v, both %v", one.Cost.Loss.LostS.V, all.Cost.Loss.LostS.V)
+	}
+	if _, err := Build(context.Background(), eng, Options{App: "x' OR 1=1 --"}); !errors.Is(err, ErrNoApplication) {
+		t.Errorf("unknown application: %v", err)
+	}
+}
+
+// The report on logs with a known fault says what was done to them. (truth.json of each scenario names the fault.)
+func TestAdviceNamesTheFault(t *testing.T) {
+	for name, rule := range map[string]string{"bad-machine": "drain_machine", "skew": "split_partition", "transient": "speculate", "recompute": "keep_outputs",
+		"network-up": "fix_network", "gc": "give_memory", "clean": "nothing"} {
+		t.Run(name, func(t *testing.T) {
+			d := built(t, labelled(t, name))
+			if d.Advice[0].Rule != rule {
+				t.Errorf("the first advice is %s (%s), want %s", d.Advice[0].Rule, d.Advice[0].Title, rule)
+			}
+		})
+	}
+}
+
+// A store with nothing in it, a phase of one task, tasks all alike, tasks of no duration: a report that says so.
+func TestLittleData(t *testing.T) {
+	single := newMade()
+	single.phase(single.job(0, 5), 0, 5)
+	equal := newMade()
+	equal.phase(equal.job(0, 5), 0, 5, 5, 5, 5, 5)
+	zero := newMade()
+	zero.phase(zero.job(0, 0), 0, 0, 0, 0, 0)
+	nothing := newMade()
+	unknown := newMade()
+	p := unknown.phase(unknown.job(0, 5), 0, 5, 5, 50)
+	for i := range unknown.Attempts {
+		a := &unknown.Attempts[i]
+		a.Machine, a.StartTime, a.FinishTime, a.DurationS, a.InputBytes = schema.Null[string]{}, schema.Null[schema.Time]{}, schema.Null[schema.Time]{}, schema.Null[float64]{}, schema.Null[int64]{}
+	}
+	unknown.Phases[p-1].StartTime, unknown.Phases[p-1].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
+	unknown.Jobs[0].SubmitTime, unknown.Jobs[0].StartTime, unknown.Jobs[0].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
+	for name, tc := range map[string]struct {
+		m    *made
+		says string
+	}{
+		"nothing": {nothing, "No task attempt was read"}, "one task": {single, "No phase has enough tasks"}, "all alike": {equal, "No stragglers"},
+		"no duration": {zero, "No phase has enough tasks"}, "no times": {unknown, "No phase has enough tasks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := built(t, stored(t, &tc.m.Trace))
+			if !strings.Contains(d.Headline.Verdict, tc.says) {
+				t.Errorf("verdict %q, want %q", d.Headline.Verdict, tc.says)
+			}
+			if len(d.Advice) == 0 {
+				t.Error("no advice, not even to do nothing")
+			}
+			html := rendered(t, d)
+			wellFormed(t, html)
+			if body := withoutCode(html); strings.Contains(body, "NaN") || strings.Contains(body, "Inf") {
+				t.Error("a number that is none reached the page")
+			}
+		})
+	}
+}

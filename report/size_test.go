@@ -1,0 +1,120 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// manyAttempts is a store of one application with 20 000 phases and a million attempts on 2000 machines, every
+// hundredth of them slow, every name as long as a name can be.
+func manyAttempts(t testing.TB, phases, tasks int) store.Engine {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	check(t, err)
+	t.Cleanup(func() { st.Close() })
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log})
+	check(t, err)
+	check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	rng := rand.New(rand.NewPCG(7, 8))
+	long := func(s string) string { return s + "<&\"'>日本" + fmt.Sprintf("%0300d", 7) }
+	m := newMade()
+	m.Applications[0].Name = schema.Some(long("app"))
+	put(t, tx, m.Applications)
+	attempt := schema.Key(0)
+	for p := range phases {
+		key, start := schema.Key(p+1), float64(p)*3
+		job := schema.Job{JobID: schema.Key(p/4 + 1), ApplicationID: 1, NativeID: fmt.Sprint(p / 4), Name: schema.Some(long("job")), Status: schema.RunSucceeded,
+			SubmitTime: schema.Some(origin.Add(start)), FinishTime: schema.Some(origin.Add(start + 20))}
+		if p%4 == 0 {
+			put(t, tx, []schema.Job{job})
+		}
+		put(t, tx, []schema.Phase{{PhaseID: key, JobID: job.JobID, NativeID: fmt.Sprint(p), Name: schema.Some(long("phase")), Kind: "map", Status: schema.RunSucceeded,
+			StartTime: schema.Some(origin.Add(start)), FinishTime: schema.Some(origin.Add(start + 15))}})
+		rows := make([]schema.Attempt, tasks)
+		for i := range rows {
+			attempt++
+			took := 1 + rng.Float64()/4
+			if rng.IntN(100) == 0 {
+				took *= 10
+			}
+			machine := rng.IntN(2000)
+			if machine == 7 {
+				took *= 3
+			}
+			rows[i] = schema.Attempt{AttemptID: attempt, PhaseID: key, JobID: job.JobID, ApplicationID: 1, Task: int64(i), NativeID: fmt.Sprint(attempt),
+				Machine: schema.Some(long(fmt.Sprintf("m%d", machine))), StartTime: schema.Some(origin.Add(start)), FinishTime: schema.Some(origin.Add(start + took)),
+				DurationS: schema.Some(took), Status: schema.Success, InputBytes: schema.Some(int64(1 << 20))}
+		}
+		put(t, tx, rows)
+	}
+	_, err = tx.Commit(ctx)
+	check(t, err)
+	return analysed(t, st)
+}
+
+// A page stays under 3 MB whatever the input.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million attempts")
+	}
+	eng := manyAttempts(t, 20_000, 50)
+	d := built(t, eng)
+	if d.Trust.Counts.Attempts != 1_000_000 || d.Trust.Counts.Phases != 20_000 {
+		t.Fatalf("%d attempts in %d phases", d.Trust.Counts.Attempts, d.Trust.Counts.Phases)
+	}
+	var page bytes.Buffer
+	check(t, HTML(&page, d))
+	if page.Len() >= 3_000_000 {
+		t.Errorf("the page has %d bytes", page.Len())
+	}
+	t.Logf("a page of %d bytes", page.Len())
+	wellFormed(t, page.String())
+	for what, more := range map[string]int64{"jobs": d.Cost.Jobs.More(), "phases": d.Phases.More(), "outliers": d.Outliers.More(), "machines": d.Machines.List.More()} {
+		if more <= 0 {
+			t.Errorf("%d more %s", more, what)
+		}
+	}
+}
+
+// A single phase of many tasks is as bounded, and its picture is of bars.
+func TestSizeOfOnePhase(t *testing.T) {
+	d := built(t, manyAttempts(t, 1, 100_000))
+	var page bytes.Buffer
+	check(t, HTML(&page, d))
+	if page.Len() >= 3_000_000 {
+		t.Errorf("the page has %d bytes", page.Len())
+	}
+	s := d.Phases.Rows[0].Spread
+	total := int64(0)
+	for _, n := range s.Bins {
+		total += n
+	}
+	if total != 100_000 || s.N != 100_000 {
+		t.Errorf("%d tasks in bars, %d in all", total, s.N)
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	eng := manyAttempts(b, 2000, 50)
+	b.ReportAllocs()
+	for b.Loop() {
+		built(b, eng)
+	}
+}
+
+func BenchmarkHTML(b *testing.B) {
+	d := built(b, labelled(b, "mixed"))
+	b.ReportAllocs()
+	for b.Loop() {
+		var page bytes.Buffer
+		check(b, HTML(&page, d))
+		b.SetBytes(int64(page.Len()))
+	}
+}
