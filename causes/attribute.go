@@ -13,6 +13,7 @@ const (
 	ofBytes term = iota // the predictors, in their order
 	ofRecords
 	ofWritten
+	ofCPU
 	ofRemote
 	ofSpill
 	ofAway
@@ -31,7 +32,7 @@ const (
 
 // causeOf says which cause a term counts for. ofItself is unexplained where too little is known to call it transient.
 var causeOf = [terms]schema.Cause{
-	ofBytes: schema.DataSkew, ofRecords: schema.DataSkew, ofWritten: schema.DataSkew, ofWaitForMore: schema.DataSkew,
+	ofBytes: schema.DataSkew, ofRecords: schema.DataSkew, ofWritten: schema.DataSkew, ofCPU: schema.DataSkew, ofWaitForMore: schema.DataSkew,
 	ofRemote: schema.Network, ofWait: schema.Network, ofLink: schema.Network, ofSpill: schema.Spill, ofAway: schema.LocalityMiss,
 	ofFirst: schema.UnexplainedCause, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
 	ofMachine: schema.BadMachine, ofItself: schema.Transient, ofRedo: schema.Recompute,
@@ -96,7 +97,7 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 				row.Share = schema.Some(lines[r].seconds / s.excess)
 			}
 			if r == 0 {
-				row.Confidence = schema.Some(sure)
+				row.Confidence = sure
 			}
 			e := a.evidence(&s, &lines[r])
 			a.text = e.append(a.text[:0])
@@ -143,7 +144,7 @@ func (a *Attributor) prepare(p *Phase) {
 		b.survey()
 	}
 	if len(b.rows) > 0 {
-		b.solve(a.prior.factor, m.work(p.Signature, own), m.scatter(p.Signature, own))
+		b.solve(a.prior.factor, m.priors(p.Signature, own))
 	}
 	a.usual = a.usualMachine()
 	a.measured()
@@ -394,7 +395,7 @@ func (a *Attributor) blind() string {
 	switch {
 	case f.n < 3:
 		return "too few tasks to compare with"
-	case f.fate[byBytes] == absent && f.fate[byRecords] == absent && f.fate[byWritten] == absent:
+	case f.fate[byBytes] == absent && f.fate[byRecords] == absent && f.fate[byWritten] == absent && f.fate[byCPU] == absent:
 		return "the log does not say how much work a task had"
 	}
 	return ""

@@ -17,7 +17,7 @@ func sums(t *testing.T, phases []*Phase, rows []schema.Attribution) {
 		if l := last[r.AttemptID]; r.Rank != l.Rank+1 || r.Rank > 1 && r.Seconds > l.Seconds {
 			t.Errorf("attempt %d: rank %d with %g s after rank %d with %g s", r.AttemptID, r.Rank, r.Seconds, l.Rank, l.Seconds)
 		}
-		if r.Confidence.OK != (r.Rank == 1) || r.Confidence.OK && !(r.Confidence.V > 0 && r.Confidence.V < 1) {
+		if r.Confidence.OK && (r.Rank != 1 || r.Cause == schema.UnexplainedCause || !(r.Confidence.V > 0 && r.Confidence.V < 1)) {
 			t.Errorf("attempt %d rank %d: confidence %v", r.AttemptID, r.Rank, r.Confidence)
 		}
 		last[r.AttemptID] = r
@@ -255,7 +255,7 @@ func TestStrangePhases(t *testing.T) {
 		p := &Phase{ID: 1}
 		for i, x := range d {
 			p.Tasks = append(p.Tasks, Task{Attempt: schema.Key(i + 1), Phase: 1, Index: int64(i), Machine: int64(i%3) - 1, Duration: x, Succeeded: true,
-				Excess: nan, Bytes: nan, Remote: nan, Records: nan, Written: nan, Spill: nan, Away: nan, Wait: nan, GC: nan, Delay: nan, Convert: nan})
+				Excess: nan, Bytes: nan, Remote: nan, Records: nan, Written: nan, Spill: nan, CPU: nan, Away: nan, Wait: nan, GC: nan, Delay: nan, Convert: nan})
 		}
 		detectIn(p)
 		return p

@@ -18,6 +18,7 @@ type Model struct {
 type stage struct {
 	precision, elastic float64 // of the elasticity of its work: Σ 1/var, Σ estimate/var
 	n, scatter         float64 // tasks, and Σ tasks·ln(sigma)
+	spillW, spill      float64 // of the seconds a spilled byte: Σ 1/var, Σ estimate/var
 }
 
 // maxStages bounds the memory for names; stages beyond it are judged on their own.
@@ -77,7 +78,25 @@ func (b *bench) asStage() stage {
 	if e, precision, ok := b.elasticity(); ok {
 		s.precision, s.elastic = precision, e*precision
 	}
+	if c, v, ok := b.spilling(); ok {
+		s.spillW, s.spill = 1/v, c/v
+	}
 	return s
+}
+
+// spilling is what a spilled byte took in this phase, with the variance that errors, attempts slow by themselves and
+// different disks give it.
+func (b *bench) spilling() (seconds, variance float64, ok bool) {
+	f := &b.fit
+	if f.fate[bySpill] != used {
+		return 0, 0, false
+	}
+	var xx float64
+	for _, i := range b.rows {
+		xx += sq(b.x[bySpill][i] - f.mid[bySpill])
+	}
+	c := f.coef[bySpill]
+	return c, sq(f.se[bySpill]) + ownPrior.slabShare*ownPrior.slab*sq(f.base)/xx + sq(c/2), true
 }
 
 // add takes what a phase said. The order of the calls decides the last bits of the sums.
@@ -146,6 +165,8 @@ func (s *stage) add(t stage, sign float64) {
 	s.elastic += sign * t.elastic
 	s.n += sign * t.n
 	s.scatter += sign * t.scatter
+	s.spillW += sign * t.spillW
+	s.spill += sign * t.spill
 }
 
 // alone fits a phase by itself, without what is known of machines and of other executions. It is what the Learner
@@ -161,13 +182,13 @@ func (b *bench) alone(p *Phase) bool {
 }
 
 func (b *bench) solveAlone() {
-	b.solve(nil, prior{elasticity, 1 / (elasticitySD * elasticitySD)}, prior{sigmaGuess, sigmaPrior})
+	b.solve(nil, priors{work: prior{elasticity, 1 / (elasticitySD * elasticitySD)}, sigma: prior{sigmaGuess, sigmaPrior}})
 }
 
 // elasticity is the fitted one of the phase's work, with its precision; ok where work varies.
 func (b *bench) elasticity() (e, precision float64, ok bool) {
 	f := &b.fit
-	for p := byBytes; p <= byWritten; p++ {
+	for p := byBytes; p <= byCPU; p++ {
 		if f.fate[p] == used && f.mid[p] > 0 {
 			s := f.mid[p] / f.base
 			return f.coef[p] * s, 1 / max(1e-6, f.se[p]*s*f.se[p]*s), true
@@ -189,6 +210,22 @@ func (m *Model) work(signature uint64, own stage) prior {
 	p0 := 1 / (elasticitySD * elasticitySD)
 	mean := (s.elastic + p0*elasticity) / (s.precision + p0)
 	return prior{mean, 1 / (1/(s.precision+p0) + between*between)}
+}
+
+// priors are what the other phases say about one whose own part is given.
+func (m *Model) priors(signature uint64, own stage) priors {
+	return priors{work: m.work(signature, own), spill: m.spilling(own), sigma: m.scatter(signature, own)}
+}
+
+// spilling is the prior of the seconds a spilled byte, from all other phases; phases differ by half of it.
+func (m *Model) spilling(own stage) prior {
+	s := m.all
+	s.add(own, -1)
+	if own.spillW > 0 && s.spillW < 1e-6*own.spillW || !(s.spillW > 0) || !(s.spill > 0) {
+		return prior{}
+	}
+	mean := s.spill / s.spillW
+	return prior{mean, 1 / (1/s.spillW + sq(mean/2))}
 }
 
 // scatter is the prior of a phase's sigma: that of its stage, else of all phases.

@@ -48,7 +48,7 @@ func (c *cluster) phase(n int, body float64, work func(i int) float64, spoil fun
 		}
 		t := Task{Attempt: c.next + schema.Key(i), Phase: p.ID, Index: int64(i), Machine: int64(slot % c.machines),
 			Start: schema.Some(free[slot]), Succeeded: true, Excess: nan, Bytes: math.Round(w * 64e6), Records: math.Round(w * 1e6),
-			Remote: 0, Written: 1e6, Away: 0, Delay: 0.01, Convert: 0.005}
+			Remote: 0, Written: 1e6, CPU: nan, Away: 0, Delay: 0.01, Convert: 0.005}
 		b := body * (0.1 + 0.9*w) * c.speed[t.Machine] * math.Exp(c.noise*c.rng.NormFloat64())
 		if spoil != nil {
 			spoil(&t, &b)

@@ -25,6 +25,7 @@ type Task struct {
 	Records float64 `col:"input_records"`
 	Written float64 `col:"written_bytes"` // output and shuffle output together: a stand-in for work where no input is logged
 	Spill   float64 `col:"spill_bytes"`
+	CPU     float64 `col:"cpu_s"`
 	Away    float64 `col:"away"` // 1 when it ran away from its data, 0 when near
 	Wait    float64 `col:"fetch_wait_s"`
 	GC      float64 `col:"gc_s"`
@@ -51,7 +52,7 @@ func TaskOf(a *schema.Attempt, machine func(string) int64) Task {
 		Duration: a.DurationS.Or(nan), Succeeded: a.Status == schema.Success,
 		Cut: a.Status == schema.Killed || a.Status == schema.Running, Excess: nan,
 		Bytes: count(a.InputBytes), Remote: count(a.RemoteBytes), Records: count(a.InputRecords),
-		Written: sum(count(a.OutputBytes), count(a.ShuffleWriteBytes)), Spill: count(a.SpillBytes), Away: nan,
+		Written: sum(count(a.OutputBytes), count(a.ShuffleWriteBytes)), Spill: count(a.SpillBytes), CPU: a.CPUS.Or(nan), Away: nan,
 		Wait: a.FetchWaitS.Or(nan), GC: a.GCS.Or(nan), Delay: a.SchedulerDelayS.Or(nan),
 		Convert: sum(a.DeserializeS.Or(nan), a.ResultS.Or(nan)),
 	}

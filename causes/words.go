@@ -71,7 +71,7 @@ func (w *words) rate(coef, se float64, unit string) *words {
 // columns names the terms as columns of attempts, with units.
 var columns = [terms]struct{ name, unit string }{
 	ofBytes: {"input_bytes", "bytes"}, ofRecords: {"input_records", "records"}, ofWritten: {"output_bytes + shuffle_write_bytes", "bytes"},
-	ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = away from its data"},
+	ofCPU: {"cpu_s", "s"}, ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = away from its data"},
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofItself: {"residual", "factor"},
@@ -137,6 +137,11 @@ func (a *Attributor) sayWork(w *words, e *Evidence, s *split, k term) {
 	if k == ofRemote {
 		w.say("read ").amount(e.Value-e.Median, e.Unit).say(" more from other machines than usual for its input; here that takes ")
 		w.rate(e.Coefficient, e.StdErr, e.Unit)
+		return
+	}
+	if k == ofCPU {
+		w.say("used ").seconds(e.Value).say(" of processor time, over its machine's usual, where the median task used ").seconds(e.Median)
+		w.say("; the log has no bytes to measure work by")
 		return
 	}
 	verb := "read "

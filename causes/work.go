@@ -9,6 +9,7 @@ const (
 	byBytes   predictor = iota // input bytes
 	byRecords                  // input records
 	byWritten                  // bytes written, where no input is logged
+	byCPU                      // processor time over its machine's usual, where no bytes are logged at all
 	byRemote                   // bytes from other machines beyond the usual share of the input
 	bySpill                    // bytes spilled
 	byAway                     // 1 when it ran away from its data
@@ -166,6 +167,8 @@ func (b *bench) value(k predictor, i int) float64 {
 		return t.Written
 	case byRemote:
 		return t.Remote
+	case byCPU:
+		return t.CPU
 	case bySpill:
 		return t.Spill
 	case byAway:
@@ -215,6 +218,12 @@ func (b *bench) pickWork() {
 	if f.fate[byBytes] != absent && f.mid[byBytes] > 0 || f.fate[byRecords] != absent && f.mid[byRecords] > 0 {
 		f.fate[byWritten] = absent
 	}
+	switch {
+	case f.fate[byBytes] != absent || f.fate[byRecords] != absent || f.fate[byWritten] != absent:
+		f.fate[byCPU] = absent
+	case f.fate[byCPU] == nothing && !b.againstMachine(byCPU):
+		f.fate[byCPU] = absent
+	}
 	if b.waitKnown() { // what remote bytes cost is measured; they would only stand for the machines that hold few outputs
 		f.fate[byRemote] = twin
 	}
@@ -231,7 +240,11 @@ func (b *bench) pickWork() {
 		}
 	}
 	for _, k := range []predictor{byRemote, bySpill, byAway, byFirst} {
-		if f.fate[k] == nothing && b.unusual(k) < support {
+		least := support
+		if k == bySpill && f.mid[byBytes] > 0 { // there is a prior for it
+			least = 1
+		}
+		if f.fate[k] == nothing && b.unusual(k) < least {
 			f.fate[k] = constant
 		}
 	}
@@ -251,6 +264,30 @@ func (b *bench) waitKnown() bool {
 		}
 	}
 	return false
+}
+
+// againstMachine divides a predictor by its median on the task's machine, and multiplies it by that of the phase: what a
+// slow machine does to all of its tasks is not their work. It reports false where machines have too few tasks for that.
+func (b *bench) againstMachine(k predictor) bool {
+	if len(b.rows) < 3*len(b.local.names) || b.fit.mid[k] <= 0 {
+		return false
+	}
+	for m := range b.local.names {
+		b.tmp = b.tmp[:0]
+		for _, i := range b.local.tasks(int32(m)) {
+			if b.rowOf[i] >= 0 {
+				b.tmp = append(b.tmp, b.x[k][i])
+			}
+		}
+		usual := median(b.tmp)
+		if !(usual > 0) {
+			return false
+		}
+		for _, i := range b.local.tasks(int32(m)) {
+			b.x[k][i] *= b.fit.mid[k] / usual
+		}
+	}
+	return true
 }
 
 // support is how many tasks must differ from the rest in something for its effect to be told from their own slowness.
@@ -309,7 +346,7 @@ type prior struct{ mean, precision float64 }
 // solve fits the body to the predictors that vary, robustly: weights fall with the residual (Huber) and with the
 // square of the prediction, because task times scatter in proportion. A coefficient that is not clearly above 0 is
 // dropped: more work makes no task faster. known, when given, is the factor of each machine by local number.
-func (b *bench) solve(known []float64, work prior, sigma prior) {
+func (b *bench) solve(known []float64, given priors) {
 	b.known, b.heard = known, b.heard[:0]
 	f := &b.fit
 	n := len(b.rows)
@@ -335,8 +372,36 @@ func (b *bench) solve(known []float64, work prior, sigma prior) {
 			b.u[p][j] = (b.x[p][i] - f.mid[p]) / s
 		}
 	}
-	b.reweigh(active[:k], work, sigma)
-	b.finish(sigma)
+	b.reweigh(active[:k], given)
+	b.finish(given.sigma)
+}
+
+// priors are what is known of a phase before it is seen.
+type priors struct {
+	work  prior // elasticity
+	spill prior // seconds a spilled byte; precision 0: not known
+	sigma prior // scatter; its precision is how many tasks it is worth
+}
+
+// spillRatio is the prior of spilling where nothing is known of it: a byte spilled takes as long as a byte of input,
+// give or take one and a half times that.
+const spillRatio, spillRatioSD = 1, 1.5
+
+// prior is what is known of a predictor's coefficient, in the units of the fit.
+func (b *bench) prior(p predictor, given *priors) prior {
+	switch {
+	case p <= byCPU:
+		return given.work
+	case p != bySpill:
+		return prior{}
+	case given.spill.precision > 0:
+		s := b.scale(p) / b.unit
+		return prior{given.spill.mean * s, given.spill.precision / (s * s)}
+	case b.fit.mid[byBytes] > 0:
+		s := b.scale(p) / b.fit.mid[byBytes]
+		return prior{spillRatio * s, 1 / sq(spillRatioSD*s)}
+	}
+	return prior{}
 }
 
 // factor is the known factor of a task's machine.
@@ -348,28 +413,25 @@ func (b *bench) factor(i int32) float64 {
 }
 
 // reweigh runs the rounds of weighted least squares and drops what has no effect, worst first.
-func (b *bench) reweigh(active []predictor, work, sigma prior) {
+func (b *bench) reweigh(active []predictor, given priors) {
 	f := &b.fit
 	var coef, se [predictors]float64 // in units of base and scale
 	for i := range active {
-		if active[i] <= byWritten {
-			coef[i] = work.mean
-		}
+		coef[i] = b.prior(active[i], &given).mean
 	}
 	a := 1.0
 	for {
 		for round := 0; round < fitRounds; round++ {
 			b.residuals(a, active, coef[:len(active)], nearly)
 			if round < 2 {
-				f.sigma = b.scatter(sigma, len(active))
+				f.sigma = b.scatter(given.sigma, len(active))
 			}
 			var e equations
 			e.collect(b, active)
 			for i, p := range active {
-				if p <= byWritten {
-					e.m[i+1][i+1] += work.precision * f.sigma * f.sigma
-					e.v[i+1] += work.precision * f.sigma * f.sigma * work.mean
-				}
+				q := b.prior(p, &given)
+				e.m[i+1][i+1] += q.precision * f.sigma * f.sigma
+				e.v[i+1] += q.precision * f.sigma * f.sigma * q.mean
 			}
 			prev := a
 			if !e.solve(len(active) + 1) { // the last says what the others say
