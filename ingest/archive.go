@@ -71,10 +71,10 @@ func expand(ctx context.Context, f *file, kind string, layers []string, l Limits
 	return newArchiveFolder(f.name, members), err
 }
 
-// inPlace gives random access to an archive, and sees that f.at does from now on: archives that are compressed, streams
-// and archives in archives are copied to the temporary directory.
+// inPlace gives random access to an archive, and sees that f.at does from now on: archives that are compressed or far
+// away, streams and archives in archives are copied to the temporary directory.
 func inPlace(ctx context.Context, f *file, layers []string, l Limits, sp *spool) (io.ReaderAt, io.Closer, int64, error) {
-	if f.at != nil && len(layers) == 0 {
+	if f.at != nil && len(layers) == 0 && !f.far {
 		r, closer, err := f.at()
 		return r, closer, f.size, err
 	}

@@ -21,6 +21,7 @@ type file struct {
 
 	open func() (io.ReadCloser, error)          // its raw bytes; a stream's once
 	at   func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy
+	far  bool                                   // not on this machine: many small reads would take long
 	once *stream                                // a stream, which can not be opened again
 }
 

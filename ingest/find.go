@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"straggler/schema"
 )
@@ -18,7 +19,8 @@ type finder struct {
 	o       Options
 	spool   *spool
 	known   *known
-	memo    *memo // of a follower; nil
+	memo    *memo                  // of a follower; nil
+	broken  *atomic.Pointer[error] // see elsewhere
 
 	mu      sync.Mutex
 	found   []recognised
@@ -47,6 +49,7 @@ type outcome struct {
 // find walks the arguments, looks into what it finds, and walks the archives among that, until nothing is left.
 func (f *finder) find(ctx context.Context, paths []string, stdin *os.File) error {
 	w := &walker{formats: f.formats, seen: make(map[string]bool)}
+	w.elsewhere = &elsewhere{ctx: ctx, remote: f.o.Remote, trees: make(map[Tree]*remoteTree), broken: f.broken}
 	w.arguments(paths, stdin)
 	for {
 		if err := w.finish(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync/atomic"
 )
 
 // Found is what arguments hold.
@@ -42,7 +43,7 @@ func Find(ctx context.Context, formats []Format, paths []string, o Options) (*Fo
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool)}
-	f := &finder{formats: formats, o: o, spool: out.spool}
+	f := &finder{formats: formats, o: o, spool: out.spool, broken: new(atomic.Pointer[error])}
 	if err := f.find(ctx, paths, o.Stdin); err != nil {
 		return nil, errors.Join(fmt.Errorf("ingest: %w", err), out.Close())
 	}

@@ -28,6 +28,8 @@ type candidate struct {
 type walker struct {
 	formats []Format
 
+	elsewhere *elsewhere // what URLs name
+
 	found   []*candidate
 	skipped []Result
 	seen    map[string]bool // ids of files and directories
@@ -53,8 +55,14 @@ type entry struct {
 
 // arguments walks what the user named.
 func (w *walker) arguments(paths []string, stdin *os.File) {
-	var named []string // regular files
+	var named, urls []string // regular files, and what is not on this machine
 	for _, p := range expandGlobs(paths) {
+		if local, ok := localPath(p); ok {
+			p = local
+		} else if isURL(p) {
+			urls = append(urls, p)
+			continue
+		}
 		if p == "-" {
 			w.found = append(w.found, single(streamFile("-", stdin), true, 0))
 			continue
@@ -74,13 +82,14 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 		}
 	}
 	w.namedFiles(named)
+	w.urls(urls)
 }
 
 // expandGlobs replaces patterns that a shell left alone. A path that exists is no pattern.
 func expandGlobs(paths []string) []string {
 	var out []string
 	for _, p := range paths {
-		if _, err := os.Lstat(p); err != nil && strings.ContainsAny(p, "*?[") {
+		if _, err := os.Lstat(p); err != nil && !isURL(p) && strings.ContainsAny(p, "*?[") {
 			if names, err := filepath.Glob(p); err == nil && len(names) > 0 {
 				out = append(out, names...)
 				continue

@@ -18,10 +18,11 @@ func (r *run) plan(ctx context.Context, formats []Format, paths []string) error 
 	if err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}
-	f := &finder{formats: formats, o: r.o, spool: r.spool, known: r.known, memo: r.memo}
+	f := &finder{formats: formats, o: r.o, spool: r.spool, known: r.known, memo: r.memo, broken: &r.broken}
 	if err := f.find(ctx, paths, r.o.Stdin); err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}
+	r.broken.Store(nil) // a log that could not even be recognised is its own loss alone
 	r.summary.Results = f.skipped
 	slices.SortFunc(f.found, func(a, b recognised) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.key, b.key)) })
 	kept, err := r.withoutCopies(ctx, r.withoutStates(f.found))

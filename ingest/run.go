@@ -21,6 +21,7 @@ type Options struct {
 	Parallel int    // inputs read at once; 0 is one a processor
 	Shard    Shard
 	Limits   Limits
+	Remote   Remote         // what reads URLs; nil reads none
 	TempDir  string         // for archives that can not be read in place; "" is the system's place
 	Tool     string         // version of straggler, for the record
 	Stdin    *os.File       // what "-" reads; nil is the process's
@@ -75,6 +76,7 @@ type run struct {
 	jobs    []*job
 	streams bool // an input can not be read again
 	summary Summary
+	broken  atomic.Pointer[error] // why the place of a log could not be read on, once that is so
 
 	inputs  atomic.Int64
 	done    atomic.Int64
@@ -217,6 +219,9 @@ func (r *run) job(ctx context.Context, i int, order *order) error {
 	j.err = readInput(ctx, j, j.candidate.input(r.o.Limits, r.spool, t))
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if broken := r.broken.Load(); broken != nil {
+		return fmt.Errorf("%w: %w; nothing was committed, so repeat the ingest when the place can be reached", ErrUnreadable, *broken)
 	}
 	if err := j.sink.finish(j.err); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/ingest/remote"
 	"straggler/store"
 	"straggler/table"
 )
@@ -29,8 +30,9 @@ func ingestCommand(e *env) *cobra.Command {
 		Use:   "ingest LOG… --store DIR",
 		Short: "Read logs into a store",
 		Long: `Ingest reads logs into the tables of a store, all of them in one commit: a store never holds half of an ingest.
-A LOG is a file, a directory, a pattern such as 'logs/*.zstd', or - for standard input. The format is recognised by
-content. Logs that the store has already are skipped; a log that has grown replaces its earlier state.
+A LOG is a file, a directory, a pattern such as 'logs/*.zstd', a URL of an object store or HDFS (s3://BUCKET/PREFIX,
+gs://…, azblob://…, hdfs://NAMENODE:PORT/PATH), or - for standard input. The format is recognised by content.
+Credentials for URLs come from the environment, as for the vendors' own tools. Logs that the store has already are skipped; a log that has grown replaces its earlier state.
 What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 		Example: `  straggler ingest eventlogs --store lake
   straggler ingest 'eventlogs/*.zstd' --store lake --from spark
@@ -77,7 +79,9 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o ingest.Options) (ingest.Summary, error) {
 	show, done := e.readingBar()
 	defer done()
-	o.Tool, o.Stdin, o.Progress = version, e.in, show
+	places := remote.New(remote.Options{})
+	defer places.Close()
+	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, places
 	return ingest.Run(ctx, st, formats.All(), logs, o)
 }
 

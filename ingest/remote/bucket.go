@@ -1,0 +1,159 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/azureblob" // azblob:
+	_ "gocloud.dev/blob/gcsblob"   // gs:
+	_ "gocloud.dev/blob/s3blob"    // s3:
+	"gocloud.dev/gcerrors"
+
+	"straggler/ingest"
+)
+
+// answer is how long a question to an object store may take with all that its library tries: some try for ever.
+const answer = 90 * time.Second
+
+// pageSize is how many entries are listed with one question.
+const pageSize = 1000
+
+// bucket is a bucket of an object store, where a prefix that ends in a slash is a directory.
+type bucket struct {
+	b *blob.Bucket
+	l location
+}
+
+// openBucket asks the store nothing yet. Its context has to outlive the call: tokens are renewed under it.
+func openBucket(ctx context.Context, l location) (*bucket, error) {
+	query := l.query
+	if l.scheme == "s3" {
+		query = parametersS3(query)
+	}
+	b, err := blob.OpenBucket(context.WithoutCancel(ctx), l.scheme+"://"+url.PathEscape(l.host)+"?"+query.Encode())
+	if err != nil {
+		_, reason := reasonOf(err)
+		if aboutCredentials(reason) {
+			return nil, &fault{fs.ErrPermission, "access needs credentials (" + reason + "); " + advice[l.scheme].credentials}
+		}
+		return nil, &fault{ingest.ErrUse, "the URL can not be used: " + reason}
+	}
+	return &bucket{b, l}, nil
+}
+
+// parametersS3 adds what servers other than Amazon's need and their users forget: those have no host name for each
+// bucket, and no regions.
+func parametersS3(given url.Values) url.Values {
+	q := url.Values{}
+	for name, values := range given {
+		q[name] = values
+	}
+	set := func(name, value string) {
+		if !q.Has(name) {
+			q.Set(name, value)
+		}
+	}
+	if q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != "" {
+		if !q.Has("s3ForcePathStyle") {
+			set("use_path_style", "true")
+		}
+		if os.Getenv("AWS_REGION")+os.Getenv("AWS_DEFAULT_REGION")+os.Getenv("AWS_PROFILE") == "" && !q.Has("profile") {
+			set("region", "us-east-1")
+		}
+	}
+	set("response_checksum_validation", "when_required") // or the library warns on standard error
+	return q
+}
+
+func (b *bucket) fault(err error) error { return explain(b.l, err) }
+func (b *bucket) close() error          { return b.b.Close() }
+
+func (b *bucket) stat(ctx context.Context, p string, dir bool) (ingest.TreeEntry, error) {
+	if p == "" {
+		return ingest.TreeEntry{Dir: true}, nil
+	}
+	if !dir {
+		ctx, cancel := context.WithTimeout(ctx, answer)
+		defer cancel()
+		a, err := b.b.Attributes(ctx, p)
+		if err == nil {
+			return ingest.TreeEntry{Path: p, Size: a.Size, Modified: a.ModTime}, nil
+		}
+		if gcerrors.Code(err) != gcerrors.NotFound {
+			return ingest.TreeEntry{}, b.failed(ctx, err)
+		}
+	}
+	some, _, err := b.page(ctx, p+"/", "", blob.FirstPageToken, 1)
+	if err != nil {
+		return ingest.TreeEntry{}, err
+	}
+	if len(some) == 0 {
+		return ingest.TreeEntry{}, &fault{fs.ErrNotExist, fmt.Sprintf("the bucket %s has neither an object %s nor any under %s/", b.l.host, p, p)}
+	}
+	return ingest.TreeEntry{Path: p, Dir: true}, nil
+}
+
+// failed is the fault behind an error, or that the user does not want to wait.
+func (b *bucket) failed(ctx context.Context, err error) error {
+	if ctx.Err() == context.Canceled {
+		return ctx.Err()
+	}
+	return b.fault(err)
+}
+
+func (b *bucket) page(ctx context.Context, prefix, delimiter string, token []byte, size int) ([]*blob.ListObject, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	objects, next, err := b.b.ListPage(ctx, token, size, &blob.ListOptions{Prefix: prefix, Delimiter: delimiter})
+	if err != nil {
+		return nil, nil, b.failed(ctx, err)
+	}
+	return objects, next, nil
+}
+
+func (b *bucket) list(ctx context.Context, dir string) ([]ingest.TreeEntry, error) {
+	prefix := ""
+	if dir != "" {
+		prefix = dir + "/"
+	}
+	var out []ingest.TreeEntry
+	for token := blob.FirstPageToken; len(token) > 0; {
+		objects, next, err := b.page(ctx, prefix, "/", token, pageSize)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			e := ingest.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.IsDir, Size: o.Size, Modified: o.ModTime}
+			switch name := strings.TrimPrefix(o.Key, prefix); {
+			case name == "": // an object that stands for the directory
+				continue
+			case name == "/" || path.Base(e.Path) == "..":
+				e.Skip = "the store's library can not ask for names with // or ../ in them"
+			}
+			out = append(out, e)
+		}
+		token = next
+	}
+	return out, nil
+}
+
+// read opens a range, of an object that is as long as the one that was listed.
+func (b *bucket) read(ctx context.Context, e ingest.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
+	r, err := b.b.NewRangeReader(ctx, e.Path, from, n, nil)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if r.Size() != e.Size {
+		r.Close()
+		return nil, time.Time{}, errReplaced
+	}
+	return r, r.ModTime(), nil
+}

@@ -1,0 +1,123 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"straggler/ingest"
+)
+
+// Options say how patient to be. The zero value is for real networks.
+type Options struct {
+	Tries int           // connections without much progress before a file is given up; default 8
+	Pause time.Duration // before the second try, and twice as long before each further one; default 250 ms
+	Stall time.Duration // without an answer or a byte until a connection counts as broken; default 1 minute
+}
+
+// longestPause bounds the pauses between tries.
+const longestPause = 15 * time.Second
+
+func (o Options) withDefaults() Options {
+	if o.Tries <= 0 {
+		o.Tries = 8
+	}
+	if o.Pause <= 0 {
+		o.Pause = 250 * time.Millisecond
+	}
+	if o.Stall <= 0 {
+		o.Stall = time.Minute
+	}
+	return o
+}
+
+// Places are the places that were opened. It is an ingest.Remote, safe for concurrent use.
+type Places struct {
+	o Options
+
+	mu    sync.Mutex
+	trees map[string]*tree
+}
+
+// New makes one; nothing is opened yet.
+func New(o Options) *Places { return &Places{o: o.withDefaults(), trees: make(map[string]*tree)} }
+
+// Open gives the tree that a URL lies in, and its path there.
+func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, error) {
+	l, err := parse(url)
+	if err != nil {
+		return nil, "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.trees[l.place()]; t != nil {
+		return t, l.path, nil
+	}
+	var s source
+	if l.scheme == "hdfs" {
+		s, err = openHDFS(ctx, l, p.o)
+	} else {
+		s, err = openBucket(ctx, l)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	t := &tree{source: s, root: l.root(), o: p.o}
+	p.trees[l.place()] = t
+	return t, l.path, nil
+}
+
+// Close ends the connections.
+func (p *Places) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, t := range p.trees {
+		errs = append(errs, t.source.close())
+	}
+	clear(p.trees)
+	return errors.Join(errs...)
+}
+
+// source is what an object store or a file system can do. Its errors are those of fault.go.
+type source interface {
+	stat(ctx context.Context, path string, dir bool) (ingest.TreeEntry, error)
+	list(ctx context.Context, dir string) ([]ingest.TreeEntry, error)
+	// read gives n bytes of a file, at least one, and when the file was modified as this connection sees it.
+	read(ctx context.Context, e ingest.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error)
+	fault(err error) error
+	close() error
+}
+
+// tree is one place; it is an ingest.Tree.
+type tree struct {
+	source
+	root string
+	o    Options
+}
+
+func (t *tree) URL(path string) string {
+	if path == "" {
+		return t.root
+	}
+	return t.root + "/" + path
+}
+
+func (t *tree) Stat(ctx context.Context, path string, dir bool) (ingest.TreeEntry, error) {
+	return t.stat(ctx, path, dir)
+}
+
+func (t *tree) List(ctx context.Context, dir string) ([]ingest.TreeEntry, error) {
+	return t.list(ctx, dir)
+}
+
+func (t *tree) Open(ctx context.Context, e ingest.TreeEntry) (io.ReadCloser, error) {
+	return t.stream(ctx, e, 0, e.Size, new(version)), nil
+}
+
+func (t *tree) OpenAt(ctx context.Context, e ingest.TreeEntry) (io.ReaderAt, io.Closer, error) {
+	b := &blocks{ctx: ctx, t: t, e: e}
+	return b, b, nil
+}
