@@ -170,3 +170,49 @@ func TestRulesForbid(t *testing.T) {
 		}
 	}
 }
+
+// Every module that the program is built from, or tested with, has its line in the README.
+func TestReadmeNamesDependencies(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "## Dependencies")
+	if !ok {
+		t.Fatal("README.md has no section Dependencies")
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var modules []string
+	for _, line := range strings.Split(string(mod), "\n") {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], "v") {
+			modules = append(modules, fields[0])
+		}
+	}
+	for _, tests := range []bool{false, true} {
+		for pkg, paths := range imports(t, tests) {
+			for _, p := range paths {
+				first, _, _ := strings.Cut(p, "/")
+				if name := repository(modules, p); strings.Contains(first, ".") && !strings.Contains(section, name) {
+					t.Errorf("%s imports %s, and the README has no line for %s", pkg, p, name)
+				}
+			}
+		}
+	}
+}
+
+// repository is how the README names the module of a package: owner/name on GitHub, else the module as go.mod has it.
+func repository(modules []string, p string) string {
+	best := p
+	for _, m := range modules {
+		if p == m || strings.HasPrefix(p, m+"/") {
+			best = m
+		}
+	}
+	if rest, ok := strings.CutPrefix(best, "github.com/"); ok {
+		return strings.Join(strings.Split(rest, "/")[:2], "/")
+	}
+	return best
+}
