@@ -128,7 +128,7 @@ func TestScenarios(t *testing.T) {
 				}
 				if c := vs[i].row.Confidence; c.OK {
 					// as on the labelled logs, any cause that acted is right
-					acted := vs[i].truth.Seconds(vs[i].row.Cause) > 0.25*vs[i].excess
+					acted := vs[i].truth.Seconds(vs[i].row.Cause) > 0.2*vs[i].excess
 					sure, rights = append(sure, c.V), append(rights, ok || acted)
 				}
 			}

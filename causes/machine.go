@@ -244,22 +244,37 @@ type hearing struct {
 
 // weighTestimony compares the two explanations for the residuals in tmp.
 func (b *bench) weighTestimony(known float64, p twoGroup) (mean, variance float64) {
-	n := float64(len(b.tmp))
-	if n == 0 {
+	if len(b.tmp) == 0 {
 		return 0, known + p.spike
 	}
 	s2 := b.fit.sigma * b.fit.sigma
-	at := center(b.tmp, b.fit.sigma)
-	v := s2 / n
-	same := p.spike + known
-	keep := same / (same + v)
-	asKnown := at * keep
-	l0 := likelihood(b.tmp, asKnown, s2) + gauss(asKnown, same) + 0.5*math.Log(2*math.Pi*v*keep)
-	l1 := likelihood(b.tmp, at, s2) + gauss(at, p.slab) + 0.5*math.Log(2*math.Pi*v)
+	as, va, l0 := settle(b.tmp, 0, s2, p.spike+known)
+	at, vt, l1 := settle(b.tmp, center(b.tmp, b.fit.sigma), s2, p.slab)
 	slow := 1 / (1 + (1-p.slabShare)/p.slabShare*math.Exp(min(700, l0-l1)))
-	mean = (1-slow)*asKnown + slow*at
-	variance = slow*(1-slow)*(at-asKnown)*(at-asKnown) + (1-slow)*v*keep + slow*v
+	mean = (1-slow)*as + slow*at
+	variance = slow*(1-slow)*sq(at-as) + (1-slow)*va + slow*vt
 	return mean, variance
+}
+
+// settle finds where residuals lie when their place is 0 with variance prior and any of them may be slow by itself: from
+// a first guess, by weighing each with the probability that it is an ordinary one. l is the logarithm of the evidence
+// for all that (Laplace's approximation).
+func settle(r []float64, guess, s2, prior float64) (at, variance, l float64) {
+	at = guess
+	for range 4 {
+		w := 0.0
+		sum := 0.0
+		for _, x := range r {
+			own := ownPrior.slabShare * normal(x-at, s2+ownPrior.slab)
+			usual := (1 - ownPrior.slabShare) * normal(x-at, s2)
+			q := usual / (usual + own)
+			w += q
+			sum += q * x
+		}
+		variance = 1 / (w/s2 + 1/prior)
+		at = sum / s2 * variance
+	}
+	return at, variance, likelihood(r, at, s2) + gauss(at, prior) + 0.5*math.Log(2*math.Pi*variance)
 }
 
 // likelihood is the logarithm of the density of residuals around at, when some attempts are slow by themselves.
