@@ -12,6 +12,7 @@ const (
 	tlTop       = 36 // time axis and the spans of the phases
 	tlGap       = 4  // between machines
 	tlWide      = 20000
+	markRunes   = 24  // of a name in the words of a bar: there are thousands of bars
 	letterWidth = 1.4 // percent of the width from which a bar has room for its letter
 )
 
@@ -155,7 +156,7 @@ func markClass(m *Mark) string {
 }
 
 func markTitle(m *Mark, l *Lane) string {
-	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", name(m.Phase), m.Task, m.Number, name(l.Machine)), seconds(m.ToS - m.FromS)}
+	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", clean(m.Phase, markRunes), m.Task, m.Number, clean(l.Machine, markRunes)), seconds(m.ToS - m.FromS)}
 	if m.Cause != "" {
 		parts = append(parts, infoOf(m.Cause).Title+", excess "+null(m.ExcessS, seconds))
 	}

@@ -6,4 +6,4 @@ FROM attempts a SEMI JOIN report_picked_jobs r ON r.job_id = a.job_id
 WHERE a.start_time IS NOT NULL
   AND (o.attempt_id IS NOT NULL OR a.status <> 'success' OR a.number > 0 OR a.recompute OR coalesce(a.speculative, false))
 ORDER BY o.excess_s DESC NULLS LAST, a.duration_s DESC NULLS LAST, a.attempt_id NULLS LAST
-LIMIT 400
+LIMIT 300
