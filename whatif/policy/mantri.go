@@ -41,19 +41,18 @@ type mantri struct {
 	Mantri
 	found  []mantriCase
 	copies map[int32][]int
+	seen   sample
 }
 
 type mantriPhase struct {
 	counted  int
 	rates    sample // seconds per unit of data
 	took     sample
+	life     float64 // of a task, as far as known
+	known    int     // finished attempts that it was taken from
 	restarts map[int32]int
 	copied   map[int32]replay.Time
-	left     map[copyOf]float64 // smoothed t_rem
-	begun    bool
 }
-
-type copyOf struct{ task, number int32 }
 
 // mantriCase is an attempt that might be restarted or duplicated.
 type mantriCase struct {
@@ -63,10 +62,24 @@ type mantriCase struct {
 	restart bool
 }
 
+func (p *mantriPhase) restart(task int32) {
+	if p.restarts == nil {
+		p.restarts = map[int32]int{}
+	}
+	p.restarts[task]++
+}
+
+func (p *mantriPhase) copy(task int32, now replay.Time) {
+	if p.copied == nil {
+		p.copied = map[int32]replay.Time{}
+	}
+	p.copied[task] = now
+}
+
 func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 	p, ok := (*v.Memory()).(*mantriPhase)
 	if !ok {
-		p = &mantriPhase{restarts: map[int32]int{}, copied: map[int32]replay.Time{}, left: map[copyOf]float64{}}
+		p = &mantriPhase{}
 		*v.Memory() = p
 		if m.Longest {
 			do.LongestFirst()
@@ -106,22 +119,26 @@ func data(v *replay.View, task int32) float64 {
 	return 1
 }
 
-// period is Δ: ten seconds, or a tenth of the median task as far as it is known.
+// period is Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
+// first reports let expect.
 func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
-	life := p.took.median()
-	if math.IsNaN(life) {
-		var seen sample
+	switch {
+	case p.took.n() > p.known:
+		p.life, p.known = p.took.median(), p.took.n()
+	case p.life == 0:
+		m.seen.reset()
 		running := v.Running()
 		for i := range running {
 			if score := v.Progress(&running[i]); score > 0 {
-				seen.add(v.Elapsed(&running[i]).Seconds() / score)
+				m.seen.add(v.Elapsed(&running[i]).Seconds() / score)
 			}
 		}
-		if life = seen.median(); math.IsNaN(life) {
+		if m.seen.n() == 0 {
 			return 0
 		}
+		p.life = m.seen.median()
 	}
-	return max(min(m.Report, life/10), 1e-3)
+	return max(min(m.Report, p.life/10), 1e-3)
 }
 
 // rates are those of the finished attempts; until five have finished the running ones that have reported count too.
@@ -129,7 +146,8 @@ func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) *sample {
 	if p.rates.n() >= 5 {
 		return &p.rates
 	}
-	s := &sample{}
+	s := &m.seen
+	s.reset()
 	for _, r := range p.rates.values() {
 		s.add(r)
 	}
@@ -145,17 +163,16 @@ func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) *sample {
 }
 
 // remaining is t_rem, averaged with what it was estimated to be at the last report.
-func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) float64 {
+func (m *mantri) remaining(v *replay.View, a *replay.Running, delta float64) float64 {
 	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 	if score <= 0 {
 		return math.Inf(1)
 	}
 	left := elapsed/score - elapsed
-	key := copyOf{a.Task, a.Number}
-	if before, ok := p.left[key]; ok && !math.IsInf(before, 0) {
+	if before := a.Note; before > 0 {
 		left = (left + max(before-delta, 0)) / 2
 	}
-	p.left[key] = left
+	a.Note = left
 	return left
 }
 
@@ -210,7 +227,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		if v.Elapsed(a).Seconds() < delta {
 			continue
 		}
-		left, d, c := m.remaining(v, p, a, delta), data(v, a.Task), float64(v.Copies(a.Task))
+		left, d, c := m.remaining(v, a, delta), data(v, a.Task), float64(v.Copies(a.Task))
 		mean := rates.mean() * d
 		switch {
 		case m.Restart && c == 1 && p.restarts[a.Task] < m.Gamma && RestartNow(left, mean, delta):
@@ -222,10 +239,10 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 	m.inOrder()
 	for _, c := range m.found {
 		if c.restart {
-			p.restarts[c.a.Task]++
+			p.restart(c.a.Task)
 			do.Restart(c.a)
 		} else {
-			p.copied[c.a.Task] = v.Now()
+			p.copy(c.a.Task, v.Now())
 			do.CopyFirst(c.a.Task)
 		}
 	}
@@ -244,14 +261,14 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 		if v.Elapsed(a).Seconds() < delta || !m.mayCopy(v, p, a, delta) {
 			continue
 		}
-		left := m.remaining(v, p, a, delta)
+		left := m.remaining(v, a, delta)
 		if gain := left - rates.mean()*data(v, a.Task); gain > m.Rho*delta {
 			m.found = append(m.found, mantriCase{*a, left, gain, false})
 		}
 	}
 	m.inOrder()
 	for _, c := range m.found[:min(free, len(m.found))] {
-		p.copied[c.a.Task] = v.Now()
+		p.copy(c.a.Task, v.Now())
 		do.Copy(c.a.Task)
 	}
 }

@@ -42,6 +42,9 @@ type mrv2 struct{ MRv2 }
 // mrv2Job is the clock of the job's scans.
 type mrv2Job struct{ next replay.Time }
 
+// copyOf names an attempt of a phase.
+type copyOf struct{ task, number int32 }
+
 type mrv2Phase struct {
 	counted    int
 	took       sample
@@ -55,7 +58,7 @@ type mrv2Phase struct {
 func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 	p, ok := (*v.Memory()).(*mrv2Phase)
 	if !ok {
-		p = &mrv2Phase{smooth: map[copyOf]*smoothed{}, marked: map[int32]bool{}}
+		p = &mrv2Phase{}
 		*v.Memory() = p
 	}
 	job, ok := (*v.JobMemory()).(*mrv2Job)
@@ -80,6 +83,9 @@ func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 		return v.In(replay.Seconds(m.Again))
 	}
 	if task := m.best(v, p); task >= 0 {
+		if p.marked == nil {
+			p.marked = map[int32]bool{}
+		}
 		p.marked[task] = true
 		do.QueueCopy(task)
 		job.next = v.Now() + replay.Seconds(m.AfterCopy)
@@ -196,6 +202,9 @@ func (m *mrv2) report(v *replay.View, p *mrv2Phase) {
 		key := copyOf{a.Task, a.Number}
 		s := p.smooth[key]
 		if s == nil {
+			if p.smooth == nil {
+				p.smooth = map[copyOf]*smoothed{}
+			}
 			p.smooth[key] = &smoothed{at: a.Start}
 			continue
 		}

@@ -18,6 +18,9 @@ func (s *sample) add(x float64) {
 	s.sum += x
 }
 
+// reset empties the sample and keeps its memory.
+func (s *sample) reset() { s.sorted, s.fresh, s.sum = s.sorted[:0], s.fresh[:0], 0 }
+
 func (s *sample) n() int { return len(s.sorted) + len(s.fresh) }
 
 func (s *sample) mean() float64 {

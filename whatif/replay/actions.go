@@ -102,15 +102,22 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 	} else if s.tasks[task].copies > 0 || s.tasks[task].last >= 0 { // a restart: not where it was
 		on = append(on, s.p.tasks[task].machine)
 	}
-	ok := func(slot int32) bool {
-		m := s.p.slots[slot].machine
-		return (machine < 0 || m == machine) && (len(s.p.machines) == 1 || s.p.machines[m].name == "" || !slices.Contains(on, m))
+	ok := func(m int32) bool {
+		return len(s.p.machines) == 1 || s.p.machines[m].name == "" || !slices.Contains(on, m)
+	}
+	if machine >= 0 {
+		for _, slot := range s.p.machines[machine].slots {
+			if s.free.has(slot) && ok(machine) {
+				return slot
+			}
+		}
+		return -1
 	}
 	bits := draw(s.o.Seed, s.p.phases[i].key, task-s.p.phases[i].firstTask, int32(s.tasks[task].copies)+1, drawPlace)
 	s.out.Drew = true
 	first := s.free.from(int32(below(bits, len(s.p.slots))))
 	for slot := first; slot >= 0; {
-		if ok(slot) {
+		if ok(s.p.slots[slot].machine) {
 			return slot
 		}
 		if slot = s.free.from((slot + 1) % int32(len(s.p.slots))); slot == first {

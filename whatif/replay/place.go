@@ -134,6 +134,7 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	base := int32(len(d.slots))
 	d.executorSlots = max(d.executorSlots, g.slots)
 	for range g.slots {
+		d.machines[g.machine].slots = append(d.machines[g.machine].slots, int32(len(d.slots)))
 		d.slots = append(d.slots, slot{machine: g.machine, executor: base, from: g.from, till: g.till})
 	}
 	for _, a := range attempts {

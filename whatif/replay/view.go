@@ -14,7 +14,8 @@ type Running struct {
 	Task    int32
 	Number  int32 // 0: the original or its retry; n: the n-th copy or restart
 	Machine int32
-	Start   Time // when it was or will be started; it has its slot already
+	Start   Time    // when it was or will be started; it has its slot already
+	Note    float64 // the policy's own, kept with the attempt; 0 at first
 
 	slot     int32
 	observed int32 // index of the attempt of the log, -1 for a copy

@@ -45,6 +45,7 @@ type machine struct {
 	name    string
 	factor  float32 // time relative to the other machines, 1 = like them
 	windows []window
+	slots   []int32
 }
 
 // window is a span of time in which a machine had a factor of its own.
