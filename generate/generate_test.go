@@ -89,7 +89,7 @@ func TestWide(t *testing.T) {
 }
 
 func TestNothingToRepeat(t *testing.T) {
-	for _, log := range []string{"", "{}\n", `{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}` + "\n"} {
+	for _, log := range []string{"", "{}\n", `{"Event":"SparkListenerTaskEnd","Stage ID":1,"Task Info":{"Task ID":3}}`, `{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}` + "\n"} {
 		if _, err := Like(t.Context(), &bytes.Buffer{}, strings.NewReader(log), 1); !errors.Is(err, ErrNoTasks) {
 			t.Errorf("%q: %v", log, err)
 		}

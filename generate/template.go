@@ -209,7 +209,10 @@ func values(text []byte, at int, is number, ps []patch) []patch {
 	case c == '[':
 		for at++; at < len(text) && text[at] != ']'; at++ {
 			if text[at] >= '0' && text[at] <= '9' {
-				ps = values(text, at, is, ps)
+				before := len(ps)
+				if ps = values(text, at, is, ps); len(ps) == before {
+					return ps[:first] // no number that fits
+				}
 				at = ps[len(ps)-1].end - 1
 			} else if text[at] != ',' && text[at] != ' ' {
 				return ps[:first]

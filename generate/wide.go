@@ -15,6 +15,9 @@ func Wide(ctx context.Context, w io.Writer, r io.Reader, tasks int64) (int64, er
 		return 0, wrap(err, "reading the log to repeat")
 	}
 	s := t.largestStage()
+	if s.tasks <= 0 { // its tasks have no index
+		return 0, wrap(ErrNoTasks, "reading the log to repeat")
+	}
 	out := &counter{w: bufio.NewWriterSize(w, 1<<20)}
 	var move [numbers]int64
 	if err := out.lines(ctx, t.head, &move); err != nil {

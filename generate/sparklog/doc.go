@@ -1,8 +1,8 @@
-// Package sparklog takes events of a generated trace, or a real log, and gives Spark event logs.
+// Package sparklog takes the events of a generated trace and gives a Spark event log, as Spark 3.5 writes it: its events,
+// its keys, its order of keys.
 //
-//  1. writer.go writes the events of package synth as Spark 3.5 does: its events, its keys, its order of keys.
-//     stage.go and task.go are the parts about stages and about tasks.
-//  2. like.go repeats a real log under new ids, as one longer application, until it has a size. walk.go finds the ids.
+//  1. writer.go writes what a log has once: the application, its environment, its executors.
+//  2. stage.go writes jobs and stages, task.go attempts and their metrics.
 //
 // Start with writer.go.
 package sparklog
