@@ -55,6 +55,13 @@ func (c *counter) lines(ctx context.Context, ls []line, move *[numbers]int64) er
 	return nil
 }
 
+// Write lets a counter stand in for the writer below.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
 func (c *counter) line(l *line, move *[numbers]int64) error {
 	c.buf = l.appendTo(c.buf[:0], move)
 	n, err := c.w.Write(c.buf)

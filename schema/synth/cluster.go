@@ -46,6 +46,15 @@ func newCluster(o *Options) *cluster {
 	return c
 }
 
+// Machines are the machines that the options make, and what is wrong with them.
+func Machines(o *Options) []MachineTruth {
+	var all []MachineTruth
+	for _, m := range newCluster(o).machines {
+		all = append(all, m.MachineTruth)
+	}
+	return all
+}
+
 // generation draws the machine's hardware; shares that do not sum to 1 leave the rest at factor 1.
 func (m *machine) generation(all []Generation) {
 	m.platform = "g0"

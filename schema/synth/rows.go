@@ -38,12 +38,10 @@ func Stream(ctx context.Context, o Options, emit func(*Batch) error) error {
 	first := true
 	return each(ctx, o, func(app int) {
 		b.Application, b.Input = app, InputKey(&o, app)
-	}, func(c *cluster, e *Event) error {
+	}, func(e *Event) error {
 		if first {
 			first = false
-			for _, m := range c.machines {
-				b.Truth.Machines = append(b.Truth.Machines, m.MachineTruth)
-			}
+			b.Truth.Machines = append(b.Truth.Machines, Machines(&o)...)
 		}
 		b.add(e)
 		if len(b.Trace.Attempts) < o.BatchRows && e.Kind != ApplicationEnded {
@@ -57,10 +55,10 @@ func Stream(ctx context.Context, o Options, emit func(*Batch) error) error {
 
 // Events makes a trace event by event, in order of time within each application, applications one after the other.
 func Events(ctx context.Context, o Options, emit func(*Event) error) error {
-	return each(ctx, o, func(int) {}, func(_ *cluster, e *Event) error { return emit(e) })
+	return each(ctx, o, func(int) {}, emit)
 }
 
-func each(ctx context.Context, o Options, begin func(app int), emit func(*cluster, *Event) error) error {
+func each(ctx context.Context, o Options, begin func(app int), emit func(*Event) error) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -68,7 +66,7 @@ func each(ctx context.Context, o Options, begin func(app int), emit func(*cluste
 	start := o.Start
 	for app := range o.Applications {
 		begin(app)
-		s := newSim(ctx, &o, c, app, start, func(e *Event) error { return emit(c, e) })
+		s := newSim(ctx, &o, c, app, start, emit)
 		if err := s.run(); err != nil {
 			return fmt.Errorf("synth: application %d: %w", app, err)
 		}

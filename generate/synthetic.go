@@ -1,0 +1,223 @@
+package generate
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"straggler/generate/sparklog"
+	"straggler/schema"
+	"straggler/schema/synth"
+	"straggler/store"
+)
+
+// Synthetic says what to make.
+type Synthetic struct {
+	Scenario string // a name of synth.Scenarios
+	Seed     uint64
+	Tasks    int64 // about as many in all; 0 = as the scenario has it
+	Wide     int   // instead of a scenario: one phase of that many tasks
+	Phases   int   // instead of a scenario: that many phases of a few tasks
+}
+
+// ErrScenario is the kind of errors about a scenario that there is not.
+var ErrScenario = errors.New("no such scenario")
+
+// Options are the options of synth.
+func (s Synthetic) Options() (synth.Options, error) {
+	switch {
+	case s.Wide > 0:
+		return synth.HugePhase(s.Seed, s.Wide), nil
+	case s.Phases > 0:
+		return synth.ManyPhases(s.Seed, s.Phases), nil
+	}
+	scenario, ok := synth.ByName(s.Scenario)
+	if !ok {
+		var names []string
+		for _, known := range synth.Scenarios() {
+			names = append(names, known.Name)
+		}
+		return synth.Options{}, fmt.Errorf("generate: %w: %q; there are %s", ErrScenario, s.Scenario, strings.Join(names, ", "))
+	}
+	o := scenario.Make(s.Seed)
+	if s.Tasks > 0 {
+		o = o.WithTasks(s.Tasks)
+	}
+	return o, nil
+}
+
+// Made says what was made.
+type Made struct {
+	Applications int64
+	Attempts     int64
+	Rows         int64
+	Bytes        int64         // of logs
+	Commit       *store.Commit // of a store
+}
+
+// ToStore makes a trace into a store, in one commit; what the store had of the same scenario and seed is replaced. The
+// truth is written as CSV, one line an attempt; nil leaves it out.
+func ToStore(ctx context.Context, st *store.Store, o synth.Options, tool string, truth io.Writer) (made Made, err error) {
+	began := time.Now()
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: tool})
+	if err != nil {
+		return Made{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Abort())
+		}
+	}()
+	csv := newTruthCSV(truth)
+	err = synth.Stream(ctx, o, func(b *synth.Batch) error {
+		made.Attempts += int64(len(b.Trace.Attempts))
+		n, err := appendTrace(tx, b.Input, &b.Trace)
+		made.Rows += n
+		if err != nil {
+			return err
+		}
+		if len(b.Trace.Applications) > 0 {
+			made.Applications++
+			if err := declare(st, tx, &o, b); err != nil {
+				return err
+			}
+		}
+		return csv.write(b.Truth.Attempts)
+	})
+	if err == nil {
+		err = csv.flush()
+	}
+	if err != nil {
+		return made, fmt.Errorf("generate: %w", err)
+	}
+	row := schema.Ingest{IngestID: tx.ID(), Files: made.Applications, RowsIn: made.Rows, RowsOut: made.Rows, Format: "synth", ToolVersion: tool,
+		Seconds: time.Since(began).Seconds()}
+	if err := store.Append(tx, 0, []schema.Ingest{row}); err != nil {
+		return made, fmt.Errorf("generate: %w", err)
+	}
+	c, err := tx.Commit(ctx)
+	if err != nil {
+		return made, fmt.Errorf("generate: %w", err)
+	}
+	made.Commit = &c
+	return made, nil
+}
+
+// declare tells the transaction that an application is complete.
+func declare(st *store.Store, tx *store.Tx, o *synth.Options, b *synth.Batch) error {
+	_, known, err := st.Input(b.Input)
+	if err != nil {
+		return err
+	}
+	if known {
+		tx.Retire(b.Input)
+	}
+	name := fmt.Sprintf("synth:%s?seed=%d&application=%d", o.Scenario, o.Seed, b.Application)
+	return tx.Input(store.InputRecord{Name: name, Key: store.KeyText(b.Input), Fingerprint: fmt.Sprintf("%016x", uint64(b.Input)), Format: "synth"})
+}
+
+// appendTrace appends the tables that synth fills.
+func appendTrace(tx *store.Tx, input schema.Key, t *schema.Trace) (rows int64, err error) {
+	for _, do := range []func() (int64, error){
+		func() (int64, error) { return appendRows(tx, input, t.Applications) },
+		func() (int64, error) { return appendRows(tx, input, t.Settings) },
+		func() (int64, error) { return appendRows(tx, input, t.Jobs) },
+		func() (int64, error) { return appendRows(tx, input, t.Phases) },
+		func() (int64, error) { return appendRows(tx, input, t.Edges) },
+		func() (int64, error) { return appendRows(tx, input, t.Attempts) },
+		func() (int64, error) { return appendRows(tx, input, t.Machines) },
+		func() (int64, error) { return appendRows(tx, input, t.Losses) },
+	} {
+		n, err := do()
+		if rows += n; err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func appendRows[R any](tx *store.Tx, input schema.Key, rows []R) (int64, error) {
+	return int64(len(rows)), store.Append(tx, input, rows)
+}
+
+// ToLog makes a trace of one application as a Spark event log, uncompressed. The truth is written as JSON; nil leaves
+// it out.
+func ToLog(ctx context.Context, w io.Writer, o synth.Options, lo sparklog.Options, truth io.Writer) (Made, error) {
+	o.Applications = 1
+	made := Made{Applications: 1}
+	count := &counter{w: bufio.NewWriterSize(w, 64<<10)}
+	log := sparklog.NewWriter(count, lo)
+	collect := newTruth(&o)
+	err := synth.Events(ctx, o, func(e *synth.Event) error {
+		if e.Kind == synth.AttemptEnded {
+			made.Attempts++
+		}
+		if truth != nil {
+			collect.event(e)
+		}
+		return log.Event(e)
+	})
+	if err == nil {
+		err = log.Close()
+	}
+	if err == nil {
+		err = count.w.Flush()
+	}
+	if err == nil && truth != nil {
+		err = collect.write(truth)
+	}
+	made.Bytes = count.n
+	if err != nil {
+		return made, fmt.Errorf("generate: %w", err)
+	}
+	return made, nil
+}
+
+// ToLogs makes n applications of a scenario with seeds from the options' on, each a directory under dir that holds a
+// Spark event log and its truth.json: the layout of labelled logs.
+func ToLogs(ctx context.Context, dir string, n int, o synth.Options, lo sparklog.Options) (Made, error) {
+	var all Made
+	first := o.Seed
+	for i := range n {
+		o.Seed = first + uint64(i)
+		made, err := toLabelled(ctx, filepath.Join(dir, fmt.Sprintf("%s-%d", o.Scenario, o.Seed)), o, lo)
+		if err != nil {
+			return all, err
+		}
+		all.Applications++
+		all.Attempts += made.Attempts
+		all.Bytes += made.Bytes
+	}
+	return all, nil
+}
+
+func toLabelled(ctx context.Context, dir string, o synth.Options, lo sparklog.Options) (made Made, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return made, fmt.Errorf("generate: %w", err)
+	}
+	var files []*os.File
+	for _, name := range []string{fmt.Sprintf("app-%d-0000", o.Seed), "truth.json"} {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			return made, fmt.Errorf("generate: %w", err)
+		}
+		defer f.Close()
+		files = append(files, f)
+	}
+	if made, err = ToLog(ctx, files[0], o, lo, files[1]); err != nil {
+		return made, err
+	}
+	for _, f := range slices.Backward(files) {
+		if err := f.Close(); err != nil {
+			return made, fmt.Errorf("generate: %w", err)
+		}
+	}
+	return made, nil
+}
