@@ -118,6 +118,21 @@ func TestSparkEfficiency(t *testing.T) {
 	}
 }
 
+// A slow task is marked at the first check after T even when other tasks end between the checks, whatever the rule of
+// efficiency makes of it.
+func TestSparkBetweenChecks(t *testing.T) {
+	rows := onePhase(12, 20.01, 20.02, 20.03, 20.04, 20.05, 20.06, 29.97, 30.03, 30.04, 100).Rows()
+	for i := range rows.Attempts {
+		rows.Attempts[i].Records = 1000
+	}
+	p := set(t, byName(t, "spark3"), "quantile", "0.6")
+	with, _ := events(t, rows, p, 0)
+	without, _ := events(t, rows, set(t, p, "efficiency", "0"), 0)
+	if len(with) == 0 || with[len(with)-1] != without[len(without)-1] || !slices.Contains(with, "copy 9 at 30.1") {
+		t.Errorf("with the rule %q, without %q, want a copy of 9 at 30.1 s in both", with, without)
+	}
+}
+
 // The settings that the log carries win over the defaults of its version.
 func TestSparkSettings(t *testing.T) {
 	rows := onePhase(9, 10, 10, 10, 10, 60).Rows()

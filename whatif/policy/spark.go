@@ -110,11 +110,15 @@ func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit f
 		over := a.Start + replay.Seconds(limit) + 1
 		if over <= v.Now() {
 			spared, till := s.efficient(v, p, a, limit)
-			if !spared && onCheck {
+			switch {
+			case spared:
+				over = till
+			case onCheck:
 				s.found = append(s.found, a.Task)
 				continue
+			default:
+				over = v.Now()
 			}
-			over = till
 		}
 		next = min(next, over)
 	}
@@ -142,17 +146,17 @@ const heartbeat = 10.0
 // can not change: its next report, or the time after which its reading does not matter.
 func (s *spark) efficient(v *replay.View, p *sparkPhase, a *replay.Running, limit float64) (bool, replay.Time) {
 	if s.set.Efficiency == 0 || p.records <= 0 || p.ran <= 0 {
-		return false, v.Now()
+		return false, 0
 	}
 	elapsed := v.Elapsed(a).Seconds()
 	if elapsed > s.set.LongRun*limit {
-		return false, v.Now()
+		return false, 0
 	}
 	// Executors report at different moments; the machine's number spreads them.
 	offset := math.Mod(float64(a.Machine)*6.18, heartbeat)
 	since := math.Mod(v.Now().Seconds()-offset+10*heartbeat, heartbeat)
 	if since >= elapsed {
-		return false, v.Now() // no report yet: it has read nothing
+		return false, 0 // no report yet: it has read nothing
 	}
 	read := v.Progress(a) * (elapsed - since) / elapsed * float64(max(v.Records(a.Task), 0))
 	report := v.Now() + replay.Seconds(heartbeat-since)
