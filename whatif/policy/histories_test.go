@@ -121,7 +121,7 @@ func TestSparkEfficiency(t *testing.T) {
 // A slow task is marked at the first check after T even when other tasks end between the checks, whatever the rule of
 // efficiency makes of it.
 func TestSparkBetweenChecks(t *testing.T) {
-	rows := onePhase(12, 20.01, 20.02, 20.03, 20.04, 20.05, 20.06, 29.97, 30.03, 30.04, 100).Rows()
+	rows := onePhase(12, 20.01, 20.02, 20.03, 20.04, 20.05, 20.06, 29.97, 30.07, 30.08, 100).Rows()
 	for i := range rows.Attempts {
 		rows.Attempts[i].Records = 1000
 	}
