@@ -358,7 +358,10 @@ func (a *Attributor) itself(s *split, l, left, r float64) {
 	s.seconds[ofMachine] += more
 	left -= more
 	own := l * mean
-	if math.Abs(own) > math.Abs(left) || own*left < 0 {
+	switch { // a part of what is left is not more than it
+	case own*left <= 0:
+		own = 0
+	case math.Abs(own) > math.Abs(left):
 		own = left
 	}
 	scatter := left - own

@@ -1,0 +1,85 @@
+package causes
+
+import (
+	"math"
+	"testing"
+
+	"straggler/schema"
+)
+
+// tasksAt makes tasks from starts and durations.
+func tasksAt(v ...[2]float64) *Phase {
+	p := &Phase{ID: 9}
+	for i, x := range v {
+		p.Tasks = append(p.Tasks, Task{Attempt: schema.Key(i + 1), Start: schema.Some(schema.Time(1e15).Add(x[0])), Duration: x[1]})
+	}
+	return p
+}
+
+// Two slots: 0–10 s and 0–4, 4–8 s, then a task of 4 s from 8 s. Without 6 s of the first task's ten, packed anew, the
+// phase takes 8 s where it took 12; with every start as it was, the last task still ends at 12.
+func TestWeigh(t *testing.T) {
+	p := tasksAt([2]float64{0, 10}, [2]float64{0, 4}, [2]float64{4, 4}, [2]float64{8, 4})
+	var v savings
+	v.begin()
+	v.add(0, 4, &line{cause: schema.Transient, seconds: 6})
+	v.add(1, 4, &line{cause: schema.GC, seconds: -1})
+	out := v.weigh(p, nil)
+	if len(out) != 1 || out[0].cause != schema.Transient || out[0].sum != 6 {
+		t.Fatalf("%+v", out)
+	}
+	if out[0].packed != 4 || out[0].fixed != 0 {
+		t.Errorf("packed %g, fixed %g; want 4 and 0", out[0].packed, out[0].fixed)
+	}
+	p.Tasks[2].Start.OK = false
+	v.begin()
+	v.add(0, 4, &line{cause: schema.Transient, seconds: 6})
+	if out := v.weigh(p, nil); !math.IsNaN(out[0].packed) {
+		t.Error("a phase without starts was packed")
+	}
+}
+
+// A chain a → b, and c beside them that ends before: what b saves counts whole, what c saves counts nothing, what a
+// saves counts whole because b waited for it.
+func TestCosts(t *testing.T) {
+	graph := []span{{id: 1, start: 0, end: 10}, {id: 3, start: 0, end: 15}, {id: 2, start: 11, end: 21, parents: []int{0}}}
+	rows := costs(7, graph, []saving{
+		{phase: 1, cause: schema.DataSkew, sum: 3, packed: 3, fixed: 2},
+		{phase: 3, cause: schema.GC, sum: 9, packed: 9, fixed: 9},
+		{phase: 2, cause: schema.Network, sum: 5, packed: 4, fixed: 4},
+		{phase: 2, cause: schema.Transient, sum: 8, packed: 8, fixed: 8},
+	})
+	want := map[schema.Cause]float64{schema.DataSkew: 3, schema.GC: 0, schema.Network: 4, schema.Transient: 6} // then c ends last, at 15
+	for _, r := range rows {
+		if r.CostS.V != want[r.Cause] || r.JobID != 7 {
+			t.Errorf("%s costs %g s, want %g", r.Cause, r.CostS.V, want[r.Cause])
+		}
+		if r.CostLow.V > r.CostS.V || r.CostHigh.V < r.CostS.V {
+			t.Errorf("%s: %g is not in %g to %g", r.Cause, r.CostS.V, r.CostLow.V, r.CostHigh.V)
+		}
+	}
+	if len(rows) != 4 {
+		t.Errorf("%d rows", len(rows))
+	}
+	if rows := costs(7, nil, []saving{{phase: 1, cause: schema.GC, sum: 2, packed: nan}}); rows[0].CostS.OK || !rows[0].Note.OK || rows[0].SumS != 2 {
+		t.Errorf("without times: %+v", rows[0])
+	}
+}
+
+// Phases wait for their edges; without one, for the last phase that had ended.
+func TestSpans(t *testing.T) {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	phases := []phaseRow{{ID: 3, Start: at(11), Finish: at(20)}, {ID: 1, Start: at(0), Finish: at(10)}, {ID: 2, Start: at(1), Finish: at(8)}}
+	got := spans(phases, nil)
+	if len(got) != 3 || got[2].id != 3 || len(got[2].parents) != 1 || got[got[2].parents[0]].id != 1 || got[1].parents != nil {
+		t.Errorf("%+v", got)
+	}
+	got = spans(phases, []edgeRow{{From: 2, To: 3}})
+	if len(got[2].parents) != 1 || got[got[2].parents[0]].id != 2 {
+		t.Errorf("with an edge: %+v", got)
+	}
+	phases[1].Finish.OK = false
+	if spans(phases, nil) != nil {
+		t.Error("a phase without an end has a place in the graph")
+	}
+}

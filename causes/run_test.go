@@ -1,0 +1,294 @@
+package causes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"straggler/causes"
+	"straggler/detect"
+	"straggler/schema"
+	"straggler/schema/synth"
+	"straggler/store"
+)
+
+// storeOf puts generated clusters of a scenario into a store and detects their outliers.
+func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
+	t.Helper()
+	st, err := store.Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	s, _ := synth.ByName(scenario)
+	for _, seed := range seeds {
+		o := s.Make(seed)
+		tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = synth.Stream(t.Context(), o, func(b *synth.Batch) error {
+			return errors.Join(appendAll(tx, b.Trace.Applications), appendAll(tx, b.Trace.Jobs), appendAll(tx, b.Trace.Phases),
+				appendAll(tx, b.Trace.Edges), appendAll(tx, b.Trace.Attempts), appendAll(tx, b.Trace.Losses))
+		})
+		if err == nil {
+			_, err = tx.Commit(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	return st, eng
+}
+
+func appendAll[R any](tx *store.Tx, rows []R) error { return store.Append(tx, 0, rows) }
+
+func detected(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
+	t.Helper()
+	st, eng := storeOf(t, scenario, seeds...)
+	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return st, eng
+}
+
+// rowsOf reads a result table.
+func rowsOf[R any](t testing.TB, eng store.Engine, sql string) (out []R) {
+	t.Helper()
+	for r, err := range store.Read[R](t.Context(), eng, sql) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, *r)
+	}
+	return out
+}
+
+const (
+	attributionsSQL = "SELECT * FROM attributions ORDER BY attempt_id NULLS LAST, rank NULLS LAST"
+	healthSQL       = "SELECT * FROM machine_health ORDER BY machine NULLS LAST, window_start NULLS LAST"
+	costsSQL        = "SELECT * FROM job_costs ORDER BY job_id NULLS LAST, cause NULLS LAST"
+)
+
+// However the store is read, in one chunk or in many, by one worker or several, once or again: the same rows.
+func TestRunIsDeterministic(t *testing.T) {
+	st, eng := detected(t, "speculation", 1, 2, 3)
+	var first []schema.Attribution
+	var health []schema.MachineHealth
+	var costs []schema.JobCost
+	for i, o := range []causes.Options{{}, {ChunkAttempts: 50, Workers: 1}, {ChunkAttempts: 700, Workers: 5}, {}} {
+		s, err := causes.Run(t.Context(), st, eng, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, h, c := rowsOf[schema.Attribution](t, eng, attributionsSQL), rowsOf[schema.MachineHealth](t, eng, healthSQL), rowsOf[schema.JobCost](t, eng, costsSQL)
+		if i == 0 {
+			first, health, costs = rows, h, c
+			if len(rows) == 0 || len(h) == 0 || len(c) == 0 || s.Outliers == 0 {
+				t.Fatalf("%d attributions, %d windows of machines, %d costs", len(rows), len(h), len(c))
+			}
+			continue
+		}
+		if !slices.Equal(rows, first) || !slices.Equal(h, health) || !slices.Equal(c, costs) {
+			t.Errorf("options %+v give other rows", o)
+		}
+	}
+}
+
+// Run on a store and Attribute on the same trace in memory name the same causes, with the same seconds.
+func TestRunAgreesWithAttribute(t *testing.T) {
+	st, eng := detected(t, "mixed", 4)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := synth.ByName("mixed")
+	trace, _, err := synth.Generate(s.Make(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := causes.Attribute(trace, rowsOf[schema.Outlier](t, eng, "SELECT * FROM outliers"), 3600)
+	got := map[string]schema.Attribution{}
+	for _, r := range rowsOf[schema.Attribution](t, eng, attributionsSQL) {
+		got[fmt.Sprint(r.AttemptID, r.Cause)] = r
+	}
+	if len(got) != len(want) || len(want) == 0 {
+		t.Fatalf("%d rows in the store, %d in memory", len(got), len(want))
+	}
+	for _, w := range want {
+		if g := got[fmt.Sprint(w.AttemptID, w.Cause)]; g.Rank != w.Rank || math.Abs(g.Seconds-w.Seconds) > 1e-9*max(1, math.Abs(w.Seconds)) {
+			t.Fatalf("in the store %+v, in memory %+v", g, w)
+		}
+	}
+}
+
+func TestRunNeedsOutliers(t *testing.T) {
+	st, eng := storeOf(t, "uniform", 1)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); !errors.Is(err, causes.ErrNotDetected) {
+		t.Errorf("without detect: %v", err)
+	}
+	st, eng = storeOf(t, "uniform")
+	if s, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil || s.Outliers != 0 {
+		t.Errorf("an empty store: %+v, %v", s, err)
+	}
+}
+
+// A cancelled run leaves the results of the one before.
+func TestRunCancelled(t *testing.T) {
+	st, eng := detected(t, "mixed", 5)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	before := rowsOf[schema.Attribution](t, eng, attributionsSQL)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := causes.Run(ctx, st, eng, causes.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run: %v", err)
+	}
+	if after := rowsOf[schema.Attribution](t, eng, attributionsSQL); !slices.Equal(before, after) {
+		t.Error("a cancelled run changed the results")
+	}
+}
+
+// What each cause cost a job lies within its interval and, alone, within the job; and the sums are those of the rows.
+func TestJobCosts(t *testing.T) {
+	st, eng := detected(t, "mixed", 6)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Cost    float64 `col:"cost_s"`
+		Low     float64 `col:"cost_low"`
+		High    float64 `col:"cost_high"`
+		Sum     float64 `col:"sum_s"`
+		Job     float64 `col:"job_s"`
+		Seconds float64 `col:"seconds"`
+	}
+	rows := rowsOf[row](t, eng, `SELECT c.cost_s, c.cost_low, c.cost_high, c.sum_s, s.seconds,
+  CAST(unix_micros(j.finish_time) - unix_micros(j.start_time) AS DOUBLE) / 1e6 AS job_s
+FROM job_costs c JOIN jobs j ON j.job_id = c.job_id
+  JOIN (SELECT a.job_id, t.cause, sum(t.seconds) AS seconds FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id
+        WHERE t.seconds > 0 GROUP BY a.job_id, t.cause) AS s ON s.job_id = c.job_id AND s.cause = c.cause`)
+	if len(rows) < 10 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	some := false
+	for _, r := range rows {
+		some = some || r.Cost > 0
+		if r.Cost < r.Low || r.Cost > r.High || r.Cost > r.Job || math.Abs(r.Sum-r.Seconds) > 1e-6*max(1, r.Sum) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if !some {
+		t.Error("no cause cost any job anything")
+	}
+}
+
+// The figures' curves fall, or rise, as shares over a threshold do; every figure has a title.
+func TestPaperFigures(t *testing.T) {
+	st, eng := detected(t, "mixed", 1, 2)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	figures, err := causes.PaperFigures(t.Context(), eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	var last causes.Figure
+	for _, f := range figures {
+		seen[f.Figure]++
+		if causes.FigureTitle(f.Figure) == "" {
+			t.Errorf("%s has no title", f.Figure)
+		}
+		rising := f.Figure == "mantri-6" || f.Figure == "dolly-2" || f.Figure == "dolly-3"
+		if f.Figure != "dolly-1" && f.Y.OK && (f.Y.V < 0 || f.Y.V > 1) {
+			t.Errorf("%+v is no share", f)
+		}
+		if f.Figure == last.Figure && f.Series == last.Series && f.Figure != "dolly-1" && f.Y.OK && last.Y.OK && f.Y.V != last.Y.V && f.Y.V > last.Y.V != rising {
+			t.Errorf("%s %s: %g at %g, then %g at %g", f.Figure, f.Series, last.Y.V, last.X, f.Y.V, f.X)
+		}
+		last = f
+	}
+	for _, name := range []string{"mantri-2a", "mantri-2b", "mantri-3a", "mantri-4", "mantri-6", "mantri-7", "dolly-1", "dolly-2", "dolly-3"} {
+		if seen[name] == 0 {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+// Two phases of ten tasks, the first with two outliers of which one read more; counted by hand.
+func TestPaperFiguresByHand(t *testing.T) {
+	st, err := store.Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	var attempts []schema.Attempt
+	var phases []schema.Phase
+	for p := range 2 {
+		phases = append(phases, schema.Phase{PhaseID: schema.Key(p + 1), JobID: 1, NativeID: fmt.Sprint(p), Kind: "map", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded})
+		for i := range 10 {
+			a := schema.Attempt{AttemptID: schema.Key(10*p + i + 1), PhaseID: schema.Key(p + 1), JobID: 1, ApplicationID: 1, Task: int64(i), NativeID: "t",
+				Machine: schema.Some(fmt.Sprint("m", i%2)), StartTime: at(0), DurationS: schema.Some(1 + 0.01*float64(i)), Status: schema.Success, InputBytes: schema.Some[int64](1000 + int64(i))}
+			switch {
+			case p == 0 && i == 4:
+				a.InputBytes, a.DurationS = schema.Some[int64](6000), schema.Some(6.0)
+			case p == 0 && i == 6:
+				a.DurationS = schema.Some(4.0)
+			}
+			a.FinishTime = at(a.DurationS.V)
+			attempts = append(attempts, a)
+		}
+	}
+	err = errors.Join(appendAll(tx, []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}}),
+		appendAll(tx, []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}}),
+		appendAll(tx, phases), appendAll(tx, attempts))
+	if err == nil {
+		_, err = tx.Commit(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	figures, err := causes.PaperFigures(t.Context(), eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []causes.Figure{
+		{Figure: "mantri-2a", Series: "high_runtime", X: 0.15, Y: schema.Some(0.5), N: schema.Some[int64](2)}, // 2 of 10 tasks, in one of two phases
+		{Figure: "mantri-2a", Series: "high_runtime", X: 0.2, Y: schema.Some(0.0), N: schema.Some[int64](2)},
+		{Figure: "mantri-2b", Series: "high_runtime", X: 3, Y: schema.Some(1.0), N: schema.Some[int64](2)}, // 5.7 and 3.8 times
+		{Figure: "mantri-2b", Series: "high_runtime", X: 5, Y: schema.Some(0.5), N: schema.Some[int64](2)},
+		{Figure: "mantri-3a", Series: "explained by data", X: 0.3, Y: schema.Some(1.0), N: schema.Some[int64](1)}, // one of the two
+		{Figure: "mantri-3a", Series: "explained by data", X: 0.5, Y: schema.Some(0.0), N: schema.Some[int64](1)},
+		{Figure: "mantri-6", Series: "high_runtime", X: 0.5, Y: schema.Some(1.0), N: schema.Some[int64](2)}, // both on m0, of two machines
+		{Figure: "dolly-2", Series: "smallest jobs", X: 0.75, Y: schema.Some(0.0), N: schema.Some[int64](29)},
+	} {
+		if !slices.Contains(figures, w) {
+			t.Errorf("%+v is not among the figures", w)
+		}
+	}
+}
