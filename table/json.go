@@ -12,18 +12,30 @@ import (
 // writeJSON writes an array with an object a row, each on a line of its own. Integers are written whole: keys have up to 63
 // bits, and readers that make doubles of numbers round them.
 func writeJSON(w io.Writer, rows Rows, _ Options) (int64, error) {
+	return writeObjects(w, rows, "[", ",\n", "\n]\n")
+}
+
+// writeJSONLines writes an object a row and a line, and no list around them.
+func writeJSONLines(w io.Writer, rows Rows, _ Options) (int64, error) {
+	return writeObjects(w, rows, "", "\n", "\n")
+}
+
+func writeObjects(w io.Writer, rows Rows, open, between, end string) (int64, error) {
 	out := bufio.NewWriter(w)
 	names := uniqueNames(rows)
 	for i := range names {
 		names[i] = quoteJSON(names[i])
 	}
-	out.WriteByte('[')
+	out.WriteString(open)
 	n := int64(0)
 	for ; rows.Next(); n++ {
-		if n > 0 {
-			out.WriteByte(',')
+		switch {
+		case n > 0:
+			out.WriteString(between)
+		case open != "":
+			out.WriteByte('\n')
 		}
-		out.WriteString("\n{")
+		out.WriteByte('{')
 		for i, name := range names {
 			if i > 0 {
 				out.WriteByte(',')
@@ -36,7 +48,9 @@ func writeJSON(w io.Writer, rows Rows, _ Options) (int64, error) {
 			return n, err
 		}
 	}
-	out.WriteString("\n]\n")
+	if n > 0 || open != "" {
+		out.WriteString(end)
+	}
 	if err := out.Flush(); err != nil {
 		return n, err
 	}

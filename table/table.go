@@ -41,6 +41,7 @@ func Encodings() []Encoding {
 		{Name: "table", Doc: "columns in line, for people", Extensions: []string{".txt"}, Write: writeText},
 		{Name: "csv", Doc: "RFC 4180 with a header; nothing between commas is NULL, \"\" an empty text", Extensions: []string{".csv"}, Write: writeCSV},
 		{Name: "json", Doc: "an array of objects, one a line; NaN and infinities are null", Extensions: []string{".json"}, Write: writeJSON},
+		{Name: "jsonl", Doc: "the same objects, one a line, without the array", Extensions: []string{".jsonl", ".ndjson"}, Write: writeJSONLines},
 		{Name: "md", Doc: "a Markdown table", Extensions: []string{".md"}, Write: writeMarkdown},
 		{Name: "parquet", Doc: "Parquet with zstd", Extensions: []string{".parquet"}, Binary: true, Write: writeParquet},
 	}

@@ -132,6 +132,22 @@ func TestJSONReadsBack(t *testing.T) {
 	}
 }
 
+func TestJSONLinesReadBack(t *testing.T) {
+	lines := strings.SplitAfter(encode(t, "jsonl", sample(), Options{}), "\n")
+	if len(lines) != 5 || lines[4] != "" {
+		t.Fatalf("lines %q", lines)
+	}
+	for i, line := range lines[:4] {
+		var got map[string]any
+		if err := json.Unmarshal([]byte(line), &got); err != nil || len(got) != 6 {
+			t.Errorf("line %d: %v, %v", i, got, err)
+		}
+	}
+	if got := encode(t, "jsonl", NewFixed("x"), Options{}); got != "" {
+		t.Errorf("no rows: %q", got)
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	f := NewFixed("a|b", "n BIGINT")
 	f.Add("x|*y*<b>", int64(1))
@@ -186,7 +202,7 @@ func TestParquetReadsBack(t *testing.T) {
 }
 
 func TestForFile(t *testing.T) {
-	for name, want := range map[string]string{"a.csv": "csv", "a.JSON": "json", "d.d/a.md": "md", "x.parquet": "parquet", "a.txt": "table"} {
+	for name, want := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.jsonl": "jsonl", "a.ndjson": "jsonl", "d.d/a.md": "md", "x.parquet": "parquet", "a.txt": "table"} {
 		if e, ok := ForFile(name); !ok || e.Name != want {
 			t.Errorf("%s is %q, want %q", name, e.Name, want)
 		}

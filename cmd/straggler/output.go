@@ -28,7 +28,7 @@ func (o *output) flags(c *cobra.Command, encodings string) {
 
 func (o *output) toFile() bool { return o.file != "-" }
 
-const rowEncodings = "table, csv, json, md, parquet"
+const rowEncodings = "table, csv, json, jsonl, md, parquet"
 
 // encoding is how rows are to be written.
 func (o *output) encoding() (table.Encoding, error) {

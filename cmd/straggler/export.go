@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"straggler/export"
+	"straggler/store"
+)
+
+type exportOptions struct {
+	store string
+	dir   string
+	as    string
+}
+
+func exportCommand(e *env) *cobra.Command {
+	var o exportOptions
+	c := &cobra.Command{
+		Use:   "export --store DIR -o OUTDIR [TABLE…]",
+		Short: "Write the tables of a store as files, one a table",
+		Long: `Export writes the tables that ingest fills, or those that are named, into a new directory: attempts.parquet,
+phases.parquet and so on, in the order of their keys. The directory appears when all of it is written. Other tools read the
+files, and straggler does: straggler ingest OUTDIR --from canonical brings the same rows into another store, which gives
+them keys of its own. Tables of results are written when they are named; they are made again from the others.`,
+		Example: `  straggler export --store lake -o tables
+  straggler export --store lake -o mine --as csv attempts phases`,
+		RunE: func(c *cobra.Command, args []string) error { return runExport(c.Context(), e, o, args) },
+	}
+	storeFlag(c, &o.store)
+	c.Flags().StringVarP(&o.dir, "output", "o", "", "write the files into `OUTDIR`, which must be new or empty")
+	c.MarkFlagRequired("output")
+	c.Flags().StringVar(&o.as, "as", export.Encodings()[0], "`ENCODING` of the files: "+strings.Join(export.Encodings(), ", "))
+	return c
+}
+
+func runExport(ctx context.Context, e *env, o exportOptions, names []string) error {
+	tables, err := export.Tables(names)
+	if err != nil {
+		return useError("%w", err)
+	}
+	st, err := openStore(ctx, o.store)
+	if err != nil {
+		return err
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	done := e.step("writing tables")
+	files, err := export.Run(ctx, eng, tables, o.dir, o.as)
+	done()
+	if errors.Is(err, export.ErrExists) || errors.Is(err, export.ErrEncoding) {
+		return useError("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	rows := int64(0)
+	for _, f := range files {
+		rows += f.Rows
+	}
+	e.say("%s with %s in %s", count(len(files), "table"), count(rows, "row"), o.dir)
+	return nil
+}
