@@ -1,0 +1,25 @@
+package generate
+
+import (
+	"io"
+	"path"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compress gives a writer to a file of that name: its extension says how what is written is compressed (.zst, .zstd,
+// .gz), if at all. Close it before the file.
+func Compress(name string, w io.Writer) (io.WriteCloser, error) {
+	switch path.Ext(name) {
+	case ".zst", ".zstd":
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	case ".gz":
+		return gzip.NewWriterLevel(w, gzip.BestSpeed)
+	}
+	return uncompressed{w}, nil
+}
+
+type uncompressed struct{ io.Writer }
+
+func (uncompressed) Close() error { return nil }
