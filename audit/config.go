@@ -113,8 +113,8 @@ func (g Glob) matches(s string) bool {
 	return regexp.MustCompile(re.String() + `\z`).MatchString(s)
 }
 
-// DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 1 %.
-func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.01} }
+// DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 2 %.
+func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.02} }
 
 // ReadConfig reads straggler.yaml.
 func ReadConfig(name string) (*Config, error) {

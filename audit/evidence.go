@@ -8,7 +8,14 @@ import (
 
 // shift takes the speed of each run from a stage's values.
 func (c *comparison) shift(r *Run, speed map[string]float64) {
-	if !c.rule.stage || !c.series.tonight.speed {
+	if !c.rule.stage {
+		return
+	}
+	c.speed = speed[r.night()]
+	for _, night := range c.runs {
+		c.speed -= speed[night] / float64(len(c.runs))
+	}
+	if !c.series.tonight.speed {
 		return
 	}
 	for i := range c.series.history {
@@ -39,21 +46,21 @@ func (c *comparison) finding(r *Run, history []*Run, q float64) Finding {
 	return f
 }
 
-// back turns a place on the scale of comparison into the unit of the rule, for the speed that tonight had. It is found by
-// bisection of the transformation itself where that is increasing, which all of them are.
+// back turns a place on the scale of comparison into the unit of the rule, for the speed that tonight had.
 func (c *comparison) back(y float64) float64 {
-	t := c.series.tonight
-	switch c.rule.Unit {
-	case "share":
+	raw := c.rule.of(c.tonight, c.scale)
+	if c.rule.Unit == "share" { // the angle of (k + 3/8) / (n + 3/4)
 		y = min(max(y, 0), math.Pi/2)
-		return math.Sin(y) * math.Sin(y)
-	default: // ln(x + c): the constant follows from tonight's own point
-		shift := 0.0
-		raw := c.rule.of(c.tonight, c.scale)
-		shift = raw.y - t.y
-		constant := math.Exp(raw.y) - raw.value
-		return max(0, math.Exp(y+shift)-constant)
+		n := (1/raw.w - 2) / 4
+		return min(max(((n+0.75)*math.Sin(y)*math.Sin(y)-0.375)/n, 0), 1)
 	}
+	if c.rule.Name == "stage_lost_time" { // ln((value + constant) / median)
+		raw.y += math.Log(c.tonight["median_s"])
+		y += math.Log(c.tonight["median_s"])
+		return max(0, math.Exp(y)-math.Exp(raw.y)+raw.value)
+	}
+	constant := math.Exp(raw.y) - raw.value // of ln(value + constant)
+	return max(0, math.Exp(y+raw.y-c.series.tonight.y)-constant)
 }
 
 // likely names the cause whose seconds grew most over the mean of the history.

@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/cespare/xxhash/v2"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Status is what is known about a finding from the nights before.
@@ -86,6 +85,9 @@ type comparison struct {
 	series   series
 	runs     []string // of the history of the series
 	tonight  Values
+	past     []Values // of the history of the series
+	speed    float64  // logarithm of how much slower the whole run was
+	prior    prior
 	spread   spread
 	verdict  verdict
 	stage    *Stage
@@ -185,7 +187,9 @@ func (c *comparison) test(po *pool) bool {
 	if c.spread.n < 2 || c.spread.n-1+int(po.prior.df) < 1 || !c.series.tonight.ok {
 		return false
 	}
+	c.prior = po.prior
 	c.verdict = c.series.judge(c.spread, po.prior)
+	c.verdict.p = max(c.verdict.p, c.byTasks())
 	return !math.IsNaN(c.verdict.p)
 }
 
@@ -229,7 +233,7 @@ func compare(r *Run, history []*Run, cfg *Config, known func(string, *Run) bool)
 			}
 			if p := c.rule.of(v, c.scale); p.ok {
 				c.series.history = append(c.series.history, p)
-				c.runs = append(c.runs, h.night())
+				c.runs, c.past = append(c.runs, h.night()), append(c.past, v)
 			}
 		}
 		c.tonight, _ = values(r)
@@ -245,7 +249,9 @@ func compare(r *Run, history []*Run, cfg *Config, known func(string, *Run) bool)
 			for _, cause := range causesOf(r, history) {
 				c := comparison{rule: rule, what: cause, scale: meanOf(history, whole)}
 				c.rule.of = causeTime
-				add(c, func(r *Run) (Values, bool) { return Values{"seconds": r.Causes[cause]}, true })
+				add(c, func(r *Run) (Values, bool) {
+					return Values{"seconds": r.Causes[cause], "squares": r.Squares[cause]}, true
+				})
 			}
 		case rule.by == once:
 			add(comparison{rule: rule, scale: meanOf(history, whole)}, whole)
@@ -370,8 +376,8 @@ func number(x float64) *float64 {
 	return &x
 }
 
-// newMachines are the slow machines that no run before had. p is of the machine's factor, on the scale of its 95 %
-// interval; every machine that was judged is a comparison.
+// newMachines are the slow machines that no run before had. Their p is the q-value that causes
+// found among the machines of the night, which is no smaller; every machine that was judged is a comparison.
 func newMachines(r *Run, history []*Run, cfg *Config, known func(string, *Run) bool) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	set := cfg.settings(rule, r.Group, Signature{})
@@ -385,26 +391,17 @@ func newMachines(r *Run, history []*Run, cfg *Config, known func(string, *Run) b
 		f := Finding{ID: findingID(r.Group, rule.Name, Signature{}, name), Rule: rule.Name, Severity: set.Severity, Group: r.Group, Run: r.ID,
 			Machine: name, Unit: rule.Unit, Value: number(m.Factor), Normal: number(1), Low: number(m.Low), High: number(m.High), Change: number(m.Factor - 1),
 			Runs: len(history), Likely: "bad_machine", Detail: fmt.Sprintf("%s: takes %.2f × the time of the others (95 %% interval %.2f to %.2f)", m.Verdict, m.Factor, m.Low, m.High)}
-		x := surprise(m)
-		f.P = number(distuv.UnitNormal.Survival(x))
+		f.P = number(m.Q)
 		f.SQL = "SELECT * FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY factor DESC NULLS LAST"
 		if m.Factor-1 < set.MinAbs || wasBad(name, history, f.ID, known) {
 			f.ID = ""
 		}
-		findings, p = append(findings, f), append(p, distuv.UnitNormal.Survival(x))
+		findings, p = append(findings, f), append(p, m.Q)
 	}
 	for len(p) < r.machines { // those like the others
 		findings, p = append(findings, Finding{}), append(p, 1)
 	}
 	return findings, p
-}
-
-// surprise is how many standard errors a machine's factor lies over 1, on the logarithmic scale of its interval.
-func surprise(m Machine) float64 {
-	if m.Factor <= 0 || m.Low <= 0 || m.High <= m.Low {
-		return 0
-	}
-	return math.Log(m.Factor) / (math.Log(m.High/m.Low) / (2 * 1.959964))
 }
 
 func wasBad(name string, history []*Run, id string, known func(string, *Run) bool) bool {

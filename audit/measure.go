@@ -29,6 +29,7 @@ type Run struct {
 	Complete bool               `json:"complete"`
 	Values   Values             `json:"values"`
 	Causes   Values             `json:"causes,omitempty"`   // seconds of excess by cause
+	Squares  Values             `json:"squares,omitempty"`  // sums of their squares over the outliers: how many tasks they are spread over
 	Machines map[string]Machine `json:"machines,omitempty"` // those that were not like the others
 	Flagged  []string           `json:"flagged,omitempty"`  // ids of the findings of that night: what they are about is no example of what is normal
 	Stages   []Stage            `json:"-"`
@@ -47,7 +48,8 @@ type Stage struct {
 	Causes Values    `json:"causes,omitempty"`
 	Sketch []float64 `json:"sketch"` // durations of its tasks: shortest, quartiles, 90 %, 99 %, longest
 
-	key schema.Key
+	key     schema.Key
+	longest []float64 // durations of the longest tasks; of a run that was just measured
 }
 
 // Machine is the worst that a run says about a machine.
@@ -56,6 +58,7 @@ type Machine struct {
 	Factor  float64 `json:"factor"` // time relative to prediction, 1 = like the others
 	Low     float64 `json:"low"`    // 95 % interval
 	High    float64 `json:"high"`
+	Q       float64 `json:"q"` // false discovery rate among the machines of its window
 }
 
 // Grouping says which runs belong together. The zero Grouping takes the application's name.
@@ -91,7 +94,7 @@ func (g Grouping) of(name string) string {
 // Measure reads the applications of a store, of which detect and causes have written their tables, in order of time.
 func Measure(ctx context.Context, eng store.Engine, g Grouping) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}}
-	for _, step := range []func() error{m.applications, m.readStages, m.causes, m.machines} {
+	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.causes, m.machines} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
 		}
@@ -167,7 +170,7 @@ func (m *measuring) applications() error {
 		if !finish.OK && a.Complete {
 			finish = a.LastFinish
 		}
-		r := Run{ID: short(a.ID), Name: short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{}, Machines: map[string]Machine{}, key: a.Key}
+		r := Run{ID: short(a.ID), Name: short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{}, Squares: Values{}, Machines: map[string]Machine{}, key: a.Key}
 		r.Group = short(m.grouping.of(a.Name.V))
 		if start.OK {
 			r.Start = time.UnixMicro(int64(start.V)).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -245,7 +248,7 @@ func (m *measuring) readStages() error {
 		for k := range r.Stages {
 			s := &r.Stages[k]
 			m.stages[s.key] = s
-			for _, name := range []string{"excess_s", "excess_sq"} {
+			for _, name := range []string{"excess_s", "excess_sq", "lost_s"} {
 				if v, ok := s.Values[name]; ok {
 					r.Values.set(name, r.Values[name]+v)
 				}
@@ -279,7 +282,7 @@ func (r *stageRow) stage(sig Signature) Stage {
 		name  string
 		value float
 	}{
-		{"median_s", r.MedianS}, {"slot_s", r.SlotS}, {"lost_s", r.LostS}, {"slowdown_ratio", r.SlowdownRatio}, {"input_skew", r.InputSkew},
+		{"median_s", r.MedianS}, {"max_s", r.MaxS}, {"slot_s", r.SlotS}, {"lost_s", r.LostS}, {"slowdown_ratio", r.SlowdownRatio}, {"input_skew", r.InputSkew},
 	} {
 		s.Values.put(v.name, v.value)
 	}
@@ -294,15 +297,29 @@ func (r *stageRow) stage(sig Signature) Stage {
 	return s
 }
 
+func (m *measuring) longest() error {
+	return each(m, "longest.sql", func(r *struct {
+		PhaseID   schema.Key `col:"phase_id"`
+		DurationS float64    `col:"duration_s"`
+	}) {
+		if s := m.stages[r.PhaseID]; s != nil {
+			s.longest = append(s.longest, r.DurationS)
+		}
+	})
+}
+
 func (m *measuring) causes() error {
 	return each(m, "causes.sql", func(c *struct {
 		ApplicationID schema.Key   `col:"application_id"`
 		PhaseID       schema.Key   `col:"phase_id"`
 		Cause         schema.Cause `col:"cause"`
 		Seconds       float64      `col:"seconds"`
+		Squares       float64      `col:"squares"`
 	}) {
 		if i, ok := m.index[c.ApplicationID]; ok {
-			m.runs[i].Causes.set(string(c.Cause), m.runs[i].Causes[string(c.Cause)]+c.Seconds)
+			r, cause := &m.runs[i], string(c.Cause)
+			r.Causes.set(cause, r.Causes[cause]+c.Seconds)
+			r.Squares.set(cause, r.Squares[cause]+c.Squares)
 		}
 		if s := m.stages[c.PhaseID]; s != nil {
 			s.Causes.set(string(c.Cause), c.Seconds)
@@ -324,6 +341,7 @@ func (m *measuring) machines() error {
 		Factor        float          `col:"factor"`
 		Low           float          `col:"factor_low"`
 		High          float          `col:"factor_high"`
+		Q             float          `col:"q_value"`
 		Window        schema.Time    `col:"window_start"`
 	}) {
 		i, ok := m.index[h.ApplicationID]
@@ -339,7 +357,7 @@ func (m *measuring) machines() error {
 			return
 		}
 		if was, ok := m.runs[i].Machines[name]; !ok || h.Factor.V > was.Factor {
-			m.runs[i].Machines[name] = Machine{string(h.Verdict), round(h.Factor.V), round(h.Low.V), round(h.High.V)}
+			m.runs[i].Machines[name] = Machine{string(h.Verdict), round(h.Factor.V), round(h.Low.V), round(h.High.V), round(h.Q.Or(1))}
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 // Method says in words how a finding is judged; it stands in every output.
 const Method = "a finding is larger than its rule allows and significant: tonight's value lies above the one-sided prediction interval of the runs before " +
 	"(Student's t; the variance between runs is shrunk towards that of all stages, in units of the variance between tasks; values of stages are relative to the speed of the whole run), " +
-	"no more than 1 % of such surprises in the history are as large, and the false discovery rate over all comparisons of the night is held (Benjamini and Hochberg)"
+	"it is not the work of a few tasks that may be slow by chance (binomial test over runs), no more than 1 % of such surprises in the history are as large, and the false discovery rate over all comparisons of the night is held (Benjamini and Hochberg)"
 
 // The least that two runs of the same thing are taken to differ by: standard deviation of a logarithm or an angle.
 // Copies of a log have no variance at all, and the clock of a log ticks in milliseconds.
@@ -20,6 +20,10 @@ const leastSD = 0.01
 
 // mostDF bounds the degrees of freedom: tails are no better known than this, however many stages agree.
 const mostDF = 30
+
+// leastDF is what the other stages are worth at least: from a handful of them, with five runs each, one can hardly tell
+// whether their variances differ.
+const leastDF = 8
 
 // series is what a comparison knows: the values of the runs before and that of tonight.
 type series struct {
@@ -95,7 +99,7 @@ func learnPrior(all []spread) prior {
 	if excess <= 0 { // they do not differ: one variance for all
 		return prior{sum / weight, mostDF}
 	}
-	d0 := min(mostDF, 2*trigammaInverse(excess))
+	d0 := min(mostDF, max(leastDF, 2*trigammaInverse(excess)))
 	return prior{math.Exp(mean + mathext.Digamma(d0/2) - math.Log(d0/2)), d0}
 }
 
@@ -104,7 +108,7 @@ type verdict struct {
 	p         float64 // one-sided: chance of so large a value in a run like those before
 	surprise  float64 // in standard errors of prediction
 	low, high float64 // 95 % prediction interval of y
-	smallest  float64 // least y above the mean that would have p < 0.001
+	smallest  float64 // least y above the mean that would have p < 0.001, were the tasks as alike as before
 }
 
 // judge tests the value of tonight against the history: it is one more draw from where they came from, so the error of
@@ -117,7 +121,8 @@ func (s *series) judge(h spread, pr prior) verdict {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}
 	x := (s.tonight.y - h.mean) / se
 	q := t.Quantile(0.975)
-	return verdict{p: t.Survival(x), surprise: x, low: h.mean - q*se, high: h.mean + q*se, smallest: t.Quantile(0.999) * se}
+	alike := math.Sqrt(v * (1 + 1/float64(h.n)))
+	return verdict{p: t.Survival(x), surprise: x, low: h.mean - q*se, high: h.mean + q*se, smallest: t.Quantile(0.999) * alike}
 }
 
 // surprises gives how far each run of the history would have lain from the others: the tail that the pool has shown.

@@ -74,8 +74,8 @@ func Rules() []Rule {
 		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, stage: true, of: logOf("time_s", 0.1),
 			Doc: "time from the start of a stage to its end, beside what the whole run was slower",
 			Why: "It has more work, fewer slots, or slower tasks: compare its tasks and its median."},
-		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, stage: true, of: excess,
-			Doc: "time lost to slow tasks in one stage: duration above the median, summed over its tasks",
+		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, stage: true, of: stageExcess,
+			Doc: "time lost to slow tasks in one stage, beside what all of its tasks were slower: duration above the median, summed over its tasks",
 			Why: "The stage has more stragglers, or worse ones. The likely cause names what grew most."},
 		{Name: "stage_late", Unit: "s", Severity: Warning, MinChange: 0.20, MinAbs: 1, stage: true, of: lost,
 			Doc: "how much earlier the stage would have ended had no task taken longer than the median",
@@ -125,6 +125,17 @@ func excess(v, scale Values) point {
 		return point{}
 	}
 	return point{value: e, y: math.Log(e + c), w: max(sq, c*c) / ((e + c) * (e + c)), speed: true, ok: true}
+}
+
+// stageExcess is that of a stage, in medians of the stage: a slower stage is the matter of stage_time.
+func stageExcess(v, scale Values) point {
+	m := v["median_s"]
+	p := excess(v, Values{"slot_s": scale["slot_s"] / max(scale["median_s"], 1e-9) * m})
+	if m <= 0 || !p.ok {
+		return point{}
+	}
+	p.y, p.speed = p.y-math.Log(m), false
+	return p
 }
 
 // lost is the time that the end of a stage waited. It hangs on one task, so it scatters much.

@@ -36,17 +36,10 @@ func Text(w io.Writer, n *Night, color bool) error {
 			}
 		}
 		for k := range j.Findings {
-			f := &j.Findings[k]
-			fmt.Fprintf(out, "\n  %s %s\n", paint(severityColor(f), fmt.Sprintf("%s %s", f.Severity, f.Status)), safe(f.Title()))
-			for _, e := range f.Evidence() {
-				fmt.Fprintf(out, "      %s\n", safe(e))
-			}
-			if f.Status != Fixed {
-				fmt.Fprintf(out, "      first seen %s; %s: straggler audit --explain %s\n", safe(f.First), f.ID, f.Rule)
-			}
-			if f.SQL != "" {
-				fmt.Fprintf(out, "      %s\n", f.SQL)
-			}
+			j.Findings[k].text(out, k < fullFindings, paint)
+		}
+		if len(j.Findings) > fullFindings {
+			fmt.Fprintf(out, "\n  the evidence of all of them: -o audit.json, or -o audit.md\n")
 		}
 	}
 	for _, d := range n.Accepted {
@@ -57,6 +50,29 @@ func Text(w io.Writer, n *Night, color bool) error {
 	}
 	fmt.Fprintf(out, "\nFalse discovery rate %g. How it is judged: %s.\n", n.FDR, n.Method)
 	return out.Flush()
+}
+
+// fullFindings is how many findings of a run are shown with their evidence.
+const fullFindings = 5
+
+func (f *Finding) text(out io.Writer, full bool, paint func(code, s string) string) {
+	gap := ""
+	if full {
+		gap = "\n"
+	}
+	fmt.Fprintf(out, "%s  %s %s\n", gap, paint(severityColor(f), fmt.Sprintf("%s %s %s", f.Severity, f.Status, f.ID)), safe(f.Title()))
+	if !full {
+		return
+	}
+	for _, e := range f.Evidence() {
+		fmt.Fprintf(out, "      %s\n", safe(e))
+	}
+	if f.Status != Fixed {
+		fmt.Fprintf(out, "      first seen %s; straggler audit --explain %s\n", safe(f.First), f.Rule)
+	}
+	if f.SQL != "" {
+		fmt.Fprintf(out, "      %s\n", f.SQL)
+	}
 }
 
 func severityColor(f *Finding) string {

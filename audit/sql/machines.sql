@@ -1,5 +1,5 @@
 -- Machines that an application used, by the windows of time in which it did.
-SELECT u.application_id, h.machine, h.verdict, h.attempts, h.factor, h.factor_low, h.factor_high, h.window_start
+SELECT u.application_id, h.machine, h.verdict, h.attempts, h.factor, h.factor_low, h.factor_high, h.q_value, h.window_start
 FROM (
   SELECT application_id, machine, min(start_time) AS first_start, max(finish_time) AS last_finish
   FROM attempts WHERE machine IS NOT NULL GROUP BY application_id, machine

@@ -7,7 +7,7 @@ that became slow, whether the log is whole, and of each stage time, lost time, s
 
 A finding is larger than its rule allows AND significant: it lies above the prediction interval of the runs before
 (Student's t, with variances shrunk over the stages), and the false discovery rate over all comparisons of the night is
-held at 1 %. With fewer than five runs the audit is learning: it tells, and does not fail. Every output says how it
+held at 2 %. With fewer than five runs the audit is learning: it tells, and does not fail. Every output says how it
 judged and how small a change it could have seen.
 
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
@@ -22,7 +22,7 @@ straggler.yaml changes thresholds and severities by application and stage, and s
   version: 1
   history: 30        # runs kept
   min_runs: 5        # fewer: learning
-  fdr: 0.01
+  fdr: 0.02
   rules:
     - rule: stage_time
       application: "nightly-*"

@@ -1,0 +1,115 @@
+package audit
+
+import "math"
+
+// growth says how much more time was lost tonight than before, and to how many tasks.
+//
+// A single task that was slow by chance must not fail a night, however slow it was: with n runs before, none of which
+// had such a task, the chance that it falls on tonight is 1/(n+1), and (n+1)^−k for k tasks that are slow
+// independently (a binomial test of k events against none, given k). k is counted in tasks' worth, by the smaller of two
+// counts, with lost time E = Σe and w = Σe²/E² (one over the number of tasks that E is spread over):
+//
+//   - tasks as slow as the slow ones are: the growth Δ over Σe²/E, the excess that a second of excess is part of;
+//   - few tasks, slower than the others: Δ from k tasks of Δ/k each raises w by about (Δ/E)²/k.
+type growth struct {
+	more float64 // E tonight − E before, at the speed of the runs before
+	k    float64 // tasks' worth
+}
+
+// tasksOf compares sums of excess and of its squares; least is a time that means nothing.
+func tasksOf(tonight Values, past []Values, sum, squares string, least, speed float64) (growth, bool) {
+	e, sq := tonight[sum]*math.Exp(-speed), tonight[squares]*math.Exp(-2*speed)
+	if _, ok := tonight[squares]; !ok || len(past) == 0 {
+		return growth{}, false
+	}
+	before, w := 0.0, 0.0
+	for _, v := range past {
+		x := v[sum] + least
+		before += x
+		w += v[squares] / (x * x)
+	}
+	before, w = before/float64(len(past)), w/float64(len(past))
+	e += least
+	g := growth{more: e - before}
+	const clear = 0.85 // w differs from night to night too
+	switch rise := sq/(e*e) - clear*w; {
+	case g.more <= 0:
+	case rise <= 0:
+		g.k = math.Inf(1)
+	default:
+		g.k = g.more * g.more / (e * e * rise)
+	}
+	if g.more > 0 {
+		g.k = min(g.k, g.more*e/sq)
+	}
+	return g, true
+}
+
+// byTasks is the least p that the tasks allow.
+func (c *comparison) byTasks() float64 {
+	n := float64(len(c.past) + 1)
+	least := max(0.005*c.scale["slot_s"], 1e-3)
+	switch c.rule.Name {
+	case "cause_time":
+		g, ok := tasksOf(c.tonight, c.past, "seconds", "squares", max(1, 0.02*c.scale["slot_s"]), 0)
+		return chance(g, ok, n)
+	case "stage_lost_time", "lost_time":
+		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
+		return chance(g, ok, n)
+	case "stage_late", "slowdown_ratio":
+		return c.longest(n)
+	case "stage_time":
+		return min(c.longest(n), c.withoutLate())
+	case "outlier_share":
+		before := 0.0
+		for _, v := range c.past {
+			before += v["outliers"] / v["tasks"] / float64(len(c.past))
+		}
+		return math.Pow(n, -max(0, c.tonight["outliers"]-before*c.tonight["tasks"]))
+	case "run_time":
+		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
+		return min(chance(g, ok, n), c.withoutLate())
+	}
+	return 0
+}
+
+func chance(g growth, ok bool, n float64) float64 {
+	if !ok {
+		return 1
+	}
+	return math.Pow(n, -g.k)
+}
+
+// longest is the chance that so many of tonight's tasks are longer, in medians, than any of the runs before.
+func (c *comparison) longest(n float64) float64 {
+	most := 0.0
+	for _, v := range c.past {
+		if v["median_s"] > 0 {
+			most = max(most, v["max_s"]/v["median_s"])
+		}
+	}
+	k := 0
+	for _, d := range c.stage.longest {
+		if d > most*c.tonight["median_s"] {
+			k++
+		}
+	}
+	return math.Pow(n, -float64(k))
+}
+
+// withoutLate tests a completion time as if no more of it had been waited for late tasks than before.
+func (c *comparison) withoutLate() float64 {
+	before := 0.0
+	for _, v := range c.past {
+		before += v["lost_s"]
+	}
+	late := c.tonight["lost_s"] - before/float64(len(c.past))*math.Exp(c.speed)
+	if late <= 0 {
+		return 0
+	}
+	t := c.series.tonight
+	net := math.Max(t.value-late, 1e-6)
+	s := c.series
+	s.tonight.y = t.y + math.Log(net/t.value)
+	return s.judge(c.spread, c.prior).p
+}
