@@ -1,0 +1,286 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+)
+
+// hostile is a name that tries every output: markup, terminal, tables, workflow commands, reordering, broken UTF-8.
+const hostile = "<script>alert(1)</script>|`x`\x1b[31m\n::error::owned%0A\u202e]]>\xff & \"q\" at Main.scala:42"
+
+// badNight has a finding of each kind, with hostile names.
+func badNight() (*Night, *Config) {
+	cfg := DefaultConfig()
+	var runs []Run
+	for n := range 7 {
+		r := Run{Group: short(hostile), Name: "x", ID: fmt.Sprint("app-", n), Start: fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1), Complete: n < 6, machines: 10,
+			Values: Values{"time_s": 100 + float64(n%3), "slot_s": 4000, "attempts": 1000, "failed": 1, "excess_s": 500 + float64(n), "excess_sq": 5000, "lost_s": 1, "rejects": 0},
+			Causes: Values{"data_skew": 100}, Squares: Values{"data_skew": 200}, Machines: map[string]Machine{}}
+		s := Stage{Signature: Signature{Job: "j", Stage: short(hostile), Kind: "result"}, Causes: Values{"data_skew": 100}, Sketch: []float64{1, 1, 1, 1, 2, 3, 4},
+			Values: Values{"time_s": 50 + float64(n%2), "slot_s": 2000, "tasks": 500, "outliers": 50, "median_s": 4, "max_s": 16, "excess_s": 400 + float64(n), "excess_sq": 4000, "lost_s": 2, "slowdown_ratio": 4, "input_skew": 2}}
+		if n == 6 {
+			r.Values["time_s"], r.Values["failed"] = 200, 100
+			s.Values["excess_s"], s.Values["excess_sq"] = 1200, 12000
+			s.Causes["data_skew"] = 900
+			r.Machines[hostile] = Machine{"slow", 2, 1.8, 2.2, 1e-8}
+		}
+		r.Stages = []Stage{s}
+		runs = append(runs, r)
+	}
+	n := night(runs[6:], &Baseline{Runs: runs[:6]}, cfg, Options{Now: time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC), Tool: "test", Baseline: "ci/base line.jsonl"})
+	return n, cfg
+}
+
+func rendered(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestBadNight(t *testing.T) {
+	n, _ := badNight()
+	var rules []string
+	for _, f := range n.Findings() {
+		rules = append(rules, f.Rule)
+	}
+	slices.Sort(rules)
+	for _, want := range []string{"run_time", "failed_attempts", "bad_machine", "log_complete", "stage_lost_time"} {
+		if !slices.Contains(rules, want) {
+			t.Errorf("no %s among %v", want, rules)
+		}
+	}
+	for _, f := range n.Findings() {
+		if f.Rule == "stage_lost_time" && (f.Likely != "data_skew" || *f.LikelyBy != 800) {
+			t.Errorf("likely cause %s, %v s", f.Likely, *f.LikelyBy)
+		}
+	}
+}
+
+// Nothing of a log's names reaches a terminal, a page, a table or a workflow command as anything but text.
+func TestOutputsEscape(t *testing.T) {
+	n, cfg := badNight()
+	for name, out := range map[string]string{
+		"text":   rendered(t, func(w io.Writer) error { return Text(w, n, false) }),
+		"md":     rendered(t, func(w io.Writer) error { return Markdown(w, n) }),
+		"junit":  rendered(t, func(w io.Writer) error { return JUnit(w, n, cfg) }),
+		"sarif":  rendered(t, func(w io.Writer) error { return SARIF(w, n) }),
+		"json":   rendered(t, func(w io.Writer) error { return JSON(w, n) }),
+		"github": rendered(t, func(w io.Writer) error { return Annotations(w, n, cfg) }),
+	} {
+		if strings.ContainsAny(out, "\x1b\u202e") && name != "json" || !strings.Contains(out, "alert(1)") && name != "md" {
+			t.Errorf("%s lets controls through, or lost the name", name)
+		}
+		if name != "text" && name != "github" && strings.Contains(out, "<script>") {
+			t.Errorf("%s lets markup through", name)
+		}
+		if name != "github" && name != "json" && regexp.MustCompile(`(?m)^\s*::error`).MatchString(out) {
+			t.Errorf("%s lets a workflow command through", name)
+		}
+	}
+	command := regexp.MustCompile(`^::(error|warning|notice) (file=[^,:]+,line=\d+,)?title=[^,:]+::[^\r\n]+$`)
+	located := 0
+	for _, line := range strings.Split(strings.TrimSpace(rendered(t, func(w io.Writer) error { return Annotations(w, n, cfg) })), "\n") {
+		if !command.MatchString(line) {
+			t.Errorf("no workflow command: %s", line)
+		}
+		if strings.Contains(line, "file=Main.scala,line=42,") {
+			located++
+		}
+	}
+	if located == 0 {
+		t.Error("no annotation stands at the call site")
+	}
+}
+
+// JUnit as CI systems read it (the Jenkins xunit schema): counts agree with the cases, names are there.
+func TestJUnit(t *testing.T) {
+	n, cfg := badNight()
+	var got struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Suites   []struct {
+			Name     string `xml:"name,attr"`
+			Tests    int    `xml:"tests,attr"`
+			Failures int    `xml:"failures,attr"`
+			Skipped  int    `xml:"skipped,attr"`
+			Time     string `xml:"timestamp,attr"`
+			Cases    []struct {
+				Name    string    `xml:"name,attr"`
+				Class   string    `xml:"classname,attr"`
+				Skipped *struct{} `xml:"skipped"`
+				Failure *struct {
+					Message string `xml:"message,attr"`
+					Type    string `xml:"type,attr"`
+				} `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal([]byte(rendered(t, func(w io.Writer) error { return JUnit(w, n, cfg) })), &got); err != nil {
+		t.Fatal(err)
+	}
+	s := got.Suites[0]
+	failures, skipped := 0, 0
+	for _, c := range s.Cases {
+		if c.Failure != nil {
+			failures++
+		}
+		if c.Skipped != nil {
+			skipped++
+		}
+		if c.Name == "" || c.Class == "" || c.Failure != nil && (c.Failure.Message == "" || c.Failure.Type == "") {
+			t.Errorf("a case without name, class or message: %+v", c)
+		}
+	}
+	if len(got.Suites) != 1 || s.Tests != len(s.Cases) || s.Failures != failures || got.Failures != n.Failing || failures != n.Failing || s.Skipped != skipped || s.Time != "2026-01-07T00:00:00" {
+		t.Errorf("%d suites, %+v, %d failures, %d failing", len(got.Suites), s, failures, n.Failing)
+	}
+}
+
+// SARIF against the parts of the published 2.1.0 schema that the output uses, with nothing else allowed. The whole
+// schema is 120 KB and not carried here.
+func TestSARIF(t *testing.T) {
+	n, _ := badNight()
+	out := rendered(t, func(w io.Writer) error { return SARIF(w, n) })
+	validate(t, sarifSubset, out)
+	var log sarifLog
+	if err := json.Unmarshal([]byte(out), &log); err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for _, r := range log.Runs[0].Results {
+		if log.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("rule %s at %d", r.RuleID, r.RuleIndex)
+		}
+		p := r.Locations[0].Physical
+		at[fmt.Sprintf("%s:%d", p.Artifact.URI, p.Region.StartLine)]++
+	}
+	if at["Main.scala:42"] == 0 || at["ci/base%20line.jsonl:1"] == 0 || len(at) != 2 {
+		t.Errorf("locations %v", at)
+	}
+}
+
+const sarifSubset = `{"type":"object","additionalProperties":false,"required":["version","runs","$schema"],"properties":{
+ "$schema":{"type":"string","format":"uri"},"version":{"enum":["2.1.0"]},"runs":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["tool","results"],"properties":{
+  "tool":{"type":"object","additionalProperties":false,"required":["driver"],"properties":{"driver":{"type":"object","additionalProperties":false,"required":["name"],"properties":{
+    "name":{"type":"string"},"version":{"type":"string"},"rules":{"type":"array","uniqueItems":true,"items":{"type":"object","additionalProperties":false,"required":["id"],"properties":{
+      "id":{"type":"string"},"shortDescription":{"$ref":"#/$defs/m"},"help":{"$ref":"#/$defs/m"},
+      "defaultConfiguration":{"type":"object","additionalProperties":false,"properties":{"level":{"enum":["none","note","warning","error"]}}}}}}}}}},
+  "results":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["message"],"properties":{
+    "ruleId":{"type":"string"},"ruleIndex":{"type":"integer","minimum":-1},"level":{"enum":["none","note","warning","error"]},"message":{"$ref":"#/$defs/m"},
+    "baselineState":{"enum":["new","unchanged","updated","absent"]},"partialFingerprints":{"type":"object","additionalProperties":{"type":"string"}},
+    "suppressions":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["kind"],"properties":{"kind":{"enum":["inSource","external"]},"justification":{"type":"string"}}}},
+    "properties":{"type":"object"},
+    "locations":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"properties":{
+      "physicalLocation":{"type":"object","additionalProperties":false,"required":["artifactLocation"],"properties":{
+        "artifactLocation":{"type":"object","additionalProperties":false,"properties":{"uri":{"type":"string","format":"uri-reference"}}},
+        "region":{"type":"object","additionalProperties":false,"properties":{"startLine":{"type":"integer","minimum":1}}}}},
+      "logicalLocations":{"type":"array","uniqueItems":true,"items":{"type":"object","additionalProperties":false,"properties":{"fullyQualifiedName":{"type":"string"},"kind":{"type":"string"}}}}}}}}}}}}}},
+ "$defs":{"m":{"type":"object","additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string","minLength":1}}}}}`
+
+// validate holds a JSON text against a schema.
+func validate(t *testing.T, schema, text string) {
+	t.Helper()
+	if err := check(schema, text); err != nil {
+		t.Error(err)
+	}
+}
+
+func check(schema, text string) error {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("file:///s.json", doc); err != nil {
+		return err
+	}
+	s, err := c.Compile("file:///s.json")
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+// The schema for editors and the reader of straggler.yaml agree: on names, and on what is right and wrong.
+func TestConfigSchemaAgrees(t *testing.T) {
+	var s struct {
+		Properties map[string]struct {
+			Items struct{ Properties map[string]any }
+		}
+		Defs map[string]struct{ Enum []string } `json:"$defs"`
+	}
+	if err := json.Unmarshal(ConfigSchema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	rules := []string{"*"}
+	for _, r := range Rules() {
+		rules = append(rules, r.Name)
+	}
+	if !slices.Equal(s.Defs["rule"].Enum, rules) {
+		t.Errorf("rules %v, want %v", s.Defs["rule"].Enum, rules)
+	}
+	keys := map[string][]string{"": {}, "rules": {}, "suppress": {}}
+	for name, p := range s.Properties {
+		keys[""] = append(keys[""], name)
+		for sub := range p.Items.Properties {
+			keys[name] = append(keys[name], sub)
+		}
+	}
+	for name, want := range map[string][]string{"": configNames[Config](), "rules": configNames[RuleChange](), "suppress": configNames[Suppression]()} {
+		slices.Sort(want)
+		slices.Sort(keys[name])
+		if !slices.Equal(keys[name], want) {
+			t.Errorf("%q: schema has %v, the reader %v", name, keys[name], want)
+		}
+	}
+	for _, c := range configCases {
+		var v any
+		if err := yaml.Unmarshal([]byte(c.text), &v); err != nil {
+			continue
+		}
+		if v == nil {
+			v = map[string]any{}
+		}
+		data, err := json.Marshal(v)
+		if err != nil {
+			continue // no JSON can say it
+		}
+		_, readErr := ParseConfig("f", []byte(c.text))
+		schemaErr := check(string(ConfigSchema()), string(data))
+		if (readErr == nil) != (schemaErr == nil) && !c.readerOnly {
+			t.Errorf("%q: the reader says %v, the schema %v", c.text, readErr, schemaErr)
+		}
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	for _, c := range configCases {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseConfig("f", []byte(text))
+		if err == nil && (c.MinRuns < 2 || c.FDR > 0.5 || c.FDR < 0) {
+			t.Errorf("%q: %+v", text, c)
+		}
+	})
+}
