@@ -135,6 +135,35 @@ func TestEncodingsAgree(t *testing.T) {
 	}
 }
 
+// What straggler export writes of the awkward rows comes back as it was.
+func TestAwkwardValues(t *testing.T) {
+	files := map[string]string{
+		"attempts.jsonl": `{"task":0,"start_time":"2026-01-01T00:00:00Z","duration_s":1,"machine":"NULL","reason":" two\nlines ","rack":"","quality":0}` + "\n",
+		"settings.jsonl": `{"application_id":1,"name":" a ","value":""}` + "\n",
+		"rejects.jsonl":  `{"source_file":"f","line":3,"byte_offset":9,"reason":"bad","sample":"x"}` + "\n",
+	}
+	r := ingesttest.Read(t, Format(), input(files), ingest.Limits{})
+	if r.Err != nil || len(r.Attempts) != 1 || len(r.Settings) != 1 || len(r.Trace.Rejects) != 1 {
+		t.Fatalf("error %v, rows %+v, rejects %+v", r.Err, r.Counts.Rows, r.Trace.Rejects)
+	}
+	if a := r.Attempts[0]; a.Machine.V != "NULL" || a.Reason.V != " two\nlines " || a.Rack.OK {
+		t.Errorf("attempt %+v", a)
+	}
+	if a := r.Attempts[0]; a.Quality != 0 {
+		t.Errorf("the file says quality 0, the row %d", a.Quality)
+	}
+	if s := r.Settings[0]; s.Name != " a " || s.Value != "" {
+		t.Errorf("setting %+v", s)
+	}
+	want := schema.Reject{SourceFile: "f", Line: schema.Some[int64](3), ByteOffset: 9, Reason: "bad", Sample: "x"}
+	if d := cmp.Diff(want, r.Trace.Rejects[0]); d != "" {
+		t.Error(d)
+	}
+	if r.Counts.Decoded != 2 || r.Counts.Rejects != 1 {
+		t.Errorf("three records are counted as %d decoded and %d rejected", r.Counts.Decoded, r.Counts.Rejects)
+	}
+}
+
 func parquet(t *testing.T) string {
 	t.Helper()
 	s := arrow.NewSchema([]arrow.Field{

@@ -166,11 +166,13 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 	if a.DurationS.OK && a.DurationS.V < 0 {
 		return errors.New("duration_s is negative")
 	}
-	if !a.StartTime.OK || !a.FinishTime.OK {
-		a.Quality |= schema.PartialRow
-	}
-	if !a.Rack.OK {
-		a.Quality |= schema.RackUnknown
+	if !rec.has("quality") { // who says it knows better
+		if !a.StartTime.OK || !a.FinishTime.OK {
+			a.Quality |= schema.PartialRow
+		}
+		if !a.Rack.OK {
+			a.Quality |= schema.RackUnknown
+		}
 	}
 	for _, n := range [...]schema.Null[int64]{a.InputBytes, a.LocalBytes, a.RemoteBytes, a.InputRecords, a.OutputBytes} {
 		if n.OK && n.V < 0 {

@@ -33,7 +33,8 @@ Files of one directory belong together. Keys may be numbers or text, and are uni
 gives them keys of its own. Attempts need task and start_time with finish_time or duration_s; without attempt_id each row
 is one; without phase_id, job_id or application_id all belong to one. Phases, jobs and applications that rows name and
 no file describes are added. Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC where no zone is written) or
-microseconds since 1970. Booleans are true and false. Unknown columns are skipped and said.`,
+microseconds since 1970. Booleans are true and false. An empty text is NULL; in CSV so is the word NULL, and blanks around
+a value are dropped. Unknown columns are skipped and said. straggler export writes such files.`,
 		Claim: claim,
 		Sniff: sniff,
 		Read:  read,
@@ -153,10 +154,16 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return err
 	}
 	var magic [4]byte
-	_, err = io.ReadFull(f, magic[:])
-	f.Close()
+	n, err := io.ReadFull(f, magic[:])
 	if err == nil && string(magic[:]) == "PAR1" {
-		return r.parquet(ctx, p)
+		return errors.Join(f.Close(), r.parquet(ctx, p))
+	}
+	// The rest comes from the same reader: it is what counts the bytes.
+	p.Open = func(context.Context) (io.ReadCloser, error) {
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(magic[:n]), f), f}, nil
 	}
 	return r.lines(ctx, p)
 }
@@ -180,7 +187,7 @@ func (r *reader) lines(ctx context.Context, p ingest.Part) error {
 			if f == nil {
 				f = r.filer(p, nil)
 			}
-			return r.took(p, line, f.json(line.Data))
+			return r.took(p, f, line, f.json(line.Data))
 		}
 		if bytes.Count(text, []byte{'"'})%2 == 1 {
 			open = !open
@@ -205,7 +212,7 @@ func (r *reader) lines(ctx context.Context, p ingest.Part) error {
 		if err == nil {
 			err = f.csv(fields)
 		}
-		return r.took(p, line, err)
+		return r.took(p, f, line, err)
 	})
 }
 
@@ -218,13 +225,20 @@ var (
 )
 
 // took counts a record, or rejects it.
-func (r *reader) took(p ingest.Part, line ingest.Line, err error) error {
+func (r *reader) took(p ingest.Part, f *filer, line ingest.Line, err error) error {
 	if err != nil {
 		r.out.RejectLine(p, line, err.Error())
 		return nil
 	}
-	r.out.Decoded(1)
+	f.decoded()
 	return r.flush(false)
+}
+
+// decoded counts a row, unless it is itself a reject, which counts as one when it is kept.
+func (f *filer) decoded() {
+	if f.table.Name != "rejects" {
+		f.r.out.Decoded(1)
+	}
 }
 
 // splitCSV appends the fields of a record: fields between commas, quoted ones with quotes doubled.

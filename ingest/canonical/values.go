@@ -161,11 +161,14 @@ func (f *filer) json(line []byte) error {
 			f.r.skip(f.table.Name, name)
 			continue
 		}
+		if m[name] == nil {
+			continue
+		}
 		text, ok := textOf(m[name])
 		if !ok {
 			return fmt.Errorf("column %s: a list or an object can not stand in a column", name)
 		}
-		if err := f.put(rec, i, text); err != nil {
+		if err := f.value(rec, i, text); err != nil {
 			return err
 		}
 	}
@@ -178,8 +181,6 @@ func (r *reader) filerOf(t *schema.Table) *filer {
 
 func textOf(v any) (string, bool) {
 	switch v := v.(type) {
-	case nil:
-		return "", true
 	case string:
 		return v, true
 	case json.Number:
@@ -203,10 +204,19 @@ func jsonKeys(line []byte) []string {
 	return names
 }
 
-// put sets a value from text; an empty one is NULL.
+// put sets a value from a field of CSV, which says NULL by being empty.
 func (f *filer) put(rec *record, i int, text string) error {
+	if text = strings.TrimSpace(text); text == "" || text == "NULL" {
+		return nil
+	}
+	return f.value(rec, i, text)
+}
+
+// value sets a value that is there, such as one of JSON or Parquet, which know NULL. An empty text says no more than NULL
+// does.
+func (f *filer) value(rec *record, i int, text string) error {
 	c := f.columns[i]
-	if c == nil || text == "" || text == "NULL" {
+	if c == nil || text == "" {
 		return nil
 	}
 	rec.set |= 1 << c.index
@@ -225,7 +235,9 @@ func (f *filer) put(rec *record, i int, text string) error {
 
 // setText puts a value of the column's type at dst.
 func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, text string) error {
-	text = strings.TrimSpace(text)
+	if c.Type != schema.String || c.Words != nil {
+		text = strings.TrimSpace(text)
+	}
 	switch c.Type {
 	case schema.String:
 		if c.Words != nil && !slices.Contains(c.Words, text) {
@@ -307,7 +319,7 @@ func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 				r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: 0, Reason: fmt.Sprintf("row %d: %v", row, err)})
 				continue
 			}
-			r.out.Decoded(1)
+			f.decoded()
 		}
 		return r.flush(false)
 	})
@@ -331,7 +343,7 @@ func (f *filer) batchRow(batch arrow.RecordBatch, i int) error {
 		} else {
 			text = column.ValueStr(i)
 		}
-		if err := f.put(rec, c, text); err != nil {
+		if err := f.value(rec, c, text); err != nil {
 			return err
 		}
 	}
