@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"straggler/generate"
+	"straggler/generate/sparklog"
+	"straggler/ingest"
+	"straggler/ingest/formats"
+	"straggler/schema/synth"
+	"straggler/store"
+	"straggler/table"
+)
+
+type generateOptions struct {
+	what  generate.Synthetic
+	list  bool
+	like  string
+	bytes string
+	store string
+	logs  string
+	count int
+	file  string
+	truth string
+	terse bool
+}
+
+func generateCommand(e *env) *cobra.Command {
+	var o generateOptions
+	c := &cobra.Command{
+		Use:   "generate {--scenario NAME | --like LOG} {-o FILE | --store DIR | --logs DIR}",
+		Short: "Make traces whose truth is known, and large logs",
+		Long: `Generate makes a synthetic trace with faults, and the truth about every attempt beside it: as a Spark event log, as a
+directory of labelled logs, or straight into the tables of a store. The same scenario and seed give the same bytes.
+
+With --like it repeats a real Spark event log under new ids, as one longer application, until it has --bytes; or makes
+one stage of --wide tasks out of its largest stage.`,
+		Example: `  straggler generate --list
+  straggler generate --scenario skew --seed 7 -o skew.log --truth skew.json
+  straggler generate --scenario mixed --tasks 20000 --store synthetic --truth truth.csv
+  straggler generate --scenario weak --logs labelled --count 2
+  straggler generate --like skew.log --bytes 20MB -o large.log.zst`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runGenerate(c.Context(), e, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.what.Scenario, "scenario", "mixed", "`NAME` of what goes wrong; --list lists them")
+	f.Uint64Var(&o.what.Seed, "seed", 1, "what the draws begin with")
+	f.Int64Var(&o.what.Tasks, "tasks", 0, "about this many tasks; without it as many as the scenario has")
+	f.IntVar(&o.what.Wide, "wide", 0, "instead of a scenario, one phase of this many tasks")
+	f.IntVar(&o.what.Phases, "phases", 0, "instead of a scenario, this many phases of a few tasks")
+	f.BoolVar(&o.list, "list", false, "list the scenarios")
+	f.StringVar(&o.like, "like", "", "repeat this Spark event `LOG`")
+	f.StringVar(&o.bytes, "bytes", "1GB", "`SIZE` of the log to make with --like, uncompressed")
+	f.StringVarP(&o.file, "output", "o", "", "write a Spark event log to `FILE`, compressed if it ends in .zst or .gz; - is standard output")
+	f.StringVar(&o.store, "store", "", "write the tables into the store in `DIR`")
+	f.StringVar(&o.logs, "logs", "", "write a directory with a log and its truth.json into `DIR` for each seed")
+	f.IntVar(&o.count, "count", 1, "how many seeds, with --logs")
+	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON beside a log, seconds by cause as CSV beside a store")
+	f.BoolVar(&o.terse, "terse", false, "leave the accumulables out of a log, which repeat its metrics")
+	return c
+}
+
+func runGenerate(ctx context.Context, e *env, o generateOptions) error {
+	if o.list {
+		return e.rows(output{file: "-"}, scenarios())
+	}
+	if err := o.check(e); err != nil {
+		return err
+	}
+	began := time.Now()
+	made, err := o.make(ctx, e)
+	if errors.Is(err, generate.ErrScenario) || errors.Is(err, synth.ErrOptions) {
+		return useError("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	what := humanize.Bytes(uint64(made.Bytes))
+	if made.Commit != nil {
+		what = count(made.Rows, "row") + ", commit " + made.Commit.ID
+	}
+	if made.Attempts > 0 {
+		what = count(made.Applications, "application") + ", " + count(made.Attempts, "attempt") + ", " + what
+	}
+	e.say("%s in %.2f s", what, time.Since(began).Seconds())
+	return nil
+}
+
+// check sees that there is one thing to make and one place for it.
+func (o *generateOptions) check(e *env) error {
+	places := 0
+	for _, p := range []string{o.file, o.store, o.logs} {
+		if p != "" {
+			places++
+		}
+	}
+	switch {
+	case places != 1:
+		return useError("say where to: one of -o FILE, --store DIR, --logs DIR")
+	case o.like != "" && (o.file == "" || o.truth != ""):
+		return useError("--like makes a log without truth: give -o FILE and no --truth")
+	case o.logs != "" && o.truth != "":
+		return useError("--logs writes a truth.json beside each log; leave out --truth")
+	case o.file == "-" && e.outTerminal:
+		return useError("a log is not for a terminal; give -o FILE")
+	case o.count < 1:
+		return useError("--count %d: at least 1", o.count)
+	}
+	return nil
+}
+
+func (o *generateOptions) make(ctx context.Context, e *env) (made generate.Made, err error) {
+	if o.like != "" {
+		return o.repeat(ctx, e)
+	}
+	options, err := o.what.Options()
+	if err != nil {
+		return made, err
+	}
+	lo := sparklog.Options{Terse: o.terse}
+	if o.logs != "" {
+		return generate.ToLogs(ctx, o.logs, o.count, options, lo)
+	}
+	err = withTruth(o.truth, func(truth io.Writer) error {
+		if o.store != "" {
+			st, err := store.Open(ctx, o.store, store.Options{})
+			if err != nil {
+				return err
+			}
+			made, err = generate.ToStore(ctx, st, options, version, truth)
+			return err
+		}
+		return e.log(o.file, func(w io.Writer) error {
+			made, err = generate.ToLog(ctx, w, options, lo, truth)
+			return err
+		})
+	})
+	return made, err
+}
+
+// withTruth gives the file for the truth, nil where none is wanted.
+func withTruth(name string, do func(io.Writer) error) error {
+	if name == "" {
+		return do(nil)
+	}
+	return writeFile(name, do)
+}
+
+// log gives the log to write to.
+func (e *env) log(name string, do func(io.Writer) error) error {
+	return e.write(output{file: name}, true, func(w io.Writer) error {
+		z, err := generate.Compress(name, w)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(z), z.Close())
+	})
+}
+
+func (o *generateOptions) repeat(ctx context.Context, e *env) (made generate.Made, err error) {
+	size, err := humanize.ParseBytes(o.bytes)
+	if err != nil || size == 0 || size > 1<<60 {
+		return made, useError("--bytes %s: write it as 500MB, 1GB or 10GB", o.bytes)
+	}
+	found, err := ingest.Find(ctx, formats.All(), []string{o.like}, ingest.Options{From: "spark", Stdin: e.in})
+	if err != nil {
+		return made, err
+	}
+	defer found.Close()
+	if len(found.Inputs) != 1 {
+		return made, useError("--like %s: it holds %d logs of Spark; name one", o.like, len(found.Inputs))
+	}
+	in := &parts{ctx: ctx, left: found.Inputs[0].Parts}
+	defer in.Close()
+	err = e.log(o.file, func(w io.Writer) (err error) {
+		if o.what.Wide > 0 {
+			made.Bytes, err = generate.Wide(ctx, w, in, int64(o.what.Wide))
+		} else {
+			made.Bytes, err = generate.Like(ctx, w, in, int64(size))
+		}
+		return err
+	})
+	if errors.Is(err, generate.ErrNoTasks) || errors.Is(err, generate.ErrTooLarge) {
+		err = useError("--like %s: %w", o.like, err)
+	}
+	return made, err
+}
+
+// parts reads the files of an input one after the other.
+type parts struct {
+	ctx  context.Context
+	left []ingest.Part
+	now  io.ReadCloser
+}
+
+func (p *parts) Read(b []byte) (int, error) {
+	for {
+		if p.now == nil {
+			if len(p.left) == 0 {
+				return 0, io.EOF
+			}
+			r, err := p.left[0].Open(p.ctx)
+			if err != nil {
+				return 0, err
+			}
+			p.now, p.left = r, p.left[1:]
+		}
+		n, err := p.now.Read(b)
+		if !errors.Is(err, io.EOF) || n > 0 {
+			return n, ignoreEOF(err)
+		}
+		if err := p.Close(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil // the next read sees it again
+	}
+	return err
+}
+
+func (p *parts) Close() error {
+	if p.now == nil {
+		return nil
+	}
+	err := p.now.Close()
+	p.now = nil
+	return err
+}
+
+func scenarios() table.Rows {
+	f := table.NewFixed("scenario", "what goes wrong")
+	for _, s := range synth.Scenarios() {
+		f.Add(s.Name, s.Doc)
+	}
+	return f
+}
