@@ -94,12 +94,8 @@ func (w *walker) urls(urls []string) {
 	if len(urls) == 0 {
 		return
 	}
-	type place struct {
-		t   *remoteTree
-		dir string
-	}
-	var order []place
-	named := make(map[place][]entry)
+	var order []remoteFolder
+	named := make(map[remoteFolder][]entry)
 	for _, url := range urls {
 		t, e, err := w.elsewhere.find(url)
 		switch {
@@ -108,7 +104,7 @@ func (w *walker) urls(urls []string) {
 		case e.Dir:
 			w.walk(remoteFolder{t, e.Path}, nil, 0)
 		default:
-			p := place{t, parent(e.Path)}
+			p := remoteFolder{t, parent(e.Path)}
 			if named[p] == nil {
 				order = append(order, p)
 			}
@@ -116,7 +112,7 @@ func (w *walker) urls(urls []string) {
 		}
 	}
 	for _, p := range order {
-		w.entries(namedRemoteFolder{remoteFolder{p.t, p.dir}}, named[p], nil, 0, true)
+		w.entries(namedRemoteFolder{p}, named[p], nil, 0, true)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestTableOf(t *testing.T) {
 func TestColumnsReadsAnyStruct(t *testing.T) {
 	type row struct {
 		A     Null[Time]    `col:"a"`
-		skip  int           //nolint:unused // has no tag on purpose
+		Skip  int           // has no tag
 		B     int32         `col:"b" unit:"x" doc:"y"`
 		Word  Null[Verdict] `col:"word"`
 		Plain bool          `col:"plain"`

@@ -3,7 +3,6 @@ package whatif
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -177,9 +176,9 @@ func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErr
 		total.won += float64(seen[key].wins)
 		total.predicted += float64(jobs[j].Copies) / seeds
 		total.wonPredicted += float64(jobs[j].Wins) / seeds
-		t.Log(fmt.Sprintf("  %-4s off %6.2f s (log %6.2f)  on %6.2f s  predicted %6.2f s [%.2f %.2f]  error %+6.1f %%   copies %2d predicted %4.1f   won %2d predicted %4.1f",
+		t.Logf("  %-4s off %6.2f s (log %6.2f)  on %6.2f s  predicted %6.2f s [%.2f %.2f]  error %+6.1f %%   copies %2d predicted %4.1f   won %2d predicted %4.1f",
 			name, without, float64(p.Observed(j))/1e6, want, predicted, spread[j][0], spread[j][len(spread[j])-1], 100*e,
-			seen[key].copies, float64(jobs[j].Copies)/seeds, seen[key].wins, float64(jobs[j].Wins)/seeds))
+			seen[key].copies, float64(jobs[j].Copies)/seeds, seen[key].wins, float64(jobs[j].Wins)/seeds)
 	}
 	return errs, noneErrs
 }

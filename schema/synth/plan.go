@@ -12,7 +12,6 @@ type job struct {
 	id     int
 	row    schema.Job
 	stages []*stage
-	begun  bool
 	over   bool
 }
 

@@ -77,7 +77,6 @@ type outcome struct {
 	jobs         []float64 // completion times, seconds
 	copies, wins float64
 	waste, slots float64 // seconds
-	spans        []replay.Span
 }
 
 // mean is the mean completion time.

@@ -159,7 +159,7 @@ func (s *Sim) Run(p *Pool, o Options) *Outcome {
 
 // step runs everything that happens at the next instant; false when nothing more does.
 func (s *Sim) step() bool {
-	slot, at := s.tree.first()
+	_, at := s.tree.first()
 	if len(s.timers) > 0 && s.timers[0].at < at {
 		at = s.timers[0].at
 	}
@@ -168,7 +168,7 @@ func (s *Sim) step() bool {
 	}
 	s.now = at
 	for {
-		for slot, at = s.tree.first(); at == s.now; slot, at = s.tree.first() {
+		for slot, at := s.tree.first(); at == s.now; slot, at = s.tree.first() {
 			s.end(slot)
 		}
 		if len(s.timers) == 0 || s.timers[0].at != s.now {

@@ -18,8 +18,7 @@ type Running struct {
 	Note    float64 // the policy's own, kept with the attempt; 0 at first
 
 	slot     int32
-	observed int32 // index of the attempt of the log, -1 for a copy
-	slower   float32
+	observed int32   // index of the attempt of the log, -1 for a copy
 	noise    float32 // of its synthetic progress; NaN until drawn
 	waits    bool    // for the parents of its phase
 	done     int64   // µs that it takes; never shown to a policy
