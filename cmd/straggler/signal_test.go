@@ -117,6 +117,45 @@ func TestShellOnTerminal(t *testing.T) {
 	}
 }
 
+// Colours are for terminals, and not for who does not want them; bars go to standard error of terminals.
+func TestColoursOnTerminal(t *testing.T) {
+	if _, err := exec.LookPath("script"); err != nil {
+		t.Skip("script(1) is not here to make a terminal")
+	}
+	dir := t.TempDir()
+	if err := unpackInto(dir); err != nil {
+		t.Fatal(err)
+	}
+	straggler(t, dir, "ingest", "eventlogs", "--store", "lake")
+	for _, c := range []struct {
+		command string
+		env     string
+		sign    string
+		want    bool
+	}{
+		{"straggler report --store lake 2>errors", "TERM=xterm", "\x1b[", true},
+		{"straggler report --store lake 2>errors", "NO_COLOR=1", "\x1b[", false},
+		{"straggler report --store lake 2>errors", "TERM=dumb", "\x1b[", false},
+		{"straggler report --store lake 2>errors | cat", "TERM=xterm", "\x1b[", false},
+		{"straggler ingest eventlogs --again --store lake >results", "TERM=xterm", "reading", true},
+		{"straggler ingest eventlogs --again --store lake >results 2>errors", "TERM=xterm", "reading", false},
+	} {
+		cmd := exec.Command("script", "-qefc", c.command, os.DevNull)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "NO_COLOR=", c.env)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", c.command, err, out)
+		}
+		if got := bytes.Contains(out, []byte(c.sign)); got != c.want {
+			t.Errorf("%s with %s shows %q: %v, want %v", c.command, c.env, c.sign, got, c.want)
+		}
+		if errs, err := os.ReadFile(filepath.Join(dir, "errors")); err == nil && bytes.Contains(errs, []byte("\x1b")) {
+			t.Errorf("%s with %s: escapes in a file: %q", c.command, c.env, errs)
+		}
+	}
+}
+
 // screen is what a terminal has shown.
 type screen struct {
 	mu    sync.Mutex
