@@ -27,6 +27,7 @@ const (
 	ofMachine
 	ofItself // what nothing explains
 	ofRedo
+	ofGap // waiting for lost inputs to be made again
 	terms
 )
 
@@ -36,6 +37,7 @@ var causeOf = [terms]schema.Cause{
 	ofRemote: schema.Network, ofWait: schema.Network, ofLink: schema.Network, ofSpill: schema.Spill, ofAway: schema.LocalityMiss,
 	ofFirst: schema.UnexplainedCause, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
 	ofMachine: schema.BadMachine, ofItself: schema.Transient, ofRedo: schema.Recompute,
+	ofGap: schema.Recompute,
 }
 
 // split is the excess of one outlier by terms.
@@ -252,6 +254,7 @@ func (a *Attributor) split(i int) split {
 	s.link()
 	a.ownTime(&s, i, middle[nParts])
 	s.overlap()
+	a.wait(&s)
 	return s
 }
 

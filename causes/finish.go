@@ -9,7 +9,7 @@ import (
 	"straggler/store"
 )
 
-const lossesSQL = `SELECT coalesce(m.number, -1) AS machine, l.time
+const lossTimesSQL = `SELECT coalesce(m.number, -1) AS machine, l.time
 FROM losses l JOIN causes_machines m ON m.machine = l.machine
 WHERE l.time IS NOT NULL`
 
@@ -20,7 +20,7 @@ func (r *run) health(ctx context.Context, tx *store.Tx) error {
 		Time    schema.Time `col:"time"`
 	}
 	j := judgement{model: r.model, fdr: r.o.FalseShare, slow: r.slowHere, losses: map[machineWindow]int64{}}
-	for l, err := range store.Read[loss](ctx, r.eng, lossesSQL) {
+	for l, err := range store.Read[loss](ctx, r.eng, lossTimesSQL) {
 		if err != nil {
 			return err
 		}

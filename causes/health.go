@@ -8,27 +8,12 @@ import (
 	"straggler/schema"
 )
 
-// How a machine is judged in a window of time.
-const (
-	leastPhases = 3    // that must speak for it
-	tolerance   = 1.05 // a machine within 5 % of its generation is not slow, however sure the figure
-	worthNaming = 1.15 // nor is one whose estimate is closer than that
-)
-
-// Judgement is all machines by window, with the share of false alarms among the slow ones that it allows.
+// judgement is all machines by window, with the share of false alarms among the slow ones that it allows.
 type judgement struct {
 	model  *Model
 	fdr    float64
 	slow   map[machineWindow]int64 // outliers
 	losses map[machineWindow]int64
-	groups []group
-	base   []float64 // ln(factor) of the generation that each machine is judged against
-}
-
-// group is a generation: machines whose speeds lie together.
-type group struct {
-	center   float64
-	from, to int // among the machines in order of their speed
 }
 
 // verdict is one window of one machine.
@@ -46,7 +31,6 @@ type verdict struct {
 
 // rows judges every window of every machine.
 func (j *judgement) rows() []schema.MachineHealth {
-	j.generations()
 	vs := j.windows()
 	j.control(vs)
 	for from := 0; from < len(vs); {
@@ -98,7 +82,7 @@ func (j *judgement) control(vs []verdict) {
 		if !vs[i].tried {
 			continue
 		}
-		base := j.base[vs[i].key.machine]
+		base := j.model.generations.base[vs[i].key.machine]
 		z, v, _ := vs[i].heard.spread()
 		mean := 0.5 * math.Erfc((z-base-math.Log(tolerance))/math.Sqrt(2*v))
 		p[i] = min(1, 2*min(mean, vs[i].heard.votes(base)))
@@ -110,7 +94,7 @@ func (j *judgement) control(vs []verdict) {
 		i := order[rank-1]
 		q = min(q, p[i]*float64(len(order))/float64(rank))
 		vs[i].q = q
-		vs[i].slow = q <= j.fdr && vs[i].heard.worth(j.base[vs[i].key.machine])
+		vs[i].slow = q <= j.fdr && vs[i].heard.worth(j.model.generations.base[vs[i].key.machine])
 	}
 }
 
@@ -197,7 +181,7 @@ func (j *judgement) row(v *verdict) schema.MachineHealth {
 		Machine: j.model.name(v.key.machine), WindowStart: schema.Time(v.key.window) * w, WindowEnd: schema.Time(v.key.window+1) * w,
 		Attempts: v.heard.attempts, Phases: v.heard.phases, OutlierRate: v.rate, Losses: j.losses[v.key],
 		Verdict: schema.UnknownVerdict, Course: v.course, Predicted: v.predicted,
-		Generation: schema.Some(math.Exp(j.base[v.key.machine])),
+		Generation: schema.Some(math.Exp(j.model.generations.base[v.key.machine])),
 	}
 	if v.heard.phases > 0 {
 		sd := math.Sqrt(v.v)
@@ -216,63 +200,4 @@ func (j *judgement) row(v *verdict) schema.MachineHealth {
 		r.Verdict = schema.Healthy
 	}
 	return r
-}
-
-// generations finds groups of machines of like speed: three or more, and at least a tenth of all, without a gap
-// between them. A cluster of two generations has two groups; a lone slow machine is none. Each machine is judged
-// against its group, or else against the slowest group that is faster than it.
-func (j *judgement) generations() {
-	type speed struct {
-		machine int
-		z       float64
-	}
-	var all []speed
-	var se []float64
-	for m := range j.model.machines {
-		if t := &j.model.machines[m]; t.phases >= leastPhases {
-			z, v, _ := t.spread()
-			all = append(all, speed{m, z})
-			se = append(se, math.Sqrt(v))
-		}
-	}
-	j.base = make([]float64, len(j.model.machines))
-	if len(all) == 0 {
-		return
-	}
-	slices.SortFunc(all, func(a, b speed) int {
-		if c := cmp.Compare(a.z, b.z); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.machine, b.machine)
-	})
-	gap := max(math.Log(tolerance), 2*median(se))
-	least := max(3, (len(all)+9)/10)
-	for from := 0; from < len(all); {
-		to := from + 1
-		for to < len(all) && all[to].z-all[to-1].z <= gap {
-			to++
-		}
-		if to-from >= least {
-			j.groups = append(j.groups, group{all[from+(to-from)/2].z, from, to})
-		}
-		from = to
-	}
-	for i, s := range all {
-		j.base[s.machine] = j.generation(i, s.z)
-	}
-}
-
-// generation is the center of the group that the i-th fastest machine is in; without one, of the slowest group that is
-// faster; and of the fastest group for a machine that is faster than all.
-func (j *judgement) generation(i int, z float64) float64 {
-	base := 0.0
-	for k, g := range j.groups {
-		if g.from <= i && i < g.to {
-			return g.center
-		}
-		if k == 0 || g.center <= z {
-			base = g.center
-		}
-	}
-	return base
 }

@@ -1,6 +1,10 @@
 package causes
 
-import "math"
+import (
+	"math"
+
+	"straggler/schema"
+)
 
 // Model is what the phases of a store say together: each machine's speed by window of time, and how time depends on
 // work in stages that are executed again and again.
@@ -12,6 +16,9 @@ type Model struct {
 	stages   map[uint64]stage
 	all      stage
 	usual    twoGroup // how machines of this store differ
+	generations
+	lost map[schema.Key]lostOutput // by the attempt that made it again
+	gaps map[schema.Key][]gap      // by phase: when outputs that it reads were lost and not yet made again
 }
 
 // stage pools the executions of one stage.
@@ -123,6 +130,7 @@ func (l *Learner) Model() *Model {
 	m := &l.model
 	m.usual = machinePrior
 	m.usual.spike = max(m.usual.spike, m.population())
+	m.generations = findGenerations(m.machines)
 	return m
 }
 

@@ -1,7 +1,7 @@
 -- The phases, in the order in which causes goes through them. attempts is how many there may be at most.
 SELECT p.phase_id, p.job_id,
   concat_ws('/', coalesce(app.name, ''), coalesce(p.kind, ''), coalesce(p.name, '')) AS signature,
-  p.start_time, p.finish_time,
+  p.start_time, p.finish_time, p.attempt,
   coalesce(s.attempts, 0) AS attempts,
   coalesce(n.outliers, 0) AS outliers
 FROM phases p

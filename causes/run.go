@@ -22,6 +22,9 @@ var outliersSQL string
 //go:embed tasks.sql
 var tasksSQL string
 
+//go:embed losses.sql
+var lossesSQL string
+
 const machinesSQL = `SELECT machine, row_number() OVER (ORDER BY machine NULLS LAST) - 1 AS number
 FROM (SELECT DISTINCT machine FROM attempts WHERE machine IS NOT NULL) AS m`
 
@@ -55,8 +58,8 @@ type CauseSummary struct {
 	Seconds  float64 // of excess, over all outliers
 }
 
-// Run attributes the outliers of a store and commits attributions, machine_health and job_costs, in place of those of
-// an earlier run.
+// Run attributes the outliers of a store and commits attributions, machine_health, skew_repeats and job_costs, in
+// place of those of an earlier run.
 func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
 	r, err := newRun(ctx, eng, o)
 	if err != nil {
@@ -86,6 +89,7 @@ type run struct {
 	summary  Summary
 	byCause  map[schema.Cause]*CauseSummary
 	slowHere map[machineWindow]int64 // outliers by machine and window
+	repeats  repeats
 }
 
 // phaseRow is a row of phases.sql.
@@ -95,6 +99,7 @@ type phaseRow struct {
 	Name      string                   `col:"signature"`
 	Start     schema.Null[schema.Time] `col:"start_time"`
 	Finish    schema.Null[schema.Time] `col:"finish_time"`
+	Number    int32                    `col:"attempt"`
 	Attempts  int64                    `col:"attempts"`
 	Outliers  int64                    `col:"outliers"`
 	signature uint64
@@ -188,6 +193,9 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	if err := r.health(ctx, tx); err != nil {
 		return err
 	}
+	if err := r.skewRepeats(ctx, tx); err != nil {
+		return err
+	}
 	return r.jobCosts(ctx, tx)
 }
 
@@ -205,7 +213,32 @@ func (r *run) learn(ctx context.Context) error {
 		return nil
 	})
 	r.model = l.Model()
-	return err
+	if err != nil {
+		return err
+	}
+	return r.readLosses(ctx)
+}
+
+// readLosses tells the model what was lost and made again.
+func (r *run) readLosses(ctx context.Context) error {
+	type row struct {
+		Again    schema.Key               `col:"recomputed_by"`
+		Task     int64                    `col:"task"`
+		Machine  schema.Null[string]      `col:"machine"`
+		Time     schema.Null[schema.Time] `col:"time"`
+		Noticed  schema.Null[schema.Key]  `col:"detected_by"`
+		Restored schema.Null[schema.Time] `col:"restored"`
+		Reader   schema.Null[schema.Key]  `col:"reader"`
+	}
+	m := r.model
+	for l, err := range store.Read[row](ctx, r.eng, lossesSQL) {
+		if err != nil {
+			return err
+		}
+		m.lose(l.Again, lostOutput{l.Task, l.Machine.V, l.Time.V, l.Noticed.V, l.Restored.V}, l.Reader.V)
+	}
+	m.joinGaps()
+	return nil
 }
 
 // attribute splits the outliers of all phases that have any.
@@ -215,18 +248,21 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 		workers[i] = r.model.NewAttributor()
 	}
 	type result struct {
-		rows  []schema.Attribution
-		saved []saving
+		rows   []schema.Attribution
+		saved  []saving
+		ratios map[schema.Key]float64
 	}
 	return r.stream(ctx, true, func(ps []Phase) error {
 		results := make([]result, len(ps))
 		r.parallel(len(ps), func(worker, i int) {
 			a := workers[worker]
 			results[i].rows = a.Attribute(&ps[i], nil)
+			results[i].ratios = a.inputRatios(results[i].rows)
 			results[i].saved = a.saved.weigh(&ps[i], nil)
 		})
 		for i := range results {
 			r.count(&ps[i], results[i].rows)
+			r.repeats.add(&ps[i], results[i].rows, results[i].ratios)
 			r.saved = append(r.saved, results[i].saved...)
 			if err := store.Append(tx, 0, results[i].rows); err != nil {
 				return err

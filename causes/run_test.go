@@ -191,6 +191,27 @@ FROM job_costs c JOIN jobs j ON j.job_id = c.job_id
 	}
 }
 
+// A program that runs every night with the same skew repeats it; the table counts the nights.
+func TestSkewRepeats(t *testing.T) {
+	st, eng := detected(t, "nightly", 1)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	repeats, ratio := 0, 0.0
+	for _, r := range rowsOf[schema.SkewRepeat](t, eng, "SELECT * FROM skew_repeats") {
+		if r.Skewed > r.Executions || r.Skewed < 1 || r.Executions != 14 || !r.Ratio.OK {
+			t.Errorf("%+v", r)
+		}
+		if r.Repeats.V {
+			repeats++
+			ratio = max(ratio, r.Ratio.V)
+		}
+	}
+	if repeats < 5 || ratio < 3 || ratio > 10.5 { // the scenario's factors are 3 to 10
+		t.Errorf("%d tasks repeat their skew, of at most %.1f times the median", repeats, ratio)
+	}
+}
+
 // The figures' curves fall, or rise, as shares over a threshold do; every figure has a title.
 func TestPaperFigures(t *testing.T) {
 	st, eng := detected(t, "mixed", 1, 2)

@@ -18,7 +18,9 @@ func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []sc
 	for i := range phases {
 		l.Hear(&phases[i])
 	}
-	a := l.Model().NewAttributor()
+	m := l.Model()
+	m.losses(t)
+	a := m.NewAttributor()
 	var rows []schema.Attribution
 	for i := range phases {
 		rows = a.Attribute(&phases[i], rows)
@@ -98,4 +100,30 @@ func signature(s string) uint64 {
 		return 0
 	}
 	return xxhash.Sum64String(s)
+}
+
+// losses tells the model what was lost and made again.
+func (m *Model) losses(t *schema.Trace) {
+	ends := make(map[schema.Key]schema.Time)
+	for i := range t.Attempts {
+		if a := &t.Attempts[i]; a.Recompute && a.FinishTime.OK {
+			ends[a.AttemptID] = a.FinishTime.V
+		}
+	}
+	readers := make(map[schema.Key][]schema.Key)
+	for _, e := range t.Edges {
+		readers[e.FromPhase] = append(readers[e.FromPhase], e.ToPhase)
+	}
+	for i := range t.Losses {
+		l := &t.Losses[i]
+		if !l.RecomputedBy.OK {
+			continue
+		}
+		o := lostOutput{l.Task, l.Machine.V, l.Time.V, l.DetectedBy.V, ends[l.RecomputedBy.V]}
+		for _, reader := range readers[l.PhaseID] {
+			m.lose(l.RecomputedBy.V, o, reader)
+		}
+		m.lose(l.RecomputedBy.V, o, 0)
+	}
+	m.joinGaps()
 }

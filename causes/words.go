@@ -75,7 +75,7 @@ var columns = [terms]struct{ name, unit string }{
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofItself: {"residual", "factor"},
-	ofRedo: {"recompute", "s"},
+	ofRedo: {"recompute", "s"}, ofGap: {"losses", "s"},
 }
 
 // evidence puts a line of a split in words. The attempt's phase must be the prepared one.
@@ -97,8 +97,10 @@ func (a *Attributor) evidence(s *split, l *line) Evidence {
 	case k == ofItself:
 		a.sayLeft(w, &e, s)
 	case k == ofRedo:
-		e.Value, e.N = s.task.Duration, 0
-		w.say("made an output again that had been lost: all of its ").seconds(s.task.Duration).say(" are work done twice")
+		a.sayRedone(w, &e, s)
+	case k == ofGap:
+		e.Value, e.N = s.seconds[ofGap], 0
+		w.say("ran while outputs that it reads were lost and not yet made again, for ").seconds(s.seconds[ofGap])
 	default:
 		a.sayPart(w, &e, s, k)
 	}
@@ -169,6 +171,9 @@ func (a *Attributor) sayMachine(w *words, e *Evidence, s *split) {
 	e.N = int(heard.attempts)
 	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(s.machine-1.96*s.machineSD), 2)
 	w.say(" to ").fixed(math.Exp(s.machine+1.96*s.machineSD), 2).say("), by its ").int(heard.attempts).say(" attempts in ").int(heard.phases).say(" phases")
+	if n, slower, ok := a.model.slower(s.task.Machine); ok {
+		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
+	}
 }
 
 func (a *Attributor) sayPart(w *words, e *Evidence, s *split, k term) {
@@ -187,6 +192,30 @@ func (a *Attributor) sayPart(w *words, e *Evidence, s *split, k term) {
 	}
 	e.Value, e.Median = a.bench.part[part][s.index], a.mid[part]
 	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
+	if n, others, ok := a.neighbours(s.index, part); ok && (k == ofWait || k == ofGC) {
+		w.say("; the other ").int(int64(n)).say(" on its machine ").seconds(others)
+		if k == ofWait && others-e.Median > (e.Value-e.Median)/2 {
+			w.say(", so it is the link of its machine, or one that it shares")
+		}
+	}
+}
+
+// neighbours is the median of a measured part over the other successful tasks on the machine, two or more.
+func (a *Attributor) neighbours(i, part int) (n int, others float64, ok bool) {
+	b := &a.bench
+	k := b.local.of[i]
+	if k < 0 {
+		return 0, 0, false
+	}
+	b.tmp = b.tmp[:0]
+	for _, j := range b.local.tasks(k) {
+		if b.rowOf[j] >= 0 && int(j) != i {
+			if b.tmp = append(b.tmp, b.part[part][j]); len(b.tmp) == 64 { // enough to know, and bounded
+				break
+			}
+		}
+	}
+	return len(b.tmp), median(b.tmp), len(b.tmp) >= 2
 }
 
 func (a *Attributor) sayLeft(w *words, e *Evidence, s *split) {
@@ -212,6 +241,9 @@ func query(w *words, t *Task, k term) {
 		return
 	case ofRedo:
 		w.say("SELECT * FROM losses WHERE recomputed_by = ").int(t.Attempt)
+		return
+	case ofGap:
+		w.say("SELECT l.* FROM losses l JOIN edges e ON e.from_phase = l.phase_id WHERE e.to_phase = ").int(t.Phase)
 		return
 	}
 	column := columns[k].name

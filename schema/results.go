@@ -64,6 +64,20 @@ type MachineHealth struct {
 	Predicted   Null[float64] `col:"predicted" unit:"fraction" doc:"share of its attempts expected to be outliers in the next window: half this window's, half the long-term one (DOLLY §2.1.2)"`
 }
 
+// SkewRepeat is a task whose input made it slow, and in how many executions of its stage.
+type SkewRepeat struct {
+	Program    Null[string]  `col:"program" doc:"name of the applications"`
+	Stage      Null[string]  `col:"stage" doc:"name of the phases"`
+	Kind       string        `col:"kind" doc:"kind of the phases"`
+	Task       int64         `col:"task" doc:"the task, that is the partition"`
+	Executions int64         `col:"executions" doc:"executions of the stage in the store, of any application of that name"`
+	Skewed     int64         `col:"skewed" doc:"in how many of them data_skew was the verdict on this task"`
+	Seconds    float64       `col:"seconds" unit:"s" doc:"what its skew took in all of them"`
+	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"its input over the median task's, mean over the executions in which it was skewed"`
+	Repeats    Null[bool]    `col:"repeats" doc:"it is skewed in more than half of the executions: the key is, not the day; NULL where there is only one"`
+	PhaseID    Key           `col:"phase_id" key:"phases" doc:"the execution in which its skew took longest"`
+}
+
 // JobCost is what a cause cost a job: its completion time with that cause's excess removed, replayed.
 type JobCost struct {
 	JobID    Key           `col:"job_id" key:"jobs" doc:"the job"`

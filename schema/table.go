@@ -73,6 +73,7 @@ var tables = []*Table{
 	result[Outlier]("outliers", "attempts that a rule calls slow, one row a rule"),
 	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
 	result[MachineHealth]("machine_health", "each machine's speed relative to the others, by window of time"),
+	result[SkewRepeat]("skew_repeats", "tasks whose input made them slow, and whether it does in every execution of their stage"),
 	result[JobCost]("job_costs", "how much of each job's completion time each cause cost"),
 	result[WhatifRun]("whatif_runs", "each job replayed under each policy and seed"),
 	result[WhatifSaving]("whatif_savings", "what each policy saves, with intervals over seeds"),
