@@ -42,8 +42,6 @@ const (
 	forSlot
 	forGap
 	forRecords
-	forOutput
-	forProgress
 )
 
 func mix(x uint64) uint64 { // the finaliser of splitmix64
