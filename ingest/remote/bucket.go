@@ -13,9 +13,10 @@ import (
 
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/azureblob" // azblob:
-	_ "gocloud.dev/blob/gcsblob"   // gs:
-	_ "gocloud.dev/blob/s3blob"    // s3:
+	"gocloud.dev/blob/gcsblob"
+	_ "gocloud.dev/blob/s3blob" // s3:
 	"gocloud.dev/gcerrors"
+	"gocloud.dev/gcp"
 
 	"straggler/ingest"
 )
@@ -38,7 +39,12 @@ func openBucket(ctx context.Context, l location) (*bucket, error) {
 	if l.scheme == "s3" {
 		query = parametersS3(query)
 	}
-	b, err := blob.OpenBucket(context.WithoutCancel(ctx), l.scheme+"://"+url.PathEscape(l.host)+"?"+query.Encode())
+	u := &url.URL{Scheme: l.scheme, Host: l.host, RawQuery: query.Encode()}
+	open := blob.DefaultURLMux().OpenBucketURL
+	if l.scheme == "gs" {
+		open = openGoogle
+	}
+	b, err := open(context.WithoutCancel(ctx), u)
 	if err != nil {
 		_, reason := reasonOf(err)
 		if aboutCredentials(reason) {
@@ -47,6 +53,24 @@ func openBucket(ctx context.Context, l location) (*bucket, error) {
 		return nil, &fault{ingest.ErrUse, "the URL can not be used: " + reason}
 	}
 	return &bucket{b, l}, nil
+}
+
+// openGoogle does what the library does by itself, which would print to standard output that there are no credentials, and
+// go on without.
+func openGoogle(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
+	q := u.Query()
+	if q.Get("anonymous") == "true" || q.Get("access_id") == "-" || os.Getenv("STORAGE_EMULATOR_HOST") != "" {
+		return (&gcsblob.URLOpener{Client: gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())}).OpenBucketURL(ctx, u)
+	}
+	found, err := gcp.DefaultCredentials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, err := gcp.NewHTTPClient(gcp.DefaultTransport(), gcp.CredentialsTokenSource(found))
+	if err != nil {
+		return nil, err
+	}
+	return (&gcsblob.URLOpener{Client: client}).OpenBucketURL(ctx, u)
 }
 
 // parametersS3 adds what servers other than Amazon's need and their users forget: those have no host name for each

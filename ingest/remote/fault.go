@@ -91,7 +91,7 @@ func aboutCredentials(reason string) bool {
 func aboutAddress(err error, reason string) bool {
 	var op *net.OpError
 	var dns *net.DNSError
-	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || strings.Contains(strings.ToLower(reason), "region")
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || strings.Contains(reason, "no available namenodes") || strings.Contains(strings.ToLower(reason), "region")
 }
 
 // reasonOf is the innermost thing that a library says, on one line and without secrets; and the service's code for it.

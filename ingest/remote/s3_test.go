@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -19,6 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
@@ -237,6 +242,66 @@ func TestParameters(t *testing.T) {
 	if !slices.Equal(rows(t, st), want) {
 		t.Error("other rows")
 	}
+}
+
+// An archive is fetched once; Parquet is read where it lies, range by range, over connections that break.
+func TestArchiveAndParquet(t *testing.T) {
+	files, want := local(t, mixed)
+	var zipped bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	for name, data := range files {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(data)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	table, rowsOfTable := parquetTable(t)
+	s := serve(t, map[string][]byte{"z/logs.zip": zipped.Bytes(), "p/attempts.parquet": table})
+	s.cutting(2, 100)
+	st := newStore(t)
+	if _, err := run(t, st, "s3://logs/z"); err != nil || !slices.Equal(rows(t, st), want) {
+		t.Errorf("archive: %v", err)
+	}
+	s.cutting(2, 100)
+	st = newStore(t)
+	if _, err := run(t, st, "s3://logs/p/attempts.parquet"); err != nil || len(rows(t, st)) != rowsOfTable {
+		t.Errorf("parquet: %d rows, %v", len(rows(t, st)), err)
+	}
+	s.cutting(1<<40, 100)
+	st = newStore(t)
+	if _, err := run(t, st, "s3://logs/p/attempts.parquet"); !errors.Is(err, ingest.ErrUnreadable) {
+		t.Errorf("parquet over a connection that breaks for good: %v", err)
+	}
+	if inputs, err := st.Inputs(); err != nil || len(inputs) > 0 {
+		t.Errorf("inputs %v, %v", inputs, err)
+	}
+}
+
+// parquetTable is a file of the canonical attempts.
+func parquetTable(t *testing.T) ([]byte, int) {
+	t.Helper()
+	s := arrow.NewSchema([]arrow.Field{{Name: "task", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "start_time", Type: arrow.FixedWidthTypes.Timestamp_us}, {Name: "duration_s", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	const n = 3000
+	for i := range n {
+		b.Field(0).(*array.Int64Builder).Append(int64(i))
+		b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(1767225600000000 + i*i))
+		b.Field(2).(*array.Float64Builder).Append(float64(i) / 7)
+	}
+	var buf bytes.Buffer
+	w, err := pqarrow.NewFileWriter(s, &buf, nil, pqarrow.DefaultWriterProps())
+	if err == nil {
+		err = errors.Join(w.Write(b.NewRecordBatch()), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes(), n
 }
 
 // More objects than one answer lists.
