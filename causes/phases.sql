@@ -1,6 +1,7 @@
--- The phases, in the order in which causes goes through them. attempts is how many there may be at most.
+-- The phases, in the order in which causes goes through them. attempts is how many there may be at most. The signature is
+-- shared by the executions of a stage; programs without a name have none.
 SELECT p.phase_id, p.job_id,
-  concat_ws('/', coalesce(app.name, ''), coalesce(p.kind, ''), coalesce(p.name, '')) AS signature,
+  CASE WHEN app.name IS NULL THEN '' ELSE concat_ws('/', app.name, coalesce(p.kind, ''), coalesce(p.name, '')) END AS signature,
   p.start_time, p.finish_time, p.attempt,
   coalesce(s.attempts, 0) AS attempts,
   coalesce(n.outliers, 0) AS outliers

@@ -45,7 +45,9 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
 	}
 	programs := make(map[schema.Key]string)
 	for i := range t.Applications {
-		programs[t.Applications[i].ApplicationID] = t.Applications[i].Name.Or("")
+		if a := &t.Applications[i]; a.Name.OK {
+			programs[a.ApplicationID] = a.Name.V
+		}
 	}
 	jobs := make(map[schema.Key]schema.Key)
 	for i := range t.Jobs {
@@ -54,7 +56,10 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
 	phases := make([]Phase, len(t.Phases))
 	for i := range t.Phases {
 		p := &t.Phases[i]
-		phases[i] = Phase{ID: p.PhaseID, Signature: signature(programs[jobs[p.JobID]] + "/" + p.Kind + "/" + p.Name.Or(""))}
+		phases[i].ID = p.PhaseID
+		if program, ok := programs[jobs[p.JobID]]; ok {
+			phases[i].Signature = signature(program + "/" + p.Kind + "/" + p.Name.Or(""))
+		}
 	}
 	slices.SortFunc(phases, func(a, b Phase) int { return cmp.Compare(a.ID, b.ID) })
 	at := make(map[schema.Key]int, len(phases))
@@ -94,9 +99,9 @@ func machineNames(t *schema.Trace) []string {
 	return names
 }
 
-// signature identifies a stage by program, kind and name; 0 where it has none of them.
+// signature identifies a stage by program, kind and name; 0 where it is not known.
 func signature(s string) uint64 {
-	if s == "//" {
+	if s == "" {
 		return 0
 	}
 	return xxhash.Sum64String(s)
