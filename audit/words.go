@@ -47,7 +47,11 @@ func (f *Finding) Title() string {
 func (f *Finding) Evidence() []string {
 	var out []string
 	if f.Value != nil && f.Machine == "" {
-		out = append(out, fmt.Sprintf("95 %% of runs like the %d before would lie between %s and %s", f.Runs, figure(f.Low, f.Unit), figure(f.High, f.Unit)))
+		line := fmt.Sprintf("95 %% of runs like the %d before would lie between %s and %s", f.Runs, figure(f.Low, f.Unit), figure(f.High, f.Unit))
+		if f.Rule == "stage_time" || f.Rule == "stage_late" || f.Rule == "stage_lost_time" {
+			line += ", at the speed of tonight"
+		}
+		out = append(out, line)
 	}
 	if f.P != nil {
 		line := fmt.Sprintf("p = %.2g", *f.P)

@@ -73,7 +73,7 @@ func TestHelpExamples(t *testing.T) {
 
 var codeBlock = regexp.MustCompile("(?ms)^```(\\w*)\\n(.*?)^```")
 
-// Blocks of sh are run line by line; those of console show commands after a $ and what they print.
+// Blocks of sh are run line by line, and the audits in those of yaml and cron; those of console show commands after a $ and what they print.
 func TestReadmeExamples(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -89,6 +89,12 @@ func TestReadmeExamples(t *testing.T) {
 			case block[1] == "sh":
 				runLine(t, dir, line)
 				ran++
+			case block[1] == "yaml" || block[1] == "cron": // of CI systems: what they run
+				if at := strings.Index(line, "straggler audit "); at >= 0 {
+					command, _, _ := strings.Cut(line[at:], " 2>")
+					runLine(t, dir, command)
+					ran++
+				}
 			case block[1] == "sql":
 				t.Errorf("SQL in the README goes into a sh block, where it is run: %s", line)
 			case block[1] != "console" && block[1] != "text":

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: furnish, RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits}})
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "night": night}})
 }
 
 // exits runs a command that must end with an exit code: exits 2 straggler frobnicate.
