@@ -197,8 +197,14 @@ func adviseDrain(k *known) []Advice {
 		}
 	}
 	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
-	if many := k.d.Machines.List.Total; len(slow) >= 3 && int64(len(slow))*4 >= many {
-		return []Advice{k.balance(slow)}
+	var surely []*Machine
+	for _, m := range slow {
+		if m.FactorLow.OK && m.FactorLow.V > 1.1 {
+			surely = append(surely, m)
+		}
+	}
+	if many := k.d.Machines.List.Total; len(surely) >= 3 && int64(len(surely))*4 >= many {
+		return []Advice{k.balance(surely)}
 	}
 	var out []Advice
 	for _, m := range slow[:min(len(slow), 3)] {
@@ -244,6 +250,9 @@ func (k *known) drain(m *Machine) Advice {
 			a.Evidence += " (95 % interval " + span + ")"
 		}
 		a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+	}
+	if m.Verdict == schema.Flaky && m.OutlierRate.OK {
+		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", percent(m.OutlierRate.V))
 	}
 	if m.Windows > 1 {
 		a.Evidence += fmt.Sprintf(" It was bad in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
@@ -517,31 +526,46 @@ func adviseSpeculation(k *known) []Advice {
 		a.Evidence = t[0].Words
 	}
 	if k.f.copies > 0 {
-		a.Title = "Speculate earlier"
+		a.Title = "Run copies of slow tasks earlier"
 		a.Evidence += fmt.Sprintf(" Copies ran already: %s, of which %s won.", count(k.f.copies), count(k.f.wins))
 	}
-	if k.spark() {
+	on := k.f.copies > 0 || k.is("spark.speculation", "true", "false")
+	if k.spark() && on {
+		a.Settings = []Setting{k.set("spark.speculation.multiplier", "1.3"), k.set("spark.speculation.quantile", "0.5")}
+	} else if k.spark() {
 		a.Settings = []Setting{k.set("spark.speculation", "true"), k.set("spark.speculation.multiplier", "1.5"), k.set("spark.speculation.quantile", "0.75")}
-		if k.f.copies > 0 || k.is("spark.speculation", "true", "false") {
-			a.Title = "Speculate earlier"
-			a.Settings = []Setting{k.set("spark.speculation.multiplier", "1.3"), k.set("spark.speculation.quantile", "0.5")}
-		}
 	}
 	a = k.gain(a, schema.Transient)
-	if s := k.saving("spark"); s != nil && s.SavingS.OK {
-		a.GainS, a.GainLow, a.GainHigh, a.GainBasis = s.SavingS, s.SavingLow, s.SavingHigh, "Spark’s speculation replayed on this trace"
+	if s := k.bestSpark(); s != nil && k.spark() && !on {
+		a.GainS, a.GainLow, a.GainHigh = s.SavingS, s.SavingLow, s.SavingHigh
+		a.GainBasis = "Spark’s speculation replayed on these jobs" + after(", slot time ", null(s.SlotTimeChange, signed))
+		a.Settings = k.sparkSettings(s)
+		a.Evidence += " It also helps tasks on slow machines."
+		if s.Verdict == "cannot tell" || s.SavingLow.V <= 0 {
+			a.Confidence, a.Reason = Low, "the replay cannot tell the saving from its own error"
+		}
 	}
 	return []Advice{a}
 }
 
-// saving finds the replay of a policy that saves most.
-func (k *known) saving(policy string) *Saving {
-	for i := range k.d.Cost.Whatif.Rows {
-		if s := &k.d.Cost.Whatif.Rows[i]; s.Policy == policy {
-			return s
+// signed is a change in percent.
+func signed(v float64) string {
+	if v > 0 {
+		return "+" + percent(v)
+	}
+	return percent(v)
+}
+
+// bestSpark is the replay of Spark's own speculation that saves most.
+func (k *known) bestSpark() *Saving {
+	var best *Saving
+	for i := range k.d.Whatif.Savings.Rows {
+		s := &k.d.Whatif.Savings.Rows[i]
+		if strings.HasPrefix(s.Policy, "spark") && s.SavingS.OK && s.SavingS.V > 0 && (best == nil || s.SavingS.V > best.SavingS.V) {
+			best = s
 		}
 	}
-	return nil
+	return best
 }
 
 func adviseUnexplained(k *known) []Advice {

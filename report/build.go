@@ -19,6 +19,8 @@ type Options struct {
 	Store string // directory of the store, for the commands that the report shows; empty where it is temporary
 	App   string // native id or name of the application to report on; empty for all
 	Top   int    // outliers listed; 0 is 50, at most 200
+
+	Replayed *Replayed // a job before and after a policy, for a picture; nil for none
 }
 
 // ErrNoApplication says that no application has the id or name that was asked for.
@@ -30,7 +32,7 @@ const (
 	mostOutliers = 200
 	topPhases    = 20
 	topJobs      = 40
-	topApps      = 25
+	topApps      = 12
 	topMachines  = 60
 	topTimelines = 5
 )
@@ -48,7 +50,7 @@ func Build(ctx context.Context, eng store.Engine, o Options) (*Document, error) 
 		do   func() error
 	}{
 		{"choosing applications", b.choose}, {"adding up losses", b.losses}, {"what was read", b.trust}, {"jobs", b.jobs}, {"phases", b.phases},
-		{"outliers", b.outliers}, {"machines", b.machines}, {"timelines", b.timelines}, {"savings", b.savings}, {"settings", b.settings},
+		{"outliers", b.outliers}, {"machines", b.machines}, {"timelines", b.timelines}, {"replays of policies", b.whatif}, {"settings", b.settings},
 	} {
 		if err := step.do(); err != nil {
 			return nil, fmt.Errorf("report: %s: %w", step.what, err)
@@ -183,15 +185,14 @@ func (b *builder) trust() error {
 	}
 	t.Caveats.SQL = "SELECT * FROM caveats ORDER BY count DESC NULLS LAST"
 	err = read(b, "caveats", func(c *struct {
-		ApplicationID schema.Key         `col:"application_id"`
-		Application   string             `col:"application"`
-		Code          string             `col:"code"`
-		Count         schema.Null[int64] `col:"count"`
-		Detail        string             `col:"detail"`
-		Total         int64              `col:"total"`
+		Code         string             `col:"code"`
+		Applications int64              `col:"applications"`
+		Count        schema.Null[int64] `col:"count"`
+		Detail       string             `col:"detail"`
+		Total        int64              `col:"total"`
 	}) error {
 		t.Caveats.Total = c.Total
-		t.Caveats.Rows = append(t.Caveats.Rows, Caveat{c.ApplicationID, c.Application, c.Code, c.Count, c.Detail})
+		t.Caveats.Rows = append(t.Caveats.Rows, Caveat{c.Code, c.Applications, c.Count, c.Detail})
 		return nil
 	})
 	if err != nil {
@@ -281,15 +282,6 @@ func (b *builder) phases() error {
 		l.Rows = append(l.Rows, phase)
 	}
 	return nil
-}
-
-func (b *builder) savings() error {
-	l := &b.doc.Cost.Whatif
-	l.SQL = "SELECT * FROM whatif_savings WHERE job_id IS NULL ORDER BY saving_s DESC NULLS LAST"
-	l.Note = "No policy was replayed: straggler whatif --store DIR does that."
-	rows, err := collect[Saving](b, "savings")
-	l.Rows, l.Total = rows, int64(len(rows))
-	return err
 }
 
 func (b *builder) settings() error {

@@ -213,7 +213,8 @@ type heatCell struct{ Class, Text, Note string }
 // whiskerView is an interval on a logarithmic axis from 1/4 to 4; positions are percent of its width.
 type whiskerView struct{ Low, High, At, One, Title, Verdict string }
 
-func newHeat(m *Machines) *heatView {
+func newHeat(d *Document) *heatView {
+	m := &d.Machines
 	if len(m.Phases) == 0 || len(m.List.Rows) == 0 {
 		return nil
 	}
@@ -223,7 +224,7 @@ func newHeat(m *Machines) *heatView {
 		if c.Attempt > 0 {
 			short += fmt.Sprintf(".%d", c.Attempt)
 		}
-		v.Columns = append(v.Columns, cell{Text: short, Note: strings.Join(nonEmpty(phaseTitle(c.NativeID, c.Attempt), named(c.Name), "job "+name(c.Job), "median "+null(c.MedianS, seconds)), " · ")})
+		v.Columns = append(v.Columns, cell{Text: short, Note: strings.Join(nonEmpty(phaseTitle(c.NativeID, c.Attempt), named(c.Name), "job "+name(c.Job), appOf(d, c.Application), "median "+null(c.MedianS, seconds)), " · ")})
 	}
 	for i := range m.List.Rows {
 		r := &m.List.Rows[i]
@@ -292,6 +293,46 @@ func newWhisker(m *Machine) *whiskerView {
 	}
 	return &whiskerView{Low: at(m.FactorLow.V), High: at(m.FactorHigh.V), At: at(m.Factor.V), One: at(1), Verdict: string(m.Verdict),
 		Title: fmt.Sprintf("factor %s, 95 %% interval %s; the dashed line is 1×", times(m.Factor.V), interval(m.FactorLow, m.FactorHigh, times))}
+}
+
+// savingView is a saving with its interval on the scale of its table; positions are percent of the width.
+type savingView struct {
+	Title, Zero, Low, High, At, Class string
+	Band                              *bandView // what the replay is wrong by
+}
+
+type bandView struct{ X, W string }
+
+func savingsView(d *Document) tableView {
+	t := savingsTable(d)
+	v := newTable(t)
+	low, high := 0.0, 0.0
+	for _, s := range d.Whatif.Savings.Rows {
+		low, high = min(low, s.SavingLow.Or(s.SavingS.V)), max(high, s.SavingHigh.Or(s.SavingS.V))
+	}
+	wrong := d.Whatif.ReplayErrorS.V
+	low, high = min(low, -wrong), max(high, wrong)
+	if !(high > low) || !finite(high-low) {
+		return v
+	}
+	x := func(s float64) string { return pct(100 * (s - low) / (high - low)) }
+	for r := range v.Rows {
+		for i, c := range t.Rows[r].Cells {
+			if c.Saving == nil || !c.Saving.SavingS.OK {
+				continue
+			}
+			s := &savingView{Zero: x(0), At: x(c.Saving.SavingS.V), Low: x(c.Saving.SavingLow.Or(c.Saving.SavingS.V)), High: x(c.Saving.SavingHigh.Or(c.Saving.SavingS.V)), Class: "fdot",
+				Title: "saves " + seconds(c.Saving.SavingS.V) + after(", 95 % interval ", interval(c.Saving.SavingLow, c.Saving.SavingHigh, seconds)) + "; the dashed line is 0"}
+			if c.Saving.Ideal {
+				s.Class = "fdot bound"
+			}
+			if wrong > 0 {
+				s.Band = &bandView{x(-wrong), pct(200 * wrong / (high - low))}
+			}
+			v.Rows[r].Cells[i].Saving = s
+		}
+	}
+	return v
 }
 
 // adviceView is an advice as the page shows it.

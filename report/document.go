@@ -13,6 +13,7 @@ type Document struct {
 	Timelines []Timeline    `col:"timelines"`
 	Outliers  List[Outlier] `col:"outliers" doc:"worst first, by the seconds they cost their job"`
 	Machines  Machines      `col:"machines"`
+	Whatif    Whatif        `col:"whatif"`
 	Advice    []Advice      `col:"advice"`
 }
 
@@ -97,21 +98,19 @@ type ApplicationRow struct {
 	Attempts         int64                    `col:"attempts"`
 }
 
-// Caveat is a caveat with the application it is about.
+// Caveat is a caveat with the applications that carry it.
 type Caveat struct {
-	ApplicationID schema.Key         `col:"application_id"`
-	Application   string             `col:"application"`
-	Code          string             `col:"code"`
-	Count         schema.Null[int64] `col:"count"`
-	Detail        string             `col:"detail"`
+	Code         string             `col:"code"`
+	Applications int64              `col:"applications" doc:"applications that carry it"`
+	Count        schema.Null[int64] `col:"count" doc:"rows or events concerned, over all of them"`
+	Detail       string             `col:"detail" doc:"in the words of the application that it concerns most"`
 }
 
 // Cost says how much time stragglers cost.
 type Cost struct {
-	Loss   Loss         `col:"loss" doc:"over all jobs"`
-	Causes []CauseCost  `col:"causes" doc:"over all jobs, in the order of schema.Cause"`
-	Jobs   List[Job]    `col:"jobs" doc:"worst first"`
-	Whatif List[Saving] `col:"whatif" doc:"what policies would have saved, where whatif was run"`
+	Loss   Loss        `col:"loss" doc:"over all jobs"`
+	Causes []CauseCost `col:"causes" doc:"over all jobs, in the order of schema.Cause"`
+	Jobs   List[Job]   `col:"jobs" doc:"worst first"`
 }
 
 // Loss is the time that jobs lost to late tasks.
@@ -327,7 +326,7 @@ type Span struct {
 
 // Mark is an attempt that is drawn by itself.
 type Mark struct {
-	AttemptID schema.Key           `col:"attempt_id"`
+	AttemptID schema.Key           `col:"attempt_id" doc:"0 where it was replayed"`
 	Phase     string               `col:"phase"`
 	Task      int64                `col:"task"`
 	Number    int32                `col:"number"`
@@ -351,12 +350,13 @@ type Machines struct {
 
 // HeatColumn is a phase of the heat map.
 type HeatColumn struct {
-	PhaseID  schema.Key           `col:"phase_id"`
-	NativeID string               `col:"native_id"`
-	Attempt  int32                `col:"attempt"`
-	Name     schema.Null[string]  `col:"name"`
-	Job      string               `col:"job"`
-	MedianS  schema.Null[float64] `col:"median_s" unit:"s"`
+	PhaseID     schema.Key           `col:"phase_id"`
+	NativeID    string               `col:"native_id"`
+	Attempt     int32                `col:"attempt"`
+	Name        schema.Null[string]  `col:"name"`
+	Application string               `col:"application"`
+	Job         string               `col:"job"`
+	MedianS     schema.Null[float64] `col:"median_s" unit:"s"`
 }
 
 // Machine is a machine's health.
@@ -390,8 +390,33 @@ type Heat struct {
 	Ratio schema.Null[float64] `col:"ratio" unit:"ratio" doc:"median duration there / median of the phase"`
 }
 
+// Whatif is what policies would have done, where whatif has replayed them.
+type Whatif struct {
+	Savings          List[Saving]         `col:"savings" doc:"over all jobs: policies by saving, then bounds"`
+	ReplayErrorS     schema.Null[float64] `col:"replay_error_s" unit:"s" doc:"by how much a replay of the unchanged log misses the job times"`
+	ReplayErrorShare schema.Null[float64] `col:"replay_error_share" unit:"fraction"`
+	Notes            []string             `col:"notes" doc:"what the savings rest on"`
+	Before           *Timeline            `col:"before" doc:"one job as replayed, where the caller has it"`
+	After            *Timeline            `col:"after" doc:"the same job under the policy"`
+}
+
 // Saving is what a policy would have saved over all jobs.
 type Saving struct {
+	SavingRow
+	Verdict          string               `col:"verdict"`
+	Ideal            bool                 `col:"ideal" doc:"a bound that no live scheduler reaches"`
+	Seeds            int64                `col:"seeds"`
+	Copies           schema.Null[float64] `col:"copies" doc:"mean over the seeds"`
+	Wins             schema.Null[float64] `col:"wins" doc:"copies that finished first"`
+	WastedSlotS      schema.Null[float64] `col:"wasted_slot_s" unit:"s"`
+	MedianJobS       schema.Null[float64] `col:"median_job_s" unit:"s" doc:"median completion time with the policy"`
+	MedianJobWasS    schema.Null[float64] `col:"median_job_was_s" unit:"s" doc:"and without"`
+	SmallJobs        int64                `col:"small_jobs" doc:"jobs of at most ten tasks"`
+	SmallSavingShare schema.Null[float64] `col:"small_saving_share" unit:"fraction" doc:"saving on those"`
+}
+
+// SavingRow is what savings.sql gives.
+type SavingRow struct {
 	Policy         string               `col:"policy"`
 	Parameters     string               `col:"parameters" unit:"JSON"`
 	SavingS        schema.Null[float64] `col:"saving_s" unit:"s"`

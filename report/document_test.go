@@ -114,7 +114,7 @@ func near(t *testing.T, what string, got, want float64) {
 func TestQueriesRun(t *testing.T) {
 	eng := labelled(t, "mixed", "recompute")
 	d := built(t, eng)
-	sqls := []string{d.Trust.Applications.SQL, d.Trust.Ingests.SQL, d.Trust.Caveats.SQL, d.Trust.Rejects.SQL, d.Cost.Jobs.SQL, d.Cost.Whatif.SQL,
+	sqls := []string{d.Trust.Applications.SQL, d.Trust.Ingests.SQL, d.Trust.Caveats.SQL, d.Trust.Rejects.SQL, d.Cost.Jobs.SQL, d.Whatif.Savings.SQL,
 		d.Phases.SQL, d.Outliers.SQL, d.Machines.List.SQL}
 	for _, o := range d.Outliers.Rows {
 		sqls = append(sqls, o.SQL)

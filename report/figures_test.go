@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"straggler/schema"
 )
 
 func TestFigures(t *testing.T) {
@@ -49,11 +47,11 @@ func TestRound3(t *testing.T) {
 
 // Every figure in every table says its unit, unless its column counts things.
 func TestUnits(t *testing.T) {
-	counts := []string{"#", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Files", "Records", "Rejects", "Outputs lost"}
+	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies", "Files", "Records", "Rejects", "Outputs lost"}
 	one := `[−<> ]*[0-9][0-9.\x{202f}]*(\x{00a0}(s|ms|min|h|d|%|B|[KMGTPE]iB)|×)`
 	unit := regexp.MustCompile(`^(` + one + `( to ` + one + `)?|–)$`)
 	d := built(t, labelled(t, "mixed", "recompute"))
-	d.Cost.Whatif = List[Saving]{Rows: []Saving{{Policy: "late", SavingS: schema.Some(3.0), SavingShare: schema.Some(0.1), SlotTimeChange: schema.Some(-0.01)}}, Total: 1}
+	d.Whatif = madeWhatif()
 	figures := 0
 	for _, tb := range []table{applicationsTable(d), caveatsTable(d), rejectsTable(d), ingestsTable(d), causesTable(d), jobsTable(d), phasesTable(d), outliersTable(d), machinesTable(d), savingsTable(d)} {
 		for _, r := range tb.Rows {

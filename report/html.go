@@ -37,26 +37,28 @@ func HTML(w io.Writer, d *Document) error {
 
 // page is the document as the template wants it: text that html/template escapes, and numbers for the charts.
 type page struct {
-	D          *Document
-	Title      string
-	What       string
-	CSP        string
-	Style      template.HTML
-	Script     template.HTML
-	Patterns   []pattern
-	Stack      *stackView
-	Legend     []keyView
-	First      *firstView
-	Facts      []factView
-	Tables     pageTables
-	Phases     []phaseView
-	PhasesNote string
-	Timelines  []timelineView
-	Marks      []keyView
-	Heat       *heatView
-	Advice     []adviceView
-	Queries    string
-	Sources    string
+	D           *Document
+	Title       string
+	What        string
+	CSP         string
+	Style       template.HTML
+	Script      template.HTML
+	Patterns    []pattern
+	Stack       *stackView
+	Legend      []keyView
+	First       *firstView
+	Facts       []factView
+	Tables      pageTables
+	Phases      []phaseView
+	PhasesNote  string
+	Timelines   []timelineView
+	Marks       []keyView
+	Heat        *heatView
+	ReplayWords string
+	Replayed    []timelineView
+	Advice      []adviceView
+	Queries     string
+	Sources     string
 }
 
 type pageTables struct {
@@ -75,15 +77,25 @@ func newPage(d *Document) *page {
 		Style:    template.HTML("<style>" + styleText + "</style>"),
 		Script:   template.HTML("<script>" + scriptText + "</script>"),
 		Patterns: patterns(), Stack: newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), Legend: legend(d.Cost.Loss.Parts),
-		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), PhasesNote: phasesNote(d), Marks: markLegend(), Heat: newHeat(&d.Machines), Advice: adviceViews(d),
-		Queries: queryHelp(d), Sources: sources(d),
+		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), PhasesNote: phasesNote(d), Marks: markLegend(), Heat: newHeat(d), Advice: adviceViews(d),
+		ReplayWords: replayWords(d), Queries: queryHelp(d), Sources: sources(d),
 		Tables: pageTables{newTable(applicationsTable(d)), newTable(caveatsTable(d)), newTable(rejectsTable(d)), newTable(ingestsTable(d)),
-			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), newTable(savingsTable(d))}}
+			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), savingsView(d)}}
 	for i := range d.Timelines {
-		p.Timelines = append(p.Timelines, newTimelineView(&d.Timelines[i]))
+		v := newTimelineView(&d.Timelines[i])
+		v.Picked = true
+		p.Timelines = append(p.Timelines, v)
+	}
+	for _, t := range []*Timeline{d.Whatif.Before, d.Whatif.After} {
+		if t != nil {
+			p.Replayed = append(p.Replayed, newTimelineView(t))
+		}
 	}
 	return p
 }
+
+// HasWhatif says that there is something to show of replays.
+func (p *page) HasWhatif() bool { return len(p.D.Whatif.Savings.Rows) > 0 || len(p.Replayed) > 0 }
 
 // hash is the source expression of an inline block for the content security policy.
 func hash(s string) string {
@@ -161,10 +173,13 @@ func factViews(d *Document) []factView {
 	for _, i := range d.Trust.Ingests.Rows {
 		bytes += i.Bytes
 	}
-	f := []factView{{"Applications", count(c.Applications)}, {"Jobs", count(c.Jobs)}, {"Phases", count(c.Phases)}, {"Attempts", count(c.Attempts)},
-		{"Machines", count(c.Machines)}, {"Task time", null(c.TaskS, seconds)}, {"Outliers", count(c.Outliers)}, {"Rejected records", count(c.Rejects)}}
+	f := []factView{{"Jobs", count(c.Jobs)}, {"Phases", count(c.Phases)}, {"Attempts", count(c.Attempts)},
+		{"Machines", count(c.Machines)}, {"Task time", null(c.TaskS, seconds)}, {"Outliers", count(c.Outliers)}, {"Rejected", count(c.Rejects)}}
+	if c.Applications != 1 {
+		f = append([]factView{{"Applications", count(c.Applications)}}, f...)
+	}
 	if bytes > 0 {
-		f = append(f, factView{"Log, uncompressed", byteSize(float64(bytes))})
+		f = append(f, factView{"Log size", byteSize(float64(bytes))})
 	}
 	return f
 }
@@ -186,9 +201,11 @@ type rowView struct {
 type cellView struct {
 	Text, Sub, Note, Label, Class, Sort string
 	HasSort                             bool
+	Extra                               bool // left out on a phone
 	Key                                 *keyView
 	Stack                               *stackView
 	Detail                              *detailView
+	Saving                              *savingView
 }
 
 type detailView struct {
@@ -213,7 +230,7 @@ func newTable(t table) tableView {
 }
 
 func newCell(c cell, col column) cellView {
-	v := cellView{Text: c.Text, Sub: c.Sub, Note: c.Note, Label: col.Title, Sort: c.Sort, HasSort: c.Sort != "" || c.Text == dash}
+	v := cellView{Text: c.Text, Sub: c.Sub, Note: c.Note, Label: col.Title, Extra: !col.Essential, Sort: c.Sort, HasSort: c.Sort != "" || c.Text == dash}
 	if col.Number {
 		v.Class = "n"
 	}

@@ -14,7 +14,7 @@ import (
 // The page is well formed, loads nothing, and every link in it leads somewhere.
 func TestPage(t *testing.T) {
 	d := built(t, labelled(t, "mixed", "recompute"))
-	d.Cost.Whatif = List[Saving]{Rows: []Saving{{Policy: "late", Parameters: "{}", SavingS: schema.Some(3.0), SavingLow: schema.Some(1.0), SavingHigh: schema.Some(4.0)}}, Total: 1}
+	d.Whatif = madeWhatif()
 	wellFormed(t, rendered(t, d))
 }
 

@@ -42,6 +42,12 @@ func (e jsonWriter) value(v reflect.Value, indent string) {
 		e.object(v, indent)
 	case reflect.Slice:
 		e.array(v, indent)
+	case reflect.Pointer:
+		if v.IsNil() {
+			e.WriteString("null")
+			return
+		}
+		e.value(v.Elem(), indent)
 	case reflect.String:
 		e.text(v.String())
 	case reflect.Bool:

@@ -106,17 +106,18 @@ func (b *builder) heat() error {
 	var keys []schema.Key
 	column := map[schema.Key]int{}
 	err := read(b, "heavy_phases", func(r *struct {
-		PhaseID  schema.Key           `col:"phase_id"`
-		Job      string               `col:"job"`
-		NativeID string               `col:"native_id"`
-		Attempt  int32                `col:"attempt"`
-		Name     schema.Null[string]  `col:"name"`
-		MedianS  schema.Null[float64] `col:"median_s"`
-		Total    int64                `col:"total"`
+		PhaseID     schema.Key           `col:"phase_id"`
+		Application string               `col:"application"`
+		Job         string               `col:"job"`
+		NativeID    string               `col:"native_id"`
+		Attempt     int32                `col:"attempt"`
+		Name        schema.Null[string]  `col:"name"`
+		MedianS     schema.Null[float64] `col:"median_s"`
+		Total       int64                `col:"total"`
 	}) error {
 		column[r.PhaseID] = len(keys)
 		keys = append(keys, r.PhaseID)
-		m.Phases = append(m.Phases, HeatColumn{r.PhaseID, r.NativeID, r.Attempt, r.Name, r.Job, r.MedianS})
+		m.Phases = append(m.Phases, HeatColumn{r.PhaseID, r.NativeID, r.Attempt, r.Name, r.Application, r.Job, r.MedianS})
 		m.Hidden = r.Total
 		return nil
 	})

@@ -35,13 +35,23 @@ func Markdown(w io.Writer, d *Document) error {
 	m.section("What stragglers cost")
 	m.table(causesTable(d))
 	m.table(jobsTable(d))
-	m.tableIfAny(savingsTable(d))
 	m.section("The worst phases")
 	m.table(phasesTable(d))
 	m.section("The worst outliers")
 	m.table(outliersTable(d))
 	m.section("Machines")
 	m.table(machinesTable(d))
+	if len(d.Whatif.Savings.Rows) > 0 {
+		m.section("What policies would have saved")
+		m.printf("%s\n\n", md(replayWords(d)))
+		t := savingsTable(d)
+		t.drop("Interval")
+		m.table(t)
+		for _, n := range d.Whatif.Notes {
+			m.printf("- %s\n", md(n))
+		}
+		m.printf("\n")
+	}
 	m.section("What to do")
 	for i := range d.Advice {
 		m.advice(i+1, &d.Advice[i])

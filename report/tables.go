@@ -41,15 +41,15 @@ type row struct {
 
 // cell is a text with the value it sorts by and what explains it.
 type cell struct {
-	Text  string
-	Sort  string       // "" sorts by the text
-	Note  string       // why it is unknown, or how it came about
-	Sub   string       // a second, quieter line
-	Cause schema.Cause // shown with its colour and letter
-	Keyed bool         // Cause is meant, even where it is notOutlier
-	Parts []LostPart   // shown as a stacked bar over Whole
-	Whole float64
-	Link  string // anchor in the same document
+	Text   string
+	Sort   string       // "" sorts by the text
+	Note   string       // why it is unknown, or how it came about
+	Sub    string       // a second, quieter line
+	Cause  schema.Cause // shown with its colour and letter
+	Keyed  bool         // Cause is meant, even where it is notOutlier
+	Parts  []LostPart   // shown as a stacked bar over Whole
+	Whole  float64
+	Saving *Saving // shown as an interval on the scale of the table
 }
 
 // drop takes out a column.
@@ -119,13 +119,16 @@ func applicationsTable(d *Document) table {
 func caveatsTable(d *Document) table {
 	l := d.Trust.Caveats
 	t := table{ID: "caveats", Caption: "Caveats that the logs carry", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []column{{Title: "Application", Essential: true}, {Title: "Caveat", Essential: true}, {Title: "Count", Number: true}, {Title: "What it means", Essential: true}}}
+		Columns: []column{{Title: "Caveat", Essential: true}, {Title: "Applications", Number: true}, {Title: "Count", Doc: "rows or events concerned", Number: true}, {Title: "What it means", Essential: true}}}
 	for _, c := range l.Rows {
-		t.Rows = append(t.Rows, row{App: name(c.Application), Cells: []cell{text(name(c.Application)), text(clean(c.Code, 40)),
-			nullNumber(c.Count, "not counted"), text(clean(c.Detail, textRunes))}})
+		detail := clean(c.Detail, textRunes)
+		if c.Applications > 1 && c.Count.OK {
+			detail = "for example: " + detail
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{text(clean(c.Code, 40)), number(c.Applications), nullNumber(c.Count, "it concerns the whole log"), text(detail)}})
 	}
 	if d.Trust.Applications.Total == 1 {
-		t.drop("Application")
+		t.drop("Applications")
 	}
 	return t
 }
@@ -245,7 +248,7 @@ func outliersTable(d *Document) table {
 			cause.Sub = percent(o.Confidence.V) + " sure"
 		}
 		t.Rows = append(t.Rows, row{ID: fmt.Sprintf("outlier-%d", i+1), App: name(o.Application), Machine: named(o.Machine), Causes: []schema.Cause{o.Cause},
-			Cells: []cell{number(int64(i + 1)), cost, took, cause, {Text: where(&o), Sub: named(o.Machine)}, text(o.Words)}})
+			Cells: []cell{number(int64(i + 1)), cost, took, cause, {Text: where(&o), Sub: strings.Join(nonEmpty(named(o.Machine), appOf(d, o.Application)), " · ")}, text(o.Words)}})
 	}
 	return t
 }
@@ -275,17 +278,30 @@ func machinesTable(d *Document) table {
 }
 
 func savingsTable(d *Document) table {
-	l := d.Cost.Whatif
-	t := table{ID: "whatif", Caption: "What policies would have saved", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []column{{Title: "Policy", Essential: true}, {Title: "Saving", Number: true, Essential: true}, {Title: "95 % interval", Number: true, Essential: true},
-			{Title: "Share", Doc: "of the replayed completion time", Number: true}, {Title: "Slot time", Doc: "change of the slot time used", Number: true}}}
-	for _, s := range l.Rows {
-		span := text(interval(s.SavingLow, s.SavingHigh, seconds))
-		if span.Text == "" {
-			span = cell{Text: dash, Note: "cannot tell"}
+	l := d.Whatif.Savings
+	t := table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note,
+		Columns: []column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with its 95 % interval", Number: true, Essential: true},
+			{Title: "Interval", Doc: "the saving with its 95 % interval; the shaded band is what the replay itself is wrong by", Essential: true},
+			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
+			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
+			{Title: "Slot time", Doc: "change of the slot time used", Number: true, Essential: true},
+			{Title: "Copies", Doc: "copies launched, and those that finished first, means over the seeds", Number: true}, {Title: "Verdict"}}}
+	small := false
+	for i := range l.Rows {
+		s := &l.Rows[i]
+		title, sub := policyTitle(s)
+		small = small || s.SmallJobs > 0
+		saving := figure(s.SavingS, seconds, "cannot tell")
+		saving.Sub = interval(s.SavingLow, s.SavingHigh, seconds)
+		copies := figure(s.Copies, func(v float64) string { return count(int64(v + 0.5)) }, "not counted")
+		if s.Copies.V > 0 && s.Wins.OK {
+			copies.Sub = count(int64(s.Wins.V+0.5)) + " won"
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{{Text: clean(s.Policy, 40), Sub: clean(s.Parameters, 120)}, figure(s.SavingS, seconds, "cannot tell"), span,
-			figure(s.SavingShare, percent, "cannot tell"), figure(s.SlotTimeChange, percent, "cannot tell")}})
+		t.Rows = append(t.Rows, row{Cells: []cell{{Text: title, Sub: sub}, saving, {Text: saving.Sub, Sort: saving.Sort, Saving: s}, figure(s.SavingShare, percent, "cannot tell"),
+			figure(s.SmallSavingShare, percent, "no small jobs"), figure(s.SlotTimeChange, percent, "cannot tell"), copies, text(s.Verdict)}})
+	}
+	if !small {
+		t.drop("Small jobs")
 	}
 	return t
 }
@@ -345,10 +361,15 @@ func unless(ok bool, note string) string {
 	return note
 }
 
-// appOf names an application where there are several.
+// appOf names an application where there are several: by the name that its user gave it, if it is listed and has one.
 func appOf(d *Document, native string) string {
 	if d.Trust.Applications.Total == 1 {
 		return ""
+	}
+	for i := range d.Trust.Applications.Rows {
+		if a := &d.Trust.Applications.Rows[i]; a.NativeID == native && named(a.Name) != "" {
+			return named(a.Name)
+		}
 	}
 	return name(native)
 }

@@ -29,8 +29,8 @@ func (b *builder) timelines() error {
 		if n := named(j.Name); n != "" {
 			title += " · " + n
 		}
-		if b.doc.Trust.Applications.Total > 1 {
-			title += " · " + name(j.Application)
+		if app := appOf(b.doc, j.Application); app != "" {
+			title += " · " + app
 		}
 		if err := b.pick("report_picked_jobs", "job_id", []schema.Key{j.JobID}); err != nil {
 			return err

@@ -20,6 +20,7 @@ const (
 // widens without distortion; only the ordinary bars, which have neither text nor outline, are stretched.
 type timelineView struct {
 	Name, Caption, More, SQL string
+	Picked                   bool // one of several that a reader picks from
 	Height, NamesWidth, Wide int
 	Machines                 []machineBand
 	Ticks                    []tickView

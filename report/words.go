@@ -213,6 +213,19 @@ func trustWords(d *Document) (string, bool) {
 	return upper(join(weak)) + ".", false
 }
 
+// replayWords says how far the replays can be believed.
+func replayWords(d *Document) string {
+	w := &d.Whatif
+	s := "Every job was replayed under each policy with the same luck."
+	switch {
+	case !w.ReplayErrorS.OK:
+		return s + " The log does not say how long its jobs took, so the replay cannot be checked."
+	case w.ReplayErrorS.V < 0.0005:
+		return s + " A replay of the log as it was ends when the log does."
+	}
+	return s + fmt.Sprintf(" A replay of the log as it was misses its job times by %s (%s); a smaller saving cannot be told from that.", seconds(w.ReplayErrorS.V), null(w.ReplayErrorShare, percent))
+}
+
 // assumptions says what the figures rest on.
 func assumptions(d *Document) []string {
 	a := []string{
