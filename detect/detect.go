@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -23,9 +24,10 @@ func PhaseStatsSQL() string { return phaseStatsSQL }
 // OutliersSQL is the query that gives the rows of outliers from the log tables and phase_stats.
 func OutliersSQL() string { return outliersSQL }
 
-// Options say how a run is labelled; the rules have none.
+// Options say how to run; the rules have none.
 type Options struct {
-	Tool string // version of straggler, for the commit
+	ChunkAttempts int64  // attempts whose figures are computed at once, 0: 40 million; a phase is never divided
+	Tool          string // version of straggler, for the commit
 }
 
 // Summary says what a run found.
@@ -38,26 +40,26 @@ type Summary struct {
 	Seconds  float64 // time the run took
 }
 
-// session is what phase_stats is called in the engine until its rows are committed.
-const session = "detected_phase_stats"
-
 // Run computes phase_stats and outliers and replaces those of the store by one commit.
 func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
 	began := time.Now()
+	if o.ChunkAttempts <= 0 {
+		o.ChunkAttempts = 40_000_000
+	}
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Detect, Tool: o.Tool})
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: %w", err)
 	}
 	defer tx.Abort()
 	s := Summary{Outliers: make(map[schema.Rule]int64)}
-	if err := eng.Materialize(ctx, session, phaseStatsSQL); err != nil {
-		return Summary{}, fmt.Errorf("detect: phase statistics: %w", err)
+	phaseStats, err := keepPhaseStats(ctx, eng, o.ChunkAttempts)
+	if err == nil {
+		err = appendRows(ctx, tx, eng, phaseStats+" ORDER BY phase_id NULLS LAST", s.addPhase)
 	}
-	err = appendRows(ctx, tx, eng, "SELECT * FROM "+session+" ORDER BY phase_id NULLS LAST", s.addPhase)
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: phase statistics: %w", err)
 	}
-	err = appendRows(ctx, tx, eng, "WITH phase_stats AS (SELECT * FROM "+session+") "+plain(outliersSQL), s.addOutlier)
+	err = appendRows(ctx, tx, eng, "WITH phase_stats AS ("+phaseStats+") "+plain(outliersSQL), s.addOutlier)
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: outliers: %w", err)
 	}
@@ -66,6 +68,67 @@ func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Sum
 	}
 	s.Seconds = time.Since(began).Seconds()
 	return s, nil
+}
+
+// keepPhaseStats makes session tables of the rows of phase_stats and gives the query that unites them. Exact quantiles
+// keep every value in memory, so a store with more attempts than a chunk is gone through phase by phase.
+func keepPhaseStats(ctx context.Context, eng store.Engine, chunkAttempts int64) (string, error) {
+	chunks, err := split(ctx, eng, chunkAttempts)
+	if err != nil {
+		return "", err
+	}
+	var union []string
+	for i, c := range chunks {
+		name := fmt.Sprintf("detected_phase_stats_%d", i)
+		if err := eng.Materialize(ctx, name, c.restrict(phaseStatsSQL)); err != nil {
+			return "", err
+		}
+		union = append(union, "SELECT * FROM "+name)
+	}
+	return "SELECT * FROM (" + strings.Join(union, " UNION ALL ") + ") AS p", nil
+}
+
+// span is the phases with keys from low to high, or all phases.
+type span struct {
+	all       bool
+	low, high schema.Key
+}
+
+// restrict makes a query over the log tables see one span of the phases only. Nothing is copied: the names of the tables
+// are given to what they hold of the span.
+func (s span) restrict(sql string) string {
+	if s.all {
+		return sql
+	}
+	where := fmt.Sprintf("WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
+	return fmt.Sprintf("WITH attempts AS NOT MATERIALIZED (SELECT * FROM attempts %s), phases AS NOT MATERIALIZED (SELECT * FROM phases %s) "+
+		"SELECT * FROM (%s) AS s", where, where, sql)
+}
+
+// split cuts the phases into spans of so many attempts, or little more.
+func split(ctx context.Context, eng store.Engine, attempts int64) ([]span, error) {
+	const sizes = `SELECT phase_id, count(*) AS n FROM attempts GROUP BY phase_id ORDER BY phase_id NULLS LAST`
+	var spans []span
+	at, held := span{low: math.MinInt64}, int64(0)
+	for p, err := range store.Read[struct {
+		PhaseID schema.Key `col:"phase_id"`
+		N       int64      `col:"n"`
+	}](ctx, eng, sizes) {
+		if err != nil {
+			return nil, err
+		}
+		if held > 0 && held+p.N > attempts {
+			at.high = p.PhaseID - 1
+			spans = append(spans, at)
+			at, held = span{low: p.PhaseID}, 0
+		}
+		held += p.N
+	}
+	if len(spans) == 0 {
+		return []span{{all: true}}, nil
+	}
+	at.high = math.MaxInt64
+	return append(spans, at), nil
 }
 
 func (s *Summary) addPhase(p *schema.PhaseStats) {

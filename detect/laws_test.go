@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"straggler/schema"
+	"straggler/store"
 )
 
 // Law 4: tasks that are all alike have no outliers, whatever they are measured in.
@@ -92,6 +95,21 @@ func TestThreads(t *testing.T) {
 	want := run(t, tr, 1)
 	for range 2 {
 		differ(t, "with four threads", want, run(t, tr, 4))
+	}
+}
+
+// Neither does the number of phases that are looked at together.
+func TestChunks(t *testing.T) {
+	tr := random(rand.New(rand.NewPCG(14, 5)), 100)
+	want := run(t, tr, 2)
+	st, err := store.Temp(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	write(t, st, tr)
+	for _, n := range []int64{250, 1500} {
+		differ(t, fmt.Sprintf("in chunks of %d", n), want, runStore(t, st, 2, Options{ChunkAttempts: n}))
 	}
 }
 

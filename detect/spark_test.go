@@ -26,7 +26,7 @@ func TestSparkAgrees(t *testing.T) {
 	}
 	defer st.Close()
 	write(t, st, random(rand.New(rand.NewPCG(21, 5)), 400))
-	want := runStore(t, st, 2)
+	want := runStore(t, st, 2, Options{})
 	eng, err := st.Engine(ctx, store.EngineOptions{})
 	if err != nil {
 		t.Fatal(err)

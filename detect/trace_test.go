@@ -93,10 +93,10 @@ func run(t *testing.T, tr *schema.Trace, threads int) *detected {
 	}
 	defer st.Close()
 	write(t, st, tr)
-	return runStore(t, st, threads)
+	return runStore(t, st, threads, Options{})
 }
 
-func runStore(t *testing.T, st *store.Store, threads int) *detected {
+func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
 	t.Helper()
 	ctx := context.Background()
 	eng, err := st.Engine(ctx, store.EngineOptions{Threads: threads, MemoryBytes: 1 << 30})
@@ -105,7 +105,7 @@ func runStore(t *testing.T, st *store.Store, threads int) *detected {
 	}
 	defer eng.Close()
 	d := &detected{}
-	if d.summary, err = Run(ctx, st, eng, Options{Tool: "test"}); err != nil {
+	if d.summary, err = Run(ctx, st, eng, o); err != nil {
 		t.Fatal(err)
 	}
 	d.phases = collect[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
