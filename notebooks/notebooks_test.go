@@ -45,6 +45,7 @@ func freshStore(t *testing.T) string {
 	run(bin, logs...)
 	run(bin, "detect", "--store", store)
 	run(bin, "causes", "--store", store)
+	run(bin, "whatif", "--store", store, "--sweep", "spark3.multiplier=1.1:3:0.1", "--policy", "mantri,dolly,mapreduce,dryad,spark3,mrv2,medianrate", "--seeds", "10")
 	return store
 }
 
