@@ -13,7 +13,9 @@ import (
 
 // workload is about n tasks on 1 000 machines of 10 slots, in jobs of two phases; one machine in fifty is slow, one task
 // in fifty unlucky.
-func workload(n int) *replay.Workload {
+func workload(n int) *replay.Workload { return replay.Build(rows(n)) }
+
+func rows(n int) *replay.Rows {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := scenario.Cluster{Machines: scenario.Uniform(1000, 10)}
 	for m := range c.Machines {
@@ -36,7 +38,7 @@ func workload(n int) *replay.Workload {
 		}
 		c.Jobs = append(c.Jobs, j)
 	}
-	return replay.Build(c.Rows())
+	return c.Rows()
 }
 
 // BenchmarkPolicies times one seed of each policy, per attempt.

@@ -39,6 +39,17 @@ func Default() []policy.Policy {
 	return out
 }
 
+// causeIdeals are the ideals that take the seconds of one cause away.
+func causeIdeals() []policy.Policy {
+	var out []policy.Policy
+	for _, s := range policy.Specs() {
+		if p, err := policy.ByName(s.Name); err == nil && s.Cause != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Variant is a policy with its options and the error of the progress that it sees.
 type Variant struct {
 	policy.Policy

@@ -28,7 +28,11 @@ type Summary struct {
 // Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run.
 func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
 	began := time.Now()
-	c, err := prepare(ctx, eng, o)
+	analysed, err := causesAreFresh(st)
+	if err != nil {
+		return Summary{}, fmt.Errorf("whatif: %w", err)
+	}
+	c, err := prepare(ctx, eng, o, analysed)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -57,17 +61,43 @@ func Compare(ctx context.Context, w *replay.Workload, o Options) (Summary, error
 	return s, nil
 }
 
-// prepare loads a store and what the analysis of causes says about it.
-func prepare(ctx context.Context, eng store.Engine, o Options) (*comparison, error) {
+// ErrNoCauses is wrapped by the error about an ideal that needs the causes of a store's outliers.
+var ErrNoCauses = errors.New("the causes are not known, or not those of the logs that the store has now")
+
+// causesAreFresh is whether the results of causes are of the logs that the store has now.
+func causesAreFresh(st *store.Store) (bool, error) {
+	commit, err := st.Result(store.Causes)
+	if err != nil || commit == nil {
+		return false, err
+	}
+	state, err := st.State()
+	return commit.State == state, err
+}
+
+// prepare loads a store and, where it was analysed, what the analysis says of its machines and outliers. The default
+// policies then include the ideals that take one cause away.
+func prepare(ctx context.Context, eng store.Engine, o Options, analysed bool) (*comparison, error) {
 	rows, err := Load(ctx, eng)
 	if err != nil {
 		return nil, err
+	}
+	if !analysed {
+		rows.Health = nil
+	}
+	if o.Policies == nil {
+		o.Policies = Default()
+		if analysed {
+			o.Policies = append(o.Policies, causeIdeals()...)
+		}
 	}
 	c := newComparison(replay.Build(rows), o)
 	c.blame = map[schema.Cause]map[schema.Key]float64{}
 	for _, v := range c.variants {
 		if v.Cause == "" || c.blame[v.Cause] != nil {
 			continue
+		}
+		if !analysed {
+			return nil, fmt.Errorf("whatif: policy %s: %w; run straggler causes", v.Name, ErrNoCauses)
 		}
 		if c.blame[v.Cause], err = blame(ctx, eng, v.Cause); err != nil {
 			return nil, err

@@ -2,10 +2,13 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"straggler/causes"
+	"straggler/detect"
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/schema"
@@ -103,7 +106,7 @@ func TestRunDeterministic(t *testing.T) {
 	_, eng := storeOf(t, labelled(t, "mixed"))
 	var before []string
 	for _, workers := range []int{1, 3} {
-		c, err := prepare(context.Background(), eng, Options{Seeds: 4, Workers: workers})
+		c, err := prepare(context.Background(), eng, Options{Seeds: 4, Workers: workers}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,5 +143,36 @@ func TestRunCancelled(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(filepath.Join(st.Dir(), "staging")); len(entries) > 0 {
 		t.Errorf("a cancelled run left %d entries in staging", len(entries))
+	}
+}
+
+// After causes, machines have the factors that it found, and the ideals of single causes can be replayed; before, asking
+// for one is an error of its kind.
+func TestRunWithCauses(t *testing.T) {
+	ctx := context.Background()
+	st, eng := storeOf(t, labelled(t, "bad-machine"))
+	bad := mustPolicy(t, "no-bad-machine")
+	if _, err := Run(ctx, st, eng, Options{Policies: []policy.Policy{bad}}); !errors.Is(err, ErrNoCauses) {
+		t.Fatalf("without causes: %v", err)
+	}
+	if _, err := detect.Run(ctx, st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := causes.Run(ctx, st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Run(ctx, st, eng, Options{Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := map[string]float64{}
+	for _, r := range s.Results {
+		saved[r.Name] = r.All.Saving.Mean
+	}
+	if len(saved) < 16 || saved["no-bad-machine"] <= saved["no-network"] || saved["no-bad-machine"] <= 0 {
+		t.Errorf("a log with a bad machine: savings %v", saved)
+	}
+	if s.Notes.HealthWindows == 0 {
+		t.Error("the factors of machines that causes found were not used")
 	}
 }
