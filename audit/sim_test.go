@@ -152,6 +152,7 @@ func nights(seed uint64, programs, perProgram, history, tasks int, each func(p *
 
 // On nights like the others at most 1 % raise a false alarm.
 func TestFalseAlarms(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ history, tasks int }{{5, 60}, {5, 700}, {12, 250}} {
 		judgedNights, alarms := 0, 0
 		byRule := map[string]int{}
@@ -175,6 +176,7 @@ func TestFalseAlarms(t *testing.T) {
 // A stage whose lost time grows by a fifth is found, with five runs of history. How small a change can be seen
 // depends on the number of slow tasks: the smaller stages are logged and not asserted.
 func TestPower(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		tasks int
 		least float64

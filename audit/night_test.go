@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"testing"
+	"time"
+)
+
+// Values of R: trigamma(c(0.5, 1, 2, 10)); p.adjust(c(0.01, 0.04, 0.03, 0.5), "BH").
+func TestPublishedValues(t *testing.T) {
+	for x, want := range map[float64]float64{0.5: 4.934802200544679, 1: 1.644934066848226, 2: 0.6449340668482264, 10: 0.1051663356816857} {
+		if got := trigamma(x); math.Abs(got-want) > 1e-7 {
+			t.Errorf("trigamma(%v) = %v, want %v", x, got, want)
+		}
+		if got := trigammaInverse(want); math.Abs(got-x) > 1e-5*x {
+			t.Errorf("trigammaInverse(%v) = %v, want %v", want, got, x)
+		}
+	}
+	want := []float64{0.04, 0.16 / 3, 0.16 / 3, 0.5}
+	for i, q := range discoveries([]float64{0.01, 0.04, 0.03, 0.5}) {
+		if math.Abs(q-want[i]) > 1e-12 {
+			t.Errorf("q[%d] = %v, want %v", i, q, want[i])
+		}
+	}
+}
+
+// One task that is slow by chance is one task's worth, however slow; ten are ten.
+func TestTasksWorth(t *testing.T) {
+	past := []Values{{"excess_s": 100, "excess_sq": 100}, {"excess_s": 100, "excess_sq": 100}}
+	for _, c := range []struct{ tasks, each, low, high float64 }{{1, 1000, 1, 1.3}, {1, 50, 1, 2}, {10, 50, 8, 13}, {0, 0, 0, 0}} {
+		v := Values{"excess_s": 100 + c.tasks*c.each, "excess_sq": 100 + c.tasks*c.each*c.each}
+		g, ok := tasksOf(v, past, "excess_s", "excess_sq", 1e-3, 0)
+		if !ok || g.k < c.low || g.k > c.high {
+			t.Errorf("%v tasks of %v s are worth %v", c.tasks, c.each, g.k)
+		}
+	}
+}
+
+// A finding is new, then ongoing however often it is added to the baseline, then fixed; accepted, it is normal.
+func TestLifeOfAFinding(t *testing.T) {
+	cfg := DefaultConfig()
+	good, bad := someRuns(7), someRuns(7)
+	for i := range bad {
+		bad[i].Values["failed"] = 100
+		bad[i].Start = good[i].Start
+	}
+	at := func(i int) string { return good[i].Start }
+	audit := func(r Run, b *Baseline, o Options) *Night {
+		o.Now = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+		n, err := Judge([]Run{r}, b, cfg, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	b := baselineOf(good[:5], 30)
+	first := audit(bad[5], b, Options{})
+	if first.Failing != 1 || first.Findings()[0].Rule != "failed_attempts" || first.Findings()[0].Status != New || first.Findings()[0].First != at(5) {
+		t.Fatalf("%+v", first.Findings())
+	}
+	first.Update(b, cfg)
+	id := first.Findings()[0].ID
+	for day := range 8 {
+		r := bad[6]
+		r.Start = time.Date(2026, 1, 10+day, 0, 0, 0, 0, time.UTC).Format("2006-01-02T15:04:05Z")
+		n := audit(r, b, Options{})
+		if n.Failing != 1 || n.Findings()[0].Status != Ongoing || n.Findings()[0].First != at(5) {
+			t.Fatalf("night %d: %+v", day, n.Findings())
+		}
+		n.Update(b, cfg)
+	}
+	back := good[6]
+	back.Start = "2026-01-30T00:00:00Z"
+	fixed := audit(back, b, Options{})
+	if fixed.Failing != 0 || fixed.Summary[Fixed] != 1 {
+		t.Errorf("%+v", fixed.Findings())
+	}
+	again := bad[6]
+	again.Start = back.Start
+	accepted := audit(again, b, Options{Accept: []string{id}, Reason: "known"})
+	if accepted.Failing != 0 || len(accepted.Accepted) != 1 || accepted.Accepted[0].From != at(5) || len(b.Open) != 0 {
+		t.Errorf("%+v, %+v", accepted.Findings(), accepted.Accepted)
+	}
+	if _, err := Judge(nil, b, cfg, Options{Accept: []string{"F0"}}); !errors.Is(err, ErrNoFinding) {
+		t.Errorf("accepted what is not there: %v", err)
+	}
+}
+
+// With too few runs the audit learns, and fails only when told to.
+func TestLearning(t *testing.T) {
+	runs := someRuns(5)
+	runs[4].Values["failed"] = 100
+	for _, c := range []struct {
+		history int
+		told    bool
+		failing int
+	}{{0, true, 0}, {1, true, 0}, {4, false, 0}, {4, true, 1}} {
+		cfg := DefaultConfig()
+		cfg.FailWhileLearning = c.told
+		n := night(runs[4:], baselineOf(runs[4-c.history:4], 30), cfg, Options{})
+		if !n.Runs[0].Learning || n.Failing != c.failing {
+			t.Errorf("%+v: learning %v, %d failing", c, n.Runs[0].Learning, n.Failing)
+		}
+	}
+}
+
+// The same input gives the same bytes, and an empty one gives an outcome.
+func TestDeterministic(t *testing.T) {
+	write := func() string {
+		n, cfg := badNight()
+		return rendered(t, func(w io.Writer) error {
+			return errors.Join(Text(w, n, true), JSON(w, n), Markdown(w, n), JUnit(w, n, cfg), SARIF(w, n), Annotations(w, n, cfg))
+		})
+	}
+	if write() != write() {
+		t.Error("two times differ")
+	}
+	empty := night(nil, &Baseline{}, DefaultConfig(), Options{})
+	var b bytes.Buffer
+	if err := errors.Join(Text(&b, empty, false), JSON(&b, empty), Markdown(&b, empty), JUnit(&b, empty, DefaultConfig()), SARIF(&b, empty)); err != nil || empty.Failing != 0 {
+		t.Errorf("%v, %d failing", err, empty.Failing)
+	}
+}
+
+// Two runs: what differs is told with its sign, and a page escapes what the log says.
+func TestPair(t *testing.T) {
+	runs := someRuns(2)
+	runs[1].Values["time_s"] = 2 * runs[0].Values["time_s"]
+	runs[1].Stages[0].Stage = hostile
+	p := Compare(&runs[0], &runs[1], DefaultConfig())
+	if len(p.OnlyA) != 1 || len(p.OnlyB) != 1 {
+		t.Errorf("only a %v, only b %v", p.OnlyA, p.OnlyB)
+	}
+	for _, d := range p.Differences {
+		if d.Rule == "run_time" && (d.Change == nil || math.Abs(*d.Change-1) > 1e-4 || d.Q != nil) {
+			t.Errorf("%+v", d)
+		}
+		if d.Rule == "stage_lost_time" && d.Q == nil {
+			t.Errorf("no test: %+v", d)
+		}
+	}
+	page := rendered(t, func(w io.Writer) error { return errors.Join(PairHTML(w, p), PairMarkdown(w, p)) })
+	if bytes.Contains([]byte(page), []byte("<script>")) || bytes.Contains([]byte(page), []byte("\x1b")) {
+		t.Error("a page lets markup through")
+	}
+}
