@@ -2,7 +2,7 @@
 // to a store, in one commit.
 //
 //  1. inputs.go walks the arguments and groups what it finds into candidates, by names alone; archive.go walks archives
-//     as if they were directories.
+//     as if they were directories, and remote.go what URLs name, which package ingest/remote reads.
 //  2. find.go looks into them: file.go opens a file through package codec, which finds its compression and bounds what
 //     comes out, and sniff.go asks every format about the first bytes. The surest answer wins.
 //  3. plan.go decides what to read: of logs that are there twice one, and of the rest this shard's. known.go says what
