@@ -213,19 +213,36 @@ func (a *Attributor) usualMachine() float64 {
 func (a *Attributor) measured() {
 	b := &a.bench
 	for k := range b.part {
-		b.tmp = b.tmp[:0]
-		for _, i := range b.rows {
-			b.tmp = append(b.tmp, b.part[k][i])
-		}
-		a.mid[k] = known(median(b.tmp))
+		a.mid[k] = b.medianOf(func(i int32) float64 { return b.part[k][i] })
 	}
+	a.rate = 0
+	if a.mid[waiting] > 0 {
+		a.rate = b.medianOf(func(i int32) float64 {
+			if v := b.volume(int(i)); v > 0 {
+				return b.part[waiting][i] / v
+			}
+			return nan
+		})
+	}
+}
+
+// medianOf is the median over the fitted tasks of what is known; 0 where nothing is. Most parts are 0 for all.
+func (b *bench) medianOf(value func(i int32) float64) float64 {
 	b.tmp = b.tmp[:0]
+	same := true
 	for _, i := range b.rows {
-		if v := b.volume(int(i)); v > 0 {
-			b.tmp = append(b.tmp, b.part[waiting][i]/v)
+		if v := value(i); !math.IsNaN(v) {
+			b.tmp = append(b.tmp, v)
+			same = same && v == b.tmp[0]
 		}
 	}
-	a.rate = known(median(b.tmp))
+	switch {
+	case len(b.tmp) == 0:
+		return 0
+	case same:
+		return b.tmp[0]
+	}
+	return median(b.tmp)
 }
 
 // volume is what a task fetched: remote bytes, or the input where they are not logged.

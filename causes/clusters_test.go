@@ -102,7 +102,7 @@ func (c confusion) String() string {
 	return b.String()
 }
 
-// Every kind of generated cluster, eight of each: 216 in all. The share of verdicts that name the largest true cause
+// Every kind of generated cluster, eight of most: over 200 in all. The share of verdicts that name the largest true cause
 // must reach what is given here; the reasons of the lower ones stand beside them.
 func TestScenarios(t *testing.T) {
 	least := map[string]float64{
@@ -115,7 +115,11 @@ func TestScenarios(t *testing.T) {
 	for _, s := range synth.Scenarios() {
 		n, right := 0, 0
 		wrong := confusion{}
-		for seed := range uint64(8) {
+		seeds := uint64(8)
+		if s.Name == "nightly" { // is fourteen clusters by itself
+			seeds = 2
+		}
+		for seed := range seeds {
 			_, truth, vs := generated(t, s.Make(seed+1))
 			slower := generationsOf(truth)
 			for i := range vs {

@@ -80,7 +80,7 @@ const (
 
 // However the store is read, in one chunk or in many, by one worker or several, once or again: the same rows.
 func TestRunIsDeterministic(t *testing.T) {
-	st, eng := detected(t, "speculation", 1, 2, 3)
+	st, eng := detected(t, "speculation", 1, 2)
 	var first []schema.Attribution
 	var health []schema.MachineHealth
 	var costs []schema.JobCost
