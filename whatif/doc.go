@@ -7,7 +7,7 @@
 //  3. savings.go sums up: per job and over all, with 95 % intervals over the seeds; small jobs apart.
 //  4. assumptions.go says what the figures rest on, the replay error of none among it, and when they tell nothing.
 //  5. run.go writes whatif_runs and whatif_savings in one commit.
-//  6. sweep.go sweeps options and searches Spark's settings; timeline.go shows one job before and after.
+//  6. optimize.go searches Spark's own settings; timeline.go shows one job before and after.
 //
 // # Rows
 //

@@ -2,61 +2,12 @@ package whatif
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 )
-
-func TestSweep(t *testing.T) {
-	ps, err := Sweep("late.cap=0.05:0.5:0.05")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var caps []string
-	for _, p := range ps {
-		v, _ := p.Option("cap")
-		caps = append(caps, v)
-	}
-	if want := []string{"0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5"}; !slices.Equal(caps, want) {
-		t.Errorf("late.cap=0.05:0.5:0.05 gives %v, want %v", caps, want)
-	}
-	if ps, err = Sweep("dolly.admission=admission,fcfs"); err != nil || len(ps) != 2 {
-		t.Errorf("a sweep of words gives %d policies and the error %v", len(ps), err)
-	}
-	for _, bad := range []string{"", "late", "late.cap", "late.cap=", "late.cap=1:0:0.1", "late.cap=0:1:0", "late.cap=0:1", "late.cap=x",
-		"late.nothing=1", "nobody.cap=1", "late.cap=0:1e9:0.001", "late.cap=NaN:1:1", "late.cap=0:Inf:1", "late.cap=-1", "none.x=1", "dolly.admission=no"} {
-		if _, err := Sweep(bad); err == nil {
-			t.Errorf("the sweep %q is accepted", bad)
-		}
-	}
-}
-
-func TestSet(t *testing.T) {
-	ps, err := Set(Default(), "late.cap=0.2", "mantri.longest=false")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range ps {
-		if v, ok := p.Option("cap"); p.Name == "late" && (!ok || v != "0.2") {
-			t.Errorf("late.cap is %s", v)
-		}
-	}
-	late, err := policy.ByName("late")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v, _ := late.Option("cap"); v != "0.1" {
-		t.Errorf("the default of late.cap has become %s", v)
-	}
-	for _, bad := range []string{"spark3.quantile=0.5", "late.cap=two", "cap=1"} {
-		if _, err := Set(Default(), bad); err == nil {
-			t.Errorf("the setting %q is accepted", bad)
-		}
-	}
-}
 
 // Optimize never advises what saves less than Spark's defaults do, and gives lines that Spark reads.
 func TestOptimize(t *testing.T) {

@@ -3,106 +3,11 @@ package whatif
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 )
-
-// mostSteps is how many values a sweep may try.
-const mostSteps = 1000
-
-// Set applies settings such as late.cap=0.2 to the policies that they name; each must name one of them.
-func Set(policies []policy.Policy, settings ...string) ([]policy.Policy, error) {
-	out := append([]policy.Policy(nil), policies...)
-	for _, s := range settings {
-		name, option, value, err := split(s)
-		if err != nil {
-			return nil, err
-		}
-		found := false
-		for i := range out {
-			if out[i].Name == name {
-				if out[i], err = out[i].With(option, value); err != nil {
-					return nil, err
-				}
-				found = true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("setting %s: policy %s is not among those that are replayed", s, name)
-		}
-	}
-	return out, nil
-}
-
-// Sweep gives a policy with each value of one option: late.cap=0.05:0.5:0.05 (from, to, step, both ends included) or
-// spark3.multiplier=1.5,2,3.
-func Sweep(spec string) ([]policy.Policy, error) {
-	name, option, values, err := split(spec)
-	if err != nil {
-		return nil, err
-	}
-	p, err := policy.ByName(name)
-	if err != nil {
-		return nil, err
-	}
-	list := strings.Split(values, ",")
-	if strings.Contains(values, ":") {
-		if list, err = steps(values); err != nil {
-			return nil, fmt.Errorf("sweep %s: %w", spec, err)
-		}
-	}
-	var out []policy.Policy
-	for _, v := range list {
-		q, err := p.With(option, v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, q)
-	}
-	return out, nil
-}
-
-func split(s string) (name, option, value string, err error) {
-	key, value, ok := strings.Cut(s, "=")
-	name, option, dot := strings.Cut(key, ".")
-	if !ok || !dot || name == "" || option == "" || value == "" {
-		return "", "", "", fmt.Errorf("%q is not of the form policy.option=value", s)
-	}
-	return name, option, value, nil
-}
-
-// steps lists the values of from:to:step.
-func steps(s string) ([]string, error) {
-	var x [3]float64
-	parts := strings.Split(s, ":")
-	if len(parts) != 3 {
-		return nil, fmt.Errorf("%q is not of the form from:to:step", s)
-	}
-	for i, p := range parts {
-		v, err := strconv.ParseFloat(p, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%q is not a number", p)
-		}
-		x[i] = v
-	}
-	if x[2] <= 0 || x[1] < x[0] {
-		return nil, fmt.Errorf("%s goes nowhere: the step must be above 0 and the end not before the start", s)
-	}
-	n := math.Floor((x[1]-x[0])/x[2]+1e-9) + 1
-	if n > mostSteps {
-		return nil, fmt.Errorf("%s has %.0f steps, more than %d", s, n, mostSteps)
-	}
-	out := make([]string, int(n))
-	for i := range out {
-		// Twelve digits hide that 0.05 × 3 is not 0.15.
-		out[i] = strconv.FormatFloat(x[0]+float64(i)*x[2], 'g', 12, 64)
-	}
-	return out, nil
-}
 
 // Advice is the best setting of Spark's speculation that was found for a workload.
 type Advice struct {
