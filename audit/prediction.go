@@ -172,6 +172,9 @@ func discoveries(p []float64) []float64 {
 // trigamma is the second derivative of log Γ, for x > 0: recurrence up to 6, then the asymptotic series
 // (Abramowitz and Stegun 6.4.6, 6.4.12).
 func trigamma(x float64) float64 {
+	if !(x > 0) {
+		return math.NaN()
+	}
 	sum := 0.0
 	for ; x < 6; x++ {
 		sum += 1 / (x * x)
@@ -194,7 +197,7 @@ func trigammaInverse(y float64) float64 {
 		const h = 1e-5
 		slope := (trigamma(x*(1+h)) - trigamma(x*(1-h))) / (2 * h * x)
 		step := t * (1 - t/y) / slope
-		x += step
+		x = max(x+step, x/2) // a step may not leave the domain
 		if math.Abs(step) < 1e-9*x {
 			break
 		}
