@@ -6,7 +6,8 @@
 //  3. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
 //  4. calibrate.go keeps how the observed scheduler behaved: the order of launches, its waits and its lags.
 //  5. work.go says how long a task should take for its data and its machine; draws.go draws a copy's duration from that.
-//  6. sim.go runs the events; dispatch.go gives slots to tasks; actions.go carries out what a policy asks for.
+//  6. sim.go runs the events; dispatch.go gives slots to tasks, ends.go takes them back; actions.go carries out what a
+//     policy asks for.
 //  7. view.go is what a policy may see, policy.go what it may ask for.
 //
 // # Why policy none is exact

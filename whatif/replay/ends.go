@@ -1,0 +1,182 @@
+package replay
+
+// end is the end of the attempt that runs on a slot.
+func (s *Sim) end(slot int32) {
+	s.out.Events++
+	ph, r := s.take(slot)
+	s.watch(ph, &r, false)
+	took := s.now - int64(r.Start)
+	task := s.p.phases[ph].firstTask + r.Task
+	s.out.Jobs[s.p.phases[ph].job].Slots += took
+	run := &s.phases[ph]
+	if run.onEnd && !run.looking {
+		run.looking = true
+		s.due = append(s.due, ph)
+	}
+	if r.observed >= 0 && !s.p.attempts[r.observed].ok {
+		s.failed(ph, task, r.observed)
+		return
+	}
+	t := &s.tasks[task]
+	t.done = true
+	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now)})
+	if r.observed < 0 {
+		s.out.Jobs[s.p.phases[ph].job].Wins++
+	}
+	if t.live > 0 {
+		s.killOthers(ph, r.Task)
+	}
+	if t.last >= 0 {
+		if again := s.p.attempts[t.last].afterOK; again >= 0 {
+			t.done = false
+			s.awaitAttempt(again)
+			return
+		}
+	}
+	s.taskOver(ph, task)
+}
+
+// take takes the attempt off its slot.
+func (s *Sim) take(slot int32) (int32, Running) {
+	s.tree.set(slot, forever)
+	sr := &s.slots[slot]
+	ph := sr.phase
+	run := &s.phases[ph]
+	r := run.running[sr.at]
+	last := len(run.running) - 1
+	if int(sr.at) != last {
+		run.running[sr.at] = run.running[last]
+		s.slots[run.running[last].slot].at = sr.at
+	}
+	run.running = run.running[:last]
+	sr.at = -1
+	s.tasks[s.p.phases[ph].firstTask+r.Task].live--
+	if r.observed < 0 {
+		s.speculating--
+	}
+	if int(slot) < len(s.p.slots) {
+		s.busy--
+		if job := &s.jobs[s.p.phases[ph].job]; r.observed >= 0 {
+			job.busy--
+			if len(job.parked) > 0 {
+				s.unpark(job)
+			}
+		}
+		if s.now >= s.p.slots[slot].till {
+			sr.gone = true
+		}
+		s.freeSlot(slot)
+	}
+	return ph, r
+}
+
+func (s *Sim) freeSlot(slot int32) {
+	if s.slots[slot].gone || s.avoided != nil && s.avoided[s.p.slots[slot].machine] > s.now {
+		return
+	}
+	s.free.add(slot)
+}
+
+// failed goes on to the retry that the log has, if any.
+func (s *Sim) failed(ph, task, a int32) {
+	t := &s.tasks[task]
+	if t.done || t.over {
+		return
+	}
+	if next := s.p.attempts[a].next; next >= 0 {
+		s.awaitAttempt(next)
+		return
+	}
+	if t.live == 0 && t.pending == 0 {
+		s.taskOver(ph, task)
+	}
+}
+
+func (s *Sim) awaitAttempt(a int32) {
+	s.tasks[s.p.attempts[a].task].pending++
+	s.timers.push(timerOf(s.now+s.p.attempts[a].ready, attemptReady, a))
+}
+
+func (s *Sim) killOthers(ph, task int32) {
+	run := &s.phases[ph]
+	for n := 0; n < len(run.running); {
+		if run.running[n].Task == task {
+			s.kill(run.running[n].slot)
+			continue
+		}
+		n++
+	}
+}
+
+// kill ends an attempt whose result is not wanted.
+func (s *Sim) kill(slot int32) {
+	ph, r := s.take(slot)
+	s.watch(ph, &r, true)
+	out := &s.out.Jobs[s.p.phases[ph].job]
+	took := max(s.now-int64(r.Start), 0)
+	out.Slots += took
+	out.Waste += took
+	out.Kills++
+}
+
+func (s *Sim) watch(ph int32, r *Running, killed bool) {
+	if s.o.Watch != nil {
+		s.o.Watch(Span{ph, r.Task, r.Number, r.Machine, r.slot, r.Start, Time(s.now), killed, r.observed})
+	}
+}
+
+func (s *Sim) taskOver(ph, task int32) {
+	t := &s.tasks[task]
+	if t.over {
+		return
+	}
+	t.over = true
+	run := &s.phases[ph]
+	run.over++
+	s.reached(ph)
+	if !s.phaseOver(ph) {
+		return
+	}
+	for _, i := range s.p.phases[ph].gates {
+		s.phases[i].gates--
+		if s.phases[i].gates == 0 {
+			s.openGate(i)
+		}
+	}
+	j := s.p.phases[ph].job
+	s.jobs[j].phases--
+	if s.jobs[j].phases == 0 {
+		s.endJob(j)
+	}
+}
+
+// openGate lets the attempts of a phase that began before its parents ended go on.
+func (s *Sim) openGate(i int32) {
+	s.phases[i].opened = s.now
+	for _, r := range s.phases[i].running {
+		if r.waits {
+			s.tree.set(r.slot, max(s.now, int64(r.Start))+r.done)
+		}
+	}
+}
+
+// progress is the synthetic progress of an attempt: with x the part of its time that has passed and z its error,
+// x / (1 + z(1 − x)), so that elapsed/progress estimates its duration as (1 + z(1 − x)) times what it will be.
+func (s *Sim) progress(ph int32, a *Running) float64 {
+	elapsed := s.now - int64(a.Start)
+	if elapsed <= 0 {
+		return 0
+	}
+	s.out.Drew = true
+	if a.noise != a.noise {
+		phase := &s.p.phases[ph]
+		bits := draw(s.o.Seed, phase.key, a.Task, a.Number, drawProgress)
+		a.noise = float32(max(-0.9, s.o.Sigma*normal(bits)))
+	}
+	end := s.tree.end[a.slot]
+	if end == forever {
+		end = max(s.now, int64(a.Start)) + a.done // it still waits for its parents
+	}
+	x := float64(elapsed) / float64(end-int64(a.Start))
+	return min(x/(1+float64(a.noise)*(1-x)), 1)
+}
