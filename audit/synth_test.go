@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"straggler/causes"
+	"straggler/detect"
+	"straggler/schema"
+	"straggler/schema/synth"
+	"straggler/store"
+)
+
+// measured simulates a cluster that runs one program every night and gives its runs, by way of a store.
+func measured(t *testing.T, nights int, worse func(*schema.Trace)) []Run {
+	t.Helper()
+	o := synth.Defaults()
+	o.Applications, o.GapS, o.Shape.Recurring, o.Seed = nights, 86400, true, 7
+	o.Faults.Skew = synth.Skew{Phases: 0.5, Tasks: 0.05, Factor: synth.Range{Low: 2, High: 4}}
+	o.Faults.Transient = synth.Transient{Probability: 0.003, Factor: synth.Range{Low: 1.5, High: 3}}
+	tr, _, err := synth.Generate(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worse(tr)
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = 7
+	if err := errors.Join(store.Append(tx, key, tr.Applications), store.Append(tx, key, tr.Jobs), store.Append(tx, key, tr.Phases),
+		store.Append(tx, key, tr.Edges), store.Append(tx, key, tr.Attempts), tx.Input(store.InputRecord{Name: "made", Key: key})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	if _, err := detect.Run(ctx, st, eng, detect.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := causes.Run(ctx, st, eng, causes.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := Measure(ctx, eng, Grouping{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+// The whole way on another simulator than that of sim_test.go: nights alike raise no alarm; a night on which a machine
+// takes twice the time does, and the machine is named.
+func TestSimulatedCluster(t *testing.T) {
+	runs := measured(t, 105, func(*schema.Trace) {})
+	alarms := 0
+	for k := 5; k < len(runs); k++ {
+		if n := night(runs[k:k+1], &Baseline{Runs: runs[k-5 : k]}, DefaultConfig(), Options{}); n.Failing > 0 {
+			alarms++
+			t.Logf("night %d: %s", k, n.Findings()[0].Title())
+		}
+	}
+	if alarms > 1 {
+		t.Errorf("%d alarms on 100 nights alike", alarms)
+	}
+	runs = measured(t, 6, func(tr *schema.Trace) {
+		last := tr.Applications[len(tr.Applications)-1].ApplicationID
+		for i := range tr.Attempts {
+			a := &tr.Attempts[i]
+			if a.ApplicationID == last && a.Machine.V == tr.Machines[0].Machine && a.DurationS.OK {
+				a.DurationS.V *= 2
+				a.FinishTime.V = a.StartTime.V.Add(a.DurationS.V)
+			}
+		}
+	})
+	found := map[string]bool{}
+	for _, f := range night(runs[5:], &Baseline{Runs: runs[:5]}, DefaultConfig(), Options{}).Findings() {
+		found[f.Rule+" "+f.Machine] = true
+	}
+	for _, want := range []string{"lost_time ", "bad_machine " + firstMachine(t)} {
+		if !found[want] {
+			t.Errorf("no %q among %v", want, found)
+		}
+	}
+}
+
+func firstMachine(t *testing.T) string {
+	t.Helper()
+	o := synth.Defaults()
+	o.Seed = 7
+	tr, _, err := synth.Generate(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr.Machines[0].Machine
+}
