@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
+	"straggler/schema"
 	"straggler/store"
 	"straggler/table"
 )
@@ -20,8 +21,8 @@ func causesCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "causes --store DIR",
 		Short: "Split the excess of every outlier into its causes",
-		Long: `Causes fills the tables attributions, machine_health and job_costs, in place of those of an earlier run, and sums up
-what it found. It needs the outliers, so detect comes first.`,
+		Long: glossary(`Causes fills the tables attributions, machine_health and job_costs, in place of those of an earlier run, and sums up
+what it found. It needs the outliers, so detect comes first.`, schema.Causes()),
 		Example: `  straggler detect --store lake
   straggler causes --store lake
   straggler sql --store lake "SELECT cause, sum(seconds) AS s FROM attributions WHERE rank = 1 GROUP BY cause ORDER BY s DESC"`,

@@ -21,8 +21,8 @@ func detectCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "detect --store DIR",
 		Short: "Compare the tasks of each phase and find the slow ones",
-		Long: `Detect fills the tables phase_stats and outliers, in place of those of an earlier run, and counts what it found.
-straggler schema phase_stats outliers says what their columns mean.`,
+		Long: glossary(`Detect fills the tables phase_stats and outliers, in place of those of an earlier run, and counts what it found.
+straggler schema phase_stats outliers says what their columns mean.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler sql --store lake "SELECT rule, count(*) AS n FROM outliers GROUP BY rule ORDER BY n DESC"`,
 		Args: cobra.NoArgs,

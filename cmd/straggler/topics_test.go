@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"straggler/schema"
+	"straggler/whatif/policy"
+)
+
+// The manual has an entry for every column, policy, option, cause and rule.
+func TestManualIsComplete(t *testing.T) {
+	help := func(topic string) string {
+		e := newEnv()
+		root := newRoot(e)
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetArgs([]string{"help", topic})
+		if err := root.Execute(); err != nil {
+			t.Fatalf("help %s: %v", topic, err)
+		}
+		return out.String()
+	}
+	has := func(topic, text string, words ...string) {
+		for _, w := range words {
+			if !strings.Contains(text, w) {
+				t.Errorf("help %s does not speak of %q", topic, w)
+			}
+		}
+	}
+	tables := help("tables")
+	for _, table := range schema.Tables() {
+		has("tables", tables, table.Name, table.Doc)
+		for _, c := range table.Columns {
+			has("tables", tables, c.Name, c.Doc)
+		}
+	}
+	policies := help("policies")
+	for _, s := range policy.Specs() {
+		has("policies", policies, "\n"+s.Name+": ", s.Source)
+		for _, o := range s.Options() {
+			has("policies", policies, o.Name+"="+o.Default, o.Doc)
+		}
+	}
+	causes, detect := help("causes"), help("detect")
+	for _, e := range schema.Causes() {
+		has("causes", causes, e.Word, e.Meaning)
+	}
+	for _, e := range schema.Rules() {
+		has("detect", detect, e.Word, e.Meaning)
+	}
+	for _, topic := range []string{"formats", "audit", "store"} {
+		if len(help(topic)) < 200 {
+			t.Errorf("help %s says little", topic)
+		}
+	}
+}

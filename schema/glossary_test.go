@@ -1,0 +1,23 @@
+package schema
+
+import "testing"
+
+func TestGlossaryIsComplete(t *testing.T) {
+	for _, g := range []struct {
+		entries []Entry
+		words   []string
+	}{{Causes(), Cause("").Words()}, {Rules(), Rule("").Words()}} {
+		has := map[string]string{}
+		for _, e := range g.entries {
+			has[e.Word] = e.Meaning
+		}
+		for _, w := range g.words {
+			if len(has[w]) < 20 {
+				t.Errorf("%s has no meaning", w)
+			}
+		}
+		if len(has) != len(g.words) {
+			t.Errorf("%d entries for %d words", len(has), len(g.words))
+		}
+	}
+}
