@@ -384,31 +384,44 @@ func (a *Attributor) itself(s *split, l, left, r float64) {
 	case math.Abs(own) > math.Abs(left):
 		own = left
 	}
-	scatter := left - own
-	s.sd[ofItself] = l * math.Sqrt(variance+sigma2)
-	var named float64
-	for k := range s.seconds {
-		if s.shares(term(k)) {
-			named += s.seconds[k]
-		}
-	}
-	whole := max(0, own)
-	for k := range s.seconds {
-		if s.shares(term(k)) {
-			s.seconds[k] += scatter * s.seconds[k] / (named + whole)
-		}
-	}
 	s.seconds[ofItself] = own
-	if named+whole > 0 {
-		s.seconds[ofItself] += scatter * whole / (named + whole)
-	} else {
-		s.seconds[ofItself] += scatter
-	}
+	s.sd[ofItself] = l * math.Sqrt(variance+sigma2)
+	s.spread(left - own)
 	s.cannot = a.blind()
 }
 
-// shares says which terms take part of the scatter: the body's, where they stand out from their error.
-func (s *split) shares(k term) bool {
+// spread gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
+// first of the phase is common to many tasks that are no outliers: where something particular to the task weighs half as
+// much, it goes the same way.
+func (s *split) spread(scatter float64) {
+	var named [terms]float64
+	var sum float64
+	for k := range s.seconds {
+		if k := term(k); k != ofFirst && s.standsOut(k) || k == ofItself {
+			named[k] = max(0, s.seconds[k])
+			sum += named[k]
+		}
+	}
+	if first := s.seconds[ofFirst]; first > 0 && s.standsOut(ofFirst) {
+		if 2*sum >= first {
+			scatter += first
+			s.seconds[ofFirst] = 0
+		} else {
+			named[ofFirst] = first
+			sum += first
+		}
+	}
+	if sum == 0 {
+		s.seconds[ofItself] += scatter
+		return
+	}
+	for k := range named {
+		s.seconds[k] += scatter * named[k] / sum
+	}
+}
+
+// standsOut says of which terms of the body the seconds are more than their error.
+func (s *split) standsOut(k term) bool {
 	return (k <= ofFirst || k == ofMachine) && s.seconds[k] > 2*s.sd[k]
 }
 
