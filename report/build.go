@@ -20,7 +20,8 @@ type Options struct {
 	App   string // native id or name of the application to report on; empty for all
 	Top   int    // outliers listed; 0 is 50, at most 200
 
-	Replayed *Replayed // a job before and after a policy, for a picture; nil for none
+	Replayed *Replayed     // a job before and after a policy, for a picture; nil for none
+	Papers   []PaperFigure // the papers' figures, to be shown at the end; nil for none
 }
 
 // ErrNoApplication says that no application has the id or name that was asked for.
@@ -44,7 +45,7 @@ func Build(ctx context.Context, eng store.Engine, o Options) (*Document, error) 
 		o.Top = topOutliers
 	}
 	o.Top = min(o.Top, mostOutliers)
-	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store}}
+	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store, Papers: o.Papers}}
 	for _, step := range []struct {
 		what string
 		do   func() error

@@ -15,6 +15,7 @@ type Document struct {
 	Machines  Machines      `col:"machines"`
 	Whatif    Whatif        `col:"whatif"`
 	Advice    []Advice      `col:"advice"`
+	Papers    []PaperFigure `col:"papers" doc:"the papers’ figures on this store, where the caller drew them"`
 }
 
 // List is the top of a longer list, with the query that gives the rest.

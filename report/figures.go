@@ -43,8 +43,10 @@ func seconds(v float64) string {
 	switch {
 	case v == 0:
 		return "0" + nbsp + "s"
+	case v < 0.0005 && sign != "":
+		return ">" + nbsp + "−1" + nbsp + "ms"
 	case v < 0.0005:
-		return sign + "<" + nbsp + "1" + nbsp + "ms"
+		return "<" + nbsp + "1" + nbsp + "ms"
 	case v < 0.9995:
 		return sign + strconv.FormatFloat(v*1000, 'f', 0, 64) + nbsp + "ms"
 	case v < 599.5:
@@ -157,8 +159,10 @@ func percent(v float64) string {
 	switch {
 	case v == 0:
 		return "0" + nbsp + "%"
+	case v < 0.001 && sign != "":
+		return ">" + nbsp + "−0.1" + nbsp + "%"
 	case v < 0.001:
-		return sign + "<" + nbsp + "0.1" + nbsp + "%"
+		return "<" + nbsp + "0.1" + nbsp + "%"
 	case v < 0.0995:
 		return sign + strconv.FormatFloat(v*100, 'f', 1, 64) + nbsp + "%"
 	case v < 1e6:
@@ -189,9 +193,9 @@ func null[T any](v schema.Null[T], write func(T) string) string {
 	return write(v.V)
 }
 
-// interval writes low to high in one unit.
+// interval writes low to high; there is none where nothing was drawn by lot.
 func interval(low, high schema.Null[float64], write func(float64) string) string {
-	if !low.OK || !high.OK {
+	if !low.OK || !high.OK || low.V == high.V {
 		return ""
 	}
 	return fmt.Sprintf("%s to %s", write(low.V), write(high.V))

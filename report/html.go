@@ -56,6 +56,7 @@ type page struct {
 	Heat        *heatView
 	ReplayWords string
 	Replayed    []timelineView
+	Papers      []paperView
 	Advice      []adviceView
 	Queries     string
 	Sources     string
@@ -78,7 +79,7 @@ func newPage(d *Document) *page {
 		Script:   template.HTML("<script>" + scriptText + "</script>"),
 		Patterns: patterns(), Stack: newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), Legend: legend(d.Cost.Loss.Parts),
 		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), PhasesNote: phasesNote(d), Marks: markLegend(), Heat: newHeat(d), Advice: adviceViews(d),
-		ReplayWords: replayWords(d), Queries: queryHelp(d), Sources: sources(d),
+		ReplayWords: replayWords(d), Papers: paperViews(d.Papers), Queries: queryHelp(d), Sources: sources(d),
 		Tables: pageTables{newTable(applicationsTable(d)), newTable(caveatsTable(d)), newTable(rejectsTable(d)), newTable(ingestsTable(d)),
 			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), savingsView(d)}}
 	for i := range d.Timelines {
@@ -186,10 +187,10 @@ func factViews(d *Document) []factView {
 
 // tableView is a table with its cells as the template wants them.
 type tableView struct {
-	ID, Caption, Empty, SQL string
-	Columns                 []column
-	Rows                    []rowView
-	More                    string
+	ID, Caption, Empty, After, SQL string
+	Columns                        []column
+	Rows                           []rowView
+	More                           string
 }
 
 type rowView struct {
@@ -214,7 +215,7 @@ type detailView struct {
 }
 
 func newTable(t table) tableView {
-	v := tableView{ID: t.ID, Caption: t.Caption, Columns: t.Columns, SQL: t.SQL, Empty: t.Empty}
+	v := tableView{ID: t.ID, Caption: t.Caption, Columns: t.Columns, SQL: t.SQL, Empty: t.Empty, After: t.After}
 	if t.More > 0 {
 		v.More = count(t.More)
 	}

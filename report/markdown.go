@@ -106,6 +106,9 @@ func (m markdown) table(t table) {
 		m.printf("\n")
 	}
 	m.printf("\n")
+	if t.After != "" {
+		m.printf("%s\n\n", md(t.After))
+	}
 	if t.More > 0 {
 		m.printf("%s more in SQL:\n\n", count(t.More))
 		m.code("sql", t.SQL)

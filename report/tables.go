@@ -19,6 +19,7 @@ type table struct {
 	More    int64
 	SQL     string // gives all rows
 	Empty   string // why there are none
+	After   string // what is said below it
 }
 
 // column heads cells. Narrow renderings leave out the columns that are not essential.
@@ -287,9 +288,14 @@ func savingsTable(d *Document) table {
 			{Title: "Slot time", Doc: "change of the slot time used", Number: true, Essential: true},
 			{Title: "Copies", Doc: "copies launched, and those that finished first, means over the seeds", Number: true}, {Title: "Verdict"}}}
 	small := false
+	var idle []string
 	for i := range l.Rows {
 		s := &l.Rows[i]
 		title, sub := policyTitle(s)
+		if s.Verdict == "changes nothing" {
+			idle = append(idle, strings.TrimSpace(title+" "+after("(", sub)+unless(sub == "", ")")))
+			continue
+		}
 		small = small || s.SmallJobs > 0
 		saving := figure(s.SavingS, seconds, "cannot tell")
 		saving.Sub = interval(s.SavingLow, s.SavingHigh, seconds)
@@ -302,6 +308,9 @@ func savingsTable(d *Document) table {
 	}
 	if !small {
 		t.drop("Small jobs")
+	}
+	if len(idle) > 0 {
+		t.After = "Changed nothing here: " + join(idle) + "."
 	}
 	return t
 }

@@ -143,6 +143,7 @@ func (t textWriter) table(v table) {
 	for _, r := range rows {
 		t.row(v.Columns, r, cols, widths)
 	}
+	t.paragraph(v.After, false)
 	if more > 0 {
 		t.line(t.dim(fmt.Sprintf("%s more: %s", count(more), strings.ReplaceAll(v.SQL, "\n", " "))))
 	}
