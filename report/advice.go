@@ -11,8 +11,12 @@ import (
 	"straggler/schema"
 )
 
-// worth is the part of all job time from which a gain is worth someone's while; under it, the advice is to do nothing.
-const worth = 0.01
+// A gain is worth someone's while from this part of all job time, or of the time of the one job that it is about; under
+// it, the advice is to do nothing.
+const (
+	worth    = 0.01
+	worthJob = 0.05
+)
 
 // rule turns what is known into advice, or into nothing.
 type rule struct {
@@ -58,7 +62,7 @@ func advise(d *Document, f *facts) []Advice {
 			switch {
 			case a.Kind != Act:
 				others = append(others, a)
-			case a.GainS.OK && a.GainS.V < worth*d.Cost.Loss.CompletionS.V:
+			case a.GainS.OK && !a.jobWorth && a.GainS.V < worth*d.Cost.Loss.CompletionS.V:
 				small += a.GainS.V
 			default:
 				acts = append(acts, a)
@@ -350,6 +354,12 @@ func (k *known) split(tasks []*Outlier, settings bool) Advice {
 		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
 		Evidence: strings.Join(evidence, " "),
 		SQL:      fmt.Sprintf("SELECT task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id = %d AND status = 'success' ORDER BY input_bytes DESC NULLS LAST", o.PhaseID)}
+	for _, j := range k.d.Cost.Jobs.Rows {
+		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= worthJob*j.Loss.CompletionS.V
+	}
+	if app := appOf(k.d, o.Application); app != "" {
+		a.Title += " in " + app
+	}
 	a.Confidence, a.Reason = k.sure(schema.DataSkew)
 	if settings && k.sparkSQL() && largest > 0 {
 		a.Action += " Where the phase is a join of Spark SQL, the lines below let Spark split such partitions by itself."
@@ -529,10 +539,16 @@ func adviseSpeculation(k *known) []Advice {
 		a.Title = "Run copies of slow tasks earlier"
 		a.Evidence += fmt.Sprintf(" Copies ran already: %s, of which %s won.", count(k.f.copies), count(k.f.wins))
 	}
-	on := k.f.copies > 0 || k.is("spark.speculation", "true", "false")
-	if k.spark() && on {
+	everywhere := k.is("spark.speculation", "true", "false")
+	on := k.f.copies > 0 || everywhere
+	switch {
+	case !k.spark():
+	case on:
 		a.Settings = []Setting{k.set("spark.speculation.multiplier", "1.3"), k.set("spark.speculation.quantile", "0.5")}
-	} else if k.spark() {
+		if !everywhere {
+			a.Settings = append([]Setting{k.set("spark.speculation", "true")}, a.Settings...)
+		}
+	default:
 		a.Settings = []Setting{k.set("spark.speculation", "true"), k.set("spark.speculation.multiplier", "1.5"), k.set("spark.speculation.quantile", "0.75")}
 	}
 	a = k.gain(a, schema.Transient)

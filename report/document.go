@@ -443,6 +443,8 @@ type Advice struct {
 	Confidence Confidence           `col:"confidence"`
 	Reason     string               `col:"reason" doc:"why that sure and not more"`
 	SQL        string               `col:"sql"`
+
+	jobWorth bool // worth following for the sake of one job, though the whole gains little
 }
 
 // Kind says what sort of advice it is.
