@@ -28,15 +28,11 @@ func BenchmarkRun(b *testing.B) {
 	defer eng.Close()
 	var all []policy.Policy
 	for _, spec := range policy.Specs() {
-		if spec.Name == "none" || spec.Cause != "" && spec.Cause != schema.DataSkew && spec.Cause != schema.Network && spec.Cause != schema.BadMachine {
-			continue
+		if spec.Name != "none" && spec.Cause == "" {
+			all = append(all, option(b, spec.Name))
 		}
-		p, err := policy.ByName(spec.Name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, p)
 	}
+	all = append(all, option(b, "late", "cap", "0.2"), option(b, "mantri", "restart", "false"), option(b, "spark3", "multiplier", "2"))
 	b.ResetTimer()
 	for b.Loop() {
 		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: all, Errors: []float64{0.1}, Workers: 2})
@@ -46,6 +42,19 @@ func BenchmarkRun(b *testing.B) {
 		b.ReportMetric(float64(len(s.Results)), "policies")
 		b.ReportMetric(float64(s.Attempts), "attempts")
 	}
+}
+
+// option is a policy with one option changed.
+func option(b *testing.B, name string, option ...string) policy.Policy {
+	b.Helper()
+	p, err := policy.ByName(name)
+	if err == nil && len(option) == 2 {
+		p, err = p.With(option[0], option[1])
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
 }
 
 // fillStore puts the rows of a scenario into a store.

@@ -182,8 +182,7 @@ func (s *Sim) dispatch() {
 
 // pending is whether more happens at this instant.
 func (s *Sim) pending() bool {
-	_, at := s.tree.first()
-	return at == s.now || len(s.timers) > 0 && s.timers[0].at == s.now
+	return s.tree.next() == s.now || len(s.timers) > 0 && s.timers[0].at == s.now
 }
 
 // claimHeld serves a head whose wait is not over when more slots are idle than it ever let pass.

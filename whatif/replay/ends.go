@@ -173,7 +173,7 @@ func (s *Sim) progress(ph int32, a *Running) float64 {
 		bits := draw(s.o.Seed, phase.key, a.Task, a.Number, drawProgress)
 		a.noise = float32(max(-0.9, s.o.Sigma*normal(bits)))
 	}
-	end := s.tree.end[a.slot]
+	end := s.tree.end(a.slot)
 	if end == forever {
 		end = max(s.now, int64(a.Start)) + a.done // it still waits for its parents
 	}

@@ -1,62 +1,58 @@
 package replay
 
-// tree is a tournament over the slots: it knows which running attempt ends first. A slot runs one attempt at a time, so
-// an attempt that is killed takes its end out of the queue by changing one leaf.
+// tree knows which running attempt ends first. A slot runs one attempt at a time and is a leaf of the tree, so that an
+// attempt that is killed takes its end out of the queue by changing one leaf. Every node holds the least of its four
+// children: node n has 4n … 4n+3, the root is 1.
 type tree struct {
-	size int
-	end  []int64 // of each slot's attempt, forever where none ends
-	win  []int32 // win[1] is the slot that ends first; win[n] plays win[2n] and win[2n+1]
+	key  []int64
+	base int // of the leaves
 }
 
 func (t *tree) reset(slots int) {
-	t.size = 1
-	for t.size < max(slots, 2) {
-		t.size *= 2
+	t.base = 4
+	for t.base < slots {
+		t.base *= 4
 	}
-	if cap(t.end) < t.size {
-		t.end, t.win = make([]int64, t.size), make([]int32, t.size)
+	if cap(t.key) < 2*t.base {
+		t.key = make([]int64, 2*t.base)
 	}
-	t.end, t.win = t.end[:t.size], t.win[:t.size]
-	for n := range t.end {
-		t.end[n] = forever
-	}
-	for n := t.size - 1; n > 0; n-- {
-		if 2*n >= t.size {
-			t.win[n] = int32(2*n - t.size)
-		} else {
-			t.win[n] = t.win[2*n]
-		}
+	t.key = t.key[:2*t.base]
+	for n := range t.key {
+		t.key[n] = forever
 	}
 }
 
-// set changes when the attempt of a slot ends. Of equal ends the lower slot comes first.
+// set changes when the attempt of a slot ends; forever where none does.
 func (t *tree) set(slot int32, at int64) {
-	end, win := t.end, t.win
-	end[slot] = at
-	n := (int(slot) + t.size) >> 1
-	l := slot &^ 1
-	w := l
-	if end[l+1] < end[l] {
-		w = l + 1
-	}
-	win[n] = w
+	n := t.base + int(slot)
+	t.key[n] = at
 	for n > 1 {
-		rival := win[n^1]
-		if n&1 == 0 { // rival is to the right
-			if end[rival] < end[w] {
-				w = rival
-			}
-		} else if end[rival] <= end[w] {
-			w = rival
+		n >>= 2
+		c := (*[4]int64)(t.key[4*n:])
+		least := min(c[0], c[1], c[2], c[3])
+		if t.key[n] == least {
+			return
 		}
-		n >>= 1
-		win[n] = w
+		t.key[n] = least
 	}
 }
 
-func (t *tree) first() (slot int32, at int64) {
-	w := t.win[1]
-	return w, t.end[w]
+// end is when the attempt of a slot ends.
+func (t *tree) end(slot int32) int64 { return t.key[t.base+int(slot)] }
+
+// next is when the first attempt ends.
+func (t *tree) next() int64 { return t.key[1] }
+
+// first is the slot of the attempt that ends first; of equal ones the lowest.
+func (t *tree) first() int32 {
+	n, at := 1, t.key[1]
+	for n < t.base {
+		n *= 4
+		for t.key[n] != at {
+			n++
+		}
+	}
+	return int32(n - t.base)
 }
 
 // kind is what an event is; events of one instant happen in this order, then by number.

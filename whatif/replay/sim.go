@@ -159,7 +159,7 @@ func (s *Sim) Run(p *Pool, o Options) *Outcome {
 
 // step runs everything that happens at the next instant; false when nothing more does.
 func (s *Sim) step() bool {
-	_, at := s.tree.first()
+	at := s.tree.next()
 	if len(s.timers) > 0 && s.timers[0].at < at {
 		at = s.timers[0].at
 	}
@@ -168,8 +168,8 @@ func (s *Sim) step() bool {
 	}
 	s.now = at
 	for {
-		for slot, at := s.tree.first(); at == s.now; slot, at = s.tree.first() {
-			s.end(slot)
+		for s.tree.next() == s.now {
+			s.end(s.tree.first())
 		}
 		if len(s.timers) == 0 || s.timers[0].at != s.now {
 			break
