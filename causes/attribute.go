@@ -391,25 +391,30 @@ func (a *Attributor) itself(s *split, l, left, r float64) {
 }
 
 // spread gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
-// first of the phase is common to many tasks that are no outliers: where something particular to the task weighs half as
-// much, it goes the same way.
+// first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
+// particular to the task weighs half as much, it goes the same way; else it and the scatter are one, under the name of
+// the larger.
 func (s *split) spread(scatter float64) {
 	var named [terms]float64
 	var sum float64
 	for k := range s.seconds {
-		if k := term(k); k != ofFirst && s.standsOut(k) || k == ofItself {
+		if k := term(k); s.standsOut(k) || k == ofItself {
 			named[k] = max(0, s.seconds[k])
 			sum += named[k]
 		}
 	}
-	if first := s.seconds[ofFirst]; first > 0 && s.standsOut(ofFirst) {
-		if 2*sum >= first {
-			scatter += first
-			s.seconds[ofFirst] = 0
-		} else {
-			named[ofFirst] = first
-			sum += first
-		}
+	first := max(0, s.seconds[ofFirst])
+	switch {
+	case first > 0 && 2*sum >= first:
+		scatter += first
+		s.seconds[ofFirst] = 0
+	case first > scatter && first > 0:
+		s.seconds[ofFirst] += scatter
+		return
+	case first > 0:
+		s.seconds[ofItself] += scatter + first
+		s.seconds[ofFirst] = 0
+		return
 	}
 	if sum == 0 {
 		s.seconds[ofItself] += scatter
@@ -420,9 +425,9 @@ func (s *split) spread(scatter float64) {
 	}
 }
 
-// standsOut says of which terms of the body the seconds are more than their error.
+// standsOut says of which causes within the body the seconds are more than their error.
 func (s *split) standsOut(k term) bool {
-	return (k <= ofFirst || k == ofMachine) && s.seconds[k] > 2*s.sd[k]
+	return (k < ofFirst || k == ofMachine) && s.seconds[k] > 2*s.sd[k]
 }
 
 // blind says why what is left of a task of this phase can not be called transient.

@@ -62,20 +62,16 @@ func joined(gaps []gap) []gap {
 }
 
 // wait gives recompute what a reader spent while outputs that it reads were missing (MANTRI §4.1: tasks that wait until
-// the output is regenerated). Where the log measures how long a task waited for blocks, no more than that; else no more
-// than what nothing else explains.
+// the output is regenerated), as far as nothing else explains it. Frameworks that log how long tasks wait for blocks let
+// a reader fail that misses one, so what they log is the network's.
 func (a *Attributor) wait(s *split) {
 	gaps := a.model.gaps[s.task.Phase]
-	if len(gaps) == 0 || !s.task.Start.OK {
+	if len(gaps) == 0 || !s.task.Start.OK || a.bench.waitKnown() {
 		return
 	}
-	from := ofItself
-	if a.bench.waitKnown() {
-		from = ofWait
-	}
 	missing := overlapS(gaps, s.task.Start.V, s.task.Start.V.Add(s.task.Duration))
-	if s.seconds[ofGap] = min(missing, max(0, s.seconds[from])); s.seconds[ofGap] > 0 {
-		s.seconds[from] -= s.seconds[ofGap]
+	if s.seconds[ofGap] = min(missing, max(0, s.seconds[ofItself])); s.seconds[ofGap] > 0 {
+		s.seconds[ofItself] -= s.seconds[ofGap]
 		s.sd[ofGap] = 0.1 * s.seconds[ofGap]
 	}
 }
