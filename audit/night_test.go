@@ -115,7 +115,7 @@ func TestDeterministic(t *testing.T) {
 			return errors.Join(Text(w, n, true), JSON(w, n), Markdown(w, n), JUnit(w, n, cfg), SARIF(w, n), Annotations(w, n, cfg))
 		})
 	}
-	if write() != write() {
+	if first, second := write(), write(); first != second {
 		t.Error("two times differ")
 	}
 	empty := night(nil, &Baseline{}, DefaultConfig(), Options{})
