@@ -2,15 +2,18 @@
 //
 //  1. parts.go splits a duration into what the log measures (fetch wait, gc, scheduler delay, conversion) and the rest,
 //     the body; they sum to it.
-//  2. work.go fits the body of each phase to the work of its tasks, robustly and with a prior: bytes, records, spilled
-//     bytes, distance from the data, being among the first. robust.go and equations.go are its arithmetic.
+//  2. bench.go lays a phase out in columns, predictors.go says what its tasks' bodies may depend on (bytes, records,
+//     spilled bytes, distance from the data, being among the first), and work.go fits that, robustly and with priors.
+//     robust.go and equations.go are its arithmetic.
 //  3. model.go hears what all phases say together: how fast each machine is, by window of time, and how time depends on
 //     work in stages that are executed again and again.
 //  4. machine.go estimates a machine's factor for one task from everything but that task, shrunk towards what is usual.
-//  5. attribute.go splits an outlier's excess: body = prediction × machine × scatter × its own, by logarithmic means, so
-//     that the seconds sum. parts and spans are added. confidence.go says how sure the verdict is.
+//  5. prepare.go fits a phase again with all that is known, and attribute.go splits the excess of its outliers: body =
+//     prediction × machine × scatter × its own, by logarithmic means, so that the seconds sum; the measured parts are
+//     added. recompute.go is for lost outputs. confidence.go says how sure the verdict is.
 //  6. words.go puts each cause into an Evidence, which evidence.go writes as JSON.
-//  7. jobcost.go replays phases and jobs without a cause; health.go judges machines; figures.go draws the papers' figures.
+//  7. jobcost.go replays phases and jobs without a cause; health.go judges machines against their generations.go;
+//     repeats.go counts skew that comes back; figures.go draws the papers' figures.
 //  8. run.go and stream.go feed all of it from a store, in bounded memory, and commit the results.
 //
 // Attribute, on a Trace, does steps 1 to 6 in memory and knows no SQL; Run does them on a store.
@@ -29,7 +32,8 @@
 //	unexplained   being among the first of the phase; what is left where too little is known to call it transient
 //
 // The ordinary scatter of a task goes with the named causes in proportion: it multiplies whatever made the task slow.
-// Parts of under half a percent of an excess are counted with the verdict. The verdict is the largest.
+// Parts of under half a percent of an excess, and of under five percent that may as well be nothing, are counted with
+// the verdict. The verdict is the largest.
 //
 // Start with attribute.go.
 package causes
