@@ -65,6 +65,16 @@ func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) 
 }
 
 func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+	type count struct {
+		N int64 `col:"n"`
+	}
+	var counts []count
+	if err := collect(ctx, eng, &counts, "SELECT count(*) AS n FROM attempts"); err != nil {
+		return err
+	}
+	for _, c := range counts {
+		r.Attempts = make([]replay.Attempt, 0, c.N)
+	}
 	for row, err := range store.Read[replay.AttemptRow](ctx, eng, `SELECT attempt_id, recompute, phase_id, task, number, machine,
 executor, start_time, finish_time, status, speculative, locality, input_bytes, input_records
 FROM attempts ORDER BY attempt_id NULLS LAST`) {

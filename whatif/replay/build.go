@@ -243,6 +243,9 @@ func (d *draft) units(g *group) {
 		return cmp.Or(cmp.Compare(phaseIndex[x.Phase], phaseIndex[y.Phase]), cmp.Compare(x.Task, y.Task),
 			cmp.Compare(x.Start, y.Start), cmp.Compare(x.Number, y.Number), cmp.Compare(a, b))
 	})
+	n := len(g.attempts)
+	d.attempts, d.attemptRow = make([]attempt, 0, n), make([]*Attempt, 0, n)
+	d.start, d.end = make([]int64, 0, n), make([]int64, 0, n)
 	for i, a := range g.attempts {
 		row := &rows[a]
 		ph := phaseIndex[row.Phase]

@@ -295,6 +295,9 @@ func (s *Sim) start(i, slot int32, r Running) {
 		r.waits = false
 		s.tree.set(slot, max(max(int64(r.Start), s.phases[i].opened)+r.done, s.now))
 	}
+	if n := len(s.spare) - 1; ph.running == nil && n >= 0 {
+		ph.running, s.spare = s.spare[n], s.spare[:n]
+	}
 	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
 	ph.running = append(ph.running, r)
 	s.tasks[s.p.phases[i].firstTask+r.Task].live++

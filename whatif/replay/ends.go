@@ -137,6 +137,7 @@ func (s *Sim) taskOver(ph, task int32) {
 	if !s.phaseOver(ph) {
 		return
 	}
+	s.keep(run)
 	for _, i := range s.p.phases[ph].gates {
 		s.phases[i].gates--
 		if s.phases[i].gates == 0 {
@@ -147,6 +148,14 @@ func (s *Sim) taskOver(ph, task int32) {
 	s.jobs[j].phases--
 	if s.jobs[j].phases == 0 {
 		s.endJob(j)
+	}
+}
+
+// keep takes the memory of a phase that runs nothing any more, for another.
+func (s *Sim) keep(ph *phaseRun) {
+	if cap(ph.running) > 0 {
+		s.spare = append(s.spare, ph.running[:0])
+		ph.running = nil
 	}
 }
 

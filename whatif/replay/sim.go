@@ -65,7 +65,8 @@ type Sim struct {
 	jobs        []jobRun
 	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
 	dones       []Done
-	fresh, due  []int32 // phases to look at
+	spare       [][]Running // of phases that are over
+	fresh, due  []int32     // phases to look at
 	speculating int
 	avoided     []int64 // by machine, until when; nil where none is
 	view        View
@@ -300,9 +301,10 @@ func (s *Sim) reset(p *Pool, o Options) {
 	s.phases = resize(s.phases, len(p.phases))
 	for n := range s.phases {
 		ph, q := &s.phases[n], &p.phases[n]
+		s.keep(ph)
 		*ph = phaseRun{
 			queueRun: queueRun{head: -1}, anchors: q.anchors, gates: q.gated, order: ph.order[:0],
-			running: ph.running[:0], done: s.dones[q.firstTask : q.firstTask : q.firstTask+q.tasks],
+			done: s.dones[q.firstTask : q.firstTask : q.firstTask+q.tasks],
 		}
 	}
 	s.jobs = resize(s.jobs, len(p.jobs))
