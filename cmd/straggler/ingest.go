@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 )
 
 type ingestOptions struct {
+	follow time.Duration
 	store  string
 	from   string
 	again  bool
@@ -44,6 +46,7 @@ What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 	fromFlag(c, &o.from)
 	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store has already, and replace them")
 	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
+	c.Flags().DurationVar(&o.follow, "follow", 0, "keep reading logs that are new, grow or roll, every `INTERVAL` such as 30s, until interrupted")
 	o.output.flags(c, rowEncodings)
 	return c
 }
@@ -64,6 +67,9 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 	if err != nil {
 		return err
 	}
+	if o.follow != 0 {
+		return e.followLogs(ctx, st, logs, o.follow, ingest.Options{From: o.from, Shard: shard})
+	}
 	s, err := e.ingest(ctx, st, logs, ingest.Options{From: o.from, Again: o.again, Shard: shard})
 	if len(s.Results) > 0 {
 		err = errors.Join(err, e.rows(o.output, results(&s, o.output)))
@@ -83,6 +89,23 @@ func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o inge
 	defer places.Close()
 	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, places
 	return ingest.Run(ctx, st, formats.All(), logs, o)
+}
+
+// followLogs reads logs again and again and says what each round did.
+func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, every time.Duration, o ingest.Options) error {
+	if every < time.Second {
+		return useError("--follow %s: give an interval of at least 1s", every)
+	}
+	places := remote.New(remote.Options{})
+	defer places.Close()
+	o.Tool, o.Remote = version, places
+	return ingest.Follow(ctx, st, formats.All(), logs, o, every, func(s ingest.Summary, err error) {
+		if err != nil {
+			e.say("%s", oneMessage(err))
+			return
+		}
+		e.say("%s", readSummary(&s))
+	})
 }
 
 // fewResults is how many inputs are listed for people one by one; of more, those that were simply read are left out.

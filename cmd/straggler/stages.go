@@ -69,7 +69,12 @@ func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) er
 			return err
 		}},
 		{store.Whatif, "replaying policies", func() error {
-			_, err := whatif.Run(ctx, st, eng, whatif.Options{Tool: version})
+			o, err := whatif.Brief(ctx, eng)
+			if err != nil {
+				return err
+			}
+			o.Tool = version
+			_, err = whatif.Run(ctx, st, eng, o)
 			return err
 		}},
 	} {
