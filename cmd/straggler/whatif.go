@@ -11,6 +11,7 @@ import (
 	"straggler/table"
 	"straggler/whatif"
 	"straggler/whatif/policy"
+	"straggler/whatif/replay"
 )
 
 type whatifOptions struct {
@@ -20,6 +21,7 @@ type whatifOptions struct {
 	sweeps   []string
 	seeds    int
 	list     bool
+	optimize string
 	output   output
 }
 
@@ -36,7 +38,8 @@ Without --policy the usual ones are replayed; --list shows all with their option
 		Example: `  straggler whatif --list
   straggler whatif --store lake
   straggler whatif --store lake --policy late,spark --set late.cap=0.2 --seeds 10
-  straggler whatif --store lake --sweep spark.multiplier=1:3:0.5`,
+  straggler whatif --store lake --sweep spark.multiplier=1:3:0.5
+  straggler whatif --store lake --optimize spark --seeds 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.list {
@@ -44,6 +47,9 @@ Without --policy the usual ones are replayed; --list shows all with their option
 			}
 			if o.store == "" {
 				return useError("name a store with --store, or --list the policies")
+			}
+			if o.optimize != "" {
+				return runOptimize(c.Context(), e, o)
 			}
 			return runWhatif(c.Context(), e, o)
 		},
@@ -53,6 +59,7 @@ Without --policy the usual ones are replayed; --list shows all with their option
 	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	c.Flags().StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
 	c.Flags().IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
+	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
 	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")
 	o.output.flags(c, rowEncodings)
 	return c
@@ -121,4 +128,35 @@ func assumed(s *whatif.Summary) []string {
 		}
 	}
 	return notes
+}
+
+// runOptimize prints the best of Spark's speculation settings as lines of its configuration, and what they bring.
+func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
+	if o.optimize != "spark" {
+		return useError("--optimize %s: only spark can be optimized", o.optimize)
+	}
+	return withEngine(ctx, o.store, func(_ *store.Store, eng store.Engine) error {
+		defer e.step("searching settings")()
+		rows, err := whatif.Load(ctx, eng)
+		if err != nil {
+			return err
+		}
+		a, err := whatif.Optimize(ctx, replay.Build(rows), whatif.Options{Seeds: o.seeds})
+		if err != nil {
+			return err
+		}
+		f := table.NewFixed("setting", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE", "slot_time_change DOUBLE")
+		g := &a.Result.All
+		for _, line := range a.Lines {
+			f.Add(line, g.Saving.Mean, g.Saving.Low, g.Saving.High, g.SlotChange)
+		}
+		if err := e.rows(o.output, f); err != nil {
+			return err
+		}
+		e.say("%d settings tried; the lines belong together and the figures are of all of them, under luck that the search has not seen", a.Tried)
+		if !a.Clear {
+			e.say("they do not save time beyond doubt: leave speculation off")
+		}
+		return nil
+	})
 }
