@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"straggler/schema"
 )
 
 // count runs a query to its end and counts its rows.
@@ -46,7 +48,7 @@ func TestLockedAnswersQueries(t *testing.T) {
 		{"SELECT ';', 'it''s' AS \"a;b\"", 1},
 		{"DESCRIBE attempts", 35},
 		{"DESC SELECT 1 AS x, 2 AS y", 2},
-		{"SHOW TABLES", 21},
+		{"SHOW TABLES", len(schema.Tables())},
 		{"SUMMARIZE SELECT task FROM attempts", 1},
 		{"EXPLAIN SELECT 1", 1},
 		{"explain analyze select 1", 1},

@@ -72,8 +72,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	for _, e := range entries { // left by a process that was killed while it made the store
-		if e.Name() != "tables" && e.Name() != "staging" {
+	for _, e := range entries { // left by a process that was killed while it made the store, or made by one that makes it now
+		if e.Name() != "tables" && e.Name() != "staging" && e.Name() != "commits" {
 			return nil, fmt.Errorf("store: %s: %w, and it holds other files, such as %q; name a new directory", dir, ErrNotStore, e.Name())
 		}
 	}
