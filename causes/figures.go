@@ -24,7 +24,7 @@ type Figure struct {
 	N      schema.Null[int64]   `col:"n" doc:"what it is a share of: phases, outliers, jobs, slot seconds"`
 }
 
-// FigureTitles say what each figure shows, in the order of the papers.
+// figureTitles say what each figure shows, in the order of the papers.
 var figureTitles = [...]struct{ name, title string }{
 	{"mantri-2a", "share of phases in which more than x of the tasks are outliers (MANTRI figure 2a)"},
 	{"mantri-2b", "share of outliers that lasted more than x times their phase's median (MANTRI figure 2b)"},

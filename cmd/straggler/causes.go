@@ -12,8 +12,9 @@ import (
 )
 
 type causesOptions struct {
-	store  string
-	output output
+	store   string
+	figures bool
+	output  output
 }
 
 func causesCommand(e *env) *cobra.Command {
@@ -21,8 +22,8 @@ func causesCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "causes --store DIR",
 		Short: "Split the excess of every outlier into its causes",
-		Long: glossary(`Causes fills the tables attributions, machine_health and job_costs, in place of those of an earlier run, and sums up
-what it found. It needs the outliers, so detect comes first.`, schema.Causes()),
+		Long: glossary(`Causes fills the tables attributions, machine_health, skew_repeats and job_costs, in place of those of an earlier run,
+and sums up what it found. It needs the outliers, so detect comes first.`, schema.Causes()),
 		Example: `  straggler detect --store lake
   straggler causes --store lake
   straggler sql --store lake "SELECT cause, sum(seconds) AS s FROM attributions WHERE rank = 1 GROUP BY cause ORDER BY s DESC"`,
@@ -30,6 +31,7 @@ what it found. It needs the outliers, so detect comes first.`, schema.Causes()),
 		RunE: func(c *cobra.Command, _ []string) error { return runCauses(c.Context(), e, o) },
 	}
 	storeFlag(c, &o.store)
+	c.Flags().BoolVar(&o.figures, "paper-figures", false, "print the figures of the Mantri and Dolly papers for this store instead of the summary")
 	o.output.flags(c, rowEncodings)
 	return c
 }
@@ -41,9 +43,11 @@ func runCauses(ctx context.Context, e *env, o causesOptions) error {
 		if err != nil {
 			return err
 		}
-		f := table.NewFixed("cause", "verdicts BIGINT", "seconds DOUBLE")
-		for _, c := range s.Causes {
-			f.Add(string(c.Cause), c.Verdicts, c.Seconds)
+		f := causeRows(&s)
+		if o.figures {
+			if f, err = figureRows(ctx, eng); err != nil {
+				return err
+			}
 		}
 		if err := e.rows(o.output, f); err != nil {
 			return err
@@ -52,4 +56,31 @@ func runCauses(ctx context.Context, e *env, o causesOptions) error {
 			count(s.Machines, "machine"), s.Slow, s.Flaky)
 		return nil
 	})
+}
+
+func causeRows(s *causes.Summary) *table.Fixed {
+	f := table.NewFixed("cause", "verdicts BIGINT", "seconds DOUBLE")
+	for _, c := range s.Causes {
+		f.Add(string(c.Cause), c.Verdicts, c.Seconds)
+	}
+	return f
+}
+
+func figureRows(ctx context.Context, eng store.Engine) (*table.Fixed, error) {
+	figures, err := causes.PaperFigures(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	f := table.NewFixed("figure", "series", "x DOUBLE", "y DOUBLE", "n BIGINT", "title")
+	for _, p := range figures {
+		var y, n any
+		if p.Y.OK {
+			y = p.Y.V
+		}
+		if p.N.OK {
+			n = p.N.V
+		}
+		f.Add(p.Figure, p.Series, p.X, y, n, causes.FigureTitle(p.Figure))
+	}
+	return f, nil
 }
