@@ -68,6 +68,7 @@ type Attributor struct {
 	lines []line
 	text  []byte
 	words words
+	query words
 	saved savings
 
 	opinions []opinion // by machine
@@ -101,8 +102,7 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 			if r == 0 {
 				row.Confidence = sure
 			}
-			e := a.evidence(&s, &lines[r])
-			a.text = e.append(a.text[:0])
+			a.text = a.evidence(a.text[:0], &s, &lines[r])
 			row.Evidence = string(a.text)
 			out = append(out, row)
 			a.saved.add(i, len(p.Tasks), &lines[r])

@@ -26,6 +26,11 @@ type Evidence struct {
 // append writes the evidence as JSON; a field that is NaN or infinite is left out. It is written by hand because a
 // store has millions of them.
 func (e *Evidence) append(b []byte) []byte {
+	return finish(e.begin(b), []byte(e.Text), []byte(e.SQL))
+}
+
+// begin writes all but the text and the query.
+func (e *Evidence) begin(b []byte) []byte {
 	b = append(b, `{"predictor":`...)
 	b = quote(b, e.Predictor)
 	b = number(b, "coefficient", e.Coefficient, true)
@@ -42,9 +47,17 @@ func (e *Evidence) append(b []byte) []byte {
 		b = number(b, "high", e.High, false)
 	}
 	b = text(b, "reason", e.Reason)
+	return b
+}
+
+// finish adds the text and the query, and closes what append began.
+func finish(b []byte, words, query []byte) []byte {
 	b = append(b, `,"text":`...)
-	b = quote(b, e.Text)
-	b = text(b, "sql", e.SQL)
+	b = quote(b, words)
+	if len(query) > 0 {
+		b = append(b, `,"sql":`...)
+		b = quote(b, query)
+	}
 	return append(b, '}')
 }
 
@@ -74,14 +87,14 @@ var isPlain = func() (t [256]bool) {
 }()
 
 // quote writes a JSON string. Names come from logs: whatever is not plain is escaped.
-func quote(b []byte, s string) []byte {
+func quote[S string | []byte](b []byte, s S) []byte {
 	b = append(b, '"')
 	plain := 0 // s[:plain] needs no escape
 	for plain < len(s) && isPlain[s[plain]] {
 		plain++
 	}
 	b = append(b, s[:plain]...)
-	for _, r := range s[plain:] {
+	for _, r := range string(s[plain:]) {
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))

@@ -39,27 +39,38 @@ func (r *run) chunks(outliersOnly bool) []chunk {
 	return out
 }
 
-// stream reads the phases chunk by chunk, in order, and hands them to work; the next chunk is read meanwhile.
+// stream reads the phases chunk by chunk, in order, and hands them to work, which must not keep them; the next chunk is
+// read meanwhile.
 func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) error) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
 	type read struct {
 		phases []Phase
+		memory []Task
 		err    error
 	}
 	ready, done := make(chan read), make(chan struct{})
+	memory := make(chan []Task, 2) // one chunk is worked on while the next is read
+	memory <- nil
+	memory <- nil
 	go func() {
 		defer close(done)
 		defer close(ready)
 		for _, c := range r.chunks(outliersOnly) {
-			ps, err := r.read(ctx, &c, outliersOnly)
+			var next read
 			select {
-			case ready <- read{ps, err}:
+			case next.memory = <-memory:
+				next.phases, next.memory, next.err = r.read(ctx, &c, outliersOnly, next.memory)
 			case <-ctx.Done():
 				return
 			}
-			if err != nil {
+			select {
+			case ready <- next:
+			case <-ctx.Done():
+				return
+			}
+			if next.err != nil {
 				return
 			}
 		}
@@ -72,6 +83,7 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) 
 		if err != nil {
 			break
 		}
+		memory <- c.memory
 	}
 	cancel()
 	<-done
@@ -83,8 +95,13 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) 
 
 // read reads the attempts of a chunk and sorts them by phase. Rows come in any order, and rows of other phases may
 // come between; within a phase they are put in the order of their keys, so that every run sums alike.
-func (r *run) read(ctx context.Context, c *chunk, outliers bool) ([]Phase, error) {
-	tasks := make([]Task, c.attempts)
+// The tasks lie in memory, or in more where that is too small.
+func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []Task) ([]Phase, []Task, error) {
+	tasks := memory
+	if int64(cap(tasks)) < c.attempts {
+		tasks = make([]Task, c.attempts)
+	}
+	tasks = tasks[:c.attempts]
 	phases := make([]Phase, len(c.phases))
 	index := make(map[schema.Key]int, len(c.phases))
 	at := int64(0)
@@ -96,7 +113,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool) ([]Phase, error
 	last, lastIndex := schema.Key(0), -1
 	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers)) {
 		if err != nil {
-			return nil, err
+			return nil, tasks, err
 		}
 		if t.Phase != last || lastIndex < 0 {
 			i, ok := index[t.Phase]
@@ -112,7 +129,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool) ([]Phase, error
 	for i := range phases {
 		sorter.byKey(phases[i].Tasks)
 	}
-	return phases, nil
+	return phases, tasks, nil
 }
 
 // sorter puts tasks in the order of their keys: it sorts pairs of key and place, which are smaller to move.

@@ -78,8 +78,8 @@ var columns = [terms]struct{ name, unit string }{
 	ofRedo: {"recompute", "s"}, ofGap: {"losses", "s"},
 }
 
-// evidence puts a line of a split in words. The attempt's phase must be the prepared one.
-func (a *Attributor) evidence(s *split, l *line) Evidence {
+// evidence writes what speaks for a line of a split, as JSON. The attempt's phase must be the prepared one.
+func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	c := columns[l.top]
 	e := Evidence{Predictor: c.name, Unit: c.unit, N: a.bench.fit.n}
 	if l.sd > 0 {
@@ -107,11 +107,9 @@ func (a *Attributor) evidence(s *split, l *line) Evidence {
 	if l.seconds < 0 {
 		w.say("; this made it ").seconds(-l.seconds).say(" faster than the median task")
 	}
-	e.Text = string(*w)
-	*w = (*w)[:0]
-	query(w, s.task, l.top)
-	e.SQL = string(*w)
-	return e
+	a.query = a.query[:0]
+	query(&a.query, s.task, l.top)
+	return finish(e.begin(b), *w, a.query)
 }
 
 func (a *Attributor) coefficient(e *Evidence, s *split, k term) {
