@@ -62,6 +62,8 @@ func advise(d *Document, f *facts) []Advice {
 			switch {
 			case a.Kind != Act:
 				others = append(others, a)
+			case a.GainLow.OK && a.GainLow.V <= 0: // it may well bring nothing
+				small += a.GainS.V
 			case a.GainS.OK && !a.jobWorth && a.GainS.V < worth*d.Cost.Loss.CompletionS.V:
 				small += a.GainS.V
 			default:
@@ -82,11 +84,14 @@ func advise(d *Document, f *facts) []Advice {
 // nothing says that nothing is worth doing, unless that cannot be told.
 func (k *known) nothing(small float64, others []Advice) Advice {
 	l := k.d.Cost.Loss
-	if !l.LostS.OK || len(others) > 0 && l.LostShare.V >= 5*worth {
-		if len(others) == 0 {
-			return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks before one can be called slow."}
-		}
+	switch {
+	case len(others) > 0:
 		return Advice{Kind: CannotTell}
+	case !l.LostS.OK && l.Outliers > 0:
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log does not say when tasks started",
+			Action: fmt.Sprintf("%s ran longer than the rules allow, by %s in all. Whether a job waited for them the log does not say.", upper(plural(l.Outliers, "attempt", "attempts")), seconds(l.ExcessS))}
+	case !l.LostS.OK:
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks before one can be called slow."}
 	}
 	a := Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing worth doing about stragglers", Confidence: High,
 		Action: fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", seconds(l.LostS.V), null(l.CompletionS, seconds), null(l.LostShare, percent))}
@@ -120,9 +125,6 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 	}
 	if a.Confidence == "" {
 		a.Confidence, a.Reason = k.sure(c)
-	}
-	if a.GainLow.OK && a.GainLow.V <= 0 {
-		a.Confidence, a.Reason = Low, "the interval of the gain reaches 0"
 	}
 	return a
 }
@@ -243,8 +245,10 @@ func (k *known) drain(m *Machine) Advice {
 		if badVerdict(m.Verdict) {
 			a.Reason = "the interval reaches 1×"
 		}
-	case m.FactorLow.V > 1.25 && m.Phases >= 3:
+	case m.FactorLow.V > 1.25 && m.Phases >= 3 && m.Attempts >= 20:
 		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
+	case m.Attempts < 20:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×, but few attempts speak for it"
 	default:
 		a.Confidence, a.Reason = Medium, "the interval is above 1×"
 	}
@@ -355,7 +359,7 @@ func (k *known) split(tasks []*Outlier, settings bool) Advice {
 		Evidence: strings.Join(evidence, " "),
 		SQL:      fmt.Sprintf("SELECT task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id = %d AND status = 'success' ORDER BY input_bytes DESC NULLS LAST", o.PhaseID)}
 	for _, j := range k.d.Cost.Jobs.Rows {
-		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= worthJob*j.Loss.CompletionS.V
+		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
 	}
 	if app := appOf(k.d, o.Application); app != "" {
 		a.Title += " in " + app

@@ -22,7 +22,7 @@ func phaseViews(d *Document) []phaseView {
 			continue
 		}
 		v := phaseView{App: name(p.Application), Causes: classes(partCauses(p.Parts)), Title: phaseTitle(p.NativeID, p.Attempt),
-			Sub:   strings.Join(nonEmpty(named(p.Name), "job "+name(p.Job), appOf(d, p.Application)), " · "),
+			Sub:   strings.Join(nonEmpty(named(p.Name), jobTitle(p.Job), appOf(d, p.Application)), " · "),
 			Cost:  null(p.CostS, seconds),
 			Times: null(p.MedianS, seconds) + ", " + null(p.MaxS, seconds),
 			Tasks: count(p.Tasks) + ", " + null(p.Outliers, count), Note: clean(p.Note.V, textRunes)}
@@ -224,7 +224,7 @@ func newHeat(d *Document) *heatView {
 		if c.Attempt > 0 {
 			short += fmt.Sprintf(".%d", c.Attempt)
 		}
-		v.Columns = append(v.Columns, cell{Text: short, Note: strings.Join(nonEmpty(phaseTitle(c.NativeID, c.Attempt), named(c.Name), "job "+name(c.Job), appOf(d, c.Application), "median "+null(c.MedianS, seconds)), " · ")})
+		v.Columns = append(v.Columns, cell{Text: short, Note: strings.Join(nonEmpty(phaseTitle(c.NativeID, c.Attempt), named(c.Name), jobTitle(c.Job), appOf(d, c.Application), "median "+null(c.MedianS, seconds)), " · ")})
 	}
 	for i := range m.List.Rows {
 		r := &m.List.Rows[i]

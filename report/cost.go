@@ -2,28 +2,33 @@ package report
 
 import (
 	"cmp"
+	"container/heap"
 	"math"
 	"slices"
 
 	"straggler/schema"
 )
 
-// What late tasks cost is counted in three steps, each of which divides what the one before it found:
+// What slow tasks cost is counted in three steps, each of which divides what the one before it found:
 //
-//   - a job lost as much as it would have ended earlier had each of its phases ended earlier by its own lost time,
-//     every phase starting as long after the last of those it waited for as it really did (jobLoss); a phase that only
-//     made lost outputs again is lost as a whole;
-//   - the phases of its critical path share that in proportion to their own lost time (jobLoss, again);
-//   - the tasks of a phase share its part: each stretch of the phase's lost time is divided equally among the tasks that
-//     ended after it, because it is won only when all of them are faster (shares.sql). That is the Shapley value of the
-//     game in which a set of tasks wins what the phase wins when just they take at most the median.
+//   - a phase lost what it would have won with every task at most at the median, each starting when it did
+//     (phase_stats.lost_s), or, where that is more, what it would have won with its outliers at the median and its
+//     tasks packed anew onto the slots that it had (queueLoss): slow tasks of an early wave keep later ones waiting.
+//     A phase that only made lost outputs again is lost as a whole;
+//   - a job lost as much as it would have ended earlier had each of its phases ended earlier by what it lost, every
+//     phase starting as long after the last of those it waited for as it really did; the phases of its critical path
+//     share that in proportion to their own losses (jobLoss);
+//   - the tasks of a phase share its part. Each stretch of time at its end is divided equally among the tasks that ended
+//     after it, because it is won only when all of them are faster (shares.sql): that is the Shapley value of the game
+//     in which a set of tasks wins what the phase wins when just they take at most the median. What later tasks lost
+//     by waiting for slots is divided among the outliers in proportion to their excess.
 
 // phaseNode is a phase in the order of time of its job. Times are seconds from any origin.
 type phaseNode struct {
 	phase         schema.Key
-	attempt       int32
 	start, finish float64
 	lost          float64
+	queued        float64 // the part of it that tasks lost by waiting for slots
 }
 
 // loss is what a job lost and how its phases share it.
@@ -34,9 +39,8 @@ type loss struct {
 }
 
 // jobLoss computes a job's loss from its phases and the edges between them, given as indices of nodes. Edges that lead
-// back in time are ignored: a log may claim anything. A re-submitted phase without edges waits for the last phase that
-// ended before it started. Slots are not modelled: a phase that wins time does not start its successors' tasks any
-// faster, and phases that compete for slots do not make room for each other.
+// back in time are ignored: a log may claim anything. A phase without edges waits for the last phase of the job that ended
+// before it started. Phases that compete for slots do not make room for each other.
 func jobLoss(nodes []phaseNode, edges [][2]int) loss {
 	out := loss{costs: make([]float64, len(nodes)), critical: make([]bool, len(nodes))}
 	if len(nodes) == 0 {
@@ -109,12 +113,59 @@ func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]in
 			ended = byEnd[next]
 			next++
 		}
-		if nodes[i].attempt > 0 && len(before[i]) == 0 && ended >= 0 && place[ended] < place[i] {
+		if len(before[i]) == 0 && ended >= 0 && place[ended] < place[i] {
 			before[i] = append(before[i], ended)
 		}
 	}
 	return order, before
 }
+
+// timedTask is a task as queueLoss sees it, in seconds from any origin.
+type timedTask struct{ start, duration, excess float64 }
+
+// queueLoss is how much earlier a phase ends when its outliers lose their excess and its tasks, in the order in which
+// they started, are packed onto as many slots as it held at once; against the same packing of what really ran. Tasks come in
+// order of start. It is never negative: with independent tasks in a fixed order, shorter ones never make a packing longer.
+func queueLoss(tasks []timedTask) float64 {
+	width := mostAtOnce(tasks)
+	if width == 0 || width >= len(tasks) {
+		return 0 // one wave: nobody waited
+	}
+	was := packed(tasks, width, func(t *timedTask) float64 { return t.duration })
+	return max(0, was-packed(tasks, width, func(t *timedTask) float64 { return t.duration - t.excess }))
+}
+
+func mostAtOnce(tasks []timedTask) int {
+	var ends floatHeap
+	most := 0
+	for i := range tasks {
+		for len(ends) > 0 && ends[0] <= tasks[i].start {
+			heap.Pop(&ends)
+		}
+		heap.Push(&ends, tasks[i].start+tasks[i].duration)
+		most = max(most, len(ends))
+	}
+	return most
+}
+
+// packed is when the last of the tasks ends that are started one after the other as slots come free.
+func packed(tasks []timedTask, width int, took func(*timedTask) float64) (end float64) {
+	slots := make(floatHeap, width)
+	for i := range tasks {
+		slots[0] += took(&tasks[i])
+		end = max(end, slots[0])
+		heap.Fix(&slots, 0)
+	}
+	return end
+}
+
+type floatHeap []float64
+
+func (h floatHeap) Len() int           { return len(h) }
+func (h floatHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h floatHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h *floatHeap) Push(x any)        { *h = append(*h, x.(float64)) }
+func (h *floatHeap) Pop() any          { x := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return x }
 
 // parts adds up lost time by cause, in the order of the table of causes.
 type parts struct {

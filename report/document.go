@@ -117,7 +117,7 @@ type Cost struct {
 // Loss is the time that jobs lost to late tasks.
 type Loss struct {
 	CompletionS schema.Null[float64] `col:"completion_s" unit:"s" doc:"submission to finish, summed over the jobs that have both"`
-	LostS       schema.Null[float64] `col:"lost_s" unit:"s" doc:"how much earlier the jobs would have ended with every task at most its phase's median, no lost output made again, and phases waiting for each other as they did"`
+	LostS       schema.Null[float64] `col:"lost_s" unit:"s" doc:"how much earlier the jobs would have ended had slow tasks taken their phase's median and had no lost output been made again; see cost.go"`
 	LostShare   schema.Null[float64] `col:"lost_share" unit:"fraction" doc:"lost_s / completion_s"`
 	ExcessS     float64              `col:"excess_s" unit:"s" doc:"sum of the excess of all outliers, over all slots"`
 	Outliers    int64                `col:"outliers"`

@@ -96,7 +96,9 @@ func newPage(d *Document) *page {
 }
 
 // HasWhatif says that there is something to show of replays.
-func (p *page) HasWhatif() bool { return len(p.D.Whatif.Savings.Rows) > 0 || len(p.Replayed) > 0 }
+func (p *page) HasWhatif() bool {
+	return len(p.Tables.Whatif.Rows) > 0 || p.Tables.Whatif.After != "" && p.D.Trust.Counts.Attempts > 0 || len(p.Replayed) > 0
+}
 
 // hash is the source expression of an inline block for the content security policy.
 func hash(s string) string {

@@ -13,7 +13,7 @@ import (
 // job and then late tasks in order of phase; what it keeps grows with jobs, phases on critical paths, and machines.
 func (b *builder) losses() error {
 	s := &sums{apps: map[schema.Key]*total{}, jobs: map[schema.Key]*total{}, phases: newBest(topPhases), onPath: map[schema.Key]pathPhase{},
-		phaseParts: map[schema.Key]*parts{}, attempts: newBest(b.o.Top), machines: map[string]float64{}}
+		queued: map[schema.Key]float64{}, phaseParts: map[schema.Key]*parts{}, attempts: newBest(b.o.Top), machines: map[string]float64{}}
 	for _, c := range causeTable {
 		s.byCause = append(s.byCause, CauseCost{Cause: c.Cause})
 	}
@@ -26,11 +26,42 @@ func (b *builder) losses() error {
 		}
 		s.apps[a.ApplicationID] = &total{}
 	}
-	for _, step := range []func() error{b.jobLosses, b.taskShares, b.excess, b.jobCosts} {
+	for _, step := range []func() error{b.queues, b.jobLosses, b.taskShares, b.excess, b.jobCosts} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// queues finds what each phase lost by keeping tasks waiting for slots.
+func (b *builder) queues() error {
+	var tasks []timedTask
+	var phase schema.Key
+	var origin schema.Time
+	flush := func() {
+		if q := queueLoss(tasks); q > 0 {
+			b.sums.queued[phase] = q
+		}
+		tasks = tasks[:0]
+	}
+	err := read(b, "queues", func(r *struct {
+		PhaseID   schema.Key  `col:"phase_id"`
+		StartTime schema.Time `col:"start_time"`
+		DurationS float64     `col:"duration_s"`
+		ExcessS   float64     `col:"excess_s"`
+	}) error {
+		if r.PhaseID != phase {
+			flush()
+			phase, origin = r.PhaseID, r.StartTime
+		}
+		tasks = append(tasks, timedTask{r.StartTime.Sub(origin), r.DurationS, r.ExcessS})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	flush()
 	return nil
 }
 
@@ -39,7 +70,6 @@ type nodeRow struct {
 	ApplicationID schema.Key               `col:"application_id"`
 	JobID         schema.Key               `col:"job_id"`
 	PhaseID       schema.Null[schema.Key]  `col:"phase_id"`
-	Attempt       schema.Null[int32]       `col:"attempt"`
 	Recompute     bool                     `col:"recompute"`
 	StartTime     schema.Null[schema.Time] `col:"start_time"`
 	FinishTime    schema.Null[schema.Time] `col:"finish_time"`
@@ -117,15 +147,17 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 			lost = r.LostS.V
 		}
 		s.measured = s.measured || r.LostS.OK
+		queued := max(0, s.queued[r.PhaseID.V]-lost)
 		if !r.StartTime.OK || !r.FinishTime.OK || r.FinishTime.V < r.StartTime.V {
 			continue
 		}
+		lost += queued
 		if r.Recompute { // without the loss it would not have run
 			lost = r.FinishTime.V.Sub(r.StartTime.V)
 		}
 		at[r.PhaseID.V] = len(nodes)
 		origin := rows[0].StartTime.V
-		nodes = append(nodes, phaseNode{phase: r.PhaseID.V, attempt: r.Attempt.V, start: r.StartTime.V.Sub(origin), finish: r.FinishTime.V.Sub(origin), lost: lost})
+		nodes = append(nodes, phaseNode{phase: r.PhaseID.V, start: r.StartTime.V.Sub(origin), finish: r.FinishTime.V.Sub(origin), lost: lost, queued: queued})
 	}
 	var pairs [][2]int
 	for _, e := range edges {
@@ -140,7 +172,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 	for i, n := range nodes {
 		s.phases.offer(ranked{key: n.phase, cost: l.costs[i], next: n.lost, last: n.finish - n.start, critical: l.critical[i]})
 		if l.costs[i] > 0 {
-			s.onPath[n.phase] = pathPhase{job: rows[0].JobID, cost: l.costs[i]}
+			s.onPath[n.phase] = pathPhase{job: rows[0].JobID, cost: l.costs[i], queued: n.queued}
 		}
 	}
 	for _, sum := range []*total{&s.all, s.app(t.app)} {
@@ -200,26 +232,27 @@ func (b *builder) taskShares() error {
 	return nil
 }
 
-// phaseShares shares out one phase.
+// phaseShares shares out one phase: what it lost at its end by the shares of its late tasks, what it lost by keeping
+// tasks waiting by the excess of its outliers.
 func (s *sums) phaseShares(rows []shareRow, listed bool) {
 	path := s.onPath[rows[0].PhaseID]
-	whole := 0.0
-	for i := range rows {
-		if i == 0 || rows[i].AttemptID != rows[i-1].AttemptID {
-			whole += rows[i].ShareS
-		}
+	tail, slower := 0.0, 0.0
+	for task := range byAttempt(rows) {
+		tail += task[0].ShareS
+		slower += slowness(task)
+	}
+	whole, perSecond := tail, 0.0
+	if slower > 0 {
+		whole += path.queued
+		perSecond = path.queued / slower
 	}
 	if !(whole > 0) {
 		return
 	}
 	var p parts
-	for i := 0; i < len(rows); {
-		n := 1
-		for i+n < len(rows) && rows[i+n].AttemptID == rows[i].AttemptID {
-			n++
-		}
-		s.taskShare(rows[i:i+n], path.cost/whole, &p)
-		i += n
+	for task := range byAttempt(rows) {
+		share := task[0].ShareS + perSecond*slowness(task)
+		s.taskShare(task, share*path.cost/whole, task[0].AloneS*path.cost/whole, &p)
 	}
 	s.addParts(path.job, &p)
 	if listed {
@@ -229,20 +262,44 @@ func (s *sums) phaseShares(rows []shareRow, listed bool) {
 	s.onPath[rows[0].PhaseID] = path
 }
 
-// taskShare shares out one late task: among its causes in proportion to their seconds, those that made it slower.
-func (s *sums) taskShare(rows []shareRow, scale float64, p *parts) {
-	share := rows[0].ShareS * scale
-	slower := 0.0
-	for _, r := range rows {
-		if r.Cause.OK && r.Seconds.V > 0 {
-			slower += r.Seconds.V
+// byAttempt goes through the rows attempt by attempt.
+func byAttempt(rows []shareRow) iter.Seq[[]shareRow] {
+	return func(yield func([]shareRow) bool) {
+		for i := 0; i < len(rows); {
+			n := 1
+			for i+n < len(rows) && rows[i+n].AttemptID == rows[i].AttemptID {
+				n++
+			}
+			if !yield(rows[i : i+n]) {
+				return
+			}
+			i += n
 		}
 	}
+}
+
+// slowness is the seconds of the causes that made an attempt slower.
+func slowness(rows []shareRow) float64 {
+	sum := 0.0
+	for _, r := range rows {
+		if r.Cause.OK && r.Seconds.V > 0 {
+			sum += r.Seconds.V
+		}
+	}
+	return sum
+}
+
+// taskShare shares out one task: among its causes in proportion to their seconds, those that made it slower.
+func (s *sums) taskShare(rows []shareRow, share, alone float64, p *parts) {
+	if !(share > 0) {
+		return
+	}
+	slower := slowness(rows)
 	if !(slower > 0) {
 		p.add(notOutlier, share)
 		return
 	}
-	s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: rows[0].AloneS * scale, critical: true})
+	s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: alone, critical: true})
 	for _, r := range rows {
 		if !r.Cause.OK || !(r.Seconds.V > 0) {
 			continue

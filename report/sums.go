@@ -14,7 +14,8 @@ type sums struct {
 	jobs       map[schema.Key]*total
 	byCause    []CauseCost // in the order of causeTable, then unknown ones
 	phaseCount int64
-	phases     *best // the worst phases
+	phases     *best                  // the worst phases
+	queued     map[schema.Key]float64 // what phases lose when tasks are packed anew
 	onPath     map[schema.Key]pathPhase
 	phaseParts map[schema.Key]*parts // of the worst phases
 	attempts   *best                 // the attempts that cost most
@@ -37,6 +38,7 @@ type total struct {
 type pathPhase struct {
 	job    schema.Key
 	cost   float64 // its part of what its job lost
+	queued float64 // what it lost by keeping tasks waiting
 	shared bool    // among its tasks
 }
 

@@ -96,7 +96,7 @@ func applicationsTable(d *Document) table {
 		Columns: []column{{Title: "Application", Essential: true}, {Title: "Framework"},
 			{Title: "Started"}, {Title: "Jobs", Number: true}, {Title: "Attempts", Number: true},
 			{Title: "Job time", Doc: "completion times of its jobs, summed", Number: true, Essential: true},
-			{Title: "Lost", Doc: "how much earlier its jobs would have ended with every task at most its phase's median", Number: true, Essential: true},
+			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phase's median", Number: true, Essential: true},
 			{Title: "Share", Doc: "lost / job time", Number: true, Essential: true},
 			{Title: "Log", Doc: "whether the log holds the application from start to end"}}}
 	for _, a := range l.Rows {
@@ -185,7 +185,7 @@ func jobsTable(d *Document) table {
 	t := table{ID: "jobs", Caption: "Jobs, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []column{{Title: "Job", Essential: true}, {Title: "Application"}, {Title: "Tasks", Number: true},
 			{Title: "Took", Doc: "submission to finish", Number: true, Essential: true},
-			{Title: "Lost", Doc: "how much earlier it would have ended with every task at most its phase's median", Number: true, Essential: true},
+			{Title: "Lost", Doc: "how much earlier it would have ended had slow tasks taken their phase's median", Number: true, Essential: true},
 			{Title: "Share", Doc: "lost / took", Number: true, Essential: true},
 			{Title: "By cause", Doc: "what the lost time went to; the bars of all jobs share one scale", Essential: true},
 			{Title: "Outliers", Number: true}}}
@@ -195,7 +195,7 @@ func jobsTable(d *Document) table {
 	}
 	for _, j := range l.Rows {
 		t.Rows = append(t.Rows, row{App: name(j.Application), Causes: partCauses(j.Loss.Parts), Cells: []cell{
-			{Text: "job " + name(j.NativeID), Sub: named(j.Name)}, text(name(j.Application)), number(j.Tasks),
+			{Text: jobTitle(j.NativeID), Sub: named(j.Name)}, text(name(j.Application)), number(j.Tasks),
 			figure(j.Loss.CompletionS, seconds, j.Loss.Note), figure(j.Loss.LostS, seconds, j.Loss.Note), figure(j.Loss.LostShare, percent, j.Loss.Note),
 			{Text: partsText(j.Loss.Parts), Parts: j.Loss.Parts, Whole: widest, Sort: strconv.FormatFloat(j.Loss.LostS.V, 'g', 9, 64), Note: j.Loss.Note},
 			number(j.Loss.Outliers)}})
@@ -222,7 +222,7 @@ func phasesTable(d *Document) table {
 			slow.Sub = "by " + string(p.SlowdownBasis.V)
 		}
 		t.Rows = append(t.Rows, row{App: name(p.Application), Causes: partCauses(p.Parts), Cells: []cell{
-			{Text: phaseTitle(p.NativeID, p.Attempt), Sub: named(p.Name)}, {Text: "job " + name(p.Job), Sub: appOf(d, p.Application)}, number(p.Tasks),
+			{Text: phaseTitle(p.NativeID, p.Attempt), Sub: named(p.Name)}, {Text: jobTitle(p.Job), Sub: appOf(d, p.Application)}, number(p.Tasks),
 			figure(p.MedianS, seconds, note), figure(p.MaxS, seconds, note), slow, nullNumber(p.Outliers, note),
 			figure(p.LostS, seconds, note), figure(p.CostS, seconds, note)}})
 	}
@@ -350,6 +350,14 @@ func partCauses(parts []LostPart) []schema.Cause {
 	return cs
 }
 
+// jobTitle names a job; native ids that say what they are are left as they are.
+func jobTitle(native string) string {
+	if strings.HasPrefix(native, "job") {
+		return name(native)
+	}
+	return "job " + name(native)
+}
+
 // phaseTitle names a phase by its native id and re-submission.
 func phaseTitle(native string, attempt int32) string {
 	if attempt == 0 {
@@ -360,7 +368,7 @@ func phaseTitle(native string, attempt int32) string {
 
 // where is how a user finds an attempt in the framework's own pages.
 func where(o *Outlier) string {
-	return fmt.Sprintf("job %s, phase %s.%d, task %d.%d (id %s)", name(o.Job), name(o.Phase), o.PhaseAttempt, o.Task, o.Number, name(o.NativeID))
+	return fmt.Sprintf("%s, phase %s.%d, task %d.%d (id %s)", jobTitle(o.Job), name(o.Phase), o.PhaseAttempt, o.Task, o.Number, name(o.NativeID))
 }
 
 func unless(ok bool, note string) string {

@@ -50,7 +50,7 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 	t.table(outliersTable(d))
 	t.table(machinesTable(d))
 	t.tableIfAny(savingsTable(d))
-	if len(d.Whatif.Savings.Rows) > 0 {
+	if len(savingsTable(d).Rows) > 0 {
 		t.paragraph(replayWords(d), false)
 	}
 	t.line("")

@@ -25,7 +25,7 @@ func (b *builder) timelines() error {
 			break
 		}
 		j := &jobs[i]
-		title := "Job " + name(j.NativeID)
+		title := upper(jobTitle(j.NativeID))
 		if n := named(j.Name); n != "" {
 			title += " · " + n
 		}

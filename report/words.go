@@ -130,6 +130,8 @@ func verdictWords(d *Document) string {
 	switch {
 	case d.Trust.Counts.Attempts == 0:
 		return "No task attempt was read, so there is nothing to say about stragglers."
+	case !l.LostS.OK && l.Outliers > 0:
+		return fmt.Sprintf("%s ran %s longer than their phases’ medians in all; what that cost jobs the log does not say.", upper(plural(l.Outliers, "attempt", "attempts")), seconds(l.ExcessS))
 	case !l.LostS.OK:
 		return "No phase has enough tasks to tell slow ones from others."
 	case !l.CompletionS.OK:
@@ -146,7 +148,7 @@ func verdictWords(d *Document) string {
 func whyWords(d *Document) string {
 	l := d.Cost.Loss
 	if !(l.LostS.V > 0) {
-		if l.Outliers > 0 {
+		if l.Outliers > 0 && l.LostS.OK {
 			return fmt.Sprintf("%s ran longer than the rules allow, and no job waited for them.", upper(plural(l.Outliers, "attempt", "attempts")))
 		}
 		return ""
@@ -229,8 +231,9 @@ func replayWords(d *Document) string {
 // assumptions says what the figures rest on.
 func assumptions(d *Document) []string {
 	a := []string{
-		"Lost time cuts every task to its phase’s median at most and lets later phases start as much earlier; a phase that only made lost outputs again counts as a whole. Slots are not scheduled anew, so slots that come free earlier win nothing more.",
-		"A stretch of time that a phase lost is divided equally among the tasks that ended after it, because it is won only when all of them are faster; their parts go to causes in proportion to the seconds that each cause added.",
+		"A phase lost what it would have won with every task at most at its median, or, where its tasks queued for slots and that is more, what it would have won with its outliers at the median and its tasks packed anew onto as many slots as it held at once. A phase that only made lost outputs again counts as a whole.",
+		"A job lost what it would have won with its phases so much shorter, each starting as long after the last of those it waited for as it did.",
+		"A stretch of time at the end of a phase is divided equally among the tasks that ended after it, because it is won only when all of them are faster; what tasks lost by queueing is divided by excess. Parts go to causes in proportion to the seconds that each cause added.",
 		"An outlier is what a rule calls slow and what has an attribution: longer than 1.5 × its phase’s median, under half its median progress rate, or made again after a loss.",
 	}
 	unknown := 0

@@ -1,5 +1,6 @@
 -- What each late task cost its phase: the stretch of the phase's lost time between the ends of two tasks is divided
--- equally among the tasks that ended after it. One row per late task and cause of it. Needs report_apps.
+-- equally among the tasks that ended after it. One row per late task and cause of it; outliers that were not late have
+-- rows too, with a share of 0. Needs report_apps.
 --
 -- g is when the phase would have ended with every task at most the median; a task is late when it ended after g. A phase
 -- that only makes lost outputs again is lost as a whole: its g is its start.
@@ -43,5 +44,13 @@ shared AS (
   FROM late
 )
 SELECT s.phase_id, s.attempt_id, s.machine, CAST(s.share_s AS DOUBLE) AS share_s, CAST(s.alone_s AS DOUBLE) AS alone_s, c.cause, c.seconds, c.rank
-FROM shared s LEFT JOIN attributions c ON c.attempt_id = s.attempt_id
+FROM (
+    SELECT phase_id, attempt_id, machine, share_s, alone_s FROM shared
+    UNION ALL
+    SELECT a.phase_id, a.attempt_id, a.machine, CAST(0 AS DOUBLE) AS share_s, CAST(0 AS DOUBLE) AS alone_s
+    FROM attempts a SEMI JOIN report_apps r ON r.application_id = a.application_id
+      SEMI JOIN attributions o ON o.attempt_id = a.attempt_id
+    WHERE a.attempt_id NOT IN (SELECT attempt_id FROM shared)
+  ) s
+  LEFT JOIN attributions c ON c.attempt_id = s.attempt_id
 ORDER BY s.phase_id NULLS LAST, s.attempt_id NULLS LAST, c.rank NULLS LAST, c.cause NULLS LAST

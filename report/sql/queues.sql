@@ -1,0 +1,32 @@
+-- The tasks of phases with outliers in order of start, and what each outlier took beyond the median. A task is its
+-- attempt that won. Needs report_apps.
+WITH
+slow AS (
+  SELECT DISTINCT attempt_id, phase_id FROM attributions
+),
+picked AS (
+  SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id
+    SEMI JOIN report_apps r ON r.application_id = j.application_id
+    SEMI JOIN slow o ON o.phase_id = p.phase_id
+  WHERE NOT p.recompute
+),
+repeated AS (
+  SELECT DISTINCT a.phase_id, a.task FROM attempts a SEMI JOIN picked p ON p.phase_id = a.phase_id WHERE a.number > 0
+),
+beaten AS (
+  SELECT attempt_id FROM (
+    SELECT a.attempt_id, row_number() OVER (PARTITION BY a.phase_id, a.task
+      ORDER BY a.finish_time NULLS LAST, a.number NULLS LAST, a.attempt_id NULLS LAST) AS place
+    FROM attempts a SEMI JOIN repeated r ON r.phase_id = a.phase_id AND r.task = a.task
+    WHERE a.status = 'success'
+  ) x
+  WHERE place > 1
+)
+SELECT a.phase_id, a.start_time, a.duration_s,
+  CASE WHEN o.attempt_id IS NOT NULL AND a.duration_s > s.median_s THEN a.duration_s - s.median_s ELSE CAST(0 AS DOUBLE) END AS excess_s
+FROM attempts a SEMI JOIN picked p ON p.phase_id = a.phase_id
+  JOIN phase_stats s ON s.phase_id = a.phase_id
+  LEFT JOIN slow o ON o.attempt_id = a.attempt_id
+WHERE a.status = 'success' AND a.start_time IS NOT NULL AND a.duration_s BETWEEN 0 AND 1e15
+  AND a.attempt_id NOT IN (SELECT attempt_id FROM beaten)
+ORDER BY a.phase_id NULLS LAST, a.start_time NULLS LAST, a.attempt_id NULLS LAST
