@@ -21,7 +21,7 @@ func (b *bench) survey() {
 		case lo == hi:
 			f.fate[k], f.mid[k] = constant, lo
 		default:
-			f.mid[k] = median(b.tmp)
+			f.mid[k] = middleOf(b.tmp, k)
 			f.fate[k] = nothing
 			if hi-lo < spreadMin*math.Abs(f.mid[k]) {
 				f.fate[k] = constant
@@ -34,6 +34,24 @@ func (b *bench) survey() {
 		}
 	}
 	b.pickWork()
+}
+
+// middleOf is the median of a predictor's values; of those that are 0 or 1 it need only count.
+func middleOf(v []float64, k predictor) float64 {
+	if k != byFirst && k != byAway {
+		return median(v)
+	}
+	var ones float64
+	for _, x := range v {
+		ones += x
+	}
+	switch twice := 2 * ones; {
+	case twice > float64(len(v)):
+		return 1
+	case twice == float64(len(v)):
+		return 0.5
+	}
+	return 0
 }
 
 // pickWork decides what counts as work: written bytes only where no input is logged, remote bytes only as far as they

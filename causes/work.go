@@ -151,7 +151,7 @@ func (b *bench) reweigh(active []predictor, given priors) {
 	a := 1.0
 	for {
 		for round := 0; round < fitRounds; round++ {
-			b.residuals(a, active, coef[:len(active)], nearly)
+			b.residuals(a, active, coef[:len(active)], false)
 			if round < 2 {
 				f.sigma = b.scatter(given.sigma, len(active))
 			}
@@ -192,7 +192,7 @@ func (b *bench) reweigh(active []predictor, given priors) {
 		s := b.unit / b.scale(p)
 		f.fate[p], f.coef[p], f.se[p] = used, coef[i]*s, se[i]*s
 	}
-	b.residuals(a, active, coef[:len(active)], math.Log)
+	b.residuals(a, active, coef[:len(active)], true)
 }
 
 // nearly is ln x, to a tenth for x from ¼ to 4: enough for weights, at a fraction of the time.
@@ -218,9 +218,9 @@ func drop(active []predictor, coef, se []float64) []predictor {
 	return active[:kept]
 }
 
-// residuals fills f with the predictions in units of base, and r with ln(y / prediction). A task that collected
+// residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or nearly. A task that collected
 // garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
-func (b *bench) residuals(a float64, active []predictor, coef []float64, ln func(float64) float64) {
+func (b *bench) residuals(a float64, active []predictor, coef []float64, exact bool) {
 	for j := range b.r {
 		b.f[j] = a
 	}
@@ -236,7 +236,11 @@ func (b *bench) residuals(a float64, active []predictor, coef []float64, ln func
 		if y < e {
 			y = min(e, y+b.slack[j])
 		}
-		b.r[j] = ln(y / e)
+		if exact {
+			b.r[j] = math.Log(y / e)
+		} else {
+			b.r[j] = nearly(y / e)
+		}
 	}
 }
 
