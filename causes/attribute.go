@@ -367,6 +367,9 @@ func tidy(lines []line, excess float64) []line {
 		}
 	}
 	kept[0].seconds = excess - others
+	for i := 1; i < len(kept) && kept[i].seconds > kept[i-1].seconds; i++ { // it may have lost its lead
+		kept[i], kept[i-1] = kept[i-1], kept[i]
+	}
 	return kept
 }
 

@@ -286,3 +286,18 @@ func TestStrangePhases(t *testing.T) {
 		})
 	}
 }
+
+// Crumbs go to the verdict; when that costs it the lead, the other is the verdict, and the sum stays.
+func TestCrumbs(t *testing.T) {
+	lines := tidy([]line{{cause: schema.GC, seconds: 5.1}, {cause: schema.Network, seconds: 5}, {cause: schema.Spill, seconds: 0.3, sd: 0.01},
+		{cause: schema.BadMachine, seconds: -0.4, sd: 1}}, 10)
+	want := []line{{cause: schema.Network, seconds: 5}, {cause: schema.GC, seconds: 4.7}, {cause: schema.Spill, seconds: 0.3, sd: 0.01}}
+	if len(lines) != len(want) {
+		t.Fatalf("%+v", lines)
+	}
+	for i, w := range want {
+		if l := lines[i]; l.cause != w.cause || math.Abs(l.seconds-w.seconds) > 1e-12 {
+			t.Errorf("line %d is %+v, want %+v", i, l, w)
+		}
+	}
+}
