@@ -10,7 +10,7 @@ import (
 // Evidence is what a person can check an attribution by. It is stored as JSON; what does not apply is left out.
 type Evidence struct {
 	Predictor   string  `json:"predictor"`             // what the cause was read off: a column of attempts, machine, or residual
-	Coefficient float64 `json:"coefficient,omitempty"` // of the phase's regression, seconds per unit; of a machine, its factor
+	Coefficient float64 `json:"coefficient,omitempty"` // of the phase's regression, seconds per unit; of a machine, its factor; of the residual, the phase's scatter
 	StdErr      float64 `json:"stderr,omitempty"`      // of the coefficient
 	N           int     `json:"n,omitempty"`           // tasks the coefficient was fitted on; of a machine, its attempts
 	Value       float64 `json:"value"`                 // of this task
