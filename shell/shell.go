@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/chzyer/readline"
@@ -23,7 +22,7 @@ type Options struct {
 	History  string     // file that lines are remembered in, "" for none
 	Width    func() int // of the terminal
 
-	// OnInterrupt sets what Ctrl-C does while a statement runs; nil sets it back to what it did before.
+	// OnInterrupt sets what Ctrl-C does; nil sets it back to what it did before the shell.
 	OnInterrupt func(func())
 }
 
@@ -38,10 +37,19 @@ type session struct {
 	timing bool
 }
 
+func newSession(eng store.Engine, tables []*schema.Table, o Options) *session {
+	if o.OnInterrupt == nil {
+		o.OnInterrupt = func(func()) {}
+	}
+	return &session{eng: eng, tables: tables, o: o}
+}
+
 // Run asks for statements and answers them until the input ends, \q, or the end of ctx. Mistakes in statements are shown
 // and do not end it.
 func Run(ctx context.Context, eng store.Engine, tables []*schema.Table, o Options) error {
-	s := &session{eng: eng, tables: tables, o: o}
+	s := newSession(eng, tables, o)
+	s.o.OnInterrupt(idle)
+	defer s.o.OnInterrupt(nil)
 	words := &completer{tables: tables}
 	editor, err := readline.NewEx(&readline.Config{Prompt: prompt, HistoryFile: o.History, HistoryLimit: 2000, HistorySearchFold: true,
 		DisableAutoSaveHistory: true, AutoComplete: words, InterruptPrompt: "^C", Stdin: o.In, Stdout: o.Out, Stderr: o.Err})
@@ -52,6 +60,9 @@ func Run(ctx context.Context, eng store.Engine, tables []*schema.Table, o Option
 	fmt.Fprintln(o.Out, `SQL over the tables of the store: \d lists them, \? helps, \q leaves.`)
 	return s.loop(ctx, editor, words)
 }
+
+// idle is what Ctrl-C does where no statement runs: a key pressed once more than a statement needed ends nothing.
+func idle() {}
 
 // lines are where typed lines come from: readline, or a test.
 type lines interface {
@@ -134,11 +145,8 @@ var errStopped = errors.New("stopped")
 func (s *session) answer(ctx context.Context, sql string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if s.o.OnInterrupt != nil {
-		var once sync.Once
-		s.o.OnInterrupt(func() { once.Do(func() { cancel(errStopped) }) })
-		defer s.o.OnInterrupt(nil)
-	}
+	s.o.OnInterrupt(func() { cancel(errStopped) })
+	defer s.o.OnInterrupt(idle)
 	began := time.Now()
 	text, _ := table.Named("table")
 	n, err := Query(ctx, s.eng, sql, s.o.Out, text, s.options())

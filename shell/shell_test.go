@@ -53,7 +53,7 @@ func converse(t *testing.T, p *typist, o Options) (out, errs string) {
 	defer eng.Close()
 	var b, e bytes.Buffer
 	o.Out, o.Err = &b, &e
-	s := &session{eng: eng, tables: schema.Tables(), o: o}
+	s := newSession(eng, schema.Tables(), o)
 	if err := s.loop(ctx, p, &completer{tables: schema.Tables()}); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestInterruptStopsTheStatement(t *testing.T) {
 func TestShellEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s := &session{tables: schema.Tables(), o: Options{Out: io.Discard, Err: io.Discard}}
+	s := newSession(nil, schema.Tables(), Options{Out: io.Discard, Err: io.Discard})
 	if err := s.loop(ctx, &typist{lines: []string{"SELECT 1;"}}, &completer{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
