@@ -295,14 +295,25 @@ func keyOf(c schema.Cause) keyView {
 	return keyView{Class: class(c), Letter: i.Letter, Title: i.Title}
 }
 
+// legend names the parts of a bar; those under a hundredth go together and have no key.
 func legend(parts []LostPart) []keyView {
+	whole, rest := 0.0, 0.0
+	for _, p := range parts {
+		whole += p.LostS
+	}
 	var keys []keyView
 	for _, p := range parts {
-		if p.LostS > 0 {
+		switch {
+		case p.LostS >= 0.01*whole && p.LostS > 0:
 			k := keyOf(p.Cause)
 			k.Amount = seconds(p.LostS)
 			keys = append(keys, k)
+		default:
+			rest += p.LostS
 		}
+	}
+	if rest > 0 {
+		keys = append(keys, keyView{Title: "others", Amount: seconds(rest)})
 	}
 	return keys
 }

@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"straggler/schema"
+	"straggler/store"
 )
 
 const (
-	timelineLanes  = 96   // slots drawn in one timeline
-	timelineBars   = 6000 // ordinary bars in one timeline; more are merged further
-	timelinePixels = 1500 // bars narrower than this part of the length are merged with a near neighbour
-	machineLanes   = 16   // slots of one machine
+	timelineMachines = 48   // as timeline.sql takes them
+	timelineLanes    = 96   // slots drawn in one timeline
+	timelineBars     = 6000 // ordinary bars in one timeline; more are merged further
+	timelinePixels   = 1500 // bars narrower than this part of the length are merged with a near neighbour
+	machineLanes     = 16   // slots of one machine
 )
 
 // timelines draws the jobs that lost most and, where there are several jobs, the application that lost most.
@@ -55,8 +57,10 @@ func (b *builder) timelines() error {
 
 // timeline fills t from the jobs in report_picked_jobs.
 func (b *builder) timeline(t Timeline) error {
-	chosen, err := b.timelineMachines(&t)
-	if err != nil || t.LengthS <= 0 {
+	if err := b.keep("report_timeline_machines", "timeline_machines"); err != nil {
+		return err
+	}
+	if err := b.timelineMachines(&t); err != nil || t.LengthS <= 0 {
 		return err
 	}
 	drawn := map[schema.Key]bool{}
@@ -70,9 +74,7 @@ func (b *builder) timeline(t Timeline) error {
 	}
 	d := drawing{t: &t, pixel: t.LengthS / timelinePixels, drawn: drawn}
 	if err := read(b, "timeline", func(r *attemptRow) error {
-		if chosen[r.Machine] {
-			d.add(r)
-		}
+		d.add(r)
 		return nil
 	}); err != nil {
 		return err
@@ -96,17 +98,19 @@ func (b *builder) timeline(t Timeline) error {
 	return nil
 }
 
-// timelineMachines measures the timeline and chooses the machines that it has room for.
-func (b *builder) timelineMachines(t *Timeline) (map[string]bool, error) {
-	chosen := map[string]bool{}
+// timelineMachines measures the timeline and counts the machines that it has no room for.
+func (b *builder) timelineMachines(t *Timeline) error {
 	var end schema.Time
-	err := read(b, "timeline_machines", func(r *struct {
-		Machine    string      `col:"machine"`
+	for r, err := range store.Read[struct {
+		Place      int64       `col:"place"`
 		Attempts   int64       `col:"attempts"`
 		StartTime  schema.Time `col:"start_time"`
 		FinishTime schema.Time `col:"finish_time"`
 		Marks      int64       `col:"marks"`
-	}) error {
+	}](b.ctx, b.eng, "SELECT place, attempts, start_time, finish_time, marks FROM report_timeline_machines ORDER BY place NULLS LAST") {
+		if err != nil {
+			return err
+		}
 		if t.Attempts == 0 || r.StartTime < t.StartTime {
 			t.StartTime = r.StartTime
 		}
@@ -115,15 +119,12 @@ func (b *builder) timelineMachines(t *Timeline) (map[string]bool, error) {
 		}
 		t.Attempts += r.Attempts
 		t.Marks += r.Marks
-		if len(chosen) < timelineLanes/2 {
-			chosen[r.Machine] = true
-		} else {
+		if r.Place > timelineMachines {
 			t.MoreMachines++
 		}
-		return nil
-	})
+	}
 	t.LengthS = end.Sub(t.StartTime)
-	return chosen, err
+	return nil
 }
 
 // attemptRow is an attempt of a timeline.
