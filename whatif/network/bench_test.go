@@ -1,0 +1,86 @@
+package network
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// Flows between random racks of 40, so many at any time; a new one starts whenever one ends. An event is a start or an end.
+func BenchmarkFlows(b *testing.B) {
+	for _, live := range []int{100, 1000, 5000} {
+		b.Run(fmt.Sprintf("racks=40/live=%d", live), func(b *testing.B) { benchFlows(b, Uniform(40, 40, 1e9, 0), live, false) })
+	}
+	for _, live := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("machines=1600/live=%d", live), func(b *testing.B) { benchFlows(b, Uniform(40, 40, 2.5e9, 125e6), live, true) })
+	}
+}
+
+func benchFlows(b *testing.B, top *Topology, live int, machines bool) {
+	r := rand.New(rand.NewPCG(1, 1))
+	net, err := New(top)
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := func() {
+		p := net.BetweenRacks(r.Int32N(40), r.Int32N(40))
+		if machines {
+			p = net.Between(r.Int32N(1600), r.Int32N(1600))
+		}
+		for p == (Path{}) {
+			p = net.BetweenRacks(r.Int32N(40), r.Int32N(40))
+		}
+		net.Start(Flow{Path: p, Bytes: 64e6 * r.ExpFloat64()})
+	}
+	for range live {
+		start()
+	}
+	events := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		at, _ := net.Next()
+		for range net.Advance(at) {
+			start()
+			events += 2
+		}
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+}
+
+// Reduces of a phase whose maps lie in 40 racks: each starts 40 flows at once, and its slot is taken by the next one when
+// they have ended.
+func BenchmarkShuffle(b *testing.B) {
+	for _, live := range []int{40, 400} {
+		b.Run(fmt.Sprintf("racks=40/reduces=%d", live), func(b *testing.B) { benchShuffle(b, live) })
+	}
+}
+
+func benchShuffle(b *testing.B, live int) {
+	r := rand.New(rand.NewPCG(2, 2))
+	net, err := New(Uniform(40, 40, 1e9, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := NewShuffle(net.Topology())
+	for rack := range s.Bytes {
+		s.Bytes[rack] = 1e9 * (1 + r.Float64())
+	}
+	left := make([]int, live)
+	fetch := func(tag int32) { left[tag] = net.Fetch(s, r.Int32N(40), -1, 0.001, 0, 1, tag) }
+	events := 0
+	for tag := range int32(live) {
+		fetch(tag)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		at, _ := net.Next()
+		for _, e := range net.Advance(at) {
+			events++
+			if left[e.Tag]--; left[e.Tag] == 0 {
+				fetch(e.Tag)
+				events += left[e.Tag]
+			}
+		}
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+}

@@ -1,0 +1,18 @@
+// Package network takes machines in racks, the bandwidth of their links and what is to be moved, and gives when it has
+// arrived: a fluid model, in which every flow has its max-min fair rate at every instant.
+//
+//  1. topology.go makes links of racks, interfaces and disks, and says which of them a read goes through.
+//  2. fluid.go runs flows on links: something happens only when a flow starts or ends, and between two such events all
+//     rates are constant.
+//  3. fill.go gives the rates by progressive filling; a change touches only the flows whose rate it can change.
+//  4. blocks.go puts replicas on machines as HDFS does, and finds the nearest one of a reader.
+//  5. shuffle.go says what a phase's outputs in each rack cost those who read all of them.
+//
+// # A simulator with a network
+//
+// Start flows as tasks begin to read, ask Next when the first of them ends if nothing else happens before, and Advance
+// to the next event of either kind. Instants are seconds; a simulator that counts in µs rounds Next up, and loses
+// nothing by it, since Advance ends every flow at its own exact instant.
+//
+// Start with fluid.go.
+package network
