@@ -1,4 +1,4 @@
-package causes_test
+package causes
 
 import (
 	"sort"

@@ -1,4 +1,4 @@
-package causes_test
+package causes
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"straggler/causes"
 	"straggler/detect"
 	"straggler/ingest"
 	"straggler/ingest/spark"
@@ -199,7 +198,7 @@ func (r *labelled) attribute(ctx context.Context, dir string) error {
 	if _, err := detect.Run(ctx, st, eng, detect.Options{}); err != nil {
 		return err
 	}
-	if _, err := causes.Run(ctx, st, eng, causes.Options{}); err != nil {
+	if _, err := Run(ctx, st, eng, Options{}); err != nil {
 		return err
 	}
 	for a, err := range store.Read[observed](ctx, eng, observedSQL) {
