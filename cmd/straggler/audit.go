@@ -35,7 +35,7 @@ func auditCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit LOG… | --store DIR, --baseline FILE",
 		Short: "Compare tonight's run with what is normal, for a CI job: exit code 1 when it got worse",
-		Long:  auditHelp,
+		Long:  auditHelp(),
 		Example: `  straggler audit eventlogs --baseline baseline.jsonl --update
   straggler audit eventlogs --baseline baseline.jsonl --junit audit.xml --sarif audit.sarif
   straggler audit --store lake --baseline baseline.jsonl -o audit.md
@@ -47,7 +47,7 @@ func auditCommand(e *env) *cobra.Command {
 	fromFlag(c, &o.from)
 	f.StringVar(&o.app, "app", "", "audit the applications of this `ID` or name only")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` of what is normal; keep it under version control or in the CI's cache")
-	f.StringVar(&o.config, "config", "", "`FILE` with rules and suppressions; straggler.yaml of this directory when it is there")
+	configFlag(c, &o.config)
 	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): runs whose names give the same first group are compared; without it those of the same name")
 	f.BoolVar(&o.update, "update", false, "add the run to the baseline")
 	f.StringArrayVar(&o.accept, "accept", nil, "record that the finding of this `ID` is normal from now on")
@@ -149,16 +149,9 @@ func (e *env) measure(ctx context.Context, dir, from, app string, logs []string,
 }
 
 func (o *auditOptions) configuration() (*audit.Config, audit.Grouping, error) {
-	name := o.config
-	if _, err := os.Stat("straggler.yaml"); name == "" && err == nil {
-		name = "straggler.yaml"
-	}
-	cfg := audit.DefaultConfig()
-	if name != "" {
-		var err error
-		if cfg, err = audit.ReadConfig(name); err != nil {
-			return nil, audit.Grouping{}, err
-		}
+	cfg, err := configured(o.config)
+	if err != nil {
+		return nil, audit.Grouping{}, err
 	}
 	if o.failLearning {
 		cfg.FailWhileLearning = true
@@ -169,6 +162,21 @@ func (o *auditOptions) configuration() (*audit.Config, audit.Grouping, error) {
 	}
 	g, err := audit.NewGrouping(pattern)
 	return cfg, g, err
+}
+
+// configured reads the configuration of that name, or straggler.yaml where there is one.
+func configured(name string) (*audit.Config, error) {
+	if _, err := os.Stat("straggler.yaml"); name == "" && err == nil {
+		name = "straggler.yaml"
+	}
+	if name == "" {
+		return audit.DefaultConfig(), nil
+	}
+	return audit.ReadConfig(name)
+}
+
+func configFlag(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "config", "", "`FILE` with rules and suppressions; straggler.yaml of this directory when it is there")
 }
 
 // tell writes the night in all ways that were asked for.

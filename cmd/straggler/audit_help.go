@@ -1,7 +1,22 @@
 package main
 
+import (
+	"fmt"
+	"strings"
+
+	"straggler/audit"
+)
+
 // auditHelp is what straggler help audit says.
-const auditHelp = `Audit reads a night's logs, or takes what a store holds, and compares the latest run of each application with the runs
+func auditHelp() string {
+	var rules strings.Builder
+	for _, r := range audit.Rules() {
+		fmt.Fprintf(&rules, "  %-20s %s\n", r.Name, r.Doc)
+	}
+	return auditBefore + rules.String() + auditAfter
+}
+
+const auditBefore = `Audit reads a night's logs, or takes what a store holds, and compares the latest run of each application with the runs
 that the baseline remembers: completion time, time lost to slow tasks, by cause too, failures, lost outputs, machines
 that became slow, whether the log is whole, and of each stage time, lost time, slowdown ratio, share of outliers and skew.
 
@@ -34,12 +49,10 @@ straggler.yaml changes thresholds and severities by application and stage, and s
       reason: the new rack is being burned in
       until: 2027-01-31
 
---explain RULE says what a rule compares; --schema writes the JSON schema of the file for editors. The rules:
-` + auditRules + `
+--schema writes the JSON schema of the file for editors. --explain RULE says when a rule finds something, and why one should
+care. The rules:
+`
+
+const auditAfter = `
 Exit codes: 0 clean or learning, 1 findings of severity error or warning, 2 wrong use or configuration, 3 logs or
 baseline could not be read.`
-
-const auditRules = `
-  run_time, lost_time, cause_time, bad_machine, failed_attempts, recomputed_attempts, log_complete,
-  stage_time, stage_lost_time, stage_late, slowdown_ratio, outlier_share, input_skew
-`

@@ -13,8 +13,8 @@ import (
 )
 
 type compareOptions struct {
-	store, from string
-	output      output
+	store, from, config string
+	output              output
 }
 
 const compareEncodings = "text, json, md, html"
@@ -25,7 +25,7 @@ func compareCommand(e *env) *cobra.Command {
 		Use:   "compare A B",
 		Short: "Show what differs between two runs",
 		Long: `Compare lines up two runs, stage by stage. A and B are logs or stores, of which the latest application is taken, or,
-with --store, ids of applications of one store. How much runs differ anyway cannot be told from two: the audit can.`,
+with --store, ids of applications of one store. Rules that straggler.yaml turns off are left out. How much runs differ anyway cannot be told from two: the audit can.`,
 		Example: `  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd
   straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd -o compare.html
   straggler compare --store lake app-20261121033031-0011 app-20261121033311-0012 -o compare.md`,
@@ -34,12 +34,17 @@ with --store, ids of applications of one store. How much runs differ anyway cann
 	}
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` of a store that A and B are applications of")
 	fromFlag(c, &o.from)
+	configFlag(c, &o.config)
 	o.output.flags(c, compareEncodings)
 	return c
 }
 
 func runCompare(ctx context.Context, e *env, o compareOptions, args []string) error {
 	as, err := o.output.choose(compareEncodings)
+	if err != nil {
+		return err
+	}
+	cfg, err := configured(o.config)
 	if err != nil {
 		return err
 	}
@@ -55,7 +60,7 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 		}
 		pair[i] = *r
 	}
-	p := audit.Compare(&pair[0], &pair[1], audit.DefaultConfig())
+	p := audit.Compare(&pair[0], &pair[1], cfg)
 	err = e.write(o.output, false, func(w io.Writer) error {
 		switch as {
 		case "json":

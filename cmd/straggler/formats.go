@@ -16,6 +16,7 @@ func formatsCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "formats [FORMAT]",
 		Short: "List the log formats that can be read, or say all about one",
+		Long:  formatsHelp(),
 		Example: `  straggler formats
   straggler formats spark`,
 		Args: cobra.MaximumNArgs(1),
@@ -32,6 +33,17 @@ func formatsCommand(e *env) *cobra.Command {
 	}
 	o.flags(c, rowEncodings)
 	return c
+}
+
+func formatsHelp() string {
+	var b strings.Builder
+	b.WriteString("A format is recognised by what is in a file, not by its name; --from FORMAT overrides that. Files may be compressed, and lie\n" +
+		"in archives and directories together. straggler formats FORMAT says what is read, what stays unknown, and whether it was\n" +
+		"tried on files of real clusters. The formats:\n\n")
+	for _, x := range formats.All() {
+		fmt.Fprintf(&b, "  %-18s %s\n", x.Name, x.Doc)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func runFormat(e *env, o output, name string) error {

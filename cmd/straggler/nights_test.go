@@ -13,15 +13,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// night makes another night's run out of a labelled log: night LABEL DAY FILE. The application is called nightly, its
+// night makes another night's run out of a labelled log: night LABEL DAY FILE [NAME]. The application is called NAME or nightly, its
 // instants are DAY days later, and what tasks took differs by a few percent.
 func night(ts *testscript.TestScript, neg bool, args []string) {
+	name := "nightly"
+	if len(args) == 4 {
+		name, args = args[3], args[:3]
+	}
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: night LABEL DAY FILE")
+		ts.Fatalf("usage: night LABEL DAY FILE [NAME]")
 	}
 	day, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	data, err := nightLog(filepath.Join(ts.Getenv("LABELLED"), args[0]), args[0], day)
+	data, err := nightLog(filepath.Join(ts.Getenv("LABELLED"), args[0]), args[0], name, day)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), data, 0o666))
 }
@@ -31,7 +35,7 @@ var (
 	taskTime = regexp.MustCompile(`"Launch Time":(\d+)(.*?)"Finish Time":(\d+)`)
 )
 
-func nightLog(dir, name string, day int) ([]byte, error) {
+func nightLog(dir, label, name string, day int) ([]byte, error) {
 	logs, err := filepath.Glob(filepath.Join(dir, "app-*.zstd"))
 	if err != nil || len(logs) == 0 {
 		return nil, fmt.Errorf("no log in %s: %v", dir, err)
@@ -51,7 +55,7 @@ func nightLog(dir, name string, day int) ([]byte, error) {
 	}
 	id := []byte(filepath.Base(logs[0])[:len("app-20261121031636-0000")])
 	data = bytes.ReplaceAll(data, id, fmt.Appendf(nil, "app-20270101000000-%04d", day))
-	data = bytes.Replace(data, fmt.Appendf(nil, `"App Name":%q`, name), []byte(`"App Name":"nightly"`), 1)
+	data = bytes.Replace(data, fmt.Appendf(nil, `"App Name":%q`, label), fmt.Appendf(nil, `"App Name":%q`, name), 1)
 	r := rand.New(rand.NewPCG(1, uint64(day)))
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for i, line := range lines {

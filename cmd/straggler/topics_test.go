@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/audit"
+	"straggler/ingest/formats"
 	"straggler/schema"
 	"straggler/whatif/policy"
 )
@@ -50,9 +52,14 @@ func TestManualIsComplete(t *testing.T) {
 	for _, e := range schema.Rules() {
 		has("detect", detect, e.Word, e.Meaning)
 	}
-	for _, topic := range []string{"formats", "audit", "store"} {
-		if len(help(topic)) < 200 {
-			t.Errorf("help %s says little", topic)
-		}
+	rules, recognised := help("audit"), help("formats")
+	for _, r := range audit.Rules() {
+		has("audit", rules, "\n  "+r.Name, r.Doc)
+	}
+	for _, f := range formats.All() {
+		has("formats", recognised, "\n  "+f.Name, f.Doc)
+	}
+	if len(help("store")) < 200 {
+		t.Error("help store says little")
 	}
 }
