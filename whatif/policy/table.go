@@ -2,10 +2,10 @@ package policy
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"straggler/schema"
+	"straggler/whatif/option"
 	"straggler/whatif/replay"
 )
 
@@ -93,7 +93,7 @@ func cause(name, doc string, c schema.Cause) *Spec {
 func Specs() []*Spec { return specs }
 
 // Options are the options of a policy with their defaults.
-func (s *Spec) Options() []Option { return options(s.defaults) }
+func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
 
 // ByName finds a policy with its default options.
 func ByName(name string) (Policy, error) {
@@ -108,22 +108,18 @@ func ByName(name string) (Policy, error) {
 }
 
 // With is the policy with one option changed.
-func (p Policy) With(option, value string) (Policy, error) {
-	if p.defaults == nil {
-		return p, fmt.Errorf("policy %s has no options", p.Name)
-	}
-	o := reflect.New(reflect.TypeOf(p.options))
-	o.Elem().Set(reflect.ValueOf(p.options))
-	if err := set(p.Name, o.Interface(), option, value); err != nil {
+func (p Policy) With(name, value string) (Policy, error) {
+	o, err := option.With("policy "+p.Name, p.options, name, value)
+	if err != nil {
 		return p, err
 	}
-	p.options = o.Elem().Interface()
+	p.options = o
 	return p, nil
 }
 
 // Option is the value of an option, as options are written.
 func (p Policy) Option(name string) (string, bool) {
-	for _, o := range options(p.options) {
+	for _, o := range option.Of(p.options) {
 		if o.Name == name {
 			return o.Default, true
 		}
@@ -137,7 +133,7 @@ func Own(name string, make func() replay.Policy) Policy {
 }
 
 // Parameters are the options as a JSON object.
-func (p Policy) Parameters() string { return encode(p.options) }
+func (p Policy) Parameters() string { return option.JSON(p.options) }
 
 // New is a policy for one replay; nil for none and for ideals, which change durations instead.
 func (p Policy) New() replay.Policy {

@@ -78,7 +78,7 @@ func (s *Sim) runs(i int32, a *action) bool {
 // copyNow starts a copy of a running task on a free slot, of one machine or of any on which the task does not run.
 func (s *Sim) copyNow(i, task, machine int32) {
 	t := &s.tasks[task]
-	if t.done || t.over || t.live == 0 || s.idle() <= 0 {
+	if t.done || t.over || t.live == 0 || s.idleIn(s.p.phases[i].class) <= 0 {
 		return
 	}
 	slot := s.slotElsewhere(i, task, machine)
@@ -105,9 +105,10 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 	ok := func(m int32) bool {
 		return len(s.p.machines) == 1 || s.p.machines[m].name == "" || !slices.Contains(on, m)
 	}
+	free := &s.free[s.p.phases[i].class]
 	if machine >= 0 {
 		for _, slot := range s.p.machines[machine].slots {
-			if s.free.has(slot) && ok(machine) {
+			if free.has(slot) && ok(machine) {
 				return slot
 			}
 		}
@@ -115,12 +116,12 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 	}
 	bits := draw(s.o.Seed, s.p.phases[i].key, task-s.p.phases[i].firstTask, int32(s.tasks[task].copies)+1, drawPlace)
 	s.out.Drew = true
-	first := s.free.from(int32(below(bits, len(s.p.slots))))
+	first := free.from(int32(below(bits, len(s.p.slots))))
 	for slot := first; slot >= 0; {
 		if ok(s.p.slots[slot].machine) {
 			return slot
 		}
-		if slot = s.free.from((slot + 1) % int32(len(s.p.slots))); slot == first {
+		if slot = free.from((slot + 1) % int32(len(s.p.slots))); slot == first {
 			break
 		}
 	}
@@ -142,7 +143,7 @@ func (s *Sim) copy(i, task, slot int32, slower float32) {
 	}
 	s.start(i, slot, Running{
 		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.copyLag), observed: -1,
-		done: s.copyTakes(i, task, int32(t.copies), m, slower), waits: s.p.attempts[first].gated,
+		done: s.copyTakes(i, task, int32(t.copies), m, slower), waits: s.p.attempts[first].gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 }
 
@@ -210,10 +211,13 @@ func (s *Sim) dequeue(firsts bool) bool {
 		t := &s.tasks[q.task]
 		i := s.p.tasks[q.task].phase
 		over := t.done || t.over
+		if !over && s.idleIn(s.p.phases[i].class) <= 0 {
+			continue
+		}
 		slot := int32(-1)
 		if !over {
 			if slot = s.slotElsewhere(i, q.task, -1); slot < 0 && q.restart { // no other machine: anywhere
-				slot = s.free.from(0)
+				slot = s.free[s.p.phases[i].class].from(0)
 			}
 			if slot < 0 {
 				continue
@@ -305,19 +309,25 @@ func (s *Sim) avoid(machine int32, till int64) {
 	}
 	s.avoided[machine] = till
 	for n := range s.p.slots {
-		if s.p.slots[n].machine == machine && s.free.has(int32(n)) {
-			s.free.remove(int32(n))
+		if c := s.p.slots[n].class; s.p.slots[n].machine == machine && s.free[c].has(int32(n)) {
+			s.takeFree(int32(n))
 		}
 	}
 	s.timers.push(timerOf(till, machineBack, machine))
+	if s.scheduled() {
+		s.sched.tell(Change{SlotWent, -1, -1, -1, -1, machine})
+	}
 }
 
 func (s *Sim) machineBack(machine int32) {
 	if s.avoided[machine] > s.now {
 		return
 	}
+	if s.scheduled() {
+		s.sched.tell(Change{SlotCame, -1, -1, -1, -1, machine})
+	}
 	for n := range s.p.slots {
-		if s.p.slots[n].machine == machine && s.slots[n].at < 0 && !s.free.has(int32(n)) {
+		if c := s.p.slots[n].class; s.p.slots[n].machine == machine && s.slots[n].at < 0 && !s.free[c].has(int32(n)) {
 			s.freeSlot(int32(n))
 		}
 	}

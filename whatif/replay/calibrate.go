@@ -15,23 +15,14 @@ func (d *draft) gate() {
 			opened[i] = max(opened[i], d.phaseEnd[q])
 		}
 	}
-	used := make([]bool, len(d.phases))
 	for a := range d.attempts {
 		at := &d.attempts[a]
 		at.dur = d.end[a] - d.start[a]
 		i := d.tasks[at.task].phase
 		if g := opened[i]; d.start[a] < g && d.end[a] > g {
-			at.gated, at.dur, used[i] = true, d.end[a]-g, true
+			at.gated, at.dur = true, d.end[a]-g
 			d.notes.Gated++
 		}
-	}
-	for i := range d.phases {
-		if !used[i] {
-			d.phases[i].gated = 0
-		}
-	}
-	for q := range d.phases {
-		d.phases[q].gates = slices.DeleteFunc(d.phases[q].gates, func(i int32) bool { return !used[i] })
 	}
 }
 

@@ -2,8 +2,9 @@ package replay
 
 import "math/bits"
 
-// idle is how many more attempts could run now.
-func (s *Sim) idle() int { return min(s.free.n, s.p.limit-s.busy) }
+// idle is how many more attempts could run now, where slots are alike; idleIn the same for a class of slots.
+func (s *Sim) idle() int              { return min(s.free[0].n, s.p.limit-s.busy) }
+func (s *Sim) idleIn(class Class) int { return min(s.free[class].n, s.p.limit-s.busy) }
 
 // heldHeads are the queue heads whose wait is not over, by how many idle slots they let pass; a heap.
 type heldHeads struct{ list []heldHead }
@@ -151,10 +152,14 @@ func (s *Sim) soloReady(a int32) {
 		return
 	}
 	if int(at.slot) >= len(s.p.slots) {
-		s.launch(a, a, at.slot)
+		s.launch(a, at.slot, at.lag)
 		return
 	}
 	t.pending++
+	if s.scheduled() {
+		s.taskWaits(a)
+		return
+	}
 	s.phases[s.p.tasks[at.task].phase].waiting++
 	s.setHead(-1-a, a)
 }
@@ -163,6 +168,10 @@ func (s *Sim) soloReady(a int32) {
 // a policy wants first come first. A task that takes an idle slot before its observed wait is over comes last, when the instant holds nothing more: in the log it let
 // slots pass that others took in the same instant.
 func (s *Sim) dispatch() {
+	if s.scheduled() {
+		s.assign()
+		return
+	}
 	for s.idle() > 0 {
 		switch {
 		case s.dequeue(true):
@@ -217,7 +226,7 @@ func (s *Sim) claim(queue int32) {
 		ph.next++
 		ph.waiting--
 		if !s.tasks[s.p.attempts[who].task].done {
-			s.launch(a, who, s.slotFor(s.p.attempts[who].slot))
+			s.launch(who, s.slotFor(s.p.attempts[who].slot), s.p.attempts[a].lag)
 		}
 		s.nextHead(queue)
 		return
@@ -226,26 +235,26 @@ func (s *Sim) claim(queue int32) {
 	t.pending--
 	s.phases[s.p.tasks[s.p.attempts[a].task].phase].waiting--
 	if !t.done && !t.over {
-		s.launch(a, a, s.slotFor(s.p.attempts[a].slot))
+		s.launch(a, s.slotFor(s.p.attempts[a].slot), s.p.attempts[a].lag)
 	}
 }
 
 // slotFor is the slot that an attempt had in the log, else another on its machine, else the next free one.
 func (s *Sim) slotFor(own int32) int32 {
-	if s.free.has(own) {
+	if s.free[0].has(own) {
 		return own
 	}
 	e := s.p.slots[own].executor // the slots of an executor stand together
 	for n := e; int(n) < len(s.p.slots) && s.p.slots[n].executor == e; n++ {
-		if s.free.has(n) {
+		if s.free[0].has(n) {
 			return n
 		}
 	}
-	return s.free.from(own)
+	return s.free[0].from(own)
 }
 
-// launch starts attempt who of the log on a slot, with the lag of the launch whose turn it is.
-func (s *Sim) launch(turn, who, slot int32) {
+// launch starts an attempt of the log on a slot, with the lag of the launch whose turn it is.
+func (s *Sim) launch(who, slot int32, lag int64) {
 	at := &s.p.attempts[who]
 	i := s.p.tasks[at.task].phase
 	p := &s.p.phases[i]
@@ -268,11 +277,11 @@ func (s *Sim) launch(turn, who, slot int32) {
 	if int(slot) < len(s.p.slots) {
 		s.jobs[p.job].busy++
 	}
-	start := s.now + s.p.attempts[turn].lag
+	start := s.now + lag
 	s.start(i, slot, Running{
-		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, waits: at.gated,
+		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, waits: at.gated || s.scheduled() && s.phases[i].gates > 0,
 	})
-	if at.fork >= 0 {
+	if at.fork >= 0 && !t.preempted {
 		t.pending++
 		s.timers.push(timerOf(max(start+s.p.attempts[at.fork].ready, s.now), attemptReady, at.fork))
 	}
@@ -283,8 +292,11 @@ func (s *Sim) start(i, slot int32, r Running) {
 	ph := &s.phases[i]
 	r.slot, r.noise = slot, nan32
 	if int(slot) < len(s.p.slots) {
-		s.free.remove(slot)
+		s.takeFree(slot)
 		s.busy++
+		if s.scheduled() {
+			s.tellStart(i, &r)
+		}
 	}
 	switch {
 	case !r.waits:
@@ -301,6 +313,15 @@ func (s *Sim) start(i, slot int32, r Running) {
 	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
 	ph.running = append(ph.running, r)
 	s.tasks[s.p.phases[i].firstTask+r.Task].live++
+}
+
+// takeFree takes a slot out of those that are free.
+func (s *Sim) takeFree(slot int32) {
+	c := s.p.slots[slot].class
+	s.free[c].remove(slot)
+	if s.scheduled() {
+		s.sched.freeOn[c][s.p.slots[slot].machine]--
+	}
 }
 
 func scale(t int64, by float32) int64 { return int64(float64(t)*float64(by) + 0.5) }

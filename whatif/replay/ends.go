@@ -5,6 +5,9 @@ func (s *Sim) end(slot int32) {
 	s.out.Events++
 	ph, r := s.take(slot)
 	s.watch(ph, &r, false)
+	if s.scheduled() {
+		s.tellEnd(AttemptEnded, ph, &r)
+	}
 	took := s.now - int64(r.Start)
 	task := s.p.phases[ph].firstTask + r.Task
 	s.out.Jobs[s.p.phases[ph].job].Slots += took
@@ -19,6 +22,9 @@ func (s *Sim) end(slot int32) {
 	}
 	t := &s.tasks[task]
 	t.done = true
+	if s.scheduled() {
+		s.stopWaiting(ph, task)
+	}
 	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now)})
 	if r.observed < 0 {
 		s.out.Jobs[s.p.phases[ph].job].Wins++
@@ -74,7 +80,10 @@ func (s *Sim) freeSlot(slot int32) {
 	if s.slots[slot].gone || s.avoided != nil && s.avoided[s.p.slots[slot].machine] > s.now {
 		return
 	}
-	s.free.add(slot)
+	s.free[s.p.slots[slot].class].add(slot)
+	if s.scheduled() {
+		s.sched.freeOn[s.p.slots[slot].class][s.p.slots[slot].machine]++
+	}
 }
 
 // failed goes on to the retry that the log has, if any.
@@ -112,6 +121,9 @@ func (s *Sim) killOthers(ph, task int32) {
 func (s *Sim) kill(slot int32) {
 	ph, r := s.take(slot)
 	s.watch(ph, &r, true)
+	if s.scheduled() {
+		s.tellEnd(AttemptKilled, ph, &r)
+	}
 	out := &s.out.Jobs[s.p.phases[ph].job]
 	took := max(s.now-int64(r.Start), 0)
 	out.Slots += took
@@ -138,6 +150,9 @@ func (s *Sim) taskOver(ph, task int32) {
 		return
 	}
 	s.keep(run)
+	if s.scheduled() {
+		s.phaseLeft(ph)
+	}
 	for _, i := range s.p.phases[ph].gates {
 		s.phases[i].gates--
 		if s.phases[i].gates == 0 {

@@ -66,7 +66,8 @@ const (
 	attemptReady
 	waitOver
 	machineBack
-	look // last: policies look once everything else of the instant has happened
+	scheduler // it is called once everything else of the instant has happened
+	look      // last: policies look once everything else of the instant has happened
 )
 
 // timer is an event that is not the end of an attempt.

@@ -8,11 +8,12 @@ import (
 
 // Options of one replay.
 type Options struct {
-	Policy Policy // nil: none
-	Seed   int64
-	Sigma  float64    // relative standard deviation of the first estimate that an attempt's synthetic progress gives
-	Watch  func(Span) // is told of every attempt that ended; nil: nobody
-	Took   []int64    // of each attempt, µs, in place of what was observed; nil: as observed
+	Policy    Policy // nil: none
+	Seed      int64
+	Sigma     float64    // relative standard deviation of the first estimate that an attempt's synthetic progress gives
+	Watch     func(Span) // is told of every attempt that ended; nil: nobody
+	Took      []int64    // of each attempt, µs, in place of what was observed; nil: as observed
+	Scheduler Scheduler  // nil: tasks are launched as the log did
 }
 
 // Span is an attempt of a replay, for timelines.
@@ -53,7 +54,7 @@ type Sim struct {
 	tree        tree
 	timers      timers
 	slots       []slotRun
-	free        freeSlots
+	free        [Classes]freeSlots
 	busy        int   // slots in use that count towards the limit
 	ready       heads // queues whose head may have a slot
 	soon        heads // the same, once nothing else happens at the instant
@@ -71,6 +72,7 @@ type Sim struct {
 	avoided     []int64 // by machine, until when; nil where none is
 	view        View
 	actions     Actions
+	sched       schedRun // under a scheduler of its own
 	out         Outcome
 }
 
@@ -116,12 +118,13 @@ type phaseRun struct {
 }
 
 type taskRun struct {
-	last    int32 // attempt of the log that was started last
-	copies  int16
-	live    int16
-	pending int16
-	done    bool
-	over    bool
+	last      int32 // attempt of the log that was started last
+	copies    int16
+	live      int16
+	pending   int16
+	done      bool
+	over      bool
+	preempted bool // the scheduler killed an attempt of it
 }
 
 type jobRun struct {
@@ -191,11 +194,17 @@ func (s *Sim) fire(t timer) {
 	n := t.n()
 	switch t.kind() {
 	case slotAdded:
+		if s.scheduled() {
+			s.slotCame(n)
+		}
 		s.freeSlot(n)
 	case slotRemoved:
 		s.slots[n].gone = true
-		if s.slots[n].at < 0 && s.free.has(n) {
-			s.free.remove(n)
+		if s.scheduled() {
+			s.slotWent(n)
+		}
+		if c := s.p.slots[n].class; s.slots[n].at < 0 && s.free[c].has(n) {
+			s.takeFree(n)
 		}
 	case jobReleased:
 		s.releaseJob(n)
@@ -207,6 +216,7 @@ func (s *Sim) fire(t timer) {
 		s.waitOver(n)
 	case machineBack:
 		s.machineBack(n)
+	case scheduler: // it is called in any case
 	case look:
 		if ph := &s.phases[n]; ph.lookAt == s.now && !ph.looking && !s.phaseOver(n) {
 			ph.looking = true
@@ -225,6 +235,10 @@ func (s *Sim) releaseJob(j int32) {
 		return
 	}
 	run.released = s.now
+	if s.scheduled() {
+		s.sched.active = append(s.sched.active, j)
+		s.sched.tell(Change{JobCame, j, -1, -1, -1, -1})
+	}
 	for _, i := range jb.roots {
 		s.timers.push(timerOf(s.now+s.p.phases[i].gap, phaseReleased, i))
 	}
@@ -236,6 +250,9 @@ func (s *Sim) releaseJob(j int32) {
 func (s *Sim) endJob(j int32) {
 	jb := &s.p.jobs[j]
 	s.jobs[j].ended = true
+	if s.scheduled() {
+		s.jobLeft(j)
+	}
 	s.out.Jobs[j].Took = s.now - s.jobs[j].released + jb.tail
 	for _, f := range jb.followers {
 		s.timers.push(timerOf(s.now+s.p.jobs[f].gap, jobReleased, f))
@@ -246,9 +263,13 @@ func (s *Sim) releasePhase(i int32) {
 	p, ph := &s.p.phases[i], &s.phases[i]
 	ph.released = s.now
 	ph.waiting = p.launches
-	s.nextHead(i)
+	if s.scheduled() {
+		s.phaseWaits(i)
+	} else {
+		s.nextHead(i)
+	}
 	for _, a := range p.soloAtRelease {
-		s.launch(a, a, s.p.attempts[a].slot)
+		s.launch(a, s.p.attempts[a].slot, s.p.attempts[a].lag)
 	}
 	s.reached(i)
 	if s.o.Policy != nil {
@@ -282,12 +303,14 @@ func (s *Sim) reset(p *Pool, o Options) {
 	for n := range s.slots {
 		s.slots[n] = slotRun{at: -1}
 	}
-	s.free.reset(len(p.slots))
+	for c := range s.free {
+		s.free[c].reset(len(p.slots))
+	}
 	for n := range p.slots {
 		if p.slots[n].from > 0 {
 			s.timers.push(timerOf(p.slots[n].from, slotAdded, int32(n)))
 		} else {
-			s.free.add(int32(n))
+			s.free[p.slots[n].class].add(int32(n))
 		}
 		if p.slots[n].till < forever {
 			s.timers.push(timerOf(p.slots[n].till, slotRemoved, int32(n)))
@@ -316,6 +339,9 @@ func (s *Sim) reset(p *Pool, o Options) {
 	s.out.Jobs = resize(s.out.Jobs, len(p.jobs))
 	clear(s.out.Jobs)
 	s.out = Outcome{Jobs: s.out.Jobs}
+	if s.scheduled() {
+		s.resetSched()
+	}
 }
 
 func resize[T any](v []T, n int) []T {

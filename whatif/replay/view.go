@@ -92,7 +92,7 @@ func (v *View) Bytes(task int32) int64 { return v.s.p.tasks[v.s.p.phases[v.ph].f
 
 // Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
 func (v *View) Slots() int  { return v.s.p.Slots() }
-func (v *View) Free() int   { return v.s.idle() }
+func (v *View) Free() int   { return v.s.idleIn(v.s.p.phases[v.ph].class) }
 func (v *View) Queued() int { return len(v.s.queue) - v.s.queueHead }
 
 // Speculating is how many copies run in the pool.
@@ -106,12 +106,17 @@ func (v *View) Machines() int { return len(v.s.p.machines) }
 
 // FreeMachines appends the machines that have a free slot, each once, in order.
 func (v *View) FreeMachines(to []int32) []int32 {
-	if v.s.idle() <= 0 {
+	return v.s.freeMachines(v.s.p.phases[v.ph].class, to)
+}
+
+// freeMachines appends the machines that have a free slot of a class, each once, in order.
+func (s *Sim) freeMachines(class Class, to []int32) []int32 {
+	if s.idleIn(class) <= 0 {
 		return to
 	}
 	from := len(to)
-	for s := range v.s.free.all() {
-		to = append(to, v.s.p.slots[s].machine)
+	for n := range s.free[class].all() {
+		to = append(to, s.p.slots[n].machine)
 	}
 	slices.Sort(to[from:])
 	return slices.Compact(to)

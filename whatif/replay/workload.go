@@ -28,15 +28,19 @@ type Pool struct {
 	ratios        []float32 // clean ratios of each phase's tasks, see work.go
 	slots         []slot
 	machines      []machine
-	solos         int // attempts with a queue of their own
-	direct        int // attempts without a slot of their own, numbered behind the slots
-	limit         int // most slots in use at once
+	racks         int
+	queues        []Queue
+	near          *inputs // nil: the tasks run as well anywhere
+	solos         int     // attempts with a queue of their own
+	direct        int     // attempts without a slot of their own, numbered behind the slots
+	limit         int     // most slots in use at once
 	executorSlots int
 	grid          int64 // µs; instant from which frameworks count their periodic checks
 }
 
 type slot struct {
 	machine    int32
+	class      Class
 	executor   int32 // slots of one executor share a number
 	from, till int64
 }
@@ -46,6 +50,9 @@ type machine struct {
 	factor  float32 // time relative to the other machines, 1 = like them
 	windows []window
 	slots   []int32
+	rack    int32
+	// computing is how many attempts on reduce slots may compute at once, under copy-compute splitting; 0: all.
+	computing int32
 }
 
 // window is a span of time in which a machine had a factor of its own.
@@ -74,6 +81,7 @@ type job struct {
 	observed  int64 // completion time in the log, -1 where it does not say
 	phases    int32 // phases with attempts
 	taskCount int32
+	queue     int32
 	limit     int32   // most tasks that it runs at once
 	followers []int32 // jobs that wait for this one
 	roots     []int32 // phases that wait for its release only
@@ -95,6 +103,7 @@ type phase struct {
 	copyLag         int64 // from a copy's claim to its start
 	far             float32
 	kind            string
+	class           Class
 	gang, recompute bool
 	watchers        []watcher // phases that wait for this one, by count
 	gates           []int32   // phases whose early attempts wait for all of this one

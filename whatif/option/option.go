@@ -1,4 +1,6 @@
-package policy
+// Package option takes structs whose fields carry `option` tags and gives their options by name: to list them, to set one
+// from text, and to write them down as JSON. Policies and schedulers have such options.
+package option
 
 import (
 	"encoding/json"
@@ -10,7 +12,7 @@ import (
 	"strings"
 )
 
-// Option describes one option of a policy. Options are the fields of a struct that carry an `option` tag.
+// Option describes one option. Options are the fields of a struct that carry an `option` tag.
 type Option struct {
 	Name    string
 	Unit    string
@@ -19,8 +21,8 @@ type Option struct {
 	Default string
 }
 
-// options lists the options of a struct.
-func options(defaults any) []Option {
+// Of lists the options of a struct, with its values as defaults; none of nil.
+func Of(defaults any) []Option {
 	v := reflect.ValueOf(defaults)
 	if !v.IsValid() {
 		return nil
@@ -45,9 +47,20 @@ func text(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// set changes one option in a pointer to a struct.
-func set(policy string, options any, name, value string) error {
-	v := reflect.ValueOf(options).Elem()
+// With is a copy of a struct with one option changed. Errors begin with what has the options: policy late.
+func With(what string, options any, name, value string) (any, error) {
+	if options == nil {
+		return nil, fmt.Errorf("%s has no options", what)
+	}
+	changed := reflect.New(reflect.TypeOf(options))
+	changed.Elem().Set(reflect.ValueOf(options))
+	if err := set(what, changed.Elem(), name, value); err != nil {
+		return options, err
+	}
+	return changed.Elem().Interface(), nil
+}
+
+func set(what string, v reflect.Value, name, value string) error {
 	var names []string
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -56,14 +69,14 @@ func set(policy string, options any, name, value string) error {
 			continue
 		}
 		if err := parse(v.Field(i), value, f.Tag.Get("words")); err != nil {
-			return fmt.Errorf("policy %s: option %s: %w", policy, name, err)
+			return fmt.Errorf("%s: option %s: %w", what, name, err)
 		}
 		return nil
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("policy %s has no option %q: it has none", policy, name)
+		return fmt.Errorf("%s has no option %q: it has none", what, name)
 	}
-	return fmt.Errorf("policy %s has no option %q; it has %s", policy, name, strings.Join(names, ", "))
+	return fmt.Errorf("%s has no option %q; it has %s", what, name, strings.Join(names, ", "))
 }
 
 func parse(f reflect.Value, value, words string) error {
@@ -98,8 +111,8 @@ func parse(f reflect.Value, value, words string) error {
 	return nil
 }
 
-// encode writes options as a JSON object in the order of the struct.
-func encode(options any) string {
+// JSON writes options as a JSON object in the order of the struct.
+func JSON(options any) string {
 	v := reflect.ValueOf(options)
 	if !v.IsValid() {
 		return "{}"

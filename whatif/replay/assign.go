@@ -1,0 +1,273 @@
+package replay
+
+import "slices"
+
+// schedRun is the state of a replay under a scheduler of its own.
+type schedRun struct {
+	view    Cluster
+	changes []Change
+	wake    int64
+	active  []int32 // jobs
+	jobs    []jobSched
+	first   []int32 // by task: the attempt of the log that waits, -1 none
+	after   []int32 // by attempt: the next that waits for the same task, -1 none
+	phases  []phaseSched
+	cursors []int32 // by entry of the pool's index of inputs
+	slots   [Classes]int
+	slotsOn [Classes][]int32 // by machine
+	freeOn  [Classes][]int32
+}
+
+// phaseSched is what a scheduler may start of a phase.
+type phaseSched struct {
+	waiting int32
+	again   []int32 // tasks that wait once more, the last first
+}
+
+// jobSched is what a scheduler is told of a job.
+type jobSched struct {
+	phases  []int32
+	waiting [Classes]int32
+	running [Classes]int32
+}
+
+func (s *Sim) scheduled() bool { return s.o.Scheduler != nil }
+
+// resetSched prepares a replay under a scheduler; the slots have been reset before.
+func (s *Sim) resetSched() {
+	r, p := &s.sched, s.p
+	r.view.s, r.wake = s, 0
+	r.changes, r.active = r.changes[:0], r.active[:0]
+	r.jobs = resize(r.jobs, len(p.jobs))
+	for j := range r.jobs {
+		r.jobs[j] = jobSched{phases: r.jobs[j].phases[:0]}
+	}
+	r.first, r.after = resize(r.first, len(p.tasks)), resize(r.after, len(p.attempts))
+	for n := range r.first {
+		r.first[n] = -1
+	}
+	for n := range r.after {
+		r.after[n] = -1
+	}
+	r.phases = resize(r.phases, len(p.phases))
+	for n := range r.phases {
+		r.phases[n] = phaseSched{again: r.phases[n].again[:0]}
+	}
+	if p.near != nil {
+		r.cursors = append(r.cursors[:0], p.near.from...)
+	}
+	for c := range Classes {
+		r.slots[c] = 0
+		r.slotsOn[c], r.freeOn[c] = resize(r.slotsOn[c], len(p.machines)), resize(r.freeOn[c], len(p.machines))
+		clear(r.slotsOn[c])
+		clear(r.freeOn[c])
+	}
+	for n := range p.slots {
+		if c, m := p.slots[n].class, p.slots[n].machine; s.free[c].has(int32(n)) {
+			r.slots[c]++
+			r.slotsOn[c][m]++
+			r.freeOn[c][m]++
+		}
+	}
+}
+
+func (r *schedRun) tell(c Change) { r.changes = append(r.changes, c) }
+
+// assign lets restarts have what they need, then the scheduler, then copies.
+func (s *Sim) assign() {
+	for s.dequeue(true) {
+	}
+	r := &s.sched
+	if len(r.changes) > 0 || r.wake == s.now {
+		again := s.o.Scheduler.Assign(&r.view)
+		r.changes = r.changes[:0]
+		if at := max(int64(again), s.now+1); again > 0 && at != r.wake {
+			r.wake = at
+			s.timers.push(timerOf(at, scheduler, 0))
+		}
+	}
+	for s.dequeue(false) {
+	}
+}
+
+// phaseWaits makes the tasks of a phase wait that was released.
+func (s *Sim) phaseWaits(i int32) {
+	p, r := &s.p.phases[i], &s.sched
+	for a := p.first; a < p.first+p.launches; a++ {
+		r.first[s.p.attempts[a].task] = a
+	}
+	r.jobs[p.job].phases = append(r.jobs[p.job].phases, i)
+	r.jobs[p.job].waiting[p.class] += p.launches
+	r.phases[i].waiting = p.launches
+	r.tell(Change{TasksCame, p.job, i, -1, -1, -1})
+}
+
+// taskWaits makes an attempt of the log wait for a slot, before those of its task that wait already.
+func (s *Sim) taskWaits(a int32) {
+	task := s.p.attempts[a].task
+	i := s.p.tasks[task].phase
+	p, r := &s.p.phases[i], &s.sched
+	r.after[a], r.first[task] = r.first[task], a
+	r.phases[i].again = append(r.phases[i].again, task-p.firstTask)
+	r.phases[i].waiting++
+	s.phases[i].waiting++
+	r.jobs[p.job].waiting[p.class]++
+	for e, till := s.p.near.of(i); e < till; e++ {
+		r.cursors[e] = s.p.near.from[e]
+	}
+	r.tell(Change{TaskCame, p.job, i, task - p.firstTask, -1, -1})
+}
+
+// unwait takes the first waiting attempt of a task, -1 where none waits.
+func (s *Sim) unwait(i, task int32) int32 {
+	r, p := &s.sched, &s.p.phases[i]
+	a := r.first[task]
+	if a < 0 {
+		return -1
+	}
+	r.first[task], r.after[a] = r.after[a], -1
+	s.phases[i].waiting--
+	r.phases[i].waiting--
+	r.jobs[p.job].waiting[p.class]--
+	if s.p.attempts[a].solo >= 0 {
+		s.tasks[task].pending--
+	}
+	return a
+}
+
+// stopWaiting drops what waits of a task that is done.
+func (s *Sim) stopWaiting(i, task int32) {
+	p := &s.p.phases[i]
+	for s.unwait(i, task) >= 0 {
+		s.sched.tell(Change{TaskLeft, p.job, i, task - p.firstTask, -1, -1})
+	}
+}
+
+// nextWaiting is the task of a phase whose turn it is, -1 where none waits: those that wait once more come first.
+func (s *Sim) nextWaiting(i int32) int32 {
+	p, ph, r := &s.p.phases[i], &s.phases[i], &s.sched
+	q := &r.phases[i]
+	if q.waiting <= 0 {
+		return -1
+	}
+	for n := len(q.again) - 1; n >= 0; n-- {
+		if t := q.again[n]; r.first[p.firstTask+t] >= 0 {
+			return t
+		}
+		q.again = q.again[:n]
+	}
+	for ; ph.next < p.launches; ph.next++ {
+		if t := s.p.attempts[s.ordered(i, p.first+ph.next)].task; r.first[t] >= 0 {
+			return t - p.firstTask
+		}
+	}
+	return -1
+}
+
+// startTask starts the attempt of a task that waits on a free slot of a machine.
+func (s *Sim) startTask(i, task, machine int32) bool {
+	p := &s.p.phases[i]
+	if s.idleIn(p.class) <= 0 || s.sched.freeOn[p.class][machine] <= 0 || !s.admits(i, machine) {
+		return false
+	}
+	a := s.unwait(i, p.firstTask+task)
+	if a < 0 {
+		return false
+	}
+	s.launch(a, s.freeSlotOf(machine, p.class), p.copyLag)
+	return true
+}
+
+// freeSlotOf is a free slot of a machine that has one.
+func (s *Sim) freeSlotOf(machine int32, class Class) int32 {
+	for _, n := range s.p.machines[machine].slots {
+		if s.free[class].has(n) {
+			return n
+		}
+	}
+	return -1
+}
+
+// preempt kills an attempt for the scheduler. Its task waits again, as if never started (FAIR §3.2), unless another attempt
+// of it runs.
+func (s *Sim) preempt(i int32, a Running) bool {
+	if int(a.slot) >= len(s.p.slots) || !s.runs(i, &action{task: a.Task, where: a.slot, number: a.Number}) {
+		return false
+	}
+	task := s.p.phases[i].firstTask + a.Task
+	t := &s.tasks[task]
+	s.kill(a.slot)
+	t.preempted = true
+	switch {
+	case t.live > 0 || t.pending > 0 || s.sched.first[task] >= 0:
+	case a.observed >= 0:
+		if s.p.attempts[a.observed].solo >= 0 {
+			t.pending++
+		}
+		s.taskWaits(a.observed)
+	default: // a restart of a policy
+		t.pending++
+		s.phases[i].waiting++
+		s.enqueue(queued{task: task, first: true, restart: true})
+	}
+	return true
+}
+
+// admits is whether a machine would take one more attempt of a phase, apart from its slots.
+func (s *Sim) admits(i, machine int32) bool {
+	most := s.p.machines[machine].computing
+	if most == 0 || s.p.phases[i].class != ReduceSlots {
+		return true
+	}
+	copying := int32(0)
+	for _, n := range s.p.machines[machine].slots {
+		sr := &s.slots[n]
+		if sr.at >= 0 && s.p.slots[n].class == ReduceSlots && s.p.phases[sr.phase].job == s.p.phases[i].job &&
+			s.phases[sr.phase].running[sr.at].waits {
+			copying++
+		}
+	}
+	return copying < most
+}
+
+func (s *Sim) jobLeft(j int32) {
+	r := &s.sched
+	n := slices.Index(r.active, j)
+	r.active = slices.Delete(r.active, n, n+1)
+	r.tell(Change{JobLeft, j, -1, -1, -1, -1})
+}
+
+func (s *Sim) phaseLeft(i int32) {
+	q := &s.sched.jobs[s.p.phases[i].job]
+	n := slices.Index(q.phases, i)
+	q.phases = slices.Delete(q.phases, n, n+1)
+}
+
+func (s *Sim) tellStart(i int32, a *Running) {
+	p := &s.p.phases[i]
+	s.sched.jobs[p.job].running[p.class]++
+	s.sched.tell(Change{AttemptStarted, p.job, i, a.Task, a.Number, a.Machine})
+}
+
+func (s *Sim) tellEnd(how Happened, i int32, a *Running) {
+	if int(a.slot) >= len(s.p.slots) {
+		return
+	}
+	p := &s.p.phases[i]
+	s.sched.jobs[p.job].running[p.class]--
+	s.sched.tell(Change{how, p.job, i, a.Task, a.Number, a.Machine})
+}
+
+func (s *Sim) slotCame(n int32) {
+	x := &s.p.slots[n]
+	s.sched.slots[x.class]++
+	s.sched.slotsOn[x.class][x.machine]++
+	s.sched.tell(Change{SlotCame, -1, -1, -1, -1, x.machine})
+}
+
+func (s *Sim) slotWent(n int32) {
+	x := &s.p.slots[n]
+	s.sched.slots[x.class]--
+	s.sched.slotsOn[x.class][x.machine]--
+	s.sched.tell(Change{SlotWent, -1, -1, -1, -1, x.machine})
+}

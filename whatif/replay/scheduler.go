@@ -1,0 +1,184 @@
+package replay
+
+// Scheduler decides who gets the next slot. A value of it decides for one replay, for all jobs of a pool, and may
+// remember what it likes in itself. Straggler policies run under any scheduler: their restarts come before its tasks,
+// their copies take what it leaves idle.
+type Scheduler interface {
+	// Assign is called at every instant at which something changed — a slot came free, tasks came to wait, an attempt or
+	// a job ended — and at the one that it asked for, once everything else of the instant has happened. It starts tasks
+	// and kills attempts with the methods of Cluster, which take effect at once. It returns when to call it at the
+	// latest, or 0: when something has changed.
+	Assign(c *Cluster) Time
+}
+
+// Class is a class of slots. Hadoop's machines have slots for maps and slots for reduces; elsewhere all are of class 0.
+type Class uint8
+
+const (
+	MapSlots    Class = iota // and every slot, where there is one class
+	ReduceSlots              // for reduces only
+	Classes     = 2
+)
+
+// Level is how near its data a task runs.
+type Level uint8
+
+const (
+	NodeLocal Level = iota // on a machine that has it, or it has none
+	RackLocal              // on another machine of a rack that has it
+	OffRack
+	Levels = 3
+)
+
+// Happened is what a change is.
+type Happened uint8
+
+const (
+	JobCame        Happened = iota // Job
+	JobLeft                        // Job
+	TasksCame                      // Phase was released: its tasks wait
+	TaskCame                       // Task waits again: a retry, a recomputation, or because it was killed
+	TaskLeft                       // Task waits no more: a clone of it was faster than its start
+	AttemptStarted                 // an attempt of Task on Machine; Number tells copies
+	AttemptEnded                   // it ended by itself: a slot of Machine is free, unless it was taken away
+	AttemptKilled                  // the same, by a policy, a faster copy or the scheduler
+	SlotCame                       // Machine got a slot, or is no longer avoided
+	SlotWent                       // Machine lost an idle slot, or is avoided
+)
+
+// Change is something that happened since the scheduler was last called. Numbers that do not apply are −1.
+type Change struct {
+	What    Happened
+	Job     int32
+	Phase   int32
+	Task    int32
+	Number  int32
+	Machine int32
+}
+
+// Cluster is what a scheduler sees, and how it acts: what a live one would know at this instant, and nothing of the
+// future. Jobs, phases and machines are numbered within the pool, tasks within their phase.
+type Cluster struct{ s *Sim }
+
+// Now is the instant.
+func (c *Cluster) Now() Time { return Time(c.s.now) }
+
+// Seed is the luck of the replay, for schedulers that draw.
+func (c *Cluster) Seed() int64 { c.s.out.Drew = true; return c.s.o.Seed }
+
+// Changes are what happened since the last call, in order, what the scheduler did itself included. The slice must not be kept.
+func (c *Cluster) Changes() []Change { return c.s.sched.changes }
+
+// Jobs are those that were released and have not ended, in order of submission. The slice must not be kept.
+func (c *Cluster) Jobs() []int32 { return c.s.sched.active }
+
+// Submitted is when a job was released; Tasks is the number of its tasks.
+func (c *Cluster) Submitted(job int32) Time { return Time(c.s.jobs[job].released) }
+func (c *Cluster) Tasks(job int32) int      { return int(c.s.p.jobs[job].taskCount) }
+
+// Queue is the queue, pool or user that a job belongs to, a number below the length of Queues.
+func (c *Cluster) Queue(job int32) int32 { return c.s.p.jobs[job].queue }
+func (c *Cluster) Queues() []Queue       { return c.s.p.queues }
+
+// NumJobs, NumPhases and NumMachines bound the numbers.
+func (c *Cluster) NumJobs() int     { return len(c.s.p.jobs) }
+func (c *Cluster) NumPhases() int   { return len(c.s.p.phases) }
+func (c *Cluster) NumMachines() int { return len(c.s.p.machines) }
+
+// Phases are the phases of a job that were released and are not over, in order of release. The slice must not be kept.
+func (c *Cluster) Phases(job int32) []int32 { return c.s.sched.jobs[job].phases }
+
+// Job is the job of a phase, Class the slots that its tasks need.
+func (c *Cluster) Job(phase int32) int32   { return c.s.p.phases[phase].job }
+func (c *Cluster) Class(phase int32) Class { return c.s.p.phases[phase].class }
+
+// Kind is what the log calls a phase, PhaseTasks the number of its tasks.
+func (c *Cluster) Kind(phase int32) string    { return c.s.p.phases[phase].kind }
+func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.phases[phase].tasks) }
+
+// Waiting is how many tasks of a phase wait for a slot, Running the attempts that run, in no particular order. The slice
+// must not be kept.
+func (c *Cluster) Waiting(phase int32) int       { return int(c.s.sched.phases[phase].waiting) }
+func (c *Cluster) Running(phase int32) []Running { return c.s.phases[phase].running }
+
+// JobWaiting and JobRunning are the tasks of a job that wait for slots of a class, and the slots of the class that its
+// attempts hold, copies included. Together they are its demand.
+func (c *Cluster) JobWaiting(job int32, class Class) int {
+	return int(c.s.sched.jobs[job].waiting[class])
+}
+func (c *Cluster) JobRunning(job int32, class Class) int {
+	return int(c.s.sched.jobs[job].running[class])
+}
+
+// Waits is whether a task waits for a slot.
+func (c *Cluster) Waits(phase, task int32) bool {
+	return c.s.sched.first[c.s.p.phases[phase].firstTask+task] >= 0
+}
+
+// Bytes is the input of a task, -1 where it is unknown.
+func (c *Cluster) Bytes(phase, task int32) int64 {
+	return c.s.p.tasks[c.s.p.phases[phase].firstTask+task].bytes
+}
+
+// Replicas are the machines that have the input of a task; none where it has no preference. The slice must not be changed.
+func (c *Cluster) Replicas(phase, task int32) []int32 {
+	return c.s.p.replicasOf(c.s.p.phases[phase].firstTask + task)
+}
+
+// Prefers is whether any task of a phase has data somewhere.
+func (c *Cluster) Prefers(phase int32) bool {
+	from, till := c.s.p.near.of(phase)
+	return from < till
+}
+
+// Level is how near its data a task would run on a machine.
+func (c *Cluster) Level(phase, task, machine int32) Level {
+	return c.s.p.nearness(c.s.p.phases[phase].firstTask+task, machine)
+}
+
+// Nearest is the waiting task of a phase that is nearest to a machine, in order of launch among equals, if it is no
+// farther than a level.
+func (c *Cluster) Nearest(phase, machine int32, most Level) (task int32, at Level, ok bool) {
+	return c.s.nearest(phase, machine, most)
+}
+
+// Next is the waiting task of a phase whose turn it is, wherever its data.
+func (c *Cluster) Next(phase int32) (task int32, ok bool) {
+	t := c.s.nextWaiting(phase)
+	return t, t >= 0
+}
+
+// Rack is the rack of a machine, a number below Racks.
+func (c *Cluster) Rack(machine int32) int32 { return c.s.p.machines[machine].rack }
+func (c *Cluster) Racks() int               { return max(c.s.p.racks, 1) }
+
+// Idle is how many more attempts of a class could run now, Free how many slots of the class a machine has free.
+func (c *Cluster) Idle(class Class) int                { return c.s.idleIn(class) }
+func (c *Cluster) Free(machine int32, class Class) int { return int(c.s.sched.freeOn[class][machine]) }
+
+// Slots is how many attempts of a class can run at once; MachineSlots how many slots of the class a machine has now.
+func (c *Cluster) Slots(class Class) int { return min(c.s.sched.slots[class], c.s.p.limit) }
+func (c *Cluster) MachineSlots(machine int32, class Class) int {
+	return int(c.s.sched.slotsOn[class][machine])
+}
+
+// Admits is whether a machine would take one more attempt of a phase, apart from its slots: under copy-compute splitting
+// it refuses a job that copies with as many attempts as the machine may compute with at once (FAIR §5.2).
+func (c *Cluster) Admits(phase, machine int32) bool { return c.s.admits(phase, machine) }
+
+// FreeMachines appends the machines that have a free slot of a class, each once, in order.
+func (c *Cluster) FreeMachines(class Class, to []int32) []int32 { return c.s.freeMachines(class, to) }
+
+// Start starts a waiting task on a machine. It is false, and nothing happens, when the task does not wait or the machine
+// has no free slot for it.
+func (c *Cluster) Start(phase, task, machine int32) bool { return c.s.startTask(phase, task, machine) }
+
+// Kill ends an attempt that runs. Its work is lost; unless another attempt of it runs, the task waits again as if it had
+// never been started. It is false when the attempt does not run any more.
+func (c *Cluster) Kill(phase int32, a Running) bool { return c.s.preempt(phase, a) }
+
+// Queue is one of the parts of a pool that share its slots: a queue, a user or, in the words of FAIR §3, a pool.
+type Queue struct {
+	Name string
+	Min  [Classes]int32 // slots of each class that it is guaranteed
+}

@@ -1,0 +1,103 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+	"straggler/whatif/scenario"
+	"straggler/whatif/schedule"
+)
+
+// workload is a few jobs of two phases that arrive on a few machines, one of them slow, some tasks unlucky.
+func workload(seed uint64) *replay.Pool {
+	r := rand.New(rand.NewPCG(seed, 3))
+	c := scenario.Cluster{Machines: scenario.Uniform(2+r.IntN(4), 1+r.IntN(3))}
+	c.Machines[0].Factor = 1 + 3*r.Float64()
+	arrival := 0.0
+	for range 1 + r.IntN(6) {
+		j := scenario.Job{Arrival: arrival, Phases: []scenario.Phase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}}
+		for p := range j.Phases {
+			for range 1 + r.IntN(12) {
+				t := scenario.Task{Seconds: 60 + 60*r.Float64(), Bytes: 64 << 20}
+				if r.IntN(8) == 0 {
+					t.Luck = 4
+				}
+				j.Phases[p].Tasks = append(j.Phases[p].Tasks, t)
+			}
+		}
+		c.Jobs = append(c.Jobs, j)
+		arrival += 100 * r.ExpFloat64()
+	}
+	return replay.Build(c.Rows()).Pools[0]
+}
+
+func schedulers(t testing.TB) []schedule.Scheduler {
+	var out []schedule.Scheduler
+	for _, spec := range schedule.Specs() {
+		s, err := schedule.ByName(spec.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Any straggler policy runs under any scheduler: all jobs end, no slot runs two attempts at once, the same seed gives the
+// same, and every task succeeds once.
+func TestEverySchedulerUnderEveryPolicy(t *testing.T) {
+	for _, sched := range schedulers(t) {
+		for _, name := range []string{"none", "hadoop", "mapreduce", "dryad", "late", "mantri", "dolly", "spark3", "mrv2", "blacklist"} {
+			pol, err := policy.ByName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(fmt.Sprint(sched.Name, "/", name), func(t *testing.T) {
+				var sim replay.Sim
+				copies := int32(0)
+				for seed := range uint64(30) {
+					p := workload(seed)
+					run := func(watch func(replay.Span)) []replay.JobOutcome {
+						out := sim.Run(p, replay.Options{Policy: pol.New(), Scheduler: sched.New(), Seed: int64(seed), Sigma: 0.1, Watch: watch})
+						if err := out.Err(); err != nil {
+							t.Fatalf("seed %d: %v", seed, err)
+						}
+						return slices.Clone(out.Jobs)
+					}
+					var spans []replay.Span
+					first := run(func(x replay.Span) { spans = append(spans, x) })
+					if again := run(nil); !slices.Equal(first, again) {
+						t.Fatalf("seed %d: two runs differ", seed)
+					}
+					apart(t, spans)
+					for _, j := range first {
+						copies += j.Copies
+					}
+				}
+				if copying := slices.Contains([]string{"dryad", "late", "mantri", "spark3", "mrv2"}, name); copying && copies == 0 {
+					t.Error("not one copy was made")
+				}
+			})
+		}
+	}
+}
+
+// apart holds that no slot runs two attempts at once.
+func apart(t *testing.T, spans []replay.Span) {
+	t.Helper()
+	slices.SortFunc(spans, func(a, b replay.Span) int {
+		if a.Slot != b.Slot {
+			return int(a.Slot - b.Slot)
+		}
+		return int(a.Start-b.Start) + int(a.End-b.End)
+	})
+	for n := 1; n < len(spans); n++ {
+		if a, b := spans[n-1], spans[n]; a.Slot == b.Slot && b.Start < a.End {
+			t.Fatalf("slot %d runs two attempts at once: %+v, %+v", a.Slot, a, b)
+		}
+	}
+}
