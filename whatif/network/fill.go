@@ -11,35 +11,34 @@ import "math"
 
 // filling is what a fill works with.
 type filling struct {
-	dirty []int32 // links whose flows have changed since the last fill
-	floor float64 // the slowest rate that a changed class had
-	links []int32 // links that take part: a heap by key
-	open  []int32 // by class: epoch in which its rate is not settled
+	dirty []int32  // links whose flows have changed since the last fill
+	floor float64  // the slowest rate that a changed class had
+	links []int32  // links that take part
+	order linkHeap // the same, until they are full
 	epoch int32
 	level float64 // that the fill has reached
 }
 
 // weigh changes how many flows a class has.
 func (f *Fluid) weigh(c int32, by float64) {
-	cl := &f.classes[c]
-	if len(f.fill.dirty) == 0 {
-		f.fill.floor = math.Inf(1)
+	x, h := &f.fill, &f.hops[c]
+	if len(x.dirty) == 0 {
+		x.floor = math.Inf(1)
 	}
-	f.fill.floor = min(f.fill.floor, cl.rate)
-	cl.weight += by
-	for n := range cl.n {
-		i := cl.links[n]
+	x.floor = min(x.floor, f.rates[c])
+	f.weights[c] += by
+	for _, i := range h.links[:h.n] {
 		l := &f.links[i]
 		l.weight += by
 		if !l.dirty {
 			l.dirty = true
-			f.fill.dirty = append(f.fill.dirty, i)
+			x.dirty = append(x.dirty, i)
 		}
 	}
-	if cl.own >= 0 {
-		f.links[cl.own].capacity = cl.key.most * cl.weight
+	if cl := &f.classes[c]; cl.own >= 0 {
+		f.links[cl.own].capacity = cl.key.most * f.weights[c]
 	}
-	if cl.weight == 0 {
+	if f.weights[c] == 0 {
 		f.drop(c)
 	}
 }
@@ -52,7 +51,7 @@ func (f *Fluid) refill() {
 	}
 	x.level = f.lowest() * (1 - 1e-9) // rates that rounding has put a little below are not settled
 	x.epoch++
-	x.links = x.links[:0]
+	x.links, x.order = x.links[:0], x.order[:0]
 	for _, i := range x.dirty {
 		f.links[i].dirty = false
 		f.take(i)
@@ -61,8 +60,8 @@ func (f *Fluid) refill() {
 	for n := 0; n < len(x.links); n++ {
 		f.spread(x.links[n], x.level)
 	}
-	f.heapify()
-	for len(x.links) > 0 {
+	x.order.init()
+	for len(x.order) > 0 {
 		f.freeze()
 	}
 }
@@ -77,66 +76,69 @@ func (f *Fluid) lowest() float64 {
 	return floor
 }
 
-// fullAt is the level at which a link is full when all that is slower keeps its rate; +Inf when that is above limit.
+// fullAt is the level at which a link is full when all that is slower keeps its rate; some level above limit when that
+// is above limit.
 func (f *Fluid) fullAt(l *link, limit float64) float64 {
 	if l.weight == 0 {
 		return math.Inf(1)
 	}
 	level := l.capacity / l.weight
-	for {
+	for level < limit {
 		left, open := l.capacity, l.weight
-		for _, c := range l.classes {
-			if cl := &f.classes[c]; cl.rate < level {
-				left -= cl.rate * cl.weight
-				open -= cl.weight
+		for _, s := range l.seats {
+			c := s.class()
+			if rate := f.rates[c]; rate < level {
+				left -= rate * f.weights[c]
+				open -= f.weights[c]
 			}
 		}
 		if open <= 0 {
 			return math.Inf(1)
 		}
 		next := left / open
-		if next <= level || next >= limit {
-			return max(next, level)
+		if next <= level {
+			break
 		}
 		level = next
 	}
+	return level
 }
 
 // take makes a link take part in the fill.
 func (f *Fluid) take(i int32) {
-	l := &f.links[i]
-	if l.seen == f.fill.epoch {
-		return
+	if l := &f.links[i]; l.seen != f.fill.epoch {
+		l.seen = f.fill.epoch
+		f.fill.links = append(f.fill.links, i)
 	}
-	l.seen = f.fill.epoch
-	f.fill.links = append(f.fill.links, i)
 }
 
 // spread finds what of a link is settled, and takes the other links of the flows that are not.
 func (f *Fluid) spread(i int32, floor float64) {
-	l := &f.links[i]
+	x, l := &f.fill, &f.links[i]
 	l.carried += l.load * (f.now - l.since)
 	l.since = f.now
-	l.open, l.load = 0, 0
-	for _, c := range l.classes {
-		cl := &f.classes[c]
-		if cl.rate < floor {
-			l.load += cl.rate * cl.weight
+	load, open, settled := 0.0, 0.0, int32(0)
+	for n, s := range l.seats {
+		c := s.class()
+		rate, weight := f.rates[c], f.weights[c]
+		if rate < floor { // nearly all of them come first
+			load += rate * weight
+			if int32(n) != settled {
+				f.sit(l, l.seats[settled], int32(n))
+				f.sit(l, s, settled)
+			}
+			settled++
 			continue
 		}
-		l.open += cl.weight
-		if f.fill.open[c] == f.fill.epoch {
-			continue
-		}
-		f.fill.open[c] = f.fill.epoch
-		for n := range cl.n {
-			f.take(cl.links[n])
+		open += weight
+		h := &f.hops[c]
+		for _, k := range h.links[:h.n] {
+			f.take(k)
 		}
 	}
-	l.left = max(l.capacity-l.load, 0)
-	l.key = math.Inf(1)
-	if l.open > 0 {
-		l.key = l.left / l.open
+	l.load, l.open, l.left, l.settled = load, open, max(l.capacity-load, 0), settled
+	if open > 0 {
+		x.order = append(x.order, share{l.left / open, i})
 	}
 }
 
@@ -144,47 +146,53 @@ func (f *Fluid) spread(i int32, floor float64) {
 // too, so that a share computed earlier is a lower bound: the first of the heap is computed anew until it stays first.
 func (f *Fluid) freeze() {
 	x := &f.fill
-	i := x.links[0]
+	i := x.order[0].link
 	l := &f.links[i]
 	if l.open <= 0 {
-		f.popLink()
+		x.order.pop()
 		return
 	}
-	share := max(l.left/l.open, x.level) // rounding must not make it less
-	if l.key = share; !f.firstLink() {
-		f.down(0)
+	rate := max(l.left/l.open, x.level) // rounding must not make it less
+	if x.order[0].rate = rate; x.order.down(0) {
 		return
 	}
-	x.level = share
-	again := 1 / share
-	for _, c := range l.classes {
-		if x.open[c] != x.epoch {
-			continue
-		}
-		x.open[c] = 0
-		cl := &f.classes[c]
-		used := share * cl.weight
-		for n := range cl.n {
-			m := &f.links[cl.links[n]]
-			m.open -= cl.weight
+	x.level = rate
+	again := 1 / rate
+	for _, s := range l.seats[l.settled:] {
+		c := s.class()
+		weight, h := f.weights[c], &f.hops[c]
+		used := rate * weight
+		for n, k := range h.links[:h.n] {
+			if k == i {
+				continue
+			}
+			m := &f.links[k]
+			m.open -= weight
 			m.left = max(m.left-used, 0)
 			m.load += used
+			at := h.at[n]
+			f.sit(m, m.seats[m.settled], at)
+			f.sit(m, seat(c<<3|int32(n)), m.settled)
+			m.settled++
 		}
-		if cl.rate != share {
-			f.settle(cl)
-			cl.rate = share
+		l.load += used
+		if f.rates[c] != rate {
+			f.settle(c)
+			f.rates[c] = rate
+			cl := &f.classes[c]
 			f.nexts.set(c, f.now+(cl.marks[0].at-cl.moved)*again)
 		}
 	}
-	f.popLink()
+	l.open, l.settled = 0, int32(len(l.seats))
+	x.order.pop()
 }
 
 // expect notes when the next flow of a class ends at its present rate.
 func (f *Fluid) expect(c int32) {
-	cl := &f.classes[c]
-	if cl.weight == 0 || math.IsInf(cl.rate, 1) {
+	cl, rate := &f.classes[c], f.rates[c]
+	if f.weights[c] == 0 || math.IsInf(rate, 1) {
 		f.nexts.set(c, math.Inf(1))
 		return
 	}
-	f.nexts.set(c, f.now+(cl.marks[0].at-cl.moved)/cl.rate)
+	f.nexts.set(c, f.now+(cl.marks[0].at-cl.moved)/rate)
 }

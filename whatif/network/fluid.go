@@ -65,7 +65,10 @@ type Fluid struct {
 	links   []link
 	spare   []int32 // links of classes that are gone
 	classes []class
-	unused  []int32 // classes that are gone
+	rates   []float64 // bytes/s of each flow of a class; +Inf until first filled
+	weights []float64 // flows of a class
+	hops    []hops    // links of a class
+	unused  []int32   // classes that are gone
 	byKey   map[key]int32
 	flows   []flow
 	freed   []ID
@@ -78,18 +81,23 @@ type Fluid struct {
 
 // link is a link, and what it carries.
 type link struct {
-	capacity float64
-	classes  []int32 // with flows on it
-	weight   float64 // flows on it
-	load     float64 // bytes/s
-	carried  float64 // bytes until since
-	since    float64
-
 	left, open float64 // while filling: capacity and flows that are not settled
-	key        float64
+	load       float64 // bytes/s
+	settled    int32   // while filling: how many of the seats are
 	seen       int32
+	seats      []seat // classes with flows on it, the slower ones first but for those that came since the last fill
+	capacity   float64
+	weight     float64 // flows on it
+	carried    float64 // bytes until since
+	since      float64
 	dirty      bool
 }
+
+// seat is a class and which of the class's links it stands at: class·8 + hop.
+type seat int32
+
+func (s seat) class() int32 { return int32(s >> 3) }
+func (s seat) hop() int32   { return int32(s & 7) }
 
 // key is what flows have in common that always have the same rate.
 type key struct {
@@ -97,19 +105,21 @@ type key struct {
 	most float64
 }
 
+// hops are the links of a class; what fills look at most often is kept apart from the rest.
+type hops struct {
+	n     int32
+	links [maxLinks]int32
+	at    [maxLinks]int32 // its seat at each
+}
+
 // class is the flows of a key. What one of them has moved since the class began is the same for all: each ends when that
 // has reached its mark.
 type class struct {
-	key    key
-	links  [maxLinks]int32
-	at     [maxLinks]int32 // its place among the classes of each link
-	n      int32
-	own    int32   // link that stands for key.most, -1: none
-	weight float64 // flows
-	rate   float64 // bytes/s of each; +Inf until first filled
-	moved  float64 // by each until since
-	since  float64
-	marks  []mark // a heap
+	moved float64 // by each until since
+	since float64
+	marks []mark // a heap
+	own   int32  // link that stands for key.most, -1: none
+	key   key
 }
 
 // mark is when a flow ends, in bytes moved by its class.
@@ -145,8 +155,8 @@ func (f *Fluid) Start(x Flow) ID {
 		return id
 	}
 	c := f.classOf(key{x.Path, max(x.Most, 0)})
+	f.settle(c)
 	cl := &f.classes[c]
-	f.settle(cl)
 	f.flows[id].class, f.flows[id].begin = c, cl.moved
 	f.weigh(c, float64(count))
 	f.push(cl, mark{cl.moved + x.Bytes, id})
@@ -177,7 +187,7 @@ func (f *Fluid) Cancel(id ID) float64 {
 	}
 	c := fl.class
 	cl := &f.classes[c]
-	f.settle(cl)
+	f.settle(c)
 	moved := cl.moved - fl.begin
 	f.remove(cl, fl.place)
 	f.freed = append(f.freed, id)
@@ -249,24 +259,26 @@ func (f *Fluid) classOf(k key) int32 {
 		f.unused = f.unused[:n-1]
 	} else {
 		f.classes = append(f.classes, class{})
-		f.fill.open = append(f.fill.open, 0)
+		f.rates, f.weights, f.hops = append(f.rates, 0), append(f.weights, 0), append(f.hops, hops{})
 		f.nexts.grow()
 	}
-	cl := &f.classes[c]
-	*cl = class{key: k, own: -1, rate: math.Inf(1), since: f.now, marks: cl.marks[:0]}
+	cl, h := &f.classes[c], &f.hops[c]
+	*cl = class{key: k, own: -1, since: f.now, marks: cl.marks[:0]}
+	*h = hops{}
+	f.rates[c] = math.Inf(1)
 	for n := range k.path.len() {
-		cl.links[n] = k.path[n] - 1
-		cl.n++
+		h.links[n] = k.path[n] - 1
+		h.n++
 	}
 	if k.most > 0 {
 		cl.own = f.ownLink()
-		cl.links[cl.n] = cl.own
-		cl.n++
+		h.links[h.n] = cl.own
+		h.n++
 	}
-	for n := range cl.n {
-		l := &f.links[cl.links[n]]
-		cl.at[n] = int32(len(l.classes))
-		l.classes = append(l.classes, c)
+	for n := range h.n {
+		l := &f.links[h.links[n]]
+		h.at[n] = int32(len(l.seats))
+		l.seats = append(l.seats, seat(c<<3|n))
 	}
 	f.byKey[k] = c
 	return c
@@ -276,7 +288,7 @@ func (f *Fluid) ownLink() int32 {
 	if n := len(f.spare); n > 0 {
 		l := f.spare[n-1]
 		f.spare = f.spare[:n-1]
-		f.links[l] = link{classes: f.links[l].classes[:0], since: f.now}
+		f.links[l] = link{seats: f.links[l].seats[:0], since: f.now}
 		return l
 	}
 	f.links = append(f.links, link{since: f.now})
@@ -285,34 +297,34 @@ func (f *Fluid) ownLink() int32 {
 
 // drop forgets a class without flows.
 func (f *Fluid) drop(c int32) {
-	cl := &f.classes[c]
-	for n := range cl.n {
-		l := &f.links[cl.links[n]]
-		last := l.classes[len(l.classes)-1]
-		l.classes = l.classes[:len(l.classes)-1]
-		if last == c {
-			continue
-		}
-		l.classes[cl.at[n]] = last
-		moved := &f.classes[last]
-		for k := range moved.n {
-			if moved.links[k] == cl.links[n] {
-				moved.at[k] = cl.at[n]
-			}
+	cl, h := &f.classes[c], &f.hops[c]
+	for n := range h.n {
+		l := &f.links[h.links[n]]
+		last := l.seats[len(l.seats)-1]
+		l.seats = l.seats[:len(l.seats)-1]
+		if last.class() != c {
+			f.sit(l, last, h.at[n])
 		}
 	}
 	delete(f.byKey, cl.key)
 	if cl.own >= 0 {
 		f.spare = append(f.spare, cl.own)
 	}
-	cl.rate = 0
+	f.rates[c] = 0
 	f.unused = append(f.unused, c)
 }
 
+// sit gives a class a seat at a link.
+func (f *Fluid) sit(l *link, s seat, at int32) {
+	l.seats[at] = s
+	f.hops[s.class()].at[s.hop()] = at
+}
+
 // settle counts what a class has moved until now.
-func (f *Fluid) settle(cl *class) {
-	if cl.weight > 0 && f.now > cl.since {
-		cl.moved += cl.rate * (f.now - cl.since)
+func (f *Fluid) settle(c int32) {
+	cl := &f.classes[c]
+	if f.weights[c] > 0 && f.now > cl.since {
+		cl.moved += f.rates[c] * (f.now - cl.since)
 	}
 	cl.since = f.now
 }
@@ -321,12 +333,12 @@ func (f *Fluid) settle(cl *class) {
 func (f *Fluid) Rate(id ID) float64 {
 	f.refill()
 	if c := f.flows[id].class; c >= 0 {
-		return f.classes[c].rate
+		return f.rates[c]
 	}
 	return math.Inf(1)
 }
 
-// Links is the number of links, Capacity and Load what one can carry and carries, bytes/s.
+// Capacity and Load are what a link can carry and carries, bytes/s.
 func (f *Fluid) Capacity(link int32) float64 { return f.links[link].capacity }
 func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link].load }
 

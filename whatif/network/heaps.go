@@ -2,49 +2,52 @@ package network
 
 import "math"
 
-// The heap of links by key.
+// share is a rate that each flow of a link gets at least.
+type share struct {
+	rate float64
+	link int32
+}
 
-func (f *Fluid) heapify() {
-	for n := len(f.fill.links)/2 - 1; n >= 0; n-- {
-		f.down(n)
+func (s share) before(o share) bool { return s.rate < o.rate || s.rate == o.rate && s.link < o.link }
+
+// linkHeap has the smallest share on top.
+type linkHeap []share
+
+func (h linkHeap) init() {
+	for n := len(h)/2 - 1; n >= 0; n-- {
+		h.down(n)
 	}
 }
 
-func (f *Fluid) before(a, b int32) bool {
-	x, y := f.links[a].key, f.links[b].key
-	return x < y || x == y && a < b
+func (h *linkHeap) pop() {
+	n := len(*h) - 1
+	(*h)[0] = (*h)[n]
+	*h = (*h)[:n]
+	h.down(0)
 }
 
-// firstLink is whether the link on top stands before those below it.
-func (f *Fluid) firstLink() bool {
-	h := f.fill.links
-	return (len(h) < 2 || !f.before(h[1], h[0])) && (len(h) < 3 || !f.before(h[2], h[0]))
-}
-
-func (f *Fluid) popLink() {
-	h := f.fill.links
-	n := len(h) - 1
-	h[0] = h[n]
-	f.fill.links = h[:n]
-	f.down(0)
-}
-
-func (f *Fluid) down(n int) {
-	h := f.fill.links
+// down moves a share down to its place, and is whether it had to move.
+func (h linkHeap) down(n int) bool {
+	if n >= len(h) {
+		return false
+	}
+	from, s := n, h[n]
 	for {
 		k := 2*n + 1
 		if k >= len(h) {
-			return
+			break
 		}
-		if k+1 < len(h) && f.before(h[k+1], h[k]) {
+		if k+1 < len(h) && h[k+1].before(h[k]) {
 			k++
 		}
-		if !f.before(h[k], h[n]) {
-			return
+		if !h[k].before(s) {
+			break
 		}
-		h[n], h[k] = h[k], h[n]
+		h[n] = h[k]
 		n = k
 	}
+	h[n] = s
+	return n != from
 }
 
 // The heap of a class's marks. A flow knows its place in it.
