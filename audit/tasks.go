@@ -1,6 +1,10 @@
 package audit
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // growth says how much more time was lost tonight than before, and to how many tasks.
 //
@@ -11,6 +15,10 @@ import "math"
 //
 //   - tasks as slow as the slow ones are: the growth Δ over Σe²/E, the excess that a second of excess is part of;
 //   - few tasks, slower than the others: Δ from k tasks of Δ/k each raises w by about (Δ/E)²/k.
+//
+// Tasks that are newly slow are also counted among the outliers. Where tonight has fewer new outliers than k, the tasks
+// that were slow before are slower, and chance would need outliers that went missing at the same time: k − c of them,
+// against what their number scatters from run to run.
 type growth struct {
 	more float64 // E tonight − E before, at the speed of the runs before
 	k    float64 // tasks' worth
@@ -55,7 +63,7 @@ func (c *comparison) byTasks() float64 {
 		return chance(g, ok, n)
 	case "stage_lost_time", "lost_time":
 		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
-		return chance(g, ok, n)
+		return chance(g, ok, n) * c.missing(g.k)
 	case "stage_late", "slowdown_ratio":
 		return c.longest(n)
 	case "stage_time":
@@ -71,6 +79,25 @@ func (c *comparison) byTasks() float64 {
 		return min(chance(g, ok, n), c.withoutLate())
 	}
 	return 0
+}
+
+// missing is the chance that so many of k newly slow tasks do not show in the number of outliers; 1 where it is not
+// known.
+func (c *comparison) missing(k float64) float64 {
+	if _, ok := c.tonight["outliers"]; !ok || len(c.past) < 3 || math.IsInf(k, 1) {
+		return 1
+	}
+	n, before, scatter := float64(len(c.past)), 0.0, 0.0
+	for _, v := range c.past {
+		before += v["outliers"] / n
+	}
+	for _, v := range c.past {
+		d := v["outliers"] - before
+		scatter += d * d / (n - 1)
+	}
+	sd := math.Sqrt(max(1, scatter) * (1 + 1/n))
+	short := k - (c.tonight["outliers"] - before)
+	return distuv.StudentsT{Mu: 0, Sigma: sd, Nu: n - 1}.Survival(max(0, short))
 }
 
 func chance(g growth, ok bool, n float64) float64 {
