@@ -28,15 +28,19 @@ func Of(defaults any) []Option {
 		return nil
 	}
 	var out []Option
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		o := Option{Name: f.Tag.Get("option"), Unit: f.Tag.Get("unit"), Doc: f.Tag.Get("doc"), Default: text(v.Field(i))}
+	for _, f := range fields(v.Type()) {
+		o := Option{Name: f.Tag.Get("option"), Unit: f.Tag.Get("unit"), Doc: f.Tag.Get("doc"), Default: text(v.FieldByIndex(f.Index))}
 		if w := f.Tag.Get("words"); w != "" {
 			o.Words = strings.Split(w, ",")
 		}
 		out = append(out, o)
 	}
 	return out
+}
+
+// fields are the fields of a struct that are options, those of embedded structs among them.
+func fields(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Tag.Get("option") == "" })
 }
 
 // text is a value as options are written.
@@ -62,13 +66,12 @@ func With(what string, options any, name, value string) (any, error) {
 
 func set(what string, v reflect.Value, name, value string) error {
 	var names []string
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
+	for _, f := range fields(v.Type()) {
 		if f.Tag.Get("option") != name {
 			names = append(names, f.Tag.Get("option"))
 			continue
 		}
-		if err := parse(v.Field(i), value, f.Tag.Get("words")); err != nil {
+		if err := parse(v.FieldByIndex(f.Index), value, f.Tag.Get("words")); err != nil {
 			return fmt.Errorf("%s: option %s: %w", what, name, err)
 		}
 		return nil
@@ -119,11 +122,11 @@ func JSON(options any) string {
 	}
 	var b strings.Builder
 	b.WriteByte('{')
-	for i := range v.NumField() {
+	for i, f := range fields(v.Type()) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		value := any(v.Field(i).Interface())
+		value := any(v.FieldByIndex(f.Index).Interface())
 		if x, ok := value.(float64); ok && math.IsNaN(x) {
 			value = "log"
 		}
@@ -131,7 +134,7 @@ func JSON(options any) string {
 		if err != nil { // numbers, words and truth values only
 			panic(err)
 		}
-		fmt.Fprintf(&b, "%q:%s", v.Type().Field(i).Tag.Get("option"), data)
+		fmt.Fprintf(&b, "%q:%s", f.Tag.Get("option"), data)
 	}
 	b.WriteByte('}')
 	return b.String()

@@ -6,7 +6,8 @@ import "slices"
 type schedRun struct {
 	view    Cluster
 	changes []Change
-	wake    int64
+	wake    int64   // asked for last
+	due     bool    // an instant that was asked for has come
 	active  []int32 // jobs
 	jobs    []jobSched
 	first   []int32 // by task: the attempt of the log that waits, -1 none
@@ -36,7 +37,7 @@ func (s *Sim) scheduled() bool { return s.o.Scheduler != nil }
 // resetSched prepares a replay under a scheduler; the slots have been reset before.
 func (s *Sim) resetSched() {
 	r, p := &s.sched, s.p
-	r.view.s, r.wake = s, 0
+	r.view.s, r.wake, r.due = s, 0, false
 	r.changes, r.active = r.changes[:0], r.active[:0]
 	r.jobs = resize(r.jobs, len(p.jobs))
 	for j := range r.jobs {
@@ -53,7 +54,7 @@ func (s *Sim) resetSched() {
 	for n := range r.phases {
 		r.phases[n] = phaseSched{again: r.phases[n].again[:0]}
 	}
-	if p.near != nil {
+	if p.index(); p.near != nil {
 		r.cursors = append(r.cursors[:0], p.near.from...)
 	}
 	for c := range Classes {
@@ -78,7 +79,8 @@ func (s *Sim) assign() {
 	for s.dequeue(true) {
 	}
 	r := &s.sched
-	if len(r.changes) > 0 || r.wake == s.now {
+	if len(r.changes) > 0 || r.due {
+		r.due = false
 		again := s.o.Scheduler.Assign(&r.view)
 		r.changes = r.changes[:0]
 		if at := max(int64(again), s.now+1); again > 0 && at != r.wake {

@@ -149,6 +149,7 @@ func buildPool(r *Rows, g *group, notes *Notes) *Pool {
 	d.order()
 	d.calibrate()
 	d.model()
+	d.shared(g)
 	return d.Pool
 }
 
@@ -206,7 +207,7 @@ func (d *draft) units(g *group) {
 	jobIndex := make(map[schema.Key]int32, len(g.jobs))
 	for i, j := range g.jobs {
 		jobIndex[j.JobID] = int32(i)
-		d.jobs = append(d.jobs, job{key: j.JobID, app: j.ApplicationID, after: -1, observed: -1, limit: math.MaxInt32})
+		d.jobs = append(d.jobs, job{key: j.JobID, app: j.ApplicationID, name: j.Name.Or(""), after: -1, observed: -1, limit: math.MaxInt32})
 		d.jobRow = append(d.jobRow, j)
 	}
 

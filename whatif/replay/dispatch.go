@@ -266,12 +266,19 @@ func (s *Sim) launch(who, slot int32, lag int64) {
 	m := s.p.tasks[at.task].machine
 	if int(slot) < len(s.p.slots) {
 		now := s.p.slots[slot].machine
-		if s.o.Took == nil && slot != at.slot && int(at.slot) < len(s.p.slots) {
+		switch {
+		case s.o.Took != nil:
+		case at.slot < 0: // planned on a normal machine
+			dur = scale(dur, s.p.machines[now].at(s.now))
+		case slot != at.slot && int(at.slot) < len(s.p.slots):
 			if was := s.p.slots[at.slot].machine; was != now {
 				dur = scale(dur, s.p.machines[now].at(s.now)/s.p.machines[was].at(at.key))
 			}
 		}
 		m = now
+		if s.scheduled() && !s.staged() {
+			dur = s.reads(at.task, m, dur)
+		}
 	}
 	t.last = who
 	if int(slot) < len(s.p.slots) {
@@ -299,6 +306,8 @@ func (s *Sim) start(i, slot int32, r Running) {
 		}
 	}
 	switch {
+	case s.staged():
+		s.begin(i, slot, &r)
 	case !r.waits:
 		s.tree.set(slot, max(int64(r.Start)+r.done, s.now))
 	case s.phases[i].gates > 0:
@@ -313,6 +322,9 @@ func (s *Sim) start(i, slot int32, r Running) {
 	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
 	ph.running = append(ph.running, r)
 	s.tasks[s.p.phases[i].firstTask+r.Task].live++
+	if r.waits && s.staged() {
+		s.fetchMore(slot)
+	}
 }
 
 // takeFree takes a slot out of those that are free.

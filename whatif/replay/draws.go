@@ -11,6 +11,7 @@ const (
 	drawRatio purpose = 1 + iota
 	drawProgress
 	drawPlace
+	drawReplica
 )
 
 // mix is the finaliser of splitmix64: a bijection whose every output bit depends on every input bit.

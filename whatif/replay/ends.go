@@ -3,6 +3,9 @@ package replay
 // end is the end of the attempt that runs on a slot.
 func (s *Sim) end(slot int32) {
 	s.out.Events++
+	if s.staged() && s.goesOn(slot) {
+		return
+	}
 	ph, r := s.take(slot)
 	s.watch(ph, &r, false)
 	if s.scheduled() {
@@ -22,6 +25,9 @@ func (s *Sim) end(slot int32) {
 	}
 	t := &s.tasks[task]
 	t.done = true
+	if s.staged() {
+		s.leaves(ph, task, r.Machine)
+	}
 	if s.scheduled() {
 		s.stopWaiting(ph, task)
 	}
@@ -61,6 +67,9 @@ func (s *Sim) take(slot int32) (int32, Running) {
 		s.speculating--
 	}
 	if int(slot) < len(s.p.slots) {
+		if s.staged() {
+			s.leave(slot, r.Machine)
+		}
 		s.busy--
 		if job := &s.jobs[s.p.phases[ph].job]; r.observed >= 0 {
 			job.busy--
@@ -177,6 +186,10 @@ func (s *Sim) keep(ph *phaseRun) {
 // openGate lets the attempts of a phase that began before its parents ended go on.
 func (s *Sim) openGate(i int32) {
 	s.phases[i].opened = s.now
+	if s.staged() {
+		s.fetchAll(i)
+		return
+	}
 	for _, r := range s.phases[i].running {
 		if r.waits {
 			s.tree.set(r.slot, max(s.now, int64(r.Start))+r.done)

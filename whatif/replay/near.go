@@ -3,6 +3,9 @@ package replay
 import (
 	"cmp"
 	"slices"
+	"sync"
+
+	"straggler/schema"
 )
 
 // inputs say which machines have the input of each task, and find the tasks of a phase that have theirs on a machine or
@@ -11,10 +14,11 @@ type inputs struct {
 	start    []int32 // by task: first of its replicas in machines
 	machines []int32
 
-	phase []int32 // by phase: first of its entries
-	key   []int32 // by entry, ascending in a phase: a machine; noInput; or −2 − a rack
-	from  []int32 // by entry: first of its tasks
-	tasks []int32 // within their phase
+	once  sync.Once // the index is made when a scheduler first needs it
+	phase []int32   // by phase: first of its entries
+	key   []int32   // by entry, ascending in a phase: a machine; noInput; or −2 − a rack
+	from  []int32   // by entry: first of its tasks
+	tasks []int32   // within their phase
 }
 
 const noInput = -1
@@ -64,6 +68,12 @@ func (in *inputs) entry(phase, key int32) int32 {
 
 // index makes the index of inputs whose start and machines are known.
 func (p *Pool) index() {
+	if p.near != nil {
+		p.near.once.Do(p.makeIndex)
+	}
+}
+
+func (p *Pool) makeIndex() {
 	in := p.near
 	in.phase = append(in.phase[:0], 0)
 	type line struct{ key, task int32 }
@@ -100,6 +110,65 @@ func (p *Pool) index() {
 	in.from = append(in.from, int32(len(in.tasks)))
 }
 
+// shared fills in what a scheduler needs beyond the log's own: the queue of each job, which is the application's, or its
+// user, and where the input of tasks lies: on the machine of an attempt that the log calls local. Where a task ran
+// elsewhere the log does not say which machines had its input.
+func (d *draft) shared(g *group) {
+	d.racksOf(g.machines)
+	number := map[string]int32{}
+	ofApp := map[schema.Key]int32{}
+	for _, a := range g.apps {
+		name := a.Queue.Or(a.User.Or(""))
+		n, ok := number[name]
+		if !ok {
+			n = int32(len(d.queues))
+			number[name] = n
+			d.queues = append(d.queues, Queue{Name: name})
+		}
+		ofApp[a.ApplicationID] = n
+	}
+	for j := range d.jobs {
+		d.jobs[j].queue = ofApp[d.jobs[j].app]
+	}
+	in := &inputs{start: make([]int32, 1, len(d.tasks)+1)}
+	at := make([]int32, len(d.tasks))
+	for a := len(d.attempts) - 1; a >= 0; a-- {
+		if d.attemptRow[a].Local == Near {
+			at[d.attempts[a].task] = 1 + d.machineOf(a)
+		}
+	}
+	for _, m := range at {
+		if m > 0 {
+			in.machines = append(in.machines, m-1)
+		}
+		in.start = append(in.start, int32(len(in.machines)))
+	}
+	if len(in.machines) > 0 {
+		d.near = in
+	}
+}
+
+// racksOf numbers the racks that the log names; machines without one share a rack.
+func (d *draft) racksOf(rows []*schema.Machine) {
+	rackOf := map[string]string{}
+	for _, m := range rows {
+		if m.Rack.OK {
+			rackOf[m.Machine] = m.Rack.V
+		}
+	}
+	number := map[string]int32{}
+	for m := range d.machines {
+		name := rackOf[d.machines[m].name]
+		n, ok := number[name]
+		if !ok {
+			n = int32(len(number))
+			number[name] = n
+		}
+		d.machines[m].rack = n
+	}
+	d.racks = len(number)
+}
+
 // nearest is the waiting task of a phase that is nearest to a machine, if it is no farther than a level.
 func (s *Sim) nearest(i, machine int32, most Level) (int32, Level, bool) {
 	if s.sched.phases[i].waiting <= 0 {
@@ -127,6 +196,23 @@ func (s *Sim) nearest(i, machine int32, most Level) (int32, Level, bool) {
 	}
 	t := s.nextWaiting(i)
 	return t, OffRack, t >= 0
+}
+
+// reads counts where a task of a log runs, and gives how long it takes there: longer by the factor of its phase where its
+// input is on another machine.
+func (s *Sim) reads(task, machine int32, dur int64) int64 {
+	if len(s.p.replicasOf(task)) == 0 {
+		return dur
+	}
+	p := &s.p.phases[s.p.tasks[task].phase]
+	level := s.p.nearness(task, machine)
+	out := &s.out.Jobs[p.job]
+	out.Levels[level]++
+	out.Read[level] += max(s.p.tasks[task].bytes, 0)
+	if level > NodeLocal && p.far > 1 && s.o.Took == nil {
+		return scale(dur, p.far)
+	}
+	return dur
 }
 
 // waitsUnder is the first task of an entry that waits, -1 where there is none.

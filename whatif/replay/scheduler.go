@@ -92,6 +92,12 @@ func (c *Cluster) Phases(job int32) []int32 { return c.s.sched.jobs[job].phases 
 func (c *Cluster) Job(phase int32) int32   { return c.s.p.phases[phase].job }
 func (c *Cluster) Class(phase int32) Class { return c.s.p.phases[phase].class }
 
+// JobName is what the log calls a job; jobs that come again and again have the same. Empty where it does not say.
+func (c *Cluster) JobName(job int32) string { return c.s.p.jobs[job].name }
+
+// Done are the attempts of a phase that succeeded, in the order in which they did. The slice must not be changed.
+func (c *Cluster) Done(phase int32) []Done { return c.s.phases[phase].done }
+
 // Kind is what the log calls a phase, PhaseTasks the number of its tasks.
 func (c *Cluster) Kind(phase int32) string    { return c.s.p.phases[phase].kind }
 func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.phases[phase].tasks) }

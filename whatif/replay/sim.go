@@ -43,6 +43,11 @@ type JobOutcome struct {
 	Kills  int32 // attempts that the policy or its winning copies killed
 	Waste  int64 // slot time of attempts that were killed
 	Slots  int64 // slot time of all attempts
+	// Of a planned pool: attempts with input on some machine and the bytes they read, by where they ran, and the bytes
+	// of earlier phases' outputs that others fetched, by whether they lay in their own rack.
+	Levels  [Levels]int32
+	Read    [Levels]int64
+	Fetched [Levels]float64
 }
 
 // Sim replays pools. It keeps its memory from one replay to the next; a Sim must not be used by two goroutines at once.
@@ -73,6 +78,7 @@ type Sim struct {
 	view        View
 	actions     Actions
 	sched       schedRun // under a scheduler of its own
+	stages      stagesRun
 	out         Outcome
 }
 
@@ -167,10 +173,16 @@ func (s *Sim) step() bool {
 	if len(s.timers) > 0 && s.timers[0].at < at {
 		at = s.timers[0].at
 	}
+	if s.staged() {
+		at = min(at, s.nextFlow())
+	}
 	if at == forever {
 		return false
 	}
 	s.now = at
+	if s.staged() && s.stages.net != nil {
+		s.moveFlows()
+	}
 	for {
 		for s.tree.next() == s.now {
 			s.end(s.tree.first())
@@ -216,7 +228,8 @@ func (s *Sim) fire(t timer) {
 		s.waitOver(n)
 	case machineBack:
 		s.machineBack(n)
-	case scheduler: // it is called in any case
+	case scheduler:
+		s.sched.due = true
 	case look:
 		if ph := &s.phases[n]; ph.lookAt == s.now && !ph.looking && !s.phaseOver(n) {
 			ph.looking = true
@@ -224,6 +237,9 @@ func (s *Sim) fire(t timer) {
 		}
 	}
 }
+
+// staged is whether attempts have stages.
+func (s *Sim) staged() bool { return s.p.staged != nil }
 
 func (s *Sim) phaseOver(n int32) bool { return s.phases[n].over == s.p.phases[n].tasks }
 
@@ -341,6 +357,9 @@ func (s *Sim) reset(p *Pool, o Options) {
 	s.out = Outcome{Jobs: s.out.Jobs}
 	if s.scheduled() {
 		s.resetSched()
+		if p.staged != nil {
+			s.resetStages()
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ type Pool struct {
 	racks         int
 	queues        []Queue
 	near          *inputs // nil: the tasks run as well anywhere
+	staged        *staged // of a planned pool
 	solos         int     // attempts with a queue of their own
 	direct        int     // attempts without a slot of their own, numbered behind the slots
 	limit         int     // most slots in use at once
@@ -74,6 +75,7 @@ func (m *machine) at(t int64) float32 {
 // job is a unit of work: it is released, its phases run, and it ends.
 type job struct {
 	key, app  schema.Key
+	name      string
 	after     int32 // the job whose end releases it, -1: released at an instant
 	gap       int64 // after that, or the instant
 	tail      int64 // from the end of its last phase to its own
@@ -105,6 +107,8 @@ type phase struct {
 	kind            string
 	class           Class
 	gang, recompute bool
+	parents         []int32   // of a planned pool: phases whose outputs it reads
+	shuffles        bool      // it has any
 	watchers        []watcher // phases that wait for this one, by count
 	gates           []int32   // phases whose early attempts wait for all of this one
 	soloAtRelease   []int32   // attempts that are launched at its release and need no slot

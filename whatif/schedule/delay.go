@@ -10,9 +10,14 @@ import (
 // job is asked. Having waited T1 it may start tasks on another machine of the data's rack, and T2 later anywhere. Starting
 // a task nearer than that takes it back to the level of the task. The wait begins when the job is first passed over and
 // ends with its next start. With both times 0 nobody waits: the head of the line is served.
+//
+// With a bias, jobs that read less than so many MB/s do not wait (IO-rate biasing, FAIR §4.3.2): read far away they cost
+// the network little, and leave the slots near the data to jobs that need them. The rate is that of the tasks of the
+// job, or of the last one of its name, that have ended; until one has, the job waits.
 type Delay struct {
-	T1 float64 `option:"t1" unit:"s" doc:"how long a job waits for a machine that has its data"`
-	T2 float64 `option:"t2" unit:"s" doc:"how much longer it waits for a rack that has it"`
+	T1   float64 `option:"t1" unit:"s" doc:"how long a job waits for a machine that has its data"`
+	T2   float64 `option:"t2" unit:"s" doc:"how much longer it waits for a rack that has it"`
+	Bias float64 `option:"bias" unit:"MB/s" doc:"jobs that read more slowly than this do not wait; 0: all wait"`
 }
 
 // delayDefaults are the waits of FAIR §4.2 and §6.2.1.
@@ -26,20 +31,35 @@ func ExpectedGain(w, t, d float64) float64 { return -math.Expm1(-w/t) * (d - t) 
 // instant of its own: 1 − (1 − share)^n (FAIR §4.2).
 func LocalWithin(share float64, n int) float64 { return 1 - math.Pow(1-share, float64(n)) }
 
-// waiting is how a job waits.
-type waiting struct {
-	level   replay.Level
-	since   replay.Time // when it was passed over first
-	skipped bool
+// delay is how the jobs of a replay wait.
+type delay struct {
+	Delay
+	jobs []waiting
+	rate map[string]float64 // MB/s by name of the job
 }
 
-// most is the farthest level at which a job may start a task now.
-func (d *Delay) most(w *waiting, now replay.Time) replay.Level {
-	waited := replay.Time(0)
-	if w.skipped {
-		waited = now - w.since
-	}
+// waiting is how a job waits.
+type waiting struct {
+	level  replay.Level
+	passed bool // it was passed over since its last start
+	since  replay.Time
+}
+
+func (d *delay) begin(c *replay.Cluster) {
+	d.jobs, d.rate = make([]waiting, c.NumJobs()), map[string]float64{}
+}
+
+// most is the farthest level at which a job may start a task of a phase now.
+func (d *delay) most(c *replay.Cluster, job, phase int32) replay.Level {
 	t1, t2 := replay.Seconds(d.T1), replay.Seconds(d.T2)
+	if t1+t2 == 0 || !c.Prefers(phase) || d.Bias > 0 && d.slow(c, job, phase) {
+		return replay.OffRack
+	}
+	w := &d.jobs[job]
+	waited := replay.Time(0)
+	if w.passed {
+		waited = c.Now() - w.since
+	}
 	switch {
 	case w.level == replay.OffRack, w.level == replay.RackLocal && waited >= t2, waited >= t1+t2:
 		return replay.OffRack
@@ -49,17 +69,43 @@ func (d *Delay) most(w *waiting, now replay.Time) replay.Level {
 	return replay.NodeLocal
 }
 
-// next is when the job may go farther than now; 0: at no time.
-func (d *Delay) next(w *waiting, now replay.Time) replay.Time {
+// skipped notes that a job was passed over, and says when it may go farther.
+func (d *delay) skipped(c *replay.Cluster, job, phase int32) replay.Time {
+	w := &d.jobs[job]
+	if !w.passed {
+		w.passed, w.since = true, c.Now()
+	}
 	t1, t2 := replay.Seconds(d.T1), replay.Seconds(d.T2)
-	switch d.most(w, now) {
-	case replay.NodeLocal:
-		return w.since + t1
-	case replay.RackLocal:
-		if w.level == replay.RackLocal {
-			return w.since + t2
-		}
+	switch {
+	case w.level == replay.RackLocal:
+		return w.since + t2
+	case d.most(c, job, phase) == replay.RackLocal:
 		return w.since + t1 + t2
 	}
-	return 0
+	return w.since + t1
+}
+
+// started ends the wait of a job that has started a task.
+func (d *delay) started(c *replay.Cluster, job, phase int32, at replay.Level) {
+	if c.Prefers(phase) {
+		d.jobs[job] = waiting{level: at}
+	}
+}
+
+// slow is whether the job reads less than the bias.
+func (d *delay) slow(c *replay.Cluster, job, phase int32) bool {
+	name := c.JobName(job)
+	if done := c.Done(phase); len(done) > 0 {
+		bytes, took := 0.0, 0.0
+		for _, x := range done[max(len(done)-8, 0):] { // the last few tell enough
+			if b := c.Bytes(phase, x.Task); b > 0 {
+				bytes, took = bytes+float64(b), took+x.Took.Seconds()
+			}
+		}
+		if took > 0 {
+			d.rate[name] = bytes / took / 1e6
+		}
+	}
+	rate, known := d.rate[name]
+	return known && rate < d.Bias
 }

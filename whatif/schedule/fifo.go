@@ -9,8 +9,22 @@ type fifo struct{}
 
 func (*fifo) see(*replay.Cluster, []replay.Change) {}
 
-func (*fifo) jobs(c *replay.Cluster, _ replay.Class, to []int32) []int32 {
-	return append(to, c.Jobs()...)
+func (*fifo) first(c *replay.Cluster, class replay.Class) int32 {
+	for _, j := range c.Jobs() {
+		if c.JobWaiting(j, class) > 0 {
+			return j
+		}
+	}
+	return -1
+}
+
+func (*fifo) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
+	for _, j := range c.Jobs() {
+		if c.JobWaiting(j, class) > 0 {
+			to = append(to, j)
+		}
+	}
+	return to
 }
 
 func (*fifo) kill(*replay.Cluster) replay.Time { return 0 }

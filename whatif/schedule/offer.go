@@ -10,7 +10,9 @@ import (
 type order interface {
 	// see is told what happened since the last time.
 	see(c *replay.Cluster, changes []replay.Change)
-	// jobs appends the jobs that may be given a slot of a class now, in the order in which they are to be asked.
+	// first is the job that is to be asked first of those that wait for a slot of a class, -1 where none does.
+	first(c *replay.Cluster, class replay.Class) int32
+	// jobs appends all of them, in the order in which they are to be asked.
 	jobs(c *replay.Cluster, class replay.Class, to []int32) []int32
 	// kill makes room for jobs that have waited too long, and says when to be called again; 0: at no time.
 	kill(c *replay.Cluster) replay.Time
@@ -18,20 +20,20 @@ type order interface {
 
 // offers gives idle slots to jobs as Hadoop's masters do: a machine that has a free slot asks for a task; the jobs are
 // asked in order, each for its waiting task nearest to the machine, and one that may not start it as far from its data as
-// that would be is passed over.
+// that would be is passed over. A machine with several free slots asks for one task at a time, in turn with the others.
 type offers struct {
 	order
-	Delay
-	waits    []waiting // by job
-	machines []int32   // in the order in which they ask when several have free slots: shuffled once
-	list     []int32
+	delay    delay
+	machines []int32 // in the order in which they ask when several have free slots: shuffled once
 	some     []int32 // machines that came to have a free slot
 	all      bool    // every machine may get something
 	past     int     // changes that were seen
+	list     []int32
+	listed   bool // list is of the moment
 	wake     replay.Time
 }
 
-func newOffers(o order, d Delay) *offers { return &offers{order: o, Delay: d} }
+func newOffers(o order, d Delay) *offers { return &offers{order: o, delay: delay{Delay: d}} }
 
 // Assign offers the slots that may find a taker: all idle ones when tasks came to wait or a wait is over, else those that
 // came free.
@@ -39,8 +41,10 @@ func (o *offers) Assign(c *replay.Cluster) replay.Time {
 	if o.machines == nil {
 		o.begin(c)
 	}
-	o.wake, o.past = 0, 0
-	o.all, o.some = len(c.Changes()) == 0, o.some[:0]
+	o.past, o.some = 0, o.some[:0]
+	if o.all = o.wake > 0 && c.Now() >= o.wake; o.all {
+		o.wake = 0
+	}
 	o.notice(c)
 	killed := o.kill(c)
 	o.notice(c)
@@ -59,7 +63,7 @@ func earlier(a, b replay.Time) replay.Time {
 }
 
 func (o *offers) begin(c *replay.Cluster) {
-	o.waits = make([]waiting, c.NumJobs())
+	o.delay.begin(c)
 	for _, m := range rand.New(rand.NewPCG(uint64(c.Seed()), 4)).Perm(c.NumMachines()) {
 		o.machines = append(o.machines, int32(m))
 	}
@@ -69,6 +73,9 @@ func (o *offers) begin(c *replay.Cluster) {
 func (o *offers) notice(c *replay.Cluster) {
 	changes := c.Changes()[o.past:]
 	o.past += len(changes)
+	if len(changes) == 0 {
+		return
+	}
 	o.see(c, changes)
 	for n := range changes {
 		switch x := &changes[n]; x.What {
@@ -80,56 +87,64 @@ func (o *offers) notice(c *replay.Cluster) {
 	}
 }
 
-// offer offers the idle slots of a class.
+// offer offers the idle slots of a class, a task a machine at a time, until nobody takes one.
 func (o *offers) offer(c *replay.Cluster, class replay.Class) {
-	for c.Idle(class) > 0 {
-		o.list = o.jobs(c, class, o.list[:0])
-		if len(o.list) == 0 {
-			return
-		}
-		if !o.serve(c, class) {
-			return
-		}
-	}
-}
-
-// serve finds a machine whose free slot a job takes; false when there is none.
-func (o *offers) serve(c *replay.Cluster, class replay.Class) bool {
 	machines := o.some
 	if o.all {
 		machines = o.machines
 	}
-	for _, m := range machines {
-		if c.Free(m, class) > 0 && o.ask(c, class, m) {
+	o.listed = false
+	for taken := true; taken && c.Idle(class) > 0; {
+		first := o.first(c, class)
+		if first < 0 {
+			return
+		}
+		taken = false
+		for _, m := range machines {
+			if c.Free(m, class) == 0 {
+				continue
+			}
+			if !o.ask(c, class, m, first) {
+				continue
+			}
+			taken, o.listed = true, false
+			o.notice(c)
+			if first = o.first(c, class); first < 0 || c.Idle(class) <= 0 {
+				return
+			}
+		}
+	}
+}
+
+// ask asks the jobs in order for a task for a machine.
+func (o *offers) ask(c *replay.Cluster, class replay.Class, m, first int32) bool {
+	if o.takes(c, first, class, m) {
+		return true
+	}
+	if !o.listed {
+		o.list, o.listed = o.jobs(c, class, o.list[:0]), true
+	}
+	for _, j := range o.list {
+		if j != first && o.takes(c, j, class, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// ask asks the jobs in order for a task for a machine.
-func (o *offers) ask(c *replay.Cluster, class replay.Class, m int32) bool {
-	now := c.Now()
-	for _, j := range o.list {
-		w := &o.waits[j]
-		for _, ph := range c.Phases(j) {
-			if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.Admits(ph, m) {
-				continue
-			}
-			most := o.most(w, now)
-			task, at, ok := c.Nearest(ph, m, most)
-			if ok && c.Start(ph, task, m) {
-				if c.Prefers(ph) {
-					*w = waiting{level: at}
-				}
-				return true
-			}
-			if most < replay.OffRack {
-				if !w.skipped {
-					w.skipped, w.since = true, now
-				}
-				o.wake = earlier(o.wake, o.next(w, now))
-			}
+// takes starts a task of a job on a machine, if it has one that may run there.
+func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32) bool {
+	for _, ph := range c.Phases(job) {
+		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.Admits(ph, m) {
+			continue
+		}
+		most := o.delay.most(c, job, ph)
+		if task, at, ok := c.Nearest(ph, m, most); ok && c.Start(ph, task, m) {
+			o.delay.started(c, job, ph, at)
+			return true
+		}
+		if most < replay.OffRack {
+			o.wake = earlier(o.wake, o.delay.skipped(c, job, ph))
 		}
 	}
 	return false

@@ -27,9 +27,41 @@ type Scheduler struct {
 var specs = []*Spec{
 	{Name: "observed", Doc: "tasks start in the order of the log, in the way its own scheduler had", Source: "the log"},
 	row("fifo", "jobs in order of submission, each task as near its data as the slot allows", "FAIR §2.1", FIFO{},
-		func(o FIFO) replay.Scheduler { return newOffers(&fifo{}, Delay{}) }),
+		func(FIFO) replay.Scheduler { return newOffers(&fifo{}, Delay{}) }),
 	row("fifo-delay", "FIFO in which jobs wait for slots near their data", "FAIR §4.2", delayDefaults,
 		func(o Delay) replay.Scheduler { return newOffers(&fifo{}, o) }),
+	row("fifo-split", "FIFO with reduces split into copying and computing", "FAIR §5.2", copyComputeDefaults,
+		func(CopyCompute) replay.Scheduler { return newOffers(&fifo{}, Delay{}) }),
+	row("fair", "pools with minimum shares, max-min fair among them and inside them", "FAIR §3", Fair{},
+		func(o Fair) replay.Scheduler { return newOffers(&fair{Fair: o}, Delay{}) }),
+	row("delay", "fair sharing in which jobs wait for slots near their data", "FAIR §4.2", fairDelay{delayDefaults, Fair{}},
+		func(o fairDelay) replay.Scheduler { return newOffers(&fair{Fair: o.Fair}, o.Delay) }),
+	row("copycompute", "fair sharing with reduces split into copying and computing", "FAIR §5.2", fairSplit{copyComputeDefaults, Fair{}},
+		func(o fairSplit) replay.Scheduler { return newOffers(&fair{Fair: o.Fair}, Delay{}) }),
+	row("fair-all", "fair sharing with delay scheduling and copy-compute splitting", "FAIR §6.1",
+		fairAll{copyComputeDefaults, delayDefaults, Fair{}},
+		func(o fairAll) replay.Scheduler { return newOffers(&fair{Fair: o.Fair}, o.Delay) }),
+}
+
+type (
+	fairDelay struct {
+		Delay
+		Fair
+	}
+	fairSplit struct {
+		CopyCompute
+		Fair
+	}
+	fairAll struct {
+		CopyCompute
+		Delay
+		Fair
+	}
+)
+
+// splitter is implemented by options under which machines take more reduces than they have slots for.
+type splitter interface {
+	pool(*replay.Pool) *replay.Pool
 }
 
 func row[O any](name, doc, source string, defaults O, make func(O) replay.Scheduler) *Spec {
@@ -69,6 +101,14 @@ func (s Scheduler) With(name, value string) (Scheduler, error) {
 
 // Parameters are the options as a JSON object.
 func (s Scheduler) Parameters() string { return option.JSON(s.options) }
+
+// Pool is what the scheduler makes of the machines of a pool: the pool to replay under it.
+func (s Scheduler) Pool(p *replay.Pool) *replay.Pool {
+	if o, ok := s.options.(splitter); ok {
+		return o.pool(p)
+	}
+	return p
+}
 
 // New is a scheduler for one replay; nil for the one that the log had.
 func (s Scheduler) New() replay.Scheduler {

@@ -1,0 +1,278 @@
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"straggler/whatif/network"
+)
+
+// staged is what a planned pool knows of the parts of a task's time, which a log does not tell apart.
+type staged struct {
+	network  *network.Topology
+	slowdown [Levels]float32
+	inRack   float64
+	fetch    []int64 // by task: µs
+	output   []int64 // by task: bytes
+}
+
+// stageKind is what an attempt of a planned pool does.
+type stageKind uint8
+
+const (
+	working stageKind = iota // it reads and computes at the same time: it ends when both are over
+	copying                  // it fetches outputs of the phases before, as far as they are there
+	inLine                   // it has them and waits until it may compute
+	computing
+)
+
+// stage is what the attempt on a slot does.
+type stage struct {
+	kind  stageKind
+	flows []network.ID
+	until int64     // working: end of its computing
+	got   []float64 // copying: outputs it has, by rack
+}
+
+// stagesRun is the state of the stages of a replay.
+type stagesRun struct {
+	net       *network.Net
+	slots     []stage
+	computing []int32     // by machine
+	line      [][]int32   // by machine: slots that wait to compute
+	outputs   [][]float64 // by phase and rack: bytes that its tasks left
+	told      []int32     // by phase: tasks over when those who read from it were told last
+}
+
+// tellEvery is the share of a phase's tasks after which those who read its outputs fetch again.
+const tellEvery = 0.05
+
+func (s *Sim) resetStages() {
+	r, p := &s.stages, s.p
+	r.slots = resize(r.slots, len(p.slots))
+	for n := range r.slots {
+		r.slots[n].flows, r.slots[n].kind = r.slots[n].flows[:0], working
+	}
+	r.computing, r.line = resize(r.computing, len(p.machines)), resize(r.line, len(p.machines))
+	clear(r.computing)
+	for m := range r.line {
+		r.line[m] = r.line[m][:0]
+	}
+	r.net = nil
+	if p.staged.network == nil {
+		return
+	}
+	r.net, _ = network.New(p.staged.network) // it was checked with the plan
+	r.outputs, r.told = resize(r.outputs, len(p.phases)), resize(r.told, len(p.phases))
+	clear(r.told)
+	for i := range r.outputs {
+		r.outputs[i] = resize(r.outputs[i], p.racks)
+		clear(r.outputs[i])
+	}
+}
+
+// begin starts the first stage of the attempt that has just got a slot.
+func (s *Sim) begin(i, slot int32, r *Running) {
+	st, p := &s.stages.slots[slot], &s.p.phases[i]
+	task := p.firstTask + r.Task
+	st.flows, st.kind = st.flows[:0], working
+	if p.shuffles {
+		st.kind, r.waits = copying, true
+		if s.stages.net != nil {
+			st.got = resize(st.got, s.p.racks)
+			clear(st.got)
+		}
+		s.tree.set(slot, forever)
+		return // fetchMore follows, when the attempt is among the running
+	}
+	level := NodeLocal
+	if replicas := s.p.replicasOf(task); len(replicas) > 0 {
+		level = s.p.nearness(task, r.Machine)
+		out := &s.out.Jobs[p.job]
+		out.Levels[level]++
+		bytes := max(s.p.tasks[task].bytes, 0)
+		out.Read[level] += bytes
+		if s.stages.net != nil && bytes > 0 {
+			from := s.readFrom(task, r, level)
+			id := s.stages.net.Start(network.Flow{Path: s.stages.net.Between(from, r.Machine), Bytes: float64(bytes), Tag: slot})
+			st.flows, st.until = append(st.flows, id), int64(r.Start)+r.done
+			s.tree.set(slot, forever)
+			return
+		}
+	}
+	if s.stages.net == nil {
+		r.done = scale(r.done, s.p.staged.slowdown[level])
+	}
+	s.tree.set(slot, int64(r.Start)+r.done)
+}
+
+// readFrom is the replica that an attempt reads: its machine's, else one of its rack, else any, chosen by its own draw.
+func (s *Sim) readFrom(task int32, r *Running, level Level) int32 {
+	replicas := s.p.replicasOf(task)
+	if level == NodeLocal {
+		return r.Machine
+	}
+	rack := s.p.machines[r.Machine].rack
+	bits := draw(s.o.Seed, s.p.phases[s.p.tasks[task].phase].key, r.Task, r.Number, drawReplica)
+	first := below(bits, len(replicas))
+	for n := range replicas {
+		m := replicas[(first+n)%len(replicas)]
+		if level == OffRack || s.p.machines[m].rack == rack {
+			return m
+		}
+	}
+	return replicas[first]
+}
+
+// fetchMore goes on with the copying of the attempt on a slot, when it has nothing left to fetch of what it knows.
+func (s *Sim) fetchMore(slot int32) {
+	sr := &s.slots[slot]
+	i := sr.phase
+	p, st := &s.p.phases[i], &s.stages.slots[slot]
+	r := &s.phases[i].running[sr.at]
+	if s.stages.net == nil {
+		if s.phases[i].gates > 0 {
+			return // what it waits for decides
+		}
+		fetch := s.p.staged.fetch[p.firstTask+r.Task]
+		last := int64(tellEvery * float64(fetch)) // what the last outputs take
+		at := int64(r.Start) + fetch
+		if p.gated > 0 {
+			at = max(at, s.phases[i].opened+last)
+		}
+		s.tree.set(slot, max(at, s.now))
+		return
+	}
+	rack := s.p.machines[r.Machine].rack
+	for from := range st.got {
+		there := 0.0
+		for _, q := range p.parents {
+			there += s.stages.outputs[q][from]
+		}
+		bytes := (there - st.got[from]) / float64(p.tasks)
+		if bytes <= 0 {
+			continue
+		}
+		st.got[from] = there
+		x := network.Flow{Path: s.stages.net.ToMachine(int32(from), r.Machine), Bytes: bytes, Tag: slot}
+		level := OffRack
+		if int32(from) == rack {
+			x.Most, level = s.p.staged.inRack, RackLocal
+		}
+		s.out.Jobs[p.job].Fetched[level] += bytes
+		st.flows = append(st.flows, s.stages.net.Start(x))
+	}
+	if len(st.flows) == 0 && s.phases[i].gates == 0 {
+		s.mayCompute(slot)
+	}
+}
+
+// mayCompute lets an attempt that has all its input compute, or stand in the line of its machine (FAIR §5.2).
+func (s *Sim) mayCompute(slot int32) {
+	sr, st := &s.slots[slot], &s.stages.slots[slot]
+	r := &s.phases[sr.phase].running[sr.at]
+	r.waits = false
+	m := r.Machine
+	if most := s.p.machines[m].computing; most > 0 && s.stages.computing[m] >= most {
+		st.kind = inLine
+		s.stages.line[m] = append(s.stages.line[m], slot)
+		s.tree.set(slot, forever)
+		return
+	}
+	s.compute(slot)
+}
+
+func (s *Sim) compute(slot int32) {
+	sr, st := &s.slots[slot], &s.stages.slots[slot]
+	r := &s.phases[sr.phase].running[sr.at]
+	st.kind = computing
+	s.stages.computing[r.Machine]++
+	s.tree.set(slot, s.now+r.done)
+}
+
+// goesOn is whether an attempt whose time has come only goes to its next stage.
+func (s *Sim) goesOn(slot int32) bool {
+	if int(slot) >= len(s.p.slots) || s.stages.slots[slot].kind != copying {
+		return false
+	}
+	s.tree.set(slot, forever)
+	s.mayCompute(slot)
+	return true
+}
+
+// leave frees what the attempt on a slot held beside the slot.
+func (s *Sim) leave(slot int32, m int32) {
+	st := &s.stages.slots[slot]
+	for _, id := range st.flows {
+		s.stages.net.Cancel(id)
+	}
+	st.flows = st.flows[:0]
+	switch line := &s.stages.line[m]; st.kind {
+	case inLine:
+		n := slices.Index(*line, slot)
+		*line = slices.Delete(*line, n, n+1)
+	case computing:
+		s.stages.computing[m]--
+		if len(*line) > 0 {
+			next := (*line)[0]
+			*line = slices.Delete(*line, 0, 1)
+			s.compute(next)
+		}
+	}
+	st.kind = working
+}
+
+// nextFlow is the first instant at which a flow is over.
+func (s *Sim) nextFlow() int64 {
+	if s.stages.net == nil {
+		return forever
+	}
+	at, ok := s.stages.net.Next()
+	if !ok {
+		return forever
+	}
+	return int64(math.Floor(at*1e6)) + 1
+}
+
+// moveFlows brings the network to the instant.
+func (s *Sim) moveFlows() {
+	for _, f := range s.stages.net.Advance(float64(s.now) / 1e6) {
+		s.out.Events++
+		st := &s.stages.slots[f.Tag]
+		n := slices.Index(st.flows, f.ID)
+		st.flows = slices.Delete(st.flows, n, n+1)
+		switch {
+		case len(st.flows) > 0:
+		case st.kind == copying:
+			s.fetchMore(f.Tag)
+		default:
+			s.tree.set(f.Tag, max(s.now, st.until))
+		}
+	}
+}
+
+// leaves adds the output of a task to what its phase has left, and tells those who read it now and then.
+func (s *Sim) leaves(i, task, machine int32) {
+	if s.stages.net == nil {
+		return
+	}
+	s.stages.outputs[i][s.p.machines[machine].rack] += float64(s.p.staged.output[task])
+	p, over := &s.p.phases[i], s.phases[i].over+1
+	if len(p.gates) == 0 || over < s.stages.told[i]+int32(math.Ceil(tellEvery*float64(p.tasks))) {
+		return
+	}
+	s.stages.told[i] = over
+	for _, child := range p.gates {
+		s.fetchAll(child)
+	}
+}
+
+// fetchAll goes on with the attempts of a phase that have nothing to do.
+func (s *Sim) fetchAll(i int32) {
+	for n := 0; n < len(s.phases[i].running); n++ {
+		slot := s.phases[i].running[n].slot
+		if st := &s.stages.slots[slot]; st.kind == copying && len(st.flows) == 0 {
+			s.fetchMore(slot)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+package schedule
+
+import "straggler/whatif/replay"
+
+// CopyCompute is copy-compute splitting (FAIR §5.2): a machine takes several times as many reduces as it has slots for
+// them, and lets only as many compute at once as it has slots; a job may copy with no more than that on a machine. What
+// is admitted is the machine's business and lies in replay; here is how many times.
+type CopyCompute struct {
+	Times int `option:"reducers" doc:"reduces that a machine takes, in multiples of its reduce slots (maxReducers over maxComputing)"`
+}
+
+// copyComputeDefaults are the example of FAIR §5.2: six reducers on a machine of two slots.
+var copyComputeDefaults = CopyCompute{Times: 3}
+
+// pool is what the scheduler makes of the machines.
+func (o CopyCompute) pool(p *replay.Pool) *replay.Pool { return p.Split(max(o.Times, 1)) }

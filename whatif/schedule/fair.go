@@ -1,0 +1,265 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/whatif/replay"
+)
+
+// Fair divides the slots of each class among pools, and a pool's among its jobs, by max-min fairness with minimum
+// guarantees (FAIR §3). A free slot goes to the pool farthest below its guarantee, when none is to the pool farthest
+// below its share, and there to the job farthest below its own.
+//
+// Slots come to a starved pool as tasks end. When one has been below its guarantee for tmin, or a job below its share
+// for tfair, attempts of jobs above their share are killed, the last started first, and no job is brought below its
+// share (FAIR §3.2). A time of 0 kills nobody.
+type Fair struct {
+	Tmin  float64 `option:"tmin" unit:"s" doc:"how long a pool may lack its minimum share before others are killed; 0: for ever"`
+	Tfair float64 `option:"tfair" unit:"s" doc:"the same for a job and its fair share; 0: for ever"`
+}
+
+type fair struct {
+	Fair
+	class [replay.Classes]shares
+	list  []victim
+}
+
+// shares are who has what of a class of slots.
+type shares struct {
+	pools   []poolShare
+	jobs    []jobShare // by job
+	claims  []Claim
+	parts   []int
+	members []int32
+	stale   bool
+	ready   bool
+}
+
+type poolShare struct {
+	share, demand, running int
+	least                  int         // that it is guaranteed and wants
+	starved                replay.Time // since when it has less; −1: it has
+}
+
+type jobShare struct {
+	share, demand int
+	starved       replay.Time
+}
+
+func (f *fair) begin(c *replay.Cluster) {
+	for k := range f.class {
+		s := &f.class[k]
+		s.ready, s.stale = true, true
+		s.pools, s.jobs = make([]poolShare, len(c.Queues())), make([]jobShare, c.NumJobs())
+		for q := range s.pools {
+			s.pools[q].starved = -1
+		}
+		for j := range s.jobs {
+			s.jobs[j].starved = -1
+		}
+	}
+}
+
+// see notes whose demand has changed in a way that changes shares: only one that falls below its share, or rises where it
+// was met.
+func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
+	if !f.class[0].ready {
+		f.begin(c)
+	}
+	for n := range changes {
+		x := &changes[n]
+		if x.Job < 0 {
+			f.class[0].stale, f.class[1].stale = true, true
+			continue
+		}
+		for k := range f.class {
+			s := &f.class[k]
+			if s.stale {
+				continue
+			}
+			job, demand := &s.jobs[x.Job], demandOf(c, x.Job, replay.Class(k))
+			s.stale = demand < job.share || job.share == job.demand && demand > job.demand
+		}
+	}
+}
+
+func demandOf(c *replay.Cluster, job int32, class replay.Class) int {
+	return c.JobWaiting(job, class) + c.JobRunning(job, class)
+}
+
+// divide computes the shares of a class anew, and counts what the pools have.
+func (f *fair) divide(c *replay.Cluster, class replay.Class) *shares {
+	s := &f.class[class]
+	for q := range s.pools {
+		s.pools[q].running, s.pools[q].demand = 0, 0
+	}
+	for _, j := range c.Jobs() {
+		q := &s.pools[c.Queue(j)]
+		q.running += c.JobRunning(j, class)
+		q.demand += demandOf(c, j, class)
+	}
+	if !s.stale {
+		return s
+	}
+	s.stale = false
+	s.claims = s.claims[:0]
+	for q := range s.pools {
+		least := int(c.Queues()[q].Min[class])
+		s.claims = append(s.claims, Claim{Min: least, Demand: s.pools[q].demand})
+		s.pools[q].least = min(least, s.pools[q].demand)
+	}
+	s.parts = Shares(c.Slots(class), s.claims, s.parts[:0])
+	for q := range s.pools {
+		s.pools[q].share = s.parts[q]
+	}
+	for q := range s.pools {
+		s.among(c, class, int32(q))
+	}
+	return s
+}
+
+// among divides a pool's share among its jobs.
+func (s *shares) among(c *replay.Cluster, class replay.Class, queue int32) {
+	s.claims, s.members = s.claims[:0], s.members[:0]
+	for _, j := range c.Jobs() {
+		if c.Queue(j) == queue {
+			s.members = append(s.members, j)
+			s.claims = append(s.claims, Claim{Demand: demandOf(c, j, class)})
+		}
+	}
+	s.parts = Shares(s.pools[queue].share, s.claims, s.parts[:0])
+	for n, j := range s.members {
+		s.jobs[j].share, s.jobs[j].demand = s.parts[n], s.claims[n].Demand
+	}
+}
+
+// before is whether job a is served before job b.
+func (s *shares) before(c *replay.Cluster, class replay.Class, a, b int32) bool {
+	if qa, qb := c.Queue(a), c.Queue(b); qa != qb {
+		p, q := &s.pools[qa], &s.pools[qb]
+		if x, y := max(p.least-p.running, 0), max(q.least-q.running, 0); x != y {
+			return x > y
+		}
+		if x, y := p.share-p.running, q.share-q.running; x != y {
+			return x > y
+		}
+		return qa < qb
+	}
+	x, y := s.jobs[a].share-c.JobRunning(a, class), s.jobs[b].share-c.JobRunning(b, class)
+	return x > y || x == y && a < b
+}
+
+func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
+	s := f.divide(c, class)
+	best := int32(-1)
+	for _, j := range c.Jobs() {
+		if c.JobWaiting(j, class) > 0 && (best < 0 || s.before(c, class, j, best)) {
+			best = j
+		}
+	}
+	return best
+}
+
+func (f *fair) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
+	s := f.divide(c, class)
+	for _, j := range c.Jobs() {
+		if c.JobWaiting(j, class) > 0 {
+			to = append(to, j)
+		}
+	}
+	slices.SortFunc(to, func(a, b int32) int {
+		switch {
+		case a == b:
+			return 0
+		case s.before(c, class, a, b):
+			return -1
+		}
+		return 1
+	})
+	return to
+}
+
+// victim is an attempt of a job above its share.
+type victim struct {
+	job, phase int32
+	running    replay.Running
+}
+
+func (f *fair) kill(c *replay.Cluster) replay.Time {
+	if f.Tmin <= 0 && f.Tfair <= 0 {
+		return 0
+	}
+	again := replay.Time(0)
+	for k := range replay.Class(replay.Classes) {
+		lack, at := f.starved(c, k)
+		again = earlier(again, at)
+		if lack > 0 {
+			f.makeRoom(c, k, lack)
+		}
+	}
+	return again
+}
+
+// starved counts the slots of a class that pools and jobs have lacked for longer than they must, and says when the next
+// will have.
+func (f *fair) starved(c *replay.Cluster, class replay.Class) (lack int, again replay.Time) {
+	s, now := f.divide(c, class), c.Now()
+	due := func(since *replay.Time, missing int, after float64) int {
+		switch {
+		case after <= 0:
+		case missing <= 0:
+			*since = -1
+		case *since < 0:
+			*since = now
+			again = earlier(again, now+replay.Seconds(after))
+		case now-*since < replay.Seconds(after):
+			again = earlier(again, *since+replay.Seconds(after))
+		default:
+			*since = now // and again after as long
+			again = earlier(again, now+replay.Seconds(after))
+			return missing
+		}
+		return 0
+	}
+	for q := range s.pools {
+		lack += due(&s.pools[q].starved, s.pools[q].least-s.pools[q].running, f.Tmin)
+	}
+	fairly := 0
+	for _, j := range c.Jobs() {
+		fairly += due(&s.jobs[j].starved, min(s.jobs[j].share-c.JobRunning(j, class), c.JobWaiting(j, class)), f.Tfair)
+	}
+	return max(lack, fairly), again
+}
+
+// makeRoom kills so many attempts of jobs above their share, the last started first.
+func (f *fair) makeRoom(c *replay.Cluster, class replay.Class, lack int) {
+	s := &f.class[class]
+	f.list = f.list[:0]
+	for _, j := range c.Jobs() {
+		if c.JobRunning(j, class) <= s.jobs[j].share {
+			continue
+		}
+		for _, ph := range c.Phases(j) {
+			if c.Class(ph) != class {
+				continue
+			}
+			for _, r := range c.Running(ph) {
+				f.list = append(f.list, victim{j, ph, r})
+			}
+		}
+	}
+	slices.SortFunc(f.list, func(a, b victim) int {
+		return cmp.Or(cmp.Compare(b.running.Start, a.running.Start), cmp.Compare(a.phase, b.phase),
+			cmp.Compare(a.running.Task, b.running.Task), cmp.Compare(a.running.Number, b.running.Number))
+	})
+	lack -= c.Idle(class)
+	for n := range f.list {
+		if lack <= 0 {
+			return
+		}
+		if v := &f.list[n]; c.JobRunning(v.job, class) > s.jobs[v.job].share && c.Kill(v.phase, v.running) {
+			lack--
+		}
+	}
+}
