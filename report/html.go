@@ -25,6 +25,9 @@ var scriptText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
+// Style is the style sheet of the page, for pages that are to look like it.
+func Style() string { return styleText }
+
 // HTML writes the document as one file that loads nothing. Its size is bounded whatever the input, because every list
 // of a Document is, and every name is cut.
 func HTML(w io.Writer, d *Document) error {

@@ -36,6 +36,20 @@ func (e *env) step(what string) (done func()) {
 	return func() { once.Do(func() { close(stop); <-ended }) }
 }
 
+// countBar shows how many of some pieces of work are over. Its show is nil where nobody looks; it may be called by
+// several goroutines, one at a time.
+func (e *env) countBar(what string) (show func(done, of int), end func()) {
+	if !e.errTerminal {
+		return nil, func() {}
+	}
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(e.err), progressbar.OptionSetDescription(what),
+		progressbar.OptionSetWidth(24), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	return func(done, of int) {
+		bar.ChangeMax(of)
+		bar.Set(done)
+	}, func() { bar.Clear() }
+}
+
 // readingBar shows how far an ingest has got: bytes, rate, time left. Its show is nil where nobody looks.
 func (e *env) readingBar() (show func(ingest.Progress), done func()) {
 	if !e.errTerminal {

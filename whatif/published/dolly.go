@@ -12,20 +12,12 @@ import (
 	"straggler/whatif/scenario"
 )
 
-// DOLLY: Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013.
-
-func dollyRows(ctx context.Context) ([]Row, error) {
-	t := &table{paper: "DOLLY"}
-	dollyFormulas(t)
-	for _, part := range []func(context.Context, *table) error{dollyWorkloads, dollyAssignment} {
-		if err := part(ctx, t); err != nil {
-			return nil, err
-		}
-	}
-	return t.rows, nil
+func dollyPaper() Paper {
+	return Paper{Name: "DOLLY", Title: "Ananthanarayanan et al., Effective Straggler Mitigation: Attack of the Clones, NSDI 2013",
+		parts: []part{dollyFormulas, dollyFacebook, dollyBing, dollyAssignment}}
 }
 
-func dollyFormulas(t *table) {
+func dollyFormulas(_ context.Context, t *table) error {
 	const note = "p is not in the text; 0.1 assumed"
 	t.add("§3.2", "risk that a job of 10 tasks straggles with the clones that the formula gives, at most ε", 0.05,
 		policy.StraggleTasks(10, policy.Clones(10, 0.1, 0.05), 0.1), 0.05, note)
@@ -37,6 +29,7 @@ func dollyFormulas(t *table) {
 		t.add("§4.2", fmt.Sprintf("CAC over CC with three clones, %d tasks: risk higher by at least (1) or not (0)", x.n), 1, better(x.more, more), 0,
 			fmt.Sprintf("published over %.0f points, ours %.1f; %s", 100*x.more, 100*more, note))
 	}
+	return nil
 }
 
 // trace is one of the two clusters of the paper.
@@ -180,49 +173,50 @@ func (x *trace) straggling(ctx context.Context, seed uint64) (p float64, err err
 	return p, nil
 }
 
-func dollyWorkloads(ctx context.Context, t *table) error {
-	for i := range traces {
-		x := &traces[i]
-		seed := uint64(i) + 1
-		p, err := x.straggling(ctx, seed)
+func dollyFacebook(ctx context.Context, t *table) error { return dollyWorkload(ctx, t, 0) }
+func dollyBing(ctx context.Context, t *table) error     { return dollyWorkload(ctx, t, 1) }
+
+func dollyWorkload(ctx context.Context, t *table, i int) error {
+	x := &traces[i]
+	seed := uint64(i) + 1
+	p, err := x.straggling(ctx, seed)
+	if err != nil {
+		return err
+	}
+	w := build(x.cluster(seed, p))
+	var all, small [7]float64
+	variants := [7][]string{{"none"}, {"medianrate"}, {"dolly"}, {"dolly", "admission", "preempt"}, {"dolly", "admission", "fcfs"},
+		{"dolly", "budget", "0.03"}, {"dolly", "budget", "0.01"}}
+	for n, v := range variants {
+		pol, err := named(v[0], v[1:]...)
 		if err != nil {
 			return err
 		}
-		w := build(x.cluster(seed, p))
-		var all, small [7]float64
-		variants := [7][]string{{"none"}, {"medianrate"}, {"dolly"}, {"dolly", "admission", "preempt"}, {"dolly", "admission", "fcfs"},
-			{"dolly", "budget", "0.03"}, {"dolly", "budget", "0.01"}}
-		for n, v := range variants {
-			pol, err := named(v[0], v[1:]...)
+		const seeds = 2
+		for s := range int64(seeds) {
+			o, err := play(ctx, w, pol, s, 0)
 			if err != nil {
 				return err
 			}
-			const seeds = 2
-			for s := range int64(seeds) {
-				o, err := play(ctx, w, pol, s, 0)
-				if err != nil {
-					return err
-				}
-				a, b := means(w, o.jobs)
-				all[n], small[n] = all[n]+a/seeds, small[n]+b/seeds
-			}
+			a, b := means(w, o.jobs)
+			all[n], small[n] = all[n]+a/seeds, small[n]+b/seeds
 		}
-		gain := func(n int) float64 { return 1 - all[n]/all[0] }
-		row := func(section, quantity string, published, ours, tolerance float64) {
-			t.rebuilt(section, x.name+": "+quantity, published, ours, tolerance, workloadNote)
-		}
-		row("§2.1.1", "no task slower than the median rate: mean completion time off, jobs of at most ten tasks", x.idealSmall, 1-small[1]/small[0], x.idealSmall/2)
-		row("§5.2", "Dolly over LATE: mean completion time off", x.clones[0], gain(2), x.clones[0]/2)
-		row("§5.2", "Dolly over Mantri", x.clones[1], gain(2), x.clones[1]/2)
-		row("§5.2", "Dolly over LATE, jobs of at most ten tasks", x.smallClones[0], 1-small[2]/small[0], x.smallClones[0]/2)
-		row("§5.2", "Dolly over Mantri, jobs of at most ten tasks", x.smallClones[1], 1-small[2]/small[0], x.smallClones[1]/2)
-		if i == 0 {
-			row("§5.4", "Dolly over LATE with a budget of 3 %", 0.38, gain(5), 0.19)
-		}
-		row("§5.4", "a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(gain(6), gain(2)), 0)
-		row("§5.5", "gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], gain(3)-gain(2), 0.05)
-		row("§5.5", "gain of admission control less that of first come first served", 0.14, gain(2)-gain(4), 0.14)
 	}
+	gain := func(n int) float64 { return 1 - all[n]/all[0] }
+	row := func(section, quantity string, published, ours, tolerance float64) {
+		t.rebuilt(section, x.name+": "+quantity, published, ours, tolerance, workloadNote)
+	}
+	row("§2.1.1", "no task slower than the median rate: mean completion time off, jobs of at most ten tasks", x.idealSmall, 1-small[1]/small[0], x.idealSmall/2)
+	row("§5.2", "Dolly over LATE: mean completion time off", x.clones[0], gain(2), x.clones[0]/2)
+	row("§5.2", "Dolly over Mantri", x.clones[1], gain(2), x.clones[1]/2)
+	row("§5.2", "Dolly over LATE, jobs of at most ten tasks", x.smallClones[0], 1-small[2]/small[0], x.smallClones[0]/2)
+	row("§5.2", "Dolly over Mantri, jobs of at most ten tasks", x.smallClones[1], 1-small[2]/small[0], x.smallClones[1]/2)
+	if i == 0 {
+		row("§5.4", "Dolly over LATE with a budget of 3 %", 0.38, gain(5), 0.19)
+	}
+	row("§5.4", "a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(gain(6), gain(2)), 0)
+	row("§5.5", "gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], gain(3)-gain(2), 0.05)
+	row("§5.5", "gain of admission control less that of first come first served", 0.14, gain(2)-gain(4), 0.14)
 	return nil
 }
 

@@ -9,20 +9,12 @@ import (
 	"straggler/whatif/scenario"
 )
 
-// LATE: Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008.
-
-func lateRows(ctx context.Context) ([]Row, error) {
-	t := &table{paper: "LATE"}
-	lateArithmetic(t)
-	for _, part := range []func(context.Context, *table) error{lateSlowNode, lateSensitivity, lateClusters} {
-		if err := part(ctx, t); err != nil {
-			return nil, err
-		}
-	}
-	return t.rows, nil
+func latePaper() Paper {
+	return Paper{Name: "LATE", Title: "Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008",
+		parts: []part{lateArithmetic, lateSlowNode, lateSensitivity, lateClusters}}
 }
 
-func lateArithmetic(t *table) {
+func lateArithmetic(_ context.Context, t *table) error {
 	t.add("§3.2", "share of reducers done at which all others, at one third, fall under Hadoop's threshold", 0.30, hadoopFallsAt(), 0.005,
 		"solved for; the paper says 'about 30 %'")
 	t.add("§4.1", "time left of B (2x slow at 10 %) over that of A (5x slow at 90 %); above 1 B goes first", 3.6,
@@ -38,6 +30,7 @@ func lateArithmetic(t *table) {
 	t.add("§4.2", "estimated time left of T1 (s)", 13.3, policy.TimeLeft(score(20), 20), 0.05, "")
 	t.add("§4.2", "progress of T2, started at 10 s", 0.50, score(10), 0, "")
 	t.add("§4.2", "estimated time left of T2 (s)", 10, policy.TimeLeft(score(10), 10), 0, "the wrong order: T2 ends after T1")
+	return nil
 }
 
 // hadoopFallsAt is the smallest share s of finished reducers at which 1/3 is under the average s + (1 − s)/3 minus 0.2.
@@ -159,13 +152,6 @@ func lateSensitivity(ctx context.Context, t *table) error {
 		fmt.Sprintf("caps 2.5, 5, 10, 20, 50, 100 %%: %.0f, %.0f, %.0f, %.0f, %.0f, %.0f s; %s", took[0], took[1], took[2], took[3], took[4], took[5], sleepNote))
 	t.rebuilt("§5.4.1", "figure 10: it stays low from there on: worst of 50 and 100 % over 20 %", 1, max(took[4], took[5])/took[3], 0.15, sleepNote)
 	return nil
-}
-
-func better(ours, theirs float64) float64 {
-	if ours < theirs {
-		return 1
-	}
-	return 0
 }
 
 // lateClusters is §5.2 and §5.3: clusters of virtual machines that share their hosts' disks, from tables 2 to 5.

@@ -12,16 +12,9 @@ import (
 	"straggler/whatif/scenario"
 )
 
-// MANTRI: Ananthanarayanan et al., Reining in the Outliers in Map-Reduce Clusters using Mantri, OSDI 2010.
-
-func mantriRows(ctx context.Context) ([]Row, error) {
-	t := &table{paper: "MANTRI"}
-	for _, part := range []func(context.Context, *table) error{mantriBounds, figure9, longestFirst, mantriPhases} {
-		if err := part(ctx, t); err != nil {
-			return nil, err
-		}
-	}
-	return t.rows, nil
+func mantriPaper() Paper {
+	return Paper{Name: "MANTRI", Title: "Ananthanarayanan et al., Reining in the Outliers in Map-Reduce Clusters using Mantri, OSDI 2010",
+		parts: []part{mantriBounds, figure9, longestFirst, mantriPhases}}
 }
 
 // mantriBounds is §3.1: n equal tasks on s slots take ⌈n/s⌉ · T.

@@ -1,66 +1,135 @@
-// Package published rebuilds the experiments of the papers and sets their numbers beside ours.
+// Package published takes the papers' clusters and workloads, rebuilt from the numbers that the papers give, and gives
+// each published number beside ours.
 //
-//  1. late.go, mantri.go and dolly.go each rebuild one paper's experiments with package scenario and replay them. Traces
-//     that the papers used are not public: their clusters and jobs are rebuilt from the numbers that the papers give, and
-//     the inputs that had to be assumed stand in the notes of the rows. No input was chosen to meet a published number.
-//  2. A Row is a published number, ours, and how far apart they may be: 0 for numbers that follow from a definition.
+//  1. published.go lists the papers and runs their experiments; row.go says what comes of one number.
+//  2. late.go, mantri.go, placement.go, recompute.go, … are the experiments, in the order of the papers' sections.
+//  3. passing.tsv is the record of the numbers that are met, record.go holds a run against it.
+//  4. page.go and markdown.go write a run for people.
 //
-// Start with Rows.
+// The traces that the papers used are not public. What had to be assumed stands in a row's note; nothing was chosen to
+// meet a number. The tolerance says how far apart they may be: 0 for numbers that follow from a definition.
+//
+// Start with published.go.
 package published
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 )
 
-// Row is a published number beside ours.
-type Row struct {
-	Paper     string  `col:"paper"`
-	Section   string  `col:"section"`
-	Quantity  string  `col:"quantity"`
-	Published float64 `col:"published"`
-	Ours      float64 `col:"ours"`
-	Tolerance float64 `col:"tolerance" doc:"how far apart they may be, in the unit of the quantity"`
-	Within    bool    `col:"within"`
-	Note      string  `col:"note" doc:"what was assumed, and why they differ where they do"`
-	Rebuilt   bool    // inputs had to be assumed, so that ours need not be within the tolerance
+// Paper is a paper with the experiments that rebuild its numbers.
+type Paper struct {
+	Name  string // as rows and the command line have it, in capitals and in small letters
+	Title string
+	parts []part
 }
 
-// Rows rebuilds everything, in the order of papers and sections.
-func Rows(ctx context.Context) ([]Row, error) {
-	var rows []Row
-	for _, part := range []func(context.Context) ([]Row, error){lateRows, mantriRows, dollyRows} {
-		r, err := part(ctx)
-		if err != nil {
-			return nil, err
+// part is an experiment: it adds its rows.
+type part func(context.Context, *table) error
+
+// Papers are all of them, in the order of their rows. A part runs on its own and shares nothing with others.
+func Papers() []Paper {
+	return []Paper{latePaper(), mantriPaper(), dollyPaper()}
+}
+
+// Names are the papers' names as the command line has them.
+func Names() []string {
+	var names []string
+	for _, p := range Papers() {
+		names = append(names, strings.ToLower(p.Name))
+	}
+	return names
+}
+
+// Run rebuilds the experiments of some papers, of all when none is named, as many at once as there are processors, and
+// gives their rows in the order of papers and sections. watch is told how many experiments are over; nil is nobody.
+func Run(ctx context.Context, names []string, watch func(done, of int)) ([]Row, error) {
+	var tables []*table
+	for _, p := range Papers() {
+		if len(names) > 0 && !slices.Contains(names, strings.ToLower(p.Name)) {
+			continue
 		}
-		rows = append(rows, r...)
+		for _, f := range p.parts {
+			tables = append(tables, &table{paper: p.Name, part: f})
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		done int
+		errs = make([]error, len(tables))
+		next = make(chan int)
+	)
+	for range min(runtime.GOMAXPROCS(0), len(tables)) {
+		wg.Go(func() {
+			for n := range next {
+				if errs[n] = tables[n].run(ctx); errs[n] != nil {
+					stop()
+				}
+				mu.Lock()
+				if done++; watch != nil {
+					watch(done, len(tables))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for n := range tables {
+		next <- n
+	}
+	close(next)
+	wg.Wait()
+	return collect(tables, errs)
+}
+
+// collect puts the rows of all experiments together, or gives the first error that was not the end of the others.
+func collect(tables []*table, errs []error) ([]Row, error) {
+	var rows []Row
+	var failed error
+	for n, t := range tables {
+		if errs[n] != nil && (failed == nil || isCancel(failed)) {
+			failed = fmt.Errorf("published: %s: %w", t.paper, errs[n])
+		}
+		rows = append(rows, t.rows...)
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	return rows, nil
 }
 
-// table collects the rows of one paper.
+func isCancel(err error) bool { return errors.Is(err, context.Canceled) }
+
+// table collects the rows of an experiment.
 type table struct {
 	paper string
+	part  part
 	rows  []Row
 }
 
-// add adds a number that follows from the rules alone.
-func (t *table) add(section, quantity string, published, ours, tolerance float64, note string) {
-	t.rows = append(t.rows, Row{
-		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance,
-		Within: math.Abs(ours-published) <= tolerance+1e-9, Note: note,
-	})
-}
-
-// rebuilt adds a number from a cluster or workload that had to be rebuilt, some of whose inputs are assumed.
-func (t *table) rebuilt(section, quantity string, published, ours, tolerance float64, note string) {
-	t.add(section, quantity, published, ours, tolerance, note)
-	t.rows[len(t.rows)-1].Rebuilt = true
+func (t *table) run(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	began := time.Now()
+	err := t.part(ctx, t)
+	for i := range t.rows {
+		t.rows[i].Seconds = time.Since(began).Seconds()
+	}
+	return err
 }
 
 // named is a policy of the table with options, given as name, value, name, value, …

@@ -1,0 +1,37 @@
+package published
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown writes a run with a table for each paper.
+func Markdown(w io.Writer, rows []Row) error {
+	b := bufio.NewWriter(w)
+	s := newSheet(rows)
+	fmt.Fprintf(b, "# The papers' numbers, rebuilt\n\n%s\n", s.Verdict)
+	if len(s.Lost) > 0 {
+		fmt.Fprint(b, "\nMet before, and not any more:\n\n")
+		for _, l := range s.Lost {
+			fmt.Fprintf(b, "- %s\n", l)
+		}
+	}
+	for _, p := range s.Papers {
+		fmt.Fprintf(b, "\n## %s\n\n%s. %s\n\n| section | quantity | published | ours | ± | verdict | seconds | note |\n|---|---|--:|--:|--:|---|--:|---|\n", p.Name, p.Title, p.Tally)
+		for _, r := range p.Rows {
+			note := r.Note
+			if r.Numbered > 0 {
+				note = fmt.Sprintf("(%d)", r.Numbered)
+			}
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(r.Section), cell(r.Quantity), r.Published, r.Ours, r.Tolerance, r.Verdict, r.Seconds, cell(note))
+		}
+		for n, note := range p.Notes {
+			fmt.Fprintf(b, "\n(%d) %s\n", n+1, note)
+		}
+	}
+	return b.Flush()
+}
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

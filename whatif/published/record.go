@@ -1,0 +1,45 @@
+package published
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+// record is the keys of the numbers that were met when it was last written, sorted, one a line.
+//
+//go:embed passing.tsv
+var record string
+
+// Lost are the numbers of the papers of these rows that were met before and are not any more: rows that are not met, and
+// keys of the record that no row has.
+func Lost(rows []Row) []string {
+	papers, met := map[string]bool{}, map[string]bool{}
+	for i := range rows {
+		papers[rows[i].Paper] = true
+		if rows[i].Verdict == Met {
+			met[rows[i].Key()] = true
+		}
+	}
+	var lost []string
+	for key := range strings.Lines(record) {
+		key = strings.TrimSuffix(key, "\n")
+		paper, _, _ := strings.Cut(key, "\t")
+		if papers[paper] && !met[key] {
+			lost = append(lost, key)
+		}
+	}
+	return lost
+}
+
+// recordOf is the record that a run would be.
+func recordOf(rows []Row) string {
+	var keys []string
+	for i := range rows {
+		if rows[i].Verdict == Met {
+			keys = append(keys, rows[i].Key()+"\n")
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, "")
+}

@@ -1,0 +1,112 @@
+package published
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sheet is a run as it is shown to people: text only.
+type sheet struct {
+	Verdict string
+	Lost    []string
+	Papers  []paperSheet
+}
+
+type paperSheet struct {
+	ID, Name, Title, Tally string
+	Rows                   []rowSheet
+	Notes                  []string // those that several rows share
+}
+
+type rowSheet struct {
+	Section, Quantity, Published, Ours, Tolerance, Verdict, Seconds string
+
+	Note     string
+	Numbered int // of the shared note, from 1; 0: the note is the row's own
+	Picture  *picture
+}
+
+// picture is where the published number, its tolerance and ours lie, in percent of the width.
+type picture struct {
+	Title                      string
+	Low, Wide, Published, Ours float64
+	Far                        bool
+}
+
+func newSheet(rows []Row) *sheet {
+	n := Count(rows)
+	s := &sheet{Verdict: fmt.Sprintf("Of %d published numbers %d are met and %d missed; %d can not be rebuilt.", len(rows), n.Met, n.Missed, n.NotTried)}
+	for _, key := range Lost(rows) {
+		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
+	}
+	for _, p := range Papers() {
+		var own []Row
+		for i := range rows {
+			if rows[i].Paper == p.Name {
+				own = append(own, rows[i])
+			}
+		}
+		if len(own) > 0 {
+			s.Papers = append(s.Papers, newPaperSheet(p, own))
+		}
+	}
+	return s
+}
+
+func newPaperSheet(p Paper, rows []Row) paperSheet {
+	n := Count(rows)
+	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: fmt.Sprintf("%d met, %d missed, %d not tried.", n.Met, n.Missed, n.NotTried)}
+	shared := map[string]int{}
+	for i := range rows {
+		shared[rows[i].Note]++
+	}
+	for i := range rows {
+		r := &rows[i]
+		x := rowSheet{
+			Section: r.Section, Quantity: r.Quantity, Published: number(r.Published), Ours: number(r.Ours), Tolerance: number(r.Tolerance),
+			Verdict: string(r.Verdict), Seconds: strconv.FormatFloat(r.Seconds, 'f', 1, 64), Note: r.Note, Picture: newPicture(r),
+		}
+		if r.Rebuilt {
+			x.Verdict += ", rebuilt"
+		}
+		if shared[r.Note] > 1 && r.Note != "" {
+			if !slices.Contains(s.Notes, r.Note) {
+				s.Notes = append(s.Notes, r.Note)
+			}
+			x.Numbered = slices.Index(s.Notes, r.Note) + 1
+		}
+		s.Rows = append(s.Rows, x)
+	}
+	return s
+}
+
+// number is a number with four digits; what there is not is a dash.
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	if math.Abs(x) < 1e-9 {
+		return "0"
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
+
+// newPicture is nil for numbers that were not tried.
+func newPicture(r *Row) *picture {
+	if r.Verdict == NotTried {
+		return nil
+	}
+	low, high := min(r.Published-r.Tolerance, r.Ours), max(r.Published+r.Tolerance, r.Ours)
+	if high <= low {
+		low, high = low-1, high+1
+	}
+	at := func(x float64) float64 { return math.Round(1000*(4+92*(x-low)/(high-low))) / 1000 }
+	from := at(r.Published - r.Tolerance)
+	return &picture{
+		Title: fmt.Sprintf("published %s ± %s, ours %s", number(r.Published), number(r.Tolerance), number(r.Ours)),
+		Low:   from, Wide: math.Round(1000*(at(r.Published+r.Tolerance)-from)) / 1000, Published: at(r.Published), Ours: at(r.Ours), Far: r.Verdict == Missed,
+	}
+}
