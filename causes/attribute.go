@@ -51,7 +51,10 @@ type split struct {
 
 	machine   float64 // ln(factor) of its machine
 	machineSD float64
+	told      story   // why that factor is taken
+	doubt     float64 // probability that another story about its machine is true
 	itself    float64 // ln of what is left: body / (prediction × machine)
+	seldom    float64 // probability that it is more than the scatter of the phase
 	cannot    string  // why what is left can not be named; "" where it can
 }
 
@@ -92,7 +95,7 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 		}
 		s := a.split(i)
 		lines := a.causes(&s)
-		sure := confidence(lines, s.excess)
+		sure := confidence(lines, &s)
 		for r := range lines {
 			row := schema.Attribution{AttemptID: t.Attempt, PhaseID: p.ID, Cause: lines[r].cause, Seconds: lines[r].seconds,
 				Rank: int32(r + 1)}
@@ -182,9 +185,9 @@ func (a *Attributor) ownTime(s *split, i int, middle float64) {
 	for k := range x {
 		x[k] = b.x[k][i]
 	}
-	a.machineOf(s, i)
 	expected, usual := f.predict(&x), f.predict(&f.mid)
 	body := b.body[i]
+	a.machineOf(s, i, math.Log(max(body, 1e-9*middle)/expected))
 	if lack := expected*math.Exp(s.machine) - body; lack > 0 && b.part[collecting][i] > 0 { // it collected while it slept or waited
 		lack = min(lack, max(0, s.seconds[ofGC]))
 		body += lack
@@ -208,21 +211,24 @@ func (a *Attributor) ownTime(s *split, i int, middle float64) {
 	a.itself(s, l, left, math.Log(body/expected)-s.machine)
 }
 
-// machineOf estimates the factor of the task's machine from everything but the task.
-func (a *Attributor) machineOf(s *split, i int) {
+// machineOf estimates the factor of the task's machine: from everything but the task, and of the stories that this
+// leaves the one that fits r best, ln of the task's body over its prediction.
+func (a *Attributor) machineOf(s *split, i int, r float64) {
 	b := &a.bench
 	k := b.local.of[i]
 	if k < 0 { // unknown: taken for a usual one
 		s.machine = a.usual
 		return
 	}
-	known := a.prior.sd[k] * a.prior.sd[k]
+	mean, known := a.prior.mean[k], a.prior.sd[k]*a.prior.sd[k]
 	p := phasePrior
-	if a.prior.mean[k] == 0 { // nothing but this phase speaks for the machine
+	if mean == 0 { // nothing but this phase speaks for the machine
 		p, known = a.model.usual, 0
 	}
-	d, v := b.hearsay(int32(i), known, p)
-	s.machine, s.machineSD = a.prior.mean[k]+d, math.Sqrt(v)
+	all := b.hearsay(int32(i), known, p)
+	best, doubt := b.told(&all, r-mean)
+	s.told, s.doubt = all[best], doubt
+	s.machine, s.machineSD = mean+s.told.at, math.Sqrt(s.told.variance)
 }
 
 // itself splits r, what its work and its machine do not explain, between three: its machine, as far as the machine's
@@ -230,21 +236,22 @@ func (a *Attributor) machineOf(s *split, i int) {
 // scatter is no cause but goes with the named ones in proportion, because it multiplies whatever made the task slow.
 func (a *Attributor) itself(s *split, l, left, r float64) {
 	sigma2, machine2 := sq(a.bench.fit.sigma), sq(s.machineSD)
-	mean, variance, seldom := ownPrior.posterior(r, sigma2+machine2)
-	s.itself = r
-	more := l * r * machine2 * ((1-seldom)/(sigma2+machine2) + seldom/(sigma2+machine2+ownPrior.slab))
+	own := &a.bench.own
+	mean, variance, seldom := own.posterior(r, sigma2+machine2)
+	s.itself, s.seldom = r, seldom
+	more := l * machine2 * ((1-seldom)*r/(sigma2+machine2) + seldom*(r-own.mean)/(sigma2+machine2+own.variance))
 	s.seconds[ofMachine] += more
 	left -= more
-	own := l * mean
+	part := l * mean
 	switch { // a part of what is left is not more than it
-	case own*left <= 0:
-		own = 0
-	case math.Abs(own) > math.Abs(left):
-		own = left
+	case part*left <= 0:
+		part = 0
+	case math.Abs(part) > math.Abs(left):
+		part = left
 	}
-	s.seconds[ofItself] = own
+	s.seconds[ofItself] = part
 	s.sd[ofItself] = l * math.Sqrt(variance+sigma2)
-	s.spread(left - own)
+	s.spread(left - part)
 	s.cannot = a.blind()
 }
 
@@ -274,7 +281,7 @@ func (s *split) spread(scatter float64) {
 		s.seconds[ofFirst] = 0
 		return
 	}
-	if sum == 0 {
+	if sum == 0 || 4*sum < scatter { // what is named is a small part of it
 		s.seconds[ofItself] += scatter
 		return
 	}

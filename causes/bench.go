@@ -23,6 +23,10 @@ type bench struct {
 	fit   fit
 	known []float64 // factor of each machine, by local number, as solve was given it; nil: 1
 	heard []hearing // by machine, see hearsay
+	own   slowness  // how attempts are slow by themselves
+	cpuOf []float64 // by machine: the processor time that it takes for the same work; nil: not known
+
+	started [][]int32 // by machine: its tasks by start, see byStart
 }
 
 func grow(s []float64, n int) []float64 {
@@ -55,6 +59,9 @@ func (b *bench) load(tasks []Task) {
 		}
 	}
 	b.local.load(tasks)
+	for k := range b.started {
+		b.started[k] = b.started[k][:0]
+	}
 	b.first = grow(b.first, n)
 	b.local.first(tasks, b.first)
 	for k := range b.x {

@@ -19,11 +19,11 @@ const (
 )
 
 // confidence is the probability that the verdict, the first of the lines, is right; NULL where it names no cause.
-func confidence(lines []line, excess float64) schema.Null[float64] {
+func confidence(lines []line, s *split) schema.Null[float64] {
 	if lines[0].cause == schema.UnexplainedCause {
 		return schema.Null[float64]{}
 	}
-	lead, v := lines[0].seconds, sq(lines[0].sd)+sq(modelError*excess)
+	lead, v := lines[0].seconds, sq(lines[0].sd)+sq(modelError*s.excess)
 	if len(lines) > 1 {
 		lead -= max(0, lines[1].seconds)
 		v += sq(lines[1].sd)
@@ -32,7 +32,14 @@ func confidence(lines []line, excess float64) schema.Null[float64] {
 		return schema.Null[float64]{}
 	}
 	odds := min(sureMost, sureAt0+surePerLog*math.Log1p(max(0, lead)/math.Sqrt(v)))
-	return schema.Some(1 / (1 + math.Exp(-odds)))
+	sure := 1 / (1 + math.Exp(-odds))
+	if lines[0].top == ofMachine || lines[0].top == ofItself { // it may be the other
+		sure *= 1 - s.doubt
+	}
+	if lines[0].top == ofItself { // it may be no more than the scatter of the phase
+		sure = min(sure, s.seldom)
+	}
+	return schema.Some(sure)
 }
 
 func sq(x float64) float64 { return x * x }

@@ -7,7 +7,8 @@
 //     robust.go and equations.go are its arithmetic.
 //  3. model.go hears what all phases say together: how fast each machine is, by window of time, and how time depends on
 //     work in stages that are executed again and again.
-//  4. machine.go estimates a machine's factor for one task from everything but that task, shrunk towards what is usual.
+//  4. machine.go estimates a machine's factor for one task from everything but that task, shrunk towards what is usual;
+//     hearsay.go weighs what its neighbours in the phase say against that; own.go knows how attempts are slow by themselves.
 //  5. prepare.go fits a phase again with all that is known, and attribute.go splits the excess of its outliers: body =
 //     prediction × machine × scatter × its own, by logarithmic means, so that the seconds sum; the measured parts are
 //     added. recompute.go is for lost outputs. confidence.go says how sure the verdict is.

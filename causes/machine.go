@@ -15,21 +15,7 @@ var (
 	phasePrior   = twoGroup{spike: 0.04 * 0.04, slab: 0.7 * 0.7, slabShare: 0.01}
 )
 
-// ownPrior is how attempts differ beyond the scatter of their phase: three in a hundred are slow, or fast, by
-// themselves, by a factor of e^±1.
-var ownPrior = twoGroup{spike: 0, slab: 1, slabShare: 0.03}
-
 const betweenPhases = 0.05 * 0.05 // variance of a machine's ln(factor) from phase to phase
-
-// spoiled is the variance that attempts slow by themselves add to the mean of n of them: with three or more, the
-// median keeps them out.
-func spoiled(n int) float64 {
-	c := ownPrior.slabShare * ownPrior.slab / float64(n)
-	if n > 2 {
-		c *= 0.1
-	}
-	return c
-}
 
 // evidence about a machine: weighted sums of what its phases say about ln(factor).
 type testimony struct {
@@ -65,6 +51,14 @@ func (t testimony) minus(u testimony) testimony {
 		d.over[k] = t.over[k] - u.over[k]
 	}
 	return d
+}
+
+func (t testimony) plus(u testimony) testimony {
+	u.w, u.wz, u.wzz, u.phases, u.attempts = -u.w, -u.wz, -u.wzz, -u.phases, -u.attempts
+	for k := range u.over {
+		u.over[k] = -u.over[k]
+	}
+	return t.minus(u)
 }
 
 // mean and variance of the weighted mean; without phases it is 0 ± ∞.
@@ -126,7 +120,7 @@ func (b *bench) summary(k int32) (z, v float64, n int) {
 		return 0, 0, 0
 	}
 	z = center(b.tmp, b.fit.sigma)
-	return z, b.fit.sigma*b.fit.sigma/float64(n) + spoiled(n), n
+	return z, b.fit.sigma*b.fit.sigma/float64(n) + b.own.spoiled(n), n
 }
 
 // center is a robust mean of residuals with a known scatter: one Huber step from the median. It reorders r.
@@ -210,82 +204,3 @@ func (m *Model) name(machine int64) string {
 	}
 	return m.names[machine]
 }
-
-// hearsay is what the other tasks of a phase on its machine say about a task's: residuals beyond what was known of
-// the machine before. Two explanations are compared: the machine is as known (give or take), or it is slow in this
-// phase; in both, any one of the others may be slow by itself. With many others the task itself makes no difference.
-func (b *bench) hearsay(i int32, known float64, p twoGroup) (mean, variance float64) {
-	k := b.local.of[i]
-	if int(k) < len(b.heard) && b.heard[k].ok {
-		return b.heard[k].mean, b.heard[k].variance
-	}
-	const many = 64
-	alone := len(b.local.tasks(k)) <= many
-	if alone {
-		b.gather(k, i)
-	} else {
-		b.gather(k, -1)
-	}
-	mean, variance = b.weighTestimony(known, p)
-	if !alone {
-		for len(b.heard) < len(b.local.names) {
-			b.heard = append(b.heard, hearing{})
-		}
-		b.heard[k] = hearing{mean, variance, true}
-	}
-	return mean, variance
-}
-
-// hearing is what all tasks of a machine say, once they are so many that one makes no difference.
-type hearing struct {
-	mean, variance float64
-	ok             bool
-}
-
-// weighTestimony compares the two explanations for the residuals in tmp.
-func (b *bench) weighTestimony(known float64, p twoGroup) (mean, variance float64) {
-	if len(b.tmp) == 0 {
-		return 0, known + p.spike
-	}
-	s2 := b.fit.sigma * b.fit.sigma
-	as, va, l0 := settle(b.tmp, 0, s2, p.spike+known)
-	at, vt, l1 := settle(b.tmp, center(b.tmp, b.fit.sigma), s2, p.slab)
-	slow := 1 / (1 + (1-p.slabShare)/p.slabShare*math.Exp(min(700, l0-l1)))
-	mean = (1-slow)*as + slow*at
-	variance = slow*(1-slow)*sq(at-as) + (1-slow)*va + slow*vt
-	return mean, variance
-}
-
-// settle finds where residuals lie when their place is 0 with variance prior and any of them may be slow by itself: from
-// a first guess, by weighing each with the probability that it is an ordinary one. l is the logarithm of the evidence
-// for all that (Laplace's approximation).
-func settle(r []float64, guess, s2, prior float64) (at, variance, l float64) {
-	at = guess
-	for range 4 {
-		w := 0.0
-		sum := 0.0
-		for _, x := range r {
-			own := ownPrior.slabShare * normal(x-at, s2+ownPrior.slab)
-			usual := (1 - ownPrior.slabShare) * normal(x-at, s2)
-			q := usual / (usual + own)
-			w += q
-			sum += q * x
-		}
-		variance = 1 / (w/s2 + 1/prior)
-		at = sum / s2 * variance
-	}
-	return at, variance, likelihood(r, at, s2) + gauss(at, prior) + 0.5*math.Log(2*math.Pi*variance)
-}
-
-// likelihood is the logarithm of the density of residuals around at, when some attempts are slow by themselves.
-func likelihood(r []float64, at, s2 float64) (sum float64) {
-	for _, x := range r {
-		d := x - at
-		sum += math.Log((1-ownPrior.slabShare)*normal(d, s2) + ownPrior.slabShare*normal(d, s2+ownPrior.slab))
-	}
-	return sum
-}
-
-func normal(x, v float64) float64 { return math.Exp(-0.5*x*x/v) / math.Sqrt(2*math.Pi*v) }
-
-func gauss(x, v float64) float64 { return -0.5*x*x/v - 0.5*math.Log(2*math.Pi*v) }

@@ -12,10 +12,13 @@ type Model struct {
 	windowS  float64
 	names    []string    // of the machines, by number; may be missing
 	machines []testimony // by machine
+	cpu      []testimony // by machine: of processor time, where logs have no other measure of work
 	windows  map[machineWindow]testimony
 	stages   map[uint64]stage
 	all      stage
 	usual    twoGroup // how machines of this store differ
+	slow     seenSlow
+	own      slowness // how attempts of this store are slow by themselves
 	generations
 	lost map[schema.Key]lostOutput // by the attempt that made it again
 	gaps map[schema.Key][]gap      // by phase: when outputs that it reads were lost and not yet made again
@@ -53,6 +56,7 @@ type heard struct {
 	ok       bool
 	stage    stage
 	machines []heardMachine
+	slow     seenSlow
 }
 
 type heardMachine struct {
@@ -60,19 +64,31 @@ type heardMachine struct {
 	first   int32 // its first task, which says the window of time
 	z, v    float64
 	n       int
+	cpu     testimony
 }
 
 // hear fits a phase by itself and sums up what it says.
 func (b *bench) hear(p *Phase) heard {
+	b.cpuOf = nil
 	h := heard{ok: b.alone(p)}
 	if !h.ok {
 		return h
 	}
 	h.stage = b.asStage()
+	h.slow = b.countSlow()
+	var cpu map[int32]testimony
+	b.hearCPU(func(k int32, z, v float64) {
+		if cpu == nil {
+			cpu = map[int32]testimony{}
+		}
+		var t testimony
+		t.add(z, v, 1, 1)
+		cpu[k] = t
+	})
 	h.machines = make([]heardMachine, 0, len(b.local.names))
 	for k, machine := range b.local.names {
 		if z, v, n := b.summary(int32(k)); n > 0 {
-			h.machines = append(h.machines, heardMachine{machine: machine, first: b.local.tasks(int32(k))[0], z: z, v: v, n: n})
+			h.machines = append(h.machines, heardMachine{machine: machine, first: b.local.tasks(int32(k))[0], z: z, v: v, n: n, cpu: cpu[int32(k)]})
 		}
 	}
 	return h
@@ -103,7 +119,7 @@ func (b *bench) spilling() (seconds, variance float64, ok bool) {
 		xx += sq(b.x[bySpill][i] - f.mid[bySpill])
 	}
 	c := f.coef[bySpill]
-	return c, sq(f.se[bySpill]) + ownPrior.slabShare*ownPrior.slab*sq(f.base)/xx + sq(c/2), true
+	return c, sq(f.se[bySpill]) + b.own.share*(b.own.variance+sq(b.own.mean))*sq(f.base)/xx + sq(c/2), true
 }
 
 // add takes what a phase said. The order of the calls decides the last bits of the sums.
@@ -113,11 +129,14 @@ func (l *Learner) add(h *heard, p *Phase) {
 	}
 	m := &l.model
 	m.pool(p.Signature, h.stage)
+	m.slow.add(h.slow)
 	for _, s := range h.machines {
 		for int64(len(m.machines)) <= s.machine {
 			m.machines = append(m.machines, testimony{})
+			m.cpu = append(m.cpu, testimony{})
 		}
 		m.machines[s.machine].add(s.z, s.v, s.n, 1)
+		m.cpu[s.machine] = m.cpu[s.machine].plus(s.cpu)
 		key := machineWindow{s.machine, m.window(&p.Tasks[s.first])}
 		t := m.windows[key]
 		t.add(s.z, s.v, s.n, 1)
@@ -128,6 +147,7 @@ func (l *Learner) add(h *heard, p *Phase) {
 // Model is what was learnt. The Learner must not be used afterwards.
 func (l *Learner) Model() *Model {
 	m := &l.model
+	m.own = m.slow.slowness()
 	m.usual = machinePrior
 	m.usual.spike = max(m.usual.spike, m.population())
 	m.generations = findGenerations(m.machines)
@@ -190,6 +210,7 @@ func (b *bench) alone(p *Phase) bool {
 }
 
 func (b *bench) solveAlone() {
+	b.own = usualSlowness
 	b.solve(nil, priors{work: prior{elasticity, 1 / (elasticitySD * elasticitySD)}, sigma: prior{sigmaGuess, sigmaPrior}})
 }
 

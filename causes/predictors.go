@@ -64,7 +64,7 @@ func (b *bench) pickWork() {
 	switch {
 	case f.fate[byBytes] != absent || f.fate[byRecords] != absent || f.fate[byWritten] != absent:
 		f.fate[byCPU] = absent
-	case f.fate[byCPU] == nothing && !b.againstMachine(byCPU):
+	case f.fate[byCPU] == nothing && !b.cpuAsWork():
 		f.fate[byCPU] = absent
 	}
 	if b.waitKnown() { // what remote bytes cost is measured; they would only stand for the machines that hold few outputs
@@ -109,28 +109,61 @@ func (b *bench) waitKnown() bool {
 	return false
 }
 
-// againstMachine divides a predictor by its median on the task's machine, and multiplies it by that of the phase: what a
-// slow machine does to all of its tasks is not their work. It reports false where machines have too few tasks for that.
-func (b *bench) againstMachine(k predictor) bool {
-	if len(b.rows) < 3*len(b.local.names) || b.fit.mid[k] <= 0 {
+// cpuAsWork makes processor time a measure of work, by what it usually is on the task's machine: what a slow machine does to
+// all of its tasks is not their work. That is known from other phases, or from this one; it reports false where
+// machines have too few tasks for that.
+func (b *bench) cpuAsWork() bool {
+	if b.fit.mid[byCPU] <= 0 {
+		return false
+	}
+	if b.cpuOf != nil {
+		for i, k := range b.local.of {
+			if k >= 0 {
+				b.x[byCPU][i] /= b.cpuOf[k]
+			}
+		}
+		return true
+	}
+	if len(b.rows) < 3*len(b.local.names) {
 		return false
 	}
 	for m := range b.local.names {
-		b.tmp = b.tmp[:0]
-		for _, i := range b.local.tasks(int32(m)) {
-			if b.rowOf[i] >= 0 {
-				b.tmp = append(b.tmp, b.x[k][i])
-			}
-		}
-		usual := median(b.tmp)
+		usual := b.usualCPU(int32(m))
 		if !(usual > 0) {
 			return false
 		}
 		for _, i := range b.local.tasks(int32(m)) {
-			b.x[k][i] *= b.fit.mid[k] / usual
+			b.x[byCPU][i] *= b.fit.mid[byCPU] / usual
 		}
 	}
 	return true
+}
+
+// usualCPU is the median processor time of a machine's tasks; NaN where it has none.
+func (b *bench) usualCPU(k int32) float64 {
+	b.tmp = b.tmp[:0]
+	for _, i := range b.local.tasks(k) {
+		if b.rowOf[i] >= 0 && !math.IsNaN(b.tasks[i].CPU) {
+			b.tmp = append(b.tmp, b.tasks[i].CPU)
+		}
+	}
+	return median(b.tmp)
+}
+
+// hearCPU calls hear with what a phase without another measure of work says about the processor time that its machines
+// take: ln of its median over the phase's, and its variance. Tasks of a phase differ by a half, so a median of few says little.
+func (b *bench) hearCPU(hear func(k int32, z, v float64)) {
+	const differ = 0.5 * 0.5
+	f := &b.fit
+	if f.fate[byBytes] != absent || f.fate[byRecords] != absent || f.fate[byWritten] != absent || !(f.mid[byCPU] > 0) {
+		return
+	}
+	for k := range b.local.names {
+		n := len(b.local.tasks(int32(k)))
+		if u := b.usualCPU(int32(k)); u > 0 {
+			hear(int32(k), math.Log(u/f.mid[byCPU]), differ/float64(n))
+		}
+	}
 }
 
 // support is how many tasks must differ from the rest in something for its effect to be told from their own slowness.

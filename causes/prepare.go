@@ -6,6 +6,7 @@ import "math"
 func (a *Attributor) prepare(p *Phase) {
 	b, m := &a.bench, a.model
 	b.load(p.Tasks)
+	b.cpuOf = nil
 	b.survey()
 	own := stage{}
 	alone := len(b.rows) >= 2 && !a.lost(p)
@@ -32,15 +33,42 @@ func (a *Attributor) prepare(p *Phase) {
 		a.prior.sd = append(a.prior.sd, math.Sqrt(variance))
 		a.prior.factor = append(a.prior.factor, math.Exp(mean))
 	}
-	if alone {
+	if cpu := a.cpuFactors(); alone || cpu != nil {
+		b.cpuOf = cpu
 		b.load(p.Tasks)
 		b.survey()
 	}
+	b.own = m.own
 	if len(b.rows) > 0 {
 		b.solve(a.prior.factor, m.priors(p.Signature, own))
 	}
 	a.usual = a.usualMachine()
 	a.measured()
+}
+
+// cpuFactors is what is known of the processor time that the phase's machines take, from other phases; nil where there are
+// none, or where bytes or records measure work.
+func (a *Attributor) cpuFactors() []float64 {
+	b, m := &a.bench, a.model
+	var out []float64
+	b.hearCPU(func(k int32, z, v float64) {
+		if out == nil {
+			out = make([]float64, len(b.local.names))
+			for i := range out {
+				out[i] = 1
+			}
+		}
+		if machine := b.local.names[k]; machine < int64(len(m.cpu)) {
+			own := testimony{}
+			own.add(z, v, 1, 1)
+			if t := m.cpu[machine].minus(own); t.phases > 0 {
+				z, v, _ := t.spread()
+				mean, _, _ := m.usual.posterior(z, v)
+				out[k] = math.Exp(mean)
+			}
+		}
+	})
+	return out
 }
 
 // opinion is what is known of a machine in a window of time, no phase left out.
