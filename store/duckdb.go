@@ -38,8 +38,8 @@ type closer interface{ Close() error }
 
 var errClosed = errors.New("store: the engine is closed")
 
-// Engine opens the embedded engine over what is visible now.
-func (s *Store) Engine(ctx context.Context, o EngineOptions) (Engine, error) {
+// embedded opens the embedded engine over what is visible now.
+func (s *Store) embedded(ctx context.Context, o EngineOptions) (Engine, error) {
 	d, err := s.bareEngine(ctx, o)
 	if err != nil {
 		return nil, err

@@ -58,6 +58,7 @@ func auditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.github, "github", false, "write GitHub annotations to standard output, and the Markdown to the file that GITHUB_STEP_SUMMARY names")
 	f.StringVar(&o.explain, "explain", "", "say what `RULE` compares and why, and do nothing else")
 	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and do nothing else")
+	engineFlag(c, e)
 	o.output.flags(c, auditEncodings)
 	return c
 }

@@ -32,12 +32,13 @@ and sums up what it found. It needs the outliers, so detect comes first.`, schem
 	}
 	storeFlag(c, &o.store)
 	c.Flags().BoolVar(&o.figures, "paper-figures", false, "print the figures of the Mantri and Dolly papers for this store instead of the summary")
+	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
 }
 
 func runCauses(ctx context.Context, e *env, o causesOptions) error {
-	return withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
 		defer e.step("finding causes")()
 		s, err := causes.Run(ctx, st, eng, causes.Options{Tool: version})
 		if err != nil {

@@ -29,12 +29,13 @@ straggler schema phase_stats outliers says what their columns mean.`, schema.Rul
 		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
 	}
 	storeFlag(c, &o.store)
+	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
 }
 
 func runDetect(ctx context.Context, e *env, o detectOptions) error {
-	return withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
 		defer e.step("finding outliers")()
 		s, err := detect.Run(ctx, st, eng, detect.Options{Tool: version})
 		if err != nil {

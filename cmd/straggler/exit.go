@@ -42,10 +42,10 @@ func exitCode(err error) int {
 		return exitFound
 	case is(context.Canceled):
 		return exitInterrupted
-	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement,
+	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement, store.ErrEngine,
 		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
-	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, audit.ErrBaseline):
+	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, store.ErrServer, audit.ErrBaseline):
 		return exitInput
 	}
 	return exitInternal

@@ -79,6 +79,7 @@ type env struct {
 	outTerminal bool
 	errTerminal bool
 	color       bool
+	server      string                 // where SQL runs, "" for this process
 	running     bool                   // the command line made sense and a verb has begun
 	onInterrupt atomic.Pointer[func()] // what Ctrl-C does, nil to end the program
 }

@@ -72,6 +72,7 @@ report. Without LOG it reports on what the store holds. --as perfetto writes the
 	fromFlag(c, &o.from)
 	c.Flags().StringVar(&o.app, "app", "", "report on one application, by its `ID` or name")
 	c.Flags().IntVar(&o.top, "top", 50, "list this many outliers")
+	engineFlag(c, e)
 	o.output.flags(c, reportEncodings)
 	return c
 }

@@ -39,6 +39,7 @@ straggler schema lists the tables.`,
 	}
 	storeFlag(c, &o.store)
 	c.Flags().StringVarP(&o.file, "file", "f", "", "read the query from `FILE`")
+	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
 }
@@ -56,7 +57,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Locked: true})
+	eng, err := st.Engine(ctx, store.EngineOptions{Locked: true, Server: e.server})
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,18 @@ func storeFlag(c *cobra.Command, dir *string) {
 	c.MarkFlagRequired("store")
 }
 
+// engineFlag says where the SQL of a verb runs.
+func engineFlag(c *cobra.Command, e *env) {
+	c.Flags().StringVar(&e.server, "engine", "", "where the SQL runs: duckdb, in this process, or `spark://USER@HOST:PORT`, on a cluster that sees the store; straggler help engine says more")
+}
+
 // openStore opens a store that must be there.
 func openStore(ctx context.Context, dir string) (*store.Store, error) {
 	return store.Open(ctx, dir, store.Options{ReadOnly: true})
 }
 
 // withEngine opens a store that must be there and an engine over it, for results to be written.
-func withEngine(ctx context.Context, dir string, do func(*store.Store, store.Engine) error) error {
+func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, store.Engine) error) error {
 	if _, err := openStore(ctx, dir); err != nil {
 		return err
 	}
@@ -32,7 +37,7 @@ func withEngine(ctx context.Context, dir string, do func(*store.Store, store.Eng
 	if err != nil {
 		return err
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := st.Engine(ctx, store.EngineOptions{Server: e.server})
 	if err != nil {
 		return err
 	}
@@ -42,7 +47,7 @@ func withEngine(ctx context.Context, dir string, do func(*store.Store, store.Eng
 
 // analysed opens an engine over a store whose results are up to date.
 func (e *env) analysed(ctx context.Context, st *store.Store) (store.Engine, error) {
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := st.Engine(ctx, store.EngineOptions{Server: e.server})
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,40 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "tables", Short: "Every table and column, with units and meanings", Long: tablesText()},
 		{Use: "policies", Short: "Every policy of whatif, with its rules' source and its options", Long: policiesText()},
+		{Use: "engine", Short: "Where SQL runs: in this process, or on a Spark cluster", Long: engineText},
 	}
 }
+
+const engineText = `Everything that is SQL runs in this process, on DuckDB, unless --engine names a cluster:
+
+  straggler detect --store /shared/lake --engine spark://me@thrift.example:10000
+
+The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or newer. The same statements run on both and
+give the same rows; results are written into the store from here, as a commit. Below some hundred million attempts one
+machine is faster.
+
+The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
+?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves.
+
+Options follow the address, as ?NAME=VALUE&NAME=VALUE:
+
+  auth            none (also for LDAP and custom log-ins), or nosasl: hive.server2.authentication of the server. Kerberos
+                  is not supported.
+  password-file   read the password from this file. Without it the environment's STRAGGLER_SPARK_PASSWORD is taken; an
+                  address with a password in it is refused, because every user of the machine can see it.
+  tls             true: encrypt. tls-ca=FILE.pem trusts that authority, tls-name=HOST expects another name.
+  store           the store's directory as the cluster sees it
+  binary          this program as the cluster's machines have it, for what is not SQL
+  connect         how long connecting may take (10s)
+  patience        after how long a silence it is looked whether the server is frozen (1m)
+  reconnect       how long to wait for a server that went away (2m). Views are made again and the query runs again,
+                  unless a part of its rows was given out already.
+  set.NAME        a setting of the session, such as set.spark.sql.shuffle.partitions=400
+
+The session's time zone is UTC and ANSI is on, whatever the server's defaults are: what does not fit a type is an error.
+Ctrl-C stops the cluster's work. straggler sql asks only: a statement that writes, runs programs, calls Java by name or
+reads a file by its path is refused before it is sent. What can not be held back: other tables of the cluster's
+metastore can be read with the rights of the user who logs in, and so can functions that its administrator added.`
 
 func tablesText() string {
 	var b strings.Builder

@@ -61,6 +61,7 @@ Without --policy the usual ones are replayed; --list shows all with their option
 	c.Flags().IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
 	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
 	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")
+	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
 }
@@ -87,7 +88,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 	if o.seeds < 1 || o.seeds > 10_000 {
 		return useError("--seeds %d: give a number from 1 to 10000", o.seeds)
 	}
-	return withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
 		defer e.step("replaying")()
 		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Tool: version})
 		if err != nil {
@@ -135,7 +136,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if o.optimize != "spark" {
 		return useError("--optimize %s: only spark can be optimized", o.optimize)
 	}
-	return withEngine(ctx, o.store, func(_ *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(_ *store.Store, eng store.Engine) error {
 		defer e.step("searching settings")()
 		rows, err := whatif.Load(ctx, eng)
 		if err != nil {

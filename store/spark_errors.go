@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"straggler/store/hs2"
+)
+
+// ErrServer is the kind of errors about a server that can not be worked with: it is absent, silent, too old, does not let
+// us in, or does not see the store.
+var ErrServer = errors.New("the Spark server")
+
+// errUnseen is the kind of errors about a store that the cluster does not see.
+var errUnseen = fmt.Errorf("%w: its cluster can not see the store", ErrServer)
+
+// sparkError is what the server or the connection to it says, with its kind.
+func sparkError(err error) error {
+	if err == nil {
+		return nil
+	}
+	var refused *hs2.StatementError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("store: spark: %w", err)
+	}
+	for _, kind := range []error{hs2.ErrUnreachable, hs2.ErrDenied, hs2.ErrOld, hs2.ErrLost, hs2.ErrFrozen} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("store: %w: %w", ErrServer, err)
+		}
+	}
+	return err
+}
+
+// unseen says in words for people that files of the store were not found on the cluster.
+func (e *sparkSQL) unseen(err error) error {
+	var refused *hs2.StatementError
+	if !errors.As(err, &refused) || errors.Is(err, errUnseen) {
+		return err
+	}
+	where := e.server.store
+	if where == "" {
+		where = e.s.dir
+	}
+	for _, sign := range []string{"PATH_NOT_FOUND", "FileNotFoundException", "FILE_NOT_EXIST", "NoSuchFileException", "does not exist"} {
+		if strings.Contains(refused.Text, sign) && strings.Contains(refused.Text, "/tables/") {
+			return fmt.Errorf("store: %w: its machines have no %s; put the store on a file system that all of them mount, and where they have it under another path, add ?store=PATH to the address of the server (%w)",
+				errUnseen, where, refused)
+		}
+	}
+	for _, sign := range []string{"AccessControlException", "Permission denied"} {
+		if strings.Contains(refused.Text, sign) && strings.Contains(refused.Text, "/tables/") {
+			return fmt.Errorf("store: %w: the user that Spark runs as may not read %s (%w)", errUnseen, where, refused)
+		}
+	}
+	return err
+}

@@ -1,0 +1,244 @@
+// Package sparktest takes nothing and gives tests a real Spark Thrift Server on loopback, from the jars of the PyPI package
+// pyspark.
+package sparktest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Wanted is the word in STRAGGLER_REQUIRE that turns these tests on, and a missing Spark into a failure.
+const Wanted = "spark"
+
+// Variable names a server that runs already and that tests may share, as an address for --engine.
+const Variable = "STRAGGLER_SPARK"
+
+// Options say what kind of server. The zero Options is one without passwords, in one process.
+type Options struct {
+	Auth   string            // of hive.server2.authentication: NOSASL, NONE, CUSTOM; "": NOSASL
+	Master string            // of Spark; "": local[2]
+	Port   int               // 0: any
+	Set    map[string]string // settings of Spark or of Hive
+	Env    []string          // more of the environment
+	Home   string            // of Spark; "": SPARK_HOME, or where python3 has pyspark
+}
+
+// Server is a server that runs.
+type Server struct {
+	Address string // host:port
+	Port    int
+	Dir     string // its scratch files and its log
+	command *exec.Cmd
+	stop    io.Closer // when it is closed, or this process ends, the server is killed
+	ended   chan struct{}
+}
+
+// Engine is a server for tests that only ask: the one that Variable names, or one that is started for the test.
+func Engine(t testing.TB) string {
+	t.Helper()
+	want(t)
+	if address := os.Getenv(Variable); address != "" {
+		return address
+	}
+	return Start(t, Options{}).Engine("")
+}
+
+// Engine is the server's address for --engine, with options.
+func (s *Server) Engine(options string) string {
+	if options == "" {
+		options = "auth=nosasl"
+	}
+	return "spark://tester@" + s.Address + "?" + options
+}
+
+// want skips a test that nobody asked for.
+func want(t testing.TB) {
+	t.Helper()
+	if !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), Wanted) {
+		t.Skip("runs with STRAGGLER_REQUIRE=spark, Java 17 and Spark: pip install pyspark==3.5.6, and SPARK_HOME its folder")
+	}
+}
+
+// Home is where Spark is installed.
+func Home(t testing.TB) string {
+	t.Helper()
+	want(t)
+	if home := os.Getenv("SPARK_HOME"); home != "" {
+		return home
+	}
+	out, err := exec.Command("python3", "-c", "import pyspark; print(pyspark.__path__[0])").Output()
+	if err != nil {
+		t.Fatalf("no Spark: set SPARK_HOME, or pip install pyspark==3.5.6 (%v)", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// patience is how long a server may take to start on a busy machine.
+const patience = 3 * time.Minute
+
+// Start starts a server that is killed when the test ends.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	want(t)
+	if o.Home == "" {
+		o.Home = Home(t)
+	}
+	const tries = 3 // another process may take the port before the server does
+	for try := 1; ; try++ {
+		s, err := start(t, o)
+		if err == nil {
+			t.Cleanup(s.Kill)
+			return s
+		}
+		if try == tries || o.Port != 0 {
+			t.Fatal(err)
+		}
+		t.Logf("starting Spark again: %v", err)
+	}
+}
+
+func start(t testing.TB, o Options) (*Server, error) {
+	dir := t.TempDir()
+	if o.Port == 0 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		o.Port = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+	}
+	s := &Server{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)), Port: o.Port, Dir: dir, ended: make(chan struct{})}
+	// The shell keeps the server's life tied to ours: its standard input ends when we do.
+	s.command = exec.Command("sh", append([]string{"-c", `"$@" <&- & echo $! >"$0"; read _; kill -9 $!`, s.pidFile(), filepath.Join(o.Home, "bin", "spark-submit")}, o.arguments(dir)...)...)
+	s.command.Dir = dir
+	s.command.Env = append(os.Environ(), append([]string{"SPARK_HOME=" + o.Home, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS=" + filepath.Join(dir, "local"), "SPARK_SCALA_VERSION=2.12"}, o.Env...)...)
+	log, err := os.Create(s.Log())
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	s.command.Stdout, s.command.Stderr = log, log
+	if s.stop, err = s.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() { s.command.Wait(); close(s.ended) }()
+	if err := s.await(); err != nil {
+		s.Kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+// arguments are those of spark-submit.
+func (o *Options) arguments(dir string) []string {
+	master, auth := o.Master, o.Auth
+	if master == "" {
+		master = "local[2]"
+	}
+	if auth == "" {
+		auth = "NOSASL"
+	}
+	set := map[string]string{
+		"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
+		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
+		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
+		"spark.hadoop.hive.metastore.schema.verification": "false",
+		"spark.driver.extraJavaOptions":                   "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.home=" + dir + " -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
+	}
+	hive := map[string]string{
+		"hive.server2.thrift.port": strconv.Itoa(o.Port), "hive.server2.thrift.bind.host": "127.0.0.1", "hive.server2.authentication": auth,
+		"hive.exec.scratchdir": filepath.Join(dir, "scratch"), "hive.exec.local.scratchdir": filepath.Join(dir, "scratchl"), "hive.server2.enable.doAs": "false",
+	}
+	for k, v := range o.Set {
+		if strings.HasPrefix(k, "hive.") {
+			hive[k] = v
+		} else {
+			set[k] = v
+		}
+	}
+	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master", master, "--driver-memory", "1g"}
+	if jars := set["jars"]; jars != "" {
+		args = append(args, "--jars", jars)
+		delete(set, "jars")
+	}
+	for k, v := range set {
+		args = append(args, "--conf", k+"="+v)
+	}
+	args = append(args, "spark-internal")
+	for k, v := range hive {
+		args = append(args, "--hiveconf", k+"="+v)
+	}
+	return args
+}
+
+func (s *Server) pidFile() string { return filepath.Join(s.Dir, "pid") }
+
+// Log is the file of the server's output.
+func (s *Server) Log() string { return filepath.Join(s.Dir, "log") }
+
+// await waits until the server takes connections.
+func (s *Server) await() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		text, _ := os.ReadFile(s.Log())
+		started := bytes.Contains(text, []byte("HiveThriftServer2 started"))
+		failed := bytes.Contains(text, []byte("Error starting HiveThriftServer2")) || bytes.Contains(text, []byte("BindException"))
+		if started && !failed {
+			if conn, err := net.DialTimeout("tcp", s.Address, time.Second); err == nil {
+				return conn.Close()
+			}
+		}
+		select {
+		case <-s.ended:
+			return fmt.Errorf("Spark ended while it started:\n%s", tail(text))
+		case <-ctx.Done():
+			return fmt.Errorf("Spark has not started within %v:\n%s", patience, tail(text))
+		case <-tick.C:
+			if failed {
+				return fmt.Errorf("Spark could not start:\n%s", tail(text))
+			}
+		}
+	}
+}
+
+func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
+
+// Kill ends the server as a crash would. It may be called again.
+func (s *Server) Kill() {
+	if err := s.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
+		return
+	}
+	s.stop.Close()
+	<-s.ended
+}
+
+// Signal sends a signal to the server's process.
+func (s *Server) Signal(sig syscall.Signal) error {
+	text, err := os.ReadFile(s.pidFile())
+	if err != nil {
+		return err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, sig)
+}
