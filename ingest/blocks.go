@@ -63,7 +63,8 @@ type Blocks struct {
 	r      io.Reader
 	source string
 	out    *Sink
-	max    int // most bytes of a line with its newline
+	max    int              // most bytes of a line with its newline
+	cut    func([]byte) int // where the last whole record ends
 
 	carry  []byte // the start of a line whose end was not in the last block
 	line   int64  // number of the next block's first line
@@ -73,8 +74,10 @@ type Blocks struct {
 
 // NewBlocks cuts r, which is the file that source names.
 func NewBlocks(r io.Reader, source string, out *Sink) *Blocks {
-	return &Blocks{r: r, source: source, out: out, max: out.limits.Line + 1, line: 1}
+	return &Blocks{r: r, source: source, out: out, max: out.limits.Line + 1, cut: lastLineEnd, line: 1}
 }
+
+func lastLineEnd(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 
 // Next fills b, whose Data it reuses. At the end it returns io.EOF, or the error that ended the stream after all that
 // could be read of it was given: io.ErrUnexpectedEOF where a compressed file is cut.
@@ -106,7 +109,7 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 		size = min(firstBytes, full)
 	}
 	if len(s.carry) > size {
-		size = s.max
+		size = min(2*len(s.carry), s.max)
 	}
 	if len(buf) < size {
 		buf = make([]byte, size)
@@ -118,8 +121,8 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 		if s.err != nil && n == 0 {
 			return false, s.err
 		}
-		end := bytes.LastIndexByte(buf[:n], '\n') + 1
 		if s.err != nil {
+			end := lastLineEnd(buf[:n])
 			b.Data, b.Cut = buf[:n], end < n
 			return end == 0 && n == s.max, nil
 		}
@@ -127,6 +130,10 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 			buf = append(make([]byte, 0, min(16*len(buf), full)), buf...)
 			buf = buf[:cap(buf)]
 			continue
+		}
+		end := s.cut(buf[:n])
+		if end == 0 && len(buf) >= s.max {
+			end = lastLineEnd(buf[:n])
 		}
 		if end > 0 {
 			s.carry = append(s.carry, buf[end:n]...)

@@ -18,6 +18,15 @@ type Trace struct {
 	Rejects      []Reject
 }
 
+// Reset takes all rows out and keeps their memory for others.
+func (t *Trace) Reset() {
+	*t = Trace{
+		Applications: t.Applications[:0], Settings: t.Settings[:0], Caveats: t.Caveats[:0], Jobs: t.Jobs[:0], Phases: t.Phases[:0],
+		Edges: t.Edges[:0], Attempts: t.Attempts[:0], Machines: t.Machines[:0], MachineUsage: t.MachineUsage[:0],
+		Progress: t.Progress[:0], Losses: t.Losses[:0], Transfers: t.Transfers[:0], Rejects: t.Rejects[:0],
+	}
+}
+
 // Append adds the rows of u. Keys are not touched: traces that are joined must not share any.
 func (t *Trace) Append(u *Trace) {
 	t.Applications = append(t.Applications, u.Applications...)

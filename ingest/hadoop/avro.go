@@ -1,17 +1,13 @@
 package hadoop
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"strconv"
 )
 
-// An Avro-Binary history holds bare datums, one after the other, written with the schema of its second line. A datum
-// is turned into the Avro-JSON that the same event would have been written as, so that one reader serves both.
+// An Avro-Binary history holds bare datums, one after the other, written with the schema of its second line. This reads
+// the schema; avroevents.go reads the datums with it.
 
 var (
 	errAvroSchema = errors.New("unusable avro schema")
@@ -21,15 +17,68 @@ var (
 const (
 	maxAvroDepth  = 64
 	maxAvroString = 16 << 20
-	maxAvroItems  = 16 << 20
+	maxAvroItems  = 4096 // values of no bytes in a datum
 	maxAvroNodes  = 10_000
 )
 
+// avroKind is the kind of a type.
+type avroKind uint8
+
+const (
+	avroNull avroKind = iota + 1
+	avroBoolean
+	avroInt
+	avroLong
+	avroFloat
+	avroDouble
+	avroBytes
+	avroString
+	avroRecord
+	avroEnum
+	avroFixed
+	avroArray
+	avroMap
+	avroUnion
+)
+
+// kindOfAvro reads the name of a kind that is not a reference to a type; 0 for others.
+func kindOfAvro(name string) avroKind {
+	switch name {
+	case "null":
+		return avroNull
+	case "boolean":
+		return avroBoolean
+	case "int":
+		return avroInt
+	case "long":
+		return avroLong
+	case "float":
+		return avroFloat
+	case "double":
+		return avroDouble
+	case "bytes":
+		return avroBytes
+	case "string":
+		return avroString
+	case "record", "error":
+		return avroRecord
+	case "enum":
+		return avroEnum
+	case "fixed":
+		return avroFixed
+	case "array":
+		return avroArray
+	case "map":
+		return avroMap
+	}
+	return 0
+}
+
 // avroType is a node of a writer schema.
 type avroType struct {
-	kind    string // null, boolean, int, long, float, double, bytes, string, record, enum, array, map, union, fixed
-	name    string // full name of a record, enum or fixed; the kind otherwise
-	symbols []string
+	kind    avroKind
+	name    string // full name of a record, enum or fixed
+	symbols [][]byte
 	fields  []avroField
 	items   *avroType // of an array or map
 	union   []*avroType
@@ -37,7 +86,7 @@ type avroType struct {
 }
 
 type avroField struct {
-	name string
+	name []byte
 	typ  *avroType
 }
 
@@ -64,7 +113,7 @@ func (p *avroParser) parse(v any, space string, depth int) (*avroType, error) {
 	case string:
 		return p.reference(v, space)
 	case []any:
-		u := &avroType{kind: "union", name: "union"}
+		u := &avroType{kind: avroUnion}
 		for _, b := range v {
 			t, err := p.parse(b, space, depth+1)
 			if err != nil {
@@ -80,9 +129,8 @@ func (p *avroParser) parse(v any, space string, depth int) (*avroType, error) {
 }
 
 func (p *avroParser) reference(name, space string) (*avroType, error) {
-	switch name {
-	case "null", "boolean", "int", "long", "float", "double", "bytes", "string":
-		return &avroType{kind: name, name: name}, nil
+	if k := kindOfAvro(name); k != 0 && k <= avroString {
+		return &avroType{kind: k}, nil
 	}
 	if t := p.named[fullName(name, space)]; t != nil {
 		return t, nil
@@ -94,13 +142,13 @@ func (p *avroParser) reference(name, space string) (*avroType, error) {
 }
 
 func (p *avroParser) complex(m map[string]any, space string, depth int) (*avroType, error) {
-	kind, ok := m["type"].(string)
+	word, ok := m["type"].(string)
 	if !ok {
 		return p.parse(m["type"], space, depth+1)
 	}
-	t := &avroType{kind: kind, name: kind}
-	switch kind {
-	case "record", "enum", "fixed":
+	t := &avroType{kind: kindOfAvro(word)}
+	switch t.kind {
+	case avroRecord, avroEnum, avroFixed:
 		name, _ := m["name"].(string)
 		if s, ok := m["namespace"].(string); ok {
 			space = s
@@ -109,27 +157,27 @@ func (p *avroParser) complex(m map[string]any, space string, depth int) (*avroTy
 		p.named[t.name] = t
 	}
 	var err error
-	switch kind {
-	case "record":
+	switch t.kind {
+	case avroRecord:
 		err = p.record(t, m, space, depth)
-	case "enum":
+	case avroEnum:
 		list, _ := m["symbols"].([]any)
 		for _, s := range list {
 			word, _ := s.(string)
-			t.symbols = append(t.symbols, word)
+			t.symbols = append(t.symbols, []byte(word))
 		}
-	case "fixed":
+	case avroFixed:
 		size, _ := m["size"].(float64)
 		if size < 0 || size > maxAvroString {
 			return nil, fmt.Errorf("%w: fixed %s of %v bytes", errAvroSchema, t.name, size)
 		}
 		t.size = int(size)
-	case "array":
+	case avroArray:
 		t.items, err = p.parse(m["items"], space, depth+1)
-	case "map":
+	case avroMap:
 		t.items, err = p.parse(m["values"], space, depth+1)
 	default:
-		return p.reference(kind, space)
+		return p.reference(word, space)
 	}
 	return t, err
 }
@@ -143,7 +191,7 @@ func (p *avroParser) record(t *avroType, m map[string]any, space string, depth i
 		if err != nil {
 			return fmt.Errorf("field %s.%s: %w", t.name, name, err)
 		}
-		t.fields = append(t.fields, avroField{name, ft})
+		t.fields = append(t.fields, avroField{[]byte(name), ft})
 	}
 	return nil
 }
@@ -158,223 +206,4 @@ func fullName(name, space string) string {
 		return name
 	}
 	return space + "." + name
-}
-
-// avroSource is what datums are read from.
-type avroSource interface {
-	io.Reader
-	io.ByteReader
-}
-
-// appendJSON reads one datum of type t and appends it as Avro-JSON. io.EOF means that there was no further datum,
-// io.ErrUnexpectedEOF that the file ends inside one.
-func (t *avroType) appendJSON(dst []byte, r avroSource) ([]byte, error) {
-	d := avroDecoder{r: r}
-	dst, err := d.value(dst, t, 0)
-	if err == io.EOF && d.read > 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	return dst, err
-}
-
-type avroDecoder struct {
-	r     avroSource
-	read  int64 // bytes of this datum
-	items int   // array and map entries of this datum
-}
-
-func (d *avroDecoder) value(dst []byte, t *avroType, depth int) ([]byte, error) {
-	if depth > maxAvroDepth {
-		return dst, fmt.Errorf("%w: deeper than %d levels", errAvroDatum, maxAvroDepth)
-	}
-	switch t.kind {
-	case "null":
-		return append(dst, "null"...), nil
-	case "boolean":
-		b, err := d.byte()
-		return strconv.AppendBool(dst, b != 0), err
-	case "int", "long":
-		n, err := d.long()
-		return strconv.AppendInt(dst, n, 10), err
-	case "float":
-		b, err := d.bytes(4)
-		if err != nil {
-			return dst, err
-		}
-		return appendFloat(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))), nil
-	case "double":
-		b, err := d.bytes(8)
-		if err != nil {
-			return dst, err
-		}
-		return appendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(b))), nil
-	case "bytes", "string":
-		n, err := d.long()
-		if err != nil {
-			return dst, err
-		}
-		b, err := d.bytes(n)
-		return appendString(dst, b), err
-	case "fixed":
-		b, err := d.bytes(int64(t.size))
-		return appendString(dst, b), err
-	case "enum":
-		return d.enum(dst, t)
-	case "record":
-		return d.record(dst, t, depth)
-	case "array":
-		return d.blocks(dst, t, depth, '[', ']')
-	case "map":
-		return d.blocks(dst, t, depth, '{', '}')
-	case "union":
-		return d.union(dst, t, depth)
-	}
-	return dst, fmt.Errorf("%w: unknown kind %q", errAvroDatum, t.kind)
-}
-
-func (d *avroDecoder) enum(dst []byte, t *avroType) ([]byte, error) {
-	n, err := d.long()
-	if err != nil {
-		return dst, err
-	}
-	if n < 0 || n >= int64(len(t.symbols)) {
-		return dst, fmt.Errorf("%w: %s has no symbol %d", errAvroDatum, t.name, n)
-	}
-	return appendString(dst, []byte(t.symbols[n])), nil
-}
-
-func (d *avroDecoder) record(dst []byte, t *avroType, depth int) ([]byte, error) {
-	dst = append(dst, '{')
-	for i, f := range t.fields {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendString(dst, []byte(f.name)), ':')
-		var err error
-		if dst, err = d.value(dst, f.typ, depth+1); err != nil {
-			return dst, err
-		}
-	}
-	return append(dst, '}'), nil
-}
-
-// union writes a branch as Avro-JSON does: null bare, all else wrapped by the name of its type.
-func (d *avroDecoder) union(dst []byte, t *avroType, depth int) ([]byte, error) {
-	n, err := d.long()
-	if err != nil {
-		return dst, err
-	}
-	if n < 0 || n >= int64(len(t.union)) {
-		return dst, fmt.Errorf("%w: a union of %d has no branch %d", errAvroDatum, len(t.union), n)
-	}
-	b := t.union[n]
-	if b.kind == "null" {
-		return append(dst, "null"...), nil
-	}
-	dst = append(append(append(dst, '{'), strconv.Quote(b.name)...), ':')
-	if dst, err = d.value(dst, b, depth+1); err != nil {
-		return dst, err
-	}
-	return append(dst, '}'), nil
-}
-
-// blocks reads the counted blocks of an array or map; a negative count is followed by the block's size in bytes.
-func (d *avroDecoder) blocks(dst []byte, t *avroType, depth int, open, end byte) ([]byte, error) {
-	dst = append(dst, open)
-	for first := true; ; {
-		n, err := d.long()
-		if err != nil {
-			return dst, err
-		}
-		if n == 0 {
-			return append(dst, end), nil
-		}
-		if n < 0 {
-			n = -n
-			if _, err := d.long(); err != nil {
-				return dst, err
-			}
-		}
-		if n < 0 || n > maxAvroItems || d.items+int(n) > maxAvroItems {
-			return dst, fmt.Errorf("%w: more than %d entries", errAvroDatum, maxAvroItems)
-		}
-		d.items += int(n)
-		for range n {
-			if !first {
-				dst = append(dst, ',')
-			}
-			first = false
-			if open == '{' {
-				size, err := d.long()
-				if err != nil {
-					return dst, err
-				}
-				key, err := d.bytes(size)
-				if err != nil {
-					return dst, err
-				}
-				dst = append(appendString(dst, key), ':')
-			}
-			if dst, err = d.value(dst, t.items, depth+1); err != nil {
-				return dst, err
-			}
-		}
-	}
-}
-
-func (d *avroDecoder) byte() (byte, error) {
-	b, err := d.r.ReadByte()
-	if err == nil {
-		d.read++
-	}
-	return b, err
-}
-
-// long reads a zig-zag variable-length integer.
-func (d *avroDecoder) long() (int64, error) {
-	var u uint64
-	for shift := uint(0); shift < 64; shift += 7 {
-		b, err := d.byte()
-		if err != nil {
-			return 0, err
-		}
-		u |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			return int64(u>>1) ^ -int64(u&1), nil
-		}
-	}
-	return 0, fmt.Errorf("%w: an integer of more than ten bytes", errAvroDatum)
-}
-
-func (d *avroDecoder) bytes(n int64) ([]byte, error) {
-	if n < 0 || d.read+n > maxAvroString {
-		return nil, fmt.Errorf("%w: a string of %d bytes; a datum may have %d", errAvroDatum, n, maxAvroString)
-	}
-	b := make([]byte, n)
-	m, err := io.ReadFull(d.r, b)
-	d.read += int64(m)
-	return b, err
-}
-
-func appendString(dst, s []byte) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, c := range s {
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"')
-}
-
-func appendFloat(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }

@@ -1,11 +1,13 @@
 package hadoop
 
 import (
-	"encoding/xml"
-	"io"
-	"sort"
+	"bytes"
+	"errors"
+	"html"
+	"slices"
 	"strings"
 
+	"straggler/ingest"
 	"straggler/schema"
 )
 
@@ -19,44 +21,80 @@ var kept = []string{
 
 const maxSettings = 500
 
-// readConf reads a job's configuration file and keeps the settings that matter here.
-func readConf(r io.Reader) ([]schema.Setting, error) {
-	dec := xml.NewDecoder(r)
-	dec.Strict = false
-	var out []schema.Setting
+// maxConf bounds a configuration; real ones have 100 KiB, and queries in them some more.
+const maxConf = 16 << 20
+
+var errNoConf = errors.New("it has no properties; is it a configuration?")
+
+// readConf reads a job's configuration file and keeps the settings that matter here. Of a property it looks for the name
+// and the value, and knows comments; what else XML may hold is no part of configurations.
+func readConf(b []byte) (out []schema.Setting, err error) {
+	var name, value []byte
+	properties := 0
 	for {
-		tok, err := dec.Token()
-		if err == io.EOF {
-			sort.Slice(out, func(a, b int) bool { return out[a].Name < out[b].Name })
-			return out, nil
+		i := bytes.IndexByte(b, '<')
+		if i < 0 {
+			break
 		}
-		if err != nil {
-			return out, err
-		}
-		start, ok := tok.(xml.StartElement)
-		if !ok || start.Name.Local != "property" {
-			continue
-		}
-		var p struct {
-			Name  string `xml:"name"`
-			Value string `xml:"value"`
-		}
-		if err := dec.DecodeElement(&p, &start); err != nil {
-			return out, err
-		}
-		if keep(p.Name) && len(p.Value) <= 1000 && len(out) < maxSettings {
-			out = append(out, schema.Setting{Name: p.Name, Value: p.Value})
+		b = b[i:]
+		switch {
+		case bytes.HasPrefix(b, []byte("<!--")):
+			b = behind(b, "-->")
+		case bytes.HasPrefix(b, []byte("<name>")):
+			name, b = element(b, "<name>", "</name>")
+		case bytes.HasPrefix(b, []byte("<value>")):
+			value, b = element(b, "<value>", "</value>")
+		case bytes.HasPrefix(b, []byte("</property>")):
+			properties++
+			if keep(name) && len(value) <= 1000 && len(out) < maxSettings {
+				out = append(out, schema.Setting{Name: ingest.Text(plainXML(name)), Value: ingest.Text(plainXML(value))})
+			}
+			name, value, b = nil, nil, b[1:]
+		default:
+			b = b[1:]
 		}
 	}
+	if properties == 0 {
+		return nil, errNoConf
+	}
+	slices.SortFunc(out, func(a, b schema.Setting) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
 }
 
-func keep(name string) bool {
-	if len(name) > 200 {
+// element is the text of an element that b starts with, and what follows it.
+func element(b []byte, open, end string) (text, rest []byte) {
+	b = b[len(open):]
+	i := bytes.Index(b, []byte(end))
+	if i < 0 {
+		return nil, nil
+	}
+	return b[:i], b[i+len(end):]
+}
+
+func behind(b []byte, end string) []byte {
+	_, rest, _ := bytes.Cut(b, []byte(end))
+	return rest
+}
+
+// plainXML resolves what XML escapes.
+func plainXML(b []byte) string {
+	s := string(b)
+	if in, ok := strings.CutPrefix(s, "<![CDATA["); ok {
+		return strings.TrimSuffix(in, "]]>")
+	}
+	if strings.IndexByte(s, '&') < 0 {
+		return s
+	}
+	return html.UnescapeString(s)
+}
+
+func keep(name []byte) bool {
+	if len(name) == 0 || len(name) > 200 {
 		return false
 	}
-	n := strings.ToLower(name)
+	n := bytes.ToLower(name)
 	for _, k := range kept {
-		if strings.Contains(n, k) {
+		if bytes.Contains(n, []byte(k)) {
 			return true
 		}
 	}

@@ -3,235 +3,249 @@ package hadoop
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"straggler/ingest"
 	"straggler/schema"
 )
 
-// event is one record of a job history: the type, and the fields of whichever record it is, which all have names of
-// their own.
+// event is one record of a job history of any kind, before it is known what the others say.
 type event struct {
-	Type  string    `json:"type"`
-	Event eventBody `json:"event"`
+	kind    eventKind
+	job     string  // its id; "" where the record names only a task
+	task    taskKey // by its id
+	hasTask bool
+	typed   kind // what the record calls the task
+	isTyped bool
+	attempt string // its id
+	number  int32  // of the attempt
+
+	name, user, queue, status       string
+	tracker, host, rack, container  string
+	locality, avataar, error, split string
+
+	submit, launch, start, finish int64 // ms
+	maps, reduces                 int64
+	counters                      counters
+	splits                        []int64
+	settings                      []schema.Setting
 }
 
-type eventBody struct {
-	JobID             string  `json:"jobid"`
-	JobName           string  `json:"jobName"`
-	UserName          string  `json:"userName"`
-	JobQueueName      string  `json:"jobQueueName"`
-	SubmitTime        int64   `json:"submitTime"`
-	LaunchTime        int64   `json:"launchTime"`
-	JobStatus         string  `json:"jobStatus"`
-	Diagnostics       wrapped `json:"diagnostics"`
-	NodeManagerHost   string  `json:"nodeManagerHost"`
-	TaskID            string  `json:"taskid"`
-	TaskType          string  `json:"taskType"`
-	StartTime         int64   `json:"startTime"`
-	SplitLocations    wrapped `json:"splitLocations"`
-	AttemptID         string  `json:"attemptId"`
-	TrackerName       string  `json:"trackerName"`
-	ContainerID       wrapped `json:"containerId"`
-	Locality          wrapped `json:"locality"`
-	Avataar           wrapped `json:"avataar"`
-	MapFinishTime     int64   `json:"mapFinishTime"`
-	ShuffleFinishTime int64   `json:"shuffleFinishTime"`
-	SortFinishTime    int64   `json:"sortFinishTime"`
-	FinishTime        int64   `json:"finishTime"`
-	HostName          wrapped `json:"hostname"`
-	RackName          wrapped `json:"rackname"`
-	Status            string  `json:"status"`
-	Error             wrapped `json:"error"`
-	Counters          tally   `json:"counters"`
-	ClockSplits       splits  `json:"clockSplits"`
+type eventKind uint8
+
+const (
+	otherEvent eventKind = iota
+	masterStarted
+	jobSubmitted
+	jobChanged // set up, or moved to another queue
+	jobEnded
+	taskStarted
+	attemptStarted
+	attemptFinished
+	attemptFailed
+	attemptKilled
+	fileStarted // another of the histories that a file holds
+	configured  // the job has settings
+)
+
+// kindOfEvent reads the type of an event of the application master's history.
+func kindOfEvent(typ []byte) (k eventKind, status string) {
+	switch string(typ) {
+	case "AM_STARTED":
+		return masterStarted, ""
+	case "JOB_SUBMITTED":
+		return jobSubmitted, ""
+	case "JOB_INITED", "JOB_INFO_CHANGED", "JOB_QUEUE_CHANGED":
+		return jobChanged, ""
+	case "JOB_FINISHED":
+		return jobEnded, "SUCCEEDED"
+	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
+		return jobEnded, strings.TrimPrefix(string(typ), "JOB_")
+	case "TASK_STARTED":
+		return taskStarted, ""
+	case "MAP_ATTEMPT_STARTED", "REDUCE_ATTEMPT_STARTED", "SETUP_ATTEMPT_STARTED", "CLEANUP_ATTEMPT_STARTED":
+		return attemptStarted, ""
+	case "MAP_ATTEMPT_FINISHED", "REDUCE_ATTEMPT_FINISHED", "SETUP_ATTEMPT_FINISHED", "CLEANUP_ATTEMPT_FINISHED":
+		return attemptFinished, ""
+	case "MAP_ATTEMPT_FAILED", "REDUCE_ATTEMPT_FAILED", "SETUP_ATTEMPT_FAILED", "CLEANUP_ATTEMPT_FAILED":
+		return attemptFailed, ""
+	case "MAP_ATTEMPT_KILLED", "REDUCE_ATTEMPT_KILLED", "SETUP_ATTEMPT_KILLED", "CLEANUP_ATTEMPT_KILLED":
+		return attemptKilled, ""
+	}
+	return otherEvent, ""
 }
 
-// UnmarshalJSONFrom reads {"org.apache.hadoop.mapreduce.jobhistory.TaskStarted": {…}}: Avro-JSON names the record.
-func (b *eventBody) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	type plain eventBody
-	return unwrap(dec, func() error { return json.UnmarshalDecode(dec, (*plain)(b)) })
-}
-
-// unwrap reads the one member of a wrapping object; null is nothing.
-func unwrap(dec *jsontext.Decoder, value func() error) error {
-	if dec.PeekKind() != '{' {
-		return dec.SkipValue()
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for first := true; dec.PeekKind() != '}'; first = false {
-		if _, err := dec.ReadToken(); err != nil {
-			return err
-		}
-		if !first {
-			if err := dec.SkipValue(); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := value(); err != nil {
-			return err
-		}
-	}
-	_, err := dec.ReadToken()
-	return err
-}
-
-// wrapped is a string that newer schemas write as {"string": "x"} and older ones bare.
-type wrapped string
-
-func (w *wrapped) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() == '"' {
-		t, err := dec.ReadToken()
-		if err == nil {
-			*w = wrapped(t.String())
-		}
-		return err
-	}
-	return unwrap(dec, func() error { return w.UnmarshalJSONFrom(dec) })
-}
-
-// splits is a list of numbers, which a newer schema might wrap.
-type splits []int64
-
-func (s *splits) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() == '[' {
-		return json.UnmarshalDecode(dec, (*[]int64)(s))
-	}
-	return unwrap(dec, func() error { return s.UnmarshalJSONFrom(dec) })
-}
-
-// tally reads {"name": …, "groups": [{"name", "displayName", "counts": [{"name", "displayName", "value"}]}]}, bare
-// or wrapped.
-type tally counters
-
-func (t *tally) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '{' {
-		return dec.SkipValue()
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		key := name.String()
-		switch {
-		case key == "groups":
-			err = t.groups(dec)
-		case dec.PeekKind() == '{':
-			err = t.UnmarshalJSONFrom(dec)
-		default:
-			err = dec.SkipValue()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := dec.ReadToken()
-	return err
-}
-
-type counterGroup struct {
-	Counts []struct {
-		Name  string `json:"name"`
-		Value int64  `json:"value"`
-	} `json:"counts"`
-}
-
-func (t *tally) groups(dec *jsontext.Decoder) error {
-	var groups []counterGroup
-	if err := json.UnmarshalDecode(dec, &groups); err != nil {
-		return err
-	}
-	for _, g := range groups {
-		for _, c := range g.Counts {
-			(*counters)(t).set(c.Name, c.Value)
-		}
+// textAt is where the text of a member of an event belongs; nil where it is of no use.
+func (e *event) textAt(member []byte) *string {
+	switch string(member) {
+	case "jobid":
+		return &e.job
+	case "jobName":
+		return &e.name
+	case "userName":
+		return &e.user
+	case "jobQueueName":
+		return &e.queue
+	case "jobStatus":
+		return &e.status
+	case "splitLocations":
+		return &e.split
+	case "trackerName":
+		return &e.tracker
+	case "containerId":
+		return &e.container
+	case "locality":
+		return &e.locality
+	case "avataar":
+		return &e.avataar
+	case "hostname":
+		return &e.host
+	case "rackname":
+		return &e.rack
+	case "error":
+		return &e.error
 	}
 	return nil
 }
 
-// apply folds an event into the job. Unknown events and events of unknown tasks change nothing.
-func (j *job) apply(e *event, order int) {
-	b := &e.Event
-	switch e.Type {
-	case "JOB_SUBMITTED":
-		j.id, j.name, j.user, j.queue = b.JobID, b.JobName, b.UserName, b.JobQueueName
-		j.submit = b.SubmitTime
-	case "JOB_QUEUE_CHANGED":
-		j.queue = b.JobQueueName
-	case "JOB_INITED", "JOB_INFO_CHANGED":
-		if b.LaunchTime > 0 {
-			j.launch = b.LaunchTime
-		}
-		if b.SubmitTime > 0 && j.submit <= 0 {
-			j.submit = b.SubmitTime
-		}
-	case "JOB_FINISHED":
-		j.finish, j.status, j.complete = b.FinishTime, "SUCCEEDED", true
-	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
-		j.finish, j.status, j.complete = b.FinishTime, b.JobStatus, true
-	case "TASK_STARTED":
-		if t := j.taskOf(b.TaskID, b.TaskType); t != nil {
-			if t.scheduled <= 0 {
-				t.scheduled = b.StartTime
-			}
-			t.hosts = splitHosts(string(b.SplitLocations))
-		}
+// numberAt is where the number of a member of an event belongs; nil where it is of no use.
+func (e *event) numberAt(member []byte) *int64 {
+	switch string(member) {
+	case "submitTime":
+		return &e.submit
+	case "launchTime":
+		return &e.launch
+	case "startTime":
+		return &e.start
+	case "finishTime":
+		return &e.finish
+	case "totalMaps":
+		return &e.maps
+	case "totalReduces":
+		return &e.reduces
+	}
+	return nil
+}
+
+// wants says whether a member's text is of use.
+func (e *event) wants(member []byte) bool {
+	switch string(member) {
+	case "taskid", "taskType", "attemptId":
+		return true
+	}
+	return e.textAt(member) != nil
+}
+
+// take sets the text of a member. Names that many events share are held once.
+func (e *event) take(member, text []byte, names *ingest.Interner) {
+	switch string(member) {
+	case "taskid":
+		e.task, _, e.hasTask = parseID(text)
+		return
+	case "taskType":
+		e.typed, e.isTyped = kindOf(text)
+		return
+	case "attemptId":
+		e.attempt = ingest.Text(string(text))
+		_, e.number, _ = parseID(text)
+		return
+	}
+	switch at := e.textAt(member); at {
+	case nil:
+	case &e.container, &e.error, &e.split:
+		*at = ingest.Text(string(text))
 	default:
-		if strings.Contains(e.Type, "_ATTEMPT_") {
-			j.applyAttempt(e, order)
+		*at = names.Text(text)
+	}
+}
+
+// key is that of the event's task. Set-up and clean-up tasks carry ids of maps in old histories.
+func (e *event) key() taskKey {
+	if e.isTyped {
+		return taskKey{e.typed, e.task.index}
+	}
+	return e.task
+}
+
+// apply folds an event into the job. Events of other kinds and of unknown tasks change nothing.
+func (j *job) apply(e *event, order int) {
+	switch e.kind {
+	case masterStarted:
+		j.masters++
+	case jobSubmitted, jobChanged, jobEnded:
+		j.applyOwn(e)
+	case taskStarted:
+		if e.hasTask {
+			t := j.task(e.key())
+			if t.scheduled <= 0 {
+				t.scheduled = e.start
+			}
+			if e.split != "" {
+				t.hosts = splitHosts(e.split)
+			}
+		}
+	case attemptStarted, attemptFinished, attemptFailed, attemptKilled:
+		if e.hasTask && e.attempt != "" {
+			j.task(e.key()).attempt(e.attempt, order).apply(e)
 		}
 	}
 	if j.id == "" {
-		j.id = b.JobID
+		j.id = e.job
 	}
 }
 
-func (j *job) taskOf(id, taskType string) *task {
-	k, index, _, ok := parseID(id)
-	if !ok {
-		return nil
+// applyOwn takes an event of the job itself. A master that was restarted says again what the first one said.
+func (j *job) applyOwn(e *event) {
+	for _, f := range []struct {
+		dst *string
+		to  string
+	}{{&j.name, e.name}, {&j.user, e.user}, {&j.queue, e.queue}} {
+		if f.to != "" {
+			*f.dst = f.to
+		}
 	}
-	return j.task(taskKey{kindOf(taskType, k), index})
+	if e.job != "" {
+		j.id = e.job
+	}
+	if e.submit > 0 && (j.submit <= 0 || e.kind == jobSubmitted) {
+		j.submit = e.submit
+	}
+	if e.launch > 0 {
+		j.launch = e.launch
+	}
+	j.maps, j.reduces = max(j.maps, e.maps), max(j.reduces, e.reduces)
+	if e.status != "" {
+		j.status = e.status
+	}
+	if e.kind == jobEnded {
+		j.finish, j.complete = e.finish, true
+	}
 }
 
-func (j *job) applyAttempt(e *event, order int) {
-	b := &e.Event
-	t := j.taskOf(b.TaskID, b.TaskType)
-	if t == nil || b.AttemptID == "" {
-		return
-	}
-	a := t.attempt(b.AttemptID, order)
-	_, _, a.number, _ = parseID(b.AttemptID)
-	switch {
-	case strings.HasSuffix(e.Type, "_STARTED"):
-		a.started(b)
-	case strings.HasSuffix(e.Type, "_FINISHED"):
-		a.ended(b, schema.Success)
-		a.mapEnd, a.shuffleEnd, a.sortEnd = b.MapFinishTime, b.ShuffleFinishTime, b.SortFinishTime
-	case strings.HasSuffix(e.Type, "_FAILED"):
-		a.gaveUp(b, schema.Failed)
-	case strings.HasSuffix(e.Type, "_KILLED"):
-		a.gaveUp(b, schema.Killed)
+func (a *attempt) apply(e *event) {
+	a.number = e.number
+	switch e.kind {
+	case attemptStarted:
+		a.started(e)
+	case attemptFinished:
+		a.ended(e, schema.Success)
+	case attemptFailed:
+		a.gaveUp(e, schema.Failed)
+	case attemptKilled:
+		a.gaveUp(e, schema.Killed)
 	}
 }
 
-func (a *attempt) started(b *eventBody) {
-	if a.start <= 0 || b.StartTime > 0 && b.StartTime < a.start {
-		a.start = b.StartTime
+func (a *attempt) started(e *event) {
+	if e.start > 0 && (a.start <= 0 || e.start < a.start) {
+		a.start = e.start
 	}
-	a.setPlace(b.TrackerName, "")
-	if b.ContainerID != "" {
-		a.container = string(b.ContainerID)
+	a.setPlace(e.tracker, "")
+	if e.container != "" {
+		a.container = e.container
 	}
-	a.locality = localityOf(string(b.Locality))
-	switch b.Avataar {
+	if l := localityOf(e.locality); l.OK {
+		a.locality = l
+	}
+	switch e.avataar {
 	case "VIRGIN":
 		a.speculative = schema.Some(false)
 	case "SPECULATIVE":
@@ -239,31 +253,29 @@ func (a *attempt) started(b *eventBody) {
 	}
 }
 
-func (a *attempt) ended(b *eventBody, s schema.AttemptStatus) {
+func (a *attempt) ended(e *event, s schema.AttemptStatus) {
 	a.status = s
-	if b.FinishTime > a.finish {
-		a.finish = b.FinishTime
+	a.finish = max(a.finish, e.finish)
+	a.setPlace(e.host, e.rack)
+	if e.counters.counted() {
+		a.counters = e.counters
 	}
-	a.setPlace(string(b.HostName), string(b.RackName))
-	if b.Counters.known {
-		a.counters = counters(b.Counters)
-	}
-	if len(b.ClockSplits) > 0 {
-		a.splits = b.ClockSplits
+	if len(e.splits) > 0 {
+		a.splits = e.splits
 	}
 }
 
 // gaveUp ends an attempt without success; a success that is given up afterwards stays one whose output was lost.
-func (a *attempt) gaveUp(b *eventBody, s schema.AttemptStatus) {
+func (a *attempt) gaveUp(e *event, s schema.AttemptStatus) {
 	if a.status == schema.Success {
-		if outputLost(string(b.Error)) {
-			a.lostReason = string(b.Error)
+		if outputLost(e.error) {
+			a.lostReason = e.error
 		}
 		return
 	}
-	a.ended(b, s)
-	a.reason = shorten(string(b.Error))
-	if s == schema.Killed && strings.Contains(string(b.Error), "unusable node") {
+	a.ended(e, s)
+	a.reason = shorten(e.error)
+	if text := strings.ToLower(e.error); s == schema.Killed && (strings.Contains(text, "unusable node") || strings.Contains(text, "lost task tracker")) {
 		a.status = schema.Lost
 	}
 }
@@ -308,8 +320,10 @@ func localityOf(word string) schema.Null[schema.Locality] {
 // splitHosts reads a list of hosts or /rack/host places.
 func splitHosts(list string) []place {
 	var ps []place
-	for _, s := range strings.Split(list, ",") {
-		if s = strings.TrimSpace(s); s != "" && len(ps) < 64 {
+	for list != "" && len(ps) < 64 {
+		var s string
+		s, list, _ = strings.Cut(list, ",")
+		if s = strings.TrimSpace(s); s != "" {
 			ps = append(ps, placeOf(s))
 		}
 	}
@@ -318,14 +332,14 @@ func splitHosts(list string) []place {
 
 // placeOf splits /rack/host; a bare host has no rack.
 func placeOf(s string) place {
-	s = strings.ReplaceAll(s, `\.`, ".")
+	if strings.Contains(s, `\.`) {
+		s = strings.ReplaceAll(s, `\.`, ".")
+	}
 	i := strings.LastIndexByte(s, '/')
 	if i < 0 {
 		return place{host: s}
 	}
-	p := place{host: s[i+1:]}
-	p.rack = rackOf(s[:i])
-	return p
+	return place{host: s[i+1:], rack: rackOf(s[:i])}
 }
 
 // shorten keeps the first line of an error, at most 300 bytes of it.

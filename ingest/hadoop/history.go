@@ -2,91 +2,244 @@ package hadoop
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
+	"unsafe"
 
-	"straggler/schema"
+	"straggler/ingest"
 )
 
 // A JobTracker history (Hadoop 0.18 to 1.x) has one record a line, Type KEY="value" KEY="value" . with a backslash
 // before the characters that would end a value. A value may hold line breaks (stack traces do), so a record ends
 // with the line that closes its last quote.
 
-// fields are the pairs of a record, in the order of the log. Values are unescaped only when asked for.
-type fields []field
+// recordDecoder decodes blocks of such records. It is used by one goroutine.
+type recordDecoder struct {
+	names    ingest.Interner
+	counters counterNames
+	fields   []field
+	buf      []byte // an unescaped value
+	pending  []byte // a record that is spread over lines
+	inConf   bool   // within a configuration
+	conf     []byte // the one that is being read
+	confFor  string // the job that it is of
+}
 
 type field struct{ key, raw []byte }
 
-func (f fields) get(key string) string {
-	for i := range f {
-		if string(f[i].key) == key {
-			return unescape(f[i].raw)
-		}
+// record decodes a record. ok is false when it is not of the form.
+func (d *recordDecoder) record(rec []byte, e *event) (ok bool) {
+	typ, rest, _ := bytes.Cut(rec, []byte(" "))
+	if len(typ) == 0 || len(typ) > 40 {
+		return false
 	}
-	return ""
-}
-
-func (f fields) int(key string) int64 {
-	for i := range f {
-		if string(f[i].key) == key {
-			n, err := strconv.ParseInt(string(f[i].raw), 10, 64)
-			if err != nil {
-				return 0
+	d.fields, ok = splitFields(rest, d.fields[:0])
+	if !ok {
+		return false
+	}
+	switch string(typ) {
+	case "Job":
+		d.job(e)
+	case "Task":
+		e.kind = taskStarted
+		d.each(func(key string, f *field) {
+			switch key {
+			case "START_TIME":
+				e.start = number(f.raw)
+			case "SPLITS":
+				e.split = string(d.text(f.raw))
+			default:
+				d.id(key, f, e)
 			}
-			return n
+		})
+		if e.start <= 0 && e.split == "" { // its end, which repeats what the attempts say
+			e.kind = otherEvent
 		}
+	case "MapAttempt", "ReduceAttempt":
+		d.attempt(e)
 	}
-	return 0
+	return true
 }
 
-func unescape(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
+func (d *recordDecoder) each(take func(key string, f *field)) {
+	for i := range d.fields {
+		f := &d.fields[i]
+		take(unsafe.String(unsafe.SliceData(f.key), len(f.key)), f) // the key is compared and not kept
 	}
-	b := make([]byte, 0, len(raw))
+}
+
+// id takes what says which task or job a record is about.
+func (d *recordDecoder) id(key string, f *field, e *event) {
+	switch key {
+	case "JOBID":
+		e.job = d.names.Text(d.text(f.raw))
+	case "TASKID":
+		e.task, _, e.hasTask = parseID(f.raw)
+		if e.job == "" {
+			e.job = d.jobOf(f.raw)
+		}
+	case "TASK_TYPE":
+		e.typed, e.isTyped = kindOf(f.raw)
+	case "TASK_ATTEMPT_ID":
+		e.attempt = ingest.Text(string(d.text(f.raw)))
+		_, e.number, _ = parseID(f.raw)
+	}
+}
+
+// jobOf makes the id of a job out of that of one of its tasks, task_<cluster>_<job>_m_000001.
+func (d *recordDecoder) jobOf(task []byte) string {
+	const prefix = "task_"
+	rest, ok := bytes.CutPrefix(task, []byte(prefix))
+	cluster, rest, more := bytes.Cut(rest, []byte("_"))
+	job, _, evenMore := bytes.Cut(rest, []byte("_"))
+	if !ok || !more || !evenMore {
+		return ""
+	}
+	d.buf = append(append(append(append(d.buf[:0], "job_"...), cluster...), '_'), job...)
+	return d.names.Text(d.buf)
+}
+
+func (d *recordDecoder) job(e *event) {
+	e.kind = jobChanged
+	d.each(func(key string, f *field) {
+		switch key {
+		case "JOBNAME":
+			e.name = ingest.Text(string(d.text(f.raw)))
+		case "USER":
+			e.user = d.names.Text(d.text(f.raw))
+		case "JOB_QUEUE":
+			e.queue = d.names.Text(d.text(f.raw))
+		case "SUBMIT_TIME":
+			e.submit = number(f.raw)
+		case "LAUNCH_TIME":
+			e.launch = number(f.raw)
+		case "TOTAL_MAPS":
+			e.maps = number(f.raw)
+		case "TOTAL_REDUCES":
+			e.reduces = number(f.raw)
+		case "JOB_STATUS":
+			e.status = d.names.Text(d.text(f.raw))
+		case "FINISH_TIME":
+			if e.finish = number(f.raw); e.finish > 0 {
+				e.kind = jobEnded
+			}
+		default:
+			d.id(key, f, e)
+		}
+	})
+}
+
+func (d *recordDecoder) attempt(e *event) {
+	e.kind = attemptStarted
+	var counted []byte
+	d.each(func(key string, f *field) {
+		switch key {
+		case "START_TIME":
+			e.start = number(f.raw)
+		case "FINISH_TIME":
+			e.finish = number(f.raw)
+		case "TRACKER_NAME":
+			e.tracker = d.names.Text(trackerHost(d.text(f.raw)))
+		case "HOSTNAME":
+			e.host = d.names.Text(d.text(f.raw))
+		case "TASK_STATUS":
+			e.kind = endOf(f.raw)
+		case "ERROR":
+			e.error = ingest.Text(string(d.text(f.raw)))
+		case "COUNTERS":
+			counted = f.raw
+		default:
+			d.id(key, f, e)
+		}
+	})
+	if i := strings.LastIndexByte(e.host, '/'); i >= 0 {
+		e.host, e.rack = e.host[i+1:], e.host[:i]
+	}
+	if e.kind == attemptFinished {
+		d.counters.parse(counted, &e.counters)
+	}
+}
+
+func endOf(status []byte) eventKind {
+	switch string(bytes.ToUpper(status)) {
+	case "SUCCESS", "SUCCEEDED":
+		return attemptFinished
+	case "FAILED":
+		return attemptFailed
+	case "KILLED":
+		return attemptKilled
+	}
+	return attemptStarted
+}
+
+// number is 0 where a value is none.
+func number(raw []byte) int64 {
+	n, _ := digits(raw)
+	return n
+}
+
+// text is a value without the backslashes before the characters that would end it, valid until the next one.
+func (d *recordDecoder) text(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	b := d.buf[:0]
 	for i := 0; i < len(raw); i++ {
 		if raw[i] == '\\' && i+1 < len(raw) {
 			i++
 		}
 		b = append(b, raw[i])
 	}
-	return string(b)
+	d.buf = b
+	return b
+}
+
+// trackerHost takes the host out of tracker_HOST:localhost/127.0.0.1:54153.
+func trackerHost(s []byte) []byte {
+	s, _, _ = bytes.Cut(bytes.TrimPrefix(s, []byte("tracker_")), []byte(":"))
+	return s
 }
 
 // quoteOpen says whether a quote is open at the end of text, given whether one was at its start.
 func quoteOpen(text []byte, open bool) bool {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
+	for len(text) > 0 {
+		i := bytes.IndexByte(text, '"')
+		if i < 0 {
+			break
+		}
+		if !escaped(text[:i]) {
 			open = !open
 		}
+		text = text[i+1:]
 	}
 	return open
 }
 
-// splitRecord reads a record into its type and pairs; the pairs alias the record. ok is false when it is not of
-// that form.
-func splitRecord(rec []byte, dst fields) (typ string, f fields, ok bool) {
-	i := bytes.IndexByte(rec, ' ')
-	if i <= 0 || i > 40 {
-		return "", nil, false
+// escaped says whether what follows b has an odd number of backslashes before it.
+func escaped(b []byte) bool {
+	n := len(b)
+	for n > 0 && b[n-1] == '\\' {
+		n--
 	}
-	typ, rest, f := string(rec[:i]), rec[i+1:], dst[:0]
+	return (len(b)-n)%2 == 1
+}
+
+// splitFields cuts KEY="value" pairs; they alias the record. ok is false when it is not of that form.
+func splitFields(rest []byte, f []field) (_ []field, ok bool) {
 	for {
-		rest = bytes.TrimLeft(rest, " \t")
+		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+			rest = rest[1:]
+		}
 		if len(rest) == 0 || rest[0] == '.' || rest[0] == '\r' || rest[0] == '\n' {
-			return typ, f, len(f) > 0
+			return f, len(f) > 0
 		}
 		eq := bytes.IndexByte(rest, '=')
 		if eq <= 0 || eq+1 >= len(rest) || rest[eq+1] != '"' {
-			return typ, f, false
+			return f, false
 		}
 		value := rest[eq+2:]
 		end := closingQuote(value)
 		if end < 0 {
-			return typ, f, false
+			return f, false
 		}
 		f = append(f, field{rest[:eq], value[:end]})
 		rest = value[end+1:]
@@ -94,149 +247,13 @@ func splitRecord(rec []byte, dst fields) (typ string, f fields, ok bool) {
 }
 
 func closingQuote(b []byte) int {
-	for i := 0; i < len(b); i++ {
+	for i := 0; ; i++ {
 		j := bytes.IndexByte(b[i:], '"')
 		if j < 0 {
 			return -1
 		}
-		// The quote is escaped when an odd number of backslashes stands before it.
-		i += j
-		n := 0
-		for k := i - 1; k >= 0 && b[k] == '\\'; k-- {
-			n++
-		}
-		if n%2 == 0 {
+		if i += j; !escaped(b[:i]) {
 			return i
-		}
-	}
-	return -1
-}
-
-// applyRecord folds a record of a history into its job.
-func (j *job) applyRecord(typ string, f fields, order int) {
-	switch typ {
-	case "Job":
-		j.applyJob(f)
-	case "Task":
-		j.applyTask(f)
-	case "MapAttempt", "ReduceAttempt":
-		j.applyHistoryAttempt(f, order)
-	}
-}
-
-func (j *job) applyJob(f fields) {
-	set := func(dst *string, key string) {
-		if v := f.get(key); v != "" {
-			*dst = v
-		}
-	}
-	set(&j.name, "JOBNAME")
-	set(&j.user, "USER")
-	set(&j.queue, "JOB_QUEUE")
-	if ms := f.int("SUBMIT_TIME"); ms > 0 {
-		j.submit = ms
-	}
-	if ms := f.int("LAUNCH_TIME"); ms > 0 {
-		j.launch = ms
-	}
-	set(&j.status, "JOB_STATUS")
-	if ms := f.int("FINISH_TIME"); ms > 0 {
-		j.finish, j.complete = ms, true
-	}
-}
-
-func (j *job) applyTask(f fields) {
-	t := j.taskOf(f.get("TASKID"), f.get("TASK_TYPE"))
-	if t == nil {
-		return
-	}
-	if ms := f.int("START_TIME"); ms > 0 && t.scheduled <= 0 {
-		t.scheduled = ms
-	}
-	if s := f.get("SPLITS"); s != "" {
-		t.hosts = splitHosts(s)
-	}
-}
-
-func (j *job) applyHistoryAttempt(f fields, order int) {
-	t := j.taskOf(f.get("TASKID"), f.get("TASK_TYPE"))
-	id := f.get("TASK_ATTEMPT_ID")
-	if t == nil || id == "" {
-		return
-	}
-	a := t.attempt(id, order)
-	_, _, a.number, _ = parseID(id)
-	b := eventBody{
-		StartTime: f.int("START_TIME"), FinishTime: f.int("FINISH_TIME"), Error: wrapped(f.get("ERROR")),
-		ShuffleFinishTime: f.int("SHUFFLE_FINISHED"), SortFinishTime: f.int("SORT_FINISHED"), MapFinishTime: f.int("MAP_FINISHED"),
-	}
-	if b.StartTime > 0 {
-		b.TrackerName = trackerHost(f.get("TRACKER_NAME"))
-		a.started(&b)
-	}
-	status := f.get("TASK_STATUS")
-	if status == "" {
-		return
-	}
-	p := placeOf(f.get("HOSTNAME"))
-	b.HostName, b.RackName = wrapped(p.host), wrapped(p.rack)
-	switch strings.ToUpper(status) {
-	case "SUCCESS", "SUCCEEDED":
-		parseCounters(f.get("COUNTERS"), (*counters)(&b.Counters))
-		a.ended(&b, schema.Success)
-		a.mapEnd, a.shuffleEnd, a.sortEnd = b.MapFinishTime, b.ShuffleFinishTime, b.SortFinishTime
-	case "FAILED":
-		a.gaveUp(&b, schema.Failed)
-	case "KILLED":
-		a.gaveUp(&b, schema.Killed)
-	}
-}
-
-// trackerHost takes the host out of tracker_HOST:localhost/127.0.0.1:54153.
-func trackerHost(s string) string {
-	s = strings.TrimPrefix(s, "tracker_")
-	if i := strings.IndexByte(s, ':'); i >= 0 {
-		s = s[:i]
-	}
-	return s
-}
-
-// parseCounters reads {(group)(display)[(name)(display)(value)]…}…, or the older 'Group.display name:value,…'.
-func parseCounters(s string, c *counters) {
-	if !strings.HasPrefix(s, "{") {
-		for _, part := range strings.Split(s, ",") {
-			i := strings.LastIndexByte(part, ':')
-			if i < 0 {
-				continue
-			}
-			name := part[:i]
-			if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-				name = name[dot+1:]
-			}
-			if v, err := strconv.ParseInt(strings.TrimSpace(part[i+1:]), 10, 64); err == nil {
-				c.set(name, v)
-			}
-		}
-		return
-	}
-	for {
-		i := strings.IndexByte(s, '[')
-		if i < 0 {
-			return
-		}
-		end := strings.IndexByte(s[i:], ']')
-		if end < 0 {
-			return
-		}
-		entry := s[i+1 : i+end]
-		s = s[i+end+1:]
-		open := strings.IndexByte(entry, ')')
-		last := strings.LastIndexByte(entry, '(')
-		if len(entry) < 2 || entry[0] != '(' || open < 1 || last < 0 || !strings.HasSuffix(entry, ")") {
-			continue
-		}
-		if v, err := strconv.ParseInt(entry[last+1:len(entry)-1], 10, 64); err == nil {
-			c.set(entry[1:open], v)
 		}
 	}
 }

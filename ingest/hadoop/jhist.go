@@ -10,9 +10,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"straggler/ingest"
 	"straggler/schema"
 )
@@ -25,6 +22,8 @@ func JobHistory() ingest.Format {
 		Detail: `Phases are the maps and the reduces of the job. A map's bytes are local or remote by the locality it was scheduled
 with; a reduce's remote share is estimated from where the maps wrote (quality: bytes estimated). Progress comes from
 clockSplits (source bucketed). A finished map that is given up ('Too many fetch failures', unusable node) is a loss.
+Where the log says nothing of speculation, an attempt that started while another of its task ran is a copy. What an
+application master that was restarted writes again counts once.
 Fetch wait, deserialisation and scheduler delay are not in the log and stay NULL.
 Avro-Binary was tried on files re-encoded from real Avro-JSON ones; no real binary file was available.`,
 		Claim: claimHistory,
@@ -62,13 +61,16 @@ func claimHistory(dir ingest.Dir) []ingest.Group {
 }
 
 func sniffJobHistory(h ingest.Head) ingest.Match {
+	b := bytes.TrimPrefix(h.Bytes, byteOrderMark)
 	for _, word := range []string{"Avro-Json", "Avro-Binary"} {
-		if rest, ok := bytes.CutPrefix(h.Bytes, []byte(word)); ok && len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\r') {
+		if rest, ok := bytes.CutPrefix(b, []byte(word)); ok && len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\r') {
 			return ingest.Match{Sure: 3, Why: "starts with " + word}
 		}
 	}
 	return ingest.Match{}
 }
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 const (
 	maxSchema = 1 << 20  // bytes of the schema line; real ones have 8 KiB
@@ -82,7 +84,7 @@ func readJobHistory(ctx context.Context, in *ingest.Input, out *ingest.Sink) err
 	for _, p := range in.Parts[1:] {
 		j.settings = append(j.settings, confOf(ctx, p, out)...)
 	}
-	if j.id == "" && len(j.tasks) == 0 {
+	if j.id == "" && j.empty() {
 		return err
 	}
 	rows.add(j)
@@ -94,9 +96,12 @@ func confOf(ctx context.Context, p ingest.Part, out *ingest.Sink) []schema.Setti
 	r, err := p.Open(ctx)
 	if err == nil {
 		defer r.Close()
-		var s []schema.Setting
-		if s, err = readConf(io.LimitReader(r, 64<<20)); err == nil {
-			return s
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(r, maxConf)); err == nil {
+			var s []schema.Setting
+			if s, err = readConf(b); err == nil {
+				return s
+			}
 		}
 	}
 	out.Reject(schema.Reject{SourceFile: p.Name, Reason: "configuration is not used: " + err.Error()})
@@ -109,8 +114,8 @@ func readEvents(ctx context.Context, p ingest.Part, out *ingest.Sink, j *job) er
 		return err
 	}
 	defer r.Close()
-	br := bufio.NewReaderSize(r, 256<<10)
-	e := eventReader{part: p.Name, out: out, job: j}
+	br := bufio.NewReaderSize(r, 64<<10)
+	e := eventReader{part: p, out: out, job: j}
 	word, err := e.header(br)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
@@ -118,11 +123,15 @@ func readEvents(ctx context.Context, p ingest.Part, out *ingest.Sink, j *job) er
 	if word == "Avro-Binary" {
 		return e.binary(ctx, br)
 	}
-	return e.json(ctx, br)
+	return e.json(ctx, struct {
+		io.Reader
+		io.Closer
+	}{br, io.NopCloser(nil)})
 }
 
+// eventReader reads the events of a history. It folds them as they come.
 type eventReader struct {
-	part   string
+	part   ingest.Part
 	out    *ingest.Sink
 	job    *job
 	order  int
@@ -140,7 +149,7 @@ func (e *eventReader) header(br *bufio.Reader) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the second line should be the schema: %w", err)
 	}
-	if word = strings.TrimSpace(word); word == "Avro-Binary" {
+	if word = strings.TrimSpace(strings.TrimPrefix(word, string(byteOrderMark))); word == "Avro-Binary" {
 		e.schema, err = parseAvro([]byte(text))
 	}
 	return word, err
@@ -166,123 +175,96 @@ func (e *eventReader) line(br *bufio.Reader, limit int) (string, error) {
 }
 
 // json reads events that stand one a line, several on a line, or spread over lines.
-func (e *eventReader) json(ctx context.Context, br *bufio.Reader) error {
-	var pending []byte // the start of an event that goes on in the next line
-	var at ingest.Line
-	lines := ingest.NewLines(br, e.part, e.out)
-	for line := range lines.All() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		line.Number, line.Offset = line.Number+2, line.Offset+e.start
-		text := line.Data
-		if len(pending) > 0 {
-			if startsEvent(text) { // the one before was cut
-				e.reject(at, pending, io.ErrUnexpectedEOF)
-				pending = pending[:0]
-			} else {
-				pending = append(append(pending, '\n'), text...)
-				text = pending
+func (e *eventReader) json(ctx context.Context, r io.ReadCloser) error {
+	part := e.part
+	part.Open = func(context.Context) (io.ReadCloser, error) { return r, nil }
+	p := ingest.Pipeline[eventBatch]{
+		Cut: lastEvent,
+		Decoder: func() func(*ingest.Chunk[eventBatch]) {
+			var d eventDecoder
+			return func(c *ingest.Chunk[eventBatch]) {
+				c.Line, c.Offset = c.Line+2, c.Offset+e.start
+				d.block(&c.Block, &c.Made)
 			}
-		}
-		if len(pending) == 0 {
-			at = ingest.Line{Number: line.Number, Offset: line.Offset}
-		}
-		rest, err := e.values(text)
-		switch {
-		case err == nil:
-			pending = pending[:0]
-		case errors.Is(err, io.ErrUnexpectedEOF) && len(rest) <= maxRecord:
-			pending = append(pending[:0:0], rest...)
-		default:
-			e.reject(at, rest, err)
-			pending = pending[:0]
-		}
+		},
+		Fold: func(c *ingest.Chunk[eventBatch]) error {
+			for i := range c.Made.events {
+				e.job.apply(&c.Made.events[i], e.order)
+				e.order++
+			}
+			e.out.Decoded(c.Made.decoded)
+			for _, r := range c.Made.rejects {
+				r.SourceFile = e.part.Name
+				e.out.Reject(r)
+			}
+			return ctx.Err()
+		},
 	}
-	if len(pending) > 0 {
-		e.reject(at, pending, io.ErrUnexpectedEOF)
-	}
-	return lines.Err()
+	return p.Run(ctx, []ingest.Part{part}, e.out)
 }
 
-func startsEvent(text []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(text, " \t"), []byte(`{"type":`))
-}
-
-// values applies the events in text and gives back what follows the last whole one.
-func (e *eventReader) values(text []byte) (rest []byte, err error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil
-	}
-	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	for {
-		done := dec.InputOffset()
-		var ev event
-		switch err := json.UnmarshalDecode(dec, &ev); {
-		case err == io.EOF:
-			return nil, nil
-		case err != nil:
-			return text[done:], err
+// lastEvent is where the last event in b starts that stands at the start of a line; what comes before it is whole.
+func lastEvent(b []byte) int {
+	for end := len(b); ; {
+		i := bytes.LastIndexByte(b[:end], '\n')
+		if i < 0 || startsEvent(b[i+1:]) {
+			return i + 1
 		}
-		e.take(&ev)
+		end = i
 	}
-}
-
-func (e *eventReader) take(ev *event) {
-	e.out.Decoded(1)
-	e.job.apply(ev, e.order)
-	e.order++
 }
 
 // binary reads bare datums. There are no sync marks: after one that does not fit, nothing more can be told apart.
 func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
-	count := &countingReader{br: br, n: e.start}
-	var buf []byte
-	for ctx.Err() == nil {
-		at := count.n
-		var err error
-		buf, err = e.schema.appendJSON(buf[:0], count)
-		if err == io.EOF {
+	d := avroEvents{schema: e.schema}
+	buf := make([]byte, 0, 256<<10)
+	at := e.start // of buf
+	var end error
+	for used := 0; ctx.Err() == nil; {
+		var ev event
+		n, err := d.event(buf[used:], &ev)
+		switch {
+		case err == nil:
+			e.out.Decoded(1)
+			e.job.apply(&ev, e.order)
+			e.order++
+			used += n
+			continue
+		case end == nil && errors.Is(err, io.ErrUnexpectedEOF) && len(buf)-used < maxRecord: // there may be more of it
+			at += int64(used)
+			buf, end = refill(br, buf[:copy(buf, buf[used:])])
+			used = 0
+			continue
+		case len(buf) == used && (end == nil || end == io.EOF):
 			return nil
+		case len(buf) == used:
+			return end
 		}
-		if err == nil {
-			_, err = e.values(buf)
+		e.out.Reject(schema.Reject{SourceFile: e.part.Name, ByteOffset: at + int64(used), Sample: string(head(buf[used:])),
+			Reason: "the event can not be decoded, and without marks between events nothing after it can: " + err.Error()})
+		if end != io.EOF {
+			return end
 		}
-		if err != nil {
-			e.out.Reject(schema.Reject{SourceFile: e.part, ByteOffset: at, Sample: string(buf),
-				Reason: "the event can not be decoded, and without marks between events nothing after it can: " + err.Error()})
-			if errors.Is(err, errAvroDatum) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil
-			}
-			return err
-		}
+		return nil
 	}
 	return ctx.Err()
 }
 
-func (e *eventReader) reject(at ingest.Line, text []byte, err error) {
-	reason := "the event is not valid JSON: " + err.Error()
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		reason = "the event is cut; the application master may have died while writing it"
+// refill reads more behind what buf holds; the error is that of the reader's end.
+func refill(r io.Reader, buf []byte) ([]byte, error) {
+	if cap(buf)-len(buf) < cap(buf)/2 {
+		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 	}
-	e.out.Reject(schema.Reject{SourceFile: e.part, Line: schema.Some(at.Number), ByteOffset: at.Offset, Reason: reason, Sample: string(head(text))})
-}
-
-type countingReader struct {
-	br *bufio.Reader
-	n  int64
-}
-
-func (c *countingReader) ReadByte() (byte, error) {
-	b, err := c.br.ReadByte()
-	if err == nil {
-		c.n++
+	n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+	buf = buf[:len(buf)+n]
+	if err == io.ErrUnexpectedEOF && n < cap(buf) {
+		// ReadFull says so at the regular end too; the next read tells them apart.
+		_, err = r.Read(make([]byte, 1))
+		if err == nil {
+			err = io.ErrNoProgress
+		}
 	}
-	return b, err
+	return buf, err
 }
 
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.br.Read(p)
-	c.n += int64(n)
-	return n, err
-}
+func head(b []byte) []byte { return b[:min(len(b), 256)] }

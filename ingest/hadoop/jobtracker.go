@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"regexp"
-	"strings"
 
 	"straggler/ingest"
 	"straggler/schema"
@@ -27,7 +26,7 @@ format has no container, no processor time before 0.21, and no progress; those c
 var historyLine = regexp.MustCompile(`(?m)^(Meta VERSION="|Job JOBID="job_|Task TASKID="|(Map|Reduce)Attempt TASK_TYPE=")`)
 
 func sniffJobTracker(h ingest.Head) ingest.Match {
-	if m := historyLine.Find(h.Bytes); m != nil {
+	if m := historyLine.Find(bytes.TrimPrefix(h.Bytes, byteOrderMark)); m != nil {
 		return ingest.Match{Sure: 3, Why: "has lines that start with " + string(m)}
 	}
 	return ingest.Match{}
@@ -41,81 +40,116 @@ const maxHeld = 200_000
 
 func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	h := historyReader{out: out, rows: newRows(in.Key, in.Name, "mapreduce")}
-	var errs []error
-	for _, p := range in.Parts {
-		errs = append(errs, h.read(ctx, p))
+	p := ingest.Pipeline[recordBatch]{
+		Cut: lastRecord,
+		Decoder: func() func(*ingest.Chunk[recordBatch]) {
+			var d recordDecoder
+			return func(c *ingest.Chunk[recordBatch]) { d.block(&c.Block, &c.Made) }
+		},
+		Fold: func(c *ingest.Chunk[recordBatch]) error { return h.fold(c.Part.Name, &c.Made) },
 	}
+	err := p.Run(ctx, in.Parts, out)
 	h.flush(false)
-	return errors.Join(append(errs, h.rows.emit(out))...)
+	return errors.Join(err, h.rows.emit(out))
 }
 
-type historyReader struct {
-	out     *ingest.Sink
-	rows    *rows
-	jobs    []*job // in the order of their first record
-	byID    map[string]*job
-	held    int // attempts of jobs
-	order   int
-	fields  fields
-	conf    []byte // the configuration that is being read
-	confFor string
-	inConf  bool
-}
+// recordStarts are the words that start the records of a history, and the mark between concatenated ones.
+var recordStarts = [][]byte{[]byte(`MapAttempt TASK_TYPE="`), []byte(`ReduceAttempt TASK_TYPE="`), []byte(`Task TASKID="`),
+	[]byte(`Job JOBID="job_`), []byte(`Meta VERSION="`), []byte(`!!FILE=`)}
 
-func (h *historyReader) read(ctx context.Context, p ingest.Part) error {
-	r, err := p.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	lines := ingest.NewLines(r, p.Name, h.out)
-	var pending []byte
-	var at ingest.Line
-	for line := range lines.All() {
-		if err := ctx.Err(); err != nil {
-			return err
+func startsRecord(text []byte) bool {
+	for _, s := range recordStarts {
+		if bytes.HasPrefix(text, s) {
+			return true
 		}
+	}
+	return false
+}
+
+// lastRecord is where the last record or mark in b starts; what comes before it is whole.
+func lastRecord(b []byte) int {
+	for end := len(b); ; {
+		i := bytes.LastIndexByte(b[:end], '\n')
+		if i < 0 || startsRecord(b[i+1:]) {
+			return i + 1
+		}
+		end = i
+	}
+}
+
+// recordBatch is what a block of a history holds.
+type recordBatch struct {
+	events  []event
+	decoded int64
+	rejects []schema.Reject
+}
+
+func (out *recordBatch) add() *event {
+	out.events = append(out.events, event{})
+	return &out.events[len(out.events)-1]
+}
+
+func (out *recordBatch) reject(at ingest.Line, text []byte, reason string) {
+	out.rejects = append(out.rejects, schema.Reject{Line: schema.Some(at.Number), ByteOffset: at.Offset, Reason: reason, Sample: string(head(text))})
+}
+
+// block decodes a block, which starts with a record or with a mark.
+func (d *recordDecoder) block(b *ingest.Block, out *recordBatch) {
+	clear(out.events) // they hold strings
+	out.events, out.rejects, out.decoded = out.events[:0], out.rejects[:0], 0
+	d.pending, d.inConf = d.pending[:0], false
+	var at ingest.Line
+	for line := range b.Lines() {
 		text := bytes.TrimLeft(line.Data, "\f")
-		if len(pending) > 0 {
-			if len(pending)+len(text) > maxTextRecord || startsRecord(text) {
-				h.reject(p.Name, at, pending, "the record's last value is never closed")
-				pending = pending[:0]
-			} else {
-				pending = append(append(pending, '\n'), text...)
-				if quoteOpen(text, true) {
-					continue
+		if line.Offset == 0 {
+			text = bytes.TrimPrefix(text, byteOrderMark)
+		}
+		if len(d.pending) > 0 {
+			if len(d.pending)+len(text) <= maxTextRecord && !startsRecord(text) {
+				d.pending = append(append(d.pending, '\n'), text...)
+				if !quoteOpen(text, true) {
+					d.take(at, d.pending, out)
+					d.pending = d.pending[:0]
 				}
-				h.record(p.Name, at, pending)
-				pending = pending[:0]
 				continue
 			}
+			out.reject(at, d.pending, "the record's last value is never closed")
+			d.pending = d.pending[:0]
 		}
-		if h.mark(text) || len(bytes.TrimSpace(text)) == 0 {
-			h.out.Decoded(1)
-			continue
-		}
-		if h.inConf {
-			h.confLine(text)
-			h.out.Decoded(1)
-			continue
-		}
-		if at = line; quoteOpen(text, false) {
-			pending = append(pending, text...)
-			continue
-		}
-		h.record(p.Name, at, text)
-		if err := h.emitFull(); err != nil {
-			return err
+		switch {
+		case d.mark(text, out) || len(bytes.TrimSpace(text)) == 0:
+			out.decoded++
+		case d.inConf:
+			d.confLine(text)
+			out.decoded++
+		default:
+			at = line
+			if quoteOpen(text, false) {
+				d.pending = append(d.pending, text...)
+				continue
+			}
+			d.take(at, text, out)
 		}
 	}
-	if len(pending) > 0 {
-		h.reject(p.Name, at, pending, "the file ends within the record")
+	if len(d.pending) > 0 {
+		out.reject(at, d.pending, "the file ends within the record")
 	}
-	h.endConf()
-	return lines.Err()
+	d.endConf(out)
 }
 
-func startsRecord(text []byte) bool { return historyLine.Match(text[:min(len(text), 64)]) }
+func (d *recordDecoder) take(at ingest.Line, text []byte, out *recordBatch) {
+	e := out.add()
+	if !d.record(text, e) {
+		out.events = out.events[:len(out.events)-1]
+		out.reject(at, text, `not of the form Type KEY="value" … .`)
+		return
+	}
+	out.decoded++
+	if e.kind == otherEvent {
+		*e = event{}
+		out.events = out.events[:len(out.events)-1]
+	}
+}
 
 var (
 	fileMark = regexp.MustCompile(`^!!FILE=(.*)!!\s*$`)
@@ -123,7 +157,7 @@ var (
 )
 
 // mark recognises the line between concatenated files.
-func (h *historyReader) mark(text []byte) bool {
+func (d *recordDecoder) mark(text []byte, out *recordBatch) bool {
 	if !bytes.HasPrefix(text, []byte("!!FILE=")) {
 		return false
 	}
@@ -131,59 +165,74 @@ func (h *historyReader) mark(text []byte) bool {
 	if m == nil {
 		return false
 	}
-	h.endConf()
-	name := string(m[1])
-	if h.inConf = strings.Contains(name, "_conf.xml"); h.inConf {
-		h.confFor = jobInDoc.FindString(name)
+	d.endConf(out)
+	if d.inConf = bytes.Contains(m[1], []byte("_conf.xml")); d.inConf {
+		d.confFor = string(jobInDoc.Find(m[1]))
 	} else {
-		h.flush(true)
+		out.add().kind = fileStarted
 	}
 	return true
 }
 
-const maxConf = 4 << 20
-
-func (h *historyReader) confLine(text []byte) {
-	if len(h.conf)+len(text) <= maxConf {
-		h.conf = append(append(h.conf, text...), '\n')
+func (d *recordDecoder) confLine(text []byte) {
+	if len(d.conf)+len(text) <= maxConf {
+		d.conf = append(append(d.conf, text...), '\n')
 	}
 }
 
-func (h *historyReader) endConf() {
-	if h.inConf && len(h.conf) > 0 && h.confFor != "" {
-		if settings, err := readConf(bytes.NewReader(h.conf)); err == nil {
-			h.job(h.confFor).settings = settings
+func (d *recordDecoder) endConf(out *recordBatch) {
+	if d.inConf && len(d.conf) > 0 && d.confFor != "" {
+		if settings, err := readConf(d.conf); err == nil {
+			e := out.add()
+			e.kind, e.job, e.settings = configured, d.confFor, settings
 		}
 	}
-	h.inConf, h.conf = false, h.conf[:0]
+	d.inConf, d.conf = false, d.conf[:0]
 }
 
-// record applies one record to the job it names.
-func (h *historyReader) record(part string, at ingest.Line, text []byte) {
-	typ, f, ok := splitRecord(text, h.fields)
-	h.fields = f
-	if !ok {
-		h.reject(part, at, text, `not of the form Type KEY="value" … .`)
-		return
+// historyReader folds the records of all jobs of an input.
+type historyReader struct {
+	out   *ingest.Sink
+	rows  *rows
+	jobs  []*job // in the order of their first record
+	byID  map[string]*job
+	last  *job
+	held  int // attempts of jobs
+	order int
+}
+
+func (h *historyReader) fold(source string, b *recordBatch) error {
+	h.out.Decoded(b.decoded)
+	for _, r := range b.rejects {
+		r.SourceFile = source
+		h.out.Reject(r)
 	}
-	h.out.Decoded(1)
-	id := f.get("JOBID")
-	if id == "" {
-		if t := strings.SplitN(f.get("TASKID"), "_", 4); len(t) == 4 {
-			id = "job_" + t[1] + "_" + t[2]
+	for i := range b.events {
+		e := &b.events[i]
+		switch {
+		case e.kind == fileStarted:
+			h.flush(true)
+		case e.job == "": // Meta
+		case e.kind == configured:
+			h.job(e.job).settings = e.settings
+		default:
+			if e.attempt != "" {
+				h.held++
+			}
+			h.job(e.job).apply(e, h.order)
+			h.order++
+		}
+		if err := h.emitFull(); err != nil {
+			return err
 		}
 	}
-	if id == "" { // Meta
-		return
-	}
-	if strings.HasSuffix(typ, "Attempt") {
-		h.held++
-	}
-	h.job(id).applyRecord(typ, f, h.order)
-	h.order++
+	return nil
 }
 
 func (h *historyReader) job(id string) *job {
+	if h.last != nil && h.last.id == id {
+		return h.last
+	}
 	j := h.byID[id]
 	if j == nil {
 		j = &job{id: id}
@@ -193,6 +242,7 @@ func (h *historyReader) job(id string) *job {
 		h.byID[id] = j
 		h.jobs = append(h.jobs, j)
 	}
+	h.last = j
 	return j
 }
 
@@ -205,13 +255,13 @@ func (h *historyReader) flush(endedOnly bool) {
 			keep = append(keep, j)
 			continue
 		}
-		if j.complete || len(j.tasks) > 0 || j.submit > 0 {
+		if j.complete || !j.empty() || j.submit > 0 {
 			h.rows.add(j)
 		}
 		delete(h.byID, j.id)
 	}
-	h.jobs = keep
-	h.held = 0
+	clear(h.jobs[len(keep):])
+	h.jobs, h.last, h.held = keep, nil, 0
 }
 
 // emitFull keeps memory bounded in a file of many jobs.
@@ -223,8 +273,4 @@ func (h *historyReader) emitFull() error {
 		return h.rows.emit(h.out)
 	}
 	return nil
-}
-
-func (h *historyReader) reject(part string, at ingest.Line, text []byte, reason string) {
-	h.out.Reject(schema.Reject{SourceFile: part, Line: schema.Some(at.Number), ByteOffset: at.Offset, Reason: reason, Sample: string(head(text))})
 }

@@ -1,7 +1,7 @@
 package hadoop
 
 import (
-	"sort"
+	"slices"
 	"strings"
 
 	"straggler/schema"
@@ -13,23 +13,29 @@ type job struct {
 	version               string
 	submit, launch        int64
 	finish                int64
+	maps, reduces         int64  // as planned
 	status                string // the log's own word
 	complete              bool   // the log says how the job ended
-	tasks                 map[taskKey]*task
+	masters               int64  // application masters that it had
+	tasks                 [numKinds][]*task
+	byKey                 map[taskKey]*task
+	last                  *task // that an event named
 	settings              []schema.Setting
 	caveats               []schema.Caveat
 }
 
-type kind string
+// kind is that of a task, and of the phase that it belongs to.
+type kind uint8
 
 const (
-	mapTask     kind = "map"
-	reduceTask  kind = "reduce"
-	setupTask   kind = "setup"
-	cleanupTask kind = "cleanup"
+	setupTask kind = iota
+	mapTask
+	reduceTask
+	cleanupTask
+	numKinds
 )
 
-var kinds = []kind{setupTask, mapTask, reduceTask, cleanupTask}
+func (k kind) String() string { return [numKinds]string{"setup", "map", "reduce", "cleanup"}[k] }
 
 type taskKey struct {
 	kind  kind
@@ -41,7 +47,7 @@ type task struct {
 	scheduled int64
 	hosts     []place // where its input lies
 	attempts  []*attempt
-	byID      map[string]*attempt
+	byID      map[string]*attempt // once there are many
 }
 
 // place is a host, and its rack where the log says it.
@@ -51,9 +57,6 @@ type attempt struct {
 	id            string
 	number        int32
 	start, finish int64
-	mapEnd        int64 // anchors of progress: end of the map function, of shuffle, of sort
-	shuffleEnd    int64
-	sortEnd       int64
 	place         place
 	container     string
 	status        schema.AttemptStatus
@@ -66,138 +69,115 @@ type attempt struct {
 	order         int     // position of its first record in the log
 }
 
-// counters are what the log counts of an attempt.
-type counters struct {
-	known                                       bool
-	read, written                               schema.Null[int64] // file systems but the local one
-	mapInput                                    schema.Null[int64] // bytes of the split, in old logs
-	shuffle                                     schema.Null[int64]
-	outputMaterialized, outputBytes             schema.Null[int64]
-	localWritten                                schema.Null[int64]
-	inputRecords, spilledRecords, reduceRecords schema.Null[int64]
-	cpuMillis, gcMillis                         schema.Null[int64]
-	physicalMemory                              schema.Null[int64]
-}
+func (j *job) empty() bool { return len(j.byKey) == 0 }
 
 func (j *job) task(k taskKey) *task {
-	t := j.tasks[k]
-	if t == nil {
-		t = &task{taskKey: k, byID: map[string]*attempt{}}
-		if j.tasks == nil {
-			j.tasks = map[taskKey]*task{}
-		}
-		j.tasks[k] = t
+	if j.last != nil && j.last.taskKey == k {
+		return j.last
 	}
+	t := j.byKey[k]
+	if t == nil {
+		t = &task{taskKey: k}
+		if j.byKey == nil {
+			j.byKey = map[taskKey]*task{}
+		}
+		j.byKey[k] = t
+		j.tasks[k.kind] = append(j.tasks[k.kind], t)
+	}
+	j.last = t
 	return t
 }
 
+// fewAttempts is how many of a task are looked through one by one.
+const fewAttempts = 16
+
 // attempt finds or makes the attempt of an id: an application master that was restarted writes recovered ones again.
 func (t *task) attempt(id string, order int) *attempt {
-	a := t.byID[id]
-	if a == nil {
-		a = &attempt{id: id, status: schema.Running, order: order}
+	if t.byID != nil {
+		if a := t.byID[id]; a != nil {
+			return a
+		}
+	} else {
+		for _, a := range t.attempts {
+			if a.id == id {
+				return a
+			}
+		}
+	}
+	a := &attempt{id: id, status: schema.Running, order: order}
+	t.attempts = append(t.attempts, a)
+	switch n := len(t.attempts); {
+	case n == fewAttempts+1:
+		t.byID = make(map[string]*attempt, 2*n)
+		for _, a := range t.attempts {
+			t.byID[a.id] = a
+		}
+	case n > fewAttempts:
 		t.byID[id] = a
-		t.attempts = append(t.attempts, a)
 	}
 	return a
 }
 
-// sortedTasks are the tasks of a kind by index.
-func (j *job) sortedTasks(k kind) []*task {
-	var ts []*task
-	for _, t := range j.tasks {
-		if t.kind == k {
-			ts = append(ts, t)
-		}
+// sort puts the tasks into the order of their indices.
+func (j *job) sort() {
+	for _, ts := range j.tasks {
+		slices.SortFunc(ts, func(a, b *task) int { return int(max(-1, min(1, a.index-b.index))) })
 	}
-	sort.Slice(ts, func(a, b int) bool { return ts[a].index < ts[b].index })
-	return ts
-}
-
-// set records a counter by its name in any spelling that Hadoop has used: case, spaces, '-', '_' and '.' are
-// one (Rumen matches them so too). The first name that a job's version writes wins.
-func (c *counters) set(name string, v int64) {
-	c.known = true
-	n := counterName(name)
-	switch n {
-	case "fileblocksread":
-		return
-	case "filebytesread":
-		return
-	case "filebyteswritten":
-		c.localWritten = schema.Some(v)
-	case "mapinputbytes":
-		c.mapInput = schema.Some(v)
-	case "mapinputrecords":
-		c.inputRecords = schema.Some(v)
-	case "reduceinputrecords":
-		c.reduceRecords = schema.Some(v)
-	case "reduceshufflebytes":
-		c.shuffle = schema.Some(v)
-	case "mapoutputmaterializedbytes":
-		c.outputMaterialized = schema.Some(v)
-	case "mapoutputbytes":
-		c.outputBytes = schema.Some(v)
-	case "spilledrecords":
-		c.spilledRecords = schema.Some(v)
-	case "cpumilliseconds", "cputimespentms", "cputimespent(ms)":
-		c.cpuMillis = schema.Some(v)
-	case "gctimemillis", "gctimeelapsedms", "gctimeelapsed(ms)":
-		c.gcMillis = schema.Some(v)
-	case "physicalmemorybytes", "physicalmemory(bytes)snapshot":
-		c.physicalMemory = schema.Some(v)
-	default:
-		if strings.HasSuffix(n, "bytesread") {
-			c.read = schema.Some(c.read.Or(0) + v)
-		} else if strings.HasSuffix(n, "byteswritten") {
-			c.written = schema.Some(c.written.Or(0) + v)
-		}
-	}
-}
-
-func counterName(s string) string {
-	b := make([]byte, 0, len(s))
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ' || c == '-' || c == '_' || c == '.':
-		case c >= 'A' && c <= 'Z':
-			b = append(b, c+'a'-'A')
-		default:
-			b = append(b, c)
-		}
-	}
-	return string(b)
 }
 
 // parseID splits task_<cluster>_<job>_m_000001 and attempt_…_m_000001_0 into kind, index and number.
-func parseID(id string) (k kind, index int64, number int32, ok bool) {
-	parts := strings.Split(id, "_")
-	if len(parts) < 5 {
-		return "", 0, 0, false
+func parseID(id []byte) (k taskKey, number int32, ok bool) {
+	rest := id
+	for range 3 {
+		i := indexByte(rest, '_')
+		if i < 0 {
+			return k, 0, false
+		}
+		rest = rest[i+1:]
 	}
-	switch parts[3] {
-	case "m":
-		k = mapTask
-	case "r":
-		k = reduceTask
-	case "s":
-		k = setupTask
-	case "c":
-		k = cleanupTask
+	if len(rest) < 3 || rest[1] != '_' {
+		return k, 0, false
+	}
+	switch rest[0] {
+	case 'm':
+		k.kind = mapTask
+	case 'r':
+		k.kind = reduceTask
+	case 's':
+		k.kind = setupTask
+	case 'c':
+		k.kind = cleanupTask
 	default:
-		return "", 0, 0, false
+		return k, 0, false
 	}
-	index, ok = digits(parts[4])
-	if ok && len(parts) > 5 {
+	rest = rest[2:]
+	end := indexByte(rest, '_')
+	if end < 0 {
+		end = len(rest)
+	}
+	if k.index, ok = digits(rest[:end]); ok && end < len(rest) {
+		rest = rest[end+1:]
+		if end = indexByte(rest, '_'); end < 0 {
+			end = len(rest)
+		}
 		var n int64
-		n, ok = digits(parts[5])
+		n, ok = digits(rest[:end])
 		number = int32(min(n, 1<<30))
 	}
-	return k, index, number, ok
+	return k, number, ok
 }
 
-func digits(s string) (int64, bool) {
-	if s == "" || len(s) > 15 {
+func indexByte(b []byte, c byte) int { // ids are short: a call costs more than the search
+	for i := range b {
+		if b[i] == c {
+			return i
+		}
+	}
+	return -1
+}
+
+func digits[S string | []byte](s S) (int64, bool) {
+	if len(s) == 0 || len(s) > 15 {
 		return 0, false
 	}
 	var n int64
@@ -210,17 +190,22 @@ func digits(s string) (int64, bool) {
 	return n, true
 }
 
-// kindOf reads a task type; setup and cleanup tasks carry map ids in the old history.
-func kindOf(taskType string, fromID kind) kind {
-	switch strings.ToUpper(taskType) {
+// kindOf reads a task type.
+func kindOf(taskType []byte) (kind, bool) {
+	switch string(taskType) {
 	case "MAP":
-		return mapTask
+		return mapTask, true
 	case "REDUCE":
-		return reduceTask
+		return reduceTask, true
 	case "SETUP", "JOB_SETUP":
-		return setupTask
+		return setupTask, true
 	case "CLEANUP", "JOB_CLEANUP", "TASK_CLEANUP":
-		return cleanupTask
+		return cleanupTask, true
 	}
-	return fromID
+	switch word := strings.ToUpper(string(taskType)); {
+	case word == string(taskType):
+		return 0, false
+	default:
+		return kindOf([]byte(word))
+	}
 }

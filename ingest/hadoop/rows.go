@@ -1,6 +1,9 @@
 package hadoop
 
 import (
+	"cmp"
+	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -57,22 +60,35 @@ type jobRows struct {
 	first     schema.Null[schema.Time]
 	rackless  int64
 	running   int64
-	phaseKeys map[kind]schema.Key
+	phaseKeys [numKinds]schema.Key // 0 where there is none
+	lost      []lostOutput
+	byID      map[string]schema.Key // keys of attempts, once an output is lost
+}
+
+// lostOutput is a loss whose witness may come later.
+type lostOutput struct {
+	row    schema.Loss
+	reason string
 }
 
 func (b *jobRows) build() {
-	b.phaseKeys = map[kind]schema.Key{}
+	b.job.sort()
+	b.needIDs()
 	share := b.remoteShare()
-	for _, k := range kinds {
-		if ts := b.job.sortedTasks(k); len(ts) > 0 {
+	for k := range numKinds {
+		if ts := b.job.tasks[k]; len(ts) > 0 {
 			b.phase(k, ts, share)
 		}
 	}
-	if from, ok := b.phaseKeys[mapTask]; ok {
-		if to, ok := b.phaseKeys[reduceTask]; ok {
-			// Reduces start while maps still run (slow start), so the edge is no barrier.
-			b.out.Edges = append(b.out.Edges, schema.Edge{JobID: b.id, FromPhase: from, ToPhase: to, Pattern: schema.AllToAll})
+	if from, to := b.phaseKeys[mapTask], b.phaseKeys[reduceTask]; from != 0 && to != 0 {
+		// Reduces start while maps still run (slow start), so the edge is no barrier.
+		b.out.Edges = append(b.out.Edges, schema.Edge{JobID: b.id, FromPhase: from, ToPhase: to, Pattern: schema.AllToAll})
+	}
+	for _, l := range b.lost {
+		if key, ok := b.byID[witness.FindString(l.reason)]; ok {
+			l.row.DetectedBy = schema.Some(key)
 		}
+		b.out.Losses = append(b.out.Losses, l.row)
 	}
 	hosts := make([]string, 0, len(b.machines))
 	for h := range b.machines {
@@ -84,10 +100,43 @@ func (b *jobRows) build() {
 	}
 }
 
+// witness is the attempt that newer texts name: 'Last failure reported by attempt_… from host …'.
+var witness = regexp.MustCompile(`attempt_\d+_\d+_[mr]_\d+_\d+`)
+
+// needIDs prepares to find attempts by their ids where a lost output may name one.
+func (b *jobRows) needIDs() {
+	for _, t := range b.job.tasks[mapTask] {
+		for _, a := range t.attempts {
+			if a.lostReason != "" {
+				b.byID = map[string]schema.Key{}
+				return
+			}
+		}
+	}
+}
+
+// taskCount is how many tasks a phase was planned with: as the job says, or as many as its indices call for, since the
+// log may miss some.
+func (b *jobRows) taskCount(k kind, ts []*task) int64 {
+	n := max(int64(len(ts)), ts[len(ts)-1].index+1)
+	switch k {
+	case mapTask:
+		return max(n, b.job.maps)
+	case reduceTask:
+		return max(n, b.job.reduces)
+	}
+	return n
+}
+
 func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
+	if k == setupTask || k == cleanupTask { // their ids count on from those of the maps
+		for i, t := range ts {
+			t.index = int64(i)
+		}
+	}
 	p := schema.Phase{
-		PhaseID: b.phases.Next(), JobID: b.id, NativeID: string(k), Name: ingest.NullText(string(k)), Kind: string(k),
-		TaskCount: schema.Some(int64(len(ts))), Status: schema.RunSucceeded,
+		PhaseID: b.phases.Next(), JobID: b.id, NativeID: k.String(), Name: ingest.NullText(k.String()), Kind: k.String(),
+		TaskCount: schema.Some(b.taskCount(k, ts)), Status: schema.RunSucceeded,
 	}
 	b.phaseKeys[k] = p.PhaseID
 	for _, t := range ts {
@@ -111,14 +160,14 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 // task emits the attempts of a task in the order of their start, and the losses of its output. It says whether one
 // of them succeeded.
 func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64, p *schema.Phase) bool {
-	sort.SliceStable(t.attempts, func(x, y int) bool {
-		a, c := t.attempts[x], t.attempts[y]
-		if a.number != c.number {
-			return a.number < c.number
-		}
-		return a.order < c.order
+	slices.SortStableFunc(t.attempts, func(a, c *attempt) int {
+		return cmp.Or(cmp.Compare(a.number, c.number), cmp.Compare(a.order, c.order))
 	})
-	inferSpeculative(t.attempts)
+	if len(t.attempts) > 1 {
+		inferSpeculative(t.attempts)
+	} else if len(t.attempts) == 1 && !t.attempts[0].speculative.OK && t.attempts[0].start > 0 {
+		t.attempts[0].speculative = schema.Some(false)
+	}
 	keys := make([]schema.Key, len(t.attempts))
 	first := len(b.out.Attempts)
 	done := false
@@ -126,7 +175,10 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		row := b.attempt(phase, t, a, remoteShare)
 		keys[i] = row.AttemptID
 		b.out.Attempts = append(b.out.Attempts, row)
-		b.progress(row, a)
+		if b.byID != nil {
+			b.byID[a.id] = row.AttemptID
+		}
+		b.progress(&row, a)
 		done = done || a.status == schema.Success
 		p.Cover(&row)
 	}
@@ -144,7 +196,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 				break
 			}
 		}
-		b.out.Losses = append(b.out.Losses, loss)
+		b.lost = append(b.lost, lostOutput{loss, a.lostReason})
 	}
 	return done
 }
@@ -172,6 +224,9 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 	}
 	if row.Status == schema.Running {
 		b.running++
+		if b.job.complete { // its master died, or its tracker: the job went on without it
+			row.Status = schema.UnknownStatus
+		}
 	}
 	if !row.Rack.OK {
 		row.Quality |= schema.RackUnknown
@@ -189,32 +244,37 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 
 // fill sets what the counters say. Attempts that failed carry none.
 func (c *counters) fill(row *schema.Attempt, k kind, remoteShare map[string]float64) {
-	if !c.known {
+	if !c.counted() {
 		row.Quality |= schema.MetricsMissing
 		return
 	}
-	row.CPUS, row.GCS = seconds(c.cpuMillis), seconds(c.gcMillis)
-	row.PeakMemoryBytes = c.physicalMemory
-	row.OutputBytes = c.written
+	row.CPUS, row.GCS = seconds(c.get(cpuMillis)), seconds(c.get(gcMillis))
+	row.PeakMemoryBytes = c.get(physicalMemory)
+	row.OutputBytes = c.get(bytesWritten)
 	switch k {
 	case mapTask:
-		row.InputBytes, row.InputRecords = c.read, c.inputRecords
+		row.InputBytes, row.InputRecords = c.get(bytesRead), c.get(inputRecords)
 		if !row.InputBytes.OK {
-			row.InputBytes = c.mapInput
+			row.InputBytes = c.get(mapInputBytes)
 		}
-		row.ShuffleWriteBytes = c.outputMaterialized
-		if !row.ShuffleWriteBytes.OK {
-			row.ShuffleWriteBytes = c.outputBytes
-		}
+		row.ShuffleWriteBytes = c.mapOutput()
 		c.mapLocality(row)
 	case reduceTask:
-		row.InputBytes, row.InputRecords = c.shuffle, c.reduceRecords
+		row.InputBytes, row.InputRecords = c.get(shuffleBytes), c.get(reduceRecords)
 		if share, ok := remoteShare[row.Machine.V]; ok && row.Machine.OK && row.InputBytes.OK {
 			remote := int64(share*float64(row.InputBytes.V) + 0.5)
 			row.RemoteBytes, row.LocalBytes = schema.Some(remote), schema.Some(row.InputBytes.V-remote)
 			row.Quality |= schema.BytesEstimated
 		}
 	}
+}
+
+// mapOutput is what a map wrote for the reduces: compressed, where the log says so.
+func (c *counters) mapOutput() schema.Null[int64] {
+	if n := c.get(outputMaterialized); n.OK {
+		return n
+	}
+	return c.get(outputBytes)
 }
 
 // mapLocality divides a map's input by the locality it was scheduled with: a split is read from one place.
@@ -244,12 +304,9 @@ func (c *counters) mapLocality(row *schema.Attempt) {
 func (b *jobRows) remoteShare() map[string]float64 {
 	total := 0.0
 	on := map[string]float64{}
-	for _, t := range b.job.sortedTasks(mapTask) {
+	for _, t := range b.job.tasks[mapTask] {
 		for _, a := range t.attempts {
-			n := a.counters.outputMaterialized
-			if !n.OK {
-				n = a.counters.outputBytes
-			}
+			n := a.counters.mapOutput()
 			if a.status == schema.Success && a.place.host != "" && n.OK {
 				on[a.place.host] += float64(n.V)
 				total += float64(n.V)
@@ -261,7 +318,7 @@ func (b *jobRows) remoteShare() map[string]float64 {
 		return nil
 	}
 	share := map[string]float64{}
-	for _, t := range b.job.sortedTasks(reduceTask) {
+	for _, t := range b.job.tasks[reduceTask] {
 		for _, a := range t.attempts {
 			share[a.place.host] = 1 - on[a.place.host]/total
 		}
@@ -309,7 +366,7 @@ func inferSpeculative(as []*attempt) {
 // progress turns the splits of an attempt into samples: after Σ splits[0..i] milliseconds it had done (i+1)/n.
 // A sum that is off by more than 5 % is not scaled but left out. Of an attempt that did not succeed, the framework
 // books the buckets after its death as 0: samples end with the last heavy bucket.
-func (b *jobRows) progress(row schema.Attempt, a *attempt) {
+func (b *jobRows) progress(row *schema.Attempt, a *attempt) {
 	n := len(a.splits)
 	if n == 0 || !row.DurationS.OK {
 		return
@@ -348,8 +405,11 @@ func (b *jobRows) caveats() []schema.Caveat {
 	if !b.job.complete {
 		cs = append(cs, schema.Caveat{Code: "log_incomplete", Detail: "the history stops before the job's end"})
 	}
+	if b.job.masters > 1 {
+		cs = append(cs, schema.Caveat{Code: "master_restarted", Count: schema.Some(b.job.masters - 1), Detail: "the application master was started again; attempts that it wrote again count once"})
+	}
 	if b.running > 0 {
-		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running), Detail: "attempts have a start and no end in the log; they are kept as running"})
+		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running), Detail: "attempts have a start and no end in the log; they are kept as running, or with status unknown where the job has ended"})
 	}
 	if b.rackless > 0 {
 		cs = append(cs, schema.Caveat{Code: "no_rack", Count: schema.Some(b.rackless), Detail: "attempts without a rack, or all on /default-rack: cross-rack traffic can not be told"})
@@ -398,6 +458,6 @@ func absolute(n int64) int64 {
 // emit hands the rows to the sink and forgets them.
 func (r *rows) emit(out *ingest.Sink) error {
 	err := ingest.EmitTrace(out, &r.out)
-	r.out = schema.Trace{}
+	r.out.Reset()
 	return err
 }

@@ -1,194 +1,18 @@
 package hadoop
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"regexp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/pull"
 	"straggler/schema"
 )
-
-// loggedJob is a job of a Rumen trace (LoggedJob of org.apache.hadoop.tools.rumen); -1 stands for unknown.
-type loggedJob struct {
-	JobID       string       `json:"jobID"`
-	JobName     wrapped      `json:"jobName"`
-	User        wrapped      `json:"user"`
-	Queue       wrapped      `json:"queue"`
-	SubmitTime  int64        `json:"submitTime"`
-	LaunchTime  int64        `json:"launchTime"`
-	FinishTime  int64        `json:"finishTime"`
-	Outcome     string       `json:"outcome"`
-	MapTasks    []loggedTask `json:"mapTasks"`
-	ReduceTasks []loggedTask `json:"reduceTasks"`
-	OtherTasks  []loggedTask `json:"otherTasks"`
-}
-
-type loggedTask struct {
-	TaskID             string          `json:"taskID"`
-	TaskType           string          `json:"taskType"`
-	StartTime          int64           `json:"startTime"`
-	InputBytes         unknown         `json:"inputBytes"`
-	InputRecords       unknown         `json:"inputRecords"`
-	PreferredLocations []location      `json:"preferredLocations"`
-	Attempts           []loggedAttempt `json:"attempts"`
-}
-
-type location struct {
-	Layers []string `json:"layers"`
-}
-
-type loggedAttempt struct {
-	AttemptID            string   `json:"attemptID"`
-	Result               string   `json:"result"`
-	StartTime            int64    `json:"startTime"`
-	FinishTime           int64    `json:"finishTime"`
-	HostName             string   `json:"hostName"`
-	Location             location `json:"location"`
-	ShuffleFinished      int64    `json:"shuffleFinished"`
-	SortFinished         int64    `json:"sortFinished"`
-	ClockSplits          splits   `json:"clockSplits"`
-	HDFSBytesRead        unknown  `json:"hdfsBytesRead"`
-	HDFSBytesWritten     unknown  `json:"hdfsBytesWritten"`
-	FileBytesWritten     unknown  `json:"fileBytesWritten"`
-	MapInputBytes        unknown  `json:"mapInputBytes"`
-	MapInputRecords      unknown  `json:"mapInputRecords"`
-	MapOutputBytes       unknown  `json:"mapOutputBytes"`
-	ReduceShuffleBytes   unknown  `json:"reduceShuffleBytes"`
-	ReduceInputRecords   unknown  `json:"reduceInputRecords"`
-	SpilledRecords       unknown  `json:"spilledRecords"`
-	ResourceUsageMetrics struct {
-		CumulativeCPU  unknown `json:"cumulativeCpuUsage"`
-		PhysicalMemory unknown `json:"physicalMemoryUsage"`
-	} `json:"resourceUsageMetrics"`
-}
-
-// unknown is a number that is unknown when negative or absent; absent is told by the zero value's ok.
-type unknown struct {
-	n  int64
-	ok bool
-}
-
-func (u *unknown) UnmarshalJSON(b []byte) error {
-	s := string(b)
-	neg := strings.HasPrefix(s, "-")
-	n, ok := digits(strings.TrimPrefix(s, "-"))
-	u.n, u.ok = n, ok && !neg
-	return nil
-}
-
-func (u unknown) null() schema.Null[int64] {
-	return schema.Null[int64]{V: u.n, OK: u.ok}
-}
-
-// job turns a logged job into the common model.
-func (l *loggedJob) job() *job {
-	j := &job{
-		id: l.JobID, name: string(l.JobName), user: string(l.User), queue: string(l.Queue),
-		submit: l.SubmitTime, launch: l.LaunchTime, finish: l.FinishTime, status: l.Outcome,
-		complete: l.FinishTime > 0 || l.Outcome != "",
-	}
-	order := 0
-	for _, list := range [][]loggedTask{l.MapTasks, l.ReduceTasks, l.OtherTasks} {
-		for i := range list {
-			order = j.addLogged(&list[i], order)
-		}
-	}
-	return j
-}
-
-func (j *job) addLogged(l *loggedTask, order int) int {
-	t := j.taskOf(l.TaskID, l.TaskType)
-	if t == nil {
-		return order
-	}
-	t.scheduled = l.StartTime
-	for _, p := range l.PreferredLocations {
-		t.hosts = append(t.hosts, p.place())
-	}
-	for i := range l.Attempts {
-		t.addLogged(&l.Attempts[i], l, order)
-		order++
-	}
-	return order
-}
-
-func (t *task) addLogged(l *loggedAttempt, lt *loggedTask, order int) {
-	a := t.attempt(l.AttemptID, order)
-	_, _, a.number, _ = parseID(l.AttemptID)
-	a.start, a.finish = l.StartTime, l.FinishTime
-	a.shuffleEnd, a.sortEnd, a.splits = l.ShuffleFinished, l.SortFinished, l.ClockSplits
-	a.place = placeOf(l.HostName)
-	if p := l.Location.place(); p.host != "" {
-		a.place = p
-	}
-	if a.place.host == "UNKNOWN" {
-		a.place = place{}
-	}
-	switch strings.ToUpper(l.Result) {
-	case "SUCCESS", "SUCCEEDED":
-		a.status = schema.Success
-	case "FAILED":
-		a.status = schema.Failed
-	case "KILLED":
-		a.status = schema.Killed
-	}
-	a.counters = counters{
-		read: l.HDFSBytesRead.null(), written: l.HDFSBytesWritten.null(), localWritten: l.FileBytesWritten.null(),
-		mapInput: l.MapInputBytes.null(), inputRecords: l.MapInputRecords.null(), outputBytes: l.MapOutputBytes.null(),
-		shuffle: l.ReduceShuffleBytes.null(), reduceRecords: l.ReduceInputRecords.null(), spilledRecords: l.SpilledRecords.null(),
-		cpuMillis: l.ResourceUsageMetrics.CumulativeCPU.null(), physicalMemory: l.ResourceUsageMetrics.PhysicalMemory.null(),
-	}
-	// Old traces carry the input of a map at its task and not at its attempt.
-	if t.kind == mapTask && a.status == schema.Success && !a.counters.read.OK && !a.counters.mapInput.OK {
-		a.counters.mapInput = lt.InputBytes.null()
-	}
-	c := a.counters
-	a.counters.known = c.read.OK || c.mapInput.OK || c.shuffle.OK || c.inputRecords.OK || c.reduceRecords.OK || c.written.OK || c.cpuMillis.OK
-}
-
-// place reads the layers of a topology, rack first.
-func (l location) place() place {
-	switch n := len(l.Layers); n {
-	case 0:
-		return place{}
-	case 1:
-		return placeOf(l.Layers[0])
-	default:
-		return placeOf("/" + strings.Join(l.Layers, "/"))
-	}
-}
-
-// topology is a node of a Rumen topology: root, racks, hosts.
-type topology struct {
-	Name     string     `json:"name"`
-	Children []topology `json:"children"`
-}
-
-// machines lists the leaves below a node with the path to them as rack.
-func (n *topology) machines(rack string, dst []schema.Machine) []schema.Machine {
-	for i := range n.Children {
-		c := &n.Children[i]
-		name := strings.ReplaceAll(c.Name, `\.`, ".")
-		if len(c.Children) == 0 {
-			dst = append(dst, schema.Machine{Machine: name, Rack: ingest.NullText(rack)})
-			continue
-		}
-		below := name
-		if rack != "" {
-			below = rack + "/" + name
-		}
-		dst = c.machines(below, dst)
-	}
-	return dst
-}
 
 // Rumen is the trace that Hadoop's Rumen makes of job histories, and its topology.
 func Rumen() ingest.Format {
@@ -225,125 +49,534 @@ var rootName = regexp.MustCompile(`^\{\s*"(name|children)"`)
 func readRumen(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	rows := newRows(in.Key, in.Name, "mapreduce")
 	var errs []error
-	for _, p := range in.Parts {
-		errs = append(errs, readObjects(ctx, p, out, func(dec *jsontext.Decoder) error {
-			var o rumenObject
-			if err := json.UnmarshalDecode(dec, &o); err != nil {
-				return err
-			}
-			if o.JobID == "" {
-				rows.out.Machines = o.topology.machines("", rows.out.Machines)
-			} else {
-				rows.add(o.loggedJob.job())
-			}
-			return rows.emit(out)
-		}))
+	for _, part := range in.Parts {
+		var large *largeObject
+		p := ingest.Pipeline[rumenBatch]{
+			Cut: lastObject,
+			Decoder: func() func(*ingest.Chunk[rumenBatch]) {
+				var d rumenDecoder
+				return func(c *ingest.Chunk[rumenBatch]) { d.block(&c.Block, &c.Made) }
+			},
+			Fold: func(c *ingest.Chunk[rumenBatch]) error { return c.Made.fold(part.Name, rows, out) },
+		}
+		err := p.Run(ctx, []ingest.Part{part}, out)
+		if errors.As(err, &large) {
+			err = readLarge(ctx, part, rows, out, large.offset)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// rumenObject is either of the two things that a file may hold.
-type rumenObject struct {
-	loggedJob
-	topology
+// rumenBatch is what a block of a trace or topology holds.
+type rumenBatch struct {
+	jobs     []*job
+	machines []schema.Machine
+	decoded  int64
+	rejects  []schema.Reject
+	large    *largeObject
 }
 
-// readObjects gives each object of a stream of JSON objects to take, which must read it whole. An object that can not
-// be read is rejected, and reading goes on with the next that starts a line.
-func readObjects(ctx context.Context, p ingest.Part, out *ingest.Sink, take func(*jsontext.Decoder) error) error {
-	r, err := p.Open(ctx)
-	if err != nil {
+// largeObject is the error of an object that does not fit into a block.
+type largeObject struct{ offset int64 }
+
+func (l *largeObject) Error() string { return "a job is larger than a block" }
+
+func (b *rumenBatch) fold(source string, rows *rows, out *ingest.Sink) error {
+	out.Decoded(b.decoded)
+	for _, r := range b.rejects {
+		r.SourceFile = source
+		out.Reject(r)
+	}
+	rows.out.Machines = append(rows.out.Machines, b.machines...)
+	for _, j := range b.jobs {
+		rows.add(j)
+		if len(rows.out.Attempts) > 8192 {
+			if err := rows.emit(out); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rows.emit(out); err != nil {
 		return err
 	}
-	defer r.Close()
-	src := &cutReader{r: bufio.NewReaderSize(r, 256<<10)}
-	var base int64
+	if b.large != nil {
+		return b.large
+	}
+	return nil
+}
+
+// lastObject is where the last whole object in b ends. Between objects there may be anything but a brace.
+func lastObject(b []byte) (end int) {
 	for {
-		dec := jsontext.NewDecoder(src, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		start, err := takeAll(ctx, dec, out, take)
-		if err == io.EOF {
-			return src.err
+		i := bytes.IndexByte(b[end:], '{')
+		if i < 0 {
+			return end
 		}
-		if e := out.Err(); e != nil {
-			return e
+		next, whole := pull.EndOf(b, end+i)
+		if !whole {
+			return end
 		}
-		if e := ctx.Err(); e != nil {
-			return e
+		end = next
+	}
+}
+
+// rumenDecoder decodes objects. It is used by one goroutine.
+type rumenDecoder struct {
+	pull  pull.Puller
+	names ingest.Interner
+	order int
+	job   *job
+	nodes int
+}
+
+// block decodes the objects of a block. After one that is damaged it goes on with the next line that a brace starts.
+func (d *rumenDecoder) block(b *ingest.Block, out *rumenBatch) {
+	clear(out.jobs)
+	*out = rumenBatch{jobs: out.jobs[:0], machines: out.machines[:0], rejects: out.rejects[:0]}
+	text := b.Data
+	for {
+		i := bytes.IndexByte(text, '{')
+		if i < 0 {
+			return
 		}
-		reason := "the object can not be decoded: " + err.Error()
-		if errors.Is(err, io.ErrUnexpectedEOF) {
+		text = text[i:]
+		d.object(text, out)
+		if d.pull.Why == "" {
+			out.decoded++
+			text = d.pull.Rest()
+			continue
+		}
+		at := len(b.Data) - len(text)
+		if d.pull.Short && len(text) > largeText {
+			out.large = &largeObject{b.Offset + int64(at)}
+			return
+		}
+		reason := "the object can not be decoded: " + d.pull.Why
+		if d.pull.Short {
 			reason = "the file ends within the object"
 		}
-		out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: base + start, Reason: reason, Sample: string(head(dec.UnreadBuffer()))})
-		if src.err != nil {
-			return src.err
+		line := b.Line + int64(bytes.Count(b.Data[:at], []byte("\n")))
+		out.rejects = append(out.rejects, schema.Reject{Line: schema.Some(line), ByteOffset: b.Offset + int64(at), Reason: reason, Sample: string(head(text))})
+		if text = nextObject(text[1:]); text == nil {
+			return
 		}
-		at := dec.InputOffset()
-		src.unread(dec.UnreadBuffer())
-		skipped, err := src.skipToObject()
-		if err != nil {
-			return src.err
-		}
-		base += at + skipped
 	}
 }
 
-func head(b []byte) []byte { return b[:min(len(b), 256)] }
+// largeText is the size from which on an object that does not end may be one that is larger than a block.
+const largeText = 16 << 20
 
-// takeAll gives the offset of the object that err is about.
-func takeAll(ctx context.Context, dec *jsontext.Decoder, out *ingest.Sink, take func(*jsontext.Decoder) error) (start int64, err error) {
+// nextObject is text from the next line on that a brace starts, in its first two columns.
+func nextObject(text []byte) []byte {
 	for {
-		if err := ctx.Err(); err != nil {
-			return start, err
+		i := bytes.IndexByte(text, '\n')
+		if i < 0 || i+1 == len(text) {
+			return nil
 		}
-		start = dec.InputOffset()
-		if err := take(dec); err != nil {
-			return start, err
+		text = text[i+1:]
+		if text[0] == '{' || text[0] == ' ' && len(text) > 1 && text[1] == '{' {
+			return text
 		}
-		out.Decoded(1)
+		if text[0] == '}' && len(text) > 2 && text[1] == ' ' && text[2] == '{' {
+			return text[2:]
+		}
 	}
 }
 
-// cutReader reads what was put back, then r; it keeps the error of r.
-type cutReader struct {
-	back []byte
-	r    *bufio.Reader
-	err  error // of r, but io.EOF
-}
-
-func (c *cutReader) Read(p []byte) (int, error) {
-	if len(c.back) > 0 {
-		n := copy(p, c.back)
-		c.back = c.back[n:]
-		return n, nil
-	}
-	n, err := c.r.Read(p)
-	if err != nil && err != io.EOF {
-		c.err = err
-	}
-	return n, err
-}
-
-func (c *cutReader) unread(b []byte) { c.back = append(bytes.Clone(b), c.back...) }
-
-// skipToObject moves to the next line that starts with a brace in its first two columns.
-func (c *cutReader) skipToObject() (skipped int64, err error) {
-	var b [1]byte
-	column, space := 1<<20, true // the line that failed is not one
-	for {
-		if _, err := io.ReadFull(c, b[:]); err != nil {
-			return skipped, err
-		}
-		switch {
-		case b[0] == '\n':
-			column, space = 0, true
-		case b[0] == '{' && space && column <= 1:
-			c.unread(b[:])
-			return skipped, nil
+// object decodes a LoggedJob (org.apache.hadoop.tools.rumen), or a node of a topology.
+func (d *rumenDecoder) object(text []byte, out *rumenBatch) {
+	p := &d.pull
+	p.Reset(text)
+	d.begin()
+	var root node
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
+		case "mapTasks", "reduceTasks", "otherTasks":
+			for ok := p.Array(); ok && p.Elem(); {
+				d.task()
+			}
 		default:
-			space = space && b[0] == ' '
-			column++
+			d.member(&root)
 		}
-		skipped++
 	}
+	if p.Why == "" {
+		d.end(&root, out)
+	}
+}
+
+func (d *rumenDecoder) begin() { d.job, d.order, d.nodes = &job{}, 0, 0 }
+
+func (d *rumenDecoder) end(root *node, out *rumenBatch) {
+	if d.job.id == "" {
+		out.machines = root.machines("", out.machines)
+		return
+	}
+	d.job.complete = d.job.finish > 0 || d.job.status != ""
+	out.jobs = append(out.jobs, d.job)
+}
+
+// member reads a member of a job, or of the root of a topology, whose name was read.
+func (d *rumenDecoder) member(root *node) {
+	p, j := &d.pull, d.job
+	switch string(p.Name) {
+	case "jobID":
+		j.id = d.text()
+	case "jobName":
+		j.name = d.text()
+	case "user":
+		j.user = d.text()
+	case "queue":
+		j.queue = d.text()
+	case "outcome":
+		j.status = d.text()
+	case "submitTime":
+		j.submit = d.number()
+	case "launchTime":
+		j.launch = d.number()
+	case "finishTime":
+		j.finish = d.number()
+	case "totalMaps":
+		j.maps = d.number()
+	case "totalReduces":
+		j.reduces = d.number()
+	default:
+		d.topology(root)
+	}
+}
+
+// text reads a name, bare or as {"value": name}.
+func (d *rumenDecoder) text() (s string) {
+	p := &d.pull
+	if p.Peek() == '{' {
+		for ok := p.Object(); ok && p.Key(); {
+			if v := d.text(); v != "" {
+				s = v
+			}
+		}
+		return s
+	}
+	b, _ := p.Str()
+	return d.names.Text(b)
+}
+
+func (d *rumenDecoder) number() int64 {
+	n, ok := d.pull.Number()
+	if !ok {
+		return -1
+	}
+	return n
+}
+
+// loggedTask is what a LoggedTask says beside its attempts.
+type loggedTask struct {
+	key      taskKey
+	named    bool
+	typed    kind
+	isTyped  bool
+	start    int64
+	input    int64
+	hosts    []place
+	attempts []*attempt
+}
+
+// task reads a LoggedTask.
+func (d *rumenDecoder) task() {
+	p := &d.pull
+	l := loggedTask{input: -1}
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
+		case "taskID":
+			b, _ := p.Str()
+			l.key, _, l.named = parseID(b)
+		case "taskType":
+			b, _ := p.Str()
+			l.typed, l.isTyped = kindOf(b)
+		case "startTime":
+			l.start = d.number()
+		case "inputBytes":
+			l.input = d.number()
+		case "preferredLocations":
+			for ok := p.Array(); ok && p.Elem(); {
+				if h := d.location(); h.host != "" && len(l.hosts) < 64 {
+					l.hosts = append(l.hosts, h)
+				}
+			}
+		case "attempts":
+			for ok := p.Array(); ok && p.Elem(); {
+				if a := d.attempt(); a != nil {
+					l.attempts = append(l.attempts, a)
+				}
+			}
+		default:
+			p.Skip()
+		}
+	}
+	if p.Why == "" && l.named {
+		d.job.addLogged(&l)
+	}
+}
+
+func (j *job) addLogged(l *loggedTask) {
+	if l.isTyped {
+		l.key.kind = l.typed
+	}
+	t := j.task(l.key)
+	t.scheduled, t.hosts = l.start, l.hosts
+	for _, a := range l.attempts {
+		// Old traces carry the input of a map at its task and not at its attempt.
+		if c := &a.counters; t.kind == mapTask && a.status == schema.Success && !c.get(bytesRead).OK && !c.get(mapInputBytes).OK && l.input >= 0 {
+			c.set(mapInputBytes, l.input)
+		}
+		if known := t.attempt(a.id, a.order); known != a {
+			*known = *a
+		}
+	}
+}
+
+// attempt reads a LoggedTaskAttempt; -1 stands for unknown.
+func (d *rumenDecoder) attempt() *attempt {
+	p := &d.pull
+	a := &attempt{status: schema.Running, order: d.order}
+	d.order++
+	c := &a.counters
+	var at, host place
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
+		case "attemptID":
+			b, _ := p.Str()
+			a.id = ingest.Text(string(b))
+			_, a.number, _ = parseID(b)
+		case "result":
+			b, _ := p.Str()
+			a.status = loggedStatus(b)
+		case "startTime":
+			a.start = d.number()
+		case "finishTime":
+			a.finish = d.number()
+		case "hostName":
+			b, _ := p.Str()
+			host = placeOf(d.names.Text(b))
+		case "location":
+			at = d.location()
+		case "clockSplits":
+			a.splits = pullSplits(p)
+		case "resourceUsageMetrics":
+			for ok := p.Object(); ok && p.Key(); {
+				d.count(c, loggedUse(p.Name))
+			}
+		default:
+			d.count(c, loggedCounter(p.Name))
+		}
+	}
+	if a.place = host; at.host != "" {
+		a.place = at
+	}
+	if a.place.host == "UNKNOWN" {
+		a.place = place{}
+	}
+	return a
+}
+
+func (d *rumenDecoder) count(c *counters, k counter) {
+	if k == notUsed {
+		d.pull.Skip()
+		return
+	}
+	if n := d.number(); n >= 0 {
+		c.set(k, n)
+	}
+}
+
+func loggedStatus(word []byte) schema.AttemptStatus {
+	switch strings.ToUpper(string(word)) {
+	case "SUCCESS", "SUCCEEDED":
+		return schema.Success
+	case "FAILED":
+		return schema.Failed
+	case "KILLED":
+		return schema.Killed
+	}
+	return schema.Running
+}
+
+func loggedCounter(member []byte) counter {
+	switch string(member) {
+	case "hdfsBytesRead":
+		return bytesRead
+	case "hdfsBytesWritten":
+		return bytesWritten
+	case "fileBytesWritten":
+		return localWritten
+	case "mapInputBytes":
+		return mapInputBytes
+	case "mapInputRecords":
+		return inputRecords
+	case "mapOutputBytes":
+		return outputBytes
+	case "reduceShuffleBytes":
+		return shuffleBytes
+	case "reduceInputRecords":
+		return reduceRecords
+	case "spilledRecords":
+		return spilledRecords
+	}
+	return notUsed
+}
+
+func loggedUse(member []byte) counter {
+	switch string(member) {
+	case "cumulativeCpuUsage":
+		return cpuMillis
+	case "physicalMemoryUsage":
+		return physicalMemory
+	}
+	return notUsed
+}
+
+// location reads {"layers": [rack, host]}.
+func (d *rumenDecoder) location() (at place) {
+	p := &d.pull
+	for ok := p.Object(); ok && p.Key(); {
+		if string(p.Name) != "layers" {
+			p.Skip()
+			continue
+		}
+		var layers []string
+		for ok := p.Array(); ok && p.Elem(); {
+			b, _ := p.Str()
+			if len(layers) < 16 {
+				layers = append(layers, d.names.Text(b))
+			}
+		}
+		switch len(layers) {
+		case 0:
+		case 1:
+			at = placeOf(layers[0])
+		case 2:
+			at = place{rack: rackOf(dotted(layers[0])), host: dotted(layers[1])}
+		default:
+			at = placeOf("/" + strings.Join(layers, "/"))
+		}
+	}
+	return at
+}
+
+// dotted takes the backslashes away that anonymised traces have before the dots of names.
+func dotted(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, `\.`, ".")
+}
+
+// node is a node of a topology: root, racks, hosts.
+type node struct {
+	name     string
+	children []node
+}
+
+// maxNodes bounds a topology.
+const maxNodes = 2_000_000
+
+// topology reads a member of a node whose name was read.
+func (d *rumenDecoder) topology(n *node) {
+	p := &d.pull
+	switch string(p.Name) {
+	case "name":
+		n.name = d.text()
+	case "children":
+		for ok := p.Array(); ok && p.Elem(); {
+			var child node
+			for ok := p.Object(); ok && p.Key(); {
+				d.topology(&child)
+			}
+			if d.nodes++; d.nodes <= maxNodes {
+				n.children = append(n.children, child)
+			}
+		}
+	default:
+		p.Skip()
+	}
+}
+
+// machines lists the leaves below a node with the path to them as rack.
+func (n *node) machines(rack string, dst []schema.Machine) []schema.Machine {
+	for i := range n.children {
+		c := &n.children[i]
+		name := dotted(c.name)
+		if len(c.children) == 0 {
+			if name != "" {
+				dst = append(dst, schema.Machine{Machine: name, Rack: ingest.NullText(rack)})
+			}
+			continue
+		}
+		below := name
+		if rack != "" {
+			below = rack + "/" + name
+		}
+		dst = c.machines(below, dst)
+	}
+	return dst
+}
+
+// readLarge reads the jobs of a part from an offset on, the first of which is larger than a block, task by task.
+func readLarge(ctx context.Context, part ingest.Part, rows *rows, out *ingest.Sink, offset int64) error {
+	var d rumenDecoder
+	var b rumenBatch
+	return readObjects(ctx, part, out, offset, func(dec *jsontext.Decoder) error {
+		b = rumenBatch{}
+		if err := d.stream(dec, &b); err != nil {
+			return err
+		}
+		return b.fold(part.Name, rows, out)
+	})
+}
+
+// stream decodes an object without holding its text.
+func (d *rumenDecoder) stream(dec *jsontext.Decoder, out *rumenBatch) error {
+	if k := dec.PeekKind(); k != '{' {
+		return dec.SkipValue()
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	d.begin()
+	var root node
+	for dec.PeekKind() != '}' {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := t.String()
+		tasks := (name == "mapTasks" || name == "reduceTasks" || name == "otherTasks") && dec.PeekKind() == '['
+		if tasks {
+			if _, err := dec.ReadToken(); err != nil {
+				return err
+			}
+		}
+		for first := true; first || tasks && dec.PeekKind() != ']'; first = false {
+			if tasks && dec.PeekKind() == ']' {
+				break
+			}
+			value, err := dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			if d.pull.Reset(value); tasks {
+				d.task()
+			} else {
+				d.pull.Name = []byte(name)
+				d.member(&root)
+			}
+		}
+		if tasks {
+			if _, err := dec.ReadToken(); err != nil {
+				return err
+			}
+		}
+	}
+	d.end(&root, out)
+	_, err := dec.ReadToken()
+	return err
 }

@@ -84,7 +84,7 @@ func readSLS(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	s := slsReader{rows: newRows(in.Key, in.Name, "yarn"), out: out}
 	var errs []error
 	for _, p := range in.Parts {
-		errs = append(errs, readObjects(ctx, p, out, s.take))
+		errs = append(errs, readObjects(ctx, p, out, 0, s.take))
 	}
 	return errors.Join(errs...)
 }
@@ -134,7 +134,7 @@ func (s *slsReader) job(o *slsObject) error {
 	})
 	first := schema.Null[schema.Time]{}
 	for _, k := range []kind{mapTask, reduceTask} {
-		p := schema.Phase{JobID: id, NativeID: string(k), Name: ingest.NullText(string(k)), Kind: string(k), SubmitTime: start, Status: schema.RunUnknown}
+		p := schema.Phase{JobID: id, NativeID: k.String(), Name: ingest.NullText(k.String()), Kind: k.String(), SubmitTime: start, Status: schema.RunUnknown}
 		var n int64
 		for i := range o.Tasks {
 			if t := &o.Tasks[i]; t.kind() == k {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/pull"
 	"straggler/schema"
 )
 
@@ -31,7 +32,7 @@ func (b *batch) add(k kind, event any) {
 
 // decoder decodes records. It is used by one goroutine.
 type decoder struct {
-	pull   puller
+	pull   pull.Puller
 	intern ingest.Interner
 	hosts  hostCache
 }
@@ -158,17 +159,17 @@ func kindOfClass(name string) kind {
 // anyOrder decodes a record whose first key is not its event's name.
 func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
 	p := &d.pull
-	p.reset(record)
+	p.Reset(record)
 	k, named := kindIgnored, false
-	for ok := p.object(); ok && p.key(); {
-		if string(p.k) != "Event" {
-			p.skip()
-		} else if name, ok := p.str(); ok {
+	for ok := p.Object(); ok && p.Key(); {
+		if string(p.Name) != "Event" {
+			p.Skip()
+		} else if name, ok := p.Str(); ok {
 			k, named = kindOf(name), true
 		}
 	}
-	if !p.end() {
-		return p.why
+	if !p.End() {
+		return p.Why
 	}
 	if !named {
 		return "it has no Event"
@@ -182,8 +183,8 @@ func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
 // pullEvent decodes a record of kind k with the general scanner.
 func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
 	p := &d.pull
-	p.reset(record)
-	p.object()
+	p.Reset(record)
+	p.Object()
 	switch k {
 	case kindTaskStart:
 		return d.pullTaskStart(out)
@@ -191,8 +192,8 @@ func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
 		return d.pullTaskEnd(out)
 	}
 	event, missing := d.pullOther(k)
-	if !p.end() {
-		return p.why
+	if !p.End() {
+		return p.Why
 	}
 	if missing != "" {
 		return missing
@@ -227,15 +228,15 @@ func (d *decoder) pullOther(k kind) (event any, missing string) {
 	case kindResourceProfile:
 		return d.pullResourceProfile(), ""
 	}
-	for d.pull.key() {
-		d.pull.skip()
+	for d.pull.Key() {
+		d.pull.Skip()
 	}
 	return nil, ""
 }
 
 // text reads a string into a shared one; "" where there is none.
 func (d *decoder) text() string {
-	b, ok := d.pull.str()
+	b, ok := d.pull.Str()
 	if !ok {
 		return ""
 	}
@@ -244,7 +245,7 @@ func (d *decoder) text() string {
 
 // integer reads an integer; none where there is none or it can not be an id, a count or a time.
 func (d *decoder) integer() int64 {
-	v, ok := d.pull.number()
+	v, ok := d.pull.Number()
 	if !ok || v < 0 {
 		return none
 	}

@@ -11,11 +11,11 @@ import (
 
 // pullLogStart gives the version of Spark, "" where it is not said.
 func (d *decoder) pullLogStart() (version string) {
-	for p := &d.pull; p.key(); {
-		if string(p.k) == "Spark Version" {
+	for p := &d.pull; p.Key(); {
+		if string(p.Name) == "Spark Version" {
 			version = d.text()
 		} else {
-			p.skip()
+			p.Skip()
 		}
 	}
 	return version
@@ -23,8 +23,8 @@ func (d *decoder) pullLogStart() (version string) {
 
 func (d *decoder) pullApplicationStart() application {
 	a := application{time: none}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "App Name":
 			a.name = d.optional()
 		case "App ID":
@@ -36,7 +36,7 @@ func (d *decoder) pullApplicationStart() application {
 		case "Timestamp":
 			a.time = d.integer()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	return a
@@ -44,7 +44,7 @@ func (d *decoder) pullApplicationStart() application {
 
 // optional reads a string, NULL where there is none.
 func (d *decoder) optional() schema.Null[string] {
-	b, ok := d.pull.str()
+	b, ok := d.pull.Str()
 	if !ok {
 		return schema.Null[string]{}
 	}
@@ -53,16 +53,16 @@ func (d *decoder) optional() schema.Null[string] {
 
 func (d *decoder) pullApplicationEnd() ended {
 	e := ended{time: none}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Timestamp":
 			e.time = d.integer()
 		case "ExitCode":
-			if v, ok := p.number(); ok {
+			if v, ok := p.Number(); ok {
 				e.code = schema.Some(v)
 			}
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	return e
@@ -70,14 +70,14 @@ func (d *decoder) pullApplicationEnd() ended {
 
 func (d *decoder) pullEnvironment() []property {
 	var props []property
-	for p := &d.pull; p.key(); {
-		if string(p.k) != "Spark Properties" {
-			p.skip()
+	for p := &d.pull; p.Key(); {
+		if string(p.Name) != "Spark Properties" {
+			p.Skip()
 			continue
 		}
-		for ok := p.object(); ok && p.key(); {
-			name := string(p.k)
-			value, ok := p.str()
+		for ok := p.Object(); ok && p.Key(); {
+			name := string(p.Name)
+			value, ok := p.Str()
 			if ok && keepProperty(name, value) && len(props) < maxProperties {
 				props = append(props, property{ingest.Text(name), ingest.Text(string(value))})
 			}
@@ -89,14 +89,14 @@ func (d *decoder) pullEnvironment() []property {
 func (d *decoder) pullJobStart() (jobStart, string) {
 	j := jobStart{id: none, time: none}
 	var ids []int64
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Job ID":
 			j.id = d.integer()
 		case "Submission Time":
 			j.time = d.integer()
 		case "Stage Infos":
-			for ok := p.array(); ok && p.elem(); {
+			for ok := p.Array(); ok && p.Elem(); {
 				if s := d.pullStageInfo(); s.id >= 0 {
 					s.attempt = max(s.attempt, 0)
 					j.stages = append(j.stages, s)
@@ -107,7 +107,7 @@ func (d *decoder) pullJobStart() (jobStart, string) {
 		case "Properties":
 			j.description = d.pullDescription()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if j.id < 0 {
@@ -133,12 +133,12 @@ func (j *jobStart) addIDs(ids []int64) {
 
 func (d *decoder) pullDescription() (description string) {
 	p := &d.pull
-	for ok := p.object(); ok && p.key(); {
-		if string(p.k) == "spark.job.description" {
-			b, _ := p.str()
+	for ok := p.Object(); ok && p.Key(); {
+		if string(p.Name) == "spark.job.description" {
+			b, _ := p.Str()
 			description = d.oneLine(b)
 		} else {
-			p.skip()
+			p.Skip()
 		}
 	}
 	return description
@@ -173,7 +173,7 @@ func plainLine(b []byte) bool {
 
 func (d *decoder) integers() (ids []int64) {
 	p := &d.pull
-	for ok := p.array(); ok && p.elem(); {
+	for ok := p.Array(); ok && p.Elem(); {
 		ids = append(ids, d.integer())
 	}
 	return ids
@@ -181,8 +181,8 @@ func (d *decoder) integers() (ids []int64) {
 
 func (d *decoder) pullJobEnd() (jobEnd, string) {
 	j := jobEnd{id: none, time: none, status: schema.RunUnknown}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Job ID":
 			j.id = d.integer()
 		case "Completion Time":
@@ -190,7 +190,7 @@ func (d *decoder) pullJobEnd() (jobEnd, string) {
 		case "Job Result":
 			j.status = d.pullJobResult()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if j.id < 0 {
@@ -204,26 +204,26 @@ func (d *decoder) pullJobEnd() (jobEnd, string) {
 func (d *decoder) pullJobResult() schema.RunStatus {
 	p := &d.pull
 	status, cancelled := schema.RunUnknown, false
-	for ok := p.object(); ok && p.key(); {
-		switch string(p.k) {
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
 		case "Result":
-			switch name, _ := p.str(); string(name) {
+			switch name, _ := p.Str(); string(name) {
 			case "JobSucceeded":
 				status = schema.RunSucceeded
 			case "JobFailed":
 				status = schema.RunFailed
 			}
 		case "Exception":
-			for ok := p.object(); ok && p.key(); {
-				if string(p.k) == "Message" {
-					message, _ := p.str()
+			for ok := p.Object(); ok && p.Key(); {
+				if string(p.Name) == "Message" {
+					message, _ := p.Str()
 					cancelled = saysCancelled(message)
 				} else {
-					p.skip()
+					p.Skip()
 				}
 			}
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if status == schema.RunFailed && cancelled {
@@ -240,11 +240,11 @@ func saysCancelled(message []byte) bool {
 
 func (d *decoder) pullStage() (stageInfo, string) {
 	s := stageInfo{id: none}
-	for p := &d.pull; p.key(); {
-		if string(p.k) == "Stage Info" {
+	for p := &d.pull; p.Key(); {
+		if string(p.Name) == "Stage Info" {
 			s = d.pullStageInfo()
 		} else {
-			p.skip()
+			p.Skip()
 		}
 	}
 	if s.id < 0 {
@@ -259,14 +259,14 @@ func (d *decoder) pullStage() (stageInfo, string) {
 func (d *decoder) pullStageInfo() stageInfo {
 	s := stageInfo{id: none, tasks: none, rdd: none, partitions: none, submit: none, complete: none}
 	p := &d.pull
-	for ok := p.object(); ok && p.key(); {
-		switch string(p.k) {
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
 		case "Stage ID":
 			s.id = d.integer()
 		case "Stage Attempt ID":
 			s.attempt = d.small()
 		case "Stage Name":
-			b, _ := p.str()
+			b, _ := p.Str()
 			s.name = d.oneLine(b)
 		case "Number of Tasks":
 			s.tasks = d.integer()
@@ -285,7 +285,7 @@ func (d *decoder) pullStageInfo() stageInfo {
 		case "Resource Profile Id":
 			s.profile = max(d.integer(), 0)
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if s.hasParents {
@@ -296,11 +296,11 @@ func (d *decoder) pullStageInfo() stageInfo {
 
 // pullRDDs reads a `RDD Info`: a list, or in Spark 1.0 a single one.
 func (d *decoder) pullRDDs(s *stageInfo) {
-	if d.pull.peek() == '{' {
+	if d.pull.Peek() == '{' {
 		d.pullRDD(s)
 		return
 	}
-	for ok := d.pull.array(); ok && d.pull.elem(); {
+	for ok := d.pull.Array(); ok && d.pull.Elem(); {
 		d.pullRDD(s)
 	}
 }
@@ -308,8 +308,8 @@ func (d *decoder) pullRDDs(s *stageInfo) {
 func (d *decoder) pullRDD(s *stageInfo) {
 	p := &d.pull
 	id, partitions := int64(none), int64(none)
-	for ok := p.object(); ok && p.key(); {
-		switch string(p.k) {
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
 		case "RDD ID":
 			id = d.integer()
 		case "Number of Partitions":
@@ -317,10 +317,10 @@ func (d *decoder) pullRDD(s *stageInfo) {
 		case "Parent IDs":
 			s.rddParents = append(s.rddParents, d.integers()...)
 		case "Barrier":
-			v, _ := p.flag()
+			v, _ := p.Flag()
 			s.barrier = s.barrier || v
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if len(s.rdds) == 0 {
@@ -331,15 +331,15 @@ func (d *decoder) pullRDD(s *stageInfo) {
 
 func (d *decoder) pullExecutorAdded() (executorAdded, string) {
 	e := executorAdded{cores: none, time: none}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Executor ID":
 			e.id = d.text()
 		case "Timestamp":
 			e.time = d.integer()
 		case "Executor Info":
-			for ok := p.object(); ok && p.key(); {
-				switch string(p.k) {
+			for ok := p.Object(); ok && p.Key(); {
+				switch string(p.Name) {
 				case "Host":
 					e.host = d.text()
 				case "Total Cores":
@@ -347,11 +347,11 @@ func (d *decoder) pullExecutorAdded() (executorAdded, string) {
 				case "Resource Profile Id":
 					e.profile = max(d.integer(), 0)
 				default:
-					p.skip()
+					p.Skip()
 				}
 			}
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if e.id == "" {
@@ -362,14 +362,14 @@ func (d *decoder) pullExecutorAdded() (executorAdded, string) {
 
 func (d *decoder) pullExecutorRemoved() (executorRemoved, string) {
 	e := executorRemoved{time: none}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Executor ID":
 			e.id = d.text()
 		case "Timestamp":
 			e.time = d.integer()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if e.id == "" {
@@ -380,14 +380,14 @@ func (d *decoder) pullExecutorRemoved() (executorRemoved, string) {
 
 func (d *decoder) pullBlockManager() (blockManager, string) {
 	m := blockManager{time: none}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Block Manager ID":
 			m.executor, m.host = d.pullAddress()
 		case "Timestamp":
 			m.time = d.integer()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	if m.executor == "" {
@@ -398,26 +398,26 @@ func (d *decoder) pullBlockManager() (blockManager, string) {
 
 func (d *decoder) pullResourceProfile() resourceProfile {
 	r := resourceProfile{id: none}
-	for p := &d.pull; p.key(); {
-		switch string(p.k) {
+	for p := &d.pull; p.Key(); {
+		switch string(p.Name) {
 		case "Resource Profile Id":
 			r.id = d.integer()
 		case "Task Resource Requests":
-			for ok := p.object(); ok && p.key(); {
-				if string(p.k) != "cpus" {
-					p.skip()
+			for ok := p.Object(); ok && p.Key(); {
+				if string(p.Name) != "cpus" {
+					p.Skip()
 					continue
 				}
-				for ok := p.object(); ok && p.key(); {
-					if string(p.k) == "Amount" {
-						r.taskCPUs, _ = p.float()
+				for ok := p.Object(); ok && p.Key(); {
+					if string(p.Name) == "Amount" {
+						r.taskCPUs, _ = p.Float()
 					} else {
-						p.skip()
+						p.Skip()
 					}
 				}
 			}
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	return r

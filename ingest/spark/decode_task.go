@@ -11,11 +11,11 @@ import (
 func (d *decoder) pullTaskStart(out *batch) (why string) {
 	p := &d.pull
 	t := emptyTask()
-	for p.key() {
+	for p.Key() {
 		d.taskKey(&t)
 	}
-	if !p.end() {
-		return p.why
+	if !p.End() {
+		return p.Why
 	}
 	if why := t.missing(); why != "" {
 		return why
@@ -28,8 +28,8 @@ func (d *decoder) pullTaskStart(out *batch) (why string) {
 func (d *decoder) pullTaskEnd(out *batch) (why string) {
 	p := &d.pull
 	e := taskEnd{task: emptyTask(), reason: reasonOther}
-	for p.key() {
-		switch string(p.k) {
+	for p.Key() {
+		switch string(p.Name) {
 		case "Task Type":
 			e.kind = taskKindOf(d.text())
 		case "Task End Reason":
@@ -40,8 +40,8 @@ func (d *decoder) pullTaskEnd(out *batch) (why string) {
 			d.taskKey(&e.task)
 		}
 	}
-	if !p.end() {
-		return p.why
+	if !p.End() {
+		return p.Why
 	}
 	if why := e.missing(); why != "" {
 		return why
@@ -72,23 +72,23 @@ func (t *task) missing() string {
 
 // taskKey reads the member of a task event whose key was read.
 func (d *decoder) taskKey(t *task) {
-	switch string(d.pull.k) {
+	switch string(d.pull.Name) {
 	case "Stage ID":
 		t.stage = d.integer()
 	case "Stage Attempt ID":
 		t.stageAttempt = d.small()
 	case "Task Info":
-		for ok := d.pull.object(); ok && d.pull.key(); {
+		for ok := d.pull.Object(); ok && d.pull.Key(); {
 			d.taskInfoKey(t)
 		}
 	default:
-		d.pull.skip()
+		d.pull.Skip()
 	}
 }
 
 func (d *decoder) taskInfoKey(t *task) {
 	p := &d.pull
-	switch string(p.k) {
+	switch string(p.Name) {
 	case "Task ID":
 		t.id = d.integer()
 	case "Index":
@@ -104,10 +104,10 @@ func (d *decoder) taskInfoKey(t *task) {
 	case "Host":
 		t.host = d.text()
 	case "Locality":
-		b, _ := p.str()
+		b, _ := p.Str()
 		t.locality = localityOf(b)
 	case "Speculative":
-		if v, ok := p.flag(); ok {
+		if v, ok := p.Flag(); ok {
 			t.speculative = schema.Some(v)
 		}
 	case "Getting Result Time":
@@ -115,7 +115,7 @@ func (d *decoder) taskInfoKey(t *task) {
 	case "Finish Time":
 		t.finish = d.integer()
 	default:
-		p.skip()
+		p.Skip()
 	}
 }
 
@@ -151,8 +151,8 @@ func (d *decoder) pullReason(e *taskEnd) {
 	var name, class string
 	var texts [4]string // of the keys that say why, surest first
 	f := fetchFailure{shuffle: none, mapID: none, mapIndex: none}
-	for ok := p.object(); ok && p.key(); {
-		switch string(p.k) {
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
 		case "Reason":
 			name = d.text()
 		case "Class Name":
@@ -170,7 +170,7 @@ func (d *decoder) pullReason(e *taskEnd) {
 			if !e.metered {
 				d.pullMetrics(e)
 			} else {
-				p.skip()
+				p.Skip()
 			}
 		case "Block Manager Address":
 			f.executor, f.host = d.pullAddress()
@@ -181,7 +181,7 @@ func (d *decoder) pullReason(e *taskEnd) {
 		case "Map Index":
 			f.mapIndex = d.integer()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	e.reason = reasonOf(name)
@@ -219,7 +219,7 @@ const maxReason = 300
 
 // firstLine reads a string and keeps its first line, shortened.
 func (d *decoder) firstLine() string {
-	b, _ := d.pull.str()
+	b, _ := d.pull.Str()
 	s := strings.TrimSpace(string(b[:min(len(b), 4*maxReason)]))
 	s, _, _ = strings.Cut(s, "\n")
 	if len(s) > maxReason {
@@ -244,14 +244,14 @@ func joinReason(parts ...string) string {
 
 func (d *decoder) pullAddress() (executor, host string) {
 	p := &d.pull
-	for ok := p.object(); ok && p.key(); {
-		switch string(p.k) {
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
 		case "Executor ID":
 			executor = d.text()
 		case "Host":
 			host = d.text()
 		default:
-			p.skip()
+			p.Skip()
 		}
 	}
 	return executor, host
@@ -260,12 +260,12 @@ func (d *decoder) pullAddress() (executor, host string) {
 // pullMetrics reads a `Task Metrics`.
 func (d *decoder) pullMetrics(e *taskEnd) {
 	p := &d.pull
-	if !p.object() {
+	if !p.Object() {
 		return
 	}
 	e.metered = true
-	for p.key() {
-		switch string(p.k) {
+	for p.Key() {
+		switch string(p.Name) {
 		case "Shuffle Read Metrics":
 			d.pullGroup(e, groupShuffleRead, shuffleReadMetrics)
 		case "Shuffle Write Metrics":
@@ -283,25 +283,25 @@ func (d *decoder) pullMetrics(e *taskEnd) {
 // pullGroup reads a group of metrics.
 func (d *decoder) pullGroup(e *taskEnd, group uint8, names []metricName) {
 	p := &d.pull
-	if !p.object() {
+	if !p.Object() {
 		return
 	}
 	e.groups |= group
-	for p.key() {
+	for p.Key() {
 		d.pullMetric(e, names)
 	}
 }
 
 func (d *decoder) pullMetric(e *taskEnd, names []metricName) {
 	for _, n := range names {
-		if n.key == string(d.pull.k) {
-			if v, ok := d.pull.number(); ok {
+		if n.key == string(d.pull.Name) {
+			if v, ok := d.pull.Number(); ok {
 				e.set(n.metric, v)
 			}
 			return
 		}
 	}
-	d.pull.skip()
+	d.pull.Skip()
 }
 
 // metricName is a key of `Task Metrics` or of one of its groups.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"straggler/ingest"
+	"straggler/ingest/pull"
 )
 
 // Format reads the event logs of Apache Spark.
@@ -64,14 +65,14 @@ func sniff(h ingest.Head) ingest.Match {
 
 // eventName is the value of the key Event in the first 64 KiB of a record, nil where there is none.
 func eventName(record []byte) []byte {
-	var p puller
-	p.reset(record)
-	for ok := p.object(); ok && p.key(); {
-		if string(p.k) == "Event" {
-			name, _ := p.str()
+	var p pull.Puller
+	p.Reset(record)
+	for ok := p.Object(); ok && p.Key(); {
+		if string(p.Name) == "Event" {
+			name, _ := p.Str()
 			return name
 		}
-		p.skip()
+		p.Skip()
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package spark
 import (
 	"bytes"
 
+	"straggler/ingest/pull"
 	"straggler/schema"
 )
 
@@ -338,7 +339,6 @@ func skipArray(b []byte, i int) int {
 	if i >= len(b) || b[i] != '[' {
 		return len(b)
 	}
-	p := puller{b: b, i: i, depth: 2}
-	p.skipNested()
-	return p.i
+	i, _ = pull.EndOf(b, i)
+	return i
 }

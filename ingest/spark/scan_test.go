@@ -8,6 +8,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
+	"straggler/ingest/pull"
 )
 
 // bothWays decodes a task event with the fast scanner and with the general one. The general one has no reason to refuse
@@ -125,7 +126,7 @@ func FuzzScan(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, record []byte) {
-		if json.Valid(record) && bytes.Count(record, []byte("["))+bytes.Count(record, []byte("{")) < maxDepth {
+		if json.Valid(record) && bytes.Count(record, []byte("["))+bytes.Count(record, []byte("{")) < pull.MaxDepth {
 			bothWays(t, record)
 		}
 		var d decoder
@@ -144,63 +145,4 @@ func keysOf(record []byte) (keys []byte) {
 		}
 	}
 	return keys
-}
-
-func TestPuller(t *testing.T) {
-	var p puller
-	read := func(text string) (n int64, s string, ok bool) {
-		p.reset([]byte(text))
-		for in := p.object(); in && p.key(); {
-			switch string(p.k) {
-			case "n":
-				n, ok = p.number()
-			case "s":
-				b, _ := p.str()
-				s, ok = string(b), true
-			default:
-				p.skip()
-			}
-		}
-		return n, s, ok && p.end()
-	}
-	for text, want := range map[string]int64{
-		` { "a" : [ 1 , {"b":"]}"} ] , "n" : 42 } `: 42, `{"n":-3}`: -3, `{"n":1e3}`: 1000, `{"n":12.0}`: 12,
-		`{"n":9223372036854775807}`: 9223372036854775807, `{"\u006e":7}`: 7, "{\t\"n\"\t:\t5\r}": 5,
-	} {
-		if n, _, ok := read(text); !ok || n != want {
-			t.Errorf("%s: %d, %v (%s)", text, n, ok, p.why)
-		}
-	}
-	for _, text := range []string{`{"n":1.5}`, `{"n":9223372036854775808}`, `{"n":null}`, `{"n":"1"}`, `{"n":[1]}`, `{"n":1e300}`} {
-		if n, _, ok := read(text); ok || p.why != "" {
-			t.Errorf("%s: %d, %v (%s)", text, n, ok, p.why)
-		}
-	}
-	for text, want := range map[string]string{
-		`{"s":"a\"b\\"}`: `a"b\`, `{"s":"\u00e9\ud83d\ude00\n"}`: "é😀\n", `{"s":"\ud83d!"}`: "\uFFFD!", `{"s":""}`: "", `{"s":"\/"}`: "/",
-	} {
-		if _, s, ok := read(text); !ok || s != want {
-			t.Errorf("%s: %q, %v", text, s, ok)
-		}
-	}
-	for _, text := range []string{``, `{`, `{"n"`, `{"n":`, `{"n":1`, `{"n":1}}`, `{"n":1 "s":2}`, `{n:1}`, `{"n" 1}`, `{"a":[1}`, `{"a":{]}`, `{"a":"`, `{"a":"\"}`, `{,}`, `{"a":}`, `{"n":1}x`} {
-		if read(text); p.end() {
-			t.Errorf("%s is taken", text)
-		}
-	}
-}
-
-// A value that nests without end is refused, and costs no stack.
-func TestDepth(t *testing.T) {
-	deep := bytes.Repeat([]byte(`{"a":[`), 1<<20)
-	var p puller
-	for p.reset(deep); p.object() && p.key() && p.array() && p.elem(); {
-	}
-	if p.why != "nested too deep" {
-		t.Errorf("%q", p.why)
-	}
-	p.reset(deep)
-	if p.skip(); p.why != "nested too deep" {
-		t.Errorf("%q", p.why)
-	}
 }

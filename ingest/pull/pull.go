@@ -1,4 +1,4 @@
-package spark
+package pull
 
 import (
 	"bytes"
@@ -8,39 +8,61 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep the values of a record may nest. Records that are read stay below ten; plans of queries go
+// MaxDepth bounds how deep the values of a record may nest. Records that are read stay below ten; plans of queries go
 // deeper and are skipped without looking inside.
-const maxDepth = 512
+const MaxDepth = 512
 
-// puller reads one JSON value from memory, member by member. It takes any key order, white space, escapes and unknown
-// keys. Its first error is kept in why and ends it: every later call reports nothing more.
+// Puller reads one JSON value from memory, member by member. It takes any key order, white space, escapes and unknown
+// keys. Its first error is kept in Why and ends it: every later call reports nothing more.
 //
 // What is skipped is checked for strings and brackets only: damage inside a value that nobody reads spoils nothing.
-type puller struct {
+type Puller struct {
+	Name []byte // of the last member; valid until the next one
+	Why  string // the first error; "" while there is none
+
+	// Short says that the error is the text's end: with more of it, it might be none.
+	Short bool
+
 	b     []byte
 	i     int
-	why   string // the first error
-	first bool   // no member of the current object or array was read yet
+	first bool // no member of the current object or array was read yet
 	depth int
 	buf   []byte // the last unescaped string
 	kbuf  []byte // the last unescaped key
-	k     []byte // the last key
 }
 
-func (p *puller) reset(b []byte) {
-	p.b, p.i, p.why, p.first, p.depth = b, 0, "", false, 0
+// Reset starts over with another text.
+func (p *Puller) Reset(b []byte) {
+	p.b, p.i, p.Why, p.Short, p.first, p.depth = b, 0, "", false, false, 0
 }
 
-func (p *puller) fail(why string) bool {
-	if p.why == "" {
-		p.why = why
+// Rest is the text behind what was read.
+func (p *Puller) Rest() []byte { return p.b[p.i:] }
+
+// short is the error of a text that ends too early.
+func (p *Puller) short(where string) bool {
+	p.Short = p.Short || p.Why == ""
+	return p.fail("it ends within " + where)
+}
+
+// wrong is the error of a byte that does not belong where it stands, or is not there any more.
+func (p *Puller) wrong(why string) bool {
+	if p.Peek() == 0 && p.i == len(p.b) {
+		return p.short("an object")
+	}
+	return p.fail(why)
+}
+
+func (p *Puller) fail(why string) bool {
+	if p.Why == "" {
+		p.Why = why
 	}
 	p.i = len(p.b)
 	return false
 }
 
-// peek is the next byte that is not white space, 0 at the end.
-func (p *puller) peek() byte {
+// Peek is the next byte that is not white space, 0 at the end.
+func (p *Puller) Peek() byte {
 	for p.i < len(p.b) {
 		switch c := p.b[p.i]; c {
 		case ' ', '\t', '\r', '\n':
@@ -52,27 +74,27 @@ func (p *puller) peek() byte {
 	return 0
 }
 
-// end reports whether the value was read whole and nothing follows it.
-func (p *puller) end() bool {
-	if p.why == "" && p.peek() != 0 {
+// End reports whether the value was read whole and nothing follows it.
+func (p *Puller) End() bool {
+	if p.Why == "" && p.Peek() != 0 {
 		return p.fail("text follows the record")
 	}
-	return p.why == ""
+	return p.Why == ""
 }
 
-// object enters an object. A value of another kind is skipped.
-func (p *puller) object() bool { return p.open('{') }
+// Object enters an object. A value of another kind is skipped.
+func (p *Puller) Object() bool { return p.open('{') }
 
-// array enters an array. A value of another kind is skipped.
-func (p *puller) array() bool { return p.open('[') }
+// Array enters an array. A value of another kind is skipped.
+func (p *Puller) Array() bool { return p.open('[') }
 
-func (p *puller) open(bracket byte) bool {
-	if p.peek() != bracket {
-		p.skip()
+func (p *Puller) open(bracket byte) bool {
+	if p.Peek() != bracket {
+		p.Skip()
 		return false
 	}
 	p.depth++
-	if p.depth > maxDepth {
+	if p.depth > MaxDepth {
 		return p.fail("nested too deep")
 	}
 	p.i++
@@ -80,35 +102,35 @@ func (p *puller) open(bracket byte) bool {
 	return true
 }
 
-// key moves to the next member of an object, whose name is then in k, or leaves the object.
-func (p *puller) key() bool {
+// Key moves to the next member of an object, whose name is then in k, or leaves the object.
+func (p *Puller) Key() bool {
 	if !p.next('}') {
 		return false
 	}
-	if p.peek() != '"' {
-		return p.fail("a key was expected")
+	if p.Peek() != '"' {
+		return p.wrong("a key was expected")
 	}
 	raw, escaped := p.quoted()
 	if escaped {
 		p.kbuf = unescape(p.kbuf[:0], raw)
 		raw = p.kbuf
 	}
-	p.k = raw
-	if p.peek() != ':' {
-		return p.fail("a colon was expected")
+	p.Name = raw
+	if p.Peek() != ':' {
+		return p.wrong("a colon was expected")
 	}
 	p.i++
 	return true
 }
 
-// elem moves to the next element of an array, or leaves the array.
-func (p *puller) elem() bool { return p.next(']') }
+// Elem moves to the next element of an array, or leaves the array.
+func (p *Puller) Elem() bool { return p.next(']') }
 
-func (p *puller) next(closing byte) bool {
-	if p.why != "" {
+func (p *Puller) next(closing byte) bool {
+	if p.Why != "" {
 		return false
 	}
-	c := p.peek()
+	c := p.Peek()
 	if c == closing {
 		p.i++
 		p.depth--
@@ -118,13 +140,13 @@ func (p *puller) next(closing byte) bool {
 	if p.first {
 		p.first = false
 		if c == 0 {
-			return p.fail("it ends within a value")
+			return p.short("a value")
 		}
 		return true
 	}
 	if c != ',' {
 		if c == 0 {
-			return p.fail("it ends within a value")
+			return p.short("a value")
 		}
 		return p.fail("a comma was expected")
 	}
@@ -132,10 +154,10 @@ func (p *puller) next(closing byte) bool {
 	return true
 }
 
-// str reads a string, valid until the next one is read. A value of another kind is skipped and reports false.
-func (p *puller) str() ([]byte, bool) {
-	if p.peek() != '"' {
-		p.skip()
+// Str reads a string, valid until the next one is read. A value of another kind is skipped and reports false.
+func (p *Puller) Str() ([]byte, bool) {
+	if p.Peek() != '"' {
+		p.Skip()
 		return nil, false
 	}
 	raw, escaped := p.quoted()
@@ -143,14 +165,14 @@ func (p *puller) str() ([]byte, bool) {
 		p.buf = unescape(p.buf[:0], raw)
 		raw = p.buf
 	}
-	return raw, p.why == ""
+	return raw, p.Why == ""
 }
 
-// number reads an integer. A value of another kind, a fraction, or a number beyond 64 bits is skipped and reports false.
-func (p *puller) number() (int64, bool) {
-	c := p.peek()
+// Number reads an integer. A value of another kind, a fraction, or a number beyond 64 bits is skipped and reports false.
+func (p *Puller) Number() (int64, bool) {
+	c := p.Peek()
 	if c != '-' && (c < '0' || c > '9') {
-		p.skip()
+		p.Skip()
 		return 0, false
 	}
 	start := p.i
@@ -159,6 +181,9 @@ func (p *puller) number() (int64, bool) {
 		p.i++
 	}
 	text := p.b[start:p.i]
+	if v, ok := natural(text); ok {
+		return v, true
+	}
 	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return v, true
 	}
@@ -168,11 +193,25 @@ func (p *puller) number() (int64, bool) {
 	return 0, false
 }
 
-// float reads a number. A value of another kind is skipped and reports false.
-func (p *puller) float() (float64, bool) {
-	c := p.peek()
+// natural reads what most numbers are: at most 18 digits.
+func natural(text []byte) (v int64, ok bool) {
+	if len(text) > 18 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		v = v*10 + int64(c)
+	}
+	return v, true
+}
+
+// Float reads a number. A value of another kind is skipped and reports false.
+func (p *Puller) Float() (float64, bool) {
+	c := p.Peek()
 	if c != '-' && (c < '0' || c > '9') {
-		p.skip()
+		p.Skip()
 		return 0, false
 	}
 	start := p.i
@@ -186,28 +225,28 @@ func (p *puller) float() (float64, bool) {
 var numberByte = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
 	'8': true, '9': true, '.': true, 'e': true, 'E': true, '+': true, '-': true}
 
-// flag reads true or false. A value of another kind is skipped and reports false twice.
-func (p *puller) flag() (v, ok bool) {
+// Flag reads true or false. A value of another kind is skipped and reports false twice.
+func (p *Puller) Flag() (v, ok bool) {
 	switch {
-	case p.peek() == 't' && bytes.HasPrefix(p.b[p.i:], []byte("true")):
+	case p.Peek() == 't' && bytes.HasPrefix(p.b[p.i:], []byte("true")):
 		p.i += 4
 		return true, true
-	case p.peek() == 'f' && bytes.HasPrefix(p.b[p.i:], []byte("false")):
+	case p.Peek() == 'f' && bytes.HasPrefix(p.b[p.i:], []byte("false")):
 		p.i += 5
 		return false, true
 	}
-	p.skip()
+	p.Skip()
 	return false, false
 }
 
-// quoted reads a string at whose opening quote the puller stands, as it is written.
-func (p *puller) quoted() (raw []byte, escaped bool) {
+// quoted reads a string at whose opening quote the Puller stands, as it is written.
+func (p *Puller) quoted() (raw []byte, escaped bool) {
 	p.i++
 	start := p.i
 	for {
 		n := bytes.IndexByte(p.b[p.i:], '"')
 		if n < 0 {
-			p.fail("it ends within a string")
+			p.short("a string")
 			return nil, false
 		}
 		q := p.i + n
@@ -223,11 +262,11 @@ func (p *puller) quoted() (raw []byte, escaped bool) {
 	}
 }
 
-// skip moves past a value.
-func (p *puller) skip() {
-	switch c := p.peek(); c {
+// Skip moves past a value.
+func (p *Puller) Skip() {
+	switch c := p.Peek(); c {
 	case 0:
-		p.fail("it ends within a value")
+		p.short("a value")
 	case '"':
 		p.quoted()
 	case '{', '[':
@@ -250,9 +289,17 @@ var literalByte = func() (t [256]bool) {
 	return t
 }()
 
-// skipNested moves past an object or array at whose bracket the puller stands.
-func (p *puller) skipNested() {
-	var square [maxDepth/64 + 1]uint64 // which of the open brackets are square
+// EndOf is where the object or array that starts at i ends, just behind its bracket. Where it does not, whole is false
+// and end that of b.
+func EndOf(b []byte, i int) (end int, whole bool) {
+	p := Puller{b: b, i: i}
+	p.skipNested()
+	return p.i, p.Why == ""
+}
+
+// skipNested moves past an object or array at whose bracket the Puller stands.
+func (p *Puller) skipNested() {
+	var square [MaxDepth/64 + 1]uint64 // which of the open brackets are square
 	depth := 0
 	for p.i < len(p.b) {
 		c := p.b[p.i]
@@ -266,7 +313,7 @@ func (p *puller) skipNested() {
 			continue
 		case '{', '[':
 			depth++
-			if p.depth+depth > maxDepth {
+			if p.depth+depth > MaxDepth {
 				p.fail("nested too deep")
 				return
 			}
@@ -287,7 +334,7 @@ func (p *puller) skipNested() {
 		}
 		p.i++
 	}
-	p.fail("it ends within a value")
+	p.short("a value")
 }
 
 var structureByte = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}

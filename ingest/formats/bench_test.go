@@ -1,0 +1,185 @@
+package formats
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+	"straggler/store"
+)
+
+// The benchmarks are of the whole way, from files to committed tables. STRAGGLER_MEGABYTES says how much of a log to
+// make; a few hundred show the speed, the default only that it works. MB/cpu-s is what a machine that does nothing else
+// would do with one core.
+
+func megabytes(b *testing.B) int {
+	n, err := strconv.Atoi(os.Getenv("STRAGGLER_MEGABYTES"))
+	if err != nil {
+		n = 8
+	}
+	if n < 1 {
+		b.Fatal("STRAGGLER_MEGABYTES is less than one")
+	}
+	return n << 20
+}
+
+// ingestAll reads a directory into a new store, again and again.
+func ingestAll(b *testing.B, dir, format string) {
+	b.Helper()
+	var size int64
+	filepath.Walk(dir, func(_ string, info os.FileInfo, _ error) error {
+		if info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	b.SetBytes(size)
+	b.ReportAllocs()
+	var spent time.Duration
+	var rows int64
+	for b.Loop() {
+		b.StopTimer()
+		st, err := store.Temp(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		before := cpuTime()
+		s, err := ingest.Run(b.Context(), st, All(), []string{dir}, ingest.Options{})
+		spent += cpuTime() - before
+		if err != nil {
+			b.Fatal(err)
+		}
+		if f := s.Formats(); len(f) != 1 || f[0] != format || s.Rejects > 0 || s.Content < size {
+			b.Fatalf("read as %v with %d rejects, %d of %d bytes", f, s.Rejects, s.Content, size)
+		}
+		rows = s.Rows["attempts"]
+		b.StopTimer()
+		st.Close()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(size)*float64(b.N)/1e6/spent.Seconds(), "MB/cpu-s")
+	b.ReportMetric(float64(rows), "attempts")
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// real is the content of one of the real logs.
+func real(b *testing.B, glob string) []byte {
+	b.Helper()
+	data, err := os.ReadFile(ingesttest.Corpus(b, glob)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
+		if data, err = io.ReadAll(z); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return data
+}
+
+// idOfCluster is the part of Hadoop's ids that a log's jobs share: job_200904211745_0001.
+var idOfCluster = regexp.MustCompile(`_(\d{12,13})_\d{4}`)
+
+// renamed repeats a Hadoop log under other ids.
+func renamed(b *testing.B, log []byte, n int) []byte {
+	id := idOfCluster.FindSubmatch(log)
+	if id == nil {
+		b.Fatal("the log names no job")
+	}
+	out := bytes.ReplaceAll(log, id[1], fmt.Appendf(nil, "%0*d", len(id[1]), n))
+	return out
+}
+
+func write(b *testing.B, dir, name string, data []byte) {
+	b.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// repeat appends copies until there is enough.
+func repeat(b *testing.B, copy func(n int) []byte) []byte {
+	var out []byte
+	for n, size := 0, megabytes(b); len(out) < size; n++ {
+		out = append(out, copy(n)...)
+	}
+	return out
+}
+
+func BenchmarkJobTracker(b *testing.B) {
+	log, dir := real(b, "hadoop-jobtracker-log/dispatch*.gz"), b.TempDir()
+	write(b, dir, "history", repeat(b, func(n int) []byte { return renamed(b, log, n) }))
+	ingestAll(b, dir, "jobtracker")
+}
+
+func BenchmarkRumen(b *testing.B) {
+	log, dir := real(b, "rumen/19-jobs.trace.json.gz"), b.TempDir()
+	write(b, dir, "trace.json", repeat(b, func(n int) []byte { return renamed(b, log, n) }))
+	ingestAll(b, dir, "rumen")
+}
+
+func BenchmarkRumenPretty(b *testing.B) {
+	log, dir := real(b, "rumen/dispatch-trace-output.json.gz"), b.TempDir()
+	write(b, dir, "trace.json", repeat(b, func(n int) []byte { return renamed(b, log, n) }))
+	ingestAll(b, dir, "rumen")
+}
+
+// BenchmarkSmallHistories is of files as a history server keeps them: one a job, with its configuration.
+func BenchmarkSmallHistories(b *testing.B) {
+	dir := b.TempDir()
+	log, conf := real(b, "jhist/dr-elephant/*0002-*.jhist"), real(b, "jhist/dr-elephant/*_0002_conf.xml")
+	for n, size, most := 0, 0, megabytes(b); size < most; n++ {
+		job := renamed(b, log, n)
+		id := string(regexp.MustCompile(`job_\d+_\d+`).Find(job))
+		write(b, dir, id+"-1526555694494-user-Job-1526555709175-1-1-SUCCEEDED-default-1526555699708.jhist", job)
+		write(b, dir, id+"_conf.xml", conf)
+		size += len(job) + len(conf)
+	}
+	ingestAll(b, dir, "jhist")
+}
+
+// BenchmarkLargeHistory is of one job of very many tasks.
+func BenchmarkLargeHistory(b *testing.B) {
+	dir := b.TempDir()
+	lines := strings.SplitAfter(string(real(b, "jhist/hadoop-2015/job_1329348432655_0001-10.jhist")), "\n")
+	var out bytes.Buffer
+	var tasks, end []string
+	for _, line := range lines {
+		switch {
+		case strings.Contains(line, `_m_0000`):
+			tasks = append(tasks, line)
+		case len(tasks) == 0:
+			out.WriteString(line)
+		default:
+			end = append(end, line)
+		}
+	}
+	index := regexp.MustCompile(`_m_0000(\d\d)`)
+	for n, size := 0, megabytes(b); out.Len() < size && len(tasks) > 0; n++ {
+		for _, line := range tasks {
+			out.WriteString(index.ReplaceAllString(line, fmt.Sprintf("_m_%05d$1", n)))
+		}
+	}
+	out.WriteString(strings.Join(end, ""))
+	write(b, dir, "job_1329348432655_0001-1-user-Job-2-10-1-SUCCEEDED-default.jhist", out.Bytes())
+	ingestAll(b, dir, "jhist")
+}

@@ -1,0 +1,189 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+)
+
+// Chunk is a block on its way through a pipeline, with what a decoder made of it.
+type Chunk[T any] struct {
+	Block
+	Part Part // the file that it is of
+	Made T    // kept from chunk to chunk, so that its memory can be used again
+
+	ready chan error    // what decoding it gave
+	taken chan struct{} // nil, or closed once it is folded
+}
+
+// Pipeline reads files as an assembly line: one goroutine cuts them into blocks of whole records, some decode blocks, and
+// the caller folds what they made, in the order of the files. All have ended when Run returns.
+type Pipeline[T any] struct {
+	// Decoder gives each goroutine a decoder of its own, which must not touch what the others or Fold use.
+	Decoder func() func(*Chunk[T])
+	// Fold takes what was decoded. An error of it ends the run.
+	Fold func(*Chunk[T]) error
+	// Cut says where the last whole record of b ends, 0 where none does. It is called with all of b again when there is
+	// more of it. Nil cuts at the last line end.
+	Cut func(b []byte) int
+	// Decoders is how many decode at once; 0 is one a processor.
+	Decoders int
+}
+
+// largeBlock is the size past which a block, one record most likely, goes through alone and its memory is given back.
+const largeBlock = 8 << 20
+
+// Run reads the parts. A part that can not be read, or not to its end, costs no other: the errors come together.
+func (p *Pipeline[T]) Run(ctx context.Context, parts []Part, out *Sink) error {
+	decoders := p.Decoders
+	if decoders <= 0 {
+		decoders = runtime.GOMAXPROCS(0)
+	}
+	if small(parts) {
+		return p.inline(ctx, parts, out)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	n := 2*decoders + 1
+	free, todo, order := make(chan *Chunk[T], n), make(chan *Chunk[T], n), make(chan *Chunk[T], n)
+	for range n {
+		free <- &Chunk[T]{ready: make(chan error, 1)}
+	}
+	var read error
+	wg.Go(func() {
+		defer close(todo)
+		defer close(order)
+		defer Recover(&read)
+		read = p.read(ctx, parts, out, free, func(c *Chunk[T]) { order <- c; todo <- c })
+	})
+	for range decoders {
+		wg.Go(func() {
+			var decode func(*Chunk[T])
+			for c := range todo {
+				if decode == nil {
+					decode = p.Decoder()
+				}
+				c.ready <- decoded(c, decode)
+			}
+		})
+	}
+	for c := range order {
+		err := <-c.ready
+		if err == nil {
+			err = p.Fold(c)
+		}
+		if err != nil {
+			cancel()
+			for range order { // the reader stops at its next block
+			}
+			return err
+		}
+		if c.taken != nil {
+			close(c.taken)
+			c.taken, c.Data = nil, nil
+		}
+		free <- c
+	}
+	return errors.Join(read, ctx.Err())
+}
+
+// smallInput is the size up to which an input is not worth an assembly line.
+const smallInput = 512 << 10
+
+func small(parts []Part) bool {
+	total := int64(0)
+	for _, p := range parts {
+		if total += p.Size; p.Size < 0 || total > smallInput {
+			return false
+		}
+	}
+	return true
+}
+
+// inline reads the parts without other goroutines.
+func (p *Pipeline[T]) inline(ctx context.Context, parts []Part, out *Sink) error {
+	decode := p.Decoder()
+	free := make(chan *Chunk[T], 1)
+	free <- new(Chunk[T])
+	var failed error
+	err := p.read(ctx, parts, out, free, func(c *Chunk[T]) {
+		if failed == nil {
+			if failed = decoded(c, decode); failed == nil {
+				failed = p.Fold(c)
+			}
+		}
+		if c.taken != nil {
+			close(c.taken)
+			c.taken, c.Data = nil, nil
+		}
+		free <- c
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// decoded decodes a chunk. A panic costs this input and no other.
+func decoded[T any](c *Chunk[T], decode func(*Chunk[T])) (err error) {
+	defer Recover(&err)
+	decode(c)
+	return nil
+}
+
+func (p *Pipeline[T]) read(ctx context.Context, parts []Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) error {
+	var errs []error
+	for _, part := range parts {
+		err := p.readPart(ctx, part, out, free, send)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Pipeline[T]) readPart(ctx context.Context, part Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) (err error) {
+	r, err := part.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	blocks := NewBlocks(r, part.Name, out)
+	if p.Cut != nil {
+		blocks.cut = p.Cut
+	}
+	for {
+		var c *Chunk[T]
+		select {
+		case c = <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := blocks.Next(&c.Block); err != nil {
+			free <- c
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		c.Part = part
+		var taken chan struct{}
+		if cap(c.Data) > largeBlock {
+			taken = make(chan struct{})
+			c.taken = taken
+		}
+		if send(c); taken == nil {
+			continue
+		}
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
