@@ -1,0 +1,117 @@
+package placement
+
+import (
+	"math"
+	"slices"
+)
+
+// weights weigh the links; they sum to 1.
+type weights struct{ up, down []float64 }
+
+// prices are what each task costs in each rack under the weights: Σ over links of weight · seconds that it adds.
+//
+// For any weights the busiest link takes at least the weighted mean of all, and that is at least Σ over tasks of the
+// price in the cheapest rack: a bound that no placement beats, whole or fractional. Its maximum over the weights is the
+// optimum of the linear relaxation (its dual).
+type prices struct {
+	of    [][]float64
+	least []float64
+}
+
+// steps is how often weights are improved. The bound holds after any number of them.
+const steps = 400
+
+// bound finds good weights by moving them towards the links that are busy when every task goes where it is cheapest, in
+// ever smaller steps (multiplicative weights), and gives the largest bound found.
+func (p *Problem) bound() (best float64, w weights) {
+	n := len(p.Up)
+	cur := weights{slices.Repeat([]float64{1 / float64(2*n)}, n), slices.Repeat([]float64{1 / float64(2*n)}, n)}
+	best = -1
+	total := p.empty().total
+	l := p.empty()
+	for k := range steps {
+		sum := p.cheapest(cur, total, l)
+		if sum > best {
+			best = sum
+			w = weights{slices.Clone(cur.up), slices.Clone(cur.down)}
+		}
+		most := l.most()
+		if most == 0 {
+			break
+		}
+		cur.move(l, 2/math.Sqrt(float64(k+1))/most)
+	}
+	return max(best, p.single(total)), w
+}
+
+// cheapest places every task where its price is least, and gives the sum of the prices.
+func (p *Problem) cheapest(w weights, total []float64, l *links) (sum float64) {
+	clear(l.up)
+	clear(l.down)
+	clear(l.tasks)
+	for t, in := range p.Input {
+		all := 0.0
+		for j, b := range in {
+			all += w.up[j] * b / p.Up[j]
+		}
+		least, rack := math.Inf(1), 0
+		for i, b := range in {
+			if c := all - w.up[i]*b/p.Up[i] + w.down[i]*(total[t]-b)/p.Down[i]; c < least {
+				least, rack = c, i
+			}
+		}
+		sum += least
+		l.put(t, rack)
+	}
+	return sum
+}
+
+// move multiplies each weight by e^(by · seconds of its link).
+func (w *weights) move(l *links, by float64) {
+	sum := 0.0
+	for i := range w.up {
+		w.up[i] *= math.Exp(by * l.up[i])
+		w.down[i] *= math.Exp(by * l.down[i])
+		sum += w.up[i] + w.down[i]
+	}
+	for i := range w.up {
+		w.up[i] /= sum
+		w.down[i] /= sum
+	}
+}
+
+// single is the bound that one task alone gives: wherever it goes, its input must get there.
+func (p *Problem) single(total []float64) float64 {
+	bound := 0.0
+	for t, in := range p.Input {
+		least := math.Inf(1)
+		for i := range in {
+			takes := (total[t] - in[i]) / p.Down[i]
+			for j, b := range in {
+				if j != i {
+					takes = max(takes, b/p.Up[j])
+				}
+			}
+			least = min(least, takes)
+		}
+		bound = max(bound, least)
+	}
+	return bound
+}
+
+// prices under the weights.
+func (p *Problem) prices(w weights, total []float64) prices {
+	x := prices{make([][]float64, len(p.Input)), make([]float64, len(p.Input))}
+	for t, in := range p.Input {
+		all := 0.0
+		for j, b := range in {
+			all += w.up[j] * b / p.Up[j]
+		}
+		x.of[t] = make([]float64, len(in))
+		for i, b := range in {
+			x.of[t][i] = all - w.up[i]*b/p.Up[i] + w.down[i]*(total[t]-b)/p.Down[i]
+		}
+		x.least[t] = slices.Min(x.of[t])
+	}
+	return x
+}
