@@ -12,12 +12,7 @@ type (
 	Arc  int32
 )
 
-// Root is there from the start, with supply 0, and can not be removed. All else hangs on it: where one node takes most of
-// the flow, such as a sink, it should be that one, and it may as well stand alone.
-const Root Node = 0
-
-// What a network may hold. Within these bounds no sum overflows: a potential is at most a way of MaxNodes arcs and one
-// artificial arc, a flow at most the supplies and capacities together.
+// What a network may hold. Within these bounds no sum overflows.
 const (
 	MaxNodes    = 1 << 20
 	MaxArcs     = 1 << 22
@@ -34,85 +29,63 @@ var (
 )
 
 const (
-	none     = int32(-1)
-	artifice = int32(-1)      // as the arc to a parent: the artificial one
-	penalty  = int64(1) << 57 // cost of an artificial arc: above MaxNodes × MaxCost
-	endless  = int64(1) << 62 // capacity of an artificial arc
+	none   = int32(-1)
+	tooFar = int64(1) << 58 // for a potential, when a Solve begins
 )
 
-// Where an arc's flow is. The values of those out of the tree multiply a reduced cost: it must not be negative then.
-const (
-	atUpper int8 = -1
-	inTree  int8 = 0 // and removed ones, which nobody looks at
-	atLower int8 = 1
-	between int8 = 2 // out of the tree, at neither bound: until the next Solve
-)
-
-// ends is what pricing reads of an arc, in one piece.
-type ends struct {
-	tail, head int32
-	cost       int64
+// arc is an arc; tail is none when it is removed.
+type arc struct {
+	cost, flow, capacity int64
+	tail, head           int32
+	atTail, atHead       int32 // where the lists of its nodes have it
 }
 
-// vertex is a node in the tree.
+// half is an arc seen from one of its nodes: the arc's number when it leaves the node, the complement when it enters, and
+// the node at the other end.
+type half struct{ arc, other int32 }
+
+// vertex is a node.
 type vertex struct {
-	parent, arc       int32 // what it hangs on, and by which arc
-	child, next, prev int32 // its first child, its siblings
-	size              int32 // of the subtree
-	up                bool  // the arc leads to the parent
-	live, dirty       bool
-	degree            int32
+	potential int64
+	excess    int64 // supply and what flows in, less what flows out
+	supply    int64
+	live      bool
+	open      int32 // how many of its halves have room away from it; they are the first in its list
+	listed    bool  // among those that may have excess
+	lacking   bool  // among those that may lack units
+	queued    bool  // among those whose potential was lowered
 }
 
 // Network is a network and its flow.
 type Network struct {
-	arcs     []ends
-	state    []int8
-	capacity []int64
-	flow     []int64
-	links    []link
-	freeArcs []int32
-	arcCount int
+	arcs      []arc
+	nodes     []vertex
+	halves    [][]half // of each node
+	freeArcs  []int32
+	freeNodes []int32
+	arcCount  int
+	nodeCount int
 
-	tree       []vertex
-	potential  []int64
-	supply     []int64
-	artificial []int64 // flow on the artificial arc of a node: positive to the root, negative from it
-	firstOut   []int32
-	firstIn    []int32
-	freeNodes  []int32
-	nodeCount  int
-
-	balance   int64
-	err       error // of the first edit that was out of range
-	dirty     []int32
-	dirtyWork int     // arcs at the dirty nodes
-	loose     []int32 // arcs between their bounds
-	stranded  []int32 // nodes whose artificial arc has flow, and may be out of the tree
-	stale     bool    // potentials are to be computed anew
-	sweeping  bool    // all arcs are priced in turn, so nobody need note which
-	shifts    int     // nodes whose potential moved since the last Solve
-	next      int     // where the sweep goes on
-	stack     []int32
-	Work      Work
+	balance  int64
+	err      error   // of the first edit that was out of range
+	suspects []int32 // arcs whose reduced cost may have got the wrong sign
+	sources  []int32 // nodes that may have excess
+	sinks    []int32 // nodes that may lack units
+	lowered  []int32
+	extreme  int64 // no potential was further from zero
+	search   search
+	Work     Work
 }
-
-// link chains the arcs of a node.
-type link struct{ nextOut, prevOut, nextIn, prevIn int32 }
 
 // Work is what was done since it was last set to zero.
 type Work struct {
-	Pivots, Degenerate int // exchanges in the tree, and those that moved no flow
-	Priced             int // arcs looked at
-	Moved              int // potentials changed
+	Searches int // ways looked for
+	Settled  int // nodes that they reached
+	Scanned  int // arcs looked at
 }
 
-// New gives a network of the root alone.
-func New() *Network {
-	n := &Network{}
-	n.AddNode(0)
-	return n
-}
+// New gives an empty network.
+func New() *Network { return &Network{} }
 
 // AddNode adds a node with a supply, negative for a demand.
 func (n *Network) AddNode(supply int64) Node {
@@ -120,26 +93,17 @@ func (n *Network) AddNode(supply int64) Node {
 	if k := len(n.freeNodes); k > 0 {
 		u, n.freeNodes = n.freeNodes[k-1], n.freeNodes[:k-1]
 	} else {
-		u = int32(len(n.tree))
-		n.tree = append(n.tree, vertex{})
-		n.potential = append(n.potential, 0)
-		n.supply = append(n.supply, 0)
-		n.artificial = append(n.artificial, 0)
-		n.firstOut = append(n.firstOut, none)
-		n.firstIn = append(n.firstIn, none)
+		u = int32(len(n.nodes))
+		n.nodes = append(n.nodes, vertex{})
+		n.halves = append(n.halves, nil)
+		n.search.grow()
 	}
 	n.nodeCount++
 	if n.nodeCount > MaxNodes {
 		n.refuse("%d nodes", n.nodeCount)
 	}
-	n.tree[u] = vertex{parent: none, arc: artifice, child: none, next: none, prev: none, size: 1, up: true, live: true, dirty: n.tree[u].dirty}
-	n.supply[u], n.artificial[u], n.potential[u] = 0, 0, 0
-	n.firstOut[u], n.firstIn[u] = none, none
-	if u != int32(Root) {
-		n.potential[u] = penalty
-		n.adopt(int32(Root), u)
-		n.tree[Root].size++
-	}
+	n.nodes[u].live = true
+	n.nodes[u].potential = 0
 	n.SetSupply(Node(u), supply)
 	return Node(u)
 }
@@ -147,20 +111,12 @@ func (n *Network) AddNode(supply int64) Node {
 // RemoveNode removes a node with its arcs. What it supplied is gone from the balance.
 func (n *Network) RemoveNode(u Node) {
 	n.mustNode(u)
-	if u == Root {
-		panic("mincost: the root can not be removed")
-	}
 	n.SetSupply(u, 0)
-	for n.firstOut[u] != none {
-		n.RemoveArc(Arc(n.firstOut[u]))
+	for k := len(n.halves[u]); k > 0; k = len(n.halves[u]) {
+		a := n.halves[u][k-1].arc
+		n.RemoveArc(Arc(max(a, ^a)))
 	}
-	for n.firstIn[u] != none {
-		n.RemoveArc(Arc(n.firstIn[u]))
-	}
-	// Without arcs it is a leaf that hangs on its artificial arc, which has no flow.
-	n.disown(int32(u))
-	n.tree[Root].size--
-	n.tree[u].live = false
+	n.nodes[u].live = false
 	n.freeNodes = append(n.freeNodes, int32(u))
 	n.nodeCount--
 }
@@ -172,10 +128,10 @@ func (n *Network) SetSupply(u Node, supply int64) {
 		n.refuse("a supply of %d", supply)
 		return
 	}
-	d := supply - n.supply[u]
-	n.supply[u] = supply
+	d := supply - n.nodes[u].supply
+	n.nodes[u].supply = supply
 	n.balance += d
-	n.inject(int32(u), d)
+	n.give(int32(u), d)
 }
 
 // AddArc adds an arc. There may be several between two nodes, and an arc from a node to itself.
@@ -188,30 +144,29 @@ func (n *Network) AddArc(from, to Node, capacity, cost int64) Arc {
 		a, n.freeArcs = n.freeArcs[k-1], n.freeArcs[:k-1]
 	} else {
 		a = int32(len(n.arcs))
-		n.arcs = append(n.arcs, ends{})
-		n.state = append(n.state, inTree)
-		n.capacity = append(n.capacity, 0)
-		n.flow = append(n.flow, 0)
-		n.links = append(n.links, link{})
+		n.arcs = append(n.arcs, arc{})
 	}
 	n.arcCount++
 	if n.arcCount > MaxArcs {
 		n.refuse("%d arcs", n.arcCount)
 	}
-	n.arcs[a] = ends{tail: int32(from), head: int32(to), cost: cost}
-	n.capacity[a], n.flow[a], n.state[a] = capacity, 0, atLower
-	n.chain(a)
-	n.suspect(a)
+	n.arcs[a] = arc{tail: int32(from), head: int32(to), cost: cost, capacity: capacity,
+		atTail: n.list(int32(from), half{a, int32(to)}), atHead: n.list(int32(to), half{^a, int32(from)})}
+	n.sort(a)
+	n.suspects = append(n.suspects, a)
 	return Arc(a)
 }
 
 // RemoveArc removes an arc.
 func (n *Network) RemoveArc(a Arc) {
 	n.mustArc(a)
-	n.limit(int32(a), 0) // which takes it out of the tree, too: an arc without room is not firm
-	n.unchain(int32(a))
-	n.state[a] = inTree
-	n.arcs[a] = ends{tail: none, head: none}
+	e := &n.arcs[a]
+	n.push(int32(a), -e.flow)
+	e.capacity = 0
+	n.sort(int32(a)) // both halves are closed now
+	n.unlist(e.tail, e.atTail)
+	n.unlist(e.head, n.arcs[a].atHead)
+	*e = arc{tail: none, head: none}
 	n.freeArcs = append(n.freeArcs, int32(a))
 	n.arcCount--
 }
@@ -220,63 +175,36 @@ func (n *Network) RemoveArc(a Arc) {
 func (n *Network) SetCapacity(a Arc, capacity int64) {
 	n.mustArc(a)
 	capacity, _ = n.within(capacity, 0)
-	n.limit(int32(a), capacity)
+	e := &n.arcs[a]
+	if over := e.flow - capacity; over > 0 {
+		n.push(int32(a), -over)
+	}
+	if capacity > e.capacity {
+		n.suspects = append(n.suspects, int32(a))
+	}
+	e.capacity = capacity
+	n.sort(int32(a))
 }
 
 // SetCost changes the cost of a unit of flow on an arc.
 func (n *Network) SetCost(a Arc, cost int64) {
 	n.mustArc(a)
 	_, cost = n.within(0, cost)
-	d := cost - n.arcs[a].cost
-	if d == 0 {
-		return
-	}
-	n.arcs[a].cost = cost
-	if n.state[a] != inTree {
-		n.suspect(int32(a))
-		return
-	}
-	u := n.below(int32(a))
-	if !n.tree[u].up {
-		d = -d
-	}
-	// Many changes at once are cheaper to carry out together.
-	if n.shifts += int(n.tree[u].size); n.stale || n.shifts > 2*n.nodeCount {
-		n.stale = true
-		return
-	}
-	n.shift(u, d)
-}
-
-// limit sets a capacity and takes back what flows beyond it.
-func (n *Network) limit(a int32, capacity int64) {
-	n.capacity[a] = capacity
-	tail, head := n.arcs[a].tail, n.arcs[a].head
-	over := n.flow[a] - capacity
-	if over > 0 {
-		n.flow[a] = capacity
-	}
-	if n.state[a] == inTree {
-		if u := n.below(a); !n.firm(u) {
-			n.hang(u)
-		}
-	} else {
-		n.settle(a)
-	}
-	if over > 0 {
-		n.inject(tail, over)
-		n.inject(head, -over)
+	if e := &n.arcs[a]; cost != e.cost {
+		e.cost = cost
+		n.suspects = append(n.suspects, int32(a))
 	}
 }
 
 // Flow is the flow on an arc after Solve.
-func (n *Network) Flow(a Arc) int64 { return n.flow[a] }
+func (n *Network) Flow(a Arc) int64 { return n.arcs[a].flow }
 
-// Potential is what a unit of flow from the node to the root costs at the margin, after Solve. With it no arc that has
-// room has a negative reduced cost (its cost − potential of its tail + potential of its head), and none that has flow a positive one.
-func (n *Network) Potential(u Node) int64 { return n.potential[u] }
+// Potential is what a unit of flow from the node costs at the margin, up to a sum that is the same for all nodes, after
+// Solve. With it no arc that has room has a negative reduced cost (its cost − potential of its tail + potential of its
+// head), and none that has flow a positive one.
+func (n *Network) Potential(u Node) int64 { return n.nodes[u].potential }
 
-// Nodes and Arcs count what is in the network, the root too.
+// Nodes counts the nodes.
 func (n *Network) Nodes() int { return n.nodeCount }
 
 // Arcs counts the arcs.
@@ -286,13 +214,10 @@ func (n *Network) Arcs() int { return n.arcCount }
 func (n *Network) Cost() (int64, error) {
 	var high, low uint64 // 128 bits, two's complement
 	for a := range n.arcs {
-		if n.flow[a] == 0 || n.arcs[a].tail == none {
-			continue
-		}
-		c := n.arcs[a].cost
-		h, l := bits.Mul64(uint64(max(c, -c)), uint64(n.flow[a]))
+		e := &n.arcs[a]
+		h, l := bits.Mul64(uint64(max(e.cost, -e.cost)), uint64(e.flow))
 		var carry uint64
-		if c < 0 {
+		if e.cost < 0 {
 			low, carry = bits.Sub64(low, l, 0)
 			high, _ = bits.Sub64(high, h, carry)
 		} else {
@@ -304,6 +229,111 @@ func (n *Network) Cost() (int64, error) {
 		return 0, fmt.Errorf("the cost of the flow: %w", ErrOverflow)
 	}
 	return int64(low), nil
+}
+
+// Forget takes all flow back and all potentials to zero: the next Solve starts from nothing.
+func (n *Network) Forget() {
+	n.suspects, n.sources, n.sinks, n.extreme = n.suspects[:0], n.sources[:0], n.sinks[:0], 0
+	for u := range n.nodes {
+		v := &n.nodes[u]
+		v.potential, v.excess, v.listed, v.lacking = 0, 0, false, false
+		n.give(int32(u), v.supply)
+	}
+	for a := range n.arcs {
+		if n.arcs[a].tail != none {
+			n.arcs[a].flow = 0
+			n.sort(int32(a))
+			n.suspects = append(n.suspects, int32(a))
+		}
+	}
+}
+
+// Solve makes the flow one of least cost. After an error the network can be edited and solved again.
+func (n *Network) Solve() error {
+	if n.err != nil {
+		return n.err
+	}
+	if n.balance != 0 {
+		return fmt.Errorf("%w by %d", ErrUnbalanced, n.balance)
+	}
+	if n.extreme > tooFar {
+		n.Forget() // in a year of events potentials may drift far; they start anew before they overflow
+	}
+	n.mend()
+	return n.augment()
+}
+
+// give lets d more units be at a node.
+func (n *Network) give(u int32, d int64) {
+	v := &n.nodes[u]
+	v.excess += d
+	if v.excess > 0 && !v.listed {
+		v.listed = true
+		n.sources = append(n.sources, u)
+	} else if v.excess < 0 && !v.lacking {
+		v.lacking = true
+		n.sinks = append(n.sinks, u)
+	}
+}
+
+// push lets d more units flow on an arc, negative for less.
+func (n *Network) push(a int32, d int64) {
+	if d == 0 {
+		return
+	}
+	e := &n.arcs[a]
+	e.flow += d
+	n.sort(a)
+	n.give(e.tail, -d)
+	n.give(e.head, d)
+}
+
+// list puts a half into the list of a node, among the closed ones; unlist takes a closed one out.
+func (n *Network) list(u int32, h half) int32 {
+	n.halves[u] = append(n.halves[u], h)
+	return int32(len(n.halves[u]) - 1)
+}
+
+func (n *Network) unlist(u, at int32) {
+	list := n.halves[u]
+	n.halves[u] = list[:len(list)-1]
+	if last := int32(len(list) - 1); at != last {
+		list[at] = list[last]
+		n.place(list[at], at)
+	}
+}
+
+// place notes where the list of its node has a half.
+func (n *Network) place(h half, at int32) {
+	if h.arc >= 0 {
+		n.arcs[h.arc].atTail = at
+	} else {
+		n.arcs[^h.arc].atHead = at
+	}
+}
+
+// sort puts the halves of an arc among the open or the closed ones of their nodes.
+func (n *Network) sort(a int32) {
+	e := &n.arcs[a]
+	n.sortHalf(e.tail, e.atTail, e.flow < e.capacity)
+	n.sortHalf(e.head, e.atHead, e.flow > 0)
+}
+
+func (n *Network) sortHalf(u, at int32, open bool) {
+	v := &n.nodes[u]
+	if (at < v.open) == open {
+		return
+	}
+	if !open {
+		v.open--
+	}
+	list, to := n.halves[u], v.open
+	list[at], list[to] = list[to], list[at]
+	n.place(list[at], at)
+	n.place(list[to], to)
+	if open {
+		v.open++
+	}
 }
 
 func (n *Network) within(capacity, cost int64) (int64, int64) {
@@ -325,7 +355,7 @@ func (n *Network) refuse(format string, args ...any) {
 }
 
 func (n *Network) mustNode(u Node) {
-	if u < 0 || int(u) >= len(n.tree) || !n.tree[u].live {
+	if u < 0 || int(u) >= len(n.nodes) || !n.nodes[u].live {
 		panic(fmt.Sprintf("mincost: no node %d", u))
 	}
 }
@@ -333,51 +363,5 @@ func (n *Network) mustNode(u Node) {
 func (n *Network) mustArc(a Arc) {
 	if a < 0 || int(a) >= len(n.arcs) || n.arcs[a].tail == none {
 		panic(fmt.Sprintf("mincost: no arc %d", a))
-	}
-}
-
-// chain puts an arc into the lists of its nodes.
-func (n *Network) chain(a int32) {
-	tail, head := n.arcs[a].tail, n.arcs[a].head
-	l := link{nextOut: n.firstOut[tail], prevOut: none, nextIn: n.firstIn[head], prevIn: none}
-	if l.nextOut != none {
-		n.links[l.nextOut].prevOut = a
-	}
-	if l.nextIn != none {
-		n.links[l.nextIn].prevIn = a
-	}
-	n.links[a] = l
-	n.firstOut[tail], n.firstIn[head] = a, a
-	n.degrees(a, 1)
-}
-
-func (n *Network) unchain(a int32) {
-	l := n.links[a]
-	if l.prevOut != none {
-		n.links[l.prevOut].nextOut = l.nextOut
-	} else {
-		n.firstOut[n.arcs[a].tail] = l.nextOut
-	}
-	if l.nextOut != none {
-		n.links[l.nextOut].prevOut = l.prevOut
-	}
-	if l.prevIn != none {
-		n.links[l.prevIn].nextIn = l.nextIn
-	} else {
-		n.firstIn[n.arcs[a].head] = l.nextIn
-	}
-	if l.nextIn != none {
-		n.links[l.nextIn].prevIn = l.prevIn
-	}
-	n.degrees(a, -1)
-}
-
-// degrees counts an arc at its nodes, and in the work that waits at the dirty ones.
-func (n *Network) degrees(a, by int32) {
-	for _, u := range [2]int32{n.arcs[a].tail, n.arcs[a].head} {
-		n.tree[u].degree += by
-		if n.tree[u].dirty {
-			n.dirtyWork += int(by)
-		}
 	}
 }

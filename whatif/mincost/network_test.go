@@ -13,14 +13,16 @@ type script struct {
 	n      *Network
 	supply map[Node]int64
 	arcs   map[Arc]slowArc
-	nodes  []Node // in a fixed order, the root first
+	nodes  []Node // in a fixed order
 	order  []Arc
 	pick   func(n int) int // a number below n
 	most   int             // nodes
 }
 
 func newScript(pick func(int) int, most int) *script {
-	return &script{n: New(), supply: map[Node]int64{Root: 0}, arcs: map[Arc]slowArc{}, nodes: []Node{Root}, pick: pick, most: most}
+	s := &script{n: New(), supply: map[Node]int64{}, arcs: map[Arc]slowArc{}, pick: pick, most: most}
+	s.addNode()
+	return s
 }
 
 func (s *script) addNode() {
@@ -54,8 +56,9 @@ func (s *script) supplies() {
 func (s *script) removeNode() {
 	k := 1 + s.pick(len(s.nodes)-1)
 	u := s.nodes[k]
-	s.supply[Root] += s.supply[u]
-	s.n.SetSupply(Root, s.supply[Root])
+	heir := s.nodes[0]
+	s.supply[heir] += s.supply[u]
+	s.n.SetSupply(heir, s.supply[heir])
 	s.n.RemoveNode(u)
 	s.nodes = slices.Delete(s.nodes, k, k+1)
 	delete(s.supply, u)
@@ -104,14 +107,14 @@ func (s *script) edit() {
 
 // check solves with both solvers.
 func (s *script) check() error {
-	if err := tree(s.n); err != nil {
+	if err := books(s.n); err != nil {
 		return fmt.Errorf("before Solve: %w", err)
 	}
 	err := s.n.Solve()
-	if e := tree(s.n); e != nil {
+	if e := books(s.n); e != nil {
 		return fmt.Errorf("after Solve: %w", e)
 	}
-	supply := make([]int64, len(s.n.tree))
+	supply := make([]int64, len(s.n.nodes))
 	for u, v := range s.supply {
 		supply[u] = v
 	}
@@ -135,9 +138,8 @@ func (s *script) check() error {
 // certificate checks that the flow keeps to capacities and supplies, and that no reduced cost shows a cheaper one (Ahuja,
 // Magnanti, Orlin, Network Flows, theorem 9.4).
 func certificate(n *Network) error {
-	net := make([]int64, len(n.tree))
-	for a := range n.arcs {
-		e := n.arcs[a]
+	net := make([]int64, len(n.nodes))
+	for a, e := range n.arcs {
 		if e.tail == none {
 			continue
 		}
@@ -145,84 +147,52 @@ func certificate(n *Network) error {
 		net[e.tail] += f
 		net[e.head] -= f
 		switch {
-		case f < 0 || f > n.capacity[a]:
-			return fmt.Errorf("arc %d has flow %d of %d", a, f, n.capacity[a])
-		case f < n.capacity[a] && r < 0, f > 0 && r > 0:
-			return fmt.Errorf("arc %d has flow %d of %d and reduced cost %d", a, f, n.capacity[a], r)
+		case f < 0 || f > e.capacity:
+			return fmt.Errorf("arc %d has flow %d of %d", a, f, e.capacity)
+		case f < e.capacity && r < 0, f > 0 && r > 0:
+			return fmt.Errorf("arc %d has flow %d of %d and reduced cost %d", a, f, e.capacity, r)
 		}
 	}
 	for u := range net {
-		if n.tree[u].live && net[u] != n.supply[u] {
-			return fmt.Errorf("%d units leave node %d, which supplies %d", net[u], u, n.supply[u])
+		if net[u] != n.nodes[u].supply {
+			return fmt.Errorf("%d units leave node %d, which supplies %d", net[u], u, n.nodes[u].supply)
 		}
 	}
 	return nil
 }
 
-// tree checks what every edit and pivot must leave: a strongly feasible tree with the right sizes and potentials, and a
-// flow that satisfies all supplies with the help of artificial arcs.
-func tree(n *Network) error {
-	net := make([]int64, len(n.tree))
-	sizes := make([]int32, len(n.tree))
+// books checks what every edit must leave: excesses that say what the flow lacks, and lists of arcs that agree with them.
+func books(n *Network) error {
+	excess := make([]int64, len(n.nodes))
+	halves := 0
+	for u, v := range n.nodes {
+		excess[u] = v.supply
+		halves += len(n.halves[u])
+		if v.excess > 0 && !v.listed || v.excess < 0 && !v.lacking {
+			return fmt.Errorf("node %d has excess and is forgotten", u)
+		}
+	}
 	for a, e := range n.arcs {
 		if e.tail == none {
 			continue
 		}
-		net[e.tail] += n.flow[a]
-		net[e.head] -= n.flow[a]
-		if s := n.state[a]; s == atLower && n.flow[a] != 0 || s == atUpper && n.flow[a] != n.capacity[a] {
-			return fmt.Errorf("arc %d with state %d has flow %d of %d", a, s, n.flow[a], n.capacity[a])
-		} else if b := n.below(int32(a)); (s == inTree) != (n.tree[b].arc == int32(a)) {
-			return fmt.Errorf("arc %d: whether it is in the tree is in doubt", a)
+		excess[e.tail] -= e.flow
+		excess[e.head] += e.flow
+		halves -= 2
+		if (e.atTail < n.nodes[e.tail].open) != (e.flow < e.capacity) || (e.atHead < n.nodes[e.head].open) != (e.flow > 0) {
+			return fmt.Errorf("arc %d is among the wrong halves", a)
+		}
+		if n.halves[e.tail][e.atTail] != (half{int32(a), e.head}) || n.halves[e.head][e.atHead] != (half{^int32(a), e.tail}) {
+			return fmt.Errorf("arc %d is not where its nodes have it", a)
 		}
 	}
-	var walk func(u int32) error
-	seen := 0
-	walk = func(u int32) error {
-		seen++
-		sizes[u] = 1
-		for v := n.tree[u].child; v != none; v = n.tree[v].next {
-			if n.tree[v].parent != u {
-				return fmt.Errorf("node %d is not the parent of its child %d", u, v)
-			}
-			if !n.firm(v) {
-				return fmt.Errorf("node %d could not send more to the root", v)
-			}
-			cost := penalty
-			if a := n.tree[v].arc; a != artifice {
-				cost = n.arcs[a].cost
-				if n.tree[v].up != (n.arcs[a].tail == v) {
-					return fmt.Errorf("node %d mistakes the direction of its arc", v)
-				}
-			} else if u != int32(Root) || n.tree[v].up != (n.artificial[v] >= 0) {
-				return fmt.Errorf("node %d mistakes its artificial arc", v)
-			}
-			if !n.tree[v].up {
-				cost = -cost
-			}
-			if !n.stale && n.potential[v] != n.potential[u]+cost {
-				return fmt.Errorf("node %d has potential %d, its parent %d", v, n.potential[v], n.potential[u])
-			}
-			if err := walk(v); err != nil {
-				return err
-			}
-			sizes[u] += sizes[v]
+	for u, v := range n.nodes {
+		if v.excess != excess[u] {
+			return fmt.Errorf("node %d has an excess of %d, not %d", u, excess[u], v.excess)
 		}
-		if sizes[u] != n.tree[u].size {
-			return fmt.Errorf("node %d holds %d nodes, not %d", u, sizes[u], n.tree[u].size)
-		}
-		return nil
 	}
-	if err := walk(0); err != nil {
-		return err
-	}
-	if seen != n.Nodes() {
-		return fmt.Errorf("%d of %d nodes are in the tree", seen, n.Nodes())
-	}
-	for u := 1; u < len(net); u++ {
-		if n.tree[u].live && net[u]+n.artificial[u] != n.supply[u] {
-			return fmt.Errorf("%d units leave node %d, %d of them by its artificial arc; it supplies %d", net[u]+n.artificial[u], u, n.artificial[u], n.supply[u])
-		}
+	if halves != 0 {
+		return fmt.Errorf("%d halves too many", halves)
 	}
 	return nil
 }
@@ -288,9 +258,7 @@ func FuzzEdits(f *testing.F) {
 func TestErrors(t *testing.T) {
 	build := func(f func(n *Network)) *Network {
 		n := New()
-		u := n.AddNode(3)
-		n.AddArc(u, Root, 3, 1)
-		n.SetSupply(Root, -3)
+		n.AddArc(n.AddNode(3), n.AddNode(-3), 3, 1)
 		f(n)
 		return n
 	}
@@ -302,10 +270,10 @@ func TestErrors(t *testing.T) {
 		{"none", func(n *Network) {}, nil},
 		{"capacity", func(n *Network) { n.SetCapacity(0, 2) }, ErrInfeasible},
 		{"no arc", func(n *Network) { n.RemoveArc(0) }, ErrInfeasible},
-		{"balance", func(n *Network) { n.SetSupply(1, 4) }, ErrUnbalanced},
+		{"balance", func(n *Network) { n.SetSupply(0, 4) }, ErrUnbalanced},
 		{"cost", func(n *Network) { n.SetCost(0, MaxCost+1) }, ErrOverflow},
 		{"negative capacity", func(n *Network) { n.SetCapacity(0, -1) }, ErrOverflow},
-		{"supply", func(n *Network) { n.SetSupply(1, MaxSupply+1) }, ErrOverflow},
+		{"supply", func(n *Network) { n.SetSupply(0, MaxSupply+1) }, ErrOverflow},
 		{"largest", func(n *Network) { n.SetCost(0, MaxCost); n.SetCapacity(0, MaxCapacity) }, nil},
 	} {
 		if err := build(c.edit).Solve(); !errors.Is(err, c.want) {
@@ -315,8 +283,8 @@ func TestErrors(t *testing.T) {
 	n := build(func(n *Network) {
 		n.SetCapacity(0, MaxCapacity)
 		n.SetCost(0, MaxCost)
-		n.SetSupply(1, MaxSupply)
-		n.SetSupply(Root, -MaxSupply)
+		n.SetSupply(0, MaxSupply)
+		n.SetSupply(1, -MaxSupply)
 	})
 	if err := n.Solve(); err != nil {
 		t.Fatal(err)
@@ -329,7 +297,7 @@ func TestErrors(t *testing.T) {
 	if n.Solve() == nil {
 		t.Fatal("two units vanished")
 	}
-	n.AddArc(1, Root, 5, 7)
+	n.AddArc(0, 1, 5, 7)
 	if err := n.Solve(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,73 @@
+package quincy
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Every event is followed by a Schedule: a running task ends, a task comes. Reported are the mean, the 99th percentile and the worst time of an event with
+// its Schedule, all that the scheduler does.
+func BenchmarkEvent(b *testing.B) {
+	for _, size := range []struct{ machines, slots, jobs, tasks int }{{250, 1, 10, 2000}, {250, 8, 10, 2000}, {2500, 1, 100, 20000}, {2500, 8, 100, 20000}} {
+		for _, mode := range []Options{{}, {Preempt: true}, {Fair: true}, {Fair: true, Preempt: true}} {
+			b.Run(fmt.Sprintf("machines=%d/slots=%d/tasks=%d/fair=%v/preempt=%v", size.machines, size.slots, size.tasks, mode.Fair, mode.Preempt), func(b *testing.B) {
+				w := newWorld(1, size.machines, size.slots, size.jobs, mode)
+				for k := range size.tasks {
+					w.add(w.jobs[k%size.jobs])
+				}
+				schedule := func() {
+					if _, err := w.s.Schedule(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				w.pass(60) // until a task waits that long, staying unscheduled is cheaper than moving its data
+				schedule()
+				// Tasks take a minute, so that in a minute all running ones are replaced.
+				pause := 60 / float64(min(size.machines*size.slots, size.tasks))
+				for range 100 {
+					w.pass(pause)
+					j, _ := w.finish()
+					schedule()
+					w.add(j)
+					schedule()
+				}
+				w.s.network.Work.Searches = 0
+				took := make([]float64, 0, 2*b.N)
+				b.ReportAllocs()
+				b.ResetTimer()
+				for b.Loop() {
+					w.pass(pause)
+					t0 := time.Now()
+					j, ok := w.finish()
+					schedule()
+					t1 := time.Now()
+					b.StopTimer()
+					w.add(j) // its input is drawn here
+					b.StartTimer()
+					t2 := time.Now()
+					schedule()
+					if !ok {
+						b.Fatal("nothing runs")
+					}
+					took = append(took, t1.Sub(t0).Seconds()*1e3, time.Since(t2).Seconds()*1e3)
+				}
+				report(b, took)
+				b.ReportMetric(float64(w.s.network.Work.Searches)/float64(len(took)), "searches/event")
+			})
+		}
+	}
+}
+
+// report prints mean, 99th percentile and worst, in milliseconds.
+func report(b *testing.B, took []float64) {
+	slices.Sort(took)
+	sum := 0.0
+	for _, t := range took {
+		sum += t
+	}
+	b.ReportMetric(sum/float64(len(took)), "mean-ms")
+	b.ReportMetric(took[len(took)*99/100], "p99-ms")
+	b.ReportMetric(took[len(took)-1], "worst-ms")
+}

@@ -1,0 +1,167 @@
+package quincy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Costs in the network are whole thousandths of the paper's unit.
+const unit = 1000
+
+// pinned is the cost of the edge that a running task without preemption is on: no other edges together outweigh it.
+const pinned = -int64(1) << 34
+
+// complete sets the paper's prices where none were given.
+func (p *Prices) complete() error {
+	for _, x := range []struct {
+		name   string
+		value  *float64
+		normal float64
+	}{{"Wait", &p.Wait, 0.5}, {"RackGB", &p.RackGB, 1}, {"CoreGB", &p.CoreGB, 2}, {"Work", &p.Work, 1}, {"Preferred", &p.Preferred, 0.1}} {
+		if *x.value == 0 {
+			*x.value = x.normal
+		}
+		if !(*x.value > 0 && *x.value <= 1e6) {
+			return fmt.Errorf("quincy: price %s of %g is not between 0 and a million", x.name, *x.value)
+		}
+	}
+	return nil
+}
+
+// input is what the edges of a task cost by its data alone.
+type input struct {
+	bytes           int64
+	machines, racks []Part // all that hold some of it; Bytes are exact
+	cluster         int64  // cost of the worst machine of the cluster
+}
+
+// seconds is the cost of some seconds at a price a second.
+func seconds(s, price float64) int64 { return int64(math.Floor(s * price * unit)) }
+
+// moving is the cost of running where machine and rack hold so much of an input: what the machine lacks comes from its
+// rack, what the rack lacks from other racks.
+func (s *Scheduler) moving(bytes, machine, rack int64) int64 {
+	gb := (float64(rack-machine)*s.o.RackGB + float64(bytes-rack)*s.o.CoreGB) / 1e9
+	return int64(math.Round(gb * unit))
+}
+
+// read takes an input over, and finds what its racks hold and what the worst machine costs.
+func (s *Scheduler) read(b *input, in Input) {
+	b.bytes = max(in.Bytes, 0)
+	b.machines, b.racks = b.machines[:0], b.racks[:0]
+	for _, p := range in.Machines {
+		if p.Where < 0 || p.Where >= len(s.machines) || p.Bytes <= 0 {
+			continue
+		}
+		p.Bytes = min(p.Bytes, b.bytes)
+		b.machines = append(b.machines, p)
+		s.hold(b, int(s.rackOf[p.Where]), p.Bytes)
+	}
+	for _, p := range in.Racks {
+		if p.Where >= 0 && p.Where < len(s.racks) && p.Bytes > 0 {
+			s.hold(b, p.Where, min(p.Bytes, b.bytes))
+		}
+	}
+	slices.SortFunc(b.machines, func(x, y Part) int { return x.Where - y.Where })
+	slices.SortFunc(b.racks, func(x, y Part) int { return x.Where - y.Where })
+	b.cluster = s.moving(b.bytes, 0, 0)
+	if len(b.racks) == len(s.racks) {
+		b.cluster = 0
+		for _, p := range b.racks {
+			b.cluster = max(b.cluster, s.rackCost(b, p.Where))
+		}
+	}
+}
+
+// hold notes that a rack holds at least so much.
+func (s *Scheduler) hold(b *input, rack int, bytes int64) {
+	for k := range b.racks {
+		if b.racks[k].Where == rack {
+			b.racks[k].Bytes = max(b.racks[k].Bytes, bytes)
+			return
+		}
+	}
+	b.racks = append(b.racks, Part{rack, bytes})
+}
+
+// partOf is how much a place of a list holds.
+func partOf(list []Part, where int) int64 {
+	for _, p := range list {
+		if p.Where == where {
+			return p.Bytes
+		}
+	}
+	return 0
+}
+
+// machineCost is the cost of moving a task's data to a machine.
+func (s *Scheduler) machineCost(b *input, m int) int64 {
+	return s.moving(b.bytes, partOf(b.machines, m), partOf(b.racks, int(s.rackOf[m])))
+}
+
+// rackCost is that of the worst machine of a rack.
+func (s *Scheduler) rackCost(b *input, r int) int64 {
+	least, holders := int64(math.MaxInt64), 0
+	for _, p := range b.machines {
+		if int(s.rackOf[p.Where]) == r {
+			least, holders = min(least, p.Bytes), holders+1
+		}
+	}
+	if holders < len(s.inRack[r]) {
+		least = 0
+	}
+	return s.moving(b.bytes, least, partOf(b.racks, r))
+}
+
+// preferred says whether a place that holds so much of an input has an edge of its own.
+func (s *Scheduler) preferred(b *input, held int64) bool {
+	return float64(held) >= s.o.Preferred*float64(b.bytes)
+}
+
+// # Time
+//
+// A waiting task's edge to its unscheduled node costs ω × the seconds that it waited; all those costs would change at every
+// event. As one unit leaves every task, the optimum is the same when ω × now is taken off all edges of all tasks. Then
+//   - to the unscheduled node a waiting task pays ω × (waited before − ready), which stands still;
+//   - the data edges keep their costs, and −ω × now moves to the arcs from machines to the sink, one a machine;
+//   - a running task pays ω × (waited − now) to the unscheduled node, and on its own machine what its data cost minus the
+//     work that it would lose, which both fall, and are the only edges of tasks that time touches.
+
+// waitCost is the cost of a waiting task's edge to its unscheduled node.
+func (s *Scheduler) waitCost(b *task) int64 { return seconds(b.waited-b.ready, s.o.Wait) }
+
+// stopCost is the same of a running task.
+func (s *Scheduler) stopCost(b *task) int64 { return seconds(b.waited-s.now, s.o.Wait) }
+
+// stayCost is the cost of a running task's edge to its machine. It is one less than moving the data, so that a task which
+// just started is not moved for nothing.
+func (s *Scheduler) stayCost(b *task) int64 {
+	if !s.o.Preempt {
+		return pinned
+	}
+	return s.machineCost(&b.input, int(b.on)) - seconds(s.now-b.started, s.o.Work) - 1
+}
+
+// reprice brings the costs in the network to the present.
+func (s *Scheduler) reprice() {
+	if s.now == s.priced {
+		return
+	}
+	s.priced = s.now
+	for m := range s.machines {
+		s.network.SetCost(s.machines[m].out, s.slotCost())
+	}
+	if !s.o.Preempt {
+		return
+	}
+	for t := range s.tasks {
+		if b := &s.tasks[t]; b.on >= 0 {
+			s.network.SetCost(b.toUnscheduled, s.stopCost(b))
+			s.network.SetCost(b.toOwn.arc, s.stayCost(b))
+		}
+	}
+}
+
+// slotCost is the cost of the arcs from machines to the sink.
+func (s *Scheduler) slotCost() int64 { return seconds(-s.now, s.o.Wait) }

@@ -1,0 +1,24 @@
+// Package quincy takes what happens in a cluster (jobs and tasks come and end, machines fail, time passes) and gives which
+// tasks to start where and which to preempt, as Quincy decides: Isard et al., Quincy: Fair Scheduling for Distributed
+// Computing Clusters, SOSP 2009. It knows nobody's simulator: machines, racks, jobs and tasks are numbers, data is bytes,
+// time is seconds.
+//
+//  1. scheduler.go is told what happened, and Schedule gives the changes. A change that was given counts as carried out.
+//  2. graph.go keeps the flow network of it: task nodes, an unscheduled node per job, a cluster, racks, machines, a sink.
+//  3. costs.go says what its edges cost: data to be moved, seconds waited, work that would be lost.
+//  4. shares.go says how many slots a job must and may have: the capacities that make the four modes.
+//  5. decide.go reads the changes off the flow that package mincost finds.
+//
+// # Use
+//
+//	s, err := quincy.New(quincy.Cluster{Rack: []int{0, 0, 1}, Slots: []int{2, 2, 2}}, quincy.Options{Fair: true, Preempt: true})
+//	job := s.AddJob(quincy.Share{})
+//	task := s.AddTask(job, quincy.Input{Bytes: 256e6, Machines: []quincy.Part{{Where: 1, Bytes: 256e6}}})
+//	for _, c := range must(s.Schedule()) { … }   // {Start, task, machine 1}
+//	s.Advance(31.5)                              // seconds since the start, never backwards
+//	s.Finish(task)                               // and Schedule again
+//	s.MachineDown(2)                             // what ran there waits again
+//	s.RemoveJob(job)                             // once its tasks are finished
+//
+// Start with scheduler.go.
+package quincy

@@ -1,0 +1,293 @@
+package quincy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"straggler/whatif/mincost"
+)
+
+// Cluster is the machines: the rack and the slots of each.
+type Cluster struct {
+	Rack  []int
+	Slots []int
+}
+
+// Options are the mode and the prices. A zero price is the paper's.
+type Options struct {
+	Fair    bool // jobs share the slots equally; without it the cheapest tasks run, whoever they belong to
+	Preempt bool // running tasks may be killed to run others
+	Prices
+}
+
+// Prices weigh data against time, as the paper's experiments do (§6).
+type Prices struct {
+	Wait      float64 `doc:"cost of a second that a task waits (ω)"`                               // 0: 0.5
+	RackGB    float64 `doc:"cost of a GB moved within a rack (ψ)"`                                 // 0: 1
+	CoreGB    float64 `doc:"cost of a GB moved between racks (ξ)"`                                 // 0: 2; the paper takes 20 where the network is slow
+	Work      float64 `doc:"cost of a second of work that a preempted task loses"`                 // 0: 1
+	Preferred float64 `doc:"share of a task's input that makes a machine or rack a preferred one"` // 0: 0.1
+}
+
+// Job, Task and Machine number things. Numbers of removed jobs and finished tasks are given out again.
+type (
+	Job  int32
+	Task int32
+)
+
+// Share bounds the slots of a job.
+type Share struct {
+	Min int // as long as it has so many tasks
+	Max int // 0: no bound
+}
+
+// Input is what a task reads, and where copies of it are.
+type Input struct {
+	Bytes    int64
+	Machines []Part
+	Racks    []Part // nil: a rack holds what that machine of it holds that holds most, right for inputs of one block
+}
+
+// Part is how much of an input one machine or rack holds.
+type Part struct {
+	Where int
+	Bytes int64
+}
+
+// Kind is what to do with a task.
+type Kind uint8
+
+const (
+	Start   Kind = iota // start it on the machine
+	Preempt             // kill it on the machine; it waits again
+)
+
+// Change is something to do. Preemptions come first.
+type Change struct {
+	Kind    Kind
+	Task    Task
+	Machine int
+}
+
+// Where a task is, when it is on no machine.
+const (
+	waiting  = int32(-1)
+	finished = int32(-2)
+)
+
+// task is a task in the network.
+type task struct {
+	job     Job
+	node    mincost.Node
+	on      int32   // a machine, waiting or finished
+	ready   float64 // since when it waits
+	waited  float64 // seconds before that
+	started float64
+	input   input
+
+	toUnscheduled, toCluster mincost.Arc
+	toMachines, toRacks      []edge // preferred ones
+	toOwn                    edge   // while it runs: one of toMachines, or one of its own
+	extra                    bool   // which is to be removed with the run
+}
+
+// edge is an arc to a machine or a rack.
+type edge struct {
+	arc   mincost.Arc
+	where int32
+}
+
+// job is a job in the network.
+type job struct {
+	node           mincost.Node // its unscheduled node
+	toSink         mincost.Arc
+	share          Share
+	tasks, running int
+	least, most    int   // slots that the network lets it have
+	kept           int64 // tasks that must stay unscheduled
+	live           bool
+}
+
+// Scheduler holds the cluster's state.
+type Scheduler struct {
+	o        Options
+	network  *mincost.Network
+	now      float64
+	priced   float64 // the time that the costs in the network are of
+	racks    []place
+	machines []place
+	sink     mincost.Node
+	cluster  mincost.Node
+	rackOf   []int32
+	inRack   [][]int32 // machines of each rack
+	slots    []int
+	up       []bool
+	usable   int // slots of machines that are up
+
+	tasks     []task
+	jobs      []job
+	freeTasks []Task
+	freeJobs  []Job
+	unshared  bool  // shares are to be computed anew
+	units     int64 // that tasks send
+	kept      int64 // of them, those that end at unscheduled nodes
+	err       error
+
+	changes []Change
+	shares  shares
+	queues  queues
+}
+
+// place is a rack or machine: its node, and the arc towards it from what is above.
+type place struct {
+	node    mincost.Node
+	in, out mincost.Arc // out: machines only, to the sink
+}
+
+// New gives a scheduler of an empty cluster at time 0.
+func New(c Cluster, o Options) (*Scheduler, error) {
+	if len(c.Rack) != len(c.Slots) || len(c.Rack) == 0 {
+		return nil, fmt.Errorf("quincy: a cluster of %d racks' machines with slots of %d", len(c.Rack), len(c.Slots))
+	}
+	for m, r := range c.Rack {
+		if r < 0 || r > len(c.Rack) || c.Slots[m] < 0 || c.Slots[m] > mostSlots {
+			return nil, fmt.Errorf("quincy: machine %d has %d slots in rack %d; racks are numbered from 0 without gaps", m, c.Slots[m], r)
+		}
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	s := &Scheduler{o: o, network: mincost.New()}
+	s.build(c)
+	return s, nil
+}
+
+const mostSlots = 1 << 16
+
+// ErrTime is when time goes backwards.
+var ErrTime = errors.New("quincy: time went backwards")
+
+// Advance says what time it is, in seconds.
+func (s *Scheduler) Advance(now float64) {
+	switch {
+	case math.IsNaN(now) || now < s.now:
+		s.fail(fmt.Errorf("%w: from %g s to %g s", ErrTime, s.now, now))
+	default:
+		s.now = now
+	}
+}
+
+// AddJob adds a job without tasks.
+func (s *Scheduler) AddJob(share Share) Job {
+	var j Job
+	if k := len(s.freeJobs); k > 0 {
+		j, s.freeJobs = s.freeJobs[k-1], s.freeJobs[:k-1]
+	} else {
+		j = Job(len(s.jobs))
+		s.jobs = append(s.jobs, job{})
+	}
+	s.jobs[j] = job{share: share, live: true}
+	s.addUnscheduled(&s.jobs[j])
+	return j
+}
+
+// RemoveJob removes a job; what tasks it still has are finished.
+func (s *Scheduler) RemoveJob(j Job) {
+	for t := range s.tasks {
+		if s.tasks[t].job == j && s.tasks[t].on != finished {
+			s.Finish(Task(t))
+		}
+	}
+	b := &s.jobs[j]
+	s.setUnscheduled(b, 0, 0)
+	s.network.RemoveNode(b.node)
+	b.live = false
+	s.freeJobs = append(s.freeJobs, j)
+	s.unshared = true
+}
+
+// AddTask adds a task that is ready to run.
+func (s *Scheduler) AddTask(j Job, in Input) Task {
+	var t Task
+	if k := len(s.freeTasks); k > 0 {
+		t, s.freeTasks = s.freeTasks[k-1], s.freeTasks[:k-1]
+	} else {
+		t = Task(len(s.tasks))
+		s.tasks = append(s.tasks, task{})
+	}
+	b := &s.tasks[t]
+	b.job, b.on, b.ready, b.waited = j, waiting, s.now, 0
+	s.jobs[j].tasks++
+	s.unshared = true
+	s.read(&b.input, in)
+	s.addTaskNode(b)
+	return t
+}
+
+// Finish says that a task is over, or that it will never run.
+func (s *Scheduler) Finish(t Task) {
+	b := &s.tasks[t]
+	j := &s.jobs[b.job]
+	if b.on >= 0 {
+		j.running--
+	}
+	j.tasks--
+	b.on = finished
+	s.network.RemoveNode(b.node)
+	s.units--
+	s.freeTasks = append(s.freeTasks, t)
+	s.unshared = true
+}
+
+// MachineDown takes a machine out of use. What ran there waits again.
+func (s *Scheduler) MachineDown(m int) {
+	if !s.up[m] {
+		return
+	}
+	s.up[m] = false
+	s.usable -= s.slots[m]
+	s.network.SetCapacity(s.machines[m].out, 0)
+	for t := range s.tasks {
+		if s.tasks[t].on == int32(m) {
+			s.stop(&s.tasks[t])
+		}
+	}
+	s.unshared = true
+}
+
+// MachineUp takes a machine into use again.
+func (s *Scheduler) MachineUp(m int) {
+	if s.up[m] {
+		return
+	}
+	s.up[m] = true
+	s.usable += s.slots[m]
+	s.network.SetCapacity(s.machines[m].out, int64(s.slots[m]))
+	s.unshared = true
+}
+
+// Schedule gives what to do now. The slice is good until the next call.
+func (s *Scheduler) Schedule() ([]Change, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.reprice()
+	if s.unshared {
+		s.divide()
+	}
+	s.network.SetSupply(s.sink, s.kept-s.units)
+	if err := s.network.Solve(); err != nil {
+		return nil, fmt.Errorf("quincy: %w", err)
+	}
+	return s.decide(), nil
+}
+
+// Machine is where a task runs; false when it waits.
+func (s *Scheduler) Machine(t Task) (int, bool) { return int(s.tasks[t].on), s.tasks[t].on >= 0 }
+
+func (s *Scheduler) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
