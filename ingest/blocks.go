@@ -102,6 +102,9 @@ func (s *Blocks) Next(b *Block) error {
 
 // fill reads until b holds at least one whole line. It reports true when b is full and does not.
 func (s *Blocks) fill(b *Block) (long bool, err error) {
+	if s.err != nil && len(s.carry) == 0 {
+		return false, s.err
+	}
 	buf := b.Data[:min(cap(b.Data), s.max)]
 	full := min(blockBytes, s.max)
 	size := full

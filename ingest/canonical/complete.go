@@ -22,7 +22,6 @@ type reader struct {
 	named   map[string]map[schema.Key]ref  // table → keys that rows name
 	skipped map[string]bool
 	serial  int64
-	text    ingest.Interner
 	phase   schema.Key // of the attempt before
 	last    [256]memo  // by the first letter of the table
 }
@@ -61,24 +60,82 @@ func referred(t *schema.Table, c *schema.Column) string {
 	return c.Key
 }
 
+// record is a row that is being completed: what was set, and the text of its keys.
+type record struct {
+	filer *filer
+	row   reflect.Value  // pointer to it
+	at    unsafe.Pointer // the same
+	keys  []string
+	set   uint64
+}
+
+func (r *record) has(column string) bool {
+	c := r.filer.at[column]
+	return c != nil && r.set>>c.index&1 == 1
+}
+
+func (r *record) key(column string) string {
+	if c := r.filer.at[column]; c != nil && c.key >= 0 {
+		return r.keys[c.key]
+	}
+	return ""
+}
+
+// fold takes the rows of a batch, in the order of the file.
+func (r *reader) fold(f *filer, source string, b *batch) error {
+	for _, name := range b.unknown {
+		r.skip(f.table.Name, name)
+	}
+	for _, reject := range b.rejects {
+		reject.SourceFile = source
+		r.out.Reject(reject)
+	}
+	taken := b.decoded
+	for i := range b.n {
+		row := b.rows.Index(i).Addr()
+		rec := record{filer: f, row: row, at: row.UnsafePointer(), keys: b.keys[i*b.perRow : (i+1)*b.perRow], set: b.set[i]}
+		if err := r.take(&rec); errors.Is(err, errTooMany) {
+			return err
+		} else if err != nil {
+			r.out.Reject(schema.Reject{SourceFile: source, Line: schema.Null[int64]{V: b.where[i].line, OK: b.where[i].line > 0},
+				ByteOffset: b.where[i].offset, Reason: err.Error()})
+			continue
+		}
+		if f.table.Name != "rejects" { // which counts as one when it is kept
+			taken++
+		}
+		if r.rows >= flushRows {
+			if err := r.flush(false); err != nil {
+				return err
+			}
+		}
+	}
+	r.out.Decoded(taken)
+	return nil
+}
+
+// flushRows is how many rows are handed on at once.
+const flushRows = 4096
+
 // take completes a row and keeps it.
 func (r *reader) take(rec *record) error {
 	r.serial++
-	for i := range rec.table.Columns {
-		c := &rec.table.Columns[i]
+	t := rec.filer.table
+	for i := range t.Columns {
+		c := &t.Columns[i]
 		if c.Key == "" || c.Type != schema.BigInt {
 			continue
 		}
-		text := rec.keys[i]
+		text := rec.key(c.Name)
 		if text == "" {
 			if c.Nullable {
 				continue
 			}
-			if text = r.missing(rec.table, c); text == "" {
+			if text = r.missing(t, c); text == "" {
 				return fmt.Errorf("column %s is needed", c.Name)
 			}
 		}
-		*(*schema.Key)(unsafe.Add(rec.at, c.Offset())) = r.memo(referred(rec.table, c), text)
+		*(*schema.Key)(unsafe.Add(rec.at, c.Offset())) = r.memo(referred(t, c), text)
 		if c.Nullable {
 			*(*bool)(unsafe.Add(rec.at, c.Offset()+nullFlag[c.Type])) = true
 		}
@@ -243,7 +300,7 @@ func add(t *schema.Trace, row reflect.Value) {
 }
 
 func (r *reader) flush(all bool) error {
-	if !all && r.rows < 4096 {
+	if !all && r.rows < flushRows {
 		return nil
 	}
 	err := ingest.EmitTrace(r.out, &r.trace)

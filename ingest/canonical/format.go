@@ -2,8 +2,9 @@
 // log can be brought with a query.
 //
 //  1. format.go recognises files by their columns and reads them table by table.
-//  2. values.go sets the fields of a row from text, JSON or Parquet values.
-//  3. complete.go gives the rows keys of this store and adds what the files leave out: a phase that attempts name and
+//  2. csv.go cuts CSV into records and fields; read.go has several blocks of a file decoded at once.
+//  3. values.go sets the fields of a row from text, JSON or Parquet values.
+//  4. complete.go gives the rows keys of this store and adds what the files leave out: a phase that attempts name and
 //     no file describes.
 //
 // Start with format.go.
@@ -13,7 +14,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -33,7 +33,7 @@ Files of one directory belong together. Keys may be numbers or text, and are uni
 gives them keys of its own. Attempts need task and start_time with finish_time or duration_s; without attempt_id each row
 is one; without phase_id, job_id or application_id all belong to one. Phases, jobs and applications that rows name and
 no file describes are added. Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC where no zone is written) or
-microseconds since 1970. Booleans are true and false. An empty text is NULL; in CSV so is the word NULL, and blanks around
+microseconds since 1970. CSV may be separated by commas, semicolons, tabs or bars. Booleans are true and false. An empty text is NULL; in CSV so is the word NULL, and blanks around
 a value are dropped. Unknown columns are skipped and said. straggler export writes such files.`,
 		Claim: claim,
 		Sniff: sniff,
@@ -94,16 +94,13 @@ func sniff(h ingest.Head) ingest.Match {
 
 // textColumns are the header of a CSV file or the keys of a JSON line.
 func textColumns(b []byte) ([]string, string) {
-	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \r\n\t")
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, byteOrderMark), " \r\n\t")
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	if len(line) > 0 && line[0] == '{' {
 		return jsonKeys(line), "JSON lines"
 	}
-	fields, err := splitCSV(string(bytes.TrimRight(line, "\r")), nil)
-	if err != nil {
-		return nil, ""
-	}
-	return fields, "CSV"
+	columns, _, _ := header(b)
+	return columns, "CSV"
 }
 
 func known(t *schema.Table, columns []string) int {
@@ -145,139 +142,4 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		}
 	}
 	return errors.Join(append(errs, r.complete(), r.flush(true))...)
-}
-
-// part reads a file in whichever of the three encodings it is.
-func (r *reader) part(ctx context.Context, p ingest.Part) error {
-	f, err := p.Open(ctx)
-	if err != nil {
-		return err
-	}
-	var magic [4]byte
-	n, err := io.ReadFull(f, magic[:])
-	if err == nil && string(magic[:]) == "PAR1" {
-		return errors.Join(f.Close(), r.parquet(ctx, p))
-	}
-	// The rest comes from the same reader: it is what counts the bytes.
-	p.Open = func(context.Context) (io.ReadCloser, error) {
-		return struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(magic[:n]), f), f}, nil
-	}
-	return r.lines(ctx, p)
-}
-
-// lines reads CSV, where a quoted field may go on in the next line, or JSON lines.
-func (r *reader) lines(ctx context.Context, p ingest.Part) error {
-	var f *filer
-	var pending []byte // a record whose quoted field goes on
-	open := false
-	var fields []string
-	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
-		text := line.Data
-		if line.Number == 1 {
-			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-		}
-		switch {
-		case !open && len(bytes.TrimSpace(text)) == 0:
-			r.out.Decoded(1)
-			return nil
-		case !open && text[0] == '{':
-			if f == nil {
-				f = r.filer(p, nil)
-			}
-			return r.took(p, f, line, f.json(line.Data))
-		}
-		if bytes.Count(text, []byte{'"'})%2 == 1 {
-			open = !open
-		}
-		if pending = append(pending, text...); open && len(pending) < maxField {
-			pending = append(pending, '\n')
-			return nil
-		}
-		record := string(pending)
-		pending, open = pending[:0], false
-		var err error
-		fields, err = splitCSV(record, fields[:0])
-		if err == nil && f == nil {
-			f = r.filer(p, slices.Clone(fields))
-			if f.table == nil {
-				err = errNoTable
-			} else {
-				r.out.Decoded(1)
-				return nil
-			}
-		}
-		if err == nil {
-			err = f.csv(fields)
-		}
-		return r.took(p, f, line, err)
-	})
-}
-
-// maxField bounds a quoted field that is never closed.
-const maxField = 1 << 20
-
-var (
-	errNoTable = errors.New("neither the file's name nor its columns are those of a table; see 'straggler schema'")
-	errQuotes  = errors.New("quotes are not closed, or stand within a field")
-)
-
-// took counts a record, or rejects it.
-func (r *reader) took(p ingest.Part, f *filer, line ingest.Line, err error) error {
-	if err != nil {
-		r.out.RejectLine(p, line, err.Error())
-		return nil
-	}
-	f.decoded()
-	return r.flush(false)
-}
-
-// decoded counts a row, unless it is itself a reject, which counts as one when it is kept.
-func (f *filer) decoded() {
-	if f.table.Name != "rejects" {
-		f.r.out.Decoded(1)
-	}
-}
-
-// splitCSV appends the fields of a record: fields between commas, quoted ones with quotes doubled.
-func splitCSV(s string, fields []string) ([]string, error) {
-	s = strings.TrimSuffix(s, "\r")
-	for {
-		if !strings.HasPrefix(s, `"`) {
-			f, rest, more := strings.Cut(s, ",")
-			if strings.Contains(f, `"`) {
-				return nil, errQuotes
-			}
-			fields = append(fields, f)
-			if !more {
-				return fields, nil
-			}
-			s = rest
-			continue
-		}
-		var b strings.Builder
-		s = s[1:]
-		for {
-			i := strings.IndexByte(s, '"')
-			if i < 0 {
-				return nil, errQuotes
-			}
-			b.WriteString(s[:i])
-			if s = s[i+1:]; !strings.HasPrefix(s, `"`) {
-				break
-			}
-			b.WriteByte('"')
-			s = s[1:]
-		}
-		fields = append(fields, b.String())
-		switch {
-		case s == "":
-			return fields, nil
-		case s[0] != ',':
-			return nil, errQuotes
-		}
-		s = s[1:]
-	}
 }

@@ -183,3 +183,59 @@ func BenchmarkLargeHistory(b *testing.B) {
 	write(b, dir, "job_1329348432655_0001-1-user-Job-2-10-1-SUCCEEDED-default.jhist", out.Bytes())
 	ingestAll(b, dir, "jhist")
 }
+
+// BenchmarkAlibaba is of instances as 2018 has them, in jobs of two tasks, with the tasks' own table.
+func BenchmarkAlibaba(b *testing.B) {
+	dir := b.TempDir()
+	var tasks, instances bytes.Buffer
+	for job, size := 0, megabytes(b); instances.Len() < size; job++ {
+		for task := range 2 {
+			name := []string{"M1", "R2_1"}[task]
+			fmt.Fprintf(&tasks, "%s,40,j_%d,1,Terminated,%d,%d,100.00,0.49\n", name, job, 86400+job, 86500+job)
+			for i := range 40 {
+				fmt.Fprintf(&instances, "ins_%d,%s,j_%d,1,Terminated,%d,%d,m_%d,1,1,%d.00,%d.00,0.0%d,0.1%d\n",
+					74901877+i, name, job, 86400+job+i, 86450+job+2*i, (job*7+i)%4000, 40+i, 90+i, i%10, i%10)
+			}
+		}
+	}
+	write(b, dir, "batch_task.csv", tasks.Bytes())
+	write(b, dir, "batch_instance.csv", instances.Bytes())
+	ingestAll(b, dir, "alibaba")
+}
+
+// BenchmarkGoogle is of task events as 2011 has them, in shards: each task is submitted, scheduled and finished.
+func BenchmarkGoogle(b *testing.B) {
+	dir := b.TempDir()
+	const shards = 10
+	parts := make([]bytes.Buffer, shards)
+	for n, size := 0, megabytes(b)/shards; parts[0].Len() < size; n++ {
+		part := &parts[n%shards]
+		job, task, at := 3418309+n/50, n%50, 600_000_000+int64(n)*1000
+		for k, event := range []int{0, 1, 4} {
+			machine := ""
+			if event > 0 {
+				machine = strconv.Itoa(1_000_000 + n%12500)
+			}
+			fmt.Fprintf(part, "%d,,%d,%d,%s,%d,70s3v5qRyCO/1PCdI6fVXnrW8FU/w+5CKRSa72xgcIo=,3,9,0.125,0.07446,0.0004244,0\n",
+				at+int64(k)*30_000_000, job, task, machine, event)
+		}
+	}
+	for i := range parts {
+		write(b, dir, fmt.Sprintf("task_events-part-%05d-of-%05d.csv", i, shards), parts[i].Bytes())
+	}
+	ingestAll(b, dir, "google")
+}
+
+// BenchmarkCanonicalCSV is of a table as a query brings it.
+func BenchmarkCanonicalCSV(b *testing.B) {
+	dir := b.TempDir()
+	var out bytes.Buffer
+	out.WriteString("phase_id,task,machine,start_time,finish_time,status,input_bytes\n")
+	for n, size := 0, megabytes(b); out.Len() < size; n++ {
+		at := time.Date(2026, 1, 2, 3, 4, 5, n%1000*1e6, time.UTC).Add(time.Duration(n) * time.Millisecond)
+		fmt.Fprintf(&out, "%d,%d,worker-%d.example.com,%s,%s,success,%d\n", n/500, n%500, n%300,
+			at.Format("2006-01-02 15:04:05.000+00"), at.Add(time.Duration(30+n%17)*time.Second).Format("2006-01-02 15:04:05.000+00"), 134217728-n%1000)
+	}
+	write(b, dir, "attempts.csv", out.Bytes())
+	ingestAll(b, dir, "canonical")
+}

@@ -114,7 +114,7 @@ func readEvents(ctx context.Context, p ingest.Part, out *ingest.Sink, j *job) er
 		return err
 	}
 	defer r.Close()
-	br := bufio.NewReaderSize(r, 64<<10)
+	br := bufio.NewReaderSize(r, 16<<10) // for the lines of the header; blocks go past it
 	e := eventReader{part: p, out: out, job: j}
 	word, err := e.header(br)
 	if err != nil {

@@ -225,6 +225,21 @@ func (p *Puller) Float() (float64, bool) {
 var numberByte = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
 	'8': true, '9': true, '.': true, 'e': true, 'E': true, '+': true, '-': true}
 
+// Literal reads a number, true, false or null, as it is written. A value of another kind is skipped and gives nothing.
+func (p *Puller) Literal() []byte {
+	switch p.Peek() {
+	case '"', '{', '[':
+		p.Skip()
+		return nil
+	}
+	start := p.i
+	p.Skip()
+	if p.Why != "" {
+		return nil
+	}
+	return p.b[start:p.i]
+}
+
 // Flag reads true or false. A value of another kind is skipped and reports false twice.
 func (p *Puller) Flag() (v, ok bool) {
 	switch {
