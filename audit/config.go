@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"straggler/strictyaml"
 )
 
 // ErrConfig is the kind of errors about a configuration that makes no sense.
@@ -67,7 +65,7 @@ type (
 	Day string
 )
 
-func (r RuleName) check() error {
+func (r RuleName) Check() error {
 	if _, ok := RuleNamed(string(r)); ok || r == "*" {
 		return nil
 	}
@@ -78,16 +76,16 @@ func (r RuleName) check() error {
 	return fmt.Errorf("there is no rule %q; there is %s, and * for all", string(r), strings.Join(names, ", "))
 }
 
-func (s Severity) check() error {
+func (s Severity) Check() error {
 	if slices.Contains(Severities(), s) {
 		return nil
 	}
 	return fmt.Errorf("severity %q: it is error, warning, note or off", string(s))
 }
 
-func (p Pattern) check() error { _, err := regexp.Compile(string(p)); return err }
+func (p Pattern) Check() error { _, err := regexp.Compile(string(p)); return err }
 
-func (d Day) check() error {
+func (d Day) Check() error {
 	if _, err := time.Parse(time.DateOnly, string(d)); err != nil {
 		return fmt.Errorf("%q is no date; write 2026-12-31", string(d))
 	}
@@ -132,141 +130,10 @@ func ReadConfig(name string) (*Config, error) {
 // ParseConfig reads a configuration; errors name file, line and column.
 func ParseConfig(name string, data []byte) (*Config, error) {
 	c := DefaultConfig()
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrConfig, name, err)
-	}
-	if len(doc.Content) == 0 { // empty, or nothing but comments
-		return c, nil
-	}
-	if err := decode(doc.Content[0], reflect.ValueOf(c).Elem(), nil); err != nil {
-		var at *placed
-		if errors.As(err, &at) {
-			return nil, fmt.Errorf("%w: %s:%d:%d: %s", ErrConfig, name, at.line, at.column, at.what)
-		}
-		return nil, fmt.Errorf("%w: %s: %w", ErrConfig, name, err)
+	if err := strictyaml.Decode(name, data, c); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	return c, nil
-}
-
-// placed is what is wrong at a place of a file.
-type placed struct {
-	line, column int
-	what         string
-}
-
-func (p *placed) Error() string { return p.what }
-
-func at(n *yaml.Node, format string, args ...any) error {
-	return &placed{n.Line, n.Column, fmt.Sprintf(format, args...)}
-}
-
-// decode puts a node into a value of Config. tag has the bounds.
-func decode(n *yaml.Node, v reflect.Value, field *reflect.StructField) error {
-	if n.Kind == yaml.AliasNode {
-		return at(n, "aliases are not read here; write it out")
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		return decodeStruct(n, v)
-	case reflect.Slice:
-		if n.Kind != yaml.SequenceNode {
-			return at(n, "here is a list, each entry after a dash")
-		}
-		for _, e := range n.Content {
-			x := reflect.New(v.Type().Elem()).Elem()
-			if err := decode(e, x, nil); err != nil {
-				return err
-			}
-			v.Set(reflect.Append(v, x))
-		}
-		return nil
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		return decode(n, v.Elem(), field)
-	}
-	if n.Kind != yaml.ScalarNode {
-		return at(n, "here is one value and not a %s", map[yaml.Kind]string{yaml.MappingNode: "mapping", yaml.SequenceNode: "list"}[n.Kind])
-	}
-	return decodeScalar(n, v, field)
-}
-
-func decodeScalar(n *yaml.Node, v reflect.Value, field *reflect.StructField) error {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(n.Value)
-		if c, ok := v.Interface().(interface{ check() error }); ok {
-			if err := c.check(); err != nil {
-				return at(n, "%s", err)
-			}
-		}
-	case reflect.Bool:
-		b, err := strconv.ParseBool(n.Value)
-		if err != nil {
-			return at(n, "%q is not true or false", n.Value)
-		}
-		v.SetBool(b)
-	case reflect.Int, reflect.Float64:
-		x, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || v.Kind() == reflect.Int && x != float64(int64(x)) {
-			return at(n, "%q is no number that fits here", n.Value)
-		}
-		low, _ := strconv.ParseFloat(field.Tag.Get("min"), 64)
-		high, _ := strconv.ParseFloat(field.Tag.Get("max"), 64)
-		if !(x >= low && x <= high) {
-			return at(n, "%s is not between %g and %g", n.Value, low, high)
-		}
-		if v.Kind() == reflect.Int {
-			v.SetInt(int64(x))
-		} else {
-			v.SetFloat(x)
-		}
-	}
-	return nil
-}
-
-func decodeStruct(n *yaml.Node, v reflect.Value) error {
-	if n.Kind != yaml.MappingNode {
-		return at(n, "here are names with values, as in 'rule: run_time'")
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		field, ok := fieldOf(v.Type(), key.Value)
-		switch {
-		case !ok:
-			return at(key, "there is no %q here; there is %s", key.Value, strings.Join(names(v.Type()), ", "))
-		case seen[key.Value]:
-			return at(key, "%q stands here twice", key.Value)
-		}
-		seen[key.Value] = true
-		if err := decode(n.Content[i+1], v.FieldByIndex(field.Index), &field); err != nil {
-			return err
-		}
-	}
-	for f := range v.Type().Fields() {
-		if f.Tag.Get("required") != "" && strings.TrimSpace(v.FieldByIndex(f.Index).String()) == "" {
-			return at(n, "%s is missing", f.Tag.Get("yaml"))
-		}
-	}
-	return nil
-}
-
-func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
-	for f := range t.Fields() {
-		if f.Tag.Get("yaml") == name {
-			return f, true
-		}
-	}
-	return reflect.StructField{}, false
-}
-
-func names(t reflect.Type) []string {
-	var out []string
-	for f := range t.Fields() {
-		out = append(out, f.Tag.Get("yaml"))
-	}
-	return out
 }
 
 // Settings is a rule as it holds for an application and stage.

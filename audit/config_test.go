@@ -5,9 +5,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"straggler/strictyaml"
 )
 
-func configNames[T any]() []string { return names(reflect.TypeFor[T]()) }
+func configNames[T any]() []string { return strictyaml.Names(reflect.TypeFor[T]()) }
 
 // configCases are texts and the place and word of the error about them; an empty place is none.
 var configCases = []struct {

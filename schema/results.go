@@ -119,3 +119,55 @@ type WhatifSaving struct {
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"change of the slot time used"`
 	Assumptions    string        `col:"assumptions" unit:"JSON" doc:"what the figure rests on, the replay error among it"`
 }
+
+// SimulateRun is one run of a workload under a scheduler, a policy and a seed.
+type SimulateRun struct {
+	RunID            int64         `col:"run_id" doc:"number of the run"`
+	Workload         string        `col:"workload" doc:"name of the workload"`
+	Scheduler        string        `col:"scheduler" doc:"name of the scheduler, with the options that were given"`
+	SchedulerOptions string        `col:"scheduler_options" unit:"JSON" doc:"all its options"`
+	Policy           string        `col:"policy" doc:"name of the straggler policy"`
+	PolicyOptions    string        `col:"policy_options" unit:"JSON" doc:"its options"`
+	Seed             int64         `col:"seed" doc:"seed of the draws; the same seed is the same jobs under all schedulers"`
+	Jobs             int64         `col:"jobs" doc:"jobs"`
+	Tasks            int64         `col:"tasks" doc:"tasks of all jobs"`
+	EndedJobs        Null[int64]   `col:"ended_jobs" doc:"jobs that had ended by the instant that the workload counts until; NULL where it names none"`
+	MakespanS        float64       `col:"makespan_s" unit:"s" doc:"from the first submission to the last end"`
+	MeanS            float64       `col:"mean_s" unit:"s" doc:"mean completion time of the jobs"`
+	MedianS          float64       `col:"median_s" unit:"s" doc:"median completion time"`
+	P95S             float64       `col:"p95_s" unit:"s" doc:"95th percentile of the completion times"`
+	NodeLocal        Null[float64] `col:"node_local" unit:"fraction" doc:"share of the attempts with input on some machine that ran on one; NULL where there are none"`
+	RackLocal        Null[float64] `col:"rack_local" unit:"fraction" doc:"share that ran in a rack with their input, on the machine itself among them"`
+	RemoteBytes      int64         `col:"remote_bytes" unit:"bytes" doc:"input read from other machines"`
+	CrossRackBytes   int64         `col:"cross_rack_bytes" unit:"bytes" doc:"input and outputs of earlier phases read from other racks"`
+	Copies           int64         `col:"copies" doc:"copies that the policy launched"`
+	Kills            int64         `col:"kills" doc:"attempts killed, by the scheduler, the policy or a faster copy"`
+	WastedSlotS      float64       `col:"wasted_slot_s" unit:"s" doc:"slot time of attempts that were killed"`
+	TotalSlotS       float64       `col:"total_slot_s" unit:"s" doc:"slot time of all attempts"`
+}
+
+// SimulateJob is a job of a run.
+type SimulateJob struct {
+	RunID       int64         `col:"run_id" doc:"the run"`
+	Job         int64         `col:"job" doc:"number of the job in the run; the same number and seed is the same job"`
+	Name        string        `col:"name" doc:"name of the job, or of its bin"`
+	Queue       string        `col:"queue" doc:"queue or pool"`
+	Tasks       int64         `col:"tasks" doc:"its tasks"`
+	SubmitS     float64       `col:"submit_s" unit:"s" doc:"submission, from the start of the run"`
+	TookS       float64       `col:"took_s" unit:"s" doc:"completion time"`
+	NodeLocal   Null[float64] `col:"node_local" unit:"fraction" doc:"share of its attempts with input on some machine that ran on one; NULL where there are none"`
+	RackLocal   Null[float64] `col:"rack_local" unit:"fraction" doc:"share that ran in a rack with their input"`
+	Copies      int64         `col:"copies" doc:"copies that the policy launched"`
+	Kills       int64         `col:"kills" doc:"attempts killed"`
+	WastedSlotS float64       `col:"wasted_slot_s" unit:"s" doc:"slot time of attempts that were killed"`
+	TotalSlotS  float64       `col:"total_slot_s" unit:"s" doc:"slot time of all attempts"`
+}
+
+// SimulateSample is a figure at an instant of a run.
+type SimulateSample struct {
+	RunID int64   `col:"run_id" doc:"the run"`
+	TimeS float64 `col:"time_s" unit:"s" doc:"the instant, from the start of the run"`
+	What  string  `col:"what" doc:"map_slots, reduce_slots: in use; waiting: tasks without a slot; uplinks, downlinks: mean load of the racks' links as a share of what they carry"`
+	Queue string  `col:"queue" doc:"queue or pool; empty for what belongs to none"`
+	Value float64 `col:"value" doc:"the figure"`
+}

@@ -4,19 +4,20 @@ import "slices"
 
 // schedRun is the state of a replay under a scheduler of its own.
 type schedRun struct {
-	view    Cluster
-	changes []Change
-	wake    int64   // asked for last
-	due     bool    // an instant that was asked for has come
-	active  []int32 // jobs
-	jobs    []jobSched
-	first   []int32 // by task: the attempt of the log that waits, -1 none
-	after   []int32 // by attempt: the next that waits for the same task, -1 none
-	phases  []phaseSched
-	cursors []int32 // by entry of the pool's index of inputs
-	slots   [Classes]int
-	slotsOn [Classes][]int32 // by machine
-	freeOn  [Classes][]int32
+	view     Cluster
+	changes  []Change
+	wake     int64   // asked for last
+	due      bool    // an instant that was asked for has come
+	sampling bool    // the cluster is to be shown once the instant is over
+	active   []int32 // jobs
+	jobs     []jobSched
+	first    []int32 // by task: the attempt of the log that waits, -1 none
+	after    []int32 // by attempt: the next that waits for the same task, -1 none
+	phases   []phaseSched
+	cursors  []int32 // by entry of the pool's index of inputs
+	slots    [Classes]int
+	slotsOn  [Classes][]int32 // by machine
+	freeOn   [Classes][]int32
 }
 
 // phaseSched is what a scheduler may start of a phase.
@@ -37,7 +38,7 @@ func (s *Sim) scheduled() bool { return s.o.Scheduler != nil }
 // resetSched prepares a replay under a scheduler; the slots have been reset before.
 func (s *Sim) resetSched() {
 	r, p := &s.sched, s.p
-	r.view.s, r.wake, r.due = s, 0, false
+	r.view.s, r.wake, r.due, r.sampling = s, 0, false, false
 	r.changes, r.active = r.changes[:0], r.active[:0]
 	r.jobs = resize(r.jobs, len(p.jobs))
 	for j := range r.jobs {

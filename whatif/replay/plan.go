@@ -18,7 +18,7 @@ type Plan struct {
 	Slowdown [Levels]float64   // without a network: factors of a task's time by where it runs; 0 is 1
 	InRack   float64           // with a network: bytes/s at which a task fetches outputs of its own rack; 0: as the links give
 	Queues   []Queue           // none: all jobs are in one
-	Jobs     []PlanJob
+	Jobs     []PlanJob         // numbered in their order, which is that of submission among equals
 }
 
 // PlanMachine is a machine; those of a network stand in its order.
@@ -33,6 +33,7 @@ type PlanMachine struct {
 type PlanJob struct {
 	Name    string
 	Arrival float64 // seconds
+	Behind  int     // the job whose end submits it, as index + 1, Arrival seconds later; it stands before it. 0: none
 	Queue   int32
 	Phases  []PlanPhase
 }
@@ -73,12 +74,7 @@ func (pl *Plan) Build() (*Pool, error) {
 		p.queues = []Queue{{Name: "all"}}
 	}
 	pl.machines(p)
-	order := make([]int, len(pl.Jobs))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(pl.Jobs[a].Arrival, pl.Jobs[b].Arrival) })
-	for _, j := range order {
+	for j := range pl.Jobs {
 		pl.job(p, &pl.Jobs[j], schema.Key(j+1))
 	}
 	return p, nil
@@ -111,6 +107,9 @@ func (pl *Plan) check() error {
 				}
 			}
 		}
+		if b := pl.Jobs[j].Behind; b < 0 || b > j {
+			return fmt.Errorf("job %d is submitted by the end of job %d, which is not before it", j, b-1)
+		}
 		if q := pl.Jobs[j].Queue; q != 0 && int(q) >= len(pl.Queues) {
 			return fmt.Errorf("job %d is in queue %d of %d", j, q, len(pl.Queues))
 		}
@@ -142,6 +141,10 @@ func (pl *Plan) job(p *Pool, x *PlanJob, key schema.Key) {
 	y := job{
 		key: key, app: key, name: x.Name, after: -1, gap: micro(x.Arrival), observed: -1, phases: int32(len(x.Phases)), queue: x.Queue,
 		limit: math.MaxInt32,
+	}
+	if x.Behind > 0 {
+		y.after = int32(x.Behind - 1)
+		p.jobs[y.after].followers = append(p.jobs[y.after].followers, j)
 	}
 	first := int32(len(p.phases))
 	for i := range x.Phases {

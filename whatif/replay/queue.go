@@ -66,6 +66,7 @@ const (
 	attemptReady
 	waitOver
 	machineBack
+	sample    // the cluster is shown to who watches
 	scheduler // it is called once everything else of the instant has happened
 	look      // last: policies look once everything else of the instant has happened
 )

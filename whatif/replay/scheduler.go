@@ -183,6 +183,28 @@ func (c *Cluster) Start(phase, task, machine int32) bool { return c.s.startTask(
 // never been started. It is false when the attempt does not run any more.
 func (c *Cluster) Kill(phase int32, a Running) bool { return c.s.preempt(phase, a) }
 
+// Link is a rack's connection with the others.
+type Link struct {
+	Up, Down                 float64 // bytes/s that it carries now
+	UpCapacity, DownCapacity float64 // bytes/s; 0: no limit
+}
+
+// Link is that of a rack. It is empty where there is no network.
+func (c *Cluster) Link(rack int32) Link {
+	net := c.s.stages.net
+	if !c.s.staged() || net == nil {
+		return Link{}
+	}
+	var l Link
+	if n := net.Uplink(rack); n >= 0 {
+		l.Up, l.UpCapacity = net.Load(n), net.Capacity(n)
+	}
+	if n := net.Downlink(rack); n >= 0 {
+		l.Down, l.DownCapacity = net.Load(n), net.Capacity(n)
+	}
+	return l
+}
+
 // Queue is one of the parts of a pool that share its slots: a queue, a user or, in the words of FAIR §3, a pool.
 type Queue struct {
 	Name string

@@ -10,10 +10,13 @@ import (
 type Options struct {
 	Policy    Policy // nil: none
 	Seed      int64
-	Sigma     float64    // relative standard deviation of the first estimate that an attempt's synthetic progress gives
-	Watch     func(Span) // is told of every attempt that ended; nil: nobody
-	Took      []int64    // of each attempt, µs, in place of what was observed; nil: as observed
-	Scheduler Scheduler  // nil: tasks are launched as the log did
+	Sigma     float64        // relative standard deviation of the first estimate that an attempt's synthetic progress gives
+	Watch     func(Span)     // is told of every attempt that ended; nil: nobody
+	Took      []int64        // of each attempt, µs, in place of what was observed; nil: as observed
+	Stop      func() bool    // asked now and then whether to give up; nil: never
+	Sample    func(*Cluster) // under a scheduler: is shown the cluster every Every; nil: nobody
+	Every     Time
+	Scheduler Scheduler // nil: tasks are launched as the log did
 }
 
 // Span is an attempt of a replay, for timelines.
@@ -157,7 +160,13 @@ func (s *Sim) Run(p *Pool, o Options) *Outcome {
 			s.timers.push(timerOf(p.jobs[j].gap, jobReleased, int32(j)))
 		}
 	}
-	for s.step() {
+	if s.o.Sample != nil && s.scheduled() {
+		s.timers.push(timerOf(int64(s.o.Every), sample, 0))
+	}
+	for n := 1; s.step(); n++ {
+		if n&0x3fff == 0 && o.Stop != nil && o.Stop() {
+			break
+		}
 	}
 	for j := range s.jobs {
 		if !s.jobs[j].ended {
@@ -198,7 +207,19 @@ func (s *Sim) step() bool {
 		s.look(&s.due)
 		s.dispatch()
 	}
+	if s.sched.sampling {
+		s.sampled()
+	}
 	return true
+}
+
+// sampled shows the cluster to who watches.
+func (s *Sim) sampled() {
+	s.sched.sampling = false
+	s.o.Sample(&s.sched.view)
+	if len(s.sched.active) > 0 || s.moreToCome() {
+		s.timers.push(timerOf(s.now+max(int64(s.o.Every), 1), sample, 0))
+	}
 }
 
 func (s *Sim) fire(t timer) {
@@ -230,6 +251,8 @@ func (s *Sim) fire(t timer) {
 		s.machineBack(n)
 	case scheduler:
 		s.sched.due = true
+	case sample:
+		s.sched.sampling = true
 	case look:
 		if ph := &s.phases[n]; ph.lookAt == s.now && !ph.looking && !s.phaseOver(n) {
 			ph.looking = true
@@ -237,6 +260,9 @@ func (s *Sim) fire(t timer) {
 		}
 	}
 }
+
+// moreToCome is whether anything happens after now.
+func (s *Sim) moreToCome() bool { return len(s.timers) > 0 || s.tree.next() < forever }
 
 // staged is whether attempts have stages.
 func (s *Sim) staged() bool { return s.p.staged != nil }

@@ -178,6 +178,32 @@ func (p *Pool) JobKeys(j int) (job, app schema.Key) { return p.jobs[j].key, p.jo
 // Observed is the completion time of job j in the log, in µs; -1 where the log does not say.
 func (p *Pool) Observed(j int) int64 { return p.jobs[j].observed }
 
+// JobName is what job j is called, JobQueue the queue that it is in.
+func (p *Pool) JobName(j int) string { return p.jobs[j].name }
+func (p *Pool) JobQueue(j int) Queue { return p.queues[p.jobs[j].queue] }
+
+// Work is the seconds that all slots together would take for the original attempts, and when the last job that arrives by
+// itself does.
+func (p *Pool) Work() (work, arrival float64) {
+	var sum [Classes]float64
+	for a := range p.attempts {
+		sum[p.phases[p.tasks[p.attempts[a].task].phase].class] += float64(p.attempts[a].dur) / 1e6
+	}
+	var slots [Classes]float64
+	for n := range p.slots {
+		slots[p.slots[n].class]++
+	}
+	for c := range sum {
+		work = max(work, sum[c]/max(slots[c], 1))
+	}
+	for j := range p.jobs {
+		if p.jobs[j].after < 0 {
+			arrival = max(arrival, float64(p.jobs[j].gap)/1e6)
+		}
+	}
+	return work, arrival
+}
+
 // JobTasks is the number of tasks of job j.
 func (p *Pool) JobTasks(j int) int { return int(p.jobs[j].taskCount) }
 

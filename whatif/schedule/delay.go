@@ -52,7 +52,7 @@ func (d *delay) begin(c *replay.Cluster) {
 // most is the farthest level at which a job may start a task of a phase now.
 func (d *delay) most(c *replay.Cluster, job, phase int32) replay.Level {
 	t1, t2 := replay.Seconds(d.T1), replay.Seconds(d.T2)
-	if t1+t2 == 0 || !c.Prefers(phase) || d.Bias > 0 && d.slow(c, job, phase) {
+	if t1+t2 == 0 || !c.Prefers(phase) || d.Bias > 0 && d.slow(c, job) {
 		return replay.OffRack
 	}
 	w := &d.jobs[job]
@@ -93,19 +93,31 @@ func (d *delay) started(c *replay.Cluster, job, phase int32, at replay.Level) {
 }
 
 // slow is whether the job reads less than the bias.
-func (d *delay) slow(c *replay.Cluster, job, phase int32) bool {
-	name := c.JobName(job)
-	if done := c.Done(phase); len(done) > 0 {
-		bytes, took := 0.0, 0.0
-		for _, x := range done[max(len(done)-8, 0):] { // the last few tell enough
-			if b := c.Bytes(phase, x.Task); b > 0 {
-				bytes, took = bytes+float64(b), took+x.Took.Seconds()
-			}
-		}
-		if took > 0 {
-			d.rate[name] = bytes / took / 1e6
-		}
-	}
-	rate, known := d.rate[name]
+func (d *delay) slow(c *replay.Cluster, job int32) bool {
+	rate, known := d.rate[c.JobName(job)]
 	return known && rate < d.Bias
+}
+
+// learn notes how fast the jobs of a name read: what their tasks show, the later the more.
+func (d *delay) learn(c *replay.Cluster, changes []replay.Change) {
+	for n := range changes {
+		x := &changes[n]
+		if x.What != replay.AttemptEnded || !c.Prefers(x.Phase) {
+			continue
+		}
+		done := c.Done(x.Phase)
+		if len(done) == 0 {
+			continue
+		}
+		last := &done[len(done)-1]
+		bytes, took := c.Bytes(x.Phase, last.Task), last.Took.Seconds()
+		if bytes <= 0 || took <= 0 {
+			continue
+		}
+		name, rate := c.JobName(x.Job), float64(bytes)/took/1e6
+		if old, known := d.rate[name]; known {
+			rate = 0.9*old + 0.1*rate
+		}
+		d.rate[name] = rate
+	}
 }

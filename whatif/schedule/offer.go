@@ -77,6 +77,9 @@ func (o *offers) notice(c *replay.Cluster) {
 		return
 	}
 	o.see(c, changes)
+	if o.delay.Bias > 0 {
+		o.delay.learn(c, changes)
+	}
 	for n := range changes {
 		switch x := &changes[n]; x.What {
 		case replay.TasksCame, replay.TaskCame:

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,11 @@ type Spec struct {
 type Scheduler struct {
 	*Spec
 	options any
+	label   string
 }
+
+// String is the scheduler as it was chosen, with the options that were given.
+func (s Scheduler) String() string { return cmp.Or(s.label, s.Name) }
 
 // specs is the one list of schedulers; it is never changed.
 var specs = []*Spec{

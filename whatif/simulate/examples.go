@@ -1,0 +1,44 @@
+package simulate
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed examples/*.yaml
+var examples embed.FS
+
+// exampleNames are the workloads that are built in, in the order in which they are listed.
+var exampleNames = []string{"fair", "small-jobs", "sticky", "hotspot", "batch", "pools", "stragglers"}
+
+// Examples are the workloads that are built in.
+func Examples() []*Workload {
+	var out []*Workload
+	for _, name := range exampleNames {
+		w, err := Example(name)
+		if err != nil { // they are ours, and a test reads them
+			panic(err)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// Example is a workload that is built in.
+func Example(name string) (*Workload, error) {
+	text, err := ExampleText(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", text)
+}
+
+// ExampleText is its file.
+func ExampleText(name string) ([]byte, error) {
+	text, err := examples.ReadFile("examples/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("%w: there is no example %q; there are %s", ErrWorkload, name, strings.Join(exampleNames, ", "))
+	}
+	return text, nil
+}

@@ -1,0 +1,342 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"straggler/whatif/network"
+	"straggler/whatif/replay"
+)
+
+// maxTasks bounds what one seed of a workload may come to.
+const maxTasks = 20_000_000
+
+// Source gives the jobs that a workload takes from files.
+type Source struct {
+	SWIM  func(ctx context.Context, name string) ([]Size, error)
+	Store func(ctx context.Context, dir string) ([]replay.PlanJob, error)
+}
+
+// Size is a job of which only bytes are known.
+type Size struct {
+	Name                   string
+	Submit                 float64 // seconds
+	Input, Shuffle, Output int64
+}
+
+// drawing draws the jobs of one seed. Machines and each entry of jobs have random numbers of their own, so that a change
+// to one entry leaves the others as they were.
+type drawing struct {
+	w    *Workload
+	seed int64
+	plan *replay.Plan
+	topo *network.Topology
+	n    int // tasks
+}
+
+// Plan draws the cluster and the jobs of a seed.
+func (w *Workload) Plan(ctx context.Context, seed int64, from Source) (*replay.Plan, error) {
+	d := &drawing{w: w, seed: seed, plan: &replay.Plan{}}
+	d.cluster()
+	for _, q := range w.Queues {
+		d.plan.Queues = append(d.plan.Queues, replay.Queue{Name: q.Name, Min: [replay.Classes]int32{int32(q.Maps), int32(q.Reduces)}})
+	}
+	for i := range w.Jobs {
+		if err := d.jobs(ctx, i, from); err != nil {
+			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrWorkload, w.Name, i+1, err)
+		}
+	}
+	d.order()
+	return d.plan, nil
+}
+
+// order puts the jobs that arrive in order of arrival; those behind another stay behind it.
+func (d *drawing) order() {
+	jobs := d.plan.Jobs
+	perm := make([]int, len(jobs))
+	for j := range perm {
+		perm[j] = j
+	}
+	slices.SortStableFunc(perm, func(a, b int) int {
+		return cmp.Or(cmp.Compare(min(jobs[a].Behind, 1), min(jobs[b].Behind, 1)), cmp.Compare(first(jobs[a]), first(jobs[b])))
+	})
+	to := make([]int, len(jobs))
+	sorted := make([]replay.PlanJob, len(jobs))
+	for n, j := range perm {
+		to[j], sorted[n] = n, jobs[j]
+	}
+	for n := range sorted {
+		if b := sorted[n].Behind; b > 0 {
+			sorted[n].Behind = to[b-1] + 1
+		}
+	}
+	d.plan.Jobs = sorted
+}
+
+// first is the arrival of a job that arrives by itself.
+func first(j replay.PlanJob) float64 {
+	if j.Behind > 0 {
+		return 0
+	}
+	return j.Arrival
+}
+
+func (d *drawing) rand(what uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(d.seed), what)) }
+
+// cluster lays machines out in racks, one after the other, and makes those that are slow.
+func (d *drawing) cluster() {
+	c := &d.w.Cluster
+	d.topo = &network.Topology{Rack: make([]int32, c.Machines), Up: make([]float64, c.Racks), Down: make([]float64, c.Racks)}
+	for m := range c.Machines {
+		x := replay.PlanMachine{Rack: int32(m * c.Racks / c.Machines), Factor: 1}
+		x.Slots[replay.MapSlots], x.Slots[replay.ReduceSlots] = c.MapSlots, c.ReduceSlots
+		d.topo.Rack[m] = x.Rack
+		d.plan.Machines = append(d.plan.Machines, x)
+	}
+	order := d.rand(1).Perm(c.Machines)
+	for _, s := range c.Slow {
+		for _, m := range order[:s.Machines] {
+			d.plan.Machines[m].Factor = s.Factor
+		}
+		order = order[s.Machines:]
+	}
+	d.plan.Slowdown = [replay.Levels]float64{1, c.Slowdown.Rack, c.Slowdown.Remote}
+	if n := c.Network; n != nil {
+		each := func(mb float64, count int) []float64 { return slices.Repeat([]float64{mb * 1e6}, count) }
+		d.topo.Up, d.topo.Down = each(n.Rack, c.Racks), each(n.Rack, c.Racks)
+		d.topo.Out, d.topo.In, d.topo.Disk = each(n.NIC, c.Machines), each(n.NIC, c.Machines), each(n.Disk, c.Machines)
+		d.plan.Network, d.plan.InRack = d.topo, n.InRack*1e6
+	}
+}
+
+// jobs draws the jobs of an entry.
+func (d *drawing) jobs(ctx context.Context, i int, from Source) error {
+	x := &d.w.Jobs[i]
+	r := d.rand(uint64(i) + 2)
+	queue := max(d.w.queue(x.Queue), 0)
+	switch {
+	case x.Store != "":
+		if from.Store == nil {
+			return errors.New("a store can not be read here")
+		}
+		jobs, err := from.Store(ctx, x.Store)
+		if err != nil {
+			return err
+		}
+		return d.stored(x, jobs, queue, r)
+	case x.SWIM != "":
+		if from.SWIM == nil {
+			return errors.New("a SWIM file can not be read here")
+		}
+		sizes, err := from.SWIM(ctx, x.SWIM)
+		if err != nil {
+			return err
+		}
+		for _, s := range sizes {
+			if err := d.swim(x, s, queue, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return d.drawn(x, queue, r)
+}
+
+// drawn draws count jobs, or as many of each worker.
+func (d *drawing) drawn(x *Jobs, queue int32, r *rand.Rand) error {
+	file := d.file(x, r)
+	count := max(x.Count, 1)
+	sizes := d.sizes(x, count*max(x.Workers, 1), r)
+	at := x.At
+	for n, s := range sizes {
+		j := replay.PlanJob{Name: cmp.Or(s.name, x.Name), Queue: queue, Arrival: at}
+		switch {
+		case x.Workers > 0 && n%count > 0:
+			j.Behind, j.Arrival = len(d.plan.Jobs), 0
+		case x.Workers == 0:
+			at += x.Every * r.ExpFloat64()
+		}
+		if err := d.mapReduce(x, &j, s.maps, file, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type size struct {
+	name string
+	maps int
+}
+
+// sizes are the maps of so many jobs. Of a mix every bin has its share of them, as near as whole jobs allow; they come in
+// random order.
+func (d *drawing) sizes(x *Jobs, n int, r *rand.Rand) []size {
+	var out []size
+	if x.Mix == "" {
+		for range n {
+			out = append(out, size{maps: int(x.Maps.draw(r) + 0.5)})
+		}
+		return out
+	}
+	share, taken := 0.0, 0
+	for _, b := range mixes[x.Mix] {
+		share += b.share
+		for ; taken < int(math.Round(share*float64(n))); taken++ {
+			out = append(out, size{b.name, b.low + r.IntN(b.high-b.low+1)})
+		}
+	}
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// draw is a number of the range.
+func (r Range) draw(by *rand.Rand) float64 {
+	low, high, _ := r.bounds() // it was checked
+	return low + (high-low)*by.Float64()
+}
+
+// file places the blocks that all jobs of an entry read, where it has one file.
+func (d *drawing) file(x *Jobs, r *rand.Rand) *network.Blocks {
+	if !x.File {
+		return nil
+	}
+	_, high, _ := x.Maps.bounds()
+	for _, b := range mixes[x.Mix] {
+		high = max(high, float64(b.high))
+	}
+	blocks := &network.Blocks{}
+	blocks.PlaceHDFS(d.topo, min(int(high)+1, maxTasks), d.w.Cluster.Replicas, r)
+	return blocks
+}
+
+// mapReduce adds a job of so many maps, and the reduces of its entry.
+func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, maps int, file *network.Blocks, r *rand.Rand) error {
+	maps = max(maps, 1)
+	block := int64(x.Block * 1e6)
+	seconds, output := x.MapTime.draw(r), x.Output.draw(r)
+	reduces := int(x.Reduces.draw(r) + 0.5)
+	if x.PerMap != "" {
+		reduces = max(int(x.PerMap.draw(r)*float64(maps)+0.5), 1)
+	}
+	blocks := file
+	if blocks == nil && block > 0 {
+		blocks = &network.Blocks{}
+		blocks.PlaceHDFS(d.topo, maps, d.w.Cluster.Replicas, r)
+	}
+	phase := replay.PlanPhase{Kind: "map", Tasks: make([]replay.PlanTask, maps)}
+	for t := range phase.Tasks {
+		phase.Tasks[t] = d.task(x, seconds, x.MapTime, r)
+		phase.Tasks[t].Bytes, phase.Tasks[t].Output = block, int64(output*float64(block))
+		if block > 0 && blocks != nil {
+			phase.Tasks[t].Replicas = blocks.Replicas(int32(t % blocks.Len()))
+		}
+	}
+	j.Phases = append(j.Phases, phase)
+	if reduces > 0 {
+		d.reduces(x, j, reduces, int64(output*float64(block))*int64(maps), r)
+	}
+	return d.add(j)
+}
+
+// reduces adds the reduces of a job whose maps have so many bytes of output.
+func (d *drawing) reduces(x *Jobs, j *replay.PlanJob, n int, bytes int64, r *rand.Rand) {
+	seconds := x.ReduceTime.draw(r)
+	phase := replay.PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Tasks: make([]replay.PlanTask, n)}
+	if x.Early == 0 {
+		phase.Early = 1
+	}
+	if d.w.Cluster.ReduceSlots > 0 {
+		phase.Class = replay.ReduceSlots
+	}
+	for t := range phase.Tasks {
+		phase.Tasks[t] = d.task(x, seconds, x.ReduceTime, r)
+		phase.Tasks[t].Bytes, phase.Tasks[t].Fetch = bytes/int64(n), x.Fetch.draw(r)
+	}
+	j.Phases = append(j.Phases, phase)
+}
+
+// task draws how long a task takes and whether it is unlucky.
+func (d *drawing) task(x *Jobs, seconds float64, of Range, r *rand.Rand) replay.PlanTask {
+	if !x.PerJob {
+		seconds = of.draw(r)
+	}
+	if x.Spread > 0 {
+		seconds *= math.Exp(x.Spread * r.NormFloat64())
+	}
+	t := replay.PlanTask{Seconds: seconds, Luck: 1}
+	if luck := x.Luck.draw(r); r.Float64() < x.Unlucky {
+		t.Luck = max(luck, 1)
+	}
+	return t
+}
+
+func (d *drawing) add(j *replay.PlanJob) error {
+	for i := range j.Phases {
+		d.n += len(j.Phases[i].Tasks)
+	}
+	if d.n > maxTasks {
+		return fmt.Errorf("more than %d tasks", maxTasks)
+	}
+	d.plan.Jobs = append(d.plan.Jobs, *j)
+	return nil
+}
+
+// swim adds a job of a SWIM file: a map for every block of its input, and reduces as the entry says.
+func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
+	scale := cmp.Or(x.Scale, 1)
+	block := cmp.Or(x.Block, 64)
+	maps := math.Ceil(float64(s.Input) * scale / 1e6 / block)
+	if maps > maxTasks {
+		return fmt.Errorf("job %s reads %d bytes: more than %d blocks", s.Name, s.Input, maxTasks)
+	}
+	y := *x
+	y.Block = block
+	if s.Input > 0 {
+		y.Output = Range(fmt.Sprint(float64(s.Shuffle) / float64(s.Input)))
+	}
+	if s.Shuffle == 0 {
+		y.Reduces, y.PerMap = "", ""
+	}
+	return d.mapReduce(&y, &replay.PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}, int(maps), nil, r)
+}
+
+// stored adds the jobs of a store. Where their tasks read bytes and the entry gives blocks, these are placed anew.
+func (d *drawing) stored(x *Jobs, jobs []replay.PlanJob, queue int32, r *rand.Rand) error {
+	from := len(d.plan.Jobs)
+	for n := range jobs {
+		j := jobs[n]
+		j.Queue = queue
+		j.Arrival += x.At
+		if j.Behind > 0 {
+			j.Behind, j.Arrival = j.Behind+from, jobs[n].Arrival
+		}
+		j.Phases = slices.Clone(j.Phases)
+		for i := range j.Phases {
+			d.placed(&j.Phases[i], x, r)
+		}
+		if err := d.add(&j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *drawing) placed(f *replay.PlanPhase, x *Jobs, r *rand.Rand) {
+	if d.w.Cluster.ReduceSlots > 0 && f.Kind == "reduce" {
+		f.Class = replay.ReduceSlots
+	}
+	if x.Block <= 0 || len(f.After) > 0 {
+		return
+	}
+	blocks := &network.Blocks{}
+	blocks.PlaceHDFS(d.topo, len(f.Tasks), d.w.Cluster.Replicas, r)
+	f.Tasks = slices.Clone(f.Tasks)
+	for t := range f.Tasks {
+		f.Tasks[t].Replicas = blocks.Replicas(int32(t))
+	}
+}

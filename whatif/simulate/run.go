@@ -1,0 +1,195 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
+)
+
+// Options of a simulation.
+type Options struct {
+	From    Source
+	Workers int                   // 0: one a core
+	Done    func(runs, of int)    // is told of every run; nil: nobody
+	Each    func(r *Result) error // is given every run, in order; nil: nobody. A run's jobs and samples are not kept
+}
+
+// Summary is what a simulation gave.
+type Summary struct {
+	Workload *Workload
+	Runs     []Result // without jobs and samples
+	Of       int      // runs that were asked for; more than there are when it was interrupted
+}
+
+// unit is one run.
+type unit struct {
+	n         int
+	scheduler schedule.Scheduler
+	policy    policy.Policy
+	seed      int64
+	result    *Result
+	err       error
+}
+
+// Run replays a workload under each of its schedulers, policies and seeds. When the context ends, what has been finished
+// in order is in the summary, and the error is the context's.
+func Run(ctx context.Context, w *Workload, o Options) (*Summary, error) {
+	units, err := w.units()
+	if err != nil {
+		return nil, err
+	}
+	s := &Summary{Workload: w, Of: len(units)}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	err = each(ctx, w, units, o, func(r *Result) error {
+		if o.Each != nil {
+			if err := o.Each(r); err != nil {
+				return err
+			}
+		}
+		kept := *r
+		kept.Jobs, kept.Samples = nil, nil
+		s.Runs = append(s.Runs, kept)
+		if o.Done != nil {
+			o.Done(len(s.Runs), len(units))
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("simulate: %w", err)
+	}
+	return s, err
+}
+
+// units are the runs of a workload: those of a seed together, so that its jobs are drawn once.
+func (w *Workload) units() ([]*unit, error) {
+	schedulers, err := w.schedulers()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWorkload, err)
+	}
+	policies, err := w.policies()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWorkload, err)
+	}
+	var out []*unit
+	for seed := range int64(w.Seeds) {
+		for _, sched := range schedulers {
+			for _, pol := range policies {
+				out = append(out, &unit{n: len(out), scheduler: sched, policy: pol, seed: seed + 1})
+			}
+		}
+	}
+	return out, nil
+}
+
+// seedPool is the pool of a seed, made by whoever needs it first and dropped by whoever needs it last.
+type seedPool struct {
+	once  sync.Once
+	pool  *replay.Pool
+	err   error
+	users int
+	lock  sync.Mutex
+}
+
+// each replays units, several at once, and hands their results to do in order.
+func each(ctx context.Context, w *Workload, units []*unit, o Options, do func(*Result) error) error {
+	pools := map[int64]*seedPool{}
+	for _, u := range units {
+		if pools[u.seed] == nil {
+			pools[u.seed] = &seedPool{}
+		}
+		pools[u.seed].users++
+	}
+	work, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next, done := make(chan *unit), make([]chan struct{}, len(units))
+	for n := range done {
+		done[n] = make(chan struct{})
+	}
+	tokens := make(chan struct{}, 2*o.Workers) // results held in memory
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer cancel()
+	for range o.Workers {
+		wait.Go(func() {
+			var sim replay.Sim
+			for u := range next {
+				u.result, u.err = w.replay(work, &sim, u, pools[u.seed], o.From)
+				close(done[u.n])
+			}
+		})
+	}
+	wait.Go(func() {
+		defer close(next)
+		for _, u := range units {
+			select {
+			case tokens <- struct{}{}:
+			case <-work.Done():
+				return
+			}
+			select {
+			case next <- u:
+			case <-work.Done():
+				return
+			}
+		}
+	})
+	for n, u := range units {
+		select {
+		case <-done[n]:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		<-tokens
+		if u.err != nil {
+			return u.err
+		}
+		if err := do(u.result); err != nil {
+			return err
+		}
+		u.result = nil
+	}
+	return nil
+}
+
+// errStopped is a replay that was given up.
+var errStopped = errors.New("interrupted")
+
+// replay runs a unit.
+func (w *Workload) replay(ctx context.Context, sim *replay.Sim, u *unit, of *seedPool, from Source) (*Result, error) {
+	of.once.Do(func() {
+		var plan *replay.Plan
+		if plan, of.err = w.Plan(ctx, u.seed, from); of.err == nil {
+			of.pool, of.err = plan.Build()
+		}
+	})
+	if of.err != nil {
+		return nil, of.err
+	}
+	p := u.scheduler.Pool(of.pool)
+	t := newTally(w, u, p)
+	out := sim.Run(p, replay.Options{
+		Policy: u.policy.New(), Scheduler: u.scheduler.New(), Seed: u.seed, Sigma: w.Sigma,
+		Stop: func() bool { return ctx.Err() != nil }, Sample: t.sample, Every: t.every,
+	})
+	if ctx.Err() != nil {
+		return nil, errors.Join(errStopped, ctx.Err())
+	}
+	if err := out.Err(); err != nil {
+		return nil, fmt.Errorf("scheduler %s, policy %s, seed %d: %w", u.scheduler, u.policy.Name, u.seed, err)
+	}
+	t.sum(sim, out)
+	of.lock.Lock()
+	defer of.lock.Unlock()
+	if of.users--; of.users == 0 {
+		of.pool = nil
+	}
+	return t.Result, nil
+}
