@@ -342,6 +342,9 @@ func (f *Fluid) Rate(id ID) float64 {
 func (f *Fluid) Capacity(link int32) float64 { return f.links[link].capacity }
 func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link].load }
 
+// Flows is how many transfers a link carries.
+func (f *Fluid) Flows(link int32) float64 { return f.links[link].weight }
+
 // Carried is the bytes that a link has carried so far.
 func (f *Fluid) Carried(link int32) float64 {
 	f.refill()

@@ -14,7 +14,7 @@ import (
 
 func mantriPaper() Paper {
 	return Paper{Name: "MANTRI", Title: "Ananthanarayanan et al., Reining in the Outliers in Map-Reduce Clusters using Mantri, OSDI 2010",
-		parts: []part{mantriBounds, figure9, longestFirst, mantriPhases}}
+		parts: []part{mantriBounds, figure9, longestFirst, mantriPhases, mantriPlacement}}
 }
 
 // mantriBounds is §3.1: n equal tasks on s slots take ⌈n/s⌉ · T.
