@@ -52,6 +52,7 @@ type split struct {
 	machine   float64 // ln(factor) of its machine
 	machineSD float64
 	told      story   // why that factor is taken
+	toldBy    int     // which of the stories it is
 	doubt     float64 // probability that another story about its machine is true
 	itself    float64 // ln of what is left: body / (prediction × machine)
 	seldom    float64 // probability that it is more than the scatter of the phase
@@ -72,6 +73,8 @@ type Attributor struct {
 	text  []byte
 	words words
 	query words
+	where words
+	waits waits
 	saved savings
 
 	opinions []opinion // by machine
@@ -91,6 +94,7 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 		}
 		if !prepared {
 			a.prepare(p)
+			a.waits.ok = false
 			prepared = true
 		}
 		s := a.split(i)
@@ -104,6 +108,9 @@ func (a *Attributor) Attribute(p *Phase, out []schema.Attribution) []schema.Attr
 			}
 			if r == 0 {
 				row.Confidence = sure
+			}
+			if place := a.place(&s, &lines[r]); place != "" {
+				row.Place = schema.Some(place)
 			}
 			a.text = a.evidence(a.text[:0], &s, &lines[r])
 			row.Evidence = string(a.text)
@@ -227,7 +234,7 @@ func (a *Attributor) machineOf(s *split, i int, r float64) {
 	}
 	all := b.hearsay(int32(i), known, p)
 	best, doubt := b.told(&all, r-mean)
-	s.told, s.doubt = all[best], doubt
+	s.told, s.toldBy, s.doubt = all[best], best, doubt
 	s.machine, s.machineSD = mean+s.told.at, math.Sqrt(s.told.variance)
 }
 

@@ -27,6 +27,8 @@ type verdict struct {
 	rate      schema.Null[float64]
 	predicted schema.Null[float64]
 	course    schema.Null[string]
+	windows   int // of its machine that were judged
+	slowIn    int // of those
 }
 
 // rows judges every window of every machine.
@@ -73,7 +75,7 @@ func (j *judgement) windows() []verdict {
 // control finds the windows in which a machine is slow so that at most a share fdr of them is expected to be wrong
 // (Benjamini and Hochberg 1995). Each window is tested, one-sided, against its machine's generation.
 //
-// Two tests are made of each, and the smaller p counts twice: one of the mean, and one of the number of phases that
+// Two tests are made of each, and the smaller p counts twice: one of the mean without the loudest phases, and one of the number of phases that
 // speak against it, which also finds machines that are slow in some stages only.
 func (j *judgement) control(vs []verdict) {
 	var order []int
@@ -83,9 +85,9 @@ func (j *judgement) control(vs []verdict) {
 			continue
 		}
 		base := j.model.generations.base[vs[i].key.machine]
-		z, v, _ := vs[i].heard.spread()
+		z, v := vs[i].heard.trimmed()
 		mean := 0.5 * math.Erfc((z-base-math.Log(tolerance))/math.Sqrt(2*v))
-		p[i] = min(1, 2*min(mean, vs[i].heard.votes(base)))
+		p[i] = min(1, 2*min(mean, vs[i].heard.votes(base, j.model.own.share)))
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
@@ -99,15 +101,23 @@ func (j *judgement) control(vs []verdict) {
 }
 
 // votes is the probability that so many phases, or more, speak against a machine of a generation by chance. A phase
-// does so at 99 %; that tasks which are slow by themselves may gather on a machine is allowed for by counting with 98 %.
-func (t *testimony) votes(base float64) float64 {
-	const chance = 0.02
+// does so at 99 %, and where tasks which are slow by themselves fell on the machine, of which there is the given share.
+func (t *testimony) votes(base, slowShare float64) float64 {
+	chance := 0.01 + min(0.2, 1.5*slowShare)
+	if t.attempts >= 3*t.phases { // it takes two of three for their median to be slow
+		chance = 0.01 + 4*sq(slowShare)
+	}
+	return atLeast(t.over[barOver(base)], t.phases, chance)
+}
+
+// barOver is the bar that a phase must be over to speak against a machine of a generation: the first that is worth naming.
+func barOver(base float64) int {
 	for k := range bars {
-		if bars[k] >= base+math.Log(worthNaming) || k == len(bars)-1 {
-			return atLeast(t.over[k], t.phases, chance)
+		if bars[k] >= base+math.Log(worthNaming) {
+			return k
 		}
 	}
-	return 1
+	return len(bars) - 1
 }
 
 // atLeast is the probability of k or more successes in n trials.
@@ -132,12 +142,7 @@ func (t *testimony) worth(base float64) bool {
 	if z-base >= math.Log(worthNaming) {
 		return true
 	}
-	for k := range bars {
-		if bars[k] >= base+math.Log(worthNaming) {
-			return 4*t.over[k] >= t.phases
-		}
-	}
-	return false
+	return 4*t.over[barOver(base)] >= t.phases
 }
 
 // follow looks at one machine over time: how often it was slow, whether it still is, and what to expect next.
@@ -171,7 +176,7 @@ func follow(vs []verdict) {
 		course = "chronic"
 	}
 	for i := range vs {
-		vs[i].course = schema.Some(course)
+		vs[i].course, vs[i].windows, vs[i].slowIn = schema.Some(course), tried, slow
 	}
 }
 
@@ -199,5 +204,38 @@ func (j *judgement) row(v *verdict) schema.MachineHealth {
 	case v.tried:
 		r.Verdict = schema.Healthy
 	}
+	if note := j.note(v, &r); note != "" {
+		r.Note = schema.Some(note)
+	}
 	return r
+}
+
+// note says why the verdict is what the factor and its interval alone do not say.
+func (j *judgement) note(v *verdict, r *schema.MachineHealth) string {
+	var w words
+	next := func() *words {
+		if len(w) > 0 {
+			w.say("; ")
+		}
+		return &w
+	}
+	base := j.model.generations.base[v.key.machine]
+	switch {
+	case !v.tried:
+		next().say("fewer than ").int(leastPhases).say(" phases speak for it")
+	case v.slow && math.Log(r.FactorLow.V) <= base: // by votes: the mean alone would not say so
+		next().say("slow in ").int(v.heard.over[barOver(base)]).say(" of its ").int(v.heard.phases).say(" phases, as the others in the rest: the interval is of the mean")
+	}
+	if v.course.OK && v.windows > 1 {
+		next().say("slow in ").int(int64(v.slowIn)).say(" of the ").int(int64(v.windows)).say(" windows that were judged")
+	}
+	if v.slow {
+		if name, slow, of, ok := j.model.slowRack(v.key.machine); ok {
+			next().say("so are ").int(int64(slow)).say(" of the ").int(int64(of)).say(" other machines of rack ").say(name)
+		}
+	}
+	if r.Losses > 0 {
+		next().int(r.Losses).say(" outputs were lost on it")
+	}
+	return string(w)
 }

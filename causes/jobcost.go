@@ -32,6 +32,9 @@ type savings struct {
 	kinds []schema.Cause
 }
 
+// all stands for every cause at once.
+const all schema.Cause = ""
+
 // negligible is the share of a phase's length under which a cause's seconds, summed over all tasks, can not matter.
 const negligible = 0.001
 
@@ -46,18 +49,22 @@ func (v *savings) begin() {
 
 // add takes seconds of a cause off task i of n.
 func (v *savings) add(i, n int, l *line) {
-	if l.seconds <= 0 {
-		return
+	v.take(all, i, n, l)
+	if l.seconds > 0 {
+		v.take(l.cause, i, n, l)
 	}
-	off := v.lost[l.cause]
-	if !slices.Contains(v.kinds, l.cause) {
-		v.kinds = append(v.kinds, l.cause)
+}
+
+func (v *savings) take(c schema.Cause, i, n int, l *line) {
+	off := v.lost[c]
+	if !slices.Contains(v.kinds, c) {
+		v.kinds = append(v.kinds, c)
 		off = grow(off, n)
 		clear(off)
-		v.lost[l.cause] = off
+		v.lost[c] = off
 	}
 	off[i] += l.seconds
-	v.sd2[l.cause] += l.sd * l.sd
+	v.sd2[c] += l.sd * l.sd
 }
 
 // weigh appends what the phase would have saved without each of its causes.
@@ -203,7 +210,8 @@ func costs(job schema.Key, spans []span, saved []saving) []schema.JobCost {
 		by[s.cause] = append(by[s.cause], s)
 	}
 	var out []schema.JobCost
-	for _, c := range slices.Sorted(maps.Keys(by)) {
+	together := schema.Null[float64]{}
+	for _, c := range slices.Sorted(maps.Keys(by)) { // all at once comes first
 		row := schema.JobCost{JobID: job, Cause: c}
 		var v float64
 		whole := len(spans) > 0
@@ -212,6 +220,13 @@ func costs(job schema.Key, spans []span, saved []saving) []schema.JobCost {
 			v += s.sd * s.sd
 			whole = whole && !math.IsNaN(s.packed)
 		}
+		if c == all {
+			if whole {
+				together = schema.Some(replay(spans, by[c], func(s *saving) float64 { return s.packed }))
+			}
+			continue
+		}
+		row.Together = together
 		if !whole {
 			row.Note = schema.Some("the log lacks start times, so the job can not be replayed")
 			out = append(out, row)

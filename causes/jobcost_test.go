@@ -25,11 +25,14 @@ func TestWeigh(t *testing.T) {
 	v.add(0, 4, &line{cause: schema.Transient, seconds: 6})
 	v.add(1, 4, &line{cause: schema.GC, seconds: -1})
 	out := v.weigh(p, nil)
-	if len(out) != 1 || out[0].cause != schema.Transient || out[0].sum != 6 {
+	if len(out) != 2 || out[0].cause != all || out[0].sum != 5 || out[1].cause != schema.Transient || out[1].sum != 6 {
 		t.Fatalf("%+v", out)
 	}
-	if out[0].packed != 4 || out[0].fixed != 0 {
-		t.Errorf("packed %g, fixed %g; want 4 and 0", out[0].packed, out[0].fixed)
+	if out[1].packed != 4 || out[1].fixed != 0 {
+		t.Errorf("packed %g, fixed %g; want 4 and 0", out[1].packed, out[1].fixed)
+	}
+	if out[0].packed != 3 { // the collection had made the second task faster, and the third ends at 9
+		t.Errorf("all causes together %g, want 3", out[0].packed)
 	}
 	p.Tasks[2].Start.OK = false
 	v.begin()
@@ -48,11 +51,15 @@ func TestCosts(t *testing.T) {
 		{phase: 3, cause: schema.GC, sum: 9, packed: 9, fixed: 9},
 		{phase: 2, cause: schema.Network, sum: 5, packed: 4, fixed: 4},
 		{phase: 2, cause: schema.Transient, sum: 8, packed: 8, fixed: 8},
+		{phase: 1, cause: all, packed: 3, fixed: 3}, {phase: 3, cause: all, packed: 9, fixed: 9}, {phase: 2, cause: all, packed: 10, fixed: 10},
 	})
 	want := map[schema.Cause]float64{schema.DataSkew: 3, schema.GC: 0, schema.Network: 4, schema.Transient: 6} // then c ends last, at 15
 	for _, r := range rows {
 		if r.CostS.V != want[r.Cause] || r.JobID != 7 {
 			t.Errorf("%s costs %g s, want %g", r.Cause, r.CostS.V, want[r.Cause])
+		}
+		if r.Together.V != 13 { // 21 less 3 and 10, and c ends at 6 then; one by one the last two hide behind c
+			t.Errorf("together %g, want 13", r.Together.V)
 		}
 		if r.CostLow.V > r.CostS.V || r.CostHigh.V < r.CostS.V {
 			t.Errorf("%s: %g is not in %g to %g", r.Cause, r.CostS.V, r.CostLow.V, r.CostHigh.V)

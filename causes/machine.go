@@ -23,7 +23,11 @@ type testimony struct {
 	phases     int64
 	attempts   int64
 	over       [len(bars)]int64 // phases that say, with 99 % certainty, that it takes more than a bar
+	top        [3]utterance     // what speaks most against it, the worst first
 }
+
+// utterance is what one phase said: ln(factor) and its weight.
+type utterance struct{ z, w float64 }
 
 // bars are the factors, as logarithms, that phases are counted over.
 var bars = [...]float64{math.Log(1.1), math.Log(1.25), math.Log(1.5), math.Log(2), math.Log(3)}
@@ -35,6 +39,9 @@ func (t *testimony) add(z, v float64, n int, sign float64) {
 	t.w += w
 	t.wz += w * z
 	t.wzz += w * z * z
+	if sign > 0 {
+		t.hearTop(utterance{z, w})
+	}
 	t.phases += int64(sign)
 	t.attempts += int64(sign) * int64(n)
 	least := z - oneSided99*math.Sqrt(v+betweenPhases)
@@ -45,6 +52,32 @@ func (t *testimony) add(z, v float64, n int, sign float64) {
 	}
 }
 
+// hearTop keeps the worst three.
+func (t *testimony) hearTop(u utterance) {
+	for k := range t.top {
+		if u.w > 0 && (t.top[k].w == 0 || u.z > t.top[k].z) {
+			t.top[k], u = u, t.top[k]
+		}
+	}
+}
+
+// trimmed is the mean without the phases that speak most against the machine, one of three to seven, two of up to
+// eleven, three of more: attempts slow by themselves that happened to gather on it make a few phases speak loudly,
+// far more often than a normal distribution of errors has it.
+func (t *testimony) trimmed() (z, v float64) {
+	_, v, _ = t.spread()
+	w, wz := t.w, t.wz
+	k := min(len(t.top), max(1, int(t.phases)/4))
+	for _, u := range t.top[:k] {
+		w, wz = w-u.w, wz-u.w*u.z
+	}
+	if !(w > 0) {
+		return 0, math.Inf(1)
+	}
+	return wz / w, v * t.w / w
+}
+
+// minus takes u out of t; what spoke most against the machine is not told any more.
 func (t testimony) minus(u testimony) testimony {
 	d := testimony{w: t.w - u.w, wz: t.wz - u.wz, wzz: t.wzz - u.wzz, phases: t.phases - u.phases, attempts: t.attempts - u.attempts}
 	for k := range bars {

@@ -11,6 +11,7 @@ import (
 type Model struct {
 	windowS  float64
 	names    []string    // of the machines, by number; may be missing
+	racks    []string    // of the machines, by number; "" unknown; may be missing
 	machines []testimony // by machine
 	cpu      []testimony // by machine: of processor time, where logs have no other measure of work
 	windows  map[machineWindow]testimony
@@ -20,8 +21,11 @@ type Model struct {
 	slow     seenSlow
 	own      slowness // how attempts of this store are slow by themselves
 	generations
-	lost map[schema.Key]lostOutput // by the attempt that made it again
-	gaps map[schema.Key][]gap      // by phase: when outputs that it reads were lost and not yet made again
+	rackSpeeds map[string][]float64      // ln(factor) of the machines of a rack, in order
+	speeds     []float64                 // of all machines, in order
+	calm       float64                   // of those that are slowed by nothing: the lower quartile
+	lost       map[schema.Key]lostOutput // by the attempt that made it again
+	gaps       map[schema.Key][]gap      // by phase: when outputs that it reads were lost and not yet made again
 }
 
 // stage pools the executions of one stage.
@@ -151,6 +155,7 @@ func (l *Learner) Model() *Model {
 	m.usual = machinePrior
 	m.usual.spike = max(m.usual.spike, m.population())
 	m.generations = findGenerations(m.machines)
+	m.settleRacks()
 	return m
 }
 

@@ -25,8 +25,9 @@ var tasksSQL string
 //go:embed losses.sql
 var lossesSQL string
 
-const machinesSQL = `SELECT machine, row_number() OVER (ORDER BY machine NULLS LAST) - 1 AS number
-FROM (SELECT DISTINCT machine FROM attempts WHERE machine IS NOT NULL) AS m`
+const machinesSQL = `SELECT m.machine, row_number() OVER (ORDER BY m.machine NULLS LAST) - 1 AS number, coalesce(m.rack, d.rack) AS rack
+FROM (SELECT machine, max(rack) AS rack FROM attempts WHERE machine IS NOT NULL GROUP BY machine) AS m
+  LEFT JOIN (SELECT machine, max(rack) AS rack FROM machines GROUP BY machine) AS d ON d.machine = m.machine`
 
 // Options say how to attribute. The zero Options works.
 type Options struct {
@@ -84,6 +85,7 @@ type run struct {
 	o        Options
 	phases   []phaseRow
 	machines []string
+	racks    []string // of machines; "" unknown
 	model    *Model
 	saved    []saving
 	summary  Summary
@@ -123,13 +125,15 @@ func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {
 		return nil, err
 	}
 	type machine struct {
-		Name string `col:"machine"`
+		Name string              `col:"machine"`
+		Rack schema.Null[string] `col:"rack"`
 	}
-	for m, err := range store.Read[machine](ctx, eng, "SELECT machine FROM causes_machines ORDER BY number NULLS LAST") {
+	for m, err := range store.Read[machine](ctx, eng, "SELECT machine, rack FROM causes_machines ORDER BY number NULLS LAST") {
 		if err != nil {
 			return nil, err
 		}
 		r.machines = append(r.machines, m.Name)
+		r.racks = append(r.racks, m.Rack.V)
 	}
 	for p, err := range store.Read[phaseRow](ctx, eng, phasesSQL) {
 		if err != nil {
@@ -202,7 +206,7 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 // learn hears all phases.
 func (r *run) learn(ctx context.Context) error {
 	l := NewLearner(r.o.WindowS)
-	l.model.names = r.machines
+	l.model.names, l.model.racks = r.machines, r.racks
 	workers := make([]bench, r.workers())
 	err := r.stream(ctx, false, func(ps []Phase) error {
 		heard := make([]heard, len(ps))

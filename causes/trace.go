@@ -14,7 +14,7 @@ import (
 func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []schema.Attribution {
 	phases, names := phasesOf(t, outliers)
 	l := NewLearner(windowS)
-	l.model.names = names
+	l.model.names, l.model.racks = names, racksOf(t, names)
 	for i := range phases {
 		l.Hear(&phases[i])
 	}
@@ -97,6 +97,29 @@ func machineNames(t *schema.Trace) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// racksOf gives the rack of each machine; "" unknown.
+func racksOf(t *schema.Trace, names []string) []string {
+	of := map[string]string{}
+	for i := range t.Machines {
+		if m := &t.Machines[i]; m.Rack.OK {
+			of[m.Machine] = max(of[m.Machine], m.Rack.V)
+		}
+	}
+	logged := map[string]string{}
+	for i := range t.Attempts {
+		if a := &t.Attempts[i]; a.Machine.OK && a.Rack.OK {
+			logged[a.Machine.V] = max(logged[a.Machine.V], a.Rack.V)
+		}
+	}
+	racks := make([]string, len(names))
+	for i, n := range names {
+		if racks[i] = logged[n]; racks[i] == "" {
+			racks[i] = of[n]
+		}
+	}
+	return racks
 }
 
 // signature identifies a stage by program, kind and name; 0 where it is not known.

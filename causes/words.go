@@ -104,6 +104,7 @@ func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	default:
 		a.sayPart(w, &e, s, k)
 	}
+	*w = append(*w, a.where...)
 	if l.seconds < 0 {
 		w.say("; this made it ").seconds(-l.seconds).say(" faster than the median task")
 	}
@@ -168,7 +169,14 @@ func (a *Attributor) sayMachine(w *words, e *Evidence, s *split) {
 	}
 	e.N = int(heard.attempts)
 	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(s.machine-1.96*s.machineSD), 2)
-	w.say(" to ").fixed(math.Exp(s.machine+1.96*s.machineSD), 2).say("), by its ").int(heard.attempts).say(" attempts in ").int(heard.phases).say(" phases")
+	w.say(" to ").fixed(math.Exp(s.machine+1.96*s.machineSD), 2).say(")")
+	switch s.toldBy {
+	case inPhase:
+		w.say(" in this phase, by the ").int(int64(s.told.heard)).say(" others on it")
+	case forAWhile:
+		w.say(" at that time, by the ").int(int64(s.told.heard)).say(" others that ran on it meanwhile")
+	}
+	w.say("; it is known by ").int(heard.attempts).say(" attempts in ").int(heard.phases).say(" phases")
 	if n, slower, ok := a.model.slower(s.task.Machine); ok {
 		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
 	}
@@ -192,9 +200,6 @@ func (a *Attributor) sayPart(w *words, e *Evidence, s *split, k term) {
 	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
 	if n, others, ok := a.neighbours(s.index, part); ok && (k == ofWait || k == ofGC) {
 		w.say("; the other ").int(int64(n)).say(" on its machine ").seconds(others)
-		if k == ofWait && others-e.Median > (e.Value-e.Median)/2 {
-			w.say(", so it is the link of its machine, or one that it shares")
-		}
 	}
 }
 

@@ -42,6 +42,7 @@ type Attribution struct {
 	Share      Null[float64] `col:"share" unit:"fraction" doc:"seconds / excess"`
 	Rank       int32         `col:"rank" doc:"1 = the verdict, then by seconds"`
 	Confidence Null[float64] `col:"confidence" unit:"probability" doc:"of the verdict, on the row of rank 1: the share of such verdicts that are right on labelled logs"`
+	Place      Null[string]  `col:"place" doc:"of network and bad_machine: where the trouble sits, such as machine m03 or rack r02; NULL where it is no one place's, or can not be told"`
 	Evidence   string        `col:"evidence" unit:"JSON" doc:"predictor, coefficient, standard error, n, values of the task and of the median task"`
 }
 
@@ -61,6 +62,7 @@ type MachineHealth struct {
 	Generation  Null[float64] `col:"generation" unit:"ratio" doc:"factor of the group of machines that it is judged against: hardware that is slower as a whole is not bad"`
 	QValue      Null[float64] `col:"q_value" unit:"probability" doc:"false discovery rate at which it would be called slow in this window (Benjamini and Hochberg)"`
 	Course      Null[string]  `col:"course" doc:"over all windows: chronic, intermittent, recovered; NULL where it was never slow"`
+	Note        Null[string]  `col:"note" doc:"why the verdict is what the factor alone does not say: slow in some phases only, in other windows, with its whole rack, by lost outputs"`
 	Predicted   Null[float64] `col:"predicted" unit:"fraction" doc:"share of its attempts expected to be outliers in the next window: half this window's, half the long-term one (DOLLY §2.1.2)"`
 }
 
@@ -86,6 +88,7 @@ type JobCost struct {
 	CostS    Null[float64] `col:"cost_s" unit:"s" doc:"how much earlier the job would have ended without it"`
 	CostLow  Null[float64] `col:"cost_low" unit:"s" doc:"lower end of the 95 % interval"`
 	CostHigh Null[float64] `col:"cost_high" unit:"s" doc:"upper end of the 95 % interval"`
+	Together Null[float64] `col:"together_s" unit:"s" doc:"how much earlier the job would have ended without any of its causes, the same on all its rows: the costs sum to less where causes hide behind one another, to more where the slots that one frees are those that another would"`
 	Note     Null[string]  `col:"note" doc:"why a figure is NULL, or what it assumes"`
 }
 
