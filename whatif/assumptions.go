@@ -3,6 +3,8 @@ package whatif
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"straggler/whatif/replay"
 )
@@ -106,6 +108,19 @@ func finite(x float64) *float64 {
 	return &x
 }
 
+// Assumed says in sentences what all results rest on, each once.
+func (s *Summary) Assumed() []string {
+	var out []string
+	for i := range s.Results {
+		for _, note := range Assumed(&s.Notes, &s.Results[i].Variant) {
+			if !slices.Contains(out, note) {
+				out = append(out, note)
+			}
+		}
+	}
+	return out
+}
+
 // Assumed says in sentences what a variant's figures rest on.
 func Assumed(n *replay.Notes, v *Variant) []string {
 	var out []string
@@ -114,9 +129,10 @@ func Assumed(n *replay.Notes, v *Variant) []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	say(v.Progress, "Logs hold no progress: policies see one that is linear in time, with an error of %g %% (standard deviation of the first estimate of a task's duration).", 100*v.Error)
+	say(v.Progress && n.Reported < n.Attempts, "Where the log holds no progress (%s), policies see one that is linear in time, with an error: the first estimate of a task's duration is off by the progress_error of the row (one standard deviation).", ofAttempts(n.Attempts-n.Reported, n.Attempts))
+	say(v.Progress && n.Reported > 0, "Where the log holds progress (%s), policies see that.", ofAttempts(n.Reported, n.Attempts))
 	say(!v.Ideal, "A copy takes the work of its task times a rate drawn from the other tasks of its phase, times the factor of its machine; it never fails.")
-	say(v.Ideal, "This is a bound that no live scheduler reaches.")
+	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(n.MeasuredSlots > 0, "%d slots are taken from measured concurrency, since the log does not declare them.", n.MeasuredSlots)
 	say(n.OverSlots > 0, "%d attempts ran beyond the declared slots and need none in the replay.", n.OverSlots)
 	say(n.Copies > 0, "The log has %d speculative copies of its own. They are replayed as they were, so savings come on top of theirs.", n.Copies)
@@ -125,5 +141,36 @@ func Assumed(n *replay.Notes, v *Variant) []string {
 	say(n.Gated > 0, "%d attempts began before their parents ended; they keep what they did after that.", n.Gated)
 	say(n.LonelyPhases > 0, "%d phases have fewer than two finished tasks: a copy of one takes as long as it did.", n.LonelyPhases)
 	say(n.HealthWindows == 0 && n.MachinesSlow > 0, "%d machines are slower or faster than the others; their factors are estimated from the log as a whole.", n.MachinesSlow)
+	if !v.Ideal {
+		out = append(out, idle(n, v)...)
+	}
 	return out
+}
+
+func ofAttempts(n, all int) string {
+	if n == all {
+		return "all attempts"
+	}
+	return fmt.Sprintf("%d of %d attempts", n, all)
+}
+
+// idle says why a policy can not do anything in a log.
+func idle(n *replay.Notes, v *Variant) (out []string) {
+	if age, ok := v.number("age"); ok && n.LongestS < age {
+		out = append(out, fmt.Sprintf("%s looks at tasks that have run for %g s, and none took longer than %.3g s: it can do nothing here. Set another age to see more: --set %s.age=%.2g.", v.Name, age, n.LongestS, v.Name, n.LongestS/5))
+	}
+	if share, ok := v.number("budget"); ok && share*float64(n.MostSlots) < 2 {
+		out = append(out, fmt.Sprintf("%s may use %g %% of at most %d slots for clones, which is less than two: it can do nothing here. Set another budget to see more: --set %s.budget=0.5.", v.Name, 100*share, n.MostSlots, v.Name))
+	}
+	return out
+}
+
+// number is the value of an option of numbers.
+func (v *Variant) number(option string) (float64, bool) {
+	text, ok := v.Option(option)
+	if !ok {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"straggler/store"
-	"straggler/whatif/policy"
 )
 
 const (
@@ -30,11 +29,7 @@ func Brief(ctx context.Context, eng store.Engine) (Options, error) {
 	}
 	o := Options{Errors: errorLevels[1:]}
 	for _, name := range []string{"late", "mantri", "dolly", "spark", "medianrate"} {
-		p, err := policy.ByName(name)
-		if err != nil {
-			return Options{}, fmt.Errorf("whatif: %w", err)
-		}
-		o.Policies = append(o.Policies, p)
+		o.Policies = append(o.Policies, known(name))
 	}
 	o.Seeds = int(min(max(briefWork/(attempts*int64(len(o.Policies))), 2), 20))
 	return o, nil

@@ -25,31 +25,6 @@ type Options struct {
 // measured of its own (2.9 %), 0.3 is ten times that.
 var errorLevels = []float64{0.03, 0.3}
 
-// Default is the policies that are replayed unless others are asked for.
-func Default() []policy.Policy {
-	var out []policy.Policy
-	for _, name := range []string{"hadoop", "mapreduce", "dryad", "late", "mantri", "dolly", "spark", "mrv2", "blacklist",
-		"noskew", "choptail", "medianrate"} {
-		p, err := policy.ByName(name)
-		if err != nil { // the table and this list are ours
-			panic(err)
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// causeIdeals are the ideals that take the seconds of one cause away.
-func causeIdeals() []policy.Policy {
-	var out []policy.Policy
-	for _, s := range policy.Specs() {
-		if p, err := policy.ByName(s.Name); err == nil && s.Cause != "" {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // Variant is a policy with its options and the error of the progress that it sees.
 type Variant struct {
 	policy.Policy

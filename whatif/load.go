@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/replay"
 )
@@ -84,21 +83,4 @@ FROM attempts ORDER BY attempt_id NULLS LAST`) {
 		r.Add(row)
 	}
 	return nil
-}
-
-// blame reads the seconds that the analysis blames on a cause, by attempt.
-func blame(ctx context.Context, eng store.Engine, cause schema.Cause) (map[schema.Key]float64, error) {
-	type line struct {
-		AttemptID schema.Key `col:"attempt_id"`
-		Seconds   float64    `col:"seconds"`
-	}
-	seconds := map[schema.Key]float64{}
-	sql := fmt.Sprintf("SELECT attempt_id, seconds FROM attributions WHERE cause = '%s' AND seconds > 0", cause)
-	for l, err := range store.Read[line](ctx, eng, sql) {
-		if err != nil {
-			return nil, fmt.Errorf("whatif: reading the causes: %w", err)
-		}
-		seconds[l.AttemptID] += l.Seconds
-	}
-	return seconds, nil
 }

@@ -85,9 +85,8 @@ func prepare(ctx context.Context, eng store.Engine, o Options, analysed bool) (*
 		rows.Health = nil
 	}
 	if o.Policies == nil {
-		o.Policies = Default()
-		if analysed {
-			o.Policies = append(o.Policies, causeIdeals()...)
+		if o.Policies, err = usualOf(ctx, eng, analysed); err != nil {
+			return nil, err
 		}
 	}
 	c := newComparison(replay.Build(rows), o)

@@ -65,9 +65,13 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 		return err
 	}
 	defer eng.Close()
+	options := report.Options{Store: lake}
+	if options.Replayed, err = replayed(ctx, st, eng); err != nil {
+		return err
+	}
 	page := filepath.Join(o.dir, "report.html")
 	err = writeFile(page, func(w io.Writer) error {
-		return e.documented(report.HTML)(ctx, w, eng, report.Options{Store: lake})
+		return e.documented(report.HTML)(ctx, w, eng, options)
 	})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"straggler/ingest"
 	"straggler/report"
 	"straggler/store"
+	"straggler/whatif"
 )
 
 type reportOptions struct {
@@ -103,13 +104,34 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		return err
 	}
 	defer eng.Close()
-	err = e.write(o.output, false, func(w io.Writer) error {
-		return r.write(ctx, w, eng, report.Options{Store: o.store, App: o.app, Top: o.top})
-	})
+	options := report.Options{Store: o.store, App: o.app, Top: o.top}
+	if options.Replayed, err = replayed(ctx, st, eng); err != nil {
+		return err
+	}
+	err = e.write(o.output, false, func(w io.Writer) error { return r.write(ctx, w, eng, options) })
 	if err != nil {
 		return err
 	}
 	return unread
+}
+
+// replayed is the job that gains most, for the pictures of a report.
+func replayed(ctx context.Context, st *store.Store, eng store.Engine) (*report.Replayed, error) {
+	g, err := whatif.MostGained(ctx, st, eng)
+	if err != nil || g == nil {
+		return nil, err
+	}
+	return &report.Replayed{JobID: g.Job, Policy: g.Variant.Name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}, nil
+}
+
+func replayedAttempts(bars []whatif.Bar) []report.ReplayedAttempt {
+	out := make([]report.ReplayedAttempt, len(bars))
+	for i, b := range bars {
+		out[i] = report.ReplayedAttempt{
+			Phase: b.Phase, Task: int64(b.Task), Machine: b.Machine, Slot: b.Slot, StartS: b.StartS, EndS: b.EndS, Copy: b.Copy, Killed: b.Killed,
+		}
+	}
+	return out
 }
 
 // open opens the store of a report: a temporary one, or the one that is named.

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +20,7 @@ type whatifOptions struct {
 	settings []string
 	sweeps   []string
 	seeds    int
+	errors   []float64
 	list     bool
 	optimize string
 	output   output
@@ -34,10 +35,15 @@ func whatifCommand(e *env) *cobra.Command {
 those of an earlier run. Savings are paired with a replay of the log as it was, under the same luck, with a 95 % interval
 over the seeds. Where that replay misses the log by more than a saving, the verdict is 'cannot tell'.
 
-Without --policy the usual ones are replayed; --list shows all with their options.`,
+Without --policy the usual ones are replayed, and where straggler causes has run an ideal for each cause that it found; the
+word ideal stands for all of these ideals. --list shows all policies with their options.
+
+Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
+progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
 		Example: `  straggler whatif --list
   straggler whatif --store lake
   straggler whatif --store lake --policy late,spark --set late.cap=0.2 --seeds 10
+  straggler whatif --store lake --policy ideal
   straggler whatif --store lake --sweep spark.multiplier=1:3:0.5
   straggler whatif --store lake --optimize spark --seeds 5`,
 		Args: cobra.NoArgs,
@@ -55,10 +61,11 @@ Without --policy the usual ones are replayed; --list shows all with their option
 		},
 	}
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` of the store")
-	c.Flags().StringSliceVar(&o.policies, "policy", nil, "replay these `POLICIES`, comma separated")
+	c.Flags().StringSliceVar(&o.policies, "policy", nil, "replay these `POLICIES`, comma separated; ideal: all ideals")
 	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	c.Flags().StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
 	c.Flags().IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
+	c.Flags().Float64SliceVar(&o.errors, "progress-error", nil, "errors of the progress that policies see, comma separated (default 0.03,0.3)")
 	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
 	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")
 	engineFlag(c, e)
@@ -78,58 +85,74 @@ func policyRows() table.Rows {
 }
 
 func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
-	chosen, err := policy.Choose(o.policies, o.settings, o.sweeps, whatif.Default())
-	if errors.Is(err, policy.ErrChoice) {
-		return useError("%v", err)
-	}
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
-	}
-	if o.seeds < 1 || o.seeds > 10_000 {
-		return useError("--seeds %d: give a number from 1 to 10000", o.seeds)
 	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
 		defer e.step("replaying")()
-		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Tool: version})
+		usual, err := whatif.Usual(ctx, st, eng)
+		if err != nil {
+			return err
+		}
+		chosen, err := policy.Choose(o.policies, o.settings, o.sweeps, usual)
+		if errors.Is(err, policy.ErrChoice) {
+			return useError("%v", err)
+		}
+		if err != nil {
+			return err
+		}
+		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Tool: version})
+		if errors.Is(err, whatif.ErrNoCauses) {
+			return useError("%v", err)
+		}
 		if err != nil {
 			return err
 		}
 		if err := e.rows(o.output, savingRows(&s)); err != nil {
 			return err
 		}
-		e.say("%s of %s replayed in %.2f s; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
-			count(int64(s.Jobs), "job"), count(int64(s.Attempts), "attempt"), s.Seconds, s.ReplayErrorS, 100*s.ReplayError)
-		for _, note := range assumed(&s) {
+		e.say("%s of %s replayed under %s in %.2f s; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
+			count(int64(s.Jobs), "job"), count(int64(s.Attempts), "attempt"), count(int64(s.Seeds), "seed"), s.Seconds, s.ReplayErrorS, 100*s.ReplayError)
+		for _, note := range s.Assumed() {
 			e.say("%s", note)
 		}
 		return nil
 	})
 }
 
+func (o *whatifOptions) check() error {
+	if o.seeds < 1 || o.seeds > 10_000 {
+		return useError("--seeds %d: give a number from 1 to 10000", o.seeds)
+	}
+	for _, x := range o.errors {
+		if !(x >= 0 && x <= 1) {
+			return useError("--progress-error %g: give shares from 0 to 1", x)
+		}
+	}
+	return nil
+}
+
 func savingRows(s *whatif.Summary) table.Rows {
-	f := table.NewFixed("policy", "parameters", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE", "saving_share DOUBLE",
-		"slot_time_change DOUBLE", "copies DOUBLE", "wins DOUBLE", "kills DOUBLE", "waste_s DOUBLE")
+	f := table.NewFixed("policy", "settings", "progress_error DOUBLE", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE",
+		"saving_share DOUBLE", "slot_time_change DOUBLE", "copies DOUBLE", "wins DOUBLE", "kills DOUBLE", "waste_s DOUBLE")
 	for i := range s.Results {
 		r := &s.Results[i]
 		g := &r.All
-		f.Add(r.Name, r.Parameters(), string(r.Verdict(s.ReplayErrorS)), g.Saving.Mean, g.Saving.Low, g.Saving.High, g.Share, g.SlotChange,
-			g.Copies, g.Wins, g.Kills, g.WasteS)
+		var settings, progress any // NULL where they are the defaults, and where it does not matter
+		if text := r.Changed(); text != "" {
+			settings = text
+		}
+		if r.Progress {
+			progress = r.Error
+		}
+		f.Add(r.Name, settings, progress, string(r.Verdict(s.ReplayErrorS)), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3),
+			round(g.Share, 1e4), round(g.SlotChange, 1e4), g.Copies, g.Wins, g.Kills, round(g.WasteS, 1e3))
 	}
 	return f
 }
 
-// assumed are the assumptions of all results, each said once.
-func assumed(s *whatif.Summary) []string {
-	var notes []string
-	for i := range s.Results {
-		for _, note := range whatif.Assumed(&s.Notes, &s.Results[i].Variant) {
-			if !slices.Contains(notes, note) {
-				notes = append(notes, note)
-			}
-		}
-	}
-	return notes
-}
+// round is x to a fraction that people read; the store keeps all of it.
+func round(x, parts float64) float64 { return math.Round(x*parts)/parts + 0 } // + 0: no negative zero
 
 // runOptimize prints the best of Spark's speculation settings as lines of its configuration, and what they bring.
 func runOptimize(ctx context.Context, e *env, o whatifOptions) error {

@@ -15,18 +15,26 @@ var ErrChoice = errors.New("policies")
 // maxSweep bounds the values of one sweep.
 const maxSweep = 1000
 
-// Choose gives the named policies (nil: those of fallback) with settings such as late.cap=0.2 applied, and one more of
-// a policy for each value of its sweeps: late.cap=0.05:0.5:0.05 goes from the first value to the second by the third. A
-// policy that a setting or sweep names and no name does is chosen by that.
-func Choose(names, settings, sweeps []string, fallback []Policy) ([]Policy, error) {
+// Ideals is the word that names all ideals of the usual policies.
+const Ideals = "ideal"
+
+// Choose gives the named policies (nil: the usual ones; Ideals: those of them that are ideals) with settings such as
+// late.cap=0.2 applied, and one more of a policy for each value of its sweeps: late.cap=0.05:0.5:0.05 goes from the first
+// value to the second by the third. A policy that a setting or sweep names and no name does is chosen by that.
+func Choose(names, settings, sweeps []string, usual []Policy) ([]Policy, error) {
 	c := chooser{}
 	for _, name := range names {
-		if _, err := c.at(strings.TrimSpace(name)); err != nil {
+		name = strings.TrimSpace(name)
+		if name == Ideals {
+			c.ideals(usual)
+			continue
+		}
+		if _, err := c.at(name); err != nil {
 			return nil, err
 		}
 	}
 	if len(names) == 0 && len(sweeps) == 0 {
-		c.chosen = slices.Clone(fallback)
+		c.chosen = slices.Clone(usual)
 	}
 	for _, s := range settings {
 		name, option, value, err := split(s, "late.cap=0.2")
@@ -50,6 +58,15 @@ func Choose(names, settings, sweeps []string, fallback []Policy) ([]Policy, erro
 }
 
 type chooser struct{ chosen, swept []Policy }
+
+// ideals adds the ideals of the usual policies that are not chosen yet.
+func (c *chooser) ideals(usual []Policy) {
+	for _, p := range usual {
+		if p.Ideal && !slices.ContainsFunc(c.chosen, func(q Policy) bool { return q.Name == p.Name }) {
+			c.chosen = append(c.chosen, p)
+		}
+	}
+}
 
 // at is the position of a policy, which is added where it is not chosen yet.
 func (c *chooser) at(name string) (int, error) {

@@ -60,11 +60,18 @@ var specs = []*Spec{
 	ideal("noskew", "every task takes the mean of its phase", "MANTRI §6.1", replay.NoSkew),
 	ideal("choptail", "every task takes the mean of its phase without the worst quartile", "MANTRI §6.1", replay.NoSkewChopTail),
 	ideal("medianrate", "no task is slower than the median rate of its phase", "DOLLY §2.1.1", replay.MedianRate),
+	ideal("no-high-runtime", "no task takes longer than the median where it took over 1.5 times that", "MANTRI figure 7", replay.NoHighRuntime),
 	ideal("no-recompute", "lost outputs are made again in no time", "MANTRI §6.1", replay.NoRecompute),
+	ideal("no-outliers", "neither high runtimes nor lost outputs", "MANTRI figure 7", replay.NoOutliers),
 	cause("no-data-skew", "without the seconds blamed on data skew", schema.DataSkew),
 	cause("no-network", "without the seconds blamed on the network", schema.Network),
 	cause("no-bad-machine", "without the seconds blamed on bad machines", schema.BadMachine),
 	cause("no-transient", "without the seconds blamed on passing trouble", schema.Transient),
+	cause("no-gc", "without the seconds blamed on garbage collection", schema.GC),
+	cause("no-spill", "without the seconds blamed on spilling", schema.Spill),
+	cause("no-scheduler", "without the seconds blamed on the scheduler", schema.Scheduler),
+	cause("no-deserialize", "without the seconds blamed on deserialisation", schema.Deserialize),
+	cause("no-locality", "without the seconds blamed on reading from afar", schema.LocalityMiss),
 }
 
 var (
@@ -125,6 +132,18 @@ func (p Policy) Option(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Changed are the options that differ from their defaults, as they are set: cap=0.2 early=true.
+func (p Policy) Changed() string {
+	var out []string
+	defaults := options(p.defaults)
+	for i, o := range options(p.options) {
+		if o.Default != defaults[i].Default {
+			out = append(out, o.Name+"="+o.Default)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // Own is a policy of the user's own making. Its function is called once a replay.

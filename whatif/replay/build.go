@@ -150,7 +150,18 @@ func buildPool(r *Rows, g *group, notes *Notes) *Pool {
 	d.calibrate()
 	d.model()
 	d.shared(g)
+	d.sizes()
 	return d.Pool
+}
+
+// sizes notes the largest numbers of the pool.
+func (d *draft) sizes() {
+	d.notes.MostSlots = max(d.notes.MostSlots, d.Slots())
+	for a := range d.attempts {
+		if at := &d.attempts[a]; at.ok {
+			d.notes.LongestS = max(d.notes.LongestS, float64(at.dur)/1e6)
+		}
+	}
 }
 
 func (d *draft) settings(apps []*schema.Application) {

@@ -70,6 +70,36 @@ func MedianRate(p *Pool) []int64 {
 	return took
 }
 
+// highRuntime is the multiple of the median above which a duration is an outlier (MANTRI §4.1).
+const highRuntime = 1.5
+
+// NoHighRuntime gives every task that took over 1.5 times the median of its phase the median.
+func NoHighRuntime(p *Pool) []int64 {
+	took := p.Durations()
+	p.eachPhase(func(ok []int32) {
+		durs := make([]float64, len(ok))
+		for n, a := range ok {
+			durs[n] = float64(took[a])
+		}
+		mid := median(durs)
+		for _, a := range ok {
+			if float64(took[a]) > highRuntime*mid {
+				took[a] = int64(mid + 0.5)
+			}
+		}
+	})
+	return took
+}
+
+// NoOutliers is an execution with neither high runtimes nor lost outputs (MANTRI §4.3).
+func NoOutliers(p *Pool) []int64 {
+	took, without := NoHighRuntime(p), NoRecompute(p)
+	for a := range took {
+		took[a] = min(took[a], without[a])
+	}
+	return took
+}
+
 // NoRecompute takes no time for attempts that make a lost output again.
 func NoRecompute(p *Pool) []int64 {
 	took := p.Durations()

@@ -153,18 +153,21 @@ type attempt struct {
 
 // Notes say what was assumed to make the workload and what had to be left out.
 type Notes struct {
-	Attempts         int // taken
-	NoTimes          int // attempts left out because the log has no start for them
-	Unended          int // attempts whose end the log does not hold
-	Copies           int // speculative copies in the log itself, replayed as they were
-	MeasuredSlots    int // slots taken from measured concurrency
-	DeclaredSlots    int // slots taken from the log
-	OverSlots        int // attempts that ran beyond the declared slots; they need none in the replay
-	NoMachine        int // attempts whose machine is unknown
-	Gated            int // attempts that began before their parents ended
-	LonelyPhases     int // phases of one task: a copy has nothing to be drawn from
-	MachinesSlow     int // machines with a factor that differs from 1
-	HealthWindows    int // factors taken from the analysis of causes
+	Attempts         int     // taken
+	NoTimes          int     // attempts left out because the log has no start for them
+	Unended          int     // attempts whose end the log does not hold
+	Copies           int     // speculative copies in the log itself, replayed as they were
+	MeasuredSlots    int     // slots taken from measured concurrency
+	DeclaredSlots    int     // slots taken from the log
+	OverSlots        int     // attempts that ran beyond the declared slots; they need none in the replay
+	NoMachine        int     // attempts whose machine is unknown
+	Gated            int     // attempts that began before their parents ended
+	LonelyPhases     int     // phases of one task: a copy has nothing to be drawn from
+	MachinesSlow     int     // machines with a factor that differs from 1
+	HealthWindows    int     // factors taken from the analysis of causes
+	Reported         int     // attempts whose progress the log holds
+	LongestS         float64 // duration of the longest attempt that succeeded
+	MostSlots        int     // of any pool
 	JobsWithoutEnd   int
 	JobsWithoutStart int
 }

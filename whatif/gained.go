@@ -1,0 +1,139 @@
+package whatif
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+)
+
+// mostPictured bounds the attempts of a log that is replayed for one picture.
+const mostPictured = 2_000_000
+
+// Gained is the job that gains most, before and after.
+type Gained struct {
+	Job           schema.Key
+	Variant       Variant
+	Before, After []Bar
+}
+
+// MostGained replays the job that gains most by the store's last replays: under the speculation of the log's own
+// framework where that saves anything, since it has only to be turned on, else under the policy that saves most. It is nil
+// where no policy saves anything, and for stores that are too large to be read for one picture.
+func MostGained(ctx context.Context, st *store.Store, eng store.Engine) (*Gained, error) {
+	g, row, err := gained(ctx, eng)
+	if err != nil || g == nil {
+		return nil, err
+	}
+	if large, err := anyRow(ctx, eng, fmt.Sprintf("SELECT CAST(count(*) > %d AS INT) AS n FROM attempts", mostPictured)); err != nil || large {
+		return nil, err
+	}
+	rows, err := Load(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	analysed, err := causesAreFresh(st)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	if !analysed {
+		rows.Health = nil
+	}
+	seed, err := typicalSeed(ctx, eng, row)
+	if err != nil {
+		return nil, err
+	}
+	g.Before, g.After, err = Timeline(ctx, replay.Build(rows), g.Variant, g.Job, seed)
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// gain is a row of whatif_savings of a job.
+type gain struct {
+	Policy     string     `col:"policy"`
+	Parameters string     `col:"parameters"`
+	JobID      schema.Key `col:"job_id"`
+}
+
+// gained finds the job and the policy; nil where no policy saves anything.
+func gained(ctx context.Context, eng store.Engine) (*Gained, *gain, error) {
+	var own, others []string
+	for _, s := range policy.Specs() {
+		switch {
+		case s.Name == "spark" || s.Name == "mrv2":
+			own = append(own, s.Name)
+		case !s.Ideal:
+			others = append(others, s.Name)
+		}
+	}
+	for _, names := range [][]string{own, others} {
+		var found []gain
+		err := collect(ctx, eng, &found, fmt.Sprintf(`SELECT policy, parameters, job_id FROM whatif_savings
+WHERE job_id IS NOT NULL AND saving_low > 0 AND assumptions LIKE '%%"verdict":"saves"%%' AND policy IN ('%s')
+ORDER BY saving_s DESC NULLS LAST, policy NULLS LAST, parameters NULLS LAST, job_id NULLS LAST
+LIMIT 1`, strings.Join(names, "', '")))
+		if err != nil {
+			return nil, nil, fmt.Errorf("whatif: reading the savings: %w", err)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		v, err := variantOf(found[0].Policy, found[0].Parameters)
+		if err != nil {
+			return nil, nil, fmt.Errorf("whatif: %w", err)
+		}
+		return &Gained{Job: found[0].JobID, Variant: v}, &found[0], nil
+	}
+	return nil, nil, nil
+}
+
+// variantOf is the variant that a row of results is of.
+func variantOf(name, parameters string) (Variant, error) {
+	p, err := policy.ByName(name)
+	if err != nil {
+		return Variant{}, err
+	}
+	var values map[string]any
+	if err := json.Unmarshal([]byte(parameters), &values); err != nil {
+		return Variant{}, fmt.Errorf("parameters of %s: %w", name, err)
+	}
+	v := Variant{Policy: p}
+	v.Error, _ = values["progress_error"].(float64)
+	for _, o := range p.Options() {
+		if value, ok := values[o.Name]; ok {
+			if v.Policy, err = v.With(o.Name, fmt.Sprint(value)); err != nil {
+				return Variant{}, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// typicalSeed is the seed under which the job took what lies in the middle of all seeds.
+func typicalSeed(ctx context.Context, eng store.Engine, g *gain) (int64, error) {
+	type run struct {
+		Seed       int64   `col:"seed"`
+		Policy     string  `col:"policy"`
+		Parameters string  `col:"parameters"`
+		PredictedS float64 `col:"predicted_s"`
+	}
+	var runs []run
+	err := collect(ctx, eng, &runs, fmt.Sprintf(`SELECT seed, policy, parameters, predicted_s FROM whatif_runs
+WHERE job_id = %d AND policy = '%s' ORDER BY predicted_s NULLS LAST, seed NULLS LAST`, int64(g.JobID), g.Policy))
+	if err != nil {
+		return 0, fmt.Errorf("whatif: reading the runs: %w", err)
+	}
+	runs = slices.DeleteFunc(runs, func(r run) bool { return r.Parameters != g.Parameters })
+	if len(runs) == 0 {
+		return 1, nil
+	}
+	return runs[len(runs)/2].Seed, nil
+}
