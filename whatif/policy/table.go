@@ -137,8 +137,8 @@ func (p Policy) Option(name string) (string, bool) {
 // Changed are the options that differ from their defaults, as they are set: cap=0.2 early=true.
 func (p Policy) Changed() string {
 	var out []string
-	defaults := options(p.defaults)
-	for i, o := range options(p.options) {
+	defaults := option.Of(p.defaults)
+	for i, o := range option.Of(p.options) {
 		if o.Default != defaults[i].Default {
 			out = append(out, o.Name+"="+o.Default)
 		}
