@@ -43,13 +43,18 @@ func (v Variant) Parameters() string {
 	return fmt.Sprintf(`%s,"progress_error":%g}`, p[:len(p)-1], v.Error)
 }
 
-func (o *Options) variants() []Variant {
+// variants are the policies, those that look at progress once for each error of it; once and without error where the log
+// holds the progress of all attempts.
+func (o *Options) variants(n *replay.Notes) []Variant {
 	policies, levels := o.Policies, o.Errors
 	if policies == nil {
 		policies = Default()
 	}
 	if levels == nil {
 		levels = errorLevels
+	}
+	if n.Reported > 0 && n.Reported == n.Attempts {
+		levels = []float64{0}
 	}
 	var out []Variant
 	for _, p := range policies {
@@ -80,7 +85,7 @@ type comparison struct {
 }
 
 func newComparison(w *replay.Workload, o Options) *comparison {
-	c := &comparison{w: w, o: o, variants: o.variants(), seed: 1}
+	c := &comparison{w: w, o: o, variants: o.variants(&w.Notes), seed: 1}
 	if c.o.Seeds <= 0 {
 		c.o.Seeds = 20
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/replay"
 )
@@ -37,6 +38,7 @@ ORDER BY from_phase NULLS LAST, to_phase NULLS LAST`)
 WHERE factor IS NOT NULL ORDER BY machine NULLS LAST, window_start NULLS LAST`)
 		},
 		func() error { return loadAttempts(ctx, eng, r) },
+		func() error { return loadProgress(ctx, eng, r) },
 	)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: reading the store: %w", err)
@@ -81,6 +83,23 @@ FROM attempts ORDER BY attempt_id NULLS LAST`) {
 			return err
 		}
 		r.Add(row)
+	}
+	return nil
+}
+
+// loadProgress reads what attempts reported; after the attempts, and in their order.
+func loadProgress(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+	type sample struct {
+		AttemptID schema.Key  `col:"attempt_id"`
+		Time      schema.Time `col:"time"`
+		Progress  float64     `col:"progress"`
+	}
+	for row, err := range store.Read[sample](ctx, eng, `SELECT attempt_id, time, progress FROM progress
+WHERE source <> 'synthetic' ORDER BY attempt_id NULLS LAST, time NULLS LAST, progress NULLS LAST`) {
+		if err != nil {
+			return err
+		}
+		r.Report(row.AttemptID, int64(row.Time), row.Progress)
 	}
 	return nil
 }

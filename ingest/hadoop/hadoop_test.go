@@ -271,6 +271,31 @@ func TestLostMapOutput(t *testing.T) {
 	}
 }
 
+// A reduce without splits has done a third when all is copied and two thirds when all is sorted.
+func TestProgressAnchors(t *testing.T) {
+	row := schema.Attempt{AttemptID: 7, DurationS: schema.Some(9.0), Status: schema.Success}
+	for _, x := range []struct {
+		what string
+		kind kind
+		a    attempt
+		want []schema.Progress
+	}{
+		{"a reduce", reduceTask, attempt{start: 1000, shuffleEnd: 4000, sortEnd: 5000, finish: 10_000}, []schema.Progress{
+			{AttemptID: 7, Time: schema.FromMillis(4000), Progress: 1.0 / 3, Source: schema.Reported},
+			{AttemptID: 7, Time: schema.FromMillis(5000), Progress: 2.0 / 3, Source: schema.Reported},
+			{AttemptID: 7, Time: schema.FromMillis(10_000), Progress: 1, Source: schema.Reported}}},
+		{"a map", mapTask, attempt{start: 1000, shuffleEnd: 4000, sortEnd: 5000, finish: 10_000}, nil},
+		{"an end that is not known", reduceTask, attempt{start: 1000, sortEnd: 5000, finish: 10_000}, nil},
+		{"a sort before the copy", reduceTask, attempt{start: 1000, shuffleEnd: 6000, sortEnd: 5000, finish: 10_000}, nil},
+	} {
+		b := &jobRows{rows: &rows{}}
+		b.progress(&row, x.kind, &x.a)
+		if d := cmp.Diff(x.want, b.out.Progress); d != "" {
+			t.Errorf("%s: %s", x.what, d)
+		}
+	}
+}
+
 // An attempt that starts while another of its task runs is a copy, where the log has no word for it.
 func TestSpeculationInferred(t *testing.T) {
 	const log = `Meta VERSION="1" .

@@ -178,7 +178,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		if b.byID != nil {
 			b.byID[a.id] = row.AttemptID
 		}
-		b.progress(&row, a)
+		b.progress(&row, t.kind, a)
 		done = done || a.status == schema.Success
 		p.Cover(&row)
 	}
@@ -363,12 +363,35 @@ func inferSpeculative(as []*attempt) {
 	}
 }
 
+// anchors are the samples of a reduce whose history has no splits, of what its score is by definition: a third when all is
+// copied, two thirds when all is sorted, and the whole when it succeeded.
+func (b *jobRows) anchors(row *schema.Attempt, a *attempt) {
+	at := []int64{a.shuffleEnd, a.sortEnd}
+	if row.Status == schema.Success {
+		at = append(at, a.finish)
+	}
+	if !slices.IsSorted(append([]int64{max(a.start, 1)}, append(at, a.finish)...)) {
+		return
+	}
+	for i, ms := range at {
+		b.out.Progress = append(b.out.Progress, schema.Progress{
+			AttemptID: row.AttemptID, Time: schema.Time(ms * 1000), Progress: float64(i+1) / 3, Source: schema.Reported,
+		})
+	}
+}
+
 // progress turns the splits of an attempt into samples: after Σ splits[0..i] milliseconds it had done (i+1)/n.
 // A sum that is off by more than 5 % is not scaled but left out. Of an attempt that did not succeed, the framework
 // books the buckets after its death as 0: samples end with the last heavy bucket.
-func (b *jobRows) progress(row *schema.Attempt, a *attempt) {
+func (b *jobRows) progress(row *schema.Attempt, k kind, a *attempt) {
 	n := len(a.splits)
-	if n == 0 || !row.DurationS.OK {
+	switch {
+	case !row.DurationS.OK:
+		return
+	case n == 0 && k == reduceTask:
+		b.anchors(row, a)
+		return
+	case n == 0:
 		return
 	}
 	var sum int64

@@ -15,6 +15,11 @@ import (
 // left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase.
 // rate = score / elapsed, time left = (1 − score) / rate. Locality plays no part.
 //
+// Phases, where more than 1, is the phase-aware estimate that §4.2 describes: the progress of a reduce has so many equal
+// parts (Hadoop's three are copy, sort and reduce), each with a rate of its own. Of parts that an attempt has not entered
+// the rate is the mean of the other attempts' of the phase; where no other has finished such a part, the plain estimate
+// stands. A map's progress always tells how much of it is done.
+//
 // Early acts before all tasks have been started, as the variant of MANTRI §6.3 does: a copy then takes the slot of a
 // waiting task. Nodes are asked every Heartbeat, and when an attempt has ended.
 type LATE struct {
@@ -24,9 +29,10 @@ type LATE struct {
 	Age       float64 `option:"age" unit:"s" doc:"how long a task must have run"`
 	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often nodes ask for work"`
 	Early     bool    `option:"early" doc:"act while tasks still wait for slots (MANTRI §6.3)"`
+	Phases    int     `option:"phases" doc:"parts of a reduce's progress with rates of their own; 1: one rate (§4.2)"`
 }
 
-var lateDefaults = LATE{Cap: 0.1, SlowNode: 0.25, SlowTask: 0.25, Age: 60, Heartbeat: 1}
+var lateDefaults = LATE{Cap: 0.1, SlowNode: 0.25, SlowTask: 0.25, Age: 60, Heartbeat: 1, Phases: 1}
 
 type late struct {
 	LATE
@@ -43,6 +49,7 @@ type lateJob map[int32]float64
 type latePhase struct {
 	counted int
 	rates   sample
+	parts   partRates
 }
 
 // TimeLeft is LATE's estimate of the time that an attempt still needs (§4).
@@ -103,6 +110,9 @@ func (l *late) count(v *replay.View) (*latePhase, lateJob) {
 	done := v.Done()
 	for _, d := range done[phase.counted:] {
 		job[d.Machine]++
+		if l.phased(v) {
+			phase.parts.add(v, &d, l.Phases)
+		}
 		if d.Took > 0 {
 			phase.rates.add(1 / d.Took.Seconds())
 		}
@@ -139,7 +149,11 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 		}
 		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 		if score/elapsed < slow || l.SlowTask >= 1 {
-			out = append(out, candidate{a.Task, a.Machine, TimeLeft(score, elapsed)})
+			left := TimeLeft(score, elapsed)
+			if l.phased(v) {
+				left = phase.parts.timeLeft(v, a, l.Phases, left)
+			}
+			out = append(out, candidate{a.Task, a.Machine, left})
 		}
 	}
 	slices.SortFunc(out, func(a, b candidate) int {

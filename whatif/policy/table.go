@@ -39,6 +39,8 @@ var specs = []*Spec{
 		func(o Dryad) replay.Policy { return &dryad{Dryad: o} }),
 	row("late", "Longest Approximate Time to End", "LATE §4", true, lateDefaults,
 		func(o LATE) replay.Policy { return &late{LATE: o} }),
+	row("late-phases", "LATE with a rate for each part of a reduce's progress", "LATE §4.2", true, latePhases,
+		func(o LATE) replay.Policy { return &late{LATE: o} }),
 	row("late-early", "LATE that acts before all tasks have started", "MANTRI §6.3", true, lateEarly,
 		func(o LATE) replay.Policy { return &late{LATE: o} }),
 	row("mantri", "resource-aware restarts and duplicates, longest task first", "MANTRI §5", true, mantriDefaults,
@@ -75,6 +77,7 @@ var specs = []*Spec{
 }
 
 var (
+	latePhases   = with(lateDefaults, func(o *LATE) { o.Phases = 3 })
 	lateEarly    = with(lateDefaults, func(o *LATE) { o.Early = true })
 	mrv2Intended = with(mrv2Defaults, func(o *MRv2) { o.Intended = true })
 )

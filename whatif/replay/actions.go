@@ -141,9 +141,10 @@ func (s *Sim) copy(i, task, slot int32, slower float32) {
 	if first < 0 {
 		first = s.firstAttempt(i, task)
 	}
+	took, reports := s.copyTakes(i, task, int32(t.copies), m, slower)
 	s.start(i, slot, Running{
 		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.copyLag), observed: -1,
-		done: s.copyTakes(i, task, int32(t.copies), m, slower), waits: s.p.attempts[first].gated || s.scheduled() && s.phases[i].gates > 0,
+		done: took, reports: reports, waits: s.p.attempts[first].gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 }
 
@@ -158,8 +159,8 @@ func (s *Sim) firstAttempt(i, task int32) int32 {
 	return p.first
 }
 
-// copyTakes draws how long a copy takes, in µs.
-func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) int64 {
+// copyTakes draws how long a copy takes, in µs, and how it makes progress.
+func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) (took int64, reports curve) {
 	p, t := &s.p.phases[i], &s.p.tasks[task]
 	s.out.Drew = true
 	ratio := float32(1)
@@ -176,6 +177,9 @@ func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) int64 {
 			}
 		}
 		ratio = s.p.ratios[p.firstRatio+k]
+		if len(s.p.ratioOf) > 0 {
+			reports = s.p.attempts[s.p.ratioOf[p.firstRatio+k]].reports
+		}
 	}
 	by := float64(t.work) * float64(ratio) * float64(s.p.machines[machine].at(s.now))
 	if machine != t.machine {
@@ -184,7 +188,7 @@ func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) int64 {
 	if slower > 0 {
 		by *= float64(slower)
 	}
-	return max(int64(by*1e6+0.5), 1)
+	return max(int64(by*1e6+0.5), 1), reports
 }
 
 // enqueue lets a copy wait: those that go first stand before all others, in the order in which they came.

@@ -136,7 +136,7 @@ type draft struct {
 }
 
 func buildPool(r *Rows, g *group, notes *Notes) *Pool {
-	d := &draft{Pool: &Pool{Applications: g.apps}, rows: r, notes: notes}
+	d := &draft{Pool: &Pool{Applications: g.apps, points: r.points}, rows: r, notes: notes}
 	d.settings(g.apps)
 	d.origin(g)
 	d.units(g)
@@ -293,8 +293,11 @@ func (d *draft) newAttempt(row *Attempt) {
 	if row.Machine < 0 {
 		d.notes.NoMachine++
 	}
+	if row.reports.n > 0 {
+		d.notes.Reported++
+	}
 	d.attempts = append(d.attempts, attempt{
-		id: row.ID, again: row.Again, task: t, slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: row.Ending == Succeeded && row.Finish != NoTime,
+		id: row.ID, again: row.Again, reports: row.reports, task: t, slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: row.Ending == Succeeded && row.Finish != NoTime,
 	})
 	d.attemptRow = append(d.attemptRow, row)
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))

@@ -286,7 +286,7 @@ func (s *Sim) launch(who, slot int32, lag int64) {
 	}
 	start := s.now + lag
 	s.start(i, slot, Running{
-		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, waits: at.gated || s.scheduled() && s.phases[i].gates > 0,
+		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, reports: at.reports, waits: at.gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 	if at.fork >= 0 && !t.preempted {
 		t.pending++

@@ -31,7 +31,7 @@ func (s *Sim) end(slot int32) {
 	if s.scheduled() {
 		s.stopWaiting(ph, task)
 	}
-	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now)})
+	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now), reports: r.reports})
 	if r.observed < 0 {
 		s.out.Jobs[s.p.phases[ph].job].Wins++
 	}
@@ -195,25 +195,4 @@ func (s *Sim) openGate(i int32) {
 			s.tree.set(r.slot, max(s.now, int64(r.Start))+r.done)
 		}
 	}
-}
-
-// progress is the synthetic progress of an attempt: with x the part of its time that has passed and z its error,
-// x / (1 + z(1 − x)), so that elapsed/progress estimates its duration as (1 + z(1 − x)) times what it will be.
-func (s *Sim) progress(ph int32, a *Running) float64 {
-	elapsed := s.now - int64(a.Start)
-	if elapsed <= 0 {
-		return 0
-	}
-	s.out.Drew = true
-	if a.noise != a.noise {
-		phase := &s.p.phases[ph]
-		bits := draw(s.o.Seed, phase.key, a.Task, a.Number, drawProgress)
-		a.noise = float32(max(-0.9, s.o.Sigma*normal(bits)))
-	}
-	end := s.tree.end(a.slot)
-	if end == forever {
-		end = max(s.now, int64(a.Start)) + a.done // it still waits for its parents
-	}
-	x := float64(elapsed) / float64(end-int64(a.Start))
-	return min(x/(1+float64(a.noise)*(1-x)), 1)
 }

@@ -23,6 +23,7 @@ type Attempt struct {
 	Number   int32
 	Ending   Ending
 	Local    Nearness
+	reports  curve
 	Copy     bool // the log calls it speculative
 	Again    bool // the log calls it a recomputation
 }
@@ -58,7 +59,9 @@ type Rows struct {
 	Attempts     []Attempt
 	Names        []string // machines and executors
 
-	byName map[string]int32
+	byName    map[string]int32
+	points    []Point // reports of progress
+	reporting int     // the attempt that reports came of last
 }
 
 // Intern gives the index of a name.

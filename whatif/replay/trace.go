@@ -1,6 +1,11 @@
 package replay
 
-import "straggler/schema"
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
 
 // FromTrace takes the rows of a trace in memory.
 func FromTrace(t *schema.Trace) *Rows {
@@ -16,6 +21,16 @@ func FromTrace(t *schema.Trace) *Rows {
 			StartTime: a.StartTime, FinishTime: a.FinishTime, Status: a.Status, Speculative: a.Speculative,
 			Locality: a.Locality, InputBytes: a.InputBytes, InputRecords: a.InputRecords,
 		})
+	}
+	slices.SortStableFunc(r.Attempts, func(a, b Attempt) int { return cmp.Compare(a.ID, b.ID) })
+	progress := slices.Clone(t.Progress)
+	slices.SortStableFunc(progress, func(a, b schema.Progress) int {
+		return cmp.Or(cmp.Compare(a.AttemptID, b.AttemptID), cmp.Compare(a.Time, b.Time))
+	})
+	for i := range progress {
+		if p := &progress[i]; p.Source != schema.Synthetic {
+			r.Report(p.AttemptID, int64(p.Time), p.Progress)
+		}
 	}
 	return r
 }

@@ -22,6 +22,7 @@ type Running struct {
 	noise    float32 // of its synthetic progress; NaN until drawn
 	waits    bool    // for the parents of its phase
 	done     int64   // µs that it takes; never shown to a policy
+	reports  curve
 }
 
 // Done is an attempt that succeeded.
@@ -31,6 +32,7 @@ type Done struct {
 	Machine int32
 	Took    Time
 	At      Time
+	reports curve
 }
 
 // Now is the instant.
@@ -83,8 +85,9 @@ func (v *View) Finished(task int32) bool {
 // Elapsed is how long an attempt has run.
 func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
 
-// Progress is how far an attempt has got, 0 to 1, as it would report it: linear in time, times an error that is drawn
-// once an attempt with the σ of the replay and fades as the attempt nears its end.
+// Progress is how far an attempt has got, 0 to 1: what it reported in the log, where that holds its progress, stretched
+// where it takes longer than it did. Otherwise it is synthetic: linear in time, times an error that is drawn once an
+// attempt with the σ of the replay and fades as the attempt nears its end.
 func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 
 // Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task.

@@ -15,6 +15,7 @@ import (
 func (d *draft) model() {
 	dur := make([]float64, len(d.tasks)) // seconds of the attempt that won, NaN where none did
 	machine := make([]int32, len(d.tasks))
+	won := make([]int32, len(d.tasks))
 	for t := range dur {
 		dur[t] = math.NaN()
 	}
@@ -26,7 +27,7 @@ func (d *draft) model() {
 		row := d.attemptRow[a]
 		d.tasks[t].bytes, d.tasks[t].records = max(d.tasks[t].bytes, row.Bytes), max(d.tasks[t].records, row.Records)
 		if at.ok && at.dur > 0 {
-			dur[t], machine[t], near[t], began[t] = float64(at.dur)/1e6, d.machineOf(a), row.Local, d.start[a]
+			dur[t], machine[t], near[t], began[t], won[t] = float64(at.dur)/1e6, d.machineOf(a), row.Local, d.start[a], int32(a)
 			d.tasks[t].bytes, d.tasks[t].records = row.Bytes, row.Records
 		}
 	}
@@ -42,6 +43,7 @@ func (d *draft) model() {
 	for i := range d.phases {
 		d.phaseRatios(&d.phases[i], dur, machine, began, near)
 	}
+	d.whoseRatios(won)
 }
 
 type span struct{ from, to int }
@@ -222,6 +224,19 @@ func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, began []int64, 
 	p.far = farFactor(at, away)
 	if p.ratios < 2 {
 		d.notes.LonelyPhases++
+	}
+}
+
+// whoseRatios keeps the attempt that each ratio is of: a copy that draws the ratio makes progress as that attempt did.
+func (d *draft) whoseRatios(won []int32) {
+	if len(d.points) == 0 {
+		return
+	}
+	d.ratioOf = make([]int32, len(d.ratios))
+	for t := range d.tasks {
+		if k := d.tasks[t].ratio; k >= 0 {
+			d.ratioOf[d.phases[d.tasks[t].phase].firstRatio+k] = won[t]
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type Pool struct {
 	phases        []phase
 	tasks         []task
 	attempts      []attempt
+	points        []Point   // reports of progress of all pools
+	ratioOf       []int32   // the attempt that each ratio is of, where the log holds progress
 	ratios        []float32 // clean ratios of each phase's tasks, see work.go
 	slots         []slot
 	machines      []machine
@@ -148,6 +150,7 @@ type attempt struct {
 	ok      bool  // it succeeded
 	again   bool  // it makes an output again that was lost
 	gated   bool  // it began before its parents ended and ended after them
+	reports curve
 	solo    int32 // its number among the attempts with a queue of their own, -1: it waits in the queue of its phase
 }
 

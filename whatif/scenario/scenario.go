@@ -49,7 +49,8 @@ type Phase struct {
 type Task struct {
 	Seconds float64
 	Bytes   int64
-	Luck    float64 // factor that a copy would not have; 0: 1
+	Luck    float64        // factor that a copy would not have; 0: 1
+	Reports []replay.Point // what it reports of its progress; nil: the log holds none
 }
 
 // Uniform gives n equal machines.
@@ -239,9 +240,13 @@ func (s *run) start(w waiting, now int64) {
 		luck = 1
 	}
 	end := now + int64(t.Seconds*luck*s.c.Machines[m].Factor*1e6+0.5)
+	id := schema.Key(len(s.r.Attempts) + 1)
 	s.r.Attempts = append(s.r.Attempts, replay.Attempt{
-		Phase: phaseKey(w.job, w.phase), Task: int64(w.next), Start: now, Finish: end, Machine: m, Executor: -1, Bytes: t.Bytes, Records: -1,
+		ID: id, Phase: phaseKey(w.job, w.phase), Task: int64(w.next), Start: now, Finish: end, Machine: m, Executor: -1, Bytes: t.Bytes, Records: -1,
 	})
+	for _, p := range t.Reports {
+		s.r.Report(id, now+int64(float64(p.At)*float64(end-now)+0.5), float64(p.Score))
+	}
 	heap.Push(&s.ends, running{end: end, slot: slot, job: int32(w.job), phase: int32(w.phase)})
 	s.busy[w.job]++
 }
