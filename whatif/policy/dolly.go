@@ -20,12 +20,12 @@ import (
 // Admission: admission (the paper's), preempt (a job that does not fit takes the budget of larger jobs, whose clones are
 // killed), fcfs (whoever comes first takes what is left of the budget, in part where it does not suffice).
 //
-// Assignment of intermediate data (§4): when the clones of an upstream task all read its first finisher they share its
-// bandwidth. A clone of a later phase then takes 1 + contention · transfer times as long, transfer being the share of a
-// task that is reading. cac avoids contention at the price of waiting for the k-th upstream clone, cc accepts it, delay
-// waits up to ω for an exclusive copy. The replay kills the upstream losers at once, so only the cost of contention is
-// modelled: in full under cc, for the probability of finding no exclusive copy within ω under delay, and not at all under
-// cac, whose clones are handicapped by upstream stragglers instead: with probability 1 − (1 − p)^n a clone is of no use.
+// Assignment of intermediate data (§4): cc lets all clones of a later phase read what the first upstream clones made, under
+// contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is
+// reading. cac gives the k-th clone what the k-th upstream clones made, so that it waits for the slowest of them. delay lets
+// it wait up to ω for each and share the others; ω is that of the least expected reading time (§4.4) by how far apart the
+// job's finished attempts were, or what wait says. The replay kills upstream losers at once and knows when they would have
+// ended; the slots that they would have held until then are not charged.
 type Dolly struct {
 	Risk       float64 `option:"risk" doc:"acceptable probability that the job straggles (ε)"`
 	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`
@@ -36,11 +36,12 @@ type Dolly struct {
 	Assignment string  `option:"assignment" doc:"delay, cc or cac" words:"delay,cc,cac"`
 	Contention float64 `option:"contention" doc:"how much longer a shared transfer takes (DOLLY §4.3: a third at median)"`
 	Transfer   float64 `option:"transfer" doc:"share of a later phase's task that is reading (assumed)"`
+	Wait       float64 `option:"wait" unit:"s" doc:"how long delay assignment waits for an exclusive copy (ω); log: what the job's own tasks make best"`
 }
 
 var dollyDefaults = Dolly{
 	Risk: 0.05, Budget: 0.05, Ceiling: 0.8, P: 0.1, Period: 3600,
-	Admission: "admission", Assignment: "delay", Contention: 0.35, Transfer: 0.3,
+	Admission: "admission", Assignment: "delay", Contention: 0.35, Transfer: 0.3, Wait: nan,
 }
 
 type dolly struct {
@@ -63,8 +64,14 @@ type dollyPhase struct {
 	over    bool
 }
 
-// dollyJob is how many clones the job's earlier phases got.
-type dollyJob struct{ clones int }
+// dollyJob is how many clones the job's earlier phases got, and how long its finished attempts took.
+type dollyJob struct {
+	clones int
+	took   []float64
+}
+
+// mostGaps bounds the finished attempts of a job that ω is worked out from.
+const mostGaps = 200
 
 // Clones is how many clones of each of n tasks keep the probability that one straggles under risk (DOLLY §3.2).
 func Clones(n int, p, risk float64) int {
@@ -90,7 +97,11 @@ func (d *dolly) Look(v *replay.View, do *replay.Actions) replay.Again {
 
 // count adds the finished attempts of a phase to the estimate of p.
 func (d *dolly) count(v *replay.View, p *dollyPhase) {
+	job, _ := (*v.JobMemory()).(*dollyJob)
 	for _, done := range v.Done()[p.counted:] {
+		if job != nil && len(job.took) < mostGaps {
+			job.took = append(job.took, done.Took.Seconds())
+		}
 		rate := data(v, done.Task) / max(done.Took.Seconds(), 1e-6)
 		d.tasks++
 		if m := p.rates.median(); rate < m/2 {
@@ -141,10 +152,10 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 		job.clones = 1
 		return
 	}
-	slow := d.slower(first, c)
+	do.Read(d.reading(job))
 	for range c - 1 {
 		for task := range tasks {
-			do.QueueSlowCopy(int32(task), slow)
+			do.QueueCopy(int32(task))
 		}
 	}
 	d.cloned = append(d.cloned, clonedPhase{v.Phase(), tasks, c, p})
@@ -164,19 +175,37 @@ func (d *dolly) used() int {
 	return sum
 }
 
-// slower is how much longer a clone of a phase that reads from an earlier one takes.
-func (d *dolly) slower(first bool, c int) float64 {
-	if first || c <= 1 {
-		return 1
-	}
+// reading is how the clones of a phase read from the phases before it.
+func (d *dolly) reading(job *dollyJob) *replay.Reading {
+	r := &replay.Reading{Contention: d.Contention * d.Transfer}
 	switch d.Assignment {
 	case "cc":
-		return 1 + d.Contention*d.Transfer
+		r.Sharing = replay.Shared
 	case "cac":
-		return 1
+		r.Sharing = replay.Exclusive
+	default:
+		r.Sharing, r.Wait = replay.Patient, replay.Seconds(d.wait(job))
 	}
-	// Within ω all but the stragglers among the upstream clones have finished.
-	return 1 + d.Contention*d.Transfer*d.p
+	return r
+}
+
+// wait is ω. The gaps between two clones of a task are taken to be those between two finished attempts.
+func (d *dolly) wait(job *dollyJob) float64 {
+	if !math.IsNaN(d.Wait) {
+		return d.Wait
+	}
+	var s sample
+	gaps := make([]float64, 0, len(job.took))
+	for n, took := range job.took {
+		s.add(took)
+		if n > 0 {
+			gaps = append(gaps, math.Abs(took-job.took[n-1]))
+		}
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	return BestWait(gaps, d.Transfer*s.median(), 1/(1+d.Contention))
 }
 
 // preempt kills the clones of larger phases, the largest first, until enough of the budget is free for a phase of n tasks;

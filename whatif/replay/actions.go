@@ -46,7 +46,7 @@ func (s *Sim) act(i int32) {
 			s.copyNow(i, task, a.where)
 		case doQueue:
 			if t := &s.tasks[task]; !t.done && !t.over {
-				s.enqueue(queued{task: task, slower: a.slower, first: a.first})
+				s.enqueue(queued{task: task, first: a.first})
 			}
 		case doKill:
 			if s.runs(i, a) && s.tasks[task].live > 1 {
@@ -60,6 +60,8 @@ func (s *Sim) act(i int32) {
 			s.avoid(a.where, int64(a.till))
 		case doCancelCopies:
 			s.cancelCopies(a.where)
+		case doRead:
+			s.phases[i].reading, s.phases[i].cloned = a.read, true
 		}
 	}
 	s.actions.list = s.actions.list[:0]
@@ -83,7 +85,7 @@ func (s *Sim) copyNow(i, task, machine int32) {
 	}
 	slot := s.slotElsewhere(i, task, machine)
 	if slot >= 0 {
-		s.copy(i, task, slot, 0)
+		s.copy(i, task, slot)
 	}
 }
 
@@ -130,7 +132,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 
 // copy starts a copy or restart of a task. It takes the work of the task times a ratio drawn from the other tasks of its
 // phase times the factor of its machine.
-func (s *Sim) copy(i, task, slot int32, slower float32) {
+func (s *Sim) copy(i, task, slot int32) {
 	p, t := &s.p.phases[i], &s.tasks[task]
 	t.copies++
 	m := s.p.slots[slot].machine
@@ -141,7 +143,10 @@ func (s *Sim) copy(i, task, slot int32, slower float32) {
 	if first < 0 {
 		first = s.firstAttempt(i, task)
 	}
-	took, reports := s.copyTakes(i, task, int32(t.copies), m, slower)
+	took, reports := s.copyTakes(i, task, int32(t.copies), m)
+	if s.phases[i].reading != nil {
+		took = s.slowed(i, int32(t.copies), took)
+	}
 	s.start(i, slot, Running{
 		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.copyLag), observed: -1,
 		done: took, reports: reports, waits: s.p.attempts[first].gated || s.scheduled() && s.phases[i].gates > 0,
@@ -160,7 +165,7 @@ func (s *Sim) firstAttempt(i, task int32) int32 {
 }
 
 // copyTakes draws how long a copy takes, in µs, and how it makes progress.
-func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) (took int64, reports curve) {
+func (s *Sim) copyTakes(i, task, number, machine int32) (took int64, reports curve) {
 	p, t := &s.p.phases[i], &s.p.tasks[task]
 	s.out.Drew = true
 	ratio := float32(1)
@@ -184,9 +189,6 @@ func (s *Sim) copyTakes(i, task, number, machine int32, slower float32) (took in
 	by := float64(t.work) * float64(ratio) * float64(s.p.machines[machine].at(s.now))
 	if machine != t.machine {
 		by *= float64(p.far)
-	}
-	if slower > 0 {
-		by *= float64(slower)
 	}
 	return max(int64(by*1e6+0.5), 1), reports
 }
@@ -236,7 +238,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 			n = s.queueHead - 1
 			continue
 		}
-		s.copy(i, q.task, slot, q.slower)
+		s.copy(i, q.task, slot)
 		return true
 	}
 	return false
@@ -265,6 +267,7 @@ func (s *Sim) restart(i, task int32, a *action) {
 // cancelCopies ends the copies of a phase that wait or run; one attempt of each task is left.
 func (s *Sim) cancelCopies(i int32) {
 	p, run := &s.p.phases[i], &s.phases[i]
+	run.reading = nil
 	rest := s.queue[:s.queueHead]
 	for _, q := range s.queue[s.queueHead:] {
 		if s.p.tasks[q.task].phase != i || q.restart {

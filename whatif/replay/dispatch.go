@@ -280,6 +280,9 @@ func (s *Sim) launch(who, slot int32, lag int64) {
 			dur = s.reads(at.task, m, dur)
 		}
 	}
+	if s.phases[i].reading != nil {
+		dur = s.slowed(i, 0, dur)
+	}
 	t.last = who
 	if int(slot) < len(s.p.slots) {
 		s.jobs[p.job].busy++

@@ -36,6 +36,9 @@ func (s *Sim) end(slot int32) {
 		s.out.Jobs[s.p.phases[ph].job].Wins++
 	}
 	if t.live > 0 {
+		if run.cloned {
+			s.keepTwins(ph, r.Task)
+		}
 		s.killOthers(ph, r.Task)
 	}
 	if t.last >= 0 {

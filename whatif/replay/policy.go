@@ -44,6 +44,7 @@ const (
 	doLongestFirst
 	doAvoid
 	doCancelCopies
+	doRead
 )
 
 type action struct {
@@ -52,8 +53,8 @@ type action struct {
 	where  int32 // machine or slot
 	number int32
 	till   Time
-	slower float32
 	first  bool
+	read   *Reading
 }
 
 // Copy starts a copy of a running task on any free slot of a machine on which the task is not running. It is left out
@@ -74,10 +75,9 @@ func (d *Actions) CopyFirst(task int32) {
 	d.list = append(d.list, action{verb: doQueue, task: task, first: true})
 }
 
-// QueueSlowCopy is QueueCopy of a copy that takes factor times as long, as one that shares its input's bandwidth.
-func (d *Actions) QueueSlowCopy(task int32, factor float64) {
-	d.list = append(d.list, action{verb: doQueue, task: task, slower: float32(factor)})
-}
+// Read says how the clones of the phase, its originals among them, read what the phases before it made; nil as if there
+// were none. It holds for what is started from now on.
+func (d *Actions) Read(r *Reading) { d.list = append(d.list, action{verb: doRead, read: r}) }
 
 // Kill ends an attempt for good. The last running attempt of a task can not be killed; see Restart.
 func (d *Actions) Kill(a Running) {

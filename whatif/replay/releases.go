@@ -36,6 +36,14 @@ func (d *draft) releases(edges []*schema.Edge) {
 			parents[child] = append(parents[child], stageOf(from)...)
 		}
 	}
+	for i := range d.phases {
+		slices.Sort(parents[i])
+		for _, q := range slices.Compact(parents[i]) {
+			if q < int32(i) {
+				d.phases[i].parents = append(d.phases[i].parents, q)
+			}
+		}
+	}
 	d.resubmissions(parents)
 	for i := range d.phases {
 		d.anchor(int32(i), parents[i])

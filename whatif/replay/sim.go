@@ -123,6 +123,9 @@ type phaseRun struct {
 	order    []int32
 	running  []Running
 	done     []Done
+	reading  *Reading // how its clones read; nil: it has none
+	twins    [][]twin // by rank, of its tasks
+	cloned   bool     // later phases may want to know of its twins
 	memory   any
 }
 
@@ -147,7 +150,6 @@ type jobRun struct {
 
 type queued struct {
 	task    int32
-	slower  float32
 	first   bool // goes before tasks that were never started
 	restart bool
 }

@@ -109,8 +109,8 @@ type phase struct {
 	kind            string
 	class           Class
 	gang, recompute bool
-	parents         []int32   // of a planned pool: phases whose outputs it reads
-	shuffles        bool      // it has any
+	parents         []int32   // phases whose outputs it reads
+	shuffles        bool      // of a planned pool: it has any
 	watchers        []watcher // phases that wait for this one, by count
 	gates           []int32   // phases whose early attempts wait for all of this one
 	soloAtRelease   []int32   // attempts that are launched at its release and need no slot

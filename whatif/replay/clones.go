@@ -1,0 +1,85 @@
+package replay
+
+import (
+	"math"
+	"slices"
+)
+
+// Sharing is which of the copies of its input a clone of a later phase reads (DOLLY §4).
+type Sharing uint8
+
+const (
+	Shared    Sharing = iota // contention cloning: all clones read what finished first, at once
+	Exclusive                // contention avoidance cloning: the k-th clone reads what the k-th clones of the tasks before it made
+	Patient                  // delay assignment: exclusive copies that come within a wait, the others shared
+)
+
+// Reading is how the clones of a phase read what the phases before it made. It is physics and not the policy's to know:
+// how long a clone waits, and what it shares, follows from when the clones of the phases before would have ended.
+type Reading struct {
+	Sharing    Sharing
+	Wait       Time    // of Patient: how long a clone waits for a copy of its own, from the end of the first one (ω)
+	Contention float64 // how much longer a task takes that reads all of its input under contention, as a share of its time
+}
+
+// twin is when the first clone of a task ended and when another would have, had it not been killed.
+type twin struct{ first, other int64 }
+
+// keepTwins notes when the attempts that lose against a task's first clone would have ended: by rank, for the clones of
+// later phases. Losers are killed at once and hold no slot for it.
+func (s *Sim) keepTwins(ph, task int32) {
+	run := &s.phases[ph]
+	var ends [8]int64
+	list := ends[:0]
+	for n := range run.running {
+		if r := &run.running[n]; r.Task == task && s.tree.end(r.slot) < forever {
+			list = append(list, s.tree.end(r.slot))
+		}
+	}
+	slices.Sort(list)
+	for rank, end := range list {
+		if rank == len(run.twins) {
+			run.twins = append(run.twins, nil)
+		}
+		run.twins[rank] = append(run.twins[rank], twin{s.now, end})
+	}
+}
+
+// waitsFor is how long clone number rank (0: the original) of a phase that starts now waits for its input, and how much
+// longer it takes because it shares that.
+func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
+	r := s.phases[i].reading
+	if r == nil || len(s.p.phases[i].parents) == 0 {
+		return 0, 1
+	}
+	if r.Sharing == Shared {
+		return 0, 1 + r.Contention
+	}
+	if rank == 0 { // the first copy of everything is its own
+		return 0, 1
+	}
+	all, shared := 0, 0
+	for _, q := range s.p.phases[i].parents {
+		all += int(s.p.phases[q].tasks)
+		var twins []twin
+		if up := s.phases[q].twins; int(rank) <= len(up) {
+			twins = up[rank-1]
+		}
+		shared += int(s.p.phases[q].tasks) - len(twins) // there never was a copy of this rank
+		for _, t := range twins {
+			at := t.other
+			if limit := t.first + int64(r.Wait); r.Sharing == Patient && at > max(limit, s.now) {
+				at = limit
+				shared++
+			}
+			wait = max(wait, at-s.now)
+		}
+	}
+	return wait, 1 + r.Contention*float64(shared)/float64(all)
+}
+
+// slowed is a duration with what clone number rank waits and shares.
+func (s *Sim) slowed(i, rank int32, took int64) int64 {
+	wait, slower := s.waitsFor(i, rank)
+	return wait + int64(math.Round(float64(took)*slower))
+}
