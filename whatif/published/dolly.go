@@ -41,11 +41,13 @@ type trace struct {
 	smallClones [2]float64 // published gains over LATE and Mantri
 	ideal       float64    // gain when no task is slower than the median rate (§2.1.1): gives the probability of a straggler
 	idealSmall  float64
+	// blacklisting is its best gain (§2.1.2).
+	blacklisting float64
 }
 
 var traces = []trace{
-	{"Facebook", 0.82, 0.06, [2]float64{0.42, 0.40}, [2]float64{0.46, 0.44}, 0.47, 0.49},
-	{"Bing", 0.61, 0.11, [2]float64{0.27, 0.23}, [2]float64{0.37, 0.34}, 0.29, 0.38},
+	{"Facebook", 0.82, 0.06, [2]float64{0.42, 0.40}, [2]float64{0.46, 0.44}, 0.47, 0.49, 0.084},
+	{"Bing", 0.61, 0.11, [2]float64{0.27, 0.23}, [2]float64{0.37, 0.34}, 0.29, 0.38, 0.062},
 }
 
 const workloadNote = "clones are refused when many small jobs run at once, which depends on the load and the arrivals, and these are not in the paper; rebuilt from §2: share of jobs of at most ten tasks; a power law above, whose exponent gives the smallest 90 % their share of the resources; " +
@@ -184,9 +186,9 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 		return err
 	}
 	w := build(x.cluster(seed, p))
-	var all, small [7]float64
-	variants := [7][]string{{"none"}, {"medianrate"}, {"dolly"}, {"dolly", "admission", "preempt"}, {"dolly", "admission", "fcfs"},
-		{"dolly", "budget", "0.03"}, {"dolly", "budget", "0.01"}}
+	var all, small [9]float64
+	variants := [9][]string{{"none"}, {"medianrate"}, {"dolly"}, {"dolly", "admission", "preempt"}, {"dolly", "admission", "fcfs"},
+		{"dolly", "budget", "0.03"}, {"dolly", "budget", "0.01"}, {"blacklist"}, {"blacklist", "window", "3600"}}
 	for n, v := range variants {
 		pol, err := named(v[0], v[1:]...)
 		if err != nil {
@@ -207,6 +209,8 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 		t.rebuilt(section, x.name+": "+quantity, published, ours, tolerance, workloadNote)
 	}
 	row("§2.1.1", "no task slower than the median rate: mean completion time off, jobs of at most ten tasks", x.idealSmall, 1-small[1]/small[0], x.idealSmall/2)
+	t.rebuilt("§2.1.2", x.name+": blacklisting, the better of windows of 5 min and 1 h: mean completion time off", x.blacklisting, max(gain(7), gain(8)), x.blacklisting/2,
+		"in the paper stragglers are 'spread out uniformly through the cluster', and in the rebuilt one no machine is worse than another, so that there is nothing to be gained; the paper's own gain is what is left of bad machines in its trace. "+workloadNote)
 	row("§5.2", "Dolly over LATE: mean completion time off", x.clones[0], gain(2), x.clones[0]/2)
 	row("§5.2", "Dolly over Mantri", x.clones[1], gain(2), x.clones[1]/2)
 	row("§5.2", "Dolly over LATE, jobs of at most ten tasks", x.smallClones[0], 1-small[2]/small[0], x.smallClones[0]/2)

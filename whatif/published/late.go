@@ -3,7 +3,6 @@ package published
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/scenario"
@@ -44,14 +43,16 @@ func hadoopFallsAt() float64 {
 	return 1
 }
 
-// lateSlowNode is §5.4.3: ten fast nodes that take a minute a task, X with 2.9 and Y with 10 minutes; 32 tasks.
+// lateSlowNode is §5.4.3.
 func lateSlowNode(ctx context.Context, t *table) error {
-	c := &scenario.Cluster{Machines: scenario.Uniform(12, 1), Jobs: []scenario.Job{{Phases: []scenario.Phase{{Kind: "map"}}}}}
-	c.Machines[10].Factor, c.Machines[11].Factor = 2.9, 10
-	for range 32 {
-		c.Jobs[0].Phases[0].Tasks = append(c.Jobs[0].Phases[0].Tasks, scenario.Task{Seconds: 60})
+	f, err := clusterFile("late-slow-node")
+	if err != nil {
+		return err
 	}
-	w := build(c)
+	w, err := draw(f, 0)
+	if err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		threshold, what string
 		published       float64
@@ -69,55 +70,32 @@ func lateSlowNode(ctx context.Context, t *table) error {
 	return nil
 }
 
-// sleepCluster is §5.4: 40 machines with two reduce slots, a map phase of 15 s, reducers that sleep 100 times for
-// U(0, 2t), t = 0.7 s × the factor of the machine. Factors: five machines 3, one 10, the rest 1 or 1.5.
-//
-// Assumed: half of the rest have 1.5; 72 reducers (90 % of the slots: the paper's Sort jobs leave that much free); the
-// maps of the 15 s are all over when the reduces start, and are not slowed (only the reducers sleep by the factor).
-func sleepCluster(seed uint64) *scenario.Cluster {
-	r := rand.New(rand.NewPCG(seed, 54))
-	c := &scenario.Cluster{Machines: scenario.Uniform(40, 2)}
-	for m := range c.Machines {
-		switch {
-		case m < 5:
-			c.Machines[m].Factor = 3
-		case m == 5:
-			c.Machines[m].Factor = 10
-		case m%2 == 0:
-			c.Machines[m].Factor = 1.5
-		}
-	}
-	r.Shuffle(len(c.Machines), func(i, j int) { c.Machines[i], c.Machines[j] = c.Machines[j], c.Machines[i] })
-	reduce := scenario.Phase{Kind: "reduce"}
-	for range 72 {
-		sum := 0.0
-		for range 100 {
-			sum += r.Float64() * 2 * 0.7
-		}
-		reduce.Tasks = append(reduce.Tasks, scenario.Task{Seconds: sum})
-	}
-	c.Jobs = []scenario.Job{{Phases: []scenario.Phase{reduce}}}
-	return c
-}
-
-const sleepNote = "rebuilt: 72 reducers on 40 machines × 2 slots, half of the normal machines at 1.5, assumed; plus 15 s of maps"
-
+// lateSensitivity is §5.4.1 and figure 10.
 func lateSensitivity(ctx context.Context, t *table) error {
+	f, err := clusterFile("late-sleep")
+	if err != nil {
+		return err
+	}
+	sleepNote := assumedIn(f)
 	type figure struct{ took, wasted []float64 }
-	run := func(name string, options ...string) (f figure, err error) {
+	run := func(name string, options ...string) (x figure, err error) {
 		p, err := named(name, options...)
 		if err != nil {
-			return f, err
+			return x, err
 		}
 		for seed := range int64(25) {
-			o, err := play(ctx, build(sleepCluster(uint64(seed))), p, seed, 0.03)
+			w, err := draw(f, uint64(seed))
 			if err != nil {
-				return f, err
+				return x, err
 			}
-			f.took = append(f.took, 15+o.mean())
-			f.wasted = append(f.wasted, o.waste/40)
+			o, err := play(ctx, w, p, seed, 0.03)
+			if err != nil {
+				return x, err
+			}
+			x.took = append(x.took, 15+o.mean())
+			x.wasted = append(x.wasted, o.waste/40)
 		}
-		return f, nil
+		return x, nil
 	}
 	none, err := run("none")
 	if err != nil {
@@ -154,88 +132,53 @@ func lateSensitivity(ctx context.Context, t *table) error {
 	return nil
 }
 
-// lateClusters is §5.2 and §5.3: clusters of virtual machines that share their hosts' disks, from tables 2 to 5.
+// lateClusters is §5.2 and §5.3: clusters of virtual machines that share their hosts' disks.
 func lateClusters(ctx context.Context, t *table) error {
-	const ec2 = "copies cost no bandwidth here, which is where Hadoop loses most in the paper (assumption 3 of its §3); rebuilt from tables 2 and 3: a machine's factor is the write speed alone on a host over that under its load; maps of 60 s and reduces of 120 s alone (assumed: jobs take about 5 min)"
-	const stragglers = ec2 + "; 8 stragglers at a fifth of their speed (one disk writer among five, assumed)"
-	const local = "rebuilt from tables 4 and 5, the rest as on EC2; two stragglers at a fifth of their speed (assumed)"
 	for _, x := range []struct {
-		what, note   string
-		cluster      func(uint64) *scenario.Cluster
-		hadoop, none float64
-		section      string
+		file, section, what string
+		hadoop, none        float64 // how much faster LATE was
 	}{
-		{"heterogeneous EC2", ec2, func(s uint64) *scenario.Cluster { return sortJob(s, ec2Machines(s, 243, 0), 486, 437) }, 0.27, 0.31, "§5.2.1"},
-		{"EC2 with stragglers, Sort", stragglers, func(s uint64) *scenario.Cluster { return sortJob(s, ec2Machines(s, 100, 8), 200, 180) }, 0.58, 2.20, "§5.2.2"},
-		{"local heterogeneous", local, func(s uint64) *scenario.Cluster { return sortJob(s, localMachines(s, 0), 30, 27) }, 1.62, 1.04, "§5.3.2"},
-		{"local with stragglers", local, func(s uint64) *scenario.Cluster { return sortJob(s, localMachines(s, 2), 30, 27) }, 0.53, 1.21, "§5.3.2"},
+		{"late-ec2-sort", "§5.2.1", "heterogeneous EC2", 0.27, 0.31},
+		{"late-ec2-stragglers", "§5.2.2", "EC2 with stragglers, Sort", 0.58, 2.20},
+		{"late-ec2-grep", "§5.2.3", "EC2 with stragglers, Grep", 0.36, 0.57},
+		{"late-ec2-wordcount", "§5.2.3", "EC2 with stragglers, WordCount", 0.085, 1.79},
+		{"late-local-sort", "§5.3.2", "local heterogeneous", 1.62, 1.04},
+		{"late-local-stragglers", "§5.3.2", "local with stragglers", 0.53, 1.21},
 	} {
-		var mean [3]float64
-		for n, name := range []string{"late", "hadoop", "none"} {
-			p, err := named(name)
-			if err != nil {
-				return err
-			}
-			for seed := range uint64(7) {
-				o, err := play(ctx, build(x.cluster(seed)), p, int64(seed), 0.1)
-				if err != nil {
-					return err
-				}
-				mean[n] += o.mean() / 7
-			}
+		f, err := clusterFile(x.file)
+		if err != nil {
+			return err
 		}
-		t.rebuilt(x.section, x.what+": LATE faster than Hadoop native by", x.hadoop, mean[1]/mean[0]-1, x.hadoop/2, x.note)
-		t.rebuilt(x.section, x.what+": LATE faster than no speculation by", x.none, mean[2]/mean[0]-1, x.none/2, x.note)
+		mean, err := lateBeside(ctx, f)
+		if err != nil {
+			return err
+		}
+		t.rebuilt(x.section, x.what+": LATE faster than Hadoop native by", x.hadoop, mean[1]/mean[0]-1, x.hadoop/2, assumedIn(f))
+		t.rebuilt(x.section, x.what+": LATE faster than no speculation by", x.none, mean[2]/mean[0]-1, x.none/2, assumedIn(f))
 	}
 	return nil
 }
 
-// load is a level of a table: so many virtual machines share a host, each with that write speed.
-type load struct {
-	machines  int
-	speed, sd float64 // MB/s
-}
-
-var (
-	// Tables 2 (speeds) and 3 (mix of the 243 machines).
-	ec2Loads = []load{{40, 61.8, 4.9}, {40, 56.5, 10.0}, {45, 53.6, 11.2}, {40, 46.4, 11.9}, {40, 34.2, 7.9}, {24, 25.4, 2.5}, {14, 24.8, 0.9}}
-	// Tables 4 and 5.
-	localLoads = []load{{5, 52.1, 13.7}, {6, 20.9, 2.7}, {4, 10.1, 1.1}}
-)
-
-func machinesOf(r *rand.Rand, loads []load, n, stragglers int) []scenario.Machine {
-	var all []scenario.Machine
-	for _, l := range loads {
-		for range l.machines {
-			speed := max(l.speed+l.sd*r.NormFloat64(), l.speed/3)
-			all = append(all, scenario.Machine{Slots: 2, Factor: loads[0].speed / speed})
+// lateBeside is the mean completion time under LATE, Hadoop's own speculation and none, over runs enough to
+// leave little to luck (the paper has 4 to 7).
+func lateBeside(ctx context.Context, f *scenario.File) (mean [3]float64, err error) {
+	const runs = 25
+	for n, name := range []string{"late", "hadoop", "none"} {
+		p, err := named(name)
+		if err != nil {
+			return mean, err
+		}
+		for seed := range uint64(runs) {
+			w, err := draw(f, seed)
+			if err != nil {
+				return mean, err
+			}
+			o, err := play(ctx, w, p, int64(seed), 0.1)
+			if err != nil {
+				return mean, err
+			}
+			mean[n] += o.mean() / runs
 		}
 	}
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	all = all[:n]
-	for m := range stragglers {
-		all[m].Factor *= 5
-	}
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all
-}
-
-func ec2Machines(seed uint64, n, stragglers int) []scenario.Machine {
-	return machinesOf(rand.New(rand.NewPCG(seed, 52)), ec2Loads, n, stragglers)
-}
-
-func localMachines(seed uint64, stragglers int) []scenario.Machine {
-	return machinesOf(rand.New(rand.NewPCG(seed, 53)), localLoads, 15, stragglers)
-}
-
-// sortJob is a Sort: maps, then reduces.
-func sortJob(seed uint64, machines []scenario.Machine, maps, reduces int) *scenario.Cluster {
-	r := rand.New(rand.NewPCG(seed, 55))
-	phases := []scenario.Phase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}
-	for p, n := range []int{maps, reduces} {
-		for range n {
-			phases[p].Tasks = append(phases[p].Tasks, scenario.Task{Seconds: float64(60+60*p) * (0.9 + 0.2*r.Float64())})
-		}
-	}
-	return &scenario.Cluster{Machines: machines, Jobs: []scenario.Job{{Phases: phases}}}
+	return mean, nil
 }

@@ -2,10 +2,11 @@
 // left under plain first-come scheduling without any copies. Published experiments whose traces are not public are
 // rebuilt with it, and tests use it.
 //
-//  1. A Cluster lists machines with slots and speeds, and jobs with phases of tasks.
-//  2. Rows runs it: a task goes to the first free slot, in order of job, phase and task, and takes its seconds
+//  1. file.go reads a File, which says by numbers and distributions (number.go) what there is, and draws a Cluster of it.
+//  2. A Cluster lists machines with slots and speeds, and jobs with phases of tasks.
+//  3. Rows runs it: a task goes to the first free slot, in order of job, phase and task, and takes its seconds
 //     times the factor of the machine.
-//  3. The machines' true factors go into the rows as machine health, so that a replay need not estimate them.
+//  4. The machines' true factors go into the rows as machine health, so that a replay need not estimate them.
 //
 // Start with Cluster.
 package scenario

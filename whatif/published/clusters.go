@@ -1,0 +1,43 @@
+package published
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"straggler/whatif/replay"
+	"straggler/whatif/scenario"
+)
+
+// clusters are the papers' clusters and workloads by the numbers that the papers give, and what is assumed where they give
+// none.
+//
+//go:embed clusters/*.yaml
+var clusters embed.FS
+
+// clusterFile is one of them.
+func clusterFile(name string) (*scenario.File, error) {
+	data, err := clusters.ReadFile("clusters/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("published: %w", err)
+	}
+	f, err := scenario.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("clusters/%s.yaml: %w", name, err)
+	}
+	return f, nil
+}
+
+// draw is the workload of a cluster of a file.
+func draw(f *scenario.File, seed uint64) (*replay.Workload, error) {
+	c, err := f.Cluster(seed)
+	if err != nil {
+		return nil, err
+	}
+	return build(c), nil
+}
+
+// assumedIn is the note of the rows that a file gives.
+func assumedIn(f *scenario.File) string {
+	return "rebuilt from " + f.Source + ". Assumed: " + strings.Join(f.Assumed, "; ")
+}
