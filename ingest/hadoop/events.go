@@ -23,6 +23,7 @@ type event struct {
 	locality, avataar, error, split string
 
 	submit, launch, start, finish int64 // ms
+	copied, sorted                int64 // when a reduce had copied and had sorted its input
 	maps, reduces                 int64
 	counters                      counters
 	splits                        []int64
@@ -117,6 +118,10 @@ func (e *event) numberAt(member []byte) *int64 {
 		return &e.start
 	case "finishTime":
 		return &e.finish
+	case "shuffleFinishTime":
+		return &e.copied
+	case "sortFinishTime":
+		return &e.sorted
 	case "totalMaps":
 		return &e.maps
 	case "totalReduces":
@@ -256,6 +261,7 @@ func (a *attempt) started(e *event) {
 func (a *attempt) ended(e *event, s schema.AttemptStatus) {
 	a.status = s
 	a.finish = max(a.finish, e.finish)
+	a.copied, a.sorted = e.copied, e.sorted
 	a.setPlace(e.host, e.rack)
 	if e.counters.counted() {
 		a.counters = e.counters

@@ -280,13 +280,13 @@ func TestProgressAnchors(t *testing.T) {
 		a    attempt
 		want []schema.Progress
 	}{
-		{"a reduce", reduceTask, attempt{start: 1000, shuffleEnd: 4000, sortEnd: 5000, finish: 10_000}, []schema.Progress{
+		{"a reduce", reduceTask, attempt{start: 1000, copied: 4000, sorted: 5000, finish: 10_000}, []schema.Progress{
 			{AttemptID: 7, Time: schema.FromMillis(4000), Progress: 1.0 / 3, Source: schema.Reported},
 			{AttemptID: 7, Time: schema.FromMillis(5000), Progress: 2.0 / 3, Source: schema.Reported},
 			{AttemptID: 7, Time: schema.FromMillis(10_000), Progress: 1, Source: schema.Reported}}},
-		{"a map", mapTask, attempt{start: 1000, shuffleEnd: 4000, sortEnd: 5000, finish: 10_000}, nil},
-		{"an end that is not known", reduceTask, attempt{start: 1000, sortEnd: 5000, finish: 10_000}, nil},
-		{"a sort before the copy", reduceTask, attempt{start: 1000, shuffleEnd: 6000, sortEnd: 5000, finish: 10_000}, nil},
+		{"a map", mapTask, attempt{start: 1000, copied: 4000, sorted: 5000, finish: 10_000}, nil},
+		{"an end that is not known", reduceTask, attempt{start: 1000, sorted: 5000, finish: 10_000}, nil},
+		{"a sort before the copy", reduceTask, attempt{start: 1000, copied: 6000, sorted: 5000, finish: 10_000}, nil},
 	} {
 		b := &jobRows{rows: &rows{}}
 		b.progress(&row, x.kind, &x.a)

@@ -137,6 +137,10 @@ func (d *recordDecoder) attempt(e *event) {
 			e.start = number(f.raw)
 		case "FINISH_TIME":
 			e.finish = number(f.raw)
+		case "SHUFFLE_FINISHED":
+			e.copied = number(f.raw)
+		case "SORT_FINISHED":
+			e.sorted = number(f.raw)
 		case "TRACKER_NAME":
 			e.tracker = d.names.Text(trackerHost(d.text(f.raw)))
 		case "HOSTNAME":

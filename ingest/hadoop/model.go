@@ -57,6 +57,8 @@ type attempt struct {
 	id            string
 	number        int32
 	start, finish int64
+	copied        int64 // when a reduce had copied its input
+	sorted        int64
 	place         place
 	container     string
 	status        schema.AttemptStatus

@@ -366,7 +366,7 @@ func inferSpeculative(as []*attempt) {
 // anchors are the samples of a reduce whose history has no splits, of what its score is by definition: a third when all is
 // copied, two thirds when all is sorted, and the whole when it succeeded.
 func (b *jobRows) anchors(row *schema.Attempt, a *attempt) {
-	at := []int64{a.shuffleEnd, a.sortEnd}
+	at := []int64{a.copied, a.sorted}
 	if row.Status == schema.Success {
 		at = append(at, a.finish)
 	}

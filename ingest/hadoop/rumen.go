@@ -354,6 +354,10 @@ func (d *rumenDecoder) attempt() *attempt {
 			a.start = d.number()
 		case "finishTime":
 			a.finish = d.number()
+		case "shuffleFinished":
+			a.copied = d.number()
+		case "sortFinished":
+			a.sorted = d.number()
 		case "hostName":
 			b, _ := p.Str()
 			host = placeOf(d.names.Text(b))
