@@ -1,17 +1,29 @@
 package mincost
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
 
-// search is the working memory of a search: Dijkstra's, with reduced costs as lengths.
+// search is the working memory of a search: Dijkstra's, with reduced costs as lengths. It goes forth from a node with excess
+// to one that lacks units, or back.
 type search struct {
+	forth    bool
+	start    int32
 	distance []int64
-	from     []half  // the half by which a node was reached, seen from that node's predecessor
+	from     []half  // the half by which a node was reached, seen from the node before
 	seen     []int32 // the round in which it was reached
 	done     []int32 // and in which its distance was settled
 	round    int32
 	near     []int32 // reached at the distance of the node just settled
 	heap     []entry
 	settled  []int32
+	work     int // arcs looked at
+
+	end    int32 // the nearest node of the other kind so far
+	length int64 // and how far it is
 }
 
 // entry is a node in the heap. It is out of date when the node was reached at a smaller distance since.
@@ -27,22 +39,54 @@ func (s *search) grow() {
 
 // augment sends the excess of nodes to nodes that lack it.
 func (n *Network) augment() error {
+	n.forth.forth = true
+	if len(n.sources) > fewSources {
+		n.rank()
+	}
 	for {
 		u, v := n.last(&n.sources, 1), n.last(&n.sinks, -1)
 		if u == none || v == none {
 			return nil // both, as supplies balance
 		}
-		// From the end that has less around it: one may be a sink for everything.
-		forth := len(n.halves[u]) <= len(n.halves[v])
-		if !forth {
-			u = v
-		}
-		if !n.augmentFrom(u, forth) {
-			if !forth {
-				return fmt.Errorf("%w: node %d lacks %d units", ErrInfeasible, u, -n.nodes[u].excess)
-			}
+		s := n.race(u, v)
+		n.Work.Searches++
+		n.Work.Settled += len(n.forth.settled) + len(n.back.settled)
+		if s.end == none && s.forth {
 			return fmt.Errorf("%w: %d units have nowhere to go from node %d", ErrInfeasible, n.nodes[u].excess, u)
+		} else if s.end == none {
+			return fmt.Errorf("%w: node %d lacks %d units", ErrInfeasible, v, -n.nodes[v].excess)
 		}
+		n.raise(s)
+		n.send(s)
+	}
+}
+
+// rank puts the sources into the order in which their searches are shortest: those first that lose most when what they want
+// is taken, by what their dearest arc costs more than their cheapest (Vogel's regret, in spirit). Those that come later
+// then find that the cheap ways are taken for good, and look no further.
+func (n *Network) rank() {
+	n.regrets = n.regrets[:0]
+	for _, u := range n.sources {
+		least, most := int64(math.MaxInt64), int64(math.MinInt64)
+		for _, h := range n.halves[u][:n.nodes[u].open] {
+			c := n.nodes[h.other].potential
+			if h.arc >= 0 {
+				c += n.arcs[h.arc].cost
+			} else {
+				c -= n.arcs[^h.arc].cost
+			}
+			least, most = min(least, c), max(most, c)
+		}
+		if most < least {
+			most = least // no arcs
+		}
+		n.regrets = append(n.regrets, entry{most - least, u})
+	}
+	slices.SortFunc(n.regrets, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.distance, y.distance), cmp.Compare(x.node, y.node))
+	})
+	for k, r := range n.regrets {
+		n.sources[k] = r.node // the last goes first
 	}
 }
 
@@ -64,168 +108,161 @@ func (n *Network) last(list *[]int32, sign int64) int32 {
 	return none
 }
 
-// augmentFrom sends some excess the shortest way: from a node to wherever it is lacking, or to a node from wherever it is.
-// It gives false when there is no way.
-func (n *Network) augmentFrom(u int32, forth bool) bool {
-	end, length := n.shortest(u, forth)
-	s := &n.search
-	n.Work.Searches++
-	n.Work.Settled += len(s.settled)
-	if end == none {
-		return false
+// fewSources is up to how many nodes with excess both directions are tried. A search back from a sink of many changes the
+// potentials of half the network, which pays only where few searches follow.
+const fewSources = 8
+
+// race searches forth from a node with excess and back from one that lacks units, in turn, and gives the search that ends
+// first: one of the two may have the whole network around it. Either may end elsewhere than where the other began. The
+// one that begins at fewer arcs goes first, until it has looked at twice as many as the other begins at.
+func (n *Network) race(u, v int32) *search {
+	n.forth.begin(u)
+	n.back.begin(v)
+	s, other := &n.forth, &n.back
+	if len(n.halves[v]) < len(n.halves[u]) {
+		s, other = other, s
 	}
-	sign := int64(1)
-	if !forth {
-		sign = -1
-	}
-	for _, v := range s.settled {
-		x := &n.nodes[v]
-		x.potential += sign * (length - s.distance[v])
-		n.extreme = max(n.extreme, x.potential, -x.potential)
-	}
-	d := min(sign*n.nodes[u].excess, -sign*n.nodes[end].excess)
-	for v := end; v != u; v = s.from[v].other {
-		h := s.from[v].arc
-		if !forth {
-			h = ^h
-		}
-		if h >= 0 {
-			d = min(d, n.arcs[h].capacity-n.arcs[h].flow)
-		} else {
-			d = min(d, n.arcs[^h].flow)
+	other.work = 2 * len(n.halves[other.start])
+	for alone := len(n.sources) > fewSources; !n.step(s); {
+		if s.work > other.work && !alone {
+			s, other = other, s
 		}
 	}
-	for v := end; v != u; v = s.from[v].other {
-		h := s.from[v].arc
-		if !forth {
-			h = ^h
-		}
-		if h >= 0 {
-			n.arcs[h].flow += d
-			n.sort(h)
-		} else {
-			n.arcs[^h].flow -= d
-			n.sort(^h)
-		}
-	}
-	n.nodes[u].excess -= sign * d
-	n.nodes[end].excess += sign * d
-	return true
+	return s
 }
 
-// shortest finds the nearest node of the other kind. Nodes nearer than that are settled when it ends.
-func (n *Network) shortest(u int32, forth bool) (end int32, length int64) {
-	s := &n.search
+func (s *search) begin(u int32) {
 	if s.round++; s.round < 0 {
 		clear(s.seen)
 		clear(s.done)
 		s.round = 1
 	}
+	s.start, s.work = u, 0
 	s.near, s.heap, s.settled = append(s.near[:0], u), s.heap[:0], s.settled[:0]
 	s.seen[u], s.distance[u] = s.round, 0
-	end, length = none, int64(1)<<62
-	for {
-		if k := len(s.near); k > 0 {
-			u, s.near = s.near[k-1], s.near[:k-1]
-		} else if len(s.heap) > 0 {
-			e := s.pop()
-			if e.distance >= length {
-				return end, length
-			}
-			if u = e.node; e.distance > s.distance[u] {
-				continue
-			}
-		} else {
-			return end, length
-		}
-		if s.done[u] == s.round {
-			continue
-		}
-		s.done[u] = s.round
-		s.settled = append(s.settled, u)
-		var v int32
-		var d int64
-		if forth {
-			v, d = n.relax(u, length)
-		} else {
-			v, d = n.relaxBack(u, length)
-		}
-		if v != none {
-			if end, length = v, d; d == s.distance[u] {
-				return end, length
-			}
-		}
-	}
+	s.end, s.length = none, int64(1)<<62
 }
 
-// relax looks at the arcs with room from a settled node. It gives the nearest node that lacks units among those that they
-// reach nearer than the limit; one no further than the node itself ends it.
-func (n *Network) relax(u int32, limit int64) (end int32, length int64) {
-	s := &n.search
-	end, length = none, limit
-	here := s.distance[u]
-	base := here - n.nodes[u].potential
+// step settles the next node; true when the search is over: nothing nearer than its end is left.
+func (n *Network) step(s *search) bool {
+	var u int32
+	if k := len(s.near); k > 0 {
+		u, s.near = s.near[k-1], s.near[:k-1]
+	} else if len(s.heap) > 0 {
+		e := s.pop()
+		if e.distance >= s.length {
+			return true
+		}
+		if u = e.node; e.distance > s.distance[u] {
+			return false
+		}
+	} else {
+		return true
+	}
+	if s.done[u] == s.round {
+		return false
+	}
+	s.done[u] = s.round
+	s.settled = append(s.settled, u)
+	if s.forth {
+		n.relax(s, u)
+	} else {
+		n.relaxBack(s, u)
+	}
+	return s.length == s.distance[u]
+}
+
+// relax looks at the arcs with room from a settled node.
+func (n *Network) relax(s *search, u int32) {
+	base := s.distance[u] - n.nodes[u].potential
 	halves := n.halves[u][:n.nodes[u].open]
+	s.work += len(halves) + 1
 	n.Work.Scanned += len(halves)
 	for _, h := range halves {
-		v := &n.nodes[h.other]
-		d := base + v.potential
+		d := base + n.nodes[h.other].potential
 		if h.arc >= 0 {
 			d += n.arcs[h.arc].cost
 		} else {
 			d -= n.arcs[^h.arc].cost
 		}
-		if d >= length || s.seen[h.other] == s.round && d >= s.distance[h.other] {
-			continue
-		}
-		s.reach(h.other, d, half{h.arc, u})
-		if v.excess < 0 {
-			if end, length = h.other, d; d == here {
-				break
-			}
-		} else if d == here {
-			s.near = append(s.near, h.other)
-		} else {
-			s.put(entry{d, h.other})
+		if d < s.length && (s.seen[h.other] != s.round || d < s.distance[h.other]) {
+			s.reach(h.other, d, half{h.arc, u}, n.nodes[h.other].excess < 0)
 		}
 	}
-	return end, length
 }
 
-// relaxBack is relax against the direction of flow: it looks at arcs with room towards a node, for one that has excess.
-func (n *Network) relaxBack(u int32, limit int64) (end int32, length int64) {
-	s := &n.search
-	end, length = none, limit
-	here := s.distance[u]
-	base := here + n.nodes[u].potential
+// relaxBack looks at the arcs with room towards a settled node.
+func (n *Network) relaxBack(s *search, u int32) {
+	base := s.distance[u] + n.nodes[u].potential
+	s.work += len(n.halves[u]) + 1
 	n.Work.Scanned += len(n.halves[u])
 	for _, h := range n.halves[u] {
-		cost, room := n.back(h)
+		cost, room := n.reverse(h)
 		if !room {
 			continue
 		}
-		v := &n.nodes[h.other]
-		d := base + cost - v.potential
-		if d >= length || s.seen[h.other] == s.round && d >= s.distance[h.other] {
-			continue
-		}
-		s.reach(h.other, d, half{h.arc, u})
-		if v.excess > 0 {
-			if end, length = h.other, d; d == here {
-				break
-			}
-		} else if d == here {
-			s.near = append(s.near, h.other)
-		} else {
-			s.put(entry{d, h.other})
+		d := base + cost - n.nodes[h.other].potential
+		if d < s.length && (s.seen[h.other] != s.round || d < s.distance[h.other]) {
+			s.reach(h.other, d, half{h.arc, u}, n.nodes[h.other].excess > 0)
 		}
 	}
-	return end, length
 }
 
-// reach notes how a node was reached.
-func (s *search) reach(u int32, distance int64, by half) {
-	s.seen[u], s.distance[u], s.from[u] = s.round, distance, by
+// reach notes that a node was reached, nearer than before.
+func (s *search) reach(u int32, d int64, by half, ends bool) {
+	s.seen[u], s.distance[u], s.from[u] = s.round, d, by
+	switch {
+	case ends:
+		s.end, s.length = u, d
+	case d == s.distance[by.other]:
+		s.near = append(s.near, u)
+	default:
+		s.put(entry{d, u})
+	}
+}
+
+// raise changes potentials so that the way found has reduced costs of 0, and no arc with room a negative one.
+func (n *Network) raise(s *search) {
+	for _, u := range s.settled {
+		d := s.length - s.distance[u]
+		if !s.forth {
+			d = -d
+		}
+		v := &n.nodes[u]
+		v.potential += d
+		n.extreme = max(n.extreme, v.potential, -v.potential)
+	}
+}
+
+// send moves what can be moved on the way found.
+func (n *Network) send(s *search) {
+	sign := int64(1)
+	if !s.forth {
+		sign = -1
+	}
+	d := min(sign*n.nodes[s.start].excess, -sign*n.nodes[s.end].excess)
+	for u := s.end; u != s.start; u = s.from[u].other {
+		if a, forward := s.by(u); forward {
+			d = min(d, n.arcs[a].capacity-n.arcs[a].flow)
+		} else {
+			d = min(d, n.arcs[a].flow)
+		}
+	}
+	for u := s.end; u != s.start; u = s.from[u].other {
+		if a, forward := s.by(u); forward {
+			n.change(a, d)
+		} else {
+			n.change(a, -d)
+		}
+	}
+	n.nodes[s.start].excess -= sign * d
+	n.nodes[s.end].excess += sign * d
+}
+
+// by is the arc by which a node was reached, and whether the way uses it forward.
+func (s *search) by(u int32) (a int32, forward bool) {
+	h := s.from[u].arc
+	return max(h, ^h), (h >= 0) == s.forth
 }
 
 // put and pop keep a heap with four children a node.

@@ -14,7 +14,8 @@
 // network flow problems, JACM 19, 1972; Ahuja, Magnanti, Orlin, Network Flows, §9.7), taken up again from the flow and
 // the potentials of the moment before. It was chosen by measuring: a network simplex that went on from its last tree took
 // hundreds to thousands of degenerate exchanges after one event in a scheduler's network, whose arcs mostly hold one unit;
-// here an event is a few searches, and a search ends at the first node that can take the unit.
+// here an event is a few searches, and a search ends at the first node that can take the unit. Where much is to be moved, as
+// from nothing, the order of the searches decides how far each must look; see rank. Both directions are tried; see race.
 //
 // The same edits in the same order give the same flow. Nothing is allocated but when the network outgrows what it was.
 //

@@ -38,6 +38,7 @@ type arc struct {
 	cost, flow, capacity int64
 	tail, head           int32
 	atTail, atHead       int32 // where the lists of its nodes have it
+	moved                bool  // its flow changed since Moved
 }
 
 // half is an arc seen from one of its nodes: the arc's number when it leaves the node, the complement when it enters, and
@@ -66,15 +67,17 @@ type Network struct {
 	arcCount  int
 	nodeCount int
 
-	balance  int64
-	err      error   // of the first edit that was out of range
-	suspects []int32 // arcs whose reduced cost may have got the wrong sign
-	sources  []int32 // nodes that may have excess
-	sinks    []int32 // nodes that may lack units
-	lowered  []int32
-	extreme  int64 // no potential was further from zero
-	search   search
-	Work     Work
+	balance     int64
+	err         error   // of the first edit that was out of range
+	suspects    []int32 // arcs whose reduced cost may have got the wrong sign
+	sources     []int32 // nodes that may have excess
+	sinks       []int32 // nodes that may lack units
+	lowered     []int32
+	extreme     int64 // no potential was further from zero
+	forth, back search
+	moved       []Arc
+	regrets     []entry
+	Work        Work
 }
 
 // Work is what was done since it was last set to zero.
@@ -96,7 +99,8 @@ func (n *Network) AddNode(supply int64) Node {
 		u = int32(len(n.nodes))
 		n.nodes = append(n.nodes, vertex{})
 		n.halves = append(n.halves, nil)
-		n.search.grow()
+		n.forth.grow()
+		n.back.grow()
 	}
 	n.nodeCount++
 	if n.nodeCount > MaxNodes {
@@ -150,7 +154,7 @@ func (n *Network) AddArc(from, to Node, capacity, cost int64) Arc {
 	if n.arcCount > MaxArcs {
 		n.refuse("%d arcs", n.arcCount)
 	}
-	n.arcs[a] = arc{tail: int32(from), head: int32(to), cost: cost, capacity: capacity,
+	n.arcs[a] = arc{tail: int32(from), head: int32(to), cost: cost, capacity: capacity, moved: n.arcs[a].moved,
 		atTail: n.list(int32(from), half{a, int32(to)}), atHead: n.list(int32(to), half{^a, int32(from)})}
 	n.sort(a)
 	n.suspects = append(n.suspects, a)
@@ -166,7 +170,7 @@ func (n *Network) RemoveArc(a Arc) {
 	n.sort(int32(a)) // both halves are closed now
 	n.unlist(e.tail, e.atTail)
 	n.unlist(e.head, n.arcs[a].atHead)
-	*e = arc{tail: none, head: none}
+	*e = arc{tail: none, head: none, moved: e.moved}
 	n.freeArcs = append(n.freeArcs, int32(a))
 	n.arcCount--
 }
@@ -198,6 +202,17 @@ func (n *Network) SetCost(a Arc, cost int64) {
 
 // Flow is the flow on an arc after Solve.
 func (n *Network) Flow(a Arc) int64 { return n.arcs[a].flow }
+
+// Moved gives the arcs whose flow changed since it was last called, each once, removed and new ones of the same number among
+// them. The slice is good until the next edit or Solve.
+func (n *Network) Moved() []Arc {
+	for _, a := range n.moved {
+		n.arcs[a].moved = false
+	}
+	m := n.moved
+	n.moved = n.moved[:0]
+	return m
+}
 
 // Potential is what a unit of flow from the node costs at the margin, up to a sum that is the same for all nodes, after
 // Solve. With it no arc that has room has a negative reduced cost (its cost − potential of its tail + potential of its
@@ -241,8 +256,7 @@ func (n *Network) Forget() {
 	}
 	for a := range n.arcs {
 		if n.arcs[a].tail != none {
-			n.arcs[a].flow = 0
-			n.sort(int32(a))
+			n.change(int32(a), -n.arcs[a].flow)
 			n.suspects = append(n.suspects, int32(a))
 		}
 	}
@@ -282,10 +296,20 @@ func (n *Network) push(a int32, d int64) {
 		return
 	}
 	e := &n.arcs[a]
-	e.flow += d
-	n.sort(a)
+	n.change(a, d)
 	n.give(e.tail, -d)
 	n.give(e.head, d)
+}
+
+// change changes the flow of an arc alone.
+func (n *Network) change(a int32, d int64) {
+	e := &n.arcs[a]
+	e.flow += d
+	n.sort(a)
+	if !e.moved {
+		e.moved = true
+		n.moved = append(n.moved, Arc(a))
+	}
 }
 
 // list puts a half into the list of a node, among the closed ones; unlist takes a closed one out.

@@ -64,15 +64,15 @@ func (n *Network) free(u int32, by int64) bool {
 	p := n.nodes[u].potential - by
 	n.Work.Scanned += len(n.halves[u])
 	for _, h := range n.halves[u] {
-		if r, ok := n.back(h); ok && r+p-n.nodes[h.other].potential < 0 && h.other != u {
+		if r, ok := n.reverse(h); ok && r+p-n.nodes[h.other].potential < 0 && h.other != u {
 			return false
 		}
 	}
 	return true
 }
 
-// back is the cost of a half the other way, from its other node, and whether there is room that way.
-func (n *Network) back(h half) (cost int64, room bool) {
+// reverse is the cost of a half the other way, from its other node, and whether there is room that way.
+func (n *Network) reverse(h half) (cost int64, room bool) {
 	if h.arc >= 0 {
 		e := &n.arcs[h.arc]
 		return -e.cost, e.flow > 0
@@ -87,7 +87,7 @@ func (n *Network) follow(u int32, others bool) {
 	n.Work.Scanned += len(n.halves[u])
 	for k := 0; k < len(n.halves[u]); k++ {
 		h := n.halves[u][k]
-		cost, room := n.back(h)
+		cost, room := n.reverse(h)
 		r := cost - n.nodes[h.other].potential + p
 		if !room || r >= 0 || h.other == u || others && n.lower(h.other, -r, true) {
 			continue

@@ -1,34 +1,77 @@
 package quincy
 
+import "slices"
+
+// queues are the units that go by the cluster and by each rack.
+type queues struct {
+	look    []Task // tasks whose edges' flow changed, or that started or stopped since the last decision
+	round   uint32
+	cluster []Task
+	racks   [][]Task
+}
+
 // decide reads the changes off the flow and carries them out in the state.
 //
 // A unit that goes by a rack or the cluster has no machine of its own: which of the units takes which machine below makes
-// no difference to the cost, and they take them in order of task and machine.
+// no difference to the cost, and they take them in order of task and machine. The edge of a running task to its machine is
+// cheaper than that way, so that it is asked only once.
 func (s *Scheduler) decide() []Change {
 	s.changes = s.changes[:0]
-	for t := range s.tasks {
+	s.gather()
+	for _, t := range s.queues.look {
 		if b := &s.tasks[t]; b.on >= 0 && s.network.Flow(b.toOwn.arc) == 0 {
-			s.changes = append(s.changes, Change{Preempt, Task(t), int(b.on)})
+			s.changes = append(s.changes, Change{Preempt, t, int(b.on)})
 		}
 	}
 	preempted := len(s.changes)
 	s.match()
 	for _, c := range s.changes[:preempted] {
-		s.stop(&s.tasks[c.Task])
+		s.stop(c.Task, &s.tasks[c.Task])
 	}
 	for _, c := range s.changes[preempted:] {
-		s.start(&s.tasks[c.Task], int32(c.Machine))
+		s.start(c.Task, &s.tasks[c.Task], int32(c.Machine))
 	}
 	return s.changes
+}
+
+// gather lists the tasks whose place may have changed, in order.
+func (s *Scheduler) gather() {
+	q := &s.queues
+	q.round++
+	q.look = q.look[:0]
+	for _, t := range s.fresh {
+		s.look(t)
+	}
+	s.fresh = s.fresh[:0]
+	for _, a := range s.network.Moved() {
+		s.look(s.owner[a])
+	}
+	slices.Sort(q.look)
+}
+
+func (s *Scheduler) look(t Task) {
+	if t == nobody {
+		return
+	}
+	if b := &s.tasks[t]; b.on != finished && b.looked != s.queues.round {
+		b.looked = s.queues.round
+		s.queues.look = append(s.queues.look, t)
+	}
 }
 
 // match finds the machines of units that are not where they were, and appends their starts.
 func (s *Scheduler) match() {
 	q := &s.queues
-	q.reset(len(s.racks))
-	for t := range s.tasks {
-		if b := &s.tasks[t]; b.on != finished && s.flows(b) {
-			s.route(Task(t), b)
+	q.cluster = q.cluster[:0]
+	if q.racks == nil {
+		q.racks = make([][]Task, len(s.racks))
+	}
+	for r := range q.racks {
+		q.racks[r] = q.racks[r][:0]
+	}
+	for _, t := range q.look {
+		if b := &s.tasks[t]; s.flows(b) {
+			s.route(t, b)
 		}
 	}
 	next := 0
@@ -39,6 +82,9 @@ func (s *Scheduler) match() {
 		next += n
 		q.racks[r] = queue
 		for _, m := range s.inRack[r] {
+			if len(queue) == 0 {
+				break
+			}
 			for n := s.network.Flow(s.machines[m].in); n > 0; n-- {
 				s.changes = append(s.changes, Change{Start, queue[0], int(m)})
 				queue = queue[1:]
@@ -75,20 +121,4 @@ func (s *Scheduler) route(t Task, b *task) {
 		}
 	}
 	panic("quincy: a task's unit got lost")
-}
-
-// queues are the units that go by the cluster and by each rack.
-type queues struct {
-	cluster []Task
-	racks   [][]Task
-}
-
-func (q *queues) reset(racks int) {
-	q.cluster = q.cluster[:0]
-	if q.racks == nil {
-		q.racks = make([][]Task, racks)
-	}
-	for r := range q.racks {
-		q.racks[r] = q.racks[r][:0]
-	}
 }

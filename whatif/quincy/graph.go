@@ -2,6 +2,8 @@ package quincy
 
 import (
 	"slices"
+
+	"straggler/whatif/mincost"
 )
 
 // build makes the nodes of the cluster.
@@ -12,32 +14,61 @@ func (s *Scheduler) build(c Cluster) {
 	s.inRack = make([][]int32, len(s.racks))
 	s.machines = make([]place, len(c.Rack))
 	s.rackOf, s.slots, s.up = make([]int32, len(c.Rack)), slices.Clone(c.Slots), make([]bool, len(c.Rack))
-	inRack := make([]int64, len(s.racks))
+	s.load, s.capacity = make([]int, len(c.Rack)), make([]int, len(c.Rack))
 	for m, r := range c.Rack {
 		s.rackOf[m], s.up[m] = int32(r), true
 		s.inRack[r] = append(s.inRack[r], int32(m))
-		inRack[r] += int64(c.Slots[m])
-		s.usable += c.Slots[m]
 	}
+	// Machines alone bound what runs on them: the arcs to racks and machines take whatever comes.
 	for r := range s.racks {
 		s.racks[r].node = n.AddNode(0)
-		s.racks[r].in = n.AddArc(s.cluster, s.racks[r].node, inRack[r], 0)
+		s.racks[r].in = s.arc(s.cluster, s.racks[r].node, mincost.MaxCapacity, 0, nobody)
 	}
-	for m := range s.machines {
-		slots := int64(c.Slots[m])
+	for m, r := range c.Rack {
 		u := n.AddNode(0)
 		s.machines[m] = place{
 			node: u,
-			in:   n.AddArc(s.racks[c.Rack[m]].node, u, slots, 0),
-			out:  n.AddArc(u, s.sink, slots, s.slotCost()),
+			in:   s.arc(s.racks[r].node, u, mincost.MaxCapacity, 0, nobody),
+			out:  s.arc(u, s.sink, 0, s.slotCost(), nobody),
 		}
+		s.resize(m)
+	}
+}
+
+// nobody owns arcs that no task does.
+const nobody = Task(-1)
+
+// arc adds an arc and notes whose it is.
+func (s *Scheduler) arc(from, to mincost.Node, capacity, cost int64, t Task) mincost.Arc {
+	a := s.network.AddArc(from, to, capacity, cost)
+	for int(a) >= len(s.owner) {
+		s.owner = append(s.owner, nobody)
+	}
+	s.owner[a] = t
+	return a
+}
+
+// resize gives a machine's arc to the sink the capacity that it should have.
+func (s *Scheduler) resize(m int) {
+	c := 0
+	if s.up[m] {
+		c = s.slots[m]
+	}
+	if !s.o.Preempt {
+		c = max(c, s.load[m])
+	}
+	if c != s.capacity[m] {
+		s.usable += c - s.capacity[m]
+		s.capacity[m] = c
+		s.network.SetCapacity(s.machines[m].out, int64(c))
+		s.unshared = true
 	}
 }
 
 // addUnscheduled gives a job its unscheduled node.
 func (s *Scheduler) addUnscheduled(j *job) {
 	j.node = s.network.AddNode(0)
-	j.toSink = s.network.AddArc(j.node, s.sink, 0, 0)
+	j.toSink = s.arc(j.node, s.sink, 0, 0, nobody)
 }
 
 // setUnscheduled bounds how many tasks of a job stay unscheduled (§4.2, appendix): at least so many end at its
@@ -50,30 +81,31 @@ func (s *Scheduler) setUnscheduled(j *job, least, more int) {
 }
 
 // addTaskNode gives a waiting task its node and edges.
-func (s *Scheduler) addTaskNode(b *task) {
-	n := s.network
-	b.node = n.AddNode(1)
+func (s *Scheduler) addTaskNode(t Task, b *task) {
+	b.node = s.network.AddNode(1)
 	s.units++
-	b.toUnscheduled = n.AddArc(b.node, s.jobs[b.job].node, 1, s.waitCost(b))
-	b.toCluster = n.AddArc(b.node, s.cluster, 1, b.input.cluster)
+	b.toUnscheduled = s.arc(b.node, s.jobs[b.job].node, 1, s.waitCost(b), t)
+	b.toCluster = s.arc(b.node, s.cluster, 1, b.input.cluster, t)
 	b.toMachines, b.toRacks = b.toMachines[:0], b.toRacks[:0]
 	for _, p := range b.input.racks {
 		if s.preferred(&b.input, p.Bytes) {
-			a := n.AddArc(b.node, s.racks[p.Where].node, 1, s.rackCost(&b.input, p.Where))
+			a := s.arc(b.node, s.racks[p.Where].node, 1, s.rackCost(&b.input, p.Where), t)
 			b.toRacks = append(b.toRacks, edge{a, int32(p.Where)})
 		}
 	}
 	for _, p := range b.input.machines {
 		if s.preferred(&b.input, p.Bytes) {
-			a := n.AddArc(b.node, s.machines[p.Where].node, 1, s.machineCost(&b.input, p.Where))
+			a := s.arc(b.node, s.machines[p.Where].node, 1, s.machineCost(&b.input, p.Where), t)
 			b.toMachines = append(b.toMachines, edge{a, int32(p.Where)})
 		}
 	}
 }
 
 // start puts a waiting task on a machine, in the state and in the network.
-func (s *Scheduler) start(b *task, m int32) {
+func (s *Scheduler) start(t Task, b *task, m int32) {
 	b.on, b.started = m, s.now
+	s.load[m]++
+	s.fresh = append(s.fresh, t)
 	b.waited += s.now - b.ready
 	s.jobs[b.job].running++
 	b.extra = true
@@ -83,7 +115,7 @@ func (s *Scheduler) start(b *task, m int32) {
 		}
 	}
 	if b.extra {
-		b.toOwn = edge{s.network.AddArc(b.node, s.machines[m].node, 1, s.stayCost(b)), m}
+		b.toOwn = edge{s.arc(b.node, s.machines[m].node, 1, s.stayCost(b), t), m}
 	} else {
 		s.network.SetCost(b.toOwn.arc, s.stayCost(b))
 	}
@@ -92,10 +124,11 @@ func (s *Scheduler) start(b *task, m int32) {
 }
 
 // stop takes a running task off its machine; it waits again.
-func (s *Scheduler) stop(b *task) {
+func (s *Scheduler) stop(t Task, b *task) {
 	m := b.on
+	s.leave(b)
 	b.on, b.ready = waiting, s.now
-	s.jobs[b.job].running--
+	s.fresh = append(s.fresh, t)
 	if b.extra {
 		s.network.RemoveArc(b.toOwn.arc)
 	} else {
@@ -103,4 +136,11 @@ func (s *Scheduler) stop(b *task) {
 	}
 	s.network.SetCost(b.toUnscheduled, s.waitCost(b))
 	s.unshared = true
+}
+
+// leave frees a running task's slot.
+func (s *Scheduler) leave(b *task) {
+	s.jobs[b.job].running--
+	s.load[b.on]--
+	s.resize(int(b.on))
 }

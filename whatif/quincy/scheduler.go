@@ -90,6 +90,7 @@ type task struct {
 	toMachines, toRacks      []edge // preferred ones
 	toOwn                    edge   // while it runs: one of toMachines, or one of its own
 	extra                    bool   // which is to be removed with the run
+	looked                   uint32 // the decision that looked at it
 }
 
 // edge is an arc to a machine or a rack.
@@ -123,10 +124,14 @@ type Scheduler struct {
 	inRack   [][]int32 // machines of each rack
 	slots    []int
 	up       []bool
-	usable   int // slots of machines that are up
+	load     []int // tasks that run on each machine
+	capacity []int // of its arc to the sink
+	usable   int   // sum of that
 
 	tasks     []task
 	jobs      []job
+	owner     []Task // of an arc
+	fresh     []Task // started or stopped since the last decision
 	freeTasks []Task
 	freeJobs  []Job
 	unshared  bool  // shares are to be computed anew
@@ -221,7 +226,7 @@ func (s *Scheduler) AddTask(j Job, in Input) Task {
 	s.jobs[j].tasks++
 	s.unshared = true
 	s.read(&b.input, in)
-	s.addTaskNode(b)
+	s.addTaskNode(t, b)
 	return t
 }
 
@@ -230,7 +235,7 @@ func (s *Scheduler) Finish(t Task) {
 	b := &s.tasks[t]
 	j := &s.jobs[b.job]
 	if b.on >= 0 {
-		j.running--
+		s.leave(b)
 	}
 	j.tasks--
 	b.on = finished
@@ -240,31 +245,35 @@ func (s *Scheduler) Finish(t Task) {
 	s.unshared = true
 }
 
+// Return says that a running task is not running any more, and is not over: it waits again.
+func (s *Scheduler) Return(t Task) {
+	if b := &s.tasks[t]; b.on >= 0 {
+		s.stop(t, b)
+	}
+}
+
+// SetSlots says how many slots a machine has now. Tasks beyond them are preempted, or without preemption keep what they
+// have until they are over.
+func (s *Scheduler) SetSlots(m, slots int) {
+	s.slots[m] = min(max(slots, 0), mostSlots)
+	s.resize(m)
+}
+
 // MachineDown takes a machine out of use. What ran there waits again.
 func (s *Scheduler) MachineDown(m int) {
-	if !s.up[m] {
-		return
-	}
 	s.up[m] = false
-	s.usable -= s.slots[m]
-	s.network.SetCapacity(s.machines[m].out, 0)
 	for t := range s.tasks {
-		if s.tasks[t].on == int32(m) {
-			s.stop(&s.tasks[t])
+		if b := &s.tasks[t]; b.on == int32(m) {
+			s.stop(Task(t), b)
 		}
 	}
-	s.unshared = true
+	s.resize(m)
 }
 
 // MachineUp takes a machine into use again.
 func (s *Scheduler) MachineUp(m int) {
-	if s.up[m] {
-		return
-	}
 	s.up[m] = true
-	s.usable += s.slots[m]
-	s.network.SetCapacity(s.machines[m].out, int64(s.slots[m]))
-	s.unshared = true
+	s.resize(m)
 }
 
 // Schedule gives what to do now. The slice is good until the next call.
