@@ -9,8 +9,12 @@ import (
 // Costs in the network are whole thousandths of the paper's unit.
 const unit = 1000
 
-// pinned is the cost of the edge that a running task without preemption is on: no other edges together outweigh it.
-const pinned = -int64(1) << 34
+// most is the largest cost of waiting, work or data: 8.6 million units, half a year of waiting at the paper's price. What is
+// dearer counts as that. pinned is the cost of the edge that a running task without preemption is on, which outweighs it.
+const (
+	most   = int64(1) << 33
+	pinned = -8 * most
+)
 
 // complete sets the paper's prices where none were given.
 func (p *Prices) complete() error {
@@ -37,13 +41,15 @@ type input struct {
 }
 
 // seconds is the cost of some seconds at a price a second.
-func seconds(s, price float64) int64 { return int64(math.Floor(s * price * unit)) }
+func seconds(s, price float64) int64 { return bounded(math.Floor(s * price * unit)) }
+
+func bounded(cost float64) int64 { return int64(min(max(cost, -float64(most)), float64(most))) }
 
 // moving is the cost of running where machine and rack hold so much of an input: what the machine lacks comes from its
 // rack, what the rack lacks from other racks.
 func (s *Scheduler) moving(bytes, machine, rack int64) int64 {
 	gb := (float64(rack-machine)*s.o.RackGB + float64(bytes-rack)*s.o.CoreGB) / 1e9
-	return int64(math.Round(gb * unit))
+	return bounded(math.Round(gb * unit))
 }
 
 // read takes an input over, and finds what its racks hold and what the worst machine costs.
@@ -127,12 +133,14 @@ func (s *Scheduler) preferred(b *input, held int64) bool {
 //   - the data edges keep their costs, and −ω × now moves to the arcs from machines to the sink, one a machine;
 //   - a running task pays ω × (waited − now) to the unscheduled node, and on its own machine what its data cost minus the
 //     work that it would lose, which both fall, and are the only edges of tasks that time touches.
+//
+// Now is counted from a base that moves before these costs get large.
 
 // waitCost is the cost of a waiting task's edge to its unscheduled node.
-func (s *Scheduler) waitCost(b *task) int64 { return seconds(b.waited-b.ready, s.o.Wait) }
+func (s *Scheduler) waitCost(b *task) int64 { return seconds(b.waited-(b.ready-s.base), s.o.Wait) }
 
 // stopCost is the same of a running task.
-func (s *Scheduler) stopCost(b *task) int64 { return seconds(b.waited-s.now, s.o.Wait) }
+func (s *Scheduler) stopCost(b *task) int64 { return seconds(b.waited-(s.now-s.base), s.o.Wait) }
 
 // stayCost is the cost of a running task's edge to its machine. It is one less than moving the data, so that a task which
 // just started is not moved for nothing.
@@ -149,6 +157,9 @@ func (s *Scheduler) reprice() {
 		return
 	}
 	s.priced = s.now
+	if (s.now-s.base)*s.o.Wait*unit > float64(most)/2 {
+		s.rebase()
+	}
 	for m := range s.machines {
 		s.network.SetCost(s.machines[m].out, s.slotCost())
 	}
@@ -163,5 +174,17 @@ func (s *Scheduler) reprice() {
 	}
 }
 
+// rebase counts now from the present.
+func (s *Scheduler) rebase() {
+	s.base = s.now
+	for t := range s.tasks {
+		if b := &s.tasks[t]; b.on == waiting {
+			s.network.SetCost(b.toUnscheduled, s.waitCost(b))
+		} else if b.on >= 0 {
+			s.network.SetCost(b.toUnscheduled, s.stopCost(b))
+		}
+	}
+}
+
 // slotCost is the cost of the arcs from machines to the sink.
-func (s *Scheduler) slotCost() int64 { return seconds(-s.now, s.o.Wait) }
+func (s *Scheduler) slotCost() int64 { return seconds(s.base-s.now, s.o.Wait) }

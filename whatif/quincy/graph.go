@@ -105,6 +105,7 @@ func (s *Scheduler) addTaskNode(t Task, b *task) {
 func (s *Scheduler) start(t Task, b *task, m int32) {
 	b.on, b.started = m, s.now
 	s.load[m]++
+	s.running++
 	s.fresh = append(s.fresh, t)
 	b.waited += s.now - b.ready
 	s.jobs[b.job].running++
@@ -142,5 +143,6 @@ func (s *Scheduler) stop(t Task, b *task) {
 func (s *Scheduler) leave(b *task) {
 	s.jobs[b.job].running--
 	s.load[b.on]--
+	s.running--
 	s.resize(int(b.on))
 }

@@ -260,3 +260,25 @@ func TestDeterminism(t *testing.T) {
 		}
 	}
 }
+
+// Costs of time are counted anew before they get too large, and nothing is decided differently for it.
+func TestLongAfter(t *testing.T) {
+	for _, o := range modes {
+		var runs [2][]Change
+		for k, began := range []float64{0, 5e9} {
+			g := newStage(t, 5, o)
+			g.now = began
+			for range 200 {
+				g.event()
+				changes, err := g.s.Schedule()
+				if err != nil {
+					t.Fatal(err)
+				}
+				runs[k] = append(runs[k], changes...)
+			}
+		}
+		if len(runs[0]) < 20 || !reflect.DeepEqual(runs[0], runs[1]) {
+			t.Errorf("%+v: %d changes from the start, %d after 160 years, which differ", o, len(runs[0]), len(runs[1]))
+		}
+	}
+}

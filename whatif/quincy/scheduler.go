@@ -115,6 +115,7 @@ type Scheduler struct {
 	o        Options
 	network  *mincost.Network
 	now      float64
+	base     float64 // that costs of time are counted from
 	priced   float64 // the time that the costs in the network are of
 	racks    []place
 	machines []place
@@ -125,6 +126,7 @@ type Scheduler struct {
 	slots    []int
 	up       []bool
 	load     []int // tasks that run on each machine
+	running  int   // and on all
 	capacity []int // of its arc to the sink
 	usable   int   // sum of that
 
@@ -294,6 +296,10 @@ func (s *Scheduler) Schedule() ([]Change, error) {
 
 // Machine is where a task runs; false when it waits.
 func (s *Scheduler) Machine(t Task) (int, bool) { return int(s.tasks[t].on), s.tasks[t].on >= 0 }
+
+// Load is how many tasks run on a machine, Waiting how many wait.
+func (s *Scheduler) Load(m int) int { return s.load[m] }
+func (s *Scheduler) Waiting() int   { return int(s.units) - s.running }
 
 func (s *Scheduler) fail(err error) {
 	if s.err == nil {

@@ -46,6 +46,8 @@ var specs = []*Spec{
 	row("fair-all", "fair sharing with delay scheduling and copy-compute splitting", "FAIR §6.1",
 		fairAll{copyComputeDefaults, delayDefaults, Fair{}},
 		func(o fairAll) replay.Scheduler { return newOffers(&fair{Fair: o.Fair}, o.Delay) }),
+	row("quincy", "a min-cost flow weighs data moved against waiting, with or without fair shares and preemption", "QUINCY §4", quincyDefaults,
+		func(o Quincy) replay.Scheduler { return newFlow(o) }),
 }
 
 type (

@@ -1,0 +1,214 @@
+package schedule
+
+import (
+	"straggler/whatif/quincy"
+	"straggler/whatif/replay"
+)
+
+// Quincy has a min-cost flow decide (package quincy has the network and its prices, with sources). Its four modes are fair
+// or not, preempting or not. Each class of slots has a network of its own, as slots of one class can not take tasks of
+// another; minimum shares of queues are not used, since the paper's are a job's.
+type Quincy struct {
+	Fair    bool    `option:"fair" doc:"jobs share the slots equally"`
+	Preempt bool    `option:"preempt" doc:"running tasks may be killed for others"`
+	Wait    float64 `option:"wait" doc:"cost of a second of waiting, in GB within a rack (ω)"`
+	Core    float64 `option:"core" doc:"cost of a GB between racks, in GB within a rack (ξ)"`
+	Every   float64 `option:"every" unit:"s" doc:"how often to decide anew while tasks wait and nothing happens"`
+}
+
+// quincyDefaults are the mode that the paper ends with, and its prices where the network is fast; 20 is its ξ where it is slow.
+var quincyDefaults = Quincy{Fair: true, Preempt: true, Wait: 0.5, Core: 2, Every: 1}
+
+// blockBytes stands for the size of an input that the log does not say, where it says which machines have it: a block of
+// HDFS in the years of the paper.
+const blockBytes = 64 << 20
+
+// flow tells quincy what happens, and does what it says.
+type flow struct {
+	Quincy
+	classes [replay.Classes]*network
+	tasks   [][]ref // by phase and task
+	touched []taskOf
+	started bool
+}
+
+// ref is what stands for a task in its network.
+type ref struct {
+	task quincy.Task
+	has  bool
+}
+
+// taskOf is a task of a phase.
+type taskOf struct{ phase, task int32 }
+
+// network is the flow network of a class of slots.
+type network struct {
+	class replay.Class
+	s     *quincy.Scheduler
+	jobs  []quincy.Job // by job of the pool, −1: none
+	at    []taskOf     // by task of the network
+}
+
+func newFlow(o Quincy) *flow { return &flow{Quincy: o} }
+
+func (f *flow) begin(c *replay.Cluster) {
+	f.started = true
+	f.tasks = make([][]ref, c.NumPhases())
+	var racks []int
+	for m := range int32(c.NumMachines()) {
+		racks = append(racks, int(max(c.Rack(m), 0)))
+	}
+	for k := range replay.Class(replay.Classes) {
+		n := &network{class: k, jobs: make([]quincy.Job, c.NumJobs())}
+		for j := range n.jobs {
+			n.jobs[j] = -1
+		}
+		o := quincy.Options{Fair: f.Fair, Preempt: f.Preempt, Prices: quincy.Prices{Wait: f.Wait, CoreGB: f.Core}}
+		s, err := quincy.New(quincy.Cluster{Rack: racks, Slots: make([]int, len(racks))}, o)
+		if err != nil {
+			panic(err) // racks and prices are from 0 up, which is all that it asks for
+		}
+		n.s = s
+		for m := range racks {
+			s.SetSlots(m, c.Free(int32(m), k))
+		}
+		f.classes[k] = n
+	}
+}
+
+// Assign tells the networks what happened and does what they say.
+func (f *flow) Assign(c *replay.Cluster) replay.Time {
+	if !f.started {
+		f.begin(c)
+	}
+	for _, n := range f.classes {
+		n.s.Advance(c.Now().Seconds())
+	}
+	f.touched = f.touched[:0]
+	for _, x := range c.Changes() {
+		f.notice(c, x)
+	}
+	f.settle(c)
+	again := replay.Time(0)
+	for _, n := range f.classes {
+		changes, err := n.s.Schedule()
+		if err != nil {
+			panic(err) // a network whose every task may stay unscheduled has a flow
+		}
+		for _, x := range changes {
+			f.carryOut(c, n, x)
+		}
+		if n.s.Waiting() > 0 && (f.Preempt || c.Idle(n.class) > 0) {
+			again = c.Now() + max(replay.Seconds(f.Every), 1)
+		}
+	}
+	f.settle(c)
+	return again
+}
+
+// notice takes in a change. What tasks it is about is looked at again by settle.
+func (f *flow) notice(c *replay.Cluster, x replay.Change) {
+	switch x.What {
+	case replay.JobLeft:
+		f.forget(c, x.Job)
+	case replay.TasksCame:
+		f.tasks[x.Phase] = make([]ref, c.PhaseTasks(x.Phase))
+		for t := range int32(len(f.tasks[x.Phase])) {
+			f.touched = append(f.touched, taskOf{x.Phase, t})
+		}
+	case replay.AttemptEnded, replay.AttemptKilled:
+		n := f.classes[c.Class(x.Phase)]
+		if r := f.tasks[x.Phase][x.Task]; r.has {
+			if m, runs := n.s.Machine(r.task); runs && int32(m) == x.Machine {
+				f.drop(n, taskOf{x.Phase, x.Task})
+			}
+		}
+		f.touched = append(f.touched, taskOf{x.Phase, x.Task})
+	case replay.TaskCame, replay.TaskLeft, replay.AttemptStarted:
+		f.touched = append(f.touched, taskOf{x.Phase, x.Task})
+	}
+	if x.Machine >= 0 {
+		for _, n := range f.classes {
+			n.s.SetSlots(int(x.Machine), c.Free(x.Machine, n.class)+n.s.Load(int(x.Machine)))
+		}
+	}
+}
+
+// settle lets the networks hold those tasks that wait, and those that they run.
+func (f *flow) settle(c *replay.Cluster) {
+	for _, x := range f.touched {
+		n := f.classes[c.Class(x.phase)]
+		waits := c.Waits(x.phase, x.task)
+		r := f.tasks[x.phase][x.task]
+		if r.has {
+			if _, runs := n.s.Machine(r.task); !runs && !waits {
+				f.drop(n, x)
+			}
+		} else if waits {
+			f.add(c, n, x)
+		}
+	}
+	f.touched = f.touched[:0]
+}
+
+func (f *flow) add(c *replay.Cluster, n *network, x taskOf) {
+	j := c.Job(x.phase)
+	if n.jobs[j] < 0 {
+		n.jobs[j] = n.s.AddJob(quincy.Share{})
+	}
+	// What lies nowhere in particular is moved wherever the task runs, and is no reason to wait.
+	var in quincy.Input
+	if at := c.Replicas(x.phase, x.task); len(at) > 0 {
+		if in.Bytes = c.Bytes(x.phase, x.task); in.Bytes < 0 {
+			in.Bytes = blockBytes
+		}
+		for _, m := range at {
+			in.Machines = append(in.Machines, quincy.Part{Where: int(m), Bytes: in.Bytes})
+		}
+	}
+	t := n.s.AddTask(n.jobs[j], in)
+	for int(t) >= len(n.at) {
+		n.at = append(n.at, taskOf{})
+	}
+	n.at[t] = x
+	f.tasks[x.phase][x.task] = ref{t, true}
+}
+
+func (f *flow) drop(n *network, x taskOf) {
+	n.s.Finish(f.tasks[x.phase][x.task].task)
+	f.tasks[x.phase][x.task] = ref{}
+}
+
+// forget takes a job that ended out of the networks.
+func (f *flow) forget(c *replay.Cluster, job int32) {
+	for _, n := range f.classes {
+		if n.jobs[job] >= 0 {
+			n.s.RemoveJob(n.jobs[job])
+			n.jobs[job] = -1
+		}
+	}
+	for ph, tasks := range f.tasks {
+		if len(tasks) > 0 && c.Job(int32(ph)) == job {
+			clear(tasks)
+		}
+	}
+}
+
+// carryOut does what a network says. What can not be done is told back to it.
+func (f *flow) carryOut(c *replay.Cluster, n *network, x quincy.Change) {
+	at := n.at[x.Task]
+	if x.Kind == quincy.Start {
+		if !c.Start(at.phase, at.task, int32(x.Machine)) {
+			n.s.Return(x.Task)
+			f.touched = append(f.touched, at)
+		}
+		return
+	}
+	for _, a := range c.Running(at.phase) {
+		if a.Task == at.task && a.Machine == int32(x.Machine) {
+			c.Kill(at.phase, a)
+			break
+		}
+	}
+	f.touched = append(f.touched, at)
+}
