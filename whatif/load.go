@@ -37,6 +37,11 @@ ORDER BY from_phase NULLS LAST, to_phase NULLS LAST`)
 			return collect(ctx, eng, &r.Health, `SELECT * FROM machine_health
 WHERE factor IS NOT NULL ORDER BY machine NULLS LAST, window_start NULLS LAST`)
 		},
+		func() error {
+			return collect(ctx, eng, &r.Losses, `SELECT * FROM losses WHERE attempt_id IS NOT NULL AND recomputed_by IS NOT NULL
+ORDER BY time NULLS LAST, recomputed_by`)
+		},
+		func() error { return loadOutputs(ctx, eng, r) },
 		func() error { return loadAttempts(ctx, eng, r) },
 		func() error { return loadProgress(ctx, eng, r) },
 	)
@@ -61,6 +66,27 @@ func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) 
 			return err
 		}
 		*to = append(*to, *row)
+	}
+	return nil
+}
+
+// loadOutputs reads how large outputs are, in applications that lost any.
+func loadOutputs(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+	if len(r.Losses) == 0 {
+		return nil
+	}
+	type output struct {
+		AttemptID schema.Key `col:"attempt_id"`
+		Bytes     int64      `col:"bytes"`
+	}
+	r.Outputs = map[schema.Key]int64{}
+	for o, err := range store.Read[output](ctx, eng, `SELECT attempt_id, COALESCE(shuffle_write_bytes, output_bytes) AS bytes FROM attempts
+WHERE COALESCE(shuffle_write_bytes, output_bytes) IS NOT NULL AND application_id IN (
+  SELECT a.application_id FROM losses l JOIN attempts a ON a.attempt_id = l.recomputed_by)`) {
+		if err != nil {
+			return err
+		}
+		r.Outputs[o.AttemptID] = o.Bytes
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type Spec struct {
 	defaults any
 	make     func(options any) replay.Policy
 	ideal    replay.Ideal
+	took     func(options any) replay.Ideal // how a policy that protects outputs changes the durations of a log
 }
 
 // Policy is a policy with its options.
@@ -45,6 +46,10 @@ var specs = []*Spec{
 		func(o LATE) replay.Policy { return &late{LATE: o} }),
 	row("mantri", "resource-aware restarts and duplicates, longest task first", "MANTRI §5", true, mantriDefaults,
 		func(o Mantri) replay.Policy { return &mantri{Mantri: o} }),
+	protects(&Spec{Name: "protect", Doc: "copies of outputs that are likely to be lost, early recomputation of the others", Source: "MANTRI §5.3", defaults: protectDefaults},
+		func(o Protect) Protect { return o }),
+	protects(row("mantri-protect", "restarts, duplicates and protected outputs", "MANTRI §5", true, mantriProtect{mantriDefaults, protectDefaults},
+		func(o mantriProtect) replay.Policy { return &mantri{Mantri: o.Mantri} }), func(o mantriProtect) Protect { return o.Protect }),
 	row("dolly", "full clones of small jobs", "DOLLY §3", false, dollyDefaults,
 		func(o Dolly) replay.Policy { return &dolly{Dolly: o} }),
 	row("spark", "Spark's speculation with the log's own settings and version", "TaskSetManager", false, sparkOwn,
@@ -91,6 +96,11 @@ func row[O any](name, doc, source string, progress bool, defaults O, make func(O
 	}
 }
 
+func protects[O any](s *Spec, of func(O) Protect) *Spec {
+	s.took = func(options any) replay.Ideal { return of(options.(O)).durations }
+	return s
+}
+
 func ideal(name, doc, source string, f replay.Ideal) *Spec {
 	return &Spec{Name: name, Doc: doc, Source: source, Ideal: true, ideal: f}
 }
@@ -101,6 +111,9 @@ func cause(name, doc string, c schema.Cause) *Spec {
 
 // Specs is the table of policies. The caller must not change it.
 func Specs() []*Spec { return specs }
+
+// Protects is whether the policy keeps outputs from being lost.
+func (s *Spec) Protects() bool { return s.took != nil }
 
 // Options are the options of a policy with their defaults.
 func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
@@ -165,11 +178,14 @@ func (p Policy) New() replay.Policy {
 	return p.make(p.options)
 }
 
-// Durations is how an ideal changes the durations of a log; nil where the policy is none. The seconds are those that
-// the analysis blames on the ideal's cause, by attempt.
+// Durations is how an ideal, or a policy that protects outputs, changes the durations of a log; nil where the policy is
+// neither. The seconds are those that the analysis blames on the ideal's cause, by attempt.
 func (p Policy) Durations(seconds map[schema.Key]float64) replay.Ideal {
 	if p.Cause != "" {
 		return replay.Without(seconds)
+	}
+	if p.took != nil {
+		return p.took(p.options)
 	}
 	return p.ideal
 }

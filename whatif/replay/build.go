@@ -151,6 +151,7 @@ func buildPool(r *Rows, g *group, notes *Notes) *Pool {
 	d.model()
 	d.shared(g)
 	d.sizes()
+	d.losses(g.edges)
 	return d.Pool
 }
 

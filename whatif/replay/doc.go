@@ -4,7 +4,7 @@
 //  1. rows.go holds the rows a replay needs, compactly; trace.go fills them from rows in memory.
 //  2. build.go makes pools of them: the applications that share slots, with their jobs, phases and attempts.
 //  3. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
-//  4. calibrate.go keeps how the observed scheduler behaved: the order of launches, its waits and its lags.
+//  4. losses.go keeps which outputs were lost; calibrate.go keeps how the observed scheduler behaved: the order of launches, its waits and its lags.
 //  5. work.go says how long a task should take for its data and its machine; draws.go draws a copy's duration from that.
 //  6. sim.go runs the events; dispatch.go gives slots to tasks, ends.go takes them back; actions.go carries out what a
 //     policy asks for.

@@ -57,7 +57,9 @@ type Rows struct {
 	Machines     []schema.Machine
 	Health       []schema.MachineHealth
 	Attempts     []Attempt
-	Names        []string // machines and executors
+	Losses       []schema.Loss
+	Outputs      map[schema.Key]int64 // bytes of attempts' outputs, in applications that lost any
+	Names        []string             // machines and executors
 
 	byName    map[string]int32
 	points    []Point // reports of progress

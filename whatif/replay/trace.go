@@ -10,11 +10,17 @@ import (
 // FromTrace takes the rows of a trace in memory.
 func FromTrace(t *schema.Trace) *Rows {
 	r := &Rows{
-		Applications: t.Applications, Settings: t.Settings, Jobs: t.Jobs, Phases: t.Phases, Edges: t.Edges, Machines: t.Machines,
+		Applications: t.Applications, Settings: t.Settings, Jobs: t.Jobs, Phases: t.Phases, Edges: t.Edges, Machines: t.Machines, Losses: t.Losses,
 		Attempts: make([]Attempt, 0, len(t.Attempts)),
+	}
+	if len(t.Losses) > 0 {
+		r.Outputs = map[schema.Key]int64{}
 	}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
+		if bytes := a.ShuffleWriteBytes.Or(a.OutputBytes.Or(-1)); len(t.Losses) > 0 && bytes >= 0 {
+			r.Outputs[a.AttemptID] = bytes
+		}
 		r.Add(&AttemptRow{
 			AttemptID: a.AttemptID, Recompute: a.Recompute,
 			PhaseID: a.PhaseID, Task: a.Task, Number: a.Number, Machine: a.Machine, Executor: a.Executor,

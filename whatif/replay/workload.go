@@ -38,7 +38,8 @@ type Pool struct {
 	direct        int     // attempts without a slot of their own, numbered behind the slots
 	limit         int     // most slots in use at once
 	executorSlots int
-	grid          int64 // µs; instant from which frameworks count their periodic checks
+	grid          int64    // µs; instant from which frameworks count their periodic checks
+	outputs       *Outputs // nil where none was lost
 }
 
 type slot struct {

@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"straggler/whatif/recompute"
+	"straggler/whatif/replay"
+)
+
+// Protect keeps outputs from having to be made again while others wait (MANTRI §5.3).
+//
+// Rules, in the order of the log's own instants:
+//   - when a task ends, its output is copied if P(loss) · t_redo > t_rep and the budget has as many tokens as it has bytes.
+//     P(loss) is the share of the machine's outputs that were lost until then. t_redo is the task's own time and the
+//     expected longest of its inputs that are lost too, recursively. t_rep is its bytes over the bandwidth in a rack;
+//   - a copied output that is lost later need not be made again;
+//   - when an output is found lost that was not copied, it is made again as in the log, and if that is the onset-th on its
+//     machine within a while, all other outputs on the machine are made again at once, as far as the budget of slot time
+//     goes; one that is found lost later is waited for only until it is there.
+//
+// Copies of outputs and outputs made early take no slot and no bandwidth in the replay: within their budgets the paper
+// found that to be a few percent. A log names a loss only when something needed the output, so that P(loss) is too
+// small; machines that lose a first output are not protected from it. Logs without losses change nothing.
+type Protect struct {
+	Replicate bool    `option:"replicate" doc:"copy outputs that are worth it"`
+	Share     float64 `option:"share" doc:"part of the bytes processed that may be copied"`
+	Bandwidth float64 `option:"bandwidth" unit:"bytes/s" doc:"between two machines of a rack"`
+	Onset     int     `option:"onset" doc:"losses on a machine after which its other outputs are made again early; 0: never"`
+	Within    float64 `option:"within" unit:"s" doc:"time in which they must lie"`
+	Early     float64 `option:"early" doc:"part of the slot time used that outputs made early may take"`
+}
+
+// The paper gives the share and the onset. A bandwidth of 1 Gb/s, ten minutes, and a tenth of the slot time are assumed.
+var protectDefaults = Protect{Replicate: true, Share: recompute.Share, Bandwidth: 125e6, Onset: 1, Within: 600, Early: 0.1}
+
+// mantriProtect is all of Mantri that needs no network: restarts, duplicates, order, protection.
+type mantriProtect struct {
+	Mantri
+	Protect
+}
+
+// protection is one pass over the outputs of a log.
+type protection struct {
+	Protect
+	log     *replay.Outputs
+	took    []int64
+	history recompute.History
+	onset   recompute.Onset
+	bytes   recompute.Bucket
+	slots   recompute.Bucket
+	copied  []bool
+	early   []replay.Time // when an output made early is there; 0: it was not
+	waits   []float64     // of each phase: for inputs that are lost too; -1 unknown
+	redo    [][]float64   // of each phase's outputs made so far
+	on      [][]int32     // outputs on each machine
+	of      [][]int32     // outputs of each phase
+}
+
+// durations are those of the log, with the attempts that need not be waited for shortened.
+func (o Protect) durations(p *replay.Pool) []int64 {
+	took := p.Durations()
+	if log := p.Outputs(); log != nil {
+		o.shorten(log, took)
+	}
+	return took
+}
+
+// shorten shortens the durations, by attempt, of the attempts that make an output again.
+func (o Protect) shorten(log *replay.Outputs, took []int64) *protection {
+	x := &protection{
+		Protect: o, log: log, took: took, onset: recompute.Onset{After: o.Onset, Within: o.Within},
+		copied: make([]bool, len(log.Made)), early: make([]replay.Time, len(log.Made)),
+		waits: make([]float64, len(log.Reads)), redo: make([][]float64, len(log.Reads)), of: make([][]int32, len(log.Reads)),
+	}
+	for i := range x.waits {
+		x.waits[i] = -1
+	}
+	made := 0
+	for _, l := range log.Lost {
+		for ; made < len(log.Made) && log.Made[made].At <= l.At; made++ {
+			x.make(int32(made))
+		}
+		x.lose(l)
+	}
+	return x
+}
+
+// make sees an output that was made.
+func (x *protection) make(n int32) {
+	m := &x.log.Made[n]
+	for int(m.Machine) >= len(x.on) {
+		x.on = append(x.on, nil)
+	}
+	x.history.Held(int(m.Machine))
+	redo := m.Took.Seconds() + x.wait(m.Phase)
+	x.on[m.Machine] = append(x.on[m.Machine], n)
+	x.of[m.Phase] = append(x.of[m.Phase], n)
+	x.redo[m.Phase] = append(x.redo[m.Phase], redo)
+	x.bytes.Grant(float64(max(m.Read, m.Bytes, 0)), x.Share)
+	x.slots.Grant(m.Took.Seconds(), x.Early)
+	if x.Replicate && m.Bytes >= 0 && x.Bandwidth > 0 &&
+		recompute.Worth(x.history.Loss(int(m.Machine)), redo, float64(m.Bytes)/x.Bandwidth) && x.bytes.Spend(float64(m.Bytes)) {
+		x.copied[n] = true
+	}
+}
+
+// wait is the expected longest of a phase's inputs that are lost too, as known when its first output is made.
+func (x *protection) wait(phase int32) float64 {
+	if x.waits[phase] < 0 {
+		sum := 0.0
+		for _, from := range x.log.Reads[phase] {
+			loss := make([]float64, len(x.of[from]))
+			for k, n := range x.of[from] {
+				loss[k] = x.history.Loss(int(x.log.Made[n].Machine))
+			}
+			sum += recompute.Longest(x.redo[from], loss)
+		}
+		x.waits[phase] = sum
+	}
+	return x.waits[phase]
+}
+
+// lose sees a loss that was noticed.
+func (x *protection) lose(l replay.Lost) {
+	m := &x.log.Made[l.Of]
+	x.history.Lost(int(m.Machine))
+	switch early := x.early[l.Of]; {
+	case x.copied[l.Of]:
+		x.took[l.Again] = 0
+		return
+	case early > 0:
+		x.took[l.Again] = min(x.took[l.Again], max(int64(early-l.At), 0))
+		return
+	}
+	x.early[l.Of] = l.At + m.Took // it is on its way, as in the log
+	if x.Onset == 0 || !x.onset.Recomputed(int(m.Machine), l.At.Seconds()) {
+		return
+	}
+	for _, n := range x.on[m.Machine] {
+		if o := &x.log.Made[n]; x.early[n] == 0 && !x.copied[n] && x.slots.Spend(o.Took.Seconds()) {
+			x.early[n] = l.At + o.Took
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
+
+// Outputs is what a log says of the outputs that were made and of those that were lost.
+type Outputs struct {
+	Made  []Made    // in the order of their instants
+	Lost  []Lost    // in the order of their instants
+	Reads [][]int32 // phases that each phase reads
+}
+
+// Made is an output that an attempt left on a machine. Instants are as in the log.
+type Made struct {
+	Attempt, Phase, Machine int32
+	At, Took                Time
+	Read, Bytes             int64 // its input and itself; -1 where the log does not say
+}
+
+// Lost is an output that was gone when it was needed.
+type Lost struct {
+	Of    int32 // index into Made
+	Again int32 // the attempt that made it again
+	At    Time  // when the loss was noticed
+}
+
+// Outputs are those of the pool's log; nil when it says of none that it was lost and made again.
+func (p *Pool) Outputs() *Outputs { return p.outputs }
+
+// losses keeps what is known of outputs, for pools that lost any.
+func (d *draft) losses(edges []*schema.Edge) {
+	if len(d.rows.Losses) == 0 {
+		return
+	}
+	byID := map[schema.Key]int32{}
+	for i := range d.rows.Losses {
+		byID[d.rows.Losses[i].AttemptID.V], byID[d.rows.Losses[i].RecomputedBy.V] = -1, -1
+	}
+	for a := range d.attempts {
+		if _, ok := byID[d.attempts[a].id]; ok {
+			byID[d.attempts[a].id] = int32(a)
+		}
+	}
+	o := &Outputs{}
+	index := map[int32]int32{} // of attempts, into Made
+	for a := range d.attempts {
+		if m := d.machineOf(a); d.attempts[a].ok && m >= 0 {
+			bytes, ok := d.rows.Outputs[d.attempts[a].id]
+			if !ok {
+				bytes = -1
+			}
+			o.Made = append(o.Made, Made{
+				Attempt: int32(a), Phase: d.tasks[d.attempts[a].task].phase, Machine: m,
+				At: Time(d.end[a]), Took: Time(d.end[a] - d.start[a]), Read: d.attemptRow[a].Bytes, Bytes: bytes,
+			})
+		}
+	}
+	slices.SortStableFunc(o.Made, func(a, b Made) int { return cmp.Compare(a.At, b.At) })
+	for n := range o.Made {
+		index[o.Made[n].Attempt] = int32(n)
+	}
+	for i := range d.rows.Losses {
+		l := &d.rows.Losses[i]
+		again := byID[l.RecomputedBy.V]
+		of, ok := index[byID[l.AttemptID.V]]
+		if !l.RecomputedBy.OK || !l.AttemptID.OK || again < 0 || !ok {
+			continue
+		}
+		at := d.start[again]
+		if l.Time.OK {
+			at = min(at, d.at(int64(l.Time.V)))
+		}
+		o.Lost = append(o.Lost, Lost{Of: of, Again: again, At: Time(at)})
+	}
+	if len(o.Lost) == 0 {
+		return
+	}
+	slices.SortStableFunc(o.Lost, func(a, b Lost) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Again, b.Again)) })
+	o.Reads = d.reads(edges)
+	d.outputs = o
+}
+
+// reads are the phases that each phase reads.
+func (d *draft) reads(edges []*schema.Edge) [][]int32 {
+	number := make(map[schema.Key]int32, len(d.phases))
+	for i := range d.phases {
+		number[d.phases[i].key] = int32(i)
+	}
+	reads := make([][]int32, len(d.phases))
+	for _, e := range edges {
+		from, ok1 := number[e.FromPhase]
+		to, ok2 := number[e.ToPhase]
+		if ok1 && ok2 && from < to {
+			reads[to] = append(reads[to], from)
+		}
+	}
+	return reads
+}
