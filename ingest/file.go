@@ -159,7 +159,7 @@ func (f *file) random(ctx context.Context, l Limits, sp *spool) (File, error) {
 		if err != nil {
 			return nil, err
 		}
-		plain, err := isPlain(r)
+		plain, err := isPlain(r, f.name)
 		if err == nil && plain {
 			return &section{io.NewSectionReader(r, 0, f.size), closer}, nil
 		}
@@ -187,13 +187,13 @@ func (f *file) random(ctx context.Context, l Limits, sp *spool) (File, error) {
 	return &section{io.NewSectionReader(tmp, 0, size), removing{tmp, sp, size}}, nil
 }
 
-func isPlain(r io.ReaderAt) (bool, error) {
+func isPlain(r io.ReaderAt, name string) (bool, error) {
 	var head [codec.Magic]byte
 	n, err := r.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	return !codec.Compressed(head[:n]), nil
+	return !codec.Compressed(head[:n], name), nil
 }
 
 // section is a File.

@@ -111,7 +111,7 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	switch {
 	case err == nil:
 		r := recognised{candidate: c, format: format, why: because(why, layers), codec: strings.Join(layers, ", "), key: schema.InputKey(c.base, head.Bytes)}
-		r.mine, r.head = f.known.key(c.base, head.Bytes, r.key)
+		r.mine, r.head = f.known.key(c, format.Name, head.Bytes, r.key)
 		f.mu.Lock()
 		f.found = append(f.found, r)
 		f.mu.Unlock()

@@ -40,6 +40,10 @@ type Group struct {
 	Base  string   // the input's base name; the name of the directory where it is ""
 	Names []string // relative to the directory; may name files of sub-directories
 	Drop  []string // names that belong to the input and hold nothing to read
+
+	// Rewritten says that the log's beginning may have been written anew, so that it is the one of the same Base in the
+	// store whatever that starts with.
+	Rewritten bool
 }
 
 // Head is what a format may look at to recognise an input: its first file's name and first decompressed bytes.

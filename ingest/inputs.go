@@ -21,7 +21,9 @@ type candidate struct {
 	files    []*file // in reading order
 	claim    *Format // who claims them; nil for a single file
 	explicit bool    // the user named it, and did not find it in a directory
-	depth    int     // archives around it
+
+	rewritten bool // see Group
+	depth     int  // archives around it
 }
 
 // walker finds candidates by names alone; nothing is opened.
@@ -290,7 +292,7 @@ func (w *walker) claim(f folder, format *Format, g Group, taken map[string]bool,
 	if len(g.Names) == 0 || slices.ContainsFunc(names, func(n string) bool { return taken[n] }) {
 		return
 	}
-	c := &candidate{base: g.Base, claim: format, explicit: explicit, depth: depth}
+	c := &candidate{base: g.Base, claim: format, explicit: explicit, depth: depth, rewritten: g.Rewritten}
 	for _, name := range g.Names {
 		file, err := descend(f, name)
 		if err != nil {

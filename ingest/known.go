@@ -16,6 +16,8 @@ type remembered struct {
 	Files int    `json:"files"`           // that it consists of
 	Codec string `json:"codec,omitempty"` // how its first file was compressed
 	Error string `json:"error,omitempty"` // why it was not read to its end
+
+	Format string `json:"format,omitempty"`
 }
 
 // known is what the store has already.
@@ -23,7 +25,15 @@ type known struct {
 	byKey   map[schema.Key]*store.InputRecord
 	byPrint map[string]*store.InputRecord
 	byBase  map[string][]shorter
-	sizes   map[int64]bool // raw sizes of inputs
+	named   map[string][]named // by base
+	sizes   map[int64]bool     // raw sizes of inputs
+}
+
+// named is an input of a format that can write a log's beginning anew.
+type named struct {
+	key    schema.Key
+	head   int
+	format string
 }
 
 // shorter is an input whose key was made of less than 64 KiB: all that there was of it then.
@@ -41,6 +51,7 @@ func load(st *store.Store) (*known, error) {
 		byKey:   make(map[schema.Key]*store.InputRecord),
 		byPrint: make(map[string]*store.InputRecord),
 		byBase:  make(map[string][]shorter),
+		named:   make(map[string][]named),
 		sizes:   make(map[int64]bool),
 	}
 	for i := range inputs {
@@ -49,6 +60,9 @@ func load(st *store.Store) (*known, error) {
 		k.byPrint[r.Fingerprint] = r
 		m := recall(r)
 		k.sizes[m.Raw] = true
+		if m.Base != "" {
+			k.named[m.Base] = append(k.named[m.Base], named{schema.Key(r.Key), m.Head, m.Format})
+		}
 		if m.Base != "" && m.Head > 0 && m.Head < headBytes {
 			k.byBase[m.Base] = append(k.byBase[m.Base], shorter{schema.Key(r.Key), m.Head})
 		}
@@ -66,15 +80,18 @@ func recall(r *store.InputRecord) remembered {
 }
 
 // key is the key of an input in this store, and the length of the head that it is made of: that of an input which was
-// all there was of this log at an earlier time, or else the fresh one.
-func (k *known) key(base string, head []byte, fresh schema.Key) (schema.Key, int) {
+// all there was of this log at an earlier time, or whose beginning was written anew since, or else the fresh one.
+func (k *known) key(c *candidate, format string, head []byte, fresh schema.Key) (schema.Key, int) {
 	if k == nil || k.byKey[fresh] != nil {
 		return fresh, len(head)
 	}
-	for _, s := range k.byBase[base] {
-		if s.head < len(head) && schema.InputKey(base, head[:s.head]) == s.key {
+	for _, s := range k.byBase[c.base] {
+		if s.head < len(head) && schema.InputKey(c.base, head[:s.head]) == s.key {
 			return s.key, s.head
 		}
+	}
+	if there := k.named[c.base]; c.rewritten && len(there) == 1 && there[0].format == format {
+		return there[0].key, there[0].head
 	}
 	return fresh, len(head)
 }

@@ -11,8 +11,22 @@ import (
 type tallies struct {
 	shared *atomic.Int64
 
-	mu   sync.Mutex
-	list []*tally // by part, nil where it was not opened
+	mu     sync.Mutex
+	list   []*tally // by part, nil where it was not opened
+	random []int64  // by part, the decompressed size of those that were read in any order
+}
+
+// opened remembers the size of a part that is read in any order.
+func (t *tallies) opened(part int, size int64) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.random == nil {
+		t.random = make([]int64, len(t.list))
+	}
+	t.random[part] = size
 }
 
 // claim gives the tally for reading a part for the first time; later readings are not hashed.
@@ -34,10 +48,16 @@ func (c *candidate) input(l Limits, sp *spool, t *tallies) *Input {
 	in := &Input{Name: c.name, Base: c.base, Parts: make([]Part, len(c.files))}
 	for i, f := range c.files {
 		in.Parts[i] = Part{
-			Name:   f.name,
-			Size:   f.size,
-			Open:   func(ctx context.Context) (io.ReadCloser, error) { return f.reader(ctx, l, t.claim(i)) },
-			OpenAt: func(ctx context.Context) (File, error) { return f.random(ctx, l, sp) },
+			Name: f.name,
+			Size: f.size,
+			Open: func(ctx context.Context) (io.ReadCloser, error) { return f.reader(ctx, l, t.claim(i)) },
+			OpenAt: func(ctx context.Context) (File, error) {
+				at, err := f.random(ctx, l, sp)
+				if err == nil {
+					t.opened(i, at.Size())
+				}
+				return at, err
+			},
 		}
 	}
 	return in

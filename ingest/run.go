@@ -279,10 +279,15 @@ func (r *run) conclude(j *job, t *tallies) {
 		if f.once != nil {
 			known = f.once.tally
 		}
+		raw, content := int64(0), int64(0)
 		if known != nil {
-			res.Bytes += known.raw
-			res.Content += known.content
+			raw, content = known.raw, known.content
 		}
+		if t.random != nil && t.random[i] > content { // an index at its end, or all of it, was read in place
+			raw, content = max(raw, f.size), t.random[i]
+		}
+		res.Bytes += raw
+		res.Content += content
 	}
 	if j.err == nil {
 		return
@@ -331,7 +336,7 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 // declare tells the transaction about an input, and that it replaces earlier states of it. It reports false when the
 // store has just the same already, which is seen late of a stream.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
-	m := remembered{Base: j.base, Head: j.head, Raw: j.size(), Files: len(j.files), Codec: j.codec}
+	m := remembered{Base: j.base, Head: j.head, Raw: j.size(), Files: len(j.files), Codec: j.codec, Format: j.format.Name}
 	if j.err != nil {
 		m.Error = Sample(j.err.Error())
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -98,6 +99,8 @@ func recognise(formats []Format, c *candidate, h Head, forced bool) (format *For
 		return nil, "", fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
 	case len(h.Bytes) == 0:
 		return nil, "", fmt.Errorf("%w: it is empty", ErrNotRecognised)
+	case bytes.HasPrefix(h.Bytes, []byte("\xff\xfe")) || bytes.HasPrefix(h.Bytes, []byte("\xfe\xff")):
+		return nil, "", fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f UTF-16 -t UTF-8", ErrNotRecognised)
 	}
 	return nil, "", fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, Sample(h.Bytes[:min(len(h.Bytes), 40)]))
 }

@@ -51,8 +51,8 @@ func bufferSize(content int64) int {
 // Magic is how many bytes of a stream are needed to tell its codec.
 const Magic = 16
 
-// Compressed says whether a stream that starts with head, Magic bytes or all there is, is compressed.
-func Compressed(head []byte) bool { return find(head) != nil }
+// Compressed says whether a stream of that name that starts with head, Magic bytes or all there is, is compressed.
+func Compressed(head []byte, name string) bool { return find(head, name) != nil }
 
 // Reader gives what a stream was before it was compressed.
 type Reader struct {
@@ -73,9 +73,12 @@ func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 			return nil, z.error(err)
 		}
-		c := find(head)
+		c := find(head, name)
 		if c == nil {
 			break
+		}
+		if ext := path.Ext(name); isSuffix(ext) { // which tells no codec within this one
+			name = strings.TrimSuffix(name, ext)
 		}
 		if len(z.layers) == maxLayers {
 			return nil, errors.Join(z.error(fmt.Errorf("%w: compressed more than %d times", ErrLimit, maxLayers)), z.Close())
@@ -90,14 +93,27 @@ func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 		}
 		z.last = bufio.NewReaderSize(guard{out}, bufferSize(16*l.Size))
 	}
+	if head, _ := z.last.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		z.last.Discard(len(head))
+	}
 	z.limit = &limiter{r: z.last, in: z.in, l: l.withDefaults(), compressed: len(z.layers) > 0}
 	return z, nil
 }
 
-func find(head []byte) *codec {
+// byteOrderMark is what Windows' tools write before UTF-8 text. It is no part of the content.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// find tells a codec by its magic, or by the file's name where the codec has none.
+func find(head []byte, name string) *codec {
 	for i := range codecs {
 		if codecs[i].magic(head) {
 			return &codecs[i]
+		}
+	}
+	ext := path.Ext(strings.TrimSuffix(name, ".inprogress"))
+	for i := range namedCodecs {
+		if n := &namedCodecs[i]; strings.EqualFold(n.suffix, ext) && n.codec.magic(head) {
+			return &n.codec
 		}
 	}
 	return nil
@@ -189,7 +205,7 @@ func (g guard) Read(p []byte) (n int, err error) {
 
 // suffixes are the ends of file names that say how a file is compressed. `.inprogress` is what Spark appends to the
 // name of a log that it is still writing.
-var suffixes = []string{".gz", ".gzip", ".zst", ".zstd", ".lz4", ".lzf", ".snappy", ".sz", ".xz", ".bz2", ".inprogress"}
+var suffixes = []string{".gz", ".gzip", ".zst", ".zstd", ".lz4", ".lzf", ".snappy", ".sz", ".deflate", ".zlib", ".xz", ".bz2", ".inprogress"}
 
 // Trim is a file's name without the suffixes of compression, so that a log keeps its name when it is archived.
 func Trim(name string) string {

@@ -3,7 +3,8 @@
 //  1. codec.go has the table of codecs and peels the layers of a stream, such as an lz4 log that was gzipped later.
 //  2. One file a codec: those that a library reads only name its settings; lz4block.go, lzf.go and snappyjava.go read
 //     the framings of the Java libraries that Spark writes its event logs with; xz.go and snappyframe.go read
-//     containers whose libraries do not bound memory or do not tell a cut stream from a corrupt one.
+//     containers whose libraries do not bound memory or do not tell a cut stream from a corrupt one; hadoop.go those
+//     of Hadoop's own codecs, which only the file's name tells.
 //  3. limit.go bounds what comes out of a bomb.
 //
 // A stream that is cut gives everything that can be known of it and then io.ErrUnexpectedEOF. A codec holds at most

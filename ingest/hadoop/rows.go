@@ -42,10 +42,19 @@ func (r *rows) add(j *job) {
 	}
 	b := jobRows{rows: r, job: j, app: app, id: id, machines: map[string]string{}}
 	b.build()
-	r.out.Jobs = append(r.out.Jobs, schema.Job{
+	job := schema.Job{
 		JobID: id, ApplicationID: app, NativeID: j.id, Name: ingest.NullText(j.name),
 		SubmitTime: millis(j.submit), StartTime: b.first, FinishTime: millis(j.finish), Status: j.runStatus(),
-	})
+	}
+	if before(job.StartTime, job.SubmitTime) {
+		job.SubmitTime = job.StartTime
+	}
+	a := &r.out.Applications[len(r.out.Applications)-1]
+	if before(job.FinishTime, job.StartTime) {
+		job.FinishTime = schema.Null[schema.Time]{}
+	}
+	a.StartTime, a.FinishTime = job.SubmitTime, job.FinishTime
+	r.out.Jobs = append(r.out.Jobs, job)
 	for _, c := range append(j.caveats, b.caveats()...) {
 		c.ApplicationID = app
 		r.out.Caveats = append(r.out.Caveats, c)
@@ -60,6 +69,7 @@ type jobRows struct {
 	first     schema.Null[schema.Time]
 	rackless  int64
 	running   int64
+	skewed    int64 // attempts that started, by their machine's clock, before they were scheduled
 	phaseKeys [numKinds]schema.Key // 0 where there is none
 	lost      []lostOutput
 	byID      map[string]schema.Key // keys of attempts, once an output is lost
@@ -151,6 +161,9 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 			}
 		}
 	}
+	if before(p.StartTime, p.SubmitTime) {
+		p.SubmitTime = p.StartTime
+	}
 	if p.StartTime.OK && (!b.first.OK || p.StartTime.V < b.first.V) {
 		b.first = p.StartTime
 	}
@@ -210,6 +223,10 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 	}
 	if a.number == 0 {
 		row.QueuedTime = millis(t.scheduled)
+	}
+	if before(row.StartTime, row.QueuedTime) {
+		row.QueuedTime = schema.Null[schema.Time]{}
+		b.skewed++
 	}
 	if row.StartTime.OK && row.FinishTime.OK {
 		if row.FinishTime.V < row.StartTime.V {
@@ -431,6 +448,9 @@ func (b *jobRows) caveats() []schema.Caveat {
 	if b.job.masters > 1 {
 		cs = append(cs, schema.Caveat{Code: "master_restarted", Count: schema.Some(b.job.masters - 1), Detail: "the application master was started again; attempts that it wrote again count once"})
 	}
+	if b.skewed > 0 {
+		cs = append(cs, schema.Caveat{Code: "clock_skew", Count: schema.Some(b.skewed), Detail: "attempts started, by their machines' clocks, before the master's clock says they were scheduled: when they were queued is unknown, and submissions are moved to the first start"})
+	}
 	if b.running > 0 {
 		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running), Detail: "attempts have a start and no end in the log; they are kept as running, or with status unknown where the job has ended"})
 	}
@@ -455,6 +475,10 @@ func (j *job) runStatus() schema.RunStatus {
 	}
 	return schema.RunUnknown
 }
+
+// before says that one instant is known to lie before another. Masters and machines have clocks of their own, minutes
+// apart in real logs: what started was submitted by then.
+func before(a, b schema.Null[schema.Time]) bool { return a.OK && b.OK && a.V < b.V }
 
 // millis is an instant; 0, -1, 2^63−1 and whatever lies beyond the year 9999 stand for unknown.
 func millis(ms int64) schema.Null[schema.Time] {

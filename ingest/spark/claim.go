@@ -100,6 +100,7 @@ func claimRolling(dir ingest.Dir) []ingest.Group {
 		for _, f := range byApp[app] {
 			if !f.superseded(byApp[app]) {
 				g.Names = append(g.Names, f.name)
+				g.Rewritten = g.Rewritten || f.compact
 			}
 		}
 		groups = append(groups, g)

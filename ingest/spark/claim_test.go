@@ -24,7 +24,7 @@ func TestClaim(t *testing.T) {
 			{Base: "eventlog_v2_app-1_2", Names: []string{"events_1_app-1_2"}, Drop: []string{"appstatus_app-1_2.inprogress"}}}},
 		// Spark may fail to delete what it has compacted, an older compaction included.
 		"compacted": {"eventlog_v2_a", "events_1_a.lz4 events_2_a.lz4 events_2_a.lz4.compact events_3_a.lz4 events_4_a.lz4 events_4_a.lz4.compact events_5_a.lz4", []ingest.Group{
-			{Base: "eventlog_v2_a", Names: []string{"events_4_a.lz4.compact", "events_5_a.lz4"},
+			{Base: "eventlog_v2_a", Rewritten: true, Names: []string{"events_4_a.lz4.compact", "events_5_a.lz4"},
 				Drop: []string{"events_1_a.lz4", "events_2_a.lz4", "events_2_a.lz4.compact", "events_3_a.lz4", "events_4_a.lz4"}}}},
 		"two in one": {"logs", "appstatus_a appstatus_b events_1_a events_1_b events_2_a", []ingest.Group{
 			{Base: "eventlog_v2_a", Names: []string{"events_1_a", "events_2_a"}, Drop: []string{"appstatus_a"}},
