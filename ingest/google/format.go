@@ -1,7 +1,7 @@
 // Package google takes Google's cluster traces of 2011 (v2.1) and 2019 (v3) and gives rows.
 //
 //  1. format.go finds the tables of a trace among its shards.
-//  2. csv2011.go and json2019.go turn the records of each year into common events.
+//  2. csv2011.go and json2019.go turn the records of each year into common events, columns2019.go those of Parquet and CSV.
 //  3. events.go sorts the events of all shards by job, task and time on disk, and makes attempts of them.
 //  4. usage.go sums what tasks used by machine and window of time.
 //
@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
@@ -23,7 +24,7 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "google",
-		Doc:  "Google ClusterData 2011 (CSV shards) and 2019 (JSON lines)",
+		Doc:  "Google ClusterData 2011 (CSV shards) and 2019 (JSON lines, Parquet, flattened CSV)",
 		Detail: `A job (2019: collection) is an application with one job and one phase. An attempt goes from a SCHEDULE of its task to the
 next EVICT, FAIL, FINISH, KILL or LOST; its number counts them. Shards may come in any order: events are sorted on disk.
 Times count in microseconds from the trace's start (time_origin trace); 0 means before the trace and 2^63-1 after it:
@@ -42,7 +43,7 @@ type table struct {
 	name    string
 	columns int // of 2011; 0 where it has none
 	csv     func(*reader, [][]byte) bool
-	json    func(*reader, []byte) bool
+	of2019  func(*reader, *record2019) bool
 }
 
 var tables = []table{
@@ -126,6 +127,12 @@ func isSkipped(name string) bool {
 }
 
 func sniff(h ingest.Head) ingest.Match {
+	if h.Columns != nil {
+		if ofColumns(h.Columns) {
+			return ingest.Match{Sure: 3, Why: "Parquet with the columns of a table of 2019"}
+		}
+		return ingest.Match{}
+	}
 	line, _, whole := bytes.Cut(h.Bytes, []byte("\n"))
 	if !whole && !h.Whole {
 		return ingest.Match{}
@@ -138,6 +145,9 @@ func sniff(h ingest.Head) ingest.Match {
 			}
 		}
 		return ingest.Match{}
+	}
+	if header2019(line) != nil {
+		return ingest.Match{Sure: 3, Why: "CSV with the columns of a table of 2019"}
 	}
 	f := split(line, nil)
 	if t := shapeOf(f); t != nil {
@@ -191,16 +201,48 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 
 func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	t := tableOf(p.Name)
+	f, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	var magic [4]byte
+	n, err := io.ReadFull(f, magic[:])
+	if err == nil && string(magic[:]) == "PAR1" {
+		return errors.Join(f.Close(), r.parquet(ctx, t, p))
+	}
+	// The rest comes from the same reader: it is what counts the bytes.
+	p.Open = func(context.Context) (io.ReadCloser, error) {
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(magic[:n]), f), f}, nil
+	}
+	return r.lines(ctx, t, p)
+}
+
+// lines reads CSV or JSON lines.
+func (r *reader) lines(ctx context.Context, t *table, p ingest.Part) error {
 	var fields [][]byte
+	var columns []string // of a flattened file
 	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
 		if len(line.Data) == 0 {
 			r.out.Decoded(1)
 			return nil
 		}
 		ok := false
-		if line.Data[0] == '{' {
+		if line.Number == 1 {
+			if columns = header2019(line.Data); columns != nil {
+				r.out.Decoded(1)
+				return nil
+			}
+		}
+		switch {
+		case line.Data[0] == '{':
 			ok = r.jsonLine(t, line.Data)
-		} else {
+		case columns != nil:
+			fields = split(line.Data, fields[:0])
+			ok = r.flat(t, columns, fields)
+		default:
 			fields = split(line.Data, fields[:0])
 			if t == nil || t.csv == nil {
 				t = shapeOf(fields)

@@ -59,22 +59,27 @@ var errNotNumber = strconv.ErrSyntax
 
 // jsonLine reads a line of the table that its file belongs to, or else of the table that its keys tell.
 func (r *reader) jsonLine(t *table, line []byte) bool {
-	if t != nil && t.json != nil {
-		return t.json(r, line)
-	}
 	var v record2019
-	if !decode(line, &v) {
+	switch {
+	case !decode(line, &v):
 		return false
+	case t != nil && t.of2019 != nil:
+		return t.of2019(r, &v)
 	}
+	return v.take(r)
+}
+
+// take takes a record as one of the table that its columns tell.
+func (v *record2019) take(r *reader) bool {
 	switch {
 	case v.StartTime.ok:
-		return r.usage2019(line)
+		return r.usage2019(v)
 	case v.InstanceIndex.ok:
-		return r.instance2019(line)
+		return r.instance2019(v)
 	case v.CollectionID.ok:
-		return r.collection2019(line)
+		return r.collection2019(v)
 	}
-	return r.machine2019(line)
+	return r.machine2019(v)
 }
 
 func decode(line []byte, v *record2019) bool {
@@ -108,9 +113,8 @@ func (v *record2019) allocSet() bool {
 	return v.CollectionType.n == 1 || v.CollectionType.name == "ALLOC_SET"
 }
 
-func (r *reader) collection2019(line []byte) bool {
-	var v record2019
-	if !decode(line, &v) || !v.CollectionID.ok {
+func (r *reader) collection2019(v *record2019) bool {
+	if !v.CollectionID.ok {
 		return false
 	}
 	k, ok := v.kind()
@@ -130,9 +134,8 @@ func (r *reader) collection2019(line []byte) bool {
 	return true
 }
 
-func (r *reader) instance2019(line []byte) bool {
-	var v record2019
-	if !decode(line, &v) || !v.CollectionID.ok || !v.InstanceIndex.ok || v.InstanceIndex.n < 0 {
+func (r *reader) instance2019(v *record2019) bool {
+	if !v.CollectionID.ok || !v.InstanceIndex.ok || v.InstanceIndex.n < 0 {
 		return false
 	}
 	k, ok := v.kind()
@@ -150,9 +153,8 @@ func (r *reader) instance2019(line []byte) bool {
 	return true
 }
 
-func (r *reader) machine2019(line []byte) bool {
-	var v record2019
-	if !decode(line, &v) || !v.MachineID.ok {
+func (r *reader) machine2019(v *record2019) bool {
+	if !v.MachineID.ok {
 		return false
 	}
 	typ := v.Type.n
@@ -167,9 +169,8 @@ func (r *reader) machine2019(line []byte) bool {
 	return true
 }
 
-func (r *reader) usage2019(line []byte) bool {
-	var v record2019
-	if !decode(line, &v) || !v.StartTime.ok || !v.EndTime.ok || !v.MachineID.ok || v.EndTime.n < v.StartTime.n {
+func (r *reader) usage2019(v *record2019) bool {
+	if !v.StartTime.ok || !v.EndTime.ok || !v.MachineID.ok || v.EndTime.n < v.StartTime.n {
 		return false
 	}
 	cpus := math.NaN()

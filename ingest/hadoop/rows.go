@@ -69,7 +69,7 @@ type jobRows struct {
 	first     schema.Null[schema.Time]
 	rackless  int64
 	running   int64
-	skewed    int64 // attempts that started, by their machine's clock, before they were scheduled
+	skewed    int64                // attempts that started, by their machine's clock, before they were scheduled
 	phaseKeys [numKinds]schema.Key // 0 where there is none
 	lost      []lostOutput
 	byID      map[string]schema.Key // keys of attempts, once an output is lost

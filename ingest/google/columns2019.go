@@ -1,0 +1,152 @@
+package google
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// BigQuery exports the tables of 2019 as Parquet too, with the columns of the JSON: whole numbers as such, resources as
+// structures. CSV needs a query that takes those apart, and its columns are then called average_usage.cpus or
+// average_usage_cpus.
+
+// ofColumns says whether columns are those of a table of 2019.
+func ofColumns(columns []string) bool {
+	has := map[string]bool{}
+	for _, c := range columns {
+		has[plainColumn(c)] = true
+	}
+	events := has["time"] && has["type"]
+	return events && has["collection_id"] || events && has["machine_id"] && (has["switch_id"] || has["platform_id"]) ||
+		has["start_time"] && has["end_time"] && has["collection_id"] && has["machine_id"]
+}
+
+func plainColumn(name string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.Trim(name, " \"`")), ".", "_")
+}
+
+// set takes the value of a column; others are of no use.
+func (v *record2019) set(column, text string) {
+	if text == "" || text == "null" || text == "NULL" {
+		return
+	}
+	for _, n := range []struct {
+		column string
+		dst    *number
+	}{
+		{"time", &v.Time}, {"type", &v.Type}, {"collection_id", &v.CollectionID}, {"collection_type", &v.CollectionType},
+		{"instance_index", &v.InstanceIndex}, {"machine_id", &v.MachineID}, {"start_time", &v.StartTime}, {"end_time", &v.EndTime},
+	} {
+		if n.column == column {
+			i, err := strconv.ParseInt(text, 10, 64)
+			*n.dst = number{i, text, err == nil}
+			return
+		}
+	}
+	switch column {
+	case "user":
+		v.User = text
+	case "collection_logical_name":
+		v.LogicalName = text
+	case "switch_id":
+		v.SwitchID = text
+	case "platform_id":
+		v.PlatformID = text
+	case "capacity_cpus", "average_usage_cpus":
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			v.Capacity.CPUs, v.AverageUsage.CPUs = &f, &f // a table has one of them
+		}
+	case "start_after_collection_ids":
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+			if id, err := strconv.ParseInt(word, 10, 64); err == nil && len(v.StartAfter) < 1000 {
+				v.StartAfter = append(v.StartAfter, number{id, word, true})
+			}
+		}
+	}
+}
+
+// parquet reads a Parquet file of one of the tables.
+func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
+	row := int64(0)
+	return ingest.EachBatch(ctx, p, func(b arrow.RecordBatch) error {
+		for i := range int(b.NumRows()) {
+			var v record2019
+			for c, f := range b.Schema().Fields() {
+				v.setArrow(plainColumn(f.Name), b.Column(c), i)
+			}
+			row++
+			ok := false
+			if t != nil && t.of2019 != nil {
+				ok = t.of2019(r, &v)
+			} else {
+				ok = v.take(r)
+			}
+			if !ok {
+				r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "row " + strconv.FormatInt(row, 10) + " does not fit a table of the trace; see 'straggler formats google'"})
+				continue
+			}
+			r.decoded++
+		}
+		return r.flush()
+	})
+}
+
+func (v *record2019) setArrow(column string, a arrow.Array, i int) {
+	if a.IsNull(i) {
+		return
+	}
+	switch a := a.(type) {
+	case *array.Struct:
+		for f := range a.NumField() {
+			v.setArrow(column+"_"+plainColumn(a.DataType().(*arrow.StructType).Field(f).Name), a.Field(f), i)
+		}
+	case array.ListLike:
+		start, end := a.ValueOffsets(i)
+		for k := start; k < end; k++ {
+			v.setArrow(column, element(a.ListValues()), int(k))
+		}
+	case *array.Int64, *array.Int32, *array.String, *array.LargeString, *array.Float64, *array.Float32, *array.Dictionary:
+		v.set(column, a.ValueStr(i))
+	}
+}
+
+// element is what the entries of a list hold: some writers wrap each in a structure of one field.
+func element(values arrow.Array) arrow.Array {
+	if s, ok := values.(*array.Struct); ok && s.NumField() == 1 {
+		return s.Field(0)
+	}
+	return values
+}
+
+// header2019 is the columns of a flattened CSV file, nil where line is not its header.
+func header2019(line []byte) (columns []string) {
+	for _, name := range bytes.Split(line, []byte(",")) {
+		columns = append(columns, plainColumn(string(name)))
+	}
+	if !ofColumns(columns) {
+		return nil
+	}
+	return columns
+}
+
+// flat takes a row of a flattened CSV file.
+func (r *reader) flat(t *table, columns []string, fields [][]byte) bool {
+	if len(fields) != len(columns) {
+		return false
+	}
+	var v record2019
+	for i, f := range fields {
+		v.set(columns[i], string(bytes.Trim(f, ` "`)))
+	}
+	if t != nil && t.of2019 != nil {
+		return t.of2019(r, &v)
+	}
+	return v.take(r)
+}
