@@ -115,7 +115,7 @@ func sniff(h ingest.Head) ingest.Match {
 		}
 	}
 	for i, line := range lines {
-		f := bytes.Split(bytes.TrimRight(line, "\r"), []byte(","))
+		f := split(line, nil)
 		if t := tableOf(byName, f); t != nil {
 			if byName != "" {
 				return ingest.Match{Sure: 3, Why: "named " + byName + ", with rows of its shape"}
@@ -173,10 +173,17 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 			return nil
 		}
 		fields = split(line.Data, fields[:0])
+		if line.Number == 1 && header(fields) {
+			r.out.Decoded(1)
+			return nil
+		}
 		if t == nil {
 			if t = tableOf(byName, fields); t == nil && line.Number == 1 {
-				r.out.Decoded(1) // a header
+				r.out.Decoded(1) // a header under other names
 				return nil
+			}
+			if t == nil {
+				t = tableLike(byName, fields)
 			}
 		}
 		if t == nil || len(fields) != t.columns || !t.row(r, fields) {
@@ -188,15 +195,44 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	})
 }
 
+// header says whether a row is the names of columns, which some copies of the trace have in the file.
+func header(f [][]byte) bool {
+	for _, b := range f {
+		switch string(b) {
+		case "job_name", "task_name", "instance_name", "inst_name", "machine_id", "worker_name", "time_stamp", "start_time", "cap_cpu":
+			return true
+		}
+	}
+	return false
+}
+
+// tableLike is the table by the name of its file and the number of columns, for rows with words that are not documented.
+func tableLike(name string, f [][]byte) *table {
+	for i := range tables {
+		if t := &tables[i]; name != "" && t.name == name && len(f) == t.columns {
+			return t
+		}
+	}
+	return nil
+}
+
+// split cuts a row at its commas; blanks and quotes around a value are no part of it.
 func split(line []byte, dst [][]byte) [][]byte {
 	for {
 		i := bytes.IndexByte(line, ',')
 		if i < 0 {
-			return append(dst, line)
+			return append(dst, bare(line))
 		}
-		dst = append(dst, line[:i])
+		dst = append(dst, bare(line[:i]))
 		line = line[i+1:]
 	}
+}
+
+func bare(b []byte) []byte {
+	if n := len(b); n > 0 && (b[0] <= ' ' || b[0] == '"' || b[n-1] <= ' ' || b[n-1] == '"') {
+		return bytes.Trim(b, " \t\r\"")
+	}
+	return b
 }
 
 func isNumber(b []byte) bool {

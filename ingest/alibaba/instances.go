@@ -110,8 +110,8 @@ func (r *reader) instanceGPU(f [][]byte) bool {
 
 func (r *reader) instance(i instance) bool {
 	st, ok := statuses[string(i.status)]
-	if !ok {
-		return false
+	if !ok { // the words of 2018 are not documented
+		st = schema.UnknownStatus
 	}
 	if len(i.job) == 0 || len(i.task) == 0 {
 		r.defects["rows_without_job"]++
@@ -138,8 +138,10 @@ func (r *reader) instance(i instance) bool {
 	return true
 }
 
-// nameTask takes the task's index out of the instance's name, ins_123. Without a name it is the row's position.
+// nameTask takes the number out of the instance's name, ins_74901877, which tells the tasks of a phase apart and is no index
+// among them. Without a name it is the row's position.
 func (r *reader) nameTask(row *schema.Attempt, name []byte) {
+	row.Quality |= schema.TaskUnknown
 	end := len(name)
 	for end > 0 && name[end-1] >= '0' && name[end-1] <= '9' {
 		end--
@@ -148,7 +150,6 @@ func (r *reader) nameTask(row *schema.Attempt, name []byte) {
 		row.Task = n
 	} else {
 		row.Task = r.position
-		row.Quality |= schema.TaskUnknown
 		if len(name) > 0 { // hexadecimal ids
 			row.Task = schema.HashKey(0, "task", name)
 		}

@@ -72,10 +72,10 @@ const (
 func parseSWF(line []byte) ([swfFields]float64, bool) {
 	var v [swfFields]float64
 	f := bytes.Fields(line)
-	if len(f) != swfFields {
+	if len(f) < swfFields || len(f) > swfFields+8 { // some sites add their own behind the standard ones
 		return v, false
 	}
-	for i := range f {
+	for i := range v {
 		n, err := strconv.ParseFloat(string(f[i]), 64)
 		if err != nil || n != n || n > 1e15 || n < -1e15 {
 			return v, false

@@ -179,7 +179,11 @@ func newWorkflow(in *ingest.Input, w *wfInstance) *workflow {
 		app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
 	}
 	f.join()
-	if old := len(f.w.Workflow.Jobs) > 0 || w.SchemaVersion != "" && w.SchemaVersion < "1.4"; old {
+	old := len(f.w.Workflow.Jobs) > 0 || w.SchemaVersion != "" && w.SchemaVersion < "1.4"
+	if w.SchemaVersion == "" && w.Workflow.Makespan != nil { // 1.4 renamed it
+		old = true
+	}
+	if old {
 		f.memory = 1000
 		if !strings.EqualFold(f.system().Name, "pegasus") {
 			f.scale = 1000

@@ -39,8 +39,9 @@ input. Dependencies are not in the stream. No real file was available; the layou
 
 func sniff(h ingest.Head) ingest.Match {
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
-	if len(b) > 0 && (b[0] == '[' || b[0] == '{') && bytes.Contains(b, []byte(`"startstops"`)) && bytes.Contains(b, []byte(`"worker"`)) {
-		return ingest.Match{Sure: 3, Why: "objects with worker and startstops"}
+	if len(b) > 0 && (b[0] == '[' || b[0] == '{') && bytes.Contains(b, []byte(`"worker"`)) &&
+		(bytes.Contains(b, []byte(`"startstops"`)) || bytes.Contains(b, []byte(`"compute_start"`))) {
+		return ingest.Match{Sure: 3, Why: "objects with worker and startstops, or compute_start"}
 	}
 	return ingest.Match{}
 }
@@ -52,6 +53,28 @@ type streamTask struct {
 	Status     string   `json:"status"`
 	NBytes     *float64 `json:"nbytes"`
 	StartStops []span   `json:"startstops"`
+
+	// Before 2018 each kind of span had a pair of members of its own.
+	ComputeStart  *float64 `json:"compute_start"`
+	ComputeStop   *float64 `json:"compute_stop"`
+	TransferStart *float64 `json:"transfer_start"`
+	TransferStop  *float64 `json:"transfer_stop"`
+	DiskStart     *float64 `json:"disk_load_start"`
+	DiskStop      *float64 `json:"disk_load_stop"`
+}
+
+// spans are those of any version.
+func (t *streamTask) spans() []span {
+	all := t.StartStops
+	for _, s := range []struct {
+		action      string
+		start, stop *float64
+	}{{"compute", t.ComputeStart, t.ComputeStop}, {"transfer", t.TransferStart, t.TransferStop}, {"disk-read", t.DiskStart, t.DiskStop}} {
+		if s.start != nil && s.stop != nil {
+			all = append(all, span{s.action, *s.start, *s.stop})
+		}
+	}
+	return all
 }
 
 // key is a text, or a tuple whose first element is one.
@@ -194,7 +217,7 @@ func (r *reader) task(t *streamTask) error {
 	if t.NBytes != nil && *t.NBytes >= 0 && *t.NBytes < 1<<62 {
 		row.OutputBytes = schema.Some(int64(*t.NBytes))
 	}
-	r.spans(t.StartStops, &row)
+	r.spans(t.spans(), &row)
 	r.trace.Phases[n].Cover(&row)
 	r.trace.Attempts = append(r.trace.Attempts, row)
 	if len(r.trace.Attempts) < 4096 {

@@ -55,3 +55,15 @@ func FuzzFormat(f *testing.F) {
 		}
 	})
 }
+
+// Streams of before 2018 have a pair of members for each kind of span.
+func TestOldStream(t *testing.T) {
+	const old = `[{"key":"inc-1234567890ab","worker":"10.0.0.1:3456","thread":1,"status":"OK","nbytes":28,"type":"b'int'","compute_start":100.5,"compute_stop":102.5,"transfer_start":100.0,"transfer_stop":100.5,"disk_load_start":null,"disk_load_stop":null}]`
+	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(old))
+	if r.Err != nil || len(r.Attempts) != 1 {
+		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
+	}
+	if a := r.Attempts[0]; a.DurationS.V != 2.5 || a.FetchWaitS.V != 0.5 || a.OutputBytes.V != 28 || a.Machine.V == "" {
+		t.Errorf("%+v", a)
+	}
+}

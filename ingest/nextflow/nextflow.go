@@ -32,27 +32,42 @@ Times without a zone are taken as UTC and said so. The process graph, racks and 
 
 func sniff(h ingest.Head) ingest.Match {
 	line, _, _ := bytes.Cut(h.Bytes, []byte("\n"))
-	c := columns(line)
-	if _, ok := c["task_id"]; !ok || bytes.IndexByte(line, '\t') < 0 {
-		return ingest.Match{}
+	c, separator := columns(line)
+	has := func(names ...string) bool {
+		for _, n := range names {
+			if _, ok := c[n]; ok {
+				return true
+			}
+		}
+		return false
 	}
-	_, hash := c["hash"]
-	_, name := c["name"]
-	_, process := c["process"]
-	_, status := c["status"]
-	if (name || process) && (hash || status) {
-		return ingest.Match{Sure: 3, Why: "tab-separated header with task_id, name and status or hash"}
+	switch {
+	case !has("name", "process"):
+	case has("task_id") && has("hash", "status"):
+		return ingest.Match{Sure: 3, Why: "a header with task_id, name and status or hash"}
+	case has("hash", "native_id") && has("realtime", "duration", "peak_rss", "rchar"):
+		return ingest.Match{Sure: 2, Why: "a header with hash, name and realtime or the like"}
+	case separator == "\t" && has("realtime") && has("status", "exit", "submit"):
+		return ingest.Match{Sure: 2, Why: "a header with name, realtime and status or the like"}
 	}
 	return ingest.Match{}
 }
 
-// columns maps the names of a header to their positions.
-func columns(line []byte) map[string]int {
-	c := map[string]int{}
-	for i, name := range strings.Split(strings.TrimRight(string(line), "\r"), "\t") {
-		c[strings.TrimSpace(name)] = i
+// columns maps the names of a header to their positions. What separates them is a tab, or what trace.sep says.
+func columns(line []byte) (c map[string]int, separator string) {
+	text := strings.TrimRight(string(line), "\r")
+	separator = "\t"
+	for _, s := range []string{",", ";", "|"} {
+		if !strings.Contains(text, "\t") && strings.Contains(text, s) {
+			separator = s
+			break
+		}
 	}
-	return c
+	c = map[string]int{}
+	for i, name := range strings.Split(text, separator) {
+		c[strings.ToLower(strings.Trim(name, " \""))] = i
+	}
+	return c, separator
 }
 
 func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -72,18 +87,20 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 }
 
 type reader struct {
-	out      *ingest.Sink
-	columns  map[string]int
-	fields   []string
-	app, job schema.Key
-	phaseKey *schema.Keys
-	attempts *schema.Keys
-	phases   map[string]int // position in the trace
-	tasks    map[taskName]int64
-	counts   []int64 // tasks of each phase
-	zoneless int64
-	derived  int64
-	trace    schema.Trace
+	out       *ingest.Sink
+	columns   map[string]int
+	separator string
+	fields    []string
+	row       int64
+	app, job  schema.Key
+	phaseKey  *schema.Keys
+	attempts  *schema.Keys
+	phases    map[string]int // position in the trace
+	tasks     map[taskName]lastTry
+	counts    []int64 // tasks of each phase
+	zoneless  int64
+	derived   int64
+	trace     schema.Trace
 }
 
 type taskName struct {
@@ -98,7 +115,7 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	r := &reader{
 		out: out, app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
 		phaseKey: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"),
-		phases: map[string]int{}, tasks: map[taskName]int64{},
+		phases: map[string]int{}, tasks: map[taskName]lastTry{},
 	}
 	r.trace.Applications = []schema.Application{{
 		ApplicationID: r.app, NativeID: in.Base, Framework: "nextflow", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
@@ -113,12 +130,12 @@ func (r *reader) line(p ingest.Part, line ingest.Line) error {
 		return nil
 	}
 	if r.columns == nil {
-		r.columns = columns(line.Data)
+		r.columns, r.separator = columns(line.Data)
 		r.out.Decoded(1)
 		return nil
 	}
-	r.fields = strings.Split(strings.TrimRight(string(line.Data), "\r"), "\t")
-	if r.get("task_id") == "" || len(r.fields) > len(r.columns) {
+	r.fields = strings.Split(strings.TrimRight(string(line.Data), "\r"), r.separator)
+	if _, ok := r.columns["task_id"]; ok && r.get("task_id") == "" || len(r.fields) > len(r.columns) {
 		r.out.RejectLine(p, line, "the line does not have the "+strconv.Itoa(len(r.columns))+" fields of the header")
 		return nil
 	}
@@ -147,7 +164,7 @@ func (r *reader) task(status string) {
 	phase := r.phase()
 	row := schema.Attempt{
 		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[phase].PhaseID, JobID: r.job, ApplicationID: r.app,
-		NativeID: ingest.Text(r.get("task_id")), Machine: ingest.NullText(r.get("hostname")), Status: statusOf(status),
+		NativeID: ingest.Text(r.id()), Machine: ingest.NullText(r.get("hostname")), Status: statusOf(status),
 		Reason: ingest.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
 		PeakMemoryBytes: size(r.get("peak_rss")), Quality: schema.RackUnknown,
 	}
@@ -158,6 +175,17 @@ func (r *reader) task(status string) {
 	}
 	r.trace.Phases[phase].Cover(&row)
 	r.trace.Attempts = append(r.trace.Attempts, row)
+}
+
+// id is the task's own; with other fields than the default ones a trace may leave it out.
+func (r *reader) id() string {
+	r.row++
+	for _, column := range []string{"task_id", "hash", "native_id"} {
+		if id := r.get(column); id != "" {
+			return id
+		}
+	}
+	return "row " + strconv.FormatInt(r.row, 10)
 }
 
 func (r *reader) phase() int {
@@ -177,22 +205,38 @@ func (r *reader) phase() int {
 	return n
 }
 
-// taskOf numbers the tasks of a phase; a retry has a task_id of its own and the name of its task.
+// taskOf numbers the tasks of a phase; a retry has a task_id of its own and the name of its task. Where the trace does not
+// number attempts, what runs under the name of a task that failed is its retry.
 func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
+	k := taskName{phase, r.get("name")}
+	before, known := r.tasks[k]
 	n, err := strconv.ParseInt(r.get("attempt"), 10, 32)
-	if err == nil && n > 0 {
+	numbered := err == nil && n > 0
+	switch {
+	case numbered:
 		row.Number = int32(n - 1)
-		k := taskName{phase, r.get("name")}
-		if t, ok := r.tasks[k]; ok && row.Number > 0 {
-			return t
-		}
-		if len(r.tasks) < maxTasks {
-			r.tasks[k] = r.counts[phase]
-		}
+		known = known && row.Number > 0
+	case known && before.failed && k.name != "":
+		row.Number = before.number + 1
+	default:
+		known = false
 	}
-	t := r.counts[phase]
-	r.counts[phase]++
-	return t
+	if !known {
+		before = lastTry{task: r.counts[phase]}
+		r.counts[phase]++
+	}
+	before.number, before.failed = row.Number, row.Status == schema.Failed
+	if _, there := r.tasks[k]; there || len(r.tasks) < maxTasks {
+		r.tasks[k] = before
+	}
+	return before.task
+}
+
+// lastTry is the last attempt of a task.
+type lastTry struct {
+	task   int64
+	number int32
+	failed bool
 }
 
 // times sets start, end and duration from what the trace has: start and complete; else from submit, duration (since
@@ -201,6 +245,12 @@ func (r *reader) times(row *schema.Attempt) {
 	realtime, sinceSubmit := duration(r.get("realtime")), duration(r.get("duration"))
 	row.QueuedTime = r.instant("submit")
 	row.StartTime, row.FinishTime = r.instant("start"), r.instant("complete")
+	if row.Status == schema.Running { // what there is of its end is the time of the report
+		row.FinishTime, realtime, sinceSubmit = schema.Null[schema.Time]{}, schema.Null[float64]{}, schema.Null[float64]{}
+	}
+	if row.QueuedTime.OK && row.StartTime.OK && row.StartTime.V < row.QueuedTime.V { // the node's clock, and the head's
+		row.QueuedTime = schema.Null[schema.Time]{}
+	}
 	if !row.FinishTime.OK && row.QueuedTime.OK && sinceSubmit.OK {
 		row.FinishTime = schema.Some(row.QueuedTime.V.Add(sinceSubmit.V))
 	}

@@ -1,11 +1,13 @@
 package nextflow
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
@@ -93,4 +95,37 @@ func FuzzFormat(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Traces with other fields, separators and units than the default ones.
+func TestVariants(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want string // of the first attempt: task, number, status, seconds, bytes read
+		rows int
+	}{
+		"comma":       {"task_id,hash,name,status,submit,start,complete,realtime,rchar\n1,a/b,f (1),COMPLETED,1000,2000,5000,3000,2048\n", "0 0 success 3 2048", 1},
+		"no task_id":  {"hash\tname\tstatus\trealtime\trchar\na/b\tf (1)\tCOMPLETED\t3s\t2KB\n", "0 0 success 3 2048", 1},
+		"crlf":        {"task_id\thash\tname\tstatus\trealtime\trchar\r\n1\ta/b\tf (1)\tCOMPLETED\t3s\t2 KB\r\n", "0 0 success 3 2048", 1},
+		"retried":     {"task_id\thash\tname\tstatus\trealtime\trchar\n1\ta/b\tf (1)\tFAILED\t3s\t2 KB\n2\ta/c\tf (1)\tCOMPLETED\t4s\t2 KB\n", "0 0 failed 3 2048", 2},
+		"clocks":      {"task_id\thash\tname\tstatus\tsubmit\tstart\tcomplete\trchar\n1\ta/b\tf (1)\tCOMPLETED\t9000\t2000\t5000\t-\n", "0 0 success 3 0", 1},
+		"running":     {"task_id\thash\tname\tstatus\tsubmit\tstart\tcomplete\trchar\n1\ta/b\tf (1)\tRUNNING\t1000\t2000\t-\t-\n", "0 0 running 0 0", 1},
+		"header only": {"task_id\thash\tname\tstatus\n", "", 0},
+	} {
+		r := ingesttest.Laws(t, Format(), ingest.BytesInput("trace.txt", []byte(c.text)))
+		if r.Err != nil || r.Counts.Rejects > 0 || len(r.Attempts) != c.rows || sniff(ingest.Head{Name: "trace.txt", Bytes: []byte(c.text), Whole: true}).Sure < 2 {
+			t.Errorf("%s: error %v, rejects %+v, %d attempts", name, r.Err, r.Trace.Rejects, len(r.Attempts))
+			continue
+		}
+		if c.rows == 0 {
+			continue
+		}
+		a := r.Attempts[0]
+		if got := fmt.Sprint(a.Task, a.Number, " ", a.Status, " ", a.DurationS.V, " ", a.InputBytes.V); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if c.rows == 2 && (r.Attempts[1].Task != 0 || r.Attempts[1].Number != 1) {
+			t.Errorf("%s: %+v is the retry", name, r.Attempts[1])
+		}
+	}
 }

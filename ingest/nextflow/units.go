@@ -46,7 +46,11 @@ func size(s string) schema.Null[int64] {
 	if s == "" {
 		return schema.Null[int64]{}
 	}
-	number, unit, _ := strings.Cut(s, " ")
+	end := len(s)
+	for end > 0 && (s[end-1] < '0' || s[end-1] > '9') {
+		end--
+	}
+	number, unit := s[:end], strings.TrimSpace(s[end:])
 	n, err := strconv.ParseFloat(number, 64)
 	factor, ok := bytesOf[strings.ToUpper(unit)]
 	if err != nil || !ok || !(n >= 0 && n*factor < 1<<62) {

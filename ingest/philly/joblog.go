@@ -17,22 +17,36 @@ import (
 
 // loggedJob is an element of cluster_job_log.
 type loggedJob struct {
-	Status    string      `json:"status"`
-	VC        string      `json:"vc"`
-	JobID     string      `json:"jobid"`
-	Submitted string      `json:"submitted_time"`
-	User      string      `json:"user"`
+	Status    text        `json:"status"`
+	VC        text        `json:"vc"`
+	JobID     text        `json:"jobid"`
+	Submitted text        `json:"submitted_time"`
+	User      text        `json:"user"`
 	Attempts  []loggedRun `json:"attempts"`
 }
 
 // loggedRun is an attempt of a job: all its machines start and end together.
 type loggedRun struct {
-	Start  *string `json:"start_time"`
-	End    *string `json:"end_time"`
+	Start  text `json:"start_time"`
+	End    text `json:"end_time"`
 	Detail []struct {
-		IP   string   `json:"ip"`
-		GPUs []string `json:"gpus"`
+		IP text `json:"ip"`
 	} `json:"detail"`
+}
+
+// text is a string; null, the word None and whatever is no string or number are missing.
+type text string
+
+func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	switch dec.PeekKind() {
+	case '"', '0':
+		v, err := dec.ReadToken()
+		if *t = text(v.String()); *t == "None" {
+			*t = ""
+		}
+		return err
+	}
+	return dec.SkipValue()
 }
 
 func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -73,10 +87,16 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var j loggedJob
-		if err := json.UnmarshalDecode(dec, &j); err != nil {
+		at := dec.InputOffset()
+		v, err := dec.ReadValue()
+		if err != nil {
 			r.reject(p, dec, err)
 			return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
+		}
+		var j loggedJob
+		if err := json.Unmarshal(v, &j, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a job of the log: " + err.Error(), Sample: string(v[:min(len(v), 256)])})
+			continue
 		}
 		r.out.Decoded(1)
 		r.job(&j)
@@ -113,8 +133,8 @@ func (r *reader) job(l *loggedJob) {
 			Detail: "times are local without a zone and taken as UTC; said of the first application for the whole trace"})
 	}
 	a := schema.Application{
-		ApplicationID: app, NativeID: ingest.Text(l.JobID), User: ingest.NullText(l.User), Queue: ingest.NullText(l.VC), Framework: "philly",
-		StartTime: instant(&l.Submitted), Status: runStatus(l.Status), SourceFile: r.in.Name, Complete: true, TimeOrigin: "epoch",
+		ApplicationID: app, NativeID: ingest.Text(string(l.JobID)), User: ingest.NullText(string(l.User)), Queue: ingest.NullText(string(l.VC)), Framework: "philly",
+		StartTime: instant(string(l.Submitted)), Status: runStatus(string(l.Status)), SourceFile: r.in.Name, Complete: true, TimeOrigin: "epoch",
 	}
 	p := schema.Phase{
 		PhaseID: r.phases.Next(), JobID: job, NativeID: a.NativeID, Kind: "gang", SubmitTime: a.StartTime, Status: a.Status, Gang: true,
@@ -138,10 +158,10 @@ func (r *reader) job(l *loggedJob) {
 // run emits the gang of an attempt: a row a machine, or one row without a machine where the log names none.
 func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) {
 	run := &l.Attempts[n]
-	start, end := instant(run.Start), instant(run.End)
+	start, end := instant(string(run.Start)), instant(string(run.End))
 	machines := make([]string, 0, max(len(run.Detail), 1))
 	for _, d := range run.Detail {
-		machines = append(machines, d.IP)
+		machines = append(machines, string(d.IP))
 	}
 	if len(machines) == 0 {
 		machines = append(machines, "")
@@ -149,12 +169,12 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 	for task, ip := range machines {
 		row := schema.Attempt{
 			AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: job, ApplicationID: app, Task: int64(task), Number: int32(n),
-			NativeID: ingest.Text(l.JobID) + "/" + strconv.Itoa(n) + "/" + strconv.Itoa(task), Machine: ingest.NullText(ip),
+			NativeID: ingest.Text(string(l.JobID)) + "/" + strconv.Itoa(n) + "/" + strconv.Itoa(task), Machine: ingest.NullText(ip),
 			StartTime: start, FinishTime: end, Status: attemptStatus(l, n, end.OK), Speculative: schema.Some(false),
 			Quality: schema.GangMember | schema.RackUnknown | schema.MetricsMissing,
 		}
 		if n == 0 {
-			row.QueuedTime = instant(&l.Submitted)
+			row.QueuedTime = instant(string(l.Submitted))
 		}
 		switch {
 		case start.OK && end.OK && end.V >= start.V:
@@ -204,11 +224,8 @@ func runStatus(word string) schema.RunStatus {
 
 // instant reads YYYY-MM-DD HH:MM:SS, in the side tables followed by PST or PDT, which count. Missing times are null,
 // empty, or the word None.
-func instant(s *string) schema.Null[schema.Time] {
-	if s == nil {
-		return schema.Null[schema.Time]{}
-	}
-	text := bytes.TrimSpace([]byte(*s))
+func instant(s string) schema.Null[schema.Time] {
+	text := bytes.TrimSpace([]byte(s))
 	hours := 0
 	if rest, ok := bytes.CutSuffix(text, []byte(" PST")); ok {
 		text, hours = rest, 8

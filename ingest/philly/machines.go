@@ -87,7 +87,7 @@ func (r *reader) sideRow(kind table, f []string) bool {
 	if len(f) < 3 {
 		return false
 	}
-	at := instant(&f[0])
+	at := instant(f[0])
 	if !at.OK {
 		return false
 	}

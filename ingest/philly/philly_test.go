@@ -103,3 +103,23 @@ func FuzzFormat(f *testing.F) {
 		}
 	})
 }
+
+// Values that are missing in any of the ways that copies of the log have, or of another type, cost their job at most.
+func TestMissingValues(t *testing.T) {
+	const log = `[{"status":"Pass","vc":null,"jobid":"j1","submitted_time":"None","user":7,"attempts":null},
+{"status":null,"vc":"v","jobid":"j2","submitted_time":"2017-10-07 01:00:00","user":"None","attempts":[{"start_time":"None","end_time":null,"detail":null},{"start_time":"2017-10-07 01:02:00","end_time":"","detail":[{"ip":null,"gpus":null},{"ip":"m1"}]}]},
+{"status":"Pass","jobid":"j3","attempts":"broken"},
+{"status":"Killed","vc":"v","jobid":"j4","submitted_time":"2017-10-07 01:00:00","attempts":[{"start_time":"2017-10-07 01:02:00","end_time":"2017-10-07 01:01:00","detail":[]}]}]`
+	r := ingesttest.Laws(t, Format(), ingest.BytesInput("cluster_job_log", []byte(log)))
+	if r.Err != nil || r.Decoded != 3 || r.Counts.Rejects != 1 || len(r.Applications) != 3 || len(r.Attempts) != 4 {
+		t.Fatalf("error %v, %d decoded, rejects %+v, %d attempts", r.Err, r.Decoded, r.Trace.Rejects, len(r.Attempts))
+	}
+	for _, a := range r.Applications {
+		if a.User.V == "None" || a.Queue.V == "None" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if a := r.Attempts[3]; a.FinishTime.OK || a.DurationS.OK || a.Status != schema.Killed {
+		t.Errorf("%+v", a)
+	}
+}

@@ -8,10 +8,12 @@
 package ray
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -23,7 +25,7 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "ray",
-		Doc:  "Ray task states (ray list tasks --format json --detail) and timelines (ray timeline)",
+		Doc:  "Ray task states (ray list tasks --format json --detail, or as the dashboard gives them) and timelines (ray timeline)",
 		Detail: `A function or method is a phase, an attempt of a task an attempt, a Ray job a job. From task states: queued_time is
 creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt_number. From a timeline: events of
 category task or task::…; machine is pid (the node), executor is tid (the worker); it knows no attempts and no failures,
@@ -100,11 +102,12 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return err
 	}
 	defer f.Close()
-	dec := jsontext.NewDecoder(f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if dec.PeekKind() == '[' {
-		if _, err := dec.ReadToken(); err != nil {
-			return err
-		}
+	br := bufio.NewReader(f)
+	head, _ := br.Peek(1024)
+	wrapped := wrapsList(head)
+	dec := jsontext.NewDecoder(br, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if err := intoList(dec, wrapped); err != nil {
+		return r.broken(p, dec, err)
 	}
 	for dec.PeekKind() == '{' {
 		if err := ctx.Err(); err != nil {
@@ -130,6 +133,52 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		}
 	}
 	return nil
+}
+
+// wrappers are the members that lead to a list: {"traceEvents": […]} of Chrome's traces, and the dashboard's
+// {"data": {"result": {"result": […]}}}.
+var wrappers = []string{"traceEvents", "data", "result", "tasks"}
+
+// intoList moves to the first element of a list, or of what wraps one.
+func intoList(dec *jsontext.Decoder, wrapped bool) error {
+	for wrapped && dec.PeekKind() == '{' {
+		if _, err := dec.ReadToken(); err != nil {
+			return err
+		}
+		for dec.PeekKind() == '"' {
+			t, err := dec.ReadToken()
+			if err != nil {
+				return err
+			}
+			name := t.String()
+			if k := dec.PeekKind(); slices.Contains(wrappers, name) && (k == '[' || k == '{') {
+				break
+			}
+			if err := dec.SkipValue(); err != nil {
+				return err
+			}
+		}
+	}
+	if dec.PeekKind() != '[' {
+		return nil
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// wrapsList says whether a file starts as those do that wrap a list: with one of the wrappers, before any task or event.
+func wrapsList(head []byte) bool {
+	for _, key := range []string{`"task_id"`, `"ph"`, `"cat"`, `"pid"`} {
+		if i := bytes.Index(head, []byte(key)); i >= 0 {
+			head = head[:i]
+		}
+	}
+	for _, w := range wrappers {
+		if bytes.Contains(head, []byte(`"`+w+`"`)) {
+			return len(bytes.TrimLeft(head, " \t\r\n")) > 0 && bytes.TrimLeft(head, " \t\r\n")[0] == '{'
+		}
+	}
+	return false
 }
 
 func (r *reader) broken(p ingest.Part, dec *jsontext.Decoder, err error) error {

@@ -2,10 +2,12 @@ package ray
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
@@ -72,4 +74,28 @@ func FuzzFormat(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The list may be wrapped: as the dashboard answers, or as Chrome's traces may be.
+func TestWrappedLists(t *testing.T) {
+	plain := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states))
+	in := []byte(`{"result":true,"msg":"","data":{"result":{"total":5,"num_after_truncation":5,"result":` + states + `,"partial_failure_warning":""}}}`)
+	r := ingesttest.Bytes(t, Format(), "tasks.json", in)
+	if r.Err != nil || len(r.Trace.Rejects) != 1 {
+		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
+	}
+	if d := cmp.Diff(rows(&plain), rows(&r)); d != "" {
+		t.Error(d)
+	}
+	lines := ingesttest.Bytes(t, Format(), "tasks.jsonl", []byte(strings.Trim(strings.ReplaceAll(states, "},\n", "}\n"), "[]")))
+	if d := cmp.Diff(rows(&plain), rows(&lines)); d != "" || lines.Err != nil {
+		t.Error(d, lines.Err)
+	}
+	chrome := ingesttest.Bytes(t, Format(), "timeline.json", []byte(`{"displayTimeUnit":"ms","traceEvents":`+timeline+`]}`))
+	if chrome.Err != nil || len(chrome.Attempts) != 1 {
+		t.Errorf("error %v, attempts %+v", chrome.Err, chrome.Attempts)
+	}
+	if m := sniff(ingest.Head{Bytes: in}); m.Sure != 3 {
+		t.Errorf("recognised as %+v", m)
+	}
 }

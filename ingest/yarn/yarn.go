@@ -1,13 +1,17 @@
 // Package yarn takes the application summaries that YARN's ResourceManager logs and gives rows.
 //
-// Start with yarn.go; there is no other file. No real file was available to the tests; the layout is the documented
+//  1. yarn.go reads the lines and makes rows; rest.go reads the same from JSON.
+//
+// Start with yarn.go. No real file was available to the tests; the layout is the documented
 // one.
 package yarn
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -19,17 +23,23 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "yarn",
-		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines)",
+		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines), and its list of applications as JSON",
 		Detail: `A summary line is an application with one job: its name, user, queue, times and final status. The lines know no tasks and
 no machines but the application master's, so nothing in them can be called slow; they tell when and where in which
 queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings (yarn.memory_seconds, …). Lines of the log
-that are no summary are skipped. No real file was available; the layout is the documented one.`,
+that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. No real file was available; the layout is the documented one.`,
 		Sniff: sniff,
 		Read:  read,
 	}
 }
 
 func sniff(h ingest.Head) ingest.Match {
+	if b := bytes.TrimLeft(h.Bytes, " \t\r\n"); len(b) > 0 && b[0] == '{' {
+		if bytes.Contains(b, []byte(`"application_`)) && bytes.Contains(b, []byte(`"finalStatus"`)) {
+			return ingest.Match{Sure: 3, Why: "applications with finalStatus, as the ResourceManager lists them"}
+		}
+		return ingest.Match{}
+	}
 	for line := range bytes.Lines(h.Bytes) {
 		if _, ok := summary(line); ok {
 			return ingest.Match{Sure: 3, Why: "lines with appId=application_…"}
@@ -98,11 +108,11 @@ var kept = []struct{ key, setting string }{
 func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := reader{in: in, out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
 	for _, p := range in.Parts {
-		if err := ingest.EachLine(ctx, p, out, func(line ingest.Line) error { return r.line(p, line) }); err != nil {
-			return errors.Join(err, ingest.EmitTrace(out, &r.trace))
+		if err := r.part(ctx, p); err != nil {
+			return errors.Join(err, r.flush(true))
 		}
 	}
-	return ingest.EmitTrace(out, &r.trace)
+	return r.flush(true)
 }
 
 type reader struct {
@@ -110,6 +120,26 @@ type reader struct {
 	out        *ingest.Sink
 	apps, jobs *schema.Keys
 	trace      schema.Trace
+}
+
+// part reads summaries line by line, or a list of applications.
+func (r *reader) part(ctx context.Context, p ingest.Part) error {
+	f, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	br := bufio.NewReader(f)
+	head, _ := br.Peek(512)
+	if b := bytes.TrimLeft(head, " \t\r\n"); len(b) > 0 && b[0] == '{' {
+		return errors.Join(r.list(p, br), f.Close())
+	}
+	p.Open = func(context.Context) (io.ReadCloser, error) { // the rest comes from the same reader
+		return struct {
+			io.Reader
+			io.Closer
+		}{br, f}, nil
+	}
+	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error { return r.line(p, line) })
 }
 
 func (r *reader) line(p ingest.Part, line ingest.Line) error {
@@ -125,11 +155,15 @@ func (r *reader) line(p ingest.Part, line ingest.Line) error {
 	}
 	r.out.Decoded(1)
 	r.application(m)
-	if len(r.trace.Jobs) < 4096 {
+	return r.flush(false)
+}
+
+func (r *reader) flush(all bool) error {
+	if !all && len(r.trace.Jobs) < 4096 {
 		return nil
 	}
-	err = ingest.EmitTrace(r.out, &r.trace)
-	r.trace = schema.Trace{}
+	err := ingest.EmitTrace(r.out, &r.trace)
+	r.trace.Reset()
 	return err
 }
 

@@ -3,6 +3,7 @@ package yarn
 import (
 	"testing"
 
+	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
@@ -37,6 +38,7 @@ func TestSummaries(t *testing.T) {
 }
 
 func FuzzFormat(f *testing.F) {
+	f.Add([]byte(`{"apps":{"app":[{"id":"application_1_1","finalStatus":"FAILED","state":"FINISHED","startedTime":5}]}}`))
 	f.Add([]byte(log))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := ingesttest.Bytes(t, Format(), "rm.log", b)
@@ -44,4 +46,30 @@ func FuzzFormat(f *testing.F) {
 			t.Errorf("%d jobs, %d applications", len(r.Jobs), len(r.Applications))
 		}
 	})
+}
+
+// The ResourceManager's list of applications says what its summaries say.
+func TestListOfApplications(t *testing.T) {
+	const list = `{"apps":{"app":[{"id":"application_1_0001","user":"u","name":"a, b","queue":"q","state":"FINISHED","finalStatus":"SUCCEEDED","progress":100.0,
+"applicationType":"MAPREDUCE","startedTime":1000,"launchTime":1500,"finishedTime":9000,"memorySeconds":151730,"vcoreSeconds":103,"resourceInfo":{"x":[1]}},
+{"id":"application_1_0002","user":"u","name":null,"queue":"q","state":"RUNNING","finalStatus":"UNDEFINED","startedTime":2000,"finishedTime":0}]}}`
+	r := ingesttest.Bytes(t, Format(), "apps.json", []byte(list))
+	if r.Err != nil || r.Decoded != 2 || r.Counts.Rejects != 0 || len(r.Applications) != 2 {
+		t.Fatalf("error %v, %d decoded, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	first := r.Applications[0]
+	if first.NativeID != "application_1_0001" || first.Name.V != "a, b" || first.Framework != "mapreduce" || first.Status != schema.RunSucceeded ||
+		first.StartTime.V != schema.FromMillis(1000) || first.FinishTime.V != schema.FromMillis(9000) {
+		t.Errorf("%+v", first)
+	}
+	if running := r.Applications[1]; running.Status != schema.RunRunning || running.FinishTime.OK || running.Name.OK {
+		t.Errorf("%+v", running)
+	}
+	if len(r.Settings) != 2 || sniff(ingest.Head{Bytes: []byte(list)}).Sure != 3 {
+		t.Errorf("settings %+v", r.Settings)
+	}
+	cut := ingesttest.Bytes(t, Format(), "apps.json", []byte(list[:len(list)-20]))
+	if cut.Counts.Rejects != 1 || cut.Decoded != 1 {
+		t.Errorf("a list that is cut: %d decoded, rejects %+v", cut.Decoded, cut.Trace.Rejects)
+	}
 }

@@ -1,0 +1,80 @@
+package yarn
+
+import (
+	"fmt"
+	"io"
+
+	"straggler/ingest"
+	"straggler/ingest/pull"
+	"straggler/schema"
+)
+
+// maxList bounds the list of applications, which is one JSON object and is held whole.
+const maxList = 256 << 20
+
+// names are those that a list gives to the members of a summary; others are the same.
+var names = map[string]string{"id": "appId", "startedTime": "startTime", "finishedTime": "finishTime"}
+
+// list reads {"apps": {"app": [{"id": "application_…", "user": …, …}, …]}}, or the {"app": {…}} of one.
+func (r *reader) list(p ingest.Part, from io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(from, maxList+1))
+	if err != nil && !ingest.IsCut(err) {
+		return err
+	}
+	if len(text) > maxList {
+		return fmt.Errorf("%w: %s: a list of applications of more than %d bytes", ingest.ErrLimit, p.Name, maxList)
+	}
+	var q pull.Puller
+	for q.Reset(text); q.Peek() == '{'; q.Reset(q.Rest()) { // or one object after the other
+		if err := r.object(&q); err != nil {
+			return err
+		}
+		if q.Why != "" {
+			break
+		}
+	}
+	if q.Why != "" || q.Peek() != 0 {
+		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the list of applications can not be decoded to its end: " + q.Why,
+			Sample: string(text[max(0, len(text)-200):])})
+	}
+	return err
+}
+
+// object reads an object: an application, or one that holds some.
+func (r *reader) object(q *pull.Puller) error {
+	m := map[string]string{}
+	for ok := q.Object(); ok && q.Key(); {
+		name := string(q.Name)
+		if to, ok := names[name]; ok {
+			name = to
+		}
+		switch q.Peek() {
+		case '{':
+			if err := r.object(q); err != nil {
+				return err
+			}
+		case '[':
+			for ok := q.Array(); ok && q.Elem(); {
+				if q.Peek() != '{' {
+					q.Skip()
+				} else if err := r.object(q); err != nil {
+					return err
+				}
+			}
+		case '"':
+			if b, ok := q.Str(); ok && len(m) < 200 {
+				m[name] = string(b)
+			}
+		default:
+			if b := q.Literal(); string(b) != "null" && len(m) < 200 {
+				m[name] = string(b)
+			}
+		}
+	}
+	if q.Why != "" || m["appId"] == "" || m["finalStatus"] == "" && m["state"] == "" {
+		return nil
+	}
+	r.out.Decoded(1)
+	r.application(m)
+	return r.flush(false)
+}
