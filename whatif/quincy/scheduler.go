@@ -301,6 +301,9 @@ func (s *Scheduler) Machine(t Task) (int, bool) { return int(s.tasks[t].on), s.t
 func (s *Scheduler) Load(m int) int { return s.load[m] }
 func (s *Scheduler) Waiting() int   { return int(s.units) - s.running }
 
+// Size is how many nodes and edges the flow network has.
+func (s *Scheduler) Size() (nodes, edges int) { return s.network.Nodes(), s.network.Arcs() }
+
 func (s *Scheduler) fail(err error) {
 	if s.err == nil {
 		s.err = err

@@ -17,7 +17,7 @@ type Quincy struct {
 }
 
 // quincyDefaults are the mode that the paper ends with, and its prices where the network is fast; 20 is its ξ where it is slow.
-var quincyDefaults = Quincy{Fair: true, Preempt: true, Wait: 0.5, Core: 2, Every: 1}
+var quincyDefaults = Quincy{Fair: true, Preempt: true, Wait: 0.5, Core: 2, Every: 5}
 
 // blockBytes stands for the size of an input that the log does not say, where it says which machines have it: a block of
 // HDFS in the years of the paper.
