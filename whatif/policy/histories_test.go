@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"straggler/schema"
@@ -292,5 +293,21 @@ func TestBlacklistHistory(t *testing.T) {
 	}})
 	if starts[false] == 0 || starts[true] > starts[false] {
 		t.Errorf("%d tasks start on the bad machine in the first window, %d in the twelve after it", starts[false], starts[true])
+	}
+}
+
+// Tasks whose bytes say nothing of how long they take, such as reduces of a few bytes or none, are not held against a rate
+// per byte: tasks that are all alike are left alone, and a slow one is not.
+func TestMantriWithoutInput(t *testing.T) {
+	c := onePhase(25, slices.Repeat([]float64{100}, 20)...)
+	for n := range c.Jobs[0].Phases[0].Tasks {
+		c.Jobs[0].Phases[0].Tasks[n].Bytes = int64(69 * (n % 2))
+		c.Jobs[0].Phases[0].Tasks[n].Seconds += float64(n)
+	}
+	got, _ := events(t, c.Rows(), byName(t, "mantri"), 0.03)
+	expect(t, "reduces of 0 and 69 bytes", got, nil)
+	c.Jobs[0].Phases[0].Tasks[7].Luck = 8
+	if got, took := events(t, c.Rows(), byName(t, "mantri"), 0.03); took > 400 || !slices.ContainsFunc(got, func(e string) bool { return strings.HasPrefix(e, "copy 7 ") }) {
+		t.Errorf("one of them eight times slower: %q in %g s", got, took)
 	}
 }

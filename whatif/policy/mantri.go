@@ -19,11 +19,14 @@ import (
 // Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains
 // most goes first. Tasks are launched in descending order of their data (longest).
 //
-// t_rem = elapsed · d/d_read − elapsed; a running average of the reports smooths it. t_new = rate · d, the rates being
-// those of the phase's finished attempts, and of the running ones as they stand until five have finished; so a task that
-// is long because it has more data is left alone. The location factor is 1 and the scheduling lag 0: a live scheduler's
-// knowledge of either is not in a log. Network-aware placement (§5.2) and protection against recomputation (§5.3) need
-// a model of the network and of losses and are not part of this policy.
+// t_rem = elapsed · d/d_read − elapsed; a running average of the reports smooths it. t_new = rate · d · far + lag, the rates
+// being those of the phase's finished attempts, and of the running ones as they stand until five have finished; so a task
+// that is long because it has more data is left alone. d is a task's bytes where they explain how long the others took,
+// that is where rates are less spread out than durations (interquartile, logarithmic), and 1 otherwise: reduces of no
+// input would else be held against a rate a byte. far is the location factor of reading from elsewhere, lag the time from
+// getting a slot to starting; both are measured over the log. A reduce that began before its maps were over is left alone
+// until they are. Network-aware placement (§5.2) and protection against recomputation (§5.3) need a model of the network
+// and of losses and are not part of this policy.
 type Mantri struct {
 	Alpha   int     `option:"alpha" doc:"copies of a task that are kept"`
 	Gamma   int     `option:"gamma" doc:"times a task may be restarted"`
@@ -39,15 +42,17 @@ var mantriDefaults = Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10,
 
 type mantri struct {
 	Mantri
-	found  []mantriCase
-	copies map[int32][]int
-	seen   sample
+	found   []mantriCase
+	copies  map[int32][]int
+	seen    sample
+	perByte sample
 }
 
 type mantriPhase struct {
 	counted  int
-	rates    sample // seconds per unit of data
+	rates    sample // seconds per byte
 	took     sample
+	unknown  bool    // a task without bytes has finished
 	life     float64 // of a task, as far as known
 	known    int     // finished attempts that it was taken from
 	restarts map[int32]int
@@ -105,8 +110,12 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 
 func (m *mantri) count(v *replay.View, p *mantriPhase) {
 	for _, d := range v.Done()[p.counted:] {
-		p.rates.add(d.Took.Seconds() / data(v, d.Task))
 		p.took.add(d.Took.Seconds())
+		if b := v.Bytes(d.Task); b > 0 {
+			p.rates.add(d.Took.Seconds() / float64(b))
+		} else {
+			p.unknown = true
+		}
 	}
 	p.counted = len(v.Done())
 }
@@ -117,6 +126,28 @@ func data(v *replay.View, task int32) float64 {
 		return float64(b)
 	}
 	return 1
+}
+
+// paces are the seconds that attempts took for a unit of work, and whether that is a byte or a task.
+type paces struct {
+	*sample
+	bytes bool
+}
+
+// work is the units of work of a task.
+func (p paces) work(v *replay.View, task int32) float64 {
+	if p.bytes {
+		return data(v, task)
+	}
+	return 1
+}
+
+// better is of durations and rates of the same attempts the one that is less spread out.
+func better(took, rates *sample, known bool) paces {
+	if known && rates.n() > 0 && rates.n() == took.n() && rates.spread() <= took.spread() {
+		return paces{rates, true}
+	}
+	return paces{took, false}
 }
 
 // period is Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
@@ -142,24 +173,28 @@ func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
 }
 
 // rates are those of the finished attempts; until five have finished the running ones that have reported count too.
-func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) *sample {
-	if p.rates.n() >= 5 {
-		return &p.rates
+func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) paces {
+	if p.took.n() >= 5 {
+		return better(&p.took, &p.rates, !p.unknown)
 	}
-	s := &m.seen
-	s.reset()
-	for _, r := range p.rates.values() {
-		s.add(r)
+	took, rates, known := &m.seen, &m.perByte, !p.unknown
+	took.reset()
+	rates.reset()
+	for _, d := range v.Done() {
+		took.add(d.Took.Seconds())
+		rates.add(d.Took.Seconds() / data(v, d.Task))
 	}
 	running := v.Running()
 	for i := range running {
 		a := &running[i]
 		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
-		if elapsed >= delta && score > 0 {
-			s.add(elapsed / score / data(v, a.Task))
+		if elapsed >= delta && score > 0 && !v.Blocked(a) {
+			took.add(elapsed / score)
+			rates.add(elapsed / score / data(v, a.Task))
+			known = known && v.Bytes(a.Task) > 0
 		}
 	}
-	return s
+	return better(took, rates, known)
 }
 
 // remaining is t_rem, averaged with what it was estimated to be at the last report.
@@ -219,20 +254,21 @@ func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
 func RestartNow(left, mean, delta float64) bool { return left > mean+delta }
 
 // whileWaiting restarts and duplicates while tasks wait for slots.
-func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates *sample, delta float64) {
+func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
 	m.found = m.found[:0]
 	running := v.Running()
 	for i := range running {
 		a := &running[i]
-		if v.Elapsed(a).Seconds() < delta {
+		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) {
 			continue
 		}
-		left, d, c := m.remaining(v, a, delta), data(v, a.Task), float64(v.Copies(a.Task))
-		mean := rates.mean() * d
+		left, c := m.remaining(v, a, delta), float64(v.Copies(a.Task))
+		scale, lag := rates.work(v, a.Task)*v.Far(), v.Lag().Seconds()
+		mean := rates.mean()*scale + lag
 		switch {
 		case m.Restart && c == 1 && p.restarts[a.Task] < m.Gamma && RestartNow(left, mean, delta):
 			m.found = append(m.found, mantriCase{*a, left, left - mean, true})
-		case m.Copy && m.mayCopy(v, p, a, delta) && 1-rates.above(left*c/((c+1)*d)) > m.Delta:
+		case m.Copy && m.mayCopy(v, p, a, delta) && 1-rates.above((left*c/(c+1)-lag)/scale) > m.Delta:
 			m.found = append(m.found, mantriCase{*a, left, left - mean, false})
 		}
 	}
@@ -249,7 +285,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 }
 
 // whenIdle duplicates with slots that nobody wants.
-func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, rates *sample, delta float64) {
+func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
 	free := v.Free()
 	if !m.Copy || free == 0 {
 		return
@@ -258,11 +294,12 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 	running := v.Running()
 	for i := range running {
 		a := &running[i]
-		if v.Elapsed(a).Seconds() < delta || !m.mayCopy(v, p, a, delta) {
+		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || !m.mayCopy(v, p, a, delta) {
 			continue
 		}
 		left := m.remaining(v, a, delta)
-		if gain := left - rates.mean()*data(v, a.Task); gain > m.Rho*delta {
+		mean := rates.mean()*rates.work(v, a.Task)*v.Far() + v.Lag().Seconds()
+		if gain := left - mean; gain > m.Rho*delta {
 			m.found = append(m.found, mantriCase{*a, left, gain, false})
 		}
 	}

@@ -66,6 +66,19 @@ func (s *sample) median() float64 {
 	}
 }
 
+// spread is the logarithm of the ratio of the upper to the lower quartile; 0 under two values.
+func (s *sample) spread() float64 {
+	v := s.values()
+	if len(v) < 2 {
+		return 0
+	}
+	low, high := quantile(v, 0.25), quantile(v, 0.75)
+	if !(low > 0) {
+		return math.Inf(1)
+	}
+	return math.Log(high / low)
+}
+
 // above is the share of the sample that exceeds x.
 func (s *sample) above(x float64) float64 {
 	v := s.values()

@@ -82,6 +82,9 @@ func (v *View) Finished(task int32) bool {
 	return v.s.tasks[v.s.p.phases[v.ph].firstTask+task].done
 }
 
+// Blocked is whether an attempt can not end before phases that its phase reads from do: a reduce that began early.
+func (v *View) Blocked(a *Running) bool { return a.waits && v.s.phases[v.ph].gates > 0 }
+
 // Elapsed is how long an attempt has run.
 func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
 
@@ -92,6 +95,11 @@ func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 
 // Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task.
 func (v *View) Bytes(task int32) int64 { return v.s.p.tasks[v.s.p.phases[v.ph].firstTask+task].bytes }
+
+// Lag is how long an attempt of the phase takes to start once it has a slot, and Far how many times as long it takes away
+// from its data: what a scheduler knows of its cluster, measured over the log.
+func (v *View) Lag() Time    { return Time(v.s.p.phases[v.ph].copyLag) }
+func (v *View) Far() float64 { return max(float64(v.s.p.phases[v.ph].far), 1) }
 
 // Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
 func (v *View) Slots() int  { return v.s.p.Slots() }
