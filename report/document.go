@@ -296,6 +296,9 @@ type Timeline struct {
 	Lanes         []Lane                  `col:"lanes"`
 	Marks         int64                   `col:"marks" doc:"outliers, copies, retries, recomputations and failures there are"`
 	Drawn         int64                   `col:"drawn" doc:"of those drawn one by one"`
+	Replayed      bool                    `col:"replayed" doc:"it is of a replay"`
+	Copies        int64                   `col:"copies" doc:"copies in a replay"`
+	Killed        int64                   `col:"killed" doc:"attempts killed in a replay"`
 	Attempts      int64                   `col:"attempts"`
 	MoreMachines  int64                   `col:"more_machines" doc:"machines left out"`
 	Phases        []Span                  `col:"phases" doc:"when each phase ran, in order of start"`
@@ -406,6 +409,8 @@ type Saving struct {
 	SavingRow
 	Verdict          string               `col:"verdict"`
 	Ideal            bool                 `col:"ideal" doc:"a bound that no live scheduler reaches"`
+	Does             string               `col:"does" doc:"what the policy does"`
+	Settings         string               `col:"settings" doc:"its settings that differ from the defaults"`
 	Seeds            int64                `col:"seeds"`
 	Copies           schema.Null[float64] `col:"copies" doc:"mean over the seeds"`
 	Wins             schema.Null[float64] `col:"wins" doc:"copies that finished first"`

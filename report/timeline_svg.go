@@ -48,6 +48,13 @@ func newTimelineView(t *Timeline) timelineView {
 	v := timelineView{Name: clean(t.Title, 120), SQL: t.SQL, NamesWidth: 110, Wide: tlWide}
 	v.Caption = fmt.Sprintf("%s on %s over %s; %s drawn one by one.", plural(t.Attempts, "attempt", "attempts"), plural(int64(len(t.Lanes)), "slot", "slots"),
 		seconds(t.LengthS), plural(t.Drawn, "outlier, copy, retry or failure", "outliers, copies, retries and failures"))
+	if t.Replayed {
+		v.Caption = fmt.Sprintf("%s on %s over %s.", plural(t.Attempts, "attempt", "attempts"), plural(int64(len(t.Lanes)), "slot", "slots"), seconds(t.LengthS))
+		if t.Copies+t.Killed > 0 {
+			v.Caption = fmt.Sprintf("%s on %s; %s (dashed edge), %s killed (hollow).", plural(t.Attempts, "attempt", "attempts"),
+				plural(int64(len(t.Lanes)), "slot", "slots"), plural(t.Copies, "copy", "copies"), count(t.Killed))
+		}
+	}
 	if t.Note != "" {
 		v.More = t.Note
 	}

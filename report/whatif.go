@@ -31,6 +31,8 @@ type ReplayedAttempt struct {
 type assumed struct {
 	Verdict          string       `json:"verdict"`
 	Ideal            bool         `json:"ideal"`
+	Does             string       `json:"does"`
+	Settings         string       `json:"settings"`
 	Seeds            int64        `json:"seeds"`
 	ReplayErrorS     *float64     `json:"replay_error_s"`
 	ReplayErrorShare *float64     `json:"replay_error_share"`
@@ -89,8 +91,11 @@ func newSaving(r SavingRow) (Saving, assumed) {
 	if json.Unmarshal([]byte(r.Assumptions), &a) != nil {
 		a = assumed{}
 	}
-	s := Saving{SavingRow: r, Verdict: clean(a.Verdict, 40), Ideal: a.Ideal, Seeds: a.Seeds, Copies: known0(a.All.Copies), Wins: known0(a.All.Wins),
+	s := Saving{SavingRow: r, Verdict: clean(a.Verdict, 40), Ideal: a.Ideal, Does: clean(a.Does, textRunes), Settings: clean(a.Settings, textRunes), Seeds: a.Seeds, Copies: known0(a.All.Copies), Wins: known0(a.All.Wins),
 		WastedSlotS: known0(a.All.WasteS), SmallJobs: a.Small.Jobs}
+	if s.Ideal && s.Verdict == "saves" {
+		s.Verdict = "a bound"
+	}
 	if m := a.All.MedianS; len(m) == 2 {
 		s.MedianJobWasS, s.MedianJobS = schema.Some(m[0]), schema.Some(m[1])
 	}
@@ -108,18 +113,22 @@ func known0(p *float64) schema.Null[float64] {
 	return schema.Some(*p)
 }
 
-// policyTitle names a policy with the parameter that tells its variants apart.
+// policyTitle names a policy with what tells its variants apart; of bounds, which nobody knows by name, it says what they do.
 func policyTitle(s *Saving) (title, sub string) {
+	var parts []string
+	if s.Settings != "" {
+		parts = append(parts, strings.ReplaceAll(s.Settings, "=", nbsp))
+	}
 	var p map[string]any
 	if json.Unmarshal([]byte(s.Parameters), &p) == nil {
 		if e, ok := p["progress_error"].(float64); ok && e > 0 {
-			sub = fmt.Sprintf("progress known to ± %g%s%%", 100*e, nbsp)
+			parts = append(parts, fmt.Sprintf("progress known to ± %g%s%%", 100*e, nbsp))
 		}
 	}
 	if s.Ideal {
-		sub = "a bound that no live scheduler reaches"
+		parts = append(parts, cmp.Or(s.Does, "a bound that no live scheduler reaches"))
 	}
-	return clean(s.Policy, 40), sub
+	return clean(s.Policy, 40), strings.Join(parts, ", ")
 }
 
 // sparkSettings are the lines that turn on Spark's speculation as a replay had it; what it took from the log's version
@@ -133,7 +142,7 @@ func (k *known) sparkSettings(s *Saving) []Setting {
 	for _, o := range [...]struct{ option, setting string }{{"quantile", "spark.speculation.quantile"}, {"multiplier", "spark.speculation.multiplier"},
 		{"min_task_runtime", "spark.speculation.minTaskRuntime"}, {"task_duration_threshold", "spark.speculation.task.duration.threshold"}} {
 		v, ok := p[o.option].(float64)
-		if !ok {
+		if !ok || v == 0 { // 0 is ours for 'not set': as a setting it would copy everything at once
 			continue
 		}
 		text := fmt.Sprintf("%g", v)
@@ -165,7 +174,7 @@ func (b *builder) replayed() error {
 	for _, a := range append(slices.Clone(r.Before), r.After...) {
 		length = max(length, a.EndS)
 	}
-	policy := clean(r.Policy, 40)
+	policy := clean(r.Policy, textRunes)
 	w := &b.doc.Whatif
 	w.Before = drawReplayed("The job that gains most, replayed as it was", r.Before, length, names)
 	w.After = drawReplayed("The same job under "+policy, r.After, length, names)
@@ -184,13 +193,33 @@ func replayedPhases(r *Replayed) []schema.Key {
 	return keys
 }
 
+// oneAfterTheOther are the attempts, each of which ends when the next one on its slot starts: logs write the end of an
+// attempt some milliseconds after its slot is free, which would look like another slot.
+func oneAfterTheOther(attempts []ReplayedAttempt) []ReplayedAttempt {
+	sorted := slices.Clone(attempts)
+	slices.SortStableFunc(sorted, func(a, b ReplayedAttempt) int {
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.StartS, b.StartS))
+	})
+	for i := range sorted[:max(len(sorted)-1, 0)] {
+		a, next := &sorted[i], &sorted[i+1]
+		if a.Machine == next.Machine && a.Slot == next.Slot && next.StartS > a.StartS {
+			a.EndS = min(a.EndS, next.StartS)
+		}
+	}
+	return sorted
+}
+
 // drawReplayed makes a timeline of a replay: copies and what was killed are drawn one by one, as far as there is room.
 func drawReplayed(title string, attempts []ReplayedAttempt, length float64, names map[schema.Key]string) *Timeline {
-	sorted := slices.Clone(attempts)
+	sorted := oneAfterTheOther(attempts)
 	slices.SortStableFunc(sorted, func(a, b ReplayedAttempt) int {
 		return cmp.Or(compareNatural(a.Machine, b.Machine), cmp.Compare(a.StartS, b.StartS))
 	})
-	t := &Timeline{Title: title, LengthS: length, Attempts: int64(len(sorted))}
+	t := &Timeline{Title: title, LengthS: length, Attempts: int64(len(sorted)), Replayed: true}
+	for i := range sorted {
+		t.Copies += one(sorted[i].Copy)
+		t.Killed += one(sorted[i].Killed)
+	}
 	d := drawing{t: t, pixel: length / timelinePixels, drawn: map[schema.Key]bool{}}
 	for i, a := range sorted {
 		status := schema.Success
@@ -211,4 +240,11 @@ func drawReplayed(title string, attempts []ReplayedAttempt, length float64, name
 		}
 	}
 	return t
+}
+
+func one(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }

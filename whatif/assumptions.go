@@ -44,6 +44,8 @@ func (r *Result) Verdict(replayErrorS float64) Verdict {
 type assumptions struct {
 	Verdict      Verdict     `json:"verdict"`
 	Ideal        bool        `json:"ideal,omitempty"` // a bound that no live scheduler reaches
+	Does         string      `json:"does"`
+	Settings     string      `json:"settings,omitempty"` // that differ from the defaults
 	Seeds        int         `json:"seeds"`
 	ReplayErrorS float64     `json:"replay_error_s"` // of policy none against the log, summed over the jobs
 	ReplayError  float64     `json:"replay_error_share"`
@@ -76,7 +78,7 @@ type jobAssumptions struct {
 
 func assume(r *Result, s *Summary) assumptions {
 	return assumptions{
-		Verdict: r.Verdict(s.ReplayErrorS), Ideal: r.Ideal, Seeds: s.Seeds,
+		Verdict: r.Verdict(s.ReplayErrorS), Ideal: r.Ideal, Seeds: s.Seeds, Does: r.Doc, Settings: r.Changed(),
 		ReplayErrorS: s.ReplayErrorS, ReplayError: s.ReplayError,
 		All: r.All.figure(), Small: r.Small.figure(), Notes: Assumed(&s.Notes, &r.Variant),
 	}

@@ -25,7 +25,7 @@ func Brief(ctx context.Context, eng store.Engine) (Options, error) {
 		attempts = row.N
 	}
 	if attempts <= briefFrom {
-		return Options{}, nil
+		return Options{Optimize: true}, nil
 	}
 	o := Options{Errors: errorLevels[1:]}
 	for _, name := range []string{"late", "mantri", "dolly", "spark", "medianrate"} {

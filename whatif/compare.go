@@ -18,6 +18,7 @@ type Options struct {
 	Seeds    int             // replays of each policy under different luck; 0: 20
 	Errors   []float64       // relative standard deviations of synthetic progress, for policies that look at it; nil: 0.03 and 0.3
 	Workers  int             // 0: one a core
+	Optimize bool            // replay the best settings of Spark's speculation too, where the log is Spark's
 	Tool     string          // version of straggler, for the commit
 }
 

@@ -10,7 +10,6 @@ import (
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
 )
 
 // mostPictured bounds the attempts of a log that is replayed for one picture.
@@ -34,22 +33,15 @@ func MostGained(ctx context.Context, st *store.Store, eng store.Engine) (*Gained
 	if large, err := anyRow(ctx, eng, fmt.Sprintf("SELECT CAST(count(*) > %d AS INT) AS n FROM attempts", mostPictured)); err != nil || large {
 		return nil, err
 	}
-	rows, err := Load(ctx, eng)
+	w, err := Workload(ctx, st, eng)
 	if err != nil {
 		return nil, err
-	}
-	analysed, err := causesAreFresh(st)
-	if err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
-	}
-	if !analysed {
-		rows.Health = nil
 	}
 	seed, err := typicalSeed(ctx, eng, row)
 	if err != nil {
 		return nil, err
 	}
-	g.Before, g.After, err = Timeline(ctx, replay.Build(rows), g.Variant, g.Job, seed)
+	g.Before, g.After, err = Timeline(ctx, w, g.Variant, g.Job, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,23 @@ ORDER BY time NULLS LAST, recomputed_by`)
 	return r, nil
 }
 
+// Workload is the workload of a store, with what the analysis of causes says of its machines where that is of the logs
+// that the store has now.
+func Workload(ctx context.Context, st *store.Store, eng store.Engine) (*replay.Workload, error) {
+	rows, err := Load(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	analysed, err := causesAreFresh(st)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	if !analysed {
+		rows.Health = nil
+	}
+	return replay.Build(rows), nil
+}
+
 func first(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

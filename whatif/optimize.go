@@ -11,10 +11,12 @@ import (
 
 // Advice is the best setting of Spark's speculation that was found for a workload.
 type Advice struct {
-	Lines  []string // of spark-defaults.conf
-	Result Result   // what they give, under other luck than that of the search
-	Tried  int
-	Clear  bool // it saves time beyond doubt; otherwise the advice is to leave speculation off
+	Lines        []string // of spark-defaults.conf; none where the verdict is that it can not be told
+	Result       Result   // what the best settings give, under other luck than that of the search
+	Tried        int
+	Verdict      Verdict // unless it is that they save time, the advice is to leave speculation off
+	ReplayErrorS float64 // of policy none against the log, summed over the jobs
+	ReplayError  float64 // the same as a share
 }
 
 // grid is what Optimize tries of each of Spark's four settings, one after the other, the other three being as good as
@@ -34,16 +36,28 @@ var grid = []struct {
 // log's version. Of settings whose savings can not be told apart the one that costs least slot time wins. What the advice
 // promises comes from seeds that the search has not seen.
 func Optimize(ctx context.Context, w *replay.Workload, o Options) (Advice, error) {
-	best, err := policy.ByName("spark")
-	if err != nil {
-		return Advice{}, err
-	}
-	o.Errors = nil
 	c := newComparison(w, o)
 	if err := c.baseline(ctx); err != nil {
 		return Advice{}, fmt.Errorf("whatif: %w", err)
 	}
-	a := Advice{}
+	best, tried, err := c.search(ctx, 1+int64(c.o.Seeds))
+	if err != nil {
+		return Advice{}, fmt.Errorf("whatif: %w", err)
+	}
+	final, err := c.try(ctx, []policy.Policy{best}, 1, map[string]Result{})
+	if err != nil {
+		return Advice{}, fmt.Errorf("whatif: %w", err)
+	}
+	a := Advice{Tried: tried, Result: final[0]}
+	a.ReplayErrorS, a.ReplayError = c.replayError()
+	a.Verdict = a.Result.Verdict(a.ReplayErrorS)
+	a.Lines = lines(&a)
+	return a, nil
+}
+
+// search is the best setting of Spark's speculation under a row of seeds, and how many it tried.
+func (c *comparison) search(ctx context.Context, seed int64) (best policy.Policy, settings int, err error) {
+	best = known("spark")
 	tried := map[string]Result{}
 	for range 2 {
 		for _, g := range grid {
@@ -51,26 +65,50 @@ func Optimize(ctx context.Context, w *replay.Workload, o Options) (Advice, error
 			for _, v := range g.values {
 				p, err := best.With(g.option, v)
 				if err != nil {
-					return Advice{}, err
+					return best, 0, err
 				}
 				list = append(list, p)
 			}
-			r, err := c.try(ctx, append(list, best), 1, tried)
+			r, err := c.try(ctx, append([]policy.Policy{best}, list...), seed, tried) // of equal ones what is known stays
 			if err != nil {
-				return Advice{}, fmt.Errorf("whatif: %w", err)
+				return best, 0, err
 			}
 			best = cheapest(r).Policy
 		}
 	}
-	a.Tried = len(tried)
-	final, err := c.try(ctx, []policy.Policy{best}, 1+int64(c.o.Seeds), map[string]Result{})
-	if err != nil {
-		return Advice{}, fmt.Errorf("whatif: %w", err)
+	return best, len(tried), nil
+}
+
+// searchSeeds are the seeds of a search that goes with other replays. They are far from those, so that what it promises is
+// not what it was chosen for.
+const (
+	searchFrom  = 1_000_000
+	searchSeeds = 5
+)
+
+// optimize adds the best setting of Spark's speculation to the variants, where that was asked for, the log is Spark's, and
+// the best is not the default.
+func (c *comparison) optimize(ctx context.Context) error {
+	if !c.o.Optimize {
+		return nil
 	}
-	a.Result = final[0]
-	a.Clear = a.Result.All.Saving.Low > 0
-	a.Lines = lines(a)
-	return a, nil
+	for _, p := range c.w.Pools {
+		for _, a := range p.Applications {
+			if a.Framework != "spark" {
+				return nil
+			}
+		}
+	}
+	if err := c.baseline(ctx); err != nil {
+		return err
+	}
+	d := *c
+	d.o.Seeds = min(searchSeeds, c.o.Seeds)
+	best, _, err := d.search(ctx, searchFrom)
+	if err == nil && best.Changed() != "" {
+		c.variants = append(c.variants, Variant{Policy: best})
+	}
+	return err
 }
 
 // try replays policies, those that were tried before from memory.
@@ -116,8 +154,12 @@ func cheapest(r []Result) Result {
 }
 
 // lines are the settings as lines of spark-defaults.conf; settings that are left to Spark are left out.
-func lines(a Advice) []string {
-	if !a.Clear {
+func lines(a *Advice) []string {
+	switch a.Verdict {
+	case Saves:
+	case CannotTell:
+		return nil
+	default:
 		return []string{"spark.speculation false"}
 	}
 	out := []string{"spark.speculation true"}

@@ -23,7 +23,7 @@ func TestOptimize(t *testing.T) {
 	if got, least := a.Result.All.Saving.Mean, defaults.Results[0].All.Saving.Low; got < least {
 		t.Errorf("the best settings save %g s, the defaults at least %g s", got, least)
 	}
-	if !a.Clear || a.Lines[0] != "spark.speculation true" || len(a.Lines) < 2 {
+	if a.Verdict != Saves || a.Lines[0] != "spark.speculation true" || len(a.Lines) < 2 {
 		t.Errorf("advice %q", a.Lines)
 	}
 	for _, line := range a.Lines {
@@ -37,7 +37,17 @@ func TestOptimize(t *testing.T) {
 	if a, err = Optimize(context.Background(), replay.Build(loadLog(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("clean: %q, saves %+v", a.Lines, a.Result.All.Saving)
+	if a.Verdict == Saves || len(a.Lines) > 1 || len(a.Lines) == 1 && a.Lines[0] != "spark.speculation false" {
+		t.Errorf("a clean run: %s, %q, saves %+v", a.Verdict, a.Lines, a.Result.All.Saving)
+	}
+
+	// Where the replay misses the log by more than is saved, nothing can be told, and nothing is advised.
+	if v := verdict(Interval{5, 4, 6}, 7, 3); v != CannotTell {
+		t.Errorf("a saving of 5 s and a replay that is 7 s off: %s", v)
+	}
+	if l := lines(&Advice{Verdict: CannotTell}); l != nil {
+		t.Errorf("advice %q where nothing can be told", l)
+	}
 }
 
 func mustPolicy(t *testing.T, name string) policy.Policy {

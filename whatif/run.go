@@ -36,6 +36,9 @@ func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Sum
 	if err != nil {
 		return Summary{}, err
 	}
+	if err := c.optimize(ctx); err != nil {
+		return Summary{}, fmt.Errorf("whatif: %w", err)
+	}
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Whatif, Tool: o.Tool})
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)

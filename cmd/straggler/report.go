@@ -121,7 +121,11 @@ func replayed(ctx context.Context, st *store.Store, eng store.Engine) (*report.R
 	if err != nil || g == nil {
 		return nil, err
 	}
-	return &report.Replayed{JobID: g.Job, Policy: g.Variant.Name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}, nil
+	name := g.Variant.Name
+	if changed := g.Variant.Changed(); changed != "" {
+		name += " with " + changed
+	}
+	return &report.Replayed{JobID: g.Job, Policy: name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}, nil
 }
 
 func replayedAttempts(bars []whatif.Bar) []report.ReplayedAttempt {

@@ -11,7 +11,6 @@ import (
 	"straggler/table"
 	"straggler/whatif"
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
 )
 
 type whatifOptions struct {
@@ -159,28 +158,44 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if o.optimize != "spark" {
 		return useError("--optimize %s: only spark can be optimized", o.optimize)
 	}
-	return e.withEngine(ctx, o.store, func(_ *store.Store, eng store.Engine) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
 		defer e.step("searching settings")()
-		rows, err := whatif.Load(ctx, eng)
+		w, err := whatif.Workload(ctx, st, eng)
 		if err != nil {
 			return err
 		}
-		a, err := whatif.Optimize(ctx, replay.Build(rows), whatif.Options{Seeds: o.seeds})
+		a, err := whatif.Optimize(ctx, w, whatif.Options{Seeds: o.seeds})
 		if err != nil {
 			return err
 		}
-		f := table.NewFixed("setting", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE", "slot_time_change DOUBLE")
+		if err := e.rows(o.output, adviceRows(&a)); err != nil {
+			return err
+		}
 		g := &a.Result.All
-		for _, line := range a.Lines {
-			f.Add(line, g.Saving.Mean, g.Saving.Low, g.Saving.High, g.SlotChange)
-		}
-		if err := e.rows(o.output, f); err != nil {
-			return err
-		}
-		e.say("%d settings tried; the lines belong together and the figures are of all of them, under luck that the search has not seen", a.Tried)
-		if !a.Clear {
-			e.say("they do not save time beyond doubt: leave speculation off")
+		e.say("%d settings tried; the lines belong together, and the figures are of all of them under luck that the search has not seen", a.Tried)
+		e.say("the best save %.2f s (%.2f to %.2f s) of %.2f s of job time; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
+			g.Saving.Mean, g.Saving.Low, g.Saving.High, g.Before.Mean*float64(g.Jobs), a.ReplayErrorS, 100*a.ReplayError)
+		switch a.Verdict {
+		case whatif.Saves:
+		case whatif.CannotTell:
+			e.say("cannot tell: the replay is off by more than the settings save")
+		default:
+			e.say("%s: leave speculation off", a.Verdict)
 		}
 		return nil
 	})
+}
+
+func adviceRows(a *whatif.Advice) table.Rows {
+	f := table.NewFixed("setting", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE", "saving_share DOUBLE",
+		"slot_time_change DOUBLE", "copies DOUBLE", "waste_s DOUBLE")
+	g := &a.Result.All
+	for _, line := range a.Lines {
+		f.Add(line, string(a.Verdict), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3), round(g.Share, 1e4),
+			round(g.SlotChange, 1e4), g.Copies, round(g.WasteS, 1e3))
+	}
+	return f
 }
