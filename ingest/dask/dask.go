@@ -181,6 +181,10 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + err.Error(), Sample: string(v[:min(len(v), 256)])})
 			continue
 		}
+		if t.Key == "" && t.Worker == "" {
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: it has neither key nor worker", Sample: string(v[:min(len(v), 256)])})
+			continue
+		}
 		r.out.Decoded(1)
 		if err := r.task(&t); err != nil {
 			return err

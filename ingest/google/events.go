@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"straggler/ingest"
 	"straggler/ingest/extsort"
@@ -59,7 +60,6 @@ type reader struct {
 	text     ingest.Interner
 	events   *extsort.Sorter
 	usage    *extsort.Sorter
-	waits    *extsort.Sorter // jobs that are there, and who waits for them
 	machines map[int64]*machine
 	decoded  int64
 	buf      []byte
@@ -69,21 +69,20 @@ type reader struct {
 	first    schema.Key // of an application, for caveats of the trace
 	orphans  int64      // ends without a start
 	doubled  int64      // starts within an attempt
-	absent   int64      // edges from jobs that the trace does not have
+	waiting  int64      // jobs that wait for others
 	trace    schema.Trace
 }
 
 const (
 	sortBytes = 128 << 20
 	usageSort = 64 << 20
-	waitsSort = 16 << 20
 	flushRows = 4096
 )
 
 func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	return &reader{
 		in: in, out: out, events: extsort.New("", sortBytes), usage: extsort.New("", usageSort),
-		waits: extsort.New("", waitsSort), machines: map[int64]*machine{},
+		machines: map[int64]*machine{},
 		attempts: schema.NewKeys(in.Key, "attempts"),
 	}
 }
@@ -91,7 +90,6 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 func (r *reader) close() {
 	r.events.Close()
 	r.usage.Close()
-	r.waits.Close()
 }
 
 func (r *reader) flush() error {
@@ -176,47 +174,12 @@ func (r *reader) finish(ctx context.Context) error {
 	if err := j.end(); err != nil {
 		return err
 	}
-	if err := r.edges(ctx); err != nil {
-		return err
-	}
 	r.machineRows()
 	r.caveats()
 	if err := r.flush(); err != nil {
 		return err
 	}
 	return r.usageRows(ctx)
-}
-
-// edges gives those between jobs that the trace has: what a job waits for may have ended before the trace began.
-func (r *reader) edges(ctx context.Context) error {
-	there := int64(-1)
-	n := 0
-	for rec, err := range r.waits.Merge() {
-		if err != nil {
-			return err
-		}
-		if n++; n%8192 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if rec.Key[1] == 0 {
-			there = rec.Key[0]
-			continue
-		}
-		if rec.Key[0] != there {
-			r.absent++
-			continue
-		}
-		from, to := strconv.AppendInt(nil, rec.Key[0], 10), strconv.AppendInt(nil, rec.Key[2], 10)
-		r.trace.Edges = append(r.trace.Edges, schema.Edge{
-			JobID: r.jobKey(to), FromPhase: r.phaseKey(from), ToPhase: r.phaseKey(to), Pattern: schema.UnknownPattern, Barrier: true,
-		})
-		if len(r.trace.Edges) >= flushRows {
-			if err := r.flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // job is the job whose events are being read; its own come before its tasks'.
@@ -405,8 +368,8 @@ func (j *job) end() error {
 		return nil
 	}
 	j.endTask()
-	if j.tasks > 0 {
-		j.phase.TaskCount = schema.Some(j.tasks)
+	if j.tasks > 0 { // the files at hand may miss some
+		j.phase.TaskCount = schema.Some(max(j.tasks, j.task.index+1))
 	}
 	j.phase.Status, j.phase.SubmitTime = j.job.Status, j.job.SubmitTime
 	j.job.StartTime = j.phase.StartTime
@@ -422,20 +385,20 @@ func (j *job) end() error {
 	return j.flush()
 }
 
-// wait notes that the job is there, and what it waits for.
+// waitsFor is the setting that names what a job waits for. The tables' edges join the phases of one job.
+const waitsFor = "google.start_after_collection_ids"
+
 func (j *job) wait() {
-	add := func(k extsort.Key) {
-		if err := j.waits.Add(k, nil); err != nil && j.err == nil {
-			j.err = err
-		}
+	if len(j.after) == 0 {
+		return
 	}
-	add(extsort.Key{j.id})
 	slices.Sort(j.after)
+	var ids []string
 	for _, id := range slices.Compact(j.after) {
-		if id != j.id {
-			add(extsort.Key{id, 1, j.id})
-		}
+		ids = append(ids, strconv.FormatInt(id, 10))
 	}
+	j.waiting++
+	j.trace.Settings = append(j.trace.Settings, schema.Setting{ApplicationID: j.app.ApplicationID, Name: waitsFor, Value: ingest.Text(strings.Join(ids, ","))})
 }
 
 func (r *reader) caveats() {
@@ -450,7 +413,7 @@ func (r *reader) caveats() {
 	}
 	say("ends_without_start", r.orphans, "tasks finish without having been scheduled in the files at hand; their starts are unknown")
 	say("starts_within_attempt", r.doubled, "tasks are scheduled while they run; the earlier attempt's end is unknown")
-	say("edge_unknown_parent", r.absent, "jobs wait for jobs that the files at hand do not have; those edges are left out")
+	say("waits_between_jobs", r.waiting, "jobs wait for other jobs, which their setting "+waitsFor+" names: edges join the phases of one job")
 	say("no_bytes", -1, "the trace has no bytes and no records: slowness is judged by duration alone")
 }
 

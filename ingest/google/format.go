@@ -30,7 +30,7 @@ next EVICT, FAIL, FINISH, KILL or LOST; its number counts them. Shards may come 
 Times count in microseconds from the trace's start (time_origin trace); 0 means before the trace and 2^63-1 after it:
 both are NULL. Resources are fractions of the largest machine, so cores are too, memory and cpu_s stay NULL.
 machine_usage sums what tasks used over 300 s, as a fraction of the machine's capacity. 2019: alloc sets are skipped,
-rack is switch_id, edges come from start_after_collection_ids and join phases of two jobs. There are no bytes, records
+rack is switch_id, what a job waits for (start_after_collection_ids) is a setting. There are no bytes, records
 or localities. No real file was available; the layouts are the documented ones.`,
 		Claim: claim,
 		Sniff: sniff,

@@ -128,8 +128,8 @@ func Test2019(t *testing.T) {
 	if d := cmp.Diff(want, attempts(&r.Trace)); d != "" {
 		t.Error(d)
 	}
-	if len(r.Edges) != 1 || len(r.Jobs) != 2 || r.Edges[0].ToPhase == r.Edges[0].FromPhase {
-		t.Errorf("edges %+v, %d jobs", r.Edges, len(r.Jobs))
+	if len(r.Settings) != 1 || r.Settings[0].Value != "21,99" || len(r.Jobs) != 2 || len(r.Edges) != 0 {
+		t.Errorf("settings %+v, %d jobs, edges %+v", r.Settings, len(r.Jobs), r.Edges)
 	}
 	if u := r.MachineUsage; len(u) != 1 || u[0].CPU != schema.Some(0.25) {
 		t.Errorf("usage %+v", u)

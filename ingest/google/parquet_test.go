@@ -80,7 +80,7 @@ func TestParquetEqualsJSON(t *testing.T) {
 		in.Parts = append(in.Parts, ingest.BytesInput(name+"-000000000000.parquet", []byte(data)).Parts[0])
 	}
 	got := ingesttest.Read(t, Format(), in, ingest.Limits{})
-	if got.Err != nil || len(got.Attempts) == 0 || len(got.Machines) == 0 || len(got.MachineUsage) == 0 || len(got.Edges) == 0 {
+	if got.Err != nil || len(got.Attempts) == 0 || len(got.Machines) == 0 || len(got.MachineUsage) == 0 || len(got.Settings) == 0 {
 		t.Fatalf("error %v, rows %v, rejects %v", got.Err, got.Counts.Rows, got.Trace.Rejects)
 	}
 	want.Trace.Rejects, got.Trace.Rejects = nil, nil

@@ -178,6 +178,9 @@ func (f *fold) takeAttempt(e event) {
 		return
 	}
 	if e.word == "TASK_ATTEMPT_STARTED" {
+		if f.done[e.id] { // said again, or late
+			return
+		}
 		a := f.attempt(id, e)
 		a.StartTime = millis(orTime(e.info.int("startTime"), e.time))
 		a.Status = schema.Running
