@@ -205,6 +205,23 @@ func (c *Cluster) Link(rack int32) Link {
 	return l
 }
 
+// Left appends the bytes that the phases which a phase reads have left in each rack so far; none where there is no
+// network, or the phase reads no other.
+func (c *Cluster) Left(phase int32, to []float64) []float64 {
+	p := &c.s.p.phases[phase]
+	if !c.s.staged() || c.s.stages.net == nil || !p.shuffles {
+		return to
+	}
+	from := len(to)
+	to = append(to, make([]float64, c.s.p.racks)...)
+	for _, q := range p.parents {
+		for rack, bytes := range c.s.stages.outputs[q] {
+			to[from+rack] += bytes
+		}
+	}
+	return to
+}
+
 // Queue is one of the parts of a pool that share its slots: a queue, a user or, in the words of FAIR §3, a pool.
 type Queue struct {
 	Name string

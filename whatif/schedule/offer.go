@@ -24,6 +24,7 @@ type order interface {
 type offers struct {
 	order
 	delay    delay
+	placer   *placer // nil: tasks go wherever the order of machines takes them
 	machines []int32 // in the order in which they ask when several have free slots: shuffled once
 	some     []int32 // machines that came to have a free slot
 	all      bool    // every machine may get something
@@ -141,9 +142,14 @@ func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32
 		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.Admits(ph, m) {
 			continue
 		}
+		if !o.placer.mayStart(c, ph, m) { // a machine of the right rack has a slot, and may not be among those that ask now
+			o.wake = earlier(o.wake, c.Now()+replay.Second)
+			continue
+		}
 		most := o.delay.most(c, job, ph)
 		if task, at, ok := c.Nearest(ph, m, most); ok && c.Start(ph, task, m) {
 			o.delay.started(c, job, ph, at)
+			o.placer.started(c, ph, m)
 			return true
 		}
 		if most < replay.OffRack {
