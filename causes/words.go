@@ -243,10 +243,10 @@ func query(w *words, t *Task, k term) {
 		w.int(t.Attempt).say(" AND b.status = 'success' GROUP BY b.phase_id, b.machine ORDER BY b.phase_id NULLS LAST, mean_s DESC NULLS LAST")
 		return
 	case ofRedo:
-		w.say("SELECT * FROM losses WHERE recomputed_by = ").int(t.Attempt)
+		w.say("SELECT a.task, a.machine, a.start_time, a.finish_time, l.machine AS lost_on, l.time AS lost_at, d.task AS missed_by, d.machine AS missed_on FROM attempts a LEFT JOIN losses l ON l.recomputed_by = a.attempt_id LEFT JOIN attempts d ON d.attempt_id = l.detected_by WHERE a.attempt_id = ").int(t.Attempt)
 		return
 	case ofGap:
-		w.say("SELECT l.* FROM losses l JOIN edges e ON e.from_phase = l.phase_id WHERE e.to_phase = ").int(t.Phase)
+		w.say("SELECT l.task, l.machine AS lost_on, l.time AS lost_at, r.finish_time AS restored_at, l.detected_by FROM losses l JOIN edges e ON e.from_phase = l.phase_id LEFT JOIN attempts r ON r.attempt_id = l.recomputed_by WHERE e.to_phase = ").int(t.Phase).say(" ORDER BY l.time NULLS LAST")
 		return
 	}
 	column := columns[k].name
