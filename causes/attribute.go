@@ -259,7 +259,9 @@ func (a *Attributor) itself(s *split, l, left, r float64) {
 	s.seconds[ofItself] = part
 	s.sd[ofItself] = l * math.Sqrt(variance+sigma2)
 	s.spread(left - part)
-	s.cannot = a.blind()
+	if s.cannot = a.blind(); s.cannot == "" && seldom < ordinary {
+		s.cannot = "so much is ordinary scatter here"
+	}
 }
 
 // spread gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
@@ -296,6 +298,9 @@ func (s *split) spread(scatter float64) {
 		s.seconds[k] += scatter * named[k] / sum
 	}
 }
+
+// ordinary is the probability of being more than scatter under which nothing is called transient.
+const ordinary = 0.1
 
 // standsOut says of which causes within the body the seconds are more than their error.
 func (s *split) standsOut(k term) bool {

@@ -1,9 +1,14 @@
 package causes
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"syscall"
 	"testing"
 	"time"
+
+	"straggler/schema"
 )
 
 // processor is the processor time of this process so far: what other processes of the machine do does not matter.
@@ -74,6 +79,59 @@ func benchPhases(n, tasks int, even bool) []*Phase {
 				*body *= 3
 			}
 		}))
+	}
+	return out
+}
+
+// BenchmarkGrowth attributes the same 200 000 tasks in phases of few and of many, on few machines and on many: what a task
+// takes must not grow with either, but for the logarithm that sorting takes.
+func BenchmarkGrowth(b *testing.B) {
+	const tasks = 200_000
+	for _, machines := range []int{1, 100, 10_000} {
+		for _, size := range []int{20, 2_000, 200_000} {
+			b.Run(fmt.Sprintf("%d-machines/phases-of-%d", machines, size), func(b *testing.B) {
+				phases := spreadPhases(tasks/size, size, machines)
+				b.ResetTimer()
+				from := processor()
+				for range b.N {
+					l := NewLearner(3600)
+					for _, p := range phases {
+						l.Hear(p)
+					}
+					a := l.Model().NewAttributor()
+					for _, p := range phases {
+						a.Attribute(p, nil)
+					}
+				}
+				b.ReportMetric(float64(tasks*b.N)/(processor()-from).Seconds(), "attempts/cpu-s")
+			})
+		}
+	}
+}
+
+// spreadPhases makes phases whose tasks fall on machines at random; one in twenty is slow, and one in fifty waits.
+func spreadPhases(n, tasks, machines int) []*Phase {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var out []*Phase
+	for k := range n {
+		p := &Phase{ID: schema.Key(k + 1), Tasks: make([]Task, tasks)}
+		for i := range p.Tasks {
+			bytes := 64e6 * (1 + 0.3*rng.Float64())
+			t := Task{Attempt: schema.Key(k*tasks + i + 1), Phase: p.ID, Index: int64(i), Machine: int64(rng.IntN(machines)),
+				Start: schema.Some(schema.Time(1e15).Add(float64(k*10 + i%50))), Succeeded: true, Excess: nan, Bytes: bytes, Records: bytes / 100,
+				Written: 1e6, CPU: nan, Away: 0, Delay: 0.01, Convert: 0.005, Wait: 0.01}
+			t.Duration = bytes / 32e6 * math.Exp(0.1*rng.NormFloat64())
+			switch rng.IntN(100) {
+			case 0, 1, 2, 3, 4:
+				t.Duration *= 3
+			case 5, 6:
+				t.Wait += 5
+				t.Duration += 5
+			}
+			p.Tasks[i] = t
+		}
+		detectIn(p)
+		out = append(out, p)
 	}
 	return out
 }

@@ -227,7 +227,7 @@ func (j *judgement) note(v *verdict, r *schema.MachineHealth) string {
 		next().say("slow in ").int(v.heard.over[barOver(base)]).say(" of its ").int(v.heard.phases).say(" phases, as the others in the rest: the interval is of the mean")
 	}
 	if v.course.OK && v.windows > 1 {
-		next().say("slow in ").int(int64(v.slowIn)).say(" of the ").int(int64(v.windows)).say(" windows that were judged")
+		next().say(v.course.V).say(": slow in ").int(int64(v.slowIn)).say(" of the ").int(int64(v.windows)).say(" windows that were judged")
 	}
 	if v.slow {
 		if name, slow, of, ok := j.model.slowRack(v.key.machine); ok {

@@ -1,6 +1,6 @@
 -- The phases, in the order in which causes goes through them. attempts is how many there may be at most. The signature is
 -- shared by the executions of a stage; programs without a name have none.
-SELECT p.phase_id, p.job_id,
+SELECT p.phase_id, p.job_id, j.application_id, p.native_id,
   CASE WHEN app.name IS NULL THEN '' ELSE concat_ws('/', app.name, coalesce(p.kind, ''), coalesce(p.name, '')) END AS signature,
   p.start_time, p.finish_time, p.attempt,
   coalesce(s.attempts, 0) AS attempts,

@@ -5,19 +5,29 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"straggler/schema"
 	"straggler/store"
 )
 
-// repeats counts, for each stage and task, the executions in which the task's input made it slow.
+// repeats is every verdict of data_skew, an attempt once.
 type repeats struct {
-	tasks map[stageTask]*skewCount
+	events []skewEvent
 }
 
+type skewEvent struct {
+	phase   schema.Key
+	task    int64
+	seconds float64
+	ratio   float64 // its input over the median task's; NaN unknown
+}
+
+// stageTask is a task of a stage: of one of the stages of that name in an application, in order, or of all of them (0).
 type stageTask struct {
 	signature uint64
+	ordinal   int32
 	task      int64
 }
 
@@ -55,7 +65,7 @@ func (a *Attributor) inputRatios(rows []schema.Attribution) map[schema.Key]float
 	return out
 }
 
-// add counts the verdicts of data_skew of a phase, a task once.
+// add keeps the verdicts of data_skew of a phase.
 func (r *repeats) add(p *Phase, rows []schema.Attribution, ratios map[schema.Key]float64) {
 	if p.Signature == 0 {
 		return
@@ -63,7 +73,7 @@ func (r *repeats) add(p *Phase, rows []schema.Attribution, ratios map[schema.Key
 	var task map[schema.Key]int64
 	for i := range rows {
 		a := &rows[i]
-		if a.Rank != 1 || a.Cause != schema.DataSkew {
+		if a.Rank != 1 || a.Cause != schema.DataSkew || len(r.events) >= maxRepeats {
 			continue
 		}
 		if task == nil {
@@ -72,56 +82,119 @@ func (r *repeats) add(p *Phase, rows []schema.Attribution, ratios map[schema.Key
 				task[p.Tasks[j].Attempt] = p.Tasks[j].Index
 			}
 		}
-		r.count(stageTask{p.Signature, task[a.AttemptID]}, a, ratios)
+		e := skewEvent{p.ID, task[a.AttemptID], a.Seconds, nan}
+		if x, ok := ratios[a.AttemptID]; ok {
+			e.ratio = x
+		}
+		r.events = append(r.events, e)
 	}
 }
 
-func (r *repeats) count(k stageTask, a *schema.Attribution, ratios map[schema.Key]float64) {
-	c := r.tasks[k]
-	if c == nil {
-		if len(r.tasks) >= maxRepeats {
-			return
-		}
-		if r.tasks == nil {
-			r.tasks = map[stageTask]*skewCount{}
-		}
-		c = &skewCount{}
-		r.tasks[k] = c
-	}
-	if c.last != a.PhaseID {
-		c.last = a.PhaseID
+func (c *skewCount) add(e *skewEvent) {
+	if c.last != e.phase {
+		c.last = e.phase
 		c.phases++
-		if x, ok := ratios[a.AttemptID]; ok {
-			c.ratios += x
+		if !math.IsNaN(e.ratio) {
+			c.ratios += e.ratio
 			c.known++
 		}
 	}
-	c.seconds += a.Seconds
-	if a.Seconds > c.most {
-		c.most, c.worst = a.Seconds, a.PhaseID
+	c.seconds += e.seconds
+	if e.seconds > c.most {
+		c.most, c.worst = e.seconds, e.phase
 	}
+}
+
+// occurrence says which stage a phase is: programs run stages of the same name several times, and what is skewed in the
+// second of them to-day is to be compared with the second of yesterday.
+type occurrence struct {
+	signature uint64
+	ordinal   int32
+}
+
+// occurrences numbers the stages of a name within each application, in order of their keys; submissions of one stage
+// share a number. It counts the executions too, by stage and by name (ordinal 0).
+func (r *run) occurrences() (of map[schema.Key]occurrence, executions map[occurrence]int64) {
+	type name struct {
+		application schema.Key
+		signature   uint64
+	}
+	type stage struct {
+		name
+		native string
+	}
+	of, executions = make(map[schema.Key]occurrence, len(r.phases)), map[occurrence]int64{}
+	last, seen := map[name]int32{}, map[stage]int32{}
+	for i := range r.phases {
+		p := &r.phases[i]
+		n := name{p.Application, p.signature}
+		s := stage{n, p.Native}
+		k, again := seen[s]
+		if !again {
+			last[n]++
+			k = last[n]
+			seen[s] = k
+		}
+		of[p.ID] = occurrence{p.signature, k}
+		if p.Number == 0 && p.Attempts > 0 {
+			executions[occurrence{p.signature, k}]++
+			executions[occurrence{p.signature, 0}]++
+		}
+	}
+	return of, executions
+}
+
+// counted counts the events by stage, or by name where the task is skewed in most stages of the name.
+func (r *run) counted() (map[stageTask]*skewCount, map[occurrence]int64) {
+	of, executions := r.occurrences()
+	counts := map[stageTask]*skewCount{}
+	count := func(k stageTask, e *skewEvent) {
+		if counts[k] == nil {
+			counts[k] = &skewCount{}
+		}
+		counts[k].add(e)
+	}
+	for i := range r.repeats.events {
+		e := &r.repeats.events[i]
+		o := of[e.phase]
+		count(stageTask{o.signature, o.ordinal, e.task}, e)
+		count(stageTask{o.signature, 0, e.task}, e)
+	}
+	for k := range counts {
+		all := stageTask{k.signature, 0, k.task}
+		if k.ordinal == 0 {
+			continue
+		}
+		if c := counts[all]; c != nil && (2*c.phases > executions[occurrence{k.signature, 0}] || executions[occurrence{k.signature, k.ordinal}] < 2) {
+			delete(counts, k) // all of the name say more
+		}
+	}
+	for k := range counts { // what is told by stage is not told by name too
+		if k.ordinal != 0 {
+			delete(counts, stageTask{k.signature, 0, k.task})
+		}
+	}
+	return counts, executions
 }
 
 // skewRepeats writes skew_repeats.
 func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
-	executions := map[uint64]int64{}
-	for i := range r.phases {
-		if p := &r.phases[i]; p.Number == 0 && p.Attempts > 0 {
-			executions[p.signature]++
-		}
-	}
-	keys := slices.SortedFunc(maps.Keys(r.repeats.tasks), func(a, b stageTask) int {
-		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.task, b.task))
+	counts, executions := r.counted()
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b stageTask) int {
+		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.task, b.task))
 	})
-	names, err := r.stageNames(ctx, keys)
+	names, err := r.stageNames(ctx, counts)
 	if err != nil {
 		return err
 	}
 	rows := make([]schema.SkewRepeat, 0, len(keys))
 	for _, k := range keys {
-		c, n := r.repeats.tasks[k], names[k.signature]
+		c, n := counts[k], names[k.signature]
 		row := schema.SkewRepeat{Program: n.Program, Stage: n.Stage, Kind: n.Kind, Task: k.task, Seconds: c.seconds, Skewed: c.phases,
-			Executions: max(executions[k.signature], c.phases), PhaseID: c.worst}
+			Executions: max(executions[occurrence{k.signature, k.ordinal}], c.phases), PhaseID: c.worst}
+		if k.ordinal > 0 {
+			row.Ordinal = schema.Some(k.ordinal)
+		}
 		if c.known > 0 {
 			row.Ratio = schema.Some(c.ratios / float64(c.known))
 		}
@@ -141,10 +214,10 @@ type stageName struct {
 }
 
 // stageNames reads the names of the stages that have skewed tasks, from one of their phases each.
-func (r *run) stageNames(ctx context.Context, keys []stageTask) (map[uint64]stageName, error) {
+func (r *run) stageNames(ctx context.Context, counts map[stageTask]*skewCount) (map[uint64]stageName, error) {
 	of := map[schema.Key]uint64{}
-	for _, k := range keys {
-		of[r.repeats.tasks[k].worst] = k.signature
+	for k, c := range counts {
+		of[c.worst] = k.signature
 	}
 	names := map[uint64]stageName{}
 	if len(of) == 0 {

@@ -96,15 +96,17 @@ type run struct {
 
 // phaseRow is a row of phases.sql.
 type phaseRow struct {
-	ID        schema.Key               `col:"phase_id"`
-	Job       schema.Key               `col:"job_id"`
-	Name      string                   `col:"signature"`
-	Start     schema.Null[schema.Time] `col:"start_time"`
-	Finish    schema.Null[schema.Time] `col:"finish_time"`
-	Number    int32                    `col:"attempt"`
-	Attempts  int64                    `col:"attempts"`
-	Outliers  int64                    `col:"outliers"`
-	signature uint64
+	ID          schema.Key               `col:"phase_id"`
+	Job         schema.Key               `col:"job_id"`
+	Application schema.Key               `col:"application_id"`
+	Native      string                   `col:"native_id"`
+	Name        string                   `col:"signature"`
+	Start       schema.Null[schema.Time] `col:"start_time"`
+	Finish      schema.Null[schema.Time] `col:"finish_time"`
+	Number      int32                    `col:"attempt"`
+	Attempts    int64                    `col:"attempts"`
+	Outliers    int64                    `col:"outliers"`
+	signature   uint64
 }
 
 func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {

@@ -51,7 +51,7 @@ func Build(ctx context.Context, eng store.Engine, o Options) (*Document, error) 
 		do   func() error
 	}{
 		{"choosing applications", b.choose}, {"adding up losses", b.losses}, {"what was read", b.trust}, {"jobs", b.jobs}, {"phases", b.phases},
-		{"outliers", b.outliers}, {"machines", b.machines}, {"timelines", b.timelines}, {"replays of policies", b.whatif}, {"settings", b.settings},
+		{"outliers", b.outliers}, {"machines", b.machines}, {"what comes back", b.repeats}, {"timelines", b.timelines}, {"replays of policies", b.whatif}, {"settings", b.settings},
 	} {
 		if err := step.do(); err != nil {
 			return nil, fmt.Errorf("report: %s: %w", step.what, err)

@@ -13,6 +13,8 @@ type Document struct {
 	Timelines []Timeline    `col:"timelines"`
 	Outliers  List[Outlier] `col:"outliers" doc:"worst first, by the seconds they cost their job"`
 	Machines  Machines      `col:"machines"`
+	Skew      List[SkewRow] `col:"skew" doc:"tasks that their input made slow, those that come back first"`
+	Chains    List[Chain]   `col:"chains" doc:"outputs that were lost and made again"`
 	Whatif    Whatif        `col:"whatif"`
 	Advice    []Advice      `col:"advice"`
 	Papers    []PaperFigure `col:"papers" doc:"the papers’ figures on this store, where the caller drew them"`
@@ -109,9 +111,10 @@ type Caveat struct {
 
 // Cost says how much time stragglers cost.
 type Cost struct {
-	Loss   Loss        `col:"loss" doc:"over all jobs"`
-	Causes []CauseCost `col:"causes" doc:"over all jobs, in the order of schema.Cause"`
-	Jobs   List[Job]   `col:"jobs" doc:"worst first"`
+	Loss      Loss                 `col:"loss" doc:"over all jobs"`
+	Causes    []CauseCost          `col:"causes" doc:"over all jobs, in the order of schema.Cause"`
+	TogetherS schema.Null[float64] `col:"together_s" unit:"s" doc:"how much earlier jobs would have ended without any cause, replayed (job_costs)"`
+	Jobs      List[Job]            `col:"jobs" doc:"worst first"`
 }
 
 // Loss is the time that jobs lost to late tasks.
@@ -386,6 +389,8 @@ type MachineRow struct {
 	Verdict     schema.Verdict       `col:"verdict"`
 	Windows     int64                `col:"windows"`
 	BadWindows  int64                `col:"bad_windows" doc:"windows in which it was slow or flaky"`
+	Course      schema.Null[string]  `col:"course" doc:"over all windows: chronic, intermittent, recovered"`
+	Note        schema.Null[string]  `col:"note" doc:"why the verdict is what the factor alone does not say"`
 }
 
 // Heat is how a machine did in a phase.

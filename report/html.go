@@ -66,7 +66,7 @@ type page struct {
 }
 
 type pageTables struct {
-	Applications, Caveats, Rejects, Ingests, Causes, Jobs, Phases, Outliers, Machines, Whatif tableView
+	Applications, Caveats, Rejects, Ingests, Causes, Jobs, Phases, Outliers, Machines, Whatif, Skew, Chains tableView
 }
 
 type keyView struct{ Class, Letter, Title, Amount string }
@@ -84,7 +84,7 @@ func newPage(d *Document) *page {
 		First: firstAdvice(d), Facts: factViews(d), Phases: phaseViews(d), PhasesNote: phasesNote(d), Marks: markLegend(), Heat: newHeat(d), Advice: adviceViews(d),
 		ReplayWords: replayWords(d), Papers: paperViews(d.Papers), Queries: queryHelp(d), Sources: sources(d),
 		Tables: pageTables{newTable(applicationsTable(d)), newTable(caveatsTable(d)), newTable(rejectsTable(d)), newTable(ingestsTable(d)),
-			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), savingsView(d)}}
+			newTable(causesTable(d)), newTable(jobsTable(d)), newTable(phasesTable(d)), outliersView(d), newTable(machinesTable(d)), savingsView(d), newTable(skewTable(d)), newTable(chainsTable(d))}}
 	for i := range d.Timelines {
 		v := newTimelineView(&d.Timelines[i])
 		v.Picked = true
@@ -96,6 +96,16 @@ func newPage(d *Document) *page {
 		}
 	}
 	return p
+}
+
+// Undrawn lists the papers' figures that the store does not allow, with the reason.
+func (p *page) Undrawn() (out []string) {
+	for _, f := range p.D.Papers {
+		if f.Note != "" {
+			out = append(out, clean(f.Figure, 24)+": "+clean(f.Note, textRunes))
+		}
+	}
+	return out
 }
 
 // HasWhatif says that there is something to show of replays.

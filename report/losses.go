@@ -369,7 +369,10 @@ func (b *builder) excess() error {
 
 // jobCosts adds up what a replay without each cause gave, where there is one.
 func (b *builder) jobCosts() error {
+	last := schema.Key(0)
 	return read(b, "job_costs", func(r *struct {
+		JobID    schema.Key           `col:"job_id"`
+		Together schema.Null[float64] `col:"together_s"`
 		Cause    schema.Cause         `col:"cause"`
 		CostS    schema.Null[float64] `col:"cost_s"`
 		CostLow  schema.Null[float64] `col:"cost_low"`
@@ -379,6 +382,10 @@ func (b *builder) jobCosts() error {
 		addNull(&c.CostS, r.CostS)
 		addNull(&c.CostLow, r.CostLow)
 		addNull(&c.CostHigh, r.CostHigh)
+		if r.JobID != last { // it stands on all rows of a job
+			last = r.JobID
+			addNull(&b.doc.Cost.TogetherS, r.Together)
+		}
 		return nil
 	})
 }

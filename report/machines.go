@@ -79,6 +79,7 @@ func (m *Machine) window(h *schema.MachineHealth) {
 	}
 	if better {
 		m.Verdict, m.Factor, m.FactorLow, m.FactorHigh, m.OutlierRate, m.shown = h.Verdict, h.Factor, h.FactorLow, h.FactorHigh, h.OutlierRate, h.Attempts
+		m.Course, m.Note = h.Course, h.Note
 	}
 }
 

@@ -39,6 +39,14 @@ func Markdown(w io.Writer, d *Document) error {
 	m.table(phasesTable(d))
 	m.section("The worst outliers")
 	m.table(outliersTable(d))
+	if len(d.Skew.Rows) > 0 {
+		m.section("Skew that comes back")
+		m.table(skewTable(d))
+	}
+	if len(d.Chains.Rows) > 0 {
+		m.section("Lost outputs")
+		m.table(chainsTable(d))
+	}
 	m.section("Machines")
 	m.table(machinesTable(d))
 	if len(d.Whatif.Savings.Rows) > 0 {

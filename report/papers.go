@@ -17,6 +17,7 @@ type PaperFigure struct {
 	X      float64              `col:"x"`
 	Y      schema.Null[float64] `col:"y"`
 	N      schema.Null[int64]   `col:"n" doc:"what y is a share of"`
+	Note   string               `col:"note" doc:"of a figure that can not be drawn: what the store lacks"`
 }
 
 // paperView is one figure: lines over thresholds that stand at equal distances. Positions across are percent, others pixels.
@@ -45,6 +46,8 @@ const (
 // paperUnits are the units of axes that are not shares.
 var paperUnits = map[string]struct{ x, y func(float64) string }{
 	"mantri-2b": {x: wholeTimes, y: percent},
+	"mantri-5b": {x: wholeTimes, y: percent},
+	"dolly-2b":  {x: seconds, y: percent},
 	"dolly-1":   {x: upTo, y: wholeTimes},
 	"dolly-3":   {x: upTo, y: percent},
 }

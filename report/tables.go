@@ -163,6 +163,10 @@ func causesTable(d *Document) table {
 			{Title: "Job time lost", Doc: "its part of the time that jobs lost; the parts sum to the whole", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
 			{Title: "Without it", Doc: "how much earlier jobs would have ended without it, replayed; causes overlap, so these do not sum", Number: true}}}
+	if d.Cost.TogetherS.OK {
+		t.After = "Without any of them jobs would have ended " + seconds(d.Cost.TogetherS.V) + " earlier, replayed all at once; one by one they sum to " + seconds(sumOfCosts(d)) +
+			": to less where causes hide behind one another, to more where they share what they delay."
+	}
 	for _, c := range d.Cost.Causes {
 		replay := figure(c.CostS, seconds, "no replay of the jobs without this cause in the store")
 		replay.Sub = interval(c.CostLow, c.CostHigh, seconds)
@@ -178,6 +182,13 @@ func causesTable(d *Document) table {
 			figure(c.LostS, seconds, "no phase statistics"), excess, replay}})
 	}
 	return t
+}
+
+func sumOfCosts(d *Document) (sum float64) {
+	for _, c := range d.Cost.Causes {
+		sum += c.CostS.V
+	}
+	return sum
 }
 
 func jobsTable(d *Document) table {
@@ -261,11 +272,20 @@ func machinesTable(d *Document) table {
 			{Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true, Essential: true},
 			{Title: "95 % interval", Number: true, Essential: true}, {Title: "Attempts", Doc: "attempts that speak for it", Number: true}, {Title: "Phases", Doc: "phases that speak for it", Number: true},
 			{Title: "Outliers", Doc: "share of its attempts that are outliers", Number: true}, {Title: "Outputs lost", Number: true},
-			{Title: "Cost jobs", Doc: "part of the time that jobs lost that goes to this machine being slow", Number: true, Essential: true}}}
+			{Title: "Cost jobs", Doc: "part of the time that jobs lost that goes to this machine being slow", Number: true, Essential: true},
+			{Title: "Why", Doc: "why the verdict is what the factor and its interval alone do not say", Below: true}}}
+	why := false
 	for _, m := range l.Rows {
 		verdict := cell{Text: string(m.Verdict)}
 		if m.Windows > 1 {
 			verdict.Sub = fmt.Sprintf("in %s of %s windows", count(m.BadWindows), count(m.Windows))
+			if m.Course.OK {
+				verdict.Sub += ", " + clean(m.Course.V, 24)
+			}
+		}
+		if m.Note.OK && badVerdict(m.Verdict) {
+			verdict.Note = clean(m.Note.V, textRunes)
+			why = why || verdict.Note != ""
 		}
 		factor := figure(m.Factor, times, "too few attempts to say")
 		span := cell{Text: interval(m.FactorLow, m.FactorHigh, times), Sort: factor.Sort}
@@ -273,7 +293,10 @@ func machinesTable(d *Document) table {
 			span = cell{Text: dash, Note: "too few attempts to say"}
 		}
 		t.Rows = append(t.Rows, row{Machine: name(m.Machine), Cells: []cell{{Text: name(m.Machine), Sub: named(m.Rack)}, verdict, factor, span,
-			number(m.Attempts), number(m.Phases), figure(m.OutlierRate, percent, "not counted"), number(m.Losses), figure(m.CostS, seconds, "no phase statistics")}})
+			number(m.Attempts), number(m.Phases), figure(m.OutlierRate, percent, "not counted"), number(m.Losses), figure(m.CostS, seconds, "no phase statistics"), text(verdict.Note)}})
+	}
+	if !why {
+		t.drop("Why")
 	}
 	return t
 }

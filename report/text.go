@@ -49,6 +49,8 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 	t.table(phasesTable(d))
 	t.table(outliersTable(d))
 	t.table(machinesTable(d))
+	t.tableIfAny(skewTable(d))
+	t.tableIfAny(chainsTable(d))
 	t.tableIfAny(savingsTable(d))
 	if len(savingsTable(d).Rows) > 0 {
 		t.paragraph(replayWords(d), false)

@@ -72,6 +72,7 @@ type SkewRepeat struct {
 	Stage      Null[string]  `col:"stage" doc:"name of the phases"`
 	Kind       string        `col:"kind" doc:"kind of the phases"`
 	Task       int64         `col:"task" doc:"the task, that is the partition"`
+	Ordinal    Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where all of them count together"`
 	Executions int64         `col:"executions" doc:"executions of the stage in the store, of any application of that name"`
 	Skewed     int64         `col:"skewed" doc:"in how many of them data_skew was the verdict on this task"`
 	Seconds    float64       `col:"seconds" unit:"s" doc:"what its skew took in all of them"`

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
+	"straggler/report"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/table"
@@ -67,12 +68,22 @@ func causeRows(s *causes.Summary) *table.Fixed {
 	return f
 }
 
+// paperFigures draws the figures for a report.
+func paperFigures(ctx context.Context, eng store.Engine) ([]report.PaperFigure, error) {
+	figures, err := causes.PaperFigures(ctx, eng)
+	out := make([]report.PaperFigure, len(figures))
+	for i, p := range figures {
+		out[i] = report.PaperFigure{Figure: p.Figure, Title: causes.FigureTitle(p.Figure), Series: p.Series, X: p.X, Y: p.Y, N: p.N, Note: p.Note}
+	}
+	return out, err
+}
+
 func figureRows(ctx context.Context, eng store.Engine) (*table.Fixed, error) {
 	figures, err := causes.PaperFigures(ctx, eng)
 	if err != nil {
 		return nil, err
 	}
-	f := table.NewFixed("figure", "series", "x DOUBLE", "y DOUBLE", "n BIGINT", "title")
+	f := table.NewFixed("figure", "series", "x DOUBLE", "y DOUBLE", "n BIGINT", "note", "title")
 	for _, p := range figures {
 		var y, n any
 		if p.Y.OK {
@@ -81,7 +92,7 @@ func figureRows(ctx context.Context, eng store.Engine) (*table.Fixed, error) {
 		if p.N.OK {
 			n = p.N.V
 		}
-		f.Add(p.Figure, p.Series, p.X, y, n, causes.FigureTitle(p.Figure))
+		f.Add(p.Figure, p.Series, p.X, y, n, p.Note, causes.FigureTitle(p.Figure))
 	}
 	return f, nil
 }

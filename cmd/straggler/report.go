@@ -47,6 +47,11 @@ const reportEncodings = "text, html, md, json, perfetto"
 func (e *env) documented(render func(io.Writer, *report.Document) error) func(context.Context, io.Writer, store.Engine, report.Options) error {
 	return func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error {
 		done := e.step("writing the report")
+		var err error
+		if o.Papers, err = paperFigures(ctx, eng); err != nil {
+			done()
+			return err
+		}
 		doc, err := report.Build(ctx, eng, o)
 		done()
 		if err != nil {

@@ -1,0 +1,15 @@
+-- Outputs that were lost and made again, by the machine they were on and the phase that had made them. Needs report_apps.
+-- Restored is when the last of them was there again.
+SELECT l.machine, p.native_id AS phase, p.attempt, max(p.name) AS name, max(app.native_id) AS application, count(DISTINCT l.task) AS outputs,
+  min(l.time) AS lost, max(r.finish_time) AS restored,
+  sum(r.duration_s) AS redone_s,
+  count(DISTINCT l.detected_by) AS missed_by, max(d.machine) AS missed_on, max(dp.native_id) AS reader
+FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
+  JOIN applications app ON app.application_id = j.application_id
+  SEMI JOIN report_apps ra ON ra.application_id = j.application_id
+  LEFT JOIN attempts r ON r.attempt_id = l.recomputed_by
+  LEFT JOIN attempts d ON d.attempt_id = l.detected_by
+  LEFT JOIN phases dp ON dp.phase_id = d.phase_id
+GROUP BY l.machine, p.phase_id, p.native_id, p.attempt
+ORDER BY redone_s DESC NULLS LAST, outputs DESC NULLS LAST, l.machine NULLS LAST, p.phase_id NULLS LAST
+LIMIT 50
