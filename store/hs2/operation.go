@@ -31,20 +31,17 @@ func (s *Session) Execute(ctx context.Context, sql string) (*Operation, error) {
 		answer, err = c.ExecuteStatement(context.Background(), req)
 		return err
 	})
-	if answer.GetOperationHandle() == nil || err != nil {
-		if err == nil {
-			err = statusError(answer.GetStatus())
-		}
-		if err == nil {
-			err = fmt.Errorf("%w: it gives no operation", ErrLost)
-		}
+	if err == nil {
+		err = statusError(answer.GetStatus())
+	}
+	if err == nil && answer.OperationHandle == nil {
+		err = fmt.Errorf("%w: it gives no operation", ErrLost)
+	}
+	if err != nil {
 		return nil, err
 	}
 	op := &Operation{s: s, handle: answer.OperationHandle}
-	err = statusError(answer.GetStatus())
-	if err == nil {
-		err = op.wait(ctx)
-	}
+	err = op.wait(ctx)
 	if err == nil && op.handle.HasResultSet {
 		err = op.describe(ctx)
 	}
@@ -95,6 +92,9 @@ func (op *Operation) poll(ctx context.Context) (done bool, err error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	if ctx.Err() != nil { // and so its state is CANCELED
+		return false, fmt.Errorf("store: %w", ctx.Err())
 	}
 	switch answer.GetOperationState() {
 	case hiveserver.TOperationState_INITIALIZED_STATE, hiveserver.TOperationState_PENDING_STATE, hiveserver.TOperationState_RUNNING_STATE:

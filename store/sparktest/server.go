@@ -85,6 +85,22 @@ func Home(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
+// linked is a directory with everything of another one, that can be written to.
+func linked(t testing.TB, home string) string {
+	t.Helper()
+	dir := t.TempDir()
+	entries, err := os.ReadDir(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.Symlink(filepath.Join(home, e.Name()), filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // patience is how long a server may take to start on a busy machine.
 const patience = 3 * time.Minute
 
@@ -94,6 +110,9 @@ func Start(t testing.TB, o Options) *Server {
 	want(t)
 	if o.Home == "" {
 		o.Home = Home(t)
+	}
+	if strings.HasPrefix(o.Master, "local-cluster") { // its executors work under Spark's home
+		o.Home = linked(t, o.Home)
 	}
 	const tries = 3 // another process may take the port before the server does
 	for try := 1; ; try++ {
