@@ -1,60 +1,37 @@
 package detect
 
 import (
-	"context"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"straggler/schema"
 	"straggler/store"
-	"straggler/table"
+	"straggler/store/sparktest"
 )
 
-// The same text on Spark SQL gives the same rows. It takes most of a minute, so it runs where it is asked for.
+// A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over.
 func TestSparkAgrees(t *testing.T) {
-	if !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "spark") {
-		t.Skip("runs with STRAGGLER_REQUIRE=spark, python3 and pyspark")
-	}
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
+	server := sparktest.Engine(t)
+	st, err := store.Temp(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	write(t, st, random(rand.New(rand.NewPCG(21, 5)), 400))
+	write(t, st, random(rand.New(rand.NewPCG(21, 5)), 150))
 	want := runStore(t, st, 2, Options{})
-	eng, err := st.Engine(ctx, store.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	dir := t.TempDir()
-	parquet, _ := table.Named("parquet")
-	for _, name := range []string{"applications", "phases", "attempts"} {
-		rows, err := eng.Query(ctx, "SELECT * FROM "+name)
+	for options, attempts := range map[string]int64{"": 1000, "&set.spark.sql.ansi.enabled=false": 0} {
+		eng, err := st.Engine(t.Context(), store.EngineOptions{Server: server + options})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := os.Create(filepath.Join(dir, name+".parquet"))
-		if err != nil {
+		defer eng.Close()
+		if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: attempts}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parquet.Write(f, rows, table.Options{}); err != nil {
-			t.Fatal(err)
+		got := &detected{
+			phases:   collect[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
+			outliers: collect[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
 		}
-		rows.Close()
-		f.Close()
+		differ(t, "on Spark"+options, want, got, closely)
 	}
-	if out, err := exec.Command("python3", filepath.Join("testdata", "spark.py"), dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	got := &detected{
-		phases:   collect[schema.PhaseStats](t, eng, "SELECT * FROM read_parquet('"+dir+"/spark_phase_stats/*.parquet')"),
-		outliers: collect[schema.Outlier](t, eng, "SELECT * FROM read_parquet('"+dir+"/spark_outliers/*.parquet')"),
-	}
-	differ(t, "on Spark", want, got, closely)
 }

@@ -142,14 +142,28 @@ func backslashEnd(s string, quote byte) int {
 	return len(s)
 }
 
-// trimSpark cuts a statement's text before its semicolon.
+// trimSpark cuts a statement's text before its semicolon, and leaves out NOT MATERIALIZED: it asks DuckDB for what Spark
+// does anyway, and Spark has no words for it.
 func trimSpark(sql string) string {
+	var out strings.Builder
+	var before string
 	for i := 0; i < len(sql); {
 		n, kind := sparkToken(sql, i)
-		if kind == signToken && sql[i] == ';' {
-			return sql[:i]
+		text := sql[i : i+n]
+		if text == ";" && kind == signToken {
+			break
 		}
+		if kind == wordToken && strings.EqualFold(text, "materialized") && strings.EqualFold(before, "not") {
+			kept := out.String()
+			out.Reset()
+			out.WriteString(kept[:strings.LastIndex(kept, before)])
+			text = ""
+		}
+		if kind != spaceToken {
+			before = text
+		}
+		out.WriteString(text)
 		i += n
 	}
-	return sql
+	return out.String()
 }
