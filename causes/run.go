@@ -209,8 +209,24 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 func (r *run) learn(ctx context.Context) error {
 	l := NewLearner(r.o.WindowS)
 	l.model.names, l.model.racks = r.machines, r.racks
+	err := errors.ErrUnsupported
+	if many, ok := r.eng.(store.Spreader); ok {
+		err = r.spreadHear(ctx, many, l)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = r.hearHere(ctx, l)
+	}
+	r.model = l.Model()
+	if err != nil {
+		return err
+	}
+	return r.readLosses(ctx)
+}
+
+// hearHere reads all phases and hears them in this process.
+func (r *run) hearHere(ctx context.Context, l *Learner) error {
 	workers := make([]bench, r.workers())
-	err := r.stream(ctx, false, func(ps []Phase) error {
+	return r.stream(ctx, false, func(ps []Phase) error {
 		heard := make([]heard, len(ps))
 		r.parallel(len(ps), func(worker, i int) { heard[i] = workers[worker].hear(&ps[i]) })
 		for i := range heard {
@@ -218,11 +234,6 @@ func (r *run) learn(ctx context.Context) error {
 		}
 		return nil
 	})
-	r.model = l.Model()
-	if err != nil {
-		return err
-	}
-	return r.readLosses(ctx)
 }
 
 // readLosses tells the model what was lost and made again.
@@ -249,17 +260,28 @@ func (r *run) readLosses(ctx context.Context) error {
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
+	keep := func(p *Phase, x *attributed) error {
+		r.count(p, x.rows)
+		r.repeats.add(p, x.rows, x.ratios)
+		r.saved = append(r.saved, x.saved...)
+		return store.Append(tx, 0, x.rows)
+	}
+	if many, ok := r.eng.(store.Spreader); ok {
+		if err := r.spreadAttribute(ctx, many, keep); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	return r.attributeHere(ctx, keep)
+}
+
+// attributeHere reads the phases with outliers and attributes these in this process.
+func (r *run) attributeHere(ctx context.Context, keep func(*Phase, *attributed) error) error {
 	workers := make([]*Attributor, r.workers())
 	for i := range workers {
 		workers[i] = r.model.NewAttributor()
 	}
-	type result struct {
-		rows   []schema.Attribution
-		saved  []saving
-		ratios map[schema.Key]float64
-	}
 	return r.stream(ctx, true, func(ps []Phase) error {
-		results := make([]result, len(ps))
+		results := make([]attributed, len(ps))
 		r.parallel(len(ps), func(worker, i int) {
 			a := workers[worker]
 			results[i].rows = a.Attribute(&ps[i], nil)
@@ -267,10 +289,7 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 			results[i].saved = a.saved.weigh(&ps[i], nil)
 		})
 		for i := range results {
-			r.count(&ps[i], results[i].rows)
-			r.repeats.add(&ps[i], results[i].rows, results[i].ratios)
-			r.saved = append(r.saved, results[i].saved...)
-			if err := store.Append(tx, 0, results[i].rows); err != nil {
+			if err := keep(&ps[i], &results[i]); err != nil {
 				return err
 			}
 		}

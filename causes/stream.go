@@ -18,7 +18,7 @@ type chunk struct {
 }
 
 // chunks divides the phases, in order, into chunks of about so many attempts.
-func (r *run) chunks(outliersOnly bool) []chunk {
+func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var out []chunk
 	var c chunk
 	for i := range r.phases {
@@ -26,7 +26,7 @@ func (r *run) chunks(outliersOnly bool) []chunk {
 		if p.Attempts == 0 || outliersOnly && p.Outliers == 0 {
 			continue
 		}
-		if c.attempts > 0 && c.attempts+p.Attempts > r.o.ChunkAttempts {
+		if c.attempts > 0 && c.attempts+p.Attempts > attempts {
 			out = append(out, c)
 			c = chunk{}
 		}
@@ -57,7 +57,7 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]Phase) 
 	go func() {
 		defer close(done)
 		defer close(ready)
-		for _, c := range r.chunks(outliersOnly) {
+		for _, c := range r.chunks(outliersOnly, r.o.ChunkAttempts) {
 			var next read
 			select {
 			case next.memory = <-memory:
