@@ -25,6 +25,9 @@ type Spreader interface {
 	// key BIGINT and found STRING. A copy may run more than once on the same rows; what it found last counts.
 	// errors.ErrUnsupported is the kind of error of an engine whose machines can not be given w.File.
 	Spread(ctx context.Context, w Spread) (*Rows, error)
+
+	// Place is the store's directory as programs on those machines see it.
+	Place() (string, error)
 }
 
 // Spread is work for copies of this program.
@@ -193,7 +196,6 @@ func (e *sparkSQL) share(ctx context.Context, data []byte) (file string, closer 
 	return path.Join(at, "staging", filepath.Base(dir), "known"), shared, nil
 }
 
-// Place is the store's directory as a program on the cluster's machines sees it.
 func (e *sparkSQL) Place() (string, error) {
 	at := strings.TrimPrefix(strings.TrimPrefix(e.server.store, "file://"), "file:")
 	switch {

@@ -1,14 +1,15 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
+	"straggler/ingest"
+	"straggler/ingest/formats"
+	"straggler/ingest/remote"
 )
 
-// copyCommand is what a cluster runs of this program: straggler causes --engine spark://… starts it there.
+// copyCommand is what a cluster runs of this program: causes and ingest with --engine spark://… start it there.
 func copyCommand(e *env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
@@ -24,10 +25,12 @@ func copyCommand(e *env) *cobra.Command {
 			if len(args) == 2 {
 				file = args[1]
 			}
-			if err := causes.Copy(c.Context(), args[0], file, e.in, e.out); err != nil {
-				return fmt.Errorf("a copy on the cluster: %w", err)
+			if args[0] == "ingest" {
+				places := remote.New(remote.Options{})
+				defer places.Close()
+				return ingest.Copy(c.Context(), formats.All(), file, e.in, e.out, ingest.Options{Tool: version, Remote: places})
 			}
-			return nil
+			return causes.Copy(c.Context(), args[0], file, e.in, e.out)
 		},
 	}
 	c.Flags().StringVar(&of, "version", version, "the `VERSION` that asks")

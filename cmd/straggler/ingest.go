@@ -23,6 +23,7 @@ type ingestOptions struct {
 	from   string
 	again  bool
 	shard  string
+	shards int
 	output output
 }
 
@@ -38,7 +39,8 @@ Credentials for URLs come from the environment, as for the vendors' own tools. L
 What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 		Example: `  straggler ingest eventlogs --store lake
   straggler ingest 'eventlogs/*.zstd' --store lake --from spark
-  straggler ingest --again eventlogs --store lake`,
+  straggler ingest --again eventlogs --store lake
+  straggler ingest /shared/eventlogs --store /shared/lake --engine 'spark://me@thrift.example:10000?binary=/shared/bin/straggler' --shards 200`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runIngest(c.Context(), e, o, args) },
 	}
@@ -47,6 +49,8 @@ What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store has already, and replace them")
 	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
 	c.Flags().DurationVar(&o.follow, "follow", 0, "keep reading logs that are new, grow or roll, every `INTERVAL` such as 30s, until interrupted")
+	engineFlag(c, e)
+	c.Flags().IntVar(&o.shards, "shards", 16, "with --engine spark://…: divide the logs into `N` shards, each a piece of work for the cluster and a commit")
 	o.output.flags(c, rowEncodings)
 	return c
 }
@@ -70,7 +74,16 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 	if o.follow != 0 {
 		return e.followLogs(ctx, st, logs, o.follow, ingest.Options{From: o.from, Shard: shard})
 	}
-	s, err := e.ingest(ctx, st, logs, ingest.Options{From: o.from, Again: o.again, Shard: shard})
+	read := e.ingest
+	if e.server != "" && e.server != "duckdb" {
+		if o.shard != "" {
+			return useError("--shard is for machines without a cluster; with --engine give --shards")
+		}
+		read = func(ctx context.Context, st *store.Store, logs []string, in ingest.Options) (ingest.Summary, error) {
+			return e.spreadIngest(ctx, st, logs, in, o.shards)
+		}
+	}
+	s, err := read(ctx, st, logs, ingest.Options{From: o.from, Again: o.again, Shard: shard})
 	if len(s.Results) > 0 {
 		err = errors.Join(err, e.rows(o.output, results(&s, o.output)))
 	}
@@ -89,6 +102,26 @@ func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o inge
 	defer places.Close()
 	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, places
 	return ingest.Run(ctx, st, formats.All(), logs, o)
+}
+
+// spreadIngest has a cluster read logs and shows how it gets on.
+func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, o ingest.Options, shards int) (ingest.Summary, error) {
+	if shards < 1 || shards > 100_000 {
+		return ingest.Summary{}, useError("--shards %d: give a number from 1 to 100000", shards)
+	}
+	eng, err := st.Engine(ctx, store.EngineOptions{Server: e.server})
+	if err != nil {
+		return ingest.Summary{}, err
+	}
+	defer eng.Close()
+	cluster, ok := eng.(store.Spreader)
+	if !ok {
+		return ingest.Summary{}, useError("--engine %s: it does not run programs", eng.Name())
+	}
+	show, done := e.readingBar()
+	defer done()
+	o.Tool, o.Progress = version, show
+	return ingest.Spread(ctx, st, cluster, logs, o, shards)
 }
 
 // followLogs reads logs again and again and says what each round did.
