@@ -74,7 +74,7 @@ func Spread(ctx context.Context, st *store.Store, eng store.Spreader, paths []st
 		left, err = m.round(ctx, eng, file, left, o.Tool)
 	}
 	stop()
-	if err == nil && len(left) == told.Shards {
+	if err == nil && len(left) > 0 && len(m.results) == 0 {
 		err = fmt.Errorf("%w: %s", errShard, m.failure)
 	}
 	if err != nil {

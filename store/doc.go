@@ -14,6 +14,8 @@
 //  3. commit.go makes a transaction visible by one exclusive link of one small file; killed before, nothing is there,
 //     killed after, everything is.
 //  4. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
+//     spark.go is the engine on a cluster, spark_views.go and spark_guard.go its views and fences, spark_result.go its
+//     rows; spread.go has the cluster run copies of this program; hs2 is the protocol.
 //  5. result.go runs a statement, vectors.go gives its values portable types, rows.go streams them, read.go scans them
 //     into structs.
 //  6. list.go, verify.go and compact.go look after a store.

@@ -28,6 +28,11 @@ The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or ne
 give the same rows; results are written into the store from here, as a commit. Below some hundred million attempts one
 machine is faster.
 
+What is Go and not SQL runs there too, as copies of this very program that the cluster starts beside the data: causes
+hands them the phases, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
+it, in the same version; ?binary=PATH names it. Spark may run a copy more than once: a shard is one commit, and what is
+in the store is not read again. What could not be read after several tries is named.
+
 The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
 ?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves.
 
@@ -49,7 +54,8 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
 The session's time zone is UTC and ANSI is on, whatever the server's defaults are: what does not fit a type is an error.
 Ctrl-C stops the cluster's work. straggler sql asks only: a statement that writes, runs programs, calls Java by name or
 reads a file by its path is refused before it is sent. What can not be held back: other tables of the cluster's
-metastore can be read with the rights of the user who logs in, and so can functions that its administrator added.`
+metastore can be read with the rights of the user who logs in, and so can functions that its administrator added. whatif and
+report bring the rows that they replay or draw to this machine.`
 
 func tablesText() string {
 	var b strings.Builder

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/store/sparktest"
+)
+
+// The verbs on a cluster, which is started here: its machines run this very program.
+func TestSparkVerbs(t *testing.T) {
+	server := sparktest.Start(t, sparktest.Options{Master: "local[2,4]"})
+	binary, err := exec.LookPath("straggler") // which TestMain has put there
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &verbCase{binary: binary, server: server, dir: t.TempDir()}
+	if err := unpackInto(c.dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *verbCase)
+	}{
+		{"ingest", spreadLogs}, {"causes", spreadCauses}, {"a shard fails", spreadFailures}, {"nothing to run", spreadNothing},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
+	}
+}
+
+type verbCase struct {
+	binary, dir string
+	server      *sparktest.Server
+}
+
+func (c *verbCase) engine(binary, options string) string {
+	return "--engine=" + c.server.Engine("auth=nosasl&binary="+binary+options)
+}
+
+// straggler runs a command line and gives what it said on both outputs.
+func (c *verbCase) straggler(t *testing.T, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	cmd := exec.Command(c.binary, args...)
+	cmd.Dir = c.dir
+	var out, err strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &err
+	got := 0
+	var exit *exec.ExitError
+	if e := cmd.Run(); errors.As(e, &exit) {
+		got = exit.ExitCode()
+	} else if e != nil {
+		t.Fatal(e)
+	}
+	if got != code {
+		t.Fatalf("straggler %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, &out, &err)
+	}
+	return out.String(), err.String()
+}
+
+// tableRows are the rows of a table as text, sorted.
+func (c *verbCase) tableRows(t *testing.T, lake, table string) []string {
+	t.Helper()
+	out, _ := c.straggler(t, 0, "sql", "--store", lake, "SELECT * FROM "+table, "--as", "csv")
+	lines := strings.Split(out, "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+// spreadLogs: what the machines of a cluster read is what one process reads, and is not read twice.
+func spreadLogs(t *testing.T, c *verbCase) {
+	c.straggler(t, 0, "ingest", filepath.Join(c.dir, "eventlogs"), "--store", "one") // a cluster is given whole paths too
+	_, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", "many", "--shards", "3", c.engine(c.binary, ""))
+	if !strings.Contains(said, "2 logs read") {
+		t.Errorf("ingest said %q", said)
+	}
+	for _, table := range []string{"applications", "phases", "attempts", "edges", "rejects"} {
+		if one, many := c.tableRows(t, "one", table), c.tableRows(t, "many", table); !slices.Equal(one, many) {
+			t.Errorf("%s: %d lines in one process and %d on a cluster, and not the same", table, len(one), len(many))
+		}
+	}
+	if _, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", "many", "--shards", "2", c.engine(c.binary, "")); !strings.Contains(said, "0 logs read, 2 already there") {
+		t.Errorf("ingest again said %q", said)
+	}
+}
+
+// spreadCauses: the machines of a cluster find the causes that one process finds, to the last byte.
+func spreadCauses(t *testing.T, c *verbCase) {
+	tables := []string{"attributions", "machine_health", "skew_repeats", "job_costs"}
+	c.straggler(t, 0, "detect", "--store", "one")
+	want, _ := c.straggler(t, 0, "causes", "--store", "one", "--as", "csv")
+	rows := make(map[string][]string)
+	for _, table := range tables {
+		rows[table] = c.tableRows(t, "one", table)
+	}
+	if len(rows["attributions"]) < 20 {
+		t.Fatalf("only %d attributions to compare", len(rows["attributions"]))
+	}
+	got, _ := c.straggler(t, 0, "causes", "--store", "one", "--as", "csv", c.engine(c.binary, ""))
+	if got != want {
+		t.Errorf("in one process:\n%s\non a cluster:\n%s", want, got)
+	}
+	for _, table := range tables {
+		if !slices.Equal(c.tableRows(t, "one", table), rows[table]) {
+			t.Errorf("%s: other rows on a cluster than in one process", table)
+		}
+	}
+}
+
+// script makes a program that does something before it is straggler.
+func (c *verbCase) script(t *testing.T, before string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "straggler")
+	if err := os.WriteFile(name, []byte(fmt.Sprintf("#!/bin/bash\n%s\nexec %s \"$@\"\n", before, c.binary)), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// spreadFailures: a copy that dies is started again; one that can never write, as on a full disk, leaves the rest of the
+// logs alone, and those of its shard are named.
+func spreadFailures(t *testing.T, c *verbCase) {
+	once := filepath.Join(t.TempDir(), "once")
+	dies := c.script(t, "mkdir "+once+" 2>/dev/null && exit 3")
+	if _, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", "dying", "--shards", "2", c.engine(dies, "")); !strings.Contains(said, "2 logs read") {
+		t.Errorf("after a copy that died, ingest said %q", said)
+	}
+	if _, err := os.Stat(once); err != nil {
+		t.Error("no copy died")
+	}
+	full := c.script(t, "ulimit -f 1") // of a kilobyte: the kernel refuses to write more, as it does on a full disk
+	out, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", "full", "--shards", "2", c.engine(full, ""))
+	if !strings.Contains(said, "file too large") || strings.Count(out, "failed") != 2 || !strings.Contains(said, "2 of 2 logs") {
+		t.Errorf("on a full disk ingest printed\n%s\nand said\n%s", out, said)
+	}
+	if left, err := os.ReadDir(filepath.Join(c.dir, "full", "commits")); err != nil || len(left) != 0 {
+		t.Errorf("%d commits on a full disk: %v", len(left), err)
+	}
+	if _, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", "full", "--shards", "2", c.engine(c.binary, "")); !strings.Contains(said, "2 logs read") {
+		t.Errorf("with room again, ingest said %q", said)
+	}
+}
+
+// spreadNothing: what the cluster's machines do not have is said.
+func spreadNothing(t *testing.T, c *verbCase) {
+	if _, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", "none", c.engine("/nowhere/straggler", "")); !strings.Contains(said, "machines have no program /nowhere/straggler") {
+		t.Errorf("without the program: %s", said)
+	}
+	if _, said := c.straggler(t, 4, "ingest", "eventlogs", "--store", "none", c.engine(c.binary, "&store=/nowhere/lake")); !strings.Contains(said, "this machine does not see the store") {
+		t.Errorf("without the store: %s", said)
+	}
+	if _, said := c.straggler(t, 2, "copy", "hear", "--version", "another"); !strings.Contains(said, "put the same version there") {
+		t.Errorf("another version: %s", said)
+	}
+}
