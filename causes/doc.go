@@ -13,12 +13,16 @@
 //     prediction × machine × scatter × its own, by logarithmic means, so that the seconds sum; the measured parts are
 //     added. recompute.go is for lost outputs. confidence.go says how sure the verdict is.
 //  6. words.go puts each cause into an Evidence, which evidence.go writes as JSON.
-//  7. jobcost.go replays phases and jobs without a cause; health.go judges machines against their generations.go;
-//     place.go tells machines from racks and
-//     links; repeats.go counts skew that comes back; figures.go draws the papers' figures.
+//  7. place.go tells machines from racks and links; jobcost.go replays phases and jobs without a cause; health.go judges
+//     machines against their generations.go; repeats.go counts skew that comes back; figures.go draws the papers' figures.
 //  8. run.go and stream.go feed all of it from a store, in bounded memory, and commit the results.
 //
 // Attribute, on a Trace, does steps 1 to 6 in memory and knows no SQL; Run does them on a store.
+//
+// Whoever has rows from elsewhere calls the same core phase by phase: Learner.Hear takes each Phase once, in any order, and
+// Attributor.Attribute gives the rows of one, needing nothing but the Model. The Model is global, because a machine's
+// factor, a stage's elasticity and the store's share of slow attempts come from all phases: hence the two passes.
+// Machines must bear the same dense numbers in both.
 //
 // # Which cause gets what
 //
