@@ -74,8 +74,8 @@ type reader struct {
 }
 
 const (
-	sortBytes = 128 << 20
-	usageSort = 64 << 20
+	sortBytes = 48 << 20
+	usageSort = 32 << 20
 	flushRows = 4096
 )
 
