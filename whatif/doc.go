@@ -7,7 +7,10 @@
 //  3. savings.go sums up: per job and over all, with 95 % intervals over the seeds; small jobs apart.
 //  4. assumptions.go says what the figures rest on, the replay error of none among it, and when they tell nothing.
 //  5. run.go writes whatif_runs and whatif_savings in one commit.
-//  6. optimize.go searches Spark's own settings; timeline.go shows one job before and after.
+//  6. optimize.go searches Spark's own settings; gained.go finds the job that gains most, timeline.go shows it before and
+//     after.
+//
+// usual.go says which policies are replayed unless others are asked for, brief.go how many a report can wait for.
 //
 // # Rows
 //
