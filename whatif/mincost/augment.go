@@ -10,20 +10,26 @@ import (
 // search is the working memory of a search: Dijkstra's, with reduced costs as lengths. It goes forth from a node with excess
 // to one that lacks units, or back.
 type search struct {
-	forth    bool
-	start    int32
-	distance []int64
-	from     []half  // the half by which a node was reached, seen from the node before
-	seen     []int32 // the round in which it was reached
-	done     []int32 // and in which its distance was settled
-	round    int32
-	near     []int32 // reached at the distance of the node just settled
-	heap     []entry
-	settled  []int32
-	work     int // arcs looked at
+	forth   bool
+	start   int32
+	labels  []label // of nodes
+	round   int32
+	near    []int32 // reached at the distance of the node just settled
+	heap    []entry
+	settled []int32
+	work    int // arcs looked at
 
 	end    int32 // the nearest node of the other kind so far
 	length int64 // and how far it is
+}
+
+// label is how a node was reached.
+type label struct {
+	distance int64
+	before   int32 // the node before it
+	arc      int32 // as the node before has it in its half
+	seen     int32 // the round in which it was reached
+	done     int32 // and in which its distance was settled
 }
 
 // entry is a node in the heap. It is out of date when the node was reached at a smaller distance since.
@@ -32,10 +38,7 @@ type entry struct {
 	node     int32
 }
 
-func (s *search) grow() {
-	s.distance, s.from = append(s.distance, 0), append(s.from, half{})
-	s.seen, s.done = append(s.seen, 0), append(s.done, 0)
-}
+func (s *search) grow() { s.labels = append(s.labels, label{}) }
 
 // augment sends the excess of nodes to nodes that lack it.
 func (n *Network) augment() error {
@@ -69,12 +72,7 @@ func (n *Network) rank() {
 	for _, u := range n.sources {
 		least, most := int64(math.MaxInt64), int64(math.MinInt64)
 		for _, h := range n.halves[u][:n.nodes[u].open] {
-			c := n.nodes[h.other].potential
-			if h.arc >= 0 {
-				c += n.arcs[h.arc].cost
-			} else {
-				c -= n.arcs[^h.arc].cost
-			}
+			c := h.cost + n.nodes[h.other].potential
 			least, most = min(least, c), max(most, c)
 		}
 		if most < least {
@@ -133,13 +131,12 @@ func (n *Network) race(u, v int32) *search {
 
 func (s *search) begin(u int32) {
 	if s.round++; s.round < 0 {
-		clear(s.seen)
-		clear(s.done)
+		clear(s.labels)
 		s.round = 1
 	}
 	s.start, s.work = u, 0
 	s.near, s.heap, s.settled = append(s.near[:0], u), s.heap[:0], s.settled[:0]
-	s.seen[u], s.distance[u] = s.round, 0
+	s.labels[u].seen, s.labels[u].distance = s.round, 0
 	s.end, s.length = none, int64(1)<<62
 }
 
@@ -153,78 +150,79 @@ func (n *Network) step(s *search) bool {
 		if e.distance >= s.length {
 			return true
 		}
-		if u = e.node; e.distance > s.distance[u] {
+		if u = e.node; e.distance > s.labels[u].distance {
 			return false
 		}
 	} else {
 		return true
 	}
-	if s.done[u] == s.round {
+	if s.labels[u].done == s.round {
 		return false
 	}
-	s.done[u] = s.round
+	s.labels[u].done = s.round
 	s.settled = append(s.settled, u)
 	if s.forth {
 		n.relax(s, u)
 	} else {
 		n.relaxBack(s, u)
 	}
-	return s.length == s.distance[u]
+	return s.length == s.labels[u].distance
 }
 
 // relax looks at the arcs with room from a settled node.
 func (n *Network) relax(s *search, u int32) {
-	base := s.distance[u] - n.nodes[u].potential
+	here := s.labels[u].distance
+	base := here - n.nodes[u].potential
 	halves := n.halves[u][:n.nodes[u].open]
 	s.work += len(halves) + 1
 	n.Work.Scanned += len(halves)
 	for _, h := range halves {
-		d := base + n.nodes[h.other].potential
-		if h.arc >= 0 {
-			d += n.arcs[h.arc].cost
-		} else {
-			d -= n.arcs[^h.arc].cost
-		}
-		if d < s.length && (s.seen[h.other] != s.round || d < s.distance[h.other]) {
-			s.reach(h.other, d, half{h.arc, u}, n.nodes[h.other].excess < 0)
+		v := &n.nodes[h.other]
+		if d := base + h.cost + v.potential; d < s.length {
+			s.reach(h, d, u, here, v.excess < 0)
 		}
 	}
 }
 
 // relaxBack looks at the arcs with room towards a settled node.
 func (n *Network) relaxBack(s *search, u int32) {
-	base := s.distance[u] + n.nodes[u].potential
+	here := s.labels[u].distance
+	base := here + n.nodes[u].potential
 	s.work += len(n.halves[u]) + 1
 	n.Work.Scanned += len(n.halves[u])
 	for _, h := range n.halves[u] {
-		cost, room := n.reverse(h)
-		if !room {
+		v := &n.nodes[h.other]
+		d := base - h.cost - v.potential
+		if d >= s.length {
 			continue
 		}
-		d := base + cost - n.nodes[h.other].potential
-		if d < s.length && (s.seen[h.other] != s.round || d < s.distance[h.other]) {
-			s.reach(h.other, d, half{h.arc, u}, n.nodes[h.other].excess > 0)
+		if _, room := n.reverse(h); room {
+			s.reach(h, d, u, here, v.excess > 0)
 		}
 	}
 }
 
-// reach notes that a node was reached, nearer than before.
-func (s *search) reach(u int32, d int64, by half, ends bool) {
-	s.seen[u], s.distance[u], s.from[u] = s.round, d, by
+// reach notes that a node was reached at a distance, if that is less than before.
+func (s *search) reach(h half, d int64, before int32, here int64, ends bool) {
+	l := &s.labels[h.other]
+	if l.seen == s.round && d >= l.distance {
+		return
+	}
+	l.seen, l.distance, l.before, l.arc = s.round, d, before, h.arc
 	switch {
 	case ends:
-		s.end, s.length = u, d
-	case d == s.distance[by.other]:
-		s.near = append(s.near, u)
+		s.end, s.length = h.other, d
+	case d == here:
+		s.near = append(s.near, h.other)
 	default:
-		s.put(entry{d, u})
+		s.put(entry{d, h.other})
 	}
 }
 
 // raise changes potentials so that the way found has reduced costs of 0, and no arc with room a negative one.
 func (n *Network) raise(s *search) {
 	for _, u := range s.settled {
-		d := s.length - s.distance[u]
+		d := s.length - s.labels[u].distance
 		if !s.forth {
 			d = -d
 		}
@@ -241,14 +239,14 @@ func (n *Network) send(s *search) {
 		sign = -1
 	}
 	d := min(sign*n.nodes[s.start].excess, -sign*n.nodes[s.end].excess)
-	for u := s.end; u != s.start; u = s.from[u].other {
+	for u := s.end; u != s.start; u = s.labels[u].before {
 		if a, forward := s.by(u); forward {
 			d = min(d, n.arcs[a].capacity-n.arcs[a].flow)
 		} else {
 			d = min(d, n.arcs[a].flow)
 		}
 	}
-	for u := s.end; u != s.start; u = s.from[u].other {
+	for u := s.end; u != s.start; u = s.labels[u].before {
 		if a, forward := s.by(u); forward {
 			n.change(a, d)
 		} else {
@@ -261,7 +259,7 @@ func (n *Network) send(s *search) {
 
 // by is the arc by which a node was reached, and whether the way uses it forward.
 func (s *search) by(u int32) (a int32, forward bool) {
-	h := s.from[u].arc
+	h := s.labels[u].arc
 	return max(h, ^h), (h >= 0) == s.forth
 }
 

@@ -41,9 +41,12 @@ type arc struct {
 	moved                bool  // its flow changed since Moved
 }
 
-// half is an arc seen from one of its nodes: the arc's number when it leaves the node, the complement when it enters, and
-// the node at the other end.
-type half struct{ arc, other int32 }
+// half is an arc seen from one of its nodes: the arc's number when it leaves the node, the complement when it enters; the
+// node at the other end; and what a unit costs that goes there, so that a search need not look at the arc.
+type half struct {
+	arc, other int32
+	cost       int64
+}
 
 // vertex is a node.
 type vertex struct {
@@ -155,7 +158,7 @@ func (n *Network) AddArc(from, to Node, capacity, cost int64) Arc {
 		n.refuse("%d arcs", n.arcCount)
 	}
 	n.arcs[a] = arc{tail: int32(from), head: int32(to), cost: cost, capacity: capacity, moved: n.arcs[a].moved,
-		atTail: n.list(int32(from), half{a, int32(to)}), atHead: n.list(int32(to), half{^a, int32(from)})}
+		atTail: n.list(int32(from), half{a, int32(to), cost}), atHead: n.list(int32(to), half{^a, int32(from), -cost})}
 	n.sort(a)
 	n.suspects = append(n.suspects, a)
 	return Arc(a)
@@ -196,6 +199,7 @@ func (n *Network) SetCost(a Arc, cost int64) {
 	_, cost = n.within(0, cost)
 	if e := &n.arcs[a]; cost != e.cost {
 		e.cost = cost
+		n.halves[e.tail][e.atTail].cost, n.halves[e.head][e.atHead].cost = cost, -cost
 		n.suspects = append(n.suspects, int32(a))
 	}
 }

@@ -182,7 +182,7 @@ func books(n *Network) error {
 		if (e.atTail < n.nodes[e.tail].open) != (e.flow < e.capacity) || (e.atHead < n.nodes[e.head].open) != (e.flow > 0) {
 			return fmt.Errorf("arc %d is among the wrong halves", a)
 		}
-		if n.halves[e.tail][e.atTail] != (half{int32(a), e.head}) || n.halves[e.head][e.atHead] != (half{^int32(a), e.tail}) {
+		if n.halves[e.tail][e.atTail] != (half{int32(a), e.head, e.cost}) || n.halves[e.head][e.atHead] != (half{^int32(a), e.tail, -e.cost}) {
 			return fmt.Errorf("arc %d is not where its nodes have it", a)
 		}
 	}

@@ -74,11 +74,10 @@ func (n *Network) free(u int32, by int64) bool {
 // reverse is the cost of a half the other way, from its other node, and whether there is room that way.
 func (n *Network) reverse(h half) (cost int64, room bool) {
 	if h.arc >= 0 {
-		e := &n.arcs[h.arc]
-		return -e.cost, e.flow > 0
+		return -h.cost, n.arcs[h.arc].flow > 0
 	}
 	e := &n.arcs[^h.arc]
-	return e.cost, e.flow < e.capacity
+	return -h.cost, e.flow < e.capacity
 }
 
 // follow mends what the lower potential of a node broke: arcs with room that lead to it.
