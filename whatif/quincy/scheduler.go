@@ -155,7 +155,7 @@ type place struct {
 // New gives a scheduler of an empty cluster at time 0.
 func New(c Cluster, o Options) (*Scheduler, error) {
 	if len(c.Rack) != len(c.Slots) || len(c.Rack) == 0 {
-		return nil, fmt.Errorf("quincy: a cluster of %d racks' machines with slots of %d", len(c.Rack), len(c.Slots))
+		return nil, fmt.Errorf("quincy: %d machines have a rack, and %d have slots", len(c.Rack), len(c.Slots))
 	}
 	for m, r := range c.Rack {
 		if r < 0 || r > len(c.Rack) || c.Slots[m] < 0 || c.Slots[m] > mostSlots {
