@@ -85,6 +85,11 @@ func TestLost(t *testing.T) {
 			t.Errorf("%+v: %q is lost: want %v", c.row, first, c.want)
 		}
 	}
+	timed := row
+	timed.Timed = true
+	if got := recordOf([]Row{timed, missed, row}); got != first+"\n" {
+		t.Errorf("the record of a number that is met, one that is missed and a time is %q", got)
+	}
 }
 
 // Cancelling stops the experiments.

@@ -34,9 +34,9 @@ func quincySolves(ctx context.Context, t *table) error {
 		}
 		what := fmt.Sprintf("%d machines, %d jobs: ", x.machines, x.jobs)
 		note := size + "; " + solveNote
-		t.rebuilt("§6", what+"mean time to solve, at most (ms)", x.mean, mean, x.mean, note)
+		t.timed("§6", what+"mean time to solve, at most (ms)", x.mean, mean, x.mean, note)
 		if x.worst > 0 {
-			t.rebuilt("§6", what+"worst time to solve, at most (ms)", x.worst, worst, x.worst, note)
+			t.timed("§6", what+"worst time to solve, at most (ms)", x.worst, worst, x.worst, note)
 		}
 	}
 	return nil

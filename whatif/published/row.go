@@ -15,6 +15,7 @@ type Row struct {
 	Tolerance float64 // how far apart they may be, in the unit of the quantity
 	Verdict   Verdict
 	Rebuilt   bool    // inputs had to be assumed, so that ours need not be within the tolerance
+	Timed     bool    // it is a time of this machine, which the record leaves out
 	Note      string  // what was assumed, and why they differ where they do
 	Seconds   float64 // that the experiment of the row took
 }
@@ -46,6 +47,12 @@ func (t *table) add(section, quantity string, published, ours, tolerance float64
 func (t *table) rebuilt(section, quantity string, published, ours, tolerance float64, note string) {
 	t.add(section, quantity, published, ours, tolerance, note)
 	t.rows[len(t.rows)-1].Rebuilt = true
+}
+
+// timed adds a time that an experiment took. It depends on the machine and on what else runs there.
+func (t *table) timed(section, quantity string, published, ours, tolerance float64, note string) {
+	t.rebuilt(section, quantity, published, ours, tolerance, note)
+	t.rows[len(t.rows)-1].Timed = true
 }
 
 // notTried adds a number that can not be rebuilt.
