@@ -134,6 +134,7 @@ func Assumed(n *replay.Notes, v *Variant) []string {
 	say(v.Progress && n.Reported < n.Attempts, "Where the log holds no progress (%s), policies see one that is linear in time, with an error: the first estimate of a task's duration is off by the progress_error of the row (one standard deviation).", ofAttempts(n.Attempts-n.Reported, n.Attempts))
 	say(v.Progress && n.Reported > 0, "Where the log holds progress (%s), policies see that.", ofAttempts(n.Reported, n.Attempts))
 	say(v.New() != nil, "A copy takes the work of its task times a rate drawn from the other tasks of its phase, times the factor of its machine; it never fails.")
+	say(v.Scheduler.Other(), "Under another scheduler a task starts the median lag of its phase after it got its slot, without the waits that the log shows; where the log says that a task ran on its data, it takes the phase's factor longer elsewhere, and where others have theirs is not known.")
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(v.Protects(), "Copies of outputs and outputs made early take no slot and no bandwidth; losses are only those that something noticed.")
 	say(n.MeasuredSlots > 0, "%d slots are taken from measured concurrency, since the log does not declare them.", n.MeasuredSlots)

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"straggler/schema"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
 )
 
 // Options say what to replay. The zero Options replays the default policies.
@@ -18,8 +20,11 @@ type Options struct {
 	Seeds    int             // replays of each policy under different luck; 0: 20
 	Errors   []float64       // relative standard deviations of synthetic progress, for policies that look at it; nil: 0.03 and 0.3
 	Workers  int             // 0: one a core
-	Optimize bool            // replay the best settings of Spark's speculation too, where the log is Spark's
-	Tool     string          // version of straggler, for the commit
+	// Scheduler gives the slots in place of the log's own; the savings are then of the scheduler with each policy, none
+	// among them, over the log as it was. The zero value is the log's own.
+	Scheduler schedule.Scheduler
+	Optimize  bool   // replay the best settings of Spark's speculation too, where the log is Spark's
+	Tool      string // version of straggler, for the commit
 }
 
 // errorLevels are how wrong the estimates that policies make of running tasks are at first: 0.03 is what MANTRI §6.2
@@ -29,19 +34,33 @@ var errorLevels = []float64{0.03, 0.3}
 // Variant is a policy with its options and the error of the progress that it sees.
 type Variant struct {
 	policy.Policy
-	Error float64 // 0 where the policy does not look at progress
+	Error     float64 // 0 where the policy does not look at progress
+	Scheduler schedule.Scheduler
 }
 
 // Parameters are the options of a variant as a JSON object.
 func (v Variant) Parameters() string {
 	p := v.Policy.Parameters()
-	if !v.Progress {
-		return p
+	if v.Progress {
+		p = withParameter(p, "progress_error", v.Error)
 	}
-	if p == "{}" {
-		return fmt.Sprintf(`{"progress_error":%g}`, v.Error)
+	if v.Scheduler.Other() {
+		p = withParameter(p, "scheduler", v.Scheduler.String())
 	}
-	return fmt.Sprintf(`%s,"progress_error":%g}`, p[:len(p)-1], v.Error)
+	return p
+}
+
+// withParameter adds a parameter to a JSON object.
+func withParameter(object, name string, value any) string {
+	data, err := json.Marshal(value)
+	if err != nil { // a number or a word
+		panic(err)
+	}
+	comma := ","
+	if object == "{}" {
+		comma = ""
+	}
+	return fmt.Sprintf("%s%s%q:%s}", object[:len(object)-1], comma, name, data)
 }
 
 // variants are the policies, those that look at progress once for each error of it; once and without error where the log
@@ -59,15 +78,15 @@ func (o *Options) variants(n *replay.Notes) []Variant {
 	}
 	var out []Variant
 	for _, p := range policies {
-		if p.Name == "none" {
+		if p.Name == "none" && !o.Scheduler.Other() {
 			continue // it is the baseline of all
 		}
 		if !p.Progress {
-			out = append(out, Variant{Policy: p})
+			out = append(out, Variant{Policy: p, Scheduler: o.Scheduler})
 			continue
 		}
 		for _, e := range levels {
-			out = append(out, Variant{Policy: p, Error: e})
+			out = append(out, Variant{Policy: p, Error: e, Scheduler: o.Scheduler})
 		}
 	}
 	return out
@@ -203,11 +222,17 @@ func (c *comparison) replay(ctx context.Context, sim *replay.Sim, n int, firsts 
 			copy(jobs, known.jobs[c.first[i]:])
 			continue
 		}
-		o := replay.Options{Policy: v.New(), Seed: u.seed, Sigma: v.Error}
+		o := replay.Options{Policy: v.New(), Seed: u.seed, Sigma: v.Error, Stop: func() bool { return ctx.Err() != nil }}
+		if v.Scheduler.Other() {
+			o.Scheduler = v.Scheduler.New()
+		}
 		if ideal != nil {
 			o.Took = ideal(p)
 		}
 		out := sim.Run(p, o)
+		if u.err = ctx.Err(); u.err != nil {
+			return u
+		}
 		if u.err = out.Err(); u.err != nil {
 			u.err = fmt.Errorf("policy %s, seed %d: %w", v.Name, u.seed, u.err)
 			return u

@@ -12,6 +12,8 @@ import (
 	"straggler/report"
 	"straggler/store"
 	"straggler/table"
+	"straggler/whatif/schedule"
+	"straggler/whatif/simulate"
 )
 
 var (
@@ -43,7 +45,7 @@ func exitCode(err error) int {
 	case is(context.Canceled):
 		return exitInterrupted
 	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement, store.ErrEngine,
-		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, audit.ErrNoFinding, audit.ErrChanged):
+		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
 	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, store.ErrServer, audit.ErrBaseline):
 		return exitInput

@@ -87,7 +87,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if len(logs) == 0 && o.store == "" {
 		return useError("name a log, or a store with --store; straggler demo shows a report on real logs")
 	}
-	r, err := o.rendering(e.renderings())
+	r, err := pickRendering(o.output, e.renderings(), "a report is "+reportEncodings)
 	if err != nil {
 		return err
 	}
@@ -156,23 +156,23 @@ func (o *reportOptions) open(ctx context.Context, create bool) (*store.Store, er
 	return store.Open(ctx, o.store, store.Options{})
 }
 
-// rendering chooses by --as, or by the longest extension that fits.
-func (o *reportOptions) rendering(all []rendering) (best rendering, err error) {
+// pickRendering chooses by --as, or by the longest extension that fits. what says what there is to choose from.
+func pickRendering(o output, all []rendering, what string) (best rendering, err error) {
 	for _, r := range all {
 		switch {
-		case o.output.as == r.name:
+		case o.as == r.name:
 			return r, nil
-		case strings.HasSuffix(strings.ToLower(o.output.file), r.extension) && len(r.extension) > len(best.extension):
+		case strings.HasSuffix(strings.ToLower(o.file), r.extension) && len(r.extension) > len(best.extension):
 			best = r
 		}
 	}
 	switch {
-	case o.output.as != "":
-		return best, useError("--as %s: a report is %s", o.output.as, reportEncodings)
-	case !o.output.toFile():
+	case o.as != "":
+		return best, useError("--as %s: %s", o.as, what)
+	case !o.toFile():
 		return all[0], nil
 	case best.write == nil:
-		return best, useError("-o %s: the extension says no encoding; give --as %s", o.output.file, reportEncodings)
+		return best, useError("-o %s: the extension says no encoding; give --as; %s", o.file, what)
 	}
 	return best, nil
 }

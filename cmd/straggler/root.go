@@ -27,7 +27,7 @@ could not), 4 internal error, 130 interrupted.`,
 	root.SetErr(e.err)
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), reproduceCommand(e),
+	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), simulateCommand(e), reproduceCommand(e),
 		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e), copyCommand(e))
 	root.AddCommand(topics()...)
 	each(root, func(c *cobra.Command) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -194,5 +195,57 @@ func (s *screen) wait(t *testing.T, text string) {
 			t.Fatalf("%q does not appear:\n%s", text, s)
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Ctrl-C in the middle of a simulation: exit code 130, and the store holds exactly the runs that it says are kept.
+func TestInterruptKeepsFinishedRuns(t *testing.T) {
+	dir := t.TempDir()
+	lake := filepath.Join(dir, "lake")
+	cmd := exec.Command("straggler", "simulate", "--example", "fair", "--seeds", "1000", "--store", lake)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	begun := func() bool {
+		entries, err := os.ReadDir(filepath.Join(lake, "staging"))
+		return err == nil && len(entries) > 0
+	}
+	for deadline := time.Now().Add(time.Minute); !begun(); {
+		if time.Now().After(deadline) {
+			cmd.Process.Kill()
+			t.Fatal("nothing was begun within a minute")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || !strings.HasSuffix(errs.String(), "straggler: interrupted\n") {
+		t.Fatalf("ended with %v, want exit code %d; it says %q", err, exitInterrupted, errs.String())
+	}
+	kept := 0
+	fmt.Sscanf(errs.String(), "interrupted: %d of", &kept)
+	st, err := store.Open(context.Background(), lake, store.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := st.Result(store.Simulate)
+	if err != nil || (commit != nil) != (kept > 0) {
+		t.Fatalf("%d runs are kept, and the commit is %v: %v", kept, commit, err)
+	}
+	if found, err := st.Verify(context.Background()); err != nil || len(found) > 0 {
+		t.Errorf("the store is damaged: %v %v", found, err)
+	}
+	if kept == 0 {
+		return
+	}
+	text, err := exec.Command("straggler", "sql", "--store", lake, "--as", "csv",
+		"SELECT count(*) AS n, count(DISTINCT run_id) AS runs FROM simulate_runs").Output()
+	if want := fmt.Sprintf("%d,%d", kept, kept); err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("%d runs are kept, and the store has %q", kept, text)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/schema"
+	"straggler/whatif/option"
 	"straggler/whatif/policy"
+	"straggler/whatif/schedule"
 )
 
 // topics are chapters of the manual that belong to no verb: straggler help TOPIC. They are made of the tables that the
@@ -16,6 +18,7 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "tables", Short: "Every table and column, with units and meanings", Long: tablesText()},
 		{Use: "policies", Short: "Every policy of whatif, with its rules' source and its options", Long: policiesText()},
+		{Use: "schedulers", Short: "Every scheduler of simulate and whatif, with its rules' source and its options", Long: schedulersText()},
 		{Use: "engine", Short: "Where SQL runs: in this process, or on a Spark cluster", Long: engineText},
 	}
 }
@@ -72,15 +75,32 @@ func policiesText() string {
 	b.WriteString("Choose with whatif --policy NAME,…, change options with --set NAME.OPTION=VALUE.\n")
 	for _, s := range policy.Specs() {
 		fmt.Fprintf(&b, "\n%s: %s (%s)\n", s.Name, s.Doc, s.Source)
-		for _, o := range s.Options() {
-			unit := ""
-			if o.Unit != "" {
-				unit = " " + o.Unit
-			}
-			fmt.Fprintf(&b, "  %s=%s%s  %s\n", o.Name, o.Default, unit, o.Doc)
-		}
+		optionLines(&b, s.Options())
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+func schedulersText() string {
+	var b strings.Builder
+	b.WriteString(`Name them in a workload, options behind the name: delay t1=5 t2=5. A store with several applications is replayed under one
+with whatif --scheduler.
+`)
+	for _, s := range schedule.Specs() {
+		fmt.Fprintf(&b, "\n%s: %s (%s)\n", s.Name, s.Doc, s.Source)
+		optionLines(&b, s.Options())
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// optionLines writes a line for each option.
+func optionLines(b *strings.Builder, options []option.Option) {
+	for _, o := range options {
+		unit := ""
+		if o.Unit != "" {
+			unit = " " + o.Unit
+		}
+		fmt.Fprintf(b, "  %s=%s%s  %s\n", o.Name, o.Default, unit, o.Doc)
+	}
 }
 
 // glossary appends words and their meanings to a help text.

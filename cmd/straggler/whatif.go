@@ -11,6 +11,7 @@ import (
 	"straggler/table"
 	"straggler/whatif"
 	"straggler/whatif/policy"
+	"straggler/whatif/schedule"
 )
 
 type whatifOptions struct {
@@ -22,6 +23,7 @@ type whatifOptions struct {
 	errors   []float64
 	list     bool
 	optimize string
+	schedule string
 	output   output
 }
 
@@ -37,12 +39,16 @@ over the seeds. Where that replay misses the log by more than a saving, the verd
 Without --policy the usual ones are replayed, and where straggler causes has run an ideal for each cause that it found; the
 word ideal stands for all of these ideals. --list shows all policies with their options.
 
+With --scheduler the tasks of all applications that share slots wait for another scheduler than the log's: what it changes
+alone is policy none, and the savings of the others are of both together, over the log as it was.
+
 Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
 progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
 		Example: `  straggler whatif --list
   straggler whatif --store lake
   straggler whatif --store lake --policy late,spark --set late.cap=0.2 --seeds 10
   straggler whatif --store lake --policy ideal
+  straggler whatif --store lake --scheduler fair --policy none,late --seeds 5
   straggler whatif --store lake --sweep spark.multiplier=1:3:0.5
   straggler whatif --store lake --optimize spark --seeds 5`,
 		Args: cobra.NoArgs,
@@ -65,6 +71,7 @@ progress: 0.03 means that the first estimate of a task's duration is off by 3 % 
 	c.Flags().StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
 	c.Flags().IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
 	c.Flags().Float64SliceVar(&o.errors, "progress-error", nil, "errors of the progress that policies see, comma separated (default 0.03,0.3)")
+	c.Flags().StringVar(&o.schedule, "scheduler", "", "replay under this `SCHEDULER` instead of the log's own, as in 'delay t1=5 t2=5'; see straggler help schedulers")
 	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
 	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")
 	engineFlag(c, e)
@@ -83,8 +90,24 @@ func policyRows() table.Rows {
 	return f
 }
 
+// scheduler is the one that a text names; the log's own where it is empty.
+func scheduler(text string) (schedule.Scheduler, error) {
+	if text == "" {
+		return schedule.Scheduler{}, nil
+	}
+	chosen, err := schedule.Choose([]string{text})
+	if err != nil {
+		return schedule.Scheduler{}, useError("--scheduler: %v", err)
+	}
+	return chosen[0], nil
+}
+
 func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	under, err := scheduler(o.schedule)
+	if err != nil {
 		return err
 	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
@@ -100,7 +123,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 		if err != nil {
 			return err
 		}
-		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Tool: version})
+		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Tool: version})
 		if errors.Is(err, whatif.ErrNoCauses) {
 			return useError("%v", err)
 		}
@@ -112,6 +135,9 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 		}
 		e.say("%s of %s replayed under %s in %.2f s; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
 			count(int64(s.Jobs), "job"), count(int64(s.Attempts), "attempt"), count(int64(s.Seeds), "seed"), s.Seconds, s.ReplayErrorS, 100*s.ReplayError)
+		if under.Other() {
+			e.say("under the scheduler %s, policy none included; savings are over the log as it was", under)
+		}
 		for _, note := range s.Assumed() {
 			e.say("%s", note)
 		}

@@ -40,7 +40,7 @@ type part func(context.Context, *table) error
 
 // Papers are all of them, in the order of their rows. A part runs on its own and shares nothing with others.
 func Papers() []Paper {
-	return []Paper{latePaper(), mantriPaper(), dollyPaper(), quincyPaper()}
+	return []Paper{latePaper(), mantriPaper(), dollyPaper(), fairPaper(), quincyPaper()}
 }
 
 // Names are the papers' names as the command line has them.

@@ -69,9 +69,14 @@ func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
 	}
 	for n := range changes {
 		x := &changes[n]
-		if x.Job < 0 {
+		switch x.What {
+		case replay.SlotCame, replay.SlotWent:
 			f.class[0].stale, f.class[1].stale = true, true
 			continue
+		case replay.AttemptStarted:
+			f.class[c.Class(x.Phase)].pools[c.Queue(x.Job)].running++
+		case replay.AttemptEnded, replay.AttemptKilled:
+			f.class[c.Class(x.Phase)].pools[c.Queue(x.Job)].running--
 		}
 		for k := range f.class {
 			s := &f.class[k]
@@ -88,21 +93,19 @@ func demandOf(c *replay.Cluster, job int32, class replay.Class) int {
 	return c.JobWaiting(job, class) + c.JobRunning(job, class)
 }
 
-// divide computes the shares of a class anew, and counts what the pools have.
+// divide computes the shares of a class anew, where they may have changed.
 func (f *fair) divide(c *replay.Cluster, class replay.Class) *shares {
 	s := &f.class[class]
-	for q := range s.pools {
-		s.pools[q].running, s.pools[q].demand = 0, 0
-	}
-	for _, j := range c.Jobs() {
-		q := &s.pools[c.Queue(j)]
-		q.running += c.JobRunning(j, class)
-		q.demand += demandOf(c, j, class)
-	}
 	if !s.stale {
 		return s
 	}
 	s.stale = false
+	for q := range s.pools {
+		s.pools[q].demand = 0
+	}
+	for _, j := range c.Jobs() {
+		s.pools[c.Queue(j)].demand += demandOf(c, j, class)
+	}
 	s.claims = s.claims[:0]
 	for q := range s.pools {
 		least := int(c.Queues()[q].Min[class])
@@ -152,10 +155,14 @@ func (s *shares) before(c *replay.Cluster, class replay.Class, a, b int32) bool 
 
 func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
 	s := f.divide(c, class)
-	best := int32(-1)
+	best, most := int32(-1), 0
 	for _, j := range c.Jobs() {
-		if c.JobWaiting(j, class) > 0 && (best < 0 || s.before(c, class, j, best)) {
-			best = j
+		if c.JobWaiting(j, class) == 0 {
+			continue
+		}
+		lack := s.jobs[j].share - c.JobRunning(j, class)
+		if best < 0 || len(s.pools) == 1 && lack > most || len(s.pools) > 1 && s.before(c, class, j, best) {
+			best, most = j, lack
 		}
 	}
 	return best

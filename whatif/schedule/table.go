@@ -111,6 +111,9 @@ func (s Scheduler) With(name, value string) (Scheduler, error) {
 // Parameters are the options as a JSON object.
 func (s Scheduler) Parameters() string { return option.JSON(s.options) }
 
+// Other is whether it is another scheduler than the one that the log had.
+func (s Scheduler) Other() bool { return s.Spec != nil && s.make != nil }
+
 // Pool is what the scheduler makes of the machines of a pool: the pool to replay under it.
 func (s Scheduler) Pool(p *replay.Pool) *replay.Pool {
 	if o, ok := s.options.(splitter); ok {
@@ -121,7 +124,7 @@ func (s Scheduler) Pool(p *replay.Pool) *replay.Pool {
 
 // New is a scheduler for one replay; nil for the one that the log had.
 func (s Scheduler) New() replay.Scheduler {
-	if s.make == nil {
+	if !s.Other() {
 		return nil
 	}
 	return s.make(s.options)

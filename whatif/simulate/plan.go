@@ -22,6 +22,33 @@ type Source struct {
 	Store func(ctx context.Context, dir string) ([]replay.PlanJob, error)
 }
 
+// inputs are the jobs that the entries of a workload take from files.
+type inputs struct {
+	sizes [][]Size
+	jobs  [][]replay.PlanJob
+}
+
+// read reads the files of a workload, once for all seeds.
+func (w *Workload) read(ctx context.Context, from Source) (*inputs, error) {
+	in := &inputs{sizes: make([][]Size, len(w.Jobs)), jobs: make([][]replay.PlanJob, len(w.Jobs))}
+	for i := range w.Jobs {
+		x := &w.Jobs[i]
+		var err error
+		switch {
+		case x.Store != "" && from.Store == nil, x.SWIM != "" && from.SWIM == nil:
+			err = errors.New("files can not be read here")
+		case x.Store != "":
+			in.jobs[i], err = from.Store(ctx, x.Store)
+		case x.SWIM != "":
+			in.sizes[i], err = from.SWIM(ctx, x.SWIM)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrWorkload, w.Name, i+1, err)
+		}
+	}
+	return in, nil
+}
+
 // Size is a job of which only bytes are known.
 type Size struct {
 	Name                   string
@@ -41,13 +68,21 @@ type drawing struct {
 
 // Plan draws the cluster and the jobs of a seed.
 func (w *Workload) Plan(ctx context.Context, seed int64, from Source) (*replay.Plan, error) {
+	in, err := w.read(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return w.plan(seed, in)
+}
+
+func (w *Workload) plan(seed int64, in *inputs) (*replay.Plan, error) {
 	d := &drawing{w: w, seed: seed, plan: &replay.Plan{}}
 	d.cluster()
 	for _, q := range w.Queues {
 		d.plan.Queues = append(d.plan.Queues, replay.Queue{Name: q.Name, Min: [replay.Classes]int32{int32(q.Maps), int32(q.Reduces)}})
 	}
 	for i := range w.Jobs {
-		if err := d.jobs(ctx, i, from); err != nil {
+		if err := d.jobs(i, in); err != nil {
 			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrWorkload, w.Name, i+1, err)
 		}
 	}
@@ -115,29 +150,15 @@ func (d *drawing) cluster() {
 }
 
 // jobs draws the jobs of an entry.
-func (d *drawing) jobs(ctx context.Context, i int, from Source) error {
+func (d *drawing) jobs(i int, in *inputs) error {
 	x := &d.w.Jobs[i]
 	r := d.rand(uint64(i) + 2)
 	queue := max(d.w.queue(x.Queue), 0)
 	switch {
 	case x.Store != "":
-		if from.Store == nil {
-			return errors.New("a store can not be read here")
-		}
-		jobs, err := from.Store(ctx, x.Store)
-		if err != nil {
-			return err
-		}
-		return d.stored(x, jobs, queue, r)
+		return d.stored(x, in.jobs[i], queue, r)
 	case x.SWIM != "":
-		if from.SWIM == nil {
-			return errors.New("a SWIM file can not be read here")
-		}
-		sizes, err := from.SWIM(ctx, x.SWIM)
-		if err != nil {
-			return err
-		}
-		for _, s := range sizes {
+		for _, s := range in.sizes[i] {
 			if err := d.swim(x, s, queue, r); err != nil {
 				return err
 			}

@@ -45,10 +45,14 @@ func Run(ctx context.Context, w *Workload, o Options) (*Summary, error) {
 		return nil, err
 	}
 	s := &Summary{Workload: w, Of: len(units)}
+	in, err := w.read(ctx, o.From)
+	if err != nil {
+		return s, err
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	err = each(ctx, w, units, o, func(r *Result) error {
+	err = each(ctx, w, in, units, o, func(r *Result) error {
 		if o.Each != nil {
 			if err := o.Each(r); err != nil {
 				return err
@@ -99,7 +103,7 @@ type seedPool struct {
 }
 
 // each replays units, several at once, and hands their results to do in order.
-func each(ctx context.Context, w *Workload, units []*unit, o Options, do func(*Result) error) error {
+func each(ctx context.Context, w *Workload, in *inputs, units []*unit, o Options, do func(*Result) error) error {
 	pools := map[int64]*seedPool{}
 	for _, u := range units {
 		if pools[u.seed] == nil {
@@ -121,7 +125,7 @@ func each(ctx context.Context, w *Workload, units []*unit, o Options, do func(*R
 		wait.Go(func() {
 			var sim replay.Sim
 			for u := range next {
-				u.result, u.err = w.replay(work, &sim, u, pools[u.seed], o.From)
+				u.result, u.err = w.replay(work, &sim, u, pools[u.seed], in)
 				close(done[u.n])
 			}
 		})
@@ -163,10 +167,10 @@ func each(ctx context.Context, w *Workload, units []*unit, o Options, do func(*R
 var errStopped = errors.New("interrupted")
 
 // replay runs a unit.
-func (w *Workload) replay(ctx context.Context, sim *replay.Sim, u *unit, of *seedPool, from Source) (*Result, error) {
+func (w *Workload) replay(ctx context.Context, sim *replay.Sim, u *unit, of *seedPool, in *inputs) (*Result, error) {
 	of.once.Do(func() {
 		var plan *replay.Plan
-		if plan, of.err = w.Plan(ctx, u.seed, from); of.err == nil {
+		if plan, of.err = w.plan(u.seed, in); of.err == nil {
 			of.pool, of.err = plan.Build()
 		}
 	})

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"straggler/ingest"
+	"straggler/report"
+	"straggler/store"
+	"straggler/table"
+	"straggler/whatif/replay"
+	"straggler/whatif/simulate"
+)
+
+type simulateOptions struct {
+	store   string
+	example string
+	print   bool
+	list    bool
+	seeds   int
+	output  output
+}
+
+func simulateCommand(e *env) *cobra.Command {
+	var o simulateOptions
+	c := &cobra.Command{
+		Use:   "simulate WORKLOAD.yaml | --example NAME",
+		Short: "Run a workload on a cluster under schedulers and straggler policies",
+		Long: `Simulate draws the jobs of a workload file and runs them under each of its schedulers, straggler policies and seeds; the
+same seed is the same jobs for all. It prints a line for each scheduler and policy, or writes a report with the completion
+times, locality, shares and links over time. With --store the tables simulate_runs, simulate_jobs and simulate_samples
+hold every figure, in place of those of an earlier simulation. Ctrl-C keeps the runs that are finished.
+
+The workloads of the papers are built in: --list names them, --example NAME runs one, --print writes its file, to start
+one's own from. straggler help schedulers has the schedulers with their options.`,
+		Example: `  straggler simulate --list
+  straggler simulate --example batch
+  straggler simulate --example pools -o pools.html
+  straggler simulate --example pools --print > mine.yaml
+  straggler simulate mine.yaml --seeds 5 --store lake`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.list {
+				return e.rows(output{file: "-", as: o.output.as}, exampleRows())
+			}
+			return runSimulate(c.Context(), e, o, args)
+		},
+	}
+	c.Flags().StringVar(&o.example, "example", "", "run the built-in workload `NAME`")
+	c.Flags().BoolVar(&o.print, "print", false, "print the workload's file instead of running it")
+	c.Flags().BoolVar(&o.list, "list", false, "list the built-in workloads")
+	c.Flags().IntVar(&o.seeds, "seeds", 0, "draw the jobs this many times, instead of what the workload says")
+	c.Flags().StringVar(&o.store, "store", "", "keep every figure in the store of `DIR`")
+	o.output.flags(c, simulationEncodings)
+	return c
+}
+
+const simulationEncodings = "text, html, md, json"
+
+func exampleRows() table.Rows {
+	f := table.NewFixed("example", "about")
+	for _, w := range simulate.Examples() {
+		f.Add(w.Name, w.About)
+	}
+	return f
+}
+
+// simulations are what a simulation can be written as; the first is for terminals.
+func (e *env) simulations() []rendering {
+	return []rendering{
+		{"text", ".txt", simulated(func(w io.Writer, d *report.Simulation) error {
+			return report.SimulationText(w, d, report.TextOptions{Width: e.width(), Color: e.color})
+		})},
+		{"html", ".html", simulated(report.SimulationHTML)},
+		{"md", ".md", simulated(report.SimulationMarkdown)},
+		{"json", ".json", simulated(report.SimulationJSON)},
+	}
+}
+
+func simulated(render func(io.Writer, *report.Simulation) error) func(context.Context, io.Writer, store.Engine, report.Options) error {
+	return func(ctx context.Context, w io.Writer, eng store.Engine, _ report.Options) error {
+		doc, err := report.BuildSimulation(ctx, eng)
+		if err != nil {
+			return err
+		}
+		return render(w, doc)
+	}
+}
+
+func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) error {
+	switch {
+	case o.example == "" && len(args) == 0:
+		return useError("name a workload file, or a built-in one with --example; --list names these")
+	case o.example != "" && len(args) > 0:
+		return useError("give a workload file or --example, not both")
+	case o.seeds < 0 || o.seeds > 1000:
+		return useError("--seeds %d: give a number from 1 to 1000", o.seeds)
+	case o.print && o.example == "":
+		return useError("--print is for --example: %s is a file already", args[0])
+	case o.print:
+		text, err := simulate.ExampleText(o.example)
+		if err != nil {
+			return err
+		}
+		_, err = e.out.Write(text)
+		return err
+	}
+	r, err := pickRendering(o.output, e.simulations(), "a simulation is "+simulationEncodings)
+	if err != nil {
+		return err
+	}
+	w, err := readWorkload(o, args)
+	if err != nil {
+		return err
+	}
+	if o.seeds > 0 {
+		w.Seeds = o.seeds
+	}
+	st, err := (&reportOptions{store: o.store}).open(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return e.simulate(ctx, st, w, o, r)
+}
+
+func readWorkload(o simulateOptions, args []string) (*simulate.Workload, error) {
+	if o.example != "" {
+		return simulate.Example(o.example)
+	}
+	return simulate.Read(args[0])
+}
+
+// simulate runs a workload into a store and writes what it holds then. What was finished when it is interrupted is
+// written too.
+func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workload, o simulateOptions, r rendering) error {
+	show, done := e.runsBar(w.Name)
+	s, failed := simulate.Into(ctx, st, w, simulate.Options{Done: show, From: sources(e)}, version)
+	done()
+	if failed != nil && (s == nil || len(s.Runs) == 0 || !errors.Is(failed, context.Canceled)) {
+		return failed
+	}
+	keep := context.WithoutCancel(ctx)
+	eng, err := st.Engine(keep, store.EngineOptions{})
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	defer eng.Close()
+	err = e.write(o.output, false, func(out io.Writer) error { return r.write(keep, out, eng, report.Options{}) })
+	if failed != nil {
+		e.say("interrupted: %d of %s are finished and kept", len(s.Runs), count(int64(s.Of), "run"))
+	}
+	return errors.Join(err, failed)
+}
+
+// sources reads the files that a workload names.
+func sources(e *env) simulate.Source {
+	return simulate.Source{
+		Store: func(ctx context.Context, dir string) (jobs []replay.PlanJob, err error) {
+			st, err := openStore(ctx, dir)
+			if err != nil {
+				return nil, err
+			}
+			eng, err := st.Engine(ctx, store.EngineOptions{})
+			if err != nil {
+				return nil, err
+			}
+			defer eng.Close()
+			return simulate.StoredJobs(ctx, eng)
+		},
+		SWIM: func(ctx context.Context, name string) ([]simulate.Size, error) {
+			st, err := store.Temp(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer st.Close()
+			if _, err := e.ingest(ctx, st, []string{name}, ingest.Options{From: "swim"}); err != nil {
+				return nil, err
+			}
+			eng, err := st.Engine(ctx, store.EngineOptions{})
+			if err != nil {
+				return nil, err
+			}
+			defer eng.Close()
+			return simulate.SWIMJobs(ctx, eng)
+		},
+	}
+}
+
+// runsBar shows how many runs are finished. Its show is nil where nobody looks.
+func (e *env) runsBar(name string) (show func(runs, of int), done func()) {
+	if !e.errTerminal {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	show = func(runs, of int) {
+		if bar == nil {
+			bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(e.err), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
+				progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(fmt.Sprintf("simulating %s", table.Printable(name))))
+		}
+		bar.Set(runs)
+	}
+	return show, func() {
+		if bar != nil {
+			bar.Clear()
+		}
+	}
+}

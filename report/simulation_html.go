@@ -1,0 +1,232 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+var simulationTemplate = template.Must(template.Must(pageTemplate.Clone()).New("simulation").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{{.CSP}}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{{.Title}} · straggler</title>
+{{.Style}}
+</head>
+<body>
+<main id="main">
+<header class="summary"><h1>{{.Title}}</h1><p class="what">{{.Lead}}</p></header>
+<section aria-labelledby="schedulers"><h2 id="schedulers">Schedulers and policies</h2>{{template "table" .Arms}}</section>
+{{with .Times}}<section aria-labelledby="times"><h2 id="times">Completion times</h2>
+<p class="lead">The share of the jobs that took at most so long; times on a scale of powers.</p><div class="papers simulated wide1">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
+{{with .Locality}}<section aria-labelledby="locality"><h2 id="locality">Locality</h2>
+<p class="lead">Tasks with data: on a machine that has it, in a rack that has it, elsewhere.</p>{{template "bars" .}}</section>{{end}}
+{{with .Over}}<section aria-labelledby="over"><h2 id="over">Shares and links over time</h2>
+<p class="lead">The runs of the first seed. Links are the mean over the racks.</p><div class="papers simulated">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
+<section aria-labelledby="jobs"><h2 id="jobs">Jobs by name</h2>{{template "table" .Names}}</section>
+</main>
+{{.Script}}
+</body>
+</html>
+{{define "bars"}}<div class="wide"><table class="cards"><tbody>{{range .}}<tr><th scope="row">{{.Name}}</th><td><svg class="local" width="100%" height="18" role="img" aria-label="{{.Title}}"><title>{{.Title}}</title>{{range .Parts}}<rect x="{{.X}}%" width="{{.W}}%" height="18" class="{{.Class}}"/>{{end}}</svg></td><td class="n">{{.Text}}</td></tr>{{end}}</tbody></table></div>{{end}}`))
+
+// simulationPage is a simulation as the template wants it.
+type simulationPage struct {
+	Title, Lead, CSP string
+	Style, Script    template.HTML
+	Arms, Names      tableView
+	Times, Over      []paperView
+	Locality         []localityView
+}
+
+// localityView is a bar of an arm.
+type localityView struct {
+	Name, Title, Text string
+	Parts             []barPart
+}
+
+type barPart struct{ X, W, Class string }
+
+// SimulationHTML writes a simulation as one file that loads nothing.
+func SimulationHTML(w io.Writer, d *Simulation) error {
+	p := &simulationPage{Title: clean(d.Workload, nameRunes), Lead: simulationLead(d),
+		CSP:   "default-src 'none'; style-src " + hash(styleText) + "; script-src " + hash(scriptText) + "; base-uri 'none'; form-action 'none'",
+		Style: template.HTML("<style>" + styleText + "</style>"), Script: template.HTML("<script>" + scriptText + "</script>"),
+		Arms: newTable(armsTable(d)), Names: newTable(namesTable(d)), Locality: localityViews(d), Times: timesView(d), Over: overViews(d)}
+	b := bufio.NewWriter(w)
+	if err := simulationTemplate.Execute(b, p); err != nil {
+		return fmt.Errorf("report: writing HTML: %w", err)
+	}
+	return b.Flush()
+}
+
+func localityViews(d *Simulation) []localityView {
+	var views []localityView
+	for i := range d.Arms {
+		a := &d.Arms[i]
+		if !a.NodeLocal.OK || !a.RackLocal.OK {
+			continue
+		}
+		local, rack := a.NodeLocal.V, a.RackLocal.V
+		v := localityView{Name: armName(a.Scheduler, a.Policy), Text: percent(local),
+			Title: fmt.Sprintf("%s: %s on a machine with the data, %s in a rack with it, %s elsewhere", armName(a.Scheduler, a.Policy), percent(local), percent(rack-local), percent(1-rack))}
+		v.Parts = []barPart{{pct(0), pct(100 * local), "l-node"}, {pct(100 * local), pct(100 * (rack - local)), "l-rack"}, {pct(100 * rack), pct(100 * (1 - rack)), "l-off"}}
+		views = append(views, v)
+	}
+	return views
+}
+
+// line is what a chart draws.
+type line struct {
+	name string
+	x, y []float64
+}
+
+const chartLines = 6 // in a chart; more could not be told apart
+
+// newLines draws lines over a common axis. across maps x to 0 … 1.
+func newLines(id, title string, lines []line, xs []float64, across func(float64) float64, xUnit func(float64) string, top, step float64, yUnit func(float64) string) paperView {
+	v := paperView{ID: id, Title: title}
+	y := func(s float64) string {
+		return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(max(s/top, 0), 1))
+	}
+	for _, x := range xs {
+		v.XTicks = append(v.XTicks, tickView{X: pct(100 * across(x)), Text: xUnit(x)})
+	}
+	for s := 0.0; s <= top*1.0001; s += step {
+		v.YTicks = append(v.YTicks, tickView{X: y(s), Text: yUnit(s)})
+	}
+	for n, l := range lines[:min(len(lines), chartLines)] {
+		p := paperLine{Class: fmt.Sprintf("s-%d", n+1), Name: l.name, Dash: []string{"", "", "5 3", "5 3", "2 2", "2 2"}[n]}
+		for i := 1; i < len(l.x); i++ {
+			p.Segments = append(p.Segments, paperSegment{pct(100 * across(l.x[i-1])), y(l.y[i-1]), pct(100 * across(l.x[i])), y(l.y[i])})
+		}
+		v.Lines = append(v.Lines, p)
+	}
+	return v
+}
+
+// timesView draws the distribution of completion times of the arms.
+func timesView(d *Simulation) []paperView {
+	var lines []line
+	low, high := math.Inf(1), 0.0
+	for i := range d.Arms {
+		a := &d.Arms[i]
+		l := line{name: armName(a.Scheduler, a.Policy)}
+		for _, t := range d.Times {
+			if t.Scheduler == a.Scheduler && t.Policy == a.Policy && t.TookS > 0 {
+				l.x, l.y = append(l.x, t.TookS), append(l.y, t.Share)
+				low, high = min(low, t.TookS), max(high, t.TookS)
+			}
+		}
+		if len(l.x) > 1 {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	from := math.Floor(math.Log10(low))
+	till := max(math.Ceil(math.Log10(high)), from+1)
+	var ticks []float64
+	for p := from; p <= till; p++ {
+		ticks = append(ticks, math.Pow(10, p))
+	}
+	var views []paperView
+	for n := 0; n < len(lines) && n < 4*chartLines; n += chartLines {
+		views = append(views, newLines(fmt.Sprintf("times-%d", n+1), "Completion time", lines[n:], ticks,
+			func(x float64) float64 { return (math.Log10(x) - from) / (till - from) }, tick, 1, 0.25, percent))
+	}
+	return views
+}
+
+// overViews draws who had which slots, and the links, in the runs of the first seed: a chart a run where there are
+// several queues to tell apart, else one for all runs.
+func overViews(d *Simulation) []paperView {
+	queue, several := "", false
+	for i := range d.Samples {
+		if q := d.Samples[i].Queue; q != "" {
+			several = several || queue != "" && q != queue
+			queue = q
+		}
+	}
+	samples := slices.Clone(d.Samples)
+	same := func(a, b *Sampled) bool { return (!several || a.RunID == b.RunID) && kindOf(a.What) == kindOf(b.What) }
+	if !several {
+		slices.SortStableFunc(samples, func(a, b Sampled) int { return strings.Compare(kindOf(a.What), kindOf(b.What)) })
+	}
+	var views []paperView
+	for from := 0; from < len(samples) && len(views) < 48; {
+		to := from
+		for to < len(samples) && same(&samples[from], &samples[to]) {
+			to++
+		}
+		if v, ok := overView(samples[from:to], several, len(views)); ok {
+			views = append(views, v)
+		}
+		from = to
+	}
+	return views
+}
+
+// kindOf is the chart that a sample belongs to: links are drawn together.
+func kindOf(what string) string {
+	if what == "uplinks" || what == "downlinks" {
+		return "links"
+	}
+	return what
+}
+
+var chartTitles = map[string]string{"map_slots": "map slots in use", "reduce_slots": "reduce slots in use", "waiting": "tasks that wait", "links": "load of the racks’ links"}
+
+func overView(list []Sampled, byQueue bool, n int) (paperView, bool) {
+	var lines []line
+	end, highest := 0.0, 0.0
+	for i := range list {
+		s := &list[i]
+		name := clean(s.Queue, nameRunes)
+		if !byQueue {
+			name = armName(s.Scheduler, s.Policy)
+		}
+		if kindOf(s.What) == "links" {
+			way := map[string]string{"uplinks": "up", "downlinks": "down"}[s.What]
+			if byQueue {
+				name = way
+			} else {
+				name += ", " + way
+			}
+		}
+		at := slices.IndexFunc(lines, func(l line) bool { return l.name == name })
+		if at < 0 {
+			at, lines = len(lines), append(lines, line{name: name})
+		}
+		lines[at].x, lines[at].y = append(lines[at].x, s.TimeS), append(lines[at].y, s.Value)
+		end, highest = max(end, s.TimeS), max(highest, s.Value)
+	}
+	if end <= 0 || highest <= 0 {
+		return paperView{}, false
+	}
+	top, step := niceScale(highest)
+	unit := func(v float64) string { return count(int64(v + 0.5)) }
+	if kindOf(list[0].What) == "links" {
+		top, step, unit = 1, 0.25, percent
+	}
+	right, width := niceScale(end)
+	var ticks []float64
+	for t := 0.0; t <= right*1.0001; t += width {
+		ticks = append(ticks, t)
+	}
+	title := upper(chartTitles[kindOf(list[0].What)])
+	if byQueue {
+		title = armName(list[0].Scheduler, list[0].Policy) + ": " + chartTitles[kindOf(list[0].What)]
+	}
+	return newLines(fmt.Sprintf("over-%d", n+1), title, lines, ticks, func(x float64) float64 { return x / right }, tick, top, step, unit), true
+}

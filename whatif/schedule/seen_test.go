@@ -1,0 +1,284 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"straggler/whatif/network"
+	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
+)
+
+// plan is a cluster in racks with map and reduce slots, pools and jobs of maps with data and reduces that start early.
+func plan(seed uint64, net bool) *replay.Plan {
+	r := rand.New(rand.NewPCG(seed, 5))
+	pl := &replay.Plan{Queues: []replay.Queue{{Name: "a", Min: [2]int32{2, 1}}, {Name: "b"}}, Slowdown: [3]float64{1, 1.2, 1.5}}
+	racks, each := 2+r.IntN(2), 1+r.IntN(3)
+	for m := range racks * each {
+		pl.Machines = append(pl.Machines, replay.PlanMachine{Rack: int32(m / each), Slots: [2]int{1 + r.IntN(3), 1 + r.IntN(2)}, Factor: 1 + r.Float64()})
+	}
+	if net {
+		pl.Network = network.Uniform(racks, each, 50e6, 30e6)
+	}
+	at := 0.0
+	for range 2 + r.IntN(6) {
+		j := replay.PlanJob{Name: "j", Arrival: at, Queue: int32(r.IntN(2)), Phases: []replay.PlanPhase{{Kind: "map"}, {
+			Kind: "reduce", Class: replay.ReduceSlots, After: []int{0}, Early: []float64{0.1, 0.5, 1}[r.IntN(3)]}}}
+		for range 1 + r.IntN(20) {
+			j.Phases[0].Tasks = append(j.Phases[0].Tasks, replay.PlanTask{Seconds: 5 + 20*r.Float64(), Bytes: 64e6, Output: 32e6,
+				Replicas: []int32{int32(r.IntN(len(pl.Machines))), int32(r.IntN(len(pl.Machines)))}})
+		}
+		for range 1 + r.IntN(5) {
+			j.Phases[1].Tasks = append(j.Phases[1].Tasks, replay.PlanTask{Seconds: 5 + 20*r.Float64(), Fetch: 3})
+		}
+		pl.Jobs = append(pl.Jobs, j)
+		at += 15 * r.ExpFloat64()
+	}
+	return pl
+}
+
+func pool(t testing.TB, pl *replay.Plan) *replay.Pool {
+	t.Helper()
+	p, err := pl.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// starved are schedulers with the options that the defaults leave off.
+func starved(t testing.TB) []schedule.Scheduler {
+	more, err := schedule.Choose([]string{"fair tmin=5 tfair=20", "fair-all t1=3 t2=3 bias=2 tmin=5", "copycompute reducers=2", "delay t1=1 t2=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(plannable(t), more...)
+}
+
+// plannable are the schedulers that need no log.
+func plannable(t testing.TB) []schedule.Scheduler {
+	return slices.DeleteFunc(schedulers(t), func(s schedule.Scheduler) bool { return s.Name == "observed" })
+}
+
+// watched holds at every instant that no job holds more than its demand and no class more slots than there are, and notes
+// what the scheduler was told.
+type watched struct {
+	replay.Scheduler
+	t    *testing.T
+	seen []string
+}
+
+func (w *watched) Assign(c *replay.Cluster) replay.Time {
+	for _, x := range c.Changes() {
+		w.seen = append(w.seen, fmt.Sprint(c.Now(), x))
+	}
+	again := w.Scheduler.Assign(c)
+	for class := range replay.Class(replay.Classes) {
+		used, free := 0, 0
+		for _, j := range c.Jobs() {
+			running := c.JobRunning(j, class)
+			used += running
+			tasks := 0
+			for _, ph := range c.Phases(j) {
+				if c.Class(ph) == class {
+					tasks += c.PhaseTasks(ph)
+				}
+			}
+			if running < 0 || c.JobWaiting(j, class) < 0 || running > tasks {
+				w.t.Fatalf("at %d job %d runs %d of %d tasks, and %d wait", c.Now(), j, running, tasks, c.JobWaiting(j, class))
+			}
+		}
+		for m := range int32(c.NumMachines()) {
+			free += c.Free(m, class)
+		}
+		if used+free != c.Slots(class) {
+			w.t.Fatalf("at %d %d slots of class %d are used and %d free, of %d", c.Now(), used, class, free, c.Slots(class))
+		}
+	}
+	return again
+}
+
+// On planned clusters all jobs end under every scheduler, nothing is held twice, and the same seed gives the same.
+func TestPlannedClusters(t *testing.T) {
+	for _, sched := range starved(t) {
+		t.Run(sched.String(), func(t *testing.T) {
+			var sim replay.Sim
+			seeds := uint64(40)
+			if sched.Name == "quincy" {
+				seeds = 10
+			}
+			for seed := range seeds {
+				p := sched.Pool(pool(t, plan(seed, seed%2 == 0)))
+				run := func() ([]replay.JobOutcome, []string) {
+					w := &watched{Scheduler: sched.New(), t: t}
+					out := sim.Run(p, replay.Options{Scheduler: w, Seed: int64(seed)})
+					if err := out.Err(); err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+					return slices.Clone(out.Jobs), w.seen
+				}
+				jobs, seen := run()
+				if again, same := run(); !slices.Equal(jobs, again) || !slices.Equal(seen, same) {
+					t.Fatalf("seed %d: two runs differ", seed)
+				}
+			}
+		})
+	}
+}
+
+// A scheduler never sees the future: up to an instant it is told the same, whatever happens after it. Tasks that would end
+// later are made to end at quite other times.
+func TestSchedulersDoNotSeeTheFuture(t *testing.T) {
+	const cut = 40 * replay.Second
+	for _, sched := range starved(t) {
+		t.Run(sched.String(), func(t *testing.T) {
+			var sim replay.Sim
+			told, seeds := 0, uint64(20)
+			if sched.Name == "quincy" {
+				seeds = 10
+			}
+			for seed := range seeds {
+				pl := plan(seed, false)
+				p := sched.Pool(pool(t, pl))
+				ended := map[[2]int32]bool{} // phase, task
+				seenOf := func(p *replay.Pool, note bool) []string {
+					w := &recorder{Scheduler: sched.New(), until: cut}
+					sim.Run(p, replay.Options{Scheduler: w, Seed: int64(seed), Watch: func(x replay.Span) {
+						if note && x.End <= cut && !x.Killed {
+							ended[[2]int32{x.Phase, x.Task}] = true
+						}
+					}})
+					return w.seen
+				}
+				before := seenOf(p, true)
+				told += len(before)
+				phase := int32(0)
+				for j := range pl.Jobs {
+					for i := range pl.Jobs[j].Phases {
+						for k := range pl.Jobs[j].Phases[i].Tasks {
+							if !ended[[2]int32{phase, int32(k)}] {
+								pl.Jobs[j].Phases[i].Tasks[k].Seconds += 1000
+							}
+						}
+						phase++
+					}
+				}
+				if after := seenOf(sched.Pool(pool(t, pl)), false); !slices.Equal(before, after) {
+					t.Fatalf("seed %d: it saw something else before %v s", seed, cut.Seconds())
+				}
+			}
+			if told < 500 {
+				t.Errorf("it was told %d things only", told)
+			}
+		})
+	}
+}
+
+// recorder notes what a scheduler is told, and so what it does, up to an instant.
+type recorder struct {
+	replay.Scheduler
+	until replay.Time
+	seen  []string
+}
+
+func (r *recorder) Assign(c *replay.Cluster) replay.Time {
+	again := r.Scheduler.Assign(c)
+	if c.Now() <= r.until {
+		for _, x := range c.Changes() {
+			r.seen = append(r.seen, fmt.Sprint(c.Now(), x))
+		}
+	}
+	return again
+}
+
+// A pool that comes to a cluster full of long tasks has its guarantee when its timeout is over, and no job is brought
+// below its share for it (FAIR §3.2).
+func TestMinimumShareIsMetInTime(t *testing.T) {
+	pl := &replay.Plan{Queues: []replay.Queue{{Name: "production", Min: [2]int32{6, 0}}, {Name: "research"}}}
+	for range 10 {
+		pl.Machines = append(pl.Machines, replay.PlanMachine{Slots: [2]int{1, 0}})
+	}
+	job := func(queue int32, arrival, seconds float64, n int) replay.PlanJob {
+		return replay.PlanJob{Queue: queue, Arrival: arrival, Phases: []replay.PlanPhase{{Tasks: slices.Repeat([]replay.PlanTask{{Seconds: seconds}}, n)}}}
+	}
+	pl.Jobs = []replay.PlanJob{job(1, 0, 1000, 40), job(0, 100, 50, 6)}
+	p := pool(t, pl)
+	for _, x := range []struct {
+		options string
+		took    float64 // of the production job: 50 s of work after its wait
+		killed  int32
+	}{{"fair", 950, 0}, {"fair tmin=30", 80, 6}, {"fair tfair=200", 250, 6}, {"fair tmin=30 tfair=200", 80, 6}} {
+		chosen, err := schedule.Choose([]string{x.options})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sim replay.Sim
+		out := sim.Run(p, replay.Options{Scheduler: chosen[0].New()})
+		if err := out.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(out.Jobs[1].Took) / 1e6; got != x.took || out.Jobs[0].Kills != x.killed {
+			t.Errorf("%s: took %v s with %d killed, want %v s and %d", x.options, got, out.Jobs[0].Kills, x.took, x.killed)
+		}
+	}
+}
+
+// What is read is what was asked: every map its block once, every reduce its share of all maps' outputs.
+func TestBytesAreConserved(t *testing.T) {
+	for _, sched := range plannable(t) {
+		var sim replay.Sim
+		for seed := range uint64(30) {
+			pl := plan(seed, true)
+			out := sim.Run(sched.Pool(pool(t, pl)), replay.Options{Scheduler: sched.New(), Seed: int64(seed)})
+			if err := out.Err(); err != nil {
+				t.Fatalf("%s: seed %d: %v", sched.Name, seed, err)
+			}
+			for j := range out.Jobs {
+				o := &out.Jobs[j]
+				if o.Kills > 0 {
+					continue // what was killed had read too
+				}
+				maps := int64(len(pl.Jobs[j].Phases[0].Tasks))
+				if read := o.Read[0] + o.Read[1] + o.Read[2]; read != 64e6*maps {
+					t.Errorf("%s: seed %d job %d: %d bytes read, %d asked", sched.Name, seed, j, read, int64(64e6*maps))
+				}
+				fetched, want := o.Fetched[0]+o.Fetched[1]+o.Fetched[2], float64(32e6*maps)
+				if fetched < want*(1-1e-9) || fetched > want*(1+1e-9) {
+					t.Errorf("%s: seed %d job %d: %.0f bytes fetched of %.0f", sched.Name, seed, j, fetched, want)
+				}
+			}
+		}
+	}
+}
+
+// Under copy-compute splitting no machine computes with more reduces than it had slots (FAIR §5.2), and it takes more.
+func TestCopyComputeSplitting(t *testing.T) {
+	pl := &replay.Plan{Machines: []replay.PlanMachine{{Slots: [2]int{1, 2}}}}
+	reduces := slices.Repeat([]replay.PlanTask{{Seconds: 10, Fetch: 10}}, 4)
+	for range 2 {
+		pl.Jobs = append(pl.Jobs, replay.PlanJob{Phases: []replay.PlanPhase{
+			{Tasks: []replay.PlanTask{{Seconds: 1}}}, {Class: replay.ReduceSlots, After: []int{0}, Tasks: reduces}}})
+	}
+	took := func(name string) float64 {
+		s, err := schedule.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sim replay.Sim
+		out := sim.Run(s.Pool(pool(t, pl)), replay.Options{Scheduler: s.New()})
+		if err := out.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return float64(out.Jobs[1].Took) / 1e6
+	}
+	// Eight reduces, two at once, 20 s each: 80 s after the first map. Split, two compute at any time while others copy:
+	// the first copies end 10 s after the first map, and then eight times 10 s of computing in twos.
+	if got := took("fifo"); got != 81 {
+		t.Errorf("without splitting the second job ends after %v s, want 81", got)
+	}
+	if got := took("fifo-split"); got != 51 {
+		t.Errorf("with splitting it ends after %v s, want 51", got)
+	}
+}

@@ -1,0 +1,74 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif"
+	"straggler/whatif/replay"
+)
+
+// StoredJobs are the jobs of a store, from the first submission on.
+func StoredJobs(ctx context.Context, eng store.Engine) ([]replay.PlanJob, error) {
+	rows, err := whatif.Load(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	w := replay.Build(rows)
+	first := int64(math.MaxInt64)
+	for _, p := range w.Pools {
+		first = min(first, p.Origin)
+	}
+	var jobs []replay.PlanJob
+	for _, p := range w.Pools {
+		from := len(jobs)
+		for _, j := range p.PlanJobs() {
+			if j.Behind > 0 {
+				j.Behind += from
+			} else {
+				j.Arrival += float64(p.Origin-first) / 1e6
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("it has no job with tasks")
+	}
+	return jobs, nil
+}
+
+// SWIMJobs are the jobs of a SWIM file that was read into a store, in order of submission.
+func SWIMJobs(ctx context.Context, eng store.Engine) ([]Size, error) {
+	type line struct {
+		Name   schema.Null[string]      `col:"name"`
+		Submit schema.Null[schema.Time] `col:"submit_time"`
+		Input  schema.Null[int64]       `col:"input"`
+		Move   schema.Null[int64]       `col:"shuffle"`
+		Output schema.Null[int64]       `col:"output"`
+	}
+	var out []Size
+	first := int64(0)
+	for l, err := range store.Read[line](ctx, eng, `SELECT max(j.native_id) AS name, max(j.submit_time) AS submit_time,
+    max(CASE WHEN s.name = 'swim.map_input_bytes' THEN CAST(s.value AS BIGINT) END) AS input,
+    max(CASE WHEN s.name = 'swim.shuffle_bytes' THEN CAST(s.value AS BIGINT) END) AS shuffle,
+    max(CASE WHEN s.name = 'swim.reduce_output_bytes' THEN CAST(s.value AS BIGINT) END) AS output
+FROM jobs j JOIN settings s ON s.application_id = j.application_id
+WHERE s.name LIKE 'swim.%'
+GROUP BY j.job_id ORDER BY submit_time NULLS LAST, j.job_id NULLS LAST`) {
+		if err != nil {
+			return nil, fmt.Errorf("reading the jobs: %w", err)
+		}
+		at := int64(l.Submit.V)
+		if len(out) == 0 {
+			first = at
+		}
+		out = append(out, Size{Name: l.Name.V, Submit: float64(at-first) / 1e6, Input: l.Input.V, Shuffle: l.Move.V, Output: l.Output.V})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("it has no job of a SWIM file")
+	}
+	return out, nil
+}
