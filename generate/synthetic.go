@@ -85,7 +85,7 @@ func ToStore(ctx context.Context, st *store.Store, o synth.Options, tool string,
 		}
 		if len(b.Trace.Applications) > 0 {
 			made.Applications++
-			if err := declare(st, tx, &o, b); err != nil {
+			if err := declare(ctx, st, tx, &o, b); err != nil {
 				return err
 			}
 		}
@@ -111,8 +111,8 @@ func ToStore(ctx context.Context, st *store.Store, o synth.Options, tool string,
 }
 
 // declare tells the transaction that an application is complete.
-func declare(st *store.Store, tx *store.Tx, o *synth.Options, b *synth.Batch) error {
-	_, known, err := st.Input(b.Input)
+func declare(ctx context.Context, st *store.Store, tx *store.Tx, o *synth.Options, b *synth.Batch) error {
+	_, known, err := st.Input(ctx, b.Input)
 	if err != nil {
 		return err
 	}

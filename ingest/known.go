@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -42,8 +43,8 @@ type shorter struct {
 	head int
 }
 
-func load(st *store.Store) (*known, error) {
-	inputs, err := st.Inputs()
+func load(ctx context.Context, st *store.Store) (*known, error) {
+	inputs, err := st.Inputs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ingest: what the store has already: %w", err)
 	}

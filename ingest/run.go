@@ -102,7 +102,7 @@ func (r *run) run(ctx context.Context, formats []Format, paths []string) (err er
 	if !r.o.Shard.valid() {
 		return fmt.Errorf("ingest: %w: there is no shard %d of %d", ErrUse, r.o.Shard.K, r.o.Shard.N)
 	}
-	if r.known, err = load(r.store); err != nil {
+	if r.known, err = load(ctx, r.store); err != nil {
 		return err
 	}
 	r.spool = newSpool(r.o.TempDir, r.o.Limits.Spool)

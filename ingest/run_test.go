@@ -277,7 +277,7 @@ func TestAgain(t *testing.T) {
 
 func keyOf(t *testing.T, st *store.Store, base string) store.KeyText {
 	t.Helper()
-	inputs, err := st.Inputs()
+	inputs, err := st.Inputs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestNothingGood(t *testing.T) {
 				t.Errorf("%s: error %v is not %v", c.name, err, kind)
 			}
 		}
-		if inputs, err := st.Inputs(); err != nil || len(inputs) != 0 || s.Commit != nil {
+		if inputs, err := st.Inputs(t.Context()); err != nil || len(inputs) != 0 || s.Commit != nil {
 			t.Errorf("%s: the store holds %d inputs, error %v", c.name, len(inputs), err)
 		}
 	}
@@ -595,7 +595,7 @@ func TestCancel(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the run does not end")
 	}
-	if inputs, err := st.Inputs(); err != nil || len(inputs) != 0 {
+	if inputs, err := st.Inputs(t.Context()); err != nil || len(inputs) != 0 {
 		t.Errorf("the store holds %d inputs, error %v", len(inputs), err)
 	}
 }
@@ -644,7 +644,7 @@ func TestStoreFails(t *testing.T) {
 	run(t, st, ingest.Options{}, filepath.Join(dir, "a.log"))
 	f := toy()
 	f.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-		os.RemoveAll(filepath.Join(st.Dir(), "staging"))
+		os.RemoveAll(filepath.Join(st.Where(), "staging"))
 		return readToy(ctx, in, out)
 	}
 	s, err := ingest.Run(t.Context(), st, []ingest.Format{f}, []string{dir}, ingest.Options{})

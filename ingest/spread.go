@@ -157,7 +157,7 @@ func follow(ctx context.Context, st *store.Store, tell func(Progress)) (stop fun
 	if tell == nil {
 		return func() {}
 	}
-	before, _ := st.Inputs()
+	before, _ := st.Inputs(ctx)
 	ended, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -170,7 +170,7 @@ func follow(ctx context.Context, st *store.Store, tell func(Progress)) (stop fun
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if now, err := st.Inputs(); err == nil {
+				if now, err := st.Inputs(ctx); err == nil {
 					tell(Progress{Done: max(0, len(now)-len(before))})
 				}
 			}

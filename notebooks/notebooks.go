@@ -17,7 +17,7 @@ import (
 //go:embed 0-start.ipynb
 var start []byte
 
-// Starter is a notebook, not executed, that opens the store in a folder.
+// Starter is a notebook, not executed, that opens the store in a folder, or at a URL.
 func Starter(store string) ([]byte, error) {
 	var nb map[string]any
 	if err := json.Unmarshal(start, &nb); err != nil {
@@ -48,6 +48,26 @@ func Starter(store string) ([]byte, error) {
 	return json.MarshalIndent(nb, "", " ")
 }
 
+// opening is what the notebook opens a store with.
+const opening = `open_store(os.environ.get("STRAGGLER_STORE", "store"))`
+
+// copying opens one that Python does not reach: straggler has the credentials' rules and the copies.
+const copying = `def copy_store(url):
+    """The tables of a store in a bucket as DuckDB views, over files that straggler writes into a temporary folder."""
+    import subprocess, tempfile
+    names = subprocess.run(["straggler", "sql", "--store", url, "SHOW TABLES", "--as", "csv"], check=True, capture_output=True, text=True).stdout.split()[1:]
+    folder, db = pathlib.Path(tempfile.mkdtemp()), duckdb.connect()
+    db.execute("SET TimeZone = 'UTC'")
+    subprocess.run(["straggler", "export", "--store", url, "-o", str(folder), *names], check=True)
+    for p in sorted(folder.glob("*.parquet")):
+        db.execute(f"CREATE VIEW {p.stem} AS SELECT * FROM read_parquet('{p}')")
+    return db
+
+db = copy_store(`
+
 func named(source, path string) string {
-	return strings.Replace(source, `os.environ.get("STRAGGLER_STORE", "store")`, path, 1)
+	if strings.Contains(path, "://") {
+		return strings.Replace(source, "db = "+opening, copying+path+")", 1)
+	}
+	return strings.Replace(source, opening, "open_store("+path+")", 1)
 }

@@ -167,11 +167,11 @@ func BenchmarkManyCommits(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		again, err := Open(b.Context(), s.Dir(), Options{})
+		again, err := Open(b.Context(), s.Where(), Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := again.Inputs(); err != nil {
+		if _, err := again.Inputs(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/errgroup"
 
 	"straggler/schema"
 )
@@ -17,6 +20,7 @@ import (
 // catalog is the commits of a store at one moment, and what of them is visible.
 type catalog struct {
 	commits []*Commit          // by sequence
+	times   []time.Time        // of each commit: when it was made, by the clock of the place
 	alive   []bool             // of each commit: some of it is visible
 	gone    []map[KeyText]bool // of each commit: keys of rows that are not
 	next    int64              // the first sequence number that was never used
@@ -25,32 +29,63 @@ type catalog struct {
 // readTries is how often a reader starts again when a compaction takes commits away under it.
 const readTries = 10
 
-func (s *Store) catalog() (*catalog, error) {
+func (s *Store) catalog(ctx context.Context) (*catalog, error) {
 	for try := 1; ; try++ {
-		c, err := s.readCatalog()
-		if errors.Is(err, fs.ErrNotExist) && try < readTries {
+		c, err := s.readCatalog(ctx)
+		if errors.Is(err, fs.ErrNotExist) && try < readTries && ctx.Err() == nil {
 			continue
 		}
 		return c, err
 	}
 }
 
-func (s *Store) readCatalog() (*catalog, error) {
-	sequences, err := s.sequences()
+// commitReads is how many commits are read at once, of places that take a while to answer.
+const commitReads = 16
+
+func (s *Store) readCatalog(ctx context.Context) (*catalog, error) {
+	files, err := s.commitFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cat := &catalog{next: 1}
-	for _, n := range sequences {
-		cat.next = n + 1
-		c, err := s.readCommit(n)
-		if err != nil {
-			return nil, err
+	cat := &catalog{next: 1, commits: make([]*Commit, len(files)), times: make([]time.Time, len(files))}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(commitReads)
+	for i, f := range files {
+		cat.next, cat.times[i] = f.sequence+1, f.modified
+		if cat.commits[i] = s.recall(f); cat.commits[i] == nil {
+			group.Go(func() (err error) {
+				cat.commits[i], err = s.readCommit(ctx, f)
+				return err
+			})
 		}
-		cat.commits = append(cat.commits, c)
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	cat.resolve()
 	return cat, nil
+}
+
+// commitFile is the file of a commit.
+type commitFile struct {
+	entry
+	sequence int64
+}
+
+// commitFiles lists the commit files in order.
+func (s *Store) commitFiles(ctx context.Context) ([]commitFile, error) {
+	entries, err := s.at.list(ctx, "commits")
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	var out []commitFile
+	for _, e := range entries {
+		if n, ok := commitSequence(e.name); ok {
+			out = append(out, commitFile{e, n})
+		}
+	}
+	slices.SortFunc(out, func(a, b commitFile) int { return cmp.Compare(a.sequence, b.sequence) })
+	return out, nil
 }
 
 // known is a commit that was read before, and the state of its file then.
@@ -60,50 +95,32 @@ type known struct {
 	commit  *Commit
 }
 
-// readCommit reads a commit, or takes the one that was read before when the file is still the same.
-func (s *Store) readCommit(n int64) (*Commit, error) {
-	name := s.path("commits", commitName(n))
-	info, err := s.fs.Lstat(name)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
+// recall is the commit that was read before, when the file is still the same.
+func (s *Store) recall(f commitFile) *Commit {
 	s.mu.Lock()
-	k, ok := s.known[n]
-	s.mu.Unlock()
-	if ok && k.size == info.Size() && k.changed.Equal(info.ModTime()) {
-		return k.commit, nil
+	defer s.mu.Unlock()
+	if k, ok := s.known[f.sequence]; ok && k.size == f.size && k.changed.Equal(f.modified) {
+		return k.commit
 	}
-	data, err := s.fs.ReadFile(name)
+	return nil
+}
+
+func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
+	data, err := s.at.read(ctx, f.name)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	c, err := decodeCommit(data, n)
+	c, err := decodeCommit(data, f.sequence)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", name, err)
+		return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", s.at.show(f.name), err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
 		s.known = make(map[int64]known)
 	}
-	s.known[n] = known{info.Size(), info.ModTime(), c}
+	s.known[f.sequence] = known{f.size, f.modified, c}
 	return c, nil
-}
-
-// sequences lists the commit files in order.
-func (s *Store) sequences() ([]int64, error) {
-	entries, err := s.fs.ReadDir(s.path("commits"))
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	var out []int64
-	for _, e := range entries {
-		if n, ok := commitSequence(e.Name()); ok {
-			out = append(out, n)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
 }
 
 // resolve works out what is visible. Going back from the last commit: a replaced commit is not, nor is a result that a

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -18,8 +16,8 @@ import (
 )
 
 // A commit is one small file that names what it adds to the store and what it takes away from earlier commits. It
-// comes into being by one link, which fails when the sequence number is taken, and is never changed afterwards: the
-// store's state is what follows from the commits in the order of their numbers.
+// comes into being at one instant, by a link or a conditional put, which fails when the sequence number is taken, and is
+// never changed afterwards: the store's state is what follows from the commits in the order of their numbers.
 
 // commitFormat is the version of the commit file and of the layout around it.
 const commitFormat = 1
@@ -180,61 +178,15 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 }
 
 // commitName is the file of a sequence number; commitSequence is the way back.
-func commitName(sequence int64) string { return fmt.Sprintf("%08d.json", sequence) }
+func commitName(sequence int64) string { return fmt.Sprintf("commits/%08d.json", sequence) }
 
 func commitSequence(name string) (int64, bool) {
-	digits, ok := strings.CutSuffix(name, ".json")
+	digits, ok := strings.CutSuffix(path.Base(name), ".json")
 	if !ok {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	return n, err == nil && n > 0 && name == commitName(n)
-}
-
-// publish gives the commit the next free sequence number and makes it visible. The link is the one instant at which
-// the store changes. It fails when another writer was faster, who may not see our lock, and the next number is tried.
-// It reports whether the commit is visible, which it can be in spite of an error.
-func (s *Store) publish(c *Commit, draft string, next int64) (visible bool, err error) {
-	for c.Sequence = next; ; c.Sequence++ {
-		data, err := c.encode()
-		if err != nil {
-			return false, err
-		}
-		if err := s.writeFile(draft, data); err != nil {
-			return false, err
-		}
-		final := s.path("commits", commitName(c.Sequence))
-		err = s.fs.Link(draft, final)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil && linksMissing(err) {
-			// A file system without hard links: the writers' lock has to keep others away.
-			if _, serr := s.fs.Lstat(final); serr == nil {
-				continue
-			}
-			err = s.fs.Rename(draft, final)
-		}
-		if err != nil {
-			return false, err
-		}
-		return true, s.fs.SyncDir(s.path("commits"))
-	}
-}
-
-func (s *Store) writeFile(name string, data []byte) error {
-	f, err := s.fs.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
 }
 
 // ingestID is the id of a log commit: the same for the same inputs in any order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -34,7 +35,7 @@ func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 		return done, err
 	}
 	defer tx.Abort()
-	cat, err := s.catalog()
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -108,6 +109,9 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 				return fmt.Errorf("store: commit %d: %w: it has a table %q", c.Sequence, ErrNewer, t.Name)
 			}
 			sl := slice{columns: t.Columns, files: t.Files, hidden: sortedKeys(cat.gone[i])}
+			if err := eng.files.fetch(ctx, t.Files); err != nil {
+				return fmt.Errorf("store: %w", err)
+			}
 			if err := tx.copyRows(ctx, eng, table, sl, schema.Key(own)); err != nil {
 				return err
 			}
@@ -120,8 +124,8 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 func ownKey(id string) KeyText { return KeyText(xxhash.Sum64String("ingest "+id) >> 1) }
 
 // copyRows appends the rows of files, each under the key it has, or under own where it has none.
-func (tx *Tx) copyRows(ctx context.Context, eng Engine, t *schema.Table, sl slice, own schema.Key) error {
-	rows, err := eng.Query(ctx, tx.s.sliceSQL(t, sl, true))
+func (tx *Tx) copyRows(ctx context.Context, eng *duckDB, t *schema.Table, sl slice, own schema.Key) error {
+	rows, err := eng.Query(ctx, sliceSQL(t, sl, eng.files, true))
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 		return done, err
 	}
 	defer tx.Abort()
-	cat, err := s.catalog()
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -184,7 +188,7 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 		}
 	}
 	if len(tx.retired)+len(tx.replaced) == 0 {
-		return done, fmt.Errorf("store: %s: %w: %q; straggler store ls lists them", s.dir, ErrNoCommit, id)
+		return done, fmt.Errorf("store: %s: %w: %q; straggler store ls lists them", s.at.show(""), ErrNoCommit, id)
 	}
 	c, err := tx.Commit(ctx)
 	if err != nil {
@@ -195,12 +199,12 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 }
 
 func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
-	unlock, err := s.lock(ctx)
+	unlock, err := s.at.commit(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
-	done.Removed, done.Postponed, err = s.sweep()
+	done.Removed, done.Postponed, err = s.sweep(ctx)
 	if err != nil {
 		return fmt.Errorf("store: removing files that are not used any more: %w", err)
 	}
@@ -212,39 +216,61 @@ func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
 //
 // The oldest commits go first, and a commit stays as long as it hides something of an earlier one that stays: so at
 // every instant the commits that are left show what all of them showed.
-func (s *Store) sweep() (removed int, postponed bool, err error) {
-	cat, err := s.catalog()
+func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return 0, false, err
 	}
-	dead := cat.sweepable()
-	if len(dead) == 0 {
-		return 0, false, nil
+	if len(cat.sweepable()) == 0 {
+		removed, err = s.removeLeftovers(ctx, cat, true)
+		return removed, false, err
 	}
-	alone, err := s.fs.TryLock(s.path("tables"), exclusive, false)
-	if err != nil || alone == nil {
-		return 0, true, nil // a file system that can not lock for this is one where nobody can know who reads
+	dead, postponed, release, err := s.at.expendable(ctx, cat)
+	if err != nil || len(dead) == 0 {
+		return 0, postponed, err
 	}
-	defer alone.Close()
+	defer release()
 	for _, c := range dead {
 		if len(c.Retired)+len(c.Replaced) > 0 || c.Kind.result() {
 			// What it hides must be gone for good before it goes.
-			if err := s.fs.SyncDir(s.path("commits")); err != nil {
+			if err := s.at.barrier(); err != nil {
 				return 0, false, err
 			}
 		}
-		if err := s.fs.Remove(s.path("commits", commitName(c.Sequence))); err != nil {
+		if err := s.at.remove(ctx, commitName(c.Sequence)); err != nil {
 			return 0, false, err
 		}
 	}
-	if err := s.fs.SyncDir(s.path("commits")); err != nil {
+	if err := s.at.barrier(); err != nil {
 		return 0, false, err
 	}
-	if cat, err = s.catalog(); err != nil {
+	if cat, err = s.catalog(ctx); err != nil {
 		return 0, false, err
 	}
-	removed, err = s.removeOrphans(cat)
-	return removed, false, err
+	removed, err = s.removeFilesOf(ctx, dead, cat)
+	return removed, postponed, err
+}
+
+// removeFilesOf removes the files that commits named which are gone, and those of dead writers.
+func (s *Store) removeFilesOf(ctx context.Context, gone []*Commit, cat *catalog) (int, error) {
+	used := cat.files()
+	removed := 0
+	for _, c := range gone {
+		for _, t := range c.Tables {
+			for _, f := range t.Files {
+				if used[f.Path] {
+					continue
+				}
+				if err := s.at.remove(ctx, f.Path); err == nil {
+					removed++
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return removed, err
+				}
+			}
+		}
+	}
+	more, err := s.removeLeftovers(ctx, cat, true)
+	return removed + more, err
 }
 
 // sweepable lists the commits that can go, oldest first.

@@ -75,10 +75,10 @@ func TestDamageIsFound(t *testing.T) {
 	} {
 		s := testStore(t)
 		ingest(t, s, 7, attempts(7, 100))
-		file := existing(t, filepath.Join(s.Dir(), "tables", "attempts"))
+		file := existing(t, filepath.Join(s.Where(), "tables", "attempts"))
 		c.damage(t, file)
 		found, err := s.Verify(t.Context())
-		if err != nil || len(found) == 0 || !found[0].Damage || s.path(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
+		if err != nil || len(found) == 0 || !found[0].Damage || s.at.show(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
 		eng, err := s.Engine(t.Context(), EngineOptions{})
@@ -115,7 +115,7 @@ func TestDamagedCommits(t *testing.T) {
 	} {
 		s := testStore(t)
 		ingest(t, s, 7, attempts(7, 100))
-		name := filepath.Join(s.Dir(), "commits", "00000001.json")
+		name := filepath.Join(s.Where(), "commits", "00000001.json")
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestReadOnly(t *testing.T) {
 	s := testStore(t)
 	ingest(t, s, 7, attempts(7, 100))
 	walkModes := func(dirs, files os.FileMode) {
-		err := filepath.WalkDir(s.Dir(), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(s.Where(), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -210,8 +210,8 @@ func TestReadOnly(t *testing.T) {
 	}
 	walkModes(0o555, 0o444)
 	defer walkModes(0o755, 0o644)
-	before := tree(t, s.Dir())
-	ro, err := Open(t.Context(), s.Dir(), Options{ReadOnly: true})
+	before := tree(t, s.Where())
+	ro, err := Open(t.Context(), s.Where(), Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("Begin gave %v", err)
 		}
 	}
-	if after := tree(t, s.Dir()); after != before {
+	if after := tree(t, s.Where()); after != before {
 		t.Errorf("files changed from\n%s\nto\n%s", before, after)
 	}
 }
@@ -280,7 +280,7 @@ func TestReadersKeepTheirFiles(t *testing.T) {
 	if list, err := s.List(t.Context()); err != nil || len(list) != 1 || list[0].Rows != 20 || len(list[0].Inputs) != 2 {
 		t.Errorf("left are %+v, %v", list, err)
 	}
-	if files, err := filepath.Glob(filepath.Join(s.Dir(), "tables", "*", "*")); err != nil || len(files) != 1 {
+	if files, err := filepath.Glob(filepath.Join(s.Where(), "tables", "*", "*")); err != nil || len(files) != 1 {
 		t.Errorf("left are %v, %v", files, err)
 	}
 }

@@ -1,24 +1,26 @@
-// Package store takes rows of the canonical tables and gives them back as SQL tables: a dataset on disk that only ever
-// changes by whole commits. On disk it is
+// Package store takes rows of the canonical tables and gives them back as SQL tables: a dataset on disk or in a bucket
+// of an object store that only ever changes by whole commits. It is
 //
 //	tables/<table>/<ingest id>-<n>.parquet   zstd, delta-coded integers, rows of a phase together
 //	commits/<sequence>.json                  what is in the store: files, checksums, inputs, retirements
 //	staging/<writer>/                        work in progress, invisible
-//	lock                                     held while a writer begins or commits
+//	lock                                     held while a writer begins or commits; not in a bucket
 //
 // and its way is this:
 //
-//  1. store.go opens a directory; catalog.go reads its commits and works out what of them is visible.
+//  1. store.go opens a place: place.go is what the store needs of one, dir.go a directory, bucket.go a bucket. catalog.go
+//     reads its commits and works out what of them is visible.
 //  2. tx.go is one transaction: Begin, Append, Commit. Under it writer.go buffers and writes the rows of a table,
-//     columns.go turns rows into columns, parquet.go columns into a file; lock.go keeps writers apart.
-//  3. commit.go makes a transaction visible by one exclusive link of one small file; killed before, nothing is there,
-//     killed after, everything is.
-//  4. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
+//     columns.go turns rows into columns, parquet.go columns into a file; staging.go is where they work.
+//  3. commit.go is what makes a transaction visible, by one exclusive link or conditional put of one small file; killed
+//     before, nothing is there, killed after, everything is. clean.go removes what the dead left.
+//  4. cache.go keeps copies of a bucket's files on this machine, for the engine to read.
+//  5. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
 //     spark.go is the engine on a cluster, spark_views.go and spark_guard.go its views and fences, spark_result.go its
 //     rows; spread.go has the cluster run copies of this program; hs2 is the protocol.
-//  5. result.go runs a statement, vectors.go gives its values portable types, rows.go streams them, read.go scans them
+//  6. result.go runs a statement, vectors.go gives its values portable types, rows.go streams them, read.go scans them
 //     into structs.
-//  6. list.go, verify.go and compact.go look after a store.
+//  7. list.go, verify.go and compact.go look after a store.
 //
 // Readers take no lock that a writer waits for and never list a directory of data: the commits name every file.
 //

@@ -20,8 +20,8 @@ import (
 type duckDB struct {
 	s       *Store
 	o       EngineOptions
-	tempDir string // ours, to be removed
-	readers closer // keeps compactions from removing files under us
+	tempDir string  // ours, to be removed
+	files   holding // keeps compactions from removing files under us
 
 	mu   sync.Mutex
 	db   mapping.Database
@@ -32,9 +32,8 @@ type duckDB struct {
 	refreshing sync.Mutex
 	seen       int64             // commits of the Store that the views know
 	views      map[string]string // SQL of each
+	pending    map[string]view   // those whose files were not fetched yet
 }
-
-type closer interface{ Close() error }
 
 var errClosed = errors.New("store: the engine is closed")
 
@@ -75,8 +74,8 @@ func (s *Store) bareEngine(ctx context.Context, o EngineOptions) (*duckDB, error
 func (d *duckDB) Name() string { return "duckdb" }
 
 func (d *duckDB) open(ctx context.Context) (err error) {
-	if d.readers, err = d.s.holdFiles(); err != nil {
-		return err
+	if d.files, err = d.s.at.hold(ctx); err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
 	if err := d.start(); err != nil {
 		return err
@@ -87,7 +86,7 @@ func (d *duckDB) open(ctx context.Context) (err error) {
 // showTables makes the views, and locks the session when it is to be.
 func (d *duckDB) showTables(ctx context.Context) error {
 	d.seen = d.s.commits.Load()
-	views, err := d.s.views()
+	views, err := d.s.views(ctx, d.files)
 	if err != nil {
 		return err
 	}
@@ -135,50 +134,73 @@ func (d *duckDB) start() error {
 	return nil
 }
 
-// define makes the views, or makes those anew that have changed.
+// define makes the views, or makes those anew that have changed. Files that are far are not fetched for it.
 func (d *duckDB) define(ctx context.Context, views []view) error {
 	if d.views == nil {
-		d.views = make(map[string]string)
+		d.views, d.pending = make(map[string]string), make(map[string]view)
 	}
 	for _, v := range views {
 		if d.views[v.name] == v.sql {
 			continue
 		}
-		if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.sql); err != nil {
-			if ctx.Err() == nil && len(v.files) > 0 { // the SQL is ours: only the files can be wrong
-				err = fmt.Errorf("%w; straggler store verify tells which of its files is: %w", ErrDamaged, err)
+		if delete(d.pending, v.name); d.files.far() && len(v.files) > 0 {
+			if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.empty); err != nil {
+				return fmt.Errorf("store: table %s: %w", v.name, err)
 			}
-			return fmt.Errorf("store: table %s: %w", v.name, err)
+			d.pending[v.name] = v
+		} else if err := d.show(ctx, v); err != nil {
+			return err
 		}
 		d.views[v.name] = v.sql
 	}
 	return nil
 }
 
-// refresh lets the views follow the commits of our own process.
-func (d *duckDB) refresh(ctx context.Context) error {
-	if d.o.Locked {
-		return nil
+// show makes a view over its files.
+func (d *duckDB) show(ctx context.Context, v view) error {
+	if err := d.files.fetch(ctx, v.files); err != nil {
+		return fmt.Errorf("store: table %s: %w", v.name, err)
 	}
+	if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.sql); err != nil {
+		if ctx.Err() == nil && len(v.files) > 0 { // the SQL is ours: only the files can be wrong
+			err = fmt.Errorf("%w; straggler store verify tells which of its files is: %w", ErrDamaged, err)
+		}
+		return fmt.Errorf("store: table %s: %w", v.name, err)
+	}
+	return nil
+}
+
+// prepare lets the views follow the commits of our own process, and fetches the tables that a statement names. Any word
+// counts as a name: to fetch a table in vain is better than to miss one.
+func (d *duckDB) prepare(ctx context.Context, sql string) error {
 	d.refreshing.Lock()
 	defer d.refreshing.Unlock()
-	now := d.s.commits.Load()
-	if d.seen == now {
+	if now := d.s.commits.Load(); !d.o.Locked && d.seen != now {
+		views, err := d.s.views(ctx, d.files)
+		if err != nil {
+			return err
+		}
+		if err := d.define(ctx, views); err != nil {
+			return err
+		}
+		d.seen = now
+	}
+	if len(d.pending) == 0 {
 		return nil
 	}
-	views, err := d.s.views()
-	if err != nil {
-		return err
+	for word := range strings.FieldsFuncSeq(strings.ToLower(sql), func(r rune) bool { return r >= 0x80 || !wordByte(byte(r)) }) {
+		if v, ok := d.pending[word]; ok {
+			if err := d.show(ctx, v); err != nil {
+				return err
+			}
+			delete(d.pending, word)
+		}
 	}
-	if err := d.define(ctx, views); err != nil {
-		return err
-	}
-	d.seen = now
 	return nil
 }
 
 func (d *duckDB) Query(ctx context.Context, sql string) (*Rows, error) {
-	if err := d.refresh(ctx); err != nil {
+	if err := d.prepare(ctx, sql); err != nil {
 		return nil, err
 	}
 	return d.query(ctx, sql, d.o.Locked)
@@ -188,7 +210,7 @@ func (d *duckDB) Materialize(ctx context.Context, name, sql string) error {
 	if !plainName(name) {
 		return fmt.Errorf("store: %q can not be the name of a table: use lower-case letters, digits and _", name)
 	}
-	if err := d.refresh(ctx); err != nil {
+	if err := d.prepare(ctx, sql); err != nil {
 		return err
 	}
 	if d.o.Locked {
@@ -293,8 +315,8 @@ func (d *duckDB) shutDown() error {
 		mapping.Close(&d.db)
 	}
 	var err error
-	if d.readers != nil {
-		err = d.readers.Close()
+	if d.files != nil {
+		err = d.files.Close()
 	}
 	if d.tempDir != "" {
 		err = errors.Join(err, os.RemoveAll(d.tempDir))

@@ -253,7 +253,7 @@ func TestTempStore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(s.Dir()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(s.Where()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory is still there, %v", err)
 	}
 }

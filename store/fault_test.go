@@ -75,8 +75,8 @@ func results(ctx context.Context, s *Store, n int) error {
 }
 
 // shown is what a store shows, from its commits: the inputs with their rows, and the rows of results.
-func shown(s *Store) (string, error) {
-	cat, err := s.catalog()
+func shown(ctx context.Context, s *Store) (string, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +112,7 @@ func golden(t *testing.T) []string {
 	}
 	var states []string
 	for i := range len(steps) + 1 {
-		state, err := shown(s)
+		state, err := shown(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,12 @@ func sound(t *testing.T, dir string, states []string, done int, goOn bool, what 
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	state, err := shown(s)
+	soundAt(t, s, states, done, goOn, what)
+}
+
+func soundAt(t *testing.T, s *Store, states []string, done int, goOn bool, what string) {
+	t.Helper()
+	state, err := shown(t.Context(), s)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -155,7 +160,12 @@ func sound(t *testing.T, dir string, states []string, done int, goOn bool, what 
 	if err := tx.Abort(); err != nil {
 		t.Fatalf("%s: going on: %v", what, err)
 	}
-	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+	_, local := s.at.(*directory)
+	found, err := s.Verify(t.Context())
+	if !local { // who dies while he sweeps a bucket leaves files to the next compaction
+		found = slices.DeleteFunc(found, func(f Finding) bool { return !f.Damage })
+	}
+	if err != nil || len(found) > 0 {
 		t.Fatalf("%s: %+v %v", what, found, err)
 	}
 	if !goOn {
@@ -167,13 +177,16 @@ func sound(t *testing.T, dir string, states []string, done int, goOn bool, what 
 	if _, err := s.Compact(t.Context(), "test"); err != nil {
 		t.Fatalf("%s: going on: %v", what, err)
 	}
-	if state, err = shown(s); err != nil || state != states[len(steps)] {
+	if state, err = shown(t.Context(), s); err != nil || state != states[len(steps)] {
 		t.Fatalf("%s: at the end the store shows\n%s\n%v", what, state, err)
 	}
 	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
 		t.Fatalf("%s: at the end %+v %v", what, found, err)
 	}
-	if left, err := os.ReadDir(filepath.Join(dir, "staging")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(s.staging.root); err != nil || len(left) > 0 {
+		t.Fatalf("%s: staging holds %v %v", what, left, err)
+	}
+	if left, err := s.at.list(t.Context(), "staging"); err != nil || len(left) > 0 {
 		t.Fatalf("%s: staging holds %v %v", what, left, err)
 	}
 }
@@ -266,7 +279,7 @@ func TestFailedCommitFreesItsSpace(t *testing.T) {
 	if err := write(t.Context(), s, 1, "a", 10); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	if left, err := s.orphans(&catalog{}); err != nil || len(left) > 0 {
+	if left, err := s.at.leftovers(t.Context(), nil, true); err != nil || len(left) > 0 {
 		t.Fatalf("%v were left, %v", left, err)
 	}
 }
@@ -305,13 +318,17 @@ func TestMain(m *testing.M) {
 
 func child(ctx context.Context, dir string) error {
 	if at, err := strconv.Atoi(os.Getenv(killAt)); err == nil {
-		s, err := Open(ctx, dir, Options{fs: &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}})
+		o := Options{patience: impatience}
+		if at > 0 {
+			o.fs = &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}
+		}
+		s, err := Open(ctx, dir, o)
 		for i := 0; err == nil && i < len(killSteps); i++ {
 			err = steps[killSteps[i]].run(ctx, s)
 		}
 		return err
 	}
-	s, err := Open(ctx, dir, Options{})
+	s, err := Open(ctx, dir, Options{patience: impatience})
 	for key := range strings.FieldsSeq(os.Getenv(writeKeys)) {
 		n, _ := strconv.ParseInt(key, 10, 64)
 		if err == nil {
@@ -352,7 +369,7 @@ func TestKilledAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, err := shown(s)
+		state, err := shown(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,7 @@ func (d *duckDB) lockdown(views []view) []string {
 	var names []string
 	for _, v := range views {
 		for _, f := range v.files {
+			f := d.files.path(f)
 			names = append(names, quoteText(f))
 			if p := literalPath(f); p != f {
 				names = append(names, quoteText(p)) // as the view names it

@@ -12,7 +12,7 @@ type Entry struct {
 	ID        string
 	Kind      Kind
 	Tool      string
-	Committed time.Time // by the clock of the disk
+	Committed time.Time // by the clock of the disk or the object store
 	Inputs    []InputRecord
 	Hidden    int // inputs that later commits retired or replaced
 	Tables    map[string]int64
@@ -25,7 +25,7 @@ type Entry struct {
 
 // List gives the commits in their order.
 func (s *Store) List(ctx context.Context) ([]Entry, error) {
-	cat, err := s.catalog()
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	var out []Entry
 	for i, c := range cat.commits {
 		e := Entry{Sequence: c.Sequence, ID: c.ID, Kind: c.Kind, Tool: c.Tool, Inputs: c.Inputs, Tables: c.Rows(), Bytes: c.Bytes(),
-			Visible: cat.alive[i], Stale: c.Kind.result() && c.State != state}
+			Committed: cat.times[i].UTC(), Visible: cat.alive[i], Stale: c.Kind.result() && c.State != state}
 		for _, in := range c.Inputs {
 			if cat.gone[i][in.Key] || !cat.alive[i] {
 				e.Hidden++
@@ -44,9 +44,6 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 		}
 		for _, n := range e.Tables {
 			e.Rows += n
-		}
-		if info, err := s.fs.Lstat(s.path("commits", commitName(c.Sequence))); err == nil {
-			e.Committed = info.ModTime().UTC()
 		}
 		out = append(out, e)
 	}

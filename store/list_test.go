@@ -30,17 +30,17 @@ func TestList(t *testing.T) {
 	if err := results(t.Context(), s, 5); err != nil {
 		t.Fatal(err)
 	}
-	state, err := s.State()
+	state, err := s.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e = last(); e.Kind != Detect || e.Stale || !e.Visible {
 		t.Errorf("after detect: %+v", e)
 	}
-	if c, err := s.Result(Detect); err != nil || c == nil || c.State != state {
+	if c, err := s.Result(t.Context(), Detect); err != nil || c == nil || c.State != state {
 		t.Errorf("the results are of state %+v and the store has %s, %v", c, state, err)
 	}
-	if c, err := s.Result(Causes); err != nil || c != nil {
+	if c, err := s.Result(t.Context(), Causes); err != nil || c != nil {
 		t.Errorf("there are results of causes: %+v, %v", c, err)
 	}
 	for i, change := range []func() error{
@@ -55,10 +55,10 @@ func TestList(t *testing.T) {
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		if state, err = s.State(); err != nil || state == old {
+		if state, err = s.State(t.Context()); err != nil || state == old {
 			t.Errorf("change %d leaves the state %s, %v", i, state, err)
 		}
-		if c, err := s.Result(Detect); err != nil || c == nil || c.State == state {
+		if c, err := s.Result(t.Context(), Detect); err != nil || c == nil || c.State == state {
 			t.Errorf("after change %d the results do not show their age: %+v, %v", i, c, err)
 		}
 	}
@@ -66,20 +66,20 @@ func TestList(t *testing.T) {
 	if _, err := s.Compact(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	if state, err = s.State(); err != nil || state != old {
+	if state, err = s.State(t.Context()); err != nil || state != old {
 		t.Errorf("a compaction takes the state from %s to %s, %v", old, state, err)
 	}
 	if _, err := s.Remove(t.Context(), "nothing", "test"); !errors.Is(err, ErrNoCommit) {
 		t.Errorf("removing nothing gives %v", err)
 	}
-	c, err := s.Result(Detect)
+	c, err := s.Result(t.Context(), Detect)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Remove(t.Context(), c.ID, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := s.Result(Detect); err != nil || c != nil {
+	if c, err := s.Result(t.Context(), Detect); err != nil || c != nil {
 		t.Errorf("the results were removed and are %+v, %v", c, err)
 	}
 }

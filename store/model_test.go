@@ -25,14 +25,16 @@ type modelInput struct {
 // walk applies random operations to a store and to the model, and compares them on the way. An engine stays open
 // through many operations, so that compactions meet somebody who reads; others are opened to look once.
 func walk(t *testing.T, seed uint64, n int) {
-	rng := rand.New(rand.NewPCG(seed, 0))
 	s, err := Open(t.Context(), fastDir(t), Options{fs: osFS{quick: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	walkIn(t, s, rand.New(rand.NewPCG(seed, 0)), n, fmt.Sprint("seed ", seed, ":"))
+}
+
+func walkIn(t *testing.T, s *Store, rng *rand.Rand, n int, trace string) {
 	stays := testEngine(t, s, EngineOptions{Threads: 1})
 	m := &model{inputs: make(map[schema.Key]modelInput), results: -1}
-	trace := fmt.Sprint("seed ", seed, ":")
 	for i := range n {
 		trace += " " + m.operation(t, rng, s) + ","
 		switch rng.IntN(12) {
@@ -190,7 +192,7 @@ func (m *model) compare(t *testing.T, s *Store, eng Engine, trace string) {
 	if n := len(readAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")); n != max(m.results, 0) {
 		t.Fatalf("%s\nthe store has %d results and the model %d", trace, n, m.results)
 	}
-	if c, err := s.Result(Detect); err != nil || (c != nil) != (m.results >= 0) {
+	if c, err := s.Result(t.Context(), Detect); err != nil || (c != nil) != (m.results >= 0) {
 		t.Fatalf("%s\nthe results are %v, %v", trace, c, err)
 	}
 	found, err := s.Verify(t.Context())
@@ -200,7 +202,7 @@ func (m *model) compare(t *testing.T, s *Store, eng Engine, trace string) {
 	for _, f := range found {
 		t.Fatalf("%s\n%+v", trace, f)
 	}
-	inputs, err := s.Inputs()
+	inputs, err := s.Inputs(t.Context())
 	if err != nil || len(inputs) != len(m.inputs) {
 		t.Fatalf("%s\nthe store has %d inputs and the model %d, %v", trace, len(inputs), len(m.inputs), err)
 	}

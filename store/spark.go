@@ -145,7 +145,7 @@ func (e *sparkSQL) settings() [][2]string {
 func (e *sparkSQL) refresh(ctx context.Context, sql string) error {
 	now := e.s.commits.Load()
 	if e.seen != now && (e.seen < 0 || !e.o.Locked) {
-		tables, err := e.s.sparkTables(e.server.store)
+		tables, err := e.s.sparkTables(ctx, e.server.store)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (e *sparkSQL) unseen(err error) error {
 	}
 	where := e.server.store
 	if where == "" {
-		where = e.s.dir
+		where = e.s.at.show("")
 	}
 	for _, sign := range []string{"PATH_NOT_FOUND", "FileNotFoundException", "FILE_NOT_EXIST", "NoSuchFileException", "does not exist"} {
 		if strings.Contains(refused.Text, sign) && strings.Contains(refused.Text, "/tables/") {

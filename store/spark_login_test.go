@@ -29,7 +29,7 @@ func TestSparkLogin(t *testing.T) {
 		}
 	}
 	server := sparktest.Start(t, sparktest.Options{Auth: "LDAP", Set: map[string]string{
-		"hive.server2.authentication.ldap.url": "ldap://" + directory(t, "s3cret"), "hive.server2.use.SSL": "true",
+		"hive.server2.authentication.ldap.url": "ldap://" + ldapDirectory(t, "s3cret"), "hive.server2.use.SSL": "true",
 		"hive.server2.keystore.path": keys, "hive.server2.keystore.password": "changeit", "spark.sql.ansi.enabled": "true",
 	}})
 	st := storeAt(t, "lake")
@@ -79,9 +79,9 @@ func TestSparkLogin(t *testing.T) {
 	}
 }
 
-// directory plays an LDAP directory that takes one password, and gives its address. It answers every message with a bind
+// ldapDirectory plays an LDAP directory that takes one password, and gives its address. It answers every message with a bind
 // response (RFC 4511 §4.2.2): success, or invalidCredentials.
-func directory(t *testing.T, password string) string {
+func ldapDirectory(t *testing.T, password string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

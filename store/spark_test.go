@@ -158,7 +158,7 @@ func sparkWrongSQL(t *testing.T, c *sparkCase) {
 func sparkLocked(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", EngineOptions{Locked: true})
 	t.Setenv("HIDDEN", "secret")
-	for _, sql := range []string{"SELECT * FROM text.`/etc/hostname`", "SELECT * FROM parquet.`file:" + c.st.Dir() + "`", "CREATE TABLE x (a INT)", "SET a=b"} {
+	for _, sql := range []string{"SELECT * FROM text.`/etc/hostname`", "SELECT * FROM parquet.`file:" + c.st.Where() + "`", "CREATE TABLE x (a INT)", "SET a=b"} {
 		if rows, err := eng.Query(t.Context(), sql); err == nil {
 			rows.Close()
 			t.Errorf("%s was answered", sql)

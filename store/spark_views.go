@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -17,8 +18,8 @@ type sparkTable struct {
 }
 
 // sparkTables draws up all of them. at is where the cluster has the store, "" where we have it.
-func (s *Store) sparkTables(at string) ([]sparkTable, error) {
-	cat, err := s.catalog()
+func (s *Store) sparkTables(ctx context.Context, at string) ([]sparkTable, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +28,11 @@ func (s *Store) sparkTables(at string) ([]sparkTable, error) {
 		made := sparkTable{name: t.Name}
 		var parts []string
 		for i, sl := range cat.slices(t.Name) {
+			if err := s.at.check(ctx, sl.files); err != nil {
+				return nil, fmt.Errorf("store: %w", err)
+			}
 			files := make([]string, len(sl.files))
 			for j, f := range sl.files {
-				if err := s.checkSize(f); err != nil {
-					return nil, err
-				}
 				files[j] = s.sparkPath(at, f.Path)
 			}
 			name := fmt.Sprintf("straggler_%s_%d", t.Name, i)
@@ -82,7 +83,7 @@ func sparkFiles(name string, columns, files []string) (string, error) {
 func (s *Store) sparkPath(at, file string) string {
 	switch {
 	case at == "":
-		at = "file:" + escapeGlob.Replace(s.dir)
+		at = escapeGlob.Replace(s.at.cluster())
 	case strings.HasPrefix(at, "/"):
 		at = "file:" + escapeGlob.Replace(at)
 	}

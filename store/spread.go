@@ -180,11 +180,14 @@ func (e *sparkSQL) share(ctx context.Context, data []byte) (file string, closer 
 	if err != nil {
 		return "", nil, err
 	}
-	unlock, err := e.s.lock(ctx)
-	if err != nil {
-		return "", nil, err
+	if _, local := e.s.at.(*directory); !local {
+		return "", nil, fmt.Errorf("store: %s is no directory that the cluster's programs can read a file from: %w", at, errors.ErrUnsupported)
 	}
-	dir, lock, err := e.s.stage()
+	unlock, err := e.s.at.begin(ctx)
+	if err != nil {
+		return "", nil, fmt.Errorf("store: %w", err)
+	}
+	dir, lock, err := e.s.staging.enter()
 	unlock()
 	if err != nil {
 		return "", nil, fmt.Errorf("store: %w", err)
@@ -200,7 +203,7 @@ func (e *sparkSQL) Place() (string, error) {
 	at := strings.TrimPrefix(strings.TrimPrefix(e.server.store, "file://"), "file:")
 	switch {
 	case at == "":
-		return e.s.dir, nil
+		return e.s.at.show(""), nil
 	case strings.HasPrefix(at, "/"):
 		return at, nil
 	}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
+	"straggler/bucket"
 	"straggler/schema"
 )
 
@@ -27,22 +26,29 @@ var (
 	ErrKeys = errors.New("two inputs have the same key")
 	// ErrNoCommit is the kind of errors about an id that nothing in the store has.
 	ErrNoCommit = errors.New("no such ingest or result")
+	// ErrCache is the kind of errors about the copies of a bucket's files on this machine.
+	ErrCache = errors.New("the copies of the store")
 	// ErrConflict is the kind of errors about a store that another writer changed meanwhile.
 	ErrConflict = errors.New("the store was changed meanwhile")
 )
 
 // Options say how to open a store.
 type Options struct {
-	ReadOnly bool // never create or change anything
+	ReadOnly bool  // never create or change anything
+	Cache    Cache // of a store on object storage
 
 	fs   fileSystem // of tests; nil is the disk
 	temp bool       // the directory goes when the store is closed, and nothing is synced
+
+	patience  bucket.Patience // of tests
+	impatient bool            // of tests: what nobody needs goes at once
 }
 
-// Store is a dataset on disk. What is in it is read when it is asked for, so that several processes can use it.
+// Store is a dataset. What is in it is read when it is asked for, so that several processes can use it.
 type Store struct {
-	dir     string
-	fs      fileSystem
+	at      place
+	fs      fileSystem // of this machine
+	staging staging
 	o       Options
 	commits atomic.Int64 // made through this Store, so that its engines know when to look again
 
@@ -50,44 +56,32 @@ type Store struct {
 	known map[int64]known // commits read before; they never change
 }
 
-// Open opens the store in a directory. A directory that is missing or empty becomes a store, unless it is to be read only.
-func Open(ctx context.Context, dir string, o Options) (*Store, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	s := &Store{dir: abs, fs: o.fs, o: o}
+// Open opens the store in a directory, or in a bucket of an object store that a URL names: s3://BUCKET/PATH, gs://…,
+// azblob://…; file:///DIR is a directory that is used as a bucket is. What is missing or empty becomes a store, unless
+// it is to be read only.
+func Open(ctx context.Context, where string, o Options) (*Store, error) {
+	s := &Store{fs: o.fs, o: o}
 	if s.fs == nil {
 		s.fs = osFS{quick: o.temp}
 	}
-	if _, err := s.fs.ReadDir(s.path("commits")); err == nil {
-		return s, ctx.Err()
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	var err error
+	if bucket.IsURL(where) {
+		s.at, s.staging, err = openBucket(ctx, where, o)
+	} else {
+		s.at, s.staging, err = s.directory(where)
+	}
+	if err == nil {
+		err = s.at.open(ctx, o.ReadOnly)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if o.ReadOnly {
-		return nil, fmt.Errorf("store: %s: %w: it has no directory 'commits'; make one with straggler ingest", dir, ErrNotStore)
-	}
-	entries, err := s.fs.ReadDir(abs)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	for _, e := range entries { // left by a process that was killed while it made the store, or made by one that makes it now
-		if e.Name() != "tables" && e.Name() != "staging" && e.Name() != "commits" {
-			return nil, fmt.Errorf("store: %s: %w, and it holds other files, such as %q; name a new directory", dir, ErrNotStore, e.Name())
-		}
-	}
-	for _, name := range []string{"tables", "staging", "commits"} {
-		if err := s.fs.MkdirAll(s.path(name)); err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-	}
-	for _, name := range []string{abs, filepath.Dir(abs)} {
-		if err := s.fs.SyncDir(name); err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-	}
-	return s, ctx.Err()
+	return s, nil
+}
+
+func (s *Store) directory(dir string) (place, staging, error) {
+	abs, err := filepath.Abs(dir)
+	return &directory{s.fs, abs}, staging{s.fs, filepath.Join(abs, "staging")}, err
 }
 
 // Temp makes a store that lives until it is closed.
@@ -108,16 +102,16 @@ func (s *Store) Close() error {
 	if !s.o.temp {
 		return nil
 	}
-	return s.fs.RemoveAll(s.dir)
+	return s.fs.RemoveAll(s.at.show(""))
 }
 
-// Dir is the store's directory.
-func (s *Store) Dir() string { return s.dir }
+// Where is the store's directory or URL, as it may be shown.
+func (s *Store) Where() string { return s.at.show("") }
 
 // Input finds the visible input with a key. An input with the same key and another fingerprint is another state of the
 // same log: it has grown, say.
-func (s *Store) Input(key schema.Key) (InputRecord, bool, error) {
-	cat, err := s.catalog()
+func (s *Store) Input(ctx context.Context, key schema.Key) (InputRecord, bool, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return InputRecord{}, false, err
 	}
@@ -130,8 +124,8 @@ func (s *Store) Input(key schema.Key) (InputRecord, bool, error) {
 }
 
 // Inputs are all visible inputs, in the order in which they came.
-func (s *Store) Inputs() ([]InputRecord, error) {
-	cat, err := s.catalog()
+func (s *Store) Inputs(ctx context.Context) ([]InputRecord, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +137,8 @@ func (s *Store) Inputs() ([]InputRecord, error) {
 }
 
 // State names the logs that are visible now. A result commit carries the state it was computed from.
-func (s *Store) State() (string, error) {
-	cat, err := s.catalog()
+func (s *Store) State(ctx context.Context) (string, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -153,8 +147,8 @@ func (s *Store) State() (string, error) {
 
 // Result finds the visible results of a kind, nil where there are none. They are stale when their State is not the
 // store's.
-func (s *Store) Result(kind Kind) (*Commit, error) {
-	cat, err := s.catalog()
+func (s *Store) Result(ctx context.Context, kind Kind) (*Commit, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +159,4 @@ func (s *Store) Result(kind Kind) (*Commit, error) {
 		}
 	}
 	return nil, nil
-}
-
-func (s *Store) path(elem ...string) string {
-	return filepath.Join(append([]string{s.dir}, elem...)...)
-}
-
-// linksMissing says that the file system has no hard links.
-func linksMissing(err error) bool {
-	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EMLINK)
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"sync"
+	"time"
 	"unsafe"
 
 	"straggler/schema"
@@ -25,7 +27,8 @@ type Tx struct {
 	s       *Store
 	ctx     context.Context // of Begin: its end ends the transaction
 	origin  Origin
-	staging string
+	staging string    // directory of this machine
+	name    string    // "" or what tells it from the others
 	lock    io.Closer // on the staging directory, so that nobody cleans it away
 	state   string    // of the logs, when the transaction began
 	memory  recycler
@@ -52,27 +55,33 @@ var errDone = errors.New("store: the transaction has ended")
 // Begin starts a transaction. What dead writers left behind is cleaned away first.
 func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	if s.o.ReadOnly {
-		return nil, fmt.Errorf("store: %s is open for reading only", s.dir)
+		return nil, fmt.Errorf("store: %s is open for reading only", s.at.show(""))
 	}
-	unlock, err := s.lock(ctx)
+	unlock, err := s.at.begin(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
-	cat, err := s.catalog()
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.clean(cat); err != nil {
+	if err := s.clean(ctx, cat); err != nil {
 		return nil, fmt.Errorf("store: cleaning up after a dead writer: %w", err)
 	}
 	if len(cat.sweepable()) > 0 {
-		if _, _, err := s.sweep(); err != nil {
+		if _, _, err := s.sweep(ctx); err != nil {
 			return nil, fmt.Errorf("store: removing what later commits replaced: %w", err)
 		}
 	}
-	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), state: cat.state()}
-	if tx.staging, tx.lock, err = s.stage(); err != nil {
+	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), state: cat.state(), name: s.at.writer()}
+	if tx.staging, tx.lock, err = s.staging.enter(); err == nil {
+		err = s.at.enroll(ctx, tx.name)
+		if err != nil {
+			err = errors.Join(err, tx.leave())
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	return tx, nil
@@ -177,11 +186,15 @@ func (tx *Tx) Abort() error {
 	return tx.leave()
 }
 
-// leave removes the staging directory; whatever it fails to remove the next writer will.
+// leave removes what staging holds; whatever it fails to remove the next writer will. It is done although the context
+// has ended.
 func (tx *Tx) leave() error {
 	err := tx.s.fs.RemoveAll(tx.staging)
 	if cerr := tx.lock.Close(); err == nil {
 		err = cerr
+	}
+	if lerr := tx.s.at.leave(context.WithoutCancel(tx.ctx), tx.name); err == nil {
+		err = lerr
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -285,63 +298,85 @@ func columnTexts(t *schema.Table) []string {
 	return out
 }
 
-// publish moves the files to where they stay and makes the commit that names them.
+// publish puts the files to where they stay and makes the commit that names them. When another writer takes the sequence
+// number first, who may not see our lock, what is visible by then is looked at again and the next number is tried.
 func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 	s := tx.s
-	unlock, err := s.lock(ctx)
+	unlock, err := s.at.commit(ctx)
 	if err != nil {
-		return err
-	}
-	defer unlock()
-	cat, err := s.catalog()
-	if err != nil {
-		return err
-	}
-	if err := cat.admits(c, tx.replaced); err != nil {
-		return err
-	}
-	moved, err := tx.move(cat, c)
-	visible := false
-	if err == nil {
-		visible, err = s.publish(c, path.Join(tx.staging, "commit.json"), cat.next)
-	}
-	if err != nil && visible {
-		return fmt.Errorf("store: commit %d is visible, but may not outlive a power failure: %w", c.Sequence, err)
-	}
-	if err != nil {
-		for _, name := range moved {
-			s.fs.Remove(name)
-		}
 		return fmt.Errorf("store: %w", err)
 	}
-	return nil
+	defer unlock()
+	var there []string
+	for put := false; ; {
+		cat, err := s.catalog(ctx)
+		if err == nil {
+			err = cat.admits(c, tx.replaced)
+		}
+		if err == nil && !put {
+			put = true
+			if there, err = s.at.put(ctx, tx.named(cat, c)); err != nil {
+				err = fmt.Errorf("store: %w", err)
+			}
+		}
+		if err == nil {
+			var visible bool
+			visible, err = tx.create(ctx, c, cat.next)
+			switch {
+			case errors.Is(err, fs.ErrExist):
+				continue
+			case err != nil && visible:
+				return fmt.Errorf("store: commit %d is or may be visible: %w", c.Sequence, err)
+			case err != nil:
+				err = fmt.Errorf("store: %w", err)
+			}
+		}
+		if err != nil {
+			tx.takeBack(ctx, there)
+		}
+		return err
+	}
 }
 
-// move puts the files under names that no commit uses.
-func (tx *Tx) move(cat *catalog, c *Commit) (moved []string, err error) {
+// takeBackTime bounds the removal of files that are in vain, which is tried although the context may have ended.
+const takeBackTime = 20 * time.Second
+
+func (tx *Tx) takeBack(ctx context.Context, there []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	defer cancel()
+	for _, name := range there {
+		tx.s.at.remove(ctx, name)
+	}
+}
+
+func (tx *Tx) create(ctx context.Context, c *Commit, sequence int64) (visible bool, err error) {
+	c.Sequence = sequence
+	data, err := c.encode()
+	if err == nil {
+		visible, err = tx.s.at.create(ctx, commitName(sequence), data, path.Join(tx.staging, "commit.json"))
+	}
+	return visible, err
+}
+
+// named gives the files names that no commit uses.
+func (tx *Tx) named(cat *catalog, c *Commit) []upload {
 	used := cat.files()
+	id := c.ID
+	if tx.name != "" {
+		id += "-" + tx.name
+	}
+	var out []upload
 	for i := range c.Tables {
 		t := &c.Tables[i]
-		dir := tx.s.path("tables", t.Name)
-		if err := tx.s.fs.MkdirAll(dir); err != nil {
-			return moved, err
-		}
 		n := 0
 		for j := range t.Files {
 			f := &t.Files[j]
 			staged := f.Path
 			for f.Path = ""; f.Path == "" || used[f.Path]; n++ {
-				f.Path = path.Join("tables", t.Name, fmt.Sprintf("%s-%d.parquet", c.ID, n))
+				f.Path = path.Join("tables", t.Name, fmt.Sprintf("%s-%d.parquet", id, n))
 			}
-			to := tx.s.path(f.Path)
-			if err := tx.s.fs.Rename(path.Join(tx.staging, staged), to); err != nil {
-				return moved, err
-			}
-			moved = append(moved, to)
-		}
-		if err := tx.s.fs.SyncDir(dir); err != nil {
-			return moved, err
+			out = append(out, upload{path.Join(tx.staging, staged), *f})
 		}
 	}
-	return moved, tx.s.fs.SyncDir(tx.s.path("tables"))
+	return out
 }

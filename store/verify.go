@@ -25,18 +25,18 @@ type Finding struct {
 
 const (
 	adviceRestore = "restore the file from a copy of the store, or remove its ingest (straggler store rm) and ingest its logs again"
-	adviceOrphan  = "it is of no use to the store; the next ingest removes it"
+	adviceOrphan  = "it is of no use to the store; the next ingest or compaction removes it"
 )
 
 // Verify reads every file that a commit names and holds it against the commit: its length, checksum, rows and columns.
 // It also lists files that no commit names.
 func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
-	unlock, err := s.holdFiles()
+	held, err := s.at.hold(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("store: %w", err)
 	}
-	defer unlock.Close()
-	cat, found, err := s.lenientCatalog()
+	defer held.Close()
+	cat, found, err := s.lenientCatalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Damage && strings.HasPrefix(f.File, "commits/") }) {
 		return found, nil // with a commit unread nobody knows whose the other files are
 	}
-	orphans, err := s.orphans(cat)
+	orphans, err := s.at.leftovers(ctx, cat.files(), true)
 	if err != nil {
 		return found, fmt.Errorf("store: %w", err)
 	}
@@ -69,21 +69,20 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 }
 
 // lenientCatalog reads the commits that can be read and reports the others.
-func (s *Store) lenientCatalog() (*catalog, []Finding, error) {
-	entries, err := s.fs.ReadDir(s.path("commits"))
+func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error) {
+	entries, err := s.at.list(ctx, "commits")
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: %w", err)
 	}
 	cat := &catalog{next: 1}
 	var found []Finding
 	for _, e := range entries {
-		name := "commits/" + e.Name()
-		n, ok := commitSequence(e.Name())
+		n, ok := commitSequence(e.name)
 		if !ok {
-			found = append(found, Finding{File: name, Problem: "it is not named as a commit", Advice: "remove it"})
+			found = append(found, Finding{File: e.name, Problem: "it is not named as a commit", Advice: "remove it"})
 			continue
 		}
-		data, err := s.fs.ReadFile(s.path(name))
+		data, err := s.at.read(ctx, e.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a compaction took it away
 		}
@@ -92,52 +91,78 @@ func (s *Store) lenientCatalog() (*catalog, []Finding, error) {
 			c, err = decodeCommit(data, n)
 		}
 		if err != nil {
-			found = append(found, Finding{File: name, Problem: err.Error(), Damage: true,
+			found = append(found, Finding{File: e.name, Problem: err.Error(), Damage: true,
 				Advice: "restore it from a copy of the store, or remove it and ingest its logs again"})
 			continue
 		}
-		cat.commits = append(cat.commits, c)
+		cat.commits, cat.times = append(cat.commits, c), append(cat.times, e.modified)
 	}
-	slices.SortFunc(cat.commits, func(a, b *Commit) int { return int(a.Sequence - b.Sequence) })
 	cat.resolve()
 	return cat, found, nil
 }
 
 // verifyFile says what is wrong with a file, "" when nothing is.
 func (s *Store) verifyFile(ctx context.Context, t TableRecord, f FileRecord) string {
-	name := s.path(f.Path)
-	info, err := s.fs.Lstat(name)
+	e, err := s.at.stat(ctx, f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "it is missing"
 	case err != nil:
 		return err.Error()
-	case !info.Mode().IsRegular():
+	case !e.plain:
 		return "it is not a plain file"
-	case info.Size() != f.Bytes:
-		return fmt.Sprintf("it has %d bytes and its commit says %d", info.Size(), f.Bytes)
+	case e.size != f.Bytes:
+		return fmt.Sprintf("it has %d bytes and its commit says %d", e.size, f.Bytes)
 	}
-	sum, err := s.checksum(ctx, name)
+	r, err := s.at.stream(ctx, f)
 	if err != nil {
 		return err.Error()
 	}
-	if sum != f.Checksum {
-		return fmt.Sprintf("its content has changed: its checksum is %s and its commit says %s", sum, f.Checksum)
-	}
-	return verifyParquet(name, t, f)
-}
-
-func (s *Store) checksum(ctx context.Context, name string) (string, error) {
-	r, err := s.fs.Open(name)
-	if err != nil {
-		return "", err
-	}
 	defer r.Close()
 	h := xxhash.New()
-	if _, err := io.Copy(h, contextReader{ctx, r}); err != nil {
-		return "", err
+	end := new(tail)
+	if _, err := io.Copy(io.MultiWriter(h, end), contextReader{ctx, r}); err != nil {
+		return err.Error()
 	}
-	return fmt.Sprintf("%016x", h.Sum64()), nil
+	if sum := fmt.Sprintf("%016x", h.Sum64()); sum != f.Checksum {
+		return fmt.Sprintf("its content has changed: its checksum is %s and its commit says %s", sum, f.Checksum)
+	}
+	return verifyParquet(end, t, f)
+}
+
+// tail keeps the end of what is written to it: of a Parquet file, the part that says what is in it. It reads as the whole
+// file of which the rest was not kept.
+type tail struct {
+	at   int64 // how much was written
+	kept []byte
+}
+
+// tailBytes bounds what is kept. A footer is larger than that only with very many row groups, of which a file of the
+// store has no more than partGroups.
+const tailBytes = 8 << 20
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.at += int64(len(p))
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > 2*tailBytes {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-tailBytes:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) ReadAt(p []byte, off int64) (int, error) {
+	off -= t.at - int64(len(t.kept))
+	if off < 0 {
+		return 0, errors.New("its footer is too large")
+	}
+	if off >= int64(len(t.kept)) {
+		return 0, io.EOF
+	}
+	n := copy(p, t.kept[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // contextReader ends with its context.
@@ -154,13 +179,13 @@ func (c contextReader) Read(p []byte) (int, error) {
 }
 
 // verifyParquet holds the file's own footer against the commit.
-func verifyParquet(name string, t TableRecord, f FileRecord) (problem string) {
+func verifyParquet(end *tail, t TableRecord, f FileRecord) (problem string) {
 	defer func() {
 		if r := recover(); r != nil {
 			problem = fmt.Sprintf("it is not a whole Parquet file: %v", r)
 		}
 	}()
-	r, err := pqfile.OpenParquetFile(name, false)
+	r, err := pqfile.NewParquetReader(io.NewSectionReader(end, 0, f.Bytes))
 	if err != nil {
 		return fmt.Sprintf("it is not a whole Parquet file: %v", err)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,66 +13,50 @@ import (
 type view struct {
 	name  string
 	sql   string
-	files []string
+	empty string // the query that a view stands as until its files have been fetched
+	files []FileRecord
 }
 
-// views draws up the view of every table. Every file is looked at before, because an engine that trips over a missing
-// or shortened one can not say what to do.
-func (s *Store) views() ([]view, error) {
-	cat, err := s.catalog()
+// views draws up the view of every table, over files as an engine finds them.
+func (s *Store) views(ctx context.Context, h holding) ([]view, error) {
+	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []view
 	for _, t := range schema.Tables() {
 		slices := cat.slices(t.Name)
-		v := view{name: t.Name, sql: s.viewSQL(t, slices)}
+		v := view{name: t.Name, sql: viewSQL(t, slices, h), empty: unfetchedSQL(t)}
 		for _, sl := range slices {
-			for _, f := range sl.files {
-				if err := s.checkSize(f); err != nil {
-					return nil, err
-				}
-				v.files = append(v.files, s.path(f.Path))
-			}
+			v.files = append(v.files, sl.files...)
 		}
 		out = append(out, v)
 	}
 	return out, nil
 }
 
-// checkSize sees that a file is there, is a file, and has its length.
-func (s *Store) checkSize(f FileRecord) error {
-	name := s.path(f.Path)
-	info, err := s.fs.Lstat(name)
-	switch {
-	case err != nil:
-		return fmt.Errorf("store: %w: a file of the store is missing: %w; straggler store verify lists what is damaged", ErrDamaged, err)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("store: %s: %w: it is not a plain file", name, ErrDamaged)
-	case info.Size() != f.Bytes:
-		return fmt.Errorf("store: %s: %w: it has %d bytes and its commit says %d; straggler store verify lists what is damaged",
-			name, ErrDamaged, info.Size(), f.Bytes)
-	}
-	return nil
-}
-
 // viewSQL unites the slices of a table; a table without files is empty and has its columns all the same.
-func (s *Store) viewSQL(t *schema.Table, slices []slice) string {
+func viewSQL(t *schema.Table, slices []slice, h holding) string {
 	if len(slices) == 0 {
 		return "SELECT " + selectList(t, nil) + " WHERE false"
 	}
 	parts := make([]string, len(slices))
 	for i, sl := range slices {
-		parts[i] = s.sliceSQL(t, sl, false)
+		parts[i] = sliceSQL(t, sl, h, false)
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
 
+// unfetchedSQL has the columns of a table and fails when it is read: a query that comes to it would get too few rows.
+func unfetchedSQL(t *schema.Table) string {
+	return "SELECT " + selectList(t, nil) + " WHERE error('the table " + t.Name + " was not fetched; write its name in the statement') IS NULL"
+}
+
 // sliceSQL reads files that are alike, with the key of each row's input or without.
-func (s *Store) sliceSQL(t *schema.Table, sl slice, keys bool) string {
+func sliceSQL(t *schema.Table, sl slice, h holding, keys bool) string {
 	names := make([]string, len(sl.files))
 	for i, f := range sl.files {
-		names[i] = quoteText(literalPath(s.path(f.Path)))
+		names[i] = quoteText(literalPath(h.path(f)))
 	}
 	sql := "SELECT " + selectList(t, sl.columns)
 	if keys {

@@ -67,7 +67,8 @@ type raceFS struct {
 func (f raceFS) Link(from, to string) error {
 	if *f.races > 0 {
 		*f.races--
-		if err := f.osFS.Link(from, to); err != nil {
+		data, err := os.ReadFile(from)
+		if err := errors.Join(err, os.WriteFile(to, data, 0o666)); err != nil {
 			return err
 		}
 		return &os.LinkError{Op: "link", Old: from, New: to, Err: fs.ErrExist}
@@ -97,7 +98,7 @@ func TestNoCommitIsOverwritten(t *testing.T) {
 
 func TestWaitingForAWriterEndsWithTheContext(t *testing.T) {
 	s := testStore(t)
-	unlock, err := s.lock(t.Context())
+	unlock, err := s.at.begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,11 +166,11 @@ func TestSameInputTwice(t *testing.T) {
 	if _, err := collides.Commit(t.Context()); !errors.Is(err, ErrKeys) || !strings.Contains(err.Error(), "another") {
 		t.Errorf("another log with the same key gave %v", err)
 	}
-	in, ok, err := s.Input(1)
+	in, ok, err := s.Input(t.Context(), 1)
 	if err != nil || !ok || in.Fingerprint != "a" || in.Rows["attempts"] != 10 {
 		t.Errorf("the store knows %+v %v %v", in, ok, err)
 	}
-	if _, ok, err := s.Input(2); ok || err != nil {
+	if _, ok, err := s.Input(t.Context(), 2); ok || err != nil {
 		t.Errorf("the store knows an input 2, %v", err)
 	}
 }
@@ -263,12 +264,12 @@ func TestSameRowsSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		trees[i] = make(map[string]string)
-		err := filepath.WalkDir(s.Dir(), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(s.Where(), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			data, err := os.ReadFile(path)
-			trees[i][strings.TrimPrefix(path, s.Dir())] = string(data)
+			trees[i][strings.TrimPrefix(path, s.Where())] = string(data)
 			return err
 		})
 		if err != nil {
@@ -299,7 +300,7 @@ func TestCancelledAppend(t *testing.T) {
 	if _, err := tx.Commit(t.Context()); !errors.Is(err, context.Canceled) {
 		t.Errorf("Commit gave %v", err)
 	}
-	if left, err := os.ReadDir(filepath.Join(s.Dir(), "staging")); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(s.Where(), "staging")); err != nil || len(left) > 0 {
 		t.Errorf("staging holds %v, %v", left, err)
 	}
 }

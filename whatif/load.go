@@ -58,7 +58,7 @@ func Workload(ctx context.Context, st *store.Store, eng store.Engine) (*replay.W
 	if err != nil {
 		return nil, err
 	}
-	analysed, err := causesAreFresh(st)
+	analysed, err := causesAreFresh(ctx, st)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}

@@ -28,7 +28,7 @@ type Summary struct {
 // Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run.
 func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
 	began := time.Now()
-	analysed, err := causesAreFresh(st)
+	analysed, err := causesAreFresh(ctx, st)
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
@@ -68,12 +68,12 @@ func Compare(ctx context.Context, w *replay.Workload, o Options) (Summary, error
 var ErrNoCauses = errors.New("the causes are not known, or not those of the logs that the store has now")
 
 // causesAreFresh is whether the results of causes are of the logs that the store has now.
-func causesAreFresh(st *store.Store) (bool, error) {
-	commit, err := st.Result(store.Causes)
+func causesAreFresh(ctx context.Context, st *store.Store) (bool, error) {
+	commit, err := st.Result(ctx, store.Causes)
 	if err != nil || commit == nil {
 		return false, err
 	}
-	state, err := st.State()
+	state, err := st.State(ctx)
 	return commit.State == state, err
 }
 

@@ -138,10 +138,10 @@ func TestRunCancelled(t *testing.T) {
 	if _, err := Run(ctx, st, eng, Options{}); err == nil {
 		t.Error("no error from a cancelled run")
 	}
-	if c, err := st.Result(store.Whatif); err != nil || c != nil {
+	if c, err := st.Result(t.Context(), store.Whatif); err != nil || c != nil {
 		t.Errorf("a cancelled run left the commit %v (error %v)", c, err)
 	}
-	if entries, _ := os.ReadDir(filepath.Join(st.Dir(), "staging")); len(entries) > 0 {
+	if entries, _ := os.ReadDir(filepath.Join(st.Where(), "staging")); len(entries) > 0 {
 		t.Errorf("a cancelled run left %d entries in staging", len(entries))
 	}
 }

@@ -35,7 +35,7 @@ func known(name string) policy.Policy {
 // the analysis blames seconds on, where it is of the logs that the store has now, and what lost outputs cost, where the
 // log has recomputations.
 func Usual(ctx context.Context, st *store.Store, eng store.Engine) ([]policy.Policy, error) {
-	analysed, err := causesAreFresh(st)
+	analysed, err := causesAreFresh(ctx, st)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}

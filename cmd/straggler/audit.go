@@ -43,7 +43,8 @@ func auditCommand(e *env) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return runAudit(c.Context(), e, o, args) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.store, "store", "", "`DIR` of a store to use and to keep; without it a temporary one")
+	f.StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
+	cacheFlag(c, e)
 	fromFlag(c, &o.from)
 	f.StringVar(&o.app, "app", "", "audit the applications of this `ID` or name only")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` of what is normal; keep it under version control or in the CI's cache")
@@ -120,7 +121,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 // measure reads the runs of logs, or of a store.
 func (e *env) measure(ctx context.Context, dir, from, app string, logs []string, g audit.Grouping) (runs []audit.Run, unread, err error) {
 	ro := reportOptions{store: dir}
-	st, err := ro.open(ctx, len(logs) > 0)
+	st, err := ro.open(ctx, e, len(logs) > 0)
 	if err != nil {
 		return nil, nil, err
 	}

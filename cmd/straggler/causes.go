@@ -31,7 +31,7 @@ and sums up what it found. It needs the outliers, so detect comes first.`, schem
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runCauses(c.Context(), e, o) },
 	}
-	storeFlag(c, &o.store)
+	storeFlag(c, e, &o.store)
 	c.Flags().BoolVar(&o.figures, "paper-figures", false, "print the figures of the Mantri and Dolly papers for this store instead of the summary")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)

@@ -32,7 +32,8 @@ with --store, ids of applications of one store. Rules that straggler.yaml turns 
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error { return runCompare(c.Context(), e, o, args) },
 	}
-	c.Flags().StringVar(&o.store, "store", "", "`DIR` of a store that A and B are applications of")
+	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store that A and B are applications of")
+	cacheFlag(c, e)
 	fromFlag(c, &o.from)
 	configFlag(c, &o.config)
 	o.output.flags(c, compareEncodings)

@@ -28,7 +28,7 @@ straggler schema phase_stats outliers says what their columns mean.`, schema.Rul
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
 	}
-	storeFlag(c, &o.store)
+	storeFlag(c, e, &o.store)
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"straggler/audit"
+	"straggler/bucket"
 	"straggler/causes"
 	"straggler/ingest"
 	"straggler/report"
@@ -37,6 +38,7 @@ func exitCode(err error) int {
 		}
 		return false
 	}
+	var elsewhere *bucket.Fault
 	switch {
 	case err == nil:
 		return exitDone
@@ -44,10 +46,12 @@ func exitCode(err error) int {
 		return exitFound
 	case is(context.Canceled):
 		return exitInterrupted
-	case is(errUse, ingest.ErrUse, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement, store.ErrEngine,
+	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement, store.ErrEngine,
 		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
-	case is(errUnread, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, store.ErrServer, audit.ErrBaseline):
+	case is(errUnread, store.ErrCache, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, store.ErrServer, audit.ErrBaseline):
+		return exitInput
+	case errors.As(err, &elsewhere):
 		return exitInput
 	}
 	return exitInternal

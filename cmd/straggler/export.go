@@ -30,7 +30,7 @@ them keys of its own. Tables of results are written when they are named; they ar
   straggler export --store lake -o mine --as csv attempts phases`,
 		RunE: func(c *cobra.Command, args []string) error { return runExport(c.Context(), e, o, args) },
 	}
-	storeFlag(c, &o.store)
+	storeFlag(c, e, &o.store)
 	c.Flags().StringVarP(&o.dir, "output", "o", "", "write the files into `OUTDIR`, which must be new or empty")
 	c.MarkFlagRequired("output")
 	c.Flags().StringVar(&o.as, "as", export.Encodings()[0], "`ENCODING` of the files: "+strings.Join(export.Encodings(), ", "))
@@ -42,7 +42,7 @@ func runExport(ctx context.Context, e *env, o exportOptions, names []string) err
 	if err != nil {
 		return useError("%w", err)
 	}
-	st, err := openStore(ctx, o.store)
+	st, err := e.openStore(ctx, o.store)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/schema/synth"
-	"straggler/store"
 	"straggler/table"
 )
 
@@ -59,7 +58,8 @@ one stage of --wide tasks out of its largest stage.`,
 	f.StringVar(&o.like, "like", "", "repeat this Spark event `LOG`")
 	f.StringVar(&o.bytes, "bytes", "1GB", "`SIZE` of the log to make with --like, uncompressed")
 	f.StringVarP(&o.file, "output", "o", "", "write a Spark event log to `FILE`, compressed if it ends in .zst or .gz; - is standard output")
-	f.StringVar(&o.store, "store", "", "write the tables into the store in `DIR`")
+	f.StringVar(&o.store, "store", "", "write the tables into the store in `DIR`, or at a URL")
+	cacheFlag(c, e)
 	f.StringVar(&o.logs, "logs", "", "write a directory with a log and its truth.json into `DIR` for each seed")
 	f.IntVar(&o.count, "count", 1, "how many seeds, with --logs")
 	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON beside a log, seconds by cause as CSV beside a store")
@@ -130,7 +130,7 @@ func (o *generateOptions) make(ctx context.Context, e *env) (made generate.Made,
 	}
 	err = withTruth(o.truth, func(truth io.Writer) error {
 		if o.store != "" {
-			st, err := store.Open(ctx, o.store, store.Options{})
+			st, err := e.makeStore(ctx, o.store)
 			if err != nil {
 				return err
 			}

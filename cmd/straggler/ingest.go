@@ -44,7 +44,7 @@ What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runIngest(c.Context(), e, o, args) },
 	}
-	storeFlag(c, &o.store)
+	storeFlag(c, e, &o.store)
 	fromFlag(c, &o.from)
 	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store has already, and replace them")
 	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
@@ -67,7 +67,7 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 	if _, err := o.output.encoding(); err != nil {
 		return err
 	}
-	st, err := store.Open(ctx, o.store, store.Options{})
+	st, err := e.makeStore(ctx, o.store)
 	if err != nil {
 		return err
 	}

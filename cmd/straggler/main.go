@@ -79,9 +79,11 @@ type env struct {
 	outTerminal bool
 	errTerminal bool
 	color       bool
-	server      string                 // where SQL runs, "" for this process
-	running     bool                   // the command line made sense and a verb has begun
-	onInterrupt atomic.Pointer[func()] // what Ctrl-C does, nil to end the program
+	server      string                  // where SQL runs, "" for this process
+	cache       string                  // where copies of a bucket's files are kept, "" for the usual place
+	now         atomic.Pointer[spinner] // what is being done
+	running     bool                    // the command line made sense and a verb has begun
+	onInterrupt atomic.Pointer[func()]  // what Ctrl-C does, nil to end the program
 }
 
 func newEnv() *env {

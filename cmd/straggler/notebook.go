@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/bucket"
 	"straggler/notebooks"
 )
 
@@ -16,13 +17,17 @@ func notebookCommand(e *env) *cobra.Command {
 		Use:   "notebook --store DIR",
 		Short: "Write a Jupyter notebook that opens a store",
 		Long: `Notebook writes a notebook that reads the store's Parquet files with Python's duckdb and draws with matplotlib. It needs
-nothing of straggler's once it is written.`,
+nothing of straggler's once it is written; of a store in a bucket it has straggler write the tables into a temporary
+directory first.`,
 		Example: `  straggler notebook --store lake -o morning.ipynb`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			path, err := filepath.Abs(dir)
-			if err != nil {
-				return err
+			path := dir
+			if !bucket.IsURL(path) {
+				var err error
+				if path, err = filepath.Abs(dir); err != nil {
+					return err
+				}
 			}
 			b, err := notebooks.Starter(path)
 			if err != nil {
@@ -37,7 +42,7 @@ nothing of straggler's once it is written.`,
 			return nil
 		},
 	}
-	storeFlag(c, &dir)
+	storeFlag(c, e, &dir)
 	c.Flags().StringVarP(&o.file, "output", "o", o.file, "write the notebook to `FILE`; - is standard output")
 	return c
 }

@@ -5,10 +5,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
 	"straggler/ingest"
+	"straggler/store"
 )
+
+// spinner is what a terminal shows while something is being done.
+type spinner struct {
+	bar  *progressbar.ProgressBar
+	what string
+}
 
 // step shows what is being done for as long as it takes, on a terminal only.
 func (e *env) step(what string) (done func()) {
@@ -17,6 +25,7 @@ func (e *env) step(what string) (done func()) {
 	}
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(e.err), progressbar.OptionSetDescription(what),
 		progressbar.OptionSpinnerType(14), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true))
+	before := e.now.Swap(&spinner{bar, what})
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -33,7 +42,46 @@ func (e *env) step(what string) (done func()) {
 		}
 	}()
 	var once sync.Once
-	return func() { once.Do(func() { close(stop); <-ended }) }
+	return func() { once.Do(func() { close(stop); <-ended; e.now.Store(before) }) }
+}
+
+// largeTransfer is how many bytes are worth a line where there is no terminal.
+const largeTransfer = 100 << 20
+
+// transfers shows how far files of a store in a bucket have got on their way: beside what is being done, or as a bar.
+// Without a terminal it says that it takes a while, when it does.
+func (e *env) transfers() func(store.Transfer) {
+	var mu sync.Mutex
+	var bar *progressbar.ProgressBar
+	return func(t store.Transfer) {
+		mu.Lock()
+		defer mu.Unlock()
+		begins, ends := t.Done == 0, t.Done >= t.Bytes
+		amount := fmt.Sprintf("%s %s of %s", t.What, humanize.Bytes(uint64(max(t.Done, 0))), humanize.Bytes(uint64(t.Bytes)))
+		now := e.now.Load()
+		switch {
+		case !e.errTerminal:
+			if begins && t.Bytes >= largeTransfer {
+				e.say("%s %s, %s", t.What, count(t.Files, "file"), humanize.Bytes(uint64(t.Bytes)))
+			}
+		case now != nil && ends:
+			now.bar.Describe(now.what)
+		case now != nil:
+			now.bar.Describe(now.what + ", " + amount)
+		case ends:
+			if bar != nil {
+				bar.Clear()
+				bar = nil
+			}
+		default:
+			if bar == nil {
+				bar = progressbar.NewOptions64(t.Bytes, progressbar.OptionSetWriter(e.err), progressbar.OptionShowBytes(true),
+					progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(24),
+					progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(t.What))
+			}
+			bar.Set64(t.Done)
+		}
+	}
 }
 
 // countBar shows how many of some pieces of work are over. Its show is nil where nobody looks; it may be called by

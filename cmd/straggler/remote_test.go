@@ -12,15 +12,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The scripts of testdata/remote find the labelled log mixed in the bucket logs of an S3 server on loopback.
+// The scripts of testdata/remote find the labelled log mixed in the bucket logs of an S3 server on loopback, and an empty
+// bucket lakes.
 func TestRemoteScripts(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/labelled/mixed/app-20261121033031-0011.zstd")
 	if err != nil {
 		t.Fatal(err)
 	}
 	backend := s3mem.New()
-	if err := backend.CreateBucket("logs"); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"logs", "lakes"} {
+		if err := backend.CreateBucket(name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := backend.PutObject("logs", "spark/app-20261121033031-0011.zstd", nil, bytes.NewReader(data), int64(len(data)), nil); err != nil {
 		t.Fatal(err)

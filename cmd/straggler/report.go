@@ -74,7 +74,8 @@ report. Without LOG it reports on what the store holds. --as perfetto writes the
   straggler report --store lake -o timeline.perfetto.json`,
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), e, o, args) },
 	}
-	c.Flags().StringVar(&o.store, "store", "", "`DIR` of a store to use and to keep; without it a temporary one")
+	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
+	cacheFlag(c, e)
 	fromFlag(c, &o.from)
 	c.Flags().StringVar(&o.app, "app", "", "report on one application, by its `ID` or name")
 	c.Flags().IntVar(&o.top, "top", 50, "list this many outliers")
@@ -91,7 +92,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if err != nil {
 		return err
 	}
-	st, err := o.open(ctx, len(logs) > 0)
+	st, err := o.open(ctx, e, len(logs) > 0)
 	if err != nil {
 		return err
 	}
@@ -144,16 +145,14 @@ func replayedAttempts(bars []whatif.Bar) []report.ReplayedAttempt {
 }
 
 // open opens the store of a report: a temporary one, or the one that is named.
-func (o *reportOptions) open(ctx context.Context, create bool) (*store.Store, error) {
+func (o *reportOptions) open(ctx context.Context, e *env, create bool) (*store.Store, error) {
 	if o.store == "" {
 		return store.Temp(ctx)
 	}
 	if !create {
-		if _, err := openStore(ctx, o.store); err != nil {
-			return nil, err
-		}
+		return e.changedStore(ctx, o.store)
 	}
-	return store.Open(ctx, o.store, store.Options{})
+	return e.makeStore(ctx, o.store)
 }
 
 // pickRendering chooses by --as, or by the longest extension that fits. what says what there is to choose from.

@@ -233,7 +233,7 @@ func TestInterruptKeepsFinishedRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit, err := st.Result(store.Simulate)
+	commit, err := st.Result(t.Context(), store.Simulate)
 	if err != nil || (commit != nil) != (kept > 0) {
 		t.Fatalf("%d runs are kept, and the commit is %v: %v", kept, commit, err)
 	}

@@ -121,7 +121,7 @@ func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) 
 	if o.seeds > 0 {
 		w.Seeds = o.seeds
 	}
-	st, err := (&reportOptions{store: o.store}).open(ctx, true)
+	st, err := (&reportOptions{store: o.store}).open(ctx, e, true)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workloa
 func sources(e *env) simulate.Source {
 	return simulate.Source{
 		Store: func(ctx context.Context, dir string) (jobs []replay.PlanJob, err error) {
-			st, err := openStore(ctx, dir)
+			st, err := e.openStore(ctx, dir)
 			if err != nil {
 				return nil, err
 			}

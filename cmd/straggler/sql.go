@@ -37,7 +37,7 @@ straggler schema lists the tables.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runSQL(c.Context(), e, o, args) },
 	}
-	storeFlag(c, &o.store)
+	storeFlag(c, e, &o.store)
 	c.Flags().StringVarP(&o.file, "file", "f", "", "read the query from `FILE`")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
@@ -53,7 +53,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	st, err := openStore(ctx, o.store)
+	st, err := e.openStore(ctx, o.store)
 	if err != nil {
 		return err
 	}

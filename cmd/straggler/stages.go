@@ -13,9 +13,15 @@ import (
 )
 
 // storeFlag names the store that a verb works on.
-func storeFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "store", "", "`DIR` of the store")
+func storeFlag(c *cobra.Command, e *env, dir *string) {
+	c.Flags().StringVar(dir, "store", "", "`DIR` of the store, or its URL: s3://BUCKET/PATH; straggler help store says more")
 	c.MarkFlagRequired("store")
+	cacheFlag(c, e)
+}
+
+// cacheFlag says where copies of a store's files are kept when it lies in a bucket.
+func cacheFlag(c *cobra.Command, e *env) {
+	c.Flags().StringVar(&e.cache, "cache", "", "`DIR` for copies of a bucket's files; else $STRAGGLER_CACHE, else straggler in the user's cache directory")
 }
 
 // engineFlag says where the SQL of a verb runs.
@@ -24,16 +30,28 @@ func engineFlag(c *cobra.Command, e *env) {
 }
 
 // openStore opens a store that must be there.
-func openStore(ctx context.Context, dir string) (*store.Store, error) {
-	return store.Open(ctx, dir, store.Options{ReadOnly: true})
+func (e *env) openStore(ctx context.Context, where string) (*store.Store, error) {
+	return store.Open(ctx, where, store.Options{ReadOnly: true, Cache: e.copies()})
 }
+
+// makeStore opens a store to write to it; without one there it becomes one.
+func (e *env) makeStore(ctx context.Context, where string) (*store.Store, error) {
+	return store.Open(ctx, where, store.Options{Cache: e.copies()})
+}
+
+// changedStore opens a store that must be there to write to it.
+func (e *env) changedStore(ctx context.Context, where string) (*store.Store, error) {
+	if _, err := e.openStore(ctx, where); err != nil {
+		return nil, err
+	}
+	return e.makeStore(ctx, where)
+}
+
+func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
 // withEngine opens a store that must be there and an engine over it, for results to be written.
 func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, store.Engine) error) error {
-	if _, err := openStore(ctx, dir); err != nil {
-		return err
-	}
-	st, err := store.Open(ctx, dir, store.Options{})
+	st, err := e.changedStore(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -83,7 +101,7 @@ func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) er
 			return err
 		}},
 	} {
-		fresh, err := isFresh(st, stage.kind)
+		fresh, err := isFresh(ctx, st, stage.kind)
 		if err != nil {
 			return err
 		}
@@ -101,12 +119,12 @@ func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) er
 }
 
 // isFresh says that the results of a kind are of the logs that the store has now, by this version.
-func isFresh(st *store.Store, kind store.Kind) (bool, error) {
-	c, err := st.Result(kind)
+func isFresh(ctx context.Context, st *store.Store, kind store.Kind) (bool, error) {
+	c, err := st.Result(ctx, kind)
 	if err != nil || c == nil {
 		return false, err
 	}
-	state, err := st.State()
+	state, err := st.State(ctx)
 	return c.State == state && c.Tool == version, err
 }
 

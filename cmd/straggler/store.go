@@ -11,10 +11,39 @@ import (
 	"straggler/table"
 )
 
+const storeHelp = `A store is a directory of Parquet files and of commits that name them, or the same in a bucket of an object store. Every
+verb that has --store takes either:
+
+  --store lake                                       a directory
+  --store s3://BUCKET/PATH                           Amazon S3
+  --store 's3://BUCKET/PATH?endpoint=https://HOST'   a server of the same protocol: MinIO, Ceph, R2 and others
+  --store gs://BUCKET/PATH                           Google Cloud Storage
+  --store azblob://CONTAINER/PATH                    Azure Blob Storage
+  --store file:///DIR                                a directory used as a bucket is: for network disks without locks
+
+Credentials come from where the vendors' own tools have them, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+AWS_PROFILE, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY, and from nowhere else; they are
+never shown. AWS_ENDPOINT_URL and AWS_REGION count as well. Reading needs the rights to list and to get objects; writing
+also those to put and to delete them.
+
+A commit is a conditional put (If-None-Match), so any number of machines may ingest into one bucket at once: one of two
+who commit at the same moment tries again with the next number, and the same log twice is in the store once. A server that
+does not know conditional puts is refused before anything is written. What fails in passing is tried again.
+
+A query reads copies of the files of the tables that it names. They are kept in a directory of this machine, each held
+against the length and checksum in its commit: --cache DIR, or STRAGGLER_CACHE, or straggler in the user's cache directory.
+STRAGGLER_CACHE_BYTES bounds them (20 GiB without it); those that were used longest ago go first. The directory can be
+shared by processes and removed at any time.
+
+What a later commit replaced stays in a bucket for an hour, for those who read it, and then goes with the next ingest or
+compaction; files of writers that died stay for a day. A rule of the bucket should remove parts of uploads that were never
+finished.`
+
 func storeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "store",
 		Short:   "List, check, compact a store, or remove an ingest from it",
+		Long:    storeHelp,
 		Example: "  straggler store ls --store lake",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -37,7 +66,7 @@ func storeVerb(e *env, c *cobra.Command, run func(ctx context.Context, dir strin
 		}
 		return err
 	}
-	storeFlag(c, &dir)
+	storeFlag(c, e, &dir)
 	o.flags(c, rowEncodings)
 	return c
 }
@@ -49,7 +78,7 @@ func storeLsCommand(e *env) *cobra.Command {
 		Example: "  straggler store ls --store lake",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
-		st, err := openStore(ctx, dir)
+		st, err := e.openStore(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +112,7 @@ func storeVerifyCommand(e *env) *cobra.Command {
 		Example: "  straggler store verify --store lake",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
-		st, err := openStore(ctx, dir)
+		st, err := e.openStore(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -136,10 +165,7 @@ func storeRmCommand(e *env) *cobra.Command {
 }
 
 func changeStore(ctx context.Context, e *env, dir string, do func(*store.Store) (store.Compaction, error)) (table.Rows, error) {
-	if _, err := openStore(ctx, dir); err != nil {
-		return nil, err
-	}
-	st, err := store.Open(ctx, dir, store.Options{})
+	st, err := e.changedStore(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +177,7 @@ func changeStore(ctx context.Context, e *env, dir string, do func(*store.Store) 
 	f := table.NewFixed("commits BIGINT", "rows BIGINT", "into", "files_removed BIGINT")
 	f.Add(int64(c.Commits), c.Rows, c.Into, int64(c.Removed))
 	if c.Postponed {
-		e.say("somebody reads the store, so files that are not needed any more stay until the next time")
+		e.say("somebody may read the files that are not needed any more, so they stay until the next time")
 	}
 	return f, nil
 }

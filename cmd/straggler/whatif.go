@@ -65,7 +65,8 @@ progress: 0.03 means that the first estimate of a task's duration is off by 3 % 
 			return runWhatif(c.Context(), e, o)
 		},
 	}
-	c.Flags().StringVar(&o.store, "store", "", "`DIR` of the store")
+	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of the store")
+	cacheFlag(c, e)
 	c.Flags().StringSliceVar(&o.policies, "policy", nil, "replay these `POLICIES`, comma separated; ideal: all ideals")
 	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	c.Flags().StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")

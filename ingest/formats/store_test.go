@@ -163,7 +163,7 @@ func TestCompactionCountsOnce(t *testing.T) {
 			t.Fatalf("after compaction %d:\n%s", n+1, strings.Join(now, "\n"))
 		}
 	}
-	inputs, err := st.Inputs()
+	inputs, err := st.Inputs(t.Context())
 	if err != nil || len(inputs) != 1 {
 		t.Errorf("%d inputs, error %v", len(inputs), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	objects "straggler/bucket"
 	"straggler/ingest"
 )
 
@@ -21,7 +22,7 @@ type blocks struct {
 	t   *tree
 	e   ingest.TreeEntry
 
-	same version
+	same objects.Version
 
 	mu   sync.Mutex
 	kept []block // the one that was used last comes last

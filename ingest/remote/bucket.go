@@ -5,19 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
-	"os"
 	"path"
 	"strings"
 	"time"
 
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/azureblob" // azblob:
-	"gocloud.dev/blob/gcsblob"
-	_ "gocloud.dev/blob/s3blob" // s3:
 	"gocloud.dev/gcerrors"
-	"gocloud.dev/gcp"
 
+	objects "straggler/bucket"
 	"straggler/ingest"
 )
 
@@ -33,68 +28,13 @@ type bucket struct {
 	l location
 }
 
-// openBucket asks the store nothing yet. Its context has to outlive the call: tokens are renewed under it.
+// openBucket asks the store nothing yet.
 func openBucket(ctx context.Context, l location) (*bucket, error) {
-	query := l.query
-	if l.scheme == "s3" {
-		query = parametersS3(query)
-	}
-	u := &url.URL{Scheme: l.scheme, Host: l.host, RawQuery: query.Encode()}
-	open := blob.DefaultURLMux().OpenBucketURL
-	if l.scheme == "gs" {
-		open = openGoogle
-	}
-	b, err := open(context.WithoutCancel(ctx), u)
+	b, err := objects.Open(ctx, l)
 	if err != nil {
-		_, reason := reasonOf(err)
-		if aboutCredentials(reason) {
-			return nil, &fault{fs.ErrPermission, "access needs credentials (" + reason + "); " + advice[l.scheme].credentials}
-		}
-		return nil, &fault{ingest.ErrUse, "the URL can not be used: " + reason}
+		return nil, explain(l, err)
 	}
 	return &bucket{b, l}, nil
-}
-
-// openGoogle does what the library does by itself, which would print to standard output that there are no credentials, and
-// go on without.
-func openGoogle(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
-	q := u.Query()
-	if q.Get("anonymous") == "true" || q.Get("access_id") == "-" || os.Getenv("STORAGE_EMULATOR_HOST") != "" {
-		return (&gcsblob.URLOpener{Client: gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())}).OpenBucketURL(ctx, u)
-	}
-	found, err := gcp.DefaultCredentials(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client, err := gcp.NewHTTPClient(gcp.DefaultTransport(), gcp.CredentialsTokenSource(found))
-	if err != nil {
-		return nil, err
-	}
-	return (&gcsblob.URLOpener{Client: client}).OpenBucketURL(ctx, u)
-}
-
-// parametersS3 adds what servers other than Amazon's need and their users forget: those have no host name for each
-// bucket, and no regions.
-func parametersS3(given url.Values) url.Values {
-	q := url.Values{}
-	for name, values := range given {
-		q[name] = values
-	}
-	set := func(name, value string) {
-		if !q.Has(name) {
-			q.Set(name, value)
-		}
-	}
-	if q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != "" {
-		if !q.Has("s3ForcePathStyle") {
-			set("use_path_style", "true")
-		}
-		if os.Getenv("AWS_REGION")+os.Getenv("AWS_DEFAULT_REGION")+os.Getenv("AWS_PROFILE") == "" && !q.Has("profile") {
-			set("region", "us-east-1")
-		}
-	}
-	set("response_checksum_validation", "when_required") // or the library warns on standard error
-	return q
 }
 
 func (b *bucket) fault(err error) error { return explain(b.l, err) }
@@ -120,7 +60,7 @@ func (b *bucket) stat(ctx context.Context, p string, dir bool) (ingest.TreeEntry
 		return ingest.TreeEntry{}, err
 	}
 	if len(some) == 0 {
-		return ingest.TreeEntry{}, &fault{fs.ErrNotExist, fmt.Sprintf("the bucket %s has neither an object %s nor any under %s/", b.l.host, p, p)}
+		return ingest.TreeEntry{}, &fault{fs.ErrNotExist, fmt.Sprintf("the bucket %s has neither an object %s nor any under %s/", b.l.Host, p, p)}
 	}
 	return ingest.TreeEntry{Path: p, Dir: true}, nil
 }
@@ -177,7 +117,7 @@ func (b *bucket) read(ctx context.Context, e ingest.TreeEntry, from, n int64) (i
 	}
 	if r.Size() != e.Size {
 		r.Close()
-		return nil, time.Time{}, errReplaced
+		return nil, time.Time{}, objects.Replaced
 	}
 	return r, r.ModTime(), nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/credentials"
 
+	objects "straggler/bucket"
 	"straggler/ingest"
 )
 
@@ -52,16 +53,16 @@ func openHDFS(ctx context.Context, l location, o Options) (*fileSystem, error) {
 func (f *fileSystem) options() (hdfs.ClientOptions, error) {
 	conf, err := hadoopconf.LoadFromEnvironment()
 	if err != nil {
-		return hdfs.ClientOptions{}, &fault{ingest.ErrUse, "the files under HADOOP_CONF_DIR can not be read: " + clean(err.Error())}
+		return hdfs.ClientOptions{}, &fault{ingest.ErrUse, "the files under HADOOP_CONF_DIR can not be read: " + objects.Clean(err.Error())}
 	}
 	o := hdfs.ClientOptionsFromConf(conf)
-	if o.Addresses, err = addressesOf(f.l.host, conf); err != nil {
+	if o.Addresses, err = addressesOf(f.l.Host, conf); err != nil {
 		return o, err
 	}
 	o.NamenodeDialFunc, o.DatanodeDialFunc = f.dial, f.dial
 	if o.KerberosClient != nil {
 		if o.KerberosClient, err = ticket(); err != nil {
-			return o, &fault{fs.ErrPermission, "Kerberos: " + clean(err.Error()) + "; " + advice["hdfs"].credentials}
+			return o, &fault{fs.ErrPermission, "Kerberos: " + objects.Clean(err.Error()) + "; " + adviceHDFS.Credentials}
 		}
 		return o, nil
 	}
@@ -80,13 +81,13 @@ func addressesOf(host string, conf hadoopconf.HadoopConf) ([]string, error) {
 		if nodes := conf.Namenodes(); len(nodes) > 0 {
 			return nodes, nil
 		}
-		return nil, &fault{ingest.ErrUse, "the URL names no name node; " + advice["hdfs"].address}
+		return nil, &fault{ingest.ErrUse, "the URL names no name node; " + adviceHDFS.Address}
 	}
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return []string{host}, nil
 	}
 	if strings.Contains(strings.Trim(host, "[]"), ":") && !strings.HasPrefix(host, "[") {
-		return nil, &fault{ingest.ErrUse, "the name node's port can not be read; " + advice["hdfs"].address}
+		return nil, &fault{ingest.ErrUse, "the name node's port can not be read; " + adviceHDFS.Address}
 	}
 	return []string{net.JoinHostPort(strings.Trim(host, "[]"), defaultPort)}, nil
 }
@@ -186,14 +187,14 @@ func (f *fileSystem) fault(err error) error {
 	var remote hdfs.Error
 	if errors.As(err, &remote) { // its text is a trace of Java
 		first, _, _ := strings.Cut(remote.Message(), "\n")
-		return &fault{ingest.ErrSource, "the name node says: " + clean(first)}
+		return &fault{ingest.ErrSource, "the name node says: " + objects.Clean(first)}
 	}
 	return explain(f.l, err)
 }
 
 func (f *fileSystem) close() error {
 	if err := f.client.Close(); err != nil {
-		return fmt.Errorf("hdfs: %s", clean(err.Error()))
+		return fmt.Errorf("hdfs: %s", objects.Clean(err.Error()))
 	}
 	return nil
 }
@@ -236,7 +237,7 @@ func (f *fileSystem) read(ctx context.Context, e ingest.TreeEntry, from, n int64
 	}
 	if r.Stat().Size() < e.Size {
 		r.Close()
-		return nil, time.Time{}, errReplaced
+		return nil, time.Time{}, objects.Replaced
 	}
 	if _, err := r.Seek(from, io.SeekStart); err != nil {
 		r.Close()

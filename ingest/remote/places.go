@@ -4,34 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"sync"
 	"time"
 
+	objects "straggler/bucket"
 	"straggler/ingest"
 )
 
 // Options say how patient to be. The zero value is for real networks.
-type Options struct {
-	Tries int           // connections without much progress before a file is given up; default 8
-	Pause time.Duration // before the second try, and twice as long before each further one; default 250 ms
-	Stall time.Duration // without an answer or a byte until a connection counts as broken; default 1 minute
-}
-
-// longestPause bounds the pauses between tries.
-const longestPause = 15 * time.Second
-
-func (o Options) withDefaults() Options {
-	if o.Tries <= 0 {
-		o.Tries = 8
-	}
-	if o.Pause <= 0 {
-		o.Pause = 250 * time.Millisecond
-	}
-	if o.Stall <= 0 {
-		o.Stall = time.Minute
-	}
-	return o
-}
+type Options = objects.Patience
 
 // Places are the places that were opened. It is an ingest.Remote, safe for concurrent use.
 type Places struct {
@@ -42,7 +24,7 @@ type Places struct {
 }
 
 // New makes one; nothing is opened yet.
-func New(o Options) *Places { return &Places{o: o.withDefaults(), trees: make(map[string]*tree)} }
+func New(o Options) *Places { return &Places{o: o.WithDefaults(), trees: make(map[string]*tree)} }
 
 // Open gives the tree that a URL lies in, and its path there.
 func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, error) {
@@ -52,11 +34,11 @@ func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := p.trees[l.place()]; t != nil {
-		return t, l.path, nil
+	if t := p.trees[l.Place()]; t != nil {
+		return t, l.Path, nil
 	}
 	var s source
-	if l.scheme == "hdfs" {
+	if l.Scheme == "hdfs" {
 		s, err = openHDFS(ctx, l, p.o)
 	} else {
 		s, err = openBucket(ctx, l)
@@ -64,9 +46,9 @@ func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, err
 	if err != nil {
 		return nil, "", err
 	}
-	t := &tree{source: s, root: l.root(), o: p.o}
-	p.trees[l.place()] = t
-	return t, l.path, nil
+	t := &tree{source: s, root: l.Root(), o: p.o}
+	p.trees[l.Place()] = t
+	return t, l.Path, nil
 }
 
 // Close ends the connections.
@@ -114,10 +96,30 @@ func (t *tree) List(ctx context.Context, dir string) ([]ingest.TreeEntry, error)
 }
 
 func (t *tree) Open(ctx context.Context, e ingest.TreeEntry) (io.ReadCloser, error) {
-	return t.stream(ctx, e, 0, e.Size, new(version)), nil
+	return t.stream(ctx, e, 0, e.Size, new(objects.Version)), nil
 }
 
 func (t *tree) OpenAt(ctx context.Context, e ingest.TreeEntry) (io.ReaderAt, io.Closer, error) {
 	b := &blocks{ctx: ctx, t: t, e: e}
 	return b, b, nil
+}
+
+// opened is one file of a tree, for streams of it.
+type opened struct {
+	t *tree
+	e ingest.TreeEntry
+}
+
+func (o opened) Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Time, error) {
+	return o.t.read(ctx, o.e, from, n)
+}
+
+func (o opened) Fault(err error) (error, bool) {
+	err = o.t.fault(err)
+	return err, errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errChanged) || errors.Is(err, ingest.ErrUse)
+}
+
+// stream reads a range of a file over connections that may break.
+func (t *tree) stream(ctx context.Context, e ingest.TreeEntry, from, end int64, same *objects.Version) *objects.Stream {
+	return objects.NewStream(ctx, opened{t, e}, t.o, from, end, same)
 }

@@ -276,7 +276,7 @@ func TestArchiveAndParquet(t *testing.T) {
 	if _, err := run(t, st, "s3://logs/p/attempts.parquet"); !errors.Is(err, ingest.ErrUnreadable) {
 		t.Errorf("parquet over a connection that breaks for good: %v", err)
 	}
-	if inputs, err := st.Inputs(); err != nil || len(inputs) > 0 {
+	if inputs, err := st.Inputs(t.Context()); err != nil || len(inputs) > 0 {
 		t.Errorf("inputs %v, %v", inputs, err)
 	}
 }
@@ -345,7 +345,7 @@ func TestConnectionsThatBreakForGood(t *testing.T) {
 	if !errors.Is(err, ingest.ErrUnreadable) || !errors.Is(err, ingest.ErrSource) || !strings.Contains(err.Error(), "at byte") {
 		t.Errorf("error %v", err)
 	}
-	if inputs, err := st.Inputs(); err != nil || len(inputs) > 0 {
+	if inputs, err := st.Inputs(t.Context()); err != nil || len(inputs) > 0 {
 		t.Errorf("inputs %v, %v", inputs, err)
 	}
 	s.spoil.Store(nil)

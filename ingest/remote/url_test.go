@@ -21,17 +21,17 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]location{
-		"s3://b":                             {"s3", "b", "", nil},
-		"S3://b/":                            {"s3", "b", "", nil},
-		"s3://b/a%20b/c#d/":                  {"s3", "b", "a%20b/c#d", nil},
-		"gs://b/user@host/x":                 {"gs", "b", "user@host/x", nil},
-		"s3://b/k?region=r&use_path_style=1": {"s3", "b", "k", url.Values{"region": {"r"}, "use_path_style": {"1"}}},
-		"azblob://c/x//y":                    {"azblob", "c", "x//y", nil},
-		"hdfs://nn:9000/logs/":               {"hdfs", "nn:9000", "logs", nil},
-		"hdfs:///logs":                       {"hdfs", "", "logs", nil},
+		"s3://b":                             {Scheme: "s3", Host: "b", Path: ""},
+		"S3://b/":                            {Scheme: "s3", Host: "b", Path: ""},
+		"s3://b/a%20b/c#d/":                  {Scheme: "s3", Host: "b", Path: "a%20b/c#d"},
+		"gs://b/user@host/x":                 {Scheme: "gs", Host: "b", Path: "user@host/x"},
+		"s3://b/k?region=r&use_path_style=1": {Scheme: "s3", Host: "b", Path: "k", Query: url.Values{"region": {"r"}, "use_path_style": {"1"}}},
+		"azblob://c/x//y":                    {Scheme: "azblob", Host: "c", Path: "x//y"},
+		"hdfs://nn:9000/logs/":               {Scheme: "hdfs", Host: "nn:9000", Path: "logs"},
+		"hdfs:///logs":                       {Scheme: "hdfs", Host: "", Path: "logs"},
 	} {
 		got, err := parse(text)
-		if err != nil || got.scheme != want.scheme || got.host != want.host || got.path != want.path || got.query.Encode() != want.query.Encode() {
+		if err != nil || got.Scheme != want.Scheme || got.Host != want.Host || got.Path != want.Path || got.Query.Encode() != want.Query.Encode() {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
@@ -49,46 +49,10 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if strings.Contains(l.host, "@") || strings.HasPrefix(l.path, "/") || strings.HasSuffix(l.path, "/") || l.scheme != "hdfs" && (l.host == "" || strings.Contains(l.host, ":")) {
+		if strings.Contains(l.Host, "@") || strings.HasPrefix(l.Path, "/") || strings.HasSuffix(l.Path, "/") || l.Scheme != "hdfs" && (l.Host == "" || strings.Contains(l.Host, ":")) {
 			t.Errorf("%q: %+v", text, l)
 		}
 	})
-}
-
-func TestClean(t *testing.T) {
-	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
-	t.Setenv("AZURE_STORAGE_SAS_TOKEN", "sv=1&sig=abcdef")
-	for text, want := range map[string]string{
-		`Get "https://h/b/k?X-Amz-Signature=1&x=2": EOF`: `Get "https://h/b/k": EOF`,
-		"ftp://user:word@h:1/x failed":                   "ftp://h:1/x failed",
-		"the key\n  " + secretKey + " is wrong":          "the key … is wrong",
-		"GET ?sv=1&sig=abcdef":                           "GET ?…",
-		strings.Repeat("é", 400):                         strings.Repeat("é", 150) + "…",
-	} {
-		if got := clean(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}
-
-// What is set by hand is never changed; a server that is not Amazon's gets what it needs.
-func TestParametersS3(t *testing.T) {
-	environment(t, "")
-	if got := parametersS3(url.Values{}).Encode(); got != "response_checksum_validation=when_required" {
-		t.Errorf("Amazon's own: %s", got)
-	}
-	if got := parametersS3(url.Values{"endpoint": {"http://h"}}); got.Get("use_path_style") != "true" || got.Get("region") == "" {
-		t.Errorf("another server: %v", got)
-	}
-	t.Setenv("AWS_ENDPOINT_URL", "http://h")
-	given := url.Values{"use_path_style": {"false"}, "region": {"here"}}
-	if got := parametersS3(given); got.Get("use_path_style") != "false" || got.Get("region") != "here" || len(given) != 2 {
-		t.Errorf("set by hand: %v, given %v", got, given)
-	}
-	t.Setenv("AWS_REGION", "there")
-	if got := parametersS3(url.Values{}); got.Has("region") {
-		t.Errorf("region from the environment: %v", got)
-	}
 }
 
 // The clouds that can not be asked here refuse before they are asked, and say what to set.

@@ -1,30 +1,35 @@
-package remote
+package bucket
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"sync"
 	"time"
-
-	"straggler/ingest"
 )
+
+// Source is a file elsewhere that can be read from any byte on.
+type Source interface {
+	// Read gives n bytes, at least one, from a byte on, and when the file was modified as this connection sees it.
+	Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Time, error)
+	// Fault is an error for people, and whether to try again is of no use.
+	Fault(err error) (explained error, final bool)
+}
 
 // enough is how many bytes make up for the connections that broke before them: a file of any size is read over a
 // network that breaks now and then, and one that breaks all the time is given up.
 const enough = 8 << 20
 
-// stream is a range of a file that is read from its start to its end. A connection that breaks is made again, at the
-// byte where it broke.
-type stream struct {
+// Stream is a range of a file that is read from its start to its end. A connection that breaks is made again, at the
+// byte where it broke. Its errors are those of the source.
+type Stream struct {
 	ctx  context.Context
-	t    *tree
-	e    ingest.TreeEntry
+	from Source
+	p    Patience
 	at   int64 // of the next byte
 	end  int64
-	same *version
+	same *Version
 
 	body   io.ReadCloser
 	cancel context.CancelFunc // ends the connection
@@ -34,11 +39,12 @@ type stream struct {
 	err    error              // came with the last bytes
 }
 
-func (t *tree) stream(ctx context.Context, e ingest.TreeEntry, from, end int64, same *version) *stream {
-	return &stream{ctx: ctx, t: t, e: e, at: from, end: end, same: same}
+// NewStream reads the bytes from one to before another. All streams with the same version see the same state of the file.
+func NewStream(ctx context.Context, from Source, p Patience, at, end int64, same *Version) *Stream {
+	return &Stream{ctx: ctx, from: from, p: p.WithDefaults(), at: at, end: end, same: same}
 }
 
-func (s *stream) Read(p []byte) (int, error) {
+func (s *Stream) Read(p []byte) (int, error) {
 	for s.at < s.end && len(p) > 0 {
 		if err := s.err; err != nil {
 			s.err = nil
@@ -64,36 +70,36 @@ func (s *stream) Read(p []byte) (int, error) {
 }
 
 // once reads from the connection that there is, or from a new one.
-func (s *stream) once(p []byte) (int, error) {
+func (s *Stream) once(p []byte) (int, error) {
 	if s.body == nil {
 		ctx, cancel := context.WithCancel(s.ctx)
-		s.cancel, s.stall = cancel, time.AfterFunc(s.t.o.Stall, cancel)
-		body, modified, err := s.t.read(ctx, s.e, s.at, s.end-s.at)
+		s.cancel, s.stall = cancel, time.AfterFunc(s.p.Stall, cancel)
+		body, modified, err := s.from.Read(ctx, s.at, s.end-s.at)
 		if err != nil {
 			return 0, err
 		}
 		s.body = body
 		if !s.same.is(modified) {
-			return 0, errReplaced
+			return 0, Replaced
 		}
 	}
-	s.stall.Reset(s.t.o.Stall)
+	s.stall.Reset(s.p.Stall)
 	n, err := s.body.Read(p)
-	s.stall.Reset(s.t.o.Stall)
+	s.stall.Reset(s.p.Stall)
 	if errors.Is(err, io.EOF) {
 		err = errEnded // s.end is not reached, or this is the last read
 	}
 	return n, err
 }
 
-// version holds all connections to a file to the same state of it. What was listed is not asked: the listings of some
+// Version holds all connections to a file to the same state of it. What was listed is not asked: the listings of some
 // servers have other clocks.
-type version struct {
+type Version struct {
 	mu    sync.Mutex
 	first time.Time
 }
 
-func (v *version) is(modified time.Time) bool {
+func (v *Version) is(modified time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.first.IsZero() {
@@ -102,41 +108,29 @@ func (v *version) is(modified time.Time) bool {
 	return v.first.Equal(modified)
 }
 
+// Replaced is the error about a file that is no longer what it was.
+var Replaced error = &Fault{ErrReplaced, "it was replaced after it was listed; repeat the ingest"}
+
 var errEnded = errors.New("the connection ended too early")
 
 // again waits before the next try, or says why there is none.
-func (s *stream) again(err error) error {
+func (s *Stream) again(err error) error {
 	if ctxErr := s.ctx.Err(); ctxErr != nil {
 		return ctxErr
 	}
-	err = s.t.fault(err)
-	final := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errChanged) || errors.Is(err, ingest.ErrUse)
-	if s.breaks, s.good = s.breaks+1, 0; !final && s.breaks < s.t.o.Tries {
-		return pause(s.ctx, s.t.o.Pause, s.breaks)
+	err, final := s.from.Fault(err)
+	if s.breaks, s.good = s.breaks+1, 0; !final && s.breaks < s.p.Tries {
+		return s.p.Wait(s.ctx, s.breaks)
 	}
 	if final && s.at == 0 {
 		return err // of a file that could not be opened at all, nothing was read in vain
 	}
-	return &fault{kind: ingest.ErrSource, text: fmt.Sprintf("the connection broke at byte %d of %d, for good after %d tries: %v", s.at, s.e.Size, s.breaks, err)}
+	broke := &Fault{ErrBroken, fmt.Sprintf("the connection broke at byte %d of %d, for good after %d tries: %v", s.at, s.end, s.breaks, err)}
+	err, _ = s.from.Fault(broke)
+	return err
 }
 
-// pause waits twice as long each time.
-func pause(ctx context.Context, first time.Duration, times int) error {
-	d := longestPause
-	if times < 20 {
-		d = min(first<<(times-1), longestPause)
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *stream) hangUp() {
+func (s *Stream) hangUp() {
 	if s.body != nil {
 		s.body.Close() // its error is of a connection that is not needed
 		s.body = nil
@@ -148,7 +142,7 @@ func (s *stream) hangUp() {
 }
 
 // Close ends the connection.
-func (s *stream) Close() error {
+func (s *Stream) Close() error {
 	s.hangUp()
 	return nil
 }

@@ -1,0 +1,79 @@
+package bucket
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Location is a URL taken apart. Nothing in it is percent-decoded: people write keys as the vendors' tools show them.
+type Location struct {
+	Scheme string // in lower case
+	Host   string // bucket, container, or server with its port
+	Path   string // without slashes around it; of a file URL the directory
+	Query  url.Values
+}
+
+// Schemes are those that Open takes.
+var Schemes = []string{"s3", "gs", "azblob", "file"}
+
+// IsURL tells a URL from a path.
+func IsURL(text string) bool {
+	scheme, _, ok := strings.Cut(text, "://")
+	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
+}
+
+// Parse takes a URL apart. Its errors are of kind ErrURL.
+func Parse(text string) (Location, error) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	l := Location{Scheme: strings.ToLower(scheme)}
+	if !ok {
+		return l, fmt.Errorf("%w: it has no ://", ErrURL)
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	l.Host, l.Path, _ = strings.Cut(rest, "/")
+	l.Path = strings.Trim(l.Path, "/")
+	var err error
+	if l.Query, err = url.ParseQuery(query); err != nil {
+		return l, fmt.Errorf("%w: the parameters behind the ? can not be read", ErrURL)
+	}
+	if l.Scheme == "file" {
+		return l, l.checkFile()
+	}
+	_, object := hints[l.Scheme]
+	if object && strings.Contains(l.Host, ":") || strings.Contains(l.Host, "@") {
+		return l, fmt.Errorf("%w: a URL of %s holds no user, password or port%s", ErrURL, l.Scheme, l.Hints().then(Hints.credentials))
+	}
+	if object && l.Host == "" {
+		return l, fmt.Errorf("%w: the URL names no bucket; write it as %s://BUCKET/PATH", ErrURL, l.Scheme)
+	}
+	if e, err := url.Parse(l.Query.Get("endpoint")); err != nil || e.User != nil {
+		return l, fmt.Errorf("%w: the parameter endpoint is an address such as http://HOST:PORT, without user and password", ErrURL)
+	}
+	return l, nil
+}
+
+func (l *Location) checkFile() error {
+	if l.Host != "" && l.Host != "localhost" {
+		return fmt.Errorf("%w: a URL of a directory has three slashes: file:///DIR", ErrURL)
+	}
+	l.Host, l.Path = "", "/"+l.Path
+	return nil
+}
+
+// Hints are what to set when the place does not answer or refuses.
+func (l Location) Hints() Hints { return hints[l.Scheme] }
+
+// Root is the URL of the bucket, as it is shown; the parameters are not.
+func (l Location) Root() string { return l.Scheme + "://" + l.Host }
+
+// String is the URL as it is shown.
+func (l Location) String() string {
+	if l.Scheme == "file" || l.Path == "" {
+		return l.Root() + l.Path
+	}
+	return l.Root() + "/" + l.Path
+}
+
+// Place tells places apart: the same bucket of another server is another place.
+func (l Location) Place() string { return l.Root() + "?" + l.Query.Encode() }

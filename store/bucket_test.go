@@ -1,0 +1,600 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"straggler/bucket"
+	"straggler/schema"
+)
+
+// TestServerErrorsAreRetried: a server that fails every third request, in each way, is asked again until all is done.
+func TestServerErrorsAreRetried(t *testing.T) {
+	states := golden(t)
+	fail := func(code int, text string) func(w http.ResponseWriter, r *http.Request) {
+		return func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.WriteHeader(code)
+			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>not now</Message></Error>", text)
+		}
+	}
+	server := serveS3(t)
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"500": fail(500, "InternalError"),
+		"503": fail(503, "SlowDown"),
+		"409": fail(409, "ConditionalRequestConflict"),
+		"cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"heard and cut": func(_ http.ResponseWriter, r *http.Request) {
+			server.swallow(r)
+		},
+		"half an answer": func(w http.ResponseWriter, r *http.Request) {
+			rec := httptest.NewRecorder()
+			server.inner.ServeHTTP(rec, r)
+			for name, values := range rec.Header() {
+				w.Header()[name] = values
+			}
+			if r.Method == http.MethodGet {
+				w.Header().Set("Content-Length", fmt.Sprint(rec.Body.Len()))
+			}
+			w.WriteHeader(rec.Code)
+			w.Write(rec.Body.Bytes()[:rec.Body.Len()/2])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("STRAGGLER_CACHE", t.TempDir())
+			var refused atomic.Int64
+			server.meddling(func(w http.ResponseWriter, r *http.Request, n int64) bool {
+				if n%3 != 0 {
+					return false
+				}
+				refused.Add(1)
+				answer(w, r)
+				return true
+			})
+			defer server.meddling(nil)
+			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{impatient: true, patience: bucket.Patience{Tries: 20, Pause: time.Millisecond}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := live(t.Context(), s, 0); err != nil {
+				t.Fatal(err)
+			}
+			if state, err := shown(t.Context(), s); err != nil || state != states[len(steps)] {
+				t.Errorf("it shows\n%s\n%v", state, err)
+			}
+			t.Setenv("STRAGGLER_CACHE", t.TempDir())
+			s, err = Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{patience: bucket.Patience{Tries: 20, Pause: time.Millisecond}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := count(t.Context(), testEngine(t, s, EngineOptions{}), "SELECT * FROM jobs"); err != nil || n != 50 {
+				t.Errorf("%d jobs, %v", n, err)
+			}
+			if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+				t.Errorf("%+v %v", found, err)
+			}
+			if refused.Load() < 20 {
+				t.Errorf("only %d requests were refused", refused.Load())
+			}
+		})
+	}
+}
+
+// TestServerSaysNo: what can not succeed is not tried again, is said with what to do, and leaves nothing visible.
+func TestServerSaysNo(t *testing.T) {
+	server := serveS3(t)
+	g := ground{where: "s3://lakes/x", server: server}
+	s := g.open(t)
+	if err := write(t.Context(), s, 1, "a", 3); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		status int
+		code   string
+		match  func(r *http.Request) bool
+		kind   error
+		says   string
+	}{
+		{"nothing may be written", 403, "AccessDenied", changes, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
+		{"commits may not be written", 403, "AccessDenied", func(r *http.Request) bool { return changes(r) && strings.Contains(r.URL.Path, "/commits/") }, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
+		{"the key is unknown", 403, "InvalidAccessKeyId", func(*http.Request) bool { return true }, fs.ErrPermission, "AWS_PROFILE"},
+		{"no conditional puts", 501, "NotImplemented", func(r *http.Request) bool { return r.Header.Get("If-None-Match") != "" }, errors.ErrUnsupported, "NotImplemented"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var refused atomic.Int64
+			server.meddling(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
+				if !c.match(r) {
+					return false
+				}
+				refused.Add(1)
+				io.Copy(io.Discard, r.Body)
+				w.WriteHeader(c.status)
+				fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no, %s with %s</Message></Error>", c.code, accessKey, secretKey)
+				return true
+			})
+			defer server.meddling(nil)
+			s, err := Open(t.Context(), g.where, Options{patience: bucket.Patience{Tries: 9, Pause: time.Millisecond}})
+			if err == nil {
+				err = write(t.Context(), s, 2, "b", 3)
+			}
+			keepsSecrets(t, err)
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it says %v", err)
+			}
+			if n := refused.Load(); n > 6 {
+				t.Errorf("%d requests for what is refused", n)
+			}
+			server.meddling(nil)
+			if list, err := g.open(t).List(t.Context()); err != nil || len(list) != 1 {
+				t.Errorf("%d commits, %v", len(list), err)
+			}
+		})
+	}
+}
+
+// TestOverwritingServer: a server that does not know the condition is refused before anything is written.
+func TestOverwritingServer(t *testing.T) {
+	server := serveS3(t)
+	server.meddling(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+		r.Header.Del("If-None-Match")
+		return false
+	})
+	s, err := Open(t.Context(), "s3://lakes/x", Options{patience: impatience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t.Context(), s, 1, "a", 3); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "If-None-Match") {
+		t.Errorf("it says %v", err)
+	}
+	if found, err := s.at.list(t.Context(), ""); err != nil || len(found) > 0 {
+		t.Errorf("left are %v, %v", found, err)
+	}
+}
+
+// TestSilentServer: one that does not answer is given up, and who cancels does not wait for it.
+func TestSilentServer(t *testing.T) {
+	server := serveS3(t)
+	quiet := make(chan struct{})
+	t.Cleanup(func() { close(quiet) })
+	asked := make(chan struct{}, 100)
+	server.meddling(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+		asked <- struct{}{}
+		select {
+		case <-r.Context().Done():
+		case <-quiet:
+		}
+		return true
+	})
+	_, err := Open(t.Context(), "s3://lakes/x", Options{patience: bucket.Patience{Tries: 2, Pause: time.Millisecond, Stall: 50 * time.Millisecond}})
+	if !errors.Is(err, bucket.ErrBroken) || !strings.Contains(err.Error(), "no answer") || !strings.Contains(err.Error(), "tried 2 times") {
+		t.Errorf("silent: %v", err)
+	}
+	for len(asked) > 0 {
+		<-asked
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	if _, err := Open(ctx, "s3://lakes/x", Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestLargeObjects: what is sent in parts, over a server that refuses parts now and then, arrives as it was.
+func TestLargeObjects(t *testing.T) {
+	server := serveS3(t)
+	g := ground{where: "s3://lakes/x", server: server}
+	s := g.open(t)
+	data := make([]byte, 2*partBytes+12345)
+	for i := range data {
+		data[i] = byte(i * i >> 7)
+	}
+	name := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := checksumOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := FileRecord{Path: "tables/attempts/large.parquet", Bytes: int64(len(data)), Checksum: sum}
+	var parts, told atomic.Int64
+	server.meddling(func(w http.ResponseWriter, r *http.Request, n int64) bool {
+		if !r.URL.Query().Has("partNumber") || parts.Add(1) != 2 {
+			return false
+		}
+		w.WriteHeader(503)
+		return true
+	})
+	at := s.at.(*objects)
+	at.tell = func(Transfer) { told.Add(1) }
+	there, err := at.put(t.Context(), []upload{{name, f}})
+	if err != nil || len(there) != 1 || parts.Load() < 5 || told.Load() == 0 {
+		t.Fatalf("%v %v, %d parts, progress told %d times", there, err, parts.Load(), told.Load())
+	}
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	held, err := g.open(t).at.hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := held.fetch(t.Context(), []FileRecord{f}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(held.path(f)); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(data), err)
+	}
+}
+
+// TestReplacedFilesStay: what a commit replaced stays for those who read it, until the grace is over; and the last commit
+// stays in any case, so that its number is not given again.
+func TestReplacedFilesStay(t *testing.T) {
+	g := ground{where: "s3://lakes/x", server: serveS3(t)}
+	s, err := Open(t.Context(), g.where, Options{patience: impatience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ingest(t, s, 1, attempts(1, 10))
+	ingest(t, s, 2, attempts(2, 10))
+	reader, err := Open(t.Context(), g.where, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	eng := testEngine(t, reader, EngineOptions{Locked: true}) // and fetches nothing yet
+	if c, err := s.Compact(t.Context(), "test"); err != nil || c.Removed > 0 || !c.Postponed || c.Rows != 20 {
+		t.Fatalf("%+v %v", c, err)
+	}
+	if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 20 {
+		t.Errorf("%d attempts, %v", n, err)
+	}
+	s.at.(*objects).grace = -time.Hour
+	if c, err := s.Compact(t.Context(), "test"); err != nil || c.Postponed {
+		t.Errorf("%+v %v", c, err)
+	}
+	if left, err := s.at.list(t.Context(), "tables"); err != nil || len(left) != 1 {
+		t.Errorf("left are %v %v", left, err)
+	}
+	if list, err := s.List(t.Context()); err != nil || len(list) != 1 || list[0].Sequence != 3 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	if _, err := s.Remove(t.Context(), list1(t, s).Inputs[0].Ingest, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(t.Context(), list1(t, s).Inputs[1].Ingest, "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.at.(*objects).grace = -time.Hour
+	if _, err := s.Compact(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t.Context(), s, 9, "x", 1); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List(t.Context())
+	if err != nil || list[len(list)-1].Sequence != 6 {
+		t.Errorf("the numbers do not go up: %+v %v", list, err)
+	}
+}
+
+func list1(t *testing.T, s *Store) Entry {
+	t.Helper()
+	list, err := s.List(t.Context())
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	return list[0]
+}
+
+// TestDeadWritersFiles: files without a commit go when they are a day old, and a mark of a dead writer is the sign to look.
+func TestDeadWritersFiles(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		if g.name == "a directory" {
+			t.Skip("there the locks tell: TestEveryOperationFails")
+		}
+		s, err := Open(t.Context(), g.where, Options{patience: impatience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := s.at.(*objects)
+		for _, name := range []string{"tables/jobs/dead-0.parquet", "staging/dead"} {
+			if err := at.write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left := func() int {
+			n := 0
+			for _, dir := range []string{"tables", "staging"} {
+				found, err := at.list(t.Context(), dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += len(found)
+			}
+			return n
+		}
+		if err := write(t.Context(), s, 1, "a", 1); err != nil || left() != 4 {
+			t.Fatalf("%d files, %v", left(), err)
+		}
+		at.stray = -time.Hour
+		if err := write(t.Context(), s, 2, "b", 1); err != nil || left() != 4 { // two of each commit
+			t.Fatalf("%d files, %v", left(), err)
+		}
+	})
+}
+
+// TestCancelledSending: who cancels while files are sent leaves nothing visible and no file of his own on this machine.
+func TestCancelledSending(t *testing.T) {
+	server := serveS3(t)
+	g := ground{where: "s3://lakes/x", server: server}
+	s := g.open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var once sync.Once
+	server.meddling(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+		if changes(r) && strings.Contains(r.URL.Path, "/tables/") {
+			io.Copy(io.Discard, r.Body) // or the server does not hear that the other side has gone
+			once.Do(cancel)
+			<-r.Context().Done()
+			return true
+		}
+		return false
+	})
+	if err := write(ctx, s, 1, "a", 100); !errors.Is(err, context.Canceled) {
+		t.Errorf("it says %v", err)
+	}
+	server.meddling(nil)
+	if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("%v %v", list, err)
+	}
+	if left, err := os.ReadDir(s.staging.root); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if err := write(t.Context(), s, 1, "a", 100); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOnlyNamedTablesAreFetched, each once, whatever the number of queries and of processes.
+func TestOnlyNamedTablesAreFetched(t *testing.T) {
+	server := serveS3(t)
+	g := ground{where: "s3://lakes/x", server: server}
+	if err := write(t.Context(), g.open(t), 1, "a", 10); err != nil {
+		t.Fatal(err)
+	}
+	ingest(t, g.open(t), 2, attempts(2, 10))
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	fetched := func(do func()) int64 {
+		before := server.gets.Load()
+		do()
+		return server.gets.Load() - before
+	}
+	s := g.open(t)
+	eng := testEngine(t, s, EngineOptions{Locked: true})
+	ask := func(sql string, want int) func() {
+		return func() {
+			if n, err := count(t.Context(), eng, sql); err != nil || n != want {
+				t.Errorf("%s: %d rows, %v", sql, n, err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		sql  string
+		rows int
+		gets int64
+	}{
+		{"SELECT 1", 1, 0},
+		{"SELECT * FROM duckdb_columns() WHERE table_name = 'attempts' AND column_name = 'task'", 1, 1}, // the word counts
+		{"SELECT * FROM Attempts", 10, 0},
+		{`SELECT * FROM "jobs"`, 10, 1},
+		{"SELECT * FROM jobs, attempts", 100, 0},
+		{"SELECT * FROM phases", 0, 0},
+	} {
+		if n := fetched(ask(c.sql, c.rows)); n != c.gets {
+			t.Errorf("%s fetched %d files", c.sql, n)
+		}
+	}
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	var wg sync.WaitGroup
+	n := fetched(func() {
+		for range 4 {
+			s := g.open(t) // caches of their own over the same directory, as processes have
+			eng := testEngine(t, s, EngineOptions{Threads: 1})
+			wg.Go(func() {
+				if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10 {
+					t.Errorf("%d rows, %v", n, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	if n != 4*2+1 { // every one reads two commits
+		t.Errorf("%d files were fetched by four", n)
+	}
+}
+
+// TestCopies: their bound, what is evicted, what is touched, and a full disk.
+func TestCopies(t *testing.T) {
+	server := serveS3(t)
+	g := ground{where: "s3://lakes/x", server: server}
+	var files []FileRecord
+	for k := range schema.Key(3) {
+		c := ingest(t, g.open(t), k+1, attempts(k+1, 200))
+		files = append(files, c.Tables[0].Files...)
+	}
+	open := func(t *testing.T, bytes int64) *objects {
+		s, err := Open(t.Context(), g.where, Options{Cache: Cache{Dir: t.TempDir(), Bytes: bytes}, patience: impatience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.at.(*objects)
+	}
+	fetch := func(t *testing.T, at *objects, f ...FileRecord) (holding, error) {
+		h, err := at.hold(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { h.Close() })
+		return h, h.fetch(t.Context(), f)
+	}
+	two := files[0].Bytes + files[1].Bytes + files[2].Bytes/2
+	t.Run("the oldest goes", func(t *testing.T) {
+		at := open(t, two)
+		for i, f := range []FileRecord{files[0], files[1], files[0], files[2]} {
+			h, err := fetch(t, at, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stamp := time.Unix(int64(i), 0) // uses far enough apart for any disk's clock
+			if err := errors.Join(h.Close(), os.Chtimes(at.cache.file(f, ".used"), stamp, stamp)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !at.cache.has(files[0]) || at.cache.has(files[1]) || !at.cache.has(files[2]) {
+			t.Error("another copy was evicted")
+		}
+	})
+	t.Run("what is read stays", func(t *testing.T) {
+		at := open(t, two)
+		h, err := fetch(t, at, files[0], files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fetch(t, at, files[2]); !errors.Is(err, ErrCache) || !strings.Contains(err.Error(), "STRAGGLER_CACHE_BYTES") {
+			t.Errorf("it says %v", err)
+		}
+		if _, err := os.ReadFile(h.path(files[0])); err != nil {
+			t.Error(err)
+		}
+		h.Close()
+		if _, err := fetch(t, at, files[2]); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("touched", func(t *testing.T) {
+		at := open(t, 0)
+		h, err := fetch(t, at, files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Close()
+		name := at.cache.file(files[0], ".parquet")
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := bytes.Clone(data)
+		bad[len(bad)/2] ^= 1
+		if err := errors.Join(os.Chmod(name, 0o600), os.WriteFile(name, bad, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if h, err = fetch(t, at, files[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(h.path(files[0])); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("a changed copy is used, %v", err)
+		}
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		if _, err := os.Stat("/dev/full"); err != nil {
+			t.Skip("this system has no /dev/full, which stands for the disk")
+		}
+		at := open(t, 0)
+		if err := os.Symlink("/dev/full", at.cache.file(files[0], ".part")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fetch(t, at, files[0]); !errors.Is(err, ErrCache) || !strings.Contains(err.Error(), "the disk is full") || !strings.Contains(err.Error(), "--cache DIR") {
+			t.Errorf("it says %v", err)
+		}
+	})
+	t.Run("a dead reader", func(t *testing.T) {
+		at := open(t, two)
+		h, err := fetch(t, at, files[0], files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.(*heldCopies).lock.Close() // as the end of its process does
+		if _, err := fetch(t, at, files[2]); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(h.(*heldCopies).dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("its links are left")
+		}
+	})
+}
+
+// TestFencesAroundCopies tries each way out of a locked engine over a bucket: other copies, other files, and writing.
+func TestFencesAroundCopies(t *testing.T) {
+	g := ground{where: "s3://lakes/x", server: serveS3(t)}
+	ingest(t, g.open(t), 1, attempts(1, 10))
+	other := ground{where: "s3://lakes/other", server: g.server}
+	secret := ingest(t, other.open(t), 2, attempts(2, 10)).Tables[0].Files[0]
+	s := g.open(t)
+	eng := testEngine(t, s, EngineOptions{Locked: true})
+	if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10 {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	held := eng.(*duckDB).files.(*heldCopies)
+	foreign := other.open(t).at.(*objects).cache.file(secret, ".parquet")
+	if _, err := os.Stat(foreign); err != nil {
+		t.Fatal(err)
+	}
+	beside := filepath.Join(held.dir, "beside.parquet")
+	if err := os.Link(foreign, beside); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, held.p.cache.dir)
+	for _, sql := range []string{
+		"SELECT * FROM read_parquet('" + foreign + "')",
+		"SELECT * FROM '" + foreign + "'",
+		"SELECT * FROM '" + beside + "'",
+		"SELECT * FROM '" + held.dir + "/*.parquet'",
+		"SELECT * FROM read_blob('" + held.dir + "/lock')",
+		"SELECT * FROM glob('" + held.p.cache.dir + "/**')",
+		"SELECT * FROM 's3://lakes/other/" + secret.Path + "'",
+		"SELECT * FROM query('SELECT 1')",
+		"SELECT * FROM query_table('attempts')",
+		"COPY attempts TO '" + filepath.Join(held.dir, "out.csv") + "'",
+		"COPY (SELECT 1) TO '" + held.path(secret) + "'",
+		"ATTACH '" + filepath.Join(held.dir, "x.db") + "'",
+		"EXPORT DATABASE '" + held.dir + "'",
+		"SET enable_external_access = true",
+		"SET allowed_directories = ['/']",
+		"CREATE TABLE x AS SELECT 1",
+		"CREATE OR REPLACE VIEW attempts AS SELECT 1",
+		"DROP VIEW attempts",
+		"INSTALL httpfs",
+		"LOAD httpfs",
+	} {
+		rows, err := eng.Query(t.Context(), sql)
+		if err == nil {
+			for rows.Next() {
+			}
+			err = errors.Join(rows.Err(), rows.Close())
+		}
+		if err == nil {
+			t.Errorf("%s is let through", sql)
+		}
+		keepsSecrets(t, err)
+	}
+	if after := tree(t, held.p.cache.dir); after != before {
+		t.Errorf("the copies changed from\n%s\nto\n%s", before, after)
+	}
+	if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}

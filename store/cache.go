@@ -1,0 +1,342 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A store on object storage is read through copies of its files on this machine. In the directory of the copies are
+//
+//	files/<name>.parquet   whole copies; never changed, and shared by all processes
+//	files/<name>.used      empty; its time says when the copy was used last
+//	files/<name>.part      a copy being fetched, locked by who does it
+//	readers/<process>/     links to the copies that a reader needs, so that they stay although the copies are evicted
+//	staging/<process>/     files of a writer that are not in the store yet
+//
+// A name says place, path, length and checksum, so a copy belongs to one file of one store in one state for ever.
+
+// Cache says where copies of a bucket's files are kept, and how many.
+type Cache struct {
+	Dir   string // "": $STRAGGLER_CACHE, or straggler in the user's cache directory
+	Bytes int64  // 0: $STRAGGLER_CACHE_BYTES, or 20 GiB; the copies that were used last stay
+
+	// Progress hears how far fetching or sending has got, from several goroutines; nil: nobody listens.
+	Progress func(Transfer)
+}
+
+// Transfer is how far the files of one table, or of one commit, have got.
+type Transfer struct {
+	What        string // for people: fetching, sending
+	Files       int    // of them all
+	Bytes, Done int64
+}
+
+const defaultCacheBytes = 20 << 30
+
+// verifiedTime is the time of modification of a copy whose content was held against its checksum: whoever changes the
+// content changes the time, and then the content is looked at again.
+var verifiedTime = time.Unix(1_000_000_000, 0)
+
+// cache is the directory of copies.
+type cache struct {
+	dir   string
+	bytes int64
+	place string // of the store; part of the names
+
+	mu sync.Mutex // one who makes room at a time
+}
+
+func (c Cache) open(place string) (*cache, error) {
+	if c.Dir == "" {
+		c.Dir = os.Getenv("STRAGGLER_CACHE")
+	}
+	if c.Dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("a store on object storage needs a directory for copies: give --cache DIR or set STRAGGLER_CACHE: %w", err)
+		}
+		c.Dir = filepath.Join(base, "straggler")
+	}
+	if text := os.Getenv("STRAGGLER_CACHE_BYTES"); c.Bytes == 0 && text != "" {
+		if n, err := fmt.Sscan(text, &c.Bytes); n != 1 || err != nil || c.Bytes <= 0 {
+			return nil, fmt.Errorf("STRAGGLER_CACHE_BYTES=%s: give a number of bytes, such as 20000000000", text)
+		}
+	}
+	if c.Bytes == 0 {
+		c.Bytes = defaultCacheBytes
+	}
+	abs, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, sub := range []string{"files", "readers", "staging"} {
+		if err := os.MkdirAll(filepath.Join(abs, sub), 0o700); err != nil {
+			return nil, fmt.Errorf("the directory for copies of the store: %w; give another with --cache DIR or STRAGGLER_CACHE", err)
+		}
+	}
+	return &cache{dir: abs, bytes: c.Bytes, place: place}, nil
+}
+
+// name is the copy of a file, without its extension.
+func (c *cache) name(f FileRecord) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %q", c.place, f.Path, f.Bytes, f.Checksum))
+	return fmt.Sprintf("%s-%x", strings.Split(f.Path, "/")[1], sum[:16])
+}
+
+func (c *cache) file(f FileRecord, extension string) string {
+	return filepath.Join(c.dir, "files", c.name(f)+extension)
+}
+
+// has says that there is a whole copy, and looks at the content of one that somebody has touched.
+func (c *cache) has(f FileRecord) bool {
+	name := c.file(f, ".parquet")
+	info, err := os.Lstat(name)
+	if err != nil {
+		return false
+	}
+	if info.Mode().IsRegular() && info.Size() == f.Bytes {
+		if info.ModTime().Equal(verifiedTime) {
+			return true
+		}
+		if sum, err := checksumOf(name); err == nil && sum == f.Checksum {
+			return os.Chtimes(name, time.Time{}, verifiedTime) == nil
+		}
+	}
+	os.RemoveAll(name)
+	return false
+}
+
+func checksumOf(name string) (string, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	h := xxhash.New()
+	_, err = io.Copy(h, r)
+	return fmt.Sprintf("%016x", h.Sum64()), err
+}
+
+// use makes a copy the one that was used last.
+func (c *cache) use(f FileRecord) {
+	name := c.file(f, ".used")
+	now := time.Now()
+	if errors.Is(os.Chtimes(name, now, now), fs.ErrNotExist) {
+		os.WriteFile(name, nil, 0o600) // without it the copy counts as never used
+	}
+}
+
+// ensure, for which there is room, sees that there is a copy and that link is a link to it. Fetch writes the content when there is none.
+func (c *cache) ensure(ctx context.Context, f FileRecord, link string, fetch func(w io.Writer) error) error {
+	for {
+		if c.has(f) {
+			err := c.link(f, link)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // evicted meanwhile
+			}
+			c.use(f)
+			return err
+		}
+		if err := c.fill(ctx, f, fetch); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *cache) link(f FileRecord, link string) error {
+	err := os.Link(c.file(f, ".parquet"), link)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil && linksMissing(err) {
+		return os.Symlink(c.file(f, ".parquet"), link) // it may be evicted under a reader, and is fetched again by the next
+	}
+	return err
+}
+
+// fill makes a copy, unless another process or goroutine does it first.
+func (c *cache) fill(ctx context.Context, f FileRecord, fetch func(w io.Writer) error) error {
+	part, err := c.begin(ctx, f)
+	if err != nil {
+		return c.explain(err, f)
+	}
+	defer part.Close() // and so unlocks it
+	if c.has(f) {
+		return os.Remove(part.Name())
+	}
+	h := xxhash.New()
+	w := &cacheWriter{to: part}
+	err = fetch(io.MultiWriter(w, h))
+	if w.err != nil {
+		err = w.err
+	}
+	if err == nil {
+		if sum := fmt.Sprintf("%016x", h.Sum64()); w.n != f.Bytes || sum != f.Checksum {
+			err = fmt.Errorf("%s: %w: it has %d bytes with the checksum %s, and its commit says %d and %s; straggler store verify lists what is damaged",
+				f.Path, ErrDamaged, w.n, sum, f.Bytes, f.Checksum)
+		}
+	}
+	if err == nil {
+		err = c.adoptPart(part, f)
+	}
+	if err != nil {
+		os.Remove(part.Name())
+		return c.explain(err, f)
+	}
+	return nil
+}
+
+// adoptPart makes what was fetched a copy.
+func (c *cache) adoptPart(part *os.File, f FileRecord) error {
+	return errors.Join(part.Chmod(0o400), part.Sync(), os.Chtimes(part.Name(), time.Time{}, verifiedTime), os.Rename(part.Name(), c.file(f, ".parquet")))
+}
+
+// cacheWriter keeps the error of the disk apart from those of the network.
+type cacheWriter struct {
+	to  *os.File
+	n   int64
+	err error
+}
+
+func (w *cacheWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	w.n += int64(n)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// begin opens and locks the part of a copy, empty.
+func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
+	name := c.file(f, ".part")
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		err = syscall.Flock(int(part.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			mine, merr := part.Stat()
+			there, terr := os.Stat(name)
+			if merr == nil && terr == nil && os.SameFile(mine, there) {
+				if mine.Size() > 0 {
+					err = part.Truncate(0)
+				}
+				return part, err
+			}
+		}
+		part.Close()
+		if err != nil && err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			return nil, &os.PathError{Op: "lock", Path: name, Err: err}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// adopt makes a file of this machine, which was just sent, a copy. It is a favour: nobody needs to know when it fails.
+func (c *cache) adopt(name string, f FileRecord) {
+	if c.room(f.Bytes) != nil || os.Chmod(name, 0o400) != nil || os.Chtimes(name, time.Time{}, verifiedTime) != nil {
+		return
+	}
+	if os.Rename(name, c.file(f, ".parquet")) == nil {
+		c.use(f)
+	}
+}
+
+// copied is a copy as it is listed.
+type copied struct {
+	base  string // path without extension
+	bytes int64
+	used  time.Time
+	links bool // somebody reads it
+}
+
+// room evicts copies, those that were used longest ago first, until there is room for one more.
+func (c *cache) room(bytes int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if bytes > c.bytes {
+		return fmt.Errorf("%w: %d bytes are needed and copies in %s may take %d: set STRAGGLER_CACHE_BYTES higher", ErrCache, bytes, c.dir, c.bytes)
+	}
+	c.cleanReaders()
+	all, total, err := c.copies()
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if total+bytes <= c.bytes {
+			return nil
+		}
+		if x.links {
+			continue // it would not give anything back
+		}
+		if err := os.Remove(x.base + ".parquet"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		os.Remove(x.base + ".used")
+		total -= x.bytes
+	}
+	if total+bytes > c.bytes {
+		return fmt.Errorf("%w: copies in %s may take %d bytes, of which %d are being read, and %d more are needed: set STRAGGLER_CACHE_BYTES higher",
+			ErrCache, c.dir, c.bytes, total, bytes)
+	}
+	return nil
+}
+
+// copies lists the copies, those that were used longest ago first, and what they take together.
+func (c *cache) copies() (all []copied, total int64, err error) {
+	entries, err := os.ReadDir(filepath.Join(c.dir, "files"))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(e.Name(), ".parquet")
+		info, ierr := e.Info()
+		if !ok || ierr != nil {
+			continue // not a copy, or gone
+		}
+		x := copied{base: filepath.Join(c.dir, "files", base), bytes: info.Size()}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			x.links = st.Nlink > 1
+		}
+		if u, err := os.Stat(x.base + ".used"); err == nil {
+			x.used = u.ModTime()
+		}
+		total += x.bytes
+		all = append(all, x)
+	}
+	slices.SortStableFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
+	return all, total, nil
+}
+
+// cleanReaders removes the links of readers that are dead.
+func (c *cache) cleanReaders() {
+	staging{osFS{quick: true}, filepath.Join(c.dir, "readers")}.clean() // what it can not remove only takes room
+}
+
+// explain says what to do when the disk is full.
+func (c *cache) explain(err error, f FileRecord) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: the disk is full: a copy of %s needs %d bytes in %s; free some, or give another directory with --cache DIR or STRAGGLER_CACHE: %w",
+			ErrCache, f.Path, f.Bytes, c.dir, err)
+	}
+	return err
+}

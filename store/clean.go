@@ -1,0 +1,26 @@
+package store
+
+import "context"
+
+// clean removes what dead writers left: their staging, and the files that they had put and did not come to commit.
+func (s *Store) clean(ctx context.Context, cat *catalog) error {
+	if err := s.staging.clean(); err != nil {
+		return err
+	}
+	_, err := s.removeLeftovers(ctx, cat, false)
+	return err
+}
+
+// removeLeftovers removes files of dead writers and counts them.
+func (s *Store) removeLeftovers(ctx context.Context, cat *catalog, thorough bool) (int, error) {
+	names, err := s.at.leftovers(ctx, cat.files(), thorough)
+	if err != nil {
+		return 0, err
+	}
+	for i, name := range names {
+		if err := s.at.remove(ctx, name); err != nil {
+			return i, err
+		}
+	}
+	return len(names), nil
+}

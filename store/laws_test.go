@@ -1,0 +1,325 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"straggler/schema"
+)
+
+// The laws of a store, each held wherever a store can lie.
+
+// TestLawOfLife: a store shows the same after each change wherever it lies, to who made the change and to who opens it
+// then.
+func TestLawOfLife(t *testing.T) {
+	states := golden(t)
+	onEachGround(t, func(t *testing.T, g ground) {
+		s := g.open(t)
+		for i, step := range steps {
+			if err := step.run(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", step.name, err)
+			}
+			for _, reader := range []*Store{s, g.open(t)} {
+				if state, err := shown(t.Context(), reader); err != nil || state != states[i+1] {
+					t.Fatalf("after %s it shows\n%s\n%v\nand in memory\n%s", step.name, state, err, states[i+1])
+				}
+			}
+			if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+				t.Fatalf("after %s: %+v %v", step.name, found, err)
+			}
+		}
+		if marks, err := s.at.list(t.Context(), "staging"); err != nil || len(marks) > 0 {
+			t.Errorf("staging holds %v %v", marks, err)
+		}
+	})
+}
+
+// TestLawOfRandomLives: as TestRandomLives, and what an engine reads is compared.
+func TestLawOfRandomLives(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) { walkIn(t, g.open(t), rand.New(rand.NewPCG(11, 0)), 25, "seed 11:") })
+}
+
+// TestLawOfRows: rows come back as they were, of files of several parts.
+func TestLawOfRows(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		want := attempts(7, groupRows+1)
+		ingest(t, g.open(t), 7, want)
+		t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
+		eng := testEngine(t, g.open(t), EngineOptions{})
+		got := readAll[schema.Attempt](t, eng, "SELECT * FROM attempts ORDER BY task")
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows came back of %d", len(got), len(want))
+		}
+	})
+}
+
+// TestLawOfOneWinner: of writers who commit the same log at once one wins, and the others are told that it is there.
+func TestLawOfOneWinner(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		const writers = 4
+		var begun []*Tx
+		for range writers {
+			s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, patience: impatience})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+			if err == nil {
+				err = errors.Join(Append(tx, 1, attempts(1, 50)), tx.Input(InputRecord{Name: "log", Key: 1, Fingerprint: "a"}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun = append(begun, tx)
+		}
+		results := make([]error, writers)
+		var wg sync.WaitGroup
+		for i, tx := range begun {
+			wg.Go(func() { _, results[i] = tx.Commit(t.Context()) })
+		}
+		wg.Wait()
+		won := 0
+		for _, err := range results {
+			if err == nil {
+				won++
+			} else if !errors.Is(err, ErrIngested) {
+				t.Errorf("a loser is told %v", err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d writers won", won)
+		}
+		s := g.open(t)
+		if n, err := count(t.Context(), testEngine(t, s, EngineOptions{}), "SELECT * FROM attempts"); err != nil || n != 50 {
+			t.Errorf("%d attempts, %v", n, err)
+		}
+		if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("%+v %v", found, err)
+		}
+	})
+}
+
+// TestLawOfProcesses: several processes commit to one store at once, and every commit is there with its own number.
+func TestLawOfProcesses(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	onEachGround(t, func(t *testing.T, g ground) {
+		const processes, each = 3, 4
+		var wg sync.WaitGroup
+		for p := range processes {
+			var keys []string
+			for k := range each {
+				keys = append(keys, fmt.Sprint(1000*(p+1)+k))
+			}
+			wg.Go(func() {
+				cmd := exec.CommandContext(t.Context(), self)
+				cmd.Env = append(os.Environ(), childDir+"="+g.where, writeKeys+"="+strings.Join(keys, " "))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("process %d: %v\n%s", p, err, out)
+				}
+			})
+		}
+		wg.Wait()
+		s := g.open(t)
+		list, err := s.List(t.Context())
+		if err != nil || len(list) != processes*each {
+			t.Fatalf("%d commits of %d, %v", len(list), processes*each, err)
+		}
+		for i, e := range list {
+			if e.Sequence != int64(i+1) || !e.Visible || e.Tables["jobs"] != 10 {
+				t.Errorf("commit %d is %+v", i+1, e)
+			}
+		}
+		if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("%+v %v", found, err)
+		}
+	})
+}
+
+// TestLawOfDamage: Verify finds what is missing, cut or changed, and an engine does not read it.
+func TestLawOfDamage(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"missing":        func([]byte) []byte { return nil },
+		"cut":            func(b []byte) []byte { return b[:len(b)/2] },
+		"cut to nothing": func(b []byte) []byte { return b[:0] },
+		"longer":         func(b []byte) []byte { return append(b, 0) },
+		"changed":        func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachGround(t, func(t *testing.T, g ground) {
+				s := g.open(t)
+				c := ingest(t, s, 7, attempts(7, 100))
+				file := c.Tables[0].Files[0].Path
+				g.change(t, s, file, damage)
+				t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
+				s = g.open(t)
+				found, err := s.Verify(t.Context())
+				if err != nil || len(found) != 1 || !found[0].Damage || found[0].File != file || !strings.Contains(found[0].Advice, "ingest") {
+					t.Errorf("Verify says %+v %v", found, err)
+				}
+				eng, err := s.Engine(t.Context(), EngineOptions{})
+				if err == nil {
+					defer eng.Close()
+					_, err = count(t.Context(), eng, "SELECT * FROM attempts")
+				}
+				if name == "changed" && g.name == "a directory" {
+					return // who reads in place does not compute checksums
+				}
+				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "straggler store verify") {
+					t.Errorf("an engine says %v", err)
+				}
+				g.change(t, s, commitName(1), func(b []byte) []byte { return bytes.Replace(b, []byte(`"key": "7"`), []byte(`"key": "8"`), 1) })
+				if _, err := g.open(t).List(t.Context()); !errors.Is(err, ErrDamaged) {
+					t.Errorf("a changed commit is taken: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestLawOfRefusal: what is no store is none, and opening it to read makes nothing.
+func TestLawOfRefusal(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		if _, err := Open(t.Context(), g.where, Options{ReadOnly: true, patience: impatience}); !errors.Is(err, ErrNotStore) {
+			t.Errorf("nothing gave %v", err)
+		}
+		s := g.open(t)
+		if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
+			t.Errorf("a new store has %v, %v", list, err)
+		}
+		if err := write(t.Context(), s, 1, "a", 3); err != nil {
+			t.Fatal(err)
+		}
+		ro, err := Open(t.Context(), g.where, Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ro.Begin(t.Context(), Origin{Kind: Log}); err == nil || !strings.Contains(err.Error(), "reading only") {
+			t.Errorf("Begin gave %v", err)
+		}
+	})
+}
+
+// TestLawOfLostRequests cuts a bucket's server off at each request that changes something, before it is heard or before
+// its answer is, and looks at what is left: the state before the step or the one after it, and life goes on.
+func TestLawOfLostRequests(t *testing.T) {
+	states := golden(t)
+	for _, heard := range []bool{false, true} {
+		t.Run(fmt.Sprint("heard ", heard), func(t *testing.T) {
+			server := serveS3(t)
+			for at := int64(1); ; at += 1 + at%3 { // some are left out, to save time
+				g := ground{where: fmt.Sprint("s3://lakes/", heard, at), server: server}
+				s := g.open(t)
+				seen := int64(0)
+				var mu sync.Mutex
+				server.meddling(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
+					mu.Lock()
+					if changes(r) {
+						seen++
+					}
+					now := seen
+					mu.Unlock()
+					if now < at {
+						return false
+					}
+					if heard && now == at && changes(r) {
+						server.swallow(r)
+					}
+					panic(http.ErrAbortHandler)
+				})
+				done, err := live(t.Context(), s, 0)
+				server.meddling(nil)
+				if seen < at {
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Logf("%d requests", at-1)
+					if at < 35 {
+						t.Errorf("only %d requests change something", at-1)
+					}
+					return
+				}
+				keepsSecrets(t, err)
+				what := fmt.Sprintf("cut off at change %d", at)
+				soundAt(t, g.open(t), states, done, at%goOnEvery == 0, what)
+			}
+		})
+	}
+}
+
+// TestLawOfKilledWriters kills a process that writes to a bucket at each request that changes something.
+func TestLawOfKilledWriters(t *testing.T) {
+	states := golden(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := serveS3(t)
+	kills := 0
+	for at := int64(1); ; at += 2 {
+		g := ground{where: fmt.Sprint("s3://lakes/", at), server: server}
+		cmd := exec.CommandContext(t.Context(), self)
+		cmd.Env = append(os.Environ(), childDir+"="+g.where, killAt+"=0")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		seen := int64(0)
+		var mu sync.Mutex
+		started := make(chan struct{})
+		server.meddling(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
+			<-started
+			mu.Lock()
+			defer mu.Unlock()
+			if changes(r) {
+				seen++
+			}
+			if seen < at {
+				return false
+			}
+			cmd.Process.Kill()
+			if at%4 == 1 && seen == at {
+				io.Copy(io.Discard, r.Body)
+				panic(http.ErrAbortHandler) // it was not heard
+			}
+			return false
+		})
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		close(started)
+		err := cmd.Wait()
+		server.meddling(nil)
+		if err == nil {
+			break
+		}
+		if cmd.ProcessState.Exited() {
+			t.Fatalf("killed at change %d the process ended otherwise: %v\n%s", at, err, &out)
+		}
+		kills++
+		s := g.open(t)
+		state, err := shown(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := slices.Index(states, state)
+		if done < 0 || done > len(killSteps) {
+			t.Fatalf("killed at change %d, the store shows\n%s", at, state)
+		}
+		soundAt(t, s, states, done, kills%5 == 0, fmt.Sprintf("killed at change %d", at))
+	}
+	if kills < 5 {
+		t.Errorf("only %d kills", kills)
+	}
+	t.Logf("killed %d times", kills)
+}
