@@ -41,7 +41,7 @@ explained AS (
   GROUP BY o.phase_id
 ),
 line AS (
-  SELECT phase_id, regr_slope(duration_s, CAST(input_bytes AS DOUBLE)) AS slope, avg(duration_s) AS mean_s, avg(CAST(input_bytes AS DOUBLE)) AS mean_bytes
+  SELECT phase_id, CASE WHEN max(input_bytes) > min(input_bytes) THEN regr_slope(duration_s, CAST(input_bytes AS DOUBLE)) END AS slope, avg(duration_s) AS mean_s, avg(CAST(input_bytes AS DOUBLE)) AS mean_bytes
   FROM attempts
   WHERE status = 'success' AND input_bytes IS NOT NULL AND duration_s BETWEEN 0 AND 1e15
   GROUP BY phase_id HAVING count(*) >= 5
