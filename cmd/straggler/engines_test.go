@@ -84,12 +84,11 @@ func labelledLogs(t *testing.T) []string {
 
 // pair is an engine that asks two and compares.
 type pair struct {
-	t      *testing.T
-	duck   store.Engine
-	spark  store.Engine
-	mu     sync.Mutex
-	asked  []string
-	differ int
+	t     *testing.T
+	duck  store.Engine
+	spark store.Engine
+	mu    sync.Mutex
+	asked []string
 }
 
 func newPair(t *testing.T, st *store.Store, server string) *pair {

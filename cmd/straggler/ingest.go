@@ -145,12 +145,12 @@ func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, ev
 const fewResults = 40
 
 func results(s *ingest.Summary, o output) table.Rows {
-	f := table.NewFixed("input", "status", "format", "bytes BIGINT", "records BIGINT", "rejects BIGINT", "attempts BIGINT", "reason")
+	f := table.NewFixed("input", "status", "format", "recognised_by", "bytes BIGINT", "records BIGINT", "rejects BIGINT", "attempts BIGINT", "reason")
 	for _, r := range s.Results {
 		if r.Status == ingest.Read && len(s.Results) > fewResults && !o.toFile() && (o.as == "" || o.as == "table") {
 			continue
 		}
-		f.Add(r.Name, string(r.Status), r.Format, r.Bytes, r.Decoded+r.Rejects, r.Rejects, r.Rows["attempts"], r.Reason)
+		f.Add(r.Name, string(r.Status), r.Format, r.Why, r.Bytes, r.Decoded+r.Rejects, r.Rejects, r.Rows["attempts"], r.Reason)
 	}
 	return f
 }

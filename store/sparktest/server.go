@@ -227,12 +227,12 @@ func (s *Server) await() error {
 		}
 		select {
 		case <-s.ended:
-			return fmt.Errorf("Spark ended while it started:\n%s", tail(text))
+			return fmt.Errorf("the Spark server ended while it started:\n%s", tail(text))
 		case <-ctx.Done():
-			return fmt.Errorf("Spark has not started within %v:\n%s", patience, tail(text))
+			return fmt.Errorf("the Spark server has not started within %v:\n%s", patience, tail(text))
 		case <-tick.C:
 			if failed {
-				return fmt.Errorf("Spark could not start:\n%s", tail(text))
+				return fmt.Errorf("the Spark server could not start:\n%s", tail(text))
 			}
 		}
 	}

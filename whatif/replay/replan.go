@@ -61,8 +61,7 @@ func (p *Pool) planTasks(f *phase) []PlanTask {
 func inOrder(jobs []PlanJob) []PlanJob {
 	to := make([]int, len(jobs)) // number + 1
 	out := make([]PlanJob, 0, len(jobs))
-	var add func(j int)
-	add = func(j int) {
+	add := func(j int) {
 		if to[j] != 0 || len(jobs[j].Phases) == 0 {
 			return
 		}
