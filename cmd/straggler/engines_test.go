@@ -24,6 +24,7 @@ import (
 	"straggler/store"
 	"straggler/store/sparktest"
 	"straggler/whatif"
+	"straggler/whatif/simulate"
 )
 
 // Law 7: DuckDB and Spark SQL give the same rows, floats to 1e-9 of their size, for every statement of the program. The
@@ -60,6 +61,16 @@ func TestEnginesAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := report.Perfetto(ctx, io.Discard, p, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	w, err := simulate.Example("batch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := simulate.Into(ctx, st, w, simulate.Options{}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := report.BuildSimulation(ctx, p); err != nil {
 		t.Fatal(err)
 	}
 	g, err := audit.NewGrouping("")
