@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -65,7 +66,7 @@ const simulationEncodings = "text, html, md, json"
 func exampleRows() table.Rows {
 	f := table.NewFixed("example", "about")
 	for _, w := range simulate.Examples() {
-		f.Add(w.Name, w.About)
+		f.Add(w.Name, strings.TrimSpace(w.About))
 	}
 	return f
 }
