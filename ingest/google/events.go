@@ -345,6 +345,9 @@ func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[sc
 	}
 	j.phase.Cover(a)
 	j.trace.Attempts = append(j.trace.Attempts, *a)
+	if len(j.trace.Attempts) >= flushRows && j.err == nil { // a job may have millions
+		j.err = j.flush()
+	}
 }
 
 func machineID(name schema.Null[string]) int64 {
