@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"straggler/schema"
 	"straggler/store"
@@ -61,6 +62,7 @@ func PaperFigures(ctx context.Context, eng store.Engine) ([]Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("causes: the papers' figures: %w", err)
 		}
+		f.Y.V = sameDigits(f.Y.V)
 		out = append(out, *f)
 	}
 	drawn := map[string]bool{}
@@ -74,4 +76,14 @@ func PaperFigures(ctx context.Context, eng store.Engine) ([]Figure, error) {
 		}
 	}
 	return out, nil
+}
+
+// sameDigits keeps nine digits: engines add in the order in which their threads come, so that the last ones differ from
+// run to run.
+func sameDigits(y float64) float64 {
+	z, err := strconv.ParseFloat(strconv.FormatFloat(y, 'g', 9, 64), 64)
+	if err != nil {
+		return y
+	}
+	return z
 }
