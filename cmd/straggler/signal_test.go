@@ -74,19 +74,28 @@ func straggler(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// On a terminal, which script(1) makes: the shell answers, Ctrl-C ends a statement and not the shell, Ctrl-D ends it.
-func TestShellOnTerminal(t *testing.T) {
+// terminal is a command line run by sh on a terminal, which script(1) makes.
+func terminal(t *testing.T, dir, command string, env ...string) *exec.Cmd {
+	t.Helper()
 	if _, err := exec.LookPath("script"); err != nil {
 		t.Skip("script(1) is not here to make a terminal")
 	}
+	cmd := exec.Command("script", "-qefc", command, os.DevNull)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "SHELL=/bin/sh"), env...)
+	return cmd
+}
+
+// On a terminal the shell answers, Ctrl-C ends a statement and not the shell, Ctrl-D ends it. Keys are pressed at a prompt,
+// where the terminal hands them over one by one; before it, Ctrl-C would have the terminal forget what was typed.
+func TestShellOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	if err := unpackInto(dir); err != nil {
 		t.Fatal(err)
 	}
 	straggler(t, dir, "ingest", "eventlogs", "--store", "lake")
-	cmd := exec.Command("script", "-qefc", "straggler sql --store lake", os.DevNull)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=", "TERM=xterm")
+	// without exec, Ctrl-C would end an sh that waits for its child
+	cmd := terminal(t, dir, "exec straggler sql --store lake", "HOME="+dir, "XDG_STATE_HOME=", "TERM=xterm")
 	keys, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -96,10 +105,12 @@ func TestShellOnTerminal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	screen.wait(t, "straggler> ")
+	defer cmd.Process.Kill()
+	screen.wait(t, prompt)
 	io.WriteString(keys, "SELECT count(*) AS n FROM attempts;\r")
-	screen.wait(t, "1244")
+	screen.wait(t, "1244", prompt)
 	io.WriteString(keys, "SELECT count(*) FROM range(1000000000000) a, range(1000000) b;\r")
+	screen.wait(t, " b;\r\n")
 	for !screen.has("stopped") { // pressed until the statement runs, as people do
 		io.WriteString(keys, "\x03")
 		time.Sleep(50 * time.Millisecond)
@@ -107,8 +118,9 @@ func TestShellOnTerminal(t *testing.T) {
 			t.Fatalf("Ctrl-C does not stop the statement:\n%s", screen)
 		}
 	}
+	screen.wait(t, "stopped", prompt)
 	io.WriteString(keys, "SELECT 'still' || ' here' AS s;\r")
-	screen.wait(t, "still here")
+	screen.wait(t, "still here", prompt)
 	io.WriteString(keys, "\x04")
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the shell ended with %v:\n%s", err, screen)
@@ -118,11 +130,10 @@ func TestShellOnTerminal(t *testing.T) {
 	}
 }
 
+const prompt = "straggler> "
+
 // Colours are for terminals, and not for who does not want them; bars go to standard error of terminals.
 func TestColoursOnTerminal(t *testing.T) {
-	if _, err := exec.LookPath("script"); err != nil {
-		t.Skip("script(1) is not here to make a terminal")
-	}
 	dir := t.TempDir()
 	if err := unpackInto(dir); err != nil {
 		t.Fatal(err)
@@ -141,10 +152,7 @@ func TestColoursOnTerminal(t *testing.T) {
 		{"straggler ingest eventlogs --again --store lake >results", "TERM=xterm", "reading", true},
 		{"straggler ingest eventlogs --again --store lake >results 2>errors", "TERM=xterm", "reading", false},
 	} {
-		cmd := exec.Command("script", "-qefc", c.command, os.DevNull)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "NO_COLOR=", c.env)
-		out, err := cmd.Output()
+		out, err := terminal(t, dir, c.command, "NO_COLOR=", c.env).Output()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.command, err, out)
 		}
@@ -176,7 +184,18 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-func (s *screen) has(text string) bool { return strings.Contains(s.String(), text) }
+// has says that the terminal has shown these texts, each after the one before it.
+func (s *screen) has(texts ...string) bool {
+	shown := s.String()
+	for _, text := range texts {
+		_, after, found := strings.Cut(shown, text)
+		if !found {
+			return false
+		}
+		shown = after
+	}
+	return true
+}
 
 // tooLate says that a minute has gone by since it was first asked.
 func (s *screen) tooLate() bool {
@@ -188,11 +207,11 @@ func (s *screen) tooLate() bool {
 	return time.Since(s.since) > time.Minute
 }
 
-func (s *screen) wait(t *testing.T, text string) {
+func (s *screen) wait(t *testing.T, texts ...string) {
 	t.Helper()
-	for !s.has(text) {
+	for !s.has(texts...) {
 		if s.tooLate() {
-			t.Fatalf("%q does not appear:\n%s", text, s)
+			t.Fatalf("%q does not appear:\n%s", texts, s)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
