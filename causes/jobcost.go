@@ -100,19 +100,18 @@ func (v *savings) weigh(p *Phase, out []saving) []saving {
 // start. The width is 0 where starts are unknown.
 func (v *savings) arrange(tasks []Task) (width int, end float64) {
 	v.order = growInts(v.order, len(tasks))
-	sorted := true
 	for i := range tasks {
 		v.order[i] = int32(i)
 		if !tasks[i].Start.OK || math.IsNaN(tasks[i].Duration) {
 			return 0, 0
 		}
-		sorted = sorted && (i == 0 || tasks[i-1].Start.V <= tasks[i].Start.V)
 	}
-	if !sorted {
-		slices.SortFunc(v.order, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(tasks[a].Start.V, tasks[b].Start.V), cmp.Compare(a, b))
-		})
-	}
+	slices.SortFunc(v.order, func(a, b int32) int {
+		if c := cmp.Compare(tasks[a].Start.V, tasks[b].Start.V); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
 	zero := tasks[v.order[0]].Start.V
 	v.slots = v.slots[:0]
 	for _, i := range v.order { // the ends of what runs, as a heap
@@ -142,7 +141,8 @@ func (v *savings) pack(tasks []Task, off []float64, width int) (end float64) {
 			continue
 		}
 		d += v.slots[0]
-		v.replace(d)
+		v.slots[0] = d
+		v.sink()
 		end = max(end, d)
 	}
 	return end
@@ -171,32 +171,28 @@ func (v *savings) push(x float64) {
 
 func (v *savings) pop() {
 	last := len(v.slots) - 1
-	x := v.slots[last]
+	v.slots[0] = v.slots[last]
 	v.slots = v.slots[:last]
-	if last > 0 {
-		v.replace(x)
-	}
+	v.sink()
 }
 
-// replace puts x into the heap in place of its top.
-func (v *savings) replace(x float64) {
+// sink puts the top of the heap where it belongs.
+func (v *savings) sink() {
 	h := v.slots
-	i := 0
-	for down := 1; down < len(h); down = 2*i + 1 {
-		if down+1 < len(h) {
-			right := 0 // set, not branched on: nobody can guess which is less
-			if h[down+1] < h[down] {
-				right = 1
-			}
-			down += right
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= len(h) {
+			return
 		}
-		if x <= h[down] {
-			break
+		if down+1 < len(h) && h[down+1] < h[down] {
+			down++
 		}
-		h[i] = h[down]
+		if h[i] <= h[down] {
+			return
+		}
+		h[i], h[down] = h[down], h[i]
 		i = down
 	}
-	h[i] = x
 }
 
 // span is a phase of a job as its graph sees it.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,6 +192,205 @@ func (k *known) worstOf(c schema.Cause) []*Outlier {
 
 func causeSQL(c schema.Cause) string {
 	return fmt.Sprintf("SELECT a.machine, a.phase_id, a.task, a.native_id, a.duration_s, c.seconds, c.confidence, c.evidence\nFROM attributions c JOIN attempts a ON a.attempt_id = c.attempt_id\nWHERE c.cause = '%s' AND c.rank = 1 ORDER BY c.seconds DESC NULLS LAST", c)
+}
+
+func adviseDrain(k *known) []Advice {
+	var slow []*Machine
+	least := worth * k.d.Cost.Loss.CompletionS.V
+	for i := range k.d.Machines.List.Rows {
+		if m := &k.d.Machines.List.Rows[i]; m.CostS.V > 0 && (badVerdict(m.Verdict) || m.CostS.V >= least) {
+			slow = append(slow, m)
+		}
+	}
+	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
+	var surely []*Machine
+	for _, m := range slow {
+		if m.FactorLow.OK && m.FactorLow.V > 1.1 {
+			surely = append(surely, m)
+		}
+	}
+	if many := k.d.Machines.List.Total; len(surely) >= 3 && int64(len(surely))*4 >= many {
+		return []Advice{k.balance(surely)}
+	}
+	var out []Advice
+	for _, m := range slow[:min(len(slow), 3)] {
+		out = append(out, k.drain(m))
+	}
+	return out
+}
+
+// balance is for so many slow machines that they can not all be broken.
+func (k *known) balance(slow []*Machine) Advice {
+	names, cost := []string{}, 0.0
+	for i, m := range slow {
+		cost += m.CostS.V
+		if i < 6 {
+			names = append(names, fmt.Sprintf("%s (%s)", name(m.Machine), null(m.Factor, times)))
+		}
+	}
+	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), count(k.d.Machines.List.Total)),
+		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
+		Evidence: "Factors: " + join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
+}
+
+func (k *known) drain(m *Machine) Advice {
+	a := Advice{Title: "Drain " + name(m.Machine),
+		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help."}
+	sure := badVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
+	switch {
+	case !sure:
+		a.Title = "Look at " + name(m.Machine)
+		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
+		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
+		if badVerdict(m.Verdict) {
+			a.Reason = "the interval reaches 1×"
+		}
+	case m.FactorLow.V > 1.25 && m.Phases >= 3 && m.Attempts >= 20:
+		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
+	case m.Attempts < 20:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×, but few attempts speak for it"
+	default:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×"
+	}
+	if m.Factor.OK {
+		a.Evidence = fmt.Sprintf("Tasks there take %s the predicted time", times(m.Factor.V))
+		if span := interval(m.FactorLow, m.FactorHigh, times); span != "" {
+			a.Evidence += " (95 % interval " + span + ")"
+		}
+		a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+	}
+	if m.Verdict == schema.Flaky && m.OutlierRate.OK {
+		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", percent(m.OutlierRate.V))
+	}
+	if m.Windows > 1 {
+		a.Evidence += fmt.Sprintf(" It was bad in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
+	}
+	if lit, ok := quoteSQL(m.Machine); ok {
+		a.SQL = "SELECT * FROM machine_health WHERE machine = " + lit + " ORDER BY window_start NULLS LAST"
+	}
+	if sure && k.spark() {
+		switch master := k.f.settings["spark.master"].V; {
+		case strings.HasPrefix(master, "yarn"):
+			a.Action += " Until then, keep it out of new executors."
+			a.Settings = []Setting{k.set("spark.yarn.exclude.nodes", m.Machine)}
+		case strings.HasPrefix(master, "k8s"):
+			a.Action += " Until then, cordon the node."
+		case strings.HasPrefix(master, "spark"):
+			a.Action += " Until then, stop the worker on it."
+		}
+	}
+	return k.gainOf(a, m.CostS.V)
+}
+
+// gainOf fills in a gain that is part of what bad machines cost.
+func (k *known) gainOf(a Advice, s float64) Advice {
+	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; the most that removing all of it brings"
+	if a.Confidence == "" {
+		a.Confidence, a.Reason = k.sure(schema.BadMachine)
+	}
+	return a
+}
+
+func adviseSkew(k *known) []Advice {
+	byPhase := map[schema.Key][]*Outlier{}
+	var order []schema.Key
+	for i := range k.d.Outliers.Rows {
+		o := &k.d.Outliers.Rows[i]
+		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < 0.25*o.ExcessS.V {
+			continue
+		}
+		if byPhase[o.PhaseID] == nil {
+			order = append(order, o.PhaseID)
+		}
+		byPhase[o.PhaseID] = append(byPhase[o.PhaseID], o)
+	}
+	var out []Advice
+	for i, p := range order[:min(len(order), 3)] {
+		out = append(out, k.split(byPhase[p], i == 0))
+	}
+	return out
+}
+
+// skewOf is how much of an outlier's excess goes to its data.
+func skewOf(o *Outlier) float64 {
+	for _, c := range o.Causes {
+		if c.Cause == schema.DataSkew {
+			return c.Seconds
+		}
+	}
+	return 0
+}
+
+// split advises on the skewed tasks of one phase.
+func (k *known) split(tasks []*Outlier, settings bool) Advice {
+	o := slices.MaxFunc(tasks, func(a, b *Outlier) int { return cmp.Compare(skewOf(a), skewOf(b)) })
+	gain, sum, largest, median := 0.0, 0.0, 0.0, 0.0
+	for _, p := range k.d.Phases.Rows {
+		if p.PhaseID == o.PhaseID {
+			for _, part := range p.Parts {
+				if part.Cause == schema.DataSkew {
+					gain = part.LostS
+				}
+			}
+		}
+	}
+	var list, evidence []string
+	for i, t := range tasks {
+		sum += t.CostS.V * min(skewOf(t)/t.ExcessS.V, 1)
+		if i < 5 {
+			list = append(list, strconv.FormatInt(t.Task, 10))
+		}
+		for _, c := range t.Causes {
+			if e := parseEvidence(c.Evidence); c.Cause == schema.DataSkew && e.Unit == "bytes" && e.ratio() > 1 && *e.Value > largest {
+				largest, median = *e.Value, *e.Median
+			}
+			if c.Cause == schema.DataSkew && len(evidence) < 3 {
+				evidence = append(evidence, fmt.Sprintf("Task %d %s: %s of its %s excess.", t.Task, c.Words, seconds(c.Seconds), null(t.ExcessS, seconds)))
+			}
+		}
+	}
+	phase := phaseTitle(o.Phase, o.PhaseAttempt)
+	if n := named(o.PhaseName); n != "" {
+		phase += " (" + n + ")"
+	}
+	a := Advice{Kind: Act, GainS: schema.Some(max(gain, sum)), GainBasis: "job time lost to it; the most that even partitions bring",
+		Title:    fmt.Sprintf("Split %s %s of %s", pluralWord(len(tasks), "partition", "partitions"), join(list), phase),
+		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
+		Evidence: strings.Join(evidence, " "),
+		SQL:      fmt.Sprintf("SELECT task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id = %d AND status = 'success' ORDER BY input_bytes DESC NULLS LAST", o.PhaseID)}
+	for _, j := range k.d.Cost.Jobs.Rows {
+		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
+	}
+	if app := appOf(k.d, o.Application); app != "" {
+		a.Title += " in " + app
+	}
+	a.Confidence, a.Reason = k.sure(schema.DataSkew)
+	if settings && k.sparkSQL() && largest > 0 {
+		a.Action += " Where the phase is a join of Spark SQL, the lines below let Spark split such partitions by itself."
+		a.Settings = []Setting{k.set("spark.sql.adaptive.enabled", "true"), k.set("spark.sql.adaptive.skewJoin.enabled", "true")}
+		if factor := largest / median; factor < 6.25 { // the default is 5
+			a.Settings = append(a.Settings, k.set("spark.sql.adaptive.skewJoin.skewedPartitionFactor", strconv.FormatFloat(math.Max(1.5, math.Floor(factor*8)/10), 'f', -1, 64)))
+		}
+		if largest < 320<<20 { // the default is 256 MiB
+			a.Settings = append(a.Settings, k.set("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", sparkSize(largest/2)))
+		}
+	}
+	return a
+}
+
+// sparkSize is a size as Spark's settings take it.
+func sparkSize(v float64) string {
+	if v >= 1<<20 {
+		return fmt.Sprintf("%dm", int64(v)>>20)
+	}
+	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
+}
+
+func pluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func adviseNetwork(k *known) []Advice {

@@ -4,7 +4,8 @@
 //  1. topology.go makes links of racks, interfaces and disks, and says which of them a read goes through.
 //  2. fluid.go runs flows on links: something happens only when a flow starts or ends, and between two such events all
 //     rates are constant.
-//  3. fill.go gives the rates by progressive filling; a change touches only the flows whose rate it can change.
+//  3. classes.go keeps flows that always have the same rate together, by the link that holds them back, so that a change
+//     of rates is one of links; fill.go gives the rates by progressive filling, from where they change on.
 //  4. blocks.go puts replicas on machines as HDFS does, and finds the nearest one of a reader.
 //  5. shuffle.go says what a phase's outputs in each rack cost those who read all of them.
 //

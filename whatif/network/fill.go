@@ -5,40 +5,50 @@ import "math"
 // Progressive filling: the rates of all flows grow together from 0. Where a link is full, its flows stay as they are, and
 // the others grow on. What results is max-min fair: every flow goes through a full link on which no flow is faster.
 //
-// A change of a flow whose rate is x, with it or without it, changes nothing below x: until the rates have grown to x the
-// fill is the same, except that there is more or less room on links that are not full yet. So a fill starts where the
-// slowest flow that has changed stood, and reaches only links that are connected by flows at least as fast as that.
+// After a change only a part is filled again. The links of the flows that have changed take part, and the flows that such
+// a link holds back are unsettled: their other links take part too, and so on. All others keep their rates, unless one
+// turns out to be faster than a link of it that is full now; then the link that holds it back takes part from there on.
+// So what is left in the end has again for every flow a full link on which none is faster, and there is only one such
+// set of rates.
 
 // filling is what a fill works with.
 type filling struct {
-	dirty []int32  // links whose flows have changed since the last fill
-	floor float64  // the slowest rate that a changed class had
-	links []int32  // links that take part
-	order linkHeap // the same, until they are full
-	epoch int32
-	level float64 // that the fill has reached
+	dirty     []int32 // links whose flows have changed since the last fill
+	links     []int32 // links that take part
+	spread    int     // so many of them have unsettled what they hold back
+	growing   []int32 // those of them with unsettled flows
+	fullAt    minima  // of these: the rate at which it is full if all its unsettled flows grow on
+	others    []int32
+	faster    []int32 // classes that a link that is full takes over
+	epoch     int32
+	level     float64 // that the fill has reached
+	unsettled int     // classes
 }
 
-// weigh changes how many flows a class has.
-func (f *Fluid) weigh(c int32, by float64) {
-	x, h := &f.fill, &f.hops[c]
-	if len(x.dirty) == 0 {
-		x.floor = math.Inf(1)
+// weigh changes how many flows a class has. One without flows is dropped.
+func (f *Fluid) weigh(c, by int32) {
+	x, s := &f.fill, &f.shares[c]
+	rate := 0.0
+	if h := f.holders[c]; h > 0 {
+		rate = f.links[h].level
 	}
-	x.floor = min(x.floor, f.rates[c])
-	f.weights[c] += by
-	for _, i := range h.links[:h.n] {
-		l := &f.links[i]
-		l.weight += by
-		if !l.dirty {
+	s.weight += by
+	f.ledgers[f.holders[c]].held[f.places[c]].what.weight = s.weight
+	for _, i := range s.links[:s.n] {
+		l, k := &f.ledgers[i], &f.links[i]
+		if f.bring(i); !l.dirty {
 			l.dirty = true
 			x.dirty = append(x.dirty, i)
 		}
+		k.load += rate * float64(by)
+		if l.weight += float64(by); l.weight == 0 {
+			k.load = 0 // and no rounding is left
+		}
 	}
-	if cl := &f.classes[c]; cl.own >= 0 {
-		f.links[cl.own].capacity = cl.key.most * f.weights[c]
+	if own := f.classes[c].own; own > 0 {
+		f.links[own].capacity = f.classes[c].key.most * float64(s.weight)
 	}
-	if f.weights[c] == 0 {
+	if s.weight == 0 {
 		f.drop(c)
 	}
 }
@@ -49,150 +59,183 @@ func (f *Fluid) refill() {
 	if len(x.dirty) == 0 {
 		return
 	}
-	x.level = f.lowest() * (1 - 1e-9) // rates that rounding has put a little below are not settled
 	x.epoch++
-	x.links, x.order = x.links[:0], x.order[:0]
+	x.growing = x.growing[:0]
+	x.fullAt.reset()
+	x.links, x.spread, x.level, x.unsettled = x.links[:0], 0, 0, 0
+	f.take(0)
 	for _, i := range x.dirty {
-		f.links[i].dirty = false
+		f.ledgers[i].dirty = false
 		f.take(i)
 	}
 	x.dirty = x.dirty[:0]
-	for n := 0; n < len(x.links); n++ {
-		f.spread(x.links[n], x.level)
+	f.spread()
+	for _, i := range x.links {
+		f.grow(i)
 	}
-	x.order.init()
-	for len(x.order) > 0 {
+	for x.unsettled > 0 {
 		f.freeze()
 	}
-}
-
-// lowest is the level at which the fill first differs from the last one: the slowest rate of a class that has changed,
-// or that at which a link with a change is full now.
-func (f *Fluid) lowest() float64 {
-	floor := f.fill.floor
-	for _, i := range f.fill.dirty {
-		floor = min(floor, f.fullAt(&f.links[i], floor))
+	for _, i := range x.links {
+		f.expect(i)
 	}
-	return floor
-}
-
-// fullAt is the level at which a link is full when all that is slower keeps its rate; some level above limit when that
-// is above limit.
-func (f *Fluid) fullAt(l *link, limit float64) float64 {
-	if l.weight == 0 {
-		return math.Inf(1)
-	}
-	level := l.capacity / l.weight
-	for level < limit {
-		left, open := l.capacity, l.weight
-		for _, s := range l.seats {
-			c := s.class()
-			if rate := f.rates[c]; rate < level {
-				left -= rate * f.weights[c]
-				open -= f.weights[c]
-			}
-		}
-		if open <= 0 {
-			return math.Inf(1)
-		}
-		next := left / open
-		if next <= level {
-			break
-		}
-		level = next
-	}
-	return level
 }
 
 // take makes a link take part in the fill.
 func (f *Fluid) take(i int32) {
-	if l := &f.links[i]; l.seen != f.fill.epoch {
-		l.seen = f.fill.epoch
+	if l := &f.links[i]; l.epoch != f.fill.epoch {
+		l.epoch, l.slot = f.fill.epoch, -1
+		f.bring(i)
 		f.fill.links = append(f.fill.links, i)
 	}
 }
 
-// spread finds what of a link is settled, and takes the other links of the flows that are not.
-func (f *Fluid) spread(i int32, floor float64) {
-	x, l := &f.fill, &f.links[i]
-	l.carried += l.load * (f.now - l.since)
-	l.since = f.now
-	load, open, settled := 0.0, 0.0, int32(0)
-	for n, s := range l.seats {
-		c := s.class()
-		rate, weight := f.rates[c], f.weights[c]
-		if rate < floor { // nearly all of them come first
-			load += rate * weight
-			if int32(n) != settled {
-				f.sit(l, l.seats[settled], int32(n))
-				f.sit(l, s, settled)
-			}
-			settled++
+// spread unsettles what the links hold back that have come to take part, with all that this draws in.
+func (f *Fluid) spread() {
+	x := &f.fill
+	for ; x.spread < len(x.links); x.spread++ {
+		i := x.links[x.spread]
+		held := f.ledgers[i].held
+		if len(held) == 0 {
+			f.links[i].level = math.Inf(1)
 			continue
 		}
-		open += weight
-		h := &f.hops[c]
-		for _, k := range h.links[:h.n] {
-			f.take(k)
+		rate, all := f.links[i].level, 0.0
+		if i == 0 {
+			rate = 0
 		}
-	}
-	l.load, l.open, l.left, l.settled = load, open, max(l.capacity-load, 0), settled
-	if open > 0 {
-		x.order = append(x.order, share{l.left / open, i})
+		f.links[i].level = math.Inf(1)
+		x.unsettled += len(held)
+		for n := range held {
+			d := &held[n]
+			weight := float64(d.what.weight)
+			all += weight
+			if d.what.other > 0 {
+				f.unsettle(d.what.other, rate, weight)
+				continue
+			}
+			for _, k := range f.others(d, i) {
+				f.unsettle(k, rate, weight)
+			}
+		}
+		if i > 0 {
+			f.links[i].load -= rate * all
+			f.links[i].open += all
+		}
 	}
 }
 
-// freeze settles the flows of the link that is full next. As the rates grow a link's share of what is left only grows
-// too, so that a share computed earlier is a lower bound: the first of the heap is computed anew until it stays first.
+// others are the links of a class but for one of which it is. The slice must not be kept.
+func (f *Fluid) others(d *due[pull], but int32) []int32 {
+	x, s := &f.fill, &f.shares[d.id]
+	x.others = x.others[:0]
+	for _, k := range s.links[:s.n] {
+		if k != but {
+			x.others = append(x.others, k)
+		}
+	}
+	return x.others
+}
+
+// unsettle takes flows that had a rate off a link.
+func (f *Fluid) unsettle(i int32, rate, weight float64) {
+	f.take(i)
+	l := &f.links[i]
+	l.load -= rate * weight
+	l.open += weight
+}
+
+// grow notes when a link is full if all its unsettled flows grow on.
+func (f *Fluid) grow(i int32) {
+	x, l := &f.fill, &f.links[i]
+	switch {
+	case l.open > 0 && l.slot >= 0:
+		x.fullAt.set(l.slot, max(l.capacity-l.load, 0)/l.open)
+	case l.open > 0:
+		l.slot = int32(len(x.growing))
+		x.growing = append(x.growing, i)
+		x.fullAt.add(max(l.capacity-l.load, 0) / l.open)
+	case l.slot >= 0:
+		last := x.growing[len(x.growing)-1]
+		f.links[last].slot = l.slot
+		x.growing[l.slot] = last
+		x.growing = x.growing[:len(x.growing)-1]
+		x.fullAt.remove(l.slot)
+		l.slot = -1
+	}
+}
+
+// freeze settles the flows of the link that is full next.
 func (f *Fluid) freeze() {
 	x := &f.fill
-	i := x.order[0].link
+	slot, rate := x.fullAt.least()
+	rate = max(rate, x.level) // rounding must not make it less
+	i := x.growing[slot]
 	l := &f.links[i]
-	if l.open <= 0 {
-		x.order.pop()
-		return
-	}
-	rate := max(l.left/l.open, x.level) // rounding must not make it less
-	if x.order[0].rate = rate; x.order.down(0) {
+	l.level = rate
+	if !f.fastest(i) {
+		l.level = math.Inf(1)
+		f.draw()
 		return
 	}
 	x.level = rate
-	again := 1 / rate
-	for _, s := range l.seats[l.settled:] {
-		c := s.class()
-		weight, h := f.weights[c], &f.hops[c]
-		used := rate * weight
-		for n, k := range h.links[:h.n] {
-			if k == i {
-				continue
-			}
-			m := &f.links[k]
-			m.open -= weight
-			m.left = max(m.left-used, 0)
-			m.load += used
-			at := h.at[n]
-			f.sit(m, m.seats[m.settled], at)
-			f.sit(m, seat(c<<3|int32(n)), m.settled)
-			m.settled++
+	for _, c := range x.faster {
+		f.hold(c, i)
+	}
+	held := f.ledgers[i].held
+	for n := range held {
+		d := &held[n]
+		weight := float64(d.what.weight)
+		if d.what.other > 0 {
+			f.pour(d.what.other, rate, weight)
+			continue
 		}
-		l.load += used
-		if f.rates[c] != rate {
-			f.settle(c)
-			f.rates[c] = rate
-			cl := &f.classes[c]
-			f.nexts.set(c, f.now+(cl.marks[0].at-cl.moved)*again)
+		for _, k := range f.others(d, i) {
+			f.pour(k, rate, weight)
 		}
 	}
-	l.open, l.settled = 0, int32(len(l.seats))
-	x.order.pop()
+	x.unsettled -= len(held)
+	l.load, l.open = l.capacity, 0
+	f.grow(i)
 }
 
-// expect notes when the next flow of a class ends at its present rate.
-func (f *Fluid) expect(c int32) {
-	cl, rate := &f.classes[c], f.rates[c]
-	if f.weights[c] == 0 || math.IsInf(rate, 1) {
-		f.nexts.set(c, math.Inf(1))
-		return
+// fastest lists the classes of a link that are faster than its level, which are those that it is to take over; not, when
+// one of them does not take part.
+func (f *Fluid) fastest(i int32) bool {
+	x := &f.fill
+	x.faster = x.faster[:0]
+	limit, inside := f.links[i].level*(1+1e-12), true // equal but for rounding is not faster
+	for _, c := range f.ledgers[i].seats {
+		if h := &f.links[f.holders[c]]; h.level > limit {
+			x.faster = append(x.faster, c)
+			inside = inside && h.epoch == x.epoch
+		}
 	}
-	f.nexts.set(c, f.now+(cl.marks[0].at-cl.moved)/rate)
+	return inside
+}
+
+// draw makes the links take part that hold back the faster classes.
+func (f *Fluid) draw() {
+	x := &f.fill
+	for _, c := range x.faster {
+		f.take(f.holders[c])
+	}
+	from := x.spread
+	f.spread()
+	for _, i := range x.links[from:] {
+		for _, d := range f.ledgers[i].held {
+			s := &f.shares[d.id]
+			for _, k := range s.links[:s.n] {
+				f.grow(k)
+			}
+		}
+	}
+}
+
+// pour settles flows of a link at a rate.
+func (f *Fluid) pour(i int32, rate, weight float64) {
+	l := &f.links[i]
+	l.open -= weight
+	l.load += rate * weight
+	f.grow(i)
 }

@@ -59,86 +59,43 @@ type Ended struct {
 	seq int64
 }
 
-// Fluid is links with flows on them at an instant.
+// Fluid is links with flows on them at an instant. Links, classes and flows are numbers; link 0 stands for none, so that
+// the numbers are those of a Path.
 type Fluid struct {
 	now     float64
 	links   []link
-	spare   []int32 // links of classes that are gone
+	ledgers []ledger // of the links
+	spare   []int32  // links of classes that are gone
+	shares  []share  // of the classes
+	holders []int32  // of the classes: the link that holds it back, 0 until it is first filled
 	classes []class
-	rates   []float64 // bytes/s of each flow of a class; +Inf until first filled
-	weights []float64 // flows of a class
-	hops    []hops    // links of a class
-	unused  []int32   // classes that are gone
+	places  []int32 // of the classes, among those that their link holds back
+	unused  []int32 // classes that are gone
 	byKey   map[key]int32
 	flows   []flow
+	marks   []int32 // of the flows: their places in the class
 	freed   []ID
 	seq     int64
-	nexts   nexts
+	nexts   minima // when the next of the flows that each link holds back ends
 	fill    filling
 	ended   []Ended
 	instant []Ended // flows that take no time
 }
 
-// link is a link, and what it carries.
-type link struct {
-	left, open float64 // while filling: capacity and flows that are not settled
-	load       float64 // bytes/s
-	settled    int32   // while filling: how many of the seats are
-	seen       int32
-	seats      []seat // classes with flows on it, the slower ones first but for those that came since the last fill
-	capacity   float64
-	weight     float64 // flows on it
-	carried    float64 // bytes until since
-	since      float64
-	dirty      bool
-}
-
-// seat is a class and which of the class's links it stands at: class·8 + hop.
-type seat int32
-
-func (s seat) class() int32 { return int32(s >> 3) }
-func (s seat) hop() int32   { return int32(s & 7) }
-
-// key is what flows have in common that always have the same rate.
-type key struct {
-	path Path
-	most float64
-}
-
-// hops are the links of a class; what fills look at most often is kept apart from the rest.
-type hops struct {
-	n     int32
-	links [maxLinks]int32
-	at    [maxLinks]int32 // its seat at each
-}
-
-// class is the flows of a key. What one of them has moved since the class began is the same for all: each ends when that
-// has reached its mark.
-type class struct {
-	moved float64 // by each until since
-	since float64
-	marks []mark // a heap
-	own   int32  // link that stands for key.most, -1: none
-	key   key
-}
-
-// mark is when a flow ends, in bytes moved by its class.
-type mark struct {
-	at float64
-	id ID
-}
-
 type flow struct {
-	class, place, tag, count int32
-	begin                    float64 // moved by its class when it began
-	seq                      int64
+	class, tag, count int32
+	begin             float64 // moved by its class when it began
+	seq               int64
 }
 
 // NewFluid gives links of so many bytes/s, each above 0, without flows, at instant 0.
 func NewFluid(capacity []float64) *Fluid {
-	f := &Fluid{links: make([]link, len(capacity)), byKey: map[key]int32{}}
-	for i, c := range capacity {
-		f.links[i].capacity = c
+	f := &Fluid{byKey: map[key]int32{}}
+	for n := range len(capacity) + 1 {
+		f.newLink()
+		if n > 0 {
+			f.links[n].capacity = capacity[n-1]
+		}
 	}
 	return f
 }
@@ -155,12 +112,12 @@ func (f *Fluid) Start(x Flow) ID {
 		return id
 	}
 	c := f.classOf(key{x.Path, max(x.Most, 0)})
-	f.settle(c)
 	cl := &f.classes[c]
-	f.flows[id].class, f.flows[id].begin = c, cl.moved
-	f.weigh(c, float64(count))
-	f.push(cl, mark{cl.moved + x.Bytes, id})
-	f.expect(c)
+	begin := f.moved(c)
+	f.flows[id].class, f.flows[id].begin = c, begin
+	cl.ends.push(due[struct{}]{at: begin + x.Bytes, id: int32(id)}, f.marks)
+	f.weigh(c, count)
+	f.rank(c)
 	return id
 }
 
@@ -173,7 +130,7 @@ func (f *Fluid) name(x flow) ID {
 		f.flows[id] = x
 		return id
 	}
-	f.flows = append(f.flows, x)
+	f.flows, f.marks = append(f.flows, x), append(f.marks, 0)
 	return ID(len(f.flows) - 1)
 }
 
@@ -186,13 +143,11 @@ func (f *Fluid) Cancel(id ID) float64 {
 		return 0
 	}
 	c := fl.class
-	cl := &f.classes[c]
-	f.settle(c)
-	moved := cl.moved - fl.begin
-	f.remove(cl, fl.place)
+	moved := f.moved(c) - fl.begin
+	f.classes[c].ends.remove(f.marks[id], f.marks)
 	f.freed = append(f.freed, id)
-	f.weigh(c, -float64(fl.count))
-	f.expect(c)
+	f.weigh(c, -fl.count)
+	f.rank(c)
 	return moved
 }
 
@@ -202,7 +157,7 @@ func (f *Fluid) Next() (at float64, ok bool) {
 		return f.now, true
 	}
 	f.refill()
-	at = f.nexts.min()
+	_, at = f.nexts.least()
 	return at, !math.IsInf(at, 1)
 }
 
@@ -216,7 +171,7 @@ func (f *Fluid) Advance(to float64) []Ended {
 	}
 	for {
 		f.refill()
-		at := f.nexts.min()
+		_, at := f.nexts.least()
 		if at > to {
 			break
 		}
@@ -230,124 +185,52 @@ func (f *Fluid) Advance(to float64) []Ended {
 // end ends the flows that end until an instant.
 func (f *Fluid) end(until float64) {
 	from := len(f.ended)
-	for c := f.nexts.first(until); c >= 0; c = f.nexts.first(until) {
-		cl := &f.classes[c]
-		cl.moved, cl.since = cl.marks[0].at, f.now
-		gone := 0.0
-		for len(cl.marks) > 0 && cl.marks[0].at <= cl.moved {
-			id := cl.marks[0].id
-			fl := &f.flows[id]
-			f.remove(cl, 0)
-			f.ended = append(f.ended, Ended{ID: id, Tag: fl.tag, At: f.now, seq: fl.seq})
-			f.freed = append(f.freed, id)
-			gone += float64(fl.count)
+	for i, at := f.nexts.least(); at <= until; i, at = f.nexts.least() {
+		f.bring(i)
+		l := &f.ledgers[i]
+		l.reach = l.held[0].at
+		for len(l.held) > 0 && l.held[0].at <= l.reach {
+			f.endOf(l.held[0].id, l.reach)
 		}
-		f.weigh(c, -gone)
-		f.expect(c)
+		f.expect(i)
 	}
 	slices.SortFunc(f.ended[from:], func(a, b Ended) int { return int(a.seq - b.seq) })
 }
 
-// classOf finds the class of a key, or makes it.
-func (f *Fluid) classOf(k key) int32 {
-	if c, ok := f.byKey[k]; ok {
-		return c
+// endOf ends the flows of a class that end when the link that holds it back has the given reach.
+func (f *Fluid) endOf(c int32, reach float64) {
+	cl, gone := &f.classes[c], int32(0)
+	for len(cl.ends) > 0 && cl.ends[0].at-cl.offset <= reach {
+		id := ID(cl.ends[0].id)
+		fl := &f.flows[id]
+		cl.ends.remove(0, f.marks)
+		f.ended = append(f.ended, Ended{ID: id, Tag: fl.tag, At: f.now, seq: fl.seq})
+		f.freed = append(f.freed, id)
+		gone += fl.count
 	}
-	c := int32(len(f.classes))
-	if n := len(f.unused); n > 0 {
-		c = f.unused[n-1]
-		f.unused = f.unused[:n-1]
-	} else {
-		f.classes = append(f.classes, class{})
-		f.rates, f.weights, f.hops = append(f.rates, 0), append(f.weights, 0), append(f.hops, hops{})
-		f.nexts.grow()
-	}
-	cl, h := &f.classes[c], &f.hops[c]
-	*cl = class{key: k, own: -1, since: f.now, marks: cl.marks[:0]}
-	*h = hops{}
-	f.rates[c] = math.Inf(1)
-	for n := range k.path.len() {
-		h.links[n] = k.path[n] - 1
-		h.n++
-	}
-	if k.most > 0 {
-		cl.own = f.ownLink()
-		h.links[h.n] = cl.own
-		h.n++
-	}
-	for n := range h.n {
-		l := &f.links[h.links[n]]
-		h.at[n] = int32(len(l.seats))
-		l.seats = append(l.seats, seat(c<<3|n))
-	}
-	f.byKey[k] = c
-	return c
-}
-
-func (f *Fluid) ownLink() int32 {
-	if n := len(f.spare); n > 0 {
-		l := f.spare[n-1]
-		f.spare = f.spare[:n-1]
-		f.links[l] = link{seats: f.links[l].seats[:0], since: f.now}
-		return l
-	}
-	f.links = append(f.links, link{since: f.now})
-	return int32(len(f.links) - 1)
-}
-
-// drop forgets a class without flows.
-func (f *Fluid) drop(c int32) {
-	cl, h := &f.classes[c], &f.hops[c]
-	for n := range h.n {
-		l := &f.links[h.links[n]]
-		last := l.seats[len(l.seats)-1]
-		l.seats = l.seats[:len(l.seats)-1]
-		if last.class() != c {
-			f.sit(l, last, h.at[n])
-		}
-	}
-	delete(f.byKey, cl.key)
-	if cl.own >= 0 {
-		f.spare = append(f.spare, cl.own)
-	}
-	f.rates[c] = 0
-	f.unused = append(f.unused, c)
-}
-
-// sit gives a class a seat at a link.
-func (f *Fluid) sit(l *link, s seat, at int32) {
-	l.seats[at] = s
-	f.hops[s.class()].at[s.hop()] = at
-}
-
-// settle counts what a class has moved until now.
-func (f *Fluid) settle(c int32) {
-	cl := &f.classes[c]
-	if f.weights[c] > 0 && f.now > cl.since {
-		cl.moved += f.rates[c] * (f.now - cl.since)
-	}
-	cl.since = f.now
+	f.weigh(c, -gone)
+	f.rank(c)
 }
 
 // Rate is the rate of each transfer of a flow, bytes/s.
 func (f *Fluid) Rate(id ID) float64 {
 	f.refill()
 	if c := f.flows[id].class; c >= 0 {
-		return f.rates[c]
+		return f.links[f.holders[c]].level
 	}
 	return math.Inf(1)
 }
 
 // Capacity and Load are what a link can carry and carries, bytes/s.
-func (f *Fluid) Capacity(link int32) float64 { return f.links[link].capacity }
-func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link].load }
+func (f *Fluid) Capacity(link int32) float64 { return f.links[link+1].capacity }
+func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link+1].load }
 
 // Flows is how many transfers a link carries.
-func (f *Fluid) Flows(link int32) float64 { return f.links[link].weight }
+func (f *Fluid) Flows(link int32) float64 { return f.ledgers[link+1].weight }
 
 // Carried is the bytes that a link has carried so far.
 func (f *Fluid) Carried(link int32) float64 {
 	f.refill()
-	l := &f.links[link]
-	return l.carried + l.load*(f.now-l.since)
+	l := &f.ledgers[link+1]
+	return l.carried + f.links[link+1].load*(f.now-l.since)
 }

@@ -2,174 +2,157 @@ package network
 
 import "math"
 
-// share is a rate that each flow of a link gets at least.
-type share struct {
-	rate float64
-	link int32
+// due is something that is over when some count of bytes is reached, and what else is to be at hand of it.
+type due[T any] struct {
+	at   float64
+	id   int32
+	what T
 }
 
-func (s share) before(o share) bool { return s.rate < o.rate || s.rate == o.rate && s.link < o.link }
+func (d *due[T]) before(o *due[T]) bool { return d.at < o.at || d.at == o.at && d.id < o.id }
 
-// linkHeap has the smallest share on top.
-type linkHeap []share
+// dues is a heap with the next one on top. The places of all ids, which the caller keeps, are where they are in it.
+type dues[T any] []due[T]
 
-func (h linkHeap) init() {
-	for n := len(h)/2 - 1; n >= 0; n-- {
-		h.down(n)
+func (q *dues[T]) push(d due[T], places []int32) {
+	*q = append(*q, d)
+	q.up(len(*q)-1, places)
+}
+
+// remove takes out what is at a place.
+func (q *dues[T]) remove(place int32, places []int32) {
+	h, n := *q, len(*q)-1
+	last := h[n]
+	*q = h[:n]
+	if int(place) < n {
+		h[place] = last
+		q.sift(int(place), places)
 	}
 }
 
-func (h *linkHeap) pop() {
-	n := len(*h) - 1
-	(*h)[0] = (*h)[n]
-	*h = (*h)[:n]
-	h.down(0)
-}
-
-// down moves a share down to its place, and is whether it had to move.
-func (h linkHeap) down(n int) bool {
-	if n >= len(h) {
-		return false
+// move changes when what is at a place is over.
+func (q dues[T]) move(place int32, at float64, places []int32) {
+	if q[place].at != at {
+		q[place].at = at
+		q.sift(int(place), places)
 	}
-	from, s := n, h[n]
-	for {
-		k := 2*n + 1
-		if k >= len(h) {
-			break
-		}
-		if k+1 < len(h) && h[k+1].before(h[k]) {
-			k++
-		}
-		if !h[k].before(s) {
-			break
-		}
-		h[n] = h[k]
-		n = k
-	}
-	h[n] = s
-	return n != from
 }
 
-// The heap of a class's marks. A flow knows its place in it.
-
-func (f *Fluid) push(cl *class, m mark) {
-	cl.marks = append(cl.marks, m)
-	f.up(cl.marks, len(cl.marks)-1)
-}
-
-// remove takes the mark at a place out.
-func (f *Fluid) remove(cl *class, place int32) {
-	n := len(cl.marks) - 1
-	last := cl.marks[n]
-	cl.marks = cl.marks[:n]
-	if int(place) == n {
+func (q dues[T]) sift(n int, places []int32) {
+	if n > 0 && q[n].before(&q[(n-1)/2]) {
+		q.up(n, places)
 		return
 	}
-	cl.marks[place] = last
-	f.flows[last.id].place = place
-	f.sink(cl.marks, int(place))
-	f.up(cl.marks, int(f.flows[last.id].place))
+	q.down(n, places)
 }
 
-func (f *Fluid) earlier(a, b mark) bool {
-	return a.at < b.at || a.at == b.at && f.flows[a.id].seq < f.flows[b.id].seq
-}
-
-func (f *Fluid) up(h []mark, n int) {
+func (q dues[T]) up(n int, places []int32) {
+	d := q[n]
 	for n > 0 {
 		k := (n - 1) / 2
-		if !f.earlier(h[n], h[k]) {
+		if !d.before(&q[k]) {
 			break
 		}
-		h[n], h[k] = h[k], h[n]
-		f.flows[h[n].id].place = int32(n)
+		q[n] = q[k]
+		places[q[n].id] = int32(n)
 		n = k
 	}
-	f.flows[h[n].id].place = int32(n)
+	q[n] = d
+	places[d.id] = int32(n)
 }
 
-func (f *Fluid) sink(h []mark, n int) {
+func (q dues[T]) down(n int, places []int32) {
+	d := q[n]
 	for {
 		k := 2*n + 1
-		if k >= len(h) {
+		if k >= len(q) {
 			break
 		}
-		if k+1 < len(h) && f.earlier(h[k+1], h[k]) {
+		if k+1 < len(q) && q[k+1].before(&q[k]) {
 			k++
 		}
-		if !f.earlier(h[k], h[n]) {
+		if !q[k].before(&d) {
 			break
 		}
-		h[n], h[k] = h[k], h[n]
-		f.flows[h[n].id].place = int32(n)
+		q[n] = q[k]
+		places[q[n].id] = int32(n)
 		n = k
 	}
-	f.flows[h[n].id].place = int32(n)
+	q[n] = d
+	places[d.id] = int32(n)
 }
 
-// nexts is when the next flow of each class ends, and the earliest of every 64: most changes touch no minimum, and one
-// that does costs a look at 64.
-type nexts struct {
-	at    []float64
-	least []float64
-	stale []bool
+// minima are values of at least 0 and the least of every 32: most changes touch no minimum, and one that does costs a look
+// at 32.
+type minima struct {
+	bits []uint64 // the order of these is that of the values, and costs no branches
+	best []int32  // of each block: where its least is; -1: to be found
 }
 
-const block = 64
+const block = 32
 
-func (n *nexts) grow() {
-	if len(n.at)%block == 0 {
-		n.least = append(n.least, math.Inf(1))
-		n.stale = append(n.stale, false)
+func (m *minima) reset() { m.bits, m.best = m.bits[:0], m.best[:0] }
+
+func (m *minima) add(x float64) {
+	if len(m.bits)%block == 0 {
+		m.best = append(m.best, -1)
 	}
-	n.at = append(n.at, math.Inf(1))
+	m.bits = append(m.bits, math.Float64bits(x))
+	m.best[len(m.best)-1] = -1
 }
 
-func (n *nexts) set(c int32, at float64) {
-	b := c / block
-	switch {
-	case at <= n.least[b]:
-		n.least[b] = at
-	case n.at[c] == n.least[b]:
-		n.stale[b] = true
-	}
-	n.at[c] = at
-}
+func (m *minima) set(i int32, x float64) { m.put(i, math.Float64bits(x)) }
 
-// min is the earliest of all.
-func (n *nexts) min() float64 {
-	least := math.Inf(1)
-	for b := range n.least {
-		least = min(least, n.block(b))
-	}
-	return least
-}
-
-func (n *nexts) block(b int) float64 {
-	if n.stale[b] {
-		n.stale[b] = false
-		least := math.Inf(1)
-		for _, at := range n.at[b*block : min((b+1)*block, len(n.at))] {
-			if at < least {
-				least = at
-			}
+func (m *minima) put(i int32, x uint64) {
+	switch best := &m.best[i/block]; {
+	case *best < 0:
+	case *best == i:
+		if x > m.bits[i] {
+			*best = -1
 		}
-		n.least[b] = least
+	case x < m.bits[*best]:
+		*best = i
 	}
-	return n.least[b]
+	m.bits[i] = x
 }
 
-// first is the first class with a flow that ends until an instant, -1 when there is none.
-func (n *nexts) first(until float64) int32 {
-	for b := range n.least {
-		if n.block(b) > until {
-			continue
+// remove takes a value out; the last one takes its place.
+func (m *minima) remove(i int32) {
+	last := len(m.bits) - 1
+	m.put(i, m.bits[last])
+	m.bits = m.bits[:last]
+	switch b := last / block; {
+	case last%block == 0:
+		m.best = m.best[:b]
+	case int(m.best[b]) == last:
+		m.best[b] = -1
+	}
+}
+
+// least is the least value and one of those that have it; +Inf, and any, where there is no other.
+func (m *minima) least() (int32, float64) {
+	at, least := int32(-1), math.Float64bits(math.Inf(1))
+	for b, i := range m.best {
+		if i < 0 {
+			i = m.find(b)
 		}
-		for c := b * block; c < min((b+1)*block, len(n.at)); c++ {
-			if n.at[c] <= until {
-				return int32(c)
-			}
+		if x := m.bits[i]; x < least {
+			at, least = i, x
 		}
 	}
-	return -1
+	return at, math.Float64frombits(least)
+}
+
+// find finds the least of a block.
+func (m *minima) find(b int) int32 {
+	from := b * block
+	values := m.bits[from:min(from+block, len(m.bits))]
+	at, least := 0, values[0]
+	for n, x := range values {
+		if x < least {
+			at, least = n, x
+		}
+	}
+	m.best[b] = int32(from + at)
+	return int32(from + at)
 }

@@ -55,6 +55,78 @@ func (d *draft) machineOf(a int) int32 {
 	return d.tasks[d.attempts[a].task].machine
 }
 
+// shares are the parts of a task's time that may grow with its data.
+var shares = [...]float64{0, 0.25, 0.5, 0.75, 1}
+
+// phaseWork predicts the duration of each task of a phase from its data: median duration × (1 − θ + θ · x / median x),
+// with the x (bytes or records) and the θ of shares that leave the least absolute logarithmic error. Few tasks (under
+// five) can not choose; they take bytes in full, as MANTRI and DOLLY do.
+func (d *draft) phaseWork(r span, dur []float64) {
+	base := median(known(dur[r.from:r.to]))
+	if math.IsNaN(base) {
+		base = 0
+	}
+	for t := r.from; t < r.to; t++ {
+		d.tasks[t].work = float32(base)
+	}
+	bytes := make([]float64, r.to-r.from)
+	recs := make([]float64, r.to-r.from)
+	for t := r.from; t < r.to; t++ {
+		bytes[t-r.from], recs[t-r.from] = float64(d.tasks[t].bytes), float64(d.tasks[t].records)
+	}
+	best, bestErr := []float64(nil), math.Inf(1)
+	for _, x := range [][]float64{bytes, recs} {
+		for _, theta := range shares {
+			if len(x) < 5 && theta != 1 {
+				continue
+			}
+			p, err := predict(x, dur[r.from:r.to], theta)
+			if err < bestErr*(1-1e-9) {
+				best, bestErr = p, err
+			}
+		}
+		if len(x) < 5 && best != nil {
+			break
+		}
+	}
+	for n, p := range best {
+		d.tasks[r.from+n].work = float32(p)
+	}
+}
+
+// predict gives each task's predicted duration and the mean absolute logarithmic error about their common scale; nil
+// where the data of some task is unknown.
+func predict(x, dur []float64, theta float64) ([]float64, float64) {
+	mid := median(slices.Clone(x))
+	if theta > 0 && (slices.Min(x) < 0 || !(mid > 0)) {
+		return nil, math.Inf(1)
+	}
+	p := make([]float64, len(x))
+	logs := make([]float64, 0, len(x))
+	for n := range x {
+		rel := 1.0
+		if theta > 0 {
+			rel = max(1-theta+theta*x[n]/mid, 1e-3)
+		}
+		p[n] = rel
+		if dur[n] > 0 {
+			logs = append(logs, math.Log(dur[n]/rel))
+		}
+	}
+	if len(logs) == 0 {
+		return nil, math.Inf(1)
+	}
+	mid = median(slices.Clone(logs))
+	err := 0.0
+	for _, l := range logs {
+		err += math.Abs(l - mid)
+	}
+	for n := range p {
+		p[n] *= math.Exp(mid)
+	}
+	return p, err / float64(len(logs))
+}
+
 // phaseLag is the median lag of the phase's launches: what a copy of it waits between getting a slot and starting.
 func (d *draft) phaseLag(p *phase, i int) {
 	lags := make([]float64, 0, p.launches)
