@@ -64,6 +64,7 @@ type Blocks struct {
 	source string
 	out    *Sink
 	max    int              // most bytes of a line with its newline
+	size   int              // of a block where lines are shorter than that
 	cut    func([]byte) int // where the last whole record ends
 
 	carry  []byte // the start of a line whose end was not in the last block
@@ -74,7 +75,7 @@ type Blocks struct {
 
 // NewBlocks cuts r, which is the file that source names.
 func NewBlocks(r io.Reader, source string, out *Sink) *Blocks {
-	return &Blocks{r: r, source: source, out: out, max: out.limits.Line + 1, cut: lastLineEnd, line: 1}
+	return &Blocks{r: r, source: source, out: out, max: out.limits.Line + 1, size: blockBytes, cut: lastLineEnd, line: 1}
 }
 
 func lastLineEnd(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
@@ -106,7 +107,7 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 		return false, s.err
 	}
 	buf := b.Data[:min(cap(b.Data), s.max)]
-	full := min(blockBytes, s.max)
+	full := min(s.size, s.max)
 	size := full
 	if s.offset == 0 {
 		size = min(firstBytes, full)

@@ -12,6 +12,7 @@ import (
 type Chunk[T any] struct {
 	Block
 	Part Part // the file that it is of
+	At   int  // which of the files
 	Made T    // kept from chunk to chunk, so that its memory can be used again
 
 	ready chan error    // what decoding it gave
@@ -30,6 +31,9 @@ type Pipeline[T any] struct {
 	Cut func(b []byte) int
 	// Decoders is how many decode at once; 0 is one a processor.
 	Decoders int
+	// Bytes is the size of a block. Rows that are much larger than their text are best decoded in small blocks, so that
+	// they are in a processor's cache still when they are folded. 0 is what suits text.
+	Bytes int
 }
 
 // largeBlock is the size past which a block, one record most likely, goes through alone and its memory is given back.
@@ -137,8 +141,8 @@ func decoded[T any](c *Chunk[T], decode func(*Chunk[T])) (err error) {
 
 func (p *Pipeline[T]) read(ctx context.Context, parts []Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) error {
 	var errs []error
-	for _, part := range parts {
-		err := p.readPart(ctx, part, out, free, send)
+	for at, part := range parts {
+		err := p.readPart(ctx, at, part, out, free, send)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -147,7 +151,7 @@ func (p *Pipeline[T]) read(ctx context.Context, parts []Part, out *Sink, free ch
 	return errors.Join(errs...)
 }
 
-func (p *Pipeline[T]) readPart(ctx context.Context, part Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) (err error) {
+func (p *Pipeline[T]) readPart(ctx context.Context, at int, part Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) (err error) {
 	r, err := part.Open(ctx)
 	if err != nil {
 		return err
@@ -156,6 +160,9 @@ func (p *Pipeline[T]) readPart(ctx context.Context, part Part, out *Sink, free c
 	blocks := NewBlocks(r, part.Name, out)
 	if p.Cut != nil {
 		blocks.cut = p.Cut
+	}
+	if p.Bytes > 0 {
+		blocks.size = p.Bytes
 	}
 	for {
 		var c *Chunk[T]
@@ -171,7 +178,7 @@ func (p *Pipeline[T]) readPart(ctx context.Context, part Part, out *Sink, free c
 			}
 			return err
 		}
-		c.Part = part
+		c.Part, c.At = part, at
 		var taken chan struct{}
 		if cap(c.Data) > largeBlock {
 			taken = make(chan struct{})

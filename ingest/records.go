@@ -39,13 +39,16 @@ func EachLine(ctx context.Context, p Part, out *Sink, take func(Line) error) err
 	return lines.Err()
 }
 
-// RejectLine rejects a line of a part.
-func (s *Sink) RejectLine(p Part, line Line, reason string) {
-	s.Reject(schema.Reject{
+// LineReject is the reject of a line of a part.
+func LineReject(p Part, line Line, reason string) schema.Reject {
+	return schema.Reject{
 		SourceFile: p.Name, Line: schema.Some(line.Number), ByteOffset: line.Offset, Reason: reason,
 		Sample: string(line.Data[:min(len(line.Data), sampleBytes)]),
-	})
+	}
 }
+
+// RejectLine rejects a line of a part.
+func (s *Sink) RejectLine(p Part, line Line, reason string) { s.Reject(LineReject(p, line, reason)) }
 
 // NullText is a value that a log writes as text; an empty one is unknown.
 func NullText(s string) schema.Null[string] {

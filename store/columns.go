@@ -90,12 +90,14 @@ func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
 }
 
 func (c *column) addTexts(p unsafe.Pointer, stride uintptr, n int) {
+	t := &c.text
+	k := len(t.rows)
+	t.rows = slices.Grow(t.rows, n)[:k+n]
 	for i := range n {
 		row := unsafe.Add(p, uintptr(i)*stride)
-		if c.nullable && !*(*bool)(unsafe.Add(row, c.validAt)) {
-			c.text.rows = append(c.text.rows, 0)
-		} else {
-			c.text.add(*(*string)(unsafe.Add(row, c.offset)))
+		t.rows[k+i] = 0
+		if !c.nullable || *(*bool)(unsafe.Add(row, c.validAt)) {
+			t.rows[k+i] = t.entryOf(*(*string)(unsafe.Add(row, c.offset)))
 		}
 	}
 }
@@ -128,22 +130,32 @@ type texts struct {
 	bytes []byte
 	known map[string]int32 // nil while nothing is interned
 	plain bool             // too many different strings: stop interning, for this buffer and those after it
+
+	recent *[recentTexts]int32 // entries by where their strings lay
 }
 
-func (t *texts) add(s string) {
-	if n := len(t.rows); n > 0 && len(t.ends) > 0 && !t.plain {
-		if last := t.rows[n-1]; t.entry(last) == s {
-			t.rows = append(t.rows, last)
-			return
-		}
+// recentTexts is a power of two.
+const recentTexts = 4096
+
+// entryOf is the number of the entry of s. Formats give one string for equal values mostly, so what lies at the same place
+// as before is tried before anything is hashed.
+func (t *texts) entryOf(s string) int32 {
+	if t.plain {
+		return t.addEntry(s)
 	}
-	if !t.plain {
-		if id, ok := t.known[s]; ok {
-			t.rows = append(t.rows, id)
-			return
-		}
+	if t.recent == nil {
+		t.recent = new([recentTexts]int32)
 	}
-	t.rows = append(t.rows, t.addEntry(s))
+	at := &t.recent[(uintptr(unsafe.Pointer(unsafe.StringData(s)))>>3)%recentTexts]
+	if id := *at; int(id) < len(t.ends) && t.entry(id) == s {
+		return id
+	}
+	id, ok := t.known[s]
+	if !ok {
+		id = t.addEntry(s)
+	}
+	*at = id
+	return id
 }
 
 func (t *texts) addEntry(s string) int32 {

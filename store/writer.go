@@ -1,18 +1,20 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"straggler/schema"
 )
 
-// tableWriter writes the rows of one table. Callers fill one buffer under mu while the caller that filled the one
-// before writes it under write: as many cores encode as callers append, no goroutine is needed, and nobody gets ahead
-// of the disk by more than a buffer.
+// tableWriter writes the rows of one table. Callers fill one buffer under mu while a goroutine writes the one before
+// under write: a single caller keeps two cores busy, and nobody gets ahead of the disk by more than a buffer. The
+// goroutine ends with its buffer; finish and drop wait for it.
 type tableWriter struct {
 	tx      *Tx
 	table   *schema.Table
@@ -20,12 +22,14 @@ type tableWriter struct {
 
 	mu    sync.Mutex
 	fill  *buffer
-	spare *buffer
 	rows  map[schema.Key]int64 // appended, by input
 	plain []bool               // columns that have more different strings than a dictionary holds
 	ended bool
 
+	spare atomic.Pointer[buffer] // was written and may be filled again
+
 	write   sync.Mutex
+	failed  error // of a buffer that was written behind the callers' backs
 	part    *part
 	parts   int
 	done    []FileRecord // Path is in staging
@@ -55,19 +59,24 @@ func (w *tableWriter) add(input schema.Key, p unsafe.Pointer, stride uintptr, n 
 		w.mu.Unlock()
 		return n, nil
 	}
-	w.write.Lock() // before the others may go on, so that buffers are written in order
+	w.write.Lock() // waits for the buffer before
+	if err := cmp.Or(w.failed, w.tx.ctx.Err()); err != nil {
+		w.write.Unlock()
+		w.mu.Unlock()
+		return 0, err
+	}
 	w.fill = nil
 	for i := range b.cols {
 		w.plain[i] = w.plain[i] || b.cols[i].text.plain
 	}
 	w.mu.Unlock()
-	err := w.flush(b)
-	w.write.Unlock()
-	b.reset()
-	w.mu.Lock()
-	w.spare = b
-	w.mu.Unlock()
-	return n, err
+	go func() {
+		defer w.write.Unlock()
+		w.failed = w.flush(b)
+		b.reset()
+		w.spare.Store(b)
+	}()
+	return n, nil
 }
 
 // buffer is the one to fill. A second one comes into being only when rows are appended while the first is written.
@@ -75,7 +84,7 @@ func (w *tableWriter) buffer() *buffer {
 	if w.fill != nil {
 		return w.fill
 	}
-	if w.fill, w.spare = w.spare, nil; w.fill == nil {
+	if w.fill = w.spare.Swap(nil); w.fill == nil {
 		w.fill = newBuffer(w.columns)
 	}
 	for i := range w.fill.cols {
@@ -138,6 +147,9 @@ func (w *tableWriter) finish() error {
 	w.write.Lock()
 	defer w.write.Unlock()
 	w.ended = true
+	if w.failed != nil {
+		return w.failed
+	}
 	if err := w.flush(w.buffer()); err != nil {
 		return err
 	}

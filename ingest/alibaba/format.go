@@ -1,10 +1,11 @@
 // Package alibaba takes Alibaba's cluster traces of 2017, 2018 and of GPUs in 2020 and gives rows.
 //
 //  1. format.go puts the tables of a trace together and recognises each by its name or its shape.
-//  2. instances.go turns instances, which are attempts, into rows as they come.
-//  3. jobs.go joins tasks with what their instances said, sorted by job on disk, and gives jobs, phases and edges.
-//  4. dag.go reads the dependencies that a 2018 task's name holds.
-//  5. machines.go reads machines and their use.
+//  2. decode.go turns blocks of lines into rows, several at once: instances.go instances, which are attempts, machines.go
+//     machines and their use.
+//  3. reader.go takes the blocks in the order of the files, and adds up what instances say of their tasks.
+//  4. jobs.go joins tasks with what their instances said, sorted by job on disk, and gives jobs, phases and edges.
+//  5. dag.go reads the dependencies that a 2018 task's name holds.
 //
 // Start with format.go and the table of columns in it. No real file was available to the tests; the layouts are the
 // documented ones, with the defects that the trace's users have reported.
@@ -12,9 +13,6 @@ package alibaba
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"path"
 	"strings"
 
 	"straggler/ingest"
@@ -43,23 +41,23 @@ type table struct {
 	name    string // how file names start
 	columns int
 	fits    func(f [][]byte) bool // whether a row has the shape, for files under other names
-	row     func(r *reader, f [][]byte) bool
+	row     func(d *decoder, f [][]byte) bool
 }
 
 // tables lists what is read. A shape must not fit the rows of another table.
 var tables = []table{
-	{"batch_task", 9, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[1]) }, (*reader).task2018},
-	{"batch_instance", 14, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[8]) }, (*reader).instance2018},
-	{"batch_task", 8, func(f [][]byte) bool { return isNumber(f[0]) && isNumber(f[2]) && status(f[5]) }, (*reader).task2017},
-	{"batch_instance", 12, func(f [][]byte) bool { return status(f[5]) && isNumber(f[6]) && isNumber(f[7]) }, (*reader).instance2017},
-	{"machine_meta", 7, func(f [][]byte) bool { return machineName(f[0]) && isNumber(f[1]) && isNumber(f[4]) }, (*reader).machine2018},
-	{"machine_usage", 9, func(f [][]byte) bool { return machineName(f[0]) && isNumber(f[1]) && isNumber(f[2]) }, (*reader).usage2018},
-	{"server_event", 7, func(f [][]byte) bool { return isNumber(f[0]) && isNumber(f[1]) && event(f[2]) }, (*reader).event2017},
-	{"server_usage", 8, func(f [][]byte) bool { return allNumbers(f) }, (*reader).usage2017},
-	{"pai_job_table", 6, nil, (*reader).jobGPU},
-	{"pai_task_table", 10, nil, (*reader).taskGPU},
-	{"pai_instance_table", 9, nil, (*reader).instanceGPU},
-	{"pai_machine_spec", 5, nil, (*reader).machineGPU},
+	{"batch_task", 9, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[1]) }, (*decoder).task2018},
+	{"batch_instance", 14, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[8]) }, (*decoder).instance2018},
+	{"batch_task", 8, func(f [][]byte) bool { return isNumber(f[0]) && isNumber(f[2]) && status(f[5]) }, (*decoder).task2017},
+	{"batch_instance", 12, func(f [][]byte) bool { return status(f[5]) && isNumber(f[6]) && isNumber(f[7]) }, (*decoder).instance2017},
+	{"machine_meta", 7, func(f [][]byte) bool { return machineName(f[0]) && isNumber(f[1]) && isNumber(f[4]) }, (*decoder).machine2018},
+	{"machine_usage", 9, func(f [][]byte) bool { return machineName(f[0]) && isNumber(f[1]) && isNumber(f[2]) }, (*decoder).usage2018},
+	{"server_event", 7, func(f [][]byte) bool { return isNumber(f[0]) && isNumber(f[1]) && event(f[2]) }, (*decoder).event2017},
+	{"server_usage", 8, func(f [][]byte) bool { return allNumbers(f) }, (*decoder).usage2017},
+	{"pai_job_table", 6, nil, (*decoder).jobGPU},
+	{"pai_task_table", 10, nil, (*decoder).taskGPU},
+	{"pai_instance_table", 9, nil, (*decoder).instanceGPU},
+	{"pai_machine_spec", 5, nil, (*decoder).machineGPU},
 }
 
 // skipped are files of a trace that hold nothing for the tables.
@@ -143,67 +141,18 @@ func tableOf(name string, f [][]byte) *table {
 	return nil
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := newReader(in, out)
-	defer r.close()
-	var errs []error
-	for _, p := range in.Parts {
-		errs = append(errs, r.part(ctx, p))
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return errors.Join(append(errs, r.finish(ctx))...)
-}
-
-// part reads a file; its table is told by its first row that fits.
-func (r *reader) part(ctx context.Context, p ingest.Part) error {
-	byName := ""
-	for i := range tables {
-		if strings.HasPrefix(path.Base(p.Name), tables[i].name) {
-			byName = tables[i].name
-		}
-	}
-	var t *table
-	var fields [][]byte
-	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
-		r.position++
-		if len(line.Data) == 0 {
-			r.out.Decoded(1)
-			return nil
-		}
-		fields = split(line.Data, fields[:0])
-		if line.Number == 1 && header(fields) {
-			r.out.Decoded(1)
-			return nil
-		}
-		if t == nil {
-			if t = tableOf(byName, fields); t == nil && line.Number == 1 {
-				r.out.Decoded(1) // a header under other names
-				return nil
-			}
-			if t == nil {
-				t = tableLike(byName, fields)
-			}
-		}
-		if t == nil || len(fields) != t.columns || !t.row(r, fields) {
-			r.out.RejectLine(p, line, "the row does not fit a table of the trace; see 'straggler formats alibaba'")
-			return r.err
-		}
-		r.decoded++
-		return r.flush(false)
-	})
-}
-
-// header says whether a row is the names of columns, which some copies of the trace have in the file.
+// header says whether a row is the names of columns, which some copies of the trace have in the file: those that the
+// documentation uses, or any words without a number among them.
 func header(f [][]byte) bool {
+	numbers := false
 	for _, b := range f {
 		switch string(b) {
 		case "job_name", "task_name", "instance_name", "inst_name", "machine_id", "worker_name", "time_stamp", "start_time", "cap_cpu":
 			return true
 		}
+		numbers = numbers || isNumber(b)
 	}
-	return false
+	return !numbers && len(f) > 4
 }
 
 // tableLike is the table by the name of its file and the number of columns, for rows with words that are not documented.
@@ -218,21 +167,26 @@ func tableLike(name string, f [][]byte) *table {
 
 // split cuts a row at its commas; blanks and quotes around a value are no part of it.
 func split(line []byte, dst [][]byte) [][]byte {
-	for {
-		i := bytes.IndexByte(line, ',')
-		if i < 0 {
-			return append(dst, bare(line))
+	start, first := 0, len(dst)
+	trim := false
+	for i, c := range line {
+		if c > ',' { // most are
+			continue
 		}
-		dst = append(dst, bare(line[:i]))
-		line = line[i+1:]
+		if c == ',' {
+			dst = append(dst, line[start:i])
+			start = i + 1
+		} else if c <= ' ' || c == '"' {
+			trim = true
+		}
 	}
-}
-
-func bare(b []byte) []byte {
-	if n := len(b); n > 0 && (b[0] <= ' ' || b[0] == '"' || b[n-1] <= ' ' || b[n-1] == '"') {
-		return bytes.Trim(b, " \t\r\"")
+	dst = append(dst, line[start:])
+	if trim {
+		for i := range dst[first:] {
+			dst[first+i] = bytes.Trim(dst[first+i], " \t\r\"")
+		}
 	}
-	return b
+	return dst
 }
 
 func isNumber(b []byte) bool {
@@ -257,6 +211,6 @@ func event(b []byte) bool {
 }
 
 func status(b []byte) bool {
-	_, ok := statuses[string(b)]
+	_, ok := statusOf(b)
 	return ok
 }

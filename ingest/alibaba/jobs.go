@@ -3,7 +3,6 @@ package alibaba
 import (
 	"context"
 	"encoding/binary"
-	"slices"
 	"sort"
 
 	"straggler/ingest"
@@ -30,60 +29,37 @@ type planned struct {
 }
 
 // columns: task_name, instance_num, job_name, task_type, status, start, end, plan_cpu, plan_mem
-func (r *reader) task2018(f [][]byte) bool {
-	return r.plan(kindTask, f[2], f[0], planned{kind: string(f[3]), status: string(f[4]), instances: count(f[1]), start: micros(f[5]), end: micros(f[6])})
+func (d *decoder) task2018(f [][]byte) bool {
+	return d.plan(kindTask, f[2], f[0], planned{kind: string(f[3]), status: string(f[4]), instances: count(f[1]), start: micros(f[5]), end: micros(f[6])})
 }
 
 // columns: create, end, job, task, instances, status, plan_cpu, plan_mem
-func (r *reader) task2017(f [][]byte) bool {
-	return r.plan(kindTask, f[2], f[3], planned{kind: "batch", status: string(f[5]), instances: count(f[4]), start: micros(f[0]), end: micros(f[1])})
+func (d *decoder) task2017(f [][]byte) bool {
+	return d.plan(kindTask, f[2], f[3], planned{kind: "batch", status: string(f[5]), instances: count(f[4]), start: micros(f[0]), end: micros(f[1])})
 }
 
 // columns: job_name, task_name, inst_num, status, start, end, plan_cpu, plan_mem, plan_gpu, (gpu_type)
-func (r *reader) taskGPU(f [][]byte) bool {
-	return r.plan(kindTask, f[0], f[1], planned{kind: "gpu", status: string(f[3]), instances: count(f[2]), start: micros(f[4]), end: micros(f[5])})
+func (d *decoder) taskGPU(f [][]byte) bool {
+	return d.plan(kindTask, f[0], f[1], planned{kind: "gpu", status: string(f[3]), instances: count(f[2]), start: micros(f[4]), end: micros(f[5])})
 }
 
 // columns: job_name, inst_id, user, status, start, end
-func (r *reader) jobGPU(f [][]byte) bool {
-	return r.plan(kindJob, f[0], nil, planned{user: string(f[2]), status: string(f[3]), instances: -1, start: micros(f[4]), end: micros(f[5])})
+func (d *decoder) jobGPU(f [][]byte) bool {
+	return d.plan(kindJob, f[0], nil, planned{user: string(f[2]), status: string(f[3]), instances: -1, start: micros(f[4]), end: micros(f[5])})
 }
 
-func (r *reader) plan(kind int64, job, task []byte, p planned) bool {
+func (d *decoder) plan(kind int64, job, task []byte, p planned) bool {
 	if len(job) == 0 || kind == kindTask && len(task) == 0 {
-		r.defects["rows_without_job"]++
+		d.out.defects["rows_without_job"]++
 		return true
 	}
 	p.job, p.task = string(job), string(task)
 	var phase schema.Key
 	if kind == kindTask {
-		phase = r.phaseKey(job, task)
+		phase = d.phaseKey(job, task)
 	}
-	r.add(extsort.Key{r.jobKey(job), phase, kind}, p.append(nil))
+	d.out.plans = append(d.out.plans, plannedRow{extsort.Key{d.jobKey(job), phase, kind}, p.append(nil)})
 	return true
-}
-
-func (r *reader) add(k extsort.Key, payload []byte) {
-	if err := r.sorter.Add(k, payload); err != nil && r.err == nil {
-		r.err = err
-	}
-}
-
-// spill moves the windows to the sorter, in the order of their keys.
-func (r *reader) spill() {
-	ids := make([]taskID, 0, len(r.sums))
-	for id := range r.sums {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b taskID) int {
-		return extsort.Compare(extsort.Record{Key: extsort.Key{a.job, a.phase}}, extsort.Record{Key: extsort.Key{b.job, b.phase}})
-	})
-	for _, id := range ids {
-		w := r.sums[id]
-		p := planned{job: w.job, task: w.task, instances: w.count, start: w.first, end: w.last}
-		r.add(extsort.Key{id.job, id.phase, kindWindow}, p.append(nil))
-	}
-	clear(r.sums)
 }
 
 func (p *planned) append(b []byte) []byte {

@@ -74,27 +74,23 @@ func (v *record2019) set(column, text string) {
 
 // parquet reads a Parquet file of one of the tables.
 func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
+	var b block
+	d := decoder{out: &b}
 	row := int64(0)
-	return ingest.EachBatch(ctx, p, func(b arrow.RecordBatch) error {
-		for i := range int(b.NumRows()) {
+	return ingest.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
+		b.reset()
+		for i := range int(records.NumRows()) {
 			var v record2019
-			for c, f := range b.Schema().Fields() {
-				v.setArrow(plainColumn(f.Name), b.Column(c), i)
+			for c, f := range records.Schema().Fields() {
+				v.setArrow(plainColumn(f.Name), records.Column(c), i)
 			}
-			row++
-			ok := false
-			if t != nil && t.of2019 != nil {
-				ok = t.of2019(r, &v)
-			} else {
-				ok = v.take(r)
-			}
-			if !ok {
-				r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "row " + strconv.FormatInt(row, 10) + " does not fit a table of the trace; see 'straggler formats google'"})
+			if row++; d.record(t, &v) {
+				b.decoded++
 				continue
 			}
-			r.decoded++
+			b.rejects = append(b.rejects, schema.Reject{SourceFile: p.Name, Reason: "row " + strconv.FormatInt(row, 10) + " does not fit a table of the trace; see 'straggler formats google'"})
 		}
-		return r.flush()
+		return r.fold(&b)
 	})
 }
 
@@ -137,7 +133,7 @@ func header2019(line []byte) (columns []string) {
 }
 
 // flat takes a row of a flattened CSV file.
-func (r *reader) flat(t *table, columns []string, fields [][]byte) bool {
+func (d *decoder) flat(t *table, columns []string, fields [][]byte) bool {
 	if len(fields) != len(columns) {
 		return false
 	}
@@ -145,8 +141,5 @@ func (r *reader) flat(t *table, columns []string, fields [][]byte) bool {
 	for i, f := range fields {
 		v.set(columns[i], string(bytes.Trim(f, ` "`)))
 	}
-	if t != nil && t.of2019 != nil {
-		return t.of2019(r, &v)
-	}
-	return v.take(r)
+	return d.record(t, &v)
 }

@@ -6,19 +6,19 @@ import (
 )
 
 // columns: time, missing info, job, event, user, scheduling class, name, logical name
-func (r *reader) job2011(f [][]byte) bool {
+func (d *decoder) job2011(f [][]byte) bool {
 	at, ok1 := integer(f[0])
 	job, ok2 := integer(f[2])
 	typ, ok3 := integer(f[3])
 	if !ok1 || !ok2 || !ok3 || typ > 8 {
 		return false
 	}
-	r.event(event{job: job, index: -1, time: at, kind: kinds2011[typ], user: string(f[4]), name: string(f[7])})
+	d.event(event{job: job, index: -1, time: at, kind: kinds2011[typ], user: string(f[4]), name: string(f[7])})
 	return true
 }
 
 // columns: time, missing info, job, index, machine, event, user, class, priority, CPU, memory, disk, different machines
-func (r *reader) task2011(f [][]byte) bool {
+func (d *decoder) task2011(f [][]byte) bool {
 	at, ok1 := integer(f[0])
 	job, ok2 := integer(f[2])
 	index, ok3 := integer(f[3])
@@ -30,31 +30,31 @@ func (r *reader) task2011(f [][]byte) bool {
 	if !ok || len(f[4]) == 0 {
 		machine = -1
 	}
-	r.event(event{job: job, index: index, time: at, kind: kinds2011[typ], machine: machine})
+	d.event(event{job: job, index: index, time: at, kind: kinds2011[typ], machine: machine})
 	return true
 }
 
 // columns: time, machine, event (0 add, 1 remove, 2 update), platform, CPUs, memory
-func (r *reader) machine2011(f [][]byte) bool {
+func (d *decoder) machine2011(f [][]byte) bool {
 	at, ok1 := integer(f[0])
 	id, ok2 := integer(f[1])
 	typ, ok3 := integer(f[2])
 	if !ok1 || !ok2 || !ok3 || typ > 2 || len(f[1]) == 0 {
 		return false
 	}
-	r.machine(id, at, typ+1, string(f[3]), "", decimal(f[4]))
+	d.machine(id, at, typ+1, string(f[3]), "", decimal(f[4]))
 	return true
 }
 
 // columns: start, end, job, index, machine, CPU rate, …
-func (r *reader) usage2011(f [][]byte) bool {
+func (d *decoder) usage2011(f [][]byte) bool {
 	start, ok1 := integer(f[0])
 	end, ok2 := integer(f[1])
 	machine, ok3 := integer(f[4])
 	if !ok1 || !ok2 || !ok3 || end < start {
 		return false
 	}
-	r.use(machine, start, end, decimal(f[5]))
+	d.use(machine, start, end, decimal(f[5]))
 	return true
 }
 

@@ -1,8 +1,9 @@
 // Package google takes Google's cluster traces of 2011 (v2.1) and 2019 (v3) and gives rows.
 //
 //  1. format.go finds the tables of a trace among its shards.
-//  2. csv2011.go and json2019.go turn the records of each year into common events, columns2019.go those of Parquet and CSV.
-//  3. events.go sorts the events of all shards by job, task and time on disk, and makes attempts of them.
+//  2. decode.go turns blocks of records into events, several at once: csv2011.go and json2019.go those of each year,
+//     columns2019.go those of Parquet and flattened CSV.
+//  3. events.go sorts the events of all shards by job, task and time on disk; attempts.go makes attempts of them.
 //  4. usage.go sums what tasks used by machine and window of time.
 //
 // Start with format.go, then events.go. No real file was available to the tests; the layouts are the documented ones.
@@ -10,10 +11,7 @@ package google
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
@@ -42,18 +40,18 @@ or localities. No real file was available; the layouts are the documented ones.`
 type table struct {
 	name    string
 	columns int // of 2011; 0 where it has none
-	csv     func(*reader, [][]byte) bool
-	of2019  func(*reader, *record2019) bool
+	csv     func(*decoder, [][]byte) bool
+	of2019  func(*decoder, *record2019) bool
 }
 
 var tables = []table{
-	{"job_events", 8, (*reader).job2011, nil},
-	{"task_events", 13, (*reader).task2011, nil},
-	{"machine_events", 6, (*reader).machine2011, (*reader).machine2019},
-	{"task_usage", 20, (*reader).usage2011, nil},
-	{"collection_events", 0, nil, (*reader).collection2019},
-	{"instance_events", 0, nil, (*reader).instance2019},
-	{"instance_usage", 0, nil, (*reader).usage2019},
+	{"job_events", 8, (*decoder).job2011, nil},
+	{"task_events", 13, (*decoder).task2011, nil},
+	{"machine_events", 6, (*decoder).machine2011, (*decoder).machine2019},
+	{"task_usage", 20, (*decoder).usage2011, nil},
+	{"collection_events", 0, nil, (*decoder).collection2019},
+	{"instance_events", 0, nil, (*decoder).instance2019},
+	{"instance_usage", 0, nil, (*decoder).usage2019},
 }
 
 // skipped hold nothing for the tables.
@@ -184,90 +182,4 @@ func shapeOf(f [][]byte) *table {
 		}
 	}
 	return nil
-}
-
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := newReader(in, out)
-	defer r.close()
-	var errs []error
-	for _, p := range in.Parts {
-		errs = append(errs, r.part(ctx, p))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return errors.Join(append(errs, r.finish(ctx))...)
-}
-
-func (r *reader) part(ctx context.Context, p ingest.Part) error {
-	t := tableOf(p.Name)
-	f, err := p.Open(ctx)
-	if err != nil {
-		return err
-	}
-	var magic [4]byte
-	n, err := io.ReadFull(f, magic[:])
-	if err == nil && string(magic[:]) == "PAR1" {
-		return errors.Join(f.Close(), r.parquet(ctx, t, p))
-	}
-	// The rest comes from the same reader: it is what counts the bytes.
-	p.Open = func(context.Context) (io.ReadCloser, error) {
-		return struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(magic[:n]), f), f}, nil
-	}
-	return r.lines(ctx, t, p)
-}
-
-// lines reads CSV or JSON lines.
-func (r *reader) lines(ctx context.Context, t *table, p ingest.Part) error {
-	var fields [][]byte
-	var columns []string // of a flattened file
-	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
-		if len(line.Data) == 0 {
-			r.out.Decoded(1)
-			return nil
-		}
-		ok := false
-		if line.Number == 1 {
-			if columns = header2019(line.Data); columns != nil {
-				r.out.Decoded(1)
-				return nil
-			}
-		}
-		switch {
-		case line.Data[0] == '{':
-			ok = r.jsonLine(t, line.Data)
-		case columns != nil:
-			fields = split(line.Data, fields[:0])
-			ok = r.flat(t, columns, fields)
-		default:
-			fields = split(line.Data, fields[:0])
-			if t == nil || t.csv == nil {
-				t = shapeOf(fields)
-			}
-			// task_usage has 19 columns in the first release and 20 since.
-			ok = t != nil && (len(fields) == t.columns || t.name == "task_usage" && len(fields) == t.columns-1) && t.csv(r, fields)
-		}
-		if !ok {
-			r.out.RejectLine(p, line, "the record does not fit a table of the trace; see 'straggler formats google'")
-			return r.err
-		}
-		if r.decoded++; r.decoded >= 8192 {
-			return r.flush()
-		}
-		return r.err
-	})
-}
-
-func split(line []byte, dst [][]byte) [][]byte {
-	for {
-		i := bytes.IndexByte(line, ',')
-		if i < 0 {
-			return append(dst, line)
-		}
-		dst = append(dst, line[:i])
-		line = line[i+1:]
-	}
 }

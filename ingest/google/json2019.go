@@ -58,28 +58,30 @@ func (v *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 var errNotNumber = strconv.ErrSyntax
 
 // jsonLine reads a line of the table that its file belongs to, or else of the table that its keys tell.
-func (r *reader) jsonLine(t *table, line []byte) bool {
+func (d *decoder) jsonLine(t *table, line []byte) bool {
 	var v record2019
-	switch {
-	case !decode(line, &v):
-		return false
-	case t != nil && t.of2019 != nil:
-		return t.of2019(r, &v)
+	return decode(line, &v) && d.record(t, &v)
+}
+
+// record takes a record of the table, or of the one that its columns tell.
+func (d *decoder) record(t *table, v *record2019) bool {
+	if t != nil && t.of2019 != nil {
+		return t.of2019(d, v)
 	}
-	return v.take(r)
+	return v.take(d)
 }
 
 // take takes a record as one of the table that its columns tell.
-func (v *record2019) take(r *reader) bool {
+func (v *record2019) take(d *decoder) bool {
 	switch {
 	case v.StartTime.ok:
-		return r.usage2019(v)
+		return d.usage2019(v)
 	case v.InstanceIndex.ok:
-		return r.instance2019(v)
+		return d.instance2019(v)
 	case v.CollectionID.ok:
-		return r.collection2019(v)
+		return d.collection2019(v)
 	}
-	return r.machine2019(v)
+	return d.machine2019(v)
 }
 
 func decode(line []byte, v *record2019) bool {
@@ -113,7 +115,7 @@ func (v *record2019) allocSet() bool {
 	return v.CollectionType.n == 1 || v.CollectionType.name == "ALLOC_SET"
 }
 
-func (r *reader) collection2019(v *record2019) bool {
+func (d *decoder) collection2019(v *record2019) bool {
 	if !v.CollectionID.ok {
 		return false
 	}
@@ -130,11 +132,11 @@ func (r *reader) collection2019(v *record2019) bool {
 			e.after = append(e.after, id.n)
 		}
 	}
-	r.event(e)
+	d.event(e)
 	return true
 }
 
-func (r *reader) instance2019(v *record2019) bool {
+func (d *decoder) instance2019(v *record2019) bool {
 	if !v.CollectionID.ok || !v.InstanceIndex.ok || v.InstanceIndex.n < 0 {
 		return false
 	}
@@ -149,11 +151,11 @@ func (r *reader) instance2019(v *record2019) bool {
 	if v.MachineID.ok && v.MachineID.n > 0 {
 		machine = v.MachineID.n
 	}
-	r.event(event{job: v.CollectionID.n, index: v.InstanceIndex.n, time: v.Time.n, kind: k, machine: machine})
+	d.event(event{job: v.CollectionID.n, index: v.InstanceIndex.n, time: v.Time.n, kind: k, machine: machine})
 	return true
 }
 
-func (r *reader) machine2019(v *record2019) bool {
+func (d *decoder) machine2019(v *record2019) bool {
 	if !v.MachineID.ok {
 		return false
 	}
@@ -165,11 +167,11 @@ func (r *reader) machine2019(v *record2019) bool {
 	if v.Capacity.CPUs != nil && *v.Capacity.CPUs >= 0 {
 		cpus = *v.Capacity.CPUs
 	}
-	r.machine(v.MachineID.n, v.Time.n, typ, v.PlatformID, v.SwitchID, cpus)
+	d.machine(v.MachineID.n, v.Time.n, typ, v.PlatformID, v.SwitchID, cpus)
 	return true
 }
 
-func (r *reader) usage2019(v *record2019) bool {
+func (d *decoder) usage2019(v *record2019) bool {
 	if !v.StartTime.ok || !v.EndTime.ok || !v.MachineID.ok || v.EndTime.n < v.StartTime.n {
 		return false
 	}
@@ -177,6 +179,6 @@ func (r *reader) usage2019(v *record2019) bool {
 	if v.AverageUsage.CPUs != nil && *v.AverageUsage.CPUs >= 0 {
 		cpus = *v.AverageUsage.CPUs
 	}
-	r.use(v.MachineID.n, v.StartTime.n, v.EndTime.n, cpus)
+	d.use(v.MachineID.n, v.StartTime.n, v.EndTime.n, cpus)
 	return true
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"straggler/ingest"
-	"straggler/ingest/extsort"
 	"straggler/schema"
 )
 
@@ -22,30 +21,31 @@ type machine struct {
 // maxMachines bounds the machines held; a cell has some ten thousand.
 const maxMachines = 1_000_000
 
-// machine takes an event of a machine: 1 add, 2 remove, 3 update.
-func (r *reader) machine(id, at, typ int64, platform, rack string, cpus float64) {
-	m := r.machines[id]
+// machineEvent is what a record says of a machine: 1 add, 2 remove, 3 update.
+type machineEvent struct {
+	id, time, kind int64
+	platform, rack string
+	cpus           float64 // NaN unknown
+}
+
+func (r *reader) machineEvent(e *machineEvent) {
+	m := r.machines[e.id]
 	if m == nil {
 		if len(r.machines) >= maxMachines {
 			return
 		}
 		m = &machine{cpus: math.NaN(), added: -1, removed: -1}
-		r.machines[id] = m
+		r.machines[e.id] = m
 	}
-	if platform != "" {
-		m.platform = max(m.platform, ingest.Text(platform)) // in any order of shards
-	}
-	if rack != "" {
-		m.rack = max(m.rack, ingest.Text(rack))
-	}
-	if !math.IsNaN(cpus) && !(m.cpus >= cpus) {
-		m.cpus = cpus
+	m.platform, m.rack = max(m.platform, e.platform), max(m.rack, e.rack) // in any order of shards
+	if !math.IsNaN(e.cpus) && !(m.cpus >= e.cpus) {
+		m.cpus = e.cpus
 	}
 	switch {
-	case typ == 1 && (m.added < 0 || at < m.added):
-		m.added = at
-	case typ == 2:
-		m.removed = max(m.removed, at)
+	case e.kind == 1 && (m.added < 0 || e.time < m.added):
+		m.added = e.time
+	case e.kind == 2:
+		m.removed = max(m.removed, e.time)
 	}
 }
 
@@ -70,18 +70,6 @@ func (r *reader) machineRows() {
 
 // windowUS is the length of the trace's measurement windows.
 const windowUS = 300_000_000
-
-// use takes what a task used of a machine from start to end; it counts in the window in which it started.
-func (r *reader) use(machine, start, end int64, cpus float64) {
-	if math.IsNaN(cpus) || start < 0 {
-		return
-	}
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], math.Float64bits(cpus*float64(end-start)))
-	if err := r.usage.Add(extsort.Key{machine, start / windowUS, start, end}, b[:]); err != nil && r.err == nil {
-		r.err = err
-	}
-}
 
 // usageRows sums use by machine and window, as a fraction of what the machine has. The order of the records is fixed,
 // so the sums are.

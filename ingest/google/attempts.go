@@ -1,0 +1,254 @@
+package google
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// job is the job whose events are being read; its own come before its tasks'.
+type job struct {
+	*reader
+	id    int64
+	name  []byte // the id as text
+	user  string
+	label string
+	app   schema.Application
+	job   schema.Job
+	phase schema.Phase
+	after []int64
+	tasks int64
+	task  task
+}
+
+// task is the task whose events are being read.
+type task struct {
+	index   int64
+	number  int32
+	queued  schema.Null[schema.Time]
+	running bool
+	start   schema.Null[schema.Time] // of what runs
+	machine int64                    // that it runs on; -1 unknown
+	same    []event                  // at one time, not yet applied
+}
+
+func (r *reader) begin(id int64) *job {
+	name := strconv.AppendInt(nil, id, 10)
+	j := &job{reader: r, id: id, name: name, task: task{index: -1}}
+	j.app = schema.Application{
+		ApplicationID: schema.HashKey(r.in.Key, "applications", name), NativeID: string(name), Framework: "google", Status: schema.RunUnknown,
+		SourceFile: r.in.Name, Complete: true, TimeOrigin: "trace",
+	}
+	j.job = schema.Job{JobID: r.jobKey(name), ApplicationID: j.app.ApplicationID, NativeID: string(name), Status: schema.RunUnknown}
+	j.phase = schema.Phase{PhaseID: r.phaseKey(name), JobID: j.job.JobID, NativeID: string(name), Kind: "job", Status: schema.RunUnknown}
+	if r.first == 0 {
+		r.first = j.app.ApplicationID
+	}
+	return j
+}
+
+func (r *reader) jobKey(name []byte) schema.Key   { return schema.HashKey(r.in.Key, "jobs", name) }
+func (r *reader) phaseKey(name []byte) schema.Key { return schema.HashKey(r.in.Key, "phases", name) }
+
+func (j *job) take(e event) {
+	if e.index < 0 {
+		j.own(e)
+		return
+	}
+	if e.index != j.task.index {
+		j.endTask()
+		j.task = task{index: e.index, same: j.task.same[:0]}
+		j.tasks++
+	}
+	if len(j.task.same) > 0 && (j.task.same[0].time != e.time || len(j.task.same) >= 64) {
+		j.apply()
+	}
+	j.task.same = append(j.task.same, e)
+}
+
+// own takes an event of the job itself.
+func (j *job) own(e event) {
+	if e.user != "" {
+		j.user = e.user
+	}
+	if e.name != "" {
+		j.label = e.name
+	}
+	j.after = append(j.after, e.after...)
+	at := instant(e.time)
+	switch status, _, ended := e.kind.ends(); {
+	case e.kind == submit && !j.job.SubmitTime.OK:
+		j.job.SubmitTime = at
+	case ended:
+		j.job.FinishTime = at
+		switch status {
+		case schema.Success:
+			j.job.Status = schema.RunSucceeded
+		case schema.Failed, schema.Lost:
+			j.job.Status = schema.RunFailed
+		default:
+			j.job.Status = schema.RunKilled
+		}
+	}
+}
+
+// apply takes the events of a task at one time in an order that makes sense: what ends a running attempt comes before
+// a new start, and a start before what ends it.
+func (j *job) apply() {
+	t := &j.task
+	for len(t.same) > 1 {
+		at := slices.IndexFunc(t.same, func(e event) bool {
+			_, _, ends := e.kind.ends()
+			return ends == t.running
+		})
+		at = max(at, 0)
+		e := t.same[at]
+		t.same = slices.Delete(t.same, at, at+1)
+		j.step(&e)
+	}
+	if len(t.same) == 1 {
+		j.step(&t.same[0])
+		t.same = t.same[:0]
+	}
+}
+
+func (j *job) step(e *event) {
+	t := &j.task
+	status, reason, ends := e.kind.ends()
+	switch {
+	case e.kind == submit:
+		t.queued = instant(e.time)
+	case e.kind == schedule:
+		if t.running {
+			j.doubled++
+			j.emit(schema.UnknownStatus, "", schema.Null[schema.Time]{})
+		}
+		t.running, t.start, t.machine = true, instant(e.time), e.machine
+	case ends && !t.running:
+		if e.kind != finish { // while it waited: nothing ran
+			return
+		}
+		j.orphans++
+		t.start, t.machine = schema.Null[schema.Time]{}, e.machine
+		j.emit(status, reason, instant(e.time))
+	case ends:
+		if t.machine < 0 {
+			t.machine = e.machine
+		}
+		j.emit(status, reason, instant(e.time))
+	}
+}
+
+// place is where a machine is, as rows name it.
+type place struct{ machine, rack schema.Null[string] }
+
+func (r *reader) place(id int64) place {
+	if id < 0 {
+		return place{}
+	}
+	p, ok := r.places[id]
+	if ok {
+		return p
+	}
+	p.machine = schema.Some(strconv.FormatInt(id, 10))
+	if m := r.machines[id]; m != nil {
+		p.rack = ingest.NullText(m.rack)
+	}
+	if len(r.places) >= maxMachines {
+		clear(r.places)
+	}
+	r.places[id] = p
+	return p
+}
+
+// emit ends what runs.
+func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[schema.Time]) {
+	t, where := &j.task, j.place(j.task.machine)
+	j.trace.Attempts = append(j.trace.Attempts, schema.Attempt{
+		AttemptID: j.attempts.Next(), PhaseID: j.phase.PhaseID, JobID: j.job.JobID, ApplicationID: j.app.ApplicationID,
+		Task: t.index, Number: t.number, Machine: where.machine, Rack: where.rack, QueuedTime: t.queued, StartTime: t.start, FinishTime: at,
+		Status: status, Reason: ingest.NullText(reason), Speculative: schema.Some(false), Quality: schema.MetricsMissing,
+	})
+	a := &j.trace.Attempts[len(j.trace.Attempts)-1]
+	if a.StartTime.OK && at.OK {
+		a.DurationS = schema.Some(at.V.Sub(a.StartTime.V))
+	} else {
+		a.Quality |= schema.PartialRow
+	}
+	if !a.Rack.OK {
+		a.Quality |= schema.RackUnknown
+	}
+	j.nameAttempt()
+	j.phase.Cover(a)
+	t.running, t.queued = false, schema.Null[schema.Time]{}
+	t.number++
+	if len(j.trace.Attempts) >= flushRows && j.err == nil { // a job may have millions
+		j.err = j.flush()
+	}
+}
+
+// nameAttempt puts down the native id of the attempt that was added: job, task and number.
+func (j *job) nameAttempt() {
+	b := append(append(j.names, j.name...), '/')
+	b = append(strconv.AppendInt(b, j.task.index, 10), '/')
+	j.names = strconv.AppendInt(b, int64(j.task.number), 10)
+	j.ends = append(j.ends, len(j.names))
+}
+
+func (j *job) endTask() {
+	j.apply()
+	if j.task.running {
+		j.emit(schema.Running, "", schema.Null[schema.Time]{})
+	}
+}
+
+// end emits the job's rows.
+func (j *job) end() error {
+	if j == nil {
+		return nil
+	}
+	j.endTask()
+	if j.tasks > 0 { // the files at hand may miss some
+		j.phase.TaskCount = schema.Some(max(j.tasks, j.task.index+1))
+	}
+	j.phase.Status, j.phase.SubmitTime = j.job.Status, j.job.SubmitTime
+	j.job.StartTime = j.phase.StartTime
+	j.job.Name = ingest.NullText(j.label)
+	j.app.Name, j.app.User = ingest.NullText(j.label), ingest.NullText(j.user)
+	j.app.StartTime, j.app.FinishTime, j.app.Status = j.job.SubmitTime, j.job.FinishTime, j.job.Status
+	t := &j.trace
+	t.Applications, t.Jobs, t.Phases = append(t.Applications, j.app), append(t.Jobs, j.job), append(t.Phases, j.phase)
+	j.wait()
+	if len(t.Attempts) < flushRows && len(t.Jobs) < flushRows {
+		return nil
+	}
+	return j.flush()
+}
+
+// waitsFor is the setting that names what a job waits for. The tables' edges join the phases of one job.
+const waitsFor = "google.start_after_collection_ids"
+
+func (j *job) wait() {
+	if len(j.after) == 0 {
+		return
+	}
+	slices.Sort(j.after)
+	var ids []string
+	for _, id := range slices.Compact(j.after) {
+		ids = append(ids, strconv.FormatInt(id, 10))
+	}
+	j.waiting++
+	j.trace.Settings = append(j.trace.Settings, schema.Setting{ApplicationID: j.app.ApplicationID, Name: waitsFor, Value: ingest.Text(strings.Join(ids, ","))})
+}
+
+// instant: 0 is before the trace, 2^63-1 after it.
+func instant(us int64) schema.Null[schema.Time] {
+	if us <= 0 || us >= math.MaxInt64-1 || us > 253402300799999999 {
+		return schema.Null[schema.Time]{}
+	}
+	return schema.Some(schema.Time(us))
+}
