@@ -158,7 +158,7 @@ func ingestsTable(d *Document) table {
 }
 
 func causesTable(d *Document) table {
-	t := table{ID: "causes", Caption: "Causes, over all jobs", Empty: "No attributions: run straggler causes on the store.",
+	t := table{ID: "causes", Caption: "Causes, over all jobs", Empty: noOutliers(d.Phases.Total, d.Trust.Counts.Outliers),
 		Columns: []column{{Title: "Cause", Essential: true}, {Title: "Outliers", Doc: "attempts of which it is the verdict", Number: true, Essential: true},
 			{Title: "Job time lost", Doc: "its part of the time that jobs lost; the parts sum to the whole", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
