@@ -11,13 +11,18 @@ type equations struct {
 	d [unknowns]float64           // diagonal of the inverse: variances in units of sigma²
 }
 
-// collect sums up the tasks of a bench with weights huber(r/σ) / f². Predictors are centred, so the sums are tame.
+// collect sums up the tasks of a bench with weights huber(r/σ) / f², by one division. Predictors are centred, so the sums are tame.
 func (e *equations) collect(b *bench, active []predictor) {
 	var row [unknowns]float64
 	row[0] = 1
 	inv := 1 / b.unit
-	for j := range b.y {
-		w := huber(b.r[j]/b.fit.sigma) / (b.f[j] * b.f[j])
+	bend := huberBend * b.fit.sigma
+	for j, r := range b.r {
+		whole, d := 1.0, b.f[j]*b.f[j]
+		if r = math.Abs(r); r > bend {
+			whole, d = bend, d*r
+		}
+		w := whole / d
 		for i, p := range active {
 			row[i+1] = b.u[p][j]
 		}

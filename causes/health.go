@@ -54,7 +54,7 @@ func (j *judgement) rows() []schema.MachineHealth {
 func (j *judgement) windows() []verdict {
 	vs := make([]verdict, 0, len(j.model.windows))
 	for k, t := range j.model.windows {
-		v := verdict{key: k, heard: t}
+		v := verdict{key: k, heard: *t}
 		z, variance, _ := t.spread()
 		v.mean, v.v, _ = j.model.usual.posterior(z, variance)
 		v.tried = t.phases >= leastPhases

@@ -22,10 +22,10 @@ func heardMachines(machines, windows, phases int, sd float64, factor func(m, w i
 			var t testimony
 			for range phases {
 				z := math.Log(factor(k, w)) + sd*rng.NormFloat64()
-				t.add(z, sd*sd, 3, 1)
-				m.machines[k].add(z, sd*sd, 3, 1)
+				t.add(z, sd*sd, 3)
+				m.machines[k].add(z, sd*sd, 3)
 			}
-			m.windows[machineWindow{int64(k), int64(w)}] = t
+			m.windows[machineWindow{int64(k), int64(w)}] = &t
 		}
 	}
 	return l.Model()
@@ -129,10 +129,10 @@ func TestSlowInSomePhases(t *testing.T) {
 			if k == 4 && p%4 == 0 {
 				z += math.Log(2)
 			}
-			t.add(z, 0.0064, 3, 1)
+			t.add(z, 0.0064, 3)
 		}
 		m.machines = append(m.machines, t)
-		m.windows[machineWindow{int64(k), 0}] = t
+		m.windows[machineWindow{int64(k), 0}] = &t
 	}
 	for name, r := range judged(l.Model()) {
 		if want := name == "m0004"; want != (r[0].Verdict == schema.Slow) {

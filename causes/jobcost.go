@@ -100,18 +100,19 @@ func (v *savings) weigh(p *Phase, out []saving) []saving {
 // start. The width is 0 where starts are unknown.
 func (v *savings) arrange(tasks []Task) (width int, end float64) {
 	v.order = growInts(v.order, len(tasks))
+	sorted := true
 	for i := range tasks {
 		v.order[i] = int32(i)
 		if !tasks[i].Start.OK || math.IsNaN(tasks[i].Duration) {
 			return 0, 0
 		}
+		sorted = sorted && (i == 0 || tasks[i-1].Start.V <= tasks[i].Start.V)
 	}
-	slices.SortFunc(v.order, func(a, b int32) int {
-		if c := cmp.Compare(tasks[a].Start.V, tasks[b].Start.V); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
+	if !sorted {
+		slices.SortFunc(v.order, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(tasks[a].Start.V, tasks[b].Start.V), cmp.Compare(a, b))
+		})
+	}
 	zero := tasks[v.order[0]].Start.V
 	v.slots = v.slots[:0]
 	for _, i := range v.order { // the ends of what runs, as a heap
@@ -141,8 +142,7 @@ func (v *savings) pack(tasks []Task, off []float64, width int) (end float64) {
 			continue
 		}
 		d += v.slots[0]
-		v.slots[0] = d
-		v.sink()
+		v.replace(d)
 		end = max(end, d)
 	}
 	return end
@@ -171,28 +171,32 @@ func (v *savings) push(x float64) {
 
 func (v *savings) pop() {
 	last := len(v.slots) - 1
-	v.slots[0] = v.slots[last]
+	x := v.slots[last]
 	v.slots = v.slots[:last]
-	v.sink()
+	if last > 0 {
+		v.replace(x)
+	}
 }
 
-// sink puts the top of the heap where it belongs.
-func (v *savings) sink() {
+// replace puts x into the heap in place of its top.
+func (v *savings) replace(x float64) {
 	h := v.slots
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= len(h) {
-			return
+	i := 0
+	for down := 1; down < len(h); down = 2*i + 1 {
+		if down+1 < len(h) {
+			right := 0 // set, not branched on: nobody can guess which is less
+			if h[down+1] < h[down] {
+				right = 1
+			}
+			down += right
 		}
-		if down+1 < len(h) && h[down+1] < h[down] {
-			down++
+		if x <= h[down] {
+			break
 		}
-		if h[i] <= h[down] {
-			return
-		}
-		h[i], h[down] = h[down], h[i]
+		h[i] = h[down]
 		i = down
 	}
+	h[i] = x
 }
 
 // span is a phase of a job as its graph sees it.

@@ -34,20 +34,18 @@ var bars = [...]float64{math.Log(1.1), math.Log(1.25), math.Log(1.5), math.Log(2
 
 const oneSided99 = 2.326 // standard deviations
 
-func (t *testimony) add(z, v float64, n int, sign float64) {
-	w := sign / (v + betweenPhases)
+func (t *testimony) add(z, v float64, n int) {
+	w := 1 / (v + betweenPhases)
 	t.w += w
 	t.wz += w * z
 	t.wzz += w * z * z
-	if sign > 0 {
-		t.hearTop(utterance{z, w})
-	}
-	t.phases += int64(sign)
-	t.attempts += int64(sign) * int64(n)
+	t.hearTop(utterance{z, w})
+	t.phases++
+	t.attempts += int64(n)
 	least := z - oneSided99*math.Sqrt(v+betweenPhases)
 	for k := range bars {
 		if least > bars[k] {
-			t.over[k] += int64(sign)
+			t.over[k]++
 		}
 	}
 }
@@ -84,14 +82,6 @@ func (t testimony) minus(u testimony) testimony {
 		d.over[k] = t.over[k] - u.over[k]
 	}
 	return d
-}
-
-func (t testimony) plus(u testimony) testimony {
-	u.w, u.wz, u.wzz, u.phases, u.attempts = -u.w, -u.wz, -u.wzz, -u.phases, -u.attempts
-	for k := range u.over {
-		u.over[k] = -u.over[k]
-	}
-	return t.minus(u)
 }
 
 // mean and variance of the weighted mean; without phases it is 0 ± ∞.
@@ -191,7 +181,7 @@ func (m *Model) prior(machine, window int64, own testimony) (mean, variance floa
 	if machine < 0 || machine >= int64(len(m.machines)) {
 		return 0, m.usual.spike
 	}
-	here := m.windows[machineWindow{machine, window}]
+	here := m.heardIn(machine, window)
 	elsewhere := m.machines[machine].minus(here)
 	here = here.minus(own)
 	p := m.usual
@@ -208,6 +198,14 @@ func (m *Model) prior(machine, window int64, own testimony) (mean, variance floa
 		return mean + d, dv + differ
 	}
 	return mean, variance
+}
+
+// heardIn is what was heard of a machine in a window of time.
+func (m *Model) heardIn(machine, window int64) testimony {
+	if t := m.windows[machineWindow{machine, window}]; t != nil {
+		return *t
+	}
+	return testimony{}
 }
 
 // window is the window of time that a task started in.

@@ -14,7 +14,7 @@ type Model struct {
 	racks    []string    // of the machines, by number; "" unknown; may be missing
 	machines []testimony // by machine
 	cpu      []testimony // by machine: of processor time, where logs have no other measure of work
-	windows  map[machineWindow]testimony
+	windows  map[machineWindow]*testimony
 	stages   map[uint64]stage
 	all      stage
 	usual    twoGroup // how machines of this store differ
@@ -46,7 +46,7 @@ type Learner struct {
 
 // NewLearner takes the length of the windows in which a machine's speed may change; 0 = one window.
 func NewLearner(windowS float64) *Learner {
-	return &Learner{model: Model{windowS: windowS, windows: map[machineWindow]testimony{}, stages: map[uint64]stage{}}}
+	return &Learner{model: Model{windowS: windowS, windows: map[machineWindow]*testimony{}, stages: map[uint64]stage{}}}
 }
 
 // Hear takes a phase.
@@ -68,7 +68,13 @@ type heardMachine struct {
 	first   int32 // its first task, which says the window of time
 	z, v    float64
 	n       int
-	cpu     testimony
+	cpu     heardCPU
+}
+
+// heardCPU is what a phase says about the processor time that a machine takes: ln(factor) and its variance.
+type heardCPU struct {
+	z, v float64
+	ok   bool
 }
 
 // hear fits a phase by itself and sums up what it says.
@@ -80,14 +86,12 @@ func (b *bench) hear(p *Phase) heard {
 	}
 	h.stage = b.asStage()
 	h.slow = b.countSlow()
-	var cpu map[int32]testimony
+	var cpu map[int32]heardCPU
 	b.hearCPU(func(k int32, z, v float64) {
 		if cpu == nil {
-			cpu = map[int32]testimony{}
+			cpu = map[int32]heardCPU{}
 		}
-		var t testimony
-		t.add(z, v, 1, 1)
-		cpu[k] = t
+		cpu[k] = heardCPU{z, v, true}
 	})
 	h.machines = make([]heardMachine, 0, len(b.local.names))
 	for k, machine := range b.local.names {
@@ -139,12 +143,17 @@ func (l *Learner) add(h *heard, p *Phase) {
 			m.machines = append(m.machines, testimony{})
 			m.cpu = append(m.cpu, testimony{})
 		}
-		m.machines[s.machine].add(s.z, s.v, s.n, 1)
-		m.cpu[s.machine] = m.cpu[s.machine].plus(s.cpu)
+		m.machines[s.machine].add(s.z, s.v, s.n)
+		if s.cpu.ok {
+			m.cpu[s.machine].add(s.cpu.z, s.cpu.v, 1)
+		}
 		key := machineWindow{s.machine, m.window(&p.Tasks[s.first])}
 		t := m.windows[key]
-		t.add(s.z, s.v, s.n, 1)
-		m.windows[key] = t
+		if t == nil {
+			t = new(testimony)
+			m.windows[key] = t
+		}
+		t.add(s.z, s.v, s.n)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestPlaceOfSlowness(t *testing.T) {
 		m.names, m.racks = append(m.names, "m"), append(m.racks, rack)
 		var v testimony
 		for range 10 {
-			v.add(math.Log(factor)+0.05*rng.NormFloat64(), 0.0025, 3, 1)
+			v.add(math.Log(factor)+0.05*rng.NormFloat64(), 0.0025, 3)
 		}
 		m.machines = append(m.machines, v)
 	}

@@ -25,7 +25,7 @@ func (a *Attributor) prepare(p *Phase) {
 		}
 		var t testimony
 		if z, v, n := b.summary(int32(k)); n > 0 {
-			t.add(z, v, n, 1)
+			t.add(z, v, n)
 		}
 		w := m.window(&p.Tasks[b.local.tasks(int32(k))[0]])
 		mean, variance := m.prior(b.local.names[k], w, t)
@@ -60,7 +60,7 @@ func (a *Attributor) cpuFactors() []float64 {
 		}
 		if machine := b.local.names[k]; machine < int64(len(m.cpu)) {
 			own := testimony{}
-			own.add(z, v, 1, 1)
+			own.add(z, v, 1)
 			if t := m.cpu[machine].minus(own); t.phases > 0 {
 				z, v, _ := t.spread()
 				mean, _, _ := m.usual.posterior(z, v)
@@ -75,6 +75,7 @@ func (a *Attributor) cpuFactors() []float64 {
 type opinion struct {
 	window           int64
 	mean, sd, factor float64
+	phases           int64 // that spoke of it in the window
 	ok               bool
 }
 
@@ -86,7 +87,7 @@ func (a *Attributor) cached(machine, window int64) opinion {
 	c := &a.opinions[machine]
 	if !c.ok || c.window != window {
 		mean, variance := a.model.prior(machine, window, testimony{})
-		*c = opinion{window, mean, math.Sqrt(variance), math.Exp(mean), true}
+		*c = opinion{window, mean, math.Sqrt(variance), math.Exp(mean), a.model.heardIn(machine, window).phases, true}
 	}
 	return *c
 }
@@ -104,7 +105,7 @@ func (a *Attributor) lost(p *Phase) bool {
 			return false
 		}
 		w := m.window(&p.Tasks[a.bench.local.tasks(int32(k))[0]])
-		here := m.windows[machineWindow{machine, w}].phases
+		here := a.cached(machine, w).phases
 		if here < many && here != m.machines[machine].phases || m.machines[machine].phases < many {
 			return false
 		}

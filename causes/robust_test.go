@@ -30,6 +30,40 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+// Whatever order the values come in, those under the k-th lie before it and the others after it.
+func TestNth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for name, value := range map[string]func(i, n int) float64{
+		"random":   func(i, n int) float64 { return rng.NormFloat64() },
+		"rising":   func(i, n int) float64 { return float64(i) },
+		"falling":  func(i, n int) float64 { return float64(-i) },
+		"peak":     func(i, n int) float64 { return float64(min(i, n-i)) },
+		"valley":   func(i, n int) float64 { return math.Abs(float64(i - n/2)) },
+		"one":      func(i, n int) float64 { return 3 },
+		"two":      func(i, n int) float64 { return float64(rng.IntN(2)) },
+		"infinite": func(i, n int) float64 { return math.Inf(2*rng.IntN(2) - 1) },
+	} {
+		for _, n := range []int{1, 12, 13, 100, 5000} {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = value(i, n)
+			}
+			sorted := slices.Sorted(slices.Values(v))
+			for _, k := range []int{0, n / 3, n / 2, n - 1} {
+				if got := nth(v, k); got != sorted[k] || v[k] != got {
+					t.Fatalf("%s: number %d of %d is %g, want %g", name, k, n, got, sorted[k])
+				}
+				if slices.Max(v[:k+1]) > v[k] || slices.Min(v[k:]) < v[k] {
+					t.Fatalf("%s: the values around number %d of %d are not on their sides", name, k, n)
+				}
+				if !slices.Equal(sorted, slices.Sorted(slices.Values(v))) {
+					t.Fatalf("%s: values were lost", name)
+				}
+			}
+		}
+	}
+}
+
 // The logarithmic mean lies between its arguments, and parts weighted by it sum to the difference in any order.
 func TestLogMean(t *testing.T) {
 	for _, c := range []struct{ a, b, want float64 }{

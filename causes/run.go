@@ -343,9 +343,10 @@ func (r *run) causeSummaries() []CauseSummary {
 
 // rangeSQL reads the attempts of a range of phases, with their outliers or without.
 func rangeSQL(low, high schema.Key, outliers bool) string {
-	o := "causes_outliers"
-	if !outliers {
-		o = "(SELECT * FROM causes_outliers WHERE FALSE)"
+	those := "FALSE"
+	if outliers {
+		those = "phase_id BETWEEN {low} AND {high}"
 	}
-	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10), "{outliers}", o).Replace(tasksSQL)
+	sql := strings.ReplaceAll(tasksSQL, "{those}", those)
+	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(sql)
 }

@@ -1,5 +1,5 @@
--- The attempts of a range of phases as attribution looks at them; NaN is unknown. {outliers} is causes_outliers, or nothing
--- where the outliers do not matter.
+-- The attempts of a range of phases as attribution looks at them; NaN is unknown. {those} says which outliers matter:
+-- those of the range, or none.
 SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
   a.status = 'success' AS succeeded,
@@ -22,5 +22,5 @@ SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.
   coalesce(a.deserialize_s + a.result_s, a.deserialize_s, a.result_s, CAST('NaN' AS DOUBLE)) AS convert_s
 FROM attempts a
   LEFT JOIN causes_machines m ON m.machine = a.machine
-  LEFT JOIN {outliers} o ON o.attempt_id = a.attempt_id
+  LEFT JOIN (SELECT * FROM causes_outliers WHERE {those}) AS o ON o.attempt_id = a.attempt_id
 WHERE a.phase_id BETWEEN {low} AND {high} AND coalesce(a.duration_s, o.lasted_s) BETWEEN 0 AND 1e15

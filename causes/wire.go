@@ -52,6 +52,8 @@ func appendValue(b []byte, v reflect.Value) []byte {
 			b = appendValue(b, v.Field(i))
 		}
 		return b
+	case reflect.Pointer: // never nil
+		return appendValue(b, v.Elem())
 	}
 	panic(fmt.Sprintf("causes: values of type %v can not be sent", v.Type()))
 }
@@ -121,6 +123,9 @@ func (d *decoder) value(v reflect.Value) error {
 		return d.elements(v)
 	case reflect.Map:
 		return d.entries(v)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.value(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Field(i)

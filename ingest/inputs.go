@@ -167,7 +167,7 @@ func (w *walker) walk(f folder, claimed map[string]bool, depth int) {
 		return
 	}
 	if isStore(entries) {
-		w.skip(f.path(), "a store of straggler, whose tables are no logs")
+		w.skip(f.path(), "a store of straggler, whose tables are no logs; --store names it")
 		return
 	}
 	w.entries(f, entries, claimed, depth, false)

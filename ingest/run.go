@@ -161,6 +161,8 @@ func (s *Summary) verdict() error {
 		return fmt.Errorf("ingest: %w: %d failed, the first: %w", ErrUnreadable, failed, s.firstFailure())
 	case len(s.Results) == 0:
 		return fmt.Errorf("ingest: %w", ErrNothingToRead)
+	case len(s.Results) == 1:
+		return fmt.Errorf("ingest: %w: %s: %s", ErrNothingToRead, s.Results[0].Name, s.Results[0].Reason)
 	}
 	return fmt.Errorf("ingest: %w: none of %d files is a log that is known", ErrNothingToRead, len(s.Results))
 }

@@ -132,7 +132,7 @@ func (t textWriter) table(v table) {
 	}
 	more := v.More
 	rows := v.Rows
-	if len(rows) > t.o.Top {
+	if len(rows) > t.o.Top && v.SQL != "" { // a query that shows the rest
 		more += int64(len(rows) - t.o.Top)
 		rows = rows[:t.o.Top]
 	}

@@ -28,7 +28,7 @@ and sums up what it found. It needs the outliers, so detect comes first.`, schem
 		Example: `  straggler detect --store lake
   straggler causes --store lake
   straggler sql --store lake "SELECT cause, sum(seconds) AS s FROM attributions WHERE rank = 1 GROUP BY cause ORDER BY s DESC"`,
-		Args: cobra.NoArgs,
+		Args: onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error { return runCauses(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)

@@ -25,7 +25,7 @@ func detectCommand(e *env) *cobra.Command {
 straggler schema phase_stats outliers says what their columns mean.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler sql --store lake "SELECT rule, count(*) AS n FROM outliers GROUP BY rule ORDER BY n DESC"`,
-		Args: cobra.NoArgs,
+		Args: onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)

@@ -45,7 +45,7 @@ one stage of --wide tasks out of its largest stage.`,
   straggler generate --scenario mixed --tasks 20000 --store synthetic --truth truth.csv
   straggler generate --scenario weak --logs labelled --count 2
   straggler generate --like skew.log --bytes 20MB -o large.log.zst`,
-		Args: cobra.NoArgs,
+		Args: onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error { return runGenerate(c.Context(), e, o) },
 	}
 	f := c.Flags()

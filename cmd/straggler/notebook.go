@@ -20,7 +20,7 @@ func notebookCommand(e *env) *cobra.Command {
 nothing of straggler's once it is written; of a store in a bucket it has straggler write the tables into a temporary
 directory first.`,
 		Example: `  straggler notebook --store lake -o morning.ipynb`,
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error {
 			path := dir
 			if !bucket.IsURL(path) {

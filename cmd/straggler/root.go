@@ -64,6 +64,17 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	return useError("there is no command %q", args[0])
 }
 
+// onlyFlags is for verbs that take no names; the store is what people name.
+func onlyFlags(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if c.Flags().Lookup("store") != nil {
+		return useError("%s takes a store with --store, and not %q beside it", c.CommandPath(), args[0])
+	}
+	return useError("%s takes no %q", c.CommandPath(), args[0])
+}
+
 // flagError adds the flag that was probably meant.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"straggler/ingest"
@@ -140,7 +138,7 @@ func readWorkload(o simulateOptions, args []string) (*simulate.Workload, error) 
 // simulate runs a workload into a store and writes what it holds then. What was finished when it is interrupted is
 // written too.
 func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workload, o simulateOptions, r rendering) error {
-	show, done := e.runsBar(w.Name)
+	show, done := e.countBar("simulating " + table.Printable(w.Name))
 	s, failed := simulate.Into(ctx, st, w, simulate.Options{Done: show, From: sources(e)}, version)
 	done()
 	if failed != nil && (s == nil || len(s.Runs) == 0 || !errors.Is(failed, context.Canceled)) {
@@ -190,25 +188,5 @@ func sources(e *env) simulate.Source {
 			defer eng.Close()
 			return simulate.SWIMJobs(ctx, eng)
 		},
-	}
-}
-
-// runsBar shows how many runs are finished. Its show is nil where nobody looks.
-func (e *env) runsBar(name string) (show func(runs, of int), done func()) {
-	if !e.errTerminal {
-		return nil, func() {}
-	}
-	var bar *progressbar.ProgressBar
-	show = func(runs, of int) {
-		if bar == nil {
-			bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(e.err), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
-				progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(fmt.Sprintf("simulating %s", table.Printable(name))))
-		}
-		bar.Set(runs)
-	}
-	return show, func() {
-		if bar != nil {
-			bar.Clear()
-		}
 	}
 }

@@ -45,7 +45,7 @@ func storeCommand(e *env) *cobra.Command {
 		Short:   "List, check, compact a store, or remove an ingest from it",
 		Long:    storeHelp,
 		Example: "  straggler store ls --store lake",
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(storeLsCommand(e), storeVerifyCommand(e), storeCompactCommand(e), storeRmCommand(e))
@@ -76,7 +76,7 @@ func storeLsCommand(e *env) *cobra.Command {
 		Use:     "ls --store DIR",
 		Short:   "List the commits of a store",
 		Example: "  straggler store ls --store lake",
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
 		st, err := e.openStore(ctx, dir)
 		if err != nil {
@@ -110,7 +110,7 @@ func storeVerifyCommand(e *env) *cobra.Command {
 		Use:     "verify --store DIR",
 		Short:   "Read every file of a store and hold it against its commit; exit 3 when one is damaged",
 		Example: "  straggler store verify --store lake",
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
 		st, err := e.openStore(ctx, dir)
 		if err != nil {
@@ -146,7 +146,7 @@ func storeCompactCommand(e *env) *cobra.Command {
 		Use:     "compact --store DIR",
 		Short:   "Put small commits together and remove what nothing is visible of",
 		Example: "  straggler store compact --store lake",
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
 		return changeStore(ctx, e, dir, func(st *store.Store) (store.Compaction, error) { return st.Compact(ctx, version) })
 	})

@@ -18,7 +18,7 @@ func versionCommand(e *env) *cobra.Command {
 		Use:     "version",
 		Short:   "Show what this straggler was built from",
 		Example: "  straggler version",
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 		RunE:    func(*cobra.Command, []string) error { return e.rows(o, buildFacts()) },
 	}
 	o.flags(c, rowEncodings)

@@ -51,7 +51,7 @@ progress: 0.03 means that the first estimate of a task's duration is off by 3 % 
   straggler whatif --store lake --scheduler fair --policy none,late --seeds 5
   straggler whatif --store lake --sweep spark.multiplier=1:3:0.5
   straggler whatif --store lake --optimize spark --seeds 5`,
-		Args: cobra.NoArgs,
+		Args: onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.list {
 				return e.rows(o.output, policyRows())

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"straggler/schema"
+)
+
+func adviseDrain(k *known) []Advice {
+	var slow []*Machine
+	least := worth * k.d.Cost.Loss.CompletionS.V
+	for i := range k.d.Machines.List.Rows {
+		if m := &k.d.Machines.List.Rows[i]; m.CostS.V > 0 && (badVerdict(m.Verdict) || m.CostS.V >= least) {
+			slow = append(slow, m)
+		}
+	}
+	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
+	var surely []*Machine
+	for _, m := range slow {
+		if m.FactorLow.OK && m.FactorLow.V > 1.1 {
+			surely = append(surely, m)
+		}
+	}
+	if many := k.d.Machines.List.Total; len(surely) >= 3 && int64(len(surely))*4 >= many {
+		return []Advice{k.balance(surely)}
+	}
+	var out []Advice
+	for _, m := range slow[:min(len(slow), 3)] {
+		out = append(out, k.drain(m))
+	}
+	return out
+}
+
+// balance is for so many slow machines that they can not all be broken.
+func (k *known) balance(slow []*Machine) Advice {
+	names, cost := []string{}, 0.0
+	for i, m := range slow {
+		cost += m.CostS.V
+		if i < 6 {
+			names = append(names, fmt.Sprintf("%s (%s)", name(m.Machine), null(m.Factor, times)))
+		}
+	}
+	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), count(k.d.Machines.List.Total)),
+		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
+		Evidence: "Factors: " + join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
+}
+
+func (k *known) drain(m *Machine) Advice {
+	a := Advice{Title: "Drain " + name(m.Machine),
+		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help."}
+	sure := badVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
+	switch {
+	case !sure:
+		a.Title = "Look at " + name(m.Machine)
+		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
+		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
+		if badVerdict(m.Verdict) {
+			a.Reason = "the interval reaches 1×"
+		}
+	case m.FactorLow.V > 1.25 && m.Phases >= 3 && m.Attempts >= 20:
+		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
+	case m.Attempts < 20:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×, but few attempts speak for it"
+	default:
+		a.Confidence, a.Reason = Medium, "the interval is above 1×"
+	}
+	if m.Factor.OK {
+		a.Evidence = fmt.Sprintf("Tasks there take %s the predicted time", times(m.Factor.V))
+		if span := interval(m.FactorLow, m.FactorHigh, times); span != "" {
+			a.Evidence += " (95 % interval " + span + ")"
+		}
+		a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+	}
+	if m.Verdict == schema.Flaky && m.OutlierRate.OK {
+		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", percent(m.OutlierRate.V))
+	}
+	if m.Windows > 1 {
+		a.Evidence += fmt.Sprintf(" It was bad in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
+	}
+	if lit, ok := quoteSQL(m.Machine); ok {
+		a.SQL = "SELECT * FROM machine_health WHERE machine = " + lit + " ORDER BY window_start NULLS LAST"
+	}
+	if sure && k.spark() {
+		switch master := k.f.settings["spark.master"].V; {
+		case strings.HasPrefix(master, "yarn"):
+			a.Action += " Until then, keep it out of new executors."
+			a.Settings = []Setting{k.set("spark.yarn.exclude.nodes", m.Machine)}
+		case strings.HasPrefix(master, "k8s"):
+			a.Action += " Until then, cordon the node."
+		case strings.HasPrefix(master, "spark"):
+			a.Action += " Until then, stop the worker on it."
+		}
+	}
+	return k.gainOf(a, m.CostS.V)
+}
+
+// gainOf fills in a gain that is part of what bad machines cost.
+func (k *known) gainOf(a Advice, s float64) Advice {
+	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; the most that removing all of it brings"
+	if a.Confidence == "" {
+		a.Confidence, a.Reason = k.sure(schema.BadMachine)
+	}
+	return a
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/schema"
+)
+
+// skewed are the tasks that their data made slow in one phase, or in the same phase of several runs of a program.
+type skewed struct {
+	tasks  []*Outlier
+	phases []schema.Key
+	gain   float64 // s
+}
+
+func adviseSkew(k *known) []Advice {
+	type place struct{ program, phase, name string }
+	byPlace := map[place]*skewed{}
+	var order []*skewed
+	for i := range k.d.Outliers.Rows {
+		o := &k.d.Outliers.Rows[i]
+		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < 0.25*o.ExcessS.V {
+			continue
+		}
+		at := place{appOf(k.d, o.Application), phaseTitle(o.Phase, o.PhaseAttempt), named(o.PhaseName)}
+		g := byPlace[at]
+		if g == nil {
+			g = &skewed{}
+			byPlace[at] = g
+			order = append(order, g)
+		}
+		g.tasks = append(g.tasks, o)
+		if !slices.Contains(g.phases, o.PhaseID) {
+			g.phases = append(g.phases, o.PhaseID)
+		}
+	}
+	for _, g := range order {
+		for _, p := range g.phases {
+			g.gain += k.evenGain(p, g.tasks)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *skewed) int { return cmp.Compare(b.gain, a.gain) })
+	var out []Advice
+	for i, g := range order[:min(len(order), 3)] {
+		out = append(out, k.split(g, i == 0))
+	}
+	return out
+}
+
+// evenGain is the job time that a phase's skewed tasks cost: what the phase lost to skew, or what its listed tasks did.
+func (k *known) evenGain(phase schema.Key, tasks []*Outlier) float64 {
+	lost, sum := 0.0, 0.0
+	for _, p := range k.d.Phases.Rows {
+		for _, part := range p.Parts {
+			if p.PhaseID == phase && part.Cause == schema.DataSkew {
+				lost = part.LostS
+			}
+		}
+	}
+	for _, t := range tasks {
+		if t.PhaseID == phase {
+			sum += t.CostS.V * min(skewOf(t)/t.ExcessS.V, 1)
+		}
+	}
+	return max(lost, sum)
+}
+
+// skewOf is how much of an outlier's excess goes to its data.
+func skewOf(o *Outlier) float64 {
+	for _, c := range o.Causes {
+		if c.Cause == schema.DataSkew {
+			return c.Seconds
+		}
+	}
+	return 0
+}
+
+// split advises on skewed tasks.
+func (k *known) split(g *skewed, settings bool) Advice {
+	o := slices.MaxFunc(g.tasks, func(a, b *Outlier) int { return cmp.Compare(skewOf(a), skewOf(b)) })
+	phase := phaseTitle(o.Phase, o.PhaseAttempt)
+	if n := named(o.PhaseName); n != "" {
+		phase += " (" + n + ")"
+	}
+	partitions := partitionsOf(g.tasks)
+	a := Advice{Kind: Act, GainS: schema.Some(g.gain), GainBasis: "job time lost to it; the most that even partitions bring",
+		Title:    fmt.Sprintf("Split %s %s of %s", pluralWord(len(partitions), "partition", "partitions"), join(partitions), phase),
+		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
+		Evidence: skewEvidence(g.tasks),
+		SQL: fmt.Sprintf("SELECT phase_id, task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id IN (%s) AND status = 'success' ORDER BY input_bytes DESC NULLS LAST",
+			keyList(g.phases))}
+	for _, j := range k.d.Cost.Jobs.Rows {
+		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
+	}
+	if app := appOf(k.d, o.Application); app != "" {
+		a.Title += " in " + app
+	}
+	if n := len(g.phases); n > 1 {
+		a.Title += fmt.Sprintf(", over %d runs", n)
+	}
+	a.Confidence, a.Reason = k.sure(schema.DataSkew)
+	if !settings || !k.sparkSQL() {
+		return a
+	}
+	if a.Settings = k.skewJoin(g.tasks); len(a.Settings) > 0 {
+		a.Action += " Where the phase is a join of Spark SQL, the lines below let Spark split such partitions by itself."
+	}
+	return a
+}
+
+// partitionsOf lists the partitions of the first tasks, five at most.
+func partitionsOf(tasks []*Outlier) []string {
+	var seen []int64
+	for _, t := range tasks {
+		if !slices.Contains(seen, t.Task) && len(seen) < 5 {
+			seen = append(seen, t.Task)
+		}
+	}
+	slices.Sort(seen)
+	var out []string
+	for _, p := range seen {
+		out = append(out, strconv.FormatInt(p, 10))
+	}
+	return out
+}
+
+// skewEvidence is what speaks for the first three of the tasks.
+func skewEvidence(tasks []*Outlier) string {
+	var out []string
+	for _, t := range tasks {
+		for _, c := range t.Causes {
+			if c.Cause == schema.DataSkew && len(out) < 3 {
+				out = append(out, fmt.Sprintf("Task %d %s: %s of its %s excess.", t.Task, c.Words, seconds(c.Seconds), null(t.ExcessS, seconds)))
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// skewJoin are the settings of Spark SQL, of those not in force, that let it split the largest of these partitions.
+func (k *known) skewJoin(tasks []*Outlier) []Setting {
+	largest, median := 0.0, 0.0
+	for _, t := range tasks {
+		for _, c := range t.Causes {
+			if e := parseEvidence(c.Evidence); c.Cause == schema.DataSkew && e.Unit == "bytes" && e.ratio() > 1 && *e.Value > largest {
+				largest, median = *e.Value, *e.Median
+			}
+		}
+	}
+	if largest == 0 {
+		return nil
+	}
+	out := []Setting{k.set("spark.sql.adaptive.enabled", "true"), k.set("spark.sql.adaptive.skewJoin.enabled", "true")}
+	if factor := largest / median; factor < 6.25 { // the default is 5
+		out = append(out, k.set("spark.sql.adaptive.skewJoin.skewedPartitionFactor", strconv.FormatFloat(math.Max(1.5, math.Floor(factor*8)/10), 'f', -1, 64)))
+	}
+	if largest < 320<<20 { // the default is 256 MiB
+		out = append(out, k.set("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", sparkSize(largest/2)))
+	}
+	return slices.DeleteFunc(out, func(s Setting) bool { return s.Current.OK && s.Current.V == s.Value })
+}
+
+func keyList(keys []schema.Key) string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, strconv.FormatInt(int64(k), 10))
+	}
+	return strings.Join(out, ", ")
+}
+
+// sparkSize is a size as Spark's settings take it.
+func sparkSize(v float64) string {
+	if v >= 1<<20 {
+		return fmt.Sprintf("%dm", int64(v)>>20)
+	}
+	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
+}
+
+func pluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
