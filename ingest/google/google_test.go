@@ -156,6 +156,28 @@ func TestOrderOfShards(t *testing.T) {
 	}
 }
 
+// A job may have millions of tasks: its attempts must not wait for its end. The largest batch is what the reader held.
+func TestOneJobOfManyTasks(t *testing.T) {
+	const tasks = 20_000
+	var log strings.Builder
+	for i := range tasks {
+		fmt.Fprintf(&log, "%d,,10,%d,5,1,u,3,9,0.1,0.1,0.1,0\n%d,,10,%d,5,4,u,3,9,0.1,0.1,0.1,0\n", 600_000_000+i, i, 700_000_000+i, i)
+	}
+	rows, held := 0, 0
+	out := ingest.NewSink(ingest.Limits{}, func(b ingest.Batch) error {
+		if b.Table().Name == "attempts" {
+			rows, held = rows+b.Len(), max(held, b.Len())
+		}
+		return nil
+	})
+	if err := Format().Read(context.Background(), input(map[string]string{"task_events/part-00000-of-00001.csv": log.String()}), out); err != nil {
+		t.Fatal(err)
+	}
+	if rows != tasks || held > 4096 {
+		t.Errorf("%d attempts, %d of them held at once", rows, held)
+	}
+}
+
 func TestClaim(t *testing.T) {
 	shards := map[string][]string{
 		"task_events": {"part-00000-of-00002.csv.gz", "part-00001-of-00002.csv.gz"}, "job_events": {"part-00000-of-00001.csv.gz"},

@@ -289,8 +289,7 @@ func readAtOnce(t *testing.T, log []byte) (*schema.Trace, ingest.Counts) {
 	var b batch
 	d.block(&ingest.Block{Data: log, Line: 1}, "log", &b)
 	f := newFold(&ingest.Input{Name: "log", Base: "log", Key: 7}, out)
-	l := newLine(1)
-	if err := l.fold(context.Background(), &work{batch: b}, out, f); err != nil {
+	if err := f.batch(&b); err != nil {
 		t.Fatal(err)
 	}
 	f.finishApp("")

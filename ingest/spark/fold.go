@@ -42,8 +42,12 @@ func newFold(in *ingest.Input, out *ingest.Sink) *fold {
 	return f
 }
 
-// batch takes the events of a block.
+// batch takes the events of a block, and what could not be used of it.
 func (f *fold) batch(b *batch) error {
+	f.out.Decoded(b.decoded)
+	for _, r := range b.rejects {
+		f.out.Reject(r)
+	}
 	starts, ends, others := b.starts, b.ends, b.others
 	for _, k := range b.kinds {
 		switch k {
