@@ -234,7 +234,7 @@ func (m *measuring) readStages() error {
 		if !ok {
 			return
 		}
-		sig := Signature{Job: short(r.Job.V), Stage: short(r.Name.V), Kind: short(r.Kind), Depth: depth[r.Key]}
+		sig := Signature{Job: lasting(r.Job.V), Stage: lasting(r.Name.V), Kind: short(r.Kind), Depth: depth[r.Key]}
 		at := alike{r.ApplicationID, sig}
 		sig.Nth = seen[at]
 		seen[at]++

@@ -2,13 +2,15 @@ package audit
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"straggler/schema"
 )
 
-// Signature names a stage so that it is the same stage in another run: by what the program calls it and where it
-// stands, not by its number. Line numbers of call sites are kept as they are: who moves a line has a new stage.
+// Signature names a stage so that it is the same stage in another run: by what the program calls it, without what is
+// new in each run, and where it stands, not by its number. Line numbers of call sites are kept as they are: who moves a
+// line has a new stage.
 type Signature struct {
 	Job   string `json:"job,omitempty"`   // name of the job
 	Stage string `json:"stage,omitempty"` // name of the stage, often with the call site
@@ -56,6 +58,20 @@ func short(name string) string {
 		return string(r[:maxName]) + "…"
 	}
 	return name
+}
+
+// volatile are the parts of names that are new in each run: what Spark lists of a table's files, the batch of a streaming
+// query, UUIDs, dates with or without a time, addresses of objects, and ids, which are long numbers.
+var volatile = regexp.MustCompile(`(?i)(listing leaf files and directories) for \d+ paths:.*` +
+	`|(\bbatch ?= ?)\d+` +
+	`|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` +
+	`|\d{4}-\d\d-\d\d([t _]\d\d([:_-]?\d\d){1,2}([.,]\d+)?(z|[+-]\d\d:?\d\d)?)?` +
+	`|(@|\b0x)[0-9a-f]{4,16}\b` +
+	`|\d{6,}([t_-]\d{4,})*z?`)
+
+// lasting is a name with a star for each part that is new in each run.
+func lasting(name string) string {
+	return short(volatile.ReplaceAllString(name, "${1}${2}*"))
 }
 
 // edgeRow is a row of edges.sql.

@@ -31,6 +31,7 @@ tonight's run, all of it or nothing. What a run was flagged for is no example of
 '*.jsonl merge=union' in .gitattributes.
 
 Stages are the same stage when job name, stage name with its call site, kind, place in the job and order are the same.
+UUIDs, dates, batch numbers and ids in names are new in each run; a star stands for them.
 
 straggler.yaml changes thresholds and severities by application and stage, and suppresses findings until a day:
 
