@@ -7,7 +7,8 @@ import (
 )
 
 // generations are groups of machines of like speed. Hardware that is slower as a whole is not bad: machines are judged
-// against their group.
+// against their group. That three or more of them are bad by chance, and alike, is far less likely than that they differ
+// from the others by what they are; machine_health says in its note that it may be.
 type generations struct {
 	groups []generation
 	of     []int32 // the group of each machine; -1 where it is in none

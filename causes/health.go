@@ -226,6 +226,9 @@ func (j *judgement) note(v *verdict, r *schema.MachineHealth) string {
 	case v.slow && math.Log(r.FactorLow.V) <= base: // by votes: the mean alone would not say so
 		next().say("slow in ").int(v.heard.over[barOver(base)]).say(" of its ").int(v.heard.phases).say(" phases, as the others in the rest: the interval is of the mean")
 	}
+	if n, slower, ok := j.model.slower(v.key.machine); ok && !v.slow && slower >= worthNaming && 2*n < len(j.model.generations.of) {
+		next().say("one of ").int(int64(n)).say(" machines that take ").fixed(slower, 2).say(" times as long as the fastest: by their hardware, or all of them are bad, which their speed can not tell")
+	}
 	if v.course.OK && v.windows > 1 {
 		next().say(v.course.V).say(": slow in ").int(int64(v.slowIn)).say(" of the ").int(int64(v.windows)).say(" windows that were judged")
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"straggler/schema"
@@ -38,6 +39,23 @@ func judged(m *Model) map[string][]schema.MachineHealth {
 		out[r.Machine] = append(out[r.Machine], r)
 	}
 	return out
+}
+
+// Four slow machines of twenty are healthy for their generation, and the note says what their speed can not tell; the
+// machines of the fast one have nothing to be told.
+func TestSlowerGenerationIsNoted(t *testing.T) {
+	rows := judged(heardMachines(20, 1, 10, 0.1, func(k, w int) float64 {
+		if k < 4 {
+			return 1.6
+		}
+		return 1
+	}))
+	for k := range 20 {
+		r := rows[fmt.Sprintf("m%04d", k)][0]
+		if noted := strings.Contains(r.Note.V, "one of 4 machines that take 1.6"); r.Verdict != schema.Healthy || noted != (k < 4) {
+			t.Errorf("machine %d is %s, noted %q", k, r.Verdict, r.Note.V)
+		}
+	}
 }
 
 // Five thousand machines, fifty of them slow by 1.5: those are found, and of all that are named at most one in ten is
