@@ -18,12 +18,6 @@ var phaseStatsSQL string
 //go:embed outliers.sql
 var outliersSQL string
 
-// PhaseStatsSQL is the query that gives the rows of phase_stats from the log tables.
-func PhaseStatsSQL() string { return phaseStatsSQL }
-
-// OutliersSQL is the query that gives the rows of outliers from the log tables and phase_stats.
-func OutliersSQL() string { return outliersSQL }
-
 // Options say how to run; the rules have none.
 type Options struct {
 	ChunkAttempts int64  // attempts whose figures are computed at once, 0: 40 million; a phase is never divided
@@ -80,7 +74,7 @@ func keepPhaseStats(ctx context.Context, eng store.Engine, chunkAttempts int64) 
 	var union []string
 	for i, c := range chunks {
 		name := fmt.Sprintf("detected_phase_stats_%d", i)
-		if err := eng.Materialize(ctx, name, c.restrict(phaseStatsSQL)); err != nil {
+		if err := keep(ctx, eng, name, phaseStatsSQL, c.seen()); err != nil {
 			return "", err
 		}
 		union = append(union, "SELECT * FROM "+name)
@@ -94,15 +88,13 @@ type span struct {
 	low, high schema.Key
 }
 
-// restrict makes a query over the log tables see one span of the phases only. Nothing is copied: the names of the tables
-// are given to what they hold of the span.
-func (s span) restrict(sql string) string {
+// seen is what a query over the log tables is to see of them. Nothing is copied: the tables' names are given to it.
+func (s span) seen() []part {
 	if s.all {
-		return sql
+		return nil
 	}
 	where := fmt.Sprintf("WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
-	return fmt.Sprintf("WITH attempts AS NOT MATERIALIZED (SELECT * FROM attempts %s), phases AS NOT MATERIALIZED (SELECT * FROM phases %s) "+
-		"SELECT * FROM (%s) AS s", where, where, sql)
+	return []part{{name: "attempts", sql: "SELECT * FROM attempts " + where, seen: true}, {name: "phases", sql: "SELECT * FROM phases " + where, seen: true}}
 }
 
 // split cuts the phases into spans of so many attempts, or little more.

@@ -11,7 +11,7 @@ import (
 
 // A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over.
 func TestSparkAgrees(t *testing.T) {
-	server := sparktest.Engine(t)
+	server := sparktest.Engine(t, sparktest.Options{})
 	st, err := store.Temp(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -61,11 +61,16 @@ func name(s string) string {
 	return clean(s, nameRunes)
 }
 
-// quoteSQL makes a string literal of portable SQL. Spark reads backslashes as escapes and DuckDB does not, so a text
-// with one, or with anything invisible, cannot be written in a way that both read alike; callers compare keys instead.
-func quoteSQL(s string) (literal string, ok bool) {
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || invisible(r) }) {
+// quoteSQL writes a text in SQL that DuckDB and Spark read alike. Between quotes they do not agree on quotes and backslashes
+// (Spark 3 reads two quotes as the end of one literal and the beginning of another), so those are given by their numbers.
+// A text with anything invisible is not written; callers compare keys instead.
+func quoteSQL(s string) (expression string, ok bool) {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, invisible) {
 		return "", false
 	}
-	return "'" + strings.ReplaceAll(s, "'", "''") + "'", true
+	if !strings.ContainsAny(s, `'\`) {
+		return "'" + s + "'", true
+	}
+	parts := strings.NewReplacer("'", "', chr(39), '", `\`, `', chr(92), '`).Replace(s)
+	return "concat('" + parts + "')", true
 }

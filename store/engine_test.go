@@ -196,6 +196,9 @@ func TestEngineEnds(t *testing.T) {
 	if n != 10000 || rows.Err() != nil {
 		t.Errorf("the result that was open gave %d rows, %v", n, rows.Err())
 	}
+	if rows.Next() || rows.Err() != nil {
+		t.Errorf("a result that was read to its end has more rows, or %v", rows.Err())
+	}
 	if err := errors.Join(rows.Close(), rows.Close()); err != nil {
 		t.Error(err)
 	}

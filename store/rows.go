@@ -22,6 +22,7 @@ type Rows struct {
 	batch   *batch
 	row     int
 	err     error
+	ended   bool
 	closed  bool
 }
 
@@ -68,13 +69,14 @@ func (r *Rows) Next() bool {
 // nextBatch goes to the next batch that has rows, nil at the end.
 func (r *Rows) nextBatch() *batch {
 	r.batch = nil
-	for r.err == nil && !r.closed {
+	for r.err == nil && !r.ended && !r.closed {
 		b, err := r.source.next(r.ctx)
 		if err != nil {
 			r.err = err
 			return nil
 		}
 		if b == nil {
+			r.ended = true // a source is not asked again
 			return nil
 		}
 		if b.n > 0 {

@@ -128,6 +128,7 @@ func (e *sparkSQL) settings() [][2]string {
 		{"spark.sql.files.ignoreCorruptFiles", "false"},
 		{"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
 		{"spark.sql.thriftServer.incrementalCollect", "true"}, // the server does not hold whole results
+		{"spark.sql.legacy.storeAnalyzedPlanForView", "true"}, // a text that is read again gives its WITH other ids, and what is kept is not found
 	}
 	names := make([]string, 0, len(e.server.set))
 	for name := range e.server.set {

@@ -83,34 +83,19 @@ func TestSparkLogin(t *testing.T) {
 // response (RFC 4511 §4.2.2): success, or invalidCredentials.
 func ldapDirectory(t *testing.T, password string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
+	return sparktest.Play(t, func(conn net.Conn) {
+		buf := make([]byte, 4096)
 		for {
-			conn, err := l.Accept()
-			if err != nil {
+			n, err := conn.Read(buf)
+			if err != nil || n < 8 {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				buf := make([]byte, 4096)
-				for {
-					n, err := conn.Read(buf)
-					if err != nil || n < 8 {
-						return
-					}
-					code := byte(49)
-					if strings.Contains(string(buf[:n]), password) {
-						code = 0
-					}
-					// SEQUENCE { messageID, [APPLICATION 1] { ENUMERATED code, "", "" } }; the request's messageID is its fifth byte
-					conn.Write([]byte{0x30, 0x0c, 0x02, 0x01, buf[4], 0x61, 0x07, 0x0a, 0x01, code, 0x04, 0x00, 0x04, 0x00})
-				}
-			}()
+			code := byte(49)
+			if strings.Contains(string(buf[:n]), password) {
+				code = 0
+			}
+			// SEQUENCE { messageID, [APPLICATION 1] { ENUMERATED code, "", "" } }; the request's messageID is its fifth byte
+			conn.Write([]byte{0x30, 0x0c, 0x02, 0x01, buf[4], 0x61, 0x07, 0x0a, 0x01, code, 0x04, 0x00, 0x04, 0x00})
 		}
-	}()
-	return l.Addr().String()
+	})
 }

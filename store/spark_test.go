@@ -28,7 +28,7 @@ func TestSpark(t *testing.T) {
 		test func(*testing.T, *sparkCase)
 	}{
 		{"values", sparkValues}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
-		{"views follow commits", sparkFollows}, {"store not seen", sparkUnseen}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
+		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"store not seen", sparkUnseen}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
 		{"killed", sparkKilled},
 	} {
 		if !t.Run(c.name, func(t *testing.T) { c.test(t, &sparkCase{server: server, st: st}) }) {
@@ -214,6 +214,29 @@ func sparkFollows(t *testing.T, c *sparkCase) {
 	}
 	if got := oneRow(t, eng, "SELECT sum(next) FROM kept"); got[0] != int64(55) {
 		t.Errorf("the kept table has the sum %v, want 55", got)
+	}
+}
+
+// sparkKeeps: what is kept is worked out once, also when both it and the questions are made of named parts.
+func sparkKeeps(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", EngineOptions{})
+	runs := filepath.Join(t.TempDir(), "runs")
+	sql := "WITH p AS (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one), " +
+		"q AS (SELECT max(a) AS a FROM p) SELECT p.a FROM p JOIN q ON p.a <= q.a"
+	if err := eng.Materialize(t.Context(), "kept", sql); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(runs)
+	if err != nil || len(before) == 0 {
+		t.Fatalf("nothing ran: %v", err)
+	}
+	for _, sql := range []string{"SELECT count(a) FROM kept", "WITH r AS (SELECT a FROM kept), s AS (SELECT max(a) AS a FROM r) SELECT count(r.a) FROM r JOIN s ON r.a <= s.a"} {
+		if got := oneRow(t, eng, sql); got[0] != int64(1000) {
+			t.Errorf("%s: %v", sql, got)
+		}
+	}
+	if after, err := os.ReadFile(runs); err != nil || len(after) != len(before) {
+		t.Errorf("it was worked out again: %d programs had run when it was kept, %d after two questions: %v", len(before), len(after), err)
 	}
 }
 

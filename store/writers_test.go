@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,47 +14,6 @@ import (
 
 	"straggler/schema"
 )
-
-// TestTwoProcessesWrite lets several processes commit to one store at once, each many times.
-func TestTwoProcessesWrite(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "store")
-	const processes, each = 3, 8
-	var wg sync.WaitGroup
-	for p := range processes {
-		var keys []string
-		for k := range each {
-			keys = append(keys, fmt.Sprint(1000*(p+1)+k))
-		}
-		wg.Go(func() {
-			cmd := exec.CommandContext(t.Context(), self)
-			cmd.Env = append(os.Environ(), childDir+"="+dir, writeKeys+"="+strings.Join(keys, " "))
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("process %d: %v\n%s", p, err, out)
-			}
-		})
-	}
-	wg.Wait()
-	s, err := Open(t.Context(), dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := s.List(t.Context())
-	if err != nil || len(list) != processes*each {
-		t.Fatalf("%d commits of %d, %v", len(list), processes*each, err)
-	}
-	for i, e := range list {
-		if e.Sequence != int64(i+1) || !e.Visible || e.Tables["jobs"] != 10 {
-			t.Errorf("commit %d is %+v", i+1, e)
-		}
-	}
-	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
-		t.Errorf("%+v %v", found, err)
-	}
-}
 
 // raceFS lets another commit take the sequence number just before ours is linked, as a writer does who does not see
 // our lock because the disk is shared and its locks are not.

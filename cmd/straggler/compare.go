@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +22,7 @@ func compareCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Show what differs between two runs",
-		Long: `Compare lines up two runs, stage by stage. A and B are logs or stores, of which the latest application is taken, or,
+		Long: `Compare lines up two runs, stage by stage. A and B are logs or stores, by path or by URL, of which the latest application is taken, or,
 with --store, ids of applications of one store. Rules that straggler.yaml turns off are left out. How much runs differ anyway cannot be told from two: the audit can.`,
 		Example: `  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd
   straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd -o compare.html
@@ -84,7 +82,7 @@ func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*audit.Ru
 	dir, app, logs := "", "", []string{arg}
 	if o.store != "" {
 		dir, app, logs = o.store, arg, nil
-	} else if info, err := os.Stat(filepath.Join(arg, "commits")); err == nil && info.IsDir() {
+	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log, or it will be said why it is none
 		dir, logs = arg, nil
 	}
 	runs, unread, err := e.measure(ctx, dir, o.from, app, logs, audit.Grouping{})

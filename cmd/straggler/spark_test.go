@@ -13,9 +13,16 @@ import (
 	"straggler/store/sparktest"
 )
 
-// The verbs on a cluster, which is started here: its machines run this very program.
-func TestSparkVerbs(t *testing.T) {
-	server := sparktest.Start(t, sparktest.Options{Master: "local[2,4]"})
+// The whole program on a cluster, which is started here; its machines run this very program. All of it shares the server,
+// which nothing of it harms: copies that fail are tried four times.
+func TestSpark(t *testing.T) {
+	server := sparktest.Engine(t, sparktest.Options{Master: "local[2,4]"})
+	t.Run("engines agree", func(t *testing.T) { enginesAgree(t, server) })
+	t.Run("verbs", func(t *testing.T) { sparkVerbs(t, server) })
+}
+
+// sparkVerbs: what the verbs do with --engine.
+func sparkVerbs(t *testing.T, server string) {
 	binary, err := exec.LookPath("straggler") // which TestMain has put there
 	if err != nil {
 		t.Fatal(err)
@@ -36,11 +43,11 @@ func TestSparkVerbs(t *testing.T) {
 
 type verbCase struct {
 	binary, dir string
-	server      *sparktest.Server
+	server      string
 }
 
 func (c *verbCase) engine(binary, options string) string {
-	return "--engine=" + c.server.Engine("auth=nosasl&binary="+binary+options)
+	return "--engine=" + c.server + "&binary=" + binary + options
 }
 
 // straggler runs a command line and gives what it said on both outputs.

@@ -10,33 +10,12 @@ import (
 
 	"github.com/apache/thrift/lib/go/thrift"
 	"github.com/beltran/gohive/hiveserver"
+
+	"straggler/store/sparktest"
 )
 
 // What a real server can not be made to do is played by others here; the rest is tried on real servers, by the tests of
 // package store.
-
-// speaks is a server that does one thing with each connection.
-func speaks(t *testing.T, do func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				do(conn)
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
 
 // silent reads and never answers.
 func silent(conn net.Conn) {
@@ -70,14 +49,14 @@ func TestOpenRefused(t *testing.T) {
 		wait          time.Duration // 0: long enough for any machine
 	}{
 		{"nobody", closed.Addr().String(), true, ErrUnreachable, "is the Thrift Server (or Kyuubi) running there?", 0},
-		{"silent at the log-in", speaks(t, silent), true, ErrUnreachable, "does not take the log-in", 2 * time.Second},
-		{"silent afterwards", speaks(t, silent), false, ErrFrozen, "has said nothing for 100ms", 100 * time.Millisecond},
-		{"hangs up", speaks(t, func(net.Conn) {}), false, ErrLost, "", 0},
-		{"another protocol", speaks(t, answers("HTTP/1.1 400 Bad Request\r\n\r\n")), true, ErrUnreachable, `its answer begins with "HTTP/"`, 0},
-		{"another protocol, no log-in", speaks(t, func(conn net.Conn) { conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), false, ErrLost, "", 0},
-		{"wrong password", speaks(t, answers("\x03\x00\x00\x00\x18Error validating the login")), true, ErrDenied, `user "me" or the password is wrong: Error validating the lo`, 0},
-		{"wants more", speaks(t, answers("\x02\x00\x00\x00\x01x")), true, ErrDenied, "Kerberos is not supported", 0},
-		{"endless answer", speaks(t, answers("\x03\x7f\xff\xff\xff")), true, ErrUnreachable, "its answer begins with", 0},
+		{"silent at the log-in", sparktest.Play(t, silent), true, ErrUnreachable, "does not take the log-in", 2 * time.Second},
+		{"silent afterwards", sparktest.Play(t, silent), false, ErrFrozen, "has said nothing for 100ms", 100 * time.Millisecond},
+		{"hangs up", sparktest.Play(t, func(net.Conn) {}), false, ErrLost, "", 0},
+		{"another protocol", sparktest.Play(t, answers("HTTP/1.1 400 Bad Request\r\n\r\n")), true, ErrUnreachable, `its answer begins with "HTTP/"`, 0},
+		{"another protocol, no log-in", sparktest.Play(t, func(conn net.Conn) { conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), false, ErrLost, "", 0},
+		{"wrong password", sparktest.Play(t, answers("\x03\x00\x00\x00\x18Error validating the login")), true, ErrDenied, `user "me" or the password is wrong: Error validating the lo`, 0},
+		{"wants more", sparktest.Play(t, answers("\x02\x00\x00\x00\x01x")), true, ErrDenied, "Kerberos is not supported", 0},
+		{"endless answer", sparktest.Play(t, answers("\x03\x7f\xff\xff\xff")), true, ErrUnreachable, "its answer begins with", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.wait == 0 {
@@ -113,7 +92,7 @@ func TestOpenOldOrFull(t *testing.T) {
 		{old{version: protocol, status: hiveserver.TStatusCode_ERROR_STATUS}, ErrDenied, "no more sessions"},
 		{old{version: protocol}, ErrDenied, "it gives no session"},
 	} {
-		address := speaks(t, func(conn net.Conn) {
+		address := sparktest.Play(t, func(conn net.Conn) {
 			p := thrift.NewTBinaryProtocolConf(thrift.NewTBufferedTransport(thrift.NewTSocketFromConnConf(conn, nil), 4096), nil)
 			hiveserver.NewTCLIServiceProcessor(&c.server).Process(context.Background(), p, p)
 		})
@@ -126,7 +105,7 @@ func TestOpenOldOrFull(t *testing.T) {
 
 func TestOpenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	address := speaks(t, func(conn net.Conn) {
+	address := sparktest.Play(t, func(conn net.Conn) {
 		conn.Read(make([]byte, 1)) // the request is on its way
 		cancel()
 		silent(conn)

@@ -1,5 +1,5 @@
 // Package sparktest takes nothing and gives tests a real Spark Thrift Server on loopback, from the jars of the PyPI package
-// pyspark.
+// pyspark, and servers that play what a real one can not be made to do.
 package sparktest
 
 import (
@@ -45,14 +45,15 @@ type Server struct {
 	ended   chan struct{}
 }
 
-// Engine is a server for tests that only ask: the one that Variable names, or one that is started for the test.
-func Engine(t testing.TB) string {
+// Engine is the address of a server for tests that only ask: the one that Variable names, or one that is started for the
+// test. What follows & may be added to it.
+func Engine(t testing.TB, o Options) string {
 	t.Helper()
 	want(t)
 	if address := os.Getenv(Variable); address != "" {
 		return address
 	}
-	return Start(t, Options{}).Engine("")
+	return Start(t, o).Engine("")
 }
 
 // Engine is the server's address for --engine, with options.

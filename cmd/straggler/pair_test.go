@@ -1,0 +1,292 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+// pair is an engine that asks two and compares what they answer, row by row, so that results may be of any size.
+type pair struct {
+	t     *testing.T
+	duck  store.Engine
+	spark store.Engine
+	mu    sync.Mutex
+	asked []string
+	rows  int64 // compared
+}
+
+func newPair(t *testing.T, st *store.Store, server string) *pair {
+	t.Helper()
+	open := func(o store.EngineOptions) store.Engine {
+		eng, err := st.Engine(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { eng.Close() })
+		return eng
+	}
+	return &pair{t: t, duck: open(store.EngineOptions{}), spark: open(store.EngineOptions{Server: server})}
+}
+
+func (p *pair) Name() string { return "pair" }
+func (p *pair) Close() error { return nil }
+
+func (p *pair) Materialize(ctx context.Context, name, sql string) error {
+	p.note(sql)
+	if err := p.duck.Materialize(ctx, name, sql); err != nil {
+		return err
+	}
+	if err := p.spark.Materialize(ctx, name, sql); err != nil {
+		return fmt.Errorf("on Spark: %w\n%s", err, sql)
+	}
+	p.compare(ctx, "SELECT * FROM "+name)
+	return nil
+}
+
+func (p *pair) Query(ctx context.Context, sql string) (*store.Rows, error) {
+	p.note(sql)
+	p.compare(ctx, sql)
+	return p.duck.Query(ctx, sql)
+}
+
+func (p *pair) note(sql string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, sql)
+}
+
+// compare asks both engines.
+func (p *pair) compare(ctx context.Context, sql string) {
+	p.t.Helper()
+	fail := func(format string, args ...any) { p.t.Errorf("%s\n%s", fmt.Sprintf(format, args...), sql) }
+	sql, err := p.ordered(ctx, sql)
+	if err != nil {
+		fail("on DuckDB: %v", err)
+		return
+	}
+	want, err := p.duck.Query(ctx, sql)
+	if err != nil {
+		fail("on DuckDB: %v", err)
+		return
+	}
+	defer want.Close()
+	got, err := p.spark.Query(ctx, sql)
+	if err != nil {
+		fail("on Spark: %v", err)
+		return
+	}
+	defer got.Close()
+	if problem := alikeColumns(want.Columns(), got.Columns()); problem != "" {
+		fail("%s", problem)
+		return
+	}
+	a, b := &groups{rows: want}, &groups{rows: got}
+	for {
+		x, y := a.next(), b.next()
+		if problem := differ(want.Columns(), x, y); problem != "" {
+			fail("after %d rows: %s", a.n, problem)
+			return
+		}
+		if x == nil {
+			break
+		}
+	}
+	if want.Err() != nil || got.Err() != nil {
+		fail("on DuckDB: %v, on Spark: %v", want.Err(), got.Err())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rows += a.n
+}
+
+// orders says that a statement fixes the order of its rows.
+var orders = regexp.MustCompile(`(?s)ORDER BY [^()]*$|ORDER BY [^()]*\([^()]*\)[^()]*$`)
+
+// ordered gives rows in an order where a statement leaves it open: that of all columns that engines agree on to the last
+// digit. Rows that do not differ in these are put in order by groups.
+func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
+	if orders.MatchString(sql) {
+		return sql, nil
+	}
+	sql = "SELECT * FROM (" + sql + ") AS asked"
+	rows, err := p.duck.Query(ctx, sql+" LIMIT 0")
+	if err != nil {
+		return sql, err
+	}
+	defer rows.Close()
+	var by []string
+	for i, c := range rows.Columns() {
+		if c.Type != schema.Double {
+			by = append(by, strconv.Itoa(i+1)+" NULLS LAST")
+		}
+	}
+	if len(by) == 0 {
+		return sql, nil
+	}
+	return sql + " ORDER BY " + strings.Join(by, ", "), nil
+}
+
+// groups gives the rows that follow each other and differ in floats only, in the order of these.
+type groups struct {
+	rows *store.Rows
+	held []any // the first row of the next group
+	n    int64
+}
+
+func (g *groups) next() (group [][]any) {
+	if g.held != nil {
+		group = append(group, g.held)
+		g.held = nil
+	}
+	for g.rows.Next() {
+		row := make([]any, len(g.rows.Columns()))
+		for i := range row {
+			row[i] = g.rows.Value(i)
+		}
+		g.n++
+		if len(group) > 0 && !sameBut(g.rows.Columns(), group[0], row) {
+			g.held = row
+			break
+		}
+		group = append(group, row)
+	}
+	slices.SortStableFunc(group, byFloats)
+	return group
+}
+
+// sameBut says that rows differ in floats only.
+func sameBut(columns []store.Column, a, b []any) bool {
+	for i, c := range columns {
+		if c.Type != schema.Double && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// byFloats puts rows that are alike else in the order of their floats, NULL last.
+func byFloats(a, b []any) int {
+	for i := range a {
+		x, xOK := a[i].(float64)
+		y, yOK := b[i].(float64)
+		switch {
+		case xOK && !yOK:
+			return -1
+		case yOK && !xOK:
+			return 1
+		case x != y:
+			return cmp.Compare(x, y)
+		}
+	}
+	return 0
+}
+
+// differ says what differs between two groups of rows, "" for nothing.
+func differ(columns []store.Column, want, got [][]any) string {
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d rows on DuckDB and %d on Spark, beginning with %v and %v", len(want), len(got), first(want), first(got))
+	}
+	for i := range want {
+		for c := range want[i] {
+			if !alike(want[i][c], got[i][c]) {
+				return fmt.Sprintf("column %s: %v on DuckDB and %v on Spark", columns[c].Name, want[i], got[i])
+			}
+		}
+	}
+	return ""
+}
+
+func first(group [][]any) []any {
+	if len(group) == 0 {
+		return nil
+	}
+	return group[0]
+}
+
+// alikeColumns says where a struct that takes the first columns does not take the others, "" for nowhere.
+func alikeColumns(want, got []store.Column) string {
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d columns on DuckDB and %d on Spark", len(want), len(got))
+	}
+	whole := func(t schema.Type) bool { return t == schema.BigInt || t == schema.Int }
+	for i, a := range want {
+		if b := got[i]; a.Name != b.Name || a.Type != b.Type && !(whole(a.Type) && whole(b.Type)) {
+			return fmt.Sprintf("column %s is %s (%s) on DuckDB and column %s is %s (%s) on Spark", a.Name, a.Type, a.Native, b.Name, b.Type, b.Native)
+		}
+	}
+	return ""
+}
+
+func alike(a, b any) bool {
+	x, isNumber := number(a)
+	y, isNumber2 := number(b)
+	if !isNumber || !isNumber2 {
+		return a == b
+	}
+	return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y))
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int32:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// sawAll sees that every file of SQL was asked.
+func (p *pair) sawAll(t *testing.T) {
+	t.Helper()
+	squeeze := func(s string) string {
+		return strings.Join(strings.Fields(regexp.MustCompile(`--[^\n]*`).ReplaceAllString(s, "")), " ")
+	}
+	var all strings.Builder
+	for _, sql := range p.asked {
+		all.WriteString(squeeze(sql) + "\n")
+	}
+	files := 0
+	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && d.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(name) != ".sql" {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		files++
+		longest := "" // piece between two placeholders, or named part
+		for _, piece := range regexp.MustCompile(`\{\w+\}|(?m:^(WITH\s+)?\w+ AS \($|^\),?$)`).Split(string(data), -1) {
+			if piece = squeeze(piece); len(piece) > len(longest) {
+				longest = piece
+			}
+		}
+		if !strings.Contains(all.String(), longest) {
+			t.Errorf("%s was never asked", name)
+		}
+		return nil
+	})
+	if err != nil || files < 30 {
+		t.Errorf("%d files of SQL: %v", files, err)
+	}
+}

@@ -1,0 +1,30 @@
+package sparktest
+
+import (
+	"net"
+	"testing"
+)
+
+// Play is a server on loopback that does one thing with each connection, for what real servers can not be made to do. It
+// gives its address.
+func Play(t testing.TB, do func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				do(conn)
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
