@@ -58,6 +58,25 @@ func (m *made) phase(job schema.Key, start float64, seconds ...float64) schema.K
 // stored commits a trace and gives an engine on it, with detect and causes run.
 func stored(t testing.TB, traces ...*schema.Trace) store.Engine {
 	t.Helper()
+	return filled(t, func(tx *store.Tx) {
+		for _, tr := range traces {
+			put(t, tx, tr.Applications)
+			put(t, tx, tr.Settings)
+			put(t, tx, tr.Caveats)
+			put(t, tx, tr.Jobs)
+			put(t, tx, tr.Phases)
+			put(t, tx, tr.Edges)
+			put(t, tx, tr.Attempts)
+			put(t, tx, tr.Machines)
+			put(t, tx, tr.Losses)
+			put(t, tx, tr.Rejects)
+		}
+	})
+}
+
+// filled commits what is put and gives an engine on it, with detect and causes run.
+func filled(t testing.TB, put func(*store.Tx)) store.Engine {
+	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
 	check(t, err)
@@ -65,18 +84,7 @@ func stored(t testing.TB, traces ...*schema.Trace) store.Engine {
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log})
 	check(t, err)
 	check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-	for _, tr := range traces {
-		put(t, tx, tr.Applications)
-		put(t, tx, tr.Settings)
-		put(t, tx, tr.Caveats)
-		put(t, tx, tr.Jobs)
-		put(t, tx, tr.Phases)
-		put(t, tx, tr.Edges)
-		put(t, tx, tr.Attempts)
-		put(t, tx, tr.Machines)
-		put(t, tx, tr.Losses)
-		put(t, tx, tr.Rejects)
-	}
+	put(tx)
 	_, err = tx.Commit(ctx)
 	check(t, err)
 	return analysed(t, st)

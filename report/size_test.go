@@ -16,13 +16,11 @@ import (
 // slow, and every name that can be shown as long on the page as a name can be.
 func manyAttempts(t testing.TB, phases, tasks, perJob int) store.Engine {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
-	check(t, err)
-	t.Cleanup(func() { st.Close() })
-	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log})
-	check(t, err)
-	check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	return filled(t, func(tx *store.Tx) { putMany(t, tx, phases, tasks, perJob) })
+}
+
+func putMany(t testing.TB, tx *store.Tx, phases, tasks, perJob int) {
+	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
 	long := func(s string) string { return s + strings.Repeat("\"", 300) } // the character that grows most when escaped
 	m := newMade()
@@ -61,9 +59,6 @@ func manyAttempts(t testing.TB, phases, tasks, perJob int) store.Engine {
 		}
 		put(t, tx, rows)
 	}
-	_, err = tx.Commit(ctx)
-	check(t, err)
-	return analysed(t, st)
 }
 
 // A page stays under 3 MB whatever the input.

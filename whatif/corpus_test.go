@@ -43,7 +43,7 @@ func TestRealLogs(t *testing.T) {
 		if !f.IsDir() {
 			continue
 		}
-		w := workloadOf(t, filepath.Join(dir, f.Name()))
+		w := replay.Build(loadLogs(t, filepath.Join(dir, f.Name())))
 		c := newComparison(w, Options{Policies: everyPolicy(t), Seeds: 1, Errors: []float64{0.1}})
 		s, err := c.run(context.Background(), nil)
 		if err != nil {
@@ -81,7 +81,8 @@ func everyPolicy(t *testing.T) []policy.Policy {
 	return out
 }
 
-func workloadOf(t *testing.T, path string) *replay.Workload {
+// loadLogs reads logs as a replay takes them. What could not be read of them is left out.
+func loadLogs(t *testing.T, paths ...string) *replay.Rows {
 	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
@@ -89,8 +90,8 @@ func workloadOf(t *testing.T, path string) *replay.Workload {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if _, err := ingest.Run(ctx, st, formats.All(), []string{path}, ingest.Options{}); err != nil {
-		t.Logf("%s: %v", filepath.Base(path), err)
+	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
+		t.Logf("%s: %v", filepath.Base(paths[0]), err)
 	}
 	eng, err := st.Engine(ctx, store.EngineOptions{})
 	if err != nil {
@@ -101,5 +102,5 @@ func workloadOf(t *testing.T, path string) *replay.Workload {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replay.Build(r)
+	return r
 }

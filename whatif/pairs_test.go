@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -10,10 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"straggler/ingest"
-	"straggler/ingest/formats"
 	"straggler/schema"
-	"straggler/store"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 )
@@ -44,14 +40,9 @@ func readTruth(t *testing.T, dir string) truth {
 	return tr
 }
 
-func loadLog(t *testing.T, dir string) *replay.Rows {
+// loadRun reads the logs of a directory in which the truth about them lies as well.
+func loadRun(t *testing.T, dir string) *replay.Rows {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -62,19 +53,7 @@ func loadLog(t *testing.T, dir string) *replay.Rows {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	r, err := Load(ctx, eng)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return loadLogs(t, paths...)
 }
 
 // The pairs of testdata/pairs were run after the model was made, on a machine that was busy with other work (24 to 40
@@ -146,7 +125,7 @@ type pairCounts struct{ copies, predicted, won, wonPredicted float64 }
 func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErrs []float64) {
 	t.Helper()
 	truthOff, truthOn := readTruth(t, off), readTruth(t, on)
-	rowsOff, rowsOn := loadLog(t, off), loadLog(t, on)
+	rowsOff, rowsOn := loadRun(t, off), loadRun(t, on)
 	w := replay.Build(rowsOff)
 	wOn := replay.Build(rowsOn)
 	spark, err := policy.ByName("spark")
