@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"straggler/whatif/replay"
@@ -22,6 +23,9 @@ type Fair struct {
 type fair struct {
 	Fair
 	class [replay.Classes]shares
+	queue []int32 // of each job
+	order []int32 // pools
+	turns []int64
 	list  []victim
 }
 
@@ -31,7 +35,8 @@ type shares struct {
 	jobs    []jobShare // by job
 	claims  []Claim
 	parts   []int
-	members []int32
+	members []int32 // jobs by pool
+	first   []int32 // of each pool's members, and one past the last
 	stale   bool
 	ready   bool
 }
@@ -48,6 +53,10 @@ type jobShare struct {
 }
 
 func (f *fair) begin(c *replay.Cluster) {
+	f.queue = make([]int32, c.NumJobs())
+	for j := range f.queue {
+		f.queue[j] = c.Queue(int32(j))
+	}
 	for k := range f.class {
 		s := &f.class[k]
 		s.ready, s.stale = true, true
@@ -74,9 +83,9 @@ func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
 			f.class[0].stale, f.class[1].stale = true, true
 			continue
 		case replay.AttemptStarted:
-			f.class[c.Class(x.Phase)].pools[c.Queue(x.Job)].running++
+			f.class[c.Class(x.Phase)].pools[f.queue[x.Job]].running++
 		case replay.AttemptEnded, replay.AttemptKilled:
-			f.class[c.Class(x.Phase)].pools[c.Queue(x.Job)].running--
+			f.class[c.Class(x.Phase)].pools[f.queue[x.Job]].running--
 		}
 		for k := range f.class {
 			s := &f.class[k]
@@ -100,69 +109,92 @@ func (f *fair) divide(c *replay.Cluster, class replay.Class) *shares {
 		return s
 	}
 	s.stale = false
-	for q := range s.pools {
-		s.pools[q].demand = 0
-	}
-	for _, j := range c.Jobs() {
-		s.pools[c.Queue(j)].demand += demandOf(c, j, class)
-	}
+	f.group(c, class)
 	s.claims = s.claims[:0]
 	for q := range s.pools {
+		p := &s.pools[q]
+		p.demand = 0
+		for _, j := range s.members[s.first[q]:s.first[q+1]] {
+			s.jobs[j].demand = demandOf(c, j, class)
+			p.demand += s.jobs[j].demand
+		}
 		least := int(c.Queues()[q].Min[class])
-		s.claims = append(s.claims, Claim{Min: least, Demand: s.pools[q].demand})
-		s.pools[q].least = min(least, s.pools[q].demand)
+		p.least = min(least, p.demand)
+		s.claims = append(s.claims, Claim{Min: least, Demand: p.demand})
 	}
 	s.parts = Shares(c.Slots(class), s.claims, s.parts[:0])
-	for q := range s.pools {
-		s.pools[q].share = s.parts[q]
+	for q, share := range s.parts {
+		s.pools[q].share = share
 	}
 	for q := range s.pools {
-		s.among(c, class, int32(q))
+		s.among(s.members[s.first[q]:s.first[q+1]], s.pools[q].share)
 	}
 	return s
 }
 
-// among divides a pool's share among its jobs.
-func (s *shares) among(c *replay.Cluster, class replay.Class, queue int32) {
-	s.claims, s.members = s.claims[:0], s.members[:0]
-	for _, j := range c.Jobs() {
-		if c.Queue(j) == queue {
-			s.members = append(s.members, j)
-			s.claims = append(s.claims, Claim{Demand: demandOf(c, j, class)})
-		}
+// group lists the jobs that have not ended by their pools, those of a pool in order of submission.
+func (f *fair) group(c *replay.Cluster, class replay.Class) {
+	s := &f.class[class]
+	n := len(s.pools)
+	s.first = slices.Grow(s.first[:0], n+1)[:n+1]
+	clear(s.first)
+	jobs := c.Jobs()
+	for _, j := range jobs {
+		s.first[f.queue[j]]++
 	}
-	s.parts = Shares(s.pools[queue].share, s.claims, s.parts[:0])
-	for n, j := range s.members {
-		s.jobs[j].share, s.jobs[j].demand = s.parts[n], s.claims[n].Demand
+	at := int32(0)
+	for q := range s.first {
+		at, s.first[q] = at+s.first[q], at
+	}
+	s.members = slices.Grow(s.members[:0], len(jobs))[:len(jobs)]
+	for _, j := range jobs {
+		q := f.queue[j]
+		s.members[s.first[q]] = j
+		s.first[q]++
+	}
+	copy(s.first[1:], s.first)
+	s.first[0] = 0
+}
+
+// among divides the share of a pool among its jobs.
+func (s *shares) among(jobs []int32, share int) {
+	s.claims = s.claims[:0]
+	for _, j := range jobs {
+		s.claims = append(s.claims, Claim{Demand: s.jobs[j].demand})
+	}
+	s.parts = Shares(share, s.claims, s.parts[:0])
+	for n, j := range jobs {
+		s.jobs[j].share = s.parts[n]
 	}
 }
 
-// before is whether job a is served before job b.
-func (s *shares) before(c *replay.Cluster, class replay.Class, a, b int32) bool {
-	if qa, qb := c.Queue(a), c.Queue(b); qa != qb {
-		p, q := &s.pools[qa], &s.pools[qb]
-		if x, y := max(p.least-p.running, 0), max(q.least-q.running, 0); x != y {
-			return x > y
-		}
-		if x, y := p.share-p.running, q.share-q.running; x != y {
-			return x > y
-		}
-		return qa < qb
+// before is whether the jobs of pool a are served before those of pool b.
+func (s *shares) before(a, b int32) bool {
+	p, q := &s.pools[a], &s.pools[b]
+	if x, y := max(p.least-p.running, 0), max(q.least-q.running, 0); x != y {
+		return x > y
 	}
-	x, y := s.jobs[a].share-c.JobRunning(a, class), s.jobs[b].share-c.JobRunning(b, class)
-	return x > y || x == y && a < b
+	if x, y := p.share-p.running, q.share-q.running; x != y {
+		return x > y
+	}
+	return a < b
 }
 
 func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
 	s := f.divide(c, class)
-	best, most := int32(-1), 0
-	for _, j := range c.Jobs() {
-		if c.JobWaiting(j, class) == 0 {
+	best, pool, most := int32(-1), int32(0), 0
+	for q := range int32(len(s.pools)) {
+		if best >= 0 && !s.before(q, pool) {
 			continue
 		}
-		lack := s.jobs[j].share - c.JobRunning(j, class)
-		if best < 0 || len(s.pools) == 1 && lack > most || len(s.pools) > 1 && s.before(c, class, j, best) {
-			best, most = j, lack
+		found := false
+		for _, j := range s.members[s.first[q]:s.first[q+1]] {
+			if c.JobWaiting(j, class) == 0 {
+				continue
+			}
+			if lack := s.jobs[j].share - c.JobRunning(j, class); !found || lack > most {
+				best, pool, most, found = j, q, lack, true
+			}
 		}
 	}
 	return best
@@ -170,20 +202,33 @@ func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
 
 func (f *fair) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
 	s := f.divide(c, class)
-	for _, j := range c.Jobs() {
-		if c.JobWaiting(j, class) > 0 {
-			to = append(to, j)
+	f.order = f.order[:0]
+	for q := range int32(len(s.pools)) {
+		if s.first[q] < s.first[q+1] {
+			f.order = append(f.order, q)
 		}
 	}
-	slices.SortFunc(to, func(a, b int32) int {
+	slices.SortFunc(f.order, func(a, b int32) int {
 		switch {
 		case a == b:
 			return 0
-		case s.before(c, class, a, b):
+		case s.before(a, b):
 			return -1
 		}
 		return 1
 	})
+	for _, q := range f.order {
+		f.turns = f.turns[:0]
+		for n, j := range s.members[s.first[q]:s.first[q+1]] {
+			if c.JobWaiting(j, class) > 0 { // what it lacks above, its place below: numbers sort fastest
+				f.turns = append(f.turns, int64(c.JobRunning(j, class)-s.jobs[j].share)<<32|int64(n))
+			}
+		}
+		slices.Sort(f.turns)
+		for _, t := range f.turns {
+			to = append(to, s.members[s.first[q]+int32(t&math.MaxUint32)])
+		}
+	}
 	return to
 }
 

@@ -98,11 +98,8 @@ func (o *offers) offer(c *replay.Cluster, class replay.Class) {
 		machines = o.machines
 	}
 	o.listed = false
-	for taken := true; taken && c.Idle(class) > 0; {
-		first := o.first(c, class)
-		if first < 0 {
-			return
-		}
+	first := o.first(c, class)
+	for taken := true; taken && first >= 0 && c.Idle(class) > 0; {
 		taken = false
 		for _, m := range machines {
 			if c.Free(m, class) == 0 {
@@ -113,7 +110,10 @@ func (o *offers) offer(c *replay.Cluster, class replay.Class) {
 			}
 			taken, o.listed = true, false
 			o.notice(c)
-			if first = o.first(c, class); first < 0 || c.Idle(class) <= 0 {
+			if c.Idle(class) <= 0 {
+				return
+			}
+			if first = o.first(c, class); first < 0 {
 				return
 			}
 		}

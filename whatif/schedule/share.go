@@ -18,39 +18,56 @@ func Shares(slots int, claims []Claim, to []int) []int {
 		guaranteed += min(c.Min, c.Demand)
 		to = append(to, 0)
 	}
-	if guaranteed > slots {
-		fill(slots, claims, func(c Claim) (low, high int) { return 0, min(c.Min, c.Demand) }, to[at:])
-	} else {
-		fill(slots, claims, func(c Claim) (low, high int) { return min(c.Min, c.Demand), c.Demand }, to[at:])
-	}
+	fill(slots, claims, guaranteed > slots, to[at:])
 	return to
+}
+
+// bucket is what a claim has from the start, and what it takes at most. Where guarantees exceed the slots nothing is had
+// from the start, and no more taken than is guaranteed.
+func (c *Claim) bucket(short bool) (low, high int) {
+	if short {
+		return 0, min(c.Min, c.Demand)
+	}
+	return min(c.Min, c.Demand), c.Demand
 }
 
 // fill pours slots into buckets that are full at high and hold low from the start, the lowest first: each ends at the
 // common level, but not under its low nor over its high.
-func fill(slots int, claims []Claim, bucket func(Claim) (low, high int), shares []int) {
-	poured := func(level int) int {
-		sum := 0
-		for _, c := range claims {
-			low, high := bucket(c)
-			sum += max(low, min(level, high))
+func fill(slots int, claims []Claim, short bool, shares []int) {
+	pour := func(level int) (left, rising, open int) {
+		left = slots
+		for i := range claims {
+			low, high := claims[i].bucket(short)
+			left -= max(low, min(level, high))
+			if level < high {
+				open++
+				if low <= level {
+					rising++
+				}
+			}
 		}
-		return sum
+		return left, rising, open
 	}
-	level, over := 0, 1 // the level is in between
-	for over <= slots && poured(over) <= slots {
-		level, over = over, 2*over
+	level := 0
+	left, rising, open := pour(level)
+	for open > 0 && left >= open { // no bucket rises faster than the level: so far it can go
+		level += left / open
+		left, rising, open = pour(level)
 	}
-	for over = min(over, slots+1); over-level > 1; {
-		if mid := (level + over) / 2; poured(mid) <= slots {
-			level = mid
-		} else {
-			over = mid
+	if rising <= left && open > 0 { // but not all rise yet
+		over := slots + 1
+		for over-level > 1 {
+			mid := (level + over) / 2
+			if left, _, _ := pour(mid); left >= 0 {
+				level = mid
+			} else {
+				over = mid
+			}
 		}
+		left, _, _ = pour(level)
 	}
-	left := slots - poured(level)
-	for i, c := range claims {
-		low, high := bucket(c)
+	for i := range claims {
+		low, high := claims[i].bucket(short)
 		shares[i] = max(low, min(level, high))
 		if left > 0 && low <= level && level < high {
 			shares[i]++
