@@ -255,12 +255,11 @@ func number(v any) (float64, bool) {
 // sawAll sees that every file of SQL was asked.
 func (p *pair) sawAll(t *testing.T) {
 	t.Helper()
-	squeeze := func(s string) string {
-		return strings.Join(strings.Fields(regexp.MustCompile(`--[^\n]*`).ReplaceAllString(s, "")), " ")
-	}
+	bare := func(s string) string { return regexp.MustCompile(`--[^\n]*`).ReplaceAllString(s, "") }
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	var all strings.Builder
 	for _, sql := range p.asked {
-		all.WriteString(squeeze(sql) + "\n")
+		all.WriteString(squeeze(bare(sql)) + "\n")
 	}
 	files := 0
 	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
@@ -276,7 +275,7 @@ func (p *pair) sawAll(t *testing.T) {
 		}
 		files++
 		longest := "" // piece between two placeholders, or named part
-		for _, piece := range regexp.MustCompile(`\{\w+\}|(?m:^(WITH\s+)?\w+ AS \($|^\),?$)`).Split(string(data), -1) {
+		for _, piece := range regexp.MustCompile(`\{\w+\}|(?m:^(WITH\s+)?\w+ AS \($|^\),?$)`).Split(bare(string(data)), -1) {
 			if piece = squeeze(piece); len(piece) > len(longest) {
 				longest = piece
 			}

@@ -35,7 +35,7 @@ func sparkVerbs(t *testing.T, server string) {
 		name string
 		run  func(*testing.T, *verbCase)
 	}{
-		{"ingest", spreadLogs}, {"causes", spreadCauses}, {"a shard fails", spreadFailures}, {"nothing to run", spreadNothing},
+		{"ingest", spreadLogs}, {"causes", spreadCauses}, {"reports and audits", sparkReports}, {"a shard fails", spreadFailures}, {"nothing to run", spreadNothing},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
 	}
@@ -115,6 +115,32 @@ func spreadCauses(t *testing.T, c *verbCase) {
 	for _, table := range tables {
 		if !slices.Equal(c.tableRows(t, "one", table), rows[table]) {
 			t.Errorf("%s: other rows on a cluster than in one process", table)
+		}
+	}
+}
+
+// sparkReports: what is read about a store is the same to the last byte, whichever engine was asked.
+func sparkReports(t *testing.T, c *verbCase) {
+	lake := filepath.Join(c.dir, "reported")
+	c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)
+	c.straggler(t, 0, "report", "--store", lake, "-o", "first.md") // finds and replays what all others show
+	for _, args := range [][]string{
+		{"report", "--as", "text"}, {"report", "--as", "md"}, {"report", "--as", "json"}, {"report", "--as", "html"}, {"report", "--as", "perfetto"},
+		{"causes", "--paper-figures", "--as", "json"},
+		{"audit", "--baseline", "none.jsonl", "--as", "json"}, {"audit", "--baseline", "none.jsonl", "--as", "md"},
+	} {
+		args = append(args, "--store", lake)
+		want, _ := c.straggler(t, 0, args...)
+		got, _ := c.straggler(t, 0, append(args, c.engine(c.binary, ""))...)
+		if got == want {
+			continue
+		}
+		a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Errorf("%s: %d lines and %d on Spark; line %d is\n%.300s\nand on Spark\n%.300s", strings.Join(args, " "), len(a), len(b), i+1, a[i], b[i])
+				break
+			}
 		}
 	}
 }
