@@ -11,7 +11,9 @@ import (
 
 // What a cause cost a phase: its seconds are taken off the tasks that it slowed, and the phase is packed again onto as
 // many slots as it held at once, in the order in which its tasks started; the difference to the same packing of the
-// observed durations is the saving. The lower bound packs nothing: every task starts when it did.
+// observed durations is the saving. The lower bound packs nothing: every task starts when it did. Phases that ran beside one
+// another are packed each by itself, because they come here one by one: a slot that one frees helps no other, and the note
+// of the result says so.
 
 // saving is what a phase would have saved without a cause.
 type saving struct {
@@ -215,6 +217,7 @@ func costs(job schema.Key, spans []span, saved []saving) []schema.JobCost {
 	}
 	var out []schema.JobCost
 	together := schema.Null[float64]{}
+	note := assumed(spans)
 	for _, c := range slices.Sorted(maps.Keys(by)) { // all at once comes first
 		row := schema.JobCost{JobID: job, Cause: c}
 		var v float64
@@ -245,10 +248,37 @@ func costs(job schema.Key, spans []span, saved []saving) []schema.JobCost {
 		row.CostS = schema.Some(packed)
 		row.CostLow = schema.Some(min(packed, fixed) * (1 - err))
 		row.CostHigh = schema.Some(max(packed, fixed) * (1 + err))
-		row.Note = schema.Some("tasks packed onto as many slots as the phase held at once; low: every task starts when it did; phases keep the gaps after their parents; the errors of the seconds are in the interval")
+		row.Note = schema.Some(note)
 		out = append(out, row)
 	}
 	return out
+}
+
+// assumed says what the costs of a job assume.
+func assumed(spans []span) string {
+	var w words
+	w.say("tasks packed onto as many slots as the phase held at once; low: every task starts when it did; phases keep the gaps after their parents; the errors of the seconds are in the interval")
+	if n := besides(spans); n > 0 {
+		w.say("; ").int(int64(n)).say(" of its ").int(int64(len(spans))).say(" phases ran beside others, and slots that one frees are not lent to another")
+	}
+	return string(w)
+}
+
+// besides counts the spans that overlap another in time. Spans are in order of their start.
+func besides(spans []span) (n int) {
+	const same = 1e-6 // logs tell time in microseconds at best
+	for from := 0; from < len(spans); {
+		to, end := from+1, spans[from].end
+		for to < len(spans) && spans[to].start < end-same {
+			end = max(end, spans[to].end)
+			to++
+		}
+		if to-from > 1 {
+			n += to - from
+		}
+		from = to
+	}
+	return n
 }
 
 // replay is how much earlier the job ends when its phases are shorter. Spans are in order of their start.

@@ -2,6 +2,7 @@ package causes
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"straggler/schema"
@@ -70,6 +71,25 @@ func TestCosts(t *testing.T) {
 	}
 	if rows := costs(7, nil, []saving{{phase: 1, cause: schema.GC, sum: 2, packed: nan}}); rows[0].CostS.OK || !rows[0].Note.OK || rows[0].SumS != 2 {
 		t.Errorf("without times: %+v", rows[0])
+	}
+}
+
+// Phases that ran at the same time share slots, which their packing does not know: the note says how many there are.
+func TestBesides(t *testing.T) {
+	chain := []span{{start: 0, end: 10}, {start: 10, end: 12}, {start: 12, end: 12}, {start: 12, end: 20}}
+	if n := besides(chain); n != 0 {
+		t.Errorf("%d phases of a chain ran beside others", n)
+	}
+	mixed := []span{{start: 0, end: 10}, {start: 3, end: 4}, {start: 8, end: 12}, {start: 12, end: 14}, {start: 15, end: 17}, {start: 15, end: 16}}
+	if n := besides(mixed); n != 5 {
+		t.Errorf("%d phases ran beside others, want 5", n)
+	}
+	rows := costs(7, mixed, []saving{{cause: schema.GC, sum: 1, packed: 1, fixed: 1}})
+	if !strings.Contains(rows[0].Note.V, "5 of its 6 phases ran beside others") {
+		t.Errorf("the note is %q", rows[0].Note.V)
+	}
+	if rows := costs(7, chain, []saving{{cause: schema.GC, sum: 1, packed: 1, fixed: 1}}); strings.Contains(rows[0].Note.V, "beside") {
+		t.Errorf("the note of a chain is %q", rows[0].Note.V)
 	}
 }
 
