@@ -18,6 +18,12 @@ import (
 // storeOf puts generated clusters of a scenario into a store and detects their outliers.
 func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
 	t.Helper()
+	return storeWithout(t, scenario, nil, seeds...)
+}
+
+// storeWithout is storeOf for logs that do not say what hide takes out of their attempts; nil: they say all.
+func storeWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, store.Engine) {
+	t.Helper()
 	st, err := store.Temp(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -31,6 +37,11 @@ func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, stor
 			t.Fatal(err)
 		}
 		err = synth.Stream(t.Context(), o, func(b *synth.Batch) error {
+			for i := range b.Trace.Attempts {
+				if hide != nil {
+					hide(&b.Trace.Attempts[i])
+				}
+			}
 			return errors.Join(appendAll(tx, b.Trace.Applications), appendAll(tx, b.Trace.Jobs), appendAll(tx, b.Trace.Phases),
 				appendAll(tx, b.Trace.Edges), appendAll(tx, b.Trace.Attempts), appendAll(tx, b.Trace.Losses))
 		})
@@ -53,7 +64,12 @@ func appendAll[R any](tx *store.Tx, rows []R) error { return store.Append(tx, 0,
 
 func detected(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
 	t.Helper()
-	st, eng := storeOf(t, scenario, seeds...)
+	return detectedWithout(t, scenario, nil, seeds...)
+}
+
+func detectedWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, store.Engine) {
+	t.Helper()
+	st, eng := storeWithout(t, scenario, hide, seeds...)
 	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
 		t.Fatal(err)
 	}

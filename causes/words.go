@@ -235,12 +235,15 @@ func (a *Attributor) sayLeft(w *words, e *Evidence, s *split) {
 	}
 }
 
+// bodySQL is what is left of a duration without the parts that a log measures, see parts.go.
+const bodySQL = "duration_s - coalesce(fetch_wait_s, 0) - coalesce(gc_s, 0) - coalesce(scheduler_delay_s, 0) - coalesce(deserialize_s, 0) - coalesce(result_s, 0)"
+
 // query writes the SQL that shows a cause in the tables.
 func query(w *words, t *Task, k term) {
 	switch k {
 	case ofMachine:
-		w.say("SELECT b.phase_id, b.machine, count(*) AS attempts, avg(b.duration_s) AS mean_s FROM attempts a JOIN attempts b ON b.job_id = a.job_id WHERE a.attempt_id = ")
-		w.int(t.Attempt).say(" AND b.status = 'success' GROUP BY b.phase_id, b.machine ORDER BY b.phase_id NULLS LAST, mean_s DESC NULLS LAST")
+		w.say("SELECT phase_id, machine, count(*) AS attempts, percentile_cont(0.5) WITHIN GROUP (ORDER BY " + bodySQL + ") AS body_s FROM attempts WHERE job_id IN (SELECT job_id FROM attempts WHERE attempt_id = ")
+		w.int(t.Attempt).say(") AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, body_s DESC NULLS LAST")
 		return
 	case ofRedo:
 		w.say("SELECT a.task, a.machine, a.start_time, a.finish_time, l.machine AS lost_on, l.time AS lost_at, d.task AS missed_by, d.machine AS missed_on FROM attempts a LEFT JOIN losses l ON l.recomputed_by = a.attempt_id LEFT JOIN attempts d ON d.attempt_id = l.detected_by WHERE a.attempt_id = ").int(t.Attempt)
@@ -250,8 +253,11 @@ func query(w *words, t *Task, k term) {
 		return
 	}
 	column := columns[k].name
-	if k == ofItself {
-		column = "input_bytes"
+	switch k {
+	case ofItself:
+		column = bodySQL + " AS body_s, input_bytes"
+	case ofRemote: // what counts is the excess over the usual share of the input
+		column = "input_bytes, remote_bytes"
 	}
 	w.say("SELECT task, number, machine, duration_s, ").say(column).say(" FROM attempts WHERE phase_id = ").int(t.Phase)
 	w.say(" AND status = 'success' ORDER BY duration_s DESC NULLS LAST")
