@@ -45,20 +45,16 @@ func (w *watched) note(to *[]string, s string) {
 	*to = append(*to, s)
 }
 
-// The page works in a real browser, at the width of a desk and of a phone, light and dark: it sorts, filters, changes
-// its theme, shows one timeline at a time and widens it, asks for nothing, and writes nothing to the console.
-func TestBrowser(t *testing.T) {
-	path := chromium(t)
-	file := filepath.Join(t.TempDir(), "report.html")
-	check(t, os.WriteFile(file, []byte(rendered(t, built(t, labelled(t, "mixed", "skew", "recompute")))), 0o600))
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true))
+// openBrowser starts a browser, and watches what its pages ask for and complain about.
+func openBrowser(t *testing.T) (context.Context, *watched) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	defer stop()
+	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(alloc)
-	defer cancel()
+	t.Cleanup(cancel)
 	check(t, chromedp.Do(ctx))
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	w := &watched{}
 	check(t, chromedp.Listen(ctx, func(ev any) {
 		switch e := ev.(type) {
@@ -72,20 +68,12 @@ func TestBrowser(t *testing.T) {
 			w.note(&w.messages, e.Entry.Text)
 		}
 	}))
-	for _, size := range []struct {
-		name          string
-		width, height int64
-	}{{"desk", 1440, 900}, {"phone", 390, 844}} {
-		for _, scheme := range []string{"light", "dark"} {
-			t.Run(size.name+" "+scheme, func(t *testing.T) {
-				check(t, chromedp.Do(ctx, chromedp.EmulateViewport(size.width, size.height)))
-				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-				check(t, err)
-				check(t, chromedp.Do(ctx, chromedp.Navigate("file://"+file)))
-				usePage(t, ctx, scheme)
-			})
-		}
-	}
+	return ctx, w
+}
+
+// quiet checks that nothing but a file was asked for, and nothing complained about.
+func (w *watched) quiet(t *testing.T, file string) {
+	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.requests {
@@ -99,6 +87,35 @@ func TestBrowser(t *testing.T) {
 	for _, m := range w.messages {
 		t.Errorf("console: %s", m)
 	}
+}
+
+// visit opens a file in a window of a size, in a light or dark scheme.
+func visit(t *testing.T, ctx context.Context, file string, width, height int64, scheme string) {
+	t.Helper()
+	check(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, height)))
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	check(t, err)
+	check(t, chromedp.Do(ctx, chromedp.Navigate("file://"+file)))
+}
+
+// The page works in a real browser, at the width of a desk and of a phone, light and dark: it sorts, filters, changes
+// its theme, shows one timeline at a time and widens it, asks for nothing, and writes nothing to the console.
+func TestBrowser(t *testing.T) {
+	ctx, w := openBrowser(t)
+	file := filepath.Join(t.TempDir(), "report.html")
+	check(t, os.WriteFile(file, []byte(rendered(t, built(t, labelled(t, "mixed", "skew", "recompute")))), 0o600))
+	for _, size := range []struct {
+		name          string
+		width, height int64
+	}{{"desk", 1440, 900}, {"phone", 390, 844}} {
+		for _, scheme := range []string{"light", "dark"} {
+			t.Run(size.name+" "+scheme, func(t *testing.T) {
+				visit(t, ctx, file, size.width, size.height, scheme)
+				usePage(t, ctx, scheme)
+			})
+		}
+	}
+	w.quiet(t, file)
 }
 
 func usePage(t *testing.T, ctx context.Context, scheme string) {

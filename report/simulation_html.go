@@ -22,15 +22,21 @@ var simulationTemplate = template.Must(template.Must(pageTemplate.Clone()).New("
 {{.Style}}
 </head>
 <body>
+<div class="top" role="banner"><div>
+<span class="mark">straggler</span>
+<nav aria-label="Sections"><ul><li><a href="#schedulers">Schedulers</a></li>{{if .Times}}<li><a href="#times">Times</a></li>{{end}}{{if .Locality}}<li><a href="#locality">Locality</a></li>{{end}}{{if .Over}}<li><a href="#over">Over time</a></li>{{end}}<li><a href="#jobs">Jobs</a></li></ul></nav>
+<button type="button" id="theme" hidden>Dark</button>
+</div></div>
 <main id="main">
 <header class="summary"><h1>{{.Title}}</h1><p class="what">{{.Lead}}</p></header>
 <section aria-labelledby="schedulers"><h2 id="schedulers">Schedulers and policies</h2>{{template "table" .Arms}}</section>
 {{with .Times}}<section aria-labelledby="times"><h2 id="times">Completion times</h2>
 <p class="lead">The share of the jobs that took at most so long; times on a scale of powers.</p><div class="papers simulated wide1">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
 {{with .Locality}}<section aria-labelledby="locality"><h2 id="locality">Locality</h2>
-<p class="lead">Tasks with data: on a machine that has it, in a rack that has it, elsewhere.</p>{{template "bars" .}}</section>{{end}}
+<p class="lead">Tasks with data: on a machine that has it, in a rack that has it, elsewhere.</p>
+<ul class="legend"><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-node"/></svg>same machine</li><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-rack"/></svg>same rack</li><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-off"/></svg>another rack</li></ul>{{template "bars" .}}</section>{{end}}
 {{with .Over}}<section aria-labelledby="over"><h2 id="over">Shares and links over time</h2>
-<p class="lead">The runs of the first seed. Links are the mean over the racks.</p><div class="papers simulated">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
+<p class="lead">The runs of the first seed. Load of the links is that of the racks’ uplinks, on the mean; the racks are alike, and what goes up one comes down another.</p><div class="papers simulated">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
 <section aria-labelledby="jobs"><h2 id="jobs">Jobs by name</h2>{{template "table" .Names}}</section>
 </main>
 {{.Script}}
@@ -158,10 +164,10 @@ func overViews(d *Simulation) []paperView {
 			queue = q
 		}
 	}
-	samples := slices.Clone(d.Samples)
-	same := func(a, b *Sampled) bool { return (!several || a.RunID == b.RunID) && kindOf(a.What) == kindOf(b.What) }
+	samples := slices.DeleteFunc(slices.Clone(d.Samples), func(s Sampled) bool { return s.What == "downlinks" })
+	same := func(a, b *Sampled) bool { return (!several || a.RunID == b.RunID) && a.What == b.What }
 	if !several {
-		slices.SortStableFunc(samples, func(a, b Sampled) int { return strings.Compare(kindOf(a.What), kindOf(b.What)) })
+		slices.SortStableFunc(samples, func(a, b Sampled) int { return strings.Compare(a.What, b.What) })
 	}
 	var views []paperView
 	for from := 0; from < len(samples) && len(views) < 48; {
@@ -169,40 +175,26 @@ func overViews(d *Simulation) []paperView {
 		for to < len(samples) && same(&samples[from], &samples[to]) {
 			to++
 		}
-		if v, ok := overView(samples[from:to], several, len(views)); ok {
-			views = append(views, v)
-		}
+		views = append(views, overView(samples[from:to], several, len(views))...)
 		from = to
 	}
 	return views
 }
 
-// kindOf is the chart that a sample belongs to: links are drawn together.
-func kindOf(what string) string {
-	if what == "uplinks" || what == "downlinks" {
-		return "links"
-	}
-	return what
-}
+var chartTitles = map[string]string{"map_slots": "map slots in use", "reduce_slots": "reduce slots in use", "waiting": "tasks that wait", "uplinks": "load of the racks’ links"}
 
-var chartTitles = map[string]string{"map_slots": "map slots in use", "reduce_slots": "reduce slots in use", "waiting": "tasks that wait", "links": "load of the racks’ links"}
-
-func overView(list []Sampled, byQueue bool, n int) (paperView, bool) {
+// overView draws a figure over time, in as many charts as its lines need.
+func overView(list []Sampled, byQueue bool, n int) []paperView {
 	var lines []line
 	end, highest := 0.0, 0.0
 	for i := range list {
 		s := &list[i]
 		name := clean(s.Queue, nameRunes)
-		if !byQueue {
+		switch {
+		case !byQueue:
 			name = armName(s.Scheduler, s.Policy)
-		}
-		if kindOf(s.What) == "links" {
-			way := map[string]string{"uplinks": "up", "downlinks": "down"}[s.What]
-			if byQueue {
-				name = way
-			} else {
-				name += ", " + way
-			}
+		case s.What == "uplinks":
+			name = "all queues"
 		}
 		at := slices.IndexFunc(lines, func(l line) bool { return l.name == name })
 		if at < 0 {
@@ -212,11 +204,11 @@ func overView(list []Sampled, byQueue bool, n int) (paperView, bool) {
 		end, highest = max(end, s.TimeS), max(highest, s.Value)
 	}
 	if end <= 0 || highest <= 0 {
-		return paperView{}, false
+		return nil
 	}
 	top, step := niceScale(highest)
 	unit := func(v float64) string { return count(int64(v + 0.5)) }
-	if kindOf(list[0].What) == "links" {
+	if list[0].What == "uplinks" {
 		top, step, unit = 1, 0.25, percent
 	}
 	right, width := niceScale(end)
@@ -224,9 +216,13 @@ func overView(list []Sampled, byQueue bool, n int) (paperView, bool) {
 	for t := 0.0; t <= right*1.0001; t += width {
 		ticks = append(ticks, t)
 	}
-	title := upper(chartTitles[kindOf(list[0].What)])
+	title := upper(chartTitles[list[0].What])
 	if byQueue {
-		title = armName(list[0].Scheduler, list[0].Policy) + ": " + chartTitles[kindOf(list[0].What)]
+		title = armName(list[0].Scheduler, list[0].Policy) + ": " + chartTitles[list[0].What]
 	}
-	return newLines(fmt.Sprintf("over-%d", n+1), title, lines, ticks, func(x float64) float64 { return x / right }, tick, top, step, unit), true
+	var views []paperView
+	for from := 0; from < len(lines) && from < 4*chartLines; from += chartLines {
+		views = append(views, newLines(fmt.Sprintf("over-%d", n+len(views)+1), title, lines[from:], ticks, func(x float64) float64 { return x / right }, tick, top, step, unit))
+	}
+	return views
 }

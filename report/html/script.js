@@ -40,41 +40,44 @@
   });
 
   // Filter: rows carry what they are about; a row without a facet is not filtered by it.
-  var bar = document.getElementById("filter"), rows = all("[data-row]"), facets = { app: [], cause: [], machine: [] };
-  var add = function (list, v) { if (v && list.indexOf(v) < 0) { list.push(v); } };
-  rows.forEach(function (r) {
-    add(facets.app, r.dataset.app); add(facets.machine, r.dataset.machine);
-    (r.dataset.causes || "").split(" ").forEach(function (c) { add(facets.cause, c); });
-  });
-  var titles = {};
-  all("[data-cause-title]").forEach(function (e) { titles[e.dataset.cause] = e.dataset.causeTitle; });
-  var controls = {};
-  ["app", "cause", "machine"].forEach(function (f) {
-    var select = bar.querySelector("[name=" + f + "]");
-    facets[f].sort(function (a, b) { return a.localeCompare(b, undefined, { numeric: true }); }).forEach(function (v) {
-      select.appendChild(make("option", { value: v, textContent: f === "cause" ? titles[v] || v : v }));
+  var bar = document.getElementById("filter");
+  if (bar) {
+    var rows = all("[data-row]"), facets = { app: [], cause: [], machine: [] };
+    var add = function (list, v) { if (v && list.indexOf(v) < 0) { list.push(v); } };
+    rows.forEach(function (r) {
+      add(facets.app, r.dataset.app); add(facets.machine, r.dataset.machine);
+      (r.dataset.causes || "").split(" ").forEach(function (c) { add(facets.cause, c); });
     });
-    select.parentNode.hidden = facets[f].length < 2;
-    controls[f] = select;
-  });
-  var search = bar.querySelector("[name=text]"), said = bar.querySelector("output"), clear = bar.querySelector("button");
-  var texts = rows.map(function (r) { return (r.textContent + " " + (r.dataset.machine || "") + " " + (r.dataset.app || "")).toLowerCase(); });
-  var apply = function () {
-    var app = controls.app.value, cause = controls.cause.value, machine = controls.machine.value, words = search.value.toLowerCase().split(/\s+/).filter(Boolean), shown = 0;
-    rows.forEach(function (r, i) {
-      var ok = (!app || !("app" in r.dataset) || r.dataset.app === app) && (!machine || !("machine" in r.dataset) || r.dataset.machine === machine) &&
-        (!cause || !("causes" in r.dataset) || r.dataset.causes.split(" ").indexOf(cause) >= 0) && words.every(function (w) { return texts[i].indexOf(w) >= 0; });
-      r.hidden = !ok;
-      shown += ok ? 1 : 0;
+    var titles = {};
+    all("[data-cause-title]").forEach(function (e) { titles[e.dataset.cause] = e.dataset.causeTitle; });
+    var controls = {};
+    ["app", "cause", "machine"].forEach(function (f) {
+      var select = bar.querySelector("[name=" + f + "]");
+      facets[f].sort(function (a, b) { return a.localeCompare(b, undefined, { numeric: true }); }).forEach(function (v) {
+        select.appendChild(make("option", { value: v, textContent: f === "cause" ? titles[v] || v : v }));
+      });
+      select.parentNode.hidden = facets[f].length < 2;
+      controls[f] = select;
     });
-    var on = app || cause || machine || words.length;
-    said.textContent = on ? shown + " of " + rows.length + " rows below match" : "";
-    clear.hidden = !on;
-  };
-  bar.hidden = rows.length === 0;
-  bar.addEventListener("input", apply);
-  bar.addEventListener("submit", function (e) { e.preventDefault(); });
-  clear.addEventListener("click", function () { ["app", "cause", "machine"].forEach(function (f) { controls[f].value = ""; }); search.value = ""; apply(); search.focus(); });
+    var search = bar.querySelector("[name=text]"), said = bar.querySelector("output"), clear = bar.querySelector("button");
+    var texts = rows.map(function (r) { return (r.textContent + " " + (r.dataset.machine || "") + " " + (r.dataset.app || "")).toLowerCase(); });
+    var apply = function () {
+      var app = controls.app.value, cause = controls.cause.value, machine = controls.machine.value, words = search.value.toLowerCase().split(/\s+/).filter(Boolean), shown = 0;
+      rows.forEach(function (r, i) {
+        var ok = (!app || !("app" in r.dataset) || r.dataset.app === app) && (!machine || !("machine" in r.dataset) || r.dataset.machine === machine) &&
+          (!cause || !("causes" in r.dataset) || r.dataset.causes.split(" ").indexOf(cause) >= 0) && words.every(function (w) { return texts[i].indexOf(w) >= 0; });
+        r.hidden = !ok;
+        shown += ok ? 1 : 0;
+      });
+      var on = app || cause || machine || words.length;
+      said.textContent = on ? shown + " of " + rows.length + " rows below match" : "";
+      clear.hidden = !on;
+    };
+    bar.hidden = rows.length === 0;
+    bar.addEventListener("input", apply);
+    bar.addEventListener("submit", function (e) { e.preventDefault(); });
+    clear.addEventListener("click", function () { ["app", "cause", "machine"].forEach(function (f) { controls[f].value = ""; }); search.value = ""; apply(); search.focus(); });
+  }
 
   // Timelines: one at a time, wider on demand.
   var figures = all("figure[data-timeline]"), pick = document.getElementById("pick");

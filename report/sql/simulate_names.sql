@@ -2,7 +2,7 @@
 SELECT f.scheduler, f.policy, f.name, count(*) AS jobs, avg(f.took_s) AS mean_s, avg(f.node_local) AS node_local,
     avg(b.took_s / nullif(f.took_s, 0)) AS gain, max(b.took_s / nullif(f.took_s, 0)) AS most
 FROM (
-    SELECT r.scheduler, r.policy, r.seed, j.name, j.job, j.took_s, j.node_local
+    SELECT r.run_id, r.scheduler, r.policy, r.seed, j.name, j.job, j.took_s, j.node_local
     FROM simulate_jobs j JOIN simulate_runs r ON r.run_id = j.run_id
 ) f JOIN (
     SELECT r.seed, j.job, j.took_s
@@ -12,5 +12,5 @@ FROM (
 ) b ON b.seed = f.seed AND b.job = f.job
 WHERE f.name IN (SELECT name FROM (SELECT name, count(*) AS n FROM simulate_jobs GROUP BY name ORDER BY n DESC NULLS LAST, name NULLS LAST LIMIT 12) t)
 GROUP BY f.scheduler, f.policy, f.name
-ORDER BY f.name NULLS LAST, f.scheduler NULLS LAST, f.policy NULLS LAST
+ORDER BY f.name NULLS LAST, min(f.run_id) NULLS LAST
 LIMIT 500

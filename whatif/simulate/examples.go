@@ -10,7 +10,7 @@ import (
 var examples embed.FS
 
 // exampleNames are the workloads that are built in, in the order in which they are listed.
-var exampleNames = []string{"fair", "small-jobs", "sticky", "hotspot", "batch", "pools", "stragglers"}
+var exampleNames = []string{"fair", "small-jobs", "sticky", "hotspot", "batch", "pools", "stragglers", "mantri", "quincy"}
 
 // Examples are the workloads that are built in.
 func Examples() []*Workload {
