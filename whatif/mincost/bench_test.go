@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"straggler/whatif/stopwatch"
 )
 
 // cluster is a network as a scheduler has it: tasks that cost something to leave unscheduled, by jobs, and something to run
@@ -142,18 +142,18 @@ func BenchmarkEvent(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			var took clock
+			var took stopwatch.Watch
 			c.n.Work = Work{}
 			b.ReportAllocs()
 			for k := 0; b.Loop(); k++ {
 				c.event(k)
-				took.start()
+				took.Start()
 				if err := c.n.Solve(); err != nil {
 					b.Fatal(err)
 				}
-				took.stop()
+				took.Stop()
 			}
-			took.report(b)
+			took.Report(b)
 			b.ReportMetric(float64(c.n.Work.Scanned)/float64(b.N), "arcs/event")
 		})
 	}
@@ -165,19 +165,19 @@ func BenchmarkCold(b *testing.B) {
 	for _, size := range sizes {
 		b.Run(fmt.Sprintf("machines=%d/tasks=%d", size.machines, size.tasks), func(b *testing.B) {
 			c := newCluster(1, size.machines, size.jobs, size.tasks)
-			var took clock
+			var took stopwatch.Watch
 			c.n.Work = Work{}
 			for b.Loop() {
 				c.n.Forget()
-				took.start()
+				took.Start()
 				if err := c.n.Solve(); err != nil {
 					b.Fatal(err)
 				}
-				took.stop()
+				took.Stop()
 			}
-			took.report(b)
+			took.Report(b)
 			b.ReportMetric(float64(c.n.Work.Scanned)/float64(b.N), "arcs/solve")
-			b.ReportMetric(slices.Min(took.wall), "best-ms")
+			b.ReportMetric(slices.Min(took.Wall), "best-ms")
 			if python := os.Getenv("STRAGGLER_ORTOOLS"); python != "" {
 				beside(b, python, c.n)
 			}
@@ -224,42 +224,5 @@ func dimacs(w io.Writer, n *Network) {
 		if e.tail != none {
 			fmt.Fprintf(w, "a %d %d 0 %d %d\n", e.tail+1, e.head+1, e.capacity, e.cost)
 		}
-	}
-}
-
-// clock measures by the wall and by the processor, which tell how busy the machine is with other things.
-type clock struct {
-	wall, processor []float64 // ms
-	began           time.Time
-	used            time.Duration
-}
-
-func (c *clock) start() { c.began, c.used = time.Now(), used() }
-
-func (c *clock) stop() {
-	c.processor = append(c.processor, (used()-c.used).Seconds()*1e3)
-	c.wall = append(c.wall, time.Since(c.began).Seconds()*1e3)
-}
-
-// used is the processor time of this process.
-func used() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// report gives mean, 99th percentile and worst, by the wall and by the processor.
-func (c *clock) report(b *testing.B) {
-	for name, took := range map[string][]float64{"": c.wall, "cpu-": c.processor} {
-		sum := 0.0
-		for _, t := range took {
-			sum += t
-		}
-		sorted := slices.Sorted(slices.Values(took))
-		b.ReportMetric(sum/float64(len(took)), name+"mean-ms")
-		b.ReportMetric(sorted[len(took)*99/100], name+"p99-ms")
-		b.ReportMetric(sorted[len(took)-1], name+"worst-ms")
 	}
 }

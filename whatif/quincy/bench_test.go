@@ -2,10 +2,9 @@ package quincy
 
 import (
 	"fmt"
-	"slices"
-	"syscall"
 	"testing"
-	"time"
+
+	"straggler/whatif/stopwatch"
 )
 
 // Every event is followed by a Schedule: a running task ends, a task comes. Reported are the mean, the 99th percentile and the worst time of an event with
@@ -35,65 +34,28 @@ func BenchmarkEvent(b *testing.B) {
 					schedule()
 				}
 				w.s.network.Work.Searches = 0
-				var took clock
+				var took stopwatch.Watch
 				b.ReportAllocs()
 				b.ResetTimer()
 				for b.Loop() {
 					w.pass(pause)
-					took.start()
+					took.Start()
 					j, ok := w.finish()
 					schedule()
-					took.stop()
+					took.Stop()
 					b.StopTimer()
 					w.add(j) // its input is drawn here
 					b.StartTimer()
-					took.start()
+					took.Start()
 					schedule()
-					took.stop()
+					took.Stop()
 					if !ok {
 						b.Fatal("nothing runs")
 					}
 				}
-				took.report(b)
+				took.Report(b)
 				b.ReportMetric(float64(w.s.network.Work.Searches)/float64(2*b.N), "searches/event")
 			})
 		}
-	}
-}
-
-// clock measures by the wall and by the processor, which tell how busy the machine is with other things.
-type clock struct {
-	wall, processor []float64 // ms
-	began           time.Time
-	used            time.Duration
-}
-
-func (c *clock) start() { c.began, c.used = time.Now(), used() }
-
-func (c *clock) stop() {
-	c.processor = append(c.processor, (used()-c.used).Seconds()*1e3)
-	c.wall = append(c.wall, time.Since(c.began).Seconds()*1e3)
-}
-
-// used is the processor time of this process.
-func used() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// report gives mean, 99th percentile and worst, by the wall and by the processor.
-func (c *clock) report(b *testing.B) {
-	for name, took := range map[string][]float64{"": c.wall, "cpu-": c.processor} {
-		sum := 0.0
-		for _, t := range took {
-			sum += t
-		}
-		sorted := slices.Sorted(slices.Values(took))
-		b.ReportMetric(sum/float64(len(took)), name+"mean-ms")
-		b.ReportMetric(sorted[len(took)*99/100], name+"p99-ms")
-		b.ReportMetric(sorted[len(took)-1], name+"worst-ms")
 	}
 }

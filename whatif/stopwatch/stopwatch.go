@@ -1,0 +1,49 @@
+// Package stopwatch takes the beginnings and ends of the steps of a benchmark and gives their mean, 99th percentile and
+// worst. Start with stopwatch.go.
+package stopwatch
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Watch measures by the wall and by the processor, which tell how busy the machine is with other things.
+type Watch struct {
+	Wall, Processor []float64 // ms
+	began           time.Time
+	used            time.Duration
+}
+
+// Start begins a step.
+func (w *Watch) Start() { w.began, w.used = time.Now(), used() }
+
+// Stop ends it.
+func (w *Watch) Stop() {
+	w.Processor = append(w.Processor, (used()-w.used).Seconds()*1e3)
+	w.Wall = append(w.Wall, time.Since(w.began).Seconds()*1e3)
+}
+
+// used is the processor time of this process.
+func used() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Report adds what was measured to the figures of a benchmark.
+func (w *Watch) Report(b *testing.B) {
+	for name, took := range map[string][]float64{"": w.Wall, "cpu-": w.Processor} {
+		sum := 0.0
+		for _, t := range took {
+			sum += t
+		}
+		sorted := slices.Sorted(slices.Values(took))
+		b.ReportMetric(sum/float64(len(took)), name+"mean-ms")
+		b.ReportMetric(sorted[len(took)*99/100], name+"p99-ms")
+		b.ReportMetric(sorted[len(took)-1], name+"worst-ms")
+	}
+}
