@@ -1,5 +1,5 @@
 // Package option takes structs whose fields carry `option` tags and gives their options by name: to list them, to set one
-// from text, and to write them down as JSON. Policies and schedulers have such options.
+// from text, and to write them down as JSON. Policies and schedulers have such options. Start with option.go.
 package option
 
 import (
@@ -11,6 +11,19 @@ import (
 	"strconv"
 	"strings"
 )
+
+// Find finds the entry of a table by its name. What says what its entries are, for the error.
+func Find[E any](what string, table []E, name string, of func(E) string) (E, error) {
+	var names []string
+	for _, e := range table {
+		if of(e) == name {
+			return e, nil
+		}
+		names = append(names, of(e))
+	}
+	var none E
+	return none, fmt.Errorf("there is no %s %q; there are %s", what, name, strings.Join(names, ", "))
+}
 
 // Option describes one option. Options are the fields of a struct that carry an `option` tag.
 type Option struct {

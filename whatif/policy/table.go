@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"strings"
 
 	"straggler/schema"
@@ -120,14 +119,11 @@ func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
 
 // ByName finds a policy with its default options.
 func ByName(name string) (Policy, error) {
-	var names []string
-	for _, s := range specs {
-		if s.Name == name {
-			return Policy{Spec: s, options: s.defaults}, nil
-		}
-		names = append(names, s.Name)
+	s, err := option.Find("policy", specs, name, func(s *Spec) string { return s.Name })
+	if err != nil {
+		return Policy{}, err
 	}
-	return Policy{}, fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
+	return Policy{Spec: s, options: s.defaults}, nil
 }
 
 // With is the policy with one option changed.

@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 
 	"straggler/whatif/option"
 	"straggler/whatif/replay"
@@ -88,14 +86,11 @@ func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
 
 // ByName finds a scheduler with its default options.
 func ByName(name string) (Scheduler, error) {
-	var names []string
-	for _, s := range specs {
-		if s.Name == name {
-			return Scheduler{Spec: s, options: s.defaults}, nil
-		}
-		names = append(names, s.Name)
+	s, err := option.Find("scheduler", specs, name, func(s *Spec) string { return s.Name })
+	if err != nil {
+		return Scheduler{}, err
 	}
-	return Scheduler{}, fmt.Errorf("there is no scheduler %q; there are %s", name, strings.Join(names, ", "))
+	return Scheduler{Spec: s, options: s.defaults}, nil
 }
 
 // With is the scheduler with one option changed.
