@@ -12,6 +12,16 @@
 //
 // usual.go says which policies are replayed unless others are asked for, brief.go how many a report can wait for.
 //
+// # Clusters
+//
+// Under another scheduler, and in simulations of whole clusters, more packages take part:
+//
+//  1. package schedule decides who gets the next slot; quincy by a min-cost flow, which package mincost solves.
+//  2. package network moves what tasks read and fetch; placement spreads reduces over racks so that no link is hot.
+//  3. package recompute says which outputs to copy, and which to make again before anybody asks for them.
+//  4. package simulate runs workloads on clusters; scenario writes the logs that described clusters would have left, and
+//     published sets what the papers measured beside what all this gives.
+//
 // # Rows
 //
 // whatif_runs has a row a policy, seed and job; where a policy drew no random numbers in an application all seeds give
