@@ -139,7 +139,7 @@ func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) erro
 			return err
 		}
 		var w wfInstance
-		dec := jsontext.NewDecoder(io.LimitReader(r, maxInstance), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		dec := jsontext.NewDecoder(ingest.JSONNumbers(io.LimitReader(r, maxInstance)), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 		err = json.UnmarshalDecode(dec, &w)
 		r.Close()
 		if err != nil {

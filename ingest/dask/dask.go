@@ -160,7 +160,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return err
 	}
 	defer f.Close()
-	dec := jsontext.NewDecoder(f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(ingest.JSONNumbers(f), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	list := dec.PeekKind() == '['
 	if list {
 		if _, err := dec.ReadToken(); err != nil {

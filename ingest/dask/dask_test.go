@@ -37,6 +37,20 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// Python writes NaN where a number is missing.
+func TestNaN(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[{"key": "inc-1", "worker": "tcp://h:1", "status": "OK", "nbytes": NaN, "startstops": [{"action": "compute", "start": 5, "stop": 6}]},
+ {"key": "inc-2", "worker": "tcp://h:1", "status": "OK", "nbytes": Infinity, "startstops": [{"action": "compute", "start": 5, "stop": 7}]}]`))
+	if r.Err != nil || r.Decoded != 2 || r.Counts.Rejects != 0 || len(r.Attempts) != 2 {
+		t.Fatalf("error %v, %d decoded, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
+	}
+	for _, a := range r.Attempts {
+		if a.OutputBytes.OK || !a.DurationS.OK {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
 func TestCut(t *testing.T) {
 	for cut := 1; cut < len(stream)-1; cut++ {
 		if r := ingesttest.Bytes(t, Format(), "stream.json", []byte(stream[:cut])); r.Err == nil {

@@ -1,8 +1,9 @@
 // Package ray takes what Ray says of its tasks and gives rows.
 //
-//  1. ray.go recognises the two shapes and has what they share.
+//  1. ray.go recognises the shapes and has what they share.
 //  2. state.go reads task states, as 'ray list tasks --format json --detail' prints them.
-//  3. timeline.go reads the timeline, as 'ray timeline' writes it.
+//  3. export.go gathers the states that exported events tell one by one.
+//  4. timeline.go reads the timeline, as 'ray timeline' writes it.
 //
 // Start with ray.go. No real file was available to the tests; the layouts are those of Ray's documentation.
 package ray
@@ -25,9 +26,10 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "ray",
-		Doc:  "Ray task states (ray list tasks --format json --detail, or as the dashboard gives them) and timelines (ray timeline)",
+		Doc:  "Ray task states (ray list tasks --format json --detail, or as the dashboard gives them), exported task events and timelines (ray timeline)",
 		Detail: `A function or method is a phase, an attempt of a task an attempt, a Ray job a job. From task states: queued_time is
-creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt_number. From a timeline: events of
+creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt_number. Exported events (event_EXPORT_TASK.log,
+or those posted since Ray 2.49) tell the same one by one; ids are put as Ray prints them, in hexadecimal. From a timeline: events of
 category task or task::…; machine is pid (the node), executor is tid (the worker); it knows no attempts and no failures,
 and spans within a task (deserialise arguments, store outputs) set deserialize_s and result_s. A parent is not a
 dependency, so there are no edges. Bytes are in neither. A cluster drops task events under load, which the list does not
@@ -44,6 +46,8 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{}
 	}
 	switch {
+	case has("EXPORT_TASK") && has("event_data"), has("taskLifecycleEvent"), has("taskDefinitionEvent"):
+		return ingest.Match{Sure: 3, Why: "exported task events"}
 	case has("task_id") && has("attempt_number") && (has("func_or_class_name") || has("creation_time_ms") || has("state")):
 		return ingest.Match{Sure: 3, Why: "objects with task_id and attempt_number"}
 	case has("ph") && has("cat") && has("dur") && (bytes.Contains(b, []byte(`"task::`)) || bytes.Contains(b, []byte(`"task:`)) || bytes.Contains(b, []byte(`"worker:`))):
@@ -58,6 +62,7 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	for _, p := range in.Parts {
 		errs = append(errs, r.part(ctx, p))
 	}
+	errs = append(errs, r.endExport())
 	r.endTimeline()
 	r.finish()
 	return errors.Join(append(errs, ingest.EmitTrace(out, &r.trace))...)
@@ -74,6 +79,9 @@ type reader struct {
 	counts   []int64          // tasks of each phase
 	events   []event
 	trace    schema.Trace
+
+	gathering map[attemptID]int // position in exported
+	exported  []taskState       // as far as the events tell, in the order of their first ones
 }
 
 type phaseName struct{ job, name string }
@@ -81,12 +89,16 @@ type phaseName struct{ job, name string }
 // maxTasks bounds what the ids of tasks and the events of a timeline may cost.
 const maxTasks = 5_000_000
 
-var errTooMany = errors.New("more than five million tasks in one file; split it")
+var (
+	errTooMany = errors.New("more than five million tasks in one file; split it")
+	errNoTask  = errors.New("the event names no task")
+)
 
 func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	r := &reader{
 		out: out, input: in.Key, app: schema.NewKeys(in.Key, "applications").Nth(0), attempts: schema.NewKeys(in.Key, "attempts"),
 		jobs: map[string]int{}, phases: map[phaseName]int{}, tasks: map[string]int64{},
+		gathering: map[attemptID]int{},
 	}
 	r.trace.Applications = []schema.Application{{
 		ApplicationID: r.app, NativeID: in.Base, Framework: "ray", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
@@ -102,7 +114,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return err
 	}
 	defer f.Close()
-	br := bufio.NewReader(f)
+	br := bufio.NewReader(ingest.JSONNumbers(f))
 	head, _ := br.Peek(1024)
 	wrapped := wrapsList(head)
 	dec := jsontext.NewDecoder(br, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
@@ -189,6 +201,9 @@ func (r *reader) broken(p ingest.Part, dec *jsontext.Decoder, err error) error {
 }
 
 func (r *reader) object(v jsontext.Value) error {
+	if bytes.Contains(v, []byte(`"eventType"`)) || bytes.Contains(v, []byte(`"event_data"`)) {
+		return r.exportedEvent(v)
+	}
 	if bytes.Contains(v, []byte(`"task_id"`)) && bytes.Contains(v, []byte(`"attempt_number"`)) {
 		return r.state(v)
 	}

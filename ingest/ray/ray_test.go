@@ -99,3 +99,41 @@ func TestWrappedLists(t *testing.T) {
 		t.Errorf("recognised as %+v", m)
 	}
 }
+
+// exportLog is laid out as MessageToJsonString prints ExportTaskEventData; posted is the example of Ray's documentation, with
+// what follows in the life of its task.
+const exportLog = `{"event_id":"a","timestamp":1724,"source_type":"EXPORT_TASK","event_data":{"task_id":"yO9FzNARJXH///////////////8BAAAA","attempt_number":0,"job_id":"AQAAAA==","task_info":{"type":"NORMAL_TASK","func_or_class_name":"f"},"state_updates":{"state_ts_ns":{"1":"1724000000000000000","2":"1724000000500000000"}}}}
+{"event_id":"b","timestamp":1725,"source_type":"EXPORT_TASK","event_data":{"task_id":"yO9FzNARJXH///////////////8BAAAA","attempt_number":0,"job_id":"AQAAAA==","state_updates":{"node_id":"AQID","worker_id":"BAUG","state_ts_ns":{"8":"1724000001000000000","12":"1724000003250000000"},"error_info":{"error_message":"x","error_type":"WORKER_DIED"}}}}
+{"event_id":"c","timestamp":1725,"source_type":"EXPORT_NODE","event_data":{"node_id":"AQID"}}
+{"event_id":"d","timestamp":1725,"source_type":"EXPORT_TASK","event_data":{"attempt_number":0}}
+`
+
+const posted = `[{"eventId":"a","sourceType":"CORE_WORKER","eventType":"TASK_LIFECYCLE_EVENT","taskLifecycleEvent":{"taskId":"yO9FzNARJXH///////////////8BAAAA","stateTransitions":[{"state":"PENDING_NODE_ASSIGNMENT","timestamp":"2025-09-03T18:52:14.467402Z"},{"state":"PENDING_ARGS_AVAIL","timestamp":"2025-09-03T18:52:14.467290Z"},{"state":"RUNNING","timestamp":"2025-09-03T18:52:15.467290Z"}],"nodeId":"AQID","workerId":"BAUG","jobId":"AQAAAA==","taskAttempt":0,"workerPid":0}},
+{"eventId":"b","eventType":"TASK_DEFINITION_EVENT","taskDefinitionEvent":{"taskId":"yO9FzNARJXH///////////////8BAAAA","taskName":"test_task","requiredResources":{"CPU":NaN},"jobId":"AQAAAA==","taskAttempt":0}},
+{"eventId":"c","eventType":"TASK_LIFECYCLE_EVENT","taskLifecycleEvent":{"taskId":"yO9FzNARJXH///////////////8BAAAA","stateTransitions":[{"state":"FINISHED","timestamp":"2025-09-03T18:52:17.717290Z"}],"jobId":"AQAAAA==","taskAttempt":0}}]`
+
+func TestExportedEvents(t *testing.T) {
+	const task = "c8ef45ccd0112571ffffffffffffffffffffffff01000000"
+	for _, c := range []struct {
+		name, log, want, phase string
+		rejects                int64
+	}{
+		{"event_EXPORT_TASK.log", exportLog, task + " 0.0 010203 lost {2.25 true} {0 false} {0 false}", "f", 1},
+		{"posted.json", posted, task + " 0.0 010203 success {2.25 true} {0 false} {0 false}", "test_task", 0},
+	} {
+		r := ingesttest.Laws(t, Format(), ingest.BytesInput(c.name, []byte(c.log)))
+		if r.Err != nil || r.Counts.Rejects != c.rejects || len(r.Attempts) != 1 {
+			t.Fatalf("%s: error %v, rejects %+v, %d attempts", c.name, r.Err, r.Trace.Rejects, len(r.Attempts))
+		}
+		if d := cmp.Diff([]string{c.want}, rows(&r)); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+		a := r.Attempts[0]
+		if a.Executor != schema.Some("040506") || a.StartTime.V.Sub(a.QueuedTime.V) != 1 || r.Phases[0].NativeID != c.phase || r.Jobs[0].NativeID != "01000000" {
+			t.Errorf("%s: %+v of %+v", c.name, a, r.Phases[0])
+		}
+		if m := sniff(ingest.Head{Bytes: []byte(c.log), Whole: true}); m.Sure != 3 {
+			t.Errorf("%s is recognised as %+v", c.name, m)
+		}
+	}
+}

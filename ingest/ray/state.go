@@ -29,6 +29,11 @@ func (r *reader) state(v jsontext.Value) error {
 	if err := json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
 		return err
 	}
+	return r.take(&s)
+}
+
+// take makes an attempt of a state.
+func (r *reader) take(s *taskState) error {
 	name := s.Function
 	if name == "" {
 		name = s.Name

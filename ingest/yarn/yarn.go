@@ -1,6 +1,6 @@
 // Package yarn takes the application summaries that YARN's ResourceManager logs and gives rows.
 //
-//  1. yarn.go reads the lines and makes rows; rest.go reads the same from JSON.
+//  1. yarn.go reads the lines and makes rows; rest.go reads the same from JSON, cli.go from what 'yarn application' prints.
 //
 // Start with yarn.go. No real file was available to the tests; the layout is the documented
 // one.
@@ -23,11 +23,12 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "yarn",
-		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines), and its list of applications as JSON",
+		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines), its list of applications as JSON, and what 'yarn application' prints",
 		Detail: `A summary line is an application with one job: its name, user, queue, times and final status. The lines know no tasks and
 no machines but the application master's, so nothing in them can be called slow; they tell when and where in which
 queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings (yarn.memory_seconds, …). Lines of the log
-that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. No real file was available; the layout is the documented one.`,
+that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. 'yarn application -list' prints a table without times,
+and -status a report with them. No real file was available; the layout is the documented one.`,
 		Sniff: sniff,
 		Read:  read,
 	}
@@ -43,6 +44,9 @@ func sniff(h ingest.Head) ingest.Match {
 	for line := range bytes.Lines(h.Bytes) {
 		if _, ok := summary(line); ok {
 			return ingest.Match{Sure: 3, Why: "lines with appId=application_…"}
+		}
+		if tableHeader(line) || reportHeader(line) {
+			return ingest.Match{Sure: 3, Why: "what 'yarn application' prints"}
 		}
 	}
 	return ingest.Match{}
@@ -109,9 +113,13 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := reader{in: in, out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
 	for _, p := range in.Parts {
 		if err := r.part(ctx, p); err != nil {
+			r.endReport()
 			return errors.Join(err, r.flush(true))
 		}
+		r.endReport()
+		r.cli = cli{}
 	}
+	r.noTimes()
 	return r.flush(true)
 }
 
@@ -119,6 +127,8 @@ type reader struct {
 	in         *ingest.Input
 	out        *ingest.Sink
 	apps, jobs *schema.Keys
+	cli        cli
+	timeless   int64 // applications of a table without times
 	trace      schema.Trace
 }
 
@@ -145,6 +155,9 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 func (r *reader) line(p ingest.Part, line ingest.Line) error {
 	b, ok := summary(line.Data)
 	if !ok {
+		if r.cliLine(p, line) {
+			return r.flush(false)
+		}
 		r.out.Decoded(1)
 		return nil
 	}

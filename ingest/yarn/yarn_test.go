@@ -37,6 +37,67 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// list is laid out as ApplicationCLI of Hadoop 3 prints it, report as that of 2.8.
+const list = `2021-07-17 02:39:40,107 INFO client.RMProxy: Connecting to ResourceManager at rm.example/10.1.1.136:8032
+Total number of applications (application-types: [], states: [RUNNING, FINISHED] and tags: []):2
+                Application-Id	    Application-Name	    Application-Type	      User	     Queue	             State	       Final-State	       Progress	                       Tracking-URL
+application_1626484111706_0009	HIVE-fa944d87-830d-4f30-b704-80d1a15ec80c	                 TEZ	    hadoop	   default	           RUNNING	         UNDEFINED	             0%	http://am.example:46459/ui/
+application_1626484111706_0011	          word count	           MAPREDUCE	    hadoop	      prod	          FINISHED	         SUCCEEDED	           100%	                                N/A
+application_1626484111706_0012	short
+`
+
+const report = `Application Report : 
+	Application-Id : application_1438998625140_0001
+	Application-Name : wc : all
+	Application-Type : MAPREDUCE
+	User : hadoop
+	Queue : default
+	Start-Time : 1438998659321
+	Finish-Time : 1438998679321
+	Progress : 100%
+	State : FINISHED
+	Final-State : SUCCEEDED
+	AM Host : worker-1
+	Aggregate Resource Allocation : 4266786 MB-seconds, 4162 vcore-seconds
+	Diagnostics : 
+`
+
+func TestCommandLine(t *testing.T) {
+	r := ingesttest.Laws(t, Format(), ingest.BytesInput("apps.txt", []byte(list+report)))
+	if r.Err != nil || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 6 || len(r.Applications) != 3 {
+		t.Fatalf("error %v, rejects %+v, %d applications", r.Err, r.Trace.Rejects, len(r.Applications))
+	}
+	byID := map[string]schema.Application{}
+	for _, a := range r.Applications {
+		byID[a.NativeID] = a
+	}
+	if a := byID["application_1626484111706_0009"]; a.Status != schema.RunRunning || a.Complete || a.Framework != "tez" || a.StartTime.OK {
+		t.Errorf("%+v", a)
+	}
+	if a := byID["application_1626484111706_0011"]; a.Status != schema.RunSucceeded || a.Name != schema.Some("word count") || a.Queue != schema.Some("prod") {
+		t.Errorf("%+v", a)
+	}
+	if a := byID["application_1438998625140_0001"]; a.Name != schema.Some("wc : all") || a.FinishTime.V.Sub(a.StartTime.V) != 20 {
+		t.Errorf("%+v", a)
+	}
+	settings := map[string]string{}
+	for _, s := range r.Settings {
+		settings[s.Name] = s.Value
+	}
+	codes := map[string]int64{}
+	for _, c := range r.Caveats {
+		codes[c.Code] = c.Count.V
+	}
+	if settings["yarn.memory_seconds"] != "4266786" || settings["yarn.vcore_seconds"] != "4162" || codes["no_times"] != 2 {
+		t.Errorf("settings %v, caveats %v", settings, codes)
+	}
+	for _, text := range []string{list, report} {
+		if m := sniff(ingest.Head{Bytes: []byte(text), Whole: true}); m.Sure != 3 {
+			t.Errorf("recognised as %+v", m)
+		}
+	}
+}
+
 func FuzzFormat(f *testing.F) {
 	f.Add([]byte(`{"apps":{"app":[{"id":"application_1_1","finalStatus":"FAILED","state":"FINISHED","startedTime":5}]}}`))
 	f.Add([]byte(log))

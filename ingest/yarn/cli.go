@@ -1,0 +1,91 @@
+package yarn
+
+import (
+	"bytes"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// What 'yarn application' prints for people: -list a table, its columns padded and between tabs, under a line that counts
+// it; -status a report of 'Key : value' lines. Hadoop 2.0 has no type and no progress in its table, and columns may be
+// added, so they are told by their names.
+
+// fromCLI are the names that a summary gives to columns of the table and keys of the report.
+var fromCLI = map[string]string{
+	"Application-Id": "appId", "Application-Name": "name", "Application-Type": "applicationType", "User": "user", "Queue": "queue",
+	"State": "state", "Final-State": "finalStatus", "Start-Time": "startTime", "Launch-Time": "launchTime", "Finish-Time": "finishTime", "AM Host": "appMasterHost",
+}
+
+// cli is how far what 'yarn application' printed is read.
+type cli struct {
+	columns []string          // of the table
+	report  map[string]string // that is open
+}
+
+func tableHeader(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("Application-Id")) && bytes.IndexByte(line, '\t') > 0
+}
+
+func reportHeader(line []byte) bool { return bytes.HasPrefix(line, []byte("Application Report")) }
+
+// cliLine takes a line of the table or of a report and says whether it is one.
+func (r *reader) cliLine(p ingest.Part, line ingest.Line) bool {
+	c := &r.cli
+	switch text := bytes.TrimSpace(line.Data); {
+	case tableHeader(line.Data):
+		c.columns = nil
+		for _, f := range strings.Split(string(text), "\t") {
+			c.columns = append(c.columns, fromCLI[strings.TrimSpace(f)])
+		}
+	case reportHeader(text):
+		r.endReport()
+		c.report = map[string]string{}
+	case c.columns != nil && bytes.HasPrefix(text, []byte("application_")):
+		fields := strings.Split(string(text), "\t")
+		if len(fields) != len(c.columns) {
+			r.out.RejectLine(p, line, "the row does not have the columns of the table's header")
+			return true
+		}
+		m := map[string]string{}
+		for i, f := range fields {
+			m[c.columns[i]] = strings.TrimSpace(f)
+		}
+		r.timeless++
+		r.application(m)
+	case c.report != nil:
+		key, value, ok := strings.Cut(string(text), " : ")
+		if !ok {
+			return false
+		}
+		if name := fromCLI[strings.TrimSpace(key)]; name != "" {
+			c.report[name] = strings.TrimSpace(value)
+		}
+		if key == "Aggregate Resource Allocation" { // 4266786 MB-seconds, 4162 vcore-seconds
+			memory, cores, _ := strings.Cut(value, ", ")
+			c.report["memorySeconds"], _, _ = strings.Cut(memory, " MB-seconds")
+			c.report["vcoreSeconds"], _, _ = strings.Cut(cores, " vcore-seconds")
+		}
+	default:
+		return false
+	}
+	r.out.Decoded(1)
+	return true
+}
+
+func (r *reader) endReport() {
+	if m := r.cli.report; m["appId"] != "" {
+		r.application(m)
+	}
+	r.cli.report = nil
+}
+
+// noTimes says of a table that it has none.
+func (r *reader) noTimes() {
+	if r.timeless > 0 {
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.apps.Nth(0), Code: "no_times", Count: schema.Some(r.timeless),
+			Detail: "the table that 'yarn application -list' prints has no times; -status has, and so do the summaries in the ResourceManager's log"})
+	}
+}
