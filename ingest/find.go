@@ -15,7 +15,8 @@ import (
 
 // finder takes arguments and gives the inputs whose format is known.
 type finder struct {
-	formats []Format
+	formats []Format // those that may be read
+	all     []Format // there are
 	o       Options
 	spool   *spool
 	known   *known
@@ -118,11 +119,21 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	case c.claim != nil:
 		return outcome{candidate: c, dissolve: true}
 	case errors.Is(err, ErrNotRecognised) && !c.explicit:
-		f.refuse(Result{Name: c.name, Status: NotRecognised, Reason: err.Error()})
+		f.refuse(Result{Name: c.name, Status: NotRecognised, Reason: f.unless(c, head, err)})
 	default:
 		f.refuse(failed(c.name, err))
 	}
 	return outcome{}
+}
+
+// unless says why a file was not recognised: where --from names a format, perhaps because it is of another one.
+func (f *finder) unless(c *candidate, head Head, err error) string {
+	if f.o.From != "" && c.claim == nil {
+		if other, why, e := recognise(f.all, c, head, false); e == nil {
+			return fmt.Sprintf("not recognised as %s, which --from names: it is %s (%s)", f.o.From, other.Name, why)
+		}
+	}
+	return err.Error()
 }
 
 // columns are those of the candidate's first file, which is Parquet.

@@ -37,13 +37,13 @@ func (f *Found) Close() error {
 // only want to know call it alone.
 func Find(ctx context.Context, formats []Format, paths []string, o Options) (*Found, error) {
 	o = o.withDefaults()
-	formats, err := pick(formats, o.From)
+	picked, err := pick(formats, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool)}
-	f := &finder{formats: formats, o: o, spool: out.spool, broken: new(atomic.Pointer[error])}
+	f := &finder{formats: picked, all: formats, o: o, spool: out.spool, broken: new(atomic.Pointer[error])}
 	if err := f.find(ctx, paths, o.Stdin); err != nil {
 		return nil, errors.Join(fmt.Errorf("ingest: %w", err), out.Close())
 	}

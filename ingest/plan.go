@@ -14,11 +14,11 @@ var errDepth = fmt.Errorf("%w: it is an archive within too many others", ErrLimi
 // plan finds the inputs and decides which of them to read: of logs that are there twice one, and of the rest this
 // shard's.
 func (r *run) plan(ctx context.Context, formats []Format, paths []string) error {
-	formats, err := pick(formats, r.o.From)
+	picked, err := pick(formats, r.o.From)
 	if err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}
-	f := &finder{formats: formats, o: r.o, spool: r.spool, known: r.known, memo: r.memo, broken: &r.broken}
+	f := &finder{formats: picked, all: formats, o: r.o, spool: r.spool, known: r.known, memo: r.memo, broken: &r.broken}
 	if err := f.find(ctx, paths, r.o.Stdin); err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}

@@ -317,8 +317,10 @@ func (r *reader) finish() {
 		}
 	}
 	r.trace.Applications[0].StartTime, r.trace.Applications[0].FinishTime = job.StartTime, job.FinishTime
-	r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "bounded_buffer",
-		Detail: "the scheduler keeps a bounded number of tasks: older ones may be missing"})
+	r.trace.Caveats = append(r.trace.Caveats,
+		schema.Caveat{ApplicationID: r.app, Code: "bounded_buffer", Detail: "the scheduler keeps a bounded number of tasks: older ones may be missing"},
+		schema.Caveat{ApplicationID: r.app, Code: "no_edges", Detail: "the stream does not say which task waited for which"},
+		schema.Caveat{ApplicationID: r.app, Code: "no_input_bytes", Detail: "the stream has the size of results and not what tasks read: slowness is judged by duration alone"})
 	if r.timeless > 0 {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_times", Count: schema.Some(r.timeless), Detail: "tasks have no usable span"})
 	}

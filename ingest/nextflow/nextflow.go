@@ -99,6 +99,7 @@ type reader struct {
 	tasks     map[taskName]lastTry
 	counts    []int64 // tasks of each phase
 	zoneless  int64
+	homeless  int64 // tasks without a machine
 	derived   int64
 	trace     schema.Trace
 }
@@ -167,6 +168,9 @@ func (r *reader) task(status string) {
 		NativeID: ingest.Text(r.id()), Machine: ingest.NullText(r.get("hostname")), Status: statusOf(status),
 		Reason: ingest.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
 		PeakMemoryBytes: size(r.get("peak_rss")), Quality: schema.RackUnknown,
+	}
+	if !row.Machine.OK {
+		r.homeless++
 	}
 	row.Task = r.taskOf(phase, &row)
 	r.times(&row)
@@ -314,6 +318,7 @@ func (r *reader) finish() {
 		}
 	}
 	caveat("no_edges", int64(len(r.trace.Phases)), "the trace does not say which process waits for which")
+	caveat("no_machine", r.homeless, "tasks have no hostname, which 'trace.fields' can ask for: slow machines can not be told")
 	caveat("time_zone_unknown", r.zoneless, "times have no zone and are taken as UTC")
 	caveat("start_derived", r.derived, "starts are the end less realtime: the trace has no start column")
 }

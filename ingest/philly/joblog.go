@@ -129,8 +129,11 @@ func (r *reader) job(l *loggedJob) {
 	app, job := r.apps.Next(), r.jobs.Next()
 	if !r.said {
 		r.said = true
-		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: app, Code: "time_zone_unknown",
-			Detail: "times are local without a zone and taken as UTC; said of the first application for the whole trace"})
+		const all = "; said of the first application for the whole trace"
+		r.trace.Caveats = append(r.trace.Caveats,
+			schema.Caveat{ApplicationID: app, Code: "gang", Detail: "the machines of a job start and end together: none of them can be called slower than another" + all},
+			schema.Caveat{ApplicationID: app, Code: "no_bytes", Detail: "the trace has no bytes and no records" + all},
+			schema.Caveat{ApplicationID: app, Code: "time_zone_unknown", Detail: "times are local without a zone and taken as UTC" + all})
 	}
 	a := schema.Application{
 		ApplicationID: app, NativeID: ingest.Text(string(l.JobID)), User: ingest.NullText(string(l.User)), Queue: ingest.NullText(string(l.VC)), Framework: "philly",

@@ -247,8 +247,10 @@ func (r *reader) finish() {
 		widen(&job.StartTime, &job.FinishTime, p)
 		widen(&app.StartTime, &app.FinishTime, p)
 	}
-	r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_edges",
-		Detail: "Ray says which task started another and not which waited for which"})
+	r.trace.Caveats = append(r.trace.Caveats,
+		schema.Caveat{ApplicationID: r.app, Code: "events_may_miss", Detail: "under load Ray drops task events without a word: tasks may be missing"},
+		schema.Caveat{ApplicationID: r.app, Code: "no_bytes", Detail: "Ray's events have no bytes and no records: slowness is judged by duration alone"},
+		schema.Caveat{ApplicationID: r.app, Code: "no_edges", Detail: "Ray says which task started another and not which waited for which"})
 }
 
 func widen(start, finish *schema.Null[schema.Time], p *schema.Phase) {
