@@ -160,7 +160,7 @@ func (s *Summary) verdict() error {
 	case failed > 1:
 		return fmt.Errorf("ingest: %w: %d failed, the first: %w", ErrUnreadable, failed, s.firstFailure())
 	case len(s.Results) == 0:
-		return fmt.Errorf("ingest: %w", ErrNothingToRead)
+		return fmt.Errorf("ingest: %w: there is no file in what was named", ErrNothingToRead)
 	case len(s.Results) == 1:
 		return fmt.Errorf("ingest: %w: %s: %s", ErrNothingToRead, s.Results[0].Name, s.Results[0].Reason)
 	}
@@ -298,7 +298,9 @@ func (r *run) conclude(j *job, t *tallies) {
 	switch {
 	case len(c.Rows) == 0:
 		res.Status = Failed
-	case !IsCut(j.err): // a log that is still written, or whose writer was killed, is read as far as it goes
+	case IsCut(j.err): // it is read as far as it goes
+		res.Reason = "it stops before its end: it is still written, was cut, or is damaged"
+	default:
 		res.Status = Partial
 	}
 }

@@ -453,6 +453,12 @@ func TestNothingGood(t *testing.T) {
 	if s, err := ingest.Run(t.Context(), st, []ingest.Format{toy(), other}, []string{dir + "/fail.log"}, ingest.Options{From: "other"}); err != nil || s.Results[0].Format != "other" {
 		t.Errorf("--from does not settle a tie: %v", err)
 	}
+	other.Sniff = func(ingest.Head) ingest.Match { return ingest.Match{} }
+	mixed := tree(t, map[string][]byte{"d/toy.log": toyLog("toy", 1)})
+	s, err := ingest.Run(t.Context(), st, []ingest.Format{toy(), other}, []string{mixed + "/d"}, ingest.Options{From: "other"})
+	if !errors.Is(err, ingest.ErrNothingToRead) || len(s.Results) != 1 || !strings.Contains(s.Results[0].Reason, "it is toy") {
+		t.Errorf("--from does not say what the files of a directory are: %v, %+v", err, s.Results)
+	}
 }
 
 // Files that go away between being listed and being read, and files whose reading fails.

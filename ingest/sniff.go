@@ -56,7 +56,7 @@ func peekFile(ctx context.Context, f *file, l Limits, buf []byte) (Head, []strin
 
 // begin opens a stream for good.
 func (f *file) begin(ctx context.Context, l Limits) (io.ReadCloser, *tally, error) {
-	raw, err := f.open()
+	raw, err := openStream(ctx, f.open)
 	if err != nil {
 		return nil, nil, err
 	}

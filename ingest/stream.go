@@ -5,6 +5,26 @@ import (
 	"io"
 )
 
+// openStream opens a stream, which for a named pipe waits until somebody opens it to write. When the context ends before
+// that, the goroutine that waits stays until then, or until the process ends.
+func openStream(ctx context.Context, open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+	type result struct {
+		r   io.ReadCloser
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		r, err := open()
+		done <- result{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.r, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // interruptible makes the reads of a stream end with the context. A read that waits for a writer can not be stopped
 // itself, so a goroutine does it. It ends with Close or with the context; only when the context ends in the middle of a
 // read does it end with that read, which may be as late as the process.

@@ -143,6 +143,7 @@ func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) erro
 		err = json.UnmarshalDecode(dec, &w)
 		r.Close()
 		if err != nil {
+			err = ingest.JSONError(err)
 			out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(head(dec.UnreadBuffer())),
 				Reason: "the workflow can not be decoded: " + err.Error()})
 			return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)

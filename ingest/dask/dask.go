@@ -178,7 +178,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		}
 		var t streamTask
 		if err := json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + err.Error(), Sample: string(v[:min(len(v), 256)])})
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + ingest.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
 			continue
 		}
 		if t.Key == "" && t.Worker == "" {

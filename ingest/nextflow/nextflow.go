@@ -23,7 +23,8 @@ func Format() ingest.Format {
 		Doc:  "Nextflow execution trace (trace.txt: tab-separated, with a header; plain or raw numbers)",
 		Detail: `The run is one application and one job, a process is a phase. With the default fields a task's start is its submission
 plus duration less realtime (quality: time synthetic); with start and complete it is measured. Input and output are
-rchar and wchar: all that went through read and write calls, cached or not. Cached tasks did not run and give no row.
+rchar and wchar: all that went through read and write calls, cached or not. machine is hostname, which only traces have
+that were asked for that field; without it a slow machine can not be told. Cached tasks did not run and give no row.
 Times without a zone are taken as UTC and said so. The process graph, racks and remote bytes are not in the trace.`,
 		Sniff: sniff,
 		Read:  read,

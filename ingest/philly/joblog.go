@@ -95,7 +95,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		}
 		var j loggedJob
 		if err := json.Unmarshal(v, &j, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a job of the log: " + err.Error(), Sample: string(v[:min(len(v), 256)])})
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a job of the log: " + ingest.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
 			continue
 		}
 		r.out.Decoded(1)

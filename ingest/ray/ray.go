@@ -28,12 +28,12 @@ func Format() ingest.Format {
 		Name: "ray",
 		Doc:  "Ray task states (ray list tasks --format json --detail, or as the dashboard gives them), exported task events and timelines (ray timeline)",
 		Detail: `A function or method is a phase, an attempt of a task an attempt, a Ray job a job. From task states: queued_time is
-creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt_number. Exported events (event_EXPORT_TASK.log,
-or those posted since Ray 2.49) tell the same one by one; ids are put as Ray prints them, in hexadecimal. From a timeline: events of
-category task or task::…; machine is pid (the node), executor is tid (the worker); it knows no attempts and no failures,
-and spans within a task (deserialise arguments, store outputs) set deserialize_s and result_s. A parent is not a
-dependency, so there are no edges. Bytes are in neither. A cluster drops task events under load, which the list does not
-say. No real file was available; the layouts are those of Ray's documentation.`,
+creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt_number. Exported events
+(event_EXPORT_TASK.log, or those posted since Ray 2.49) tell the same one by one; their ids are put as Ray prints them, in
+hexadecimal. From a timeline: events of category task or task::…; machine is pid (the node), executor is tid (the
+worker); it knows no attempts and no failures, and spans within a task (deserialise arguments, store outputs) set
+deserialize_s and result_s. A parent is not a dependency, so there are no edges. Bytes are in none of them. A cluster
+drops task events under load, which they do not say. No real file was available; the layouts are those of Ray's documentation.`,
 		Sniff: sniff,
 		Read:  read,
 	}

@@ -27,7 +27,7 @@ type taskState struct {
 func (r *reader) state(v jsontext.Value) error {
 	var s taskState
 	if err := json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return err
+		return ingest.JSONError(err)
 	}
 	return r.take(&s)
 }

@@ -57,7 +57,7 @@ type event struct {
 func (r *reader) event(v jsontext.Value) error {
 	var e traceEvent
 	if err := json.Unmarshal(v, &e, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return err
+		return ingest.JSONError(err)
 	}
 	if e.Phase != "X" || !(e.TS > 0 && e.Dur >= 0 && e.TS+e.Dur < 2.5e17) {
 		return nil

@@ -26,9 +26,9 @@ func Format() ingest.Format {
 		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines), its list of applications as JSON, and what 'yarn application' prints",
 		Detail: `A summary line is an application with one job: its name, user, queue, times and final status. The lines know no tasks and
 no machines but the application master's, so nothing in them can be called slow; they tell when and where in which
-queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings (yarn.memory_seconds, …). Lines of the log
-that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. 'yarn application -list' prints a table without times,
-and -status a report with them. No real file was available; the layout is the documented one.`,
+queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings (yarn.memory_seconds, …). Lines of the
+log that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. 'yarn application -list'
+prints a table without times, and -status a report with them. No real file was available; the layout is the documented one.`,
 		Sniff: sniff,
 		Read:  read,
 	}
