@@ -66,10 +66,13 @@ func (b *bench) load(tasks []Task) {
 	b.local.first(tasks, b.first)
 	for k := range b.x {
 		b.x[k] = grow(b.x[k], n)
-		for i := range tasks {
-			b.x[k][i] = b.value(predictor(k), i)
-		}
 	}
+	for i := range tasks {
+		t := &tasks[i]
+		b.x[byBytes][i], b.x[byRecords][i], b.x[byWritten][i], b.x[byCPU][i] = t.Bytes, t.Records, t.Written, t.CPU
+		b.x[byRemote][i], b.x[bySpill][i], b.x[byAway][i] = t.Remote, t.Spill, t.Away
+	}
+	copy(b.x[byFirst], b.first)
 	if len(b.rows) < n {
 		b.lend()
 	}
@@ -93,26 +96,4 @@ func (b *bench) lend() {
 			b.x[k][i] = b.x[k][j]
 		}
 	}
-}
-
-// value is a predictor of a task; NaN unknown.
-func (b *bench) value(k predictor, i int) float64 {
-	t := &b.tasks[i]
-	switch k {
-	case byBytes:
-		return t.Bytes
-	case byRecords:
-		return t.Records
-	case byWritten:
-		return t.Written
-	case byRemote:
-		return t.Remote
-	case byCPU:
-		return t.CPU
-	case bySpill:
-		return t.Spill
-	case byAway:
-		return t.Away
-	}
-	return b.first[i]
 }

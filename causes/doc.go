@@ -41,5 +41,9 @@
 // Parts of under half a percent of an excess, and of under five percent that may as well be nothing, are counted with
 // the verdict. The verdict is the largest.
 //
+// The table transfers is not read: no log that ingest knows says from which machine a task read how much, so nothing fills
+// it. What logs do say, remote bytes and the wait for them, stands in attempts; which link is slow is told by what the
+// machines of a phase have in common (place.go).
+//
 // Start with attribute.go.
 package causes

@@ -10,9 +10,16 @@ func (b *bench) survey() {
 		b.tmp = b.tmp[:0]
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, i := range b.rows {
-			if v := b.x[k][i]; !math.IsNaN(v) {
-				b.tmp = append(b.tmp, v)
-				lo, hi = min(lo, v), max(hi, v)
+			v := b.x[k][i]
+			if math.IsNaN(v) {
+				continue
+			}
+			b.tmp = append(b.tmp, v)
+			if v < lo {
+				lo = v
+			}
+			if v > hi {
+				hi = v
 			}
 		}
 		switch {
