@@ -307,7 +307,8 @@ func (d *drawing) add(j *replay.PlanJob) error {
 	return nil
 }
 
-// swim adds a job of a SWIM file: a map for every block of its input, and reduces as the entry says.
+// swim adds a job of a SWIM file: a map for every block of its input, each with as much of it as the others, and reduces as
+// the entry says.
 func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
 	scale := cmp.Or(x.Scale, 1)
 	block := cmp.Or(x.Block, 64)
@@ -315,8 +316,9 @@ func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
 	if maps > maxTasks {
 		return fmt.Errorf("job %s reads %d bytes: more than %d blocks", s.Name, s.Input, maxTasks)
 	}
+	maps = max(maps, 1)
 	y := *x
-	y.Block = block
+	y.Block = float64(s.Input) * scale / 1e6 / maps
 	if s.Input > 0 {
 		y.Output = Range(fmt.Sprint(float64(s.Shuffle) / float64(s.Input)))
 	}
