@@ -199,6 +199,14 @@ func (s *Scheduler) AddJob(share Share) Job {
 	return j
 }
 
+// SetShare changes the bounds of a job.
+func (s *Scheduler) SetShare(j Job, share Share) {
+	if b := &s.jobs[j]; b.share != share {
+		b.share = share
+		s.unshared = true
+	}
+}
+
 // RemoveJob removes a job; what tasks it still has are finished.
 func (s *Scheduler) RemoveJob(j Job) {
 	for t := range s.tasks {

@@ -7,7 +7,8 @@ import (
 
 // Quincy has a min-cost flow decide (package quincy has the network and its prices, with sources). Its four modes are fair
 // or not, preempting or not. Each class of slots has a network of its own, as slots of one class can not take tasks of
-// another; minimum shares of queues are not used, since the paper's are a job's.
+// another. The paper guarantees slots to jobs (§4.3); what a queue is guaranteed is divided among its jobs by max-min
+// fairness.
 type Quincy struct {
 	Fair    bool    `option:"fair" doc:"jobs share the slots equally"`
 	Preempt bool    `option:"preempt" doc:"running tasks may be killed for others"`
@@ -29,6 +30,9 @@ type flow struct {
 	classes [replay.Classes]*network
 	tasks   [][]ref // by phase and task
 	touched []taskOf
+	members []int32
+	claims  []Claim
+	parts   []int
 	started bool
 }
 
@@ -46,6 +50,7 @@ type network struct {
 	class replay.Class
 	s     *quincy.Scheduler
 	jobs  []quincy.Job // by job of the pool, −1: none
+	owed  bool         // some queue is guaranteed slots
 	at    []taskOf     // by task of the network
 }
 
@@ -62,6 +67,9 @@ func (f *flow) begin(c *replay.Cluster) {
 		n := &network{class: k, jobs: make([]quincy.Job, c.NumJobs())}
 		for j := range n.jobs {
 			n.jobs[j] = -1
+		}
+		for _, q := range c.Queues() {
+			n.owed = n.owed || q.Min[k] > 0
 		}
 		o := quincy.Options{Fair: f.Fair, Preempt: f.Preempt, Prices: quincy.Prices{Wait: f.Wait, CoreGB: f.Core}}
 		s, err := quincy.New(quincy.Cluster{Rack: racks, Slots: make([]int, len(racks))}, o)
@@ -91,6 +99,7 @@ func (f *flow) Assign(c *replay.Cluster) replay.Time {
 	f.settle(c)
 	again := replay.Time(0)
 	for _, n := range f.classes {
+		f.guarantee(c, n)
 		changes, err := n.s.Schedule()
 		if err != nil {
 			panic(err) // a network whose every task may stay unscheduled has a flow
@@ -172,6 +181,29 @@ func (f *flow) add(c *replay.Cluster, n *network, x taskOf) {
 	}
 	n.at[t] = x
 	f.tasks[x.phase][x.task] = ref{t, true}
+}
+
+// guarantee divides what each queue is guaranteed among its jobs.
+func (f *flow) guarantee(c *replay.Cluster, n *network) {
+	if !n.owed || len(c.Changes()) == 0 {
+		return
+	}
+	for q, queue := range c.Queues() {
+		if queue.Min[n.class] == 0 {
+			continue
+		}
+		f.members, f.claims = f.members[:0], f.claims[:0]
+		for _, j := range c.Jobs() {
+			if c.Queue(j) == int32(q) && n.jobs[j] >= 0 {
+				f.members = append(f.members, j)
+				f.claims = append(f.claims, Claim{Demand: demandOf(c, j, n.class)})
+			}
+		}
+		f.parts = Shares(int(queue.Min[n.class]), f.claims, f.parts[:0])
+		for i, j := range f.members {
+			n.s.SetShare(n.jobs[j], quincy.Share{Min: f.parts[i]})
+		}
+	}
 }
 
 func (f *flow) drop(n *network, x taskOf) {

@@ -100,6 +100,54 @@ func (w *watched) Assign(c *replay.Cluster) replay.Time {
 	return again
 }
 
+// busy holds at every instant that no slot is idle while a task waits for one.
+type busy struct {
+	replay.Scheduler
+	t       *testing.T
+	crowded int // instants at which tasks waited
+}
+
+func (b *busy) Assign(c *replay.Cluster) replay.Time {
+	again := b.Scheduler.Assign(c)
+	for class := range replay.Class(replay.Classes) {
+		waiting := 0
+		for _, j := range c.Jobs() {
+			waiting += c.JobWaiting(j, class)
+		}
+		if waiting > 0 {
+			b.crowded++
+		}
+		if waiting > 0 && c.Idle(class) > 0 {
+			b.t.Fatalf("at %d %d slots of class %d are idle while %d tasks wait", c.Now(), c.Idle(class), class, waiting)
+		}
+	}
+	return again
+}
+
+// Schedulers under which nobody waits for a better slot leave none idle.
+func TestNoSlotIsIdleWhileTasksWait(t *testing.T) {
+	chosen, err := schedule.Choose([]string{"fifo", "fair", "fair tmin=5 tfair=20", "delay t1=0 t2=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sched := range chosen {
+		t.Run(sched.String(), func(t *testing.T) {
+			var sim replay.Sim
+			crowded := 0
+			for seed := range uint64(10) {
+				b := &busy{Scheduler: sched.New(), t: t}
+				if err := sim.Run(sched.Pool(pool(t, plan(seed, seed%2 == 0))), replay.Options{Scheduler: b, Seed: int64(seed)}).Err(); err != nil {
+					t.Fatal(err)
+				}
+				crowded += b.crowded
+			}
+			if crowded < 100 {
+				t.Errorf("tasks waited at %d instants only", crowded)
+			}
+		})
+	}
+}
+
 // On planned clusters all jobs end under every scheduler, nothing is held twice, and the same seed gives the same.
 func TestPlannedClusters(t *testing.T) {
 	for _, sched := range starved(t) {
@@ -194,7 +242,7 @@ func (r *recorder) Assign(c *replay.Cluster) replay.Time {
 }
 
 // A pool that comes to a cluster full of long tasks has its guarantee when its timeout is over, and no job is brought
-// below its share for it (FAIR §3.2).
+// below its share for it (FAIR §3.2). Quincy makes room at once where it may kill.
 func TestMinimumShareIsMetInTime(t *testing.T) {
 	pl := &replay.Plan{Queues: []replay.Queue{{Name: "production", Min: [2]int32{6, 0}}, {Name: "research"}}}
 	for range 10 {
@@ -209,7 +257,8 @@ func TestMinimumShareIsMetInTime(t *testing.T) {
 		options string
 		took    float64 // of the production job: 50 s of work after its wait
 		killed  int32
-	}{{"fair", 950, 0}, {"fair tmin=30", 80, 6}, {"fair tfair=200", 250, 6}, {"fair tmin=30 tfair=200", 80, 6}} {
+	}{{"fair", 950, 0}, {"fair tmin=30", 80, 6}, {"fair tfair=200", 250, 6}, {"fair tmin=30 tfair=200", 80, 6},
+		{"quincy fair=false preempt=false", 950, 0}, {"quincy fair=false preempt=true", 50, 6}, {"quincy fair=true preempt=true", 50, 6}} {
 		chosen, err := schedule.Choose([]string{x.options})
 		if err != nil {
 			t.Fatal(err)
