@@ -42,6 +42,12 @@ func (e *sparkSQL) unseen(err error) error {
 	if where == "" {
 		where = e.s.at.show("")
 	}
+	for _, sign := range []string{"S3AFileSystem not found", "No FileSystem for scheme", "GoogleHadoopFileSystem not found"} {
+		if strings.Contains(refused.Text, sign) {
+			return fmt.Errorf("store: %w: its Spark has no connector for %s; start the server with --packages org.apache.hadoop:hadoop-aws:VERSION for s3a (VERSION is that of its jars/hadoop-client-api), or with the connector of the store's vendor, and give it the keys as spark.hadoop.fs.… (%w)",
+				errUnseen, where, refused)
+		}
+	}
 	for _, sign := range []string{"PATH_NOT_FOUND", "FileNotFoundException", "FILE_NOT_EXIST", "NoSuchFileException", "does not exist"} {
 		if strings.Contains(refused.Text, sign) && strings.Contains(refused.Text, "/tables/") {
 			return fmt.Errorf("store: %w: its machines have no %s; put the store on a file system that all of them mount, and where they have it under another path, add ?store=PATH to the address of the server (%w)",

@@ -28,7 +28,7 @@ func TestSpark(t *testing.T) {
 		test func(*testing.T, *sparkCase)
 	}{
 		{"values", sparkValues}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
-		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"store not seen", sparkUnseen}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
+		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
 		{"killed", sparkKilled},
 	} {
 		if !t.Run(c.name, func(t *testing.T) { c.test(t, &sparkCase{server: server, st: st}) }) {
@@ -246,6 +246,22 @@ func sparkUnseen(t *testing.T, c *sparkCase) {
 	if !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), "its cluster can not see the store: its machines have no /nowhere/lake") {
 		t.Error(err)
 	}
+}
+
+// sparkNoConnector: a Spark as it comes knows no object store, and says so in the names of Java's classes.
+func sparkNoConnector(t *testing.T, c *sparkCase) {
+	serveS3(t)
+	st, err := Open(t.Context(), "s3://lakes/lake", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, st, 10)
+	eng := (&sparkCase{server: c.server, st: st}).engine(t, "", EngineOptions{})
+	_, err = eng.Query(t.Context(), "SELECT count(*) FROM attempts")
+	if !errors.Is(err, ErrServer) || !strings.Contains(fmt.Sprint(err), "its Spark has no connector for s3://lakes/lake; start the server with --packages org.apache.hadoop:hadoop-aws") {
+		t.Error(err)
+	}
+	keepsSecrets(t, err)
 }
 
 // slowSQL takes minutes, unless it is stopped.

@@ -192,10 +192,6 @@ func (o *Options) arguments(dir string) []string {
 		}
 	}
 	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master", master, "--driver-memory", "1g"}
-	if jars := set["jars"]; jars != "" {
-		args = append(args, "--jars", jars)
-		delete(set, "jars")
-	}
 	for k, v := range set {
 		args = append(args, "--conf", k+"="+v)
 	}
