@@ -165,15 +165,60 @@ func spreadFailures(t *testing.T, c *verbCase) {
 	if _, err := os.Stat(once); err != nil {
 		t.Error("no copy died")
 	}
-	full := c.script(t, "ulimit -f 1") // of a kilobyte: the kernel refuses to write more, as it does on a full disk
-	out, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", "full", "--shards", "2", c.engine(full, ""))
-	if !strings.Contains(said, "file too large") || strings.Count(out, "failed") != 2 || !strings.Contains(said, "2 of 2 logs") {
+	for _, disk := range []func(*testing.T, *verbCase) fullDisk{limitedDisk, smallDisk} {
+		c.fills(t, disk(t, c))
+	}
+}
+
+// fullDisk is a store that can not be written to for want of room.
+type fullDisk struct {
+	lake   string
+	binary string // that finds no room
+	says   string
+	grow   func() // makes room
+}
+
+// limitedDisk: copies may write a kilobyte, and the kernel refuses more, as it does on a full disk.
+func limitedDisk(t *testing.T, c *verbCase) fullDisk {
+	return fullDisk{"limited", c.script(t, "ulimit -f 1"), "file too large", func() {}}
+}
+
+// smallDisk is a disk of 32 kB, which only root can make; others try the limit twice.
+func smallDisk(t *testing.T, c *verbCase) fullDisk {
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=32k", "none", dir).CombinedOutput(); err != nil {
+		t.Logf("no small disk: %v: %s", err, out)
+		disk := limitedDisk(t, c)
+		disk.lake = filepath.Join(dir, "lake")
+		return disk
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	return fullDisk{filepath.Join(dir, "lake"), c.binary, "no space left on device", func() {
+		if out, err := exec.Command("mount", "-o", "remount,size=64m", dir).CombinedOutput(); err != nil {
+			t.Fatalf("remount: %v: %s", err, out)
+		}
+	}}
+}
+
+// fills: on a full disk no log is read, all are named, nothing is half there, and with room again all are read.
+func (c *verbCase) fills(t *testing.T, disk fullDisk) {
+	out, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", disk.lake, "--shards", "2", c.engine(disk.binary, ""))
+	if !strings.Contains(said, disk.says) || strings.Count(out, "failed") != 2 || !strings.Contains(said, "2 of 2 logs") {
 		t.Errorf("on a full disk ingest printed\n%s\nand said\n%s", out, said)
 	}
-	if left, err := os.ReadDir(filepath.Join(c.dir, "full", "commits")); err != nil || len(left) != 0 {
+	lake := disk.lake
+	if !filepath.IsAbs(lake) {
+		lake = filepath.Join(c.dir, lake)
+	}
+	if left, err := os.ReadDir(filepath.Join(lake, "commits")); err != nil || len(left) != 0 {
 		t.Errorf("%d commits on a full disk: %v", len(left), err)
 	}
-	if _, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", "full", "--shards", "2", c.engine(c.binary, "")); !strings.Contains(said, "2 logs read") {
+	disk.grow()
+	if _, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", disk.lake, "--shards", "2", c.engine(c.binary, "")); !strings.Contains(said, "2 logs read") {
 		t.Errorf("with room again, ingest said %q", said)
 	}
 }

@@ -37,7 +37,10 @@ it, in the same version; ?binary=PATH names it. Spark may run a copy more than o
 in the store is not read again. What could not be read after several tries is named.
 
 The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
-?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves.
+?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves. A store of --store
+s3://BUCKET/PATH is read as s3a://BUCKET/PATH, for which Spark needs a connector: start its server with --packages
+org.apache.hadoop:hadoop-aws:VERSION, VERSION as in the name of its jars/hadoop-client-api, and with the keys and, for
+a server other than Amazon's, --conf spark.hadoop.fs.s3a.endpoint=URL and spark.hadoop.fs.s3a.path.style.access=true.
 
 Options follow the address, as ?NAME=VALUE&NAME=VALUE:
 
