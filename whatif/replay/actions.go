@@ -201,6 +201,19 @@ func (s *Sim) enqueue(q queued) {
 		}
 	}
 	s.queue = slices.Insert(s.queue, n, q)
+	s.lined(&q, 1)
+	if s.scheduled() && !q.first {
+		i := s.p.tasks[q.task].phase
+		s.sched.tell(Change{CopyCame, s.p.phases[i].job, i, q.task - s.p.phases[i].firstTask, -1, -1})
+	}
+}
+
+// lined counts the copies of jobs that wait for what the scheduler gives them.
+func (s *Sim) lined(q *queued, by int32) {
+	if s.scheduled() && !q.first {
+		p := &s.p.phases[s.p.tasks[q.task].phase]
+		s.sched.jobs[p.job].copies[p.class] += by
+	}
 }
 
 // dequeue starts the copy that has waited longest of those that can be started, if any; of those that go first only
@@ -245,6 +258,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 }
 
 func (s *Sim) unqueue(n int) {
+	s.lined(&s.queue[n], -1)
 	copy(s.queue[s.queueHead+1:n+1], s.queue[s.queueHead:n])
 	s.queueHead++
 	if s.queueHead == len(s.queue) {
@@ -272,7 +286,9 @@ func (s *Sim) cancelCopies(i int32) {
 	for _, q := range s.queue[s.queueHead:] {
 		if s.p.tasks[q.task].phase != i || q.restart {
 			rest = append(rest, q)
+			continue
 		}
+		s.lined(&q, -1)
 	}
 	s.queue = rest
 	for n := 0; n < len(run.running); {

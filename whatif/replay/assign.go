@@ -31,6 +31,7 @@ type jobSched struct {
 	phases  []int32
 	waiting [Classes]int32
 	running [Classes]int32
+	copies  [Classes]int32 // that wait
 }
 
 func (s *Sim) scheduled() bool { return s.o.Scheduler != nil }
@@ -75,7 +76,7 @@ func (s *Sim) resetSched() {
 
 func (r *schedRun) tell(c Change) { r.changes = append(r.changes, c) }
 
-// assign lets restarts have what they need, then the scheduler, then copies.
+// assign lets restarts have what they need, then the scheduler, then the copies that it has left waiting.
 func (s *Sim) assign() {
 	for s.dequeue(true) {
 	}
@@ -179,6 +180,30 @@ func (s *Sim) startTask(i, task, machine int32) bool {
 	}
 	s.launch(a, s.freeSlotOf(machine, p.class), p.copyLag)
 	return true
+}
+
+// startCopy starts on a machine the copy of a job that has waited longest of those that may run there.
+func (s *Sim) startCopy(job, machine int32, class Class) bool {
+	if s.sched.jobs[job].copies[class] <= 0 || s.idleIn(class) <= 0 || s.sched.freeOn[class][machine] <= 0 {
+		return false
+	}
+	for n := s.queueHead; n < len(s.queue); n++ {
+		q := s.queue[n]
+		i := s.p.tasks[q.task].phase
+		if p := &s.p.phases[i]; q.first || p.job != job || p.class != class {
+			continue
+		}
+		if t := &s.tasks[q.task]; t.done || t.over {
+			s.unqueue(n)
+			continue
+		}
+		if slot := s.slotElsewhere(i, q.task, machine); slot >= 0 && s.admits(i, machine) {
+			s.unqueue(n)
+			s.copy(i, q.task, slot)
+			return true
+		}
+	}
+	return false
 }
 
 // freeSlotOf is a free slot of a machine that has one.

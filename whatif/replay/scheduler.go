@@ -1,8 +1,8 @@
 package replay
 
 // Scheduler decides who gets the next slot. A value of it decides for one replay, for all jobs of a pool, and may
-// remember what it likes in itself. Straggler policies run under any scheduler: their restarts come before its tasks,
-// their copies take what it leaves idle.
+// remember what it likes in itself. Straggler policies run under any scheduler: their restarts come before its tasks, and
+// their copies wait for what it gives the job; what it leaves idle is theirs too.
 type Scheduler interface {
 	// Assign is called at every instant at which something changed — a slot came free, tasks came to wait, an attempt or
 	// a job ended — and at the one that it asked for, once everything else of the instant has happened. It starts tasks
@@ -38,6 +38,7 @@ const (
 	JobLeft                        // Job
 	TasksCame                      // Phase was released: its tasks wait
 	TaskCame                       // Task waits again: a retry, a recomputation, or because it was killed
+	CopyCame                       // a copy of Task waits, for a policy
 	TaskLeft                       // Task waits no more: a clone of it was faster than its start
 	AttemptStarted                 // an attempt of Task on Machine; Number tells copies
 	AttemptEnded                   // it ended by itself: a slot of Machine is free, unless it was taken away
@@ -108,12 +109,17 @@ func (c *Cluster) Waiting(phase int32) int       { return int(c.s.sched.phases[p
 func (c *Cluster) Running(phase int32) []Running { return c.s.phases[phase].running }
 
 // JobWaiting and JobRunning are the tasks of a job that wait for slots of a class, and the slots of the class that its
-// attempts hold, copies included. Together they are its demand.
+// attempts hold, copies included. Together with Copies they are its demand.
 func (c *Cluster) JobWaiting(job int32, class Class) int {
 	return int(c.s.sched.jobs[job].waiting[class])
 }
 func (c *Cluster) JobRunning(job int32, class Class) int {
 	return int(c.s.sched.jobs[job].running[class])
+}
+
+// Copies is how many copies of tasks of a job wait for slots of a class. They are part of its demand.
+func (c *Cluster) Copies(job int32, class Class) int {
+	return int(c.s.sched.jobs[job].copies[class])
 }
 
 // Waits is whether a task waits for a slot.
@@ -178,6 +184,12 @@ func (c *Cluster) FreeMachines(class Class, to []int32) []int32 { return c.s.fre
 // Start starts a waiting task on a machine. It is false, and nothing happens, when the task does not wait or the machine
 // has no free slot for it.
 func (c *Cluster) Start(phase, task, machine int32) bool { return c.s.startTask(phase, task, machine) }
+
+// StartCopy starts on a machine the copy of a job that has waited longest of those that may run there. It is false, and
+// nothing happens, when there is none, or the machine has no free slot of the class.
+func (c *Cluster) StartCopy(job, machine int32, class Class) bool {
+	return c.s.startCopy(job, machine, class)
+}
 
 // Kill ends an attempt that runs. Its work is lost; unless another attempt of it runs, the task waits again as if it had
 // never been started. It is false when the attempt does not run any more.

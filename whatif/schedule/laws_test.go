@@ -89,6 +89,40 @@ func TestEverySchedulerUnderEveryPolicy(t *testing.T) {
 	}
 }
 
+// A copy is part of what its job asks for: it has a slot as a task of the job would have, though tasks of another job wait
+// for hours. So a job with one slow task ends long before that task would.
+func TestCopiesTakeTheirTurn(t *testing.T) {
+	pl := &replay.Plan{}
+	for range 10 {
+		pl.Machines = append(pl.Machines, replay.PlanMachine{Slots: [2]int{1, 0}})
+	}
+	job := func(n int) replay.PlanJob {
+		return replay.PlanJob{Phases: []replay.PlanPhase{{Kind: "map", Tasks: slices.Repeat([]replay.PlanTask{{Seconds: 60, Luck: 1}}, n)}}}
+	}
+	pl.Jobs = []replay.PlanJob{job(6), job(1000)}
+	pl.Jobs[0].Phases[0].Tasks[3].Luck = 50 // 3000 s
+	for _, sched := range []string{"fifo", "fair", "delay"} {
+		for _, name := range []string{"none", "dryad", "spark3"} {
+			s, err := schedule.ByName(sched)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := policy.ByName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sim replay.Sim
+			out := sim.Run(pool(t, pl), replay.Options{Scheduler: s.New(), Policy: p.New(), Seed: 1, Sigma: 0.1})
+			if err := out.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if took := float64(out.Jobs[0].Took) / 1e6; (took >= 3000) != (name == "none") || name != "none" && took > 400 {
+				t.Errorf("%s + %s: the job with a slow task took %v s", sched, name, took)
+			}
+		}
+	}
+}
+
 // apart holds that no slot runs two attempts at once.
 func apart(t *testing.T, spans []replay.Span) {
 	t.Helper()

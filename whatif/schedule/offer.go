@@ -83,7 +83,7 @@ func (o *offers) notice(c *replay.Cluster) {
 	}
 	for n := range changes {
 		switch x := &changes[n]; x.What {
-		case replay.TasksCame, replay.TaskCame:
+		case replay.TasksCame, replay.TaskCame, replay.CopyCame:
 			o.all = true
 		case replay.AttemptEnded, replay.AttemptKilled, replay.SlotCame:
 			o.some = append(o.some, x.Machine)
@@ -136,7 +136,13 @@ func (o *offers) ask(c *replay.Cluster, class replay.Class, m, first int32) bool
 	return false
 }
 
-// takes starts a task of a job on a machine, if it has one that may run there.
+// wants is whether a job has a task or a copy that waits.
+func wants(c *replay.Cluster, job int32, class replay.Class) bool {
+	return c.JobWaiting(job, class) > 0 || c.Copies(job, class) > 0
+}
+
+// takes starts a task of a job on a machine, if it has one that may run there, else a copy of one (Hadoop's jobs copy when
+// they have nothing else to start, FAIR §6.1).
 func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32) bool {
 	for _, ph := range c.Phases(job) {
 		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.Admits(ph, m) {
@@ -156,5 +162,5 @@ func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32
 			o.wake = earlier(o.wake, o.delay.skipped(c, job, ph))
 		}
 	}
-	return false
+	return c.StartCopy(job, m, class)
 }
