@@ -15,7 +15,7 @@
 //  6. words.go puts each cause into an Evidence, which evidence.go writes as JSON.
 //  7. place.go tells machines from racks and links; jobcost.go replays phases and jobs without a cause; health.go judges
 //     machines against their generations.go; repeats.go counts skew that comes back; figures.go draws the papers' figures.
-//  8. run.go and stream.go feed all of it from a store, in bounded memory, and commit the results.
+//  8. run.go and stream.go feed all of it from a store, in bounded memory, and commit the results; range.go says what they read.
 //
 // Attribute, on a Trace, does steps 1 to 6 in memory and knows no SQL; Run does them on a store.
 //

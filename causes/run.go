@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"straggler/schema"
 	"straggler/store"
@@ -86,6 +84,7 @@ type run struct {
 	phases   []phaseRow
 	machines []string
 	racks    []string // of machines; "" unknown
+	blank    []string // columns of attempts that the store has no value of, each with what stands for it
 	model    *Model
 	saved    []saving
 	summary  Summary
@@ -148,7 +147,7 @@ func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {
 	if r.o.WindowS <= 0 {
 		r.o.WindowS = r.windowLength()
 	}
-	return r, nil
+	return r, r.findBlank(ctx)
 }
 
 // detected fails when there are phases and detect has not looked at them.
@@ -339,14 +338,4 @@ func (r *run) causeSummaries() []CauseSummary {
 		return 0
 	})
 	return out
-}
-
-// rangeSQL reads the attempts of a range of phases, with their outliers or without.
-func rangeSQL(low, high schema.Key, outliers bool) string {
-	those := "FALSE"
-	if outliers {
-		those = "phase_id BETWEEN {low} AND {high}"
-	}
-	sql := strings.ReplaceAll(tasksSQL, "{those}", those)
-	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(sql)
 }

@@ -121,7 +121,25 @@ func TestRunIsDeterministic(t *testing.T) {
 
 // Run on a store and Attribute on the same trace in memory name the same causes, with the same seconds.
 func TestRunAgreesWithAttribute(t *testing.T) {
-	st, eng := detected(t, "mixed", 4)
+	for name, hide := range map[string]func(*schema.Attempt){
+		"all that a log can say":         func(*schema.Attempt) {},
+		"no counts":                      noCounts,
+		"a value in one attempt only":    func(a *schema.Attempt) { a.GCS.OK = a.Task == 7 && a.Number == 0; a.CPUS = schema.Null[float64]{} },
+		"no measured parts, no locality": func(a *schema.Attempt) { *a = withoutParts(*a) },
+	} {
+		t.Run(name, func(t *testing.T) { agrees(t, hide) })
+	}
+}
+
+func withoutParts(a schema.Attempt) schema.Attempt {
+	none := schema.Null[float64]{}
+	a.FetchWaitS, a.GCS, a.SchedulerDelayS, a.DeserializeS, a.ResultS, a.Locality = none, none, none, none, none, schema.Null[schema.Locality]{}
+	return a
+}
+
+// agrees compares them on a log that does not say what hide takes out of its attempts.
+func agrees(t *testing.T, hide func(*schema.Attempt)) {
+	st, eng := detectedWithout(t, "mixed", hide, 4)
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +147,9 @@ func TestRunAgreesWithAttribute(t *testing.T) {
 	trace, _, err := synth.Generate(s.Make(4))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range trace.Attempts {
+		hide(&trace.Attempts[i])
 	}
 	want := causes.Attribute(trace, rowsOf[schema.Outlier](t, eng, "SELECT * FROM outliers"), 3600)
 	got := map[string]schema.Attribution{}

@@ -253,7 +253,7 @@ func spreadSQL(c *chunk, step string) string {
 	low, high := c.phases[0].ID, c.phases[len(c.phases)-1].ID
 	columns := slices.Clone(taskColumns)
 	columns[slices.Index(columns, "start_us")] = "unix_micros(start_time) AS start_us"
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + rangeSQL(low, high, step == stepAttribute) + ") AS t"
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + rangeSQL(low, high, step == stepAttribute, nil) + ") AS t"
 	if step == stepAttribute {
 		sql += " WHERE phase_id IN (SELECT phase_id FROM outliers WHERE rule IN ('high_runtime', 'recompute'))"
 	}

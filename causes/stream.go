@@ -111,7 +111,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []Task) 
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers)) {
+	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, r.blank)) {
 		if err != nil {
 			return nil, tasks, err
 		}
