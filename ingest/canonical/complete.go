@@ -75,8 +75,10 @@ func (r *record) has(column string) bool {
 }
 
 func (r *record) key(column string) string {
-	if c := r.filer.at[column]; c != nil && c.key >= 0 {
-		return r.keys[c.key]
+	for i, c := range r.filer.keys { // a handful
+		if c.Name == column {
+			return r.keys[i]
+		}
 	}
 	return ""
 }
@@ -114,30 +116,26 @@ func (r *reader) fold(f *filer, source string, b *batch) error {
 	return nil
 }
 
-// flushRows is how many rows are handed on at once.
-const flushRows = 4096
+// flushRows is how many rows are handed on at once: few enough to be in a processor's cache still.
+const flushRows = 512
 
 // take completes a row and keeps it.
 func (r *reader) take(rec *record) error {
 	r.serial++
 	t := rec.filer.table
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Key == "" || c.Type != schema.BigInt {
-			continue
-		}
-		text := rec.key(c.Name)
+	for i, c := range rec.filer.keys {
+		text := rec.keys[i]
 		if text == "" {
 			if c.Nullable {
 				continue
 			}
-			if text = r.missing(t, c); text == "" {
+			if text = r.missing(t, c.Column); text == "" {
 				return fmt.Errorf("column %s is needed", c.Name)
 			}
 		}
-		*(*schema.Key)(unsafe.Add(rec.at, c.Offset())) = r.memo(referred(t, c), text)
+		*(*schema.Key)(unsafe.Add(rec.at, c.Offset())) = r.memo(rec.filer.refers[i], text)
 		if c.Nullable {
-			*(*bool)(unsafe.Add(rec.at, c.Offset()+nullFlag[c.Type])) = true
+			*(*bool)(unsafe.Add(rec.at, c.known)) = true
 		}
 	}
 	if err := r.finish(rec); err != nil {
@@ -207,7 +205,10 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 		return errors.New("column task is needed: the index of the task in its phase")
 	}
 	if a.NativeID == "" {
-		a.NativeID = orElse(rec.key("attempt_id"), strconv.FormatInt(a.Task, 10)+"."+strconv.Itoa(int(a.Number)))
+		if a.NativeID = rec.key("attempt_id"); a.NativeID == "" {
+			var b [48]byte
+			a.NativeID = string(strconv.AppendInt(append(strconv.AppendInt(b[:0], a.Task, 10), '.'), int64(a.Number), 10))
+		}
 	}
 	a.Status = schema.AttemptStatus(orElse(string(a.Status), string(schema.Success)))
 	switch {

@@ -22,6 +22,8 @@ type filer struct {
 	columns   []*slot          // by position in the file; nil where the table has no such column
 	names     map[string]*slot // by name, for JSON
 	at        map[string]*slot // all columns of the table by name
+	keys      []*slot          // key columns, in the order of the table
+	refers    []string         // the table that each of them points into
 	unknown   []string         // columns of the file that the table does not have
 	delimiter byte             // 0 of JSON lines
 	text      ingest.Interner
@@ -59,6 +61,7 @@ func newFiler(t *schema.Table, columns []string, delimiter byte) *filer {
 		}
 		if c.Key != "" && c.Type == schema.BigInt {
 			s.key = keyColumns(t, i)
+			f.keys, f.refers = append(f.keys, s), append(f.refers, referred(t, c))
 		}
 		f.at[c.Name] = s
 	}
