@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -61,6 +62,14 @@ func (b *buffer) add(key schema.Key, p unsafe.Pointer, stride uintptr, n int) {
 }
 
 func (c *column) add(p unsafe.Pointer, stride uintptr, n int) {
+	if c.nullable {
+		k := len(c.valid)
+		c.valid = gather(c.valid, unsafe.Add(p, c.validAt), stride, n)
+		if valid(c.valid[k:]) == 0 { // most columns of most logs: there is nothing to fetch
+			c.addNulls(n)
+			return
+		}
+	}
 	at := unsafe.Add(p, c.offset)
 	switch c.typ {
 	case schema.BigInt, schema.Timestamp:
@@ -74,9 +83,33 @@ func (c *column) add(p unsafe.Pointer, stride uintptr, n int) {
 	case schema.String:
 		c.addTexts(p, stride, n)
 	}
-	if c.nullable {
-		c.valid = gather(c.valid, unsafe.Add(p, c.validAt), stride, n)
+}
+
+// valid counts the rows that have a value.
+func valid(flags []bool) int {
+	return bytes.Count(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(flags))), len(flags)), []byte{1})
+}
+
+func (c *column) addNulls(n int) {
+	switch c.typ {
+	case schema.BigInt, schema.Timestamp:
+		c.i64 = zeros(c.i64, n)
+	case schema.Int:
+		c.i32 = zeros(c.i32, n)
+	case schema.Double:
+		c.f64 = zeros(c.f64, n)
+	case schema.Bool:
+		c.bools = zeros(c.bools, n)
+	case schema.String:
+		c.text.rows = zeros(c.text.rows, n)
 	}
+}
+
+func zeros[T any](dst []T, n int) []T {
+	k := len(dst)
+	dst = slices.Grow(dst, n)[:k+n]
+	clear(dst[k:])
+	return dst
 }
 
 func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {

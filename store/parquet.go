@@ -213,42 +213,50 @@ func writeColumn(w pqfile.ColumnChunkWriter, c *column, order []int32, s *scratc
 	return err
 }
 
-// pick puts values in order, leaves NULLs out and says by levels (1 = a value) where they were.
-func pick[T any](out *[]T, levels *[]int16, values []T, valid []bool, order []int32) ([]T, []int16) {
-	if valid == nil && order == nil {
-		return values, nil
-	}
-	*out = grown(*out, len(values))
-	o := *out
-	if valid == nil {
-		for i, r := range order {
-			o[i] = values[r]
-		}
-		return o[:len(values)], nil
+// pick puts values in order, leaves NULLs out and says by levels (1 = a value) where they were; without flags there are
+// neither.
+func pick[T any](out *[]T, levels *[]int16, values []T, flags []bool, order []int32) ([]T, []int16) {
+	if flags == nil {
+		return ordered(out, values, order), nil
 	}
 	*levels = grown(*levels, len(values))
 	l := *levels
-	k := 0
-	if order == nil {
-		for i, ok := range valid {
-			l[i] = 0
-			if ok {
-				l[i] = 1
-				o[k] = values[i]
-				k++
-			}
+	switch valid(flags) {
+	case 0:
+		clear(l)
+		return values[:0], l
+	case len(values):
+		for i := range l {
+			l[i] = 1
 		}
-		return o[:k], l
+		return ordered(out, values, order), l
 	}
-	for i, r := range order {
+	*out = grown(*out, len(values))
+	o, k := *out, 0
+	for i := range values {
+		r := i
+		if order != nil {
+			r = int(order[i])
+		}
 		l[i] = 0
-		if valid[r] {
+		if flags[r] {
 			l[i] = 1
 			o[k] = values[r]
 			k++
 		}
 	}
 	return o[:k], l
+}
+
+func ordered[T any](out *[]T, values []T, order []int32) []T {
+	if order == nil {
+		return values
+	}
+	*out = grown(*out, len(values))
+	for i, r := range order {
+		(*out)[i] = values[r]
+	}
+	return *out
 }
 
 func grown[T any](s []T, n int) []T {
