@@ -286,9 +286,9 @@ func sparkCancelled(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkFrozen: the server's process is stopped, not ended.
+// sparkFrozen: the server's process is stopped, not ended. Ten seconds are longer than a busy machine takes for any answer here.
 func sparkFrozen(t *testing.T, c *sparkCase) {
-	eng := c.engine(t, "patience=1s&connect=1s&reconnect=1s", EngineOptions{})
+	eng := c.engine(t, "patience=10s&connect=10s&reconnect=1s", EngineOptions{})
 	oneRow(t, eng, "SELECT 1")
 	if err := c.server.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

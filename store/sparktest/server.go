@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -132,12 +133,10 @@ func Start(t testing.TB, o Options) *Server {
 func start(t testing.TB, o Options) (*Server, error) {
 	dir := t.TempDir()
 	if o.Port == 0 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+		var err error
+		if o.Port, err = freePort(); err != nil {
 			return nil, err
 		}
-		o.Port = l.Addr().(*net.TCPAddr).Port
-		l.Close()
 	}
 	s := &Server{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)), Port: o.Port, Dir: dir, ended: make(chan struct{})}
 	// The shell keeps the server's life tied to ours: its standard input ends when we do.
@@ -162,6 +161,21 @@ func start(t testing.TB, o Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// freePort is a port that nobody has. It is none of those that systems give to outgoing connections (Linux: from 32768,
+// RFC 6335: from 49152), of which one may be taken before the server starts, or while it is started again.
+func freePort() (int, error) {
+	for {
+		port := 16384 + rand.IntN(16384)
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		switch {
+		case err == nil:
+			return port, l.Close()
+		case !errors.Is(err, syscall.EADDRINUSE):
+			return 0, err
+		}
+	}
 }
 
 // arguments are those of spark-submit.
