@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"straggler/causes"
@@ -116,6 +117,48 @@ func TestRunIsDeterministic(t *testing.T) {
 		if !slices.Equal(rows, first) || !slices.Equal(h, health) || !slices.Equal(c, costs) {
 			t.Errorf("options %+v give other rows", o)
 		}
+	}
+}
+
+// Engines sum in any order on several threads; no result may show it, to the last bit. The logs are several commits, so
+// that there are several files to read at once.
+func TestThreadsDoNotShow(t *testing.T) {
+	st, _ := storeOf(t, "busy", 1, 2, 3)
+	tables := []string{"phase_stats", "outliers", "attributions", "machine_health", "skew_repeats", "job_costs"}
+	var first []string
+	for _, threads := range []int{1, 4, 4, 4} {
+		eng, err := st.Engine(t.Context(), store.EngineOptions{Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer eng.Close()
+		if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, table := range tables {
+			_, rows := answer(t, eng, "SELECT * FROM "+table+" ORDER BY ALL NULLS LAST")
+			text := make([]string, len(rows))
+			for i := range rows {
+				text[i] = fmt.Sprint(rows[i]) // floats in their shortest form that reads back the same
+			}
+			found = append(found, strings.Join(text, "\n"))
+		}
+		if first == nil {
+			first = found
+			continue
+		}
+		for i := range tables {
+			if found[i] != first[i] {
+				t.Errorf("%s differs between one thread and %d", tables[i], threads)
+			}
+		}
+	}
+	if len(first[0]) == 0 || len(first[2]) == 0 {
+		t.Error("nothing was found to compare")
 	}
 }
 
