@@ -109,7 +109,7 @@ func (c *Cluster) Waiting(phase int32) int       { return int(c.s.sched.phases[p
 func (c *Cluster) Running(phase int32) []Running { return c.s.phases[phase].running }
 
 // JobWaiting and JobRunning are the tasks of a job that wait for slots of a class, and the slots of the class that its
-// attempts hold, copies included. Together with Copies they are its demand.
+// attempts hold, copies included. The slots that it holds and Wants are its demand.
 func (c *Cluster) JobWaiting(job int32, class Class) int {
 	return int(c.s.sched.jobs[job].waiting[class])
 }
@@ -117,9 +117,10 @@ func (c *Cluster) JobRunning(job int32, class Class) int {
 	return int(c.s.sched.jobs[job].running[class])
 }
 
-// Copies is how many copies of tasks of a job wait for slots of a class. They are part of its demand.
-func (c *Cluster) Copies(job int32, class Class) int {
-	return int(c.s.sched.jobs[job].copies[class])
+// Wants is how many tasks of a job and copies of them wait for slots of a class.
+func (c *Cluster) Wants(job int32, class Class) int {
+	j := &c.s.sched.jobs[job]
+	return int(j.waiting[class] + j.copies[class])
 }
 
 // Waits is whether a task waits for a slot.

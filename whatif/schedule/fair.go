@@ -99,7 +99,7 @@ func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
 }
 
 func demandOf(c *replay.Cluster, job int32, class replay.Class) int {
-	return c.JobWaiting(job, class) + c.Copies(job, class) + c.JobRunning(job, class)
+	return c.Wants(job, class) + c.JobRunning(job, class)
 }
 
 // divide computes the shares of a class anew, where they may have changed.
@@ -189,7 +189,7 @@ func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
 		}
 		found := false
 		for _, j := range s.members[s.first[q]:s.first[q+1]] {
-			if !wants(c, j, class) {
+			if c.Wants(j, class) == 0 {
 				continue
 			}
 			if lack := s.jobs[j].share - c.JobRunning(j, class); !found || lack > most {
@@ -220,7 +220,7 @@ func (f *fair) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
 	for _, q := range f.order {
 		f.turns = f.turns[:0]
 		for n, j := range s.members[s.first[q]:s.first[q+1]] {
-			if wants(c, j, class) { // what it lacks above, its place below: numbers sort fastest
+			if c.Wants(j, class) > 0 { // what it lacks above, its place below: numbers sort fastest
 				f.turns = append(f.turns, int64(c.JobRunning(j, class)-s.jobs[j].share)<<32|int64(n))
 			}
 		}

@@ -11,7 +11,7 @@ func (*fifo) see(*replay.Cluster, []replay.Change) {}
 
 func (*fifo) first(c *replay.Cluster, class replay.Class) int32 {
 	for _, j := range c.Jobs() {
-		if wants(c, j, class) {
+		if c.Wants(j, class) > 0 {
 			return j
 		}
 	}
@@ -20,7 +20,7 @@ func (*fifo) first(c *replay.Cluster, class replay.Class) int32 {
 
 func (*fifo) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
 	for _, j := range c.Jobs() {
-		if wants(c, j, class) {
+		if c.Wants(j, class) > 0 {
 			to = append(to, j)
 		}
 	}

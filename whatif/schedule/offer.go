@@ -136,11 +136,6 @@ func (o *offers) ask(c *replay.Cluster, class replay.Class, m, first int32) bool
 	return false
 }
 
-// wants is whether a job has a task or a copy that waits.
-func wants(c *replay.Cluster, job int32, class replay.Class) bool {
-	return c.JobWaiting(job, class) > 0 || c.Copies(job, class) > 0
-}
-
 // takes starts a task of a job on a machine, if it has one that may run there, else a copy of one (Hadoop's jobs copy when
 // they have nothing else to start, FAIR §6.1).
 func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32) bool {
