@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"straggler/causes"
-	"straggler/detect"
 	"straggler/ingest"
 	"straggler/ingest/hadoop"
 	"straggler/schema"
@@ -62,22 +61,10 @@ func TestLostOutputOfHadoop(t *testing.T) {
 	if err := os.WriteFile(log, []byte(lostMapHistory()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.Temp(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if _, err := ingest.Run(t.Context(), st, []ingest.Format{hadoop.JobHistory()}, []string{log}, ingest.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	st, eng := causes.Stored(t, func(st *store.Store) error {
+		_, err := ingest.Run(t.Context(), st, []ingest.Format{hadoop.JobHistory()}, []string{log}, ingest.Options{})
+		return err
+	})
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,65 +16,48 @@ import (
 	"straggler/store"
 )
 
-// storeOf puts generated clusters of a scenario into a store and detects their outliers.
+// storeOf puts generated clusters of a scenario into a store.
 func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
 	t.Helper()
-	return storeWithout(t, scenario, nil, seeds...)
+	return causes.Filled(t, generated(t, scenario, nil, seeds...))
 }
 
-// storeWithout is storeOf for logs that do not say what hide takes out of their attempts; nil: they say all.
-func storeWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, store.Engine) {
-	t.Helper()
-	st, err := store.Temp(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	s, _ := synth.ByName(scenario)
-	for _, seed := range seeds {
-		o := s.Make(seed)
-		tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = synth.Stream(t.Context(), o, func(b *synth.Batch) error {
-			for i := range b.Trace.Attempts {
-				if hide != nil {
-					hide(&b.Trace.Attempts[i])
-				}
-			}
-			return errors.Join(appendAll(tx, b.Trace.Applications), appendAll(tx, b.Trace.Jobs), appendAll(tx, b.Trace.Phases),
-				appendAll(tx, b.Trace.Edges), appendAll(tx, b.Trace.Attempts), appendAll(tx, b.Trace.Losses))
-		})
-		if err == nil {
-			_, err = tx.Commit(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { eng.Close() })
-	return st, eng
-}
-
-func appendAll[R any](tx *store.Tx, rows []R) error { return store.Append(tx, 0, rows) }
-
+// detected is storeOf with outliers found.
 func detected(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
 	t.Helper()
 	return detectedWithout(t, scenario, nil, seeds...)
 }
 
+// detectedWithout is detected for logs that do not say what hide takes out of their attempts; nil: they say all.
 func detectedWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, store.Engine) {
 	t.Helper()
-	st, eng := storeWithout(t, scenario, hide, seeds...)
-	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
-		t.Fatal(err)
+	return causes.Stored(t, generated(t, scenario, hide, seeds...))
+}
+
+func generated(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) func(*store.Store) error {
+	t.Helper()
+	s, ok := synth.ByName(scenario)
+	if !ok {
+		t.Fatalf("no scenario %s", scenario)
 	}
-	return st, eng
+	return func(st *store.Store) error {
+		for _, seed := range seeds {
+			err := causes.Commit(t.Context(), st, func(tx *store.Tx) error {
+				return synth.Stream(t.Context(), s.Make(seed), func(b *synth.Batch) error {
+					for i := range b.Trace.Attempts {
+						if hide != nil {
+							hide(&b.Trace.Attempts[i])
+						}
+					}
+					return causes.PutTrace(tx, b.Trace)
+				})
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // rowsOf reads a result table.
@@ -327,15 +310,6 @@ func TestPaperFigures(t *testing.T) {
 
 // Two phases of ten tasks, the first with two outliers of which one read more; counted by hand.
 func TestPaperFiguresByHand(t *testing.T) {
-	st, err := store.Temp(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	var attempts []schema.Attempt
 	var phases []schema.Phase
@@ -356,23 +330,12 @@ func TestPaperFiguresByHand(t *testing.T) {
 			attempts = append(attempts, a)
 		}
 	}
-	err = errors.Join(appendAll(tx, []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}}),
-		appendAll(tx, []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}}),
-		appendAll(tx, phases), appendAll(tx, attempts))
-	if err == nil {
-		_, err = tx.Commit(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	trace := schema.Trace{Phases: phases, Attempts: attempts,
+		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}},
+		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}}}
+	st, eng := causes.Stored(t, func(st *store.Store) error {
+		return causes.Commit(t.Context(), st, func(tx *store.Tx) error { return causes.PutTrace(tx, trace) })
+	})
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
 		t.Fatal(err)
 	}

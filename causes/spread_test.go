@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"straggler/detect"
 	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/store"
@@ -114,38 +113,15 @@ func TestCopiesFindTheSame(t *testing.T) {
 
 func made(t *testing.T, scenario string) (*store.Store, store.Engine) {
 	t.Helper()
-	st, err := store.Temp(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
 	s, ok := synth.ByName(scenario)
 	if !ok {
 		t.Fatalf("no scenario %s", scenario)
 	}
-	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = synth.Stream(t.Context(), s.Make(3), func(b *synth.Batch) error {
-		return errors.Join(store.Append(tx, 0, b.Trace.Applications), store.Append(tx, 0, b.Trace.Jobs), store.Append(tx, 0, b.Trace.Phases),
-			store.Append(tx, 0, b.Trace.Edges), store.Append(tx, 0, b.Trace.Attempts), store.Append(tx, 0, b.Trace.Losses))
+	return Stored(t, func(st *store.Store) error {
+		return Commit(t.Context(), st, func(tx *store.Tx) error {
+			return synth.Stream(t.Context(), s.Make(3), func(b *synth.Batch) error { return PutTrace(tx, b.Trace) })
+		})
 	})
-	if err == nil {
-		_, err = tx.Commit(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { eng.Close() })
-	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return st, eng
 }
 
 // committed runs on one engine and reads with another what was committed.

@@ -1,0 +1,59 @@
+package causes
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"straggler/detect"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Stored is a store that fill has filled, with its outliers found, and an engine over it.
+func Stored(t testing.TB, fill func(*store.Store) error) (*store.Store, store.Engine) {
+	t.Helper()
+	st, eng := Filled(t, fill)
+	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return st, eng
+}
+
+// Filled is a store that fill has filled, and an engine over it.
+func Filled(t testing.TB, fill func(*store.Store) error) (*store.Store, store.Engine) {
+	t.Helper()
+	st, err := store.Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	if err := fill(st); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	return st, eng
+}
+
+// Commit puts what put appends into a store.
+func Commit(ctx context.Context, st *store.Store, put func(*store.Tx) error) error {
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log})
+	if err != nil {
+		return err
+	}
+	if err := put(tx); err != nil {
+		return errors.Join(err, tx.Abort())
+	}
+	_, err = tx.Commit(ctx)
+	return err
+}
+
+// PutTrace appends the rows of a trace that causes look at.
+func PutTrace(tx *store.Tx, t schema.Trace) error {
+	return errors.Join(store.Append(tx, 0, t.Applications), store.Append(tx, 0, t.Jobs), store.Append(tx, 0, t.Phases),
+		store.Append(tx, 0, t.Edges), store.Append(tx, 0, t.Attempts), store.Append(tx, 0, t.Losses))
+}
