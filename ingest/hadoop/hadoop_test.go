@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,8 +225,51 @@ func TestRealRumen(t *testing.T) {
 				t.Errorf("jobs, tasks, attempts: %v, want %v", got, want)
 			}
 			checkValid(t, &r)
+			checkWaits(t, &r)
 		})
 	}
+}
+
+// checkWaits checks that each phase of a job waits for what comes before it: what a replay takes away of the reduces ends
+// the job earlier only when its cleanup waits for them.
+func checkWaits(t *testing.T, r *ingesttest.Result) {
+	t.Helper()
+	kinds := map[schema.Key]string{}
+	jobs := map[schema.Key]map[string]bool{}
+	for _, p := range r.Phases {
+		if kinds[p.PhaseID] = p.Kind; jobs[p.JobID] == nil {
+			jobs[p.JobID] = map[string]bool{}
+		}
+		jobs[p.JobID][p.Kind] = true
+	}
+	got := map[schema.Key][]string{}
+	for _, e := range r.Edges {
+		arrow := " > "
+		if e.Barrier {
+			arrow = " | "
+		}
+		got[e.JobID] = append(got[e.JobID], kinds[e.FromPhase]+arrow+kinds[e.ToPhase])
+	}
+	orders := map[string]int{}
+	for id, has := range jobs {
+		var want []string
+		switch {
+		case has["map"] && has["reduce"]:
+			want = []string{"setup | map", "map > reduce", "reduce | cleanup"}
+		case has["map"]:
+			want = []string{"setup | map", "map | cleanup"}
+		case has["reduce"]:
+			want = []string{"setup | reduce", "reduce | cleanup"}
+		}
+		want = slices.DeleteFunc(want, func(w string) bool {
+			return !has["setup"] && strings.HasPrefix(w, "setup") || !has["cleanup"] && strings.HasSuffix(w, "cleanup")
+		})
+		if !slices.Equal(got[id], want) {
+			t.Errorf("a job with %v has edges %v, want %v", has, got[id], want)
+		}
+		orders[strings.Join(want, ", ")]++
+	}
+	t.Log(orders)
 }
 
 // lostMap is a job whose map 0 finished on m1 and was run again when a reducer could not fetch from it.

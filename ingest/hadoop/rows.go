@@ -90,10 +90,7 @@ func (b *jobRows) build() {
 			b.phase(k, ts, share)
 		}
 	}
-	if from, to := b.phaseKeys[mapTask], b.phaseKeys[reduceTask]; from != 0 && to != 0 {
-		// Reduces start while maps still run (slow start), so the edge is no barrier.
-		b.out.Edges = append(b.out.Edges, schema.Edge{JobID: b.id, FromPhase: from, ToPhase: to, Pattern: schema.AllToAll})
-	}
+	b.edges()
 	for _, l := range b.lost {
 		if key, ok := b.byID[witness.FindString(l.reason)]; ok {
 			l.row.DetectedBy = schema.Some(key)
@@ -107,6 +104,26 @@ func (b *jobRows) build() {
 	sort.Strings(hosts)
 	for _, h := range hosts {
 		b.out.Machines = append(b.out.Machines, schema.Machine{ApplicationID: schema.Some(b.app), Machine: h, Rack: ingest.NullText(b.machines[h])})
+	}
+}
+
+// edges are what phases wait for: tasks for the job's setup, its cleanup for tasks. Reduces start while maps still run (slow
+// start), so that edge is no barrier.
+func (b *jobRows) edges() {
+	first, last := mapTask, reduceTask
+	if b.phaseKeys[mapTask] == 0 {
+		first = reduceTask
+	}
+	if b.phaseKeys[reduceTask] == 0 {
+		last = mapTask
+	}
+	for _, e := range []struct {
+		from, to kind
+		barrier  bool
+	}{{setupTask, first, true}, {mapTask, reduceTask, false}, {last, cleanupTask, true}} {
+		if from, to := b.phaseKeys[e.from], b.phaseKeys[e.to]; from != 0 && to != 0 {
+			b.out.Edges = append(b.out.Edges, schema.Edge{JobID: b.id, FromPhase: from, ToPhase: to, Pattern: schema.AllToAll, Barrier: e.barrier})
+		}
 	}
 }
 
