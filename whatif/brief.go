@@ -4,33 +4,37 @@ import (
 	"context"
 	"fmt"
 
+	"straggler/schema"
 	"straggler/store"
 )
 
 const (
-	briefFrom = 20_000    // attempts above which a report replays less
-	briefWork = 6_000_000 // attempts that it replays then, over all policies and seeds
+	briefFrom  = 20_000    // work of a replay above which a report replays less
+	briefWork  = 6_000_000 // work that it does then, over all policies and seeds
+	briefWatch = 20        // s of a running task that cost a policy which watches it what an attempt costs the replay
 )
 
 // Brief are the options of a replay that a report can wait for: the usual ones for small stores, fewer policies and seeds
-// for large ones. Fewer seeds give wider intervals, which the report shows.
+// for large ones. Fewer seeds give wider intervals, which the report shows. The work is the attempts, and the looks at them
+// while they run: a few thousand slots for hours are many looks.
 func Brief(ctx context.Context, eng store.Engine) (Options, error) {
-	attempts := int64(0)
+	work := 0.0
 	for row, err := range store.Read[struct {
-		N int64 `col:"n"`
-	}](ctx, eng, "SELECT count(*) AS n FROM attempts") {
+		N       int64                `col:"n"`
+		Seconds schema.Null[float64] `col:"seconds"`
+	}](ctx, eng, "SELECT count(*) AS n, sum(duration_s) AS seconds FROM attempts") {
 		if err != nil {
 			return Options{}, fmt.Errorf("whatif: %w", err)
 		}
-		attempts = row.N
+		work = float64(row.N) + row.Seconds.V/briefWatch
 	}
-	if attempts <= briefFrom {
+	if work <= briefFrom {
 		return Options{Optimize: true}, nil
 	}
 	o := Options{Errors: errorLevels[1:]}
 	for _, name := range []string{"late", "mantri", "dolly", "spark", "medianrate"} {
 		o.Policies = append(o.Policies, known(name))
 	}
-	o.Seeds = int(min(max(briefWork/(attempts*int64(len(o.Policies))), 2), 20))
+	o.Seeds = int(min(max(briefWork/(work*float64(len(o.Policies))), 2), 20))
 	return o, nil
 }
