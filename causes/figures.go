@@ -14,9 +14,6 @@ import (
 //go:embed paper_figures.sql
 var paperFiguresSQL string
 
-// PaperFiguresSQL is the query that gives the rows of PaperFigures; its head says what each figure shows.
-func PaperFiguresSQL() string { return paperFiguresSQL }
-
 // Figure is one point of one of the papers' figures, on this store.
 type Figure struct {
 	Figure string               `col:"figure" doc:"paper and number, such as mantri-2a"`

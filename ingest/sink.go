@@ -104,12 +104,6 @@ func (s *Sink) Reject(r schema.Reject) {
 	}
 }
 
-// Caveat records what to know before trusting an application's rows.
-func (s *Sink) Caveat(c schema.Caveat) error { return Emit(s, []schema.Caveat{c}) }
-
-// Limits are the limits that the format has to keep to.
-func (s *Sink) Limits() Limits { return s.limits }
-
 // Err is the error that ended the sink, such as a full disk or a cancelled run; nil while it takes rows.
 func (s *Sink) Err() error {
 	s.mu.Lock()

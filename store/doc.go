@@ -14,7 +14,7 @@
 //     columns.go turns rows into columns, parquet.go columns into a file; staging.go is where they work.
 //  3. commit.go is what makes a transaction visible, by one exclusive link or conditional put of one small file; killed
 //     before, nothing is there, killed after, everything is. clean.go removes what the dead left.
-//  4. cache.go keeps copies of a bucket's files on this machine, for the engine to read.
+//  4. cache.go keeps copies of a bucket's files on this machine, for the engine to read; held.go keeps them while it reads.
 //  5. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
 //     spark.go is the engine on a cluster, spark_views.go and spark_guard.go its views and fences, spark_result.go its
 //     rows; spread.go has the cluster run copies of this program; hs2 is the protocol.

@@ -160,17 +160,12 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workloa
 // sources reads the files that a workload names.
 func sources(e *env) simulate.Source {
 	return simulate.Source{
-		Store: func(ctx context.Context, dir string) (jobs []replay.PlanJob, err error) {
+		Store: func(ctx context.Context, dir string) ([]replay.PlanJob, error) {
 			st, err := e.openStore(ctx, dir)
 			if err != nil {
 				return nil, err
 			}
-			eng, err := st.Engine(ctx, store.EngineOptions{})
-			if err != nil {
-				return nil, err
-			}
-			defer eng.Close()
-			return simulate.StoredJobs(ctx, eng)
+			return askStore(ctx, st, simulate.StoredJobs)
 		},
 		SWIM: func(ctx context.Context, name string) ([]simulate.Size, error) {
 			st, err := store.Temp(ctx)
@@ -181,12 +176,17 @@ func sources(e *env) simulate.Source {
 			if _, err := e.ingest(ctx, st, []string{name}, ingest.Options{From: "swim"}); err != nil {
 				return nil, err
 			}
-			eng, err := st.Engine(ctx, store.EngineOptions{})
-			if err != nil {
-				return nil, err
-			}
-			defer eng.Close()
-			return simulate.SWIMJobs(ctx, eng)
+			return askStore(ctx, st, simulate.SWIMJobs)
 		},
 	}
+}
+
+// askStore asks an engine over a store for rows, for which it is kept open.
+func askStore[R any](ctx context.Context, st *store.Store, ask func(context.Context, store.Engine) ([]R, error)) ([]R, error) {
+	eng, err := st.Engine(ctx, store.EngineOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer eng.Close()
+	return ask(ctx, eng)
 }
