@@ -158,9 +158,22 @@ func (p *objects) open(ctx context.Context, readOnly bool) error {
 	return err
 }
 
+// askAgain is how often a listing is asked again that came upon something which went meanwhile, as listings of directories do.
+const askAgain = 20
+
+// look lists, as try does.
+func (p *objects) look(ctx context.Context, name string, ask func(ctx context.Context) error) error {
+	for again := 0; ; again++ {
+		err := p.try(ctx, name, func(ctx context.Context, _ func()) error { return ask(ctx) })
+		if p.l.Scheme != "file" || !errors.Is(err, fs.ErrNotExist) || again == askAgain {
+			return err
+		}
+	}
+}
+
 // page lists the first objects.
 func (p *objects) page(ctx context.Context, dir, delimiter string, n int) (found []*blob.ListObject, err error) {
-	err = p.try(ctx, dir, func(ctx context.Context, _ func()) (err error) {
+	err = p.look(ctx, dir, func(ctx context.Context) (err error) {
 		found, _, err = p.b.ListPage(ctx, blob.FirstPageToken, n, &blob.ListOptions{Prefix: p.key(dir), Delimiter: delimiter})
 		return err
 	})
@@ -173,7 +186,7 @@ const pageSize = 1000
 func (p *objects) list(ctx context.Context, dir string) ([]entry, error) {
 	var out []entry
 	for token := blob.FirstPageToken; len(token) > 0; {
-		err := p.try(ctx, dir, func(ctx context.Context, _ func()) error {
+		err := p.look(ctx, dir, func(ctx context.Context) error {
 			found, next, err := p.b.ListPage(ctx, token, pageSize, &blob.ListOptions{Prefix: p.key(dir) + "/"})
 			if err != nil {
 				return err

@@ -85,6 +85,9 @@ func (g staging) clean() error {
 		}
 		dir := filepath.Join(g.root, e.Name())
 		l, err := g.fs.TryLock(filepath.Join(dir, "lock"), exclusive, true)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another writer was faster
+		}
 		if err != nil {
 			return err
 		}
