@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,4 +216,31 @@ func repository(modules []string, p string) string {
 		return strings.Join(strings.Split(rest, "/")[:2], "/")
 	}
 	return best
+}
+
+// TestPackageDocs holds the way of the data that each doc.go describes against the files that are there.
+func TestPackageDocs(t *testing.T) {
+	file := regexp.MustCompile(`[a-z0-9_.]+\.(go|sql|tmpl)\b`)
+	docs, err := filepath.Glob("*/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := filepath.Glob("*/*/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if docs = append(docs, below...); len(docs) < 30 {
+		t.Fatalf("%d packages have a doc.go, which can not be all", len(docs))
+	}
+	for _, doc := range docs {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range file.FindAllString(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), name)); err != nil {
+				t.Errorf("%s names %s, which is not there", doc, name)
+			}
+		}
+	}
 }

@@ -8,7 +8,7 @@
 //  4. rules.go is the table of what is compared; config.go reads straggler.yaml, which changes thresholds.
 //  5. judge.go compares a Run with the runs of its group; prediction.go has the test and the false discovery rate.
 //  6. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed.
-//  7. pair.go compares any two runs. text.go, markdown.go, html.go, json.go, junit.go, sarif.go and github.go write.
+//  7. pair.go compares any two runs. text.go, markdown.go, pair.html.tmpl, json.go, junit.go, sarif.go and github.go write.
 //
 // Names come from logs and are hostile: writers escape them, each in its own way.
 //

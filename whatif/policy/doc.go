@@ -1,8 +1,8 @@
 // Package policy holds the straggler policies that a replay can try, one file each with its rules, defaults and source.
 //
 //  1. table.go lists them: name, doc, source, options with defaults, constructor. A new policy is one line there.
-//  2. options.go reads and prints options: a policy's options are the fields of a small struct.
-//  3. sample.go is the one helper they share: an ordered sample of numbers that grows.
+//  2. A policy's options are the fields of a small struct; package option reads and prints them.
+//  3. sample.go is what most of them share: an ordered sample of numbers that grows.
 //
 // A policy implements replay.Policy. It sees a replay.View and nothing else.
 //

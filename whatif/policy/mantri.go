@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -231,14 +232,8 @@ func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta
 	for _, t := range tasks {
 		own := m.copies[t]
 		slices.SortFunc(own, func(a, b int) int {
-			if x, y := v.Progress(&running[a]), v.Progress(&running[b]); x != y {
-				x, y = m.estimate(v, &running[a]), m.estimate(v, &running[b])
-				if x < y {
-					return -1
-				}
-				return 1
-			}
-			return int(running[a].Number - running[b].Number)
+			return cmp.Or(cmp.Compare(m.estimate(v, &running[a]), m.estimate(v, &running[b])),
+				cmp.Compare(running[a].Number, running[b].Number))
 		})
 		for _, i := range own[min(m.Alpha, len(own)):] {
 			do.Kill(running[i])
@@ -339,12 +334,6 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 // inOrder sorts the cases by what they gain, most first.
 func (m *mantri) inOrder() {
 	slices.SortFunc(m.found, func(a, b mantriCase) int {
-		switch {
-		case a.gain > b.gain:
-			return -1
-		case a.gain < b.gain:
-			return 1
-		}
-		return int(a.a.Task) - int(b.a.Task)
+		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.a.Task, b.a.Task))
 	})
 }
