@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -78,16 +79,7 @@ func Compare(a, b *Run, cfg *Config) *Pair {
 		p.Differences[tested[i]].Q = number(q)
 	}
 	p.missing(a, b)
-	slices.SortStableFunc(p.Differences, func(x, y Difference) int {
-		sx, sy := x.strength(), y.strength()
-		switch {
-		case sx > sy:
-			return -1
-		case sx < sy:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(p.Differences, func(x, y Difference) int { return cmp.Compare(y.strength(), x.strength()) })
 	return p
 }
 

@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -328,14 +329,6 @@ func (r *run) causeSummaries() []CauseSummary {
 			out = append(out, *c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b CauseSummary) int {
-		switch {
-		case a.Seconds > b.Seconds:
-			return -1
-		case a.Seconds < b.Seconds:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b CauseSummary) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return out
 }

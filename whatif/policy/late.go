@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -157,13 +158,7 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 		}
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		switch {
-		case a.left > b.left:
-			return -1
-		case a.left < b.left:
-			return 1
-		}
-		return int(a.task) - int(b.task)
+		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
 	})
 	return out
 }

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -232,12 +233,7 @@ type weighted struct{ x, w float64 }
 // percentile is the weighted q-quantile.
 func percentile(v []weighted, q float64) float64 {
 	v = slices.Clone(v)
-	slices.SortFunc(v, func(a, b weighted) int {
-		if a.x < b.x {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(v, func(a, b weighted) int { return cmp.Compare(a.x, b.x) })
 	total := 0.0
 	for _, x := range v {
 		total += x.w
