@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"embed"
 	"fmt"
 
 	"straggler/schema"
@@ -9,38 +10,30 @@ import (
 	"straggler/whatif/replay"
 )
 
+//go:embed sql/*.sql
+var queries embed.FS
+
+// query is the statement that reads one kind of row, in the order that replays take them.
+func query(name string) string {
+	text, err := queries.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return string(text)
+}
+
 // Load reads what a replay needs from the tables of a store.
 func Load(ctx context.Context, eng store.Engine) (*replay.Rows, error) {
 	r := &replay.Rows{}
 	err := first(
-		func() error {
-			return collect(ctx, eng, &r.Applications, `SELECT * FROM applications ORDER BY application_id NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Settings, `SELECT * FROM settings
-WHERE name LIKE 'spark.speculation%' ORDER BY application_id NULLS LAST, name NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Jobs, `SELECT * FROM jobs ORDER BY job_id NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Phases, `SELECT * FROM phases ORDER BY phase_id NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Edges, `SELECT * FROM edges
-ORDER BY from_phase NULLS LAST, to_phase NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Machines, `SELECT * FROM machines ORDER BY application_id NULLS LAST, machine NULLS LAST, executor NULLS LAST, added_time NULLS LAST, removed_time NULLS LAST, slots NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Health, `SELECT * FROM machine_health
-WHERE factor IS NOT NULL ORDER BY machine NULLS LAST, window_start NULLS LAST`)
-		},
-		func() error {
-			return collect(ctx, eng, &r.Losses, `SELECT * FROM losses WHERE attempt_id IS NOT NULL AND recomputed_by IS NOT NULL
-ORDER BY time NULLS LAST, recomputed_by`)
-		},
+		func() error { return collect(ctx, eng, &r.Applications, "applications") },
+		func() error { return collect(ctx, eng, &r.Settings, "settings") },
+		func() error { return collect(ctx, eng, &r.Jobs, "jobs") },
+		func() error { return collect(ctx, eng, &r.Phases, "phases") },
+		func() error { return collect(ctx, eng, &r.Edges, "edges") },
+		func() error { return collect(ctx, eng, &r.Machines, "machines") },
+		func() error { return collect(ctx, eng, &r.Health, "health") },
+		func() error { return collect(ctx, eng, &r.Losses, "losses") },
 		func() error { return loadOutputs(ctx, eng, r) },
 		func() error { return loadAttempts(ctx, eng, r) },
 		func() error { return loadProgress(ctx, eng, r) },
@@ -77,8 +70,8 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) error {
-	for row, err := range store.Read[R](ctx, eng, sql) {
+func collect[R any](ctx context.Context, eng store.Engine, to *[]R, name string) error {
+	for row, err := range store.Read[R](ctx, eng, query(name)) {
 		if err != nil {
 			return err
 		}
@@ -97,9 +90,7 @@ func loadOutputs(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 		Bytes     int64      `col:"bytes"`
 	}
 	r.Outputs = map[schema.Key]int64{}
-	for o, err := range store.Read[output](ctx, eng, `SELECT attempt_id, COALESCE(shuffle_write_bytes, output_bytes) AS bytes FROM attempts
-WHERE COALESCE(shuffle_write_bytes, output_bytes) IS NOT NULL AND application_id IN (
-  SELECT a.application_id FROM losses l JOIN attempts a ON a.attempt_id = l.recomputed_by)`) {
+	for o, err := range store.Read[output](ctx, eng, query("outputs")) {
 		if err != nil {
 			return err
 		}
@@ -113,15 +104,13 @@ func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 		N int64 `col:"n"`
 	}
 	var counts []count
-	if err := collect(ctx, eng, &counts, "SELECT count(*) AS n FROM attempts"); err != nil {
+	if err := collect(ctx, eng, &counts, "count"); err != nil {
 		return err
 	}
 	for _, c := range counts {
 		r.Attempts = make([]replay.Attempt, 0, c.N)
 	}
-	for row, err := range store.Read[replay.AttemptRow](ctx, eng, `SELECT attempt_id, recompute, phase_id, task, number, machine,
-executor, start_time, finish_time, status, speculative, locality, input_bytes, input_records
-FROM attempts ORDER BY attempt_id NULLS LAST`) {
+	for row, err := range store.Read[replay.AttemptRow](ctx, eng, query("attempts")) {
 		if err != nil {
 			return err
 		}
@@ -137,8 +126,7 @@ func loadProgress(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 		Time      schema.Time `col:"time"`
 		Progress  float64     `col:"progress"`
 	}
-	for row, err := range store.Read[sample](ctx, eng, `SELECT attempt_id, time, progress FROM progress
-WHERE source <> 'synthetic' ORDER BY attempt_id NULLS LAST, time NULLS LAST, progress NULLS LAST`) {
+	for row, err := range store.Read[sample](ctx, eng, query("progress")) {
 		if err != nil {
 			return err
 		}

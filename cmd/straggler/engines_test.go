@@ -39,6 +39,7 @@ func enginesAgree(t *testing.T, server string) {
 				t.Fatal(err)
 			}
 			c.fill(t, st)
+			fillSWIM(t, st)
 			p := newPair(t, st, server+c.options)
 			p.goAllTheWay(t, st)
 			p.sawAll(t)
@@ -83,6 +84,9 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if _, err := report.BuildSimulation(ctx, p); err != nil {
 		t.Fatal(err)
 	}
+	if jobs, err := simulate.SWIMJobs(ctx, p); err != nil || len(jobs) != 2 {
+		t.Fatalf("%d jobs of a SWIM file of 2: %v", len(jobs), err)
+	}
 	g, err := audit.NewGrouping("")
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +104,18 @@ func fillLabelled(t *testing.T, st *store.Store) {
 		t.Fatalf("%d labelled logs: %v", len(logs), err)
 	}
 	if _, err := ingest.Run(t.Context(), st, formats.All(), logs, ingest.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fillSWIM reads a sample of jobs.
+func fillSWIM(t *testing.T, st *store.Store) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "jobs.tsv")
+	if err := os.WriteFile(name, []byte("job0\t0\t0\t64000000\t1000\t2000\njob1\t5\t5\t0\t3000\t4000\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ingest.Run(t.Context(), st, formats.All(), []string{name}, ingest.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }

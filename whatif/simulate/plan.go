@@ -182,7 +182,7 @@ func (d *drawing) drawn(x *Jobs, queue int32, r *rand.Rand) error {
 		case x.Workers == 0:
 			at += x.Every * r.ExpFloat64()
 		}
-		if err := d.mapReduce(x, &j, s.maps, file, r); err != nil {
+		if err := d.mapReduce(x, &j, work{maps: s.maps, file: file, shuffle: asDrawn}, r); err != nil {
 			return err
 		}
 	}
@@ -235,16 +235,28 @@ func (d *drawing) file(x *Jobs, r *rand.Rand) *network.Blocks {
 	return blocks
 }
 
-// mapReduce adds a job of so many maps, and the reduces of its entry.
-func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, maps int, file *network.Blocks, r *rand.Rand) error {
-	maps = max(maps, 1)
+// work is what is known of a job before its entry is asked.
+type work struct {
+	maps    int
+	file    *network.Blocks // what the maps read, where jobs share it
+	shuffle int64           // bytes out of all maps; asDrawn: in proportion to what they read, as the entry says
+}
+
+const asDrawn = -1
+
+// mapReduce adds a job with the maps of w, and the reduces of its entry.
+func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, w work, r *rand.Rand) error {
+	maps := max(w.maps, 1)
 	block := int64(x.Block * 1e6)
-	seconds, output := x.MapTime.draw(r), x.Output.draw(r)
+	seconds, output := x.MapTime.draw(r), int64(x.Output.draw(r)*float64(block))
+	if w.shuffle != asDrawn {
+		output = w.shuffle / int64(maps)
+	}
 	reduces := int(x.Reduces.draw(r) + 0.5)
 	if x.PerMap != "" {
 		reduces = max(int(x.PerMap.draw(r)*float64(maps)+0.5), 1)
 	}
-	blocks := file
+	blocks := w.file
 	if blocks == nil && block > 0 {
 		blocks = &network.Blocks{}
 		blocks.PlaceHDFS(d.topo, maps, d.w.Cluster.Replicas, r)
@@ -252,14 +264,14 @@ func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, maps int, file *network.
 	phase := replay.PlanPhase{Kind: "map", Tasks: make([]replay.PlanTask, maps)}
 	for t := range phase.Tasks {
 		phase.Tasks[t] = d.task(x, seconds, x.MapTime, r)
-		phase.Tasks[t].Bytes, phase.Tasks[t].Output = block, int64(output*float64(block))
+		phase.Tasks[t].Bytes, phase.Tasks[t].Output = block, output
 		if block > 0 && blocks != nil {
 			phase.Tasks[t].Replicas = blocks.Replicas(int32(t % blocks.Len()))
 		}
 	}
 	j.Phases = append(j.Phases, phase)
 	if reduces > 0 {
-		d.reduces(x, j, reduces, int64(output*float64(block))*int64(maps), r)
+		d.reduces(x, j, reduces, output*int64(maps), r)
 	}
 	return d.add(j)
 }
@@ -319,13 +331,11 @@ func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
 	maps = max(maps, 1)
 	y := *x
 	y.Block = float64(s.Input) * scale / 1e6 / maps
-	if s.Input > 0 {
-		y.Output = Range(fmt.Sprint(float64(s.Shuffle) / float64(s.Input)))
-	}
 	if s.Shuffle == 0 {
 		y.Reduces, y.PerMap = "", ""
 	}
-	return d.mapReduce(&y, &replay.PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}, int(maps), nil, r)
+	j := &replay.PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}
+	return d.mapReduce(&y, j, work{maps: int(maps), shuffle: int64(float64(s.Shuffle) * scale)}, r)
 }
 
 // stored adds the jobs of a store. Where their tasks read bytes and the entry gives blocks, these are placed anew.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"math"
 
@@ -40,6 +41,9 @@ func StoredJobs(ctx context.Context, eng store.Engine) ([]replay.PlanJob, error)
 	return jobs, nil
 }
 
+//go:embed swim.sql
+var swimSQL string
+
 // SWIMJobs are the jobs of a SWIM file that was read into a store, in order of submission.
 func SWIMJobs(ctx context.Context, eng store.Engine) ([]Size, error) {
 	type line struct {
@@ -51,13 +55,7 @@ func SWIMJobs(ctx context.Context, eng store.Engine) ([]Size, error) {
 	}
 	var out []Size
 	first := int64(0)
-	for l, err := range store.Read[line](ctx, eng, `SELECT max(j.native_id) AS name, max(j.submit_time) AS submit_time,
-    max(CASE WHEN s.name = 'swim.map_input_bytes' THEN CAST(s.value AS BIGINT) END) AS input,
-    max(CASE WHEN s.name = 'swim.shuffle_bytes' THEN CAST(s.value AS BIGINT) END) AS shuffle,
-    max(CASE WHEN s.name = 'swim.reduce_output_bytes' THEN CAST(s.value AS BIGINT) END) AS output
-FROM jobs j JOIN settings s ON s.application_id = j.application_id
-WHERE s.name LIKE 'swim.%'
-GROUP BY j.job_id ORDER BY submit_time NULLS LAST, j.job_id NULLS LAST`) {
+	for l, err := range store.Read[line](ctx, eng, swimSQL) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the jobs: %w", err)
 		}

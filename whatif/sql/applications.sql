@@ -1,0 +1,1 @@
+SELECT * FROM applications ORDER BY application_id NULLS LAST

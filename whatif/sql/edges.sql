@@ -1,0 +1,1 @@
+SELECT * FROM edges ORDER BY from_phase NULLS LAST, to_phase NULLS LAST

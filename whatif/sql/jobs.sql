@@ -1,0 +1,1 @@
+SELECT * FROM jobs ORDER BY job_id NULLS LAST

@@ -1,0 +1,1 @@
+SELECT * FROM phases ORDER BY phase_id NULLS LAST

@@ -1,0 +1,4 @@
+-- The log's own settings of speculation, for the policy that runs as the log did.
+SELECT * FROM settings
+WHERE name LIKE 'spark.speculation%'
+ORDER BY application_id NULLS LAST, name NULLS LAST
