@@ -26,14 +26,14 @@ func query(name string) string {
 func Load(ctx context.Context, eng store.Engine) (*replay.Rows, error) {
 	r := &replay.Rows{}
 	err := first(
-		func() error { return collect(ctx, eng, &r.Applications, "applications") },
-		func() error { return collect(ctx, eng, &r.Settings, "settings") },
-		func() error { return collect(ctx, eng, &r.Jobs, "jobs") },
-		func() error { return collect(ctx, eng, &r.Phases, "phases") },
-		func() error { return collect(ctx, eng, &r.Edges, "edges") },
-		func() error { return collect(ctx, eng, &r.Machines, "machines") },
-		func() error { return collect(ctx, eng, &r.Health, "health") },
-		func() error { return collect(ctx, eng, &r.Losses, "losses") },
+		func() error { return collect(ctx, eng, &r.Applications, query("applications")) },
+		func() error { return collect(ctx, eng, &r.Settings, query("settings")) },
+		func() error { return collect(ctx, eng, &r.Jobs, query("jobs")) },
+		func() error { return collect(ctx, eng, &r.Phases, query("phases")) },
+		func() error { return collect(ctx, eng, &r.Edges, query("edges")) },
+		func() error { return collect(ctx, eng, &r.Machines, query("machines")) },
+		func() error { return collect(ctx, eng, &r.Health, query("health")) },
+		func() error { return collect(ctx, eng, &r.Losses, query("losses")) },
 		func() error { return loadOutputs(ctx, eng, r) },
 		func() error { return loadAttempts(ctx, eng, r) },
 		func() error { return loadProgress(ctx, eng, r) },
@@ -70,8 +70,8 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-func collect[R any](ctx context.Context, eng store.Engine, to *[]R, name string) error {
-	for row, err := range store.Read[R](ctx, eng, query(name)) {
+func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) error {
+	for row, err := range store.Read[R](ctx, eng, sql) {
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 		N int64 `col:"n"`
 	}
 	var counts []count
-	if err := collect(ctx, eng, &counts, "count"); err != nil {
+	if err := collect(ctx, eng, &counts, query("count")); err != nil {
 		return err
 	}
 	for _, c := range counts {
