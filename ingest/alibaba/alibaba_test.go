@@ -51,7 +51,8 @@ ins_2,M1,j_1,1,Terminated,131,160,m_3,2,2,50,60,0.1,0.2
 ins_3,R2_1,j_1,1,Terminated,150,190,m_1,1,1,,,,
 not a row
 `,
-	"batch_instance_1.csv": `ins_4,R3_2_9_Stg4,j_1,1,Interrupted,190,180,m_1,1,1,1,1,1,1
+	"batch_instance_1.csv": `ins_9,task_Nzg3ODcz,j_3,2,Terminated,60,70,m_9,3,7,100,100,1,1
+ins_4,R3_2_9_Stg4,j_1,1,Interrupted,190,180,m_1,1,1,1,1,1,1
 ins_5,M1_2,j_2,1,Terminated,10,20,m_9,1,1,100,100,1,1
 ins_6,task_Nzg3ODcz,j_3,2,Running,50,0,m_9,1,1,100,100,1,1
 ins_7,R2_1,,1,Terminated,50,60,m_9,1,1,100,100,1,1
@@ -86,6 +87,7 @@ func Test2018(t *testing.T) {
 		"M1 ins_1 1.0 m_1 success {60 true} {30 true}", "M1 ins_2 2.0 m_2 failed {35 true} {17.5 true}", "M1 ins_2 2.1 m_3 success {29 true} {14.5 true}",
 		"M1_2 ins_5 5.0 m_9 success {10 true} {10 true}", "R2_1 ins_3 3.0 m_1 success {40 true} {0 false}",
 		"R3_2_9_Stg4 ins_4 4.0 m_1 killed {0 false} {0 false}", "task_Nzg3ODcz ins_6 6.0 m_9 running {0 false} {0 false}",
+		"task_Nzg3ODcz ins_9 9.0 m_9 success {10 true} {10 true}", // the only row of its name, so no try went before it
 	}
 	if d := cmp.Diff(want, attempts); d != "" {
 		t.Error(d)

@@ -4,7 +4,8 @@
 //  2. decode.go turns blocks of lines into rows, several at once: instances.go instances, which are attempts, machines.go
 //     machines and their use.
 //  3. reader.go takes the blocks in the order of the files, and adds up what instances say of their tasks.
-//  4. jobs.go joins tasks with what their instances said, sorted by job on disk, and gives jobs, phases and edges.
+//  4. jobs.go joins tasks with what their instances said, sorted by job on disk, and gives jobs, phases and edges; tries.go
+//     numbers the rows of 2018 that may be tries of one instance.
 //  5. dag.go reads the dependencies that a 2018 task's name holds.
 //
 // Start with format.go and the table of columns in it. No real file was available to the tests; the layouts are the
@@ -27,7 +28,8 @@ func Format() ingest.Format {
 read from task names; edges to tasks that do not exist, to themselves, or that close a circle are left out and counted.
 Tasks start with their first instance, because a task's own start is its registration. 2017: a row a try, without a
 name for the instance, so task is the position in the file (quality: task is not the partition). GPU 2020: tasks of
-several instances are gangs. An 'Interrupted' instance is killed. seq_no gives the number of an attempt.
+several instances are gangs. An 'Interrupted' instance is killed. 2017's seq_no is the number of the attempt, as documented;
+2018's is not documented, and only orders the attempts of rows that share an instance's name.
 There are no bytes, records or localities; processor use is an average and fills cpu_s. Racks are failure domains (2018).
 Containers and sensors are skipped. No real file was available; the layouts are the documented ones.`,
 		Claim: claim,

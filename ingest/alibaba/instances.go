@@ -14,7 +14,7 @@ type instance struct {
 	status     []byte
 	start, end []byte
 	machine    []byte
-	sequence   []byte  // number of the try, from 1
+	sequence   []byte  // number of the try, from 1; nil where the trace does not say so
 	cores      float64 // average; NaN unknown
 	quality    schema.Quality
 }
@@ -38,9 +38,14 @@ func statusOf(word []byte) (schema.AttemptStatus, bool) {
 
 // columns: instance_name, task_name, job_name, task_type, status, start, end, machine, seq, total, cpu avg, max, mem avg, max
 func (d *decoder) instance2018(f [][]byte) bool {
-	return d.instance(instance{
-		name: f[0], task: f[1], job: f[2], status: f[4], start: f[5], end: f[6], machine: f[7], sequence: f[8], cores: orNaN(f[10]) / 100,
-	})
+	if len(f[0]) == 0 || !above1(f[8]) && !above1(f[9]) {
+		return d.instance(of2018(f))
+	}
+	return d.mayBeTry(f)
+}
+
+func of2018(f [][]byte) instance {
+	return instance{name: f[0], task: f[1], job: f[2], status: f[4], start: f[5], end: f[6], machine: f[7], cores: orNaN(f[10]) / 100}
 }
 
 // columns: start, end, job, task, machine, status, seq, total, cpu max, avg, mem max, avg

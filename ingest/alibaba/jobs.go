@@ -16,6 +16,7 @@ const (
 	kindJob = iota // phase 0: comes first
 	kindTask
 	kindWindow
+	kindTry
 )
 
 // planned is a row of a task table, or of GPU 2020's job table.
@@ -93,7 +94,7 @@ func (r *reader) finish(ctx context.Context) error {
 	if r.err != nil {
 		return r.err
 	}
-	j := jobRows{reader: r}
+	j := jobRows{reader: r, tries: newTries(r.in.Key, r.app)}
 	n := 0
 	for rec, err := range r.sorter.Merge() {
 		if err != nil {
@@ -108,7 +109,9 @@ func (r *reader) finish(ctx context.Context) error {
 			}
 			j.begin(rec.Key[0])
 		}
-		j.take(rec)
+		if err := j.take(rec); err != nil {
+			return err
+		}
 	}
 	if err := j.end(); err != nil {
 		return err
@@ -124,6 +127,7 @@ type jobRows struct {
 	open        bool
 	job         planned
 	tasks       []task
+	tries       *tries
 	first, last int64 // of the whole trace, µs; 0 unknown
 }
 
@@ -140,11 +144,14 @@ func (j *jobRows) begin(key schema.Key) {
 	j.key, j.open, j.job, j.tasks = key, true, planned{start: -1, end: -1}, j.tasks[:0]
 }
 
-func (j *jobRows) take(rec extsort.Record) {
+func (j *jobRows) take(rec extsort.Record) error {
+	if rec.Key[2] == kindTry {
+		return j.try(rec)
+	}
 	p := parsePlanned(rec.Payload)
 	if rec.Key[2] == kindJob {
 		j.job = p
-		return
+		return nil
 	}
 	if n := len(j.tasks); n == 0 || j.tasks[n-1].key != rec.Key[1] {
 		j.tasks = append(j.tasks, task{key: rec.Key[1], first: -1, last: -1})
@@ -155,7 +162,7 @@ func (j *jobRows) take(rec extsort.Record) {
 			j.defects["task_twice"]++
 		}
 		t.plan, t.planned = p, true
-		return
+		return nil
 	}
 	if !t.planned {
 		t.plan = planned{job: p.job, task: p.task, instances: -1, start: -1, end: -1}
@@ -165,6 +172,7 @@ func (j *jobRows) take(rec extsort.Record) {
 		t.first = p.start
 	}
 	t.last = max(t.last, p.end)
+	return nil
 }
 
 // end emits the rows of the job that is open.

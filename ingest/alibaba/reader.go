@@ -148,7 +148,7 @@ func (r *reader) flush(all bool) error {
 	if r.err != nil {
 		return r.err
 	}
-	if t := &r.trace; !all && len(t.Phases) < flushRows && len(t.Jobs) < flushRows {
+	if t := &r.trace; !all && len(t.Phases) < flushRows && len(t.Jobs) < flushRows && len(t.Attempts) < flushRows {
 		return nil
 	}
 	err := ingest.EmitTrace(r.out, &r.trace)
