@@ -57,22 +57,27 @@ type member struct {
 
 // expand opens an archive as a folder. kind is what archive said. With an error it gives what could be listed.
 func expand(ctx context.Context, f *file, kind string, layers []string, l Limits, sp *spool) (folder, error) {
-	raw, closer, size, err := inPlace(ctx, f, layers, l, sp)
-	if err != nil {
-		return nil, err
+	raw, closer, size, broken := inPlace(ctx, f, layers, l, sp)
+	if raw == nil {
+		return nil, broken
 	}
 	defer closer.Close()
 	var members []member
+	var err error
 	if kind == "zip" {
 		members, err = zipMembers(raw, size, f, l)
 	} else {
 		members, err = tarMembers(ctx, raw, size, f, l)
 	}
+	if broken != nil && !IsCut(broken) { // whoever lists a cut archive finds that out again
+		err = fmt.Errorf("what could be listed of the archive is read, and may be wrong: %w", broken)
+	}
 	return newArchiveFolder(f.name, members), err
 }
 
 // inPlace gives random access to an archive, and sees that f.at does from now on: archives that are compressed or far
-// away, streams and archives in archives are copied to the temporary directory.
+// away, streams and archives in archives are copied to the temporary directory. Of one that is cut or damaged it gives
+// what comes before, with the error.
 func inPlace(ctx context.Context, f *file, layers []string, l Limits, sp *spool) (io.ReaderAt, io.Closer, int64, error) {
 	if f.at != nil && len(layers) == 0 && !f.far {
 		r, closer, err := f.at()
@@ -83,9 +88,9 @@ func inPlace(ctx context.Context, f *file, layers []string, l Limits, sp *spool)
 		return nil, nil, 0, err
 	}
 	defer r.Close()
-	name, size, err := sp.copy(r)
-	if err != nil && !IsCut(err) { // whoever lists a cut archive will find that out again
-		return nil, nil, 0, err
+	name, size, broken := sp.copy(r)
+	if name == "" {
+		return nil, nil, 0, broken
 	}
 	f.size = size
 	f.at = func() (io.ReaderAt, io.Closer, error) {
@@ -93,7 +98,10 @@ func inPlace(ctx context.Context, f *file, layers []string, l Limits, sp *spool)
 		return tmp, tmp, err
 	}
 	ra, closer, err := f.at()
-	return ra, closer, size, err
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	return ra, closer, size, broken
 }
 
 // tarMembers lists a tar. One that is cut gives the members until there.
@@ -248,14 +256,22 @@ func (c *checked) Read(p []byte) (int, error) {
 	switch {
 	case c.n > c.h.UncompressedSize64:
 		return 0, fmt.Errorf("%w: zip: the member is longer than its header claims", ErrCorrupt)
+	case isFlate(err):
+		return n, fmt.Errorf("%w: zip: %w", ErrCorrupt, err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF) && c.n < c.h.UncompressedSize64:
+		// The directory of a zip is its end, so no member of one that can be listed is cut.
+		return n, fmt.Errorf("%w: zip: the member is shorter than its header claims", ErrCorrupt)
 	case err != nil && !errors.Is(err, io.EOF):
 		return n, err
-	case err != nil && c.n < c.h.UncompressedSize64:
-		return n, io.ErrUnexpectedEOF
 	case err != nil && c.crc != c.h.CRC32:
 		return n, fmt.Errorf("%w: zip: the checksum of the member is wrong", ErrCorrupt)
 	}
 	return n, err
+}
+
+func isFlate(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.As(err, &corrupt)
 }
 
 // budgetReaderAt bounds how much is read of an archive before its entries are known.

@@ -133,6 +133,8 @@ type opened struct {
 	in  *tallied
 	z   *codec.Reader
 	t   *tally
+
+	ended bool // z has
 }
 
 func (o *opened) Read(p []byte) (int, error) {
@@ -141,11 +143,21 @@ func (o *opened) Read(p []byte) (int, error) {
 	}
 	n, err := o.z.Read(p)
 	o.t.content += int64(n)
+	if o.ended = err != nil; errors.Is(err, ErrCorrupt) {
+		o.t.damage = err
+	}
 	return n, err
 }
 
-// Close reads what the reader left, so that the fingerprint is that of the whole file.
+// restBytes is how much of what a reader did not want is decompressed to see whether the file is sound.
+const restBytes = 16 << 20
+
+// Close reads what the reader left, so that the fingerprint is that of the whole file, and so that a wrong checksum is
+// found behind an object after which nothing was left to want.
 func (o *opened) Close() error {
+	if len(o.t.layers) > 0 && o.t.hash != nil && !o.ended {
+		io.CopyN(io.Discard, o, restBytes)
+	}
 	if o.ctx.Err() == nil {
 		o.in.drain()
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -109,6 +110,12 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 		}
 	}
 	format, why, err := recognise(f.formats, c, head, f.o.From != "")
+	if len(layers) > 0 && errors.Is(err, ErrNotRecognised) {
+		if damage := f.damage(ctx, c); damage != nil {
+			f.refuse(failed(c.name, damage))
+			return outcome{}
+		}
+	}
 	switch {
 	case err == nil:
 		r := recognised{candidate: c, format: format, why: because(why, layers), codec: strings.Join(layers, ", "), key: schema.InputKey(c.base, head.Bytes)}
@@ -124,6 +131,23 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 		f.refuse(failed(c.name, err))
 	}
 	return outcome{}
+}
+
+// damage says whether a compressed file that is no log is one that was damaged: some codecs give the bytes of a block
+// before they have seen its checksum.
+func (f *finder) damage(ctx context.Context, c *candidate) error {
+	if c.files[0].once != nil {
+		return nil
+	}
+	r, err := c.files[0].reader(ctx, f.o.Limits, new(tally))
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r, restBytes)
+		r.Close()
+	}
+	if !errors.Is(err, ErrCorrupt) {
+		return nil
+	}
+	return err
 }
 
 // unless says why a file was not recognised: where --from names a format, perhaps because it is of another one.

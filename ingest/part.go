@@ -63,6 +63,20 @@ func (c *candidate) input(l Limits, sp *spool, t *tallies) *Input {
 	return in
 }
 
+// damage is what is wrong with the first file whose codec found something.
+func (c *candidate) damage(t *tallies) error {
+	for i, f := range c.files {
+		known := t.list[i]
+		if f.once != nil {
+			known = f.once.tally
+		}
+		if known != nil && known.damage != nil {
+			return known.damage
+		}
+	}
+	return nil
+}
+
 // sums are the hashes of the files, of those first that were not read to their ends.
 func (c *candidate) sums(ctx context.Context, t *tallies) ([][16]byte, error) {
 	out := make([][16]byte, len(c.files))

@@ -218,7 +218,9 @@ func (r *run) job(ctx context.Context, i int, order *order) error {
 	}
 	t := &tallies{shared: &r.bytes, list: make([]*tally, len(j.files))}
 	j.sink = NewSink(r.o.Limits, func(b Batch) error { return order.put(i, b) })
-	j.err = readInput(ctx, j, j.candidate.input(r.o.Limits, r.spool, t))
+	if j.err = readInput(ctx, j, j.candidate.input(r.o.Limits, r.spool, t)); j.err == nil {
+		j.err = j.damage(t)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -298,8 +300,10 @@ func (r *run) conclude(j *job, t *tallies) {
 	switch {
 	case len(c.Rows) == 0:
 		res.Status = Failed
+	case IsCut(j.err) && c.Rejects > int64(len(j.files)) && j.codec != "": // a cut spoils the last record of a file, and no more
+		res.Status, res.Reason = Partial, fmt.Sprintf("it stops before its end, and %d records before that make no sense: it is damaged; get a good copy of it", c.Rejects)
 	case IsCut(j.err): // it is read as far as it goes
-		res.Reason = "it stops before its end: it is still written, was cut, or is damaged"
+		res.Reason = "it stops before its end: it is still written, or was cut"
 	default:
 		res.Status = Partial
 	}

@@ -39,7 +39,7 @@ func (s *spool) copy(r io.Reader) (name string, size int64, err error) {
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil && !IsCut(err) {
+	if err != nil && !IsCut(err) && !errors.Is(err, ErrCorrupt) {
 		return "", 0, errors.Join(err, s.remove(f.Name(), size))
 	}
 	return f.Name(), size, err

@@ -18,6 +18,7 @@ type tally struct {
 	layers  []string
 	whole   bool  // the raw bytes were read to their end
 	err     error // why they were not
+	damage  error // of the kind ErrCorrupt: what a codec says of them, wherever the reader stopped
 }
 
 // newTally counts and hashes; shared may be nil.

@@ -49,6 +49,10 @@ type known struct {
 // advice is worth following.
 func advise(d *Document, f *facts) []Advice {
 	k := &known{d, f}
+	if c := d.Trust.Counts; c.Attempts == 0 && c.Listed > 0 && c.Applications == 0 {
+		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: only a list of machines was read",
+			Action: "Read the log of the jobs that ran on them too, into the same store or the same report."}}
+	}
 	if d.Trust.Counts.Attempts == 0 {
 		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: no attempts were read",
 			Action: "Look at the rejects and caveats above, and name the format with --from if it was not recognised."}}

@@ -58,6 +58,7 @@ type Counts struct {
 	Skipped      int64                    `col:"skipped" doc:"phases that were planned and never submitted"`
 	Attempts     int64                    `col:"attempts"`
 	Machines     int64                    `col:"machines"`
+	Listed       int64                    `col:"listed" doc:"machines that a topology or the trace of a cluster lists, whether they ran anything or not"`
 	Rejects      int64                    `col:"rejects"`
 	Outliers     int64                    `col:"outliers" doc:"attempts that at least one rule calls slow and that have an attribution"`
 	StartTime    schema.Null[schema.Time] `col:"start_time"`

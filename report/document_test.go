@@ -201,6 +201,21 @@ func TestAdviceNamesTheFault(t *testing.T) {
 	}
 }
 
+// A topology is a list of machines: a report of it alone says that it was read, and what is missing.
+func TestMachinesAlone(t *testing.T) {
+	m := newMade()
+	m.Applications = nil
+	m.Machines = append(m.Machines, schema.Machine{Machine: "node1", Rack: schema.Some("/rack1")}, schema.Machine{Machine: "node2", Rack: schema.Some("/rack1")})
+	d := built(t, stored(t, &m.Trace))
+	if want := "No job was read: the logs say only what machines there are, 2 of them."; d.Headline.Trust != want || d.Headline.Sound {
+		t.Errorf("%q, want %q", d.Headline.Trust, want)
+	}
+	if !strings.Contains(d.Machines.List.Note, "2\u00a0machines") || !strings.Contains(d.Advice[0].Title, "list of machines") {
+		t.Errorf("machines %q, advice %+v", d.Machines.List.Note, d.Advice)
+	}
+	wellFormed(t, rendered(t, d))
+}
+
 // A store with nothing in it, a phase of one task, tasks all alike, tasks of no duration: a report that says so.
 func TestLittleData(t *testing.T) {
 	single := newMade()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"straggler/schema"
@@ -12,6 +13,9 @@ func (b *builder) machines() error {
 	m := &b.doc.Machines
 	m.List.SQL = "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"
 	m.List.Note = "The logs name no machines."
+	if n := b.doc.Trust.Counts.Listed; n > 0 {
+		m.List.Note = fmt.Sprintf("No attempt says where it ran. The table machines has %s that the logs list.", plural(n, "machine", "machines"))
+	}
 	all, err := b.machineRows()
 	if err != nil {
 		return err

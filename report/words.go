@@ -205,6 +205,8 @@ func trustWords(d *Document) (string, bool) {
 		weak = append(weak, plural(n, "caveat", "caveats")+" below")
 	}
 	switch {
+	case c.Applications == 0 && c.Listed > 0:
+		return fmt.Sprintf("No job was read: the logs say only what machines there are, %s of them.", count(c.Listed)), false
 	case c.Applications == 0:
 		return "Nothing was read.", false
 	case c.Incomplete == 0 && c.Rejects == 0 && c.Applications == 1:

@@ -66,7 +66,7 @@ var tables = []*Table{
 	declare[MachineUsage]("machine_usage", "samples of machine load", ""),
 	declare[Progress]("progress", "samples of how far attempts had got", ""),
 	declare[Loss]("losses", "outputs that were finished and then lost", ""),
-	declare[Transfer]("transfers", "what tasks read from where, in logs that say so", ""),
+	declare[Transfer]("transfers", "what tasks read from where; no log but canonical tables says so", ""),
 	declare[Reject]("rejects", "records that could not be used", ""),
 	declare[Ingest]("ingests", "one row a committed ingest", ""),
 	result[PhaseStats]("phase_stats", "how the tasks of each phase compare"),

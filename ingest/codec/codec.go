@@ -8,6 +8,8 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // codec is one way to compress a stream.
@@ -59,6 +61,7 @@ type Reader struct {
 	name   string
 	layers []string
 	in     *counter
+	first  *bufio.Reader // over in
 	limit  *limiter
 	last   *bufio.Reader
 	close  []io.Closer
@@ -67,7 +70,8 @@ type Reader struct {
 // Open reads r, the file of that name. It does not close r.
 func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 	z := &Reader{name: name, in: &counter{r: r}}
-	z.last = bufio.NewReaderSize(z.in, bufferSize(l.Size))
+	z.first = bufio.NewReaderSize(z.in, bufferSize(l.Size))
+	z.last = z.first
 	for {
 		head, err := z.last.Peek(Magic)
 		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
@@ -142,18 +146,33 @@ func (z *Reader) Close() error {
 }
 
 func (z *Reader) error(err error) error {
-	e := &Error{File: z.name, Layers: z.layers, In: z.in.n, Err: err}
+	e := &Error{File: z.name, Layers: z.layers, In: z.in.n - int64(z.first.Buffered()), Err: z.kind(err)}
 	if z.limit != nil {
 		e.Out = z.limit.out
 	}
 	return e
 }
 
+// kind sees that what a library says of damaged bytes is of the kind ErrCorrupt. What is no error of the file under the
+// codecs, no limit and no missing end, is a codec's refusal of what the file holds.
+func (z *Reader) kind(err error) error {
+	for _, too := range []error{zstd.ErrDecoderSizeExceeded, zstd.ErrWindowSizeExceeded} {
+		if errors.Is(err, too) {
+			return fmt.Errorf("%w: %w", ErrLimit, err)
+		}
+	}
+	known := errors.Is(err, ErrCorrupt) || errors.Is(err, ErrLimit) || errors.Is(err, io.ErrUnexpectedEOF)
+	if len(z.layers) == 0 || z.in.err != nil || known {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
+
 // Error says where reading a file failed.
 type Error struct {
 	File   string
 	Layers []string
-	In     int64 // bytes of the file that were read, some of them ahead of the place
+	In     int64 // bytes of the file that were used, a block of some codecs ahead of the place
 	Out    int64 // bytes that came out until then
 	Err    error
 }
@@ -172,6 +191,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func reason(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the file is cut here: its end is missing"
+	}
+	if errors.Is(err, ErrCorrupt) {
+		return "the file is damaged here or somewhere before; get a good copy of it: " + err.Error()
 	}
 	return err.Error()
 }

@@ -59,13 +59,17 @@ func (l *limiter) Read(p []byte) (int, error) {
 
 // counter counts what goes in.
 type counter struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error // of r, but io.EOF
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
 	return n, err
 }
 

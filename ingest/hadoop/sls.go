@@ -19,16 +19,16 @@ func SLS() ingest.Format {
 		Name: "sls",
 		Doc:  "YARN Scheduler Load Simulator: job traces (am.type, job.tasks) and node files",
 		Detail: `A container is an attempt: its host is the one it asked for, its times count from the start of the simulation
-(time_origin trace). There are no retries, no failures, no bytes; those columns stay NULL. count repeats a container
-or a job. SYNTH input describes distributions and is not a log. No real file was available; the layout is the one
-documented for SLS.`,
+(time_origin trace). There are no retries, no outcomes, no bytes: a container with an end counts as done, other columns stay
+NULL. container.request.delay is how long after the job's start a container was wanted. count repeats a container or a
+job. Nodes with memory-mb and vcores fill machines. SYNTH input describes distributions and is not a log.`,
 		Sniff: sniffSLS,
 		Read:  readSLS,
 	}
 }
 
 func sniffSLS(h ingest.Head) ingest.Match {
-	for _, key := range []string{`"job.tasks"`, `"am.type"`, `"job.start.ms"`, `"container.start.ms"`} {
+	for _, key := range []string{`"job.tasks"`, `"am.type"`, `"yarn.sls.am.type"`, `"job.start.ms"`, `"container.start.ms"`} {
 		if bytes.Contains(h.Bytes, []byte(key)) {
 			return ingest.Match{Sure: 3, Why: "has the key " + key}
 		}
@@ -44,7 +44,9 @@ func sniffSLS(h ingest.Head) ingest.Match {
 type slsObject struct {
 	Rack  string `json:"rack"`
 	Nodes []struct {
-		Node string `json:"node"`
+		Node     string         `json:"node"`
+		MemoryMB numberOrAbsent `json:"memory-mb"`
+		Cores    numberOrAbsent `json:"vcores"`
 	} `json:"nodes"`
 
 	AMType string    `json:"am.type"`
@@ -62,7 +64,9 @@ type slsTask struct {
 	Host     string         `json:"container.host"`
 	Start    numberOrAbsent `json:"container.start.ms"`
 	End      numberOrAbsent `json:"container.end.ms"`
+	Took     numberOrAbsent `json:"container.duration.ms"` // since 3.0
 	Duration numberOrAbsent `json:"duration.ms"`
+	Delay    numberOrAbsent `json:"container.request.delay"` // ms after the job's start
 	Type     string         `json:"container.type"`
 }
 
@@ -100,9 +104,7 @@ func (s *slsReader) take(dec *jsontext.Decoder) error {
 		return err
 	}
 	if o.Rack != "" {
-		for _, n := range o.Nodes {
-			s.rows.out.Machines = append(s.rows.out.Machines, schema.Machine{Machine: n.Node, Rack: ingest.NullText(rackOf(o.Rack))})
-		}
+		s.nodes(&o)
 	}
 	if o.AMType == "" && len(o.Tasks) == 0 {
 		return s.rows.emit(s.out)
@@ -121,6 +123,23 @@ func (s *slsReader) take(dec *jsontext.Decoder) error {
 	return nil
 }
 
+// nodes lists the machines of a rack. Node files end in empty nodes at times.
+func (s *slsReader) nodes(o *slsObject) {
+	for _, n := range o.Nodes {
+		if n.Node == "" {
+			continue
+		}
+		m := schema.Machine{Machine: ingest.Text(n.Node), Rack: ingest.NullText(rackOf(o.Rack))}
+		if n.Cores.ok && n.Cores.n > 0 {
+			m.Cores = schema.Some(float64(n.Cores.n))
+		}
+		if n.MemoryMB.ok && n.MemoryMB.n > 0 && n.MemoryMB.n < 1<<40 {
+			m.MemoryBytes = schema.Some(n.MemoryMB.n << 20)
+		}
+		s.rows.out.Machines = append(s.rows.out.Machines, m)
+	}
+}
+
 func (s *slsReader) job(o *slsObject) error {
 	r := s.rows
 	app, id := r.applications.Next(), r.jobs.Next()
@@ -132,6 +151,9 @@ func (s *slsReader) job(o *slsObject) error {
 		ApplicationID: app, NativeID: o.ID, User: ingest.NullText(o.User), Queue: ingest.NullText(o.Queue), Framework: "yarn",
 		StartTime: start, FinishTime: end, Status: schema.RunUnknown, SourceFile: r.source, Complete: true, TimeOrigin: "trace",
 	})
+	r.out.Caveats = append(r.out.Caveats,
+		schema.Caveat{ApplicationID: app, Code: "no_bytes", Detail: "the input of the simulator has no bytes and no records: slowness is judged by duration alone"},
+		schema.Caveat{ApplicationID: app, Code: "host_requested", Detail: "a container's host is the one that it asked for; it may have run elsewhere"})
 	first := schema.Null[schema.Time]{}
 	for _, k := range []kind{mapTask, reduceTask} {
 		p := schema.Phase{JobID: id, NativeID: k.String(), Name: ingest.NullText(k.String()), Kind: k.String(), SubmitTime: start, Status: schema.RunUnknown}
@@ -146,6 +168,9 @@ func (s *slsReader) job(o *slsObject) error {
 				}
 				for range max(t.Count, 1) {
 					row := s.attempt(t, n)
+					if queued := schema.Some(schema.FromMillis(o.Start + t.Delay.n)); t.Delay.ok && t.Delay.n >= 0 && !before(row.StartTime, queued) {
+						row.QueuedTime = queued
+					}
 					row.ApplicationID, row.JobID, row.PhaseID = app, id, p.PhaseID
 					r.out.Attempts = append(r.out.Attempts, row)
 					p.Cover(&row)
@@ -176,11 +201,14 @@ func (s *slsReader) attempt(t *slsTask, task int64) schema.Attempt {
 	p := placeOf(t.Host)
 	row := schema.Attempt{
 		AttemptID: s.rows.attemptKeys.Next(), Task: task, NativeID: strconv.FormatInt(task, 10),
-		Machine: ingest.NullText(p.host), Rack: ingest.NullText(p.rack), Status: schema.Success, Speculative: schema.Some(false),
+		Machine: ingest.NullText(p.host), Rack: ingest.NullText(p.rack), Status: schema.UnknownStatus, Speculative: schema.Some(false),
 		Quality: schema.MetricsMissing,
 	}
 	if !row.Rack.OK {
 		row.Quality |= schema.RackUnknown
+	}
+	if t.Took.ok {
+		t.Duration = t.Took
 	}
 	if t.Start.ok && t.Start.n >= 0 {
 		row.StartTime = schema.Some(schema.FromMillis(t.Start.n))
@@ -197,6 +225,9 @@ func (s *slsReader) attempt(t *slsTask, task int64) schema.Attempt {
 		row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
 	case t.Duration.ok && t.Duration.n >= 0:
 		row.DurationS = schema.Some(float64(t.Duration.n) / 1000)
+	}
+	if row.DurationS.OK { // the simulator's containers neither fail nor are killed
+		row.Status = schema.Success
 	}
 	if !row.FinishTime.OK {
 		row.Quality |= schema.PartialRow

@@ -2,6 +2,7 @@
 SELECT
   a.applications, a.incomplete, j.jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
   (SELECT count(*) FROM rejects) AS rejects,
+  (SELECT count(DISTINCT machine) FROM machines WHERE application_id IS NULL) AS listed,
   (SELECT count(DISTINCT o.attempt_id)
    FROM attributions o JOIN attempts x ON x.attempt_id = o.attempt_id SEMI JOIN report_apps r ON r.application_id = x.application_id) AS outliers
 FROM
