@@ -83,6 +83,8 @@ func Explain(err error, host string, h Hints) *Fault {
 	switch {
 	case code == "NoSuchBucket" || code == "ContainerNotFound":
 		return &Fault{fs.ErrNotExist, "there is no bucket " + host + h.then(Hints.address)}
+	case code == "RequestTimeTooSkewed":
+		return &Fault{fs.ErrPermission, "access is denied (" + reason + "); set this machine's clock right, or the server's"}
 	case gcerrors.Code(err) == gcerrors.PermissionDenied || errors.Is(err, fs.ErrPermission) || refused[code] || aboutCredentials(reason):
 		return &Fault{fs.ErrPermission, "access is denied (" + reason + ")" + h.then(Hints.credentials)}
 	case gcerrors.Code(err) == gcerrors.NotFound || errors.Is(err, fs.ErrNotExist):
@@ -99,7 +101,7 @@ func Explain(err error, host string, h Hints) *Fault {
 
 // refused are the codes of S3 for credentials that it does not take.
 var refused = map[string]bool{"InvalidAccessKeyId": true, "SignatureDoesNotMatch": true, "ExpiredToken": true, "InvalidToken": true,
-	"TokenRefreshRequired": true, "RequestTimeTooSkewed": true, "AuthenticationFailed": true, "AuthorizationFailure": true,
+	"TokenRefreshRequired": true, "AuthenticationFailed": true, "AuthorizationFailure": true,
 	"AuthorizationPermissionMismatch": true, googleRefused: true}
 
 // googleRefused stands for the answers 401 and 403 of Google's, which has no codes; its library takes 403 for something that is not there.

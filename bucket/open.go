@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/azureblob" // azblob:
 	"gocloud.dev/blob/fileblob"
@@ -47,6 +48,7 @@ func OpenOnce(ctx context.Context, l Location) (*blob.Bucket, error) {
 	}
 	o := client.Options()
 	o.Retryer = aws.NopRetryer{}
+	o.Logger = logging.Nop{} // it warns on standard error of what is tried again
 	again, err := s3blob.OpenBucket(ctx, s3.New(o), l.Host, &s3blob.Options{EncryptionType: types.ServerSideEncryption(l.Query.Get("ssetype")),
 		KMSEncryptionID: l.Query.Get("kmskeyid"), RequestChecksumCalculation: o.RequestChecksumCalculation})
 	if err != nil {

@@ -114,6 +114,7 @@ func TestServerSaysNo(t *testing.T) {
 		{"nothing may be written", 403, "AccessDenied", changes, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
 		{"commits may not be written", 403, "AccessDenied", func(r *http.Request) bool { return changes(r) && strings.Contains(r.URL.Path, "/commits/") }, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
 		{"the key is unknown", 403, "InvalidAccessKeyId", func(*http.Request) bool { return true }, fs.ErrPermission, "AWS_PROFILE"},
+		{"the clocks differ", 403, "RequestTimeTooSkewed", func(*http.Request) bool { return true }, fs.ErrPermission, "clock"},
 		{"no conditional puts", 501, "NotImplemented", func(r *http.Request) bool { return r.Header.Get("If-None-Match") != "" }, errors.ErrUnsupported, "NotImplemented"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -336,6 +337,36 @@ func TestDeadWritersFiles(t *testing.T) {
 			t.Fatalf("%d files, %v", left(), err)
 		}
 	})
+}
+
+// TestSkewedClocks: a machine whose clock is days ahead of the object store's takes no living writer for a dead one, and
+// nothing that was just replaced for what nobody reads any more.
+func TestSkewedClocks(t *testing.T) {
+	g := ground{where: "s3://lakes/x", server: serveS3At(t, -48*time.Hour)}
+	open := func() *Store {
+		s, err := Open(t.Context(), g.where, Options{patience: impatience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := open()
+	ingest(t, first, 1, attempts(1, 10))
+	ingest(t, first, 2, attempts(2, 10))
+	if c, err := open().Compact(t.Context(), "test"); err != nil || !c.Postponed || c.Removed > 0 {
+		t.Errorf("%+v %v", c, err)
+	}
+	for _, name := range []string{"tables/jobs/living-0.parquet", "staging/living"} {
+		if err := first.at.(*objects).write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ingest(t, open(), 3, attempts(3, 10))
+	for _, name := range []string{"tables/jobs/living-0.parquet", "staging/living"} {
+		if _, err := first.at.stat(t.Context(), name); err != nil {
+			t.Errorf("what a living writer put is gone: %v", err)
+		}
+	}
 }
 
 // TestCancelledSending: who cancels while files are sent leaves nothing visible and no file of his own on this machine.

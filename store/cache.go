@@ -228,19 +228,14 @@ func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = syscall.Flock(int(part.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			mine, merr := part.Stat()
-			there, terr := os.Stat(name)
-			if merr == nil && terr == nil && os.SameFile(mine, there) {
-				if mine.Size() > 0 {
-					err = part.Truncate(0)
-				}
-				return part, err
+		if err = flock(part, exclusive); err == nil && named(part, name) {
+			if info, serr := part.Stat(); serr == nil && info.Size() > 0 { // a process died while it fetched
+				err = part.Truncate(0)
 			}
+			return part, err
 		}
 		part.Close()
-		if err != nil && err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+		if err != nil && err != syscall.EWOULDBLOCK {
 			return nil, &os.PathError{Op: "lock", Path: name, Err: err}
 		}
 		select {
@@ -327,9 +322,12 @@ func (c *cache) copies() (all []copied, total int64, err error) {
 	return all, total, nil
 }
 
+// readers are the directories of links.
+func (c *cache) readers() staging { return staging{osFS{quick: true}, filepath.Join(c.dir, "readers")} }
+
 // cleanReaders removes the links of readers that are dead.
 func (c *cache) cleanReaders() {
-	staging{osFS{quick: true}, filepath.Join(c.dir, "readers")}.clean() // what it can not remove only takes room
+	c.readers().clean() // what it can not remove only takes room
 }
 
 // explain says what to do when the disk is full.

@@ -39,9 +39,13 @@ func (d *directory) open(ctx context.Context, readOnly bool) error {
 		return err
 	}
 	for _, e := range entries { // left by a process that was killed while it made the store, or made by one that makes it now
-		if !ours[e.Name()] {
-			return fmt.Errorf("%s: %w, and it holds other files, such as %q; name a new directory", d.root, ErrNotStore, e.Name())
+		if ours[e.Name()] {
+			continue
 		}
+		if _, err := d.fs.ReadDir(d.path("commits")); err == nil {
+			return ctx.Err() // another process has made it since we looked, and writes already
+		}
+		return fmt.Errorf("%s: %w, and it holds other files, such as %q; name a new directory", d.root, ErrNotStore, e.Name())
 	}
 	for _, name := range []string{"tables", "staging", "commits"} {
 		if err := d.fs.MkdirAll(d.path(name)); err != nil {

@@ -89,27 +89,46 @@ func (o osFS) SyncDir(name string) error {
 	return nil
 }
 
+// lockTries bounds how often a lock is tried that was removed while it was taken.
+const lockTries = 1000
+
 func (osFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) {
 	flags := os.O_RDONLY
 	if create {
 		flags = os.O_RDWR | os.O_CREATE
 	}
-	f, err := os.OpenFile(name, flags, 0o666)
-	if err != nil {
-		return nil, err
+	for range lockTries {
+		f, err := os.OpenFile(name, flags, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		switch err = flock(f, mode); {
+		case err == nil && named(f, name):
+			return f, nil // closing the file gives the lock back, and so does the end of the process
+		case err == nil:
+			f.Close() // it was removed, and perhaps made anew, since it was opened: who looks for it finds another one
+			continue
+		}
+		f.Close()
+		if err == syscall.EWOULDBLOCK {
+			return nil, nil
+		}
+		return nil, &os.PathError{Op: "lock", Path: name, Err: err}
 	}
+	return nil, &os.PathError{Op: "lock", Path: name, Err: errors.New("it is another file every time it is looked at")}
+}
+
+func flock(f *os.File, mode lockMode) error {
 	for {
-		err = syscall.Flock(int(f.Fd()), int(mode)|syscall.LOCK_NB)
-		if err != syscall.EINTR {
-			break
+		if err := syscall.Flock(int(f.Fd()), int(mode)|syscall.LOCK_NB); err != syscall.EINTR {
+			return err
 		}
 	}
-	if err == nil {
-		return f, nil // closing the file gives the lock back, and so does the end of the process
-	}
-	f.Close()
-	if err == syscall.EWOULDBLOCK {
-		return nil, nil
-	}
-	return nil, &os.PathError{Op: "lock", Path: name, Err: err}
+}
+
+// named says that an open file is the one that has the name.
+func named(f *os.File, name string) bool {
+	mine, err := f.Stat()
+	there, terr := os.Stat(name)
+	return err == nil && terr == nil && os.SameFile(mine, there)
 }

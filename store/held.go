@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 )
 
 func (p *objects) hold(context.Context) (holding, error) {
-	dir, lock, err := staging{osFS{quick: true}, filepath.Join(p.cache.dir, "readers")}.enter()
+	dir, lock, err := p.cache.readers().enter()
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +82,5 @@ func (p *objects) fetch(ctx context.Context, f FileRecord, w io.Writer, g *progr
 }
 
 func (h *heldCopies) Close() error {
-	err := os.RemoveAll(h.dir)
-	return errors.Join(err, h.lock.Close())
+	return h.p.cache.readers().leave(h.dir, h.lock)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -270,8 +271,9 @@ func TestLawOfKilledWriters(t *testing.T) {
 	kills := 0
 	for at := int64(1); ; at += 2 {
 		g := ground{where: fmt.Sprint("s3://lakes/", at), server: server}
+		front := httptest.NewServer(server) // closing it ends what the dead process had asked
 		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), childDir+"="+g.where, killAt+"=0")
+		cmd.Env = append(os.Environ(), childDir+"="+g.where, killAt+"=0", "AWS_ENDPOINT_URL="+front.URL)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		seen := int64(0)
@@ -299,6 +301,7 @@ func TestLawOfKilledWriters(t *testing.T) {
 		}
 		close(started)
 		err := cmd.Wait()
+		front.Close()
 		server.meddling(nil)
 		if err == nil {
 			break

@@ -38,13 +38,17 @@ type s3Server struct {
 	meddle func(w http.ResponseWriter, r *http.Request, n int64) bool // true: the request has been answered
 }
 
-func serveS3(t testing.TB) *s3Server {
+func serveS3(t testing.TB) *s3Server { return serveS3At(t, 0) }
+
+// serveS3At is one whose clock is ahead of ours.
+func serveS3At(t testing.TB, ahead time.Duration) *s3Server {
 	t.Helper()
-	backend := s3mem.New()
+	clock := shiftedClock(ahead)
+	backend := s3mem.New(s3mem.WithTimeSource(clock))
 	if err := backend.CreateBucket("lakes"); err != nil {
 		t.Fatal(err)
 	}
-	s := &s3Server{inner: gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()}
+	s := &s3Server{inner: gofakes3.New(backend, gofakes3.WithTimeSource(clock), gofakes3.WithTimeSkewLimit(0), gofakes3.WithLogger(gofakes3.DiscardLog())).Server()}
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.Start()
@@ -56,6 +60,12 @@ func serveS3(t testing.TB) *s3Server {
 	}
 	return s
 }
+
+// shiftedClock is ahead of ours by so much.
+type shiftedClock time.Duration
+
+func (c shiftedClock) Now() time.Time                  { return time.Now().Add(time.Duration(c)) }
+func (c shiftedClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := s.requests.Add(1)

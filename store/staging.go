@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -65,12 +66,24 @@ func (g staging) enter() (dir string, lock io.Closer, err error) {
 			g.fs.RemoveAll(dir)
 			return "", nil, err
 		}
-		if _, err := g.fs.Lstat(name); err == nil {
-			return dir, lock, nil
-		}
-		lock.Close()
+		return dir, lock, nil
 	}
 	return "", nil, fmt.Errorf("%s: no directory can be locked", g.root)
+}
+
+// leave removes a directory that was entered, and gives back its lock.
+func (g staging) leave(dir string, lock io.Closer) error {
+	return errors.Join(g.remove(dir), lock.Close())
+}
+
+// remove removes a directory. The lock may be the first file of it to go; who finds none then makes one, and that one
+// removes the rest.
+func (g staging) remove(dir string) error {
+	err := g.fs.RemoveAll(dir)
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
+		return nil
+	}
+	return err
 }
 
 // clean removes the directories whose writer is dead.
@@ -94,9 +107,7 @@ func (g staging) clean() error {
 		if l == nil {
 			continue // its writer lives
 		}
-		err = g.fs.RemoveAll(dir)
-		l.Close()
-		if err != nil {
+		if err := g.leave(dir, l); err != nil {
 			return err
 		}
 	}

@@ -62,29 +62,36 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
+	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), name: s.at.writer()}
+	if err := s.at.enroll(ctx, tx.name); err != nil { // first, because it tells the time that cleaning goes by
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := tx.enter(ctx); err != nil {
+		return nil, errors.Join(err, s.at.leave(context.WithoutCancel(ctx), tx.name))
+	}
+	return tx, nil
+}
+
+// enter cleans the store, and makes the transaction's place to work.
+func (tx *Tx) enter(ctx context.Context) error {
+	s := tx.s
 	cat, err := s.catalog(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.clean(ctx, cat); err != nil {
-		return nil, fmt.Errorf("store: cleaning up after a dead writer: %w", err)
+		return fmt.Errorf("store: cleaning up after a dead writer: %w", err)
 	}
 	if len(cat.sweepable()) > 0 {
 		if _, _, err := s.sweep(ctx); err != nil {
-			return nil, fmt.Errorf("store: removing what later commits replaced: %w", err)
+			return fmt.Errorf("store: removing what later commits replaced: %w", err)
 		}
 	}
-	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), state: cat.state(), name: s.at.writer()}
-	if tx.staging, tx.lock, err = s.staging.enter(); err == nil {
-		err = s.at.enroll(ctx, tx.name)
-		if err != nil {
-			err = errors.Join(err, tx.leave())
-		}
+	tx.state = cat.state()
+	if tx.staging, tx.lock, err = s.staging.enter(); err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	return tx, nil
+	return nil
 }
 
 // Append copies rows of one input into the transaction. Rows of no input, such as results, have the key 0. It may be
@@ -189,10 +196,7 @@ func (tx *Tx) Abort() error {
 // leave removes what staging holds; whatever it fails to remove the next writer will. It is done although the context
 // has ended.
 func (tx *Tx) leave() error {
-	err := tx.s.fs.RemoveAll(tx.staging)
-	if cerr := tx.lock.Close(); err == nil {
-		err = cerr
-	}
+	err := tx.s.staging.leave(tx.staging, tx.lock)
 	if lerr := tx.s.at.leave(context.WithoutCancel(tx.ctx), tx.name); err == nil {
 		err = lerr
 	}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// TestStagingBesideCleaners: writers come and go while others clean. Nobody who works loses his files, nobody is told of
+// a fault, and nothing is left.
+func TestStagingBesideCleaners(t *testing.T) {
+	g := staging{osFS{quick: true}, filepath.Join(fastDir(t), "staging")}
+	const writers, cleaners, rounds = 4, 3, 400
+	var working, cleaning sync.WaitGroup
+	ended := make(chan struct{})
+	for range writers {
+		working.Go(func() {
+			for range rounds {
+				if err := workIn(g); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range cleaners {
+		cleaning.Go(func() {
+			for {
+				if err := g.clean(); err != nil {
+					t.Errorf("cleaning: %v", err)
+					return
+				}
+				select {
+				case <-ended:
+					return
+				default:
+				}
+			}
+		})
+	}
+	working.Wait()
+	close(ended)
+	cleaning.Wait()
+	if left, err := os.ReadDir(g.root); err != nil || len(left) > 0 {
+		t.Errorf("staging holds %v %v", left, err)
+	}
+}
+
+func workIn(g staging) error {
+	dir, lock, err := g.enter()
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, "file")
+	err = os.WriteFile(name, []byte("rows"), 0o666)
+	if err == nil {
+		_, err = os.ReadFile(name)
+	}
+	return errors.Join(err, g.leave(dir, lock))
+}
+
+// lateFS shows no commits the first time it is asked for them, and then another process has made the store.
+type lateFS struct {
+	osFS
+	meanwhile func()
+}
+
+func (f *lateFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := f.osFS.ReadDir(name)
+	if f.meanwhile != nil && filepath.Base(name) == "commits" {
+		f.meanwhile()
+		f.meanwhile = nil
+	}
+	return entries, err
+}
+
+// TestOpenBesideTheMaker: a store that another process makes, and writes to, between two looks is a store.
+func TestOpenBesideTheMaker(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	late := &lateFS{meanwhile: func() { ingest(t, ground{where: dir}.open(t), 1, attempts(1, 10)) }}
+	s, err := Open(t.Context(), dir, Options{fs: late})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("the store shows %v %v", list, err)
+	}
+}
