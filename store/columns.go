@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -19,19 +17,21 @@ type buffer struct {
 	n    int
 }
 
-// column is one column of a buffer. Exactly one of the slices is used; a NULL row holds its zero.
+// column is one column of a buffer. Most columns of most logs are NULL in every row: up to the first value nothing is
+// kept of them. From then on exactly one of the slices is used, in which a NULL row holds anything.
 type column struct {
 	typ      schema.Type
 	nullable bool
 	offset   uintptr // of the value in the row
 	validAt  uintptr // of Null.OK in the row
 
-	valid []bool // nullable columns only
-	i64   []int64
-	i32   []int32
-	f64   []float64
-	bools []bool
-	text  texts
+	values int    // rows that are not NULL
+	valid  []bool // which they are; empty where all are, or none
+	i64    []int64
+	i32    []int32
+	f64    []float64
+	bools  []bool
+	text   texts
 }
 
 func newBuffer(columns []schema.Column) *buffer {
@@ -53,22 +53,39 @@ var sizes = map[schema.Type]uintptr{
 func (b *buffer) add(key schema.Key, p unsafe.Pointer, stride uintptr, n int) {
 	last := len(b.cols) - 1
 	for i := range b.cols[:last] {
-		b.cols[i].add(p, stride, n)
+		b.cols[i].add(p, stride, n, b.n)
 	}
-	for range n {
-		b.cols[last].i64 = append(b.cols[last].i64, key)
+	keys := &b.cols[last]
+	keys.i64 = extended(keys.i64, n)
+	for i := range n {
+		keys.i64[b.n+i] = key
 	}
+	keys.values += n
 	b.n += n
 }
 
-func (c *column) add(p unsafe.Pointer, stride uintptr, n int) {
+// add copies n rows behind the ones that are there.
+func (c *column) add(p unsafe.Pointer, stride uintptr, n, there int) {
+	values := n
 	if c.nullable {
-		k := len(c.valid)
-		c.valid = gather(c.valid, unsafe.Add(p, c.validAt), stride, n)
-		if valid(c.valid[k:]) == 0 { // most columns of most logs: there is nothing to fetch
-			c.addNulls(n)
+		values = flagged(unsafe.Add(p, c.validAt), stride, n)
+		if c.values == 0 && values == 0 {
 			return
 		}
+		if c.values == 0 {
+			c.addNulls(there)
+		}
+		if c.values+values < there+n {
+			for len(c.valid) < there {
+				c.valid = append(c.valid, c.values > 0)
+			}
+			c.valid = gather(c.valid, unsafe.Add(p, c.validAt), stride, n)
+		}
+	}
+	c.values += values
+	if values == 0 {
+		c.addNulls(n)
+		return
 	}
 	at := unsafe.Add(p, c.offset)
 	switch c.typ {
@@ -85,36 +102,45 @@ func (c *column) add(p unsafe.Pointer, stride uintptr, n int) {
 	}
 }
 
-// valid counts the rows that have a value.
-func valid(flags []bool) int {
-	return bytes.Count(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(flags))), len(flags)), []byte{1})
-}
-
 func (c *column) addNulls(n int) {
 	switch c.typ {
 	case schema.BigInt, schema.Timestamp:
-		c.i64 = zeros(c.i64, n)
+		c.i64 = extended(c.i64, n)
 	case schema.Int:
-		c.i32 = zeros(c.i32, n)
+		c.i32 = extended(c.i32, n)
 	case schema.Double:
-		c.f64 = zeros(c.f64, n)
+		c.f64 = extended(c.f64, n)
 	case schema.Bool:
-		c.bools = zeros(c.bools, n)
+		c.bools = extended(c.bools, n)
 	case schema.String:
-		c.text.rows = zeros(c.text.rows, n)
+		k := len(c.text.rows)
+		c.text.rows = extended(c.text.rows, n)
+		clear(c.text.rows[k:])
 	}
 }
 
-func zeros[T any](dst []T, n int) []T {
-	k := len(dst)
-	dst = slices.Grow(dst, n)[:k+n]
-	clear(dst[k:])
-	return dst
+// flagged counts the rows whose flag is set.
+func flagged(at unsafe.Pointer, stride uintptr, n int) (values int) {
+	for i := range n {
+		values += int(*(*uint8)(unsafe.Add(at, uintptr(i)*stride))) // a bool is 0 or 1
+	}
+	return values
+}
+
+// extended makes room for n rows, which hold anything.
+func extended[T any](s []T, n int) []T {
+	n += len(s)
+	if n > cap(s) {
+		more := make([]T, len(s), max(n, min(4*cap(s), groupRows), 256))
+		copy(more, s)
+		s = more
+	}
+	return s[:n]
 }
 
 func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
 	k := len(dst)
-	dst = slices.Grow(dst, n)[:k+n]
+	dst = extended(dst, n)
 	out := dst[k:]
 	for i := range out {
 		out[i] = *(*T)(unsafe.Add(at, uintptr(i)*stride))
@@ -125,7 +151,7 @@ func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
 func (c *column) addTexts(p unsafe.Pointer, stride uintptr, n int) {
 	t := &c.text
 	k := len(t.rows)
-	t.rows = slices.Grow(t.rows, n)[:k+n]
+	t.rows = extended(t.rows, n)
 	for i := range n {
 		row := unsafe.Add(p, uintptr(i)*stride)
 		t.rows[k+i] = 0
@@ -146,7 +172,7 @@ func (b *buffer) textBytes() int {
 func (b *buffer) reset() {
 	for i := range b.cols {
 		c := &b.cols[i]
-		c.valid, c.i64, c.i32, c.f64, c.bools = c.valid[:0], c.i64[:0], c.i32[:0], c.f64[:0], c.bools[:0]
+		c.values, c.valid, c.i64, c.i32, c.f64, c.bools = 0, c.valid[:0], c.i64[:0], c.i32[:0], c.f64[:0], c.bools[:0]
 		c.text.reset()
 	}
 	b.n = 0

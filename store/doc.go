@@ -11,7 +11,8 @@
 //  1. store.go opens a place: place.go is what the store needs of one, dir.go a directory, bucket.go a bucket. catalog.go
 //     reads its commits and works out what of them is visible.
 //  2. tx.go is one transaction: Begin, Append, Commit. Under it writer.go buffers and writes the rows of a table,
-//     columns.go turns rows into columns, parquet.go columns into a file; staging.go is where they work.
+//     columns.go turns rows into columns, parquet.go columns into a file, pages.go a column into pages in the encodings of
+//     packing.go; staging.go is where they work.
 //  3. commit.go is what makes a transaction visible, by one exclusive link or conditional put of one small file; killed
 //     before, nothing is there, killed after, everything is. clean.go removes what the dead left.
 //  4. cache.go keeps copies of a bucket's files on this machine, for the engine to read; held.go keeps them while it reads.

@@ -13,6 +13,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/klauspost/compress/zstd"
+
 	"straggler/schema"
 )
 
@@ -31,7 +33,7 @@ type Tx struct {
 	name    string    // "" or what tells it from the others
 	lock    io.Closer // on the staging directory, so that nobody cleans it away
 	state   string    // of the logs, when the transaction began
-	memory  recycler
+	zstd    *zstd.Encoder
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
@@ -57,12 +59,16 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	if s.o.ReadOnly {
 		return nil, fmt.Errorf("store: %s is open for reading only", s.at.show(""))
 	}
+	compressor, err := newCompressor()
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
 	unlock, err := s.at.begin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
-	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), name: s.at.writer()}
+	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), name: s.at.writer(), zstd: compressor}
 	if err := s.at.enroll(ctx, tx.name); err != nil { // first, because it tells the time that cleaning goes by
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -132,7 +138,8 @@ func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
 	}
 	w := tx.tables[t.Name]
 	if w == nil {
-		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns)+1), columns: fileColumns(t)}
+		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns)+1), columns: fileColumns(t),
+			scratch: scratch{zstd: tx.zstd}}
 		tx.tables[t.Name] = w
 	}
 	return w, nil

@@ -37,9 +37,9 @@ type tableWriter struct {
 	scratch scratch
 }
 
-// addRows is how many rows are added at a time: few enough to be in the cache still when the next column is copied, and
-// to have long strings bounded.
-const addRows = 128
+// addBytes is how many bytes of rows are added at a time: few enough to be in the processor's nearest cache still when
+// the next column is copied, and to have long strings bounded.
+const addBytes = 24 << 10
 
 // maxTextBytes bounds the strings of a buffer, so that logs with long ones do not take more memory than others.
 const maxTextBytes = 16 << 20
@@ -52,7 +52,7 @@ func (w *tableWriter) add(input schema.Key, p unsafe.Pointer, stride uintptr, n 
 		return 0, errDone
 	}
 	b := w.buffer()
-	n = min(n, addRows, groupRows-b.n)
+	n = min(n, max(addBytes/int(stride), 1), groupRows-b.n)
 	b.add(input, p, stride, n)
 	w.rows[input] += int64(n)
 	if b.n < groupRows && b.textBytes() < maxTextBytes {
@@ -107,8 +107,7 @@ func (w *tableWriter) flush(b *buffer) error {
 			return fmt.Errorf("store: %w", err)
 		}
 		w.parts++
-		plain := func(i int) bool { return b.cols[i].text.plain }
-		if w.part, err = newPart(name, f, w.columns, plain, &w.tx.memory); err != nil {
+		if w.part, err = newPart(name, f, w.columns); err != nil {
 			f.Close()
 			return fmt.Errorf("store: %w", err)
 		}

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	pqfile "github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/google/go-cmp/cmp"
+
+	"straggler/schema"
+)
+
+// memFile is a file that is kept in memory.
+type memFile struct{ bytes.Buffer }
+
+func (*memFile) Sync() error  { return nil }
+func (*memFile) Close() error { return nil }
+
+// writePart writes rows as one row group in the given order, and gives the file as the Parquet library reads it.
+func writePart[R any](t *testing.T, rows []R, order []int32, plain bool) *pqfile.Reader {
+	t.Helper()
+	columns, to := fileColumns(schema.TableOf[R]()), new(memFile)
+	compressor, err := newCompressor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBuffer(columns)
+	for i := range b.cols {
+		b.cols[i].text.plain = plain
+	}
+	for from := 0; from < len(rows); { // in batches of 1, 2, 3, …
+		n := min(len(rows)-from, from+1)
+		b.add(7, unsafe.Pointer(&rows[from]), unsafe.Sizeof(rows[0]), n)
+		from += n
+	}
+	p, err := newPart("x", to, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.writeGroup(b, order, &scratch{zstd: compressor}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.finish(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := pqfile.NewParquetReader(bytes.NewReader(to.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// column reads a column; a NULL is nil.
+func readColumn(t *testing.T, r *pqfile.Reader, name string) []any {
+	t.Helper()
+	c, err := r.RowGroup(0).Column(r.MetaData().Schema.ColumnIndexByName(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch c := c.(type) {
+	case *pqfile.Int64ColumnChunkReader:
+		return readValues(t, c, r.NumRows(), func(v int64) any { return v })
+	case *pqfile.Int32ColumnChunkReader:
+		return readValues(t, c, r.NumRows(), func(v int32) any { return v })
+	case *pqfile.Float64ColumnChunkReader:
+		return readValues(t, c, r.NumRows(), func(v float64) any { return v })
+	case *pqfile.BooleanColumnChunkReader:
+		return readValues(t, c, r.NumRows(), func(v bool) any { return v })
+	case *pqfile.ByteArrayColumnChunkReader:
+		return readValues(t, c, r.NumRows(), func(v parquet.ByteArray) any { return string(v) })
+	}
+	t.Fatalf("%T", c)
+	return nil
+}
+
+func readValues[T any](t *testing.T, c interface {
+	pqfile.ColumnChunkReader
+	ReadBatch(int64, []T, []int16, []int16) (int64, int, error)
+}, rows int64, value func(T) any) []any {
+	t.Helper()
+	var out []any
+	values, levels := make([]T, rows), make([]int16, rows)
+	for int64(len(out)) < rows && c.HasNext() {
+		n, _, err := c.ReadBatch(rows, values, levels, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := 0
+		for _, l := range levels[:n] {
+			if l == 1 || c.Descriptor().MaxDefinitionLevel() == 0 {
+				out = append(out, value(values[k]))
+				k++
+			} else {
+				out = append(out, nil)
+			}
+		}
+	}
+	if err := c.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// check holds what a column gives against what went into it.
+func check[T comparable](t *testing.T, r *pqfile.Reader, name string, n int, want func(i int) schema.Null[T]) {
+	t.Helper()
+	got := readColumn(t, r, name)
+	if len(got) != n {
+		t.Fatalf("%s: %d rows of %d came back", name, len(got), n)
+	}
+	for i := range n {
+		var v any
+		if w := want(i); w.OK {
+			v = w.V
+		}
+		if got[i] != v {
+			t.Fatalf("%s: row %d of %d came back as %v and was %v", name, i, n, got[i], v)
+		}
+	}
+}
+
+func some[T any](v T) schema.Null[T] { return schema.Some(v) }
+
+// sameBack sees that attempts come back, of each kind of column one that may be NULL and one that may not.
+func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
+	t.Helper()
+	r := writePart(t, rows, order, plain)
+	n := len(rows)
+	row := func(i int) *schema.Attempt {
+		if order != nil {
+			i = int(order[i])
+		}
+		return &rows[i]
+	}
+	check(t, r, "attempt_id", n, func(i int) schema.Null[int64] { return some(row(i).AttemptID) })
+	check(t, r, "number", n, func(i int) schema.Null[int32] { return some(row(i).Number) })
+	check(t, r, "native_id", n, func(i int) schema.Null[string] { return some(row(i).NativeID) })
+	check(t, r, "recompute", n, func(i int) schema.Null[bool] { return some(row(i).Recompute) })
+	check(t, r, "input_bytes", n, func(i int) schema.Null[int64] { return row(i).InputBytes })
+	check(t, r, "duration_s", n, func(i int) schema.Null[float64] { return row(i).DurationS })
+	check(t, r, "speculative", n, func(i int) schema.Null[bool] { return row(i).Speculative })
+	check(t, r, "machine", n, func(i int) schema.Null[string] { return row(i).Machine })
+	check(t, r, inputColumn, n, func(i int) schema.Null[int64] { return some(int64(7)) })
+}
+
+// patterns say which of n rows have a value.
+var patterns = map[string]func(i, n int) bool{
+	"no value":           func(i, n int) bool { return false },
+	"all":                func(i, n int) bool { return true },
+	"the first":          func(i, n int) bool { return i == 0 },
+	"the last":           func(i, n int) bool { return i == n-1 },
+	"all but the first":  func(i, n int) bool { return i > 0 },
+	"all but the last":   func(i, n int) bool { return i < n-1 },
+	"every other":        func(i, n int) bool { return i%2 == 1 },
+	"runs of 100":        func(i, n int) bool { return i/100%2 == 1 },
+	"runs of 31 and 32":  func(i, n int) bool { return i%63 < 31 },
+	"now and then":       func(i, n int) bool { return i%977 == 500 },
+	"the second half":    func(i, n int) bool { return i >= n/2 },
+	"the first page":     func(i, n int) bool { return i < pageRows },
+	"all but one page":   func(i, n int) bool { return i < pageRows || i >= 2*pageRows },
+	"the second page on": func(i, n int) bool { return i >= pageRows },
+}
+
+// numbers are sequences that encodings of differences are easily wrong about.
+var numbers = map[string]func(i int) int64{
+	"constant":        func(i int) int64 { return -7 },
+	"rising":          func(i int) int64 { return 1_700_000_000_000_000 + int64(i)*1000 },
+	"from end to end": func(i int) int64 { return []int64{math.MinInt64, math.MaxInt64, 0, -1}[i%4] },
+	"widths":          func(i int) int64 { return int64(1)<<(i/32%63) ^ int64(i) },
+	"random":          func(i int) int64 { return int64(rand.New(rand.NewPCG(1, uint64(i))).Uint64()) },
+}
+
+func TestPagesComeBack(t *testing.T) {
+	for pattern, there := range patterns {
+		for sequence, number := range numbers {
+			t.Run(pattern+"/"+sequence, func(t *testing.T) {
+				for _, n := range []int{1, 33, 130, 500, 2*pageRows + 77} {
+					if n > 500 && sequence != "rising" {
+						continue
+					}
+					rows := make([]schema.Attempt, n)
+					order := make([]int32, n)
+					for i := range rows {
+						order[n-1-i] = int32(i)
+						v := number(i)
+						rows[i] = schema.Attempt{AttemptID: v, Number: int32(v), NativeID: fmt.Sprint(v), Recompute: v&1 == 1}
+						if there(i, n) {
+							rows[i].InputBytes, rows[i].DurationS = some(v), some(float64(v)/3)
+							rows[i].Speculative, rows[i].Machine = some(v&2 == 2), some(fmt.Sprint("m", v%1000))
+						}
+					}
+					sameBack(t, rows, nil, false)
+					sameBack(t, rows, order, true)
+				}
+			})
+		}
+	}
+}
+
+// TestStatistics: queries leave out row groups by what a chunk says of its least and greatest value.
+func TestStatistics(t *testing.T) {
+	rows := make([]schema.Attempt, 3*pageRows/2)
+	for i := range rows {
+		rows[i].Number = int32(i - 5)
+		if i%2 == 1 {
+			rows[i].InputBytes = some(int64(i) * 10)
+		}
+	}
+	r := writePart(t, rows, nil, false)
+	type said struct {
+		HasMinMax       bool
+		Min, Max, Nulls int64
+	}
+	want := map[string]said{
+		"number": {true, -5, int64(len(rows)) - 6, 0}, "input_bytes": {true, 10, int64(len(rows)-1) * 10, int64(len(rows) / 2)},
+		"output_bytes": {false, 0, 0, int64(len(rows))},
+	}
+	got := map[string]said{}
+	for name := range want {
+		c, err := r.MetaData().RowGroup(0).ColumnChunk(r.MetaData().Schema.ColumnIndexByName(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Statistics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := said{HasMinMax: s.HasMinMax(), Nulls: s.NullCount()}
+		if out.HasMinMax {
+			out.Min, out.Max = plainNumber(s.EncodeMin()), plainNumber(s.EncodeMax())
+		}
+		got[name] = out
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func plainNumber(b []byte) int64 {
+	if len(b) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	}
+	return int64(binary.LittleEndian.Uint64(b))
+}
+
+// TestNullsCostNothing: a column without a value is a few bytes of a row group, however long.
+func TestNullsCostNothing(t *testing.T) {
+	r := writePart(t, make([]schema.Attempt, 2*pageRows), nil, false)
+	for i := range r.MetaData().Schema.NumColumns() {
+		c, err := r.MetaData().RowGroup(0).ColumnChunk(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if col := r.MetaData().Schema.Column(i); col.MaxDefinitionLevel() == 1 && c.TotalCompressedSize() > 100 {
+			t.Errorf("%s takes %d bytes", col.Name(), c.TotalCompressedSize())
+		}
+	}
+}
+
+// FuzzPages makes attempts of bytes: of eight each, a number whose lowest bits say what of the row is NULL.
+func FuzzPages(f *testing.F) {
+	for _, seed := range []string{"", "12345678", "abcdefghabcdefghabcdefghijklmnop", string(bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 128}, 200))} {
+		f.Add([]byte(seed), uint16(3), true)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, times uint16, plain bool) {
+		var rows []schema.Attempt
+		for chunk := range slices.Chunk(data, 8) {
+			if len(chunk) < 8 || len(rows) > 1<<16 {
+				break
+			}
+			v := int64(binary.LittleEndian.Uint64(chunk))
+			row := schema.Attempt{AttemptID: v, Number: int32(v >> 16), NativeID: fmt.Sprint(v & 255), Recompute: v < 0,
+				InputBytes: schema.Null[int64]{V: v >> (v & 63), OK: v&1 == 1}, DurationS: schema.Null[float64]{V: float64(v), OK: v&2 == 2},
+				Speculative: schema.Null[bool]{V: v&64 == 64, OK: v&4 == 4}, Machine: schema.Null[string]{V: fmt.Sprint(v & 1023), OK: v&8 == 8}}
+			for range 1 + times%100 {
+				rows = append(rows, row)
+			}
+		}
+		if len(rows) > 0 {
+			sameBack(t, rows, nil, plain)
+		}
+	})
+}
