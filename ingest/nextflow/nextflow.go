@@ -22,7 +22,8 @@ func Format() ingest.Format {
 		Name: "nextflow",
 		Doc:  "Nextflow execution trace (trace.txt: tab-separated, with a header; plain or raw numbers)",
 		Detail: `The run is one application and one job, a process is a phase. With the default fields a task's start is its submission
-plus duration less realtime (quality: time synthetic); with start and complete it is measured. Input and output are
+plus duration less realtime (quality: time synthetic), and with start alone its end is realtime later; with start and
+complete both are measured. Input and output are
 rchar and wchar: all that went through read and write calls, cached or not. machine is hostname, which only traces have
 that were asked for that field; without it a slow machine can not be told. Cached tasks did not run and give no row.
 Times without a zone are taken as UTC and said so. The process graph, racks and remote bytes are not in the trace.`,
@@ -143,7 +144,7 @@ func (r *reader) line(p ingest.Part, line ingest.Line) error {
 	}
 	r.out.Decoded(1)
 	if status := r.get("status"); status != "CACHED" {
-		r.task(status)
+		r.task(statusOf(status, r.get("exit")))
 	}
 	if len(r.trace.Attempts) < 4096 {
 		return nil
@@ -162,19 +163,22 @@ func (r *reader) get(column string) string {
 	return strings.TrimSpace(r.fields[i])
 }
 
-func (r *reader) task(status string) {
+func (r *reader) task(status schema.AttemptStatus) {
 	phase := r.phase()
 	row := schema.Attempt{
 		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[phase].PhaseID, JobID: r.job, ApplicationID: r.app,
-		NativeID: ingest.Text(r.id()), Machine: ingest.NullText(r.get("hostname")), Status: statusOf(status),
+		NativeID: ingest.Text(r.id()), Machine: ingest.NullText(r.get("hostname")), Status: status,
 		Reason: ingest.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
 		PeakMemoryBytes: size(r.get("peak_rss")), Quality: schema.RackUnknown,
+	}
+	if row.PeakMemoryBytes.V == 0 { // too short to be measured: no process runs in no memory
+		row.PeakMemoryBytes = schema.Null[int64]{}
 	}
 	if !row.Machine.OK {
 		r.homeless++
 	}
-	row.Task = r.taskOf(phase, &row)
 	r.times(&row)
+	row.Task = r.taskOf(phase, &row)
 	if percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64); err == nil && percent >= 0 && percent < 1e7 && row.DurationS.OK {
 		row.CPUS = schema.Some(percent / 100 * row.DurationS.V)
 	}
@@ -211,9 +215,13 @@ func (r *reader) phase() int {
 }
 
 // taskOf numbers the tasks of a phase; a retry has a task_id of its own and the name of its task. Where the trace does not
-// number attempts, what runs under the name of a task that failed is its retry.
+// number attempts, what is submitted under the name of a task after that failed is its retry: tags need not differ, so a
+// task that was there before is another one.
 func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 	k := taskName{phase, r.get("name")}
+	if k.name == "" {
+		k.name = r.get("tag")
+	}
 	before, known := r.tasks[k]
 	n, err := strconv.ParseInt(r.get("attempt"), 10, 32)
 	numbered := err == nil && n > 0
@@ -221,7 +229,7 @@ func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 	case numbered:
 		row.Number = int32(n - 1)
 		known = known && row.Number > 0
-	case known && before.failed && k.name != "":
+	case known && before.failed && k.name != "" && !earlier(row, before.end):
 		row.Number = before.number + 1
 	default:
 		known = false
@@ -230,7 +238,7 @@ func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 		before = lastTry{task: r.counts[phase]}
 		r.counts[phase]++
 	}
-	before.number, before.failed = row.Number, row.Status == schema.Failed
+	before.number, before.failed, before.end = row.Number, row.Status == schema.Failed, row.FinishTime
 	if _, there := r.tasks[k]; there || len(r.tasks) < maxTasks {
 		r.tasks[k] = before
 	}
@@ -242,6 +250,16 @@ type lastTry struct {
 	task   int64
 	number int32
 	failed bool
+	end    schema.Null[schema.Time]
+}
+
+// earlier says that an attempt was submitted, or started, before a time.
+func earlier(row *schema.Attempt, end schema.Null[schema.Time]) bool {
+	from := row.QueuedTime
+	if !from.OK {
+		from = row.StartTime
+	}
+	return from.OK && end.OK && from.V < end.V
 }
 
 // times sets start, end and duration from what the trace has: start and complete; else from submit, duration (since
@@ -258,6 +276,10 @@ func (r *reader) times(row *schema.Attempt) {
 	}
 	if !row.FinishTime.OK && row.QueuedTime.OK && sinceSubmit.OK {
 		row.FinishTime = schema.Some(row.QueuedTime.V.Add(sinceSubmit.V))
+	}
+	if !row.FinishTime.OK && row.StartTime.OK && realtime.OK {
+		row.FinishTime = schema.Some(row.StartTime.V.Add(realtime.V))
+		row.Quality |= schema.TimeSynthetic
 	}
 	if !row.StartTime.OK && row.FinishTime.OK && realtime.OK {
 		row.StartTime = schema.Some(max(row.FinishTime.V.Add(-realtime.V), row.QueuedTime.V))
@@ -285,8 +307,15 @@ func (r *reader) instant(column string) schema.Null[schema.Time] {
 	return t
 }
 
-func statusOf(word string) schema.AttemptStatus {
+// statusOf reads the status, or the exit code where a trace was not asked for the status.
+func statusOf(word, exit string) schema.AttemptStatus {
 	switch word {
+	case "":
+		if code, err := strconv.Atoi(exit); err == nil && code == 0 {
+			return schema.Success
+		} else if err == nil {
+			return schema.Failed
+		}
 	case "COMPLETED":
 		return schema.Success
 	case "FAILED":

@@ -110,6 +110,8 @@ func TestVariants(t *testing.T) {
 		"retried":     {"task_id\thash\tname\tstatus\trealtime\trchar\n1\ta/b\tf (1)\tFAILED\t3s\t2 KB\n2\ta/c\tf (1)\tCOMPLETED\t4s\t2 KB\n", "0 0 failed 3 2048", 2},
 		"clocks":      {"task_id\thash\tname\tstatus\tsubmit\tstart\tcomplete\trchar\n1\ta/b\tf (1)\tCOMPLETED\t9000\t2000\t5000\t-\n", "0 0 success 3 0", 1},
 		"running":     {"task_id\thash\tname\tstatus\tsubmit\tstart\tcomplete\trchar\n1\ta/b\tf (1)\tRUNNING\t1000\t2000\t-\t-\n", "0 0 running 0 0", 1},
+		"start alone": {"task_id\thash\tnative_id\tprocess\ttag\tstatus\texit\tstart\tduration\trealtime\trchar\n1\t83/bcc48a\t522658\tFETCH\t-\tCOMPLETED\t0\t2026-07-12 01:27:43.771\t11m 30s\t11m 26s\t2 KB\n", "0 0 success 686 2048", 1},
+		"no status":   {"task_id\thash\tname\texit\trealtime\trchar\n1\ta/b\tf (1)\t137\t3s\t2 KB\n", "0 0 failed 3 2048", 1},
 		"header only": {"task_id\thash\tname\tstatus\n", "", 0},
 	} {
 		r := ingesttest.Laws(t, Format(), ingest.BytesInput("trace.txt", []byte(c.text)))
@@ -127,5 +129,23 @@ func TestVariants(t *testing.T) {
 		if c.rows == 2 && (r.Attempts[1].Task != 0 || r.Attempts[1].Number != 1) {
 			t.Errorf("%s: %+v is the retry", name, r.Attempts[1])
 		}
+	}
+}
+
+// A tag need not tell tasks apart: one that was submitted before another of its name failed is no retry of it. What was
+// too short to be measured held some memory, and the trace does not say how much.
+func TestSameTag(t *testing.T) {
+	const trace = "task_id\thash\tname\tstatus\tsubmit\tduration\trealtime\tpeak_rss\n" +
+		"1\ta\tFIX (sorting)\tFAILED\t2022-11-03 22:20:00.000\t60s\t50s\t0\n" +
+		"2\tb\tFIX (sorting)\tCOMPLETED\t2022-11-03 22:20:30.000\t60s\t50s\t701.1 MB\n" +
+		"3\tc\tFIX (other)\tFAILED\t2022-11-03 22:20:00.000\t60s\t50s\t0\n" +
+		"4\td\tFIX (other)\tCOMPLETED\t2022-11-03 22:21:00.500\t60s\t50s\t0\n"
+	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
+	var got []string
+	for _, a := range r.Attempts {
+		got = append(got, fmt.Sprint(a.Task, ".", a.Number, " ", a.Status, " ", a.PeakMemoryBytes.OK))
+	}
+	if d := cmp.Diff([]string{"0.0 failed false", "1.0 success true", "2.0 failed false", "2.1 success false"}, got); d != "" {
+		t.Error(d)
 	}
 }
