@@ -1,19 +1,26 @@
 // Package dask takes Dask's task stream and gives rows.
 //
 //  1. dask.go reads the list of tasks that get_task_stream gives, and turns its spans into attempts.
+//  2. page.go finds the same stream in the page that performance_report writes.
 //
-// Start with dask.go; there is no other file. No real file was available to the tests; the layout is that of the
-// writer's source.
+// Start with dask.go. Of lists no real file was available, and the layout is that of the writer's source; pages of five
+// versions of Bokeh were.
 package dask
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,22 +29,26 @@ import (
 	"straggler/schema"
 )
 
-// Format is a task stream, as a JSON list or as JSON lines.
+// Format is a task stream, as a JSON list, as JSON lines, or within a performance report.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "dask",
-		Doc:  "Dask task stream (the list that get_task_stream gives, as JSON)",
+		Doc:  "Dask task stream: the list that get_task_stream gives, as JSON, or the page of performance_report",
 		Detail: `A task is an attempt, the prefix of its key a phase, the stream one application with one job. start_time and finish_time
 are the first and last span (transfer, deserialize, compute, disk), fetch_wait_s is the time in transfer spans,
 deserialize_s in deserialize ones. output_bytes is nbytes, the size of the result; what was read is not in the stream.
-The stream's buffer is bounded: older tasks may be missing, which can not be told. performance_report writes HTML and is no
-input. Dependencies are not in the stream. No real file was available; the layout is that of the writer's source.`,
+The stream's buffer is bounded: older tasks may be missing, which can not be told. The page of performance_report
+(dask-report.html, of Bokeh 0.13 to 3) holds the same spans without nbytes; a task drawn black failed. Dependencies are not
+in the stream. Pages were tried on real files; for lists none was available, and the layout is that of the writer's source.`,
 		Sniff: sniff,
 		Read:  read,
 	}
 }
 
 func sniff(h ingest.Head) ingest.Match {
+	if isPage(h.Bytes) {
+		return ingest.Match{Sure: 1, Why: "a page of Bokeh about Dask"}
+	}
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
 	if len(b) > 0 && (b[0] == '[' || b[0] == '{') && bytes.Contains(b, []byte(`"worker"`)) &&
 		(bytes.Contains(b, []byte(`"startstops"`)) || bytes.Contains(b, []byte(`"compute_start"`))) {
@@ -138,6 +149,7 @@ type reader struct {
 	phases    map[string]int
 	counts    []int64
 	timeless  int64
+	drawnOnly bool // of a page
 	trace     schema.Trace
 }
 
@@ -153,13 +165,18 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	return r
 }
 
-// part reads a list of tasks, or one object after the other.
+// part reads a list of tasks, one object after the other, or a page.
 func (r *reader) part(ctx context.Context, p ingest.Part) error {
-	f, err := p.Open(ctx)
+	file, err := p.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer file.Close()
+	f := bufio.NewReaderSize(file, 64<<10)
+	if head, _ := f.Peek(1 << 10); len(bytes.TrimLeft(head, " \t\r\n")) > 0 && bytes.TrimLeft(head, " \t\r\n")[0] == '<' {
+		r.drawnOnly = true
+		return r.page(ctx, p, f)
+	}
 	dec := jsontext.NewDecoder(ingest.JSONNumbers(f), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	list := dec.PeekKind() == '['
 	if list {
@@ -234,7 +251,7 @@ func (r *reader) task(t *streamTask) error {
 
 // spans sets times from the spans that make sense.
 func (r *reader) spans(spans []span, row *schema.Attempt) {
-	var transfer, deserialize float64
+	var transfer, deserialize []span
 	for _, s := range spans {
 		if !(s.start > 0 && s.stop >= s.start && s.stop < 1e11) {
 			row.Quality |= schema.TimeRepaired
@@ -249,9 +266,9 @@ func (r *reader) spans(spans []span, row *schema.Attempt) {
 		}
 		switch s.action {
 		case "transfer":
-			transfer += s.stop - s.start
+			transfer = append(transfer, s)
 		case "deserialize":
-			deserialize += s.stop - s.start
+			deserialize = append(deserialize, s)
 		}
 	}
 	if !row.StartTime.OK {
@@ -260,7 +277,20 @@ func (r *reader) spans(spans []span, row *schema.Attempt) {
 		return
 	}
 	row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
-	row.FetchWaitS, row.DeserializeS = schema.Some(transfer), schema.Some(deserialize)
+	row.FetchWaitS, row.DeserializeS = schema.Some(covered(transfer)), schema.Some(covered(deserialize))
+}
+
+// covered is for how many seconds at least one of the spans lasted: a task fetches from several workers at once.
+func covered(spans []span) float64 {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	seconds, until := 0.0, math.Inf(-1)
+	for _, s := range spans {
+		if s.stop > until {
+			seconds += s.stop - max(s.start, until)
+			until = s.stop
+		}
+	}
+	return seconds
 }
 
 func (r *reader) phase(name string) int {
@@ -276,24 +306,34 @@ func (r *reader) phase(name string) int {
 	return n
 }
 
-// hexadecimal is what a token at the end of a key looks like.
-var hexadecimal = regexp.MustCompile(`^([0-9a-f]{8,}|[0-9]+)$`)
+// hexadecimal is what a token of letters in a key looks like.
+var hexadecimal = regexp.MustCompile(`^([a-f]{8}|[0-9a-f]{32})$`)
 
-// prefix is the function that a key stands for: ('sum-9f3a…', 0) and sum-9f3a… are of sum, as dask.utils.key_split has
-// it.
+// prefix is the function that a key stands for, ('sum-9f3a…', 0) and sum-9f3a… are of sum: words of letters up to the first
+// that is none, as dask.utils.key_split has it.
 func prefix(k string) string {
-	k = strings.TrimLeft(k, "(['\"")
-	if i := strings.IndexAny(k, "'\","); i >= 0 {
-		k = k[:i]
+	words := strings.Split(k, "-")
+	name := words[0]
+	if r, _ := utf8.DecodeRuneInString(name); !unicode.IsLetter(r) {
+		name, _, _ = strings.Cut(name, ",")
+		name = strings.Trim(name, "_'()[]\"")
 	}
-	parts := strings.Split(k, "-")
-	for len(parts) > 1 && hexadecimal.MatchString(parts[len(parts)-1]) {
-		parts = parts[:len(parts)-1]
+	for _, w := range words[1:] {
+		if w == "" || hexadecimal.MatchString(w) || strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }) >= 0 {
+			break
+		}
+		name += "-" + w
 	}
-	if name := strings.Join(parts, "-"); name != "" {
-		return name
+	switch {
+	case name == "":
+		return k
+	case len(name) == 32 && hexadecimal.MatchString(name): // a key that is a token alone
+		return "data"
+	case name[0] == '<': // <module.class object at 0x…>
+		name, _, _ = strings.Cut(strings.Trim(name, "<>"), " ")
+		return name[strings.LastIndexByte(name, '.')+1:]
 	}
-	return k
+	return name
 }
 
 // host is the machine of a worker's address, tcp://10.0.0.1:3456.
@@ -320,7 +360,10 @@ func (r *reader) finish() {
 	r.trace.Caveats = append(r.trace.Caveats,
 		schema.Caveat{ApplicationID: r.app, Code: "bounded_buffer", Detail: "the scheduler keeps a bounded number of tasks: older ones may be missing"},
 		schema.Caveat{ApplicationID: r.app, Code: "no_edges", Detail: "the stream does not say which task waited for which"},
-		schema.Caveat{ApplicationID: r.app, Code: "no_input_bytes", Detail: "the stream has the size of results and not what tasks read: slowness is judged by duration alone"})
+		schema.Caveat{ApplicationID: r.app, Code: "no_input_bytes", Detail: "the stream does not have what tasks read: slowness is judged by duration alone"})
+	if r.drawnOnly && len(r.trace.Phases) == 0 {
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_tasks", Detail: "the page's task stream is empty: no task ended while the report was made"})
+	}
 	if r.timeless > 0 {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_times", Count: schema.Some(r.timeless), Detail: "tasks have no usable span"})
 	}

@@ -81,3 +81,16 @@ func TestOldStream(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// Transfers from several workers at once are waited for once.
+func TestTransfersAtOnce(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[{"key":"inc-1","worker":"tcp://h:1","status":"OK","startstops":[
+		{"action":"transfer","start":15,"stop":18},{"action":"transfer","start":10,"stop":12},{"action":"transfer","start":10,"stop":14},{"action":"transfer","start":11,"stop":12},
+		{"action":"compute","start":18,"stop":20}]}]`))
+	if r.Err != nil || len(r.Attempts) != 1 {
+		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
+	}
+	if a := r.Attempts[0]; a.FetchWaitS != schema.Some(7.0) || a.DurationS != schema.Some(10.0) {
+		t.Errorf("waits %+v of %+v", a.FetchWaitS, a.DurationS)
+	}
+}
