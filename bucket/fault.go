@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/aws/smithy-go"
@@ -28,7 +29,7 @@ var (
 )
 
 // Fault is an error for people. It carries the kind of the library's error (ErrURL, ErrBroken, ErrReplaced,
-// errors.ErrUnsupported, and those of fs) and not the error itself, whose text may hold a signed URL.
+// errors.ErrUnsupported, those of fs, and of syscall about a disk) and not the error itself, whose text may hold a signed URL.
 type Fault struct {
 	Kind error
 	Text string
@@ -80,6 +81,11 @@ func Explain(err error, host string, h Hints) *Fault {
 		return &Fault{ErrBroken, "there is no answer" + h.then(Hints.address)}
 	}
 	code, reason := reasonOf(err)
+	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
+		if errors.Is(err, disk) {
+			return &Fault{disk, reason}
+		}
+	}
 	switch {
 	case code == "NoSuchBucket" || code == "ContainerNotFound":
 		return &Fault{fs.ErrNotExist, "there is no bucket " + host + h.then(Hints.address)}

@@ -335,6 +335,7 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 	}
 	c, err := tx.Commit(ctx)
 	if err != nil {
+		s.Results = nil // nothing of what was read is in the store
 		return fmt.Errorf("ingest: %w", err)
 	}
 	s.Commit = &c

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 
 	"straggler/audit"
 	"straggler/bucket"
@@ -46,6 +48,8 @@ func exitCode(err error) int {
 		return exitFound
 	case is(context.Canceled):
 		return exitInterrupted
+	case is(syscall.ENOSPC, syscall.EDQUOT):
+		return exitInternal
 	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement, store.ErrEngine,
 		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
@@ -57,11 +61,25 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// oneMessage is the text of an error for a terminal.
+// aboutDisk says what to do about a disk of this machine; "" for errors about other things.
+func aboutDisk(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return "The disk is full. Free some of it, or name another place with --store, -o, --cache or TMPDIR, and repeat the command; the store is whole."
+	case errors.Is(err, syscall.EROFS):
+		return "The disk is read-only. Name another place with --store, -o, --cache or TMPDIR."
+	}
+	return ""
+}
+
+// oneMessage is the text of an error for a terminal, each line of it once.
 func oneMessage(err error) string {
-	lines := strings.Split(strings.TrimPrefix(err.Error(), errUse.Error()+": "), "\n")
-	for i := range lines {
-		lines[i] = table.Printable(lines[i])
+	var lines []string
+	text := strings.TrimPrefix(err.Error(), errUse.Error()+": ") + "\n" + aboutDisk(err)
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		if line = table.Printable(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

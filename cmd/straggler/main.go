@@ -25,7 +25,7 @@ const (
 	exitFound       = 1   // the check found something
 	exitUse         = 2   // wrong use
 	exitInput       = 3   // input could not be read; what could be is in the store
-	exitInternal    = 4   // internal error
+	exitInternal    = 4   // internal error, or a disk that is full or read-only
 	exitInterrupted = 130 // by Ctrl-C or a signal to end
 )
 
@@ -58,9 +58,9 @@ func program() (code int) {
 			return
 		}
 	}()
-	err := newRoot(e).ExecuteContext(ctx)
+	verb, err := newRoot(e).ExecuteContextC(ctx)
 	if err != nil && !e.running && !errors.Is(err, errUse) {
-		err = useError("%w; see straggler --help", err)
+		err = useError("%w; write it as %q; see %s --help", err, verb.UseLine(), verb.CommandPath())
 	}
 	if err != nil && interrupted.Load() {
 		fmt.Fprintln(e.err, "straggler: interrupted")

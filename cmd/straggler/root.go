@@ -14,8 +14,8 @@ func newRoot(e *env) *cobra.Command {
 		Long: `straggler turns the logs of clusters into tables, finds the outlier tasks in them, says why each one was slow,
 and estimates what each known remedy would have saved.
 
-Exit codes: 0 done, 1 a check found something, 2 wrong use, 3 input could not be read (what could be is in the store, and the summary says what
-could not), 4 internal error, 130 interrupted.`,
+Exit codes: 0 done, 1 a check found something, 2 wrong use, 3 input could not be read (what could be is in the store, and
+the summary says what could not), 4 internal error, or a disk that is full or read-only, 130 interrupted.`,
 		Example:       "  straggler demo",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -61,7 +61,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		return useError("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return useError("there is no command %q", args[0])
+	return useError("there is no command %q; straggler --help lists them", args[0])
 }
 
 // onlyFlags is for verbs that take no names; the store is what people name.
