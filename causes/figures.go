@@ -55,7 +55,7 @@ func FigureTitle(name string) string {
 // draw has one row without values, and a note.
 func PaperFigures(ctx context.Context, eng store.Engine) ([]Figure, error) {
 	var out []Figure
-	for f, err := range store.Read[Figure](ctx, eng, paperFiguresSQL) {
+	for f, err := range store.ReadParts[Figure](ctx, eng, "paper_figures", paperFiguresSQL) {
 		if err != nil {
 			return nil, fmt.Errorf("causes: the papers' figures: %w", err)
 		}

@@ -74,7 +74,7 @@ func keepPhaseStats(ctx context.Context, eng store.Engine, chunkAttempts int64) 
 	var union []string
 	for i, c := range chunks {
 		name := fmt.Sprintf("detected_phase_stats_%d", i)
-		if err := keep(ctx, eng, name, phaseStatsSQL, c.seen()); err != nil {
+		if err := store.MaterializeParts(ctx, eng, name, phaseStatsSQL, c.seen()...); err != nil {
 			return "", err
 		}
 		union = append(union, "SELECT * FROM "+name)
@@ -89,12 +89,12 @@ type span struct {
 }
 
 // seen is what a query over the log tables is to see of them. Nothing is copied: the tables' names are given to it.
-func (s span) seen() []part {
+func (s span) seen() []store.Seen {
 	if s.all {
 		return nil
 	}
 	where := fmt.Sprintf("WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
-	return []part{{name: "attempts", sql: "SELECT * FROM attempts " + where, seen: true}, {name: "phases", sql: "SELECT * FROM phases " + where, seen: true}}
+	return []store.Seen{{Table: "attempts", SQL: "SELECT * FROM attempts " + where}, {Table: "phases", SQL: "SELECT * FROM phases " + where}}
 }
 
 // split cuts the phases into spans of so many attempts, or little more.

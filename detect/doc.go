@@ -4,8 +4,7 @@
 //  1. phase_stats.sql picks the attempt that won each task and compares the winners: median, rates, slowdown ratio, how
 //     many are slow, what that cost the phase, how much of it the input explains. It says why where it can not.
 //  2. outliers.sql holds every attempt against the figures of its phase, one rule at a time.
-//  3. steps.go takes a query of named parts apart, so that no engine works a part out twice.
-//  4. detect.go runs both and writes their rows as one commit.
+//  3. detect.go runs both and writes their rows as one commit.
 //
 // Both texts are in SQL that DuckDB and Spark SQL understand alike, have their parameters as plain numbers in them, and
 // can be pasted into any session that has the tables.

@@ -12,6 +12,8 @@
 --   10    fewer attempts get no model: two predictors explain 2/(n-1) of pure noise
 --   1e-9  a predictor that does not vary, or that the other one explains, up to this part is left out
 --
+-- Beaten attempts are told by a join: within CASE or OR, Spark compares NOT IN with each of them for every attempt.
+--
 -- unix_micros is Spark's; DuckDB sessions of straggler have a macro of that name.
 WITH
 -- Most tasks have one attempt and nothing to compare; (phase_id, task, number) is unique.
@@ -58,9 +60,9 @@ looked AS (
       SELECT phase_id, input_bytes, input_records, remote_bytes, won,
         CASE WHEN won = 1 AND duration_s BETWEEN 0 AND 1e15 THEN duration_s END AS d
       FROM (
-        SELECT phase_id, duration_s, input_bytes, input_records, remote_bytes,
-          CASE WHEN status = 'success' AND attempt_id NOT IN (SELECT attempt_id FROM beaten) THEN 1 END AS won
-        FROM attempts
+        SELECT a.phase_id, a.duration_s, a.input_bytes, a.input_records, a.remote_bytes,
+          CASE WHEN a.status = 'success' AND b.attempt_id IS NULL THEN 1 END AS won
+        FROM attempts a LEFT JOIN beaten b ON b.attempt_id = a.attempt_id
       ) AS raw
     ) AS timed
   ) AS measured
@@ -80,8 +82,8 @@ records AS (
   FROM (
     SELECT a.phase_id, a.input_records / nullif(a.duration_s, 0) AS rate
     FROM attempts a JOIN (SELECT phase_id FROM judged WHERE basis = 'records') AS j ON j.phase_id = a.phase_id
+      ANTI JOIN beaten b ON b.attempt_id = a.attempt_id
     WHERE a.status = 'success' AND a.duration_s BETWEEN 0 AND 1e15 AND a.input_records > 0
-      AND a.attempt_id NOT IN (SELECT attempt_id FROM beaten)
   ) AS r
   GROUP BY phase_id
 ),
@@ -136,8 +138,8 @@ slow AS (
         (a.input_bytes - r.x_mid) * r.x_scale AS x,
         CASE WHEN a.input_bytes IS NOT NULL THEN (a.duration_s - r.y_mid) * r.y_scale END AS y,
         CASE WHEN a.input_bytes IS NOT NULL THEN (a.remote_bytes - r.z_mid) * r.z_scale END AS z,
-        CASE WHEN a.attempt_id NOT IN (SELECT attempt_id FROM beaten) THEN 1 END AS won
-      FROM attempts a JOIN rated r ON r.phase_id = a.phase_id
+        CASE WHEN b.attempt_id IS NULL THEN 1 END AS won
+      FROM attempts a JOIN rated r ON r.phase_id = a.phase_id LEFT JOIN beaten b ON b.attempt_id = a.attempt_id
       WHERE a.status = 'success' AND a.duration_s BETWEEN 0 AND 1e15
     ) AS met
     WHERE won = 1 OR recompute

@@ -100,7 +100,7 @@ func read[R any](b *builder, file string, each func(*R) error) error {
 	if err != nil {
 		return err
 	}
-	for r, err := range store.Read[R](b.ctx, b.eng, string(sql)) {
+	for r, err := range store.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
 		if err != nil {
 			return fmt.Errorf("%s.sql: %w", file, err)
 		}

@@ -18,7 +18,8 @@
 //  4. cache.go keeps copies of a bucket's files on this machine, for the engine to read; held.go keeps them while it reads.
 //  5. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
 //     spark.go is the engine on a cluster, spark_views.go and spark_guard.go its views and fences, spark_result.go its
-//     rows; spread.go has the cluster run copies of this program; hs2 is the protocol.
+//     rows; spread.go has the cluster run copies of this program; hs2 is the protocol. parts.go takes a query of named
+//     parts apart, so that no engine works a part out twice.
 //  6. result.go runs a statement, vectors.go gives its values portable types, rows.go streams them, read.go scans them
 //     into structs.
 //  7. list.go, verify.go and compact.go look after a store.

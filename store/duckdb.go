@@ -208,7 +208,7 @@ func (d *duckDB) Query(ctx context.Context, sql string) (*Rows, error) {
 
 func (d *duckDB) Materialize(ctx context.Context, name, sql string) error {
 	if !plainName(name) {
-		return fmt.Errorf("store: %q can not be the name of a table: use lower-case letters, digits and _", name)
+		return badName(name)
 	}
 	if err := d.prepare(ctx, sql); err != nil {
 		return err
@@ -219,6 +219,13 @@ func (d *duckDB) Materialize(ctx context.Context, name, sql string) error {
 		}
 	}
 	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+trimStatement(sql))
+}
+
+func (d *duckDB) Drop(ctx context.Context, name string) error {
+	if !plainName(name) {
+		return badName(name)
+	}
+	return d.exec(ctx, "DROP TABLE IF EXISTS "+quoteName(name))
 }
 
 // exec runs a statement for its effect.

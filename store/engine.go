@@ -17,6 +17,9 @@ type Engine interface {
 	// Materialize keeps the result of a query as a table of the session, in place of one of that name.
 	Materialize(ctx context.Context, name, sql string) error
 
+	// Drop forgets such a table and frees what it took; one that is not there is no error.
+	Drop(ctx context.Context, name string) error
+
 	Close() error
 }
 

@@ -33,7 +33,10 @@ type sparkSQL struct {
 }
 
 // materialized is a table of the session and the query that it was made by.
-type materialized struct{ name, sql string }
+type materialized struct {
+	name, sql string
+	dropped   bool // and kept in mind for those after it, which may have been made from it
+}
 
 // oldestSpark is the oldest release that is tested.
 var oldestSpark = [2]int{3, 5}
@@ -79,6 +82,14 @@ func (e *sparkSQL) prepare(ctx context.Context) error {
 	}
 	for _, m := range e.made {
 		if err := e.make(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, m := range e.made {
+		if !m.dropped {
+			continue
+		}
+		if err := e.forget(ctx, m.name); err != nil {
 			return err
 		}
 	}
@@ -185,17 +196,17 @@ func (e *sparkSQL) Query(ctx context.Context, sql string) (*Rows, error) {
 
 func (e *sparkSQL) Materialize(ctx context.Context, name, sql string) error {
 	if !plainName(name) {
-		return fmt.Errorf("store: %q can not be the name of a table: use lower-case letters, digits and _", name)
+		return badName(name)
 	}
 	if e.o.Locked {
 		if err := checkSpark(sql); err != nil {
 			return err
 		}
 	}
-	m := materialized{name, trimSpark(sql)}
+	m := materialized{name: name, sql: trimSpark(sql)}
 	return e.surviving(ctx, sql, func() error {
 		if err := e.make(ctx, m); err != nil {
-			return err
+			return errors.Join(err, e.undo(ctx, name))
 		}
 		e.made = append(slices.DeleteFunc(e.made, func(o materialized) bool { return o.name == name }), m)
 		return nil
@@ -211,6 +222,45 @@ func (e *sparkSQL) make(ctx context.Context, m materialized) error {
 		return err
 	}
 	return e.exec(ctx, "CACHE TABLE "+sparkName(m.name))
+}
+
+// undo forgets a table that could not be made, which holds what was made of it.
+func (e *sparkSQL) undo(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
+	defer cancel()
+	if err := e.forget(ctx, name); !errors.Is(err, hs2.ErrLost) {
+		return err
+	}
+	return nil
+}
+
+// forget drops a table of the session, and what the executors keep of it. Those that were made from it stay.
+func (e *sparkSQL) forget(ctx context.Context, name string) error {
+	if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+sparkName(name)); err != nil {
+		return err
+	}
+	return e.exec(ctx, "DROP VIEW IF EXISTS "+sparkName(name))
+}
+
+func (e *sparkSQL) Drop(ctx context.Context, name string) error {
+	if !plainName(name) {
+		return badName(name)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shut {
+		return nil
+	}
+	for i := range e.made {
+		e.made[i].dropped = e.made[i].dropped || e.made[i].name == name
+	}
+	for n := len(e.made); n > 0 && e.made[n-1].dropped; n-- {
+		e.made = e.made[:n-1]
+	}
+	if err := e.forget(ctx, name); err != nil && !errors.Is(err, hs2.ErrLost) { // the name goes with the session
+		return err
+	}
+	return nil
 }
 
 // surviving does something with a statement that changes nothing outside of the session; when the connection breaks, again

@@ -28,7 +28,7 @@ func TestSpark(t *testing.T) {
 		test func(*testing.T, *sparkCase)
 	}{
 		{"values", sparkValues}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
-		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
+		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"kept parts", sparkParts}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
 		{"killed", sparkKilled},
 	} {
 		if !t.Run(c.name, func(t *testing.T) { c.test(t, &sparkCase{server: server, st: st}) }) {
@@ -240,6 +240,37 @@ func sparkKeeps(t *testing.T, c *sparkCase) {
 	}
 }
 
+// sparkParts: a part that is named twice is worked out once, and is gone when the query is done or fails.
+func sparkParts(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", EngineOptions{})
+	runs := filepath.Join(t.TempDir(), "runs")
+	part := "WITH p AS (SELECT a FROM (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one) AS ran) "
+	n := 0
+	for _, err := range ReadParts[struct{}](t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.a = x.a") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 1000 {
+		t.Errorf("%d rows, want 1000", n)
+	}
+	if ran, err := os.ReadFile(runs); err != nil || len(ran) != 1 {
+		t.Errorf("it was worked out %d times: %v", len(ran), err)
+	}
+	if err := MaterializeParts(t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.nosuch = x.a"); err == nil {
+		t.Error("a wrong query was kept")
+	}
+	if err := MaterializeParts(t.Context(), eng, "q", part+"SELECT CAST(concat('x', x.a) AS INTEGER) AS a FROM p x JOIN p y ON y.a = x.a"); err == nil {
+		t.Error("a query that fails was kept")
+	}
+	for _, name := range []string{"q", "q_p"} {
+		if rows, err := eng.Query(t.Context(), "SELECT * FROM "+name); err == nil || !strings.Contains(err.Error(), "TABLE_OR_VIEW_NOT_FOUND") {
+			t.Errorf("%s is still there: %v, %v", name, rows, err)
+		}
+	}
+}
+
 func sparkUnseen(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "store=/nowhere/lake", EngineOptions{})
 	_, err := eng.Query(t.Context(), "SELECT count(*) FROM attempts")
@@ -302,7 +333,8 @@ func sparkFrozen(t *testing.T, c *sparkCase) {
 // sparkKilled: the server is killed while it works on a query, and another one comes up in its place.
 func sparkKilled(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "reconnect=5m", EngineOptions{})
-	if err := eng.Materialize(t.Context(), "kept", "SELECT sum(task) AS s FROM attempts"); err != nil {
+	// The part that it was made from is dropped, and needed again on the other server.
+	if err := MaterializeParts(t.Context(), eng, "kept", "WITH n AS (SELECT task FROM attempts) SELECT sum(a.task) AS s FROM n a JOIN n b ON b.task = a.task"); err != nil {
 		t.Fatal(err)
 	}
 	// It waits on the first server only: that makes the directory.

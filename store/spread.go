@@ -142,17 +142,18 @@ func (e *sparkSQL) Spread(ctx context.Context, w Spread) (*Rows, error) {
 	return rows, nil
 }
 
-// spreadSQL is the statement that has the copies run. What they find goes through one more exchange: without it the server
-// would have the copies run one after the other, each when its rows are asked for.
+// spreadSQL is the statement that has the copies run. What they find goes through an exchange of its own: without it they
+// would run once for the sample that Spark sorts by and once more for the rows. It comes back sorted in many pieces; one
+// piece of half a gigabyte is more than a task of Spark can hand over.
 func spreadSQL(w *Spread, command string) string {
-	columns := strings.Join(w.Columns, ", ")
+	columns, parts := strings.Join(w.Columns, ", "), max(1, w.Parts)
 	return fmt.Sprintf(`SELECT CAST(key AS BIGINT) AS key, found FROM (
-SELECT /*+ REPARTITION(1) */ key, found FROM (
+SELECT /*+ REPARTITION(%d) */ key, found FROM (
 SELECT TRANSFORM (%s) %s USING %s AS (key STRING, found STRING) %s FROM (
 SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS given SORT BY %s
 ) AS parts
 ) AS all_found
-) AS spread SORT BY key`, columns, spreadFormat, sparkText(command), spreadFormat, max(1, w.Parts), w.Columns[0], columns, trimSpark(w.SQL), w.Order)
+) AS spread ORDER BY key NULLS LAST`, parts, columns, spreadFormat, sparkText(command), spreadFormat, parts, w.Columns[0], columns, trimSpark(w.SQL), w.Order)
 }
 
 // command is this program on the cluster's machines, for their shell.

@@ -119,3 +119,7 @@ func plainName(s string) bool {
 	}
 	return s != ""
 }
+
+func badName(s string) error {
+	return fmt.Errorf("store: %q can not be the name of a table: use lower-case letters, digits and _", s)
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -55,6 +56,10 @@ func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 	}
 	p.compare(ctx, "SELECT * FROM "+name)
 	return nil
+}
+
+func (p *pair) Drop(ctx context.Context, name string) error {
+	return errors.Join(p.duck.Drop(ctx, name), p.spark.Drop(ctx, name))
 }
 
 func (p *pair) Query(ctx context.Context, sql string) (*store.Rows, error) {

@@ -27,6 +27,6 @@ SELECT a.phase_id, a.start_time, a.duration_s,
 FROM attempts a SEMI JOIN picked p ON p.phase_id = a.phase_id
   JOIN phase_stats s ON s.phase_id = a.phase_id
   LEFT JOIN slow o ON o.attempt_id = a.attempt_id
+  ANTI JOIN beaten b ON b.attempt_id = a.attempt_id
 WHERE a.status = 'success' AND a.start_time IS NOT NULL AND a.duration_s BETWEEN 0 AND 1e15
-  AND a.attempt_id NOT IN (SELECT attempt_id FROM beaten)
 ORDER BY a.phase_id NULLS LAST, a.start_time NULLS LAST, a.attempt_id NULLS LAST

@@ -24,8 +24,9 @@ timed AS (
          ELSE least(unix_micros(a.finish_time), unix_micros(a.start_time) + CAST(round(s.median_s * 1e6) AS BIGINT)) END AS g
   FROM attempts a JOIN phases h ON h.phase_id = a.phase_id JOIN phase_stats s ON s.phase_id = a.phase_id
     SEMI JOIN report_apps r ON r.application_id = a.application_id
+    LEFT JOIN beaten b ON b.attempt_id = a.attempt_id
   WHERE (s.lost_s > 0 OR h.recompute) AND a.status = 'success' AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL
-    AND a.duration_s BETWEEN 0 AND 1e15 AND (a.recompute OR a.attempt_id NOT IN (SELECT attempt_id FROM beaten))
+    AND a.duration_s BETWEEN 0 AND 1e15 AND (a.recompute OR b.attempt_id IS NULL)
 ),
 floors AS (
   SELECT phase_id, max(g) AS g FROM timed GROUP BY phase_id
@@ -50,7 +51,7 @@ FROM (
     SELECT a.phase_id, a.attempt_id, a.machine, CAST(0 AS DOUBLE) AS share_s, CAST(0 AS DOUBLE) AS alone_s
     FROM attempts a SEMI JOIN report_apps r ON r.application_id = a.application_id
       SEMI JOIN attributions o ON o.attempt_id = a.attempt_id
-    WHERE a.attempt_id NOT IN (SELECT attempt_id FROM shared)
+      ANTI JOIN shared x ON x.attempt_id = a.attempt_id
   ) s
   LEFT JOIN attributions c ON c.attempt_id = s.attempt_id
 ORDER BY s.phase_id NULLS LAST, s.attempt_id NULLS LAST, c.rank NULLS LAST, c.cause NULLS LAST
