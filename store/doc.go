@@ -8,8 +8,8 @@
 //
 // and its way is this:
 //
-//  1. store.go opens a place: place.go is what the store needs of one, dir.go a directory, bucket.go a bucket. catalog.go
-//     reads its commits and works out what of them is visible.
+//  1. store.go opens a place: place.go is what the store needs of one, dir.go a directory, bucket.go a bucket and
+//     bucket_put.go how files get there. catalog.go reads its commits and works out what of them is visible.
 //  2. tx.go is one transaction: Begin, Append, Commit. Under it writer.go buffers and writes the rows of a table,
 //     columns.go turns rows into columns, parquet.go columns into a file, pages.go a column into pages in the encodings of
 //     packing.go; staging.go is where they work.

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"gocloud.dev/blob"
+	"golang.org/x/sync/errgroup"
+
+	"straggler/bucket"
+)
+
+// transfers is how many files are sent or fetched at once.
+const transfers = 4
+
+// progress adds up what several files together have got to.
+type progress struct {
+	what  string
+	files int
+	bytes int64
+	done  atomic.Int64
+	tell  func(Transfer)
+}
+
+func (g *progress) add(n int64) {
+	done := g.done.Add(n)
+	if g.tell != nil {
+		g.tell(Transfer{What: g.what, Files: g.files, Bytes: g.bytes, Done: done})
+	}
+}
+
+// put sends the files, and keeps each as a copy, because who writes results reads the logs they are made of.
+func (p *objects) put(ctx context.Context, files []upload) (there []string, err error) {
+	g := &progress{what: "sending", files: len(files), tell: p.tell}
+	for _, u := range files {
+		g.bytes += u.file.Bytes
+	}
+	sent := make([]bool, len(files))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(transfers)
+	for i, u := range files {
+		group.Go(func() error {
+			err := p.send(ctx, u, g)
+			sent[i] = err == nil
+			if err == nil {
+				p.cache.adopt(u.from, u.file)
+			}
+			return err
+		})
+	}
+	err = group.Wait()
+	for i, ok := range sent {
+		if ok {
+			there = append(there, files[i].file.Path)
+		}
+	}
+	return there, err
+}
+
+// send puts one file and sees that it is there as long as it is here.
+func (p *objects) send(ctx context.Context, u upload, g *progress) error {
+	return p.try(ctx, u.file.Path, func(ctx context.Context, alive func()) error {
+		r, err := os.Open(u.from)
+		if err != nil {
+			return &bucket.Fault{Kind: ErrDamaged, Text: err.Error()}
+		}
+		defer r.Close()
+		before := int64(0)
+		counted := readerFunc(func(b []byte) (int, error) {
+			n, err := r.Read(b)
+			alive()
+			before += int64(n)
+			g.add(int64(n))
+			return n, err
+		})
+		err = p.write(ctx, u.file.Path, "application/vnd.apache.parquet", counted, false)
+		if err == nil {
+			var a *blob.Attributes
+			if a, err = p.b.Attributes(ctx, p.key(u.file.Path)); err == nil && a.Size != u.file.Bytes {
+				err = fmt.Errorf("%d bytes of %d have arrived", a.Size, u.file.Bytes)
+			}
+		}
+		if err != nil {
+			g.add(-before)
+		}
+		return err
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// The library sends large objects in parts; this bounds the memory of that, with how many files are sent at once.
+const (
+	partBytes   = 8 << 20
+	partsAtOnce = 2
+)
+
+// write makes an object, there whole or not at all.
+func (p *objects) write(ctx context.Context, name, contentType string, r io.Reader, isNew bool) error {
+	if p.l.Scheme == "file" {
+		return writeLinked(ctx, filepath.Join(p.l.Path, filepath.FromSlash(p.key(name))), r, isNew)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := p.b.NewWriter(ctx, p.key(name), &blob.WriterOptions{ContentType: contentType, IfNotExist: isNew, BufferSize: partBytes, MaxConcurrency: partsAtOnce})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(w, r); err != nil {
+		cancel() // or Close would make an object of what there is
+		w.Close()
+		return err
+	}
+	return w.Close()
+}
+
+// writeLinked makes a file of a directory that stands in for a bucket. The library's own way checks whether the file is
+// there before it renames, and two could do that at once.
+func writeLinked(ctx context.Context, name string, r io.Reader, isNew bool) error {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	t, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	_, err = io.Copy(t, contextReader{ctx, r})
+	err = errors.Join(err, t.Chmod(0o644), t.Sync(), t.Close())
+	switch {
+	case err != nil:
+	case isNew:
+		err = os.Link(t.Name(), name)
+	default:
+		err = os.Rename(t.Name(), name)
+	}
+	if err != nil {
+		return err
+	}
+	return osFS{}.SyncDir(dir)
+}
+
+// create puts a commit. Who is told that it is there already reads it, because it may be his own: an earlier try that
+// seemed to fail.
+func (p *objects) create(ctx context.Context, name string, data []byte, _ string) (visible bool, err error) {
+	err = p.try(ctx, name, func(ctx context.Context, _ func()) error {
+		return p.write(ctx, name, "application/json", strings.NewReader(string(data)), true)
+	})
+	var f *bucket.Fault
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrExist):
+	case errors.As(err, &f) && f.Final():
+		return false, err
+	}
+	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	defer cancel()
+	found, rerr := p.read(asked, name)
+	switch {
+	case rerr == nil && string(found) == string(data):
+		return true, nil
+	case rerr == nil:
+		return false, fs.ErrExist
+	case errors.Is(rerr, fs.ErrNotExist) && errors.Is(err, fs.ErrExist):
+		return false, fs.ErrExist // and it is gone again
+	}
+	return true, fmt.Errorf("the object store did not say whether it has taken it; repeat the command, which is safe: %w", err)
+}
