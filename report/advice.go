@@ -94,7 +94,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log does not say when tasks started",
 			Action: fmt.Sprintf("%s ran longer than the rules allow, by %s in all. Whether a job waited for them the log does not say.", upper(plural(l.Outliers, "attempt", "attempts")), seconds(l.ExcessS))}
 	case !l.LostS.OK:
-		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks before one can be called slow."}
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}
 	}
 	a := Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing worth doing about stragglers", Confidence: High,
 		Action: fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", seconds(l.LostS.V), null(l.CompletionS, seconds), null(l.LostShare, percent))}

@@ -135,7 +135,7 @@ func skewEvidence(tasks []*Outlier) string {
 	for _, t := range tasks {
 		for _, c := range t.Causes {
 			if c.Cause == schema.DataSkew && len(out) < 3 {
-				out = append(out, fmt.Sprintf("Task %d %s: %s of its %s excess.", t.Task, c.Words, seconds(c.Seconds), null(t.ExcessS, seconds)))
+				out = append(out, fmt.Sprintf("Task %d %s: %s.", t.Task, c.Words, ofExcess(t, c.Seconds, true)))
 			}
 		}
 	}

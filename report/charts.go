@@ -62,13 +62,17 @@ func lostAnything(p *Phase) bool { return p.LostS.V > 0 || p.CostS.V > 0 }
 
 // phasesNote says which phases have no picture.
 func phasesNote(d *Document) string {
-	drawn := int64(0)
+	drawn, judged := int64(0), false
 	for i := range d.Phases.Rows {
-		if lostAnything(&d.Phases.Rows[i]) {
+		p := &d.Phases.Rows[i]
+		judged = judged || p.LostS.OK
+		if lostAnything(p) {
 			drawn++
 		}
 	}
 	switch more := d.Phases.Total - drawn; {
+	case !judged:
+		return tooFewTasks
 	case drawn == 0:
 		return "No phase lost any time."
 	case more > 0:

@@ -44,7 +44,7 @@ func seconds(v float64) string {
 	case v == 0:
 		return "0" + nbsp + "s"
 	case v < 0.0005 && sign != "":
-		return ">" + nbsp + "−1" + nbsp + "ms"
+		return "≈" + nbsp + "0" + nbsp + "s"
 	case v < 0.0005:
 		return "<" + nbsp + "1" + nbsp + "ms"
 	case v < 0.9995:
@@ -160,7 +160,7 @@ func percent(v float64) string {
 	case v == 0:
 		return "0" + nbsp + "%"
 	case v < 0.001 && sign != "":
-		return ">" + nbsp + "−0.1" + nbsp + "%"
+		return "≈" + nbsp + "0" + nbsp + "%"
 	case v < 0.001:
 		return "<" + nbsp + "0.1" + nbsp + "%"
 	case v < 0.0995:

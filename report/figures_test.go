@@ -17,7 +17,7 @@ func TestFigures(t *testing.T) {
 		{seconds(math.NaN()), dash}, {seconds(math.Inf(1)), dash},
 		{byteSize(0), s("0 B")}, {byteSize(1023), s("1023 B")}, {byteSize(1 << 20), s("1.00 MiB")}, {byteSize(583 << 20), s("583 MiB")}, {byteSize(1 << 62), s("4.00 EiB")},
 		{times(9.1), "9.10×"}, {times(1), "1.00×"}, {times(12345678), "> 9999×"}, {times(math.NaN()), dash},
-		{percent(0.43), s("43 %")}, {percent(0.0312), s("3.1 %")}, {percent(0), s("0 %")}, {percent(0.0001), s("< 0.1 %")}, {percent(-0.5), s("−50 %")}, {percent(-0.0001), s("> −0.1 %")}, {seconds(-0.0001), s("> −1 ms")},
+		{percent(0.43), s("43 %")}, {percent(0.0312), s("3.1 %")}, {percent(0), s("0 %")}, {percent(0.0001), s("< 0.1 %")}, {percent(-0.5), s("−50 %")}, {percent(-0.0001), s("≈ 0 %")}, {seconds(-0.0001), s("≈ 0 s")},
 		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {count(-20000), "−20\u202f000"},
 		{tick(10), s("10 s")}, {tick(2.5), s("2.5 s")}, {tick(0.5), s("500 ms")},
 		{instant(0, "epoch"), "1970-01-01 00:00:00" + nbsp + "UTC"}, {instant(5e6, "trace"), "start + " + s("5.00 s")}, {instant(math.MaxInt64, "epoch"), dash},

@@ -108,9 +108,14 @@ func (p *page) Undrawn() (out []string) {
 	return out
 }
 
+// ShowPapers is what opens the papers' figures.
+func (p *page) ShowPapers() string {
+	return "Show " + plural(int64(len(p.Papers)), "figure", "figures")
+}
+
 // HasWhatif says that there is something to show of replays.
 func (p *page) HasWhatif() bool {
-	return len(p.Tables.Whatif.Rows) > 0 || p.Tables.Whatif.After != "" && p.D.Trust.Counts.Attempts > 0 || len(p.Replayed) > 0
+	return len(p.Tables.Whatif.Rows) > 0 || p.Tables.Whatif.Empty != p.D.Whatif.Savings.Note && p.D.Trust.Counts.Attempts > 0 || len(p.Replayed) > 0
 }
 
 // hash is the source expression of an inline block for the content security policy.

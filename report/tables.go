@@ -46,6 +46,7 @@ type cell struct {
 	Sort   string       // "" sorts by the text
 	Note   string       // why it is unknown, or how it came about
 	Sub    string       // a second, quieter line
+	Twin   bool         // another row has the same Text: Sub tells them apart
 	Cause  schema.Cause // shown with its colour and letter
 	Keyed  bool         // Cause is meant, even where it is notOutlier
 	Parts  []LostPart   // shown as a stacked bar over Whole
@@ -332,10 +333,25 @@ func savingsTable(d *Document) table {
 	if !small {
 		t.drop("Small jobs")
 	}
-	if len(idle) > 0 {
+	twins(t.Rows)
+	switch {
+	case len(idle) > 0 && len(t.Rows) > 0:
 		t.After = "Changed nothing here: " + join(idle) + "."
+	case len(idle) > 0:
+		t.Empty = "No policy changes anything here: not " + join(idle) + "."
 	}
 	return t
+}
+
+// twins marks the rows whose first cells have the same text.
+func twins(rows []row) {
+	n := map[string]int{}
+	for _, r := range rows {
+		n[r.Cells[0].Text]++
+	}
+	for _, r := range rows {
+		r.Cells[0].Twin = n[r.Cells[0].Text] > 1 && r.Cells[0].Sub != ""
+	}
 }
 
 // partsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth go together.

@@ -219,8 +219,11 @@ func inline(c cell) string {
 	if c.Keyed {
 		return infoOf(c.Cause).Letter + " " + c.Text
 	}
-	if c.Text == "" {
+	switch {
+	case c.Text == "":
 		return c.Sub
+	case c.Twin:
+		return c.Text + ", " + c.Sub
 	}
 	return c.Text
 }

@@ -46,8 +46,11 @@ type markView struct {
 
 func newTimelineView(t *Timeline) timelineView {
 	v := timelineView{Name: clean(t.Title, 120), SQL: t.SQL, NamesWidth: 110, Wide: tlWide}
-	v.Caption = fmt.Sprintf("%s on %s over %s; %s drawn one by one.", plural(t.Attempts, "attempt", "attempts"), plural(int64(len(t.Lanes)), "slot", "slots"),
-		seconds(t.LengthS), plural(t.Drawn, "outlier, copy, retry or failure", "outliers, copies, retries and failures"))
+	v.Caption = fmt.Sprintf("%s on %s over %s; %s, an outlier, a copy, a retry or a failure each, drawn one by one.", plural(t.Attempts, "attempt", "attempts"),
+		plural(int64(len(t.Lanes)), "slot", "slots"), seconds(t.LengthS), count(t.Drawn))
+	if t.Drawn == 0 {
+		v.Caption = fmt.Sprintf("%s on %s over %s.", plural(t.Attempts, "attempt", "attempts"), plural(int64(len(t.Lanes)), "slot", "slots"), seconds(t.LengthS))
+	}
 	if t.Replayed {
 		v.Caption = fmt.Sprintf("%s on %s over %s.", plural(t.Attempts, "attempt", "attempts"), plural(int64(len(t.Lanes)), "slot", "slots"), seconds(t.LengthS))
 		if t.Copies+t.Killed > 0 {

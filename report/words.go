@@ -89,23 +89,26 @@ func outlierWords(o *Outlier) string {
 			words = infoOf(a.Cause).Doc
 		}
 		if a.Cause == schema.Transient || a.Cause == schema.UnexplainedCause {
-			clauses = append(clauses, fmt.Sprintf("%s (%s%s)", words, seconds(a.Seconds), ofExcess(o, len(clauses) == 0)))
+			clauses = append(clauses, fmt.Sprintf("%s (%s)", words, ofExcess(o, a.Seconds, len(clauses) == 0)))
 			continue
 		}
-		of := ofExcess(o, len(clauses) == 0)
-		if of != "" && a.Seconds > 1.005*o.ExcessS.V {
-			of = ", more than its " + seconds(o.ExcessS.V) + " excess, because something else made it faster"
-		}
-		clauses = append(clauses, fmt.Sprintf("%s; that explains %s%s", words, seconds(a.Seconds), of))
+		clauses = append(clauses, fmt.Sprintf("%s; that explains %s", words, ofExcess(o, a.Seconds, len(clauses) == 0)))
 	}
 	return upper(strings.Join(clauses, ". Also: ")) + "."
 }
 
-func ofExcess(o *Outlier, first bool) string {
-	if !first || !o.ExcessS.OK {
-		return ""
+// ofExcess says how much a cause explains, and of its first cause how much that is of the excess.
+func ofExcess(o *Outlier, s float64, first bool) string {
+	switch {
+	case !first || !o.ExcessS.OK:
+		return seconds(s)
+	case s > 1.005*o.ExcessS.V:
+		return seconds(s) + ", more than its " + seconds(o.ExcessS.V) + " excess, because something else made it faster"
 	}
-	return " of its " + seconds(o.ExcessS.V) + " excess"
+	if excess := seconds(o.ExcessS.V); seconds(s) != excess {
+		return seconds(s) + " of its " + excess + " excess"
+	}
+	return "all of its " + seconds(s) + " excess"
 }
 
 func upper(s string) string {
@@ -124,6 +127,8 @@ func (b *builder) words() {
 	d.Advice = advise(d, &b.facts)
 }
 
+const tooFewTasks = "No phase has enough tasks to tell slow ones from others."
+
 func verdictWords(d *Document) string {
 	l := d.Cost.Loss
 	jobs := plural(d.Trust.Counts.Jobs, "job", "jobs")
@@ -133,7 +138,7 @@ func verdictWords(d *Document) string {
 	case !l.LostS.OK && l.Outliers > 0:
 		return fmt.Sprintf("%s ran %s longer than their phases’ medians in all; what that cost jobs the log does not say.", upper(plural(l.Outliers, "attempt", "attempts")), seconds(l.ExcessS))
 	case !l.LostS.OK:
-		return "No phase has enough tasks to tell slow ones from others."
+		return tooFewTasks
 	case !l.CompletionS.OK:
 		return fmt.Sprintf("Stragglers cost %s of job time; the log does not say how long the jobs took.", seconds(l.LostS.V))
 	case l.LostS.V == 0 && l.Outliers == 0:
