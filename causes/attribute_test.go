@@ -249,6 +249,29 @@ func TestCannotTellWithoutWork(t *testing.T) {
 	}
 }
 
+// Where all of a phase ran on one machine, what its tasks have in common is no sign against the machine, or for it; where
+// others ran beside it, it may be.
+func TestOneMachineAlone(t *testing.T) {
+	for _, machines := range []int{1, 2} {
+		p := newCluster(15, machines).phase(40, 2, nil, func(t *Task, body *float64) {
+			if t.Index == 7 {
+				*body *= 4
+			}
+		})
+		l := NewLearner(3600)
+		l.Hear(p)
+		a := l.Model().NewAttributor()
+		a.prepare(p)
+		s := a.bench.hearsay(7, 0.01, phasePrior)
+		if alone := s[inPhase].weight == 0; alone != (machines == 1) {
+			t.Errorf("%d machines: that one is slow in this phase has the weight %g", machines, s[inPhase].weight)
+		}
+		if sum := s[asKnown].weight + s[inPhase].weight; math.Abs(sum-1) > 2*shortSpell {
+			t.Errorf("%d machines: the stories of the whole phase weigh %g", machines, sum)
+		}
+	}
+}
+
 // Phases that are small, empty, alike or strange: sums hold and nothing panics.
 func TestStrangePhases(t *testing.T) {
 	one := func(d ...float64) *Phase {

@@ -49,6 +49,10 @@ func (b *bench) hearsay(i int32, known float64, p twoGroup) (s [stories]story) {
 		}
 		s[asKnown], s[inPhase] = b.heard[k].known, b.heard[k].slow
 	}
+	if len(b.local.names) == 1 {
+		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
+		s[asKnown].weight, s[inPhase] = 1, story{}
+	}
 	s[forAWhile] = b.spell(i, s[asKnown], known, p)
 	s[asKnown].weight -= shortSpell * s[asKnown].weight
 	return s
