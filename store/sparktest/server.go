@@ -189,6 +189,7 @@ func (o *Options) arguments(dir string) []string {
 	}
 	set := map[string]string{
 		"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
+		"spark.sql.ui.retainedExecutions": "20", "spark.ui.retainedJobs": "50", "spark.ui.retainedStages": "50", "spark.ui.retainedTasks": "1000", // or its memory fills with plans that nobody looks at
 		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 		"spark.hadoop.hive.metastore.schema.verification": "false",
@@ -205,7 +206,7 @@ func (o *Options) arguments(dir string) []string {
 			set[k] = v
 		}
 	}
-	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master", master, "--driver-memory", "1g"}
+	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master", master, "--driver-memory", "1536m"}
 	for k, v := range set {
 		args = append(args, "--conf", k+"="+v)
 	}
