@@ -56,7 +56,7 @@ func Markdown(w io.Writer, n *Night) error {
 	for _, e := range n.Expired {
 		fmt.Fprintf(out, "A suppression has expired: %s\n\n", md(e))
 	}
-	fmt.Fprintf(out, "False discovery rate %g. How it is judged: %s.\n", n.FDR, md(n.Method))
+	fmt.Fprintf(out, "False discovery rate %g. How it is judged: %s.\n", n.FDR, n.Method)
 	return out.Flush()
 }
 

@@ -203,7 +203,7 @@ func (p *Pair) rest(w io.Writer, escape func(string) string, head, item string) 
 			}
 		}
 	}
-	fmt.Fprintf(out, "\n%s.\n", escape(p.Method))
+	fmt.Fprintf(out, "\n%s.\n", p.Method)
 	return out.Flush()
 }
 

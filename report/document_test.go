@@ -248,6 +248,9 @@ func TestLittleData(t *testing.T) {
 			if len(d.Advice) == 0 {
 				t.Error("no advice, not even to do nothing")
 			}
+			if len(d.Phases.Rows) > 0 && strings.Contains(rendered(t, d), "run straggler detect") {
+				t.Error("the page asks to run detect, of which it has the results")
+			}
 			html := rendered(t, d)
 			wellFormed(t, html)
 			if body := withoutCode(html); strings.Contains(body, "NaN") || strings.Contains(body, "Inf") {
