@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -15,6 +16,7 @@ const groupRows = 122880
 type buffer struct {
 	cols []column
 	n    int
+	seen []uint64 // what the rows that are being added have set
 }
 
 // column is one column of a buffer. Most columns of most logs are NULL in every row: up to the first value nothing is
@@ -52,8 +54,12 @@ var sizes = map[schema.Type]uintptr{
 // add copies n rows that start at p and lie stride bytes apart.
 func (b *buffer) add(key schema.Key, p unsafe.Pointer, stride uintptr, n int) {
 	last := len(b.cols) - 1
+	b.look(p, stride, n)
 	for i := range b.cols[:last] {
-		b.cols[i].add(p, stride, n, b.n)
+		c := &b.cols[i]
+		if !c.nullable || c.values > 0 || *(*bool)(unsafe.Add(unsafe.Pointer(&b.seen[0]), c.validAt)) {
+			c.add(p, stride, n, b.n)
+		}
 	}
 	keys := &b.cols[last]
 	keys.i64 = extended(keys.i64, n)
@@ -62,6 +68,19 @@ func (b *buffer) add(key schema.Key, p unsafe.Pointer, stride uintptr, n int) {
 	}
 	keys.values += n
 	b.n += n
+}
+
+// look lays rows one upon the other, word by word: flags that none of them sets, which are most, need not be looked at
+// column by column. All rows have a field of 8 bytes, and so consist of whole words.
+func (b *buffer) look(p unsafe.Pointer, stride uintptr, n int) {
+	words := int(stride / 8)
+	b.seen = grown(b.seen, words)
+	clear(b.seen)
+	for row := range slices.Chunk(unsafe.Slice((*uint64)(p), n*words), words) {
+		for i, w := range row[:len(b.seen)] {
+			b.seen[i] |= w
+		}
+	}
 }
 
 // add copies n rows behind the ones that are there.
@@ -152,12 +171,19 @@ func (c *column) addTexts(p unsafe.Pointer, stride uintptr, n int) {
 	t := &c.text
 	k := len(t.rows)
 	t.rows = extended(t.rows, n)
+	var last string
+	id := int32(-1)
 	for i := range n {
 		row := unsafe.Add(p, uintptr(i)*stride)
 		t.rows[k+i] = 0
-		if !c.nullable || *(*bool)(unsafe.Add(row, c.validAt)) {
-			t.rows[k+i] = t.entryOf(*(*string)(unsafe.Add(row, c.offset)))
+		if c.nullable && !*(*bool)(unsafe.Add(row, c.validAt)) {
+			continue
 		}
+		s := *(*string)(unsafe.Add(row, c.offset))
+		if id < 0 || t.plain || unsafe.StringData(s) != unsafe.StringData(last) || len(s) != len(last) {
+			id, last = t.entryOf(s), s
+		}
+		t.rows[k+i] = id
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package extsort sorts more records than memory holds: traces whose shards come in any order are put in order by job,
 // task and time with it.
 //
-//  1. Add fills a chunk in memory; a full one is sorted and spilled to a temporary file while the next one fills.
+//  1. Add fills a chunk in memory; a full one is sorted (sort.go) and spilled to a temporary file while the next one fills.
 //  2. merge.go gives all records in order, from the spilled runs and the last chunk.
 //
 // Start with extsort.go.
@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 )
 
 // Key orders records: by its parts in turn. Records of equal keys are ordered by their payload, so that the order does
@@ -61,6 +60,8 @@ type Sorter struct {
 type chunk struct {
 	arena []byte
 	index []span
+	order []place // of the index, once it is sorted
+	spare []place // what sorting needs beside it
 }
 
 type span struct {
@@ -76,8 +77,8 @@ type spilled struct {
 	err   error
 }
 
-// spanBytes is what a record costs beside its payload.
-const spanBytes = 48
+// spanBytes is what a record costs beside its payload: a span, and twice a place.
+const spanBytes = 48 + 2*16
 
 // maxPayload bounds a record; traces have lines of some hundred bytes.
 const maxPayload = 16 << 20
@@ -137,15 +138,6 @@ func (s *Sorter) wait() error {
 	return done.err
 }
 
-func (c *chunk) sort() {
-	slices.SortFunc(c.index, func(a, b span) int {
-		if a.key != b.key {
-			return compareKeys(&a.key, &b.key)
-		}
-		return bytes.Compare(c.payload(&a), c.payload(&b))
-	})
-}
-
 func (c *chunk) payload(p *span) []byte { return c.arena[p.offset : p.offset+p.size] }
 
 // write gives the chunk as a file. It has no name any more once it is open, so that nothing is left behind by a process
@@ -158,8 +150,8 @@ func (c *chunk) write(dir string) (*os.File, error) {
 	os.Remove(f.Name())
 	w := bufio.NewWriterSize(f, 256<<10)
 	var head [recordHead]byte
-	for i := range c.index {
-		p := &c.index[i]
+	for _, o := range c.order {
+		p := &c.index[o.at]
 		for i, k := range p.key {
 			binary.LittleEndian.PutUint64(head[8*i:], uint64(k))
 		}

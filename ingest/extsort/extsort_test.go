@@ -3,6 +3,7 @@ package extsort
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -59,6 +60,45 @@ func TestMergeEqualsSort(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		}
+	}
+}
+
+// TestKeysOfEveryWidth sorts keys whose parts fit a word together, and such whose do not.
+func TestKeysOfEveryWidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	ends := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64}
+	for name, key := range map[string]func(i int) Key{
+		"all alike":               func(int) Key { return Key{3, -4, 5, 6} },
+		"in order":                func(i int) Key { return Key{int64(i / 100), int64(i), 7, 0} },
+		"backwards":               func(i int) Key { return Key{-int64(i), 1, 2, 3} },
+		"narrow":                  func(int) Key { return Key{1<<40 + rng.Int64N(16), rng.Int64N(16), rng.Int64N(16), rng.Int64N(16)} },
+		"more than 64 bits":       func(int) Key { return Key{rng.Int64N(4), rng.Int64N(1 << 40), rng.Int64N(1 << 40), rng.Int64()} },
+		"the first takes all":     func(int) Key { return Key{int64(rng.Uint64N(8) << 61), rng.Int64N(3), 0, rng.Int64N(3)} },
+		"the least, the greatest": func(int) Key { return Key{ends[rng.IntN(6)], ends[rng.IntN(6)], ends[rng.IntN(6)], ends[rng.IntN(6)]} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want []Record
+			s := New(t.TempDir(), 1<<20)
+			defer s.Close()
+			for i := range 5000 {
+				r := Record{key(i), []byte{byte(rng.IntN(4))}}
+				want = append(want, r)
+				if err := s.Add(r.Key, r.Payload); err != nil {
+					t.Fatal(err)
+				}
+			}
+			slices.SortFunc(want, Compare)
+			i := 0
+			for r, err := range s.Merge() {
+				if err != nil || Compare(r, want[i]) != 0 {
+					t.Fatalf("record %d is %v, want %v (%v)", i, r, want[i], err)
+				}
+				i++
+			}
+			if i != len(want) {
+				t.Errorf("%d records of %d", i, len(want))
+			}
+		})
 	}
 }
 

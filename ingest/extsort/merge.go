@@ -160,10 +160,10 @@ type source struct {
 
 func (s *source) next() (bool, error) {
 	if s.chunk != nil {
-		if s.pos == len(s.chunk.index) {
+		if s.pos == len(s.chunk.order) {
 			return false, nil
 		}
-		p := &s.chunk.index[s.pos]
+		p := &s.chunk.index[s.chunk.order[s.pos].at]
 		s.at = Record{p.key, s.chunk.payload(p)}
 		s.pos++
 		return true, nil
