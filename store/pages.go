@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -8,8 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	pqfile "github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
-	"github.com/klauspost/compress/zstd"
-
 	"straggler/schema"
 )
 
@@ -33,9 +32,8 @@ type chunk struct {
 
 // scratch is what chunks of a table are written through, one after the other.
 type scratch struct {
-	zstd   *zstd.Encoder
-	page   []byte // before it is compressed
-	packed []byte // and after
+	page   []byte       // before it is compressed
+	packed bytes.Buffer // and after
 	levels []int32
 	i64    []int64
 	i32    []int32
@@ -116,9 +114,10 @@ func (c *chunk) begin(from, to int) {
 
 // end writes the page out.
 func (c *chunk) end(rows int, encoding parquet.Encoding) error {
-	c.packed = c.zstd.EncodeAll(c.page, c.packed[:0])
+	c.packed.Reset()
+	packed := c.pages.Compress(&c.packed, c.page)
 	rle := parquet.Encodings.RLE // of the levels
-	page := pqfile.NewDataPageV1(memory.NewBufferBytes(c.packed), int32(rows), encoding, rle, rle, int32(len(c.page)))
+	page := pqfile.NewDataPageV1(memory.NewBufferBytes(packed), int32(rows), encoding, rle, rle, int32(len(c.page)))
 	defer page.Release()
 	_, err := c.pages.WriteDataPage(page)
 	return err
@@ -221,9 +220,4 @@ func (c *chunk) writeDictionary() error {
 		c.page = append(c.page, byte(width))
 		c.page = appendRuns(c.page, pick(c, &c.i32, t.rows, from, to), width)
 	})
-}
-
-// newCompressor makes what a transaction compresses with. Pages are short, and the store has its own checksums.
-func newCompressor() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageBytes), zstd.WithEncoderCRC(false))
 }

@@ -27,10 +27,6 @@ func (*memFile) Close() error { return nil }
 func writePart[R any](t *testing.T, rows []R, order []int32, plain bool) *pqfile.Reader {
 	t.Helper()
 	columns, to := fileColumns(schema.TableOf[R]()), new(memFile)
-	compressor, err := newCompressor()
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := newBuffer(columns)
 	for i := range b.cols {
 		b.cols[i].text.plain = plain
@@ -44,7 +40,7 @@ func writePart[R any](t *testing.T, rows []R, order []int32, plain bool) *pqfile
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.writeGroup(b, order, &scratch{zstd: compressor}); err != nil {
+	if err := p.writeGroup(b, order, new(scratch)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.finish(); err != nil {

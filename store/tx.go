@@ -13,8 +13,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/klauspost/compress/zstd"
-
 	"straggler/schema"
 )
 
@@ -33,7 +31,6 @@ type Tx struct {
 	name    string    // "" or what tells it from the others
 	lock    io.Closer // on the staging directory, so that nobody cleans it away
 	state   string    // of the logs, when the transaction began
-	zstd    *zstd.Encoder
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
@@ -59,16 +56,12 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	if s.o.ReadOnly {
 		return nil, fmt.Errorf("store: %s is open for reading only", s.at.show(""))
 	}
-	compressor, err := newCompressor()
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
 	unlock, err := s.at.begin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
-	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), name: s.at.writer(), zstd: compressor}
+	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), name: s.at.writer()}
 	if err := s.at.enroll(ctx, tx.name); err != nil { // first, because it tells the time that cleaning goes by
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -138,8 +131,7 @@ func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
 	}
 	w := tx.tables[t.Name]
 	if w == nil {
-		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns)+1), columns: fileColumns(t),
-			scratch: scratch{zstd: tx.zstd}}
+		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns)+1), columns: fileColumns(t)}
 		tx.tables[t.Name] = w
 	}
 	return w, nil

@@ -22,6 +22,8 @@ type reader struct {
 	named   map[string]map[schema.Key]ref  // table → keys that rows name
 	skipped map[string]bool
 	serial  int64
+	names   []byte     // of attempts without one, one behind the other
+	ends    []int      // where each ends
 	phase   schema.Key // of the attempt before
 	last    [256]memo  // by the first letter of the table
 }
@@ -69,10 +71,7 @@ type record struct {
 	set   uint64
 }
 
-func (r *record) has(column string) bool {
-	c := r.filer.at[column]
-	return c != nil && r.set>>c.index&1 == 1
-}
+func (r *record) has(c *slot) bool { return c != nil && r.set>>c.index&1 == 1 }
 
 func (r *record) key(column string) string {
 	for i, c := range r.filer.keys { // a handful
@@ -92,28 +91,56 @@ func (r *reader) fold(f *filer, source string, b *batch) error {
 		reject.SourceFile = source
 		r.out.Reject(reject)
 	}
-	taken := b.decoded
+	taken, start := b.decoded, 0
+	attempts, _ := b.rows.Interface().([]schema.Attempt)
 	for i := range b.n {
 		row := b.rows.Index(i).Addr()
 		rec := record{filer: f, row: row, at: row.UnsafePointer(), keys: b.keys[i*b.perRow : (i+1)*b.perRow], set: b.set[i]}
-		if err := r.take(&rec); errors.Is(err, errTooMany) {
+		err := r.take(&rec)
+		switch {
+		case errors.Is(err, errTooMany):
 			return err
-		} else if err != nil {
+		case err != nil:
 			r.out.Reject(schema.Reject{SourceFile: source, Line: schema.Null[int64]{V: b.where[i].line, OK: b.where[i].line > 0},
 				ByteOffset: b.where[i].offset, Reason: err.Error()})
-			continue
-		}
-		if f.table.Name != "rejects" { // which counts as one when it is kept
+		case f.table.Name != "rejects": // which counts as one when it is kept
 			taken++
 		}
-		if r.rows >= flushRows {
-			if err := r.flush(false); err != nil {
+		if attempts != nil && (err != nil || i+1-start == flushRows || i+1 == b.n) {
+			end := i + 1
+			if err != nil {
+				end = i
+			}
+			if err := r.emit(attempts[start:end]); err != nil {
 				return err
 			}
+			start = i + 1
+		}
+		if err := r.flush(false); err != nil {
+			return err
 		}
 	}
 	r.out.Decoded(taken)
 	return nil
+}
+
+// emit hands attempts on from where they lie. Those without a name of their own are called after their task and number.
+func (r *reader) emit(rows []schema.Attempt) error {
+	r.names, r.ends = r.names[:0], r.ends[:0]
+	for i := range rows {
+		if a := &rows[i]; a.NativeID == "" {
+			r.names = append(strconv.AppendInt(r.names, a.Task, 10), '.')
+			r.names = strconv.AppendInt(r.names, int64(a.Number), 10)
+		}
+		r.ends = append(r.ends, len(r.names))
+	}
+	all, start := string(r.names), 0 // one piece of memory for all of them
+	for i, end := range r.ends {
+		if end > start {
+			rows[i].NativeID, start = all[start:end], end
+		}
+	}
+	return ingest.Emit(r.out, rows)
 }
 
 // flushRows is how many rows are handed on at once: few enough to be in a processor's cache still.
@@ -124,16 +151,21 @@ func (r *reader) take(rec *record) error {
 	r.serial++
 	t := rec.filer.table
 	for i, c := range rec.filer.keys {
-		text := rec.keys[i]
+		text, key := rec.keys[i], (*schema.Key)(unsafe.Add(rec.at, c.Offset()))
 		if text == "" {
 			if c.Nullable {
+				continue
+			}
+			if c.Key == "primary" { // each row is one thing
+				r.names = strconv.AppendInt(append(r.names[:0], "row "...), r.serial, 10)
+				*key = schema.HashKey(r.in.Key, t.Name, r.names)
 				continue
 			}
 			if text = r.missing(t, c.Column); text == "" {
 				return fmt.Errorf("column %s is needed", c.Name)
 			}
 		}
-		*(*schema.Key)(unsafe.Add(rec.at, c.Offset())) = r.memo(rec.filer.refers[i], text)
+		*key = r.memo(rec.filer.refers[i], text)
 		if c.Nullable {
 			*(*bool)(unsafe.Add(rec.at, c.known)) = true
 		}
@@ -141,7 +173,6 @@ func (r *reader) take(rec *record) error {
 	if err := r.finish(rec); err != nil {
 		return err
 	}
-	r.rows++
 	return r.remember(rec)
 }
 
@@ -159,12 +190,9 @@ type memo struct {
 	key         schema.Key
 }
 
-// missing is the key of a row whose file leaves it out: each row is one thing, and all belong to one whole.
+// missing is the key of what a row belongs to where its file leaves it out: all belong to one whole.
 func (r *reader) missing(t *schema.Table, c *schema.Column) string {
-	switch {
-	case c.Key == "primary":
-		return "row " + strconv.FormatInt(r.serial, 10)
-	case c.Key == "applications" || c.Key == "jobs" || c.Key == "phases" && t.Name == "attempts":
+	if c.Key == "applications" || c.Key == "jobs" || c.Key == "phases" && t.Name == "attempts" {
 		return "all"
 	}
 	return ""
@@ -179,7 +207,7 @@ func (r *reader) finish(rec *record) error {
 		row.NativeID = orElse(row.NativeID, rec.key("application_id"))
 		row.TimeOrigin = orElse(row.TimeOrigin, "epoch")
 		row.Status = schema.RunStatus(orElse(string(row.Status), string(schema.RunUnknown)))
-		row.Complete = row.Complete || !rec.has("complete")
+		row.Complete = row.Complete || !rec.has(rec.filer.complete)
 	case *schema.Job:
 		row.NativeID = orElse(row.NativeID, rec.key("job_id"))
 		row.Status = schema.RunStatus(orElse(string(row.Status), string(schema.RunUnknown)))
@@ -201,14 +229,11 @@ func (r *reader) finish(rec *record) error {
 }
 
 func finishAttempt(rec *record, a *schema.Attempt) error {
-	if !rec.has("task") {
+	if !rec.has(rec.filer.task) {
 		return errors.New("column task is needed: the index of the task in its phase")
 	}
 	if a.NativeID == "" {
-		if a.NativeID = rec.key("attempt_id"); a.NativeID == "" {
-			var b [48]byte
-			a.NativeID = string(strconv.AppendInt(append(strconv.AppendInt(b[:0], a.Task, 10), '.'), int64(a.Number), 10))
-		}
+		a.NativeID = rec.key("attempt_id")
 	}
 	a.Status = schema.AttemptStatus(orElse(string(a.Status), string(schema.Success)))
 	switch {
@@ -224,7 +249,7 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 	if a.DurationS.OK && a.DurationS.V < 0 {
 		return errors.New("duration_s is negative")
 	}
-	if !rec.has("quality") { // who says it knows better
+	if !rec.has(rec.filer.quality) { // who says it knows better
 		if !a.StartTime.OK || !a.FinishTime.OK {
 			a.Quality |= schema.PartialRow
 		}
@@ -252,6 +277,7 @@ func orElse(s, d string) string {
 // remember keeps a row, which keys it describes, and which it names.
 func (r *reader) remember(rec *record) error {
 	t := &r.trace
+	r.rows++
 	switch row := rec.row.Interface().(type) {
 	case *schema.Application:
 		t.Applications = append(t.Applications, *row)
@@ -264,8 +290,7 @@ func (r *reader) remember(rec *record) error {
 		t.Phases = append(t.Phases, *row)
 		r.there["phases"][row.PhaseID] = true
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: r.key("applications", "all")})
-	case *schema.Attempt:
-		t.Attempts = append(t.Attempts, *row)
+	case *schema.Attempt: // is handed on from where it lies
 		if row.PhaseID == r.phase { // the rows of a phase stand together
 			return nil
 		}
@@ -308,7 +333,7 @@ func (r *reader) flush(all bool) error {
 	for _, reject := range r.trace.Rejects {
 		r.out.Reject(reject)
 	}
-	r.trace, r.rows = schema.Trace{Attempts: r.trace.Attempts[:0]}, 0
+	r.trace, r.rows = schema.Trace{}, 0
 	return err
 }
 

@@ -92,6 +92,9 @@ func closingQuote(b []byte, i int) int {
 // splitRecord appends the fields of a record: fields between delimiters, quoted ones with quotes doubled. Those whose
 // quotes had to be resolved lie in *buf.
 func splitRecord(s []byte, delimiter byte, fields [][]byte, buf *[]byte) ([][]byte, error) {
+	if bytes.IndexByte(s, '"') < 0 {
+		return splitPlain(s, delimiter, fields), nil
+	}
 	for {
 		if len(s) == 0 || s[0] != '"' {
 			i := bytes.IndexByte(s, delimiter)
@@ -122,6 +125,18 @@ func splitRecord(s []byte, delimiter byte, fields [][]byte, buf *[]byte) ([][]by
 		}
 		s = s[1:]
 	}
+}
+
+// splitPlain appends the fields of a record without quotes.
+func splitPlain(s []byte, delimiter byte, fields [][]byte) [][]byte {
+	start := 0
+	for i, c := range s {
+		if c == delimiter {
+			fields = append(fields, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(fields, s[start:])
 }
 
 func unquoted(f []byte, buf *[]byte) []byte {

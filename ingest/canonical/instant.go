@@ -59,5 +59,15 @@ func plainInstant(text string) (schema.Time, bool) {
 		year < 1 || month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false // or a day that not every month has, which is for the others to say
 	}
-	return schema.Time(time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC).UnixMicro() + int64(micros)), true
+	seconds := ((days(year, month, day)*24+hour)*60+minute)*60 + second
+	return schema.Time(int64(seconds)*1e6 + int64(micros)), true
+}
+
+// days is how many days from 1970-01-01 to a date of the Gregorian calendar. Years begin in March, so that the day that a
+// leap year has more is its last one, and 153 days are five months from then on.
+func days(year, month, day int) int {
+	if month < 3 {
+		year, month = year-1, month+12
+	}
+	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
 }

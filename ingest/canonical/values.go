@@ -24,8 +24,11 @@ type filer struct {
 	at        map[string]*slot // all columns of the table by name
 	keys      []*slot          // key columns, in the order of the table
 	refers    []string         // the table that each of them points into
-	unknown   []string         // columns of the file that the table does not have
-	delimiter byte             // 0 of JSON lines
+	task      *slot            // columns whose absence matters
+	quality   *slot
+	complete  *slot
+	unknown   []string // columns of the file that the table does not have
+	delimiter byte     // 0 of JSON lines
 	text      ingest.Interner
 	pull      pull.Puller
 	fields    [][]byte
@@ -66,6 +69,7 @@ func newFiler(t *schema.Table, columns []string, delimiter byte) *filer {
 		f.at[c.Name] = s
 	}
 	f.names = f.at
+	f.task, f.quality, f.complete = f.at["task"], f.at["quality"], f.at["complete"]
 	for _, name := range columns {
 		s := f.at[strings.TrimSpace(name)]
 		f.columns = append(f.columns, s)
@@ -90,6 +94,7 @@ func keyColumns(t *schema.Table, columns int) (n int) {
 type batch struct {
 	rows    reflect.Value // a slice; only the first n rows mean something
 	n       int
+	begun   int      // rows that are or were filled in, of which the last may have been rejected
 	perRow  int      // keys
 	keys    []string // of all rows
 	set     []uint64 // by row, a bit for each column that has a value
@@ -108,11 +113,12 @@ func (b *batch) reset(t *schema.Table) {
 		b.perRow = keyColumns(t, len(t.Columns))
 	}
 	clear(b.keys)
+	b.rows.Slice(0, min(b.n+1, b.rows.Len())).Clear() // and what was begun last
 	b.n, b.keys, b.set, b.where, b.unknown = 0, b.keys[:0], b.set[:0], b.where[:0], b.unknown[:0]
-	b.decoded, b.rejects = 0, b.rejects[:0]
+	b.begun, b.decoded, b.rejects = 0, 0, b.rejects[:0]
 }
 
-// begin clears the row behind the last one.
+// begin gives the row behind the last one, which holds nothing but what a row that was rejected left there.
 func (b *batch) begin() unsafe.Pointer {
 	if b.n == b.rows.Len() {
 		more := reflect.MakeSlice(b.rows.Type(), 2*b.n, 2*b.n)
@@ -124,9 +130,11 @@ func (b *batch) begin() unsafe.Pointer {
 		b.keys = append(b.keys, "")
 	}
 	b.set = append(b.set, 0)
-	row := b.rows.Index(b.n)
-	row.SetZero()
-	return row.Addr().UnsafePointer()
+	if b.begun == b.n+1 {
+		b.rows.Index(b.n).SetZero()
+	}
+	b.begun = b.n + 1
+	return unsafe.Add(b.rows.UnsafePointer(), uintptr(b.n)*b.rows.Type().Elem().Size())
 }
 
 func (f *filer) csv(record []byte, out *batch) (err error) {
@@ -198,7 +206,7 @@ func jsonKeys(line []byte) (names []string) {
 
 // put sets a value from a field of CSV, which says NULL by being empty.
 func (f *filer) put(row unsafe.Pointer, out *batch, c *slot, text []byte) error {
-	if text = bytes.TrimSpace(text); len(text) == 0 || string(text) == "NULL" {
+	if text = trimmed(text); len(text) == 0 || string(text) == "NULL" {
 		return nil
 	}
 	return f.value(row, out, c, text)
@@ -229,13 +237,22 @@ func (f *filer) value(row unsafe.Pointer, out *batch, c *slot, text []byte) erro
 	return nil
 }
 
+// trimmed is bytes.TrimSpace; most fields have nothing to trim.
+func trimmed(b []byte) []byte {
+	plain := func(c byte) bool { return c > ' ' && c < 0x80 }
+	if n := len(b); n > 0 && plain(b[0]) && plain(b[n-1]) {
+		return b
+	}
+	return bytes.TrimSpace(b)
+}
+
 // setText puts a value of the column's type at dst.
 func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	if c.Type == schema.String && c.Words == nil {
 		*(*string)(dst) = f.text.Text(b)
 		return nil
 	}
-	b = bytes.TrimSpace(b)
+	b = trimmed(b)
 	text := unsafe.String(unsafe.SliceData(b), len(b)) // parsed, and not kept
 	switch c.Type {
 	case schema.String:
@@ -280,6 +297,9 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 
 // whole reads a whole number; data frames write those of a column with NULLs as 12.0.
 func whole(text string) (int64, error) {
+	if n, ok := digits(text); ok {
+		return n, nil
+	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil {
 		return n, nil
@@ -289,4 +309,16 @@ func whole(text string) (int64, error) {
 		return 0, fmt.Errorf("%.40q is not a whole number of 64 bits", text)
 	}
 	return int64(v), nil
+}
+
+// digits reads a number of so few digits, and nothing else, that it can not be too large.
+func digits(text string) (n int64, ok bool) {
+	for i := range len(text) {
+		c := text[i] - '0'
+		if c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	return n, len(text) > 0 && len(text) <= 18
 }

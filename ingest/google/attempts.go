@@ -168,12 +168,12 @@ func (r *reader) place(id int64) place {
 // emit ends what runs.
 func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[schema.Time]) {
 	t, where := &j.task, j.place(j.task.machine)
-	j.trace.Attempts = append(j.trace.Attempts, schema.Attempt{
-		AttemptID: j.attempts.Next(), PhaseID: j.phase.PhaseID, JobID: j.job.JobID, ApplicationID: j.app.ApplicationID,
-		Task: t.index, Number: t.number, Machine: where.machine, Rack: where.rack, QueuedTime: t.queued, StartTime: t.start, FinishTime: at,
-		Status: status, Reason: ingest.NullText(reason), Speculative: schema.Some(false), Quality: schema.MetricsMissing,
-	})
+	j.trace.Attempts = append(j.trace.Attempts, schema.Attempt{}) // and filled in where it lies: it is large
 	a := &j.trace.Attempts[len(j.trace.Attempts)-1]
+	a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = j.attempts.Next(), j.phase.PhaseID, j.job.JobID, j.app.ApplicationID
+	a.Task, a.Number, a.Machine, a.Rack = t.index, t.number, where.machine, where.rack
+	a.QueuedTime, a.StartTime, a.FinishTime = t.queued, t.start, at
+	a.Status, a.Reason, a.Speculative, a.Quality = status, ingest.NullText(reason), schema.Some(false), schema.MetricsMissing
 	if a.StartTime.OK && at.OK {
 		a.DurationS = schema.Some(at.V.Sub(a.StartTime.V))
 	} else {
@@ -220,7 +220,7 @@ func (j *job) end() error {
 	j.job.Name = ingest.NullText(j.label)
 	j.app.Name, j.app.User = ingest.NullText(j.label), ingest.NullText(j.user)
 	j.app.StartTime, j.app.FinishTime, j.app.Status = j.job.SubmitTime, j.job.FinishTime, j.job.Status
-	t := &j.trace
+	t := j.trace
 	t.Applications, t.Jobs, t.Phases = append(t.Applications, j.app), append(t.Jobs, j.job), append(t.Phases, j.phase)
 	j.wait()
 	if len(t.Attempts) < flushRows && len(t.Jobs) < flushRows {

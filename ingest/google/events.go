@@ -65,22 +65,23 @@ type reader struct {
 	orphans  int64      // ends without a start
 	doubled  int64      // starts within an attempt
 	waiting  int64      // jobs that wait for others
-	trace    schema.Trace
-	names    []byte // native ids of the trace's attempts, one behind the other
-	ends     []int  // where each ends
+	trace    *schema.Trace
+	emitter  *emitter // of finish
+	names    []byte   // native ids of the trace's attempts, one behind the other
+	ends     []int    // where each ends
 }
 
 const (
 	sortBytes = 48 << 20
 	usageSort = 32 << 20
-	flushRows = 1024
+	flushRows = 512
 )
 
 func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	return &reader{
 		in: in, out: out, events: extsort.New("", sortBytes), usage: extsort.New("", usageSort),
 		machines: map[int64]*machine{}, places: map[int64]place{},
-		attempts: schema.NewKeys(in.Key, "attempts"),
+		attempts: schema.NewKeys(in.Key, "attempts"), trace: new(schema.Trace),
 	}
 }
 
@@ -111,10 +112,9 @@ func (r *reader) flush() error {
 	for i, end := range r.ends {
 		r.trace.Attempts[i].NativeID, start = all[start:end], end
 	}
-	err := ingest.EmitTrace(r.out, &r.trace)
-	r.trace.Reset()
+	r.trace, r.err = r.emitter.emit(r.trace)
 	r.names, r.ends = r.names[:0], r.ends[:0]
-	return err
+	return r.err
 }
 
 func appendText(b []byte, s string) []byte {
@@ -143,7 +143,9 @@ func parseEvent(rec extsort.Record) event {
 }
 
 // finish makes rows of the sorted events, job by job, then of machines and their use.
-func (r *reader) finish(ctx context.Context) error {
+func (r *reader) finish(ctx context.Context) (err error) {
+	r.emitter = newEmitter(r.out)
+	defer func() { err = cmp.Or(err, r.emitter.end()) }()
 	var j *job
 	n := 0
 	for rec, err := range r.events.Merge() {
