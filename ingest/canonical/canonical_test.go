@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -237,6 +238,15 @@ func BenchmarkCSV(b *testing.B) {
 		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
 		if err := Format().Read(context.Background(), in, out); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestPlainInstants: the quick way of reading times gives what the library gives, on every day of some centuries.
+func TestPlainInstants(t *testing.T) {
+	for at := time.Date(1890, 1, 1, 23, 59, 58, 765_432_000, time.UTC); at.Year() < 2410; at = at.Add(24 * time.Hour) {
+		if got, ok := plainInstant(at.Format("2006-01-02 15:04:05.000000+00")); ok && got != schema.Time(at.UnixMicro()) || !ok && at.Day() < 29 {
+			t.Fatalf("%v is read as %d (%v), want %d", at, got, ok, at.UnixMicro())
 		}
 	}
 }
