@@ -52,8 +52,12 @@ func Commit(ctx context.Context, st *store.Store, put func(*store.Tx) error) err
 	return err
 }
 
-// PutTrace appends the rows of a trace that causes look at.
+// PutTrace appends the rows of a trace.
 func PutTrace(tx *store.Tx, t schema.Trace) error {
-	return errors.Join(store.Append(tx, 0, t.Applications), store.Append(tx, 0, t.Jobs), store.Append(tx, 0, t.Phases),
-		store.Append(tx, 0, t.Edges), store.Append(tx, 0, t.Attempts), store.Append(tx, 0, t.Losses))
+	for b := range t.Batches() {
+		if err := tx.Append(0, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -135,14 +135,13 @@ func write(t testing.TB, st *store.Store, tr *schema.Trace) {
 	}
 	defer tx.Abort()
 	const key = 7
-	for _, err := range []error{
-		store.Append(tx, key, tr.Applications), store.Append(tx, key, tr.Jobs),
-		store.Append(tx, key, tr.Phases), store.Append(tx, key, tr.Attempts),
-		tx.Input(store.InputRecord{Name: "made", Key: key}),
-	} {
-		if err != nil {
+	for b := range tr.Batches() {
+		if err := tx.Append(key, b); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := tx.Input(store.InputRecord{Name: "made", Key: key}); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)

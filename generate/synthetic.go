@@ -78,10 +78,11 @@ func ToStore(ctx context.Context, st *store.Store, o synth.Options, tool string,
 	csv := newTruthCSV(truth)
 	err = synth.Stream(ctx, o, func(b *synth.Batch) error {
 		made.Attempts += int64(len(b.Trace.Attempts))
-		n, err := appendTrace(tx, b.Input, &b.Trace)
-		made.Rows += n
-		if err != nil {
-			return err
+		for rows := range b.Trace.Batches() {
+			if err := tx.Append(b.Input, rows); err != nil {
+				return err
+			}
+			made.Rows += int64(rows.Len())
 		}
 		if len(b.Trace.Applications) > 0 {
 			made.Applications++
@@ -121,30 +122,6 @@ func declare(ctx context.Context, st *store.Store, tx *store.Tx, o *synth.Option
 	}
 	name := fmt.Sprintf("synth:%s?seed=%d&application=%d", o.Scenario, o.Seed, b.Application)
 	return tx.Input(store.InputRecord{Name: name, Key: store.KeyText(b.Input), Fingerprint: fmt.Sprintf("%016x", uint64(b.Input)), Format: "synth"})
-}
-
-// appendTrace appends the tables that synth fills.
-func appendTrace(tx *store.Tx, input schema.Key, t *schema.Trace) (rows int64, err error) {
-	for _, do := range []func() (int64, error){
-		func() (int64, error) { return appendRows(tx, input, t.Applications) },
-		func() (int64, error) { return appendRows(tx, input, t.Settings) },
-		func() (int64, error) { return appendRows(tx, input, t.Jobs) },
-		func() (int64, error) { return appendRows(tx, input, t.Phases) },
-		func() (int64, error) { return appendRows(tx, input, t.Edges) },
-		func() (int64, error) { return appendRows(tx, input, t.Attempts) },
-		func() (int64, error) { return appendRows(tx, input, t.Machines) },
-		func() (int64, error) { return appendRows(tx, input, t.Losses) },
-	} {
-		n, err := do()
-		if rows += n; err != nil {
-			return rows, err
-		}
-	}
-	return rows, nil
-}
-
-func appendRows[R any](tx *store.Tx, input schema.Key, rows []R) (int64, error) {
-	return int64(len(rows)), store.Append(tx, input, rows)
 }
 
 // ToLog makes a trace of one application as a Spark event log, uncompressed. The truth is written as JSON; nil leaves

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"straggler/ingest"
+	"straggler/schema"
 )
 
 func gzipped(t testing.TB, data []byte) []byte {
@@ -257,7 +258,7 @@ func FuzzArchive(f *testing.F) {
 			if in.Name != name && !strings.HasPrefix(in.Name, name+"/") || strings.Contains(in.Name, "/../") {
 				t.Errorf("a member is called %q", in.Name)
 			}
-			out := ingest.NewSink(limits, func(ingest.Batch) error { return nil })
+			out := ingest.NewSink(limits, func(schema.Batch) error { return nil })
 			in.Format.Read(t.Context(), in.Input, out)
 		}
 	})

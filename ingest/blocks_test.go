@@ -43,7 +43,7 @@ func wholeLines(text []byte, max int) (lines []ingest.Line, rejected []int64) {
 func checkLines(tb testing.TB, text []byte, max int, r io.Reader) {
 	tb.Helper()
 	var trace schema.Trace
-	out := ingest.NewSink(ingest.Limits{Line: max}, func(b ingest.Batch) error { b.AddTo(&trace); return nil })
+	out := ingest.NewSink(ingest.Limits{Line: max}, func(b schema.Batch) error { b.AddTo(&trace); return nil })
 	want, rejected := wholeLines(text, max)
 	lines := ingest.NewLines(r, "a.log", out)
 	i := 0
@@ -119,7 +119,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestLineOfTwoGigabytes(t *testing.T) {
 	const size = 2 << 30
 	var trace schema.Trace
-	out := ingest.NewSink(ingest.Limits{}, func(b ingest.Batch) error { b.AddTo(&trace); return nil })
+	out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error { b.AddTo(&trace); return nil })
 	r := io.MultiReader(strings.NewReader("before\n"), &endless{size}, strings.NewReader("\nafter\n"))
 	var got []string
 	most := uint64(0)
@@ -146,7 +146,7 @@ func TestLineOfTwoGigabytes(t *testing.T) {
 func TestLinesOfBrokenStream(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, end := range []error{broken, io.ErrUnexpectedEOF} {
-		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 		lines := ingest.NewLines(io.MultiReader(strings.NewReader("one\ntwo\nthr"), iotest.ErrReader(end)), "a.log", out)
 		var got []string
 		for line := range lines.All() {
@@ -156,7 +156,7 @@ func TestLinesOfBrokenStream(t *testing.T) {
 			t.Errorf("got %v, error %v", got, lines.Err())
 		}
 	}
-	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 	lines := ingest.NewLines(stuck{}, "a.log", out)
 	for range lines.All() {
 		t.Error("a line out of nothing")
@@ -188,7 +188,7 @@ func BenchmarkLines(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 		n := 0
 		for range ingest.NewLines(bytes.NewReader(text), "a.log", out).All() {
 			n++

@@ -3,13 +3,15 @@ package ingest
 import (
 	"context"
 	"sync"
+
+	"straggler/schema"
 )
 
 // order lets the rows of inputs that are read in parallel through in the order of the inputs: those of the first input
 // that is not done go through at once, those of the others wait, and past a bound their readers wait too. The first
 // one never waits for another, so there is no deadlock.
 type order struct {
-	write func(input int, b Batch) error
+	write func(input int, b schema.Batch) error
 	max   int64
 
 	mu      sync.Mutex
@@ -22,11 +24,11 @@ type order struct {
 
 // line is what waits for one input.
 type line struct {
-	batches []Batch
+	batches []schema.Batch
 	done    bool
 }
 
-func newOrder(ctx context.Context, max int64, write func(input int, b Batch) error) (*order, func() bool) {
+func newOrder(ctx context.Context, max int64, write func(input int, b schema.Batch) error) (*order, func() bool) {
 	o := &order{write: write, max: max, waiting: make(map[int]*line)}
 	o.change.L = &o.mu
 	stop := context.AfterFunc(ctx, func() { o.fail(ctx.Err()) })
@@ -43,9 +45,9 @@ func (o *order) fail(err error) {
 }
 
 // put takes a batch of an input. It may be called from several goroutines of the input.
-func (o *order) put(input int, b Batch) error {
+func (o *order) put(input int, b schema.Batch) error {
 	o.mu.Lock()
-	for o.err == nil && input != o.head && o.bytes > 0 && o.bytes+b.size() > o.max {
+	for o.err == nil && input != o.head && o.bytes > 0 && o.bytes+b.Size() > o.max {
 		o.change.Wait()
 	}
 	if o.err != nil {
@@ -54,8 +56,8 @@ func (o *order) put(input int, b Batch) error {
 	}
 	if input != o.head {
 		l := o.line(input)
-		l.batches = append(l.batches, b.own())
-		o.bytes += b.size()
+		l.batches = append(l.batches, b.Clone())
+		o.bytes += b.Size()
 		o.mu.Unlock()
 		return nil
 	}
@@ -113,7 +115,7 @@ func (o *order) flush(input int, l *line) {
 	}
 	o.mu.Lock()
 	for _, b := range batches {
-		o.bytes -= b.size()
+		o.bytes -= b.Size()
 	}
 	if err != nil && o.err == nil {
 		o.err = err

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"straggler/ingest"
+	"straggler/schema"
 )
 
 // A part that is compressed can be read in any order, and leaves no temporary file.
@@ -119,7 +120,7 @@ func readBlocks(b *testing.B, path string) {
 		b.Fatal(err)
 	}
 	defer r.Close()
-	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 	blocks := ingest.NewBlocks(r, path, out)
 	var block ingest.Block
 	for {

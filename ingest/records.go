@@ -6,20 +6,6 @@ import (
 	"straggler/schema"
 )
 
-// EmitTrace emits all rows of a trace, the tables in the order of the schema.
-func EmitTrace(out *Sink, t *schema.Trace) error {
-	for _, err := range []error{
-		Emit(out, t.Applications), Emit(out, t.Settings), Emit(out, t.Caveats), Emit(out, t.Jobs), Emit(out, t.Phases),
-		Emit(out, t.Edges), Emit(out, t.Attempts), Emit(out, t.Machines), Emit(out, t.MachineUsage), Emit(out, t.Progress),
-		Emit(out, t.Losses), Emit(out, t.Transfers),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // EachLine gives the lines of a part to take. An error of take ends it.
 func EachLine(ctx context.Context, p Part, out *Sink, take func(Line) error) error {
 	r, err := p.Open(ctx)

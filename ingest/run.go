@@ -187,9 +187,9 @@ func (r *run) read(ctx context.Context, began time.Time) (err error) {
 			err = errors.Join(err, tx.Abort())
 		}
 	}()
-	order, stop := newOrder(ctx, r.o.Limits.Buffered, func(i int, b Batch) error {
+	order, stop := newOrder(ctx, r.o.Limits.Buffered, func(i int, b schema.Batch) error {
 		r.rows.Add(int64(b.Len()))
-		return b.store(tx, r.jobs[i].mine)
+		return tx.Append(r.jobs[i].mine, b)
 	})
 	defer stop()
 	err = parallel(ctx, r.o.Parallel, len(r.jobs), func(next func() (int, bool)) error {
@@ -217,7 +217,7 @@ func (r *run) job(ctx context.Context, i int, order *order) error {
 		return order.done(i)
 	}
 	t := &tallies{shared: &r.bytes, list: make([]*tally, len(j.files))}
-	j.sink = NewSink(r.o.Limits, func(b Batch) error { return order.put(i, b) })
+	j.sink = NewSink(r.o.Limits, func(b schema.Batch) error { return order.put(i, b) })
 	if j.err = readInput(ctx, j, j.candidate.input(r.o.Limits, r.spool, t)); j.err == nil {
 		j.err = j.damage(t)
 	}

@@ -3,17 +3,15 @@ package ingest
 import (
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"straggler/schema"
-	"straggler/store"
 )
 
 // Sink takes what a format reads from one input. It is safe for concurrent use; rows that are emitted by one goroutine
 // keep their order.
 type Sink struct {
 	limits Limits
-	write  func(Batch) error
+	write  func(schema.Batch) error
 
 	mu      sync.Mutex
 	counts  Counts
@@ -30,40 +28,45 @@ type Counts struct {
 	Rows    map[string]int64 // rows by table
 }
 
-// Batch is rows of one table on their way from a format to a store.
-type Batch interface {
-	Table() *schema.Table
-	Len() int
-	AddTo(*schema.Trace) bool
-
-	store(tx *store.Tx, input schema.Key) error
-	own() Batch  // a copy that shares no slice with the format
-	size() int64 // bytes held, about
-}
-
 // NewSink makes a sink that hands what it is given to write, which must not keep a batch after it returns.
-func NewSink(limits Limits, write func(Batch) error) *Sink {
+func NewSink(limits Limits, write func(schema.Batch) error) *Sink {
 	return &Sink{limits: limits.withDefaults(), write: write, counts: Counts{Rows: map[string]int64{}}}
 }
 
 // Emit takes rows of any log table. The slice may be reused afterwards, the strings in it must not change. It blocks
 // while the store is behind, so a few thousand rows a call are best. After an error the format should return it.
 func Emit[R any](out *Sink, rows []R) error {
-	if len(rows) == 0 {
+	return out.emit(schema.BatchOf(rows))
+}
+
+// EmitTrace emits all rows of a trace but its rejects, which Reject takes.
+func EmitTrace(out *Sink, t *schema.Trace) error {
+	for b := range t.Batches() {
+		if b.Table() == schema.TableOf[schema.Reject]() {
+			continue
+		}
+		if err := out.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sink) emit(b schema.Batch) error {
+	if b.Len() == 0 {
 		return nil
 	}
-	out.mu.Lock()
-	if apps, ok := any(rows).([]schema.Application); ok {
-		out.remember(apps)
+	s.mu.Lock()
+	if apps, ok := schema.RowsOf[schema.Application](b); ok {
+		s.remember(apps)
 	}
-	b := batch[R]{table: schema.TableOf[R](), rows: rows}
-	out.counts.Rows[b.table.Name] += int64(len(rows))
-	out.mu.Unlock()
-	return out.pass(b)
+	s.counts.Rows[b.Table().Name] += int64(b.Len())
+	s.mu.Unlock()
+	return s.pass(b)
 }
 
 // pass hands a batch on, outside the lock: write may block for long.
-func (s *Sink) pass(b Batch) error {
+func (s *Sink) pass(b schema.Batch) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func (s *Sink) Reject(r schema.Reject) {
 	s.mu.Unlock()
 	if keep {
 		r.Sample = Sample(r.Sample)
-		s.pass(batch[schema.Reject]{table: schema.TableOf[schema.Reject](), rows: []schema.Reject{r}})
+		s.pass(schema.BatchOf([]schema.Reject{r}))
 	}
 }
 
@@ -163,31 +166,4 @@ func (s *Sink) finish(err error) error {
 			Detail: fmt.Sprintf("only the first %d rejected records of the input are kept, the others are counted", s.kept)})
 	}
 	return nil
-}
-
-// batch is rows of R.
-type batch[R any] struct {
-	table *schema.Table
-	rows  []R
-}
-
-func (b batch[R]) Table() *schema.Table       { return b.table }
-func (b batch[R]) Len() int                   { return len(b.rows) }
-func (b batch[R]) AddTo(t *schema.Trace) bool { return schema.Add(t, b.rows...) }
-func (b batch[R]) own() Batch                 { return batch[R]{b.table, append([]R(nil), b.rows...)} }
-
-func (b batch[R]) store(tx *store.Tx, input schema.Key) error {
-	return store.Append(tx, input, b.rows)
-}
-
-// size counts 16 bytes of text for each string column, which interned names seldom exceed.
-func (b batch[R]) size() int64 {
-	var r R
-	per := int64(unsafe.Sizeof(r))
-	for _, c := range b.table.Columns {
-		if c.Type == schema.String {
-			per += 16
-		}
-	}
-	return per * int64(len(b.rows))
 }

@@ -16,7 +16,7 @@ import (
 func TestSinkEnds(t *testing.T) {
 	full := errors.New("disk full")
 	writes := 0
-	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { writes++; return full })
+	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { writes++; return full })
 	for range 3 {
 		if err := ingest.Emit(out, []schema.Machine{{Machine: "a"}}); !errors.Is(err, full) {
 			t.Errorf("error %v", err)
@@ -31,7 +31,7 @@ func TestSinkEnds(t *testing.T) {
 // Law 1 by counting: whatever is decoded or rejected, from any number of goroutines, is counted once.
 func TestSinkCounts(t *testing.T) {
 	var written atomic.Int64
-	out := ingest.NewSink(ingest.Limits{Rejects: 100}, func(b ingest.Batch) error { written.Add(int64(b.Len())); return nil })
+	out := ingest.NewSink(ingest.Limits{Rejects: 100}, func(b schema.Batch) error { written.Add(int64(b.Len())); return nil })
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

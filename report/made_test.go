@@ -60,16 +60,9 @@ func stored(t testing.TB, traces ...*schema.Trace) store.Engine {
 	t.Helper()
 	return filled(t, func(tx *store.Tx) {
 		for _, tr := range traces {
-			put(t, tx, tr.Applications)
-			put(t, tx, tr.Settings)
-			put(t, tx, tr.Caveats)
-			put(t, tx, tr.Jobs)
-			put(t, tx, tr.Phases)
-			put(t, tx, tr.Edges)
-			put(t, tx, tr.Attempts)
-			put(t, tx, tr.Machines)
-			put(t, tx, tr.Losses)
-			put(t, tx, tr.Rejects)
+			for b := range tr.Batches() {
+				check(t, tx.Append(1, b))
+			}
 		}
 	})
 }

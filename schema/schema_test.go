@@ -3,6 +3,7 @@ package schema
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,29 +127,51 @@ func TestTraceHoldsEveryLogTable(t *testing.T) {
 	}
 }
 
-func TestTraceAppendAndAdd(t *testing.T) {
-	var one, two Trace
-	full := reflect.ValueOf(sound()).Elem()
-	one.Append(sound())
-	for i := range full.NumField() {
-		if got := reflect.ValueOf(one).Field(i).Len(); got != full.Field(i).Len() || got == 0 {
-			t.Errorf("Append: %d rows of %s", got, full.Type().Field(i).Name)
+// Whatever is done to a trace is done to all of its tables, and to the rows of the caller only where it shares them.
+func TestTraceHoldsEveryTable(t *testing.T) {
+	var trace Trace
+	trace.Append(sound())
+	if !reflect.DeepEqual(&trace, sound()) {
+		t.Error("Append: not the rows that were there")
+	}
+	var names []string
+	for b := range trace.Batches() {
+		names = append(names, b.Table().Name)
+		clone := b.Clone()
+		reflect.NewAt(b.Table().Row, b.Pointer()).Elem().SetZero()
+		if reflect.NewAt(b.Table().Row, clone.Pointer()).Elem().IsZero() || clone.Len() != b.Len() {
+			t.Errorf("%s: a clone shares its rows", b.Table().Name)
 		}
 	}
-	s := sound()
-	added := []bool{Add(&two, s.Applications...), Add(&two, s.Settings...), Add(&two, s.Caveats...), Add(&two, s.Jobs...), Add(&two, s.Phases...),
-		Add(&two, s.Edges...), Add(&two, s.Attempts...), Add(&two, s.Machines...), Add(&two, s.MachineUsage...), Add(&two, s.Progress...),
-		Add(&two, s.Losses...), Add(&two, s.Transfers...), Add(&two, s.Rejects...)}
-	for i, ok := range added {
-		if !ok {
-			t.Errorf("Add %d: refused", i)
-		}
+	var want []string
+	for f := range reflect.TypeFor[Trace]().Fields() {
+		want = append(want, f.Tag.Get("table"))
 	}
-	if !reflect.DeepEqual(one, two) {
-		t.Error("Add and Append differ")
+	if !slices.Equal(names, want) {
+		t.Errorf("Batches gives %v, want %v", names, want)
 	}
-	if Add(&two, Outlier{}) {
-		t.Error("Add took a result row")
+	trace.Reset()
+	for b := range trace.Batches() {
+		t.Errorf("%s has %d rows after Reset", b.Table().Name, b.Len())
+	}
+	if cap(trace.Attempts) == 0 {
+		t.Error("Reset gave the memory away")
+	}
+}
+
+func TestBatch(t *testing.T) {
+	b := BatchOf(sound().Jobs)
+	if jobs, ok := RowsOf[Job](b); !ok || len(jobs) != 1 || b.Table() != TableOf[Job]() || *(*Job)(b.Pointer()) != jobs[0] {
+		t.Errorf("%v rows of %s", b.Len(), b.Table().Name)
+	}
+	if _, ok := RowsOf[Phase](b); ok {
+		t.Error("jobs are phases")
+	}
+	if b := BatchOf([]Outlier{{}}); b.AddTo(&Trace{}) {
+		t.Error("a trace took a row of a result table")
+	}
+	if one, two := BatchOf(make([]Job, 1)).Size(), BatchOf(make([]Job, 2)).Size(); one < int64(reflect.TypeFor[Job]().Size()) || two != 2*one {
+		t.Errorf("one job has %d bytes, two have %d", one, two)
 	}
 }
 

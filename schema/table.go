@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Type is the type of a column, by its name in portable SQL.
@@ -53,22 +54,9 @@ func (t *Table) Column(name string) *Column {
 	return nil
 }
 
-// tables is the one list of tables; it is never changed.
-var tables = []*Table{
-	declare[Application]("applications", "one row a run of a program", ""),
-	declare[Setting]("settings", "configuration values that the log carries", ""),
-	declare[Caveat]("caveats", "what to know before trusting an application's rows", ""),
-	declare[Job]("jobs", "one row a unit of work that a user waits for", ""),
-	declare[Phase]("phases", "one row a set of tasks that do the same to different data, and re-submission of it", ""),
-	declare[Edge]("edges", "dependencies between phases", ""),
-	declare[Attempt]("attempts", "one row an execution of a task", "phase_id"),
-	declare[Machine]("machines", "machines, and executors on them, with the time they were there", ""),
-	declare[MachineUsage]("machine_usage", "samples of machine load", ""),
-	declare[Progress]("progress", "samples of how far attempts had got", ""),
-	declare[Loss]("losses", "outputs that were finished and then lost", ""),
-	declare[Transfer]("transfers", "what tasks read from where; no log but canonical tables says so", ""),
-	declare[Reject]("rejects", "records that could not be used", ""),
-	declare[Ingest]("ingests", "one row a committed ingest", ""),
+// tables is the one list of tables; it is never changed. Those that formats fill are declared by the fields of Trace.
+var tables = slices.Concat(traceTables, []*Table{
+	declare(reflect.TypeFor[Ingest](), "ingests", "one row a committed ingest", ""),
 	result[PhaseStats]("phase_stats", "how the tasks of each phase compare"),
 	result[Outlier]("outliers", "attempts that a rule calls slow, one row a rule"),
 	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
@@ -80,7 +68,7 @@ var tables = []*Table{
 	result[SimulateRun]("simulate_runs", "each run of a workload under a scheduler, a policy and a seed"),
 	result[SimulateJob]("simulate_jobs", "each job of each of these runs"),
 	result[SimulateSample]("simulate_samples", "who had which slots, and how full the links were, at instants of the runs"),
-}
+})
 
 // Tables lists all tables, log tables first. The caller must not change them.
 func Tables() []*Table { return tables }
@@ -106,13 +94,12 @@ func TableOf[R any]() *Table {
 	panic(fmt.Sprintf("schema: %v is not the row of a table", typ))
 }
 
-func declare[R any](name, doc, cluster string) *Table {
-	typ := reflect.TypeFor[R]()
-	return &Table{Name: name, Doc: doc, Cluster: cluster, Row: typ, Columns: Columns(typ)}
+func declare(row reflect.Type, name, doc, cluster string) *Table {
+	return &Table{Name: name, Doc: doc, Cluster: cluster, Row: row, Columns: Columns(row)}
 }
 
 func result[R any](name, doc string) *Table {
-	t := declare[R](name, doc, "")
+	t := declare(reflect.TypeFor[R](), name, doc, "")
 	t.Result = true
 	return t
 }

@@ -1,80 +1,64 @@
 package schema
 
+import (
+	"iter"
+	"reflect"
+)
+
 // Trace is a whole trace in memory: the rows of the log tables, each in the order of its table. Synth makes them,
 // tests hold them, and the code that works on rows and not on SQL reads them.
+//
+// Its fields declare the log tables that formats fill, in order: `table` names one, `doc` says what it holds, `cluster`
+// is Table.Cluster.
 type Trace struct {
-	Applications []Application
-	Settings     []Setting
-	Caveats      []Caveat
-	Jobs         []Job
-	Phases       []Phase
-	Edges        []Edge
-	Attempts     []Attempt
-	Machines     []Machine
-	MachineUsage []MachineUsage
-	Progress     []Progress
-	Losses       []Loss
-	Transfers    []Transfer
-	Rejects      []Reject
+	Applications []Application  `table:"applications" doc:"one row a run of a program"`
+	Settings     []Setting      `table:"settings" doc:"configuration values that the log carries"`
+	Caveats      []Caveat       `table:"caveats" doc:"what to know before trusting an application's rows"`
+	Jobs         []Job          `table:"jobs" doc:"one row a unit of work that a user waits for"`
+	Phases       []Phase        `table:"phases" doc:"one row a set of tasks that do the same to different data, and re-submission of it"`
+	Edges        []Edge         `table:"edges" doc:"dependencies between phases"`
+	Attempts     []Attempt      `table:"attempts" doc:"one row an execution of a task" cluster:"phase_id"`
+	Machines     []Machine      `table:"machines" doc:"machines, and executors on them, with the time they were there"`
+	MachineUsage []MachineUsage `table:"machine_usage" doc:"samples of machine load"`
+	Progress     []Progress     `table:"progress" doc:"samples of how far attempts had got"`
+	Losses       []Loss         `table:"losses" doc:"outputs that were finished and then lost"`
+	Transfers    []Transfer     `table:"transfers" doc:"what tasks read from where; no log but canonical tables says so"`
+	Rejects      []Reject       `table:"rejects" doc:"records that could not be used"`
 }
 
-// Reset takes all rows out and keeps their memory for others.
-func (t *Trace) Reset() {
-	*t = Trace{
-		Applications: t.Applications[:0], Settings: t.Settings[:0], Caveats: t.Caveats[:0], Jobs: t.Jobs[:0], Phases: t.Phases[:0],
-		Edges: t.Edges[:0], Attempts: t.Attempts[:0], Machines: t.Machines[:0], MachineUsage: t.MachineUsage[:0],
-		Progress: t.Progress[:0], Losses: t.Losses[:0], Transfers: t.Transfers[:0], Rejects: t.Rejects[:0],
+// Batches gives the rows table by table, in the order of the tables, empty ones left out.
+func (t *Trace) Batches() iter.Seq[Batch] {
+	return func(yield func(Batch) bool) {
+		for i, table := range traceTables {
+			if b := (Batch{table, t.rows(i)}); b.Len() > 0 && !yield(b) {
+				return
+			}
+		}
 	}
 }
 
 // Append adds the rows of u. Keys are not touched: traces that are joined must not share any.
 func (t *Trace) Append(u *Trace) {
-	t.Applications = append(t.Applications, u.Applications...)
-	t.Settings = append(t.Settings, u.Settings...)
-	t.Caveats = append(t.Caveats, u.Caveats...)
-	t.Jobs = append(t.Jobs, u.Jobs...)
-	t.Phases = append(t.Phases, u.Phases...)
-	t.Edges = append(t.Edges, u.Edges...)
-	t.Attempts = append(t.Attempts, u.Attempts...)
-	t.Machines = append(t.Machines, u.Machines...)
-	t.MachineUsage = append(t.MachineUsage, u.MachineUsage...)
-	t.Progress = append(t.Progress, u.Progress...)
-	t.Losses = append(t.Losses, u.Losses...)
-	t.Transfers = append(t.Transfers, u.Transfers...)
-	t.Rejects = append(t.Rejects, u.Rejects...)
+	for b := range u.Batches() {
+		b.AddTo(t)
+	}
 }
 
-// Add appends rows of any log table; it reports false when R is not the row of one that a Trace holds.
-func Add[R any](t *Trace, rows ...R) bool {
-	switch rows := any(rows).(type) {
-	case []Application:
-		t.Applications = append(t.Applications, rows...)
-	case []Setting:
-		t.Settings = append(t.Settings, rows...)
-	case []Caveat:
-		t.Caveats = append(t.Caveats, rows...)
-	case []Job:
-		t.Jobs = append(t.Jobs, rows...)
-	case []Phase:
-		t.Phases = append(t.Phases, rows...)
-	case []Edge:
-		t.Edges = append(t.Edges, rows...)
-	case []Attempt:
-		t.Attempts = append(t.Attempts, rows...)
-	case []Machine:
-		t.Machines = append(t.Machines, rows...)
-	case []MachineUsage:
-		t.MachineUsage = append(t.MachineUsage, rows...)
-	case []Progress:
-		t.Progress = append(t.Progress, rows...)
-	case []Loss:
-		t.Losses = append(t.Losses, rows...)
-	case []Transfer:
-		t.Transfers = append(t.Transfers, rows...)
-	case []Reject:
-		t.Rejects = append(t.Rejects, rows...)
-	default:
-		return false
+// Reset takes all rows out and keeps their memory for others.
+func (t *Trace) Reset() {
+	for i := range traceTables {
+		t.rows(i).SetLen(0)
 	}
-	return true
 }
+
+// rows is the slice of the i-th table.
+func (t *Trace) rows(i int) reflect.Value { return reflect.ValueOf(t).Elem().Field(i) }
+
+// traceTables are the tables of the fields of Trace.
+var traceTables = func() []*Table {
+	var tables []*Table
+	for f := range reflect.TypeFor[Trace]().Fields() {
+		tables = append(tables, declare(f.Type.Elem(), f.Tag.Get("table"), f.Tag.Get("doc"), f.Tag.Get("cluster")))
+	}
+	return tables
+}()

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
-	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -153,7 +152,7 @@ func (tx *Tx) copyRows(ctx context.Context, eng *duckDB, t *schema.Table, sl sli
 			if key == 0 {
 				key = own
 			}
-			if err := tx.append(t, key, unsafe.Add(p, uintptr(from)*t.Row.Size()), to-from); err != nil {
+			if err := tx.Append(key, t.Batch(buf.Slice(from, to))); err != nil {
 				return err
 			}
 		}

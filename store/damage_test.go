@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"straggler/schema"
 )
@@ -295,7 +294,7 @@ func TestOlderColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := []schema.Job{{JobID: 1, ApplicationID: 2, NativeID: "old"}}
-	if err := tx.append(&older, 7, unsafe.Pointer(&rows[0]), 1); err != nil {
+	if err := tx.Append(7, older.Batch(reflect.ValueOf(rows))); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.Input(InputRecord{Name: "log", Key: 7, Fingerprint: "f"}); err != nil {

@@ -93,23 +93,24 @@ func (tx *Tx) enter(ctx context.Context) error {
 	return nil
 }
 
-// Append copies rows of one input into the transaction. Rows of no input, such as results, have the key 0. It may be
-// called from several goroutines; rows keep the order of the calls, but for the ones of a phase being put together.
+// Append copies rows of one input into the transaction, as its method does.
 func Append[R any](tx *Tx, input schema.Key, rows []R) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return tx.append(schema.TableOf[R](), input, unsafe.Pointer(unsafe.SliceData(rows)), len(rows))
+	return tx.Append(input, schema.BatchOf(rows))
 }
 
-func (tx *Tx) append(t *schema.Table, input schema.Key, p unsafe.Pointer, n int) error {
-	w, err := tx.writer(t)
+// Append copies rows of one input into the transaction. Rows of no input, such as results, have the key 0. It may be
+// called from several goroutines; rows keep the order of the calls, but for the ones of a phase being put together.
+func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	w, err := tx.writer(b.Table())
 	if err != nil {
 		return err
 	}
-	stride := t.Row.Size()
-	for done := 0; done < n; {
-		m, err := w.add(input, unsafe.Add(p, uintptr(done)*stride), stride, n-done)
+	p, stride := b.Pointer(), b.Table().Row.Size()
+	for done := 0; done < b.Len(); {
+		m, err := w.add(input, unsafe.Add(p, uintptr(done)*stride), stride, b.Len()-done)
 		if err != nil {
 			tx.fail(err)
 			return err

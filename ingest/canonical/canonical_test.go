@@ -235,7 +235,7 @@ func BenchmarkCSV(b *testing.B) {
 	b.SetBytes(int64(buf.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 		if err := Format().Read(context.Background(), in, out); err != nil {
 			b.Fatal(err)
 		}

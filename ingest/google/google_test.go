@@ -164,7 +164,7 @@ func TestOneJobOfManyTasks(t *testing.T) {
 		fmt.Fprintf(&log, "%d,,10,%d,5,1,u,3,9,0.1,0.1,0.1,0\n%d,,10,%d,5,4,u,3,9,0.1,0.1,0.1,0\n", 600_000_000+i, i, 700_000_000+i, i)
 	}
 	rows, held := 0, 0
-	out := ingest.NewSink(ingest.Limits{}, func(b ingest.Batch) error {
+	out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
 		if b.Table().Name == "attempts" {
 			rows, held = rows+b.Len(), max(held, b.Len())
 		}
@@ -254,7 +254,7 @@ func BenchmarkTaskEvents(b *testing.B) {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	for b.Loop() {
-		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 		if err := Format().Read(context.Background(), in, out); err != nil {
 			b.Fatal(err)
 		}

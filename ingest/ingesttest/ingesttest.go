@@ -35,7 +35,7 @@ func Read(tb testing.TB, f ingest.Format, in *ingest.Input, limits ingest.Limits
 		mu  sync.Mutex
 		res Result
 	)
-	out := ingest.NewSink(limits, func(b ingest.Batch) error {
+	out := ingest.NewSink(limits, func(b schema.Batch) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if !b.AddTo(&res.Trace) {

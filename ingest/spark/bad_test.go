@@ -214,12 +214,12 @@ func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 func TestReadEnds(t *testing.T) {
 	log := repeated(lawLogs(t)["recompute"], 8<<20)
 	full := errors.New("disk full")
-	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return full })
+	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return full })
 	if err := read(context.Background(), ingest.BytesInput("log", log), out); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	out = ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { cancel(); return nil })
+	out = ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { cancel(); return nil })
 	if err := read(ctx, ingest.BytesInput("log", log), out); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -281,7 +281,7 @@ func FuzzRead(f *testing.F) {
 func readAtOnce(t *testing.T, log []byte) (*schema.Trace, ingest.Counts) {
 	t.Helper()
 	var tr schema.Trace
-	out := ingest.NewSink(ingest.Limits{}, func(b ingest.Batch) error {
+	out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
 		b.AddTo(&tr)
 		return nil
 	})
@@ -309,7 +309,7 @@ func nonEmptyJSON(log []byte) (n int) {
 // What the fold keeps of attempts that have ended is a bit and an output each, and of a job that has ended nothing once
 // there are many.
 func TestStateIsBounded(t *testing.T) {
-	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 	f := newFold(ingest.BytesInput("log", nil), out)
 	a := f.application()
 	const tasks = 300_000
@@ -339,7 +339,7 @@ func TestStateIsBounded(t *testing.T) {
 
 // Starts without ends, stages without jobs and losses without end are kept up to a bound.
 func TestHostileStateIsBounded(t *testing.T) {
-	out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 	f := newFold(ingest.BytesInput("log", nil), out)
 	a := f.application()
 	for id := range int64(maxPhases + 1000) {

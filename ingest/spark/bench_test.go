@@ -9,6 +9,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
+	"straggler/schema"
 )
 
 // repeated makes a log of at least size bytes out of a real one: its events again and again, with the ids of jobs,
@@ -122,7 +123,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()
 	for b.Loop() {
-		out := ingest.NewSink(ingest.Limits{}, func(ingest.Batch) error { return nil })
+		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 		if err := read(context.Background(), in, out); err != nil {
 			b.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func TestParallelIsSequential(t *testing.T) {
 	log := repeated(lawLogs(t)["recompute"], 12<<20)
 	run := func(decoders int) *schema.Trace {
 		var tr schema.Trace
-		out := ingest.NewSink(ingest.Limits{}, func(b ingest.Batch) error {
+		out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
 			b.AddTo(&tr)
 			return nil
 		})

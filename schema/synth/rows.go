@@ -104,8 +104,6 @@ func (b *Batch) add(e *Event) {
 }
 
 func (b *Batch) reset() {
-	t := &b.Trace
-	*t = schema.Trace{Applications: t.Applications[:0], Settings: t.Settings[:0], Jobs: t.Jobs[:0], Phases: t.Phases[:0], Edges: t.Edges[:0],
-		Attempts: t.Attempts[:0], Machines: t.Machines[:0], Losses: t.Losses[:0]}
+	b.Trace.Reset()
 	b.Truth = Truth{Attempts: b.Truth.Attempts[:0], Machines: b.Truth.Machines[:0], Skewed: b.Truth.Skewed[:0]}
 }
