@@ -7,7 +7,7 @@
 //     comes out, and sniff.go asks every format about the first bytes. The surest answer wins.
 //  3. plan.go decides what to read: of logs that are there twice one, and of the rest this shard's. known.go says what
 //     the store has already.
-//  4. run.go reads the inputs in parallel, each with Format.Read, in one commit; blocks.go cuts text into whole lines.
+//  4. run.go reads the inputs in parallel, each with Format.Read, in one commit.
 //  5. sink.go takes the rows, counts them, and keeps the records that could not be used as rejects; order.go lets them
 //     through to the store in the order of the inputs, so that the same bytes give the same tables.
 //  6. summary.go says what became of each input; follow.go runs again and again on logs that grow.

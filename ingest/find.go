@@ -77,7 +77,7 @@ func (f *finder) find(ctx context.Context, paths []string, stdin *os.File) error
 func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error) {
 	all := make([]outcome, len(batch))
 	err := parallel(ctx, f.o.Parallel, len(batch), func(next func() (int, bool)) error {
-		buf := make([]byte, headBytes)
+		buf := make([]byte, HeadBytes)
 		for i, ok := next(); ok; i, ok = next() {
 			if f.memo.due(batch[i]) {
 				all[i] = f.sniff(ctx, batch[i], buf)

@@ -46,10 +46,13 @@ type Group struct {
 	Rewritten bool
 }
 
+// HeadBytes is how much of an input the formats may look at.
+const HeadBytes = 64 << 10
+
 // Head is what a format may look at to recognise an input: its first file's name and first decompressed bytes.
 type Head struct {
 	Name  string // base name, without compression suffixes
-	Bytes []byte // at most 64 KiB
+	Bytes []byte // at most HeadBytes
 	Whole bool   // Bytes is all there is
 
 	Columns []string // of a Parquet file, which says them at its end

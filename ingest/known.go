@@ -64,7 +64,7 @@ func load(ctx context.Context, st *store.Store) (*known, error) {
 		if m.Base != "" {
 			k.named[m.Base] = append(k.named[m.Base], named{schema.Key(r.Key), m.Head, m.Format})
 		}
-		if m.Base != "" && m.Head > 0 && m.Head < headBytes {
+		if m.Base != "" && m.Head > 0 && m.Head < HeadBytes {
 			k.byBase[m.Base] = append(k.byBase[m.Base], shorter{schema.Key(r.Key), m.Head})
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -23,7 +25,7 @@ func TestOpenAt(t *testing.T) {
 		if name == "empty" || name == "short" {
 			want = data
 		}
-		in := ingest.BytesInput(name, data)
+		in := ingesttest.Input(name, data)
 		f, err := in.Parts[0].OpenAt(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -44,7 +46,7 @@ func TestOpenAt(t *testing.T) {
 // A reader that is closed before its end does not hang, and leaves no goroutine behind that reads on.
 func TestCloseEarly(t *testing.T) {
 	text := toyLog("early", 1_000_000)
-	in := ingest.BytesInput("early.gz", gzipped(t, text))
+	in := ingesttest.Input("early.gz", gzipped(t, text))
 	for range 20 {
 		r, err := in.Parts[0].Open(t.Context())
 		if err != nil {
@@ -121,8 +123,8 @@ func readBlocks(b *testing.B, path string) {
 	}
 	defer r.Close()
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
-	blocks := ingest.NewBlocks(r, path, out)
-	var block ingest.Block
+	blocks := read.NewBlocks(r, path, out)
+	var block read.Block
 	for {
 		if err := blocks.Next(&block); errors.Is(err, io.EOF) {
 			return

@@ -81,6 +81,9 @@ func (s *Sink) pass(b schema.Batch) error {
 	return err
 }
 
+// Limits are those of the run; no field is zero.
+func (s *Sink) Limits() Limits { return s.limits }
+
 // Decoded counts n records that were used or knowingly skipped.
 func (s *Sink) Decoded(n int64) {
 	s.mu.Lock()

@@ -12,9 +12,6 @@ import (
 	"straggler/ingest/codec"
 )
 
-// headBytes is how much of an input the formats may look at.
-const headBytes = 64 << 10
-
 // peek reads the first decompressed bytes of a candidate, from its first file that is not empty.
 func peek(ctx context.Context, c *candidate, l Limits, buf []byte) (head Head, layers []string, err error) {
 	for _, f := range c.files {

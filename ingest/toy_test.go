@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -53,7 +54,7 @@ func readToy(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	}
 	app := keys["applications"].Next()
 	for _, p := range in.Parts {
-		err := ingest.EachLine(ctx, p, out, func(line ingest.Line) error {
+		err := read.EachLine(ctx, p, out, func(line read.Line) error {
 			word, rest, _ := strings.Cut(string(line.Data), " ")
 			switch {
 			case word == "toy":
@@ -67,7 +68,7 @@ func readToy(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			case word == "panic":
 				panic("this toy breaks")
 			}
-			out.RejectLine(p, line, "not a toy line")
+			read.RejectLine(out, p, line, "not a toy line")
 			return nil
 		})
 		if err != nil {

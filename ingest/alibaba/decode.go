@@ -7,7 +7,8 @@ import (
 	"path"
 
 	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 type decoder struct {
 	input  schema.Key
 	app    schema.Key
-	text   ingest.Interner
+	text   read.Interner
 	fields [][]byte
 	line   int64  // in the file
 	names  []byte // native ids of the block's attempts, one behind the other
@@ -98,18 +99,18 @@ func (f *file) tableOf(fields [][]byte) *table {
 // blockBytes is little: a row is seven times as large as its text.
 const blockBytes = 128 << 10
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := newReader(in, out)
 	defer r.close()
 	parts, files := make([]ingest.Part, len(in.Parts)), make([]*file, len(in.Parts))
 	for i, p := range in.Parts {
 		files[i] = newFile(p)
-		parts[i] = p.Peeking(files[i].look)
+		parts[i] = read.Peeking(p, files[i].look)
 	}
-	line := ingest.Pipeline[block]{
-		Decoder: func() func(*ingest.Chunk[block]) {
+	line := read.Pipeline[block]{
+		Decoder: func() func(*read.Chunk[block]) {
 			d := &decoder{input: in.Key, app: r.app}
-			return func(c *ingest.Chunk[block]) { d.block(files[c.At], c) }
+			return func(c *read.Chunk[block]) { d.block(files[c.At], c) }
 		},
 		Fold:  r.fold,
 		Bytes: blockBytes,
@@ -121,7 +122,7 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return errors.Join(err, r.finish(ctx))
 }
 
-func (d *decoder) block(f *file, c *ingest.Chunk[block]) {
+func (d *decoder) block(f *file, c *read.Chunk[block]) {
 	b := &c.Made
 	b.reset()
 	d.out, d.names = b, d.names[:0]
@@ -133,14 +134,14 @@ func (d *decoder) block(f *file, c *ingest.Chunk[block]) {
 			continue
 		}
 		if t := f.tableOf(d.fields); t == nil || len(d.fields) != t.columns || !t.row(d, d.fields) {
-			b.rows.Rejects = append(b.rows.Rejects, ingest.LineReject(c.Part, line, "the row does not fit a table of the trace; see 'straggler formats alibaba'"))
+			b.rows.Rejects = append(b.rows.Rejects, read.LineReject(c.Part, line, "the row does not fit a table of the trace; see 'straggler formats alibaba'"))
 			continue
 		}
 		b.decoded++
 	}
 	all, start := string(d.names), 0 // one piece of memory for all of them
 	for i, end := range b.ends {
-		b.rows.Attempts[i].NativeID, start = ingest.Text(all[start:end]), end
+		b.rows.Attempts[i].NativeID, start = read.Text(all[start:end]), end
 	}
 }
 

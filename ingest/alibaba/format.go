@@ -34,7 +34,7 @@ There are no bytes, records or localities; processor use is an average and fills
 Containers and sensors are skipped. No real file was available; the layouts are the documented ones.`,
 		Claim: claim,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"sort"
 
-	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -68,7 +68,7 @@ func (p *planned) append(b []byte) []byte {
 		b = binary.AppendVarint(b, n)
 	}
 	for _, s := range []string{p.job, p.task, p.kind, p.status, p.user} {
-		s = ingest.Text(s)
+		s = read.Text(s)
 		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 	}
 	return b
@@ -214,7 +214,7 @@ func (j *jobRows) end() error {
 
 func (t *task) phase(job schema.Key) schema.Phase {
 	p := schema.Phase{
-		PhaseID: t.key, JobID: job, NativeID: t.plan.task, Name: ingest.NullText(t.plan.task), Kind: "task",
+		PhaseID: t.key, JobID: job, NativeID: t.plan.task, Name: read.NullText(t.plan.task), Kind: "task",
 		SubmitTime: known(t.plan.start), StartTime: known(t.first), FinishTime: known(t.last), Status: runStatus(t.plan.status),
 	}
 	if t.plan.kind != "" {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 
 	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -54,7 +55,7 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 func (r *reader) close() { r.sorter.Close() }
 
 // fold takes what was decoded of a block, in the order of the files.
-func (r *reader) fold(c *ingest.Chunk[block]) error {
+func (r *reader) fold(c *read.Chunk[block]) error {
 	b := &c.Made
 	if c.At != r.at {
 		r.at, r.before, r.lines = c.At, r.before+r.lines, 0

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -60,7 +60,7 @@ func (j *jobRows) try(rec extsort.Record) error {
 	t.d.fields = split(rec.Payload[8:], t.d.fields[:0])
 	t.d.instance(of2018(t.d.fields))
 	row := t.out.rows.Attempts[0]
-	row.AttemptID, row.Number, row.NativeID = j.attempts.Next(), t.number, ingest.Text(string(t.d.names))
+	row.AttemptID, row.Number, row.NativeID = j.attempts.Next(), t.number, read.Text(string(t.d.names))
 	j.trace.Attempts = append(j.trace.Attempts, row)
 	return j.flush(false)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -90,7 +91,7 @@ func readSWF(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		jobRows: jobRows{in: in, framework: "swf", out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")},
 		phases:  schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"), origin: "trace",
 	}
-	err := eachLine(ctx, in, out, func(part ingest.Part, line ingest.Line) error {
+	err := eachLine(ctx, in, out, func(part ingest.Part, line read.Line) error {
 		text := bytes.TrimSpace(line.Data)
 		if len(text) == 0 || text[0] == ';' {
 			s.header(text)
@@ -99,7 +100,7 @@ func readSWF(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		}
 		v, ok := parseSWF(text)
 		if !ok {
-			out.RejectLine(part, line, "not 18 numbers between blanks")
+			read.RejectLine(out, part, line, "not 18 numbers between blanks")
 			return nil
 		}
 		out.Decoded(1)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -76,19 +77,19 @@ func parseSWIM(line []byte) (swimJob, bool) {
 func readSWIM(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	jobs := jobRows{in: in, framework: "mapreduce", out: out,
 		apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
-	err := eachLine(ctx, in, out, func(part ingest.Part, line ingest.Line) error {
+	err := eachLine(ctx, in, out, func(part ingest.Part, line read.Line) error {
 		if len(bytes.TrimSpace(line.Data)) == 0 {
 			out.Decoded(1)
 			return nil
 		}
 		j, ok := parseSWIM(line.Data)
 		if !ok {
-			out.RejectLine(part, line, "not a job id and five whole numbers between tabs")
+			read.RejectLine(out, part, line, "not a job id and five whole numbers between tabs")
 			return nil
 		}
 		out.Decoded(1)
 		at := schema.Some(schema.Time(j.submit * 1e6))
-		app := jobs.add(schema.Application{NativeID: ingest.Text(j.id), StartTime: at, TimeOrigin: "trace"}, schema.Job{SubmitTime: at})
+		app := jobs.add(schema.Application{NativeID: read.Text(j.id), StartTime: at, TimeOrigin: "trace"}, schema.Job{SubmitTime: at})
 		for _, s := range []struct {
 			name string
 			n    int64
@@ -146,9 +147,9 @@ func (r *jobRows) flush(all bool) error {
 }
 
 // eachLine gives the lines of all parts to take.
-func eachLine(ctx context.Context, in *ingest.Input, out *ingest.Sink, take func(ingest.Part, ingest.Line) error) error {
+func eachLine(ctx context.Context, in *ingest.Input, out *ingest.Sink, take func(ingest.Part, read.Line) error) error {
 	for _, p := range in.Parts {
-		if err := ingest.EachLine(ctx, p, out, func(line ingest.Line) error { return take(p, line) }); err != nil {
+		if err := read.EachLine(ctx, p, out, func(line read.Line) error { return take(p, line) }); err != nil {
 			return err
 		}
 	}

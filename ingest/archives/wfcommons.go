@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -139,11 +140,11 @@ func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) erro
 			return err
 		}
 		var w wfInstance
-		dec := jsontext.NewDecoder(ingest.JSONNumbers(io.LimitReader(r, maxInstance)), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		dec := jsontext.NewDecoder(read.JSONNumbers(io.LimitReader(r, maxInstance)), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 		err = json.UnmarshalDecode(dec, &w)
 		r.Close()
 		if err != nil {
-			err = ingest.JSONError(err)
+			err = read.JSONError(err)
 			out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(head(dec.UnreadBuffer())),
 				Reason: "the workflow can not be decoded: " + err.Error()})
 			return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
@@ -248,12 +249,12 @@ func (f *workflow) build() {
 	}
 	sys := f.system()
 	f.out.Applications = []schema.Application{{
-		ApplicationID: f.app, NativeID: ingest.NullText(f.w.Name).Or(f.in.Base), Name: ingest.NullText(f.w.Name), Framework: strings.ToLower(ingest.NullText(sys.Name).Or("workflow")),
-		FrameworkVersion: ingest.NullText(sys.Version), StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
+		ApplicationID: f.app, NativeID: read.NullText(f.w.Name).Or(f.in.Base), Name: read.NullText(f.w.Name), Framework: strings.ToLower(read.NullText(sys.Name).Or("workflow")),
+		FrameworkVersion: read.NullText(sys.Version), StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
 		SourceFile: f.in.Name, Complete: true, TimeOrigin: "epoch",
 	}}
 	f.out.Jobs = []schema.Job{{
-		JobID: f.job, ApplicationID: f.app, NativeID: "workflow", Name: ingest.NullText(f.w.Name),
+		JobID: f.job, ApplicationID: f.app, NativeID: "workflow", Name: read.NullText(f.w.Name),
 		SubmitTime: started, StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
 	}}
 	f.buildPhases()
@@ -273,7 +274,7 @@ func (f *workflow) buildPhases() {
 			f.phases[name] = n
 			f.counts = append(f.counts, 0)
 			f.out.Phases = append(f.out.Phases, schema.Phase{
-				PhaseID: keys.Next(), JobID: f.job, NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: t.kind(), Status: schema.RunUnknown,
+				PhaseID: keys.Next(), JobID: f.job, NativeID: read.Text(name), Name: read.NullText(name), Kind: t.kind(), Status: schema.RunUnknown,
 			})
 		}
 		if t.ID != "" {
@@ -310,7 +311,7 @@ func (t *wfTask) kind() string {
 	if t.Type == "" {
 		return "compute"
 	}
-	return ingest.Text(t.Type)
+	return read.Text(t.Type)
 }
 
 func (f *workflow) buildAttempts() {
@@ -320,7 +321,7 @@ func (f *workflow) buildAttempts() {
 		n := f.phases[t.phase()]
 		row := schema.Attempt{
 			AttemptID: keys.Next(), PhaseID: f.out.Phases[n].PhaseID, JobID: f.job, ApplicationID: f.app,
-			Task: f.counts[n], NativeID: ingest.Text(ingest.NullText(t.ID).Or(t.Name)), Machine: f.machineOf(t), Status: schema.Success,
+			Task: f.counts[n], NativeID: read.Text(read.NullText(t.ID).Or(t.Name)), Machine: f.machineOf(t), Status: schema.Success,
 			StartTime: instant(t.ExecutedAt), DurationS: positive(t.RuntimeInSeconds), Quality: schema.RackUnknown,
 			OutputBytes: scaled(t.WrittenBytes, t.BytesWritten, f.scale), PeakMemoryBytes: scaled(t.MemoryInBytes, t.Memory, f.memory),
 		}
@@ -348,10 +349,10 @@ func (f *workflow) buildAttempts() {
 
 func (f *workflow) machineOf(t *wfTask) schema.Null[string] {
 	if t.Machine != "" {
-		return ingest.NullText(t.Machine)
+		return read.NullText(t.Machine)
 	}
 	if len(t.Machines) == 1 { // several are a gang, and no one of them the task's place
-		return ingest.NullText(t.Machines[0])
+		return read.NullText(t.Machines[0])
 	}
 	return schema.Null[string]{}
 }
@@ -427,7 +428,7 @@ func (f *workflow) buildMachines() {
 			cores = m.CPU.Count
 		}
 		f.out.Machines = append(f.out.Machines, schema.Machine{
-			ApplicationID: schema.Some(f.app), Machine: ingest.Text(m.NodeName), Cores: positive(cores),
+			ApplicationID: schema.Some(f.app), Machine: read.Text(m.NodeName), Cores: positive(cores),
 			MemoryBytes: scaled(m.MemoryInBytes, m.Memory, f.memory),
 		})
 	}

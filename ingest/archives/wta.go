@@ -13,7 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -231,7 +232,7 @@ func (w *wtaReader) task(r parquetRow) error {
 }
 
 func (w *wtaReader) resource(r parquetRow) error {
-	m := schema.Machine{Machine: ingest.Text(r.text("id")), Platform: ingest.NullText(r.text("proc_model"))}
+	m := schema.Machine{Machine: read.Text(r.text("id")), Platform: read.NullText(r.text("proc_model"))}
 	if n := r.number("num_resources"); n > 0 {
 		m.Cores = schema.Some(n)
 	}
@@ -332,7 +333,7 @@ func (w *wtaReader) workflow(tasks []wtaTask) error {
 			n = len(w.trace.Phases)
 			phases[names[i]] = n
 			w.trace.Phases = append(w.trace.Phases, schema.Phase{
-				PhaseID: w.phases.Next(), JobID: job.JobID, NativeID: ingest.Text(names[i]), Name: ingest.NullText(names[i]), Kind: "task", Status: schema.RunUnknown,
+				PhaseID: w.phases.Next(), JobID: job.JobID, NativeID: read.Text(names[i]), Name: read.NullText(names[i]), Kind: "task", Status: schema.RunUnknown,
 				TaskCount: schema.Some(int64(0)),
 			})
 		}
@@ -370,7 +371,7 @@ func (w *wtaReader) attempt(t *wtaTask, p *schema.Phase) schema.Attempt {
 		NativeID: strconv.FormatInt(t.ID, 10), Status: schema.UnknownStatus, Quality: schema.RackUnknown | schema.MetricsMissing,
 	}
 	if t.Resource != "" && t.Resource != "-1" {
-		row.Machine = ingest.NullText(t.Resource)
+		row.Machine = read.NullText(t.Resource)
 	}
 	p.TaskCount.V++
 	if t.Submit >= 0 {

@@ -28,7 +28,7 @@ func input(files map[string]string) *ingest.Input {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		part := ingest.BytesInput(name, []byte(files[name])).Parts[0]
+		part := ingesttest.Input(name, []byte(files[name])).Parts[0]
 		in.Parts = append(in.Parts, part)
 	}
 	return in

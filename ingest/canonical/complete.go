@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -372,7 +373,7 @@ func (r *reader) complete() error {
 	slices.Sort(apps)
 	if len(apps) > 0 {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: apps[0], Code: "columns_skipped", Count: schema.Some(int64(len(names))),
-			Detail: ingest.Text(fmt.Sprintf("columns that the tables do not have were skipped: %.500v", names))})
+			Detail: read.Text(fmt.Sprintf("columns that the tables do not have were skipped: %.500v", names))})
 	}
 	return nil
 }

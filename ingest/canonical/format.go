@@ -37,7 +37,7 @@ microseconds since 1970. CSV may be separated by commas, semicolons, tabs or bar
 text is NULL; in CSV so is the word NULL, and blanks around a value are dropped. Unknown columns are skipped and said. straggler export writes such files.`,
 		Claim: claim,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 
@@ -132,7 +132,7 @@ func tableFitting(columns []string) *schema.Table {
 	return best
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := newReader(in, out)
 	var errs []error
 	for _, p := range in.Parts {

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -38,7 +39,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	t, err := r.textFile(p, head)
 	if err != nil {
 		line, _, _ := bytes.Cut(head, []byte("\n"))
-		r.out.RejectLine(p, ingest.Line{Data: line, Number: 1}, err.Error())
+		read.RejectLine(r.out, p, read.Line{Data: line, Number: 1}, err.Error())
 		return errors.Join(fmt.Errorf("%s: %w", p.Name, err), f.Close())
 	}
 	if _, err := br.Discard(t.used); err != nil {
@@ -95,15 +96,15 @@ func (t *textFile) read(ctx context.Context, r *reader, p ingest.Part) error {
 	for _, name := range whole.unknown {
 		r.skip(t.table.Name, name)
 	}
-	pipeline := ingest.Pipeline[batch]{
-		Decoder: func() func(*ingest.Chunk[batch]) {
+	pipeline := read.Pipeline[batch]{
+		Decoder: func() func(*read.Chunk[batch]) {
 			f := newFiler(t.table, t.columns, t.delimiter)
-			return func(c *ingest.Chunk[batch]) {
+			return func(c *read.Chunk[batch]) {
 				c.Line, c.Offset = c.Line+t.lines, c.Offset+int64(t.used)
 				f.block(&c.Block, &c.Made)
 			}
 		},
-		Fold: func(c *ingest.Chunk[batch]) error {
+		Fold: func(c *read.Chunk[batch]) error {
 			if err := r.fold(whole, p.Name, &c.Made); err != nil {
 				return err
 			}
@@ -120,7 +121,7 @@ func (t *textFile) read(ctx context.Context, r *reader, p ingest.Part) error {
 }
 
 // block decodes the records of a block.
-func (f *filer) block(b *ingest.Block, out *batch) {
+func (f *filer) block(b *read.Block, out *batch) {
 	out.reset(f.table)
 	if f.delimiter == 0 {
 		for line := range b.Lines() {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"straggler/ingest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 
@@ -29,7 +29,7 @@ type filer struct {
 	complete  *slot
 	unknown   []string // columns of the file that the table does not have
 	delimiter byte     // 0 of JSON lines
-	text      ingest.Interner
+	text      read.Interner
 	pull      pull.Puller
 	fields    [][]byte
 	buf       []byte

@@ -26,6 +26,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -41,7 +42,7 @@ The stream's buffer is bounded: older tasks may be missing, which can not be tol
 (dask-report.html, of Bokeh 0.13 to 3) holds the same spans without nbytes; a task drawn black failed. Dependencies are not
 in the stream. Pages were tried on real files; for lists none was available, and the layout is that of the writer's source.`,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 
@@ -131,7 +132,7 @@ func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := newReader(in, out)
 	var errs []error
 	for _, p := range in.Parts {
@@ -177,7 +178,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		r.drawnOnly = true
 		return r.page(ctx, p, f)
 	}
-	dec := jsontext.NewDecoder(ingest.JSONNumbers(f), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(read.JSONNumbers(f), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	list := dec.PeekKind() == '['
 	if list {
 		if _, err := dec.ReadToken(); err != nil {
@@ -195,7 +196,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		}
 		var t streamTask
 		if err := json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + ingest.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + read.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
 			continue
 		}
 		if t.Key == "" && t.Worker == "" {
@@ -224,7 +225,7 @@ func (r *reader) task(t *streamTask) error {
 	n := r.phase(prefix(string(t.Key)))
 	row := schema.Attempt{
 		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[n].PhaseID, JobID: r.job, ApplicationID: r.app, Task: r.counts[n],
-		NativeID: ingest.Text(string(t.Key)), Executor: ingest.NullText(t.Worker), Machine: ingest.NullText(host(t.Worker)), Quality: schema.RackUnknown,
+		NativeID: read.Text(string(t.Key)), Executor: read.NullText(t.Worker), Machine: read.NullText(host(t.Worker)), Quality: schema.RackUnknown,
 	}
 	r.counts[n]++
 	switch strings.ToLower(t.Status) {
@@ -300,7 +301,7 @@ func (r *reader) phase(name string) int {
 		r.phases[name] = n
 		r.counts = append(r.counts, 0)
 		r.trace.Phases = append(r.trace.Phases, schema.Phase{
-			PhaseID: r.phaseKeys.Next(), JobID: r.job, NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: "function", Status: schema.RunUnknown,
+			PhaseID: r.phaseKeys.Next(), JobID: r.job, NativeID: read.Text(name), Name: read.NullText(name), Kind: "function", Status: schema.RunUnknown,
 		})
 	}
 	return n

@@ -119,7 +119,7 @@ func TestNothingInIt(t *testing.T) {
 				empty := *in.Input
 				empty.Parts = slices.Clone(in.Parts)
 				for i := range empty.Parts {
-					empty.Parts[i] = ingest.BytesInput(in.Parts[i].Name, []byte(text)).Parts[0]
+					empty.Parts[i] = ingesttest.Input(in.Parts[i].Name, []byte(text)).Parts[0]
 				}
 				if r := ingesttest.Read(t, in.Format, &empty, ingest.Limits{}); len(r.Attempts) > 0 || len(r.Jobs) > 1 {
 					t.Errorf("%q gives %d jobs and %d attempts", text, len(r.Jobs), len(r.Attempts))

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -156,7 +156,7 @@ func (r *reader) place(id int64) place {
 	}
 	p.machine = schema.Some(strconv.FormatInt(id, 10))
 	if m := r.machines[id]; m != nil {
-		p.rack = ingest.NullText(m.rack)
+		p.rack = read.NullText(m.rack)
 	}
 	if len(r.places) >= maxMachines {
 		clear(r.places)
@@ -173,7 +173,7 @@ func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[sc
 	a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = j.attempts.Next(), j.phase.PhaseID, j.job.JobID, j.app.ApplicationID
 	a.Task, a.Number, a.Machine, a.Rack = t.index, t.number, where.machine, where.rack
 	a.QueuedTime, a.StartTime, a.FinishTime = t.queued, t.start, at
-	a.Status, a.Reason, a.Speculative, a.Quality = status, ingest.NullText(reason), schema.Some(false), schema.MetricsMissing
+	a.Status, a.Reason, a.Speculative, a.Quality = status, read.NullText(reason), schema.Some(false), schema.MetricsMissing
 	if a.StartTime.OK && at.OK {
 		a.DurationS = schema.Some(at.V.Sub(a.StartTime.V))
 	} else {
@@ -217,8 +217,8 @@ func (j *job) end() error {
 	}
 	j.phase.Status, j.phase.SubmitTime = j.job.Status, j.job.SubmitTime
 	j.job.StartTime = j.phase.StartTime
-	j.job.Name = ingest.NullText(j.label)
-	j.app.Name, j.app.User = ingest.NullText(j.label), ingest.NullText(j.user)
+	j.job.Name = read.NullText(j.label)
+	j.app.Name, j.app.User = read.NullText(j.label), read.NullText(j.user)
 	j.app.StartTime, j.app.FinishTime, j.app.Status = j.job.SubmitTime, j.job.FinishTime, j.job.Status
 	t := j.trace
 	t.Applications, t.Jobs, t.Phases = append(t.Applications, j.app), append(t.Jobs, j.job), append(t.Phases, j.phase)
@@ -242,7 +242,7 @@ func (j *job) wait() {
 		ids = append(ids, strconv.FormatInt(id, 10))
 	}
 	j.waiting++
-	j.trace.Settings = append(j.trace.Settings, schema.Setting{ApplicationID: j.app.ApplicationID, Name: waitsFor, Value: ingest.Text(strings.Join(ids, ","))})
+	j.trace.Settings = append(j.trace.Settings, schema.Setting{ApplicationID: j.app.ApplicationID, Name: waitsFor, Value: read.Text(strings.Join(ids, ","))})
 }
 
 // instant: 0 is before the trace, 2^63-1 after it.

@@ -8,7 +8,8 @@ import (
 	"math"
 
 	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -88,20 +89,20 @@ func (f *file) look(head []byte, whole bool) (text bool) {
 	return true
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := newReader(in, out)
 	defer r.close()
 	parts, files := make([]ingest.Part, len(in.Parts)), make([]*file, len(in.Parts))
 	for i, p := range in.Parts {
 		files[i] = &file{table: tableOf(p.Name)}
-		parts[i] = p.Peeking(files[i].look)
+		parts[i] = read.Peeking(p, files[i].look)
 	}
-	line := ingest.Pipeline[block]{
-		Decoder: func() func(*ingest.Chunk[block]) {
+	line := read.Pipeline[block]{
+		Decoder: func() func(*read.Chunk[block]) {
 			d := new(decoder)
-			return func(c *ingest.Chunk[block]) { d.block(files[c.At], c) }
+			return func(c *read.Chunk[block]) { d.block(files[c.At], c) }
 		},
-		Fold: func(c *ingest.Chunk[block]) error { return r.fold(&c.Made) },
+		Fold: func(c *read.Chunk[block]) error { return r.fold(&c.Made) },
 	}
 	errs := []error{line.Run(ctx, parts, out)}
 	for i, f := range files {
@@ -115,7 +116,7 @@ func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return errors.Join(append(errs, r.finish(ctx))...)
 }
 
-func (d *decoder) block(f *file, c *ingest.Chunk[block]) {
+func (d *decoder) block(f *file, c *read.Chunk[block]) {
 	b := &c.Made
 	b.reset()
 	d.out = b
@@ -124,11 +125,11 @@ func (d *decoder) block(f *file, c *ingest.Chunk[block]) {
 			b.decoded++
 			continue
 		}
-		b.rejects = append(b.rejects, ingest.LineReject(c.Part, line, "the record does not fit a table of the trace; see 'straggler formats google'"))
+		b.rejects = append(b.rejects, read.LineReject(c.Part, line, "the record does not fit a table of the trace; see 'straggler formats google'"))
 	}
 }
 
-func (d *decoder) line(f *file, line ingest.Line) bool {
+func (d *decoder) line(f *file, line read.Line) bool {
 	switch {
 	case len(line.Data) == 0, line.Number == 1 && f.columns != nil:
 		return true
@@ -176,7 +177,7 @@ func (d *decoder) event(e event) {
 }
 
 func (d *decoder) machine(id, at, kind int64, platform, rack string, cpus float64) {
-	d.out.machines = append(d.out.machines, machineEvent{id, at, kind, ingest.Text(platform), ingest.Text(rack), cpus})
+	d.out.machines = append(d.out.machines, machineEvent{id, at, kind, read.Text(platform), read.Text(rack), cpus})
 }
 
 // use takes what a task used of a machine from start to end; it counts in the window in which it started.

@@ -6,7 +6,8 @@ import (
 	"encoding/binary"
 
 	"straggler/ingest"
-	"straggler/ingest/extsort"
+	"straggler/ingest/read"
+	"straggler/ingest/read/extsort"
 	"straggler/schema"
 )
 
@@ -118,7 +119,7 @@ func (r *reader) flush() error {
 }
 
 func appendText(b []byte, s string) []byte {
-	s = ingest.Text(s)
+	s = read.Text(s)
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 

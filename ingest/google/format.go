@@ -33,7 +33,7 @@ rack is switch_id, what a job waits for (start_after_collection_ids) is a settin
 or localities. No real file was available; the layouts are the documented ones.`,
 		Claim: claim,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 

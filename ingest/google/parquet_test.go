@@ -77,7 +77,7 @@ func TestParquetEqualsJSON(t *testing.T) {
 	in := &ingest.Input{Name: "trace", Base: "trace", Key: 7}
 	for _, name := range []string{"collection_events", "instance_events", "machine_events", "instance_usage"} {
 		data := files[name+"-000000000000.parquet"]
-		in.Parts = append(in.Parts, ingest.BytesInput(name+"-000000000000.parquet", []byte(data)).Parts[0])
+		in.Parts = append(in.Parts, ingesttest.Input(name+"-000000000000.parquet", []byte(data)).Parts[0])
 	}
 	got := ingesttest.Read(t, Format(), in, ingest.Limits{})
 	if got.Err != nil || len(got.Attempts) == 0 || len(got.Machines) == 0 || len(got.MachineUsage) == 0 || len(got.Settings) == 0 {

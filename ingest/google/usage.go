@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -58,7 +58,7 @@ func (r *reader) machineRows() {
 	for _, id := range ids {
 		m := r.machines[id]
 		row := schema.Machine{
-			Machine: strconv.FormatInt(id, 10), Rack: ingest.NullText(m.rack), Platform: ingest.NullText(m.platform),
+			Machine: strconv.FormatInt(id, 10), Rack: read.NullText(m.rack), Platform: read.NullText(m.platform),
 			AddedTime: instant(m.added), RemovedTime: instant(m.removed),
 		}
 		if !math.IsNaN(m.cpus) {

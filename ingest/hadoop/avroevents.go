@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // avroEvents decodes the datums of an Avro-Binary history. It is used by one goroutine.
 type avroEvents struct {
 	schema   *avroType
-	names    ingest.Interner
+	names    read.Interner
 	counters counterNames
 
 	b     []byte // of the datum

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -47,7 +47,7 @@ func readConf(b []byte) (out []schema.Setting, err error) {
 		case bytes.HasPrefix(b, []byte("</property>")):
 			properties++
 			if keep(name) && len(value) <= 1000 && len(out) < maxSettings {
-				out = append(out, schema.Setting{Name: ingest.Text(plainXML(name)), Value: ingest.Text(plainXML(value))})
+				out = append(out, schema.Setting{Name: read.Text(plainXML(name)), Value: read.Text(plainXML(value))})
 			}
 			name, value, b = nil, nil, b[1:]
 		default:

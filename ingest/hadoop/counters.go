@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"straggler/ingest/pull"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 

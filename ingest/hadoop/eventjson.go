@@ -3,8 +3,8 @@ package hadoop
 import (
 	"bytes"
 
-	"straggler/ingest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 
@@ -18,16 +18,16 @@ type eventBatch struct {
 // eventDecoder decodes blocks. It is used by one goroutine.
 type eventDecoder struct {
 	pull     pull.Puller
-	names    ingest.Interner
+	names    read.Interner
 	counters counterNames
 	pending  []byte // the start of an event that goes on in the next line
 }
 
-func (d *eventDecoder) block(b *ingest.Block, out *eventBatch) {
+func (d *eventDecoder) block(b *read.Block, out *eventBatch) {
 	clear(out.events) // they hold strings
 	out.events, out.rejects, out.decoded = out.events[:0], out.rejects[:0], 0
 	d.pending = d.pending[:0]
-	var at ingest.Line
+	var at read.Line
 	for line := range b.Lines() {
 		text := line.Data
 		if len(d.pending) > 0 {
@@ -40,7 +40,7 @@ func (d *eventDecoder) block(b *ingest.Block, out *eventBatch) {
 			}
 		}
 		if len(d.pending) == 0 {
-			at = ingest.Line{Number: line.Number, Offset: line.Offset}
+			at = read.Line{Number: line.Number, Offset: line.Offset}
 		}
 		rest, why := d.values(text, out)
 		switch {
@@ -60,7 +60,7 @@ func (d *eventDecoder) block(b *ingest.Block, out *eventBatch) {
 
 const cutEvent = "the event is cut; the application master may have died while writing it"
 
-func (out *eventBatch) reject(at ingest.Line, text []byte, reason string) {
+func (out *eventBatch) reject(at read.Line, text []byte, reason string) {
 	out.rejects = append(out.rejects, schema.Reject{Line: schema.Some(at.Number), ByteOffset: at.Offset, Reason: reason, Sample: string(head(text))})
 }
 

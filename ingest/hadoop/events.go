@@ -3,7 +3,7 @@ package hadoop
 import (
 	"strings"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -140,7 +140,7 @@ func (e *event) wants(member []byte) bool {
 }
 
 // take sets the text of a member. Names that many events share are held once.
-func (e *event) take(member, text []byte, names *ingest.Interner) {
+func (e *event) take(member, text []byte, names *read.Interner) {
 	switch string(member) {
 	case "taskid":
 		e.task, _, e.hasTask = parseID(text)
@@ -149,14 +149,14 @@ func (e *event) take(member, text []byte, names *ingest.Interner) {
 		e.typed, e.isTyped = kindOf(text)
 		return
 	case "attemptId":
-		e.attempt = ingest.Text(string(text))
+		e.attempt = read.Text(string(text))
 		_, e.number, _ = parseID(text)
 		return
 	}
 	switch at := e.textAt(member); at {
 	case nil:
 	case &e.container, &e.error, &e.split:
-		*at = ingest.Text(string(text))
+		*at = read.Text(string(text))
 	default:
 		*at = names.Text(text)
 	}

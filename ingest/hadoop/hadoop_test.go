@@ -113,9 +113,9 @@ func TestBinaryEqualsJSON(t *testing.T) {
 	for name, b := range corpus(t, "jhist/*/*.jhist") {
 		t.Run(name, func(t *testing.T) {
 			binary := toBinary(t, b)
-			in := ingest.BytesInput(name, b)
+			in := ingesttest.Input(name, b)
 			want := ingesttest.Read(t, JobHistory(), in, ingest.Limits{})
-			again := ingest.BytesInput(name, binary)
+			again := ingesttest.Input(name, binary)
 			again.Key = in.Key
 			got := ingesttest.Read(t, JobHistory(), again, ingest.Limits{})
 			if d := cmp.Diff(want.Trace, got.Trace); d != "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // A JobTracker history (Hadoop 0.18 to 1.x) has one record a line, Type KEY="value" KEY="value" . with a backslash
@@ -14,7 +14,7 @@ import (
 
 // recordDecoder decodes blocks of such records. It is used by one goroutine.
 type recordDecoder struct {
-	names    ingest.Interner
+	names    read.Interner
 	counters counterNames
 	fields   []field
 	buf      []byte // an unescaped value
@@ -80,7 +80,7 @@ func (d *recordDecoder) id(key string, f *field, e *event) {
 	case "TASK_TYPE":
 		e.typed, e.isTyped = kindOf(f.raw)
 	case "TASK_ATTEMPT_ID":
-		e.attempt = ingest.Text(string(d.text(f.raw)))
+		e.attempt = read.Text(string(d.text(f.raw)))
 		_, e.number, _ = parseID(f.raw)
 	}
 }
@@ -103,7 +103,7 @@ func (d *recordDecoder) job(e *event) {
 	d.each(func(key string, f *field) {
 		switch key {
 		case "JOBNAME":
-			e.name = ingest.Text(string(d.text(f.raw)))
+			e.name = read.Text(string(d.text(f.raw)))
 		case "USER":
 			e.user = d.names.Text(d.text(f.raw))
 		case "JOB_QUEUE":
@@ -148,7 +148,7 @@ func (d *recordDecoder) attempt(e *event) {
 		case "TASK_STATUS":
 			e.kind = endOf(f.raw)
 		case "ERROR":
-			e.error = ingest.Text(string(d.text(f.raw)))
+			e.error = read.Text(string(d.text(f.raw)))
 		case "COUNTERS":
 			counted = f.raw
 		default:

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -178,16 +179,16 @@ func (e *eventReader) line(br *bufio.Reader, limit int) (string, error) {
 func (e *eventReader) json(ctx context.Context, r io.ReadCloser) error {
 	part := e.part
 	part.Open = func(context.Context) (io.ReadCloser, error) { return r, nil }
-	p := ingest.Pipeline[eventBatch]{
+	p := read.Pipeline[eventBatch]{
 		Cut: lastEvent,
-		Decoder: func() func(*ingest.Chunk[eventBatch]) {
+		Decoder: func() func(*read.Chunk[eventBatch]) {
 			var d eventDecoder
-			return func(c *ingest.Chunk[eventBatch]) {
+			return func(c *read.Chunk[eventBatch]) {
 				c.Line, c.Offset = c.Line+2, c.Offset+e.start
 				d.block(&c.Block, &c.Made)
 			}
 		},
-		Fold: func(c *ingest.Chunk[eventBatch]) error {
+		Fold: func(c *read.Chunk[eventBatch]) error {
 			for i := range c.Made.events {
 				e.job.apply(&c.Made.events[i], e.order)
 				e.order++

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -41,13 +42,13 @@ const maxHeld = 200_000
 
 func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	h := historyReader{out: out, rows: newRows(in.Key, in.Name, "mapreduce")}
-	p := ingest.Pipeline[recordBatch]{
+	p := read.Pipeline[recordBatch]{
 		Cut: lastRecord,
-		Decoder: func() func(*ingest.Chunk[recordBatch]) {
+		Decoder: func() func(*read.Chunk[recordBatch]) {
 			var d recordDecoder
-			return func(c *ingest.Chunk[recordBatch]) { d.block(&c.Block, &c.Made) }
+			return func(c *read.Chunk[recordBatch]) { d.block(&c.Block, &c.Made) }
 		},
-		Fold: func(c *ingest.Chunk[recordBatch]) error { return h.fold(c.Part.Name, &c.Made) },
+		Fold: func(c *read.Chunk[recordBatch]) error { return h.fold(c.Part.Name, &c.Made) },
 	}
 	err := p.Run(ctx, in.Parts, out)
 	h.flush(false)
@@ -90,16 +91,16 @@ func (out *recordBatch) add() *event {
 	return &out.events[len(out.events)-1]
 }
 
-func (out *recordBatch) reject(at ingest.Line, text []byte, reason string) {
+func (out *recordBatch) reject(at read.Line, text []byte, reason string) {
 	out.rejects = append(out.rejects, schema.Reject{Line: schema.Some(at.Number), ByteOffset: at.Offset, Reason: reason, Sample: string(head(text))})
 }
 
 // block decodes a block, which starts with a record or with a mark.
-func (d *recordDecoder) block(b *ingest.Block, out *recordBatch) {
+func (d *recordDecoder) block(b *read.Block, out *recordBatch) {
 	clear(out.events) // they hold strings
 	out.events, out.rejects, out.decoded = out.events[:0], out.rejects[:0], 0
 	d.pending, d.inConf = d.pending[:0], false
-	var at ingest.Line
+	var at read.Line
 	for line := range b.Lines() {
 		text := bytes.TrimLeft(line.Data, "\f")
 		if line.Offset == 0 {
@@ -138,7 +139,7 @@ func (d *recordDecoder) block(b *ingest.Block, out *recordBatch) {
 	d.endConf(out)
 }
 
-func (d *recordDecoder) take(at ingest.Line, text []byte, out *recordBatch) {
+func (d *recordDecoder) take(at read.Line, text []byte, out *recordBatch) {
 	e := out.add()
 	if !d.record(text, e) {
 		out.events = out.events[:len(out.events)-1]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -31,8 +32,8 @@ func newRows(input schema.Key, source, framework string) *rows {
 func (r *rows) add(j *job) {
 	app, id := r.applications.Next(), r.jobs.Next()
 	r.out.Applications = append(r.out.Applications, schema.Application{
-		ApplicationID: app, NativeID: j.id, Name: ingest.NullText(j.name), User: ingest.NullText(j.user), Queue: ingest.NullText(j.queue),
-		Framework: r.framework, FrameworkVersion: ingest.NullText(j.version),
+		ApplicationID: app, NativeID: j.id, Name: read.NullText(j.name), User: read.NullText(j.user), Queue: read.NullText(j.queue),
+		Framework: r.framework, FrameworkVersion: read.NullText(j.version),
 		StartTime: millis(j.submit), FinishTime: millis(j.finish), Status: j.runStatus(),
 		SourceFile: r.source, Complete: j.complete, TimeOrigin: "epoch",
 	})
@@ -43,7 +44,7 @@ func (r *rows) add(j *job) {
 	b := jobRows{rows: r, job: j, app: app, id: id, machines: map[string]string{}}
 	b.build()
 	job := schema.Job{
-		JobID: id, ApplicationID: app, NativeID: j.id, Name: ingest.NullText(j.name),
+		JobID: id, ApplicationID: app, NativeID: j.id, Name: read.NullText(j.name),
 		SubmitTime: millis(j.submit), StartTime: b.first, FinishTime: millis(j.finish), Status: j.runStatus(),
 	}
 	if before(job.StartTime, job.SubmitTime) {
@@ -103,7 +104,7 @@ func (b *jobRows) build() {
 	}
 	sort.Strings(hosts)
 	for _, h := range hosts {
-		b.out.Machines = append(b.out.Machines, schema.Machine{ApplicationID: schema.Some(b.app), Machine: h, Rack: ingest.NullText(b.machines[h])})
+		b.out.Machines = append(b.out.Machines, schema.Machine{ApplicationID: schema.Some(b.app), Machine: h, Rack: read.NullText(b.machines[h])})
 	}
 }
 
@@ -162,7 +163,7 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 		}
 	}
 	p := schema.Phase{
-		PhaseID: b.phases.Next(), JobID: b.id, NativeID: k.String(), Name: ingest.NullText(k.String()), Kind: k.String(),
+		PhaseID: b.phases.Next(), JobID: b.id, NativeID: k.String(), Name: read.NullText(k.String()), Kind: k.String(),
 		TaskCount: schema.Some(b.taskCount(k, ts)), Status: schema.RunSucceeded,
 	}
 	b.phaseKeys[k] = p.PhaseID
@@ -216,7 +217,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		if a.lostReason == "" {
 			continue
 		}
-		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: ingest.NullText(a.place.host)}
+		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: read.NullText(a.place.host)}
 		// The record that gives the output up repeats the attempt's own finish time, so the loss is dated by the
 		// attempt that makes it again.
 		for k := range t.attempts {
@@ -234,9 +235,9 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map[string]float64) schema.Attempt {
 	row := schema.Attempt{
 		AttemptID: b.attemptKeys.Next(), PhaseID: phase, JobID: b.id, ApplicationID: b.app,
-		Task: t.index, Number: a.number, NativeID: a.id, Machine: ingest.NullText(a.place.host), Rack: ingest.NullText(a.place.rack),
-		Executor: ingest.NullText(a.container), StartTime: millis(a.start), FinishTime: millis(a.finish),
-		Status: a.status, Reason: ingest.NullText(a.reason), Speculative: a.speculative, Locality: a.locality,
+		Task: t.index, Number: a.number, NativeID: a.id, Machine: read.NullText(a.place.host), Rack: read.NullText(a.place.rack),
+		Executor: read.NullText(a.container), StartTime: millis(a.start), FinishTime: millis(a.finish),
+		Status: a.status, Reason: read.NullText(a.reason), Speculative: a.speculative, Locality: a.locality,
 	}
 	if a.number == 0 {
 		row.QueuedTime = millis(t.scheduled)

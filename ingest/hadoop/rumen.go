@@ -10,7 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 
@@ -51,13 +52,13 @@ func readRumen(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	var errs []error
 	for _, part := range in.Parts {
 		var large *largeObject
-		p := ingest.Pipeline[rumenBatch]{
+		p := read.Pipeline[rumenBatch]{
 			Cut: lastObject,
-			Decoder: func() func(*ingest.Chunk[rumenBatch]) {
+			Decoder: func() func(*read.Chunk[rumenBatch]) {
 				var d rumenDecoder
-				return func(c *ingest.Chunk[rumenBatch]) { d.block(&c.Block, &c.Made) }
+				return func(c *read.Chunk[rumenBatch]) { d.block(&c.Block, &c.Made) }
 			},
-			Fold: func(c *ingest.Chunk[rumenBatch]) error { return c.Made.fold(part.Name, rows, out) },
+			Fold: func(c *read.Chunk[rumenBatch]) error { return c.Made.fold(part.Name, rows, out) },
 		}
 		err := p.Run(ctx, []ingest.Part{part}, out)
 		if errors.As(err, &large) {
@@ -124,14 +125,14 @@ func lastObject(b []byte) (end int) {
 // rumenDecoder decodes objects. It is used by one goroutine.
 type rumenDecoder struct {
 	pull  pull.Puller
-	names ingest.Interner
+	names read.Interner
 	order int
 	job   *job
 	nodes int
 }
 
 // block decodes the objects of a block. After one that is damaged it goes on with the next line that a brace starts.
-func (d *rumenDecoder) block(b *ingest.Block, out *rumenBatch) {
+func (d *rumenDecoder) block(b *read.Block, out *rumenBatch) {
 	clear(out.jobs)
 	*out = rumenBatch{jobs: out.jobs[:0], machines: out.machines[:0], rejects: out.rejects[:0]}
 	text := b.Data
@@ -348,7 +349,7 @@ func (d *rumenDecoder) attempt() *attempt {
 		switch string(p.Name) {
 		case "attemptID":
 			b, _ := p.Str()
-			a.id = ingest.Text(string(b))
+			a.id = read.Text(string(b))
 			_, a.number, _ = parseID(b)
 		case "result":
 			b, _ := p.Str()
@@ -514,7 +515,7 @@ func (n *node) machines(rack string, dst []schema.Machine) []schema.Machine {
 		name := dotted(c.name)
 		if len(c.children) == 0 {
 			if name != "" {
-				dst = append(dst, schema.Machine{Machine: name, Rack: ingest.NullText(rack)})
+				dst = append(dst, schema.Machine{Machine: name, Rack: read.NullText(rack)})
 			}
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -129,7 +130,7 @@ func (s *slsReader) nodes(o *slsObject) {
 		if n.Node == "" {
 			continue
 		}
-		m := schema.Machine{Machine: ingest.Text(n.Node), Rack: ingest.NullText(rackOf(o.Rack))}
+		m := schema.Machine{Machine: read.Text(n.Node), Rack: read.NullText(rackOf(o.Rack))}
 		if n.Cores.ok && n.Cores.n > 0 {
 			m.Cores = schema.Some(float64(n.Cores.n))
 		}
@@ -148,7 +149,7 @@ func (s *slsReader) job(o *slsObject) error {
 		end = schema.Some(schema.FromMillis(o.End))
 	}
 	r.out.Applications = append(r.out.Applications, schema.Application{
-		ApplicationID: app, NativeID: o.ID, User: ingest.NullText(o.User), Queue: ingest.NullText(o.Queue), Framework: "yarn",
+		ApplicationID: app, NativeID: o.ID, User: read.NullText(o.User), Queue: read.NullText(o.Queue), Framework: "yarn",
 		StartTime: start, FinishTime: end, Status: schema.RunUnknown, SourceFile: r.source, Complete: true, TimeOrigin: "trace",
 	})
 	r.out.Caveats = append(r.out.Caveats,
@@ -156,7 +157,7 @@ func (s *slsReader) job(o *slsObject) error {
 		schema.Caveat{ApplicationID: app, Code: "host_requested", Detail: "a container's host is the one that it asked for; it may have run elsewhere"})
 	first := schema.Null[schema.Time]{}
 	for _, k := range []kind{mapTask, reduceTask} {
-		p := schema.Phase{JobID: id, NativeID: k.String(), Name: ingest.NullText(k.String()), Kind: k.String(), SubmitTime: start, Status: schema.RunUnknown}
+		p := schema.Phase{JobID: id, NativeID: k.String(), Name: read.NullText(k.String()), Kind: k.String(), SubmitTime: start, Status: schema.RunUnknown}
 		var n int64
 		for i := range o.Tasks {
 			if t := &o.Tasks[i]; t.kind() == k {
@@ -201,7 +202,7 @@ func (s *slsReader) attempt(t *slsTask, task int64) schema.Attempt {
 	p := placeOf(t.Host)
 	row := schema.Attempt{
 		AttemptID: s.rows.attemptKeys.Next(), Task: task, NativeID: strconv.FormatInt(task, 10),
-		Machine: ingest.NullText(p.host), Rack: ingest.NullText(p.rack), Status: schema.UnknownStatus, Speculative: schema.Some(false),
+		Machine: read.NullText(p.host), Rack: read.NullText(p.rack), Status: schema.UnknownStatus, Speculative: schema.Some(false),
 		Quality: schema.MetricsMissing,
 	}
 	if !row.Rack.OK {

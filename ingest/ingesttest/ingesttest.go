@@ -25,7 +25,7 @@ type Result struct {
 // Bytes reads data as if it were a file of that name, decompressing it as a run does.
 func Bytes(tb testing.TB, f ingest.Format, name string, data []byte) Result {
 	tb.Helper()
-	return Read(tb, f, ingest.BytesInput(name, data), ingest.Limits{})
+	return Read(tb, f, Input(name, data), ingest.Limits{})
 }
 
 // Read reads an input.

@@ -93,7 +93,7 @@ func withContents(in *ingest.Input, contents [][]byte) *ingest.Input {
 	out := *in
 	out.Parts = nil
 	for i, data := range contents {
-		part := ingest.BytesInput(in.Parts[i].Name, data).Parts[0]
+		part := Input(in.Parts[i].Name, data).Parts[0]
 		out.Parts = append(out.Parts, part)
 	}
 	return &out

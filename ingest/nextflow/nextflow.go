@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -28,7 +29,7 @@ rchar and wchar: all that went through read and write calls, cached or not. mach
 that were asked for that field; without it a slow machine can not be told. Cached tasks did not run and give no row.
 Times without a zone are taken as UTC and said so. The process graph, racks and remote bytes are not in the trace.`,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 
@@ -72,12 +73,12 @@ func columns(line []byte) (c map[string]int, separator string) {
 	return c, separator
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := newReader(in, out)
 	var err error
 	for _, p := range in.Parts {
 		r.columns = nil
-		if err = ingest.EachLine(ctx, p, out, func(line ingest.Line) error { return r.line(p, line) }); err != nil {
+		if err = read.EachLine(ctx, p, out, func(line read.Line) error { return r.line(p, line) }); err != nil {
 			break
 		}
 	}
@@ -127,7 +128,7 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	return r
 }
 
-func (r *reader) line(p ingest.Part, line ingest.Line) error {
+func (r *reader) line(p ingest.Part, line read.Line) error {
 	if len(bytes.TrimSpace(line.Data)) == 0 {
 		r.out.Decoded(1)
 		return nil
@@ -139,7 +140,7 @@ func (r *reader) line(p ingest.Part, line ingest.Line) error {
 	}
 	r.fields = strings.Split(strings.TrimRight(string(line.Data), "\r"), r.separator)
 	if _, ok := r.columns["task_id"]; ok && r.get("task_id") == "" || len(r.fields) > len(r.columns) {
-		r.out.RejectLine(p, line, "the line does not have the "+strconv.Itoa(len(r.columns))+" fields of the header")
+		read.RejectLine(r.out, p, line, "the line does not have the "+strconv.Itoa(len(r.columns))+" fields of the header")
 		return nil
 	}
 	r.out.Decoded(1)
@@ -167,8 +168,8 @@ func (r *reader) task(status schema.AttemptStatus) {
 	phase := r.phase()
 	row := schema.Attempt{
 		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[phase].PhaseID, JobID: r.job, ApplicationID: r.app,
-		NativeID: ingest.Text(r.id()), Machine: ingest.NullText(r.get("hostname")), Status: status,
-		Reason: ingest.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
+		NativeID: read.Text(r.id()), Machine: read.NullText(r.get("hostname")), Status: status,
+		Reason: read.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
 		PeakMemoryBytes: size(r.get("peak_rss")), Quality: schema.RackUnknown,
 	}
 	if row.PeakMemoryBytes.V == 0 { // too short to be measured: no process runs in no memory
@@ -208,7 +209,7 @@ func (r *reader) phase() int {
 		r.phases[name] = n
 		r.counts = append(r.counts, 0)
 		r.trace.Phases = append(r.trace.Phases, schema.Phase{
-			PhaseID: r.phaseKey.Next(), JobID: r.job, NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: "process", Status: schema.RunUnknown,
+			PhaseID: r.phaseKey.Next(), JobID: r.job, NativeID: read.Text(name), Name: read.NullText(name), Kind: "process", Status: schema.RunUnknown,
 		})
 	}
 	return n

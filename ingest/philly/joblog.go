@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -49,7 +50,7 @@ func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return dec.SkipValue()
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := reader{
 		in: in, out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs"),
 		phases: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"),
@@ -95,7 +96,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		}
 		var j loggedJob
 		if err := json.Unmarshal(v, &j, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a job of the log: " + ingest.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
+			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a job of the log: " + read.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
 			continue
 		}
 		r.out.Decoded(1)
@@ -136,7 +137,7 @@ func (r *reader) job(l *loggedJob) {
 			schema.Caveat{ApplicationID: app, Code: "time_zone_unknown", Detail: "times are local without a zone and taken as UTC" + all})
 	}
 	a := schema.Application{
-		ApplicationID: app, NativeID: ingest.Text(string(l.JobID)), User: ingest.NullText(string(l.User)), Queue: ingest.NullText(string(l.VC)), Framework: "philly",
+		ApplicationID: app, NativeID: read.Text(string(l.JobID)), User: read.NullText(string(l.User)), Queue: read.NullText(string(l.VC)), Framework: "philly",
 		StartTime: instant(string(l.Submitted)), Status: runStatus(string(l.Status)), SourceFile: r.in.Name, Complete: true, TimeOrigin: "epoch",
 	}
 	p := schema.Phase{
@@ -172,7 +173,7 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 	for task, ip := range machines {
 		row := schema.Attempt{
 			AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: job, ApplicationID: app, Task: int64(task), Number: int32(n),
-			NativeID: ingest.Text(string(l.JobID)) + "/" + strconv.Itoa(n) + "/" + strconv.Itoa(task), Machine: ingest.NullText(ip),
+			NativeID: read.Text(string(l.JobID)) + "/" + strconv.Itoa(n) + "/" + strconv.Itoa(task), Machine: read.NullText(ip),
 			StartTime: start, FinishTime: end, Status: attemptStatus(l, n, end.OK), Speculative: schema.Some(false),
 			Quality: schema.GangMember | schema.RackUnknown | schema.MetricsMissing,
 		}

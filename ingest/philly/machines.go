@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -39,10 +40,10 @@ func sideTable(header []byte) table {
 // sideTable reads a part that is not the job log.
 func (r *reader) sideTable(ctx context.Context, p ingest.Part) error {
 	kind := noTable
-	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error {
+	return read.EachLine(ctx, p, r.out, func(line read.Line) error {
 		if line.Number == 1 {
 			if kind = sideTable(line.Data); kind == noTable {
-				r.out.RejectLine(p, line, "neither the job log nor the header of a side table")
+				read.RejectLine(r.out, p, line, "neither the job log nor the header of a side table")
 			} else {
 				r.out.Decoded(1)
 			}
@@ -53,7 +54,7 @@ func (r *reader) sideTable(ctx context.Context, p ingest.Part) error {
 			return nil
 		}
 		if !r.sideRow(kind, strings.Split(strings.TrimRight(string(line.Data), "\r,"), ",")) {
-			r.out.RejectLine(p, line, "the row does not fit the table's header")
+			read.RejectLine(r.out, p, line, "the row does not fit the table's header")
 			return nil
 		}
 		r.out.Decoded(1)
@@ -74,12 +75,12 @@ func (r *reader) sideRow(kind table, f []string) bool {
 		if len(f) < 2 || f[0] == "" {
 			return false
 		}
-		m := schema.Machine{Machine: ingest.Text(strings.TrimSpace(f[0]))}
+		m := schema.Machine{Machine: read.Text(strings.TrimSpace(f[0]))}
 		if n, err := strconv.ParseInt(strings.TrimSpace(f[1]), 10, 32); err == nil && n >= 0 {
 			m.Slots = schema.Some(n) // GPUs: a task of this cluster holds one or more
 		}
 		if len(f) > 2 {
-			m.Platform = ingest.NullText(strings.TrimSpace(f[2]))
+			m.Platform = read.NullText(strings.TrimSpace(f[2]))
 		}
 		r.trace.Machines = append(r.trace.Machines, m)
 		return true
@@ -91,7 +92,7 @@ func (r *reader) sideRow(kind table, f []string) bool {
 	if !at.OK {
 		return false
 	}
-	u := schema.MachineUsage{Machine: ingest.Text(strings.TrimSpace(f[1])), Time: at.V, WindowS: schema.Some(60.0)}
+	u := schema.MachineUsage{Machine: read.Text(strings.TrimSpace(f[1])), Time: at.V, WindowS: schema.Some(60.0)}
 	first, ok := number(f[2])
 	switch {
 	case kind == cpuTable && ok:

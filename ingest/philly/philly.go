@@ -24,7 +24,7 @@ machine_usage: cpu and memory as fractions; GPU use has no column and is skipped
 the trace. No real file was available; the layout is the documented one.`,
 		Claim: claim,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 

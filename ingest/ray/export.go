@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // exported is an event of either export: EXPORT_TASK of the export API (event_EXPORT_TASK.log, since Ray 2.36), whose
@@ -75,7 +75,7 @@ var taskStatus = map[string]string{"1": "PENDING_ARGS_AVAIL", "2": "PENDING_NODE
 func (r *reader) exportedEvent(v jsontext.Value) error {
 	var e exported
 	if err := json.Unmarshal(v, &e, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return ingest.JSONError(err)
+		return read.JSONError(err)
 	}
 	switch d, l := &e.Data, &e.Lifecycle; {
 	case e.SourceType == "EXPORT_TASK":

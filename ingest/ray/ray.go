@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -35,7 +36,7 @@ worker); it knows no attempts and no failures, and spans within a task (deserial
 deserialize_s and result_s. A parent is not a dependency, so there are no edges. Bytes are in none of them. A cluster
 drops task events under load, which they do not say. No real file was available; the layouts are those of Ray's documentation.`,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 
@@ -56,7 +57,7 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := newReader(in, out)
 	var errs []error
 	for _, p := range in.Parts {
@@ -114,7 +115,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return err
 	}
 	defer f.Close()
-	br := bufio.NewReader(ingest.JSONNumbers(f))
+	br := bufio.NewReader(read.JSONNumbers(f))
 	head, _ := br.Peek(1024)
 	wrapped := wrapsList(head)
 	dec := jsontext.NewDecoder(br, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
@@ -216,7 +217,7 @@ func (r *reader) jobOf(native string) int {
 		n = len(r.trace.Jobs)
 		r.jobs[native] = n
 		r.trace.Jobs = append(r.trace.Jobs, schema.Job{
-			JobID: schema.HashKey(r.input, "jobs", []byte(native)), ApplicationID: r.app, NativeID: ingest.Text(native), Status: schema.RunUnknown,
+			JobID: schema.HashKey(r.input, "jobs", []byte(native)), ApplicationID: r.app, NativeID: read.Text(native), Status: schema.RunUnknown,
 		})
 	}
 	return n
@@ -231,7 +232,7 @@ func (r *reader) phaseOf(job, name string) int {
 		r.counts = append(r.counts, 0)
 		r.trace.Phases = append(r.trace.Phases, schema.Phase{
 			PhaseID: schema.HashKey(r.input, "phases", []byte(job), []byte(name)), JobID: r.trace.Jobs[r.jobOf(job)].JobID,
-			NativeID: ingest.Text(name), Name: ingest.NullText(name), Kind: "function", Status: schema.RunUnknown,
+			NativeID: read.Text(name), Name: read.NullText(name), Kind: "function", Status: schema.RunUnknown,
 		})
 	}
 	return n

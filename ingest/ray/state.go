@@ -4,7 +4,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -27,7 +27,7 @@ type taskState struct {
 func (r *reader) state(v jsontext.Value) error {
 	var s taskState
 	if err := json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return ingest.JSONError(err)
+		return read.JSONError(err)
 	}
 	return r.take(&s)
 }
@@ -51,7 +51,7 @@ func (r *reader) take(s *taskState) error {
 	}
 	row := schema.Attempt{
 		AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.app, Task: task, Number: int32(min(max(s.Attempt, 0), 1<<30)),
-		NativeID: ingest.Text(s.TaskID), Machine: ingest.NullText(s.NodeID), Executor: ingest.NullText(s.WorkerID), Reason: ingest.NullText(s.Error),
+		NativeID: read.Text(s.TaskID), Machine: read.NullText(s.NodeID), Executor: read.NullText(s.WorkerID), Reason: read.NullText(s.Error),
 		QueuedTime: millis(s.Created), StartTime: millis(s.Start), FinishTime: millis(s.End), Speculative: schema.Some(false),
 		Quality: schema.RackUnknown | schema.MetricsMissing,
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -57,7 +57,7 @@ type event struct {
 func (r *reader) event(v jsontext.Value) error {
 	var e traceEvent
 	if err := json.Unmarshal(v, &e, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return ingest.JSONError(err)
+		return read.JSONError(err)
 	}
 	if e.Phase != "X" || !(e.TS > 0 && e.Dur >= 0 && e.TS+e.Dur < 2.5e17) {
 		return nil
@@ -128,8 +128,8 @@ func (r *reader) span(e *event) {
 	n := r.phaseOf(e.job, e.name)
 	p := &r.trace.Phases[n]
 	row := schema.Attempt{
-		AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.app, Task: r.counts[n], NativeID: ingest.Text(e.id),
-		Machine: ingest.NullText(e.node), Executor: ingest.NullText(e.worker), StartTime: schema.Some(e.start), FinishTime: schema.Some(e.end),
+		AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.app, Task: r.counts[n], NativeID: read.Text(e.id),
+		Machine: read.NullText(e.node), Executor: read.NullText(e.worker), StartTime: schema.Some(e.start), FinishTime: schema.Some(e.end),
 		Status: schema.Success, Quality: schema.RackUnknown | schema.MetricsMissing,
 	}
 	r.counts[n]++

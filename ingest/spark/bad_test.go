@@ -13,6 +13,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -85,7 +86,7 @@ func TestLastLineCut(t *testing.T) {
 
 func TestLongLine(t *testing.T) {
 	long := `{"Event":"SparkListenerJobEnd","Job ID":1,"x":"` + strings.Repeat("x", 100_000) + `"}`
-	in := ingest.BytesInput("log", []byte(appStart+"\n"+long+"\n"+appEnd+"\n"))
+	in := ingesttest.Input("log", []byte(appStart+"\n"+long+"\n"+appEnd+"\n"))
 	r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 10_000})
 	if r.Err != nil || r.Decoded != 2 || len(r.Trace.Rejects) != 1 || r.Trace.Rejects[0].Line.V != 2 {
 		t.Errorf("%v %d %+v", r.Err, r.Decoded, r.Trace.Rejects)
@@ -196,7 +197,7 @@ func TestCutCompressed(t *testing.T) {
 // A file that can not be read on ends the input with its error; what was read until then stays.
 func TestBrokenReader(t *testing.T) {
 	broken := errors.New("the disk is on fire")
-	in := ingest.BytesInput("log", nil)
+	in := ingesttest.Input("log", nil)
 	in.Parts[0].Open = func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(appStart+"\n"), brokenReader{broken})), nil
 	}
@@ -215,12 +216,12 @@ func TestReadEnds(t *testing.T) {
 	log := repeated(lawLogs(t)["recompute"], 8<<20)
 	full := errors.New("disk full")
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return full })
-	if err := read(context.Background(), ingest.BytesInput("log", log), out); !errors.Is(err, full) {
+	if err := readLog(context.Background(), ingesttest.Input("log", log), out); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	out = ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { cancel(); return nil })
-	if err := read(ctx, ingest.BytesInput("log", log), out); !errors.Is(err, context.Canceled) {
+	if err := readLog(ctx, ingesttest.Input("log", log), out); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -229,12 +230,12 @@ func TestMutants(t *testing.T) {
 	for _, name := range []string{"recompute", "failures"} {
 		files, _ := filepath.Glob(filepath.Join(labelled, name, "app-*"))
 		log := content(t, files[0])
-		in := ingest.BytesInput("log", log[:bytes.LastIndexByte(log[:min(len(log), 400_000)], '\n')+1])
+		in := ingesttest.Input("log", log[:bytes.LastIndexByte(log[:min(len(log), 400_000)], '\n')+1])
 		ingesttest.Mutants(t, Format(), in, 80)
 	}
 	for _, path := range []string{"testdata/rules/fetch_failed_old.txtar", "testdata/rules/reuse.txtar", "testdata/rules/spark_1_0.txtar"} {
 		log, _ := rule(t, path)
-		ingesttest.Mutants(t, Format(), ingest.BytesInput("log", log), 200)
+		ingesttest.Mutants(t, Format(), ingesttest.Input("log", log), 200)
 	}
 }
 
@@ -244,7 +245,7 @@ func TestLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ingesttest.Laws(t, Format(), ingest.BytesInput(path, data))
+		ingesttest.Laws(t, Format(), ingesttest.Input(path, data))
 	}
 }
 
@@ -287,7 +288,7 @@ func readAtOnce(t *testing.T, log []byte) (*schema.Trace, ingest.Counts) {
 	})
 	var d decoder
 	var b batch
-	d.block(&ingest.Block{Data: log, Line: 1}, "log", &b)
+	d.block(&read.Block{Data: log, Line: 1}, "log", &b)
 	f := newFold(&ingest.Input{Name: "log", Base: "log", Key: 7}, out)
 	if err := f.batch(&b); err != nil {
 		t.Fatal(err)
@@ -310,7 +311,7 @@ func nonEmptyJSON(log []byte) (n int) {
 // there are many.
 func TestStateIsBounded(t *testing.T) {
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
-	f := newFold(ingest.BytesInput("log", nil), out)
+	f := newFold(ingesttest.Input("log", nil), out)
 	a := f.application()
 	const tasks = 300_000
 	a.jobStart(jobStart{id: 0, stages: []stageInfo{{id: 0, tasks: tasks, name: "one"}}})
@@ -340,7 +341,7 @@ func TestStateIsBounded(t *testing.T) {
 // Starts without ends, stages without jobs and losses without end are kept up to a bound.
 func TestHostileStateIsBounded(t *testing.T) {
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
-	f := newFold(ingest.BytesInput("log", nil), out)
+	f := newFold(ingesttest.Input("log", nil), out)
 	a := f.application()
 	for id := range int64(maxPhases + 1000) {
 		a.taskStart(&task{stage: id, id: id << 20, index: 0, partition: none, launch: 1000})

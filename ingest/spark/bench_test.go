@@ -9,6 +9,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -90,7 +91,7 @@ func BenchmarkScan(b *testing.B) {
 		for rest := log; len(rest) > 0; {
 			n := bytes.LastIndexByte(rest[:min(len(rest), 1<<20)], '\n') + 1
 			out.reset()
-			d.block(&ingest.Block{Data: rest[:n]}, "log", &out)
+			d.block(&read.Block{Data: rest[:n]}, "log", &out)
 			rest = rest[n:]
 		}
 	}
@@ -119,12 +120,12 @@ func BenchmarkPull(b *testing.B) {
 // BenchmarkRead is the speed of a whole read whose rows go nowhere.
 func BenchmarkRead(b *testing.B) {
 	log := benchLog(b, 256<<20)
-	in := ingest.BytesInput("log", log)
+	in := ingesttest.Input("log", log)
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()
 	for b.Loop() {
 		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
-		if err := read(context.Background(), in, out); err != nil {
+		if err := readLog(context.Background(), in, out); err != nil {
 			b.Fatal(err)
 		}
 	}

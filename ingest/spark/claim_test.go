@@ -69,9 +69,9 @@ func TestSniff(t *testing.T) {
 func TestNumberedDirectory(t *testing.T) {
 	log, _ := rule(t, "testdata/rules/spark_1_0.txtar")
 	half := strings.Index(string(log), `{"Event":"SparkListenerStageCompleted"`)
-	in := ingest.BytesInput("app/EVENT_LOG_1", log[:half])
-	in.Parts = append(in.Parts, ingest.BytesInput("app/EVENT_LOG_2", log[half:]).Parts...)
-	in.Parts = append(in.Parts, ingest.BytesInput("app/SPARK_VERSION_1.0.2", nil).Parts...)
+	in := ingesttest.Input("app/EVENT_LOG_1", log[:half])
+	in.Parts = append(in.Parts, ingesttest.Input("app/EVENT_LOG_2", log[half:]).Parts...)
+	in.Parts = append(in.Parts, ingesttest.Input("app/SPARK_VERSION_1.0.2", nil).Parts...)
 	r := ingesttest.Read(t, Format(), in, ingest.Limits{})
 	if r.Err != nil || len(r.Attempts) != 4 || len(r.Applications) != 1 || r.Applications[0].FrameworkVersion.V != "1.0.2" || !r.Applications[0].Complete {
 		t.Errorf("%v %d attempts %+v", r.Err, len(r.Attempts), r.Applications)
@@ -92,7 +92,7 @@ func TestPartialRolling(t *testing.T) {
 			if i == 0 {
 				text = appStart + "\n" + appEnd
 			}
-			in.Parts = append(in.Parts, ingest.BytesInput("dir/"+name, []byte(text+"\n")).Parts...)
+			in.Parts = append(in.Parts, ingesttest.Input("dir/"+name, []byte(text+"\n")).Parts...)
 		}
 		r := ingesttest.Read(t, Format(), in, ingest.Limits{})
 		if len(r.Applications) != 1 || r.Applications[0].Complete != (codes == nil) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"straggler/ingest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 
@@ -33,12 +34,12 @@ func (b *batch) add(k kind, event any) {
 // decoder decodes records. It is used by one goroutine.
 type decoder struct {
 	pull   pull.Puller
-	intern ingest.Interner
+	intern read.Interner
 	hosts  hostCache
 }
 
 // block decodes the lines of a block of the file that source names.
-func (d *decoder) block(blk *ingest.Block, source string, out *batch) {
+func (d *decoder) block(blk *read.Block, source string, out *batch) {
 	for line := range blk.Lines() {
 		record := bytes.TrimRight(line.Data, " \t\r")
 		if len(record) == 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -79,7 +79,7 @@ func (d *decoder) pullEnvironment() []property {
 			name := string(p.Name)
 			value, ok := p.Str()
 			if ok && keepProperty(name, value) && len(props) < maxProperties {
-				props = append(props, property{ingest.Text(name), ingest.Text(string(value))})
+				props = append(props, property{read.Text(name), read.Text(string(value))})
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (d *decoder) oneLine(b []byte) string {
 	if cut {
 		s += "…"
 	}
-	return ingest.Text(s)
+	return read.Text(s)
 }
 
 // plainLine tells whether a text is a name as it stands.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -229,7 +229,7 @@ func (d *decoder) firstLine() string {
 		}
 		s = s[:end] + "…"
 	}
-	return ingest.Text(s)
+	return read.Text(s)
 }
 
 func joinReason(parts ...string) string {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -38,7 +38,7 @@ func (a *app) writeRunning() {
 func (a *app) writeApplication(complete bool) {
 	row := schema.Application{
 		ApplicationID:    a.key,
-		NativeID:         cmp.Or(a.start.id, ingest.Text(a.in.Base)),
+		NativeID:         cmp.Or(a.start.id, read.Text(a.in.Base)),
 		Name:             a.start.name,
 		User:             a.start.user,
 		Queue:            known(a.settings["spark.yarn.queue"]),
@@ -47,7 +47,7 @@ func (a *app) writeApplication(complete bool) {
 		StartTime:        instant(a.start.time),
 		FinishTime:       instant(a.ending.time),
 		Status:           a.status(),
-		SourceFile:       ingest.Text(a.in.Name),
+		SourceFile:       read.Text(a.in.Name),
 		Complete:         complete,
 		TimeOrigin:       "epoch",
 	}

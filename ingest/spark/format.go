@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"straggler/ingest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read/pull"
 )
 
 // Format reads the event logs of Apache Spark.
@@ -15,7 +15,7 @@ func Format() ingest.Format {
 		Detail: detail,
 		Claim:  claim,
 		Sniff:  sniff,
-		Read:   read,
+		Read:   readLog,
 	}
 }
 

@@ -35,7 +35,7 @@ func lawLogs(t *testing.T) map[string][]byte {
 // under reads a log under a given key, so that rows of texts that differ can be compared.
 func under(t *testing.T, key schema.Key, log []byte) ingesttest.Result {
 	t.Helper()
-	in := ingest.BytesInput("log", log)
+	in := ingesttest.Input("log", log)
 	in.Key = key
 	r := ingesttest.Read(t, Format(), in, ingest.Limits{})
 	if r.Err != nil {
@@ -108,7 +108,7 @@ func TestParallelIsSequential(t *testing.T) {
 			b.AddTo(&tr)
 			return nil
 		})
-		in := ingest.BytesInput("log", log)
+		in := ingesttest.Input("log", log)
 		if err := readWith(context.Background(), in, out, decoders); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestCutAnywhere(t *testing.T) {
 		t.Fatalf("%d attempts", len(whole))
 	}
 	for end := range len(log) {
-		in := ingest.BytesInput("log", log[:end])
+		in := ingesttest.Input("log", log[:end])
 		in.Key = 7
 		r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 8 << 10}) // buffers are as large as a line may be
 		lines := int64(nonEmpty(log[:end]))

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // errNoEvents is the error of an input without a single event.
 var errNoEvents = errors.New("it holds no event of a Spark log; is it empty, or another kind of file?")
 
 // read decodes the blocks of a log in parallel and folds their events in order.
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return readWith(ctx, in, out, 0)
 }
 
@@ -31,16 +32,16 @@ func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders 
 		parts[i] = endsWhereCut(p, &cut)
 	}
 	at := -1
-	line := ingest.Pipeline[batch]{
+	line := read.Pipeline[batch]{
 		Decoders: decoders,
-		Decoder: func() func(*ingest.Chunk[batch]) {
+		Decoder: func() func(*read.Chunk[batch]) {
 			var d decoder
-			return func(c *ingest.Chunk[batch]) {
+			return func(c *read.Chunk[batch]) {
 				c.Made.reset()
 				d.block(&c.Block, c.Part.Name, &c.Made)
 			}
 		},
-		Fold: func(c *ingest.Chunk[batch]) error {
+		Fold: func(c *read.Chunk[batch]) error {
 			f.partStart, at = c.At != at, c.At
 			return f.batch(&c.Made)
 		},

@@ -3,7 +3,7 @@ package spark
 import (
 	"bytes"
 
-	"straggler/ingest/pull"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 

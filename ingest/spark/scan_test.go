@@ -8,7 +8,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read/pull"
 )
 
 // bothWays decodes a task event with the fast scanner and with the general one. The general one has no reason to refuse

@@ -40,7 +40,7 @@ func content(tb testing.TB, path string) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := ingest.BytesInput(path, data).Parts[0].Open(context.Background())
+	r, err := ingesttest.Input(path, data).Parts[0].Open(context.Background())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func dirInput(tb testing.TB, dir string) *ingest.Input {
 			tb.Fatal(err)
 		}
 		head = append(head, data...)
-		in.Parts = append(in.Parts, ingest.BytesInput(filepath.Join(dir, name), data).Parts...)
+		in.Parts = append(in.Parts, ingesttest.Input(filepath.Join(dir, name), data).Parts...)
 	}
 	in.Key = schema.InputKey(in.Base, head)
 	return in

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -214,8 +215,8 @@ func (f *fold) attempt(id attemptID, e event) *schema.Attempt {
 	f.vertexOf(id.vertex)
 	return &schema.Attempt{
 		AttemptID: f.attemptKey(e.id), PhaseID: f.phaseKey(id.vertex), JobID: f.jobKey(id.dag), ApplicationID: f.appKey(id.app),
-		Task: id.task, Number: id.number, NativeID: ingest.Text(e.id), Quality: schema.RackUnknown,
-		Machine: ingest.NullText(host(e.info.text("nodeId"))), Executor: ingest.NullText(e.info.text("containerId")),
+		Task: id.task, Number: id.number, NativeID: read.Text(e.id), Quality: schema.RackUnknown,
+		Machine: read.NullText(host(e.info.text("nodeId"))), Executor: read.NullText(e.info.text("containerId")),
 	}
 }
 
@@ -231,10 +232,10 @@ func (f *fold) siblingRuns(id attemptID) bool {
 func (f *fold) finishAttempt(a *schema.Attempt, id attemptID, e event, lost bool) {
 	m := e.info
 	if h := host(m.text("nodeId")); h != "" {
-		a.Machine = ingest.NullText(h)
+		a.Machine = read.NullText(h)
 	}
 	if c := m.text("containerId"); c != "" {
-		a.Executor = ingest.NullText(c)
+		a.Executor = read.NullText(c)
 	}
 	if t := millis(m.int("startTime")); t.OK {
 		a.StartTime = t
@@ -286,18 +287,18 @@ func statusOf(m info, lost bool) (schema.AttemptStatus, schema.Null[string]) {
 		return schema.Success, schema.Null[string]{}
 	case "FAILED":
 		if m.text("taskAttemptErrorEnum") == "NODE_FAILED" || m.text("taskAttemptErrorEnum") == "CONTAINER_EXITED" {
-			return schema.Lost, ingest.NullText(reason)
+			return schema.Lost, read.NullText(reason)
 		}
-		return schema.Failed, ingest.NullText(reason)
+		return schema.Failed, read.NullText(reason)
 	case "KILLED":
 		if m.text("taskAttemptErrorEnum") == "NODE_FAILED" {
-			return schema.Lost, ingest.NullText(reason)
+			return schema.Lost, read.NullText(reason)
 		}
-		return schema.Killed, ingest.NullText(reason)
+		return schema.Killed, read.NullText(reason)
 	case "RUNNING", "STARTING", "NEW":
 		return schema.Running, schema.Null[string]{}
 	}
-	return schema.UnknownStatus, ingest.NullText(reason)
+	return schema.UnknownStatus, read.NullText(reason)
 }
 
 // loss notes that a finished output was lost; the next attempt of the task makes it again.
@@ -305,7 +306,7 @@ func (f *fold) loss(id attemptID, e event) {
 	f.lost[id.taskID()] = lostOutput{len(f.losses), id.number}
 	f.losses = append(f.losses, schema.Loss{
 		PhaseID: f.phaseKey(id.vertex), Task: id.task, AttemptID: schema.Some(f.attemptKey(e.id)),
-		Machine: ingest.NullText(host(e.info.text("nodeId"))), Time: millis(e.time),
+		Machine: read.NullText(host(e.info.text("nodeId"))), Time: millis(e.time),
 	})
 }
 
@@ -362,7 +363,7 @@ func (f *fold) finish() error {
 
 func (f *fold) phase(v *vertex) schema.Phase {
 	p := v.row
-	p.PhaseID, p.JobID, p.NativeID, p.Name = f.phaseKey(v.id), f.jobKey(dagID(v.id)), ingest.Text(v.id), ingest.NullText(v.name)
+	p.PhaseID, p.JobID, p.NativeID, p.Name = f.phaseKey(v.id), f.jobKey(dagID(v.id)), read.Text(v.id), read.NullText(v.name)
 	p.SubmitTime, p.Status, p.Kind = millis(orTime(v.init, v.start)), runStatus(v.status), "vertex"
 	switch {
 	case strings.HasPrefix(v.name, "Map"):
@@ -387,7 +388,7 @@ var movements = map[string]schema.Pattern{
 func (f *fold) job(d *dag, byName map[string]schema.Key) {
 	key := f.jobKey(d.id)
 	j := schema.Job{
-		JobID: key, ApplicationID: f.appKey(d.app), NativeID: ingest.Text(d.id), Name: ingest.NullText(d.name),
+		JobID: key, ApplicationID: f.appKey(d.app), NativeID: read.Text(d.id), Name: read.NullText(d.name),
 		SubmitTime: millis(orTime(d.submit, d.start)), StartTime: millis(d.start), FinishTime: millis(d.end), Status: runStatus(d.status),
 	}
 	if d.end == 0 && j.Status == schema.RunUnknown {
@@ -410,7 +411,7 @@ func (f *fold) job(d *dag, byName map[string]schema.Key) {
 
 func (f *fold) application(a *app) {
 	row := schema.Application{
-		ApplicationID: f.appKey(a.id), NativeID: ingest.Text(a.id), User: ingest.NullText(a.user), Framework: "tez", FrameworkVersion: ingest.NullText(a.version),
+		ApplicationID: f.appKey(a.id), NativeID: read.Text(a.id), User: read.NullText(a.user), Framework: "tez", FrameworkVersion: read.NullText(a.version),
 		StartTime: millis(a.start), Status: schema.RunUnknown, SourceFile: f.in.Name, Complete: true, TimeOrigin: "epoch",
 	}
 	for _, id := range sorted(f.dags) {
@@ -418,8 +419,8 @@ func (f *fold) application(a *app) {
 		if d.app != a.id {
 			continue
 		}
-		row.Name, row.Queue = ingest.NullText(orElse(row.Name.V, d.name)), ingest.NullText(orElse(row.Queue.V, d.queue))
-		row.User = ingest.NullText(orElse(row.User.V, d.user))
+		row.Name, row.Queue = read.NullText(orElse(row.Name.V, d.name)), read.NullText(orElse(row.Queue.V, d.queue))
+		row.User = read.NullText(orElse(row.User.V, d.user))
 		if s := millis(orTime(d.submit, d.start)); s.OK && (!row.StartTime.OK || s.V < row.StartTime.V) {
 			row.StartTime = s
 		}

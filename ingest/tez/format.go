@@ -32,7 +32,7 @@ by the error of the attempt that lost. Racks and fetch wait are not in the histo
 layouts are those of Tez's source.`,
 		Claim: claim,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 
@@ -77,7 +77,7 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	f := newFold(in, out)
 	var errs []error
 	for _, p := range in.Parts {

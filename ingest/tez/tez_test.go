@@ -179,7 +179,7 @@ func TestExport(t *testing.T) {
 	files["dag.json"] = `{"dag":{"entity":"dag_1_0007_1","entitytype":"TEZ_DAG_ID","otherinfo":{"startTime":1400,"endTime":9100,"status":"SUCCEEDED","dagName":"q1"}}}`
 	in := &ingest.Input{Name: "export.zip", Base: "export.zip", Key: 5}
 	for _, name := range sorted(files) {
-		in.Parts = append(in.Parts, ingest.BytesInput(name, []byte(files[name])).Parts[0])
+		in.Parts = append(in.Parts, ingesttest.Input(name, []byte(files[name])).Parts[0])
 	}
 	r := ingesttest.Read(t, Format(), in, ingest.Limits{})
 	if r.Err != nil || r.Counts.Rejects != 0 || len(r.Attempts) != 2 || len(r.Losses) != 1 || len(r.Jobs) != 1 || len(r.Phases) != 1 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -32,7 +33,7 @@ func tableHeader(line []byte) bool {
 func reportHeader(line []byte) bool { return bytes.HasPrefix(line, []byte("Application Report")) }
 
 // cliLine takes a line of the table or of a report and says whether it is one.
-func (r *reader) cliLine(p ingest.Part, line ingest.Line) bool {
+func (r *reader) cliLine(p ingest.Part, line read.Line) bool {
 	c := &r.cli
 	switch text := bytes.TrimSpace(line.Data); {
 	case tableHeader(line.Data):
@@ -46,7 +47,7 @@ func (r *reader) cliLine(p ingest.Part, line ingest.Line) bool {
 	case c.columns != nil && bytes.HasPrefix(text, []byte("application_")):
 		fields := strings.Split(string(text), "\t")
 		if len(fields) != len(c.columns) {
-			r.out.RejectLine(p, line, "the row does not have the columns of the table's header")
+			read.RejectLine(r.out, p, line, "the row does not have the columns of the table's header")
 			return true
 		}
 		m := map[string]string{}

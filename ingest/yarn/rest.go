@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"straggler/ingest"
-	"straggler/ingest/pull"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -30,7 +31,7 @@ queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings 
 log that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. 'yarn application -list'
 prints a table without times, and -status a report with them. No real file was available; the layout is the documented one.`,
 		Sniff: sniff,
-		Read:  read,
+		Read:  readLog,
 	}
 }
 
@@ -109,7 +110,7 @@ var kept = []struct{ key, setting string }{
 	{"preemptedAMContainers", "yarn.preempted_am_containers"}, {"preemptedNonAMContainers", "yarn.preempted_non_am_containers"},
 }
 
-func read(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := reader{in: in, out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
 	for _, p := range in.Parts {
 		if err := r.part(ctx, p); err != nil {
@@ -149,10 +150,10 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 			io.Closer
 		}{br, f}, nil
 	}
-	return ingest.EachLine(ctx, p, r.out, func(line ingest.Line) error { return r.line(p, line) })
+	return read.EachLine(ctx, p, r.out, func(line read.Line) error { return r.line(p, line) })
 }
 
-func (r *reader) line(p ingest.Part, line ingest.Line) error {
+func (r *reader) line(p ingest.Part, line read.Line) error {
 	b, ok := summary(line.Data)
 	if !ok {
 		if r.cliLine(p, line) {
@@ -163,7 +164,7 @@ func (r *reader) line(p ingest.Part, line ingest.Line) error {
 	}
 	m, err := pairs(b)
 	if err != nil {
-		r.out.RejectLine(p, line, err.Error())
+		read.RejectLine(r.out, p, line, err.Error())
 		return nil
 	}
 	r.out.Decoded(1)
@@ -183,8 +184,8 @@ func (r *reader) flush(all bool) error {
 func (r *reader) application(m map[string]string) {
 	status, ended := statusOf(m)
 	a := schema.Application{
-		ApplicationID: r.apps.Next(), NativeID: ingest.Text(m["appId"]), Name: ingest.NullText(m["name"]), User: ingest.NullText(m["user"]),
-		Queue: ingest.NullText(m["queue"]), Framework: strings.ToLower(orElse(m["applicationType"], "yarn")), StartTime: millis(m["startTime"]),
+		ApplicationID: r.apps.Next(), NativeID: read.Text(m["appId"]), Name: read.NullText(m["name"]), User: read.NullText(m["user"]),
+		Queue: read.NullText(m["queue"]), Framework: strings.ToLower(orElse(m["applicationType"], "yarn")), StartTime: millis(m["startTime"]),
 		FinishTime: millis(m["finishTime"]), Status: status, SourceFile: r.in.Name, Complete: ended, TimeOrigin: "epoch",
 	}
 	if s := millis(m["submitTime"]); s.OK {
@@ -200,7 +201,7 @@ func (r *reader) application(m map[string]string) {
 	})
 	for _, k := range kept {
 		if v := m[k.key]; v != "" {
-			r.trace.Settings = append(r.trace.Settings, schema.Setting{ApplicationID: a.ApplicationID, Name: k.setting, Value: ingest.Text(v)})
+			r.trace.Settings = append(r.trace.Settings, schema.Setting{ApplicationID: a.ApplicationID, Name: k.setting, Value: read.Text(v)})
 		}
 	}
 	if len(r.trace.Caveats) == 0 && r.apps.Nth(0) == a.ApplicationID {
@@ -241,5 +242,5 @@ func orElse(s, d string) string {
 	if s == "" {
 		return d
 	}
-	return ingest.Text(s)
+	return read.Text(s)
 }

@@ -1,4 +1,4 @@
-package ingest_test
+package read_test
 
 import (
 	"bytes"
@@ -12,11 +12,12 @@ import (
 	"testing/iotest"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
 // wholeLines splits text by the book: what Lines must give.
-func wholeLines(text []byte, max int) (lines []ingest.Line, rejected []int64) {
+func wholeLines(text []byte, max int) (lines []read.Line, rejected []int64) {
 	number, offset := int64(1), int64(0)
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
@@ -30,7 +31,7 @@ func wholeLines(text []byte, max int) (lines []ingest.Line, rejected []int64) {
 			if !cut {
 				line = bytes.TrimSuffix(line, []byte("\r"))
 			}
-			lines = append(lines, ingest.Line{Data: line, Number: number, Offset: offset, Cut: cut})
+			lines = append(lines, read.Line{Data: line, Number: number, Offset: offset, Cut: cut})
 		}
 		text = text[next:]
 		number++
@@ -45,7 +46,7 @@ func checkLines(tb testing.TB, text []byte, max int, r io.Reader) {
 	var trace schema.Trace
 	out := ingest.NewSink(ingest.Limits{Line: max}, func(b schema.Batch) error { b.AddTo(&trace); return nil })
 	want, rejected := wholeLines(text, max)
-	lines := ingest.NewLines(r, "a.log", out)
+	lines := read.NewLines(r, "a.log", out)
 	i := 0
 	for got := range lines.All() {
 		if i == len(want) {
@@ -123,7 +124,7 @@ func TestLineOfTwoGigabytes(t *testing.T) {
 	r := io.MultiReader(strings.NewReader("before\n"), &endless{size}, strings.NewReader("\nafter\n"))
 	var got []string
 	most := uint64(0)
-	lines := ingest.NewLines(r, "huge.log", out)
+	lines := read.NewLines(r, "huge.log", out)
 	for line := range lines.All() {
 		got = append(got, fmt.Sprintf("%d@%d %s", line.Number, line.Offset, line.Data))
 		var m runtime.MemStats
@@ -147,7 +148,7 @@ func TestLinesOfBrokenStream(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, end := range []error{broken, io.ErrUnexpectedEOF} {
 		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
-		lines := ingest.NewLines(io.MultiReader(strings.NewReader("one\ntwo\nthr"), iotest.ErrReader(end)), "a.log", out)
+		lines := read.NewLines(io.MultiReader(strings.NewReader("one\ntwo\nthr"), iotest.ErrReader(end)), "a.log", out)
 		var got []string
 		for line := range lines.All() {
 			got = append(got, fmt.Sprintf("%s %v", line.Data, line.Cut))
@@ -157,7 +158,7 @@ func TestLinesOfBrokenStream(t *testing.T) {
 		}
 	}
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
-	lines := ingest.NewLines(stuck{}, "a.log", out)
+	lines := read.NewLines(stuck{}, "a.log", out)
 	for range lines.All() {
 		t.Error("a line out of nothing")
 	}
@@ -190,7 +191,7 @@ func BenchmarkLines(b *testing.B) {
 	for b.Loop() {
 		out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 		n := 0
-		for range ingest.NewLines(bytes.NewReader(text), "a.log", out).All() {
+		for range read.NewLines(bytes.NewReader(text), "a.log", out).All() {
 			n++
 		}
 		if n == 0 {

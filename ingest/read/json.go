@@ -1,6 +1,15 @@
-package ingest
+package read
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"straggler/ingest"
+)
 
 // JSONNumbers passes JSON on with null where a writer put NaN or an infinity, as Python's does, which JSON does not know.
 // Each NaN makes the offsets behind it one larger.
@@ -77,4 +86,20 @@ func wordLength(b []byte) int {
 		}
 	}
 	return 0
+}
+
+// JSONError says what is wrong with a value in the words of the log, and not by the types of the program.
+func JSONError(err error) error {
+	var wrong *json.SemanticError
+	if ingest.IsCut(err) || !errors.As(err, &wrong) {
+		return err
+	}
+	if what := jsonKinds[wrong.JSONKind]; what != "" {
+		return fmt.Errorf("%s can not stand at %s", what, ingest.Sample(string(wrong.JSONPointer)))
+	}
+	return fmt.Errorf("the value at %s can not be used", ingest.Sample(string(wrong.JSONPointer)))
+}
+
+var jsonKinds = map[jsontext.Kind]string{
+	'{': "an object", '[': "a list", '"': "a text", '0': "a number", 't': "true", 'f': "false", 'n': "null",
 }

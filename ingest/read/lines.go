@@ -1,13 +1,14 @@
-package ingest
+package read
 
 import (
 	"context"
 
+	"straggler/ingest"
 	"straggler/schema"
 )
 
 // EachLine gives the lines of a part to take. An error of take ends it.
-func EachLine(ctx context.Context, p Part, out *Sink, take func(Line) error) error {
+func EachLine(ctx context.Context, p ingest.Part, out *ingest.Sink, take func(Line) error) error {
 	r, err := p.Open(ctx)
 	if err != nil {
 		return err
@@ -26,20 +27,14 @@ func EachLine(ctx context.Context, p Part, out *Sink, take func(Line) error) err
 }
 
 // LineReject is the reject of a line of a part.
-func LineReject(p Part, line Line, reason string) schema.Reject {
+func LineReject(p ingest.Part, line Line, reason string) schema.Reject {
 	return schema.Reject{
 		SourceFile: p.Name, Line: schema.Some(line.Number), ByteOffset: line.Offset, Reason: reason,
-		Sample: string(line.Data[:min(len(line.Data), sampleBytes)]),
+		Sample: string(line.Data[:min(len(line.Data), ingest.SampleBytes)]),
 	}
 }
 
 // RejectLine rejects a line of a part.
-func (s *Sink) RejectLine(p Part, line Line, reason string) { s.Reject(LineReject(p, line, reason)) }
-
-// NullText is a value that a log writes as text; an empty one is unknown.
-func NullText(s string) schema.Null[string] {
-	if s == "" {
-		return schema.Null[string]{}
-	}
-	return schema.Some(Text(s))
+func RejectLine(out *ingest.Sink, p ingest.Part, line Line, reason string) {
+	out.Reject(LineReject(p, line, reason))
 }

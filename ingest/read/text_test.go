@@ -1,4 +1,4 @@
-package ingest_test
+package read_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 func TestSample(t *testing.T) {
@@ -32,16 +33,16 @@ func TestSample(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                                    "",
-		"host-1":                              "host-1",
-		"<b>'; DROP\x1b[0m":                   "<b>'; DROP\x1b[0m", // whoever prints it escapes it
-		"a\x00b":                              "ab",
-		"a\xffb":                              "a\uFFFDb",
-		strings.Repeat("x", ingest.MaxText):   strings.Repeat("x", ingest.MaxText),
-		strings.Repeat("x", ingest.MaxText+1): strings.Repeat("x", ingest.MaxText) + "…",
-		strings.Repeat("x", ingest.MaxText-1) + "éé": strings.Repeat("x", ingest.MaxText-1) + "…",
+		"":                                  "",
+		"host-1":                            "host-1",
+		"<b>'; DROP\x1b[0m":                 "<b>'; DROP\x1b[0m", // whoever prints it escapes it
+		"a\x00b":                            "ab",
+		"a\xffb":                            "a\uFFFDb",
+		strings.Repeat("x", read.MaxText):   strings.Repeat("x", read.MaxText),
+		strings.Repeat("x", read.MaxText+1): strings.Repeat("x", read.MaxText) + "…",
+		strings.Repeat("x", read.MaxText-1) + "éé": strings.Repeat("x", read.MaxText-1) + "…",
 	} {
-		if got := ingest.Text(in); got != want {
+		if got := read.Text(in); got != want {
 			t.Errorf("Text of %d bytes %.20q is %d bytes, want %d", len(in), in, len(got), len(want))
 		}
 	}
@@ -49,10 +50,10 @@ func TestText(t *testing.T) {
 
 func FuzzText(f *testing.F) {
 	f.Add("host\x00\xff")
-	f.Add(strings.Repeat("é", ingest.MaxText))
+	f.Add(strings.Repeat("é", read.MaxText))
 	f.Fuzz(func(t *testing.T, s string) {
-		text := ingest.Text(s)
-		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) || len(text) > 3*ingest.MaxText+3 || ingest.Text(text) != text && len(text) <= ingest.MaxText {
+		text := read.Text(s)
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) || len(text) > 3*read.MaxText+3 || read.Text(text) != text && len(text) <= read.MaxText {
 			t.Errorf("Text(%q) = %q", s, text)
 		}
 		for _, r := range ingest.Sample(s) {
@@ -65,7 +66,7 @@ func FuzzText(f *testing.F) {
 
 // The same bytes give the same string without an allocation, however many others there are.
 func TestInterner(t *testing.T) {
-	var in ingest.Interner
+	var in read.Interner
 	buf := []byte("host-1\x00")
 	first := in.Text(buf)
 	if allocs := testing.AllocsPerRun(100, func() { in.Text(buf) }); allocs != 0 || first != "host-1" {
@@ -77,7 +78,7 @@ func TestInterner(t *testing.T) {
 	}
 	for i := range 300_000 {
 		b := []byte{byte(i), byte(i >> 8), byte(i >> 16), 'x'}
-		if got := in.Text(b); got != ingest.Text(string(b)) {
+		if got := in.Text(b); got != read.Text(string(b)) {
 			t.Fatalf("value %d is %q", i, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package read
 
 import (
 	"context"
@@ -6,14 +6,16 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"straggler/ingest"
 )
 
 // Chunk is a block on its way through a pipeline, with what a decoder made of it.
 type Chunk[T any] struct {
 	Block
-	Part Part // the file that it is of
-	At   int  // which of the files
-	Made T    // kept from chunk to chunk, so that its memory can be used again
+	Part ingest.Part // the file that it is of
+	At   int         // which of the files
+	Made T           // kept from chunk to chunk, so that its memory can be used again
 
 	ready chan error    // what decoding it gave
 	taken chan struct{} // nil, or closed once it is folded
@@ -40,7 +42,7 @@ type Pipeline[T any] struct {
 const largeBlock = 8 << 20
 
 // Run reads the parts. A part that can not be read, or not to its end, costs no other: the errors come together.
-func (p *Pipeline[T]) Run(ctx context.Context, parts []Part, out *Sink) error {
+func (p *Pipeline[T]) Run(ctx context.Context, parts []ingest.Part, out *ingest.Sink) error {
 	decoders := p.Decoders
 	if decoders <= 0 {
 		decoders = runtime.GOMAXPROCS(0)
@@ -61,7 +63,7 @@ func (p *Pipeline[T]) Run(ctx context.Context, parts []Part, out *Sink) error {
 	wg.Go(func() {
 		defer close(todo)
 		defer close(order)
-		defer Recover(&read)
+		defer ingest.Recover(&read)
 		read = p.read(ctx, parts, out, free, func(c *Chunk[T]) { order <- c; todo <- c })
 	})
 	for range decoders {
@@ -98,7 +100,7 @@ func (p *Pipeline[T]) Run(ctx context.Context, parts []Part, out *Sink) error {
 // smallInput is the size up to which an input is not worth an assembly line.
 const smallInput = 512 << 10
 
-func small(parts []Part) bool {
+func small(parts []ingest.Part) bool {
 	total := int64(0)
 	for _, p := range parts {
 		if total += p.Size; p.Size < 0 || total > smallInput {
@@ -109,7 +111,7 @@ func small(parts []Part) bool {
 }
 
 // inline reads the parts without other goroutines.
-func (p *Pipeline[T]) inline(ctx context.Context, parts []Part, out *Sink) error {
+func (p *Pipeline[T]) inline(ctx context.Context, parts []ingest.Part, out *ingest.Sink) error {
 	decode := p.Decoder()
 	free := make(chan *Chunk[T], 1)
 	free <- new(Chunk[T])
@@ -134,12 +136,12 @@ func (p *Pipeline[T]) inline(ctx context.Context, parts []Part, out *Sink) error
 
 // decoded decodes a chunk. A panic costs this input and no other.
 func decoded[T any](c *Chunk[T], decode func(*Chunk[T])) (err error) {
-	defer Recover(&err)
+	defer ingest.Recover(&err)
 	decode(c)
 	return nil
 }
 
-func (p *Pipeline[T]) read(ctx context.Context, parts []Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) error {
+func (p *Pipeline[T]) read(ctx context.Context, parts []ingest.Part, out *ingest.Sink, free chan *Chunk[T], send func(*Chunk[T])) error {
 	var errs []error
 	for at, part := range parts {
 		err := p.readPart(ctx, at, part, out, free, send)
@@ -151,7 +153,7 @@ func (p *Pipeline[T]) read(ctx context.Context, parts []Part, out *Sink, free ch
 	return errors.Join(errs...)
 }
 
-func (p *Pipeline[T]) readPart(ctx context.Context, at int, part Part, out *Sink, free chan *Chunk[T], send func(*Chunk[T])) (err error) {
+func (p *Pipeline[T]) readPart(ctx context.Context, at int, part ingest.Part, out *ingest.Sink, free chan *Chunk[T], send func(*Chunk[T])) (err error) {
 	r, err := part.Open(ctx)
 	if err != nil {
 		return err

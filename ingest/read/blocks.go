@@ -1,4 +1,4 @@
-package ingest
+package read
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 
+	"straggler/ingest"
 	"straggler/schema"
 )
 
@@ -62,7 +63,7 @@ func (b *Block) Lines() iter.Seq[Line] {
 type Blocks struct {
 	r      io.Reader
 	source string
-	out    *Sink
+	out    *ingest.Sink
 	max    int              // most bytes of a line with its newline
 	size   int              // of a block where lines are shorter than that
 	cut    func([]byte) int // where the last whole record ends
@@ -74,8 +75,8 @@ type Blocks struct {
 }
 
 // NewBlocks cuts r, which is the file that source names.
-func NewBlocks(r io.Reader, source string, out *Sink) *Blocks {
-	return &Blocks{r: r, source: source, out: out, max: out.limits.Line + 1, size: blockBytes, cut: lastLineEnd, line: 1}
+func NewBlocks(r io.Reader, source string, out *ingest.Sink) *Blocks {
+	return &Blocks{r: r, source: source, out: out, max: out.Limits().Line + 1, size: blockBytes, cut: lastLineEnd, line: 1}
 }
 
 func lastLineEnd(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
@@ -178,7 +179,7 @@ func (s *Blocks) skipLine(head []byte) error {
 		Line:       schema.Some(s.line),
 		ByteOffset: s.offset,
 		Reason:     fmt.Sprintf("the line is longer than %d bytes and was skipped; raise the line limit if it is genuine", s.max-1),
-		Sample:     string(head[:min(len(head), sampleBytes)]),
+		Sample:     string(head[:min(len(head), ingest.SampleBytes)]),
 	})
 	s.offset += int64(len(head))
 	for {
@@ -204,7 +205,7 @@ type Lines struct {
 }
 
 // NewLines reads r, which is the file that source names. Lines over Limits.Line are rejected and skipped.
-func NewLines(r io.Reader, source string, out *Sink) *Lines {
+func NewLines(r io.Reader, source string, out *ingest.Sink) *Lines {
 	return &Lines{blocks: NewBlocks(r, source, out)}
 }
 

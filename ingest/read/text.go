@@ -1,48 +1,12 @@
-package ingest
+package read
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"straggler/schema"
 )
-
-// sampleBytes is how much of a rejected record is kept.
-const sampleBytes = 200
-
-// Sample is the first 200 bytes of a record, made printable: whatever a terminal could take for a command, a control
-// character, or a byte that is no UTF-8, is escaped as in a Go string.
-func Sample[S string | []byte](record S) string {
-	if len(record) > sampleBytes {
-		record = record[:sampleBytes]
-	}
-	var b strings.Builder
-	for text := string(record); text != ""; {
-		r, n := utf8.DecodeRuneInString(text)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			// Also the rune that the cut at 200 bytes went through.
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-		text = text[n:]
-	}
-	return b.String()
-}
 
 // MaxText is the most bytes of a value that a log's text column keeps. Names are far shorter; call sites and
 // configuration values may be long, stack traces are cut.
@@ -68,6 +32,14 @@ func Text(s string) string {
 		s += "…"
 	}
 	return s
+}
+
+// NullText is a value that a log writes as text; an empty one is unknown.
+func NullText(s string) schema.Null[string] {
+	if s == "" {
+		return schema.Null[string]{}
+	}
+	return schema.Some(Text(s))
 }
 
 func plain(s string) bool {

@@ -1,0 +1,45 @@
+package ingesttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"path"
+
+	"straggler/ingest"
+	"straggler/ingest/codec"
+	"straggler/schema"
+)
+
+// Input is an input of one file that is in memory, decompressed as a run does it.
+func Input(name string, data []byte) *ingest.Input {
+	open := func(context.Context) (io.ReadCloser, error) {
+		return codec.Open(bytes.NewReader(data), name, codec.Limits{Size: int64(len(data))})
+	}
+	in := &ingest.Input{Name: name, Base: codec.Trim(path.Base(name)), Parts: []ingest.Part{{Name: name, Size: int64(len(data)), Open: open}}}
+	in.Parts[0].OpenAt = func(ctx context.Context) (ingest.File, error) {
+		all, err := contentOf(ctx, in.Parts[0], math.MaxInt64)
+		if err != nil {
+			return nil, err
+		}
+		return file{bytes.NewReader(all)}, nil
+	}
+	head, _ := contentOf(context.Background(), in.Parts[0], ingest.HeadBytes) // the format will meet the error again
+	in.Key = schema.InputKey(in.Base, head)
+	return in
+}
+
+func contentOf(ctx context.Context, p ingest.Part, most int64) ([]byte, error) {
+	r, err := p.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(r, most))
+	return content, errors.Join(err, r.Close())
+}
+
+type file struct{ *bytes.Reader }
+
+func (file) Close() error { return nil }
