@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"straggler/report/prose"
 	"straggler/schema"
 )
 
@@ -13,7 +15,7 @@ func adviseDrain(k *known) []Advice {
 	var slow []*Machine
 	least := worth * k.d.Cost.Loss.CompletionS.V
 	for i := range k.d.Machines.List.Rows {
-		if m := &k.d.Machines.List.Rows[i]; m.CostS.V > 0 && (badVerdict(m.Verdict) || m.CostS.V >= least) {
+		if m := &k.d.Machines.List.Rows[i]; m.CostS.V > 0 && (BadVerdict(m.Verdict) || m.CostS.V >= least) {
 			slow = append(slow, m)
 		}
 	}
@@ -40,24 +42,24 @@ func (k *known) balance(slow []*Machine) Advice {
 	for i, m := range slow {
 		cost += m.CostS.V
 		if i < 6 {
-			names = append(names, fmt.Sprintf("%s (%s)", name(m.Machine), null(m.Factor, times)))
+			names = append(names, fmt.Sprintf("%s (%s)", prose.Name(m.Machine), prose.OrDash(m.Factor, prose.Times)))
 		}
 	}
-	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), count(k.d.Machines.List.Total)),
+	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), prose.Count(k.d.Machines.List.Total)),
 		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
-		Evidence: "Factors: " + join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
+		Evidence: "Factors: " + prose.Join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
 }
 
 func (k *known) drain(m *Machine) Advice {
-	a := Advice{Title: "Drain " + name(m.Machine),
+	a := Advice{Title: "Drain " + prose.Name(m.Machine),
 		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help."}
-	sure := badVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
+	sure := BadVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
 	switch {
 	case !sure:
-		a.Title = "Look at " + name(m.Machine)
+		a.Title = "Look at " + prose.Name(m.Machine)
 		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
 		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
-		if badVerdict(m.Verdict) {
+		if BadVerdict(m.Verdict) {
 			a.Reason = "the interval reaches 1×"
 		}
 	case m.FactorLow.V > 1.25 && m.Phases >= 3 && m.Attempts >= 20:
@@ -68,17 +70,17 @@ func (k *known) drain(m *Machine) Advice {
 		a.Confidence, a.Reason = Medium, "the interval is above 1×"
 	}
 	if m.Factor.OK {
-		a.Evidence = fmt.Sprintf("Tasks there take %s the predicted time", times(m.Factor.V))
-		if span := interval(m.FactorLow, m.FactorHigh, times); span != "" {
+		a.Evidence = fmt.Sprintf("Tasks there take %s the predicted time", prose.Times(m.Factor.V))
+		if span := prose.Interval(m.FactorLow, m.FactorHigh, prose.Times); span != "" {
 			a.Evidence += " (95 % interval " + span + ")"
 		}
-		a.Evidence += fmt.Sprintf(", by %s in %s.", plural(m.Attempts, "attempt", "attempts"), plural(m.Phases, "phase", "phases"))
+		a.Evidence += fmt.Sprintf(", by %s in %s.", prose.Plural(m.Attempts, "attempt", "attempts"), prose.Plural(m.Phases, "phase", "phases"))
 	}
 	if m.Verdict == schema.Flaky && m.OutlierRate.OK {
-		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", percent(m.OutlierRate.V))
+		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", prose.Percent(m.OutlierRate.V))
 	}
 	if m.Windows > 1 {
-		a.Evidence += fmt.Sprintf(" It was bad in %s of %s windows of time.", count(m.BadWindows), count(m.Windows))
+		a.Evidence += fmt.Sprintf(" It was bad in %s of %s windows of time.", prose.Count(m.BadWindows), prose.Count(m.Windows))
 	}
 	if lit, ok := quoteSQL(m.Machine); ok {
 		a.SQL = "SELECT * FROM machine_health WHERE machine = " + lit + " ORDER BY window_start NULLS LAST"
@@ -104,4 +106,18 @@ func (k *known) gainOf(a Advice, s float64) Advice {
 		a.Confidence, a.Reason = k.sure(schema.BadMachine)
 	}
 	return a
+}
+
+// quoteSQL writes a text in SQL that DuckDB and Spark read alike. Between quotes they do not agree on quotes and backslashes
+// (Spark 3 reads two quotes as the end of one literal and the beginning of another), so those are given by their numbers.
+// A text with anything invisible is not written; callers compare keys instead.
+func quoteSQL(s string) (expression string, ok bool) {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, prose.Invisible) {
+		return "", false
+	}
+	if !strings.ContainsAny(s, `'\`) {
+		return "'" + s + "'", true
+	}
+	parts := strings.NewReplacer("'", "', chr(39), '", `\`, `', chr(92), '`).Replace(s)
+	return "concat('" + parts + "')", true
 }

@@ -8,15 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"straggler/report/prose"
 	"straggler/schema"
 )
-
-// skewed are the tasks that their data made slow in one phase, or in the same phase of several runs of a program.
-type skewed struct {
-	tasks  []*Outlier
-	phases []schema.Key
-	gain   float64 // s
-}
 
 func adviseSkew(k *known) []Advice {
 	type place struct{ program, phase, name string }
@@ -27,7 +21,7 @@ func adviseSkew(k *known) []Advice {
 		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < 0.25*o.ExcessS.V {
 			continue
 		}
-		at := place{appOf(k.d, o.Application), phaseTitle(o.Phase, o.PhaseAttempt), named(o.PhaseName)}
+		at := place{AppOf(k.d, o.Application), PhaseTitle(o.Phase, o.PhaseAttempt), prose.MaybeName(o.PhaseName)}
 		g := byPlace[at]
 		if g == nil {
 			g = &skewed{}
@@ -52,6 +46,13 @@ func adviseSkew(k *known) []Advice {
 	return out
 }
 
+// skewed are the tasks that their data made slow in one phase, or in the same phase of several runs of a program.
+type skewed struct {
+	tasks  []*Outlier
+	phases []schema.Key
+	gain   float64 // s
+}
+
 // evenGain is the job time that a phase's skewed tasks cost: what the phase lost to skew, or what its listed tasks did.
 func (k *known) evenGain(phase schema.Key, tasks []*Outlier) float64 {
 	lost, sum := 0.0, 0.0
@@ -70,26 +71,16 @@ func (k *known) evenGain(phase schema.Key, tasks []*Outlier) float64 {
 	return max(lost, sum)
 }
 
-// skewOf is how much of an outlier's excess goes to its data.
-func skewOf(o *Outlier) float64 {
-	for _, c := range o.Causes {
-		if c.Cause == schema.DataSkew {
-			return c.Seconds
-		}
-	}
-	return 0
-}
-
 // split advises on skewed tasks.
 func (k *known) split(g *skewed, settings bool) Advice {
 	o := slices.MaxFunc(g.tasks, func(a, b *Outlier) int { return cmp.Compare(skewOf(a), skewOf(b)) })
-	phase := phaseTitle(o.Phase, o.PhaseAttempt)
-	if n := named(o.PhaseName); n != "" {
+	phase := PhaseTitle(o.Phase, o.PhaseAttempt)
+	if n := prose.MaybeName(o.PhaseName); n != "" {
 		phase += " (" + n + ")"
 	}
 	partitions := partitionsOf(g.tasks)
 	a := Advice{Kind: Act, GainS: schema.Some(g.gain), GainBasis: "job time lost to it; the most that even partitions bring",
-		Title:    fmt.Sprintf("Split %s %s of %s", pluralWord(len(partitions), "partition", "partitions"), join(partitions), phase),
+		Title:    fmt.Sprintf("Split %s %s of %s", prose.PluralWord(len(partitions), "partition", "partitions"), prose.Join(partitions), phase),
 		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
 		Evidence: skewEvidence(g.tasks),
 		SQL: fmt.Sprintf("SELECT phase_id, task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id IN (%s) AND status = 'success' ORDER BY input_bytes DESC NULLS LAST",
@@ -97,7 +88,7 @@ func (k *known) split(g *skewed, settings bool) Advice {
 	for _, j := range k.d.Cost.Jobs.Rows {
 		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
 	}
-	if app := appOf(k.d, o.Application); app != "" {
+	if app := AppOf(k.d, o.Application); app != "" {
 		a.Title += " in " + app
 	}
 	if n := len(g.phases); n > 1 {
@@ -165,14 +156,6 @@ func (k *known) skewJoin(tasks []*Outlier) []Setting {
 	return slices.DeleteFunc(out, func(s Setting) bool { return s.Current.OK && s.Current.V == s.Value })
 }
 
-func keyList(keys []schema.Key) string {
-	var out []string
-	for _, k := range keys {
-		out = append(out, strconv.FormatInt(int64(k), 10))
-	}
-	return strings.Join(out, ", ")
-}
-
 // sparkSize is a size as Spark's settings take it.
 func sparkSize(v float64) string {
 	if v >= 1<<20 {
@@ -181,9 +164,20 @@ func sparkSize(v float64) string {
 	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
 }
 
-func pluralWord(n int, one, many string) string {
-	if n == 1 {
-		return one
+func keyList(keys []schema.Key) string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, strconv.FormatInt(int64(k), 10))
 	}
-	return many
+	return strings.Join(out, ", ")
+}
+
+// skewOf is how much of an outlier's excess goes to its data.
+func skewOf(o *Outlier) float64 {
+	for _, c := range o.Causes {
+		if c.Cause == schema.DataSkew {
+			return c.Seconds
+		}
+	}
+	return 0
 }

@@ -1,6 +1,9 @@
 package report
 
-import "straggler/schema"
+import (
+	"straggler/report/prose"
+	"straggler/schema"
+)
 
 // causeInfo is how a cause is shown. The letter stands where colour is not enough.
 type causeInfo struct {
@@ -10,8 +13,8 @@ type causeInfo struct {
 	Doc    string
 }
 
-// notOutlier is the cause of LostPart that stands for tasks which ended late and are no outliers.
-const notOutlier schema.Cause = ""
+// NotOutlier is the cause of LostPart that stands for tasks which ended late and are no outliers.
+const NotOutlier schema.Cause = ""
 
 var causeTable = [...]causeInfo{
 	{schema.BadMachine, "M", "bad machine", "its machine is slower than the others with the same work"},
@@ -25,17 +28,17 @@ var causeTable = [...]causeInfo{
 	{schema.LocalityMiss, "L", "locality", "it ran away from its data"},
 	{schema.Transient, "T", "transient", "slow there and then, nothing recorded explains it; a copy elsewhere would have been fast"},
 	{schema.UnexplainedCause, "U", "unexplained", "too little data to say more"},
-	{notOutlier, "·", "no outlier", "it ended late because it started late or was a little slow; no rule calls it an outlier"},
+	{NotOutlier, "·", "no outlier", "it ended late because it started late or was a little slow; no rule calls it an outlier"},
 }
 
-// infoOf describes a cause; one that this version does not know keeps its name.
-func infoOf(c schema.Cause) causeInfo {
+// InfoOf describes a cause; one that this version does not know keeps its name.
+func InfoOf(c schema.Cause) causeInfo {
 	for _, i := range causeTable {
 		if i.Cause == c {
 			return i
 		}
 	}
-	return causeInfo{Cause: schema.UnexplainedCause, Letter: "?", Title: clean(string(c), 24), Doc: "a cause this version does not know"}
+	return causeInfo{Cause: schema.UnexplainedCause, Letter: "?", Title: prose.Clean(string(c), 24), Doc: "a cause this version does not know"}
 }
 
 // causeOrder is the place of a cause in the table; a cause that this version does not know counts as unexplained.

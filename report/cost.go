@@ -9,20 +9,6 @@ import (
 	"straggler/schema"
 )
 
-// What slow tasks cost is counted in three steps, each of which divides what the one before it found:
-//
-//   - a phase lost what it would have won with every task at most at the median, each starting when it did
-//     (phase_stats.lost_s), or, where that is more, what it would have won with its outliers at the median and its
-//     tasks packed anew onto the slots that it had (queueLoss): slow tasks of an early wave keep later ones waiting.
-//     A phase that only made lost outputs again is lost as a whole;
-//   - a job lost as much as it would have ended earlier had each of its phases ended earlier by what it lost, every
-//     phase starting as long after the last of those it waited for as it really did; the phases of its critical path
-//     share that in proportion to their own losses (jobLoss);
-//   - the tasks of a phase share its part. Each stretch of time at its end is divided equally among the tasks that ended
-//     after it, because it is won only when all of them are faster (shares.sql): that is the Shapley value of the game
-//     in which a set of tasks wins what the phase wins when just they take at most the median. What later tasks lost
-//     by waiting for slots is divided among the outliers in proportion to their excess.
-
 // phaseNode is a phase in the order of time of its job. Times are seconds from any origin.
 type phaseNode struct {
 	phase         schema.Key
@@ -135,6 +121,17 @@ func queueLoss(tasks []timedTask) float64 {
 	return max(0, was-packed(tasks, width, func(t *timedTask) float64 { return t.duration - t.excess }))
 }
 
+// packed is when the last of the tasks ends that are started one after the other as slots come free.
+func packed(tasks []timedTask, width int, took func(*timedTask) float64) (end float64) {
+	slots := make(floatHeap, width)
+	for i := range tasks {
+		slots[0] += took(&tasks[i])
+		end = max(end, slots[0])
+		heap.Fix(&slots, 0)
+	}
+	return end
+}
+
 func mostAtOnce(tasks []timedTask) int {
 	var ends floatHeap
 	most := 0
@@ -148,45 +145,14 @@ func mostAtOnce(tasks []timedTask) int {
 	return most
 }
 
-// packed is when the last of the tasks ends that are started one after the other as slots come free.
-func packed(tasks []timedTask, width int, took func(*timedTask) float64) (end float64) {
-	slots := make(floatHeap, width)
-	for i := range tasks {
-		slots[0] += took(&tasks[i])
-		end = max(end, slots[0])
-		heap.Fix(&slots, 0)
-	}
-	return end
-}
-
 type floatHeap []float64
 
-func (h floatHeap) Len() int           { return len(h) }
-func (h floatHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h floatHeap) Len() int { return len(h) }
+
+func (h floatHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
 func (h floatHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h *floatHeap) Push(x any)        { *h = append(*h, x.(float64)) }
-func (h *floatHeap) Pop() any          { x := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return x }
 
-// parts adds up lost time by cause, in the order of the table of causes.
-type parts struct {
-	seconds [len(causeTable)]float64
-}
+func (h *floatHeap) Push(x any) { *h = append(*h, x.(float64)) }
 
-func (p *parts) add(c schema.Cause, s float64) { p.seconds[causeOrder(c)] += s }
-
-func (p *parts) merge(q *parts) {
-	for i := range p.seconds {
-		p.seconds[i] += q.seconds[i]
-	}
-}
-
-// list is what is not zero.
-func (p *parts) list() []LostPart {
-	var out []LostPart
-	for i, s := range p.seconds {
-		if s > 0 {
-			out = append(out, LostPart{Cause: causeTable[i].Cause, LostS: s})
-		}
-	}
-	return out
-}
+func (h *floatHeap) Pop() any { x := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return x }

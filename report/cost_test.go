@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"straggler/report/reporttest"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -166,8 +167,8 @@ func TestQueueLossLaws(t *testing.T) {
 // just they taken at most the median: the mean, over all orders of the tasks, of what each adds.
 func TestSharesAreShapleyValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	m := newMade()
-	job := m.job(0, 100)
+	m := reporttest.NewTrace()
+	job := m.Job(0, 100)
 	var durations [][]float64
 	for range 12 {
 		d := make([]float64, 3+rng.IntN(4))
@@ -175,20 +176,20 @@ func TestSharesAreShapleyValues(t *testing.T) {
 			d[i] = math.Round(1000*(1+4*rng.Float64()*rng.Float64())) / 1000
 		}
 		durations = append(durations, d)
-		m.phase(job, 0, d...)
+		m.Phase(job, 0, d...)
 	}
 	for i := range m.Attempts { // tasks of one phase start apart
 		a := &m.Attempts[i]
 		shift := math.Round(2000*rng.Float64()) / 1000
 		a.StartTime.V, a.FinishTime.V = a.StartTime.V.Add(shift), a.FinishTime.V.Add(shift)
 	}
-	eng := stored(t, &m.Trace)
-	check(t, eng.Materialize(context.Background(), "report_apps", "SELECT application_id FROM applications"))
+	eng := reporttest.Stored(t, &m.Trace)
+	reporttest.Check(t, eng.Materialize(context.Background(), "report_apps", "SELECT application_id FROM applications"))
 	sql, err := queries.ReadFile("sql/shares.sql")
-	check(t, err)
+	reporttest.Check(t, err)
 	got := map[schema.Key]float64{}
 	for r, err := range store.Read[shareRow](context.Background(), eng, string(sql)) {
-		check(t, err)
+		reporttest.Check(t, err)
 		got[r.AttemptID] = r.ShareS
 	}
 	at := 0
@@ -221,7 +222,7 @@ func shapley(tasks []schema.Attempt) []float64 {
 			if fixed&(1<<i) != 0 {
 				took = min(took, median)
 			}
-			last = max(last, a.StartTime.V.Sub(origin)+took)
+			last = max(last, a.StartTime.V.Sub(reporttest.Origin)+took)
 		}
 		return last
 	}

@@ -1,15 +1,22 @@
 // Package report takes the tables of a store and gives one Document: what was read, what stragglers cost, why, and what
-// to do. Renderers make text of it.
+// to do about it. The packages below it render the Document.
 //
 //  1. document.go says what a Document is: typed rows with their caveats, no markup.
-//  2. build.go fills it from the store; every query is a .sql file beside it, in the portable dialect.
-//  3. cost.go shares the time that a phase and its job lost among the tasks that ended late.
-//  4. spread.go and timeline.go reduce tasks to pictures of bounded size; machines.go makes the heat map.
-//  5. whatif.go and papers.go take in replays of policies and the papers' figures, where there are any.
-//  6. words.go puts evidence into sentences; advice.go is the table of what to do when.
-//  7. html.go, markdown.go, text.go and json.go render a Document; perfetto.go streams the timeline from the store.
+//  2. build.go fills it step by step; every query is a .sql file in sql, in the portable dialect.
+//  3. losses.go adds up what jobs lost: cost.go has the definitions, sums.go the totals by job, application and cause.
+//  4. trust.go, jobs.go, phases.go, outliers.go, machines.go and repeats.go fill the lists.
+//  5. timeline.go and drawing.go reduce attempts to pictures of bounded size; replayed.go draws a replayed job.
+//  6. whatif.go reads what policies would have saved.
+//  7. facts.go and headline.go, then advice.go: the table of what to do when, and its rules in advice_causes.go,
+//     advice_speculation.go, advice_machines.go and advice_skew.go.
+//  8. evidence.go puts the evidence of an outlier into sentences; titles.go and causes.go name things.
+//  9. simulation.go builds the other document: the runs of a simulated workload.
+//  10. natural.go and queries.go are what all of them use.
 //
-// Whatever comes from a log is hostile: clean.go bounds and defuses names, the renderers escape them.
+// The renderings: view has the tables and sentences that all of them share, html, markdown, terminal and json write
+// a Document, perfetto streams the timeline from the store.
+//
+// Whatever comes from a log is hostile: prose bounds it and makes it one safe line, the renderers escape it.
 //
 // Start with document.go.
 package report

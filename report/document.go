@@ -1,6 +1,19 @@
 package report
 
-import "straggler/schema"
+import (
+	"straggler/schema"
+)
+
+// PaperFigure is a point of one of the papers' figures, drawn from a store.
+type PaperFigure struct {
+	Figure string               `col:"figure" doc:"paper and number, such as mantri-2a"`
+	Title  string               `col:"title" doc:"what it shows"`
+	Series string               `col:"series" doc:"which of its lines"`
+	X      float64              `col:"x"`
+	Y      schema.Null[float64] `col:"y"`
+	N      schema.Null[int64]   `col:"n" doc:"what y is a share of"`
+	Note   string               `col:"note" doc:"of a figure that can not be drawn: what the store lacks"`
+}
 
 // Document is a report. Rows carry the names of columns in their `col` tags; the JSON rendering uses them as they are.
 // NULL stays NULL, and the note beside it says why.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/report/reporttest"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -15,7 +16,7 @@ import (
 func TestDocumentAddsUp(t *testing.T) {
 	for _, name := range []string{"mixed", "skew", "recompute", "network-up", "clean", "driver-crash", "failures"} {
 		t.Run(name, func(t *testing.T) {
-			eng := labelled(t, name)
+			eng := reporttest.Labelled(t, name)
 			d := built(t, eng)
 			near(t, "parts of all lost time", sumParts(d.Cost.Loss.Parts), d.Cost.Loss.LostS.V)
 			lost, excess, completion := 0.0, 0.0, 0.0
@@ -47,7 +48,7 @@ func causesAddUp(t *testing.T, eng store.Engine, d *Document) {
 		Cause schema.Cause `col:"cause"`
 		S     float64      `col:"s"`
 	}](context.Background(), eng, "SELECT cause, sum(seconds) AS s FROM attributions GROUP BY cause") {
-		check(t, err)
+		reporttest.Check(t, err)
 		byCause[r.Cause] = r.S
 	}
 	for _, c := range d.Cost.Causes {
@@ -112,7 +113,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 // Every query of the report runs on the store that it is about.
 func TestQueriesRun(t *testing.T) {
-	eng := labelled(t, "mixed", "recompute")
+	eng := reporttest.Labelled(t, "mixed", "recompute")
 	d := built(t, eng)
 	sqls := []string{d.Trust.Applications.SQL, d.Trust.Ingests.SQL, d.Trust.Caveats.SQL, d.Trust.Rejects.SQL, d.Cost.Jobs.SQL, d.Whatif.Savings.SQL,
 		d.Phases.SQL, d.Outliers.SQL, d.Machines.List.SQL}
@@ -142,36 +143,15 @@ func TestQueriesRun(t *testing.T) {
 	}
 }
 
-// The same store gives the same bytes, however many threads read it.
-func TestSameBytes(t *testing.T) {
-	eng := labelled(t, "mixed")
-	render := func() string {
-		var b strings.Builder
-		d := built(t, eng)
-		check(t, HTML(&b, d))
-		check(t, JSON(&b, d))
-		check(t, Markdown(&b, d))
-		check(t, Text(&b, d, TextOptions{}))
-		check(t, Perfetto(context.Background(), &b, eng, Options{}))
-		return b.String()
-	}
-	first := render()
-	for range 3 {
-		if render() != first {
-			t.Fatal("two reports on one store differ")
-		}
-	}
-}
-
 // One application of a store can be reported on; an unknown one is an error that says how to find the known ones.
 func TestOneApplication(t *testing.T) {
-	eng := labelled(t, "mixed", "skew")
+	eng := reporttest.Labelled(t, "mixed", "skew")
 	all := built(t, eng)
 	if all.Trust.Counts.Applications != 2 {
 		t.Fatalf("%d applications", all.Trust.Counts.Applications)
 	}
 	one, err := Build(context.Background(), eng, Options{App: "skew"})
-	check(t, err)
+	reporttest.Check(t, err)
 	if one.Trust.Counts.Applications != 1 || one.Trust.Applications.Rows[0].Name.V != "skew" {
 		t.Errorf("asked for skew, got %+v", one.Trust.Applications.Rows)
 	}
@@ -193,7 +173,7 @@ func TestAdviceNamesTheFault(t *testing.T) {
 	for name, rule := range map[string]string{"bad-machine": "drain_machine", "skew": "split_partition", "transient": "speculate", "recompute": "keep_outputs",
 		"network-up": "fix_network", "gc": "give_memory", "clean": "nothing"} {
 		t.Run(name, func(t *testing.T) {
-			d := built(t, labelled(t, name))
+			d := built(t, reporttest.Labelled(t, name))
 			if d.Advice[0].Rule != rule {
 				t.Errorf("the first advice is %s (%s), want %s", d.Advice[0].Rule, d.Advice[0].Title, rule)
 			}
@@ -203,59 +183,38 @@ func TestAdviceNamesTheFault(t *testing.T) {
 
 // A topology is a list of machines: a report of it alone says that it was read, and what is missing.
 func TestMachinesAlone(t *testing.T) {
-	m := newMade()
+	m := reporttest.NewTrace()
 	m.Applications = nil
 	m.Machines = append(m.Machines, schema.Machine{Machine: "node1", Rack: schema.Some("/rack1")}, schema.Machine{Machine: "node2", Rack: schema.Some("/rack1")})
-	d := built(t, stored(t, &m.Trace))
+	d := built(t, reporttest.Stored(t, &m.Trace))
 	if want := "No job was read: the logs say only what machines there are, 2 of them."; d.Headline.Trust != want || d.Headline.Sound {
 		t.Errorf("%q, want %q", d.Headline.Trust, want)
 	}
 	if !strings.Contains(d.Machines.List.Note, "2\u00a0machines") || !strings.Contains(d.Advice[0].Title, "list of machines") {
 		t.Errorf("machines %q, advice %+v", d.Machines.List.Note, d.Advice)
 	}
-	wellFormed(t, rendered(t, d))
 }
 
 // A store with nothing in it, a phase of one task, tasks all alike, tasks of no duration: a report that says so.
 func TestLittleData(t *testing.T) {
-	single := newMade()
-	single.phase(single.job(0, 5), 0, 5)
-	equal := newMade()
-	equal.phase(equal.job(0, 5), 0, 5, 5, 5, 5, 5)
-	zero := newMade()
-	zero.phase(zero.job(0, 0), 0, 0, 0, 0, 0)
-	nothing := newMade()
-	unknown := newMade()
-	p := unknown.phase(unknown.job(0, 5), 0, 5, 5, 50)
-	for i := range unknown.Attempts {
-		a := &unknown.Attempts[i]
-		a.Machine, a.StartTime, a.FinishTime, a.DurationS, a.InputBytes = schema.Null[string]{}, schema.Null[schema.Time]{}, schema.Null[schema.Time]{}, schema.Null[float64]{}, schema.Null[int64]{}
-	}
-	unknown.Phases[p-1].StartTime, unknown.Phases[p-1].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
-	unknown.Jobs[0].SubmitTime, unknown.Jobs[0].StartTime, unknown.Jobs[0].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
-	for name, tc := range map[string]struct {
-		m    *made
-		says string
-	}{
-		"nothing": {nothing, "No task attempt was read"}, "one task": {single, "No phase has enough tasks"}, "all alike": {equal, "No stragglers"},
-		"no duration": {zero, "No phase has enough tasks"}, "no times": {unknown, "No phase has enough tasks"},
-	} {
+	verdicts := map[string]string{"nothing": "No task attempt was read", "one task": "No phase has enough tasks", "all alike": "No stragglers",
+		"no duration": "No phase has enough tasks", "no times": "No phase has enough tasks"}
+	for name, trace := range reporttest.LittleTraces() {
 		t.Run(name, func(t *testing.T) {
-			d := built(t, stored(t, &tc.m.Trace))
-			if !strings.Contains(d.Headline.Verdict, tc.says) {
-				t.Errorf("verdict %q, want %q", d.Headline.Verdict, tc.says)
+			d := built(t, reporttest.Stored(t, trace))
+			if verdicts[name] == "" || !strings.Contains(d.Headline.Verdict, verdicts[name]) {
+				t.Errorf("verdict %q, want %q", d.Headline.Verdict, verdicts[name])
 			}
 			if len(d.Advice) == 0 {
 				t.Error("no advice, not even to do nothing")
 			}
-			if len(d.Phases.Rows) > 0 && strings.Contains(rendered(t, d), "run straggler detect") {
-				t.Error("the page asks to run detect, of which it has the results")
-			}
-			html := rendered(t, d)
-			wellFormed(t, html)
-			if body := withoutCode(html); strings.Contains(body, "NaN") || strings.Contains(body, "Inf") {
-				t.Error("a number that is none reached the page")
-			}
 		})
 	}
+}
+
+func built(t testing.TB, eng store.Engine) *Document {
+	t.Helper()
+	d, err := Build(context.Background(), eng, Options{})
+	reporttest.Check(t, err)
+	return d
 }

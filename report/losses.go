@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"straggler/report/prose"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -143,7 +144,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		}
 		s.phaseCount++
 		lost := 0.0
-		if r.LostS.OK && finite(r.LostS.V) && r.LostS.V > 0 {
+		if r.LostS.OK && prose.Finite(r.LostS.V) && r.LostS.V > 0 {
 			lost = r.LostS.V
 		}
 		s.measured = s.measured || r.LostS.OK
@@ -180,13 +181,6 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		sum.completion += t.completion
 		sum.timed = sum.timed || t.timed
 	}
-}
-
-func (s *sums) app(key schema.Key) *total {
-	if s.apps[key] == nil {
-		s.apps[key] = &total{}
-	}
-	return s.apps[key]
 }
 
 // shareRow is a late task and one of its causes, NULL where it is no outlier.
@@ -262,6 +256,29 @@ func (s *sums) phaseShares(rows []shareRow, listed bool) {
 	s.onPath[rows[0].PhaseID] = path
 }
 
+// taskShare shares out one task: among its causes in proportion to their seconds, those that made it slower.
+func (s *sums) taskShare(rows []shareRow, share, alone float64, p *parts) {
+	if !(share > 0) {
+		return
+	}
+	slower := slowness(rows)
+	if !(slower > 0) {
+		p.add(NotOutlier, share)
+		return
+	}
+	s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: alone, critical: true})
+	for _, r := range rows {
+		if !r.Cause.OK || !(r.Seconds.V > 0) {
+			continue
+		}
+		part := share * (r.Seconds.V / slower)
+		p.add(r.Cause.V, part)
+		if r.Cause.V == schema.BadMachine && r.Machine.OK {
+			s.machines[r.Machine.V] += part
+		}
+	}
+}
+
 // byAttempt goes through the rows attempt by attempt.
 func byAttempt(rows []shareRow) iter.Seq[[]shareRow] {
 	return func(yield func([]shareRow) bool) {
@@ -289,29 +306,6 @@ func slowness(rows []shareRow) float64 {
 	return sum
 }
 
-// taskShare shares out one task: among its causes in proportion to their seconds, those that made it slower.
-func (s *sums) taskShare(rows []shareRow, share, alone float64, p *parts) {
-	if !(share > 0) {
-		return
-	}
-	slower := slowness(rows)
-	if !(slower > 0) {
-		p.add(notOutlier, share)
-		return
-	}
-	s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: alone, critical: true})
-	for _, r := range rows {
-		if !r.Cause.OK || !(r.Seconds.V > 0) {
-			continue
-		}
-		part := share * (r.Seconds.V / slower)
-		p.add(r.Cause.V, part)
-		if r.Cause.V == schema.BadMachine && r.Machine.OK {
-			s.machines[r.Machine.V] += part
-		}
-	}
-}
-
 // unshared puts what was not shared among tasks, because their times are not known, where it can be seen.
 func (s *sums) unshared() {
 	costs := map[schema.Key]float64{}
@@ -329,7 +323,7 @@ func (s *sums) unshared() {
 	slices.Sort(jobs)
 	for _, j := range jobs {
 		var p parts
-		p.add(notOutlier, costs[j])
+		p.add(NotOutlier, costs[j])
 		s.addParts(j, &p)
 	}
 }
@@ -342,6 +336,13 @@ func (s *sums) addParts(job schema.Key, p *parts) {
 		}
 		t.parts.merge(p)
 	}
+}
+
+func (s *sums) app(key schema.Key) *total {
+	if s.apps[key] == nil {
+		s.apps[key] = &total{}
+	}
+	return s.apps[key]
 }
 
 // excess adds up the attributions themselves.
@@ -392,7 +393,7 @@ func (b *builder) jobCosts() error {
 
 // addNull adds what is known; a sum of nothing known stays unknown.
 func addNull(sum *schema.Null[float64], v schema.Null[float64]) {
-	if v.OK && finite(v.V) {
+	if v.OK && prose.Finite(v.V) {
 		sum.V, sum.OK = sum.V+v.V, true
 	}
 }

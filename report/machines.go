@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"straggler/report/prose"
 	"straggler/schema"
 )
 
@@ -14,7 +15,7 @@ func (b *builder) machines() error {
 	m.List.SQL = "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"
 	m.List.Note = "The logs name no machines."
 	if n := b.doc.Trust.Counts.Listed; n > 0 {
-		m.List.Note = fmt.Sprintf("No attempt says where it ran. The table machines has %s that the logs list.", plural(n, "machine", "machines"))
+		m.List.Note = fmt.Sprintf("No attempt says where it ran. The table machines has %s that the logs list.", prose.Plural(n, "machine", "machines"))
 	}
 	all, err := b.machineRows()
 	if err != nil {
@@ -62,7 +63,7 @@ func (m *Machine) window(h *schema.MachineHealth) {
 	first := m.Windows == 0
 	m.Windows++
 	m.Losses += h.Losses
-	bad := badVerdict(h.Verdict)
+	bad := BadVerdict(h.Verdict)
 	if bad {
 		m.BadWindows++
 	}
@@ -72,7 +73,7 @@ func (m *Machine) window(h *schema.MachineHealth) {
 	m.Attempts += h.Attempts
 	m.Phases += h.Phases
 	better := first
-	switch was := badVerdict(m.Verdict); {
+	switch was := BadVerdict(m.Verdict); {
 	case first:
 	case bad != was:
 		better = bad
@@ -87,11 +88,9 @@ func (m *Machine) window(h *schema.MachineHealth) {
 	}
 }
 
-func badVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }
-
 func compareMachines(a, b Machine) int {
 	bad := func(m Machine) int {
-		if badVerdict(m.Verdict) {
+		if BadVerdict(m.Verdict) {
 			return 0
 		}
 		return 1
@@ -104,6 +103,8 @@ func compareMachines(a, b Machine) int {
 	}
 	return cmp.Or(cmp.Compare(bad(a), bad(b)), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(known(a), known(b)), -cmp.Compare(a.Factor.V, b.Factor.V), cmp.Compare(a.Machine, b.Machine))
 }
+
+func BadVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }
 
 // heat fills the heat map of the listed machines.
 func (b *builder) heat() error {

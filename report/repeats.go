@@ -1,9 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"strconv"
-
 	"straggler/schema"
 )
 
@@ -64,64 +61,4 @@ func (b *builder) repeats() error {
 	d.Chains.Rows, err = collect[Chain](b, "chains")
 	d.Chains.Total = int64(len(d.Chains.Rows))
 	return err
-}
-
-func skewTable(d *Document) table {
-	l := d.Skew
-	t := table{ID: "skew", Caption: "Partitions that their data made slow, those that come back first", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []column{{Title: "Partition", Doc: "task, that is the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},
-			{Title: "Slow in", Doc: "executions of the stage in which its data made it slow", Essential: true},
-			{Title: "Data", Doc: "its input over the median task's, on average", Number: true, Essential: true},
-			{Title: "Excess", Doc: "seconds that its data made, over all executions", Number: true, Essential: true}}}
-	for _, r := range l.Rows {
-		often := cell{Text: fmt.Sprintf("%s of %s", count(r.Skewed), count(r.Executions)), Sort: strconv.FormatInt(r.Skewed, 10)}
-		if r.Repeats.V {
-			often.Sub = "it repeats: split the key, or salt it"
-		}
-		t.Rows = append(t.Rows, row{Causes: []schema.Cause{schema.DataSkew}, Cells: []cell{number(r.Task), {Text: stageName(&r)}, text(named(r.Program)), often,
-			figure(r.Ratio, times, "the log has no bytes"), figure(schema.Some(r.Seconds), seconds, "")}})
-	}
-	return t
-}
-
-func stageName(r *SkewRow) string {
-	n := named(r.Stage)
-	if n == "" {
-		n = clean(r.Kind, 24)
-	}
-	if r.Ordinal.OK && r.Ordinal.V > 1 {
-		n += fmt.Sprintf(" (no. %d of that name)", r.Ordinal.V)
-	}
-	return n
-}
-
-func chainsTable(d *Document) table {
-	l := d.Chains
-	t := table{ID: "chains", Caption: "Outputs that were lost and made again", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []column{{Title: "Lost on", Essential: true}, {Title: "Phase", Doc: "the phase that had made them", Essential: true}, {Title: "Application"},
-			{Title: "Outputs", Number: true, Essential: true},
-			{Title: "Noticed by", Doc: "attempts that failed to read them, and their phase", Essential: true},
-			{Title: "Gone for", Doc: "from the first notice until the last output was there again: readers waited, or ran again", Number: true, Essential: true},
-			{Title: "Made again in", Doc: "time of the attempts that made them again, over all slots", Number: true, Essential: true}}}
-	for i := range l.Rows {
-		c := &l.Rows[i]
-		by := cell{Text: dash, Note: "the log does not say"}
-		if c.MissedBy > 0 {
-			by = cell{Text: plural(c.MissedBy, "attempt", "attempts")}
-			if c.Reader.OK {
-				by.Sub = "of " + phaseTitle(c.Reader.V, 0)
-			}
-			if m := named(c.MissedOn); m != "" && c.MissedBy == 1 {
-				by.Sub += " on " + m
-			}
-		}
-		where := cell{Text: named(c.Machine)}
-		if where.Text == "" {
-			where = cell{Text: dash, Note: "the log does not say"}
-		}
-		t.Rows = append(t.Rows, row{App: name(c.Application), Machine: named(c.Machine), Causes: []schema.Cause{schema.Recompute}, Cells: []cell{where,
-			{Text: phaseTitle(c.Phase, c.Attempt), Sub: named(c.Name)}, text(name(c.Application)), number(c.Outputs), by,
-			figure(c.WaitedS(), seconds, "the log lacks an end of it"), figure(c.RedoneS, seconds, "none was made again in this log")}})
-	}
-	return t
 }

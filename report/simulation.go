@@ -173,11 +173,3 @@ func (a *Arm) gain(first, list []schema.SimulateRun) {
 	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(square/(n-1)/n)
 	a.GainLow, a.GainHigh = schema.Some(math.Exp(mean-half)), schema.Some(math.Exp(mean+half))
 }
-
-// name is the arm in a table or a legend.
-func armName(scheduler, policy string) string {
-	if policy == "none" {
-		return clean(scheduler, nameRunes)
-	}
-	return clean(scheduler, nameRunes) + " + " + clean(policy, nameRunes)
-}

@@ -5,12 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"straggler/report/reporttest"
 )
 
 // The queries keep to the dialect that both engines read alike: what DuckDB and Spark SQL read differently is not in them.
 func TestPortableSQL(t *testing.T) {
 	files, err := fs.Glob(queries, "sql/*.sql")
-	check(t, err)
+	reporttest.Check(t, err)
 	if len(files) < 20 {
 		t.Fatalf("only %d queries", len(files))
 	}
@@ -18,7 +20,7 @@ func TestPortableSQL(t *testing.T) {
 	division := regexp.MustCompile(`/ *(\S+)`)
 	for _, file := range files {
 		data, err := queries.ReadFile(file)
-		check(t, err)
+		reporttest.Check(t, err)
 		sql := regexp.MustCompile(`--[^\n]*`).ReplaceAllString(string(data), "")
 		if m := forbidden.FindString(sql); m != "" {
 			t.Errorf("%s: %q is read differently by engines", file, m)

@@ -34,14 +34,6 @@ type total struct {
 	parts      *parts
 }
 
-// pathPhase is a phase on its job's critical path.
-type pathPhase struct {
-	job    schema.Key
-	cost   float64 // its part of what its job lost
-	queued float64 // what it lost by keeping tasks waiting
-	shared bool    // among its tasks
-}
-
 func (t *total) loss(s *sums) Loss {
 	l := Loss{ExcessS: t.excess, Outliers: t.outliers}
 	if t.timed {
@@ -63,6 +55,14 @@ func (t *total) loss(s *sums) Loss {
 	return l
 }
 
+// pathPhase is a phase on its job's critical path.
+type pathPhase struct {
+	job    schema.Key
+	cost   float64 // its part of what its job lost
+	queued float64 // what it lost by keeping tasks waiting
+	shared bool    // among its tasks
+}
+
 // causes is the table of causes: those that occur.
 func (s *sums) causes() []CauseCost {
 	var out []CauseCost
@@ -75,7 +75,7 @@ func (s *sums) causes() []CauseCost {
 		}
 	}
 	last := func(c CauseCost) int {
-		if c.Cause == notOutlier {
+		if c.Cause == NotOutlier {
 			return 1
 		}
 		return 0
@@ -99,19 +99,6 @@ func (s *sums) worst(of map[schema.Key]*total, n int) []schema.Key {
 	return keys
 }
 
-// ranked is something to list, with what it is ranked by.
-type ranked struct {
-	key        schema.Key
-	cost       float64
-	next, last float64 // where costs are equal
-	critical   bool
-	alone      float64
-}
-
-func compareRanked(a, b ranked) int {
-	return cmp.Or(-cmp.Compare(a.cost, b.cost), -cmp.Compare(a.next, b.next), -cmp.Compare(a.last, b.last), cmp.Compare(a.key, b.key))
-}
-
 // best keeps the n highest ranked of what it is offered, in any order.
 type best struct {
 	n     int
@@ -129,12 +116,49 @@ func (b *best) offer(r ranked) {
 	}
 }
 
+func (b *best) sorted() []ranked {
+	b.cut()
+	return b.kept
+}
+
 func (b *best) cut() {
 	slices.SortFunc(b.kept, compareRanked)
 	b.kept = b.kept[:min(len(b.kept), b.n)]
 }
 
-func (b *best) sorted() []ranked {
-	b.cut()
-	return b.kept
+// ranked is something to list, with what it is ranked by.
+type ranked struct {
+	key        schema.Key
+	cost       float64
+	next, last float64 // where costs are equal
+	critical   bool
+	alone      float64
+}
+
+func compareRanked(a, b ranked) int {
+	return cmp.Or(-cmp.Compare(a.cost, b.cost), -cmp.Compare(a.next, b.next), -cmp.Compare(a.last, b.last), cmp.Compare(a.key, b.key))
+}
+
+// parts adds up lost time by cause, in the order of the table of causes.
+type parts struct {
+	seconds [len(causeTable)]float64
+}
+
+func (p *parts) add(c schema.Cause, s float64) { p.seconds[causeOrder(c)] += s }
+
+func (p *parts) merge(q *parts) {
+	for i := range p.seconds {
+		p.seconds[i] += q.seconds[i]
+	}
+}
+
+// list is what is not zero.
+func (p *parts) list() []LostPart {
+	var out []LostPart
+	for i, s := range p.seconds {
+		if s > 0 {
+			out = append(out, LostPart{Cause: causeTable[i].Cause, LostS: s})
+		}
+	}
+	return out
 }

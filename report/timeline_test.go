@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"straggler/report/reporttest"
 	"straggler/schema"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestDrawing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 50 {
-		line := Timeline{StartTime: origin, LengthS: 1000}
+		line := Timeline{StartTime: reporttest.Origin, LengthS: 1000}
 		d := drawing{t: &line, pixel: line.LengthS / timelinePixels, drawn: map[schema.Key]bool{}}
 		total, most := int64(0), 0
 		for m := range 1 + rng.IntN(4) {
@@ -28,8 +29,8 @@ func TestDrawing(t *testing.T) {
 					d.drawn[total] = true
 				}
 				spans = append(spans, span{start, start + took})
-				r := attemptRow{AttemptID: total, Machine: fmt.Sprint("m", m), StartTime: origin.Add(start), Status: schema.Success,
-					FinishTime: schema.Some(origin.Add(start + took))}
+				r := attemptRow{AttemptID: total, Machine: fmt.Sprint("m", m), StartTime: reporttest.Origin.Add(start), Status: schema.Success,
+					FinishTime: schema.Some(reporttest.Origin.Add(start + took))}
 				d.add(&r)
 			}
 			for _, s := range spans {
@@ -66,13 +67,13 @@ func TestDrawing(t *testing.T) {
 
 // However many attempts there are, a timeline has few bars, and says what it left out.
 func TestDrawingIsBounded(t *testing.T) {
-	line := Timeline{StartTime: origin, LengthS: 1e6}
+	line := Timeline{StartTime: reporttest.Origin, LengthS: 1e6}
 	d := drawing{t: &line, pixel: line.LengthS / timelinePixels, drawn: map[schema.Key]bool{}}
 	n := int64(0)
 	for m := range 40 {
 		for i := range 5000 {
 			n++
-			r := attemptRow{AttemptID: n, Machine: fmt.Sprint("m", m), StartTime: origin.Add(float64(i / 8 * 1600)), FinishTime: schema.Some(origin.Add(float64(i/8*1600) + 900))}
+			r := attemptRow{AttemptID: n, Machine: fmt.Sprint("m", m), StartTime: reporttest.Origin.Add(float64(i / 8 * 1600)), FinishTime: schema.Some(reporttest.Origin.Add(float64(i/8*1600) + 900))}
 			d.add(&r)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/report"
+	"straggler/report/html"
 	"straggler/store"
 )
 
@@ -71,7 +72,7 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 	}
 	page := filepath.Join(o.dir, "report.html")
 	err = writeFile(page, func(w io.Writer) error {
-		return e.documented(report.HTML)(ctx, w, eng, options)
+		return e.documented(html.Write)(ctx, w, eng, options)
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/report"
+	"straggler/report/perfetto"
 	"straggler/store"
 	"straggler/whatif"
 	"straggler/whatif/simulate"
@@ -71,7 +72,7 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if _, err := report.Build(ctx, p, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := report.Perfetto(ctx, io.Discard, p, report.Options{}); err != nil {
+	if err := perfetto.Write(ctx, io.Discard, p, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := simulate.Example("batch")

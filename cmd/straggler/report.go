@@ -9,6 +9,11 @@ import (
 
 	"straggler/ingest"
 	"straggler/report"
+	"straggler/report/html"
+	"straggler/report/json"
+	"straggler/report/markdown"
+	"straggler/report/perfetto"
+	"straggler/report/terminal"
 	"straggler/store"
 	"straggler/whatif"
 )
@@ -30,14 +35,16 @@ type rendering struct {
 // renderings lists them; the first is for terminals.
 func (e *env) renderings() []rendering {
 	text := func(w io.Writer, d *report.Document) error {
-		return report.Text(w, d, report.TextOptions{Width: e.width(), Color: e.color})
+		return terminal.Write(w, d, terminal.Options{Width: e.width(), Color: e.color})
 	}
 	return []rendering{
 		{"text", ".txt", e.documented(text)},
-		{"html", ".html", e.documented(report.HTML)},
-		{"md", ".md", e.documented(report.Markdown)},
-		{"json", ".json", e.documented(report.JSON)},
-		{"perfetto", ".perfetto.json", report.Perfetto},
+		{"html", ".html", e.documented(html.Write)},
+		{"md", ".md", e.documented(markdown.Write)},
+		{"json", ".json", e.documented(func(w io.Writer, d *report.Document) error { return json.Write(w, d) })},
+		{"perfetto", ".perfetto.json", func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error {
+			return perfetto.Write(ctx, w, eng, o.App)
+		}},
 	}
 }
 

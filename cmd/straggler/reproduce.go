@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"straggler/report"
+	"straggler/report/html"
 	"straggler/table"
 	"straggler/whatif/published"
 )
@@ -74,7 +74,7 @@ func (o *output) pageAs(kind string) bool {
 func (e *env) published(o output, rows []published.Row) error {
 	switch {
 	case o.pageAs("html"):
-		return e.write(o, false, func(w io.Writer) error { return published.HTML(w, rows, report.Style()) })
+		return e.write(o, false, func(w io.Writer) error { return published.HTML(w, rows, html.Style()) })
 	case o.pageAs("md"):
 		return e.write(o, false, func(w io.Writer) error { return published.Markdown(w, rows) })
 	}

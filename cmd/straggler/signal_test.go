@@ -74,8 +74,8 @@ func straggler(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// terminal is a command line run by sh on a terminal, which script(1) makes.
-func terminal(t *testing.T, dir, command string, env ...string) *exec.Cmd {
+// onTerminal is a command line that sh runs on a terminal made by script(1).
+func onTerminal(t *testing.T, dir, command string, env ...string) *exec.Cmd {
 	t.Helper()
 	if _, err := exec.LookPath("script"); err != nil {
 		t.Skip("script(1) is not here to make a terminal")
@@ -95,7 +95,7 @@ func TestShellOnTerminal(t *testing.T) {
 	}
 	straggler(t, dir, "ingest", "eventlogs", "--store", "lake")
 	// without exec, Ctrl-C would end an sh that waits for its child
-	cmd := terminal(t, dir, "exec straggler sql --store lake", "HOME="+dir, "XDG_STATE_HOME=", "TERM=xterm")
+	cmd := onTerminal(t, dir, "exec straggler sql --store lake", "HOME="+dir, "XDG_STATE_HOME=", "TERM=xterm")
 	keys, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestColoursOnTerminal(t *testing.T) {
 		{"straggler ingest eventlogs --again --store lake >results", "TERM=xterm", "reading", true},
 		{"straggler ingest eventlogs --again --store lake >results 2>errors", "TERM=xterm", "reading", false},
 	} {
-		out, err := terminal(t, dir, c.command, "NO_COLOR=", c.env).Output()
+		out, err := onTerminal(t, dir, c.command, "NO_COLOR=", c.env).Output()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.command, err, out)
 		}

@@ -10,6 +10,10 @@ import (
 
 	"straggler/ingest"
 	"straggler/report"
+	"straggler/report/html"
+	"straggler/report/json"
+	"straggler/report/markdown"
+	"straggler/report/terminal"
 	"straggler/store"
 	"straggler/table"
 	"straggler/whatif/replay"
@@ -73,11 +77,11 @@ func exampleRows() table.Rows {
 func (e *env) simulations() []rendering {
 	return []rendering{
 		{"text", ".txt", simulated(func(w io.Writer, d *report.Simulation) error {
-			return report.SimulationText(w, d, report.TextOptions{Width: e.width(), Color: e.color})
+			return terminal.WriteSimulation(w, d, terminal.Options{Width: e.width(), Color: e.color})
 		})},
-		{"html", ".html", simulated(report.SimulationHTML)},
-		{"md", ".md", simulated(report.SimulationMarkdown)},
-		{"json", ".json", simulated(report.SimulationJSON)},
+		{"html", ".html", simulated(html.WriteSimulation)},
+		{"md", ".md", simulated(markdown.WriteSimulation)},
+		{"json", ".json", simulated(func(w io.Writer, d *report.Simulation) error { return json.Write(w, d) })},
 	}
 }
 

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+func adviseNetwork(k *known) []Advice {
+	tasks := k.worstOf(schema.Network)
+	if len(tasks) == 0 && k.lost(schema.Network) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Find the slow link", SQL: causeSQL(schema.Network),
+		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran, and look for one much below the rest; else spread the reads over time or racks."}
+	if f := k.f.causes[schema.Network]; f != nil && f.machine != "" && f.n >= 3 && f.machines > 1 && f.most >= 0.5*f.seconds {
+		a.Title = "Check the network link of " + prose.Name(f.machine)
+		a.Action = fmt.Sprintf("Most of the waiting for blocks was done on %s: look at its link, errors and neighbours, and at its incoming rate while these phases ran.", prose.Name(f.machine))
+	}
+	if len(tasks) > 0 {
+		a.Evidence = tasks[0].Words
+	}
+	return []Advice{k.gain(a, schema.Network)}
+}
+
+func adviseRecompute(k *known) []Advice {
+	if k.lost(schema.Recompute) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Keep outputs that later phases need", SQL: "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST",
+		Action: "Outputs were lost with the process or the machine that held them, and were made again while others waited. Let them outlive the process that wrote them."}
+	if n := len(k.f.losses); n > 0 {
+		l := k.f.losses[0]
+		a.Evidence = fmt.Sprintf("%s lost", prose.Plural(l.Losses, "output", "outputs"))
+		if l.Machine != "" {
+			a.Title += fmt.Sprintf(", and look at %s", prose.Name(l.Machine))
+			a.Evidence += " on " + prose.Name(l.Machine)
+		}
+		if n > 1 {
+			a.Evidence += fmt.Sprintf(", and on %s", prose.Plural(int64(n-1), "other machine", "other machines"))
+		}
+		a.Evidence += "."
+	}
+	if k.spark() {
+		a.Action += " On YARN or standalone, run the external shuffle service; where executors are taken away with warning, let them hand over their blocks."
+		a.Settings = []Setting{k.set("spark.shuffle.service.enabled", "true"), k.set("spark.decommission.enabled", "true"),
+			k.set("spark.storage.decommission.enabled", "true"), k.set("spark.storage.decommission.shuffleBlocks.enabled", "true")}
+		if k.is("spark.shuffle.service.enabled", "true", "false") {
+			a.Settings = a.Settings[1:]
+		}
+	}
+	return []Advice{k.gain(a, schema.Recompute)}
+}
+
+func adviseGC(k *known) []Advice {
+	if k.lost(schema.GC) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Give executors more memory, or fewer tasks at once", SQL: causeSQL(schema.GC),
+		Action: "Processes collected garbage while tasks waited. Half as much memory again, or fewer tasks in each process, makes collections rarer."}
+	if k.spark() {
+		if m, ok := scaleSize(k.f.settings["spark.executor.memory"].Or("1g"), 1.5); ok {
+			a.Settings = append(a.Settings, k.set("spark.executor.memory", m))
+		}
+	}
+	if t := k.worstOf(schema.GC); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.GC)}
+}
+
+// scaleSize multiplies a size of Spark's settings, such as 4g or 512m.
+func scaleSize(s string, by float64) (string, bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	digits := strings.TrimRight(s, "bkmgt")
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || n <= 0 {
+		return "", false
+	}
+	switch strings.TrimSuffix(s[len(digits):], "b") {
+	case "g":
+		return fmt.Sprintf("%dm", int64(float64(n)*1024*by)), true
+	case "m", "":
+		return fmt.Sprintf("%dm", int64(float64(n)*by)), true
+	}
+	return "", false
+}
+
+func adviseSpill(k *known) []Advice {
+	if k.lost(schema.Spill) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Make partitions small enough for memory", SQL: causeSQL(schema.Spill),
+		Action: "Tasks wrote to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."}
+	if k.spark() {
+		if n, err := strconv.Atoi(k.f.settings["spark.sql.shuffle.partitions"].Or("200")); err == nil && n > 0 && n < 1e6 {
+			a.Settings = append(a.Settings, k.set("spark.sql.shuffle.partitions", strconv.Itoa(2*n)))
+		}
+	}
+	if t := k.worstOf(schema.Spill); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Spill)}
+}
+
+func adviseScheduler(k *known) []Advice {
+	if k.lost(schema.Scheduler) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Relieve the driver", SQL: causeSQL(schema.Scheduler),
+		Action: "Tasks waited between launch and run, or for their results to be taken. Look at the driver’s load and collections at that time; fewer and longer tasks, and smaller results, ask less of it."}
+	if t := k.worstOf(schema.Scheduler); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Scheduler)}
+}
+
+func adviseDeserialize(k *known) []Advice {
+	if k.lost(schema.Deserialize) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Make tasks lighter to start", SQL: causeSQL(schema.Deserialize),
+		Action: "Tasks spent their time unpacking code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."}
+	if t := k.worstOf(schema.Deserialize); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Deserialize)}
+}
+
+func adviseLocality(k *known) []Advice {
+	if k.lost(schema.LocalityMiss) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Wait a little longer for a slot near the data", SQL: causeSQL(schema.LocalityMiss), Confidence: Low,
+		Reason: "waiting also delays tasks that would have been fast anywhere", Action: "Tasks ran away from their data and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
+	if k.spark() {
+		a.Settings = []Setting{k.set("spark.locality.wait", "6s")}
+	}
+	return []Advice{k.gain(a, schema.LocalityMiss)}
+}
+
+func adviseUnexplained(k *known) []Advice {
+	l := k.d.Cost.Loss
+	unexplained := k.lost(schema.UnexplainedCause)
+	late := k.lost(NotOutlier)
+	var out []Advice
+	if l.LostS.V > 0 && unexplained >= 0.15*l.LostS.V && unexplained >= worth*l.CompletionS.V {
+		a := Advice{Kind: CannotTell, Title: fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)), SQL: causeSQL(schema.UnexplainedCause),
+			Action: "More runs of the same application in one store give the model more tasks to learn from."}
+		if t := k.worstOf(schema.UnexplainedCause); len(t) > 0 {
+			a.Evidence = t[0].Words
+		}
+		out = append(out, a)
+	}
+	if l.LostS.V > 0 && late >= 0.3*l.LostS.V && late >= worth*l.CompletionS.V {
+		out = append(out, Advice{Kind: CannotTell, Title: fmt.Sprintf("%s were lost to tasks that are no outliers", prose.Upper(prose.Seconds(late))),
+			Action: "They ended late because they started late, or were only a little slower than the median. More, smaller tasks or more slots shorten such tails; no straggler remedy does."})
+	}
+	return out
+}
+
+func causeSQL(c schema.Cause) string {
+	return fmt.Sprintf("SELECT a.machine, a.phase_id, a.task, a.native_id, a.duration_s, c.seconds, c.confidence, c.evidence\nFROM attributions c JOIN attempts a ON a.attempt_id = c.attempt_id\nWHERE c.cause = '%s' AND c.rank = 1 ORDER BY c.seconds DESC NULLS LAST", c)
+}

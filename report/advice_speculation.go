@@ -1,0 +1,95 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+func adviseSpeculation(k *known) []Advice {
+	lost := k.lost(schema.Transient)
+	if lost == 0 && k.lost(schema.BadMachine) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Run copies of slow tasks elsewhere", SQL: causeSQL(schema.Transient),
+		Action: "Tasks were slow there and then for no recorded reason; copies on other machines would have been fast."}
+	if lost == 0 {
+		return nil // a bad machine is better drained than raced
+	}
+	if t := k.worstOf(schema.Transient); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	if k.f.copies > 0 {
+		a.Title = "Run copies of slow tasks earlier"
+		a.Evidence += fmt.Sprintf(" Copies ran already: %s, of which %s won.", prose.Count(k.f.copies), prose.Count(k.f.wins))
+	}
+	everywhere := k.is("spark.speculation", "true", "false")
+	on := k.f.copies > 0 || everywhere
+	switch {
+	case !k.spark():
+	case on:
+		a.Settings = []Setting{k.set("spark.speculation.multiplier", "1.3"), k.set("spark.speculation.quantile", "0.5")}
+		if !everywhere {
+			a.Settings = append([]Setting{k.set("spark.speculation", "true")}, a.Settings...)
+		}
+	default:
+		a.Settings = []Setting{k.set("spark.speculation", "true"), k.set("spark.speculation.multiplier", "1.5"), k.set("spark.speculation.quantile", "0.75")}
+	}
+	a = k.gain(a, schema.Transient)
+	if s := k.bestSpark(); s != nil && k.spark() && !on {
+		a.GainS, a.GainLow, a.GainHigh = s.SavingS, s.SavingLow, s.SavingHigh
+		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
+		a.Settings = k.sparkSettings(s)
+		a.Evidence += " It also helps tasks on slow machines."
+		if s.Verdict == "cannot tell" || s.SavingLow.V <= 0 {
+			a.Confidence, a.Reason = Low, "the replay cannot tell the saving from its own error"
+		}
+	}
+	return []Advice{a}
+}
+
+// bestSpark is the replay of Spark's own speculation that saves most.
+func (k *known) bestSpark() *Saving {
+	var best *Saving
+	for i := range k.d.Whatif.Savings.Rows {
+		s := &k.d.Whatif.Savings.Rows[i]
+		if strings.HasPrefix(s.Policy, "spark") && s.SavingS.OK && s.SavingS.V > 0 && (best == nil || s.SavingS.V > best.SavingS.V) {
+			best = s
+		}
+	}
+	return best
+}
+
+// sparkSettings are the lines that turn on Spark's speculation as a replay had it; what it took from the log's version
+// needs no line.
+func (k *known) sparkSettings(s *Saving) []Setting {
+	lines := []Setting{k.set("spark.speculation", "true")}
+	var p map[string]any
+	if json.Unmarshal([]byte(s.Parameters), &p) != nil {
+		return lines
+	}
+	for _, o := range [...]struct{ option, setting string }{{"quantile", "spark.speculation.quantile"}, {"multiplier", "spark.speculation.multiplier"},
+		{"min_task_runtime", "spark.speculation.minTaskRuntime"}, {"task_duration_threshold", "spark.speculation.task.duration.threshold"}} {
+		v, ok := p[o.option].(float64)
+		if !ok || v == 0 { // 0 is ours for 'not set': as a setting it would copy everything at once
+			continue
+		}
+		text := fmt.Sprintf("%g", v)
+		if strings.HasPrefix(o.option, "min_") || strings.HasPrefix(o.option, "task_") {
+			text = fmt.Sprintf("%dms", int64(1000*v+0.5))
+		}
+		lines = append(lines, k.set(o.setting, text))
+	}
+	return lines
+}
+
+// signed is a change in percent.
+func signed(v float64) string {
+	if v > 0 {
+		return "+" + prose.Percent(v)
+	}
+	return prose.Percent(v)
+}

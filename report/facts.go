@@ -1,0 +1,76 @@
+package report
+
+import (
+	"straggler/schema"
+)
+
+// facts is what advice is based on beside the document.
+type facts struct {
+	settings     map[string]schema.Null[string] // NULL where applications differ
+	losses       []machineLosses                // most first
+	copies, wins int64                          // speculative copies, and those that finished first
+	causes       map[schema.Cause]*causeFacts
+}
+
+// causeFacts is about the verdicts for one cause.
+type causeFacts struct {
+	n, rated   int64
+	confidence float64 // sum
+	seconds    float64
+	machine    string // the one with the most seconds
+	most       float64
+	machines   int64
+}
+
+type machineLosses struct {
+	Machine string `col:"machine"`
+	Losses  int64  `col:"losses"`
+}
+
+func (b *builder) settings() error {
+	b.facts.settings = map[string]schema.Null[string]{}
+	var err error
+	b.facts.causes = map[schema.Cause]*causeFacts{}
+	if err := read(b, "verdicts", func(r *struct {
+		Cause      schema.Cause `col:"cause"`
+		Machine    string       `col:"machine"`
+		N          int64        `col:"n"`
+		Rated      int64        `col:"rated"`
+		Seconds    float64      `col:"seconds"`
+		Confidence float64      `col:"confidence"`
+	}) error {
+		f := b.facts.causes[r.Cause]
+		if f == nil {
+			f = &causeFacts{machine: r.Machine, most: r.Seconds}
+			b.facts.causes[r.Cause] = f
+		}
+		f.n, f.rated, f.machines = f.n+r.N, f.rated+r.Rated, f.machines+1
+		f.seconds += r.Seconds
+		f.confidence += r.Confidence
+		return nil
+	}); err != nil {
+		return err
+	}
+	if b.facts.losses, err = collect[machineLosses](b, "losses"); err != nil {
+		return err
+	}
+	if err := read(b, "copies", func(r *struct {
+		Copies int64 `col:"copies"`
+		Wins   int64 `col:"wins"`
+	}) error {
+		b.facts.copies, b.facts.wins = r.Copies, r.Wins
+		return nil
+	}); err != nil {
+		return err
+	}
+	return read(b, "settings", func(s *struct {
+		Name  string `col:"name"`
+		Value string `col:"value"`
+		N     int64  `col:"n"`
+	}) error {
+		if len(b.facts.settings) < 10000 {
+			b.facts.settings[s.Name] = schema.Null[string]{V: s.Value, OK: s.N == 1}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,162 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// paperView is one figure: lines over thresholds that stand at equal distances. Positions across are percent, others pixels.
+type paperView struct {
+	ID, Name, Title string
+	XTicks, YTicks  []tickView
+	Lines           []paperLine
+}
+
+const (
+	paperTop    = 8
+	paperBottom = 118
+	paperSeries = 5 // lines in a figure: those that enclose most
+)
+
+type paperLine struct {
+	Class, Name, Dash string
+	Segments          []paperSegment
+	Dots              []paperDot
+}
+
+type paperSegment struct{ X1, Y1, X2, Y2 string }
+
+type paperDot struct{ X, Y, Title string }
+
+// paperViews draws the figures in the order that they come in.
+func paperViews(points []report.PaperFigure) []paperView {
+	var views []paperView
+	for from := 0; from < len(points) && len(views) < 16; {
+		to := from
+		for to < len(points) && points[to].Figure == points[from].Figure {
+			to++
+		}
+		if v, ok := newPaperView(points[from:to]); ok {
+			v.ID = fmt.Sprintf("paper-%d", len(views)+1)
+			views = append(views, v)
+		}
+		from = to
+	}
+	return views
+}
+
+func newPaperView(points []report.PaperFigure) (paperView, bool) {
+	name := points[0].Figure
+	units, special := paperUnits[name]
+	if !special {
+		units.x, units.y = prose.Percent, prose.Percent
+	}
+	v := paperView{Name: prose.Clean(name, 24), Title: prose.Upper(prose.Clean(points[0].Title, 200))}
+	var xs []float64
+	highest := 0.0
+	for _, p := range points {
+		if prose.Finite(p.X) && !slices.Contains(xs, p.X) && len(xs) < 24 {
+			xs = append(xs, p.X)
+		}
+		if p.Y.OK && prose.Finite(p.Y.V) {
+			highest = max(highest, p.Y.V)
+		}
+	}
+	if len(xs) < 2 || highest <= 0 {
+		return v, false
+	}
+	slices.Sort(xs)
+	top, step := 1.0, 0.5
+	if highest > 1 {
+		top, step = niceScale(highest)
+	}
+	x := func(i int) string { return pct(100 * float64(i) / float64(len(xs)-1)) }
+	y := func(s float64) string { return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(s/top, 1)) }
+	for i, at := range xs {
+		v.XTicks = append(v.XTicks, tickView{X: x(i), Text: units.x(at)})
+	}
+	for s := 0.0; s <= top*1.0001; s += step {
+		v.YTicks = append(v.YTicks, tickView{X: y(s), Text: units.y(s)})
+	}
+	for i, list := range paperLines(points) {
+		v.Lines = append(v.Lines, newPaperLine(i, list, xs, x, y, units.x, units.y))
+	}
+	return v, len(v.Lines) > 0
+}
+
+// paperUnits are the units of axes that are not shares.
+var paperUnits = map[string]struct{ x, y func(float64) string }{
+	"mantri-2b": {x: wholeTimes, y: prose.Percent},
+	"mantri-5b": {x: wholeTimes, y: prose.Percent},
+	"dolly-2b":  {x: prose.Seconds, y: prose.Percent},
+	"dolly-1":   {x: upTo, y: wholeTimes},
+	"dolly-3":   {x: upTo, y: prose.Percent},
+}
+
+func wholeTimes(v float64) string { return fmt.Sprintf("%.3g×", v) }
+
+// upTo is a number of tasks; the last class has no upper end.
+func upTo(v float64) string {
+	if v >= 1e9 {
+		return "more"
+	}
+	return prose.Count(int64(v))
+}
+
+// paperLines are the series that enclose most, largest first.
+func paperLines(points []report.PaperFigure) [][]report.PaperFigure {
+	var lists [][]report.PaperFigure
+	at := map[string]int{}
+	for _, p := range points {
+		if !p.Y.OK || !prose.Finite(p.Y.V) {
+			continue
+		}
+		i, ok := at[p.Series]
+		if !ok {
+			i = len(lists)
+			at[p.Series] = i
+			lists = append(lists, nil)
+		}
+		lists[i] = append(lists[i], p)
+	}
+	area := func(list []report.PaperFigure) float64 {
+		sum := 0.0
+		for _, p := range list {
+			sum += p.Y.V
+		}
+		return sum
+	}
+	slices.SortStableFunc(lists, func(a, b []report.PaperFigure) int { return -cmp.Compare(area(a), area(b)) })
+	lists = slices.DeleteFunc(lists, func(l []report.PaperFigure) bool { return area(l) <= 0 })
+	return lists[:min(len(lists), paperSeries)]
+}
+
+func newPaperLine(n int, list []report.PaperFigure, xs []float64, x func(int) string, y func(float64) string, xUnit, yUnit func(float64) string) paperLine {
+	l := paperLine{Class: "s-ink", Name: strings.ReplaceAll(prose.Clean(list[0].Series, 40), "_", " "), Dash: []string{"", "5 3", "2 2", "8 3 2 3", "1 3"}[n%5]}
+	if c := schema.Cause(list[0].Series); c != "" && report.InfoOf(c).Cause == c {
+		l.Class, l.Name = "s-"+class(c), report.InfoOf(c).Title
+	}
+	slices.SortStableFunc(list, func(a, b report.PaperFigure) int { return cmp.Compare(a.X, b.X) })
+	for i, p := range list {
+		at := slices.Index(xs, p.X)
+		if at < 0 {
+			continue
+		}
+		d := paperDot{X: x(at), Y: y(p.Y.V), Title: fmt.Sprintf("%s at %s: %s", l.Name, xUnit(p.X), yUnit(p.Y.V))}
+		if p.N.OK {
+			d.Title += " (n = " + prose.Count(p.N.V) + ")"
+		}
+		if i > 0 && len(l.Dots) > 0 {
+			last := l.Dots[len(l.Dots)-1]
+			l.Segments = append(l.Segments, paperSegment{last.X, last.Y, d.X, d.Y})
+		}
+		l.Dots = append(l.Dots, d)
+	}
+	return l
+}

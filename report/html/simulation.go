@@ -1,0 +1,232 @@
+package html
+
+import (
+	"bufio"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/report/view"
+)
+
+// WriteSimulation writes a simulation as one file that loads nothing.
+func WriteSimulation(w io.Writer, d *report.Simulation) error {
+	p := &simulationPage{Title: prose.Clean(d.Workload, prose.NameRunes), Lead: view.SimulationLead(d),
+		CSP:   "default-src 'none'; style-src " + hash(styleText) + "; script-src " + hash(scriptText) + "; base-uri 'none'; form-action 'none'",
+		Style: template.HTML("<style>" + styleText + "</style>"), Script: template.HTML("<script>" + scriptText + "</script>"),
+		Arms: newTable(view.ArmsTable(d)), Names: newTable(view.NamesTable(d)), Locality: localityViews(d), Times: timesView(d), Over: overViews(d)}
+	b := bufio.NewWriter(w)
+	if err := simulationTemplate.Execute(b, p); err != nil {
+		return fmt.Errorf("report: writing HTML: %w", err)
+	}
+	return b.Flush()
+}
+
+var simulationTemplate = template.Must(template.Must(pageTemplate.Clone()).New("simulation").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{{.CSP}}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{{.Title}} · straggler</title>
+{{.Style}}
+</head>
+<body>
+<div class="top" role="banner"><div>
+<span class="mark">straggler</span>
+<nav aria-label="Sections"><ul><li><a href="#schedulers">Schedulers</a></li>{{if .Times}}<li><a href="#times">Times</a></li>{{end}}{{if .Locality}}<li><a href="#locality">Locality</a></li>{{end}}{{if .Over}}<li><a href="#over">Over time</a></li>{{end}}<li><a href="#jobs">Jobs</a></li></ul></nav>
+<button type="button" id="theme" hidden>Dark</button>
+</div></div>
+<main id="main">
+<header class="summary"><h1>{{.Title}}</h1><p class="what">{{.Lead}}</p></header>
+<section aria-labelledby="schedulers"><h2 id="schedulers">Schedulers and policies</h2>{{template "table" .Arms}}</section>
+{{with .Times}}<section aria-labelledby="times"><h2 id="times">Completion times</h2>
+<p class="lead">The share of the jobs that took at most so long; times on a scale of powers.</p><div class="papers simulated wide1">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
+{{with .Locality}}<section aria-labelledby="locality"><h2 id="locality">Locality</h2>
+<p class="lead">Tasks with data: on a machine that has it, in a rack that has it, elsewhere.</p>
+<ul class="legend"><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-node"/></svg>same machine</li><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-rack"/></svg>same rack</li><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-off"/></svg>another rack</li></ul>{{template "bars" .}}</section>{{end}}
+{{with .Over}}<section aria-labelledby="over"><h2 id="over">Shares and links over time</h2>
+<p class="lead">The runs of the first seed. Load of the links is that of the racks’ uplinks, on the mean; the racks are alike, and what goes up one comes down another.</p><div class="papers simulated">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
+<section aria-labelledby="jobs"><h2 id="jobs">Jobs by name</h2>{{template "table" .Names}}</section>
+</main>
+{{.Script}}
+</body>
+</html>
+{{define "bars"}}<div class="wide"><table class="cards"><tbody>{{range .}}<tr><th scope="row">{{.Name}}</th><td><svg class="local" width="100%" height="18" role="img" aria-label="{{.Title}}"><title>{{.Title}}</title>{{range .Parts}}<rect x="{{.X}}%" width="{{.W}}%" height="18" class="{{.Class}}"/>{{end}}</svg></td><td class="n">{{.Text}}</td></tr>{{end}}</tbody></table></div>{{end}}`))
+
+// simulationPage is a simulation as the template wants it.
+type simulationPage struct {
+	Title, Lead, CSP string
+	Style, Script    template.HTML
+	Arms, Names      tableView
+	Times, Over      []paperView
+	Locality         []localityView
+}
+
+// localityView is a bar of an arm.
+type localityView struct {
+	Name, Title, Text string
+	Parts             []barPart
+}
+
+type barPart struct{ X, W, Class string }
+
+func localityViews(d *report.Simulation) []localityView {
+	var views []localityView
+	for i := range d.Arms {
+		a := &d.Arms[i]
+		if !a.NodeLocal.OK || !a.RackLocal.OK {
+			continue
+		}
+		local, rack := a.NodeLocal.V, a.RackLocal.V
+		v := localityView{Name: view.ArmName(a.Scheduler, a.Policy), Text: prose.Percent(local),
+			Title: fmt.Sprintf("%s: %s on a machine with the data, %s in a rack with it, %s elsewhere", view.ArmName(a.Scheduler, a.Policy), prose.Percent(local), prose.Percent(rack-local), prose.Percent(1-rack))}
+		v.Parts = []barPart{{pct(0), pct(100 * local), "l-node"}, {pct(100 * local), pct(100 * (rack - local)), "l-rack"}, {pct(100 * rack), pct(100 * (1 - rack)), "l-off"}}
+		views = append(views, v)
+	}
+	return views
+}
+
+// timesView draws the distribution of completion times of the arms.
+func timesView(d *report.Simulation) []paperView {
+	var lines []line
+	low, high := math.Inf(1), 0.0
+	for i := range d.Arms {
+		a := &d.Arms[i]
+		l := line{name: view.ArmName(a.Scheduler, a.Policy)}
+		for _, t := range d.Times {
+			if t.Scheduler == a.Scheduler && t.Policy == a.Policy && t.TookS > 0 {
+				l.x, l.y = append(l.x, t.TookS), append(l.y, t.Share)
+				low, high = min(low, t.TookS), max(high, t.TookS)
+			}
+		}
+		if len(l.x) > 1 {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	from := math.Floor(math.Log10(low))
+	till := max(math.Ceil(math.Log10(high)), from+1)
+	var ticks []float64
+	for p := from; p <= till; p++ {
+		ticks = append(ticks, math.Pow(10, p))
+	}
+	var views []paperView
+	for n := 0; n < len(lines) && n < 4*chartLines; n += chartLines {
+		views = append(views, newLines(fmt.Sprintf("times-%d", n+1), "Completion time", lines[n:], ticks,
+			func(x float64) float64 { return (math.Log10(x) - from) / (till - from) }, tick, 1, 0.25, prose.Percent))
+	}
+	return views
+}
+
+// overViews draws who had which slots, and the links, in the runs of the first seed: a chart a run where there are
+// several queues to tell apart, else one for all runs.
+func overViews(d *report.Simulation) []paperView {
+	queue, several := "", false
+	for i := range d.Samples {
+		if q := d.Samples[i].Queue; q != "" {
+			several = several || queue != "" && q != queue
+			queue = q
+		}
+	}
+	samples := slices.DeleteFunc(slices.Clone(d.Samples), func(s report.Sampled) bool { return s.What == "downlinks" })
+	same := func(a, b *report.Sampled) bool { return (!several || a.RunID == b.RunID) && a.What == b.What }
+	if !several {
+		slices.SortStableFunc(samples, func(a, b report.Sampled) int { return strings.Compare(a.What, b.What) })
+	}
+	var views []paperView
+	for from := 0; from < len(samples) && len(views) < 48; {
+		to := from
+		for to < len(samples) && same(&samples[from], &samples[to]) {
+			to++
+		}
+		views = append(views, overView(samples[from:to], several, len(views))...)
+		from = to
+	}
+	return views
+}
+
+// overView draws a figure over time, in as many charts as its lines need.
+func overView(list []report.Sampled, byQueue bool, n int) []paperView {
+	var lines []line
+	end, highest := 0.0, 0.0
+	for i := range list {
+		s := &list[i]
+		name := prose.Clean(s.Queue, prose.NameRunes)
+		switch {
+		case !byQueue:
+			name = view.ArmName(s.Scheduler, s.Policy)
+		case s.What == "uplinks":
+			name = "all queues"
+		}
+		at := slices.IndexFunc(lines, func(l line) bool { return l.name == name })
+		if at < 0 {
+			at, lines = len(lines), append(lines, line{name: name})
+		}
+		lines[at].x, lines[at].y = append(lines[at].x, s.TimeS), append(lines[at].y, s.Value)
+		end, highest = max(end, s.TimeS), max(highest, s.Value)
+	}
+	if end <= 0 || highest <= 0 {
+		return nil
+	}
+	top, step := niceScale(highest)
+	unit := func(v float64) string { return prose.Count(int64(v + 0.5)) }
+	if list[0].What == "uplinks" {
+		top, step, unit = 1, 0.25, prose.Percent
+	}
+	right, width := niceScale(end)
+	var ticks []float64
+	for t := 0.0; t <= right*1.0001; t += width {
+		ticks = append(ticks, t)
+	}
+	title := prose.Upper(chartTitles[list[0].What])
+	if byQueue {
+		title = view.ArmName(list[0].Scheduler, list[0].Policy) + ": " + chartTitles[list[0].What]
+	}
+	var views []paperView
+	for from := 0; from < len(lines) && from < 4*chartLines; from += chartLines {
+		views = append(views, newLines(fmt.Sprintf("over-%d", n+len(views)+1), title, lines[from:], ticks, func(x float64) float64 { return x / right }, tick, top, step, unit))
+	}
+	return views
+}
+
+var chartTitles = map[string]string{"map_slots": "map slots in use", "reduce_slots": "reduce slots in use", "waiting": "tasks that wait", "uplinks": "load of the racks’ links"}
+
+// line is what a chart draws.
+type line struct {
+	name string
+	x, y []float64
+}
+
+const chartLines = 6 // in a chart; more could not be told apart
+
+// newLines draws lines over a common axis. across maps x to 0 … 1.
+func newLines(id, title string, lines []line, xs []float64, across func(float64) float64, xUnit func(float64) string, top, step float64, yUnit func(float64) string) paperView {
+	v := paperView{ID: id, Title: title}
+	y := func(s float64) string {
+		return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(max(s/top, 0), 1))
+	}
+	for _, x := range xs {
+		v.XTicks = append(v.XTicks, tickView{X: pct(100 * across(x)), Text: xUnit(x)})
+	}
+	for s := 0.0; s <= top*1.0001; s += step {
+		v.YTicks = append(v.YTicks, tickView{X: y(s), Text: yUnit(s)})
+	}
+	for n, l := range lines[:min(len(lines), chartLines)] {
+		p := paperLine{Class: fmt.Sprintf("s-%d", n+1), Name: l.name, Dash: []string{"", "", "5 3", "5 3", "2 2", "2 2"}[n]}
+		for i := 1; i < len(l.x); i++ {
+			p.Segments = append(p.Segments, paperSegment{pct(100 * across(l.x[i-1])), y(l.y[i-1]), pct(100 * across(l.x[i])), y(l.y[i])})
+		}
+		v.Lines = append(v.Lines, p)
+	}
+	return v
+}

@@ -1,0 +1,52 @@
+package prose
+
+import (
+	"strings"
+)
+
+func Upper(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// Join lists things as a sentence does.
+func Join(s []string) string {
+	if len(s) < 2 {
+		return strings.Join(s, "")
+	}
+	return strings.Join(s[:len(s)-1], ", ") + " and " + s[len(s)-1]
+}
+
+// After puts a mark before a text that is not empty.
+func After(mark, s string) string {
+	if s == "" {
+		return ""
+	}
+	return mark + s
+}
+
+func Unless(ok bool, note string) string {
+	if ok {
+		return ""
+	}
+	return note
+}
+
+func NonEmpty(s ...string) []string {
+	var kept []string
+	for _, x := range s {
+		if x != "" {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+func PluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

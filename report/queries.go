@@ -1,0 +1,72 @@
+package report
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed sql/*.sql
+var queries embed.FS
+
+// read runs one of the .sql files.
+func read[R any](b *builder, file string, each func(*R) error) error {
+	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	if err != nil {
+		return err
+	}
+	for r, err := range store.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
+		if err != nil {
+			return fmt.Errorf("%s.sql: %w", file, err)
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect is read into a slice.
+func collect[R any](b *builder, file string) ([]R, error) {
+	var rows []R
+	err := read(b, file, func(r *R) error { rows = append(rows, *r); return nil })
+	return rows, err
+}
+
+// keep makes a session table of one of the .sql files.
+func (b *builder) keep(table, file string) error {
+	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	if err != nil {
+		return err
+	}
+	return b.eng.Materialize(b.ctx, table, string(sql))
+}
+
+// pick makes a session table of keys.
+func (b *builder) pick(table, column string, keys []schema.Key) error {
+	return b.eng.Materialize(b.ctx, table, keyTable(column, keys))
+}
+
+// keyTable is the query of a table of one column that holds the keys.
+func keyTable(column string, keys []schema.Key) string {
+	if len(keys) == 0 {
+		return "SELECT CAST(key AS BIGINT) AS " + column + " FROM (VALUES (0)) t(key) WHERE false"
+	}
+	values := make([]string, len(keys))
+	for i, k := range keys {
+		values[i] = fmt.Sprintf("(%d)", k)
+	}
+	return "SELECT CAST(key AS BIGINT) AS " + column + " FROM (VALUES " + strings.Join(values, ", ") + ") t(key)"
+}
+
+// indexBy gives the index of each row by its key.
+func indexBy[R any](rows []R, key func(*R) schema.Key) map[schema.Key]int {
+	m := make(map[schema.Key]int, len(rows))
+	for i := range rows {
+		m[key(&rows[i])] = i
+	}
+	return m
+}

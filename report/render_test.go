@@ -1,0 +1,131 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	encoding "encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+
+	"straggler/report"
+	"straggler/report/html"
+	"straggler/report/json"
+	"straggler/report/markdown"
+	"straggler/report/perfetto"
+	"straggler/report/reporttest"
+	"straggler/report/terminal"
+)
+
+// Names that are markup, terminal controls or SQL somewhere stay text in every rendering.
+func TestHostileNames(t *testing.T) {
+	tr := reporttest.HostileTrace()
+	eng := reporttest.Stored(t, tr)
+	d, err := report.Build(context.Background(), eng, report.Options{Store: "/tmp/" + reporttest.Hostile})
+	reporttest.Check(t, err)
+	if len(d.Outliers.Rows) == 0 || len(d.Timelines) == 0 || len(d.Trust.Rejects.Rows) == 0 || len(d.Trust.Caveats.Rows) == 0 {
+		t.Fatal("the hostile names are not in the report at all")
+	}
+	t.Run("html", func(t *testing.T) {
+		var b strings.Builder
+		reporttest.Check(t, html.Write(&b, d))
+		for _, bad := range []string{"<script>alert", "<img", "onerror=alert(1)>", "\u202e", "\u2066", "\u200b", "\x1b", "\x00", "\x07"} {
+			if strings.Contains(b.String(), bad) {
+				t.Errorf("%q reached the page", bad)
+			}
+		}
+		if !strings.Contains(b.String(), "&lt;script&gt;") {
+			t.Error("the name is not shown at all")
+		}
+	})
+	t.Run("markdown", func(t *testing.T) {
+		var b strings.Builder
+		reporttest.Check(t, markdown.Write(&b, d))
+		noControls(t, b.String())
+		text := regexp.MustCompile("(?s)(````*)(.*?)\n````*\n").ReplaceAllString(b.String(), "")
+		for _, bad := range []string{"<script", "<img", "**b**", "[a](", "https://"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%q is markup: %s", bad, around(text, bad))
+			}
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if strings.HasPrefix(line, "| ") && strings.Count(unescapedPipes(line), "|") < 3 {
+				t.Errorf("a broken row: %s", line)
+			}
+		}
+	})
+	t.Run("text", func(t *testing.T) {
+		for _, w := range []int{40, 80, 200} {
+			var b strings.Builder
+			reporttest.Check(t, terminal.Write(&b, d, terminal.Options{Width: w}))
+			noControls(t, b.String())
+			for line := range strings.SplitSeq(b.String(), "\n") {
+				if uniseg.StringWidth(line) > w && !strings.Contains(line, "SELECT") {
+					t.Errorf("%d columns of %d: %s", uniseg.StringWidth(line), w, line)
+				}
+			}
+		}
+	})
+	t.Run("json", func(t *testing.T) {
+		var b bytes.Buffer
+		reporttest.Check(t, json.Write(&b, d))
+		noControls(t, b.String())
+		var back map[string]any
+		if err := encoding.Unmarshal(b.Bytes(), &back); err != nil {
+			t.Fatal(err)
+		}
+		apps := back["trust"].(map[string]any)["applications"].(map[string]any)["rows"].([]any)
+		if got := apps[0].(map[string]any)["native_id"]; got != tr.Applications[0].NativeID {
+			t.Errorf("native_id came back as %q", got)
+		}
+	})
+	t.Run("perfetto", func(t *testing.T) {
+		var b bytes.Buffer
+		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, ""))
+		noControls(t, b.String())
+		if !encoding.Valid(b.Bytes()) {
+			t.Error("not JSON")
+		}
+	})
+}
+
+func noControls(t *testing.T, s string) {
+	t.Helper()
+	for i, r := range s {
+		if r != '\n' && (unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069) {
+			t.Fatalf("a control character %U: %q", r, s[max(0, i-40):i+4])
+		}
+	}
+}
+
+func around(s, sub string) string {
+	i := strings.Index(s, sub)
+	return s[max(0, i-30):min(len(s), i+50)]
+}
+
+func unescapedPipes(s string) string { return strings.ReplaceAll(s, `\|`, "") }
+
+// The same store gives the same bytes, however many threads read it.
+func TestSameBytes(t *testing.T) {
+	eng := reporttest.Labelled(t, "mixed")
+	render := func() string {
+		var b strings.Builder
+		d, err := report.Build(t.Context(), eng, report.Options{})
+		reporttest.Check(t, err)
+		reporttest.Check(t, html.Write(&b, d))
+		reporttest.Check(t, json.Write(&b, d))
+		reporttest.Check(t, markdown.Write(&b, d))
+		reporttest.Check(t, terminal.Write(&b, d, terminal.Options{}))
+		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, ""))
+		return b.String()
+	}
+	first := render()
+	for range 3 {
+		if render() != first {
+			t.Fatal("two reports on one store differ")
+		}
+	}
+}

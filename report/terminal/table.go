@@ -1,0 +1,154 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/report/view"
+)
+
+func (t writer) tableIfAny(v view.Table) {
+	if len(v.Rows) > 0 {
+		t.table(v)
+	}
+}
+
+// table writes the essential columns, and the others as far as there is room.
+func (t writer) table(v view.Table) {
+	t.line("")
+	t.paragraph(v.Caption, true)
+	if len(v.Rows) == 0 {
+		t.paragraph(v.Empty, false)
+		return
+	}
+	more := v.More
+	rows := v.Rows
+	if len(rows) > t.o.Top && v.SQL != "" { // a query that shows the rest
+		more += int64(len(rows) - t.o.Top)
+		rows = rows[:t.o.Top]
+	}
+	cols, widths := t.fit(v.Columns, rows)
+	head := make([]string, len(cols))
+	for i, c := range cols {
+		head[i] = pad(v.Columns[c].Title, widths[i], v.Columns[c].Number)
+	}
+	t.line(t.dim(strings.Join(head, "  ")))
+	for _, r := range rows {
+		t.row(v.Columns, r, cols, widths)
+	}
+	t.paragraph(v.After, false)
+	if more > 0 {
+		t.line(t.dim(fmt.Sprintf("%s more: %s", prose.Count(more), strings.ReplaceAll(v.SQL, "\n", " "))))
+	}
+}
+
+// fit chooses columns and their widths: from the left all that fit, essential ones before others; what is too wide is
+// wrapped in the last column that holds words.
+func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int) {
+	want := make([]int, len(columns))
+	for i, c := range columns {
+		want[i] = Width(c.Title)
+		for _, r := range rows {
+			want[i] = max(want[i], min(Width(inline(r.Cells[i])), t.o.Width/2))
+		}
+	}
+	keep := make([]bool, len(columns))
+	used := 0
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c view.Column) bool { return c.Below }) // they stand last
+	for _, essential := range []bool{true, false} {
+		for i, c := range columns {
+			need := want[i] + 2
+			if essential && !c.Number {
+				need = min(need, 14)
+			}
+			if c.Essential == essential && (essential || used+need <= t.o.Width) {
+				keep[i] = true
+				used += need
+			}
+		}
+	}
+	total := -2
+	for i := range columns {
+		if keep[i] {
+			cols, widths = append(cols, i), append(widths, want[i])
+			total += want[i] + 2
+		}
+	}
+	for i, c := range cols { // what was capped may have what is left
+		full := 0
+		for _, r := range rows {
+			full = max(full, Width(inline(r.Cells[c])))
+		}
+		if more := min(full-widths[i], t.o.Width-total); more > 0 {
+			widths[i] += more
+			total += more
+		}
+	}
+	for total > t.o.Width { // take from the widest column of words
+		widest := -1
+		for i, c := range cols {
+			if !columns[c].Number && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 || widths[widest] <= 8 {
+			break
+		}
+		widths[widest]--
+		total--
+	}
+	for total > t.o.Width && len(cols) > 1 { // too narrow even so
+		last := len(cols) - 1
+		total -= widths[last] + 2
+		cols, widths = cols[:last], widths[:last]
+	}
+	return cols, widths
+}
+
+func (t writer) row(columns []view.Column, r view.Row, cols, widths []int) {
+	lines := make([][]string, len(cols))
+	height := 1
+	for i, c := range cols {
+		lines[i] = wrap(inline(r.Cells[c]), widths[i])
+		height = max(height, len(lines[i]))
+	}
+	for l := range height {
+		parts := make([]string, len(cols))
+		for i, c := range cols {
+			s := ""
+			if l < len(lines[i]) {
+				s = lines[i][l]
+			}
+			parts[i] = pad(s, widths[i], columns[c].Number)
+			if cell := r.Cells[c]; l == 0 && cell.Keyed {
+				parts[i] = t.ansi("38;5;"+causeColor[report.InfoOf(cell.Cause).Cause], parts[i])
+			}
+		}
+		t.line(strings.Join(parts, "  "))
+	}
+	for i, c := range columns {
+		if !c.Below {
+			continue
+		}
+		for _, l := range wrap(inline(r.Cells[i]), t.o.Width-6) {
+			t.line("      " + l)
+		}
+	}
+}
+
+// inline is a cell on one line.
+func inline(c view.Cell) string {
+	if c.Keyed {
+		return report.InfoOf(c.Cause).Letter + " " + c.Text
+	}
+	switch {
+	case c.Text == "":
+		return c.Sub
+	case c.Twin:
+		return c.Text + ", " + c.Sub
+	}
+	return c.Text
+}

@@ -1,0 +1,61 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"straggler/report/prose"
+)
+
+// wrap breaks a text at spaces into lines of at most n columns; a word that is longer is broken.
+func wrap(s string, n int) []string {
+	n = max(n, 1)
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(strings.ReplaceAll(s, prose.NBSP, "\x00")) {
+		word = strings.ReplaceAll(word, "\x00", " ")
+		if line != "" && Width(line)+1+Width(word) <= n {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for Width(word) > n {
+			cut := cutAt(word, n)
+			lines = append(lines, word[:cut])
+			word = word[cut:]
+		}
+		line = word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cutAt is how many bytes of s fill at most n columns, at least one character.
+func cutAt(s string, n int) int {
+	used, at := 0, 0
+	g := uniseg.NewGraphemes(s)
+	for g.Next() {
+		if used+g.Width() > n && at > 0 {
+			break
+		}
+		used += g.Width()
+		_, at = g.Positions()
+	}
+	return at
+}
+
+func pad(s string, n int, right bool) string {
+	gap := strings.Repeat(" ", max(0, n-Width(s)))
+	if right {
+		return gap + s
+	}
+	return s + gap
+}
+
+// Width is the number of terminal columns of a text.
+func Width(s string) int { return uniseg.StringWidth(s) }

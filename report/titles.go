@@ -1,0 +1,44 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"straggler/report/prose"
+)
+
+// JobTitle names a job; native ids that say what they are are left as they are.
+func JobTitle(native string) string {
+	if strings.HasPrefix(native, "job") {
+		return prose.Name(native)
+	}
+	return "job " + prose.Name(native)
+}
+
+// PhaseTitle names a phase by its native id and re-submission.
+func PhaseTitle(native string, attempt int32) string {
+	if attempt == 0 {
+		return "phase " + prose.Name(native)
+	}
+	return fmt.Sprintf("phase %s, re-submission %d", prose.Name(native), attempt)
+}
+
+func PhaseShort(native string, attempt int32) string {
+	if attempt == 0 {
+		return prose.Clean(native, 40)
+	}
+	return fmt.Sprintf("%s.%d", prose.Clean(native, 40), attempt)
+}
+
+// AppOf names an application where there are several: by the name that its user gave it, if it is listed and has one.
+func AppOf(d *Document, native string) string {
+	if d.Trust.Applications.Total == 1 {
+		return ""
+	}
+	for i := range d.Trust.Applications.Rows {
+		if a := &d.Trust.Applications.Rows[i]; a.NativeID == native && prose.MaybeName(a.Name) != "" {
+			return prose.MaybeName(a.Name)
+		}
+	}
+	return prose.Name(native)
+}

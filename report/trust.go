@@ -1,0 +1,60 @@
+package report
+
+import (
+	"straggler/schema"
+)
+
+func (b *builder) trust() error {
+	t := &b.doc.Trust
+	if err := read(b, "counts", func(c *Counts) error { t.Counts = *c; return nil }); err != nil {
+		return err
+	}
+	ingests, err := collect[Ingest](b, "ingests")
+	if err != nil {
+		return err
+	}
+	t.Ingests = List[Ingest]{Total: int64(len(ingests)), Rows: ingests[max(0, len(ingests)-10):], SQL: "SELECT * FROM ingests ORDER BY ingest_id NULLS LAST"}
+	if err := b.applications(); err != nil {
+		return err
+	}
+	t.Caveats.SQL = "SELECT * FROM caveats ORDER BY count DESC NULLS LAST"
+	err = read(b, "caveats", func(c *struct {
+		Code         string             `col:"code"`
+		Applications int64              `col:"applications"`
+		Count        schema.Null[int64] `col:"count"`
+		Detail       string             `col:"detail"`
+		Total        int64              `col:"total"`
+	}) error {
+		t.Caveats.Total = c.Total
+		t.Caveats.Rows = append(t.Caveats.Rows, Caveat{c.Code, c.Applications, c.Count, c.Detail})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.Rejects = List[schema.Reject]{Total: t.Counts.Rejects, SQL: "SELECT * FROM rejects ORDER BY source_file NULLS LAST, byte_offset NULLS LAST"}
+	t.Rejects.Rows, err = collect[schema.Reject](b, "rejects")
+	return err
+}
+
+// applications lists those that lost most.
+func (b *builder) applications() error {
+	l := &b.doc.Trust.Applications
+	l.Total, l.SQL = int64(len(b.sums.apps)), "SELECT * FROM applications ORDER BY start_time NULLS LAST"
+	l.Note = "No application was read."
+	keys := b.sums.worst(b.sums.apps, topApps)
+	if err := b.pick("report_picked_apps", "application_id", keys); err != nil {
+		return err
+	}
+	rows, err := collect[ApplicationRow](b, "applications")
+	if err != nil {
+		return err
+	}
+	byKey := indexBy(rows, func(r *ApplicationRow) schema.Key { return r.ApplicationID })
+	for _, k := range keys {
+		if i, ok := byKey[k]; ok {
+			l.Rows = append(l.Rows, Application{ApplicationRow: rows[i], Loss: b.sums.apps[k].loss(b.sums)})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+)
+
+// GainText is gainFigure with its interval.
+func GainText(a *report.Advice) string {
+	if span := prose.Interval(a.GainLow, a.GainHigh, prose.Seconds); span != "" && a.GainS.OK {
+		return GainFigure(a) + " (" + span + ")"
+	}
+	return GainFigure(a)
+}
+
+// GainFigure is what an advice should bring; a gain without an interval is the most that it can.
+func GainFigure(a *report.Advice) string {
+	switch {
+	case !a.GainS.OK:
+		return ""
+	case a.GainLow.OK && a.GainHigh.OK:
+		return prose.Seconds(a.GainS.V)
+	}
+	return "up to " + prose.Seconds(a.GainS.V)
+}
+
+// SettingLines are settings as a configuration file takes them, with what the log says they were.
+func SettingLines(settings []report.Setting) string {
+	var b strings.Builder
+	for _, s := range settings {
+		fmt.Fprintf(&b, "%s %s", prose.Clean(s.Name, prose.NameRunes), prose.Clean(s.Value, prose.NameRunes))
+		if s.Current.OK {
+			fmt.Fprintf(&b, "   # was %s", prose.Clean(s.Current.V, prose.NameRunes))
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,107 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+func CausesTable(d *report.Document) Table {
+	t := Table{ID: "causes", Caption: "Causes, over all jobs", Empty: report.NoOutliers(d.Phases.Total, d.Trust.Counts.Outliers),
+		Columns: []Column{{Title: "Cause", Essential: true}, {Title: "Outliers", Doc: "attempts of which it is the verdict", Number: true, Essential: true},
+			{Title: "Job time lost", Doc: "its part of the time that jobs lost; the parts sum to the whole", Number: true, Essential: true},
+			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
+			{Title: "Without it", Doc: "how much earlier jobs would have ended without it, replayed; causes overlap, so these do not sum", Number: true}}}
+	if d.Cost.TogetherS.OK {
+		t.After = "Without any of them jobs would have ended " + prose.Seconds(d.Cost.TogetherS.V) + " earlier, replayed all at once; one by one they sum to " + prose.Seconds(sumOfCosts(d)) +
+			": to less where causes hide behind one another, to more where they share what they delay."
+	}
+	for _, c := range d.Cost.Causes {
+		replay := figure(c.CostS, prose.Seconds, "no replay of the jobs without this cause in the store")
+		replay.Sub = prose.Interval(c.CostLow, c.CostHigh, prose.Seconds)
+		info := report.InfoOf(c.Cause)
+		title := Cell{Text: info.Title, Cause: c.Cause, Keyed: true, Sub: info.Doc}
+		outliers := number(c.Outliers)
+		excess := figure(schema.Some(c.SumS), prose.Seconds, "")
+		if c.Cause == report.NotOutlier {
+			outliers, excess = Cell{Text: prose.Dash, Note: info.Doc}, Cell{Text: prose.Dash, Note: info.Doc}
+			replay.Note = info.Doc
+		}
+		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{c.Cause}, Cells: []Cell{title, outliers,
+			figure(c.LostS, prose.Seconds, "no phase statistics"), excess, replay}})
+	}
+	return t
+}
+
+func sumOfCosts(d *report.Document) (sum float64) {
+	for _, c := range d.Cost.Causes {
+		sum += c.CostS.V
+	}
+	return sum
+}
+
+func JobsTable(d *report.Document) Table {
+	l := d.Cost.Jobs
+	t := Table{ID: "jobs", Caption: "Jobs, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+		Columns: []Column{{Title: "Job", Essential: true}, {Title: "Application"}, {Title: "Tasks", Number: true},
+			{Title: "Took", Doc: "submission to finish", Number: true, Essential: true},
+			{Title: "Lost", Doc: "how much earlier it would have ended had slow tasks taken their phase's median", Number: true, Essential: true},
+			{Title: "Share", Doc: "lost / took", Number: true, Essential: true},
+			{Title: "By cause", Doc: "what the lost time went to; the bars of all jobs share one scale", Essential: true},
+			{Title: "Outliers", Number: true}}}
+	widest := 0.0
+	for _, j := range l.Rows {
+		widest = max(widest, j.Loss.LostS.Or(0))
+	}
+	for _, j := range l.Rows {
+		t.Rows = append(t.Rows, Row{App: prose.Name(j.Application), Causes: PartCauses(j.Loss.Parts), Cells: []Cell{
+			{Text: report.JobTitle(j.NativeID), Sub: prose.MaybeName(j.Name)}, text(prose.Name(j.Application)), number(j.Tasks),
+			figure(j.Loss.CompletionS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostShare, prose.Percent, j.Loss.Note),
+			{Text: PartsText(j.Loss.Parts), Parts: j.Loss.Parts, Whole: widest, Sort: strconv.FormatFloat(j.Loss.LostS.V, 'g', 9, 64), Note: j.Loss.Note},
+			number(j.Loss.Outliers)}})
+	}
+	if d.Trust.Applications.Total == 1 {
+		t.Drop("Application")
+	}
+	return t
+}
+
+// PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth go together.
+func PartsText(parts []report.LostPart) string {
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b report.LostPart) int { return -cmp.Compare(a.LostS, b.LostS) })
+	whole, rest := 0.0, 0.0
+	for _, p := range parts {
+		whole += p.LostS
+	}
+	var words []string
+	for _, p := range sorted {
+		if p.LostS < 0.01*whole {
+			rest += p.LostS
+		} else if p.LostS > 0 {
+			words = append(words, report.InfoOf(p.Cause).Title+" "+prose.Seconds(p.LostS))
+		}
+	}
+	if rest > 0 {
+		words = append(words, "others "+prose.Seconds(rest))
+	}
+	if len(words) == 0 {
+		return prose.Dash
+	}
+	return strings.Join(words, ", ")
+}
+
+func PartCauses(parts []report.LostPart) []schema.Cause {
+	var cs []schema.Cause
+	for _, p := range parts {
+		if p.LostS > 0 {
+			cs = append(cs, p.Cause)
+		}
+	}
+	return cs
+}

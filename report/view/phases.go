@@ -1,0 +1,55 @@
+package view
+
+import (
+	"fmt"
+
+	"straggler/report"
+	"straggler/report/prose"
+)
+
+func PhasesTable(d *report.Document) Table {
+	l := d.Phases
+	t := Table{ID: "phases", Caption: "Phases, the one that cost its job most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+		Columns: []Column{{Title: "Phase", Essential: true}, {Title: "Job"}, {Title: "Tasks", Number: true},
+			{Title: "Median", Number: true, Essential: true}, {Title: "Slowest", Number: true, Essential: true},
+			{Title: "Slowdown", Doc: "median progress rate / slowest progress rate", Number: true},
+			{Title: "Outliers", Doc: "tasks longer than 1.5 × the median", Number: true},
+			{Title: "Phase lost", Doc: "how much earlier it would have ended with every task at most the median", Number: true},
+			{Title: "Cost its job", Doc: "its part of the time that its job lost; 0 off the critical path", Number: true, Essential: true}}}
+	for _, p := range l.Rows {
+		note := prose.Clean(p.Note.V, prose.TextRunes)
+		slow := figure(p.SlowdownRatio, prose.Times, note)
+		if p.SlowdownBasis.OK {
+			slow.Sub = "by " + string(p.SlowdownBasis.V)
+		}
+		t.Rows = append(t.Rows, Row{App: prose.Name(p.Application), Causes: PartCauses(p.Parts), Cells: []Cell{
+			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name)}, {Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
+			figure(p.MedianS, prose.Seconds, note), figure(p.MaxS, prose.Seconds, note), slow, nullNumber(p.Outliers, note),
+			figure(p.LostS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
+	}
+	return t
+}
+
+// PhasesNote says which phases have no picture.
+func PhasesNote(d *report.Document) string {
+	drawn, judged := int64(0), false
+	for i := range d.Phases.Rows {
+		p := &d.Phases.Rows[i]
+		judged = judged || p.LostS.OK
+		if LostAnything(p) {
+			drawn++
+		}
+	}
+	switch more := d.Phases.Total - drawn; {
+	case !judged:
+		return report.TooFewTasks
+	case drawn == 0:
+		return "No phase lost any time."
+	case more > 0:
+		return fmt.Sprintf("%s of %s are drawn; the others lost less or nothing.", prose.Upper(prose.Count(drawn)), prose.Plural(d.Phases.Total, "phase", "phases"))
+	}
+	return ""
+}
+
+// LostAnything says that a phase is worth a picture.
+func LostAnything(p *report.Phase) bool { return p.LostS.V > 0 || p.CostS.V > 0 }

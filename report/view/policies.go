@@ -1,0 +1,94 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+)
+
+func SavingsTable(d *report.Document) Table {
+	l := d.Whatif.Savings
+	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note,
+		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with its 95 % interval", Number: true, Essential: true},
+			{Title: "Interval", Doc: "the saving with its 95 % interval; the shaded band is what the replay itself is wrong by", Essential: true},
+			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
+			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
+			{Title: "Slot time", Doc: "change of the slot time used", Number: true, Essential: true},
+			{Title: "Copies", Doc: "copies launched, and those that finished first, means over the seeds", Number: true}, {Title: "Verdict"}}}
+	small := false
+	var idle []string
+	for i := range l.Rows {
+		s := &l.Rows[i]
+		title, sub := policyTitle(s)
+		if s.Verdict == "changes nothing" {
+			idle = append(idle, strings.TrimSpace(title+" "+prose.After("(", sub)+prose.Unless(sub == "", ")")))
+			continue
+		}
+		small = small || s.SmallJobs > 0
+		saving := figure(s.SavingS, prose.Seconds, "cannot tell")
+		saving.Sub = prose.Interval(s.SavingLow, s.SavingHigh, prose.Seconds)
+		copies := figure(s.Copies, func(v float64) string { return prose.Count(int64(v + 0.5)) }, "not counted")
+		if s.Copies.V > 0 && s.Wins.OK {
+			copies.Sub = prose.Count(int64(s.Wins.V+0.5)) + " won"
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: saving.Sub, Sort: saving.Sort, Saving: s}, figure(s.SavingShare, prose.Percent, "cannot tell"),
+			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"), copies, text(s.Verdict)}})
+	}
+	if !small {
+		t.Drop("Small jobs")
+	}
+	twins(t.Rows)
+	switch {
+	case len(idle) > 0 && len(t.Rows) > 0:
+		t.After = "Changed nothing here: " + prose.Join(idle) + "."
+	case len(idle) > 0:
+		t.Empty = "No policy changes anything here: not " + prose.Join(idle) + "."
+	}
+	return t
+}
+
+// policyTitle names a policy with what tells its variants apart; of bounds, which nobody knows by name, it says what they do.
+func policyTitle(s *report.Saving) (title, sub string) {
+	var parts []string
+	if s.Settings != "" {
+		parts = append(parts, strings.ReplaceAll(s.Settings, "=", prose.NBSP))
+	}
+	var p map[string]any
+	if json.Unmarshal([]byte(s.Parameters), &p) == nil {
+		if e, ok := p["progress_error"].(float64); ok && e > 0 {
+			parts = append(parts, fmt.Sprintf("progress known to ± %g%s%%", 100*e, prose.NBSP))
+		}
+	}
+	if s.Ideal {
+		parts = append(parts, cmp.Or(s.Does, "a bound that no live scheduler reaches"))
+	}
+	return prose.Clean(s.Policy, 40), strings.Join(parts, ", ")
+}
+
+// twins marks the rows whose first cells have the same text.
+func twins(rows []Row) {
+	n := map[string]int{}
+	for _, r := range rows {
+		n[r.Cells[0].Text]++
+	}
+	for _, r := range rows {
+		r.Cells[0].Twin = n[r.Cells[0].Text] > 1 && r.Cells[0].Sub != ""
+	}
+}
+
+// ReplayWords says how far the replays can be believed.
+func ReplayWords(d *report.Document) string {
+	w := &d.Whatif
+	s := "Every job was replayed under each policy with the same luck."
+	switch {
+	case !w.ReplayErrorS.OK:
+		return s + " The log does not say how long its jobs took, so the replay cannot be checked."
+	case w.ReplayErrorS.V < 0.0005:
+		return s + " A replay of the log as it was ends when the log does."
+	}
+	return s + fmt.Sprintf(" A replay of the log as it was misses its job times by %s (%s); a smaller saving cannot be told from that.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
+}

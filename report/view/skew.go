@@ -1,0 +1,39 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+func SkewTable(d *report.Document) Table {
+	l := d.Skew
+	t := Table{ID: "skew", Caption: "Partitions that their data made slow, those that come back first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+		Columns: []Column{{Title: "Partition", Doc: "task, that is the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},
+			{Title: "Slow in", Doc: "executions of the stage in which its data made it slow", Essential: true},
+			{Title: "Data", Doc: "its input over the median task's, on average", Number: true, Essential: true},
+			{Title: "Excess", Doc: "seconds that its data made, over all executions", Number: true, Essential: true}}}
+	for _, r := range l.Rows {
+		often := Cell{Text: fmt.Sprintf("%s of %s", prose.Count(r.Skewed), prose.Count(r.Executions)), Sort: strconv.FormatInt(r.Skewed, 10)}
+		if r.Repeats.V {
+			often.Sub = "it repeats: split the key, or salt it"
+		}
+		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{schema.DataSkew}, Cells: []Cell{number(r.Task), {Text: stageName(&r)}, text(prose.MaybeName(r.Program)), often,
+			figure(r.Ratio, prose.Times, "the log has no bytes"), figure(schema.Some(r.Seconds), prose.Seconds, "")}})
+	}
+	return t
+}
+
+func stageName(r *report.SkewRow) string {
+	n := prose.MaybeName(r.Stage)
+	if n == "" {
+		n = prose.Clean(r.Kind, 24)
+	}
+	if r.Ordinal.OK && r.Ordinal.V > 1 {
+		n += fmt.Sprintf(" (no. %d of that name)", r.Ordinal.V)
+	}
+	return n
+}

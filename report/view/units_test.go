@@ -1,0 +1,46 @@
+package view
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/report/reporttest"
+)
+
+// Every figure in every table says its unit, unless its column counts things.
+func TestUnits(t *testing.T) {
+	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies", "Files", "Records", "Rejects", "Outputs lost"}
+	one := `[−<>\x{00a0}]*[0-9][0-9.\x{202f}]*(\x{00a0}(s|ms|min|h|d|%|B|[KMGTPE]iB)|×)`
+	unit := regexp.MustCompile(`^(` + one + `( to ` + one + `)?|–)$`)
+	d, err := report.Build(t.Context(), reporttest.LabelledWithSavings(t, "mixed", "recompute"), report.Options{})
+	reporttest.Check(t, err)
+	figures := 0
+	for _, tb := range []Table{ApplicationsTable(d), CaveatsTable(d), RejectsTable(d), IngestsTable(d), CausesTable(d), JobsTable(d), PhasesTable(d), OutliersTable(d), MachinesTable(d), SavingsTable(d)} {
+		for _, r := range tb.Rows {
+			if len(r.Cells) != len(tb.Columns) {
+				t.Fatalf("%s: %d cells under %d columns", tb.ID, len(r.Cells), len(tb.Columns))
+			}
+			for i, c := range r.Cells {
+				col := tb.Columns[i]
+				counted := slices.Contains(counts, col.Title) && !strings.HasSuffix(c.Text, "%")
+				if !col.Number || counted {
+					continue
+				}
+				figures++
+				if !unit.MatchString(c.Text) {
+					t.Errorf("%s, %s: %q has no unit", tb.ID, col.Title, c.Text)
+				}
+				if c.Text == prose.Dash && c.Note == "" {
+					t.Errorf("%s, %s: unknown, and nothing says why", tb.ID, col.Title)
+				}
+			}
+		}
+	}
+	if figures < 100 {
+		t.Errorf("only %d figures were looked at", figures)
+	}
+}
