@@ -1,14 +1,18 @@
 package spark
 
-import "straggler/schema"
+import (
+	"strings"
+
+	"straggler/schema"
+)
 
 // app is what the fold knows of one application.
 type app struct {
 	*fold
 	key      schema.Key
-	start    application
+	start    applicationStart
 	hasStart bool
-	ending   ended
+	ending   applicationEnd
 	hasEnd   bool
 	version  string
 	settings map[string]string
@@ -82,10 +86,10 @@ func newApp(f *fold) *app {
 	}
 }
 
-func (a *app) end(e ended) { a.ending, a.hasEnd = e, true }
+func (a *app) end(e applicationEnd) { a.ending, a.hasEnd = e, true }
 
 // environment notes the properties. A later event of its kind changes some of them.
-func (a *app) environment(props []property) {
+func (a *app) environment(props properties) {
 	for _, p := range props {
 		if len(a.settings) < maxProperties {
 			a.settings[p.name] = p.value
@@ -103,18 +107,18 @@ func (a *app) newJob(id int64) *job {
 	return j
 }
 
-func (a *app) jobStart(e jobStart) {
-	j := a.jobs[e.id]
+func (a *app) jobStart(e *jobStart) {
+	j := a.jobs[e.ID]
 	if j == nil {
-		j = a.newJob(e.id)
+		j = a.newJob(e.ID)
 	} else if j.started {
 		a.count.repeated++
 		return
 	}
-	j.started, j.submit, j.description = true, e.time, e.description
-	for i := range e.stages {
-		s := a.stage(e.stages[i].id)
-		s.learn(&e.stages[i])
+	j.started, j.submit, j.description = true, e.Time, string(e.Properties.Description)
+	for _, info := range e.stages() {
+		s := a.stage(info.ID)
+		s.learn(&info)
 		if len(s.jobs) > 0 && s.jobs[len(s.jobs)-1] == j {
 			continue
 		}
@@ -122,7 +126,7 @@ func (a *app) jobStart(e jobStart) {
 		j.stages = append(j.stages, s)
 	}
 	for _, s := range j.stages {
-		for _, id := range s.parents {
+		for _, id := range s.Parents {
 			if p := a.stages[id]; p != nil {
 				p.parent = true
 			}
@@ -130,38 +134,84 @@ func (a *app) jobStart(e jobStart) {
 	}
 }
 
-func (a *app) jobEnd(e jobEnd) {
-	j := a.jobs[e.id]
+func (a *app) jobEnd(e *jobEnd) {
+	j := a.jobs[e.ID]
 	if j == nil {
 		// Its JobStart is lost: the stages that came without a job were its own.
 		if j = a.orphans; j != nil {
-			j.id, a.orphans = e.id, nil
-			a.jobs[e.id] = j
+			j.id, a.orphans = e.ID, nil
+			a.jobs[e.ID] = j
 		} else {
-			j = a.newJob(e.id)
+			j = a.newJob(e.ID)
 		}
 	}
 	if j.ended {
 		a.count.repeated++
 		return
 	}
-	j.ended, j.finish, j.status = true, e.time, e.status
+	j.ended, j.finish, j.status = true, e.Time, e.status()
 	a.retire()
+}
+
+// stages are those of the job: after those that are described, those that only `Stage IDs` names.
+func (e *jobStart) stages() []stageInfo {
+	var stages []stageInfo
+	known := map[int64]bool{}
+	for _, s := range e.Stages {
+		if s.ID >= 0 {
+			known[s.ID] = true
+			s.Attempt = max(s.Attempt, 0)
+			stages = append(stages, s)
+		}
+	}
+	for _, id := range e.IDs {
+		if id >= 0 && !known[id] {
+			known[id] = true
+			stages = append(stages, unknownStage(id))
+		}
+	}
+	return stages
+}
+
+// status is how the job ended. One that somebody stopped has failed with a message that says so: "Job 3 cancelled …", in
+// some versions "Job 3 was cancelled".
+func (e *jobEnd) status() schema.RunStatus {
+	switch e.Result.Result {
+	case "JobSucceeded":
+		return schema.RunSucceeded
+	case "JobFailed":
+		if saysCancelled(string(e.Result.Exception.Message)) {
+			return schema.RunKilled
+		}
+		return schema.RunFailed
+	}
+	return schema.RunUnknown
+}
+
+// saysCancelled reports whether the failure of a job or stage is that somebody stopped it.
+func saysCancelled(message string) bool {
+	message = message[:min(len(message), 80)]
+	return (strings.HasPrefix(message, "Job ") || strings.HasPrefix(message, "Stage ")) && strings.Contains(message, "cancelled")
 }
 
 // stage is the stage of an id, made when it is first mentioned.
 func (a *app) stage(id int64) *stage {
 	s := a.stages[id]
 	if s == nil {
-		s = &stage{stageInfo: stageInfo{id: id, tasks: none, rdd: none, partitions: none}}
+		s = &stage{stageInfo: unknownStage(id)}
 		a.stages[id] = s
 	}
 	return s
 }
 
+// unknownStage is what there is of a stage of which only the id is known.
+func unknownStage(id int64) stageInfo {
+	return stageInfo{ID: id, Tasks: none, RDDs: rdds{Own: none, Partitions: none}, Submit: none, Complete: none}
+}
+
 // learn takes what a Stage Info says of the stage as a whole.
 func (s *stage) learn(info *stageInfo) {
-	if s.known || info.tasks < 0 && info.name == "" {
+	if s.known || info.Tasks < 0 && info.Name == "" {
 		return
 	}
 	s.stageInfo, s.known = *info, true
@@ -216,28 +266,28 @@ func (a *app) newPhase(id phaseID) *phase {
 	return p
 }
 
-func (a *app) stageSubmitted(e stageInfo) {
-	a.stage(e.id).learn(&e)
-	p := a.phase(e.id, e.attempt)
+func (a *app) stageSubmitted(e *stageInfo) {
+	a.stage(e.ID).learn(e)
+	p := a.phase(e.ID, e.Attempt)
 	if p == nil {
 		return
 	}
-	p.tasks, p.submit, p.submitted, p.before = e.tasks, e.submit, true, a.attempts
+	p.tasks, p.submit, p.submitted, p.before = e.Tasks, e.Submit, true, a.attempts
 	a.recomputes(p)
 }
 
-func (a *app) stageCompleted(e stageInfo) {
-	a.stage(e.id).learn(&e)
-	p := a.phase(e.id, e.attempt)
+func (a *app) stageCompleted(e *stageInfo) {
+	a.stage(e.ID).learn(e)
+	p := a.phase(e.ID, e.Attempt)
 	if p == nil {
 		return
 	}
-	p.completed, p.complete, p.failure = true, e.complete, e.failure
-	if e.submit >= 0 {
-		p.submit = e.submit
+	p.completed, p.complete, p.failure = true, e.Complete, string(e.Failure)
+	if e.Submit >= 0 {
+		p.submit = e.Submit
 	}
 	if p.tasks < 0 {
-		p.tasks = e.tasks
+		p.tasks = e.Tasks
 	}
 }
 
@@ -245,26 +295,26 @@ func (a *app) stageCompleted(e stageInfo) {
 // the stages of the job that compute an RDD which one of the stage's own descends from.
 func (a *app) parents(s *stage, j *job) []*stage {
 	var found []*stage
-	if s.hasParents {
-		for _, id := range s.parents {
-			if p := a.stages[id]; p != nil && id < s.id {
+	if s.Parents != nil {
+		for _, id := range s.Parents {
+			if p := a.stages[id]; p != nil && id < s.ID {
 				found = append(found, p)
 			}
 		}
 		return found
 	}
-	if len(s.rddParents) == 0 {
+	if len(s.RDDs.Parents) == 0 {
 		return nil
 	}
-	wanted := make(map[int64]bool, len(s.rddParents))
-	for _, rdd := range s.rddParents {
+	wanted := make(map[int64]bool, len(s.RDDs.Parents))
+	for _, rdd := range s.RDDs.Parents {
 		wanted[rdd] = true
 	}
-	for _, rdd := range s.rdds {
+	for _, rdd := range s.RDDs.All {
 		delete(wanted, rdd)
 	}
 	for _, p := range j.stages {
-		if p.id < s.id && wanted[p.rdd] {
+		if p.ID < s.ID && wanted[p.RDDs.Own] {
 			found = append(found, p)
 		}
 	}

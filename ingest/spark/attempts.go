@@ -193,7 +193,7 @@ func (a *app) row(r *run, id int64) *schema.Attempt {
 			a.count.unknownTasks++
 		}
 	}
-	if r.phase.stage.barrier {
+	if r.phase.stage.RDDs.Barrier {
 		row.Quality |= schema.GangMember
 	}
 	if row.QueuedTime.OK && row.QueuedTime.V > row.StartTime.V {

@@ -314,7 +314,7 @@ func TestStateIsBounded(t *testing.T) {
 	f := newFold(ingesttest.Input("log", nil), out)
 	a := f.application()
 	const tasks = 300_000
-	a.jobStart(jobStart{id: 0, stages: []stageInfo{{id: 0, tasks: tasks, name: "one"}}})
+	a.jobStart(&jobStart{ID: 0, Stages: []stageInfo{{ID: 0, Tasks: tasks, Name: "one"}}})
 	for id := range int64(tasks) {
 		info := task{id: id, index: id, partition: id, launch: 1000, finish: 2000, executor: fmt.Sprint(id % 100), host: "h"}
 		a.taskStart(&info)
@@ -323,10 +323,10 @@ func TestStateIsBounded(t *testing.T) {
 	if len(a.running) != 0 || a.pages > tasks/outputsPage+1 || len(a.done.pages) > tasks/idPage+1 || len(f.rows) > rowsAtOnce || len(a.losses) != 0 {
 		t.Errorf("%d running, %d pages of outputs, %d of ids", len(a.running), a.pages, len(a.done.pages))
 	}
-	a.jobEnd(jobEnd{id: 0, status: schema.RunSucceeded})
+	a.jobEnd(&jobEnd{ID: 0})
 	for id := range int64(200_000) {
-		a.jobStart(jobStart{id: id + 1, stages: []stageInfo{{id: id + 1, tasks: 1, name: "many", rdd: id + 1}}})
-		a.jobEnd(jobEnd{id: id + 1, status: schema.RunSucceeded})
+		a.jobStart(&jobStart{ID: id + 1, Stages: []stageInfo{{ID: id + 1, Tasks: 1, Name: "many", RDDs: rdds{Own: id + 1}}}})
+		a.jobEnd(&jobEnd{ID: id + 1})
 	}
 	if n := 2 * keptStages; len(a.stages) > n || len(a.jobList) > n || len(a.jobs) > n || len(a.made) > n {
 		t.Errorf("%d stages, %d jobs", len(a.stages), len(a.jobList))

@@ -2,6 +2,7 @@ package spark
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 
 	"straggler/ingest"
@@ -36,6 +37,8 @@ type decoder struct {
 	pull   pull.Puller
 	intern read.Interner
 	hosts  hostCache
+
+	layouts map[reflect.Type]*layout
 }
 
 // block decodes the lines of a block of the file that source names.
@@ -183,56 +186,23 @@ func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
 
 // pullEvent decodes a record of kind k with the general scanner.
 func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
-	p := &d.pull
-	p.Reset(record)
-	p.Object()
+	d.pull.Reset(record)
 	switch k {
 	case kindTaskStart:
 		return d.pullTaskStart(out)
 	case kindTaskEnd:
 		return d.pullTaskEnd(out)
 	}
-	event, missing := d.pullOther(k)
-	if !p.End() {
-		return p.Why
+	event := newEvent(k)
+	d.value(reflect.ValueOf(event).Elem())
+	if !d.pull.End() {
+		return d.pull.Why
 	}
-	if missing != "" {
-		return missing
+	if why := missing(event); why != "" {
+		return why
 	}
 	out.add(k, event)
 	return ""
-}
-
-// pullOther reads an event of a kind that is not a task's.
-func (d *decoder) pullOther(k kind) (event any, missing string) {
-	switch k {
-	case kindLogStart, kindRollover:
-		return d.pullLogStart(), ""
-	case kindApplicationStart:
-		return d.pullApplicationStart(), ""
-	case kindApplicationEnd:
-		return d.pullApplicationEnd(), ""
-	case kindEnvironment:
-		return d.pullEnvironment(), ""
-	case kindJobStart:
-		return d.pullJobStart()
-	case kindJobEnd:
-		return d.pullJobEnd()
-	case kindStageSubmitted, kindStageCompleted:
-		return d.pullStage()
-	case kindExecutorAdded:
-		return d.pullExecutorAdded()
-	case kindExecutorRemoved:
-		return d.pullExecutorRemoved()
-	case kindBlockManagerAdded, kindBlockManagerRemoved:
-		return d.pullBlockManager()
-	case kindResourceProfile:
-		return d.pullResourceProfile(), ""
-	}
-	for d.pull.Key() {
-		d.pull.Skip()
-	}
-	return nil, ""
 }
 
 // text reads a string into a shared one; "" where there is none.

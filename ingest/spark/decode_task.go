@@ -1,6 +1,7 @@
 package spark
 
 import (
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +12,7 @@ import (
 func (d *decoder) pullTaskStart(out *batch) (why string) {
 	p := &d.pull
 	t := emptyTask()
-	for p.Key() {
+	for ok := p.Object(); ok && p.Key(); {
 		d.taskKey(&t)
 	}
 	if !p.End() {
@@ -28,7 +29,7 @@ func (d *decoder) pullTaskStart(out *batch) (why string) {
 func (d *decoder) pullTaskEnd(out *batch) (why string) {
 	p := &d.pull
 	e := taskEnd{task: emptyTask(), reason: reasonOther}
-	for p.Key() {
+	for ok := p.Object(); ok && p.Key(); {
 		switch string(p.Name) {
 		case "Task Type":
 			e.kind = taskKindOf(d.text())
@@ -149,7 +150,7 @@ func taskKindOf(name string) taskKind {
 func (d *decoder) pullReason(e *taskEnd) {
 	p := &d.pull
 	var name, class string
-	var texts [4]string // of the keys that say why, surest first
+	var texts [4]firstLine // of the keys that say why, surest first
 	f := fetchFailure{shuffle: none, mapID: none, mapIndex: none}
 	for ok := p.Object(); ok && p.Key(); {
 		switch string(p.Name) {
@@ -173,7 +174,7 @@ func (d *decoder) pullReason(e *taskEnd) {
 				p.Skip()
 			}
 		case "Block Manager Address":
-			f.executor, f.host = d.pullAddress()
+			d.value(reflect.ValueOf(&f.address).Elem())
 		case "Shuffle ID":
 			f.shuffle = d.integer()
 		case "Map ID":
@@ -188,7 +189,7 @@ func (d *decoder) pullReason(e *taskEnd) {
 	if e.reason == reasonSuccess {
 		return
 	}
-	e.text = joinReason(name, class, texts[0]+texts[1]+texts[2]+texts[3])
+	e.text = joinReason(name, class, string(texts[0]+texts[1]+texts[2]+texts[3]))
 	if e.reason == reasonFetchFailed {
 		e.fetch = &f
 	}
@@ -217,8 +218,10 @@ func reasonOf(name string) reason {
 // maxReason bounds the text of a failure, which may be a page of diagnostics.
 const maxReason = 300
 
-// firstLine reads a string and keeps its first line, shortened.
-func (d *decoder) firstLine() string {
+// firstLine is the first line of a text, shortened.
+type firstLine string
+
+func (d *decoder) firstLine() firstLine {
 	b, _ := d.pull.Str()
 	s := strings.TrimSpace(string(b[:min(len(b), 4*maxReason)]))
 	s, _, _ = strings.Cut(s, "\n")
@@ -229,7 +232,7 @@ func (d *decoder) firstLine() string {
 		}
 		s = s[:end] + "…"
 	}
-	return read.Text(s)
+	return firstLine(read.Text(s))
 }
 
 func joinReason(parts ...string) string {
@@ -240,21 +243,6 @@ func joinReason(parts ...string) string {
 		}
 	}
 	return strings.Join(kept, ": ")
-}
-
-func (d *decoder) pullAddress() (executor, host string) {
-	p := &d.pull
-	for ok := p.Object(); ok && p.Key(); {
-		switch string(p.Name) {
-		case "Executor ID":
-			executor = d.text()
-		case "Host":
-			host = d.text()
-		default:
-			p.Skip()
-		}
-	}
-	return executor, host
 }
 
 // pullMetrics reads a `Task Metrics`.

@@ -2,8 +2,9 @@
 //
 //  1. claim.go groups the files of a directory that are one log; format.go recognises a log by its first event.
 //  2. read.go cuts the log into blocks of whole lines, has several of them decoded at once, and folds them in order.
-//  3. scan.go decodes the task events, which are nine parts of a log, by expecting the keys as Spark writes them;
-//     decode.go falls back to package pull, which takes any JSON, for all that differs, and for the events of other kinds.
+//  3. decode.go decodes a block line by line. scan.go reads the task events, which are nine tenths of a log, by expecting
+//     the keys as Spark writes them; decode_task.go reads those that differ, decode_other.go the events of other kinds,
+//     both with package pull, which takes any JSON.
 //  4. fold.go and app.go are the state machine: applications, jobs, stages and their attempts. attempts.go writes the
 //     row of an attempt when it ends, metrics.go its measurements; losses.go follows outputs that are lost and made
 //     again; machines.go follows the executors.

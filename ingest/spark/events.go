@@ -131,89 +131,138 @@ func (e *taskEnd) metric(m metric) (int64, bool) {
 
 // fetchFailure says which output could not be read.
 type fetchFailure struct {
-	executor string // "" where the log has no address
-	host     string
+	address  // "" where the log has none
 	shuffle  int64
 	mapID    int64 // the map's partition before Spark 3.0, the Task ID of its attempt since
 	mapIndex int64 // the map's partition since Spark 3.0
 }
 
-// application is a SparkListenerApplicationStart.
-type application struct {
-	name    schema.Null[string]
-	id      string
-	attempt string
-	user    schema.Null[string]
-	time    int64
+// The events of other kinds are decoded into structs, by the tags of their fields (decode_other.go). Those that a struct
+// has no tag for are skipped.
+
+// logStart is a SparkListenerLogStart, or what Databricks writes in its place.
+type logStart struct {
+	Version string `json:"Spark Version"`
 }
 
-// ended is a SparkListenerApplicationEnd.
-type ended struct {
-	time int64
-	code schema.Null[int64] // since Spark 4
+// applicationStart is a SparkListenerApplicationStart.
+type applicationStart struct {
+	Name    schema.Null[string] `json:"App Name"`
+	ID      string              `json:"App ID"`
+	Attempt string              `json:"App Attempt ID"`
+	User    schema.Null[string] `json:"User"`
+	Time    int64               `json:"Timestamp"`
 }
 
-// property is one of the `Spark Properties`.
+// applicationEnd is a SparkListenerApplicationEnd.
+type applicationEnd struct {
+	Time int64              `json:"Timestamp"`
+	Code schema.Null[int64] `json:"ExitCode"` // since Spark 4
+}
+
+// environmentUpdate is a SparkListenerEnvironmentUpdate.
+type environmentUpdate struct {
+	Properties properties `json:"Spark Properties"`
+}
+
+// properties are the settings that are kept, in the order of the log.
+type properties []property
+
 type property struct{ name, value string }
 
 // jobStart is a SparkListenerJobStart.
 type jobStart struct {
-	id          int64
-	time        int64
-	stages      []stageInfo // in the order of the log, without tasks where only ids are given
-	description string
+	ID         int64       `json:"Job ID"`
+	Time       int64       `json:"Submission Time"`
+	Stages     []stageInfo `json:"Stage Infos"` // in the order of the log, without tasks where only ids are given
+	IDs        []int64     `json:"Stage IDs"`   // all that there is before Spark 1.2
+	Properties struct {
+		Description oneLine `json:"spark.job.description"`
+	} `json:"Properties"`
 }
 
 // jobEnd is a SparkListenerJobEnd.
 type jobEnd struct {
-	id     int64
-	time   int64
-	status schema.RunStatus
+	ID     int64 `json:"Job ID"`
+	Time   int64 `json:"Completion Time"`
+	Result struct {
+		Result    string `json:"Result"`
+		Exception struct {
+			Message firstLine `json:"Message"`
+		} `json:"Exception"`
+	} `json:"Job Result"`
+}
+
+// stageEvent is a SparkListenerStageSubmitted or Completed.
+type stageEvent struct {
+	Info stageInfo `json:"Stage Info"`
 }
 
 // stageInfo is a `Stage Info`.
 type stageInfo struct {
-	id         int64
-	attempt    int32
-	name       string
-	tasks      int64 // none where the log does not say
-	parents    []int64
-	hasParents bool // `Parent IDs` is there: an empty one says that it has none
-	rdd        int64
-	partitions int64   // of the first RDD, which is the stage's own
-	rdds       []int64 // only where there is no `Parent IDs`
-	rddParents []int64 // likewise
-	barrier    bool
-	submit     int64
-	complete   int64
-	failure    string
-	profile    int64
+	ID       int64     `json:"Stage ID"`
+	Attempt  int32     `json:"Stage Attempt ID"`
+	Name     oneLine   `json:"Stage Name"`
+	Tasks    int64     `json:"Number of Tasks"`
+	Parents  []int64   `json:"Parent IDs"` // nil where the log does not say; an empty list says that it has none
+	RDDs     rdds      `json:"RDD Info"`
+	Submit   int64     `json:"Submission Time"`
+	Complete int64     `json:"Completion Time"`
+	Failure  firstLine `json:"Failure Reason"`
+}
+
+// rdds is a `RDD Info`: what it says of the stage, whose own RDD is the first.
+type rdds struct {
+	Own        int64
+	Partitions int64 // of it
+	Barrier    bool
+	All        []int64 // ids and their parents', where the log does not name the stage's parents
+	Parents    []int64
+}
+
+// rddInfo is an element of a `RDD Info`.
+type rddInfo struct {
+	ID         int64   `json:"RDD ID"`
+	Partitions int64   `json:"Number of Partitions"`
+	Parents    []int64 `json:"Parent IDs"`
+	Barrier    bool    `json:"Barrier"`
 }
 
 // executorAdded is a SparkListenerExecutorAdded.
 type executorAdded struct {
-	id      string
-	host    string
-	cores   int64
-	time    int64
-	profile int64
+	ID   string `json:"Executor ID"`
+	Time int64  `json:"Timestamp"`
+	Info struct {
+		Host    string `json:"Host"`
+		Cores   int64  `json:"Total Cores"`
+		Profile int64  `json:"Resource Profile Id"`
+	} `json:"Executor Info"`
 }
 
 // executorRemoved is a SparkListenerExecutorRemoved.
 type executorRemoved struct {
-	id   string
-	time int64
+	ID   string `json:"Executor ID"`
+	Time int64  `json:"Timestamp"`
 }
 
 // blockManager is a SparkListenerBlockManagerAdded or Removed.
 type blockManager struct {
-	executor string
-	host     string
-	time     int64
+	ID   address `json:"Block Manager ID"`
+	Time int64   `json:"Timestamp"`
+}
+
+// address is an executor and the machine that it runs on.
+type address struct {
+	Executor string `json:"Executor ID"`
+	Host     string `json:"Host"`
 }
 
 // resourceProfile is a SparkListenerResourceProfileAdded.
 type resourceProfile struct {
-	id       int64
-	taskCPUs float64
+	ID    int64 `json:"Resource Profile Id"`
+	Tasks struct {
+		CPUs struct {
+			Amount float64 `json:"Amount"`
+		} `json:"cpus"`
+	} `json:"Task Resource Requests"`
 }

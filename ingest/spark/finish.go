@@ -38,14 +38,14 @@ func (a *app) writeRunning() {
 func (a *app) writeApplication(complete bool) {
 	row := schema.Application{
 		ApplicationID:    a.key,
-		NativeID:         cmp.Or(a.start.id, read.Text(a.in.Base)),
-		Name:             a.start.name,
-		User:             a.start.user,
+		NativeID:         cmp.Or(a.start.ID, read.Text(a.in.Base)),
+		Name:             a.start.Name,
+		User:             a.start.User,
 		Queue:            known(a.settings["spark.yarn.queue"]),
 		Framework:        "spark",
 		FrameworkVersion: known(a.version),
-		StartTime:        instant(a.start.time),
-		FinishTime:       instant(a.ending.time),
+		StartTime:        instant(a.start.Time),
+		FinishTime:       instant(a.ending.Time),
 		Status:           a.status(),
 		SourceFile:       read.Text(a.in.Name),
 		Complete:         complete,
@@ -61,17 +61,17 @@ func (a *app) status() schema.RunStatus {
 	switch {
 	case !a.hasEnd:
 		return schema.RunRunning
-	case !a.ending.code.OK:
+	case !a.ending.Code.OK:
 		return schema.RunUnknown
-	case a.ending.code.V == 0:
+	case a.ending.Code.V == 0:
 		return schema.RunSucceeded
 	}
 	return schema.RunFailed
 }
 
 func (a *app) writeSettings() {
-	if a.start.attempt != "" {
-		a.settings["spark.app.attempt.id"] = a.start.attempt
+	if a.start.Attempt != "" {
+		a.settings["spark.app.attempt.id"] = a.start.Attempt
 	}
 	rows := make([]schema.Setting, 0, len(a.settings))
 	for _, name := range slices.Sorted(maps.Keys(a.settings)) {
@@ -101,7 +101,7 @@ func (a *app) writeJob(j *job, complete bool) {
 
 // plan gives a stage that was never submitted the phase that says so.
 func (a *app) plan(s *stage, j *job) {
-	p := &phase{key: a.keys.phases.Next(), ordinal: a.phases, stage: s, job: j, attempt: s.attempt, tasks: s.tasks, submit: none, complete: none}
+	p := &phase{key: a.keys.phases.Next(), ordinal: a.phases, stage: s, job: j, attempt: s.Attempt, tasks: s.Tasks, submit: none, complete: none}
 	a.phases++
 	s.phases = append(s.phases, p)
 }
@@ -150,14 +150,14 @@ func (a *app) jobName(j *job) string {
 	}
 	var last *stage
 	for _, s := range j.stages {
-		if last == nil || s.id > last.id {
+		if last == nil || s.ID > last.ID {
 			last = s
 		}
 	}
 	if last == nil {
 		return ""
 	}
-	return last.name
+	return string(last.Name)
 }
 
 func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
@@ -165,16 +165,16 @@ func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
 	row := schema.Phase{
 		PhaseID:    p.key,
 		JobID:      p.job.key,
-		NativeID:   strconv.FormatInt(s.id, 10),
+		NativeID:   strconv.FormatInt(s.ID, 10),
 		Attempt:    p.attempt,
-		Name:       known(s.name),
+		Name:       known(string(s.Name)),
 		Kind:       s.kindName(),
 		TaskCount:  schema.Null[int64]{V: p.tasks, OK: p.tasks >= 0},
 		SubmitTime: instant(p.submit),
 		StartTime:  instant(p.span.launch),
 		Status:     p.status(complete),
 		Recompute:  p.recompute,
-		Gang:       s.barrier,
+		Gang:       s.RDDs.Barrier,
 	}
 	if row.Status != schema.RunRunning {
 		row.FinishTime = instant(cmp.Or(p.span.finish, p.complete))
@@ -212,7 +212,7 @@ func (p *phase) status(complete bool) schema.RunStatus {
 		return schema.RunSkipped
 	case p.completed && p.failure == "":
 		return schema.RunSucceeded
-	case p.completed && saysCancelled([]byte(p.failure)):
+	case p.completed && saysCancelled(p.failure):
 		return schema.RunKilled
 	case p.completed:
 		return schema.RunFailed
@@ -227,7 +227,7 @@ func (p *phase) status(complete bool) schema.RunStatus {
 func (a *app) writeEdges(j *job) {
 	for _, s := range j.stages {
 		parents := a.parents(s, j)
-		if !s.hasParents && len(s.rddParents) == 0 && len(j.stages) > 1 {
+		if s.Parents == nil && len(s.RDDs.Parents) == 0 && len(j.stages) > 1 {
 			a.count.edgesUnknown++
 		}
 		for _, to := range s.phases {
@@ -278,7 +278,7 @@ func (a *app) retire() {
 	a.last = nil
 	a.retireAt = len(a.stages) + keptStages/2 // not at every job when none can go
 	a.made = slices.DeleteFunc(a.made, func(s *stage) bool {
-		if a.stages[s.id] == s {
+		if a.stages[s.ID] == s {
 			return false
 		}
 		a.pages -= len(s.outputs.pages)
@@ -302,15 +302,15 @@ func (j *job) settled() bool {
 func (a *app) forget(j *job) {
 	delete(a.jobs, j.id)
 	for _, s := range j.stages {
-		if a.stages[s.id] != s {
+		if a.stages[s.ID] != s {
 			continue
 		}
-		delete(a.stages, s.id)
+		delete(a.stages, s.ID)
 		for _, p := range s.phases {
-			delete(a.phaseMap, phaseID{s.id, p.attempt})
+			delete(a.phaseMap, phaseID{s.ID, p.attempt})
 		}
-		if a.byRDD[s.rdd] == s {
-			delete(a.byRDD, s.rdd)
+		if a.byRDD[s.RDDs.Own] == s {
+			delete(a.byRDD, s.RDDs.Own)
 		}
 	}
 }

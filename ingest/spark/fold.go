@@ -72,33 +72,33 @@ func (f *fold) batch(b *batch) error {
 func (f *fold) other(k kind, event any) {
 	switch k {
 	case kindLogStart:
-		f.logStart(event.(string))
+		f.logStart(event.(*logStart).Version)
 	case kindRollover:
-		f.application().version = event.(string)
+		f.application().version = event.(*logStart).Version
 	case kindApplicationStart:
-		f.applicationStart(event.(application))
+		f.applicationStart(*event.(*applicationStart))
 	case kindApplicationEnd:
-		f.application().end(event.(ended))
+		f.application().end(*event.(*applicationEnd))
 	case kindEnvironment:
-		f.application().environment(event.([]property))
+		f.application().environment(event.(*environmentUpdate).Properties)
 	case kindJobStart:
-		f.application().jobStart(event.(jobStart))
+		f.application().jobStart(event.(*jobStart))
 	case kindJobEnd:
-		f.application().jobEnd(event.(jobEnd))
+		f.application().jobEnd(event.(*jobEnd))
 	case kindStageSubmitted:
-		f.application().stageSubmitted(event.(stageInfo))
+		f.application().stageSubmitted(&event.(*stageEvent).Info)
 	case kindStageCompleted:
-		f.application().stageCompleted(event.(stageInfo))
+		f.application().stageCompleted(&event.(*stageEvent).Info)
 	case kindExecutorAdded:
-		f.application().executorAdded(event.(executorAdded))
+		f.application().executorAdded(event.(*executorAdded))
 	case kindExecutorRemoved:
-		f.application().executorRemoved(event.(executorRemoved))
+		f.application().executorRemoved(event.(*executorRemoved))
 	case kindBlockManagerAdded:
-		f.application().blockManagerAdded(event.(blockManager))
+		f.application().blockManagerAdded(event.(*blockManager))
 	case kindBlockManagerRemoved:
-		f.application().blockManagerRemoved(event.(blockManager))
+		f.application().blockManagerRemoved(event.(*blockManager))
 	case kindResourceProfile:
-		f.application().resourceProfile(event.(resourceProfile))
+		f.application().resourceProfile(event.(*resourceProfile))
 	case kindExcluded:
 		f.application().excluded++
 	case kindBlacklisted:
@@ -124,7 +124,7 @@ func (f *fold) logStart(version string) {
 }
 
 // applicationStart begins another application unless it repeats the start of this one.
-func (f *fold) applicationStart(s application) {
+func (f *fold) applicationStart(s applicationStart) {
 	if a := f.app; a != nil && a.hasStart {
 		if a.start == s {
 			return

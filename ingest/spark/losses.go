@@ -132,8 +132,8 @@ func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32, finish int64) {
 	if s.outputs == nil {
 		s.outputs = &outputs{base: e.id}
 		a.made = append(a.made, s)
-		if s.kind == taskShuffleMap && s.rdd >= 0 {
-			a.byRDD[s.rdd] = s
+		if s.kind == taskShuffleMap && s.RDDs.Own >= 0 {
+			a.byRDD[s.RDDs.Own] = s
 		}
 	}
 	id := lossID{s.outputs, r.partition}
@@ -195,7 +195,7 @@ func (a *app) resubmitted(e *taskEnd) {
 
 // fetchFailed notes that an attempt could not read an output. Spark then gives up all outputs of that executor.
 func (a *app) fetchFailed(r *run, e *taskEnd, ordinal uint32, finish int64) {
-	exec := a.executors[e.fetch.executor]
+	exec := a.executors[e.fetch.Executor]
 	if exec != nil {
 		exec.lost = true
 		exec.noticed(finish)
@@ -247,8 +247,8 @@ func (s *stage) lastJob() *job { return s.jobs[len(s.jobs)-1] }
 
 // maker is the stage that made the outputs of s: s, or where it was skipped an earlier one of the same RDD.
 func (a *app) maker(s *stage) *stage {
-	if s.outputs == nil && a.byRDD[s.rdd] != nil {
-		return a.byRDD[s.rdd]
+	if s.outputs == nil && a.byRDD[s.RDDs.Own] != nil {
+		return a.byRDD[s.RDDs.Own]
 	}
 	return s
 }
@@ -304,11 +304,11 @@ func (a *app) recomputes(p *phase) {
 // them are still there: it has fewer tasks than the RDD has partitions, or they are all gone. Otherwise it is another
 // shuffle of that RDD.
 func (a *app) reuse(p *phase) {
-	prior := a.byRDD[p.stage.rdd]
-	if prior == nil || prior == p.stage || prior.outputs == nil || p.stage.rdd < 0 {
+	prior := a.byRDD[p.stage.RDDs.Own]
+	if prior == nil || prior == p.stage || prior.outputs == nil || p.stage.RDDs.Own < 0 {
 		return
 	}
-	if p.tasks >= 0 && p.tasks < p.stage.partitions || a.allLost(prior.outputs) {
+	if p.tasks >= 0 && p.tasks < p.stage.RDDs.Partitions || a.allLost(prior.outputs) {
 		p.stage.outputs = prior.outputs
 	}
 }

@@ -35,47 +35,47 @@ func (x *executor) noticed(ms int64) {
 	}
 }
 
-func (a *app) executorAdded(e executorAdded) {
-	x := a.executors[e.id]
-	if x != nil && x.declared && x.added == e.time {
+func (a *app) executorAdded(e *executorAdded) {
+	x := a.executors[e.ID]
+	if x != nil && x.declared && x.added == e.Time {
 		a.count.repeated++
 		return
 	}
 	if x == nil || x.removed >= 0 {
-		x = a.newExecutor(e.id, e.host)
+		x = a.newExecutor(e.ID, e.Info.Host)
 	}
-	x.declared, x.cores, x.profile, x.added = true, e.cores, e.profile, e.time
+	x.declared, x.cores, x.profile, x.added = true, e.Info.Cores, max(e.Info.Profile, 0), e.Time
 	if x.host == "" {
-		x.host = e.host
+		x.host = e.Info.Host
 	}
 }
 
-func (a *app) executorRemoved(e executorRemoved) {
-	x := a.executors[e.id]
+func (a *app) executorRemoved(e *executorRemoved) {
+	x := a.executors[e.ID]
 	if x == nil {
 		return
 	}
-	x.removed = e.time
-	a.goes(x, e.time)
+	x.removed = e.Time
+	a.goes(x, e.Time)
 }
 
 // blockManagerAdded stands in for ExecutorAdded in logs before Spark 1.3.
-func (a *app) blockManagerAdded(e blockManager) {
-	x := a.executors[e.executor]
+func (a *app) blockManagerAdded(e *blockManager) {
+	x := a.executors[e.ID.Executor]
 	if x == nil {
-		x = a.newExecutor(e.executor, e.host)
+		x = a.newExecutor(e.ID.Executor, e.ID.Host)
 	}
 	if x.added < 0 {
-		x.added = e.time
+		x.added = e.Time
 	}
 	if x.host == "" {
-		x.host = e.host
+		x.host = e.ID.Host
 	}
 }
 
-func (a *app) blockManagerRemoved(e blockManager) {
-	if x := a.executors[e.executor]; x != nil {
-		a.goes(x, e.time)
+func (a *app) blockManagerRemoved(e *blockManager) {
+	if x := a.executors[e.ID.Executor]; x != nil {
+		a.goes(x, e.Time)
 	}
 }
 
@@ -87,9 +87,9 @@ func (a *app) goes(x *executor, ms int64) {
 	}
 }
 
-func (a *app) resourceProfile(r resourceProfile) {
-	if r.id >= 0 && r.taskCPUs > 0 {
-		a.taskCPUs[r.id] = r.taskCPUs
+func (a *app) resourceProfile(r *resourceProfile) {
+	if r.ID >= 0 && r.Tasks.CPUs.Amount > 0 {
+		a.taskCPUs[r.ID] = r.Tasks.CPUs.Amount
 	}
 }
 

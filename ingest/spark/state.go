@@ -44,7 +44,7 @@ type stage struct {
 
 // full is how many partitions the stage has when it is computed whole, 0 where the log does not say.
 func (s *stage) full() int64 {
-	n := max(s.partitions, 0)
+	n := max(s.RDDs.Partitions, 0)
 	if len(s.phases) > 0 {
 		n = max(n, s.phases[0].tasks)
 	}
