@@ -20,11 +20,11 @@ import (
 )
 
 var (
-	// ErrURL is the kind of errors about URLs that can not be used.
+	// ErrURL is returned when a URL can not be used.
 	ErrURL = errors.New("wrong URL")
-	// ErrBroken is the kind of errors about servers that do not answer, or not as they should.
+	// ErrBroken is returned when a server does not answer, or not as it should.
 	ErrBroken = errors.New("the object store does not answer as it should")
-	// ErrReplaced is the kind of errors about a file that was replaced while it was read.
+	// ErrReplaced is returned when a file was replaced while it was read.
 	ErrReplaced = errors.New("the file was replaced while it was read")
 )
 
@@ -38,10 +38,10 @@ type Fault struct {
 func (f *Fault) Error() string { return f.Text }
 func (f *Fault) Unwrap() error { return f.Kind }
 
-// Final says that to try again is of no use.
+// Final reports whether trying again is useless.
 func (f *Fault) Final() bool { return f.Kind != ErrBroken }
 
-// Hints say what to set.
+// Hints are what users can set to mend an error.
 type Hints struct{ Credentials, Address string }
 
 func (h Hints) credentials() string { return h.Credentials }
@@ -157,8 +157,8 @@ var addresses = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s"'?/]*@)?
 var secrets = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN",
 	"AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB_CONNECTIONSTRING", "AZURE_CLIENT_SECRET"}
 
-// longest bounds what is said of a library's error, in bytes.
-const longest = 300
+// maxReason bounds the text of a library's error that is kept, in bytes.
+const maxReason = 300
 
 // Clean takes secrets out of a text and puts it on one line of bounded length.
 func Clean(text string) string {
@@ -168,8 +168,8 @@ func Clean(text string) string {
 		}
 	}
 	text = strings.Join(strings.Fields(addresses.ReplaceAllString(text, "$1$2")), " ")
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
 	}
 	return text
 }

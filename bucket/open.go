@@ -38,8 +38,8 @@ func Open(ctx context.Context, l Location) (*blob.Bucket, error) {
 	return b, nil
 }
 
-// OpenOnce is Open for those who try again themselves: the library for S3 does not, which would take tries times tries. Those
-// of the others do until the context ends.
+// OpenOnce is Open for callers with a RetryPolicy: the library for S3 does not retry as well, which would multiply the
+// tries. Those of the others retry until the context ends.
 func OpenOnce(ctx context.Context, l Location) (*blob.Bucket, error) {
 	b, err := Open(ctx, l)
 	var client *s3.Client
@@ -48,7 +48,7 @@ func OpenOnce(ctx context.Context, l Location) (*blob.Bucket, error) {
 	}
 	o := client.Options()
 	o.Retryer = aws.NopRetryer{}
-	o.Logger = logging.Nop{} // it warns on standard error of what is tried again
+	o.Logger = logging.Nop{} // it logs retries to standard error
 	again, err := s3blob.OpenBucket(ctx, s3.New(o), l.Host, &s3blob.Options{EncryptionType: types.ServerSideEncryption(l.Query.Get("ssetype")),
 		KMSEncryptionID: l.Query.Get("kmskeyid"), RequestChecksumCalculation: o.RequestChecksumCalculation})
 	if err != nil {

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Source is a file elsewhere that can be read from any byte on.
+// Source is a remote file that can be read from any byte on.
 type Source interface {
 	// Read gives n bytes, at least one, from a byte on, and when the file was modified as this connection sees it.
 	Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Time, error)
-	// Fault is an error for people, and whether to try again is of no use.
+	// Fault is an error for people, and whether trying again is useless.
 	Fault(err error) (explained error, final bool)
 }
 
-// enough is how many bytes make up for the connections that broke before them: a file of any size is read over a
-// network that breaks now and then, and one that breaks all the time is given up.
-const enough = 8 << 20
+// progressBytes read without a break reset the count of broken connections: a file of any size is read over a network
+// that breaks now and then, and reading fails over one that breaks all the time.
+const progressBytes = 8 << 20
 
 // Stream is a range of a file that is read from its start to its end. A connection that breaks is made again, at the
 // byte where it broke. Its errors are those of the source.
 type Stream struct {
 	ctx  context.Context
 	from Source
-	p    Patience
+	p    RetryPolicy
 	at   int64 // of the next byte
 	end  int64
 	same *Version
@@ -34,14 +34,16 @@ type Stream struct {
 	body   io.ReadCloser
 	cancel context.CancelFunc // ends the connection
 	stall  *time.Timer        // calls cancel
-	breaks int                // connections that broke without enough bytes since
-	good   int64              // bytes since the last one that did
+	breaks int                // connections that broke since the last progressBytes
+	good   int64              // bytes since the last of them
+	pauses *Backoff           // after them
 	err    error              // came with the last bytes
 }
 
 // NewStream reads the bytes from one to before another. All streams with the same version see the same state of the file.
-func NewStream(ctx context.Context, from Source, p Patience, at, end int64, same *Version) *Stream {
-	return &Stream{ctx: ctx, from: from, p: p.WithDefaults(), at: at, end: end, same: same}
+func NewStream(ctx context.Context, from Source, p RetryPolicy, at, end int64, same *Version) *Stream {
+	p = p.WithDefaults()
+	return &Stream{ctx: ctx, from: from, p: p, at: at, end: end, same: same, pauses: p.Backoff()}
 }
 
 func (s *Stream) Read(p []byte) (int, error) {
@@ -56,8 +58,8 @@ func (s *Stream) Read(p []byte) (int, error) {
 		var n int
 		n, s.err = s.once(p[:min(int64(len(p)), s.end-s.at)])
 		s.at += int64(n)
-		if s.good += int64(n); s.good >= enough {
-			s.good, s.breaks = 0, 0
+		if s.good += int64(n); s.good >= progressBytes {
+			s.good, s.breaks, s.pauses = 0, 0, s.p.Backoff()
 		}
 		if n > 0 {
 			return n, nil
@@ -108,7 +110,7 @@ func (v *Version) is(modified time.Time) bool {
 	return v.first.Equal(modified)
 }
 
-// Replaced is the error about a file that is no longer what it was.
+// Replaced is returned when a file is no longer what it was.
 var Replaced error = &Fault{ErrReplaced, "it was replaced after it was listed; repeat the ingest"}
 
 var errEnded = errors.New("the connection ended too early")
@@ -120,12 +122,12 @@ func (s *Stream) again(err error) error {
 	}
 	err, final := s.from.Fault(err)
 	if s.breaks, s.good = s.breaks+1, 0; !final && s.breaks < s.p.Tries {
-		return s.p.Wait(s.ctx, s.breaks)
+		return s.pauses.Wait(s.ctx)
 	}
 	if final && s.at == 0 {
-		return err // of a file that could not be opened at all, nothing was read in vain
+		return err // the file could not be opened at all
 	}
-	broke := &Fault{ErrBroken, fmt.Sprintf("the connection broke at byte %d of %d, for good after %d tries: %v", s.at, s.end, s.breaks, err)}
+	broke := &Fault{ErrBroken, fmt.Sprintf("the connection broke at byte %d of %d (tried %d times): %v", s.at, s.end, s.breaks, err)}
 	err, _ = s.from.Fault(broke)
 	return err
 }

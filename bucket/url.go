@@ -8,7 +8,7 @@ import (
 
 // Location is a URL taken apart. Nothing in it is percent-decoded: people write keys as the vendors' tools show them.
 type Location struct {
-	Scheme string // in lower case
+	Scheme string // lower case
 	Host   string // bucket, container, or server with its port
 	Path   string // without slashes around it; of a file URL the directory
 	Query  url.Values
@@ -17,13 +17,13 @@ type Location struct {
 // Schemes are those that Open takes.
 var Schemes = []string{"s3", "gs", "azblob", "file"}
 
-// IsURL tells a URL from a path.
+// IsURL reports whether a text is a URL, and not a path.
 func IsURL(text string) bool {
 	scheme, _, ok := strings.Cut(text, "://")
 	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
 }
 
-// Parse takes a URL apart. Its errors are of kind ErrURL.
+// Parse takes a URL apart. It returns ErrURL where it can not.
 func Parse(text string) (Location, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	l := Location{Scheme: strings.ToLower(scheme)}
@@ -61,7 +61,7 @@ func (l *Location) checkFile() error {
 	return nil
 }
 
-// Hints are what to set when the place does not answer or refuses.
+// Hints are what to set when the server does not answer, or denies access.
 func (l Location) Hints() Hints { return hints[l.Scheme] }
 
 // Root is the URL of the bucket, as it is shown; the parameters are not.
@@ -75,5 +75,5 @@ func (l Location) String() string {
 	return l.Root() + "/" + l.Path
 }
 
-// Place tells places apart: the same bucket of another server is another place.
-func (l Location) Place() string { return l.Root() + "?" + l.Query.Encode() }
+// Identity is equal for the same bucket of the same server, and only then.
+func (l Location) Identity() string { return l.Root() + "?" + l.Query.Encode() }

@@ -38,14 +38,14 @@ const (
 
 // objects is a place in a bucket.
 type objects struct {
-	b        *blob.Bucket
-	l        bucket.Location
-	prefix   string // "" or ends in a slash
-	cache    *cache
-	patience bucket.Patience
-	stray    time.Duration
-	grace    time.Duration
-	tell     func(Transfer)
+	b      *blob.Bucket
+	l      bucket.Location
+	prefix string // "" or ends in a slash
+	cache  *cache
+	retry  bucket.RetryPolicy
+	stray  time.Duration
+	grace  time.Duration
+	tell   func(Transfer)
 
 	mu    sync.Mutex
 	tried bool          // conditional puts, and they work
@@ -67,11 +67,11 @@ func openBucket(ctx context.Context, url string, o Options) (place, staging, err
 	if err != nil {
 		return nil, staging{}, fmt.Errorf("%s: %w", l, err)
 	}
-	c, err := o.Cache.open(l.Place() + "/" + l.Path)
+	c, err := o.Cache.open(l.Identity() + "/" + l.Path)
 	if err != nil {
 		return nil, staging{}, err
 	}
-	p := &objects{b: b, l: l, cache: c, patience: o.patience.WithDefaults(), stray: strayAge, grace: graceAge, tell: o.Cache.Progress}
+	p := &objects{b: b, l: l, cache: c, retry: o.retry.WithDefaults(), stray: strayAge, grace: graceAge, tell: o.Cache.Progress}
 	if l.Path != "" && l.Scheme != "file" {
 		p.prefix = l.Path + "/"
 	}
@@ -110,6 +110,7 @@ func (p *objects) fault(name string, err error) error {
 
 // try asks until there is an answer. Each try has some time; those that get on in steps push the deadline by calling alive.
 func (p *objects) try(ctx context.Context, name string, ask func(ctx context.Context, alive func()) error) error {
+	pauses := p.retry.Backoff()
 	for failures := 1; ; failures++ {
 		err := p.once(ctx, ask)
 		if err == nil {
@@ -121,10 +122,10 @@ func (p *objects) try(ctx context.Context, name string, ask func(ctx context.Con
 		if bucket.Explain(err, p.l.Host, p.l.Hints()).Final() {
 			return p.fault(name, err)
 		}
-		if failures == p.patience.Tries {
+		if failures == p.retry.Tries {
 			return fmt.Errorf("%w (tried %d times)", p.fault(name, err), failures)
 		}
-		if err := p.patience.Wait(ctx, failures); err != nil {
+		if err := pauses.Wait(ctx); err != nil {
 			return fmt.Errorf("%s: %w", p.show(name), err)
 		}
 	}
@@ -133,9 +134,9 @@ func (p *objects) try(ctx context.Context, name string, ask func(ctx context.Con
 func (p *objects) once(ctx context.Context, ask func(ctx context.Context, alive func()) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stall := time.AfterFunc(p.patience.Stall, cancel)
+	stall := time.AfterFunc(p.retry.Stall, cancel)
 	defer stall.Stop()
-	return ask(ctx, func() { stall.Reset(p.patience.Stall) })
+	return ask(ctx, func() { stall.Reset(p.retry.Stall) })
 }
 
 // open looks for a commit. Where there is none, a store comes into being with its first.
@@ -255,7 +256,7 @@ func (o object) Fault(err error) (error, bool) {
 }
 
 func (p *objects) stream(ctx context.Context, f FileRecord) (io.ReadCloser, error) {
-	return bucket.NewStream(ctx, object{p, f.Path, f.Bytes}, p.patience, 0, f.Bytes, new(bucket.Version)), nil
+	return bucket.NewStream(ctx, object{p, f.Path, f.Bytes}, p.retry, 0, f.Bytes, new(bucket.Version)), nil
 }
 
 // remove is done as well when there is nothing to remove: an earlier try may have been heard.

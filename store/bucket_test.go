@@ -66,7 +66,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 				return true
 			})
 			defer server.meddling(nil)
-			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{impatient: true, patience: bucket.Patience{Tries: 20, Pause: time.Millisecond}})
+			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{impatient: true, retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 				t.Errorf("it shows\n%s\n%v", state, err)
 			}
 			t.Setenv("STRAGGLER_CACHE", t.TempDir())
-			s, err = Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{patience: bucket.Patience{Tries: 20, Pause: time.Millisecond}})
+			s, err = Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestServerSaysNo(t *testing.T) {
 				return true
 			})
 			defer server.meddling(nil)
-			s, err := Open(t.Context(), g.where, Options{patience: bucket.Patience{Tries: 9, Pause: time.Millisecond}})
+			s, err := Open(t.Context(), g.where, Options{retry: bucket.RetryPolicy{Tries: 9, Pause: time.Millisecond}})
 			if err == nil {
 				err = write(t.Context(), s, 2, "b", 3)
 			}
@@ -155,7 +155,7 @@ func TestOverwritingServer(t *testing.T) {
 		r.Header.Del("If-None-Match")
 		return false
 	})
-	s, err := Open(t.Context(), "s3://lakes/x", Options{patience: impatience})
+	s, err := Open(t.Context(), "s3://lakes/x", Options{retry: fewRetries})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestSilentServer(t *testing.T) {
 		}
 		return true
 	})
-	_, err := Open(t.Context(), "s3://lakes/x", Options{patience: bucket.Patience{Tries: 2, Pause: time.Millisecond, Stall: 50 * time.Millisecond}})
+	_, err := Open(t.Context(), "s3://lakes/x", Options{retry: bucket.RetryPolicy{Tries: 2, Pause: time.Millisecond, Stall: 50 * time.Millisecond}})
 	if !errors.Is(err, bucket.ErrBroken) || !strings.Contains(err.Error(), "no answer") || !strings.Contains(err.Error(), "tried 2 times") {
 		t.Errorf("silent: %v", err)
 	}
@@ -245,7 +245,7 @@ func TestLargeObjects(t *testing.T) {
 // stays in any case, so that its number is not given again.
 func TestReplacedFilesStay(t *testing.T) {
 	g := ground{where: "s3://lakes/x", server: serveS3(t)}
-	s, err := Open(t.Context(), g.where, Options{patience: impatience})
+	s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestDeadWritersFiles(t *testing.T) {
 		if g.name == "a directory" {
 			t.Skip("there the locks tell: TestEveryOperationFails")
 		}
-		s, err := Open(t.Context(), g.where, Options{patience: impatience})
+		s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestDeadWritersFiles(t *testing.T) {
 func TestSkewedClocks(t *testing.T) {
 	g := ground{where: "s3://lakes/x", server: serveS3At(t, -48*time.Hour)}
 	open := func() *Store {
-		s, err := Open(t.Context(), g.where, Options{patience: impatience})
+		s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"straggler/bucket"
 )
 
 // A store on object storage is read through copies of its files on this machine. In the directory of the copies are
@@ -223,7 +225,8 @@ func (w *cacheWriter) Write(p []byte) (int, error) {
 // begin opens and locks the part of a copy, empty.
 func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
 	name := c.file(f, ".part")
-	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+	pauses := bucket.NewBackoff(time.Millisecond, 100*time.Millisecond)
+	for {
 		part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
@@ -238,10 +241,8 @@ func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
 		if err != nil && err != syscall.EWOULDBLOCK {
 			return nil, &os.PathError{Op: "lock", Path: name, Err: err}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(wait):
+		if err := pauses.Wait(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

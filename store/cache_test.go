@@ -82,7 +82,7 @@ func TestCopies(t *testing.T) {
 		files = append(files, c.Tables[0].Files...)
 	}
 	open := func(t *testing.T, bytes int64) *objects {
-		s, err := Open(t.Context(), g.where, Options{Cache: Cache{Dir: t.TempDir(), Bytes: bytes}, patience: impatience})
+		s, err := Open(t.Context(), g.where, Options{Cache: Cache{Dir: t.TempDir(), Bytes: bytes}, retry: fewRetries})
 		if err != nil {
 			t.Fatal(err)
 		}

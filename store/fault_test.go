@@ -318,7 +318,7 @@ func TestMain(m *testing.M) {
 
 func child(ctx context.Context, dir string) error {
 	if at, err := strconv.Atoi(os.Getenv(killAt)); err == nil {
-		o := Options{patience: impatience}
+		o := Options{retry: fewRetries}
 		if at > 0 {
 			o.fs = &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}
 		}
@@ -328,7 +328,7 @@ func child(ctx context.Context, dir string) error {
 		}
 		return err
 	}
-	s, err := Open(ctx, dir, Options{patience: impatience})
+	s, err := Open(ctx, dir, Options{retry: fewRetries})
 	for key := range strings.FieldsSeq(os.Getenv(writeKeys)) {
 		n, _ := strconv.ParseInt(key, 10, 64)
 		if err == nil {

@@ -70,7 +70,7 @@ func TestLawOfOneWinner(t *testing.T) {
 		const writers = 4
 		var begun []*Tx
 		for range writers {
-			s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, patience: impatience})
+			s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, retry: fewRetries})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestLawOfDamage(t *testing.T) {
 // TestLawOfRefusal: what is no store is none, and opening it to read makes nothing.
 func TestLawOfRefusal(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
-		if _, err := Open(t.Context(), g.where, Options{ReadOnly: true, patience: impatience}); !errors.Is(err, ErrNotStore) {
+		if _, err := Open(t.Context(), g.where, Options{ReadOnly: true, retry: fewRetries}); !errors.Is(err, ErrNotStore) {
 			t.Errorf("nothing gave %v", err)
 		}
 		s := g.open(t)

@@ -96,8 +96,8 @@ func (s *s3Server) swallow(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// impatience is for tests that are refused often.
-var impatience = bucket.Patience{Tries: 3, Pause: time.Millisecond, Stall: time.Minute}
+// fewRetries is for tests that are refused often.
+var fewRetries = bucket.RetryPolicy{Tries: 3, Pause: time.Millisecond, Stall: time.Minute}
 
 // ground is where a store of a test lies, in one of the ways.
 type ground struct {
@@ -132,7 +132,7 @@ func onEachGround(t *testing.T, law func(t *testing.T, g ground)) {
 // open opens the store; what nobody needs goes at once, as it does in a directory.
 func (g ground) open(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, impatient: true, patience: impatience})
+	s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, impatient: true, retry: fewRetries})
 	if err != nil {
 		t.Fatal(err)
 	}

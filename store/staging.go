@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"straggler/bucket"
 )
 
 // staging is a directory of this machine where writers make their files, each in a directory of its own that it locks
@@ -21,7 +23,7 @@ type staging struct {
 
 // exclusively takes a lock and waits for it; the context ends the waiting.
 func exclusively(ctx context.Context, disk fileSystem, name string) (unlock func(), err error) {
-	wait := time.Millisecond
+	pauses := bucket.NewBackoff(time.Millisecond, 100*time.Millisecond)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("waiting for another writer: %w", err)
@@ -33,11 +35,9 @@ func exclusively(ctx context.Context, disk fileSystem, name string) (unlock func
 		if l != nil {
 			return func() { l.Close() }, nil
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
+		if err := pauses.Wait(ctx); err != nil {
+			return nil, fmt.Errorf("waiting for another writer: %w", err)
 		}
-		wait = min(2*wait, 100*time.Millisecond)
 	}
 }
 

@@ -40,8 +40,8 @@ type Options struct {
 	fs   fileSystem // of tests; nil is the disk
 	temp bool       // the directory goes when the store is closed, and nothing is synced
 
-	patience  bucket.Patience // of tests
-	impatient bool            // of tests: what nobody needs goes at once
+	retry     bucket.RetryPolicy // of tests
+	impatient bool               // of tests: what nobody needs goes at once
 }
 
 // Store is a dataset. What is in it is read when it is asked for, so that several processes can use it.

@@ -12,8 +12,8 @@ import (
 	"straggler/ingest"
 )
 
-// Options say how patient to be. The zero value is for real networks.
-type Options = objects.Patience
+// Options say how often and how long to try. The zero value is for real networks.
+type Options = objects.RetryPolicy
 
 // Places are the places that were opened. It is an ingest.Remote, safe for concurrent use.
 type Places struct {
@@ -34,7 +34,7 @@ func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := p.trees[l.Place()]; t != nil {
+	if t := p.trees[l.Identity()]; t != nil {
 		return t, l.Path, nil
 	}
 	var s source
@@ -47,7 +47,7 @@ func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, err
 		return nil, "", err
 	}
 	t := &tree{source: s, root: l.Root(), o: p.o}
-	p.trees[l.Place()] = t
+	p.trees[l.Identity()] = t
 	return t, l.Path, nil
 }
 

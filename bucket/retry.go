@@ -1,0 +1,48 @@
+package bucket
+
+import (
+	"context"
+	"time"
+
+	"github.com/googleapis/gax-go/v2"
+)
+
+// RetryPolicy says how often and how long to try. The zero value is for real networks.
+type RetryPolicy struct {
+	Tries int           // before an operation fails; default 8
+	Pause time.Duration // at most, before the second try; twice as long before each further one; default 500 ms
+	Stall time.Duration // without an answer or a byte until a connection counts as broken; default 1 minute
+}
+
+// maxPause bounds the pauses between tries: with it the default policy bridges outages of half a minute on average, and
+// of a minute at most.
+const maxPause = 30 * time.Second
+
+// WithDefaults fills in what is not set.
+func (p RetryPolicy) WithDefaults() RetryPolicy {
+	if p.Tries <= 0 {
+		p.Tries = 8
+	}
+	if p.Pause <= 0 {
+		p.Pause = 500 * time.Millisecond
+	}
+	if p.Stall <= 0 {
+		p.Stall = time.Minute
+	}
+	return p
+}
+
+// Backoff gives the pauses between the tries of one operation.
+func (p RetryPolicy) Backoff() *Backoff { return NewBackoff(p.Pause, maxPause) }
+
+// Backoff waits for random times up to a bound that doubles, so that clients which failed together do not come back
+// together.
+type Backoff struct{ pauses gax.Backoff }
+
+// NewBackoff waits at most first the first time, and never longer than max.
+func NewBackoff(first, max time.Duration) *Backoff {
+	return &Backoff{gax.Backoff{Initial: first, Max: max, Multiplier: 2}}
+}
+
+// Wait waits; the context ends it with its error.
+func (b *Backoff) Wait(ctx context.Context) error { return gax.Sleep(ctx, b.pauses.Pause()) }
