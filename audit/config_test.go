@@ -35,8 +35,8 @@ var configCases = []struct {
 	{text: "suppress:\n  - reason: x\n    until: soon\n", place: "3:12", word: "soon"},
 	{text: "group_by: '('\n", place: "1:11", word: "missing"},
 	{text: "history: 5\nhistory: 6\n", place: "2:1", word: "twice", readerOnly: true},
-	{text: "a: &a [1]\nrules: *a\n", place: "1:1", word: "there is no", readerOnly: true},
-	{text: "history: [\n", place: "", word: "yaml", readerOnly: true},
+	{text: "a: &a [1]\nrules: *a\n", place: "1:4", word: "anchors", readerOnly: true},
+	{text: "history: [\n", place: "", word: "YAML", readerOnly: true},
 }
 
 func TestConfigErrorsNameThePlace(t *testing.T) {

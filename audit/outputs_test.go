@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
 )
 
 // hostile is a name that tries every output: markup, terminal, tables, workflow commands, reordering, broken UTF-8.

@@ -1,8 +1,9 @@
 // Package strictyaml takes a YAML file that a person wrote and gives a struct, or says what is wrong with it and where:
 // names that do not exist or stand twice, numbers out of bounds, words that are none of the allowed.
 //
-// Fields carry `yaml:"name"`, numbers `min:"…" max:"…"`, strings that must be there `required:"true"`. A type with a
-// method Check decides about its own values. Aliases are not read, so that a small file stays a small value.
+//  1. decode.go puts the values of a file into a struct, by the tags of its fields.
+//  2. node.go reads a file into nodes, of bounded size and depth, and refuses the parts of YAML that are not read:
+//     anchors and aliases, by which a small file can be a huge value, merge keys, tags, and further documents.
 //
 // Start with Decode.
 package strictyaml
@@ -10,101 +11,156 @@ package strictyaml
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
-// Checker is a value that says itself whether it makes sense.
+// Checker is a string type that knows which of its values are right.
 type Checker interface{ Check() error }
 
-// Decode puts a file into a struct that holds what is true without it. Errors begin with name:line:column.
+// Decoder is a type that reads its own values.
+type Decoder interface{ DecodeNode(*Node) error }
+
+// Decode puts a file into a struct, whose other values stay as they are. Fields carry `yaml:"name"`, numbers may have
+// bounds, `min:"…" max:"…"`, and strings that must not be empty are `required:"true"`. A field may be a struct, a list, an
+// array, a pointer, a string, a bool, an int or a float, or a Decoder; of any other kind it is an error whatever the file
+// says. Errors begin with name:line:column.
 func Decode(name string, data []byte, into any) error {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	v := reflect.ValueOf(into).Elem()
+	if err := supported(v.Type(), nil); err != nil {
+		return err
 	}
-	if len(doc.Content) == 0 { // empty, or nothing but comments
-		return nil
+	n, err := parse(data)
+	if n != nil && err == nil {
+		err = decode(n, v, "")
 	}
-	if err := decode(doc.Content[0], reflect.ValueOf(into).Elem(), nil); err != nil {
-		var at *placed
-		if errors.As(err, &at) {
-			return fmt.Errorf("%s:%d:%d: %s", name, at.line, at.column, at.what)
-		}
+	var at *positionError
+	switch {
+	case errors.As(err, &at):
+		return fmt.Errorf("%s:%w", name, at)
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
 
-// placed is what is wrong at a place of a file.
-type placed struct {
-	line, column int
-	what         string
+// supported reports a field of a kind that is not read, wherever it is in the type.
+func supported(t reflect.Type, above []reflect.Type) error {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[Decoder]()) || slices.Contains(above, t) {
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Float32, reflect.Float64:
+		return nil
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		return supported(t.Elem(), append(above, t))
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Tag.Get("yaml") == "" || !f.IsExported() {
+				return fmt.Errorf("strictyaml: field %s of %v has no name or is not exported", f.Name, t)
+			}
+			if err := supported(f.Type, append(above, t)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("strictyaml: values of type %v are not read", t)
 }
 
-func (p *placed) Error() string { return p.what }
+// Decode puts the node into what the pointer points to, as the function does.
+func (n *Node) Decode(into any) error { return decode(n, reflect.ValueOf(into).Elem(), "") }
 
-func at(n *yaml.Node, format string, args ...any) error {
-	return &placed{n.Line, n.Column, fmt.Sprintf(format, args...)}
-}
-
-// decode puts a node into a value. The field has the bounds of a number.
-func decode(n *yaml.Node, v reflect.Value, field *reflect.StructField) error {
-	if n.Kind == yaml.AliasNode {
-		return at(n, "aliases are not read here; write it out")
+// decode puts a node into a value. The tag of its field has the bounds of numbers.
+func decode(n *Node, v reflect.Value, tag reflect.StructTag) error {
+	if d, ok := v.Addr().Interface().(Decoder); ok {
+		return d.DecodeNode(n)
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		return decodeStruct(n, v)
-	case reflect.Slice:
-		if n.Kind != yaml.SequenceNode {
-			return at(n, "here is a list, each entry after a dash")
-		}
-		for _, e := range n.Content {
-			x := reflect.New(v.Type().Elem()).Elem()
-			if err := decode(e, x, field); err != nil {
-				return err
-			}
-			v.Set(reflect.Append(v, x))
-		}
-		return nil
+	case reflect.Slice, reflect.Array:
+		return decodeList(n, v, tag)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		return decode(n, v.Elem(), field)
+		return decode(n, v.Elem(), tag)
 	}
-	if n.Kind != yaml.ScalarNode {
-		return at(n, "here is one value and not a %s", map[yaml.Kind]string{yaml.MappingNode: "mapping", yaml.SequenceNode: "list"}[n.Kind])
+	if n.Kind != Scalar {
+		return n.Errorf("here is one value and not a %s", n.Kind)
 	}
-	return decodeScalar(n, v, field)
+	return decodeScalar(n, v, tag)
 }
 
-func decodeScalar(n *yaml.Node, v reflect.Value, field *reflect.StructField) error {
+func decodeStruct(n *Node, v reflect.Value) error {
+	if n.Kind != Mapping {
+		return n.Errorf("here are names with values, as in 'name: value'")
+	}
+	seen := map[string]bool{}
+	for _, f := range n.Fields {
+		name := f.Name.Text
+		field, ok := fieldOf(v.Type(), name)
+		switch {
+		case !ok:
+			return f.Name.Errorf("there is no %q here; there is %s", name, strings.Join(Names(v.Type()), ", "))
+		case seen[name]:
+			return f.Name.Errorf("%q stands here twice", name)
+		}
+		seen[name] = true
+		if err := decode(f.Value, v.FieldByIndex(field.Index), field.Tag); err != nil {
+			return err
+		}
+	}
+	for f := range v.Type().Fields() {
+		if f.Tag.Get("required") != "" && strings.TrimSpace(v.FieldByIndex(f.Index).String()) == "" {
+			return n.Errorf("%s is missing", f.Tag.Get("yaml"))
+		}
+	}
+	return nil
+}
+
+func decodeList(n *Node, v reflect.Value, tag reflect.StructTag) error {
+	if n.Kind != List {
+		return n.Errorf("here is a list, each entry after a dash")
+	}
+	if v.Kind() == reflect.Slice {
+		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
+	} else if len(n.Items) != v.Len() {
+		return n.Errorf("here are %d values, not %d", v.Len(), len(n.Items))
+	}
+	for i, item := range n.Items {
+		if err := decode(item, v.Index(i), tag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeScalar(n *Node, v reflect.Value, tag reflect.StructTag) error {
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(n.Value)
+		v.SetString(n.Text)
 		if c, ok := v.Interface().(Checker); ok {
 			if err := c.Check(); err != nil {
-				return at(n, "%s", err)
+				return n.Errorf("%s", err)
 			}
 		}
 	case reflect.Bool:
-		b, err := strconv.ParseBool(n.Value)
+		b, err := strconv.ParseBool(n.Text)
 		if err != nil {
-			return at(n, "%q is not true or false", n.Value)
+			return n.Errorf("%q is not true or false", n.Text)
 		}
 		v.SetBool(b)
-	case reflect.Int, reflect.Float64:
-		x, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || v.Kind() == reflect.Int && x != float64(int64(x)) {
-			return at(n, "%q is no number that fits here", n.Value)
+	default:
+		x, err := n.number(v.Kind() == reflect.Int)
+		if err != nil {
+			return err
 		}
-		low, _ := strconv.ParseFloat(field.Tag.Get("min"), 64)
-		high, _ := strconv.ParseFloat(field.Tag.Get("max"), 64)
-		if !(x >= low && x <= high) {
-			return at(n, "%s is not between %g and %g", n.Value, low, high)
+		low, high := bound(tag, "min", math.Inf(-1)), bound(tag, "max", math.Inf(1))
+		if x < low || x > high {
+			return n.Errorf("%s is not between %g and %g", n.Text, low, high)
 		}
 		if v.Kind() == reflect.Int {
 			v.SetInt(int64(x))
@@ -115,32 +171,14 @@ func decodeScalar(n *yaml.Node, v reflect.Value, field *reflect.StructField) err
 	return nil
 }
 
-func decodeStruct(n *yaml.Node, v reflect.Value) error {
-	if n.Kind != yaml.MappingNode {
-		return at(n, "here are names with values, as in 'name: value'")
+func bound(tag reflect.StructTag, name string, none float64) float64 {
+	if x, err := parseFloat(tag.Get(name)); err == nil {
+		return x
 	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		field, ok := fieldOf(v.Type(), key.Value)
-		switch {
-		case !ok:
-			return at(key, "there is no %q here; there is %s", key.Value, strings.Join(Names(v.Type()), ", "))
-		case seen[key.Value]:
-			return at(key, "%q stands here twice", key.Value)
-		}
-		seen[key.Value] = true
-		if err := decode(n.Content[i+1], v.FieldByIndex(field.Index), &field); err != nil {
-			return err
-		}
-	}
-	for f := range v.Type().Fields() {
-		if f.Tag.Get("required") != "" && strings.TrimSpace(v.FieldByIndex(f.Index).String()) == "" {
-			return at(n, "%s is missing", f.Tag.Get("yaml"))
-		}
-	}
-	return nil
+	return none
 }
+
+func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
 func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	for f := range t.Fields() {

@@ -17,15 +17,12 @@ var clusters embed.FS
 
 // clusterFile is one of them.
 func clusterFile(name string) (*scenario.File, error) {
-	data, err := clusters.ReadFile("clusters/" + name + ".yaml")
+	file := "clusters/" + name + ".yaml"
+	data, err := clusters.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("published: %w", err)
 	}
-	f, err := scenario.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("clusters/%s.yaml: %w", name, err)
-	}
-	return f, nil
+	return scenario.Parse(file, data)
 }
 
 // draw is the workload of a cluster of a file.

@@ -1,13 +1,11 @@
 package scenario
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 
-	"gopkg.in/yaml.v3"
-
+	"straggler/strictyaml"
 	"straggler/whatif/replay"
 )
 
@@ -65,16 +63,14 @@ const (
 	mostTasks    = 50_000_000
 )
 
-// Parse reads a file. What is wrong with it is said with the line where that can be told.
-func Parse(data []byte) (*File, error) {
+// Parse reads a file. Errors about a value name its line and column.
+func Parse(name string, data []byte) (*File, error) {
 	f := &File{}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(f); err != nil {
+	if err := strictyaml.Decode(name, data, f); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if err := f.check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrFile, name, err)
 	}
 	return f, nil
 }

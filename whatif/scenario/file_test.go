@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
+	"straggler/strictyaml"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 )
@@ -37,7 +36,7 @@ jobs:
 
 // A file says what a cluster has, and each seed draws another of the kind.
 func TestCluster(t *testing.T) {
-	f, err := scenario.Parse([]byte(two))
+	f, err := scenario.Parse("f.yaml", []byte(two))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +89,7 @@ func TestCluster(t *testing.T) {
 
 // take draws some of the machines.
 func TestTake(t *testing.T) {
-	f, err := scenario.Parse([]byte("slots: 1\ntake: 30\nmachines:\n- {count: 50, factor: 1}\n- {count: 50, factor: 2}\njobs:\n- phases:\n  - {tasks: 1, seconds: 1}\n"))
+	f, err := scenario.Parse("f.yaml", []byte("slots: 1\ntake: 30\nmachines:\n- {count: 50, factor: 1}\n- {count: 50, factor: 2}\njobs:\n- phases:\n  - {tasks: 1, seconds: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,31 +119,31 @@ func TestParseErrors(t *testing.T) {
 		return strings.Replace(two, old, new, 1)
 	}
 	for _, x := range []struct{ file, want string }{
-		{"", "EOF"},
-		{change("slots: 2", "slotz: 2"), "line 3: field slotz not found"},
+		{"", "f.yaml: 0 machines"},
+		{change("slots: 2", "slotz: 2"), "f.yaml:3:1: there is no \"slotz\" here"},
 		{change("slots: 2", "slots: 0"), "slots 0"},
 		{change("{count: 3, speed: 30}", "{count: 0}"), "machines 0: count 0"},
 		{change("{count: 3, speed: 30}", "{count: 3, speed: 30, factor: 1}"), "machines 0: a factor and a speed"},
 		{change("speed: 60\n", ""), "machines 0: a speed, and none of a normal machine"},
-		{change("[1, 1.5]", "[1.5, 1]"), "line 7: uniform wants the smaller number first"},
-		{change("[1, 1.5]", "[1]"), "line 7: uniform wants 2 numbers"},
-		{change("{uniform: [1, 1.5]}", "{poisson: 3}"), `line 7: there is no distribution "poisson"`},
-		{change("{uniform: [1, 1.5]}", "{uniform: [1, 2], normal: [1, 2]}"), "line 7: normal after uniform"},
-		{change("{uniform: [1, 1.5]}", "[1, 2]"), "line 7: a number or a distribution is wanted"},
-		{change("{uniform: [1, 1.5]}", "{least: 2}"), "line 7: no distribution is named"},
-		{change("seconds: 20", "seconds: soon"), `line 15: "soon" is not a number`},
+		{change("[1, 1.5]", "[1.5, 1]"), "f.yaml:7:24: uniform wants the smaller number first"},
+		{change("[1, 1.5]", "[1]"), "f.yaml:7:34: uniform wants 2 numbers"},
+		{change("{uniform: [1, 1.5]}", "{poisson: 3}"), `f.yaml:7:25: there is no distribution "poisson"`},
+		{change("{uniform: [1, 1.5]}", "{uniform: [1, 2], normal: [1, 2]}"), "f.yaml:7:42: normal after uniform"},
+		{change("{uniform: [1, 1.5]}", "[1, 2]"), "f.yaml:7:24: a number or a distribution is wanted"},
+		{change("{uniform: [1, 1.5]}", "{least: 2}"), "f.yaml:7:24: no distribution is named"},
+		{change("seconds: 20", "seconds: soon"), `f.yaml:15:56: "soon" is no number`},
 		{change("seconds: 20, ", ""), "jobs 0: phase 0: tasks and seconds are wanted"},
-		{change("{share: 0.1,", "{share: 0.2,"), "line 15: the shares of a mix add up to 1.1"},
-		{change("{share: 0.1, of: 8}", "{share: 0.1}"), "line 15: a part of a mix wants"},
-		{change("[30, 5]", "[30, -5]"), "line 16: a deviation is not negative"},
+		{change("{share: 0.1,", "{share: 0.2,"), "f.yaml:15:85: the shares of a mix add up to 1.1"},
+		{change("{share: 0.1, of: 8}", "{share: 0.1}"), "f.yaml:15:107: a part of a mix wants"},
+		{change("[30, 5]", "[30, -5]"), "f.yaml:16:55: a deviation is not negative"},
 		{change("after: [0]", "after: [1]"), "jobs 0: phase 1 comes after phase 1"},
 		{change("[[0.5, 0.3], [1, 1]]", "[[0.5, 0.3], [0.4, 1]]"), "jobs 0: phase 1: reports"},
-		{change("{exponential: 10}", "{exponential: 0}"), "line 12: exponential wants a number above 0"},
+		{change("{exponential: 10}", "{exponential: 0}"), "f.yaml:12:12: exponential wants a number above 0"},
 		{change("slow: {count: 2, factor: 5}", "slow: {count: 20, factor: 5}"), "slow: 20 machines"},
 		{change("slow: {count: 2, factor: 5}", "take: 10"), "take 10 of 9 machines"},
 		{"slots: 1\nmachines: [{count: 1}]\n", "no jobs"},
 	} {
-		_, err := scenario.Parse([]byte(x.file))
+		_, err := scenario.Parse("f.yaml", []byte(x.file))
 		if !errors.Is(err, scenario.ErrFile) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("error %v, want %q", err, x.want)
 		}
@@ -169,10 +168,13 @@ func TestDistributions(t *testing.T) {
 		// Half of a normal around 0 is cut to 0: the mean is 1/√(2π), the mean square a half.
 		{"{normal: [0, 1], least: 0}", 1 / math.Sqrt(2*math.Pi), math.Sqrt(0.5 - 1/(2*math.Pi)), 0},
 	} {
-		var n scenario.Number
-		if err := yaml.Unmarshal([]byte(x.text), &n); err != nil {
-			t.Fatalf("%s: %v", x.text, err)
+		var file struct {
+			N scenario.Number `yaml:"n"`
 		}
+		if err := strictyaml.Decode("n.yaml", []byte("n: "+x.text), &file); err != nil {
+			t.Fatal(err)
+		}
+		n := &file.N
 		const draws = 100_000
 		r := rand.New(rand.NewPCG(1, 1))
 		sum, squares := 0.0, 0.0
@@ -193,7 +195,7 @@ func TestDistributions(t *testing.T) {
 
 // A cluster's run keeps its slots, its phases' order, its machines' factors and its jobs' limits.
 func TestRows(t *testing.T) {
-	f, err := scenario.Parse([]byte(two))
+	f, err := scenario.Parse("f.yaml", []byte(two))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +286,7 @@ func TestPublishedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := scenario.Parse(data)
+		f, err := scenario.Parse("f.yaml", data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -299,7 +301,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(two))
 	f.Add([]byte("slots: 1\nmachines: [{count: 1}]\njobs: [{phases: [{tasks: {sum: 3, of: 2}, seconds: {lognormal: [1, 2]}}]}]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := scenario.Parse(data); err != nil && !errors.Is(err, scenario.ErrFile) {
+		if _, err := scenario.Parse("f.yaml", data); err != nil && !errors.Is(err, scenario.ErrFile) {
 			t.Error(err)
 		}
 	})

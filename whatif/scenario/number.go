@@ -1,11 +1,10 @@
 package scenario
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
-	"gopkg.in/yaml.v3"
+	"straggler/strictyaml"
 )
 
 // Number is a number of a file, or a distribution that one is drawn from:
@@ -32,21 +31,18 @@ type part struct {
 	of    *Number
 }
 
-// UnmarshalYAML reads a number or a distribution.
-func (n *Number) UnmarshalYAML(node *yaml.Node) error {
+// DecodeNode reads a number or a distribution.
+func (n *Number) DecodeNode(node *strictyaml.Node) error {
 	n.least = math.Inf(-1)
-	if node.Kind == yaml.ScalarNode {
+	switch node.Kind {
+	case strictyaml.Scalar:
 		n.kind, n.args = "constant", make([]float64, 1)
-		if err := node.Decode(&n.args[0]); err != nil || math.IsNaN(n.args[0]) || math.IsInf(n.args[0], 0) {
-			return wrong(node, "%q is not a number", node.Value)
-		}
-		return nil
+		return node.Decode(&n.args[0])
+	case strictyaml.List:
+		return node.Errorf("a number or a distribution is wanted")
 	}
-	if node.Kind != yaml.MappingNode {
-		return wrong(node, "a number or a distribution is wanted")
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		if err := n.field(node.Content[i], node.Content[i+1]); err != nil {
+	for _, f := range node.Fields {
+		if err := n.field(f.Name, f.Value); err != nil {
 			return err
 		}
 	}
@@ -56,72 +52,72 @@ func (n *Number) UnmarshalYAML(node *yaml.Node) error {
 // arguments says how many numbers each distribution takes.
 var arguments = map[string]int{"uniform": 2, "normal": 2, "exponential": 1, "lognormal": 2, "sum": 1}
 
-func (n *Number) field(key, value *yaml.Node) error {
-	wanted, known := arguments[key.Value]
+func (n *Number) field(key, value *strictyaml.Node) error {
+	wanted, known := arguments[key.Text]
 	switch {
-	case key.Value == "least":
-		return decode(value, &n.least)
-	case key.Value == "of":
+	case key.Text == "least":
+		return value.Decode(&n.least)
+	case key.Text == "of":
 		n.of = &Number{}
-		return n.of.UnmarshalYAML(value)
+		return n.of.DecodeNode(value)
 	case n.kind != "":
-		return wrong(key, "%s after %s: one distribution is wanted", key.Value, n.kind)
-	case key.Value == "mix":
+		return key.Errorf("%s after %s: one distribution is wanted", key.Text, n.kind)
+	case key.Text == "mix":
 		n.kind = "mix"
 		return n.parts(value)
 	case !known:
-		return wrong(key, "there is no distribution %q; there are uniform, normal, exponential, lognormal, sum and mix", key.Value)
+		return key.Errorf("there is no distribution %q; there are uniform, normal, exponential, lognormal, sum and mix", key.Text)
 	}
-	n.kind = key.Value
+	n.kind = key.Text
 	if wanted == 1 {
 		n.args = make([]float64, 1)
-		return decode(value, &n.args[0])
+		return value.Decode(&n.args[0])
 	}
-	if err := decode(value, &n.args); err != nil {
+	if err := value.Decode(&n.args); err != nil {
 		return err
 	}
 	if len(n.args) != wanted {
-		return wrong(value, "%s wants %d numbers", n.kind, wanted)
+		return value.Errorf("%s wants %d numbers", n.kind, wanted)
 	}
 	return nil
 }
 
-func (n *Number) parts(list *yaml.Node) error {
+func (n *Number) parts(list *strictyaml.Node) error {
+	var parts []struct {
+		Share float64 `yaml:"share"`
+		Of    *Number `yaml:"of"`
+	}
+	if err := list.Decode(&parts); err != nil {
+		return err
+	}
 	total := 0.0
-	for _, item := range list.Content {
-		var p struct {
-			Share float64 `yaml:"share"`
-			Of    *Number `yaml:"of"`
-		}
-		if err := decode(item, &p); err != nil {
-			return err
-		}
+	for i, p := range parts {
 		if p.Of == nil || !(p.Share > 0) {
-			return wrong(item, "a part of a mix wants a share above 0 and what it is of")
+			return list.Items[i].Errorf("a part of a mix wants a share above 0 and what it is of")
 		}
 		total += p.Share
 		n.mix = append(n.mix, part{p.Share, p.Of})
 	}
 	if math.Abs(total-1) > 1e-9 {
-		return wrong(list, "the shares of a mix add up to %g, not to 1", total)
+		return list.Errorf("the shares of a mix add up to %g, not to 1", total)
 	}
 	return nil
 }
 
-func (n *Number) check(node *yaml.Node) error {
+func (n *Number) check(node *strictyaml.Node) error {
 	switch {
 	case n.kind == "":
-		return wrong(node, "no distribution is named")
+		return node.Errorf("no distribution is named")
 	case n.kind == "uniform" && n.args[0] > n.args[1]:
-		return wrong(node, "uniform wants the smaller number first")
+		return node.Errorf("uniform wants the smaller number first")
 	case (n.kind == "normal" || n.kind == "lognormal") && n.args[1] < 0:
-		return wrong(node, "a deviation is not negative")
+		return node.Errorf("a deviation is not negative")
 	case (n.kind == "lognormal" || n.kind == "exponential") && !(n.args[0] > 0):
-		return wrong(node, "%s wants a number above 0", n.kind)
+		return node.Errorf("%s wants a number above 0", n.kind)
 	case n.kind == "sum" && (n.of == nil || !(n.args[0] >= 1 && n.args[0] <= 1e4)):
-		return wrong(node, "sum wants how many, 1 to 10000, and what they are of")
+		return node.Errorf("sum wants how many, 1 to 10000, and what they are of")
 	case n.kind != "sum" && n.of != nil:
-		return wrong(node, "of belongs to sum")
+		return node.Errorf("of belongs to sum")
 	}
 	return nil
 }
@@ -156,16 +152,4 @@ func (n *Number) draw(r *rand.Rand) float64 {
 		return n.mix[len(n.mix)-1].of.Draw(r)
 	}
 	return n.args[0]
-}
-
-func decode(node *yaml.Node, to any) error {
-	if err := node.Decode(to); err != nil {
-		return wrong(node, "%v", err)
-	}
-	return nil
-}
-
-// wrong is an error of a file, with the line that it is on.
-func wrong(node *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("line %d: %s", node.Line, fmt.Sprintf(format, args...))
 }
