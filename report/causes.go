@@ -54,3 +54,5 @@ func causeOrder(c schema.Cause) int {
 	}
 	return unexplained
 }
+
+func BadVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }

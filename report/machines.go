@@ -104,8 +104,6 @@ func compareMachines(a, b Machine) int {
 	return cmp.Or(cmp.Compare(bad(a), bad(b)), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(known(a), known(b)), -cmp.Compare(a.Factor.V, b.Factor.V), cmp.Compare(a.Machine, b.Machine))
 }
 
-func BadVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }
-
 // heat fills the heat map of the listed machines.
 func (b *builder) heat() error {
 	m := &b.doc.Machines

@@ -12,7 +12,7 @@ const uncostly = 10
 // outliers lists the attempts that cost their jobs most and, where fewer cost anything, those with the most excess.
 func (b *builder) outliers() error {
 	l := &b.doc.Outliers
-	l.Total, l.Note = b.doc.Trust.Counts.Outliers, NoOutliers(b.sums.phaseCount, b.doc.Trust.Counts.Outliers)
+	l.Total, l.Note = b.doc.Trust.Counts.Outliers, noOutliers(b.sums.phaseCount, b.doc.Trust.Counts.Outliers)
 	l.SQL = "SELECT a.native_id, a.machine, a.duration_s, o.excess_s, c.cause\nFROM outliers o JOIN attempts a ON a.attempt_id = o.attempt_id JOIN attributions c ON c.attempt_id = o.attempt_id AND c.rank = 1\nWHERE o.rule = 'high_runtime' ORDER BY o.excess_s DESC NULLS LAST"
 	picked := b.sums.attempts.sorted()
 	seen := map[schema.Key]bool{}
@@ -76,8 +76,8 @@ func (b *builder) outlier(r OutlierRow, p ranked, causes []Attribution) Outlier 
 	return o
 }
 
-// NoOutliers says why none is listed.
-func NoOutliers(judgedPhases, outliers int64) string {
+// noOutliers says why none is listed.
+func noOutliers(judgedPhases, outliers int64) string {
 	switch {
 	case judgedPhases == 0:
 		return "No phase was judged: run straggler detect and straggler causes on the store."

@@ -12,23 +12,6 @@ import (
 //go:embed sql/*.sql
 var queries embed.FS
 
-// read runs one of the .sql files.
-func read[R any](b *builder, file string, each func(*R) error) error {
-	sql, err := queries.ReadFile("sql/" + file + ".sql")
-	if err != nil {
-		return err
-	}
-	for r, err := range store.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
-		if err != nil {
-			return fmt.Errorf("%s.sql: %w", file, err)
-		}
-		if err := each(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // collect is read into a slice.
 func collect[R any](b *builder, file string) ([]R, error) {
 	var rows []R
@@ -69,4 +52,21 @@ func indexBy[R any](rows []R, key func(*R) schema.Key) map[schema.Key]int {
 		m[key(&rows[i])] = i
 	}
 	return m
+}
+
+// read runs one of the .sql files.
+func read[R any](b *builder, file string, each func(*R) error) error {
+	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	if err != nil {
+		return err
+	}
+	for r, err := range store.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
+		if err != nil {
+			return fmt.Errorf("%s.sql: %w", file, err)
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

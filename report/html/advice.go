@@ -11,9 +11,9 @@ type adviceView struct {
 	Title, Action, Settings, Evidence, SQL, Gain, Span, Basis, Confidence string
 }
 
-func adviceViews(d *report.Document) []adviceView {
+func adviceViews(list view.Advice) []adviceView {
 	var views []adviceView
-	for _, a := range d.Advice {
+	for _, a := range list {
 		v := adviceView{Title: a.Title, Action: a.Action, Settings: view.SettingLines(a.Settings), Evidence: a.Evidence, SQL: a.SQL, Gain: view.GainFigure(&a), Span: prose.Interval(a.GainLow, a.GainHigh, prose.Seconds), Basis: a.GainBasis}
 		if a.Confidence != "" {
 			v.Confidence = string(a.Confidence)
@@ -26,11 +26,14 @@ func adviceViews(d *report.Document) []adviceView {
 	return views
 }
 
-func firstAdvice(d *report.Document) *firstView {
-	if len(d.Advice) == 0 {
+type firstView struct{ Lead, Title, Gain string }
+
+// firstAdvice is the advice that the summary names.
+func firstAdvice(list []report.Advice) *firstView {
+	if len(list) == 0 {
 		return nil
 	}
-	a := &d.Advice[0]
+	a := &list[0]
 	v := &firstView{Lead: "First:", Title: a.Title}
 	if a.Kind == report.Act {
 		v.Gain = view.GainText(a)

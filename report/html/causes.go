@@ -11,22 +11,6 @@ import (
 
 type keyView struct{ Class, Letter, Title, Amount string }
 
-func keyOf(c schema.Cause) keyView {
-	i := report.InfoOf(c)
-	return keyView{Class: class(c), Letter: i.Letter, Title: i.Title}
-}
-
-// class is the name of a cause in the style sheet.
-func class(c schema.Cause) string {
-	if c == report.NotOutlier {
-		return "late"
-	}
-	if i := report.InfoOf(c); i.Cause == c {
-		return string(c)
-	}
-	return string(schema.UnexplainedCause)
-}
-
 func classes(causes []schema.Cause) string {
 	s := make([]string, len(causes))
 	for i, c := range causes {
@@ -105,4 +89,20 @@ func patterns() []pattern {
 		{Class: "unexplained", Size: 8},
 		{Class: "late", Size: 4, Hatch: "M-1 1L1 -1M0 4L4 0M3 5L5 3"},
 	}
+}
+
+func keyOf(c schema.Cause) keyView {
+	i := report.InfoOf(c)
+	return keyView{Class: class(c), Letter: i.Letter, Title: i.Title}
+}
+
+// class is the name of a cause in the style sheet.
+func class(c schema.Cause) string {
+	if c == report.NotOutlier {
+		return "late"
+	}
+	if i := report.InfoOf(c); i.Cause == c {
+		return string(c)
+	}
+	return string(schema.UnexplainedCause)
 }

@@ -8,6 +8,7 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
+	"straggler/report/view"
 	"straggler/schema"
 )
 
@@ -33,6 +34,24 @@ type paperLine struct {
 type paperSegment struct{ X1, Y1, X2, Y2 string }
 
 type paperDot struct{ X, Y, Title string }
+
+// papersView are the papers' figures, and why the store does not allow the others.
+type papersView struct {
+	Show    string
+	Figures []paperView
+	Undrawn []string
+}
+
+func newPapers(points view.PaperFigures) *papersView {
+	v := &papersView{Figures: paperViews(points)}
+	v.Show = "Show " + prose.Plural(int64(len(v.Figures)), "figure", "figures")
+	for _, f := range points {
+		if f.Note != "" {
+			v.Undrawn = append(v.Undrawn, prose.Clean(f.Figure, 24)+": "+prose.Clean(f.Note, prose.TextRunes))
+		}
+	}
+	return v
+}
 
 // paperViews draws the figures in the order that they come in.
 func paperViews(points []report.PaperFigure) []paperView {

@@ -14,34 +14,41 @@ type savingView struct {
 
 type bandView struct{ X, W string }
 
-func savingsView(d *report.Document) tableView {
-	t := view.SavingsTable(d)
-	v := newTable(t)
-	low, high := 0.0, 0.0
-	for _, s := range d.Whatif.Savings.Rows {
-		low, high = min(low, s.SavingLow.Or(s.SavingS.V)), max(high, s.SavingHigh.Or(s.SavingS.V))
-	}
-	wrong := d.Whatif.ReplayErrorS.V
-	low, high = min(low, -wrong), max(high, wrong)
-	if !(high > low) || !prose.Finite(high-low) {
-		return v
-	}
-	x := func(s float64) string { return pct(100 * (s - low) / (high - low)) }
-	for r := range v.Rows {
-		for i, c := range t.Rows[r].Cells {
-			if c.Saving == nil || !c.Saving.SavingS.OK {
-				continue
+// savingScale maps the savings of a table, and the error of their replays, to percent of a width.
+type savingScale struct{ low, high, wrong float64 }
+
+// newSavingScale is nil for a table without savings to draw.
+func newSavingScale(t *view.Table) *savingScale {
+	s := savingScale{low: -t.Error, high: t.Error, wrong: t.Error}
+	for _, r := range t.Rows {
+		for _, c := range r.Cells {
+			if x := c.Saving; x != nil {
+				s.low, s.high = min(s.low, x.SavingLow.Or(x.SavingS.V)), max(s.high, x.SavingHigh.Or(x.SavingS.V))
 			}
-			s := &savingView{Zero: x(0), At: x(c.Saving.SavingS.V), Low: x(c.Saving.SavingLow.Or(c.Saving.SavingS.V)), High: x(c.Saving.SavingHigh.Or(c.Saving.SavingS.V)), Class: "fdot",
-				Title: "saves " + prose.Seconds(c.Saving.SavingS.V) + prose.After(", 95 % interval ", prose.Interval(c.Saving.SavingLow, c.Saving.SavingHigh, prose.Seconds)) + "; the dashed line is 0"}
-			if c.Saving.Ideal {
-				s.Class = "fdot bound"
-			}
-			if wrong > 0 {
-				s.Band = &bandView{x(-wrong), pct(200 * wrong / (high - low))}
-			}
-			v.Rows[r].Cells[i].Saving = s
 		}
+	}
+	if !(s.high > s.low) || !prose.Finite(s.high-s.low) {
+		return nil
+	}
+	return &s
+}
+
+func (s *savingScale) at(seconds float64) string {
+	return pct(100 * (seconds - s.low) / (s.high - s.low))
+}
+
+// saving draws one saving; it is nil where that is unknown.
+func (s *savingScale) saving(x *report.Saving) *savingView {
+	if !x.SavingS.OK {
+		return nil
+	}
+	v := &savingView{Zero: s.at(0), At: s.at(x.SavingS.V), Low: s.at(x.SavingLow.Or(x.SavingS.V)), High: s.at(x.SavingHigh.Or(x.SavingS.V)), Class: "fdot",
+		Title: "saves " + prose.Seconds(x.SavingS.V) + prose.After(", 95 % interval ", prose.Interval(x.SavingLow, x.SavingHigh, prose.Seconds)) + "; the dashed line is 0"}
+	if x.Ideal {
+		v.Class = "fdot bound"
+	}
+	if s.wrong > 0 {
+		v.Band = &bandView{s.at(-s.wrong), pct(200 * s.wrong / (s.high - s.low))}
 	}
 	return v
 }

@@ -1,10 +1,7 @@
 package html
 
 import (
-	"bufio"
 	"fmt"
-	"html/template"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -14,60 +11,18 @@ import (
 	"straggler/report/view"
 )
 
-// WriteSimulation writes a simulation as one file that loads nothing.
-func WriteSimulation(w io.Writer, d *report.Simulation) error {
-	p := &simulationPage{Title: prose.Clean(d.Workload, prose.NameRunes), Lead: view.SimulationLead(d),
-		CSP:   "default-src 'none'; style-src " + hash(styleText) + "; script-src " + hash(scriptText) + "; base-uri 'none'; form-action 'none'",
-		Style: template.HTML("<style>" + styleText + "</style>"), Script: template.HTML("<script>" + scriptText + "</script>"),
-		Arms: newTable(view.ArmsTable(d)), Names: newTable(view.NamesTable(d)), Locality: localityViews(d), Times: timesView(d), Over: overViews(d)}
-	b := bufio.NewWriter(w)
-	if err := simulationTemplate.Execute(b, p); err != nil {
-		return fmt.Errorf("report: writing HTML: %w", err)
-	}
-	return b.Flush()
+// chartsView are charts side by side.
+type chartsView struct {
+	Class   string
+	Figures []paperView
 }
 
-var simulationTemplate = template.Must(template.Must(pageTemplate.Clone()).New("simulation").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{{.CSP}}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{{.Title}} · straggler</title>
-{{.Style}}
-</head>
-<body>
-<div class="top" role="banner"><div>
-<span class="mark">straggler</span>
-<nav aria-label="Sections"><ul><li><a href="#schedulers">Schedulers</a></li>{{if .Times}}<li><a href="#times">Times</a></li>{{end}}{{if .Locality}}<li><a href="#locality">Locality</a></li>{{end}}{{if .Over}}<li><a href="#over">Over time</a></li>{{end}}<li><a href="#jobs">Jobs</a></li></ul></nav>
-<button type="button" id="theme" hidden>Dark</button>
-</div></div>
-<main id="main">
-<header class="summary"><h1>{{.Title}}</h1><p class="what">{{.Lead}}</p></header>
-<section aria-labelledby="schedulers"><h2 id="schedulers">Schedulers and policies</h2>{{template "table" .Arms}}</section>
-{{with .Times}}<section aria-labelledby="times"><h2 id="times">Completion times</h2>
-<p class="lead">The share of the jobs that took at most so long; times on a scale of powers.</p><div class="papers simulated wide1">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
-{{with .Locality}}<section aria-labelledby="locality"><h2 id="locality">Locality</h2>
-<p class="lead">Tasks with data: on a machine that has it, in a rack that has it, elsewhere.</p>
-<ul class="legend"><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-node"/></svg>same machine</li><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-rack"/></svg>same rack</li><li><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" class="l-off"/></svg>another rack</li></ul>{{template "bars" .}}</section>{{end}}
-{{with .Over}}<section aria-labelledby="over"><h2 id="over">Shares and links over time</h2>
-<p class="lead">The runs of the first seed. Load of the links is that of the racks’ uplinks, on the mean; the racks are alike, and what goes up one comes down another.</p><div class="papers simulated">{{range .}}{{template "paper" .}}{{end}}</div></section>{{end}}
-<section aria-labelledby="jobs"><h2 id="jobs">Jobs by name</h2>{{template "table" .Names}}</section>
-</main>
-{{.Script}}
-</body>
-</html>
-{{define "bars"}}<div class="wide"><table class="cards"><tbody>{{range .}}<tr><th scope="row">{{.Name}}</th><td><svg class="local" width="100%" height="18" role="img" aria-label="{{.Title}}"><title>{{.Title}}</title>{{range .Parts}}<rect x="{{.X}}%" width="{{.W}}%" height="18" class="{{.Class}}"/>{{end}}</svg></td><td class="n">{{.Text}}</td></tr>{{end}}</tbody></table></div>{{end}}`))
-
-// simulationPage is a simulation as the template wants it.
-type simulationPage struct {
-	Title, Lead, CSP string
-	Style, Script    template.HTML
-	Arms, Names      tableView
-	Times, Over      []paperView
-	Locality         []localityView
+// newCharts is nil for no charts.
+func newCharts(class string, figures []paperView) *chartsView {
+	if len(figures) == 0 {
+		return nil
+	}
+	return &chartsView{class, figures}
 }
 
 // localityView is a bar of an arm.
@@ -94,8 +49,8 @@ func localityViews(d *report.Simulation) []localityView {
 	return views
 }
 
-// timesView draws the distribution of completion times of the arms.
-func timesView(d *report.Simulation) []paperView {
+// completionTimes draws the distribution of completion times of the arms.
+func completionTimes(d *report.Simulation) []paperView {
 	var lines []line
 	low, high := math.Inf(1), 0.0
 	for i := range d.Arms {
@@ -128,9 +83,9 @@ func timesView(d *report.Simulation) []paperView {
 	return views
 }
 
-// overViews draws who had which slots, and the links, in the runs of the first seed: a chart a run where there are
+// overTime draws who had which slots, and the links, in the runs of the first seed: a chart a run where there are
 // several queues to tell apart, else one for all runs.
-func overViews(d *report.Simulation) []paperView {
+func overTime(d *report.Simulation) []paperView {
 	queue, several := "", false
 	for i := range d.Samples {
 		if q := d.Samples[i].Queue; q != "" {

@@ -114,7 +114,7 @@ func TestSimulationOfQueues(t *testing.T) {
 			s.Queue = "other"
 		}
 	}
-	views := overViews(d)
+	views := overTime(d)
 	if want := 3 * len(d.Arms); len(views) != want { // slots, tasks that wait, links
 		t.Fatalf("%d charts, want %d", len(views), want)
 	}

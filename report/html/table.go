@@ -25,33 +25,29 @@ type cellView struct {
 	Extra                               bool // left out on a phone
 	Key                                 *keyView
 	Stack                               *stackView
-	Detail                              *detailView
+	Detail                              *view.Detail
 	Saving                              *savingView
 }
 
-type detailView struct {
-	Parts []string
-	SQL   string
-}
-
-func newTable(t view.Table) tableView {
-	v := tableView{ID: t.ID, Caption: t.Caption, Columns: t.Columns, SQL: t.SQL, Empty: t.Empty, After: t.After}
+func newTable(t view.Table) *tableView {
+	v := &tableView{ID: t.ID, Caption: t.Caption, Columns: t.Columns, SQL: t.SQL, Empty: t.Empty, After: t.After}
 	if t.More > 0 {
 		v.More = prose.Count(t.More)
 	}
+	scale := newSavingScale(&t)
 	for _, r := range t.Rows {
 		rv := rowView{ID: r.ID, App: r.App, Machine: r.Machine, Causes: classes(r.Causes)}
 		rv.Has.App, rv.Has.Machine, rv.Has.Causes = r.App != "", r.Machine != "", len(r.Causes) > 0
 		for i, c := range r.Cells {
-			rv.Cells = append(rv.Cells, newCell(c, t.Columns[i]))
+			rv.Cells = append(rv.Cells, newCell(c, t.Columns[i], scale))
 		}
 		v.Rows = append(v.Rows, rv)
 	}
 	return v
 }
 
-func newCell(c view.Cell, col view.Column) cellView {
-	v := cellView{Text: c.Text, Sub: c.Sub, Note: c.Note, Label: col.Title, Extra: !col.Essential, Sort: c.Sort, HasSort: c.Sort != "" || c.Text == prose.Dash}
+func newCell(c view.Cell, col view.Column, scale *savingScale) cellView {
+	v := cellView{Text: c.Text, Sub: c.Sub, Note: c.Note, Label: col.Title, Extra: !col.Essential, Sort: c.Sort, Detail: c.Detail, HasSort: c.Sort != "" || c.Text == prose.Dash}
 	if col.Number {
 		v.Class = "n"
 	}
@@ -61,6 +57,12 @@ func newCell(c view.Cell, col view.Column) cellView {
 	case c.Keyed:
 		k := keyOf(c.Cause)
 		v.Key = &k
+	}
+	if c.Saving != nil && scale != nil {
+		v.Saving = scale.saving(c.Saving)
+	}
+	if c.Detail != nil {
+		v.Class = "why"
 	}
 	if col.Title == "Verdict" {
 		v.Class = "v-" + c.Text

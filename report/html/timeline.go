@@ -6,6 +6,7 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
+	"straggler/report/view"
 	"straggler/schema"
 )
 
@@ -44,6 +45,30 @@ type phaseSpan struct {
 type markView struct {
 	X, W, Class, Letter, Title string
 	Y, H, TextY                int
+}
+
+// timelinesView are timelines that a reader picks from.
+type timelinesView struct {
+	Marks     []keyView
+	Timelines []timelineView
+}
+
+func newTimelines(list view.Timelines) *timelinesView {
+	v := &timelinesView{Marks: markLegend()}
+	for i := range list {
+		t := newTimelineView(&list[i])
+		t.Picked = true
+		v.Timelines = append(v.Timelines, t)
+	}
+	return v
+}
+
+func replayViews(list view.Replays) []timelineView {
+	var views []timelineView
+	for _, t := range list {
+		views = append(views, newTimelineView(t))
+	}
+	return views
 }
 
 func newTimelineView(t *report.Timeline) timelineView {

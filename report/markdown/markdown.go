@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"straggler/report"
@@ -27,52 +28,17 @@ func Write(w io.Writer, d *report.Document) error {
 		m.printf("%s\n\n", md(d.Headline.Why))
 	}
 	m.printf("%s\n\n", md(d.Headline.Trust))
-	m.section("What was read, and how far to trust it")
-	for _, f := range view.Facts(d) {
-		m.printf("- %s: %s\n", f.Name, md(f.Value))
-	}
-	m.printf("\n")
-	m.table(view.ApplicationsTable(d))
-	m.tableIfAny(view.CaveatsTable(d))
-	m.tableIfAny(view.RejectsTable(d))
-	m.printf("The figures assume:\n\n")
-	for _, a := range d.Trust.Assumptions {
-		m.printf("- %s\n", md(a))
-	}
-	m.printf("\n")
-	m.section("What stragglers cost")
-	m.table(view.CausesTable(d))
-	m.table(view.JobsTable(d))
-	m.section("The worst phases")
-	m.table(view.PhasesTable(d))
-	m.section("The worst outliers")
-	m.table(view.OutliersTable(d))
-	if len(d.Skew.Rows) > 0 {
-		m.section("Skew that comes back")
-		m.table(view.SkewTable(d))
-	}
-	if len(d.Chains.Rows) > 0 {
-		m.section("Lost outputs")
-		m.table(view.ChainsTable(d))
-	}
-	m.section("Machines")
-	m.table(view.MachinesTable(d))
-	if len(d.Whatif.Savings.Rows) > 0 {
-		m.section("What policies would have saved")
-		m.printf("%s\n\n", md(view.ReplayWords(d)))
-		t := view.SavingsTable(d)
-		t.Drop("Interval")
-		m.table(t)
-		for _, n := range d.Whatif.Notes {
-			m.printf("- %s\n", md(n))
-		}
-		m.printf("\n")
-	}
-	m.section("What to do")
-	for i := range d.Advice {
-		m.advice(i+1, &d.Advice[i])
-	}
+	m.sections(view.Sections(d))
 	m.printf("%s\n", md(view.QueryHelp(d)))
+	return b.Flush()
+}
+
+// WriteSimulation writes the report on a simulation.
+func WriteSimulation(w io.Writer, d *report.Simulation) error {
+	b := bufio.NewWriter(w)
+	m := markdown{b}
+	m.printf("# %s\n\n%s\n\n", md(prose.Clean(d.Workload, prose.NameRunes)), md(view.SimulationLead(d)))
+	m.sections(view.SimulationSections(d))
 	return b.Flush()
 }
 
@@ -81,11 +47,52 @@ type markdown struct{ w *bufio.Writer }
 
 func (m markdown) printf(format string, a ...any) { fmt.Fprintf(m.w, format, a...) }
 
-func (m markdown) section(title string) { m.printf("## %s\n\n", title) }
+// sections writes the sections in which something is left without pictures.
+func (m markdown) sections(sections []view.Section) {
+	for _, s := range sections {
+		if slices.ContainsFunc(s.Blocks, written) {
+			m.printf("## %s\n\n", s.Title)
+			m.blocks(s.Blocks)
+		}
+	}
+}
 
-func (m markdown) tableIfAny(t view.Table) {
-	if len(t.Rows) > 0 {
-		m.table(t)
+// written says whether a block is written here: leads stand over pictures, and there are none.
+func written(b view.Block) bool {
+	switch b.(type) {
+	case view.Note, view.Facts, view.List, view.Folded, view.Table, view.Advice:
+		return true
+	}
+	return false
+}
+
+func (m markdown) blocks(blocks []view.Block) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case view.Note:
+			m.printf("%s\n\n", md(string(b)))
+		case view.Facts:
+			for _, f := range b {
+				m.printf("- %s: %s\n", f.Name, md(f.Value))
+			}
+			m.printf("\n")
+		case view.List:
+			if b.Title != "" {
+				m.printf("%s:\n\n", md(b.Title))
+			}
+			for _, item := range b.Items {
+				m.printf("- %s\n", md(item))
+			}
+			m.printf("\n")
+		case view.Folded:
+			m.blocks(b.Blocks)
+		case view.Table:
+			m.table(b)
+		case view.Advice:
+			for i := range b {
+				m.advice(i+1, &b[i])
+			}
+		}
 	}
 }
 
@@ -96,20 +103,27 @@ func (m markdown) table(t view.Table) {
 	}
 	m.printf("%s:\n\n|", md(t.Caption))
 	for _, c := range t.Columns {
-		m.printf(" %s |", md(c.Title))
+		if !c.Picture {
+			m.printf(" %s |", md(c.Title))
+		}
 	}
 	m.printf("\n|")
 	for _, c := range t.Columns {
-		if c.Number {
+		switch {
+		case c.Picture:
+		case c.Number:
 			m.printf("---:|")
-		} else {
+		default:
 			m.printf("---|")
 		}
 	}
 	m.printf("\n")
 	for _, r := range t.Rows {
 		m.printf("|")
-		for _, c := range r.Cells {
+		for i, c := range r.Cells {
+			if t.Columns[i].Picture {
+				continue
+			}
 			s := md(c.Text)
 			if c.Sub != "" {
 				s += "<br>" + md(c.Sub)
@@ -165,13 +179,3 @@ func md(s string) string { return mdEscapes.Replace(s) }
 // links of by itself.
 var mdEscapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "|", `\|`,
 	"#", `\#`, "~", `\~`, "!", `\!`, "$", `\$`, "@", `\@`, "://", `:\/\/`, "www.", `www\.`, "\n", " ", "\r", " ")
-
-// WriteSimulation writes a simulation as GitHub's Markdown.
-func WriteSimulation(w io.Writer, d *report.Simulation) error {
-	b := bufio.NewWriter(w)
-	m := markdown{b}
-	m.printf("# %s\n\n%s\n\n", md(prose.Clean(d.Workload, prose.NameRunes)), md(view.SimulationLead(d)))
-	m.table(view.ArmsTable(d))
-	m.table(view.NamesTable(d))
-	return b.Flush()
-}

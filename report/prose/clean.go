@@ -13,6 +13,21 @@ const (
 	TextRunes = 400 // of a longer text, such as a reason
 )
 
+// Name is a name of a log as it may stand in a sentence; empty names are said to be.
+func Name(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "(no name)"
+	}
+	return Clean(s, NameRunes)
+}
+
+func MaybeName(n schema.Null[string]) string {
+	if !n.OK || strings.TrimSpace(n.V) == "" {
+		return ""
+	}
+	return Clean(n.V, NameRunes)
+}
+
 // Clean makes text from a log safe to show: one line, no control characters, no invisible ones that reorder or hide
 // text, valid UTF-8, at most max runes. It does not escape: that is the renderers' job, each in its own way.
 func Clean(s string, max int) string {
@@ -36,21 +51,6 @@ func Clean(s string, max int) string {
 		n++
 	}
 	return b.String()
-}
-
-// Name is a name of a log as it may stand in a sentence; empty names are said to be.
-func Name(s string) string {
-	if strings.TrimSpace(s) == "" {
-		return "(no name)"
-	}
-	return Clean(s, NameRunes)
-}
-
-func MaybeName(n schema.Null[string]) string {
-	if !n.OK || strings.TrimSpace(n.V) == "" {
-		return ""
-	}
-	return Clean(n.V, NameRunes)
 }
 
 func Plain(s string) bool {

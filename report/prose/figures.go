@@ -1,7 +1,3 @@
-// Package prose takes numbers and texts of logs and gives them as people read them: figures with three significant digits
-// and a unit (figures.go), texts bounded and made one safe line (clean.go), lists and clauses of a sentence (sentence.go).
-//
-// Start with figures.go.
 package prose
 
 import (
@@ -20,36 +16,6 @@ const (
 	Dash   = "–"
 	digits = 3
 )
-
-// Seconds writes a duration in the unit that suits it.
-func Seconds(v float64) string {
-	if !Finite(v) {
-		return Dash
-	}
-	sign := ""
-	if v < 0 {
-		sign, v = "−", -v
-	}
-	switch {
-	case v == 0:
-		return "0" + NBSP + "s"
-	case v < 0.0005 && sign != "":
-		return "≈" + NBSP + "0" + NBSP + "s"
-	case v < 0.0005:
-		return "<" + NBSP + "1" + NBSP + "ms"
-	case v < 0.9995:
-		return sign + strconv.FormatFloat(v*1000, 'f', 0, 64) + NBSP + "ms"
-	case v < 599.5:
-		return sign + round3(v) + NBSP + "s"
-	case v < 2*3600:
-		return sign + round3(v/60) + NBSP + "min"
-	case v < 48*3600:
-		return sign + round3(v/3600) + NBSP + "h"
-	case v < 1000*86400:
-		return sign + round3(v/86400) + NBSP + "d"
-	}
-	return sign + group(int64(math.Min(v/86400, 1e15))) + NBSP + "d"
-}
 
 // Bytes writes a size in binary units.
 func Bytes(v float64) string {
@@ -70,29 +36,6 @@ func Bytes(v float64) string {
 		return sign + strconv.FormatFloat(v, 'f', 0, 64) + NBSP + "B"
 	}
 	return sign + round3(v) + NBSP + units[i]
-}
-
-// Count writes a number of things.
-func Count(n int64) string {
-	if n < 0 {
-		return "−" + group(-n)
-	}
-	return group(n)
-}
-
-func group(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	if len(s) <= 4 {
-		return s
-	}
-	var b strings.Builder
-	for i, d := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteString("\u202f")
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
 }
 
 // Plural writes n things.
@@ -179,7 +122,58 @@ func Interval(low, high schema.Null[float64], write func(float64) string) string
 	return fmt.Sprintf("%s to %s", write(low.V), write(high.V))
 }
 
-func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Seconds writes a duration in the unit that suits it.
+func Seconds(v float64) string {
+	if !Finite(v) {
+		return Dash
+	}
+	sign := ""
+	if v < 0 {
+		sign, v = "−", -v
+	}
+	switch {
+	case v == 0:
+		return "0" + NBSP + "s"
+	case v < 0.0005 && sign != "":
+		return "≈" + NBSP + "0" + NBSP + "s"
+	case v < 0.0005:
+		return "<" + NBSP + "1" + NBSP + "ms"
+	case v < 0.9995:
+		return sign + strconv.FormatFloat(v*1000, 'f', 0, 64) + NBSP + "ms"
+	case v < 599.5:
+		return sign + round3(v) + NBSP + "s"
+	case v < 2*3600:
+		return sign + round3(v/60) + NBSP + "min"
+	case v < 48*3600:
+		return sign + round3(v/3600) + NBSP + "h"
+	case v < 1000*86400:
+		return sign + round3(v/86400) + NBSP + "d"
+	}
+	return sign + group(int64(math.Min(v/86400, 1e15))) + NBSP + "d"
+}
+
+// Count writes a number of things.
+func Count(n int64) string {
+	if n < 0 {
+		return "−" + group(-n)
+	}
+	return group(n)
+}
+
+func group(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	if len(s) <= 4 {
+		return s
+	}
+	var b strings.Builder
+	for i, d := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteString("\u202f")
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
 
 // round3 writes v ≥ 0 with three significant digits and no exponent.
 func round3(v float64) string {
@@ -194,3 +188,5 @@ func round3(v float64) string {
 	}
 	return s
 }
+
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -10,12 +10,6 @@ import (
 	"straggler/report/view"
 )
 
-func (t writer) tableIfAny(v view.Table) {
-	if len(v.Rows) > 0 {
-		t.table(v)
-	}
-}
-
 // table writes the essential columns, and the others as far as there is room.
 func (t writer) table(v view.Table) {
 	t.line("")

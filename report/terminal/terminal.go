@@ -1,7 +1,3 @@
-// Package terminal takes a Document and writes it for a terminal: the headline, the tables cut to what matters, and what to
-// do. terminal.go orders them, table.go fits tables into the width, wrap.go breaks lines.
-//
-// Start with Write.
 package terminal
 
 import (
@@ -24,18 +20,10 @@ type Options struct {
 	Top   int  // rows of each table; 0 is 10
 }
 
-// Write writes the document for a terminal: the headline, the tables cut to what matters, and what to do. Nothing in it
-// controls the terminal but its own colours.
+// Write writes a report: the headline, the tables cut to what matters, and what to do. Nothing in it controls the terminal
+// but its own colours.
 func Write(w io.Writer, d *report.Document, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	o.Width = min(max(o.Width, 40), 400)
-	if o.Top <= 0 {
-		o.Top = 10
-	}
-	b := bufio.NewWriter(w)
-	t := writer{b, o}
+	t := newWriter(w, o, 10)
 	t.paragraph(view.Title(d), true)
 	t.paragraph(view.Span(d), false)
 	t.line("")
@@ -43,48 +31,23 @@ func Write(w io.Writer, d *report.Document, o Options) error {
 	t.bar(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0))
 	t.paragraph(d.Headline.Why, false)
 	t.paragraph(d.Headline.Trust, false)
-	t.tableIfAny(view.CaveatsTable(d))
-	t.tableIfAny(view.RejectsTable(d))
-	if d.Trust.Applications.Total > 1 {
-		t.table(view.ApplicationsTable(d))
-	}
-	t.table(view.CausesTable(d))
-	t.table(view.JobsTable(d))
-	t.table(view.PhasesTable(d))
-	t.table(view.OutliersTable(d))
-	t.table(view.MachinesTable(d))
-	t.tableIfAny(view.SkewTable(d))
-	t.tableIfAny(view.ChainsTable(d))
-	t.tableIfAny(view.SavingsTable(d))
-	if len(view.SavingsTable(d).Rows) > 0 {
-		t.paragraph(view.ReplayWords(d), false)
-	}
-	t.line("")
-	t.line(t.bold("What to do"))
-	for i := range d.Advice {
-		t.advice(i+1, &d.Advice[i])
+	for _, section := range view.Sections(d) {
+		t.blocks(section.Blocks)
 	}
 	t.line("")
 	t.paragraph(view.QueryHelp(d), false)
-	return b.Flush()
+	return t.w.Flush()
 }
 
-// WriteSimulation writes a simulation for a terminal.
+// WriteSimulation writes the report on a simulation.
 func WriteSimulation(w io.Writer, d *report.Simulation, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	if o.Top <= 0 {
-		o.Top = 40
-	}
-	o.Width = min(max(o.Width, 40), 400)
-	b := bufio.NewWriter(w)
-	t := writer{b, o}
+	t := newWriter(w, o, 40)
 	t.paragraph(prose.Clean(d.Workload, prose.NameRunes), true)
 	t.paragraph(view.SimulationLead(d), false)
-	t.line("")
-	t.table(view.ArmsTable(d))
-	return b.Flush()
+	for _, section := range view.SimulationSections(d) {
+		t.blocks(section.Blocks)
+	}
+	return t.w.Flush()
 }
 
 // writer writes lines; errors stick to the buffer.
@@ -93,31 +56,44 @@ type writer struct {
 	o Options
 }
 
-func (t writer) line(s string) { fmt.Fprintln(t.w, strings.TrimRight(s, " ")) }
-
-func (t writer) bold(s string) string { return t.ansi("1", s) }
-
-func (t writer) dim(s string) string { return t.ansi("2", s) }
-
-func (t writer) ansi(code, s string) string {
-	if !t.o.Color || s == "" {
-		return s
+// newWriter fills in what the options leave open; top is how many rows of a table are shown unless they say.
+func newWriter(w io.Writer, o Options, top int) writer {
+	if o.Width <= 0 {
+		o.Width = 100
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	o.Width = min(max(o.Width, 40), 400)
+	if o.Top <= 0 {
+		o.Top = top
+	}
+	return writer{bufio.NewWriter(w), o}
+}
+
+// blocks writes tables, notes and advice; the captions of tables are headings enough.
+func (t writer) blocks(blocks []view.Block) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case view.Note:
+			t.line("")
+			t.paragraph(string(b), false)
+		case view.Folded:
+			t.blocks(b.Blocks)
+		case view.Table:
+			if !b.Aside {
+				t.table(b)
+			}
+		case view.Advice:
+			t.line("")
+			t.line(t.bold("What to do"))
+			for i := range b {
+				t.advice(i+1, &b[i])
+			}
+		}
+	}
 }
 
 // causeColor is a colour of the 256-colour palette, near the one of the HTML.
 var causeColor = map[schema.Cause]string{schema.BadMachine: "161", schema.DataSkew: "33", schema.Network: "172", schema.Recompute: "134", schema.GC: "37",
 	schema.Spill: "137", schema.Scheduler: "67", schema.Deserialize: "169", schema.LocalityMiss: "142", schema.Transient: "39", schema.UnexplainedCause: "245", report.NotOutlier: "240"}
-
-func (t writer) paragraph(s string, bold bool) {
-	for _, l := range wrap(s, t.o.Width) {
-		if bold {
-			l = t.bold(l)
-		}
-		t.line(l)
-	}
-}
 
 // bar draws the lost time by cause with the causes' letters, which also read without colour.
 func (t writer) bar(parts []report.LostPart, whole float64) {
@@ -160,4 +136,26 @@ func (t writer) advice(n int, a *report.Advice) {
 			t.line(t.dim("   " + l))
 		}
 	}
+}
+
+func (t writer) paragraph(s string, bold bool) {
+	for _, l := range wrap(s, t.o.Width) {
+		if bold {
+			l = t.bold(l)
+		}
+		t.line(l)
+	}
+}
+
+func (t writer) line(s string) { fmt.Fprintln(t.w, strings.TrimRight(s, " ")) }
+
+func (t writer) bold(s string) string { return t.ansi("1", s) }
+
+func (t writer) dim(s string) string { return t.ansi("2", s) }
+
+func (t writer) ansi(code, s string) string {
+	if !t.o.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }

@@ -8,6 +8,11 @@ import (
 	"straggler/report/prose"
 )
 
+// adviceSection says what to do.
+func adviceSection(d *report.Document) Section {
+	return Section{ID: "todo", Short: "What to do", Title: "What to do", Blocks: []Block{Advice(d.Advice)}}
+}
+
 // GainText is gainFigure with its interval.
 func GainText(a *report.Advice) string {
 	if span := prose.Interval(a.GainLow, a.GainHigh, prose.Seconds); span != "" && a.GainS.OK {

@@ -1,18 +1,22 @@
 package view
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
-	"strings"
 
 	"straggler/report"
 	"straggler/report/prose"
 	"straggler/schema"
 )
 
-func CausesTable(d *report.Document) Table {
-	t := Table{ID: "causes", Caption: "Causes, over all jobs", Empty: report.NoOutliers(d.Phases.Total, d.Trust.Counts.Outliers),
+// costSection says what stragglers cost, by cause and by job.
+func costSection(d *report.Document) Section {
+	return Section{ID: "cost", Short: "Cost", Title: "What stragglers cost", Blocks: []Block{
+		Lead("Lost is how much earlier jobs would have ended had their slow tasks taken their phase’s median. Causes share it; the parts sum to the whole."),
+		causesTable(d), jobsTable(d)}}
+}
+
+func causesTable(d *report.Document) Table {
+	t := Table{ID: "causes", Caption: "Causes, over all jobs", Empty: d.Outliers.Note,
 		Columns: []Column{{Title: "Cause", Essential: true}, {Title: "Outliers", Doc: "attempts of which it is the verdict", Number: true, Essential: true},
 			{Title: "Job time lost", Doc: "its part of the time that jobs lost; the parts sum to the whole", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
@@ -45,7 +49,7 @@ func sumOfCosts(d *report.Document) (sum float64) {
 	return sum
 }
 
-func JobsTable(d *report.Document) Table {
+func jobsTable(d *report.Document) Table {
 	l := d.Cost.Jobs
 	t := Table{ID: "jobs", Caption: "Jobs, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Job", Essential: true}, {Title: "Application"}, {Title: "Tasks", Number: true},
@@ -69,39 +73,4 @@ func JobsTable(d *report.Document) Table {
 		t.Drop("Application")
 	}
 	return t
-}
-
-// PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth go together.
-func PartsText(parts []report.LostPart) string {
-	sorted := slices.Clone(parts)
-	slices.SortStableFunc(sorted, func(a, b report.LostPart) int { return -cmp.Compare(a.LostS, b.LostS) })
-	whole, rest := 0.0, 0.0
-	for _, p := range parts {
-		whole += p.LostS
-	}
-	var words []string
-	for _, p := range sorted {
-		if p.LostS < 0.01*whole {
-			rest += p.LostS
-		} else if p.LostS > 0 {
-			words = append(words, report.InfoOf(p.Cause).Title+" "+prose.Seconds(p.LostS))
-		}
-	}
-	if rest > 0 {
-		words = append(words, "others "+prose.Seconds(rest))
-	}
-	if len(words) == 0 {
-		return prose.Dash
-	}
-	return strings.Join(words, ", ")
-}
-
-func PartCauses(parts []report.LostPart) []schema.Cause {
-	var cs []schema.Cause
-	for _, p := range parts {
-		if p.LostS > 0 {
-			cs = append(cs, p.Cause)
-		}
-	}
-	return cs
 }

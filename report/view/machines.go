@@ -7,7 +7,12 @@ import (
 	"straggler/report/prose"
 )
 
-func MachinesTable(d *report.Document) Table {
+// machinesSection compares the machines.
+func machinesSection(d *report.Document) Section {
+	return Section{ID: "health", Short: "Machines", Title: "Machines", Blocks: []Block{machinesTable(d), HeatMap{d}}}
+}
+
+func machinesTable(d *report.Document) Table {
 	l := d.Machines.List
 	t := Table{ID: "machines", Caption: "Machines, bad ones first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Machine", Essential: true}, {Title: "Verdict", Essential: true},

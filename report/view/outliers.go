@@ -9,7 +9,14 @@ import (
 	"straggler/schema"
 )
 
-func OutliersTable(d *report.Document) Table {
+// outliersSection lists the attempts that cost their jobs most, with the evidence for their causes.
+func outliersSection(d *report.Document) Section {
+	return Section{ID: "worst-tasks", Short: "Outliers", Title: "The worst outliers", Blocks: []Block{
+		Lead("Ranked by the seconds they cost their job, not by how slow they were: most slow tasks cost nobody anything. The ids are those of the framework’s own pages (task is partition.attempt)."),
+		outliersTable(d)}}
+}
+
+func outliersTable(d *report.Document) Table {
 	l := d.Outliers
 	t := Table{ID: "outliers", Caption: "Outliers, the one that cost its job most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "#", Number: true}, {Title: "Cost its job", Doc: "its share of the time that its job lost; the shares of all tasks sum to it", Number: true, Essential: true},
@@ -29,7 +36,7 @@ func OutliersTable(d *report.Document) Table {
 			cause.Sub = prose.Percent(o.Confidence.V) + " sure"
 		}
 		t.Rows = append(t.Rows, Row{ID: fmt.Sprintf("outlier-%d", i+1), App: prose.Name(o.Application), Machine: prose.MaybeName(o.Machine), Causes: []schema.Cause{o.Cause},
-			Cells: []Cell{number(int64(i + 1)), cost, took, cause, {Text: where(&o), Sub: strings.Join(prose.NonEmpty(prose.MaybeName(o.Machine), report.AppOf(d, o.Application)), " · ")}, text(o.Words)}})
+			Cells: []Cell{number(int64(i + 1)), cost, took, cause, {Text: where(&o), Sub: strings.Join(prose.NonEmpty(prose.MaybeName(o.Machine), report.AppOf(d, o.Application)), " · ")}, {Text: o.Words, Detail: evidence(&o)}}})
 	}
 	return t
 }
@@ -37,4 +44,17 @@ func OutliersTable(d *report.Document) Table {
 // where is how a user finds an attempt in the framework's own pages.
 func where(o *report.Outlier) string {
 	return fmt.Sprintf("%s, phase %s.%d, task %d.%d (id %s)", report.JobTitle(o.Job), prose.Name(o.Phase), o.PhaseAttempt, o.Task, o.Number, prose.Name(o.NativeID))
+}
+
+// evidence is where the excess of an outlier went, with the query that shows it.
+func evidence(o *report.Outlier) *Detail {
+	d := &Detail{SQL: o.SQL}
+	for _, a := range o.Causes {
+		part := fmt.Sprintf("%s: %s of %s excess", report.InfoOf(a.Cause).Title, prose.Seconds(a.Seconds), prose.OrDash(o.ExcessS, prose.Seconds))
+		if a.Words != "" {
+			part += " (" + a.Words + ")"
+		}
+		d.Parts = append(d.Parts, part)
+	}
+	return d
 }

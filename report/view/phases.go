@@ -2,12 +2,33 @@ package view
 
 import (
 	"fmt"
+	"slices"
 
 	"straggler/report"
 	"straggler/report/prose"
 )
 
-func PhasesTable(d *report.Document) Table {
+// phasesSection compares the tasks of the phases that lost most.
+func phasesSection(d *report.Document) Section {
+	s := Section{ID: "worst-phases", Short: "Phases", Title: "The worst phases"}
+	table, drawn := phasesTable(d), drawnPhases(d)
+	note := phasesNote(d, drawn)
+	switch {
+	case drawn > 0:
+		s.Blocks = []Block{Lead("Each dot is a task, placed by how long it took; outliers carry the letter and colour of their cause. The solid line is the median, the dashed one 1.5 × the median. A phase of many tasks shows bars instead of dots, their height by the square root of the number of tasks.")}
+		if note != "" {
+			s.Blocks = append(s.Blocks, Lead(note))
+		}
+		s.Blocks = append(s.Blocks, PhasePictures{d}, Folded{Title: "The same as a table", Blocks: []Block{table}})
+	case len(table.Rows) > 0:
+		s.Blocks = []Block{Note(note), table}
+	default:
+		s.Blocks = []Block{table}
+	}
+	return s
+}
+
+func phasesTable(d *report.Document) Table {
 	l := d.Phases
 	t := Table{ID: "phases", Caption: "Phases, the one that cost its job most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Phase", Essential: true}, {Title: "Job"}, {Title: "Tasks", Number: true},
@@ -30,16 +51,19 @@ func PhasesTable(d *report.Document) Table {
 	return t
 }
 
-// PhasesNote says which phases have no picture.
-func PhasesNote(d *report.Document) string {
-	drawn, judged := int64(0), false
+// drawnPhases counts the phases that are worth a picture.
+func drawnPhases(d *report.Document) (n int64) {
 	for i := range d.Phases.Rows {
-		p := &d.Phases.Rows[i]
-		judged = judged || p.LostS.OK
-		if LostAnything(p) {
-			drawn++
+		if LostAnything(&d.Phases.Rows[i]) {
+			n++
 		}
 	}
+	return n
+}
+
+// phasesNote says which phases have no picture.
+func phasesNote(d *report.Document, drawn int64) string {
+	judged := slices.ContainsFunc(d.Phases.Rows, func(p report.Phase) bool { return p.LostS.OK })
 	switch more := d.Phases.Total - drawn; {
 	case !judged:
 		return report.TooFewTasks

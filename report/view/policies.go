@@ -10,11 +10,32 @@ import (
 	"straggler/report/prose"
 )
 
-func SavingsTable(d *report.Document) Table {
+// policiesSection compares what policies would have saved, where they were replayed.
+func policiesSection(d *report.Document) Section {
+	s := Section{ID: "policies", Short: "Policies", Title: "What policies would have saved"}
+	var replays Replays
+	for _, t := range []*report.Timeline{d.Whatif.Before, d.Whatif.After} {
+		if t != nil {
+			replays = append(replays, t)
+		}
+	}
+	table := savingsTable(d)
+	replayed := len(d.Whatif.Savings.Rows) > 0 && d.Trust.Counts.Attempts > 0
+	if len(table.Rows) == 0 && !replayed && len(replays) == 0 {
+		return s
+	}
+	s.Blocks = []Block{Note(replayWords(d)), table, replays}
+	if len(d.Whatif.Notes) > 0 {
+		s.Blocks = append(s.Blocks, Folded{Title: "What the replays assume", Blocks: []Block{List{Items: d.Whatif.Notes}}})
+	}
+	return s
+}
+
+func savingsTable(d *report.Document) Table {
 	l := d.Whatif.Savings
-	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
 		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with its 95 % interval", Number: true, Essential: true},
-			{Title: "Interval", Doc: "the saving with its 95 % interval; the shaded band is what the replay itself is wrong by", Essential: true},
+			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is what the replay itself is wrong by", Essential: true},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
 			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
 			{Title: "Slot time", Doc: "change of the slot time used", Number: true, Essential: true},
@@ -80,8 +101,8 @@ func twins(rows []Row) {
 	}
 }
 
-// ReplayWords says how far the replays can be believed.
-func ReplayWords(d *report.Document) string {
+// replayWords says how far the replays can be believed.
+func replayWords(d *report.Document) string {
 	w := &d.Whatif
 	s := "Every job was replayed under each policy with the same luck."
 	switch {

@@ -2,64 +2,36 @@ package view
 
 import (
 	"strconv"
-	"strings"
 
 	"straggler/report"
 	"straggler/report/prose"
 	"straggler/schema"
 )
 
-// Title is what the report is about.
-func Title(d *report.Document) string {
-	apps := d.Trust.Applications
-	switch {
-	case apps.Total == 0:
-		return "No application"
-	case apps.Total == 1 && len(apps.Rows) == 1:
-		a := apps.Rows[0]
-		if n := prose.MaybeName(a.Name); n != "" && n != a.NativeID {
-			return n + " (" + prose.Name(a.NativeID) + ")"
-		}
-		return prose.Name(a.NativeID)
+// readSection says what was read and how far it can be believed.
+func readSection(d *report.Document) Section {
+	blocks := []Block{facts(d), applicationsTable(d)}
+	blocks = ifAny(blocks, caveatsTable(d))
+	blocks = ifAny(blocks, rejectsTable(d))
+	if len(d.Trust.Assumptions) > 0 {
+		blocks = append(blocks, List{Title: "What the figures assume", Items: d.Trust.Assumptions})
 	}
-	return prose.Plural(apps.Total, "application", "applications")
+	if t := ingestsTable(d); len(t.Rows) > 0 {
+		blocks = append(blocks, Folded{Title: "Ingests", Blocks: []Block{t}})
+	}
+	return Section{ID: "read", Short: "Read", Title: "What was read, and how far to trust it", Blocks: blocks}
 }
 
-// Span is when that was and by what it ran.
-func Span(d *report.Document) string {
-	var parts []string
-	seen := map[string]bool{}
-	for _, a := range d.Trust.Applications.Rows {
-		fw := prose.Clean(strings.TrimSpace(a.Framework+" "+a.FrameworkVersion.V), 40)
-		if !seen[fw] && len(seen) < 3 {
-			seen[fw] = true
-			parts = append(parts, fw)
-		}
-	}
-	c := d.Trust.Counts
-	if c.StartTime.OK && len(d.Trust.Applications.Rows) > 0 {
-		origin := d.Trust.Applications.Rows[0].TimeOrigin
-		span := prose.Instant(c.StartTime.V, origin)
-		if c.FinishTime.OK {
-			span += ", for " + prose.Seconds(c.FinishTime.V.Sub(c.StartTime.V))
-		}
-		parts = append(parts, span)
-	}
-	return strings.Join(parts, " · ")
-}
-
-type Fact struct{ Name, Value string }
-
-func Facts(d *report.Document) []Fact {
+func facts(d *report.Document) Facts {
 	c := d.Trust.Counts
 	var bytes int64
 	for _, i := range d.Trust.Ingests.Rows {
 		bytes += i.Bytes
 	}
-	f := []Fact{{"Jobs", prose.Count(c.Jobs)}, {"Phases", prose.Count(c.Phases)}, {"Attempts", prose.Count(c.Attempts)},
+	f := Facts{{"Jobs", prose.Count(c.Jobs)}, {"Phases", prose.Count(c.Phases)}, {"Attempts", prose.Count(c.Attempts)},
 		{"Machines", prose.Count(c.Machines)}, {"Task time", prose.OrDash(c.TaskS, prose.Seconds)}, {"Outliers", prose.Count(c.Outliers)}, {"Rejected", prose.Count(c.Rejects)}}
 	if c.Applications != 1 {
-		f = append([]Fact{{"Applications", prose.Count(c.Applications)}}, f...)
+		f = append(Facts{{"Applications", prose.Count(c.Applications)}}, f...)
 	}
 	if bytes > 0 {
 		f = append(f, Fact{"Log size", prose.Bytes(float64(bytes))})
@@ -67,9 +39,9 @@ func Facts(d *report.Document) []Fact {
 	return f
 }
 
-func ApplicationsTable(d *report.Document) Table {
+func applicationsTable(d *report.Document) Table {
 	l := d.Trust.Applications
-	t := Table{ID: "applications", Caption: "Applications, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{Aside: l.Total == 1, ID: "applications", Caption: "Applications, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Application", Essential: true}, {Title: "Framework"},
 			{Title: "Started"}, {Title: "Jobs", Number: true}, {Title: "Attempts", Number: true},
 			{Title: "Job time", Doc: "completion times of its jobs, summed", Number: true, Essential: true},
@@ -94,7 +66,7 @@ func ApplicationsTable(d *report.Document) Table {
 	return t
 }
 
-func CaveatsTable(d *report.Document) Table {
+func caveatsTable(d *report.Document) Table {
 	l := d.Trust.Caveats
 	t := Table{ID: "caveats", Caption: "Caveats that the logs carry", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Caveat", Essential: true}, {Title: "Applications", Number: true}, {Title: "Count", Doc: "rows or events concerned", Number: true}, {Title: "What it means", Essential: true}}}
@@ -111,7 +83,7 @@ func CaveatsTable(d *report.Document) Table {
 	return t
 }
 
-func RejectsTable(d *report.Document) Table {
+func rejectsTable(d *report.Document) Table {
 	l := d.Trust.Rejects
 	t := Table{ID: "rejects", Caption: "Records that could not be used", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "File", Essential: true}, {Title: "Line", Number: true, Essential: true}, {Title: "Byte", Number: true}, {Title: "Reason", Essential: true}, {Title: "Sample"}}}
@@ -122,9 +94,9 @@ func RejectsTable(d *report.Document) Table {
 	return t
 }
 
-func IngestsTable(d *report.Document) Table {
+func ingestsTable(d *report.Document) Table {
 	l := d.Trust.Ingests
-	t := Table{ID: "ingests", Caption: "Ingests", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{Aside: true, ID: "ingests", Caption: "Ingests", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Ingest", Essential: true}, {Title: "Format", Essential: true}, {Title: "Files", Number: true}, {Title: "Bytes", Number: true, Essential: true},
 			{Title: "Records", Number: true, Essential: true}, {Title: "Rejects", Number: true, Essential: true}, {Title: "Version"}}}
 	for _, i := range l.Rows {
@@ -132,4 +104,12 @@ func IngestsTable(d *report.Document) Table {
 			{Text: prose.Bytes(float64(i.Bytes)), Sort: strconv.FormatInt(i.Bytes, 10)}, number(i.RowsIn), number(i.Rejects), text(prose.Clean(i.ToolVersion, 24))}})
 	}
 	return t
+}
+
+// ifAny gives the blocks with a table that has rows.
+func ifAny(blocks []Block, t Table) []Block {
+	if len(t.Rows) == 0 {
+		return blocks
+	}
+	return append(blocks, t)
 }

@@ -8,7 +8,21 @@ import (
 )
 
 // ArmsTable lists the arms of a simulation.
-func ArmsTable(d *report.Simulation) Table {
+// SimulationSections are the sections of a simulation, in reading order.
+func SimulationSections(d *report.Simulation) []Section {
+	return []Section{
+		{ID: "schedulers", Short: "Schedulers", Title: "Schedulers and policies", Blocks: []Block{armsTable(d)}},
+		{ID: "times", Short: "Times", Title: "Completion times", Blocks: []Block{
+			Lead("The share of the jobs that took at most so long, on a logarithmic scale."), CompletionTimes{d}}},
+		{ID: "locality", Short: "Locality", Title: "Locality", Blocks: []Block{
+			Lead("Tasks with data: on a machine that has it, in a rack that has it, elsewhere."), LocalityBars{d}}},
+		{ID: "over", Short: "Over time", Title: "Slots and links over time", Blocks: []Block{
+			Lead("The runs of the first seed. The load of the links is the mean over the racks’ uplinks: the racks are alike, and what goes up one comes down another."), OverTime{d}}},
+		{ID: "jobs", Short: "Jobs", Title: "Jobs by name", Blocks: []Block{namesTable(d)}},
+	}
+}
+
+func armsTable(d *report.Simulation) Table {
 	t := Table{ID: "arms", Caption: "Schedulers and policies, over all seeds", Empty: "No run was finished.",
 		Columns: []Column{{Title: "Scheduler", Essential: true}, {Title: "Policy"},
 			{Title: "Mean", Doc: "mean completion time", Number: true, Essential: true},
@@ -28,7 +42,7 @@ func ArmsTable(d *report.Simulation) Table {
 	for i := range d.Arms {
 		a := &d.Arms[i]
 		r := Row{Cells: []Cell{text(prose.Clean(a.Scheduler, prose.NameRunes)), text(prose.Clean(a.Policy, prose.NameRunes)), text(prose.Seconds(a.MeanS)), text(prose.Seconds(a.P95S)),
-			text(prose.Seconds(a.MakespanS)), figure(a.Gain, prose.Times, "the others are held against this"), text(prose.Interval(a.GainLow, a.GainHigh, prose.Times)),
+			text(prose.Seconds(a.MakespanS)), figure(a.Gain, prose.Times, "the others are compared with this one"), text(prose.Interval(a.GainLow, a.GainHigh, prose.Times)),
 			figure(a.NodeLocal, prose.Percent, "no task has data"), figure(a.RackLocal, prose.Percent, "no task has data"), text(prose.Bytes(a.CrossRackBytes)),
 			text(fmt.Sprintf("%.0f", a.Kills)), figure(a.Wasted, prose.Percent, "")}}
 		if counted {
@@ -40,8 +54,8 @@ func ArmsTable(d *report.Simulation) Table {
 }
 
 // NamesTable lists jobs by name.
-func NamesTable(d *report.Simulation) Table {
-	t := Table{ID: "names", Caption: "Jobs by name; gain is over the same jobs in the first line above", Empty: "No job was finished.",
+func namesTable(d *report.Simulation) Table {
+	t := Table{ID: "names", Aside: true, Caption: "Jobs by name; gain is over the same jobs in the first line above", Empty: "No job was finished.",
 		Columns: []Column{{Title: "Jobs", Essential: true}, {Title: "Scheduler", Essential: true}, {Title: "Policy"}, {Title: "Number", Number: true},
 			{Title: "Mean", Number: true, Essential: true}, {Title: "Gain", Number: true, Essential: true},
 			{Title: "Most", Doc: "gain of the job that gains most", Number: true, Essential: true}, {Title: "Local", Number: true}}}

@@ -9,7 +9,16 @@ import (
 	"straggler/schema"
 )
 
-func SkewTable(d *report.Document) Table {
+// skewSection lists the partitions that are slow for their data again and again.
+func skewSection(d *report.Document) Section {
+	s := Section{ID: "comes-back", Title: "Recurring skew"}
+	if t := skewTable(d); len(t.Rows) > 0 {
+		s.Blocks = []Block{Lead("The same partition of the same stage, in other executions of the program in the store. What repeats is in the data or its keys; what does not is an accident of one day."), t}
+	}
+	return s
+}
+
+func skewTable(d *report.Document) Table {
 	l := d.Skew
 	t := Table{ID: "skew", Caption: "Partitions that their data made slow, those that come back first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Partition", Doc: "task, that is the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},

@@ -1,12 +1,3 @@
-// Package view takes a Document and gives what all renderings show alike: tables of text that is not yet escaped, titles
-// and sentences.
-//
-//  1. table.go says what a table is.
-//  2. read.go, cost.go, phases.go, outliers.go, skew.go, chains.go, machines.go, policies.go and advice.go make the
-//     tables and sentences of one section each; simulation.go those of a simulated workload.
-//  3. queries.go says how to run the queries that a report shows.
-//
-// Start with table.go.
 package view
 
 import (
@@ -25,9 +16,11 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 	More    int64
-	SQL     string // gives all rows
-	Empty   string // why there are none
-	After   string // what is said below it
+	SQL     string  // gives all rows
+	Empty   string  // why there are none
+	After   string  // what is said below it
+	Aside   bool    // a terminal has no room for it
+	Error   float64 // s, what the replays behind its savings are off by
 }
 
 // Drop takes out a column.
@@ -49,6 +42,7 @@ type Column struct {
 	Number    bool
 	Essential bool
 	Below     bool // long words, which a terminal shows under the row
+	Picture   bool // its cells are pictures of what another column says
 }
 
 // Row is one row; the facets are what a reader filters by.
@@ -72,6 +66,13 @@ type Cell struct {
 	Parts  []report.LostPart // shown as a stacked bar over Whole
 	Whole  float64
 	Saving *report.Saving // shown as an interval on the scale of the table
+	Detail *Detail        // shown on demand
+}
+
+// Detail is the evidence for a row: sentences, and the query that shows it.
+type Detail struct {
+	Parts []string
+	SQL   string
 }
 
 func text(s string) Cell { return Cell{Text: s} }

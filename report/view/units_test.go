@@ -1,6 +1,7 @@
 package view
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,13 +14,13 @@ import (
 
 // Every figure in every table says its unit, unless its column counts things.
 func TestUnits(t *testing.T) {
-	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies", "Files", "Records", "Rejects", "Outputs lost"}
+	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies", "Files", "Records", "Rejects", "Outputs lost", "Outputs"}
 	one := `[−<>\x{00a0}]*[0-9][0-9.\x{202f}]*(\x{00a0}(s|ms|min|h|d|%|B|[KMGTPE]iB)|×)`
 	unit := regexp.MustCompile(`^(` + one + `( to ` + one + `)?|–)$`)
 	d, err := report.Build(t.Context(), reporttest.LabelledWithSavings(t, "mixed", "recompute"), report.Options{})
 	reporttest.Check(t, err)
 	figures := 0
-	for _, tb := range []Table{ApplicationsTable(d), CaveatsTable(d), RejectsTable(d), IngestsTable(d), CausesTable(d), JobsTable(d), PhasesTable(d), OutliersTable(d), MachinesTable(d), SavingsTable(d)} {
+	for tb := range tables(Sections(d)) {
 		for _, r := range tb.Rows {
 			if len(r.Cells) != len(tb.Columns) {
 				t.Fatalf("%s: %d cells under %d columns", tb.ID, len(r.Cells), len(tb.Columns))
@@ -42,5 +43,21 @@ func TestUnits(t *testing.T) {
 	}
 	if figures < 100 {
 		t.Errorf("only %d figures were looked at", figures)
+	}
+}
+
+// tables are those of the sections, the folded ones among them.
+func tables(sections []Section) iter.Seq[Table] {
+	return func(yield func(Table) bool) {
+		for _, s := range sections {
+			for _, b := range s.Blocks {
+				if f, ok := b.(Folded); ok {
+					b = f.Blocks[0]
+				}
+				if t, ok := b.(Table); ok && !yield(t) {
+					return
+				}
+			}
+		}
 	}
 }

@@ -6,7 +6,16 @@ import (
 	"straggler/schema"
 )
 
-func ChainsTable(d *report.Document) Table {
+// lostOutputsSection lists the outputs that were lost and made again.
+func lostOutputsSection(d *report.Document) Section {
+	s := Section{ID: "lost-outputs", Title: "Lost outputs"}
+	if t := chainsTable(d); len(t.Rows) > 0 {
+		s.Blocks = []Block{Lead("A lost output is made again, and whoever reads it waits or fails until then."), t}
+	}
+	return s
+}
+
+func chainsTable(d *report.Document) Table {
 	l := d.Chains
 	t := Table{ID: "chains", Caption: "Outputs that were lost and made again", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Lost on", Essential: true}, {Title: "Phase", Doc: "the phase that had made them", Essential: true}, {Title: "Application"},

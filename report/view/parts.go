@@ -1,0 +1,46 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth go together.
+func PartsText(parts []report.LostPart) string {
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b report.LostPart) int { return -cmp.Compare(a.LostS, b.LostS) })
+	whole, rest := 0.0, 0.0
+	for _, p := range parts {
+		whole += p.LostS
+	}
+	var words []string
+	for _, p := range sorted {
+		if p.LostS < 0.01*whole {
+			rest += p.LostS
+		} else if p.LostS > 0 {
+			words = append(words, report.InfoOf(p.Cause).Title+" "+prose.Seconds(p.LostS))
+		}
+	}
+	if rest > 0 {
+		words = append(words, "others "+prose.Seconds(rest))
+	}
+	if len(words) == 0 {
+		return prose.Dash
+	}
+	return strings.Join(words, ", ")
+}
+
+func PartCauses(parts []report.LostPart) []schema.Cause {
+	var cs []schema.Cause
+	for _, p := range parts {
+		if p.LostS > 0 {
+			cs = append(cs, p.Cause)
+		}
+	}
+	return cs
+}

@@ -1,0 +1,73 @@
+package view
+
+import (
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+)
+
+// Title is what the report is about.
+func Title(d *report.Document) string {
+	apps := d.Trust.Applications
+	switch {
+	case apps.Total == 0:
+		return "No application"
+	case apps.Total == 1 && len(apps.Rows) == 1:
+		a := apps.Rows[0]
+		if n := prose.MaybeName(a.Name); n != "" && n != a.NativeID {
+			return n + " (" + prose.Name(a.NativeID) + ")"
+		}
+		return prose.Name(a.NativeID)
+	}
+	return prose.Plural(apps.Total, "application", "applications")
+}
+
+// Span is when that was and by what it ran.
+func Span(d *report.Document) string {
+	var parts []string
+	seen := map[string]bool{}
+	for _, a := range d.Trust.Applications.Rows {
+		fw := prose.Clean(strings.TrimSpace(a.Framework+" "+a.FrameworkVersion.V), 40)
+		if !seen[fw] && len(seen) < 3 {
+			seen[fw] = true
+			parts = append(parts, fw)
+		}
+	}
+	c := d.Trust.Counts
+	if c.StartTime.OK && len(d.Trust.Applications.Rows) > 0 {
+		origin := d.Trust.Applications.Rows[0].TimeOrigin
+		span := prose.Instant(c.StartTime.V, origin)
+		if c.FinishTime.OK {
+			span += ", for " + prose.Seconds(c.FinishTime.V.Sub(c.StartTime.V))
+		}
+		parts = append(parts, span)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// QueryHelp says how to run the queries of the report.
+func QueryHelp(d *report.Document) string {
+	if d.Store != "" {
+		return "Queries run with: straggler sql --store " + shellWord(prose.Clean(d.Store, 200))
+	}
+	return "To run the queries, keep a store: straggler report LOG… --store DIR, then straggler sql --store DIR. The keys in them stay the same."
+}
+
+func shellWord(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return !(r == '/' || r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// Sources says from how many logs the report is made, or from which one.
+func Sources(d *report.Document) string {
+	apps := d.Trust.Applications
+	if len(apps.Rows) == 1 && apps.Total == 1 {
+		return prose.Name(apps.Rows[0].SourceFile)
+	}
+	return prose.Plural(apps.Total, "log", "logs")
+}
