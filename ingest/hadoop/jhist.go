@@ -215,15 +215,21 @@ func lastEvent(b []byte) int {
 	}
 }
 
-// binary reads bare datums. There are no sync marks: after one that does not fit, nothing more can be told apart.
+// binary reads bare datums. There are no sync marks: behind one that does not fit, no other can be found.
 func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
-	d := avroEvents{schema: e.schema}
+	d := avroDecoder{schema: e.schema}
+	var events eventDecoder
 	buf := make([]byte, 0, 256<<10)
 	at := e.start // of buf
 	var end error
 	for used := 0; ctx.Err() == nil; {
 		var ev event
-		n, err := d.event(buf[used:], &ev)
+		text, n, err := d.json(buf[used:])
+		if err == nil {
+			if events.event(text, &ev); events.pull.Why != "" {
+				err = errors.New(events.pull.Why)
+			}
+		}
 		switch {
 		case err == nil:
 			e.out.Decoded(1)
