@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 //go:embed sql/*.sql
@@ -92,7 +92,7 @@ func (g Grouping) of(name string) string {
 }
 
 // Measure reads the applications of a store, of which detect and causes have written their tables, in order of time.
-func Measure(ctx context.Context, eng store.Engine, g Grouping) ([]Run, error) {
+func Measure(ctx context.Context, eng engine.Engine, g Grouping) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}}
 	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.causes, m.machines} {
 		if err := step(); err != nil {
@@ -116,7 +116,7 @@ func before(a, b *Run) bool {
 
 type measuring struct {
 	ctx      context.Context
-	eng      store.Engine
+	eng      engine.Engine
 	grouping Grouping
 	runs     []Run
 	index    map[schema.Key]int // of runs, by application
@@ -129,7 +129,7 @@ func each[R any](m *measuring, file string, do func(*R)) error {
 	if err != nil {
 		return err
 	}
-	for r, err := range store.Read[R](m.ctx, m.eng, string(sql)) {
+	for r, err := range engine.Read[R](m.ctx, m.eng, string(sql)) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

@@ -7,6 +7,8 @@ import (
 
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/store"
@@ -42,7 +44,7 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []Run {
 	if _, err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -32,7 +34,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	defer st.Close()
 	fillStore(b, st, n)
-	eng, err := st.Engine(b.Context(), store.EngineOptions{MemoryBytes: 1 << 30})
+	eng, err := engines.Open(b.Context(), st, engine.Options{MemoryBytes: 1 << 30})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"straggler/causes"
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // answer runs a query and gives its rows.
-func answer(t *testing.T, eng store.Engine, sql string) (columns []string, rows [][]any) {
+func answer(t *testing.T, eng engine.Engine, sql string) (columns []string, rows [][]any) {
 	t.Helper()
 	r, err := eng.Query(t.Context(), sql)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 //go:embed paper_figures.sql
@@ -53,9 +53,9 @@ func FigureTitle(name string) string {
 
 // PaperFigures draws the figures of the papers from a store that detect and causes have run on. A figure that it can not
 // draw has one row without values, and a note.
-func PaperFigures(ctx context.Context, eng store.Engine) ([]Figure, error) {
+func PaperFigures(ctx context.Context, eng engine.Engine) ([]Figure, error) {
 	var out []Figure
-	for f, err := range store.ReadParts[Figure](ctx, eng, "paper_figures", paperFiguresSQL) {
+	for f, err := range engine.ReadParts[Figure](ctx, eng, "paper_figures", paperFiguresSQL) {
 		if err != nil {
 			return nil, fmt.Errorf("causes: the papers' figures: %w", err)
 		}

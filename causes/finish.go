@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -20,7 +21,7 @@ func (r *run) health(ctx context.Context, tx *store.Tx) error {
 		Time    schema.Time `col:"time"`
 	}
 	j := judgement{model: r.model, fdr: r.o.FalseShare, slow: r.slowHere, losses: map[machineWindow]int64{}}
-	for l, err := range store.Read[loss](ctx, r.eng, lossTimesSQL) {
+	for l, err := range engine.Read[loss](ctx, r.eng, lossTimesSQL) {
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 // edges reads the dependencies of the wanted jobs.
 func (r *run) edges(ctx context.Context, wanted map[schema.Key]bool) (map[schema.Key][]edgeRow, error) {
 	out := map[schema.Key][]edgeRow{}
-	for e, err := range store.Read[edgeRow](ctx, r.eng, "SELECT job_id, from_phase, to_phase FROM edges") {
+	for e, err := range engine.Read[edgeRow](ctx, r.eng, "SELECT job_id, from_phase, to_phase FROM edges") {
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/spark"
 	"straggler/schema"
@@ -190,7 +192,7 @@ func (r *labelled) attribute(ctx context.Context, dir string) error {
 	if _, err := ingest.Run(ctx, st, []ingest.Format{spark.Format()}, paths, ingest.Options{}); err != nil {
 		return err
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {
 		return err
 	}
@@ -201,7 +203,7 @@ func (r *labelled) attribute(ctx context.Context, dir string) error {
 	if _, err := Run(ctx, st, eng, Options{}); err != nil {
 		return err
 	}
-	for a, err := range store.Read[observed](ctx, eng, observedSQL) {
+	for a, err := range engine.Read[observed](ctx, eng, observedSQL) {
 		if err != nil {
 			return err
 		}
@@ -210,7 +212,7 @@ func (r *labelled) attribute(ctx context.Context, dir string) error {
 	type machine struct {
 		Name string `col:"machine"`
 	}
-	for m, err := range store.Read[machine](ctx, eng, "SELECT DISTINCT machine FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY machine NULLS LAST") {
+	for m, err := range engine.Read[machine](ctx, eng, "SELECT DISTINCT machine FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY machine NULLS LAST") {
 		if err != nil {
 			return err
 		}

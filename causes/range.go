@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // may lists the columns of tasks.sql that many logs say nothing about.
@@ -20,7 +20,7 @@ var may = []struct{ column, typ string }{
 // its numbers do; that there are none is seen at the first value of a column. A cluster would have to look everywhere
 // before it can say, so it reads them all.
 func (r *run) findBlank(ctx context.Context) error {
-	if _, far := r.eng.(store.Spreader); far {
+	if _, far := r.eng.(engine.RemoteRunner); far {
 		return nil
 	}
 	find := make([]string, len(may))

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -225,7 +226,7 @@ func (r *run) stageNames(ctx context.Context, counts map[stageTask]*skewCount) (
 	}
 	const sql = `SELECT p.phase_id, a.name AS program, p.name AS stage, p.kind
 FROM phases p JOIN jobs j ON j.job_id = p.job_id JOIN applications a ON a.application_id = j.application_id`
-	for n, err := range store.Read[stageName](ctx, r.eng, sql) {
+	for n, err := range engine.Read[stageName](ctx, r.eng, sql) {
 		if err != nil {
 			return nil, fmt.Errorf("names of stages: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -60,7 +61,7 @@ type CauseSummary struct {
 
 // Run attributes the outliers of a store and commits attributions, machine_health, skew_repeats and job_costs, in
 // place of those of an earlier run.
-func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
+func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	r, err := newRun(ctx, eng, o)
 	if err != nil {
 		return Summary{}, fmt.Errorf("causes: %w", err)
@@ -80,7 +81,7 @@ func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Sum
 
 // run is one Run.
 type run struct {
-	eng      store.Engine
+	eng      engine.Engine
 	o        Options
 	phases   []phaseRow
 	machines []string
@@ -109,7 +110,7 @@ type phaseRow struct {
 	signature   uint64
 }
 
-func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {
+func newRun(ctx context.Context, eng engine.Engine, o Options) (*run, error) {
 	if o.ChunkAttempts <= 0 {
 		o.ChunkAttempts = 500_000
 	}
@@ -130,14 +131,14 @@ func newRun(ctx context.Context, eng store.Engine, o Options) (*run, error) {
 		Name string              `col:"machine"`
 		Rack schema.Null[string] `col:"rack"`
 	}
-	for m, err := range store.Read[machine](ctx, eng, "SELECT machine, rack FROM causes_machines ORDER BY number NULLS LAST") {
+	for m, err := range engine.Read[machine](ctx, eng, "SELECT machine, rack FROM causes_machines ORDER BY number NULLS LAST") {
 		if err != nil {
 			return nil, err
 		}
 		r.machines = append(r.machines, m.Name)
 		r.racks = append(r.racks, m.Rack.V)
 	}
-	for p, err := range store.Read[phaseRow](ctx, eng, phasesSQL) {
+	for p, err := range engine.Read[phaseRow](ctx, eng, phasesSQL) {
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func (r *run) detected(ctx context.Context) error {
 		Stats  int64 `col:"stats"`
 	}
 	const sql = "SELECT p.n AS phases, s.n AS stats FROM (SELECT count(*) AS n FROM phases) AS p CROSS JOIN (SELECT count(*) AS n FROM phase_stats) AS s"
-	for c, err := range store.Read[counts](ctx, r.eng, sql) {
+	for c, err := range engine.Read[counts](ctx, r.eng, sql) {
 		if err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func (r *run) learn(ctx context.Context) error {
 	l := NewLearner(r.o.WindowS)
 	l.model.names, l.model.racks = r.machines, r.racks
 	err := errors.ErrUnsupported
-	if many, ok := r.eng.(store.Spreader); ok {
+	if many, ok := r.eng.(engine.RemoteRunner); ok {
 		err = r.spreadHear(ctx, many, l)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -248,7 +249,7 @@ func (r *run) readLosses(ctx context.Context) error {
 		Reader   schema.Null[schema.Key]  `col:"reader"`
 	}
 	m := r.model
-	for l, err := range store.Read[row](ctx, r.eng, lossesSQL) {
+	for l, err := range engine.Read[row](ctx, r.eng, lossesSQL) {
 		if err != nil {
 			return err
 		}
@@ -266,7 +267,7 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 		r.saved = append(r.saved, x.saved...)
 		return store.Append(tx, 0, x.rows)
 	}
-	if many, ok := r.eng.(store.Spreader); ok {
+	if many, ok := r.eng.(engine.RemoteRunner); ok {
 		if err := r.spreadAttribute(ctx, many, keep); !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}

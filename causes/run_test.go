@@ -11,25 +11,27 @@ import (
 
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/store"
 )
 
 // storeOf puts generated clusters of a scenario into a store.
-func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
+func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, engine.Engine) {
 	t.Helper()
 	return causes.Filled(t, generated(t, scenario, nil, seeds...))
 }
 
 // detected is storeOf with outliers found.
-func detected(t testing.TB, scenario string, seeds ...uint64) (*store.Store, store.Engine) {
+func detected(t testing.TB, scenario string, seeds ...uint64) (*store.Store, engine.Engine) {
 	t.Helper()
 	return detectedWithout(t, scenario, nil, seeds...)
 }
 
 // detectedWithout is detected for logs that do not say what hide takes out of their attempts; nil: they say all.
-func detectedWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, store.Engine) {
+func detectedWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, engine.Engine) {
 	t.Helper()
 	return causes.Stored(t, generated(t, scenario, hide, seeds...))
 }
@@ -61,9 +63,9 @@ func generated(t testing.TB, scenario string, hide func(*schema.Attempt), seeds 
 }
 
 // rowsOf reads a result table.
-func rowsOf[R any](t testing.TB, eng store.Engine, sql string) (out []R) {
+func rowsOf[R any](t testing.TB, eng engine.Engine, sql string) (out []R) {
 	t.Helper()
-	for r, err := range store.Read[R](t.Context(), eng, sql) {
+	for r, err := range engine.Read[R](t.Context(), eng, sql) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +112,7 @@ func TestThreadsDoNotShow(t *testing.T) {
 	tables := []string{"phase_stats", "outliers", "attributions", "machine_health", "skew_repeats", "job_costs"}
 	var first []string
 	for _, threads := range []int{1, 4, 4, 4} {
-		eng, err := st.Engine(t.Context(), store.EngineOptions{Threads: threads})
+		eng, err := engines.Open(t.Context(), st, engine.Options{Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}

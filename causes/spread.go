@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // On an engine of many machines the phases do not come here: copies of this program work on them where they are, phase by
@@ -86,12 +86,12 @@ func Copy(ctx context.Context, step, file string, in io.Reader, out io.Writer) e
 		}
 		found, err := work(p)
 		if err == nil && found != nil {
-			err = store.WriteFound(w, p.ID, found)
+			err = engine.WriteOutput(w, p.ID, found)
 		}
 		p.Tasks = p.Tasks[:0]
 		return errors.Join(err, ctx.Err())
 	}
-	err := store.ReadSpread(in, len(taskColumns), func(fields []store.Field) error {
+	err := engine.ReadRemoteRows(in, len(taskColumns), func(fields []engine.RemoteField) error {
 		t, err := readTask(fields)
 		if err != nil {
 			return err
@@ -115,8 +115,8 @@ func Copy(ctx context.Context, step, file string, in io.Reader, out io.Writer) e
 }
 
 // readTask reads a row of taskColumns.
-func readTask(fields []store.Field) (t Task, err error) {
-	next := func() store.Field {
+func readTask(fields []engine.RemoteField) (t Task, err error) {
+	next := func() engine.RemoteField {
 		f := fields[0]
 		fields = fields[1:]
 		return f
@@ -183,7 +183,7 @@ func (a *Attributor) answer(p *Phase) []byte {
 }
 
 // spreadHear is learn on an engine of many machines.
-func (r *run) spreadHear(ctx context.Context, eng store.Spreader, l *Learner) error {
+func (r *run) spreadHear(ctx context.Context, eng engine.RemoteRunner, l *Learner) error {
 	return r.spread(ctx, eng, stepHear, nil, func(signature uint64, found []byte) error {
 		var s saying
 		if err := decode(found, &s); err != nil {
@@ -196,7 +196,7 @@ func (r *run) spreadHear(ctx context.Context, eng store.Spreader, l *Learner) er
 }
 
 // spreadAttribute is attribute on an engine of many machines.
-func (r *run) spreadAttribute(ctx context.Context, eng store.Spreader, keep func(*Phase, *attributed) error) error {
+func (r *run) spreadAttribute(ctx context.Context, eng engine.RemoteRunner, keep func(*Phase, *attributed) error) error {
 	k := told{model: *r.model, signatures: map[schema.Key]uint64{}}
 	for i := range r.phases {
 		if p := &r.phases[i]; p.Outliers > 0 && p.signature != 0 {
@@ -215,12 +215,12 @@ func (r *run) spreadAttribute(ctx context.Context, eng store.Spreader, keep func
 
 // spread has copies do a step for all phases, or those that have outliers, and hears what they found in the order of the
 // phases.
-func (r *run) spread(ctx context.Context, eng store.Spreader, step string, file []byte, each func(signature uint64, found []byte) error) error {
+func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, step string, file []byte, each func(signature uint64, found []byte) error) error {
 	at := 0
 	for _, c := range r.chunks(step == stepAttribute, spreadAttempts) {
-		w := store.Spread{SQL: spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Parts: int(c.attempts/partAttempts) + 2,
+		w := engine.RemoteJob{SQL: spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Partitions: int(c.attempts/partAttempts) + 2,
 			Verb: []string{"copy", step, "--version", r.o.Tool}, File: file}
-		rows, err := eng.Spread(ctx, w)
+		rows, err := eng.RunRemote(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (r *run) spread(ctx context.Context, eng store.Spreader, step string, file 
 				continue // of no job
 			}
 			text, _ := rows.Value(1).(string)
-			found, err := store.Found(text)
+			found, err := engine.DecodeOutput(text)
 			if err == nil {
 				err = each(r.phases[at].signature, found)
 			}

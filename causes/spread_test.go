@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/store"
@@ -19,15 +20,15 @@ import (
 
 // many is an engine that hands rows to copies as a cluster does: as text, in shares, here one after the other.
 type many struct {
-	store.Engine
+	engine.Engine
 	t     *testing.T
 	steps []string
 	none  bool // it can not share files
 }
 
-func (m *many) Place() (string, error) { return "", errors.ErrUnsupported }
+func (m *many) StoreDir() (string, error) { return "", errors.ErrUnsupported }
 
-func (m *many) Spread(ctx context.Context, w store.Spread) (*store.Rows, error) {
+func (m *many) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Rows, error) {
 	if m.none && w.File != nil {
 		return nil, fmt.Errorf("no place for a file: %w", errors.ErrUnsupported)
 	}
@@ -66,9 +67,9 @@ func (m *many) Spread(ctx context.Context, w store.Spread) (*store.Rows, error) 
 		}
 	}
 	if len(values) == 0 {
-		return m.Query(ctx, "SELECT CAST(0 AS BIGINT) AS key, '' AS found WHERE false")
+		return m.Query(ctx, "SELECT CAST(0 AS BIGINT) AS key, '' AS output WHERE false")
 	}
-	return m.Query(ctx, "SELECT * FROM (VALUES "+strings.Join(values, ", ")+") AS t(key, found) ORDER BY key NULLS LAST")
+	return m.Query(ctx, "SELECT * FROM (VALUES "+strings.Join(values, ", ")+") AS t(key, output) ORDER BY key NULLS LAST")
 }
 
 // hiveText is a value as Spark writes it for a program.
@@ -111,7 +112,7 @@ func TestCopiesFindTheSame(t *testing.T) {
 	}
 }
 
-func made(t *testing.T, scenario string) (*store.Store, store.Engine) {
+func made(t *testing.T, scenario string) (*store.Store, engine.Engine) {
 	t.Helper()
 	s, ok := synth.ByName(scenario)
 	if !ok {
@@ -125,7 +126,7 @@ func made(t *testing.T, scenario string) (*store.Store, store.Engine) {
 }
 
 // committed runs on one engine and reads with another what was committed.
-func committed(t *testing.T, st *store.Store, read, work store.Engine) (out []string) {
+func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []string) {
 	t.Helper()
 	if _, err := Run(t.Context(), st, work, Options{}); err != nil {
 		t.Fatal(err)

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
 
 // Stored is a store that fill has filled, with its outliers found, and an engine over it.
-func Stored(t testing.TB, fill func(*store.Store) error) (*store.Store, store.Engine) {
+func Stored(t testing.TB, fill func(*store.Store) error) (*store.Store, engine.Engine) {
 	t.Helper()
 	st, eng := Filled(t, fill)
 	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
@@ -21,7 +23,7 @@ func Stored(t testing.TB, fill func(*store.Store) error) (*store.Store, store.En
 }
 
 // Filled is a store that fill has filled, and an engine over it.
-func Filled(t testing.TB, fill func(*store.Store) error) (*store.Store, store.Engine) {
+func Filled(t testing.TB, fill func(*store.Store) error) (*store.Store, engine.Engine) {
 	t.Helper()
 	st, err := store.Temp(t.Context())
 	if err != nil {
@@ -31,7 +33,7 @@ func Filled(t testing.TB, fill func(*store.Store) error) (*store.Store, store.En
 	if err := fill(st); err != nil {
 		t.Fatal(err)
 	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

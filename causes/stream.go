@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // chunk is a run of phases that is read and worked on at once.
@@ -111,7 +111,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []Task) 
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	for t, err := range store.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, r.blank)) {
+	for t, err := range engine.Read[Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, r.blank)) {
 		if err != nil {
 			return nil, tasks, err
 		}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -32,7 +34,7 @@ func BenchmarkRun(b *testing.B) {
 	for i := range millions {
 		writeMany(b, st, schema.Key(i+1), 1_000_000)
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2})
 	if err != nil {
 		b.Fatal(err)
 	}

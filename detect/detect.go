@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -35,7 +36,7 @@ type Summary struct {
 }
 
 // Run computes phase_stats and outliers and replaces those of the store by one commit.
-func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
+func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	began := time.Now()
 	if o.ChunkAttempts <= 0 {
 		o.ChunkAttempts = 40_000_000
@@ -66,7 +67,7 @@ func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Sum
 
 // keepPhaseStats makes session tables of the rows of phase_stats and gives the query that unites them. Exact quantiles
 // keep every value in memory, so a store with more attempts than a chunk is gone through phase by phase.
-func keepPhaseStats(ctx context.Context, eng store.Engine, chunkAttempts int64) (string, error) {
+func keepPhaseStats(ctx context.Context, eng engine.Engine, chunkAttempts int64) (string, error) {
 	chunks, err := split(ctx, eng, chunkAttempts)
 	if err != nil {
 		return "", err
@@ -74,7 +75,7 @@ func keepPhaseStats(ctx context.Context, eng store.Engine, chunkAttempts int64) 
 	var union []string
 	for i, c := range chunks {
 		name := fmt.Sprintf("detected_phase_stats_%d", i)
-		if err := store.MaterializeParts(ctx, eng, name, phaseStatsSQL, c.seen()...); err != nil {
+		if err := engine.MaterializeParts(ctx, eng, name, phaseStatsSQL, c.seen()...); err != nil {
 			return "", err
 		}
 		union = append(union, "SELECT * FROM "+name)
@@ -89,20 +90,20 @@ type span struct {
 }
 
 // seen is what a query over the log tables is to see of them. Nothing is copied: the tables' names are given to it.
-func (s span) seen() []store.Seen {
+func (s span) seen() []engine.Seen {
 	if s.all {
 		return nil
 	}
 	where := fmt.Sprintf("WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
-	return []store.Seen{{Table: "attempts", SQL: "SELECT * FROM attempts " + where}, {Table: "phases", SQL: "SELECT * FROM phases " + where}}
+	return []engine.Seen{{Table: "attempts", SQL: "SELECT * FROM attempts " + where}, {Table: "phases", SQL: "SELECT * FROM phases " + where}}
 }
 
 // split cuts the phases into spans of so many attempts, or little more.
-func split(ctx context.Context, eng store.Engine, attempts int64) ([]span, error) {
+func split(ctx context.Context, eng engine.Engine, attempts int64) ([]span, error) {
 	const sizes = `SELECT phase_id, count(*) AS n FROM attempts GROUP BY phase_id ORDER BY phase_id NULLS LAST`
 	var spans []span
 	at, held := span{low: math.MinInt64}, int64(0)
-	for p, err := range store.Read[struct {
+	for p, err := range engine.Read[struct {
 		PhaseID schema.Key `col:"phase_id"`
 		N       int64      `col:"n"`
 	}](ctx, eng, sizes) {
@@ -138,9 +139,9 @@ func (s *Summary) addOutlier(o *schema.Outlier) { s.Outliers[o.Rule]++ }
 const chunk = 4096
 
 // appendRows runs a query and appends its rows to the transaction, a chunk at a time.
-func appendRows[R any](ctx context.Context, tx *store.Tx, eng store.Engine, sql string, each func(*R)) error {
+func appendRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, sql string, each func(*R)) error {
 	rows := make([]R, 0, chunk)
-	for r, err := range store.Read[R](ctx, eng, sql) {
+	for r, err := range engine.Read[R](ctx, eng, sql) {
 		if err != nil {
 			return err
 		}

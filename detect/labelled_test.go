@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/schema"
@@ -22,7 +24,7 @@ func TestLabelledLogs(t *testing.T) {
 	if _, err := ingest.Run(ctx, st, formats.All(), []string{filepath.Join("..", "testdata", "labelled")}, ingest.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2, MemoryBytes: 1 << 30})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}

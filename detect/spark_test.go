@@ -4,9 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/engine/spark/sparktest"
 	"straggler/schema"
 	"straggler/store"
-	"straggler/store/sparktest"
 )
 
 // A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over.
@@ -24,7 +26,7 @@ func TestSparkAgrees(t *testing.T) {
 		all += p.Attempts
 	}
 	for options, attempts := range map[string]int64{"": all / 2, "&set.spark.sql.ansi.enabled=false": 0} { // in some chunks, and at once
-		eng, err := st.Engine(t.Context(), store.EngineOptions{Server: server + options})
+		eng, err := engines.Open(t.Context(), st, engine.Options{Server: server + options})
 		if err != nil {
 			t.Fatal(err)
 		}

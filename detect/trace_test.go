@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -99,7 +101,7 @@ func run(t *testing.T, tr *schema.Trace, threads int) *detected {
 func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
 	t.Helper()
 	ctx := context.Background()
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: threads, MemoryBytes: 1 << 30})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: threads, MemoryBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,10 +116,10 @@ func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
 }
 
 // collect reads rows in the order in which the engine gives them.
-func collect[R any](t *testing.T, eng store.Engine, sql string) []R {
+func collect[R any](t *testing.T, eng engine.Engine, sql string) []R {
 	t.Helper()
 	var out []R
-	for r, err := range store.Read[R](context.Background(), eng, sql) {
+	for r, err := range engine.Read[R](context.Background(), eng, sql) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 	"straggler/table"
 )
 
@@ -56,7 +56,7 @@ func Tables(names []string) ([]*schema.Table, error) {
 }
 
 // Run writes tables into a directory that is not there yet, or is empty.
-func Run(ctx context.Context, eng store.Engine, tables []*schema.Table, dir, encoding string) (files []Written, err error) {
+func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, dir, encoding string) (files []Written, err error) {
 	enc, err := encodingOf(encoding)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func encodingOf(name string) (table.Encoding, error) {
 }
 
 // write writes one table. The rows stream; sorting them is the engine's, which has a bound for it.
-func write(ctx context.Context, eng store.Engine, t *schema.Table, dir string, enc table.Encoding) (w Written, err error) {
+func write(ctx context.Context, eng engine.Engine, t *schema.Table, dir string, enc table.Encoding) (w Written, err error) {
 	w = Written{Table: t.Name, File: t.Name + enc.Extensions[0]}
 	rows, err := eng.Query(ctx, query(t))
 	if err != nil {

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
 
 // filled is an engine over a store with some attempts, written in an order that is not that of their keys.
-func filled(t *testing.T) store.Engine {
+func filled(t *testing.T) engine.Engine {
 	t.Helper()
 	st, err := store.Temp(t.Context())
 	if err != nil {
@@ -38,7 +40,7 @@ func filled(t *testing.T) store.Engine {
 	if _, err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{Threads: 2})
+	eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

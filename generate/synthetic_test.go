@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/generate/sparklog"
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/spark"
@@ -50,7 +52,7 @@ func TestToStore(t *testing.T) {
 			t.Errorf("made %+v of %d attempts", made, len(want.Attempts))
 		}
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestToStore(t *testing.T) {
 	for i := range want.Attempts {
 		seconds += want.Attempts[i].DurationS.V
 	}
-	for r, err := range store.Read[counts](ctx, eng, `SELECT (SELECT count(*) FROM attempts) AS attempts, (SELECT sum(duration_s) FROM attempts) AS seconds,
+	for r, err := range engine.Read[counts](ctx, eng, `SELECT (SELECT count(*) FROM attempts) AS attempts, (SELECT sum(duration_s) FROM attempts) AS seconds,
 		(SELECT count(*) FROM phases) AS phases, (SELECT count(*) FROM applications) AS apps`) {
 		if err != nil {
 			t.Fatal(err)

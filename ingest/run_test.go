@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/schema"
 	"straggler/store"
@@ -67,13 +69,13 @@ func TestRun(t *testing.T) {
 
 func checkIngestRow(t *testing.T, st *store.Store, s ingest.Summary) {
 	t.Helper()
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer eng.Close()
 	rows := 0
-	for r, err := range store.Read[schema.Ingest](t.Context(), eng, "SELECT * FROM ingests") {
+	for r, err := range engine.Read[schema.Ingest](t.Context(), eng, "SELECT * FROM ingests") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,13 +279,13 @@ func TestRejectsAreBounded(t *testing.T) {
 	if s.Rejects != 1000 || s.Rows["rejects"] != 10 || s.Rows["caveats"] != 1 || s.Decoded != 2 {
 		t.Errorf("summary %+v", s)
 	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer eng.Close()
 	line := int64(3)
-	for r, err := range store.Read[schema.Reject](t.Context(), eng, "SELECT * FROM rejects ORDER BY line NULLS LAST") {
+	for r, err := range engine.Read[schema.Reject](t.Context(), eng, "SELECT * FROM rejects ORDER BY line NULLS LAST") {
 		if err != nil {
 			t.Fatal(err)
 		}

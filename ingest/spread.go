@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"straggler/engine"
 	"straggler/store"
 )
 
@@ -42,9 +43,9 @@ type shardRead struct {
 }
 
 // Spread is Run on a cluster, in so many shards.
-func Spread(ctx context.Context, st *store.Store, eng store.Spreader, paths []string, o Options, shards int) (Summary, error) {
+func Spread(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths []string, o Options, shards int) (Summary, error) {
 	began := time.Now()
-	place, err := eng.Place()
+	place, err := eng.StoreDir()
 	if err != nil {
 		return Summary{}, fmt.Errorf("ingest: on a cluster: %w", err)
 	}
@@ -92,20 +93,20 @@ type merger struct {
 }
 
 // round has the cluster read shards, and gives those that were not committed.
-func (m *merger) round(ctx context.Context, eng store.Spreader, file []byte, shards []int, tool string) (left []int, err error) {
+func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte, shards []int, tool string) (left []int, err error) {
 	values := make([]string, len(shards))
 	for i, n := range shards {
 		values[i] = fmt.Sprintf("(%d)", n)
 	}
-	rows, err := eng.Spread(ctx, store.Spread{SQL: "SELECT shard FROM (VALUES " + strings.Join(values, ", ") + ") AS t(shard)", Columns: []string{"shard"},
-		Order: "shard", Parts: len(shards), Verb: []string{"copy", "ingest", "--version", tool}, File: file})
+	rows, err := eng.RunRemote(ctx, engine.RemoteJob{SQL: "SELECT shard FROM (VALUES " + strings.Join(values, ", ") + ") AS t(shard)", Columns: []string{"shard"},
+		Order: "shard", Partitions: len(shards), Verb: []string{"copy", "ingest", "--version", tool}, File: file})
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		text, _ := rows.Value(1).(string)
-		found, err := store.Found(text)
+		found, err := engine.DecodeOutput(text)
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +199,7 @@ func Copy(ctx context.Context, formats []Format, file string, in io.Reader, out 
 		return err
 	}
 	w := bufio.NewWriter(out)
-	err = store.ReadSpread(in, 1, func(fields []store.Field) error {
+	err = engine.ReadRemoteRows(in, 1, func(fields []engine.RemoteField) error {
 		n, err := fields[0].Int()
 		if err != nil {
 			return err
@@ -208,7 +209,7 @@ func Copy(ctx context.Context, formats []Format, file string, in io.Reader, out 
 		if err != nil {
 			return err
 		}
-		return errors.Join(store.WriteFound(w, n, found), ctx.Err())
+		return errors.Join(engine.WriteOutput(w, n, found), ctx.Err())
 	})
 	return errors.Join(err, w.Flush())
 }

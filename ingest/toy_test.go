@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/read"
 	"straggler/schema"
@@ -150,7 +152,7 @@ func want(t testing.TB, got, want []string) {
 // attempts lists application and machine of the attempts that the store holds, in order.
 func attempts(t testing.TB, st *store.Store) []string {
 	t.Helper()
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +163,7 @@ func attempts(t testing.TB, st *store.Store) []string {
 		N    int64  `col:"n"`
 	}
 	sql := `SELECT a.native_id AS name, count(*) AS n FROM attempts t JOIN applications a ON a.application_id = t.application_id GROUP BY a.native_id ORDER BY a.native_id NULLS LAST`
-	for r, err := range store.Read[row](t.Context(), eng, sql) {
+	for r, err := range engine.Read[row](t.Context(), eng, sql) {
 		if err != nil {
 			t.Fatal(err)
 		}

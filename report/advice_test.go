@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/report/reporttest"
 	"straggler/store"
 )
@@ -16,7 +18,7 @@ func FuzzQuoteSQL(f *testing.F) {
 	st, err := store.Temp(f.Context())
 	reporttest.Check(f, err)
 	f.Cleanup(func() { st.Close() })
-	eng, err := st.Engine(f.Context(), store.EngineOptions{Threads: 1})
+	eng, err := engines.Open(f.Context(), st, engine.Options{Threads: 1})
 	reporttest.Check(f, err)
 	f.Cleanup(func() { eng.Close() })
 	f.Fuzz(func(t *testing.T, s string) {
@@ -27,7 +29,7 @@ func FuzzQuoteSQL(f *testing.F) {
 		if !plainLiterals.MatchString(sql) {
 			t.Fatalf("%s is not read alike everywhere", sql)
 		}
-		for r, err := range store.Read[struct {
+		for r, err := range engine.Read[struct {
 			Text string `col:"t"`
 		}](t.Context(), eng, "SELECT "+sql+" AS t") {
 			reporttest.Check(t, err)

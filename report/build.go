@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"straggler/engine"
 	"straggler/report/prose"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // Options say what a report is about.
@@ -36,7 +36,7 @@ const (
 
 // Build makes the document from the tables of a store, of which detect and causes have written theirs. It keeps
 // session tables in the engine, all named report_…, so an engine serves one Build at a time.
-func Build(ctx context.Context, eng store.Engine, o Options) (*Document, error) {
+func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error) {
 	if o.Top <= 0 {
 		o.Top = topOutliers
 	}
@@ -60,7 +60,7 @@ func Build(ctx context.Context, eng store.Engine, o Options) (*Document, error) 
 // builder holds what the steps of Build hand on.
 type builder struct {
 	ctx   context.Context
-	eng   store.Engine
+	eng   engine.Engine
 	o     Options
 	doc   *Document
 	sums  *sums
@@ -70,12 +70,12 @@ type builder struct {
 // SelectApplications makes the session table report_apps: the applications that a report is about, those whose native id
 // or name is app, or all of them where app is empty. The comparison is made here and not in SQL, because engines differ
 // in how they read a quoted text.
-func SelectApplications(ctx context.Context, eng store.Engine, app string) error {
+func SelectApplications(ctx context.Context, eng engine.Engine, app string) error {
 	if app == "" {
 		return eng.Materialize(ctx, "report_apps", "SELECT application_id FROM applications")
 	}
 	var keys []schema.Key
-	for a, err := range store.Read[struct {
+	for a, err := range engine.Read[struct {
 		ApplicationID schema.Key          `col:"application_id"`
 		NativeID      string              `col:"native_id"`
 		Name          schema.Null[string] `col:"name"`

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"straggler/engine"
 	"straggler/report/reporttest"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // A chain loses what its phases lose; phases side by side lose until the next longest path decides.
@@ -188,7 +188,7 @@ func TestSharesAreShapleyValues(t *testing.T) {
 	sql, err := queries.ReadFile("sql/shares.sql")
 	reporttest.Check(t, err)
 	got := map[schema.Key]float64{}
-	for r, err := range store.Read[shareRow](context.Background(), eng, string(sql)) {
+	for r, err := range engine.Read[shareRow](context.Background(), eng, string(sql)) {
 		reporttest.Check(t, err)
 		got[r.AttemptID] = r.ShareS
 	}

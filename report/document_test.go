@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
 	"straggler/report/reporttest"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // What the document says adds up, to itself and to the tables, on logs of real clusters with every kind of fault.
@@ -41,10 +41,10 @@ func TestDocumentAddsUp(t *testing.T) {
 	}
 }
 
-func causesAddUp(t *testing.T, eng store.Engine, d *Document) {
+func causesAddUp(t *testing.T, eng engine.Engine, d *Document) {
 	t.Helper()
 	byCause := map[schema.Cause]float64{}
-	for r, err := range store.Read[struct {
+	for r, err := range engine.Read[struct {
 		Cause schema.Cause `col:"cause"`
 		S     float64      `col:"s"`
 	}](context.Background(), eng, "SELECT cause, sum(seconds) AS s FROM attributions GROUP BY cause") {
@@ -212,7 +212,7 @@ func TestLittleData(t *testing.T) {
 	}
 }
 
-func built(t testing.TB, eng store.Engine) *Document {
+func built(t testing.TB, eng engine.Engine) *Document {
 	t.Helper()
 	d, err := Build(context.Background(), eng, Options{})
 	reporttest.Check(t, err)

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"straggler/engine"
 	"straggler/report/prose"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // losses adds up what jobs lost, and shares it among phases, tasks and causes. It streams phases and edges in order of
@@ -19,7 +19,7 @@ func (b *builder) losses() error {
 		s.byCause = append(s.byCause, CauseCost{Cause: c.Cause})
 	}
 	b.sums = s
-	for a, err := range store.Read[struct {
+	for a, err := range engine.Read[struct {
 		ApplicationID schema.Key `col:"application_id"`
 	}](b.ctx, b.eng, "SELECT application_id FROM report_apps ORDER BY application_id NULLS LAST") {
 		if err != nil {
@@ -90,7 +90,7 @@ func (b *builder) jobLosses() error {
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(store.Read[edgeRow](b.ctx, b.eng, string(sql)))
+	next, stop := iter.Pull2(engine.Read[edgeRow](b.ctx, b.eng, string(sql)))
 	defer stop()
 	edge, err, more := next()
 	var rows []nodeRow

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 //go:embed sql/*.sql
@@ -60,7 +60,7 @@ func read[R any](b *builder, file string, each func(*R) error) error {
 	if err != nil {
 		return err
 	}
-	for r, err := range store.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
+	for r, err := range engine.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
 		if err != nil {
 			return fmt.Errorf("%s.sql: %w", file, err)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // Simulation is a report on the runs of a workload: each scheduler with each policy is an arm of the experiment.
@@ -76,7 +76,7 @@ type Sampled struct {
 }
 
 // BuildSimulation reads the simulation of a store.
-func BuildSimulation(ctx context.Context, eng store.Engine) (*Simulation, error) {
+func BuildSimulation(ctx context.Context, eng engine.Engine) (*Simulation, error) {
 	b := &builder{ctx: ctx, eng: eng}
 	d := &Simulation{}
 	runs, err := collect[schema.SimulateRun](b, "simulate_runs")

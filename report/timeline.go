@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 
+	"straggler/engine"
 	"straggler/report/prose"
 	"straggler/schema"
-	"straggler/store"
 )
 
 const (
@@ -98,7 +98,7 @@ func (b *builder) timeline(t Timeline) error {
 // timelineMachines measures the timeline and counts the machines that it has no room for.
 func (b *builder) timelineMachines(t *Timeline) error {
 	var end schema.Time
-	for r, err := range store.Read[struct {
+	for r, err := range engine.Read[struct {
 		Place      int64       `col:"place"`
 		Attempts   int64       `col:"attempts"`
 		StartTime  schema.Time `col:"start_time"`

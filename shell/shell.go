@@ -10,8 +10,8 @@ import (
 
 	"github.com/chzyer/readline"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 	"straggler/table"
 )
 
@@ -31,13 +31,13 @@ const maxRows = 400
 
 // session is one run of a shell.
 type session struct {
-	eng    store.Engine
+	eng    engine.Engine
 	tables []*schema.Table
 	o      Options
 	timing bool
 }
 
-func newSession(eng store.Engine, tables []*schema.Table, o Options) *session {
+func newSession(eng engine.Engine, tables []*schema.Table, o Options) *session {
 	if o.OnInterrupt == nil {
 		o.OnInterrupt = func(func()) {}
 	}
@@ -46,7 +46,7 @@ func newSession(eng store.Engine, tables []*schema.Table, o Options) *session {
 
 // Run asks for statements and answers them until the input ends, \q, or the end of ctx. Mistakes in statements are shown
 // and do not end it.
-func Run(ctx context.Context, eng store.Engine, tables []*schema.Table, o Options) error {
+func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, o Options) error {
 	s := newSession(eng, tables, o)
 	s.o.OnInterrupt(idle)
 	defer s.o.OnInterrupt(nil)
@@ -168,7 +168,7 @@ func (s *session) answer(ctx context.Context, sql string) error {
 }
 
 // Query runs one statement and writes its rows.
-func Query(ctx context.Context, eng store.Engine, sql string, w io.Writer, e table.Encoding, o table.Options) (int64, error) {
+func Query(ctx context.Context, eng engine.Engine, sql string, w io.Writer, e table.Encoding, o table.Options) (int64, error) {
 	rows, err := eng.Query(ctx, sql)
 	if err != nil {
 		return 0, err

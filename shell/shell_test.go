@@ -11,6 +11,8 @@ import (
 
 	"github.com/chzyer/readline"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -46,7 +48,7 @@ func converse(t *testing.T, p *typist, o Options) (out, errs string) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 1, MemoryBytes: 1 << 28, Locked: true})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 1, MemoryBytes: 1 << 28, Locked: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,79 +79,29 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchStore is a store of a million attempts.
-func benchStore(b *testing.B) (*Store, int) {
-	s, err := Temp(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { s.Close() })
-	rows := sparkAttempts(1 << 17)
-	tx, err := s.Begin(b.Context(), Origin{Kind: Log})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for range 8 {
-		if err := Append(tx, 0, rows); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if _, err := tx.Commit(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	return s, 8 * len(rows)
-}
-
-// BenchmarkReadNumbers scans the columns that the detectors need, BenchmarkReadAttempts whole rows.
-func BenchmarkReadNumbers(b *testing.B) {
-	type row struct {
-		PhaseID schema.Key           `col:"phase_id"`
-		Task    int64                `col:"task"`
-		S       schema.Null[float64] `col:"duration_s"`
-		Bytes   schema.Null[int64]   `col:"input_bytes"`
-	}
-	benchmarkRead[row](b, "SELECT phase_id, task, duration_s, input_bytes FROM attempts")
-}
-
-func BenchmarkReadAttempts(b *testing.B) { benchmarkRead[schema.Attempt](b, "SELECT * FROM attempts") }
-
-func benchmarkRead[R any](b *testing.B, sql string) {
-	s, n := benchStore(b)
-	eng, err := s.Engine(b.Context(), EngineOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer eng.Close()
-	b.SetBytes(int64(n) * int64(unsafe.Sizeof(*new(R))))
+// BenchmarkCompact writes ten commits of a hundred thousand attempts into one.
+func BenchmarkCompact(b *testing.B) {
+	const commits, n = 10, 100_000
+	rows := sparkAttempts(n)
 	b.ReportAllocs()
 	for b.Loop() {
-		got := 0
-		for _, err := range Read[R](b.Context(), eng, sql) {
-			if err != nil {
-				b.Fatal(err)
-			}
-			got++
-		}
-		if got != n {
-			b.Fatal(got)
-		}
-	}
-	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-}
-
-// BenchmarkOpenEngine is what every command pays before its first query.
-func BenchmarkOpenEngine(b *testing.B) {
-	s := testStore(b)
-	ingest(b, s, 7, attempts(7, 1000))
-	for b.Loop() {
-		eng, err := s.Engine(b.Context(), EngineOptions{})
+		b.StopTimer()
+		s, err := Temp(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := eng.Close(); err != nil {
-			b.Fatal(err)
+		for k := range schema.Key(commits) {
+			ingest(b, s, k+1, rows)
 		}
+		b.StartTimer()
+		if c, err := s.Compact(b.Context(), "test"); err != nil || c.Rows != commits*n {
+			b.Fatal(c, err)
+		}
+		b.StopTimer()
+		s.Close()
+		b.StartTimer()
 	}
+	b.ReportMetric(commits*n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
 // BenchmarkManyCommits is what a store of a thousand ingests costs a command before it does anything.

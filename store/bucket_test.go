@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"straggler/bucket"
+	"straggler/bucket/s3test"
+	"straggler/schema"
 )
 
 // TestServerErrorsAreRetried: a server that fails every third request, in each way, is asked again until all is done.
@@ -30,18 +32,18 @@ func TestServerErrorsAreRetried(t *testing.T) {
 			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>not now</Message></Error>", text)
 		}
 	}
-	server := serveS3(t)
+	server := s3test.Serve(t)
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"500": fail(500, "InternalError"),
 		"503": fail(503, "SlowDown"),
 		"409": fail(409, "ConditionalRequestConflict"),
 		"cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"heard and cut": func(_ http.ResponseWriter, r *http.Request) {
-			server.swallow(r)
+			server.Swallow(r)
 		},
 		"half an answer": func(w http.ResponseWriter, r *http.Request) {
 			rec := httptest.NewRecorder()
-			server.inner.ServeHTTP(rec, r)
+			server.Inner.ServeHTTP(rec, r)
 			for name, values := range rec.Header() {
 				w.Header()[name] = values
 			}
@@ -57,7 +59,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("STRAGGLER_CACHE", t.TempDir())
 			var refused atomic.Int64
-			server.meddling(func(w http.ResponseWriter, r *http.Request, n int64) bool {
+			server.Intercept(func(w http.ResponseWriter, r *http.Request, n int64) bool {
 				if n%3 != 0 {
 					return false
 				}
@@ -65,7 +67,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 				answer(w, r)
 				return true
 			})
-			defer server.meddling(nil)
+			defer server.Intercept(nil)
 			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{impatient: true, retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
 			if err != nil {
 				t.Fatal(err)
@@ -81,8 +83,8 @@ func TestServerErrorsAreRetried(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := count(t.Context(), testEngine(t, s, EngineOptions{}), "SELECT * FROM jobs"); err != nil || n != 50 {
-				t.Errorf("%d jobs, %v", n, err)
+			if n := len(visible[schema.Job](t, s)); n != 50 {
+				t.Errorf("%d jobs", n)
 			}
 			if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
 				t.Errorf("%+v %v", found, err)
@@ -96,7 +98,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 
 // TestServerSaysNo: what can not succeed is not tried again, is said with what to do, and leaves nothing visible.
 func TestServerSaysNo(t *testing.T) {
-	server := serveS3(t)
+	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
 	s := g.open(t)
 	if err := write(t.Context(), s, 1, "a", 3); err != nil {
@@ -110,37 +112,37 @@ func TestServerSaysNo(t *testing.T) {
 		kind   error
 		says   string
 	}{
-		{"nothing may be written", 403, "AccessDenied", changes, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
-		{"commits may not be written", 403, "AccessDenied", func(r *http.Request) bool { return changes(r) && strings.Contains(r.URL.Path, "/commits/") }, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
+		{"nothing may be written", 403, "AccessDenied", s3test.Changes, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
+		{"commits may not be written", 403, "AccessDenied", func(r *http.Request) bool { return s3test.Changes(r) && strings.Contains(r.URL.Path, "/commits/") }, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
 		{"the key is unknown", 403, "InvalidAccessKeyId", func(*http.Request) bool { return true }, fs.ErrPermission, "AWS_PROFILE"},
 		{"the clocks differ", 403, "RequestTimeTooSkewed", func(*http.Request) bool { return true }, fs.ErrPermission, "clock"},
 		{"no conditional puts", 501, "NotImplemented", func(r *http.Request) bool { return r.Header.Get("If-None-Match") != "" }, errors.ErrUnsupported, "NotImplemented"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var refused atomic.Int64
-			server.meddling(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
+			server.Intercept(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
 				if !c.match(r) {
 					return false
 				}
 				refused.Add(1)
 				io.Copy(io.Discard, r.Body)
 				w.WriteHeader(c.status)
-				fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no, %s with %s</Message></Error>", c.code, accessKey, secretKey)
+				fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no, %s with %s</Message></Error>", c.code, s3test.AccessKey, s3test.SecretKey)
 				return true
 			})
-			defer server.meddling(nil)
+			defer server.Intercept(nil)
 			s, err := Open(t.Context(), g.where, Options{retry: bucket.RetryPolicy{Tries: 9, Pause: time.Millisecond}})
 			if err == nil {
 				err = write(t.Context(), s, 2, "b", 3)
 			}
-			keepsSecrets(t, err)
+			s3test.KeepsSecrets(t, err)
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it says %v", err)
 			}
 			if n := refused.Load(); n > 6 {
 				t.Errorf("%d requests for what is refused", n)
 			}
-			server.meddling(nil)
+			server.Intercept(nil)
 			if list, err := g.open(t).List(t.Context()); err != nil || len(list) != 1 {
 				t.Errorf("%d commits, %v", len(list), err)
 			}
@@ -150,8 +152,8 @@ func TestServerSaysNo(t *testing.T) {
 
 // TestOverwritingServer: a server that does not know the condition is refused before anything is written.
 func TestOverwritingServer(t *testing.T) {
-	server := serveS3(t)
-	server.meddling(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+	server := s3test.Serve(t)
+	server.Intercept(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
 		r.Header.Del("If-None-Match")
 		return false
 	})
@@ -169,11 +171,11 @@ func TestOverwritingServer(t *testing.T) {
 
 // TestSilentServer: one that does not answer is given up, and who cancels does not wait for it.
 func TestSilentServer(t *testing.T) {
-	server := serveS3(t)
+	server := s3test.Serve(t)
 	quiet := make(chan struct{})
 	t.Cleanup(func() { close(quiet) })
 	asked := make(chan struct{}, 100)
-	server.meddling(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+	server.Intercept(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
 		asked <- struct{}{}
 		select {
 		case <-r.Context().Done():
@@ -197,7 +199,7 @@ func TestSilentServer(t *testing.T) {
 
 // TestLargeObjects: what is sent in parts, over a server that refuses parts now and then, arrives as it was.
 func TestLargeObjects(t *testing.T) {
-	server := serveS3(t)
+	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
 	s := g.open(t)
 	data := make([]byte, 2*partBytes+12345)
@@ -214,7 +216,7 @@ func TestLargeObjects(t *testing.T) {
 	}
 	f := FileRecord{Path: "tables/attempts/large.parquet", Bytes: int64(len(data)), Checksum: sum}
 	var parts, told atomic.Int64
-	server.meddling(func(w http.ResponseWriter, r *http.Request, n int64) bool {
+	server.Intercept(func(w http.ResponseWriter, r *http.Request, n int64) bool {
 		if !r.URL.Query().Has("partNumber") || parts.Add(1) != 2 {
 			return false
 		}
@@ -244,7 +246,7 @@ func TestLargeObjects(t *testing.T) {
 // TestReplacedFilesStay: what a commit replaced stays for those who read it, until the grace is over; and the last commit
 // stays in any case, so that its number is not given again.
 func TestReplacedFilesStay(t *testing.T) {
-	g := ground{where: "s3://lakes/x", server: serveS3(t)}
+	g := ground{where: "s3://lakes/x", server: s3test.Serve(t)}
 	s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
 	if err != nil {
 		t.Fatal(err)
@@ -256,12 +258,12 @@ func TestReplacedFilesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
-	eng := testEngine(t, reader, EngineOptions{Locked: true}) // and fetches nothing yet
+	open := snapshot(t, reader) // and fetches nothing yet
 	if c, err := s.Compact(t.Context(), "test"); err != nil || c.Removed > 0 || !c.Postponed || c.Rows != 20 {
 		t.Fatalf("%+v %v", c, err)
 	}
-	if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 20 {
-		t.Errorf("%d attempts, %v", n, err)
+	if rows, err := scanned[schema.Attempt](t.Context(), open); err != nil || len(rows) != 20 {
+		t.Errorf("%d attempts, %v", len(rows), err)
 	}
 	s.at.(*objects).grace = -time.Hour
 	if c, err := s.Compact(t.Context(), "test"); err != nil || c.Postponed {
@@ -341,7 +343,7 @@ func TestDeadWritersFiles(t *testing.T) {
 // TestSkewedClocks: a machine whose clock is days ahead of the object store's takes no living writer for a dead one, and
 // nothing that was just replaced for what nobody reads any more.
 func TestSkewedClocks(t *testing.T) {
-	g := ground{where: "s3://lakes/x", server: serveS3At(t, -48*time.Hour)}
+	g := ground{where: "s3://lakes/x", server: s3test.ServeAt(t, -48*time.Hour)}
 	open := func() *Store {
 		s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
 		if err != nil {
@@ -370,13 +372,13 @@ func TestSkewedClocks(t *testing.T) {
 
 // TestCancelledSending: who cancels while files are sent leaves nothing visible and no file of his own on this machine.
 func TestCancelledSending(t *testing.T) {
-	server := serveS3(t)
+	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
 	s := g.open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var once sync.Once
-	server.meddling(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
-		if changes(r) && strings.Contains(r.URL.Path, "/tables/") {
+	server.Intercept(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+		if s3test.Changes(r) && strings.Contains(r.URL.Path, "/tables/") {
 			io.Copy(io.Discard, r.Body) // or the server does not hear that the other side has gone
 			once.Do(cancel)
 			<-r.Context().Done()
@@ -387,7 +389,7 @@ func TestCancelledSending(t *testing.T) {
 	if err := write(ctx, s, 1, "a", 100); !errors.Is(err, context.Canceled) {
 		t.Errorf("it says %v", err)
 	}
-	server.meddling(nil)
+	server.Intercept(nil)
 	if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
 		t.Errorf("%v %v", list, err)
 	}

@@ -198,16 +198,9 @@ func (cat *catalog) state() string {
 	return fmt.Sprintf("%016x", xxhash.Sum64String(strings.Join(lines, "\n")))
 }
 
-// slice is files of one table that are read alike: they have the same columns, and the same inputs are hidden.
-type slice struct {
-	columns []string
-	files   []FileRecord
-	hidden  []schema.Key
-}
-
 // slices are what a table consists of, in the order of the commits.
-func (cat *catalog) slices(table string) []slice {
-	var out []slice
+func (cat *catalog) slices(table string) []Slice {
+	var out []Slice
 	at := make(map[string]int)
 	for i, c := range cat.commits {
 		if !cat.alive[i] {
@@ -223,9 +216,9 @@ func (cat *catalog) slices(table string) []slice {
 			if !ok {
 				n = len(out)
 				at[id] = n
-				out = append(out, slice{columns: t.Columns, hidden: hidden})
+				out = append(out, Slice{Columns: t.Columns, Hidden: hidden})
 			}
-			out[n].files = append(out[n].files, t.Files...)
+			out[n].Files = append(out[n].Files, t.Files...)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +147,12 @@ func sealIntact(data []byte, checksum string) bool {
 	return checksum == fmt.Sprintf("%016x", h.Sum64())
 }
 
+// What a commit says of tables is put into SQL.
+var (
+	tableName  = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)
+)
+
 // decodeCommit reads a commit file and holds it against its own checksum and the rules that every commit obeys.
 func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	var head struct{ Format int }
@@ -168,8 +175,13 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 		return nil, fmt.Errorf("%w: it says sequence %d", ErrDamaged, c.Sequence)
 	}
 	for _, t := range c.Tables {
+		for _, c := range t.Columns {
+			if !columnText.MatchString(c) {
+				return nil, fmt.Errorf("%w: it has a column %q", ErrDamaged, c)
+			}
+		}
 		for _, f := range t.Files {
-			if !plainName(t.Name) || f.Path != path.Join("tables", t.Name, path.Base(f.Path)) || f.Path == path.Join("tables", t.Name) {
+			if !tableName.MatchString(t.Name) || f.Path != path.Join("tables", t.Name, path.Base(f.Path)) || f.Path == path.Join("tables", t.Name) {
 				return nil, fmt.Errorf("%w: it names a file outside its table: %q", ErrDamaged, f.Path)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -77,11 +76,11 @@ func (cat *catalog) compactable() []int {
 // rewrite copies the visible rows of the chosen commits into the transaction. Rows that belong to no input of their
 // commit, such as those of ingests, get a key of their own, so that they can still go when the ingest does.
 func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
-	eng, err := tx.s.bareEngine(ctx, EngineOptions{})
+	files, err := tx.s.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	defer eng.Close()
+	defer files.Close()
 	for _, i := range chosen {
 		c := cat.commits[i]
 		own := KeyText(0)
@@ -107,11 +106,14 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 			if table == nil {
 				return fmt.Errorf("store: commit %d: %w: it has a table %q", c.Sequence, ErrNewer, t.Name)
 			}
-			sl := slice{columns: t.Columns, files: t.Files, hidden: sortedKeys(cat.gone[i])}
-			if err := eng.files.fetch(ctx, t.Files); err != nil {
-				return fmt.Errorf("store: %w", err)
-			}
-			if err := tx.copyRows(ctx, eng, table, sl, schema.Key(own)); err != nil {
+			sl := Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.gone[i])}
+			err := files.scan(ctx, table, sl, func(input schema.Key, rows schema.Batch) error {
+				if input == 0 {
+					input = schema.Key(own)
+				}
+				return tx.Append(input, rows)
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -121,44 +123,6 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 
 // ownKey is the key of an ingest's own rows.
 func ownKey(id string) KeyText { return KeyText(xxhash.Sum64String("ingest "+id) >> 1) }
-
-// copyRows appends the rows of files, each under the key it has, or under own where it has none.
-func (tx *Tx) copyRows(ctx context.Context, eng *duckDB, t *schema.Table, sl slice, own schema.Key) error {
-	rows, err := eng.Query(ctx, sliceSQL(t, sl, eng.files, true))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	fields, err := match(rows.columns, t.Row)
-	if err != nil {
-		return err
-	}
-	var buf reflect.Value
-	for b := rows.nextBatch(); b != nil; b = rows.nextBatch() {
-		if !buf.IsValid() || buf.Len() < b.n {
-			buf = reflect.MakeSlice(reflect.SliceOf(t.Row), b.n, b.n)
-		}
-		p := buf.UnsafePointer()
-		for i := range fields {
-			if err := fields[i].fill(p, t.Row.Size(), b); err != nil {
-				return err
-			}
-		}
-		keys := b.cols[len(b.cols)-1].ints
-		for from, to := 0, 0; from < b.n; from = to {
-			for to = from + 1; to < b.n && keys[to] == keys[from]; to++ {
-			}
-			key := keys[from]
-			if key == 0 {
-				key = own
-			}
-			if err := tx.Append(key, t.Batch(buf.Slice(from, to))); err != nil {
-				return err
-			}
-		}
-	}
-	return rows.err
-}
 
 // Remove takes an ingest, or the results of a commit, out of the store by its id. Logs that it had brought in an
 // earlier state do not come back.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,18 +81,10 @@ func TestDamageIsFound(t *testing.T) {
 		if err != nil || len(found) == 0 || !found[0].Damage || s.at.show(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
-		eng, err := s.Engine(t.Context(), EngineOptions{})
-		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: the engine says %v", c.name, err)
-		}
-		if c.sees && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(file))) {
-			t.Errorf("%s: the engine says %v", c.name, err)
-		}
-		if err == nil {
-			if _, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil && !strings.Contains(err.Error(), "straggler store verify") {
-				t.Errorf("%s: the query's error does not say what to do: %v", c.name, err)
+		if _, err := scanned[schema.Attempt](t.Context(), snapshot(t, s)); err != nil || c.sees {
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(file)) || !c.sees && !strings.Contains(err.Error(), "straggler store verify") {
+				t.Errorf("%s: a reader is told %v", c.name, err)
 			}
-			eng.Close()
 		}
 	}
 }
@@ -126,7 +119,7 @@ func TestDamagedCommits(t *testing.T) {
 		if err := os.WriteFile(name, []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Engine(t.Context(), EngineOptions{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), name) {
+		if _, err := s.Snapshot(t.Context()); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: the engine says %v", c.name, err)
 		}
 		if _, err := s.Begin(t.Context(), Origin{Kind: Log}); !errors.Is(err, c.kind) {
@@ -214,9 +207,8 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng := testEngine(t, ro, EngineOptions{Locked: true})
-	if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 100 {
-		t.Errorf("%d rows, %v", n, err)
+	if n := len(visible[schema.Attempt](t, ro)); n != 100 {
+		t.Errorf("%d rows", n)
 	}
 	if _, err := ro.List(t.Context()); err != nil {
 		t.Error(err)
@@ -257,20 +249,23 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestReadersKeepTheirFiles: a compaction does not take away what an engine reads, and a later one does.
+// TestReadersKeepTheirFiles: a compaction does not take away what a snapshot shows, and a later one does.
 func TestReadersKeepTheirFiles(t *testing.T) {
 	s := testStore(t)
 	ingest(t, s, 1, attempts(1, 10))
 	ingest(t, s, 2, attempts(2, 10))
-	eng := testEngine(t, s, EngineOptions{Locked: true})
+	reader, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := s.Compact(t.Context(), "test")
 	if err != nil || !c.Postponed || c.Commits != 2 || c.Rows != 20 || c.Removed != 0 {
 		t.Fatalf("the compaction did %+v, %v", c, err)
 	}
-	if n, err := count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 20 {
-		t.Errorf("the engine finds %d rows, %v", n, err)
+	if rows, err := scanned[schema.Attempt](t.Context(), reader); err != nil || len(rows) != 20 {
+		t.Errorf("the reader finds %d rows, %v", len(rows), err)
 	}
-	if err := eng.Close(); err != nil {
+	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if c, err = s.Compact(t.Context(), "test"); err != nil || c.Postponed || c.Into != "" {
@@ -284,50 +279,56 @@ func TestReadersKeepTheirFiles(t *testing.T) {
 	}
 }
 
-// TestOlderColumns reads files of a schema that had fewer columns, and another type.
+// TestOlderColumns reads and compacts files of a schema that had fewer columns. Those that can be NULL are; others keep
+// the rows from being read.
 func TestOlderColumns(t *testing.T) {
-	s := testStore(t)
-	older := *schema.ByName("jobs")
-	older.Columns = append([]schema.Column(nil), older.Columns[:3]...)
-	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := []schema.Job{{JobID: 1, ApplicationID: 2, NativeID: "old"}}
-	if err := tx.Append(7, older.Batch(reflect.ValueOf(rows))); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Input(InputRecord{Name: "log", Key: 7, Fingerprint: "f"}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := tx.seal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Tables[0].Columns = columnTexts(&older)
-	if err := tx.publish(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Abort(); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(t.Context(), s, 8, "new", 2); err != nil {
-		t.Fatal(err)
-	}
-	for _, what := range []string{"before", "after"} {
-		eng := testEngine(t, s, EngineOptions{})
-		type row struct {
-			NativeID string              `col:"native_id"`
-			Status   schema.Null[string] `col:"status"`
+	for _, c := range []struct {
+		without string
+		fails   bool
+	}{{"machine", false}, {"status", true}} {
+		s := testStore(t)
+		older := *schema.ByName("attempts")
+		older.Columns = slices.DeleteFunc(slices.Clone(older.Columns), func(col schema.Column) bool { return col.Name == c.without })
+		tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+		if err != nil {
+			t.Fatal(err)
 		}
-		got := readAll[row](t, eng, "SELECT native_id, status FROM jobs ORDER BY native_id")
-		if len(got) != 3 || got[2].NativeID != "old" || got[2].Status.OK || got[0].Status.V != "succeeded" {
-			t.Errorf("%s compaction: %+v", what, got)
+		rows := attempts(7, 10)
+		if err := tx.Append(7, older.Batch(reflect.ValueOf(rows))); err != nil {
+			t.Fatal(err)
 		}
-		eng.Close()
-		if what == "before" {
-			if _, err := s.Compact(t.Context(), "test"); err == nil {
-				t.Error("a NULL was put into a column that has none")
+		if err := tx.Input(InputRecord{Name: "log", Key: 7, Fingerprint: "f"}); err != nil {
+			t.Fatal(err)
+		}
+		commit, err := tx.seal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit.Tables[0].Columns = columnTexts(&older)
+		if err := errors.Join(tx.publish(t.Context(), commit), tx.Abort()); err != nil {
+			t.Fatal(err)
+		}
+		ingest(t, s, 8, attempts(8, 10))
+		if c.fails {
+			_, err := scanned[schema.Attempt](t.Context(), snapshot(t, s))
+			_, cerr := s.Compact(t.Context(), "test")
+			for _, err := range []error{err, cerr} {
+				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "lacks the column "+c.without) {
+					t.Errorf("without %s: %v", c.without, err)
+				}
+			}
+			continue
+		}
+		for i := range rows {
+			rows[i].Machine = schema.Null[string]{}
+		}
+		want := slices.Concat(rows, attempts(8, 10))
+		for _, what := range []string{"before", "after"} {
+			if got := visible[schema.Attempt](t, s); !slices.Equal(got, want) {
+				t.Errorf("%s the compaction: %+v", what, got)
+			}
+			if _, err := s.Compact(t.Context(), "test"); err != nil {
+				t.Error(err)
 			}
 		}
 	}

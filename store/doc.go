@@ -1,5 +1,5 @@
-// Package store takes rows of the canonical tables and gives them back as SQL tables: a dataset on disk or in a bucket
-// of an object store that only ever changes by whole commits. It is
+// Package store takes rows of the canonical tables and gives Parquet files of them: a dataset on disk or in a bucket of an
+// object store that only ever changes by whole commits. It is
 //
 //	tables/<table>/<ingest id>-<n>.parquet   zstd, delta-coded integers, rows of a phase together
 //	commits/<sequence>.json                  what is in the store: files, checksums, inputs, retirements
@@ -15,14 +15,9 @@
 //     packing.go; staging.go is where they work.
 //  3. commit.go is what makes a transaction visible, by one exclusive link or conditional put of one small file; killed
 //     before, nothing is there, killed after, everything is. clean.go removes what the dead left.
-//  4. cache.go keeps copies of a bucket's files on this machine, for the engine to read; held.go keeps them while it reads.
-//  5. engine.go is the seam to SQL, duckdb.go the embedded engine, views.go what it sees, guard.go what users may ask.
-//     spark.go is the engine on a cluster, spark_views.go and spark_guard.go its views and fences, spark_result.go its
-//     rows; spread.go has the cluster run copies of this program; hs2 is the protocol. parts.go takes a query of named
-//     parts apart, so that no engine works a part out twice.
-//  6. result.go runs a statement, vectors.go gives its values portable types, rows.go streams them, read.go scans them
-//     into structs.
-//  7. list.go, verify.go and compact.go look after a store.
+//  4. snapshot.go is what engines read: the visible files of each table, which stay as long as they are read. cache.go
+//     keeps copies of a bucket's files on this machine for that; held.go keeps them while they are read.
+//  5. list.go, verify.go and compact.go look after a store; scan.go reads rows for a compaction.
 //
 // Readers take no lock that a writer waits for and never list a directory of data: the commits name every file.
 //

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"straggler/bucket/s3test"
 	"straggler/schema"
 )
 
@@ -45,7 +46,7 @@ func TestLawOfLife(t *testing.T) {
 	})
 }
 
-// TestLawOfRandomLives: as TestRandomLives, and what an engine reads is compared.
+// TestLawOfRandomLives: as TestRandomLives, everywhere.
 func TestLawOfRandomLives(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) { walkIn(t, g.open(t), rand.New(rand.NewPCG(11, 0)), 25, "seed 11:") })
 }
@@ -56,8 +57,8 @@ func TestLawOfRows(t *testing.T) {
 		want := attempts(7, groupRows+1)
 		ingest(t, g.open(t), 7, want)
 		t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
-		eng := testEngine(t, g.open(t), EngineOptions{})
-		got := readAll[schema.Attempt](t, eng, "SELECT * FROM attempts ORDER BY task")
+		got := visible[schema.Attempt](t, g.open(t))
+		slices.SortFunc(got, byTask)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d rows came back of %d", len(got), len(want))
 		}
@@ -101,8 +102,8 @@ func TestLawOfOneWinner(t *testing.T) {
 			t.Errorf("%d writers won", won)
 		}
 		s := g.open(t)
-		if n, err := count(t.Context(), testEngine(t, s, EngineOptions{}), "SELECT * FROM attempts"); err != nil || n != 50 {
-			t.Errorf("%d attempts, %v", n, err)
+		if n := len(visible[schema.Attempt](t, s)); n != 50 {
+			t.Errorf("%d attempts", n)
 		}
 		if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
 			t.Errorf("%+v %v", found, err)
@@ -149,7 +150,7 @@ func TestLawOfProcesses(t *testing.T) {
 	})
 }
 
-// TestLawOfDamage: Verify finds what is missing, cut or changed, and an engine does not read it.
+// TestLawOfDamage: Verify finds what is missing, cut or changed, and a reader does not take it.
 func TestLawOfDamage(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"missing":        func([]byte) []byte { return nil },
@@ -170,16 +171,12 @@ func TestLawOfDamage(t *testing.T) {
 				if err != nil || len(found) != 1 || !found[0].Damage || found[0].File != file || !strings.Contains(found[0].Advice, "ingest") {
 					t.Errorf("Verify says %+v %v", found, err)
 				}
-				eng, err := s.Engine(t.Context(), EngineOptions{})
-				if err == nil {
-					defer eng.Close()
-					_, err = count(t.Context(), eng, "SELECT * FROM attempts")
-				}
+				_, err = scanned[schema.Attempt](t.Context(), snapshot(t, s))
 				if name == "changed" && g.name == "a directory" {
 					return // who reads in place does not compute checksums
 				}
 				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "straggler store verify") {
-					t.Errorf("an engine says %v", err)
+					t.Errorf("a reader is told %v", err)
 				}
 				g.change(t, s, commitName(1), func(b []byte) []byte { return bytes.Replace(b, []byte(`"key": "7"`), []byte(`"key": "8"`), 1) })
 				if _, err := g.open(t).List(t.Context()); !errors.Is(err, ErrDamaged) {
@@ -219,15 +216,15 @@ func TestLawOfLostRequests(t *testing.T) {
 	states := golden(t)
 	for _, heard := range []bool{false, true} {
 		t.Run(fmt.Sprint("heard ", heard), func(t *testing.T) {
-			server := serveS3(t)
+			server := s3test.Serve(t)
 			for at := int64(1); ; at += 1 + at%3 { // some are left out, to save time
 				g := ground{where: fmt.Sprint("s3://lakes/", heard, at), server: server}
 				s := g.open(t)
 				seen := int64(0)
 				var mu sync.Mutex
-				server.meddling(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
+				server.Intercept(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
 					mu.Lock()
-					if changes(r) {
+					if s3test.Changes(r) {
 						seen++
 					}
 					now := seen
@@ -235,13 +232,13 @@ func TestLawOfLostRequests(t *testing.T) {
 					if now < at {
 						return false
 					}
-					if heard && now == at && changes(r) {
-						server.swallow(r)
+					if heard && now == at && s3test.Changes(r) {
+						server.Swallow(r)
 					}
 					panic(http.ErrAbortHandler)
 				})
 				done, err := live(t.Context(), s, 0)
-				server.meddling(nil)
+				server.Intercept(nil)
 				if seen < at {
 					if err != nil {
 						t.Fatal(err)
@@ -252,7 +249,7 @@ func TestLawOfLostRequests(t *testing.T) {
 					}
 					return
 				}
-				keepsSecrets(t, err)
+				s3test.KeepsSecrets(t, err)
 				what := fmt.Sprintf("cut off at change %d", at)
 				soundAt(t, g.open(t), states, done, at%goOnEvery == 0, what)
 			}
@@ -267,7 +264,7 @@ func TestLawOfKilledWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := serveS3(t)
+	server := s3test.Serve(t)
 	kills := 0
 	for at := int64(1); ; at += 2 {
 		g := ground{where: fmt.Sprint("s3://lakes/", at), server: server}
@@ -279,11 +276,11 @@ func TestLawOfKilledWriters(t *testing.T) {
 		seen := int64(0)
 		var mu sync.Mutex
 		started := make(chan struct{})
-		server.meddling(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
+		server.Intercept(func(w http.ResponseWriter, r *http.Request, _ int64) bool {
 			<-started
 			mu.Lock()
 			defer mu.Unlock()
-			if changes(r) {
+			if s3test.Changes(r) {
 				seen++
 			}
 			if seen < at {
@@ -302,7 +299,7 @@ func TestLawOfKilledWriters(t *testing.T) {
 		close(started)
 		err := cmd.Wait()
 		front.Close()
-		server.meddling(nil)
+		server.Intercept(nil)
 		if err == nil {
 			break
 		}

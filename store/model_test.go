@@ -22,8 +22,8 @@ type modelInput struct {
 	native []string // of its attempts
 }
 
-// walk applies random operations to a store and to the model, and compares them on the way. An engine stays open
-// through many operations, so that compactions meet somebody who reads; others are opened to look once.
+// walk applies random operations to a store and to the model, and compares them on the way. A snapshot stays
+// open through many operations, so that compactions meet somebody who reads; others are taken to look once.
 func walk(t *testing.T, seed uint64, n int) {
 	s, err := Open(t.Context(), fastDir(t), Options{fs: osFS{quick: true}})
 	if err != nil {
@@ -33,7 +33,7 @@ func walk(t *testing.T, seed uint64, n int) {
 }
 
 func walkIn(t *testing.T, s *Store, rng *rand.Rand, n int, trace string) {
-	stays := testEngine(t, s, EngineOptions{Threads: 1})
+	stays := snapshot(t, s)
 	m := &model{inputs: make(map[schema.Key]modelInput), results: -1}
 	for i := range n {
 		trace += " " + m.operation(t, rng, s) + ","
@@ -41,7 +41,7 @@ func walkIn(t *testing.T, s *Store, rng *rand.Rand, n int, trace string) {
 		case 0, 1:
 			m.compare(t, s, stays, trace)
 		case 2:
-			once := testEngine(t, s, EngineOptions{Threads: 1, Locked: true})
+			once := snapshot(t, s)
 			m.compare(t, s, once, trace)
 			once.Close()
 		case 3:
@@ -49,11 +49,11 @@ func walkIn(t *testing.T, s *Store, rng *rand.Rand, n int, trace string) {
 			if i%2 == 0 {
 				trace += " " + m.operation(t, rng, s) + ","
 			}
-			stays = testEngine(t, s, EngineOptions{Threads: 1})
+			stays = snapshot(t, s)
 		}
 	}
 	m.compare(t, s, stays, trace)
-	m.compare(t, s, testEngine(t, s, EngineOptions{Threads: 1}), trace)
+	m.compare(t, s, snapshot(t, s), trace)
 }
 
 func (m *model) operation(t *testing.T, rng *rand.Rand, s *Store) string {
@@ -164,7 +164,7 @@ func (m *model) remove(t *testing.T, rng *rand.Rand, s *Store) string {
 	return "removal of " + id
 }
 
-func (m *model) compare(t *testing.T, s *Store, eng Engine, trace string) {
+func (m *model) compare(t *testing.T, s *Store, shows *Snapshot, trace string) {
 	t.Helper()
 	var native, ingests []string
 	for _, in := range m.inputs {
@@ -173,23 +173,25 @@ func (m *model) compare(t *testing.T, s *Store, eng Engine, trace string) {
 	}
 	slices.Sort(native)
 	slices.Sort(ingests)
-	type text struct {
-		V string `col:"v"`
+	if err := shows.Follow(t.Context()); err != nil {
+		t.Fatal(trace, err)
 	}
-	texts := func(sql string) []string {
-		var out []string
-		for _, r := range readAll[text](t, eng, sql) {
-			out = append(out, r.V)
-		}
-		return out
+	var gotNative, gotIngests []string
+	for _, r := range rowsOf[schema.Attempt](t, shows) {
+		gotNative = append(gotNative, r.NativeID)
 	}
-	if got := texts("SELECT native_id AS v FROM attempts ORDER BY v"); !slices.Equal(got, native) {
-		t.Fatalf("%s\nthe store has %d attempts and the model %d:\n%v\n%v", trace, len(got), len(native), got, native)
+	for _, r := range rowsOf[schema.Ingest](t, shows) {
+		gotIngests = append(gotIngests, r.IngestID)
 	}
-	if got := texts("SELECT ingest_id AS v FROM ingests ORDER BY v"); !slices.Equal(got, slices.Compact(ingests)) {
-		t.Fatalf("%s\nthe store has the ingests\n%v\nand the model\n%v", trace, got, ingests)
+	slices.Sort(gotNative)
+	slices.Sort(gotIngests)
+	if !slices.Equal(gotNative, native) {
+		t.Fatalf("%s\nthe store has %d attempts and the model %d:\n%v\n%v", trace, len(gotNative), len(native), gotNative, native)
 	}
-	if n := len(readAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")); n != max(m.results, 0) {
+	if !slices.Equal(gotIngests, slices.Compact(ingests)) {
+		t.Fatalf("%s\nthe store has the ingests\n%v\nand the model\n%v", trace, gotIngests, ingests)
+	}
+	if n := len(rowsOf[schema.PhaseStats](t, shows)); n != max(m.results, 0) {
 		t.Fatalf("%s\nthe store has %d results and the model %d", trace, n, m.results)
 	}
 	if c, err := s.Result(t.Context(), Detect); err != nil || (c != nil) != (m.results >= 0) {

@@ -144,7 +144,7 @@ func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	check(t, r, "duration_s", n, func(i int) schema.Null[float64] { return row(i).DurationS })
 	check(t, r, "speculative", n, func(i int) schema.Null[bool] { return row(i).Speculative })
 	check(t, r, "machine", n, func(i int) schema.Null[string] { return row(i).Machine })
-	check(t, r, inputColumn, n, func(i int) schema.Null[int64] { return some(int64(7)) })
+	check(t, r, InputColumn, n, func(i int) schema.Null[int64] { return some(int64(7)) })
 }
 
 // patterns say which of n rows have a value.

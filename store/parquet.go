@@ -17,12 +17,12 @@ import (
 	"straggler/schema"
 )
 
-// inputColumn is the last column of every file of a store: the input that each row was read from. Views hide it.
-const inputColumn = "input_key"
+// InputColumn is the last column of every file of a store: the input that each row was read from. Views hide it.
+const InputColumn = "input_key"
 
 // fileColumns are the columns of a table's files.
 func fileColumns(t *schema.Table) []schema.Column {
-	return append(slices.Clone(t.Columns), schema.Column{Name: inputColumn, Type: schema.BigInt})
+	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
 }
 
 // partGroups is how many row groups go into a file before the next one is begun; it bounds what a footer can hold.

@@ -1,8 +1,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"straggler/schema"
@@ -17,18 +24,19 @@ func testStore(t testing.TB) *Store {
 	return s
 }
 
-func testEngine(t testing.TB, s *Store, o EngineOptions) Engine {
+// snapshot takes a snapshot, which is closed with the test.
+func snapshot(t testing.TB, s *Store) *Snapshot {
 	t.Helper()
-	eng, err := s.Engine(t.Context(), o)
+	n, err := s.Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := eng.Close(); err != nil {
+		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return eng
+	return n
 }
 
 // attempts makes n rows of an input, a third of whose nullable values are NULL, over several phases.
@@ -79,25 +87,44 @@ func ingest(t testing.TB, s *Store, input schema.Key, rows []schema.Attempt) Com
 	return c
 }
 
-func readAll[R any](t testing.TB, eng Engine, sql string) []R {
-	t.Helper()
+// scanned reads the rows of a table that a snapshot shows.
+func scanned[R any](ctx context.Context, n *Snapshot) ([]R, error) {
+	t := schema.TableOf[R]()
 	var out []R
-	for r, err := range Read[R](context.Background(), eng, sql) {
+	for _, sl := range n.Slices(t.Name) {
+		err := n.scan(ctx, t, sl, func(_ schema.Key, rows schema.Batch) error {
+			batch, _ := schema.RowsOf[R](rows)
+			out = append(out, batch...)
+			return nil
+		})
 		if err != nil {
-			t.Fatal(err)
+			return out, err
 		}
-		out = append(out, *r)
 	}
-	return out
+	return out, nil
 }
+
+// rowsOf reads them in a test, and visible those that are visible now.
+func rowsOf[R any](t testing.TB, n *Snapshot) []R {
+	t.Helper()
+	rows, err := scanned[R](t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func visible[R any](t testing.TB, s *Store) []R { return rowsOf[R](t, snapshot(t, s)) }
+
+func byTask(a, b schema.Attempt) int { return cmp.Compare(a.Task, b.Task) }
 
 func TestRowsComeBack(t *testing.T) {
 	for _, n := range []int{1, 2, 5000, groupRows + 1} {
 		s := testStore(t)
 		want := attempts(7, n)
 		ingest(t, s, 7, want)
-		eng := testEngine(t, s, EngineOptions{})
-		got := readAll[schema.Attempt](t, eng, "SELECT * FROM attempts ORDER BY task")
+		got := visible[schema.Attempt](t, s)
+		slices.SortFunc(got, byTask)
 		if len(got) != n {
 			t.Fatalf("%d rows came back of %d", len(got), n)
 		}
@@ -107,4 +134,49 @@ func TestRowsComeBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTempStore(t *testing.T) {
+	s, err := Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ingest(t, s, 7, attempts(7, 10))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.Where()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is still there, %v", err)
+	}
+}
+
+// existing is the first Parquet file of a directory.
+func existing(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil || len(names) == 0 {
+		t.Fatal("no Parquet file in", dir, err)
+	}
+	return names[0]
+}
+
+// tree is a text of all files under a directory with their sizes and times of change.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&out, strings.TrimPrefix(path, dir), info.Size(), info.Mode(), info.ModTime().UnixNano())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }

@@ -194,7 +194,7 @@ func verifyParquet(end *tail, t TableRecord, f FileRecord) (problem string) {
 		return fmt.Sprintf("it has %d rows and its commit says %d", n, f.Rows)
 	}
 	sc := r.MetaData().Schema
-	for _, c := range append(slices.Clone(t.Columns), inputColumn+" "+string(schema.BigInt)) {
+	for _, c := range append(slices.Clone(t.Columns), InputColumn+" "+string(schema.BigInt)) {
 		name, _, _ := strings.Cut(c, " ")
 		if sc.ColumnIndexByName(name) < 0 {
 			return "it lacks the column " + name

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
-// Rows are what is encoded; *store.Rows are some. Values are as Rows.Value of store gives them.
+// Rows are what is encoded; *engine.Rows are some. Values are as Rows.Value of store gives them.
 type Rows interface {
-	Columns() []store.Column
+	Columns() []engine.Column
 	Next() bool
 	Value(column int) any
 	Err() error
@@ -86,7 +86,7 @@ func uniqueNames(rows Rows) []string {
 
 // Fixed are rows that are all there, such as a list of files. Values are what Rows.Value may give.
 type Fixed struct {
-	columns []store.Column
+	columns []engine.Column
 	values  [][]any
 	next    int
 }
@@ -99,7 +99,7 @@ func NewFixed(columns ...string) *Fixed {
 		if !ok {
 			typ = string(schema.String)
 		}
-		f.columns = append(f.columns, store.Column{Name: name, Type: schema.Type(typ), Native: typ})
+		f.columns = append(f.columns, engine.Column{Name: name, Type: schema.Type(typ), Native: typ})
 	}
 	return f
 }
@@ -107,7 +107,7 @@ func NewFixed(columns ...string) *Fixed {
 // Add adds a row.
 func (f *Fixed) Add(values ...any) { f.values = append(f.values, values) }
 
-func (f *Fixed) Columns() []store.Column { return f.columns }
-func (f *Fixed) Next() bool              { f.next++; return f.next <= len(f.values) }
-func (f *Fixed) Value(column int) any    { return f.values[f.next-1][column] }
-func (f *Fixed) Err() error              { return nil }
+func (f *Fixed) Columns() []engine.Column { return f.columns }
+func (f *Fixed) Next() bool               { f.next++; return f.next <= len(f.values) }
+func (f *Fixed) Value(column int) any     { return f.values[f.next-1][column] }
+func (f *Fixed) Err() error               { return nil }

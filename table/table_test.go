@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -176,7 +178,7 @@ func TestParquetReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2, MemoryBytes: 1 << 28})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2, MemoryBytes: 1 << 28})
 	if err != nil {
 		t.Fatal(err)
 	}

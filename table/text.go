@@ -11,8 +11,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // sampleRows are looked at before the first is written, to find out how wide columns are.
@@ -115,7 +115,7 @@ func plain(v any) string {
 
 // layout is how wide each column is.
 type layout struct {
-	columns []store.Column
+	columns []engine.Column
 	widths  []int
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 )
 
 const (
@@ -17,9 +17,9 @@ const (
 // Brief are the options of a replay that a report can wait for: the usual ones for small stores, fewer policies and seeds
 // for large ones. Fewer seeds give wider intervals, which the report shows. The work is the attempts, and the looks at them
 // while they run: a few thousand slots for hours are many looks.
-func Brief(ctx context.Context, eng store.Engine) (Options, error) {
+func Brief(ctx context.Context, eng engine.Engine) (Options, error) {
 	work := 0.0
-	for row, err := range store.Read[struct {
+	for row, err := range engine.Read[struct {
 		N       int64                `col:"n"`
 		Seconds schema.Null[float64] `col:"seconds"`
 	}](ctx, eng, "SELECT count(*) AS n, sum(duration_s) AS seconds FROM attempts") {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/store"
@@ -93,7 +95,7 @@ func loadLogs(t *testing.T, paths ...string) *replay.Rows {
 	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
 		t.Logf("%s: %v", filepath.Base(paths[0]), err)
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/policy"
@@ -25,7 +26,7 @@ type Gained struct {
 // MostGained replays the job that gains most by the store's last replays: under the speculation of the log's own
 // framework where that saves anything, since it has only to be turned on, else under the policy that saves most. It is nil
 // where no policy saves anything, and for stores that are too large to be read for one picture.
-func MostGained(ctx context.Context, st *store.Store, eng store.Engine) (*Gained, error) {
+func MostGained(ctx context.Context, st *store.Store, eng engine.Engine) (*Gained, error) {
 	g, row, err := gained(ctx, eng)
 	if err != nil || g == nil {
 		return nil, err
@@ -56,7 +57,7 @@ type gain struct {
 }
 
 // gained finds the job and the policy; nil where no policy saves anything.
-func gained(ctx context.Context, eng store.Engine) (*Gained, *gain, error) {
+func gained(ctx context.Context, eng engine.Engine) (*Gained, *gain, error) {
 	var own, others []string
 	for _, s := range policy.Specs() {
 		switch {
@@ -110,7 +111,7 @@ func variantOf(name, parameters string) (Variant, error) {
 }
 
 // typicalSeed is the seed under which the job took what lies in the middle of all seeds.
-func typicalSeed(ctx context.Context, eng store.Engine, g *gain) (int64, error) {
+func typicalSeed(ctx context.Context, eng engine.Engine, g *gain) (int64, error) {
 	type run struct {
 		Seed       int64   `col:"seed"`
 		Policy     string  `col:"policy"`

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/replay"
@@ -23,7 +24,7 @@ func query(name string) string {
 }
 
 // Load reads what a replay needs from the tables of a store.
-func Load(ctx context.Context, eng store.Engine) (*replay.Rows, error) {
+func Load(ctx context.Context, eng engine.Engine) (*replay.Rows, error) {
 	r := &replay.Rows{}
 	err := first(
 		func() error { return collect(ctx, eng, &r.Applications, query("applications")) },
@@ -46,7 +47,7 @@ func Load(ctx context.Context, eng store.Engine) (*replay.Rows, error) {
 
 // Workload is the workload of a store, with what the analysis of causes says of its machines where that is of the logs
 // that the store has now.
-func Workload(ctx context.Context, st *store.Store, eng store.Engine) (*replay.Workload, error) {
+func Workload(ctx context.Context, st *store.Store, eng engine.Engine) (*replay.Workload, error) {
 	rows, err := Load(ctx, eng)
 	if err != nil {
 		return nil, err
@@ -70,8 +71,8 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) error {
-	for row, err := range store.Read[R](ctx, eng, sql) {
+func collect[R any](ctx context.Context, eng engine.Engine, to *[]R, sql string) error {
+	for row, err := range engine.Read[R](ctx, eng, sql) {
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func collect[R any](ctx context.Context, eng store.Engine, to *[]R, sql string) 
 }
 
 // loadOutputs reads how large outputs are, in applications that lost any.
-func loadOutputs(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+func loadOutputs(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
 	if len(r.Losses) == 0 {
 		return nil
 	}
@@ -90,7 +91,7 @@ func loadOutputs(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 		Bytes     int64      `col:"bytes"`
 	}
 	r.Outputs = map[schema.Key]int64{}
-	for o, err := range store.Read[output](ctx, eng, query("outputs")) {
+	for o, err := range engine.Read[output](ctx, eng, query("outputs")) {
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func loadOutputs(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 	return nil
 }
 
-func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+func loadAttempts(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
 	type count struct {
 		N int64 `col:"n"`
 	}
@@ -110,7 +111,7 @@ func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 	for _, c := range counts {
 		r.Attempts = make([]replay.Attempt, 0, c.N)
 	}
-	for row, err := range store.Read[replay.AttemptRow](ctx, eng, query("attempts")) {
+	for row, err := range engine.Read[replay.AttemptRow](ctx, eng, query("attempts")) {
 		if err != nil {
 			return err
 		}
@@ -120,13 +121,13 @@ func loadAttempts(ctx context.Context, eng store.Engine, r *replay.Rows) error {
 }
 
 // loadProgress reads what attempts reported; after the attempts, and in their order.
-func loadProgress(ctx context.Context, eng store.Engine, r *replay.Rows) error {
+func loadProgress(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
 	type sample struct {
 		AttemptID schema.Key  `col:"attempt_id"`
 		Time      schema.Time `col:"time"`
 		Progress  float64     `col:"progress"`
 	}
-	for row, err := range store.Read[sample](ctx, eng, query("progress")) {
+	for row, err := range engine.Read[sample](ctx, eng, query("progress")) {
 		if err != nil {
 			return err
 		}

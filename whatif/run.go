@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/replay"
@@ -26,7 +27,7 @@ type Summary struct {
 }
 
 // Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run.
-func Run(ctx context.Context, st *store.Store, eng store.Engine, o Options) (Summary, error) {
+func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	began := time.Now()
 	analysed, err := causesAreFresh(ctx, st)
 	if err != nil {
@@ -79,7 +80,7 @@ func causesAreFresh(ctx context.Context, st *store.Store) (bool, error) {
 
 // prepare loads a store and, where it was analysed, what the analysis says of its machines and outliers. The default
 // policies then include the ideals that take one cause away.
-func prepare(ctx context.Context, eng store.Engine, o Options, analysed bool) (*comparison, error) {
+func prepare(ctx context.Context, eng engine.Engine, o Options, analysed bool) (*comparison, error) {
 	rows, err := Load(ctx, eng)
 	if err != nil {
 		return nil, err

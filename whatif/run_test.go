@@ -9,6 +9,8 @@ import (
 
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/schema"
@@ -26,7 +28,7 @@ func labelled(t *testing.T, name string) string {
 	return files[0]
 }
 
-func storeOf(t *testing.T, paths ...string) (*store.Store, store.Engine) {
+func storeOf(t *testing.T, paths ...string) (*store.Store, engine.Engine) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
@@ -37,7 +39,7 @@ func storeOf(t *testing.T, paths ...string) (*store.Store, store.Engine) {
 	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +47,10 @@ func storeOf(t *testing.T, paths ...string) (*store.Store, store.Engine) {
 	return st, eng
 }
 
-func all[R any](t *testing.T, eng store.Engine, sql string) []R {
+func all[R any](t *testing.T, eng engine.Engine, sql string) []R {
 	t.Helper()
 	var out []R
-	for r, err := range store.Read[R](context.Background(), eng, sql) {
+	for r, err := range engine.Read[R](context.Background(), eng, sql) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif"
@@ -21,7 +23,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	defer st.Close()
 	fillStore(b, st, rows(1_000_000))
-	eng, err := st.Engine(ctx, store.EngineOptions{Threads: 2, MemoryBytes: 256 << 20})
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2, MemoryBytes: 256 << 20})
 	if err != nil {
 		b.Fatal(err)
 	}

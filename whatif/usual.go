@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/policy"
@@ -34,7 +35,7 @@ func known(name string) policy.Policy {
 // Usual is the policies that are replayed of a store unless others are asked for: Default, an ideal for each cause that
 // the analysis blames seconds on, where it is of the logs that the store has now, and what lost outputs cost, where the
 // log has recomputations.
-func Usual(ctx context.Context, st *store.Store, eng store.Engine) ([]policy.Policy, error) {
+func Usual(ctx context.Context, st *store.Store, eng engine.Engine) ([]policy.Policy, error) {
 	analysed, err := causesAreFresh(ctx, st)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
@@ -42,7 +43,7 @@ func Usual(ctx context.Context, st *store.Store, eng store.Engine) ([]policy.Pol
 	return usualOf(ctx, eng, analysed)
 }
 
-func usualOf(ctx context.Context, eng store.Engine, analysed bool) ([]policy.Policy, error) {
+func usualOf(ctx context.Context, eng engine.Engine, analysed bool) ([]policy.Policy, error) {
 	out := Default()
 	again, err := anyRow(ctx, eng, `SELECT count(*) AS n FROM attempts WHERE recompute`)
 	if err != nil {
@@ -70,7 +71,7 @@ func usualOf(ctx context.Context, eng store.Engine, analysed bool) ([]policy.Pol
 }
 
 // anyRow is whether a query that counts finds any.
-func anyRow(ctx context.Context, eng store.Engine, sql string) (bool, error) {
+func anyRow(ctx context.Context, eng engine.Engine, sql string) (bool, error) {
 	type count struct {
 		N int64 `col:"n"`
 	}
@@ -82,14 +83,14 @@ func anyRow(ctx context.Context, eng store.Engine, sql string) (bool, error) {
 }
 
 // blame reads the seconds that the analysis blames on a cause, by attempt.
-func blame(ctx context.Context, eng store.Engine, cause schema.Cause) (map[schema.Key]float64, error) {
+func blame(ctx context.Context, eng engine.Engine, cause schema.Cause) (map[schema.Key]float64, error) {
 	type line struct {
 		AttemptID schema.Key `col:"attempt_id"`
 		Seconds   float64    `col:"seconds"`
 	}
 	seconds := map[schema.Key]float64{}
 	sql := fmt.Sprintf("SELECT attempt_id, seconds FROM attributions WHERE cause = '%s' AND seconds > 0", cause)
-	for l, err := range store.Read[line](ctx, eng, sql) {
+	for l, err := range engine.Read[line](ctx, eng, sql) {
 		if err != nil {
 			return nil, fmt.Errorf("whatif: reading the causes: %w", err)
 		}

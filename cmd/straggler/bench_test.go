@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/generate"
 	"straggler/ingest"
 	"straggler/ingest/formats"
@@ -105,7 +107,7 @@ func BenchmarkFirstQuestion(b *testing.B) {
 
 func rowCount(b *testing.B, st *store.Store, sql string) int {
 	b.Helper()
-	eng, err := st.Engine(b.Context(), store.EngineOptions{})
+	eng, err := engines.Open(b.Context(), st, engine.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

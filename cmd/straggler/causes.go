@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
+	"straggler/engine"
 	"straggler/report"
 	"straggler/schema"
 	"straggler/store"
@@ -39,7 +40,7 @@ and sums up what it found. It needs the outliers, so detect comes first.`, schem
 }
 
 func runCauses(ctx context.Context, e *env, o causesOptions) error {
-	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding causes")()
 		s, err := causes.Run(ctx, st, eng, causes.Options{Tool: version})
 		if err != nil {
@@ -69,7 +70,7 @@ func causeRows(s *causes.Summary) *table.Fixed {
 }
 
 // paperFigures draws the figures for a report.
-func paperFigures(ctx context.Context, eng store.Engine) ([]report.PaperFigure, error) {
+func paperFigures(ctx context.Context, eng engine.Engine) ([]report.PaperFigure, error) {
 	figures, err := causes.PaperFigures(ctx, eng)
 	out := make([]report.PaperFigure, len(figures))
 	for i, p := range figures {
@@ -78,7 +79,7 @@ func paperFigures(ctx context.Context, eng store.Engine) ([]report.PaperFigure, 
 	return out, err
 }
 
-func figureRows(ctx context.Context, eng store.Engine) (*table.Fixed, error) {
+func figureRows(ctx context.Context, eng engine.Engine) (*table.Fixed, error) {
 	figures, err := causes.PaperFigures(ctx, eng)
 	if err != nil {
 		return nil, err

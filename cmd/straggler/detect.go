@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/detect"
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/table"
@@ -35,7 +36,7 @@ straggler schema phase_stats outliers says what their columns mean.`, schema.Rul
 }
 
 func runDetect(ctx context.Context, e *env, o detectOptions) error {
-	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding outliers")()
 		s, err := detect.Run(ctx, st, eng, detect.Options{Tool: version})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"straggler/audit"
 	"straggler/bucket"
 	"straggler/causes"
+	"straggler/engine"
 	"straggler/ingest"
 	"straggler/report"
 	"straggler/store"
@@ -50,10 +51,10 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
-	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, store.ErrStatement, store.ErrEngine,
+	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
 		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
-	case is(errUnread, store.ErrCache, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, store.ErrServer, audit.ErrBaseline):
+	case is(errUnread, store.ErrCache, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, audit.ErrBaseline):
 		return exitInput
 	case errors.As(err, &elsewhere):
 		return exitInput

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/export"
-	"straggler/store"
 )
 
 type exportOptions struct {
@@ -46,7 +47,7 @@ func runExport(ctx context.Context, e *env, o exportOptions, names []string) err
 	if err != nil {
 		return err
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {
 		return err
 	}

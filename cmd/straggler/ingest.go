@@ -10,6 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
@@ -109,12 +111,12 @@ func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, 
 	if shards < 1 || shards > 100_000 {
 		return ingest.Summary{}, useError("--shards %d: give a number from 1 to 100000", shards)
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Server: e.server})
+	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {
 		return ingest.Summary{}, err
 	}
 	defer eng.Close()
-	cluster, ok := eng.(store.Spreader)
+	cluster, ok := eng.(engine.RemoteRunner)
 	if !ok {
 		return ingest.Summary{}, useError("--engine %s: it does not run programs", eng.Name())
 	}

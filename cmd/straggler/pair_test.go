@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -23,8 +25,8 @@ import (
 // pair is an engine that asks two and compares what they answer, row by row, so that results may be of any size.
 type pair struct {
 	t     *testing.T
-	duck  store.Engine
-	spark store.Engine
+	duck  engine.Engine
+	spark engine.Engine
 	mu    sync.Mutex
 	asked []string
 	rows  int64 // compared
@@ -32,15 +34,15 @@ type pair struct {
 
 func newPair(t *testing.T, st *store.Store, server string) *pair {
 	t.Helper()
-	open := func(o store.EngineOptions) store.Engine {
-		eng, err := st.Engine(t.Context(), o)
+	open := func(o engine.Options) engine.Engine {
+		eng, err := engines.Open(t.Context(), st, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { eng.Close() })
 		return eng
 	}
-	return &pair{t: t, duck: open(store.EngineOptions{}), spark: open(store.EngineOptions{Server: server})}
+	return &pair{t: t, duck: open(engine.Options{}), spark: open(engine.Options{Server: server})}
 }
 
 func (p *pair) Name() string { return "pair" }
@@ -62,7 +64,7 @@ func (p *pair) Drop(ctx context.Context, name string) error {
 	return errors.Join(p.duck.Drop(ctx, name), p.spark.Drop(ctx, name))
 }
 
-func (p *pair) Query(ctx context.Context, sql string) (*store.Rows, error) {
+func (p *pair) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	p.note(sql)
 	p.compare(ctx, sql)
 	return p.duck.Query(ctx, sql)
@@ -147,7 +149,7 @@ func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
 
 // groups gives the rows that follow each other and differ in floats only, in the order of these.
 type groups struct {
-	rows *store.Rows
+	rows *engine.Rows
 	held []any // the first row of the next group
 	n    int64
 }
@@ -174,7 +176,7 @@ func (g *groups) next() (group [][]any) {
 }
 
 // sameBut says that rows differ in floats only.
-func sameBut(columns []store.Column, a, b []any) bool {
+func sameBut(columns []engine.Column, a, b []any) bool {
 	for i, c := range columns {
 		if c.Type != schema.Double && a[i] != b[i] {
 			return false
@@ -201,7 +203,7 @@ func byFloats(a, b []any) int {
 }
 
 // differ says what differs between two groups of rows, "" for nothing.
-func differ(columns []store.Column, want, got [][]any) string {
+func differ(columns []engine.Column, want, got [][]any) string {
 	if len(want) != len(got) {
 		return fmt.Sprintf("%d rows on DuckDB and %d on Spark, beginning with %v and %v", len(want), len(got), first(want), first(got))
 	}
@@ -223,7 +225,7 @@ func first(group [][]any) []any {
 }
 
 // alikeColumns says where a struct that takes the first columns does not take the others, "" for nowhere.
-func alikeColumns(want, got []store.Column) string {
+func alikeColumns(want, got []engine.Column) string {
 	if len(want) != len(got) {
 		return fmt.Sprintf("%d columns on DuckDB and %d on Spark", len(want), len(got))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/engine"
 	"straggler/ingest"
 	"straggler/report"
 	"straggler/report/html"
@@ -29,7 +30,7 @@ type reportOptions struct {
 // rendering is what a report can be written as.
 type rendering struct {
 	name, extension string
-	write           func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error
+	write           func(ctx context.Context, w io.Writer, eng engine.Engine, o report.Options) error
 }
 
 // renderings lists them; the first is for terminals.
@@ -42,7 +43,7 @@ func (e *env) renderings() []rendering {
 		{"html", ".html", e.documented(html.Write)},
 		{"md", ".md", e.documented(markdown.Write)},
 		{"json", ".json", e.documented(func(w io.Writer, d *report.Document) error { return json.Write(w, d) })},
-		{"perfetto", ".perfetto.json", func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error {
+		{"perfetto", ".perfetto.json", func(ctx context.Context, w io.Writer, eng engine.Engine, o report.Options) error {
 			return perfetto.Write(ctx, w, eng, o.App)
 		}},
 	}
@@ -51,8 +52,8 @@ func (e *env) renderings() []rendering {
 const reportEncodings = "text, html, md, json, perfetto"
 
 // documented renders by way of a document.
-func (e *env) documented(render func(io.Writer, *report.Document) error) func(context.Context, io.Writer, store.Engine, report.Options) error {
-	return func(ctx context.Context, w io.Writer, eng store.Engine, o report.Options) error {
+func (e *env) documented(render func(io.Writer, *report.Document) error) func(context.Context, io.Writer, engine.Engine, report.Options) error {
+	return func(ctx context.Context, w io.Writer, eng engine.Engine, o report.Options) error {
 		done := e.step("writing the report")
 		var err error
 		if o.Papers, err = paperFigures(ctx, eng); err != nil {
@@ -129,7 +130,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 }
 
 // replayed is the job that gains most, for the pictures of a report.
-func replayed(ctx context.Context, st *store.Store, eng store.Engine) (*report.Replayed, error) {
+func replayed(ctx context.Context, st *store.Store, eng engine.Engine) (*report.Replayed, error) {
 	g, err := whatif.MostGained(ctx, st, eng)
 	if err != nil || g == nil {
 		return nil, err

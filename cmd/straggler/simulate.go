@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/report"
 	"straggler/report/html"
@@ -85,8 +87,8 @@ func (e *env) simulations() []rendering {
 	}
 }
 
-func simulated(render func(io.Writer, *report.Simulation) error) func(context.Context, io.Writer, store.Engine, report.Options) error {
-	return func(ctx context.Context, w io.Writer, eng store.Engine, _ report.Options) error {
+func simulated(render func(io.Writer, *report.Simulation) error) func(context.Context, io.Writer, engine.Engine, report.Options) error {
+	return func(ctx context.Context, w io.Writer, eng engine.Engine, _ report.Options) error {
 		doc, err := report.BuildSimulation(ctx, eng)
 		if err != nil {
 			return err
@@ -149,7 +151,7 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workloa
 		return failed
 	}
 	keep := context.WithoutCancel(ctx)
-	eng, err := st.Engine(keep, store.EngineOptions{})
+	eng, err := engines.Open(keep, st, engine.Options{})
 	if err != nil {
 		return errors.Join(failed, err)
 	}
@@ -186,8 +188,8 @@ func sources(e *env) simulate.Source {
 }
 
 // askStore asks an engine over a store for rows, for which it is kept open.
-func askStore[R any](ctx context.Context, st *store.Store, ask func(context.Context, store.Engine) ([]R, error)) ([]R, error) {
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+func askStore[R any](ctx context.Context, st *store.Store, ask func(context.Context, engine.Engine) ([]R, error)) ([]R, error) {
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {
 		return nil, err
 	}

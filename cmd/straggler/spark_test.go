@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"straggler/store/sparktest"
+	"straggler/engine/spark/sparktest"
 )
 
 // The whole program on a cluster, which is started here; its machines run this very program. All of it shares the server,

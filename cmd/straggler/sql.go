@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/shell"
-	"straggler/store"
 	"straggler/table"
 )
 
@@ -57,7 +58,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Locked: true, Server: e.server})
+	eng, err := engines.Open(ctx, st, engine.Options{Locked: true, Server: e.server})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/store"
 	"straggler/whatif"
 )
@@ -50,12 +52,12 @@ func (e *env) changedStore(ctx context.Context, where string) (*store.Store, err
 func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
 // withEngine opens a store that must be there and an engine over it, for results to be written.
-func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, store.Engine) error) error {
+func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, engine.Engine) error) error {
 	st, err := e.changedStore(ctx, dir)
 	if err != nil {
 		return err
 	}
-	eng, err := st.Engine(ctx, store.EngineOptions{Server: e.server})
+	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {
 		return err
 	}
@@ -64,8 +66,8 @@ func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, 
 }
 
 // analysed opens an engine over a store whose results are up to date.
-func (e *env) analysed(ctx context.Context, st *store.Store) (store.Engine, error) {
-	eng, err := st.Engine(ctx, store.EngineOptions{Server: e.server})
+func (e *env) analysed(ctx context.Context, st *store.Store) (engine.Engine, error) {
+	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func (e *env) analysed(ctx context.Context, st *store.Store) (store.Engine, erro
 }
 
 // analyse brings the results of a store up to date with its logs and with this straggler.
-func (e *env) analyse(ctx context.Context, st *store.Store, eng store.Engine) error {
+func (e *env) analyse(ctx context.Context, st *store.Store, eng engine.Engine) error {
 	for _, stage := range []struct {
 		kind store.Kind
 		what string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/engine"
 	"straggler/store"
 	"straggler/table"
 	"straggler/whatif"
@@ -111,7 +112,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("replaying")()
 		usual, err := whatif.Usual(ctx, st, eng)
 		if err != nil {
@@ -188,7 +189,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return e.withEngine(ctx, o.store, func(st *store.Store, eng store.Engine) error {
+	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
 		w, err := whatif.Workload(ctx, st, eng)
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
@@ -32,7 +34,7 @@ func open(t *testing.T, dir string) *store.Store {
 // contentOf is the number of rows of every log table, and a sum over what is in them that does not depend on their order.
 func contentOf(t *testing.T, st *store.Store) (lines []string) {
 	t.Helper()
-	eng, err := st.Engine(t.Context(), store.EngineOptions{})
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,8 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/store"
@@ -145,13 +147,13 @@ func rows(t *testing.T, st *store.Store) []string {
 		Native   string  `col:"native_id"`
 		Duration float64 `col:"duration_s"`
 	}
-	eng, err := st.Engine(t.Context(), store.EngineOptions{Threads: 1})
+	eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer eng.Close()
 	var out []string
-	for a, err := range store.Read[attempt](t.Context(), eng, "SELECT attempt_id, native_id, coalesce(duration_s, -1) AS duration_s FROM attempts ORDER BY attempt_id NULLS LAST") {
+	for a, err := range engine.Read[attempt](t.Context(), eng, "SELECT attempt_id, native_id, coalesce(duration_s, -1) AS duration_s FROM attempts ORDER BY attempt_id NULLS LAST") {
 		if err != nil {
 			t.Fatal(err)
 		}

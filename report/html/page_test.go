@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
 	"straggler/report"
 	"straggler/report/reporttest"
 	"straggler/schema"
-	"straggler/store"
 )
 
 // The page is well formed, loads nothing, and every link in it leads somewhere.
@@ -59,7 +59,7 @@ func TestReplayed(t *testing.T) {
 	}
 }
 
-func built(t testing.TB, eng store.Engine) *report.Document {
+func built(t testing.TB, eng engine.Engine) *report.Document {
 	t.Helper()
 	d, err := report.Build(context.Background(), eng, report.Options{})
 	reporttest.Check(t, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine"
 	"straggler/report"
 	"straggler/report/reporttest"
 	"straggler/schema"
@@ -16,7 +17,7 @@ import (
 
 // manyAttempts is a store of one application with phases of so many tasks on 2000 machines, every hundredth of them
 // slow, and every name that can be shown as long on the page as a name can be.
-func manyAttempts(t testing.TB, phases, tasks, perJob int) store.Engine {
+func manyAttempts(t testing.TB, phases, tasks, perJob int) engine.Engine {
 	t.Helper()
 	return reporttest.Filled(t, func(tx *store.Tx) { putMany(t, tx, phases, tasks, perJob) })
 }

@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"io"
 
+	"straggler/engine"
 	"straggler/report"
 	"straggler/report/prose"
 	"straggler/report/slots"
 	"straggler/schema"
-	"straggler/store"
 )
 
 //go:embed trace.sql
@@ -28,7 +28,7 @@ var phasesSQL string
 
 // Write writes the timeline as a Chrome trace. The rows are streamed from the engine: the file grows with the store, the
 // memory does not. app is the native id or name of an application, empty for all.
-func Write(ctx context.Context, w io.Writer, eng store.Engine, app string) error {
+func Write(ctx context.Context, w io.Writer, eng engine.Engine, app string) error {
 	t := &traceWriter{w: bufio.NewWriter(w)}
 	if err := t.trace(ctx, eng, app); err != nil {
 		return fmt.Errorf("report: writing a trace: %w", err)
@@ -46,7 +46,7 @@ type traceWriter struct {
 	origin  schema.Time
 }
 
-func (t *traceWriter) trace(ctx context.Context, eng store.Engine, app string) error {
+func (t *traceWriter) trace(ctx context.Context, eng engine.Engine, app string) error {
 	if err := report.SelectApplications(ctx, eng, app); err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (t *traceWriter) trace(ctx context.Context, eng store.Engine, app string) e
 	return nil
 }
 
-func (t *traceWriter) phases(ctx context.Context, eng store.Engine) error {
-	for r, err := range store.ReadParts[phaseRow](ctx, eng, "report_trace_phases", phasesSQL) {
+func (t *traceWriter) phases(ctx context.Context, eng engine.Engine) error {
+	for r, err := range engine.ReadParts[phaseRow](ctx, eng, "report_trace_phases", phasesSQL) {
 		if err != nil {
 			return fmt.Errorf("trace_phases.sql: %w", err)
 		}
@@ -92,9 +92,9 @@ type phaseRow struct {
 	LostS        schema.Null[float64] `col:"lost_s"`
 }
 
-func (t *traceWriter) attempts(ctx context.Context, eng store.Engine) error {
+func (t *traceWriter) attempts(ctx context.Context, eng engine.Engine) error {
 	machine, first := "", true
-	for r, err := range store.ReadParts[attemptRow](ctx, eng, "report_trace", attemptsSQL) {
+	for r, err := range engine.ReadParts[attemptRow](ctx, eng, "report_trace", attemptsSQL) {
 		if err != nil {
 			return fmt.Errorf("trace.sql: %w", err)
 		}

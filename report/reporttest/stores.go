@@ -13,6 +13,8 @@ import (
 
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/spark"
 	"straggler/schema"
@@ -20,7 +22,7 @@ import (
 )
 
 // Stored commits traces.
-func Stored(t testing.TB, traces ...*schema.Trace) store.Engine {
+func Stored(t testing.TB, traces ...*schema.Trace) engine.Engine {
 	t.Helper()
 	return Filled(t, func(tx *store.Tx) {
 		for _, tr := range traces {
@@ -32,7 +34,7 @@ func Stored(t testing.TB, traces ...*schema.Trace) store.Engine {
 }
 
 // Filled commits what put appends.
-func Filled(t testing.TB, put func(*store.Tx)) store.Engine {
+func Filled(t testing.TB, put func(*store.Tx)) engine.Engine {
 	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
@@ -54,10 +56,10 @@ func Put[R any](t testing.TB, tx *store.Tx, rows []R) {
 }
 
 // analysed runs detect and causes.
-func analysed(t testing.TB, st *store.Store) store.Engine {
+func analysed(t testing.TB, st *store.Store) engine.Engine {
 	t.Helper()
 	ctx := context.Background()
-	eng, err := st.Engine(ctx, store.EngineOptions{})
+	eng, err := engines.Open(ctx, st, engine.Options{})
 	Check(t, err)
 	t.Cleanup(func() { eng.Close() })
 	_, err = detect.Run(ctx, st, eng, detect.Options{})
@@ -68,7 +70,7 @@ func analysed(t testing.TB, st *store.Store) store.Engine {
 }
 
 // Labelled reads some of the labelled logs of testdata into one store.
-func Labelled(t testing.TB, names ...string) store.Engine {
+func Labelled(t testing.TB, names ...string) engine.Engine {
 	t.Helper()
 	_, eng := labelled(t, names)
 	return eng
@@ -76,7 +78,7 @@ func Labelled(t testing.TB, names ...string) store.Engine {
 
 // LabelledWithSavings is Labelled with what three policies would have saved: one saves, of one it cannot be told, and
 // one is a bound.
-func LabelledWithSavings(t testing.TB, names ...string) store.Engine {
+func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 	t.Helper()
 	st, eng := labelled(t, names)
 	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Whatif})
@@ -100,7 +102,7 @@ func Savings() []schema.WhatifSaving {
 		row("noskew", `{}`, 50, 50, 50, `{"verdict":"saves","ideal":true,"all":{}}`)}
 }
 
-func labelled(t testing.TB, names []string) (*store.Store, store.Engine) {
+func labelled(t testing.TB, names []string) (*store.Store, engine.Engine) {
 	t.Helper()
 	var paths []string
 	for _, n := range names {

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"math"
 
+	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 	"straggler/whatif"
 	"straggler/whatif/replay"
 )
 
 // StoredJobs are the jobs of a store, from the first submission on.
-func StoredJobs(ctx context.Context, eng store.Engine) ([]replay.PlanJob, error) {
+func StoredJobs(ctx context.Context, eng engine.Engine) ([]replay.PlanJob, error) {
 	rows, err := whatif.Load(ctx, eng)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func StoredJobs(ctx context.Context, eng store.Engine) ([]replay.PlanJob, error)
 var swimSQL string
 
 // SWIMJobs are the jobs of a SWIM file that was read into a store, in order of submission.
-func SWIMJobs(ctx context.Context, eng store.Engine) ([]Size, error) {
+func SWIMJobs(ctx context.Context, eng engine.Engine) ([]Size, error) {
 	type line struct {
 		Name   schema.Null[string]      `col:"name"`
 		Submit schema.Null[schema.Time] `col:"submit_time"`
@@ -55,7 +55,7 @@ func SWIMJobs(ctx context.Context, eng store.Engine) ([]Size, error) {
 	}
 	var out []Size
 	first := int64(0)
-	for l, err := range store.Read[line](ctx, eng, swimSQL) {
+	for l, err := range engine.Read[line](ctx, eng, swimSQL) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the jobs: %w", err)
 		}

@@ -1,0 +1,332 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"straggler/engine"
+	"straggler/engine/sqltext"
+	"straggler/store"
+)
+
+// The embedded engine. It speaks to DuckDB through the driver's own mapping of its C interface, one step below
+// database/sql: that gives results as the vectors that DuckDB computes in (no value is boxed), as a stream (database/sql
+// would hold a whole result in memory, outside of DuckDB's limit), and the type of a statement before it is run.
+
+// Engine is a DuckDB in memory, over the files of a store.
+type Engine struct {
+	o       engine.Options
+	tempDir string          // ours, to be removed
+	files   *store.Snapshot // keeps compactions from removing files under us
+
+	mu   sync.Mutex
+	db   mapping.Database
+	idle []mapping.Connection
+	busy int
+	shut bool
+
+	refreshing sync.Mutex
+	seen       int64             // version of files that the views show
+	views      map[string]string // SQL of each
+	pending    map[string]view   // those whose files were not fetched yet
+}
+
+// Open opens an engine over what is visible of a store now.
+func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine, error) {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.MemoryBytes <= 0 {
+		o.MemoryBytes = defaultMemory()
+	}
+	d := &Engine{o: o}
+	if o.TempDir == "" {
+		dir, err := os.MkdirTemp("", "straggler-sql-")
+		if err != nil {
+			return nil, fmt.Errorf("duckdb: a directory for what does not fit into memory: %w", err)
+		}
+		d.tempDir, d.o.TempDir = dir, dir
+	}
+	if err := d.open(ctx, st); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Engine) Name() string { return "duckdb" }
+
+func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
+	if err := d.start(); err != nil {
+		return err
+	}
+	if err := d.exec(ctx, "SET GLOBAL TimeZone = 'UTC'"); err != nil {
+		return err
+	}
+	// Spark's name for the microseconds since 1970, so that one text of SQL serves both engines.
+	if err := d.exec(ctx, "CREATE OR REPLACE MACRO unix_micros(t) AS epoch_us(t)"); err != nil {
+		return err
+	}
+	if d.files, err = st.Snapshot(ctx); err != nil {
+		return err
+	}
+	views := viewsOf(d.files)
+	d.seen = d.files.Version()
+	if err := d.define(ctx, views); err != nil || !d.o.Locked {
+		return err
+	}
+	for _, sql := range d.lockdown(views) {
+		if err := d.exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start makes the database, in memory, with nothing in it.
+func (d *Engine) start() error {
+	var config mapping.Config
+	mapping.CreateConfig(&config)
+	defer mapping.DestroyConfig(&config)
+	for _, o := range [][2]string{
+		{"threads", strconv.Itoa(d.o.Threads)},
+		{"memory_limit", fmt.Sprintf("%dKiB", d.o.MemoryBytes>>10)},
+		{"temp_directory", d.o.TempDir},
+		{"autoinstall_known_extensions", "false"},
+		{"autoload_known_extensions", "false"},
+		{"allow_community_extensions", "false"},
+		{"default_null_order", "nulls_last"},
+		{"preserve_insertion_order", "true"},
+	} {
+		if mapping.SetConfig(config, o[0], o[1]) == mapping.StateError {
+			return fmt.Errorf("duckdb does not take %s = %s", o[0], o[1])
+		}
+	}
+	var msg string
+	if mapping.OpenExt("", &d.db, config, &msg) == mapping.StateError {
+		return fmt.Errorf("duckdb: starting duckdb: %s", msg)
+	}
+	return nil
+}
+
+// define makes the views, or makes those anew that have changed. Files that are far are not fetched for it.
+func (d *Engine) define(ctx context.Context, views []view) error {
+	if d.views == nil {
+		d.views, d.pending = make(map[string]string), make(map[string]view)
+	}
+	for _, v := range views {
+		if d.views[v.name] == v.sql {
+			continue
+		}
+		if delete(d.pending, v.name); d.files.Remote() && len(v.files) > 0 {
+			if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.empty); err != nil {
+				return fmt.Errorf("duckdb: table %s: %w", v.name, err)
+			}
+			d.pending[v.name] = v
+		} else if err := d.show(ctx, v); err != nil {
+			return err
+		}
+		d.views[v.name] = v.sql
+	}
+	return nil
+}
+
+// show makes a view over its files.
+func (d *Engine) show(ctx context.Context, v view) error {
+	if err := d.files.Fetch(ctx, v.files); err != nil {
+		return fmt.Errorf("duckdb: table %s: %w", v.name, err)
+	}
+	if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.sql); err != nil {
+		if ctx.Err() == nil && len(v.files) > 0 { // the SQL is ours: only the files can be wrong
+			err = fmt.Errorf("%w; straggler store verify tells which of its files is: %w", store.ErrDamaged, err)
+		}
+		return fmt.Errorf("duckdb: table %s: %w", v.name, err)
+	}
+	return nil
+}
+
+// prepare lets the views follow the commits of our own process, and fetches the tables that a statement names. Any word
+// counts as a name: to fetch a table in vain is better than to miss one.
+func (d *Engine) prepare(ctx context.Context, sql string) error {
+	d.refreshing.Lock()
+	defer d.refreshing.Unlock()
+	if !d.o.Locked {
+		if err := d.files.Follow(ctx); err != nil {
+			return err
+		}
+	}
+	if d.seen != d.files.Version() {
+		if err := d.define(ctx, viewsOf(d.files)); err != nil {
+			return err
+		}
+		d.seen = d.files.Version()
+	}
+	if len(d.pending) == 0 {
+		return nil
+	}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(sql), func(r rune) bool { return r >= 0x80 || !sqltext.WordByte(byte(r)) }) {
+		if v, ok := d.pending[word]; ok {
+			if err := d.show(ctx, v); err != nil {
+				return err
+			}
+			delete(d.pending, word)
+		}
+	}
+	return nil
+}
+
+func (d *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
+	if err := d.prepare(ctx, sql); err != nil {
+		return nil, err
+	}
+	return d.query(ctx, sql, d.o.Locked)
+}
+
+func (d *Engine) Materialize(ctx context.Context, name, sql string) error {
+	if err := engine.CheckName(name); err != nil {
+		return fmt.Errorf("duckdb: %w", err)
+	}
+	if err := d.prepare(ctx, sql); err != nil {
+		return err
+	}
+	if d.o.Locked {
+		if err := d.check(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+sqltext.Trim(sql))
+}
+
+func (d *Engine) Drop(ctx context.Context, name string) error {
+	if err := engine.CheckName(name); err != nil {
+		return fmt.Errorf("duckdb: %w", err)
+	}
+	return d.exec(ctx, "DROP TABLE IF EXISTS "+quoteName(name))
+}
+
+// exec runs a statement for its effect.
+func (d *Engine) exec(ctx context.Context, sql string) error {
+	rows, err := d.query(ctx, sql, false)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+func (d *Engine) query(ctx context.Context, sql string, guarded bool) (_ *engine.Rows, err error) {
+	conn, err := d.connect()
+	if err != nil {
+		return nil, err
+	}
+	r := &result{d: d, ctx: ctx, conn: conn}
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
+	if err := r.prepare(sql, guarded); err != nil {
+		return nil, err
+	}
+	if cast, ok := r.castSQL(sql); ok {
+		mapping.DestroyPrepare(&r.stmt)
+		if err := r.prepare(cast, false); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.execute(ctx); err != nil {
+		return nil, err
+	}
+	return engine.NewRows(ctx, r.describe(), r), nil
+}
+
+// connect takes an idle connection or makes one. All of them see the same tables.
+func (d *Engine) connect() (mapping.Connection, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var conn mapping.Connection
+	if d.shut || d.db.Ptr == nil {
+		return conn, engine.ErrClosed
+	}
+	d.busy++
+	if n := len(d.idle); n > 0 {
+		conn = d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		return conn, nil
+	}
+	if mapping.Connect(d.db, &conn) == mapping.StateError {
+		d.busy--
+		return conn, errors.New("duckdb gives no connection")
+	}
+	return conn, nil
+}
+
+func (d *Engine) release(conn mapping.Connection) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.busy--
+	if d.shut {
+		mapping.Disconnect(&conn)
+		d.shutDown()
+		return
+	}
+	d.idle = append(d.idle, conn)
+}
+
+// Close ends the engine. Results that are still open stay readable, and the last of them takes the database with it.
+func (d *Engine) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shut {
+		return nil
+	}
+	d.shut = true
+	for i := range d.idle {
+		mapping.Disconnect(&d.idle[i])
+	}
+	d.idle = nil
+	return d.shutDown()
+}
+
+// shutDown closes the database when nobody uses it. The caller holds mu.
+func (d *Engine) shutDown() error {
+	if d.busy > 0 {
+		return nil
+	}
+	if d.db.Ptr != nil {
+		mapping.Close(&d.db)
+	}
+	var err error
+	if d.files != nil {
+		err = d.files.Close()
+	}
+	if d.tempDir != "" {
+		err = errors.Join(err, os.RemoveAll(d.tempDir))
+	}
+	return err
+}
+
+// defaultMemory is a quarter of what the machine, or the group of processes we are in, may use.
+func defaultMemory() int64 {
+	total := int64(4 << 30)
+	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kb int64
+		if _, err := fmt.Sscanf(string(data), "MemTotal: %d kB", &kb); err == nil {
+			total = kb << 10
+		}
+	}
+	if data, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil {
+			total = min(total, n)
+		}
+	}
+	return max(total/4, 256<<20)
+}

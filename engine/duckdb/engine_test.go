@@ -1,0 +1,300 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"straggler/engine"
+	"straggler/engine/enginetest"
+	"straggler/schema"
+	"straggler/store"
+)
+
+func testEngine(t testing.TB, s *store.Store, o engine.Options) engine.Engine {
+	t.Helper()
+	eng, err := Open(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return eng
+}
+
+// TestRowsComeBack: of files of one part and of several.
+func TestRowsComeBack(t *testing.T) {
+	for _, n := range []int{1, 2, 5000, 130000} {
+		s := enginetest.Store(t)
+		want := enginetest.Attempts(7, n)
+		enginetest.Ingest(t, s, 7, want)
+		got := enginetest.ReadAll[schema.Attempt](t, testEngine(t, s, engine.Options{}), "SELECT * FROM attempts ORDER BY task")
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d rows of %d came back, or others", len(got), n)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{})
+	type row struct {
+		N int64               `col:"n"`
+		S schema.Null[string] `col:"s"`
+	}
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT 1::BIGINT AS n", "no column s"},
+		{"SELECT NULL::BIGINT AS n, 'a' AS s", "column n is NULL"},
+		{"SELECT 1.5 AS n, 'a' AS s", "column n is DOUBLE (DECIMAL(2,1)) and the field takes BIGINT"},
+		{"SELECT 1 AS n, 2 AS s", "column s is INTEGER"},
+		{"SELECT 1 AS n, 2 AS n, 'a' AS s", "several columns n"},
+		{"SELECT 1 AS n, 'a' AS s, error('stop') AS e", "stop"},
+		{"SELECT FROM WHERE", "syntax error"},
+		{"SELECT x AS n, 'a' AS s FROM nowhere", "nowhere"},
+		{"SELECT 1 AS n, 'a' AS s; SELECT 2", "one statement"},
+		{"", "no statement"},
+	} {
+		var got error
+		n := 0
+		for _, err := range engine.Read[row](t.Context(), eng, c.sql) {
+			got = err
+			n++
+		}
+		if got == nil || !strings.Contains(got.Error(), c.want) || n != 1 {
+			t.Errorf("%s gives %v, want %q", c.sql, got, c.want)
+		}
+	}
+	if got := enginetest.ReadAll[row](t, eng, "SELECT 1 AS n, NULL::VARCHAR AS s, 2 AS another"); len(got) != 1 || got[0] != (row{N: 1}) {
+		t.Errorf("%+v", got)
+	}
+	if got := enginetest.ReadAll[row](t, eng, "SELECT 1 AS n, 'a' AS s WHERE false"); got != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{})
+	type row struct {
+		N int64 `col:"n"`
+	}
+	for range 3 {
+		for r, err := range engine.Read[row](t.Context(), eng, "SELECT x AS n FROM range(100000000) r(x)") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.N == 5000 {
+				break
+			}
+		}
+	}
+	if d := eng.(*Engine); len(d.idle) != 1 || d.busy != 0 {
+		t.Errorf("%d idle and %d busy connections", len(d.idle), d.busy)
+	}
+}
+
+// TestCancelledQuery cancels a query that would take for ever, before its first row and after.
+func TestCancelledQuery(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{})
+	for _, sql := range []string{
+		"SELECT count(*) AS n FROM range(1000000000) a(x), range(1000000000) b(y) WHERE (x * y) % 7 = 3",
+		"SELECT x AS n FROM range(100000000000) a(x)",
+		"SELECT x AS n FROM range(10000000000) a(x) WHERE x < 3000 OR hash(x) % 1000000007 = 5",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(30*time.Millisecond, cancel)
+		if _, err := enginetest.Count(ctx, eng, sql); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s gave %v", sql, err)
+		}
+		timer.Stop()
+		cancel()
+	}
+	if n, err := enginetest.Count(t.Context(), eng, "SELECT 1"); err != nil || n != 1 {
+		t.Errorf("after cancelled queries: %d rows, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := eng.Query(ctx, "SELECT 1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled context gave %v", err)
+	}
+}
+
+// TestResultsStream: of a result far larger than the memory limit the first rows come at once.
+func TestResultsStream(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{MemoryBytes: 64 << 20})
+	rows, err := eng.Query(t.Context(), "SELECT x, 'a string of some length that is number ' || x AS s FROM range(10000000000) r(x)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for i := range int64(10000) {
+		if !rows.Next() || rows.Value(0) != i {
+			t.Fatal("row", i, rows.Err())
+		}
+	}
+}
+
+// TestMoreThanMemory sorts and keeps more than the memory limit, which has to go through the temporary directory, and
+// looks that nothing stays there.
+func TestMoreThanMemory(t *testing.T) {
+	dir := t.TempDir()
+	eng := testEngine(t, enginetest.Store(t), engine.Options{MemoryBytes: 48 << 20, Threads: 1, TempDir: dir})
+	if err := eng.Materialize(t.Context(), "big", "SELECT x, hash(x) AS h, 'padding padding padding' || hash(x) AS s FROM range(1000000) r(x)"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := enginetest.Count(t.Context(), eng, "SELECT x, s FROM big ORDER BY h"); err != nil || n != 1000000 {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	if err := eng.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func TestMaterialize(t *testing.T) {
+	s := enginetest.Store(t)
+	enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 100))
+	for _, locked := range []bool{false, true} {
+		eng := testEngine(t, s, engine.Options{Locked: locked})
+		for _, sql := range []string{"SELECT task FROM attempts;", "SELECT task FROM attempts WHERE task < 5"} {
+			if err := eng.Materialize(t.Context(), "some_tasks", sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other, err := eng.Query(t.Context(), "SELECT 1") // so that the next query is another connection
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM some_tasks"); err != nil || n != 5 {
+			t.Errorf("locked %v: %d rows, %v", locked, n, err)
+		}
+		other.Close()
+		for _, name := range []string{"", "a b", "x; DROP VIEW attempts", `a"b`, "1a", "Ä"} {
+			if err := eng.Materialize(t.Context(), name, "SELECT 1"); err == nil {
+				t.Errorf("a table may be named %q", name)
+			}
+		}
+		if err := eng.Materialize(t.Context(), "attempts", "SELECT 1"); err == nil {
+			t.Error("a table of the store was replaced")
+		}
+	}
+}
+
+// TestEngineFollows: an engine sees what the same store.Store commits after it was opened, and a locked one does not.
+func TestEngineFollows(t *testing.T) {
+	s := enginetest.Store(t)
+	eng, locked := testEngine(t, s, engine.Options{}), testEngine(t, s, engine.Options{Locked: true})
+	for i := range 3 {
+		enginetest.Ingest(t, s, schema.Key(i+1), enginetest.Attempts(schema.Key(i+1), 10))
+		if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10*(i+1) {
+			t.Errorf("%d rows, %v", n, err)
+		}
+		if n, err := enginetest.Count(t.Context(), locked, "SELECT * FROM attempts"); err != nil || n != 0 {
+			t.Errorf("locked: %d rows, %v", n, err)
+		}
+	}
+}
+
+func TestEngineEnds(t *testing.T) {
+	s := enginetest.Store(t)
+	eng, err := Open(t.Context(), s, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := eng.(*Engine).tempDir
+	rows, err := eng.Query(t.Context(), "SELECT * FROM range(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(eng.Close(), eng.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Query(t.Context(), "SELECT 1"); !errors.Is(err, engine.ErrClosed) {
+		t.Errorf("a closed engine gave %v", err)
+	}
+	n := 0
+	for rows.Next() {
+		n++
+	}
+	if n != 10000 || rows.Err() != nil {
+		t.Errorf("the result that was open gave %d rows, %v", n, rows.Err())
+	}
+	if rows.Next() || rows.Err() != nil {
+		t.Errorf("a result that was read to its end has more rows, or %v", rows.Err())
+	}
+	if err := errors.Join(rows.Close(), rows.Close()); err != nil {
+		t.Error(err)
+	}
+	if rows.Next() {
+		t.Error("a closed result has rows")
+	}
+	if _, err := os.Stat(temp); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the temporary directory is still there, %v", err)
+	}
+}
+
+func TestQueriesAtOnce(t *testing.T) {
+	s := enginetest.Store(t)
+	enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 5000))
+	eng := testEngine(t, s, engine.Options{})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 5 {
+				if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM attempts WHERE task < 3000"); err != nil || n != 3000 {
+					t.Errorf("%d rows, %v", n, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSettings(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{Threads: 1, MemoryBytes: 100 << 20})
+	type settings struct {
+		Zone    string `col:"zone"`
+		Threads int64  `col:"threads"`
+		Memory  string `col:"memory"`
+		Temp    string `col:"temp"`
+	}
+	first, err := eng.Query(t.Context(), "SELECT 1") // the settings must hold in every connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	got := enginetest.ReadAll[settings](t, eng, `SELECT current_setting('TimeZone') AS zone, current_setting('threads') AS threads,
+		current_setting('memory_limit') AS memory, current_setting('temp_directory') AS temp`)
+	if got[0].Zone != "UTC" || got[0].Threads != 1 || got[0].Memory != "100.0 MiB" || !strings.Contains(got[0].Temp, "straggler-sql-") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestEveryTableIsThere: also those that nothing was ever written to, with the columns of the schema.
+func TestEveryTableIsThere(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{Locked: true})
+	for _, table := range schema.Tables() {
+		rows, err := eng.Query(t.Context(), "SELECT * FROM "+table.Name)
+		if err != nil {
+			t.Errorf("%s: %v", table.Name, err)
+			continue
+		}
+		for i, c := range table.Columns {
+			if got := rows.Columns()[i]; got.Name != c.Name || got.Type != c.Type {
+				t.Errorf("%s.%s is %+v", table.Name, c.Name, got)
+			}
+		}
+		if rows.Next() || rows.Err() != nil {
+			t.Errorf("%s has rows or %v", table.Name, rows.Err())
+		}
+		rows.Close()
+	}
+}

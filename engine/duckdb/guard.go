@@ -1,0 +1,164 @@
+package duckdb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"straggler/engine"
+)
+
+// What users may ask of a locked engine. Three fences stand behind each other:
+//
+//   - lockdown: DuckDB opens no file but those of the tables, and its settings can not be changed;
+//   - checkTree: before a statement is bound it must parse as a query, and its functions must be known to have no
+//     effect. DuckDB has functions that write files or change the session from inside of a SELECT (enable_logging);
+//   - checkType: the bound statement must be one that reads.
+
+// lockdown closes the session: from here on it can open the listed files, and its settings stay as they are.
+func (d *Engine) lockdown(views []view) []string {
+	var names []string
+	for _, v := range views {
+		for _, f := range v.files {
+			f := d.files.Path(f)
+			names = append(names, quoteText(f))
+			if p := literalPath(f); p != f {
+				names = append(names, quoteText(p)) // as the view names it
+			}
+		}
+	}
+	return []string{
+		"SET allowed_paths = [" + strings.Join(names, ", ") + "]",
+		"SET enable_external_access = false",
+		"SET lock_configuration = true",
+	}
+}
+
+// check holds a statement against what may be asked, without running it.
+func (d *Engine) check(ctx context.Context, sql string) error {
+	conn, err := d.connect()
+	if err != nil {
+		return err
+	}
+	r := &result{d: d, ctx: ctx, conn: conn}
+	defer r.Close()
+	return r.prepare(sql, true)
+}
+
+func checkType(t mapping.StatementType) error {
+	switch t {
+	case mapping.StatementTypeSelect, mapping.StatementTypeExplain, mapping.StatementTypeRelation:
+		return nil
+	}
+	return errNotQuery
+}
+
+var errNotQuery = fmt.Errorf("duckdb: %w: only queries are: SELECT, WITH, VALUES, FROM, TABLE, DESCRIBE, SHOW, SUMMARIZE, and EXPLAIN of them",
+	engine.ErrStatement)
+
+// tableFunctions are the functions that may stand in FROM. They make rows out of their arguments or describe the
+// session; all that read files are missing, because the tables have names.
+var tableFunctions = map[string]bool{
+	"range": true, "generate_series": true, "unnest": true, "repeat": true, "repeat_row": true,
+	"histogram": true, "histogram_values": true, "json_each": true, "json_tree": true, "summary": true,
+	"duckdb_columns": true, "duckdb_functions": true, "duckdb_keywords": true, "duckdb_memory": true, "duckdb_settings": true,
+	"duckdb_tables": true, "duckdb_types": true, "duckdb_views": true, "pragma_table_info": true, "pragma_version": true,
+	"pg_timezone_names": true, "test_all_types": true,
+}
+
+// scalarEffects are the scalar functions that do more than give a value.
+var scalarEffects = map[string]bool{"write_log": true, "setseed": true, "nextval": true, "currval": true}
+
+// checkTree holds the parsed statement against what may be asked. Nothing of the statement has been bound or run.
+func (r *result) checkTree(sql string) error {
+	reason := ""
+	for _, query := range explained(sql) {
+		tree, err := r.parse(query)
+		if err != nil {
+			return err
+		}
+		if tree.Error && tree.Type == "parser" {
+			reason = tree.Message
+		}
+		if !tree.Error {
+			return checkNode(tree.Statements)
+		}
+	}
+	if reason != "" {
+		return fmt.Errorf("duckdb: Parser Error: %s", reason)
+	}
+	return errNotQuery
+}
+
+// syntaxTree is what DuckDB says of a query's text.
+type syntaxTree struct {
+	Error      bool   `json:"error"`
+	Type       string `json:"error_type"`
+	Message    string `json:"error_message"`
+	Statements any    `json:"statements"`
+}
+
+func (r *result) parse(sql string) (*syntaxTree, error) {
+	rows, err := r.d.query(r.ctx, "SELECT json_serialize_sql("+quoteText(sql)+")", false)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, fmt.Errorf("duckdb can not say what the statement is: %w", rows.Err())
+	}
+	text, _ := rows.Value(0).(string)
+	tree := new(syntaxTree)
+	if err := json.Unmarshal([]byte(text), tree); err != nil {
+		return nil, fmt.Errorf("duckdb can not say what the statement is: %w", err)
+	}
+	return tree, nil
+}
+
+// checkNode looks for functions in a syntax tree.
+func checkNode(node any) error {
+	switch n := node.(type) {
+	case []any:
+		for _, child := range n {
+			if err := checkNode(child); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if n["type"] == "TABLE_FUNCTION" {
+			f, _ := n["function"].(map[string]any)
+			if name, _ := f["function_name"].(string); !tableFunctions[strings.ToLower(name)] {
+				return fmt.Errorf("duckdb: %w: the function %s can not stand in FROM here; the tables have names: SHOW TABLES lists them", engine.ErrStatement, name)
+			}
+		}
+		if name, _ := n["function_name"].(string); scalarEffects[strings.ToLower(name)] {
+			return fmt.Errorf("duckdb: %w: the function %s has effects", engine.ErrStatement, name)
+		}
+		for _, child := range n {
+			if err := checkNode(child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var explain = regexp.MustCompile(`(?is)^(?:\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\s*(ANALYZE\b)?\s*(\([^()]*\))?`)
+
+// explained gives the texts of which one is the query itself: the statement, or what it is an EXPLAIN of.
+func explained(sql string) []string {
+	m := explain.FindStringSubmatchIndex(sql)
+	if m == nil {
+		return []string{sql}
+	}
+	texts := []string{sql[m[1]:]}
+	if m[4] >= 0 { // the parentheses may be options or the query
+		texts = append(texts, sql[m[4]:])
+	}
+	return slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" })
+}

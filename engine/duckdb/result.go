@@ -1,0 +1,199 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"straggler/engine"
+	"straggler/engine/sqltext"
+	"straggler/store"
+)
+
+// result is one statement, its result and its connection.
+type result struct {
+	d       *Engine
+	ctx     context.Context
+	conn    mapping.Connection
+	stmt    mapping.PreparedStatement
+	res     mapping.Result
+	chunk   mapping.DataChunk
+	readers []reader
+	batch   engine.Batch
+	closed  bool
+}
+
+func (r *result) prepare(sql string, guarded bool) error {
+	if strings.ContainsRune(sql, 0) {
+		return errors.New("duckdb: the statement has a zero byte in it")
+	}
+	var all mapping.ExtractedStatements
+	n := mapping.ExtractStatements(r.conn, sql, &all)
+	defer mapping.DestroyExtracted(&all)
+	switch {
+	case n == 0:
+		if msg := mapping.ExtractStatementsError(all); msg != "" {
+			return engineError(msg)
+		}
+		return errors.New("duckdb: there is no statement")
+	case n > 1:
+		return fmt.Errorf("duckdb: %w: one statement at a time, and these are %d (a PIVOT counts as one when its values are listed: ON column IN (…))",
+			engine.ErrStatement, n)
+	}
+	if guarded {
+		if err := r.checkTree(sql); err != nil {
+			return err
+		}
+	}
+	if mapping.PrepareExtractedStatement(r.conn, all, 0, &r.stmt) == mapping.StateError {
+		return engineError(mapping.PrepareError(r.stmt))
+	}
+	if guarded {
+		return checkType(mapping.PreparedStatementType(r.stmt))
+	}
+	return nil
+}
+
+// castSQL is the prepared query with its lists, dates and other values that have no portable type cast to text by
+// DuckDB itself, and whether there are such.
+func (r *result) castSQL(sql string) (string, bool) {
+	if mapping.PreparedStatementType(r.stmt) != mapping.StatementTypeSelect {
+		return "", false
+	}
+	need := false
+	list := make([]string, mapping.PreparedStatementColumnCount(r.stmt))
+	for i := range list {
+		t := mapping.PreparedStatementColumnLogicalType(r.stmt, mapping.IdxT(i))
+		_, cast := typeOf(t).portable()
+		mapping.DestroyLogicalType(&t)
+		list[i] = fmt.Sprintf("#%d", i+1)
+		if cast {
+			need = true
+			list[i] = "CAST(" + list[i] + " AS VARCHAR)"
+		}
+		list[i] += " AS " + quoteName(mapping.PreparedStatementColumnName(r.stmt, mapping.IdxT(i)))
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sqltext.Trim(sql) + "\n)", need
+}
+
+// execute starts the statement. With a streaming result most of the work is done while it is read.
+func (r *result) execute(ctx context.Context) error {
+	return r.interruptible(ctx, func() error {
+		var pending mapping.PendingResult
+		defer mapping.DestroyPending(&pending)
+		if bindings.PendingPreparedStreaming(r.stmt, &pending) == mapping.StateError {
+			return engineError(mapping.PendingError(pending))
+		}
+		if mapping.ExecutePending(pending, &r.res) == mapping.StateError {
+			return engineError(mapping.ResultError(&r.res))
+		}
+		return nil
+	})
+}
+
+// interruptEvery is how often a cancelled statement is told so, until it listens.
+const interruptEvery = 5 * time.Millisecond
+
+// interruptible runs a call into DuckDB that the context can end.
+func (r *result) interruptible(ctx context.Context, call func() error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("duckdb: %w", err)
+	}
+	if ctx.Done() == nil {
+		return call()
+	}
+	ended, stopped := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		for {
+			mapping.Interrupt(r.conn)
+			select {
+			case <-ended:
+				return
+			case <-time.After(interruptEvery):
+			}
+		}
+	})
+	err := call()
+	close(ended)
+	if !stop() {
+		<-stopped // or it could interrupt the next statement of the connection
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("duckdb: %w", ctx.Err())
+	}
+	return err
+}
+
+func (r *result) describe() []engine.Column {
+	n := int(mapping.ColumnCount(&r.res))
+	columns := make([]engine.Column, n)
+	r.readers = make([]reader, n)
+	r.batch.Columns = make([]engine.Vector, n)
+	for i := range n {
+		t := mapping.ColumnLogicalType(&r.res, mapping.IdxT(i))
+		from := typeOf(t)
+		mapping.DestroyLogicalType(&t)
+		to, _ := from.portable()
+		r.readers[i] = reader{from: from, to: to}
+		columns[i] = engine.Column{Name: mapping.ColumnName(&r.res, mapping.IdxT(i)), Type: to, Native: from.String()}
+	}
+	return columns
+}
+
+func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
+	if r.chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&r.chunk)
+	}
+	err := r.interruptible(ctx, func() error {
+		r.chunk = mapping.FetchChunk(r.res)
+		if msg := mapping.ResultError(&r.res); r.chunk.Ptr == nil && msg != "" {
+			return engineError(msg)
+		}
+		return nil
+	})
+	if err != nil || r.chunk.Ptr == nil {
+		return nil, err
+	}
+	r.batch.Len = int(mapping.DataChunkGetSize(r.chunk))
+	for i := range r.readers {
+		if err := r.readers[i].read(mapping.DataChunkGetVector(r.chunk, mapping.IdxT(i)), r.batch.Len, &r.batch.Columns[i]); err != nil {
+			return nil, fmt.Errorf("duckdb: column %s: %w", mapping.ColumnName(&r.res, mapping.IdxT(i)), err)
+		}
+	}
+	return &r.batch, nil
+}
+
+func (r *result) Close() error {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	if r.chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&r.chunk)
+	}
+	mapping.DestroyResult(&r.res)
+	mapping.DestroyPrepare(&r.stmt)
+	r.d.release(r.conn)
+	return nil
+}
+
+// engineError is what DuckDB says, with what to do when it is about a file of the store.
+func engineError(msg string) error {
+	const unreadable = "Failed to read file"
+	for _, sign := range []string{unreadable, "Invalid Error:", "IO Error:"} {
+		if !strings.Contains(msg, sign) {
+			continue
+		}
+		if sign == unreadable {
+			return fmt.Errorf("duckdb: %w: %s; straggler store verify lists what is", store.ErrDamaged, msg)
+		}
+		return fmt.Errorf("duckdb: %s; straggler store verify tells whether a file of the store is damaged", msg)
+	}
+	return fmt.Errorf("duckdb: %s", msg)
+}

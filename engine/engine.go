@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Engine answers SQL over the tables of a store: DuckDB in this process, or Spark SQL on a cluster. Whoever asks does not
+// learn which; the SQL is the one that both understand.
+type Engine interface {
+	Name() string
+
+	// Query runs one statement and streams its rows. Rows must be closed.
+	Query(ctx context.Context, sql string) (*Rows, error)
+
+	// Materialize keeps the result of a query as a table of the session, in place of one of that name.
+	Materialize(ctx context.Context, name, sql string) error
+
+	// Drop forgets such a table and frees what it took; one that is not there is no error.
+	Drop(ctx context.Context, name string) error
+
+	Close() error
+}
+
+// Options say how much of the machine an engine may take, and who asks.
+type Options struct {
+	// Server says where the SQL is run: "" or "duckdb" in this process, spark://USER@HOST:PORT on a cluster behind a
+	// HiveServer2. The limits of memory and threads are for this process.
+	Server string
+
+	Threads     int    // 0: one a core
+	MemoryBytes int64  // 0: a quarter of the machine's memory; more goes to TempDir
+	TempDir     string // "": a directory of its own under the system's, removed on Close
+
+	// Locked is for SQL that users write: it may read the tables and nothing else of the machine, change nothing,
+	// and sees the store as it was when the engine was made. Without it the tables follow what is committed through
+	// the same Store.
+	Locked bool
+}
+
+var (
+	// ErrUnknown is returned when the address of a server is none of an engine.
+	ErrUnknown = errors.New("no such engine")
+	// ErrStatement is returned when a statement may not be run.
+	ErrStatement = errors.New("statement not allowed")
+	// ErrServer is returned when a server can not be worked with: it is absent, silent, too old, does not let us in, or
+	// does not see the store.
+	ErrServer = errors.New("the Spark server")
+	// ErrClosed is returned by an engine that was closed.
+	ErrClosed = errors.New("the engine is closed")
+)
+
+// ClosingTime is how long an engine may take to clean up after what was cancelled or closed.
+const ClosingTime = 10 * time.Second
+
+var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// CheckName sees that a name needs no quotes in any engine.
+func CheckName(name string) error {
+	if !plainName.MatchString(name) {
+		return fmt.Errorf("%q can not be the name of a table: use lower-case letters, digits and _", name)
+	}
+	return nil
+}

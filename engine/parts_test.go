@@ -1,0 +1,135 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/engine"
+	"straggler/engine/duckdb"
+	"straggler/engine/enginetest"
+)
+
+// counting is an engine that remembers the session tables made through it and not dropped.
+type counting struct {
+	engine.Engine
+	made int
+	held []string
+}
+
+func (c *counting) Materialize(ctx context.Context, name, sql string) error {
+	if err := c.Engine.Materialize(ctx, name, sql); err != nil {
+		return err
+	}
+	c.made++
+	c.held = append(c.held, name)
+	return nil
+}
+
+func (c *counting) Drop(ctx context.Context, name string) error {
+	c.held = slices.DeleteFunc(c.held, func(h string) bool { return h == name })
+	return c.Engine.Drop(ctx, name)
+}
+
+type numbered struct {
+	N int64 `col:"n"`
+}
+
+// partsSQL names a part twice that is to be kept, one that is only named once, and a list of values, and has what looks
+// like the end of a part and is none.
+const partsSQL = `-- takes (nothing
+WITH
+few AS (SELECT * FROM (VALUES (1), (2)) AS v(n)), -- a list)
+doubled AS (
+  SELECT CAST(a.n + b.n AS BIGINT) AS n, ')--(' AS text FROM few a CROSS JOIN few b
+),
+once AS (
+  SELECT n FROM doubled WHERE text = ')--('
+)
+SELECT CAST(a.n * 10 + b.n AS BIGINT) AS n FROM once a JOIN doubled b
+  ON b.n >= a.n ORDER BY n NULLS LAST`
+
+func TestParts(t *testing.T) {
+	st := enginetest.Store(t)
+	duck, err := duckdb.Open(t.Context(), st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer duck.Close()
+	eng := &counting{Engine: duck}
+	var whole, inParts []int64
+	for r, err := range engine.Read[numbered](t.Context(), eng, partsSQL) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole = append(whole, r.N)
+	}
+	for r, err := range engine.ReadParts[numbered](t.Context(), eng, "q", partsSQL) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(eng.held, []string{"q_doubled"}) {
+			t.Fatalf("kept while it is read: %v", eng.held)
+		}
+		inParts = append(inParts, r.N)
+	}
+	// 2, 3, 3, 4 with those not under them: 4 + 3 + 3 + 1
+	if len(whole) != 11 || !slices.Equal(whole, inParts) {
+		t.Errorf("whole %v, in parts %v", whole, inParts)
+	}
+	if eng.made != 1 || len(eng.held) != 0 {
+		t.Errorf("%d tables were made, and %v are still there", eng.made, eng.held)
+	}
+	if rows, err := eng.Query(t.Context(), "SELECT * FROM q_doubled"); err == nil {
+		rows.Close()
+		t.Error("the engine still has what was dropped")
+	}
+}
+
+// What was kept goes in every case: a part or the end of the query that fails, a reader that stops, one that is cancelled.
+func TestPartsAreDropped(t *testing.T) {
+	st := enginetest.Store(t)
+	enginetest.Ingest(t, st, 7, enginetest.Attempts(7, 5000))
+	duck, err := duckdb.Open(t.Context(), st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer duck.Close()
+	const twice = "WITH a AS (SELECT task AS n FROM attempts),\n b AS (SELECT x.n FROM a x JOIN a y ON x.n = y.n)"
+	wrong := strings.Replace(twice, "x.n = y.n", "x.nosuch = y.n", 1) + " SELECT x.n FROM b x JOIN b y ON x.n = y.n"
+	eng := &counting{Engine: duck}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var failed error
+	for _, err := range engine.ReadParts[numbered](ctx, eng, "q", wrong) {
+		failed = errors.Join(failed, err)
+	}
+	if failed == nil || !strings.Contains(failed.Error(), "b: ") || !strings.Contains(failed.Error(), "nosuch") || eng.made != 1 || len(eng.held) != 0 {
+		t.Errorf("a wrong part: %v; %d made, %v left", failed, eng.made, eng.held)
+	}
+	if err := engine.MaterializeParts(ctx, eng, "m", twice+" SELECT nosuch FROM b"); err == nil || eng.made != 2 || len(eng.held) != 0 {
+		t.Errorf("a wrong end: %v; %d made, %v left", err, eng.made, eng.held)
+	}
+	for range engine.ReadParts[numbered](ctx, eng, "q", twice+" SELECT n FROM b") {
+		break
+	}
+	if eng.made != 3 || len(eng.held) != 0 {
+		t.Errorf("a reader that stops: %d made, %v left", eng.made, eng.held)
+	}
+	failed = nil
+	for _, err := range engine.ReadParts[numbered](ctx, eng, "q", twice+" SELECT n FROM b") {
+		failed = err
+		cancel()
+	}
+	if !errors.Is(failed, context.Canceled) || eng.made != 4 || len(eng.held) != 0 {
+		t.Errorf("cancelled: %v; %d made, %v left", failed, eng.made, eng.held)
+	}
+	if err := engine.MaterializeParts(t.Context(), eng, "m", twice+" SELECT n FROM b WHERE n < 7"); err != nil || !slices.Equal(eng.held, []string{"m"}) {
+		t.Errorf("a table by parts: %v; left %v", err, eng.held)
+	}
+	if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM m"); n != 7 || err != nil {
+		t.Errorf("it has %d rows, %v", n, err)
+	}
+}

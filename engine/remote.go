@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// RemoteRunner is an engine that can run copies of this program beside the data: what is Go and works on some rows at a
+// time goes to them, and only their output comes back.
+type RemoteRunner interface {
+	Engine
+
+	// RunRemote runs copies of this program on the rows of a query. Its rows are their output, ordered by key: columns
+	// key BIGINT and output STRING. A copy may run more than once on the same rows; the last output of a key counts.
+	// errors.ErrUnsupported is returned by an engine whose machines can not be given the job's File.
+	RunRemote(ctx context.Context, job RemoteJob) (*Rows, error)
+
+	// StoreDir is the store's directory as programs on those machines see it.
+	StoreDir() (string, error)
+}
+
+// RemoteJob is work for copies of this program.
+type RemoteJob struct {
+	SQL        string   // gives the rows
+	Columns    []string // of it, that the copies get: numbers, BOOLEAN, or text; the first says which rows stay together
+	Order      string   // columns: the order in which a copy gets its rows
+	Partitions int      // into which the rows are divided
+	Verb       []string // of this program: it reads with ReadRemoteRows and writes with WriteOutput
+	File       []byte   // what every copy has to know, in a file whose path follows the verb; nil: nothing
+}
+
+// Copies read and write lines of values between tabs.
+const (
+	RemoteSeparator = "\t"
+	RemoteNull      = `\N`
+)
+
+// WriteOutput writes output of a copy. Base64 keeps it clear of tabs, line ends and escapes.
+func WriteOutput(w io.Writer, key int64, output []byte) error {
+	_, err := fmt.Fprintf(w, "%d%s%s\n", key, RemoteSeparator, base64.StdEncoding.EncodeToString(output))
+	return err
+}
+
+// DecodeOutput gives back what WriteOutput was given, from the column output.
+func DecodeOutput(text string) ([]byte, error) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("the output of a copy of straggler on the cluster can not be read: %w", err)
+	}
+	return b, nil
+}
+
+// maxRemoteLine bounds a line of the input of a copy.
+const maxRemoteLine = 16 << 20
+
+// ReadRemoteRows reads the rows that a copy is given. Fields are valid until the next call.
+func ReadRemoteRows(r io.Reader, columns int, row func(fields []RemoteField) error) error {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 64<<10), maxRemoteLine)
+	fields := make([]RemoteField, 0, columns)
+	n := 0
+	for in.Scan() {
+		n++
+		fields = fields[:0]
+		for text := range strings.SplitSeq(in.Text(), RemoteSeparator) {
+			f := RemoteField{text, text != RemoteNull}
+			if !f.OK {
+				f.Text = ""
+			}
+			fields = append(fields, f)
+		}
+		if len(fields) != columns {
+			return fmt.Errorf("line %d of the rows has %d columns, not %d", n, len(fields), columns)
+		}
+		if err := row(fields); err != nil {
+			return fmt.Errorf("line %d of the rows: %w", n, err)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("line %d of the rows: %w", n+1, err)
+	}
+	return nil
+}
+
+// RemoteField is a value of a row that a copy is given.
+type RemoteField struct {
+	Text string
+	OK   bool // not NULL
+}
+
+// Int is the value of an integer.
+func (f RemoteField) Int() (int64, error) { return strconv.ParseInt(f.Text, 10, 64) }
+
+// Float is the value of a DOUBLE.
+func (f RemoteField) Float() (float64, error) { return strconv.ParseFloat(f.Text, 64) }
+
+// Bool is the value of a BOOLEAN.
+func (f RemoteField) Bool() (bool, error) { return strconv.ParseBool(f.Text) }

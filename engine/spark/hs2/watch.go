@@ -1,0 +1,132 @@
+package hs2
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/beltran/gohive/hiveserver"
+)
+
+// request makes one request on the session's connection. op is the operation that it is about, if any: when the context
+// ends it is cancelled, so that the cluster stops working on it.
+func (s *Session) request(ctx context.Context, op *hiveserver.TOperationHandle, do func(*hiveserver.TCLIServiceClient) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost != nil {
+		return s.lost
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("spark: %w", err)
+	}
+	w := &watch{s: s, op: op, answered: make(chan struct{}), stopped: make(chan struct{})}
+	go w.stand(ctx)
+	err := do(s.line.client)
+	close(w.answered)
+	<-w.stopped
+	switch {
+	case w.frozen != nil:
+		s.lost = w.frozen
+	case w.hungUp || broken(err):
+		s.lost = fmt.Errorf("%w: %s: %w", ErrLost, s.o.Address, err)
+	}
+	if s.lost != nil {
+		s.line.conn.Close()
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("spark: %w", ctx.Err())
+	case s.lost != nil:
+		return s.lost
+	}
+	return err
+}
+
+// watch stands beside one request.
+type watch struct {
+	s        *Session
+	op       *hiveserver.TOperationHandle
+	answered chan struct{} // closed by the request
+	stopped  chan struct{} // closed by the watch
+	frozen   error
+	hungUp   bool
+}
+
+// grace is how long a cancelled request may take to return before its connection is cut.
+const grace = 10 * time.Second
+
+// stand waits for the answer. A server sends one answer at a time on a connection, so whatever is to be said meanwhile
+// goes over a second one.
+func (w *watch) stand(ctx context.Context) {
+	defer close(w.stopped)
+	silence := time.NewTimer(w.s.o.Patience)
+	defer silence.Stop()
+	for {
+		select {
+		case <-w.answered:
+			return
+		case <-ctx.Done():
+			w.cancel()
+			return
+		case <-silence.C:
+			if err := w.ask(ctx); err != nil && ctx.Err() == nil {
+				w.frozen = fmt.Errorf("%w: %s has said nothing for %s: %w", ErrFrozen, w.s.o.Address, w.s.o.Patience, err)
+				w.hangUp()
+				return
+			}
+			silence.Reset(w.s.o.Patience)
+		}
+	}
+}
+
+// cancel stops the operation on the cluster.
+func (w *watch) cancel() {
+	if w.op != nil {
+		w.s.aside(context.Background(), func(c *hiveserver.TCLIServiceClient) error { return cancelOperation(c, w.op) }) // or the cut connection does it
+	}
+	wait := time.NewTimer(grace)
+	defer wait.Stop()
+	select {
+	case <-w.answered:
+	case <-wait.C:
+		w.hangUp()
+	}
+}
+
+func (w *watch) hangUp() {
+	w.hungUp = true
+	w.s.line.conn.Close()
+}
+
+// ask finds out whether the server still works on the operation.
+func (w *watch) ask(ctx context.Context) error {
+	if w.op == nil {
+		return fmt.Errorf("it took the request")
+	}
+	return w.s.aside(ctx, func(c *hiveserver.TCLIServiceClient) error {
+		req := hiveserver.NewTGetOperationStatusReq()
+		req.OperationHandle = w.op
+		answer, err := c.GetOperationStatus(context.Background(), req)
+		if err != nil {
+			return err
+		}
+		return statusError(answer.GetStatus())
+	})
+}
+
+// aside makes a request on a connection of its own.
+func (s *Session) aside(ctx context.Context, do func(*hiveserver.TCLIServiceClient) error) error {
+	l, err := s.o.connect(ctx, s.o.Connect)
+	if err != nil {
+		return err
+	}
+	defer l.conn.Close()
+	return do(l.client)
+}
+
+func cancelOperation(c *hiveserver.TCLIServiceClient, op *hiveserver.TOperationHandle) error {
+	req := hiveserver.NewTCancelOperationReq()
+	req.OperationHandle = op
+	_, err := c.CancelOperation(context.Background(), req)
+	return err
+}

@@ -1,0 +1,118 @@
+package spark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"straggler/engine"
+	"straggler/engine/spark/hs2"
+)
+
+// rowFormat is how copies of this program are given rows, and give them.
+const rowFormat = `ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' LINES TERMINATED BY '\n' NULL DEFINED AS '\\N'`
+
+func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.Rows, error) {
+	if e.o.Locked {
+		return nil, fmt.Errorf("spark: %w: a locked engine runs no programs", engine.ErrStatement)
+	}
+	command, err := e.command(job.Verb)
+	if err != nil {
+		return nil, err
+	}
+	var file io.Closer
+	if job.File != nil {
+		dir, err := e.StoreDir()
+		if err != nil {
+			return nil, err
+		}
+		staged, err := e.st.Stage(ctx, job.File)
+		if err != nil {
+			return nil, err
+		}
+		command, file = command+" "+shellText(path.Join(dir, staged.Name)), staged
+	}
+	sql := remoteSQL(&job, command)
+	var r *result
+	err = e.surviving(ctx, job.SQL, func() (err error) {
+		r, err = e.start(ctx, sql)
+		return err
+	})
+	if err != nil {
+		if file != nil {
+			file.Close()
+		}
+		return nil, e.remoteError(err)
+	}
+	r.file = file
+	return r.rows(ctx), nil
+}
+
+// remoteSQL is the statement that has the copies run. Their output goes through an exchange of its own: without it they
+// would run once for the sample that Spark sorts by and once more for the rows. It comes back sorted in many pieces; one
+// piece of half a gigabyte is more than a task of Spark can hand over.
+func remoteSQL(job *engine.RemoteJob, command string) string {
+	columns, parts := strings.Join(job.Columns, ", "), max(1, job.Partitions)
+	return fmt.Sprintf(`SELECT CAST(key AS BIGINT) AS key, output FROM (
+SELECT /*+ REPARTITION(%d) */ key, output FROM (
+SELECT TRANSFORM (%s) %s USING %s AS (key STRING, output STRING) %s FROM (
+SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS input SORT BY %s
+) AS parts
+) AS outputs
+) AS repartitioned ORDER BY key NULLS LAST`, parts, columns, rowFormat, sparkText(command), rowFormat, parts, job.Columns[0], columns, trimSpark(job.SQL), job.Order)
+}
+
+// command is this program on the cluster's machines, for their shell.
+func (e *Engine) command(verb []string) (string, error) {
+	binary := e.server.binary
+	if binary == "" {
+		own, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("spark: %w; name this program on the cluster's machines with ?binary=PATH", err)
+		}
+		binary = own
+	}
+	words := []string{shellText(binary)}
+	for _, w := range verb {
+		words = append(words, shellText(w))
+	}
+	return strings.Join(words, " "), nil
+}
+
+func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// StoreDir is what the address says, or where we have it.
+func (e *Engine) StoreDir() (string, error) {
+	at := strings.TrimPrefix(strings.TrimPrefix(e.server.storeURL, "file://"), "file:")
+	switch {
+	case at == "":
+		return e.st.Where(), nil
+	case strings.HasPrefix(at, "/"):
+		return at, nil
+	}
+	return "", fmt.Errorf("spark: %s is no directory that programs can open: %w", at, errors.ErrUnsupported)
+}
+
+// remoteError says why copies of this program could not work.
+func (e *Engine) remoteError(err error) error {
+	var refused *hs2.StatementError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	binary := e.server.binary
+	if binary == "" {
+		binary, _ = os.Executable()
+	}
+	if strings.Contains(refused.Text, "exited with status 127") || strings.Contains(refused.Text, "exited with status 126") {
+		return fmt.Errorf("spark: %w: its cluster's machines have no program %s: put straggler where all of them see it and add ?binary=PATH to the address of the server (%w)", engine.ErrServer, binary, err)
+	}
+	if _, said, ok := strings.Cut(refused.Text, "straggler: "); ok {
+		said, _, _ = strings.Cut(said, "\n")
+		return fmt.Errorf("spark: straggler on the cluster: %s (%w)", said, err)
+	}
+	return err
+}

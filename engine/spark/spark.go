@@ -1,0 +1,363 @@
+package spark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"straggler/engine"
+	"straggler/engine/spark/hs2"
+	"straggler/store"
+)
+
+// The engine on a cluster: Spark SQL behind a HiveServer2. It reads the same Parquet files as the embedded one, on
+// machines that must see them under the same paths (or those that the server's address names).
+//
+// The session's temporary views and tables go with the connection. When that breaks, the engine connects again, makes
+// them anew and runs the statement again, once; a result of which rows were given away already is not begun again.
+
+// Engine is a session of a HiveServer2 over a store.
+type Engine struct {
+	st     *store.Store
+	files  *store.Snapshot
+	o      engine.Options
+	server *server
+
+	mu      sync.Mutex
+	session *hs2.Session
+	shut    bool
+	seen    int64             // version of files that tables shows
+	tables  []table           // what the views are to be
+	views   map[string]string // what they are, by table
+	made    []materialized
+}
+
+// materialized is a table of the session and the query that it was made by.
+type materialized struct {
+	name, sql string
+	dropped   bool // and kept in mind for those after it, which may have been made from it
+}
+
+// oldestSpark is the oldest release that is tested.
+var oldestSpark = [2]int{3, 5}
+
+// Open opens a session over what is visible of a store now.
+func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine, error) {
+	server, err := parseAddress(o.Server)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{st: st, o: o, server: server}
+	if e.files, err = st.Snapshot(ctx); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.connect(ctx); err != nil {
+		return nil, errors.Join(err, e.files.Close())
+	}
+	return e, nil
+}
+
+func (e *Engine) Name() string { return "spark" }
+
+// connect opens a session with settings, views and tables. The caller holds mu.
+func (e *Engine) connect(ctx context.Context) error {
+	session, err := hs2.Open(ctx, e.server.Options)
+	if err != nil {
+		return sparkError(err)
+	}
+	e.session, e.views = session, make(map[string]string)
+	if err := e.prepare(ctx); err != nil {
+		return errors.Join(err, session.Close())
+	}
+	return nil
+}
+
+// prepare makes a session what the portable SQL needs. The caller holds mu.
+func (e *Engine) prepare(ctx context.Context) error {
+	if err := e.checkVersion(ctx); err != nil {
+		return err
+	}
+	for _, set := range e.settings() {
+		if err := e.exec(ctx, "SET "+set[0]+"="+set[1]); err != nil {
+			return fmt.Errorf("setting %s: %w", set[0], err)
+		}
+	}
+	for _, m := range e.made {
+		if err := e.make(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, m := range e.made {
+		if !m.dropped {
+			continue
+		}
+		if err := e.forget(ctx, m.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkVersion sees that the server is Spark SQL and not too old.
+func (e *Engine) checkVersion(ctx context.Context) error {
+	old := func(what string) error {
+		return fmt.Errorf("spark: %w: %s is %s, and straggler needs Spark SQL %d.%d or newer", hs2.ErrOld, e.server.Address, what, oldestSpark[0], oldestSpark[1])
+	}
+	r, err := e.start(ctx, "SELECT version() AS version, unix_micros(TIMESTAMP '1970-01-01 00:00:00') IS NOT NULL AS spark")
+	var refused *hs2.StatementError
+	if errors.As(err, &refused) {
+		return old("not Spark SQL, or older than 3.1 (" + refused.Error() + ")")
+	}
+	if err != nil {
+		return err
+	}
+	rows := r.rows(ctx)
+	defer rows.Close()
+	if !rows.Next() {
+		return errors.Join(old("a server that does not tell its version"), rows.Err())
+	}
+	text, _ := rows.Value(0).(string)
+	var v [2]int
+	if _, err := fmt.Sscanf(text, "%d.%d", &v[0], &v[1]); err != nil {
+		return old(fmt.Sprintf("a server of version %q", text))
+	}
+	if slices.Compare(v[:], oldestSpark[:]) < 0 {
+		return old(fmt.Sprintf("Spark %d.%d", v[0], v[1]))
+	}
+	return nil
+}
+
+// settings are the ones that results depend on; the server's own do not matter then.
+func (e *Engine) settings() [][2]string {
+	out := [][2]string{
+		{"spark.sql.session.timeZone", "UTC"},
+		{"spark.sql.ansi.enabled", "true"}, // what does not fit is an error, as in DuckDB, and not another number
+		{"spark.sql.ansi.doubleQuotedIdentifiers", "true"},
+		{"spark.sql.caseSensitive", "false"},
+		{"spark.sql.parser.escapedStringLiterals", "false"},
+		{"spark.sql.variable.substitute", "false"},
+		{"spark.sql.runSQLOnFiles", "false"},
+		{"spark.sql.sources.useV1SourceList", ""}, // the new reader takes lists of files and misses those that are not there
+		{"spark.sql.files.ignoreMissingFiles", "false"},
+		{"spark.sql.files.ignoreCorruptFiles", "false"},
+		{"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
+		{"spark.sql.thriftServer.incrementalCollect", "true"}, // the server does not hold whole results
+		{"spark.sql.legacy.storeAnalyzedPlanForView", "true"}, // a text that is read again gives its WITH other ids, and what is kept is not found
+		{"spark.sql.maxPlanStringLength", "100000"},           // the server writes down the plan of every query, with those of all that it has kept: gigabytes
+	}
+	names := make([]string, 0, len(e.server.set))
+	for name := range e.server.set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		out = append(out, [2]string{name, e.server.set[name]})
+	}
+	return out
+}
+
+// refresh makes the views that a statement may need, unless they are there, as of the last commit of our own process. Most
+// statements name few of the tables, and each view is some requests. The caller holds mu.
+func (e *Engine) refresh(ctx context.Context, sql string) error {
+	if !e.o.Locked {
+		if err := e.files.Follow(ctx); err != nil {
+			return err
+		}
+	}
+	if e.tables == nil || e.seen != e.files.Version() {
+		tables, err := e.drawTables(ctx)
+		if err != nil {
+			return err
+		}
+		e.tables, e.seen = tables, e.files.Version()
+	}
+	sql = strings.ToLower(sql)
+	all := strings.Contains(sql, "show")
+	for _, t := range e.tables {
+		state := strings.Join(t.statements, "\n")
+		if !all && !strings.Contains(sql, t.name) || e.views[t.name] == state {
+			continue
+		}
+		for _, statement := range t.statements {
+			if err := e.exec(ctx, statement); err != nil {
+				return e.unseen(fmt.Errorf("table %s: %w", t.name, err))
+			}
+		}
+		e.views[t.name] = state
+	}
+	return nil
+}
+
+func (e *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
+	if e.o.Locked {
+		if err := checkSpark(sql); err != nil {
+			return nil, err
+		}
+	}
+	var r *result
+	err := e.surviving(ctx, sql, func() (err error) {
+		r, err = e.start(ctx, trimSpark(sql))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.rows(ctx), nil
+}
+
+func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
+	if err := engine.CheckName(name); err != nil {
+		return fmt.Errorf("spark: %w", err)
+	}
+	if e.o.Locked {
+		if err := checkSpark(sql); err != nil {
+			return err
+		}
+	}
+	m := materialized{name: name, sql: trimSpark(sql)}
+	return e.surviving(ctx, sql, func() error {
+		if err := e.make(ctx, m); err != nil {
+			return errors.Join(err, e.undo(ctx, name))
+		}
+		e.made = append(slices.DeleteFunc(e.made, func(o materialized) bool { return o.name == name }), m)
+		return nil
+	})
+}
+
+// make makes a table of the session: a view whose rows the executors keep.
+func (e *Engine) make(ctx context.Context, m materialized) error {
+	if err := e.refresh(ctx, m.sql); err != nil {
+		return err
+	}
+	if err := e.exec(ctx, "CREATE OR REPLACE TEMPORARY VIEW "+sparkName(m.name)+" AS "+m.sql); err != nil {
+		return err
+	}
+	return e.exec(ctx, "CACHE TABLE "+sparkName(m.name))
+}
+
+// undo forgets a table that could not be made, which holds what was made of it.
+func (e *Engine) undo(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.ClosingTime)
+	defer cancel()
+	if err := e.forget(ctx, name); !errors.Is(err, hs2.ErrLost) {
+		return err
+	}
+	return nil
+}
+
+// forget drops a table of the session, and what the executors keep of it. Those that were made from it stay.
+func (e *Engine) forget(ctx context.Context, name string) error {
+	if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+sparkName(name)); err != nil {
+		return err
+	}
+	return e.exec(ctx, "DROP VIEW IF EXISTS "+sparkName(name))
+}
+
+func (e *Engine) Drop(ctx context.Context, name string) error {
+	if err := engine.CheckName(name); err != nil {
+		return fmt.Errorf("spark: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shut {
+		return nil
+	}
+	for i := range e.made {
+		e.made[i].dropped = e.made[i].dropped || e.made[i].name == name
+	}
+	for n := len(e.made); n > 0 && e.made[n-1].dropped; n-- {
+		e.made = e.made[:n-1]
+	}
+	if err := e.forget(ctx, name); err != nil && !errors.Is(err, hs2.ErrLost) { // the name goes with the session
+		return err
+	}
+	return nil
+}
+
+// surviving does something with a statement that changes nothing outside of the session; when the connection breaks, again
+// on a new one.
+func (e *Engine) surviving(ctx context.Context, sql string, do func() error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shut {
+		return engine.ErrClosed
+	}
+	try := func() error {
+		if err := e.refresh(ctx, sql); err != nil {
+			return err
+		}
+		return do()
+	}
+	err := try()
+	if !errors.Is(err, hs2.ErrLost) || ctx.Err() != nil {
+		return e.unseen(err)
+	}
+	if err := e.reconnect(ctx); err != nil {
+		return err
+	}
+	return e.unseen(try())
+}
+
+// reconnect waits for the server to be there again. The caller holds mu.
+func (e *Engine) reconnect(ctx context.Context) error {
+	const pause = time.Second
+	giveUp := time.Now().Add(e.server.wait)
+	for {
+		err := e.connect(ctx)
+		if err == nil || time.Now().After(giveUp) || !errors.Is(err, hs2.ErrUnreachable) && !errors.Is(err, hs2.ErrLost) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("spark: %w", ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// start runs a statement up to its first rows.
+func (e *Engine) start(ctx context.Context, sql string) (*result, error) {
+	op, err := e.session.Execute(ctx, sql)
+	if err != nil {
+		return nil, sparkError(err)
+	}
+	r := newResult(e, op)
+	if r.first, err = op.Fetch(ctx); err != nil {
+		r.Close()
+		return nil, sparkError(err)
+	}
+	return r, nil
+}
+
+// exec runs a statement for its effect.
+func (e *Engine) exec(ctx context.Context, sql string) error {
+	op, err := e.session.Execute(ctx, sql)
+	if err != nil {
+		return sparkError(err)
+	}
+	return sparkError(op.Close())
+}
+
+// Close ends the session, and frees what the executors keep for it.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shut {
+		return nil
+	}
+	e.shut = true
+	ctx, cancel := context.WithTimeout(context.Background(), engine.ClosingTime)
+	defer cancel()
+	for _, m := range e.made { // a session that ends forgets the names, not the rows
+		if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+sparkName(m.name)); err != nil {
+			break
+		}
+	}
+	return errors.Join(sparkError(e.session.Close()), e.files.Close())
+}

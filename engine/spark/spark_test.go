@@ -1,0 +1,409 @@
+package spark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"straggler/bucket/s3test"
+	"straggler/engine"
+	"straggler/engine/spark/hs2"
+	"straggler/engine/spark/sparktest"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Everything that can happen to a query on a real server, which is started here. The tests share it, in their order: the
+// last ones kill it.
+func TestSpark(t *testing.T) {
+	server := sparktest.Start(t, sparktest.Options{})
+	st := storeAt(t, "a {lake}, [with] 'odd* signs")
+	put(t, st, 1000)
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *sparkCase)
+	}{
+		{"values", sparkValues}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
+		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"kept parts", sparkParts}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
+		{"killed", sparkKilled},
+	} {
+		if !t.Run(c.name, func(t *testing.T) { c.test(t, &sparkCase{server: server, st: st}) }) {
+			text, _ := os.ReadFile(server.Log())
+			t.Logf("the server's last words:\n%s", text[max(0, len(text)-2000):])
+		}
+	}
+}
+
+type sparkCase struct {
+	server *sparktest.Server
+	st     *store.Store
+}
+
+// engine connects, with options of the address.
+func (c *sparkCase) engine(t *testing.T, options string, o engine.Options) engine.Engine {
+	t.Helper()
+	o.Server = c.server.Engine(strings.TrimSuffix("auth=nosasl&"+options, "&"))
+	eng, err := Open(t.Context(), c.st, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	return eng
+}
+
+func storeAt(t *testing.T, name string) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), name), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// put commits n attempts of one phase.
+func put(t *testing.T, st *store.Store, n int) {
+	t.Helper()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = 77
+	rows := make([]schema.Attempt, n)
+	keys := schema.NewKeys(key, "attempts")
+	for i := range rows {
+		rows[i] = schema.Attempt{AttemptID: keys.Next(), PhaseID: 7, Task: int64(i), Status: schema.Success,
+			DurationS: schema.Some(float64(i) / 3), StartTime: schema.Some(schema.Time(1_700_000_000_000_001 + int64(i)))}
+	}
+	if err := store.Append(tx, key, rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Input(store.InputRecord{Key: key, Name: "log", Fingerprint: "f", Rows: map[string]int64{"attempts": int64(n)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneRow gives the only row of a query.
+func oneRow(t *testing.T, eng engine.Engine, sql string) []any {
+	t.Helper()
+	rows, err := eng.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []any
+	for rows.Next() {
+		if out != nil {
+			t.Fatalf("%s: more than a row", sql)
+		}
+		for i := range rows.Columns() {
+			out = append(out, rows.Value(i))
+		}
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return out
+}
+
+// sparkValues: every type comes as its portable one, NULL as NULL, instants in UTC whatever the server's zone.
+func sparkValues(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "set.spark.sql.shuffle.partitions=1", engine.Options{})
+	got := oneRow(t, eng, `SELECT true, CAST(1 AS TINYINT), CAST(-2 AS SMALLINT), 3, CAST(4 AS BIGINT), CAST(0.5 AS FLOAT), 0.1e0, 12.345, 'a b\\c',
+		TIMESTAMP '2026-01-02 03:04:05.678901', TIMESTAMP '1969-12-31 23:59:59.5', DATE '2026-01-02', array(1, 2), CAST(NULL AS BIGINT), NULL,
+		CAST('NaN' AS DOUBLE), X'00ff41', TIMESTAMP '2026-01-02 00:00:00', CAST(NULL AS TIMESTAMP), CAST(NULL AS DECIMAL(9, 2)), CAST(123456789.25 AS DECIMAL(20, 2))`)
+	want := []any{true, int32(1), int32(-2), int32(3), int64(4), 0.5, 0.1, 12.345, `a b\c`,
+		schema.Time(1767323045678901), schema.Time(-500000), "2026-01-02", "[1,2]", nil, nil,
+		"NaN", `\x00\xFFA`, schema.Time(1767312000000000), nil, nil, 123456789.25}
+	for i := range want {
+		if i < len(got) && fmt.Sprint(got[i]) != fmt.Sprint(want[i]) {
+			t.Errorf("column %d is %v (%T), want %v (%T)", i, got[i], got[i], want[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d columns, want %d", len(got), len(want))
+	}
+	got = oneRow(t, eng, "SELECT count(*), count(machine), sum(task), min(start_time), max(duration_s) FROM attempts")
+	if s := fmt.Sprint(got); s != fmt.Sprint([]any{int64(1000), int64(0), int64(499500), schema.Time(1_700_000_000_000_001), 333.0}) {
+		t.Errorf("attempts: %v", s)
+	}
+}
+
+func sparkWrongSQL(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", engine.Options{})
+	for sql, want := range map[string]string{
+		"SELECT nosuch FROM attempts": "UNRESOLVED_COLUMN",
+		"SELEC 1":                     "PARSE_SYNTAX_ERROR",
+		"SELECT 1 / 0":                "DIVIDE_BY_ZERO",
+		"SELECT CAST('x' AS INTEGER)": "CAST_INVALID_INPUT",
+		"SELECT CAST(9223372036854775807 AS BIGINT) + 1": "ARITHMETIC_OVERFLOW",
+	} {
+		_, err := eng.Query(t.Context(), sql)
+		if err == nil || !strings.Contains(err.Error(), "["+want) || strings.Contains(err.Error(), "\tat ") || strings.Contains(err.Error(), "Exception:") {
+			t.Errorf("%s: %v, want the code %s and no stack of Java", sql, err, want)
+		}
+	}
+	if got := oneRow(t, eng, "SELECT 1"); got[0] != int32(1) {
+		t.Errorf("after errors: %v", got)
+	}
+}
+
+// sparkLocked: what the fence lets through by its words, the session does not do.
+func sparkLocked(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", engine.Options{Locked: true})
+	t.Setenv("HIDDEN", "secret")
+	for _, sql := range []string{"SELECT * FROM text.`/etc/hostname`", "SELECT * FROM parquet.`file:" + c.st.Where() + "`", "CREATE TABLE x (a INT)", "SET a=b"} {
+		if rows, err := eng.Query(t.Context(), sql); err == nil {
+			rows.Close()
+			t.Errorf("%s was answered", sql)
+		}
+	}
+	if got := oneRow(t, eng, "SELECT '${env:HIDDEN}' AS a"); got[0] != "${env:HIDDEN}" {
+		t.Errorf("variables are put in: %v", got)
+	}
+}
+
+// sparkStreams: three million rows go through, of which never more than some are here.
+func sparkStreams(t *testing.T, c *sparkCase) {
+	const n, most = 3_000_000, 200 << 20
+	eng := c.engine(t, "", engine.Options{})
+	rows, err := eng.Query(t.Context(), fmt.Sprintf("SELECT id, CAST(id AS STRING) AS text FROM range(%d)", n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var count, sum, peak int64
+	var m runtime.MemStats
+	for rows.Next() {
+		if v, _ := rows.Value(0).(int64); fmt.Sprint(v) == rows.Value(1) {
+			sum += v
+		}
+		if count++; count%500_000 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			peak = max(peak, int64(m.HeapAlloc))
+		}
+	}
+	if rows.Err() != nil || count != n || sum != n*(n-1)/2 {
+		t.Errorf("%d rows with sum %d: %v", count, sum, rows.Err())
+	}
+	if peak > most {
+		t.Errorf("%d MB held", peak>>20)
+	}
+}
+
+// sparkFollows: what is committed through the same store.Store is seen, as with the embedded engine.
+func sparkFollows(t *testing.T, c *sparkCase) {
+	st := storeAt(t, "lake")
+	eng := (&sparkCase{server: c.server, st: st}).engine(t, "", engine.Options{})
+	if got := oneRow(t, eng, "SELECT count(*) FROM attempts"); got[0] != int64(0) {
+		t.Errorf("an empty store has %v attempts", got)
+	}
+	put(t, st, 10)
+	if got := oneRow(t, eng, "SELECT count(*) FROM attempts"); got[0] != int64(10) {
+		t.Errorf("%v attempts after the commit, want 10", got)
+	}
+	if err := eng.Materialize(t.Context(), "kept", "SELECT task + 1 AS next FROM attempts"); err != nil {
+		t.Fatal(err)
+	}
+	if got := oneRow(t, eng, "SELECT sum(next) FROM kept"); got[0] != int64(55) {
+		t.Errorf("the kept table has the sum %v, want 55", got)
+	}
+}
+
+// sparkKeeps: what is kept is worked out once, also when both it and the questions are made of named parts.
+func sparkKeeps(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", engine.Options{})
+	runs := filepath.Join(t.TempDir(), "runs")
+	sql := "WITH p AS (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one), " +
+		"q AS (SELECT max(a) AS a FROM p) SELECT p.a FROM p JOIN q ON p.a <= q.a"
+	if err := eng.Materialize(t.Context(), "kept", sql); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(runs)
+	if err != nil || len(before) == 0 {
+		t.Fatalf("nothing ran: %v", err)
+	}
+	for _, sql := range []string{"SELECT count(a) FROM kept", "WITH r AS (SELECT a FROM kept), s AS (SELECT max(a) AS a FROM r) SELECT count(r.a) FROM r JOIN s ON r.a <= s.a"} {
+		if got := oneRow(t, eng, sql); got[0] != int64(1000) {
+			t.Errorf("%s: %v", sql, got)
+		}
+	}
+	if after, err := os.ReadFile(runs); err != nil || len(after) != len(before) {
+		t.Errorf("it was worked out again: %d programs had run when it was kept, %d after two questions: %v", len(before), len(after), err)
+	}
+}
+
+// sparkParts: a part that is named twice is worked out once, and is gone when the query is done or fails.
+func sparkParts(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", engine.Options{})
+	runs := filepath.Join(t.TempDir(), "runs")
+	part := "WITH p AS (SELECT a FROM (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one) AS ran) "
+	n := 0
+	for _, err := range engine.ReadParts[struct{}](t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.a = x.a") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 1000 {
+		t.Errorf("%d rows, want 1000", n)
+	}
+	if ran, err := os.ReadFile(runs); err != nil || len(ran) != 1 {
+		t.Errorf("it was worked out %d times: %v", len(ran), err)
+	}
+	if err := engine.MaterializeParts(t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.nosuch = x.a"); err == nil {
+		t.Error("a wrong query was kept")
+	}
+	if err := engine.MaterializeParts(t.Context(), eng, "q", part+"SELECT CAST(concat('x', x.a) AS INTEGER) AS a FROM p x JOIN p y ON y.a = x.a"); err == nil {
+		t.Error("a query that fails was kept")
+	}
+	for _, name := range []string{"q", "q_p"} {
+		if rows, err := eng.Query(t.Context(), "SELECT * FROM "+name); err == nil || !strings.Contains(err.Error(), "TABLE_OR_VIEW_NOT_FOUND") {
+			t.Errorf("%s is still there: %v, %v", name, rows, err)
+		}
+	}
+}
+
+func sparkUnseen(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "store=/nowhere/lake", engine.Options{})
+	_, err := eng.Query(t.Context(), "SELECT count(*) FROM attempts")
+	if !errors.Is(err, engine.ErrServer) || !strings.Contains(err.Error(), "its cluster can not see the store: its machines have no /nowhere/lake") {
+		t.Error(err)
+	}
+}
+
+// sparkNoConnector: a Spark as it comes knows no object store, and says so in the names of Java's classes.
+func sparkNoConnector(t *testing.T, c *sparkCase) {
+	s3test.Serve(t)
+	st, err := store.Open(t.Context(), "s3://lakes/lake", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, st, 10)
+	eng := (&sparkCase{server: c.server, st: st}).engine(t, "", engine.Options{})
+	_, err = eng.Query(t.Context(), "SELECT count(*) FROM attempts")
+	if !errors.Is(err, engine.ErrServer) || !strings.Contains(fmt.Sprint(err), "its Spark has no connector for s3://lakes/lake; start the server with --packages org.apache.hadoop:hadoop-aws") {
+		t.Error(err)
+	}
+	s3test.KeepsSecrets(t, err)
+}
+
+// slowSQL takes minutes, unless it is stopped.
+const slowSQL = "SELECT sum(CAST(sqrt(a.id * b.id) AS DOUBLE)) AS %s FROM range(1000000) a CROSS JOIN range(10000000) b"
+
+// sparkCancelled: when the context ends the cluster's stages do too, and the connection stays good.
+func sparkCancelled(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", engine.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	from := c.mark(t)
+	go func() {
+		c.await(t, from, "Submitting 2 missing tasks")
+		cancel()
+	}()
+	if _, err := eng.Query(ctx, fmt.Sprintf(slowSQL, "cancelled")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled query ends with %v", err)
+	}
+	c.await(t, from, "was cancelled") // Stage … was cancelled
+	if got := oneRow(t, eng, "SELECT 2"); got[0] != int32(2) {
+		t.Errorf("after a cancelled query: %v", got)
+	}
+}
+
+// sparkFrozen: the server's process is stopped, not ended. Ten seconds are longer than a busy machine takes for any answer here.
+func sparkFrozen(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "patience=10s&connect=10s&reconnect=1s", engine.Options{})
+	oneRow(t, eng, "SELECT 1")
+	if err := c.server.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer c.server.Signal(syscall.SIGCONT)
+	if _, err := eng.Query(t.Context(), "SELECT 2"); !errors.Is(err, hs2.ErrFrozen) || !errors.Is(err, engine.ErrServer) {
+		t.Errorf("a frozen server: %v", err)
+	}
+}
+
+// sparkKilled: the server is killed while it works on a query, and another one comes up in its place.
+func sparkKilled(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "reconnect=5m", engine.Options{})
+	// The part that it was made from is dropped, and needed again on the other server.
+	if err := engine.MaterializeParts(t.Context(), eng, "kept", "WITH n AS (SELECT task FROM attempts) SELECT sum(a.task) AS s FROM n a JOIN n b ON b.task = a.task"); err != nil {
+		t.Fatal(err)
+	}
+	// It waits on the first server only: that makes the directory.
+	nap := filepath.Join(t.TempDir(), "nap")
+	sql := "SELECT t.a, k.s FROM (SELECT TRANSFORM (1) USING 'if mkdir " + nap + "; then while kill -0 $PPID; do sleep 0.1; done; fi; echo done' AS (a STRING)) t CROSS JOIN kept k"
+	done := make(chan []any, 1)
+	go func() {
+		rows, err := eng.Query(t.Context(), sql)
+		if err != nil {
+			done <- []any{err}
+			return
+		}
+		defer rows.Close()
+		rows.Next()
+		done <- []any{rows.Value(0), rows.Value(1)}
+	}()
+	for giveUp := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(nap); err == nil {
+			break
+		}
+		if time.Now().After(giveUp) {
+			t.Fatal("the query never ran")
+		}
+	}
+	c.server.Kill()
+	sparktest.Start(t, sparktest.Options{Port: c.server.Port})
+	if got := <-done; len(got) != 2 || got[0] != "done" || got[1] != int64(499500) {
+		t.Errorf("the query gave %v", got)
+	}
+}
+
+// mark is how much the server has said so far.
+func (c *sparkCase) mark(t *testing.T) int {
+	text, err := os.ReadFile(c.server.Log())
+	if err != nil {
+		t.Error(err)
+	}
+	return len(text)
+}
+
+// await waits until the server says something after a mark.
+func (c *sparkCase) await(t *testing.T, from int, words string) {
+	for giveUp := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		text, err := os.ReadFile(c.server.Log())
+		if err != nil || time.Now().After(giveUp) {
+			t.Errorf("the server never said %q: %v", words, err)
+			return
+		}
+		if strings.Contains(string(text[min(from, len(text)):]), words) {
+			return
+		}
+	}
+}
+
+// An executor dies in the middle of a task: Spark starts another one, and the query gives its rows.
+func TestSparkExecutorKilled(t *testing.T) {
+	server := sparktest.Start(t, sparktest.Options{Master: "local-cluster[1,1,1024]"})
+	st := storeAt(t, "lake")
+	put(t, st, 100)
+	eng := (&sparkCase{server: server, st: st}).engine(t, "", engine.Options{})
+	once := filepath.Join(t.TempDir(), "once")
+	got := oneRow(t, eng, "SELECT count(*), sum(CAST(a AS BIGINT)) FROM (SELECT TRANSFORM (task) USING 'if mkdir "+once+" 2>/dev/null; then kill -9 $PPID; fi; cat' AS (a STRING) FROM attempts)")
+	if fmt.Sprint(got) != "[100 4950]" {
+		t.Errorf("the query gave %v", got)
+	}
+	if _, err := os.Stat(once); err != nil {
+		t.Error("no executor was killed")
+	}
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"straggler/schema"
+)
+
+// Snapshot is what is visible of a store at one moment, for those who read its files: engines. The files stay until it is
+// closed, whatever later commits replace.
+type Snapshot struct {
+	s       *Store
+	pinned  holding
+	commits int64 // made through the Store when the snapshot was taken
+	cat     *catalog
+	closed  bool
+}
+
+// Slice is files of one table that are read alike: they have the same columns, and rows of the same inputs are hidden.
+type Slice struct {
+	Columns []string // "name TYPE", as the commit says
+	Files   []FileRecord
+	Hidden  []schema.Key // rows that have one of these in InputColumn are not part of the table
+}
+
+// Snapshot takes a snapshot of what is visible now.
+func (s *Store) Snapshot(ctx context.Context) (*Snapshot, error) {
+	pinned, err := s.at.hold(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	n := &Snapshot{s: s, pinned: pinned, commits: -1}
+	if err := n.Follow(ctx); err != nil {
+		return nil, errors.Join(err, pinned.Close())
+	}
+	return n, nil
+}
+
+// Follow takes the snapshot anew when something was committed through the same Store since it was taken.
+func (n *Snapshot) Follow(ctx context.Context) error {
+	now := n.s.commits.Load()
+	if n.commits == now {
+		return nil
+	}
+	cat, err := n.s.catalog(ctx)
+	if err != nil {
+		return err
+	}
+	n.cat, n.commits = cat, now
+	return nil
+}
+
+// Version is another number after Follow has taken the snapshot anew.
+func (n *Snapshot) Version() int64 { return n.commits }
+
+// Slices are what a table consists of, in the order of the commits.
+func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
+
+// Path is where on this machine a file is, once it was fetched.
+func (n *Snapshot) Path(f FileRecord) string { return n.pinned.path(f) }
+
+// Remote says that files have to be fetched, so that only those that are needed should be.
+func (n *Snapshot) Remote() bool { return n.pinned.far() }
+
+// Fetch makes files readable on this machine, and fails where they are not as their commit says.
+func (n *Snapshot) Fetch(ctx context.Context, files []FileRecord) error {
+	return n.pinned.fetch(ctx, files)
+}
+
+// Check looks at files that another machine is about to read: an engine that finds one missing or shortened can not say
+// what to do. It looks at none where that takes long.
+func (n *Snapshot) Check(ctx context.Context, files []FileRecord) error {
+	return n.s.at.check(ctx, files)
+}
+
+// Close lets the files go that later commits replaced. It may be called again.
+func (n *Snapshot) Close() error {
+	if n.closed {
+		return nil
+	}
+	n.closed = true
+	return n.pinned.Close()
+}
+
+// HadoopURL names the store as the machines of a cluster find it.
+func (s *Store) HadoopURL() string { return s.at.cluster() }
+
+// StagedFile is a file among those of the store that no table has, for programs on other machines to read. It goes when it
+// is closed, or the process ends.
+type StagedFile struct {
+	Name string // relative to the store, with slashes
+
+	s    *Store
+	dir  string
+	lock io.Closer
+}
+
+// Stage puts data into a file of the store. errors.ErrUnsupported is returned of a store in a bucket.
+func (s *Store) Stage(ctx context.Context, data []byte) (*StagedFile, error) {
+	if _, local := s.at.(*directory); !local {
+		return nil, fmt.Errorf("store: %s is no directory that other programs can read a file from: %w", s.Where(), errors.ErrUnsupported)
+	}
+	unlock, err := s.at.begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	dir, lock, err := s.staging.enter()
+	unlock()
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	const name = "staged"
+	staged := &StagedFile{path.Join("staging", filepath.Base(dir), name), s, dir, lock}
+	if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), staged.Close())
+	}
+	return staged, nil
+}
+
+func (f *StagedFile) Close() error { return errors.Join(f.s.fs.RemoveAll(f.dir), f.lock.Close()) }
