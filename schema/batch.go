@@ -30,6 +30,9 @@ func (b Batch) Table() *Table { return b.table }
 // Len is the number of rows.
 func (b Batch) Len() int { return b.rows.Len() }
 
+// Row is the i-th row, a struct that can be set.
+func (b Batch) Row(i int) reflect.Value { return b.rows.Index(i) }
+
 // Pointer points to the first row; the others follow at the distance of Table().Row.Size().
 func (b Batch) Pointer() unsafe.Pointer { return b.rows.UnsafePointer() }
 

@@ -1,13 +1,19 @@
-// Package schema takes nothing and gives the canonical tables: what a row is, in Go, in Arrow and Parquet, and in SQL.
+// Package schema takes nothing and gives the canonical tables: what a row is, in Go and in SQL.
 //
-//  1. rows.go declares the log tables and results.go the result tables; a struct is a row and its tags say the rest.
-//  2. table.go reads the tags once: names, types, units, nullability, enums, docs.
-//  3. arrow.go gives each table's Arrow schema, from which store writes Parquet.
-//  4. trace.go holds a whole trace in memory; validate.go holds it against the laws that any trace must obey.
-//  5. keys.go deals the integer keys; describe.go gives the tables as rows and as text.
+//  1. rows.go declares the rows of the log tables and results.go those of the result tables; a struct is a row and the tags
+//     of its fields say the rest. enums.go lists the words that columns hold, glossary.go says what they and the project's
+//     other terms mean.
+//  2. trace.go declares the log tables and holds their rows in memory; batch.go is rows of one table, for code that treats
+//     all tables alike.
+//  3. table.go lists all tables, and reads the tags once: names, types, units, nullability, enums, docs.
+//  4. keys.go allocates the integer keys, hashkey.go derives those of rows that are known by a name.
+//  5. describe.go gives the tables as rows and as text.
+//  6. null.go is a value that may be unknown, and instants.
 //
 // Instants are UTC microseconds, durations _s are seconds, sizes _bytes are bytes. NULL means the log does not say;
-// it is never 0. Package synth makes whole traces of these rows, with the truth about them.
+// it is never 0. Package laws says what holds of all rows; package synth makes whole traces, with the truth about them.
+//
+// To add a log table: its row in rows.go and its field in trace.go.
 //
 // Start with rows.go.
 package schema

@@ -17,6 +17,7 @@ import (
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/spark"
 	"straggler/schema"
+	"straggler/schema/laws"
 	"straggler/schema/synth"
 )
 
@@ -52,7 +53,7 @@ func TestRoundTrip(t *testing.T) {
 				log := write(t, o, sparklog.Options{Terse: seed == 1})
 				r := ingesttest.Bytes(t, spark.Format(), "app", log)
 				got := &r.Trace
-				for _, v := range schema.Validate(got) {
+				for _, v := range laws.Trace(got) {
 					t.Errorf("seed %d: read back: %v", seed, v)
 				}
 				if len(got.Rejects) > 0 {

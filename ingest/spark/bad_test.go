@@ -15,6 +15,7 @@ import (
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/read"
 	"straggler/schema"
+	"straggler/schema/laws"
 )
 
 const (
@@ -267,9 +268,9 @@ func FuzzRead(f *testing.F) {
 		if lines := int64(nonEmptyJSON(log)); counts.Decoded+counts.Rejects != lines {
 			t.Errorf("%d decoded, %d rejected of %d", counts.Decoded, counts.Rejects, lines)
 		}
-		for _, v := range schema.Validate(tr) {
-			switch v.Rule {
-			case schema.RuleTask, schema.RulePart, schema.RuleNumber, schema.RuleLoss, schema.RuleMachineTwice:
+		for _, v := range laws.Trace(tr) {
+			switch v.Law {
+			case laws.TaskIndex, laws.Part, laws.AttemptNumber, laws.LostOutput, laws.MachineOnce:
 				// The log may contradict itself.
 			default:
 				t.Error(v)

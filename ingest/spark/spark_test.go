@@ -11,6 +11,7 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
+	"straggler/schema/laws"
 )
 
 // labelled are the project's own logs, of Spark 3.5 and 4.0.
@@ -98,7 +99,7 @@ func dirInput(tb testing.TB, dir string) *ingest.Input {
 // valid fails the test where rows break the laws of their tables.
 func valid(tb testing.TB, t *schema.Trace) {
 	tb.Helper()
-	for i, v := range schema.Validate(t) {
+	for i, v := range laws.Trace(t) {
 		if i == 10 {
 			tb.Fatal("and more")
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/schema/laws"
 )
 
 func mixedTrace(t *testing.T) *schema.Trace {
@@ -34,7 +35,7 @@ func TestTransformationsKeepTheLaws(t *testing.T) {
 		"shuffle":          func(t *schema.Trace) *schema.Trace { return Shuffle(t, 1) },
 	} {
 		out := transform(trace)
-		for i, v := range schema.Validate(out) {
+		for i, v := range laws.Trace(out) {
 			if i < 3 {
 				t.Errorf("%s: %v", name, v)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/schema/laws"
 )
 
 // forAll makes every scenario with several seeds.
@@ -31,7 +32,7 @@ func forAll(t *testing.T, seeds uint64, check func(t *testing.T, o Options, trac
 // TestTracesObeyTheSchema: every scenario passes validation.
 func TestTracesObeyTheSchema(t *testing.T) {
 	forAll(t, 6, func(t *testing.T, o Options, trace *schema.Trace, _ *Truth) {
-		for i, v := range schema.Validate(trace) {
+		for i, v := range laws.Trace(trace) {
 			if i == 5 {
 				break
 			}

@@ -1,0 +1,110 @@
+package laws_test
+
+import (
+	"slices"
+	"testing"
+
+	"straggler/schema"
+	"straggler/schema/laws"
+	"straggler/schema/laws/lawstest"
+)
+
+func TestSoundTraces(t *testing.T) {
+	for name, trace := range map[string]*schema.Trace{"empty": {}, "sound": lawstest.Sound()} {
+		for _, v := range laws.Trace(trace) {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	for b := range lawstest.Sound().Batches() {
+		if b.Len() == 0 {
+			t.Errorf("the sound trace has no %s", b.Table().Name)
+		}
+	}
+}
+
+// Each fault breaks the law that it is about and no other, and every law has one; that of the table of ingests, which no
+// trace holds, is below.
+func TestFaults(t *testing.T) {
+	tried := map[laws.Law]bool{laws.AllRecords: true}
+	for _, f := range lawstest.Faults() {
+		trace := lawstest.Sound()
+		f.Make(trace)
+		tried[f.Law] = true
+		found := laws.Trace(trace)
+		if !slices.ContainsFunc(found, func(v laws.Violation) bool { return v.Table == f.Table && v.Column == f.Column && v.Law == f.Law }) {
+			t.Errorf("%s: want %s.%s %s, found %v", f.Name, f.Table, f.Column, f.Law, found)
+		}
+		for _, v := range found {
+			if v.Law != f.Law || v.Key == "" || v.Value == "" {
+				t.Errorf("%s: also found %v", f.Name, v)
+			}
+		}
+	}
+	for _, e := range laws.All() {
+		if !tried[laws.Law(e.Word)] || e.Meaning == "" {
+			t.Errorf("no fault breaks law %s", e.Word)
+		}
+		delete(tried, laws.Law(e.Word))
+	}
+	for law := range tried {
+		t.Errorf("law %s is not listed", law)
+	}
+}
+
+func TestRecordsOfIngests(t *testing.T) {
+	var found []laws.Violation
+	rows := []schema.Ingest{{IngestID: "a", RowsIn: 10, RowsOut: 7, Rejects: 3}, {IngestID: "b", RowsIn: 10, RowsOut: 10, Rejects: 1}}
+	laws.Rows(schema.BatchOf(rows), func(v laws.Violation) { found = append(found, v) })
+	if len(found) != 1 || found[0].Key != "b" || found[0].Law != laws.AllRecords {
+		t.Errorf("found %v", found)
+	}
+}
+
+// A re-submission holds the missing tasks under their own indexes; a position in a shorter set is marked as such.
+func TestPartialSets(t *testing.T) {
+	trace := lawstest.Sound()
+	trace.Attempts[5].Task = 1000
+	trace.Losses = nil
+	trace.Attempts[3].Task = 77
+	trace.Attempts[3].Quality |= schema.TaskUnknown
+	for _, v := range laws.Trace(trace) {
+		t.Error(v)
+	}
+}
+
+func TestLongChain(t *testing.T) {
+	const n = 200_000
+	trace := &schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Status: schema.RunSucceeded}},
+		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, Status: schema.RunSucceeded}},
+	}
+	for k := schema.Key(1); k <= n; k++ {
+		trace.Phases = append(trace.Phases, schema.Phase{PhaseID: k, JobID: 1, Status: schema.RunSkipped})
+		if k > 1 {
+			trace.Edges = append(trace.Edges, schema.Edge{JobID: 1, FromPhase: k - 1, ToPhase: k, Pattern: schema.OneToOne})
+		}
+	}
+	for _, v := range laws.Trace(trace) {
+		t.Fatal(v)
+	}
+	trace.Edges = append(trace.Edges, schema.Edge{JobID: 1, FromPhase: n, ToPhase: 1, Pattern: schema.OneToOne})
+	if found := laws.Trace(trace); len(found) != 1 || found[0].Law != laws.EdgeOnce {
+		t.Errorf("a cycle of %d phases: %v", n, found)
+	}
+}
+
+func BenchmarkTrace(b *testing.B) {
+	trace := lawstest.Sound()
+	for range 17 {
+		trace.Attempts = append(trace.Attempts, trace.Attempts...)
+	}
+	for i := range trace.Attempts {
+		trace.Attempts[i].AttemptID = schema.Key(i + 10)
+		trace.Attempts[i].Number = int32(i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		laws.Trace(trace)
+	}
+	b.ReportMetric(float64(b.N)*float64(len(trace.Attempts))/b.Elapsed().Seconds(), "attempts/s")
+}
