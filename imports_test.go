@@ -198,7 +198,7 @@ func TestRulesForbid(t *testing.T) {
 		from, to string
 		want     bool
 	}{
-		{"store", "schema", true}, {"schema", "store", false}, {"ingest/spark", "ingest", true}, {"ingest", "schema", true},
+		{"store", "schema", true}, {"schema", "store", false}, {"ingest/spark", "ingest", true}, {"ingest", "schema", true}, {"ingest", "store", false},
 		{"ingest/spark", "store", false}, {"ingest/spark", "ingest/hadoop", false}, {"ingest/spark", "ingest/read/pull", true},
 		{"ingest/spark", "detect", false}, {"ingest/formats", "ingest/spark", true}, {"detect", "report", false},
 		{"store", "engine", false}, {"engine", "engine/duckdb", false}, {"detect", "engine", true}, {"detect", "engine/duckdb", false}, {"report", "cmd/straggler", false}, {"cmd/straggler", "report", true}, {"causes", "whatif", false},
@@ -207,6 +207,47 @@ func TestRulesForbid(t *testing.T) {
 			t.Errorf("%s importing %s is allowed: want %v", c.from, c.to, c.want)
 		}
 	}
+}
+
+// A format can be built and tested without a database, a cloud or Thrift; only readers of Parquet link the latter, whose
+// footers are written in it.
+func TestFormatsAreLight(t *testing.T) {
+	heavy := append([]string{"straggler/store", "straggler/engine", "gocloud.dev/", "cloud.google.com/", "github.com/aws/", "github.com/Azure/", "github.com/colinmarc/",
+		"github.com/jcmturner/"}, drivers...)
+	const thrift, parquet = "github.com/apache/thrift/", "straggler/ingest/read/parquet"
+	rules := readRules(t)
+	var formats []string
+	for pkg := range imports(t, false) {
+		if r := ruleOf(rules, pkg); r != nil && r.pkg == "ingest/*" {
+			formats = append(formats, "./"+pkg)
+		}
+	}
+	if len(formats) < 12 {
+		t.Fatalf("%d formats, which can not be all", len(formats))
+	}
+	for _, pkg := range append(formats, "./ingest/read/...", "./ingest/ingesttest") {
+		deps := dependencies(t, pkg)
+		for _, d := range deps {
+			if hasPrefix(heavy, d) {
+				t.Errorf("%s, with its tests, is built from %s", pkg, d)
+				break
+			}
+			if strings.HasPrefix(d, thrift) && !slices.Contains(deps, parquet) {
+				t.Errorf("%s reads no Parquet and is built from %s", pkg, d)
+				break
+			}
+		}
+	}
+}
+
+// dependencies are the packages that a package and its tests are built from.
+func dependencies(t *testing.T, pkg string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", pkg).Output()
+	if err != nil {
+		t.Fatalf("go list -deps %s: %v", pkg, err)
+	}
+	return strings.Fields(string(out))
 }
 
 // Every module that the program is built from, or tested with, has its line in the README.

@@ -11,6 +11,7 @@ import (
 	"straggler/causes"
 	"straggler/ingest"
 	"straggler/ingest/hadoop"
+	ingestrun "straggler/ingest/run"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -62,7 +63,7 @@ func TestLostOutputOfHadoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, eng := causes.Stored(t, func(st *store.Store) error {
-		_, err := ingest.Run(t.Context(), st, []ingest.Format{hadoop.JobHistory()}, []string{log}, ingest.Options{})
+		_, err := ingestrun.Run(t.Context(), st, []ingest.Format{hadoop.JobHistory()}, []string{log}, ingestrun.Options{})
 		return err
 	})
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest"
+	ingestrun "straggler/ingest/run"
 	"straggler/ingest/spark"
 	"straggler/schema"
 	"straggler/store"
@@ -189,7 +190,7 @@ func (r *labelled) attribute(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := ingest.Run(ctx, st, []ingest.Format{spark.Format()}, paths, ingest.Options{}); err != nil {
+	if _, err := ingestrun.Run(ctx, st, []ingest.Format{spark.Format()}, paths, ingestrun.Options{}); err != nil {
 		return err
 	}
 	eng, err := engines.Open(ctx, st, engine.Options{})

@@ -7,8 +7,8 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
 	"straggler/ingest/formats"
+	ingest "straggler/ingest/run"
 	"straggler/schema"
 	"straggler/store"
 )

@@ -58,10 +58,10 @@ type Head struct {
 	Columns []string // of a Parquet file, which says them at its end
 }
 
-// Match is an answer to 'is this yours?'. The surest answer wins; a tie is an error that names both.
+// Match is an answer to 'is this yours?'. The most confident answer wins; a tie is an error that names both.
 type Match struct {
-	Sure int    // 0 no, 1 possible, 2 likely, 3 certain
-	Why  string // the sign it was recognised by, for the summary
+	Confidence int    // 0 no, 1 possible, 2 likely, 3 certain
+	Why        string // the sign it was recognised by, for the summary
 }
 
 // Input is one log: a file, a stream, or a group of files.

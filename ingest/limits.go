@@ -12,7 +12,8 @@ type Limits struct {
 	Buffered     int64 // bytes of rows that wait for an earlier input to reach the store; default 64 MiB
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults sets the fields that are zero.
+func (l Limits) WithDefaults() Limits {
 	setDefault(&l.Decompressed, 1<<40)
 	setDefault(&l.Ratio, 1000)
 	setDefault(&l.Line, 64<<20)

@@ -30,7 +30,7 @@ type Counts struct {
 
 // NewSink makes a sink that hands what it is given to write, which must not keep a batch after it returns.
 func NewSink(limits Limits, write func(schema.Batch) error) *Sink {
-	return &Sink{limits: limits.withDefaults(), write: write, counts: Counts{Rows: map[string]int64{}}}
+	return &Sink{limits: limits.WithDefaults(), write: write, counts: Counts{Rows: map[string]int64{}}}
 }
 
 // Emit takes rows of any log table. The slice may be reused afterwards, the strings in it must not change. It blocks
@@ -150,8 +150,8 @@ func (s *Sink) caveatAll(c schema.Caveat) error {
 	return Emit(s, rows)
 }
 
-// finish ends the input: err is what Format.Read returned. It adds the caveats that a format can not know.
-func (s *Sink) finish(err error) error {
+// Finish ends the input: err is what Format.Read returned. It adds the caveats that a format can not know.
+func (s *Sink) Finish(err error) error {
 	if e := s.Err(); e != nil {
 		return e
 	}

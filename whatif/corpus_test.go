@@ -10,8 +10,8 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/store"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
@@ -92,7 +92,7 @@ func loadLogs(t *testing.T, paths ...string) *replay.Rows {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
+	if _, err := run.Run(ctx, st, formats.All(), paths, run.Options{}); err != nil {
 		t.Logf("%s: %v", filepath.Base(paths[0]), err)
 	}
 	eng, err := engines.Open(ctx, st, engine.Options{})

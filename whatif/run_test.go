@@ -11,8 +11,8 @@ import (
 	"straggler/detect"
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/policy"
@@ -36,7 +36,7 @@ func storeOf(t *testing.T, paths ...string) (*store.Store, engine.Engine) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	if _, err := ingest.Run(ctx, st, formats.All(), paths, ingest.Options{}); err != nil {
+	if _, err := run.Run(ctx, st, formats.All(), paths, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	eng, err := engines.Open(ctx, st, engine.Options{})

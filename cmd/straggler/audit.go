@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/audit"
-	"straggler/ingest"
+	"straggler/ingest/run"
 )
 
 // errFound is the kind of the error that says that an audit found something.
@@ -127,7 +127,7 @@ func (e *env) measure(ctx context.Context, dir, from, app string, logs []string,
 	}
 	defer st.Close()
 	if len(logs) > 0 {
-		s, err := e.ingest(ctx, st, logs, ingest.Options{From: from})
+		s, err := e.ingest(ctx, st, logs, run.Options{From: from})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,8 +10,8 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/generate"
-	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/store"
 )
 
@@ -51,7 +51,7 @@ func BenchmarkLogToStore(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := ingest.Run(b.Context(), st, formats.All(), []string{path}, ingest.Options{}); err != nil {
+		if _, err := run.Run(b.Context(), st, formats.All(), []string{path}, run.Options{}); err != nil {
 			b.Fatal(err)
 		}
 		st.Close()
@@ -95,7 +95,7 @@ func BenchmarkFirstQuestion(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := ingest.Run(b.Context(), st, formats.All(), []string{path}, ingest.Options{}); err != nil {
+		if _, err := run.Run(b.Context(), st, formats.All(), []string{path}, run.Options{}); err != nil {
 			b.Fatal(err)
 		}
 		if n := rowCount(b, st, "SELECT phase_id, native_id, duration_s FROM attempts ORDER BY duration_s DESC NULLS LAST LIMIT 10"); n != 10 {

@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
-	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
+	"straggler/ingest/run"
 )
 
 // copyCommand is what a cluster runs of this program: causes and ingest with --engine spark://… start it there.
@@ -28,7 +28,7 @@ func copyCommand(e *env) *cobra.Command {
 			if args[0] == "ingest" {
 				places := remote.New(remote.Options{})
 				defer places.Close()
-				return ingest.Copy(c.Context(), formats.All(), file, e.in, e.out, ingest.Options{Tool: version, Remote: places})
+				return run.Copy(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: places})
 			}
 			return causes.Copy(c.Context(), args[0], file, e.in, e.out)
 		},

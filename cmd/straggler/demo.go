@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"straggler/ingest"
+	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/html"
 	"straggler/store"
@@ -54,7 +54,7 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.ingest(ctx, st, []string{logs}, ingest.Options{})
+	s, err := e.ingest(ctx, st, []string{logs}, run.Options{})
 	if err == nil {
 		err = e.unread(&s)
 	}

@@ -11,8 +11,8 @@ import (
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/generate"
-	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/perfetto"
 	"straggler/store"
@@ -104,7 +104,7 @@ func fillLabelled(t *testing.T, st *store.Store) {
 	if err != nil || len(logs) < 10 {
 		t.Fatalf("%d labelled logs: %v", len(logs), err)
 	}
-	if _, err := ingest.Run(t.Context(), st, formats.All(), logs, ingest.Options{Tool: "test"}); err != nil {
+	if _, err := run.Run(t.Context(), st, formats.All(), logs, run.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -116,7 +116,7 @@ func fillSWIM(t *testing.T, st *store.Store) {
 	if err := os.WriteFile(name, []byte("job0\t0\t0\t64000000\t1000\t2000\njob1\t5\t5\t0\t3000\t4000\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ingest.Run(t.Context(), st, formats.All(), []string{name}, ingest.Options{Tool: "test"}); err != nil {
+	if _, err := run.Run(t.Context(), st, formats.All(), []string{name}, run.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }

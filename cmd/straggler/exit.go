@@ -13,6 +13,8 @@ import (
 	"straggler/causes"
 	"straggler/engine"
 	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/store"
 	"straggler/table"
@@ -51,10 +53,10 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
-	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, ingest.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
+	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
 		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, audit.ErrChanged):
 		return exitUse
-	case is(errUnread, store.ErrCache, ingest.ErrNothingToRead, ingest.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, audit.ErrBaseline):
+	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, audit.ErrBaseline):
 		return exitInput
 	case errors.As(err, &elsewhere):
 		return exitInput

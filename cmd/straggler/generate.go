@@ -12,6 +12,7 @@ import (
 	"straggler/generate"
 	"straggler/generate/sparklog"
 	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/formats"
 	"straggler/schema/synth"
 	"straggler/table"
@@ -169,7 +170,7 @@ func (o *generateOptions) repeat(ctx context.Context, e *env) (made generate.Mad
 	if err != nil || size == 0 || size > 1<<60 {
 		return made, useError("--bytes %s: write it as 500MB, 1GB or 10GB", o.bytes)
 	}
-	found, err := ingest.Find(ctx, formats.All(), []string{o.like}, ingest.Options{From: "spark", Stdin: e.in})
+	found, err := discover.Find(ctx, formats.All(), []string{o.like}, discover.Options{From: "spark", Stdin: e.in})
 	if err != nil {
 		return made, err
 	}

@@ -12,9 +12,9 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
+	"straggler/ingest/run"
 	"straggler/store"
 	"straggler/table"
 )
@@ -74,18 +74,18 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 		return err
 	}
 	if o.follow != 0 {
-		return e.followLogs(ctx, st, logs, o.follow, ingest.Options{From: o.from, Shard: shard})
+		return e.followLogs(ctx, st, logs, o.follow, run.Options{From: o.from, Shard: shard})
 	}
 	read := e.ingest
 	if e.server != "" && e.server != "duckdb" {
 		if o.shard != "" {
 			return useError("--shard is for machines without a cluster; with --engine give --shards")
 		}
-		read = func(ctx context.Context, st *store.Store, logs []string, in ingest.Options) (ingest.Summary, error) {
+		read = func(ctx context.Context, st *store.Store, logs []string, in run.Options) (run.Summary, error) {
 			return e.spreadIngest(ctx, st, logs, in, o.shards)
 		}
 	}
-	s, err := read(ctx, st, logs, ingest.Options{From: o.from, Again: o.again, Shard: shard})
+	s, err := read(ctx, st, logs, run.Options{From: o.from, Again: o.again, Shard: shard})
 	if len(s.Results) > 0 {
 		err = errors.Join(err, e.rows(o.output, results(&s, o.output)))
 	}
@@ -97,44 +97,44 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 }
 
 // ingest reads logs and shows how it gets on.
-func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o ingest.Options) (ingest.Summary, error) {
+func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o run.Options) (run.Summary, error) {
 	show, done := e.readingBar()
 	defer done()
 	places := remote.New(remote.Options{})
 	defer places.Close()
 	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, places
-	return ingest.Run(ctx, st, formats.All(), logs, o)
+	return run.Run(ctx, st, formats.All(), logs, o)
 }
 
 // spreadIngest has a cluster read logs and shows how it gets on.
-func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, o ingest.Options, shards int) (ingest.Summary, error) {
+func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, o run.Options, shards int) (run.Summary, error) {
 	if shards < 1 || shards > 100_000 {
-		return ingest.Summary{}, useError("--shards %d: give a number from 1 to 100000", shards)
+		return run.Summary{}, useError("--shards %d: give a number from 1 to 100000", shards)
 	}
 	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {
-		return ingest.Summary{}, err
+		return run.Summary{}, err
 	}
 	defer eng.Close()
 	cluster, ok := eng.(engine.RemoteRunner)
 	if !ok {
-		return ingest.Summary{}, useError("--engine %s: it does not run programs", eng.Name())
+		return run.Summary{}, useError("--engine %s: it does not run programs", eng.Name())
 	}
 	show, done := e.readingBar()
 	defer done()
 	o.Tool, o.Progress = version, show
-	return ingest.Spread(ctx, st, cluster, logs, o, shards)
+	return run.Spread(ctx, st, cluster, logs, o, shards)
 }
 
 // followLogs reads logs again and again and says what each round did.
-func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, every time.Duration, o ingest.Options) error {
+func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, every time.Duration, o run.Options) error {
 	if every < time.Second {
 		return useError("--follow %s: give an interval of at least 1s", every)
 	}
 	places := remote.New(remote.Options{})
 	defer places.Close()
 	o.Tool, o.Remote = version, places
-	return ingest.Follow(ctx, st, formats.All(), logs, o, every, func(s ingest.Summary, err error) {
+	return run.Follow(ctx, st, formats.All(), logs, o, every, func(s run.Summary, err error) {
 		if err != nil {
 			e.say("%s", oneMessage(err))
 			return
@@ -146,10 +146,10 @@ func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, ev
 // fewResults is how many inputs are listed for people one by one; of more, those that were simply read are left out.
 const fewResults = 40
 
-func results(s *ingest.Summary, o output) table.Rows {
+func results(s *run.Summary, o output) table.Rows {
 	f := table.NewFixed("input", "status", "format", "recognised_by", "bytes BIGINT", "records BIGINT", "rejects BIGINT", "attempts BIGINT", "reason")
 	for _, r := range s.Results {
-		if r.Status == ingest.Read && len(s.Results) > fewResults && !o.toFile() && (o.as == "" || o.as == "table") {
+		if r.Status == run.Read && len(s.Results) > fewResults && !o.toFile() && (o.as == "" || o.as == "table") {
 			continue
 		}
 		f.Add(r.Name, string(r.Status), r.Format, r.Why, r.Bytes, r.Decoded+r.Rejects, r.Rejects, r.Rows["attempts"], r.Reason)
@@ -158,13 +158,13 @@ func results(s *ingest.Summary, o output) table.Rows {
 }
 
 // readSummary is one sentence about an ingest.
-func readSummary(s *ingest.Summary) string {
+func readSummary(s *run.Summary) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s read", count(s.Count(ingest.Read)+s.Count(ingest.Partial), "log"))
-	if n := s.Count(ingest.AlreadyThere); n > 0 {
+	fmt.Fprintf(&b, "%s read", count(s.Count(run.Read)+s.Count(run.Partial), "log"))
+	if n := s.Count(run.AlreadyThere); n > 0 {
 		fmt.Fprintf(&b, ", %d already there", n)
 	}
-	if n := s.Count(ingest.Failed); n > 0 {
+	if n := s.Count(run.Failed); n > 0 {
 		fmt.Fprintf(&b, ", %d failed", n)
 	}
 	if s.Content > 0 {
@@ -179,7 +179,7 @@ func readSummary(s *ingest.Summary) string {
 }
 
 // unread turns inputs that could not be read into an error; what could be is in the store.
-func (e *env) unread(s *ingest.Summary) error {
+func (e *env) unread(s *run.Summary) error {
 	bad := s.Unread()
 	if len(bad) == 0 {
 		return nil
@@ -194,11 +194,11 @@ func (e *env) unread(s *ingest.Summary) error {
 	return fmt.Errorf("%w: %d of %s; the rest is in the store", errUnread, len(bad), count(len(s.Results), "log"))
 }
 
-func parseShard(text string) (ingest.Shard, error) {
+func parseShard(text string) (run.Shard, error) {
 	if text == "" {
-		return ingest.Shard{}, nil
+		return run.Shard{}, nil
 	}
-	var s ingest.Shard
+	var s run.Shard
 	if n, err := fmt.Sscanf(text, "%d/%d", &s.K, &s.N); err != nil || n != 2 || fmt.Sprintf("%d/%d", s.K, s.N) != text {
 		return s, useError("--shard %q: write it as K/N, such as 1/4", text)
 	}

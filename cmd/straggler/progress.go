@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
-	"straggler/ingest"
+	"straggler/ingest/run"
 	"straggler/store"
 )
 
@@ -99,13 +99,13 @@ func (e *env) countBar(what string) (show func(done, of int), end func()) {
 }
 
 // readingBar shows how far an ingest has got: bytes, rate, time left. Its show is nil where nobody looks.
-func (e *env) readingBar() (show func(ingest.Progress), done func()) {
+func (e *env) readingBar() (show func(run.Progress), done func()) {
 	if !e.errTerminal {
 		return nil, func() {}
 	}
 	var bar *progressbar.ProgressBar
 	total := int64(-1)
-	show = func(p ingest.Progress) {
+	show = func(p run.Progress) {
 		want := int64(-1) // unknown
 		if p.Total > 0 {
 			want = p.Total

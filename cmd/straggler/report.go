@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/engine"
-	"straggler/ingest"
+	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/html"
 	"straggler/report/json"
@@ -107,7 +107,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	defer st.Close()
 	var unread error
 	if len(logs) > 0 {
-		s, err := e.ingest(ctx, st, logs, ingest.Options{From: o.from})
+		s, err := e.ingest(ctx, st, logs, run.Options{From: o.from})
 		if err != nil {
 			return err
 		}

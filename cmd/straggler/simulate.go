@@ -10,7 +10,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
+	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/html"
 	"straggler/report/json"
@@ -179,7 +179,7 @@ func sources(e *env) simulate.Source {
 				return nil, err
 			}
 			defer st.Close()
-			if _, err := e.ingest(ctx, st, []string{name}, ingest.Options{From: "swim"}); err != nil {
+			if _, err := e.ingest(ctx, st, []string{name}, run.Options{From: "swim"}); err != nil {
 				return nil, err
 			}
 			return askStore(ctx, st, simulate.SWIMJobs)

@@ -118,9 +118,9 @@ func sniff(h ingest.Head) ingest.Match {
 		f := split(line, nil)
 		if t := tableOf(byName, f); t != nil {
 			if byName != "" {
-				return ingest.Match{Sure: 3, Why: "named " + byName + ", with rows of its shape"}
+				return ingest.Match{Confidence: 3, Why: "named " + byName + ", with rows of its shape"}
 			}
-			return ingest.Match{Sure: 2, Why: "rows of the shape of " + t.name}
+			return ingest.Match{Confidence: 2, Why: "rows of the shape of " + t.name}
 		}
 		if i > 1 {
 			break

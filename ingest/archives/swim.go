@@ -44,7 +44,7 @@ func sniffSWIM(h ingest.Head) ingest.Match {
 	if good == 0 {
 		return ingest.Match{}
 	}
-	return ingest.Match{Sure: 2, Why: "tab-separated lines of a job id and five whole numbers"}
+	return ingest.Match{Confidence: 2, Why: "tab-separated lines of a job id and five whole numbers"}
 }
 
 // swimJob is a line: bytes are of the job's three steps.

@@ -42,9 +42,9 @@ func sniffWfCommons(h ingest.Head) ingest.Match {
 	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
 	switch {
 	case has("workflow") && has("schemaVersion"):
-		return ingest.Match{Sure: 3, Why: "one object with workflow and schemaVersion"}
+		return ingest.Match{Confidence: 3, Why: "one object with workflow and schemaVersion"}
 	case has("workflow") && (has("wms") || has("runtimeSystem") || has("makespan") || has("makespanInSeconds")):
-		return ingest.Match{Sure: 2, Why: "one object with workflow and its makespan or system"}
+		return ingest.Match{Confidence: 2, Why: "one object with workflow and its makespan or system"}
 	}
 	return ingest.Match{}
 }

@@ -15,6 +15,7 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/read"
 	"straggler/ingest/read/extsort"
+	"straggler/ingest/read/parquet"
 	"straggler/schema"
 )
 
@@ -70,7 +71,7 @@ func sniffWTA(h ingest.Head) ingest.Match {
 		return true
 	}
 	if has("id", "ts_submit", "runtime", "workflow_id") || has("id", "ts_submit", "runtime", "parents") {
-		return ingest.Match{Sure: 3, Why: "Parquet with id, ts_submit, runtime and workflow_id"}
+		return ingest.Match{Confidence: 3, Why: "Parquet with id, ts_submit, runtime and workflow_id"}
 	}
 	return ingest.Match{}
 }
@@ -95,7 +96,7 @@ func readWTA(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		if strings.Contains(p.Name, "resources/") {
 			take = w.resource
 		}
-		err := ingest.EachBatch(ctx, p, func(batch arrow.RecordBatch) error {
+		err := parquet.EachBatch(ctx, p, func(batch arrow.RecordBatch) error {
 			columns := map[string]int{}
 			for i, f := range batch.Schema().Fields() {
 				columns[f.Name] = i

@@ -123,7 +123,7 @@ func TestEncodingsAgree(t *testing.T) {
 {"phase_id":1,"task":1,"start_time":"2026-01-01T00:00:00Z","duration_s":5,"machine":null,"speculative":false}
 `
 	var first *schema.Trace
-	for name, data := range map[string]string{"attempts.csv": csv, "attempts.jsonl": jsonl, "attempts.parquet": parquet(t)} {
+	for name, data := range map[string]string{"attempts.csv": csv, "attempts.jsonl": jsonl, "attempts.parquet": parquetFile(t)} {
 		r := ingesttest.Read(t, Format(), input(map[string]string{name: data}), ingest.Limits{})
 		if r.Err != nil || len(r.Attempts) != 2 {
 			t.Fatalf("%s: error %v, rejects %+v", name, r.Err, r.Trace.Rejects)
@@ -165,7 +165,7 @@ func TestAwkwardValues(t *testing.T) {
 	}
 }
 
-func parquet(t *testing.T) string {
+func parquetFile(t *testing.T) string {
 	t.Helper()
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "phase_id", Type: arrow.PrimitiveTypes.Int64}, {Name: "task", Type: arrow.PrimitiveTypes.Int32},
@@ -204,7 +204,7 @@ func TestSniff(t *testing.T) {
 		"people.csv":   {"name,user,street,city\n", 0},
 		"attempts.txt": {"nothing of the kind\n", 0},
 	} {
-		if m := sniff(ingest.Head{Name: name, Bytes: []byte(c.head), Whole: true}); m.Sure != c.sure {
+		if m := sniff(ingest.Head{Name: name, Bytes: []byte(c.head), Whole: true}); m.Confidence != c.sure {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

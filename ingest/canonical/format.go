@@ -89,7 +89,7 @@ func sniff(h ingest.Head) ingest.Match {
 	if n := known(t, columns); 2*n < len(columns) {
 		return ingest.Match{}
 	}
-	return ingest.Match{Sure: 2, Why: how + " with columns of the table " + t.Name}
+	return ingest.Match{Confidence: 2, Why: how + " with columns of the table " + t.Name}
 }
 
 // textColumns are the header of a CSV file or the keys of a JSON line.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"straggler/ingest"
+	"straggler/ingest/read/parquet"
 	"straggler/schema"
 )
 
@@ -16,7 +17,7 @@ func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 	var f *filer
 	var b batch
 	row := int64(0)
-	err := ingest.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
+	err := parquet.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
 		if f == nil {
 			var names []string
 			for _, field := range records.Schema().Fields() {

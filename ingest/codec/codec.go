@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"straggler/ingest"
 )
 
 // codec is one way to compress a stream.
@@ -85,7 +87,7 @@ func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 			name = strings.TrimSuffix(name, ext)
 		}
 		if len(z.layers) == maxLayers {
-			return nil, errors.Join(z.error(fmt.Errorf("%w: compressed more than %d times", ErrLimit, maxLayers)), z.Close())
+			return nil, errors.Join(z.error(fmt.Errorf("%w: compressed more than %d times", ingest.ErrLimit, maxLayers)), z.Close())
 		}
 		z.layers = append(z.layers, c.name)
 		out, err := c.open(z.last, l)
@@ -153,19 +155,19 @@ func (z *Reader) error(err error) error {
 	return e
 }
 
-// kind sees that what a library says of damaged bytes is of the kind ErrCorrupt. What is no error of the file under the
+// kind sees that what a library says of damaged bytes is of the kind ingest.ErrCorrupt. What is no error of the file under the
 // codecs, no limit and no missing end, is a codec's refusal of what the file holds.
 func (z *Reader) kind(err error) error {
 	for _, too := range []error{zstd.ErrDecoderSizeExceeded, zstd.ErrWindowSizeExceeded} {
 		if errors.Is(err, too) {
-			return fmt.Errorf("%w: %w", ErrLimit, err)
+			return fmt.Errorf("%w: %w", ingest.ErrLimit, err)
 		}
 	}
-	known := errors.Is(err, ErrCorrupt) || errors.Is(err, ErrLimit) || errors.Is(err, io.ErrUnexpectedEOF)
+	known := errors.Is(err, ingest.ErrCorrupt) || errors.Is(err, ingest.ErrLimit) || errors.Is(err, io.ErrUnexpectedEOF)
 	if len(z.layers) == 0 || z.in.err != nil || known {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	return fmt.Errorf("%w: %w", ingest.ErrCorrupt, err)
 }
 
 // Error says where reading a file failed.
@@ -185,24 +187,21 @@ func (e *Error) Error() string {
 		e.File, strings.Join(e.Layers, " in "), e.Out, e.In, reason(e.Err))
 }
 
-// Unwrap makes the reason checkable: io.ErrUnexpectedEOF, ErrLimit, ErrCorrupt or the file system's error.
+// Unwrap makes the reason checkable: io.ErrUnexpectedEOF, ingest.ErrLimit, ingest.ErrCorrupt or the file system's error.
 func (e *Error) Unwrap() error { return e.Err }
 
 func reason(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the file is cut here: its end is missing"
 	}
-	if errors.Is(err, ErrCorrupt) {
+	if errors.Is(err, ingest.ErrCorrupt) {
 		return "the file is damaged here or somewhere before; get a good copy of it: " + err.Error()
 	}
 	return err.Error()
 }
 
-// ErrCorrupt is the kind of all errors that say that the bytes are not what their codec would have written.
-var ErrCorrupt = errors.New("corrupt data")
-
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
+	return fmt.Errorf("%w: "+format, append([]any{ingest.ErrCorrupt}, args...)...)
 }
 
 // cut turns the end of a stream at a place where it can not end into io.ErrUnexpectedEOF.

@@ -20,6 +20,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"straggler/ingest"
 )
 
 // content is what the small files of the tests hold: the forty lines of testdata/lines.*.
@@ -236,8 +238,8 @@ func TestLayers(t *testing.T) {
 	if want := "gzip, gzip, lz4 block stream"; strings.Join(layers, ", ") != want {
 		t.Errorf("layers %v, want %s", layers, want)
 	}
-	if _, _, err := open(bytes.NewReader(pack(log)), "app", Limits{}); !errors.Is(err, ErrLimit) {
-		t.Errorf("four layers: error %v, want ErrLimit", err)
+	if _, _, err := open(bytes.NewReader(pack(log)), "app", Limits{}); !errors.Is(err, ingest.ErrLimit) {
+		t.Errorf("four layers: error %v, want ingest.ErrLimit", err)
 	}
 }
 
@@ -289,11 +291,11 @@ func TestBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, err := io.Copy(io.Discard, got)
-	if !errors.Is(err, ErrLimit) || n < ratioFloor || n > 2*ratioFloor {
+	if !errors.Is(err, ingest.ErrLimit) || n < ratioFloor || n > 2*ratioFloor {
 		t.Errorf("%d bytes of a bomb came out, error %v", n, err)
 	}
 	_, _, err = open(bytes.NewReader(samples(t)[3].data), "small.gz", Limits{Decompressed: 100})
-	if !errors.Is(err, ErrLimit) {
+	if !errors.Is(err, ingest.ErrLimit) {
 		t.Errorf("content over the limit: error %v", err)
 	}
 	if text := content(); len(text) > 100 {

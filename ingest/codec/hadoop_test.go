@@ -11,6 +11,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zlib"
 	"github.com/pierrec/lz4/v4"
+
+	"straggler/ingest"
 )
 
 // hadoopBlock writes text as one block of two chunks, as BlockCompressorStream does.
@@ -73,7 +75,7 @@ func TestHadoopCodecs(t *testing.T) {
 			if !bytes.HasPrefix(content(), got) && len(z.Layers()) > 0 {
 				t.Fatalf("%s, cut at %d: %q", name, cut, got)
 			}
-			if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrCorrupt) {
+			if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ingest.ErrCorrupt) {
 				t.Fatalf("%s, cut at %d: %v", name, cut, err)
 			}
 		}

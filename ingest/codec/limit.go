@@ -1,9 +1,10 @@
 package codec
 
 import (
-	"errors"
 	"fmt"
 	"io"
+
+	"straggler/ingest"
 )
 
 // Limits bound what a file may decompress to. A zero field means its default.
@@ -19,9 +20,6 @@ const ratioFloor = 100 << 20
 // maxBlock bounds the blocks, windows and dictionaries that a header may ask for: 128 MiB is what `zstd --ultra -22`
 // and `--long=27` need, the most of what the tools write by default.
 const maxBlock = 128 << 20
-
-// ErrLimit is the kind of the errors of a file that would take more than the limits allow.
-var ErrLimit = errors.New("over the limit")
 
 func (l Limits) withDefaults() Limits {
 	if l.Decompressed <= 0 {
@@ -49,10 +47,10 @@ func (l *limiter) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if l.out > l.l.Decompressed {
-		return 0, fmt.Errorf("%w: more than %d bytes came out", ErrLimit, l.l.Decompressed)
+		return 0, fmt.Errorf("%w: more than %d bytes came out", ingest.ErrLimit, l.l.Decompressed)
 	}
 	if l.out > ratioFloor && l.out/l.l.Ratio > l.in.n {
-		return 0, fmt.Errorf("%w: more than %d bytes came out of each byte, as of a decompression bomb", ErrLimit, l.l.Ratio)
+		return 0, fmt.Errorf("%w: more than %d bytes came out of each byte, as of a decompression bomb", ingest.ErrLimit, l.l.Ratio)
 	}
 	return n, err
 }

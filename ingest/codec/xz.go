@@ -11,6 +11,8 @@ import (
 	"io"
 
 	"github.com/ulikunitz/xz/lzma"
+
+	"straggler/ingest"
 )
 
 // The xz container, after The .xz File Format 1.0.4 (§ in brackets): the library's own reader allocates whatever
@@ -134,12 +136,12 @@ func (x *xzStream) openBlock(size byte) error {
 		return err
 	}
 	if dict > maxBlock {
-		return fmt.Errorf("%w: it needs a dictionary of %d bytes, at most %d are given", ErrLimit, dict, maxBlock)
+		return fmt.Errorf("%w: it needs a dictionary of %d bytes, at most %d are given", ingest.ErrLimit, dict, maxBlock)
 	}
 	// Each block has its dictionary cleared, so a file of many tiny blocks that ask for large ones costs much time.
 	x.cleared += dict
 	if x.cleared > 64<<30 && x.cleared/4096 > x.r.n {
-		return fmt.Errorf("%w: it has very many small blocks with large dictionaries", ErrLimit)
+		return fmt.Errorf("%w: it has very many small blocks with large dictionaries", ingest.ErrLimit)
 	}
 	x.start = x.r.n
 	x.check = newXZCheck(x.flags)

@@ -48,12 +48,12 @@ in the stream. Pages were tried on real files; for lists none was available, and
 
 func sniff(h ingest.Head) ingest.Match {
 	if isPage(h.Bytes) {
-		return ingest.Match{Sure: 1, Why: "a page of Bokeh about Dask"}
+		return ingest.Match{Confidence: 1, Why: "a page of Bokeh about Dask"}
 	}
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
 	if len(b) > 0 && (b[0] == '[' || b[0] == '{') && bytes.Contains(b, []byte(`"worker"`)) &&
 		(bytes.Contains(b, []byte(`"startstops"`)) || bytes.Contains(b, []byte(`"compute_start"`))) {
-		return ingest.Match{Sure: 3, Why: "objects with worker and startstops, or compute_start"}
+		return ingest.Match{Confidence: 3, Why: "objects with worker and startstops, or compute_start"}
 	}
 	return ingest.Match{}
 }

@@ -51,7 +51,7 @@ func TestPage(t *testing.T) {
 		"bokeh 3": `{"9c":{"version":"3.4.1","roots":[{"attributes":{"renderers":[{"data_source":{"attributes":{"data":` + entries(t) + `}}}]}}]}}`,
 	} {
 		page := []byte(pageHead + doc + pageTail)
-		if m := Format().Sniff(ingest.Head{Name: "dask-report.html", Bytes: page, Whole: true}); m.Sure < 1 {
+		if m := Format().Sniff(ingest.Head{Name: "dask-report.html", Bytes: page, Whole: true}); m.Confidence < 1 {
 			t.Errorf("%s: not recognised", name)
 		}
 		r := ingesttest.Laws(t, Format(), ingesttest.Input("dask-report.html", page))

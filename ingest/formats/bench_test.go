@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"straggler/ingest"
 	"straggler/ingest/ingesttest"
+	"straggler/ingest/run"
 	"straggler/store"
 )
 
@@ -56,7 +56,7 @@ func ingestAll(b *testing.B, dir, format string) {
 		}
 		b.StartTimer()
 		before := cpuTime()
-		s, err := ingest.Run(b.Context(), st, All(), []string{dir}, ingest.Options{})
+		s, err := run.Run(b.Context(), st, All(), []string{dir}, run.Options{})
 		spent += cpuTime() - before
 		if err != nil {
 			b.Fatal(err)

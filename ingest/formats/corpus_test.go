@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/ingesttest"
 )
 
 // corpus finds all inputs of the real logs, apart from those of machine learning, which no format reads.
-func corpus(t *testing.T) *ingest.Found {
+func corpus(t *testing.T) *discover.Found {
 	t.Helper()
 	paths := slices.DeleteFunc(ingesttest.Corpus(t, "*"), func(p string) bool { return filepath.Base(p) == "ml" })
-	found, err := ingest.Find(t.Context(), All(), paths, ingest.Options{})
+	found, err := discover.Find(t.Context(), All(), paths, discover.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestCorpusIsRecognised(t *testing.T) {
 		switch base := filepath.Base(r.Name); {
 		case base == "MANIFEST.tsv", base == "truth.json", strings.HasSuffix(base, ".xml"), strings.HasPrefix(base, "appstatus_"):
 		default:
-			t.Errorf("%s: %s: %s", r.Name, r.Status, r.Reason)
+			t.Errorf("%s: %s", r.Name, r.Reason)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestTable(t *testing.T) {
 func TestNothingIsNobodys(t *testing.T) {
 	for _, b := range []string{"", "\n", "{", "[]", "hello world\n", "\x00\x01\x02", `{"a":1}`, "a,b,c\n1,2,3\n", "<html></html>"} {
 		for _, f := range All() {
-			if m := f.Sniff(ingest.Head{Name: "x", Bytes: []byte(b), Whole: true}); m.Sure > 0 {
+			if m := f.Sniff(ingest.Head{Name: "x", Bytes: []byte(b), Whole: true}); m.Confidence > 0 {
 				t.Errorf("%s takes %q: %s", f.Name, b, m.Why)
 			}
 		}

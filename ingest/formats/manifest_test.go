@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/ingesttest"
 )
 
@@ -62,7 +63,7 @@ func TestCorpusCounts(t *testing.T) {
 
 // counted are the rows of a log: its jobs, the tasks that ran and those that were planned, attempts, and machines.
 func counted(t *testing.T, path string) map[string]int {
-	found, err := ingest.Find(t.Context(), All(), []string{path}, ingest.Options{})
+	found, err := discover.Find(t.Context(), All(), []string{path}, discover.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

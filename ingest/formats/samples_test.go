@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/ingesttest"
 )
 
@@ -24,9 +25,9 @@ func samples(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-func find(t *testing.T, dir string) *ingest.Found {
+func find(t *testing.T, dir string) *discover.Found {
 	t.Helper()
-	found, err := ingest.Find(t.Context(), All(), []string{dir}, ingest.Options{})
+	found, err := discover.Find(t.Context(), All(), []string{dir}, discover.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

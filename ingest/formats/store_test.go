@@ -15,8 +15,9 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/ingesttest"
+	"straggler/ingest/run"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -74,13 +75,13 @@ func TestShardsEqualOneRun(t *testing.T) {
 	for _, dir := range families(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			one, shared := open(t, t.TempDir()), open(t, t.TempDir())
-			s, err := ingest.Run(t.Context(), one, All(), []string{dir}, ingest.Options{})
+			s, err := run.Run(t.Context(), one, All(), []string{dir}, run.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkSummary(t, &s)
 			for _, k := range []int{2, 1, 2} { // any order, and one of them twice
-				if _, err := ingest.Run(t.Context(), shared, All(), []string{dir}, ingest.Options{Shard: ingest.Shard{K: k, N: 2}}); err != nil {
+				if _, err := run.Run(t.Context(), shared, All(), []string{dir}, run.Options{Shard: run.Shard{K: k, N: 2}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -93,10 +94,10 @@ func TestShardsEqualOneRun(t *testing.T) {
 
 // checkSummary: what the summary calls the content of an input is all of it, for files too that are read from their ends,
 // and it says what each was taken for and why.
-func checkSummary(t *testing.T, s *ingest.Summary) {
+func checkSummary(t *testing.T, s *run.Summary) {
 	t.Helper()
 	for _, r := range s.Results {
-		if r.Status != ingest.Read && r.Status != ingest.Partial {
+		if r.Status != run.Read && r.Status != run.Partial {
 			continue
 		}
 		if r.Content == 0 || r.Content < r.Bytes/2 {
@@ -114,7 +115,7 @@ func sparkLines(t *testing.T) [][]byte {
 	if len(paths) == 0 {
 		t.Fatal("the repository has no labelled log")
 	}
-	in, err := ingest.Find(t.Context(), All(), paths[:1], ingest.Options{})
+	in, err := discover.Find(t.Context(), All(), paths[:1], discover.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestCompactionCountsOnce(t *testing.T) {
 	put("events_3_app-1", lines[2*third:]...)
 	st := open(t, t.TempDir())
 	ingestDir := func() {
-		if _, err := ingest.Run(t.Context(), st, All(), []string{dir}, ingest.Options{}); err != nil {
+		if _, err := run.Run(t.Context(), st, All(), []string{dir}, run.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,8 +180,8 @@ func TestMain(m *testing.M) {
 		dir, lake, _ := strings.Cut(args, "\n")
 		st, err := store.Open(context.Background(), lake, store.Options{})
 		if err == nil {
-			err = ingest.Follow(context.Background(), st, All(), []string{dir}, ingest.Options{}, 10*time.Millisecond,
-				func(s ingest.Summary, err error) { fmt.Println("round", err) })
+			err = run.Follow(context.Background(), st, All(), []string{dir}, run.Options{}, 10*time.Millisecond,
+				func(s run.Summary, err error) { fmt.Println("round", err) })
 		}
 		fmt.Println(err)
 		os.Exit(1)
@@ -228,7 +229,7 @@ func TestFollowSurvivesKills(t *testing.T) {
 	}
 	st, one := open(t, lake), open(t, t.TempDir())
 	for _, s := range []*store.Store{st, one} { // what the killed ones left to do
-		if _, err := ingest.Run(t.Context(), s, All(), []string{dir}, ingest.Options{}); err != nil {
+		if _, err := run.Run(t.Context(), s, All(), []string{dir}, run.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

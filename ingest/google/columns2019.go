@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"straggler/ingest"
+	"straggler/ingest/read/parquet"
 	"straggler/schema"
 )
 
@@ -77,7 +78,7 @@ func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
 	var b block
 	d := decoder{out: &b}
 	row := int64(0)
-	return ingest.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
+	return parquet.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
 		b.reset()
 		for i := range int(records.NumRows()) {
 			var v record2019

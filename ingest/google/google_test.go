@@ -202,12 +202,12 @@ func TestClaim(t *testing.T) {
 
 func TestSniff(t *testing.T) {
 	for name, data := range trace2011 {
-		if m := sniff(ingest.Head{Name: path.Base(name), Bytes: []byte(data), Whole: true}); m.Sure != 2 {
+		if m := sniff(ingest.Head{Name: path.Base(name), Bytes: []byte(data), Whole: true}); m.Confidence != 2 {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
 	for name, data := range trace2019 {
-		if m := sniff(ingest.Head{Name: path.Base(name), Bytes: []byte(data), Whole: true}); m.Sure != 3 {
+		if m := sniff(ingest.Head{Name: path.Base(name), Bytes: []byte(data), Whole: true}); m.Confidence != 3 {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

@@ -91,7 +91,7 @@ func TestParquetEqualsJSON(t *testing.T) {
 	for _, f := range columns2019.Fields() {
 		names = append(names, f.Name)
 	}
-	if m := sniff(ingest.Head{Name: "x.parquet", Bytes: []byte("PAR1"), Columns: names}); m.Sure != 3 {
+	if m := sniff(ingest.Head{Name: "x.parquet", Bytes: []byte("PAR1"), Columns: names}); m.Confidence != 3 {
 		t.Errorf("recognised as %+v", m)
 	}
 }

@@ -29,7 +29,7 @@ var historyLine = regexp.MustCompile(`(?m)^(Meta VERSION="|Job JOBID="job_|Task 
 
 func sniffJobTracker(h ingest.Head) ingest.Match {
 	if m := historyLine.Find(bytes.TrimPrefix(h.Bytes, byteOrderMark)); m != nil {
-		return ingest.Match{Sure: 3, Why: "has lines that start with " + string(m)}
+		return ingest.Match{Confidence: 3, Why: "has lines that start with " + string(m)}
 	}
 	return ingest.Match{}
 }

@@ -31,12 +31,12 @@ job. Nodes with memory-mb and vcores fill machines. SYNTH input describes distri
 func sniffSLS(h ingest.Head) ingest.Match {
 	for _, key := range []string{`"job.tasks"`, `"am.type"`, `"yarn.sls.am.type"`, `"job.start.ms"`, `"container.start.ms"`} {
 		if bytes.Contains(h.Bytes, []byte(key)) {
-			return ingest.Match{Sure: 3, Why: "has the key " + key}
+			return ingest.Match{Confidence: 3, Why: "has the key " + key}
 		}
 	}
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
 	if len(b) > 0 && b[0] == '{' && bytes.Contains(b, []byte(`"rack"`)) && bytes.Contains(b, []byte(`"nodes"`)) && bytes.Contains(b, []byte(`"node"`)) {
-		return ingest.Match{Sure: 2, Why: "objects of rack and nodes"}
+		return ingest.Match{Confidence: 2, Why: "objects of rack and nodes"}
 	}
 	return ingest.Match{}
 }

@@ -59,10 +59,10 @@ func sniff(h ingest.Head) ingest.Match {
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
 	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
 	if len(b) > 0 && b[0] == '[' && has("jobid") && has("vc") && has("attempts") {
-		return ingest.Match{Sure: 3, Why: "a list of objects with vc, jobid and attempts"}
+		return ingest.Match{Confidence: 3, Why: "a list of objects with vc, jobid and attempts"}
 	}
 	if line, _, _ := bytes.Cut(b, []byte("\n")); sideTable(line) != noTable {
-		return ingest.Match{Sure: 2, Why: "the header of a Philly side table"}
+		return ingest.Match{Confidence: 2, Why: "the header of a Philly side table"}
 	}
 	return ingest.Match{}
 }

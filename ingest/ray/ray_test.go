@@ -95,7 +95,7 @@ func TestWrappedLists(t *testing.T) {
 	if chrome.Err != nil || len(chrome.Attempts) != 1 {
 		t.Errorf("error %v, attempts %+v", chrome.Err, chrome.Attempts)
 	}
-	if m := sniff(ingest.Head{Bytes: in}); m.Sure != 3 {
+	if m := sniff(ingest.Head{Bytes: in}); m.Confidence != 3 {
 		t.Errorf("recognised as %+v", m)
 	}
 }
@@ -132,7 +132,7 @@ func TestExportedEvents(t *testing.T) {
 		if a.Executor != schema.Some("040506") || a.StartTime.V.Sub(a.QueuedTime.V) != 1 || r.Phases[0].NativeID != c.phase || r.Jobs[0].NativeID != "01000000" {
 			t.Errorf("%s: %+v of %+v", c.name, a, r.Phases[0])
 		}
-		if m := sniff(ingest.Head{Bytes: []byte(c.log), Whole: true}); m.Sure != 3 {
+		if m := sniff(ingest.Head{Bytes: []byte(c.log), Whole: true}); m.Confidence != 3 {
 			t.Errorf("%s is recognised as %+v", c.name, m)
 		}
 	}

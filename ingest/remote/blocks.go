@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	objects "straggler/bucket"
-	"straggler/ingest"
+	"straggler/ingest/discover"
 )
 
 // A file that is read in any order is read by blocks, and the last few are kept: the readers of Parquet ask for a few
@@ -20,7 +20,7 @@ const (
 type blocks struct {
 	ctx context.Context
 	t   *tree
-	e   ingest.TreeEntry
+	e   discover.TreeEntry
 
 	same objects.Version
 

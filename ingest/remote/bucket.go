@@ -13,7 +13,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	objects "straggler/bucket"
-	"straggler/ingest"
+	"straggler/ingest/discover"
 )
 
 // answer is how long a question to an object store may take with all that its library tries: some try for ever.
@@ -40,29 +40,29 @@ func openBucket(ctx context.Context, l location) (*bucket, error) {
 func (b *bucket) fault(err error) error { return explain(b.l, err) }
 func (b *bucket) close() error          { return b.b.Close() }
 
-func (b *bucket) stat(ctx context.Context, p string, dir bool) (ingest.TreeEntry, error) {
+func (b *bucket) stat(ctx context.Context, p string, dir bool) (discover.TreeEntry, error) {
 	if p == "" {
-		return ingest.TreeEntry{Dir: true}, nil
+		return discover.TreeEntry{Dir: true}, nil
 	}
 	if !dir {
 		ctx, cancel := context.WithTimeout(ctx, answer)
 		defer cancel()
 		a, err := b.b.Attributes(ctx, p)
 		if err == nil {
-			return ingest.TreeEntry{Path: p, Size: a.Size, Modified: a.ModTime}, nil
+			return discover.TreeEntry{Path: p, Size: a.Size, Modified: a.ModTime}, nil
 		}
 		if gcerrors.Code(err) != gcerrors.NotFound {
-			return ingest.TreeEntry{}, b.failed(ctx, err)
+			return discover.TreeEntry{}, b.failed(ctx, err)
 		}
 	}
 	some, _, err := b.page(ctx, p+"/", "", blob.FirstPageToken, 1)
 	if err != nil {
-		return ingest.TreeEntry{}, err
+		return discover.TreeEntry{}, err
 	}
 	if len(some) == 0 {
-		return ingest.TreeEntry{}, &fault{fs.ErrNotExist, fmt.Sprintf("the bucket %s has neither an object %s nor any under %s/", b.l.Host, p, p)}
+		return discover.TreeEntry{}, &fault{fs.ErrNotExist, fmt.Sprintf("the bucket %s has neither an object %s nor any under %s/", b.l.Host, p, p)}
 	}
-	return ingest.TreeEntry{Path: p, Dir: true}, nil
+	return discover.TreeEntry{Path: p, Dir: true}, nil
 }
 
 // failed is the fault behind an error, or that the user does not want to wait.
@@ -83,19 +83,19 @@ func (b *bucket) page(ctx context.Context, prefix, delimiter string, token []byt
 	return objects, next, nil
 }
 
-func (b *bucket) list(ctx context.Context, dir string) ([]ingest.TreeEntry, error) {
+func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, error) {
 	prefix := ""
 	if dir != "" {
 		prefix = dir + "/"
 	}
-	var out []ingest.TreeEntry
+	var out []discover.TreeEntry
 	for token := blob.FirstPageToken; len(token) > 0; {
 		objects, next, err := b.page(ctx, prefix, "/", token, pageSize)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range objects {
-			e := ingest.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.IsDir, Size: o.Size, Modified: o.ModTime}
+			e := discover.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.IsDir, Size: o.Size, Modified: o.ModTime}
 			switch name := strings.TrimPrefix(o.Key, prefix); {
 			case name == "": // an object that stands for the directory
 				continue
@@ -110,7 +110,7 @@ func (b *bucket) list(ctx context.Context, dir string) ([]ingest.TreeEntry, erro
 }
 
 // read opens a range, of an object that is as long as the one that was listed.
-func (b *bucket) read(ctx context.Context, e ingest.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
+func (b *bucket) read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
 	r, err := b.b.NewRangeReader(ctx, e.Path, from, n, nil)
 	if err != nil {
 		return nil, time.Time{}, err

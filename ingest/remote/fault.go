@@ -6,6 +6,7 @@ import (
 
 	objects "straggler/bucket"
 	"straggler/ingest"
+	"straggler/ingest/discover"
 )
 
 // fault is an error for people, of a kind of package ingest or fs. It holds no secret.
@@ -18,7 +19,7 @@ func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.kind }
 
 // errChanged is the kind of errors about a file that is no longer the one that was listed.
-var errChanged = fmt.Errorf("%w: the file was replaced while it was read", ingest.ErrSource)
+var errChanged = fmt.Errorf("%w: the file was replaced while it was read", discover.ErrSource)
 
 var adviceHDFS = objects.Hints{
 	Credentials: "set HADOOP_USER_NAME; with Kerberos, HADOOP_CONF_DIR and KRB5_CONFIG, and get a ticket with kinit",
@@ -38,7 +39,7 @@ func explain(l location, err error) error {
 	found := objects.Explain(err, l.Host, hints)
 	switch found.Kind {
 	case objects.ErrBroken:
-		return &fault{ingest.ErrSource, found.Text}
+		return &fault{discover.ErrSource, found.Text}
 	case objects.ErrReplaced:
 		return &fault{errChanged, found.Text}
 	case objects.ErrURL:

@@ -21,6 +21,7 @@ import (
 
 	objects "straggler/bucket"
 	"straggler/ingest"
+	"straggler/ingest/discover"
 )
 
 // defaultPort is that of a name node since Hadoop 3.0.1, and before 3.0.
@@ -187,7 +188,7 @@ func (f *fileSystem) fault(err error) error {
 	var remote hdfs.Error
 	if errors.As(err, &remote) { // its text is a trace of Java
 		first, _, _ := strings.Cut(remote.Message(), "\n")
-		return &fault{ingest.ErrSource, "the name node says: " + objects.Clean(first)}
+		return &fault{discover.ErrSource, "the name node says: " + objects.Clean(first)}
 	}
 	return explain(f.l, err)
 }
@@ -199,29 +200,29 @@ func (f *fileSystem) close() error {
 	return nil
 }
 
-func (f *fileSystem) stat(ctx context.Context, p string, dir bool) (ingest.TreeEntry, error) {
+func (f *fileSystem) stat(ctx context.Context, p string, dir bool) (discover.TreeEntry, error) {
 	defer f.within(ctx)()
 	info, err := f.client.Stat("/" + p)
 	if err != nil {
-		return ingest.TreeEntry{}, f.failed(ctx, err)
+		return discover.TreeEntry{}, f.failed(ctx, err)
 	}
 	if dir && !info.IsDir() {
-		return ingest.TreeEntry{}, &fault{fs.ErrNotExist, "it is a file; name it without a slash at its end"}
+		return discover.TreeEntry{}, &fault{fs.ErrNotExist, "it is a file; name it without a slash at its end"}
 	}
 	return treeEntry(p, info), nil
 }
 
-func treeEntry(p string, info fs.FileInfo) ingest.TreeEntry {
-	return ingest.TreeEntry{Path: p, Dir: info.IsDir(), Size: info.Size(), Modified: info.ModTime()}
+func treeEntry(p string, info fs.FileInfo) discover.TreeEntry {
+	return discover.TreeEntry{Path: p, Dir: info.IsDir(), Size: info.Size(), Modified: info.ModTime()}
 }
 
-func (f *fileSystem) list(ctx context.Context, dir string) ([]ingest.TreeEntry, error) {
+func (f *fileSystem) list(ctx context.Context, dir string) ([]discover.TreeEntry, error) {
 	defer f.within(ctx)()
 	infos, err := f.client.ReadDir("/" + dir)
 	if err != nil {
 		return nil, f.failed(ctx, err)
 	}
-	out := make([]ingest.TreeEntry, 0, len(infos))
+	out := make([]discover.TreeEntry, 0, len(infos))
 	for _, info := range infos {
 		out = append(out, treeEntry(strings.TrimPrefix(dir+"/"+info.Name(), "/"), info))
 	}
@@ -229,7 +230,7 @@ func (f *fileSystem) list(ctx context.Context, dir string) ([]ingest.TreeEntry, 
 }
 
 // read opens a range of the file that was listed. A log that is still written may have grown: what was there is read.
-func (f *fileSystem) read(ctx context.Context, e ingest.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
+func (f *fileSystem) read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
 	defer f.within(ctx)()
 	r, err := f.client.Open("/" + e.Path)
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 
 	objects "straggler/bucket"
 	"straggler/ingest"
+	"straggler/ingest/discover"
 )
 
 // Options say how often and how long to try. The zero value is for real networks.
 type Options = objects.RetryPolicy
 
-// Places are the places that were opened. It is an ingest.Remote, safe for concurrent use.
+// Places are the places that were opened. It is an discover.Remote, safe for concurrent use.
 type Places struct {
 	o Options
 
@@ -27,7 +28,7 @@ type Places struct {
 func New(o Options) *Places { return &Places{o: o.WithDefaults(), trees: make(map[string]*tree)} }
 
 // Open gives the tree that a URL lies in, and its path there.
-func (p *Places) Open(ctx context.Context, url string) (ingest.Tree, string, error) {
+func (p *Places) Open(ctx context.Context, url string) (discover.Tree, string, error) {
 	l, err := parse(url)
 	if err != nil {
 		return nil, "", err
@@ -65,15 +66,15 @@ func (p *Places) Close() error {
 
 // source is what an object store or a file system can do. Its errors are those of fault.go.
 type source interface {
-	stat(ctx context.Context, path string, dir bool) (ingest.TreeEntry, error)
-	list(ctx context.Context, dir string) ([]ingest.TreeEntry, error)
+	stat(ctx context.Context, path string, dir bool) (discover.TreeEntry, error)
+	list(ctx context.Context, dir string) ([]discover.TreeEntry, error)
 	// read gives n bytes of a file, at least one, and when the file was modified as this connection sees it.
-	read(ctx context.Context, e ingest.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error)
+	read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error)
 	fault(err error) error
 	close() error
 }
 
-// tree is one place; it is an ingest.Tree.
+// tree is one place; it is an discover.Tree.
 type tree struct {
 	source
 	root string
@@ -87,19 +88,19 @@ func (t *tree) URL(path string) string {
 	return t.root + "/" + path
 }
 
-func (t *tree) Stat(ctx context.Context, path string, dir bool) (ingest.TreeEntry, error) {
+func (t *tree) Stat(ctx context.Context, path string, dir bool) (discover.TreeEntry, error) {
 	return t.stat(ctx, path, dir)
 }
 
-func (t *tree) List(ctx context.Context, dir string) ([]ingest.TreeEntry, error) {
+func (t *tree) List(ctx context.Context, dir string) ([]discover.TreeEntry, error) {
 	return t.list(ctx, dir)
 }
 
-func (t *tree) Open(ctx context.Context, e ingest.TreeEntry) (io.ReadCloser, error) {
+func (t *tree) Open(ctx context.Context, e discover.TreeEntry) (io.ReadCloser, error) {
 	return t.stream(ctx, e, 0, e.Size, new(objects.Version)), nil
 }
 
-func (t *tree) OpenAt(ctx context.Context, e ingest.TreeEntry) (io.ReaderAt, io.Closer, error) {
+func (t *tree) OpenAt(ctx context.Context, e discover.TreeEntry) (io.ReaderAt, io.Closer, error) {
 	b := &blocks{ctx: ctx, t: t, e: e}
 	return b, b, nil
 }
@@ -107,7 +108,7 @@ func (t *tree) OpenAt(ctx context.Context, e ingest.TreeEntry) (io.ReaderAt, io.
 // opened is one file of a tree, for streams of it.
 type opened struct {
 	t *tree
-	e ingest.TreeEntry
+	e discover.TreeEntry
 }
 
 func (o opened) Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Time, error) {
@@ -120,6 +121,6 @@ func (o opened) Fault(err error) (error, bool) {
 }
 
 // stream reads a range of a file over connections that may break.
-func (t *tree) stream(ctx context.Context, e ingest.TreeEntry, from, end int64, same *objects.Version) *objects.Stream {
+func (t *tree) stream(ctx context.Context, e discover.TreeEntry, from, end int64, same *objects.Version) *objects.Stream {
 	return objects.NewStream(ctx, opened{t, e}, t.o, from, end, same)
 }

@@ -30,7 +30,9 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/store"
 )
 
@@ -120,10 +122,10 @@ func newStore(t *testing.T) *store.Store {
 }
 
 // run ingests and sees that nothing secret is said.
-func run(t *testing.T, st *store.Store, args ...string) (ingest.Summary, error) {
+func ingestAll(t *testing.T, st *store.Store, args ...string) (run.Summary, error) {
 	t.Helper()
 	places := New(Options{Pause: time.Millisecond, Stall: 5 * time.Second})
-	s, err := ingest.Run(t.Context(), st, formats.All(), args, ingest.Options{Remote: places})
+	s, err := run.Run(t.Context(), st, formats.All(), args, run.Options{Remote: places})
 	if cerr := places.Close(); cerr != nil {
 		t.Error(cerr)
 	}
@@ -178,7 +180,7 @@ func local(t *testing.T, names ...string) (files map[string][]byte, want []strin
 		paths = append(paths, filepath.Join(labelled, name))
 	}
 	st := newStore(t)
-	if _, err := run(t, st, paths...); err != nil {
+	if _, err := ingestAll(t, st, paths...); err != nil {
 		t.Fatal(err)
 	}
 	if want = rows(t, st); len(want) == 0 {
@@ -212,9 +214,9 @@ func TestSameAsLocal(t *testing.T) {
 			files, want := local(t, c.files...)
 			serve(t, files)
 			st := newStore(t)
-			s, err := run(t, st, c.args...)
-			if err != nil || s.Count(ingest.Read) != c.logs {
-				t.Fatalf("read %d: %v: %+v", s.Count(ingest.Read), err, s.Results)
+			s, err := ingestAll(t, st, c.args...)
+			if err != nil || s.Count(run.Read) != c.logs {
+				t.Fatalf("read %d: %v: %+v", s.Count(run.Read), err, s.Results)
 			}
 			if got := rows(t, st); !slices.Equal(got, want) {
 				t.Errorf("%d rows, local files give %d", len(got), len(want))
@@ -224,7 +226,7 @@ func TestSameAsLocal(t *testing.T) {
 					t.Errorf("a log is called %s", r.Name)
 				}
 			}
-			if s, err = run(t, st, c.args...); err != nil || s.Commit != nil || s.Count(ingest.AlreadyThere) != c.logs {
+			if s, err = ingestAll(t, st, c.args...); err != nil || s.Commit != nil || s.Count(run.AlreadyThere) != c.logs {
 				t.Errorf("again: %v: %+v", err, s.Results)
 			}
 		})
@@ -238,7 +240,7 @@ func TestParameters(t *testing.T) {
 	address := s.URL
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	st := newStore(t)
-	if _, err := run(t, st, "s3://logs/"+mixed+"?region=eu-west-9&use_path_style=true&endpoint="+address); err != nil {
+	if _, err := ingestAll(t, st, "s3://logs/"+mixed+"?region=eu-west-9&use_path_style=true&endpoint="+address); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(rows(t, st), want) {
@@ -265,17 +267,17 @@ func TestArchiveAndParquet(t *testing.T) {
 	s := serve(t, map[string][]byte{"z/logs.zip": zipped.Bytes(), "p/attempts.parquet": table})
 	s.cutting(2, 100)
 	st := newStore(t)
-	if _, err := run(t, st, "s3://logs/z"); err != nil || !slices.Equal(rows(t, st), want) {
+	if _, err := ingestAll(t, st, "s3://logs/z"); err != nil || !slices.Equal(rows(t, st), want) {
 		t.Errorf("archive: %v", err)
 	}
 	s.cutting(2, 100)
 	st = newStore(t)
-	if _, err := run(t, st, "s3://logs/p/attempts.parquet"); err != nil || len(rows(t, st)) != rowsOfTable {
+	if _, err := ingestAll(t, st, "s3://logs/p/attempts.parquet"); err != nil || len(rows(t, st)) != rowsOfTable {
 		t.Errorf("parquet: %d rows, %v", len(rows(t, st)), err)
 	}
 	s.cutting(1<<40, 100)
 	st = newStore(t)
-	if _, err := run(t, st, "s3://logs/p/attempts.parquet"); !errors.Is(err, ingest.ErrUnreadable) {
+	if _, err := ingestAll(t, st, "s3://logs/p/attempts.parquet"); !errors.Is(err, run.ErrUnreadable) {
 		t.Errorf("parquet over a connection that breaks for good: %v", err)
 	}
 	if inputs, err := st.Inputs(t.Context()); err != nil || len(inputs) > 0 {
@@ -315,9 +317,9 @@ func TestManyObjects(t *testing.T) {
 	files["nightly/"] = nil // as consoles make to stand for a directory
 	serve(t, files)
 	st := newStore(t)
-	s, err := run(t, st, "s3://logs/nightly")
-	if err != nil || s.Count(ingest.Read) != 1100 || len(rows(t, st)) != 1100 {
-		t.Errorf("read %d of %d: %v", s.Count(ingest.Read), len(s.Results), err)
+	s, err := ingestAll(t, st, "s3://logs/nightly")
+	if err != nil || s.Count(run.Read) != 1100 || len(rows(t, st)) != 1100 {
+		t.Errorf("read %d of %d: %v", s.Count(run.Read), len(s.Results), err)
 	}
 }
 
@@ -326,7 +328,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 	s := serve(t, files)
 	s.cutting(5, 20_000)
 	st := newStore(t)
-	if _, err := run(t, st, "s3://logs/"+mixed); err != nil {
+	if _, err := ingestAll(t, st, "s3://logs/"+mixed); err != nil {
 		t.Fatal(err)
 	}
 	if got := rows(t, st); !slices.Equal(got, want) {
@@ -343,15 +345,15 @@ func TestConnectionsThatBreakForGood(t *testing.T) {
 	s := serve(t, files)
 	s.cutting(1<<40, len(files[mixed])/20)
 	st := newStore(t)
-	_, err := run(t, st, "s3://logs/"+mixed)
-	if !errors.Is(err, ingest.ErrUnreadable) || !errors.Is(err, ingest.ErrSource) || !strings.Contains(err.Error(), "at byte") {
+	_, err := ingestAll(t, st, "s3://logs/"+mixed)
+	if !errors.Is(err, run.ErrUnreadable) || !errors.Is(err, discover.ErrSource) || !strings.Contains(err.Error(), "at byte") {
 		t.Errorf("error %v", err)
 	}
 	if inputs, err := st.Inputs(t.Context()); err != nil || len(inputs) > 0 {
 		t.Errorf("inputs %v, %v", inputs, err)
 	}
 	s.spoil.Store(nil)
-	if _, err := run(t, st, "s3://logs/"+mixed); err != nil {
+	if _, err := ingestAll(t, st, "s3://logs/"+mixed); err != nil {
 		t.Errorf("when the server is well again: %v", err)
 	}
 }
@@ -382,17 +384,17 @@ func TestErrors(t *testing.T) {
 		"s3:///a":                    {ingest.ErrUse, "no bucket"},
 		"ftp://host/a":               {ingest.ErrUse, "ftp"},
 		"http://h/?X-Amz-Signature=": {ingest.ErrUse, "http"},
-		"s3://logs/a?endpoint=http://" + closed.Addr().String(): {ingest.ErrSource, "AWS_ENDPOINT_URL"},
+		"s3://logs/a?endpoint=http://" + closed.Addr().String(): {discover.ErrSource, "AWS_ENDPOINT_URL"},
 	} {
-		_, err := run(t, newStore(t), url)
-		if !errors.Is(err, c.kind) || !errors.Is(err, ingest.ErrUnreadable) || !strings.Contains(err.Error(), c.says) {
+		_, err := ingestAll(t, newStore(t), url)
+		if !errors.Is(err, c.kind) || !errors.Is(err, run.ErrUnreadable) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", url, err)
 		}
 		t.Log(err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
-	if _, err := run(t, newStore(t), "s3://logs/a/b.txt"); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "AWS_PROFILE") {
+	if _, err := ingestAll(t, newStore(t), "s3://logs/a/b.txt"); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "AWS_PROFILE") {
 		t.Errorf("without credentials: %v", err)
 	}
 }
@@ -414,7 +416,7 @@ func TestReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := io.ReadAll(r); !errors.Is(err, ingest.ErrSource) || !strings.Contains(err.Error(), "replaced") {
+	if _, err := io.ReadAll(r); !errors.Is(err, discover.ErrSource) || !strings.Contains(err.Error(), "replaced") {
 		t.Errorf("error %v", err)
 	}
 	if n := s.gets.Load(); n != 1 {

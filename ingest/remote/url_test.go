@@ -17,6 +17,8 @@ import (
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
 	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/ingest/run"
 )
 
 func TestParse(t *testing.T) {
@@ -115,18 +117,18 @@ func TestNoNameNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	_, err = run(t, newStore(t), "hdfs://"+closed.Addr().String()+"/logs")
-	if !errors.Is(err, ingest.ErrUnreadable) || !errors.Is(err, ingest.ErrSource) || !strings.Contains(err.Error(), "HADOOP_CONF_DIR") {
+	_, err = ingestAll(t, newStore(t), "hdfs://"+closed.Addr().String()+"/logs")
+	if !errors.Is(err, run.ErrUnreadable) || !errors.Is(err, discover.ErrSource) || !strings.Contains(err.Error(), "HADOOP_CONF_DIR") {
 		t.Errorf("nobody listens: %v", err)
 	}
-	if _, err := run(t, newStore(t), "hdfs://user@nn/logs"); !errors.Is(err, ingest.ErrUse) || strings.Contains(err.Error(), "user@") {
+	if _, err := ingestAll(t, newStore(t), "hdfs://user@nn/logs"); !errors.Is(err, ingest.ErrUse) || strings.Contains(err.Error(), "user@") {
 		t.Errorf("with a user: %v", err)
 	}
 	t.Setenv("HADOOP_CONF_DIR", t.TempDir())
 	if err := os.WriteFile(filepath.Join(os.Getenv("HADOOP_CONF_DIR"), "core-site.xml"), []byte("<configuration>"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t, newStore(t), "hdfs:///logs"); !errors.Is(err, ingest.ErrUse) {
+	if _, err := ingestAll(t, newStore(t), "hdfs:///logs"); !errors.Is(err, ingest.ErrUse) {
 		t.Errorf("files that are broken: %v", err)
 	}
 }
@@ -149,7 +151,7 @@ func TestSilentNameNode(t *testing.T) {
 		_, err = tree.Stat(ctx, p, false)
 		return err
 	}
-	if err := ask(t.Context(), 50*time.Millisecond); !errors.Is(err, ingest.ErrSource) {
+	if err := ask(t.Context(), 50*time.Millisecond); !errors.Is(err, discover.ErrSource) {
 		t.Errorf("silent: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -59,7 +59,7 @@ func TestSniff(t *testing.T) {
 		"Event,SparkListener\n1,2\n":                                                         0,
 		"":                                                                                   0,
 	} {
-		if got := sniff(ingest.Head{Bytes: []byte(text)}); got.Sure != sure || (got.Why == "") != (sure == 0) {
+		if got := sniff(ingest.Head{Bytes: []byte(text)}); got.Confidence != sure || (got.Why == "") != (sure == 0) {
 			t.Errorf("%q: %+v, want %d", text, got, sure)
 		}
 	}

@@ -54,11 +54,11 @@ func sniff(h ingest.Head) ingest.Match {
 	switch name := eventName(line); {
 	case bytes.HasPrefix(name, []byte("SparkListener")), bytes.HasPrefix(name, []byte("DBCEventLogging")),
 		bytes.HasPrefix(name, []byte("org.apache.spark.")):
-		return ingest.Match{Sure: 3, Why: "its first event is " + ingest.Sample(name)}
+		return ingest.Match{Confidence: 3, Why: "its first event is " + ingest.Sample(name)}
 	case bytes.Contains(h.Bytes, []byte(`"Event":"SparkListener`)):
-		return ingest.Match{Sure: 2, Why: "it has events of Spark's listeners"}
+		return ingest.Match{Confidence: 2, Why: "it has events of Spark's listeners"}
 	case name != nil && len(line) < len(h.Bytes):
-		return ingest.Match{Sure: 1, Why: "its lines are events"}
+		return ingest.Match{Confidence: 1, Why: "its lines are events"}
 	}
 	return ingest.Match{}
 }

@@ -1,6 +1,8 @@
 package spark
 
-import "straggler/schema"
+import (
+	"straggler/schema"
+)
 
 // measure fills a row with the metrics of its TaskEnd.
 //

@@ -92,7 +92,7 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("settings %v, caveats %v", settings, codes)
 	}
 	for _, text := range []string{list, report} {
-		if m := sniff(ingest.Head{Bytes: []byte(text), Whole: true}); m.Sure != 3 {
+		if m := sniff(ingest.Head{Bytes: []byte(text), Whole: true}); m.Confidence != 3 {
 			t.Errorf("recognised as %+v", m)
 		}
 	}
@@ -126,7 +126,7 @@ func TestListOfApplications(t *testing.T) {
 	if running := r.Applications[1]; running.Status != schema.RunRunning || running.FinishTime.OK || running.Name.OK {
 		t.Errorf("%+v", running)
 	}
-	if len(r.Settings) != 2 || sniff(ingest.Head{Bytes: []byte(list)}).Sure != 3 {
+	if len(r.Settings) != 2 || sniff(ingest.Head{Bytes: []byte(list)}).Confidence != 3 {
 		t.Errorf("settings %+v", r.Settings)
 	}
 	cut := ingesttest.Bytes(t, Format(), "apps.json", []byte(list[:len(list)-20]))

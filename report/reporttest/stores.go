@@ -16,6 +16,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest"
+	"straggler/ingest/run"
 	"straggler/ingest/spark"
 	"straggler/schema"
 	"straggler/store"
@@ -117,7 +118,7 @@ func labelled(t testing.TB, names []string) (*store.Store, engine.Engine) {
 	st, err := store.Temp(ctx)
 	Check(t, err)
 	t.Cleanup(func() { st.Close() })
-	_, err = ingest.Run(ctx, st, []ingest.Format{spark.Format()}, paths, ingest.Options{})
+	_, err = run.Run(ctx, st, []ingest.Format{spark.Format()}, paths, run.Options{})
 	Check(t, err)
 	return st, analysed(t, st)
 }

@@ -1,0 +1,370 @@
+package discover
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+
+	"straggler/ingest"
+)
+
+// archive says what kind of archive starts with head, "" for none.
+func archive(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		return "zip"
+	case isTar(head):
+		return "tar"
+	}
+	return ""
+}
+
+// isTar checks the sum of the first header, which every tar has, old or new: the bytes of the header with the field
+// of the sum itself taken as blanks.
+func isTar(head []byte) bool {
+	if len(head) < 512 {
+		return false
+	}
+	sum, want := 8*int64(' '), int64(0)
+	for i, b := range head[:512] {
+		if i >= 148 && i < 156 {
+			if b >= '0' && b <= '7' {
+				want = want*8 + int64(b-'0')
+			}
+			continue
+		}
+		sum += int64(b)
+	}
+	return sum == want && head[0] != 0
+}
+
+// member is a file of an archive.
+type member struct {
+	name string // cleaned, relative, never used as a path on disk
+	file *file
+	skip string
+}
+
+// expand opens an archive as a folder. kind is what archive said. With an error it gives what could be listed.
+func expand(ctx context.Context, f *file, kind string, layers []string, l ingest.Limits, sp *spool) (folder, error) {
+	raw, closer, size, broken := inPlace(ctx, f, layers, l, sp)
+	if raw == nil {
+		return nil, broken
+	}
+	defer closer.Close()
+	var members []member
+	var err error
+	if kind == "zip" {
+		members, err = zipMembers(raw, size, f, l)
+	} else {
+		members, err = tarMembers(ctx, raw, size, f, l)
+	}
+	if broken != nil && !ingest.IsCut(broken) { // whoever lists a cut archive finds that out again
+		err = fmt.Errorf("what could be listed of the archive is read, and may be wrong: %w", broken)
+	}
+	return newArchiveFolder(f.name, members), err
+}
+
+// inPlace gives random access to an archive, and sees that f.at does from now on: archives that are compressed or remote,
+// streams and archives in archives are copied to the temporary directory. Of one that is cut or damaged it gives
+// what comes before, with the error.
+func inPlace(ctx context.Context, f *file, layers []string, l ingest.Limits, sp *spool) (io.ReaderAt, io.Closer, int64, error) {
+	if f.at != nil && len(layers) == 0 && !f.remote {
+		r, closer, err := f.at()
+		return r, closer, f.size, err
+	}
+	r, err := f.reader(ctx, l, new(fileStats))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	defer r.Close()
+	name, size, broken := sp.copy(r)
+	if name == "" {
+		return nil, nil, 0, broken
+	}
+	f.size = size
+	f.at = func() (io.ReaderAt, io.Closer, error) {
+		tmp, err := os.Open(name)
+		return tmp, tmp, err
+	}
+	ra, closer, err := f.at()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	return ra, closer, size, broken
+}
+
+// tarMembers lists a tar. One that is cut gives the members until there.
+func tarMembers(ctx context.Context, r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, error) {
+	section := io.NewSectionReader(r, 0, size)
+	tr := tar.NewReader(section)
+	var out []member
+	for len(out) < l.Entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, fmt.Errorf("the archive can not be read to its end: %w", err)
+		}
+		if h.Typeflag == tar.TypeDir {
+			continue
+		}
+		m := member{name: memberName(h.Name)}
+		start, _ := section.Seek(0, io.SeekCurrent)
+		if h.Typeflag != tar.TypeReg || isSparse(h) {
+			m.skip = "a link, a sparse or a special file of an archive"
+		} else {
+			m.file = tarFile(join(f.name, m.name), f, start, h.Size)
+		}
+		out = append(out, m)
+	}
+	return nil, fmt.Errorf("%w: the archive has more than %d entries", ingest.ErrLimit, l.Entries)
+}
+
+func isSparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return h.Typeflag == tar.TypeGNUSparse
+}
+
+func tarFile(name string, in *file, start, size int64) *file {
+	f := &file{name: name, size: size}
+	f.at = func() (io.ReaderAt, io.Closer, error) {
+		r, closer, err := in.at()
+		if err != nil {
+			return nil, nil, err
+		}
+		return io.NewSectionReader(r, start, size), closer, nil
+	}
+	f.open = func() (io.ReadCloser, error) {
+		r, closer, err := f.at()
+		if err != nil {
+			return nil, err
+		}
+		return &exactly{r: r.(io.Reader), left: size, Closer: closer}, nil
+	}
+	return f
+}
+
+// exactly is a reader that ends too early when a member is shorter than its header says.
+type exactly struct {
+	r    io.Reader
+	left int64
+	io.Closer
+}
+
+func (e *exactly) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	e.left -= int64(n)
+	if errors.Is(err, io.EOF) && e.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// zipDirectoryBytes is what the central directory of a zip may take for each entry that is allowed.
+const zipDirectoryBytes = 1 << 10
+
+// zipMembers lists a zip.
+func zipMembers(r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, error) {
+	z, err := zip.NewReader(&budgetReaderAt{r, int64(l.Entries) * zipDirectoryBytes}, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, fmt.Errorf("zip: %w", err)
+	}
+	if len(z.File) > l.Entries {
+		return nil, fmt.Errorf("%w: the archive has more than %d entries", ingest.ErrLimit, l.Entries)
+	}
+	var out []member
+	for _, e := range z.File {
+		if strings.HasSuffix(e.Name, "/") {
+			continue
+		}
+		m := member{name: memberName(e.Name)}
+		switch {
+		case e.Flags&1 != 0:
+			m.skip = "encrypted in its archive"
+		case !e.Mode().IsRegular():
+			m.skip = "a link or a special file of an archive"
+		case e.UncompressedSize64 > 100<<20 && e.UncompressedSize64/uint64(l.Ratio) > e.CompressedSize64:
+			m.skip = fmt.Sprintf("it claims more than %d bytes for each byte in its archive, as a decompression bomb does", l.Ratio)
+		case e.UncompressedSize64 > uint64(l.Decompressed):
+			m.skip = fmt.Sprintf("it claims more than %d bytes", l.Decompressed)
+		default:
+			m.file = zipFile(join(f.name, m.name), f, e)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// zipFile reads a member. The library holds it to the length that its header claims.
+func zipFile(name string, in *file, e *zip.File) *file {
+	f := &file{name: name, size: int64(e.UncompressedSize64)}
+	start, err := e.DataOffset()
+	packed, method, header := int64(e.CompressedSize64), e.Method, e.FileHeader
+	f.open = func() (io.ReadCloser, error) {
+		if err != nil {
+			return nil, fmt.Errorf("zip: %w", err)
+		}
+		r, closer, err := in.at()
+		if err != nil {
+			return nil, err
+		}
+		body := io.NewSectionReader(r, start, packed)
+		switch method {
+		case zip.Store:
+			return &checked{r: body, h: header, Closer: closer}, nil
+		case zip.Deflate:
+			return &checked{r: flate.NewReader(body), h: header, Closer: closer}, nil
+		}
+		closer.Close()
+		return nil, fmt.Errorf("zip: compression method %d is not supported", method)
+	}
+	return f
+}
+
+// checked holds a member to the length and the checksum that its archive names.
+type checked struct {
+	r   io.Reader
+	h   zip.FileHeader
+	n   uint64
+	crc uint32
+	io.Closer
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += uint64(n)
+	c.crc = crc32.Update(c.crc, crc32.IEEETable, p[:n])
+	switch {
+	case c.n > c.h.UncompressedSize64:
+		return 0, fmt.Errorf("%w: zip: the member is longer than its header claims", ingest.ErrCorrupt)
+	case isFlate(err):
+		return n, fmt.Errorf("%w: zip: %w", ingest.ErrCorrupt, err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF) && c.n < c.h.UncompressedSize64:
+		// The directory of a zip is its end, so no member of one that can be listed is cut.
+		return n, fmt.Errorf("%w: zip: the member is shorter than its header claims", ingest.ErrCorrupt)
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, err
+	case err != nil && c.crc != c.h.CRC32:
+		return n, fmt.Errorf("%w: zip: the checksum of the member is wrong", ingest.ErrCorrupt)
+	}
+	return n, err
+}
+
+func isFlate(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.As(err, &corrupt)
+}
+
+// budgetReaderAt bounds how much is read of an archive before its entries are known.
+type budgetReaderAt struct {
+	r    io.ReaderAt
+	left int64
+}
+
+func (b *budgetReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, fmt.Errorf("%w: the directory of the archive is too large", ingest.ErrLimit)
+	}
+	return b.r.ReadAt(p, off)
+}
+
+// maxMemberDepth bounds the directories around a member.
+const maxMemberDepth = 64
+
+// memberName makes the name of a member a relative path without ".." and "." elements; "" where it has no sensible one.
+func memberName(name string) string {
+	if !strings.Contains(name, "/") {
+		name = strings.ReplaceAll(name, `\`, "/")
+	}
+	name = strings.TrimPrefix(path.Clean("/"+name), "/")
+	if strings.Count(name, "/") > maxMemberDepth {
+		return ""
+	}
+	return name
+}
+
+// archiveFolder is a directory of an archive.
+type archiveFolder struct {
+	name    string
+	entries map[string]entry
+	files   map[string]*file
+	folders map[string]*archiveFolder
+}
+
+func newArchiveFolder(name string, members []member) *archiveFolder {
+	root := &archiveFolder{name: name}
+	for _, m := range members {
+		root.add(m.name, m)
+	}
+	return root
+}
+
+// add puts a member in its place. Of two with the same name the last counts, as when they are unpacked; a name that is
+// both a file and a directory is a directory.
+func (f *archiveFolder) add(name string, m member) {
+	if f.entries == nil {
+		f.entries, f.files, f.folders = make(map[string]entry), make(map[string]*file), make(map[string]*archiveFolder)
+	}
+	first, rest, deeper := strings.Cut(name, "/")
+	if deeper {
+		sub := f.folders[first]
+		if sub == nil {
+			sub = &archiveFolder{name: join(f.name, first)}
+			f.folders[first] = sub
+			f.entries[first] = entry{name: first, dir: true}
+		}
+		sub.add(rest, m)
+		return
+	}
+	if f.folders[first] == nil && first != "" {
+		f.entries[first] = entry{name: first, skip: m.skip}
+		f.files[first] = m.file
+	}
+}
+
+func (f *archiveFolder) path() string { return f.name }
+func (f *archiveFolder) id() string   { return "" }
+
+func (f *archiveFolder) list() ([]entry, error) {
+	out := make([]entry, 0, len(f.entries))
+	for _, name := range slices.Sorted(maps.Keys(f.entries)) {
+		out = append(out, f.entries[name])
+	}
+	return slices.Clip(out), nil
+}
+
+func (f *archiveFolder) folder(e entry) (folder, error) {
+	if sub := f.folders[e.name]; sub != nil {
+		return sub, nil
+	}
+	return nil, fmt.Errorf("%s: %w", e.name, fs.ErrNotExist)
+}
+
+func (f *archiveFolder) file(e entry) (*file, error) {
+	if file := f.files[e.name]; file != nil {
+		return file, nil
+	}
+	return nil, fmt.Errorf("%s: %w", e.name, fs.ErrNotExist)
+}

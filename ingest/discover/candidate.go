@@ -1,0 +1,63 @@
+package discover
+
+import (
+	"path/filepath"
+
+	"straggler/ingest"
+	"straggler/ingest/codec"
+)
+
+// candidate is what may be an input: a file, or files that a format claims to belong together.
+type candidate struct {
+	name     string // as the user would write it
+	base     string
+	files    []*file        // in reading order
+	claim    *ingest.Format // who claims them; nil for a single file
+	explicit bool           // the user named it, and did not find it in a directory
+
+	rewritten bool // see ingest.Group
+	depth     int  // archives around it
+}
+
+func single(f *file, explicit bool, depth int) *candidate {
+	return &candidate{name: f.name, base: codec.Trim(filepath.Base(f.name)), files: []*file{f}, explicit: explicit, depth: depth}
+}
+
+// Size is that of the files as they are; -1 unknown.
+func (c *candidate) Size() int64 {
+	total := int64(0)
+	for _, f := range c.files {
+		if f.size < 0 {
+			return -1
+		}
+		total += f.size
+	}
+	return total
+}
+
+// Rewritten says that the log's beginning may have been written anew; see ingest.Group.
+func (c *candidate) Rewritten() bool { return c.rewritten }
+
+// id names a candidate from one walk to the next. A group may have more files every time.
+func (c *candidate) id() string {
+	if c.claim != nil {
+		return c.name + "/" + c.base
+	}
+	return c.name
+}
+
+// FileVersion says whether files have changed, without reading them.
+type FileVersion struct {
+	Bytes    int64
+	Modified int64 // the latest, in ns
+	Files    int
+}
+
+func (c *candidate) version() FileVersion {
+	v := FileVersion{Files: len(c.files)}
+	for _, f := range c.files {
+		v.Bytes += f.size
+		v.Modified = max(v.Modified, f.modified)
+	}
+	return v
+}

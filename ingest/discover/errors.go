@@ -1,0 +1,22 @@
+package discover
+
+import (
+	"errors"
+	"fmt"
+
+	"straggler/ingest"
+)
+
+var (
+	// ErrNotRecognised is returned when no format knows a file.
+	ErrNotRecognised = errors.New("not recognised as a log of any format")
+	// ErrAmbiguous is returned when several formats take a file for theirs.
+	ErrAmbiguous = errors.New("recognised as more than one format")
+	// ErrUnknownFormat is returned when --from names no format.
+	ErrUnknownFormat = errors.New("unknown format")
+	// ErrSource is returned when a connection to a remote log breaks for good. What was read of the log until then is not the
+	// log, so a run that meets one commits nothing.
+	ErrSource = errors.New("the connection to the log's place broke for good")
+
+	errDepth = fmt.Errorf("%w: it is an archive within too many others", ingest.ErrLimit)
+)

@@ -1,0 +1,152 @@
+package discover
+
+import (
+	"context"
+	"errors"
+
+	"io"
+	"os"
+
+	"straggler/ingest"
+	"straggler/ingest/codec"
+)
+
+// file is one file that the walk found, on disk, in an archive, or a stream.
+type file struct {
+	name     string // as the user would write it
+	size     int64  // of its raw bytes; -1 unknown
+	modified int64  // in ns; 0 unknown
+	id       string // the same for the same file under two names; "" where that can not be told
+
+	open   func() (io.ReadCloser, error)          // its raw bytes; a stream's once
+	at     func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy
+	remote bool                                   // not on this machine: many small reads would take long
+	once   *stream                                // a stream, which can not be opened again
+}
+
+// reader opens the file, decompressed. What is read is counted, and hashed, in stats.
+func (f *file) reader(ctx context.Context, l ingest.Limits, stats *fileStats) (io.ReadCloser, error) {
+	if f.once != nil {
+		return f.once.rest(f.name)
+	}
+	raw, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	return decompress(ctx, raw, f.name, f.size, l, stats)
+}
+
+// decompress puts the codecs over raw, which it closes.
+func decompress(ctx context.Context, raw io.ReadCloser, name string, size int64, l ingest.Limits, stats *fileStats) (io.ReadCloser, error) {
+	stats.layers = nil
+	in := &countingReader{r: raw, stats: stats}
+	z, err := codec.Open(in, name, codec.Limits{Decompressed: l.Decompressed, Ratio: l.Ratio, Size: max(size, 0)})
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	stats.layers = z.Layers()
+	o := &opened{ctx: ctx, raw: raw, in: in, z: z, stats: stats}
+	if len(stats.layers) > 0 && (size < 0 || size > aheadBytes) {
+		return readAhead(o), nil
+	}
+	return o, nil
+}
+
+// opened is a file that is being read.
+type opened struct {
+	ctx   context.Context
+	raw   io.Closer
+	in    *countingReader
+	z     *codec.Reader
+	stats *fileStats
+
+	ended bool // z has
+}
+
+func (o *opened) Read(p []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := o.z.Read(p)
+	o.stats.content += int64(n)
+	if o.ended = err != nil; errors.Is(err, ingest.ErrCorrupt) {
+		o.stats.damage = err
+	}
+	return n, err
+}
+
+// restBytes is how much of what a reader did not want is decompressed to see whether the file is sound.
+const restBytes = 16 << 20
+
+// Close reads what the reader left, so that the fingerprint is that of the whole file, and so that a wrong checksum is
+// found behind an object after which nothing was left to want.
+func (o *opened) Close() error {
+	if len(o.stats.layers) > 0 && o.stats.hash != nil && !o.ended {
+		io.CopyN(io.Discard, o, restBytes)
+	}
+	o.in.drain(o.ctx)
+	return errors.Join(o.z.Close(), o.raw.Close())
+}
+
+// random opens the file for reading in any order, decompressed.
+func (f *file) random(ctx context.Context, l ingest.Limits, sp *spool) (ingest.File, error) {
+	if f.at != nil {
+		r, closer, err := f.at()
+		if err != nil {
+			return nil, err
+		}
+		plain, err := isPlain(r, f.name)
+		if err == nil && plain {
+			return &section{io.NewSectionReader(r, 0, f.size), closer}, nil
+		}
+		closer.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	r, err := f.reader(ctx, l, new(fileStats))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	name, size, err := sp.copy(r)
+	if err != nil {
+		if name != "" {
+			sp.remove(name, size)
+		}
+		return nil, err
+	}
+	tmp, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &section{io.NewSectionReader(tmp, 0, size), removing{tmp, sp, size}}, nil
+}
+
+func isPlain(r io.ReaderAt, name string) (bool, error) {
+	var head [codec.Magic]byte
+	n, err := r.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return !codec.Compressed(head[:n], name), nil
+}
+
+// section is an ingest.File.
+type section struct {
+	*io.SectionReader
+	io.Closer
+}
+
+// removing closes a copy and gives its space back.
+type removing struct {
+	*os.File
+	sp   *spool
+	size int64
+}
+
+func (r removing) Close() error {
+	err := r.File.Close()
+	return errors.Join(err, r.sp.remove(r.File.Name(), r.size))
+}

@@ -1,0 +1,320 @@
+package discover
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"straggler/ingest"
+	"straggler/ingest/read/parquet"
+	"straggler/schema"
+)
+
+// Options say where and how to look. The zero value is a good one.
+type Options struct {
+	From     string // name of the format; "" recognises it
+	Parallel int    // files looked into at once; 0 is one a processor
+	Limits   ingest.Limits
+	Remote   Remote        // what reads URLs; nil reads none
+	TempDir  string        // for archives that can not be read in place; "" is the system's place
+	Stdin    *os.File      // what "-" reads; nil is the process's
+	Progress *atomic.Int64 // raw bytes that were read of the inputs; may be nil
+
+	// Changed, where it is set, says whether to look into the log of that id at all: a follower has seen most of them.
+	Changed func(id string, v FileVersion) bool
+	// Recognised, where it is set, is called for each input that is found, with its first bytes, which are reused. Several
+	// goroutines call it.
+	Recognised func(in *Input, head []byte)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Parallel <= 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	o.Limits = o.Limits.WithDefaults()
+	return o
+}
+
+// Found is what arguments hold.
+type Found struct {
+	Inputs  []*Input  // by name and key
+	Skipped []Skipped // by name
+
+	spool  *spool
+	cancel context.CancelFunc
+	broken *atomic.Pointer[error]
+}
+
+// Input is a log whose format is known.
+type Input struct {
+	*ingest.Input
+	Format ingest.Format
+	Why    string // the sign it was recognised by
+	Codec  string // around its first file; "" for none
+
+	*candidate
+	reading *reading
+}
+
+// Skipped is what no format reads.
+type Skipped struct {
+	Name   string
+	Reason string
+	Err    error // why a file that may be a log can not be read; nil for what is no log
+}
+
+func unreadable(name string, err error) Skipped {
+	return Skipped{Name: name, Reason: err.Error(), Err: err}
+}
+
+// Close removes the temporary files of archives and lets streams go. The inputs must not be read afterwards.
+func (f *Found) Close() error {
+	f.cancel()
+	return f.spool.close()
+}
+
+// SourceErr is the first error, of kind ErrSource, that reading the inputs has met; nil while there was none. What was read
+// since then may be less than there is.
+func (f *Found) SourceErr() error {
+	if err := f.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Find says what arguments hold, without reading more than the heads.
+func Find(ctx context.Context, formats []ingest.Format, paths []string, o Options) (*Found, error) {
+	o = o.withDefaults()
+	picked, err := pick(formats, o.From)
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool), broken: new(atomic.Pointer[error])}
+	f := &finder{formats: picked, all: formats, o: o, spool: out.spool, broken: out.broken}
+	if err := f.find(ctx, paths); err != nil {
+		return nil, errors.Join(fmt.Errorf("ingest: %w", err), out.Close())
+	}
+	out.broken.Store(nil) // a log that could not even be recognised is its own loss alone
+	out.Inputs, out.Skipped = f.found, f.skipped
+	slices.SortFunc(out.Inputs, func(a, b *Input) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) })
+	slices.SortStableFunc(out.Skipped, func(a, b Skipped) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// pick reduces the table of formats to the one that --from names.
+func pick(formats []ingest.Format, from string) ([]ingest.Format, error) {
+	if from == "" {
+		return formats, nil
+	}
+	var names []string
+	for _, f := range formats {
+		if f.Name == from {
+			return []ingest.Format{f}, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("%w %q; there are %s", ErrUnknownFormat, from, strings.Join(names, ", "))
+}
+
+// finder takes arguments and gives the inputs whose format is known.
+type finder struct {
+	formats []ingest.Format // those that may be read
+	all     []ingest.Format // there are
+	o       Options
+	spool   *spool
+	broken  *atomic.Pointer[error] // see remoteWalk
+
+	mu      sync.Mutex
+	found   []*Input
+	skipped []Skipped
+}
+
+// find walks the arguments, looks into what it finds, and walks the archives among that, until nothing is left.
+func (f *finder) find(ctx context.Context, paths []string) error {
+	w := &walker{formats: f.formats, seen: make(map[string]bool)}
+	w.remote = &remoteWalk{ctx: ctx, remote: f.o.Remote, trees: make(map[Tree]*remoteTree), broken: f.broken}
+	w.arguments(paths, f.o.Stdin)
+	for {
+		if err := w.finish(ctx); err != nil {
+			return err
+		}
+		batch := w.found
+		w.found = nil
+		if len(batch) == 0 {
+			f.skipped = append(f.skipped, w.skipped...)
+			return nil
+		}
+		outcomes, err := f.look(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for _, o := range outcomes {
+			f.expandOutcome(ctx, w, o)
+		}
+	}
+}
+
+// outcome is what looking into a candidate gave, apart from an input or a refusal.
+type outcome struct {
+	candidate *candidate
+	archive   string   // it is an archive
+	layers    []string // around the archive
+	dissolve  bool     // it is no group after all
+}
+
+// look sniffs candidates in parallel. The outcomes have the order of the candidates.
+func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error) {
+	all := make([]outcome, len(batch))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(f.o.Parallel, len(batch)) {
+		wg.Go(func() {
+			buf := make([]byte, ingest.HeadBytes)
+			for i := int(next.Add(1)) - 1; i < len(batch) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if c := batch[i]; c.depth > 0 || f.o.Changed == nil || f.o.Changed(c.id(), c.version()) {
+					all[i] = f.sniff(ctx, c, buf)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var out []outcome
+	for _, o := range all {
+		if o.archive != "" || o.dissolve {
+			out = append(out, o)
+		}
+	}
+	return out, ctx.Err()
+}
+
+func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
+	head, layers, err := peek(ctx, c, f.o.Limits, buf)
+	if err != nil {
+		f.refuse(unreadable(c.name, err))
+		return outcome{}
+	}
+	if kind := archive(head.Bytes); kind != "" && c.claim == nil {
+		return outcome{candidate: c, archive: kind, layers: layers}
+	}
+	if bytes.HasPrefix(head.Bytes, []byte(parquet.Magic)) {
+		if head.Columns, err = f.columns(ctx, c); err != nil {
+			f.refuse(unreadable(c.name, err))
+			return outcome{}
+		}
+	}
+	format, why, err := recognise(f.formats, c, head, f.o.From != "")
+	if len(layers) > 0 && errors.Is(err, ErrNotRecognised) {
+		if damage := f.damage(ctx, c); damage != nil {
+			f.refuse(unreadable(c.name, damage))
+			return outcome{}
+		}
+	}
+	switch {
+	case err == nil:
+		f.accept(c, format, why, layers, head.Bytes)
+	case c.claim != nil:
+		return outcome{candidate: c, dissolve: true}
+	case errors.Is(err, ErrNotRecognised) && !c.explicit:
+		f.refuse(Skipped{Name: c.name, Reason: f.unless(c, head, err)})
+	default:
+		f.refuse(unreadable(c.name, err))
+	}
+	return outcome{}
+}
+
+// columns are those of the candidate's first file, which is Parquet.
+func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
+	if c.files[0].once != nil {
+		return nil, fmt.Errorf("%w: Parquet can not be read from a stream; give the file by name", parquet.ErrUnreadable)
+	}
+	file, err := c.files[0].random(ctx, f.o.Limits, f.spool)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return parquet.Columns(file)
+}
+
+// damage says whether a compressed file that is no log is one that was damaged: some codecs give the bytes of a block
+// before they have seen its checksum.
+func (f *finder) damage(ctx context.Context, c *candidate) error {
+	if c.files[0].once != nil {
+		return nil
+	}
+	r, err := c.files[0].reader(ctx, f.o.Limits, new(fileStats))
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r, restBytes)
+		r.Close()
+	}
+	if !errors.Is(err, ingest.ErrCorrupt) {
+		return nil
+	}
+	return err
+}
+
+// unless says why a file was not recognised: where --from names a format, perhaps because it is of another one.
+func (f *finder) unless(c *candidate, head ingest.Head, err error) string {
+	if f.o.From != "" && c.claim == nil {
+		if other, why, e := recognise(f.all, c, head, false); e == nil {
+			return fmt.Sprintf("not recognised as %s, which --from names: it is %s (%s)", f.o.From, other.Name, why)
+		}
+	}
+	return err.Error()
+}
+
+func (f *finder) accept(c *candidate, format *ingest.Format, why string, layers []string, head []byte) {
+	for i := len(layers) - 1; i >= 0; i-- {
+		why += ", in " + layers[i]
+	}
+	in := &Input{candidate: c, Format: *format, Why: why, Codec: strings.Join(layers, ", ")}
+	in.reading = &reading{progress: f.o.Progress, stats: make([]*fileStats, len(c.files))}
+	in.Input = c.input(f.o.Limits, f.spool, in.reading)
+	in.Key = schema.InputKey(c.base, head)
+	if f.o.Recognised != nil {
+		f.o.Recognised(in, head)
+	}
+	f.mu.Lock()
+	f.found = append(f.found, in)
+	f.mu.Unlock()
+}
+
+func (f *finder) refuse(s Skipped) {
+	f.mu.Lock()
+	f.skipped = append(f.skipped, s)
+	f.mu.Unlock()
+}
+
+// expandOutcome walks an archive, or looks at the files of a group one by one.
+func (f *finder) expandOutcome(ctx context.Context, w *walker, o outcome) {
+	c := o.candidate
+	if o.dissolve {
+		for _, file := range c.files {
+			w.found = append(w.found, single(file, c.explicit, c.depth))
+		}
+		return
+	}
+	if c.depth >= f.o.Limits.Depth {
+		f.refuse(unreadable(c.name, errDepth))
+		return
+	}
+	folder, err := expand(ctx, c.files[0], o.archive, o.layers, f.o.Limits, f.spool)
+	if err != nil {
+		f.refuse(unreadable(c.name, err))
+	}
+	if folder != nil {
+		w.walk(folder, nil, c.depth+1)
+	}
+}

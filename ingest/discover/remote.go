@@ -1,0 +1,259 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"straggler/ingest"
+)
+
+// Remote opens the places that URLs lie in. Package ingest/remote has the one for object stores and HDFS.
+type Remote interface {
+	// Open gives the tree of a URL, the same one for every URL in it, and the path that the URL names there.
+	Open(ctx context.Context, url string) (t Tree, path string, err error)
+}
+
+// Tree is a tree of files that is not on this machine: a bucket, a file system. Paths have no slash at either end; the
+// whole tree is "". Its errors show no secret.
+type Tree interface {
+	// URL names a path for people and for source_file. It holds nothing secret.
+	URL(path string) string
+	// Stat says what a path names. A directory is wanted where dir is set, because the URL ends in a slash.
+	Stat(ctx context.Context, path string, dir bool) (TreeEntry, error)
+	// List gives what lies right in a directory.
+	List(ctx context.Context, dir string) ([]TreeEntry, error)
+	// Open reads a file from its start. A connection that breaks is made again; the error when that is to no avail is of
+	// kind ErrSource.
+	Open(ctx context.Context, e TreeEntry) (io.ReadCloser, error)
+	// OpenAt reads a file in any order.
+	OpenAt(ctx context.Context, e TreeEntry) (io.ReaderAt, io.Closer, error)
+}
+
+// TreeEntry is a file or a directory of a tree.
+type TreeEntry struct {
+	Path     string
+	Dir      bool
+	Size     int64     // bytes; of a file
+	Modified time.Time // of a file
+	Skip     string    // why it can not be read
+}
+
+// isURL tells a URL from a path.
+func isURL(arg string) bool {
+	scheme, _, ok := strings.Cut(arg, "://")
+	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
+}
+
+// showable is a URL without what must not be shown: what stands before an @, and the query.
+func showable(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	rest, _, _ = strings.Cut(rest, "?")
+	if strings.Contains(rest, "@") {
+		return scheme + "://…"
+	}
+	return scheme + "://" + rest
+}
+
+// localPath is what a file URL names on this machine.
+func localPath(url string) (string, bool) {
+	rest, ok := strings.CutPrefix(url, "file://")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimPrefix(rest, "localhost")
+	return rest, strings.HasPrefix(rest, "/")
+}
+
+// remoteWalk is the trees of one walk. The context is the run's: whatever is read of a tree is read within the run.
+type remoteWalk struct {
+	ctx    context.Context
+	remote Remote
+	trees  map[Tree]*remoteTree
+	broken *atomic.Pointer[error] // the first error of kind ErrSource; shared with the run
+}
+
+// remoteTree remembers listings, which formats ask for again and again when they claim.
+type remoteTree struct {
+	Tree
+	of    *remoteWalk
+	lists map[string][]entry
+	known map[string]TreeEntry // by path
+}
+
+// urls walks what URLs name. Files that are named one by one are grouped by the directory that they lie in.
+func (w *walker) urls(urls []string) {
+	if len(urls) == 0 {
+		return
+	}
+	var order []remoteFolder
+	named := make(map[remoteFolder][]entry)
+	for _, url := range urls {
+		t, e, err := w.remote.find(url)
+		switch {
+		case err != nil:
+			w.fail(showable(url), err)
+		case e.Dir:
+			w.walk(remoteFolder{t, e.Path}, nil, 0)
+		default:
+			p := remoteFolder{t, parent(e.Path)}
+			if named[p] == nil {
+				order = append(order, p)
+			}
+			named[p] = append(named[p], entry{name: path.Base(e.Path)})
+		}
+	}
+	for _, p := range order {
+		w.entries(namedRemoteFolder{p}, named[p], nil, 0, true)
+	}
+}
+
+func parent(p string) string {
+	dir, _ := path.Split(p)
+	return strings.TrimSuffix(dir, "/")
+}
+
+func (x *remoteWalk) find(url string) (*remoteTree, TreeEntry, error) {
+	if x.remote == nil {
+		return nil, TreeEntry{}, fmt.Errorf("%w: logs are not read by URL here", ingest.ErrUse)
+	}
+	tree, p, err := x.remote.Open(x.ctx, url)
+	if err != nil {
+		return nil, TreeEntry{}, err
+	}
+	t := x.trees[tree]
+	if t == nil {
+		t = &remoteTree{Tree: tree, of: x, lists: make(map[string][]entry), known: make(map[string]TreeEntry)}
+		x.trees[tree] = t
+	}
+	bare, _, _ := strings.Cut(url, "?")
+	e, err := tree.Stat(x.ctx, p, strings.HasSuffix(bare, "/"))
+	if err == nil && !e.Dir {
+		t.known[e.Path] = e
+	}
+	return t, e, err
+}
+
+// remoteFolder is a directory of a tree.
+type remoteFolder struct {
+	t   *remoteTree
+	dir string
+}
+
+func (f remoteFolder) path() string { return f.t.URL(f.dir) }
+func (f remoteFolder) id() string   { return f.t.id(f.dir) + "/" }
+
+// id tells places of different trees apart which look alike, such as two servers' buckets of one name.
+func (t *remoteTree) id(p string) string { return fmt.Sprintf("%p %s", t, t.URL(p)) }
+
+func (f remoteFolder) list() ([]entry, error) {
+	if entries, ok := f.t.lists[f.dir]; ok {
+		return append([]entry(nil), entries...), nil
+	}
+	all, err := f.t.List(f.t.of.ctx, f.dir)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for _, e := range all {
+		x := entry{name: path.Base(e.Path), dir: e.Dir, skip: e.Skip}
+		if e.Dir && strings.HasPrefix(x.name, ".") {
+			x.skip = "a hidden directory; name it to have it read"
+		}
+		entries = append(entries, x)
+		if !e.Dir {
+			f.t.known[e.Path] = e
+		}
+	}
+	f.t.lists[f.dir] = entries
+	return append([]entry(nil), entries...), nil
+}
+
+func (f remoteFolder) within(name string) string {
+	if f.dir == "" {
+		return name
+	}
+	return f.dir + "/" + name
+}
+
+func (f remoteFolder) folder(e entry) (folder, error) {
+	return remoteFolder{f.t, f.within(e.name)}, nil
+}
+
+func (f remoteFolder) file(e entry) (*file, error) {
+	p := f.within(e.name)
+	known, ok := f.t.known[p]
+	if !ok {
+		var err error
+		if known, err = f.t.Stat(f.t.of.ctx, p, false); err != nil {
+			return nil, vanished(err)
+		}
+	}
+	return f.t.file(known), nil
+}
+
+func (t *remoteTree) file(e TreeEntry) *file {
+	ctx, broken := t.of.ctx, t.of.broken
+	return &file{
+		name:     t.URL(e.Path),
+		size:     e.Size,
+		modified: e.Modified.UnixNano(),
+		id:       t.id(e.Path),
+		remote:   true,
+		open: func() (io.ReadCloser, error) {
+			r, err := t.Open(ctx, e)
+			if err != nil {
+				return nil, recordFailure(broken, err)
+			}
+			return &recordingReader{r, broken}, nil
+		},
+		at: func() (io.ReaderAt, io.Closer, error) {
+			r, closer, err := t.OpenAt(ctx, e)
+			if err != nil {
+				return nil, nil, recordFailure(broken, err)
+			}
+			return &recordingReaderAt{r, broken}, closer, nil
+		},
+	}
+}
+
+// namedRemoteFolder is a directory of which only some files were named.
+type namedRemoteFolder struct{ remoteFolder }
+
+func (namedRemoteFolder) folder(e entry) (folder, error) {
+	return nil, fmt.Errorf("%s: %w", e.name, fs.ErrNotExist)
+}
+
+// recordFailure remembers that a place broke, whatever a format makes of the error.
+func recordFailure(broken *atomic.Pointer[error], err error) error {
+	if errors.Is(err, ErrSource) {
+		broken.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+type recordingReader struct {
+	io.ReadCloser
+	broken *atomic.Pointer[error]
+}
+
+func (r *recordingReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	return n, recordFailure(r.broken, err)
+}
+
+type recordingReaderAt struct {
+	io.ReaderAt
+	broken *atomic.Pointer[error]
+}
+
+func (r *recordingReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	return n, recordFailure(r.broken, err)
+}

@@ -1,0 +1,100 @@
+package discover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/ingest/codec"
+)
+
+// peek reads the first decompressed bytes of a candidate, from its first file that is not empty.
+func peek(ctx context.Context, c *candidate, l ingest.Limits, buf []byte) (head ingest.Head, layers []string, err error) {
+	for _, f := range c.files {
+		head, layers, err = peekFile(ctx, f, l, buf)
+		if err != nil || len(head.Bytes) > 0 {
+			break
+		}
+	}
+	return head, layers, err
+}
+
+func peekFile(ctx context.Context, f *file, l ingest.Limits, buf []byte) (ingest.Head, []string, error) {
+	head := ingest.Head{Name: codec.Trim(filepath.Base(f.name))}
+	stats := new(fileStats)
+	var r io.ReadCloser
+	var err error
+	if f.once != nil {
+		r, stats, err = f.begin(ctx, l)
+	} else {
+		r, err = f.reader(ctx, l, stats)
+	}
+	if err != nil {
+		return head, nil, err
+	}
+	n, err := io.ReadFull(r, buf)
+	head.Bytes = buf[:n]
+	head.Whole = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if f.once != nil {
+		f.once.head = append([]byte(nil), head.Bytes...)
+	} else if cerr := r.Close(); cerr != nil && err == nil {
+		err = cerr
+	}
+	// A file that breaks off behind some good bytes is recognised by those; the reader will meet the error again.
+	if err != nil && !head.Whole && n == 0 {
+		return head, stats.layers, err
+	}
+	return head, stats.layers, nil
+}
+
+// recognise asks the formats. A group belongs to the format that claimed it, if the content does not deny it; a file
+// that the user named belongs to the format that the user forced.
+func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool) (format *ingest.Format, why string, err error) {
+	defer ingest.Recover(&err)
+	if forced && c.explicit {
+		return &formats[0], "named by --from", nil
+	}
+	if c.claim != nil {
+		if m := c.claim.Sniff(h); m.Confidence > 0 {
+			return c.claim, m.Why, nil
+		}
+		return nil, "", fmt.Errorf("%w: its names are those of %s, its content is not", ErrNotRecognised, c.claim.Name)
+	}
+	var best []*ingest.Format
+	var match ingest.Match
+	for i := range formats {
+		f := &formats[i]
+		m := f.Sniff(h)
+		if m.Confidence <= 0 || m.Confidence < match.Confidence {
+			continue
+		}
+		if m.Confidence > match.Confidence {
+			best, match = nil, m
+		}
+		best = append(best, f)
+	}
+	switch {
+	case len(best) == 1:
+		return best[0], match.Why, nil
+	case len(best) > 1:
+		return nil, "", fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
+	case len(h.Bytes) == 0:
+		return nil, "", fmt.Errorf("%w: it is empty", ErrNotRecognised)
+	case bytes.HasPrefix(h.Bytes, []byte("\xff\xfe")) || bytes.HasPrefix(h.Bytes, []byte("\xfe\xff")):
+		return nil, "", fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f UTF-16 -t UTF-8", ErrNotRecognised)
+	}
+	return nil, "", fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
+}
+
+func formatNames(formats []*ingest.Format) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return strings.Join(names, " and ")
+}

@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/store"
+)
+
+// Follow runs again and again, every so often, until the context ends, and hands each round that did something to each.
+// Logs that are new, have grown or have rolled are read; what became of the others is in the store, so a restart costs
+// one reading and loses or doubles nothing. A round that fails is reported and tried again.
+//
+// A log that is still written is read again when it was quiet for a round, or has grown by a tenth: all its readings
+// together cost a few times what one does, however long it grows.
+func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, every time.Duration, each func(Summary, error)) error {
+	for _, p := range paths {
+		if p == "-" {
+			return fmt.Errorf("ingest: %w: standard input can not be followed", ingest.ErrUse)
+		}
+	}
+	seen := &followState{logs: make(map[string]*logState)}
+	for {
+		s, err := runAgain(ctx, st, formats, paths, o, seen)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ingest.ErrUse) || errors.Is(err, discover.ErrUnknownFormat):
+			return err
+		case errors.Is(err, ErrNothingToRead) && s.Commit == nil: // nothing new
+		default:
+			each(s, err)
+		}
+		wait := time.NewTimer(every)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// followState is what a follower knows of the logs of earlier rounds. The nil pointer is that of a run that stands alone.
+type followState struct {
+	mu   sync.Mutex
+	logs map[string]*logState
+}
+
+// logState is what was seen of a log.
+type logState struct {
+	read  discover.FileVersion // when it was read last; the zero version is never
+	seen  discover.FileVersion // in the last round
+	taken bool                 // in this round
+	there bool                 // in this round
+}
+
+// due says whether to look into a log in this round.
+func (f *followState) due(id string, now discover.FileVersion) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.logs[id]
+	if s == nil {
+		s = new(logState)
+		f.logs[id] = s
+	}
+	quiet := s.seen == now
+	s.seen, s.there = now, true
+	s.taken = s.read != now && (s.read == discover.FileVersion{} || quiet || now.Bytes-s.read.Bytes >= s.read.Bytes/10+1)
+	return s.taken
+}
+
+// settle notes what a round has read, and forgets what is no longer there. What failed is tried again.
+func (f *followState) settle(s *Summary, err error) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lost := err != nil && !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable)
+	var failed []string
+	for _, r := range s.Results {
+		if r.Status == Failed {
+			failed = append(failed, r.Name)
+		}
+	}
+	for id, log := range f.logs {
+		if log.taken && !lost && !touches(id, failed) {
+			log.read = log.seen
+		}
+		if !log.there && !lost {
+			delete(f.logs, id)
+		}
+		log.taken, log.there = false, false
+	}
+}
+
+// touches reports whether one of the names is a log's, or lies in it.
+func touches(id string, names []string) bool {
+	for _, n := range names {
+		if n == id || strings.HasPrefix(n, id+"/") || strings.HasPrefix(id, n+"/") {
+			return true
+		}
+	}
+	return false
+}

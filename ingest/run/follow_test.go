@@ -1,0 +1,135 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"straggler/ingest"
+	"straggler/ingest/run"
+	"straggler/store"
+)
+
+// following starts Follow on a directory and gives a way to wait until the store holds what is wanted.
+func following(t *testing.T, st *store.Store, dir string) (until func(want ...string), stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	rounds := make(chan error, 10_000)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run.Follow(ctx, st, []ingest.Format{toy()}, []string{dir}, run.Options{}, time.Millisecond,
+			func(_ run.Summary, err error) { rounds <- err })
+	}()
+	until = func(want ...string) {
+		t.Helper()
+		deadline := time.After(60 * time.Second)
+		for got := attempts(t, st); !slices.Equal(got, want); got = attempts(t, st) {
+			select {
+			case err := <-rounds:
+				if err != nil {
+					t.Fatal(err)
+				}
+			case <-time.After(10 * time.Millisecond):
+			case <-deadline:
+				t.Fatalf("the store holds %v, want %v", got, want)
+			}
+		}
+	}
+	stop = func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Follow ended with %v", err)
+		}
+	}
+	return until, stop
+}
+
+// Logs that come, grow, are renamed when they are whole, roll and go; and a follower that is started again.
+func TestFollow(t *testing.T) {
+	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 2), "note.txt": []byte("no log")})
+	st := newStore(t)
+	until, stop := following(t, st, dir)
+	until("a 2")
+	write(t, filepath.Join(dir, "b.log.inprogress"), toyLog("b", 1))
+	until("a 2", "b 1")
+	write(t, filepath.Join(dir, "b.log.inprogress"), toyLog("b", 4000))
+	until("a 2", "b 4000")
+	write(t, filepath.Join(dir, "b.log.inprogress"), toyLog("b", 4001)) // less than a tenth: when it is quiet
+	until("a 2", "b 4001")
+	if err := os.Rename(filepath.Join(dir, "b.log.inprogress"), filepath.Join(dir, "b.log")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "c.toys/part1"), toyLog("c", 1))
+	until("a 2", "b 4001", "c 1")
+	write(t, filepath.Join(dir, "c.toys/part2"), []byte("run x\nrun y\n"))
+	until("a 2", "b 4001", "c 3")
+	stop()
+
+	write(t, filepath.Join(dir, "d.log"), toyLog("d", 1))
+	if err := os.Remove(filepath.Join(dir, "a.log")); err != nil {
+		t.Fatal(err)
+	}
+	until, stop = following(t, st, dir)
+	until("a 2", "b 4001", "c 3", "d 1")
+	stop()
+}
+
+// A follower that finds nothing new reads nothing and commits nothing.
+func TestFollowIsQuiet(t *testing.T) {
+	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 2), "note.txt": []byte("no log")})
+	reads := 0
+	f := toy()
+	f.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+		reads++
+		return readToy(ctx, in, out)
+	}
+	sniffs := make(chan string, 1000)
+	f.Sniff = func(h ingest.Head) ingest.Match {
+		sniffs <- h.Name
+		return sniffToy(h)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rounds := 0
+	f.Claim = func(ingest.Dir) []ingest.Group { // called once a round
+		if rounds++; rounds == 20 {
+			cancel()
+		}
+		return nil
+	}
+	told := 0
+	err := run.Follow(ctx, newStore(t), []ingest.Format{f}, []string{dir}, run.Options{}, time.Microsecond, func(run.Summary, error) { told++ })
+	if !errors.Is(err, context.Canceled) || reads != 1 || told != 1 || len(sniffs) != 2 {
+		t.Errorf("in %d rounds: %d reads, %d files looked into, %d reports, error %v", rounds, reads, len(sniffs), told, err)
+	}
+	if err := run.Follow(ctx, newStore(t), nil, []string{"-"}, run.Options{}, 1, nil); !errors.Is(err, ingest.ErrUse) {
+		t.Errorf("standard input: error %v", err)
+	}
+}
+
+// An earlier state of a log that the store has does not replace it, unless --again says so.
+func TestEarlierState(t *testing.T) {
+	long := toyLog("long", 9000)
+	dir := tree(t, map[string][]byte{"now/long.log": long, "then/long.log": long[:len(long)-50], "zip/long.log.gz": gzipped(t, append(long, "run late\n"...))})
+	st := newStore(t)
+	mustRun(t, st, run.Options{}, filepath.Join(dir, "now"))
+	s := mustRun(t, st, run.Options{}, filepath.Join(dir, "then"))
+	want(t, statuses(dir, s), []string{"then/long.log already there"})
+	if !strings.Contains(s.Results[0].Reason, "longer state") {
+		t.Errorf("reason %q", s.Results[0].Reason)
+	}
+	want(t, attempts(t, st), []string{"long 9000"})
+	mustRun(t, st, run.Options{}, filepath.Join(dir, "zip")) // of compressed files the sizes say nothing
+	want(t, attempts(t, st), []string{"long 9001"})
+	mustRun(t, st, run.Options{Again: true}, filepath.Join(dir, "then"))
+	if got := attempts(t, st); fmt.Sprint(got) == "[long 9001]" {
+		t.Errorf("--again did not replace: %v", got)
+	}
+}

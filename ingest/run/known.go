@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// inputMeta is what a commit keeps of an input beside what the store itself wants to know.
+type inputMeta struct {
+	Base  string `json:"base"`
+	Head  int    `json:"head"`            // bytes that the key was made of
+	Raw   int64  `json:"raw"`             // bytes of its files as they are; -1 unknown
+	Files int    `json:"files"`           // that it consists of
+	Codec string `json:"codec,omitempty"` // how its first file was compressed
+	Error string `json:"error,omitempty"` // why it was not read to its end
+
+	Format string `json:"format,omitempty"`
+}
+
+// known is what the store has already.
+type known struct {
+	byKey   map[schema.Key]*store.InputRecord
+	byPrint map[string]*store.InputRecord
+	shorter map[string][]storeKey // by base, the inputs whose key was made of less than a head: all that there was of them then
+	named   map[string][]named    // by base
+	sizes   map[int64]bool        // raw sizes of inputs
+}
+
+// named is an input of a format that can write a log's beginning anew.
+type named struct {
+	storeKey
+	format string
+}
+
+func load(ctx context.Context, st *store.Store) (*known, error) {
+	inputs, err := st.Inputs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ingest: what the store has already: %w", err)
+	}
+	k := &known{
+		byKey:   make(map[schema.Key]*store.InputRecord),
+		byPrint: make(map[string]*store.InputRecord),
+		shorter: make(map[string][]storeKey),
+		named:   make(map[string][]named),
+		sizes:   make(map[int64]bool),
+	}
+	for i := range inputs {
+		r := &inputs[i]
+		k.byKey[schema.Key(r.Key)] = r
+		k.byPrint[r.Fingerprint] = r
+		m := decodeMeta(r)
+		k.sizes[m.Raw] = true
+		if m.Base == "" {
+			continue
+		}
+		key := storeKey{schema.Key(r.Key), m.Head}
+		k.named[m.Base] = append(k.named[m.Base], named{key, m.Format})
+		if m.Head > 0 && m.Head < ingest.HeadBytes {
+			k.shorter[m.Base] = append(k.shorter[m.Base], key)
+		}
+	}
+	return k, nil
+}
+
+// decodeMeta is what ingest noted of an input; nothing when something else wrote the commit.
+func decodeMeta(r *store.InputRecord) inputMeta {
+	m := inputMeta{Raw: -1}
+	if json.Unmarshal(r.Extra, &m) != nil {
+		return inputMeta{Raw: -1}
+	}
+	return m
+}
+
+// storeKey is what a store calls a log.
+type storeKey struct {
+	key  schema.Key // a log keeps the one that it had when it was shorter
+	head int        // bytes that it was made of
+}
+
+// key is the key of an input in this store: that of an input which was all there was of this log at an earlier time, or
+// whose beginning was written anew since, or else its own.
+func (k *known) key(in *discover.Input, head []byte) storeKey {
+	own := storeKey{in.Key, len(head)}
+	if k.byKey[own.key] != nil {
+		return own
+	}
+	for _, s := range k.shorter[in.Base] {
+		if s.head < len(head) && schema.InputKey(in.Base, head[:s.head]) == s.key {
+			return s
+		}
+	}
+	if there := k.named[in.Base]; in.Rewritten() && len(there) == 1 && there[0].format == in.Format.Name {
+		return there[0].storeKey
+	}
+	return own
+}
+
+// suspect says that the store may have the input, so that hashing it before reading it is worth a read.
+func (k *known) suspect(j *job) bool {
+	return k.byKey[j.key] != nil || k.sizes[j.Size()]
+}
+
+// longer is the input in the store that is a later state of the same log, nil where there is none. A copy that was made
+// while the log was written must not replace it. Groups of files may shrink when they are compacted.
+func (k *known) longer(j *job) *store.InputRecord {
+	old := k.byKey[j.key]
+	if old == nil || len(j.Parts) != 1 {
+		return nil
+	}
+	if m := decodeMeta(old); m.Files == 1 && m.Codec == j.Codec && m.Raw > j.Size() {
+		return old
+	}
+	return nil
+}

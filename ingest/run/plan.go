@@ -1,0 +1,126 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/schema"
+)
+
+// plan finds the inputs and decides which of them to read: of logs that are there twice one, and of the rest this
+// shard's.
+func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string) (err error) {
+	var (
+		mu   sync.Mutex
+		keys = make(map[*discover.Input]storeKey)
+	)
+	o := discover.Options{From: r.o.From, Parallel: r.o.Parallel, Limits: r.o.Limits, Remote: r.o.Remote, TempDir: r.o.TempDir, Stdin: r.o.Stdin,
+		Progress: &r.bytes, Recognised: func(in *discover.Input, head []byte) {
+			key := r.known.key(in, head)
+			mu.Lock()
+			keys[in] = key
+			mu.Unlock()
+		}}
+	if r.seen != nil {
+		o.Changed = r.seen.due
+	}
+	if r.found, err = discover.Find(ctx, formats, paths, o); err != nil {
+		return err
+	}
+	for _, s := range r.found.Skipped {
+		r.summary.Results = append(r.summary.Results, skipped(s))
+	}
+	var jobs []*job
+	for _, in := range r.found.Inputs {
+		jobs = append(jobs, &job{Input: in, storeKey: keys[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts)}})
+	}
+	if jobs, err = r.withoutCopies(ctx, r.withoutStates(jobs)); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	for _, j := range jobs {
+		if !r.o.Shard.has(j.Input.Key) {
+			j.result.Status = OtherShard
+			r.summary.Results = append(r.summary.Results, j.result)
+			continue
+		}
+		r.jobs = append(r.jobs, j)
+		r.streams = r.streams || j.Size() < 0
+		r.total.Add(max(j.Size(), 0))
+	}
+	r.inputs.Store(int64(len(r.jobs)))
+	return nil
+}
+
+// withoutStates keeps the largest of the inputs that have the same key: they are states of one log, such as a copy that
+// was made while it was written.
+func (r *run) withoutStates(found []*job) []*job {
+	best := make(map[schema.Key]*job)
+	for _, j := range found {
+		if b := best[j.key]; b == nil || j.Size() > b.Size() {
+			best[j.key] = j
+		}
+	}
+	var out []*job
+	for _, j := range found {
+		if b := best[j.key]; b != j {
+			r.duplicate(j, "it starts like "+b.Name+", which is larger or comes first")
+			continue
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// withoutCopies keeps the first of the inputs that have the same content under different names. Only those of equal size
+// have to be hashed.
+func (r *run) withoutCopies(ctx context.Context, found []*job) ([]*job, error) {
+	prints, err := r.printsOfEquals(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	first := make(map[string]string)
+	var out []*job
+	for i, j := range found {
+		if name, ok := first[prints[i]]; ok && prints[i] != "" {
+			r.duplicate(j, "its content is that of "+name)
+			continue
+		}
+		first[prints[i]] = j.Name
+		out = append(out, j)
+	}
+	return out, nil
+}
+
+// printsOfEquals are the fingerprints of the inputs that have the size of another one; "" of the others, and of those
+// that can not be read: reading them later will meet the error again.
+func (r *run) printsOfEquals(ctx context.Context, found []*job) ([]string, error) {
+	sizes := make(map[int64]int)
+	for _, j := range found {
+		sizes[j.Size()]++
+	}
+	prints := make([]string, len(found))
+	var g errgroup.Group
+	g.SetLimit(r.o.Parallel)
+	for i, j := range found {
+		if size := j.Size(); size <= 0 || sizes[size] == 1 {
+			continue
+		}
+		g.Go(func() error {
+			if print, err := j.Fingerprint(ctx); err == nil {
+				prints[i] = print
+			}
+			return ctx.Err()
+		})
+	}
+	return prints, g.Wait()
+}
+
+func (r *run) duplicate(j *job, why string) {
+	j.result.Status, j.result.Reason = Duplicate, why
+	r.summary.Results = append(r.summary.Results, j.result)
+}

@@ -1,0 +1,383 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Options say how to run. The zero value is a good one.
+type Options struct {
+	From     string // name of the format; "" recognises it
+	Again    bool   // read inputs that the store has, and replace them
+	Parallel int    // inputs read at once; 0 is one a processor
+	Shard    Shard
+	Limits   ingest.Limits
+	Remote   discover.Remote // what reads URLs; nil reads none
+	TempDir  string          // for archives that can not be read in place; "" is the system's place
+	Tool     string          // version of straggler, for the record
+	Stdin    *os.File        // what "-" reads; nil is the process's
+	Progress func(Progress)  // called a few times a second by one goroutine
+}
+
+func (o Options) withDefaults() Options {
+	if o.Parallel <= 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	o.Limits = o.Limits.WithDefaults()
+	return o
+}
+
+// Shard is the K-th of N shares of the inputs, K from 1. N runs, on one machine or many, each with another K, read every
+// input once between them: a share is chosen by the key, which is made of an input's base name and first bytes. The
+// zero Shard is all.
+type Shard struct{ K, N int }
+
+func (s Shard) valid() bool { return s == Shard{} || s.N >= 1 && s.K >= 1 && s.K <= s.N }
+
+func (s Shard) has(key schema.Key) bool { return s.N <= 1 || key%int64(s.N) == int64(s.K-1) }
+
+// Progress is how far a run has got.
+type Progress struct {
+	Done, Inputs int
+	Bytes, Total int64 // raw bytes; Total is 0 while it is not known, and does not count streams
+	Rows         int64
+	Rejects      int64
+}
+
+var (
+	// ErrNothingToRead is returned when the arguments hold no log at all.
+	ErrNothingToRead = errors.New("nothing to read")
+	// ErrUnreadable is returned when none of the logs could be read.
+	ErrUnreadable = errors.New("no log could be read")
+)
+
+// Run reads logs into a store, in one commit. What could not be read is in the summary and spoils nothing; the error is
+// ErrUnreadable when none could be read and ErrNothingToRead when there was none. Everything else that returns an error,
+// such as a full disk, leaves the store as it was.
+func Run(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options) (Summary, error) {
+	return runAgain(ctx, st, formats, paths, o, nil)
+}
+
+// runAgain runs, and runs again when another run got in its way.
+func runAgain(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, seen *followState) (Summary, error) {
+	for left := 3; ; left-- {
+		r := &run{store: st, o: o.withDefaults(), seen: seen}
+		err := r.run(ctx, formats, paths)
+		seen.settle(&r.summary, err)
+		// Another run has brought one of the inputs meanwhile. What the store has now decides what is left to do.
+		if left > 0 && (errors.Is(err, store.ErrIngested) || errors.Is(err, store.ErrKeys)) && !r.streams {
+			continue
+		}
+		return r.summary, err
+	}
+}
+
+// run is one run.
+type run struct {
+	store   *store.Store
+	o       Options
+	seen    *followState // of a follower; nil
+	known   *known
+	found   *discover.Found
+	jobs    []*job
+	streams bool // an input can not be read again
+	summary Summary
+
+	inputs  atomic.Int64
+	done    atomic.Int64
+	bytes   atomic.Int64
+	total   atomic.Int64
+	rows    atomic.Int64
+	rejects atomic.Int64
+}
+
+// job is an input that may have to be read.
+type job struct {
+	*discover.Input
+	storeKey
+	result Result
+	print  string // fingerprint, once it is known
+	sink   *ingest.Sink
+	err    error // of reading
+}
+
+func (r *run) run(ctx context.Context, formats []ingest.Format, paths []string) (err error) {
+	began := time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // which ends what waits for a stream
+	if !r.o.Shard.valid() {
+		return fmt.Errorf("ingest: %w: there is no shard %d of %d", ingest.ErrUse, r.o.Shard.K, r.o.Shard.N)
+	}
+	if r.known, err = load(ctx, r.store); err != nil {
+		return err
+	}
+	defer func() {
+		if r.found != nil {
+			r.found.Close()
+		}
+	}()
+	stop := r.report(ctx)
+	defer stop()
+	if err = r.plan(ctx, formats, paths); err == nil && len(r.jobs) > 0 {
+		err = r.read(ctx, began)
+	}
+	r.summary.Seconds = time.Since(began).Seconds()
+	r.summary.total()
+	if err == nil {
+		err = r.summary.verdict()
+	}
+	return err
+}
+
+// report calls Progress until it is stopped.
+func (r *run) report(ctx context.Context) (stop func()) {
+	if r.o.Progress == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.o.Progress(r.progress())
+			case <-ctx.Done():
+				r.o.Progress(r.progress())
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+func (r *run) progress() Progress {
+	return Progress{Done: int(r.done.Load()), Inputs: int(r.inputs.Load()), Bytes: r.bytes.Load(), Total: r.total.Load(),
+		Rows: r.rows.Load(), Rejects: r.rejects.Load()}
+}
+
+// verdict says whether anything was read at all.
+func (s *Summary) verdict() error {
+	good := s.Count(Read) + s.Count(Partial) + s.Count(AlreadyThere) + s.Count(OtherShard)
+	switch failed := s.Count(Failed); {
+	case good > 0:
+		return nil
+	case failed == 1:
+		return fmt.Errorf("ingest: %w: %w", ErrUnreadable, s.firstFailure())
+	case failed > 1:
+		return fmt.Errorf("ingest: %w: %d failed, the first: %w", ErrUnreadable, failed, s.firstFailure())
+	case len(s.Results) == 0:
+		return fmt.Errorf("ingest: %w: there is no file in what was named", ErrNothingToRead)
+	case len(s.Results) == 1:
+		return fmt.Errorf("ingest: %w: %s: %s", ErrNothingToRead, s.Results[0].Name, s.Results[0].Reason)
+	}
+	return fmt.Errorf("ingest: %w: none of %d files is a log that is known", ErrNothingToRead, len(s.Results))
+}
+
+func (s *Summary) firstFailure() error {
+	for _, r := range s.Results {
+		if r.Status == Failed {
+			return fmt.Errorf("%s: %w", r.Name, r.Err)
+		}
+	}
+	return nil
+}
+
+// read reads the jobs and commits what they gave.
+func (r *run) read(ctx context.Context, began time.Time) (err error) {
+	tx, err := r.store.Begin(ctx, store.Origin{Kind: store.Log, Tool: r.o.Tool})
+	if err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Abort())
+		}
+	}()
+	order, stop := newOrder(ctx, r.o.Limits.Buffered, func(i int, b schema.Batch) error {
+		r.rows.Add(int64(b.Len()))
+		return tx.Append(r.jobs[i].key, b)
+	})
+	defer stop()
+	g, reading := errgroup.WithContext(ctx)
+	g.SetLimit(r.o.Parallel)
+	for i := range r.jobs { // in this order: the first one must be under way while others wait for it
+		g.Go(func() error {
+			if err := reading.Err(); err != nil {
+				return err
+			}
+			if err := r.job(ctx, i, order); err != nil {
+				order.fail(err) // so that nobody waits for rows that will not come
+				return err
+			}
+			r.done.Add(1)
+			return nil
+		})
+	}
+	if err = g.Wait(); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	return r.commit(ctx, tx, began)
+}
+
+// job reads one input. An error is about the run and not the input.
+func (r *run) job(ctx context.Context, i int, order *order) error {
+	j := r.jobs[i]
+	if there, err := r.alreadyThere(ctx, j); err != nil {
+		return err
+	} else if there {
+		return order.done(i)
+	}
+	j.sink = ingest.NewSink(r.o.Limits, func(b schema.Batch) error { return order.put(i, b) })
+	if j.err = readInput(ctx, j); j.err == nil {
+		j.err = j.Damage()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if broken := r.found.SourceErr(); broken != nil {
+		return fmt.Errorf("%w: %w; nothing was committed, so repeat the ingest when the place can be reached", ErrUnreadable, broken)
+	}
+	if err := j.sink.Finish(j.err); err != nil {
+		return err
+	}
+	print, err := j.Fingerprint(ctx)
+	if err == nil {
+		j.print = print
+	} else if j.err == nil {
+		j.err = err
+	}
+	r.conclude(j)
+	return order.done(i)
+}
+
+// readInput calls the format.
+func readInput(ctx context.Context, j *job) (err error) {
+	defer ingest.Recover(&err)
+	in := *j.Input.Input
+	in.Key = j.key
+	return j.Format.Read(ctx, &in, j.sink)
+}
+
+// alreadyThere says that the store has the input as it is.
+func (r *run) alreadyThere(ctx context.Context, j *job) (bool, error) {
+	if r.o.Again || j.Size() < 0 || !r.known.suspect(j) {
+		return false, nil
+	}
+	print, err := j.Fingerprint(ctx)
+	if err != nil {
+		return false, ctx.Err() // reading it will meet the error again
+	}
+	rec := r.known.byPrint[print]
+	if rec == nil {
+		if rec = r.known.longer(j); rec == nil {
+			return false, nil
+		}
+		j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name+", a longer state of the same log; --again replaces it"
+		return true, nil
+	}
+	j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name
+	if e := decodeMeta(rec).Error; e != "" {
+		j.result.Reason += ", which could not be read to its end: " + e
+	}
+	r.bytes.Add(j.Size())
+	return true, nil
+}
+
+// conclude fills in the result of a job that was read.
+func (r *run) conclude(j *job) {
+	c := j.sink.Counts()
+	res := &j.result
+	res.Status, res.Decoded, res.Rejects, res.Rows = Read, c.Decoded, c.Rejects, c.Rows
+	r.rejects.Add(c.Rejects)
+	res.Bytes, res.Content = j.BytesRead()
+	if j.err == nil {
+		return
+	}
+	res.Err, res.Reason = j.err, j.err.Error()
+	switch {
+	case len(c.Rows) == 0:
+		res.Status = Failed
+	case ingest.IsCut(j.err) && c.Rejects > int64(len(j.Parts)) && j.Codec != "": // a cut spoils the last record of a file, and no more
+		res.Status, res.Reason = Partial, fmt.Sprintf("it stops before its end, and %d records before that make no sense: it is damaged; get a good copy of it", c.Rejects)
+	case ingest.IsCut(j.err): // it is read as far as it goes
+		res.Reason = "it stops before its end: it is still written, or was cut"
+	default:
+		res.Status = Partial
+	}
+}
+
+// commit makes visible what was read, unless nothing was.
+func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
+	wrote := false
+	for _, j := range r.jobs {
+		if j.result.Status == Read || j.result.Status == Partial {
+			fresh, err := r.declare(tx, j)
+			if err != nil {
+				return fmt.Errorf("ingest: %w", err)
+			}
+			wrote = wrote || fresh
+		}
+		r.summary.Results = append(r.summary.Results, j.result)
+	}
+	r.jobs = nil
+	if !wrote {
+		return tx.Abort()
+	}
+	r.summary.total()
+	s := &r.summary
+	row := schema.Ingest{IngestID: tx.ID(), Files: s.Files, Bytes: s.Content, RowsIn: s.Decoded + s.Rejects, RowsOut: s.Decoded,
+		Rejects: s.Rejects, Format: strings.Join(s.Formats(), ","), ToolVersion: r.o.Tool, Seconds: time.Since(began).Seconds()}
+	if err := store.Append(tx, 0, []schema.Ingest{row}); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	c, err := tx.Commit(ctx)
+	if err != nil {
+		s.Results = nil // nothing of what was read is in the store
+		return fmt.Errorf("ingest: %w", err)
+	}
+	s.Commit = &c
+	return nil
+}
+
+// declare tells the transaction about an input, and that it replaces earlier states of it. It reports false when the
+// store has just the same already, which is seen late of a stream.
+func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
+	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name}
+	if j.err != nil {
+		m.Error = ingest.Sample(j.err.Error())
+	}
+	extra, err := json.Marshal(m)
+	if err != nil {
+		return false, err
+	}
+	if old := r.known.byKey[j.key]; old != nil {
+		tx.Retire(j.key)
+		j.result.Grown = old.Fingerprint != j.print
+	}
+	same := r.known.byPrint[j.print]
+	if same != nil && schema.Key(same.Key) != j.key {
+		tx.Retire(schema.Key(same.Key))
+	}
+	if same != nil && !r.o.Again {
+		j.result.Status, j.result.Reason = AlreadyThere, "as "+same.Name
+	}
+	return same == nil || r.o.Again, tx.Input(store.InputRecord{Name: j.Name, Key: store.KeyText(j.key), Bytes: j.result.Content,
+		Fingerprint: j.print, Format: j.Format.Name, Extra: extra})
+}

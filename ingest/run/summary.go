@@ -1,0 +1,117 @@
+package run
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"straggler/ingest/discover"
+	"straggler/store"
+)
+
+// Status says what became of an input.
+type Status string
+
+const (
+	Read          Status = "read"           // all of it is in the store
+	Partial       Status = "read in part"   // it could not be read to its end; what came before is in the store
+	AlreadyThere  Status = "already there"  // the store had it
+	Duplicate     Status = "duplicate"      // another input of the run is the same log
+	OtherShard    Status = "other shard"    // another run reads it
+	NotRecognised Status = "not recognised" // no log, as far as the formats can tell
+	Failed        Status = "failed"         // nothing of it could be read
+)
+
+// Result is what became of one input.
+type Result struct {
+	Name    string
+	Status  Status
+	Reason  string // why, where the status needs one
+	Err     error  // of Failed and Partial, checkable by kind
+	Format  string
+	Why     string           // the sign that it was recognised by
+	Files   int              // files that it consists of
+	Bytes   int64            // of its files, as they are
+	Content int64            // decompressed bytes
+	Decoded int64            // records used, or knowingly skipped
+	Rejects int64            // records that could not be used
+	Rows    map[string]int64 // by table
+	Grown   bool             // it replaces an earlier state of the same log in the store
+}
+
+func failed(name string, err error) Result {
+	return Result{Name: name, Status: Failed, Reason: err.Error(), Err: err}
+}
+
+func skipped(s discover.Skipped) Result {
+	if s.Err != nil {
+		return failed(s.Name, s.Err)
+	}
+	return Result{Name: s.Name, Status: NotRecognised, Reason: s.Reason}
+}
+
+// Summary is what became of a run.
+type Summary struct {
+	Results []Result // by name
+	Commit  *store.Commit
+	Files   int64
+	Bytes   int64 // raw bytes of the inputs that were read
+	Content int64
+	Decoded int64
+	Rejects int64
+	Rows    map[string]int64
+	Seconds float64
+}
+
+// Count is the number of inputs with a status.
+func (s *Summary) Count(status Status) int {
+	n := 0
+	for i := range s.Results {
+		if s.Results[i].Status == status {
+			n++
+		}
+	}
+	return n
+}
+
+// Unread are the inputs that could not be read, or not to their ends.
+func (s *Summary) Unread() []Result {
+	var out []Result
+	for _, r := range s.Results {
+		if r.Status == Failed || r.Status == Partial {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// total sorts the results and adds up those that were read.
+func (s *Summary) total() {
+	slices.SortStableFunc(s.Results, func(a, b Result) int { return cmp.Compare(a.Name, b.Name) })
+	s.Rows = make(map[string]int64)
+	s.Files, s.Bytes, s.Content, s.Decoded, s.Rejects = 0, 0, 0, 0, 0
+	for _, r := range s.Results {
+		if r.Status != Read && r.Status != Partial {
+			continue
+		}
+		s.Files += int64(r.Files)
+		s.Bytes += r.Bytes
+		s.Content += r.Content
+		s.Decoded += r.Decoded
+		s.Rejects += r.Rejects
+		for table, n := range r.Rows {
+			s.Rows[table] += n
+		}
+	}
+}
+
+// Formats are the names of the formats that were read, sorted.
+func (s *Summary) Formats() []string {
+	names := make(map[string]bool)
+	for _, r := range s.Results {
+		if r.Status == Read || r.Status == Partial {
+			names[r.Format] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
