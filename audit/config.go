@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"straggler/audit/measure"
 	"straggler/strictyaml"
 )
 
@@ -76,13 +77,6 @@ func (r RuleName) Check() error {
 	return fmt.Errorf("there is no rule %q; there is %s, and * for all", string(r), strings.Join(names, ", "))
 }
 
-func (s Severity) Check() error {
-	if slices.Contains(Severities(), s) {
-		return nil
-	}
-	return fmt.Errorf("severity %q: it is error, warning, note or off", string(s))
-}
-
 func (p Pattern) Check() error { _, err := regexp.Compile(string(p)); return err }
 
 func (d Day) Check() error {
@@ -91,28 +85,6 @@ func (d Day) Check() error {
 	}
 	return nil
 }
-
-func (g Glob) matches(s string) bool {
-	if g == "" || g == "*" {
-		return true
-	}
-	var re strings.Builder
-	re.WriteString(`(?s)\A`)
-	for _, r := range string(g) {
-		switch r {
-		case '*':
-			re.WriteString(`.*`)
-		case '?':
-			re.WriteString(`.`)
-		default:
-			re.WriteString(regexp.QuoteMeta(string(r)))
-		}
-	}
-	return regexp.MustCompile(re.String() + `\z`).MatchString(s)
-}
-
-// DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 2 %.
-func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.02} }
 
 // ReadConfig reads straggler.yaml.
 func ReadConfig(name string) (*Config, error) {
@@ -142,7 +114,7 @@ type Settings struct {
 	MinChange, MinAbs float64
 }
 
-func (c *Config) settings(r Rule, group string, sig Signature) Settings {
+func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings {
 	s := Settings{r.Severity, r.MinChange, r.MinAbs}
 	for _, o := range c.Rules {
 		if !fits(o.Rule, o.Application, o.Stage, r, group, sig) {
@@ -159,18 +131,6 @@ func (c *Config) settings(r Rule, group string, sig Signature) Settings {
 		}
 	}
 	return s
-}
-
-// fits says that a row of the configuration is about a rule, application and stage. A stage pattern fits no finding
-// about a whole application.
-func fits(name RuleName, app, stage Glob, r Rule, group string, sig Signature) bool {
-	if name != "" && name != "*" && string(name) != r.Name || !app.matches(group) {
-		return false
-	}
-	if r.stage {
-		return stage.matches(sig.String())
-	}
-	return stage == "" || stage == "*"
 }
 
 // suppression finds what suppresses a finding on a day.
@@ -193,4 +153,38 @@ func (c *Config) Expired(today string) []Suppression {
 		}
 	}
 	return out
+}
+
+// DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 2 %.
+func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.02} }
+
+// fits says that a row of the configuration is about a rule, application and stage. A stage pattern fits no finding
+// about a whole application.
+func fits(name RuleName, app, stage Glob, r Rule, group string, sig measure.Signature) bool {
+	if name != "" && name != "*" && string(name) != r.Name || !app.matches(group) {
+		return false
+	}
+	if r.Stage {
+		return stage.matches(sig.String())
+	}
+	return stage == "" || stage == "*"
+}
+
+func (g Glob) matches(s string) bool {
+	if g == "" || g == "*" {
+		return true
+	}
+	var re strings.Builder
+	re.WriteString(`(?s)\A`)
+	for _, r := range string(g) {
+		switch r {
+		case '*':
+			re.WriteString(`.*`)
+		case '?':
+			re.WriteString(`.`)
+		default:
+			re.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	return regexp.MustCompile(re.String() + `\z`).MatchString(s)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/audit/measure"
 	"straggler/strictyaml"
 )
 
@@ -78,14 +79,14 @@ func TestSettings(t *testing.T) {
 	}
 	stage, _ := RuleNamed("stage_time")
 	run, _ := RuleNamed("run_time")
-	sig := Signature{Stage: "collect at Main.scala:1"}
+	sig := measure.Signature{Stage: "collect at Main.scala:1"}
 	if s := c.settings(stage, "app", sig); s.Severity != Off || s.MinChange != 0.9 || s.MinAbs != stage.MinAbs {
 		t.Errorf("%+v", s)
 	}
-	if s := c.settings(stage, "app", Signature{Stage: "count"}); s.Severity != Note || s.MinChange != stage.MinChange {
+	if s := c.settings(stage, "app", measure.Signature{Stage: "count"}); s.Severity != Note || s.MinChange != stage.MinChange {
 		t.Errorf("%+v", s)
 	}
-	if s := c.settings(run, "other", Signature{}); s.Severity != Error {
+	if s := c.settings(run, "other", measure.Signature{}); s.Severity != Error {
 		t.Errorf("%+v", s)
 	}
 }

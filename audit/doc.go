@@ -1,16 +1,16 @@
-// Package audit takes the analysed store of a night and the baseline of the nights before, and gives findings: what got
+// Package audit takes the measured runs of a night and the baseline of the nights before, and gives findings: what got
 // worse, by more than the rules allow and by more than runs differ anyway.
 //
-//  1. measure.go reads each application of a store as a Run: counts, sums and a sketch of each stage, by the .sql files.
-//  2. signature.go names stages so that a stage of tonight finds itself in the runs before.
-//  3. baseline.go keeps the last runs, the open findings and the decisions in one file of JSON lines, sorted by what
-//     they are about.
-//  4. rules.go is the table of what is compared; config.go reads straggler.yaml, which changes thresholds.
-//  5. judge.go compares a Run with the runs of its group; prediction.go has the test and the false discovery rate.
-//  6. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed.
-//  7. pair.go compares any two runs. text.go, markdown.go, pair.html.tmpl, json.go, junit.go, sarif.go and github.go write.
+// Its input comes from measure, which reads the runs of a store, and from baseline, which keeps earlier runs in a file.
+// render writes what it gives.
 //
-// Names come from logs and are hostile: writers escape them, each in its own way.
+//  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed.
+//  2. judge.go compares one run with its history; pair.go compares any two runs.
+//  3. comparison.go lines up their values and tests them: prediction.go has the test and the false discovery rate, tasks.go
+//     the second test, that a few tasks which were slow by chance make no finding.
+//  4. evidence.go says what is behind a finding; finding.go says what a finding is.
+//  5. config.go reads straggler.yaml, which changes thresholds; rules.go is the table of what is compared.
+//  6. numbers.go has means, medians and figures of the outputs.
 //
-// Start with judge.go.
+// Start with night.go.
 package audit

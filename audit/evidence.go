@@ -3,29 +3,12 @@ package audit
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"straggler/audit/measure"
 )
 
-// shift takes the speed of each run from a stage's values.
-func (c *comparison) shift(r *Run, speed map[string]float64) {
-	if !c.rule.stage {
-		return
-	}
-	c.speed = speed[r.night()]
-	for _, night := range c.runs {
-		c.speed -= speed[night] / float64(len(c.runs))
-	}
-	if !c.series.tonight.speed {
-		return
-	}
-	for i := range c.series.history {
-		c.series.history[i].y -= speed[c.runs[i]]
-	}
-	c.series.tonight.y -= speed[r.night()]
-}
-
 // finding puts a comparison into words and figures.
-func (c *comparison) finding(r *Run, history []*Run, q float64) Finding {
+func (c *comparison) finding(r *measure.Run, history []*measure.Run, q float64) Finding {
 	f := Finding{ID: findingID(r.Group, c.rule.Name, c.sig, c.what), Rule: c.rule.Name, Severity: c.settings.Severity, Group: r.Group, Run: r.ID,
 		Unit: c.rule.Unit, Runs: c.spread.n, P: number(c.verdict.p), Q: number(q)}
 	normal := c.normal()
@@ -34,7 +17,7 @@ func (c *comparison) finding(r *Run, history []*Run, q float64) Finding {
 		f.Change = number(c.series.tonight.value/normal - 1)
 	}
 	f.Low, f.High = number(c.back(c.verdict.low)), number(c.back(c.verdict.high))
-	if c.rule.by == perCause {
+	if c.rule.By == PerCause {
 		f.Cause = c.what
 	}
 	if c.stage != nil {
@@ -64,19 +47,19 @@ func (c *comparison) back(y float64) float64 {
 }
 
 // likely names the cause whose seconds grew most over the mean of the history.
-func (c *comparison) likely(f *Finding, r *Run, history []*Run) {
-	causes := func(r *Run) (Values, bool) { return r.Causes, true }
+func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) {
+	causes := func(r *measure.Run) (measure.Values, bool) { return r.Causes, true }
 	tonight := r.Causes
 	if c.stage != nil {
 		tonight = c.stage.Causes
-		causes = func(r *Run) (Values, bool) {
-			if s := r.stage(c.sig); s != nil {
+		causes = func(r *measure.Run) (measure.Values, bool) {
+			if s := r.Stage(c.sig); s != nil {
 				return s.Causes, true
 			}
 			return nil, false
 		}
 	}
-	if c.rule.by == perCause {
+	if c.rule.By == PerCause {
 		f.Likely = c.what
 		return
 	}
@@ -85,7 +68,7 @@ func (c *comparison) likely(f *Finding, r *Run, history []*Run) {
 		return
 	}
 	n := 0.0
-	before := Values{}
+	before := measure.Values{}
 	for _, h := range history {
 		if v, ok := causes(h); ok {
 			n++
@@ -106,20 +89,20 @@ func (c *comparison) likely(f *Finding, r *Run, history []*Run) {
 }
 
 // more gives the query that shows what is behind a finding.
-func (c *comparison) more(f *Finding, r *Run) {
+func (c *comparison) more(f *Finding, r *measure.Run) {
 	switch {
 	case c.rule.Name == "input_skew":
-		f.SQL = fmt.Sprintf("SELECT task, input_bytes, duration_s, machine FROM attempts WHERE phase_id = %d ORDER BY input_bytes DESC NULLS LAST LIMIT 20", c.stage.key)
+		f.SQL = fmt.Sprintf("SELECT task, input_bytes, duration_s, machine FROM attempts WHERE phase_id = %d ORDER BY input_bytes DESC NULLS LAST LIMIT 20", c.stage.ApplicationKey)
 	case c.stage != nil:
-		f.SQL = fmt.Sprintf("SELECT a.task, a.machine, a.duration_s, t.cause, t.seconds FROM attempts a LEFT JOIN attributions t ON t.attempt_id = a.attempt_id AND t.rank = 1 WHERE a.phase_id = %d ORDER BY a.duration_s DESC NULLS LAST LIMIT 20", c.stage.key)
+		f.SQL = fmt.Sprintf("SELECT a.task, a.machine, a.duration_s, t.cause, t.seconds FROM attempts a LEFT JOIN attributions t ON t.attempt_id = a.attempt_id AND t.rank = 1 WHERE a.phase_id = %d ORDER BY a.duration_s DESC NULLS LAST LIMIT 20", c.stage.ApplicationKey)
 	case c.rule.Name == "failed_attempts":
-		f.SQL = fmt.Sprintf("SELECT reason, machine, count(*) AS attempts FROM attempts WHERE application_id = %d AND status IN ('failed', 'lost') GROUP BY reason, machine ORDER BY attempts DESC NULLS LAST", r.key)
+		f.SQL = fmt.Sprintf("SELECT reason, machine, count(*) AS attempts FROM attempts WHERE application_id = %d AND status IN ('failed', 'lost') GROUP BY reason, machine ORDER BY attempts DESC NULLS LAST", r.ApplicationKey)
 	case c.rule.Name == "recomputed_attempts":
-		f.SQL = fmt.Sprintf("SELECT machine, count(*) AS losses FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id = %d GROUP BY machine ORDER BY losses DESC NULLS LAST", r.key)
-	case c.rule.by == perCause:
-		f.SQL = fmt.Sprintf("SELECT p.name, a.task, a.machine, t.seconds, t.evidence FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id JOIN phases p ON p.phase_id = t.phase_id WHERE a.application_id = %d AND t.cause = '%s' ORDER BY t.seconds DESC NULLS LAST LIMIT 20", r.key, safeWord(c.what))
+		f.SQL = fmt.Sprintf("SELECT machine, count(*) AS losses FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id = %d GROUP BY machine ORDER BY losses DESC NULLS LAST", r.ApplicationKey)
+	case c.rule.By == PerCause:
+		f.SQL = fmt.Sprintf("SELECT p.name, a.task, a.machine, t.seconds, t.evidence FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id JOIN phases p ON p.phase_id = t.phase_id WHERE a.application_id = %d AND t.cause = '%s' ORDER BY t.seconds DESC NULLS LAST LIMIT 20", r.ApplicationKey, safeWord(c.what))
 	default:
-		f.SQL = fmt.Sprintf("SELECT p.native_id, p.name, s.median_s, s.max_s, s.lost_s FROM phase_stats s JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id = %d ORDER BY s.lost_s DESC NULLS LAST LIMIT 20", r.key)
+		f.SQL = fmt.Sprintf("SELECT p.native_id, p.name, s.median_s, s.max_s, s.lost_s FROM phase_stats s JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id = %d ORDER BY s.lost_s DESC NULLS LAST LIMIT 20", r.ApplicationKey)
 	}
 }
 
@@ -132,20 +115,4 @@ func safeWord(s string) string {
 		}
 	}
 	return string(out)
-}
-
-// detectable is the median over the stages of the least relative change of lost time that would have been significant
-// by itself: what this history can see.
-func detectable(tested []*comparison) *float64 {
-	var v []float64
-	for _, c := range tested {
-		if c.rule.Name == "stage_lost_time" {
-			v = append(v, math.Expm1(c.verdict.smallest))
-		}
-	}
-	if len(v) == 0 {
-		return nil
-	}
-	slices.Sort(v)
-	return number(median(v))
 }

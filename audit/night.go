@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"slices"
 	"time"
-)
 
-// ErrNoFinding says that there is no finding of the id that was to be accepted.
-var ErrNoFinding = errors.New("no such finding")
+	"straggler/audit/baseline"
+	"straggler/audit/measure"
+)
 
 // Night is the outcome of an audit.
 type Night struct {
-	Tool     string         `json:"tool"` // version of straggler
-	Date     string         `json:"date"`
-	Method   string         `json:"method"`
-	FDR      float64        `json:"fdr"`
-	MinRuns  int            `json:"min_runs"`
-	Summary  map[Status]int `json:"summary"`
-	Failing  int            `json:"failing"` // findings that fail the build
-	Runs     []Judgement    `json:"runs"`    // one a group
-	Accepted []Decision     `json:"accepted"`
-	Expired  []string       `json:"expired_suppressions"`
-	Baseline string         `json:"baseline"` // file
-	judged   []*Run
-	all      []Run
+	Tool     string              `json:"tool"` // version of straggler
+	Date     string              `json:"date"`
+	Method   string              `json:"method"`
+	FDR      float64             `json:"fdr"`
+	MinRuns  int                 `json:"min_runs"`
+	Summary  map[Status]int      `json:"summary"`
+	Failing  int                 `json:"failing"` // findings that fail the build
+	Runs     []Judgement         `json:"runs"`    // one a group
+	Accepted []baseline.Decision `json:"accepted"`
+	Expired  []string            `json:"expired_suppressions"`
+	Baseline string              `json:"baseline"` // file
+	judged   []*measure.Run
+	all      []measure.Run
 }
 
 // Options say how to audit.
@@ -39,57 +39,37 @@ type Options struct {
 
 // Judge compares the latest run of each group with its history: the runs of the baseline, and those before it in the
 // same store. Findings that are to be accepted become decisions of the baseline.
-func Judge(runs []Run, b *Baseline, cfg *Config, o Options) (*Night, error) {
-	n := night(runs, b, cfg, o)
+func Judge(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*Night, error) {
+	n := assess(runs, b, cfg, o)
 	if len(o.Accept) == 0 {
 		return n, nil
 	}
-	var accepted []Decision
+	var accepted []baseline.Decision
 	for _, id := range o.Accept {
 		d, err := n.decision(id, b, o)
 		if err != nil {
 			return nil, err
 		}
 		accepted = append(accepted, d)
-		b.decide(d)
-		b.Open = slices.DeleteFunc(b.Open, func(x Open) bool { return x.ID == id })
+		b.Decide(d)
+		b.Open = slices.DeleteFunc(b.Open, func(x baseline.Open) bool { return x.ID == id })
 	}
-	n = night(runs, b, cfg, o)
+	n = assess(runs, b, cfg, o)
 	n.Accepted = accepted
 	return n, nil
 }
 
-// decision makes one out of a finding of tonight or an open one.
-func (n *Night) decision(id string, b *Baseline, o Options) (Decision, error) {
-	d := Decision{ID: id, On: o.Now.UTC().Format(time.DateOnly), Reason: oneLine(o.Reason)}
-	for _, j := range n.Runs {
-		for i := range j.Findings {
-			if f := &j.Findings[i]; f.ID == id && f.Status != Fixed {
-				d.Subject, d.From = f.Rule+" "+f.Subject(), f.First
-				return d, nil
-			}
-		}
-	}
-	for _, x := range b.Open {
-		if x.ID == id {
-			d.Subject, d.From = x.Subject, x.First
-			return d, nil
-		}
-	}
-	return d, fmt.Errorf("%w: %s; the audit's output lists them", ErrNoFinding, id)
-}
-
-func night(runs []Run, b *Baseline, cfg *Config, o Options) *Night {
+func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) *Night {
 	n := &Night{Tool: o.Tool, Date: o.Now.UTC().Format(time.DateOnly), Method: Method, FDR: cfg.FDR, MinRuns: cfg.MinRuns, Summary: map[Status]int{}, Baseline: o.Baseline, all: runs,
-		Runs: []Judgement{}, Accepted: []Decision{}, Expired: []string{}}
+		Runs: []Judgement{}, Accepted: []baseline.Decision{}, Expired: []string{}}
 	for _, s := range cfg.Expired(n.Date) {
 		n.Expired = append(n.Expired, fmt.Sprintf("%s until %s: %s", cmp.Or(string(s.Rule), s.Finding, "*"), s.Until, s.Reason))
 	}
-	decisions := map[string]Decision{}
+	decisions := map[string]baseline.Decision{}
 	for _, d := range b.Decisions {
 		decisions[d.ID] = d
 	}
-	known := func(id string, h *Run) bool {
+	known := func(id string, h *measure.Run) bool {
 		if d, ok := decisions[id]; ok { // what is normal began with the decision
 			return h.Start < d.From
 		}
@@ -108,25 +88,8 @@ func night(runs []Run, b *Baseline, cfg *Config, o Options) *Night {
 	return n
 }
 
-// historyOf is the last runs of a run's group that began no later.
-func historyOf(r *Run, runs []Run, b *Baseline, most int) []*Run {
-	var out []*Run
-	have := map[string]bool{r.of(): true}
-	for _, list := range [][]Run{b.Runs, runs} {
-		for i := range list {
-			h := &list[i]
-			if h.Group == r.Group && !have[h.of()] && h.Start <= r.Start && h.Values.finite() {
-				have[h.of()] = true
-				out = append(out, h)
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(x, y *Run) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.ID, y.ID)) })
-	return out[max(0, len(out)-most):]
-}
-
 // status says of each finding what was known, adds those that are gone, and counts.
-func (n *Night) status(j *Judgement, r *Run, b *Baseline, cfg *Config) {
+func (n *Night) status(j *Judgement, r *measure.Run, b *baseline.Baseline, cfg *Config) {
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		f.Status, f.First = New, r.Start
@@ -145,7 +108,7 @@ func (n *Night) status(j *Judgement, r *Run, b *Baseline, cfg *Config) {
 		if s, ok := cfg.suppression(f, n.Date); ok {
 			f.Status, f.Reason, f.Expires = Suppressed, s.Reason, string(s.Until)
 		}
-		if f.fails(cfg) {
+		if f.Fails(cfg) {
 			n.Failing++
 		}
 	}
@@ -164,17 +127,47 @@ func (n *Night) status(j *Judgement, r *Run, b *Baseline, cfg *Config) {
 	})
 }
 
-// fails says that a finding fails the build.
-func (f *Finding) fails(cfg *Config) bool {
+// Fails says that a finding fails the build.
+func (f *Finding) Fails(cfg *Config) bool {
 	grave := f.Severity == Error || f.Severity == Warning
 	return grave && (f.Status == New || f.Status == Ongoing || f.Status == Learning && cfg.FailWhileLearning)
 }
 
-func deref(x *float64) float64 {
-	if x == nil {
-		return 0
+// decision makes one out of a finding of tonight or an open one.
+func (n *Night) decision(id string, b *baseline.Baseline, o Options) (baseline.Decision, error) {
+	d := baseline.Decision{ID: id, On: o.Now.UTC().Format(time.DateOnly), Reason: baseline.OneLine(o.Reason)}
+	for _, j := range n.Runs {
+		for i := range j.Findings {
+			if f := &j.Findings[i]; f.ID == id && f.Status != Fixed {
+				d.Subject, d.From = f.Rule+" "+f.Subject(), f.First
+				return d, nil
+			}
+		}
 	}
-	return *x
+	for _, x := range b.Open {
+		if x.ID == id {
+			d.Subject, d.From = x.Subject, x.First
+			return d, nil
+		}
+	}
+	return d, fmt.Errorf("%w: %s; the audit's output lists them", ErrNoFinding, id)
+}
+
+// historyOf is the last runs of a run's group that began no later.
+func historyOf(r *measure.Run, runs []measure.Run, b *baseline.Baseline, most int) []*measure.Run {
+	var out []*measure.Run
+	have := map[string]bool{r.Key(): true}
+	for _, list := range [][]measure.Run{b.Runs, runs} {
+		for i := range list {
+			h := &list[i]
+			if h.Group == r.Group && !have[h.Key()] && h.Start <= r.Start && h.Values.Finite() {
+				have[h.Key()] = true
+				out = append(out, h)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y *measure.Run) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.ID, y.ID)) })
+	return out[max(0, len(out)-most):]
 }
 
 // Findings are all of them, in the order in which they are shown.
@@ -187,27 +180,37 @@ func (n *Night) Findings() []Finding {
 }
 
 // Update adds the runs of the night to the baseline, with what was found in them.
-func (n *Night) Update(b *Baseline, cfg *Config) {
+func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 	judged := map[string]Judgement{}
 	for i, r := range n.judged {
-		judged[r.of()] = n.Runs[i]
+		judged[r.Key()] = n.Runs[i]
 	}
 	for _, r := range n.all {
-		if j, ok := judged[r.of()]; ok {
+		if j, ok := judged[r.Key()]; ok {
 			r.Flagged = nil
-			b.Open = slices.DeleteFunc(b.Open, func(x Open) bool { return x.Group == j.Group && !j.seen[x.ID] })
+			b.Open = slices.DeleteFunc(b.Open, func(x baseline.Open) bool { return x.Group == j.Group && !j.seen[x.ID] })
 			for i := range j.Findings {
 				f := &j.Findings[i]
 				if f.Status == Fixed || f.Status == Learning {
 					continue
 				}
 				r.Flagged = append(r.Flagged, f.ID)
-				b.open(Open{ID: f.ID, Group: f.Group, Rule: f.Rule, Subject: oneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
+				b.Reopen(baseline.Open{ID: f.ID, Group: f.Group, Rule: f.Rule, Subject: baseline.OneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
 			}
 			slices.Sort(r.Flagged)
-		} else if slices.ContainsFunc(b.Runs, func(x Run) bool { return x.of() == r.of() }) {
+		} else if slices.ContainsFunc(b.Runs, func(x measure.Run) bool { return x.Key() == r.Key() }) {
 			continue // it keeps what was found in it
 		}
 		b.Add(r, cfg.History)
 	}
 }
+
+func deref(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
+}
+
+// ErrNoFinding says that there is no finding of the id that was to be accepted.
+var ErrNoFinding = errors.New("no such finding")

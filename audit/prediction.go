@@ -14,22 +14,15 @@ const Method = "a finding is larger than its rule allows and significant: tonigh
 	"(Student's t; the variance between runs is shrunk towards that of all stages, in units of the variance between tasks; values of stages are relative to the speed of the whole run), " +
 	"it is not the work of a few tasks that may be slow by chance (binomial test over runs), no more than 1 % of such surprises in the history are as large, and the false discovery rate over all comparisons of the night is held (Benjamini and Hochberg)"
 
-// The least that two runs of the same thing are taken to differ by: standard deviation of a logarithm or an angle.
-// Copies of a log have no variance at all, and the clock of a log ticks in milliseconds.
-const leastSD = 0.01
-
-// mostDF bounds the degrees of freedom: tails are no better known than this, however many stages agree.
-const mostDF = 30
-
-// leastDF is what the other stages are worth at least: from a handful of them, with five runs each, one can hardly tell
-// whether their variances differ.
-const leastDF = 8
-
 // series is what a comparison knows: the values of the runs before and that of tonight.
 type series struct {
 	history []point
 	tonight point
 }
+
+// The least that two runs of the same thing are taken to differ by: standard deviation of a logarithm or an angle.
+// Copies of a log have no variance at all, and the clock of a log ticks in milliseconds.
+const leastSD = 0.01
 
 // spread is the variance between runs of one series: s² over its pool's unit w.
 type spread struct {
@@ -169,20 +162,6 @@ func discoveries(p []float64) []float64 {
 	return q
 }
 
-// trigamma is the second derivative of log Γ, for x > 0: recurrence up to 6, then the asymptotic series
-// (Abramowitz and Stegun 6.4.6, 6.4.12).
-func trigamma(x float64) float64 {
-	if !(x > 0) {
-		return math.NaN()
-	}
-	sum := 0.0
-	for ; x < 6; x++ {
-		sum += 1 / (x * x)
-	}
-	f := 1 / (x * x)
-	return sum + 1/x + f/2 + f/x*(1.0/6-f*(1.0/30-f*(1.0/42-f/30)))
-}
-
 // trigammaInverse solves trigamma(x) = y for y > 0 by Newton's method on 1/trigamma, which is nearly straight (Smyth 2004, appendix).
 func trigammaInverse(y float64) float64 {
 	if y > 1e7 {
@@ -204,3 +183,24 @@ func trigammaInverse(y float64) float64 {
 	}
 	return x
 }
+
+// trigamma is the second derivative of log Γ, for x > 0: recurrence up to 6, then the asymptotic series
+// (Abramowitz and Stegun 6.4.6, 6.4.12).
+func trigamma(x float64) float64 {
+	if !(x > 0) {
+		return math.NaN()
+	}
+	sum := 0.0
+	for ; x < 6; x++ {
+		sum += 1 / (x * x)
+	}
+	f := 1 / (x * x)
+	return sum + 1/x + f/2 + f/x*(1.0/6-f*(1.0/30-f*(1.0/42-f/30)))
+}
+
+// mostDF bounds the degrees of freedom: tails are no better known than this, however many stages agree.
+const mostDF = 30
+
+// leastDF is what the other stages are worth at least: from a handful of them, with five runs each, one can hardly tell
+// whether their variances differ.
+const leastDF = 8

@@ -1,6 +1,99 @@
 package audit
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"straggler/audit/measure"
+)
+
+// Rule is something that can get worse. It is a row of Rules; straggler.yaml changes its thresholds.
+type Rule struct {
+	Name      string
+	Doc       string   // what it compares
+	Why       string   // why one should care, and what to look at
+	Unit      string   // of the value: s, slot s, ratio, share
+	Severity  Severity // unless the configuration says otherwise
+	MinChange float64  // least increase as a fraction of the normal value; 0 where only the absolute counts
+	MinAbs    float64  // least increase in the unit
+	Stage     bool     // compared for each stage
+	By        perRule  // one comparison an application or stage, or one for each cause or machine
+	of        func(v, scale measure.Values) point
+}
+
+type perRule int
+
+// point is a value, and where it stands on a scale on which runs scatter alike.
+type point struct {
+	value float64 // in the rule's unit
+	y     float64 // transformed
+	w     float64 // variance of y that the tasks of one run alone let expect, up to a factor common to the pool; 1: unknown
+	speed bool    // y moves with the speed of the whole run
+	ok    bool
+}
+
+// RuleNamed finds a rule.
+func RuleNamed(name string) (Rule, bool) {
+	for _, r := range Rules() {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// Rules is the table of rules, in the order in which findings are shown.
+func Rules() []Rule {
+	return []Rule{
+		{Name: "run_time", Unit: "s", Severity: Error, MinChange: 0.10, MinAbs: 1, of: logOf("time_s", 0.1),
+			Doc: "completion time of the application",
+			Why: "What its users wait for. The findings about stages and causes say where the time went."},
+		{Name: "lost_time", Unit: "slot s", Severity: Error, MinChange: 0.15, MinAbs: 2, of: excess,
+			Doc: "time lost to slow tasks in the whole application: duration above the median of the stage, summed over all tasks",
+			Why: "Slots that were held longer than the stage's own median says they need be, whether or not the end of the job waited for them."},
+		{Name: "cause_time", Unit: "slot s", Severity: Warning, MinChange: 0.25, MinAbs: 5, By: PerCause,
+			Doc: "seconds of excess of outliers due to one cause",
+			Why: "The same time lost for another reason asks for another remedy: straggler help causes says what each means."},
+		{Name: "bad_machine", Unit: "ratio", Severity: Error, MinAbs: 0.2, By: PerMachine,
+			Doc: "a machine that is slow or flaky and was not in any of the runs before",
+			Why: "A machine takes longer for the same work than the others do. Look at its disk and its neighbours, or drain it."},
+		{Name: "failed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("failed", "attempts"),
+			Doc: "share of the attempts that failed or were lost with their machine",
+			Why: "Failures cost a second attempt each, and four of one task the whole job."},
+		{Name: "recomputed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("recomputed", "attempts"),
+			Doc: "share of the attempts that make a lost output again",
+			Why: "Lost outputs stop every task that reads them. Look at the machines that lost them."},
+		{Name: "log_complete", Severity: Warning, By: exact,
+			Doc: "the log is whole: it has an end, and every record of it could be read",
+			Why: "What a log does not say cannot be judged; a log without its end is a driver that died, or a file that was read too early. Compared exactly, without statistics."},
+		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, Stage: true, of: logOf("time_s", 0.1),
+			Doc: "time from the start of a stage to its end, beside what the whole run was slower",
+			Why: "It has more work, fewer slots, or slower tasks: compare its tasks and its median."},
+		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, Stage: true, of: stageExcess,
+			Doc: "time lost to slow tasks in one stage, beside what all of its tasks were slower: duration above the median, summed over its tasks",
+			Why: "The stage has more stragglers, or worse ones. The likely cause names what grew most."},
+		{Name: "stage_late", Unit: "s", Severity: Warning, MinChange: 0.20, MinAbs: 1, Stage: true, of: lost,
+			Doc: "how much earlier the stage would have ended had no task taken longer than the median",
+			Why: "This is what the job waited for, where the stage was on its critical path."},
+		{Name: "slowdown_ratio", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, Stage: true, of: logOf("slowdown_ratio", 0),
+			Doc: "median progress rate of a stage divided by its slowest",
+			Why: "One task works much more slowly than the others do for its input."},
+		{Name: "outlier_share", Unit: "share", Severity: Warning, MinAbs: 0.05, Stage: true, of: share("outliers", "tasks"),
+			Doc: "share of a stage's tasks that take longer than 1.5 × the median",
+			Why: "Many tasks are slow, not one: machines, network or data, not chance."},
+		{Name: "input_skew", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, Stage: true, of: logOf("input_skew", 0),
+			Doc: "largest input of a stage's tasks divided by the median input",
+			Why: "One key or one file has grown. Partition on another column, salt the key, or split the file."},
+	}
+}
+
+func (s Severity) Check() error {
+	if slices.Contains(Severities(), s) {
+		return nil
+	}
+	return fmt.Errorf("severity %q: it is error, warning, note or off", string(s))
+}
 
 // Severity says what a finding means for the build: error and warning fail it, note does not, off is not looked for.
 type Severity string
@@ -15,97 +108,10 @@ const (
 // Severities lists them, gravest first.
 func Severities() []Severity { return []Severity{Error, Warning, Note, Off} }
 
-// Rule is something that can get worse. It is a row of Rules; straggler.yaml changes its thresholds.
-type Rule struct {
-	Name      string
-	Doc       string   // what it compares
-	Why       string   // why one should care, and what to look at
-	Unit      string   // of the value: s, slot s, ratio, share
-	Severity  Severity // unless the configuration says otherwise
-	MinChange float64  // least increase as a fraction of the normal value; 0 where only the absolute counts
-	MinAbs    float64  // least increase in the unit
-	stage     bool     // compared for each stage
-	by        perRule  // one comparison an application or stage, or one for each cause or machine
-	of        func(v, scale Values) point
-}
-
-type perRule int
-
-const (
-	once perRule = iota
-	perCause
-	perMachine
-	exact // no statistics: what the log says of itself
-)
-
-// point is a value, and where it stands on a scale on which runs scatter alike.
-type point struct {
-	value float64 // in the rule's unit
-	y     float64 // transformed
-	w     float64 // variance of y that the tasks of one run alone let expect, up to a factor common to the pool; 1: unknown
-	speed bool    // y moves with the speed of the whole run
-	ok    bool
-}
-
-// Rules is the table of rules, in the order in which findings are shown.
-func Rules() []Rule {
-	return []Rule{
-		{Name: "run_time", Unit: "s", Severity: Error, MinChange: 0.10, MinAbs: 1, of: logOf("time_s", 0.1),
-			Doc: "completion time of the application",
-			Why: "What its users wait for. The findings about stages and causes say where the time went."},
-		{Name: "lost_time", Unit: "slot s", Severity: Error, MinChange: 0.15, MinAbs: 2, of: excess,
-			Doc: "time lost to slow tasks in the whole application: duration above the median of the stage, summed over all tasks",
-			Why: "Slots that were held longer than the stage's own median says they need be, whether or not the end of the job waited for them."},
-		{Name: "cause_time", Unit: "slot s", Severity: Warning, MinChange: 0.25, MinAbs: 5, by: perCause,
-			Doc: "seconds of excess of outliers due to one cause",
-			Why: "The same time lost for another reason asks for another remedy: straggler help causes says what each means."},
-		{Name: "bad_machine", Unit: "ratio", Severity: Error, MinAbs: 0.2, by: perMachine,
-			Doc: "a machine that is slow or flaky and was not in any of the runs before",
-			Why: "A machine takes longer for the same work than the others do. Look at its disk and its neighbours, or drain it."},
-		{Name: "failed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("failed", "attempts"),
-			Doc: "share of the attempts that failed or were lost with their machine",
-			Why: "Failures cost a second attempt each, and four of one task the whole job."},
-		{Name: "recomputed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("recomputed", "attempts"),
-			Doc: "share of the attempts that make a lost output again",
-			Why: "Lost outputs stop every task that reads them. Look at the machines that lost them."},
-		{Name: "log_complete", Severity: Warning, by: exact,
-			Doc: "the log is whole: it has an end, and every record of it could be read",
-			Why: "What a log does not say cannot be judged; a log without its end is a driver that died, or a file that was read too early. Compared exactly, without statistics."},
-		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, stage: true, of: logOf("time_s", 0.1),
-			Doc: "time from the start of a stage to its end, beside what the whole run was slower",
-			Why: "It has more work, fewer slots, or slower tasks: compare its tasks and its median."},
-		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, stage: true, of: stageExcess,
-			Doc: "time lost to slow tasks in one stage, beside what all of its tasks were slower: duration above the median, summed over its tasks",
-			Why: "The stage has more stragglers, or worse ones. The likely cause names what grew most."},
-		{Name: "stage_late", Unit: "s", Severity: Warning, MinChange: 0.20, MinAbs: 1, stage: true, of: lost,
-			Doc: "how much earlier the stage would have ended had no task taken longer than the median",
-			Why: "This is what the job waited for, where the stage was on its critical path."},
-		{Name: "slowdown_ratio", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, stage: true, of: logOf("slowdown_ratio", 0),
-			Doc: "median progress rate of a stage divided by its slowest",
-			Why: "One task works much more slowly than the others do for its input."},
-		{Name: "outlier_share", Unit: "share", Severity: Warning, MinAbs: 0.05, stage: true, of: share("outliers", "tasks"),
-			Doc: "share of a stage's tasks that take longer than 1.5 × the median",
-			Why: "Many tasks are slow, not one: machines, network or data, not chance."},
-		{Name: "input_skew", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, stage: true, of: logOf("input_skew", 0),
-			Doc: "largest input of a stage's tasks divided by the median input",
-			Why: "One key or one file has grown. Partition on another column, salt the key, or split the file."},
-	}
-}
-
-// RuleNamed finds a rule.
-func RuleNamed(name string) (Rule, bool) {
-	for _, r := range Rules() {
-		if r.Name == name {
-			return r, true
-		}
-	}
-	return Rule{}, false
-}
-
 // logOf compares the logarithm, on which runs that are slower by a factor scatter alike whatever they measure. The
 // constant keeps values near zero from making much of nothing.
-func logOf(name string, c float64) func(v, _ Values) point {
-	return func(v, _ Values) point {
+func logOf(name string, c float64) func(v, _ measure.Values) point {
+	return func(v, _ measure.Values) point {
 		x, ok := v[name]
 		if !ok || x < 0 || x+c <= 0 {
 			return point{}
@@ -114,10 +120,31 @@ func logOf(name string, c float64) func(v, _ Values) point {
 	}
 }
 
+// lost is the time that the end of a stage waited. It hangs on one task, so it scatters much.
+func lost(v, scale measure.Values) point {
+	x, ok := v["lost_s"]
+	c := max(0.05, 0.05*scale["time_s"])
+	if !ok || x < 0 {
+		return point{}
+	}
+	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true}
+}
+
+// stageExcess is that of a stage, in medians of the stage: a slower stage is the matter of stage_time.
+func stageExcess(v, scale measure.Values) point {
+	m := v["median_s"]
+	p := excess(v, measure.Values{"slot_s": scale["slot_s"] / max(scale["median_s"], 1e-9) * m})
+	if m <= 0 || !p.ok {
+		return point{}
+	}
+	p.y, p.speed = p.y-math.Log(m), false
+	return p
+}
+
 // excess is the time lost to slow tasks. Were the slow tasks of a run drawn by lot, the variance of the sum of their
 // excesses e would be about Σe² (a Poisson bootstrap of them), and that of its logarithm Σe² / (Σe)²; stages whose
 // slow tasks are the same every night scatter less by a factor, which the pool of stages tells.
-func excess(v, scale Values) point {
+func excess(v, scale measure.Values) point {
 	e, ok := v["excess_s"]
 	sq, ok2 := v["excess_sq"]
 	c := 0.005 * scale["slot_s"]
@@ -127,31 +154,10 @@ func excess(v, scale Values) point {
 	return point{value: e, y: math.Log(e + c), w: max(sq, c*c) / ((e + c) * (e + c)), speed: true, ok: true}
 }
 
-// stageExcess is that of a stage, in medians of the stage: a slower stage is the matter of stage_time.
-func stageExcess(v, scale Values) point {
-	m := v["median_s"]
-	p := excess(v, Values{"slot_s": scale["slot_s"] / max(scale["median_s"], 1e-9) * m})
-	if m <= 0 || !p.ok {
-		return point{}
-	}
-	p.y, p.speed = p.y-math.Log(m), false
-	return p
-}
-
-// lost is the time that the end of a stage waited. It hangs on one task, so it scatters much.
-func lost(v, scale Values) point {
-	x, ok := v["lost_s"]
-	c := max(0.05, 0.05*scale["time_s"])
-	if !ok || x < 0 {
-		return point{}
-	}
-	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true}
-}
-
 // share compares a count out of another: the angle whose sine squared it is, whose variance is 1/4n whatever the share
 // (Anscombe 1948).
-func share(part, whole string) func(v, _ Values) point {
-	return func(v, _ Values) point {
+func share(part, whole string) func(v, _ measure.Values) point {
+	return func(v, _ measure.Values) point {
 		k, ok := v[part]
 		n, ok2 := v[whole]
 		if !ok || !ok2 || n <= 0 || k < 0 || k > n {
@@ -160,3 +166,10 @@ func share(part, whole string) func(v, _ Values) point {
 		return point{value: k / n, y: math.Asin(math.Sqrt((k + 0.375) / (n + 0.75))), w: 1 / (4*n + 2), ok: true}
 	}
 }
+
+const (
+	once perRule = iota
+	PerCause
+	PerMachine
+	exact // no statistics: what the log says of itself
+)

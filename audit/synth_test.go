@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"straggler/audit/baseline"
+	"straggler/audit/measure"
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/engine"
@@ -15,7 +17,7 @@ import (
 )
 
 // measured simulates a cluster that runs one program every night and gives its runs, by way of a store.
-func measured(t *testing.T, nights int, worse func(*schema.Trace)) []Run {
+func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run {
 	t.Helper()
 	o := synth.Defaults()
 	o.Applications, o.GapS, o.Shape.Recurring, o.Seed = nights, 86400, true, 7
@@ -55,7 +57,7 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []Run {
 	if _, err := causes.Run(ctx, st, eng, causes.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := Measure(ctx, eng, Grouping{})
+	runs, err := measure.Runs(ctx, eng, measure.Grouping{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +70,9 @@ func TestSimulatedCluster(t *testing.T) {
 	runs := measured(t, 105, func(*schema.Trace) {})
 	alarms := 0
 	for k := 5; k < len(runs); k++ {
-		if n := night(runs[k:k+1], &Baseline{Runs: runs[k-5 : k]}, DefaultConfig(), Options{}); n.Failing > 0 {
+		if n := assess(runs[k:k+1], &baseline.Baseline{Runs: runs[k-5 : k]}, DefaultConfig(), Options{}); n.Failing > 0 {
 			alarms++
-			t.Logf("night %d: %s", k, n.Findings()[0].Title())
+			t.Logf("night %d: %s", k, n.Findings()[0].Subject())
 		}
 	}
 	if alarms > 1 {
@@ -87,7 +89,7 @@ func TestSimulatedCluster(t *testing.T) {
 		}
 	})
 	found := map[string]bool{}
-	for _, f := range night(runs[5:], &Baseline{Runs: runs[:5]}, DefaultConfig(), Options{}).Findings() {
+	for _, f := range assess(runs[5:], &baseline.Baseline{Runs: runs[:5]}, DefaultConfig(), Options{}).Findings() {
 		found[f.Rule+" "+f.Machine] = true
 	}
 	for _, want := range []string{"lost_time ", "bad_machine " + firstMachine(t)} {

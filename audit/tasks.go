@@ -4,54 +4,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"straggler/audit/measure"
 )
-
-// growth says how much more time was lost tonight than before, and to how many tasks.
-//
-// A single task that was slow by chance must not fail a night, however slow it was: with n runs before, none of which
-// had such a task, the chance that it falls on tonight is 1/(n+1), and (n+1)^−k for k tasks that are slow
-// independently (a binomial test of k events against none, given k). k is counted in tasks' worth, by the smaller of two
-// counts, with lost time E = Σe and w = Σe²/E² (one over the number of tasks that E is spread over):
-//
-//   - tasks as slow as the slow ones are: the growth Δ over Σe²/E, the excess that a second of excess is part of;
-//   - few tasks, slower than the others: Δ from k tasks of Δ/k each raises w by about (Δ/E)²/k.
-//
-// Tasks that are newly slow are also counted among the outliers. Where tonight has fewer new outliers than k, the tasks
-// that were slow before are slower, and chance would need outliers that went missing at the same time: k − c of them,
-// against what their number scatters from run to run.
-type growth struct {
-	more float64 // E tonight − E before, at the speed of the runs before
-	k    float64 // tasks' worth
-}
-
-// tasksOf compares sums of excess and of its squares; least is a time that means nothing.
-func tasksOf(tonight Values, past []Values, sum, squares string, least, speed float64) (growth, bool) {
-	e, sq := tonight[sum]*math.Exp(-speed), tonight[squares]*math.Exp(-2*speed)
-	if _, ok := tonight[squares]; !ok || len(past) == 0 {
-		return growth{}, false
-	}
-	before, w := 0.0, 0.0
-	for _, v := range past {
-		x := v[sum] + least
-		before += x
-		w += v[squares] / (x * x)
-	}
-	before, w = before/float64(len(past)), w/float64(len(past))
-	e += least
-	g := growth{more: e - before}
-	const clear = 0.85 // w differs from night to night too
-	switch rise := sq/(e*e) - clear*w; {
-	case g.more <= 0:
-	case rise <= 0:
-		g.k = math.Inf(1)
-	default:
-		g.k = g.more * g.more / (e * e * rise)
-	}
-	if g.more > 0 {
-		g.k = min(g.k, g.more*e/sq)
-	}
-	return g, true
-}
 
 // byTasks is the least p that the tasks allow.
 func (c *comparison) byTasks() float64 {
@@ -81,6 +36,60 @@ func (c *comparison) byTasks() float64 {
 	return 0
 }
 
+// tasksOf compares sums of excess and of its squares; least is a time that means nothing.
+func tasksOf(tonight measure.Values, past []measure.Values, sum, squares string, least, speed float64) (growth, bool) {
+	e, sq := tonight[sum]*math.Exp(-speed), tonight[squares]*math.Exp(-2*speed)
+	if _, ok := tonight[squares]; !ok || len(past) == 0 {
+		return growth{}, false
+	}
+	before, w := 0.0, 0.0
+	for _, v := range past {
+		x := v[sum] + least
+		before += x
+		w += v[squares] / (x * x)
+	}
+	before, w = before/float64(len(past)), w/float64(len(past))
+	e += least
+	g := growth{more: e - before}
+	const clear = 0.85 // w differs from night to night too
+	switch rise := sq/(e*e) - clear*w; {
+	case g.more <= 0:
+	case rise <= 0:
+		g.k = math.Inf(1)
+	default:
+		g.k = g.more * g.more / (e * e * rise)
+	}
+	if g.more > 0 {
+		g.k = min(g.k, g.more*e/sq)
+	}
+	return g, true
+}
+
+// growth says how much more time was lost tonight than before, and to how many tasks.
+//
+// A single task that was slow by chance must not fail a night, however slow it was: with n runs before, none of which
+// had such a task, the chance that it falls on tonight is 1/(n+1), and (n+1)^−k for k tasks that are slow
+// independently (a binomial test of k events against none, given k). k is counted in tasks' worth, by the smaller of two
+// counts, with lost time E = Σe and w = Σe²/E² (one over the number of tasks that E is spread over):
+//
+//   - tasks as slow as the slow ones are: the growth Δ over Σe²/E, the excess that a second of excess is part of;
+//   - few tasks, slower than the others: Δ from k tasks of Δ/k each raises w by about (Δ/E)²/k.
+//
+// Tasks that are newly slow are also counted among the outliers. Where tonight has fewer new outliers than k, the tasks
+// that were slow before are slower, and chance would need outliers that went missing at the same time: k − c of them,
+// against what their number scatters from run to run.
+type growth struct {
+	more float64 // E tonight − E before, at the speed of the runs before
+	k    float64 // tasks' worth
+}
+
+func chance(g growth, ok bool, n float64) float64 {
+	if !ok {
+		return 1
+	}
+	return math.Pow(n, -g.k)
+}
+
 // missing is the chance that so many of k newly slow tasks do not show in the number of outliers; 1 where it is not
 // known.
 func (c *comparison) missing(k float64) float64 {
@@ -100,13 +109,6 @@ func (c *comparison) missing(k float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: sd, Nu: n - 1}.Survival(max(0, short))
 }
 
-func chance(g growth, ok bool, n float64) float64 {
-	if !ok {
-		return 1
-	}
-	return math.Pow(n, -g.k)
-}
-
 // longest is the chance that so many of tonight's tasks are longer, in medians, than any of the runs before.
 func (c *comparison) longest(n float64) float64 {
 	most := 0.0
@@ -116,7 +118,7 @@ func (c *comparison) longest(n float64) float64 {
 		}
 	}
 	k := 0
-	for _, d := range c.stage.longest {
+	for _, d := range c.stage.Longest {
 		if d > most*c.tonight["median_s"] {
 			k++
 		}

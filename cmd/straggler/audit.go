@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/audit"
+	"straggler/audit/baseline"
+	"straggler/audit/measure"
+	"straggler/audit/render"
 	"straggler/ingest/run"
 )
 
@@ -83,11 +86,11 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	if err != nil {
 		return err
 	}
-	base, err := audit.ReadBaseline(o.baseline)
+	base, err := baseline.Read(o.baseline)
 	if err != nil {
 		return err
 	}
-	var runs []audit.Run
+	var runs []measure.Run
 	var unread error
 	if len(logs) > 0 || o.store != "" {
 		if runs, unread, err = e.measure(ctx, o.store, o.from, o.app, logs, grouping); err != nil {
@@ -119,7 +122,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 }
 
 // measure reads the runs of logs, or of a store.
-func (e *env) measure(ctx context.Context, dir, from, app string, logs []string, g audit.Grouping) (runs []audit.Run, unread, err error) {
+func (e *env) measure(ctx context.Context, dir, from, app string, logs []string, g measure.Grouping) (runs []measure.Run, unread, err error) {
 	ro := reportOptions{store: dir}
 	st, err := ro.open(ctx, e, len(logs) > 0)
 	if err != nil {
@@ -138,7 +141,7 @@ func (e *env) measure(ctx context.Context, dir, from, app string, logs []string,
 		return nil, nil, err
 	}
 	defer eng.Close()
-	all, err := audit.Measure(ctx, eng, g)
+	all, err := measure.Runs(ctx, eng, g)
 	for _, r := range all {
 		if app == "" || r.ID == app || r.Name == app {
 			runs = append(runs, r)
@@ -150,10 +153,10 @@ func (e *env) measure(ctx context.Context, dir, from, app string, logs []string,
 	return runs, unread, err
 }
 
-func (o *auditOptions) configuration() (*audit.Config, audit.Grouping, error) {
+func (o *auditOptions) configuration() (*audit.Config, measure.Grouping, error) {
 	cfg, err := configured(o.config)
 	if err != nil {
-		return nil, audit.Grouping{}, err
+		return nil, measure.Grouping{}, err
 	}
 	if o.failLearning {
 		cfg.FailWhileLearning = true
@@ -162,7 +165,7 @@ func (o *auditOptions) configuration() (*audit.Config, audit.Grouping, error) {
 	if pattern == "" {
 		pattern = string(cfg.GroupBy)
 	}
-	g, err := audit.NewGrouping(pattern)
+	g, err := measure.NewGrouping(pattern)
 	return cfg, g, err
 }
 
@@ -186,23 +189,23 @@ func (o *auditOptions) tell(e *env, as string, n *audit.Night, cfg *audit.Config
 	err := e.write(o.output, false, func(w io.Writer) error {
 		switch as {
 		case "json":
-			return audit.JSON(w, n)
+			return render.JSON(w, n)
 		case "md":
-			return audit.Markdown(w, n)
+			return render.Markdown(w, n)
 		}
-		return audit.Text(w, n, e.color && !o.output.toFile())
+		return render.Text(w, n, e.color && !o.output.toFile())
 	})
 	if o.junit != "" {
-		err = errors.Join(err, writeFile(o.junit, func(w io.Writer) error { return audit.JUnit(w, n, cfg) }))
+		err = errors.Join(err, writeFile(o.junit, func(w io.Writer) error { return render.JUnit(w, n, cfg) }))
 	}
 	if o.sarif != "" {
-		err = errors.Join(err, writeFile(o.sarif, func(w io.Writer) error { return audit.SARIF(w, n) }))
+		err = errors.Join(err, writeFile(o.sarif, func(w io.Writer) error { return render.SARIF(w, n) }))
 	}
 	if o.github {
-		err = errors.Join(err, audit.Annotations(e.out, n, cfg))
+		err = errors.Join(err, render.Annotations(e.out, n, cfg))
 	}
 	if name := os.Getenv("GITHUB_STEP_SUMMARY"); name != "" && o.github {
-		err = errors.Join(err, appendTo(name, func(w io.Writer) error { return audit.Markdown(w, n) }))
+		err = errors.Join(err, appendTo(name, func(w io.Writer) error { return render.Markdown(w, n) }))
 	}
 	return err
 }
@@ -218,7 +221,7 @@ func appendTo(name string, body func(io.Writer) error) error {
 
 func explain(e *env, name string) error {
 	if r, ok := audit.RuleNamed(name); ok {
-		return audit.Explain(e.out, r)
+		return render.Explain(e.out, r)
 	}
 	var names []string
 	for _, r := range audit.Rules() {

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/audit"
+	"straggler/audit/measure"
+	"straggler/audit/render"
 	"straggler/table"
 )
 
@@ -47,7 +49,7 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	var pair [2]audit.Run
+	var pair [2]measure.Run
 	var unread error
 	for i, arg := range args {
 		r, u, err := o.run(ctx, e, arg)
@@ -63,13 +65,13 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 	err = e.write(o.output, false, func(w io.Writer) error {
 		switch as {
 		case "json":
-			return audit.PairJSON(w, p)
+			return render.PairJSON(w, p)
 		case "md":
-			return audit.PairMarkdown(w, p)
+			return render.PairMarkdown(w, p)
 		case "html":
-			return audit.PairHTML(w, p)
+			return render.PairHTML(w, p)
 		}
-		return audit.PairText(w, p, e.width())
+		return render.PairText(w, p, e.width())
 	})
 	if err != nil {
 		return err
@@ -78,14 +80,14 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 }
 
 // run is the latest application of a log or of a store, or the one of an id.
-func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*audit.Run, error, error) {
+func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.Run, error, error) {
 	dir, app, logs := "", "", []string{arg}
 	if o.store != "" {
 		dir, app, logs = o.store, arg, nil
 	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log, or it will be said why it is none
 		dir, logs = arg, nil
 	}
-	runs, unread, err := e.measure(ctx, dir, o.from, app, logs, audit.Grouping{})
+	runs, unread, err := e.measure(ctx, dir, o.from, app, logs, measure.Grouping{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"straggler/audit"
+	"straggler/audit/measure"
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/generate"
@@ -88,11 +88,11 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if jobs, err := simulate.SWIMJobs(ctx, p); err != nil || len(jobs) != 2 {
 		t.Fatalf("%d jobs of a SWIM file of 2: %v", len(jobs), err)
 	}
-	g, err := audit.NewGrouping("")
+	g, err := measure.NewGrouping("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := audit.Measure(ctx, p, g); err != nil {
+	if _, err := measure.Runs(ctx, p, g); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"straggler/audit"
+	"straggler/audit/baseline"
+	"straggler/audit/measure"
 	"straggler/bucket"
 	"straggler/causes"
 	"straggler/engine"
@@ -54,9 +56,9 @@ func exitCode(err error) int {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
 	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, audit.ErrChanged):
+		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
 		return exitUse
-	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, audit.ErrBaseline):
+	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable):
 		return exitInput
 	case errors.As(err, &elsewhere):
 		return exitInput

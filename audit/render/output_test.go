@@ -1,9 +1,10 @@
-package audit
+package render
 
 import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -12,33 +13,35 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"straggler/audit"
+	"straggler/audit/audittest"
+	"straggler/audit/baseline"
+	"straggler/audit/measure"
 )
 
 // hostile is a name that tries every output: markup, terminal, tables, workflow commands, reordering, broken UTF-8.
 const hostile = "<script>alert(1)</script>|`x`\x1b[31m\n::error::owned%0A\u202e]]>\xff & \"q\" at Main.scala:42"
 
 // badNight has a finding of each kind, with hostile names.
-func badNight() (*Night, *Config) {
-	cfg := DefaultConfig()
-	var runs []Run
+func badNight() (*audit.Night, *audit.Config) {
+	cfg := audit.DefaultConfig()
+	var runs []measure.Run
 	for n := range 7 {
-		r := Run{Group: short(hostile), Name: "x", ID: fmt.Sprint("app-", n), Start: fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1), Complete: n < 6, machines: 10,
-			Values: Values{"time_s": 100 + float64(n%3), "slot_s": 4000, "attempts": 1000, "failed": 1, "excess_s": 500 + float64(n), "excess_sq": 5000, "lost_s": 1, "rejects": 0},
-			Causes: Values{"data_skew": 100}, Squares: Values{"data_skew": 200}, Machines: map[string]Machine{}}
-		s := Stage{Signature: Signature{Job: "j", Stage: short(hostile), Kind: "result"}, Causes: Values{"data_skew": 100}, Sketch: []float64{1, 1, 1, 1, 2, 3, 4},
-			Values: Values{"time_s": 50 + float64(n%2), "slot_s": 2000, "tasks": 500, "outliers": 50, "median_s": 4, "max_s": 16, "excess_s": 400 + float64(n), "excess_sq": 4000, "lost_s": 2, "slowdown_ratio": 4, "input_skew": 2}}
+		r := measure.Run{Group: strings.ToValidUTF8(hostile, "\uFFFD"), Name: "x", ID: fmt.Sprint("app-", n), Start: fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1), Complete: n < 6, JudgedMachines: 10,
+			Values: measure.Values{"time_s": 100 + float64(n%3), "slot_s": 4000, "attempts": 1000, "failed": 1, "excess_s": 500 + float64(n), "excess_sq": 5000, "lost_s": 1, "rejects": 0},
+			Causes: measure.Values{"data_skew": 100}, Squares: measure.Values{"data_skew": 200}, Machines: map[string]measure.Machine{}}
+		s := measure.Stage{Signature: measure.Signature{Job: "j", Stage: strings.ToValidUTF8(hostile, "\uFFFD"), Kind: "result"}, Causes: measure.Values{"data_skew": 100}, Sketch: []float64{1, 1, 1, 1, 2, 3, 4},
+			Values: measure.Values{"time_s": 50 + float64(n%2), "slot_s": 2000, "tasks": 500, "outliers": 50, "median_s": 4, "max_s": 16, "excess_s": 400 + float64(n), "excess_sq": 4000, "lost_s": 2, "slowdown_ratio": 4, "input_skew": 2}}
 		if n == 6 {
 			r.Values["time_s"], r.Values["failed"] = 200, 100
 			s.Values["excess_s"], s.Values["excess_sq"] = 1200, 12000
 			s.Causes["data_skew"] = 900
-			r.Machines[hostile] = Machine{"slow", 2, 1.8, 2.2, 1e-8}
+			r.Machines[hostile] = measure.Machine{Verdict: "slow", Factor: 2, Low: 1.8, High: 2.2, Q: 1e-8}
 		}
-		r.Stages = []Stage{s}
+		r.Stages = []measure.Stage{s}
 		runs = append(runs, r)
 	}
-	n := night(runs[6:], &Baseline{Runs: runs[:6]}, cfg, Options{Now: time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC), Tool: "test", Baseline: "ci/base line.jsonl"})
+	n := judged(runs[6:], runs[:6], cfg, audit.Options{Now: time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC), Tool: "test", Baseline: "ci/base line.jsonl"})
 	return n, cfg
 }
 
@@ -195,92 +198,44 @@ const sarifSubset = `{"type":"object","additionalProperties":false,"required":["
 // validate holds a JSON text against a schema.
 func validate(t *testing.T, schema, text string) {
 	t.Helper()
-	if err := check(schema, text); err != nil {
+	if err := audittest.CheckJSON(schema, text); err != nil {
 		t.Error(err)
 	}
 }
 
-func check(schema, text string) error {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
-	if err != nil {
-		return err
+// The same input gives the same bytes, and an empty one gives an outcome.
+func TestDeterministic(t *testing.T) {
+	write := func() string {
+		n, cfg := badNight()
+		return rendered(t, func(w io.Writer) error {
+			return errors.Join(Text(w, n, true), JSON(w, n), Markdown(w, n), JUnit(w, n, cfg), SARIF(w, n), Annotations(w, n, cfg))
+		})
 	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("file:///s.json", doc); err != nil {
-		return err
+	if first, second := write(), write(); first != second {
+		t.Error("two times differ")
 	}
-	s, err := c.Compile("file:///s.json")
-	if err != nil {
-		return err
-	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		return err
-	}
-	return s.Validate(v)
-}
-
-// The schema for editors and the reader of straggler.yaml agree: on names, and on what is right and wrong.
-func TestConfigSchemaAgrees(t *testing.T) {
-	var s struct {
-		Properties map[string]struct {
-			Items struct{ Properties map[string]any }
-		}
-		Defs map[string]struct{ Enum []string } `json:"$defs"`
-	}
-	if err := json.Unmarshal(ConfigSchema(), &s); err != nil {
-		t.Fatal(err)
-	}
-	rules := []string{"*"}
-	for _, r := range Rules() {
-		rules = append(rules, r.Name)
-	}
-	if !slices.Equal(s.Defs["rule"].Enum, rules) {
-		t.Errorf("rules %v, want %v", s.Defs["rule"].Enum, rules)
-	}
-	keys := map[string][]string{"": {}, "rules": {}, "suppress": {}}
-	for name, p := range s.Properties {
-		keys[""] = append(keys[""], name)
-		for sub := range p.Items.Properties {
-			keys[name] = append(keys[name], sub)
-		}
-	}
-	for name, want := range map[string][]string{"": configNames[Config](), "rules": configNames[RuleChange](), "suppress": configNames[Suppression]()} {
-		slices.Sort(want)
-		slices.Sort(keys[name])
-		if !slices.Equal(keys[name], want) {
-			t.Errorf("%q: schema has %v, the reader %v", name, keys[name], want)
-		}
-	}
-	for _, c := range configCases {
-		var v any
-		if err := yaml.Unmarshal([]byte(c.text), &v); err != nil {
-			continue
-		}
-		if v == nil {
-			v = map[string]any{}
-		}
-		data, err := json.Marshal(v)
-		if err != nil {
-			continue // no JSON can say it
-		}
-		_, readErr := ParseConfig("f", []byte(c.text))
-		schemaErr := check(string(ConfigSchema()), string(data))
-		if (readErr == nil) != (schemaErr == nil) && !c.readerOnly {
-			t.Errorf("%q: the reader says %v, the schema %v", c.text, readErr, schemaErr)
-		}
+	empty := judged(nil, nil, audit.DefaultConfig(), audit.Options{})
+	var b bytes.Buffer
+	if err := errors.Join(Text(&b, empty, false), JSON(&b, empty), Markdown(&b, empty), JUnit(&b, empty, audit.DefaultConfig()), SARIF(&b, empty)); err != nil || empty.Failing != 0 {
+		t.Errorf("%v, %d failing", err, empty.Failing)
 	}
 }
 
-func FuzzConfig(f *testing.F) {
-	for _, c := range configCases {
-		f.Add(c.text)
+// A page escapes what the log says.
+func TestPairEscapes(t *testing.T) {
+	runs := audittest.Runs(2)
+	runs[1].Stages[0].Stage = hostile
+	p := audit.Compare(&runs[0], &runs[1], audit.DefaultConfig())
+	page := rendered(t, func(w io.Writer) error { return errors.Join(PairHTML(w, p), PairMarkdown(w, p)) })
+	if bytes.Contains([]byte(page), []byte("<script>")) || bytes.Contains([]byte(page), []byte("\x1b")) {
+		t.Error("a page lets markup through")
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		c, err := ParseConfig("f", []byte(text))
-		if err == nil && (c.MinRuns < 2 || c.FDR > 0.5 || c.FDR < 0) {
-			t.Errorf("%q: %+v", text, c)
-		}
-	})
+}
+
+func judged(tonight, history []measure.Run, cfg *audit.Config, o audit.Options) *audit.Night {
+	n, err := audit.Judge(tonight, &baseline.Baseline{Runs: history}, cfg, o)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }

@@ -1,4 +1,4 @@
-package audit
+package measure
 
 import (
 	"fmt"
@@ -18,10 +18,6 @@ type Signature struct {
 	Depth int    `json:"depth"` // stages between it and the nearest start of its job, on the longest way
 	Nth   int    `json:"nth"`   // of several alike in an application, in the order of submission; those past mostAlike are one
 }
-
-// mostAlike is how many stages of one name are told apart: a loop that runs until it converges has another number of
-// rounds each night.
-const mostAlike = 32
 
 // String is the signature in one line, for patterns and for people.
 func (s Signature) String() string {
@@ -48,16 +44,27 @@ func (s Signature) String() string {
 // IsZero says that it names no stage: the application as a whole.
 func (s Signature) IsZero() bool { return s == Signature{} }
 
-// maxName bounds the names that a baseline keeps.
-const maxName = 200
-
-// short cuts a name from a log to what a baseline keeps of it.
-func short(name string) string {
-	name = strings.ToValidUTF8(name, "\uFFFD")
-	if r := []rune(name); len(r) > maxName {
-		return string(r[:maxName]) + "…"
+func (s Signature) Less(t Signature) bool {
+	switch {
+	case s.Job != t.Job:
+		return s.Job < t.Job
+	case s.Stage != t.Stage:
+		return s.Stage < t.Stage
+	case s.Kind != t.Kind:
+		return s.Kind < t.Kind
+	case s.Depth != t.Depth:
+		return s.Depth < t.Depth
 	}
-	return name
+	return s.Nth < t.Nth
+}
+
+// mostAlike is how many stages of one name are told apart: a loop that runs until it converges has another number of
+// rounds each night.
+const mostAlike = 32
+
+// lasting is a name with a star for each part that is new in each run.
+func lasting(name string) string {
+	return Short(volatile.ReplaceAllString(name, "${1}${2}*"))
 }
 
 // volatile are the parts of names that are new in each run: what Spark lists of a table's files, the batch of a streaming
@@ -69,10 +76,17 @@ var volatile = regexp.MustCompile(`(?i)(listing leaf files and directories) for 
 	`|(@|\b0x)[0-9a-f]{4,16}\b` +
 	`|\d{6,}([t_-]\d{4,})*z?`)
 
-// lasting is a name with a star for each part that is new in each run.
-func lasting(name string) string {
-	return short(volatile.ReplaceAllString(name, "${1}${2}*"))
+// Short cuts a name from a log to what a baseline keeps of it.
+func Short(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if r := []rune(name); len(r) > maxName {
+		return string(r[:maxName]) + "…"
+	}
+	return name
 }
+
+// maxName bounds the names that a baseline keeps.
+const maxName = 200
 
 // edgeRow is a row of edges.sql.
 type edgeRow struct {

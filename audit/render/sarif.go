@@ -1,10 +1,12 @@
-package audit
+package render
 
 import (
 	"io"
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"straggler/audit"
 )
 
 // SARIF 2.1.0 (OASIS, 2020): the parts of it that say a finding.
@@ -74,32 +76,32 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 
 // SARIF writes the night for code scanners. A finding stands at the call site of its stage; one without is at the
 // baseline, because a result needs a file. Findings that are fixed are absent, as code scanners close what is not there.
-func SARIF(w io.Writer, n *Night) error {
+func SARIF(w io.Writer, n *audit.Night) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "straggler", Version: n.Tool}}, Results: []sarifResult{}}
 	index := map[string]int{}
-	for i, r := range Rules() {
+	for i, r := range audit.Rules() {
 		index[r.Name] = i
 		rule := sarifRule{ID: r.Name, Short: sarifMessage{r.Doc}, Help: sarifMessage{r.Why}}
 		rule.Configuration.Level = string(r.Severity)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
 	}
 	for _, f := range n.Findings() {
-		if f.Status == Fixed || f.Status == Accepted {
+		if f.Status == audit.Fixed || f.Status == audit.Accepted {
 			continue
 		}
-		r := sarifResult{RuleID: f.Rule, RuleIndex: index[f.Rule], Level: string(f.Severity), Message: sarifMessage{safe(f.Title())}, BaselineState: "new",
-			Locations: []sarifLocation{f.sarifLocation(n.Baseline)}, Fingerprints: map[string]string{"straggler/v1": f.ID}}
-		if f.Status == Ongoing {
+		r := sarifResult{RuleID: f.Rule, RuleIndex: index[f.Rule], Level: string(f.Severity), Message: sarifMessage{safe(title(&f))}, BaselineState: "new",
+			Locations: []sarifLocation{newLocation(&f, n.Baseline)}, Fingerprints: map[string]string{"straggler/v1": f.ID}}
+		if f.Status == audit.Ongoing {
 			r.BaselineState = "unchanged"
 		}
-		if f.Status == Learning {
+		if f.Status == audit.Learning {
 			r.Level = "note"
 		}
-		if f.Status == Suppressed {
+		if f.Status == audit.Suppressed {
 			r.Suppressions = []sarifSuppression{{"external", safe(f.Reason)}}
 		}
 		var evidence []string
-		for _, e := range f.Evidence() {
+		for _, e := range evidenceOf(&f) {
 			evidence = append(evidence, safe(e))
 		}
 		r.Properties = map[string]any{"evidence": evidence, "sql": f.SQL, "firstSeen": f.First, "status": f.Status}
@@ -108,7 +110,7 @@ func SARIF(w io.Writer, n *Night) error {
 	return encode(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-func (f *Finding) sarifLocation(baseline string) sarifLocation {
+func newLocation(f *audit.Finding, baseline string) sarifLocation {
 	var l sarifLocation
 	l.Physical.Artifact.URI, l.Physical.Region.StartLine = relativeURI(baseline), 1
 	if f.Stage != nil {

@@ -1,4 +1,4 @@
-package audit
+package render
 
 import (
 	"encoding/json"
@@ -16,6 +16,10 @@ import (
 	"testing"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"straggler/audit"
+	"straggler/audit/audittest"
+	"straggler/audit/measure"
 )
 
 // TestPublishedSARIF holds the output against the whole OASIS schema of SARIF 2.1.0.
@@ -23,10 +27,10 @@ func TestPublishedSARIF(t *testing.T) {
 	schema := publishedSchema(t)
 	for name, n := range publishedNights() {
 		out := rendered(t, func(w io.Writer) error { return SARIF(w, n) })
-		if err := check(schema, out); err != nil {
+		if err := audittest.CheckJSON(schema, out); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if check(schema, strings.Replace(out, `"version": "2.1.0"`, `"version": "2.0.0"`, 1)) == nil {
+		if audittest.CheckJSON(schema, strings.Replace(out, `"version": "2.1.0"`, `"version": "2.0.0"`, 1)) == nil {
 			t.Error("the schema accepts a version that is none")
 		}
 	}
@@ -79,7 +83,7 @@ func TestPublishedJUnit(t *testing.T) {
 		return string(out), err == nil
 	}
 	for name, n := range publishedNights() {
-		out := rendered(t, func(w io.Writer) error { return JUnit(w, n, DefaultConfig()) })
+		out := rendered(t, func(w io.Writer) error { return JUnit(w, n, audit.DefaultConfig()) })
 		if why, ok := valid(out); !ok {
 			t.Errorf("%s: %s", name, why)
 		}
@@ -90,18 +94,18 @@ func TestPublishedJUnit(t *testing.T) {
 }
 
 // publishedNights are a night with findings of every kind, one without any, and one that learns.
-func publishedNights() map[string]*Night {
+func publishedNights() map[string]*audit.Night {
 	bad, cfg := badNight()
-	var runs []Run
+	var runs []measure.Run
 	for n := range 7 {
-		runs = append(runs, Run{Group: "quiet", ID: string(rune('a' + n)), Start: "2026-01-02T00:00:00.000Z", Complete: true, machines: 3,
-			Values: Values{"time_s": 100, "slot_s": 400, "attempts": 100, "failed": 0, "excess_s": 5, "excess_sq": 5}})
+		runs = append(runs, measure.Run{Group: "quiet", ID: string(rune('a' + n)), Start: "2026-01-02T00:00:00.000Z", Complete: true, JudgedMachines: 3,
+			Values: measure.Values{"time_s": 100, "slot_s": 400, "attempts": 100, "failed": 0, "excess_s": 5, "excess_sq": 5}})
 	}
-	return map[string]*Night{
+	return map[string]*audit.Night{
 		"bad":      bad,
-		"quiet":    night(runs[6:], &Baseline{Runs: runs[:6]}, cfg, Options{Tool: "test"}),
-		"learning": night(runs[6:], &Baseline{Runs: runs[:1]}, cfg, Options{Tool: "test"}),
-		"no runs":  night(nil, &Baseline{}, cfg, Options{Tool: "test"}),
+		"quiet":    judged(runs[6:], runs[:6], cfg, audit.Options{Tool: "test"}),
+		"learning": judged(runs[6:], runs[:1], cfg, audit.Options{Tool: "test"}),
+		"no runs":  judged(nil, nil, cfg, audit.Options{Tool: "test"}),
 	}
 }
 
@@ -110,7 +114,7 @@ func TestJSONIsWhole(t *testing.T) {
 	n, _ := badNight()
 	text := rendered(t, func(w io.Writer) error { return JSON(w, n) })
 	text = strings.ReplaceAll(text, `\ufffd`, "\ufffd") // broken UTF-8 is written as the first, what is read back as the second
-	var back Night
+	var back audit.Night
 	if err := json.Unmarshal([]byte(text), &back); err != nil {
 		t.Fatal(err)
 	}

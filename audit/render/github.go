@@ -1,21 +1,23 @@
-package audit
+package render
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 	"strings"
+
+	"straggler/audit"
 )
 
 // Annotations writes workflow commands, which GitHub shows beside the code. Findings that do not fail the build are notices.
-func Annotations(w io.Writer, n *Night, cfg *Config) error {
+func Annotations(w io.Writer, n *audit.Night, cfg *audit.Config) error {
 	out := bufio.NewWriter(w)
 	for _, f := range n.Findings() {
-		if f.Status == Fixed || f.Status == Suppressed {
+		if f.Status == audit.Fixed || f.Status == audit.Suppressed {
 			continue
 		}
 		command := "notice"
-		if f.fails(cfg) {
+		if f.Fails(cfg) {
 			command = string(f.Severity)
 		}
 		props := "title=" + property.Replace("straggler "+f.Rule+" "+f.ID)
@@ -24,8 +26,8 @@ func Annotations(w io.Writer, n *Night, cfg *Config) error {
 				props = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(p.File), p.Line, props)
 			}
 		}
-		text := safe(f.Title())
-		for _, e := range f.Evidence() {
+		text := safe(title(&f))
+		for _, e := range evidenceOf(&f) {
 			text += "\n" + safe(e)
 		}
 		fmt.Fprintf(out, "::%s %s::%s\n", command, props, message.Replace(text))

@@ -1,6 +1,8 @@
-package audit
+package measure
 
-import "testing"
+import (
+	"testing"
+)
 
 // A stage is the same stage tomorrow: what is new in each run is no part of its name, and all else is.
 func TestLastingNames(t *testing.T) {

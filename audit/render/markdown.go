@@ -1,4 +1,4 @@
-package audit
+package render
 
 import (
 	"bufio"
@@ -6,17 +6,18 @@ import (
 	"io"
 	"strings"
 
+	"straggler/audit"
 	"straggler/table"
 )
 
 // Markdown writes the night for a step summary or a merge request.
-func Markdown(w io.Writer, n *Night) error {
+func Markdown(w io.Writer, n *audit.Night) error {
 	out := bufio.NewWriter(w)
 	md := func(s string) string { return table.Markdown(safe(s)) }
-	fmt.Fprintf(out, "## straggler audit of %s: %s\n\n", n.Date, md(n.verdict()))
+	fmt.Fprintf(out, "## straggler audit of %s: %s\n\n", n.Date, md(verdictOf(n)))
 	for i := range n.Runs {
 		j := &n.Runs[i]
-		fmt.Fprintf(out, "### %s\n\n%s: %s.\n\n", md(j.Group), md(j.Run), md(j.about()))
+		fmt.Fprintf(out, "### %s\n\n%s: %s.\n\n", md(j.Group), md(j.Run), md(judgedBy(j)))
 		if len(j.Findings) > 0 {
 			out.WriteString("| severity | status | finding | tonight | normal | change | likely cause | first seen |\n|---|---|---|---:|---:|---:|---|---|\n")
 		}
@@ -61,14 +62,14 @@ func Markdown(w io.Writer, n *Night) error {
 }
 
 // evidence folds the figures of each finding away under its title.
-func evidence(out *bufio.Writer, j *Judgement, md func(string) string) {
+func evidence(out *bufio.Writer, j *audit.Judgement, md func(string) string) {
 	for k := range j.Findings {
 		f := &j.Findings[k]
-		if f.Status == Fixed || f.SQL == "" {
+		if f.Status == audit.Fixed || f.SQL == "" {
 			continue
 		}
-		fmt.Fprintf(out, "<details><summary>%s</summary>\n\n", md(f.Title()))
-		for _, e := range f.Evidence() {
+		fmt.Fprintf(out, "<details><summary>%s</summary>\n\n", md(title(f)))
+		for _, e := range evidenceOf(f) {
 			fmt.Fprintf(out, "- %s\n", md(e))
 		}
 		fmt.Fprintf(out, "\n```sql\n%s\n```\n\n</details>\n\n", f.SQL) // made of our words and integers

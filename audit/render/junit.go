@@ -1,4 +1,4 @@
-package audit
+package render
 
 import (
 	"encoding/xml"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"straggler/audit"
 )
 
 // The JUnit report, as CI systems read it: a suite a run, a case a rule, and one for each finding.
@@ -45,10 +47,10 @@ type (
 
 // JUnit writes the night as JUnit XML. A rule without findings is a case that passed; findings that do not fail the
 // build are cases that were skipped.
-func JUnit(w io.Writer, n *Night, cfg *Config) error {
+func JUnit(w io.Writer, n *audit.Night, cfg *audit.Config) error {
 	all := junitSuites{Name: "straggler audit"}
 	for i := range n.Runs {
-		s := n.Runs[i].junit(cfg)
+		s := newSuite(&n.Runs[i], cfg)
 		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
 		all.Suites = append(all.Suites, s)
 	}
@@ -64,7 +66,7 @@ func JUnit(w io.Writer, n *Night, cfg *Config) error {
 	return err
 }
 
-func (j *Judgement) junit(cfg *Config) junitSuite {
+func newSuite(j *audit.Judgement, cfg *audit.Config) junitSuite {
 	s := junitSuite{Name: xmlSafe(j.Group)}
 	if start, _, ok := strings.Cut(j.Start, "."); ok {
 		s.Timestamp = start
@@ -72,23 +74,23 @@ func (j *Judgement) junit(cfg *Config) junitSuite {
 	found := map[string]bool{}
 	for i := range j.Findings {
 		f := &j.Findings[i]
-		found[f.Rule] = found[f.Rule] || f.Status != Fixed
+		found[f.Rule] = found[f.Rule] || f.Status != audit.Fixed
 		c := junitCase{Name: xmlSafe(f.Rule + ": " + f.Subject() + " (" + f.ID + ")"), ClassName: xmlSafe(j.Group)}
 		switch {
-		case f.fails(cfg):
-			lines := append(f.Evidence(), "first seen "+f.First)
+		case f.Fails(cfg):
+			lines := append(evidenceOf(f), "first seen "+f.First)
 			if f.SQL != "" {
 				lines = append(lines, f.SQL)
 			}
-			c.Failure = &junitFailure{Message: xmlSafe(f.Title()), Type: f.Rule, Text: xmlSafe(strings.Join(lines, "\n"))}
+			c.Failure = &junitFailure{Message: xmlSafe(title(f)), Type: f.Rule, Text: xmlSafe(strings.Join(lines, "\n"))}
 			s.Failures++
-		case f.Status != Fixed:
-			c.Skipped = &junitSkipped{Message: xmlSafe(string(f.Status) + ": " + f.Title())}
+		case f.Status != audit.Fixed:
+			c.Skipped = &junitSkipped{Message: xmlSafe(string(f.Status) + ": " + title(f))}
 			s.Skipped++
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	for _, r := range Rules() {
+	for _, r := range audit.Rules() {
 		if !found[r.Name] {
 			c := junitCase{Name: r.Name, ClassName: xmlSafe(j.Group)}
 			if j.Learning {

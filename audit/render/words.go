@@ -1,4 +1,4 @@
-package audit
+package render
 
 import (
 	"fmt"
@@ -6,30 +6,12 @@ import (
 	"regexp"
 	"strings"
 
+	"straggler/audit"
 	"straggler/table"
 )
 
-// figure is a value with its unit, for people.
-func figure(x *float64, unit string) string {
-	if x == nil {
-		return "unknown"
-	}
-	switch unit {
-	case "share":
-		return fmt.Sprintf("%.1f %%", 100**x)
-	case "ratio":
-		return fmt.Sprintf("%.2f", *x)
-	case "":
-		return fmt.Sprintf("%.4g", *x)
-	}
-	if math.Abs(*x) >= 100 {
-		return fmt.Sprintf("%.0f %s", *x, unit)
-	}
-	return fmt.Sprintf("%.2f %s", *x, unit)
-}
-
-// Title says in one line what happened. It holds names of the log as they are.
-func (f *Finding) Title() string {
+// title says in one line what happened. It holds names of the log as they are.
+func title(f *audit.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", f.Rule, f.Subject())
 	if f.Value != nil && f.Machine == "" {
@@ -43,8 +25,8 @@ func (f *Finding) Title() string {
 	return b.String()
 }
 
-// Evidence gives what the finding rests on, a sentence a line.
-func (f *Finding) Evidence() []string {
+// evidenceOf gives what the finding rests on, a sentence a line.
+func evidenceOf(f *audit.Finding) []string {
 	var out []string
 	if f.Value != nil && f.Machine == "" {
 		line := fmt.Sprintf("95 %% of runs like the %d before would lie between %s and %s", f.Runs, figure(f.Low, f.Unit), figure(f.High, f.Unit))
@@ -103,16 +85,8 @@ func safe(s string) string {
 	return s
 }
 
-// plural is a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// verdict is the night in one sentence.
-func (n *Night) verdict() string {
+// verdictOf is the night in one sentence.
+func verdictOf(n *audit.Night) string {
 	learning := 0
 	for _, j := range n.Runs {
 		if j.Learning {
@@ -123,7 +97,7 @@ func (n *Night) verdict() string {
 	case len(n.Runs) == 0:
 		return "nothing to audit: the logs hold no application"
 	case n.Failing > 0:
-		return fmt.Sprintf("%s: %d new, %d ongoing", plural(n.Failing, "finding"), n.Summary[New], n.Summary[Ongoing])
+		return fmt.Sprintf("%s: %d new, %d ongoing", plural(n.Failing, "finding"), n.Summary[audit.New], n.Summary[audit.Ongoing])
 	case learning == len(n.Runs):
 		return fmt.Sprintf("learning: there are fewer than %d runs to compare with", n.MinRuns)
 	case learning > 0:
@@ -132,8 +106,8 @@ func (n *Night) verdict() string {
 	return "clean"
 }
 
-// about says how a run was judged.
-func (j *Judgement) about() string {
+// judgedBy says how a run was judged.
+func judgedBy(j *audit.Judgement) string {
 	if j.History == 0 {
 		return "no run to compare with yet"
 	}
@@ -145,4 +119,31 @@ func (j *Judgement) about() string {
 		s += fmt.Sprintf("; in half of the stages, lost time that grows by %.0f %% would show", 100**j.Detectable)
 	}
 	return s
+}
+
+// figure is a value with its unit, for people.
+func figure(x *float64, unit string) string {
+	if x == nil {
+		return "unknown"
+	}
+	switch unit {
+	case "share":
+		return fmt.Sprintf("%.1f %%", 100**x)
+	case "ratio":
+		return fmt.Sprintf("%.2f", *x)
+	case "":
+		return fmt.Sprintf("%.4g", *x)
+	}
+	if math.Abs(*x) >= 100 {
+		return fmt.Sprintf("%.0f %s", *x, unit)
+	}
+	return fmt.Sprintf("%.2f %s", *x, unit)
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

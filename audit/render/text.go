@@ -1,13 +1,15 @@
-package audit
+package render
 
 import (
 	"bufio"
 	"fmt"
 	"io"
+
+	"straggler/audit"
 )
 
 // Text writes the night for a terminal.
-func Text(w io.Writer, n *Night, color bool) error {
+func Text(w io.Writer, n *audit.Night, color bool) error {
 	out := bufio.NewWriter(w)
 	paint := func(code, s string) string {
 		if !color {
@@ -19,10 +21,10 @@ func Text(w io.Writer, n *Night, color bool) error {
 	if n.Failing > 0 {
 		head = "31;1"
 	}
-	fmt.Fprintf(out, "%s\n", paint(head, "audit of "+n.Date+": "+n.verdict()))
+	fmt.Fprintf(out, "%s\n", paint(head, "audit of "+n.Date+": "+verdictOf(n)))
 	for i := range n.Runs {
 		j := &n.Runs[i]
-		fmt.Fprintf(out, "\n%s  %s  %s\n  %s\n", paint("1", safe(j.Group)), safe(j.Run), safe(j.Start), j.about())
+		fmt.Fprintf(out, "\n%s  %s  %s\n  %s\n", paint("1", safe(j.Group)), safe(j.Run), safe(j.Start), judgedBy(j))
 		for _, list := range []struct {
 			what  string
 			names []string
@@ -36,7 +38,7 @@ func Text(w io.Writer, n *Night, color bool) error {
 			}
 		}
 		for k := range j.Findings {
-			j.Findings[k].text(out, k < fullFindings, paint)
+			writeFinding(&j.Findings[k], out, k < fullFindings, paint)
 		}
 		if len(j.Findings) > fullFindings {
 			fmt.Fprintf(out, "\n  the evidence of all of them: -o audit.json, or -o audit.md\n")
@@ -55,19 +57,19 @@ func Text(w io.Writer, n *Night, color bool) error {
 // fullFindings is how many findings of a run are shown with their evidence.
 const fullFindings = 5
 
-func (f *Finding) text(out io.Writer, full bool, paint func(code, s string) string) {
+func writeFinding(f *audit.Finding, out io.Writer, full bool, paint func(code, s string) string) {
 	gap := ""
 	if full {
 		gap = "\n"
 	}
-	fmt.Fprintf(out, "%s  %s %s\n", gap, paint(severityColor(f), fmt.Sprintf("%s %s %s", f.Severity, f.Status, f.ID)), safe(f.Title()))
+	fmt.Fprintf(out, "%s  %s %s\n", gap, paint(severityColor(f), fmt.Sprintf("%s %s %s", f.Severity, f.Status, f.ID)), safe(title(f)))
 	if !full {
 		return
 	}
-	for _, e := range f.Evidence() {
+	for _, e := range evidenceOf(f) {
 		fmt.Fprintf(out, "      %s\n", safe(e))
 	}
-	if f.Status != Fixed {
+	if f.Status != audit.Fixed {
 		fmt.Fprintf(out, "      first seen %s; straggler audit --explain %s\n", safe(f.First), f.Rule)
 	}
 	if f.SQL != "" {
@@ -75,20 +77,20 @@ func (f *Finding) text(out io.Writer, full bool, paint func(code, s string) stri
 	}
 }
 
-func severityColor(f *Finding) string {
+func severityColor(f *audit.Finding) string {
 	switch {
-	case f.Status == Fixed:
+	case f.Status == audit.Fixed:
 		return "32"
-	case f.Severity == Error:
+	case f.Severity == audit.Error:
 		return "31"
-	case f.Severity == Warning:
+	case f.Severity == audit.Warning:
 		return "33"
 	}
 	return "2"
 }
 
 // Explain writes what a rule compares and why.
-func Explain(w io.Writer, r Rule) error {
+func Explain(w io.Writer, r audit.Rule) error {
 	least := ""
 	switch {
 	case r.MinChange > 0:
@@ -102,11 +104,11 @@ func Explain(w io.Writer, r Rule) error {
 	}
 	scope := "each application"
 	switch {
-	case r.stage:
+	case r.Stage:
 		scope = "each stage"
-	case r.by == perCause:
+	case r.By == audit.PerCause:
 		scope = "each application and cause"
-	case r.by == perMachine:
+	case r.By == audit.PerMachine:
 		scope = "each machine"
 	}
 	_, err := fmt.Fprintf(w, "%s (%s): %s\n\n  compared for  %s\n  a finding is  %s\n  in straggler.yaml\n    rules:\n      - rule: %s\n        severity: %s\n        min_change: %g\n        min_absolute: %g\n\n%s\n",

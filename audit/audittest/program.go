@@ -1,0 +1,154 @@
+// Package audittest makes runs of applications to be audited, in tests: measured runs of a program that does the same
+// every night, with noise, and of which a stage can be made worse.
+//
+// Start with program.go.
+package audittest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"straggler/audit/measure"
+)
+
+// Program is an application as a cluster runs it every night. What is assumed of the noise:
+//
+//   - a task takes its stage's normal time × exp(N(0, 0.08)): the spread of attempts in package synth's quiet cluster;
+//   - a twelfth of a stage's tasks are slow every night, 1.5 to 4 × normal: skewed partitions are the same partitions;
+//   - one task in 300 is slow by chance, 1.5 to 3 ×, another one each night;
+//   - the whole night is slower or faster by exp(N(0, 0.03)), and each stage by exp(N(0, 0.01)) more;
+//   - inputs grow and shrink by exp(N(0, 0.02)) a stage.
+type Program struct {
+	Stages []Stage
+}
+
+// Stage is a stage of a program.
+type Stage struct {
+	normal float64
+	slow   []float64 // × normal, a task
+}
+
+// NewProgram draws a program with so many stages, of tasks/2 to 1.5 × tasks each.
+func NewProgram(r *rand.Rand, stages, tasks int) Program {
+	var p Program
+	for range stages {
+		s := Stage{normal: 1 + 9*r.Float64(), slow: make([]float64, tasks/2+r.IntN(tasks))}
+		for i := range s.slow {
+			s.slow[i] = 1
+			if r.Float64() < 1.0/12 {
+				s.slow[i] = 1.5 + 2.5*r.Float64()
+			}
+		}
+		p.Stages = append(p.Stages, s)
+	}
+	return p
+}
+
+// Night runs the program once. What a task of stage worse takes above the normal time is multiplied by factor.
+func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run {
+	run := measure.Run{Group: "nightly", ID: fmt.Sprint("app-", n), Start: fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1), Complete: true,
+		Values: measure.Values{}, Causes: measure.Values{}, Machines: map[string]measure.Machine{}, JudgedMachines: 20}
+	speed := math.Exp(0.03 * r.NormFloat64())
+	attempts, slots, skew, squares := 0.0, 0.0, 0.0, 0.0
+	for k, s := range p.Stages {
+		d := make([]float64, len(s.slow))
+		own := speed * math.Exp(0.01*r.NormFloat64())
+		for i, x := range s.slow {
+			if r.Float64() < 1.0/300 {
+				x *= 1.5 + 1.5*r.Float64()
+			}
+			d[i] = own * s.normal * x * math.Exp(0.08*r.NormFloat64())
+		}
+		if k == worse {
+			m := median(slices.Clone(d))
+			for i := range d {
+				if d[i] > m {
+					d[i] = m + factor*(d[i]-m)
+				}
+			}
+		}
+		st := measured(d)
+		st.Signature = measure.Signature{Job: "job", Stage: fmt.Sprintf("stage at Main.scala:%03d", k), Kind: "result"}
+		in := math.Exp(0.02 * r.NormFloat64())
+		st.Values.Set("input_skew", 4*in)
+		run.Stages = append(run.Stages, st)
+		attempts += float64(len(d))
+		slots += st.Values["slot_s"]
+		skew += st.Causes["data_skew"]
+		squares += st.Values["excess_sq"]
+		for _, name := range []string{"excess_s", "excess_sq", "lost_s"} {
+			run.Values.Set(name, run.Values[name]+st.Values[name])
+		}
+		run.Values.Set("time_s", run.Values["time_s"]+st.Values["time_s"])
+	}
+	run.Values.Set("slot_s", slots)
+	run.Values.Set("attempts", attempts)
+	failed := 0.0
+	for range int(attempts) {
+		if r.Float64() < 0.002 {
+			failed++
+		}
+	}
+	run.Values.Set("failed", failed)
+	run.Values.Set("recomputed", 0)
+	run.Causes.Set("data_skew", skew)
+	run.Squares = measure.Values{"data_skew": squares}
+	return run
+}
+
+// measured is what stages.sql and phase_stats say of tasks on 80 slots, in their order.
+func measured(d []float64) measure.Stage {
+	st := measure.Stage{Values: measure.Values{}, Causes: measure.Values{}}
+	sorted := slices.Clone(d)
+	slices.Sort(sorted)
+	m, n := median(sorted), len(d)
+	var slot, excess, sq, outliers, lost float64
+	free := make([]float64, 80)
+	end, cut := 0.0, 0.0
+	for _, x := range d {
+		slot += x
+		if x > m {
+			excess += x - m
+			sq += (x - m) * (x - m)
+		}
+		if x > 1.5*m {
+			outliers++
+			lost += x - m
+		}
+		i := 0
+		for k := range free {
+			if free[k] < free[i] {
+				i = k
+			}
+		}
+		cut = max(cut, free[i]+min(x, m))
+		free[i] += x
+		end = max(end, free[i])
+	}
+	for name, v := range map[string]float64{"time_s": end, "tasks": float64(n), "median_s": m, "max_s": sorted[n-1], "slot_s": slot, "excess_s": excess, "excess_sq": sq,
+		"outliers": outliers, "lost_s": end - cut, "slowdown_ratio": sorted[n-1] / m} {
+		st.Values.Set(name, v)
+	}
+	st.Causes.Set("data_skew", lost)
+	st.Longest = sorted[max(0, n-16):]
+	return st
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// Runs are the first nights of a program with three stages.
+func Runs(n int) []measure.Run {
+	r := rand.New(rand.NewPCG(3, 3))
+	p := NewProgram(r, 3, 100)
+	var runs []measure.Run
+	for i := range n {
+		runs = append(runs, p.Night(r, i, -1, 1))
+	}
+	return runs
+}

@@ -1,0 +1,116 @@
+package baseline
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"straggler/audit/measure"
+)
+
+var (
+	// ErrBaseline is the kind of errors about a baseline file that cannot be read.
+	ErrUnreadable = errors.New("unreadable baseline")
+	// ErrChanged is the kind of errors about a baseline that somebody else wrote meanwhile.
+	ErrChanged = errors.New("the baseline was changed meanwhile")
+)
+
+// Baseline is what is normal: the last runs of each group, what is wrong since when, and what was decided.
+//
+// Its file has one JSON object a line, sorted, so that a night adds lines and a review shows them: a header, then
+// decisions, open findings, and runs each followed by its stages. Two files joined line by line (git's merge=union) are
+// the union of both: lines about the same thing are one, the later counts.
+type Baseline struct {
+	Runs      []measure.Run // in order
+	Open      []Open
+	Decisions []Decision
+
+	read []byte // as it was
+}
+
+// Open is a finding that was there when the baseline was last updated.
+type Open struct {
+	ID      string `json:"id"`
+	Group   string `json:"group"`
+	Rule    string `json:"rule"`
+	Subject string `json:"subject"`
+	First   string `json:"first"` // start of the run that showed it first
+	Last    string `json:"last"`
+}
+
+// Decision says that a finding is normal from a run on.
+type Decision struct {
+	ID      string `json:"id"`
+	Subject string `json:"subject"`
+	From    string `json:"from"` // start of the first run that counts as normal
+	On      string `json:"on"`   // the day of the decision
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Add puts a run into its group and lets go of the oldest beyond the number kept.
+func (b *Baseline) Add(r measure.Run, keep int) {
+	b.Runs = slices.DeleteFunc(b.Runs, func(x measure.Run) bool { return x.Key() == r.Key() })
+	b.Runs = append(b.Runs, r)
+	b.sort()
+	n := 0
+	for i := len(b.Runs) - 1; i >= 0; i-- {
+		if b.Runs[i].Group != r.Group {
+			continue
+		}
+		if n++; n > keep {
+			b.Runs = slices.Delete(b.Runs, i, i+1)
+		}
+	}
+}
+
+func (b *Baseline) Decide(d Decision) {
+	if i := slices.IndexFunc(b.Decisions, func(x Decision) bool { return x.ID == d.ID }); i >= 0 {
+		if d.From >= b.Decisions[i].From {
+			b.Decisions[i] = d
+		}
+		return
+	}
+	b.Decisions = append(b.Decisions, d)
+}
+
+func (b *Baseline) Reopen(o Open) {
+	if i := slices.IndexFunc(b.Open, func(x Open) bool { return x.ID == o.ID }); i >= 0 {
+		was := &b.Open[i]
+		was.First, was.Last = min(was.First, o.First), max(was.Last, o.Last)
+		return
+	}
+	b.Open = append(b.Open, o)
+}
+
+func (b *Baseline) sort() {
+	slices.SortStableFunc(b.Decisions, func(x, y Decision) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortStableFunc(b.Open, func(x, y Open) int {
+		return cmp.Or(cmp.Compare(x.Group, y.Group), cmp.Compare(x.ID, y.ID))
+	})
+	slices.SortStableFunc(b.Runs, func(x, y measure.Run) int {
+		if measure.Before(&x, &y) {
+			return -1
+		}
+		if measure.Before(&y, &x) {
+			return 1
+		}
+		return 0
+	})
+	for i := range b.Runs {
+		s := b.Runs[i].Stages
+		slices.SortStableFunc(s, func(x, y measure.Stage) int {
+			if x.Signature.Less(y.Signature) {
+				return -1
+			}
+			if y.Signature.Less(x.Signature) {
+				return 1
+			}
+			return 0
+		})
+		b.Runs[i].Stages = slices.CompactFunc(s, func(x, y measure.Stage) bool { return x.Signature == y.Signature })
+	}
+}
+
+// OneLine is a text that cannot begin a line of its own.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

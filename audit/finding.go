@@ -1,0 +1,66 @@
+package audit
+
+import (
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/audit/measure"
+)
+
+// Status is what is known about a finding from the nights before.
+type Status string
+
+// Finding is something that got worse.
+type Finding struct {
+	ID        string             `json:"id"` // the same every night
+	Rule      string             `json:"rule"`
+	Severity  Severity           `json:"severity"`
+	Status    Status             `json:"status"`
+	First     string             `json:"first_seen"` // start of the run that showed it first
+	Group     string             `json:"application"`
+	Run       string             `json:"run"`
+	Stage     *measure.Signature `json:"stage,omitempty"`
+	Cause     string             `json:"cause,omitempty"`   // of a finding about one cause
+	Machine   string             `json:"machine,omitempty"` // of a finding about a machine
+	Unit      string             `json:"unit,omitempty"`
+	Value     *float64           `json:"value"` // tonight
+	Normal    *float64           `json:"normal"`
+	Low       *float64           `json:"low"` // 95 % prediction interval for a run like those before
+	High      *float64           `json:"high"`
+	Change    *float64           `json:"change"` // fraction of normal
+	Runs      int                `json:"runs"`   // of history that it is compared with
+	P         *float64           `json:"p_value"`
+	Q         *float64           `json:"q_value"` // false discovery rate over all comparisons of the night
+	Detail    string             `json:"detail,omitempty"`
+	Likely    string             `json:"likely_cause,omitempty"`
+	LikelyBy  *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
+	SQL       string             `json:"sql,omitempty"`
+	Reason    string             `json:"reason,omitempty"` // of a suppression or decision
+	Expires   string             `json:"expires,omitempty"`
+	signature measure.Signature
+}
+
+// Subject says in one line what the finding is about; hostile as the log it comes from.
+func (f *Finding) Subject() string {
+	s := f.Group
+	if f.Stage != nil {
+		s += ": " + f.Stage.String()
+	}
+	switch {
+	case f.Cause != "":
+		s += ": " + f.Cause
+	case f.Machine != "":
+		s += ": machine " + f.Machine
+	}
+	return s
+}
+
+// findingID is short enough to type and the same in every run.
+func findingID(group, rule string, s measure.Signature, what string) string {
+	h := xxhash.New()
+	for _, part := range []string{group, rule, s.Job, s.Stage, s.Kind, fmt.Sprint(s.Depth, s.Nth), what} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return fmt.Sprintf("F%010x", h.Sum64()>>24)
+}

@@ -1,0 +1,40 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// ErrGrouping is returned for a pattern that is no regular expression.
+var ErrGrouping = errors.New("wrong --group-by")
+
+// Grouping says which runs belong together. The zero Grouping takes the application's name.
+type Grouping struct{ pattern *regexp.Regexp }
+
+// NewGrouping groups by what a regular expression finds in the name: its first group in parentheses, or all of it.
+func NewGrouping(pattern string) (Grouping, error) {
+	if pattern == "" {
+		return Grouping{}, nil
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return Grouping{}, fmt.Errorf("%w: %w", ErrGrouping, err)
+	}
+	return Grouping{re}, nil
+}
+
+func (g Grouping) of(name string) string {
+	if g.pattern != nil {
+		switch m := g.pattern.FindStringSubmatch(name); {
+		case len(m) > 1 && m[1] != "":
+			return m[1]
+		case len(m) > 0 && m[0] != "":
+			return m[0]
+		}
+	}
+	if name == "" {
+		return "(no name)"
+	}
+	return name
+}

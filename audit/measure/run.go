@@ -1,0 +1,107 @@
+package measure
+
+import (
+	"math"
+	"sort"
+	"strconv"
+
+	"straggler/schema"
+)
+
+// Run is what is remembered of one run of an application.
+type Run struct {
+	Group    string             `json:"group"`           // what it is compared within: the application's name, or what --group-by makes of it
+	Start    string             `json:"start,omitempty"` // RFC 3339, UTC
+	ID       string             `json:"id"`              // the framework's own id
+	Name     string             `json:"name,omitempty"`
+	Complete bool               `json:"complete"`
+	Values   Values             `json:"values"`
+	Causes   Values             `json:"causes,omitempty"`   // seconds of excess by cause
+	Squares  Values             `json:"squares,omitempty"`  // sums of their squares over the outliers: how many tasks they are spread over
+	Machines map[string]Machine `json:"machines,omitempty"` // those that were not like the others
+	Flagged  []string           `json:"flagged,omitempty"`  // ids of the findings of that night: what they are about is no example of what is normal
+	Stages   []Stage            `json:"-"`
+
+	ApplicationKey schema.Key
+	JudgedMachines int // judged
+}
+
+// StartAndID identifies a run within its group.
+func (r *Run) StartAndID() string { return r.Start + " " + r.ID }
+
+// Key identifies a run among those of all groups.
+func (r *Run) Key() string { return r.Group + "\x00" + r.Start + "\x00" + r.ID }
+
+// Values are measured by name; what the log does not say is not there.
+type Values map[string]float64
+
+func (v Values) Set(name string, x float64) {
+	if !math.IsNaN(x) && !math.IsInf(x, 0) {
+		v[name] = Round(x)
+	}
+}
+
+func (v Values) put(name string, x float) {
+	if x.OK {
+		v.Set(name, x.V)
+	}
+}
+
+// Finite says that a baseline that somebody edited holds numbers that can be counted with.
+func (v Values) Finite() bool {
+	for _, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) || math.Abs(x) > 1e18 {
+			return false
+		}
+	}
+	return true
+}
+
+// Round keeps six significant digits: more than a log's milliseconds say, and short to read in a review.
+func Round(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	if err != nil || math.IsInf(y, 0) || math.IsNaN(y) {
+		return 0
+	}
+	return y
+}
+
+// Machine is the worst that a run says about a machine.
+type Machine struct {
+	Verdict string  `json:"verdict"`
+	Factor  float64 `json:"factor"` // time relative to prediction, 1 = like the others
+	Low     float64 `json:"low"`    // 95 % interval
+	High    float64 `json:"high"`
+	Q       float64 `json:"q"` // false discovery rate among the machines of its window
+}
+
+// Stage is what is remembered of one stage of a run.
+type Stage struct {
+	Signature
+	Values Values    `json:"values"`
+	Causes Values    `json:"causes,omitempty"`
+	Sketch []float64 `json:"sketch"` // durations of its tasks: shortest, quartiles, 90 %, 99 %, longest
+
+	ApplicationKey schema.Key
+	Longest        []float64 // durations of the longest tasks; of a run that was just measured
+}
+
+// Stage finds a stage by its signature; stages are in its order.
+func (r *Run) Stage(sig Signature) *Stage {
+	i := sort.Search(len(r.Stages), func(i int) bool { return !r.Stages[i].Signature.Less(sig) })
+	if i < len(r.Stages) && r.Stages[i].Signature == sig {
+		return &r.Stages[i]
+	}
+	return nil
+}
+
+// Before is the order of runs: by group, then by time.
+func Before(a, b *Run) bool {
+	if a.Group != b.Group {
+		return a.Group < b.Group
+	}
+	if a.Start != b.Start {
+		return a.Start < b.Start
+	}
+	return a.ID < b.ID
+}
