@@ -15,37 +15,68 @@ import (
 // the earliest: copy what is to be kept.
 func Read[R any](ctx context.Context, eng Engine, sql string) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
+		for batch, err := range scan(ctx, eng, reflect.TypeFor[R](), sql) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			rows := batch.Interface().([]R)
+			for i := range rows {
+				if !yield(&rows[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ReadBatches is Read for rows of a table that the caller does not name by its type. A batch is overwritten by the next.
+func ReadBatches(ctx context.Context, eng Engine, t *schema.Table, sql string) iter.Seq2[schema.Batch, error] {
+	return func(yield func(schema.Batch, error) bool) {
+		for rows, err := range scan(ctx, eng, t.Row, sql) {
+			if err != nil {
+				yield(schema.Batch{}, err)
+				return
+			}
+			if !yield(t.Batch(rows), nil) {
+				return
+			}
+		}
+	}
+}
+
+// scan runs a query and gives its rows as slices of structs.
+func scan(ctx context.Context, eng Engine, row reflect.Type, sql string) iter.Seq2[reflect.Value, error] {
+	return func(yield func(reflect.Value, error) bool) {
 		rows, err := eng.Query(ctx, sql)
 		if err != nil {
-			yield(nil, err)
+			yield(reflect.Value{}, err)
 			return
 		}
 		defer rows.Close()
-		fields, err := match(rows.columns, reflect.TypeFor[R]())
+		fields, err := match(rows.columns, row)
 		if err != nil {
-			yield(nil, err)
+			yield(reflect.Value{}, err)
 			return
 		}
-		var buf []R
+		buf := reflect.MakeSlice(reflect.SliceOf(row), 0, 0)
 		for b := rows.nextBatch(); b != nil; b = rows.nextBatch() {
-			if cap(buf) < b.Len {
-				buf = make([]R, b.Len)
+			if buf.Cap() < b.Len {
+				buf = reflect.MakeSlice(buf.Type(), b.Len, b.Len)
 			}
-			buf = buf[:b.Len]
+			buf = buf.Slice(0, b.Len)
 			for i := range fields {
-				if err := fields[i].fill(unsafe.Pointer(unsafe.SliceData(buf)), unsafe.Sizeof(*new(R)), b); err != nil {
-					yield(nil, err)
+				if err := fields[i].fill(buf.UnsafePointer(), row.Size(), b); err != nil {
+					yield(reflect.Value{}, err)
 					return
 				}
 			}
-			for i := range buf {
-				if !yield(&buf[i], nil) {
-					return
-				}
+			if !yield(buf, nil) {
+				return
 			}
 		}
 		if rows.err != nil {
-			yield(nil, rows.err)
+			yield(reflect.Value{}, rows.err)
 		}
 	}
 }

@@ -6,9 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/engine"
+	"straggler/engine/engines"
 	"straggler/schema"
+	"straggler/schema/laws"
 	"straggler/store"
 	"straggler/table"
+	"straggler/verify"
 )
 
 const storeHelp = `A store is a directory of Parquet files and of commits that name them, or the same in a bucket of an object store. Every
@@ -106,11 +110,18 @@ func commitState(c store.Entry) string {
 }
 
 func storeVerifyCommand(e *env) *cobra.Command {
-	return storeVerb(e, &cobra.Command{
-		Use:     "verify --store DIR",
-		Short:   "Read every file of a store and hold it against its commit; exit 3 when one is damaged",
-		Example: "  straggler store verify --store lake",
-		Args:    onlyFlags,
+	var rows bool
+	var perLaw int
+	c := storeVerb(e, &cobra.Command{
+		Use:   "verify --store DIR",
+		Short: "Read every file of a store and compare it with its commit; exit 3 when one is damaged",
+		Long: glossary(`Verify reads every file of a store and compares its length, checksum, rows and columns with the commit that names it. With
+--rows it also checks that the rows of the log tables obey the laws below, in SQL and row by row, so the store may be of any
+size; each violation is printed with its table, key, column, law and value. The exit code is 3 when a file is damaged or a
+row breaks a law.`, laws.All()),
+		Example: `  straggler store verify --store lake
+  straggler store verify --rows --store lake`,
+		Args: onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
 		st, err := e.openStore(ctx, dir)
 		if err != nil {
@@ -135,10 +146,51 @@ func storeVerifyCommand(e *env) *cobra.Command {
 		}
 		if len(found) == 0 {
 			e.say("the store is whole")
+		}
+		if rows {
+			return e.verifyRows(ctx, st, perLaw)
+		}
+		if len(found) == 0 {
 			return nil, nil
 		}
 		return f, nil
 	})
+	c.Flags().BoolVar(&rows, "rows", false, "check the laws of rows as well")
+	c.Flags().IntVar(&perLaw, "per-law", 100, "print `N` violations of each column and law; the others are counted")
+	engineFlag(c, e)
+	return c
+}
+
+// verifyRows checks the laws of rows; no rows when none is broken.
+func (e *env) verifyRows(ctx context.Context, st *store.Store, perLaw int) (table.Rows, error) {
+	if perLaw < 1 {
+		return nil, useError("--per-law is at least 1")
+	}
+	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
+	if err != nil {
+		return nil, err
+	}
+	defer eng.Close()
+	done := e.step("checking the rows")
+	r, err := verify.Rows(ctx, eng, verify.Options{PerLaw: perLaw})
+	done()
+	if err != nil {
+		return nil, err
+	}
+	if r.Rows == 0 {
+		e.say("the rows obey the laws")
+		return nil, nil
+	}
+	f := table.NewFixed("table", "key", "column", "law", "value")
+	for _, b := range r.Broken {
+		for _, v := range b.First {
+			f.Add(v.Table, v.Key, v.Column, string(v.Law), v.Value)
+		}
+		if more := b.Rows - int64(len(b.First)); more > 0 {
+			f.Add(b.Table, nil, b.Column, string(b.Law), fmt.Sprintf("and %d more", more))
+		}
+	}
+	return f, fmt.Errorf("%w: %s of %s", store.ErrDamaged, count(r.Rows, "violation"), count(int64(len(r.Broken)), "law"))
 }
 
 func storeCompactCommand(e *env) *cobra.Command {

@@ -110,8 +110,12 @@ func optionLines(b *strings.Builder, options []option.Option) {
 func glossary(text string, entries []schema.Entry) string {
 	var b strings.Builder
 	b.WriteString(text + "\n")
+	width := 13
 	for _, e := range entries {
-		fmt.Fprintf(&b, "\n  %-13s %s", e.Word, e.Meaning)
+		width = max(width, len(e.Word))
+	}
+	for _, e := range entries {
+		fmt.Fprintf(&b, "\n  %-*s %s", width, e.Word, e.Meaning)
 	}
 	return b.String()
 }
