@@ -36,6 +36,9 @@ func (b Batch) Row(i int) reflect.Value { return b.rows.Index(i) }
 // Pointer points to the first row; the others follow at the distance of Table().Row.Size().
 func (b Batch) Pointer() unsafe.Pointer { return b.rows.UnsafePointer() }
 
+// Slice is the rows from one to before another; they are shared.
+func (b Batch) Slice(from, to int) Batch { return Batch{b.table, b.rows.Slice(from, to)} }
+
 // Clone copies the rows, but not the text in them.
 func (b Batch) Clone() Batch {
 	rows := reflect.MakeSlice(b.rows.Type(), b.Len(), b.Len())

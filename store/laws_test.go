@@ -17,6 +17,7 @@ import (
 
 	"straggler/bucket/s3test"
 	"straggler/schema"
+	"straggler/store/parquet"
 )
 
 // The laws of a store, each held wherever a store can lie.
@@ -54,7 +55,7 @@ func TestLawOfRandomLives(t *testing.T) {
 // TestLawOfRows: rows come back as they were, of files of several parts.
 func TestLawOfRows(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
-		want := attempts(7, groupRows+1)
+		want := attempts(7, parquet.RowGroupRows+1)
 		ingest(t, g.open(t), 7, want)
 		t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
 		got := visible[schema.Attempt](t, g.open(t))

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/store/parquet"
+	"straggler/store/parquet/benchrows"
 )
 
 // maxTxBytes is what a transaction may hold, however much goes through it.
@@ -19,7 +21,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	rows := sparkAttempts(8192)
+	rows := benchrows.Spark(8192)
 	transfers := make([]schema.Transfer, 8192)
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -32,7 +34,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			for range 6 * groupRows / len(rows) {
+			for range 6 * parquet.RowGroupRows / len(rows) {
 				if err := Append(tx, 0, rows); err != nil {
 					t.Error(err)
 				}
@@ -75,7 +77,7 @@ func TestLongStringsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if groups := tx.tables["settings"].part.groups; groups < 5 {
+	if groups := tx.tables["settings"].file.rows.Groups(); groups < 5 {
 		t.Errorf("100 MB of strings made %d row groups", groups)
 	}
 	if _, err := tx.Commit(t.Context()); err != nil {
@@ -120,7 +122,7 @@ func TestNotUTF8(t *testing.T) {
 // the groups after it.
 func TestManyDistinctStrings(t *testing.T) {
 	s := testStore(t)
-	want := attempts(7, 2*groupRows+5)
+	want := attempts(7, 2*parquet.RowGroupRows+5)
 	ingest(t, s, 7, want)
 	got := visible[schema.Attempt](t, s)
 	slices.SortFunc(got, byTask)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/store/parquet"
 )
 
 func testStore(t testing.TB) *Store {
@@ -119,7 +120,7 @@ func visible[R any](t testing.TB, s *Store) []R { return rowsOf[R](t, snapshot(t
 func byTask(a, b schema.Attempt) int { return cmp.Compare(a.Task, b.Task) }
 
 func TestRowsComeBack(t *testing.T) {
-	for _, n := range []int{1, 2, 5000, groupRows + 1} {
+	for _, n := range []int{1, 2, 5000, parquet.RowGroupRows + 1} {
 		s := testStore(t)
 		want := attempts(7, n)
 		ingest(t, s, 7, want)

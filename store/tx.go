@@ -110,7 +110,7 @@ func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
 	}
 	p, stride := b.Pointer(), b.Table().Row.Size()
 	for done := 0; done < b.Len(); {
-		m, err := w.add(input, unsafe.Add(p, uintptr(done)*stride), stride, b.Len()-done)
+		m, err := w.append(input, unsafe.Add(p, uintptr(done)*stride), stride, b.Len()-done)
 		if err != nil {
 			tx.fail(err)
 			return err
@@ -132,7 +132,7 @@ func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
 	}
 	w := tx.tables[t.Name]
 	if w == nil {
-		w = &tableWriter{tx: tx, table: t, rows: make(map[schema.Key]int64), plain: make([]bool, len(t.Columns)+1), columns: fileColumns(t)}
+		w = newTableWriter(tx, t)
 		tx.tables[t.Name] = w
 	}
 	return w, nil

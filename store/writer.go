@@ -1,169 +1,236 @@
 package store
 
 import (
+	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
+	"hash"
 	"path"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/cespare/xxhash/v2"
+
 	"straggler/schema"
+	"straggler/store/parquet"
 )
 
-// tableWriter writes the rows of one table. Callers fill one buffer under mu while a goroutine writes the one before
-// under write: a single caller keeps two cores busy, and nobody gets ahead of the disk by more than a buffer. The
+// InputColumn is the last column of every file of a store: the input that each row was read from. Views hide it.
+const InputColumn = "input_key"
+
+// fileColumns are the columns of a table's files.
+func fileColumns(t *schema.Table) []schema.Column {
+	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
+}
+
+// tableWriter writes the rows of one table. Callers fill one buffer under fillMu while a goroutine writes the one before
+// under writeMu: a single caller keeps two cores busy, and nobody gets ahead of the disk by more than a buffer. The
 // goroutine ends with its buffer; finish and drop wait for it.
 type tableWriter struct {
 	tx      *Tx
 	table   *schema.Table
 	columns []schema.Column // of its files
 
-	mu    sync.Mutex
-	fill  *buffer
-	rows  map[schema.Key]int64 // appended, by input
-	plain []bool               // columns that have more different strings than a dictionary holds
-	ended bool
+	fillMu sync.Mutex
+	fill   *parquet.Buffer      // nil until the next row
+	former *parquet.Buffer      // the one that was filled before
+	rows   map[schema.Key]int64 // appended, by input
+	ended  bool
 
-	spare atomic.Pointer[buffer] // was written and may be filled again
+	spare atomic.Pointer[parquet.Buffer] // was written and may be filled again
 
-	write   sync.Mutex
+	writeMu sync.Mutex
 	failed  error // of a buffer that was written behind the callers' backs
-	part    *part
-	parts   int
+	file    *dataFile
+	files   int
 	done    []FileRecord // Path is in staging
-	order   []int32
-	scratch scratch
 }
 
-// addBytes is how many bytes of rows are added at a time: few enough to be in the processor's nearest cache still when
-// the next column is copied, and to have long strings bounded.
-const addBytes = 24 << 10
+func newTableWriter(tx *Tx, t *schema.Table) *tableWriter {
+	return &tableWriter{tx: tx, table: t, columns: fileColumns(t), rows: make(map[schema.Key]int64)}
+}
 
-// maxTextBytes bounds the strings of a buffer, so that logs with long ones do not take more memory than others.
-const maxTextBytes = 16 << 20
-
-// add copies some of the rows, and writes the buffer when they fill it.
-func (w *tableWriter) add(input schema.Key, p unsafe.Pointer, stride uintptr, n int) (int, error) {
-	w.mu.Lock()
+// append copies some of the rows, says how many, and writes the buffer when they fill it.
+func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr, n int) (int, error) {
+	w.fillMu.Lock()
 	if w.ended {
-		w.mu.Unlock()
+		w.fillMu.Unlock()
 		return 0, errDone
 	}
 	b := w.buffer()
-	n = min(n, max(addBytes/int(stride), 1), groupRows-b.n)
-	b.add(input, p, stride, n)
+	n = b.Append(p, stride, n, input)
 	w.rows[input] += int64(n)
-	if b.n < groupRows && b.textBytes() < maxTextBytes {
-		w.mu.Unlock()
+	if !b.Full() {
+		w.fillMu.Unlock()
 		return n, nil
 	}
-	w.write.Lock() // waits for the buffer before
+	w.writeMu.Lock() // waits for the buffer before
 	if err := cmp.Or(w.failed, w.tx.ctx.Err()); err != nil {
-		w.write.Unlock()
-		w.mu.Unlock()
+		w.writeMu.Unlock()
+		w.fillMu.Unlock()
 		return 0, err
 	}
-	w.fill = nil
-	for i := range b.cols {
-		w.plain[i] = w.plain[i] || b.cols[i].text.plain
-	}
-	w.mu.Unlock()
+	w.fill, w.former = nil, b
+	w.fillMu.Unlock()
 	go func() {
-		defer w.write.Unlock()
-		w.failed = w.flush(b)
-		b.reset()
+		defer w.writeMu.Unlock()
+		w.failed = w.write(b)
+		b.Reset()
 		w.spare.Store(b)
 	}()
 	return n, nil
 }
 
 // buffer is the one to fill. A second one comes into being only when rows are appended while the first is written.
-func (w *tableWriter) buffer() *buffer {
+func (w *tableWriter) buffer() *parquet.Buffer {
 	if w.fill != nil {
 		return w.fill
 	}
 	if w.fill = w.spare.Swap(nil); w.fill == nil {
-		w.fill = newBuffer(w.columns)
+		w.fill = parquet.NewBuffer(w.columns)
 	}
-	for i := range w.fill.cols {
-		w.fill.cols[i].text.plain = w.plain[i]
+	if w.former != nil {
+		w.fill.Follow(w.former)
 	}
 	return w.fill
 }
 
-func (w *tableWriter) flush(b *buffer) error {
-	if b.n == 0 {
-		return nil
-	}
+// errBroken is returned when writing rows has panicked, in a goroutine where nobody else could recover.
+var errBroken = errors.New("the writer broke, which is a mistake of straggler; please report it")
+
+// write appends a buffer to the file as a row group.
+func (w *tableWriter) write(b *parquet.Buffer) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("store: %s: %w: %v\n%s", w.table.Name, errBroken, p, debug.Stack())
+		}
+	}()
 	if err := w.tx.ctx.Err(); err != nil {
 		return err
 	}
-	if w.part == nil {
-		name := fmt.Sprintf("%s-%d.parquet", w.table.Name, w.parts)
-		f, err := w.tx.s.fs.Create(path.Join(w.tx.staging, name))
-		if err != nil {
-			return fmt.Errorf("store: %w", err)
-		}
-		w.parts++
-		if w.part, err = newPart(name, f, w.columns); err != nil {
-			f.Close()
+	if w.file == nil {
+		if err := w.create(); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
-	var order []int32
-	if w.table.Cluster != "" {
-		i := slices.IndexFunc(w.table.Columns, func(c schema.Column) bool { return c.Name == w.table.Cluster })
-		order = clustered(b.cols[i].i64, &w.order)
+	if err := w.file.rows.WriteRowGroup(b); err != nil {
+		return fmt.Errorf("store: writing %s: %w", w.file.name, err)
 	}
-	if err := w.part.writeGroup(b, order, &w.scratch); err != nil {
-		return fmt.Errorf("store: writing %s: %w", w.part.name, err)
-	}
-	if w.part.groups == partGroups {
-		return w.finishPart()
+	if w.file.rows.Groups() == fileGroups {
+		return w.closeFile()
 	}
 	return nil
 }
 
-func (w *tableWriter) finishPart() error {
-	p := w.part
-	if p == nil {
+// fileGroups is how many row groups go into a file before the next one is begun; it bounds what a footer can hold.
+const fileGroups = 64
+
+// create begins a file in staging.
+func (w *tableWriter) create() error {
+	name := fmt.Sprintf("%s-%d.parquet", w.table.Name, w.files)
+	f, err := w.tx.s.fs.Create(path.Join(w.tx.staging, name))
+	if err != nil {
+		return err
+	}
+	w.files++
+	d := &dataFile{name: name, out: newChecksumWriter(f)}
+	if d.rows, err = parquet.NewWriter(d.out, w.columns, w.table.Cluster); err != nil {
+		f.Close()
+		return err
+	}
+	w.file = d
+	return nil
+}
+
+// closeFile ends the file, if there is one.
+func (w *tableWriter) closeFile() error {
+	d := w.file
+	if d == nil {
 		return nil
 	}
-	w.part = nil
-	if err := p.finish(); err != nil {
-		return fmt.Errorf("store: writing %s: %w", p.name, err)
+	w.file = nil
+	err := d.rows.Close()
+	if cerr := d.out.close(err == nil); err == nil {
+		err = cerr
 	}
-	w.done = append(w.done, FileRecord{Path: p.name, Bytes: p.sink.bytes, Rows: p.rows, Checksum: fmt.Sprintf("%016x", p.sink.sum.Sum64())})
+	if err != nil {
+		return fmt.Errorf("store: writing %s: %w", d.name, err)
+	}
+	w.done = append(w.done, FileRecord{Path: d.name, Bytes: d.rows.Bytes(), Rows: d.rows.Rows(), Checksum: d.out.checksum()})
 	return nil
 }
 
 // finish writes what is still in memory.
 func (w *tableWriter) finish() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.write.Lock()
-	defer w.write.Unlock()
+	w.fillMu.Lock()
+	defer w.fillMu.Unlock()
+	w.writeMu.Lock()
+	defer w.writeMu.Unlock()
 	w.ended = true
 	if w.failed != nil {
 		return w.failed
 	}
-	if err := w.flush(w.buffer()); err != nil {
-		return err
+	if w.fill != nil && w.fill.Rows() > 0 {
+		if err := w.write(w.fill); err != nil {
+			return err
+		}
 	}
-	return w.finishPart()
+	return w.closeFile()
 }
 
 // drop ends the writing where it stands.
 func (w *tableWriter) drop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.write.Lock()
-	defer w.write.Unlock()
+	w.fillMu.Lock()
+	defer w.fillMu.Unlock()
+	w.writeMu.Lock()
+	defer w.writeMu.Unlock()
 	w.ended = true
-	if w.part != nil {
-		w.part.sink.to.Close()
-		w.part = nil
+	if w.file != nil {
+		w.file.out.close(false)
+		w.file = nil
 	}
+}
+
+// dataFile is a Parquet file that is being written.
+type dataFile struct {
+	name string
+	rows *parquet.Writer
+	out  *checksumWriter
+}
+
+// checksumWriter writes a file of the store and works out its checksum.
+type checksumWriter struct {
+	to  file
+	buf *bufio.Writer
+	sum hash.Hash64
+}
+
+func newChecksumWriter(to file) *checksumWriter {
+	return &checksumWriter{to, bufio.NewWriterSize(to, 64<<10), xxhash.New()}
+}
+
+func (w *checksumWriter) Write(p []byte) (int, error) {
+	n, err := w.buf.Write(p)
+	w.sum.Write(p[:n])
+	return n, err
+}
+
+func (w *checksumWriter) checksum() string { return fmt.Sprintf("%016x", w.sum.Sum64()) }
+
+// close closes the file; one that is whole is flushed and synced first.
+func (w *checksumWriter) close(whole bool) error {
+	var err error
+	if whole {
+		if err = w.buf.Flush(); err == nil {
+			err = w.to.Sync()
+		}
+	}
+	if cerr := w.to.Close(); err == nil {
+		err = cerr
+	}
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"straggler/schema"
+	"straggler/store/parquet"
 )
 
 // raceFS lets another commit take the sequence number just before ours is linked, as a writer does who does not see
@@ -77,7 +78,7 @@ func TestLiveStagingIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Append(tx, 1, attempts(1, groupRows+1)); err != nil { // some of it is in staging
+	if err := Append(tx, 1, attempts(1, parquet.RowGroupRows+1)); err != nil { // some of it is in staging
 		t.Fatal(err)
 	}
 	if err := write(t.Context(), s, 2, "b", 10); err != nil {
@@ -216,7 +217,7 @@ func TestSameRowsSameBytes(t *testing.T) {
 	var trees [2]map[string]string
 	for i := range trees {
 		s := testStore(t)
-		ingest(t, s, 7, attempts(7, 3*groupRows/2))
+		ingest(t, s, 7, attempts(7, 3*parquet.RowGroupRows/2))
 		if err := results(t.Context(), s, 5); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +252,7 @@ func TestCancelledAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if err := Append(tx, 1, attempts(1, groupRows)); !errors.Is(err, context.Canceled) {
+	if err := Append(tx, 1, attempts(1, parquet.RowGroupRows)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append gave %v", err)
 	}
 	if _, err := tx.Commit(t.Context()); !errors.Is(err, context.Canceled) {
@@ -259,5 +260,40 @@ func TestCancelledAppend(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(s.Where(), "staging")); err != nil || len(left) > 0 {
 		t.Errorf("staging holds %v, %v", left, err)
+	}
+}
+
+// panicFS gives files that panic when they are written.
+type panicFS struct{ osFS }
+
+func (f panicFS) Create(name string) (file, error) {
+	inner, err := f.osFS.Create(name)
+	return panicFile{inner}, err
+}
+
+type panicFile struct{ file }
+
+func (panicFile) Write([]byte) (int, error) { panic("a mistake") }
+
+// TestPanicWhileWriting: rows are written by a goroutine of the store, where a panic would end the process. It ends the
+// transaction.
+func TestPanicWhileWriting(t *testing.T) {
+	s, err := Open(t.Context(), t.TempDir(), Options{fs: panicFS{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Append(tx, 1, attempts(1, parquet.RowGroupRows)); err != nil { // which hands the row group over
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(t.Context()); !errors.Is(err, errBroken) {
+		t.Errorf("the commit gave %v", err)
+	}
+	left, err := os.ReadDir(filepath.Join(s.Where(), "staging"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v are left of the transaction, %v", left, err)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package parquet
 
 import (
 	"bytes"
@@ -10,43 +10,55 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	pqfile "github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/google/go-cmp/cmp"
-
+	arrowparquet "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 	"straggler/schema"
 )
 
-// memFile is a file that is kept in memory.
-type memFile struct{ bytes.Buffer }
+// keyColumn is the column behind those of the table.
+const keyColumn = "input_key"
 
-func (*memFile) Sync() error  { return nil }
-func (*memFile) Close() error { return nil }
+func columnsOf[R any]() []schema.Column {
+	return append(slices.Clone(schema.TableOf[R]().Columns), schema.Column{Name: keyColumn, Type: schema.BigInt})
+}
 
-// writePart writes rows as one row group in the given order, and gives the file as the Parquet library reads it.
-func writePart[R any](t *testing.T, rows []R, order []int32, plain bool) *pqfile.Reader {
-	t.Helper()
-	columns, to := fileColumns(schema.TableOf[R]()), new(memFile)
-	b := newBuffer(columns)
-	for i := range b.cols {
-		b.cols[i].text.plain = plain
+// bufferOf holds rows, with a key of 7.
+func bufferOf[R any](rows []R, plain bool) *Buffer {
+	b := NewBuffer(columnsOf[R]())
+	for i := range b.columns {
+		b.columns[i].strings.plain = plain
 	}
 	for from := 0; from < len(rows); { // in batches of 1, 2, 3, …
 		n := min(len(rows)-from, from+1)
-		b.add(7, unsafe.Pointer(&rows[from]), unsafe.Sizeof(rows[0]), n)
-		from += n
+		from += b.Append(unsafe.Pointer(&rows[from]), unsafe.Sizeof(rows[0]), n, 7)
 	}
-	p, err := newPart("x", to, columns)
+	return b
+}
+
+// fileOf is a file of rows in one row group, in the given order.
+func fileOf[R any](t *testing.T, rows []R, order []int32, plain bool) []byte {
+	t.Helper()
+	var to bytes.Buffer
+	w, err := NewWriter(&to, columnsOf[R](), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.writeGroup(b, order, new(scratch)); err != nil {
+	if err := w.writeRowGroup(bufferOf(rows, plain), order); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.finish(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := pqfile.NewParquetReader(bytes.NewReader(to.Bytes()))
+	if w.Rows() != int64(len(rows)) || w.Groups() != 1 || w.Bytes() != int64(to.Len()) {
+		t.Fatalf("%d rows in %d groups and %d bytes were written; want %d, 1, %d", w.Rows(), w.Groups(), w.Bytes(), len(rows), to.Len())
+	}
+	return to.Bytes()
+}
+
+// open reads a file with the Parquet library.
+func open(t *testing.T, data []byte) *file.Reader {
+	t.Helper()
+	r, err := file.NewParquetReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,31 +66,31 @@ func writePart[R any](t *testing.T, rows []R, order []int32, plain bool) *pqfile
 	return r
 }
 
-// column reads a column; a NULL is nil.
-func readColumn(t *testing.T, r *pqfile.Reader, name string) []any {
+// readColumn reads a column; a NULL is nil.
+func readColumn(t *testing.T, r *file.Reader, name string) []any {
 	t.Helper()
 	c, err := r.RowGroup(0).Column(r.MetaData().Schema.ColumnIndexByName(name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch c := c.(type) {
-	case *pqfile.Int64ColumnChunkReader:
+	case *file.Int64ColumnChunkReader:
 		return readValues(t, c, r.NumRows(), func(v int64) any { return v })
-	case *pqfile.Int32ColumnChunkReader:
+	case *file.Int32ColumnChunkReader:
 		return readValues(t, c, r.NumRows(), func(v int32) any { return v })
-	case *pqfile.Float64ColumnChunkReader:
+	case *file.Float64ColumnChunkReader:
 		return readValues(t, c, r.NumRows(), func(v float64) any { return v })
-	case *pqfile.BooleanColumnChunkReader:
+	case *file.BooleanColumnChunkReader:
 		return readValues(t, c, r.NumRows(), func(v bool) any { return v })
-	case *pqfile.ByteArrayColumnChunkReader:
-		return readValues(t, c, r.NumRows(), func(v parquet.ByteArray) any { return string(v) })
+	case *file.ByteArrayColumnChunkReader:
+		return readValues(t, c, r.NumRows(), func(v arrowparquet.ByteArray) any { return string(v) })
 	}
 	t.Fatalf("%T", c)
 	return nil
 }
 
 func readValues[T any](t *testing.T, c interface {
-	pqfile.ColumnChunkReader
+	file.ColumnChunkReader
 	ReadBatch(int64, []T, []int16, []int16) (int64, int, error)
 }, rows int64, value func(T) any) []any {
 	t.Helper()
@@ -106,7 +118,7 @@ func readValues[T any](t *testing.T, c interface {
 }
 
 // check holds what a column gives against what went into it.
-func check[T comparable](t *testing.T, r *pqfile.Reader, name string, n int, want func(i int) schema.Null[T]) {
+func check[T comparable](t *testing.T, r *file.Reader, name string, n int, want func(i int) schema.Null[T]) {
 	t.Helper()
 	got := readColumn(t, r, name)
 	if len(got) != n {
@@ -128,7 +140,7 @@ func some[T any](v T) schema.Null[T] { return schema.Some(v) }
 // sameBack sees that attempts come back, of each kind of column one that may be NULL and one that may not.
 func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	t.Helper()
-	r := writePart(t, rows, order, plain)
+	r := open(t, fileOf(t, rows, order, plain))
 	n := len(rows)
 	row := func(i int) *schema.Attempt {
 		if order != nil {
@@ -144,7 +156,7 @@ func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	check(t, r, "duration_s", n, func(i int) schema.Null[float64] { return row(i).DurationS })
 	check(t, r, "speculative", n, func(i int) schema.Null[bool] { return row(i).Speculative })
 	check(t, r, "machine", n, func(i int) schema.Null[string] { return row(i).Machine })
-	check(t, r, InputColumn, n, func(i int) schema.Null[int64] { return some(int64(7)) })
+	check(t, r, keyColumn, n, func(i int) schema.Null[int64] { return some(int64(7)) })
 }
 
 // patterns say which of n rows have a value.
@@ -201,55 +213,9 @@ func TestPagesComeBack(t *testing.T) {
 	}
 }
 
-// TestStatistics: queries leave out row groups by what a chunk says of its least and greatest value.
-func TestStatistics(t *testing.T) {
-	rows := make([]schema.Attempt, 3*pageRows/2)
-	for i := range rows {
-		rows[i].Number = int32(i - 5)
-		if i%2 == 1 {
-			rows[i].InputBytes = some(int64(i) * 10)
-		}
-	}
-	r := writePart(t, rows, nil, false)
-	type said struct {
-		HasMinMax       bool
-		Min, Max, Nulls int64
-	}
-	want := map[string]said{
-		"number": {true, -5, int64(len(rows)) - 6, 0}, "input_bytes": {true, 10, int64(len(rows)-1) * 10, int64(len(rows) / 2)},
-		"output_bytes": {false, 0, 0, int64(len(rows))},
-	}
-	got := map[string]said{}
-	for name := range want {
-		c, err := r.MetaData().RowGroup(0).ColumnChunk(r.MetaData().Schema.ColumnIndexByName(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := c.Statistics()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := said{HasMinMax: s.HasMinMax(), Nulls: s.NullCount()}
-		if out.HasMinMax {
-			out.Min, out.Max = plainNumber(s.EncodeMin()), plainNumber(s.EncodeMax())
-		}
-		got[name] = out
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
-func plainNumber(b []byte) int64 {
-	if len(b) == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(b)))
-	}
-	return int64(binary.LittleEndian.Uint64(b))
-}
-
 // TestNullsCostNothing: a column without a value is a few bytes of a row group, however long.
 func TestNullsCostNothing(t *testing.T) {
-	r := writePart(t, make([]schema.Attempt, 2*pageRows), nil, false)
+	r := open(t, fileOf(t, make([]schema.Attempt, 2*pageRows), nil, false))
 	for i := range r.MetaData().Schema.NumColumns() {
 		c, err := r.MetaData().RowGroup(0).ColumnChunk(i)
 		if err != nil {

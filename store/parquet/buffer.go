@@ -1,0 +1,229 @@
+package parquet
+
+import (
+	"slices"
+	"unsafe"
+
+	"straggler/schema"
+)
+
+// RowGroupRows is how many rows make a row group: what DuckDB's own files use, and its unit of parallelism.
+const RowGroupRows = 122880
+
+// rowGroupText is how many bytes of strings make a row group of fewer rows, so that logs with long ones do not take more
+// memory than others.
+const rowGroupText = 16 << 20
+
+// Buffer collects the rows of one row group in columns.
+type Buffer struct {
+	columns []column
+	rows    int
+	flags   []uint64 // scratch of anySet
+}
+
+// NewBuffer makes a buffer for rows of a table with one column more: the last of the columns, of type BigInt, which is no
+// field of the rows.
+func NewBuffer(columns []schema.Column) *Buffer {
+	b := &Buffer{columns: make([]column, len(columns))}
+	for i := range columns {
+		c := &columns[i]
+		b.columns[i] = column{typ: c.Type, nullable: c.Nullable, offset: c.Offset(), flagOffset: c.Offset() + sizes[c.Type]}
+	}
+	return b
+}
+
+// Rows is how many rows there are.
+func (b *Buffer) Rows() int { return b.rows }
+
+// Full says that the rows make a row group.
+func (b *Buffer) Full() bool {
+	text := 0
+	for i := range b.columns {
+		text += len(b.columns[i].strings.bytes)
+	}
+	return b.rows >= RowGroupRows || text >= rowGroupText
+}
+
+// Reset forgets the rows, and keeps the memory.
+func (b *Buffer) Reset() {
+	for i := range b.columns {
+		c := &b.columns[i]
+		c.values, c.valid, c.i64, c.i32, c.f64, c.bools = 0, c.valid[:0], c.i64[:0], c.i32[:0], c.f64[:0], c.bools[:0]
+		c.strings.reset()
+	}
+	b.rows = 0
+}
+
+// Follow begins with an empty buffer, of the same table as another that was filled before: columns that had too many
+// strings for a dictionary there have none here.
+func (b *Buffer) Follow(former *Buffer) {
+	for i := range b.columns {
+		b.columns[i].strings.plain = former.columns[i].strings.plain
+	}
+}
+
+// appendBytes is how many bytes of rows are copied at a time: few enough to be in the processor's nearest cache still when
+// the next column is copied.
+const appendBytes = 24 << 10
+
+// Append copies the first of n rows, which start at p and lie stride bytes apart, and says how many it took. The last
+// column is key in each of them.
+func (b *Buffer) Append(p unsafe.Pointer, stride uintptr, n int, key int64) int {
+	n = min(n, max(appendBytes/int(stride), 1), RowGroupRows-b.rows)
+	last := len(b.columns) - 1
+	b.anySet(p, stride, n)
+	for i := range b.columns[:last] {
+		c := &b.columns[i]
+		if !c.nullable || c.values > 0 || *(*bool)(unsafe.Add(unsafe.Pointer(&b.flags[0]), c.flagOffset)) {
+			c.append(p, stride, n, b.rows)
+		}
+	}
+	keys := &b.columns[last]
+	keys.i64 = extended(keys.i64, n)
+	for i := range n {
+		keys.i64[b.rows+i] = key
+	}
+	keys.values += n
+	b.rows += n
+	return n
+}
+
+// anySet lays rows one upon the other, word by word: flags that none of them sets, which are most, need not be looked at
+// column by column. All rows have a field of 8 bytes, and so consist of whole words.
+func (b *Buffer) anySet(p unsafe.Pointer, stride uintptr, n int) {
+	words := int(stride / 8)
+	b.flags = resized(b.flags, words)
+	clear(b.flags)
+	for row := range slices.Chunk(unsafe.Slice((*uint64)(p), n*words), words) {
+		for i, w := range row[:len(b.flags)] {
+			b.flags[i] |= w
+		}
+	}
+}
+
+// column is one column of a buffer. Most columns of most logs are NULL in every row: up to the first value nothing is
+// kept of them. From then on exactly one of the slices is used, in which a NULL row holds anything.
+type column struct {
+	typ        schema.Type
+	nullable   bool
+	offset     uintptr // of the value in the row
+	flagOffset uintptr // of Null.OK in the row
+
+	values  int    // rows that are not NULL
+	valid   []bool // which they are; empty where all are, or none
+	i64     []int64
+	i32     []int32
+	f64     []float64
+	bools   []bool
+	strings dictionary
+}
+
+// sizes are the sizes of values in a row, and so where OK follows V in a Null.
+var sizes = map[schema.Type]uintptr{
+	schema.Bool: 1, schema.Int: 4, schema.BigInt: 8, schema.Double: 8, schema.Timestamp: 8,
+	schema.String: unsafe.Sizeof(""),
+}
+
+// append copies n rows behind the ones that are there.
+func (c *column) append(p unsafe.Pointer, stride uintptr, n, there int) {
+	values := n
+	if c.nullable {
+		values = countSet(unsafe.Add(p, c.flagOffset), stride, n)
+		if c.values == 0 && values == 0 {
+			return
+		}
+		if c.values == 0 {
+			c.appendNulls(there)
+		}
+		if c.values+values < there+n {
+			for len(c.valid) < there {
+				c.valid = append(c.valid, c.values > 0)
+			}
+			c.valid = gather(c.valid, unsafe.Add(p, c.flagOffset), stride, n)
+		}
+	}
+	c.values += values
+	if values == 0 {
+		c.appendNulls(n)
+		return
+	}
+	at := unsafe.Add(p, c.offset)
+	switch c.typ {
+	case schema.BigInt, schema.Timestamp:
+		c.i64 = gather(c.i64, at, stride, n)
+	case schema.Int:
+		c.i32 = gather(c.i32, at, stride, n)
+	case schema.Double:
+		c.f64 = gather(c.f64, at, stride, n)
+	case schema.Bool:
+		c.bools = gather(c.bools, at, stride, n)
+	case schema.String:
+		c.appendStrings(p, stride, n)
+	}
+}
+
+// countSet counts the rows whose flag is set.
+func countSet(flags unsafe.Pointer, stride uintptr, n int) (set int) {
+	for i := range n {
+		set += int(*(*uint8)(unsafe.Add(flags, uintptr(i)*stride))) // a bool is 0 or 1
+	}
+	return set
+}
+
+func (c *column) appendNulls(n int) {
+	switch c.typ {
+	case schema.BigInt, schema.Timestamp:
+		c.i64 = extended(c.i64, n)
+	case schema.Int:
+		c.i32 = extended(c.i32, n)
+	case schema.Double:
+		c.f64 = extended(c.f64, n)
+	case schema.Bool:
+		c.bools = extended(c.bools, n)
+	case schema.String:
+		k := len(c.strings.rows)
+		c.strings.rows = extended(c.strings.rows, n)
+		clear(c.strings.rows[k:])
+	}
+}
+
+func (c *column) appendStrings(p unsafe.Pointer, stride uintptr, n int) {
+	d := &c.strings
+	k := len(d.rows)
+	d.rows = extended(d.rows, n)
+	var last string
+	id := int32(-1)
+	for i := range n {
+		row := unsafe.Add(p, uintptr(i)*stride)
+		d.rows[k+i] = 0
+		if c.nullable && !*(*bool)(unsafe.Add(row, c.flagOffset)) {
+			continue
+		}
+		s := *(*string)(unsafe.Add(row, c.offset))
+		if id < 0 || d.plain || unsafe.StringData(s) != unsafe.StringData(last) || len(s) != len(last) {
+			id, last = d.entryOf(s), s
+		}
+		d.rows[k+i] = id
+	}
+}
+
+func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
+	k := len(dst)
+	dst = extended(dst, n)
+	out := dst[k:]
+	for i := range out {
+		out[i] = *(*T)(unsafe.Add(at, uintptr(i)*stride))
+	}
+	return dst
+}
+
+// extended makes room for n rows, which hold anything.
+func extended[T any](s []T, n int) []T {
+	n += len(s)
+	if n > cap(s) {
+		more := make([]T, len(s), max(n, min(4*cap(s), RowGroupRows), 256))
+		copy(more, s)
+		s = more
+	}
+	return s[:n]
+}

@@ -1,0 +1,158 @@
+package parquet
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+)
+
+// Readers leave out row groups by the statistics of a column chunk, so a wrong one loses rows. The rules are those of
+// parquet-format 2.11, parquet.thrift, Statistics and ColumnOrder.
+
+// statistics are the number of NULLs of a column chunk, and bounds of its values, encoded as PLAIN without lengths; nil
+// where there are none. A bound may be inexact: no value of the chunk, but beyond all of them.
+type statistics struct {
+	nulls                  int64
+	min, max               []byte
+	minInexact, maxInexact bool
+	signed                 bool // readers of old may use the bounds too, which compared bytes as signed
+}
+
+// bounds are the least and the greatest of the values seen so far.
+type bounds[T cmp.Ordered] struct {
+	min, max T
+	any      bool
+}
+
+// extend takes in more values. A NaN makes both bounds NaN.
+func (b *bounds[T]) extend(values ...T) {
+	if len(values) == 0 {
+		return
+	}
+	lo, hi := values[0], values[0]
+	if b.any {
+		lo, hi = b.min, b.max
+	}
+	for _, v := range values {
+		switch {
+		case v < lo:
+			lo = v
+		case v > hi:
+			hi = v
+		case v != v:
+			b.min, b.max, b.any = v, v, true
+			return
+		}
+	}
+	b.min, b.max, b.any = lo, hi, true
+}
+
+func setIntegers[T int32 | int64](s *statistics, b bounds[T]) {
+	if b.any {
+		s.min, s.max, s.signed = plain(b.min), plain(b.max), true
+	}
+}
+
+// setBools: false is less than true.
+func (s *statistics) setBools(hasFalse, hasTrue bool) {
+	if hasFalse || hasTrue {
+		s.min, s.max, s.signed = plain(!hasFalse), plain(hasTrue), true
+	}
+}
+
+// setDoubles leaves the bounds out when there is a NaN, which readers order differently. A bound of zero stands for zeros of
+// both signs, which some readers take for equal.
+func (s *statistics) setDoubles(b bounds[float64]) {
+	if !b.any || math.IsNaN(b.min) {
+		return
+	}
+	if b.min == 0 {
+		b.min = math.Copysign(0, -1)
+	}
+	if b.max == 0 {
+		b.max = 0 // and not -0
+	}
+	s.min, s.max, s.signed = plain(b.min), plain(b.max), true
+}
+
+func plain[T bool | int32 | int64 | float64](v T) []byte {
+	b, _ := binary.Append(nil, binary.LittleEndian, v) // fails for types without a fixed size only
+	return b
+}
+
+// maxBound is the most bytes of a string's bound: what arrow-rs has by default, and parquet-java for its page indexes.
+const maxBound = 64
+
+// setStrings shortens long bounds: a prefix is not greater than the string, and a prefix of which the last character is
+// replaced by the next one is greater than all strings that begin with the prefix. Both stay UTF-8, of which the order of
+// bytes is the order of characters.
+func (s *statistics) setStrings(b bounds[string]) {
+	if !b.any {
+		return
+	}
+	lo, hi := prefix(b.min), prefix(b.max)
+	s.min, s.minInexact = []byte(lo), len(lo) < len(b.min)
+	if len(hi) == len(b.max) {
+		s.max = []byte(hi)
+	} else {
+		s.max, s.maxInexact = successor(hi), true
+	}
+}
+
+// prefix is the longest one of whole characters that fits into a bound.
+func prefix(s string) string {
+	if len(s) <= maxBound {
+		return s
+	}
+	n := maxBound
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// successor is a string that is greater than all that begin with s, nil when there is none.
+func successor(s string) []byte {
+	for s != "" {
+		last, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+		if last == 0xD7FF {
+			last = 0xDFFF // surrogates are no characters
+		}
+		if last < utf8.MaxRune {
+			return utf8.AppendRune([]byte(s), last+1)
+		}
+	}
+	return nil
+}
+
+func (s *statistics) encoded() (e metadata.EncodedStatistics) {
+	e.SetNullCount(s.nulls)
+	e.Signed = s.signed
+	if s.min != nil {
+		e.SetMin(s.min)
+	}
+	if s.max != nil {
+		e.SetMax(s.max)
+	}
+	return e
+}
+
+// inexact is a column chunk of a file whose statistics have inexact bounds.
+type inexact struct {
+	group, column int
+	min, max      bool
+}
+
+// mark sets the flags of the format's metadata, for which the library has no words.
+func (i inexact) mark(footer *metadata.FileMetaData) {
+	s := footer.RowGroups[i.group].Columns[i.column].MetaData.Statistics
+	minExact, maxExact := !i.min, !i.max
+	s.IsMinValueExact = &minExact
+	if s.MaxValue != nil {
+		s.IsMaxValueExact = &maxExact
+	}
+}
