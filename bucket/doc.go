@@ -4,7 +4,8 @@
 //  1. url.go takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
 //  2. open.go opens the bucket, with what servers other than the vendors' own need.
 //  3. fault.go turns the libraries' errors into what people can act on, without secrets.
-//  4. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
+//  4. list.go lists a bucket page by page.
+//  5. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
 //     often and how long to try, with pauses by gax, the library of Google's own clients.
 //
 // Credentials come from where the libraries look for them, the environment and the files of the vendors' own tools, and

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -32,201 +31,163 @@ import (
 // Times are compared as the object store says them.
 
 const (
-	strayAge = 24 * time.Hour
-	graceAge = time.Hour
+	orphanAge   = 24 * time.Hour
+	gracePeriod = time.Hour
 )
 
-// objects is a place in a bucket.
-type objects struct {
-	b      *blob.Bucket
-	l      bucket.Location
-	prefix string // "" or ends in a slash
-	cache  *cache
-	retry  bucket.RetryPolicy
-	stray  time.Duration
-	grace  time.Duration
-	tell   func(Transfer)
+// objectStore is a store in a bucket.
+type objectStore struct {
+	bucket    *blob.Bucket
+	l         bucket.Location
+	prefix    string // of keys; "" or ends in a slash
+	cache     *cache
+	retry     bucket.RetryPolicy
+	orphanAge time.Duration
+	grace     time.Duration
+	report    func(Transfer)
 
-	mu    sync.Mutex
-	tried bool          // conditional puts, and they work
-	ahead time.Duration // of the object store's clock before ours
+	mu          sync.Mutex
+	conditional bool          // puts were tried, and can be conditional
+	ahead       time.Duration // of the object store's clock before ours
 }
 
 // openBucket asks the object store nothing yet.
-func openBucket(ctx context.Context, url string, o Options) (place, staging, error) {
+func openBucket(ctx context.Context, url string, o Options) (*objectStore, error) {
 	l, err := bucket.Parse(url)
 	if err != nil {
-		return nil, staging{}, err
+		return nil, err
 	}
 	if l.Scheme == "file" && o.ReadOnly {
 		if _, err := os.Stat(l.Path); err != nil { // it would be made
-			return nil, staging{}, fmt.Errorf("%s: %w: %w", l, ErrNotStore, err)
+			return nil, fmt.Errorf("%s: %w: %w", l, ErrNotStore, err)
 		}
 	}
 	b, err := bucket.OpenOnce(ctx, l)
 	if err != nil {
-		return nil, staging{}, fmt.Errorf("%s: %w", l, err)
+		return nil, fmt.Errorf("%s: %w", l, err)
 	}
 	c, err := o.Cache.open(l.Identity() + "/" + l.Path)
 	if err != nil {
-		return nil, staging{}, err
+		return nil, err
 	}
-	p := &objects{b: b, l: l, cache: c, retry: o.retry.WithDefaults(), stray: strayAge, grace: graceAge, tell: o.Cache.Progress}
+	s := &objectStore{bucket: b, l: l, cache: c, retry: o.retry.WithDefaults(), orphanAge: orphanAge, grace: gracePeriod, report: o.Cache.Progress}
 	if l.Path != "" && l.Scheme != "file" {
-		p.prefix = l.Path + "/"
+		s.prefix = l.Path + "/"
 	}
-	if o.impatient {
-		p.stray, p.grace = -time.Hour, -time.Hour // object stores tell times in whole seconds
+	if o.noGrace {
+		s.orphanAge, s.grace = -time.Hour, -time.Hour // object stores tell times in whole seconds
 	}
-	return p, staging{osFS{quick: true}, filepath.Join(c.dir, "staging")}, nil
+	return s, nil
 }
 
-func (p *objects) key(name string) string { return p.prefix + name }
+func (s *objectStore) key(name string) string { return s.prefix + name }
 
-func (p *objects) show(name string) string {
+// url is the URL of an object as it is shown; "" is the store.
+func (s *objectStore) url(name string) string {
 	if name == "" {
-		return p.l.String()
+		return s.l.String()
 	}
-	return p.l.String() + "/" + name
+	return s.l.String() + "/" + name
 }
 
-// cluster is the URL that Hadoop's own file systems take. Azure's has the account's name in it, which a user adds.
-func (p *objects) cluster() string {
-	switch p.l.Scheme {
+// hadoopURL is the URL that Hadoop's own file systems take. Azure's has the account's name in it, which a user adds.
+func (s *objectStore) hadoopURL() string {
+	switch s.l.Scheme {
 	case "s3":
-		return "s3a" + strings.TrimPrefix(p.show(""), "s3")
+		return "s3a" + strings.TrimPrefix(s.url(""), "s3")
 	case "file":
-		return "file:" + p.l.Path
+		return "file:" + s.l.Path
 	}
-	return p.show("")
+	return s.url("")
 }
 
-func (p *objects) check(context.Context, []FileRecord) error { return nil }
-
-// fault is an error for people about something at the object store.
-func (p *objects) fault(name string, err error) error {
-	return fmt.Errorf("%s: %w", p.show(name), bucket.Explain(err, p.l.Host, p.l.Hints()))
-}
-
-// try asks until there is an answer. Each try has some time; those that get on in steps push the deadline by calling alive.
-func (p *objects) try(ctx context.Context, name string, ask func(ctx context.Context, alive func()) error) error {
-	pauses := p.retry.Backoff()
-	for failures := 1; ; failures++ {
-		err := p.once(ctx, ask)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("%s: %w", p.show(name), ctx.Err())
-		}
-		if bucket.Explain(err, p.l.Host, p.l.Hints()).Final() {
-			return p.fault(name, err)
-		}
-		if failures == p.retry.Tries {
-			return fmt.Errorf("%w (tried %d times)", p.fault(name, err), failures)
-		}
-		if err := pauses.Wait(ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.show(name), err)
-		}
-	}
-}
-
-func (p *objects) once(ctx context.Context, ask func(ctx context.Context, alive func()) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stall := time.AfterFunc(p.retry.Stall, cancel)
-	defer stall.Stop()
-	return ask(ctx, func() { stall.Reset(p.retry.Stall) })
-}
-
-// open looks for a commit. Where there is none, a store comes into being with its first.
-func (p *objects) open(ctx context.Context, readOnly bool) error {
-	first, err := p.page(ctx, "commits/", "", 1)
+// init looks for a commit. Where there is none, a store comes into being with its first.
+func (s *objectStore) init(ctx context.Context, readOnly bool) error {
+	first, err := s.listObjects(ctx, bucket.Listing{Prefix: "commits/", Limit: 1})
 	if err != nil || len(first) > 0 {
 		return err
 	}
 	if readOnly {
-		return fmt.Errorf("%s: %w: it has no commits; make one with straggler ingest", p.show(""), ErrNotStore)
+		return fmt.Errorf("%s: %w: it has no commits; make one with straggler ingest", s.url(""), ErrNotStore)
 	}
-	top, err := p.page(ctx, "", "/", 20)
+	top, err := s.listObjects(ctx, bucket.Listing{Delimiter: "/", Limit: 20})
 	for _, o := range top {
-		if name := strings.TrimSuffix(strings.TrimPrefix(o.Key, p.prefix), "/"); name != "" && !ours[name] {
-			return fmt.Errorf("%s: %w, and it holds other objects, such as %q; name a new prefix", p.show(""), ErrNotStore, name)
+		if name := strings.TrimSuffix(strings.TrimPrefix(o.Key, s.prefix), "/"); name != "" && !topNames[name] {
+			return fmt.Errorf("%s: %w, and it holds other objects, such as %q; name a new prefix", s.url(""), ErrNotStore, name)
 		}
 	}
 	return err
 }
 
-// askAgain is how often a listing is asked again that came upon something which went meanwhile, as listings of directories do.
-const askAgain = 20
-
-// look lists, as try does.
-func (p *objects) look(ctx context.Context, name string, ask func(ctx context.Context) error) error {
-	for again := 0; ; again++ {
-		err := p.try(ctx, name, func(ctx context.Context, _ func()) error { return ask(ctx) })
-		if p.l.Scheme != "file" || !errors.Is(err, fs.ErrNotExist) || again == askAgain {
-			return err
+func (s *objectStore) list(ctx context.Context, dir string) ([]fileInfo, error) {
+	objects, err := s.listObjects(ctx, bucket.Listing{Prefix: dir + "/"})
+	var out []fileInfo
+	for _, o := range objects {
+		if name := strings.TrimPrefix(o.Key, s.prefix); !strings.HasSuffix(name, "/") { // one that stands for a directory
+			out = append(out, fileInfo{name, o.Size, o.ModTime, true})
 		}
 	}
+	return out, err
 }
 
-// page lists the first objects.
-func (p *objects) page(ctx context.Context, dir, delimiter string, n int) (found []*blob.ListObject, err error) {
-	err = p.look(ctx, dir, func(ctx context.Context) (err error) {
-		found, _, err = p.b.ListPage(ctx, blob.FirstPageToken, n, &blob.ListOptions{Prefix: p.key(dir), Delimiter: delimiter})
-		return err
-	})
-	return found, err
-}
+// maxRelists is how often a page is asked for again that came upon something which went meanwhile, as listings of
+// directories do.
+const maxRelists = 20
 
-// pageSize is how many objects are listed with one question.
-const pageSize = 1000
-
-func (p *objects) list(ctx context.Context, dir string) ([]entry, error) {
-	var out []entry
-	for token := blob.FirstPageToken; len(token) > 0; {
-		err := p.look(ctx, dir, func(ctx context.Context) error {
-			found, next, err := p.b.ListPage(ctx, token, pageSize, &blob.ListOptions{Prefix: p.key(dir) + "/"})
-			if err != nil {
+// listObjects lists objects of the store.
+func (s *objectStore) listObjects(ctx context.Context, l bucket.Listing) ([]*blob.ListObject, error) {
+	dir := l.Prefix
+	l.Prefix = s.key(dir)
+	return bucket.List(ctx, s.bucket, l, func(page func(context.Context) error) error {
+		for relists := 0; ; relists++ {
+			err := s.try(ctx, dir, func(ctx context.Context, _ func()) error { return page(ctx) })
+			if s.l.Scheme != "file" || !errors.Is(err, fs.ErrNotExist) || relists == maxRelists {
 				return err
 			}
-			token = next
-			for _, o := range found {
-				if name := strings.TrimPrefix(o.Key, p.prefix); !strings.HasSuffix(name, "/") { // one that stands for a directory
-					out = append(out, entry{name, o.Size, o.ModTime, true})
-				}
-			}
+		}
+	})
+}
+
+// try asks the object store until there is an answer. Each try has some time; those that get on in steps push the deadline
+// by calling alive.
+func (s *objectStore) try(ctx context.Context, name string, ask func(ctx context.Context, alive func()) error) error {
+	pauses := s.retry.Backoff()
+	for failures := 1; ; failures++ {
+		err := s.tryOnce(ctx, ask)
+		if err == nil {
 			return nil
-		})
-		if err != nil {
-			return nil, err
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", s.url(name), ctx.Err())
+		}
+		fault := bucket.Explain(err, s.l.Host, s.l.Hints())
+		switch err = fmt.Errorf("%s: %w", s.url(name), fault); {
+		case fault.Final():
+			return err
+		case failures == s.retry.Tries:
+			return fmt.Errorf("%w (tried %d times)", err, failures)
+		}
+		if err := pauses.Wait(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.url(name), err)
 		}
 	}
-	return out, nil
 }
 
-func (p *objects) stat(ctx context.Context, name string) (e entry, err error) {
-	err = p.try(ctx, name, func(ctx context.Context, _ func()) error {
-		a, err := p.b.Attributes(ctx, p.key(name))
-		if err == nil {
-			e = entry{name, a.Size, a.ModTime, true}
-		}
-		return err
-	})
-	return e, err
+func (s *objectStore) tryOnce(ctx context.Context, ask func(ctx context.Context, alive func()) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stall := time.AfterFunc(s.retry.Stall, cancel)
+	defer stall.Stop()
+	return ask(ctx, func() { stall.Reset(s.retry.Stall) })
 }
 
-func (p *objects) read(ctx context.Context, name string) (data []byte, err error) {
-	err = p.try(ctx, name, func(ctx context.Context, _ func()) error {
-		data, err = p.b.ReadAll(ctx, p.key(name))
-		return err
-	})
-	return data, err
+func (s *objectStore) open(ctx context.Context, name string, bytes int64) (io.ReadCloser, error) {
+	return bucket.NewStream(ctx, object{s, name, bytes}, s.retry, 0, bytes, new(bucket.Version)), nil
 }
 
 // object is one of known length, to be read as a stream.
 type object struct {
-	p    *objects
+	s    *objectStore
 	name string
 	size int64
 }
@@ -235,14 +196,14 @@ func (o object) Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Ti
 	if from == 0 {
 		n = -1 // servers refuse ranges of an object that was cut to nothing
 	}
-	r, err := o.p.b.NewRangeReader(ctx, o.p.key(o.name), from, n, nil)
+	r, err := o.s.bucket.NewRangeReader(ctx, o.s.key(o.name), from, n, nil)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	if r.Size() != o.size {
 		defer r.Close()
-		return nil, time.Time{}, fmt.Errorf("%s: %w: it has %d bytes and its commit says %d; straggler store verify lists what is damaged",
-			o.p.show(o.name), ErrDamaged, r.Size(), o.size)
+		return nil, time.Time{}, fmt.Errorf("%s: %w: it has %d bytes and not %d; straggler store verify lists what is damaged",
+			o.s.url(o.name), ErrDamaged, r.Size(), o.size)
 	}
 	return r, r.ModTime(), nil
 }
@@ -251,85 +212,89 @@ func (o object) Fault(err error) (error, bool) {
 	if errors.Is(err, ErrDamaged) {
 		return err, true
 	}
-	f := bucket.Explain(err, o.p.l.Host, o.p.l.Hints())
-	return fmt.Errorf("%s: %w", o.p.show(o.name), f), f.Final()
+	f := bucket.Explain(err, o.s.l.Host, o.s.l.Hints())
+	return fmt.Errorf("%s: %w", o.s.url(o.name), f), f.Final()
 }
 
-func (p *objects) stream(ctx context.Context, f FileRecord) (io.ReadCloser, error) {
-	return bucket.NewStream(ctx, object{p, f.Path, f.Bytes}, p.retry, 0, f.Bytes, new(bucket.Version)), nil
-}
-
-// remove is done as well when there is nothing to remove: an earlier try may have been heard.
-func (p *objects) remove(ctx context.Context, name string) error {
-	err := p.try(ctx, name, func(ctx context.Context, _ func()) error { return p.b.Delete(ctx, p.key(name)) })
+// remove succeeds as well when there is nothing to remove: an earlier try may have been heard.
+func (s *objectStore) remove(ctx context.Context, name string) error {
+	err := s.try(ctx, name, func(ctx context.Context, _ func()) error { return s.bucket.Delete(ctx, s.key(name)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-func (p *objects) begin(context.Context) (func(), error)  { return func() {}, nil }
-func (p *objects) commit(context.Context) (func(), error) { return func() {}, nil }
-func (p *objects) barrier() error                         { return nil }
+func (s *objectStore) sync() error { return nil }
 
-func (p *objects) writer() string {
-	var b [6]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
+func (s *objectStore) lock(context.Context) (unlock func(), err error) { return func() {}, nil }
 
-// enroll leaves a mark, which tells the time at the object store, and tries with it whether puts can be conditional.
-func (p *objects) enroll(ctx context.Context, writer string) error {
-	name := path.Join("staging", writer)
-	mark := func() error {
-		return p.try(ctx, name, func(ctx context.Context, _ func()) error {
-			return p.write(ctx, name, "text/plain", strings.NewReader("a writer is at work\n"), true)
-		})
+// registerWriter puts a mark, which tells the time at the object store, and tries with it whether puts can be conditional.
+func (s *objectStore) registerWriter(ctx context.Context) (id string, err error) {
+	var random [6]byte
+	rand.Read(random[:]) // never fails
+	id = hex.EncodeToString(random[:])
+	mark := markOf(id)
+	if err := s.putMark(ctx, mark); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
 	}
-	if err := mark(); err != nil && !errors.Is(err, fs.ErrExist) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conditional {
+		return id, nil
+	}
+	var made time.Time
+	err = s.try(ctx, mark, func(ctx context.Context, _ func()) error {
+		a, err := s.bucket.Attributes(ctx, s.key(mark))
+		if err == nil {
+			made = a.ModTime
+		}
 		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.tried {
-		return nil
-	}
-	e, err := p.stat(ctx, name)
+	})
 	if err == nil {
-		p.ahead = time.Until(e.modified)
-		if err = mark(); errors.Is(err, fs.ErrExist) {
-			p.tried = true
-			return nil
+		s.ahead = time.Until(made)
+		if err = s.putMark(ctx, mark); errors.Is(err, fs.ErrExist) {
+			s.conditional = true
+			return id, nil
 		}
 	}
 	if err == nil {
 		err = fmt.Errorf("%s: %w: the server puts objects that must not exist over those that do (it does not know If-None-Match), "+
-			"so two writers could undo each other; use a newer server, or a store on a disk", p.show(""), errors.ErrUnsupported)
+			"so two writers could undo each other; use a newer server, or a store on a disk", s.url(""), errors.ErrUnsupported)
 	}
-	p.leave(context.WithoutCancel(ctx), writer)
-	return err
+	s.unregisterWriter(context.WithoutCancel(ctx), id)
+	return "", err
 }
 
-// leave takes the mark away. It is done within a short time or not at all.
-func (p *objects) leave(ctx context.Context, writer string) error {
-	ctx, cancel := context.WithTimeout(ctx, takeBackTime)
-	defer cancel()
-	return p.remove(ctx, path.Join("staging", writer))
+func (s *objectStore) putMark(ctx context.Context, mark string) error {
+	return s.try(ctx, mark, func(ctx context.Context, _ func()) error {
+		return s.write(ctx, mark, "text/plain", strings.NewReader("a writer is at work\n"), true)
+	})
 }
+
+// unregisterWriter takes the mark away, within a short time or not at all.
+func (s *objectStore) unregisterWriter(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, cleanupTime)
+	defer cancel()
+	return s.remove(ctx, markOf(id))
+}
+
+// markOf is the object that says that a writer works.
+func markOf(id string) string { return path.Join("staging", id) }
 
 // now is the time at the object store, as far as we know it.
-func (p *objects) now() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return time.Now().Add(p.ahead)
+func (s *objectStore) now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Add(s.ahead)
 }
 
-// leftovers are the files that are older than any living writer's. The mark of a dead writer is the sign to look for
-// them, and goes last.
-func (p *objects) leftovers(ctx context.Context, used map[string]bool, thorough bool) ([]string, error) {
-	before := p.now().Add(-p.stray)
-	old := func(e entry) bool { return !e.modified.After(before) }
-	marks, err := p.list(ctx, "staging")
+// orphans are the files that are older than any living writer's. The mark of a dead writer is the sign to look for them,
+// and is removed last.
+func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error) {
+	before := s.now().Add(-s.orphanAge)
+	old := func(f fileInfo) bool { return !f.modified.After(before) }
+	marks, err := s.list(ctx, "staging")
 	if err != nil {
 		return nil, err
 	}
@@ -342,26 +307,26 @@ func (p *objects) leftovers(ctx context.Context, used map[string]bool, thorough 
 	if len(dead) == 0 && !thorough {
 		return nil, nil
 	}
-	files, err := unused(ctx, p, used, old)
+	files, err := unnamed(ctx, s, named, old)
 	return append(files, dead...), err
 }
 
-// expendable are the commits that were dead already when the grace began, and never the last one.
-func (p *objects) expendable(_ context.Context, cat *catalog) (dead []*Commit, postponed bool, release func(), err error) {
-	before := p.now().Add(-p.grace)
+// collectable are the commits that were obsolete already when the grace period began, and never the last one.
+func (s *objectStore) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
+	before := s.now().Add(-s.grace)
 	n := 0
 	for n < len(cat.times) && !cat.times[n].After(before) {
 		n++
 	}
 	then := &catalog{commits: cat.commits[:n]}
 	then.resolve()
-	for _, c := range then.sweepable() {
+	for _, c := range then.obsolete() {
 		if c.Sequence != cat.next-1 {
-			dead = append(dead, c)
+			obsolete = append(obsolete, c)
 		}
 	}
-	for _, c := range cat.sweepable()[len(dead):] {
+	for _, c := range cat.obsolete()[len(obsolete):] {
 		postponed = postponed || len(c.Tables) > 0
 	}
-	return dead, postponed, func() {}, nil
+	return obsolete, postponed, func() {}, nil
 }

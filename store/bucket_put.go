@@ -22,23 +22,23 @@ const transfers = 4
 
 // progress adds up what several files together have got to.
 type progress struct {
-	what  string
-	files int
-	bytes int64
-	done  atomic.Int64
-	tell  func(Transfer)
+	what   string
+	files  int
+	bytes  int64
+	done   atomic.Int64
+	report func(Transfer)
 }
 
 func (g *progress) add(n int64) {
 	done := g.done.Add(n)
-	if g.tell != nil {
-		g.tell(Transfer{What: g.what, Files: g.files, Bytes: g.bytes, Done: done})
+	if g.report != nil {
+		g.report(Transfer{What: g.what, Files: g.files, Bytes: g.bytes, Done: done})
 	}
 }
 
 // put sends the files, and keeps each as a copy, because who writes results reads the logs they are made of.
-func (p *objects) put(ctx context.Context, files []upload) (there []string, err error) {
-	g := &progress{what: "sending", files: len(files), tell: p.tell}
+func (s *objectStore) put(ctx context.Context, files []upload) (stored []string, err error) {
+	g := &progress{what: "sending", files: len(files), report: s.report}
 	for _, u := range files {
 		g.bytes += u.file.Bytes
 	}
@@ -47,10 +47,10 @@ func (p *objects) put(ctx context.Context, files []upload) (there []string, err 
 	group.SetLimit(transfers)
 	for i, u := range files {
 		group.Go(func() error {
-			err := p.send(ctx, u, g)
+			err := s.send(ctx, u, g)
 			sent[i] = err == nil
 			if err == nil {
-				p.cache.adopt(u.from, u.file)
+				s.cache.adopt(u.from, u.file)
 			}
 			return err
 		})
@@ -58,15 +58,15 @@ func (p *objects) put(ctx context.Context, files []upload) (there []string, err 
 	err = group.Wait()
 	for i, ok := range sent {
 		if ok {
-			there = append(there, files[i].file.Path)
+			stored = append(stored, files[i].file.Path)
 		}
 	}
-	return there, err
+	return stored, err
 }
 
 // send puts one file and sees that it is there as long as it is here.
-func (p *objects) send(ctx context.Context, u upload, g *progress) error {
-	return p.try(ctx, u.file.Path, func(ctx context.Context, alive func()) error {
+func (s *objectStore) send(ctx context.Context, u upload, g *progress) error {
+	return s.try(ctx, u.file.Path, func(ctx context.Context, alive func()) error {
 		r, err := os.Open(u.from)
 		if err != nil {
 			return &bucket.Fault{Kind: ErrDamaged, Text: err.Error()}
@@ -80,10 +80,10 @@ func (p *objects) send(ctx context.Context, u upload, g *progress) error {
 			g.add(int64(n))
 			return n, err
 		})
-		err = p.write(ctx, u.file.Path, "application/vnd.apache.parquet", counted, false)
+		err = s.write(ctx, u.file.Path, "application/vnd.apache.parquet", counted, false)
 		if err == nil {
 			var a *blob.Attributes
-			if a, err = p.b.Attributes(ctx, p.key(u.file.Path)); err == nil && a.Size != u.file.Bytes {
+			if a, err = s.bucket.Attributes(ctx, s.key(u.file.Path)); err == nil && a.Size != u.file.Bytes {
 				err = fmt.Errorf("%d bytes of %d have arrived", a.Size, u.file.Bytes)
 			}
 		}
@@ -105,13 +105,13 @@ const (
 )
 
 // write makes an object, there whole or not at all.
-func (p *objects) write(ctx context.Context, name, contentType string, r io.Reader, isNew bool) error {
-	if p.l.Scheme == "file" {
-		return writeLinked(ctx, filepath.Join(p.l.Path, filepath.FromSlash(p.key(name))), r, isNew)
+func (s *objectStore) write(ctx context.Context, name, contentType string, r io.Reader, isNew bool) error {
+	if s.l.Scheme == "file" {
+		return writeLinked(ctx, filepath.Join(s.l.Path, filepath.FromSlash(s.key(name))), r, isNew)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w, err := p.b.NewWriter(ctx, p.key(name), &blob.WriterOptions{ContentType: contentType, IfNotExist: isNew, BufferSize: partBytes, MaxConcurrency: partsAtOnce})
+	w, err := s.bucket.NewWriter(ctx, s.key(name), &blob.WriterOptions{ContentType: contentType, IfNotExist: isNew, BufferSize: partBytes, MaxConcurrency: partsAtOnce})
 	if err != nil {
 		return err
 	}
@@ -152,9 +152,9 @@ func writeLinked(ctx context.Context, name string, r io.Reader, isNew bool) erro
 
 // create puts a commit. Who is told that it is there already reads it, because it may be his own: an earlier try that
 // seemed to fail.
-func (p *objects) create(ctx context.Context, name string, data []byte, _ string) (visible bool, err error) {
-	err = p.try(ctx, name, func(ctx context.Context, _ func()) error {
-		return p.write(ctx, name, "application/json", strings.NewReader(string(data)), true)
+func (s *objectStore) create(ctx context.Context, name string, data []byte, _ string) (visible bool, err error) {
+	err = s.try(ctx, name, func(ctx context.Context, _ func()) error {
+		return s.write(ctx, name, "application/json", strings.NewReader(string(data)), true)
 	})
 	var f *bucket.Fault
 	switch {
@@ -164,9 +164,9 @@ func (p *objects) create(ctx context.Context, name string, data []byte, _ string
 	case errors.As(err, &f) && f.Final():
 		return false, err
 	}
-	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	found, rerr := p.read(asked, name)
+	found, rerr := s.readAll(asked, name)
 	switch {
 	case rerr == nil && string(found) == string(data):
 		return true, nil
@@ -176,4 +176,12 @@ func (p *objects) create(ctx context.Context, name string, data []byte, _ string
 		return false, fs.ErrExist // and it is gone again
 	}
 	return true, fmt.Errorf("the object store did not say whether it has taken it; repeat the command, which is safe: %w", err)
+}
+
+func (s *objectStore) readAll(ctx context.Context, name string) (data []byte, err error) {
+	err = s.try(ctx, name, func(ctx context.Context, _ func()) error {
+		data, err = s.bucket.ReadAll(ctx, s.key(name))
+		return err
+	})
+	return data, err
 }

@@ -68,7 +68,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 				return true
 			})
 			defer server.Intercept(nil)
-			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{impatient: true, retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
+			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{noGrace: true, retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,14 +223,14 @@ func TestLargeObjects(t *testing.T) {
 		w.WriteHeader(503)
 		return true
 	})
-	at := s.at.(*objects)
-	at.tell = func(Transfer) { told.Add(1) }
+	at := s.at.(*objectStore)
+	at.report = func(Transfer) { told.Add(1) }
 	there, err := at.put(t.Context(), []upload{{name, f}})
 	if err != nil || len(there) != 1 || parts.Load() < 5 || told.Load() == 0 {
 		t.Fatalf("%v %v, %d parts, progress told %d times", there, err, parts.Load(), told.Load())
 	}
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
-	held, err := g.open(t).at.hold(t.Context())
+	held, err := g.open(t).at.pin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestReplacedFilesStay(t *testing.T) {
 	if rows, err := scanned[schema.Attempt](t.Context(), open); err != nil || len(rows) != 20 {
 		t.Errorf("%d attempts, %v", len(rows), err)
 	}
-	s.at.(*objects).grace = -time.Hour
+	s.at.(*objectStore).grace = -time.Hour
 	if c, err := s.Compact(t.Context(), "test"); err != nil || c.Postponed {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -281,7 +281,7 @@ func TestReplacedFilesStay(t *testing.T) {
 	if _, err := s.Remove(t.Context(), list1(t, s).Inputs[1].Ingest, "test"); err != nil {
 		t.Fatal(err)
 	}
-	s.at.(*objects).grace = -time.Hour
+	s.at.(*objectStore).grace = -time.Hour
 	if _, err := s.Compact(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestDeadWritersFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := s.at.(*objects)
+		at := s.at.(*objectStore)
 		for _, name := range []string{"tables/jobs/dead-0.parquet", "staging/dead"} {
 			if err := at.write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
 				t.Fatal(err)
@@ -333,7 +333,7 @@ func TestDeadWritersFiles(t *testing.T) {
 		if err := write(t.Context(), s, 1, "a", 1); err != nil || left() != 4 {
 			t.Fatalf("%d files, %v", left(), err)
 		}
-		at.stray = -time.Hour
+		at.orphanAge = -time.Hour
 		if err := write(t.Context(), s, 2, "b", 1); err != nil || left() != 4 { // two of each commit
 			t.Fatalf("%d files, %v", left(), err)
 		}
@@ -358,13 +358,13 @@ func TestSkewedClocks(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 	for _, name := range []string{"tables/jobs/living-0.parquet", "staging/living"} {
-		if err := first.at.(*objects).write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
+		if err := first.at.(*objectStore).write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ingest(t, open(), 3, attempts(3, 10))
 	for _, name := range []string{"tables/jobs/living-0.parquet", "staging/living"} {
-		if _, err := first.at.stat(t.Context(), name); err != nil {
+		if _, err := first.at.(*objectStore).readAll(t.Context(), name); err != nil {
 			t.Errorf("what a living writer put is gone: %v", err)
 		}
 	}

@@ -28,7 +28,7 @@ import (
 //	readers/<process>/     links to the copies that a reader needs, so that they stay although the copies are evicted
 //	staging/<process>/     files of a writer that are not in the store yet
 //
-// A name says place, path, length and checksum, so a copy belongs to one file of one store in one state for ever.
+// A name says store, path, length and checksum, so a copy belongs to one file of one store in one state for ever.
 
 // Cache says where copies of a bucket's files are kept, and how many.
 type Cache struct {
@@ -56,12 +56,12 @@ var verifiedTime = time.Unix(1_000_000_000, 0)
 type cache struct {
 	dir   string
 	bytes int64
-	place string // of the store; part of the names
+	store string // identity of the store; part of the names
 
 	mu sync.Mutex // one who makes room at a time
 }
 
-func (c Cache) open(place string) (*cache, error) {
+func (c Cache) open(store string) (*cache, error) {
 	if c.Dir == "" {
 		c.Dir = os.Getenv("STRAGGLER_CACHE")
 	}
@@ -89,12 +89,12 @@ func (c Cache) open(place string) (*cache, error) {
 			return nil, fmt.Errorf("the directory for copies of the store: %w; give another with --cache DIR or STRAGGLER_CACHE", err)
 		}
 	}
-	return &cache{dir: abs, bytes: c.Bytes, place: place}, nil
+	return &cache{dir: abs, bytes: c.Bytes, store: store}, nil
 }
 
 // name is the copy of a file, without its extension.
 func (c *cache) name(f FileRecord) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %q", c.place, f.Path, f.Bytes, f.Checksum))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %q", c.store, f.Path, f.Bytes, f.Checksum))
 	return fmt.Sprintf("%s-%x", strings.Split(f.Path, "/")[1], sum[:16])
 }
 
@@ -132,8 +132,8 @@ func checksumOf(name string) (string, error) {
 	return fmt.Sprintf("%016x", h.Sum64()), err
 }
 
-// use makes a copy the one that was used last.
-func (c *cache) use(f FileRecord) {
+// touch makes a copy the one that was used last.
+func (c *cache) touch(f FileRecord) {
 	name := c.file(f, ".used")
 	now := time.Now()
 	if errors.Is(os.Chtimes(name, now, now), fs.ErrNotExist) {
@@ -141,15 +141,19 @@ func (c *cache) use(f FileRecord) {
 	}
 }
 
-// ensure, for which there is room, sees that there is a copy and that link is a link to it. Fetch writes the content when there is none.
+// ensure, for which there is room, sees that there is a copy and that link is a link to it. Fetch writes the content when
+// there is none.
 func (c *cache) ensure(ctx context.Context, f FileRecord, link string, fetch func(w io.Writer) error) error {
 	for {
 		if c.has(f) {
 			err := c.link(f, link)
 			if errors.Is(err, fs.ErrNotExist) {
+				if _, err := os.Lstat(filepath.Dir(link)); err != nil {
+					return fmt.Errorf("%w: the directory of a reader was removed while it read; run the command again: %w", ErrCache, err)
+				}
 				continue // evicted meanwhile
 			}
-			c.use(f)
+			c.touch(f)
 			return err
 		}
 		if err := c.fill(ctx, f, fetch); err != nil {
@@ -171,7 +175,7 @@ func (c *cache) link(f FileRecord, link string) error {
 
 // fill makes a copy, unless another process or goroutine does it first.
 func (c *cache) fill(ctx context.Context, f FileRecord, fetch func(w io.Writer) error) error {
-	part, err := c.begin(ctx, f)
+	part, err := c.lockPart(ctx, f)
 	if err != nil {
 		return c.explain(err, f)
 	}
@@ -222,8 +226,8 @@ func (w *cacheWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begin opens and locks the part of a copy, empty.
-func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
+// lockPart opens and locks the part of a copy, empty.
+func (c *cache) lockPart(ctx context.Context, f FileRecord) (*os.File, error) {
 	name := c.file(f, ".part")
 	pauses := bucket.NewBackoff(time.Millisecond, 100*time.Millisecond)
 	for {
@@ -231,7 +235,7 @@ func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = flock(part, exclusive); err == nil && named(part, name) {
+		if err = flock(part, exclusive); err == nil && isNamed(part, name) {
 			if info, serr := part.Stat(); serr == nil && info.Size() > 0 { // a process died while it fetched
 				err = part.Truncate(0)
 			}
@@ -249,11 +253,11 @@ func (c *cache) begin(ctx context.Context, f FileRecord) (*os.File, error) {
 
 // adopt makes a file of this machine, which was just sent, a copy. It is a favour: nobody needs to know when it fails.
 func (c *cache) adopt(name string, f FileRecord) {
-	if c.room(f.Bytes) != nil || os.Chmod(name, 0o400) != nil || os.Chtimes(name, time.Time{}, verifiedTime) != nil {
+	if c.makeRoom(f.Bytes) != nil || os.Chmod(name, 0o400) != nil || os.Chtimes(name, time.Time{}, verifiedTime) != nil {
 		return
 	}
 	if os.Rename(name, c.file(f, ".parquet")) == nil {
-		c.use(f)
+		c.touch(f)
 	}
 }
 
@@ -265,8 +269,8 @@ type copied struct {
 	links bool // somebody reads it
 }
 
-// room evicts copies, those that were used longest ago first, until there is room for one more.
-func (c *cache) room(bytes int64) error {
+// makeRoom evicts copies, those that were used longest ago first, until there is room for one more.
+func (c *cache) makeRoom(bytes int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if bytes > c.bytes {
@@ -324,7 +328,9 @@ func (c *cache) copies() (all []copied, total int64, err error) {
 }
 
 // readers are the directories of links.
-func (c *cache) readers() staging { return staging{osFS{quick: true}, filepath.Join(c.dir, "readers")} }
+func (c *cache) readers() staging {
+	return staging{osFS{noSync: true}, filepath.Join(c.dir, "readers")}
+}
 
 // cleanReaders removes the links of readers that are dead.
 func (c *cache) cleanReaders() {

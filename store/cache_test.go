@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +23,15 @@ func TestCopies(t *testing.T) {
 		c := ingest(t, g.open(t), k+1, attempts(k+1, 200))
 		files = append(files, c.Tables[0].Files...)
 	}
-	open := func(t *testing.T, bytes int64) *objects {
+	open := func(t *testing.T, bytes int64) *objectStore {
 		s, err := Open(t.Context(), g.where, Options{Cache: Cache{Dir: t.TempDir(), Bytes: bytes}, retry: fewRetries})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.at.(*objects)
+		return s.at.(*objectStore)
 	}
-	fetch := func(t *testing.T, at *objects, f ...FileRecord) (holding, error) {
-		h, err := at.hold(t.Context())
+	fetch := func(t *testing.T, at *objectStore, f ...FileRecord) (pin, error) {
+		h, err := at.pin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,6 +70,30 @@ func TestCopies(t *testing.T) {
 		h.Close()
 		if _, err := fetch(t, at, files[2]); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("the readers' directory is removed", func(t *testing.T) {
+		at := open(t, 0)
+		p, err := at.pin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if err := os.RemoveAll(filepath.Join(at.cache.dir, "readers")); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- p.fetch(t.Context(), files[:1]) }()
+		select {
+		case err := <-done:
+			if !errors.Is(err, ErrCache) {
+				t.Errorf("it says %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("it does not end")
+		}
+		if _, err := fetch(t, at, files[0]); err != nil {
+			t.Errorf("the next reader: %v", err)
 		}
 	})
 	t.Run("touched", func(t *testing.T) {
@@ -113,11 +138,11 @@ func TestCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.(*heldCopies).lock.Close() // as the end of its process does
+		h.(*pinnedCopies).lock.Close() // as the end of its process does
 		if _, err := fetch(t, at, files[2]); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(h.(*heldCopies).dir); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(h.(*pinnedCopies).dir); !errors.Is(err, fs.ErrNotExist) {
 			t.Error("its links are left")
 		}
 	})

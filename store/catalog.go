@@ -20,9 +20,9 @@ import (
 // catalog is the commits of a store at one moment, and what of them is visible.
 type catalog struct {
 	commits []*Commit          // by sequence
-	times   []time.Time        // of each commit: when it was made, by the clock of the place
-	alive   []bool             // of each commit: some of it is visible
-	gone    []map[KeyText]bool // of each commit: keys of rows that are not
+	times   []time.Time        // of each commit: when it was made, by the clock of the backend
+	visible []bool             // of each commit: some of it is visible
+	hidden  []map[KeyText]bool // of each commit: keys of rows that are not
 	next    int64              // the first sequence number that was never used
 }
 
@@ -39,7 +39,7 @@ func (s *Store) catalog(ctx context.Context) (*catalog, error) {
 	}
 }
 
-// commitReads is how many commits are read at once, of places that take a while to answer.
+// commitReads is how many commits are read at once, of backends that take a while to answer.
 const commitReads = 16
 
 func (s *Store) readCatalog(ctx context.Context) (*catalog, error) {
@@ -52,7 +52,7 @@ func (s *Store) readCatalog(ctx context.Context) (*catalog, error) {
 	group.SetLimit(commitReads)
 	for i, f := range files {
 		cat.next, cat.times[i] = f.sequence+1, f.modified
-		if cat.commits[i] = s.recall(f); cat.commits[i] == nil {
+		if cat.commits[i] = s.cachedCommit(f); cat.commits[i] == nil {
 			group.Go(func() (err error) {
 				cat.commits[i], err = s.readCommit(ctx, f)
 				return err
@@ -68,7 +68,7 @@ func (s *Store) readCatalog(ctx context.Context) (*catalog, error) {
 
 // commitFile is the file of a commit.
 type commitFile struct {
-	entry
+	fileInfo
 	sequence int64
 }
 
@@ -88,38 +88,38 @@ func (s *Store) commitFiles(ctx context.Context) ([]commitFile, error) {
 	return out, nil
 }
 
-// known is a commit that was read before, and the state of its file then.
-type known struct {
-	size    int64
-	changed time.Time
-	commit  *Commit
+// cachedCommit is a commit that was read before, and the state of its file then.
+type cachedCommit struct {
+	size     int64
+	modified time.Time
+	commit   *Commit
 }
 
-// recall is the commit that was read before, when the file is still the same.
-func (s *Store) recall(f commitFile) *Commit {
+// cachedCommit is the commit that was read before, nil when the file is not the same.
+func (s *Store) cachedCommit(f commitFile) *Commit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k, ok := s.known[f.sequence]; ok && k.size == f.size && k.changed.Equal(f.modified) {
-		return k.commit
+	if c, ok := s.cache[f.sequence]; ok && c.size == f.size && c.modified.Equal(f.modified) {
+		return c.commit
 	}
 	return nil
 }
 
 func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
-	data, err := s.at.read(ctx, f.name)
+	data, err := readFile(ctx, s.at, f.fileInfo)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	c, err := decodeCommit(data, f.sequence)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", s.at.show(f.name), err)
+		return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", s.path(f.name), err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known = make(map[int64]known)
+	if s.cache == nil {
+		s.cache = make(map[int64]cachedCommit)
 	}
-	s.known[f.sequence] = known{f.size, f.modified, c}
+	s.cache[f.sequence] = cachedCommit{f.size, f.modified, c}
 	return c, nil
 }
 
@@ -127,16 +127,16 @@ func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
 // later one of its kind supersedes, nor a commit all of whose inputs later commits retired. What a commit retires stays
 // retired whatever becomes of the commit itself.
 func (cat *catalog) resolve() {
-	cat.alive = make([]bool, len(cat.commits))
-	cat.gone = make([]map[KeyText]bool, len(cat.commits))
+	cat.visible = make([]bool, len(cat.commits))
+	cat.hidden = make([]map[KeyText]bool, len(cat.commits))
 	retired := make(map[KeyText]bool)
 	replaced := make(map[int64]bool)
 	results := make(map[Kind]bool)
 	for i := len(cat.commits) - 1; i >= 0; i-- {
 		c := cat.commits[i]
-		cat.gone[i] = hidden(c, retired)
-		cat.alive[i] = c.Kind != Removal && !replaced[c.Sequence] && !(c.Kind.result() && results[c.Kind]) &&
-			(len(c.Inputs) == 0 || slices.ContainsFunc(c.Inputs, func(in InputRecord) bool { return !cat.gone[i][in.Key] }))
+		cat.hidden[i] = hiddenKeys(c, retired)
+		cat.visible[i] = c.Kind != Removal && !replaced[c.Sequence] && !(c.Kind.result() && results[c.Kind]) &&
+			(len(c.Inputs) == 0 || slices.ContainsFunc(c.Inputs, func(in InputRecord) bool { return !cat.hidden[i][in.Key] }))
 		if c.Kind.result() {
 			results[c.Kind] = true
 		}
@@ -149,9 +149,9 @@ func (cat *catalog) resolve() {
 	}
 }
 
-// hidden are the keys of a commit whose rows are not to be seen: its retired inputs, and of a compaction also the rows of
+// hiddenKeys are the keys of a commit whose rows are not visible: its retired inputs, and of a compaction also the rows of
 // ingests none of whose inputs is left.
-func hidden(c *Commit, retired map[KeyText]bool) map[KeyText]bool {
+func hiddenKeys(c *Commit, retired map[KeyText]bool) map[KeyText]bool {
 	gone := make(map[KeyText]bool)
 	left := make(map[string]bool)
 	for _, in := range c.Inputs {
@@ -172,11 +172,11 @@ func hidden(c *Commit, retired map[KeyText]bool) map[KeyText]bool {
 // inputs are the visible inputs, by the commit they are in.
 func (cat *catalog) inputs(yield func(InputRecord, *Commit) bool) {
 	for i, c := range cat.commits {
-		if !cat.alive[i] {
+		if !cat.visible[i] {
 			continue
 		}
 		for _, in := range c.Inputs {
-			if !cat.gone[i][in.Key] && !yield(in, c) {
+			if !cat.hidden[i][in.Key] && !yield(in, c) {
 				return
 			}
 		}
@@ -190,7 +190,7 @@ func (cat *catalog) state() string {
 		lines = append(lines, fmt.Sprintf("%d %q", in.Key, in.Fingerprint))
 	}
 	for i, c := range cat.commits {
-		if cat.alive[i] && c.Kind == Log && len(c.Inputs) == 0 {
+		if cat.visible[i] && c.Kind == Log && len(c.Inputs) == 0 {
 			lines = append(lines, c.ID)
 		}
 	}
@@ -203,14 +203,14 @@ func (cat *catalog) slices(table string) []Slice {
 	var out []Slice
 	at := make(map[string]int)
 	for i, c := range cat.commits {
-		if !cat.alive[i] {
+		if !cat.visible[i] {
 			continue
 		}
 		for _, t := range c.Tables {
 			if t.Name != table {
 				continue
 			}
-			hidden := sortedKeys(cat.gone[i])
+			hidden := sortedKeys(cat.hidden[i])
 			id := fmt.Sprint(t.Columns, hidden)
 			n, ok := at[id]
 			if !ok {
@@ -246,13 +246,13 @@ func (cat *catalog) files() map[string]bool {
 	return used
 }
 
-// admits holds a new commit against what is visible now. What it replaces must be as it was read; its inputs must be
-// new, or retired by it; and no two inputs may deal the same keys.
-func (cat *catalog) admits(c *Commit, old []replaced) error {
+// checkConflicts compares a new commit with what is visible now. What it replaces must be as it was read; its inputs must be
+// new, or retired by it; and no two inputs may allocate the same keys.
+func (cat *catalog) checkConflicts(c *Commit, old []replaced) error {
 	gone := make(map[int64]bool)
 	for _, r := range old {
 		i := slices.IndexFunc(cat.commits, func(c *Commit) bool { return c.Sequence == r.sequence })
-		if i < 0 || !cat.alive[i] || !maps.Equal(cat.gone[i], r.hidden) {
+		if i < 0 || !cat.visible[i] || !maps.Equal(cat.hidden[i], r.hidden) {
 			return fmt.Errorf("store: %w: commit %d is not what it was; try again", ErrConflict, r.sequence)
 		}
 		gone[r.sequence] = true
@@ -292,7 +292,7 @@ func (cat *catalog) admits(c *Commit, old []replaced) error {
 	return nil
 }
 
-// block is a run of keys of a table that one input deals from, by its first.
+// block is a run of keys of a table that one input allocates from, by its first.
 type block struct {
 	table string
 	first schema.Key

@@ -7,13 +7,13 @@ func (s *Store) clean(ctx context.Context, cat *catalog) error {
 	if err := s.staging.clean(); err != nil {
 		return err
 	}
-	_, err := s.removeLeftovers(ctx, cat, false)
+	_, err := s.removeOrphans(ctx, cat, false)
 	return err
 }
 
-// removeLeftovers removes files of dead writers and counts them.
-func (s *Store) removeLeftovers(ctx context.Context, cat *catalog, thorough bool) (int, error) {
-	names, err := s.at.leftovers(ctx, cat.files(), thorough)
+// removeOrphans removes files of dead writers and counts them.
+func (s *Store) removeOrphans(ctx context.Context, cat *catalog, thorough bool) (int, error) {
+	names, err := s.at.orphans(ctx, cat.files(), thorough)
 	if err != nil {
 		return 0, err
 	}

@@ -132,27 +132,6 @@ func (c *Commit) encode() ([]byte, error) {
 	return append(bytes.TrimSuffix(text, []byte(seal(""))), seal(c.Checksum)+"\n"...), nil
 }
 
-// seal is the end of a commit file.
-func seal(checksum string) string { return `"checksum": "` + checksum + "\"\n}" }
-
-// sealIntact says that a commit file has the checksum that it says.
-func sealIntact(data []byte, checksum string) bool {
-	text, ok := bytes.CutSuffix(data, []byte(seal(checksum)+"\n"))
-	if !ok {
-		return false
-	}
-	h := xxhash.New()
-	h.Write(text)
-	h.WriteString(seal(""))
-	return checksum == fmt.Sprintf("%016x", h.Sum64())
-}
-
-// What a commit says of tables is put into SQL.
-var (
-	tableName  = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
-	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)
-)
-
 // decodeCommit reads a commit file and holds it against its own checksum and the rules that every commit obeys.
 func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	var head struct{ Format int }
@@ -189,9 +168,28 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	return c, nil
 }
 
-// commitName is the file of a sequence number; commitSequence is the way back.
-func commitName(sequence int64) string { return fmt.Sprintf("commits/%08d.json", sequence) }
+// sealIntact says that a commit file has the checksum that it says.
+func sealIntact(data []byte, checksum string) bool {
+	text, ok := bytes.CutSuffix(data, []byte(seal(checksum)+"\n"))
+	if !ok {
+		return false
+	}
+	h := xxhash.New()
+	h.Write(text)
+	h.WriteString(seal(""))
+	return checksum == fmt.Sprintf("%016x", h.Sum64())
+}
 
+// What a commit says of tables is put into SQL.
+var (
+	tableName  = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)
+)
+
+// seal is the end of a commit file.
+func seal(checksum string) string { return `"checksum": "` + checksum + "\"\n}" }
+
+// commitSequence is the sequence number of a commit's file.
 func commitSequence(name string) (int64, bool) {
 	digits, ok := strings.CutSuffix(path.Base(name), ".json")
 	if !ok {
@@ -200,6 +198,9 @@ func commitSequence(name string) (int64, bool) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	return n, err == nil && n > 0 && name == commitName(n)
 }
+
+// commitName is the file of a sequence number.
+func commitName(sequence int64) string { return fmt.Sprintf("commits/%08d.json", sequence) }
 
 // ingestID is the id of a log commit: the same for the same inputs in any order.
 func ingestID(inputs []InputRecord) string {

@@ -58,10 +58,10 @@ func (cat *catalog) compactable() []int {
 	var chosen []int
 	worth := false
 	for i, c := range cat.commits {
-		if !cat.alive[i] || c.Kind != Log || len(c.Inputs) == 0 {
+		if !cat.visible[i] || c.Kind != Log || len(c.Inputs) == 0 {
 			continue
 		}
-		holes := len(cat.gone[i]) > 0
+		holes := len(cat.hidden[i]) > 0
 		if holes || c.Bytes() < smallBytes {
 			chosen = append(chosen, i)
 			worth = worth || holes
@@ -89,24 +89,24 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 			tx.ingests = append(tx.ingests, IngestRecord{ID: c.ID, Key: own})
 		}
 		for _, r := range c.Ingests {
-			if !cat.gone[i][r.Key] {
+			if !cat.hidden[i][r.Key] {
 				tx.ingests = append(tx.ingests, r)
 			}
 		}
 		for _, in := range c.Inputs {
-			if !cat.gone[i][in.Key] {
+			if !cat.hidden[i][in.Key] {
 				if err := tx.Input(in); err != nil {
 					return err
 				}
 			}
 		}
-		tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.gone[i]})
+		tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.hidden[i]})
 		for _, t := range c.Tables {
 			table := schema.ByName(t.Name)
 			if table == nil {
 				return fmt.Errorf("store: commit %d: %w: it has a table %q", c.Sequence, ErrNewer, t.Name)
 			}
-			sl := Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.gone[i])}
+			sl := Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.hidden[i])}
 			err := files.scan(ctx, table, sl, func(input schema.Key, rows schema.Batch) error {
 				if input == 0 {
 					input = schema.Key(own)
@@ -138,20 +138,20 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 		return done, err
 	}
 	for i, c := range cat.commits {
-		if !cat.alive[i] {
+		if !cat.visible[i] {
 			continue
 		}
 		for _, in := range c.Inputs {
-			if in.Ingest == id && !cat.gone[i][in.Key] {
+			if in.Ingest == id && !cat.hidden[i][in.Key] {
 				tx.Retire(schema.Key(in.Key))
 			}
 		}
 		if c.ID == id && len(c.Inputs) == 0 {
-			tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.gone[i]})
+			tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.hidden[i]})
 		}
 	}
 	if len(tx.retired)+len(tx.replaced) == 0 {
-		return done, fmt.Errorf("store: %s: %w: %q; straggler store ls lists them", s.at.show(""), ErrNoCommit, id)
+		return done, fmt.Errorf("store: %s: %w: %q; straggler store ls lists them", s.where, ErrNoCommit, id)
 	}
 	c, err := tx.Commit(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 }
 
 func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
-	unlock, err := s.at.commit(ctx)
+	unlock, err := s.at.lock(ctx)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
@@ -184,19 +184,19 @@ func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err err
 	if err != nil {
 		return 0, false, err
 	}
-	if len(cat.sweepable()) == 0 {
-		removed, err = s.removeLeftovers(ctx, cat, true)
+	if len(cat.obsolete()) == 0 {
+		removed, err = s.removeOrphans(ctx, cat, true)
 		return removed, false, err
 	}
-	dead, postponed, release, err := s.at.expendable(ctx, cat)
-	if err != nil || len(dead) == 0 {
+	obsolete, postponed, release, err := s.at.collectable(ctx, cat)
+	if err != nil || len(obsolete) == 0 {
 		return 0, postponed, err
 	}
 	defer release()
-	for _, c := range dead {
+	for _, c := range obsolete {
 		if len(c.Retired)+len(c.Replaced) > 0 || c.Kind.result() {
 			// What it hides must be gone for good before it goes.
-			if err := s.at.barrier(); err != nil {
+			if err := s.at.sync(); err != nil {
 				return 0, false, err
 			}
 		}
@@ -204,13 +204,13 @@ func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err err
 			return 0, false, err
 		}
 	}
-	if err := s.at.barrier(); err != nil {
+	if err := s.at.sync(); err != nil {
 		return 0, false, err
 	}
 	if cat, err = s.catalog(ctx); err != nil {
 		return 0, false, err
 	}
-	removed, err = s.removeFilesOf(ctx, dead, cat)
+	removed, err = s.removeFilesOf(ctx, obsolete, cat)
 	return removed, postponed, err
 }
 
@@ -232,21 +232,21 @@ func (s *Store) removeFilesOf(ctx context.Context, gone []*Commit, cat *catalog)
 			}
 		}
 	}
-	more, err := s.removeLeftovers(ctx, cat, true)
+	more, err := s.removeOrphans(ctx, cat, true)
 	return removed + more, err
 }
 
-// sweepable lists the commits that can go, oldest first.
-func (cat *catalog) sweepable() []*Commit {
-	var dead, kept []*Commit
+// obsolete lists the commits that can be removed, oldest first.
+func (cat *catalog) obsolete() (obsolete []*Commit) {
+	var kept []*Commit
 	for i, c := range cat.commits {
-		if cat.alive[i] || slices.ContainsFunc(kept, c.hides) {
+		if cat.visible[i] || slices.ContainsFunc(kept, c.hides) {
 			kept = append(kept, c)
 		} else {
-			dead = append(dead, c)
+			obsolete = append(obsolete, c)
 		}
 	}
-	return dead
+	return obsolete
 }
 
 // hides says that c, the later one, hides something of an earlier commit.

@@ -78,7 +78,7 @@ func TestDamageIsFound(t *testing.T) {
 		file := existing(t, filepath.Join(s.Where(), "tables", "attempts"))
 		c.damage(t, file)
 		found, err := s.Verify(t.Context())
-		if err != nil || len(found) == 0 || !found[0].Damage || s.at.show(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
+		if err != nil || len(found) == 0 || !found[0].Damage || s.path(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
 		if _, err := scanned[schema.Attempt](t.Context(), snapshot(t, s)); err != nil || c.sees {

@@ -8,24 +8,27 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"straggler/bucket"
 )
 
-// directory is a place on a disk of this machine, or one that looks like it. Its writers and readers know of each other
+// directory is a store on a disk of this machine, or one that looks like it. Its writers and readers know of each other
 // by locks, which end with their processes.
 type directory struct {
 	fs   fileSystem
 	root string
 }
 
-func (d *directory) show(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
-
-func (d *directory) path(elem ...string) string {
-	return filepath.Join(append([]string{d.root}, elem...)...)
+func openDirectory(disk fileSystem, dir string) (*directory, error) {
+	abs, err := filepath.Abs(dir)
+	return &directory{disk, abs}, err
 }
 
-func (d *directory) open(ctx context.Context, readOnly bool) error {
+// path is the path of a file of the store.
+func (d *directory) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
+
+func (d *directory) init(ctx context.Context, readOnly bool) error {
 	if _, err := d.fs.ReadDir(d.path("commits")); err == nil {
 		return ctx.Err()
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -38,9 +41,9 @@ func (d *directory) open(ctx context.Context, readOnly bool) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, e := range entries { // left by a process that was killed while it made the store, or made by one that makes it now
-		if ours[e.Name()] {
-			continue
+	for _, e := range entries {
+		if topNames[e.Name()] {
+			continue // left by a process that was killed while it made the store, or made by one that makes it now
 		}
 		if _, err := d.fs.ReadDir(d.path("commits")); err == nil {
 			return ctx.Err() // another process has made it since we looked, and writes already
@@ -60,18 +63,18 @@ func (d *directory) open(ctx context.Context, readOnly bool) error {
 	return ctx.Err()
 }
 
-// ours are the names at the top of a store.
-var ours = map[string]bool{"tables": true, "staging": true, "commits": true}
+// topNames are the directories of a store.
+var topNames = map[string]bool{"tables": true, "staging": true, "commits": true}
 
-func (d *directory) list(ctx context.Context, dir string) ([]entry, error) {
-	infos, err := d.fs.ReadDir(d.path(dir))
+func (d *directory) list(ctx context.Context, dir string) ([]fileInfo, error) {
+	entries, err := d.fs.ReadDir(d.path(dir))
 	if err != nil {
 		return nil, err
 	}
-	var out []entry
-	for _, i := range infos {
-		name := path.Join(dir, i.Name())
-		if i.IsDir() {
+	var out []fileInfo
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if e.IsDir() {
 			below, err := d.list(ctx, name)
 			if err != nil {
 				return nil, err
@@ -79,38 +82,32 @@ func (d *directory) list(ctx context.Context, dir string) ([]entry, error) {
 			out = append(out, below...)
 			continue
 		}
-		e, err := d.stat(ctx, name)
+		f, err := d.stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone since it was listed
 		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, e)
+		out = append(out, f)
 	}
 	return out, ctx.Err()
 }
 
-func (d *directory) stat(_ context.Context, name string) (entry, error) {
+func (d *directory) stat(name string) (fileInfo, error) {
 	info, err := d.fs.Lstat(d.path(name))
 	if err != nil {
-		return entry{}, err
+		return fileInfo{}, err
 	}
-	return entry{name, info.Size(), info.ModTime(), info.Mode().IsRegular()}, nil
+	return fileInfo{name, info.Size(), info.ModTime(), info.Mode().IsRegular()}, nil
 }
 
-func (d *directory) read(_ context.Context, name string) ([]byte, error) {
-	return d.fs.ReadFile(d.path(name))
+func (d *directory) open(_ context.Context, name string, _ int64) (io.ReadCloser, error) {
+	return d.fs.Open(d.path(name))
 }
-
-func (d *directory) stream(_ context.Context, f FileRecord) (io.ReadCloser, error) {
-	return d.fs.Open(d.path(f.Path))
-}
-
-func (d *directory) remove(_ context.Context, name string) error { return d.fs.Remove(d.path(name)) }
 
 // put renames the files and makes that last.
-func (d *directory) put(_ context.Context, files []upload) (there []string, err error) {
+func (d *directory) put(_ context.Context, files []upload) (stored []string, err error) {
 	last := ""
 	sync := func() error {
 		if last == "" {
@@ -121,22 +118,22 @@ func (d *directory) put(_ context.Context, files []upload) (there []string, err 
 	for _, u := range files {
 		if dir := d.path(path.Dir(u.file.Path)); dir != last {
 			if err := sync(); err != nil {
-				return there, err
+				return stored, err
 			}
 			if err := d.fs.MkdirAll(dir); err != nil {
-				return there, err
+				return stored, err
 			}
 			last = dir
 		}
 		if err := d.fs.Rename(u.from, d.path(u.file.Path)); err != nil {
-			return there, err
+			return stored, err
 		}
-		there = append(there, u.file.Path)
+		stored = append(stored, u.file.Path)
 	}
 	if err := sync(); err != nil {
-		return there, err
+		return stored, err
 	}
-	return there, d.fs.SyncDir(d.path("tables"))
+	return stored, d.fs.SyncDir(d.path("tables"))
 }
 
 // create links the draft, because a link fails where a name is taken.
@@ -162,11 +159,6 @@ func (d *directory) create(_ context.Context, name string, data []byte, draft st
 	return true, nil
 }
 
-// linksMissing says that the file system has no hard links.
-func linksMissing(err error) bool {
-	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EMLINK)
-}
-
 func (d *directory) writeFile(name string, data []byte) error {
 	f, err := d.fs.Create(name)
 	if err != nil {
@@ -182,54 +174,77 @@ func (d *directory) writeFile(name string, data []byte) error {
 	return err
 }
 
-func (d *directory) begin(ctx context.Context) (func(), error) {
-	return exclusively(ctx, d.fs, d.path("lock"))
-}
-func (d *directory) commit(ctx context.Context) (func(), error) { return d.begin(ctx) }
-func (d *directory) enroll(context.Context, string) error       { return nil }
-func (d *directory) leave(context.Context, string) error        { return nil }
-func (d *directory) writer() string                             { return "" }
-func (d *directory) barrier() error                             { return d.fs.SyncDir(d.path("commits")) }
+func (d *directory) remove(_ context.Context, name string) error { return d.fs.Remove(d.path(name)) }
 
-// leftovers are all files that no commit names. Nobody can be reading them: a commit goes only while nobody reads, and
+func (d *directory) sync() error { return d.fs.SyncDir(d.path("commits")) }
+
+func (d *directory) lock(ctx context.Context) (unlock func(), err error) {
+	return lockFile(ctx, d.fs, d.path("lock"))
+}
+
+// lockFile takes a lock and waits for it; the context ends the waiting.
+func lockFile(ctx context.Context, disk fileSystem, name string) (unlock func(), err error) {
+	pauses := bucket.NewBackoff(time.Millisecond, 100*time.Millisecond)
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("waiting for another writer: %w", err)
+		}
+		l, err := disk.TryLock(name, exclusive, true)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			return func() { l.Close() }, nil
+		}
+		if err := pauses.Wait(ctx); err != nil {
+			return nil, fmt.Errorf("waiting for another writer: %w", err)
+		}
+	}
+}
+
+func (d *directory) registerWriter(context.Context) (id string, err error) { return "", nil }
+
+func (d *directory) unregisterWriter(context.Context, string) error { return nil }
+
+// orphans are all files that no commit names. Nobody can be reading them: a commit is removed only while nobody reads, and
 // its files after it. Nobody can be writing them either, because the caller holds the writers' lock.
-func (d *directory) leftovers(ctx context.Context, used map[string]bool, _ bool) ([]string, error) {
-	return unused(ctx, d, used, func(entry) bool { return true })
+func (d *directory) orphans(ctx context.Context, named map[string]bool, _ bool) ([]string, error) {
+	return unnamed(ctx, d, named, func(fileInfo) bool { return true })
 }
 
-// unused lists the files among the tables that are not in use and that match.
-func unused(ctx context.Context, p place, used map[string]bool, match func(entry) bool) ([]string, error) {
-	all, err := p.list(ctx, "tables")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// unnamed lists the files of the tables that no commit names and that match.
+func unnamed(ctx context.Context, at backend, named map[string]bool, match func(fileInfo) bool) ([]string, error) {
+	files, err := tableFiles(ctx, at)
+	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, e := range all {
-		if !used[e.name] && match(e) {
-			out = append(out, e.name)
+	for _, f := range files {
+		if !named[f.name] && match(f) {
+			out = append(out, f.name)
 		}
 	}
 	return out, nil
 }
 
-// expendable are all dead commits while nobody reads, and none while somebody does.
-func (d *directory) expendable(_ context.Context, cat *catalog) (dead []*Commit, postponed bool, release func(), err error) {
+// collectable are all obsolete commits while nobody reads, and none while somebody does.
+func (d *directory) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	alone, err := d.fs.TryLock(d.path("tables"), exclusive, false)
 	if err != nil || alone == nil {
-		return nil, true, func() {}, nil // a file system that can not lock for this is one where nobody can know who reads
+		return nil, true, func() {}, nil // where a file system can not lock, nobody can know who reads
 	}
-	return cat.sweepable(), false, func() { alone.Close() }, nil
+	return cat.obsolete(), false, func() { alone.Close() }, nil
 }
 
-// hold works on the directory of the tables, so that a store on a read-only disk can be read.
-func (d *directory) hold(ctx context.Context) (holding, error) {
+// pin locks the directory of the tables, so that a store on a read-only disk can be read.
+func (d *directory) pin(ctx context.Context) (pin, error) {
 	for {
 		l, err := d.fs.TryLock(d.path("tables"), shared, false)
 		if err != nil {
 			return nil, err
 		}
 		if l != nil {
-			return &heldDirectory{d, l}, nil
+			return &pinnedDirectory{d, l}, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -238,32 +253,27 @@ func (d *directory) hold(ctx context.Context) (holding, error) {
 	}
 }
 
-// heldDirectory reads the files where they lie.
-type heldDirectory struct {
+// pinnedDirectory has the files where they lie.
+type pinnedDirectory struct {
 	d *directory
 	io.Closer
 }
 
-func (h *heldDirectory) path(f FileRecord) string { return h.d.show(f.Path) }
-func (h *heldDirectory) far() bool                { return false }
+func (p *pinnedDirectory) path(f FileRecord) string { return p.d.path(f.Path) }
+func (p *pinnedDirectory) remote() bool             { return false }
 
-func (h *heldDirectory) fetch(ctx context.Context, files []FileRecord) error {
-	return h.d.check(ctx, files)
-}
-
-func (d *directory) cluster() string { return "file:" + d.root }
-
-func (d *directory) check(ctx context.Context, files []FileRecord) error {
+// fetch looks at the files: an engine that comes upon a missing or shortened one can not say what to do.
+func (p *pinnedDirectory) fetch(_ context.Context, files []FileRecord) error {
 	for _, f := range files {
-		e, err := d.stat(ctx, f.Path)
-		switch {
+		name := p.d.path(f.Path)
+		switch info, err := p.d.stat(f.Path); {
 		case err != nil:
 			return fmt.Errorf("%w: a file of the store is missing: %w; straggler store verify lists what is damaged", ErrDamaged, err)
-		case !e.plain:
-			return fmt.Errorf("%s: %w: it is not a plain file", d.show(f.Path), ErrDamaged)
-		case e.size != f.Bytes:
+		case !info.regular:
+			return fmt.Errorf("%s: %w: it is not a plain file", name, ErrDamaged)
+		case info.size != f.Bytes:
 			return fmt.Errorf("%s: %w: it has %d bytes and its commit says %d; straggler store verify lists what is damaged",
-				d.show(f.Path), ErrDamaged, e.size, f.Bytes)
+				name, ErrDamaged, info.size, f.Bytes)
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func shown(ctx context.Context, s *Store) (string, error) {
 		lines = append(lines, fmt.Sprint(in.Key, in.Fingerprint, in.Rows))
 	}
 	for i, c := range cat.commits {
-		if cat.alive[i] && c.Kind.result() {
+		if cat.visible[i] && c.Kind.result() {
 			lines = append(lines, fmt.Sprint(c.Kind, c.Rows()))
 		}
 	}
@@ -106,7 +106,7 @@ func live(ctx context.Context, s *Store, from int) (done int, err error) {
 // golden is what a store shows after each number of steps.
 func golden(t *testing.T) []string {
 	t.Helper()
-	s, err := Open(t.Context(), t.TempDir(), Options{fs: osFS{quick: true}})
+	s, err := Open(t.Context(), t.TempDir(), Options{fs: osFS{noSync: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func golden(t *testing.T) []string {
 // nothing of it is damaged, and with goOn that life goes on from there and nothing is left lying about at the end.
 func sound(t *testing.T, dir string, states []string, done int, goOn bool, what string) {
 	t.Helper()
-	s, err := Open(t.Context(), dir, Options{fs: osFS{quick: true}})
+	s, err := Open(t.Context(), dir, Options{fs: osFS{noSync: true}})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -223,7 +223,7 @@ func TestEveryOperationFails(t *testing.T) {
 				if err := os.MkdirAll(backup, 0o777); err != nil {
 					t.Fatal(err)
 				}
-				disk := &faultFS{osFS: osFS{quick: true}, at: at, fault: kind.fault, backup: backup}
+				disk := &faultFS{osFS: osFS{noSync: true}, at: at, fault: kind.fault, backup: backup}
 				s, err := Open(t.Context(), dir, Options{fs: disk})
 				if err != nil {
 					faults++
@@ -279,7 +279,7 @@ func TestFailedCommitFreesItsSpace(t *testing.T) {
 	if err := write(t.Context(), s, 1, "a", 10); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	if left, err := s.at.leftovers(t.Context(), nil, true); err != nil || len(left) > 0 {
+	if left, err := s.at.orphans(t.Context(), nil, true); err != nil || len(left) > 0 {
 		t.Fatalf("%v were left, %v", left, err)
 	}
 }
@@ -320,7 +320,7 @@ func child(ctx context.Context, dir string) error {
 	if at, err := strconv.Atoi(os.Getenv(killAt)); err == nil {
 		o := Options{retry: fewRetries}
 		if at > 0 {
-			o.fs = &faultFS{osFS: osFS{quick: true}, at: at, fault: kill}
+			o.fs = &faultFS{osFS: osFS{noSync: true}, at: at, fault: kill}
 		}
 		s, err := Open(ctx, dir, o)
 		for i := 0; err == nil && i < len(killSteps); i++ {

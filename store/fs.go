@@ -12,7 +12,6 @@ import (
 type fileSystem interface {
 	Create(name string) (file, error) // truncates
 	Open(name string) (io.ReadCloser, error)
-	ReadFile(name string) ([]byte, error)
 	ReadDir(name string) ([]fs.DirEntry, error)
 	Lstat(name string) (fs.FileInfo, error)
 	MkdirAll(name string) error
@@ -40,16 +39,16 @@ const (
 	exclusive lockMode = syscall.LOCK_EX
 )
 
-// osFS is the disk. With quick set nothing is synced: for stores that need not survive the machine.
-type osFS struct{ quick bool }
+// osFS is the disk. With noSync nothing is synced: for stores that need not survive the machine.
+type osFS struct{ noSync bool }
 
 type osFile struct {
 	*os.File
-	quick bool
+	noSync bool
 }
 
 func (f osFile) Sync() error {
-	if f.quick {
+	if f.noSync {
 		return nil
 	}
 	return f.File.Sync()
@@ -60,11 +59,10 @@ func (o osFS) Create(name string) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f, o.quick}, nil
+	return osFile{f, o.noSync}, nil
 }
 
 func (osFS) Open(name string) (io.ReadCloser, error)    { return os.Open(name) }
-func (osFS) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
 func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (osFS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
 func (osFS) MkdirAll(name string) error                 { return os.MkdirAll(name, 0o777) }
@@ -75,7 +73,7 @@ func (osFS) Remove(name string) error                   { return os.Remove(name)
 func (osFS) RemoveAll(name string) error                { return os.RemoveAll(name) }
 
 func (o osFS) SyncDir(name string) error {
-	if o.quick {
+	if o.noSync {
 		return nil
 	}
 	d, err := os.Open(name)
@@ -89,21 +87,21 @@ func (o osFS) SyncDir(name string) error {
 	return nil
 }
 
-// lockTries bounds how often a lock is tried that was removed while it was taken.
-const lockTries = 1000
+// maxLockTries bounds how often a lock is tried that was removed while it was taken.
+const maxLockTries = 1000
 
 func (osFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) {
 	flags := os.O_RDONLY
 	if create {
 		flags = os.O_RDWR | os.O_CREATE
 	}
-	for range lockTries {
+	for range maxLockTries {
 		f, err := os.OpenFile(name, flags, 0o666)
 		if err != nil {
 			return nil, err
 		}
 		switch err = flock(f, mode); {
-		case err == nil && named(f, name):
+		case err == nil && isNamed(f, name):
 			return f, nil // closing the file gives the lock back, and so does the end of the process
 		case err == nil:
 			f.Close() // it was removed, and perhaps made anew, since it was opened: who looks for it finds another one
@@ -126,9 +124,14 @@ func flock(f *os.File, mode lockMode) error {
 	}
 }
 
-// named says that an open file is the one that has the name.
-func named(f *os.File, name string) bool {
+// isNamed says that an open file is the one that has the name.
+func isNamed(f *os.File, name string) bool {
 	mine, err := f.Stat()
 	there, terr := os.Stat(name)
 	return err == nil && terr == nil && os.SameFile(mine, there)
+}
+
+// linksMissing says that the file system has no hard links.
+func linksMissing(err error) bool {
+	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EMLINK)
 }

@@ -72,7 +72,7 @@ func TestLawOfOneWinner(t *testing.T) {
 		const writers = 4
 		var begun []*Tx
 		for range writers {
-			s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, retry: fewRetries})
+			s, err := Open(t.Context(), g.where, Options{fs: osFS{noSync: true}, retry: fewRetries})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,9 +33,9 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	var out []Entry
 	for i, c := range cat.commits {
 		e := Entry{Sequence: c.Sequence, ID: c.ID, Kind: c.Kind, Tool: c.Tool, Inputs: c.Inputs, Tables: c.Rows(), Bytes: c.Bytes(),
-			Committed: cat.times[i].UTC(), Visible: cat.alive[i], Stale: c.Kind.result() && c.State != state}
+			Committed: cat.times[i].UTC(), Visible: cat.visible[i], Stale: c.Kind.result() && c.State != state}
 		for _, in := range c.Inputs {
-			if cat.gone[i][in.Key] || !cat.alive[i] {
+			if cat.hidden[i][in.Key] || !cat.visible[i] {
 				e.Hidden++
 			}
 		}

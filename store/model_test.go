@@ -25,7 +25,7 @@ type modelInput struct {
 // walk applies random operations to a store and to the model, and compares them on the way. A snapshot stays
 // open through many operations, so that compactions meet somebody who reads; others are taken to look once.
 func walk(t *testing.T, seed uint64, n int) {
-	s, err := Open(t.Context(), fastDir(t), Options{fs: osFS{quick: true}})
+	s, err := Open(t.Context(), fastDir(t), Options{fs: osFS{noSync: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

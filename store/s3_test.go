@@ -48,17 +48,25 @@ func onEachGround(t *testing.T, law func(t *testing.T, g ground)) {
 // open opens the store; what nobody needs goes at once, as it does in a directory.
 func (g ground) open(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), g.where, Options{fs: osFS{quick: true}, impatient: true, retry: fewRetries})
+	s, err := Open(t.Context(), g.where, Options{fs: osFS{noSync: true}, noGrace: true, retry: fewRetries})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
+// read gives what a file holds.
+func (g ground) read(t testing.TB, s *Store, name string) ([]byte, error) {
+	if g.dir != "" {
+		return os.ReadFile(filepath.Join(g.dir, name))
+	}
+	return s.at.(*objectStore).readAll(t.Context(), name)
+}
+
 // change changes what a file holds; nil removes it.
 func (g ground) change(t testing.TB, s *Store, name string, to func([]byte) []byte) {
 	t.Helper()
-	data, err := s.at.read(t.Context(), name)
+	data, err := g.read(t, s, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +77,7 @@ func (g ground) change(t testing.TB, s *Store, name string, to func([]byte) []by
 	case g.dir != "":
 		err = errors.Join(os.Remove(filepath.Join(g.dir, name)), os.WriteFile(filepath.Join(g.dir, name), data, 0o666))
 	default:
-		err = s.at.(*objects).write(t.Context(), name, "x", strings.NewReader(string(data)), false)
+		err = s.at.(*objectStore).write(t.Context(), name, "x", strings.NewReader(string(data)), false)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path"
-	"path/filepath"
 
 	"straggler/schema"
 )
@@ -16,7 +12,7 @@ import (
 // closed, whatever later commits replace.
 type Snapshot struct {
 	s       *Store
-	pinned  holding
+	pinned  pin
 	commits int64 // made through the Store when the snapshot was taken
 	cat     *catalog
 	closed  bool
@@ -31,7 +27,7 @@ type Slice struct {
 
 // Snapshot takes a snapshot of what is visible now.
 func (s *Store) Snapshot(ctx context.Context) (*Snapshot, error) {
-	pinned, err := s.at.hold(ctx)
+	pinned, err := s.at.pin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -66,7 +62,7 @@ func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
 func (n *Snapshot) Path(f FileRecord) string { return n.pinned.path(f) }
 
 // Remote says that files have to be fetched, so that only those that are needed should be.
-func (n *Snapshot) Remote() bool { return n.pinned.far() }
+func (n *Snapshot) Remote() bool { return n.pinned.remote() }
 
 // Fetch makes files readable on this machine, and fails where they are not as their commit says.
 func (n *Snapshot) Fetch(ctx context.Context, files []FileRecord) error {
@@ -76,7 +72,10 @@ func (n *Snapshot) Fetch(ctx context.Context, files []FileRecord) error {
 // Check looks at files that another machine is about to read: an engine that finds one missing or shortened can not say
 // what to do. It looks at none where that takes long.
 func (n *Snapshot) Check(ctx context.Context, files []FileRecord) error {
-	return n.s.at.check(ctx, files)
+	if n.Remote() {
+		return nil
+	}
+	return n.Fetch(ctx, files)
 }
 
 // Close lets the files go that later commits replaced. It may be called again.
@@ -89,38 +88,4 @@ func (n *Snapshot) Close() error {
 }
 
 // HadoopURL names the store as the machines of a cluster find it.
-func (s *Store) HadoopURL() string { return s.at.cluster() }
-
-// StagedFile is a file among those of the store that no table has, for programs on other machines to read. It goes when it
-// is closed, or the process ends.
-type StagedFile struct {
-	Name string // relative to the store, with slashes
-
-	s    *Store
-	dir  string
-	lock io.Closer
-}
-
-// Stage puts data into a file of the store. errors.ErrUnsupported is returned of a store in a bucket.
-func (s *Store) Stage(ctx context.Context, data []byte) (*StagedFile, error) {
-	if _, local := s.at.(*directory); !local {
-		return nil, fmt.Errorf("store: %s is no directory that other programs can read a file from: %w", s.Where(), errors.ErrUnsupported)
-	}
-	unlock, err := s.at.begin(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	dir, lock, err := s.staging.enter()
-	unlock()
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	const name = "staged"
-	staged := &StagedFile{path.Join("staging", filepath.Base(dir), name), s, dir, lock}
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %w", err), staged.Close())
-	}
-	return staged, nil
-}
-
-func (f *StagedFile) Close() error { return errors.Join(f.s.fs.RemoveAll(f.dir), f.lock.Close()) }
+func (s *Store) HadoopURL() string { return s.hadoop }

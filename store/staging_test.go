@@ -12,7 +12,7 @@ import (
 // TestStagingBesideCleaners: writers come and go while others clean. Nobody who works loses his files, nobody is told of
 // a fault, and nothing is left.
 func TestStagingBesideCleaners(t *testing.T) {
-	g := staging{osFS{quick: true}, filepath.Join(fastDir(t), "staging")}
+	g := staging{osFS{noSync: true}, filepath.Join(fastDir(t), "staging")}
 	const writers, cleaners, rounds = 4, 3, 400
 	var working, cleaning sync.WaitGroup
 	ended := make(chan struct{})
@@ -50,7 +50,7 @@ func TestStagingBesideCleaners(t *testing.T) {
 }
 
 func workIn(g staging) error {
-	dir, lock, err := g.enter()
+	dir, lock, err := g.create()
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func workIn(g staging) error {
 	if err == nil {
 		_, err = os.ReadFile(name)
 	}
-	return errors.Join(err, g.leave(dir, lock))
+	return errors.Join(err, g.remove(dir, lock))
 }
 
 // lateFS shows no commits the first time it is asked for them, and then another process has made the store.

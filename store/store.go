@@ -14,21 +14,21 @@ import (
 )
 
 var (
-	// ErrDamaged is the kind of errors about files that are not what they should be.
+	// ErrDamaged is returned when a file is not what it should be.
 	ErrDamaged = errors.New("damaged")
-	// ErrNewer is the kind of errors about stores written by a later straggler.
+	// ErrNewer is returned when a store was written by a later straggler.
 	ErrNewer = errors.New("written by a newer straggler")
-	// ErrNotStore is the kind of errors about directories that are no store.
+	// ErrNotStore is returned when a directory is no store.
 	ErrNotStore = errors.New("not a store")
-	// ErrIngested is the kind of errors about inputs that are in the store already.
+	// ErrIngested is returned when an input is in the store already.
 	ErrIngested = errors.New("already in the store")
-	// ErrKeys is the kind of errors about two inputs that have got the same key.
+	// ErrKeys is returned when two inputs have the same key.
 	ErrKeys = errors.New("two inputs have the same key")
-	// ErrNoCommit is the kind of errors about an id that nothing in the store has.
+	// ErrNoCommit is returned when nothing in the store has an id.
 	ErrNoCommit = errors.New("no such ingest or result")
-	// ErrCache is the kind of errors about the copies of a bucket's files on this machine.
+	// ErrCache is returned when the copies of a bucket's files on this machine can not be made or kept.
 	ErrCache = errors.New("the copies of the store")
-	// ErrConflict is the kind of errors about a store that another writer changed meanwhile.
+	// ErrConflict is returned when another writer changed the store meanwhile.
 	ErrConflict = errors.New("the store was changed meanwhile")
 )
 
@@ -40,20 +40,22 @@ type Options struct {
 	fs   fileSystem // of tests; nil is the disk
 	temp bool       // the directory goes when the store is closed, and nothing is synced
 
-	retry     bucket.RetryPolicy // of tests
-	impatient bool               // of tests: what nobody needs goes at once
+	retry   bucket.RetryPolicy // of tests
+	noGrace bool               // of tests: what nobody needs goes at once
 }
 
 // Store is a dataset. What is in it is read when it is asked for, so that several processes can use it.
 type Store struct {
-	at      place
+	at      backend
+	where   string     // directory or URL, as it may be shown
+	hadoop  string     // the same as other machines find it, in the words of Hadoop
 	fs      fileSystem // of this machine
 	staging staging
 	o       Options
 	commits atomic.Int64 // made through this Store, so that its engines know when to look again
 
 	mu    sync.Mutex
-	known map[int64]known // commits read before; they never change
+	cache map[int64]cachedCommit // commits read before; they never change
 }
 
 // Open opens the store in a directory, or in a bucket of an object store that a URL names: s3://BUCKET/PATH, gs://…,
@@ -62,16 +64,11 @@ type Store struct {
 func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	s := &Store{fs: o.fs, o: o}
 	if s.fs == nil {
-		s.fs = osFS{quick: o.temp}
+		s.fs = osFS{noSync: o.temp}
 	}
-	var err error
-	if bucket.IsURL(where) {
-		s.at, s.staging, err = openBucket(ctx, where, o)
-	} else {
-		s.at, s.staging, err = s.directory(where)
-	}
+	err := s.openBackend(ctx, where)
 	if err == nil {
-		err = s.at.open(ctx, o.ReadOnly)
+		err = s.at.init(ctx, o.ReadOnly)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -79,9 +76,23 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) directory(dir string) (place, staging, error) {
-	abs, err := filepath.Abs(dir)
-	return &directory{s.fs, abs}, staging{s.fs, filepath.Join(abs, "staging")}, err
+func (s *Store) openBackend(ctx context.Context, where string) error {
+	if bucket.IsURL(where) {
+		b, err := openBucket(ctx, where, s.o)
+		if err != nil {
+			return err
+		}
+		s.at, s.where, s.hadoop = b, b.url(""), b.hadoopURL()
+		s.staging = staging{osFS{noSync: true}, filepath.Join(b.cache.dir, "staging")}
+		return nil
+	}
+	d, err := openDirectory(s.fs, where)
+	if err != nil {
+		return err
+	}
+	s.at, s.where, s.hadoop = d, d.root, "file:"+d.root
+	s.staging = staging{s.fs, d.path("staging")}
+	return nil
 }
 
 // Temp makes a store that lives until it is closed.
@@ -102,11 +113,14 @@ func (s *Store) Close() error {
 	if !s.o.temp {
 		return nil
 	}
-	return s.fs.RemoveAll(s.at.show(""))
+	return s.fs.RemoveAll(s.where)
 }
 
 // Where is the store's directory or URL, as it may be shown.
-func (s *Store) Where() string { return s.at.show("") }
+func (s *Store) Where() string { return s.where }
+
+// path is a file of the store as it may be shown.
+func (s *Store) path(name string) string { return s.where + "/" + name }
 
 // Input finds the visible input with a key. An input with the same key and another fingerprint is another state of the
 // same log: it has grown, say.
@@ -153,7 +167,7 @@ func (s *Store) Result(ctx context.Context, kind Kind) (*Commit, error) {
 		return nil, err
 	}
 	for i, c := range cat.commits {
-		if cat.alive[i] && c.Kind == kind {
+		if cat.visible[i] && c.Kind == kind {
 			found := *c
 			return &found, nil
 		}

@@ -28,7 +28,7 @@ type Tx struct {
 	ctx     context.Context // of Begin: its end ends the transaction
 	origin  Origin
 	staging string    // directory of this machine
-	name    string    // "" or what tells it from the others
+	writer  string    // as it is registered
 	lock    io.Closer // on the staging directory, so that nobody cleans it away
 	state   string    // of the logs, when the transaction began
 
@@ -54,25 +54,25 @@ var errDone = errors.New("store: the transaction has ended")
 // Begin starts a transaction. What dead writers left behind is cleaned away first.
 func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	if s.o.ReadOnly {
-		return nil, fmt.Errorf("store: %s is open for reading only", s.at.show(""))
+		return nil, fmt.Errorf("store: %s is open for reading only", s.where)
 	}
-	unlock, err := s.at.begin(ctx)
+	unlock, err := s.at.lock(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
-	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter), name: s.at.writer()}
-	if err := s.at.enroll(ctx, tx.name); err != nil { // first, because it tells the time that cleaning goes by
+	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter)}
+	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first, because it tells the time that cleaning goes by
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if err := tx.enter(ctx); err != nil {
-		return nil, errors.Join(err, s.at.leave(context.WithoutCancel(ctx), tx.name))
+	if err := tx.begin(ctx); err != nil {
+		return nil, errors.Join(err, s.at.unregisterWriter(context.WithoutCancel(ctx), tx.writer))
 	}
 	return tx, nil
 }
 
-// enter cleans the store, and makes the transaction's place to work.
-func (tx *Tx) enter(ctx context.Context) error {
+// begin cleans the store, and makes the transaction's staging directory.
+func (tx *Tx) begin(ctx context.Context) error {
 	s := tx.s
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -81,13 +81,13 @@ func (tx *Tx) enter(ctx context.Context) error {
 	if err := s.clean(ctx, cat); err != nil {
 		return fmt.Errorf("store: cleaning up after a dead writer: %w", err)
 	}
-	if len(cat.sweepable()) > 0 {
+	if len(cat.obsolete()) > 0 {
 		if _, _, err := s.sweep(ctx); err != nil {
 			return fmt.Errorf("store: removing what later commits replaced: %w", err)
 		}
 	}
 	tx.state = cat.state()
-	if tx.staging, tx.lock, err = s.staging.enter(); err != nil {
+	if tx.staging, tx.lock, err = s.staging.create(); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	return nil
@@ -104,7 +104,7 @@ func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	w, err := tx.writer(b.Table())
+	w, err := tx.writerOf(b.Table())
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
 	return nil
 }
 
-// writer finds the writer of a table.
-func (tx *Tx) writer(t *schema.Table) (*tableWriter, error) {
+// writerOf finds the writer of a table.
+func (tx *Tx) writerOf(t *schema.Table) (*tableWriter, error) {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	switch {
@@ -190,15 +190,15 @@ func (tx *Tx) Abort() error {
 	for _, w := range tx.tables {
 		w.drop()
 	}
-	return tx.leave()
+	return tx.close()
 }
 
-// leave removes what staging holds; whatever it fails to remove the next writer will. It is done although the context
+// close removes what staging holds; whatever it fails to remove the next writer will. It is done although the context
 // has ended.
-func (tx *Tx) leave() error {
-	err := tx.s.staging.leave(tx.staging, tx.lock)
-	if lerr := tx.s.at.leave(context.WithoutCancel(tx.ctx), tx.name); err == nil {
-		err = lerr
+func (tx *Tx) close() error {
+	err := tx.s.staging.remove(tx.staging, tx.lock)
+	if uerr := tx.s.at.unregisterWriter(context.WithoutCancel(tx.ctx), tx.writer); err == nil {
+		err = uerr
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -220,7 +220,7 @@ func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 	tx.done = true
 	tx.mu.Unlock()
 	tx.s.commits.Add(1)
-	tx.leave() // the commit stands; the next writer cleans what is left
+	tx.close() // the commit stands; the next writer cleans what is left
 	return *c, nil
 }
 
@@ -306,20 +306,20 @@ func columnTexts(t *schema.Table) []string {
 // number first, who may not see our lock, what is visible by then is looked at again and the next number is tried.
 func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 	s := tx.s
-	unlock, err := s.at.commit(ctx)
+	unlock, err := s.at.lock(ctx)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	defer unlock()
-	var there []string
+	var stored []string
 	for put := false; ; {
 		cat, err := s.catalog(ctx)
 		if err == nil {
-			err = cat.admits(c, tx.replaced)
+			err = cat.checkConflicts(c, tx.replaced)
 		}
 		if err == nil && !put {
 			put = true
-			if there, err = s.at.put(ctx, tx.named(cat, c)); err != nil {
+			if stored, err = s.at.put(ctx, tx.assignPaths(cat, c)); err != nil {
 				err = fmt.Errorf("store: %w", err)
 			}
 		}
@@ -336,19 +336,21 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 			}
 		}
 		if err != nil {
-			tx.takeBack(ctx, there)
+			tx.removeStored(ctx, stored)
 		}
 		return err
 	}
 }
 
-// takeBackTime bounds the removal of files that are in vain, which is tried although the context may have ended.
-const takeBackTime = 20 * time.Second
+// cleanupTime bounds what is removed after a failure, which is tried although the context may have ended: as long as
+// somebody waits after Ctrl-C, and enough for a server that answers. What is left is an orphan.
+const cleanupTime = 20 * time.Second
 
-func (tx *Tx) takeBack(ctx context.Context, there []string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+// removeStored removes the files of a commit that did not come about.
+func (tx *Tx) removeStored(ctx context.Context, stored []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	for _, name := range there {
+	for _, name := range stored {
 		tx.s.at.remove(ctx, name)
 	}
 }
@@ -362,12 +364,12 @@ func (tx *Tx) create(ctx context.Context, c *Commit, sequence int64) (visible bo
 	return visible, err
 }
 
-// named gives the files names that no commit uses.
-func (tx *Tx) named(cat *catalog, c *Commit) []upload {
+// assignPaths gives the files paths that no commit names.
+func (tx *Tx) assignPaths(cat *catalog, c *Commit) []upload {
 	used := cat.files()
 	id := c.ID
-	if tx.name != "" {
-		id += "-" + tx.name
+	if tx.writer != "" {
+		id += "-" + tx.writer
 	}
 	var out []upload
 	for i := range c.Tables {

@@ -31,17 +31,25 @@ const (
 // Verify reads every file that a commit names and holds it against the commit: its length, checksum, rows and columns.
 // It also lists files that no commit names.
 func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
-	held, err := s.at.hold(ctx)
+	pinned, err := s.at.pin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	defer held.Close()
+	defer pinned.Close()
 	cat, found, err := s.lenientCatalog(ctx)
 	if err != nil {
 		return nil, err
 	}
+	files, err := tableFiles(ctx, s.at)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	stored := make(map[string]fileInfo, len(files))
+	for _, f := range files {
+		stored[f.name] = f
+	}
 	for i, c := range cat.commits {
-		if !cat.alive[i] {
+		if !cat.visible[i] {
 			continue // its files may be removed already
 		}
 		for _, t := range c.Tables {
@@ -49,7 +57,7 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 				if err := ctx.Err(); err != nil {
 					return found, fmt.Errorf("store: %w", err)
 				}
-				if problem := s.verifyFile(ctx, t, f); problem != "" {
+				if problem := s.verifyFile(ctx, stored, t, f); problem != "" {
 					found = append(found, Finding{File: f.Path, Problem: problem, Advice: adviceRestore, Damage: true})
 				}
 			}
@@ -58,7 +66,7 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Damage && strings.HasPrefix(f.File, "commits/") }) {
 		return found, nil // with a commit unread nobody knows whose the other files are
 	}
-	orphans, err := s.at.leftovers(ctx, cat.files(), true)
+	orphans, err := s.at.orphans(ctx, cat.files(), true)
 	if err != nil {
 		return found, fmt.Errorf("store: %w", err)
 	}
@@ -82,7 +90,7 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 			found = append(found, Finding{File: e.name, Problem: "it is not named as a commit", Advice: "remove it"})
 			continue
 		}
-		data, err := s.at.read(ctx, e.name)
+		data, err := readFile(ctx, s.at, e)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a compaction took it away
 		}
@@ -102,19 +110,16 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 }
 
 // verifyFile says what is wrong with a file, "" when nothing is.
-func (s *Store) verifyFile(ctx context.Context, t TableRecord, f FileRecord) string {
-	e, err := s.at.stat(ctx, f.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+func (s *Store) verifyFile(ctx context.Context, stored map[string]fileInfo, t TableRecord, f FileRecord) string {
+	switch found, ok := stored[f.Path]; {
+	case !ok:
 		return "it is missing"
-	case err != nil:
-		return err.Error()
-	case !e.plain:
+	case !found.regular:
 		return "it is not a plain file"
-	case e.size != f.Bytes:
-		return fmt.Sprintf("it has %d bytes and its commit says %d", e.size, f.Bytes)
+	case found.size != f.Bytes:
+		return fmt.Sprintf("it has %d bytes and its commit says %d", found.size, f.Bytes)
 	}
-	r, err := s.at.stream(ctx, f)
+	r, err := s.at.open(ctx, f.Path, f.Bytes)
 	if err != nil {
 		return err.Error()
 	}

@@ -22,11 +22,6 @@ import (
 // InputColumn is the last column of every file of a store: the input that each row was read from. Views hide it.
 const InputColumn = "input_key"
 
-// fileColumns are the columns of a table's files.
-func fileColumns(t *schema.Table) []schema.Column {
-	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
-}
-
 // tableWriter writes the rows of one table. Callers fill one buffer under fillMu while a goroutine writes the one before
 // under writeMu: a single caller keeps two cores busy, and nobody gets ahead of the disk by more than a buffer. The
 // goroutine ends with its buffer; finish and drop wait for it.
@@ -52,6 +47,11 @@ type tableWriter struct {
 
 func newTableWriter(tx *Tx, t *schema.Table) *tableWriter {
 	return &tableWriter{tx: tx, table: t, columns: fileColumns(t), rows: make(map[schema.Key]int64)}
+}
+
+// fileColumns are the columns of a table's files.
+func fileColumns(t *schema.Table) []schema.Column {
+	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
 }
 
 // append copies some of the rows, says how many, and writes the buffer when they fill it.

@@ -57,7 +57,7 @@ func TestNoCommitIsOverwritten(t *testing.T) {
 
 func TestWaitingForAWriterEndsWithTheContext(t *testing.T) {
 	s := testStore(t)
-	unlock, err := s.at.begin(t.Context())
+	unlock, err := s.at.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
