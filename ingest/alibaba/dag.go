@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -30,7 +31,7 @@ func parseName(name string) (own int, parents []int, ok bool) {
 	return own, parents, true
 }
 
-// edges gives the dependencies among the tasks of the job. Edges that would close a circle are left out.
+// edges gives the dependencies among the tasks of the job. Those that would close a cycle are left out.
 func (j *jobRows) edges() {
 	at := map[int]int{} // task number → position
 	parents := make([][]int, len(j.tasks))
@@ -42,7 +43,7 @@ func (j *jobRows) edges() {
 			parents[i] = ps
 		}
 	}
-	next := make([][]int, len(j.tasks))
+	g := read.NewDAG(len(j.tasks))
 	for to, ps := range parents {
 		for _, p := range ps {
 			from, ok := at[p]
@@ -51,41 +52,17 @@ func (j *jobRows) edges() {
 				j.defects["edge_unknown_parent"]++
 			case from == to:
 				j.defects["edge_to_itself"]++
-			case reaches(next, to, from):
-				j.defects["edge_circle"]++
-			case !contains(next[from], to):
-				next[from] = append(next[from], to)
-				j.trace.Edges = append(j.trace.Edges, schema.Edge{
-					JobID: j.key, FromPhase: j.tasks[from].key, ToPhase: j.tasks[to].key, Pattern: schema.UnknownPattern,
-				})
+			default:
+				added, cycle := g.Add(from, to)
+				if cycle {
+					j.defects["edge_cycle"]++
+				}
+				if added {
+					j.trace.Edges = append(j.trace.Edges, schema.Edge{
+						JobID: j.key, FromPhase: j.tasks[from].key, ToPhase: j.tasks[to].key, Pattern: schema.UnknownPattern,
+					})
+				}
 			}
 		}
 	}
-}
-
-func contains(s []int, n int) bool {
-	for _, m := range s {
-		if m == n {
-			return true
-		}
-	}
-	return false
-}
-
-// reaches says whether there is a way from one task to another. Jobs have at most some hundred tasks.
-func reaches(next [][]int, from, to int) bool {
-	seen := make([]bool, len(next))
-	stack := []int{from}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if n == to {
-			return true
-		}
-		if !seen[n] {
-			seen[n] = true
-			stack = append(stack, next[n]...)
-		}
-	}
-	return false
 }

@@ -25,7 +25,7 @@ func Format() ingest.Format {
 		Name: "alibaba",
 		Doc:  "Alibaba cluster traces 2017, 2018 and GPU 2020: tasks, instances, machines, their use",
 		Detail: `Instances are attempts, tasks are phases, times count from the start of the trace (time_origin trace). 2018: the DAG is
-read from task names; edges to tasks that do not exist, to themselves, or that close a circle are left out and counted.
+read from task names; edges to tasks that do not exist, to themselves, or that close a cycle are left out and counted.
 Tasks start with their first instance, because a task's own start is its registration. 2017: a row a try, without a
 name for the instance, so task is the position in the file (quality: task is not the partition). GPU 2020: tasks of
 several instances are gangs. An 'Interrupted' instance is killed. 2017's seq_no is the number of the attempt, as documented;

@@ -184,7 +184,7 @@ func (j *jobRows) end() error {
 	sort.Slice(j.tasks, func(a, b int) bool { return j.tasks[a].plan.task < j.tasks[b].plan.task })
 	name := j.job.job
 	row := schema.Job{JobID: j.key, ApplicationID: j.app, SubmitTime: known(j.job.start), FinishTime: known(j.job.end), Status: runStatus(j.job.status)}
-	all := schema.RunSucceeded
+	all, finish := schema.RunSucceeded, schema.Null[schema.Time]{}
 	for i := range j.tasks {
 		t := &j.tasks[i]
 		name = t.plan.job
@@ -193,18 +193,15 @@ func (j *jobRows) end() error {
 		if p.Status != schema.RunSucceeded {
 			all = p.Status
 		}
-		earliest(&row.StartTime, p.StartTime)
-		earliest(&row.SubmitTime, p.SubmitTime)
-		if j.job.job == "" {
-			latest(&row.FinishTime, p.FinishTime)
-		}
+		read.Widen(&row.StartTime, &finish, p.StartTime, p.FinishTime)
+		read.Widen(&row.SubmitTime, &finish, p.SubmitTime, p.FinishTime)
 		if t.first >= 0 && (j.first == 0 || t.first < j.first) {
 			j.first = t.first
 		}
 		j.last = max(j.last, t.last)
 	}
 	if j.job.job == "" && len(j.tasks) > 0 {
-		row.Status = all
+		row.Status, row.FinishTime = all, finish
 	}
 	row.NativeID = name
 	j.trace.Jobs = append(j.trace.Jobs, row)
@@ -244,7 +241,7 @@ func (r *reader) application(first, last int64) {
 	}
 	r.trace.Applications = append(r.trace.Applications, a)
 	for _, d := range []struct{ code, detail string }{
-		{"edge_circle", "dependencies would close a circle of tasks and are left out"},
+		{"edge_cycle", "dependencies would close a cycle of tasks and are left out"},
 		{"edge_to_itself", "tasks name themselves as what they wait for; those edges are left out"},
 		{"edge_unknown_parent", "tasks wait for tasks that the trace does not have; those edges are left out"},
 		{"end_before_start", "instances end before they start; their ends are dropped"},
@@ -272,18 +269,6 @@ func runStatus(word string) schema.RunStatus {
 		return schema.RunRunning
 	}
 	return schema.RunUnknown
-}
-
-func earliest(t *schema.Null[schema.Time], u schema.Null[schema.Time]) {
-	if u.OK && (!t.OK || u.V < t.V) {
-		*t = u
-	}
-}
-
-func latest(t *schema.Null[schema.Time], u schema.Null[schema.Time]) {
-	if u.OK && (!t.OK || u.V > t.V) {
-		*t = u
-	}
 }
 
 func known(us int64) schema.Null[schema.Time] {

@@ -3,6 +3,7 @@ package archives
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
@@ -96,7 +98,7 @@ func TestOldWorkflow(t *testing.T) {
 	if b := r.Attempts[1]; b.InputBytes != schema.Some(int64(40)) || b.Quality&schema.BytesEstimated == 0 || b.StartTime.OK {
 		t.Errorf("read %+v, quality %d, start %+v", b.InputBytes, b.Quality, b.StartTime)
 	}
-	// work → split would close the circle split → work → split.
+	// work → split would close the cycle split → work → split.
 	if len(r.Phases) != 2 || len(r.Edges) != 1 || r.Edges[0].FromPhase != a.PhaseID {
 		t.Errorf("%d phases, edges %+v", len(r.Phases), r.Edges)
 	}
@@ -104,8 +106,20 @@ func TestOldWorkflow(t *testing.T) {
 	for _, c := range r.Caveats {
 		codes = append(codes, c.Code)
 	}
-	if !strings.Contains(strings.Join(codes, " "), "phase_circle") {
+	if !strings.Contains(strings.Join(codes, " "), "phase_cycle") {
 		t.Errorf("caveats %v", codes)
+	}
+}
+
+// A workflow that is larger than its limit is said to be, and not taken for one that is still written.
+func TestLargeWorkflow(t *testing.T) {
+	const instance = `{"schemaVersion":"1.5","name":"w"}`
+	part := ingesttest.Input("w.json", []byte(instance)).Parts[0]
+	for limit, want := range map[int64]error{int64(len(instance)): nil, int64(len(instance)) - 1: ingest.ErrLimit} {
+		w, err := readInstance(t.Context(), part, ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil }), limit)
+		if !errors.Is(err, want) || ingest.IsCut(err) || (err == nil) != (w != nil && w.Name == "w") {
+			t.Errorf("at most %d bytes: %+v, error %v, want %v", limit, w, err, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package archives
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
 	"straggler/ingest/read"
@@ -26,7 +26,7 @@ func WfCommons() ingest.Format {
 executedAt of each task where the instance has it; most have none, and then starts and ends stay NULL and only
 durations are known. Input bytes are the task's read bytes, else the sizes of its input files (quality: bytes
 estimated). There are no retries, racks, remote bytes or progress. Edges between phases come from the tasks' parents;
-ones that would close a circle of phases are left out and counted.
+those that would close a cycle of phases are left out and counted.
 Before 1.4, memory is in units of 1000 bytes, and read and written bytes too except for Pegasus, as WfCommons' own
 migration takes them; file sizes are taken as bytes.`,
 		Sniff: sniffWfCommons,
@@ -39,11 +39,11 @@ func sniffWfCommons(h ingest.Head) ingest.Match {
 	if len(b) == 0 || b[0] != '{' {
 		return ingest.Match{}
 	}
-	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
 	switch {
-	case has("workflow") && has("schemaVersion"):
+	case read.HasKeys(b, "workflow", "schemaVersion"):
 		return ingest.Match{Confidence: 3, Why: "one object with workflow and schemaVersion"}
-	case has("workflow") && (has("wms") || has("runtimeSystem") || has("makespan") || has("makespanInSeconds")):
+	case read.HasKeys(b, "workflow", "wms"), read.HasKeys(b, "workflow", "runtimeSystem"), read.HasKeys(b, "workflow", "makespan"),
+		read.HasKeys(b, "workflow", "makespanInSeconds"):
 		return ingest.Match{Confidence: 2, Why: "one object with workflow and its makespan or system"}
 	}
 	return ingest.Match{}
@@ -135,51 +135,51 @@ const maxInstance = 256 << 20
 
 func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	for _, p := range in.Parts {
-		r, err := p.Open(ctx)
+		w, err := readInstance(ctx, p, out, maxInstance)
 		if err != nil {
 			return err
 		}
-		var w wfInstance
-		dec := jsontext.NewDecoder(read.JSONNumbers(io.LimitReader(r, maxInstance)), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		err = json.UnmarshalDecode(dec, &w)
-		r.Close()
-		if err != nil {
-			err = read.JSONError(err)
-			out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(head(dec.UnreadBuffer())),
-				Reason: "the workflow can not be decoded: " + err.Error()})
-			return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
-		}
-		if err := newWorkflow(in, &w).emit(out); err != nil {
+		out.Decoded(1)
+		if err := newWorkflow(in, out, w).emit(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func head(b []byte) []byte { return b[:min(len(b), 256)] }
+// readInstance decodes a workflow of at most so many bytes.
+func readInstance(ctx context.Context, p ingest.Part, out *ingest.Sink, limit int64) (*wfInstance, error) {
+	r, err := p.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	limited := &io.LimitedReader{R: r, N: limit + 1}
+	dec := read.NewJSON(read.JSONNumbers(limited))
+	w := new(wfInstance)
+	err = json.UnmarshalDecode(dec, w)
+	switch {
+	case err != nil && limited.N == 0:
+		return nil, fmt.Errorf("%w: %s: a workflow of more than %d bytes", ingest.ErrLimit, p.Name, limit)
+	case err != nil:
+		return nil, read.Broken(p, dec, out, err)
+	}
+	return w, nil
+}
 
 // workflow turns an instance into rows.
 type workflow struct {
-	in     *ingest.Input
+	*read.Application
 	w      *wfInstance
 	tasks  []wfTask
 	files  map[string]*float64
-	scale  float64 // of read and written bytes
-	memory float64 // of memory
-	app    schema.Key
-	job    schema.Key
-	phases map[string]int // index in the trace by name
-	counts []int64        // tasks of each phase so far
+	scale  float64        // of read and written bytes
+	memory float64        // of memory
 	byID   map[string]int // phase of a task by id or name
-	circle int64
-	out    schema.Trace
 }
 
-func newWorkflow(in *ingest.Input, w *wfInstance) *workflow {
-	f := &workflow{
-		in: in, w: w, scale: 1, memory: 1, files: map[string]*float64{}, phases: map[string]int{}, byID: map[string]int{},
-		app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
-	}
+func newWorkflow(in *ingest.Input, out *ingest.Sink, w *wfInstance) *workflow {
+	f := &workflow{Application: read.NewApplication(in, out, "workflow"), w: w, scale: 1, memory: 1, files: map[string]*float64{}, byID: map[string]int{}}
 	f.join()
 	old := len(f.w.Workflow.Jobs) > 0 || w.SchemaVersion != "" && w.SchemaVersion < "1.4"
 	if w.SchemaVersion == "" && w.Workflow.Makespan != nil { // 1.4 renamed it
@@ -229,13 +229,7 @@ func (f *workflow) join() {
 	}
 }
 
-func (f *workflow) emit(out *ingest.Sink) error {
-	f.build()
-	out.Decoded(1)
-	return ingest.EmitTrace(out, &f.out)
-}
-
-func (f *workflow) build() {
+func (f *workflow) emit() error {
 	w := &f.w.Workflow
 	started := instant(w.ExecutedAt)
 	if !started.OK {
@@ -247,36 +241,26 @@ func (f *workflow) build() {
 			ended = schema.Some(started.V.Add(*m))
 		}
 	}
-	sys := f.system()
-	f.out.Applications = []schema.Application{{
-		ApplicationID: f.app, NativeID: read.NullText(f.w.Name).Or(f.in.Base), Name: read.NullText(f.w.Name), Framework: strings.ToLower(read.NullText(sys.Name).Or("workflow")),
-		FrameworkVersion: read.NullText(sys.Version), StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
-		SourceFile: f.in.Name, Complete: true, TimeOrigin: "epoch",
-	}}
-	f.out.Jobs = []schema.Job{{
-		JobID: f.job, ApplicationID: f.app, NativeID: "workflow", Name: read.NullText(f.w.Name),
-		SubmitTime: started, StartTime: started, FinishTime: ended, Status: schema.RunUnknown,
-	}}
-	f.buildPhases()
-	f.buildAttempts()
-	f.buildEdges()
-	f.buildMachines()
+	sys, name := f.system(), read.NullText(f.w.Name)
+	app := &f.Trace.Applications[0]
+	app.NativeID, app.Name = name.Or(app.NativeID), name
+	app.Framework, app.FrameworkVersion = strings.ToLower(read.NullText(sys.Name).Or(app.Framework)), read.NullText(sys.Version)
+	app.StartTime, app.FinishTime = started, ended
+	job := &f.Trace.Jobs[f.Job("workflow")]
+	job.Name, job.SubmitTime, job.StartTime, job.FinishTime = name, started, started, ended
+	f.phases()
+	if err := f.attempts(); err != nil {
+		return err
+	}
+	f.edges()
+	f.machines()
+	return f.Emit()
 }
 
-func (f *workflow) buildPhases() {
-	keys := schema.NewKeys(f.in.Key, "phases")
+func (f *workflow) phases() {
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		name := t.phase()
-		n, ok := f.phases[name]
-		if !ok {
-			n = len(f.out.Phases)
-			f.phases[name] = n
-			f.counts = append(f.counts, 0)
-			f.out.Phases = append(f.out.Phases, schema.Phase{
-				PhaseID: keys.Next(), JobID: f.job, NativeID: read.Text(name), Name: read.NullText(name), Kind: t.kind(), Status: schema.RunUnknown,
-			})
-		}
+		n := f.Phase(0, t.phase(), t.kind())
 		if t.ID != "" {
 			f.byID[t.ID] = n
 		}
@@ -314,18 +298,15 @@ func (t *wfTask) kind() string {
 	return read.Text(t.Type)
 }
 
-func (f *workflow) buildAttempts() {
-	keys := schema.NewKeys(f.in.Key, "attempts")
+func (f *workflow) attempts() error {
+	var timeless int64
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		n := f.phases[t.phase()]
-		row := schema.Attempt{
-			AttemptID: keys.Next(), PhaseID: f.out.Phases[n].PhaseID, JobID: f.job, ApplicationID: f.app,
-			Task: f.counts[n], NativeID: read.Text(read.NullText(t.ID).Or(t.Name)), Machine: f.machineOf(t), Status: schema.Success,
-			StartTime: instant(t.ExecutedAt), DurationS: positive(t.RuntimeInSeconds), Quality: schema.RackUnknown,
-			OutputBytes: scaled(t.WrittenBytes, t.BytesWritten, f.scale), PeakMemoryBytes: scaled(t.MemoryInBytes, t.Memory, f.memory),
-		}
-		f.counts[n]++
+		n := f.Phase(0, t.phase(), t.kind())
+		row := f.Attempt(n)
+		row.Task, row.NativeID, row.Machine, row.Status = f.Task(n), read.Text(cmp.Or(t.ID, t.Name)), f.machineOf(t), schema.Success
+		row.StartTime, row.DurationS = instant(t.ExecutedAt), positive(t.RuntimeInSeconds)
+		row.OutputBytes, row.PeakMemoryBytes = scaled(t.WrittenBytes, t.BytesWritten, f.scale), scaled(t.MemoryInBytes, t.Memory, f.memory)
 		if !row.DurationS.OK {
 			row.DurationS = positive(t.Runtime)
 		}
@@ -336,15 +317,19 @@ func (f *workflow) buildAttempts() {
 		if row.StartTime.OK && row.DurationS.OK {
 			row.FinishTime = schema.Some(row.StartTime.V.Add(row.DurationS.V))
 			row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
-			f.out.Phases[n].Cover(&row)
 		} else {
 			row.Quality |= schema.PartialRow
 		}
-		f.out.Attempts = append(f.out.Attempts, row)
+		if !row.StartTime.OK {
+			timeless++
+		}
+		if err := f.Add(n, &row); err != nil {
+			return err
+		}
 	}
-	for n := range f.out.Phases {
-		f.out.Phases[n].TaskCount = schema.Some(f.counts[n])
-	}
+	f.CaveatOf(int64(len(f.tasks)), "no_rack", "the format has no racks and no remote bytes: network causes can not be told")
+	f.CaveatOf(timeless, "no_times", "tasks have a duration and no start: nothing can be replayed or drawn on a timeline")
+	return nil
 }
 
 func (f *workflow) machineOf(t *wfTask) schema.Null[string] {
@@ -381,90 +366,48 @@ func (f *workflow) input(t *wfTask, row *schema.Attempt) {
 	}
 }
 
-func (f *workflow) buildEdges() {
-	type edge struct{ from, to int }
-	seen := map[edge]bool{}
-	g := graph{next: make([][]int, len(f.out.Phases))}
+func (f *workflow) edges() {
+	var cycles int64
+	g := read.NewDAG(len(f.Trace.Phases))
 	for i := range f.tasks {
-		to := f.phases[f.tasks[i].phase()]
+		to := f.Phase(0, f.tasks[i].phase(), f.tasks[i].kind())
 		for _, parent := range f.tasks[i].Parents {
 			from, ok := f.byID[parent]
-			e := edge{from, to}
-			if !ok || from == to || seen[e] {
+			if !ok {
 				continue
 			}
-			seen[e] = true
-			if g.reaches(to, from) {
-				f.circle++
-				continue
+			added, cycle := g.Add(from, to)
+			if added {
+				f.Edge(from, to)
 			}
-			g.next[from] = append(g.next[from], to)
-			f.out.Edges = append(f.out.Edges, schema.Edge{
-				JobID: f.job, FromPhase: f.out.Phases[from].PhaseID, ToPhase: f.out.Phases[to].PhaseID, Pattern: schema.UnknownPattern,
-			})
+			if cycle {
+				cycles++
+			}
 		}
 	}
-	f.caveat("phase_circle", f.circle, "dependencies between tasks would close a circle of phases; those edges are left out")
-	f.caveat("no_rack", int64(len(f.out.Attempts)), "the format has no racks and no remote bytes: network causes can not be told")
-	var timeless int64
-	for i := range f.out.Attempts {
-		if !f.out.Attempts[i].StartTime.OK {
-			timeless++
-		}
-	}
-	f.caveat("no_times", timeless, "tasks have a duration and no start: nothing can be replayed or drawn on a timeline")
+	f.CaveatOf(cycles, "phase_cycle", "dependencies between tasks would close a cycle of phases; those edges are left out")
 }
 
-func (f *workflow) caveat(code string, n int64, detail string) {
-	if n > 0 {
-		f.out.Caveats = append(f.out.Caveats, schema.Caveat{ApplicationID: f.app, Code: code, Count: schema.Some(n), Detail: detail})
-	}
-}
-
-func (f *workflow) buildMachines() {
+func (f *workflow) machines() {
 	for _, m := range append(f.w.Workflow.Machines, f.w.Workflow.Execution.Machines...) {
 		cores := m.CPU.CoreCount
 		if cores == nil {
 			cores = m.CPU.Count
 		}
-		f.out.Machines = append(f.out.Machines, schema.Machine{
-			ApplicationID: schema.Some(f.app), Machine: read.Text(m.NodeName), Cores: positive(cores),
+		f.Trace.Machines = append(f.Trace.Machines, schema.Machine{
+			ApplicationID: schema.Some(f.Trace.Applications[0].ApplicationID), Machine: read.Text(m.NodeName), Cores: positive(cores),
 			MemoryBytes: scaled(m.MemoryInBytes, m.Memory, f.memory),
 		})
 	}
 }
 
-// graph finds out whether an edge would close a circle.
-type graph struct{ next [][]int }
-
-func (g *graph) reaches(from, to int) bool {
-	seen := make([]bool, len(g.next))
-	stack := []int{from}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if n == to {
-			return true
-		}
-		if !seen[n] {
-			seen[n] = true
-			stack = append(stack, g.next[n]...)
-		}
-	}
-	return false
-}
-
-// instant reads the ways in which instances write a time: RFC 3339, and its forms without colons.
+// instant reads the ways in which instances write a time: RFC 3339, its forms without colons, or seconds.
 func instant(s string) schema.Null[schema.Time] {
-	for _, layout := range []string{time.RFC3339Nano, "20060102T150405-0700", "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05"} {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1970 && t.Year() < 10000 {
-			return schema.Some(schema.Time(t.UnixMicro()))
-		}
-	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil && f > 0 && f < 1e11 {
+	t := read.ParseTime(s, time.RFC3339Nano, "20060102T150405-0700", "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05.999999999", time.DateTime)
+	if f, err := strconv.ParseFloat(s, 64); !t.OK && err == nil && f > 0 && f < 1e11 {
 		return schema.Some(schema.Time(f * 1e6))
 	}
-	return schema.Null[schema.Time]{}
+	return t
 }
 
 func positive(f *float64) schema.Null[float64] {

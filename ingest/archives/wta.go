@@ -124,7 +124,7 @@ type wtaReader struct {
 	attempts, phases *schema.Keys
 	app              schema.Key
 	first, last      schema.Null[schema.Time]
-	dummies, circles int64
+	dummies, cycles  int64
 	trace            schema.Trace
 }
 
@@ -304,7 +304,7 @@ func (w *wtaReader) application() {
 		}
 	}
 	caveat("dummy_tasks", w.dummies, "tasks that only stand for a wide fan-out are left out")
-	caveat("phase_circle", w.circles, "dependencies between tasks would close a circle of phases; those edges are left out")
+	caveat("phase_cycle", w.cycles, "dependencies between tasks would close a cycle of phases; those edges are left out")
 	caveat("no_bytes", -1, "the archive has no bytes and no records: slowness is judged by duration alone")
 }
 
@@ -346,24 +346,13 @@ func (w *wtaReader) workflow(tasks []wtaTask) error {
 	}
 	for i := first; i < len(w.trace.Phases); i++ {
 		p := &w.trace.Phases[i]
-		cover(&job.StartTime, &job.FinishTime, p.StartTime, p.FinishTime)
-		if p.SubmitTime.OK && (!job.SubmitTime.OK || p.SubmitTime.V < job.SubmitTime.V) {
-			job.SubmitTime = p.SubmitTime
-		}
+		read.Widen(&job.StartTime, &job.FinishTime, p.StartTime, p.FinishTime)
+		read.Widen(&job.SubmitTime, &job.FinishTime, p.SubmitTime, schema.Null[schema.Time]{})
 	}
-	cover(&w.first, &w.last, job.StartTime, job.FinishTime)
+	read.Widen(&w.first, &w.last, job.StartTime, job.FinishTime)
 	w.edges(job.JobID, first, tasks, parents, of)
 	w.trace.Jobs = append(w.trace.Jobs, job)
 	return w.flush(false)
-}
-
-func cover(first, last *schema.Null[schema.Time], start, finish schema.Null[schema.Time]) {
-	if start.OK && (!first.OK || start.V < first.V) {
-		*first = start
-	}
-	if finish.OK && (!last.OK || finish.V > last.V) {
-		*last = finish
-	}
 }
 
 func (w *wtaReader) attempt(t *wtaTask, p *schema.Phase) schema.Attempt {
@@ -439,7 +428,7 @@ func phaseNames(tasks []wtaTask, parents [][]int) []string {
 	return names
 }
 
-// depths are the longest ways to each task from one that waits for nothing; what is on a circle has depth 0.
+// depths are the longest paths to each task from one that waits for nothing; what is on a cycle has depth 0.
 func depths(parents [][]int) []int {
 	depth := make([]int, len(parents))
 	left := make([]int, len(parents))
@@ -472,27 +461,21 @@ func depths(parents [][]int) []int {
 }
 
 func (w *wtaReader) edges(job schema.Key, first int, tasks []wtaTask, parents [][]int, of []int) {
-	type edge struct{ from, to int }
-	seen := map[edge]bool{}
-	g := graph{next: make([][]int, len(w.trace.Phases)-first)}
+	g := read.NewDAG(len(w.trace.Phases) - first)
 	for i := range tasks {
 		if tasks[i].dummy() {
 			continue
 		}
 		for _, p := range parents[i] {
-			e := edge{of[p], of[i]}
-			if e.from == e.to || seen[e] {
-				continue
+			added, cycle := g.Add(of[p]-first, of[i]-first)
+			if added {
+				w.trace.Edges = append(w.trace.Edges, schema.Edge{
+					JobID: job, FromPhase: w.trace.Phases[of[p]].PhaseID, ToPhase: w.trace.Phases[of[i]].PhaseID, Pattern: schema.UnknownPattern,
+				})
 			}
-			seen[e] = true
-			if g.reaches(e.to-first, e.from-first) {
-				w.circles++
-				continue
+			if cycle {
+				w.cycles++
 			}
-			g.next[e.from-first] = append(g.next[e.from-first], e.to-first)
-			w.trace.Edges = append(w.trace.Edges, schema.Edge{
-				JobID: job, FromPhase: w.trace.Phases[e.from].PhaseID, ToPhase: w.trace.Phases[e.to].PhaseID, Pattern: schema.UnknownPattern,
-			})
 		}
 	}
 }

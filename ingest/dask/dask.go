@@ -133,37 +133,20 @@ func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := newReader(in, out)
+	r := &reader{Application: read.NewApplication(in, out, "dask"), out: out}
+	r.Job(in.Base)
 	var errs []error
 	for _, p := range in.Parts {
 		errs = append(errs, r.part(ctx, p))
 	}
-	r.finish()
-	return errors.Join(append(errs, ingest.EmitTrace(out, &r.trace))...)
+	return errors.Join(append(errs, r.finish())...)
 }
 
 type reader struct {
+	*read.Application
 	out       *ingest.Sink
-	app, job  schema.Key
-	phaseKeys *schema.Keys
-	attempts  *schema.Keys
-	phases    map[string]int
-	counts    []int64
-	timeless  int64
-	drawnOnly bool // of a page
-	trace     schema.Trace
-}
-
-func newReader(in *ingest.Input, out *ingest.Sink) *reader {
-	r := &reader{
-		out: out, app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
-		phaseKeys: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"), phases: map[string]int{},
-	}
-	r.trace.Applications = []schema.Application{{
-		ApplicationID: r.app, NativeID: in.Base, Framework: "dask", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
-	}}
-	r.trace.Jobs = []schema.Job{{JobID: r.job, ApplicationID: r.app, NativeID: in.Base, Status: schema.RunUnknown}}
-	return r
+	timeless  int64 // tasks without a usable span
+	drawnOnly bool  // of a page
 }
 
 // part reads a list of tasks, one object after the other, or a page.
@@ -178,56 +161,25 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		r.drawnOnly = true
 		return r.page(ctx, p, f)
 	}
-	dec := jsontext.NewDecoder(read.JSONNumbers(f), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	list := dec.PeekKind() == '['
-	if list {
-		if _, err := dec.ReadToken(); err != nil {
-			return err
-		}
-	}
-	for dec.PeekKind() == '{' {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		at := dec.InputOffset()
-		v, err := dec.ReadValue()
-		if err != nil {
-			return r.broken(p, dec, err)
-		}
+	return read.EachObject(ctx, p, read.NewJSON(read.JSONNumbers(f)), r.out, func(v jsontext.Value) (unusable, err error) {
 		var t streamTask
-		if err := json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: " + read.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
-			continue
+		if err := read.UnmarshalJSON(v, &t); err != nil {
+			return fmt.Errorf("not a task of a task stream: %w", err), nil
 		}
 		if t.Key == "" && t.Worker == "" {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a task of a task stream: it has neither key nor worker", Sample: string(v[:min(len(v), 256)])})
-			continue
+			return errNoKey, nil
 		}
-		r.out.Decoded(1)
-		if err := r.task(&t); err != nil {
-			return err
-		}
-	}
-	if _, err := dec.ReadToken(); list && err != nil {
-		return r.broken(p, dec, err)
-	}
-	return nil
+		return nil, r.task(&t)
+	})
 }
 
-func (r *reader) broken(p ingest.Part, dec *jsontext.Decoder, err error) error {
-	rest := dec.UnreadBuffer()
-	r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(rest[:min(len(rest), 256)]),
-		Reason: "the stream can not be decoded from here on: " + err.Error()})
-	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
-}
+var errNoKey = errors.New("not a task of a task stream: it has neither key nor worker")
 
 func (r *reader) task(t *streamTask) error {
-	n := r.phase(prefix(string(t.Key)))
-	row := schema.Attempt{
-		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[n].PhaseID, JobID: r.job, ApplicationID: r.app, Task: r.counts[n],
-		NativeID: read.Text(string(t.Key)), Executor: read.NullText(t.Worker), Machine: read.NullText(host(t.Worker)), Quality: schema.RackUnknown,
-	}
-	r.counts[n]++
+	n := r.Phase(0, prefix(string(t.Key)), "function")
+	row := r.Attempt(n)
+	row.Task, row.NativeID = r.Task(n), read.Text(string(t.Key))
+	row.Executor, row.Machine = read.NullText(t.Worker), read.NullText(host(t.Worker))
 	switch strings.ToLower(t.Status) {
 	case "ok", "":
 		row.Status = schema.Success
@@ -240,14 +192,7 @@ func (r *reader) task(t *streamTask) error {
 		row.OutputBytes = schema.Some(int64(*t.NBytes))
 	}
 	r.spans(t.spans(), &row)
-	r.trace.Phases[n].Cover(&row)
-	r.trace.Attempts = append(r.trace.Attempts, row)
-	if len(r.trace.Attempts) < 4096 {
-		return nil
-	}
-	err := ingest.Emit(r.out, r.trace.Attempts)
-	r.trace.Attempts = r.trace.Attempts[:0]
-	return err
+	return r.Add(n, &row)
 }
 
 // spans sets times from the spans that make sense.
@@ -258,13 +203,7 @@ func (r *reader) spans(spans []span, row *schema.Attempt) {
 			row.Quality |= schema.TimeRepaired
 			continue
 		}
-		start, stop := schema.Time(s.start*1e6+0.5), schema.Time(s.stop*1e6+0.5)
-		if !row.StartTime.OK || start < row.StartTime.V {
-			row.StartTime = schema.Some(start)
-		}
-		if !row.FinishTime.OK || stop > row.FinishTime.V {
-			row.FinishTime = schema.Some(stop)
-		}
+		read.Widen(&row.StartTime, &row.FinishTime, read.RoundMicros(s.start*1e6), read.RoundMicros(s.stop*1e6))
 		switch s.action {
 		case "transfer":
 			transfer = append(transfer, s)
@@ -292,19 +231,6 @@ func covered(spans []span) float64 {
 		}
 	}
 	return seconds
-}
-
-func (r *reader) phase(name string) int {
-	n, ok := r.phases[name]
-	if !ok {
-		n = len(r.trace.Phases)
-		r.phases[name] = n
-		r.counts = append(r.counts, 0)
-		r.trace.Phases = append(r.trace.Phases, schema.Phase{
-			PhaseID: r.phaseKeys.Next(), JobID: r.job, NativeID: read.Text(name), Name: read.NullText(name), Kind: "function", Status: schema.RunUnknown,
-		})
-	}
-	return n
 }
 
 // hexadecimal is what a token of letters in a key looks like.
@@ -345,27 +271,14 @@ func host(address string) string {
 	return address
 }
 
-func (r *reader) finish() {
-	job := &r.trace.Jobs[0]
-	for i := range r.trace.Phases {
-		p := &r.trace.Phases[i]
-		p.TaskCount = schema.Some(r.counts[i])
-		if p.StartTime.OK && (!job.StartTime.OK || p.StartTime.V < job.StartTime.V) {
-			job.StartTime = p.StartTime
-		}
-		if p.FinishTime.OK && (!job.FinishTime.OK || p.FinishTime.V > job.FinishTime.V) {
-			job.FinishTime = p.FinishTime
-		}
+func (r *reader) finish() error {
+	r.Widen()
+	r.Caveat("bounded_buffer", "the scheduler keeps a bounded number of tasks: older ones may be missing")
+	r.Caveat("no_edges", "the stream does not say which task waited for which")
+	r.Caveat("no_input_bytes", "the stream does not have what tasks read: slowness is judged by duration alone")
+	if r.drawnOnly && len(r.Trace.Phases) == 0 {
+		r.Caveat("no_tasks", "the page's task stream is empty: no task ended while the report was made")
 	}
-	r.trace.Applications[0].StartTime, r.trace.Applications[0].FinishTime = job.StartTime, job.FinishTime
-	r.trace.Caveats = append(r.trace.Caveats,
-		schema.Caveat{ApplicationID: r.app, Code: "bounded_buffer", Detail: "the scheduler keeps a bounded number of tasks: older ones may be missing"},
-		schema.Caveat{ApplicationID: r.app, Code: "no_edges", Detail: "the stream does not say which task waited for which"},
-		schema.Caveat{ApplicationID: r.app, Code: "no_input_bytes", Detail: "the stream does not have what tasks read: slowness is judged by duration alone"})
-	if r.drawnOnly && len(r.trace.Phases) == 0 {
-		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_tasks", Detail: "the page's task stream is empty: no task ended while the report was made"})
-	}
-	if r.timeless > 0 {
-		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: "no_times", Count: schema.Some(r.timeless), Detail: "tasks have no usable span"})
-	}
+	r.CaveatOf(r.timeless, "no_times", "tasks have no usable span")
+	return r.Emit()
 }

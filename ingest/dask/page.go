@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
-	"straggler/schema"
+	"straggler/ingest/read"
 )
 
 // isPage recognises the page that performance_report writes, and that of get_task_stream(plot="save"): Bokeh's, about
@@ -52,7 +52,7 @@ func (r *reader) page(ctx context.Context, p ingest.Part, f *bufio.Reader) error
 		return err
 	}
 	doc := &io.LimitedReader{R: f, N: maxPage}
-	dec := jsontext.NewDecoder(doc, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := read.NewJSON(doc)
 	found := false
 	for {
 		if err := ctx.Err(); err != nil {
@@ -64,7 +64,7 @@ func (r *reader) page(ctx context.Context, p ingest.Part, f *bufio.Reader) error
 		case doc.N <= 0:
 			return fmt.Errorf("%s: %w: the page has more than %d bytes; write the stream with get_task_stream and json.dump instead", p.Name, ingest.ErrLimit, maxPage)
 		default:
-			return r.broken(p, dec, err)
+			return read.Broken(p, dec, r.out, err)
 		}
 		in, n := dec.StackIndex(dec.StackDepth())
 		if dec.StackDepth() == 0 {
@@ -76,7 +76,7 @@ func (r *reader) page(ctx context.Context, p ingest.Part, f *bufio.Reader) error
 		start := at + dec.InputOffset()
 		v, err := dec.ReadValue()
 		if err != nil {
-			return r.broken(p, dec, err)
+			return read.Broken(p, dec, r.out, err)
 		}
 		if c, ok := columnsOf(v); ok {
 			found = true
@@ -128,7 +128,7 @@ func columnsOf(v jsontext.Value) (c drawing, ok bool) {
 		return c, false
 	}
 	var named map[string]jsontext.Value
-	if json.Unmarshal(v, &named, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+	if read.UnmarshalJSON(v, &named) != nil {
 		return c, false
 	}
 	var entries [][2]jsontext.Value
@@ -141,11 +141,11 @@ func columnsOf(v jsontext.Value) (c drawing, ok bool) {
 		}
 	}
 	c.centre, c.length = numbers(named["start"]), numbers(named["duration"])
-	if json.Unmarshal(named["key"], &c.key, jsontext.AllowInvalidUTF8(true)) != nil {
+	if read.UnmarshalJSON(named["key"], &c.key) != nil {
 		return c, false
 	}
 	for name, to := range map[string]*[]string{"name": &c.name, "worker": &c.worker, "worker_thread": &c.thread, "color": &c.colour} {
-		if json.Unmarshal(named[name], to, jsontext.AllowInvalidUTF8(true)) != nil {
+		if read.UnmarshalJSON(named[name], to) != nil {
 			return c, false
 		}
 	}
@@ -208,7 +208,7 @@ func (r *reader) drawn(p ingest.Part, c *drawing, offset int64) error {
 			t.StartStops = append(t.StartStops, span{action, (c.centre[i] - c.length[i]/2) / 1000, (c.centre[i] + c.length[i]/2) / 1000})
 		}
 		if t.Key == "" && t.Worker == "" {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: offset, Reason: fmt.Sprintf("span %d of the page's task stream has neither key nor worker", first)})
+			read.Reject(r.out, p, offset, nil, fmt.Sprintf("span %d of the page's task stream has neither key nor worker", first))
 			continue
 		}
 		r.out.Decoded(1)

@@ -1,7 +1,6 @@
 package google
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,7 +78,7 @@ func (j *job) own(e event) {
 		j.label = e.name
 	}
 	j.after = append(j.after, e.after...)
-	at := instant(e.time)
+	at := read.Micros(e.time)
 	switch status, _, ended := e.kind.ends(); {
 	case e.kind == submit && !j.job.SubmitTime.OK:
 		j.job.SubmitTime = at
@@ -121,25 +120,25 @@ func (j *job) step(e *event) {
 	status, reason, ends := e.kind.ends()
 	switch {
 	case e.kind == submit:
-		t.queued = instant(e.time)
+		t.queued = read.Micros(e.time)
 	case e.kind == schedule:
 		if t.running {
 			j.doubled++
 			j.emit(schema.UnknownStatus, "", schema.Null[schema.Time]{})
 		}
-		t.running, t.start, t.machine = true, instant(e.time), e.machine
+		t.running, t.start, t.machine = true, read.Micros(e.time), e.machine
 	case ends && !t.running:
 		if e.kind != finish { // while it waited: nothing ran
 			return
 		}
 		j.orphans++
 		t.start, t.machine = schema.Null[schema.Time]{}, e.machine
-		j.emit(status, reason, instant(e.time))
+		j.emit(status, reason, read.Micros(e.time))
 	case ends:
 		if t.machine < 0 {
 			t.machine = e.machine
 		}
-		j.emit(status, reason, instant(e.time))
+		j.emit(status, reason, read.Micros(e.time))
 	}
 }
 
@@ -243,12 +242,4 @@ func (j *job) wait() {
 	}
 	j.waiting++
 	j.trace.Settings = append(j.trace.Settings, schema.Setting{ApplicationID: j.app.ApplicationID, Name: waitsFor, Value: read.Text(strings.Join(ids, ","))})
-}
-
-// instant: 0 is before the trace, 2^63-1 after it.
-func instant(us int64) schema.Null[schema.Time] {
-	if us <= 0 || us >= math.MaxInt64-1 || us > 253402300799999999 {
-		return schema.Null[schema.Time]{}
-	}
-	return schema.Some(schema.Time(us))
 }

@@ -59,7 +59,7 @@ func (r *reader) machineRows() {
 		m := r.machines[id]
 		row := schema.Machine{
 			Machine: strconv.FormatInt(id, 10), Rack: read.NullText(m.rack), Platform: read.NullText(m.platform),
-			AddedTime: instant(m.added), RemovedTime: instant(m.removed),
+			AddedTime: read.Micros(m.added), RemovedTime: read.Micros(m.removed),
 		}
 		if !math.IsNaN(m.cpus) {
 			row.Cores = schema.Some(m.cpus)

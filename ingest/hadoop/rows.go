@@ -34,7 +34,7 @@ func (r *rows) add(j *job) {
 	r.out.Applications = append(r.out.Applications, schema.Application{
 		ApplicationID: app, NativeID: j.id, Name: read.NullText(j.name), User: read.NullText(j.user), Queue: read.NullText(j.queue),
 		Framework: r.framework, FrameworkVersion: read.NullText(j.version),
-		StartTime: millis(j.submit), FinishTime: millis(j.finish), Status: j.runStatus(),
+		StartTime: read.Millis(j.submit), FinishTime: read.Millis(j.finish), Status: j.runStatus(),
 		SourceFile: r.source, Complete: j.complete, TimeOrigin: "epoch",
 	})
 	for _, s := range j.settings {
@@ -45,7 +45,7 @@ func (r *rows) add(j *job) {
 	b.build()
 	job := schema.Job{
 		JobID: id, ApplicationID: app, NativeID: j.id, Name: read.NullText(j.name),
-		SubmitTime: millis(j.submit), StartTime: b.first, FinishTime: millis(j.finish), Status: j.runStatus(),
+		SubmitTime: read.Millis(j.submit), StartTime: b.first, FinishTime: read.Millis(j.finish), Status: j.runStatus(),
 	}
 	if before(job.StartTime, job.SubmitTime) {
 		job.SubmitTime = job.StartTime
@@ -168,7 +168,7 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 	}
 	b.phaseKeys[k] = p.PhaseID
 	for _, t := range ts {
-		if at := millis(t.scheduled); at.OK && (!p.SubmitTime.OK || at.V < p.SubmitTime.V) {
+		if at := read.Millis(t.scheduled); at.OK && (!p.SubmitTime.OK || at.V < p.SubmitTime.V) {
 			p.SubmitTime = at
 		}
 		done := b.task(p.PhaseID, t, remoteShare, &p)
@@ -223,7 +223,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		for k := range t.attempts {
 			if c := t.attempts[k]; k != i && c.start > 0 && c.start >= a.finish && c.number > a.number {
 				b.out.Attempts[first+k].Recompute = true
-				loss.RecomputedBy, loss.Time = schema.Some(keys[k]), millis(c.start)
+				loss.RecomputedBy, loss.Time = schema.Some(keys[k]), read.Millis(c.start)
 				break
 			}
 		}
@@ -236,11 +236,11 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 	row := schema.Attempt{
 		AttemptID: b.attemptKeys.Next(), PhaseID: phase, JobID: b.id, ApplicationID: b.app,
 		Task: t.index, Number: a.number, NativeID: a.id, Machine: read.NullText(a.place.host), Rack: read.NullText(a.place.rack),
-		Executor: read.NullText(a.container), StartTime: millis(a.start), FinishTime: millis(a.finish),
+		Executor: read.NullText(a.container), StartTime: read.Millis(a.start), FinishTime: read.Millis(a.finish),
 		Status: a.status, Reason: read.NullText(a.reason), Speculative: a.speculative, Locality: a.locality,
 	}
 	if a.number == 0 {
-		row.QueuedTime = millis(t.scheduled)
+		row.QueuedTime = read.Millis(t.scheduled)
 	}
 	if before(row.StartTime, row.QueuedTime) {
 		row.QueuedTime = schema.Null[schema.Time]{}
@@ -497,14 +497,6 @@ func (j *job) runStatus() schema.RunStatus {
 // before says that one instant is known to lie before another. Masters and machines have clocks of their own, minutes
 // apart in real logs: what started was submitted by then.
 func before(a, b schema.Null[schema.Time]) bool { return a.OK && b.OK && a.V < b.V }
-
-// millis is an instant; 0, -1, 2^63−1 and whatever lies beyond the year 9999 stand for unknown.
-func millis(ms int64) schema.Null[schema.Time] {
-	if ms <= 0 || ms > 253402300799999 {
-		return schema.Null[schema.Time]{}
-	}
-	return schema.Some(schema.FromMillis(ms))
-}
 
 func seconds(ms schema.Null[int64]) schema.Null[float64] {
 	if !ms.OK || ms.V < 0 {

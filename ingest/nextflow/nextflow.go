@@ -9,6 +9,7 @@ package nextflow
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,8 @@ func columns(line []byte) (c map[string]int, separator string) {
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := newReader(in, out)
+	r := &reader{Application: read.NewApplication(in, out, "nextflow"), out: out, tasks: map[taskName]lastTry{}}
+	r.Job(in.Base)
 	var err error
 	for _, p := range in.Parts {
 		r.columns = nil
@@ -82,29 +84,22 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			break
 		}
 	}
-	r.finish()
-	if e := ingest.EmitTrace(out, &r.trace); e != nil {
-		return e
-	}
-	return err
+	r.caveats()
+	r.Widen()
+	return errors.Join(r.Emit(), err)
 }
 
 type reader struct {
+	*read.Application
 	out       *ingest.Sink
 	columns   map[string]int
 	separator string
 	fields    []string
 	row       int64
-	app, job  schema.Key
-	phaseKey  *schema.Keys
-	attempts  *schema.Keys
-	phases    map[string]int // position in the trace
 	tasks     map[taskName]lastTry
-	counts    []int64 // tasks of each phase
-	zoneless  int64
-	homeless  int64 // tasks without a machine
-	derived   int64
-	trace     schema.Trace
+	noZone    int64 // times without a zone
+	noMachine int64 // tasks without a machine
+	derived   int64 // starts that are not in the trace
 }
 
 type taskName struct {
@@ -114,19 +109,6 @@ type taskName struct {
 
 // maxTasks bounds what the names of tasks may cost; past it, a retry is not matched with its task any more.
 const maxTasks = 1_000_000
-
-func newReader(in *ingest.Input, out *ingest.Sink) *reader {
-	r := &reader{
-		out: out, app: schema.NewKeys(in.Key, "applications").Nth(0), job: schema.NewKeys(in.Key, "jobs").Nth(0),
-		phaseKey: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"),
-		phases: map[string]int{}, tasks: map[taskName]lastTry{},
-	}
-	r.trace.Applications = []schema.Application{{
-		ApplicationID: r.app, NativeID: in.Base, Framework: "nextflow", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
-	}}
-	r.trace.Jobs = []schema.Job{{JobID: r.job, ApplicationID: r.app, NativeID: in.Base, Status: schema.RunUnknown}}
-	return r
-}
 
 func (r *reader) line(p ingest.Part, line read.Line) error {
 	if len(bytes.TrimSpace(line.Data)) == 0 {
@@ -144,15 +126,11 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 		return nil
 	}
 	r.out.Decoded(1)
-	if status := r.get("status"); status != "CACHED" {
-		r.task(statusOf(status, r.get("exit")))
-	}
-	if len(r.trace.Attempts) < 4096 {
+	status := r.get("status")
+	if status == "CACHED" {
 		return nil
 	}
-	err := ingest.Emit(r.out, r.trace.Attempts)
-	r.trace.Attempts = r.trace.Attempts[:0]
-	return err
+	return r.task(statusOf(status, r.get("exit")))
 }
 
 // get is a field by its column; - stands for unknown.
@@ -164,27 +142,23 @@ func (r *reader) get(column string) string {
 	return strings.TrimSpace(r.fields[i])
 }
 
-func (r *reader) task(status schema.AttemptStatus) {
+func (r *reader) task(status schema.AttemptStatus) error {
 	phase := r.phase()
-	row := schema.Attempt{
-		AttemptID: r.attempts.Next(), PhaseID: r.trace.Phases[phase].PhaseID, JobID: r.job, ApplicationID: r.app,
-		NativeID: read.Text(r.id()), Machine: read.NullText(r.get("hostname")), Status: status,
-		Reason: read.NullText(r.get("error_action")), InputBytes: size(r.get("rchar")), OutputBytes: size(r.get("wchar")),
-		PeakMemoryBytes: size(r.get("peak_rss")), Quality: schema.RackUnknown,
-	}
+	row := r.Attempt(phase)
+	row.NativeID, row.Machine, row.Status, row.Reason = read.Text(r.id()), read.NullText(r.get("hostname")), status, read.NullText(r.get("error_action"))
+	row.InputBytes, row.OutputBytes, row.PeakMemoryBytes = size(r.get("rchar")), size(r.get("wchar")), size(r.get("peak_rss"))
 	if row.PeakMemoryBytes.V == 0 { // too short to be measured: no process runs in no memory
 		row.PeakMemoryBytes = schema.Null[int64]{}
 	}
 	if !row.Machine.OK {
-		r.homeless++
+		r.noMachine++
 	}
 	r.times(&row)
 	row.Task = r.taskOf(phase, &row)
 	if percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64); err == nil && percent >= 0 && percent < 1e7 && row.DurationS.OK {
 		row.CPUS = schema.Some(percent / 100 * row.DurationS.V)
 	}
-	r.trace.Phases[phase].Cover(&row)
-	r.trace.Attempts = append(r.trace.Attempts, row)
+	return r.Add(phase, &row)
 }
 
 // id is the task's own; with other fields than the default ones a trace may leave it out.
@@ -203,16 +177,7 @@ func (r *reader) phase() int {
 	if name == "" {
 		name, _, _ = strings.Cut(r.get("name"), " (")
 	}
-	n, ok := r.phases[name]
-	if !ok {
-		n = len(r.trace.Phases)
-		r.phases[name] = n
-		r.counts = append(r.counts, 0)
-		r.trace.Phases = append(r.trace.Phases, schema.Phase{
-			PhaseID: r.phaseKey.Next(), JobID: r.job, NativeID: read.Text(name), Name: read.NullText(name), Kind: "process", Status: schema.RunUnknown,
-		})
-	}
-	return n
+	return r.Phase(0, name, "process")
 }
 
 // taskOf numbers the tasks of a phase; a retry has a task_id of its own and the name of its task. Where the trace does not
@@ -236,8 +201,7 @@ func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 		known = false
 	}
 	if !known {
-		before = lastTry{task: r.counts[phase]}
-		r.counts[phase]++
+		before = lastTry{task: r.Task(phase)}
 	}
 	before.number, before.failed, before.end = row.Number, row.Status == schema.Failed, row.FinishTime
 	if _, there := r.tasks[k]; there || len(r.tasks) < maxTasks {
@@ -303,7 +267,7 @@ func (r *reader) times(row *schema.Attempt) {
 func (r *reader) instant(column string) schema.Null[schema.Time] {
 	t, zoned := instant(r.get(column))
 	if t.OK && !zoned {
-		r.zoneless++
+		r.noZone++
 	}
 	return t
 }
@@ -329,27 +293,9 @@ func statusOf(word, exit string) schema.AttemptStatus {
 	return schema.UnknownStatus
 }
 
-// finish completes the rows that are known at the end.
-func (r *reader) finish() {
-	job := &r.trace.Jobs[0]
-	for i := range r.trace.Phases {
-		p := &r.trace.Phases[i]
-		p.TaskCount = schema.Some(r.counts[i])
-		if p.StartTime.OK && (!job.StartTime.OK || p.StartTime.V < job.StartTime.V) {
-			job.StartTime = p.StartTime
-		}
-		if p.FinishTime.OK && (!job.FinishTime.OK || p.FinishTime.V > job.FinishTime.V) {
-			job.FinishTime = p.FinishTime
-		}
-	}
-	r.trace.Applications[0].StartTime, r.trace.Applications[0].FinishTime = job.StartTime, job.FinishTime
-	caveat := func(code string, n int64, detail string) {
-		if n > 0 {
-			r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: code, Count: schema.Some(n), Detail: detail})
-		}
-	}
-	caveat("no_edges", int64(len(r.trace.Phases)), "the trace does not say which process waits for which")
-	caveat("no_machine", r.homeless, "tasks have no hostname, which 'trace.fields' can ask for: slow machines can not be told")
-	caveat("time_zone_unknown", r.zoneless, "times have no zone and are taken as UTC")
-	caveat("start_derived", r.derived, "starts are the end less realtime: the trace has no start column")
+func (r *reader) caveats() {
+	r.CaveatOf(int64(len(r.Trace.Phases)), "no_edges", "the trace does not say which process waits for which")
+	r.CaveatOf(r.noMachine, "no_machine", "tasks have no hostname, which 'trace.fields' can ask for: slow machines can not be told")
+	r.CaveatOf(r.noZone, "time_zone_unknown", "times have no zone and are taken as UTC")
+	r.CaveatOf(r.derived, "start_derived", "starts are the end less realtime: the trace has no start column")
 }

@@ -3,8 +3,8 @@ package nextflow
 import (
 	"strconv"
 	"strings"
-	"time"
 
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -63,19 +63,9 @@ var bytesOf = map[string]float64{"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "G
 
 // instant reads epoch milliseconds, or local time as text. It says whether the zone is known.
 func instant(s string) (t schema.Null[schema.Time], zoned bool) {
-	if s == "" {
+	if t = read.MillisText(s); t.OK {
 		return t, true
 	}
-	if ms, err := strconv.ParseInt(s, 10, 64); err == nil {
-		if ms <= 0 || ms > 253402300799999 {
-			return t, true
-		}
-		return schema.Some(schema.FromMillis(ms)), true
-	}
-	for _, layout := range []string{"2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999"} {
-		if at, err := time.Parse(layout, s); err == nil && at.Year() >= 1970 && at.Year() < 10000 {
-			return schema.Some(schema.Time(at.UnixMicro())), false
-		}
-	}
-	return t, true
+	t = read.ParseTime(s, "2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999")
+	return t, !t.OK
 }

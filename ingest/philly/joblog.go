@@ -1,14 +1,13 @@
 package philly
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
@@ -77,47 +76,21 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return err
 	}
 	defer f.Close()
-	dec := jsontext.NewDecoder(f, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := read.NewJSON(f)
 	if dec.PeekKind() != '[' {
 		return r.sideTable(ctx, p)
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() == '{' {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		at := dec.InputOffset()
-		v, err := dec.ReadValue()
-		if err != nil {
-			r.reject(p, dec, err)
-			return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
-		}
+	return read.EachObject(ctx, p, dec, r.out, func(v jsontext.Value) (unusable, err error) {
 		var j loggedJob
-		if err := json.Unmarshal(v, &j, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "not a job of the log: " + read.JSONError(err).Error(), Sample: string(v[:min(len(v), 256)])})
-			continue
+		if err := read.UnmarshalJSON(v, &j); err != nil {
+			return fmt.Errorf("not a job of the log: %w", err), nil
 		}
-		r.out.Decoded(1)
 		r.job(&j)
-		if len(r.trace.Attempts) >= 4096 {
-			if err := r.flush(); err != nil {
-				return err
-			}
+		if len(r.trace.Attempts) < 4096 {
+			return nil, nil
 		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		r.reject(p, dec, err)
-		return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
-	}
-	return nil
-}
-
-func (r *reader) reject(p ingest.Part, dec *jsontext.Decoder, err error) {
-	rest := dec.UnreadBuffer()
-	r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(rest[:min(len(rest), 256)]),
-		Reason: "the list of jobs can not be decoded from here on: " + err.Error()})
+		return nil, r.flush()
+	})
 }
 
 func (r *reader) flush() error {
@@ -229,16 +202,15 @@ func runStatus(word string) schema.RunStatus {
 // instant reads YYYY-MM-DD HH:MM:SS, in the side tables followed by PST or PDT, which count. Missing times are null,
 // empty, or the word None.
 func instant(s string) schema.Null[schema.Time] {
-	text := bytes.TrimSpace([]byte(s))
-	hours := 0
-	if rest, ok := bytes.CutSuffix(text, []byte(" PST")); ok {
-		text, hours = rest, 8
-	} else if rest, ok := bytes.CutSuffix(text, []byte(" PDT")); ok {
-		text, hours = rest, 7
+	text, behind := strings.TrimSpace(s), 0.0 // seconds
+	if rest, ok := strings.CutSuffix(text, " PST"); ok {
+		text, behind = rest, 8*3600
+	} else if rest, ok := strings.CutSuffix(text, " PDT"); ok {
+		text, behind = rest, 7*3600
 	}
-	t, err := time.Parse(time.DateTime, string(text))
-	if err != nil || t.Year() < 1970 || t.Year() > 9998 {
-		return schema.Null[schema.Time]{}
+	t := read.ParseTime(text, time.DateTime)
+	if t.OK {
+		t.V = t.V.Add(behind)
 	}
-	return schema.Some(schema.Time(t.Add(time.Duration(hours) * time.Hour).UnixMicro()))
+	return t
 }

@@ -10,6 +10,7 @@ import (
 	"bytes"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // Format is the job log of a Philly trace with the side tables that lie beside it.
@@ -57,8 +58,7 @@ func hasPrefix(name, prefix string) bool {
 
 func sniff(h ingest.Head) ingest.Match {
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
-	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
-	if len(b) > 0 && b[0] == '[' && has("jobid") && has("vc") && has("attempts") {
+	if len(b) > 0 && b[0] == '[' && read.HasKeys(b, "jobid", "vc", "attempts") {
 		return ingest.Match{Confidence: 3, Why: "a list of objects with vc, jobid and attempts"}
 	}
 	if line, _, _ := bytes.Cut(b, []byte("\n")); sideTable(line) != noTable {

@@ -1,15 +1,12 @@
 package ray
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"straggler/ingest/read"
 )
 
 // exported is an event of either export: EXPORT_TASK of the export API (event_EXPORT_TASK.log, since Ray 2.36), whose
@@ -72,18 +69,14 @@ type attemptID struct {
 var taskStatus = map[string]string{"1": "PENDING_ARGS_AVAIL", "2": "PENDING_NODE_ASSIGNMENT", "8": "RUNNING", "11": "FINISHED", "12": "FAILED"}
 
 // exportedEvent adds what an event says of an attempt to what others said.
-func (r *reader) exportedEvent(v jsontext.Value) error {
-	var e exported
-	if err := json.Unmarshal(v, &e, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return read.JSONError(err)
-	}
+func (r *reader) exportedEvent(e *exported) error {
 	switch d, l := &e.Data, &e.Lifecycle; {
 	case e.SourceType == "EXPORT_TASK":
 		s, err := r.gathered(d.TaskID, d.Attempt, d.JobID)
 		if err != nil {
 			return err
 		}
-		s.Function = orElse(s.Function, d.Info.Function)
+		s.Function = cmp.Or(s.Function, d.Info.Function)
 		s.ran(d.Updates.NodeID, d.Updates.WorkerID, string(d.Updates.Error.Type))
 		for state, at := range d.Updates.Times {
 			if ns, err := strconv.ParseInt(string(at), 10, 64); err == nil {
@@ -99,7 +92,7 @@ func (r *reader) exportedEvent(v jsontext.Value) error {
 		if err != nil {
 			return err
 		}
-		s.Function = orElse(s.Function, orElse(d.Name, d.ActorName))
+		s.Function = cmp.Or(s.Function, d.Name, d.ActorName)
 	case e.Type == "TASK_LIFECYCLE_EVENT":
 		s, err := r.gathered(l.TaskID, l.Attempt, l.JobID)
 		if err != nil {
@@ -112,6 +105,8 @@ func (r *reader) exportedEvent(v jsontext.Value) error {
 	}
 	return nil
 }
+
+var errNoTask = errors.New("the event names no task")
 
 // gathered is what events said so far of an attempt.
 func (r *reader) gathered(task string, attempt int64, job string) (*taskState, error) {
@@ -129,12 +124,12 @@ func (r *reader) gathered(task string, attempt int64, job string) (*taskState, e
 		r.exported = append(r.exported, taskState{TaskID: id.task, Attempt: attempt})
 	}
 	s := &r.exported[n]
-	s.JobID = orElse(s.JobID, plainID(job))
+	s.JobID = cmp.Or(s.JobID, plainID(job))
 	return s, nil
 }
 
 func (s *taskState) ran(node, worker, problem string) {
-	s.NodeID, s.WorkerID, s.Error = orElse(s.NodeID, plainID(node)), orElse(s.WorkerID, plainID(worker)), orElse(s.Error, problem)
+	s.NodeID, s.WorkerID, s.Error = cmp.Or(s.NodeID, plainID(node)), cmp.Or(s.WorkerID, plainID(worker)), cmp.Or(s.Error, problem)
 }
 
 // reached takes the time at which an attempt came into a state.
@@ -154,7 +149,7 @@ func (s *taskState) reached(state string, ms float64) {
 // endExport turns what was gathered into attempts.
 func (r *reader) endExport() error {
 	for i := range r.exported {
-		if err := r.take(&r.exported[i]); err != nil {
+		if err := r.state(&r.exported[i]); err != nil {
 			return err
 		}
 	}

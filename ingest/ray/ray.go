@@ -13,14 +13,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest"
 	"straggler/ingest/read"
-	"straggler/schema"
 )
 
 // Format is a list of task states, or a timeline.
@@ -58,54 +56,32 @@ func sniff(h ingest.Head) ingest.Match {
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := newReader(in, out)
+	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{}, gathering: map[attemptID]int{}}
 	var errs []error
 	for _, p := range in.Parts {
 		errs = append(errs, r.part(ctx, p))
 	}
-	errs = append(errs, r.endExport())
-	r.endTimeline()
-	r.finish()
-	return errors.Join(append(errs, ingest.EmitTrace(out, &r.trace))...)
+	errs = append(errs, r.endExport(), r.endTimeline())
+	r.Widen()
+	r.Caveat("events_may_miss", "under load Ray drops task events without a word: tasks may be missing")
+	r.Caveat("no_bytes", "Ray's events have no bytes and no records: slowness is judged by duration alone")
+	r.Caveat("no_edges", "Ray says which task started another and not which waited for which")
+	return errors.Join(append(errs, r.Emit())...)
 }
 
 type reader struct {
-	out      *ingest.Sink
-	app      schema.Key
-	input    schema.Key
-	attempts *schema.Keys
-	jobs     map[string]int
-	phases   map[phaseName]int
-	tasks    map[string]int64 // index of a task by its id
-	counts   []int64          // tasks of each phase
-	events   []event
-	trace    schema.Trace
-
+	*read.Application
+	out       *ingest.Sink
+	tasks     map[string]int64  // index of a task by its id
+	exported  []taskState       // as far as exported events tell, in the order of their first ones
 	gathering map[attemptID]int // position in exported
-	exported  []taskState       // as far as the events tell, in the order of their first ones
+	events    []event           // of a timeline
 }
-
-type phaseName struct{ job, name string }
 
 // maxTasks bounds what the ids of tasks and the events of a timeline may cost.
 const maxTasks = 5_000_000
 
-var (
-	errTooMany = errors.New("more than five million tasks in one file; split it")
-	errNoTask  = errors.New("the event names no task")
-)
-
-func newReader(in *ingest.Input, out *ingest.Sink) *reader {
-	r := &reader{
-		out: out, input: in.Key, app: schema.NewKeys(in.Key, "applications").Nth(0), attempts: schema.NewKeys(in.Key, "attempts"),
-		jobs: map[string]int{}, phases: map[phaseName]int{}, tasks: map[string]int64{},
-		gathering: map[attemptID]int{},
-	}
-	r.trace.Applications = []schema.Application{{
-		ApplicationID: r.app, NativeID: in.Base, Framework: "ray", Status: schema.RunUnknown, SourceFile: in.Name, Complete: true, TimeOrigin: "epoch",
-	}}
-	return r
-}
+var errTooMany = errors.New("more than five million tasks in one file; split it")
 
 // part reads a list of objects, or an object that holds the list as result (the state API's own answer), or one
 // object after the other. A timeline may lack the bracket at its end.
@@ -117,44 +93,45 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	defer f.Close()
 	br := bufio.NewReader(read.JSONNumbers(f))
 	head, _ := br.Peek(1024)
-	wrapped := wrapsList(head)
-	dec := jsontext.NewDecoder(br, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if err := intoList(dec, wrapped); err != nil {
-		return r.broken(p, dec, err)
-	}
-	for dec.PeekKind() == '{' {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		at := dec.InputOffset()
-		v, err := dec.ReadValue()
-		if err != nil {
-			return r.broken(p, dec, err)
-		}
-		if err := r.object(v); err != nil {
-			if errors.Is(err, errTooMany) {
-				return err
-			}
-			r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: err.Error(), Sample: string(v[:min(len(v), 256)])})
-			continue
-		}
-		r.out.Decoded(1)
-	}
-	if dec.StackDepth() > 0 {
-		if _, err := dec.ReadToken(); err != nil {
-			return r.broken(p, dec, err)
+	dec := read.NewJSON(br)
+	if wrapsList(head) {
+		if err := intoList(dec); err != nil {
+			return read.Broken(p, dec, r.out, err)
 		}
 	}
-	return nil
+	return read.EachObject(ctx, p, dec, r.out, r.object)
+}
+
+// object takes a state, an exported event, or an event of a timeline.
+func (r *reader) object(v jsontext.Value) (unusable, err error) {
+	var take func() error
+	switch {
+	case bytes.Contains(v, []byte(`"eventType"`)), bytes.Contains(v, []byte(`"event_data"`)):
+		var e exported
+		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.exportedEvent(&e) }
+	case read.HasKeys(v, "task_id", "attempt_number"):
+		var s taskState
+		unusable, take = read.UnmarshalJSON(v, &s), func() error { return r.state(&s) }
+	default:
+		var e traceEvent
+		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.event(&e) }
+	}
+	if unusable != nil {
+		return unusable, nil
+	}
+	if err = take(); errors.Is(err, errNoTask) {
+		return err, nil
+	}
+	return nil, err
 }
 
 // wrappers are the members that lead to a list: {"traceEvents": […]} of Chrome's traces, and the dashboard's
 // {"data": {"result": {"result": […]}}}.
 var wrappers = []string{"traceEvents", "data", "result", "tasks"}
 
-// intoList moves to the first element of a list, or of what wraps one.
-func intoList(dec *jsontext.Decoder, wrapped bool) error {
-	for wrapped && dec.PeekKind() == '{' {
+// intoList moves to the list that an object wraps.
+func intoList(dec *jsontext.Decoder) error {
+	for dec.PeekKind() == '{' {
 		if _, err := dec.ReadToken(); err != nil {
 			return err
 		}
@@ -172,11 +149,7 @@ func intoList(dec *jsontext.Decoder, wrapped bool) error {
 			}
 		}
 	}
-	if dec.PeekKind() != '[' {
-		return nil
-	}
-	_, err := dec.ReadToken()
-	return err
+	return nil
 }
 
 // wrapsList says whether a file starts as those do that wrap a list: with one of the wrappers, before any task or event.
@@ -192,73 +165,4 @@ func wrapsList(head []byte) bool {
 		}
 	}
 	return false
-}
-
-func (r *reader) broken(p ingest.Part, dec *jsontext.Decoder, err error) error {
-	rest := dec.UnreadBuffer()
-	r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: dec.InputOffset(), Sample: string(rest[:min(len(rest), 256)]),
-		Reason: "the list can not be decoded from here on: " + err.Error()})
-	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
-}
-
-func (r *reader) object(v jsontext.Value) error {
-	if bytes.Contains(v, []byte(`"eventType"`)) || bytes.Contains(v, []byte(`"event_data"`)) {
-		return r.exportedEvent(v)
-	}
-	if bytes.Contains(v, []byte(`"task_id"`)) && bytes.Contains(v, []byte(`"attempt_number"`)) {
-		return r.state(v)
-	}
-	return r.event(v)
-}
-
-func (r *reader) jobOf(native string) int {
-	n, ok := r.jobs[native]
-	if !ok {
-		n = len(r.trace.Jobs)
-		r.jobs[native] = n
-		r.trace.Jobs = append(r.trace.Jobs, schema.Job{
-			JobID: schema.HashKey(r.input, "jobs", []byte(native)), ApplicationID: r.app, NativeID: read.Text(native), Status: schema.RunUnknown,
-		})
-	}
-	return n
-}
-
-func (r *reader) phaseOf(job, name string) int {
-	k := phaseName{job, name}
-	n, ok := r.phases[k]
-	if !ok {
-		n = len(r.trace.Phases)
-		r.phases[k] = n
-		r.counts = append(r.counts, 0)
-		r.trace.Phases = append(r.trace.Phases, schema.Phase{
-			PhaseID: schema.HashKey(r.input, "phases", []byte(job), []byte(name)), JobID: r.trace.Jobs[r.jobOf(job)].JobID,
-			NativeID: read.Text(name), Name: read.NullText(name), Kind: "function", Status: schema.RunUnknown,
-		})
-	}
-	return n
-}
-
-// finish sets the windows of jobs and what to know.
-func (r *reader) finish() {
-	app := &r.trace.Applications[0]
-	for k, i := range r.phases {
-		p := &r.trace.Phases[i]
-		p.TaskCount = schema.Some(r.counts[i])
-		job := &r.trace.Jobs[r.jobs[k.job]]
-		widen(&job.StartTime, &job.FinishTime, p)
-		widen(&app.StartTime, &app.FinishTime, p)
-	}
-	r.trace.Caveats = append(r.trace.Caveats,
-		schema.Caveat{ApplicationID: r.app, Code: "events_may_miss", Detail: "under load Ray drops task events without a word: tasks may be missing"},
-		schema.Caveat{ApplicationID: r.app, Code: "no_bytes", Detail: "Ray's events have no bytes and no records: slowness is judged by duration alone"},
-		schema.Caveat{ApplicationID: r.app, Code: "no_edges", Detail: "Ray says which task started another and not which waited for which"})
-}
-
-func widen(start, finish *schema.Null[schema.Time], p *schema.Phase) {
-	if p.StartTime.OK && (!start.OK || p.StartTime.V < start.V) {
-		*start = p.StartTime
-	}
-	if p.FinishTime.OK && (!finish.OK || p.FinishTime.V > finish.V) {
-		*finish = p.FinishTime
-	}
 }

@@ -1,8 +1,7 @@
 package ray
 
 import (
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"cmp"
 
 	"straggler/ingest/read"
 	"straggler/schema"
@@ -24,37 +23,22 @@ type taskState struct {
 	End      *float64 `json:"end_time_ms"`
 }
 
-func (r *reader) state(v jsontext.Value) error {
-	var s taskState
-	if err := json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return read.JSONError(err)
-	}
-	return r.take(&s)
-}
-
-// take makes an attempt of a state.
-func (r *reader) take(s *taskState) error {
-	name := s.Function
-	if name == "" {
-		name = s.Name
-	}
-	n := r.phaseOf(s.JobID, name)
-	p := &r.trace.Phases[n]
+// state makes an attempt of a state.
+func (r *reader) state(s *taskState) error {
+	phase := r.Phase(r.Job(s.JobID), cmp.Or(s.Function, s.Name), "function")
 	task, known := r.tasks[s.TaskID]
 	if !known {
 		if len(r.tasks) >= maxTasks {
 			return errTooMany
 		}
-		task = r.counts[n]
+		task = r.Task(phase)
 		r.tasks[s.TaskID] = task
-		r.counts[n]++
 	}
-	row := schema.Attempt{
-		AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.app, Task: task, Number: int32(min(max(s.Attempt, 0), 1<<30)),
-		NativeID: read.Text(s.TaskID), Machine: read.NullText(s.NodeID), Executor: read.NullText(s.WorkerID), Reason: read.NullText(s.Error),
-		QueuedTime: millis(s.Created), StartTime: millis(s.Start), FinishTime: millis(s.End), Speculative: schema.Some(false),
-		Quality: schema.RackUnknown | schema.MetricsMissing,
-	}
+	row := r.Attempt(phase)
+	row.Task, row.Number, row.NativeID = task, int32(min(max(s.Attempt, 0), 1<<30)), read.Text(s.TaskID)
+	row.Machine, row.Executor, row.Reason = read.NullText(s.NodeID), read.NullText(s.WorkerID), read.NullText(s.Error)
+	row.QueuedTime, row.StartTime, row.FinishTime = millis(s.Created), millis(s.Start), millis(s.End)
+	row.Speculative = schema.Some(false)
 	switch s.State {
 	case "FINISHED":
 		row.Status = schema.Success
@@ -72,12 +56,12 @@ func (r *reader) take(s *taskState) error {
 			return nil
 		}
 	}
-	r.add(p, &row)
-	return nil
+	return r.add(phase, &row)
 }
 
-// add completes the times of a row and keeps it.
-func (r *reader) add(p *schema.Phase, row *schema.Attempt) {
+// add completes the times of a row, whose attempt has no metrics, and gives it away.
+func (r *reader) add(phase int, row *schema.Attempt) error {
+	row.Quality |= schema.MetricsMissing
 	if row.StartTime.OK && row.FinishTime.OK && row.FinishTime.V < row.StartTime.V {
 		row.FinishTime = schema.Null[schema.Time]{}
 		row.Quality |= schema.TimeRepaired
@@ -87,13 +71,12 @@ func (r *reader) add(p *schema.Phase, row *schema.Attempt) {
 	} else {
 		row.Quality |= schema.PartialRow
 	}
-	p.Cover(row)
-	r.trace.Attempts = append(r.trace.Attempts, *row)
+	return r.Add(phase, row)
 }
 
 func millis(ms *float64) schema.Null[schema.Time] {
-	if ms == nil || !(*ms > 0 && *ms < 2.5e14) {
+	if ms == nil {
 		return schema.Null[schema.Time]{}
 	}
-	return schema.Some(schema.Time(*ms*1000 + 0.5))
+	return read.RoundMicros(*ms * 1000)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"straggler/ingest/read"
@@ -54,11 +53,7 @@ type event struct {
 	part         string // deserialize, store: a part of the task around it; "" for a task
 }
 
-func (r *reader) event(v jsontext.Value) error {
-	var e traceEvent
-	if err := json.Unmarshal(v, &e, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return read.JSONError(err)
-	}
+func (r *reader) event(e *traceEvent) error {
 	if e.Phase != "X" || !(e.TS > 0 && e.Dur >= 0 && e.TS+e.Dur < 2.5e17) {
 		return nil
 	}
@@ -71,7 +66,7 @@ func (r *reader) event(v jsontext.Value) error {
 	}
 	name := e.Category
 	if name = strings.TrimPrefix(name, "task::"); name == e.Category || name == "" {
-		name = orElse(string(e.Args.Name), e.Name)
+		name = cmp.Or(string(e.Args.Name), e.Name)
 	}
 	r.events = append(r.events, event{
 		start: schema.Time(e.TS + 0.5), end: schema.Time(e.TS + e.Dur + 0.5), worker: string(e.TID), node: string(e.PID),
@@ -96,49 +91,39 @@ func partOf(category, name string) (part string, ok bool) {
 }
 
 // endTimeline turns spans into attempts: on one worker, a part lies within its task.
-func (r *reader) endTimeline() {
+func (r *reader) endTimeline() error {
 	slices.SortFunc(r.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.worker, b.worker), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end),
 			cmp.Compare(a.part, b.part), cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
 	})
-	around := -1 // the attempt that parts may belong to
-	var until event
-	for i := range r.events {
-		e := &r.events[i]
-		if e.part == "" {
-			around, until = len(r.trace.Attempts), *e
-			r.span(e)
+	for i := 0; i < len(r.events); {
+		task := &r.events[i]
+		if i++; task.part != "" { // without its task
 			continue
 		}
-		if around < 0 || e.worker != until.worker || e.node != until.node || e.end > until.end {
-			continue
+		phase := r.Phase(r.Job(task.job), task.name, "function")
+		row := r.Attempt(phase)
+		row.Task, row.NativeID, row.Status = r.Task(phase), read.Text(task.id), schema.Success
+		row.Machine, row.Executor = read.NullText(task.node), read.NullText(task.worker)
+		row.StartTime, row.FinishTime = schema.Some(task.start), schema.Some(task.end)
+		for ; i < len(r.events) && r.events[i].part != ""; i++ {
+			if e := &r.events[i]; e.worker == task.worker && e.node == task.node && e.end <= task.end {
+				e.addTo(&row)
+			}
 		}
-		row := &r.trace.Attempts[around]
-		switch s := e.end.Sub(e.start); e.part {
-		case "deserialize":
-			row.DeserializeS = schema.Some(row.DeserializeS.Or(0) + s)
-		case "store":
-			row.ResultS = schema.Some(row.ResultS.Or(0) + s)
+		if err := r.add(phase, &row); err != nil {
+			return err
 		}
 	}
-	r.events = nil
+	return nil
 }
 
-func (r *reader) span(e *event) {
-	n := r.phaseOf(e.job, e.name)
-	p := &r.trace.Phases[n]
-	row := schema.Attempt{
-		AttemptID: r.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.app, Task: r.counts[n], NativeID: read.Text(e.id),
-		Machine: read.NullText(e.node), Executor: read.NullText(e.worker), StartTime: schema.Some(e.start), FinishTime: schema.Some(e.end),
-		Status: schema.Success, Quality: schema.RackUnknown | schema.MetricsMissing,
+// addTo adds what a part took to the row of its task.
+func (e *event) addTo(row *schema.Attempt) {
+	switch s := e.end.Sub(e.start); e.part {
+	case "deserialize":
+		row.DeserializeS = schema.Some(row.DeserializeS.Or(0) + s)
+	case "store":
+		row.ResultS = schema.Some(row.ResultS.Or(0) + s)
 	}
-	r.counts[n]++
-	r.add(p, &row)
-}
-
-func orElse(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
 }

@@ -3,6 +3,7 @@ package spark
 import (
 	"strconv"
 
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -122,22 +123,12 @@ func (p *phase) runAgain(task, ms int64) {
 	p.ready[task] = ms
 }
 
-// maxMillis is the end of the year 9999; what is later is no time.
-const maxMillis = 253_402_300_799_999
-
 // millis is a time of the log in milliseconds, 0 where it is none.
 func millis(ms int64) int64 {
-	if ms <= 0 || ms > maxMillis {
+	if !read.Millis(ms).OK {
 		return 0
 	}
 	return ms
-}
-
-func instant(ms int64) schema.Null[schema.Time] {
-	if ms = millis(ms); ms == 0 {
-		return schema.Null[schema.Time]{}
-	}
-	return schema.Some(schema.FromMillis(ms))
 }
 
 func known(s string) schema.Null[string] {
@@ -175,8 +166,8 @@ func (a *app) row(r *run, id int64) *schema.Attempt {
 		NativeID:      a.nativeID(id),
 		Machine:       known(r.host),
 		Executor:      schema.Null[string]{V: r.exec.id, OK: r.exec.id != ""},
-		QueuedTime:    instant(r.queued),
-		StartTime:     instant(r.launch),
+		QueuedTime:    read.Millis(r.queued),
+		StartTime:     read.Millis(r.launch),
 		Speculative:   r.speculative,
 		Recompute:     r.recompute,
 		Quality:       schema.RackUnknown,
@@ -233,7 +224,7 @@ func (a *app) endRow(r *run, e *taskEnd) (finish int64) {
 		row.Quality |= schema.TimeRepaired
 		finish = 0
 	default:
-		row.FinishTime = instant(finish)
+		row.FinishTime = read.Millis(finish)
 		if launch > 0 {
 			row.DurationS = schema.Some(float64(finish-launch) / 1e3)
 		}

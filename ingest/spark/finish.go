@@ -44,8 +44,8 @@ func (a *app) writeApplication(complete bool) {
 		Queue:            known(a.settings["spark.yarn.queue"]),
 		Framework:        "spark",
 		FrameworkVersion: known(a.version),
-		StartTime:        instant(a.start.Time),
-		FinishTime:       instant(a.ending.Time),
+		StartTime:        read.Millis(a.start.Time),
+		FinishTime:       read.Millis(a.ending.Time),
 		Status:           a.status(),
 		SourceFile:       read.Text(a.in.Name),
 		Complete:         complete,
@@ -124,7 +124,7 @@ func (a *app) jobRow(j *job, complete bool) schema.Job {
 			}
 		}
 	}
-	row.SubmitTime, row.StartTime, row.FinishTime = instant(submit), instant(j.span.launch), instant(finish)
+	row.SubmitTime, row.StartTime, row.FinishTime = read.Millis(submit), read.Millis(j.span.launch), read.Millis(finish)
 	if !j.ended && !complete {
 		row.Status = schema.RunRunning
 	}
@@ -170,14 +170,14 @@ func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
 		Name:       known(string(s.Name)),
 		Kind:       s.kindName(),
 		TaskCount:  schema.Null[int64]{V: p.tasks, OK: p.tasks >= 0},
-		SubmitTime: instant(p.submit),
-		StartTime:  instant(p.span.launch),
+		SubmitTime: read.Millis(p.submit),
+		StartTime:  read.Millis(p.span.launch),
 		Status:     p.status(complete),
 		Recompute:  p.recompute,
 		Gang:       s.RDDs.Barrier,
 	}
 	if row.Status != schema.RunRunning {
-		row.FinishTime = instant(cmp.Or(p.span.finish, p.complete))
+		row.FinishTime = read.Millis(cmp.Or(p.span.finish, p.complete))
 	}
 	ordered(&row.SubmitTime, &row.StartTime, &row.FinishTime)
 	a.countEnds(p, row.Status)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -75,7 +76,7 @@ func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.N
 	out.phase |= outputLost
 	if l := a.losses[id]; l != nil {
 		if !l.row.DetectedBy.OK && by.OK {
-			l.row.DetectedBy, l.row.Time = by, instant(ms)
+			l.row.DetectedBy, l.row.Time = by, read.Millis(ms)
 		}
 		return
 	}
@@ -88,7 +89,7 @@ func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.N
 		Task:       partition,
 		AttemptID:  schema.Some(a.keys.attempts.Nth(int64(out.attempt) - 1)),
 		Machine:    known(exec.host),
-		Time:       instant(ms),
+		Time:       read.Millis(ms),
 		DetectedBy: by,
 	}}
 	a.lossSeq++
@@ -102,7 +103,7 @@ func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.N
 // writeLoss writes a loss that was made good at a time, 0 where it was not.
 func (a *app) writeLoss(l *loss, again int64) {
 	if !l.row.Time.OK {
-		l.row.Time = instant(l.exec.lostAt)
+		l.row.Time = read.Millis(l.exec.lostAt)
 	}
 	if again > 0 && l.row.Time.V > schema.FromMillis(again) {
 		l.row.Time = schema.Null[schema.Time]{} // the clock was set back

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -105,8 +106,8 @@ func (a *app) writeMachines() {
 			ApplicationID: schema.Some(a.key),
 			Machine:       x.host,
 			Executor:      known(x.id),
-			AddedTime:     instant(x.added),
-			RemovedTime:   instant(x.removed),
+			AddedTime:     read.Millis(x.added),
+			RemovedTime:   read.Millis(x.removed),
 			MemoryBytes:   a.memory(isDriver),
 		}
 		ordered(&row.AddedTime, &row.AddedTime, &row.RemovedTime)

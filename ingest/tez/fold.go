@@ -1,6 +1,7 @@
 package tez
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strconv"
@@ -83,13 +84,13 @@ func (f *fold) take(e event) {
 	switch e.kind {
 	case "app":
 		a := f.appOf(applicationID(e.id))
-		a.user = orElse(a.user, orElse(e.user, e.info.text("user")))
+		a.user = cmp.Or(a.user, e.user, e.info.text("user"))
 		a.start = earlier(a.start, orTime(e.info.int("startTime"), e.time))
 		var v struct {
 			Version string `json:"version"`
 		}
 		if json.Unmarshal(e.info["tezVersion"], &v) == nil {
-			a.version = orElse(a.version, v.Version)
+			a.version = cmp.Or(a.version, v.Version)
 		}
 	case "dag":
 		f.takeDAG(e)
@@ -131,10 +132,10 @@ func (f *fold) vertexOf(id string) *vertex {
 
 func (f *fold) takeDAG(e event) {
 	d := f.dagOf(e.id)
-	d.name = orElse(d.name, e.info.text("dagName"))
-	d.user = orElse(d.user, orElse(e.user, e.info.text("user")))
-	d.queue = orElse(d.queue, e.info.text("queueName"))
-	d.status = orElse(e.info.text("status"), d.status)
+	d.name = cmp.Or(d.name, e.info.text("dagName"))
+	d.user = cmp.Or(d.user, e.user, e.info.text("user"))
+	d.queue = cmp.Or(d.queue, e.info.text("queueName"))
+	d.status = cmp.Or(e.info.text("status"), d.status)
 	switch e.word {
 	case "DAG_SUBMITTED":
 		d.submit = orTime(e.time, d.submit)
@@ -153,15 +154,15 @@ func (f *fold) takeDAG(e event) {
 		}
 		json.Unmarshal(p, &d.plan, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 		if json.Unmarshal(p, &named, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) == nil {
-			d.name = orElse(d.name, named.Name)
+			d.name = cmp.Or(d.name, named.Name)
 		}
 	}
 }
 
 func (f *fold) takeVertex(e event) {
 	v := f.vertexOf(e.id)
-	v.name = orElse(v.name, e.info.text("vertexName"))
-	v.status = orElse(e.info.text("status"), v.status)
+	v.name = cmp.Or(v.name, e.info.text("vertexName"))
+	v.status = cmp.Or(e.info.text("status"), v.status)
 	if n := e.info.int("numTasks"); n > 0 {
 		v.tasks = n
 	}
@@ -183,7 +184,7 @@ func (f *fold) takeAttempt(e event) {
 			return
 		}
 		a := f.attempt(id, e)
-		a.StartTime = millis(orTime(e.info.int("startTime"), e.time))
+		a.StartTime = read.Millis(orTime(e.info.int("startTime"), e.time))
 		a.Status = schema.Running
 		if f.siblingRuns(id) {
 			a.Speculative = schema.Some(true)
@@ -237,11 +238,11 @@ func (f *fold) finishAttempt(a *schema.Attempt, id attemptID, e event, lost bool
 	if c := m.text("containerId"); c != "" {
 		a.Executor = read.NullText(c)
 	}
-	if t := millis(m.int("startTime")); t.OK {
+	if t := read.Millis(m.int("startTime")); t.OK {
 		a.StartTime = t
 	}
-	a.QueuedTime = millis(m.int("creationTime"))
-	a.FinishTime = millis(orTime(m.int("endTime"), e.time))
+	a.QueuedTime = read.Millis(m.int("creationTime"))
+	a.FinishTime = read.Millis(orTime(m.int("endTime"), e.time))
 	if a.StartTime.OK && a.FinishTime.OK && a.FinishTime.V < a.StartTime.V {
 		a.FinishTime = schema.Null[schema.Time]{}
 		a.Quality |= schema.TimeRepaired
@@ -306,7 +307,7 @@ func (f *fold) loss(id attemptID, e event) {
 	f.lost[id.taskID()] = lostOutput{len(f.losses), id.number}
 	f.losses = append(f.losses, schema.Loss{
 		PhaseID: f.phaseKey(id.vertex), Task: id.task, AttemptID: schema.Some(f.attemptKey(e.id)),
-		Machine: read.NullText(host(e.info.text("nodeId"))), Time: millis(e.time),
+		Machine: read.NullText(host(e.info.text("nodeId"))), Time: read.Millis(e.time),
 	})
 }
 
@@ -364,7 +365,7 @@ func (f *fold) finish() error {
 func (f *fold) phase(v *vertex) schema.Phase {
 	p := v.row
 	p.PhaseID, p.JobID, p.NativeID, p.Name = f.phaseKey(v.id), f.jobKey(dagID(v.id)), read.Text(v.id), read.NullText(v.name)
-	p.SubmitTime, p.Status, p.Kind = millis(orTime(v.init, v.start)), runStatus(v.status), "vertex"
+	p.SubmitTime, p.Status, p.Kind = read.Millis(orTime(v.init, v.start)), runStatus(v.status), "vertex"
 	switch {
 	case strings.HasPrefix(v.name, "Map"):
 		p.Kind = "map"
@@ -389,7 +390,7 @@ func (f *fold) job(d *dag, byName map[string]schema.Key) {
 	key := f.jobKey(d.id)
 	j := schema.Job{
 		JobID: key, ApplicationID: f.appKey(d.app), NativeID: read.Text(d.id), Name: read.NullText(d.name),
-		SubmitTime: millis(orTime(d.submit, d.start)), StartTime: millis(d.start), FinishTime: millis(d.end), Status: runStatus(d.status),
+		SubmitTime: read.Millis(orTime(d.submit, d.start)), StartTime: read.Millis(d.start), FinishTime: read.Millis(d.end), Status: runStatus(d.status),
 	}
 	if d.end == 0 && j.Status == schema.RunUnknown {
 		j.Status = schema.RunRunning
@@ -412,21 +413,16 @@ func (f *fold) job(d *dag, byName map[string]schema.Key) {
 func (f *fold) application(a *app) {
 	row := schema.Application{
 		ApplicationID: f.appKey(a.id), NativeID: read.Text(a.id), User: read.NullText(a.user), Framework: "tez", FrameworkVersion: read.NullText(a.version),
-		StartTime: millis(a.start), Status: schema.RunUnknown, SourceFile: f.in.Name, Complete: true, TimeOrigin: "epoch",
+		StartTime: read.Millis(a.start), Status: schema.RunUnknown, SourceFile: f.in.Name, Complete: true, TimeOrigin: "epoch",
 	}
 	for _, id := range sorted(f.dags) {
 		d := f.dags[id]
 		if d.app != a.id {
 			continue
 		}
-		row.Name, row.Queue = read.NullText(orElse(row.Name.V, d.name)), read.NullText(orElse(row.Queue.V, d.queue))
-		row.User = read.NullText(orElse(row.User.V, d.user))
-		if s := millis(orTime(d.submit, d.start)); s.OK && (!row.StartTime.OK || s.V < row.StartTime.V) {
-			row.StartTime = s
-		}
-		if e := millis(d.end); e.OK && (!row.FinishTime.OK || e.V > row.FinishTime.V) {
-			row.FinishTime = e
-		}
+		row.Name, row.Queue = read.NullText(cmp.Or(row.Name.V, d.name)), read.NullText(cmp.Or(row.Queue.V, d.queue))
+		row.User = read.NullText(cmp.Or(row.User.V, d.user))
+		read.Widen(&row.StartTime, &row.FinishTime, read.Millis(orTime(d.submit, d.start)), read.Millis(d.end))
 		row.Complete = row.Complete && d.end > 0
 	}
 	f.trace.Applications = append(f.trace.Applications, row)
@@ -525,20 +521,6 @@ func runStatus(word string) schema.RunStatus {
 		return schema.RunRunning
 	}
 	return schema.RunUnknown
-}
-
-func millis(ms int64) schema.Null[schema.Time] {
-	if ms <= 0 || ms > 253402300799999 {
-		return schema.Null[schema.Time]{}
-	}
-	return schema.Some(schema.FromMillis(ms))
-}
-
-func orElse(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
 }
 
 func orTime(ms, d int64) int64 {

@@ -2,17 +2,16 @@
 //
 //  1. yarn.go reads the lines and makes rows; rest.go reads the same from JSON, cli.go from what 'yarn application' prints.
 //
-// Start with yarn.go. No real file was available to the tests; the layout is the documented
-// one.
+// Start with yarn.go. No real file was available to the tests; the layout is the documented one.
 package yarn
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"straggler/ingest"
@@ -185,10 +184,10 @@ func (r *reader) application(m map[string]string) {
 	status, ended := statusOf(m)
 	a := schema.Application{
 		ApplicationID: r.apps.Next(), NativeID: read.Text(m["appId"]), Name: read.NullText(m["name"]), User: read.NullText(m["user"]),
-		Queue: read.NullText(m["queue"]), Framework: strings.ToLower(orElse(m["applicationType"], "yarn")), StartTime: millis(m["startTime"]),
-		FinishTime: millis(m["finishTime"]), Status: status, SourceFile: r.in.Name, Complete: ended, TimeOrigin: "epoch",
+		Queue: read.NullText(m["queue"]), Framework: strings.ToLower(cmp.Or(read.Text(m["applicationType"]), "yarn")), StartTime: read.MillisText(m["startTime"]),
+		FinishTime: read.MillisText(m["finishTime"]), Status: status, SourceFile: r.in.Name, Complete: ended, TimeOrigin: "epoch",
 	}
-	if s := millis(m["submitTime"]); s.OK {
+	if s := read.MillisText(m["submitTime"]); s.OK {
 		a.StartTime = s
 	}
 	if a.StartTime.OK && a.FinishTime.OK && a.FinishTime.V < a.StartTime.V {
@@ -197,7 +196,7 @@ func (r *reader) application(m map[string]string) {
 	r.trace.Applications = append(r.trace.Applications, a)
 	r.trace.Jobs = append(r.trace.Jobs, schema.Job{
 		JobID: r.jobs.Next(), ApplicationID: a.ApplicationID, NativeID: a.NativeID, Name: a.Name, SubmitTime: a.StartTime,
-		StartTime: millis(m["launchTime"]), FinishTime: a.FinishTime, Status: status,
+		StartTime: read.MillisText(m["launchTime"]), FinishTime: a.FinishTime, Status: status,
 	})
 	for _, k := range kept {
 		if v := m[k.key]; v != "" {
@@ -228,19 +227,4 @@ func statusOf(m map[string]string) (status schema.RunStatus, ended bool) {
 		return schema.RunRunning, false
 	}
 	return schema.RunUnknown, ended
-}
-
-func millis(s string) schema.Null[schema.Time] {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n <= 0 || n > 253402300799999 {
-		return schema.Null[schema.Time]{}
-	}
-	return schema.Some(schema.FromMillis(n))
-}
-
-func orElse(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return read.Text(s)
 }

@@ -1,0 +1,85 @@
+package read
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"straggler/ingest"
+	"straggler/schema"
+)
+
+// lenient takes what writers of logs do, and JSON's standard would rather not have.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// NewJSON decodes JSON from a stream.
+func NewJSON(r io.Reader) *jsontext.Decoder { return jsontext.NewDecoder(r, lenient) }
+
+// UnmarshalJSON decodes a value into v. Its error is in the words of the log.
+func UnmarshalJSON(value []byte, v any) error {
+	if err := json.Unmarshal(value, v, lenient); err != nil {
+		return JSONError(err)
+	}
+	return nil
+}
+
+// EachObject gives objects to take: the elements of a list, or objects that stand one behind the other. One that take
+// can not use is rejected for the reason that it gives; an error of take ends it. What is no object ends it too.
+func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, take func(jsontext.Value) (unusable, err error)) error {
+	if dec.PeekKind() == '[' {
+		if _, err := dec.ReadToken(); err != nil {
+			return Broken(p, dec, out, err)
+		}
+	}
+	for dec.PeekKind() == '{' {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := dec.InputOffset()
+		v, err := dec.ReadValue()
+		if err != nil {
+			return Broken(p, dec, out, err)
+		}
+		unusable, err := take(v)
+		switch {
+		case err != nil:
+			return err
+		case unusable != nil:
+			Reject(out, p, at, v, unusable.Error())
+		default:
+			out.Decoded(1)
+		}
+	}
+	if dec.StackDepth() > 0 {
+		if _, err := dec.ReadToken(); err != nil {
+			return Broken(p, dec, out, err)
+		}
+	}
+	return nil
+}
+
+// Broken rejects the rest of a part, which can not be decoded, and is the error that says so.
+func Broken(p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, err error) error {
+	err = JSONError(err)
+	Reject(out, p, dec.InputOffset(), dec.UnreadBuffer(), "the file can not be decoded from here on: "+err.Error())
+	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
+}
+
+// Reject rejects the record that stands at an offset of a part.
+func Reject(out *ingest.Sink, p ingest.Part, offset int64, record []byte, reason string) {
+	out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: offset, Reason: reason, Sample: string(record[:min(len(record), ingest.SampleBytes)])})
+}
+
+// HasKeys says whether all of the keys stand in the head of a JSON file.
+func HasKeys(head []byte, keys ...string) bool {
+	for _, key := range keys {
+		if !bytes.Contains(head, []byte(`"`+key+`"`)) {
+			return false
+		}
+	}
+	return true
+}
