@@ -154,7 +154,7 @@ func readInstance(ctx context.Context, p ingest.Part, out *ingest.Sink, limit in
 		return nil, err
 	}
 	defer r.Close()
-	limited := &io.LimitedReader{R: r, N: limit + 1}
+	limited := &io.LimitedReader{R: r, N: limit}
 	dec := read.NewJSON(read.JSONNumbers(limited))
 	w := new(wfInstance)
 	err = json.UnmarshalDecode(dec, w)
