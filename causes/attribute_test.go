@@ -3,13 +3,17 @@ package causes
 import (
 	"fmt"
 	"math"
+	"straggler/causes/causestest"
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+	"straggler/causes/model"
 	"testing"
 
 	"straggler/schema"
 )
 
 // sums checks that the seconds of every outlier sum to its excess and that ranks follow them.
-func sums(t *testing.T, phases []*Phase, rows []schema.Attribution) {
+func sums(t *testing.T, phases []*fit.Phase, rows []schema.Attribution) {
 	t.Helper()
 	sum, last := map[schema.Key]float64{}, map[schema.Key]schema.Attribution{}
 	for _, r := range rows {
@@ -48,67 +52,67 @@ func TestEachCauseAlone(t *testing.T) {
 		perhaps schema.Cause // also right
 		speed   float64      // of the slow machine
 		work    func(i int) float64
-		spoil   func(task *Task, body *float64)
-		is      func(task *Task) bool
+		spoil   func(task *fit.Task, body *float64)
+		is      func(task *fit.Task) bool
 	}{
 		{want: schema.DataSkew, work: func(i int) float64 {
 			if i%20 == 3 {
 				return 4
 			}
 			return 1
-		}, is: func(t *Task) bool { return t.Bytes > 2*64e6 }},
-		{want: schema.BadMachine, speed: 2.2, is: func(t *Task) bool { return t.Machine == slowMachine }},
-		{want: schema.Transient, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Bytes > 2*64e6 }},
+		{want: schema.BadMachine, speed: 2.2, is: func(t *fit.Task) bool { return t.Machine == slowMachine }},
+		{want: schema.Transient, spoil: func(t *fit.Task, body *float64) {
 			if t.Index%17 == 2 {
 				*body *= 3
 			}
-		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
-		{want: schema.GC, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Index%17 == 2 }},
+		{want: schema.GC, spoil: func(t *fit.Task, body *float64) {
 			t.GC = 0.02
 			if t.Machine == slowMachine {
 				t.GC = 3
 			}
-		}, is: func(t *Task) bool { return t.Machine == slowMachine }},
-		{want: schema.Network, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Machine == slowMachine }},
+		{want: schema.Network, spoil: func(t *fit.Task, body *float64) {
 			t.Remote, t.Wait = t.Bytes, 0.1
 			if t.Machine == slowMachine {
 				t.Wait = 3
 			}
-		}, is: func(t *Task) bool { return t.Machine == slowMachine }},
-		{want: schema.Scheduler, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Machine == slowMachine }},
+		{want: schema.Scheduler, spoil: func(t *fit.Task, body *float64) {
 			if t.Index%17 == 2 {
 				t.Delay = 4
 			}
-		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
-		{want: schema.Deserialize, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Index%17 == 2 }},
+		{want: schema.Deserialize, spoil: func(t *fit.Task, body *float64) {
 			if t.Index%17 == 2 {
 				t.Convert = 4
 			}
-		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
-		{want: schema.Spill, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Index%17 == 2 }},
+		{want: schema.Spill, spoil: func(t *fit.Task, body *float64) {
 			t.Spill = 0
 			if t.Index%17 == 2 {
 				t.Spill = 1e9 + 1e8*float64(t.Index%5)
 				*body += t.Spill / 3e8
 			}
-		}, is: func(t *Task) bool { return t.Index%17 == 2 }},
-		{want: schema.LocalityMiss, spoil: func(t *Task, body *float64) {
+		}, is: func(t *fit.Task) bool { return t.Index%17 == 2 }},
+		{want: schema.LocalityMiss, spoil: func(t *fit.Task, body *float64) {
 			if t.Index%11 == 2 {
 				t.Away, t.Remote = 1, t.Bytes
 				*body += 3
 			}
-		}, is: func(t *Task) bool { return t.Index%11 == 2 }},
-		{want: schema.Recompute, spoil: func(t *Task, body *float64) { t.Recompute = t.Index%17 == 2 },
-			is: func(t *Task) bool { return t.Recompute }},
+		}, is: func(t *fit.Task) bool { return t.Index%11 == 2 }},
+		{want: schema.Recompute, spoil: func(t *fit.Task, body *float64) { t.Recompute = t.Index%17 == 2 },
+			is: func(t *fit.Task) bool { return t.Recompute }},
 	} {
 		t.Run(string(c.want), func(t *testing.T) {
-			cl := newCluster(10, 10)
+			cl := causestest.New(10, 10)
 			if c.speed > 0 {
-				cl.speed[slowMachine] = c.speed
+				cl.Speed[slowMachine] = c.speed
 			}
-			var phases []*Phase
+			var phases []*fit.Phase
 			for range 8 {
-				phases = append(phases, cl.phase(120, 2, c.work, c.spoil))
+				phases = append(phases, cl.Phase(120, 2, c.work, c.spoil))
 			}
 			rows := attributeAll(phases)
 			sums(t, phases, rows)
@@ -140,14 +144,14 @@ func TestEachCauseAlone(t *testing.T) {
 // A machine is blamed in one phase on what its other tasks say there, though it is healthy elsewhere; one slow task on
 // a healthy machine is not the machine's.
 func TestMachineSlowInOnePhase(t *testing.T) {
-	c := newCluster(11, 10)
-	var phases []*Phase
+	c := causestest.New(11, 10)
+	var phases []*fit.Phase
 	for k := range 6 {
-		c.speed[5] = 1
+		c.Speed[5] = 1
 		if k == 4 {
-			c.speed[5] = 2.2
+			c.Speed[5] = 2.2
 		}
-		phases = append(phases, c.phase(120, 2, nil, func(t *Task, body *float64) {
+		phases = append(phases, c.Phase(120, 2, nil, func(t *fit.Task, body *float64) {
 			if t.Machine == 7 && t.Index%3 == 0 && t.Index < 12 {
 				*body *= 4
 			}
@@ -168,7 +172,7 @@ func TestMachineSlowInOnePhase(t *testing.T) {
 	}
 }
 
-func find(phases []*Phase, attempt schema.Key) *Task {
+func find(phases []*fit.Phase, attempt schema.Key) *fit.Task {
 	for _, p := range phases {
 		for i := range p.Tasks {
 			if p.Tasks[i].Attempt == attempt {
@@ -182,12 +186,12 @@ func find(phases []*Phase, attempt schema.Key) *Task {
 // Skew on a slow machine: 4 × the data at 2 × the time. Of ln 8, skew is two thirds and the machine one; the fixed part
 // of the time takes some of the skew.
 func TestSkewOnASlowMachine(t *testing.T) {
-	c := newCluster(12, 10)
-	c.noise = 0.05
-	c.speed[2] = 2
-	var phases []*Phase
+	c := causestest.New(12, 10)
+	c.Noise = 0.05
+	c.Speed[2] = 2
+	var phases []*fit.Phase
 	for range 8 {
-		phases = append(phases, c.phase(120, 2, func(i int) float64 {
+		phases = append(phases, c.Phase(120, 2, func(i int) float64 {
 			if i%10 == 2 {
 				return 4
 			}
@@ -217,14 +221,14 @@ func TestSkewOnASlowMachine(t *testing.T) {
 
 // A collection that stops a task which would have slept anyway overlaps: the log's 3 s are not all excess.
 func TestGCOverlapsTheBody(t *testing.T) {
-	c := newCluster(13, 10)
-	p := c.phase(120, 2, nil, func(t *Task, body *float64) {
+	c := causestest.New(13, 10)
+	p := c.Phase(120, 2, nil, func(t *fit.Task, body *float64) {
 		if t.Index%20 == 4 {
 			t.GC, *body = 3, 0.5 // 1.5 s of the 2 s went by while it collected
 		}
 	})
-	rows := attributeAll([]*Phase{p})
-	sums(t, []*Phase{p}, rows)
+	rows := attributeAll([]*fit.Phase{p})
+	sums(t, []*fit.Phase{p}, rows)
 	for _, r := range rows {
 		if r.Rank == 1 && (r.Cause != schema.GC || r.Share.V > 1.1) {
 			t.Errorf("%s has %.2f of the excess", r.Cause, r.Share.V)
@@ -234,14 +238,14 @@ func TestGCOverlapsTheBody(t *testing.T) {
 
 // Without any measure of work nothing tells skew from bad luck, and the evidence says so.
 func TestCannotTellWithoutWork(t *testing.T) {
-	p := newCluster(14, 10).phase(80, 2, nil, func(t *Task, body *float64) {
+	p := causestest.New(14, 10).Phase(80, 2, nil, func(t *fit.Task, body *float64) {
 		t.Bytes, t.Records, t.Written = nan, nan, nan
 		if t.Index%20 == 4 {
 			*body *= 4
 		}
 	})
-	rows := attributeAll([]*Phase{p})
-	sums(t, []*Phase{p}, rows)
+	rows := attributeAll([]*fit.Phase{p})
+	sums(t, []*fit.Phase{p}, rows)
 	for _, r := range rows {
 		if r.Rank == 1 && r.Cause != schema.UnexplainedCause {
 			t.Errorf("%s is named without any evidence: %s", r.Cause, r.Evidence)
@@ -252,35 +256,35 @@ func TestCannotTellWithoutWork(t *testing.T) {
 // Where all of a phase ran on one machine, what its tasks have in common is no sign against the machine, or for it; where
 // others ran beside it, it may be.
 func TestOneMachineAlone(t *testing.T) {
-	for _, machines := range []int{1, 2} {
-		p := newCluster(15, machines).phase(40, 2, nil, func(t *Task, body *float64) {
+	for _, count := range []int{1, 2} {
+		p := causestest.New(15, count).Phase(40, 2, nil, func(t *fit.Task, body *float64) {
 			if t.Index == 7 {
 				*body *= 4
 			}
 		})
-		l := NewLearner(3600)
-		l.Hear(p)
-		a := l.Model().NewAttributor()
+		l := model.NewLearner(3600, nil, nil)
+		l.Observe(p)
+		a := NewAttributor(l.Model())
 		a.prepare(p)
-		s := a.bench.hearsay(7, 0.01, phasePrior)
-		if alone := s[inPhase].weight == 0; alone != (machines == 1) {
-			t.Errorf("%d machines: that one is slow in this phase has the weight %g", machines, s[inPhase].weight)
+		s := a.hypotheses.Compare(&a.phase.Fitter, 7, 0.01, machines.PhasePrior)
+		if alone := s[machines.SlowInPhase].Weight == 0; alone != (count == 1) {
+			t.Errorf("%d machines: that one is slow in this phase has the weight %g", count, s[machines.SlowInPhase].Weight)
 		}
-		if sum := s[asKnown].weight + s[inPhase].weight; math.Abs(sum-1) > 2*shortSpell {
-			t.Errorf("%d machines: the stories of the whole phase weigh %g", machines, sum)
+		if sum := s[machines.AsKnown].Weight + s[machines.SlowInPhase].Weight; math.Abs(sum-1) > 0.01 {
+			t.Errorf("%d machines: the hypotheses about the whole phase weigh %g", count, sum)
 		}
 	}
 }
 
 // Phases that are small, empty, alike or strange: sums hold and nothing panics.
 func TestStrangePhases(t *testing.T) {
-	one := func(d ...float64) *Phase {
-		p := &Phase{ID: 1}
+	one := func(d ...float64) *fit.Phase {
+		p := &fit.Phase{ID: 1}
 		for i, x := range d {
-			p.Tasks = append(p.Tasks, Task{Attempt: schema.Key(i + 1), Phase: 1, Index: int64(i), Machine: int64(i%3) - 1, Duration: x, Succeeded: true,
+			p.Tasks = append(p.Tasks, fit.Task{Attempt: schema.Key(i + 1), Phase: 1, Index: int64(i), Machine: int64(i%3) - 1, Duration: x, Succeeded: true,
 				Excess: nan, Bytes: nan, Remote: nan, Records: nan, Written: nan, Spill: nan, CPU: nan, Away: nan, Wait: nan, GC: nan, Delay: nan, Convert: nan})
 		}
-		detectIn(p)
+		causestest.DetectIn(p)
 		return p
 	}
 	huge := one(1e300, 1e300, 3e300, 1e300)
@@ -297,10 +301,10 @@ func TestStrangePhases(t *testing.T) {
 	}
 	parts := one(1, 1, 1, 9)
 	parts.Tasks[3].GC, parts.Tasks[3].Wait, parts.Tasks[3].Delay = 50, 60, math.Inf(1)
-	for i, p := range []*Phase{one(), one(1), one(1, 2), one(1, 1, 4), one(2, 2, 2, 2, 2), one(0, 0, 0, 0, 3), one(0, 0, 0), huge, fast, bytes, failed, none, parts} {
+	for i, p := range []*fit.Phase{one(), one(1), one(1, 2), one(1, 1, 4), one(2, 2, 2, 2, 2), one(0, 0, 0, 0, 3), one(0, 0, 0), huge, fast, bytes, failed, none, parts} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			rows := attributeAll([]*Phase{p})
-			sums(t, []*Phase{p}, rows)
+			rows := attributeAll([]*fit.Phase{p})
+			sums(t, []*fit.Phase{p}, rows)
 			for _, r := range rows {
 				if math.IsNaN(r.Seconds) || math.IsInf(r.Seconds, 0) {
 					t.Errorf("%+v", r)
@@ -310,9 +314,9 @@ func TestStrangePhases(t *testing.T) {
 	}
 }
 
-// Crumbs go to the verdict; when that costs it the lead, the other is the verdict, and the sum stays.
-func TestCrumbs(t *testing.T) {
-	lines := tidy([]line{{cause: schema.GC, seconds: 5.1}, {cause: schema.Network, seconds: 5}, {cause: schema.Spill, seconds: 0.3, sd: 0.01},
+// What is too small goes to the verdict; when that costs it the lead, the other is the verdict, and the sum stays.
+func TestDropSmall(t *testing.T) {
+	lines := dropSmall([]line{{cause: schema.GC, seconds: 5.1}, {cause: schema.Network, seconds: 5}, {cause: schema.Spill, seconds: 0.3, sd: 0.01},
 		{cause: schema.BadMachine, seconds: -0.4, sd: 1}}, 10)
 	want := []line{{cause: schema.Network, seconds: 5}, {cause: schema.GC, seconds: 4.7}, {cause: schema.Spill, seconds: 0.3, sd: 0.01}}
 	if len(lines) != len(want) {
@@ -322,5 +326,19 @@ func TestCrumbs(t *testing.T) {
 		if l := lines[i]; l.cause != w.cause || math.Abs(l.seconds-w.seconds) > 1e-12 {
 			t.Errorf("line %d is %+v, want %+v", i, l, w)
 		}
+	}
+}
+
+// A single partition with eight times the data stands out from the line by no more than others.
+func TestFitBelievesALoneFatTask(t *testing.T) {
+	p := causestest.New(8, 10).Phase(60, 2, func(i int) float64 {
+		if i == 20 {
+			return 8
+		}
+		return 1
+	}, nil)
+	rows := verdicts(attributeAll([]*fit.Phase{p}))
+	if v := rows[p.Tasks[20].Attempt]; v.Cause != "data_skew" || v.Share.V < 0.8 {
+		t.Errorf("the fat task is %s by %.2f", v.Cause, v.Share.V)
 	}
 }

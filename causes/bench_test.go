@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"straggler/causes/causestest"
+	"straggler/causes/fit"
+	"straggler/causes/model"
 	"syscall"
 	"testing"
 	"time"
@@ -30,12 +33,12 @@ func BenchmarkRegression(b *testing.B) {
 	}{{"30-tasks", 30, false}, {"30-tasks-even-input", 30, true}, {"200-tasks", 200, false}} {
 		b.Run(c.name, func(b *testing.B) {
 			phases := benchPhases(256, c.tasks, c.even)
-			var w bench
+			var w fit.Fitter
 			b.ReportAllocs()
 			b.ResetTimer()
 			from := processor()
 			for i := range b.N {
-				w.alone(phases[i%len(phases)])
+				w.FitAlone(phases[i%len(phases)].Tasks)
 			}
 			b.ReportMetric(float64(b.N)/(processor()-from).Seconds(), "phases/cpu-s")
 		})
@@ -45,11 +48,11 @@ func BenchmarkRegression(b *testing.B) {
 // BenchmarkAttribute splits the excess of all outliers of a phase of 100 tasks, evidence included.
 func BenchmarkAttribute(b *testing.B) {
 	phases := benchPhases(256, 100, false)
-	l := NewLearner(3600)
+	l := model.NewLearner(3600, nil, nil)
 	for _, p := range phases {
-		l.Hear(p)
+		l.Observe(p)
 	}
-	a := l.Model().NewAttributor()
+	a := NewAttributor(l.Model())
 	b.ReportAllocs()
 	b.ResetTimer()
 	from, rows := processor(), 0
@@ -61,21 +64,21 @@ func BenchmarkAttribute(b *testing.B) {
 	b.ReportMetric(100*float64(b.N)/spent, "attempts/cpu-s")
 }
 
-func benchPhases(n, tasks int, even bool) []*Phase {
-	c := newCluster(7, 20)
-	c.speed[3] = 1.8
-	var out []*Phase
+func benchPhases(n, tasks int, even bool) []*fit.Phase {
+	c := causestest.New(7, 20)
+	c.Speed[3] = 1.8
+	var out []*fit.Phase
 	for range n {
-		work := func(int) float64 { return 1 + 0.3*c.rng.Float64() }
+		work := func(int) float64 { return 1 + 0.3*c.Rng.Float64() }
 		if even {
 			work = nil
 		}
-		out = append(out, c.phase(tasks, 2, work, func(t *Task, body *float64) {
-			if c.rng.Float64() < 0.05 {
-				t.Spill = 1e8 * c.rng.Float64()
+		out = append(out, c.Phase(tasks, 2, work, func(t *fit.Task, body *float64) {
+			if c.Rng.Float64() < 0.05 {
+				t.Spill = 1e8 * c.Rng.Float64()
 				*body += t.Spill / 2e8
 			}
-			if c.rng.Float64() < 0.03 {
+			if c.Rng.Float64() < 0.03 {
 				*body *= 3
 			}
 		}))
@@ -94,11 +97,11 @@ func BenchmarkGrowth(b *testing.B) {
 				b.ResetTimer()
 				from := processor()
 				for range b.N {
-					l := NewLearner(3600)
+					l := model.NewLearner(3600, nil, nil)
 					for _, p := range phases {
-						l.Hear(p)
+						l.Observe(p)
 					}
-					a := l.Model().NewAttributor()
+					a := NewAttributor(l.Model())
 					for _, p := range phases {
 						a.Attribute(p, nil)
 					}
@@ -110,14 +113,14 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 // spreadPhases makes phases whose tasks fall on machines at random; one in twenty is slow, and one in fifty waits.
-func spreadPhases(n, tasks, machines int) []*Phase {
+func spreadPhases(n, tasks, machines int) []*fit.Phase {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var out []*Phase
+	var out []*fit.Phase
 	for k := range n {
-		p := &Phase{ID: schema.Key(k + 1), Tasks: make([]Task, tasks)}
+		p := &fit.Phase{ID: schema.Key(k + 1), Tasks: make([]fit.Task, tasks)}
 		for i := range p.Tasks {
 			bytes := 64e6 * (1 + 0.3*rng.Float64())
-			t := Task{Attempt: schema.Key(k*tasks + i + 1), Phase: p.ID, Index: int64(i), Machine: int64(rng.IntN(machines)),
+			t := fit.Task{Attempt: schema.Key(k*tasks + i + 1), Phase: p.ID, Index: int64(i), Machine: int64(rng.IntN(machines)),
 				Start: schema.Some(schema.Time(1e15).Add(float64(k*10 + i%50))), Succeeded: true, Excess: nan, Bytes: bytes, Records: bytes / 100,
 				Written: 1e6, CPU: nan, Away: 0, Delay: 0.01, Convert: 0.005, Wait: 0.01}
 			t.Duration = bytes / 32e6 * math.Exp(0.1*rng.NormFloat64())
@@ -130,7 +133,7 @@ func spreadPhases(n, tasks, machines int) []*Phase {
 			}
 			p.Tasks[i] = t
 		}
-		detectIn(p)
+		causestest.DetectIn(p)
 		out = append(out, p)
 	}
 	return out

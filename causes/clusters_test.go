@@ -3,6 +3,7 @@ package causes
 import (
 	"fmt"
 	"slices"
+	"straggler/causes/stats"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func outliersOf(t *schema.Trace) (out []schema.Outlier) {
 		}
 	}
 	for k, d := range by {
-		by[k] = []float64{median(d), float64(len(d))}
+		by[k] = []float64{stats.Median(d), float64(len(d))}
 	}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
@@ -180,7 +181,7 @@ func generationsOf(truth *synth.Truth) map[string]bool {
 	for _, m := range truth.Machines {
 		all = append(all, m.Generation)
 	}
-	middle := median(slices.Clone(all))
+	middle := stats.Median(slices.Clone(all))
 	slower := map[string]bool{}
 	for _, m := range truth.Machines {
 		if m.Generation > 1.2*middle {

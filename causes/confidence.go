@@ -3,6 +3,7 @@ package causes
 import (
 	"math"
 
+	"straggler/causes/stats"
 	"straggler/schema"
 )
 
@@ -23,23 +24,21 @@ func confidence(lines []line, s *split) schema.Null[float64] {
 	if lines[0].cause == schema.UnexplainedCause {
 		return schema.Null[float64]{}
 	}
-	lead, v := lines[0].seconds, sq(lines[0].sd)+sq(modelError*s.excess)
+	lead, v := lines[0].seconds, stats.Square(lines[0].sd)+stats.Square(modelError*s.excess)
 	if len(lines) > 1 {
 		lead -= max(0, lines[1].seconds)
-		v += sq(lines[1].sd)
+		v += stats.Square(lines[1].sd)
 	}
 	if !(v > 0) {
 		return schema.Null[float64]{}
 	}
 	odds := min(sureMost, sureAt0+surePerLog*math.Log1p(max(0, lead)/math.Sqrt(v)))
 	sure := 1 / (1 + math.Exp(-odds))
-	if lines[0].top == ofMachine || lines[0].top == ofItself { // it may be the other
-		sure *= 1 - s.doubt
+	if lines[0].top == ofMachine || lines[0].top == ofResidual { // it may be the other
+		sure *= 1 - s.alternativeProbability
 	}
-	if lines[0].top == ofItself { // it may be no more than the scatter of the phase
-		sure = min(sure, s.seldom)
+	if lines[0].top == ofResidual { // it may be no more than the scatter of the phase
+		sure = min(sure, s.outlierProbability)
 	}
 	return schema.Some(sure)
 }
-
-func sq(x float64) float64 { return x * x }

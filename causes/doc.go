@@ -1,28 +1,27 @@
-// Package causes takes phases and the outliers among their attempts, and gives the causes of every second of excess.
+// Package causes takes phases and the outliers among their attempts, and gives the causes of every second of excess. MODEL.md
+// has the statistical model as mathematics; the packages below are its parts, in the order of the data:
 //
-//  1. parts.go splits a duration into what the log measures (fetch wait, gc, scheduler delay, conversion) and the rest,
-//     the body; they sum to it.
-//  2. bench.go lays a phase out in columns, predictors.go says what its tasks' bodies may depend on (bytes, records,
-//     spilled bytes, distance from the data, being among the first), and work.go fits that, robustly and with priors.
-//     robust.go and equations.go are its arithmetic.
-//  3. model.go hears what all phases say together: how fast each machine is, by window of time, and how time depends on
-//     work in stages that are executed again and again.
-//  4. machine.go estimates a machine's factor for one task from everything but that task, shrunk towards what is usual;
-//     hearsay.go weighs what its neighbours in the phase say against that; own.go knows how attempts are slow by themselves.
-//  5. prepare.go fits a phase again with all that is known, and attribute.go splits the excess of its outliers: body =
-//     prediction × machine × scatter × its own, by logarithmic means, so that the seconds sum; the measured parts are
-//     added. recompute.go is for lost outputs. confidence.go says how sure the verdict is.
-//  6. words.go puts each cause into an Evidence, which evidence.go writes as JSON.
-//  7. place.go tells machines from racks and links; jobcost.go replays phases and jobs without a cause; health.go judges
-//     machines against their generations.go; repeats.go counts skew that comes back; figures.go draws the papers' figures.
-//  8. run.go and stream.go feed all of it from a store, in bounded memory, and commit the results; range.go says what they read.
+//	fit       one phase by itself: predictors, robust regression, residuals                       (sections 1 to 4)
+//	machines  one machine over all phases: its factor by window of time, its health, its rack     (sections 5 and 6)
+//	model     what all phases say together; how whatif predicts a task's time
+//	causes    the excess of each outlier, split by what the model says                            (sections 7 to 9)
+//	jobcost   what a phase, and a job, would have saved without a cause                           (section 10)
+//	stats     the order statistics and distributions that these are made of
+//	wire      the bytes that copies of the program on a cluster exchange
 //
-// Attribute, on a Trace, does steps 1 to 6 in memory and knows no SQL; Run does them on a store.
+// The files of this package:
 //
-// Whoever has rows from elsewhere calls the same core phase by phase: Learner.Hear takes each Phase once, in any order, and
-// Attributor.Attribute gives the rows of one, needing nothing but the Model. The Model is global, because a machine's
-// factor, a stage's elasticity and the store's share of slow attempts come from all phases: hence the two passes.
-// Machines must bear the same dense numbers in both.
+//  1. run.go reads phases from a store, chunk by chunk (chunks.go, range.go), makes the model of all of them, attributes the
+//     outliers of each, and commits the results (write.go, repeats.go). cluster.go does so on an engine of many machines,
+//     with messages.go; trace.go on a trace in memory, without SQL.
+//  2. attribute.go gives the rows of one phase: split.go splits an excess by terms, rules.go has what the likelihood does not
+//     say, recompute.go is for lost outputs, and confidence.go says how sure the verdict is.
+//  3. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
+//     evidence.go writes as JSON.
+//  4. figures.go draws the papers' figures from the results.
+//
+// The model is global, because a machine's factor, a stage's elasticity and the store's share of slow attempts come from all
+// phases: hence two passes, a model.Learner's and an Attributor's. Machines must bear the same dense numbers in both.
 //
 // # Which cause gets what
 //
@@ -42,8 +41,8 @@
 // the verdict. The verdict is the largest.
 //
 // The table transfers is not read: no log that ingest knows says from which machine a task read how much, so nothing fills
-// it. What logs do say, remote bytes and the wait for them, stands in attempts; which link is slow is told by what the
-// machines of a phase have in common (place.go).
+// it. What logs do say, remote bytes and the wait for them, stands in attempts; which link is slow follows from what the
+// machines of a phase have in common (location.go).
 //
 // Start with attribute.go.
 package causes

@@ -2,6 +2,7 @@ package causes
 
 import (
 	"os"
+	"straggler/causes/model"
 	"strconv"
 	"testing"
 
@@ -186,10 +187,9 @@ func TestFamilies(t *testing.T) {
 // namedMachines are those that are called slow or flaky in at least one window.
 func namedMachines(trace *schema.Trace) map[string]bool {
 	phases, names := phasesOf(trace, outliersOf(trace))
-	l := NewLearner(3600)
-	l.model.names, l.model.racks = names, racksOf(trace, names)
+	l := model.NewLearner(3600, names, racksOf(trace, names))
 	for i := range phases {
-		l.Hear(&phases[i])
+		l.Observe(&phases[i])
 	}
 	out := map[string]bool{}
 	for name, rows := range judged(l.Model()) {

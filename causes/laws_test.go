@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"straggler/causes/machines"
+	"straggler/causes/model"
 	"testing"
 
 	"straggler/schema"
@@ -97,13 +99,13 @@ func TestLawUniform(t *testing.T) {
 		}
 		trace = mixedTrace(t, "uniform", seed+1)
 		phases, names := phasesOf(trace, nil)
-		l := NewLearner(3600)
-		l.model.names = names
+		l := model.NewLearner(3600, names, nil)
 		for i := range phases {
-			l.Hear(&phases[i])
+			l.Observe(&phases[i])
 		}
-		j := judgement{model: l.Model(), fdr: 0.05}
-		for _, r := range j.rows() {
+		m := l.Model()
+		j := machines.Health{Factors: &m.Machines, FalseDiscoveryRate: 0.05, OutlierProbability: m.Outliers.Probability}
+		for _, r := range j.Rows() {
 			if r.Verdict != schema.Healthy && r.Verdict != schema.UnknownVerdict {
 				t.Errorf("seed %d: %s is called %s: %v (%v to %v)", seed, r.Machine, r.Verdict, r.Factor.V, r.FactorLow.V, r.FactorHigh.V)
 			}

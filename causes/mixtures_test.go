@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"straggler/causes/stats"
 	"testing"
 
 	"straggler/schema"
@@ -128,7 +129,7 @@ func asLabelled(trace *schema.Trace, truth *synth.Truth, vs []verdictOf) *labell
 	}
 	by := map[string]float64{}
 	for k, d := range medians {
-		by[k] = median(d)
+		by[k] = stats.Median(d)
 	}
 	for i := range r.tasks {
 		t := &r.tasks[i]

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"straggler/causes/fit"
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -19,10 +20,11 @@ type repeats struct {
 }
 
 type skewEvent struct {
-	phase   schema.Key
-	task    int64
-	seconds float64
-	ratio   float64 // its input over the median task's; NaN unknown
+	phase     schema.Key
+	signature uint64
+	task      int64
+	seconds   float64
+	ratio     float64 // its input over the median task's; NaN unknown
 }
 
 // stageTask is a task of a stage: of one of the stages of that name in an application, in order, or of all of them (0).
@@ -45,50 +47,32 @@ type skewCount struct {
 // maxRepeats bounds the memory for skewed tasks; what comes later is only attributed.
 const maxRepeats = 1 << 20
 
-// inputRatios gives, for the verdicts of data_skew among the rows of the prepared phase, the attempt's input over the
-// median task's.
-func (a *Attributor) inputRatios(rows []schema.Attribution) map[schema.Key]float64 {
-	var out map[schema.Key]float64
-	b := &a.bench
+// skewed lists the verdicts of data_skew among the rows of the prepared phase.
+func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skewEvent) {
+	if p.Signature == 0 {
+		return nil
+	}
+	b := a.phase
+	at := 0 // rows come in the order of the tasks
 	for i := range rows {
 		if rows[i].Rank != 1 || rows[i].Cause != schema.DataSkew {
 			continue
 		}
-		if out == nil {
-			out = map[schema.Key]float64{}
-			for j := range b.tasks {
-				if m := b.fit.mid[byBytes]; m > 0 && b.tasks[j].Outlier() {
-					out[b.tasks[j].Attempt] = b.x[byBytes][j] / m
-				}
-			}
+		for b.Tasks[at].Attempt != rows[i].AttemptID {
+			at++
 		}
+		e := skewEvent{p.ID, p.Signature, b.Tasks[at].Index, rows[i].Seconds, math.NaN()}
+		if m := b.Regression.Mid[fit.ByBytes]; m > 0 {
+			e.ratio = b.X[fit.ByBytes][at] / m
+		}
+		out = append(out, e)
 	}
 	return out
 }
 
-// add keeps the verdicts of data_skew of a phase.
-func (r *repeats) add(p *Phase, rows []schema.Attribution, ratios map[schema.Key]float64) {
-	if p.Signature == 0 {
-		return
-	}
-	var task map[schema.Key]int64
-	for i := range rows {
-		a := &rows[i]
-		if a.Rank != 1 || a.Cause != schema.DataSkew || len(r.events) >= maxRepeats {
-			continue
-		}
-		if task == nil {
-			task = make(map[schema.Key]int64, len(p.Tasks))
-			for j := range p.Tasks {
-				task[p.Tasks[j].Attempt] = p.Tasks[j].Index
-			}
-		}
-		e := skewEvent{p.ID, task[a.AttemptID], a.Seconds, nan}
-		if x, ok := ratios[a.AttemptID]; ok {
-			e.ratio = x
-		}
-		r.events = append(r.events, e)
-	}
+// add keeps the verdicts of a phase.
+func (r *repeats) add(events []skewEvent) {
+	r.events = append(r.events, events[:min(len(events), maxRepeats-len(r.events))]...)
 }
 
 func (c *skewCount) add(e *skewEvent) {

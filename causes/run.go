@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"slices"
 
+	"straggler/causes/fit"
+	"straggler/causes/jobcost"
+	"straggler/causes/machines"
+	"straggler/causes/model"
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -79,6 +83,18 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return r.summary, nil
 }
 
+// Learn makes the model of all phases of a store, as Run does, and writes nothing.
+func Learn(ctx context.Context, eng engine.Engine, o Options) (*model.Model, error) {
+	r, err := newRun(ctx, eng, o)
+	if err == nil {
+		err = r.learn(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("causes: %w", err)
+	}
+	return r.model, nil
+}
+
 // run is one Run.
 type run struct {
 	eng      engine.Engine
@@ -87,11 +103,12 @@ type run struct {
 	machines []string
 	racks    []string // of machines; "" unknown
 	blank    []string // columns of attempts that the store has no value of, each with what stands for it
-	model    *Model
-	saved    []saving
+	model    *model.Model
+	losses   *losses
+	saved    []jobcost.Saving
 	summary  Summary
 	byCause  map[schema.Cause]*CauseSummary
-	slowHere map[machineWindow]int64 // outliers by machine and window
+	slowHere map[machines.Window]int64 // outliers by machine and window
 	repeats  repeats
 }
 
@@ -117,7 +134,7 @@ func newRun(ctx context.Context, eng engine.Engine, o Options) (*run, error) {
 	if o.FalseShare <= 0 {
 		o.FalseShare = 0.05
 	}
-	r := &run{eng: eng, o: o, byCause: map[schema.Cause]*CauseSummary{}, slowHere: map[machineWindow]int64{}}
+	r := &run{eng: eng, o: o, byCause: map[schema.Cause]*CauseSummary{}, slowHere: map[machines.Window]int64{}}
 	if err := eng.Materialize(ctx, "causes_machines", machinesSQL); err != nil {
 		return nil, err
 	}
@@ -206,16 +223,15 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	return r.jobCosts(ctx, tx)
 }
 
-// learn hears all phases.
+// learn makes the model of all phases.
 func (r *run) learn(ctx context.Context) error {
-	l := NewLearner(r.o.WindowS)
-	l.model.names, l.model.racks = r.machines, r.racks
+	l := model.NewLearner(r.o.WindowS, r.machines, r.racks)
 	err := errors.ErrUnsupported
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
-		err = r.spreadHear(ctx, many, l)
+		err = r.observeOnCopies(ctx, many, l)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = r.hearHere(ctx, l)
+		err = r.observeHere(ctx, l)
 	}
 	r.model = l.Model()
 	if err != nil {
@@ -224,20 +240,29 @@ func (r *run) learn(ctx context.Context) error {
 	return r.readLosses(ctx)
 }
 
-// hearHere reads all phases and hears them in this process.
-func (r *run) hearHere(ctx context.Context, l *Learner) error {
-	workers := make([]bench, r.workers())
-	return r.stream(ctx, false, func(ps []Phase) error {
-		heard := make([]heard, len(ps))
-		r.parallel(len(ps), func(worker, i int) { heard[i] = workers[worker].hear(&ps[i]) })
-		for i := range heard {
-			l.add(&heard[i], &ps[i])
+// observeHere reads all phases and fits them in this process.
+func (r *run) observeHere(ctx context.Context, l *model.Learner) error {
+	workers := make([]model.Fitter, r.workers())
+	for i := range workers {
+		workers[i].WindowS = r.o.WindowS
+	}
+	type observed struct {
+		model.Observation
+		ok bool
+	}
+	return r.stream(ctx, false, func(ps []fit.Phase) error {
+		found := make([]observed, len(ps))
+		r.parallel(len(ps), func(worker, i int) { found[i].Observation, found[i].ok = workers[worker].Fit(&ps[i]) })
+		for i := range found {
+			if found[i].ok {
+				l.Add(ps[i].Signature, &found[i].Observation)
+			}
 		}
 		return nil
 	})
 }
 
-// readLosses tells the model what was lost and made again.
+// readLosses reads what was lost and made again.
 func (r *run) readLosses(ctx context.Context) error {
 	type row struct {
 		Again    schema.Key               `col:"recomputed_by"`
@@ -248,27 +273,27 @@ func (r *run) readLosses(ctx context.Context) error {
 		Restored schema.Null[schema.Time] `col:"restored"`
 		Reader   schema.Null[schema.Key]  `col:"reader"`
 	}
-	m := r.model
+	r.losses = &losses{}
 	for l, err := range engine.Read[row](ctx, r.eng, lossesSQL) {
 		if err != nil {
 			return err
 		}
-		m.lose(l.Again, lostOutput{l.Task, l.Machine.V, l.Time.V, l.Noticed.V, l.Restored.V}, l.Reader.V)
+		r.losses.add(l.Again, lostOutput{l.Task, l.Machine.V, l.Time.V, l.Noticed.V, l.Restored.V}, l.Reader.V)
 	}
-	m.joinGaps()
+	r.losses.joinGaps()
 	return nil
 }
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
-	keep := func(p *Phase, x *attributed) error {
-		r.count(p, x.rows)
-		r.repeats.add(p, x.rows, x.ratios)
+	keep := func(x *attributed) error {
+		r.count(x)
+		r.repeats.add(x.skewed)
 		r.saved = append(r.saved, x.saved...)
 		return store.Append(tx, 0, x.rows)
 	}
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
-		if err := r.spreadAttribute(ctx, many, keep); !errors.Is(err, errors.ErrUnsupported) {
+		if err := r.attributeOnCopies(ctx, many, keep); !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
@@ -276,21 +301,17 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 }
 
 // attributeHere reads the phases with outliers and attributes these in this process.
-func (r *run) attributeHere(ctx context.Context, keep func(*Phase, *attributed) error) error {
+func (r *run) attributeHere(ctx context.Context, keep func(*attributed) error) error {
 	workers := make([]*Attributor, r.workers())
 	for i := range workers {
-		workers[i] = r.model.NewAttributor()
+		workers[i] = NewAttributor(r.model)
+		workers[i].losses = r.losses
 	}
-	return r.stream(ctx, true, func(ps []Phase) error {
-		results := make([]attributed, len(ps))
-		r.parallel(len(ps), func(worker, i int) {
-			a := workers[worker]
-			results[i].rows = a.Attribute(&ps[i], nil)
-			results[i].ratios = a.inputRatios(results[i].rows)
-			results[i].saved = a.saved.weigh(&ps[i], nil)
-		})
-		for i := range results {
-			if err := keep(&ps[i], &results[i]); err != nil {
+	return r.stream(ctx, true, func(ps []fit.Phase) error {
+		results := make([]*attributed, len(ps))
+		r.parallel(len(ps), func(worker, i int) { results[i] = workers[worker].attribute(&ps[i]) })
+		for _, x := range results {
+			if err := keep(x); err != nil {
 				return err
 			}
 		}
@@ -298,11 +319,31 @@ func (r *run) attributeHere(ctx context.Context, keep func(*Phase, *attributed) 
 	})
 }
 
-// count adds a phase's rows to the summary.
-func (r *run) count(p *Phase, rows []schema.Attribution) {
+// attributed is what was found about the outliers of a phase.
+type attributed struct {
+	rows     []schema.Attribution
+	outliers []machines.Window // where those by high_runtime ran
+	skewed   []skewEvent
+	saved    []jobcost.Saving
+}
+
+func (a *Attributor) attribute(p *fit.Phase) *attributed {
+	x := &attributed{rows: a.Attribute(p, nil)}
+	x.skewed = a.skewed(p, x.rows)
+	x.saved = a.savings.Weigh(p.ID, p.Tasks, nil)
+	for i := range p.Tasks {
+		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
+			x.outliers = append(x.outliers, a.model.Window(t))
+		}
+	}
+	return x
+}
+
+// count adds what was found in a phase to the summary.
+func (r *run) count(x *attributed) {
 	r.summary.Phases++
-	for i := range rows {
-		a := &rows[i]
+	for i := range x.rows {
+		a := &x.rows[i]
 		c := r.byCause[a.Cause]
 		if c == nil {
 			c = &CauseSummary{Cause: a.Cause}
@@ -315,10 +356,8 @@ func (r *run) count(p *Phase, rows []schema.Attribution) {
 			r.summary.Outliers++
 		}
 	}
-	for i := range p.Tasks {
-		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
-			r.slowHere[machineWindow{t.Machine, r.model.window(t)}]++
-		}
+	for _, w := range x.outliers {
+		r.slowHere[w]++
 	}
 }
 

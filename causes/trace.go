@@ -6,6 +6,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"straggler/causes/fit"
+	"straggler/causes/model"
 	"straggler/schema"
 )
 
@@ -13,14 +15,12 @@ import (
 // attempts; those of an attempt sum to its excess.
 func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []schema.Attribution {
 	phases, names := phasesOf(t, outliers)
-	l := NewLearner(windowS)
-	l.model.names, l.model.racks = names, racksOf(t, names)
+	l := model.NewLearner(windowS, names, racksOf(t, names))
 	for i := range phases {
-		l.Hear(&phases[i])
+		l.Observe(&phases[i])
 	}
-	m := l.Model()
-	m.losses(t)
-	a := m.NewAttributor()
+	a := NewAttributor(l.Model())
+	a.losses = lossesOf(t)
 	var rows []schema.Attribution
 	for i := range phases {
 		rows = a.Attribute(&phases[i], rows)
@@ -30,7 +30,7 @@ func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []sc
 
 // phasesOf gathers the attempts that have a duration by phase, in order of the keys, and numbers the machines in order
 // of their names.
-func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
+func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string) {
 	names := machineNames(t)
 	number := make(map[string]int64, len(names))
 	for i, n := range names {
@@ -53,7 +53,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
 	for i := range t.Jobs {
 		jobs[t.Jobs[i].JobID] = t.Jobs[i].ApplicationID
 	}
-	phases := make([]Phase, len(t.Phases))
+	phases := make([]fit.Phase, len(t.Phases))
 	for i := range t.Phases {
 		p := &t.Phases[i]
 		phases[i].ID = p.PhaseID
@@ -61,7 +61,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
 			phases[i].Signature = signature(program + "/" + p.Kind + "/" + p.Name.Or(""))
 		}
 	}
-	slices.SortFunc(phases, func(a, b Phase) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(phases, func(a, b fit.Phase) int { return cmp.Compare(a.ID, b.ID) })
 	at := make(map[schema.Key]int, len(phases))
 	for i := range phases {
 		at[phases[i].ID] = i
@@ -72,7 +72,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]Phase, []string) {
 		if !ok || !a.DurationS.OK {
 			continue
 		}
-		task := TaskOf(a, func(name string) int64 { return number[name] })
+		task := fit.TaskOf(a, func(name string) int64 { return number[name] })
 		task.Recompute = false
 		if o, ok := excess[a.AttemptID]; ok {
 			task.Recompute, task.Slow, task.Excess = o.Rule == schema.RecomputeRule, o.Rule == schema.HighRuntime, o.ExcessS.V
@@ -130,8 +130,9 @@ func signature(s string) uint64 {
 	return xxhash.Sum64String(s)
 }
 
-// losses tells the model what was lost and made again.
-func (m *Model) losses(t *schema.Trace) {
+// lossesOf gives what was lost and made again.
+func lossesOf(t *schema.Trace) *losses {
+	m := &losses{}
 	ends := make(map[schema.Key]schema.Time)
 	for i := range t.Attempts {
 		if a := &t.Attempts[i]; a.Recompute && a.FinishTime.OK {
@@ -149,9 +150,10 @@ func (m *Model) losses(t *schema.Trace) {
 		}
 		o := lostOutput{l.Task, l.Machine.V, l.Time.V, l.DetectedBy.V, ends[l.RecomputedBy.V]}
 		for _, reader := range readers[l.PhaseID] {
-			m.lose(l.RecomputedBy.V, o, reader)
+			m.add(l.RecomputedBy.V, o, reader)
 		}
-		m.lose(l.RecomputedBy.V, o, 0)
+		m.add(l.RecomputedBy.V, o, 0)
 	}
 	m.joinGaps()
+	return m
 }

@@ -1,0 +1,236 @@
+package causes
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/causes/fit"
+	"straggler/causes/model"
+	"straggler/causes/wire"
+	"straggler/engine"
+	"straggler/schema"
+)
+
+// On an engine of many machines the phases do not come here: copies of this program work on them where they are, phase by
+// phase. First they send what each says about its stage and its machines (step observe); then, given the model, the
+// attributions (step attribute). Both come back in the order of the phases, so that the sums are those of a run in one
+// process to the last bit.
+
+// The steps of a copy.
+const (
+	stepObserve   = "observe" // followed by =, and the length of the windows in seconds
+	stepAttribute = "attribute"
+)
+
+// spreadAttempts is how many attempts are given to copies by one statement: what they find of them is held by one machine
+// of the cluster before it comes here.
+const spreadAttempts = 50_000_000
+
+// partAttempts is how many attempts a copy gets, about.
+const partAttempts = 200_000
+
+// taskColumns are what a copy is given of an attempt, in the order in which readTask reads them.
+var taskColumns = []string{"phase_id", "attempt_id", "task", "machine", "start_us", "duration_s", "succeeded", "cut", "slow", "recompute", "excess_s",
+	"input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s", "gc_s", "scheduler_delay_s", "convert_s"}
+
+// observeOnCopies is learn on an engine of many machines.
+func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, l *model.Learner) error {
+	step := stepObserve + "=" + strconv.FormatFloat(r.o.WindowS, 'g', -1, 64)
+	return r.spread(ctx, eng, step, nil, func(signature uint64, found []byte) error {
+		var o model.Observation
+		if err := wire.Decode(found, &o); err != nil {
+			return err
+		}
+		l.Add(signature, &o)
+		return nil
+	})
+}
+
+// attributeOnCopies is attribute on an engine of many machines.
+func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, keep func(*attributed) error) error {
+	k := instructions{model: r.model, losses: r.losses, signatures: map[schema.Key]uint64{}}
+	for i := range r.phases {
+		if p := &r.phases[i]; p.Outliers > 0 && p.signature != 0 {
+			k.signatures[p.ID] = p.signature
+		}
+	}
+	return r.spread(ctx, eng, stepAttribute, wire.Encode(&k), func(_ uint64, found []byte) error {
+		var x attributed
+		if err := wire.Decode(found, &x); err != nil {
+			return err
+		}
+		return keep(&x)
+	})
+}
+
+// spread has copies do a step for all phases, or those that have outliers, and takes what they found in the order of the
+// phases.
+func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, step string, file []byte, each func(signature uint64, found []byte) error) error {
+	at := 0
+	for _, c := range r.chunks(step == stepAttribute, spreadAttempts) {
+		w := engine.RemoteJob{SQL: spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Partitions: int(c.attempts/partAttempts) + 2,
+			Verb: []string{"copy", step, "--version", r.o.Tool}, File: file}
+		rows, err := eng.RunRemote(ctx, w)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			key, _ := rows.Value(0).(int64)
+			for at < len(r.phases) && r.phases[at].ID < key {
+				at++
+			}
+			if at == len(r.phases) || r.phases[at].ID != key {
+				continue // of no job
+			}
+			text, _ := rows.Value(1).(string)
+			found, err := engine.DecodeOutput(text)
+			if err == nil {
+				err = each(r.phases[at].signature, found)
+			}
+			if err != nil {
+				return errors.Join(err, rows.Close())
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spreadSQL gives the attempts of a chunk as copies read them.
+func spreadSQL(c *chunk, step string) string {
+	low, high := c.phases[0].ID, c.phases[len(c.phases)-1].ID
+	columns := slices.Clone(taskColumns)
+	columns[slices.Index(columns, "start_us")] = "unix_micros(start_time) AS start_us"
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + rangeSQL(low, high, step == stepAttribute, nil) + ") AS t"
+	if step == stepAttribute {
+		sql += " WHERE phase_id IN (SELECT phase_id FROM outliers WHERE rule IN ('high_runtime', 'recompute'))"
+	}
+	return sql
+}
+
+// Copy does a step for the phases whose attempts it reads, and writes what it finds. It runs on the cluster's machines.
+func Copy(ctx context.Context, step, file string, in io.Reader, out io.Writer) error {
+	work, err := worker(step, file)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(out, 1<<20)
+	p := &fit.Phase{}
+	flush := func() (err error) {
+		if len(p.Tasks) == 0 {
+			return nil
+		}
+		if found := work(p); found != nil {
+			err = engine.WriteOutput(w, p.ID, found)
+		}
+		p.Tasks = p.Tasks[:0]
+		return errors.Join(err, ctx.Err())
+	}
+	err = engine.ReadRemoteRows(in, len(taskColumns), func(fields []engine.RemoteField) error {
+		t, err := readTask(fields)
+		if err != nil {
+			return err
+		}
+		if t.Phase != p.ID {
+			if err := flush(); err != nil {
+				return err
+			}
+			p.ID = t.Phase
+		}
+		p.Tasks = append(p.Tasks, t)
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	return err
+}
+
+// worker is what a step does with a phase: it gives a message, or nil where there is nothing to say.
+func worker(step, file string) (func(*fit.Phase) []byte, error) {
+	if window, ok := strings.CutPrefix(step, stepObserve+"="); ok {
+		seconds, err := strconv.ParseFloat(window, 64)
+		if err != nil {
+			return nil, fmt.Errorf("causes: the windows of step %q: %w", step, err)
+		}
+		f := model.Fitter{WindowS: seconds}
+		return func(p *fit.Phase) []byte {
+			if o, ok := f.Fit(p); ok {
+				return wire.Encode(&o)
+			}
+			return nil
+		}, nil
+	}
+	if step != stepAttribute {
+		return nil, fmt.Errorf("causes: a copy knows no step %q", step)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("causes: a copy on this machine can not read what it must know; does the machine see the store? %w", err)
+	}
+	k := instructions{model: &model.Model{}, losses: &losses{}}
+	if err := wire.Decode(data, &k); err != nil {
+		return nil, fmt.Errorf("causes: %s: %w", file, err)
+	}
+	a := NewAttributor(k.model)
+	a.losses = k.losses
+	return func(p *fit.Phase) []byte {
+		p.Signature = k.signatures[p.ID]
+		if !slices.ContainsFunc(p.Tasks, func(t fit.Task) bool { return t.Outlier() }) {
+			return nil
+		}
+		return wire.Encode(a.attribute(p))
+	}, nil
+}
+
+// readTask reads a row of taskColumns.
+func readTask(fields []engine.RemoteField) (t fit.Task, err error) {
+	next := func() engine.RemoteField {
+		f := fields[0]
+		fields = fields[1:]
+		return f
+	}
+	integer := func() int64 {
+		n, e := next().Int()
+		err = cmp.Or(err, e)
+		return n
+	}
+	float := func() float64 {
+		f := next()
+		if !f.OK {
+			return math.NaN()
+		}
+		x, e := f.Float()
+		err = cmp.Or(err, e)
+		return x
+	}
+	truth := func() bool {
+		b, e := next().Bool()
+		err = cmp.Or(err, e)
+		return b
+	}
+	t.Phase, t.Attempt, t.Index, t.Machine = integer(), integer(), integer(), integer()
+	if f := next(); f.OK {
+		us, e := f.Int()
+		err = cmp.Or(err, e)
+		t.Start = schema.Some(schema.Time(us))
+	}
+	t.Duration, t.Succeeded, t.Cut, t.Slow, t.Recompute, t.Excess = float(), truth(), truth(), truth(), truth(), float()
+	t.Bytes, t.Remote, t.Records, t.Written, t.Spill, t.CPU, t.Away = float(), float(), float(), float(), float(), float(), float()
+	t.Wait, t.GC, t.Delay, t.Convert = float(), float(), float(), float()
+	return t, err
+}

@@ -1,0 +1,15 @@
+// Package fit takes the attempts of one phase, and gives a regression of their times on their work, and the residuals
+// (MODEL.md, sections 1 to 4).
+//
+//  1. task.go: what is looked at in an attempt.
+//  2. parts.go splits a duration into what the log measures (fetch wait, gc, scheduler delay, conversion) and the rest, the
+//     body; they sum to it.
+//  3. fitter.go lays the phase out in columns, bymachine.go numbers and groups its machines.
+//  4. predictors.go says what the bodies may depend on: bytes, records, spilled bytes, distance from the data, being among
+//     the first.
+//  5. regression.go fits that, robustly and with priors; equations.go solves its normal equations. alone.go fits a phase of
+//     which nothing is known.
+//  6. residuals.go gives the residuals by machine and by time, outlier.go the mixture that they come from.
+//
+// Start with regression.go.
+package fit

@@ -1,0 +1,98 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+const unknowns = int(Predictors) + 1
+
+// equations are weighted stats.NormalPDF equations: m·θ = v, of an intercept and the predictors in use.
+type equations struct {
+	m [unknowns][unknowns]float64 // lower triangle
+	v [unknowns]float64           // right side, then the solution
+	d [unknowns]float64           // diagonal of the inverse: variances in units of sigma²
+}
+
+// collect sums up the tasks of a phase with weights stats.HuberWeight(r/σ) / f², by one division. predictors are centred, so the sums are tame.
+func (e *equations) collect(f *Fitter, active []Predictor) {
+	var row [unknowns]float64
+	row[0] = 1
+	inv := 1 / f.unit
+	bend := stats.HuberK * f.Regression.Sigma
+	for j, r := range f.residual {
+		whole, d := 1.0, f.prediction[j]*f.prediction[j]
+		if r = math.Abs(r); r > bend {
+			whole, d = bend, d*r
+		}
+		w := whole / d
+		for i, p := range active {
+			row[i+1] = f.u[p][j]
+		}
+		wy := w * f.y[j] * inv
+		for i := 0; i <= len(active); i++ {
+			wr := w * row[i]
+			for l := 0; l <= i; l++ {
+				e.m[i][l] += wr * row[l]
+			}
+			e.v[i] += wy * row[i]
+		}
+	}
+}
+
+// solve factors the first n unknowns by Cholesky and leaves the solution in v and the inverse's diagonal in d. A
+// pivot that has lost ten digits means that a predictor says what the others say: it reports false.
+func (e *equations) solve(n int) bool {
+	m := &e.m
+	for i := 0; i < n; i++ {
+		scale := m[i][i]
+		for j := 0; j <= i; j++ {
+			s := m[i][j]
+			for k := 0; k < j; k++ {
+				s -= m[i][k] * m[j][k]
+			}
+			if i != j {
+				m[i][j] = s / m[j][j]
+				continue
+			}
+			if !(s > 1e-10*scale) {
+				return false
+			}
+			m[i][i] = math.Sqrt(s)
+		}
+	}
+	for i := 0; i < n; i++ {
+		for k := 0; k < i; k++ {
+			e.v[i] -= m[i][k] * e.v[k]
+		}
+		e.v[i] /= m[i][i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			e.v[i] -= m[k][i] * e.v[k]
+		}
+		e.v[i] /= m[i][i]
+	}
+	e.invert(n)
+	return true
+}
+
+// invert finds the diagonal of (LLᵀ)⁻¹: column sums of squares of L⁻¹.
+func (e *equations) invert(n int) {
+	var inv [unknowns][unknowns]float64
+	for c := 0; c < n; c++ {
+		e.d[c] = 0
+		for i := c; i < n; i++ {
+			s := 0.0
+			if i == c {
+				s = 1
+			}
+			for k := c; k < i; k++ {
+				s -= e.m[i][k] * inv[k][c]
+			}
+			inv[i][c] = s / e.m[i][i]
+			e.d[c] += inv[i][c] * inv[i][c]
+		}
+	}
+}

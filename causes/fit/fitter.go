@@ -1,0 +1,118 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// Fitter holds one phase as columns and fits it. It is for one goroutine, and its memory is used again for the next phase.
+type Fitter struct {
+	Tasks      []Task
+	Rows       []int32 // the tasks that are fitted on: successful, with a body
+	Part       [Parts][]float64
+	Body       []float64             // of all tasks
+	X          [Predictors][]float64 // of all tasks; unknown values replaced by the median
+	Machines   Machines
+	Regression Regression
+	Outliers   OutlierComponent // how attempts are slow by themselves
+	CPUFactor  []float64        // by machine: the processor time that it takes for the same work; nil: unknown
+
+	row           []int32               // the row of each task; -1 where it has none
+	succeeded     map[int64]int32       // the successful attempt of a task
+	y             []float64             // body / machine factor of the fitted ones, by rows
+	slack         []float64             // gc / machine factor: it may have overlapped the body
+	u             [Predictors][]float64 // (x − mid) / scale of the fitted ones
+	prediction    []float64             // of the fitted ones, in units of unit
+	residual      []float64             // ln(y / prediction) of the fitted ones
+	unit          float64               // median of y
+	machineFactor []float64             // by local number, as Solve was given them; nil: 1
+	started       [][]int32             // by machine: its tasks by start, see byStart
+	tmp           []float64
+}
+
+// Load takes a phase: splits durations, numbers its machines, finds who came first, and fills the columns.
+func (f *Fitter) Load(tasks []Task) {
+	n := len(tasks)
+	f.Tasks = tasks
+	f.Rows = f.Rows[:0]
+	f.Body = grow(f.Body, n)
+	f.row = growInts(f.row, n)
+	for k := range f.Part {
+		f.Part[k] = grow(f.Part[k], n)
+	}
+	for i := range tasks {
+		p, body := tasks[i].Split()
+		for k := range p {
+			f.Part[k][i] = p[k]
+		}
+		f.Body[i] = body
+		f.row[i] = -1
+		if tasks[i].Succeeded && body > 0 && !math.IsInf(body, 0) {
+			f.row[i] = int32(len(f.Rows))
+			f.Rows = append(f.Rows, int32(i))
+		}
+	}
+	f.Machines.load(tasks)
+	for k := range f.started {
+		f.started[k] = f.started[k][:0]
+	}
+	for k := range f.X {
+		f.X[k] = grow(f.X[k], n)
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		f.X[ByBytes][i], f.X[ByRecords][i], f.X[ByWritten][i], f.X[ByCPU][i] = t.Bytes, t.Records, t.Written, t.CPU
+		f.X[ByRemote][i], f.X[BySpill][i], f.X[ByAway][i] = t.Remote, t.Spill, t.Away
+	}
+	f.Machines.first(tasks, f.X[ByFirst])
+	if len(f.Rows) < n {
+		f.impute()
+	}
+}
+
+// impute gives attempts that did not succeed the work of the attempt that did: their own counts stop where they stopped.
+func (f *Fitter) impute() {
+	if f.succeeded == nil {
+		f.succeeded = map[int64]int32{}
+	}
+	clear(f.succeeded)
+	for _, i := range f.Rows {
+		f.succeeded[f.Tasks[i].Index] = i
+	}
+	for i := range f.Tasks {
+		j, ok := f.succeeded[f.Tasks[i].Index]
+		if !ok || f.Tasks[i].Succeeded {
+			continue
+		}
+		for k := ByBytes; k <= BySpill; k++ {
+			f.X[k][i] = f.X[k][j]
+		}
+	}
+}
+
+func grow(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n, n+n/2)
+	}
+	return s[:n]
+}
+
+// MedianOf is the median over the fitted tasks of what is known, NaN being unknown; 0 where nothing is.
+func (f *Fitter) MedianOf(value func(i int32) float64) float64 {
+	f.tmp = f.tmp[:0]
+	same := true // most parts are 0 for all
+	for _, i := range f.Rows {
+		if v := value(i); !math.IsNaN(v) {
+			f.tmp = append(f.tmp, v)
+			same = same && v == f.tmp[0]
+		}
+	}
+	switch {
+	case len(f.tmp) == 0:
+		return 0
+	case same:
+		return f.tmp[0]
+	}
+	return stats.Median(f.tmp)
+}

@@ -1,0 +1,135 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// OutlierComponent is the part of the mixture of residuals that stands for attempts which are slow, or fast, by themselves,
+// beyond the scatter of their phase (MODEL.md, section 4): with Probability a residual is Mean ± √Variance, or, one time in
+// five, 0 ± 1 (a factor of up to e, either way), because no store has shown all that may happen.
+type OutlierComponent struct {
+	Probability    float64
+	Mean, Variance float64 // of ln(factor)
+}
+
+// OutlierPrior is what is known before a store is seen: three attempts in a hundred, slow or fast by anything up to e.
+var OutlierPrior = OutlierComponent{Probability: 0.03, Mean: 0, Variance: 1}
+
+const (
+	broadShare    = 0.2 // of the component that is 0 ± broadVariance, whatever the store has shown
+	broadVariance = 1.0
+	outlierLeast  = 0.3 // ln(factor) from which an attempt is counted as slow by itself
+	priorAttempts = 50  // attempts that OutlierPrior's probability is worth against those of the store
+	priorOutliers = 5   // slow attempts that the guess of their size is worth
+	guessMean     = 0.9 // ln(factor) of an attempt slow by itself, ± guessSD
+	guessSD       = 0.6
+	varianceLeast = 0.09 // the least that their sizes vary
+)
+
+// Density is the density of a residual r under the component, times its probability; v is the variance of ordinary
+// residuals.
+func (c *OutlierComponent) Density(r, v float64) float64 {
+	return c.Probability * ((1-broadShare)*stats.NormalPDF(r-c.Mean, v+c.Variance) + broadShare*stats.NormalPDF(r, v+broadVariance))
+}
+
+// OrdinaryDensity is the density of a residual r under the rest of the mixture, times the probability of that.
+func (c *OutlierComponent) OrdinaryDensity(r, v float64) float64 {
+	return (1 - c.Probability) * stats.NormalPDF(r, v)
+}
+
+// Posterior is what of a residual r is the attempt's own: its mean and variance, and the probability that it comes from the
+// component. v is the variance of the residuals of ordinary attempts.
+func (c *OutlierComponent) Posterior(r, v float64) (mean, variance, outlier float64) {
+	// logarithms keep far residuals from underflowing; the largest is taken out
+	l := [3]float64{math.Log(1-c.Probability) + stats.NormalLogPDF(r, v),
+		math.Log(c.Probability*(1-broadShare)) + stats.NormalLogPDF(r-c.Mean, v+c.Variance),
+		math.Log(c.Probability*broadShare) + stats.NormalLogPDF(r, v+broadVariance)}
+	top := max(l[0], l[1], l[2])
+	var w [3]float64
+	var sum float64
+	for i := range l {
+		w[i] = math.Exp(l[i] - top)
+		sum += w[i]
+	}
+	means := [3]float64{0, c.Mean + (r-c.Mean)*c.Variance/(v+c.Variance), r * broadVariance / (v + broadVariance)}
+	variances := [3]float64{0, v * c.Variance / (v + c.Variance), v * broadVariance / (v + broadVariance)}
+	for i := range w {
+		w[i] /= sum
+		mean += w[i] * means[i]
+	}
+	for i := range w {
+		variance += w[i] * (variances[i] + stats.Square(means[i]-mean))
+	}
+	return mean, variance, w[1] + w[2]
+}
+
+// meanVariance is the variance that attempts slow by themselves add to the mean of n of them: with three or more, the
+// median keeps nine parts in ten of it out.
+func (c *OutlierComponent) meanVariance(n int) float64 {
+	v := c.Probability * (c.Variance + stats.Square(c.Mean)) / float64(n)
+	if n > 2 {
+		v *= 0.1
+	}
+	return v
+}
+
+// OutlierCounts are the sufficient statistics of the component: attempts, those that are slow by themselves, and the sums of
+// ln(factor) of these and of its square.
+type OutlierCounts struct {
+	N, Slow   float64
+	Sum, Sum2 float64
+}
+
+// Add adds the counts of another phase.
+func (c *OutlierCounts) Add(d OutlierCounts) {
+	c.N, c.Slow, c.Sum, c.Sum2 = c.N+d.N, c.Slow+d.Slow, c.Sum+d.Sum, c.Sum2+d.Sum2
+}
+
+// CountOutliers looks at the machines that ran two or more tasks of the phase: an attempt that took longer than its machine's
+// median, or than the only other one where that was nothing special, did so by itself. Machines that were slow as a
+// whole say nothing.
+func (f *Fitter) CountOutliers() (c OutlierCounts) {
+	least := max(outlierLeast, 3*f.Regression.Sigma)
+	for k := range f.Machines.Numbers {
+		f.tmp = f.tmp[:0]
+		for _, i := range f.Machines.Tasks(int32(k)) {
+			if j := f.row[i]; j >= 0 {
+				f.tmp = append(f.tmp, f.residual[j])
+			}
+		}
+		var usual float64
+		switch n := len(f.tmp); {
+		case n < 2:
+			continue
+		case n == 2:
+			if usual = min(f.tmp[0], f.tmp[1]); math.Abs(usual) > least {
+				continue
+			}
+		default:
+			usual = stats.Median(f.tmp)
+		}
+		c.N += float64(len(f.tmp))
+		for _, r := range f.tmp {
+			if d := r - usual; d > least {
+				c.Slow++
+				c.Sum += d
+				c.Sum2 += d * d
+			}
+		}
+	}
+	return c
+}
+
+// Component estimates the component from the counts of a store, with the prior's attempts counted in.
+func (c *OutlierCounts) Component() OutlierComponent {
+	n := c.Slow + priorOutliers
+	mean := (c.Sum + priorOutliers*guessMean) / n
+	share := (c.Slow + OutlierPrior.Probability*priorAttempts) / (c.N + priorAttempts)
+	return OutlierComponent{
+		Probability: min(max(share, 0.005), 0.2),
+		Mean:        mean,
+		Variance:    max(varianceLeast, (c.Sum2+priorOutliers*(stats.Square(guessMean)+stats.Square(guessSD)))/n-stats.Square(mean)),
+	}
+}

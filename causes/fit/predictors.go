@@ -1,0 +1,254 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// Predictor is something about a task that its own time may depend on.
+type Predictor int
+
+const (
+	ByBytes   Predictor = iota // input bytes
+	ByRecords                  // input records
+	ByWritten                  // bytes written, where no input is logged
+	ByCPU                      // processor time over its machine's usual, where no bytes are logged at all
+	ByRemote                   // bytes from other machines beyond the usual share of the input
+	BySpill                    // bytes spilled
+	ByAway                     // 1 when it ran away from its data
+	ByFirst                    // 1 when it was among the first of its phase on its machine
+	Predictors
+)
+
+// Status says what became of a predictor in a phase.
+type Status int
+
+const (
+	Absent        Status = iota // the log does not have it
+	Constant                    // it is the same for all tasks
+	Collinear                   // it says what another says
+	Insignificant               // no effect that stands out from its error
+	Used
+)
+
+// Survey finds the median of each predictor, fills gaps with it, and says which predictors vary.
+func (f *Fitter) Survey() {
+	g := &f.Regression
+	*g = Regression{N: len(f.Rows)}
+	for k := Predictor(0); k < Predictors; k++ {
+		f.tmp = f.tmp[:0]
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, i := range f.Rows {
+			v := f.X[k][i]
+			if math.IsNaN(v) {
+				continue
+			}
+			f.tmp = append(f.tmp, v)
+			if v < lo {
+				lo = v
+			}
+			if v > hi {
+				hi = v
+			}
+		}
+		switch {
+		case len(f.tmp) == 0 || 5*len(f.tmp) < 4*g.N:
+			g.Status[k] = Absent
+		case lo == hi:
+			g.Status[k], g.Mid[k] = Constant, lo
+		default:
+			g.Mid[k] = middleOf(f.tmp, k)
+			g.Status[k] = Insignificant
+			if hi-lo < spreadMin*math.Abs(g.Mid[k]) {
+				g.Status[k] = Constant
+			}
+		}
+		for i := range f.X[k] {
+			if math.IsNaN(f.X[k][i]) {
+				f.X[k][i] = g.Mid[k]
+			}
+		}
+	}
+	f.pickWork()
+}
+
+// middleOf is the median of a predictor's values; of those that are 0 or 1 it need only count.
+func middleOf(v []float64, k Predictor) float64 {
+	if k != ByFirst && k != ByAway {
+		return stats.Median(v)
+	}
+	var ones float64
+	for _, x := range v {
+		ones += x
+	}
+	switch twice := 2 * ones; {
+	case twice > float64(len(v)):
+		return 1
+	case twice == float64(len(v)):
+		return 0.5
+	}
+	return 0
+}
+
+// pickWork decides what counts as work: written bytes only where no input is logged, remote bytes only as far as they
+// exceed their usual share of the input.
+func (f *Fitter) pickWork() {
+	g := &f.Regression
+	if g.Status[ByBytes] != Absent && g.Mid[ByBytes] > 0 || g.Status[ByRecords] != Absent && g.Mid[ByRecords] > 0 {
+		g.Status[ByWritten] = Absent
+	}
+	switch {
+	case g.Status[ByBytes] != Absent || g.Status[ByRecords] != Absent || g.Status[ByWritten] != Absent:
+		g.Status[ByCPU] = Absent
+	case g.Status[ByCPU] == Insignificant && !f.cpuAsWork():
+		g.Status[ByCPU] = Absent
+	}
+	if f.WaitKnown() { // what remote bytes cost is measured; they would only stand for the machines that hold few outputs
+		g.Status[ByRemote] = Collinear
+	}
+	if g.Status[ByRemote] == Insignificant && g.Status[ByBytes] != Absent && g.Mid[ByBytes] > 0 {
+		share := g.Mid[ByRemote] / g.Mid[ByBytes]
+		var spread float64
+		for i := range f.X[ByRemote] {
+			f.X[ByRemote][i] -= share * f.X[ByBytes][i]
+			spread = max(spread, math.Abs(f.X[ByRemote][i]))
+		}
+		g.Mid[ByRemote] = 0
+		if spread < spreadMin*g.Mid[ByBytes] {
+			g.Status[ByRemote] = Constant
+		}
+	}
+	for _, k := range []Predictor{ByRemote, BySpill, ByAway, ByFirst} {
+		least := support
+		if k == BySpill && g.Mid[ByBytes] > 0 { // there is a prior for it
+			least = 1
+		}
+		if g.Status[k] == Insignificant && f.unusual(k) < least {
+			g.Status[k] = Constant
+		}
+	}
+	if g.Status[ByRemote] == Insignificant && g.Status[ByAway] == Insignificant {
+		g.Status[ByAway] = Collinear // remote bytes say it better
+	}
+	if g.Status[ByBytes] == Insignificant && g.Status[ByRecords] == Insignificant && f.proportional(ByBytes, ByRecords) {
+		g.Status[ByRecords] = Collinear
+	}
+}
+
+// WaitKnown reports whether the log says how long the phase's tasks waited for blocks.
+func (f *Fitter) WaitKnown() bool {
+	for _, i := range f.Rows {
+		if f.Tasks[i].Wait > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// cpuAsWork makes processor time a measure of work, by what it usually is on the task's machine: what a slow machine does to
+// all of its tasks is not their work. That is known from other phases, or from this one; it reports false where
+// machines have too few tasks for that.
+func (f *Fitter) cpuAsWork() bool {
+	if f.Regression.Mid[ByCPU] <= 0 {
+		return false
+	}
+	if f.CPUFactor != nil {
+		for i, k := range f.Machines.Of {
+			if k >= 0 {
+				f.X[ByCPU][i] /= f.CPUFactor[k]
+			}
+		}
+		return true
+	}
+	if len(f.Rows) < 3*len(f.Machines.Numbers) {
+		return false
+	}
+	for m := range f.Machines.Numbers {
+		usual := f.usualCPU(int32(m))
+		if !(usual > 0) {
+			return false
+		}
+		for _, i := range f.Machines.Tasks(int32(m)) {
+			f.X[ByCPU][i] *= f.Regression.Mid[ByCPU] / usual
+		}
+	}
+	return true
+}
+
+// usualCPU is the median processor time of a machine's tasks; NaN where it has none.
+func (f *Fitter) usualCPU(k int32) float64 {
+	f.tmp = f.tmp[:0]
+	for _, i := range f.Machines.Tasks(k) {
+		if f.row[i] >= 0 && !math.IsNaN(f.Tasks[i].CPU) {
+			f.tmp = append(f.tmp, f.Tasks[i].CPU)
+		}
+	}
+	return stats.Median(f.tmp)
+}
+
+// EachCPU calls each with what a phase without another measure of work says about the processor time that its machines
+// take: ln of its median over the phase's, and its variance. Tasks of a phase differ by a half, so a median of few says little.
+func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
+	const differ = 0.5 * 0.5
+	g := &f.Regression
+	if g.Status[ByBytes] != Absent || g.Status[ByRecords] != Absent || g.Status[ByWritten] != Absent || !(g.Mid[ByCPU] > 0) {
+		return
+	}
+	for k := range f.Machines.Numbers {
+		n := len(f.Machines.Tasks(int32(k)))
+		if u := f.usualCPU(int32(k)); u > 0 {
+			each(int32(k), math.Log(u/g.Mid[ByCPU]), differ/float64(n))
+		}
+	}
+}
+
+// support is how many tasks must differ from the rest in something for its effect to be told from their own slowness.
+// Work needs none: there is a prior for it.
+const support = 3
+
+// unusual counts the tasks whose predictor differs from the median, or does not, whichever are fewer.
+func (f *Fitter) unusual(k Predictor) int {
+	mid, off := f.Regression.Mid[k], 0
+	least := spreadMin * f.scale(k)
+	for _, i := range f.Rows {
+		if math.Abs(f.X[k][i]-mid) > least {
+			off++
+		}
+	}
+	return min(off, f.Regression.N-off)
+}
+
+// proportional reports whether two predictors say the same: each is the other times a number, to within a tenth.
+func (f *Fitter) proportional(k, l Predictor) bool {
+	a, c := f.Regression.Mid[k], f.Regression.Mid[l]
+	if a <= 0 || c <= 0 {
+		return false
+	}
+	for _, i := range f.Rows {
+		u, v := f.X[k][i]/a, f.X[l][i]/c
+		if math.Abs(u-v) > 0.1*max(u, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// scale is the unit in which a predictor is fitted: its median, so that a coefficient is an elasticity, or its largest
+// value where the median is 0.
+func (f *Fitter) scale(k Predictor) float64 {
+	if k == ByFirst || k == ByAway {
+		return 1
+	}
+	if f.Regression.Mid[k] > 0 {
+		return f.Regression.Mid[k]
+	}
+	if k == ByRemote && f.Regression.Mid[ByBytes] > 0 {
+		return f.Regression.Mid[ByBytes]
+	}
+	var big float64
+	for _, i := range f.Rows {
+		big = max(big, math.Abs(f.X[k][i]))
+	}
+	return big
+}

@@ -1,0 +1,295 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// WorkPrior is the prior of work, in units of elasticity, the relative change of time for a relative change of work at the
+// median task: time in proportion to it, less a fixed part. Logs of real jobs lie between 0 (all is fixed cost) and a
+// little over 1 (sorting, joins).
+var WorkPrior = Prior{Mean: elasticity, Precision: 1 / (elasticitySD * elasticitySD)}
+
+// SigmaPrior is the scatter of a phase before it is seen.
+var SigmaPrior = Prior{Mean: sigmaGuess, Precision: sigmaWeight}
+
+const (
+	elasticity   = 0.8
+	elasticitySD = 0.5
+	sigmaGuess   = 0.12 // noise of task times on idle clusters is 0.05 to 0.2
+	sigmaWeight  = 4.0  // how many tasks that guess is worth
+)
+
+const (
+	fitRounds   = 5    // rounds of reweighting; the residuals settle to three digits
+	spreadMin   = 0.05 // a predictor varies when its range exceeds this share of its median
+	significant = 2.0  // standard errors that a coefficient must lie above 0
+	sigmaMin    = 0.02
+)
+
+// Regression is the model of the body: base + Σ coef·(x − mid), in seconds, with a relative scatter of sigma.
+type Regression struct {
+	N      int
+	Base   float64 // body at the medians of all predictors
+	Sigma  float64 // standard deviation of ln(body / prediction)
+	R2     float64 // share of the body's variance that the predictors explain
+	Mid    [Predictors]float64
+	Coef   [Predictors]float64 // seconds per unit
+	SE     [Predictors]float64
+	Status [Predictors]Status
+}
+
+// Predict is the body that the model expects of a task with predictor values x. It is never under a twentieth of the
+// base: a line carried past its data must not turn negative.
+func (g *Regression) Predict(x *[Predictors]float64) float64 {
+	y := g.Base
+	for k := range x {
+		if g.Status[k] == Used {
+			y += g.Coef[k] * (x[k] - g.Mid[k])
+		}
+	}
+	return max(y, g.Base/20)
+}
+
+// Prior is what is known of a coefficient before the phase is seen.
+type Prior struct{ Mean, Precision float64 }
+
+// Solve fits the body to the predictors that vary, robustly: weights fall with the residual (Huber) and with the
+// square of the prediction, because task times scatter in proportion. A coefficient that is not clearly above 0 is
+// dropped: more work makes no task faster. known, when given, is the factor of each machine by local number.
+func (f *Fitter) Solve(known []float64, given Priors) {
+	f.machineFactor = known
+	g := &f.Regression
+	n := len(f.Rows)
+	f.y, f.slack, f.prediction, f.residual = grow(f.y, n), grow(f.slack, n), grow(f.prediction, n), grow(f.residual, n)
+	f.tmp = grow(f.tmp, n)
+	for j, i := range f.Rows {
+		m := f.factor(i)
+		f.y[j], f.slack[j] = f.Body[i]/m, f.Part[GC][i]/m
+	}
+	copy(f.tmp, f.y)
+	f.unit = stats.Median(f.tmp)
+	var active [Predictors]Predictor
+	k := 0
+	for p := Predictor(0); p < Predictors; p++ {
+		if g.Status[p] != Insignificant || n < 3 {
+			continue
+		}
+		active[k] = p
+		k++
+		f.u[p] = grow(f.u[p], n)
+		s := f.scale(p)
+		for j, i := range f.Rows {
+			f.u[p][j] = (f.X[p][i] - g.Mid[p]) / s
+		}
+	}
+	f.reweigh(active[:k], given)
+	f.finish(given.Sigma)
+}
+
+// Priors are what is known of a phase before it is seen.
+type Priors struct {
+	Work  Prior // elasticity
+	Spill Prior // seconds a spilled byte; precision 0: not known
+	Sigma Prior // scatter; its precision is how many tasks it is worth
+}
+
+// spillRatio is the prior of spilling where nothing is known of it: a byte spilled takes as long as a byte of input,
+// give or take one and a half times that.
+const spillRatio, spillRatioSD = 1, 1.5
+
+// prior is what is known of a predictor's coefficient, in the units of the fit.
+func (f *Fitter) prior(p Predictor, given *Priors) Prior {
+	switch {
+	case p <= ByCPU:
+		return given.Work
+	case p != BySpill:
+		return Prior{}
+	case given.Spill.Precision > 0:
+		s := f.scale(p) / f.unit
+		return Prior{given.Spill.Mean * s, given.Spill.Precision / (s * s)}
+	case f.Regression.Mid[ByBytes] > 0:
+		s := f.scale(p) / f.Regression.Mid[ByBytes]
+		return Prior{spillRatio * s, 1 / stats.Square(spillRatioSD*s)}
+	}
+	return Prior{}
+}
+
+// factor is the known factor of a task's machine.
+func (f *Fitter) factor(i int32) float64 {
+	if k := f.Machines.Of[i]; k >= 0 && f.machineFactor != nil {
+		return f.machineFactor[k]
+	}
+	return 1
+}
+
+// reweigh runs the rounds of weighted least squares and drops what has no effect, worst first.
+func (f *Fitter) reweigh(active []Predictor, given Priors) {
+	g := &f.Regression
+	var coef, se [Predictors]float64 // in units of base and scale
+	for i := range active {
+		coef[i] = f.prior(active[i], &given).Mean
+	}
+	a := 1.0
+	for {
+		for round := 0; round < fitRounds; round++ {
+			f.residuals(a, active, coef[:len(active)], false)
+			if round < 2 {
+				g.Sigma = f.scatter(given.Sigma, len(active))
+			}
+			var e equations
+			e.collect(f, active)
+			for i, p := range active {
+				q := f.prior(p, &given)
+				e.m[i+1][i+1] += q.Precision * g.Sigma * g.Sigma
+				e.v[i+1] += q.Precision * g.Sigma * g.Sigma * q.Mean
+			}
+			prev := a
+			if !e.solve(len(active) + 1) { // the last says what the others say
+				se[len(active)-1] = math.Inf(1)
+				break
+			}
+			a = e.v[0]
+			var moved float64
+			for i := range active {
+				moved = max(moved, math.Abs(coef[i]-e.v[i+1]))
+				coef[i] = e.v[i+1]
+				se[i] = g.Sigma * math.Sqrt(e.d[i+1])
+			}
+			if a < 0.02 {
+				a = 0.02
+			}
+			if max(moved, math.Abs(a-prev)) < 1e-3 {
+				break
+			}
+		}
+		kept := drop(active, coef[:], se[:])
+		if len(kept) == len(active) {
+			break
+		}
+		active = kept
+	}
+	g.Base = a * f.unit
+	for i, p := range active {
+		s := f.unit / f.scale(p)
+		g.Status[p], g.Coef[p], g.SE[p] = Used, coef[i]*s, se[i]*s
+	}
+	f.residuals(a, active, coef[:len(active)], true)
+}
+
+// approxLog is ln y/e, to a tenth for ratios from ¼ to 4: enough for weights, at a fraction of the time.
+func approxLog(y, e float64) float64 { return (y - e) / math.Sqrt(y*e) }
+
+// drop takes out what has no effect: all that is hopeless, or else the worst of what is not significant.
+func drop(active []Predictor, coef, se []float64) []Predictor {
+	worst := math.Inf(1)
+	for i := range active {
+		worst = min(worst, coef[i]/se[i])
+	}
+	if worst > significant {
+		return active
+	}
+	limit := max(worst, significant/2)
+	kept := 0
+	for i := range active {
+		if coef[i]/se[i] > limit {
+			active[kept], coef[kept], se[kept] = active[i], coef[i], se[i]
+			kept++
+		}
+	}
+	return active[:kept]
+}
+
+// residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or approxLog. A task that collected
+// garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
+func (f *Fitter) residuals(a float64, active []Predictor, coef []float64, exact bool) {
+	for j := range f.residual {
+		f.prediction[j] = a
+	}
+	for i, p := range active {
+		c := coef[i]
+		for j, u := range f.u[p][:len(f.prediction)] {
+			f.prediction[j] += c * u
+		}
+	}
+	for j, y := range f.y {
+		f.prediction[j] = max(f.prediction[j], a/20)
+		e := f.prediction[j] * f.unit
+		if y < e {
+			y = min(e, y+f.slack[j])
+		}
+		if exact {
+			f.residual[j] = math.Log(y / e)
+		} else {
+			f.residual[j] = approxLog(y, e)
+		}
+	}
+}
+
+// scatter is the standard deviation of the residuals, from their median absolute deviation, with a prior's worth of
+// guess: a handful of tasks that happen to agree are not exact. Where machines have several tasks each it is taken
+// within them, because machines that differ are no scatter of tasks.
+func (f *Fitter) scatter(guess Prior, parameters int) float64 {
+	f.tmp = f.tmp[:0]
+	for _, r := range f.residual {
+		f.tmp = append(f.tmp, math.Abs(r))
+	}
+	n := float64(max(0, len(f.residual)-1-parameters))
+	s := 0.0
+	if n > 0 {
+		s = stats.MADScale * stats.Median(f.tmp)
+	}
+	if m := len(f.Machines.Numbers); m > 1 && len(f.residual) >= 3*m {
+		left := float64(len(f.residual))
+		s = min(s, f.scatterWithin()*math.Sqrt(left/(left-float64(m))))
+	}
+	return max(sigmaMin, math.Sqrt((guess.Precision*guess.Mean*guess.Mean+n*s*s)/(guess.Precision+n)))
+}
+
+// scatterWithin is the scatter of the residuals about the medians of their machines.
+func (f *Fitter) scatterWithin() float64 {
+	f.tmp = f.tmp[:0]
+	for k := range f.Machines.Numbers {
+		from := len(f.tmp)
+		for _, i := range f.Machines.Tasks(int32(k)) {
+			if j := f.row[i]; j >= 0 {
+				f.tmp = append(f.tmp, f.residual[j])
+			}
+		}
+		own := f.tmp[from:]
+		if len(own) < 2 { // says nothing about scatter
+			f.tmp = f.tmp[:from]
+			continue
+		}
+		m := stats.Median(own)
+		for i := range own {
+			own[i] = math.Abs(own[i] - m)
+		}
+	}
+	return stats.MADScale * stats.Median(f.tmp)
+}
+
+// finish states the scatter and the share of variance explained.
+func (f *Fitter) finish(sigma Prior) {
+	g := &f.Regression
+	k := 0
+	for _, s := range g.Status {
+		if s == Used {
+			k++
+		}
+	}
+	g.Sigma = f.scatter(sigma, k)
+	var mean, total, left float64
+	for _, y := range f.y {
+		mean += y / float64(len(f.y))
+	}
+	for j, y := range f.y {
+		p := f.prediction[j] * f.unit
+		total += (y - mean) * (y - mean)
+		left += (y - p) * (y - p)
+	}
+	if total > 0 && k > 0 {
+		g.R2 = max(0, 1-left/total)
+	}
+}

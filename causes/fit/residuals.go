@@ -1,0 +1,114 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/causes/stats"
+	"straggler/schema"
+)
+
+// MachineMean is what the tasks of the phase say about a machine, by its local number: the robust mean of their residuals
+// and its variance; n is how many they are.
+func (f *Fitter) MachineMean(k int32) (z, v float64, n int) {
+	r := f.MachineResiduals(k, -1)
+	if n = len(r); n == 0 {
+		return 0, 0, 0
+	}
+	s2 := f.Regression.Sigma * f.Regression.Sigma
+	return stats.HuberMean(r, f.Regression.Sigma), s2/float64(n) + f.Outliers.meanVariance(n), n
+}
+
+// MachineResiduals gives the residuals of the tasks on a machine, but for one task: of the successful ones, and of those
+// that were cut short if they had already lasted longer than the successful ones usually do. Where copies are raced
+// against slow tasks, the slowest tasks of a slow machine never succeed. The slice is valid until the next call of a method.
+func (f *Fitter) MachineResiduals(k, except int32) []float64 {
+	f.tmp = f.tmp[:0]
+	short := false
+	for _, i := range f.Machines.Tasks(k) {
+		if j := f.row[i]; j >= 0 && i != except {
+			f.tmp = append(f.tmp, f.residual[j])
+		}
+		short = short || f.Tasks[i].Cut
+	}
+	if !short {
+		return f.tmp
+	}
+	usual := 0.0
+	if len(f.tmp) > 0 {
+		usual = stats.Median(f.tmp)
+	}
+	for _, i := range f.Machines.Tasks(k) {
+		if i == except || !f.Tasks[i].Cut {
+			continue
+		}
+		if r := f.cutResidual(int(i)); r > usual {
+			f.tmp = append(f.tmp, r)
+		}
+	}
+	return f.tmp
+}
+
+// cutResidual is the least that the residual of an attempt that was cut short would have been; -∞ where it can not be
+// known, because the log does not say how long it waited and others waited.
+func (f *Fitter) cutResidual(i int) float64 {
+	t := &f.Tasks[i]
+	if math.IsNaN(t.Wait) && f.WaitKnown() || f.Body[i] <= 0 || len(f.Rows) == 0 {
+		return math.Inf(-1)
+	}
+	var x [Predictors]float64
+	for k := range x {
+		x[k] = f.X[k][i]
+	}
+	return math.Log(f.Body[i] / (f.Regression.Predict(&x) * f.factor(int32(i))))
+}
+
+// ConcurrentResiduals gives the residuals of the tasks that ran on the machine of task i at the same time, for half of the
+// shorter one's duration or more: at most 64, those that started nearest to it. The slice is valid until the next call of
+// a method.
+func (f *Fitter) ConcurrentResiduals(i int32) []float64 {
+	f.tmp = f.tmp[:0]
+	t := &f.Tasks[i]
+	if !t.Start.OK || math.IsNaN(t.Duration) {
+		return f.tmp
+	}
+	order := f.byStart(f.Machines.Of[i])
+	at, _ := slices.BinarySearchFunc(order, t.Start.V, func(j int32, v schema.Time) int { return cmp.Compare(f.Tasks[j].Start.V, v) })
+	const most = 32
+	for _, j := range order[max(0, at-most):min(len(order), at+most)] {
+		o := &f.Tasks[j]
+		if j == i || f.row[j] < 0 {
+			continue
+		}
+		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), t.Start.V.Add(t.Duration))
+		if to.Sub(from) >= 0.5*min(o.Duration, t.Duration) {
+			f.tmp = append(f.tmp, f.residual[f.row[j]])
+		}
+	}
+	return f.tmp
+}
+
+// byStart lists the tasks on a machine in order of their start, those without one left out.
+func (f *Fitter) byStart(k int32) []int32 {
+	for len(f.started) < len(f.Machines.Numbers) {
+		f.started = append(f.started, nil)
+	}
+	if len(f.started[k]) > 0 {
+		return f.started[k]
+	}
+	order := f.started[k][:0]
+	for _, j := range f.Machines.Tasks(k) {
+		if f.Tasks[j].Start.OK && !math.IsNaN(f.Tasks[j].Duration) {
+			order = append(order, j)
+		}
+	}
+	slices.SortFunc(order, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(f.Tasks[x].Start.V, f.Tasks[y].Start.V), cmp.Compare(x, y))
+	})
+	f.started[k] = order
+	return order
+}
+
+// Succeeded reports whether task i is one that the phase is fitted on.
+func (f *Fitter) Succeeded(i int32) bool { return f.row[i] >= 0 }

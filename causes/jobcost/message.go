@@ -1,0 +1,12 @@
+package jobcost
+
+import "straggler/causes/wire"
+
+// Fields lists the fields of a message.
+func (s *Saving) Fields(c *wire.Codec) {
+	c.Int64(&s.Phase)
+	c.String((*string)(&s.Cause))
+	for _, x := range [...]*float64{&s.Sum, &s.SD, &s.Packed, &s.Fixed} {
+		c.Float(x)
+	}
+}

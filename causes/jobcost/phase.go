@@ -1,0 +1,202 @@
+package jobcost
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/causes/fit"
+	"straggler/schema"
+)
+
+// What a cause cost a phase: its seconds are taken off the tasks that it slowed, and the phase is packed again onto as
+// many slots as it held at once, in the order in which its tasks started; the difference to the same packing of the
+// observed durations is the saving. The lower bound packs nothing: every task starts when it did. Phases that ran beside one
+// another are packed each by itself, because they come here one by one: a slot that one frees helps no other, and the note
+// of the result says so.
+
+// Saving is what a phase would have saved without a cause.
+type Saving struct {
+	Phase  schema.Key
+	Cause  schema.Cause
+	Sum    float64 // seconds of all its outliers
+	SD     float64 // standard deviation of Sum
+	Packed float64 // seconds the phase would have been shorter; NaN: unknown
+	Fixed  float64 // the same, with every task starting when it did
+}
+
+// Savings weighs the causes of one phase against its end. lost holds, by cause, the seconds to take off each task.
+type Savings struct {
+	lost  map[schema.Cause][]float64
+	sd2   map[schema.Cause]float64
+	order []int32 // tasks by start
+	slots []float64
+	kinds []schema.Cause
+}
+
+// all stands for every cause at once.
+const all schema.Cause = ""
+
+// negligible is the share of a phase's length under which a cause's seconds, summed over all tasks, can not matter.
+const negligible = 0.001
+
+// Begin forgets the phase before.
+func (v *Savings) Begin() {
+	if v.lost == nil {
+		v.lost, v.sd2 = map[schema.Cause][]float64{}, map[schema.Cause]float64{}
+	}
+	v.kinds = v.kinds[:0]
+	clear(v.sd2)
+}
+
+// Add takes seconds of a cause, ± sd, off task i of n.
+func (v *Savings) Add(i, n int, c schema.Cause, seconds, sd float64) {
+	v.take(all, i, n, seconds, sd)
+	if seconds > 0 {
+		v.take(c, i, n, seconds, sd)
+	}
+}
+
+func (v *Savings) take(c schema.Cause, i, n int, seconds, sd float64) {
+	off := v.lost[c]
+	if !slices.Contains(v.kinds, c) {
+		v.kinds = append(v.kinds, c)
+		off = slices.Grow(off[:0], n)[:n]
+		clear(off)
+		v.lost[c] = off
+	}
+	off[i] += seconds
+	v.sd2[c] += sd * sd
+}
+
+// Weigh appends what the phase would have saved without each of its causes.
+func (v *Savings) Weigh(phase schema.Key, tasks []fit.Task, out []Saving) []Saving {
+	if len(v.kinds) == 0 {
+		return out
+	}
+	slices.Sort(v.kinds)
+	width, end := v.arrange(tasks)
+	var observed float64
+	if width > 0 {
+		observed = v.pack(tasks, nil, width)
+	}
+	for _, c := range v.kinds {
+		off := v.lost[c]
+		s := Saving{Phase: phase, Cause: c, SD: math.Sqrt(v.sd2[c]), Packed: math.NaN(), Fixed: math.NaN()}
+		for _, x := range off {
+			s.Sum += x
+		}
+		switch {
+		case width > 0 && s.Sum < negligible*end:
+			s.Packed, s.Fixed = 0, 0
+		case width > 0:
+			s.Packed = max(0, observed-v.pack(tasks, off, width))
+			s.Fixed = max(0, end-v.latest(tasks, off))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// arrange sorts the tasks by start; it gives the most that ran at once and the last end, in seconds from the first
+// start. The width is 0 where starts are unknown.
+func (v *Savings) arrange(tasks []fit.Task) (width int, end float64) {
+	v.order = slices.Grow(v.order[:0], len(tasks))[:len(tasks)]
+	sorted := true
+	for i := range tasks {
+		v.order[i] = int32(i)
+		if !tasks[i].Start.OK || math.IsNaN(tasks[i].Duration) {
+			return 0, 0
+		}
+		sorted = sorted && (i == 0 || tasks[i-1].Start.V <= tasks[i].Start.V)
+	}
+	if !sorted {
+		slices.SortFunc(v.order, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(tasks[a].Start.V, tasks[b].Start.V), cmp.Compare(a, b))
+		})
+	}
+	zero := tasks[v.order[0]].Start.V
+	v.slots = v.slots[:0]
+	for _, i := range v.order { // the ends of what runs, as a heap
+		start := tasks[i].Start.V.Sub(zero)
+		for len(v.slots) > 0 && v.slots[0] <= start {
+			v.pop()
+		}
+		e := start + tasks[i].Duration
+		v.push(e)
+		end = max(end, e)
+		width = max(width, len(v.slots))
+	}
+	return width, end
+}
+
+// pack is the end of the phase when its tasks, shorter by off, run on width slots one after the other.
+func (v *Savings) pack(tasks []fit.Task, off []float64, width int) (end float64) {
+	v.slots = v.slots[:0]
+	for _, i := range v.order {
+		d := tasks[i].Duration
+		if off != nil {
+			d = max(0, d-off[i])
+		}
+		if len(v.slots) < width {
+			v.push(d)
+			end = max(end, d)
+			continue
+		}
+		d += v.slots[0]
+		v.replace(d)
+		end = max(end, d)
+	}
+	return end
+}
+
+// latest is the end of the phase when its tasks, shorter by off, start when they did.
+func (v *Savings) latest(tasks []fit.Task, off []float64) (end float64) {
+	zero := tasks[v.order[0]].Start.V
+	for i := range tasks {
+		end = max(end, tasks[i].Start.V.Sub(zero)+max(0, tasks[i].Duration-off[i]))
+	}
+	return end
+}
+
+func (v *Savings) push(x float64) {
+	v.slots = append(v.slots, x)
+	for i := len(v.slots) - 1; i > 0; {
+		up := (i - 1) / 2
+		if v.slots[up] <= v.slots[i] {
+			break
+		}
+		v.slots[up], v.slots[i] = v.slots[i], v.slots[up]
+		i = up
+	}
+}
+
+func (v *Savings) pop() {
+	last := len(v.slots) - 1
+	x := v.slots[last]
+	v.slots = v.slots[:last]
+	if last > 0 {
+		v.replace(x)
+	}
+}
+
+// replace puts x into the heap in place of its top.
+func (v *Savings) replace(x float64) {
+	h := v.slots
+	i := 0
+	for down := 1; down < len(h); down = 2*i + 1 {
+		if down+1 < len(h) {
+			right := 0 // set, not branched on: nobody can guess which is less
+			if h[down+1] < h[down] {
+				right = 1
+			}
+			down += right
+		}
+		if x <= h[down] {
+			break
+		}
+		h[i] = h[down]
+		i = down
+	}
+	h[i] = x
+}

@@ -1,0 +1,121 @@
+package causes
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+	"straggler/causes/stats"
+)
+
+// A wait for blocks may be the fault of one task's source, of its machine's link, or of a link that a whole rack shares; slow
+// machines may be slow by themselves or as a rack. What the machines of a phase have in common distinguishes them: the
+// task itself is never asked.
+
+// locate names the place of a line, "" where there is none, and puts it in words.
+func (a *Attributor) locate(s *split, l *line) (name string) {
+	w := &a.located
+	*w = (*w)[:0]
+	m := s.task.Machine
+	if m < 0 || l.seconds <= 0 {
+		return ""
+	}
+	own := a.model.Machines.Name(m)
+	switch l.top {
+	case ofMachine:
+		if r, slow, of, ok := a.model.Machines.SlowRack(m); ok {
+			w.say("; ").int(int64(slow)).say(" of the ").int(int64(of)).say(" other machines of rack ").say(r).say(" are slow too, and few elsewhere: look at what the rack shares")
+			return "rack " + r
+		}
+	case ofWait, ofLink:
+		switch a.waitLocation(s.index) {
+		case machines.NoLocation:
+			w.say("; the others on its machine do not: it is what this task read from")
+			return ""
+		case machines.OnRack:
+			r := a.model.Machines.Rack(m)
+			w.say("; most machines of rack ").say(r).say(" wait as long, and few elsewhere: it is the rack's link")
+			return "rack " + r
+		case machines.SharedLink:
+			w.say("; some other machines wait as long: it is a link that they share")
+			return ""
+		}
+		w.say("; so do the others on its machine: it is the machine's link")
+	default:
+		return ""
+	}
+	if own == "" {
+		return ""
+	}
+	return "machine " + strings.ToValidUTF8(own, "\ufffd")
+}
+
+// waitLocation says where the wait of task i of the prepared phase comes from.
+func (a *Attributor) waitLocation(i int) machines.Location {
+	b := a.phase
+	k := b.Machines.Of[i]
+	if k < 0 {
+		return machines.NoLocation
+	}
+	w := &a.waits
+	if !w.ok {
+		w.load(&b.Fitter, &a.model.Machines)
+	}
+	bar := w.baseline + machines.ShareOfIt*(b.Part[fit.FetchWait][i]-w.baseline)
+	const enough = 64
+	if w.tmp = partsOn(w.tmp, &b.Fitter, fit.FetchWait, k, int32(i), enough); len(w.tmp) < 2 || !(stats.Median(w.tmp) >= bar) {
+		return machines.NoLocation
+	}
+	r := a.model.Machines.Rack(b.Machines.Numbers[k])
+	c := machines.Census{Mates: len(w.rack[r]), SlowMates: machines.CountOver(w.rack[r], bar), All: len(w.all), Slow: machines.CountOver(w.all, bar)}
+	return c.Location(r != "", w.own[k] >= bar)
+}
+
+// waits is what the machines of the prepared phase wait for blocks: medians of their tasks, of machines with two or more.
+type waits struct {
+	ok       bool
+	all      []float64            // in order
+	rack     map[string][]float64 // of the machines of a rack, in order
+	own      []float64            // by local number; NaN where a machine has fewer than two tasks
+	baseline float64              // the lower quartile: half of the machines may be behind a slow link
+	tmp      []float64
+}
+
+func (w *waits) load(b *fit.Fitter, m *machines.Factors) {
+	w.ok, w.all, w.own, w.baseline = true, w.all[:0], w.own[:0], math.NaN()
+	w.rack = map[string][]float64{}
+	for k, machine := range b.Machines.Numbers {
+		w.tmp = partsOn(w.tmp, b, fit.FetchWait, int32(k), -1, math.MaxInt)
+		if len(w.tmp) < 2 {
+			w.own = append(w.own, math.NaN())
+			continue
+		}
+		v := stats.Median(w.tmp)
+		w.own, w.all = append(w.own, v), append(w.all, v)
+		if r := m.Rack(machine); r != "" {
+			w.rack[r] = append(w.rack[r], v)
+		}
+	}
+	slices.Sort(w.all)
+	for _, v := range w.rack {
+		slices.Sort(v)
+	}
+	if n := len(w.all); n > 0 {
+		w.baseline = w.all[n/4]
+	}
+}
+
+// partsOn puts a measured part of the successful tasks on a machine but one into v, of so many at most.
+func partsOn(v []float64, b *fit.Fitter, part int, k, except int32, most int) []float64 {
+	v = v[:0]
+	for _, j := range b.Machines.Tasks(k) {
+		if b.Succeeded(j) && j != except {
+			if v = append(v, b.Part[part][j]); len(v) == most {
+				break
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,75 @@
+package causes
+
+import (
+	"testing"
+
+	"straggler/schema"
+	"straggler/schema/synth"
+)
+
+// places counts, over generated clusters, the places that verdicts of a cause name, by whether they are true.
+func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options), truth func(*synth.Truth, *schema.Attempt) string) (right, wrong, silent int) {
+	t.Helper()
+	for seed := range uint64(seeds) {
+		o := synth.Defaults()
+		o.Seed = 500 + seed
+		set(&o)
+		_, tr, vs := generated(t, o)
+		for i := range vs {
+			v := &vs[i]
+			if v.row.Cause != cause || v.truth.Seconds(cause) < 0.5*v.excess {
+				continue
+			}
+			switch want := truth(tr, v.attempt); {
+			case !v.row.Place.OK && want != "":
+				silent++
+			case v.row.Place.Or("") == want:
+				right++
+			default:
+				wrong++
+				if wrong < 3 {
+					t.Logf("seed %d: attempt %d on %s of %s: place %q, want %q: %s", seed, v.attempt.AttemptID, v.attempt.Machine.V, v.attempt.Rack.V, v.row.Place.V, want, v.row.Evidence)
+				}
+			}
+		}
+	}
+	t.Logf("%d right, %d wrong, %d silent", right, wrong, silent)
+	return right, wrong, silent
+}
+
+// A rack's link, a machine's link and one slow source are told apart; where the log has no racks, none is named.
+func TestPlaceOfWaiting(t *testing.T) {
+	slowLinks := func(o *synth.Options) {
+		o.Shape.Sources, o.Work.NetworkBytesPer = 0.1, 50e6
+		o.Cluster.Racks = 4
+		o.Faults.Network.Factor = synth.Range{Low: 10, High: 25}
+	}
+	for _, c := range []struct {
+		name  string
+		set   func(*synth.Options)
+		truth func(*synth.Truth, *schema.Attempt) string
+	}{
+		{"rack", func(o *synth.Options) { slowLinks(o); o.Faults.Network.Racks = 1 },
+			func(_ *synth.Truth, a *schema.Attempt) string { return "rack " + a.Rack.V }},
+		{"machines", func(o *synth.Options) { slowLinks(o); o.Faults.Network.Machines = 2 },
+			func(_ *synth.Truth, a *schema.Attempt) string { return "machine " + a.Machine.V }},
+		{"source", func(o *synth.Options) {
+			slowLinks(o)
+			o.Faults.Network.Sources, o.Faults.Network.Tasks, o.Faults.Network.Share = 1, 0.05, 0.6
+		}, func(*synth.Truth, *schema.Attempt) string { return "" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			right, wrong, silent := places(t, schema.Network, 6, c.set, c.truth)
+			if right < 50 || wrong*20 > right || silent*3 > right {
+				t.Errorf("%d places are right, %d wrong, %d not told", right, wrong, silent)
+			}
+		})
+	}
+	t.Run("without racks", func(t *testing.T) {
+		_, wrong, _ := places(t, schema.Network, 2, func(o *synth.Options) { slowLinks(o); o.Faults.Network.Racks, o.Hide.Racks = 1, true },
+			func(_ *synth.Truth, a *schema.Attempt) string { return "" })
+		if wrong > 5 {
+			t.Errorf("%d machines are blamed for their rack's link", wrong)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package machines
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"straggler/causes/stats"
+	"straggler/schema"
+)
+
+// How machines differ, as priors of ln(factor). Most are alike to a few per cent; one in twenty is anything, by a
+// factor of e^±0.6 and more. A machine changes from one window of time to the next, or is slow in one phase alone (a
+// disk, a cache), more seldom still.
+var (
+	machinePrior = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.05}
+	windowPrior  = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.03}
+	PhasePrior   = stats.SpikeSlab{Spike: 0.04 * 0.04, Slab: 0.7 * 0.7, SlabProbability: 0.01}
+)
+
+// leastPhases is how many phases must speak for a machine before it is judged.
+const leastPhases = 3
+
+// Factors are the factors of all machines, by window of time: how long each takes for what another does in 1.
+type Factors struct {
+	WindowS float64  // length of the windows in which a factor may change; 0: one window
+	Names   []string // of the machines, by number; may be missing
+	Racks   []string // of the machines, by number; "" unknown; may be missing
+
+	Machines   []SufficientStats // by number
+	Windows    map[Window]*SufficientStats
+	Population stats.SpikeSlab // how machines of this store differ
+
+	generations
+	racks
+}
+
+// Window is a machine in a window of time.
+type Window struct{ Machine, Number int64 }
+
+// Observe adds what a phase says about a machine in a window: ln(factor), its variance, and by how many attempts.
+func (m *Factors) Observe(w Window, z, v float64, n int) {
+	for int64(len(m.Machines)) <= w.Machine {
+		m.Machines = append(m.Machines, SufficientStats{})
+	}
+	m.Machines[w.Machine].Add(z, v, n)
+	t := m.Windows[w]
+	if t == nil {
+		if m.Windows == nil {
+			m.Windows = map[Window]*SufficientStats{}
+		}
+		t = new(SufficientStats)
+		m.Windows[w] = t
+	}
+	t.Add(z, v, n)
+}
+
+// Settle ends the observations: it estimates how the machines differ, and finds generations and racks.
+func (m *Factors) Settle() {
+	m.Population = machinePrior
+	m.Population.Spike = max(m.Population.Spike, m.population())
+	m.generations = findGenerations(m.Machines)
+	m.settleRacks()
+}
+
+// population is how much the machines differ as a whole, as a variance of ln(factor) beyond the errors of the figures:
+// from the median absolute deviation, so that a few bad machines do not count. Generations of hardware do.
+func (m *Factors) population() float64 {
+	var z, v []float64
+	for k := range m.Machines {
+		if t := &m.Machines[k]; t.Phases >= leastPhases {
+			mean, variance := t.mean()
+			z, v = append(z, mean), append(v, variance)
+		}
+	}
+	if len(z) < 4 {
+		return 0
+	}
+	at := stats.Median(z)
+	for i := range z {
+		z[i] = math.Abs(z[i] - at)
+	}
+	s := stats.MADScale * stats.Median(z)
+	return max(0, s*s-stats.Median(v))
+}
+
+// Prior is what is known of a machine's ln(factor) in a window before one phase, own, is seen. The variance is that
+// of the machine's factor in one phase.
+func (m *Factors) Prior(w Window, own SufficientStats) (mean, variance float64) {
+	if w.Machine < 0 || w.Machine >= int64(len(m.Machines)) {
+		return 0, m.Population.Spike
+	}
+	here := m.In(w)
+	elsewhere := m.Machines[w.Machine].Minus(here)
+	here = here.Minus(own)
+	p := m.Population
+	variance = m.Population.Spike
+	if elsewhere.Phases > 0 {
+		z, v, differ := elsewhere.Spread()
+		mean, variance, _ = p.Posterior(z, v)
+		variance += differ
+		p = windowPrior
+	}
+	if here.Phases > 0 {
+		z, v, differ := here.Spread()
+		d, dv, _ := p.Posterior(z-mean, v)
+		return mean + d, dv + differ
+	}
+	return mean, variance
+}
+
+// In is what was observed of a machine in a window of time.
+func (m *Factors) In(w Window) SufficientStats {
+	if t := m.Windows[w]; t != nil {
+		return *t
+	}
+	return SufficientStats{}
+}
+
+// Of is what was observed of a machine, in all windows.
+func (m *Factors) Of(machine int64) SufficientStats {
+	if machine < 0 || machine >= int64(len(m.Machines)) {
+		return SufficientStats{}
+	}
+	return m.Machines[machine]
+}
+
+// WindowOf is the window of time that a time, such as a task's start, falls into; 0 of an unknown one.
+func (m *Factors) WindowOf(t schema.Null[schema.Time]) int64 {
+	w := schema.Time(m.WindowS * 1e6)
+	if !t.OK || w <= 0 {
+		return 0
+	}
+	n := int64(t.V / w)
+	if t.V < 0 && t.V%w != 0 {
+		n--
+	}
+	return n
+}
+
+// Name is the name of a machine by its number; "" unknown.
+func (m *Factors) Name(machine int64) string {
+	if machine < 0 || machine >= int64(len(m.Names)) {
+		return ""
+	}
+	return m.Names[machine]
+}
+
+// Rack is the rack of a machine by its number; "" unknown.
+func (m *Factors) Rack(machine int64) string {
+	if machine < 0 || machine >= int64(len(m.Racks)) {
+		return ""
+	}
+	return m.Racks[machine]
+}
+
+// sortedWindows lists the windows by machine and time.
+func (m *Factors) sortedWindows() []Window {
+	return slices.SortedFunc(maps.Keys(m.Windows), func(a, b Window) int {
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Number, b.Number))
+	})
+}

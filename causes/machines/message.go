@@ -1,0 +1,50 @@
+package machines
+
+import "straggler/causes/wire"
+
+// Fields lists the fields of a message that carries the factors; what Settle finds is found again by the reader.
+func (m *Factors) Fields(c *wire.Codec) {
+	c.Float(&m.WindowS)
+	wire.Slice(c, &m.Names, c.String)
+	wire.Slice(c, &m.Racks, c.String)
+	wire.Slice(c, &m.Machines, func(t *SufficientStats) { t.Fields(c) })
+	windows := make([]observedWindow, 0, len(m.Windows))
+	for _, w := range m.sortedWindows() {
+		windows = append(windows, observedWindow{w, *m.Windows[w]})
+	}
+	wire.Slice(c, &windows, func(o *observedWindow) { o.Window.Fields(c); o.stats.Fields(c) })
+	if c.Reading() {
+		m.Windows = make(map[Window]*SufficientStats, len(windows))
+		for i := range windows {
+			m.Windows[windows[i].Window] = &windows[i].stats
+		}
+		m.Settle()
+	}
+}
+
+type observedWindow struct {
+	Window
+	stats SufficientStats
+}
+
+// Fields lists the fields of a message.
+func (w *Window) Fields(c *wire.Codec) {
+	c.Int64(&w.Machine)
+	c.Int64(&w.Number)
+}
+
+// Fields lists the fields of a message.
+func (t *SufficientStats) Fields(c *wire.Codec) {
+	c.Float(&t.W)
+	c.Float(&t.WZ)
+	c.Float(&t.WZZ)
+	c.Int64(&t.Phases)
+	c.Int64(&t.Attempts)
+	for k := range t.Over {
+		c.Int64(&t.Over[k])
+	}
+	for k := range t.Top {
+		c.Float(&t.Top[k].Z)
+		c.Float(&t.Top[k].W)
+	}
+}

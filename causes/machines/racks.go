@@ -1,0 +1,99 @@
+package machines
+
+import (
+	"math"
+	"slices"
+)
+
+// Location is what a slowness, or a wait, is common to.
+type Location int
+
+const (
+	NoLocation Location = iota // none: it is the task's own, or its source's
+	OnMachine                  // the machine, or its link
+	OnRack                     // its rack, or the rack's link
+	SharedLink                 // a link that some machines share; the log names no racks
+)
+
+// How the others must wait, or be slow, for a location to be named: by half as much as the task or machine in question beyond
+// the base, two machines in three of the rack, and at most one in three elsewhere.
+const (
+	ShareOfIt  = 0.5
+	mostOfRack = 2. / 3
+	fewElse    = 1. / 3
+)
+
+// Census counts machines that wait, or are slow, as much as one in question; those of its rack are the Mates.
+type Census struct{ Mates, SlowMates, All, Slow int }
+
+// CountOver is how many of the values, in order, are a bar or more.
+func CountOver(sorted []float64, bar float64) int {
+	at, _ := slices.BinarySearch(sorted, bar)
+	return len(sorted) - at
+}
+
+// Location distinguishes the machine from its rack, and from some machines that share something that the log has no name of.
+// counted says whether the machine is among the slow ones itself.
+func (c Census) Location(racks, counted bool) Location {
+	others, slowOthers := float64(c.All-c.Mates), float64(c.Slow-c.SlowMates)
+	if counted {
+		if c.Mates > 0 {
+			c.Mates--
+			c.SlowMates--
+		} else {
+			others--
+			slowOthers--
+		}
+	}
+	switch {
+	case racks && c.SlowMates >= 2 && float64(c.SlowMates) >= mostOfRack*float64(c.Mates) && others > 0 && slowOthers <= fewElse*others:
+		return OnRack
+	case !racks && slowOthers >= 2 && slowOthers <= mostOfRack*others:
+		return SharedLink
+	}
+	return OnMachine
+}
+
+// racks are the speeds of the machines, all and by rack.
+type racks struct {
+	rackSpeeds map[string][]float64 // ln(factor) of the machines of a rack, in order
+	speeds     []float64            // of all machines, in order
+	baseline   float64              // of those that are slowed by nothing: the lower quartile
+}
+
+// SlowRack reports whether a machine that is slow is so with its rack, and how many of the others of the rack are.
+func (m *Factors) SlowRack(machine int64) (name string, slow, of int, ok bool) {
+	name = m.Rack(machine)
+	if name == "" || m.Machines[machine].Phases == 0 {
+		return "", 0, 0, false
+	}
+	z, _, _ := m.Machines[machine].Spread()
+	if !(z-m.baseline > math.Log(worthNaming)) {
+		return "", 0, 0, false
+	}
+	bar := m.baseline + ShareOfIt*(z-m.baseline)
+	c := Census{len(m.rackSpeeds[name]), CountOver(m.rackSpeeds[name], bar), len(m.speeds), CountOver(m.speeds, bar)}
+	return name, c.SlowMates - 1, c.Mates - 1, c.Location(true, true) == OnRack
+}
+
+// settleRacks notes how fast the machines are, all and those of each rack.
+func (m *Factors) settleRacks() {
+	m.racks = racks{rackSpeeds: map[string][]float64{}}
+	for k := range m.Machines {
+		if m.Machines[k].Phases == 0 {
+			continue
+		}
+		z, _, _ := m.Machines[k].Spread()
+		m.speeds = append(m.speeds, z)
+		if r := m.Rack(int64(k)); r != "" {
+			m.rackSpeeds[r] = append(m.rackSpeeds[r], z)
+		}
+	}
+	slices.Sort(m.speeds)
+	for _, v := range m.rackSpeeds {
+		slices.Sort(v)
+	}
+	if n := len(m.speeds); n > 0 {
+		m.baseline = m.speeds[n/4]
+	}
+}

@@ -1,0 +1,69 @@
+package causes
+
+import (
+	"straggler/causes/jobcost"
+	"straggler/causes/machines"
+	"straggler/causes/model"
+	"straggler/causes/wire"
+	"straggler/schema"
+)
+
+// instructions are what a copy must know for step attribute.
+type instructions struct {
+	model      *model.Model
+	losses     *losses
+	signatures map[schema.Key]uint64 // of the phases
+}
+
+// Fields lists the fields of a message.
+func (k *instructions) Fields(c *wire.Codec) {
+	k.model.Fields(c)
+	k.losses.Fields(c)
+	wire.Map(c, &k.signatures, c.Int64, c.Uint64)
+}
+
+// Fields lists the fields of a message.
+func (l *losses) Fields(c *wire.Codec) {
+	wire.Map(c, &l.outputs, c.Int64, func(o *lostOutput) {
+		c.Int64(&o.task)
+		c.String(&o.machine)
+		c.Int64((*int64)(&o.time))
+		c.Int64(&o.detectedBy)
+		c.Int64((*int64)(&o.restored))
+	})
+	wire.Map(c, &l.gaps, c.Int64, func(gaps *[]gap) {
+		wire.Slice(c, gaps, func(g *gap) {
+			c.Int64((*int64)(&g.from))
+			c.Int64((*int64)(&g.to))
+		})
+	})
+}
+
+// Fields lists the fields of a message.
+func (x *attributed) Fields(c *wire.Codec) {
+	wire.Slice(c, &x.rows, func(r *schema.Attribution) { attributionFields(c, r) })
+	wire.Slice(c, &x.outliers, func(w *machines.Window) { w.Fields(c) })
+	wire.Slice(c, &x.skewed, func(e *skewEvent) {
+		c.Int64(&e.phase)
+		c.Uint64(&e.signature)
+		c.Int64(&e.task)
+		c.Float(&e.seconds)
+		c.Float(&e.ratio)
+	})
+	wire.Slice(c, &x.saved, func(s *jobcost.Saving) { s.Fields(c) })
+}
+
+func attributionFields(c *wire.Codec, r *schema.Attribution) {
+	c.Int64(&r.AttemptID)
+	c.Int64(&r.PhaseID)
+	c.String((*string)(&r.Cause))
+	c.Float(&r.Seconds)
+	c.Bool(&r.Share.OK)
+	c.Float(&r.Share.V)
+	c.Int32(&r.Rank)
+	c.Bool(&r.Confidence.OK)
+	c.Float(&r.Confidence.V)
+	c.Bool(&r.Place.OK)
+	c.String(&r.Place.V)
+	c.String(&r.Evidence)
+}

@@ -1,0 +1,73 @@
+package model
+
+import (
+	"math"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+)
+
+// Observation is what one phase, fitted by itself, says.
+type Observation struct {
+	Stage    Stage
+	Outliers fit.OutlierCounts
+	Machines []MachineObservation
+}
+
+// MachineObservation is what a phase says about a machine.
+type MachineObservation struct {
+	Window         machines.Window
+	Mean, Variance float64 // of ln(factor)
+	N              int     // attempts that say it
+
+	CPUKnown             bool    // the phase has no other measure of work than processor time
+	CPUMean, CPUVariance float64 // of ln(factor) of the processor time that the machine takes
+}
+
+// Fitter makes observations of phases. It is for one goroutine.
+type Fitter struct {
+	WindowS float64
+
+	fitter fit.Fitter
+}
+
+// Fit fits a phase by itself and sums up what it says; ok is false when nothing can be fitted.
+func (f *Fitter) Fit(p *fit.Phase) (o Observation, ok bool) {
+	b := &f.fitter
+	if !b.FitAlone(p.Tasks) {
+		return o, false
+	}
+	factors := machines.Factors{WindowS: f.WindowS}
+	o.Stage = stageOf(b)
+	o.Outliers = b.CountOutliers()
+	var cpu map[int32]MachineObservation
+	b.EachCPU(func(k int32, z, v float64) {
+		if cpu == nil {
+			cpu = map[int32]MachineObservation{}
+		}
+		cpu[k] = MachineObservation{CPUKnown: true, CPUMean: z, CPUVariance: v}
+	})
+	o.Machines = make([]MachineObservation, 0, len(b.Machines.Numbers))
+	for k, machine := range b.Machines.Numbers {
+		if z, v, n := b.MachineMean(int32(k)); n > 0 {
+			s := cpu[int32(k)]
+			s.Window = machines.Window{Machine: machine, Number: factors.WindowOf(p.Tasks[b.Machines.Tasks(int32(k))[0]].Start)}
+			s.Mean, s.Variance, s.N = z, v, n
+			o.Machines = append(o.Machines, s)
+		}
+	}
+	return o, true
+}
+
+// stageOf is what the fitted phase says about its stage.
+func stageOf(f *fit.Fitter) Stage {
+	n := float64(f.Regression.N)
+	s := Stage{N: n, LogSigma: n * math.Log(f.Regression.Sigma)}
+	if e, precision, ok := f.Elasticity(); ok {
+		s.ElasticityW, s.Elasticity = precision, e*precision
+	}
+	if c, v, ok := f.SpillCost(); ok {
+		s.SpillW, s.Spill = 1/v, c/v
+	}
+	return s
+}

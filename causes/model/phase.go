@@ -1,0 +1,167 @@
+package model
+
+import (
+	"math"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+	"straggler/causes/stats"
+)
+
+// PhaseFit fits one phase with all that the other phases say, as attribution and replays need it. It is for one goroutine, and
+// its memory is used again for the next phase.
+type PhaseFit struct {
+	fit.Fitter
+
+	LogFactor         []float64 // ln(factor) of each machine by its local number, this phase left out
+	LogFactorVariance []float64
+	Usual             float64 // ln(factor) of the median task's machine
+
+	model      *Model
+	factors    []float64
+	posteriors []posterior // by machine
+	tmp        []float64
+}
+
+// NewPhaseFit makes a PhaseFit that knows what the model knows.
+func (m *Model) NewPhaseFit() *PhaseFit { return &PhaseFit{model: m} }
+
+// Fit fits a phase.
+func (f *PhaseFit) Fit(p *fit.Phase) {
+	m := f.model
+	f.CPUFactor = nil
+	f.Load(p.Tasks)
+	f.Survey()
+	own := Stage{}
+	alone := len(f.Rows) >= 2 && !f.selfInfluenceNegligible(p)
+	if alone {
+		f.SolveAlone()
+		own = stageOf(&f.Fitter)
+	}
+	f.LogFactor, f.LogFactorVariance, f.factors = f.LogFactor[:0], f.LogFactorVariance[:0], f.factors[:0]
+	for k := range f.Machines.Numbers {
+		w := m.Window(&p.Tasks[f.Machines.Tasks(int32(k))[0]])
+		var mean, variance float64
+		if alone {
+			var t machines.SufficientStats
+			if z, v, n := f.MachineMean(int32(k)); n > 0 {
+				t.Add(z, v, n)
+			}
+			mean, variance = m.Machines.Prior(w, t)
+		} else {
+			c := f.cachedPosterior(w)
+			mean, variance = c.mean, c.variance
+		}
+		f.LogFactor = append(f.LogFactor, mean)
+		f.LogFactorVariance = append(f.LogFactorVariance, variance)
+		f.factors = append(f.factors, math.Exp(mean))
+	}
+	if cpu := f.cpuFactors(); alone || cpu != nil {
+		f.CPUFactor = cpu
+		f.Load(p.Tasks)
+		f.Survey()
+	}
+	f.Outliers = m.Outliers
+	if len(f.Rows) > 0 {
+		f.Solve(f.factors, m.Priors(p.Signature, own))
+	}
+	f.Usual = f.usualMachine()
+}
+
+// Predicted is the time that the model expects of task i on a machine of factor 1, in seconds: without the parts that the log
+// measures.
+func (f *PhaseFit) Predicted(i int) float64 {
+	var x [fit.Predictors]float64
+	for k := range x {
+		x[k] = f.X[k][i]
+	}
+	return f.Regression.Predict(&x)
+}
+
+// Machine is ln(factor) of the machine of task i, from all phases but this one, and its variance.
+func (f *PhaseFit) Machine(i int) (mean, variance float64) {
+	k := f.Machines.Of[i]
+	if k < 0 { // unknown: taken for a usual one
+		return f.Usual, f.model.Machines.Population.Spike
+	}
+	return f.LogFactor[k], f.LogFactorVariance[k]
+}
+
+// selfInfluenceNegligible reports whether the phase's own part of what is known of its machines and its stage is lost in the
+// rest, so that it need not be found and taken out.
+func (f *PhaseFit) selfInfluenceNegligible(p *fit.Phase) bool {
+	const many = 30
+	m := f.model
+	if p.Signature != 0 && m.stages[p.Signature].N < many*float64(len(f.Rows)) {
+		return false
+	}
+	for k, machine := range f.Machines.Numbers {
+		phases := m.Machines.Of(machine).Phases
+		here := f.cachedPosterior(m.Window(&p.Tasks[f.Machines.Tasks(int32(k))[0]])).phases
+		if here < many && here != phases || phases < many {
+			return false
+		}
+	}
+	return true
+}
+
+// posterior is what is known of a machine in a window of time, no phase left out.
+type posterior struct {
+	window         int64
+	mean, variance float64
+	phases         int64 // that spoke of it in the window
+	ok             bool
+}
+
+// cachedPosterior is that of a machine; the last window of each machine is kept.
+func (f *PhaseFit) cachedPosterior(w machines.Window) posterior {
+	for int64(len(f.posteriors)) <= w.Machine {
+		f.posteriors = append(f.posteriors, posterior{})
+	}
+	c := &f.posteriors[w.Machine]
+	if !c.ok || c.window != w.Number {
+		mean, variance := f.model.Machines.Prior(w, machines.SufficientStats{})
+		*c = posterior{w.Number, mean, variance, f.model.Machines.In(w).Phases, true}
+	}
+	return *c
+}
+
+// cpuFactors is what is known of the processor time that the phase's machines take, from other phases; nil where there are
+// none, or where bytes or records measure work.
+func (f *PhaseFit) cpuFactors() []float64 {
+	m := f.model
+	var out []float64
+	f.EachCPU(func(k int32, z, v float64) {
+		if out == nil {
+			out = make([]float64, len(f.Machines.Numbers))
+			for i := range out {
+				out[i] = 1
+			}
+		}
+		if machine := f.Machines.Numbers[k]; machine < int64(len(m.CPU)) {
+			own := machines.SufficientStats{}
+			own.Add(z, v, 1)
+			if t := m.CPU[machine].Minus(own); t.Phases > 0 {
+				z, v, _ := t.Spread()
+				mean, _, _ := m.Machines.Population.Posterior(z, v)
+				out[k] = math.Exp(mean)
+			}
+		}
+	})
+	return out
+}
+
+// usualMachine is the median, over the tasks, of what their machines are known to take. An excess is counted from the
+// median task, so a machine is too.
+func (f *PhaseFit) usualMachine() float64 {
+	f.tmp = f.tmp[:0]
+	for _, i := range f.Rows {
+		if k := f.Machines.Of[i]; k >= 0 {
+			f.tmp = append(f.tmp, f.LogFactor[k])
+		}
+	}
+	if len(f.tmp) == 0 {
+		return 0
+	}
+	return stats.Median(f.tmp)
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"math"
+
+	"straggler/causes/fit"
+)
+
+// Stage are the sufficient statistics of the executions of one stage.
+type Stage struct {
+	ElasticityW, Elasticity float64 // of the elasticity of its work: Σ 1/variance, Σ estimate/variance
+	N, LogSigma             float64 // tasks, and Σ tasks·ln(sigma)
+	SpillW, Spill           float64 // of the seconds a spilled byte: Σ 1/variance, Σ estimate/variance
+}
+
+const (
+	maxStages         = 1 << 20 // bounds the memory for names; stages beyond it are judged on their own
+	betweenExecutions = 0.15    // standard deviation of an elasticity from one execution of a stage to the next
+	leastTasks        = 8       // of a stage, for its scatter to be known; the guess is worth as many
+)
+
+func (m *Model) pool(signature uint64, s Stage) {
+	m.all.add(s, 1)
+	if signature == 0 {
+		return
+	}
+	t, seen := m.stages[signature]
+	if !seen && len(m.stages) >= maxStages {
+		return
+	}
+	t.add(s, 1)
+	m.stages[signature] = t
+}
+
+func (s *Stage) add(t Stage, sign float64) {
+	s.ElasticityW += sign * t.ElasticityW
+	s.Elasticity += sign * t.Elasticity
+	s.N += sign * t.N
+	s.LogSigma += sign * t.LogSigma
+	s.SpillW += sign * t.SpillW
+	s.Spill += sign * t.Spill
+}
+
+// Priors are what the other phases say about one whose own part, as fitted alone, is given.
+func (m *Model) Priors(signature uint64, own Stage) fit.Priors {
+	return fit.Priors{Work: m.elasticity(signature, own), Spill: m.spillCost(own), Sigma: m.sigma(signature, own)}
+}
+
+// elasticity is that of the other executions of the stage, where there are any.
+func (m *Model) elasticity(signature uint64, own Stage) fit.Prior {
+	s := m.stages[signature]
+	s.add(own, -1)
+	p := fit.WorkPrior
+	if signature == 0 || s.ElasticityW < 1e-6 {
+		return p
+	}
+	w := s.ElasticityW + p.Precision
+	return fit.Prior{Mean: (s.Elasticity + p.Precision*p.Mean) / w, Precision: 1 / (1/w + betweenExecutions*betweenExecutions)}
+}
+
+// spillCost is that of all other phases; phases differ by half of it.
+func (m *Model) spillCost(own Stage) fit.Prior {
+	s := m.all
+	s.add(own, -1)
+	if own.SpillW > 0 && s.SpillW < 1e-6*own.SpillW || !(s.SpillW > 0) || !(s.Spill > 0) {
+		return fit.Prior{}
+	}
+	mean := s.Spill / s.SpillW
+	return fit.Prior{Mean: mean, Precision: 1 / (1/s.SpillW + mean*mean/4)}
+}
+
+// sigma is that of the stage, else of all phases.
+func (m *Model) sigma(signature uint64, own Stage) fit.Prior {
+	s := m.stages[signature]
+	s.add(own, -1)
+	if signature == 0 || s.N < leastTasks {
+		s = m.all
+		s.add(own, -1)
+	}
+	if s.N < leastTasks {
+		return fit.SigmaPrior
+	}
+	return fit.Prior{Mean: math.Exp((s.LogSigma + leastTasks*math.Log(fit.SigmaPrior.Mean)) / (s.N + leastTasks)), Precision: fit.SigmaPrior.Precision}
+}

@@ -1,0 +1,259 @@
+package causes
+
+import (
+	"math"
+	"strconv"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+	"straggler/causes/stats"
+)
+
+// columns names the terms as columns of attempts, with units.
+var columns = [terms]struct{ name, unit string }{
+	ofBytes: {"input_bytes", "bytes"}, ofRecords: {"input_records", "records"}, ofWritten: {"output_bytes + shuffle_write_bytes", "bytes"},
+	ofCPU: {"cpu_s", "s"}, ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = away from its data"},
+	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
+	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
+	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofResidual: {"residual", "factor"},
+	ofRedo: {"recompute", "s"}, ofGap: {"losses", "s"},
+}
+
+// evidence writes what speaks for a line of a split, as JSON. The attempt's phase must be the prepared one.
+func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
+	c := columns[l.top]
+	e := Evidence{Predictor: c.name, Unit: c.unit, N: a.phase.Regression.N}
+	if l.sd > 0 {
+		e.Low, e.High = l.seconds-1.96*l.sd, l.seconds+1.96*l.sd
+	}
+	w := &a.sentence
+	*w = (*w)[:0]
+	switch k := l.top; {
+	case k == ofFirst || k == ofAway:
+		a.indicatorSentence(w, &e, s, k)
+	case k <= ofFirst:
+		a.workSentence(w, &e, s, k)
+	case k == ofMachine:
+		a.machineSentence(w, &e, s)
+	case k == ofResidual:
+		a.residualSentence(w, &e, s)
+	case k == ofRedo:
+		a.recomputeSentence(w, &e, s)
+	case k == ofGap:
+		e.Value, e.N = s.seconds[ofGap], 0
+		w.say("ran while outputs that it reads were lost and not yet made again, for ").seconds(s.seconds[ofGap])
+	default:
+		a.partSentence(w, &e, s, k)
+	}
+	*w = append(*w, a.located...)
+	if l.seconds < 0 {
+		w.say("; this made it ").seconds(-l.seconds).say(" faster than the median task")
+	}
+	a.query = a.query[:0]
+	query(&a.query, s.task, l.top)
+	return finish(e.begin(b), *w, a.query)
+}
+
+func (a *Attributor) coefficient(e *Evidence, s *split, k term) {
+	f := &a.phase.Regression
+	e.Coefficient, e.StdErr = f.Coef[k], f.SE[k]
+	e.Value, e.Median = a.phase.X[k][s.index], f.Mid[k]
+}
+
+func (a *Attributor) indicatorSentence(w *words, e *Evidence, s *split, k term) {
+	a.coefficient(e, s, k)
+	if k == ofAway {
+		w.say("ran away from its data; such tasks took ")
+	} else {
+		w.say("was among the first of its phase on its machine; those took ")
+		e.Reason = "the log does not say what the first tasks of a phase spend their time on"
+	}
+	w.seconds(e.Coefficient).say(" ± ").seconds(e.StdErr).say(" longer")
+	if k == ofFirst {
+		w.say(", for classes, connections and caches that later ones find ready")
+	}
+}
+
+func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
+	a.coefficient(e, s, k)
+	if k == ofRemote {
+		w.say("read ").amount(e.Value-e.Median, e.Unit).say(" more from other machines than usual for its input; here that takes ")
+		w.rate(e.Coefficient, e.StdErr, e.Unit)
+		return
+	}
+	if k == ofCPU {
+		w.say("used ").seconds(e.Value).say(" of processor time, over its machine's usual, where the median task used ").seconds(e.Median)
+		w.say("; the log has no bytes to measure work by")
+		return
+	}
+	verb := "read "
+	switch k {
+	case ofWritten:
+		verb = "wrote "
+	case ofSpill:
+		verb = "spilled "
+	}
+	w.say(verb).amount(e.Value, e.Unit).say(" where the median task ").say(verb).amount(e.Median, e.Unit)
+	if e.Median > 0 && e.Value > 0 {
+		w.say(", ").fixed(e.Value/e.Median, 1).say(" times")
+	}
+	w.say("; here that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
+}
+
+func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
+	f := math.Exp(s.machine)
+	e.Coefficient, e.StdErr = f, f*s.machineSD
+	e.Value, e.Median = f, math.Exp(a.phase.Usual)
+	observed := a.model.Machines.Of(s.task.Machine)
+	e.N = int(observed.Attempts)
+	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(s.machine-1.96*s.machineSD), 2)
+	w.say(" to ").fixed(math.Exp(s.machine+1.96*s.machineSD), 2).say(")")
+	switch s.hypothesis {
+	case machines.SlowInPhase:
+		w.say(" in this phase, by the ").int(int64(s.selected.N)).say(" others on it")
+	case machines.SlowForAWhile:
+		w.say(" at that time, by the ").int(int64(s.selected.N)).say(" others that ran on it meanwhile")
+	}
+	w.say("; it is known by ").int(observed.Attempts).say(" attempts in ").int(observed.Phases).say(" phases")
+	if n, slower, ok := a.model.Machines.Slower(s.task.Machine); ok {
+		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
+	}
+}
+
+func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
+	part, before, after := fit.FetchWait, "waited ", " for blocks from other machines"
+	switch k {
+	case ofGC:
+		part, before, after = fit.GC, "its process collected garbage for ", ""
+	case ofDelay:
+		part, before, after = fit.SchedulerDelay, "was delayed ", " between launch and run, and after its end"
+	case ofConvert:
+		part, before, after = fit.Conversion, "spent ", " deserialising itself and serialising its result"
+	case ofLink:
+		part, before, after = fit.SchedulerDelay, "was delayed ", " by messages that queued behind the blocks on its machine's link"
+	case ofWaitForMore:
+		after = " for blocks, as its larger input lets expect"
+	}
+	e.Value, e.Median = a.phase.Part[part][s.index], a.mid[part]
+	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
+	if n, others, ok := a.neighbours(s.index, part); ok && (k == ofWait || k == ofGC) {
+		w.say("; the other ").int(int64(n)).say(" on its machine ").seconds(others)
+	}
+}
+
+// neighbours is the median of a measured part over the other successful tasks on the machine, two or more.
+func (a *Attributor) neighbours(i, part int) (n int, others float64, ok bool) {
+	b := a.phase
+	k := b.Machines.Of[i]
+	if k < 0 {
+		return 0, 0, false
+	}
+	const enough = 64
+	a.tmp = partsOn(a.tmp, &b.Fitter, part, k, int32(i), enough)
+	return len(a.tmp), stats.Median(a.tmp), len(a.tmp) >= 2
+}
+
+func (a *Attributor) residualSentence(w *words, e *Evidence, s *split) {
+	sigma := a.phase.Regression.Sigma
+	e.Coefficient, e.Value, e.Median = sigma, math.Exp(s.residual), 1
+	e.Reason = s.unidentifiable
+	if s.unidentifiable != "" {
+		w.say("no cause can be named: ").say(s.unidentifiable).say("; it ")
+	}
+	w.say("took ").fixed(e.Value, 2).say(" times what its work and its machine predict, where tasks of the phase scatter by ")
+	w.fixed(100*sigma, 0).say(" %")
+	if s.unidentifiable == "" {
+		w.say("; nothing recorded explains it")
+	}
+}
+
+// bodySQL is what is left of a duration without the parts that a log measures, see parts.go.
+const bodySQL = "duration_s - coalesce(fetch_wait_s, 0) - coalesce(gc_s, 0) - coalesce(scheduler_delay_s, 0) - coalesce(deserialize_s, 0) - coalesce(result_s, 0)"
+
+// query writes the SQL that shows a cause in the tables.
+func query(w *words, t *fit.Task, k term) {
+	switch k {
+	case ofMachine:
+		w.say("SELECT phase_id, machine, count(*) AS attempts, percentile_cont(0.5) WITHIN GROUP (ORDER BY " + bodySQL + ") AS body_s FROM attempts WHERE job_id IN (SELECT job_id FROM attempts WHERE attempt_id = ")
+		w.int(t.Attempt).say(") AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, body_s DESC NULLS LAST")
+		return
+	case ofRedo:
+		w.say("SELECT a.task, a.machine, a.start_time, a.finish_time, l.machine AS lost_on, l.time AS lost_at, d.task AS missed_by, d.machine AS missed_on FROM attempts a LEFT JOIN losses l ON l.recomputed_by = a.attempt_id LEFT JOIN attempts d ON d.attempt_id = l.detected_by WHERE a.attempt_id = ").int(t.Attempt)
+		return
+	case ofGap:
+		w.say("SELECT l.task, l.machine AS lost_on, l.time AS lost_at, r.finish_time AS restored_at, l.detected_by FROM losses l JOIN edges e ON e.from_phase = l.phase_id LEFT JOIN attempts r ON r.attempt_id = l.recomputed_by WHERE e.to_phase = ").int(t.Phase).say(" ORDER BY l.time NULLS LAST")
+		return
+	}
+	column := columns[k].name
+	switch k {
+	case ofResidual:
+		column = bodySQL + " AS body_s, input_bytes"
+	case ofRemote: // what counts is the excess over the usual share of the input
+		column = "input_bytes, remote_bytes"
+	}
+	w.say("SELECT task, number, machine, duration_s, ").say(column).say(" FROM attempts WHERE phase_id = ").int(t.Phase)
+	w.say(" AND status = 'success' ORDER BY duration_s DESC NULLS LAST")
+}
+
+// words is text being written. It exists because a store has millions of sentences, and fmt would take longer over them
+// than all regressions together.
+type words []byte
+
+func (w *words) say(s string) *words { *w = append(*w, s...); return w }
+
+func (w *words) int(n int64) *words { *w = strconv.AppendInt(*w, n, 10); return w }
+
+// digits writes x with so many significant digits.
+func (w *words) digits(x float64, n int) *words {
+	*w = strconv.AppendFloat(*w, x, 'g', n, 64)
+	return w
+}
+
+// fixed writes x with so many decimals.
+func (w *words) fixed(x float64, n int) *words {
+	*w = strconv.AppendFloat(*w, x, 'f', n, 64)
+	return w
+}
+
+func (w *words) seconds(s float64) *words {
+	switch a := math.Abs(s); {
+	case a == 0:
+		return w.say("0 s")
+	case a < 0.1:
+		return w.digits(s*1000, 2).say(" ms")
+	case a < 100:
+		return w.digits(s, 3).say(" s")
+	}
+	return w.fixed(s, 0).say(" s")
+}
+
+// amount is a number of bytes or records.
+func (w *words) amount(x float64, unit string) *words {
+	prefix := ""
+	for _, p := range [...]struct {
+		f float64
+		s string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if math.Abs(x) >= p.f {
+			x, prefix = x/p.f, p.s
+			break
+		}
+	}
+	w.digits(x, 3).say(" ").say(prefix)
+	if unit == "bytes" {
+		return w.say("B")
+	}
+	if prefix != "" {
+		w.say(" ")
+	}
+	return w.say(unit)
+}
+
+// rate is a coefficient ± its error, in seconds per million of its unit.
+func (w *words) rate(coef, se float64, unit string) *words {
+	w.digits(coef*1e6, 3).say(" ± ").digits(se*1e6, 1)
+	if unit == "bytes" {
+		return w.say(" s a MB")
+	}
+	return w.say(" s a million ").say(unit)
+}

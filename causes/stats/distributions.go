@@ -1,0 +1,49 @@
+package stats
+
+import "math"
+
+// SpikeSlab is the prior of an effect that is mostly nearly nothing and sometimes large (Mitchell and Beauchamp 1988): a
+// normal distribution around 0 with variance Spike, and with probability SlabProbability one with variance Slab.
+type SpikeSlab struct{ Spike, Slab, SlabProbability float64 }
+
+// Posterior is the effect's mean and variance after an observation z of variance v, and the probability that it came from
+// the slab.
+func (g SpikeSlab) Posterior(z, v float64) (mean, variance, slab float64) {
+	a, b := g.Spike+v, g.Slab+v
+	// the log of the odds keeps far observations from underflowing
+	odds := math.Log(g.SlabProbability/(1-g.SlabProbability)) + 0.5*math.Log(a/b) + 0.5*z*z*(1/a-1/b)
+	slab = 1 / (1 + math.Exp(-odds))
+	ka, kb := g.Spike/a, g.Slab/b
+	mean = z * ((1-slab)*ka + slab*kb)
+	variance = (1-slab)*ka*v + slab*kb*v + slab*(1-slab)*z*z*(kb-ka)*(kb-ka)
+	return mean, variance, slab
+}
+
+// NormalPDF is the density at x of a normal distribution around 0.
+func NormalPDF(x, variance float64) float64 {
+	return math.Exp(-0.5*x*x/variance) / math.Sqrt(2*math.Pi*variance)
+}
+
+// NormalLogPDF is its logarithm, which does not underflow.
+func NormalLogPDF(x, variance float64) float64 {
+	return -0.5*x*x/variance - 0.5*math.Log(2*math.Pi*variance)
+}
+
+// BinomialPValue is the probability of k or more successes in n trials of probability p.
+func BinomialPValue(k, n int64, p float64) float64 {
+	if k <= 0 {
+		return 1
+	}
+	lg := func(x int64) float64 { v, _ := math.Lgamma(float64(x) + 1); return v }
+	var sum float64
+	for i := k; i <= n; i++ {
+		x := math.Exp(lg(n) - lg(i) - lg(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log(1-p))
+		if sum += x; x < 1e-12*sum {
+			break
+		}
+	}
+	return min(1, sum)
+}
+
+// Square is x².
+func Square(x float64) float64 { return x * x }

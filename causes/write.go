@@ -1,0 +1,121 @@
+package causes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"straggler/causes/jobcost"
+	"straggler/causes/machines"
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+const lossTimesSQL = `SELECT coalesce(m.number, -1) AS machine, l.time
+FROM losses l JOIN causes_machines m ON m.machine = l.machine
+WHERE l.time IS NOT NULL`
+
+// health judges the machines and writes machine_health.
+func (r *run) health(ctx context.Context, tx *store.Tx) error {
+	type loss struct {
+		Machine int64       `col:"machine"`
+		Time    schema.Time `col:"time"`
+	}
+	h := machines.Health{Factors: &r.model.Machines, FalseDiscoveryRate: r.o.FalseShare, OutlierProbability: r.model.Outliers.Probability,
+		Outliers: r.slowHere, Losses: map[machines.Window]int64{}}
+	for l, err := range engine.Read[loss](ctx, r.eng, lossTimesSQL) {
+		if err != nil {
+			return err
+		}
+		h.Losses[r.model.WindowAt(l.Machine, l.Time)]++
+	}
+	rows := h.Rows()
+	last, slow, flaky := "", false, false
+	tally := func() {
+		switch {
+		case slow:
+			r.summary.Slow++
+		case flaky:
+			r.summary.Flaky++
+		}
+	}
+	for i := range rows {
+		if rows[i].Machine != last {
+			tally()
+			last, slow, flaky = rows[i].Machine, false, false
+			r.summary.Machines++
+		}
+		slow = slow || rows[i].Verdict == schema.Slow
+		flaky = flaky || rows[i].Verdict == schema.Flaky
+	}
+	tally()
+	r.summary.FalseShare = r.o.FalseShare
+	return store.Append(tx, 0, rows)
+}
+
+// jobCosts replays the jobs that have outliers without each of their causes and writes job_costs.
+func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
+	r.summary.Causes = r.causeSummaries()
+	jobOf := make(map[schema.Key]schema.Key, len(r.saved))
+	wanted := map[schema.Key]bool{}
+	for i := range r.saved {
+		jobOf[r.saved[i].Phase] = 0
+	}
+	for i := range r.phases {
+		if _, ok := jobOf[r.phases[i].ID]; ok {
+			jobOf[r.phases[i].ID] = r.phases[i].Job
+			wanted[r.phases[i].Job] = true
+		}
+	}
+	edges, err := r.edges(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(r.saved, func(a, b jobcost.Saving) int { return cmp.Compare(jobOf[a.Phase], jobOf[b.Phase]) })
+	phases := slices.DeleteFunc(slices.Clone(r.phases), func(p phaseRow) bool { return !wanted[p.Job] })
+	slices.SortStableFunc(phases, func(a, b phaseRow) int { return cmp.Compare(a.Job, b.Job) })
+	var rows []schema.JobCost
+	for len(r.saved) > 0 {
+		job := jobOf[r.saved[0].Phase]
+		n := 1
+		for n < len(r.saved) && jobOf[r.saved[n].Phase] == job {
+			n++
+		}
+		k := 0
+		for k < len(phases) && phases[k].Job == job {
+			k++
+		}
+		rows = append(rows, jobcost.Costs(job, jobcost.Spans(times(phases[:k]), edges[job]), r.saved[:n])...)
+		r.saved, phases = r.saved[n:], phases[k:]
+	}
+	return store.Append(tx, 0, rows)
+}
+
+// edges reads the dependencies of the wanted jobs.
+func (r *run) edges(ctx context.Context, wanted map[schema.Key]bool) (map[schema.Key][]jobcost.Edge, error) {
+	type row struct {
+		Job  schema.Key `col:"job_id"`
+		From schema.Key `col:"from_phase"`
+		To   schema.Key `col:"to_phase"`
+	}
+	out := map[schema.Key][]jobcost.Edge{}
+	for e, err := range engine.Read[row](ctx, r.eng, "SELECT job_id, from_phase, to_phase FROM edges") {
+		if err != nil {
+			return nil, err
+		}
+		if wanted[e.Job] {
+			out[e.Job] = append(out[e.Job], jobcost.Edge{From: e.From, To: e.To})
+		}
+	}
+	return out, nil
+}
+
+// times are the phases as job costs look at them.
+func times(phases []phaseRow) []jobcost.Phase {
+	out := make([]jobcost.Phase, len(phases))
+	for i := range phases {
+		out[i] = jobcost.Phase{ID: phases[i].ID, Start: phases[i].Start, Finish: phases[i].Finish}
+	}
+	return out
+}
