@@ -46,6 +46,9 @@ func check(tb testing.TB, name string, r *Result, tolerated []laws.Law) {
 		}
 		tb.Errorf("%s: %v", name, v)
 	}
+	if r.Counts.Decoded == 0 && len(r.Attempts) > 0 {
+		tb.Errorf("%s: %d attempts were made of no decoded record", name, len(r.Attempts))
+	}
 	if got := int64(len(r.Trace.Rejects)); got > r.Counts.Rejects {
 		tb.Errorf("%s: %d rejects are kept of %d", name, got, r.Counts.Rejects)
 	}

@@ -20,7 +20,8 @@ type inputMeta struct {
 	Codec string `json:"codec,omitempty"` // how its first file was compressed
 	Error string `json:"error,omitempty"` // why it was not read to its end
 
-	Format string `json:"format,omitempty"`
+	Format   string `json:"format,omitempty"`
+	Unusable bool   `json:"unusable,omitempty"` // it gave nothing but rejects
 }
 
 // known is what the store has already.

@@ -63,6 +63,8 @@ var (
 	ErrNothingToRead = errors.New("nothing to read")
 	// ErrUnreadable is returned when none of the logs could be read.
 	ErrUnreadable = errors.New("no log could be read")
+	// ErrNoUsableRecord is the error of a log that was read to its end and holds no record that its format can use.
+	ErrNoUsableRecord = errors.New("none of its records could be used")
 )
 
 // Run reads logs into a store, in one commit. What could not be read is in the summary and spoils nothing; the error is
@@ -113,6 +115,12 @@ type job struct {
 	print  string // fingerprint, once it is known
 	sink   *ingest.Sink
 	err    error // of reading
+
+	unusable bool // it was read, and gave nothing but rejects
+}
+
+func (j *job) fail(err error) {
+	j.result.Status, j.result.Err, j.result.Reason = Failed, err, err.Error()
 }
 
 func (r *run) run(ctx context.Context, formats []ingest.Format, paths []string) (err error) {
@@ -293,8 +301,11 @@ func (r *run) alreadyThere(ctx context.Context, j *job) (bool, error) {
 		return true, nil
 	}
 	j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name
-	if e := decodeMeta(rec).Error; e != "" {
-		j.result.Reason += ", which could not be read to its end: " + e
+	switch m := decodeMeta(rec); {
+	case m.Unusable:
+		j.fail(fmt.Errorf("%w when it was read before; --again reads it once more", ErrNoUsableRecord))
+	case m.Error != "":
+		j.result.Reason += ", which could not be read to its end: " + m.Error
 	}
 	r.bytes.Add(j.Size())
 	return true, nil
@@ -307,13 +318,17 @@ func (r *run) conclude(j *job) {
 	res.Status, res.Decoded, res.Rejects, res.Rows = Read, c.Decoded, c.Rejects, c.Rows
 	r.rejects.Add(c.Rejects)
 	res.Bytes, res.Content = j.BytesRead()
+	j.unusable = c.Decoded == 0 && c.Rejects > 0
+	if j.unusable && j.err == nil {
+		j.err = fmt.Errorf("%w; the table rejects holds %d of %d and says why", ErrNoUsableRecord, c.Rows["rejects"], c.Rejects)
+	}
 	if j.err == nil {
 		return
 	}
 	res.Err, res.Reason = j.err, j.err.Error()
 	switch {
-	case len(c.Rows) == 0:
-		res.Status = Failed
+	case len(c.Rows) == 0 || j.unusable:
+		j.fail(j.err)
 	case ingest.IsCut(j.err) && c.Rejects > int64(len(j.Parts)) && j.Codec != "": // a cut spoils the last record of a file, and no more
 		res.Status, res.Reason = Partial, fmt.Sprintf("it stops before its end, and %d records before that make no sense: it is damaged; get a good copy of it", c.Rejects)
 	case ingest.IsCut(j.err): // it is read as far as it goes
@@ -327,7 +342,7 @@ func (r *run) conclude(j *job) {
 func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 	wrote := false
 	for _, j := range r.jobs {
-		if j.result.Status == Read || j.result.Status == Partial {
+		if j.result.stored() {
 			fresh, err := r.declare(tx, j)
 			if err != nil {
 				return fmt.Errorf("ingest: %w", err)
@@ -359,7 +374,7 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 // declare tells the transaction about an input, and that it replaces earlier states of it. It reports false when the
 // store has just the same already, which is seen late of a stream.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
-	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name}
+	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name, Unusable: j.unusable}
 	if j.err != nil {
 		m.Error = ingest.Sample(j.err.Error())
 	}
@@ -375,7 +390,7 @@ func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
 	if same != nil && schema.Key(same.Key) != j.key {
 		tx.Retire(schema.Key(same.Key))
 	}
-	if same != nil && !r.o.Again {
+	if same != nil && !r.o.Again && j.result.Status != Failed {
 		j.result.Status, j.result.Reason = AlreadyThere, "as "+same.Name
 	}
 	return same == nil || r.o.Again, tx.Input(store.InputRecord{Name: j.Name, Key: store.KeyText(j.key), Bytes: j.result.Content,

@@ -272,6 +272,42 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// A log of which no record is usable was not read: the run fails, also when it meets the log again, and the store says why.
+func TestNoUsableRecord(t *testing.T) {
+	dir := tree(t, map[string][]byte{"bad.log": []byte("?\n?\n?\n"), "good.log": toyLog("good", 1)})
+	st := newStore(t)
+	for range 2 {
+		s, err := run.Run(t.Context(), st, []ingest.Format{toy()}, []string{dir + "/bad.log"}, run.Options{From: "toy"})
+		if !errors.Is(err, run.ErrUnreadable) || !errors.Is(err, run.ErrNoUsableRecord) || len(s.Unread()) != 1 {
+			t.Errorf("error %v, %v", err, statuses(dir, s))
+		}
+		if got := rejects(t, st); got != 3 {
+			t.Errorf("%d rejects are in the store, want 3", got)
+		}
+	}
+	s := mustRun(t, st, run.Options{From: "toy", Again: true}, dir+"/bad.log", dir+"/good.log")
+	want(t, statuses(dir, s), []string{"bad.log failed", "good.log read"})
+	if got := rejects(t, st); got != 3 {
+		t.Errorf("%d rejects are in the store after reading again, want 3", got)
+	}
+}
+
+func rejects(t *testing.T, st *store.Store) (n int) {
+	t.Helper()
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	for _, err := range engine.Read[schema.Reject](t.Context(), eng, "SELECT * FROM rejects") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
 // A thousand rejects are counted; as many as the limit says are kept, and the application says so.
 func TestRejectsAreBounded(t *testing.T) {
 	dir := tree(t, map[string][]byte{"bad.log": append(toyLog("bad", 1), strings.Repeat("?\x1b[2J\xff\n", 1000)...)})

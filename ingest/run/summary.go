@@ -50,6 +50,11 @@ func skipped(s discover.Skipped) Result {
 	return Result{Name: s.Name, Status: NotRecognised, Reason: s.Reason}
 }
 
+// stored says that the run has rows of the input: rejects alone where it failed because none of its records was usable.
+func (r *Result) stored() bool {
+	return r.Status == Read || r.Status == Partial || r.Status == Failed && len(r.Rows) > 0
+}
+
 // Summary is what became of a run.
 type Summary struct {
 	Results []Result // by name
@@ -91,7 +96,7 @@ func (s *Summary) total() {
 	s.Rows = make(map[string]int64)
 	s.Files, s.Bytes, s.Content, s.Decoded, s.Rejects = 0, 0, 0, 0, 0
 	for _, r := range s.Results {
-		if r.Status != Read && r.Status != Partial {
+		if !r.stored() {
 			continue
 		}
 		s.Files += int64(r.Files)
@@ -109,7 +114,7 @@ func (s *Summary) total() {
 func (s *Summary) Formats() []string {
 	names := make(map[string]bool)
 	for _, r := range s.Results {
-		if r.Status == Read || r.Status == Partial {
+		if r.stored() {
 			names[r.Format] = true
 		}
 	}
