@@ -2,25 +2,27 @@ package ingest
 
 // Limits bound what an untrusted log may cost. The zero value of a field means its default.
 type Limits struct {
-	Decompressed int64 // bytes that one file may decompress to; default 1 TiB
-	Ratio        int64 // decompressed bytes per compressed byte, once 100 MiB have come out; default 1000
-	Line         int   // bytes of one line; a longer one is rejected and skipped; default 64 MiB
-	Rejects      int64 // rejected records of an input that are kept as rows, the others are counted; default 10 000
-	Entries      int   // entries of one archive; default 1 000 000
-	Depth        int   // archives within archives; default 2
-	Spool        int64 // bytes that archives and streams may take in the temporary directory; default 64 GiB
-	Buffered     int64 // bytes of rows that wait for an earlier input to reach the store; default 64 MiB
+	Line     int64 // bytes of one line; a longer one is rejected and skipped; default 64 MiB
+	Input    int64 // bytes that one input, a file or an archive with all that is in it, may decompress to; default 1 TiB
+	Run      int64 // bytes that all inputs of a run may decompress to together; default 16 TiB
+	Ratio    int64 // decompressed bytes for each byte of an input, once 100 MiB have come out; default 1000
+	Entries  int   // entries of one archive; default 1 000 000
+	Depth    int   // archives within archives; default 2
+	Spool    int64 // bytes that archives and streams may take in the temporary directory; default 64 GiB
+	Rejects  int64 // rejected records of an input that are kept as rows, the others are counted; default 10 000
+	Buffered int64 // bytes of rows that wait for an earlier input to reach the store; default 64 MiB
 }
 
 // WithDefaults sets the fields that are zero.
 func (l Limits) WithDefaults() Limits {
-	setDefault(&l.Decompressed, 1<<40)
-	setDefault(&l.Ratio, 1000)
 	setDefault(&l.Line, 64<<20)
-	setDefault(&l.Rejects, 10_000)
+	setDefault(&l.Input, 1<<40)
+	setDefault(&l.Run, 16<<40)
+	setDefault(&l.Ratio, 1000)
 	setDefault(&l.Entries, 1_000_000)
 	setDefault(&l.Depth, 2)
 	setDefault(&l.Spool, 64<<30)
+	setDefault(&l.Rejects, 10_000)
 	setDefault(&l.Buffered, 64<<20)
 	return l
 }

@@ -16,19 +16,19 @@ import (
 	"straggler/audit/baseline"
 	"straggler/audit/measure"
 	"straggler/audit/render"
-	"straggler/ingest/run"
 )
 
 // errFound is the kind of the error that says that an audit found something.
 var errFound = errors.New("the check found something")
 
 type auditOptions struct {
-	store, from, app, config, baseline, groupBy string
-	explain, reason                             string
-	accept                                      []string
-	update, failLearning, schema, github        bool
-	junit, sarif                                string
-	output                                      output
+	logs                                  logOptions
+	store, app, config, baseline, groupBy string
+	explain, reason                       string
+	accept                                []string
+	update, failLearning, schema, github  bool
+	junit, sarif                          string
+	output                                output
 }
 
 const auditEncodings = "text, json, md"
@@ -48,7 +48,7 @@ func auditCommand(e *env) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
 	cacheFlag(c, e)
-	fromFlag(c, &o.from)
+	o.logs.flags(f)
 	f.StringVar(&o.app, "app", "", "audit the applications of this `ID` or name only")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` of what is normal; keep it under version control or in the CI's cache")
 	configFlag(c, &o.config)
@@ -93,7 +93,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	var runs []measure.Run
 	var unread error
 	if len(logs) > 0 || o.store != "" {
-		if runs, unread, err = e.measure(ctx, o.store, o.from, o.app, logs, grouping); err != nil {
+		if runs, unread, err = e.measure(ctx, o.store, o.logs, o.app, logs, grouping); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 }
 
 // measure reads the runs of logs, or of a store.
-func (e *env) measure(ctx context.Context, dir, from, app string, logs []string, g measure.Grouping) (runs []measure.Run, unread, err error) {
+func (e *env) measure(ctx context.Context, dir string, in logOptions, app string, logs []string, g measure.Grouping) (runs []measure.Run, unread, err error) {
 	ro := reportOptions{store: dir}
 	st, err := ro.open(ctx, e, len(logs) > 0)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *env) measure(ctx context.Context, dir, from, app string, logs []string,
 	}
 	defer st.Close()
 	if len(logs) > 0 {
-		s, err := e.ingest(ctx, st, logs, run.Options{From: from})
+		s, err := e.ingest(ctx, st, logs, in.options())
 		if err != nil {
 			return nil, nil, err
 		}

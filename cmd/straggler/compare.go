@@ -13,8 +13,9 @@ import (
 )
 
 type compareOptions struct {
-	store, from, config string
-	output              output
+	logs          logOptions
+	store, config string
+	output        output
 }
 
 const compareEncodings = "text, json, md, html"
@@ -34,7 +35,7 @@ with --store, ids of applications of one store. Rules that straggler.yaml turns 
 	}
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store that A and B are applications of")
 	cacheFlag(c, e)
-	fromFlag(c, &o.from)
+	o.logs.flags(c.Flags())
 	configFlag(c, &o.config)
 	o.output.flags(c, compareEncodings)
 	return c
@@ -87,7 +88,7 @@ func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.
 	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log, or it will be said why it is none
 		dir, logs = arg, nil
 	}
-	runs, unread, err := e.measure(ctx, dir, o.from, app, logs, measure.Grouping{})
+	runs, unread, err := e.measure(ctx, dir, o.logs, app, logs, measure.Grouping{})
 	if err != nil {
 		return nil, nil, err
 	}

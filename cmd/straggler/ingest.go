@@ -22,7 +22,7 @@ import (
 type ingestOptions struct {
 	follow time.Duration
 	store  string
-	from   string
+	logs   logOptions
 	again  bool
 	shard  string
 	shards int
@@ -47,7 +47,7 @@ What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 		RunE: func(c *cobra.Command, args []string) error { return runIngest(c.Context(), e, o, args) },
 	}
 	storeFlag(c, e, &o.store)
-	fromFlag(c, &o.from)
+	o.logs.flags(c.Flags())
 	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store has already, and replace them")
 	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
 	c.Flags().DurationVar(&o.follow, "follow", 0, "keep reading logs that are new, grow or roll, every `INTERVAL` such as 30s, until interrupted")
@@ -57,13 +57,11 @@ What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 	return c
 }
 
-func fromFlag(c *cobra.Command, from *string) {
-	c.Flags().StringVar(from, "from", "", "`FORMAT` of the logs, which is recognised without it; straggler formats lists them")
-}
-
 func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) error {
-	shard, err := parseShard(o.shard)
-	if err != nil {
+	in := o.logs.options()
+	in.Again = o.again
+	var err error
+	if in.Shard, err = parseShard(o.shard); err != nil {
 		return err
 	}
 	if _, err := o.output.encoding(); err != nil {
@@ -74,7 +72,7 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 		return err
 	}
 	if o.follow != 0 {
-		return e.followLogs(ctx, st, logs, o.follow, run.Options{From: o.from, Shard: shard})
+		return e.followLogs(ctx, st, logs, o.follow, in)
 	}
 	read := e.ingest
 	if e.server != "" && e.server != "duckdb" {
@@ -85,7 +83,7 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 			return e.spreadIngest(ctx, st, logs, in, o.shards)
 		}
 	}
-	s, err := read(ctx, st, logs, run.Options{From: o.from, Again: o.again, Shard: shard})
+	s, err := read(ctx, st, logs, in)
 	if len(s.Results) > 0 {
 		err = errors.Join(err, e.rows(o.output, results(&s, o.output)))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/engine"
-	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/html"
 	"straggler/report/json"
@@ -21,7 +20,7 @@ import (
 
 type reportOptions struct {
 	store  string
-	from   string
+	logs   logOptions
 	app    string
 	top    int
 	output output
@@ -84,7 +83,7 @@ report. Without LOG it reports on what the store holds. --as perfetto writes the
 	}
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
 	cacheFlag(c, e)
-	fromFlag(c, &o.from)
+	o.logs.flags(c.Flags())
 	c.Flags().StringVar(&o.app, "app", "", "report on one application, by its `ID` or name")
 	c.Flags().IntVar(&o.top, "top", 50, "list this many outliers")
 	engineFlag(c, e)
@@ -107,7 +106,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	defer st.Close()
 	var unread error
 	if len(logs) > 0 {
-		s, err := e.ingest(ctx, st, logs, run.Options{From: o.from})
+		s, err := e.ingest(ctx, st, logs, o.logs.options())
 		if err != nil {
 			return err
 		}

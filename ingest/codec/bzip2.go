@@ -17,4 +17,4 @@ func isBzip2(head []byte) bool {
 }
 
 // openBzip2 reads streams one after the other, as parallel compressors make them.
-func openBzip2(r *bufio.Reader, _ Limits) (io.Reader, error) { return bzip2.NewReader(r), nil }
+func openBzip2(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }

@@ -18,7 +18,7 @@ import (
 type codec struct {
 	name  string
 	magic func(head []byte) bool
-	open  func(r *bufio.Reader, l Limits) (io.Reader, error) // also an io.Closer where something has to be released
+	open  func(r *bufio.Reader) (io.Reader, error) // also an io.Closer where something has to be released
 }
 
 // codecs is the table of codecs; it is never changed. No two magics match the same bytes.
@@ -69,10 +69,15 @@ type Reader struct {
 	close  []io.Closer
 }
 
-// Open reads r, the file of that name. It does not close r.
-func Open(r io.Reader, name string, l Limits) (*Reader, error) {
+// Open reads r, the file of that name and size, 0 where that is unknown: buffers need not exceed it. What comes out is
+// charged to m; nil is a budget of its own. It does not close r.
+func Open(r io.Reader, name string, size int64, m *Meter) (*Reader, error) {
 	z := &Reader{name: name, in: &counter{r: r}}
-	z.first = bufio.NewReaderSize(z.in, bufferSize(l.Size))
+	if m == nil {
+		z.in.budget = NewBudget(nil, Limits{}, 0)
+		m = z.in.budget.Meter()
+	}
+	z.first = bufio.NewReaderSize(z.in, bufferSize(size))
 	z.last = z.first
 	for {
 		head, err := z.last.Peek(Magic)
@@ -90,19 +95,22 @@ func Open(r io.Reader, name string, l Limits) (*Reader, error) {
 			return nil, errors.Join(z.error(fmt.Errorf("%w: compressed more than %d times", ingest.ErrLimit, maxLayers)), z.Close())
 		}
 		z.layers = append(z.layers, c.name)
-		out, err := c.open(z.last, l)
+		out, err := c.open(z.last)
 		if err != nil {
 			return nil, errors.Join(z.error(cut(err)), z.Close())
 		}
 		if closer, ok := out.(io.Closer); ok {
 			z.close = append(z.close, closer)
 		}
-		z.last = bufio.NewReaderSize(guard{out}, bufferSize(16*l.Size))
+		z.last = bufio.NewReaderSize(guard{out}, bufferSize(16*size))
 	}
 	if head, _ := z.last.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
 		z.last.Discard(len(head))
 	}
-	z.limit = &limiter{r: z.last, in: z.in, l: l.withDefaults(), compressed: len(z.layers) > 0}
+	z.limit = &limiter{r: z.last}
+	if len(z.layers) > 0 {
+		z.limit.meter = m
+	}
 	return z, nil
 }
 

@@ -5,7 +5,7 @@
 //     the framings of the Java libraries that Spark writes its event logs with; xz.go and snappyframe.go read
 //     containers whose libraries do not bound memory or do not tell a cut stream from a corrupt one; hadoop.go those
 //     of Hadoop's own codecs, which only the file's name tells.
-//  3. limit.go bounds what comes out of a bomb.
+//  3. limit.go charges what comes out to a budget, which bounds a bomb (budget.go).
 //
 // A stream that is cut gives everything that can be known of it and then io.ErrUnexpectedEOF. A codec holds at most
 // some blocks in memory, whatever a header claims.

@@ -8,4 +8,4 @@ import (
 )
 
 // openGzip reads members one after the other, as `cat a.gz b.gz` makes them.
-func openGzip(r *bufio.Reader, _ Limits) (io.Reader, error) { return gzip.NewReader(r) }
+func openGzip(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }

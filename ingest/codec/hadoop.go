@@ -32,7 +32,7 @@ func isZlib(head []byte) bool {
 }
 
 // openZlib reads zlib streams, one after the other.
-func openZlib(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openZlib(r *bufio.Reader) (io.Reader, error) {
 	z, err := zlib.NewReader(r)
 	if err != nil {
 		return nil, zlibError(err)
@@ -94,7 +94,7 @@ func isHadoopSnappy(head []byte) bool {
 	return err == nil && n > 0 && n <= int(binary.BigEndian.Uint32(head))
 }
 
-func openHadoopSnappy(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openHadoopSnappy(r *bufio.Reader) (io.Reader, error) {
 	return hadoopBlocks(r, func(dst, src []byte) (int, error) {
 		n, err := snappy.DecodedLen(src)
 		if err != nil || n > len(dst) {
@@ -107,7 +107,7 @@ func openHadoopSnappy(r *bufio.Reader, _ Limits) (io.Reader, error) {
 	}), nil
 }
 
-func openHadoopLZ4(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openHadoopLZ4(r *bufio.Reader) (io.Reader, error) {
 	return hadoopBlocks(r, func(dst, src []byte) (int, error) {
 		n, err := lz4.UncompressBlock(src, dst)
 		if err != nil || n == 0 {
@@ -175,7 +175,7 @@ func isRawSnappy(head []byte) bool {
 }
 
 // openRawSnappy reads a bare block, which has to be held whole.
-func openRawSnappy(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openRawSnappy(r *bufio.Reader) (io.Reader, error) {
 	packed, err := io.ReadAll(io.LimitReader(r, maxBlock+maxBlock/6+64))
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func hadoopSamples(tb testing.TB) map[string][]byte {
 
 func TestHadoopCodecs(t *testing.T) {
 	for name, data := range hadoopSamples(t) {
-		z, err := Open(bytes.NewReader(data), name, Limits{})
+		z, err := Open(bytes.NewReader(data), name, 0, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -67,7 +67,7 @@ func TestHadoopCodecs(t *testing.T) {
 		}
 		// A cut file gives a beginning of the text and an error; only between blocks may it be a whole one.
 		for cut := 9; cut < len(data); cut++ {
-			z, err := Open(bytes.NewReader(data[:cut]), name, Limits{})
+			z, err := Open(bytes.NewReader(data[:cut]), name, 0, nil)
 			if err != nil {
 				continue
 			}
@@ -85,7 +85,7 @@ func TestHadoopCodecs(t *testing.T) {
 // A name alone makes nothing compressed, and a byte order mark is no content.
 func TestNamesAndMarks(t *testing.T) {
 	for name, text := range map[string]string{"a.deflate": "plain text\n", "a.snappy": "{\"Event\":1}\n", "a.lz4": "{}\n", "a.csv": "\xef\xbb\xbfa,b\n"} {
-		z, err := Open(strings.NewReader(text), name, Limits{})
+		z, err := Open(strings.NewReader(text), name, 0, nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -101,7 +101,7 @@ func FuzzHadoop(f *testing.F) {
 		f.Add(name, data)
 	}
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		z, err := Open(bytes.NewReader(data), name, Limits{Decompressed: 64 << 20})
+		z, err := Open(bytes.NewReader(data), name, 0, most(64<<20))
 		if err != nil {
 			return
 		}

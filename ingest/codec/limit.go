@@ -1,70 +1,43 @@
 package codec
 
-import (
-	"fmt"
-	"io"
-
-	"straggler/ingest"
-)
-
-// Limits bound what a file may decompress to. A zero field means its default.
-type Limits struct {
-	Decompressed int64 // bytes; default 1 TiB
-	Ratio        int64 // decompressed per compressed byte, once ratioFloor bytes have come out; default 1000
-	Size         int64 // of the file, which its buffers need not exceed; 0 unknown
-}
-
-// ratioFloor is what may come out whatever the ratio: a small file of blanks is no bomb.
-const ratioFloor = 100 << 20
+import "io"
 
 // maxBlock bounds the blocks, windows and dictionaries that a header may ask for: 128 MiB is what `zstd --ultra -22`
 // and `--long=27` need, the most of what the tools write by default.
 const maxBlock = 128 << 20
 
-func (l Limits) withDefaults() Limits {
-	if l.Decompressed <= 0 {
-		l.Decompressed = 1 << 40
-	}
-	if l.Ratio <= 0 {
-		l.Ratio = 1000
-	}
-	return l
-}
-
-// limiter counts what comes out.
+// limiter charges what comes out of the last codec.
 type limiter struct {
-	r          io.Reader
-	in         *counter
-	l          Limits
-	compressed bool
-	out        int64
+	r     io.Reader
+	meter *Meter // nil where nothing is compressed
+	out   int64
 }
 
 func (l *limiter) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.out += int64(n)
-	if !l.compressed {
-		return n, err
-	}
-	if l.out > l.l.Decompressed {
-		return 0, fmt.Errorf("%w: more than %d bytes came out", ingest.ErrLimit, l.l.Decompressed)
-	}
-	if l.out > ratioFloor && l.out/l.l.Ratio > l.in.n {
-		return 0, fmt.Errorf("%w: more than %d bytes came out of each byte, as of a decompression bomb", ingest.ErrLimit, l.l.Ratio)
+	if l.meter != nil {
+		if over := l.meter.At(l.out); over != nil {
+			return 0, over
+		}
 	}
 	return n, err
 }
 
 // counter counts what goes in.
 type counter struct {
-	r   io.Reader
-	n   int64
-	err error // of r, but io.EOF
+	r      io.Reader
+	n      int64
+	err    error   // of r, but io.EOF
+	budget *Budget // nil where whoever made it knows the size of the input
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if c.budget != nil {
+		c.budget.In(int64(n))
+	}
 	if err != nil && err != io.EOF {
 		c.err = err
 	}

@@ -21,7 +21,7 @@ const (
 	lz4BlockLZ4    = 0x20
 )
 
-func openLZ4Block(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openLZ4Block(r *bufio.Reader) (io.Reader, error) {
 	s := &lz4BlockStream{r: r}
 	return &blocks{next: s.next}, nil
 }

@@ -8,4 +8,4 @@ import (
 )
 
 // openLZ4Frame reads frames one after the other, as the lz4 command writes them.
-func openLZ4Frame(r *bufio.Reader, _ Limits) (io.Reader, error) { return lz4.NewReader(r), nil }
+func openLZ4Frame(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }

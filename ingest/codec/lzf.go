@@ -22,7 +22,7 @@ func isLZF(head []byte) bool {
 	return head[2] == lzfRaw || head[2] == lzfPacked && (len(head) < 7 || head[5]|head[6] != 0)
 }
 
-func openLZF(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openLZF(r *bufio.Reader) (io.Reader, error) {
 	s := &lzfStream{r: r, in: make([]byte, 1<<16), out: make([]byte, 1<<16)}
 	return &blocks{next: s.next}, nil
 }

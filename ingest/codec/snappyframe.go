@@ -21,7 +21,7 @@ const (
 	snappyID     = 0xff
 )
 
-func openSnappyFrame(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openSnappyFrame(r *bufio.Reader) (io.Reader, error) {
 	s := &snappyFrameStream{r: r, out: make([]byte, snappyFrameBlock)}
 	return &blocks{next: s.next}, nil
 }

@@ -13,7 +13,7 @@ import (
 // marker: a file that is cut between two blocks can not be told from a whole one.
 const snappyJavaMagic = "\x82SNAPPY\x00"
 
-func openSnappyJava(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openSnappyJava(r *bufio.Reader) (io.Reader, error) {
 	s := &snappyJavaStream{r: r}
 	return &blocks{next: s.next}, nil
 }

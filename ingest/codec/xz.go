@@ -23,7 +23,7 @@ const (
 	xzLZMA2  = 0x21
 )
 
-func openXZ(r *bufio.Reader, _ Limits) (io.Reader, error) {
+func openXZ(r *bufio.Reader) (io.Reader, error) {
 	return &xzStream{r: &xzSource{r: r}}, nil
 }
 

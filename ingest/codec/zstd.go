@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"math"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -19,12 +20,12 @@ func isZstd(head []byte) bool {
 
 // openZstd reads frames one after the other: Spark ends a frame at each flush. One goroutine: with more the decoder is
 // slower on the small frames of event logs, and would run ahead of a reader that stops.
-func openZstd(r *bufio.Reader, l Limits) (io.Reader, error) {
+func openZstd(r *bufio.Reader) (io.Reader, error) {
 	d, err := zstd.NewReader(r,
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxBlock),
-		zstd.WithDecoderMaxMemory(uint64(l.withDefaults().Decompressed)))
+		zstd.WithDecoderMaxMemory(math.MaxInt64))
 	if err != nil {
 		return nil, err
 	}

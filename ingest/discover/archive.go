@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"straggler/ingest"
+	"straggler/ingest/codec"
 )
 
 // archive says what kind of archive starts with head, "" for none.
@@ -60,7 +61,7 @@ type member struct {
 
 // expand opens an archive as a folder. kind is what archive said. With an error it gives what could be listed.
 func expand(ctx context.Context, f *file, kind string, layers []string, l ingest.Limits, sp *spool) (folder, error) {
-	raw, closer, size, broken := inPlace(ctx, f, layers, l, sp)
+	raw, closer, size, broken := inPlace(ctx, f, layers, sp)
 	if raw == nil {
 		return nil, broken
 	}
@@ -81,12 +82,12 @@ func expand(ctx context.Context, f *file, kind string, layers []string, l ingest
 // inPlace gives random access to an archive, and sees that f.at does from now on: archives that are compressed or remote,
 // streams and archives in archives are copied to the temporary directory. Of one that is cut or damaged it gives
 // what comes before, with the error.
-func inPlace(ctx context.Context, f *file, layers []string, l ingest.Limits, sp *spool) (io.ReaderAt, io.Closer, int64, error) {
+func inPlace(ctx context.Context, f *file, layers []string, sp *spool) (io.ReaderAt, io.Closer, int64, error) {
 	if f.at != nil && len(layers) == 0 && !f.remote {
 		r, closer, err := f.at()
 		return r, closer, f.size, err
 	}
-	r, err := f.reader(ctx, l, new(fileStats))
+	r, err := f.reader(ctx, new(fileStats))
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -135,7 +136,7 @@ func tarMembers(ctx context.Context, r io.ReaderAt, size int64, f *file, l inges
 		}
 		out = append(out, m)
 	}
-	return nil, fmt.Errorf("%w: the archive has more than %d entries", ingest.ErrLimit, l.Entries)
+	return nil, fmt.Errorf("%w: the archive has more than %d entries; raise --max-entries if it is genuine", ingest.ErrLimit, l.Entries)
 }
 
 func isSparse(h *tar.Header) bool {
@@ -149,6 +150,7 @@ func isSparse(h *tar.Header) bool {
 
 func tarFile(name string, in *file, start, size int64) *file {
 	f := &file{name: name, size: size}
+	f.charge(in.budget)
 	f.at = func() (io.ReaderAt, io.Closer, error) {
 		r, closer, err := in.at()
 		if err != nil {
@@ -192,7 +194,7 @@ func zipMembers(r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, 
 		return nil, fmt.Errorf("zip: %w", err)
 	}
 	if len(z.File) > l.Entries {
-		return nil, fmt.Errorf("%w: the archive has more than %d entries", ingest.ErrLimit, l.Entries)
+		return nil, fmt.Errorf("%w: the archive has more than %d entries; raise --max-entries if it is genuine", ingest.ErrLimit, l.Entries)
 	}
 	var out []member
 	for _, e := range z.File {
@@ -206,9 +208,9 @@ func zipMembers(r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, 
 		case !e.Mode().IsRegular():
 			m.skip = "a link or a special file of an archive"
 		case e.UncompressedSize64 > 100<<20 && e.UncompressedSize64/uint64(l.Ratio) > e.CompressedSize64:
-			m.skip = fmt.Sprintf("it claims more than %d bytes for each byte in its archive, as a decompression bomb does", l.Ratio)
-		case e.UncompressedSize64 > uint64(l.Decompressed):
-			m.skip = fmt.Sprintf("it claims more than %d bytes", l.Decompressed)
+			m.skip = fmt.Sprintf("it claims more than %d bytes for each byte in its archive, as a decompression bomb does; raise --max-ratio if it is genuine", l.Ratio)
+		case e.UncompressedSize64 > uint64(l.Input):
+			m.skip = fmt.Sprintf("it claims more than %d bytes; raise --max-input if it is genuine", l.Input)
 		default:
 			m.file = zipFile(join(f.name, m.name), f, e)
 		}
@@ -220,6 +222,8 @@ func zipMembers(r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, 
 // zipFile reads a member. The library holds it to the length that its header claims.
 func zipFile(name string, in *file, e *zip.File) *file {
 	f := &file{name: name, size: int64(e.UncompressedSize64)}
+	f.charge(in.budget)
+	inflated := in.budget.Meter()
 	start, err := e.DataOffset()
 	packed, method, header := int64(e.CompressedSize64), e.Method, e.FileHeader
 	f.open = func() (io.ReadCloser, error) {
@@ -235,7 +239,7 @@ func zipFile(name string, in *file, e *zip.File) *file {
 		case zip.Store:
 			return &checked{r: body, h: header, Closer: closer}, nil
 		case zip.Deflate:
-			return &checked{r: flate.NewReader(body), h: header, Closer: closer}, nil
+			return &checked{r: flate.NewReader(body), h: header, inflated: inflated, Closer: closer}, nil
 		}
 		closer.Close()
 		return nil, fmt.Errorf("zip: compression method %d is not supported", method)
@@ -249,6 +253,8 @@ type checked struct {
 	h   zip.FileHeader
 	n   uint64
 	crc uint32
+
+	inflated *codec.Meter // nil where the member is stored as it is
 	io.Closer
 }
 
@@ -256,6 +262,11 @@ func (c *checked) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += uint64(n)
 	c.crc = crc32.Update(c.crc, crc32.IEEETable, p[:n])
+	if c.inflated != nil {
+		if err := c.inflated.At(int64(c.n)); err != nil {
+			return 0, fmt.Errorf("zip: %w", err)
+		}
+	}
 	switch {
 	case c.n > c.h.UncompressedSize64:
 		return 0, fmt.Errorf("%w: zip: the member is longer than its header claims", ingest.ErrCorrupt)
@@ -285,7 +296,7 @@ type budgetReaderAt struct {
 
 func (b *budgetReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
-		return 0, fmt.Errorf("%w: the directory of the archive is too large", ingest.ErrLimit)
+		return 0, fmt.Errorf("%w: the directory of the archive is too large; raise --max-entries if it is genuine", ingest.ErrLimit)
 	}
 	return b.r.ReadAt(p, off)
 }

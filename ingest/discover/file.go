@@ -22,10 +22,16 @@ type file struct {
 	at     func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy
 	remote bool                                   // not on this machine: many small reads would take long
 	once   *stream                                // a stream, which can not be opened again
+
+	budget *codec.Budget // of the file, in no archive, that it is or is in
+	meter  *codec.Meter  // of what its compression gives
 }
 
+// charge has a file's decompression charged to a budget.
+func (f *file) charge(b *codec.Budget) { f.budget, f.meter = b, b.Meter() }
+
 // reader opens the file, decompressed. What is read is counted, and hashed, in stats.
-func (f *file) reader(ctx context.Context, l ingest.Limits, stats *fileStats) (io.ReadCloser, error) {
+func (f *file) reader(ctx context.Context, stats *fileStats) (io.ReadCloser, error) {
 	if f.once != nil {
 		return f.once.rest(f.name)
 	}
@@ -33,21 +39,24 @@ func (f *file) reader(ctx context.Context, l ingest.Limits, stats *fileStats) (i
 	if err != nil {
 		return nil, err
 	}
-	return decompress(ctx, raw, f.name, f.size, l, stats)
+	return f.decompress(ctx, raw, stats)
 }
 
-// decompress puts the codecs over raw, which it closes.
-func decompress(ctx context.Context, raw io.ReadCloser, name string, size int64, l ingest.Limits, stats *fileStats) (io.ReadCloser, error) {
+// decompress puts the codecs over the file's raw bytes, which it closes.
+func (f *file) decompress(ctx context.Context, raw io.ReadCloser, stats *fileStats) (io.ReadCloser, error) {
 	stats.layers = nil
 	in := &countingReader{r: raw, stats: stats}
-	z, err := codec.Open(in, name, codec.Limits{Decompressed: l.Decompressed, Ratio: l.Ratio, Size: max(size, 0)})
+	if f.size < 0 {
+		in.budget = f.budget
+	}
+	z, err := codec.Open(in, f.name, max(f.size, 0), f.meter)
 	if err != nil {
 		raw.Close()
 		return nil, err
 	}
 	stats.layers = z.Layers()
 	o := &opened{ctx: ctx, raw: raw, in: in, z: z, stats: stats}
-	if len(stats.layers) > 0 && (size < 0 || size > aheadBytes) {
+	if len(stats.layers) > 0 && (f.size < 0 || f.size > aheadBytes) {
 		return readAhead(o), nil
 	}
 	return o, nil
@@ -90,7 +99,7 @@ func (o *opened) Close() error {
 }
 
 // random opens the file for reading in any order, decompressed.
-func (f *file) random(ctx context.Context, l ingest.Limits, sp *spool) (ingest.File, error) {
+func (f *file) random(ctx context.Context, sp *spool) (ingest.File, error) {
 	if f.at != nil {
 		r, closer, err := f.at()
 		if err != nil {
@@ -105,7 +114,7 @@ func (f *file) random(ctx context.Context, l ingest.Limits, sp *spool) (ingest.F
 			return nil, err
 		}
 	}
-	r, err := f.reader(ctx, l, new(fileStats))
+	r, err := f.reader(ctx, new(fileStats))
 	if err != nil {
 		return nil, err
 	}

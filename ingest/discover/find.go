@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"straggler/ingest"
+	"straggler/ingest/codec"
 	"straggler/ingest/read/parquet"
 	"straggler/schema"
 )
@@ -144,7 +145,7 @@ type finder struct {
 
 // find walks the arguments, looks into what it finds, and walks the archives among that, until nothing is left.
 func (f *finder) find(ctx context.Context, paths []string) error {
-	w := &walker{formats: f.formats, seen: make(map[string]bool)}
+	w := &walker{formats: f.formats, limits: f.o.Limits, budget: codec.NewBudget(nil, runLimits(f.o.Limits), 0), seen: make(map[string]bool)}
 	w.remote = &remoteWalk{ctx: ctx, remote: f.o.Remote, trees: make(map[Tree]*remoteTree), broken: f.broken}
 	w.arguments(paths, f.o.Stdin)
 	for {
@@ -201,7 +202,7 @@ func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error
 }
 
 func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
-	head, layers, err := peek(ctx, c, f.o.Limits, buf)
+	head, layers, err := peek(ctx, c, buf)
 	if err != nil {
 		f.refuse(unreadable(c.name, err))
 		return outcome{}
@@ -240,7 +241,7 @@ func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
 	if c.files[0].once != nil {
 		return nil, fmt.Errorf("%w: Parquet can not be read from a stream; give the file by name", parquet.ErrUnreadable)
 	}
-	file, err := c.files[0].random(ctx, f.o.Limits, f.spool)
+	file, err := c.files[0].random(ctx, f.spool)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +255,7 @@ func (f *finder) damage(ctx context.Context, c *candidate) error {
 	if c.files[0].once != nil {
 		return nil
 	}
-	r, err := c.files[0].reader(ctx, f.o.Limits, new(fileStats))
+	r, err := c.files[0].reader(ctx, new(fileStats))
 	if err == nil {
 		_, err = io.CopyN(io.Discard, r, restBytes)
 		r.Close()
@@ -281,7 +282,7 @@ func (f *finder) accept(c *candidate, format *ingest.Format, why string, layers 
 	}
 	in := &Input{candidate: c, Format: *format, Why: why, Codec: strings.Join(layers, ", ")}
 	in.reading = &reading{progress: f.o.Progress, stats: make([]*fileStats, len(c.files))}
-	in.Input = c.input(f.o.Limits, f.spool, in.reading)
+	in.Input = c.input(f.spool, in.reading)
 	in.Key = schema.InputKey(c.base, head)
 	if f.o.Recognised != nil {
 		f.o.Recognised(in, head)
@@ -302,7 +303,7 @@ func (f *finder) expandOutcome(ctx context.Context, w *walker, o outcome) {
 	c := o.candidate
 	if o.dissolve {
 		for _, file := range c.files {
-			w.found = append(w.found, single(file, c.explicit, c.depth))
+			w.add(single(file, c.explicit, c.depth))
 		}
 		return
 	}

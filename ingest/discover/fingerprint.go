@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
+
+	"straggler/ingest/codec"
 )
 
 // fingerprint is that of an input: of the one file, or of the hashes of all in reading order.
@@ -71,8 +73,9 @@ func (s *fileStats) sum() [16]byte { return s.hash.Sum128().Bytes() }
 
 // countingReader counts and hashes the raw bytes of a file.
 type countingReader struct {
-	r     io.Reader
-	stats *fileStats
+	r      io.Reader
+	stats  *fileStats
+	budget *codec.Budget // of an input whose size is not known before; nil
 }
 
 func (r *countingReader) Read(p []byte) (int, error) {
@@ -82,6 +85,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 		s.hash.Write(p[:n])
 	}
 	s.raw += int64(n)
+	r.budget.In(int64(n))
 	if s.shared != nil {
 		s.shared.Add(int64(n))
 	}

@@ -19,15 +19,15 @@ type reading struct {
 }
 
 // input is what a format gets to see of a candidate. Its key is not set.
-func (c *candidate) input(l ingest.Limits, sp *spool, r *reading) *ingest.Input {
+func (c *candidate) input(sp *spool, r *reading) *ingest.Input {
 	in := &ingest.Input{Name: c.name, Base: c.base, Parts: make([]ingest.Part, len(c.files))}
 	for i, f := range c.files {
 		in.Parts[i] = ingest.Part{
 			Name: f.name,
 			Size: f.size,
-			Open: func(ctx context.Context) (io.ReadCloser, error) { return f.reader(ctx, l, r.begin(i)) },
+			Open: func(ctx context.Context) (io.ReadCloser, error) { return f.reader(ctx, r.begin(i)) },
 			OpenAt: func(ctx context.Context) (ingest.File, error) {
-				at, err := f.random(ctx, l, sp)
+				at, err := f.random(ctx, sp)
 				if err == nil {
 					r.opened(i, at.Size())
 				}

@@ -14,9 +14,9 @@ import (
 )
 
 // peek reads the first decompressed bytes of a candidate, from its first file that is not empty.
-func peek(ctx context.Context, c *candidate, l ingest.Limits, buf []byte) (head ingest.Head, layers []string, err error) {
+func peek(ctx context.Context, c *candidate, buf []byte) (head ingest.Head, layers []string, err error) {
 	for _, f := range c.files {
-		head, layers, err = peekFile(ctx, f, l, buf)
+		head, layers, err = peekFile(ctx, f, buf)
 		if err != nil || len(head.Bytes) > 0 {
 			break
 		}
@@ -24,15 +24,15 @@ func peek(ctx context.Context, c *candidate, l ingest.Limits, buf []byte) (head 
 	return head, layers, err
 }
 
-func peekFile(ctx context.Context, f *file, l ingest.Limits, buf []byte) (ingest.Head, []string, error) {
+func peekFile(ctx context.Context, f *file, buf []byte) (ingest.Head, []string, error) {
 	head := ingest.Head{Name: codec.Trim(filepath.Base(f.name))}
 	stats := new(fileStats)
 	var r io.ReadCloser
 	var err error
 	if f.once != nil {
-		r, stats, err = f.begin(ctx, l)
+		r, stats, err = f.begin(ctx)
 	} else {
-		r, err = f.reader(ctx, l, stats)
+		r, err = f.reader(ctx, stats)
 	}
 	if err != nil {
 		return head, nil, err

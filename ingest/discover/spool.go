@@ -77,7 +77,7 @@ type spooling struct {
 func (r *spooling) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	if r.s.left.Add(-int64(n)) < 0 {
-		return 0, fmt.Errorf("%w: more temporary space is needed than is allowed", ingest.ErrLimit)
+		return 0, fmt.Errorf("%w: more temporary space is needed than is allowed; raise --max-temp if there is room", ingest.ErrLimit)
 	}
 	return n, err
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-
-	"straggler/ingest"
 )
 
 // stream is a file that gives its bytes once. Its first bytes are read when it is recognised and are kept for the
@@ -23,13 +21,13 @@ func streamFile(name string, r io.Reader) *file {
 }
 
 // begin opens a stream for good.
-func (f *file) begin(ctx context.Context, l ingest.Limits) (io.ReadCloser, *fileStats, error) {
+func (f *file) begin(ctx context.Context) (io.ReadCloser, *fileStats, error) {
 	raw, err := openStream(ctx, f.open)
 	if err != nil {
 		return nil, nil, err
 	}
 	f.once.stats = newFileStats(nil)
-	z, err := decompress(ctx, interruptible(ctx, raw), f.name, f.size, l, f.once.stats)
+	z, err := f.decompress(ctx, interruptible(ctx, raw), f.once.stats)
 	f.once.z = z
 	return z, f.once.stats, err
 }

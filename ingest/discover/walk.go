@@ -19,7 +19,9 @@ import (
 // walker finds candidates by names alone; nothing is opened.
 type walker struct {
 	formats []ingest.Format
-	remote  *remoteWalk // what URLs name
+	limits  ingest.Limits
+	budget  *codec.Budget // of the run
+	remote  *remoteWalk   // what URLs name
 
 	found   []*candidate
 	skipped []Skipped
@@ -55,7 +57,7 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 			continue
 		}
 		if p == "-" {
-			w.found = append(w.found, single(streamFile("-", stdin), true, 0))
+			w.add(single(streamFile("-", stdin), true, 0))
 			continue
 		}
 		info, err := os.Stat(p)
@@ -111,7 +113,7 @@ func (w *walker) directory(p string) {
 func (w *walker) pipe(p string) {
 	f := streamFile(p, nil)
 	f.open = func() (io.ReadCloser, error) { return os.Open(p) }
-	w.found = append(w.found, single(f, true, 0))
+	w.add(single(f, true, 0))
 }
 
 // namedFiles groups files that were named one by one as the formats claim them, directory by directory.
@@ -217,7 +219,7 @@ func (w *walker) visit(f folder, e entry, claimed map[string]bool, depth int, ex
 			return
 		}
 		if w.first(file.id) {
-			w.found = append(w.found, single(file, explicit, depth))
+			w.add(single(file, explicit, depth))
 		}
 	}
 }
@@ -298,7 +300,7 @@ func (w *walker) claim(f folder, format *ingest.Format, g ingest.Group, taken ma
 	for _, file := range c.files {
 		w.first(file.id)
 	}
-	w.found = append(w.found, c)
+	w.add(c)
 }
 
 // descend finds a file by a path relative to a folder.
@@ -344,6 +346,16 @@ func dirName(e entry) string {
 		return e.name + "/"
 	}
 	return e.name
+}
+
+// add takes a candidate. A file that is in no archive is an input with a budget of its own.
+func (w *walker) add(c *candidate) {
+	for _, f := range c.files {
+		if f.budget == nil {
+			f.charge(codec.NewBudget(w.budget, inputLimits(w.limits), max(f.size, 0)))
+		}
+	}
+	w.found = append(w.found, c)
 }
 
 func (w *walker) fail(name string, err error) {

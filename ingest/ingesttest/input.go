@@ -16,7 +16,7 @@ import (
 // Input is an input of one file that is in memory, decompressed as a run does it.
 func Input(name string, data []byte) *ingest.Input {
 	open := func(context.Context) (io.ReadCloser, error) {
-		return codec.Open(bytes.NewReader(data), name, codec.Limits{Size: int64(len(data))})
+		return codec.Open(bytes.NewReader(data), name, int64(len(data)), nil)
 	}
 	in := &ingest.Input{Name: name, Base: codec.Trim(path.Base(name)), Parts: []ingest.Part{{Name: name, Size: int64(len(data)), Open: open}}}
 	in.Parts[0].OpenAt = func(ctx context.Context) (ingest.File, error) {

@@ -76,7 +76,7 @@ type Blocks struct {
 
 // NewBlocks cuts r, which is the file that source names.
 func NewBlocks(r io.Reader, source string, out *ingest.Sink) *Blocks {
-	return &Blocks{r: r, source: source, out: out, max: out.Limits().Line + 1, size: blockBytes, cut: lastLineEnd, line: 1}
+	return &Blocks{r: r, source: source, out: out, max: int(out.Limits().Line) + 1, size: blockBytes, cut: lastLineEnd, line: 1}
 }
 
 func lastLineEnd(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
@@ -178,7 +178,7 @@ func (s *Blocks) skipLine(head []byte) error {
 		SourceFile: s.source,
 		Line:       schema.Some(s.line),
 		ByteOffset: s.offset,
-		Reason:     fmt.Sprintf("the line is longer than %d bytes and was skipped; raise the line limit if it is genuine", s.max-1),
+		Reason:     fmt.Sprintf("the line is longer than %d bytes and was skipped; raise --max-line if it is genuine", s.max-1),
 		Sample:     string(head[:min(len(head), ingest.SampleBytes)]),
 	})
 	s.offset += int64(len(head))

@@ -44,7 +44,7 @@ func wholeLines(text []byte, max int) (lines []read.Line, rejected []int64) {
 func checkLines(tb testing.TB, text []byte, max int, r io.Reader) {
 	tb.Helper()
 	var trace schema.Trace
-	out := ingest.NewSink(ingest.Limits{Line: max}, func(b schema.Batch) error { b.AddTo(&trace); return nil })
+	out := ingest.NewSink(ingest.Limits{Line: int64(max)}, func(b schema.Batch) error { b.AddTo(&trace); return nil })
 	want, rejected := wholeLines(text, max)
 	lines := read.NewLines(r, "a.log", out)
 	i := 0

@@ -221,7 +221,7 @@ func TestArchiveBombs(t *testing.T) {
 		"budget.zip":   {zipped(t, many...), ingest.Limits{Entries: 4}, ingest.ErrLimit},
 		"deep.zip":     {deep, ingest.Limits{}, ingest.ErrLimit},
 		"spool.tar.gz": {tarBomb, ingest.Limits{Spool: 1 << 20}, ingest.ErrLimit},
-		"size.tar.gz":  {tarBomb, ingest.Limits{Decompressed: 1 << 20}, ingest.ErrLimit},
+		"size.tar.gz":  {tarBomb, ingest.Limits{Input: 1 << 20}, ingest.ErrLimit},
 		"lying.zip":    {lying, ingest.Limits{}, ingest.ErrCorrupt},
 	} {
 		dir := tree(t, map[string][]byte{name: c.data})
@@ -250,7 +250,7 @@ func FuzzArchive(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		limits := ingest.Limits{Spool: 8 << 20, Decompressed: 8 << 20, Entries: 1000}
+		limits := ingest.Limits{Spool: 8 << 20, Input: 8 << 20, Entries: 1000}
 		found, err := discover.Find(t.Context(), []ingest.Format{toy()}, []string{name}, discover.Options{Limits: limits, TempDir: dir})
 		if err != nil {
 			t.Fatal(err)

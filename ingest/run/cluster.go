@@ -33,6 +33,7 @@ type workerSpec struct {
 	Paths  []string
 	From   string
 	Again  bool
+	Limits ingest.Limits
 	Shards int
 }
 
@@ -50,7 +51,7 @@ func Spread(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths
 	if err != nil {
 		return Summary{}, fmt.Errorf("ingest: on a cluster: %w", err)
 	}
-	spec := workerSpec{Store: place, From: o.From, Again: o.Again, Shards: max(1, shards)}
+	spec := workerSpec{Store: place, From: o.From, Again: o.Again, Limits: o.Limits, Shards: max(1, shards)}
 	for _, p := range paths {
 		if p == "-" {
 			return Summary{}, fmt.Errorf("ingest: %w: a cluster can not read standard input", ingest.ErrUse)
@@ -205,7 +206,7 @@ func Copy(ctx context.Context, formats []ingest.Format, file string, in io.Reade
 		if err != nil {
 			return err
 		}
-		o.From, o.Again, o.Shard = spec.From, spec.Again, Shard{K: int(n), N: spec.Shards}
+		o.From, o.Again, o.Limits, o.Shard = spec.From, spec.Again, spec.Limits, Shard{K: int(n), N: spec.Shards}
 		found, err := json.Marshal(copyShard(ctx, st, formats, spec.Paths, o))
 		if err != nil {
 			return err

@@ -319,7 +319,10 @@ func (r *run) conclude(j *job) {
 	r.rejects.Add(c.Rejects)
 	res.Bytes, res.Content = j.BytesRead()
 	j.unusable = c.Decoded == 0 && c.Rejects > 0
-	if j.unusable && j.err == nil {
+	switch {
+	case j.unusable && j.err != nil:
+		j.err = fmt.Errorf("%w: %w", ErrNoUsableRecord, j.err)
+	case j.unusable:
 		j.err = fmt.Errorf("%w; the table rejects holds %d of %d and says why", ErrNoUsableRecord, c.Rows["rejects"], c.Rejects)
 	}
 	if j.err == nil {

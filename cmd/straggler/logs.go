@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"straggler/ingest"
+	"straggler/ingest/run"
+)
+
+// logOptions say how logs are read, for every verb that takes some.
+type logOptions struct {
+	from   string
+	limits ingest.Limits
+}
+
+// flags are --from and those about what a log may cost. The defaults suit any honest log; the message about a log that is
+// over one of them names the flag.
+func (o *logOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.from, "from", "", "`FORMAT` of the logs, which is recognised without it; straggler formats lists them")
+	l := &o.limits
+	*l = ingest.Limits{}.WithDefaults()
+	f.Var((*size)(&l.Line), "max-line", "skip lines that are longer than `SIZE`, as rejects")
+	f.Var((*size)(&l.Input), "max-input", "read no more of a log, or an archive, than decompresses to `SIZE`")
+	f.Var((*size)(&l.Run), "max-run", "read no more of all logs together than decompresses to `SIZE`")
+	f.Var(&atLeastOne[int64]{&l.Ratio}, "max-ratio", "read no more of what decompresses to over `N` times its size, once that is over 100 MiB")
+	f.Var(&atLeastOne[int]{&l.Entries}, "max-entries", "read no archive of more than `N` entries")
+	f.Var((*size)(&l.Spool), "max-temp", "take at most `SIZE` of the temporary directory for archives and streams")
+	f.Var(&atLeastOne[int64]{&l.Rejects}, "max-rejects", "keep the first `N` rejected records of a log as rows, and count the others")
+}
+
+// options are those of a run.
+func (o *logOptions) options() run.Options { return run.Options{From: o.from, Limits: o.limits} }
+
+// maxSize bounds the sizes of flags, so that no sum of them overflows.
+const maxSize = 1 << 60
+
+// size is a flag's number of bytes, written as 500MB or 64MiB.
+type size int64
+
+func (s *size) String() string { return strings.ReplaceAll(humanize.IBytes(uint64(*s)), " ", "") }
+
+func (s *size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > maxSize {
+		return errors.New("write a size as 500MB, 64MiB or 2TB")
+	}
+	*s = size(n)
+	return nil
+}
+
+func (*size) Type() string { return "size" }
+
+// atLeastOne is a flag's number that is neither 0 nor less.
+type atLeastOne[T int | int64] struct{ v *T }
+
+func (n atLeastOne[T]) String() string {
+	if n.v == nil {
+		return ""
+	}
+	return strconv.FormatInt(int64(*n.v), 10)
+}
+
+func (n atLeastOne[T]) Set(text string) error {
+	v, err := strconv.ParseInt(text, 10, strconv.IntSize)
+	if err != nil || v < 1 {
+		return errors.New("give a number from 1")
+	}
+	*n.v = T(v)
+	return nil
+}
+
+func (atLeastOne[T]) Type() string { return "number" }
