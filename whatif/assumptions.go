@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Verdict is what a saving comes to.
@@ -124,7 +124,7 @@ func (s *Summary) Assumed() []string {
 }
 
 // Assumed says in sentences what a variant's figures rest on.
-func Assumed(n *replay.Notes, v *Variant) []string {
+func Assumed(n *workload.Notes, v *Variant) []string {
 	var out []string
 	say := func(on bool, format string, args ...any) {
 		if on {
@@ -159,7 +159,7 @@ func ofAttempts(n, all int) string {
 }
 
 // idle says why a policy can not do anything in a log.
-func idle(n *replay.Notes, v *Variant) (out []string) {
+func idle(n *workload.Notes, v *Variant) (out []string) {
 	if age, ok := v.number("age"); ok && n.LongestS < age {
 		out = append(out, fmt.Sprintf("%s looks at tasks that have run for %g s, and none took longer than %.3g s: it can do nothing here. Set another age to see more: --set %s.age=%.2g.", v.Name, age, n.LongestS, v.Name, n.LongestS/5))
 	}

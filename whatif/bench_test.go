@@ -9,13 +9,14 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // workload is about n tasks on 1 000 machines of 10 slots, in jobs of two phases; one machine in fifty is slow, one task
 // in fifty unlucky.
-func workload(n int) *replay.Workload { return replay.Build(rows(n)) }
+func manyTasks(n int) *workload.Workload { return workload.Build(rows(n)) }
 
-func rows(n int) *replay.Rows {
+func rows(n int) *workload.Rows {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := scenario.Cluster{Machines: scenario.Uniform(1000, 10)}
 	for m := range c.Machines {
@@ -43,7 +44,7 @@ func rows(n int) *replay.Rows {
 
 // BenchmarkPolicies times one seed of each policy, per attempt.
 func BenchmarkPolicies(b *testing.B) {
-	w := workload(100_000)
+	w := manyTasks(100_000)
 	for _, spec := range policy.Specs() {
 		if spec.Cause != "" {
 			continue
@@ -71,7 +72,7 @@ func BenchmarkPolicies(b *testing.B) {
 
 // BenchmarkCompare is twenty policies under twenty seeds.
 func BenchmarkCompare(b *testing.B) {
-	w := workload(100_000)
+	w := manyTasks(100_000)
 	var all []policy.Policy
 	for _, spec := range policy.Specs() {
 		if p, err := policy.ByName(spec.Name); err == nil {

@@ -12,6 +12,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // Options say what to replay. The zero Options replays the default policies.
@@ -65,7 +66,7 @@ func withParameter(object, name string, value any) string {
 
 // variants are the policies, those that look at progress once for each error of it; once and without error where the log
 // holds the progress of all attempts.
-func (o *Options) variants(n *replay.Notes) []Variant {
+func (o *Options) variants(n *workload.Notes) []Variant {
 	policies, levels := o.Policies, o.Errors
 	if policies == nil {
 		policies = Default()
@@ -94,7 +95,7 @@ func (o *Options) variants(n *replay.Notes) []Variant {
 
 // comparison replays variants over a workload.
 type comparison struct {
-	w        *replay.Workload
+	w        *workload.Workload
 	o        Options
 	variants []Variant
 	seed     int64 // the first
@@ -104,7 +105,7 @@ type comparison struct {
 	none     []replay.JobOutcome
 }
 
-func newComparison(w *replay.Workload, o Options) *comparison {
+func newComparison(w *workload.Workload, o Options) *comparison {
 	c := &comparison{w: w, o: o, variants: o.variants(&w.Notes), seed: 1}
 	if c.o.Seeds <= 0 {
 		c.o.Seeds = 20
@@ -114,7 +115,7 @@ func newComparison(w *replay.Workload, o Options) *comparison {
 	}
 	for _, p := range w.Pools {
 		c.first = append(c.first, c.jobs)
-		c.jobs += p.Jobs()
+		c.jobs += p.NumJobs()
 	}
 	return c
 }
@@ -217,7 +218,7 @@ func (c *comparison) replay(ctx context.Context, sim *replay.Sim, n int, firsts 
 			u.err = ctx.Err()
 			return u
 		}
-		jobs := u.jobs[c.first[i] : c.first[i]+p.Jobs()]
+		jobs := u.jobs[c.first[i] : c.first[i]+p.NumJobs()]
 		if known != nil && known.err == nil && !known.drew[i] {
 			copy(jobs, known.jobs[c.first[i]:])
 			continue
@@ -265,7 +266,7 @@ func (c *comparison) baseline(ctx context.Context) error {
 func (c *comparison) replayError() (seconds, share float64) {
 	sum, observed := 0.0, 0.0
 	for i, p := range c.w.Pools {
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			if o := p.Observed(j); o >= 0 {
 				sum += math.Abs(float64(c.none[c.first[i]+j].Took-o)) / 1e6
 				observed += float64(o) / 1e6

@@ -14,7 +14,7 @@ import (
 	"straggler/ingest/run"
 	"straggler/store"
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // corpus is the directory of real logs outside of the repository.
@@ -45,7 +45,7 @@ func TestRealLogs(t *testing.T) {
 		if !f.IsDir() {
 			continue
 		}
-		w := replay.Build(loadLogs(t, filepath.Join(dir, f.Name())))
+		w := workload.Build(loadLogs(t, filepath.Join(dir, f.Name())))
 		c := newComparison(w, Options{Policies: everyPolicy(t), Seeds: 1, Errors: []float64{0.1}})
 		s, err := c.run(context.Background(), nil)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestRealLogs(t *testing.T) {
 		}
 		worst, worstJob := 0.0, 0
 		for i, p := range w.Pools {
-			for j := range p.Jobs() {
+			for j := range p.NumJobs() {
 				o := p.Observed(j)
 				if o <= 0 {
 					continue
@@ -84,7 +84,7 @@ func everyPolicy(t *testing.T) []policy.Policy {
 }
 
 // loadLogs reads logs as a replay takes them. What could not be read of them is left out.
-func loadLogs(t *testing.T, paths ...string) *replay.Rows {
+func loadLogs(t *testing.T, paths ...string) *workload.Rows {
 	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)

@@ -1,7 +1,7 @@
 // Package whatif takes a store and gives what each straggler policy would have saved on its jobs, at what cost in slot
 // time, and how sure that is.
 //
-//  1. load.go reads what a replay needs; package replay makes a workload of it and replays that.
+//  1. load.go reads what a replay needs; package workload makes pools of it, and package replay plays them.
 //  2. compare.go replays each policy of package policy under several seeds, and none once; with the same seed all
 //     policies have the same luck, so that their savings are paired differences.
 //  3. savings.go sums up: per job and over all, with 95 % intervals over the seeds; small jobs apart.
@@ -12,15 +12,21 @@
 //
 // usual.go says which policies are replayed unless others are asked for, brief.go how many a report can wait for.
 //
-// # Clusters
+// # Rooms
 //
-// Under another scheduler, and in simulations of whole clusters, more packages take part:
+// The way of the data, here and in simulations of whole clusters:
 //
-//  1. package schedule decides who gets the next slot; quincy by a min-cost flow, which package mincost solves.
-//  2. package network moves what tasks read and fetch; placement spreads reduces over racks so that no link is hot.
-//  3. package recompute says which outputs to copy, and which to make again before anybody asks for them.
-//  4. package simulate runs workloads on clusters; scenario writes the logs that described clusters would have left, and
-//     published sets what the papers measured beside what all this gives.
+//		workload ──pools──▶ replay ◀── policy    (late, mantri, dolly, spark, …; policy/recompute)
+//		 a log, or numbers    the engine
+//		                      network ◀── schedule  (fifo, fair, delay, quincy; schedule/quincy, mincost, placement)
+//
+//	 1. workload makes pools of a log, or of a cluster and jobs given by numbers.
+//	 2. replay is the one engine: slots, copies, and the stages of tasks over network's links.
+//	 3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
+//	 4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
+//	    schedule/placement spreads reduces over racks so that no link is hot.
+//	 5. simulate runs workloads under schedulers and policies; published sets what the papers measured beside what all this
+//	    gives; scenario writes logs for tests.
 //
 // # Rows
 //

@@ -8,6 +8,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // patient is a policy of one's own: once half of a phase has finished, it copies every task that has run Times as long
@@ -45,7 +46,7 @@ func ExampleCompare() {
 		c.Jobs[0].Phases[0].Tasks = append(c.Jobs[0].Phases[0].Tasks, scenario.Task{Seconds: 10 + float64(n%3)})
 	}
 	c.Jobs[0].Phases[0].Tasks[7].Luck = 11
-	w := replay.Build(c.Rows())
+	w := workload.Build(c.Rows())
 
 	mine := policy.Own("patient", func() replay.Policy { return &patient{Times: 2} })
 	s, err := whatif.Compare(context.Background(), w, whatif.Options{Policies: []policy.Policy{mine}, Errors: []float64{0.1}})

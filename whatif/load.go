@@ -8,7 +8,7 @@ import (
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 //go:embed sql/*.sql
@@ -24,8 +24,8 @@ func query(name string) string {
 }
 
 // Load reads what a replay needs from the tables of a store.
-func Load(ctx context.Context, eng engine.Engine) (*replay.Rows, error) {
-	r := &replay.Rows{}
+func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
+	r := &workload.Rows{}
 	err := first(
 		func() error { return collect(ctx, eng, &r.Applications, query("applications")) },
 		func() error { return collect(ctx, eng, &r.Settings, query("settings")) },
@@ -47,7 +47,7 @@ func Load(ctx context.Context, eng engine.Engine) (*replay.Rows, error) {
 
 // Workload is the workload of a store, with what the analysis of causes says of its machines where that is of the logs
 // that the store has now.
-func Workload(ctx context.Context, st *store.Store, eng engine.Engine) (*replay.Workload, error) {
+func Workload(ctx context.Context, st *store.Store, eng engine.Engine) (*workload.Workload, error) {
 	rows, err := Load(ctx, eng)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Workload(ctx context.Context, st *store.Store, eng engine.Engine) (*replay.
 	if !analysed {
 		rows.Health = nil
 	}
-	return replay.Build(rows), nil
+	return workload.Build(rows), nil
 }
 
 func first(steps ...func() error) error {
@@ -82,7 +82,7 @@ func collect[R any](ctx context.Context, eng engine.Engine, to *[]R, sql string)
 }
 
 // loadOutputs reads how large outputs are, in applications that lost any.
-func loadOutputs(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
+func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
 	if len(r.Losses) == 0 {
 		return nil
 	}
@@ -100,7 +100,7 @@ func loadOutputs(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
 	return nil
 }
 
-func loadAttempts(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
+func loadAttempts(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
 	type count struct {
 		N int64 `col:"n"`
 	}
@@ -109,9 +109,9 @@ func loadAttempts(ctx context.Context, eng engine.Engine, r *replay.Rows) error 
 		return err
 	}
 	for _, c := range counts {
-		r.Attempts = make([]replay.Attempt, 0, c.N)
+		r.Attempts = make([]workload.LoggedAttempt, 0, c.N)
 	}
-	for row, err := range engine.Read[replay.AttemptRow](ctx, eng, query("attempts")) {
+	for row, err := range engine.Read[workload.AttemptRow](ctx, eng, query("attempts")) {
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func loadAttempts(ctx context.Context, eng engine.Engine, r *replay.Rows) error 
 }
 
 // loadProgress reads what attempts reported; after the attempts, and in their order.
-func loadProgress(ctx context.Context, eng engine.Engine, r *replay.Rows) error {
+func loadProgress(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
 	type sample struct {
 		AttemptID schema.Key  `col:"attempt_id"`
 		Time      schema.Time `col:"time"`

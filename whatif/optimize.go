@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Advice is the best setting of Spark's speculation that was found for a workload.
@@ -35,7 +35,7 @@ var grid = []struct {
 // Optimize searches Spark's four speculation settings for a workload, twice round, starting with the defaults of the
 // log's version. Of settings whose savings can not be told apart the one that costs least slot time wins. What the advice
 // promises comes from seeds that the search has not seen.
-func Optimize(ctx context.Context, w *replay.Workload, o Options) (Advice, error) {
+func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, error) {
 	c := newComparison(w, o)
 	if err := c.baseline(ctx); err != nil {
 		return Advice{}, fmt.Errorf("whatif: %w", err)

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Optimize never advises what saves less than Spark's defaults do, and gives lines that Spark reads.
 func TestOptimize(t *testing.T) {
-	w := replay.Build(loadRun(t, "../testdata/labelled/mixed"))
+	w := workload.Build(loadRun(t, "../testdata/labelled/mixed"))
 	a, err := Optimize(context.Background(), w, Options{Seeds: 6})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestOptimize(t *testing.T) {
 	t.Logf("%q: saves %.1f s of %.1f s a job, slot time %+.1f %%, %d settings tried", a.Lines, a.Result.All.Saving.Mean, a.Result.All.Before.Mean, 100*a.Result.All.SlotChange, a.Tried)
 
 	// A clean run has nothing to save.
-	if a, err = Optimize(context.Background(), replay.Build(loadRun(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {
+	if a, err = Optimize(context.Background(), workload.Build(loadRun(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {
 		t.Fatal(err)
 	}
 	if a.Verdict == Saves || len(a.Lines) > 1 || len(a.Lines) == 1 && a.Lines[0] != "spark.speculation false" {
@@ -61,7 +61,7 @@ func mustPolicy(t *testing.T, name string) policy.Policy {
 
 // A timeline shows the whole job: before, every attempt of the log; after, copies and kills as well.
 func TestTimeline(t *testing.T) {
-	w := replay.Build(loadRun(t, "../testdata/labelled/transient"))
+	w := workload.Build(loadRun(t, "../testdata/labelled/transient"))
 	s, err := Compare(context.Background(), w, Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark")}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"straggler/schema"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // A measured pair is the same workload with the same faults, run on a real cluster with speculation off and on. From the
@@ -41,7 +42,7 @@ func readTruth(t *testing.T, dir string) truth {
 }
 
 // loadRun reads the logs of a directory in which the truth about them lies as well.
-func loadRun(t *testing.T, dir string) *replay.Rows {
+func loadRun(t *testing.T, dir string) *workload.Rows {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -100,7 +101,7 @@ func middle(v []float64) float64 {
 type counted struct{ copies, wins int }
 
 // measured counts the speculative attempts of the jobs of a log, and those that succeeded.
-func measured(r *replay.Rows) map[schema.Key]counted {
+func measured(r *workload.Rows) map[schema.Key]counted {
 	job := map[schema.Key]schema.Key{}
 	for i := range r.Phases {
 		job[r.Phases[i].PhaseID] = r.Phases[i].JobID
@@ -110,7 +111,7 @@ func measured(r *replay.Rows) map[schema.Key]counted {
 		if a := &r.Attempts[i]; a.Copy {
 			c := out[job[a.Phase]]
 			c.copies++
-			if a.Ending == replay.Succeeded {
+			if a.Ending == workload.Succeeded {
 				c.wins++
 			}
 			out[job[a.Phase]] = c
@@ -126,8 +127,8 @@ func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErr
 	t.Helper()
 	truthOff, truthOn := readTruth(t, off), readTruth(t, on)
 	rowsOff, rowsOn := loadRun(t, off), loadRun(t, on)
-	w := replay.Build(rowsOff)
-	wOn := replay.Build(rowsOn)
+	w := workload.Build(rowsOff)
+	wOn := workload.Build(rowsOn)
 	spark, err := policy.ByName("spark")
 	if err != nil {
 		t.Fatal(err)
@@ -135,8 +136,8 @@ func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErr
 	const seeds = 20
 	var s replay.Sim
 	p := w.Pools[0]
-	jobs := make([]replay.JobOutcome, p.Jobs())
-	spread := make([][]float64, p.Jobs())
+	jobs := make([]replay.JobOutcome, p.NumJobs())
+	spread := make([][]float64, p.NumJobs())
 	for seed := range int64(seeds) {
 		out := s.Run(p, replay.Options{Policy: spark.New(), Seed: seed, Sigma: 0.1})
 		for j, o := range out.Jobs {
@@ -146,7 +147,7 @@ func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErr
 			spread[j] = append(spread[j], float64(o.Took)/1e6)
 		}
 	}
-	t.Logf("%s (Spark %s, %d slots declared, %d in the pool)", filepath.Base(off), truthOff.Spark, truthOff.Slots, p.Slots())
+	t.Logf("%s (Spark %s, %d slots declared, %d in the pool)", filepath.Base(off), truthOff.Spark, truthOff.Slots, p.Capacity())
 	seen := measured(rowsOn)
 	for j := range jobs {
 		name := truthOff.Jobs[j].Name

@@ -11,7 +11,7 @@ import (
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Summary says what the replays gave.
@@ -20,7 +20,7 @@ type Summary struct {
 	Seeds          int
 	ReplayErrorS   float64 // by how much policy none misses the observed completion times, summed over the jobs
 	ReplayError    float64 // the same as a share
-	Notes          replay.Notes
+	Notes          workload.Notes
 	Results        []Result
 	Seconds        float64
 	Commit         store.Commit
@@ -57,7 +57,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 }
 
 // Compare replays a workload under policies, without a store.
-func Compare(ctx context.Context, w *replay.Workload, o Options) (Summary, error) {
+func Compare(ctx context.Context, w *workload.Workload, o Options) (Summary, error) {
 	s, err := newComparison(w, o).run(ctx, nil)
 	if err != nil {
 		return s, fmt.Errorf("whatif: %w", err)
@@ -93,7 +93,7 @@ func prepare(ctx context.Context, eng engine.Engine, o Options, analysed bool) (
 			return nil, err
 		}
 	}
-	c := newComparison(replay.Build(rows), o)
+	c := newComparison(workload.Build(rows), o)
 	c.blame = map[schema.Cause]map[schema.Key]float64{}
 	for _, v := range c.variants {
 		if v.Cause == "" || c.blame[v.Cause] != nil {
@@ -154,7 +154,7 @@ func (c *comparison) tallied(ctx context.Context, each func(*unit) error, done f
 func (c *comparison) mostGained(r *Result) {
 	most := 0.0
 	for i, p := range c.w.Pools {
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			if s := r.Jobs[c.first[i]+j].Saving.Mean; s > most {
 				most = s
 				r.Best, _ = p.JobKeys(j)
@@ -190,7 +190,7 @@ func (w *writer) runs(u *unit) error {
 		if u.number > 0 && !w.drew[i] {
 			continue
 		}
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			n := w.c.first[i] + j
 			job, app := p.JobKeys(j)
 			o := &u.jobs[n]
@@ -225,7 +225,7 @@ func (w *writer) savings(r *Result, s *Summary) error {
 		Assumptions: encode(assume(r, s)),
 	})
 	for i, p := range w.c.w.Pools {
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			n := w.c.first[i] + j
 			if r.Jobs[n].Idle {
 				continue

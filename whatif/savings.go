@@ -119,7 +119,7 @@ func newTally(c *comparison) *tally {
 	}
 	t.small = make([]bool, 0, c.jobs)
 	for _, p := range c.w.Pools {
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			t.small = append(t.small, p.JobTasks(j) <= smallJob)
 		}
 	}

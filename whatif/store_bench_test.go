@@ -10,7 +10,7 @@ import (
 	"straggler/store"
 	"straggler/whatif"
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // BenchmarkRun is twenty policies under twenty seeds over a store of a million attempts: what `straggler whatif` does,
@@ -60,7 +60,7 @@ func option(b *testing.B, name string, option ...string) policy.Policy {
 }
 
 // fillStore puts the rows of a scenario into a store.
-func fillStore(b *testing.B, st *store.Store, r *replay.Rows) {
+func fillStore(b *testing.B, st *store.Store, r *workload.Rows) {
 	b.Helper()
 	tx, err := st.Begin(context.Background(), store.Origin{Kind: store.Log, Tool: "test"})
 	if err != nil {

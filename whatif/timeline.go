@@ -8,6 +8,7 @@ import (
 
 	"straggler/schema"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Bar is an attempt in a timeline of a replayed job.
@@ -23,9 +24,9 @@ type Bar struct {
 }
 
 // Timeline shows a job as the log has it and as a variant would have it, for one seed.
-func Timeline(ctx context.Context, w *replay.Workload, v Variant, job schema.Key, seed int64) (before, after []Bar, err error) {
+func Timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.Key, seed int64) (before, after []Bar, err error) {
 	for _, p := range w.Pools {
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			if key, _ := p.JobKeys(j); key != job {
 				continue
 			}
@@ -44,7 +45,7 @@ func Timeline(ctx context.Context, w *replay.Workload, v Variant, job schema.Key
 }
 
 // bars replays a pool and keeps what ran of one job.
-func bars(ctx context.Context, p *replay.Pool, job int, o replay.Options) ([]Bar, error) {
+func bars(ctx context.Context, p *workload.Pool, job int, o replay.Options) ([]Bar, error) {
 	var spans []replay.Span
 	o.Watch = func(x replay.Span) {
 		if p.JobOf(x.Phase) == job {

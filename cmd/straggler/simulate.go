@@ -18,8 +18,8 @@ import (
 	"straggler/report/terminal"
 	"straggler/store"
 	"straggler/table"
-	"straggler/whatif/replay"
 	"straggler/whatif/simulate"
+	"straggler/whatif/workload"
 )
 
 type simulateOptions struct {
@@ -166,7 +166,7 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workloa
 // sources reads the files that a workload names.
 func sources(e *env) simulate.Source {
 	return simulate.Source{
-		Store: func(ctx context.Context, dir string) ([]replay.PlanJob, error) {
+		Store: func(ctx context.Context, dir string) ([]workload.PlanJob, error) {
 			st, err := e.openStore(ctx, dir)
 			if err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // random is a cluster with a slow machine, skewed and unlucky tasks, in jobs of two phases.
@@ -36,11 +37,11 @@ func random(seed uint64, jobs, machines int) *scenario.Cluster {
 	return c
 }
 
-func cluster(seed uint64, jobs, machines int) *replay.Workload {
-	return replay.Build(random(seed, jobs, machines).Rows())
+func cluster(seed uint64, jobs, machines int) *workload.Workload {
+	return workload.Build(random(seed, jobs, machines).Rows())
 }
 
-func run(t testing.TB, s *replay.Sim, p *replay.Pool, pol policy.Policy, seed int64) *replay.Outcome {
+func run(t testing.TB, s *replay.Sim, p *workload.Pool, pol policy.Policy, seed int64) *replay.Outcome {
 	o := replay.Options{Policy: pol.New(), Seed: seed, Sigma: 0.1}
 	if f := pol.Durations(nil); f != nil {
 		o.Took = f(p)

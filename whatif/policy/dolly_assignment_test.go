@@ -7,6 +7,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // Two maps of 10 and 30 s, two reduces of 100 and 40 s, two clones of each; a copy takes what the other task of its phase
@@ -23,7 +24,7 @@ func TestDollyAssignment(t *testing.T) {
 			c.Jobs[0].Phases[p].Tasks = append(c.Jobs[0].Phases[p].Tasks, scenario.Task{Seconds: s})
 		}
 	}
-	w := replay.Build(c.Rows())
+	w := workload.Build(c.Rows())
 	dolly := byName(t, "dolly")
 	for _, o := range [][2]string{{"budget", "1"}, {"ceiling", "2"}, {"contention", "0.5"}, {"transfer", "0.2"}} {
 		dolly = set(t, dolly, o[0], o[1])
@@ -50,7 +51,7 @@ func TestDollyWaits(t *testing.T) {
 			c.Jobs[0].Phases[p].Tasks = append(c.Jobs[0].Phases[p].Tasks, scenario.Task{Seconds: 10})
 		}
 	}
-	w := replay.Build(c.Rows())
+	w := workload.Build(c.Rows())
 	for _, assignment := range []string{"cac", "delay"} {
 		p := set(t, set(t, set(t, byName(t, "dolly"), "budget", "1"), "ceiling", "2"), "assignment", assignment)
 		if took := run(t, &replay.Sim{}, w.Pools[0], p, 1).Jobs[0].Took; took != 20_000_000 {

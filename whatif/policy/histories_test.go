@@ -11,6 +11,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // Histories worked out by hand from the rules.
@@ -25,11 +26,11 @@ func onePhase(machines int, seconds ...float64) *scenario.Cluster {
 }
 
 // events are the copies that a policy starts and the attempts that are killed, as "copy TASK at SECONDS".
-func events(t *testing.T, rows *replay.Rows, p policy.Policy, sigma float64) (events []string, took float64) {
+func events(t *testing.T, rows *workload.Rows, p policy.Policy, sigma float64) (events []string, took float64) {
 	t.Helper()
 	var spans []replay.Span
 	var s replay.Sim
-	out := s.Run(replay.Build(rows).Pools[0], replay.Options{Policy: p.New(), Seed: 1, Sigma: sigma, Watch: func(x replay.Span) { spans = append(spans, x) }})
+	out := s.Run(workload.Build(rows).Pools[0], replay.Options{Policy: p.New(), Seed: 1, Sigma: sigma, Watch: func(x replay.Span) { spans = append(spans, x) }})
 	if err := out.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestBlacklistHistory(t *testing.T) {
 		}
 		c.Jobs = append(c.Jobs, j)
 	}
-	p := replay.Build(c.Rows()).Pools[0]
+	p := workload.Build(c.Rows()).Pools[0]
 	var s replay.Sim
 	starts := map[bool]int{}
 	s.Run(p, replay.Options{Policy: byName(t, "blacklist").New(), Watch: func(x replay.Span) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // LATE §4.2: at 20 s T1 (60 %) has 40 s left and T2 (50 %) 50 s, at 5 %/s up to a half and 1 %/s from there. With one rate
@@ -39,7 +39,7 @@ func TestLatePhases(t *testing.T) {
 	c := scenario.Cluster{Machines: scenario.Uniform(13, 1), Jobs: []scenario.Job{{Phases: []scenario.Phase{{Kind: "reduce"}}}}}
 	add := func(first, second float64) {
 		at := float32(first / (first + second))
-		c.Jobs[0].Phases[0].Tasks = append(c.Jobs[0].Phases[0].Tasks, scenario.Task{Seconds: first + second, Reports: []replay.Point{{At: at, Score: 0.5}, {At: 1, Score: 1}}})
+		c.Jobs[0].Phases[0].Tasks = append(c.Jobs[0].Phases[0].Tasks, scenario.Task{Seconds: first + second, Reports: []workload.Point{{At: at, Score: 0.5}, {At: 1, Score: 1}}})
 	}
 	for range 10 {
 		add(50, 10)

@@ -11,6 +11,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // Laws that every policy of the table obeys on every generated trace.
@@ -105,7 +106,7 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-func options(pol policy.Policy, p *replay.Pool, seed int64) replay.Options {
+func options(pol policy.Policy, p *workload.Pool, seed int64) replay.Options {
 	o := replay.Options{Policy: pol.New(), Seed: seed, Sigma: 0.1}
 	if f := pol.Durations(nil); f != nil {
 		o.Took = f(p)
@@ -165,7 +166,7 @@ func TestDoubling(t *testing.T) {
 		}
 		for seed := range uint64(40) {
 			c := random(seed, 1, 6)
-			p := replay.Build(c.Rows()).Pools[0]
+			p := workload.Build(c.Rows()).Pools[0]
 			for j := range c.Jobs {
 				c.Jobs[j].Arrival *= 2
 				for ph := range c.Jobs[j].Phases {
@@ -174,7 +175,7 @@ func TestDoubling(t *testing.T) {
 					}
 				}
 			}
-			q := replay.Build(c.Rows()).Pools[0]
+			q := workload.Build(c.Rows()).Pools[0]
 			one, two := s.Run(p, options(pol, p, 1)).Jobs, s2.Run(q, options(scaled(t, pol), q, 1)).Jobs
 			for j := range one {
 				if d := math.Abs(float64(two[j].Took) - 2*float64(one[j].Took)); d > 50+1e-6*float64(one[j].Took) || one[j].Copies != two[j].Copies {
@@ -196,7 +197,7 @@ func TestOptimumBounds(t *testing.T) {
 		for range n {
 			c.Jobs[0].Phases[0].Tasks = append(c.Jobs[0].Phases[0].Tasks, scenario.Task{Seconds: 50, Luck: 1 + 4*r.Float64()*r.Float64(), Bytes: 1})
 		}
-		p := replay.Build(c.Rows()).Pools[0]
+		p := workload.Build(c.Rows()).Pools[0]
 		// A copy draws its ratio from the other tasks, and work is the same for all: no attempt is shorter than the
 		// shortest task.
 		least := math.Inf(1)
@@ -278,7 +279,7 @@ func quiet(t *testing.T, p policy.Policy) policy.Policy {
 	return set(t, p, "efficiency", "0")
 }
 
-func poison(t *testing.T, pol policy.Policy, p *replay.Pool, seed int64, at replay.Time) {
+func poison(t *testing.T, pol policy.Policy, p *workload.Pool, seed int64, at replay.Time) {
 	t.Helper()
 	record := func(took []int64) (spans []replay.Span) {
 		var s replay.Sim

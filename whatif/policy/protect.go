@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"straggler/whatif/recompute"
+	"straggler/whatif/policy/recompute"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Protect keeps outputs from having to be made again while others wait (MANTRI §5.3).
@@ -40,7 +41,7 @@ type mantriProtect struct {
 // protection is one pass over the outputs of a log.
 type protection struct {
 	Protect
-	log     *replay.Outputs
+	log     *workload.Outputs
 	took    []int64
 	history recompute.History
 	onset   recompute.Onset
@@ -55,7 +56,7 @@ type protection struct {
 }
 
 // durations are those of the log, with the attempts that need not be waited for shortened.
-func (o Protect) durations(p *replay.Pool) []int64 {
+func (o Protect) durations(p *workload.Pool) []int64 {
 	took := p.Durations()
 	if log := p.Outputs(); log != nil {
 		o.shorten(log, took)
@@ -64,7 +65,7 @@ func (o Protect) durations(p *replay.Pool) []int64 {
 }
 
 // shorten shortens the durations, by attempt, of the attempts that make an output again.
-func (o Protect) shorten(log *replay.Outputs, took []int64) *protection {
+func (o Protect) shorten(log *workload.Outputs, took []int64) *protection {
 	x := &protection{
 		Protect: o, log: log, took: took, onset: recompute.Onset{After: o.Onset, Within: o.Within},
 		copied: make([]bool, len(log.Made)), early: make([]replay.Time, len(log.Made)),
@@ -119,7 +120,7 @@ func (x *protection) wait(phase int32) float64 {
 }
 
 // lose sees a loss that was noticed.
-func (x *protection) lose(l replay.Lost) {
+func (x *protection) lose(l workload.Lost) {
 	m := &x.log.Made[l.Of]
 	x.history.Lost(int(m.Machine))
 	switch early := x.early[l.Of]; {

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 const s = replay.Second
 
 // outputs is a log of one phase: output n is made by attempt n; attempts that make one again follow.
-func outputs(made []replay.Made, lost ...replay.Lost) (*replay.Outputs, []int64) {
+func outputs(made []workload.Made, lost ...workload.Lost) (*workload.Outputs, []int64) {
 	took := make([]int64, len(made)+len(lost))
 	for n := range made {
 		made[n].Attempt = int32(n)
@@ -21,20 +22,20 @@ func outputs(made []replay.Made, lost ...replay.Lost) (*replay.Outputs, []int64)
 		lost[n].Again = int32(len(made) + n)
 		took[len(made)+n] = int64(made[lost[n].Of].Took)
 	}
-	return &replay.Outputs{Made: made, Lost: lost, Reads: make([][]int32, 1)}, took
+	return &workload.Outputs{Made: made, Lost: lost, Reads: make([][]int32, 1)}, took
 }
 
 // Machine 1 has lost one of its three outputs when the third is made: P(loss) is 1/3. It takes 10 s to make and 1 s to
 // copy, and the budget, a tenth of the 2.5 GB read by then, has its 125 MB. When it is lost it need not be made again.
 func TestProtectCopies(t *testing.T) {
-	made := []replay.Made{
+	made := []workload.Made{
 		{Machine: 1, At: 10 * s, Took: 10 * s, Read: 1e9, Bytes: 125e6},
 		{Machine: 1, At: 11 * s, Took: 10 * s, Read: 1e9, Bytes: 125e6},
 		{Machine: 1, At: 30 * s, Took: 10 * s, Read: 5e8, Bytes: 125e6},
 	}
 	o := protectDefaults
 	o.Onset = 0
-	log, took := outputs(made, replay.Lost{Of: 0, At: 20 * s}, replay.Lost{Of: 2, At: 40 * s})
+	log, took := outputs(made, workload.Lost{Of: 0, At: 20 * s}, workload.Lost{Of: 2, At: 40 * s})
 	o.shorten(log, took)
 	if want := []int64{10e6, 10e6, 10e6, 10e6, 0}; !slices.Equal(took, want) {
 		t.Errorf("durations %v, want %v", took, want)
@@ -49,7 +50,7 @@ func TestProtectCopies(t *testing.T) {
 	} {
 		own := o
 		c.change(&own)
-		log, took := outputs(made, replay.Lost{Of: 0, At: 20 * s}, replay.Lost{Of: 2, At: 40 * s})
+		log, took := outputs(made, workload.Lost{Of: 0, At: 20 * s}, workload.Lost{Of: 2, At: 40 * s})
 		if own.shorten(log, took); took[4] != 10e6 {
 			t.Errorf("%s: made again in %d µs, want all of its 10 s", c.what, took[4])
 		}
@@ -59,7 +60,7 @@ func TestProtectCopies(t *testing.T) {
 // A first loss at 20 s makes the machine's other output again, which is there at 30 s: a reader at 26 s waits 4 s for it,
 // one at 35 s not at all. With an onset of two, or outside of the budget, all is as in the log.
 func TestProtectEarly(t *testing.T) {
-	made := []replay.Made{
+	made := []workload.Made{
 		{Machine: 0, At: 10 * s, Took: 10 * s, Bytes: -1},
 		{Machine: 0, At: 11 * s, Took: 10 * s, Bytes: -1},
 		{Machine: 1, At: 12 * s, Took: 10 * s, Bytes: -1},
@@ -73,7 +74,7 @@ func TestProtectEarly(t *testing.T) {
 		want  int64
 	}{{26 * s, 1, 1, 4e6}, {35 * s, 1, 1, 0}, {35 * s, 2, 1, 10e6}, {35 * s, 0, 1, 10e6}, {35 * s, 1, 0.1, 10e6}} {
 		o.Onset, o.Early = c.onset, c.early
-		log, took := outputs(made, replay.Lost{Of: 0, At: 20 * s}, replay.Lost{Of: 1, At: c.at}, replay.Lost{Of: 2, At: 50 * s})
+		log, took := outputs(made, workload.Lost{Of: 0, At: 20 * s}, workload.Lost{Of: 1, At: c.at}, workload.Lost{Of: 2, At: 50 * s})
 		x := o.shorten(log, took)
 		if took[3] != 10e6 || took[4] != c.want || took[5] != 10e6 {
 			t.Errorf("read at %v with an onset of %d and a budget of %v: made again in %v, want 10 s, %d µs, 10 s", c.at, c.onset, c.early, took[3:], c.want)
@@ -89,17 +90,17 @@ func TestProtectEarly(t *testing.T) {
 func TestProtectSeesNoFuture(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		var made []replay.Made
+		var made []workload.Made
 		for n := range 5 + r.IntN(40) {
-			made = append(made, replay.Made{Machine: r.Int32N(4), At: replay.Time(n) * s, Took: replay.Time(1+r.IntN(20)) * s, Read: r.Int64N(1e9), Bytes: r.Int64N(2e8) - 1})
+			made = append(made, workload.Made{Machine: r.Int32N(4), At: replay.Time(n) * s, Took: replay.Time(1+r.IntN(20)) * s, Read: r.Int64N(1e9), Bytes: r.Int64N(2e8) - 1})
 		}
-		var lost []replay.Lost
+		var lost []workload.Lost
 		for n := range made {
 			if r.IntN(4) == 0 {
-				lost = append(lost, replay.Lost{Of: int32(n), At: made[n].At + replay.Time(r.IntN(10))*s})
+				lost = append(lost, workload.Lost{Of: int32(n), At: made[n].At + replay.Time(r.IntN(10))*s})
 			}
 		}
-		slices.SortStableFunc(lost, func(a, b replay.Lost) int { return int(a.At - b.At) })
+		slices.SortStableFunc(lost, func(a, b workload.Lost) int { return int(a.At - b.At) })
 		if len(lost) == 0 {
 			continue
 		}
@@ -112,7 +113,7 @@ func TestProtectSeesNoFuture(t *testing.T) {
 			}
 		}
 		k := r.IntN(len(lost))
-		past := slices.DeleteFunc(slices.Clone(made), func(m replay.Made) bool { return m.At > lost[k].At })
+		past := slices.DeleteFunc(slices.Clone(made), func(m workload.Made) bool { return m.At > lost[k].At })
 		log, short := outputs(past, slices.Clone(lost[:k+1])...)
 		protectDefaults.shorten(log, short)
 		if !slices.Equal(short[len(past):], took[len(made):len(made)+k+1]) {

@@ -6,6 +6,7 @@ import (
 	"straggler/schema"
 	"straggler/whatif/option"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Spec is a row of the table of policies.
@@ -18,8 +19,8 @@ type Spec struct {
 	Cause    schema.Cause
 	defaults any
 	make     func(options any) replay.Policy
-	ideal    replay.Ideal
-	took     func(options any) replay.Ideal // how a policy that protects outputs changes the durations of a log
+	ideal    workload.Ideal
+	took     func(options any) workload.Ideal // how a policy that protects outputs changes the durations of a log
 }
 
 // Policy is a policy with its options.
@@ -63,12 +64,12 @@ var specs = []*Spec{
 		func(o MRv2) replay.Policy { return &mrv2{o} }),
 	row("blacklist", "avoid machines that are likely to cause stragglers", "DOLLY §2.1.2", false, blacklistDefaults,
 		func(o Blacklist) replay.Policy { return &blacklist{Blacklist: o} }),
-	ideal("noskew", "every task takes the mean of its phase", "MANTRI §6.1", replay.NoSkew),
-	ideal("choptail", "every task takes the mean of its phase without the worst quartile", "MANTRI §6.1", replay.NoSkewChopTail),
-	ideal("medianrate", "no task is slower than the median rate of its phase", "DOLLY §2.1.1", replay.MedianRate),
-	ideal("no-high-runtime", "no task takes longer than the median where it took over 1.5 times that", "MANTRI figure 7", replay.NoHighRuntime),
-	ideal("no-recompute", "lost outputs are made again in no time", "MANTRI §6.1", replay.NoRecompute),
-	ideal("no-outliers", "neither high runtimes nor lost outputs", "MANTRI figure 7", replay.NoOutliers),
+	ideal("noskew", "every task takes the mean of its phase", "MANTRI §6.1", workload.NoSkew),
+	ideal("choptail", "every task takes the mean of its phase without the worst quartile", "MANTRI §6.1", workload.NoSkewChopTail),
+	ideal("medianrate", "no task is slower than the median rate of its phase", "DOLLY §2.1.1", workload.MedianRate),
+	ideal("no-high-runtime", "no task takes longer than the median where it took over 1.5 times that", "MANTRI figure 7", workload.NoHighRuntime),
+	ideal("no-recompute", "lost outputs are made again in no time", "MANTRI §6.1", workload.NoRecompute),
+	ideal("no-outliers", "neither high runtimes nor lost outputs", "MANTRI figure 7", workload.NoOutliers),
 	cause("no-data-skew", "without the seconds blamed on data skew", schema.DataSkew),
 	cause("no-network", "without the seconds blamed on the network", schema.Network),
 	cause("no-bad-machine", "without the seconds blamed on bad machines", schema.BadMachine),
@@ -96,11 +97,11 @@ func row[O any](name, doc, source string, progress bool, defaults O, make func(O
 }
 
 func protects[O any](s *Spec, of func(O) Protect) *Spec {
-	s.took = func(options any) replay.Ideal { return of(options.(O)).durations }
+	s.took = func(options any) workload.Ideal { return of(options.(O)).durations }
 	return s
 }
 
-func ideal(name, doc, source string, f replay.Ideal) *Spec {
+func ideal(name, doc, source string, f workload.Ideal) *Spec {
 	return &Spec{Name: name, Doc: doc, Source: source, Ideal: true, ideal: f}
 }
 
@@ -176,9 +177,9 @@ func (p Policy) New() replay.Policy {
 
 // Durations is how an ideal, or a policy that protects outputs, changes the durations of a log; nil where the policy is
 // neither. The seconds are those that the analysis blames on the ideal's cause, by attempt.
-func (p Policy) Durations(seconds map[schema.Key]float64) replay.Ideal {
+func (p Policy) Durations(seconds map[schema.Key]float64) workload.Ideal {
 	if p.Cause != "" {
-		return replay.Without(seconds)
+		return workload.Without(seconds)
 	}
 	if p.took != nil {
 		return p.took(p.options)

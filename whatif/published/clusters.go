@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // clusters are the papers' clusters and workloads by the numbers that the papers give, and what is assumed where they give
@@ -26,7 +26,7 @@ func clusterFile(name string) (*scenario.File, error) {
 }
 
 // draw is the workload of a cluster of a file.
-func draw(f *scenario.File, seed uint64) (*replay.Workload, error) {
+func draw(f *scenario.File, seed uint64) (*workload.Workload, error) {
 	c, err := f.Cluster(seed)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"straggler/whatif/policy"
-	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 func dollyPaper() Paper {
@@ -129,10 +129,10 @@ func (x *trace) cluster(seed uint64, straggler float64) *scenario.Cluster {
 }
 
 // means are the mean completion times of all jobs and of the small ones.
-func means(w *replay.Workload, jobs []float64) (all, small float64) {
+func means(w *workload.Workload, jobs []float64) (all, small float64) {
 	n, k := 0, 0
 	for _, p := range w.Pools {
-		for j := range p.Jobs() {
+		for j := range p.NumJobs() {
 			all += jobs[n]
 			if p.JobTasks(j) <= 20 { // ten tasks in each of two phases
 				small += jobs[n]

@@ -9,6 +9,7 @@ import (
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
 	"straggler/whatif/simulate"
+	"straggler/whatif/workload"
 )
 
 // FAIR: Zaharia et al., Job Scheduling for Multi-User MapReduce Clusters, EECS-2009-55, 2009. Its experiments are written
@@ -45,24 +46,24 @@ func fairWaits(ctx context.Context, t *table) error {
 // localWithin lets probes of one task wait so many seconds for a local slot and gives the share that found one.
 func localWithin(ctx context.Context, wait float64) (float64, error) {
 	r := rand.New(rand.NewPCG(42, 2))
-	pl := &replay.Plan{Queues: []replay.Queue{{Name: "probes"}, {Name: "busy"}}}
+	pl := &workload.Plan{Queues: []workload.Queue{{Name: "probes"}, {Name: "busy"}}}
 	for m := range 100 {
-		pl.Machines = append(pl.Machines, replay.PlanMachine{Rack: int32(m / 25), Slots: [replay.Classes]int{5}})
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Rack: int32(m / 25), Slots: [workload.Classes]int{5}})
 	}
-	busy := replay.PlanPhase{Kind: "map"}
+	busy := workload.PlanPhase{Kind: "map"}
 	for n := range 40_000 {
-		x := replay.PlanTask{Seconds: 60, Bytes: -1}
+		x := workload.PlanTask{Seconds: 60, Bytes: -1}
 		if n < 500 { // the first end at any time
 			x.Seconds = 60 * r.Float64()
 		}
 		busy.Tasks = append(busy.Tasks, x)
 	}
-	pl.Jobs = append(pl.Jobs, replay.PlanJob{Name: "busy", Queue: 1, Phases: []replay.PlanPhase{busy}})
+	pl.Jobs = append(pl.Jobs, workload.PlanJob{Name: "busy", Queue: 1, Phases: []workload.PlanPhase{busy}})
 	at := 120.0
 	for range 3000 {
 		at += r.ExpFloat64()
 		nodes := r.Perm(100)[:3]
-		pl.Jobs = append(pl.Jobs, replay.PlanJob{Name: "probe", Arrival: at, Phases: []replay.PlanPhase{{Kind: "map", Tasks: []replay.PlanTask{
+		pl.Jobs = append(pl.Jobs, workload.PlanJob{Name: "probe", Arrival: at, Phases: []workload.PlanPhase{{Kind: "map", Tasks: []workload.PlanTask{
 			{Seconds: 60, Bytes: 64e6, Replicas: []int32{int32(nodes[0]), int32(nodes[1]), int32(nodes[2])}}}}}})
 	}
 	p, err := pl.Build()
@@ -87,7 +88,7 @@ func localWithin(ctx context.Context, wait float64) (float64, error) {
 			continue
 		}
 		probes++
-		local += int(out.Jobs[j].Levels[replay.NodeLocal])
+		local += int(out.Jobs[j].Levels[workload.NodeLocal])
 	}
 	return float64(local) / float64(probes), nil
 }

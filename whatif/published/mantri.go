@@ -11,6 +11,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 func mantriPaper() Paper {
@@ -248,7 +249,7 @@ func percentile(v []weighted, q float64) float64 {
 }
 
 func mantriPhases(ctx context.Context, t *table) error {
-	var phases []*replay.Workload
+	var phases []*workload.Workload
 	r := rand.New(rand.NewPCG(63, 63))
 	for range 250 {
 		phases = append(phases, build(mantriPhase(r)))
@@ -298,7 +299,7 @@ func withoutGain(v []weighted) float64 {
 	return none / all
 }
 
-func reduce(ctx context.Context, phases []*replay.Workload, p policy.Policy) (*reductions, error) {
+func reduce(ctx context.Context, phases []*workload.Workload, p policy.Policy) (*reductions, error) {
 	none, err := named("none")
 	if err != nil {
 		return nil, err
@@ -317,7 +318,7 @@ func reduce(ctx context.Context, phases []*replay.Workload, p policy.Policy) (*r
 		out.slots = append(out.slots, weighted{1 - after.slots/before.slots, before.mean()})
 		out.copies += after.copies
 		out.wins += after.wins
-		out.tasks += float64(w.Pools[0].Tasks())
+		out.tasks += float64(w.Pools[0].NumTasks())
 	}
 	return out, nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"straggler/whatif/network"
-	"straggler/whatif/placement"
+	"straggler/whatif/schedule/placement"
 )
 
 // shufflePhase is a reduce phase whose tasks all run at once.

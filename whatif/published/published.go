@@ -26,6 +26,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // Paper is a paper with the experiments that rebuild its numbers.
@@ -158,7 +159,7 @@ func (o *outcome) mean() float64 {
 }
 
 // play replays a cluster under a policy.
-func play(ctx context.Context, w *replay.Workload, p policy.Policy, seed int64, sigma float64) (*outcome, error) {
+func play(ctx context.Context, w *workload.Workload, p policy.Policy, seed int64, sigma float64) (*outcome, error) {
 	out := &outcome{}
 	var s replay.Sim
 	for _, pool := range w.Pools {
@@ -184,7 +185,7 @@ func play(ctx context.Context, w *replay.Workload, p policy.Policy, seed int64, 
 	return out, nil
 }
 
-func build(c *scenario.Cluster) *replay.Workload { return replay.Build(c.Rows()) }
+func build(c *scenario.Cluster) *workload.Workload { return workload.Build(c.Rows()) }
 
 // moments are the mean and the standard deviation of a sample.
 func moments(v []float64) (mean, sd float64) {

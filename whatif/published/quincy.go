@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"straggler/whatif/network"
-	"straggler/whatif/quincy"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
+	"straggler/whatif/schedule/quincy"
+	"straggler/whatif/workload"
 )
 
 func quincyPaper() Paper {
@@ -195,7 +196,7 @@ func quincyCluster(ctx context.Context, t *table) error {
 }
 
 // quincyPlan is the cluster of clusterNote with its jobs.
-func quincyPlan(up float64) *replay.Plan {
+func quincyPlan(up float64) *workload.Plan {
 	const racks, machines, gb = 8, 30, 1e9
 	r := rand.New(rand.NewPCG(1, 62))
 	topo := network.Uniform(racks, machines, up, 125e6)
@@ -203,9 +204,9 @@ func quincyPlan(up float64) *replay.Plan {
 	for m := range topo.Disk {
 		topo.Disk[m] = 100e6
 	}
-	p := &replay.Plan{Network: topo}
+	p := &workload.Plan{Network: topo}
 	for _, rack := range topo.Rack {
-		p.Machines = append(p.Machines, replay.PlanMachine{Rack: rack, Slots: [replay.Classes]int{1, 0}})
+		p.Machines = append(p.Machines, workload.PlanMachine{Rack: rack, Slots: [workload.Classes]int{1, 0}})
 	}
 	for j := range 30 {
 		n := 20 + r.IntN(200)
@@ -215,15 +216,15 @@ func quincyPlan(up float64) *replay.Plan {
 			on      float64 // share of the data that goes on
 			reduces int
 		}{{1, n / 4}, {0.05, n / 10}, {}}[j%3]
-		f := replay.PlanPhase{Kind: "map"}
+		f := workload.PlanPhase{Kind: "map"}
 		for b := range int32(n) {
-			f.Tasks = append(f.Tasks, replay.PlanTask{Seconds: 20, Bytes: gb, Replicas: blocks.Replicas(b), Output: int64(kind.on * gb)})
+			f.Tasks = append(f.Tasks, workload.PlanTask{Seconds: 20, Bytes: gb, Replicas: blocks.Replicas(b), Output: int64(kind.on * gb)})
 		}
-		job := replay.PlanJob{Name: fmt.Sprint("job ", j), Arrival: float64(j), Phases: []replay.PlanPhase{f}}
+		job := workload.PlanJob{Name: fmt.Sprint("job ", j), Arrival: float64(j), Phases: []workload.PlanPhase{f}}
 		if kind.reduces > 0 {
-			g := replay.PlanPhase{Kind: "reduce", After: []int{0}}
+			g := workload.PlanPhase{Kind: "reduce", After: []int{0}}
 			for range kind.reduces {
-				g.Tasks = append(g.Tasks, replay.PlanTask{Seconds: 20, Bytes: -1})
+				g.Tasks = append(g.Tasks, workload.PlanTask{Seconds: 20, Bytes: -1})
 			}
 			job.Phases = append(job.Phases, g)
 		}
@@ -244,7 +245,7 @@ func (x *tried) String() string {
 }
 
 // tryOut replays a plan under a scheduler.
-func tryOut(ctx context.Context, p *replay.Plan, choice string) (*tried, error) {
+func tryOut(ctx context.Context, p *workload.Plan, choice string) (*tried, error) {
 	s, err := schedule.Choose([]string{choice})
 	if err != nil {
 		return nil, err
@@ -266,7 +267,7 @@ func tryOut(ctx context.Context, p *replay.Plan, choice string) (*tried, error) 
 		return nil, err
 	}
 	for _, j := range got.Jobs {
-		out.moved += float64(j.Read[replay.OffRack]+j.Read[replay.RackLocal]) + j.Fetched[replay.OffRack] + j.Fetched[replay.RackLocal]
+		out.moved += float64(j.Read[workload.OffRack]+j.Read[workload.RackLocal]) + j.Fetched[workload.OffRack] + j.Fetched[workload.RackLocal]
 		out.mean += float64(j.Took) / 1e6 / float64(len(got.Jobs))
 	}
 	return out, nil

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"straggler/whatif/recompute"
+	"straggler/whatif/policy/recompute"
 )
 
 // Jobs whose outputs get lost, for MANTRI figure 7 and §6.5. Machines have bad times in which nothing can be read from

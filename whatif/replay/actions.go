@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"slices"
+	"straggler/whatif/workload"
 )
 
 // look lets the policy look at phases, in order of their number, and does what it asks for.
@@ -38,7 +39,7 @@ func (s *Sim) look(list *[]int32) {
 func (s *Sim) act(i int32) {
 	for n := range s.actions.list {
 		a := &s.actions.list[n]
-		task := s.p.phases[i].firstTask + a.task
+		task := s.p.Phases[i].FirstTask + a.task
 		switch a.verb {
 		case doCopy:
 			s.copyNow(i, task, -1)
@@ -80,7 +81,7 @@ func (s *Sim) runs(i int32, a *action) bool {
 // copyNow starts a copy of a running task on a free slot, of one machine or of any on which the task does not run.
 func (s *Sim) copyNow(i, task, machine int32) {
 	t := &s.tasks[task]
-	if t.done || t.over || t.live == 0 || s.idleIn(s.p.phases[i].class) <= 0 {
+	if t.done || t.over || t.live == 0 || s.idleIn(s.p.Phases[i].Class) <= 0 {
 		return
 	}
 	slot := s.slotElsewhere(i, task, machine)
@@ -95,35 +96,35 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 	var used [8]int32
 	on := used[:0]
 	if s.tasks[task].live > 0 {
-		local := task - s.p.phases[i].firstTask
+		local := task - s.p.Phases[i].FirstTask
 		for n := range s.phases[i].running {
 			if r := &s.phases[i].running[n]; r.Task == local {
 				on = append(on, r.Machine)
 			}
 		}
 	} else if s.tasks[task].copies > 0 || s.tasks[task].last >= 0 { // a restart: not where it was
-		on = append(on, s.p.tasks[task].machine)
+		on = append(on, s.p.Tasks[task].Machine)
 	}
 	ok := func(m int32) bool {
-		return len(s.p.machines) == 1 || s.p.machines[m].name == "" || !slices.Contains(on, m)
+		return len(s.p.Machines) == 1 || s.p.Machines[m].Name == "" || !slices.Contains(on, m)
 	}
-	free := &s.free[s.p.phases[i].class]
+	free := &s.free[s.p.Phases[i].Class]
 	if machine >= 0 {
-		for _, slot := range s.p.machines[machine].slots {
+		for _, slot := range s.p.Machines[machine].Slots {
 			if free.has(slot) && ok(machine) {
 				return slot
 			}
 		}
 		return -1
 	}
-	bits := draw(s.o.Seed, s.p.phases[i].key, task-s.p.phases[i].firstTask, int32(s.tasks[task].copies)+1, drawPlace)
+	bits := draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, int32(s.tasks[task].copies)+1, drawPlace)
 	s.out.Drew = true
-	first := free.from(int32(below(bits, len(s.p.slots))))
+	first := free.from(int32(below(bits, len(s.p.Slots))))
 	for slot := first; slot >= 0; {
-		if ok(s.p.slots[slot].machine) {
+		if ok(s.p.Slots[slot].Machine) {
 			return slot
 		}
-		if slot = free.from((slot + 1) % int32(len(s.p.slots))); slot == first {
+		if slot = free.from((slot + 1) % int32(len(s.p.Slots))); slot == first {
 			break
 		}
 	}
@@ -133,11 +134,11 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 // copy starts a copy or restart of a task. It takes the work of the task times a ratio drawn from the other tasks of its
 // phase times the factor of its machine.
 func (s *Sim) copy(i, task, slot int32) {
-	p, t := &s.p.phases[i], &s.tasks[task]
+	p, t := &s.p.Phases[i], &s.tasks[task]
 	t.copies++
-	m := s.p.slots[slot].machine
-	local := task - p.firstTask
-	s.out.Jobs[p.job].Copies++
+	m := s.p.Slots[slot].Machine
+	local := task - p.FirstTask
+	s.out.Jobs[p.Job].Copies++
 	s.speculating++
 	first := t.last
 	if first < 0 {
@@ -148,47 +149,47 @@ func (s *Sim) copy(i, task, slot int32) {
 		took = s.slowed(i, int32(t.copies), took)
 	}
 	s.start(i, slot, Running{
-		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.copyLag), observed: -1,
-		done: took, reports: reports, waits: s.p.attempts[first].gated || s.scheduled() && s.phases[i].gates > 0,
+		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.CopyLag), observed: -1,
+		done: took, reports: reports, waits: s.p.Attempts[first].Gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 }
 
 // firstAttempt finds an attempt of a task that has not been started.
 func (s *Sim) firstAttempt(i, task int32) int32 {
-	p := &s.p.phases[i]
-	for a := p.first; a < p.first+p.launches; a++ {
-		if s.p.attempts[a].task == task {
+	p := &s.p.Phases[i]
+	for a := p.First; a < p.First+p.Launches; a++ {
+		if s.p.Attempts[a].Task == task {
 			return a
 		}
 	}
-	return p.first
+	return p.First
 }
 
 // copyTakes draws how long a copy takes, in µs, and how it makes progress.
-func (s *Sim) copyTakes(i, task, number, machine int32) (took int64, reports curve) {
-	p, t := &s.p.phases[i], &s.p.tasks[task]
+func (s *Sim) copyTakes(i, task, number, machine int32) (took int64, reports workload.Curve) {
+	p, t := &s.p.Phases[i], &s.p.Tasks[task]
 	s.out.Drew = true
 	ratio := float32(1)
-	if others := int(p.ratios); others > 0 {
-		if t.ratio >= 0 {
+	if others := int(p.Ratios); others > 0 {
+		if t.Ratio >= 0 {
 			others--
 		}
-		k := t.ratio // alone in its phase: as long as it was
+		k := t.Ratio // alone in its phase: as long as it was
 		if others > 0 {
-			bits := draw(s.o.Seed, p.key, task-p.firstTask, number, drawRatio)
+			bits := draw(s.o.Seed, p.Key, task-p.FirstTask, number, drawRatio)
 			k = int32(below(bits, others))
-			if t.ratio >= 0 && k >= t.ratio {
+			if t.Ratio >= 0 && k >= t.Ratio {
 				k++
 			}
 		}
-		ratio = s.p.ratios[p.firstRatio+k]
-		if len(s.p.ratioOf) > 0 {
-			reports = s.p.attempts[s.p.ratioOf[p.firstRatio+k]].reports
+		ratio = s.p.Ratios[p.FirstRatio+k]
+		if len(s.p.RatioOf) > 0 {
+			reports = s.p.Attempts[s.p.RatioOf[p.FirstRatio+k]].Reports
 		}
 	}
-	by := float64(t.work) * float64(ratio) * float64(s.p.machines[machine].at(s.now))
-	if machine != t.machine {
-		by *= float64(p.far)
+	by := float64(t.Work) * float64(ratio) * float64(s.p.Machines[machine].At(s.now))
+	if machine != t.Machine {
+		by *= float64(p.Far)
 	}
 	return max(int64(by*1e6+0.5), 1), reports
 }
@@ -203,16 +204,16 @@ func (s *Sim) enqueue(q queued) {
 	s.queue = slices.Insert(s.queue, n, q)
 	s.lined(&q, 1)
 	if s.scheduled() && !q.first {
-		i := s.p.tasks[q.task].phase
-		s.sched.tell(Change{CopyCame, s.p.phases[i].job, i, q.task - s.p.phases[i].firstTask, -1, -1})
+		i := s.p.Tasks[q.task].Phase
+		s.sched.tell(Change{CopyCame, s.p.Phases[i].Job, i, q.task - s.p.Phases[i].FirstTask, -1, -1})
 	}
 }
 
 // lined counts the copies of jobs that wait for what the scheduler gives them.
 func (s *Sim) lined(q *queued, by int32) {
 	if s.scheduled() && !q.first {
-		p := &s.p.phases[s.p.tasks[q.task].phase]
-		s.sched.jobs[p.job].copies[p.class] += by
+		p := &s.p.Phases[s.p.Tasks[q.task].Phase]
+		s.sched.jobs[p.Job].copies[p.Class] += by
 	}
 }
 
@@ -228,15 +229,15 @@ func (s *Sim) dequeue(firsts bool) bool {
 			continue
 		}
 		t := &s.tasks[q.task]
-		i := s.p.tasks[q.task].phase
+		i := s.p.Tasks[q.task].Phase
 		over := t.done || t.over
-		if !over && s.idleIn(s.p.phases[i].class) <= 0 {
+		if !over && s.idleIn(s.p.Phases[i].Class) <= 0 {
 			continue
 		}
 		slot := int32(-1)
 		if !over {
 			if slot = s.slotElsewhere(i, q.task, -1); slot < 0 && q.restart { // no other machine: anywhere
-				slot = s.free[s.p.phases[i].class].from(0)
+				slot = s.free[s.p.Phases[i].Class].from(0)
 			}
 			if slot < 0 {
 				continue
@@ -280,11 +281,11 @@ func (s *Sim) restart(i, task int32, a *action) {
 
 // cancelCopies ends the copies of a phase that wait or run; one attempt of each task is left.
 func (s *Sim) cancelCopies(i int32) {
-	p, run := &s.p.phases[i], &s.phases[i]
+	p, run := &s.p.Phases[i], &s.phases[i]
 	run.reading = nil
 	rest := s.queue[:s.queueHead]
 	for _, q := range s.queue[s.queueHead:] {
-		if s.p.tasks[q.task].phase != i || q.restart {
+		if s.p.Tasks[q.task].Phase != i || q.restart {
 			rest = append(rest, q)
 			continue
 		}
@@ -292,7 +293,7 @@ func (s *Sim) cancelCopies(i int32) {
 	}
 	s.queue = rest
 	for n := 0; n < len(run.running); {
-		if r := &run.running[n]; r.observed < 0 && s.tasks[p.firstTask+r.Task].live > 1 {
+		if r := &run.running[n]; r.observed < 0 && s.tasks[p.FirstTask+r.Task].live > 1 {
 			s.kill(r.slot)
 			continue
 		}
@@ -302,16 +303,16 @@ func (s *Sim) cancelCopies(i int32) {
 
 // longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.
 func (s *Sim) longestFirst(i int32) {
-	p, ph := &s.p.phases[i], &s.phases[i]
-	if ph.next > 0 || p.launches < 2 {
+	p, ph := &s.p.Phases[i], &s.phases[i]
+	if ph.next > 0 || p.Launches < 2 {
 		return
 	}
 	ph.order = ph.order[:0]
-	for k := range p.launches {
-		ph.order = append(ph.order, p.first+k)
+	for k := range p.Launches {
+		ph.order = append(ph.order, p.First+k)
 	}
 	slices.SortStableFunc(ph.order, func(a, b int32) int {
-		return cmp.Compare(s.p.tasks[s.p.attempts[b].task].bytes, s.p.tasks[s.p.attempts[a].task].bytes)
+		return cmp.Compare(s.p.Tasks[s.p.Attempts[b].Task].Bytes, s.p.Tasks[s.p.Attempts[a].Task].Bytes)
 	})
 }
 
@@ -321,7 +322,7 @@ func (s *Sim) avoid(machine int32, till int64) {
 		return
 	}
 	if s.avoided == nil {
-		s.avoided = make([]int64, len(s.p.machines))
+		s.avoided = make([]int64, len(s.p.Machines))
 	}
 	others := false
 	for m, t := range s.avoided {
@@ -331,8 +332,8 @@ func (s *Sim) avoid(machine int32, till int64) {
 		return
 	}
 	s.avoided[machine] = till
-	for n := range s.p.slots {
-		if c := s.p.slots[n].class; s.p.slots[n].machine == machine && s.free[c].has(int32(n)) {
+	for n := range s.p.Slots {
+		if c := s.p.Slots[n].Class; s.p.Slots[n].Machine == machine && s.free[c].has(int32(n)) {
 			s.takeFree(int32(n))
 		}
 	}
@@ -349,8 +350,8 @@ func (s *Sim) machineBack(machine int32) {
 	if s.scheduled() {
 		s.sched.tell(Change{SlotCame, -1, -1, -1, -1, machine})
 	}
-	for n := range s.p.slots {
-		if c := s.p.slots[n].class; s.p.slots[n].machine == machine && s.slots[n].at < 0 && !s.free[c].has(int32(n)) {
+	for n := range s.p.Slots {
+		if c := s.p.Slots[n].Class; s.p.Slots[n].Machine == machine && s.slots[n].at < 0 && !s.free[c].has(int32(n)) {
 			s.freeSlot(int32(n))
 		}
 	}

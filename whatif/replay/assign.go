@@ -1,5 +1,6 @@
 package replay
 
+import "straggler/whatif/workload"
 import "slices"
 
 // schedRun is the state of a replay under a scheduler of its own.
@@ -15,9 +16,9 @@ type schedRun struct {
 	after    []int32 // by attempt: the next that waits for the same task, -1 none
 	phases   []phaseSched
 	cursors  []int32 // by entry of the pool's index of inputs
-	slots    [Classes]int
-	slotsOn  [Classes][]int32 // by machine
-	freeOn   [Classes][]int32
+	slots    [workload.Classes]int
+	slotsOn  [workload.Classes][]int32 // by machine
+	freeOn   [workload.Classes][]int32
 }
 
 // phaseSched is what a scheduler may start of a phase.
@@ -29,9 +30,9 @@ type phaseSched struct {
 // jobSched is what a scheduler is told of a job.
 type jobSched struct {
 	phases  []int32
-	waiting [Classes]int32
-	running [Classes]int32
-	copies  [Classes]int32 // that wait
+	waiting [workload.Classes]int32
+	running [workload.Classes]int32
+	copies  [workload.Classes]int32 // that wait
 }
 
 func (s *Sim) scheduled() bool { return s.o.Scheduler != nil }
@@ -41,32 +42,32 @@ func (s *Sim) resetSched() {
 	r, p := &s.sched, s.p
 	r.view.s, r.wake, r.due, r.sampling = s, 0, false, false
 	r.changes, r.active = r.changes[:0], r.active[:0]
-	r.jobs = resize(r.jobs, len(p.jobs))
+	r.jobs = resize(r.jobs, len(p.Jobs))
 	for j := range r.jobs {
 		r.jobs[j] = jobSched{phases: r.jobs[j].phases[:0]}
 	}
-	r.first, r.after = resize(r.first, len(p.tasks)), resize(r.after, len(p.attempts))
+	r.first, r.after = resize(r.first, len(p.Tasks)), resize(r.after, len(p.Attempts))
 	for n := range r.first {
 		r.first[n] = -1
 	}
 	for n := range r.after {
 		r.after[n] = -1
 	}
-	r.phases = resize(r.phases, len(p.phases))
+	r.phases = resize(r.phases, len(p.Phases))
 	for n := range r.phases {
 		r.phases[n] = phaseSched{again: r.phases[n].again[:0]}
 	}
-	if p.index(); p.near != nil {
-		r.cursors = append(r.cursors[:0], p.near.from...)
+	if p.Index(); p.Inputs != nil {
+		r.cursors = append(r.cursors[:0], p.Inputs.From...)
 	}
-	for c := range Classes {
+	for c := range workload.Classes {
 		r.slots[c] = 0
-		r.slotsOn[c], r.freeOn[c] = resize(r.slotsOn[c], len(p.machines)), resize(r.freeOn[c], len(p.machines))
+		r.slotsOn[c], r.freeOn[c] = resize(r.slotsOn[c], len(p.Machines)), resize(r.freeOn[c], len(p.Machines))
 		clear(r.slotsOn[c])
 		clear(r.freeOn[c])
 	}
-	for n := range p.slots {
-		if c, m := p.slots[n].class, p.slots[n].machine; s.free[c].has(int32(n)) {
+	for n := range p.Slots {
+		if c, m := p.Slots[n].Class, p.Slots[n].Machine; s.free[c].has(int32(n)) {
 			r.slots[c]++
 			r.slotsOn[c][m]++
 			r.freeOn[c][m]++
@@ -96,35 +97,35 @@ func (s *Sim) assign() {
 
 // phaseWaits makes the tasks of a phase wait that was released.
 func (s *Sim) phaseWaits(i int32) {
-	p, r := &s.p.phases[i], &s.sched
-	for a := p.first; a < p.first+p.launches; a++ {
-		r.first[s.p.attempts[a].task] = a
+	p, r := &s.p.Phases[i], &s.sched
+	for a := p.First; a < p.First+p.Launches; a++ {
+		r.first[s.p.Attempts[a].Task] = a
 	}
-	r.jobs[p.job].phases = append(r.jobs[p.job].phases, i)
-	r.jobs[p.job].waiting[p.class] += p.launches
-	r.phases[i].waiting = p.launches
-	r.tell(Change{TasksCame, p.job, i, -1, -1, -1})
+	r.jobs[p.Job].phases = append(r.jobs[p.Job].phases, i)
+	r.jobs[p.Job].waiting[p.Class] += p.Launches
+	r.phases[i].waiting = p.Launches
+	r.tell(Change{TasksCame, p.Job, i, -1, -1, -1})
 }
 
 // taskWaits makes an attempt of the log wait for a slot, before those of its task that wait already.
 func (s *Sim) taskWaits(a int32) {
-	task := s.p.attempts[a].task
-	i := s.p.tasks[task].phase
-	p, r := &s.p.phases[i], &s.sched
+	task := s.p.Attempts[a].Task
+	i := s.p.Tasks[task].Phase
+	p, r := &s.p.Phases[i], &s.sched
 	r.after[a], r.first[task] = r.first[task], a
-	r.phases[i].again = append(r.phases[i].again, task-p.firstTask)
+	r.phases[i].again = append(r.phases[i].again, task-p.FirstTask)
 	r.phases[i].waiting++
 	s.phases[i].waiting++
-	r.jobs[p.job].waiting[p.class]++
-	for e, till := s.p.near.of(i); e < till; e++ {
-		r.cursors[e] = s.p.near.from[e]
+	r.jobs[p.Job].waiting[p.Class]++
+	for e, till := s.p.Inputs.Entries(i); e < till; e++ {
+		r.cursors[e] = s.p.Inputs.From[e]
 	}
-	r.tell(Change{TaskCame, p.job, i, task - p.firstTask, -1, -1})
+	r.tell(Change{TaskCame, p.Job, i, task - p.FirstTask, -1, -1})
 }
 
 // unwait takes the first waiting attempt of a task, -1 where none waits.
 func (s *Sim) unwait(i, task int32) int32 {
-	r, p := &s.sched, &s.p.phases[i]
+	r, p := &s.sched, &s.p.Phases[i]
 	a := r.first[task]
 	if a < 0 {
 		return -1
@@ -132,8 +133,8 @@ func (s *Sim) unwait(i, task int32) int32 {
 	r.first[task], r.after[a] = r.after[a], -1
 	s.phases[i].waiting--
 	r.phases[i].waiting--
-	r.jobs[p.job].waiting[p.class]--
-	if s.p.attempts[a].solo >= 0 {
+	r.jobs[p.Job].waiting[p.Class]--
+	if s.p.Attempts[a].Solo >= 0 {
 		s.tasks[task].pending--
 	}
 	return a
@@ -141,28 +142,28 @@ func (s *Sim) unwait(i, task int32) int32 {
 
 // stopWaiting drops what waits of a task that is done.
 func (s *Sim) stopWaiting(i, task int32) {
-	p := &s.p.phases[i]
+	p := &s.p.Phases[i]
 	for s.unwait(i, task) >= 0 {
-		s.sched.tell(Change{TaskLeft, p.job, i, task - p.firstTask, -1, -1})
+		s.sched.tell(Change{TaskLeft, p.Job, i, task - p.FirstTask, -1, -1})
 	}
 }
 
 // nextWaiting is the task of a phase whose turn it is, -1 where none waits: those that wait once more come first.
 func (s *Sim) nextWaiting(i int32) int32 {
-	p, ph, r := &s.p.phases[i], &s.phases[i], &s.sched
+	p, ph, r := &s.p.Phases[i], &s.phases[i], &s.sched
 	q := &r.phases[i]
 	if q.waiting <= 0 {
 		return -1
 	}
 	for n := len(q.again) - 1; n >= 0; n-- {
-		if t := q.again[n]; r.first[p.firstTask+t] >= 0 {
+		if t := q.again[n]; r.first[p.FirstTask+t] >= 0 {
 			return t
 		}
 		q.again = q.again[:n]
 	}
-	for ; ph.next < p.launches; ph.next++ {
-		if t := s.p.attempts[s.ordered(i, p.first+ph.next)].task; r.first[t] >= 0 {
-			return t - p.firstTask
+	for ; ph.next < p.Launches; ph.next++ {
+		if t := s.p.Attempts[s.ordered(i, p.First+ph.next)].Task; r.first[t] >= 0 {
+			return t - p.FirstTask
 		}
 	}
 	return -1
@@ -170,27 +171,27 @@ func (s *Sim) nextWaiting(i int32) int32 {
 
 // startTask starts the attempt of a task that waits on a free slot of a machine.
 func (s *Sim) startTask(i, task, machine int32) bool {
-	p := &s.p.phases[i]
-	if s.idleIn(p.class) <= 0 || s.sched.freeOn[p.class][machine] <= 0 || !s.admits(i, machine) {
+	p := &s.p.Phases[i]
+	if s.idleIn(p.Class) <= 0 || s.sched.freeOn[p.Class][machine] <= 0 || !s.admits(i, machine) {
 		return false
 	}
-	a := s.unwait(i, p.firstTask+task)
+	a := s.unwait(i, p.FirstTask+task)
 	if a < 0 {
 		return false
 	}
-	s.launch(a, s.freeSlotOf(machine, p.class), p.copyLag)
+	s.launch(a, s.freeSlotOf(machine, p.Class), p.CopyLag)
 	return true
 }
 
 // startCopy starts on a machine the copy of a job that has waited longest of those that may run there.
-func (s *Sim) startCopy(job, machine int32, class Class) bool {
+func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 	if s.sched.jobs[job].copies[class] <= 0 || s.idleIn(class) <= 0 || s.sched.freeOn[class][machine] <= 0 {
 		return false
 	}
 	for n := s.queueHead; n < len(s.queue); n++ {
 		q := s.queue[n]
-		i := s.p.tasks[q.task].phase
-		if p := &s.p.phases[i]; q.first || p.job != job || p.class != class {
+		i := s.p.Tasks[q.task].Phase
+		if p := &s.p.Phases[i]; q.first || p.Job != job || p.Class != class {
 			continue
 		}
 		if t := &s.tasks[q.task]; t.done || t.over {
@@ -207,8 +208,8 @@ func (s *Sim) startCopy(job, machine int32, class Class) bool {
 }
 
 // freeSlotOf is a free slot of a machine that has one.
-func (s *Sim) freeSlotOf(machine int32, class Class) int32 {
-	for _, n := range s.p.machines[machine].slots {
+func (s *Sim) freeSlotOf(machine int32, class workload.Class) int32 {
+	for _, n := range s.p.Machines[machine].Slots {
 		if s.free[class].has(n) {
 			return n
 		}
@@ -219,17 +220,17 @@ func (s *Sim) freeSlotOf(machine int32, class Class) int32 {
 // preempt kills an attempt for the scheduler. Its task waits again, as if never started (FAIR §3.2), unless another attempt
 // of it runs.
 func (s *Sim) preempt(i int32, a Running) bool {
-	if int(a.slot) >= len(s.p.slots) || !s.runs(i, &action{task: a.Task, where: a.slot, number: a.Number}) {
+	if int(a.slot) >= len(s.p.Slots) || !s.runs(i, &action{task: a.Task, where: a.slot, number: a.Number}) {
 		return false
 	}
-	task := s.p.phases[i].firstTask + a.Task
+	task := s.p.Phases[i].FirstTask + a.Task
 	t := &s.tasks[task]
 	s.kill(a.slot)
 	t.preempted = true
 	switch {
 	case t.live > 0 || t.pending > 0 || s.sched.first[task] >= 0:
 	case a.observed >= 0:
-		if s.p.attempts[a.observed].solo >= 0 {
+		if s.p.Attempts[a.observed].Solo >= 0 {
 			t.pending++
 		}
 		s.taskWaits(a.observed)
@@ -243,14 +244,14 @@ func (s *Sim) preempt(i int32, a Running) bool {
 
 // admits is whether a machine would take one more attempt of a phase, apart from its slots.
 func (s *Sim) admits(i, machine int32) bool {
-	most := s.p.machines[machine].computing
-	if most == 0 || s.p.phases[i].class != ReduceSlots {
+	most := s.p.Machines[machine].Computing
+	if most == 0 || s.p.Phases[i].Class != workload.ReduceSlots {
 		return true
 	}
 	copying := int32(0)
-	for _, n := range s.p.machines[machine].slots {
+	for _, n := range s.p.Machines[machine].Slots {
 		sr := &s.slots[n]
-		if sr.at >= 0 && s.p.slots[n].class == ReduceSlots && s.p.phases[sr.phase].job == s.p.phases[i].job &&
+		if sr.at >= 0 && s.p.Slots[n].Class == workload.ReduceSlots && s.p.Phases[sr.phase].Job == s.p.Phases[i].Job &&
 			s.phases[sr.phase].running[sr.at].waits {
 			copying++
 		}
@@ -266,36 +267,36 @@ func (s *Sim) jobLeft(j int32) {
 }
 
 func (s *Sim) phaseLeft(i int32) {
-	q := &s.sched.jobs[s.p.phases[i].job]
+	q := &s.sched.jobs[s.p.Phases[i].Job]
 	n := slices.Index(q.phases, i)
 	q.phases = slices.Delete(q.phases, n, n+1)
 }
 
 func (s *Sim) tellStart(i int32, a *Running) {
-	p := &s.p.phases[i]
-	s.sched.jobs[p.job].running[p.class]++
-	s.sched.tell(Change{AttemptStarted, p.job, i, a.Task, a.Number, a.Machine})
+	p := &s.p.Phases[i]
+	s.sched.jobs[p.Job].running[p.Class]++
+	s.sched.tell(Change{AttemptStarted, p.Job, i, a.Task, a.Number, a.Machine})
 }
 
 func (s *Sim) tellEnd(how Happened, i int32, a *Running) {
-	if int(a.slot) >= len(s.p.slots) {
+	if int(a.slot) >= len(s.p.Slots) {
 		return
 	}
-	p := &s.p.phases[i]
-	s.sched.jobs[p.job].running[p.class]--
-	s.sched.tell(Change{how, p.job, i, a.Task, a.Number, a.Machine})
+	p := &s.p.Phases[i]
+	s.sched.jobs[p.Job].running[p.Class]--
+	s.sched.tell(Change{how, p.Job, i, a.Task, a.Number, a.Machine})
 }
 
 func (s *Sim) slotCame(n int32) {
-	x := &s.p.slots[n]
-	s.sched.slots[x.class]++
-	s.sched.slotsOn[x.class][x.machine]++
-	s.sched.tell(Change{SlotCame, -1, -1, -1, -1, x.machine})
+	x := &s.p.Slots[n]
+	s.sched.slots[x.Class]++
+	s.sched.slotsOn[x.Class][x.Machine]++
+	s.sched.tell(Change{SlotCame, -1, -1, -1, -1, x.Machine})
 }
 
 func (s *Sim) slotWent(n int32) {
-	x := &s.p.slots[n]
-	s.sched.slots[x.class]--
-	s.sched.slotsOn[x.class][x.machine]--
-	s.sched.tell(Change{SlotWent, -1, -1, -1, -1, x.machine})
+	x := &s.p.Slots[n]
+	s.sched.slots[x.Class]--
+	s.sched.slotsOn[x.Class][x.Machine]--
+	s.sched.tell(Change{SlotWent, -1, -1, -1, -1, x.Machine})
 }

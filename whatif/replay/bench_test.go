@@ -7,10 +7,11 @@ import (
 
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // bench is n tasks (10M of them take 4 GB to set up) on 1 000 machines of 10 slots: jobs of two phases, one in fifty tasks slow.
-func bench(n int) *replay.Workload {
+func bench(n int) *workload.Workload {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := scenario.Cluster{Machines: scenario.Uniform(1000, 10)}
 	for arrival := 0.0; n > 0; arrival += r.ExpFloat64() * 0.6 {
@@ -28,7 +29,7 @@ func bench(n int) *replay.Workload {
 		}
 		c.Jobs = append(c.Jobs, j)
 	}
-	return replay.Build(c.Rows())
+	return workload.Build(c.Rows())
 }
 
 // processor is the seconds that this process has spent computing: what counts where others share the machine.

@@ -3,6 +3,7 @@ package replay
 import (
 	"math"
 	"slices"
+	"straggler/whatif/workload"
 )
 
 // Sharing is which of the copies of its input a clone of a later phase reads (DOLLY §4).
@@ -32,7 +33,7 @@ func (s *Sim) keepTwins(ph, task int32) {
 	var ends [8]int64
 	list := ends[:0]
 	for n := range run.running {
-		if r := &run.running[n]; r.Task == task && s.tree.end(r.slot) < forever {
+		if r := &run.running[n]; r.Task == task && s.tree.end(r.slot) < workload.Forever {
 			list = append(list, s.tree.end(r.slot))
 		}
 	}
@@ -49,7 +50,7 @@ func (s *Sim) keepTwins(ph, task int32) {
 // longer it takes because it shares that.
 func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 	r := s.phases[i].reading
-	if r == nil || len(s.p.phases[i].parents) == 0 {
+	if r == nil || len(s.p.Phases[i].Parents) == 0 {
 		return 0, 1
 	}
 	if r.Sharing == Shared {
@@ -59,13 +60,13 @@ func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 		return 0, 1
 	}
 	all, shared := 0, 0
-	for _, q := range s.p.phases[i].parents {
-		all += int(s.p.phases[q].tasks)
+	for _, q := range s.p.Phases[i].Parents {
+		all += int(s.p.Phases[q].Tasks)
 		var twins []twin
 		if up := s.phases[q].twins; int(rank) <= len(up) {
 			twins = up[rank-1]
 		}
-		shared += int(s.p.phases[q].tasks) - len(twins) // there never was a copy of this rank
+		shared += int(s.p.Phases[q].Tasks) - len(twins) // there never was a copy of this rank
 		for _, t := range twins {
 			at := t.other
 			if limit := t.first + int64(r.Wait); r.Sharing == Patient && at > max(limit, s.now) {

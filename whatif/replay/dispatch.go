@@ -1,10 +1,11 @@
 package replay
 
+import "straggler/whatif/workload"
 import "math/bits"
 
 // idle is how many more attempts could run now, where slots are alike; idleIn the same for a class of slots.
-func (s *Sim) idle() int              { return min(s.free[0].n, s.p.limit-s.busy) }
-func (s *Sim) idleIn(class Class) int { return min(s.free[class].n, s.p.limit-s.busy) }
+func (s *Sim) idle() int                       { return min(s.free[0].n, s.p.Limit-s.busy) }
+func (s *Sim) idleIn(class workload.Class) int { return min(s.free[class].n, s.p.Limit-s.busy) }
 
 // heldHeads are the queue heads whose wait is not over, by how many idle slots they let pass; a heap.
 type heldHeads struct{ list []heldHead }
@@ -58,16 +59,16 @@ func (s *Sim) queueRun(queue int32) *queueRun {
 	if queue >= 0 {
 		return &s.phases[queue].queueRun
 	}
-	return &s.solo[s.p.attempts[-1-queue].solo]
+	return &s.solo[s.p.Attempts[-1-queue].Solo]
 }
 
 // nextHead puts the next launch of a phase at the head of its queue.
 func (s *Sim) nextHead(i int32) {
-	p, ph := &s.p.phases[i], &s.phases[i]
+	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.head = -1
-	for ph.next < p.launches {
-		a := p.first + ph.next
-		if t := &s.tasks[s.p.attempts[s.ordered(i, a)].task]; t.done { // a clone was faster than its start
+	for ph.next < p.Launches {
+		a := p.First + ph.next
+		if t := &s.tasks[s.p.Attempts[s.ordered(i, a)].Task]; t.done { // a clone was faster than its start
 			ph.next++
 			ph.waiting--
 			continue
@@ -80,21 +81,21 @@ func (s *Sim) nextHead(i int32) {
 // ordered is the attempt that is launched when it is the turn of attempt a of phase i.
 func (s *Sim) ordered(i, a int32) int32 {
 	if order := s.phases[i].order; len(order) > 0 {
-		return order[a-s.p.phases[i].first]
+		return order[a-s.p.Phases[i].First]
 	}
 	return a
 }
 
 func (s *Sim) setHead(queue, a int32) {
-	at, q := &s.p.attempts[a], s.queueRun(queue)
+	at, q := &s.p.Attempts[a], s.queueRun(queue)
 	q.head = a
 	switch {
-	case at.wait == 0:
+	case at.Wait == 0:
 		q.place = inReady
-	case at.held == 0:
+	case at.Held == 0:
 		q.place = inSoon
 	default:
-		q.place, q.until = inHeld, s.now+at.wait
+		q.place, q.until = inHeld, s.now+at.Wait
 		s.timers.push(timerOf(q.until, waitOver, queue))
 	}
 	s.line(queue, q)
@@ -102,14 +103,14 @@ func (s *Sim) setHead(queue, a int32) {
 
 // line puts the head of a queue where it waits for a slot.
 func (s *Sim) line(queue int32, q *queueRun) {
-	at := &s.p.attempts[q.head]
+	at := &s.p.Attempts[q.head]
 	switch q.place {
 	case inReady:
-		s.ready.push(head{at.key, queue})
+		s.ready.push(head{at.Key, queue})
 	case inSoon:
-		s.soon.push(head{at.key, queue})
+		s.soon.push(head{at.Key, queue})
 	case inHeld:
-		s.held.push(heldHead{at.held, queue, q.head, at.key})
+		s.held.push(heldHead{at.Held, queue, q.head, at.Key})
 	}
 }
 
@@ -124,8 +125,8 @@ func (s *Sim) waitOver(queue int32) {
 
 // park takes the head of a queue out of the line when its job runs as many tasks as it ever did at once.
 func (s *Sim) park(queue int32, q *queueRun) bool {
-	j := s.p.phases[s.p.tasks[s.p.attempts[q.head].task].phase].job
-	if s.jobs[j].busy < s.p.jobs[j].limit {
+	j := s.p.Phases[s.p.Tasks[s.p.Attempts[q.head].Task].Phase].Job
+	if s.jobs[j].busy < s.p.Jobs[j].Limit {
 		return false
 	}
 	q.parked = true
@@ -145,14 +146,14 @@ func (s *Sim) unpark(job *jobRun) {
 
 // soloReady queues a retry, a recomputation or a copy that the log has.
 func (s *Sim) soloReady(a int32) {
-	at := &s.p.attempts[a]
-	t := &s.tasks[at.task]
+	at := &s.p.Attempts[a]
+	t := &s.tasks[at.Task]
 	t.pending--
 	if t.done || t.over {
 		return
 	}
-	if int(at.slot) >= len(s.p.slots) {
-		s.launch(a, at.slot, at.lag)
+	if int(at.Slot) >= len(s.p.Slots) {
+		s.launch(a, at.Slot, at.Lag)
 		return
 	}
 	t.pending++
@@ -160,7 +161,7 @@ func (s *Sim) soloReady(a int32) {
 		s.taskWaits(a)
 		return
 	}
-	s.phases[s.p.tasks[at.task].phase].waiting++
+	s.phases[s.p.Tasks[at.Task].Phase].waiting++
 	s.setHead(-1-a, a)
 }
 
@@ -225,17 +226,17 @@ func (s *Sim) claim(queue int32) {
 		who := s.ordered(queue, a)
 		ph.next++
 		ph.waiting--
-		if !s.tasks[s.p.attempts[who].task].done {
-			s.launch(who, s.slotFor(s.p.attempts[who].slot), s.p.attempts[a].lag)
+		if !s.tasks[s.p.Attempts[who].Task].done {
+			s.launch(who, s.slotFor(s.p.Attempts[who].Slot), s.p.Attempts[a].Lag)
 		}
 		s.nextHead(queue)
 		return
 	}
-	t := &s.tasks[s.p.attempts[a].task]
+	t := &s.tasks[s.p.Attempts[a].Task]
 	t.pending--
-	s.phases[s.p.tasks[s.p.attempts[a].task].phase].waiting--
+	s.phases[s.p.Tasks[s.p.Attempts[a].Task].Phase].waiting--
 	if !t.done && !t.over {
-		s.launch(a, s.slotFor(s.p.attempts[a].slot), s.p.attempts[a].lag)
+		s.launch(a, s.slotFor(s.p.Attempts[a].Slot), s.p.Attempts[a].Lag)
 	}
 }
 
@@ -244,8 +245,8 @@ func (s *Sim) slotFor(own int32) int32 {
 	if s.free[0].has(own) {
 		return own
 	}
-	e := s.p.slots[own].executor // the slots of an executor stand together
-	for n := e; int(n) < len(s.p.slots) && s.p.slots[n].executor == e; n++ {
+	e := s.p.Slots[own].Executor // the slots of an executor stand together
+	for n := e; int(n) < len(s.p.Slots) && s.p.Slots[n].Executor == e; n++ {
 		if s.free[0].has(n) {
 			return n
 		}
@@ -255,45 +256,45 @@ func (s *Sim) slotFor(own int32) int32 {
 
 // launch starts an attempt of the log on a slot, with the lag of the launch whose turn it is.
 func (s *Sim) launch(who, slot int32, lag int64) {
-	at := &s.p.attempts[who]
-	i := s.p.tasks[at.task].phase
-	p := &s.p.phases[i]
-	t := &s.tasks[at.task]
-	dur := at.dur
+	at := &s.p.Attempts[who]
+	i := s.p.Tasks[at.Task].Phase
+	p := &s.p.Phases[i]
+	t := &s.tasks[at.Task]
+	dur := at.Dur
 	if s.o.Took != nil {
 		dur = s.o.Took[who]
 	}
-	m := s.p.tasks[at.task].machine
-	if int(slot) < len(s.p.slots) {
-		now := s.p.slots[slot].machine
+	m := s.p.Tasks[at.Task].Machine
+	if int(slot) < len(s.p.Slots) {
+		now := s.p.Slots[slot].Machine
 		switch {
 		case s.o.Took != nil:
-		case at.slot < 0: // planned on a normal machine
-			dur = scale(dur, s.p.machines[now].at(s.now))
-		case slot != at.slot && int(at.slot) < len(s.p.slots):
-			if was := s.p.slots[at.slot].machine; was != now {
-				dur = scale(dur, s.p.machines[now].at(s.now)/s.p.machines[was].at(at.key))
+		case at.Slot < 0: // planned on a normal machine
+			dur = scale(dur, s.p.Machines[now].At(s.now))
+		case slot != at.Slot && int(at.Slot) < len(s.p.Slots):
+			if was := s.p.Slots[at.Slot].Machine; was != now {
+				dur = scale(dur, s.p.Machines[now].At(s.now)/s.p.Machines[was].At(at.Key))
 			}
 		}
 		m = now
 		if s.scheduled() && !s.staged() {
-			dur = s.reads(at.task, m, dur)
+			dur = s.reads(at.Task, m, dur)
 		}
 	}
 	if s.phases[i].reading != nil {
 		dur = s.slowed(i, 0, dur)
 	}
 	t.last = who
-	if int(slot) < len(s.p.slots) {
-		s.jobs[p.job].busy++
+	if int(slot) < len(s.p.Slots) {
+		s.jobs[p.Job].busy++
 	}
 	start := s.now + lag
 	s.start(i, slot, Running{
-		Task: at.task - p.firstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, reports: at.reports, waits: at.gated || s.scheduled() && s.phases[i].gates > 0,
+		Task: at.Task - p.FirstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, reports: at.Reports, waits: at.Gated || s.scheduled() && s.phases[i].gates > 0,
 	})
-	if at.fork >= 0 && !t.preempted {
+	if at.Fork >= 0 && !t.preempted {
 		t.pending++
-		s.timers.push(timerOf(max(start+s.p.attempts[at.fork].ready, s.now), attemptReady, at.fork))
+		s.timers.push(timerOf(max(start+s.p.Attempts[at.Fork].Ready, s.now), attemptReady, at.Fork))
 	}
 }
 
@@ -301,7 +302,7 @@ func (s *Sim) start(i, slot int32, r Running) {
 	s.out.Events++
 	ph := &s.phases[i]
 	r.slot, r.noise = slot, nan32
-	if int(slot) < len(s.p.slots) {
+	if int(slot) < len(s.p.Slots) {
 		s.takeFree(slot)
 		s.busy++
 		if s.scheduled() {
@@ -314,7 +315,7 @@ func (s *Sim) start(i, slot int32, r Running) {
 	case !r.waits:
 		s.tree.set(slot, max(int64(r.Start)+r.done, s.now))
 	case s.phases[i].gates > 0:
-		s.tree.set(slot, forever)
+		s.tree.set(slot, workload.Forever)
 	default: // its parents are over, perhaps since a little after its start
 		r.waits = false
 		s.tree.set(slot, max(max(int64(r.Start), s.phases[i].opened)+r.done, s.now))
@@ -324,7 +325,7 @@ func (s *Sim) start(i, slot int32, r Running) {
 	}
 	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
 	ph.running = append(ph.running, r)
-	s.tasks[s.p.phases[i].firstTask+r.Task].live++
+	s.tasks[s.p.Phases[i].FirstTask+r.Task].live++
 	if r.waits && s.staged() {
 		s.fetchMore(slot)
 	}
@@ -332,10 +333,10 @@ func (s *Sim) start(i, slot int32, r Running) {
 
 // takeFree takes a slot out of those that are free.
 func (s *Sim) takeFree(slot int32) {
-	c := s.p.slots[slot].class
+	c := s.p.Slots[slot].Class
 	s.free[c].remove(slot)
 	if s.scheduled() {
-		s.sched.freeOn[c][s.p.slots[slot].machine]--
+		s.sched.freeOn[c][s.p.Slots[slot].Machine]--
 	}
 }
 

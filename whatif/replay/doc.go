@@ -1,14 +1,13 @@
-// Package replay takes the rows of a log and gives what would have happened under another straggler policy: a
-// deterministic discrete-event simulation of jobs, phases and tasks on the slots of machines.
+// Package replay takes a pool of package workload and gives what happens on it under a straggler policy, and under a
+// scheduler where the log's own order is not kept: a deterministic discrete-event simulation of jobs, phases and tasks on
+// the slots of machines. It is the one engine; everything that is simulated runs on it.
 //
-//  1. rows.go holds the rows a replay needs, compactly; trace.go fills them from rows in memory.
-//  2. build.go makes pools of them: the applications that share slots, with their jobs, phases and attempts.
-//  3. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
-//  4. losses.go keeps which outputs were lost; calibrate.go keeps how the observed scheduler behaved: the order of launches, its waits and its lags.
-//  5. work.go says how long a task should take for its data and its machine; draws.go draws a copy's duration from that.
-//  6. sim.go runs the events; dispatch.go gives slots to tasks, ends.go takes them back; actions.go carries out what a
-//     policy asks for.
-//  7. view.go is what a policy may see, policy.go what it may ask for.
+//  1. sim.go runs the events, which queue.go keeps in order; draws.go draws what happens to copies.
+//  2. dispatch.go gives slots to tasks, ends.go takes them back; actions.go carries out what a policy asks for, clones.go
+//     how clones read what others made, progress.go what attempts report.
+//  3. view.go is what a policy may see, policy.go what it may ask for.
+//  4. scheduler.go is what a scheduler may see and do, assign.go how it is asked, near.go which tasks are near a machine.
+//  5. stages.go runs the parts of a task's time in a planned pool: reading, copying and computing, over package network.
 //
 // # Why policy none is exact
 //
@@ -21,5 +20,5 @@
 // copies in the way, tasks wait. A task that lands on another machine than observed takes as much longer as that
 // machine is slower.
 //
-// Start with workload.go.
+// Start with sim.go.
 package replay

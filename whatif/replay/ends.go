@@ -1,5 +1,7 @@
 package replay
 
+import "straggler/whatif/workload"
+
 // end is the end of the attempt that runs on a slot.
 func (s *Sim) end(slot int32) {
 	s.out.Events++
@@ -12,14 +14,14 @@ func (s *Sim) end(slot int32) {
 		s.tellEnd(AttemptEnded, ph, &r)
 	}
 	took := s.now - int64(r.Start)
-	task := s.p.phases[ph].firstTask + r.Task
-	s.out.Jobs[s.p.phases[ph].job].Slots += took
+	task := s.p.Phases[ph].FirstTask + r.Task
+	s.out.Jobs[s.p.Phases[ph].Job].Slots += took
 	run := &s.phases[ph]
 	if run.onEnd && !run.looking {
 		run.looking = true
 		s.due = append(s.due, ph)
 	}
-	if r.observed >= 0 && !s.p.attempts[r.observed].ok {
+	if r.observed >= 0 && !s.p.Attempts[r.observed].Ok {
 		s.failed(ph, task, r.observed)
 		return
 	}
@@ -33,7 +35,7 @@ func (s *Sim) end(slot int32) {
 	}
 	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now), reports: r.reports})
 	if r.observed < 0 {
-		s.out.Jobs[s.p.phases[ph].job].Wins++
+		s.out.Jobs[s.p.Phases[ph].Job].Wins++
 	}
 	if t.live > 0 {
 		if run.cloned {
@@ -42,7 +44,7 @@ func (s *Sim) end(slot int32) {
 		s.killOthers(ph, r.Task)
 	}
 	if t.last >= 0 {
-		if again := s.p.attempts[t.last].afterOK; again >= 0 {
+		if again := s.p.Attempts[t.last].AfterOK; again >= 0 {
 			t.done = false
 			s.awaitAttempt(again)
 			return
@@ -53,7 +55,7 @@ func (s *Sim) end(slot int32) {
 
 // take takes the attempt off its slot.
 func (s *Sim) take(slot int32) (int32, Running) {
-	s.tree.set(slot, forever)
+	s.tree.set(slot, workload.Forever)
 	sr := &s.slots[slot]
 	ph := sr.phase
 	run := &s.phases[ph]
@@ -65,22 +67,22 @@ func (s *Sim) take(slot int32) (int32, Running) {
 	}
 	run.running = run.running[:last]
 	sr.at = -1
-	s.tasks[s.p.phases[ph].firstTask+r.Task].live--
+	s.tasks[s.p.Phases[ph].FirstTask+r.Task].live--
 	if r.observed < 0 {
 		s.speculating--
 	}
-	if int(slot) < len(s.p.slots) {
+	if int(slot) < len(s.p.Slots) {
 		if s.staged() {
 			s.leave(slot, r.Machine)
 		}
 		s.busy--
-		if job := &s.jobs[s.p.phases[ph].job]; r.observed >= 0 {
+		if job := &s.jobs[s.p.Phases[ph].Job]; r.observed >= 0 {
 			job.busy--
 			if len(job.parked) > 0 {
 				s.unpark(job)
 			}
 		}
-		if s.now >= s.p.slots[slot].till {
+		if s.now >= s.p.Slots[slot].Till {
 			sr.gone = true
 		}
 		s.freeSlot(slot)
@@ -89,12 +91,12 @@ func (s *Sim) take(slot int32) (int32, Running) {
 }
 
 func (s *Sim) freeSlot(slot int32) {
-	if s.slots[slot].gone || s.avoided != nil && s.avoided[s.p.slots[slot].machine] > s.now {
+	if s.slots[slot].gone || s.avoided != nil && s.avoided[s.p.Slots[slot].Machine] > s.now {
 		return
 	}
-	s.free[s.p.slots[slot].class].add(slot)
+	s.free[s.p.Slots[slot].Class].add(slot)
 	if s.scheduled() {
-		s.sched.freeOn[s.p.slots[slot].class][s.p.slots[slot].machine]++
+		s.sched.freeOn[s.p.Slots[slot].Class][s.p.Slots[slot].Machine]++
 	}
 }
 
@@ -104,7 +106,7 @@ func (s *Sim) failed(ph, task, a int32) {
 	if t.done || t.over {
 		return
 	}
-	if next := s.p.attempts[a].next; next >= 0 {
+	if next := s.p.Attempts[a].Next; next >= 0 {
 		s.awaitAttempt(next)
 		return
 	}
@@ -114,8 +116,8 @@ func (s *Sim) failed(ph, task, a int32) {
 }
 
 func (s *Sim) awaitAttempt(a int32) {
-	s.tasks[s.p.attempts[a].task].pending++
-	s.timers.push(timerOf(s.now+s.p.attempts[a].ready, attemptReady, a))
+	s.tasks[s.p.Attempts[a].Task].pending++
+	s.timers.push(timerOf(s.now+s.p.Attempts[a].Ready, attemptReady, a))
 }
 
 func (s *Sim) killOthers(ph, task int32) {
@@ -136,7 +138,7 @@ func (s *Sim) kill(slot int32) {
 	if s.scheduled() {
 		s.tellEnd(AttemptKilled, ph, &r)
 	}
-	out := &s.out.Jobs[s.p.phases[ph].job]
+	out := &s.out.Jobs[s.p.Phases[ph].Job]
 	took := max(s.now-int64(r.Start), 0)
 	out.Slots += took
 	out.Waste += took
@@ -165,13 +167,13 @@ func (s *Sim) taskOver(ph, task int32) {
 	if s.scheduled() {
 		s.phaseLeft(ph)
 	}
-	for _, i := range s.p.phases[ph].gates {
+	for _, i := range s.p.Phases[ph].Gates {
 		s.phases[i].gates--
 		if s.phases[i].gates == 0 {
 			s.openGate(i)
 		}
 	}
-	j := s.p.phases[ph].job
+	j := s.p.Phases[ph].Job
 	s.jobs[j].phases--
 	if s.jobs[j].phases == 0 {
 		s.endJob(j)

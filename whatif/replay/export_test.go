@@ -1,13 +1,15 @@
 package replay
 
+import "straggler/whatif/workload"
+
 // WithSlots is the pool with more slots, on a machine of their own.
-func (p *Pool) WithSlots(n int) *Pool {
+func WithSlots(p *workload.Pool, n int) *workload.Pool {
 	q := *p
-	q.machines = append(append([]machine(nil), p.machines...), machineOf("another"))
-	q.slots = append([]slot(nil), p.slots...)
+	q.Machines = append(append([]workload.Machine(nil), p.Machines...), workload.MachineOf("another"))
+	q.Slots = append([]workload.Slot(nil), p.Slots...)
 	for range n {
-		q.slots = append(q.slots, slot{machine: int32(len(p.machines)), executor: int32(len(p.slots)), from: -forever, till: forever})
+		q.Slots = append(q.Slots, workload.Slot{Machine: int32(len(p.Machines)), Executor: int32(len(p.Slots)), From: -workload.Forever, Till: workload.Forever})
 	}
-	q.limit += n
+	q.Limit += n
 	return &q
 }

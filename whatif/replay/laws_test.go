@@ -1,5 +1,6 @@
 package replay
 
+import "straggler/whatif/workload"
 import "testing"
 
 // Law 5 of the design: policy none repeats every job of a generated trace exactly.
@@ -7,7 +8,7 @@ func TestIdentity(t *testing.T) {
 	var s Sim
 	jobs := 0
 	for seed := range uint64(3000) {
-		w := Build(FromTrace(newGen(seed).trace()))
+		w := workload.Build(workload.FromTrace(newGen(seed).trace()))
 		for i, p := range w.Pools {
 			out := s.Run(p, Options{})
 			if out.Stopped > 0 {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"straggler/whatif/workload"
 	"testing"
 
 	"straggler/schema"
@@ -31,7 +32,7 @@ func lossTrace() *schema.Trace {
 }
 
 func TestOutputs(t *testing.T) {
-	p := Build(FromTrace(lossTrace())).Pools[0]
+	p := workload.Build(workload.FromTrace(lossTrace())).Pools[0]
 	o := p.Outputs()
 	if o == nil {
 		t.Fatal("the log has a loss, the pool none")
@@ -43,7 +44,7 @@ func TestOutputs(t *testing.T) {
 	if !slices.Equal(bytes, []int64{11, 12, 13, 14}) || !slices.Equal(ends, []int64{6, 10, 18, 30}) {
 		t.Errorf("outputs of %v bytes at %v s", bytes, ends)
 	}
-	if len(o.Lost) != 1 || o.Lost[0].At != 11*Second || o.Made[o.Lost[0].Of].Bytes != 11 || !p.attempts[o.Lost[0].Again].again {
+	if len(o.Lost) != 1 || o.Lost[0].At != 11*Second || o.Made[o.Lost[0].Of].Bytes != 11 || !p.Attempts[o.Lost[0].Again].Again {
 		t.Errorf("losses %+v", o.Lost)
 	}
 	if len(o.Reads) != 2 || len(o.Reads[0]) != 0 || !slices.Equal(o.Reads[1], []int32{0}) {
@@ -51,7 +52,7 @@ func TestOutputs(t *testing.T) {
 	}
 	trace := lossTrace()
 	trace.Losses = nil
-	if Build(FromTrace(trace)).Pools[0].Outputs() != nil {
+	if workload.Build(workload.FromTrace(trace)).Pools[0].Outputs() != nil {
 		t.Error("a log without losses has outputs to protect")
 	}
 }

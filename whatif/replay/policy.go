@@ -9,21 +9,6 @@ type Policy interface {
 	Look(v *View, do *Actions) Again
 }
 
-// Time is an instant or a span in microseconds. Instants count from the start of the pool.
-type Time int64
-
-const (
-	Millisecond Time = 1e3
-	Second      Time = 1e6
-	Minute      Time = 60e6
-)
-
-// Seconds is the span in seconds.
-func (t Time) Seconds() float64 { return float64(t) / 1e6 }
-
-// Seconds is a span of so many seconds.
-func Seconds(s float64) Time { return Time(s*1e6 + 0.5) }
-
 // Again says when a policy wants to look at the phase again; the zero value is never.
 type Again struct {
 	At  Time // an instant; 0: at none

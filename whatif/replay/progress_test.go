@@ -7,6 +7,7 @@ import (
 
 	"straggler/schema"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // reported is a job of reduces on machines of their own, with what each had reported.
@@ -63,7 +64,7 @@ func (w *watcher) Look(v *replay.View, do *replay.Actions) replay.Again {
 // there, and no random number is drawn for it. A task without reports keeps its synthetic one.
 func TestReportedProgress(t *testing.T) {
 	twoParts := [][2]float64{{10, 0.5}, {60, 1}}
-	w := replay.Build(replay.FromTrace(reported(reduce{0, 60, twoParts}, reduce{10, 60, twoParts}, reduce{0, 60, nil})))
+	w := workload.Build(workload.FromTrace(reported(reduce{0, 60, twoParts}, reduce{10, 60, twoParts}, reduce{0, 60, nil})))
 	if w.Notes.Reported != 2 || w.Notes.Attempts != 3 {
 		t.Errorf("%d of %d attempts have reports", w.Notes.Reported, w.Notes.Attempts)
 	}
@@ -81,7 +82,7 @@ func TestReportedProgress(t *testing.T) {
 			t.Errorf("%s: %g, want %g", what, got, want)
 		}
 	}
-	w = replay.Build(replay.FromTrace(reported(reduce{0, 60, twoParts})))
+	w = workload.Build(workload.FromTrace(reported(reduce{0, 60, twoParts})))
 	if out := s.Run(w.Pools[0], replay.Options{Policy: look, Seed: 1, Sigma: 0.3}); out.Drew {
 		t.Error("progress that the log reports was drawn")
 	}
@@ -92,7 +93,7 @@ func TestReportedProgressDamaged(t *testing.T) {
 	trace := reported(reduce{10, 60, [][2]float64{{-5, 0.1}, {20, 0.5}, {30, 0.4}, {40, 0.9}, {70, 1}}}, reduce{0, 60, [][2]float64{{30, math.NaN()}}})
 	trace.Progress = append(trace.Progress, schema.Progress{AttemptID: 99, Time: 1, Progress: 0.5, Source: schema.Reported},
 		schema.Progress{AttemptID: 11, Time: 30_000_000, Progress: 0.9, Source: schema.Synthetic})
-	w := replay.Build(replay.FromTrace(trace))
+	w := workload.Build(workload.FromTrace(trace))
 	look := &watcher{seen: map[string]float64{}}
 	var s replay.Sim
 	s.Run(w.Pools[0], replay.Options{Policy: look, Seed: 1})

@@ -1,5 +1,7 @@
 package replay
 
+import "straggler/whatif/workload"
+
 // tree knows which running attempt ends first. A slot runs one attempt at a time and is a leaf of the tree, so that an
 // attempt that is killed takes its end out of the queue by changing one leaf. Every node holds the least of its four
 // children: node n has 4n … 4n+3, the root is 1.
@@ -18,7 +20,7 @@ func (t *tree) reset(slots int) {
 	}
 	t.key = t.key[:2*t.base]
 	for n := range t.key {
-		t.key[n] = forever
+		t.key[n] = workload.Forever
 	}
 }
 

@@ -1,5 +1,7 @@
 package replay
 
+import "straggler/whatif/workload"
+
 // Scheduler decides who gets the next slot. A value of it decides for one replay, for all jobs of a pool, and may
 // remember what it likes in itself. Straggler policies run under any scheduler: their restarts come before its tasks, and
 // their copies wait for what it gives the job; what it leaves idle is theirs too.
@@ -10,25 +12,6 @@ type Scheduler interface {
 	// latest, or 0: when something has changed.
 	Assign(c *Cluster) Time
 }
-
-// Class is a class of slots. Hadoop's machines have slots for maps and slots for reduces; elsewhere all are of class 0.
-type Class uint8
-
-const (
-	MapSlots    Class = iota // and every slot, where there is one class
-	ReduceSlots              // for reduces only
-	Classes     = 2
-)
-
-// Level is how near its data a task runs.
-type Level uint8
-
-const (
-	NodeLocal Level = iota // on a machine that has it, or it has none
-	RackLocal              // on another machine of a rack that has it
-	OffRack
-	Levels = 3
-)
 
 // Happened is what a change is.
 type Happened uint8
@@ -75,33 +58,33 @@ func (c *Cluster) Jobs() []int32 { return c.s.sched.active }
 
 // Submitted is when a job was released; Tasks is the number of its tasks.
 func (c *Cluster) Submitted(job int32) Time { return Time(c.s.jobs[job].released) }
-func (c *Cluster) Tasks(job int32) int      { return int(c.s.p.jobs[job].taskCount) }
+func (c *Cluster) Tasks(job int32) int      { return int(c.s.p.Jobs[job].TaskCount) }
 
 // Queue is the queue, pool or user that a job belongs to, a number below the length of Queues.
-func (c *Cluster) Queue(job int32) int32 { return c.s.p.jobs[job].queue }
-func (c *Cluster) Queues() []Queue       { return c.s.p.queues }
+func (c *Cluster) Queue(job int32) int32    { return c.s.p.Jobs[job].Queue }
+func (c *Cluster) Queues() []workload.Queue { return c.s.p.Queues }
 
 // NumJobs, NumPhases and NumMachines bound the numbers.
-func (c *Cluster) NumJobs() int     { return len(c.s.p.jobs) }
-func (c *Cluster) NumPhases() int   { return len(c.s.p.phases) }
-func (c *Cluster) NumMachines() int { return len(c.s.p.machines) }
+func (c *Cluster) NumJobs() int     { return len(c.s.p.Jobs) }
+func (c *Cluster) NumPhases() int   { return len(c.s.p.Phases) }
+func (c *Cluster) NumMachines() int { return len(c.s.p.Machines) }
 
 // Phases are the phases of a job that were released and are not over, in order of release. The slice must not be kept.
 func (c *Cluster) Phases(job int32) []int32 { return c.s.sched.jobs[job].phases }
 
 // Job is the job of a phase, Class the slots that its tasks need.
-func (c *Cluster) Job(phase int32) int32   { return c.s.p.phases[phase].job }
-func (c *Cluster) Class(phase int32) Class { return c.s.p.phases[phase].class }
+func (c *Cluster) Job(phase int32) int32            { return c.s.p.Phases[phase].Job }
+func (c *Cluster) Class(phase int32) workload.Class { return c.s.p.Phases[phase].Class }
 
 // JobName is what the log calls a job; jobs that come again and again have the same. Empty where it does not say.
-func (c *Cluster) JobName(job int32) string { return c.s.p.jobs[job].name }
+func (c *Cluster) JobName(job int32) string { return c.s.p.Jobs[job].Name }
 
 // Done are the attempts of a phase that succeeded, in the order in which they did. The slice must not be changed.
 func (c *Cluster) Done(phase int32) []Done { return c.s.phases[phase].done }
 
 // Kind is what the log calls a phase, PhaseTasks the number of its tasks.
-func (c *Cluster) Kind(phase int32) string    { return c.s.p.phases[phase].kind }
-func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.phases[phase].tasks) }
+func (c *Cluster) Kind(phase int32) string    { return c.s.p.Phases[phase].Kind }
+func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.Phases[phase].Tasks) }
 
 // Waiting is how many tasks of a phase wait for a slot, Running the attempts that run, in no particular order. The slice
 // must not be kept.
@@ -110,48 +93,48 @@ func (c *Cluster) Running(phase int32) []Running { return c.s.phases[phase].runn
 
 // JobWaiting and JobRunning are the tasks of a job that wait for slots of a class, and the slots of the class that its
 // attempts hold, copies included. The slots that it holds and Wants are its demand.
-func (c *Cluster) JobWaiting(job int32, class Class) int {
+func (c *Cluster) JobWaiting(job int32, class workload.Class) int {
 	return int(c.s.sched.jobs[job].waiting[class])
 }
-func (c *Cluster) JobRunning(job int32, class Class) int {
+func (c *Cluster) JobRunning(job int32, class workload.Class) int {
 	return int(c.s.sched.jobs[job].running[class])
 }
 
 // Wants is how many tasks of a job and copies of them wait for slots of a class.
-func (c *Cluster) Wants(job int32, class Class) int {
+func (c *Cluster) Wants(job int32, class workload.Class) int {
 	j := &c.s.sched.jobs[job]
 	return int(j.waiting[class] + j.copies[class])
 }
 
 // Waits is whether a task waits for a slot.
 func (c *Cluster) Waits(phase, task int32) bool {
-	return c.s.sched.first[c.s.p.phases[phase].firstTask+task] >= 0
+	return c.s.sched.first[c.s.p.Phases[phase].FirstTask+task] >= 0
 }
 
 // Bytes is the input of a task, -1 where it is unknown.
 func (c *Cluster) Bytes(phase, task int32) int64 {
-	return c.s.p.tasks[c.s.p.phases[phase].firstTask+task].bytes
+	return c.s.p.Tasks[c.s.p.Phases[phase].FirstTask+task].Bytes
 }
 
 // Replicas are the machines that have the input of a task; none where it has no preference. The slice must not be changed.
 func (c *Cluster) Replicas(phase, task int32) []int32 {
-	return c.s.p.replicasOf(c.s.p.phases[phase].firstTask + task)
+	return c.s.p.ReplicasOf(c.s.p.Phases[phase].FirstTask + task)
 }
 
 // Prefers is whether any task of a phase has data somewhere.
 func (c *Cluster) Prefers(phase int32) bool {
-	from, till := c.s.p.near.of(phase)
+	from, till := c.s.p.Inputs.Entries(phase)
 	return from < till
 }
 
 // Level is how near its data a task would run on a machine.
-func (c *Cluster) Level(phase, task, machine int32) Level {
-	return c.s.p.nearness(c.s.p.phases[phase].firstTask+task, machine)
+func (c *Cluster) Level(phase, task, machine int32) workload.Level {
+	return c.s.p.LevelAt(c.s.p.Phases[phase].FirstTask+task, machine)
 }
 
 // Nearest is the waiting task of a phase that is nearest to a machine, in order of launch among equals, if it is no
 // farther than a level.
-func (c *Cluster) Nearest(phase, machine int32, most Level) (task int32, at Level, ok bool) {
+func (c *Cluster) Nearest(phase, machine int32, most workload.Level) (task int32, at workload.Level, ok bool) {
 	return c.s.nearest(phase, machine, most)
 }
 
@@ -162,16 +145,18 @@ func (c *Cluster) Next(phase int32) (task int32, ok bool) {
 }
 
 // Rack is the rack of a machine, a number below Racks.
-func (c *Cluster) Rack(machine int32) int32 { return c.s.p.machines[machine].rack }
-func (c *Cluster) Racks() int               { return max(c.s.p.racks, 1) }
+func (c *Cluster) Rack(machine int32) int32 { return c.s.p.Machines[machine].Rack }
+func (c *Cluster) Racks() int               { return max(c.s.p.Racks, 1) }
 
 // Idle is how many more attempts of a class could run now, Free how many slots of the class a machine has free.
-func (c *Cluster) Idle(class Class) int                { return c.s.idleIn(class) }
-func (c *Cluster) Free(machine int32, class Class) int { return int(c.s.sched.freeOn[class][machine]) }
+func (c *Cluster) Idle(class workload.Class) int { return c.s.idleIn(class) }
+func (c *Cluster) Free(machine int32, class workload.Class) int {
+	return int(c.s.sched.freeOn[class][machine])
+}
 
 // Slots is how many attempts of a class can run at once; MachineSlots how many slots of the class a machine has now.
-func (c *Cluster) Slots(class Class) int { return min(c.s.sched.slots[class], c.s.p.limit) }
-func (c *Cluster) MachineSlots(machine int32, class Class) int {
+func (c *Cluster) Slots(class workload.Class) int { return min(c.s.sched.slots[class], c.s.p.Limit) }
+func (c *Cluster) MachineSlots(machine int32, class workload.Class) int {
 	return int(c.s.sched.slotsOn[class][machine])
 }
 
@@ -180,7 +165,9 @@ func (c *Cluster) MachineSlots(machine int32, class Class) int {
 func (c *Cluster) Admits(phase, machine int32) bool { return c.s.admits(phase, machine) }
 
 // FreeMachines appends the machines that have a free slot of a class, each once, in order.
-func (c *Cluster) FreeMachines(class Class, to []int32) []int32 { return c.s.freeMachines(class, to) }
+func (c *Cluster) FreeMachines(class workload.Class, to []int32) []int32 {
+	return c.s.freeMachines(class, to)
+}
 
 // Start starts a waiting task on a machine. It is false, and nothing happens, when the task does not wait or the machine
 // has no free slot for it.
@@ -188,7 +175,7 @@ func (c *Cluster) Start(phase, task, machine int32) bool { return c.s.startTask(
 
 // StartCopy starts on a machine the copy of a job that has waited longest of those that may run there. It is false, and
 // nothing happens, when there is none, or the machine has no free slot of the class.
-func (c *Cluster) StartCopy(job, machine int32, class Class) bool {
+func (c *Cluster) StartCopy(job, machine int32, class workload.Class) bool {
 	return c.s.startCopy(job, machine, class)
 }
 
@@ -221,22 +208,16 @@ func (c *Cluster) Link(rack int32) Link {
 // Left appends the bytes that the phases which a phase reads have left in each rack so far; none where there is no
 // network, or the phase reads no other.
 func (c *Cluster) Left(phase int32, to []float64) []float64 {
-	p := &c.s.p.phases[phase]
-	if !c.s.staged() || c.s.stages.net == nil || !p.shuffles {
+	p := &c.s.p.Phases[phase]
+	if !c.s.staged() || c.s.stages.net == nil || !p.Shuffles {
 		return to
 	}
 	from := len(to)
-	to = append(to, make([]float64, c.s.p.racks)...)
-	for _, q := range p.parents {
+	to = append(to, make([]float64, c.s.p.Racks)...)
+	for _, q := range p.Parents {
 		for rack, bytes := range c.s.stages.outputs[q] {
 			to[from+rack] += bytes
 		}
 	}
 	return to
-}
-
-// Queue is one of the parts of a pool that share its slots: a queue, a user or, in the words of FAIR §3, a pool.
-type Queue struct {
-	Name string
-	Min  [Classes]int32 // slots of each class that it is guaranteed
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"straggler/whatif/workload"
 )
 
 // Options of one replay.
@@ -48,21 +49,21 @@ type JobOutcome struct {
 	Slots  int64 // slot time of all attempts
 	// Of a planned pool: attempts with input on some machine and the bytes they read, by where they ran, and the bytes
 	// of earlier phases' outputs that others fetched, by whether they lay in their own rack.
-	Levels  [Levels]int32
-	Read    [Levels]int64
-	Fetched [Levels]float64
+	Levels  [workload.Levels]int32
+	Read    [workload.Levels]int64
+	Fetched [workload.Levels]float64
 }
 
 // Sim replays pools. It keeps its memory from one replay to the next; a Sim must not be used by two goroutines at once.
 type Sim struct {
-	p   *Pool
+	p   *workload.Pool
 	o   Options
 	now int64
 
 	tree        tree
 	timers      timers
 	slots       []slotRun
-	free        [Classes]freeSlots
+	free        [workload.Classes]freeSlots
 	busy        int   // slots in use that count towards the limit
 	ready       heads // queues whose head may have a slot
 	soon        heads // the same, once nothing else happens at the instant
@@ -155,11 +156,11 @@ type queued struct {
 }
 
 // Run replays a pool. The outcome is valid until the next call.
-func (s *Sim) Run(p *Pool, o Options) *Outcome {
+func (s *Sim) Run(p *workload.Pool, o Options) *Outcome {
 	s.reset(p, o)
-	for j := range p.jobs {
-		if p.jobs[j].after < 0 {
-			s.timers.push(timerOf(p.jobs[j].gap, jobReleased, int32(j)))
+	for j := range p.Jobs {
+		if p.Jobs[j].After < 0 {
+			s.timers.push(timerOf(p.Jobs[j].Gap, jobReleased, int32(j)))
 		}
 	}
 	if s.o.Sample != nil && s.scheduled() {
@@ -187,7 +188,7 @@ func (s *Sim) step() bool {
 	if s.staged() {
 		at = min(at, s.nextFlow())
 	}
-	if at == forever {
+	if at == workload.Forever {
 		return false
 	}
 	s.now = at
@@ -238,7 +239,7 @@ func (s *Sim) fire(t timer) {
 		if s.scheduled() {
 			s.slotWent(n)
 		}
-		if c := s.p.slots[n].class; s.slots[n].at < 0 && s.free[c].has(n) {
+		if c := s.p.Slots[n].Class; s.slots[n].at < 0 && s.free[c].has(n) {
 			s.takeFree(n)
 		}
 	case jobReleased:
@@ -264,15 +265,15 @@ func (s *Sim) fire(t timer) {
 }
 
 // moreToCome is whether anything happens after now.
-func (s *Sim) moreToCome() bool { return len(s.timers) > 0 || s.tree.next() < forever }
+func (s *Sim) moreToCome() bool { return len(s.timers) > 0 || s.tree.next() < workload.Forever }
 
 // staged is whether attempts have stages.
-func (s *Sim) staged() bool { return s.p.staged != nil }
+func (s *Sim) staged() bool { return s.p.Stages != nil }
 
-func (s *Sim) phaseOver(n int32) bool { return s.phases[n].over == s.p.phases[n].tasks }
+func (s *Sim) phaseOver(n int32) bool { return s.phases[n].over == s.p.Phases[n].Tasks }
 
 func (s *Sim) releaseJob(j int32) {
-	jb := &s.p.jobs[j]
+	jb := &s.p.Jobs[j]
 	run := &s.jobs[j]
 	if run.released >= 0 { // a job without phases, at its end
 		s.endJob(j)
@@ -283,37 +284,37 @@ func (s *Sim) releaseJob(j int32) {
 		s.sched.active = append(s.sched.active, j)
 		s.sched.tell(Change{JobCame, j, -1, -1, -1, -1})
 	}
-	for _, i := range jb.roots {
-		s.timers.push(timerOf(s.now+s.p.phases[i].gap, phaseReleased, i))
+	for _, i := range jb.Roots {
+		s.timers.push(timerOf(s.now+s.p.Phases[i].Gap, phaseReleased, i))
 	}
-	if jb.phases == 0 {
-		s.timers.push(timerOf(s.now+jb.empty, jobReleased, j))
+	if jb.Phases == 0 {
+		s.timers.push(timerOf(s.now+jb.Empty, jobReleased, j))
 	}
 }
 
 func (s *Sim) endJob(j int32) {
-	jb := &s.p.jobs[j]
+	jb := &s.p.Jobs[j]
 	s.jobs[j].ended = true
 	if s.scheduled() {
 		s.jobLeft(j)
 	}
-	s.out.Jobs[j].Took = s.now - s.jobs[j].released + jb.tail
-	for _, f := range jb.followers {
-		s.timers.push(timerOf(s.now+s.p.jobs[f].gap, jobReleased, f))
+	s.out.Jobs[j].Took = s.now - s.jobs[j].released + jb.Tail
+	for _, f := range jb.Followers {
+		s.timers.push(timerOf(s.now+s.p.Jobs[f].Gap, jobReleased, f))
 	}
 }
 
 func (s *Sim) releasePhase(i int32) {
-	p, ph := &s.p.phases[i], &s.phases[i]
+	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.released = s.now
-	ph.waiting = p.launches
+	ph.waiting = p.Launches
 	if s.scheduled() {
 		s.phaseWaits(i)
 	} else {
 		s.nextHead(i)
 	}
-	for _, a := range p.soloAtRelease {
-		s.launch(a, s.p.attempts[a].slot, s.p.attempts[a].lag)
+	for _, a := range p.SoloAtRelease {
+		s.launch(a, s.p.Attempts[a].Slot, s.p.Attempts[a].Lag)
 	}
 	s.reached(i)
 	if s.o.Policy != nil {
@@ -324,21 +325,21 @@ func (s *Sim) releasePhase(i int32) {
 
 // reached releases the phases that waited for as many tasks of phase i as are over now.
 func (s *Sim) reached(i int32) {
-	p, ph := &s.p.phases[i], &s.phases[i]
-	for int(ph.watch) < len(p.watchers) && p.watchers[ph.watch].count <= ph.over {
-		w := p.watchers[ph.watch].phase
+	p, ph := &s.p.Phases[i], &s.phases[i]
+	for int(ph.watch) < len(p.Watchers) && p.Watchers[ph.watch].Count <= ph.over {
+		w := p.Watchers[ph.watch].Phase
 		ph.watch++
 		s.phases[w].anchors--
 		if s.phases[w].anchors == 0 {
-			s.timers.push(timerOf(s.now+s.p.phases[w].gap, phaseReleased, w))
+			s.timers.push(timerOf(s.now+s.p.Phases[w].Gap, phaseReleased, w))
 		}
 	}
 }
 
-func (s *Sim) reset(p *Pool, o Options) {
+func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.p, s.o, s.now = p, o, 0
 	s.view.s = s
-	all := len(p.slots) + p.direct
+	all := len(p.Slots) + p.Direct
 	s.tree.reset(all)
 	s.timers, s.ready, s.soon, s.queue, s.queueHead = s.timers[:0], s.ready[:0], s.soon[:0], s.queue[:0], 0
 	s.held.list = s.held.list[:0]
@@ -348,44 +349,44 @@ func (s *Sim) reset(p *Pool, o Options) {
 		s.slots[n] = slotRun{at: -1}
 	}
 	for c := range s.free {
-		s.free[c].reset(len(p.slots))
+		s.free[c].reset(len(p.Slots))
 	}
-	for n := range p.slots {
-		if p.slots[n].from > 0 {
-			s.timers.push(timerOf(p.slots[n].from, slotAdded, int32(n)))
+	for n := range p.Slots {
+		if p.Slots[n].From > 0 {
+			s.timers.push(timerOf(p.Slots[n].From, slotAdded, int32(n)))
 		} else {
-			s.free[p.slots[n].class].add(int32(n))
+			s.free[p.Slots[n].Class].add(int32(n))
 		}
-		if p.slots[n].till < forever {
-			s.timers.push(timerOf(p.slots[n].till, slotRemoved, int32(n)))
+		if p.Slots[n].Till < workload.Forever {
+			s.timers.push(timerOf(p.Slots[n].Till, slotRemoved, int32(n)))
 		}
 	}
-	s.tasks = resize(s.tasks, len(p.tasks))
+	s.tasks = resize(s.tasks, len(p.Tasks))
 	for n := range s.tasks {
 		s.tasks[n] = taskRun{last: -1}
 	}
-	s.dones = resize(s.dones, len(p.tasks))
-	s.phases = resize(s.phases, len(p.phases))
+	s.dones = resize(s.dones, len(p.Tasks))
+	s.phases = resize(s.phases, len(p.Phases))
 	for n := range s.phases {
-		ph, q := &s.phases[n], &p.phases[n]
+		ph, q := &s.phases[n], &p.Phases[n]
 		s.keep(ph)
 		*ph = phaseRun{
-			queueRun: queueRun{head: -1}, anchors: q.anchors, gates: q.gated, order: ph.order[:0],
-			done: s.dones[q.firstTask : q.firstTask : q.firstTask+q.tasks],
+			queueRun: queueRun{head: -1}, anchors: q.Anchors, gates: q.Gated, order: ph.order[:0],
+			done: s.dones[q.FirstTask : q.FirstTask : q.FirstTask+q.Tasks],
 		}
 	}
-	s.jobs = resize(s.jobs, len(p.jobs))
+	s.jobs = resize(s.jobs, len(p.Jobs))
 	for n := range s.jobs {
-		s.jobs[n] = jobRun{phases: p.jobs[n].phases, released: -1, parked: s.jobs[n].parked[:0]}
+		s.jobs[n] = jobRun{phases: p.Jobs[n].Phases, released: -1, parked: s.jobs[n].parked[:0]}
 	}
-	s.solo = resize(s.solo, p.solos)
+	s.solo = resize(s.solo, p.Solos)
 	clear(s.solo)
-	s.out.Jobs = resize(s.out.Jobs, len(p.jobs))
+	s.out.Jobs = resize(s.out.Jobs, len(p.Jobs))
 	clear(s.out.Jobs)
 	s.out = Outcome{Jobs: s.out.Jobs}
 	if s.scheduled() {
 		s.resetSched()
-		if p.staged != nil {
+		if p.Stages != nil {
 			s.resetStages()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 // More slots never hurt policy none on independent tasks.
@@ -18,9 +19,9 @@ func TestMoreSlotsNeverHurt(t *testing.T) {
 		for range 1 + r.IntN(30) {
 			c.Jobs[0].Phases[0].Tasks = append(c.Jobs[0].Phases[0].Tasks, scenario.Task{Seconds: r.ExpFloat64() * 100})
 		}
-		p := replay.Build(c.Rows()).Pools[0]
+		p := workload.Build(c.Rows()).Pools[0]
 		before := s.Run(p, replay.Options{}).Jobs[0].Took
-		after := s.Run(p.WithSlots(1+r.IntN(3)), replay.Options{}).Jobs[0].Took
+		after := s.Run(replay.WithSlots(p, 1+r.IntN(3)), replay.Options{}).Jobs[0].Took
 		if after > before {
 			t.Errorf("seed %d: %d µs, with more slots %d", seed, before, after)
 		}

@@ -3,18 +3,10 @@ package replay
 import (
 	"math"
 	"slices"
+	"straggler/whatif/workload"
 
 	"straggler/whatif/network"
 )
-
-// staged is what a planned pool knows of the parts of a task's time, which a log does not tell apart.
-type staged struct {
-	network  *network.Topology
-	slowdown [Levels]float32
-	inRack   float64
-	fetch    []int64 // by task: µs
-	output   []int64 // by task: bytes
-}
 
 // stageKind is what an attempt of a planned pool does.
 type stageKind uint8
@@ -49,75 +41,75 @@ const tellEvery = 0.05
 
 func (s *Sim) resetStages() {
 	r, p := &s.stages, s.p
-	r.slots = resize(r.slots, len(p.slots))
+	r.slots = resize(r.slots, len(p.Slots))
 	for n := range r.slots {
 		r.slots[n].flows, r.slots[n].kind = r.slots[n].flows[:0], working
 	}
-	r.computing, r.line = resize(r.computing, len(p.machines)), resize(r.line, len(p.machines))
+	r.computing, r.line = resize(r.computing, len(p.Machines)), resize(r.line, len(p.Machines))
 	clear(r.computing)
 	for m := range r.line {
 		r.line[m] = r.line[m][:0]
 	}
 	r.net = nil
-	if p.staged.network == nil {
+	if p.Stages.Network == nil {
 		return
 	}
-	r.net, _ = network.New(p.staged.network) // it was checked with the plan
-	r.outputs, r.told = resize(r.outputs, len(p.phases)), resize(r.told, len(p.phases))
+	r.net, _ = network.New(p.Stages.Network) // it was checked with the plan
+	r.outputs, r.told = resize(r.outputs, len(p.Phases)), resize(r.told, len(p.Phases))
 	clear(r.told)
 	for i := range r.outputs {
-		r.outputs[i] = resize(r.outputs[i], p.racks)
+		r.outputs[i] = resize(r.outputs[i], p.Racks)
 		clear(r.outputs[i])
 	}
 }
 
 // begin starts the first stage of the attempt that has just got a slot.
 func (s *Sim) begin(i, slot int32, r *Running) {
-	st, p := &s.stages.slots[slot], &s.p.phases[i]
-	task := p.firstTask + r.Task
+	st, p := &s.stages.slots[slot], &s.p.Phases[i]
+	task := p.FirstTask + r.Task
 	st.flows, st.kind = st.flows[:0], working
-	if p.shuffles {
+	if p.Shuffles {
 		st.kind, r.waits = copying, true
 		if s.stages.net != nil {
-			st.got = resize(st.got, s.p.racks)
+			st.got = resize(st.got, s.p.Racks)
 			clear(st.got)
 		}
-		s.tree.set(slot, forever)
+		s.tree.set(slot, workload.Forever)
 		return // fetchMore follows, when the attempt is among the running
 	}
-	level := NodeLocal
-	if replicas := s.p.replicasOf(task); len(replicas) > 0 {
-		level = s.p.nearness(task, r.Machine)
-		out := &s.out.Jobs[p.job]
+	level := workload.NodeLocal
+	if replicas := s.p.ReplicasOf(task); len(replicas) > 0 {
+		level = s.p.LevelAt(task, r.Machine)
+		out := &s.out.Jobs[p.Job]
 		out.Levels[level]++
-		bytes := max(s.p.tasks[task].bytes, 0)
+		bytes := max(s.p.Tasks[task].Bytes, 0)
 		out.Read[level] += bytes
 		if s.stages.net != nil && bytes > 0 {
 			from := s.readFrom(task, r, level)
 			id := s.stages.net.Start(network.Flow{Path: s.stages.net.Between(from, r.Machine), Bytes: float64(bytes), Tag: slot})
 			st.flows, st.until = append(st.flows, id), int64(r.Start)+r.done
-			s.tree.set(slot, forever)
+			s.tree.set(slot, workload.Forever)
 			return
 		}
 	}
 	if s.stages.net == nil {
-		r.done = scale(r.done, s.p.staged.slowdown[level])
+		r.done = scale(r.done, s.p.Stages.Slowdown[level])
 	}
 	s.tree.set(slot, int64(r.Start)+r.done)
 }
 
 // readFrom is the replica that an attempt reads: its machine's, else one of its rack, else any, chosen by its own draw.
-func (s *Sim) readFrom(task int32, r *Running, level Level) int32 {
-	replicas := s.p.replicasOf(task)
-	if level == NodeLocal {
+func (s *Sim) readFrom(task int32, r *Running, level workload.Level) int32 {
+	replicas := s.p.ReplicasOf(task)
+	if level == workload.NodeLocal {
 		return r.Machine
 	}
-	rack := s.p.machines[r.Machine].rack
-	bits := draw(s.o.Seed, s.p.phases[s.p.tasks[task].phase].key, r.Task, r.Number, drawReplica)
+	rack := s.p.Machines[r.Machine].Rack
+	bits := draw(s.o.Seed, s.p.Phases[s.p.Tasks[task].Phase].Key, r.Task, r.Number, drawReplica)
 	first := below(bits, len(replicas))
 	for n := range replicas {
 		m := replicas[(first+n)%len(replicas)]
-		if level == OffRack || s.p.machines[m].rack == rack {
+		if level == workload.OffRack || s.p.Machines[m].Rack == rack {
 			return m
 		}
 	}
@@ -128,38 +120,38 @@ func (s *Sim) readFrom(task int32, r *Running, level Level) int32 {
 func (s *Sim) fetchMore(slot int32) {
 	sr := &s.slots[slot]
 	i := sr.phase
-	p, st := &s.p.phases[i], &s.stages.slots[slot]
+	p, st := &s.p.Phases[i], &s.stages.slots[slot]
 	r := &s.phases[i].running[sr.at]
 	if s.stages.net == nil {
 		if s.phases[i].gates > 0 {
 			return // what it waits for decides
 		}
-		fetch := s.p.staged.fetch[p.firstTask+r.Task]
+		fetch := s.p.Stages.Fetch[p.FirstTask+r.Task]
 		last := int64(tellEvery * float64(fetch)) // what the last outputs take
 		at := int64(r.Start) + fetch
-		if p.gated > 0 {
+		if p.Gated > 0 {
 			at = max(at, s.phases[i].opened+last)
 		}
 		s.tree.set(slot, max(at, s.now))
 		return
 	}
-	rack := s.p.machines[r.Machine].rack
+	rack := s.p.Machines[r.Machine].Rack
 	for from := range st.got {
 		there := 0.0
-		for _, q := range p.parents {
+		for _, q := range p.Parents {
 			there += s.stages.outputs[q][from]
 		}
-		bytes := (there - st.got[from]) / float64(p.tasks)
+		bytes := (there - st.got[from]) / float64(p.Tasks)
 		if bytes <= 0 {
 			continue
 		}
 		st.got[from] = there
 		x := network.Flow{Path: s.stages.net.ToMachine(int32(from), r.Machine), Bytes: bytes, Tag: slot}
-		level := OffRack
+		level := workload.OffRack
 		if int32(from) == rack {
-			x.Most, level = s.p.staged.inRack, RackLocal
+			x.Most, level = s.p.Stages.InRack, workload.RackLocal
 		}
-		s.out.Jobs[p.job].Fetched[level] += bytes
+		s.out.Jobs[p.Job].Fetched[level] += bytes
 		st.flows = append(st.flows, s.stages.net.Start(x))
 	}
 	if len(st.flows) == 0 && s.phases[i].gates == 0 {
@@ -173,10 +165,10 @@ func (s *Sim) mayCompute(slot int32) {
 	r := &s.phases[sr.phase].running[sr.at]
 	r.waits = false
 	m := r.Machine
-	if most := s.p.machines[m].computing; most > 0 && s.stages.computing[m] >= most {
+	if most := s.p.Machines[m].Computing; most > 0 && s.stages.computing[m] >= most {
 		st.kind = inLine
 		s.stages.line[m] = append(s.stages.line[m], slot)
-		s.tree.set(slot, forever)
+		s.tree.set(slot, workload.Forever)
 		return
 	}
 	s.compute(slot)
@@ -192,10 +184,10 @@ func (s *Sim) compute(slot int32) {
 
 // goesOn is whether an attempt whose time has come only goes to its next stage.
 func (s *Sim) goesOn(slot int32) bool {
-	if int(slot) >= len(s.p.slots) || s.stages.slots[slot].kind != copying {
+	if int(slot) >= len(s.p.Slots) || s.stages.slots[slot].kind != copying {
 		return false
 	}
-	s.tree.set(slot, forever)
+	s.tree.set(slot, workload.Forever)
 	s.mayCompute(slot)
 	return true
 }
@@ -225,11 +217,11 @@ func (s *Sim) leave(slot int32, m int32) {
 // nextFlow is the first instant at which a flow is over.
 func (s *Sim) nextFlow() int64 {
 	if s.stages.net == nil {
-		return forever
+		return workload.Forever
 	}
 	at, ok := s.stages.net.Next()
 	if !ok {
-		return forever
+		return workload.Forever
 	}
 	return int64(math.Floor(at*1e6)) + 1
 }
@@ -256,13 +248,13 @@ func (s *Sim) leaves(i, task, machine int32) {
 	if s.stages.net == nil {
 		return
 	}
-	s.stages.outputs[i][s.p.machines[machine].rack] += float64(s.p.staged.output[task])
-	p, over := &s.p.phases[i], s.phases[i].over+1
-	if len(p.gates) == 0 || over < s.stages.told[i]+int32(math.Ceil(tellEvery*float64(p.tasks))) {
+	s.stages.outputs[i][s.p.Machines[machine].Rack] += float64(s.p.Stages.Output[task])
+	p, over := &s.p.Phases[i], s.phases[i].over+1
+	if len(p.Gates) == 0 || over < s.stages.told[i]+int32(math.Ceil(tellEvery*float64(p.Tasks))) {
 		return
 	}
 	s.stages.told[i] = over
-	for _, child := range p.gates {
+	for _, child := range p.Gates {
 		s.fetchAll(child)
 	}
 }

@@ -1,5 +1,6 @@
 package replay
 
+import "straggler/whatif/workload"
 import "slices"
 
 // View is what a policy may see of a phase: what a live scheduler would know at this instant, and nothing of the future.
@@ -22,7 +23,7 @@ type Running struct {
 	noise    float32 // of its synthetic progress; NaN until drawn
 	waits    bool    // for the parents of its phase
 	done     int64   // µs that it takes; never shown to a policy
-	reports  curve
+	reports  workload.Curve
 }
 
 // Done is an attempt that succeeded.
@@ -32,7 +33,7 @@ type Done struct {
 	Machine int32
 	Took    Time
 	At      Time
-	reports curve
+	reports workload.Curve
 }
 
 // Now is the instant.
@@ -43,20 +44,20 @@ func (v *View) In(t Time) Again { return Again{At: Time(v.s.now) + t} }
 
 // Phase is the number of the phase in the pool, Job that of its job.
 func (v *View) Phase() int { return int(v.ph) }
-func (v *View) Job() int   { return int(v.s.p.phases[v.ph].job) }
+func (v *View) Job() int   { return int(v.s.p.Phases[v.ph].Job) }
 
 // Kind is what the log calls the phase: map, reduce, …
-func (v *View) Kind() string { return v.s.p.phases[v.ph].kind }
+func (v *View) Kind() string { return v.s.p.Phases[v.ph].Kind }
 
 // Gang is whether the tasks of the phase depend on each other.
-func (v *View) Gang() bool { return v.s.p.phases[v.ph].gang }
+func (v *View) Gang() bool { return v.s.p.Phases[v.ph].Gang }
 
 // Released is when the phase was released.
 func (v *View) Released() Time { return Time(v.s.phases[v.ph].released) }
 
 // Tasks is the number of tasks of the phase, JobTasks that of its job.
-func (v *View) Tasks() int    { return int(v.s.p.phases[v.ph].tasks) }
-func (v *View) JobTasks() int { return int(v.s.p.jobs[v.s.p.phases[v.ph].job].taskCount) }
+func (v *View) Tasks() int    { return int(v.s.p.Phases[v.ph].Tasks) }
+func (v *View) JobTasks() int { return int(v.s.p.Jobs[v.s.p.Phases[v.ph].Job].TaskCount) }
 
 // Waiting is how many tasks of the phase wait for a slot.
 func (v *View) Waiting() int { return int(v.s.phases[v.ph].waiting) }
@@ -69,17 +70,17 @@ func (v *View) Done() []Done { return v.s.phases[v.ph].done }
 
 // Copies is how many attempts of a task run.
 func (v *View) Copies(task int32) int {
-	return int(v.s.tasks[v.s.p.phases[v.ph].firstTask+task].live)
+	return int(v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].live)
 }
 
 // Launched is how many copies and restarts of a task were ever started.
 func (v *View) Launched(task int32) int {
-	return int(v.s.tasks[v.s.p.phases[v.ph].firstTask+task].copies)
+	return int(v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].copies)
 }
 
 // Finished is whether a task has succeeded.
 func (v *View) Finished(task int32) bool {
-	return v.s.tasks[v.s.p.phases[v.ph].firstTask+task].done
+	return v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].done
 }
 
 // Blocked is whether an attempt can not end before phases that its phase reads from do: a reduce that began early.
@@ -94,40 +95,40 @@ func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
 func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 
 // Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task.
-func (v *View) Bytes(task int32) int64 { return v.s.p.tasks[v.s.p.phases[v.ph].firstTask+task].bytes }
+func (v *View) Bytes(task int32) int64 { return v.s.p.Tasks[v.s.p.Phases[v.ph].FirstTask+task].Bytes }
 
 // Lag is how long an attempt of the phase takes to start once it has a slot, and Far how many times as long it takes away
 // from its data: what a scheduler knows of its cluster, measured over the log.
-func (v *View) Lag() Time    { return Time(v.s.p.phases[v.ph].copyLag) }
-func (v *View) Far() float64 { return max(float64(v.s.p.phases[v.ph].far), 1) }
+func (v *View) Lag() Time    { return Time(v.s.p.Phases[v.ph].CopyLag) }
+func (v *View) Far() float64 { return max(float64(v.s.p.Phases[v.ph].Far), 1) }
 
 // Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
-func (v *View) Slots() int  { return v.s.p.Slots() }
-func (v *View) Free() int   { return v.s.idleIn(v.s.p.phases[v.ph].class) }
+func (v *View) Slots() int  { return v.s.p.Capacity() }
+func (v *View) Free() int   { return v.s.idleIn(v.s.p.Phases[v.ph].Class) }
 func (v *View) Queued() int { return len(v.s.queue) - v.s.queueHead }
 
 // Speculating is how many copies run in the pool.
 func (v *View) Speculating() int { return v.s.speculating }
 
 // ExecutorSlots is how many slots the largest executor has.
-func (v *View) ExecutorSlots() int { return v.s.p.executorSlots }
+func (v *View) ExecutorSlots() int { return v.s.p.ExecutorSlots }
 
 // Machines is the number of machines.
-func (v *View) Machines() int { return len(v.s.p.machines) }
+func (v *View) Machines() int { return len(v.s.p.Machines) }
 
 // FreeMachines appends the machines that have a free slot, each once, in order.
 func (v *View) FreeMachines(to []int32) []int32 {
-	return v.s.freeMachines(v.s.p.phases[v.ph].class, to)
+	return v.s.freeMachines(v.s.p.Phases[v.ph].Class, to)
 }
 
 // freeMachines appends the machines that have a free slot of a class, each once, in order.
-func (s *Sim) freeMachines(class Class, to []int32) []int32 {
+func (s *Sim) freeMachines(class workload.Class, to []int32) []int32 {
 	if s.idleIn(class) <= 0 {
 		return to
 	}
 	from := len(to)
 	for n := range s.free[class].all() {
-		to = append(to, s.p.slots[n].machine)
+		to = append(to, s.p.Slots[n].Machine)
 	}
 	slices.Sort(to[from:])
 	return slices.Compact(to)
@@ -137,22 +138,22 @@ func (s *Sim) freeMachines(class Class, to []int32) []int32 {
 func (v *View) Memory() *any { return &v.s.phases[v.ph].memory }
 
 // JobMemory is where a policy keeps what it knows of the job; nil at first.
-func (v *View) JobMemory() *any { return &v.s.jobs[v.s.p.phases[v.ph].job].memory }
+func (v *View) JobMemory() *any { return &v.s.jobs[v.s.p.Phases[v.ph].Job].memory }
 
 // Records is the input records of a task, -1 where unknown.
 func (v *View) Records(task int32) int64 {
-	return v.s.p.tasks[v.s.p.phases[v.ph].firstTask+task].records
+	return v.s.p.Tasks[v.s.p.Phases[v.ph].FirstTask+task].Records
 }
 
 // Setting is a configuration value of the application, where the pool has one and its log says it.
 func (v *View) Setting(name string) (string, bool) { s, ok := v.s.p.Settings[name]; return s, ok }
 
 // Version is the version of the application's framework, empty where the log does not say.
-func (v *View) Version() string { return v.s.p.version() }
+func (v *View) Version() string { return v.s.p.Version() }
 
 // CheckAt is the first instant, at or after t, of the checks that the framework makes once every period.
 func (v *View) CheckAt(t, period Time) Time {
-	grid := Time(v.s.p.grid)
+	grid := Time(v.s.p.Grid)
 	n := (t - grid + period - 1) / period
 	return grid + n*period
 }

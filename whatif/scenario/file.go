@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"straggler/strictyaml"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // ErrFile is wrapped by errors about what a file says.
@@ -188,9 +188,9 @@ func (f *File) machines(r *rand.Rand) []Machine {
 
 func (p *PhaseClass) draw(r *rand.Rand) Phase {
 	ph := Phase{Kind: p.Kind, After: p.After}
-	var reports []replay.Point
+	var reports []workload.Point
 	for _, x := range p.Reports {
-		reports = append(reports, replay.Point{At: x[0], Score: x[1]})
+		reports = append(reports, workload.Point{At: x[0], Score: x[1]})
 	}
 	for range min(max(int(p.Tasks.Draw(r)+0.5), 1), mostTasks) {
 		t := Task{Seconds: max(p.Seconds.Draw(r), 0), Reports: reports}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"straggler/strictyaml"
-	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
 )
 
 const two = `
@@ -75,7 +75,7 @@ func TestCluster(t *testing.T) {
 			}
 		}
 		for _, task := range r.Tasks {
-			if task.Seconds < 20 || task.Luck != 0 || !slices.Equal(task.Reports, []replay.Point{{At: 0.5, Score: 0.3}, {At: 1, Score: 1}}) {
+			if task.Seconds < 20 || task.Luck != 0 || !slices.Equal(task.Reports, []workload.Point{{At: 0.5, Score: 0.3}, {At: 1, Score: 1}}) {
 				t.Errorf("task %+v", task)
 			}
 		}
@@ -208,7 +208,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func checkRun(t *testing.T, c *scenario.Cluster, r *replay.Rows) {
+func checkRun(t *testing.T, c *scenario.Cluster, r *workload.Rows) {
 	t.Helper()
 	type edge struct {
 		at int64

@@ -16,7 +16,7 @@ import (
 	"fmt"
 
 	"straggler/schema"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Cluster is what ran where.
@@ -50,8 +50,8 @@ type Phase struct {
 type Task struct {
 	Seconds float64
 	Bytes   int64
-	Luck    float64        // factor that a copy would not have; 0: 1
-	Reports []replay.Point // what it reports of its progress; nil: the log holds none
+	Luck    float64          // factor that a copy would not have; 0: 1
+	Reports []workload.Point // what it reports of its progress; nil: the log holds none
 }
 
 // Uniform gives n equal machines.
@@ -91,7 +91,7 @@ type waiting struct{ job, phase, next int }
 
 type run struct {
 	c         *Cluster
-	r         *replay.Rows
+	r         *workload.Rows
 	slotOf    []int32 // machine of each slot
 	free      slotHeap
 	ends      ends
@@ -104,8 +104,8 @@ type run struct {
 }
 
 // Rows is the log of the cluster's run.
-func (c *Cluster) Rows() *replay.Rows {
-	s := &run{c: c, r: &replay.Rows{}, submitted: map[[2]int]bool{}}
+func (c *Cluster) Rows() *workload.Rows {
+	s := &run{c: c, r: &workload.Rows{}, submitted: map[[2]int]bool{}}
 	for m := range c.Machines {
 		name := fmt.Sprintf("m%05d", m)
 		s.r.Intern(name)
@@ -242,7 +242,7 @@ func (s *run) start(w waiting, now int64) {
 	}
 	end := now + int64(t.Seconds*luck*s.c.Machines[m].Factor*1e6+0.5)
 	id := schema.Key(len(s.r.Attempts) + 1)
-	s.r.Attempts = append(s.r.Attempts, replay.Attempt{
+	s.r.Attempts = append(s.r.Attempts, workload.LoggedAttempt{
 		ID: id, Phase: phaseKey(w.job, w.phase), Task: int64(w.next), Start: now, Finish: end, Machine: m, Executor: -1, Bytes: t.Bytes, Records: -1,
 	})
 	for _, p := range t.Reports {

@@ -7,34 +7,35 @@ import (
 	"straggler/whatif/network"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // experiment is FAIR's: so many tasks in 50 jobs on 100 machines of 4 map and 2 reduce slots.
-func experiment(tasks int, net bool) *replay.Plan {
+func experiment(tasks int, net bool) *workload.Plan {
 	r := rand.New(rand.NewPCG(1, 1))
-	pl := &replay.Plan{}
+	pl := &workload.Plan{}
 	for m := range 100 {
-		pl.Machines = append(pl.Machines, replay.PlanMachine{Rack: int32(m / 25), Slots: [2]int{4, 2}})
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Rack: int32(m / 25), Slots: [2]int{4, 2}})
 	}
 	if net {
 		pl.Network = network.Uniform(4, 25, 1250e6, 125e6)
 	}
 	for j := range 50 {
-		maps, reduces := replay.PlanPhase{Kind: "map"}, replay.PlanPhase{Kind: "reduce", Class: replay.ReduceSlots, After: []int{0}}
+		maps, reduces := workload.PlanPhase{Kind: "map"}, workload.PlanPhase{Kind: "reduce", Class: workload.ReduceSlots, After: []int{0}}
 		for n := range tasks / 50 {
 			if n%5 == 0 {
-				reduces.Tasks = append(reduces.Tasks, replay.PlanTask{Seconds: 20 + 20*r.Float64()})
+				reduces.Tasks = append(reduces.Tasks, workload.PlanTask{Seconds: 20 + 20*r.Float64()})
 				continue
 			}
-			maps.Tasks = append(maps.Tasks, replay.PlanTask{Seconds: 20 + 20*r.Float64(), Bytes: 128e6, Output: 16e6,
+			maps.Tasks = append(maps.Tasks, workload.PlanTask{Seconds: 20 + 20*r.Float64(), Bytes: 128e6, Output: 16e6,
 				Replicas: []int32{int32(r.IntN(100)), int32(r.IntN(100)), int32(r.IntN(100))}})
 		}
-		pl.Jobs = append(pl.Jobs, replay.PlanJob{Arrival: float64(j) * 5, Phases: []replay.PlanPhase{maps, reduces}})
+		pl.Jobs = append(pl.Jobs, workload.PlanJob{Arrival: float64(j) * 5, Phases: []workload.PlanPhase{maps, reduces}})
 	}
 	return pl
 }
 
-func benchmark(b *testing.B, pl *replay.Plan) {
+func benchmark(b *testing.B, pl *workload.Plan) {
 	for _, name := range []string{"fifo", "fair", "delay", "copycompute", "fair-all"} {
 		b.Run(name, func(b *testing.B) {
 			s, err := schedule.ByName(name)

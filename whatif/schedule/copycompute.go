@@ -1,6 +1,8 @@
 package schedule
 
-import "straggler/whatif/replay"
+import (
+	"straggler/whatif/workload"
+)
 
 // CopyCompute is copy-compute splitting (FAIR §5.2): a machine takes several times as many reduces as it has slots for
 // them, and lets only as many compute at once as it has slots; a job may copy with no more than that on a machine. What
@@ -13,4 +15,4 @@ type CopyCompute struct {
 var copyComputeDefaults = CopyCompute{Times: 3}
 
 // pool is what the scheduler makes of the machines.
-func (o CopyCompute) pool(p *replay.Pool) *replay.Pool { return p.Split(max(o.Times, 1)) }
+func (o CopyCompute) pool(p *workload.Pool) *workload.Pool { return p.Split(max(o.Times, 1)) }

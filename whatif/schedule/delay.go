@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Delay is delay scheduling (FAIR §4.2): a job that has no task for a machine near its data is passed over, and the next
@@ -40,7 +41,7 @@ type delay struct {
 
 // waiting is how a job waits.
 type waiting struct {
-	level  replay.Level
+	level  workload.Level
 	passed bool // it was passed over since its last start
 	since  replay.Time
 }
@@ -50,10 +51,10 @@ func (d *delay) begin(c *replay.Cluster) {
 }
 
 // most is the farthest level at which a job may start a task of a phase now.
-func (d *delay) most(c *replay.Cluster, job, phase int32) replay.Level {
+func (d *delay) most(c *replay.Cluster, job, phase int32) workload.Level {
 	t1, t2 := replay.Seconds(d.T1), replay.Seconds(d.T2)
 	if t1+t2 == 0 || !c.Prefers(phase) || d.Bias > 0 && d.slow(c, job) {
-		return replay.OffRack
+		return workload.OffRack
 	}
 	w := &d.jobs[job]
 	waited := replay.Time(0)
@@ -61,12 +62,12 @@ func (d *delay) most(c *replay.Cluster, job, phase int32) replay.Level {
 		waited = c.Now() - w.since
 	}
 	switch {
-	case w.level == replay.OffRack, w.level == replay.RackLocal && waited >= t2, waited >= t1+t2:
-		return replay.OffRack
-	case w.level == replay.RackLocal, waited >= t1:
-		return replay.RackLocal
+	case w.level == workload.OffRack, w.level == workload.RackLocal && waited >= t2, waited >= t1+t2:
+		return workload.OffRack
+	case w.level == workload.RackLocal, waited >= t1:
+		return workload.RackLocal
 	}
-	return replay.NodeLocal
+	return workload.NodeLocal
 }
 
 // skipped notes that a job was passed over, and says when it may go farther.
@@ -77,16 +78,16 @@ func (d *delay) skipped(c *replay.Cluster, job, phase int32) replay.Time {
 	}
 	t1, t2 := replay.Seconds(d.T1), replay.Seconds(d.T2)
 	switch {
-	case w.level == replay.RackLocal:
+	case w.level == workload.RackLocal:
 		return w.since + t2
-	case d.most(c, job, phase) == replay.RackLocal:
+	case d.most(c, job, phase) == workload.RackLocal:
 		return w.since + t1 + t2
 	}
 	return w.since + t1
 }
 
 // started ends the wait of a job that has started a task.
-func (d *delay) started(c *replay.Cluster, job, phase int32, at replay.Level) {
+func (d *delay) started(c *replay.Cluster, job, phase int32, at workload.Level) {
 	if c.Prefers(phase) {
 		d.jobs[job] = waiting{level: at}
 	}

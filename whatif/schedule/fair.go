@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Fair divides the slots of each class among pools, and a pool's among its jobs, by max-min fairness with minimum
@@ -22,7 +23,7 @@ type Fair struct {
 
 type fair struct {
 	Fair
-	class [replay.Classes]shares
+	class [workload.Classes]shares
 	queue []int32 // of each job
 	order []int32 // pools
 	turns []int64
@@ -92,18 +93,18 @@ func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
 			if s.stale {
 				continue
 			}
-			job, demand := &s.jobs[x.Job], demandOf(c, x.Job, replay.Class(k))
+			job, demand := &s.jobs[x.Job], demandOf(c, x.Job, workload.Class(k))
 			s.stale = demand < job.share || job.share == job.demand && demand > job.demand
 		}
 	}
 }
 
-func demandOf(c *replay.Cluster, job int32, class replay.Class) int {
+func demandOf(c *replay.Cluster, job int32, class workload.Class) int {
 	return c.Wants(job, class) + c.JobRunning(job, class)
 }
 
 // divide computes the shares of a class anew, where they may have changed.
-func (f *fair) divide(c *replay.Cluster, class replay.Class) *shares {
+func (f *fair) divide(c *replay.Cluster, class workload.Class) *shares {
 	s := &f.class[class]
 	if !s.stale {
 		return s
@@ -133,7 +134,7 @@ func (f *fair) divide(c *replay.Cluster, class replay.Class) *shares {
 }
 
 // group lists the jobs that have not ended by their pools, those of a pool in order of submission.
-func (f *fair) group(c *replay.Cluster, class replay.Class) {
+func (f *fair) group(c *replay.Cluster, class workload.Class) {
 	s := &f.class[class]
 	n := len(s.pools)
 	s.first = slices.Grow(s.first[:0], n+1)[:n+1]
@@ -180,7 +181,7 @@ func (s *shares) before(a, b int32) bool {
 	return a < b
 }
 
-func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
+func (f *fair) first(c *replay.Cluster, class workload.Class) int32 {
 	s := f.divide(c, class)
 	best, pool, most := int32(-1), int32(0), 0
 	for q := range int32(len(s.pools)) {
@@ -200,7 +201,7 @@ func (f *fair) first(c *replay.Cluster, class replay.Class) int32 {
 	return best
 }
 
-func (f *fair) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
+func (f *fair) jobs(c *replay.Cluster, class workload.Class, to []int32) []int32 {
 	s := f.divide(c, class)
 	f.order = f.order[:0]
 	for q := range int32(len(s.pools)) {
@@ -243,7 +244,7 @@ func (f *fair) kill(c *replay.Cluster) replay.Time {
 		return 0
 	}
 	again := replay.Time(0)
-	for k := range replay.Class(replay.Classes) {
+	for k := range workload.Class(workload.Classes) {
 		lack, at := f.starved(c, k)
 		again = earlier(again, at)
 		if lack > 0 {
@@ -255,7 +256,7 @@ func (f *fair) kill(c *replay.Cluster) replay.Time {
 
 // starved counts the slots of a class that pools and jobs have lacked for longer than they must, and says when the next
 // will have.
-func (f *fair) starved(c *replay.Cluster, class replay.Class) (lack int, again replay.Time) {
+func (f *fair) starved(c *replay.Cluster, class workload.Class) (lack int, again replay.Time) {
 	s, now := f.divide(c, class), c.Now()
 	due := func(since *replay.Time, missing int, after float64) int {
 		switch {
@@ -285,7 +286,7 @@ func (f *fair) starved(c *replay.Cluster, class replay.Class) (lack int, again r
 }
 
 // makeRoom kills so many attempts of jobs above their share, the last started first.
-func (f *fair) makeRoom(c *replay.Cluster, class replay.Class, lack int) {
+func (f *fair) makeRoom(c *replay.Cluster, class workload.Class, lack int) {
 	s := &f.class[class]
 	f.list = f.list[:0]
 	for _, j := range c.Jobs() {

@@ -1,6 +1,9 @@
 package schedule
 
-import "straggler/whatif/replay"
+import (
+	"straggler/whatif/replay"
+	"straggler/whatif/workload"
+)
 
 // FIFO gives every slot to the job that was submitted first of those that have a task for it (FAIR §2.1).
 type FIFO struct{}
@@ -9,7 +12,7 @@ type fifo struct{}
 
 func (*fifo) see(*replay.Cluster, []replay.Change) {}
 
-func (*fifo) first(c *replay.Cluster, class replay.Class) int32 {
+func (*fifo) first(c *replay.Cluster, class workload.Class) int32 {
 	for _, j := range c.Jobs() {
 		if c.Wants(j, class) > 0 {
 			return j
@@ -18,7 +21,7 @@ func (*fifo) first(c *replay.Cluster, class replay.Class) int32 {
 	return -1
 }
 
-func (*fifo) jobs(c *replay.Cluster, class replay.Class, to []int32) []int32 {
+func (*fifo) jobs(c *replay.Cluster, class workload.Class, to []int32) []int32 {
 	for _, j := range c.Jobs() {
 		if c.Wants(j, class) > 0 {
 			to = append(to, j)

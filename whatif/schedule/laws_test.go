@@ -10,10 +10,11 @@ import (
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // workload is a few jobs of two phases that arrive on a few machines, one of them slow, some tasks unlucky.
-func workload(seed uint64) *replay.Pool {
+func anyPool(seed uint64) *workload.Pool {
 	r := rand.New(rand.NewPCG(seed, 3))
 	c := scenario.Cluster{Machines: scenario.Uniform(2+r.IntN(4), 1+r.IntN(3))}
 	c.Machines[0].Factor = 1 + 3*r.Float64()
@@ -32,7 +33,7 @@ func workload(seed uint64) *replay.Pool {
 		c.Jobs = append(c.Jobs, j)
 		arrival += 100 * r.ExpFloat64()
 	}
-	return replay.Build(c.Rows()).Pools[0]
+	return workload.Build(c.Rows()).Pools[0]
 }
 
 func schedulers(t testing.TB) []schedule.Scheduler {
@@ -63,7 +64,7 @@ func TestEverySchedulerUnderEveryPolicy(t *testing.T) {
 					seeds = 8
 				}
 				for seed := range seeds {
-					p := workload(seed)
+					p := anyPool(seed)
 					run := func(watch func(replay.Span)) []replay.JobOutcome {
 						out := sim.Run(p, replay.Options{Policy: pol.New(), Scheduler: sched.New(), Seed: int64(seed), Sigma: 0.1, Watch: watch})
 						if err := out.Err(); err != nil {
@@ -92,14 +93,14 @@ func TestEverySchedulerUnderEveryPolicy(t *testing.T) {
 // A copy is part of what its job asks for: it has a slot as a task of the job would have, though tasks of another job wait
 // for hours. So a job with one slow task ends long before that task would.
 func TestCopiesTakeTheirTurn(t *testing.T) {
-	pl := &replay.Plan{}
+	pl := &workload.Plan{}
 	for range 10 {
-		pl.Machines = append(pl.Machines, replay.PlanMachine{Slots: [2]int{1, 0}})
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [2]int{1, 0}})
 	}
-	job := func(n int) replay.PlanJob {
-		return replay.PlanJob{Phases: []replay.PlanPhase{{Kind: "map", Tasks: slices.Repeat([]replay.PlanTask{{Seconds: 60, Luck: 1}}, n)}}}
+	job := func(n int) workload.PlanJob {
+		return workload.PlanJob{Phases: []workload.PlanPhase{{Kind: "map", Tasks: slices.Repeat([]workload.PlanTask{{Seconds: 60, Luck: 1}}, n)}}}
 	}
-	pl.Jobs = []replay.PlanJob{job(6), job(1000)}
+	pl.Jobs = []workload.PlanJob{job(6), job(1000)}
 	pl.Jobs[0].Phases[0].Tasks[3].Luck = 50 // 3000 s
 	for _, sched := range []string{"fifo", "fair", "delay"} {
 		for _, name := range []string{"none", "dryad", "spark3"} {

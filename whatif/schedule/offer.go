@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // order says which job is served first.
@@ -11,9 +12,9 @@ type order interface {
 	// see is told what happened since the last time.
 	see(c *replay.Cluster, changes []replay.Change)
 	// first is the job that is to be asked first of those that wait for a slot of a class, -1 where none does.
-	first(c *replay.Cluster, class replay.Class) int32
+	first(c *replay.Cluster, class workload.Class) int32
 	// jobs appends all of them, in the order in which they are to be asked.
-	jobs(c *replay.Cluster, class replay.Class, to []int32) []int32
+	jobs(c *replay.Cluster, class workload.Class, to []int32) []int32
 	// kill makes room for jobs that have waited too long, and says when to be called again; 0: at no time.
 	kill(c *replay.Cluster) replay.Time
 }
@@ -49,7 +50,7 @@ func (o *offers) Assign(c *replay.Cluster) replay.Time {
 	o.notice(c)
 	killed := o.kill(c)
 	o.notice(c)
-	for class := range replay.Class(replay.Classes) {
+	for class := range workload.Class(workload.Classes) {
 		o.offer(c, class)
 	}
 	return earlier(o.wake, killed)
@@ -92,7 +93,7 @@ func (o *offers) notice(c *replay.Cluster) {
 }
 
 // offer offers the idle slots of a class, a task a machine at a time, until nobody takes one.
-func (o *offers) offer(c *replay.Cluster, class replay.Class) {
+func (o *offers) offer(c *replay.Cluster, class workload.Class) {
 	machines := o.some
 	if o.all {
 		machines = o.machines
@@ -121,7 +122,7 @@ func (o *offers) offer(c *replay.Cluster, class replay.Class) {
 }
 
 // ask asks the jobs in order for a task for a machine.
-func (o *offers) ask(c *replay.Cluster, class replay.Class, m, first int32) bool {
+func (o *offers) ask(c *replay.Cluster, class workload.Class, m, first int32) bool {
 	if o.takes(c, first, class, m) {
 		return true
 	}
@@ -138,7 +139,7 @@ func (o *offers) ask(c *replay.Cluster, class replay.Class, m, first int32) bool
 
 // takes starts a task of a job on a machine, if it has one that may run there, else a copy of one (Hadoop's jobs copy when
 // they have nothing else to start, FAIR §6.1).
-func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32) bool {
+func (o *offers) takes(c *replay.Cluster, job int32, class workload.Class, m int32) bool {
 	for _, ph := range c.Phases(job) {
 		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.Admits(ph, m) {
 			continue
@@ -153,7 +154,7 @@ func (o *offers) takes(c *replay.Cluster, job int32, class replay.Class, m int32
 			o.placer.started(c, ph, m)
 			return true
 		}
-		if most < replay.OffRack {
+		if most < workload.OffRack {
 			o.wake = earlier(o.wake, o.delay.skipped(c, job, ph))
 		}
 	}

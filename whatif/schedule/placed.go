@@ -3,8 +3,8 @@ package schedule
 import (
 	"slices"
 
-	"straggler/whatif/placement"
 	"straggler/whatif/replay"
+	"straggler/whatif/schedule/placement"
 )
 
 // placer spreads the tasks of a phase that reads other phases' outputs over the racks, so that the busiest of their links

@@ -6,24 +6,25 @@ import (
 	"straggler/whatif/network"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // shuffle is a job of maps and reduces on four racks of ten machines with one slot of each class; the reduces read all
 // outputs over links of 100 MB/s.
-func shuffle(t *testing.T, reduces int) *replay.Pool {
+func shuffle(t *testing.T, reduces int) *workload.Pool {
 	t.Helper()
-	pl := replay.Plan{Network: network.Uniform(4, 10, 100e6, 0)}
+	pl := workload.Plan{Network: network.Uniform(4, 10, 100e6, 0)}
 	for m := range 40 {
-		pl.Machines = append(pl.Machines, replay.PlanMachine{Rack: int32(m / 10), Slots: [replay.Classes]int{1, 1}})
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Rack: int32(m / 10), Slots: [workload.Classes]int{1, 1}})
 	}
-	job := replay.PlanJob{Phases: []replay.PlanPhase{{Kind: "map"}, {Kind: "reduce", Class: replay.ReduceSlots, After: []int{0}}}}
+	job := workload.PlanJob{Phases: []workload.PlanPhase{{Kind: "map"}, {Kind: "reduce", Class: workload.ReduceSlots, After: []int{0}}}}
 	for range 40 {
-		job.Phases[0].Tasks = append(job.Phases[0].Tasks, replay.PlanTask{Seconds: 10, Bytes: -1, Output: 1e9})
+		job.Phases[0].Tasks = append(job.Phases[0].Tasks, workload.PlanTask{Seconds: 10, Bytes: -1, Output: 1e9})
 	}
 	for range reduces {
-		job.Phases[1].Tasks = append(job.Phases[1].Tasks, replay.PlanTask{Seconds: 1, Bytes: -1})
+		job.Phases[1].Tasks = append(job.Phases[1].Tasks, workload.PlanTask{Seconds: 1, Bytes: -1})
 	}
-	pl.Jobs = []replay.PlanJob{job}
+	pl.Jobs = []workload.PlanJob{job}
 	p, err := pl.Build()
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func shuffle(t *testing.T, reduces int) *replay.Pool {
 }
 
 // played is how many reduces each rack got, and what the job took.
-func played(t *testing.T, p *replay.Pool, name string, seed int64) (racks [4]int, took float64) {
+func played(t *testing.T, p *workload.Pool, name string, seed int64) (racks [4]int, took float64) {
 	t.Helper()
 	s, err := schedule.ByName(name)
 	if err != nil {

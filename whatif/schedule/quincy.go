@@ -1,8 +1,9 @@
 package schedule
 
 import (
-	"straggler/whatif/quincy"
 	"straggler/whatif/replay"
+	"straggler/whatif/schedule/quincy"
+	"straggler/whatif/workload"
 )
 
 // Quincy has a min-cost flow decide (package quincy has the network and its prices, with sources). Its four modes are fair
@@ -27,7 +28,7 @@ const blockBytes = 64 << 20
 // flow tells quincy what happens, and does what it says.
 type flow struct {
 	Quincy
-	classes [replay.Classes]*network
+	classes [workload.Classes]*network
 	tasks   [][]ref // by phase and task
 	touched []taskOf
 	members []int32
@@ -47,7 +48,7 @@ type taskOf struct{ phase, task int32 }
 
 // network is the flow network of a class of slots.
 type network struct {
-	class replay.Class
+	class workload.Class
 	s     *quincy.Scheduler
 	jobs  []quincy.Job // by job of the pool, −1: none
 	owed  bool         // some queue is guaranteed slots
@@ -63,7 +64,7 @@ func (f *flow) begin(c *replay.Cluster) {
 	for m := range int32(c.NumMachines()) {
 		racks = append(racks, int(max(c.Rack(m), 0)))
 	}
-	for k := range replay.Class(replay.Classes) {
+	for k := range workload.Class(workload.Classes) {
 		n := &network{class: k, jobs: make([]quincy.Job, c.NumJobs())}
 		for j := range n.jobs {
 			n.jobs[j] = -1

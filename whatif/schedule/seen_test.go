@@ -9,29 +9,30 @@ import (
 	"straggler/whatif/network"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // plan is a cluster in racks with map and reduce slots, pools and jobs of maps with data and reduces that start early.
-func plan(seed uint64, net bool) *replay.Plan {
+func plan(seed uint64, net bool) *workload.Plan {
 	r := rand.New(rand.NewPCG(seed, 5))
-	pl := &replay.Plan{Queues: []replay.Queue{{Name: "a", Min: [2]int32{2, 1}}, {Name: "b"}}, Slowdown: [3]float64{1, 1.2, 1.5}}
+	pl := &workload.Plan{Queues: []workload.Queue{{Name: "a", Min: [2]int32{2, 1}}, {Name: "b"}}, Slowdown: [3]float64{1, 1.2, 1.5}}
 	racks, each := 2+r.IntN(2), 1+r.IntN(3)
 	for m := range racks * each {
-		pl.Machines = append(pl.Machines, replay.PlanMachine{Rack: int32(m / each), Slots: [2]int{1 + r.IntN(3), 1 + r.IntN(2)}, Factor: 1 + r.Float64()})
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Rack: int32(m / each), Slots: [2]int{1 + r.IntN(3), 1 + r.IntN(2)}, Factor: 1 + r.Float64()})
 	}
 	if net {
 		pl.Network = network.Uniform(racks, each, 50e6, 30e6)
 	}
 	at := 0.0
 	for range 2 + r.IntN(6) {
-		j := replay.PlanJob{Name: "j", Arrival: at, Queue: int32(r.IntN(2)), Phases: []replay.PlanPhase{{Kind: "map"}, {
-			Kind: "reduce", Class: replay.ReduceSlots, After: []int{0}, Early: []float64{0.1, 0.5, 1}[r.IntN(3)]}}}
+		j := workload.PlanJob{Name: "j", Arrival: at, Queue: int32(r.IntN(2)), Phases: []workload.PlanPhase{{Kind: "map"}, {
+			Kind: "reduce", Class: workload.ReduceSlots, After: []int{0}, Early: []float64{0.1, 0.5, 1}[r.IntN(3)]}}}
 		for range 1 + r.IntN(20) {
-			j.Phases[0].Tasks = append(j.Phases[0].Tasks, replay.PlanTask{Seconds: 5 + 20*r.Float64(), Bytes: 64e6, Output: 32e6,
+			j.Phases[0].Tasks = append(j.Phases[0].Tasks, workload.PlanTask{Seconds: 5 + 20*r.Float64(), Bytes: 64e6, Output: 32e6,
 				Replicas: []int32{int32(r.IntN(len(pl.Machines))), int32(r.IntN(len(pl.Machines)))}})
 		}
 		for range 1 + r.IntN(5) {
-			j.Phases[1].Tasks = append(j.Phases[1].Tasks, replay.PlanTask{Seconds: 5 + 20*r.Float64(), Fetch: 3})
+			j.Phases[1].Tasks = append(j.Phases[1].Tasks, workload.PlanTask{Seconds: 5 + 20*r.Float64(), Fetch: 3})
 		}
 		pl.Jobs = append(pl.Jobs, j)
 		at += 15 * r.ExpFloat64()
@@ -39,7 +40,7 @@ func plan(seed uint64, net bool) *replay.Plan {
 	return pl
 }
 
-func pool(t testing.TB, pl *replay.Plan) *replay.Pool {
+func pool(t testing.TB, pl *workload.Plan) *workload.Pool {
 	t.Helper()
 	p, err := pl.Build()
 	if err != nil {
@@ -75,7 +76,7 @@ func (w *watched) Assign(c *replay.Cluster) replay.Time {
 		w.seen = append(w.seen, fmt.Sprint(c.Now(), x))
 	}
 	again := w.Scheduler.Assign(c)
-	for class := range replay.Class(replay.Classes) {
+	for class := range workload.Class(workload.Classes) {
 		used, free := 0, 0
 		for _, j := range c.Jobs() {
 			running := c.JobRunning(j, class)
@@ -109,7 +110,7 @@ type busy struct {
 
 func (b *busy) Assign(c *replay.Cluster) replay.Time {
 	again := b.Scheduler.Assign(c)
-	for class := range replay.Class(replay.Classes) {
+	for class := range workload.Class(workload.Classes) {
 		waiting := 0
 		for _, j := range c.Jobs() {
 			waiting += c.JobWaiting(j, class)
@@ -191,7 +192,7 @@ func TestSchedulersDoNotSeeTheFuture(t *testing.T) {
 				pl := plan(seed, false)
 				p := sched.Pool(pool(t, pl))
 				ended := map[[2]int32]bool{} // phase, task
-				seenOf := func(p *replay.Pool, note bool) []string {
+				seenOf := func(p *workload.Pool, note bool) []string {
 					w := &recorder{Scheduler: sched.New(), until: cut}
 					sim.Run(p, replay.Options{Scheduler: w, Seed: int64(seed), Watch: func(x replay.Span) {
 						if note && x.End <= cut && !x.Killed {
@@ -244,14 +245,14 @@ func (r *recorder) Assign(c *replay.Cluster) replay.Time {
 // A pool that comes to a cluster full of long tasks has its guarantee when its timeout is over, and no job is brought
 // below its share for it (FAIR §3.2). Quincy makes room at once where it may kill.
 func TestMinimumShareIsMetInTime(t *testing.T) {
-	pl := &replay.Plan{Queues: []replay.Queue{{Name: "production", Min: [2]int32{6, 0}}, {Name: "research"}}}
+	pl := &workload.Plan{Queues: []workload.Queue{{Name: "production", Min: [2]int32{6, 0}}, {Name: "research"}}}
 	for range 10 {
-		pl.Machines = append(pl.Machines, replay.PlanMachine{Slots: [2]int{1, 0}})
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [2]int{1, 0}})
 	}
-	job := func(queue int32, arrival, seconds float64, n int) replay.PlanJob {
-		return replay.PlanJob{Queue: queue, Arrival: arrival, Phases: []replay.PlanPhase{{Tasks: slices.Repeat([]replay.PlanTask{{Seconds: seconds}}, n)}}}
+	job := func(queue int32, arrival, seconds float64, n int) workload.PlanJob {
+		return workload.PlanJob{Queue: queue, Arrival: arrival, Phases: []workload.PlanPhase{{Tasks: slices.Repeat([]workload.PlanTask{{Seconds: seconds}}, n)}}}
 	}
-	pl.Jobs = []replay.PlanJob{job(1, 0, 1000, 40), job(0, 100, 50, 6)}
+	pl.Jobs = []workload.PlanJob{job(1, 0, 1000, 40), job(0, 100, 50, 6)}
 	p := pool(t, pl)
 	for _, x := range []struct {
 		options string
@@ -304,11 +305,11 @@ func TestBytesAreConserved(t *testing.T) {
 
 // Under copy-compute splitting no machine computes with more reduces than it had slots (FAIR §5.2), and it takes more.
 func TestCopyComputeSplitting(t *testing.T) {
-	pl := &replay.Plan{Machines: []replay.PlanMachine{{Slots: [2]int{1, 2}}}}
-	reduces := slices.Repeat([]replay.PlanTask{{Seconds: 10, Fetch: 10}}, 4)
+	pl := &workload.Plan{Machines: []workload.PlanMachine{{Slots: [2]int{1, 2}}}}
+	reduces := slices.Repeat([]workload.PlanTask{{Seconds: 10, Fetch: 10}}, 4)
 	for range 2 {
-		pl.Jobs = append(pl.Jobs, replay.PlanJob{Phases: []replay.PlanPhase{
-			{Tasks: []replay.PlanTask{{Seconds: 1}}}, {Class: replay.ReduceSlots, After: []int{0}, Tasks: reduces}}})
+		pl.Jobs = append(pl.Jobs, workload.PlanJob{Phases: []workload.PlanPhase{
+			{Tasks: []workload.PlanTask{{Seconds: 1}}}, {Class: workload.ReduceSlots, After: []int{0}, Tasks: reduces}}})
 	}
 	took := func(name string) float64 {
 		s, err := schedule.ByName(name)

@@ -5,6 +5,7 @@ import (
 
 	"straggler/whatif/option"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Spec is a row of the table of schedulers.
@@ -68,7 +69,7 @@ type (
 
 // splitter is implemented by options under which machines take more reduces than they have slots for.
 type splitter interface {
-	pool(*replay.Pool) *replay.Pool
+	pool(*workload.Pool) *workload.Pool
 }
 
 func row[O any](name, doc, source string, defaults O, make func(O) replay.Scheduler) *Spec {
@@ -110,7 +111,7 @@ func (s Scheduler) Parameters() string { return option.JSON(s.options) }
 func (s Scheduler) Other() bool { return s.Spec != nil && s.make != nil }
 
 // Pool is what the scheduler makes of the machines of a pool: the pool to replay under it.
-func (s Scheduler) Pool(p *replay.Pool) *replay.Pool {
+func (s Scheduler) Pool(p *workload.Pool) *workload.Pool {
 	if o, ok := s.options.(splitter); ok {
 		return o.pool(p)
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"straggler/whatif/network"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // maxTasks bounds what one seed of a workload may come to.
@@ -19,18 +19,18 @@ const maxTasks = 20_000_000
 // Source gives the jobs that a workload takes from files.
 type Source struct {
 	SWIM  func(ctx context.Context, name string) ([]Size, error)
-	Store func(ctx context.Context, dir string) ([]replay.PlanJob, error)
+	Store func(ctx context.Context, dir string) ([]workload.PlanJob, error)
 }
 
 // inputs are the jobs that the entries of a workload take from files.
 type inputs struct {
 	sizes [][]Size
-	jobs  [][]replay.PlanJob
+	jobs  [][]workload.PlanJob
 }
 
 // read reads the files of a workload, once for all seeds.
 func (w *Workload) read(ctx context.Context, from Source) (*inputs, error) {
-	in := &inputs{sizes: make([][]Size, len(w.Jobs)), jobs: make([][]replay.PlanJob, len(w.Jobs))}
+	in := &inputs{sizes: make([][]Size, len(w.Jobs)), jobs: make([][]workload.PlanJob, len(w.Jobs))}
 	for i := range w.Jobs {
 		x := &w.Jobs[i]
 		var err error
@@ -61,13 +61,13 @@ type Size struct {
 type drawing struct {
 	w    *Workload
 	seed int64
-	plan *replay.Plan
+	plan *workload.Plan
 	topo *network.Topology
 	n    int // tasks
 }
 
 // Plan draws the cluster and the jobs of a seed.
-func (w *Workload) Plan(ctx context.Context, seed int64, from Source) (*replay.Plan, error) {
+func (w *Workload) Plan(ctx context.Context, seed int64, from Source) (*workload.Plan, error) {
 	in, err := w.read(ctx, from)
 	if err != nil {
 		return nil, err
@@ -75,11 +75,11 @@ func (w *Workload) Plan(ctx context.Context, seed int64, from Source) (*replay.P
 	return w.plan(seed, in)
 }
 
-func (w *Workload) plan(seed int64, in *inputs) (*replay.Plan, error) {
-	d := &drawing{w: w, seed: seed, plan: &replay.Plan{}}
+func (w *Workload) plan(seed int64, in *inputs) (*workload.Plan, error) {
+	d := &drawing{w: w, seed: seed, plan: &workload.Plan{}}
 	d.cluster()
 	for _, q := range w.Queues {
-		d.plan.Queues = append(d.plan.Queues, replay.Queue{Name: q.Name, Min: [replay.Classes]int32{int32(q.Maps), int32(q.Reduces)}})
+		d.plan.Queues = append(d.plan.Queues, workload.Queue{Name: q.Name, Min: [workload.Classes]int32{int32(q.Maps), int32(q.Reduces)}})
 	}
 	for i := range w.Jobs {
 		if err := d.jobs(i, in); err != nil {
@@ -101,7 +101,7 @@ func (d *drawing) order() {
 		return cmp.Or(cmp.Compare(min(jobs[a].Behind, 1), min(jobs[b].Behind, 1)), cmp.Compare(first(jobs[a]), first(jobs[b])))
 	})
 	to := make([]int, len(jobs))
-	sorted := make([]replay.PlanJob, len(jobs))
+	sorted := make([]workload.PlanJob, len(jobs))
 	for n, j := range perm {
 		to[j], sorted[n] = n, jobs[j]
 	}
@@ -114,7 +114,7 @@ func (d *drawing) order() {
 }
 
 // first is the arrival of a job that arrives by itself.
-func first(j replay.PlanJob) float64 {
+func first(j workload.PlanJob) float64 {
 	if j.Behind > 0 {
 		return 0
 	}
@@ -128,8 +128,8 @@ func (d *drawing) cluster() {
 	c := &d.w.Cluster
 	d.topo = &network.Topology{Rack: make([]int32, c.Machines), Up: make([]float64, c.Racks), Down: make([]float64, c.Racks)}
 	for m := range c.Machines {
-		x := replay.PlanMachine{Rack: int32(m * c.Racks / c.Machines), Factor: 1}
-		x.Slots[replay.MapSlots], x.Slots[replay.ReduceSlots] = c.MapSlots, c.ReduceSlots
+		x := workload.PlanMachine{Rack: int32(m * c.Racks / c.Machines), Factor: 1}
+		x.Slots[workload.MapSlots], x.Slots[workload.ReduceSlots] = c.MapSlots, c.ReduceSlots
 		d.topo.Rack[m] = x.Rack
 		d.plan.Machines = append(d.plan.Machines, x)
 	}
@@ -140,7 +140,7 @@ func (d *drawing) cluster() {
 		}
 		order = order[s.Machines:]
 	}
-	d.plan.Slowdown = [replay.Levels]float64{1, c.Slowdown.Rack, c.Slowdown.Remote}
+	d.plan.Slowdown = [workload.Levels]float64{1, c.Slowdown.Rack, c.Slowdown.Remote}
 	if n := c.Network; n != nil {
 		each := func(mb float64, count int) []float64 { return slices.Repeat([]float64{mb * 1e6}, count) }
 		d.topo.Up, d.topo.Down = each(n.Rack, c.Racks), each(n.Rack, c.Racks)
@@ -175,7 +175,7 @@ func (d *drawing) drawn(x *Jobs, queue int32, r *rand.Rand) error {
 	sizes := d.sizes(x, count*max(x.Workers, 1), r)
 	at := x.At
 	for n, s := range sizes {
-		j := replay.PlanJob{Name: cmp.Or(s.name, x.Name), Queue: queue, Arrival: at}
+		j := workload.PlanJob{Name: cmp.Or(s.name, x.Name), Queue: queue, Arrival: at}
 		switch {
 		case x.Workers > 0 && n%count > 0:
 			j.Behind, j.Arrival = len(d.plan.Jobs), 0
@@ -245,7 +245,7 @@ type work struct {
 const asDrawn = -1
 
 // mapReduce adds a job with the maps of w, and the reduces of its entry.
-func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, w work, r *rand.Rand) error {
+func (d *drawing) mapReduce(x *Jobs, j *workload.PlanJob, w work, r *rand.Rand) error {
 	maps := max(w.maps, 1)
 	block := int64(x.Block * 1e6)
 	seconds, output := x.MapTime.draw(r), int64(x.Output.draw(r)*float64(block))
@@ -261,7 +261,7 @@ func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, w work, r *rand.Rand) er
 		blocks = &network.Blocks{}
 		blocks.PlaceHDFS(d.topo, maps, d.w.Cluster.Replicas, r)
 	}
-	phase := replay.PlanPhase{Kind: "map", Tasks: make([]replay.PlanTask, maps)}
+	phase := workload.PlanPhase{Kind: "map", Tasks: make([]workload.PlanTask, maps)}
 	for t := range phase.Tasks {
 		phase.Tasks[t] = d.task(x, seconds, x.MapTime, r)
 		phase.Tasks[t].Bytes, phase.Tasks[t].Output = block, output
@@ -277,14 +277,14 @@ func (d *drawing) mapReduce(x *Jobs, j *replay.PlanJob, w work, r *rand.Rand) er
 }
 
 // reduces adds the reduces of a job whose maps have so many bytes of output.
-func (d *drawing) reduces(x *Jobs, j *replay.PlanJob, n int, bytes int64, r *rand.Rand) {
+func (d *drawing) reduces(x *Jobs, j *workload.PlanJob, n int, bytes int64, r *rand.Rand) {
 	seconds := x.ReduceTime.draw(r)
-	phase := replay.PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Tasks: make([]replay.PlanTask, n)}
+	phase := workload.PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Tasks: make([]workload.PlanTask, n)}
 	if x.Early == 0 {
 		phase.Early = 1
 	}
 	if d.w.Cluster.ReduceSlots > 0 {
-		phase.Class = replay.ReduceSlots
+		phase.Class = workload.ReduceSlots
 	}
 	for t := range phase.Tasks {
 		phase.Tasks[t] = d.task(x, seconds, x.ReduceTime, r)
@@ -294,21 +294,21 @@ func (d *drawing) reduces(x *Jobs, j *replay.PlanJob, n int, bytes int64, r *ran
 }
 
 // task draws how long a task takes and whether it is unlucky.
-func (d *drawing) task(x *Jobs, seconds float64, of Range, r *rand.Rand) replay.PlanTask {
+func (d *drawing) task(x *Jobs, seconds float64, of Range, r *rand.Rand) workload.PlanTask {
 	if !x.PerJob {
 		seconds = of.draw(r)
 	}
 	if x.Spread > 0 {
 		seconds *= math.Exp(x.Spread * r.NormFloat64())
 	}
-	t := replay.PlanTask{Seconds: seconds, Luck: 1}
+	t := workload.PlanTask{Seconds: seconds, Luck: 1}
 	if luck := x.Luck.draw(r); r.Float64() < x.Unlucky {
 		t.Luck = max(luck, 1)
 	}
 	return t
 }
 
-func (d *drawing) add(j *replay.PlanJob) error {
+func (d *drawing) add(j *workload.PlanJob) error {
 	for i := range j.Phases {
 		d.n += len(j.Phases[i].Tasks)
 	}
@@ -334,12 +334,12 @@ func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
 	if s.Shuffle == 0 {
 		y.Reduces, y.PerMap = "", ""
 	}
-	j := &replay.PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}
+	j := &workload.PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}
 	return d.mapReduce(&y, j, work{maps: int(maps), shuffle: int64(float64(s.Shuffle) * scale)}, r)
 }
 
 // stored adds the jobs of a store. Where their tasks read bytes and the entry gives blocks, these are placed anew.
-func (d *drawing) stored(x *Jobs, jobs []replay.PlanJob, queue int32, r *rand.Rand) error {
+func (d *drawing) stored(x *Jobs, jobs []workload.PlanJob, queue int32, r *rand.Rand) error {
 	from := len(d.plan.Jobs)
 	for n := range jobs {
 		j := jobs[n]
@@ -359,9 +359,9 @@ func (d *drawing) stored(x *Jobs, jobs []replay.PlanJob, queue int32, r *rand.Ra
 	return nil
 }
 
-func (d *drawing) placed(f *replay.PlanPhase, x *Jobs, r *rand.Rand) {
+func (d *drawing) placed(f *workload.PlanPhase, x *Jobs, r *rand.Rand) {
 	if d.w.Cluster.ReduceSlots > 0 && f.Kind == "reduce" {
-		f.Class = replay.ReduceSlots
+		f.Class = workload.ReduceSlots
 	}
 	if x.Block <= 0 || len(f.After) > 0 {
 		return

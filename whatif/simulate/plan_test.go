@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // A SWIM job's reduces read its shuffle, whatever its maps read; many have maps without input that make some.
@@ -24,7 +24,7 @@ jobs: [{swim: jobs.tsv, map_s: 1, reduces: 4, reduce_s: 1, scale: 0.5}]
 	}
 	for n, want := range []struct{ maps, reduces, fetched int }{{5, 4, 40e6}, {1, 4, 40e6}, {1, 0, 0}} {
 		j := plan.Jobs[n]
-		var reduces []replay.PlanTask
+		var reduces []workload.PlanTask
 		if len(j.Phases) > 1 {
 			reduces = j.Phases[1].Tasks
 		}

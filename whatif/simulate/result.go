@@ -6,6 +6,7 @@ import (
 
 	"straggler/schema"
 	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // Result is what a run gave: its row, and those of its jobs and samples.
@@ -19,14 +20,14 @@ type Result struct {
 type tally struct {
 	*Result
 	w     *Workload
-	p     *replay.Pool
+	p     *workload.Pool
 	every replay.Time
 }
 
 // samples is about how many instants of a run are sampled.
 const samples = 150
 
-func newTally(w *Workload, u *unit, p *replay.Pool) *tally {
+func newTally(w *Workload, u *unit, p *workload.Pool) *tally {
 	t := &tally{w: w, p: p, Result: &Result{}}
 	t.Run = schema.SimulateRun{
 		RunID: int64(u.n + 1), Workload: w.Name, Scheduler: u.scheduler.String(), SchedulerOptions: u.scheduler.Parameters(),
@@ -44,17 +45,17 @@ func (t *tally) sample(c *replay.Cluster) {
 		t.Samples = append(t.Samples, schema.SimulateSample{RunID: t.Run.RunID, TimeS: at, What: what, Queue: queue, Value: value})
 	}
 	queues := c.Queues()
-	running, waiting := make([][replay.Classes]int, len(queues)), make([]int, len(queues))
+	running, waiting := make([][workload.Classes]int, len(queues)), make([]int, len(queues))
 	for _, j := range c.Jobs() {
-		for class := range replay.Class(replay.Classes) {
+		for class := range workload.Class(workload.Classes) {
 			running[c.Queue(j)][class] += c.JobRunning(j, class)
 			waiting[c.Queue(j)] += c.JobWaiting(j, class)
 		}
 	}
 	for q := range queues {
-		put("map_slots", queues[q].Name, float64(running[q][replay.MapSlots]))
-		if c.Slots(replay.ReduceSlots) > 0 {
-			put("reduce_slots", queues[q].Name, float64(running[q][replay.ReduceSlots]))
+		put("map_slots", queues[q].Name, float64(running[q][workload.MapSlots]))
+		if c.Slots(workload.ReduceSlots) > 0 {
+			put("reduce_slots", queues[q].Name, float64(running[q][workload.ReduceSlots]))
 		}
 		put("waiting", queues[q].Name, float64(waiting[q]))
 	}
@@ -73,10 +74,10 @@ func (t *tally) sample(c *replay.Cluster) {
 // sum adds the jobs up.
 func (t *tally) sum(sim *replay.Sim, out *replay.Outcome) {
 	r := &t.Run
-	r.Jobs, r.Tasks = int64(t.p.Jobs()), int64(t.p.Tasks())
+	r.Jobs, r.Tasks = int64(t.p.NumJobs()), int64(t.p.NumTasks())
 	first, last, ended := math.Inf(1), 0.0, int64(0)
 	var took []float64
-	var levels [replay.Levels]int32
+	var levels [workload.Levels]int32
 	for j := range out.Jobs {
 		o := &out.Jobs[j]
 		row := schema.SimulateJob{
@@ -94,8 +95,8 @@ func (t *tally) sum(sim *replay.Sim, out *replay.Outcome) {
 		for l, n := range o.Levels {
 			levels[l] += n
 		}
-		r.RemoteBytes += o.Read[replay.RackLocal] + o.Read[replay.OffRack]
-		r.CrossRackBytes += o.Read[replay.OffRack] + int64(o.Fetched[replay.OffRack])
+		r.RemoteBytes += o.Read[workload.RackLocal] + o.Read[workload.OffRack]
+		r.CrossRackBytes += o.Read[workload.OffRack] + int64(o.Fetched[workload.OffRack])
 		r.Copies, r.Kills = r.Copies+row.Copies, r.Kills+row.Kills
 		r.WastedSlotS, r.TotalSlotS = r.WastedSlotS+row.WastedSlotS, r.TotalSlotS+row.TotalSlotS
 		r.MeanS += row.TookS / float64(len(out.Jobs))
@@ -110,12 +111,12 @@ func (t *tally) sum(sim *replay.Sim, out *replay.Outcome) {
 }
 
 // locality is the share of attempts that ran on a machine with their input, and in a rack with it.
-func locality(levels [replay.Levels]int32) (node, rack schema.Null[float64]) {
-	n := levels[replay.NodeLocal] + levels[replay.RackLocal] + levels[replay.OffRack]
+func locality(levels [workload.Levels]int32) (node, rack schema.Null[float64]) {
+	n := levels[workload.NodeLocal] + levels[workload.RackLocal] + levels[workload.OffRack]
 	if n == 0 {
 		return
 	}
-	return schema.Some(float64(levels[replay.NodeLocal]) / float64(n)), schema.Some(1 - float64(levels[replay.OffRack])/float64(n))
+	return schema.Some(float64(levels[workload.NodeLocal]) / float64(n)), schema.Some(1 - float64(levels[workload.OffRack])/float64(n))
 }
 
 // quantile is that of sorted values, between neighbours in proportion.

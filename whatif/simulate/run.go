@@ -10,6 +10,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // Options of a simulation.
@@ -96,7 +97,7 @@ func (w *Workload) units() ([]*unit, error) {
 // seedPool is the pool of a seed, made by whoever needs it first and dropped by whoever needs it last.
 type seedPool struct {
 	once  sync.Once
-	pool  *replay.Pool
+	pool  *workload.Pool
 	err   error
 	users int
 	lock  sync.Mutex
@@ -169,7 +170,7 @@ var errStopped = errors.New("interrupted")
 // replay runs a unit.
 func (w *Workload) replay(ctx context.Context, sim *replay.Sim, u *unit, of *seedPool, in *inputs) (*Result, error) {
 	of.once.Do(func() {
-		var plan *replay.Plan
+		var plan *workload.Plan
 		if plan, of.err = w.plan(u.seed, in); of.err == nil {
 			of.pool, of.err = plan.Build()
 		}

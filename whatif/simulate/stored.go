@@ -9,21 +9,21 @@ import (
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/whatif"
-	"straggler/whatif/replay"
+	"straggler/whatif/workload"
 )
 
 // StoredJobs are the jobs of a store, from the first submission on.
-func StoredJobs(ctx context.Context, eng engine.Engine) ([]replay.PlanJob, error) {
+func StoredJobs(ctx context.Context, eng engine.Engine) ([]workload.PlanJob, error) {
 	rows, err := whatif.Load(ctx, eng)
 	if err != nil {
 		return nil, err
 	}
-	w := replay.Build(rows)
+	w := workload.Build(rows)
 	first := int64(math.MaxInt64)
 	for _, p := range w.Pools {
 		first = min(first, p.Origin)
 	}
-	var jobs []replay.PlanJob
+	var jobs []workload.PlanJob
 	for _, p := range w.Pools {
 		from := len(jobs)
 		for _, j := range p.PlanJobs() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"straggler/whatif/stopwatch"
+	"straggler/whatif/schedule/steptest"
 )
 
 // Every event is followed by a Schedule: a running task ends, a task comes. Reported are the mean, the 99th percentile and the worst time of an event with
@@ -34,7 +34,7 @@ func BenchmarkEvent(b *testing.B) {
 					schedule()
 				}
 				w.s.network.Work.Searches = 0
-				var took stopwatch.Watch
+				var took steptest.Watch
 				b.ReportAllocs()
 				b.ResetTimer()
 				for b.Loop() {

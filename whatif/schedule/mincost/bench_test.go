@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"straggler/whatif/stopwatch"
+	"straggler/whatif/schedule/steptest"
 )
 
 // cluster is a network as a scheduler has it: tasks that cost something to leave unscheduled, by jobs, and something to run
@@ -142,7 +142,7 @@ func BenchmarkEvent(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			var took stopwatch.Watch
+			var took steptest.Watch
 			c.n.Work = Work{}
 			b.ReportAllocs()
 			for k := 0; b.Loop(); k++ {
@@ -165,7 +165,7 @@ func BenchmarkCold(b *testing.B) {
 	for _, size := range sizes {
 		b.Run(fmt.Sprintf("machines=%d/tasks=%d", size.machines, size.tasks), func(b *testing.B) {
 			c := newCluster(1, size.machines, size.jobs, size.tasks)
-			var took stopwatch.Watch
+			var took steptest.Watch
 			c.n.Work = Work{}
 			for b.Loop() {
 				c.n.Forget()

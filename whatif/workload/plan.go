@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -57,6 +57,15 @@ type PlanTask struct {
 	Output   int64   // bytes that it leaves for the phases after
 }
 
+// Stages are what a planned pool knows of the parts of a task's time, which a log does not tell apart.
+type Stages struct {
+	Network  *network.Topology
+	Slowdown [Levels]float32
+	InRack   float64
+	Fetch    []int64 // by task: µs
+	Output   []int64 // by task: bytes
+}
+
 // ErrPlan is wrapped by errors about a plan that can not be.
 var ErrPlan = errors.New("not a cluster with jobs")
 
@@ -65,13 +74,13 @@ func (pl *Plan) Build() (*Pool, error) {
 	if err := pl.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
-	p := &Pool{staged: &staged{network: pl.Network, inRack: pl.InRack}, near: &inputs{start: []int32{0}}}
+	p := &Pool{Stages: &Stages{Network: pl.Network, InRack: pl.InRack}, Inputs: &Inputs{Start: []int32{0}}}
 	for l, f := range pl.Slowdown {
-		p.staged.slowdown[l] = float32(cmp.Or(f, 1))
+		p.Stages.Slowdown[l] = float32(cmp.Or(f, 1))
 	}
-	p.queues = pl.Queues
-	if len(p.queues) == 0 {
-		p.queues = []Queue{{Name: "all"}}
+	p.Queues = pl.Queues
+	if len(p.Queues) == 0 {
+		p.Queues = []Queue{{Name: "all"}}
 	}
 	pl.machines(p)
 	for j := range pl.Jobs {
@@ -120,76 +129,76 @@ func (pl *Plan) check() error {
 func (pl *Plan) machines(p *Pool) {
 	for m := range pl.Machines {
 		x := &pl.Machines[m]
-		p.racks = max(p.racks, int(x.Rack)+1)
-		y := machineOf(fmt.Sprintf("m%05d", m))
-		y.rack, y.computing, y.factor = x.Rack, int32(x.Computing), float32(cmp.Or(x.Factor, 1))
-		first := int32(len(p.slots))
+		p.Racks = max(p.Racks, int(x.Rack)+1)
+		y := MachineOf(fmt.Sprintf("m%05d", m))
+		y.Rack, y.Computing, y.Factor = x.Rack, int32(x.Computing), float32(cmp.Or(x.Factor, 1))
+		first := int32(len(p.Slots))
 		for c, n := range x.Slots {
 			for range n {
-				y.slots = append(y.slots, int32(len(p.slots)))
-				p.slots = append(p.slots, slot{machine: int32(m), class: Class(c), executor: first, from: -forever, till: forever})
+				y.Slots = append(y.Slots, int32(len(p.Slots)))
+				p.Slots = append(p.Slots, Slot{Machine: int32(m), Class: Class(c), Executor: first, From: -Forever, Till: Forever})
 			}
 		}
-		p.executorSlots = max(p.executorSlots, len(y.slots))
-		p.machines = append(p.machines, y)
+		p.ExecutorSlots = max(p.ExecutorSlots, len(y.Slots))
+		p.Machines = append(p.Machines, y)
 	}
-	p.limit = len(p.slots)
+	p.Limit = len(p.Slots)
 }
 
 func (pl *Plan) job(p *Pool, x *PlanJob, key schema.Key) {
-	j := int32(len(p.jobs))
-	y := job{
-		key: key, app: key, name: x.Name, after: -1, gap: micro(x.Arrival), observed: -1, phases: int32(len(x.Phases)), queue: x.Queue,
-		limit: math.MaxInt32,
+	j := int32(len(p.Jobs))
+	y := Job{
+		Key: key, App: key, Name: x.Name, After: -1, Gap: micro(x.Arrival), Observed: -1, Phases: int32(len(x.Phases)), Queue: x.Queue,
+		Limit: math.MaxInt32,
 	}
 	if x.Behind > 0 {
-		y.after = int32(x.Behind - 1)
-		p.jobs[y.after].followers = append(p.jobs[y.after].followers, j)
+		y.After = int32(x.Behind - 1)
+		p.Jobs[y.After].Followers = append(p.Jobs[y.After].Followers, j)
 	}
-	first := int32(len(p.phases))
+	first := int32(len(p.Phases))
 	for i := range x.Phases {
 		f := &x.Phases[i]
-		y.taskCount += int32(len(f.Tasks))
+		y.TaskCount += int32(len(f.Tasks))
 		if len(f.After) == 0 {
-			y.roots = append(y.roots, first+int32(i))
+			y.Roots = append(y.Roots, first+int32(i))
 		}
 		pl.phase(p, f, j, first, key<<20|schema.Key(i))
 	}
-	p.jobs = append(p.jobs, y)
+	p.Jobs = append(p.Jobs, y)
 }
 
 func (pl *Plan) phase(p *Pool, f *PlanPhase, j, first int32, key schema.Key) {
-	i, n := int32(len(p.phases)), int32(len(f.Tasks))
-	y := phase{
-		key: key, job: j, firstTask: int32(len(p.tasks)), tasks: n, first: int32(len(p.attempts)), launches: n, far: 1,
-		kind: f.Kind, class: f.Class, firstRatio: int32(len(p.ratios)), ratios: n, shuffles: len(f.After) > 0,
+	i, n := int32(len(p.Phases)), int32(len(f.Tasks))
+	y := Phase{
+		Key: key, Job: j, FirstTask: int32(len(p.Tasks)), Tasks: n, First: int32(len(p.Attempts)), Launches: n, Far: 1,
+		Kind: f.Kind, Class: f.Class, FirstRatio: int32(len(p.Ratios)), Ratios: n, Shuffles: len(f.After) > 0,
 	}
 	for _, q := range f.After {
-		parent := &p.phases[first+int32(q)]
-		count := int32(math.Ceil(cmp.Or(f.Early, 1) * float64(parent.tasks)))
-		parent.watchers = append(parent.watchers, watcher{phase: i, count: count})
-		y.anchors++
-		if count < parent.tasks {
-			parent.gates = append(parent.gates, i)
-			y.gated++
+		parent := &p.Phases[first+int32(q)]
+		count := int32(math.Ceil(cmp.Or(f.Early, 1) * float64(parent.Tasks)))
+		parent.Watchers = append(parent.Watchers, Watcher{Phase: i, Count: count})
+		y.Anchors++
+		if count < parent.Tasks {
+			parent.Gates = append(parent.Gates, i)
+			y.Gated++
 		}
-		y.parents = append(y.parents, first+int32(q))
+		y.Parents = append(y.Parents, first+int32(q))
 	}
-	p.phases = append(p.phases, y)
+	p.Phases = append(p.Phases, y)
 	for k := range f.Tasks {
 		x := &f.Tasks[k]
 		luck := cmp.Or(x.Luck, 1)
-		p.attempts = append(p.attempts, attempt{
-			dur: micro(x.Seconds * luck), task: int32(len(p.tasks)), slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: true,
+		p.Attempts = append(p.Attempts, Attempt{
+			Dur: micro(x.Seconds * luck), Task: int32(len(p.Tasks)), Slot: -1, Next: -1, AfterOK: -1, Fork: -1, Solo: -1, Ok: true,
 		})
-		p.ratios = append(p.ratios, float32(luck))
-		p.tasks = append(p.tasks, task{
-			phase: i, attempts: 1, work: float32(x.Seconds), ratio: int32(k), machine: -1, bytes: x.Bytes, records: -1,
+		p.Ratios = append(p.Ratios, float32(luck))
+		p.Tasks = append(p.Tasks, Task{
+			Phase: i, Attempts: 1, Work: float32(x.Seconds), Ratio: int32(k), Machine: -1, Bytes: x.Bytes, Records: -1,
 		})
-		p.staged.fetch = append(p.staged.fetch, micro(x.Fetch))
-		p.staged.output = append(p.staged.output, x.Output)
-		p.near.machines = append(p.near.machines, x.Replicas...)
-		p.near.start = append(p.near.start, int32(len(p.near.machines)))
+		p.Stages.Fetch = append(p.Stages.Fetch, micro(x.Fetch))
+		p.Stages.Output = append(p.Stages.Output, x.Output)
+		p.Inputs.Machines = append(p.Inputs.Machines, x.Replicas...)
+		p.Inputs.Start = append(p.Inputs.Start, int32(len(p.Inputs.Machines)))
 	}
 }
 
@@ -199,25 +208,25 @@ func micro(s float64) int64 { return int64(s*1e6 + 0.5) }
 // splitting (FAIR §5.2).
 func (p *Pool) Split(times int) *Pool {
 	q := *p
-	q.slots, q.machines = nil, slices.Clone(p.machines)
-	for m := range q.machines {
-		y := &q.machines[m]
-		y.slots, y.computing = nil, 0
-		first := int32(len(q.slots))
-		for _, n := range p.machines[m].slots {
-			x := p.slots[n]
-			x.executor = first
+	q.Slots, q.Machines = nil, slices.Clone(p.Machines)
+	for m := range q.Machines {
+		y := &q.Machines[m]
+		y.Slots, y.Computing = nil, 0
+		first := int32(len(q.Slots))
+		for _, n := range p.Machines[m].Slots {
+			x := p.Slots[n]
+			x.Executor = first
 			copies := 1
-			if x.class == ReduceSlots {
+			if x.Class == ReduceSlots {
 				copies = times
-				y.computing++
+				y.Computing++
 			}
 			for range copies {
-				y.slots = append(y.slots, int32(len(q.slots)))
-				q.slots = append(q.slots, x)
+				y.Slots = append(y.Slots, int32(len(q.Slots)))
+				q.Slots = append(q.Slots, x)
 			}
 		}
 	}
-	q.limit = len(q.slots)
+	q.Limit = len(q.Slots)
 	return &q
 }

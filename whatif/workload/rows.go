@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 // NoTime stands for an instant that the log does not say.
 const NoTime = int64(-1 << 63)
 
-// Attempt is an attempt as the replay needs it; the rest of its row is left in the store.
-type Attempt struct {
+// LoggedAttempt is an attempt of a log as the replay needs it; the rest of its row is left in the store.
+type LoggedAttempt struct {
 	ID       schema.Key
 	Phase    schema.Key
 	Task     int64
@@ -23,7 +23,7 @@ type Attempt struct {
 	Number   int32
 	Ending   Ending
 	Local    Nearness
-	reports  curve
+	reports  Curve
 	Copy     bool // the log calls it speculative
 	Again    bool // the log calls it a recomputation
 }
@@ -56,7 +56,7 @@ type Rows struct {
 	Edges        []schema.Edge
 	Machines     []schema.Machine
 	Health       []schema.MachineHealth
-	Attempts     []Attempt
+	Attempts     []LoggedAttempt
 	Losses       []schema.Loss
 	Outputs      map[schema.Key]int64 // bytes of attempts' outputs, in applications that lost any
 	Names        []string             // machines and executors

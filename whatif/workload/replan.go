@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import "slices"
 
@@ -6,25 +6,25 @@ import "slices"
 // which other one; phases with what they waited for; tasks with the seconds that their data predicts on a normal
 // machine and the luck that they had. Retries, copies and losses of the log are left out.
 func (p *Pool) PlanJobs() []PlanJob {
-	jobs := make([]PlanJob, len(p.jobs))
-	number := make([]int, len(p.phases)) // of a phase within its job
+	jobs := make([]PlanJob, len(p.Jobs))
+	number := make([]int, len(p.Phases)) // of a phase within its job
 	for j := range jobs {
-		jobs[j] = PlanJob{Name: p.jobs[j].name, Arrival: float64(p.jobs[j].gap) / 1e6, Behind: int(p.jobs[j].after) + 1}
+		jobs[j] = PlanJob{Name: p.Jobs[j].Name, Arrival: float64(p.Jobs[j].Gap) / 1e6, Behind: int(p.Jobs[j].After) + 1}
 	}
-	for i := range p.phases {
-		f := &p.phases[i]
-		number[i] = len(jobs[f.job].Phases)
-		jobs[f.job].Phases = append(jobs[f.job].Phases, PlanPhase{Kind: f.kind, Tasks: p.planTasks(f)})
+	for i := range p.Phases {
+		f := &p.Phases[i]
+		number[i] = len(jobs[f.Job].Phases)
+		jobs[f.Job].Phases = append(jobs[f.Job].Phases, PlanPhase{Kind: f.Kind, Tasks: p.planTasks(f)})
 	}
-	for i := range p.phases {
-		for _, w := range p.phases[i].watchers {
-			child := &p.phases[w.phase]
-			if child.job != p.phases[i].job {
+	for i := range p.Phases {
+		for _, w := range p.Phases[i].Watchers {
+			child := &p.Phases[w.Phase]
+			if child.Job != p.Phases[i].Job {
 				continue
 			}
-			x := &jobs[child.job].Phases[number[w.phase]]
+			x := &jobs[child.Job].Phases[number[w.Phase]]
 			x.After = append(x.After, number[i])
-			if early := float64(w.count) / float64(p.phases[i].tasks); x.Early == 0 || early < x.Early {
+			if early := float64(w.Count) / float64(p.Phases[i].Tasks); x.Early == 0 || early < x.Early {
 				x.Early = max(early, 1e-9)
 			}
 		}
@@ -32,21 +32,21 @@ func (p *Pool) PlanJobs() []PlanJob {
 	return inOrder(jobs)
 }
 
-func (p *Pool) planTasks(f *phase) []PlanTask {
-	tasks := make([]PlanTask, f.tasks)
+func (p *Pool) planTasks(f *Phase) []PlanTask {
+	tasks := make([]PlanTask, f.Tasks)
 	for k := range tasks {
-		t := &p.tasks[f.firstTask+int32(k)]
-		tasks[k] = PlanTask{Seconds: float64(t.work), Luck: 1, Bytes: t.bytes}
+		t := &p.Tasks[f.FirstTask+int32(k)]
+		tasks[k] = PlanTask{Seconds: float64(t.Work), Luck: 1, Bytes: t.Bytes}
 	}
-	for a := f.first; a < int32(len(p.attempts)) && p.tasks[p.attempts[a].task].phase == p.tasks[f.firstTask].phase; a++ {
-		at := &p.attempts[a]
-		if !at.ok {
+	for a := f.First; a < int32(len(p.Attempts)) && p.Tasks[p.Attempts[a].Task].Phase == p.Tasks[f.FirstTask].Phase; a++ {
+		at := &p.Attempts[a]
+		if !at.Ok {
 			continue
 		}
-		x := &tasks[at.task-f.firstTask]
-		took := float64(at.dur) / 1e6
-		if int(at.slot) < len(p.slots) {
-			took /= float64(p.machines[p.slots[at.slot].machine].at(at.key))
+		x := &tasks[at.Task-f.FirstTask]
+		took := float64(at.Dur) / 1e6
+		if int(at.Slot) < len(p.Slots) {
+			took /= float64(p.Machines[p.Slots[at.Slot].Machine].At(at.Key))
 		}
 		if x.Seconds <= 0 {
 			x.Seconds = took

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -40,21 +40,21 @@ func (d *draft) losses(edges []*schema.Edge) {
 	for i := range d.rows.Losses {
 		byID[d.rows.Losses[i].AttemptID.V], byID[d.rows.Losses[i].RecomputedBy.V] = -1, -1
 	}
-	for a := range d.attempts {
-		if _, ok := byID[d.attempts[a].id]; ok {
-			byID[d.attempts[a].id] = int32(a)
+	for a := range d.Attempts {
+		if _, ok := byID[d.Attempts[a].ID]; ok {
+			byID[d.Attempts[a].ID] = int32(a)
 		}
 	}
 	o := &Outputs{}
 	index := map[int32]int32{} // of attempts, into Made
-	for a := range d.attempts {
-		if m := d.machineOf(a); d.attempts[a].ok && m >= 0 {
-			bytes, ok := d.rows.Outputs[d.attempts[a].id]
+	for a := range d.Attempts {
+		if m := d.machineOf(a); d.Attempts[a].Ok && m >= 0 {
+			bytes, ok := d.rows.Outputs[d.Attempts[a].ID]
 			if !ok {
 				bytes = -1
 			}
 			o.Made = append(o.Made, Made{
-				Attempt: int32(a), Phase: d.tasks[d.attempts[a].task].phase, Machine: m,
+				Attempt: int32(a), Phase: d.Tasks[d.Attempts[a].Task].Phase, Machine: m,
 				At: Time(d.end[a]), Took: Time(d.end[a] - d.start[a]), Read: d.attemptRow[a].Bytes, Bytes: bytes,
 			})
 		}
@@ -86,11 +86,11 @@ func (d *draft) losses(edges []*schema.Edge) {
 
 // reads are the phases that each phase reads.
 func (d *draft) reads(edges []*schema.Edge) [][]int32 {
-	number := make(map[schema.Key]int32, len(d.phases))
-	for i := range d.phases {
-		number[d.phases[i].key] = int32(i)
+	number := make(map[schema.Key]int32, len(d.Phases))
+	for i := range d.Phases {
+		number[d.Phases[i].Key] = int32(i)
 	}
-	reads := make([][]int32, len(d.phases))
+	reads := make([][]int32, len(d.Phases))
 	for _, e := range edges {
 		from, ok1 := number[e.FromPhase]
 		to, ok2 := number[e.ToPhase]

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 func FromTrace(t *schema.Trace) *Rows {
 	r := &Rows{
 		Applications: t.Applications, Settings: t.Settings, Jobs: t.Jobs, Phases: t.Phases, Edges: t.Edges, Machines: t.Machines, Losses: t.Losses,
-		Attempts: make([]Attempt, 0, len(t.Attempts)),
+		Attempts: make([]LoggedAttempt, 0, len(t.Attempts)),
 	}
 	if len(t.Losses) > 0 {
 		r.Outputs = map[schema.Key]int64{}
@@ -28,7 +28,7 @@ func FromTrace(t *schema.Trace) *Rows {
 			Locality: a.Locality, InputBytes: a.InputBytes, InputRecords: a.InputRecords,
 		})
 	}
-	slices.SortStableFunc(r.Attempts, func(a, b Attempt) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(r.Attempts, func(a, b LoggedAttempt) int { return cmp.Compare(a.ID, b.ID) })
 	progress := slices.Clone(t.Progress)
 	slices.SortStableFunc(progress, func(a, b schema.Progress) int {
 		return cmp.Or(cmp.Compare(a.AttemptID, b.AttemptID), cmp.Compare(a.Time, b.Time))
@@ -61,7 +61,7 @@ type AttemptRow struct {
 
 // Add takes a row of attempts. Names are interned, so the row's strings may be reused.
 func (r *Rows) Add(a *AttemptRow) {
-	r.Attempts = append(r.Attempts, Attempt{
+	r.Attempts = append(r.Attempts, LoggedAttempt{
 		ID: a.AttemptID, Again: a.Recompute,
 		Phase: a.PhaseID, Task: a.Task, Number: a.Number,
 		Start: micros(a.StartTime), Finish: micros(a.FinishTime),

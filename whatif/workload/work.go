@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"math"
@@ -13,35 +13,35 @@ import (
 // MANTRI §5.5 (t_new = processRate · locationFactor · d + schedLag) with a constant part: tasks take some time whatever
 // their data, and a rate per byte would call a short last split slow.
 func (d *draft) model() {
-	dur := make([]float64, len(d.tasks)) // seconds of the attempt that won, NaN where none did
-	machine := make([]int32, len(d.tasks))
-	won := make([]int32, len(d.tasks))
+	dur := make([]float64, len(d.Tasks)) // seconds of the attempt that won, NaN where none did
+	machine := make([]int32, len(d.Tasks))
+	won := make([]int32, len(d.Tasks))
 	for t := range dur {
 		dur[t] = math.NaN()
 	}
-	near := make([]Nearness, len(d.tasks))
-	began := make([]int64, len(d.tasks))
-	for a := range d.attempts {
-		at := &d.attempts[a]
-		t := at.task
+	near := make([]Nearness, len(d.Tasks))
+	began := make([]int64, len(d.Tasks))
+	for a := range d.Attempts {
+		at := &d.Attempts[a]
+		t := at.Task
 		row := d.attemptRow[a]
-		d.tasks[t].bytes, d.tasks[t].records = max(d.tasks[t].bytes, row.Bytes), max(d.tasks[t].records, row.Records)
-		if at.ok && at.dur > 0 {
-			dur[t], machine[t], near[t], began[t], won[t] = float64(at.dur)/1e6, d.machineOf(a), row.Local, d.start[a], int32(a)
-			d.tasks[t].bytes, d.tasks[t].records = row.Bytes, row.Records
+		d.Tasks[t].Bytes, d.Tasks[t].Records = max(d.Tasks[t].Bytes, row.Bytes), max(d.Tasks[t].Records, row.Records)
+		if at.Ok && at.Dur > 0 {
+			dur[t], machine[t], near[t], began[t], won[t] = float64(at.Dur)/1e6, d.machineOf(a), row.Local, d.start[a], int32(a)
+			d.Tasks[t].Bytes, d.Tasks[t].Records = row.Bytes, row.Records
 		}
 	}
-	for i := range d.phases {
-		p := &d.phases[i]
-		r := span{int(p.firstTask), int(p.firstTask + p.tasks)}
+	for i := range d.Phases {
+		p := &d.Phases[i]
+		r := span{int(p.FirstTask), int(p.FirstTask + p.Tasks)}
 		d.phaseWork(r, dur)
 		d.phaseLag(p, i)
 	}
 	if !d.health() {
 		d.machineFactors(dur, machine)
 	}
-	for i := range d.phases {
-		d.phaseRatios(&d.phases[i], dur, machine, began, near)
+	for i := range d.Phases {
+		d.phaseRatios(&d.Phases[i], dur, machine, began, near)
 	}
 	d.whoseRatios(won)
 }
@@ -49,20 +49,20 @@ func (d *draft) model() {
 type span struct{ from, to int }
 
 func (d *draft) machineOf(a int) int32 {
-	if s := int(d.attempts[a].slot); s < len(d.slots) {
-		return d.slots[s].machine
+	if s := int(d.Attempts[a].Slot); s < len(d.Slots) {
+		return d.Slots[s].Machine
 	}
-	return d.tasks[d.attempts[a].task].machine
+	return d.Tasks[d.Attempts[a].Task].Machine
 }
 
 // phaseLag is the median lag of the phase's launches: what a copy of it waits between getting a slot and starting.
-func (d *draft) phaseLag(p *phase, i int) {
-	lags := make([]float64, 0, p.launches)
-	for a := p.first; a < p.first+p.launches; a++ {
-		lags = append(lags, float64(d.attempts[a].lag))
+func (d *draft) phaseLag(p *Phase, i int) {
+	lags := make([]float64, 0, p.Launches)
+	for a := p.First; a < p.First+p.Launches; a++ {
+		lags = append(lags, float64(d.Attempts[a].Lag))
 	}
 	if m := median(lags); m > 0 {
-		p.copyLag = int64(m)
+		p.CopyLag = int64(m)
 	}
 }
 
@@ -71,9 +71,9 @@ func (d *draft) health() bool {
 	if len(d.rows.Health) == 0 {
 		return false
 	}
-	byName := make(map[string]int, len(d.machines))
-	for m := range d.machines {
-		byName[d.machines[m].name] = m
+	byName := make(map[string]int, len(d.Machines))
+	for m := range d.Machines {
+		byName[d.Machines[m].Name] = m
 	}
 	for i := range d.rows.Health {
 		h := &d.rows.Health[i]
@@ -82,7 +82,7 @@ func (d *draft) health() bool {
 			continue
 		}
 		from, till := d.at(int64(h.WindowStart)), d.at(int64(h.WindowEnd))
-		d.machines[m].windows = append(d.machines[m].windows, window{from, till, float32(h.Factor.V)})
+		d.Machines[m].Windows = append(d.Machines[m].Windows, Window{from, till, float32(h.Factor.V)})
 		d.notes.HealthWindows++
 	}
 	return true
@@ -92,13 +92,13 @@ func (d *draft) health() bool {
 // phase) over its tasks, shrunk to 1 by how uncertain that median is, with (1 − (2·se/est)²)₊: below two standard errors
 // nothing is left. Phases of fewer than four tasks say nothing.
 func (d *draft) machineFactors(dur []float64, on []int32) {
-	byMachine := make([][]float64, len(d.machines))
+	byMachine := make([][]float64, len(d.Machines))
 	var all []float64
-	for i := range d.phases {
-		p := &d.phases[i]
-		logs := make([]float64, 0, p.tasks)
-		for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
-			if w := float64(d.tasks[t].work); dur[t] > 0 && w > 0 {
+	for i := range d.Phases {
+		p := &d.Phases[i]
+		logs := make([]float64, 0, p.Tasks)
+		for t := p.FirstTask; t < p.FirstTask+p.Tasks; t++ {
+			if w := float64(d.Tasks[t].Work); dur[t] > 0 && w > 0 {
 				logs = append(logs, math.Log(dur[t]/w))
 			}
 		}
@@ -106,8 +106,8 @@ func (d *draft) machineFactors(dur []float64, on []int32) {
 			continue
 		}
 		mid := median(logs)
-		for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
-			if w := float64(d.tasks[t].work); dur[t] > 0 && w > 0 {
+		for t := p.FirstTask; t < p.FirstTask+p.Tasks; t++ {
+			if w := float64(d.Tasks[t].Work); dur[t] > 0 && w > 0 {
 				l := math.Log(dur[t]/w) - mid
 				byMachine[on[t]] = append(byMachine[on[t]], l)
 				all = append(all, math.Abs(l))
@@ -116,13 +116,13 @@ func (d *draft) machineFactors(dur []float64, on []int32) {
 	}
 	spread := max(1.4826*median(all), 0.02)
 	for m, logs := range byMachine {
-		if len(logs) < 5 || d.machines[m].name == "" {
+		if len(logs) < 5 || d.Machines[m].Name == "" {
 			continue
 		}
 		est := median(logs)
 		se := 1.2533 * spread / math.Sqrt(float64(len(logs)))
 		if shrink := 1 - math.Pow(2*se/est, 2); shrink > 0 {
-			d.machines[m].factor = float32(math.Exp(est * shrink))
+			d.Machines[m].Factor = float32(math.Exp(est * shrink))
 			d.notes.MachinesSlow++
 		}
 	}
@@ -130,17 +130,17 @@ func (d *draft) machineFactors(dur []float64, on []int32) {
 
 // phaseRatios keeps the clean ratios of the tasks of a phase, for copies to draw from, and how much slower those were
 // that ran away from their data.
-func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, began []int64, near []Nearness) {
-	p.firstRatio = int32(len(d.ratios))
+func (d *draft) phaseRatios(p *Phase, dur []float64, on []int32, began []int64, near []Nearness) {
+	p.FirstRatio = int32(len(d.Ratios))
 	var at, away []float64
-	for t := p.firstTask; t < p.firstTask+p.tasks; t++ {
-		w := float64(d.tasks[t].work)
+	for t := p.FirstTask; t < p.FirstTask+p.Tasks; t++ {
+		w := float64(d.Tasks[t].Work)
 		if !(dur[t] > 0) || w <= 0 {
 			continue
 		}
-		r := dur[t] / (w * float64(d.machines[on[t]].at(began[t])))
-		d.tasks[t].ratio = int32(len(d.ratios)) - p.firstRatio
-		d.ratios = append(d.ratios, float32(r))
+		r := dur[t] / (w * float64(d.Machines[on[t]].At(began[t])))
+		d.Tasks[t].Ratio = int32(len(d.Ratios)) - p.FirstRatio
+		d.Ratios = append(d.Ratios, float32(r))
 		switch near[t] {
 		case Near:
 			at = append(at, r)
@@ -148,22 +148,22 @@ func (d *draft) phaseRatios(p *phase, dur []float64, on []int32, began []int64, 
 			away = append(away, r)
 		}
 	}
-	p.ratios = int32(len(d.ratios)) - p.firstRatio
-	p.far = farFactor(at, away)
-	if p.ratios < 2 {
+	p.Ratios = int32(len(d.Ratios)) - p.FirstRatio
+	p.Far = farFactor(at, away)
+	if p.Ratios < 2 {
 		d.notes.LonelyPhases++
 	}
 }
 
 // whoseRatios keeps the attempt that each ratio is of: a copy that draws the ratio makes progress as that attempt did.
 func (d *draft) whoseRatios(won []int32) {
-	if len(d.points) == 0 {
+	if len(d.Points) == 0 {
 		return
 	}
-	d.ratioOf = make([]int32, len(d.ratios))
-	for t := range d.tasks {
-		if k := d.tasks[t].ratio; k >= 0 {
-			d.ratioOf[d.phases[d.tasks[t].phase].firstRatio+k] = won[t]
+	d.RatioOf = make([]int32, len(d.Ratios))
+	for t := range d.Tasks {
+		if k := d.Tasks[t].Ratio; k >= 0 {
+			d.RatioOf[d.Phases[d.Tasks[t].Phase].FirstRatio+k] = won[t]
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"math"
@@ -18,12 +18,12 @@ func (d *draft) phaseWork(r span, dur []float64) {
 		base = 0
 	}
 	for t := r.from; t < r.to; t++ {
-		d.tasks[t].work = float32(base)
+		d.Tasks[t].Work = float32(base)
 	}
 	bytes := make([]float64, r.to-r.from)
 	recs := make([]float64, r.to-r.from)
 	for t := r.from; t < r.to; t++ {
-		bytes[t-r.from], recs[t-r.from] = float64(d.tasks[t].bytes), float64(d.tasks[t].records)
+		bytes[t-r.from], recs[t-r.from] = float64(d.Tasks[t].Bytes), float64(d.Tasks[t].Records)
 	}
 	best, bestErr := []float64(nil), math.Inf(1)
 	take := func(rel []float64) {
@@ -45,7 +45,7 @@ func (d *draft) phaseWork(r span, dur []float64) {
 		take(heavy(x, dur))
 	}
 	for n, p := range best {
-		d.tasks[r.from+n].work = float32(p)
+		d.Tasks[r.from+n].Work = float32(p)
 	}
 }
 

@@ -3,7 +3,7 @@ package quincy
 import (
 	"slices"
 
-	"straggler/whatif/mincost"
+	"straggler/whatif/schedule/mincost"
 )
 
 // build makes the nodes of the cluster.

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ func (d *draft) releases(edges []*schema.Edge) {
 		job    schema.Key
 		native string
 	}
-	index := make(map[schema.Key]int32, len(d.phases))
+	index := make(map[schema.Key]int32, len(d.Phases))
 	stages := map[stage][]int32{}
 	for i, row := range d.phaseRow {
 		index[row.PhaseID] = int32(i)
@@ -24,7 +24,7 @@ func (d *draft) releases(edges []*schema.Edge) {
 	}
 	stageOf := func(i int32) []int32 { row := d.phaseRow[i]; return stages[stage{row.JobID, row.NativeID}] }
 
-	parents := make([][]int32, len(d.phases))
+	parents := make([][]int32, len(d.Phases))
 	for _, e := range edges {
 		from, ok1 := index[e.FromPhase]
 		to, ok2 := index[e.ToPhase]
@@ -36,21 +36,21 @@ func (d *draft) releases(edges []*schema.Edge) {
 			parents[child] = append(parents[child], stageOf(from)...)
 		}
 	}
-	for i := range d.phases {
+	for i := range d.Phases {
 		slices.Sort(parents[i])
 		for _, q := range slices.Compact(parents[i]) {
 			if q < int32(i) {
-				d.phases[i].parents = append(d.phases[i].parents, q)
+				d.Phases[i].Parents = append(d.Phases[i].Parents, q)
 			}
 		}
 	}
 	d.resubmissions(parents)
-	for i := range d.phases {
+	for i := range d.Phases {
 		d.anchor(int32(i), parents[i])
 	}
-	for i := range d.phases {
-		slices.SortFunc(d.phases[i].watchers, func(a, b watcher) int {
-			return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.phase, b.phase))
+	for i := range d.Phases {
+		slices.SortFunc(d.Phases[i].Watchers, func(a, b Watcher) int {
+			return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Phase, b.Phase))
 		})
 	}
 }
@@ -58,21 +58,21 @@ func (d *draft) releases(edges []*schema.Edge) {
 // resubmissions gives the later submissions of a stage more to wait for: what the job was doing when it was submitted
 // again, since that is where the loss was noticed.
 func (d *draft) resubmissions(parents [][]int32) {
-	byJob := make([][]int32, len(d.jobs))
-	for i := range d.phases {
-		byJob[d.phases[i].job] = append(byJob[d.phases[i].job], int32(i))
+	byJob := make([][]int32, len(d.Jobs))
+	for i := range d.Phases {
+		byJob[d.Phases[i].Job] = append(byJob[d.Phases[i].Job], int32(i))
 	}
 	for i, row := range d.phaseRow {
 		if row.Attempt == 0 && !row.Recompute {
 			continue
 		}
-		parents[i] = append(parents[i], byJob[d.phases[i].job]...)
+		parents[i] = append(parents[i], byJob[d.Phases[i].Job]...)
 	}
 }
 
 // anchor makes phase i wait for those parents that were released before it.
 func (d *draft) anchor(i int32, parents []int32) {
-	p := &d.phases[i]
+	p := &d.Phases[i]
 	slices.Sort(parents)
 	latest, found := int64(0), false
 	for _, q := range slices.Compact(parents) {
@@ -88,15 +88,15 @@ func (d *draft) anchor(i int32, parents []int32) {
 		if !found || at > latest {
 			latest, found = at, true
 		}
-		p.anchors++
-		d.phases[q].watchers = append(d.phases[q].watchers, watcher{phase: i, count: int32(n)})
+		p.Anchors++
+		d.Phases[q].Watchers = append(d.Phases[q].Watchers, Watcher{Phase: i, Count: int32(n)})
 		if n < len(ends) && d.phaseRow[i].Attempt == 0 && !d.phaseRow[i].Recompute {
-			d.phases[q].gates = append(d.phases[q].gates, i)
-			p.gated++
+			d.Phases[q].Gates = append(d.Phases[q].Gates, i)
+			p.Gated++
 		}
 	}
 	if found {
-		p.gap = d.released[i] - latest
+		p.Gap = d.released[i] - latest
 	}
 }
 
@@ -104,40 +104,40 @@ func (d *draft) anchor(i int32, parents []int32) {
 // application that runs several (a driver program thinks between two actions), otherwise its own time of arrival.
 func (d *draft) jobReleases() {
 	submitted := d.submissions()
-	for i := range d.phases {
-		p := &d.phases[i]
-		if p.anchors == 0 {
-			p.gap = d.released[i] - submitted[p.job]
-			d.jobs[p.job].roots = append(d.jobs[p.job].roots, int32(i))
+	for i := range d.Phases {
+		p := &d.Phases[i]
+		if p.Anchors == 0 {
+			p.Gap = d.released[i] - submitted[p.Job]
+			d.Jobs[p.Job].Roots = append(d.Jobs[p.Job].Roots, int32(i))
 		}
 	}
 	byApp := map[schema.Key][]int32{}
 	var apps []schema.Key
-	for j := range d.jobs {
-		if _, ok := byApp[d.jobs[j].app]; !ok {
-			apps = append(apps, d.jobs[j].app)
+	for j := range d.Jobs {
+		if _, ok := byApp[d.Jobs[j].App]; !ok {
+			apps = append(apps, d.Jobs[j].App)
 		}
-		byApp[d.jobs[j].app] = append(byApp[d.jobs[j].app], int32(j))
+		byApp[d.Jobs[j].App] = append(byApp[d.Jobs[j].App], int32(j))
 	}
 	for _, app := range apps {
 		d.followOn(byApp[app], submitted)
 	}
-	for j := range d.jobs {
-		if a := d.jobs[j].after; a >= 0 {
-			d.jobs[a].followers = append(d.jobs[a].followers, int32(j))
+	for j := range d.Jobs {
+		if a := d.Jobs[j].After; a >= 0 {
+			d.Jobs[a].Followers = append(d.Jobs[a].Followers, int32(j))
 		}
 	}
 }
 
 // submissions are the instants of submission; a job without one counts from its first phase.
 func (d *draft) submissions() []int64 {
-	submitted := make([]int64, len(d.jobs))
-	firstPhase := make([]int64, len(d.jobs))
+	submitted := make([]int64, len(d.Jobs))
+	firstPhase := make([]int64, len(d.Jobs))
 	for j := range firstPhase {
-		firstPhase[j] = forever
+		firstPhase[j] = Forever
 	}
-	for i := range d.phases {
-		j := d.phases[i].job
+	for i := range d.Phases {
+		j := d.Phases[i].Job
 		firstPhase[j] = min(firstPhase[j], d.released[i])
 	}
 	for j, row := range d.jobRow {
@@ -150,21 +150,21 @@ func (d *draft) submissions() []int64 {
 		if at == NoTime || at > firstPhase[j] {
 			at = firstPhase[j]
 		}
-		if at == forever {
+		if at == Forever {
 			at = max(finish, 0)
 		}
 		submitted[j] = at
-		jb := &d.jobs[j]
-		if jb.phases == 0 {
+		jb := &d.Jobs[j]
+		if jb.Phases == 0 {
 			d.jobDone[j] = max(at, finish)
-			jb.empty = d.jobDone[j] - at
+			jb.Empty = d.jobDone[j] - at
 		}
 		if finish == NoTime {
 			d.notes.JobsWithoutEnd++
 			continue
 		}
-		jb.tail = finish - d.jobDone[j]
-		jb.observed = finish - at
+		jb.Tail = finish - d.jobDone[j]
+		jb.Observed = finish - at
 	}
 	return submitted
 }
@@ -180,15 +180,15 @@ func (d *draft) followOn(jobs []int32, submitted []int64) {
 		for n < len(byEnd) && d.jobDone[byEnd[n]] <= submitted[j] {
 			n++
 		}
-		jb := &d.jobs[j]
-		jb.after, jb.gap = -1, submitted[j]
+		jb := &d.Jobs[j]
+		jb.After, jb.Gap = -1, submitted[j]
 		if !blocks {
 			continue
 		}
 		for k := n - 1; k >= 0; k-- { // a job of no length could precede itself
 			// A job that ended is not released by its own end, and one of no length not by another of the same instant.
 			if a := byEnd[k]; submitted[a] < submitted[j] {
-				jb.after, jb.gap = a, submitted[j]-d.jobDone[a]
+				jb.After, jb.Gap = a, submitted[j]-d.jobDone[a]
 				break
 			}
 		}

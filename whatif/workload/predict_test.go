@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"math"
@@ -21,8 +21,8 @@ func worked(bytes []int64, seconds []float64) []float64 {
 			Status: schema.Success, Machine: schema.Some("m"), StartTime: at(0), FinishTime: at(seconds[n]), InputBytes: schema.Some(bytes[n])})
 	}
 	var out []float64
-	for _, task := range Build(FromTrace(t)).Pools[0].tasks {
-		out = append(out, float64(task.work))
+	for _, task := range Build(FromTrace(t)).Pools[0].Tasks {
+		out = append(out, float64(task.Work))
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"math"
@@ -46,12 +46,12 @@ func MedianRate(p *Pool) []int64 {
 		x := make([]float64, len(ok))
 		bytes := true
 		for _, a := range ok {
-			bytes = bytes && p.tasks[p.attempts[a].task].bytes > 0 && took[a] > 0
+			bytes = bytes && p.Tasks[p.Attempts[a].Task].Bytes > 0 && took[a] > 0
 		}
 		for n, a := range ok {
 			x[n] = 1
 			if bytes {
-				x[n] = float64(p.tasks[p.attempts[a].task].bytes)
+				x[n] = float64(p.Tasks[p.Attempts[a].Task].Bytes)
 			}
 		}
 		rates := make([]float64, 0, len(ok))
@@ -103,8 +103,8 @@ func NoOutliers(p *Pool) []int64 {
 // NoRecompute takes no time for attempts that make a lost output again.
 func NoRecompute(p *Pool) []int64 {
 	took := p.Durations()
-	for a := range p.attempts {
-		if p.attempts[a].again || p.phases[p.tasks[p.attempts[a].task].phase].recompute {
+	for a := range p.Attempts {
+		if p.Attempts[a].Again || p.Phases[p.Tasks[p.Attempts[a].Task].Phase].Recompute {
 			took[a] = 0
 		}
 	}
@@ -116,8 +116,8 @@ func NoRecompute(p *Pool) []int64 {
 func Without(seconds map[schema.Key]float64) Ideal {
 	return func(p *Pool) []int64 {
 		took := p.Durations()
-		for a := range p.attempts {
-			if s := seconds[p.attempts[a].id]; s > 0 {
+		for a := range p.Attempts {
+			if s := seconds[p.Attempts[a].ID]; s > 0 {
 				took[a] = max(took[a]-int64(math.Round(s*1e6)), 0)
 			}
 		}
@@ -127,23 +127,23 @@ func Without(seconds map[schema.Key]float64) Ideal {
 
 // Durations are those of the log, by attempt.
 func (p *Pool) Durations() []int64 {
-	took := make([]int64, len(p.attempts))
-	for a := range p.attempts {
-		took[a] = p.attempts[a].dur
+	took := make([]int64, len(p.Attempts))
+	for a := range p.Attempts {
+		took[a] = p.Attempts[a].Dur
 	}
 	return took
 }
 
 // eachPhase calls do with the successful attempts of each phase that has any.
 func (p *Pool) eachPhase(do func(ok []int32)) {
-	for i := range p.phases {
-		till := int32(len(p.attempts))
-		if i+1 < len(p.phases) {
-			till = p.phases[i+1].first
+	for i := range p.Phases {
+		till := int32(len(p.Attempts))
+		if i+1 < len(p.Phases) {
+			till = p.Phases[i+1].First
 		}
 		var ok []int32
-		for a := p.phases[i].first; a < till; a++ {
-			if p.attempts[a].ok {
+		for a := p.Phases[i].First; a < till; a++ {
+			if p.Attempts[a].Ok {
 				ok = append(ok, a)
 			}
 		}

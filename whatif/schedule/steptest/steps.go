@@ -1,6 +1,6 @@
-// Package stopwatch takes the beginnings and ends of the steps of a benchmark and gives their mean, 99th percentile and
-// worst. Start with stopwatch.go.
-package stopwatch
+// Package steptest takes the beginnings and ends of the steps of a benchmark and gives their mean, 99th percentile and
+// worst. It is for tests.
+package steptest
 
 import (
 	"slices"

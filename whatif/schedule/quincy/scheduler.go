@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"straggler/whatif/mincost"
+	"straggler/whatif/schedule/mincost"
 )
 
 // Cluster is the machines: the rack and the slots of each.

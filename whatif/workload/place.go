@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 // Slots are those that the log declares; an executor without a declaration has as many as it was seen to use at once.
 func (d *draft) place(rows []*schema.Machine) {
 	groups := d.slotGroups(rows)
-	d.claim = make([]int64, len(d.attempts))
+	d.claim = make([]int64, len(d.Attempts))
 	byGroup := make([][]int32, len(groups.list))
-	for a := range d.attempts {
+	for a := range d.Attempts {
 		g := groups.of(d.attemptRow[a])
 		for int(g) >= len(byGroup) {
 			byGroup = append(byGroup, nil)
@@ -28,18 +28,18 @@ func (d *draft) place(rows []*schema.Machine) {
 		}
 		measured = measured && !groups.list[g].declared
 	}
-	d.limit = len(d.slots)
+	d.Limit = len(d.Slots)
 	switch {
 	case measured:
-		d.limit = d.bind(slices.Concat(d.slotted()...), true)
+		d.Limit = d.bind(slices.Concat(d.slotted()...), true)
 	case len(d.Applications) > 1:
 		for j, attempts := range d.slotted() {
-			d.jobs[j].limit = int32(d.bind(attempts, false))
+			d.Jobs[j].Limit = int32(d.bind(attempts, false))
 		}
 	}
-	for a := len(d.attempts) - 1; a >= 0; a-- {
-		t := &d.tasks[d.attempts[a].task]
-		t.machine = groups.list[groups.of(d.attemptRow[a])].machine
+	for a := len(d.Attempts) - 1; a >= 0; a-- {
+		t := &d.Tasks[d.Attempts[a].Task]
+		t.Machine = groups.list[groups.of(d.attemptRow[a])].machine
 	}
 }
 
@@ -67,7 +67,7 @@ func (d *draft) slotGroups(rows []*schema.Machine) *slotGroups {
 		n := g.add(d.rows.Intern(m.Machine), d.rows.internNull(m.Executor))
 		s := &g.list[n]
 		s.slots, s.declared = max(s.slots, int(m.Slots.V)), true
-		s.from, s.till = -forever, forever
+		s.from, s.till = -Forever, Forever
 		if m.AddedTime.OK {
 			s.from = d.at(int64(m.AddedTime.V))
 		}
@@ -85,24 +85,25 @@ func (g *slotGroups) add(machine, executor int32) int32 {
 	}
 	m, ok := g.machine[machine]
 	if !ok {
-		m = int32(len(g.d.machines))
+		m = int32(len(g.d.Machines))
 		name := ""
 		if machine >= 0 {
 			name = g.d.rows.Names[machine]
 		}
-		g.d.machines = append(g.d.machines, machineOf(name))
+		g.d.Machines = append(g.d.Machines, MachineOf(name))
 		g.machine[machine] = m
 	}
 	n := int32(len(g.list))
-	g.list = append(g.list, slotGroup{machine: m, from: -forever, till: forever})
+	g.list = append(g.list, slotGroup{machine: m, from: -Forever, till: Forever})
 	g.index[key] = n
 	return n
 }
 
-func machineOf(name string) machine { return machine{name: name, factor: 1} }
+// MachineOf is a machine without slots that is like the others.
+func MachineOf(name string) Machine { return Machine{Name: name, Factor: 1} }
 
 // of is the group that an attempt ran in: that of its executor, else that of its machine as a whole.
-func (g *slotGroups) of(a *Attempt) int32 {
+func (g *slotGroups) of(a *LoggedAttempt) int32 {
 	if n, ok := g.index[[2]int32{a.Machine, a.Executor}]; ok {
 		return n
 	}
@@ -131,11 +132,11 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	if !g.declared {
 		n = 0
 	}
-	base := int32(len(d.slots))
-	d.executorSlots = max(d.executorSlots, g.slots)
+	base := int32(len(d.Slots))
+	d.ExecutorSlots = max(d.ExecutorSlots, g.slots)
 	for range g.slots {
-		d.machines[g.machine].slots = append(d.machines[g.machine].slots, int32(len(d.slots)))
-		d.slots = append(d.slots, slot{machine: g.machine, executor: base, from: g.from, till: g.till})
+		d.Machines[g.machine].Slots = append(d.Machines[g.machine].Slots, int32(len(d.Slots)))
+		d.Slots = append(d.Slots, Slot{Machine: g.machine, Executor: base, From: g.from, Till: g.till})
 	}
 	for _, a := range attempts {
 		d.claim[a] = d.readyAt(a)
@@ -181,7 +182,7 @@ const (
 func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot int32, free int64)) int {
 	var idle []freed // the slot that came free last is at the end
 	for s := n - 1; s >= 0; s-- {
-		idle = append(idle, freed{at: -forever, slot: int32(s)})
+		idle = append(idle, freed{at: -Forever, slot: int32(s)})
 	}
 	var busy freeing
 	opened := int32(n)
@@ -197,7 +198,7 @@ func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot i
 			if n > 0 {
 				continue
 			}
-			idle = append(idle, freed{at: -forever, slot: opened})
+			idle = append(idle, freed{at: -Forever, slot: opened})
 			opened++
 		}
 		f := idle[len(idle)-1]
@@ -216,31 +217,31 @@ func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot i
 // handsOn is whether the slot of an attempt that has not ended yet can be the one that attempt a ran on.
 func (d *draft) handsOn(f freed, a int32) bool {
 	early := f.at - d.start[a]
-	return !f.last && d.attempts[a].fork < 0 && early <= overlapMost && float64(early) <= overlapShare*float64(d.end[a]-d.start[a])
+	return !f.last && d.Attempts[a].Fork < 0 && early <= overlapMost && float64(early) <= overlapShare*float64(d.end[a]-d.start[a])
 }
 
 // keepSlot writes down that attempt a ran on a slot that had come free at an instant: it claimed the slot then, or when
 // it became ready, whichever was later.
 func (d *draft) keepSlot(a, s int32, free int64) {
-	sl := &d.slots[s]
-	sl.from = min(sl.from, d.start[a]) // a log may announce an executor after its first task
-	free = max(free, sl.from)
-	d.attempts[a].slot = s
+	sl := &d.Slots[s]
+	sl.From = min(sl.From, d.start[a]) // a log may announce an executor after its first task
+	free = max(free, sl.From)
+	d.Attempts[a].Slot = s
 	d.claim[a] = max(free, min(d.readyAt(a), d.start[a]))
-	sl.till = max(sl.till, d.claim[a]+1)
+	sl.Till = max(sl.Till, d.claim[a]+1)
 }
 
 // readyAt is when an attempt could have been launched, had there been a slot.
 func (d *draft) readyAt(a int32) int64 {
-	at := &d.attempts[a]
+	at := &d.Attempts[a]
 	p := d.prev[a]
 	switch {
 	case p < 0:
-		return d.released[d.tasks[at.task].phase]
-	case d.attempts[p].fork == a:
-		return d.start[p] + at.ready
+		return d.released[d.Tasks[at.Task].Phase]
+	case d.Attempts[p].Fork == a:
+		return d.start[p] + at.Ready
 	}
-	return d.end[p] + at.ready
+	return d.end[p] + at.Ready
 }
 
 // bind finds the most of some attempts that ran at once. That was a limit: of the pool, where the log does not declare
@@ -254,10 +255,10 @@ func (d *draft) bind(attempts []int32, late bool) int {
 
 // slotted are the attempts that use a slot, by job.
 func (d *draft) slotted() [][]int32 {
-	out := make([][]int32, len(d.jobs))
-	for a := range d.attempts {
-		if d.attempts[a].slot >= 0 {
-			j := d.phases[d.tasks[d.attempts[a].task].phase].job
+	out := make([][]int32, len(d.Jobs))
+	for a := range d.Attempts {
+		if d.Attempts[a].Slot >= 0 {
+			j := d.Phases[d.Tasks[d.Attempts[a].Task].Phase].Job
 			out[j] = append(out[j], int32(a))
 		}
 	}

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -9,18 +9,18 @@ import (
 // gate marks the attempts that began before all parents of their phase were over and ended after them, as reduces do
 // that start early. What they still had to do once the parents were over is what they keep.
 func (d *draft) gate() {
-	opened := make([]int64, len(d.phases))
-	for q := range d.phases {
-		for _, i := range d.phases[q].gates {
+	opened := make([]int64, len(d.Phases))
+	for q := range d.Phases {
+		for _, i := range d.Phases[q].Gates {
 			opened[i] = max(opened[i], d.phaseEnd[q])
 		}
 	}
-	for a := range d.attempts {
-		at := &d.attempts[a]
-		at.dur = d.end[a] - d.start[a]
-		i := d.tasks[at.task].phase
+	for a := range d.Attempts {
+		at := &d.Attempts[a]
+		at.Dur = d.end[a] - d.start[a]
+		i := d.Tasks[at.Task].Phase
 		if g := opened[i]; d.start[a] < g && d.end[a] > g {
-			at.gated, at.dur = true, d.end[a]-g
+			at.Gated, at.Dur = true, d.end[a]-g
 			d.notes.Gated++
 		}
 	}
@@ -28,48 +28,48 @@ func (d *draft) gate() {
 
 // order puts the attempts of each phase in the order of their claims, solo ones behind.
 func (d *draft) order() {
-	perm := make([]int32, len(d.attempts))
+	perm := make([]int32, len(d.Attempts))
 	for a := range perm {
 		perm[a] = int32(a)
 	}
-	for i := range d.phases {
-		p := &d.phases[i]
-		part := perm[p.first:d.attemptsUpTo(i)]
+	for i := range d.Phases {
+		p := &d.Phases[i]
+		part := perm[p.First:d.attemptsUpTo(i)]
 		slices.SortFunc(part, func(a, b int32) int {
 			return cmp.Or(cmp.Compare(d.rank(a), d.rank(b)), cmp.Compare(d.claim[a], d.claim[b]),
 				cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b))
 		})
 		for _, a := range part {
 			if d.rank(a) == 0 {
-				p.launches++
+				p.Launches++
 			}
 		}
 	}
 	d.permute(perm)
-	for a := range d.attempts {
-		at := &d.attempts[a]
-		at.key, at.lag = d.claim[a], d.start[a]-d.claim[a]
-		if at.slot < 0 {
-			at.slot = int32(len(d.slots) + d.direct)
-			d.direct++
-			if at.solo < 0 {
-				p := &d.phases[d.tasks[at.task].phase]
-				p.soloAtRelease = append(p.soloAtRelease, int32(a))
+	for a := range d.Attempts {
+		at := &d.Attempts[a]
+		at.Key, at.Lag = d.claim[a], d.start[a]-d.claim[a]
+		if at.Slot < 0 {
+			at.Slot = int32(len(d.Slots) + d.Direct)
+			d.Direct++
+			if at.Solo < 0 {
+				p := &d.Phases[d.Tasks[at.Task].Phase]
+				p.SoloAtRelease = append(p.SoloAtRelease, int32(a))
 			}
 		}
 	}
 }
 
 func (d *draft) attemptsUpTo(phase int) int32 {
-	if phase+1 < len(d.phases) {
-		return d.phases[phase+1].first
+	if phase+1 < len(d.Phases) {
+		return d.Phases[phase+1].First
 	}
-	return int32(len(d.attempts))
+	return int32(len(d.Attempts))
 }
 
 // rank is 0 for an attempt that waits in the queue of its phase.
 func (d *draft) rank(a int32) int {
-	if d.attempts[a].solo >= 0 || d.attempts[a].slot < 0 {
+	if d.Attempts[a].Solo >= 0 || d.Attempts[a].Slot < 0 {
 		return 1
 	}
 	return 0
@@ -86,11 +86,11 @@ func (d *draft) permute(perm []int32) {
 		}
 		return to[a]
 	}
-	d.attempts, d.start, d.end = pick(d.attempts, perm), pick(d.start, perm), pick(d.end, perm)
+	d.Attempts, d.start, d.end = pick(d.Attempts, perm), pick(d.start, perm), pick(d.end, perm)
 	d.claim, d.prev, d.attemptRow = pick(d.claim, perm), pick(d.prev, perm), pick(d.attemptRow, perm)
-	for a := range d.attempts {
-		at := &d.attempts[a]
-		at.next, at.afterOK, at.fork = move(at.next), move(at.afterOK), move(at.fork)
+	for a := range d.Attempts {
+		at := &d.Attempts[a]
+		at.Next, at.AfterOK, at.Fork = move(at.Next), move(at.AfterOK), move(at.Fork)
 		d.prev[a] = move(d.prev[a])
 	}
 }
@@ -112,17 +112,17 @@ func (d *draft) calibrate() {
 	h.times, idle = d.idleSeries()
 	h.tree = newMaxTree(idle)
 	h.busy()
-	for i := range d.phases {
-		p := &d.phases[i]
+	for i := range d.Phases {
+		p := &d.Phases[i]
 		head := d.released[i]
-		for k := range p.launches {
-			a := p.first + k
+		for k := range p.Launches {
+			a := p.First + k
 			h.hold(a, head)
 			head = max(head, d.claim[a])
 		}
 	}
-	for a := range d.attempts {
-		if d.attempts[a].solo >= 0 && int(d.attempts[a].slot) < len(d.slots) {
+	for a := range d.Attempts {
+		if d.Attempts[a].Solo >= 0 && int(d.Attempts[a].Slot) < len(d.Slots) {
 			h.hold(int32(a), min(d.readyAt(int32(a)), d.claim[a]))
 		}
 	}
@@ -144,11 +144,11 @@ func (h *holds) busy() {
 		at int64
 		by int32
 	}
-	h.full = make([][]span64, len(h.jobs))
-	byJob := make([][]change, len(h.jobs))
-	for a := range h.attempts {
-		j := h.phases[h.tasks[h.attempts[a].task].phase].job
-		if h.jobs[j].limit < math.MaxInt32 && int(h.attempts[a].slot) < len(h.slots) {
+	h.full = make([][]span64, len(h.Jobs))
+	byJob := make([][]change, len(h.Jobs))
+	for a := range h.Attempts {
+		j := h.Phases[h.Tasks[h.Attempts[a].Task].Phase].Job
+		if h.Jobs[j].Limit < math.MaxInt32 && int(h.Attempts[a].Slot) < len(h.Slots) {
 			byJob[j] = append(byJob[j], change{h.claim[a], 1}, change{max(h.end[a], h.start[a]), -1})
 		}
 	}
@@ -160,7 +160,7 @@ func (h *holds) busy() {
 			if n+1 < len(changes) && changes[n+1].at == c.at {
 				continue
 			}
-			if full := now >= h.jobs[j].limit; full && since < 0 {
+			if full := now >= h.Jobs[j].Limit; full && since < 0 {
 				since = c.at
 			} else if !full && since >= 0 {
 				h.full[j] = append(h.full[j], span64{since, c.at})
@@ -173,20 +173,20 @@ func (h *holds) busy() {
 // hold keeps how long attempt a waited at the head of its queue and the most idle slots that it let pass, while its job
 // was not at its limit.
 func (h *holds) hold(a int32, head int64) {
-	at := &h.attempts[a]
-	at.wait = h.claim[a] - head
-	if at.wait <= 0 {
-		at.wait = 0
+	at := &h.Attempts[a]
+	at.Wait = h.claim[a] - head
+	if at.Wait <= 0 {
+		at.Wait = 0
 		return
 	}
-	full := h.full[h.phases[h.tasks[at.task].phase].job]
+	full := h.full[h.Phases[h.Tasks[at.Task].Phase].Job]
 	n, _ := slices.BinarySearchFunc(full, head, func(s span64, t int64) int { return cmp.Compare(s.till, t+1) })
 	from := head
 	for ; n < len(full) && full[n].from < h.claim[a]; n++ {
-		at.held = max(at.held, h.idle(from, full[n].from))
+		at.Held = max(at.Held, h.idle(from, full[n].from))
 		from = full[n].till
 	}
-	at.held = max(at.held, h.idle(from, h.claim[a]))
+	at.Held = max(at.Held, h.idle(from, h.claim[a]))
 }
 
 // idle is the most idle slots from an instant until before another, 0 where there is nothing between them.
@@ -209,41 +209,41 @@ func (d *draft) idleSeries() (times []int64, idle []int32) {
 		free, busy int32
 	}
 	var changes []change
-	gone := make([]bool, len(d.slots)) // taken when it was removed
-	for a := range d.attempts {
-		s := d.attempts[a].slot
-		if int(s) >= len(d.slots) {
+	gone := make([]bool, len(d.Slots)) // taken when it was removed
+	for a := range d.Attempts {
+		s := d.Attempts[a].Slot
+		if int(s) >= len(d.Slots) {
 			continue
 		}
 		c, e := d.claim[a], max(d.end[a], d.start[a])
 		changes = append(changes, change{c, -1, 1})
-		if d.slots[s].till > e {
+		if d.Slots[s].Till > e {
 			changes = append(changes, change{e, 1, -1})
 		} else {
 			changes = append(changes, change{e, 0, -1})
-			if c < d.slots[s].till {
+			if c < d.Slots[s].Till {
 				gone[s] = true
 			}
 		}
 	}
 	start := int32(0)
-	for s := range d.slots {
-		if d.slots[s].from > 0 {
-			changes = append(changes, change{d.slots[s].from, 1, 0})
+	for s := range d.Slots {
+		if d.Slots[s].From > 0 {
+			changes = append(changes, change{d.Slots[s].From, 1, 0})
 		} else {
 			start++
 		}
-		if d.slots[s].till < forever && !gone[s] {
-			changes = append(changes, change{d.slots[s].till, -1, 0})
+		if d.Slots[s].Till < Forever && !gone[s] {
+			changes = append(changes, change{d.Slots[s].Till, -1, 0})
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	free, busy := start, int32(0)
-	times, idle = append(times, -forever), append(idle, min(free, int32(d.limit)))
+	times, idle = append(times, -Forever), append(idle, min(free, int32(d.Limit)))
 	for n, c := range changes {
 		free, busy = free+c.free, busy+c.busy
 		if n+1 == len(changes) || changes[n+1].at != c.at {
-			times, idle = append(times, c.at), append(idle, min(free, int32(d.limit)-busy))
+			times, idle = append(times, c.at), append(idle, min(free, int32(d.Limit)-busy))
 		}
 	}
 	return times, idle

@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -120,8 +120,8 @@ type draft struct {
 	rows  *Rows
 	notes *Notes
 
-	attemptRow []*Attempt // of each attempt
-	start, end []int64    // observed, µs after Origin; end is where the replay ends it: a loser ends with the winner
+	attemptRow []*LoggedAttempt // of each attempt
+	start, end []int64          // observed, µs after Origin; end is where the replay ends it: a loser ends with the winner
 	claim      []int64
 	prev       []int32 // the attempt that releases it, -1: the phase does
 
@@ -136,7 +136,7 @@ type draft struct {
 }
 
 func buildPool(r *Rows, g *group, notes *Notes) *Pool {
-	d := &draft{Pool: &Pool{Applications: g.apps, points: r.points}, rows: r, notes: notes}
+	d := &draft{Pool: &Pool{Applications: g.apps, Points: r.points}, rows: r, notes: notes}
 	d.settings(g.apps)
 	d.origin(g)
 	d.units(g)
@@ -157,10 +157,10 @@ func buildPool(r *Rows, g *group, notes *Notes) *Pool {
 
 // sizes notes the largest numbers of the pool.
 func (d *draft) sizes() {
-	d.notes.MostSlots = max(d.notes.MostSlots, d.Slots())
-	for a := range d.attempts {
-		if at := &d.attempts[a]; at.ok {
-			d.notes.LongestS = max(d.notes.LongestS, float64(at.dur)/1e6)
+	d.notes.MostSlots = max(d.notes.MostSlots, d.Capacity())
+	for a := range d.Attempts {
+		if at := &d.Attempts[a]; at.Ok {
+			d.notes.LongestS = max(d.notes.LongestS, float64(at.Dur)/1e6)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (d *draft) settings(apps []*schema.Application) {
 
 // origin finds the first and the last instant of the pool.
 func (d *draft) origin(g *group) {
-	first, last := forever, NoTime
+	first, last := Forever, NoTime
 	see := func(t int64) {
 		if t != NoTime {
 			first, last = min(first, t), max(last, t)
@@ -193,12 +193,12 @@ func (d *draft) origin(g *group) {
 		see(d.rows.Attempts[a].Start)
 		see(d.rows.Attempts[a].Finish)
 	}
-	if first == forever {
+	if first == Forever {
 		first, last = 0, 0
 	}
 	d.Origin, d.cutoff = first, last-first
 	if len(g.apps) == 1 && g.apps[0].StartTime.OK {
-		d.grid = int64(g.apps[0].StartTime.V) - first
+		d.Grid = int64(g.apps[0].StartTime.V) - first
 	}
 }
 
@@ -219,7 +219,7 @@ func (d *draft) units(g *group) {
 	jobIndex := make(map[schema.Key]int32, len(g.jobs))
 	for i, j := range g.jobs {
 		jobIndex[j.JobID] = int32(i)
-		d.jobs = append(d.jobs, job{key: j.JobID, app: j.ApplicationID, name: j.Name.Or(""), after: -1, observed: -1, limit: math.MaxInt32})
+		d.Jobs = append(d.Jobs, Job{Key: j.JobID, App: j.ApplicationID, Name: j.Name.Or(""), After: -1, Observed: -1, Limit: math.MaxInt32})
 		d.jobRow = append(d.jobRow, j)
 	}
 
@@ -245,8 +245,8 @@ func (d *draft) units(g *group) {
 	for i, p := range g.phases {
 		phaseIndex[p.PhaseID] = int32(i)
 		j := jobIndex[p.JobID]
-		d.jobs[j].phases++
-		d.phases = append(d.phases, phase{key: p.PhaseID, job: j, kind: p.Kind, gang: p.Gang, recompute: p.Recompute})
+		d.Jobs[j].Phases++
+		d.Phases = append(d.Phases, Phase{Key: p.PhaseID, Job: j, Kind: p.Kind, Gang: p.Gang, Recompute: p.Recompute})
 		d.phaseRow = append(d.phaseRow, p)
 		d.released = append(d.released, d.at(release(p)))
 	}
@@ -257,7 +257,7 @@ func (d *draft) units(g *group) {
 			cmp.Compare(x.Start, y.Start), cmp.Compare(x.Number, y.Number), cmp.Compare(a, b))
 	})
 	n := len(g.attempts)
-	d.attempts, d.attemptRow = make([]attempt, 0, n), make([]*Attempt, 0, n)
+	d.Attempts, d.attemptRow = make([]Attempt, 0, n), make([]*LoggedAttempt, 0, n)
 	d.start, d.end = make([]int64, 0, n), make([]int64, 0, n)
 	for i, a := range g.attempts {
 		row := &rows[a]
@@ -270,19 +270,19 @@ func (d *draft) units(g *group) {
 	d.notes.Attempts += len(g.attempts)
 }
 
-func (d *draft) newTask(ph int32, row *Attempt) {
-	p := &d.phases[ph]
-	if p.tasks == 0 {
-		p.firstTask, p.first = int32(len(d.tasks)), int32(len(d.attempts))
+func (d *draft) newTask(ph int32, row *LoggedAttempt) {
+	p := &d.Phases[ph]
+	if p.Tasks == 0 {
+		p.FirstTask, p.First = int32(len(d.Tasks)), int32(len(d.Attempts))
 	}
-	p.tasks++
-	d.jobs[p.job].taskCount++
-	d.tasks = append(d.tasks, task{phase: ph, ratio: -1, machine: -1, bytes: -1, records: -1})
+	p.Tasks++
+	d.Jobs[p.Job].TaskCount++
+	d.Tasks = append(d.Tasks, Task{Phase: ph, Ratio: -1, Machine: -1, Bytes: -1, Records: -1})
 }
 
-func (d *draft) newAttempt(row *Attempt) {
-	t := int32(len(d.tasks) - 1)
-	d.tasks[t].attempts++
+func (d *draft) newAttempt(row *LoggedAttempt) {
+	t := int32(len(d.Tasks) - 1)
+	d.Tasks[t].Attempts++
 	start, end := d.at(row.Start), d.at(row.Finish)
 	if row.Ending == Unended || end == NoTime {
 		end = max(d.cutoff, start)
@@ -294,11 +294,11 @@ func (d *draft) newAttempt(row *Attempt) {
 	if row.Machine < 0 {
 		d.notes.NoMachine++
 	}
-	if row.reports.n > 0 {
+	if row.reports.N > 0 {
 		d.notes.Reported++
 	}
-	d.attempts = append(d.attempts, attempt{
-		id: row.ID, again: row.Again, reports: row.reports, task: t, slot: -1, next: -1, afterOK: -1, fork: -1, solo: -1, ok: row.Ending == Succeeded && row.Finish != NoTime,
+	d.Attempts = append(d.Attempts, Attempt{
+		ID: row.ID, Again: row.Again, Reports: row.reports, Task: t, Slot: -1, Next: -1, AfterOK: -1, Fork: -1, Solo: -1, Ok: row.Ending == Succeeded && row.Finish != NoTime,
 	})
 	d.attemptRow = append(d.attemptRow, row)
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))
@@ -307,11 +307,11 @@ func (d *draft) newAttempt(row *Attempt) {
 // chains says what started each attempt: the first of a task is launched with its phase, a retry by the end of the one
 // before, a copy by the start of the one it copies, a recomputation by the success of the one whose output was lost.
 func (d *draft) chains() {
-	d.prev = make([]int32, len(d.attempts))
-	d.taskEnd = make([]int64, len(d.tasks))
-	for a := 0; a < len(d.attempts); {
-		t := d.attempts[a].task
-		b := a + int(d.tasks[t].attempts)
+	d.prev = make([]int32, len(d.Attempts))
+	d.taskEnd = make([]int64, len(d.Tasks))
+	for a := 0; a < len(d.Attempts); {
+		t := d.Attempts[a].Task
+		b := a + int(d.Tasks[t].Attempts)
 		d.chain(a, b)
 		a = b
 	}
@@ -321,39 +321,39 @@ func (d *draft) chain(from, to int) {
 	d.prev[from] = -1
 	d.truncate(from, to)
 	for i := from + 1; i < to; i++ {
-		d.attempts[i].solo = int32(d.solos)
-		d.solos++
+		d.Attempts[i].Solo = int32(d.Solos)
+		d.Solos++
 		running, last := -1, from
 		for j := from; j < i; j++ {
 			if d.end[j] > d.start[i] && running < 0 {
 				running = j
 			}
-			if d.end[j] > d.end[last] || d.end[j] == d.end[last] && (d.attempts[j].ok || d.start[j] >= d.end[last]) {
+			if d.end[j] > d.end[last] || d.end[j] == d.end[last] && (d.Attempts[j].Ok || d.start[j] >= d.end[last]) {
 				last = j
 			}
 		}
 		if running >= 0 { // a copy: released by the start of what it copies, or of the copy before it
-			for d.attempts[running].fork >= 0 {
-				running = int(d.attempts[running].fork)
+			for d.Attempts[running].Fork >= 0 {
+				running = int(d.Attempts[running].Fork)
 			}
-			d.attempts[running].fork, d.prev[i] = int32(i), int32(running)
-			d.attempts[i].ready = d.start[i] - d.start[running]
+			d.Attempts[running].Fork, d.prev[i] = int32(i), int32(running)
+			d.Attempts[i].Ready = d.start[i] - d.start[running]
 			continue
 		}
 		d.prev[i] = int32(last)
-		d.attempts[i].ready = d.start[i] - d.end[last]
-		if !d.attempts[last].ok {
-			d.attempts[last].next = int32(i)
+		d.Attempts[i].Ready = d.start[i] - d.end[last]
+		if !d.Attempts[last].Ok {
+			d.Attempts[last].Next = int32(i)
 			continue
 		}
 		for j := from; j < i; j++ {
-			if d.attempts[j].afterOK < 0 {
-				d.attempts[j].afterOK = int32(i)
+			if d.Attempts[j].AfterOK < 0 {
+				d.Attempts[j].AfterOK = int32(i)
 			}
 		}
 	}
 	for i := from; i < to; i++ {
-		d.taskEnd[d.attempts[from].task] = max(d.taskEnd[d.attempts[from].task], d.end[i])
+		d.taskEnd[d.Attempts[from].Task] = max(d.taskEnd[d.Attempts[from].Task], d.end[i])
 	}
 }
 
@@ -361,14 +361,14 @@ func (d *draft) chain(from, to int) {
 // it then; logs write its end some milliseconds later.
 func (d *draft) truncate(from, to int) {
 	for i := from; i < to; i++ {
-		if !d.attempts[i].ok {
+		if !d.Attempts[i].Ok {
 			continue
 		}
 		for j := from; j < to; j++ {
 			if j != i && d.end[j] > d.end[i] && (d.start[j] < d.end[i] || j < i && d.start[j] == d.end[i]) {
-				d.end[j], d.attempts[j].ok = d.end[i], false
+				d.end[j], d.Attempts[j].Ok = d.end[i], false
 			} else if j > i && d.end[j] == d.end[i] && d.start[j] < d.end[i] {
-				d.attempts[j].ok = false
+				d.Attempts[j].Ok = false
 			}
 		}
 	}
@@ -376,15 +376,15 @@ func (d *draft) truncate(from, to int) {
 
 // endings finds when phases and jobs had no more to do.
 func (d *draft) endings() {
-	d.phaseEnd = make([]int64, len(d.phases))
-	d.ends = make([][]int64, len(d.phases))
-	d.jobDone = make([]int64, len(d.jobs))
-	for i := range d.phases {
-		p := &d.phases[i]
-		ends := slices.Clone(d.taskEnd[p.firstTask : p.firstTask+p.tasks])
+	d.phaseEnd = make([]int64, len(d.Phases))
+	d.ends = make([][]int64, len(d.Phases))
+	d.jobDone = make([]int64, len(d.Jobs))
+	for i := range d.Phases {
+		p := &d.Phases[i]
+		ends := slices.Clone(d.taskEnd[p.FirstTask : p.FirstTask+p.Tasks])
 		slices.Sort(ends)
 		d.ends[i] = ends
 		d.phaseEnd[i] = ends[len(ends)-1]
-		d.jobDone[p.job] = max(d.jobDone[p.job], d.phaseEnd[i])
+		d.jobDone[p.Job] = max(d.jobDone[p.Job], d.phaseEnd[i])
 	}
 }

@@ -1,0 +1,15 @@
+package replay
+
+import "straggler/whatif/workload"
+
+// Time is an instant or a span in microseconds, as in package workload.
+type Time = workload.Time
+
+const (
+	Millisecond = workload.Millisecond
+	Second      = workload.Second
+	Minute      = workload.Minute
+)
+
+// Seconds is a span of so many seconds.
+func Seconds(s float64) Time { return workload.Seconds(s) }

@@ -1,0 +1,24 @@
+// Package workload takes the rows of a log, or a cluster with the jobs that come to it, and gives pools: what package replay
+// plays.
+//
+//  1. pool.go is what a pool is: slots on machines, and the jobs, phases, tasks and attempts that share them; inputs.go says
+//     where their input lies.
+//
+// From a log:
+//
+//  2. rows.go holds the rows that are needed, compactly; trace.go fills them from rows in memory, reports.go with progress.
+//  3. build.go makes pools of them: the applications that share slots, with their jobs, phases and attempts.
+//  4. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
+//  5. calibrate.go keeps how the observed scheduler behaved (the order of launches, its waits and its lags), outputs.go which
+//     outputs were lost.
+//  6. work.go and predict.go say how long a task should take for its data and its machine.
+//  7. ideal.go changes durations as no policy could.
+//
+// From numbers:
+//
+//  8. plan.go makes a pool of machines, a network and jobs; replan.go takes the jobs of a log for another cluster.
+//
+// A pool is never changed by a replay, so any number of them may run at once.
+//
+// Start with pool.go.
+package workload
