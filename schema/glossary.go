@@ -1,9 +1,9 @@
 package schema
 
-// Entry is a word of an enum and what it means.
+// Entry is a word or a term and what it means.
 type Entry struct{ Word, Meaning string }
 
-// Causes says what each cause is, how it is told, and what to do about it. Every Cause has an entry.
+// Causes says what each cause is, how it is recognised, and what to do about it. Every Cause has an entry.
 func Causes() []Entry {
 	return []Entry{
 		{string(DataSkew), "the task had more to do: bytes or records above the phase's median, priced by the phase's own regression. A copy would be as slow; change the keys or the partitions"},
@@ -27,5 +27,60 @@ func Rules() []Entry {
 		{string(StragglerRule), "progress rate under half of the phase's median rate (DOLLY §2.1.2)"},
 		{string(RecomputeRule), "makes an output again that was lost and is waited for (MANTRI §4.1)"},
 		{string(LateSlowTask), "progress rate under the 25th percentile of its phase while no task waited (LATE §4): a weak sign"},
+	}
+}
+
+// Glossary lists the project's terms, those of the papers among them, from the log to the report. ARCHITECTURE.md shows it.
+// What each cause, rule and law is, Causes, Rules and laws.All say.
+func Glossary() []Entry {
+	return []Entry{
+		{"log", "what a framework wrote about one or more applications; an archived trace of a cluster is one too"},
+		{"format", "a kind of log, and the code that reads it"},
+		{"input", "one log as straggler reads it: a file, the parts of one, an archive's member"},
+		{"record", "what a format decodes at once: a line, an event, a datum"},
+		{"reject", "a record that could not be used, with its place and the reason"},
+		{"caveat", "what to know before trusting an application's rows, such as a log that was cut"},
+		{"trace", "the rows of the log tables that belong together, in memory or in a store"},
+		{"NULL", "the log does not say; never 0"},
+		{"application", "one run of a program"},
+		{"job", "a unit of work that a user waits for"},
+		{"phase", "a set of tasks that do the same to different data: a Spark stage attempt, the maps of a Hadoop job"},
+		{"task", "the work on one partition of a phase's data"},
+		{"attempt", "one execution of a task; a task that fails, or is copied, has several"},
+		{"edge", "a dependency of one phase on another's output; a barrier where it waits for all of it"},
+		{"machine", "a host of the cluster; its slots are how many attempts it runs at once, its rack is what it shares a switch with"},
+		{"locality", "how far an attempt ran from its data: the process, the machine, the rack, elsewhere"},
+		{"gang", "tasks that run at the same time and wait for one another, so that none is slow alone"},
+		{"work", "what a task has to do, in the bytes and records that it reads"},
+		{"duration", "finish − start of an attempt, in seconds"},
+		{"progress score", "the share of its work that a running attempt has done, 0 to 1 (LATE §2.1)"},
+		{"progress rate", "work / duration (DOLLY §2.1.1); of a running attempt, progress score / time since its start (LATE §4)"},
+		{"slowdown ratio", "median progress rate of a phase / its lowest (DOLLY §2.1.1)"},
+		{"straggler", "a task with a progress rate below half of its phase's median (DOLLY §2.1.2)"},
+		{"outlier", "an attempt that a rule calls slow, usually for longer than 1.5 × its phase's median (MANTRI §4.1)"},
+		{"excess", "duration of an outlier − median duration of its phase, in seconds"},
+		{"lost time", "how much earlier a phase would have ended with every task at most the median"},
+		{"cause", "what seconds of excess are due to, by a name of a fixed list"},
+		{"attribution", "the part of an outlier's excess that one cause accounts for; the parts sum to the excess"},
+		{"verdict", "the cause with the most seconds of an outlier; of a machine: healthy, slow, flaky or unknown"},
+		{"confidence", "the share of such verdicts that are right on labelled logs"},
+		{"data skew", "a task has more work than the others of its phase"},
+		{"machine factor", "time that a machine takes relative to prediction; 1 = like the others"},
+		{"recomputation", "an output that was lost is made again, and others wait for it (MANTRI §4.1)"},
+		{"speculation", "to launch a copy of a running task that looks slow, and to take the result of the first to finish"},
+		{"copy", "an attempt of a task that already runs"},
+		{"clone", "a copy that is launched with the original, before anything is known of it (DOLLY)"},
+		{"delay scheduling", "a job that could only run away from its data waits a little for a slot near it (Zaharia et al., EuroSys 2010)"},
+		{"policy", "what decides about copies and their places in a replay"},
+		{"scheduler", "what decides which job gets a free slot in a simulated cluster"},
+		{"replay", "a job of a log played again under a policy; the identity replay, under none, must take as long as the log says"},
+		{"saving", "replay without a policy − replay with it, paired over seeds, with an interval"},
+		{"ideal", "a policy that no system can have: it removes one cause altogether, as a bound for the others"},
+		{"store", "a dataset of Parquet tables that changes by whole commits"},
+		{"commit", "a change of a store: all of it is visible, or none"},
+		{"engine", "what runs SQL over a store: DuckDB in the process, or Spark SQL on a cluster"},
+		{"baseline", "the runs of an application that a nightly audit compares the latest with"},
+		{"finding", "what got worse than in the baseline by more than the rules allow, and by more than runs differ anyway"},
+		{"law", "what holds of all rows, whatever the log"},
 	}
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestGlossaryIsComplete(t *testing.T) {
 	for _, g := range []struct {
@@ -19,5 +22,16 @@ func TestGlossaryIsComplete(t *testing.T) {
 		if len(has) != len(g.words) {
 			t.Errorf("%d entries for %d words", len(has), len(g.words))
 		}
+	}
+}
+
+// A term stands once, and what it means is not a word alone.
+func TestTermsAreDistinct(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range Glossary() {
+		if seen[e.Word] || len(e.Meaning) < 20 || strings.Contains(e.Meaning, "|") {
+			t.Errorf("%q: %q", e.Word, e.Meaning)
+		}
+		seen[e.Word] = true
 	}
 }

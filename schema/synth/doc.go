@@ -7,7 +7,6 @@
 //  4. cost.go adds up what an attempt takes: base seconds, and seconds by cause.
 //  5. sim.go schedules attempts on slots, event by event; launch.go, finish.go, recover.go and speculate.go are its parts.
 //  6. events.go hands out what happens in order of time; rows.go turns that into batches of rows beside their truth.
-//  7. laws.go transforms traces in ways under which findings must not change.
 //
 // All times are whole milliseconds, as most logs write them. Slots are work-conserving: an attempt starts the moment a
 // slot and an input are there, unless the options say otherwise. For every attempt
