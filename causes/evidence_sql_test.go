@@ -105,7 +105,7 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 			}
 		}
 	}
-	for _, c := range schema.Cause("").Words() {
+	for _, c := range schema.Cause("").Values() {
 		if causesSeen[schema.Cause(c)] == 0 {
 			t.Errorf("no evidence of %s was tried", c)
 		}

@@ -364,7 +364,7 @@ func (r *run) count(x *attributed) {
 // causeSummaries sorts them by seconds.
 func (r *run) causeSummaries() []CauseSummary {
 	var out []CauseSummary
-	for _, w := range schema.Cause("").Words() {
+	for _, w := range schema.Cause("").Values() {
 		if c := r.byCause[schema.Cause(w)]; c != nil {
 			out = append(out, *c)
 		}

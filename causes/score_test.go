@@ -198,7 +198,7 @@ func (s *scores) String() string {
 func (s *score) matrix(b *strings.Builder) {
 	for _, of := range injected {
 		var row []string
-		for _, w := range append([]string{""}, schema.Cause("").Words()...) {
+		for _, w := range append([]string{""}, schema.Cause("").Values()...) {
 			if n := s.confusion[[2]schema.Cause{of, schema.Cause(w)}]; n > 0 {
 				if w == "" {
 					w = "not an outlier"

@@ -291,7 +291,7 @@ func random(r *rand.Rand, phases int) *schema.Trace {
 			for again := 0; again == 0 || r.IntN(12) == 0; again++ {
 				a := m.attempt(p, int64(task), math.Round(float64(r.IntN(levels)*r.IntN(4))*unit*1e6)/1e6)
 				startAt(a, float64(r.IntN(50))*unit)
-				a.Status = schema.AttemptStatus(a.Status.Words()[max(0, r.IntN(12)-7)])
+				a.Status = schema.AttemptStatus(a.Status.Values()[max(0, r.IntN(12)-7)])
 				if a.Status == schema.Running {
 					a.FinishTime, a.DurationS = schema.Null[schema.Time]{}, schema.Null[float64]{}
 				}

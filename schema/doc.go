@@ -1,14 +1,14 @@
 // Package schema takes nothing and gives the canonical tables: what a row is, in Go and in SQL.
 //
 //  1. rows.go declares the rows of the log tables and results.go those of the result tables; a struct is a row and the tags
-//     of its fields say the rest. enums.go lists the words that columns hold, glossary.go says what they and the project's
+//     of its fields say the rest. enums.go lists the values of columns that have few, glossary.go says what they and the project's
 //     other terms mean.
 //  2. trace.go declares the log tables and holds their rows in memory; batch.go is rows of one table, for code that treats
 //     all tables alike.
 //  3. table.go lists all tables, and reads the tags once: names, types, units, nullability, enums, docs.
 //  4. keys.go allocates the integer keys, hashkey.go derives those of rows that are known by a name.
-//  5. describe.go gives the tables as rows and as text.
-//  6. null.go is a value that may be unknown, and instants.
+//  5. describe.go prints the tables for a reader.
+//  6. null.go is a value that may be unknown, and instants; window.go extends the window of a phase.
 //
 // Instants are UTC microseconds, durations _s are seconds, sizes _bytes are bytes. NULL means the log does not say;
 // it is never 0. Package laws says what holds of all rows; package synth makes whole traces, with the truth about them.

@@ -1,7 +1,7 @@
 package schema
 
-// Enum is a column type that holds one of a fixed list of words.
-type Enum interface{ Words() []string }
+// Enum is a column type that holds one of a fixed list of values.
+type Enum interface{ Values() []string }
 
 // AttemptStatus says how an attempt ended.
 type AttemptStatus string
@@ -16,7 +16,7 @@ const (
 	UnknownStatus AttemptStatus = "unknown" // it ended, and the log does not say how
 )
 
-func (AttemptStatus) Words() []string {
+func (AttemptStatus) Values() []string {
 	return []string{string(Success), string(Failed), string(Killed), string(Lost), string(Running), string(UnknownStatus)}
 }
 
@@ -32,7 +32,7 @@ const (
 	RunUnknown   RunStatus = "unknown"
 )
 
-func (RunStatus) Words() []string {
+func (RunStatus) Values() []string {
 	return []string{string(RunSucceeded), string(RunFailed), string(RunKilled), string(RunRunning), string(RunSkipped), string(RunUnknown)}
 }
 
@@ -47,7 +47,7 @@ const (
 	AnyLocality  Locality = "any" // off switch, or anywhere
 )
 
-func (Locality) Words() []string {
+func (Locality) Values() []string {
 	return []string{string(ProcessLocal), string(NodeLocal), string(NoPreference), string(RackLocal), string(AnyLocality)}
 }
 
@@ -61,7 +61,7 @@ const (
 	UnknownPattern Pattern = "unknown"
 )
 
-func (Pattern) Words() []string {
+func (Pattern) Values() []string {
 	return []string{string(AllToAll), string(OneToOne), string(ManyToOne), string(UnknownPattern)}
 }
 
@@ -74,7 +74,7 @@ const (
 	Synthetic ProgressSource = "synthetic" // ours; never to be read as a measurement
 )
 
-func (ProgressSource) Words() []string {
+func (ProgressSource) Values() []string {
 	return []string{string(Reported), string(Bucketed), string(Synthetic)}
 }
 
@@ -101,7 +101,7 @@ const (
 	BasisDuration Basis = "duration" // nothing to divide by: the ratio of durations
 )
 
-func (Basis) Words() []string {
+func (Basis) Values() []string {
 	return []string{string(BasisBytes), string(BasisRecords), string(BasisDuration)}
 }
 
@@ -115,7 +115,7 @@ const (
 	LateSlowTask  Rule = "late_slow_task" // rate under the 25th percentile of the phase (LATE §4)
 )
 
-func (Rule) Words() []string {
+func (Rule) Values() []string {
 	return []string{string(HighRuntime), string(StragglerRule), string(RecomputeRule), string(LateSlowTask)}
 }
 
@@ -136,7 +136,7 @@ const (
 	UnexplainedCause Cause = "unexplained"
 )
 
-func (Cause) Words() []string {
+func (Cause) Values() []string {
 	return []string{string(DataSkew), string(Network), string(BadMachine), string(Recompute), string(GC), string(Spill),
 		string(Scheduler), string(Deserialize), string(LocalityMiss), string(Transient), string(UnexplainedCause)}
 }
@@ -151,6 +151,6 @@ const (
 	UnknownVerdict Verdict = "unknown"
 )
 
-func (Verdict) Words() []string {
+func (Verdict) Values() []string {
 	return []string{string(Healthy), string(Slow), string(Flaky), string(UnknownVerdict)}
 }

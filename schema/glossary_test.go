@@ -9,7 +9,7 @@ func TestGlossaryIsComplete(t *testing.T) {
 	for _, g := range []struct {
 		entries []Entry
 		words   []string
-	}{{Causes(), Cause("").Words()}, {Rules(), Rule("").Words()}} {
+	}{{Causes(), Cause("").Values()}, {Rules(), Rule("").Values()}} {
 		has := map[string]string{}
 		for _, e := range g.entries {
 			has[e.Word] = e.Meaning

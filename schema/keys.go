@@ -29,7 +29,7 @@ func InputKey(base string, head []byte) Key {
 	return Key(h.Sum64() >> 1)
 }
 
-// Keys deals the keys of one table for one input: Nth(0), Nth(1), … are the same in every run.
+// Keys allocates the keys of one table for one input: Nth(0), Nth(1), … are the same in every run.
 type Keys struct {
 	input Key
 	table string
@@ -38,7 +38,7 @@ type Keys struct {
 	next  int64
 }
 
-// NewKeys deals keys for the rows that an input puts into a table.
+// NewKeys allocates keys for the rows that an input puts into a table.
 func NewKeys(input Key, table string) *Keys {
 	return &Keys{input: input, table: table, block: -1}
 }

@@ -25,7 +25,7 @@ type Column struct {
 	Nullable bool
 	Unit     string   // "" where it has none
 	Key      string   // "primary", or the table that it refers to
-	Words    []string // the allowed values of an enum
+	Values   []string // those that are allowed, of an enum
 	Doc      string
 
 	offset uintptr // of the field in the Go row
@@ -120,7 +120,7 @@ func Columns(row reflect.Type) []Column {
 		}
 		c.Type = typeOf(typ)
 		if e, ok := reflect.Zero(typ).Interface().(Enum); ok {
-			c.Words = e.Words()
+			c.Values = e.Values()
 		}
 		cols = append(cols, c)
 	}

@@ -60,8 +60,8 @@ func columns(t *schema.Table) table.Rows {
 	f := table.NewFixed("column", "type", "unit", "meaning")
 	for _, c := range t.Columns {
 		doc := c.Doc
-		if len(c.Words) > 0 {
-			doc += ": " + strings.Join(c.Words, ", ")
+		if len(c.Values) > 0 {
+			doc += ": " + strings.Join(c.Values, ", ")
 		}
 		f.Add(c.Name, string(c.Type), c.Unit, doc)
 	}

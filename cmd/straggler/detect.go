@@ -43,7 +43,7 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 			return err
 		}
 		f := table.NewFixed("rule", "attempts BIGINT")
-		for _, rule := range schema.Rule("").Words() {
+		for _, rule := range schema.Rule("").Values() {
 			f.Add(rule, s.Outliers[schema.Rule(rule)])
 		}
 		if err := e.rows(o.output, f); err != nil {

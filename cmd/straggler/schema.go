@@ -44,14 +44,14 @@ func allTables() table.Rows {
 }
 
 func columnsOf(names []string) (table.Rows, error) {
-	f := table.NewFixed("table", "column", "type", "nullable BOOLEAN", "unit", "key", "words", "doc")
+	f := table.NewFixed("table", "column", "type", "nullable BOOLEAN", "unit", "key", "values", "doc")
 	for _, name := range names {
 		t := schema.ByName(name)
 		if t == nil {
 			return nil, useError("there is no table %q; straggler schema lists them", name)
 		}
 		for _, c := range t.Columns {
-			f.Add(t.Name, c.Name, string(c.Type), c.Nullable, c.Unit, c.Key, strings.Join(c.Words, " "), c.Doc)
+			f.Add(t.Name, c.Name, string(c.Type), c.Nullable, c.Unit, c.Key, strings.Join(c.Values, " "), c.Doc)
 		}
 	}
 	return f, nil

@@ -341,7 +341,7 @@ func (w *wtaReader) workflow(tasks []wtaTask) error {
 		of[i] = n
 		p := &w.trace.Phases[n]
 		row := w.attempt(t, p)
-		p.Cover(&row)
+		p.ExtendWindow(&row)
 		w.trace.Attempts = append(w.trace.Attempts, row)
 	}
 	for i := first; i < len(w.trace.Phases); i++ {

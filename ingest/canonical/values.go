@@ -248,7 +248,7 @@ func trimmed(b []byte) []byte {
 
 // setText puts a value of the column's type at dst.
 func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
-	if c.Type == schema.String && c.Words == nil {
+	if c.Type == schema.String && c.Values == nil {
 		*(*string)(dst) = f.text.Text(b)
 		return nil
 	}
@@ -256,11 +256,11 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	text := unsafe.String(unsafe.SliceData(b), len(b)) // parsed, and not kept
 	switch c.Type {
 	case schema.String:
-		at := slices.Index(c.Words, text)
+		at := slices.Index(c.Values, text)
 		if at < 0 {
-			return fmt.Errorf("%.40q is none of %s", text, strings.Join(c.Words, ", "))
+			return fmt.Errorf("%.40q is none of %s", text, strings.Join(c.Values, ", "))
 		}
-		*(*string)(dst) = c.Words[at]
+		*(*string)(dst) = c.Values[at]
 	case schema.Bool:
 		v, err := strconv.ParseBool(strings.ToLower(text))
 		if err != nil {

@@ -182,7 +182,7 @@ func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[sc
 		a.Quality |= schema.RackUnknown
 	}
 	j.nameAttempt()
-	j.phase.Cover(a)
+	j.phase.ExtendWindow(a)
 	t.running, t.queued = false, schema.Null[schema.Time]{}
 	t.number++
 	if len(j.trace.Attempts) >= flushRows && j.err == nil { // a job may have millions

@@ -211,7 +211,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		}
 		b.progress(&row, t.kind, a)
 		done = done || a.status == schema.Success
-		p.Cover(&row)
+		p.ExtendWindow(&row)
 	}
 	for i, a := range t.attempts {
 		if a.lostReason == "" {

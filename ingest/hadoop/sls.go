@@ -174,7 +174,7 @@ func (s *slsReader) job(o *slsObject) error {
 					}
 					row.ApplicationID, row.JobID, row.PhaseID = app, id, p.PhaseID
 					r.out.Attempts = append(r.out.Attempts, row)
-					p.Cover(&row)
+					p.ExtendWindow(&row)
 					n++
 				}
 			}

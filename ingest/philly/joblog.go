@@ -162,7 +162,7 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 		default:
 			row.Quality |= schema.PartialRow
 		}
-		p.Cover(&row)
+		p.ExtendWindow(&row)
 		r.trace.Attempts = append(r.trace.Attempts, row)
 	}
 }

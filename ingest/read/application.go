@@ -83,7 +83,7 @@ const flushRows = 4096
 
 // Add takes the row of an attempt, whose times widen those of its phase.
 func (a *Application) Add(phase int, row *schema.Attempt) error {
-	a.Trace.Phases[phase].Cover(row)
+	a.Trace.Phases[phase].ExtendWindow(row)
 	if a.Trace.Attempts = append(a.Trace.Attempts, *row); len(a.Trace.Attempts) < flushRows {
 		return nil
 	}

@@ -314,7 +314,7 @@ func (f *fold) loss(id attemptID, e event) {
 func (f *fold) emit(a *schema.Attempt, id attemptID) {
 	f.done[a.NativeID] = true
 	v := f.vertexOf(id.vertex)
-	v.row.Cover(a)
+	v.row.ExtendWindow(a)
 	v.byTask[id.task]++
 	if a.Machine.OK {
 		f.hosts[id.app+"\x00"+a.Machine.V] = true

@@ -14,7 +14,7 @@ import (
 // Every cause has a rule in the style sheet for its colour, in both themes, and for its pattern.
 func TestCauseStyles(t *testing.T) {
 	var all []schema.Cause
-	for _, w := range schema.Cause("").Words() {
+	for _, w := range schema.Cause("").Values() {
 		all = append(all, schema.Cause(w))
 	}
 	letters := map[string]bool{}
@@ -46,11 +46,11 @@ func TestContrast(t *testing.T) {
 			for _, text := range []string{"ink", "ink2", "accent", "good", "warn"} {
 				atLeast(t, theme, colours, text, bg, 4.5)
 			}
-			for _, c := range schema.Cause("").Words() {
+			for _, c := range schema.Cause("").Values() {
 				atLeast(t, theme, colours, c, bg, 3)
 			}
 		}
-		for _, c := range schema.Cause("").Words() {
+		for _, c := range schema.Cause("").Values() {
 			atLeast(t, theme, colours, "letter", c, 4)
 		}
 		for i := range 7 {

@@ -13,7 +13,7 @@ const (
 	PositiveKey   Law = "positive_key"
 	UniqueKey     Law = "unique"
 	KnownKey      Law = "reference"
-	Word          Law = "word"
+	ListedValue   Law = "value"
 	NonNegative   Law = "non_negative"
 	Fraction      Law = "fraction"
 	Text          Law = "text"
@@ -42,7 +42,7 @@ func All() []schema.Entry {
 		{Word: string(PositiveKey), Meaning: "a key is above 0"},
 		{Word: string(UniqueKey), Meaning: "no two rows have the same primary key"},
 		{Word: string(KnownKey), Meaning: "a key of another table is the key of a row there"},
-		{Word: string(Word), Meaning: "a column with a list of words holds one of them"},
+		{Word: string(ListedValue), Meaning: "a column with a list of values holds one of them"},
 		{Word: string(NonNegative), Meaning: "no number is negative, infinite or NaN"},
 		{Word: string(Fraction), Meaning: "a fraction is at most 1"},
 		{Word: string(Text), Meaning: "text is valid UTF-8"},

@@ -136,9 +136,9 @@ func checkValue(col *schema.Column, v reflect.Value) (law Law, found string) {
 		if v.Int() <= 0 {
 			return PositiveKey, fmt.Sprint(v.Int())
 		}
-	case col.Words != nil:
-		if !slices.Contains(col.Words, v.String()) {
-			return Word, fmt.Sprintf("%q is not one of %q", v.String(), col.Words)
+	case col.Values != nil:
+		if !slices.Contains(col.Values, v.String()) {
+			return ListedValue, fmt.Sprintf("%q is not one of %q", v.String(), col.Values)
 		}
 	case col.Unit == "bit mask":
 		if v.Int()&^int64(qualityBits) != 0 {

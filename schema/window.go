@@ -1,7 +1,7 @@
 package schema
 
-// Cover widens the phase's window by an attempt of it.
-func (p *Phase) Cover(a *Attempt) {
+// ExtendWindow makes the phase's window contain an attempt of it.
+func (p *Phase) ExtendWindow(a *Attempt) {
 	if a.StartTime.OK && (!p.StartTime.OK || a.StartTime.V < p.StartTime.V) {
 		p.StartTime = a.StartTime
 	}
