@@ -16,9 +16,9 @@ type Listing struct {
 	Limit     int    // 0: all entries
 }
 
-// List gives the objects of a bucket in the order of their keys. Ask calls page under a context of its own until it is
-// content with the answer, and gives the error for people.
-func List(ctx context.Context, b *blob.Bucket, l Listing, ask func(page func(context.Context) error) error) ([]*blob.ListObject, error) {
+// List gives the objects of a bucket in the order of their keys. Ask calls page, under a context of its own and as often as
+// its policy of retries says, and gives the error for people.
+func List(b *blob.Bucket, l Listing, ask func(page func(context.Context) error) error) ([]*blob.ListObject, error) {
 	var out []*blob.ListObject
 	o := &blob.ListOptions{Prefix: l.Prefix, Delimiter: l.Delimiter}
 	for token := blob.FirstPageToken; len(token) > 0; {
@@ -40,5 +40,5 @@ func List(ctx context.Context, b *blob.Bucket, l Listing, ask func(page func(con
 			break
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
 }

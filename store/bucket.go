@@ -138,7 +138,7 @@ const maxRelists = 20
 func (s *objectStore) listObjects(ctx context.Context, l bucket.Listing) ([]*blob.ListObject, error) {
 	dir := l.Prefix
 	l.Prefix = s.key(dir)
-	return bucket.List(ctx, s.bucket, l, func(page func(context.Context) error) error {
+	return bucket.List(s.bucket, l, func(page func(context.Context) error) error {
 		for relists := 0; ; relists++ {
 			err := s.try(ctx, dir, func(ctx context.Context, _ func()) error { return page(ctx) })
 			if s.l.Scheme != "file" || !errors.Is(err, fs.ErrNotExist) || relists == maxRelists {

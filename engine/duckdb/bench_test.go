@@ -8,6 +8,7 @@ import (
 	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/store/parquet/benchrows"
 )
 
 // benchStore is a store of a million attempts.
@@ -17,7 +18,7 @@ func benchStore(b *testing.B) (*store.Store, int) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	rows := enginetest.SparkAttempts(1 << 17)
+	rows := benchrows.Spark(1 << 17)
 	tx, err := s.Begin(b.Context(), store.Origin{Kind: store.Log})
 	if err != nil {
 		b.Fatal(err)

@@ -4,7 +4,6 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"straggler/engine"
@@ -39,29 +38,6 @@ func Attempts(input schema.Key, n int) []schema.Attempt {
 		r.Speculative = schema.Some(i%2 == 0)
 		r.Locality = schema.Some(schema.NodeLocal)
 		r.InputBytes = schema.Some(int64(i) * 1000)
-	}
-	return rows
-}
-
-// SparkAttempts are like what a Spark log of some hundred tasks a stage, four of them running side by side, gives: times
-// in milliseconds, most metrics there, ids that count up.
-func SparkAttempts(n int) []schema.Attempt {
-	rng := rand.New(rand.NewPCG(1, 2))
-	ids, phases := schema.NewKeys(1, "attempts"), schema.NewKeys(1, "phases")
-	rows := make([]schema.Attempt, n)
-	at := int64(1700000000000)
-	ms := func(most int64) schema.Null[float64] { return schema.Some(float64(rng.Int64N(most)) / 1000) }
-	for i := range rows {
-		at += rng.Int64N(20)
-		duration := 100 + rng.Int64N(5000)
-		rows[i] = schema.Attempt{AttemptID: ids.Next(), PhaseID: phases.Nth(int64(i/800)*4 + rng.Int64N(4)), JobID: 5, ApplicationID: 6,
-			Task: int64(i / 4 % 200), NativeID: fmt.Sprint(i), Machine: schema.Some(fmt.Sprintf("ip-10-0-%d-%d.ec2.internal", rng.IntN(4), rng.IntN(50))),
-			Executor: schema.Some(fmt.Sprint(rng.IntN(400))), QueuedTime: schema.Some(schema.FromMillis(at - 50)), StartTime: schema.Some(schema.FromMillis(at)),
-			FinishTime: schema.Some(schema.FromMillis(at + duration)), DurationS: schema.Some(float64(duration) / 1000), Status: schema.Success,
-			Speculative: schema.Some(false), Locality: schema.Some(schema.NodeLocal), InputBytes: schema.Some(rng.Int64N(128 << 20)), LocalBytes: schema.Some(rng.Int64N(64 << 20)),
-			RemoteBytes: schema.Some(rng.Int64N(64 << 20)), InputRecords: schema.Some(rng.Int64N(1 << 20)), OutputBytes: schema.Some(int64(0)),
-			ShuffleWriteBytes: schema.Some(rng.Int64N(16 << 20)), SpillBytes: schema.Some(int64(0)), CPUS: schema.Some(rng.Float64() * 5), GCS: ms(100), FetchWaitS: ms(30),
-			SchedulerDelayS: ms(50), DeserializeS: ms(20), ResultS: ms(5), PeakMemoryBytes: schema.Some(rng.Int64N(1 << 30)), Quality: schema.RackUnknown}
 	}
 	return rows
 }

@@ -19,9 +19,6 @@ import (
 // answer is how long a question to an object store may take with all that its library tries: some try for ever.
 const answer = 90 * time.Second
 
-// pageSize is how many entries are listed with one question.
-const pageSize = 1000
-
 // bucket is a bucket of an object store, where a prefix that ends in a slash is a directory.
 type bucket struct {
 	b *blob.Bucket
@@ -55,7 +52,7 @@ func (b *bucket) stat(ctx context.Context, p string, dir bool) (discover.TreeEnt
 			return discover.TreeEntry{}, b.failed(ctx, err)
 		}
 	}
-	some, _, err := b.page(ctx, p+"/", "", blob.FirstPageToken, 1)
+	some, err := b.listObjects(ctx, objects.Listing{Prefix: p + "/", Limit: 1})
 	if err != nil {
 		return discover.TreeEntry{}, err
 	}
@@ -65,48 +62,47 @@ func (b *bucket) stat(ctx context.Context, p string, dir bool) (discover.TreeEnt
 	return discover.TreeEntry{Path: p, Dir: true}, nil
 }
 
+func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, error) {
+	prefix := ""
+	if dir != "" {
+		prefix = dir + "/"
+	}
+	found, err := b.listObjects(ctx, objects.Listing{Prefix: prefix, Delimiter: "/"})
+	if err != nil {
+		return nil, err
+	}
+	var out []discover.TreeEntry
+	for _, o := range found {
+		e := discover.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.IsDir, Size: o.Size, Modified: o.ModTime}
+		switch name := strings.TrimPrefix(o.Key, prefix); {
+		case name == "": // an object that stands for the directory
+			continue
+		case name == "/" || path.Base(e.Path) == "..":
+			e.Skip = "the store's library can not ask for names with // or ../ in them"
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// listObjects lists the bucket; its library tries again by itself.
+func (b *bucket) listObjects(ctx context.Context, l objects.Listing) ([]*blob.ListObject, error) {
+	return objects.List(b.b, l, func(page func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, answer)
+		defer cancel()
+		if err := page(ctx); err != nil {
+			return b.failed(ctx, err)
+		}
+		return nil
+	})
+}
+
 // failed is the fault behind an error, or that the user does not want to wait.
 func (b *bucket) failed(ctx context.Context, err error) error {
 	if ctx.Err() == context.Canceled {
 		return ctx.Err()
 	}
 	return b.fault(err)
-}
-
-func (b *bucket) page(ctx context.Context, prefix, delimiter string, token []byte, size int) ([]*blob.ListObject, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, answer)
-	defer cancel()
-	objects, next, err := b.b.ListPage(ctx, token, size, &blob.ListOptions{Prefix: prefix, Delimiter: delimiter})
-	if err != nil {
-		return nil, nil, b.failed(ctx, err)
-	}
-	return objects, next, nil
-}
-
-func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, error) {
-	prefix := ""
-	if dir != "" {
-		prefix = dir + "/"
-	}
-	var out []discover.TreeEntry
-	for token := blob.FirstPageToken; len(token) > 0; {
-		objects, next, err := b.page(ctx, prefix, "/", token, pageSize)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range objects {
-			e := discover.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.IsDir, Size: o.Size, Modified: o.ModTime}
-			switch name := strings.TrimPrefix(o.Key, prefix); {
-			case name == "": // an object that stands for the directory
-				continue
-			case name == "/" || path.Base(e.Path) == "..":
-				e.Skip = "the store's library can not ask for names with // or ../ in them"
-			}
-			out = append(out, e)
-		}
-		token = next
-	}
-	return out, nil
 }
 
 // read opens a range, of an object that is as long as the one that was listed.

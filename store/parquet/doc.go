@@ -1,13 +1,17 @@
-// Package parquet takes rows of the canonical tables and gives Parquet files of zstd pages.
+// Package parquet takes rows of the canonical tables and gives Parquet files of zstd pages, and gives their rows back.
 //
-//  1. writer.go is a file: its schema, its row groups, its footer.
+//  1. writer.go is a file that is written: its schema, its row groups, its footer.
 //  2. buffer.go collects rows in columns until they make a row group; dictionary.go is the strings of a column.
 //     cluster.go is the order in which a table's rows are written.
 //  3. chunk.go writes a column of a row group as pages, in the encodings of encoding.go; statistics.go is what readers
 //     are told of its values, so that they can leave out row groups.
+//  4. reader.go reads the files, for compactions and verification. Queries read them by their engines' own readers.
 //
-// The file format's metadata and page headers are written by arrow-go. Its column writer is not used: it takes a level
-// for each NULL and a call for each value, and of the forty-odd columns of a log table most are NULL.
+// The metadata and the page headers are written by arrow-go, and so is the reader. Its column writer is not used, because it
+// takes a level for each NULL and a call for each value, and of the sixty columns of attempts a log leaves twenty to fifty
+// NULL. From the same buffers to the same encodings it takes 1.1 to 2.0 µs of processor time a row of a Spark log, this
+// package 0.6 to 0.8; of a row of a CSV table 0.21 to 0.34 µs and 0.06 to 0.09 (BenchmarkRowGroup, both in turns on two
+// busy cores): 44 to 69 % less, and 64 to 81 %.
 //
 // Start with writer.go.
 package parquet

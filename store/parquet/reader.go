@@ -15,8 +15,32 @@ import (
 	"straggler/schema"
 )
 
-// ErrMalformed is returned when a file is no Parquet file, or not one of the table.
-var ErrMalformed = errors.New("malformed Parquet file")
+// ErrMalformed is returned when a file is no Parquet file, is damaged, or does not hold rows of the table.
+var ErrMalformed = errors.New("not a valid Parquet file")
+
+// Footer is what a file says of itself.
+type Footer struct {
+	Rows    int64
+	Columns []string
+}
+
+// ReadFooter reads no more of a file than its end.
+func ReadFooter(from arrowparquet.ReaderAtSeeker) (Footer, error) {
+	var out Footer
+	err := catch(func() error {
+		f, err := file.NewParquetReader(from)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out.Rows = f.NumRows()
+		for i := range f.MetaData().Schema.NumColumns() {
+			out.Columns = append(out.Columns, f.MetaData().Schema.Column(i).Name())
+		}
+		return nil
+	})
+	return out, err
+}
 
 // readRows is how many rows are read at a time.
 const readRows = 4096
