@@ -11,7 +11,10 @@ import (
 type Format struct {
 	Name   string // as --from takes it: spark, jhist, rumen, …
 	Doc    string // one line: what it reads
-	Detail string // what is read from where, which columns stay NULL, what was never tried on a real file
+	Detail string // what is read from where, which columns stay NULL
+
+	// Experimental says why the format is: it was never tried on a real file, or its logs can not name a slow task.
+	Experimental string
 
 	// Claim groups the entries of a directory that together are one input, such as the files of a rolling event log.
 	// It sees names only. Nil for formats whose inputs are single files.

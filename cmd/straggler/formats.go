@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/table"
 )
@@ -24,9 +25,9 @@ func formatsCommand(e *env) *cobra.Command {
 			if len(args) == 1 {
 				return runFormat(e, o, args[0])
 			}
-			f := table.NewFixed("format", "reads")
+			f := table.NewFixed("format", "state", "reads")
 			for _, x := range formats.All() {
-				f.Add(x.Name, x.Doc)
+				f.Add(x.Name, state(x), x.Doc)
 			}
 			return e.rows(o, f)
 		},
@@ -38,10 +39,10 @@ func formatsCommand(e *env) *cobra.Command {
 func formatsHelp() string {
 	var b strings.Builder
 	b.WriteString("A format is recognised by what is in a file, not by its name; --from FORMAT overrides that. Files may be compressed, and lie\n" +
-		"in archives and directories together. straggler formats FORMAT says what is read, what stays unknown, and whether it was\n" +
-		"tried on files of real clusters. The formats:\n\n")
+		"in archives and directories together. straggler formats FORMAT says what is read, what stays unknown, and why a format\n" +
+		"is experimental. The formats:\n\n")
 	for _, x := range formats.All() {
-		fmt.Fprintf(&b, "  %-18s %s\n", x.Name, x.Doc)
+		fmt.Fprintf(&b, "  %-12s %-13s %s\n", x.Name, state(x), x.Doc)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -52,12 +53,23 @@ func runFormat(e *env, o output, name string) error {
 		return useError("there is no format %q; straggler formats lists them", name)
 	}
 	if o.as != "" && o.as != "table" {
-		rows := table.NewFixed("format", "reads", "detail")
-		rows.Add(f.Name, f.Doc, f.Detail)
+		rows := table.NewFixed("format", "reads", "detail", "experimental")
+		rows.Add(f.Name, f.Doc, f.Detail, f.Experimental)
 		return e.rows(o, rows)
 	}
 	return e.write(o, false, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %s\n\n%s\n", f.Name, f.Doc, strings.TrimSpace(f.Detail))
+		if f.Experimental != "" && err == nil {
+			_, err = fmt.Fprintf(w, "\nExperimental: %s.\n", f.Experimental)
+		}
 		return err
 	})
+}
+
+// state is "experimental" for the formats that are.
+func state(f ingest.Format) string {
+	if f.Experimental == "" {
+		return ""
+	}
+	return "experimental"
 }

@@ -31,10 +31,11 @@ name for the instance, so task is the position in the file (quality: task is not
 several instances are gangs. An 'Interrupted' instance is killed. 2017's seq_no is the number of the attempt, as documented;
 2018's is not documented, and only orders the attempts of rows that share an instance's name.
 There are no bytes, records or localities; processor use is an average and fills cpu_s. Racks are failure domains (2018).
-Containers and sensors are skipped. No real file was available; the layouts are the documented ones.`,
-		Claim: claim,
-		Sniff: sniff,
-		Read:  readLog,
+Containers and sensors are skipped.`,
+		Experimental: "no real file was available; the layouts are the documented ones",
+		Claim:        claim,
+		Sniff:        sniff,
+		Read:         readLog,
 	}
 }
 

@@ -20,9 +20,10 @@ func SWF() ingest.Format {
 		Detail: `Each line is an application with one job, one phase and one attempt: a parallel job is a gang whose processors start and
 end together. Times count from UnixStartTime where the header has it (time_origin epoch), else from the start of the
 trace. There are no machines, bytes or retries. The preceding job (field 17) has no place in the tables, whose edges
-join the phases of one job. No real file was available; the layout is the one the archive documents.`,
-		Sniff: sniffSWF,
-		Read:  readSWF,
+join the phases of one job.`,
+		Experimental: "a job is one attempt, so none can be called slow; no real file was available, and the layout is the documented one",
+		Sniff:        sniffSWF,
+		Read:         readSWF,
 	}
 }
 

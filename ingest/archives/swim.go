@@ -20,8 +20,9 @@ func SWIM() ingest.Format {
 (time_origin trace). Its three byte counts are settings of its application (swim.map_input_bytes, swim.shuffle_bytes,
 swim.reduce_output_bytes). There are no durations, attempts or machines, so nothing can be called slow; the sample is
 of use as a workload for simulations.`,
-		Sniff: sniffSWIM,
-		Read:  readSWIM,
+		Experimental: "the samples know jobs and no tasks: nothing in them can be called slow",
+		Sniff:        sniffSWIM,
+		Read:         readSWIM,
 	}
 }
 

@@ -30,10 +30,11 @@ Times count in microseconds from the trace's start (time_origin trace); 0 means 
 both are NULL. Resources are fractions of the largest machine, so cores are too, memory and cpu_s stay NULL.
 machine_usage sums what tasks used over 300 s, as a fraction of the machine's capacity. 2019: alloc sets are skipped,
 rack is switch_id, what a job waits for (start_after_collection_ids) is a setting. There are no bytes, records
-or localities. No real file was available; the layouts are the documented ones.`,
-		Claim: claim,
-		Sniff: sniff,
-		Read:  readLog,
+or localities.`,
+		Experimental: "no real file was available; the layouts are the documented ones",
+		Claim:        claim,
+		Sniff:        sniff,
+		Read:         readLog,
 	}
 }
 

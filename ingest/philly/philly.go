@@ -22,10 +22,11 @@ func Format() ingest.Format {
 that is marked as one, so that no machine of a gang is called slower than another. Queue is the virtual cluster. Times
 are local without a zone (time_origin epoch, taken as UTC, said in a caveat). Side tables fill machines and
 machine_usage: cpu and memory as fractions; GPU use has no column and is skipped. Bytes, records and racks are not in
-the trace. No real file was available; the layout is the documented one.`,
-		Claim: claim,
-		Sniff: sniff,
-		Read:  readLog,
+the trace.`,
+		Experimental: "no real file was available; the layout is the documented one",
+		Claim:        claim,
+		Sniff:        sniff,
+		Read:         readLog,
 	}
 }
 

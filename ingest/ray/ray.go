@@ -32,9 +32,10 @@ creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt
 hexadecimal. From a timeline: events of category task or task::…; machine is pid (the node), executor is tid (the
 worker); it knows no attempts and no failures, and spans within a task (deserialise arguments, store outputs) set
 deserialize_s and result_s. A parent is not a dependency, so there are no edges. Bytes are in none of them. A cluster
-drops task events under load, which they do not say. No real file was available; the layouts are those of Ray's documentation.`,
-		Sniff: sniff,
-		Read:  readLog,
+drops task events under load, which they do not say.`,
+		Experimental: "no real file was available; the layouts are those of Ray's documentation",
+		Sniff:        sniff,
+		Read:         readLog,
 	}
 }
 

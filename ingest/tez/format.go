@@ -28,11 +28,11 @@ func Format() ingest.Format {
 local one gave; of the shuffled bytes, those read directly from disk are local. Times are those of the last finish
 event. An attempt that ends with OUTPUT_LOST had succeeded: it stays a success, its output is a loss, and the attempt that
 the same task runs next, with its creationCausalAttempt, tells who recomputed and who noticed. Speculative copies are told
-by the error of the attempt that lost. Racks and fetch wait are not in the history. No real file was available; the
-layouts are those of Tez's source.`,
-		Claim: claim,
-		Sniff: sniff,
-		Read:  readLog,
+by the error of the attempt that lost. Racks and fetch wait are not in the history.`,
+		Experimental: "no real file was available; the layouts are those of Tez's source",
+		Claim:        claim,
+		Sniff:        sniff,
+		Read:         readLog,
 	}
 }
 

@@ -28,9 +28,10 @@ func Format() ingest.Format {
 no machines but the application master's, so nothing in them can be called slow; they tell when and where in which
 queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings (yarn.memory_seconds, …). Lines of the
 log that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. 'yarn application -list'
-prints a table without times, and -status a report with them. No real file was available; the layout is the documented one.`,
-		Sniff: sniff,
-		Read:  readLog,
+prints a table without times, and -status a report with them.`,
+		Experimental: "applications have no tasks, so nothing can be called slow; no real file was available, and the layouts are the documented ones",
+		Sniff:        sniff,
+		Read:         readLog,
 	}
 }
 
