@@ -244,9 +244,25 @@ func BenchmarkCSV(b *testing.B) {
 
 // TestPlainInstants: the quick way of reading times gives what the library gives, on every day of some centuries.
 func TestPlainInstants(t *testing.T) {
+	var c instants
 	for at := time.Date(1890, 1, 1, 23, 59, 58, 765_432_000, time.UTC); at.Year() < 2410; at = at.Add(24 * time.Hour) {
-		if got, ok := plainInstant(at.Format("2006-01-02 15:04:05.000000+00")); ok && got != schema.Time(at.UnixMicro()) || !ok && at.Day() < 29 {
+		if got, ok := c.plain(at.Format("2006-01-02 15:04:05.000000+00")); !ok || got != schema.Time(at.UnixMicro()) {
 			t.Fatalf("%v is read as %d (%v), want %d", at, got, ok, at.UnixMicro())
 		}
+	}
+}
+
+// Rows of one phase that name different jobs contradict each other; each job that is named has a row.
+func TestEveryOwnerHasARow(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "attempts.csv", []byte("phase_id,job_id,task,duration_s\n1,1,0,2.5\n1,2,1,2.5\n1,2,2,2.5\n"))
+	if r.Err != nil || len(r.Attempts) != 3 || len(r.Jobs) != 2 || len(r.Phases) != 1 {
+		t.Errorf("error %v, %d attempts, %d jobs, %d phases", r.Err, len(r.Attempts), len(r.Jobs), len(r.Phases))
+	}
+}
+
+func TestNegativeNumbers(t *testing.T) {
+	r := ingesttest.Bytes(t, Format(), "attempts.csv", []byte("phase_id,task,duration_s,cpu_s,input_records,number\n1,0,1,-25.5,1,0\n1,1,1,1,-1,0\n1,2,1,1,1,-1\n1,-3,1,1,1,0\n1,4,1,0,0,0\n"))
+	if len(r.Attempts) != 1 || r.Attempts[0].Task != 4 || r.Counts.Rejects != 4 {
+		t.Errorf("%d attempts, rejects %+v", len(r.Attempts), r.Trace.Rejects)
 	}
 }

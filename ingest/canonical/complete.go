@@ -23,10 +23,10 @@ type reader struct {
 	named   map[string]map[schema.Key]ref  // table → keys that rows name
 	skipped map[string]bool
 	serial  int64
-	names   []byte     // of attempts without one, one behind the other
-	ends    []int      // where each ends
-	phase   schema.Key // of the attempt before
-	last    [256]memo  // by the first letter of the table
+	names   []byte       // of attempts without one, one behind the other
+	ends    []int        // where each ends
+	of      owners       // of the attempt before
+	last    [256]lastKey // by the first letter of the table
 }
 
 // ref is what a row says of a thing that it names.
@@ -34,6 +34,9 @@ type ref struct {
 	text     string
 	job, app schema.Key
 }
+
+// owners are what an attempt belongs to.
+type owners struct{ phase, job, application schema.Key }
 
 // maxNamed bounds what is remembered of phases, jobs and applications together.
 const maxNamed = 5_000_000
@@ -166,7 +169,7 @@ func (r *reader) take(rec *record) error {
 				return fmt.Errorf("column %s is needed", c.Name)
 			}
 		}
-		*key = r.memo(rec.filer.refers[i], text)
+		*key = r.keyOf(rec.filer.refers[i], text)
 		if c.Nullable {
 			*(*bool)(unsafe.Add(rec.at, c.known)) = true
 		}
@@ -177,16 +180,17 @@ func (r *reader) take(rec *record) error {
 	return r.remember(rec)
 }
 
-// memo is key; the rows of a phase stand together, and its key is hashed once.
-func (r *reader) memo(table, text string) schema.Key {
+// keyOf is key; the rows of a phase stand together, and its key is hashed once.
+func (r *reader) keyOf(table, text string) schema.Key {
 	m := &r.last[table[0]]
 	if m.table != table || m.text != text {
-		*m = memo{table, text, r.key(table, text)}
+		*m = lastKey{table, text, r.key(table, text)}
 	}
 	return m.key
 }
 
-type memo struct {
+// lastKey is the key that was hashed last of a table.
+type lastKey struct {
 	table, text string
 	key         schema.Key
 }
@@ -247,9 +251,6 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 		a.FinishTime = schema.Some(a.StartTime.V.Add(a.DurationS.V))
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	}
-	if a.DurationS.OK && a.DurationS.V < 0 {
-		return errors.New("duration_s is negative")
-	}
 	if !rec.has(rec.filer.quality) { // who says it knows better
 		if !a.StartTime.OK || !a.FinishTime.OK {
 			a.Quality |= schema.PartialRow
@@ -258,15 +259,8 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 			a.Quality |= schema.RackUnknown
 		}
 	}
-	for _, n := range [...]schema.Null[int64]{a.InputBytes, a.LocalBytes, a.RemoteBytes, a.InputRecords, a.OutputBytes} {
-		if n.OK && n.V < 0 {
-			return errNegative
-		}
-	}
 	return nil
 }
-
-var errNegative = errors.New("a number of bytes or records is negative")
 
 func orElse(s, d string) string {
 	if s == "" {
@@ -292,10 +286,11 @@ func (r *reader) remember(rec *record) error {
 		r.there["phases"][row.PhaseID] = true
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: r.key("applications", "all")})
 	case *schema.Attempt: // is handed on from where it lies
-		if row.PhaseID == r.phase { // the rows of a phase stand together
+		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
+		if of == r.of { // the rows of a phase stand together
 			return nil
 		}
-		r.phase = row.PhaseID
+		r.of = of
 		r.name("phases", row.PhaseID, rec.key("phase_id"), ref{job: row.JobID})
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: row.ApplicationID})
 		r.name("applications", row.ApplicationID, rec.key("application_id"), ref{})

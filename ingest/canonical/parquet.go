@@ -42,7 +42,7 @@ func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 				b.rejects = append(b.rejects, schema.Reject{Reason: fmt.Sprintf("row %d: %v", row, err)})
 				continue
 			}
-			b.where = append(b.where, place{})
+			b.where = append(b.where, position{})
 			b.n++
 		}
 		return r.fold(f, p.Name, &b)

@@ -159,6 +159,6 @@ func (f *filer) record(text []byte, line, offset int64, out *batch) {
 		out.rejects = append(out.rejects, schema.Reject{Line: schema.Some(line), ByteOffset: offset, Reason: err.Error(), Sample: string(text[:min(len(text), 200)])})
 		return
 	}
-	out.where = append(out.where, place{line, offset})
+	out.where = append(out.where, position{line, offset})
 	out.n++
 }

@@ -30,6 +30,7 @@ type filer struct {
 	unknown   []string // columns of the file that the table does not have
 	delimiter byte     // 0 of JSON lines
 	text      read.Interner
+	instants  instants
 	pull      pull.Puller
 	fields    [][]byte
 	buf       []byte
@@ -94,18 +95,18 @@ func keyColumns(t *schema.Table, columns int) (n int) {
 type batch struct {
 	rows    reflect.Value // a slice; only the first n rows mean something
 	n       int
-	begun   int      // rows that are or were filled in, of which the last may have been rejected
-	perRow  int      // keys
-	keys    []string // of all rows
-	set     []uint64 // by row, a bit for each column that has a value
-	where   []place  // by row
-	unknown []string // members of JSON that the table does not have
+	begun   int        // rows that are or were filled in, of which the last may have been rejected
+	perRow  int        // keys
+	keys    []string   // of all rows
+	set     []uint64   // by row, a bit for each column that has a value
+	where   []position // by row
+	unknown []string   // members of JSON that the table does not have
 	decoded int64
 	rejects []schema.Reject
 }
 
-// place is where a row stands in its file.
-type place struct{ line, offset int64 }
+// position is where a row stands in its file.
+type position struct{ line, offset int64 }
 
 func (b *batch) reset(t *schema.Table) {
 	if !b.rows.IsValid() || b.rows.Type().Elem() != t.Row {
@@ -269,8 +270,8 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 		*(*bool)(dst) = v
 	case schema.Double:
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("%.40q is not a finite number", text)
+		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%.40q is not a finite number from 0 on", text)
 		}
 		*(*float64)(dst) = v
 	case schema.BigInt:
@@ -282,11 +283,11 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	case schema.Int:
 		n, err := whole(text)
 		if err != nil || int64(int32(n)) != n {
-			return fmt.Errorf("%.40q is not a whole number of 32 bits", text)
+			return fmt.Errorf("%.40q is not a whole number of 32 bits from 0 on", text)
 		}
 		*(*int32)(dst) = int32(n)
 	case schema.Timestamp:
-		t, ok := instant(text)
+		t, ok := f.instants.parse(text)
 		if !ok {
 			return fmt.Errorf("%.40q is not a time such as 2026-01-02 03:04:05.678+00, nor microseconds since 1970", text)
 		}
@@ -297,28 +298,13 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 
 // whole reads a whole number; data frames write those of a column with NULLs as 12.0.
 func whole(text string) (int64, error) {
-	if n, ok := digits(text); ok {
-		return n, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err == nil {
-		return n, nil
+	n, err := strconv.Atoi(text) // ParseInt with a short way for most numbers
+	if err == nil && n >= 0 {
+		return int64(n), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) >= 1<<53 {
-		return 0, fmt.Errorf("%.40q is not a whole number of 64 bits", text)
+	if err != nil || v != math.Trunc(v) || !(v >= 0 && v < 1<<53) {
+		return 0, fmt.Errorf("%.40q is not a whole number of 64 bits from 0 on", text)
 	}
 	return int64(v), nil
-}
-
-// digits reads a number of so few digits, and nothing else, that it can not be too large.
-func digits(text string) (n int64, ok bool) {
-	for i := range len(text) {
-		c := text[i] - '0'
-		if c > 9 {
-			return 0, false
-		}
-		n = n*10 + int64(c)
-	}
-	return n, len(text) > 0 && len(text) <= 18
 }

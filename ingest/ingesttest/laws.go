@@ -59,11 +59,15 @@ func check(tb testing.TB, name string, r *Result, tolerated []laws.Law) {
 func Mutants(tb testing.TB, f ingest.Format, in *ingest.Input, n int) {
 	tb.Helper()
 	parts := contents(tb, in)
+	tolerated := damages
+	if f.Name == "canonical" { // whose keys are the file's own, so that damage may give two rows the same
+		tolerated = append([]laws.Law{laws.UniqueKey, laws.Owner}, damages...)
+	}
 	rng := rand.New(rand.NewPCG(uint64(len(parts)), 7))
 	for i := range n {
 		damaged, how := mutate(rng, parts)
 		r := Read(tb, f, withContents(in, damaged), ingest.Limits{})
-		check(tb, fmt.Sprintf("%s, mutant %d (%s)", in.Name, i, how), &r, damages)
+		check(tb, fmt.Sprintf("%s, mutant %d (%s)", in.Name, i, how), &r, tolerated)
 	}
 }
 
