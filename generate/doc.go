@@ -4,7 +4,8 @@
 //     truth.go writes the truth beside it.
 //  2. like.go repeats a real Spark event log under new ids until it has the size that is asked for.
 //  3. wide.go makes one stage of as many tasks as are asked for out of a real log's largest stage.
-//  4. template.go finds the numbers in a log's lines that must change from one repetition to the next.
+//  4. template.go finds the numbers in a log's lines that must change from one repetition to the next. compress.go
+//     compresses what is written, by the name of its file.
 //
 // Start with synthetic.go.
 package generate

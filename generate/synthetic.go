@@ -27,7 +27,7 @@ type Synthetic struct {
 	Phases   int   // instead of a scenario: that many phases of a few tasks
 }
 
-// ErrScenario is the kind of errors about a scenario that there is not.
+// ErrScenario is returned when there is no scenario of a name.
 var ErrScenario = errors.New("no such scenario")
 
 // Options are the options of synth.

@@ -62,9 +62,9 @@ type template struct {
 const maxTemplate = 1 << 30
 
 var (
-	// ErrNoTasks is a log that has nothing to repeat.
+	// ErrNoTasks is returned when a log has nothing to repeat.
 	ErrNoTasks = errors.New("the log has no task that ended: there is nothing to repeat")
-	// ErrTooLarge is a log over 1 GiB.
+	// ErrTooLarge is returned when a log is over 1 GiB.
 	ErrTooLarge = errors.New("the log to repeat is larger than 1 GiB; take a smaller one")
 )
 
@@ -258,4 +258,25 @@ func wrap(err error, doing string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// first is the first number of a kind in a line, -1 where it has none.
+func first(l *line, is number) int64 {
+	for _, p := range l.patches {
+		if p.is == is {
+			return p.value
+		}
+	}
+	return -1
+}
+
+func index(l *line) int64 { return first(l, taskIndex) }
+
+func has(l *line, is number, value int64) bool {
+	for _, p := range l.patches {
+		if p.is == is && p.value == value {
+			return true
+		}
+	}
+	return false
 }

@@ -115,24 +115,3 @@ func (t *template) largestStage() stage {
 	s.span = high - low + 1
 	return s
 }
-
-// first is the first number of a kind in a line, -1 where it has none.
-func first(l *line, is number) int64 {
-	for _, p := range l.patches {
-		if p.is == is {
-			return p.value
-		}
-	}
-	return -1
-}
-
-func index(l *line) int64 { return first(l, taskIndex) }
-
-func has(l *line, is number, value int64) bool {
-	for _, p := range l.patches {
-		if p.is == is && p.value == value {
-			return true
-		}
-	}
-	return false
-}

@@ -181,7 +181,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestKeysDoNotCollide deals a block each of many inputs and tables: by the birthday bound n²/2^44 the 60 000 blocks
+// TestKeysDoNotCollide allocates a block each for many inputs and tables: by the birthday bound n²/2^44 the 60 000 blocks
 // here collide with probability 2e-4 for hashes drawn at random; these are fixed, so the test does not flicker.
 func TestKeysDoNotCollide(t *testing.T) {
 	seen := map[Key]int{}

@@ -94,14 +94,14 @@ func TableOf[R any]() *Table {
 	panic(fmt.Sprintf("schema: %v is not the row of a table", typ))
 }
 
-func declare(row reflect.Type, name, doc, cluster string) *Table {
-	return &Table{Name: name, Doc: doc, Cluster: cluster, Row: row, Columns: Columns(row)}
-}
-
 func result[R any](name, doc string) *Table {
 	t := declare(reflect.TypeFor[R](), name, doc, "")
 	t.Result = true
 	return t
+}
+
+func declare(row reflect.Type, name, doc, cluster string) *Table {
+	return &Table{Name: name, Doc: doc, Cluster: cluster, Row: row, Columns: Columns(row)}
 }
 
 // Columns reads the columns of any struct whose fields carry `col` tags, in order. It panics on a field type that no

@@ -11,9 +11,9 @@ import (
 )
 
 // What a Spark log can not say of a generated trace: racks, platforms and memory of machines, the order of attempts in
-// which keys were dealt, when a copy was asked for, how a Spark 3 application ended, and bytes by place of storage.
+// which keys were allocated, when a copy was asked for, how a Spark 3 application ended, and bytes by place of storage.
 
-// ErrOneApplication is the error about a second application: a log holds one.
+// ErrOneApplication is returned at a second application: a log holds one.
 var ErrOneApplication = errors.New("a Spark log holds one application; write each to a file of its own")
 
 // Options of a Writer.

@@ -15,7 +15,7 @@ type machine struct {
 	rack     int
 	platform string
 	badUntil int64 // ms; 0 = for good
-	dice     dice
+	random   random
 }
 
 // cluster is the machines of a seed; all applications share it.
@@ -27,12 +27,21 @@ type cluster struct {
 	replicas int
 }
 
+// Machines are the machines that the options make, and what is wrong with them.
+func Machines(o *Options) []MachineTruth {
+	var all []MachineTruth
+	for _, m := range newCluster(o).machines {
+		all = append(all, m.MachineTruth)
+	}
+	return all
+}
+
 func newCluster(o *Options) *cluster {
-	root := dice(mix(o.Seed)).of(0)
+	root := random(mix(o.Seed)).of(0)
 	c := &cluster{flaky: o.Cluster.Flaky, replicas: o.Cluster.Replicas, slowRack: make([]float64, o.Cluster.Racks)}
 	for i := range o.Cluster.Machines {
 		rack := i % o.Cluster.Racks
-		m := &machine{index: i, rack: rack, dice: root.of(i), MachineTruth: MachineTruth{
+		m := &machine{index: i, rack: rack, random: root.of(i), MachineTruth: MachineTruth{
 			Machine: fmt.Sprintf("m%04d", i+1), Rack: fmt.Sprintf("r%02d", rack+1),
 			Generation: 1, Factor: 1, Downlink: 1, Uplink: 1,
 		}}
@@ -46,19 +55,10 @@ func newCluster(o *Options) *cluster {
 	return c
 }
 
-// Machines are the machines that the options make, and what is wrong with them.
-func Machines(o *Options) []MachineTruth {
-	var all []MachineTruth
-	for _, m := range newCluster(o).machines {
-		all = append(all, m.MachineTruth)
-	}
-	return all
-}
-
 // generation draws the machine's hardware; shares that do not sum to 1 leave the rest at factor 1.
 func (m *machine) generation(all []Generation) {
 	m.platform = "g0"
-	u := m.dice.uniform(forGeneration)
+	u := m.random.uniform(forGeneration)
 	for i, g := range all {
 		if u < g.Share {
 			m.Generation, m.platform = g.Factor, fmt.Sprintf("g%d", i)
@@ -72,10 +72,10 @@ func (m *machine) generation(all []Generation) {
 }
 
 // choose gives faults to machines and racks: different machines for different faults, as long as there are enough.
-func (c *cluster) choose(o *Options, root dice) {
+func (c *cluster) choose(o *Options, root random) {
 	order := slices.Clone(c.machines)
 	slices.SortFunc(order, func(a, b *machine) int {
-		return cmp.Or(cmp.Compare(a.dice.bits(forBad), b.dice.bits(forBad)), cmp.Compare(a.index, b.index))
+		return cmp.Or(cmp.Compare(a.random.bits(forBad), b.random.bits(forBad)), cmp.Compare(a.index, b.index))
 	})
 	next := 0
 	take := func(n int, give func(*machine)) {
@@ -85,18 +85,18 @@ func (c *cluster) choose(o *Options, root dice) {
 		}
 	}
 	take(o.Cluster.Bad.Machines, func(m *machine) {
-		m.Factor = m.dice.between(forBad, o.Cluster.Bad.Factor)
+		m.Factor = m.random.between(forBad, o.Cluster.Bad.Factor)
 		if o.Cluster.Bad.UntilS > 0 {
 			m.badUntil = ms(o.Start.Add(o.Cluster.Bad.UntilS))
 		}
 	})
 	take(o.Cluster.Flaky.Machines, func(m *machine) {
-		m.Flaky, m.Factor = true, m.dice.between(forFlaky, o.Cluster.Flaky.Factor)
+		m.Flaky, m.Factor = true, m.random.between(forFlaky, o.Cluster.Flaky.Factor)
 	})
 	net := o.Faults.Network
-	take(net.Machines, func(m *machine) { m.Downlink = m.dice.between(forNetwork, net.Factor) })
+	take(net.Machines, func(m *machine) { m.Downlink = m.random.between(forNetwork, net.Factor) })
 	take(net.Sources, func(m *machine) {
-		m.Uplink = m.dice.between(forNetwork, net.Factor)
+		m.Uplink = m.random.between(forNetwork, net.Factor)
 		c.sources = append(c.sources, m.index)
 	})
 	take(o.Faults.GC.Machines, func(m *machine) { m.GC = true })
@@ -112,7 +112,7 @@ func (c *cluster) factorAt(m *machine, at int64) float64 {
 	switch {
 	case m.Flaky:
 		window := int(at / int64(c.flaky.WindowS*1000))
-		if !m.dice.of(window).chance(forWindow, c.flaky.Share) {
+		if !m.random.of(window).chance(forWindow, c.flaky.Share) {
 			return 1
 		}
 	case m.badUntil > 0 && at >= m.badUntil:

@@ -27,7 +27,7 @@ type reads struct {
 // until it has read its input.
 func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	st, m, o := a.run.stage, x.machine, s.o
-	task := st.dice.of(int(a.task))
+	task := st.random.of(int(a.task))
 	own := task.of(int(a.run.number)).of(int(a.row.Number))
 	var in reads
 	if st.source() {
@@ -91,7 +91,7 @@ func (s *sim) readStorage(a *attempt, m *machine) reads {
 }
 
 // readShuffle reads a share of the outputs of the parents, which lie where they were made.
-func (s *sim) readShuffle(r *run, m *machine, task dice, total float64) reads {
+func (s *sim) readShuffle(r *run, m *machine, task random, total float64) reads {
 	in := reads{total: total}
 	rest := 1.0 // share that comes from everywhere
 	var fromSlow float64
@@ -139,7 +139,7 @@ func (s *sim) rackExcess(r *run, m *machine, in reads) float64 {
 }
 
 // stalls adds what stops an attempt beside its work, and gives the bytes it spills.
-func (s *sim) stalls(a *attempt, x *executor, in reads, task, own dice, work float64) (spilled float64) {
+func (s *sim) stalls(a *attempt, x *executor, in reads, task, own random, work float64) (spilled float64) {
 	f, t, st := &s.o.Faults, &a.truth, a.run.stage
 	if st.gc && x.machine.GC {
 		t.By[byGC] = own.between(forGC, f.GC.Factor) * work
@@ -193,5 +193,5 @@ func (s *sim) columns(a *attempt, in reads, spilled float64, whole int64, c colu
 	if !s.o.Hide.Racks {
 		row.CrossRackBytes = schema.Some(int64(in.cross))
 	}
-	row.InputRecords = schema.Some(int64(in.total / 100 * st.dice.of(int(a.task)).between(forRecords, Range{0.98, 1.02})))
+	row.InputRecords = schema.Some(int64(in.total / 100 * st.random.of(int(a.task)).between(forRecords, Range{0.98, 1.02})))
 }

@@ -17,8 +17,8 @@ const (
 	reasonExecutor = "Command exited with code 137"
 )
 
-// ends handles an attempt that has come to its end.
-func (s *sim) ends(at int32) {
+// endAttempt handles an attempt that has come to its end.
+func (s *sim) endAttempt(at int32) {
 	a := &s.slab[at]
 	r, task, exec := a.run, a.task, a.exec
 	switch a.outcome {
@@ -28,24 +28,24 @@ func (s *sim) ends(at int32) {
 		lived := s.now - a.start
 		sibling := a.sibling
 		if a.row.Number > 0 {
-			r.tried(task, a.row.Number)
+			r.recordTry(task, a.row.Number)
 		}
 		s.finish(at, schema.Success, "")
-		s.beat(r, task, sibling)
-		s.made(r, task, out)
-		s.learn(r, lived)
-		s.planned(r)
+		s.killOthers(r, task, sibling)
+		s.recordOutput(r, task, out)
+		s.addDuration(r, lived)
+		s.fireLosses(r)
 	case fails:
 		s.finish(at, schema.Failed, reasonFailed)
-		s.again(r, task)
+		s.requeue(r, task)
 		s.countFailure(r, task)
 	case failsToFetch:
 		s.fetchFailed(at)
 	}
 }
 
-// beat kills the other attempts of a task that has succeeded.
-func (s *sim) beat(r *run, task int32, sibling ref) {
+// killOthers kills the other attempts of a task that has succeeded.
+func (s *sim) killOthers(r *run, task int32, sibling ref) {
 	if s.alive(sibling) {
 		s.finish(sibling.at, schema.Killed, reasonBeaten)
 	}
@@ -62,8 +62,8 @@ func (s *sim) beat(r *run, task int32, sibling ref) {
 
 func (s *sim) alive(r ref) bool { return r.serial > 0 && s.slab[r.at].serial == r.serial }
 
-// made notes a task's output and completes the stage with its last one.
-func (s *sim) made(r *run, task int32, out output) {
+// recordOutput notes a task's output and completes the stage with its last one.
+func (s *sim) recordOutput(r *run, task int32, out output) {
 	st := r.stage
 	if st.isDone(task) {
 		return
@@ -155,7 +155,7 @@ func (s *sim) endJob(j *job, status schema.RunStatus) {
 	s.send(&Event{Kind: JobEnded, Job: &j.row})
 	s.jobsOver++
 	j.stages = nil
-	s.queueJob(0)
+	s.queueNextJob(0)
 }
 
 // countFailure aborts the job of a task that failed too often.
@@ -186,8 +186,8 @@ func (s *sim) countFailure(r *run, task int32) {
 	s.endJob(j, schema.RunFailed)
 }
 
-// again queues a task to be tried again, unless it has an output or another attempt of it runs.
-func (s *sim) again(r *run, task int32) {
+// requeue queues a task to be tried again, unless it has an output or another attempt of it runs.
+func (s *sim) requeue(r *run, task int32) {
 	if r.over || r.stage.isDone(task) {
 		return
 	}
@@ -200,8 +200,8 @@ func (s *sim) again(r *run, task int32) {
 	s.wait(r)
 }
 
-// sweep drops dead attempts from a submission's list when they are many.
-func (s *sim) sweep(r *run) {
+// dropDead drops dead attempts from a submission's list when they are many.
+func (s *sim) dropDead(r *run) {
 	if len(r.live) <= 2*r.running+64 {
 		return
 	}
@@ -223,7 +223,7 @@ func (s *sim) finish(at int32, status schema.AttemptStatus, reason string) {
 	r, x := a.run, s.execs[a.exec]
 	lived := s.now - a.start
 	if status != schema.Success {
-		r.tried(a.task, a.row.Number)
+		r.recordTry(a.task, a.row.Number)
 		a.row.Reason = schema.Some(reason)
 		s.cut(a, lived, status == schema.Lost || a.outcome == failsToFetch && status == schema.Failed)
 	}

@@ -39,7 +39,7 @@ func (s *sim) dispatch() {
 // drawSlot picks a free slot at random, as a cluster that offers its slots in shuffled order does.
 func (s *sim) drawSlot() int {
 	s.given++
-	return s.dice.of(s.given).intn(forSlot, len(s.free))
+	return s.random.of(s.given).intn(forSlot, len(s.free))
 }
 
 func (s *sim) occupy(at int) {
@@ -65,7 +65,7 @@ func (r *run) take(c *cluster, m *machine) (task int32, queued int64, ok bool) {
 	pick := 0
 	if r.stage.source() {
 		for i, t := range r.window {
-			if c.near(r.stage.dice.of(int(t)), m) == schema.NodeLocal {
+			if c.localityOf(r.stage.random.of(int(t)), m) == schema.NodeLocal {
 				pick = i
 				break
 			}
@@ -95,8 +95,8 @@ func (r *run) fill() {
 	}
 }
 
-// near says how far a machine is from a task's block of storage.
-func (c *cluster) near(task dice, m *machine) schema.Locality {
+// localityOf says how far a machine is from a task's block of storage.
+func (c *cluster) localityOf(task random, m *machine) schema.Locality {
 	level := schema.AnyLocality
 	for i := range max(1, c.replicas) {
 		at := c.machines[task.of(i).intn(forReplica, len(c.machines))]
@@ -112,7 +112,7 @@ func (c *cluster) near(task dice, m *machine) schema.Locality {
 
 // launch starts an attempt of a task on an executor; original is the attempt that it is a copy of.
 func (s *sim) launch(r *run, task, exec int32, queued int64, original ref) {
-	at := s.place()
+	at := s.allocate()
 	a, x := &s.slab[at], s.execs[exec]
 	s.nextTaskID++
 	x.launched++
@@ -125,8 +125,8 @@ func (s *sim) launch(r *run, task, exec int32, queued int64, original ref) {
 	}
 	whole, fetch := s.cost(a, x)
 	a.whole, a.end, a.fetched = whole, s.now+whole, s.now+fetch
-	s.fate(a)
-	s.sweep(r)
+	s.planEnd(a)
+	s.dropDead(r)
 	r.live = append(r.live, self)
 	r.running++
 	r.lastSerial = a.serial
@@ -143,16 +143,16 @@ func (s *sim) launch(r *run, task, exec int32, queued int64, original ref) {
 	}
 }
 
-// tried remembers that an attempt of a task with this number was there, where the task may be tried again.
-func (r *run) tried(task, number int32) {
+// recordTry remembers that an attempt of a task with this number was there, where the task may be tried again.
+func (r *run) recordTry(task, number int32) {
 	if r.nextTry == nil {
 		r.nextTry = map[int32]int32{}
 	}
 	r.nextTry[task] = max(r.nextTry[task], number+1)
 }
 
-// place is a free place in the slab.
-func (s *sim) place() int32 {
+// allocate is a free place in the slab.
+func (s *sim) allocate() int32 {
 	if n := len(s.spare); n > 0 {
 		at := s.spare[n-1]
 		s.spare = s.spare[:n-1]
@@ -166,7 +166,7 @@ func (s *sim) attemptRow(a *attempt, x *executor, number int32, queued int64) sc
 	r, m := a.run, x.machine
 	locality := schema.ProcessLocal
 	if r.stage.source() {
-		locality = s.cluster.near(r.stage.dice.of(int(a.task)), m)
+		locality = s.cluster.localityOf(r.stage.random.of(int(a.task)), m)
 	}
 	_, lost := r.stage.lost[a.task]
 	row := schema.Attempt{
@@ -182,9 +182,9 @@ func (s *sim) attemptRow(a *attempt, x *executor, number int32, queued int64) sc
 	return row
 }
 
-// fate decides how an attempt will end if nothing comes between.
-func (s *sim) fate(a *attempt) {
-	own := a.run.stage.dice.of(int(a.task)).of(int(a.run.number)).of(int(a.row.Number))
+// planEnd decides how an attempt will end if nothing comes between.
+func (s *sim) planEnd(a *attempt) {
+	own := a.run.stage.random.of(int(a.task)).of(int(a.run.number)).of(int(a.row.Number))
 	for _, p := range a.run.stage.parents {
 		if p.missing > 0 { // its input is gone already; it will find out soon
 			s.failToFetch(a, p, s.now+50+int64(450*own.uniform(forDetection)))

@@ -19,7 +19,7 @@ type job struct {
 type stage struct {
 	job      *job
 	id       int
-	dice     dice
+	random   random
 	name     string
 	kind     string
 	tasks    int
@@ -42,14 +42,14 @@ type stage struct {
 func (s *stage) source() bool { return len(s.parents) == 0 }
 
 // planJob draws a job. Stages are numbered on from first.
-func planJob(o *Options, shape dice, id, first int) *job {
+func planJob(o *Options, shape random, id, first int) *job {
 	d := shape.of(id)
 	j := &job{id: id}
 	n := int(d.between(forShape, Range{o.Shape.Phases.Low, o.Shape.Phases.High + 1}))
 	n = max(1, min(n, int(o.Shape.Phases.High)))
 	for i := range n {
-		s := &stage{job: j, id: first + i, dice: d.of(i), kind: "shuffle_map"}
-		s.parents = pickParents(o, s.dice, j.stages, i == n-1)
+		s := &stage{job: j, id: first + i, random: d.of(i), kind: "shuffle_map"}
+		s.parents = pickParents(o, s.random, j.stages, i == n-1)
 		for _, p := range s.parents {
 			p.children = append(p.children, s)
 		}
@@ -65,7 +65,7 @@ func planJob(o *Options, shape dice, id, first int) *job {
 }
 
 // pickParents draws what a stage reads: nothing, one or two stages before it; the last one reads all that nobody reads.
-func pickParents(o *Options, d dice, before []*stage, last bool) []*stage {
+func pickParents(o *Options, d random, before []*stage, last bool) []*stage {
 	if last {
 		var loose []*stage
 		for _, s := range before {
@@ -99,10 +99,10 @@ func stageName(s *stage, job, position int) string {
 }
 
 func planWork(o *Options, s *stage) {
-	s.tasks = int(math.Round(s.dice.logBetween(forTasks, o.Shape.Tasks)))
-	s.fixedS = s.dice.between(forWork, o.Work.FixedS)
+	s.tasks = int(math.Round(s.random.logBetween(forTasks, o.Shape.Tasks)))
+	s.fixedS = s.random.between(forWork, o.Work.FixedS)
 	s.ratio, s.spread = o.Work.OutputRatio, o.Work.Spread
-	s.normal = math.Round(s.dice.of(0).logBetween(forWork, o.Work.Bytes))
+	s.normal = math.Round(s.random.of(0).logBetween(forWork, o.Work.Bytes))
 	if !s.source() { // what the parents write is what it reads
 		total := 0.0
 		for _, p := range s.parents {
@@ -110,13 +110,13 @@ func planWork(o *Options, s *stage) {
 		}
 		s.normal = math.Round(min(max(total/float64(s.tasks), 1024), 4*o.Work.Bytes.High))
 	}
-	s.rate = s.dice.of(1).logBetween(forWork, o.Work.TaskS) / s.normal
-	s.gc = s.dice.chance(forGC, o.Faults.GC.Phases)
+	s.rate = s.random.of(1).logBetween(forWork, o.Work.TaskS) / s.normal
+	s.gc = s.random.chance(forGC, o.Faults.GC.Phases)
 }
 
 func planSkew(o *Options, s *stage) {
 	f := o.Faults.Skew
-	if !s.dice.chance(forSkew, f.Phases) || s.tasks < 2 {
+	if !s.random.chance(forSkew, f.Phases) || s.tasks < 2 {
 		return
 	}
 	s.skew = f
@@ -124,11 +124,11 @@ func planSkew(o *Options, s *stage) {
 		s.skew.Most = 50
 	}
 	s.skewCount = max(1, int(math.Round(f.Tasks*float64(s.tasks))))
-	s.mult = 1 + s.dice.intn(forRank, s.tasks)
+	s.mult = 1 + s.random.intn(forRank, s.tasks)
 	for gcd(s.mult, s.tasks) != 1 {
 		s.mult++
 	}
-	s.plus = s.dice.of(0).intn(forRank, s.tasks)
+	s.plus = s.random.of(0).intn(forRank, s.tasks)
 }
 
 func gcd(a, b int) int {
@@ -150,14 +150,14 @@ func (s *stage) skewFactor(task int) float64 {
 	if rank >= s.skewCount {
 		return 1
 	}
-	return s.dice.of(task).between(forSkew, s.skew.Factor)
+	return s.random.of(task).between(forSkew, s.skew.Factor)
 }
 
 // bytes is what a task reads.
 func (s *stage) bytes(task int) float64 {
 	f := s.skewFactor(task)
 	if s.spread > 0 {
-		f *= s.dice.of(task).lognormal(forSpread, s.spread)
+		f *= s.random.of(task).lognormal(forSpread, s.spread)
 	}
 	return max(1, math.Round(s.normal*f))
 }

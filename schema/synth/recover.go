@@ -19,24 +19,24 @@ const resubmitAfter = 200
 
 // lossPlan kills an executor when a part of a stage's tasks have succeeded.
 type lossPlan struct {
-	job   int
-	stage float64 // position among the job's stages, 0 to 1
-	after float64 // share of the tasks
-	dice  dice
-	done  bool
+	job    int
+	stage  float64 // position among the job's stages, 0 to 1
+	after  float64 // share of the tasks
+	random random
+	done   bool
 }
 
 func (s *sim) planLosses() {
-	d := s.dice.of(-2)
+	d := s.random.of(-2)
 	for i := range d.poisson(forLoss, s.o.Faults.Loss.PerApplication) {
 		p := d.of(i)
 		s.lossPlans = append(s.lossPlans, lossPlan{job: p.intn(forLoss, s.o.Shape.Jobs), stage: p.of(0).uniform(forLoss),
-			after: p.of(1).between(forLoss, Range{0.1, 0.8}), dice: p})
+			after: p.of(1).between(forLoss, Range{0.1, 0.8}), random: p})
 	}
 }
 
-// planned fires the losses that wait for a stage to get as far as it has now.
-func (s *sim) planned(r *run) {
+// fireLosses fires the losses that wait for a stage to get as far as it has now.
+func (s *sim) fireLosses(r *run) {
 	if r.number > 0 || r.stage.job.over {
 		return
 	}
@@ -50,13 +50,13 @@ func (s *sim) planned(r *run) {
 		at := min(len(stages)-1, 1+int(p.stage*float64(len(stages)-1)))
 		if stages[at] == r.stage && float64(r.stage.ended) >= math.Ceil(p.after*float64(r.stage.tasks)) {
 			p.done = true
-			s.loseExecutor(p.dice)
+			s.loseExecutor(p.random)
 		}
 	}
 }
 
 // loseExecutor kills one of the executors that are there.
-func (s *sim) loseExecutor(d dice) {
+func (s *sim) loseExecutor(d random) {
 	var there []int32
 	for i, x := range s.execs {
 		if !x.gone {
@@ -75,7 +75,7 @@ func (s *sim) loseExecutor(d dice) {
 		if a := &s.slab[i]; a.serial > 0 && a.exec == exec {
 			r, task := a.run, a.task
 			s.finish(int32(i), schema.Lost, reasonLost)
-			s.again(r, task)
+			s.requeue(r, task)
 		}
 	}
 	s.send(&Event{Kind: ExecutorRemoved, Machine: &x.row, Reason: reasonExecutor})
@@ -134,7 +134,7 @@ func (st *stage) phaseOf(s *sim, serial int64) schema.Key {
 // lostWhileRunning does a task of a running stage again.
 func (s *sim) lostWhileRunning(r *run, task int32, out output) {
 	r.left++
-	r.tried(task, out.number)
+	r.recordTry(task, out.number)
 	r.retry = append(r.retry, retry{task, s.now})
 	s.wait(r)
 	x := s.execs[out.exec]
@@ -162,7 +162,7 @@ func (s *sim) breakReaders(st *stage) {
 			if a.outcome == failsToFetch || a.fetched <= s.now {
 				continue
 			}
-			own := child.dice.of(int(a.task)).of(int(cur.number)).of(int(a.row.Number))
+			own := child.random.of(int(a.task)).of(int(cur.number)).of(int(a.row.Number))
 			s.failToFetch(a, st, s.now+100+int64(900*own.uniform(forDetection)))
 			s.queue.push(event{at: a.end, kind: attemptEnds, ref: l})
 		}
@@ -172,7 +172,7 @@ func (s *sim) breakReaders(st *stage) {
 // failToFetch lets an attempt fail at an instant, on one of the lost outputs of a stage.
 func (s *sim) failToFetch(a *attempt, st *stage, at int64) {
 	a.outcome, a.end = failsToFetch, min(at, a.start+a.whole)
-	task := a.run.stage.dice.of(int(a.task))
+	task := a.run.stage.random.of(int(a.task))
 	pick := task.intn(forVictim, st.missing)
 	for t := range int32(st.tasks) {
 		if st.isDone(t) {

@@ -70,7 +70,7 @@ func each(ctx context.Context, o Options, begin func(app int), emit func(*Event)
 		if err := s.run(); err != nil {
 			return fmt.Errorf("synth: application %d: %w", app, err)
 		}
-		gap := s.dice.uniform(forGap)
+		gap := s.random.uniform(forGap)
 		start = schema.FromMillis(ms(start.Add(o.GapS * (0.5 + gap))))
 	}
 	return nil

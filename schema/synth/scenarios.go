@@ -17,6 +17,16 @@ func (s Scenario) Make(seed uint64) Options {
 	return o
 }
 
+// ByName finds a scenario.
+func ByName(name string) (Scenario, bool) {
+	for _, s := range Scenarios() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Scenario{}, false
+}
+
 // Scenarios lists all of them.
 func Scenarios() []Scenario {
 	return []Scenario{
@@ -71,16 +81,6 @@ func Scenarios() []Scenario {
 	}
 }
 
-// ByName finds a scenario.
-func ByName(name string) (Scenario, bool) {
-	for _, s := range Scenarios() {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Scenario{}, false
-}
-
 // WithTasks keeps a scenario's mixture and makes about n tasks in all: more jobs and applications, or smaller phases.
 func (o Options) WithTasks(n int64) Options {
 	phases := (o.Shape.Phases.Low + o.Shape.Phases.High) / 2
@@ -114,21 +114,21 @@ func ManyPhases(seed uint64, n int) Options {
 	return o
 }
 
-func skew(o *Options) {
-	o.Faults.Skew = Skew{Phases: 0.7, Tasks: 0.04, Factor: Range{3, 10}}
+func nightly(o *Options) {
+	skew(o)
+	transient(o)
+	o.Applications, o.GapS, o.Shape.Recurring = 14, 86400, true
+	o.Cluster.Bad = Bad{Machines: 1, Factor: Range{2, 3}, UntilS: 7.5 * 86400}
 }
 
-func network(o *Options) {
-	o.Shape.Sources, o.Work.NetworkBytesPer = 0.1, 50e6
-	o.Faults.Network = Network{Factor: Range{10, 25}}
-}
-
-func transient(o *Options) {
-	o.Faults.Transient = Transient{Probability: 0.04, Factor: Range{2.5, 8}}
-}
-
-func generations(o *Options) {
-	o.Cluster.Generations = []Generation{{0.3, 1.4}, {0.4, 1}, {0.3, 0.8}}
+func weak(o *Options) {
+	mixed(o)
+	o.Faults.Skew.Factor = Range{1.6, 2.2}
+	o.Faults.Transient.Factor = Range{1.6, 2.2}
+	o.Cluster.Bad.Factor, o.Cluster.Flaky.Factor = Range{1.5, 2}, Range{1.5, 2}
+	o.Faults.Network.Factor = Range{5, 8}
+	o.Faults.GC.Factor = Range{0.5, 1}
+	o.Faults.Scheduler.DelayS = Range{3, 8}
 }
 
 func mixed(o *Options) {
@@ -146,19 +146,19 @@ func mixed(o *Options) {
 	o.Faults.Loss = Loss{PerApplication: 1, RestartS: Range{2, 20}}
 }
 
-func weak(o *Options) {
-	mixed(o)
-	o.Faults.Skew.Factor = Range{1.6, 2.2}
-	o.Faults.Transient.Factor = Range{1.6, 2.2}
-	o.Cluster.Bad.Factor, o.Cluster.Flaky.Factor = Range{1.5, 2}, Range{1.5, 2}
-	o.Faults.Network.Factor = Range{5, 8}
-	o.Faults.GC.Factor = Range{0.5, 1}
-	o.Faults.Scheduler.DelayS = Range{3, 8}
+func skew(o *Options) {
+	o.Faults.Skew = Skew{Phases: 0.7, Tasks: 0.04, Factor: Range{3, 10}}
 }
 
-func nightly(o *Options) {
-	skew(o)
-	transient(o)
-	o.Applications, o.GapS, o.Shape.Recurring = 14, 86400, true
-	o.Cluster.Bad = Bad{Machines: 1, Factor: Range{2, 3}, UntilS: 7.5 * 86400}
+func network(o *Options) {
+	o.Shape.Sources, o.Work.NetworkBytesPer = 0.1, 50e6
+	o.Faults.Network = Network{Factor: Range{10, 25}}
+}
+
+func transient(o *Options) {
+	o.Faults.Transient = Transient{Probability: 0.04, Factor: Range{2.5, 8}}
+}
+
+func generations(o *Options) {
+	o.Cluster.Generations = []Generation{{0.3, 1.4}, {0.4, 1}, {0.3, 0.8}}
 }

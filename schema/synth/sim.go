@@ -16,8 +16,8 @@ type sim struct {
 	ctx     context.Context
 	o       *Options
 	cluster *cluster
-	dice    dice // of the application
-	shape   dice // of its jobs; the same for all applications that recur
+	random  random // of the application
+	shape   random // of its jobs; the same for all applications that recur
 	emit    func(*Event) error
 	err     error
 
@@ -145,8 +145,8 @@ type attempt struct {
 }
 
 func newSim(ctx context.Context, o *Options, c *cluster, app int, start schema.Time, emit func(*Event) error) *sim {
-	root := dice(mix(o.Seed))
-	s := &sim{ctx: ctx, o: o, cluster: c, dice: root.of(app + 1), shape: root.of(app + 1), emit: emit, now: ms(start), start: ms(start)}
+	root := random(mix(o.Seed))
+	s := &sim{ctx: ctx, o: o, cluster: c, random: root.of(app + 1), shape: root.of(app + 1), emit: emit, now: ms(start), start: ms(start)}
 	if o.Shape.Recurring {
 		s.shape = root.of(1)
 	}
@@ -177,7 +177,7 @@ func (s *sim) run() error {
 	}
 	s.planLosses()
 	for range min(s.o.Shape.InFlight, s.o.Shape.Jobs) {
-		s.queueJob(1000)
+		s.queueNextJob(1000)
 	}
 	for s.jobsOver < s.o.Shape.Jobs && s.err == nil {
 		s.step()
@@ -204,7 +204,7 @@ func (s *sim) step() {
 		switch e := s.queue.pop(); e.kind {
 		case attemptEnds:
 			if a := &s.slab[e.ref.at]; a.serial == e.ref.serial && a.end == s.now {
-				s.ends(e.ref.at)
+				s.endAttempt(e.ref.at)
 			}
 		case jobArrives:
 			s.beginJob()
@@ -258,12 +258,12 @@ func (s *sim) addExecutor(m *machine) {
 	s.send(&Event{Kind: ExecutorAdded, Machine: &x.row})
 }
 
-// queueJob lets the next job arrive after at least least milliseconds.
-func (s *sim) queueJob(least int64) {
+// queueNextJob lets the next job arrive after at least least milliseconds.
+func (s *sim) queueNextJob(least int64) {
 	if s.begun == s.o.Shape.Jobs {
 		return
 	}
-	gap := s.dice.of(s.begun).between(forGap, s.o.Shape.GapS)
+	gap := s.random.of(s.begun).between(forGap, s.o.Shape.GapS)
 	s.begun++
 	s.queue.push(event{at: s.now + max(least, int64(gap*1000)), kind: jobArrives})
 }

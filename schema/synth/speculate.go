@@ -14,17 +14,17 @@ import (
 type speed struct {
 	durations median
 	lookAt    int64 // the next check that is queued; 0 = none
-	copies    []wish
+	copies    []copyRequest
 }
 
-// wish is a task that is to be copied.
-type wish struct {
+// copyRequest is a task that is to be copied.
+type copyRequest struct {
 	original ref
 	since    int64
 }
 
-// learn takes the duration of a success.
-func (s *sim) learn(r *run, lived int64) {
+// addDuration takes the duration of a success.
+func (s *sim) addDuration(r *run, lived int64) {
 	if s.o.Speculation == nil || r.over {
 		return
 	}
@@ -80,7 +80,7 @@ func (s *sim) lookForSlow(r *run) {
 			break
 		}
 		a.marked = true
-		r.speed.copies = append(r.speed.copies, wish{l, s.now})
+		r.speed.copies = append(r.speed.copies, copyRequest{l, s.now})
 	}
 	if len(r.speed.copies) > 0 && !slices.Contains(s.slow, r) {
 		s.slow = append(s.slow, r)
@@ -95,7 +95,7 @@ func (s *sim) lookForSlow(r *run) {
 func (s *sim) launchCopy() bool {
 	for i := 0; i < len(s.slow); i++ {
 		r := s.slow[i]
-		r.speed.copies = slices.DeleteFunc(r.speed.copies, func(w wish) bool { return r.over || !s.alive(w.original) })
+		r.speed.copies = slices.DeleteFunc(r.speed.copies, func(w copyRequest) bool { return r.over || !s.alive(w.original) })
 		if len(r.speed.copies) == 0 {
 			s.slow = slices.Delete(s.slow, i, i+1)
 			i--
@@ -103,14 +103,14 @@ func (s *sim) launchCopy() bool {
 		}
 		for k, w := range r.speed.copies {
 			original := &s.slab[w.original.at]
-			at := s.slotBeside(s.execs[original.exec].machine)
+			at := s.slotElsewhere(s.execs[original.exec].machine)
 			if at < 0 {
 				continue
 			}
 			x := s.free[at]
 			s.occupy(at)
 			r.speed.copies = slices.Delete(r.speed.copies, k, k+1)
-			r.tried(original.task, original.row.Number)
+			r.recordTry(original.task, original.row.Number)
 			s.launch(r, original.task, x, w.since, w.original)
 			return true
 		}
@@ -118,8 +118,8 @@ func (s *sim) launchCopy() bool {
 	return false
 }
 
-// slotBeside is a free slot on another machine, -1 when there is none.
-func (s *sim) slotBeside(m *machine) int {
+// slotElsewhere is a free slot on another machine, -1 when there is none.
+func (s *sim) slotElsewhere(m *machine) int {
 	first := s.drawSlot()
 	for i := range s.free {
 		at := (first + i) % len(s.free)

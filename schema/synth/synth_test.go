@@ -455,7 +455,7 @@ func TestWithTasks(t *testing.T) {
 func TestMedian(t *testing.T) {
 	var m median
 	var all []int64
-	d := dice(7)
+	d := random(7)
 	for i := range 500 {
 		v := int64(d.of(i).intn(forNoise, 40))
 		m.add(v)
@@ -472,7 +472,7 @@ func TestDice(t *testing.T) {
 	const n = 20_000
 	var u, z, zz, p float64
 	for i := range n {
-		d := dice(1).of(i)
+		d := random(1).of(i)
 		u += d.uniform(forNoise)
 		x := d.normal(forNoise)
 		z += x

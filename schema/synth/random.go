@@ -2,9 +2,10 @@ package synth
 
 import "math"
 
-// dice is a subject of draws: the whole run, a machine, a stage, a task, an attempt. A draw is a hash of the subject and
-// of the draw's purpose; nothing is consumed, so the order of draws and their number do not matter.
-type dice uint64
+// random draws for one subject: the whole run, a machine, a stage, a task, an attempt. A draw is a hash of the subject and of
+// the draw's purpose, as counter-based generators do (Salmon et al., SC 2011); nothing is consumed, so the order of draws
+// and their number do not matter.
+type random uint64
 
 // purpose keeps the draws of one subject apart.
 type purpose uint64
@@ -44,37 +45,29 @@ const (
 	forRecords
 )
 
-func mix(x uint64) uint64 { // the finaliser of splitmix64
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
 // of is the n-th subject under d.
-func (d dice) of(n int) dice {
-	return dice(mix(uint64(d) ^ (uint64(n)+1)*0x9e3779b97f4a7c15))
+func (d random) of(n int) random {
+	return random(mix(uint64(d) ^ (uint64(n)+1)*0x9e3779b97f4a7c15))
 }
 
-func (d dice) bits(p purpose) uint64 {
+func (d random) bits(p purpose) uint64 {
 	return mix(uint64(d) + uint64(p)*0xd1342543de82ef95)
 }
 
 // uniform is in [0, 1).
-func (d dice) uniform(p purpose) float64 { return float64(d.bits(p)>>11) / (1 << 53) }
+func (d random) uniform(p purpose) float64 { return float64(d.bits(p)>>11) / (1 << 53) }
 
-func (d dice) chance(p purpose, probability float64) bool {
+func (d random) chance(p purpose, probability float64) bool {
 	return probability > 0 && d.uniform(p) < probability
 }
 
-func (d dice) intn(p purpose, n int) int { return int(d.bits(p) % uint64(n)) }
+func (d random) intn(p purpose, n int) int { return int(d.bits(p) % uint64(n)) }
 
 // between is uniform in r.
-func (d dice) between(p purpose, r Range) float64 { return r.Low + (r.High-r.Low)*d.uniform(p) }
+func (d random) between(p purpose, r Range) float64 { return r.Low + (r.High-r.Low)*d.uniform(p) }
 
 // logBetween is uniform in r on a log scale; r.Low > 0.
-func (d dice) logBetween(p purpose, r Range) float64 {
+func (d random) logBetween(p purpose, r Range) float64 {
 	if r.Low == r.High {
 		return r.Low
 	}
@@ -82,7 +75,7 @@ func (d dice) logBetween(p purpose, r Range) float64 {
 }
 
 // normal is from the standard normal distribution, by Box and Muller.
-func (d dice) normal(p purpose) float64 {
+func (d random) normal(p purpose) float64 {
 	h := d.bits(p)
 	u := (float64(h>>11) + 0.5) / (1 << 53)
 	v := float64(mix(h)>>11) / (1 << 53)
@@ -90,7 +83,7 @@ func (d dice) normal(p purpose) float64 {
 }
 
 // lognormal has median 1 and the given sigma of its logarithm.
-func (d dice) lognormal(p purpose, sigma float64) float64 {
+func (d random) lognormal(p purpose, sigma float64) float64 {
 	if sigma == 0 {
 		return 1
 	}
@@ -98,7 +91,7 @@ func (d dice) lognormal(p purpose, sigma float64) float64 {
 }
 
 // poisson counts by inversion; mean is small.
-func (d dice) poisson(p purpose, mean float64) int {
+func (d random) poisson(p purpose, mean float64) int {
 	if mean <= 0 {
 		return 0
 	}
@@ -116,4 +109,13 @@ func logMean(r Range) float64 {
 		return r.Low
 	}
 	return (r.High - r.Low) / math.Log(r.High/r.Low)
+}
+
+// mix is the finaliser of splitmix64.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
 }
