@@ -14,7 +14,7 @@ import (
 	"straggler/strictyaml"
 )
 
-// ErrConfig is the kind of errors about a configuration that makes no sense.
+// ErrConfig is returned for an invalid configuration.
 var ErrConfig = errors.New("configuration")
 
 //go:embed straggler.schema.json
@@ -23,7 +23,7 @@ var configSchema []byte
 // ConfigSchema is the JSON schema of straggler.yaml, for editors.
 func ConfigSchema() []byte { return slices.Clone(configSchema) }
 
-// Config is what straggler.yaml says. DefaultConfig is what holds without one.
+// Config is the content of straggler.yaml; DefaultConfig holds without one.
 type Config struct {
 	Version           int           `yaml:"version" min:"1" max:"1"`
 	History           int           `yaml:"history" min:"1" max:"1000"`
@@ -144,7 +144,7 @@ func (c *Config) suppression(f *Finding, today string) (Suppression, bool) {
 	return Suppression{}, false
 }
 
-// Expired lists the suppressions that no longer hold.
+// Expired lists the suppressions that have expired.
 func (c *Config) Expired(today string) []Suppression {
 	var out []Suppression
 	for _, s := range c.Suppress {

@@ -88,7 +88,7 @@ func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) 
 	}
 }
 
-// more gives the query that shows what is behind a finding.
+// more gives the query that shows the attempts or phases behind a finding.
 func (c *comparison) more(f *Finding, r *measure.Run) {
 	switch {
 	case c.rule.Name == "input_skew":
@@ -106,7 +106,7 @@ func (c *comparison) more(f *Finding, r *measure.Run) {
 	}
 }
 
-// safeWord keeps of a cause what a cause is made of: letters and underscores.
+// safeWord keeps only letters and underscores, the characters of causes.
 func safeWord(s string) string {
 	out := []rune{}
 	for _, r := range s {

@@ -11,6 +11,15 @@ import (
 // Status is what is known about a finding from the nights before.
 type Status string
 
+const (
+	New        Status = "new"
+	Ongoing    Status = "ongoing"
+	Fixed      Status = "fixed"
+	Accepted   Status = "accepted"   // accepted as normal from now on
+	Suppressed Status = "suppressed" // by the configuration
+	Learning   Status = "learning"   // compared with fewer runs than a judgement needs
+)
+
 // Finding is something that got worse.
 type Finding struct {
 	ID        string             `json:"id"` // the same every night

@@ -159,12 +159,3 @@ func detectable(tested []*comparison) *float64 {
 	slices.Sort(v)
 	return number(median(v))
 }
-
-const (
-	New        Status = "new"
-	Ongoing    Status = "ongoing"
-	Fixed      Status = "fixed"
-	Accepted   Status = "accepted"   // somebody decided that it is normal from now on
-	Suppressed Status = "suppressed" // the configuration says not to tell
-	Learning   Status = "learning"   // seen with fewer runs than a judgement needs
-)

@@ -31,7 +31,7 @@ type RunName struct {
 
 func (r RunName) String() string { return fmt.Sprintf("%s (%s, %s)", r.Group, r.ID, r.Start) }
 
-// Difference is one thing compared between two runs.
+// Difference is one measure compared between two runs.
 type Difference struct {
 	Rule   string             `json:"rule"`
 	Stage  *measure.Signature `json:"stage,omitempty"`
@@ -40,13 +40,13 @@ type Difference struct {
 	A      *float64           `json:"a"`
 	B      *float64           `json:"b"`
 	Change *float64           `json:"change"`  // fraction of a
-	P      *float64           `json:"p_value"` // two-sided, by the variance between tasks; null where tasks say nothing
+	P      *float64           `json:"p_value"` // two-sided, by the variance between tasks; null where there is no test
 	Q      *float64           `json:"q_value"`
 }
 
 // PairMethod says what a comparison of two runs can and cannot say.
-const PairMethod = "differences of lost time and of shares are tested against the variance between tasks (as if the slow tasks were drawn by lot each time), " +
-	"false discovery rates are over those tests (Benjamini and Hochberg); how much runs differ anyway cannot be told from two, so the other differences have no test"
+const PairMethod = "differences of lost time and of shares are tested against the variance between tasks (as if the slow tasks were a random sample each time), " +
+	"false discovery rates are over those tests (Benjamini and Hochberg); two runs do not show how much runs differ anyway, so the other differences have no test"
 
 // Compare lines up two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {

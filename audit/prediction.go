@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Method says in words how a finding is judged; it stands in every output.
+// Method explains how findings are judged; it is part of every output.
 const Method = "a finding is larger than its rule allows and significant: tonight's value lies above the one-sided prediction interval of the runs before " +
 	"(Student's t; the variance between runs is shrunk towards that of all stages, in units of the variance between tasks; values of stages are relative to the speed of the whole run), " +
-	"it is not the work of a few tasks that may be slow by chance (binomial test over runs), no more than 1 % of such surprises in the history are as large, and the false discovery rate over all comparisons of the night is held (Benjamini and Hochberg)"
+	"it is not due to a few tasks that may be slow by chance (binomial test over runs), no more than 1 % of such surprises in the history are as large, and the false discovery rate over all comparisons of the night is controlled (Benjamini and Hochberg)"
 
 // series is what a comparison knows: the values of the runs before and that of tonight.
 type series struct {
@@ -20,7 +20,7 @@ type series struct {
 	tonight point
 }
 
-// The least that two runs of the same thing are taken to differ by: standard deviation of a logarithm or an angle.
+// leastSD is the least difference that is assumed between two runs of the same program: standard deviation of a logarithm or an angle.
 // Copies of a log have no variance at all, and the clock of a log ticks in milliseconds.
 const leastSD = 0.01
 
@@ -198,9 +198,9 @@ func trigamma(x float64) float64 {
 	return sum + 1/x + f/2 + f/x*(1.0/6-f*(1.0/30-f*(1.0/42-f/30)))
 }
 
-// mostDF bounds the degrees of freedom: tails are no better known than this, however many stages agree.
+// mostDF bounds the degrees of freedom: the tails are not known better than this, however many stages agree.
 const mostDF = 30
 
-// leastDF is what the other stages are worth at least: from a handful of them, with five runs each, one can hardly tell
-// whether their variances differ.
+// leastDF is the least weight of the other stages: from a handful of them, with five runs each, it can hardly be estimated
+// how much their variances differ.
 const leastDF = 8

@@ -8,7 +8,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// Rule is something that can get worse. It is a row of Rules; straggler.yaml changes its thresholds.
+// Rule is a measure that can get worse: a row of Rules, whose thresholds straggler.yaml can change.
 type Rule struct {
 	Name      string
 	Doc       string   // what it compares
@@ -24,7 +24,7 @@ type Rule struct {
 
 type perRule int
 
-// point is a value, and where it stands on a scale on which runs scatter alike.
+// point is a value, and its position on a scale on which the variance between runs is about the same everywhere.
 type point struct {
 	value float64 // in the rule's unit
 	y     float64 // transformed
@@ -48,13 +48,13 @@ func Rules() []Rule {
 	return []Rule{
 		{Name: "run_time", Unit: "s", Severity: Error, MinChange: 0.10, MinAbs: 1, of: logOf("time_s", 0.1),
 			Doc: "completion time of the application",
-			Why: "What its users wait for. The findings about stages and causes say where the time went."},
+			Why: "This is what its users wait for. The findings about stages and causes say where the time went."},
 		{Name: "lost_time", Unit: "slot s", Severity: Error, MinChange: 0.15, MinAbs: 2, of: excess,
 			Doc: "time lost to slow tasks in the whole application: duration above the median of the stage, summed over all tasks",
-			Why: "Slots that were held longer than the stage's own median says they need be, whether or not the end of the job waited for them."},
+			Why: "Slots were occupied longer than by the median task of the stage, whether or not the job waited for them."},
 		{Name: "cause_time", Unit: "slot s", Severity: Warning, MinChange: 0.25, MinAbs: 5, By: PerCause,
 			Doc: "seconds of excess of outliers due to one cause",
-			Why: "The same time lost for another reason asks for another remedy: straggler help causes says what each means."},
+			Why: "The remedy depends on the cause: straggler help causes explains each."},
 		{Name: "bad_machine", Unit: "ratio", Severity: Error, MinAbs: 0.2, By: PerMachine,
 			Doc: "a machine that is slow or flaky and was not in any of the runs before",
 			Why: "A machine takes longer for the same work than the others do. Look at its disk and its neighbours, or drain it."},
@@ -62,16 +62,16 @@ func Rules() []Rule {
 			Doc: "share of the attempts that failed or were lost with their machine",
 			Why: "Failures cost a second attempt each, and four of one task the whole job."},
 		{Name: "recomputed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("recomputed", "attempts"),
-			Doc: "share of the attempts that make a lost output again",
+			Doc: "share of the attempts that recompute a lost output",
 			Why: "Lost outputs stop every task that reads them. Look at the machines that lost them."},
 		{Name: "log_complete", Severity: Warning, By: exact,
 			Doc: "the log is whole: it has an end, and every record of it could be read",
-			Why: "What a log does not say cannot be judged; a log without its end is a driver that died, or a file that was read too early. Compared exactly, without statistics."},
+			Why: "What a log does not say cannot be judged; a log without its end means that the driver died, or that the file was read too early. Compared exactly, without statistics."},
 		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, Stage: true, of: logOf("time_s", 0.1),
-			Doc: "time from the start of a stage to its end, beside what the whole run was slower",
+			Doc: "time from the start of a stage to its end, relative to the speed of the whole run",
 			Why: "It has more work, fewer slots, or slower tasks: compare its tasks and its median."},
 		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, Stage: true, of: stageExcess,
-			Doc: "time lost to slow tasks in one stage, beside what all of its tasks were slower: duration above the median, summed over its tasks",
+			Doc: "time lost to slow tasks in one stage, relative to the median of its tasks: duration above the median, summed over its tasks",
 			Why: "The stage has more stragglers, or worse ones. The likely cause names what grew most."},
 		{Name: "stage_late", Unit: "s", Severity: Warning, MinChange: 0.20, MinAbs: 1, Stage: true, of: lost,
 			Doc: "how much earlier the stage would have ended had no task taken longer than the median",
@@ -109,7 +109,7 @@ const (
 func Severities() []Severity { return []Severity{Error, Warning, Note, Off} }
 
 // logOf compares the logarithm, on which runs that are slower by a factor scatter alike whatever they measure. The
-// constant keeps values near zero from making much of nothing.
+// constant keeps small absolute changes of values near zero small.
 func logOf(name string, c float64) func(v, _ measure.Values) point {
 	return func(v, _ measure.Values) point {
 		x, ok := v[name]
@@ -120,7 +120,7 @@ func logOf(name string, c float64) func(v, _ measure.Values) point {
 	}
 }
 
-// lost is the time that the end of a stage waited. It hangs on one task, so it scatters much.
+// lost is the time that the end of a stage waited. It depends on a single task, so its variance is large.
 func lost(v, scale measure.Values) point {
 	x, ok := v["lost_s"]
 	c := max(0.05, 0.05*scale["time_s"])
@@ -130,7 +130,7 @@ func lost(v, scale measure.Values) point {
 	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true}
 }
 
-// stageExcess is that of a stage, in medians of the stage: a slower stage is the matter of stage_time.
+// stageExcess is that of a stage, in medians of the stage: a slower stage is what stage_time finds.
 func stageExcess(v, scale measure.Values) point {
 	m := v["median_s"]
 	p := excess(v, measure.Values{"slot_s": scale["slot_s"] / max(scale["median_s"], 1e-9) * m})
@@ -141,7 +141,7 @@ func stageExcess(v, scale measure.Values) point {
 	return p
 }
 
-// excess is the time lost to slow tasks. Were the slow tasks of a run drawn by lot, the variance of the sum of their
+// excess is the time lost to slow tasks. If the slow tasks of a run were a random sample, the variance of the sum of their
 // excesses e would be about Σe² (a Poisson bootstrap of them), and that of its logarithm Σe² / (Σe)²; stages whose
 // slow tasks are the same every night scatter less by a factor, which the pool of stages tells.
 func excess(v, scale measure.Values) point {
@@ -171,5 +171,5 @@ const (
 	once perRule = iota
 	PerCause
 	PerMachine
-	exact // no statistics: what the log says of itself
+	exact // compared exactly, without statistics
 )

@@ -10,26 +10,26 @@ import (
 	"straggler/schema"
 )
 
-// A gain is worth someone's while from this part of all job time, or of the time of the one job that it is about; under
-// it, the advice is to do nothing.
+// The least gain that is worthwhile, as a fraction of all job time, or of the time of the one job that the advice is about.
+// Estimates: a hundredth of the cluster pays for an afternoon's work, and under it gains are lost in how runs differ.
 const (
 	worth    = 0.01
 	worthJob = 0.05
 )
 
-// rule turns what is known into advice, or into nothing.
+// rule gives advice where it applies.
 type rule struct {
 	name  string
 	doc   string
 	apply func(k *known) []Advice
 }
 
-// rules is the table of advice. Their advice is sorted by gain afterwards.
+// rules is the table of advice; advise sorts what they give by gain.
 var rules = [...]rule{
 	{"drain_machine", "a machine that takes longer than the others for the same work", adviseDrain},
 	{"split_partition", "tasks with more data than the others: copies would be as slow", adviseSkew},
 	{"fix_network", "tasks that waited for data from other machines", adviseNetwork},
-	{"keep_outputs", "outputs that were lost and made again", adviseRecompute},
+	{"keep_outputs", "lost outputs and their recomputation", adviseRecompute},
 	{"give_memory", "garbage collection", adviseGC},
 	{"avoid_spill", "data that did not fit in memory", adviseSpill},
 	{"relieve_driver", "delays between launch and run", adviseScheduler},
@@ -39,14 +39,14 @@ var rules = [...]rule{
 	{"cannot_tell", "lost time that no cause explains", adviseUnexplained},
 }
 
-// known is what rules look at.
+// known is the input of rules.
 type known struct {
 	d *Document
 	f *facts
 }
 
-// advise applies all rules: what brings most comes first, then what cannot be told, and an honest nothing when no
-// advice is worth following.
+// advise applies all rules. The advice that saves most comes first, then what cannot be told; where no advice is worthwhile,
+// it says so.
 func advise(d *Document, f *facts) []Advice {
 	k := &known{d, f}
 	if c := d.Trust.Counts; c.Attempts == 0 && c.Listed > 0 && c.Applications == 0 {
@@ -65,7 +65,7 @@ func advise(d *Document, f *facts) []Advice {
 			switch {
 			case a.Kind != Act:
 				others = append(others, a)
-			case a.GainLow.OK && a.GainLow.V <= 0: // it may well bring nothing
+			case a.GainLow.OK && a.GainLow.V <= 0: // it may save nothing
 				small += a.GainS.V
 			case a.GainS.OK && !a.jobWorth && a.GainS.V < worth*d.Cost.Loss.CompletionS.V:
 				small += a.GainS.V
@@ -92,14 +92,14 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 		return Advice{Kind: CannotTell}
 	case !l.LostS.OK && l.Outliers > 0:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log does not say when tasks started",
-			Action: fmt.Sprintf("%s ran longer than the rules allow, by %s in all. Whether a job waited for them the log does not say.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")), prose.Seconds(l.ExcessS))}
+			Action: fmt.Sprintf("%s are outliers, with %s of excess in total. The log does not say whether a job waited for them.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")), prose.Seconds(l.ExcessS))}
 	case !l.LostS.OK:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}
 	}
 	a := Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing worth doing about stragglers", Confidence: High,
 		Action: fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V), prose.OrDash(l.CompletionS, prose.Seconds), prose.OrDash(l.LostShare, prose.Percent))}
 	if small > 0 {
-		a.Action += fmt.Sprintf(" All remedies together would bring at most %s.", prose.Seconds(small))
+		a.Action += fmt.Sprintf(" All remedies together would save at most %s.", prose.Seconds(small))
 	}
 	if k.d.Trust.Counts.Incomplete > 0 {
 		a.Confidence, a.Reason = Low, "the log is not complete"
@@ -120,10 +120,10 @@ func (k *known) lost(c schema.Cause) float64 {
 // gain fills in what removing a cause should bring: the replay where there is one, else the time lost to it.
 func (k *known) gain(a Advice, c schema.Cause) Advice {
 	a.Kind = Act
-	a.GainS, a.GainBasis = schema.Some(k.lost(c)), "job time lost to it; the most that removing all of it brings"
+	a.GainS, a.GainBasis = schema.Some(k.lost(c)), "job time lost to it; an upper bound of what removing it saves"
 	for _, x := range k.d.Cost.Causes {
 		if x.Cause == c && x.CostS.OK && x.CostLow.OK && x.CostHigh.OK {
-			a.GainS, a.GainLow, a.GainHigh, a.GainBasis = x.CostS, x.CostLow, x.CostHigh, "jobs replayed without any of it, the most that can be won"
+			a.GainS, a.GainLow, a.GainHigh, a.GainBasis = x.CostS, x.CostLow, x.CostHigh, "jobs replayed without any of it; an upper bound"
 		}
 	}
 	if a.Confidence == "" {
@@ -132,17 +132,17 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 	return a
 }
 
-// sure is how sure the verdicts for a cause are on average.
+// sure is the mean confidence of the verdicts for a cause.
 func (k *known) sure(c schema.Cause) (Confidence, string) {
 	f := k.f.causes[c]
 	if f == nil {
 		return Low, "it is no task's main cause"
 	}
 	if f.rated == 0 {
-		return Low, "no verdict says how sure it is"
+		return Low, "its verdicts have no confidence"
 	}
 	mean := f.confidence / float64(f.rated)
-	reason := fmt.Sprintf("%s, %s sure on average", prose.Plural(f.n, "verdict", "verdicts"), prose.Percent(mean))
+	reason := fmt.Sprintf("%s, mean confidence %s", prose.Plural(f.n, "verdict", "verdicts"), prose.Percent(mean))
 	switch {
 	case mean >= 0.9:
 		return High, reason
@@ -152,7 +152,7 @@ func (k *known) sure(c schema.Cause) (Confidence, string) {
 	return Low, reason
 }
 
-// spark says that all listed applications are Spark's, so that its settings may be spoken of.
+// spark says that all listed applications are Spark's, so that advice may name its settings.
 func (k *known) spark() bool {
 	for _, a := range k.d.Trust.Applications.Rows {
 		if a.Framework != "spark" {
@@ -177,7 +177,7 @@ func (k *known) set(name, value string) Setting {
 	return Setting{Name: name, Value: value, Current: k.f.settings[name]}
 }
 
-// is says that a setting has a value; def is what holds where the log does not say.
+// is says that a setting has a value; def is its default where the log does not say.
 func (k *known) is(name, value, def string) bool {
 	return strings.EqualFold(k.f.settings[name].Or(def), value)
 }

@@ -15,10 +15,10 @@ func adviseNetwork(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Find the slow link", SQL: causeSQL(schema.Network),
-		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran, and look for one much below the rest; else spread the reads over time or racks."}
+		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran and look for one far below the rest; otherwise spread the reads over time or racks."}
 	if f := k.f.causes[schema.Network]; f != nil && f.machine != "" && f.n >= 3 && f.machines > 1 && f.most >= 0.5*f.seconds {
 		a.Title = "Check the network link of " + prose.Name(f.machine)
-		a.Action = fmt.Sprintf("Most of the waiting for blocks was done on %s: look at its link, errors and neighbours, and at its incoming rate while these phases ran.", prose.Name(f.machine))
+		a.Action = fmt.Sprintf("Most of the waiting for blocks happened on %s: check its link, errors and neighbours, and at its incoming rate while these phases ran.", prose.Name(f.machine))
 	}
 	if len(tasks) > 0 {
 		a.Evidence = tasks[0].Words
@@ -31,7 +31,7 @@ func adviseRecompute(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Keep outputs that later phases need", SQL: "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST",
-		Action: "Outputs were lost with the process or the machine that held them, and were made again while others waited. Let them outlive the process that wrote them."}
+		Action: "Outputs were lost with the process or machine that held them, and were recomputed while others waited. Let them outlive the process that wrote them."}
 	if n := len(k.f.losses); n > 0 {
 		l := k.f.losses[0]
 		a.Evidence = fmt.Sprintf("%s lost", prose.Plural(l.Losses, "output", "outputs"))
@@ -94,7 +94,7 @@ func adviseSpill(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Make partitions small enough for memory", SQL: causeSQL(schema.Spill),
-		Action: "Tasks wrote to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."}
+		Action: "Tasks spilled to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."}
 	if k.spark() {
 		if n, err := strconv.Atoi(k.f.settings["spark.sql.shuffle.partitions"].Or("200")); err == nil && n > 0 && n < 1e6 {
 			a.Settings = append(a.Settings, k.set("spark.sql.shuffle.partitions", strconv.Itoa(2*n)))
@@ -111,7 +111,7 @@ func adviseScheduler(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Relieve the driver", SQL: causeSQL(schema.Scheduler),
-		Action: "Tasks waited between launch and run, or for their results to be taken. Look at the driver’s load and collections at that time; fewer and longer tasks, and smaller results, ask less of it."}
+		Action: "Tasks waited between launch and run, or for their results to be collected. Check the driver’s load and garbage collections at that time; fewer and longer tasks, and smaller results, put less load on it."}
 	if t := k.worstOf(schema.Scheduler); len(t) > 0 {
 		a.Evidence = t[0].Words
 	}
@@ -123,7 +123,7 @@ func adviseDeserialize(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Make tasks lighter to start", SQL: causeSQL(schema.Deserialize),
-		Action: "Tasks spent their time unpacking code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."}
+		Action: "Tasks spent their time deserializing code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."}
 	if t := k.worstOf(schema.Deserialize); len(t) > 0 {
 		a.Evidence = t[0].Words
 	}

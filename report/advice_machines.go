@@ -36,7 +36,7 @@ func adviseDrain(k *known) []Advice {
 	return out
 }
 
-// balance is for so many slow machines that they can not all be broken.
+// balance is for so many slow machines that they cannot all be broken.
 func (k *known) balance(slow []*Machine) Advice {
 	names, cost := []string{}, 0.0
 	for i, m := range slow {
@@ -46,13 +46,13 @@ func (k *known) balance(slow []*Machine) Advice {
 		}
 	}
 	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), prose.Count(k.d.Machines.List.Total)),
-		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or keep them for work that nobody waits for.",
+		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or use them for work without deadlines.",
 		Evidence: "Factors: " + prose.Join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
 }
 
 func (k *known) drain(m *Machine) Advice {
 	a := Advice{Title: "Drain " + prose.Name(m.Machine),
-		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours looked at. It is slow whatever it is given, so giving it other tasks does not help."}
+		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours checked. It is slow on all kinds of tasks, so giving it other ones does not help."}
 	sure := BadVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
 	switch {
 	case !sure:
@@ -65,7 +65,7 @@ func (k *known) drain(m *Machine) Advice {
 	case m.FactorLow.V > 1.25 && m.Phases >= 3 && m.Attempts >= 20:
 		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
 	case m.Attempts < 20:
-		a.Confidence, a.Reason = Medium, "the interval is above 1×, but few attempts speak for it"
+		a.Confidence, a.Reason = Medium, "the interval is above 1×, but it rests on few attempts"
 	default:
 		a.Confidence, a.Reason = Medium, "the interval is above 1×"
 	}
@@ -101,7 +101,7 @@ func (k *known) drain(m *Machine) Advice {
 
 // gainOf fills in a gain that is part of what bad machines cost.
 func (k *known) gainOf(a Advice, s float64) Advice {
-	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; the most that removing all of it brings"
+	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; an upper bound of what removing it saves"
 	if a.Confidence == "" {
 		a.Confidence, a.Reason = k.sure(schema.BadMachine)
 	}

@@ -13,19 +13,19 @@ import (
 )
 
 func adviseSkew(k *known) []Advice {
-	type place struct{ program, phase, name string }
-	byPlace := map[place]*skewed{}
+	type phaseKey struct{ program, phase, name string }
+	byPhase := map[phaseKey]*skewed{}
 	var order []*skewed
 	for i := range k.d.Outliers.Rows {
 		o := &k.d.Outliers.Rows[i]
 		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < 0.25*o.ExcessS.V {
 			continue
 		}
-		at := place{AppOf(k.d, o.Application), PhaseTitle(o.Phase, o.PhaseAttempt), prose.MaybeName(o.PhaseName)}
-		g := byPlace[at]
+		at := phaseKey{AppOf(k.d, o.Application), PhaseTitle(o.Phase, o.PhaseAttempt), prose.MaybeName(o.PhaseName)}
+		g := byPhase[at]
 		if g == nil {
 			g = &skewed{}
-			byPlace[at] = g
+			byPhase[at] = g
 			order = append(order, g)
 		}
 		g.tasks = append(g.tasks, o)
@@ -79,9 +79,9 @@ func (k *known) split(g *skewed, settings bool) Advice {
 		phase += " (" + n + ")"
 	}
 	partitions := partitionsOf(g.tasks)
-	a := Advice{Kind: Act, GainS: schema.Some(g.gain), GainBasis: "job time lost to it; the most that even partitions bring",
+	a := Advice{Kind: Act, GainS: schema.Some(g.gain), GainBasis: "job time lost to it; an upper bound of what even partitions save",
 		Title:    fmt.Sprintf("Split %s %s of %s", prose.PluralWord(len(partitions), "partition", "partitions"), prose.Join(partitions), phase),
-		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by something finer. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
+		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by a finer key. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
 		Evidence: skewEvidence(g.tasks),
 		SQL: fmt.Sprintf("SELECT phase_id, task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id IN (%s) AND status = 'success' ORDER BY input_bytes DESC NULLS LAST",
 			keyList(g.phases))}
@@ -120,7 +120,7 @@ func partitionsOf(tasks []*Outlier) []string {
 	return out
 }
 
-// skewEvidence is what speaks for the first three of the tasks.
+// skewEvidence is the evidence for the first three of the tasks.
 func skewEvidence(tasks []*Outlier) string {
 	var out []string
 	for _, t := range tasks {

@@ -15,9 +15,9 @@ func adviseSpeculation(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Run copies of slow tasks elsewhere", SQL: causeSQL(schema.Transient),
-		Action: "Tasks were slow there and then for no recorded reason; copies on other machines would have been fast."}
+		Action: "Tasks were slow for a time, for no recorded reason; copies on other machines would have been fast."}
 	if lost == 0 {
-		return nil // a bad machine is better drained than raced
+		return nil // draining a bad machine is better than copying its tasks
 	}
 	if t := k.worstOf(schema.Transient); len(t) > 0 {
 		a.Evidence = t[0].Words
@@ -45,7 +45,7 @@ func adviseSpeculation(k *known) []Advice {
 		a.Settings = k.sparkSettings(s)
 		a.Evidence += " It also helps tasks on slow machines."
 		if s.Verdict == "cannot tell" || s.SavingLow.V <= 0 {
-			a.Confidence, a.Reason = Low, "the replay cannot tell the saving from its own error"
+			a.Confidence, a.Reason = Low, "the saving is within the error of the replay"
 		}
 	}
 	return []Advice{a}
@@ -74,7 +74,7 @@ func (k *known) sparkSettings(s *Saving) []Setting {
 	for _, o := range [...]struct{ option, setting string }{{"quantile", "spark.speculation.quantile"}, {"multiplier", "spark.speculation.multiplier"},
 		{"min_task_runtime", "spark.speculation.minTaskRuntime"}, {"task_duration_threshold", "spark.speculation.task.duration.threshold"}} {
 		v, ok := p[o.option].(float64)
-		if !ok || v == 0 { // 0 is ours for 'not set': as a setting it would copy everything at once
+		if !ok || v == 0 { // 0 means not set here; as a setting of Spark it would copy every task at once
 			continue
 		}
 		text := fmt.Sprintf("%g", v)

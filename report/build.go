@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// Options say what a report is about.
+// Options are the options of Build.
 type Options struct {
 	Store string // directory of the store, for the commands that the report shows; empty where it is temporary
 	App   string // native id or name of the application to report on; empty for all
@@ -20,7 +20,7 @@ type Options struct {
 	Papers   []PaperFigure // the papers' figures, to be shown at the end; nil for none
 }
 
-// ErrNoApplication says that no application has the id or name that was asked for.
+// ErrNoApplication is returned when no application has the id or name of Options.App.
 var ErrNoApplication = errors.New("no such application")
 
 // How many rows of each kind a document holds. They bound the size of every rendering.
@@ -34,8 +34,8 @@ const (
 	topTimelines = 5
 )
 
-// Build makes the document from the tables of a store, of which detect and causes have written theirs. It keeps
-// session tables in the engine, all named report_…, so an engine serves one Build at a time.
+// Build makes the document from the tables of a store on which detect and causes have run. It creates session tables named
+// report_… in the engine, so an engine serves one Build at a time.
 func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error) {
 	if o.Top <= 0 {
 		o.Top = topOutliers
@@ -57,7 +57,7 @@ func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error)
 	return b.doc, nil
 }
 
-// builder holds what the steps of Build hand on.
+// builder holds the state of Build.
 type builder struct {
 	ctx   context.Context
 	eng   engine.Engine

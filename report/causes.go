@@ -5,7 +5,7 @@ import (
 	"straggler/schema"
 )
 
-// causeInfo is how a cause is shown. The letter stands where colour is not enough.
+// causeInfo says how a cause is shown. The letter distinguishes it where colour does not.
 type causeInfo struct {
 	Cause  schema.Cause
 	Letter string
@@ -13,18 +13,18 @@ type causeInfo struct {
 	Doc    string
 }
 
-// NotOutlier is the cause of LostPart that stands for tasks which ended late and are no outliers.
+// NotOutlier is the cause, in a LostPart, of tasks that ended late and are no outliers.
 const NotOutlier schema.Cause = ""
 
 var causeTable = [...]causeInfo{
 	{schema.BadMachine, "M", "bad machine", "its machine is slower than the others with the same work"},
 	{schema.DataSkew, "D", "data skew", "it had more data than the others"},
 	{schema.Network, "N", "network", "it waited for data from other machines"},
-	{schema.Recompute, "R", "recompute", "it made a lost output again, or waited for one"},
+	{schema.Recompute, "R", "recompute", "it recomputed a lost output, or waited for one"},
 	{schema.GC, "G", "gc", "its process collected garbage"},
 	{schema.Spill, "S", "spill", "it wrote to disk what did not fit in memory"},
 	{schema.Scheduler, "Q", "scheduler", "it waited between launch and run"},
-	{schema.Deserialize, "C", "deserialize", "it unpacked its code and variables"},
+	{schema.Deserialize, "C", "deserialize", "it deserialized its code and variables"},
 	{schema.LocalityMiss, "L", "locality", "it ran away from its data"},
 	{schema.Transient, "T", "transient", "slow there and then, nothing recorded explains it; a copy elsewhere would have been fast"},
 	{schema.UnexplainedCause, "U", "unexplained", "too little data to say more"},
@@ -41,7 +41,7 @@ func InfoOf(c schema.Cause) causeInfo {
 	return causeInfo{Cause: schema.UnexplainedCause, Letter: "?", Title: prose.Clean(string(c), 24), Doc: "a cause this version does not know"}
 }
 
-// causeOrder is the place of a cause in the table; a cause that this version does not know counts as unexplained.
+// causeOrder is the index of a cause in the table; a cause that this version does not know counts as unexplained.
 func causeOrder(c schema.Cause) int {
 	unexplained := 0
 	for i := range causeTable {

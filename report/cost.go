@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// phaseNode is a phase in the order of time of its job. Times are seconds from any origin.
+// phaseNode is a phase of a job. Times are seconds from any origin.
 type phaseNode struct {
 	phase         schema.Key
 	start, finish float64
@@ -25,7 +25,7 @@ type loss struct {
 }
 
 // jobLoss computes a job's loss from its phases and the edges between them, given as indices of nodes. Edges that lead
-// back in time are ignored: a log may claim anything. A phase without edges waits for the last phase of the job that ended
+// back in time are ignored: logs are not trusted. A phase without edges waits for the last phase of the job that ended
 // before it started. Phases that compete for slots do not make room for each other.
 func jobLoss(nodes []phaseNode, edges [][2]int) loss {
 	out := loss{costs: make([]float64, len(nodes)), critical: make([]bool, len(nodes))}
@@ -74,7 +74,7 @@ func jobLoss(nodes []phaseNode, edges [][2]int) loss {
 // predecessors gives the nodes in order of time and, for each, those it waited for.
 func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]int) {
 	order = make([]int, len(nodes))
-	place := make([]int, len(nodes))
+	rank := make([]int, len(nodes))
 	for i := range order {
 		order[i] = i
 	}
@@ -82,11 +82,11 @@ func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]in
 		return cmp.Or(cmp.Compare(nodes[a].start, nodes[b].start), cmp.Compare(nodes[a].finish, nodes[b].finish), cmp.Compare(nodes[a].phase, nodes[b].phase))
 	})
 	for p, i := range order {
-		place[i] = p
+		rank[i] = p
 	}
 	before = make([][]int, len(nodes))
 	for _, e := range edges {
-		if place[e[0]] < place[e[1]] {
+		if rank[e[0]] < rank[e[1]] {
 			before[e[1]] = append(before[e[1]], e[0])
 		}
 	}
@@ -99,7 +99,7 @@ func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]in
 			ended = byEnd[next]
 			next++
 		}
-		if len(before[i]) == 0 && ended >= 0 && place[ended] < place[i] {
+		if len(before[i]) == 0 && ended >= 0 && rank[ended] < rank[i] {
 			before[i] = append(before[i], ended)
 		}
 	}
@@ -115,7 +115,7 @@ type timedTask struct{ start, duration, excess float64 }
 func queueLoss(tasks []timedTask) float64 {
 	width := mostAtOnce(tasks)
 	if width == 0 || width >= len(tasks) {
-		return 0 // one wave: nobody waited
+		return 0 // one wave: no task waited
 	}
 	was := packed(tasks, width, func(t *timedTask) float64 { return t.duration })
 	return max(0, was-packed(tasks, width, func(t *timedTask) float64 { return t.duration - t.excess }))

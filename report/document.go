@@ -12,11 +12,11 @@ type PaperFigure struct {
 	X      float64              `col:"x"`
 	Y      schema.Null[float64] `col:"y"`
 	N      schema.Null[int64]   `col:"n" doc:"what y is a share of"`
-	Note   string               `col:"note" doc:"of a figure that can not be drawn: what the store lacks"`
+	Note   string               `col:"note" doc:"of a figure that cannot be drawn: what the store lacks"`
 }
 
 // Document is a report. Rows carry the names of columns in their `col` tags; the JSON rendering uses them as they are.
-// NULL stays NULL, and the note beside it says why.
+// NULL stays NULL, and the note next to it says why.
 type Document struct {
 	Store     string        `col:"store" doc:"directory of the store; empty where it was temporary"`
 	Headline  Headline      `col:"headline"`
@@ -26,19 +26,19 @@ type Document struct {
 	Timelines []Timeline    `col:"timelines"`
 	Outliers  List[Outlier] `col:"outliers" doc:"worst first, by the seconds they cost their job"`
 	Machines  Machines      `col:"machines"`
-	Skew      List[SkewRow] `col:"skew" doc:"tasks that their input made slow, those that come back first"`
-	Chains    List[Chain]   `col:"chains" doc:"outputs that were lost and made again"`
+	Skew      List[SkewRow] `col:"skew" doc:"tasks that were slow because of their input, recurring ones first"`
+	Chains    List[Chain]   `col:"chains" doc:"lost outputs and their recomputation"`
 	Whatif    Whatif        `col:"whatif"`
 	Advice    []Advice      `col:"advice"`
-	Papers    []PaperFigure `col:"papers" doc:"the papers’ figures on this store, where the caller drew them"`
+	Papers    []PaperFigure `col:"papers" doc:"the papers’ figures on this store, from Options.Papers"`
 }
 
-// List is the top of a longer list, with the query that gives the rest.
+// List is the top of a longer list, with the query for all of it.
 type List[R any] struct {
 	Rows  []R    `col:"rows"`
-	Total int64  `col:"total" doc:"rows there are; len(rows) of them are here"`
-	SQL   string `col:"sql" doc:"gives all of them"`
-	Note  string `col:"note" doc:"why there are none, or what they leave out"`
+	Total int64  `col:"total" doc:"number of rows, of which len(rows) are here"`
+	SQL   string `col:"sql" doc:"query for all rows"`
+	Note  string `col:"note" doc:"why there are no rows, or what is left out"`
 }
 
 // More is how many rows the list leaves out.
@@ -48,24 +48,24 @@ func (l List[R]) More() int64 { return max(0, l.Total-int64(len(l.Rows))) }
 type Headline struct {
 	Verdict string `col:"verdict" doc:"what stragglers cost, in one sentence"`
 	Why     string `col:"why" doc:"the largest causes, in one sentence"`
-	Trust   string `col:"trust" doc:"how far to believe it, in one sentence"`
+	Trust   string `col:"trust" doc:"how reliable that is, in one sentence"`
 	Sound   bool   `col:"sound" doc:"logs complete, nothing rejected"`
 }
 
-// Trust says what was read and how far it can be believed.
+// Trust says what was read and how reliable it is.
 type Trust struct {
 	Counts       Counts              `col:"counts"`
 	Ingests      List[Ingest]        `col:"ingests"`
 	Applications List[Application]   `col:"applications"`
 	Caveats      List[Caveat]        `col:"caveats"`
 	Rejects      List[schema.Reject] `col:"rejects"`
-	Assumptions  []string            `col:"assumptions" doc:"what the figures of this report rest on"`
+	Assumptions  []string            `col:"assumptions" doc:"assumptions of the figures in this report"`
 }
 
 // Counts is how much was read.
 type Counts struct {
 	Applications int64                    `col:"applications"`
-	Incomplete   int64                    `col:"incomplete" doc:"applications whose log is not whole"`
+	Incomplete   int64                    `col:"incomplete" doc:"applications whose log is incomplete"`
 	Jobs         int64                    `col:"jobs"`
 	Phases       int64                    `col:"phases" doc:"phases that ran"`
 	Skipped      int64                    `col:"skipped" doc:"phases that were planned and never submitted"`
@@ -97,7 +97,7 @@ type Application struct {
 	Loss Loss `col:"loss"`
 }
 
-// ApplicationRow is what applications.sql gives.
+// ApplicationRow is a row of applications.sql.
 type ApplicationRow struct {
 	ApplicationID    schema.Key               `col:"application_id"`
 	NativeID         string                   `col:"native_id"`
@@ -120,7 +120,7 @@ type Caveat struct {
 	Code         string             `col:"code"`
 	Applications int64              `col:"applications" doc:"applications that carry it"`
 	Count        schema.Null[int64] `col:"count" doc:"rows or events concerned, over all of them"`
-	Detail       string             `col:"detail" doc:"in the words of the application that it concerns most"`
+	Detail       string             `col:"detail" doc:"as the log of the application that it concerns most has it"`
 }
 
 // Cost says how much time stragglers cost.
@@ -134,7 +134,7 @@ type Cost struct {
 // Loss is the time that jobs lost to late tasks.
 type Loss struct {
 	CompletionS schema.Null[float64] `col:"completion_s" unit:"s" doc:"submission to finish, summed over the jobs that have both"`
-	LostS       schema.Null[float64] `col:"lost_s" unit:"s" doc:"how much earlier the jobs would have ended had slow tasks taken their phase's median and had no lost output been made again; see cost.go"`
+	LostS       schema.Null[float64] `col:"lost_s" unit:"s" doc:"how much earlier the jobs would have ended had slow tasks taken their phase's median and had no output been lost and recomputed; see cost.go"`
 	LostShare   schema.Null[float64] `col:"lost_share" unit:"fraction" doc:"lost_s / completion_s"`
 	ExcessS     float64              `col:"excess_s" unit:"s" doc:"sum of the excess of all outliers, over all slots"`
 	Outliers    int64                `col:"outliers"`
@@ -166,7 +166,7 @@ type Job struct {
 	Loss Loss `col:"loss"`
 }
 
-// JobRow is what jobs.sql gives.
+// JobRow is a row of jobs.sql.
 type JobRow struct {
 	JobID         schema.Key               `col:"job_id"`
 	ApplicationID schema.Key               `col:"application_id"`
@@ -181,7 +181,7 @@ type JobRow struct {
 	Tasks         int64                    `col:"tasks"`
 }
 
-// Phase is a phase with how its tasks compare and what that cost.
+// Phase is a phase, how its tasks compare, and what that cost.
 type Phase struct {
 	PhaseRow
 	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"its part of the time its job lost; 0 when it is not on the critical path"`
@@ -190,7 +190,7 @@ type Phase struct {
 	Spread   Spread               `col:"spread"`
 }
 
-// PhaseRow is what phases.sql gives.
+// PhaseRow is a row of phases.sql.
 type PhaseRow struct {
 	PhaseID       schema.Key                `col:"phase_id"`
 	JobID         schema.Key                `col:"job_id"`
@@ -231,7 +231,7 @@ type Spread struct {
 	MaxS     float64 `col:"max_s" unit:"s"`
 	Bins     []int64 `col:"bins" doc:"tasks by duration in equal bins from 0 to max_s; empty where all tasks are points"`
 	Points   []Point `col:"points" doc:"all tasks of a small phase, the slowest outliers of a large one"`
-	Outliers int64   `col:"outliers" doc:"outliers there are, drawn or not"`
+	Outliers int64   `col:"outliers" doc:"all outliers, drawn or not"`
 }
 
 // Point is one task in a spread.
@@ -256,7 +256,7 @@ type Outlier struct {
 	SQL        string               `col:"sql" doc:"shows it"`
 }
 
-// OutlierRow is what outliers.sql gives.
+// OutlierRow is a row of outliers.sql.
 type OutlierRow struct {
 	AttemptID     schema.Key               `col:"attempt_id"`
 	PhaseID       schema.Key               `col:"phase_id"`
@@ -290,7 +290,7 @@ type Attribution struct {
 	Words string `col:"words"`
 }
 
-// AttributionRow is what attributions.sql gives.
+// AttributionRow is a row of attributions.sql.
 type AttributionRow struct {
 	AttemptID  schema.Key           `col:"attempt_id"`
 	Cause      schema.Cause         `col:"cause"`
@@ -301,7 +301,7 @@ type AttributionRow struct {
 	Evidence   string               `col:"evidence" unit:"JSON"`
 }
 
-// Timeline is what ran when, on a machine's slots. Times are seconds from its start.
+// Timeline shows which attempts ran when, on the slots of machines. Times are seconds from its start.
 type Timeline struct {
 	Title         string                  `col:"title"`
 	ApplicationID schema.Key              `col:"application_id"`
@@ -311,8 +311,8 @@ type Timeline struct {
 	LengthS       float64                 `col:"length_s" unit:"s"`
 	PixelS        float64                 `col:"pixel_s" unit:"s" doc:"bars closer than this are drawn as one"`
 	Lanes         []Lane                  `col:"lanes"`
-	Marks         int64                   `col:"marks" doc:"outliers, copies, retries, recomputations and failures there are"`
-	Drawn         int64                   `col:"drawn" doc:"of those drawn one by one"`
+	Marks         int64                   `col:"marks" doc:"outliers, copies, retries, recomputations and failures, drawn or not"`
+	Drawn         int64                   `col:"drawn" doc:"marks that are drawn"`
 	Replayed      bool                    `col:"replayed" doc:"it is of a replay"`
 	Copies        int64                   `col:"copies" doc:"copies in a replay"`
 	Killed        int64                   `col:"killed" doc:"attempts killed in a replay"`
@@ -326,9 +326,9 @@ type Timeline struct {
 // Lane is one slot of a machine.
 type Lane struct {
 	Machine string `col:"machine"`
-	Slot    int    `col:"slot" doc:"from 1; a number of ours, first free slot first"`
+	Slot    int    `col:"slot" doc:"from 1, assigned here: each attempt takes the lowest free slot"`
 	Busy    []Bar  `col:"busy" doc:"ordinary attempts, merged where they are too short to see"`
-	Marks   []Mark `col:"marks" doc:"attempts worth telling apart"`
+	Marks   []Mark `col:"marks" doc:"attempts drawn individually: outliers, copies, retries, recomputations, failures"`
 }
 
 // Bar is a stretch of time in which a slot was busy.
@@ -362,7 +362,7 @@ type Mark struct {
 	ExcessS   schema.Null[float64] `col:"excess_s" unit:"s"`
 }
 
-// Machines is how the machines compare.
+// Machines compares the machines.
 type Machines struct {
 	List   List[Machine] `col:"list" doc:"bad verdicts first, then by cost and by factor"`
 	Phases []HeatColumn  `col:"phases" doc:"the columns of the heat map, in order of time"`
@@ -383,18 +383,18 @@ type HeatColumn struct {
 // Machine is a machine's health.
 type Machine struct {
 	MachineRow
-	CostS schema.Null[float64] `col:"cost_s" unit:"s" doc:"part of the time jobs lost that goes to bad_machine on it"`
+	CostS schema.Null[float64] `col:"cost_s" unit:"s" doc:"part of the time jobs lost that is attributed to bad_machine on it"`
 	Cells []Heat               `col:"cells" doc:"one a column of the heat map"`
 
 	shown int64 // attempts of the window that Factor is of
 }
 
-// MachineRow is what machines.sql gives.
+// MachineRow is a machine with the health that it is listed with.
 type MachineRow struct {
 	Machine     string               `col:"machine"`
 	Rack        schema.Null[string]  `col:"rack"`
-	Attempts    int64                `col:"attempts" doc:"attempts that speak for it, over all windows"`
-	Phases      int64                `col:"phases" doc:"phases that speak for it"`
+	Attempts    int64                `col:"attempts" doc:"attempts that its health was judged by, over all windows"`
+	Phases      int64                `col:"phases" doc:"phases of those attempts"`
 	Factor      schema.Null[float64] `col:"factor" unit:"ratio" doc:"of its worst window that has a verdict, else of its largest"`
 	FactorLow   schema.Null[float64] `col:"factor_low" unit:"ratio"`
 	FactorHigh  schema.Null[float64] `col:"factor_high" unit:"ratio"`
@@ -407,19 +407,19 @@ type MachineRow struct {
 	Note        schema.Null[string]  `col:"note" doc:"why the verdict is what the factor alone does not say"`
 }
 
-// Heat is how a machine did in a phase.
+// Heat compares the tasks of a phase on one machine with the whole phase.
 type Heat struct {
 	N     int64                `col:"n" doc:"tasks; 0 where it ran none"`
-	Ratio schema.Null[float64] `col:"ratio" unit:"ratio" doc:"median duration there / median of the phase"`
+	Ratio schema.Null[float64] `col:"ratio" unit:"ratio" doc:"median duration on the machine / median of the phase"`
 }
 
-// Whatif is what policies would have done, where whatif has replayed them.
+// Whatif is what policies would have saved, where straggler whatif has replayed them.
 type Whatif struct {
 	Savings          List[Saving]         `col:"savings" doc:"over all jobs: policies by saving, then bounds"`
-	ReplayErrorS     schema.Null[float64] `col:"replay_error_s" unit:"s" doc:"by how much a replay of the unchanged log misses the job times"`
+	ReplayErrorS     schema.Null[float64] `col:"replay_error_s" unit:"s" doc:"how far a replay of the unchanged log is from the observed job times"`
 	ReplayErrorShare schema.Null[float64] `col:"replay_error_share" unit:"fraction"`
-	Notes            []string             `col:"notes" doc:"what the savings rest on"`
-	Before           *Timeline            `col:"before" doc:"one job as replayed, where the caller has it"`
+	Notes            []string             `col:"notes" doc:"assumptions of the savings"`
+	Before           *Timeline            `col:"before" doc:"one job as replayed, where Options.Replayed has it"`
 	After            *Timeline            `col:"after" doc:"the same job under the policy"`
 }
 
@@ -440,7 +440,7 @@ type Saving struct {
 	SmallSavingShare schema.Null[float64] `col:"small_saving_share" unit:"fraction" doc:"saving on those"`
 }
 
-// SavingRow is what savings.sql gives.
+// SavingRow is a row of savings.sql.
 type SavingRow struct {
 	Policy         string               `col:"policy"`
 	Parameters     string               `col:"parameters" unit:"JSON"`
@@ -452,23 +452,23 @@ type SavingRow struct {
 	Assumptions    string               `col:"assumptions" unit:"JSON"`
 }
 
-// Advice is something to do, or an honest nothing.
+// Advice is something to do, or the statement that there is nothing to do.
 type Advice struct {
 	Rule       string               `col:"rule" doc:"name of the rule in advice.go"`
 	Kind       Kind                 `col:"kind"`
 	Title      string               `col:"title"`
-	Action     string               `col:"action" doc:"what to do, as concrete as the evidence allows"`
+	Action     string               `col:"action" doc:"what to do, as specific as the evidence allows"`
 	Settings   []Setting            `col:"settings" doc:"configuration lines to set"`
 	Evidence   string               `col:"evidence"`
-	GainS      schema.Null[float64] `col:"gain_s" unit:"s" doc:"job time it should bring; an upper bound unless gain_low says more"`
+	GainS      schema.Null[float64] `col:"gain_s" unit:"s" doc:"job time it should save; an upper bound where gain_low is NULL"`
 	GainLow    schema.Null[float64] `col:"gain_low" unit:"s"`
 	GainHigh   schema.Null[float64] `col:"gain_high" unit:"s"`
 	GainBasis  string               `col:"gain_basis" doc:"how the gain was estimated"`
 	Confidence Confidence           `col:"confidence"`
-	Reason     string               `col:"reason" doc:"why that sure and not more"`
+	Reason     string               `col:"reason" doc:"why not more confident"`
 	SQL        string               `col:"sql"`
 
-	jobWorth bool // worth following for the sake of one job, though the whole gains little
+	jobWorth bool // worthwhile for one job, although the total gains little
 }
 
 // Kind says what sort of advice it is.
@@ -493,5 +493,5 @@ const (
 type Setting struct {
 	Name    string              `col:"name"`
 	Value   string              `col:"value"`
-	Current schema.Null[string] `col:"current" doc:"what the log says it was; NULL where it does not"`
+	Current schema.Null[string] `col:"current" doc:"value in the log; NULL where the log does not say"`
 }

@@ -9,13 +9,13 @@ import (
 	"straggler/schema"
 )
 
-// drawing puts attempts on the slots of their machines. Attempts come in order of machine and start.
+// drawing assigns attempts to the slots of their machines. Attempts come in order of machine and start.
 type drawing struct {
 	t       *Timeline
 	pixel   float64
 	drawn   map[schema.Key]bool
 	machine string
-	lanes   []Lane // of the machine at hand
+	lanes   []Lane // of the current machine
 	slots   slots.Slots
 	left    int64 // attempts without a lane
 }
@@ -54,7 +54,7 @@ func (d *drawing) flush() {
 	d.lanes, d.slots = nil, slots.Slots{}
 }
 
-// finish sorts the machines as a person would and merges bars until there are few enough.
+// finish sorts the machines in natural order and merges bars until there are few enough.
 func (d *drawing) finish() {
 	d.flush()
 	t := d.t

@@ -71,7 +71,7 @@ func causeWords(o *Outlier, a *Attribution) string {
 	return prose.Clean(e.Text, prose.TextRunes)
 }
 
-// evidence is what report reads of attributions.evidence; what is not there stays at its zero.
+// evidence are the fields of attributions.evidence that a report uses; a missing field is zero.
 type evidence struct {
 	Predictor   string   `json:"predictor"`
 	Coefficient *float64 `json:"coefficient"`
@@ -85,7 +85,7 @@ type evidence struct {
 	SQL         string   `json:"sql"`
 }
 
-// ratio is how many times the median the value is, 0 where that means nothing.
+// ratio is value / median; 0 where either is unknown or not positive.
 func (e *evidence) ratio() float64 {
 	if e.Value == nil || e.Median == nil || !(*e.Median > 0) || !(*e.Value > 0) {
 		return 0
@@ -93,7 +93,7 @@ func (e *evidence) ratio() float64 {
 	return *e.Value / *e.Median
 }
 
-// parseEvidence reads what it can: the store may have been written by another version.
+// parseEvidence reads the fields that have the expected types: the store may be of another version.
 func parseEvidence(text string) evidence {
 	var e evidence
 	if json.Unmarshal([]byte(text), &e) == nil {

@@ -4,7 +4,7 @@ import (
 	"straggler/schema"
 )
 
-// facts is what advice is based on beside the document.
+// facts are the inputs of advice that are not in the document.
 type facts struct {
 	settings     map[string]schema.Null[string] // NULL where applications differ
 	losses       []machineLosses                // most first
@@ -12,7 +12,7 @@ type facts struct {
 	causes       map[schema.Cause]*causeFacts
 }
 
-// causeFacts is about the verdicts for one cause.
+// causeFacts summarizes the verdicts for one cause.
 type causeFacts struct {
 	n, rated   int64
 	confidence float64 // sum

@@ -42,7 +42,7 @@ func whyWords(d *Document) string {
 	l := d.Cost.Loss
 	if !(l.LostS.V > 0) {
 		if l.Outliers > 0 && l.LostS.OK {
-			return fmt.Sprintf("%s ran longer than the rules allow, and no job waited for them.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")))
+			return fmt.Sprintf("%s are outliers, and no job waited for them.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")))
 		}
 		return ""
 	}

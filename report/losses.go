@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// losses adds up what jobs lost, and shares it among phases, tasks and causes. It streams phases and edges in order of
-// job and then late tasks in order of phase; what it keeps grows with jobs, phases on critical paths, and machines.
+// losses sums what jobs lost, and divides it among phases, tasks and causes. It streams phases and edges in order of
+// job and then late tasks in order of phase; its memory grows with jobs, phases on critical paths, and machines.
 func (b *builder) losses() error {
 	s := &sums{apps: map[schema.Key]*total{}, jobs: map[schema.Key]*total{}, phases: newBest(topPhases), onPath: map[schema.Key]pathPhase{},
 		queued: map[schema.Key]float64{}, phaseParts: map[schema.Key]*parts{}, attempts: newBest(b.o.Top), machines: map[string]float64{}}
@@ -35,7 +35,7 @@ func (b *builder) losses() error {
 	return nil
 }
 
-// queues finds what each phase lost by keeping tasks waiting for slots.
+// queues computes what each phase lost because tasks waited for slots.
 func (b *builder) queues() error {
 	var tasks []timedTask
 	var phase schema.Key
@@ -129,7 +129,7 @@ func (b *builder) jobLosses() error {
 	return flush()
 }
 
-// job adds one job.
+// job adds the loss of one job.
 func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 	t := &total{app: rows[0].ApplicationID}
 	s.jobs[rows[0].JobID] = t
@@ -226,8 +226,8 @@ func (b *builder) taskShares() error {
 	return nil
 }
 
-// phaseShares shares out one phase: what it lost at its end by the shares of its late tasks, what it lost by keeping
-// tasks waiting by the excess of its outliers.
+// phaseShares divides the cost of one phase: what it lost at its end in proportion to the shares of its late tasks, what it
+// lost because tasks waited in proportion to the excess of its outliers.
 func (s *sums) phaseShares(rows []shareRow, listed bool) {
 	path := s.onPath[rows[0].PhaseID]
 	tail, slower := 0.0, 0.0
@@ -256,7 +256,7 @@ func (s *sums) phaseShares(rows []shareRow, listed bool) {
 	s.onPath[rows[0].PhaseID] = path
 }
 
-// taskShare shares out one task: among its causes in proportion to their seconds, those that made it slower.
+// taskShare divides the share of one task among the causes that made it slower, in proportion to their seconds.
 func (s *sums) taskShare(rows []shareRow, share, alone float64, p *parts) {
 	if !(share > 0) {
 		return
@@ -279,7 +279,7 @@ func (s *sums) taskShare(rows []shareRow, share, alone float64, p *parts) {
 	}
 }
 
-// byAttempt goes through the rows attempt by attempt.
+// byAttempt yields the rows of each attempt.
 func byAttempt(rows []shareRow) iter.Seq[[]shareRow] {
 	return func(yield func([]shareRow) bool) {
 		for i := 0; i < len(rows); {
@@ -306,7 +306,7 @@ func slowness(rows []shareRow) float64 {
 	return sum
 }
 
-// unshared puts what was not shared among tasks, because their times are not known, where it can be seen.
+// unshared attributes what could not be divided among tasks, because their times are unknown, to NotOutlier.
 func (s *sums) unshared() {
 	costs := map[schema.Key]float64{}
 	var jobs []schema.Key
@@ -345,7 +345,7 @@ func (s *sums) app(key schema.Key) *total {
 	return s.apps[key]
 }
 
-// excess adds up the attributions themselves.
+// excess sums the attributions.
 func (b *builder) excess() error {
 	s := b.sums
 	return read(b, "excess", func(r *struct {
@@ -368,7 +368,7 @@ func (b *builder) excess() error {
 	})
 }
 
-// jobCosts adds up what a replay without each cause gave, where there is one.
+// jobCosts sums what replays without each cause would have saved, where there are any.
 func (b *builder) jobCosts() error {
 	last := schema.Key(0)
 	return read(b, "job_costs", func(r *struct {
@@ -383,7 +383,7 @@ func (b *builder) jobCosts() error {
 		addNull(&c.CostS, r.CostS)
 		addNull(&c.CostLow, r.CostLow)
 		addNull(&c.CostHigh, r.CostHigh)
-		if r.JobID != last { // it stands on all rows of a job
+		if r.JobID != last { // the same in all rows of a job
 			last = r.JobID
 			addNull(&b.doc.Cost.TogetherS, r.Together)
 		}
@@ -391,7 +391,7 @@ func (b *builder) jobCosts() error {
 	})
 }
 
-// addNull adds what is known; a sum of nothing known stays unknown.
+// addNull adds known values; the sum of none is unknown.
 func addNull(sum *schema.Null[float64], v schema.Null[float64]) {
 	if v.OK && prose.Finite(v.V) {
 		sum.V, sum.OK = sum.V+v.V, true

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// machines lists the machines, those with a bad verdict first and then those that cost most, and how each did in the heaviest phases.
+// machines lists the machines, bad verdicts first and then by cost, and fills the heat map.
 func (b *builder) machines() error {
 	m := &b.doc.Machines
 	m.List.SQL = "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"
@@ -27,7 +27,7 @@ func (b *builder) machines() error {
 	return b.heat()
 }
 
-// machineRows is every machine that ran anything, with what is known of its health.
+// machineRows gives every machine that ran an attempt, with its health.
 func (b *builder) machineRows() ([]Machine, error) {
 	var all []Machine
 	at := map[string]int{}
@@ -57,8 +57,8 @@ func (b *builder) machineRows() ([]Machine, error) {
 	return all, err
 }
 
-// window takes the health of one window into account: the machine shows its worst one that has a bad verdict, else the
-// one that most attempts speak for.
+// window takes the health of one window into account: the machine is listed with its worst window that has a
+// bad verdict, else with the window that was judged by most attempts.
 func (m *Machine) window(h *schema.MachineHealth) {
 	first := m.Windows == 0
 	m.Windows++

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// compareNatural orders texts so that m2 stands before m10.
+// compareNatural is the natural sort order, in which m2 comes before m10.
 func compareNatural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// uncostly is how long a list may become by outliers that cost nothing.
+// uncostly is up to how many outliers the list is filled with some that cost nothing.
 const uncostly = 10
 
 // outliers lists the attempts that cost their jobs most and, where fewer cost anything, those with the most excess.
@@ -76,7 +76,7 @@ func (b *builder) outlier(r OutlierRow, p ranked, causes []Attribution) Outlier 
 	return o
 }
 
-// noOutliers says why none is listed.
+// noOutliers says why no outlier is listed.
 func noOutliers(judgedPhases, outliers int64) string {
 	switch {
 	case judgedPhases == 0:

@@ -12,14 +12,14 @@ import (
 //go:embed sql/*.sql
 var queries embed.FS
 
-// collect is read into a slice.
+// collect runs one of the .sql files and gives its rows.
 func collect[R any](b *builder, file string) ([]R, error) {
 	var rows []R
 	err := read(b, file, func(r *R) error { rows = append(rows, *r); return nil })
 	return rows, err
 }
 
-// keep makes a session table of one of the .sql files.
+// keep makes a session table from one of the .sql files.
 func (b *builder) keep(table, file string) error {
 	sql, err := queries.ReadFile("sql/" + file + ".sql")
 	if err != nil {
@@ -54,7 +54,7 @@ func indexBy[R any](rows []R, key func(*R) schema.Key) map[schema.Key]int {
 	return m
 }
 
-// read runs one of the .sql files.
+// read runs one of the .sql files and calls each for its rows.
 func read[R any](b *builder, file string, each func(*R) error) error {
 	sql, err := queries.ReadFile("sql/" + file + ".sql")
 	if err != nil {

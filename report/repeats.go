@@ -4,7 +4,7 @@ import (
 	"straggler/schema"
 )
 
-// SkewRow is a task that its input made slow, and how often.
+// SkewRow is a task that was slow because of its input, and how often.
 type SkewRow struct {
 	Program    schema.Null[string]  `col:"program" doc:"name of the applications"`
 	Stage      schema.Null[string]  `col:"stage"`
@@ -12,31 +12,31 @@ type SkewRow struct {
 	Ordinal    schema.Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1"`
 	Task       int64                `col:"task" doc:"the task, that is the partition"`
 	Executions int64                `col:"executions" doc:"executions of the stage in the store"`
-	Skewed     int64                `col:"skewed" doc:"executions in which its input made it slow"`
+	Skewed     int64                `col:"skewed" doc:"executions in which it was slow because of its input"`
 	Repeats    schema.Null[bool]    `col:"repeats" doc:"in more than half of them"`
 	Ratio      schema.Null[float64] `col:"ratio" unit:"ratio" doc:"its input over the median task's, on average"`
-	Seconds    float64              `col:"seconds" unit:"s" doc:"excess that its input made, over all executions"`
+	Seconds    float64              `col:"seconds" unit:"s" doc:"excess caused by its input, over all executions"`
 	PhaseID    schema.Key           `col:"phase_id" doc:"the execution in which it was slowest"`
 	Total      int64                `col:"total"`
 }
 
-// Chain is the outputs of a phase that were lost with a machine, and what it took to make them again.
+// Chain is the outputs of a phase that were lost with a machine, and the cost of recomputing them.
 type Chain struct {
 	Machine     schema.Null[string]      `col:"machine" doc:"where they were"`
-	Phase       string                   `col:"phase" doc:"native id of the phase that had made them"`
+	Phase       string                   `col:"phase" doc:"native id of the phase that had written them"`
 	Attempt     int32                    `col:"attempt"`
 	Name        schema.Null[string]      `col:"name"`
 	Application string                   `col:"application"`
 	Outputs     int64                    `col:"outputs"`
 	Lost        schema.Null[schema.Time] `col:"lost" doc:"when the first loss was noticed"`
-	Restored    schema.Null[schema.Time] `col:"restored" doc:"when the last was there again"`
-	RedoneS     schema.Null[float64]     `col:"redone_s" unit:"s" doc:"what making them again took, over all slots"`
+	Restored    schema.Null[schema.Time] `col:"restored" doc:"when the last was recomputed"`
+	RedoneS     schema.Null[float64]     `col:"redone_s" unit:"s" doc:"time of the attempts that recomputed them, over all slots"`
 	MissedBy    int64                    `col:"missed_by" doc:"attempts that failed to read them"`
 	MissedOn    schema.Null[string]      `col:"missed_on" doc:"a machine that those ran on"`
 	Reader      schema.Null[string]      `col:"reader" doc:"native id of a phase that those belong to"`
 }
 
-// WaitedS is how long readers lacked an output; ok where both ends are known and in order.
+// WaitedS is the time from the first notice of a loss to the last recomputation; NULL unless both are known and in order.
 func (c *Chain) WaitedS() schema.Null[float64] {
 	if !c.Lost.OK || !c.Restored.OK || c.Restored.V < c.Lost.V {
 		return schema.Null[float64]{}
@@ -44,7 +44,7 @@ func (c *Chain) WaitedS() schema.Null[float64] {
 	return schema.Some(c.Restored.V.Sub(c.Lost.V))
 }
 
-// repeats lists the skew that comes back and the outputs that were made again.
+// repeats lists recurring skew and lost outputs.
 func (b *builder) repeats() error {
 	d := b.doc
 	d.Skew.SQL = "SELECT * FROM skew_repeats WHERE executions > 1 ORDER BY repeats DESC NULLS LAST, seconds DESC NULLS LAST"

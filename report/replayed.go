@@ -25,7 +25,7 @@ type ReplayedAttempt struct {
 	Copy, Killed bool
 }
 
-// replayed draws the job that the caller replayed.
+// replayed draws the job of Options.Replayed.
 func (b *builder) replayed() error {
 	r := b.o.Replayed
 	if r == nil || len(r.Before) == 0 || len(r.After) == 0 {
@@ -64,9 +64,9 @@ func replayedPhases(r *Replayed) []schema.Key {
 	return keys
 }
 
-// drawReplayed makes a timeline of a replay: copies and what was killed are drawn one by one, as far as there is room.
+// drawReplayed makes a timeline of a replay; copies and killed attempts are drawn as marks, up to a limit.
 func drawReplayed(title string, attempts []ReplayedAttempt, length float64, names map[schema.Key]string) *Timeline {
-	sorted := oneAfterTheOther(attempts)
+	sorted := withoutOverlaps(attempts)
 	slices.SortStableFunc(sorted, func(a, b ReplayedAttempt) int {
 		return cmp.Or(compareNatural(a.Machine, b.Machine), cmp.Compare(a.StartS, b.StartS))
 	})
@@ -97,9 +97,9 @@ func drawReplayed(title string, attempts []ReplayedAttempt, length float64, name
 	return t
 }
 
-// oneAfterTheOther are the attempts, each of which ends when the next one on its slot starts: logs write the end of an
-// attempt some milliseconds after its slot is free, which would look like another slot.
-func oneAfterTheOther(attempts []ReplayedAttempt) []ReplayedAttempt {
+// withoutOverlaps ends each attempt when the next one on its slot starts: logs record the end of an attempt some
+// milliseconds after its slot became free, and the overlap would be drawn as another slot.
+func withoutOverlaps(attempts []ReplayedAttempt) []ReplayedAttempt {
 	sorted := slices.Clone(attempts)
 	slices.SortStableFunc(sorted, func(a, b ReplayedAttempt) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.StartS, b.StartS))

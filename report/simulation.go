@@ -18,7 +18,7 @@ type Simulation struct {
 	Jobs     int64           `col:"jobs" doc:"of the first run"`
 	Tasks    int64           `col:"tasks" doc:"of the first run"`
 	Seeds    int64           `col:"seeds"`
-	Arms     []Arm           `col:"arms" doc:"in the order of the workload; the first is what the others are held against"`
+	Arms     []Arm           `col:"arms" doc:"in the order of the workload; the others are compared with the first"`
 	Names    []SimulatedName `col:"names" doc:"jobs by name"`
 	Times    []TimeShare     `col:"times" doc:"the distribution of completion times over all seeds"`
 	Samples  []Sampled       `col:"samples" doc:"the runs of the first seed over time"`
@@ -38,9 +38,9 @@ type Arm struct {
 	GainHigh       schema.Null[float64] `col:"gain_high" unit:"ratio" doc:"upper end"`
 	NodeLocal      schema.Null[float64] `col:"node_local" unit:"fraction"`
 	RackLocal      schema.Null[float64] `col:"rack_local" unit:"fraction"`
-	CrossRackBytes float64              `col:"cross_rack_bytes" unit:"bytes" doc:"a run"`
-	Copies         float64              `col:"copies" doc:"a run"`
-	Kills          float64              `col:"kills" doc:"a run"`
+	CrossRackBytes float64              `col:"cross_rack_bytes" unit:"bytes" doc:"per run"`
+	Copies         float64              `col:"copies" doc:"per run"`
+	Kills          float64              `col:"kills" doc:"per run"`
 	Wasted         schema.Null[float64] `col:"wasted" unit:"fraction" doc:"slot time of killed attempts over that of all"`
 }
 
@@ -145,7 +145,7 @@ func newArm(list []schema.SimulateRun) Arm {
 	return a
 }
 
-// gain holds an arm against the first, seed by seed: the geometric mean of the ratios, with Student's interval of their
+// gain compares an arm with the first, seed by seed: the geometric mean of the ratios, with Student's interval of their
 // logarithms.
 func (a *Arm) gain(first, list []schema.SimulateRun) {
 	var ratios []float64

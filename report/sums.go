@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// sums is what is added up over all selected jobs, whether or not they are listed.
+// sums holds the totals over all selected jobs, listed or not.
 type sums struct {
 	all        total
 	apps       map[schema.Key]*total
@@ -15,7 +15,7 @@ type sums struct {
 	byCause    []CauseCost // in the order of causeTable, then unknown ones
 	phaseCount int64
 	phases     *best                  // the worst phases
-	queued     map[schema.Key]float64 // what phases lose when tasks are packed anew
+	queued     map[schema.Key]float64 // loss of phases because tasks waited for slots
 	onPath     map[schema.Key]pathPhase
 	phaseParts map[schema.Key]*parts // of the worst phases
 	attempts   *best                 // the attempts that cost most
@@ -59,11 +59,11 @@ func (t *total) loss(s *sums) Loss {
 type pathPhase struct {
 	job    schema.Key
 	cost   float64 // its part of what its job lost
-	queued float64 // what it lost by keeping tasks waiting
+	queued float64 // what it lost because tasks waited
 	shared bool    // among its tasks
 }
 
-// causes is the table of causes: those that occur.
+// causes gives the totals of the causes that occur.
 func (s *sums) causes() []CauseCost {
 	var out []CauseCost
 	for i, c := range s.byCause {
@@ -126,11 +126,11 @@ func (b *best) cut() {
 	b.kept = b.kept[:min(len(b.kept), b.n)]
 }
 
-// ranked is something to list, with what it is ranked by.
+// ranked is the key of a row with what it is ranked by.
 type ranked struct {
 	key        schema.Key
 	cost       float64
-	next, last float64 // where costs are equal
+	next, last float64 // break ties
 	critical   bool
 	alone      float64
 }
@@ -152,7 +152,7 @@ func (p *parts) merge(q *parts) {
 	}
 }
 
-// list is what is not zero.
+// list gives the causes with lost time.
 func (p *parts) list() []LostPart {
 	var out []LostPart
 	for i, s := range p.seconds {

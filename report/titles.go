@@ -7,7 +7,7 @@ import (
 	"straggler/report/prose"
 )
 
-// JobTitle names a job; native ids that say what they are are left as they are.
+// JobTitle names a job; a native id such as job_1 is a title already.
 func JobTitle(native string) string {
 	if strings.HasPrefix(native, "job") {
 		return prose.Name(native)

@@ -19,7 +19,7 @@ func (b *builder) whatif() error {
 		s, a := newSaving(*r)
 		w.Savings.Rows = append(w.Savings.Rows, s)
 		if a.ReplayErrorS != nil {
-			w.ReplayErrorS, w.ReplayErrorShare = known0(a.ReplayErrorS), known0(a.ReplayErrorShare)
+			w.ReplayErrorS, w.ReplayErrorShare = nullable(a.ReplayErrorS), nullable(a.ReplayErrorShare)
 		}
 		for _, n := range a.Notes {
 			if !seen[n] && len(w.Notes) < 12 {
@@ -50,8 +50,8 @@ func newSaving(r SavingRow) (Saving, assumed) {
 	if json.Unmarshal([]byte(r.Assumptions), &a) != nil {
 		a = assumed{}
 	}
-	s := Saving{SavingRow: r, Verdict: prose.Clean(a.Verdict, 40), Ideal: a.Ideal, Does: prose.Clean(a.Does, prose.TextRunes), Settings: prose.Clean(a.Settings, prose.TextRunes), Seeds: a.Seeds, Copies: known0(a.All.Copies), Wins: known0(a.All.Wins),
-		WastedSlotS: known0(a.All.WasteS), SmallJobs: a.Small.Jobs}
+	s := Saving{SavingRow: r, Verdict: prose.Clean(a.Verdict, 40), Ideal: a.Ideal, Does: prose.Clean(a.Does, prose.TextRunes), Settings: prose.Clean(a.Settings, prose.TextRunes), Seeds: a.Seeds, Copies: nullable(a.All.Copies), Wins: nullable(a.All.Wins),
+		WastedSlotS: nullable(a.All.WasteS), SmallJobs: a.Small.Jobs}
 	if s.Ideal && s.Verdict == "saves" {
 		s.Verdict = "a bound"
 	}
@@ -59,20 +59,20 @@ func newSaving(r SavingRow) (Saving, assumed) {
 		s.MedianJobWasS, s.MedianJobS = schema.Some(m[0]), schema.Some(m[1])
 	}
 	if a.Small.Jobs > 0 {
-		s.SmallSavingShare = known0(a.Small.Share)
+		s.SmallSavingShare = nullable(a.Small.Share)
 	}
 	return s, a
 }
 
-// known0 is a value that may be missing.
-func known0(p *float64) schema.Null[float64] {
+// nullable is NULL for a missing value.
+func nullable(p *float64) schema.Null[float64] {
 	if p == nil || !prose.Finite(*p) {
 		return schema.Null[float64]{}
 	}
 	return schema.Some(*p)
 }
 
-// assumed is what report reads of whatif_savings.assumptions; what is not there stays at its zero.
+// assumed are the fields of whatif_savings.assumptions that a report uses; a missing field is zero.
 type assumed struct {
 	Verdict          string       `json:"verdict"`
 	Ideal            bool         `json:"ideal"`

@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	// ErrBaseline is the kind of errors about a baseline file that cannot be read.
+	// ErrUnreadable is returned when a baseline file cannot be read.
 	ErrUnreadable = errors.New("unreadable baseline")
-	// ErrChanged is the kind of errors about a baseline that somebody else wrote meanwhile.
-	ErrChanged = errors.New("the baseline was changed meanwhile")
+	// ErrChanged is returned by Save when the file changed after it was read.
+	ErrChanged = errors.New("the baseline was changed while the audit ran")
 )
 
-// Baseline is what is normal: the last runs of each group, what is wrong since when, and what was decided.
+// Baseline is what is normal: the last runs of each group, the open findings, and the decisions.
 //
 // Its file has one JSON object a line, sorted, so that a night adds lines and a review shows them: a header, then
 // decisions, open findings, and runs each followed by its stages. Two files joined line by line (git's merge=union) are
@@ -48,7 +48,7 @@ type Decision struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Add puts a run into its group and lets go of the oldest beyond the number kept.
+// Add puts a run into its group and drops the oldest runs of the group beyond the number kept.
 func (b *Baseline) Add(r measure.Run, keep int) {
 	b.Runs = slices.DeleteFunc(b.Runs, func(x measure.Run) bool { return x.Key() == r.Key() })
 	b.Runs = append(b.Runs, r)

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// Run is what is remembered of one run of an application.
+// Run is the summary of one run of an application.
 type Run struct {
 	Group    string             `json:"group"`           // what it is compared within: the application's name, or what --group-by makes of it
 	Start    string             `json:"start,omitempty"` // RFC 3339, UTC
@@ -47,7 +47,7 @@ func (v Values) put(name string, x float) {
 	}
 }
 
-// Finite says that a baseline that somebody edited holds numbers that can be counted with.
+// Finite says that all values are finite and not absurdly large: a baseline may have been edited.
 func (v Values) Finite() bool {
 	for _, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) || math.Abs(x) > 1e18 {
@@ -66,7 +66,7 @@ func Round(x float64) float64 {
 	return y
 }
 
-// Machine is the worst that a run says about a machine.
+// Machine is the worst health of a machine in a run.
 type Machine struct {
 	Verdict string  `json:"verdict"`
 	Factor  float64 `json:"factor"` // time relative to prediction, 1 = like the others
@@ -75,7 +75,7 @@ type Machine struct {
 	Q       float64 `json:"q"` // false discovery rate among the machines of its window
 }
 
-// Stage is what is remembered of one stage of a run.
+// Stage is the summary of one stage of a run.
 type Stage struct {
 	Signature
 	Values Values    `json:"values"`

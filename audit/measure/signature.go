@@ -9,13 +9,13 @@ import (
 )
 
 // Signature names a stage so that it is the same stage in another run: by what the program calls it, without what is
-// new in each run, and where it stands, not by its number. Line numbers of call sites are kept as they are: who moves a
-// line has a new stage.
+// new in each run, and where it stands, not by its number. Line numbers of call sites are kept as they are: moving a
+// line makes a new stage.
 type Signature struct {
 	Job   string `json:"job,omitempty"`   // name of the job
 	Stage string `json:"stage,omitempty"` // name of the stage, often with the call site
 	Kind  string `json:"kind,omitempty"`
-	Depth int    `json:"depth"` // stages between it and the nearest start of its job, on the longest way
+	Depth int    `json:"depth"` // stages between it and the nearest start of its job, on the longest path
 	Nth   int    `json:"nth"`   // of several alike in an application, in the order of submission; those past mostAlike are one
 }
 
@@ -58,16 +58,16 @@ func (s Signature) Less(t Signature) bool {
 	return s.Nth < t.Nth
 }
 
-// mostAlike is how many stages of one name are told apart: a loop that runs until it converges has another number of
-// rounds each night.
+// mostAlike is how many stages with the same name are distinguished: a loop that runs until it converges has a different
+// number of rounds each night.
 const mostAlike = 32
 
-// lasting is a name with a star for each part that is new in each run.
+// lasting is a name with a star for each part that differs in each run.
 func lasting(name string) string {
 	return Short(volatile.ReplaceAllString(name, "${1}${2}*"))
 }
 
-// volatile are the parts of names that are new in each run: what Spark lists of a table's files, the batch of a streaming
+// volatile matches the parts of names that differ in each run: what Spark lists of a table's files, the batch of a streaming
 // query, UUIDs, dates with or without a time, addresses of objects, and ids, which are long numbers.
 var volatile = regexp.MustCompile(`(?i)(listing leaf files and directories) for \d+ paths:.*` +
 	`|(\bbatch ?= ?)\d+` +
@@ -95,7 +95,8 @@ type edgeRow struct {
 	To    schema.Key `col:"to_phase"`
 }
 
-// depths gives each phase the length of the longest way to it. Rounds are bounded: a log may claim a circle.
+// depths gives each phase the length of the longest path to it. Depth is bounded, and phases on a cycle, which a log may
+// claim, get none.
 func depths(edges []edgeRow) map[schema.Key]int {
 	const rounds = 10_000
 	out := map[schema.Key][]schema.Key{}

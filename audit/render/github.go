@@ -9,7 +9,7 @@ import (
 	"straggler/audit"
 )
 
-// Annotations writes workflow commands, which GitHub shows beside the code. Findings that do not fail the build are notices.
+// Annotations writes workflow commands, which GitHub shows next to the code. Findings that do not fail the build are notices.
 func Annotations(w io.Writer, n *audit.Night, cfg *audit.Config) error {
 	out := bufio.NewWriter(w)
 	for _, f := range n.Findings() {

@@ -72,6 +72,6 @@ func evidence(out *bufio.Writer, j *audit.Judgement, md func(string) string) {
 		for _, e := range evidenceOf(f) {
 			fmt.Fprintf(out, "- %s\n", md(e))
 		}
-		fmt.Fprintf(out, "\n```sql\n%s\n```\n\n</details>\n\n", f.SQL) // made of our words and integers
+		fmt.Fprintf(out, "\n```sql\n%s\n```\n\n</details>\n\n", f.SQL) // built from constants and integers
 	}
 }

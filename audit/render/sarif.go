@@ -9,7 +9,7 @@ import (
 	"straggler/audit"
 )
 
-// SARIF 2.1.0 (OASIS, 2020): the parts of it that say a finding.
+// SARIF 2.1.0 (OASIS, 2020): the parts that describe a finding.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -74,8 +74,8 @@ type (
 
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// SARIF writes the night for code scanners. A finding stands at the call site of its stage; one without is at the
-// baseline, because a result needs a file. Findings that are fixed are absent, as code scanners close what is not there.
+// SARIF writes the night for code scanners. A finding is located at the call site of its stage, one without a call
+// site at the baseline, because a result needs a file. Fixed findings are absent: code scanners close what is missing.
 func SARIF(w io.Writer, n *audit.Night) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "straggler", Version: n.Tool}}, Results: []sarifResult{}}
 	index := map[string]int{}

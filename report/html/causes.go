@@ -19,7 +19,7 @@ func classes(causes []schema.Cause) string {
 	return strings.Join(s, " ")
 }
 
-// legend names the parts of a bar; those under a hundredth go together and have no key.
+// legend names the parts of a bar; parts under a hundredth are summed up as others.
 func legend(parts []report.LostPart) []keyView {
 	whole, rest := 0.0, 0.0
 	for _, p := range parts {
@@ -66,7 +66,7 @@ func newStack(parts []report.LostPart, whole float64, height int, title string) 
 	return s
 }
 
-// pattern tells a cause from the others without colour.
+// pattern distinguishes a cause from the others without colour.
 type pattern struct {
 	Class, Hatch string
 	Size         int

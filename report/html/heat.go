@@ -75,7 +75,7 @@ func newHeatCell(c report.Heat) heatCell {
 	return h
 }
 
-// times2 writes a ratio with two digits, for small cells.
+// times2 writes a ratio with two digits, which fit into a small cell.
 func times2(v float64) string {
 	switch {
 	case !prose.Finite(v):

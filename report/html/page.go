@@ -26,11 +26,11 @@ func WriteSimulation(w io.Writer, d *report.Simulation) error {
 	return WritePage(w, Page{Title: prose.Clean(d.Workload, prose.NameRunes), Subtitle: view.SimulationLead(d), Sections: view.SimulationSections(d)})
 }
 
-// Page is what a page is made of.
+// Page is the content of a page.
 type Page struct {
 	Title    string
 	Subtitle string
-	Summary  *report.Document // whose headline stands above the sections; nil for none
+	Summary  *report.Document // its headline is shown above the sections; nil for none
 	Filter   bool             // the rows of the sections can be filtered
 	Sections []view.Section
 	Footer   []string

@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// paperView is one figure: lines over thresholds that stand at equal distances. Positions across are percent, others pixels.
+// paperView is one figure: lines over thresholds at equal distances. Horizontal positions are percent, vertical ones pixels.
 type paperView struct {
 	ID, Name, Title string
 	XTicks, YTicks  []tickView
@@ -22,7 +22,7 @@ type paperView struct {
 const (
 	paperTop    = 8
 	paperBottom = 118
-	paperSeries = 5 // lines in a figure: those that enclose most
+	paperSeries = 5 // lines in a figure: those with the largest areas under them
 )
 
 type paperLine struct {
@@ -53,7 +53,7 @@ func newPapers(points view.PaperFigures) *papersView {
 	return v
 }
 
-// paperViews draws the figures in the order that they come in.
+// paperViews draws the figures in their order.
 func paperViews(points []report.PaperFigure) []paperView {
 	var views []paperView
 	for from := 0; from < len(points) && len(views) < 16; {
@@ -109,7 +109,7 @@ func newPaperView(points []report.PaperFigure) (paperView, bool) {
 	return v, len(v.Lines) > 0
 }
 
-// paperUnits are the units of axes that are not shares.
+// paperUnits are the units of figures whose axes are not both shares.
 var paperUnits = map[string]struct{ x, y func(float64) string }{
 	"mantri-2b": {x: wholeTimes, y: prose.Percent},
 	"mantri-5b": {x: wholeTimes, y: prose.Percent},
@@ -120,7 +120,7 @@ var paperUnits = map[string]struct{ x, y func(float64) string }{
 
 func wholeTimes(v float64) string { return fmt.Sprintf("%.3g×", v) }
 
-// upTo is a number of tasks; the last class has no upper end.
+// upTo writes the upper bound of a class of job sizes; the last class has none.
 func upTo(v float64) string {
 	if v >= 1e9 {
 		return "more"
@@ -128,7 +128,7 @@ func upTo(v float64) string {
 	return prose.Count(int64(v))
 }
 
-// paperLines are the series that enclose most, largest first.
+// paperLines are the series with the largest areas under them, largest first.
 func paperLines(points []report.PaperFigure) [][]report.PaperFigure {
 	var lists [][]report.PaperFigure
 	at := map[string]int{}

@@ -9,7 +9,7 @@ import (
 // savingView is a saving with its interval on the scale of its table; positions are percent of the width.
 type savingView struct {
 	Title, Zero, Low, High, At, Class string
-	Band                              *bandView // what the replay is wrong by
+	Band                              *bandView // the error of the replay
 }
 
 type bandView struct{ X, W string }

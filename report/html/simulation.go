@@ -84,7 +84,7 @@ func completionTimes(d *report.Simulation) []paperView {
 }
 
 // overTime draws who had which slots, and the links, in the runs of the first seed: a chart a run where there are
-// several queues to tell apart, else one for all runs.
+// several queues to distinguish, else one for all runs.
 func overTime(d *report.Simulation) []paperView {
 	queue, several := "", false
 	for i := range d.Samples {
@@ -162,7 +162,7 @@ type line struct {
 	x, y []float64
 }
 
-const chartLines = 6 // in a chart; more could not be told apart
+const chartLines = 6 // in one chart: more cannot be distinguished
 
 // newLines draws lines over a common axis. across maps x to 0 … 1.
 func newLines(id, title string, lines []line, xs []float64, across func(float64) float64, xUnit func(float64) string, top, step float64, yUnit func(float64) string) paperView {

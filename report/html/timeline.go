@@ -73,7 +73,7 @@ func replayViews(list view.Replays) []timelineView {
 
 func newTimelineView(t *report.Timeline) timelineView {
 	v := timelineView{Name: prose.Clean(t.Title, 120), SQL: t.SQL, NamesWidth: 110, Wide: tlWide}
-	v.Caption = fmt.Sprintf("%s on %s over %s; %s, an outlier, a copy, a retry or a failure each, drawn one by one.", prose.Plural(t.Attempts, "attempt", "attempts"),
+	v.Caption = fmt.Sprintf("%s on %s over %s; %s, each an outlier, a copy, a retry or a failure, drawn one by one.", prose.Plural(t.Attempts, "attempt", "attempts"),
 		prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS), prose.Count(t.Drawn))
 	if t.Drawn == 0 {
 		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"), prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
@@ -149,7 +149,7 @@ func (v *timelineView) lane(t *report.Timeline, l *report.Lane, y int) {
 	for _, b := range l.Busy {
 		x, w := int(b.FromS*scale), int((b.ToS-b.FromS)*scale)
 		if w > 3*tlWide/1000 {
-			w -= tlWide / 1000 // a gap that tells neighbours apart
+			w -= tlWide / 1000 // a gap between neighbours
 		}
 		fmt.Fprintf(&path, "M%d %dh%dv%dh-%dz", x, y+2, max(w, 4), laneHeight-4, max(w, 4))
 	}

@@ -73,7 +73,7 @@ func (e writer) object(v reflect.Value, indent string) {
 	e.WriteString(indent + "}")
 }
 
-// fields writes the fields of a struct; those of an embedded row stand among them.
+// fields writes the fields of a struct, those of embedded structs inline.
 func (e writer) fields(v reflect.Value, indent, sep string) string {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -57,7 +57,7 @@ func (m markdown) sections(sections []view.Section) {
 	}
 }
 
-// written says whether a block is written here: leads stand over pictures, and there are none.
+// written says whether a block is written: pictures are not, and leads are about pictures.
 func written(b view.Block) bool {
 	switch b.(type) {
 	case view.Note, view.Facts, view.List, view.Folded, view.Table, view.Advice:
@@ -164,7 +164,7 @@ func (m markdown) advice(n int, a *report.Advice) {
 	}
 }
 
-// code writes a block whose fence is longer than any in it.
+// code writes a code block, whose fence is longer than any inside it.
 func (m markdown) code(lang, s string) {
 	fence := "```"
 	for strings.Contains(s, fence) {
@@ -175,7 +175,7 @@ func (m markdown) code(lang, s string) {
 
 func md(s string) string { return mdEscapes.Replace(s) }
 
-// mdEscapes keep text from being markup, in a table or out of it. Slashes and full stops matter in what GitHub makes
-// links of by itself.
+// mdEscapes keeps text from being markup, inside and outside of tables. Slashes and full stops are escaped where GitHub
+// would make links by itself.
 var mdEscapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "|", `\|`,
 	"#", `\#`, "~", `\~`, "!", `\!`, "$", `\$`, "@", `\@`, "://", `:\/\/`, "www.", `www\.`, "\n", " ", "\r", " ")

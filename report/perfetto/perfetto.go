@@ -39,9 +39,9 @@ func Write(ctx context.Context, w io.Writer, eng engine.Engine, app string) erro
 // traceWriter writes events; errors of the writer stick to the buffer.
 type traceWriter struct {
 	w       *bufio.Writer
-	any     bool
+	started bool
 	pid     int
-	threads int // named of the process at hand
+	threads int // of the current process that have a name
 	slots   slots.Slots
 	origin  schema.Time
 }
@@ -168,10 +168,10 @@ func (t *traceWriter) slice(e *traceEvent, start schema.Time, finish schema.Null
 }
 
 func (t *traceWriter) event(e *traceEvent) error {
-	if t.any {
+	if t.started {
 		t.w.WriteByte(',')
 	}
-	t.any = true
+	t.started = true
 	t.w.WriteByte('\n')
 	data, err := json.Marshal(e)
 	if err != nil {

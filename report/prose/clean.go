@@ -13,7 +13,7 @@ const (
 	TextRunes = 400 // of a longer text, such as a reason
 )
 
-// Name is a name of a log as it may stand in a sentence; empty names are said to be.
+// Name makes a name of a log fit for a sentence; an empty name becomes '(no name)'.
 func Name(s string) string {
 	if strings.TrimSpace(s) == "" {
 		return "(no name)"
@@ -21,6 +21,7 @@ func Name(s string) string {
 	return Clean(s, NameRunes)
 }
 
+// MaybeName is Name, or "" where the name is unknown or empty.
 func MaybeName(n schema.Null[string]) string {
 	if !n.OK || strings.TrimSpace(n.V) == "" {
 		return ""

@@ -114,7 +114,7 @@ func OrDash[T any](v schema.Null[T], write func(T) string) string {
 	return write(v.V)
 }
 
-// Interval writes low to high; there is none where nothing was drawn by lot.
+// Interval writes an interval as 'low to high'; it is empty for an unknown interval and for one of length 0.
 func Interval(low, high schema.Null[float64], write func(float64) string) string {
 	if !low.OK || !high.OK || low.V == high.V {
 		return ""

@@ -9,7 +9,7 @@ import (
 // Origin is when the traces start.
 const Origin = schema.Time(1_700_000_000_000_000)
 
-// Trace is a trace of one application, built by hand.
+// Trace is a trace of one application that a test builds.
 type Trace struct {
 	schema.Trace
 	next schema.Key

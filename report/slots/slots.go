@@ -8,14 +8,14 @@ import (
 	"container/heap"
 )
 
-// Slots deals out the slots of a machine: the lowest that is free.
+// Slots allocates the slots of one machine.
 type Slots struct {
 	busy slotHeap // by when they become free
 	free intHeap
 	n    int
 }
 
-// Take gives the slot of an attempt from one time to another; froms must not decrease.
+// Take allocates the lowest free slot from one time to another. from must not decrease between calls.
 func (s *Slots) Take(from, to float64) int {
 	for len(s.busy) > 0 && s.busy[0].until <= from {
 		heap.Push(&s.free, heap.Pop(&s.busy).(busySlot).slot)

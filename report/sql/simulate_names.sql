@@ -1,4 +1,4 @@
--- Jobs of a name under each scheduler and policy, beside the same jobs of the same seeds under the first of them.
+-- Jobs of a name under each scheduler and policy, compared with the same jobs of the same seeds under the first of them.
 SELECT f.scheduler, f.policy, f.name, count(*) AS jobs, avg(f.took_s) AS mean_s, avg(f.node_local) AS node_local,
     avg(b.took_s / nullif(f.took_s, 0)) AS gain, max(b.took_s / nullif(f.took_s, 0)) AS most
 FROM (

@@ -39,8 +39,8 @@ func (t writer) table(v view.Table) {
 	}
 }
 
-// fit chooses columns and their widths: from the left all that fit, essential ones before others; what is too wide is
-// wrapped in the last column that holds words.
+// fit chooses columns and their widths: essential columns first, then the others from the left as far as they fit. Where
+// the total is too wide, the widest columns of text become narrower and their cells wrap.
 func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int) {
 	want := make([]int, len(columns))
 	for i, c := range columns {
@@ -51,7 +51,7 @@ func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int)
 	}
 	keep := make([]bool, len(columns))
 	used := 0
-	columns = slices.DeleteFunc(slices.Clone(columns), func(c view.Column) bool { return c.Below }) // they stand last
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c view.Column) bool { return c.Below }) // written under the row
 	for _, essential := range []bool{true, false} {
 		for i, c := range columns {
 			need := want[i] + 2
@@ -71,7 +71,7 @@ func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int)
 			total += want[i] + 2
 		}
 	}
-	for i, c := range cols { // what was capped may have what is left
+	for i, c := range cols { // columns that were capped share the space that is left
 		full := 0
 		for _, r := range rows {
 			full = max(full, Width(inline(r.Cells[c])))
@@ -81,7 +81,7 @@ func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int)
 			total += more
 		}
 	}
-	for total > t.o.Width { // take from the widest column of words
+	for total > t.o.Width { // narrow the widest column of text
 		widest := -1
 		for i, c := range cols {
 			if !columns[c].Number && (widest < 0 || widths[i] > widths[widest]) {
@@ -94,7 +94,7 @@ func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int)
 		widths[widest]--
 		total--
 	}
-	for total > t.o.Width && len(cols) > 1 { // too narrow even so
+	for total > t.o.Width && len(cols) > 1 { // still too wide
 		last := len(cols) - 1
 		total -= widths[last] + 2
 		cols, widths = cols[:last], widths[:last]

@@ -17,10 +17,10 @@ func machinesTable(d *report.Document) Table {
 	t := Table{ID: "machines", Caption: "Machines, bad ones first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Machine", Essential: true}, {Title: "Verdict", Essential: true},
 			{Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true, Essential: true},
-			{Title: "95 % interval", Number: true, Essential: true}, {Title: "Attempts", Doc: "attempts that speak for it", Number: true}, {Title: "Phases", Doc: "phases that speak for it", Number: true},
+			{Title: "95 % interval", Number: true, Essential: true}, {Title: "Attempts", Doc: "attempts that it was judged by", Number: true}, {Title: "Phases", Doc: "phases of those attempts", Number: true},
 			{Title: "Outliers", Doc: "share of its attempts that are outliers", Number: true}, {Title: "Outputs lost", Number: true},
-			{Title: "Cost jobs", Doc: "part of the time that jobs lost that goes to this machine being slow", Number: true, Essential: true},
-			{Title: "Why", Doc: "why the verdict is what the factor and its interval alone do not say", Below: true}}}
+			{Title: "Cost jobs", Doc: "part of the time that jobs lost because this machine is slow", Number: true, Essential: true},
+			{Title: "Why", Doc: "why the verdict differs from what the factor and its interval alone say", Below: true}}}
 	why := false
 	for _, m := range l.Rows {
 		verdict := Cell{Text: string(m.Verdict)}

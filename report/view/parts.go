@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth go together.
+// PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth are summed up.
 func PartsText(parts []report.LostPart) string {
 	sorted := slices.Clone(parts)
 	slices.SortStableFunc(sorted, func(a, b report.LostPart) int { return -cmp.Compare(a.LostS, b.LostS) })

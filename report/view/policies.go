@@ -35,7 +35,7 @@ func savingsTable(d *report.Document) Table {
 	l := d.Whatif.Savings
 	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
 		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with its 95 % interval", Number: true, Essential: true},
-			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is what the replay itself is wrong by", Essential: true},
+			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is the error of the replay itself", Essential: true},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
 			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
 			{Title: "Slot time", Doc: "change of the slot time used", Number: true, Essential: true},
@@ -72,7 +72,8 @@ func savingsTable(d *report.Document) Table {
 	return t
 }
 
-// policyTitle names a policy with what tells its variants apart; of bounds, which nobody knows by name, it says what they do.
+// policyTitle names a policy and what distinguishes its variants. The names of bounds are not well known: for those it says
+// what they do.
 func policyTitle(s *report.Saving) (title, sub string) {
 	var parts []string
 	if s.Settings != "" {
@@ -101,15 +102,15 @@ func twins(rows []Row) {
 	}
 }
 
-// replayWords says how far the replays can be believed.
+// replayWords says how reliable the replays are.
 func replayWords(d *report.Document) string {
 	w := &d.Whatif
-	s := "Every job was replayed under each policy with the same luck."
+	s := "Every job was replayed under each policy with the same random numbers."
 	switch {
 	case !w.ReplayErrorS.OK:
 		return s + " The log does not say how long its jobs took, so the replay cannot be checked."
 	case w.ReplayErrorS.V < 0.0005:
 		return s + " A replay of the log as it was ends when the log does."
 	}
-	return s + fmt.Sprintf(" A replay of the log as it was misses its job times by %s (%s); a smaller saving cannot be told from that.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
+	return s + fmt.Sprintf(" A replay of the log as it was misses its job times by %s (%s); smaller savings are within that error.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
 }

@@ -37,7 +37,7 @@ func armsTable(d *report.Simulation) Table {
 			{Title: "Wasted", Doc: "slot time of killed attempts over that of all", Number: true}}}
 	counted := len(d.Arms) > 0 && d.Arms[0].EndedJobs.OK
 	if counted {
-		t.Columns = append(t.Columns, Column{Title: "Jobs in time", Doc: "that ended by the instant that the workload counts until", Number: true, Essential: true})
+		t.Columns = append(t.Columns, Column{Title: "Jobs in time", Doc: "jobs that ended by the instant up to which the workload counts them", Number: true, Essential: true})
 	}
 	for i := range d.Arms {
 		a := &d.Arms[i]

@@ -9,22 +9,22 @@ import (
 	"straggler/schema"
 )
 
-// skewSection lists the partitions that are slow for their data again and again.
+// skewSection lists the partitions that are slow because of their data, recurring ones first.
 func skewSection(d *report.Document) Section {
 	s := Section{ID: "comes-back", Title: "Recurring skew"}
 	if t := skewTable(d); len(t.Rows) > 0 {
-		s.Blocks = []Block{Lead("The same partition of the same stage, in other executions of the program in the store. What repeats is in the data or its keys; what does not is an accident of one day."), t}
+		s.Blocks = []Block{Lead("The same partition of the same stage, in other executions of the program in the store. Skew that recurs is in the data or its keys; other skew is of one day."), t}
 	}
 	return s
 }
 
 func skewTable(d *report.Document) Table {
 	l := d.Skew
-	t := Table{ID: "skew", Caption: "Partitions that their data made slow, those that come back first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{ID: "skew", Caption: "Partitions that were slow because of their data, recurring ones first", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Partition", Doc: "task, that is the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},
-			{Title: "Slow in", Doc: "executions of the stage in which its data made it slow", Essential: true},
+			{Title: "Slow in", Doc: "executions of the stage in which it was slow because of its data", Essential: true},
 			{Title: "Data", Doc: "its input over the median task's, on average", Number: true, Essential: true},
-			{Title: "Excess", Doc: "seconds that its data made, over all executions", Number: true, Essential: true}}}
+			{Title: "Excess", Doc: "seconds of excess caused by its data, over all executions", Number: true, Essential: true}}}
 	for _, r := range l.Rows {
 		often := Cell{Text: fmt.Sprintf("%s of %s", prose.Count(r.Skewed), prose.Count(r.Executions)), Sort: strconv.FormatInt(r.Skewed, 10)}
 		if r.Repeats.V {

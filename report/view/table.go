@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// A table is a list of the document as every renderer shows it: cells are text that is not yet escaped.
+// Table is a list of the document as every renderer shows it: cells are text that is not yet escaped.
 type Table struct {
 	ID      string
 	Caption string
@@ -18,7 +18,7 @@ type Table struct {
 	More    int64
 	SQL     string  // gives all rows
 	Empty   string  // why there are none
-	After   string  // what is said below it
+	After   string  // a sentence below it
 	Aside   bool    // a terminal has no room for it
 	Error   float64 // s, what the replays behind its savings are off by
 }
@@ -54,15 +54,15 @@ type Row struct {
 	Cells   []Cell
 }
 
-// Cell is a text with the value it sorts by and what explains it.
+// Cell is a text, the value that it sorts by, and its explanation.
 type Cell struct {
 	Text   string
 	Sort   string            // "" sorts by the text
 	Note   string            // why it is unknown, or how it came about
 	Sub    string            // a second, quieter line
-	Twin   bool              // another row has the same Text: Sub tells them apart
+	Twin   bool              // another row has the same Text: Sub distinguishes them
 	Cause  schema.Cause      // shown with its colour and letter
-	Keyed  bool              // Cause is meant, even where it is notOutlier
+	Keyed  bool              // the cell is about Cause, which may be report.NotOutlier
 	Parts  []report.LostPart // shown as a stacked bar over Whole
 	Whole  float64
 	Saving *report.Saving // shown as an interval on the scale of the table
