@@ -7,7 +7,6 @@ import (
 
 	"straggler/causes"
 	"straggler/engine"
-	"straggler/report"
 	"straggler/schema"
 	"straggler/store"
 	"straggler/table"
@@ -67,16 +66,6 @@ func causeRows(s *causes.Summary) *table.Fixed {
 		f.Add(string(c.Cause), c.Verdicts, c.Seconds)
 	}
 	return f
-}
-
-// paperFigures draws the figures for a report.
-func paperFigures(ctx context.Context, eng engine.Engine) ([]report.PaperFigure, error) {
-	figures, err := causes.PaperFigures(ctx, eng)
-	out := make([]report.PaperFigure, len(figures))
-	for i, p := range figures {
-		out[i] = report.PaperFigure{Figure: p.Figure, Title: causes.FigureTitle(p.Figure), Series: p.Series, X: p.X, Y: p.Y, N: p.N, Note: p.Note}
-	}
-	return out, err
 }
 
 func figureRows(ctx context.Context, eng engine.Engine) (*table.Fixed, error) {

@@ -66,15 +66,12 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 		return err
 	}
 	defer eng.Close()
-	options := report.Options{Store: lake}
-	if options.Replayed, err = replayed(ctx, st, eng); err != nil {
+	doc, err := e.document(ctx, st, eng, report.Options{Store: lake})
+	if err != nil {
 		return err
 	}
 	page := filepath.Join(o.dir, "report.html")
-	err = writeFile(page, func(w io.Writer) error {
-		return e.documented(html.Write)(ctx, w, eng, options)
-	})
-	if err != nil {
+	if err := writeFile(page, func(w io.Writer) error { return html.Write(w, doc) }); err != nil {
 		return err
 	}
 	me := invocation()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/analysis"
 	"straggler/engine"
 	"straggler/report"
 	"straggler/report/html"
@@ -15,7 +16,6 @@ import (
 	"straggler/report/perfetto"
 	"straggler/report/terminal"
 	"straggler/store"
-	"straggler/whatif"
 )
 
 type reportOptions struct {
@@ -26,47 +26,28 @@ type reportOptions struct {
 	output output
 }
 
-// rendering is what a report can be written as.
-type rendering struct {
+// rendering is an encoding of a document of type D, and how to write it.
+type rendering[D any] struct {
 	name, extension string
-	write           func(ctx context.Context, w io.Writer, eng engine.Engine, o report.Options) error
+	write           func(w io.Writer, d D) error
 }
 
-// renderings lists them; the first is for terminals.
-func (e *env) renderings() []rendering {
-	text := func(w io.Writer, d *report.Document) error {
-		return terminal.Write(w, d, terminal.Options{Width: e.width(), Color: e.color})
-	}
-	return []rendering{
-		{"text", ".txt", e.documented(text)},
-		{"html", ".html", e.documented(html.Write)},
-		{"md", ".md", e.documented(markdown.Write)},
-		{"json", ".json", e.documented(func(w io.Writer, d *report.Document) error { return json.Write(w, d) })},
-		{"perfetto", ".perfetto.json", func(ctx context.Context, w io.Writer, eng engine.Engine, o report.Options) error {
-			return perfetto.Write(ctx, w, eng, o.App)
+// renderings of a report; the first is for terminals. A trace is streamed from the store, without a document.
+func (e *env) renderings() []rendering[*report.Document] {
+	return []rendering[*report.Document]{
+		{"text", ".txt", func(w io.Writer, d *report.Document) error {
+			return terminal.Write(w, d, terminal.Options{Width: e.width(), Color: e.color})
 		}},
+		{"html", ".html", html.Write},
+		{"md", ".md", markdown.Write},
+		{"json", ".json", func(w io.Writer, d *report.Document) error { return json.Write(w, d) }},
+		{trace, ".perfetto.json", nil},
 	}
 }
+
+const trace = "perfetto"
 
 const reportEncodings = "text, html, md, json, perfetto"
-
-// documented renders by way of a document.
-func (e *env) documented(render func(io.Writer, *report.Document) error) func(context.Context, io.Writer, engine.Engine, report.Options) error {
-	return func(ctx context.Context, w io.Writer, eng engine.Engine, o report.Options) error {
-		done := e.step("writing the report")
-		var err error
-		if o.Papers, err = paperFigures(ctx, eng); err != nil {
-			done()
-			return err
-		}
-		doc, err := report.Build(ctx, eng, o)
-		done()
-		if err != nil {
-			return err
-		}
-		return render(w, doc)
-	}
-}
 
 func reportCommand(e *env) *cobra.Command {
 	var o reportOptions
@@ -95,7 +76,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if len(logs) == 0 && o.store == "" {
 		return useError("name a log, or a store with --store; straggler demo shows a report on real logs")
 	}
-	r, err := pickRendering(o.output, e.renderings(), "a report is "+reportEncodings)
+	r, err := pickRendering(o.output, e.renderings())
 	if err != nil {
 		return err
 	}
@@ -117,38 +98,26 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		return err
 	}
 	defer eng.Close()
-	options := report.Options{Store: o.store, App: o.app, Top: o.top}
-	if options.Replayed, err = replayed(ctx, st, eng); err != nil {
-		return err
-	}
-	err = e.write(o.output, false, func(w io.Writer) error { return r.write(ctx, w, eng, options) })
+	err = e.write(o.output, false, func(w io.Writer) error {
+		if r.name == trace {
+			return perfetto.Write(ctx, w, eng, o.app)
+		}
+		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, App: o.app, Top: o.top})
+		if err != nil {
+			return err
+		}
+		return r.write(w, doc)
+	})
 	if err != nil {
 		return err
 	}
 	return unread
 }
 
-// replayed is the job that gains most, for the pictures of a report.
-func replayed(ctx context.Context, st *store.Store, eng engine.Engine) (*report.Replayed, error) {
-	g, err := whatif.MostGained(ctx, st, eng)
-	if err != nil || g == nil {
-		return nil, err
-	}
-	name := g.Variant.Name
-	if changed := g.Variant.Changed(); changed != "" {
-		name += " with " + changed
-	}
-	return &report.Replayed{JobID: g.Job, Policy: name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}, nil
-}
-
-func replayedAttempts(bars []whatif.Bar) []report.ReplayedAttempt {
-	out := make([]report.ReplayedAttempt, len(bars))
-	for i, b := range bars {
-		out[i] = report.ReplayedAttempt{
-			Phase: b.Phase, Task: int64(b.Task), Machine: b.Machine, Slot: b.Slot, StartS: b.StartS, EndS: b.EndS, Copy: b.Copy, Killed: b.Killed,
-		}
-	}
-	return out
+// document builds a report and shows that it does.
+func (e *env) document(ctx context.Context, st *store.Store, eng engine.Engine, o report.Options) (*report.Document, error) {
+	defer e.step("writing the report")()
+	return analysis.Report(ctx, st, eng, o)
 }
 
 // open opens the store of a report: a temporary one, or the one that is named.
@@ -162,9 +131,11 @@ func (o *reportOptions) open(ctx context.Context, e *env, create bool) (*store.S
 	return e.makeStore(ctx, o.store)
 }
 
-// pickRendering chooses by --as, or by the longest extension that fits. what says what there is to choose from.
-func pickRendering(o output, all []rendering, what string) (best rendering, err error) {
+// pickRendering chooses by --as, or by the longest extension that fits; the first is for standard output.
+func pickRendering[D any](o output, all []rendering[D]) (best rendering[D], err error) {
+	var names []string
 	for _, r := range all {
+		names = append(names, r.name)
 		switch {
 		case o.as == r.name:
 			return r, nil
@@ -174,11 +145,11 @@ func pickRendering(o output, all []rendering, what string) (best rendering, err 
 	}
 	switch {
 	case o.as != "":
-		return best, useError("--as %s: %s", o.as, what)
+		return best, useError("--as %s: no such encoding; there are %s", o.as, strings.Join(names, ", "))
 	case !o.toFile():
 		return all[0], nil
-	case best.write == nil:
-		return best, useError("-o %s: the extension says no encoding; give --as; %s", o.file, what)
+	case best.name == "":
+		return best, useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, strings.Join(names, ", "))
 	}
 	return best, nil
 }

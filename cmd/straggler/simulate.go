@@ -75,25 +75,15 @@ func exampleRows() table.Rows {
 	return f
 }
 
-// simulations are what a simulation can be written as; the first is for terminals.
-func (e *env) simulations() []rendering {
-	return []rendering{
-		{"text", ".txt", simulated(func(w io.Writer, d *report.Simulation) error {
+// simulations are the renderings of a simulation; the first is for terminals.
+func (e *env) simulations() []rendering[*report.Simulation] {
+	return []rendering[*report.Simulation]{
+		{"text", ".txt", func(w io.Writer, d *report.Simulation) error {
 			return terminal.WriteSimulation(w, d, terminal.Options{Width: e.width(), Color: e.color})
-		})},
-		{"html", ".html", simulated(html.WriteSimulation)},
-		{"md", ".md", simulated(markdown.WriteSimulation)},
-		{"json", ".json", simulated(func(w io.Writer, d *report.Simulation) error { return json.Write(w, d) })},
-	}
-}
-
-func simulated(render func(io.Writer, *report.Simulation) error) func(context.Context, io.Writer, engine.Engine, report.Options) error {
-	return func(ctx context.Context, w io.Writer, eng engine.Engine, _ report.Options) error {
-		doc, err := report.BuildSimulation(ctx, eng)
-		if err != nil {
-			return err
-		}
-		return render(w, doc)
+		}},
+		{"html", ".html", html.WriteSimulation},
+		{"md", ".md", markdown.WriteSimulation},
+		{"json", ".json", func(w io.Writer, d *report.Simulation) error { return json.Write(w, d) }},
 	}
 }
 
@@ -115,7 +105,7 @@ func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) 
 		_, err = e.out.Write(text)
 		return err
 	}
-	r, err := pickRendering(o.output, e.simulations(), "a simulation is "+simulationEncodings)
+	r, err := pickRendering(o.output, e.simulations())
 	if err != nil {
 		return err
 	}
@@ -143,7 +133,7 @@ func readWorkload(o simulateOptions, args []string) (*simulate.Workload, error) 
 
 // simulate runs a workload into a store and writes what it holds then. What was finished when it is interrupted is
 // written too.
-func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workload, o simulateOptions, r rendering) error {
+func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workload, o simulateOptions, r rendering[*report.Simulation]) error {
 	show, done := e.countBar("simulating " + table.Printable(w.Name))
 	s, failed := simulate.Into(ctx, st, w, simulate.Options{Done: show, From: sources(e)}, version)
 	done()
@@ -156,7 +146,13 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workloa
 		return errors.Join(failed, err)
 	}
 	defer eng.Close()
-	err = e.write(o.output, false, func(out io.Writer) error { return r.write(keep, out, eng, report.Options{}) })
+	err = e.write(o.output, false, func(out io.Writer) error {
+		doc, err := report.BuildSimulation(keep, eng)
+		if err != nil {
+			return err
+		}
+		return r.write(out, doc)
+	})
 	if failed != nil {
 		e.say("interrupted: %d of %s are finished and kept", len(s.Runs), count(int64(s.Of), "run"))
 	}

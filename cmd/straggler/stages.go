@@ -6,12 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"straggler/causes"
-	"straggler/detect"
+	"straggler/analysis"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/store"
-	"straggler/whatif"
 )
 
 // storeFlag names the store that a verb works on.
@@ -71,63 +69,11 @@ func (e *env) analysed(ctx context.Context, st *store.Store) (engine.Engine, err
 	if err != nil {
 		return nil, err
 	}
-	if err := e.analyse(ctx, st, eng); err != nil {
+	if err := analysis.Update(ctx, st, eng, version, e.step); err != nil {
 		eng.Close()
 		return nil, err
 	}
 	return eng, nil
-}
-
-// analyse brings the results of a store up to date with its logs and with this straggler.
-func (e *env) analyse(ctx context.Context, st *store.Store, eng engine.Engine) error {
-	for _, stage := range []struct {
-		kind store.Kind
-		what string
-		run  func() error
-	}{
-		{store.Detect, "finding outliers", func() error {
-			_, err := detect.Run(ctx, st, eng, detect.Options{Tool: version})
-			return err
-		}},
-		{store.Causes, "finding causes", func() error {
-			_, err := causes.Run(ctx, st, eng, causes.Options{Tool: version})
-			return err
-		}},
-		{store.Whatif, "replaying policies", func() error {
-			o, err := whatif.Brief(ctx, eng)
-			if err != nil {
-				return err
-			}
-			o.Tool = version
-			_, err = whatif.Run(ctx, st, eng, o)
-			return err
-		}},
-	} {
-		fresh, err := isFresh(ctx, st, stage.kind)
-		if err != nil {
-			return err
-		}
-		if fresh {
-			continue
-		}
-		done := e.step(stage.what)
-		err = stage.run()
-		done()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isFresh says that the results of a kind are of the logs that the store has now, by this version.
-func isFresh(ctx context.Context, st *store.Store, kind store.Kind) (bool, error) {
-	c, err := st.Result(ctx, kind)
-	if err != nil || c == nil {
-		return false, err
-	}
-	state, err := st.State(ctx)
-	return c.State == state && c.Tool == version, err
 }
 
 // count is a number with its noun.

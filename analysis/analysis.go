@@ -1,0 +1,114 @@
+// Package analysis takes a store of log tables and brings its results up to date: outliers, then their causes, then what
+// policies would have saved. Of these it makes the Document of a report.
+//
+// Start with Update.
+package analysis
+
+import (
+	"context"
+
+	"straggler/causes"
+	"straggler/detect"
+	"straggler/engine"
+	"straggler/report"
+	"straggler/store"
+	"straggler/whatif"
+)
+
+// Update runs the stages whose results in the store are missing, of an earlier state of its logs, or of another version of
+// straggler; tool is this version. step is told of each stage that runs and gives what is to be called at its end.
+func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) error {
+	for _, stage := range []struct {
+		kind store.Kind
+		what string
+		run  func() error
+	}{
+		{store.Detect, "finding outliers", func() error {
+			_, err := detect.Run(ctx, st, eng, detect.Options{Tool: tool})
+			return err
+		}},
+		{store.Causes, "finding causes", func() error {
+			_, err := causes.Run(ctx, st, eng, causes.Options{Tool: tool})
+			return err
+		}},
+		{store.Whatif, "replaying policies", func() error {
+			o, err := whatif.Brief(ctx, eng)
+			if err != nil {
+				return err
+			}
+			o.Tool = tool
+			_, err = whatif.Run(ctx, st, eng, o)
+			return err
+		}},
+	} {
+		fresh, err := isFresh(ctx, st, stage.kind, tool)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			continue
+		}
+		done := step(stage.what)
+		err = stage.run()
+		done()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFresh says that the results of a kind are of the current state of the store's logs, by this version.
+func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string) (bool, error) {
+	c, err := st.Result(ctx, kind)
+	if err != nil || c == nil {
+		return false, err
+	}
+	state, err := st.State(ctx)
+	return c.State == state && c.Tool == tool, err
+}
+
+// Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers'
+// figures, and the job that gains most from a policy.
+func Report(ctx context.Context, st *store.Store, eng engine.Engine, o report.Options) (*report.Document, error) {
+	var err error
+	if o.Replayed, err = replayed(ctx, st, eng); err != nil {
+		return nil, err
+	}
+	if o.Papers, err = paperFigures(ctx, eng); err != nil {
+		return nil, err
+	}
+	return report.Build(ctx, eng, o)
+}
+
+// replayed is the job that gains most from a policy, without and with it; nil where no policy was replayed.
+func replayed(ctx context.Context, st *store.Store, eng engine.Engine) (*report.Replayed, error) {
+	g, err := whatif.MostGained(ctx, st, eng)
+	if err != nil || g == nil {
+		return nil, err
+	}
+	name := g.Variant.Name
+	if changed := g.Variant.Changed(); changed != "" {
+		name += " with " + changed
+	}
+	return &report.Replayed{JobID: g.Job, Policy: name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}, nil
+}
+
+func replayedAttempts(bars []whatif.Bar) []report.ReplayedAttempt {
+	out := make([]report.ReplayedAttempt, len(bars))
+	for i, b := range bars {
+		out[i] = report.ReplayedAttempt{
+			Phase: b.Phase, Task: int64(b.Task), Machine: b.Machine, Slot: b.Slot, StartS: b.StartS, EndS: b.EndS, Copy: b.Copy, Killed: b.Killed,
+		}
+	}
+	return out
+}
+
+func paperFigures(ctx context.Context, eng engine.Engine) ([]report.PaperFigure, error) {
+	figures, err := causes.PaperFigures(ctx, eng)
+	out := make([]report.PaperFigure, len(figures))
+	for i, p := range figures {
+		out[i] = report.PaperFigure{Figure: p.Figure, Title: causes.FigureTitle(p.Figure), Series: p.Series, X: p.X, Y: p.Y, N: p.N, Note: p.Note}
+	}
+	return out, err
+}

@@ -1,0 +1,91 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/report"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Stages run once for a state of the logs and a version, and again when either changes; the report is of all of them.
+func TestUpdate(t *testing.T) {
+	ctx := t.Context()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	commit(t, st, 1)
+	eng, err := engines.Open(ctx, st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	ran := func(tool string) (stages []string) {
+		t.Helper()
+		err := Update(ctx, st, eng, tool, func(what string) func() { return func() { stages = append(stages, what) } })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stages
+	}
+	all := []string{"finding outliers", "finding causes", "replaying policies"}
+	if got := ran("1"); !slices.Equal(got, all) {
+		t.Errorf("a new store: %q", got)
+	}
+	if got := ran("1"); len(got) != 0 {
+		t.Errorf("nothing changed: %q", got)
+	}
+	if got := ran("2"); !slices.Equal(got, all) {
+		t.Errorf("another version: %q", got)
+	}
+	commit(t, st, 2)
+	if got := ran("2"); !slices.Equal(got, all) {
+		t.Errorf("more logs: %q", got)
+	}
+	d, err := Report(ctx, st, eng, report.Options{})
+	if err != nil || d.Trust.Counts.Applications != 2 || d.Outliers.Total == 0 || len(d.Whatif.Savings.Rows) == 0 || len(d.Papers) == 0 {
+		t.Errorf("%v: %+v, %d outliers, %d savings, %d figures", err, d.Trust.Counts, d.Outliers.Total, len(d.Whatif.Savings.Rows), len(d.Papers))
+	}
+}
+
+// commit adds an application whose last task is slow.
+func commit(t *testing.T, st *store.Store, key schema.Key) {
+	t.Helper()
+	const start = schema.Time(1_700_000_000_000_000)
+	end := start.Add(60)
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tr schema.Trace
+	tr.Applications = []schema.Application{{ApplicationID: key, NativeID: "app", Framework: "spark", Status: schema.RunSucceeded, Complete: true, TimeOrigin: "epoch"}}
+	tr.Jobs = []schema.Job{{JobID: key, ApplicationID: key, NativeID: "0", SubmitTime: schema.Some(start), StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
+	tr.Phases = []schema.Phase{{PhaseID: key, JobID: key, NativeID: "0", Kind: "map", StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
+	for i := range int64(12) {
+		took := 10.0
+		if i == 11 {
+			took = 60
+		}
+		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100*key + schema.Key(i), PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0", Machine: schema.Some("m"),
+			StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took)), DurationS: schema.Some(took), Status: schema.Success})
+	}
+	name := fmt.Sprint("made", key)
+	input := tx.Input(store.InputRecord{Name: name, Key: store.KeyText(key), Fingerprint: name})
+	if input != nil {
+		t.Fatal(input)
+	}
+	for b := range tr.Batches() {
+		if err := tx.Append(key, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
