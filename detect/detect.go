@@ -19,16 +19,16 @@ var phaseStatsSQL string
 //go:embed outliers.sql
 var outliersSQL string
 
-// Options say how to run; the rules have none.
+// Options say how to run; the rules have no options.
 type Options struct {
-	ChunkAttempts int64  // attempts whose figures are computed at once, 0: 40 million; a phase is never divided
+	ChunkAttempts int64  // attempts whose statistics are computed at once, 0 is 40 million; a phase is never divided
 	Tool          string // version of straggler, for the commit
 }
 
-// Summary says what a run found.
+// Summary is the result of a run.
 type Summary struct {
 	Phases   int64 // phases in the store
-	Judged   int64 // phases with enough in them to compare their tasks
+	Judged   int64 // phases with enough tasks to compare
 	Attempts int64 // attempts in them
 	Outliers map[schema.Rule]int64
 	LostS    float64 // sum of lost_s over the phases: more than the jobs lost, since phases overlap
@@ -65,8 +65,8 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return s, nil
 }
 
-// keepPhaseStats makes session tables of the rows of phase_stats and gives the query that unites them. Exact quantiles
-// keep every value in memory, so a store with more attempts than a chunk is gone through phase by phase.
+// keepPhaseStats makes session tables of the rows of phase_stats and gives the query of their union. Exact quantiles keep
+// every value in memory, so a store with more attempts than a chunk is processed in spans of phases.
 func keepPhaseStats(ctx context.Context, eng engine.Engine, chunkAttempts int64) (string, error) {
 	chunks, err := split(ctx, eng, chunkAttempts)
 	if err != nil {
@@ -89,7 +89,8 @@ type span struct {
 	low, high schema.Key
 }
 
-// seen is what a query over the log tables is to see of them. Nothing is copied: the tables' names are given to it.
+// seen restricts the log tables that a query sees to the span. Nothing is copied: the restriction goes under the tables'
+// names.
 func (s span) seen() []engine.Seen {
 	if s.all {
 		return nil
@@ -98,7 +99,7 @@ func (s span) seen() []engine.Seen {
 	return []engine.Seen{{Table: "attempts", SQL: "SELECT * FROM attempts " + where}, {Table: "phases", SQL: "SELECT * FROM phases " + where}}
 }
 
-// split cuts the phases into spans of so many attempts, or little more.
+// split divides the phases into spans of about so many attempts.
 func split(ctx context.Context, eng engine.Engine, attempts int64) ([]span, error) {
 	const sizes = `SELECT phase_id, count(*) AS n FROM attempts GROUP BY phase_id ORDER BY phase_id NULLS LAST`
 	var spans []span
@@ -135,7 +136,7 @@ func (s *Summary) addPhase(p *schema.PhaseStats) {
 
 func (s *Summary) addOutlier(o *schema.Outlier) { s.Outliers[o.Rule]++ }
 
-// chunk is how many rows are handed to the store at once.
+// chunk is how many rows are appended at once.
 const chunk = 4096
 
 // appendRows runs a query and appends its rows to the transaction, a chunk at a time.
@@ -156,7 +157,7 @@ func appendRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, sql
 	return store.Append(tx, 0, rows)
 }
 
-// plain drops the comment that a query begins with, so that something can be put before its first word.
+// plain drops the comment at the beginning of a query, so that a WITH clause can be put before it.
 func plain(sql string) string {
 	for strings.HasPrefix(sql, "--") {
 		_, sql, _ = strings.Cut(sql, "\n")

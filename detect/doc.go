@@ -2,12 +2,12 @@
 // which attempts a rule calls slow.
 //
 //  1. phase_stats.sql picks the attempt that won each task and compares the winners: median, rates, slowdown ratio, how
-//     many are slow, what that cost the phase, how much of it the input explains. It says why where it can not.
-//  2. outliers.sql holds every attempt against the figures of its phase, one rule at a time.
+//     many are slow, what that cost the phase, how much of it the input explains. Where it cannot, it says why.
+//  2. outliers.sql compares every attempt with the figures of its phase, one rule at a time.
 //  3. detect.go runs both and writes their rows as one commit.
 //
-// Both texts are in SQL that DuckDB and Spark SQL understand alike, have their parameters as plain numbers in them, and
-// can be pasted into any session that has the tables.
+// Both are in SQL that DuckDB and Spark SQL understand alike, with their parameters as literal numbers, and can be pasted
+// into any session that has the tables.
 //
 // Start with phase_stats.sql.
 package detect

@@ -6,14 +6,14 @@
 --   straggler       worked at less than 0.5 x the median rate; where rates are durations, ran longer than 2 x the median (DOLLY 2.1.2)
 --   late_slow_task  progressed more slowly than three quarters of its phase, its score / time under the 25th percentile,
 --                   which at the end of a task (score 1) is a duration over the 75th; and was running when no task of the
---                   phase waited any more, because LATE copies none before (LATE 4). A weak sign: a quarter of any phase
+--                   phase was waiting, because LATE copies none before (LATE 4). Weak evidence: a quarter of any phase
 --                   that fits in one wave has it.
---   recompute       made a lost output again; all of its duration is excess (MANTRI 4.1)
+--   recompute       recomputed a lost output; all of its duration is excess (MANTRI 4.1)
 --
--- Phases without a verdict (see their note) have recompute rows only. What was cut off ran at least as long as the log
--- says: a killed attempt, such as an original beaten by its copy, and one still running when an incomplete log stops, are
--- judged by the time until then, and their ratio and excess are lower bounds. Failed and lost attempts ended for a
--- reason of their own, and often long before anyone noticed: they are not judged. Rates need a whole input, so only
+-- Phases without a verdict (see their note) have recompute rows only. Attempts that were cut off ran at least as long as the
+-- log says: a killed attempt, such as an original beaten by its copy, and one still running when an incomplete log stops, are
+-- judged by the time until then, and their ratio and excess are lower bounds. Failed and lost attempts ended for
+-- other reasons, often long before that was noticed: they are not judged. A rate needs the whole input to be read, so only
 -- successful attempts have one.
 SELECT c.attempt_id, c.phase_id, r.rule,
   CASE WHEN r.rule = 'straggler' AND c.rate IS NOT NULL THEN c.median_rate / c.rate

@@ -1,18 +1,19 @@
 -- How the tasks of each phase compare: takes phases and attempts, gives the rows of phase_stats.
 --
 -- A task is judged by the attempt that won it: the successful one that finished first. Failed, killed, lost and running
--- attempts are counted in `attempts` and judge nothing. A duration that is negative, NaN or infinite is unknown. A rate
+-- attempts are counted in `attempts` and not compared. A duration that is negative, NaN or infinite is unknown. A rate
 -- needs work and time: a task that read nothing, or took less than a tick of the clock, has none.
 --
--- The choices, each of which stands once below:
+-- The parameters, each of which occurs once below:
 --   1.5   an outlier runs longer than 1.5 x the median duration (MANTRI 4.1)
 --   0.5   a straggler's rate is under half the median rate (DOLLY 2.1.2); without rates, its duration over twice the median
 --   0.95  rates are in bytes where 95 % of the timed tasks have such a rate, else in records likewise, else there are none
---   3     fewer tasks get no verdict: of two, the slow one makes half of the median
---   10    fewer attempts get no model: two predictors explain 2/(n-1) of pure noise
---   1e-9  a predictor that does not vary, or that the other one explains, up to this part is left out
+--   3     fewer tasks get no verdict: of two, the slow one is half of the median
+--   10    fewer attempts get no model: two predictors explain 2/(n-1) of the variance of noise
+--   1e-9  a predictor that does not vary, or is explained by the other, up to this fraction is left out
 --
--- Beaten attempts are told by a join: within CASE or OR, Spark compares NOT IN with each of them for every attempt.
+-- Beaten attempts (copies that lost) are found by a join: within CASE or OR, Spark evaluates NOT IN by comparing every
+-- attempt with each of them.
 --
 -- unix_micros is Spark's; DuckDB sessions of straggler have a macro of that name.
 WITH
@@ -33,7 +34,7 @@ repeats AS (
 beaten AS (
   SELECT attempt_id FROM placed WHERE place > 1 AND status = 'success'
 ),
--- First look: how many, how long, at what rate in bytes, and the ranges that the model is scaled by.
+-- First pass: counts, durations, rates in bytes, and the ranges by which the model is scaled.
 looked AS (
   SELECT phase_id,
     count(*) AS attempts,
@@ -76,7 +77,7 @@ judged AS (
          ELSE 'duration' END AS basis
   FROM looked
 ),
--- Second look, only at phases whose rates are in records.
+-- Second pass, only over phases whose rates are in records.
 records AS (
   SELECT phase_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY rate) AS median_rate, min(rate) AS slowest_rate
   FROM (
@@ -87,8 +88,8 @@ records AS (
   ) AS r
   GROUP BY phase_id
 ),
--- What an attempt is held against in the third look; NULL where a comparison does not apply. Durations and inputs are
--- moved and scaled to [-1, 1] for the model; a range of 0 makes them 0.
+-- The thresholds of the third pass; NULL where a comparison does not apply. Durations and inputs are shifted and scaled
+-- to [-1, 1] for the model; a range of 0 makes them 0.
 rated AS (
   SELECT j.phase_id, j.median_s,
     CASE WHEN j.basis = 'bytes' THEN j.median_byte_rate ELSE r.median_rate END AS median_rate,
@@ -103,13 +104,14 @@ rated AS (
     CASE WHEN j.n_remote = j.n THEN coalesce(2 / nullif(j.z_high - j.z_low, 0), 0) END AS z_scale
   FROM judged j LEFT JOIN records r ON r.phase_id = j.phase_id
 ),
--- Third look, medians in hand: who is slow, when the phase would have ended without, and the sums of the model.
+-- Third pass, with the medians: which tasks are slow, when the phase would have ended without them, and the sums of the
+-- model.
 --
--- Every task is cut to the median at most and nothing is packed anew: a task starts when it did, whoever's slot would
--- have come free. An output that was lost and made again ends the phase when it is made again.
+-- Every task takes at most the median and starts when it did: tasks are not moved to slots that would have become free
+-- earlier. A lost output that was recomputed ends the phase when it is recomputed.
 --
--- A sum of doubles depends on the order in which threads meet the rows, unless no step of it rounds: the model's sums
--- are of whole numbers, 4e15/n to the unit, and stay under 2^53.
+-- A sum of doubles depends on the order of its terms, and so on threads, unless no step rounds: the sums of the model are
+-- of integers, in units of n/4e15, and stay under 2^53.
 slow AS (
   SELECT phase_id,
     count(*) FILTER (WHERE won = 1 AND duration_s > 1.5 * median_s) AS outliers,

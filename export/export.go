@@ -17,15 +17,15 @@ import (
 )
 
 var (
-	// ErrExists is the kind of errors about a directory that holds something already.
+	// ErrExists is returned when the directory is not empty.
 	ErrExists = errors.New("the directory is not empty")
-	// ErrNoTable is the kind of errors about a name that no table has.
+	// ErrNoTable is returned for the name of no table.
 	ErrNoTable = errors.New("no such table")
-	// ErrEncoding is the kind of errors about an encoding that files can not have.
+	// ErrEncoding is returned for an encoding that exports cannot have.
 	ErrEncoding = errors.New("no such encoding")
 )
 
-// Encodings are the names of those that straggler reads again; the first is the best.
+// Encodings are the names of the encodings that ingest reads; the first is the default.
 func Encodings() []string { return []string{"parquet", "csv", "jsonl"} }
 
 // Written is a file that was written.
@@ -36,8 +36,8 @@ type Written struct {
 	Bytes int64
 }
 
-// Tables are those that names mean, in the order of the schema. Without names they are all that ingest fills; ingests
-// itself tells of one store and is written only when it is named.
+// Tables are the named tables, in the order of the schema. Without names they are all that ingest fills, except ingests,
+// which describes one store.
 func Tables(names []string) ([]*schema.Table, error) {
 	wanted := make(map[string]bool)
 	for _, name := range names {
@@ -55,7 +55,7 @@ func Tables(names []string) ([]*schema.Table, error) {
 	return out, nil
 }
 
-// Run writes tables into a directory that is not there yet, or is empty.
+// Run writes tables into a directory that does not exist or is empty.
 func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, dir, encoding string) (files []Written, err error) {
 	enc, err := encodingOf(encoding)
 	if err != nil {
@@ -63,7 +63,7 @@ func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, dir, en
 	}
 	dir = filepath.Clean(dir)
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return nil, fmt.Errorf("export: %s: %w; name another", dir, ErrExists)
+		return nil, fmt.Errorf("export: %s: %w; name a new or empty one", dir, ErrExists)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("export: %w", err)
 	}
@@ -101,7 +101,7 @@ func encodingOf(name string) (table.Encoding, error) {
 	return table.Encoding{}, fmt.Errorf("export: %w: %q; there are %s", ErrEncoding, name, strings.Join(Encodings(), ", "))
 }
 
-// write writes one table. The rows stream; sorting them is the engine's, which has a bound for it.
+// write writes one table. The rows stream; the engine sorts them in bounded memory.
 func write(ctx context.Context, eng engine.Engine, t *schema.Table, dir string, enc table.Encoding) (w Written, err error) {
 	w = Written{Table: t.Name, File: t.Name + enc.Extensions[0]}
 	rows, err := eng.Query(ctx, query(t))
@@ -124,8 +124,8 @@ func write(ctx context.Context, eng engine.Engine, t *schema.Table, dir string, 
 	return w, errors.Join(err, f.Close())
 }
 
-// query gives a table's rows in an order that the same rows always have: that of their key, within what is stored
-// together; tables without a key are sorted by everything.
+// query gives a table's rows in a deterministic order: by the clustering column and the key; tables without a key are
+// sorted by all columns.
 func query(t *schema.Table) string {
 	var names, order []string
 	if t.Cluster != "" {

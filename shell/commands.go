@@ -11,12 +11,12 @@ import (
 const help = `\d          the tables
 \d TABLE    the columns of a table
 \timing     show, or stop showing, how long statements take
-\q          leave; so does Ctrl-D
+\q          quit; so does Ctrl-D
 A statement ends with a semicolon and may take several lines. Tab completes tables and columns. Ctrl-C stops a
-statement that runs, or forgets one that is being typed. Nothing here can change the store.
+running statement, or discards one that is being typed. Nothing here can change the store.
 `
 
-// command runs a line that begins with a backslash; it reports that the shell is to end.
+// command runs a line that begins with a backslash; quit ends the shell.
 func (s *session) command(line string) (quit bool, err error) {
 	fields := strings.Fields(strings.TrimSuffix(strings.TrimSpace(line), ";"))
 	switch name, args := fields[0], fields[1:]; {
@@ -35,9 +35,9 @@ func (s *session) command(line string) (quit bool, err error) {
 				return false, s.show(columns(t))
 			}
 		}
-		return false, fmt.Errorf(`there is no table %s; \d lists them`, table.Printable(args[0]))
+		return false, fmt.Errorf(`no table %s; \d lists them`, table.Printable(args[0]))
 	default:
-		return false, fmt.Errorf(`%s is no command; \? lists them`, table.Printable(name))
+		return false, fmt.Errorf(`no command %s; \? lists them`, table.Printable(name))
 	}
 	return false, nil
 }

@@ -21,7 +21,7 @@ var keywords = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFF
 
 var commands = []string{`\d`, `\timing`, `\q`, `\?`}
 
-// Do gives the endings of the word before the cursor, and how long the part of it is that is there. It is readline's
+// Do gives the completions of the word before the cursor, and the length of that word. It implements readline's
 // AutoCompleter.
 func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 	text := string(line[:pos])
@@ -37,7 +37,7 @@ func wordRune(r rune) bool {
 	return r == '_' || r == '.' || r == '\\' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// endings are what completes a word to one of the candidates, whatever the case.
+// endings completes a word to each of the candidates, ignoring case.
 func endings(candidates []string, word string) ([][]rune, int) {
 	var out [][]rune
 	for _, s := range candidates {
@@ -57,8 +57,8 @@ func endings(candidates []string, word string) ([][]rune, int) {
 
 var afterTable = regexp.MustCompile(`(?i)(\b(from|join|describe|summarize|table)|\\d)\s+$`)
 
-// words are what may come at a place: tables where a table is due, else the columns of the tables that the statement
-// has named, or of all, and everything else.
+// words are the candidates at a position: tables after FROM and its like; elsewhere the columns of the tables that the
+// statement names, or of all, then tables and keywords.
 func (c *completer) words(left, word string) []string {
 	if strings.HasPrefix(word, `\`) && strings.TrimSpace(c.before+left) == "" {
 		return commands
@@ -86,7 +86,7 @@ func (c *completer) words(left, word string) []string {
 	return slices.Concat(slices.Compact(columns), tables, keywords)
 }
 
-// named are the tables that a text names.
+// named gives the tables that a text names.
 func (c *completer) named(text string) []*schema.Table {
 	var out []*schema.Table
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !wordRune(r) || r == '.' })
@@ -98,7 +98,7 @@ func (c *completer) named(text string) []*schema.Table {
 	return out
 }
 
-// columnsOf are the columns of a table by its name or by the name that the statement gives it.
+// columnsOf gives the columns of a table, by its name or by its alias in the statement.
 func (c *completer) columnsOf(name, text string) []string {
 	for _, t := range c.tables {
 		alias := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(t.Name) + `\s+(as\s+)?` + regexp.QuoteMeta(name) + `\b`)

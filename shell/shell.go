@@ -15,11 +15,11 @@ import (
 	"straggler/table"
 )
 
-// Options say where a shell runs.
+// Options are the terminal of a shell.
 type Options struct {
 	In       io.ReadCloser
 	Out, Err io.Writer
-	History  string     // file that lines are remembered in, "" for none
+	History  string     // file of the history, "" for none
 	Width    func() int // of the terminal
 
 	// OnInterrupt sets what Ctrl-C does; nil sets it back to what it did before the shell.
@@ -44,8 +44,8 @@ func newSession(eng engine.Engine, tables []*schema.Table, o Options) *session {
 	return &session{eng: eng, tables: tables, o: o}
 }
 
-// Run asks for statements and answers them until the input ends, \q, or the end of ctx. Mistakes in statements are shown
-// and do not end it.
+// Run reads statements and runs them until the input ends, \q, or the end of ctx. Errors of statements are shown and do
+// not end it.
 func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, o Options) error {
 	s := newSession(eng, tables, o)
 	s.o.OnInterrupt(idle)
@@ -61,10 +61,10 @@ func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, o Optio
 	return s.loop(ctx, editor, words)
 }
 
-// idle is what Ctrl-C does where no statement runs: a key pressed once more than a statement needed ends nothing.
+// idle handles Ctrl-C while no statement runs: it does nothing.
 func idle() {}
 
-// lines are where typed lines come from: readline, or a test.
+// lines is the source of typed lines: readline, or a test.
 type lines interface {
 	SetPrompt(string)
 	Readline() (string, error)
@@ -122,7 +122,7 @@ func (s *session) complain(err error) {
 	}
 }
 
-// printableLines keeps the line breaks of a message and nothing else that a terminal obeys.
+// printableLines escapes the control characters of a message, except line breaks.
 func printableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -1,9 +1,8 @@
 // Package table takes the rows of a query and gives them as text, CSV, JSON, Markdown or Parquet.
 //
 //  1. table.go says what rows are and lists the encodings: name, doc, file extension, writer.
-//  2. text.go lines columns up for people, csv.go, json.go and markdown.go write for programs and pages, parquet.go for
-//     other engines.
-//  3. clean.go makes what comes out of logs safe to show.
+//  2. text.go writes aligned columns for people; csv.go, json.go, markdown.go and parquet.go write the other encodings.
+//  3. clean.go makes texts of logs safe to show.
 //
 // Rows stream: no encoding holds more than a screenful, or a row group, of them.
 //

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// writeJSON writes an array with an object a row, each on a line of its own. Integers are written whole: keys have up to 63
-// bits, and readers that make doubles of numbers round them.
+// writeJSON writes an array with an object per row, each on a line of its own. Integers are written in full: keys have up to
+// 63 bits, which readers that use doubles round.
 func writeJSON(w io.Writer, rows Rows, _ Options) (int64, error) {
 	return writeObjects(w, rows, "[", ",\n", "\n]\n")
 }
 
-// writeJSONLines writes an object a row and a line, and no list around them.
+// writeJSONLines writes an object per row, each on a line of its own, without an array.
 func writeJSONLines(w io.Writer, rows Rows, _ Options) (int64, error) {
 	return writeObjects(w, rows, "", "\n", "\n")
 }
@@ -74,11 +74,11 @@ func jsonValue(v any) string {
 	return quoteJSON(plain(v))
 }
 
-// quoteJSON also escapes what JSON lets through and a terminal does not.
+// quoteJSON also escapes runes that are valid in JSON and control a terminal.
 func quoteJSON(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		return `""` // no string fails to be encoded
+		return `""` // cannot happen for a string
 	}
 	text := string(b)
 	if !strings.ContainsFunc(text, dangerous) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// writeMarkdown writes a table in the form that GitHub and its like read.
+// writeMarkdown writes a table in GitHub's form.
 func writeMarkdown(w io.Writer, rows Rows, _ Options) (int64, error) {
 	out := bufio.NewWriter(w)
 	columns := rows.Columns()
@@ -41,7 +41,7 @@ func writeMarkdown(w io.Writer, rows Rows, _ Options) (int64, error) {
 	return n, rows.Err()
 }
 
-// Markdown makes a text that Markdown shows as it is, in a cell of a table too.
+// Markdown escapes a text so that Markdown shows it literally, also in a cell of a table.
 func Markdown(s string) string { return markdown.Replace(Printable(s)) }
 
 var markdown = strings.NewReplacer(

@@ -12,12 +12,12 @@ import (
 	"straggler/schema"
 )
 
-// groupRows is how many rows are collected before they are written.
+// groupRows is the number of rows in a row group.
 const groupRows = 64 << 10
 
 // writeParquet writes one file, a row group at a time.
 func writeParquet(w io.Writer, rows Rows, _ Options) (n int64, err error) {
-	defer func() { // the library's way to say that something can not be written
+	defer func() { // the library panics when it cannot write
 		if r := recover(); r != nil {
 			err = fmt.Errorf("table: writing Parquet: %v", r)
 		}
@@ -78,7 +78,7 @@ func parquetNode(name string, t schema.Type) (pqschema.Node, error) {
 	return pqschema.NewPrimitiveNodeLogical(name, optional, pqschema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)
 }
 
-// parquetColumn is the values of one column in one row group; what is NULL has a level and no value.
+// parquetColumn is the values of one column in one row group; NULL has a level and no value.
 type parquetColumn struct {
 	typ    schema.Type
 	levels []int16
@@ -131,7 +131,7 @@ func writeGroup(out *file.Writer, columns []parquetColumn) error {
 	return group.Close()
 }
 
-// write writes what was added and forgets it.
+// write writes the values and resets the column.
 func (c *parquetColumn) write(w file.ColumnChunkWriter) (err error) {
 	switch w := w.(type) {
 	case *file.BooleanColumnChunkWriter:

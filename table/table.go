@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// Rows are what is encoded; *engine.Rows are some. Values are as Rows.Value of store gives them.
+// Rows is the input of an encoding, such as *engine.Rows, whose Value defines the types of values.
 type Rows interface {
 	Columns() []engine.Column
 	Next() bool
@@ -19,29 +19,29 @@ type Rows interface {
 	Err() error
 }
 
-// Options say how much to show. Programs want all of it, which is the zero Options.
+// Options limit what is shown to people; the zero Options limit nothing, for programs.
 type Options struct {
-	MaxRows  int  // rows that are written as text, 0 for all; the others are counted
+	MaxRows  int  // rows written as text, 0 for all; the others are counted
 	MaxWidth int  // characters of a line of text, 0 for any; columns that do not fit are cut
-	Terminal bool // the writer is a terminal: nothing that it could take for a command gets through
+	Terminal bool // the writer is a terminal: control characters are escaped
 }
 
-// Encoding is a way to write rows.
+// Encoding is a file format for rows.
 type Encoding struct {
-	Name       string // as --as takes it
+	Name       string // for --as
 	Doc        string
-	Extensions []string // of files that are meant to hold it
+	Extensions []string // of its files
 	Binary     bool     // not for a terminal
 	Write      func(w io.Writer, rows Rows, o Options) (written int64, err error)
 }
 
-// Encodings lists them all; the first is for people.
+// Encodings lists the encodings; the first is for people.
 func Encodings() []Encoding {
 	return []Encoding{
-		{Name: "table", Doc: "columns in line, for people", Extensions: []string{".txt"}, Write: writeText},
+		{Name: "table", Doc: "aligned columns, for people", Extensions: []string{".txt"}, Write: writeText},
 		{Name: "csv", Doc: "RFC 4180 with a header; nothing between commas is NULL, \"\" an empty text", Extensions: []string{".csv"}, Write: writeCSV},
-		{Name: "json", Doc: "an array of objects, one a line; NaN and infinities are null", Extensions: []string{".json"}, Write: writeJSON},
-		{Name: "jsonl", Doc: "the same objects, one a line, without the array", Extensions: []string{".jsonl", ".ndjson"}, Write: writeJSONLines},
+		{Name: "json", Doc: "an array of objects, one per line; NaN and infinities are null", Extensions: []string{".json"}, Write: writeJSON},
+		{Name: "jsonl", Doc: "the same objects, one per line, without the array", Extensions: []string{".jsonl", ".ndjson"}, Write: writeJSONLines},
 		{Name: "md", Doc: "a Markdown table", Extensions: []string{".md"}, Write: writeMarkdown},
 		{Name: "parquet", Doc: "Parquet with zstd", Extensions: []string{".parquet"}, Binary: true, Write: writeParquet},
 	}
@@ -57,7 +57,7 @@ func Named(name string) (Encoding, bool) {
 	return Encoding{}, false
 }
 
-// ForFile finds the encoding that a file name asks for by its extension.
+// ForFile finds the encoding by the extension of a file name.
 func ForFile(name string) (Encoding, bool) {
 	ext := strings.ToLower(filepath.Ext(name))
 	for _, e := range Encodings() {
@@ -70,8 +70,8 @@ func ForFile(name string) (Encoding, bool) {
 	return Encoding{}, false
 }
 
-// uniqueNames are the names of the columns; one that comes twice gets its place behind it, because readers of most
-// encodings keep only one of two.
+// uniqueNames gives the names of the columns; a repeated name gets its index as a suffix, because readers of most encodings
+// keep only one of two.
 func uniqueNames(rows Rows) []string {
 	var names []string
 	for i, c := range rows.Columns() {
@@ -84,7 +84,7 @@ func uniqueNames(rows Rows) []string {
 	return names
 }
 
-// Fixed are rows that are all there, such as a list of files. Values are what Rows.Value may give.
+// Fixed are rows in memory, such as a list of files.
 type Fixed struct {
 	columns []engine.Column
 	values  [][]any

@@ -15,10 +15,10 @@ import (
 	"straggler/schema"
 )
 
-// sampleRows are looked at before the first is written, to find out how wide columns are.
+// sampleRows is how many rows are buffered to find the widths of columns.
 const sampleRows = 500
 
-// writeText writes columns in line: numbers to the right, the rest to the left.
+// writeText writes aligned columns: numbers to the right, the rest to the left.
 func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
 	out := bufio.NewWriter(w)
 	columns := rows.Columns()
@@ -66,7 +66,7 @@ func textLine(rows Rows, columns int) []string {
 	return line
 }
 
-// forPeople rounds numbers to six digits, because nobody reads more.
+// forPeople rounds numbers to six digits.
 func forPeople(v any) string {
 	f, ok := v.(float64)
 	switch {
@@ -113,7 +113,7 @@ func plain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// layout is how wide each column is.
+// layout holds the widths of the columns.
 type layout struct {
 	columns []engine.Column
 	widths  []int
@@ -121,7 +121,7 @@ type layout struct {
 
 const gap = "  "
 
-// fit gives each column what its widest value takes; where that is too much in all, the widest are cut first.
+// fit gives each column the width of its widest value; where the total is too wide, the widest columns are cut first.
 func fit(lines [][]string, limit int) []int {
 	widths := make([]int, len(lines[0]))
 	total := -len(gap)
@@ -139,7 +139,7 @@ func fit(lines [][]string, limit int) []int {
 			}
 		}
 		if widths[widest] <= 8 {
-			break // rather a long line than no values
+			break // a long line is better than no values
 		}
 		widths[widest]--
 		total--

@@ -18,7 +18,7 @@ import (
 	"straggler/audit/render"
 )
 
-// errFound is the kind of the error that says that an audit found something.
+// errFound is returned when a check found something.
 var errFound = errors.New("the check found something")
 
 type auditOptions struct {
@@ -49,19 +49,19 @@ func auditCommand(e *env) *cobra.Command {
 	f.StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
 	cacheFlag(c, e)
 	o.logs.flags(f)
-	f.StringVar(&o.app, "app", "", "audit the applications of this `ID` or name only")
-	f.StringVar(&o.baseline, "baseline", "", "`FILE` of what is normal; keep it under version control or in the CI's cache")
+	f.StringVar(&o.app, "app", "", "audit only the applications with this `ID` or name")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` with the runs that are normal; keep it under version control or in the CI's cache")
 	configFlag(c, &o.config)
-	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): runs whose names give the same first group are compared; without it those of the same name")
+	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name")
 	f.BoolVar(&o.update, "update", false, "add the run to the baseline")
 	f.StringArrayVar(&o.accept, "accept", nil, "record that the finding of this `ID` is normal from now on")
 	f.StringVar(&o.reason, "reason", "", "`TEXT` to record with --accept")
-	f.BoolVar(&o.failLearning, "fail-while-learning", false, "fail for findings although there are too few runs")
+	f.BoolVar(&o.failLearning, "fail-while-learning", false, "fail for findings even while there are too few runs")
 	f.StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE` too")
 	f.StringVar(&o.sarif, "sarif", "", "write SARIF 2.1.0 to `FILE` too")
 	f.BoolVar(&o.github, "github", false, "write GitHub annotations to standard output, and the Markdown to the file that GITHUB_STEP_SUMMARY names")
-	f.StringVar(&o.explain, "explain", "", "say what `RULE` compares and why, and do nothing else")
-	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and do nothing else")
+	f.StringVar(&o.explain, "explain", "", "explain what `RULE` compares, and exit")
+	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and exit")
 	engineFlag(c, e)
 	o.output.flags(c, auditEncodings)
 	return c
@@ -74,9 +74,9 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case o.schema:
 		return e.write(o.output, false, func(w io.Writer) error { _, err := w.Write(audit.ConfigSchema()); return err })
 	case o.baseline == "":
-		return useError("name the file of what is normal with --baseline; it need not exist yet")
+		return useError("name the baseline with --baseline FILE; it need not exist yet")
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
-		return useError("name a log, or a store with --store")
+		return useError("name a log, or a store with --store DIR")
 	}
 	as, err := o.output.choose(auditEncodings)
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, app string
 		}
 	}
 	if err == nil && app != "" && len(runs) == 0 {
-		err = useError("no application has the ID or name %q", app)
+		err = useError("no application has the ID or name %q; straggler sql --store DIR 'SELECT native_id, name FROM applications' lists them", app)
 	}
 	return runs, unread, err
 }
@@ -184,7 +184,7 @@ func configFlag(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "config", "", "`FILE` with rules and suppressions; straggler.yaml of this directory when it is there")
 }
 
-// tell writes the night in all ways that were asked for.
+// tell writes the outcome in all requested encodings.
 func (o *auditOptions) tell(e *env, as string, n *audit.Night, cfg *audit.Config) error {
 	err := e.write(o.output, false, func(w io.Writer) error {
 		switch as {
@@ -227,10 +227,10 @@ func explain(e *env, name string) error {
 	for _, r := range audit.Rules() {
 		names = append(names, r.Name)
 	}
-	return useError("--explain %s: there is no such rule; there is %s", name, strings.Join(names, ", "))
+	return useError("--explain %s: no such rule; there are %s", name, strings.Join(names, ", "))
 }
 
-// choose picks one of the encodings, the first for standard output, by --as or by the extension.
+// choose picks an encoding by --as or by the extension; the first is for standard output.
 func (o *output) choose(encodings string) (string, error) {
 	all := strings.Split(encodings, ", ")
 	for _, name := range all {
@@ -243,9 +243,9 @@ func (o *output) choose(encodings string) (string, error) {
 	}
 	switch {
 	case o.as != "":
-		return "", useError("--as %s: there is %s", o.as, encodings)
+		return "", useError("--as %s: no such encoding; there are %s", o.as, encodings)
 	case o.toFile():
-		return "", useError("-o %s: the extension says no encoding; give --as %s", o.file, encodings)
+		return "", useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, encodings)
 	}
 	return all[0], nil
 }

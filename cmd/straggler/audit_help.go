@@ -7,7 +7,7 @@ import (
 	"straggler/audit"
 )
 
-// auditHelp is what straggler help audit says.
+// auditHelp is the text of straggler help audit.
 func auditHelp() string {
 	var rules strings.Builder
 	for _, r := range audit.Rules() {
@@ -18,20 +18,20 @@ func auditHelp() string {
 
 const auditBefore = `Audit reads a night's logs, or takes what a store holds, and compares the latest run of each application with the runs
 that the baseline remembers: completion time, time lost to slow tasks, by cause too, failures, lost outputs, machines
-that became slow, whether the log is whole, and of each stage time, lost time, slowdown ratio, share of outliers and skew.
+that became slow, whether the log is complete, and for each stage its time, lost time, slowdown ratio, share of outliers and skew.
 
 A finding is larger than its rule allows AND significant: it lies above the prediction interval of the runs before
 (Student's t, with variances shrunk over the stages), and the false discovery rate over all comparisons of the night is
-held at 2 %. With fewer than five runs the audit is learning: it tells, and does not fail. Every output says how it
-judged and how small a change it could have seen.
+controlled at 2 %. With fewer than five runs the audit is learning: it reports, and does not fail. Every output says how
+findings are judged and how small a change could have been detected.
 
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
-tonight's run, all of it or nothing. What a run was flagged for is no example of what is normal, so a finding stays
-(ongoing) until it is fixed or somebody accepts it: --accept ID --reason TEXT. Two baselines merge line by line; say
-'*.jsonl merge=union' in .gitattributes.
+tonight's run, all of it or nothing. Runs that were flagged for a finding do not count as normal for it, so the finding
+stays (ongoing) until it is fixed or accepted: --accept ID --reason TEXT. Two baselines merge line by line; put
+'*.jsonl merge=union' into .gitattributes.
 
-Stages are the same stage when job name, stage name with its call site, kind, place in the job and order are the same.
-UUIDs, dates, batch numbers and ids in names are new in each run; a star stands for them.
+Stages are the same stage when job name, stage name with its call site, kind, depth in the job and order are the same.
+UUIDs, dates, batch numbers and ids in names differ in each run and are replaced by a star.
 
 straggler.yaml changes thresholds and severities by application and stage, and suppresses findings until a day:
 
@@ -44,14 +44,14 @@ straggler.yaml changes thresholds and severities by application and stage, and s
       application: "nightly-*"
       stage: "*collect at Main.scala:42*"
       min_change: 0.5
-      severity: warning    # error and warning fail the build, note does not, off is not looked for
+      severity: warning    # error and warning fail the build, note does not, off disables the rule
   suppress:
     - rule: bad_machine
       reason: the new rack is being burned in
       until: 2027-01-31
 
---schema writes the JSON schema of the file for editors. --explain RULE says when a rule finds something, and why one should
-care. The rules:
+--schema writes the JSON schema of the file for editors. --explain RULE says when a rule finds something, and why it
+matters. The rules:
 `
 
 const auditAfter = `

@@ -26,7 +26,7 @@ func compareCommand(e *env) *cobra.Command {
 		Use:   "compare A B",
 		Short: "Show what differs between two runs",
 		Long: `Compare lines up two runs, stage by stage. A and B are logs or stores, by path or by URL, of which the latest application is taken, or,
-with --store, ids of applications of one store. Rules that straggler.yaml turns off are left out. How much runs differ anyway cannot be told from two: the audit can.`,
+with --store, ids of applications of one store. Rules that straggler.yaml turns off are left out. Two runs do not show how much runs differ anyway; the audit knows that from many.`,
 		Example: `  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd
   straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd -o compare.html
   straggler compare --store lake app-20261121033031-0011 app-20261121033311-0012 -o compare.md`,
@@ -80,12 +80,12 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 	return unread
 }
 
-// run is the latest application of a log or of a store, or the one of an id.
+// run is the latest application of a log or of a store, or the one with an id.
 func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.Run, error, error) {
 	dir, app, logs := "", "", []string{arg}
 	if o.store != "" {
 		dir, app, logs = o.store, arg, nil
-	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log, or it will be said why it is none
+	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log
 		dir, logs = arg, nil
 	}
 	runs, unread, err := e.measure(ctx, dir, o.logs, app, logs, measure.Grouping{})
@@ -93,7 +93,7 @@ func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.
 		return nil, nil, err
 	}
 	if len(runs) == 0 {
-		return nil, nil, useError("%s holds no application", table.Printable(arg))
+		return nil, nil, useError("%s: no application in it", table.Printable(arg))
 	}
 	latest := &runs[0]
 	for i := range runs {

@@ -9,7 +9,7 @@ import (
 	"straggler/ingest/run"
 )
 
-// copyCommand is what a cluster runs of this program: causes and ingest with --engine spark://… start it there.
+// copyCommand is the verb that executors of a cluster run: causes and ingest with --engine spark://… start it.
 func copyCommand(e *env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
@@ -19,20 +19,20 @@ func copyCommand(e *env) *cobra.Command {
 		Args:   cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if of != version {
-				return useError("this machine has straggler %s and was asked by %s: put the same version there", version, of)
+				return useError("this machine has straggler %s, and the caller is %s: install the same version on all machines", version, of)
 			}
 			file := ""
 			if len(args) == 2 {
 				file = args[1]
 			}
 			if args[0] == "ingest" {
-				places := remote.New(remote.Options{})
-				defer places.Close()
-				return run.Copy(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: places})
+				client := remote.New(remote.Options{})
+				defer client.Close()
+				return run.Copy(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: client})
 			}
 			return causes.Copy(c.Context(), args[0], file, e.in, e.out)
 		},
 	}
-	c.Flags().StringVar(&of, "version", version, "the `VERSION` that asks")
+	c.Flags().StringVar(&of, "version", version, "`VERSION` of the caller")
 	return c
 }

@@ -29,9 +29,9 @@ func demoCommand(e *env) *cobra.Command {
 	o := demoOptions{dir: "straggler-demo"}
 	c := &cobra.Command{
 		Use:   "demo [DIR]",
-		Short: "Make a report on real logs that are built in",
-		Long: `Demo writes three event logs of a real Spark cluster into a directory, reads them into a store there, and makes a
-report of them, to be opened in a browser.`,
+		Short: "Make a report on built-in real logs",
+		Long: `Demo writes three event logs of a real Spark cluster into a directory, reads them into a store there, and writes a
+report on them, to be opened in a browser.`,
 		Example: "  straggler demo",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -106,7 +106,7 @@ func unpack(dir string) error {
 	return nil
 }
 
-// invocation is how this program can be called again: go run leaves no program behind.
+// invocation is the command that runs this program again: after go run there is no binary.
 func invocation() string {
 	if me, err := os.Executable(); err == nil && strings.Contains(me, "go-build") {
 		return "go run ./cmd/straggler"

@@ -25,9 +25,9 @@ import (
 )
 
 var (
-	// errUse is the kind of errors about a command line that makes no sense.
+	// errUse is returned for a wrong command line.
 	errUse = errors.New("wrong use")
-	// errUnread is the kind of errors about input of which a part could not be read.
+	// errUnread is returned when a part of the input could not be read.
 	errUnread = errors.New("input could not be read")
 )
 
@@ -35,7 +35,7 @@ func useError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errUse}, args...)...)
 }
 
-// exitCode is the exit code of an error, by its kind.
+// exitCode is the exit code of an error.
 func exitCode(err error) int {
 	is := func(kinds ...error) bool {
 		for _, kind := range kinds {
@@ -45,7 +45,7 @@ func exitCode(err error) int {
 		}
 		return false
 	}
-	var elsewhere *bucket.Fault
+	var fault *bucket.Fault
 	switch {
 	case err == nil:
 		return exitDone
@@ -60,24 +60,24 @@ func exitCode(err error) int {
 		return exitUse
 	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable):
 		return exitInput
-	case errors.As(err, &elsewhere):
+	case errors.As(err, &fault):
 		return exitInput
 	}
 	return exitInternal
 }
 
-// aboutDisk says what to do about a disk of this machine; "" for errors about other things.
+// aboutDisk is the remedy for an error of this machine's disk, "" for other errors.
 func aboutDisk(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return "The disk is full. Free some of it, or name another place with --store, -o, --cache or TMPDIR, and repeat the command; the store is whole."
+		return "The disk is full. Free some space, or name another disk with --store, -o, --cache or TMPDIR, and repeat the command; the store is intact."
 	case errors.Is(err, syscall.EROFS):
-		return "The disk is read-only. Name another place with --store, -o, --cache or TMPDIR."
+		return "The disk is read-only. Name another one with --store, -o, --cache or TMPDIR."
 	}
 	return ""
 }
 
-// oneMessage is the text of an error for a terminal, each line of it once.
+// oneMessage is the text of an error for a terminal, without repeated lines.
 func oneMessage(err error) string {
 	var lines []string
 	text := strings.TrimPrefix(err.Error(), errUse.Error()+": ") + "\n" + aboutDisk(err)

@@ -22,11 +22,11 @@ func exportCommand(e *env) *cobra.Command {
 	var o exportOptions
 	c := &cobra.Command{
 		Use:   "export --store DIR -o OUTDIR [TABLE…]",
-		Short: "Write the tables of a store as files, one a table",
-		Long: `Export writes the tables that ingest fills, or those that are named, into a new directory: attempts.parquet,
-phases.parquet and so on, in the order of their keys. The directory appears when all of it is written. Other tools read the
-files, and straggler does: straggler ingest OUTDIR --from canonical brings the same rows into another store, which gives
-them keys of its own. Tables of results are written when they are named; they are made again from the others.`,
+		Short: "Write the tables of a store as files, one per table",
+		Long: `Export writes the tables that ingest fills, or the named ones, into a new directory: attempts.parquet,
+phases.parquet and so on, in the order of their keys. The directory appears when it is complete. Other tools can read the
+files, and so can straggler: straggler ingest OUTDIR --from canonical reads the same rows into another store, under keys of
+that store. Result tables are written only when they are named, since they can be computed again.`,
 		Example: `  straggler export --store lake -o tables
   straggler export --store lake -o mine --as csv attempts phases`,
 		RunE: func(c *cobra.Command, args []string) error { return runExport(c.Context(), e, o, args) },

@@ -16,7 +16,7 @@ func formatsCommand(e *env) *cobra.Command {
 	var o output
 	c := &cobra.Command{
 		Use:   "formats [FORMAT]",
-		Short: "List the log formats that can be read, or say all about one",
+		Short: "List the log formats that can be read, or describe one",
 		Long:  formatsHelp(),
 		Example: `  straggler formats
   straggler formats spark`,
@@ -38,9 +38,9 @@ func formatsCommand(e *env) *cobra.Command {
 
 func formatsHelp() string {
 	var b strings.Builder
-	b.WriteString("A format is recognised by what is in a file, not by its name; --from FORMAT overrides that. Files may be compressed, and lie\n" +
-		"in archives and directories together. straggler formats FORMAT says what is read, what stays unknown, and why a format\n" +
-		"is experimental. The formats:\n\n")
+	b.WriteString("A format is recognised by the content of a file, not by its name; --from FORMAT overrides that. Files may be compressed, and be\n" +
+		"in archives and directories. straggler formats FORMAT says what is read, what stays unknown, and why a format is\n" +
+		"experimental. The formats:\n\n")
 	for _, x := range formats.All() {
 		fmt.Fprintf(&b, "  %-12s %-13s %s\n", x.Name, state(x), x.Doc)
 	}
@@ -50,7 +50,7 @@ func formatsHelp() string {
 func runFormat(e *env, o output, name string) error {
 	f, ok := formats.Named(name)
 	if !ok {
-		return useError("there is no format %q; straggler formats lists them", name)
+		return useError("no format %q; straggler formats lists them", name)
 	}
 	if o.as != "" && o.as != "table" {
 		rows := table.NewFixed("format", "reads", "detail", "experimental")

@@ -36,7 +36,7 @@ func generateCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate {--scenario NAME | --like LOG} {-o FILE | --store DIR | --logs DIR}",
 		Short: "Make traces whose truth is known, and large logs",
-		Long: `Generate makes a synthetic trace with faults, and the truth about every attempt beside it: as a Spark event log, as a
+		Long: `Generate makes a synthetic trace with faults, and the truth about every attempt: as a Spark event log, as a
 directory of labelled logs, or straight into the tables of a store. The same scenario and seed give the same bytes.
 
 With --like it repeats a real Spark event log under new ids, as one longer application, until it has --bytes; or makes
@@ -51,7 +51,7 @@ one stage of --wide tasks out of its largest stage.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.what.Scenario, "scenario", "mixed", "`NAME` of what goes wrong; --list lists them")
-	f.Uint64Var(&o.what.Seed, "seed", 1, "what the draws begin with")
+	f.Uint64Var(&o.what.Seed, "seed", 1, "seed of the random numbers")
 	f.Int64Var(&o.what.Tasks, "tasks", 0, "about this many tasks; without it as many as the scenario has")
 	f.IntVar(&o.what.Wide, "wide", 0, "instead of a scenario, one phase of this many tasks")
 	f.IntVar(&o.what.Phases, "phases", 0, "instead of a scenario, this many phases of a few tasks")
@@ -63,7 +63,7 @@ one stage of --wide tasks out of its largest stage.`,
 	cacheFlag(c, e)
 	f.StringVar(&o.logs, "logs", "", "write a directory with a log and its truth.json into `DIR` for each seed")
 	f.IntVar(&o.count, "count", 1, "how many seeds, with --logs")
-	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON beside a log, seconds by cause as CSV beside a store")
+	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON for a log, seconds by cause as CSV for a store")
 	f.BoolVar(&o.terse, "terse", false, "leave the accumulables out of a log, which repeat its metrics")
 	return c
 }
@@ -94,23 +94,23 @@ func runGenerate(ctx context.Context, e *env, o generateOptions) error {
 	return nil
 }
 
-// check sees that there is one thing to make and one place for it.
+// check validates the combination of flags.
 func (o *generateOptions) check(e *env) error {
-	places := 0
+	outputs := 0
 	for _, p := range []string{o.file, o.store, o.logs} {
 		if p != "" {
-			places++
+			outputs++
 		}
 	}
 	switch {
-	case places != 1:
-		return useError("say where to: one of -o FILE, --store DIR, --logs DIR")
+	case outputs != 1:
+		return useError("name one output: -o FILE, --store DIR or --logs DIR")
 	case o.like != "" && (o.file == "" || o.truth != ""):
 		return useError("--like makes a log without truth: give -o FILE and no --truth")
 	case o.logs != "" && o.truth != "":
-		return useError("--logs writes a truth.json beside each log; leave out --truth")
+		return useError("--logs writes a truth.json for each log; leave out --truth")
 	case o.file == "-" && e.outTerminal:
-		return useError("a log is not for a terminal; give -o FILE")
+		return useError("a log is not written to a terminal; give -o FILE")
 	case o.count < 1:
 		return useError("--count %d: at least 1", o.count)
 	}

@@ -37,8 +37,8 @@ func ingestCommand(e *env) *cobra.Command {
 		Long: `Ingest reads logs into the tables of a store, all of them in one commit: a store never holds half of an ingest.
 A LOG is a file, a directory, a pattern such as 'logs/*.zstd', a URL of an object store or HDFS (s3://BUCKET/PREFIX,
 gs://…, azblob://…, hdfs://NAMENODE:PORT/PATH), or - for standard input. The format is recognised by content.
-Credentials for URLs come from the environment, as for the vendors' own tools. Logs that the store has already are skipped; a log that has grown replaces its earlier state.
-What can not be read is said, spoils nothing else, and makes the exit code 3.`,
+Credentials for URLs come from the environment, as for the vendors' own tools. Logs that the store already has are skipped; a log that has grown replaces its earlier version.
+Input that cannot be read is named and does not affect the rest; the exit code is then 3.`,
 		Example: `  straggler ingest eventlogs --store lake
   straggler ingest 'eventlogs/*.zstd' --store lake --from spark
   straggler ingest --again eventlogs --store lake
@@ -48,7 +48,7 @@ What can not be read is said, spoils nothing else, and makes the exit code 3.`,
 	}
 	storeFlag(c, e, &o.store)
 	o.logs.flags(c.Flags())
-	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store has already, and replace them")
+	c.Flags().BoolVar(&o.again, "again", false, "read logs that the store already has, and replace them")
 	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
 	c.Flags().DurationVar(&o.follow, "follow", 0, "keep reading logs that are new, grow or roll, every `INTERVAL` such as 30s, until interrupted")
 	engineFlag(c, e)
@@ -94,17 +94,17 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 	return e.unread(&s)
 }
 
-// ingest reads logs and shows how it gets on.
+// ingest reads logs and shows the progress.
 func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o run.Options) (run.Summary, error) {
 	show, done := e.readingBar()
 	defer done()
-	places := remote.New(remote.Options{})
-	defer places.Close()
-	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, places
+	client := remote.New(remote.Options{})
+	defer client.Close()
+	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, client
 	return run.Run(ctx, st, formats.All(), logs, o)
 }
 
-// spreadIngest has a cluster read logs and shows how it gets on.
+// spreadIngest reads logs on a cluster and shows the progress.
 func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, o run.Options, shards int) (run.Summary, error) {
 	if shards < 1 || shards > 100_000 {
 		return run.Summary{}, useError("--shards %d: give a number from 1 to 100000", shards)
@@ -116,7 +116,7 @@ func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, 
 	defer eng.Close()
 	cluster, ok := eng.(engine.RemoteRunner)
 	if !ok {
-		return run.Summary{}, useError("--engine %s: it does not run programs", eng.Name())
+		return run.Summary{}, useError("--engine %s: it cannot run programs; ingest needs spark://…", eng.Name())
 	}
 	show, done := e.readingBar()
 	defer done()
@@ -124,14 +124,14 @@ func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, 
 	return run.Spread(ctx, st, cluster, logs, o, shards)
 }
 
-// followLogs reads logs again and again and says what each round did.
+// followLogs reads logs repeatedly and reports each round.
 func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, every time.Duration, o run.Options) error {
 	if every < time.Second {
 		return useError("--follow %s: give an interval of at least 1s", every)
 	}
-	places := remote.New(remote.Options{})
-	defer places.Close()
-	o.Tool, o.Remote = version, places
+	client := remote.New(remote.Options{})
+	defer client.Close()
+	o.Tool, o.Remote = version, client
 	return run.Follow(ctx, st, formats.All(), logs, o, every, func(s run.Summary, err error) {
 		if err != nil {
 			e.say("%s", oneMessage(err))
@@ -141,7 +141,7 @@ func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, ev
 	})
 }
 
-// fewResults is how many inputs are listed for people one by one; of more, those that were simply read are left out.
+// fewResults is up to how many inputs all are listed on a terminal; of more, those read without problems are left out.
 const fewResults = 40
 
 func results(s *run.Summary, o output) table.Rows {
@@ -176,7 +176,7 @@ func readSummary(s *run.Summary) string {
 	return b.String()
 }
 
-// unread turns inputs that could not be read into an error; what could be is in the store.
+// unread is the error about the inputs that could not be read, nil for none.
 func (e *env) unread(s *run.Summary) error {
 	bad := s.Unread()
 	if len(bad) == 0 {

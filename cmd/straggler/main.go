@@ -1,7 +1,7 @@
 // Command straggler finds the slow tasks in the logs of clusters, says why they were slow, and what would have helped.
 //
 // Each verb has a file: an options struct, a command that fills it from flags, and a run function that calls the
-// packages and prints. What a verb knows beyond that belongs into a package.
+// packages and prints. Everything else belongs in a package.
 //
 // Start with root.go.
 package main
@@ -36,7 +36,7 @@ func program() (code int) {
 	e := newEnv()
 	defer func() { // a panic would exit with 2, which means wrong use
 		if p := recover(); p != nil {
-			fmt.Fprintf(e.err, "straggler: a mistake of straggler, please report it: %v\n%s", p, debug.Stack())
+			fmt.Fprintf(e.err, "straggler: internal error, please report it: %v\n%s", p, debug.Stack())
 			code = exitInternal
 		}
 	}()
@@ -53,7 +53,7 @@ func program() (code int) {
 				continue
 			}
 			interrupted.Store(true)
-			signal.Stop(signals) // who asks twice does not want to wait
+			signal.Stop(signals) // a second one ends the program at once
 			cancel()
 			return
 		}
@@ -72,18 +72,18 @@ func program() (code int) {
 	return exitCode(err)
 }
 
-// env is the world around a verb.
+// env is the environment of a verb.
 type env struct {
 	in          *os.File
 	out, err    *os.File
 	outTerminal bool
 	errTerminal bool
 	color       bool
-	server      string                  // where SQL runs, "" for this process
-	cache       string                  // where copies of a bucket's files are kept, "" for the usual place
-	now         atomic.Pointer[spinner] // what is being done
-	running     bool                    // the command line made sense and a verb has begun
-	onInterrupt atomic.Pointer[func()]  // what Ctrl-C does, nil to end the program
+	server      string                  // where SQL runs, "" is this process
+	cache       string                  // directory for copies of a bucket's files, "" is the default
+	now         atomic.Pointer[spinner] // the current step
+	running     bool                    // the command line was valid and a verb has begun
+	onInterrupt atomic.Pointer[func()]  // handles Ctrl-C; nil ends the program
 }
 
 func newEnv() *env {
@@ -94,7 +94,7 @@ func newEnv() *env {
 	return e
 }
 
-// width is how many characters a line of the terminal holds, 0 where there is none.
+// width is the width of the terminal in columns, 0 where there is none.
 func (e *env) width() int {
 	if !e.outTerminal {
 		return 0
@@ -106,5 +106,5 @@ func (e *env) width() int {
 	return w
 }
 
-// say tells something that is no result.
+// say writes a message to standard error.
 func (e *env) say(format string, args ...any) { fmt.Fprintf(e.err, format+"\n", args...) }

@@ -16,9 +16,8 @@ func notebookCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "notebook --store DIR",
 		Short: "Write a Jupyter notebook that opens a store",
-		Long: `Notebook writes a notebook that reads the store's Parquet files with Python's duckdb and draws with matplotlib. It needs
-nothing of straggler's once it is written; of a store in a bucket it has straggler write the tables into a temporary
-directory first.`,
+		Long: `Notebook writes a notebook that reads the store's Parquet files with Python's duckdb and draws with matplotlib. It does
+not need straggler, except for a store in a bucket, whose tables straggler first writes into a temporary directory.`,
 		Example: `  straggler notebook --store lake -o morning.ipynb`,
 		Args:    onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -15,7 +15,7 @@ import (
 	"straggler/table"
 )
 
-// output is where results go and how they are written.
+// output says where results are written, and how.
 type output struct {
 	file string // -o
 	as   string // --as
@@ -30,13 +30,13 @@ func (o *output) toFile() bool { return o.file != "-" }
 
 const rowEncodings = "table, csv, json, jsonl, md, parquet"
 
-// encoding is how rows are to be written.
+// encoding is the encoding of rows.
 func (o *output) encoding() (table.Encoding, error) {
 	if o.as != "" {
 		if e, ok := table.Named(o.as); ok {
 			return e, nil
 		}
-		return table.Encoding{}, useError("--as %s: there is %s", o.as, rowEncodings)
+		return table.Encoding{}, useError("--as %s: no such encoding; there are %s", o.as, rowEncodings)
 	}
 	if !o.toFile() {
 		return table.Encodings()[0], nil
@@ -44,10 +44,10 @@ func (o *output) encoding() (table.Encoding, error) {
 	if e, ok := table.ForFile(o.file); ok {
 		return e, nil
 	}
-	return table.Encoding{}, useError("-o %s: the extension says no encoding; give --as %s", o.file, rowEncodings)
+	return table.Encoding{}, useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, rowEncodings)
 }
 
-// rows writes rows as the flags say.
+// rows writes rows in the chosen encoding.
 func (e *env) rows(o output, rows table.Rows) error {
 	enc, err := o.encoding()
 	if err != nil {
@@ -63,27 +63,27 @@ func (e *env) rows(o output, rows table.Rows) error {
 	})
 }
 
-// write gives standard output, or a file that appears under its name when all of it is written and not before.
+// write writes to standard output, or to a file that appears under its name when it is complete.
 func (e *env) write(o output, binary bool, body func(io.Writer) error) error {
 	if o.toFile() {
 		return writeFile(o.file, body)
 	}
 	if binary && e.outTerminal {
-		return useError("this encoding is not for a terminal; give -o FILE")
+		return useError("this encoding is binary and not written to a terminal; give -o FILE")
 	}
 	w := bufio.NewWriterSize(e.out, 64<<10)
 	return errors.Join(body(w), w.Flush())
 }
 
-// writeFile writes next to the file, under a name that begins with a dot, and renames. A link is followed, so that what
-// it points to is replaced; what is no plain file, such as a pipe, is written to as it is.
+// writeFile writes a temporary file next to the named one and renames it. A symbolic link is followed; anything but a
+// regular file, such as a pipe, is written to directly.
 func writeFile(name string, body func(io.Writer) error) (err error) {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
-			return useError("-o %s: it is a directory", name)
+			return useError("-o %s: is a directory; name a file in it", name)
 		}
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {

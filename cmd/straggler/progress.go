@@ -12,13 +12,13 @@ import (
 	"straggler/store"
 )
 
-// spinner is what a terminal shows while something is being done.
+// spinner is shown on a terminal during a step.
 type spinner struct {
 	bar  *progressbar.ProgressBar
 	what string
 }
 
-// step shows what is being done for as long as it takes, on a terminal only.
+// step shows the current step on a terminal until done is called.
 func (e *env) step(what string) (done func()) {
 	if !e.errTerminal {
 		return func() {}
@@ -45,11 +45,11 @@ func (e *env) step(what string) (done func()) {
 	return func() { once.Do(func() { close(stop); <-ended; e.now.Store(before) }) }
 }
 
-// largeTransfer is how many bytes are worth a line where there is no terminal.
+// largeTransfer is from how many bytes a transfer is announced where there is no terminal.
 const largeTransfer = 100 << 20
 
-// transfers shows how far files of a store in a bucket have got on their way: beside what is being done, or as a bar.
-// Without a terminal it says that it takes a while, when it does.
+// transfers shows the progress of files copied from or to a bucket: next to the current step, or as a bar. Without a
+// terminal it announces large transfers only.
 func (e *env) transfers() func(store.Transfer) {
 	var mu sync.Mutex
 	var bar *progressbar.ProgressBar
@@ -84,8 +84,7 @@ func (e *env) transfers() func(store.Transfer) {
 	}
 }
 
-// countBar shows how many of some pieces of work are over. Its show is nil where nobody looks; it may be called by
-// several goroutines, one at a time.
+// countBar shows how many pieces of work are done. show is nil without a terminal; goroutines must not call it concurrently.
 func (e *env) countBar(what string) (show func(done, of int), end func()) {
 	if !e.errTerminal {
 		return nil, func() {}
@@ -98,7 +97,7 @@ func (e *env) countBar(what string) (show func(done, of int), end func()) {
 	}, func() { bar.Clear() }
 }
 
-// readingBar shows how far an ingest has got: bytes, rate, time left. Its show is nil where nobody looks.
+// readingBar shows the progress of an ingest: bytes, rate, time left. show is nil without a terminal.
 func (e *env) readingBar() (show func(run.Progress), done func()) {
 	if !e.errTerminal {
 		return nil, func() {}

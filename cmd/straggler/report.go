@@ -53,7 +53,7 @@ func reportCommand(e *env) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report LOG… | --store DIR",
-		Short: "Say what slow tasks cost, why they were slow, and what to do: the whole way in one go",
+		Short: "Say what slow tasks cost, why they were slow, and what to do about them",
 		Long: `Report reads logs into a temporary store, or into the one of --store, finds outliers and their causes, and writes a
 report. Without LOG it reports on what the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,
 		Example: `  straggler report eventlogs
@@ -74,7 +74,7 @@ report. Without LOG it reports on what the store holds. --as perfetto writes the
 
 func runReport(ctx context.Context, e *env, o reportOptions, logs []string) error {
 	if len(logs) == 0 && o.store == "" {
-		return useError("name a log, or a store with --store; straggler demo shows a report on real logs")
+		return useError("name a log, or a store with --store DIR; straggler demo shows a report on real logs")
 	}
 	r, err := pickRendering(o.output, e.renderings())
 	if err != nil {
@@ -114,13 +114,13 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	return unread
 }
 
-// document builds a report and shows that it does.
+// document builds a report.
 func (e *env) document(ctx context.Context, st *store.Store, eng engine.Engine, o report.Options) (*report.Document, error) {
 	defer e.step("writing the report")()
 	return analysis.Report(ctx, st, eng, o)
 }
 
-// open opens the store of a report: a temporary one, or the one that is named.
+// open opens the named store, or a temporary one.
 func (o *reportOptions) open(ctx context.Context, e *env, create bool) (*store.Store, error) {
 	if o.store == "" {
 		return store.Temp(ctx)

@@ -19,13 +19,13 @@ func reproduceCommand(e *env) *cobra.Command {
 	var o output
 	c := &cobra.Command{
 		Use:   "reproduce [PAPER…]",
-		Short: "Rebuild the papers' experiments and set their numbers beside ours",
+		Short: "Rebuild the papers' experiments and compare their numbers with ours",
 		Long: `Reproduce rebuilds the experiments of the papers whose policies whatif replays, from the numbers that the papers give, and
-sets each published number beside ours, with how far apart they may be, what was assumed, and how long it took. The traces
-that the papers used are not public, so some inputs are assumed; no input was chosen to meet a number.
+compares each published number with ours: the tolerance, the assumptions, and how long it took. The traces that the papers
+used are not public, so some inputs are assumed; no input was chosen to meet a number.
 
 Numbers that follow from a paper's rules alone are always met. Numbers that had to be rebuilt may be missed, and the note
-says why; numbers that can not be rebuilt, such as those of a production cluster, are listed as not tried. The exit code is
+says why; numbers that cannot be rebuilt, such as those of a production cluster, are listed as not tried. The exit code is
 1 when a number is missed that this version is known to meet.
 
 Papers: ` + strings.Join(published.Names(), ", ") + ".",
@@ -37,7 +37,7 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, a := range args {
 				if !slices.Contains(published.Names(), a) {
-					return useError("there is no paper %q; there are %s", a, strings.Join(published.Names(), ", "))
+					return useError("no paper %q; there are %s", a, strings.Join(published.Names(), ", "))
 				}
 			}
 			if _, err := o.encoding(); err != nil && !o.page() {
@@ -53,7 +53,7 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 				return err
 			}
 			if lost := published.Lost(rows); len(lost) > 0 {
-				return fmt.Errorf("%w: %s not met any more:\n  %s", errFound, count(int64(len(lost)), "published number"),
+				return fmt.Errorf("%w: %s no longer met:\n  %s", errFound, count(int64(len(lost)), "published number"),
 					strings.ReplaceAll(strings.Join(lost, "\n  "), "\t", " "))
 			}
 			return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRoot makes the command line. Verbs stand in the order in which people meet them.
+// newRoot makes the command line. Verbs are in the order in which people meet them.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "straggler",
@@ -35,7 +35,7 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 		c.Flags().SortFlags = false
 		c.DisableFlagsInUseLine = true
 		run := c.RunE
-		if run == nil { // a chapter of the manual
+		if run == nil { // a help topic
 			return
 		}
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -64,18 +64,18 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	return useError("there is no command %q; straggler --help lists them", args[0])
 }
 
-// onlyFlags is for verbs that take no names; the store is what people name.
+// onlyFlags is for verbs without arguments; people tend to give the store as one.
 func onlyFlags(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	if c.Flags().Lookup("store") != nil {
-		return useError("%s takes a store with --store, and not %q beside it", c.CommandPath(), args[0])
+		return useError("%s takes no %q; name the store with --store", c.CommandPath(), args[0])
 	}
-	return useError("%s takes no %q", c.CommandPath(), args[0])
+	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
 }
 
-// flagError adds the flag that was probably meant.
+// flagError suggests the flag that was probably meant.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	if _, name, ok := strings.Cut(text, "unknown flag: --"); ok {

@@ -48,7 +48,7 @@ func columnsOf(names []string) (table.Rows, error) {
 	for _, name := range names {
 		t := schema.ByName(name)
 		if t == nil {
-			return nil, useError("there is no table %q; straggler schema lists them", name)
+			return nil, useError("no table %q; straggler schema lists them", name)
 		}
 		for _, c := range t.Columns {
 			f.Add(t.Name, c.Name, string(c.Type), c.Nullable, c.Unit, c.Key, strings.Join(c.Values, " "), c.Doc)

@@ -38,11 +38,11 @@ func simulateCommand(e *env) *cobra.Command {
 		Short: "Run a workload on a cluster under schedulers and straggler policies",
 		Long: `Simulate draws the jobs of a workload file and runs them under each of its schedulers, straggler policies and seeds; the
 same seed is the same jobs for all. It prints a line for each scheduler and policy, or writes a report with the completion
-times, locality, shares and links over time. With --store the tables simulate_runs, simulate_jobs and simulate_samples
+times, locality, slots and links over time. With --store the tables simulate_runs, simulate_jobs and simulate_samples
 hold every figure, in place of those of an earlier simulation. Ctrl-C keeps the runs that are finished.
 
-The workloads of the papers are built in: --list names them, --example NAME runs one, --print writes its file, to start
-one's own from. straggler help schedulers has the schedulers with their options.`,
+The workloads of the papers are built in: --list names them, --example NAME runs one, --print writes its file, as a
+start for your own. straggler help schedulers has the schedulers with their options.`,
 		Example: `  straggler simulate --list
   straggler simulate --example batch
   straggler simulate --example pools -o pools.html
@@ -59,8 +59,8 @@ one's own from. straggler help schedulers has the schedulers with their options.
 	c.Flags().StringVar(&o.example, "example", "", "run the built-in workload `NAME`")
 	c.Flags().BoolVar(&o.print, "print", false, "print the workload's file instead of running it")
 	c.Flags().BoolVar(&o.list, "list", false, "list the built-in workloads")
-	c.Flags().IntVar(&o.seeds, "seeds", 0, "draw the jobs this many times, instead of what the workload says")
-	c.Flags().StringVar(&o.store, "store", "", "keep every figure in the store of `DIR`")
+	c.Flags().IntVar(&o.seeds, "seeds", 0, "draw the jobs this many times; overrides the workload")
+	c.Flags().StringVar(&o.store, "store", "", "write every figure into the store in `DIR`")
 	o.output.flags(c, simulationEncodings)
 	return c
 }
@@ -90,7 +90,7 @@ func (e *env) simulations() []rendering[*report.Simulation] {
 func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) error {
 	switch {
 	case o.example == "" && len(args) == 0:
-		return useError("name a workload file, or a built-in one with --example; --list names these")
+		return useError("name a workload file, or a built-in workload with --example NAME; --list lists them")
 	case o.example != "" && len(args) > 0:
 		return useError("give a workload file or --example, not both")
 	case o.seeds < 0 || o.seeds > 1000:
@@ -183,7 +183,7 @@ func sources(e *env) simulate.Source {
 	}
 }
 
-// askStore asks an engine over a store for rows, for which it is kept open.
+// askStore opens an engine over a store for one question.
 func askStore[R any](ctx context.Context, st *store.Store, ask func(context.Context, engine.Engine) ([]R, error)) ([]R, error) {
 	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {

@@ -28,7 +28,7 @@ func sqlCommand(e *env) *cobra.Command {
 	var o sqlOptions
 	c := &cobra.Command{
 		Use:   "sql --store DIR [QUERY]",
-		Short: "Ask a store in SQL: one query, a file, or a shell",
+		Short: "Query a store in SQL: one query, a file, or a shell",
 		Long: `Sql runs one query over the tables of a store and writes its rows. Without a query it opens a shell on a terminal, and
 reads a query from standard input elsewhere. It can read the tables and nothing else: no file, no network, no change.
 straggler schema lists the tables.`,
@@ -85,7 +85,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	return errors.Join(err, rows.Close())
 }
 
-// query is what is to be run; or a shell is to be opened.
+// query is the query to run, unless a shell is to be opened.
 func (o *sqlOptions) query(e *env, args []string) (query string, isShell bool, err error) {
 	switch {
 	case len(args) == 1 && o.file != "":
@@ -112,12 +112,12 @@ func (o *sqlOptions) query(e *env, args []string) (query string, isShell bool, e
 		statements = append(statements, rest)
 	}
 	if len(statements) != 1 {
-		return "", false, useError("one query at a time; this is %s", count(len(statements), "statement"))
+		return "", false, useError("give one query; this is %s", count(len(statements), "statement"))
 	}
 	return statements[0], false, nil
 }
 
-// queryError says that a query that is refused is a mistake of who wrote it.
+// queryError makes an error of the engine about a query wrong use, unless it is known to be something else.
 func queryError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || exitCode(err) != exitInternal {
 		return err
@@ -139,7 +139,7 @@ func (e *env) setInterrupt(do func()) {
 	e.onInterrupt.Store(&do)
 }
 
-// historyFile is where the shell remembers lines, "" where there is no place.
+// historyFile is the file for the shell's history, "" for none.
 func historyFile() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" {

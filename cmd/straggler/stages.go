@@ -12,34 +12,34 @@ import (
 	"straggler/store"
 )
 
-// storeFlag names the store that a verb works on.
+// storeFlag adds the flag of the store that a verb works on.
 func storeFlag(c *cobra.Command, e *env, dir *string) {
-	c.Flags().StringVar(dir, "store", "", "`DIR` of the store, or its URL: s3://BUCKET/PATH; straggler help store says more")
+	c.Flags().StringVar(dir, "store", "", "`DIR` of the store, or its URL such as s3://BUCKET/PATH; see straggler help store")
 	c.MarkFlagRequired("store")
 	cacheFlag(c, e)
 }
 
-// cacheFlag says where copies of a store's files are kept when it lies in a bucket.
+// cacheFlag adds the flag of the directory for copies of a bucket's files.
 func cacheFlag(c *cobra.Command, e *env) {
-	c.Flags().StringVar(&e.cache, "cache", "", "`DIR` for copies of a bucket's files; else $STRAGGLER_CACHE, else straggler in the user's cache directory")
+	c.Flags().StringVar(&e.cache, "cache", "", "`DIR` for copies of a bucket's files; default $STRAGGLER_CACHE, else straggler in the user's cache directory")
 }
 
-// engineFlag says where the SQL of a verb runs.
+// engineFlag adds the flag that says where the SQL of a verb runs.
 func engineFlag(c *cobra.Command, e *env) {
-	c.Flags().StringVar(&e.server, "engine", "", "where the SQL runs: duckdb, in this process, or `spark://USER@HOST:PORT`, on a cluster that sees the store; straggler help engine says more")
+	c.Flags().StringVar(&e.server, "engine", "", "where the SQL runs: duckdb, in this process, or `spark://USER@HOST:PORT`, on a cluster that can read the store; see straggler help engine")
 }
 
-// openStore opens a store that must be there.
+// openStore opens an existing store to read it.
 func (e *env) openStore(ctx context.Context, where string) (*store.Store, error) {
 	return store.Open(ctx, where, store.Options{ReadOnly: true, Cache: e.copies()})
 }
 
-// makeStore opens a store to write to it; without one there it becomes one.
+// makeStore opens a store to write to it, and creates it if there is none.
 func (e *env) makeStore(ctx context.Context, where string) (*store.Store, error) {
 	return store.Open(ctx, where, store.Options{Cache: e.copies()})
 }
 
-// changedStore opens a store that must be there to write to it.
+// changedStore opens an existing store to write to it.
 func (e *env) changedStore(ctx context.Context, where string) (*store.Store, error) {
 	if _, err := e.openStore(ctx, where); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (e *env) changedStore(ctx context.Context, where string) (*store.Store, err
 
 func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
-// withEngine opens a store that must be there and an engine over it, for results to be written.
+// withEngine opens an existing store, to write results to it, and an engine over it.
 func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, engine.Engine) error) error {
 	st, err := e.changedStore(ctx, dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, 
 	return do(st, eng)
 }
 
-// analysed opens an engine over a store whose results are up to date.
+// analysed opens an engine over a store and brings its results up to date.
 func (e *env) analysed(ctx context.Context, st *store.Store) (engine.Engine, error) {
 	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {

@@ -23,25 +23,25 @@ verb that has --store takes either:
   --store 's3://BUCKET/PATH?endpoint=https://HOST'   a server of the same protocol: MinIO, Ceph, R2 and others
   --store gs://BUCKET/PATH                           Google Cloud Storage
   --store azblob://CONTAINER/PATH                    Azure Blob Storage
-  --store file:///DIR                                a directory used as a bucket is: for network disks without locks
+  --store file:///DIR                                a directory used like a bucket, for network file systems without locks
 
-Credentials come from where the vendors' own tools have them, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+Credentials come from the same environment as those of the vendors' own tools, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
 AWS_PROFILE, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY, and from nowhere else; they are
-never shown. AWS_ENDPOINT_URL and AWS_REGION count as well. Reading needs the rights to list and to get objects; writing
-also those to put and to delete them.
+never printed. AWS_ENDPOINT_URL and AWS_REGION count as well. Reading needs permission to list and get objects; writing
+also to put and delete them.
 
-A commit is a conditional put (If-None-Match), so any number of machines may ingest into one bucket at once: one of two
-who commit at the same moment tries again with the next number, and the same log twice is in the store once. A server that
-does not know conditional puts is refused before anything is written. What fails in passing is tried again.
+A commit is a conditional put (If-None-Match), so any number of machines may ingest into one bucket at once: of two that
+commit at the same moment, one retries with the next number, and a log that both read is in the store once. A server
+without conditional puts is refused before anything is written. Transient failures are retried.
 
-A query reads copies of the files of the tables that it names. They are kept in a directory of this machine, each held
+A query reads copies of the files of the tables that it names. They are kept in a directory of this machine, each checked
 against the length and checksum in its commit: --cache DIR, or STRAGGLER_CACHE, or straggler in the user's cache directory.
-STRAGGLER_CACHE_BYTES bounds them (20 GiB without it); those that were used longest ago go first. The directory can be
+STRAGGLER_CACHE_BYTES bounds them (20 GiB without it); the least recently used go first. The directory can be
 shared by processes and removed at any time.
 
-What a later commit replaced stays in a bucket for an hour, for those who read it, and then goes with the next ingest or
-compaction; files of writers that died stay for a day. A rule of the bucket should remove parts of uploads that were never
-finished.`
+Replaced files stay in a bucket for an hour, for readers that have them open, and are removed by the next ingest or
+compaction; files of writers that died stay for a day. A lifecycle rule of the bucket should remove incomplete multipart
+uploads.`
 
 func storeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
@@ -56,7 +56,7 @@ func storeCommand(e *env) *cobra.Command {
 	return c
 }
 
-// storeVerb makes a verb of store that gives rows.
+// storeVerb makes a subcommand of store that gives rows.
 func storeVerb(e *env, c *cobra.Command, run func(ctx context.Context, dir string, args []string) (table.Rows, error)) *cobra.Command {
 	var dir string
 	var o output
@@ -145,7 +145,7 @@ row breaks a law.`, laws.All()),
 			return f, fmt.Errorf("%w: %s of the store", store.ErrDamaged, count(damaged, "file"))
 		}
 		if len(found) == 0 {
-			e.say("the store is whole")
+			e.say("the store is intact")
 		}
 		if rows {
 			return e.verifyRows(ctx, st, perLaw)
@@ -196,7 +196,7 @@ func (e *env) verifyRows(ctx context.Context, st *store.Store, perLaw int) (tabl
 func storeCompactCommand(e *env) *cobra.Command {
 	return storeVerb(e, &cobra.Command{
 		Use:     "compact --store DIR",
-		Short:   "Put small commits together and remove what nothing is visible of",
+		Short:   "Merge small commits and remove obsolete files",
 		Example: "  straggler store compact --store lake",
 		Args:    onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {
@@ -229,7 +229,7 @@ func changeStore(ctx context.Context, e *env, dir string, do func(*store.Store) 
 	f := table.NewFixed("commits BIGINT", "rows BIGINT", "into", "files_removed BIGINT")
 	f.Add(int64(c.Commits), c.Rows, c.Into, int64(c.Removed))
 	if c.Postponed {
-		e.say("somebody may read the files that are not needed any more, so they stay until the next time")
+		e.say("obsolete files may still be in use by readers; the next ingest or compaction removes them")
 	}
 	return f, nil
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// nearestFlag is the flag of a command that a misspelt name is nearest to, "" when none is near.
+// nearestFlag is the flag of a command that is nearest to a misspelt name, "" when none is near.
 func nearestFlag(c *cobra.Command, name string) string {
 	best, near := "", 3
 	c.Flags().VisitAll(func(f *pflag.Flag) {

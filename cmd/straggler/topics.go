@@ -12,8 +12,8 @@ import (
 	"straggler/whatif/schedule"
 )
 
-// topics are chapters of the manual that belong to no verb: straggler help TOPIC. They are made of the tables that the
-// program itself uses, so that they can not fall behind.
+// topics are help texts that belong to no verb: straggler help TOPIC. They are generated from the tables that the program
+// itself uses, so they are always up to date.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "tables", Short: "Every table and column, with units and meanings", Long: tablesText()},
@@ -31,10 +31,10 @@ The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or ne
 give the same rows; results are written into the store from here, as a commit. Below some hundred million attempts one
 machine is faster.
 
-What is Go and not SQL runs there too, as copies of this very program that the cluster starts beside the data: causes
+What is Go and not SQL runs there too, as copies of this program that the cluster starts near the data: causes
 hands them the phases, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
 it, in the same version; ?binary=PATH names it. Spark may run a copy more than once: a shard is one commit, and what is
-in the store is not read again. What could not be read after several tries is named.
+in the store is not read again. Logs that could not be read after several tries are named.
 
 The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
 ?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves. A store of --store
@@ -52,15 +52,15 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
   store           the store's directory as the cluster sees it
   binary          this program as the cluster's machines have it, for what is not SQL
   connect         how long connecting may take (10s)
-  patience        after how long a silence it is looked whether the server is frozen (1m)
-  reconnect       how long to wait for a server that went away (2m). Views are made again and the query runs again,
-                  unless a part of its rows was given out already.
+  patience        how long the server may be silent before it is checked (1m)
+  reconnect       how long to wait for a server that went away (2m). Views are created again and the query is repeated,
+                  unless some of its rows were returned already.
   set.NAME        a setting of the session, such as set.spark.sql.shuffle.partitions=400
 
-The session's time zone is UTC and ANSI is on, whatever the server's defaults are: what does not fit a type is an error.
+The session's time zone is UTC and ANSI is on, whatever the server's defaults are: a value that does not fit its type is an error.
 Ctrl-C stops the cluster's work. straggler sql asks only: a statement that writes, runs programs, calls Java by name or
-reads a file by its path is refused before it is sent. What can not be held back: other tables of the cluster's
-metastore can be read with the rights of the user who logs in, and so can functions that its administrator added. whatif and
+reads a file by its path is refused before it is sent. Not prevented: queries can read other tables of the
+cluster's metastore with the permissions of the user who logs in, and call functions that its administrator added. whatif and
 report bring the rows that they replay or draw to this machine.`
 
 func tablesText() string {

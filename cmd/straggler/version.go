@@ -9,7 +9,7 @@ import (
 	"straggler/table"
 )
 
-// version is the version of straggler; it stands in every commit and report.
+// version is the version of straggler; every commit records it.
 const version = "0.1.0"
 
 func versionCommand(e *env) *cobra.Command {

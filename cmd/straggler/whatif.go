@@ -34,14 +34,14 @@ func whatifCommand(e *env) *cobra.Command {
 		Use:   "whatif --store DIR",
 		Short: "Replay a store under straggler policies and say what each would have saved",
 		Long: `Whatif replays every job of a store under each policy and fills the tables whatif_runs and whatif_savings, in place of
-those of an earlier run. Savings are paired with a replay of the log as it was, under the same luck, with a 95 % interval
+those of an earlier run. Savings are paired with a replay of the log as it was, with the same random numbers, with a 95 % interval
 over the seeds. Where that replay misses the log by more than a saving, the verdict is 'cannot tell'.
 
-Without --policy the usual ones are replayed, and where straggler causes has run an ideal for each cause that it found; the
-word ideal stands for all of these ideals. --list shows all policies with their options.
+Without --policy the usual policies are replayed and, after straggler causes, an ideal for each cause that it found; the
+name ideal selects all of these ideals. --list shows all policies with their options.
 
-With --scheduler the tasks of all applications that share slots wait for another scheduler than the log's: what it changes
-alone is policy none, and the savings of the others are of both together, over the log as it was.
+With --scheduler the tasks of all applications that share slots wait for another scheduler than the log's: the change
+due to it alone is policy none; the savings of the other policies include it.
 
 Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
 progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
@@ -58,7 +58,7 @@ progress: 0.03 means that the first estimate of a task's duration is off by 3 % 
 				return e.rows(o.output, policyRows())
 			}
 			if o.store == "" {
-				return useError("name a store with --store, or --list the policies")
+				return useError("name a store with --store DIR, or list the policies with --list")
 			}
 			if o.optimize != "" {
 				return runOptimize(c.Context(), e, o)
@@ -153,7 +153,7 @@ func (o *whatifOptions) check() error {
 	}
 	for _, x := range o.errors {
 		if !(x >= 0 && x <= 1) {
-			return useError("--progress-error %g: give shares from 0 to 1", x)
+			return useError("--progress-error %g: give fractions from 0 to 1", x)
 		}
 	}
 	return nil
@@ -178,7 +178,7 @@ func savingRows(s *whatif.Summary) table.Rows {
 	return f
 }
 
-// round is x to a fraction that people read; the store keeps all of it.
+// round rounds for display; the store has the full value.
 func round(x, parts float64) float64 { return math.Round(x*parts)/parts + 0 } // + 0: no negative zero
 
 // runOptimize prints the best of Spark's speculation settings as lines of its configuration, and what they bring.
@@ -203,13 +203,13 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 			return err
 		}
 		g := &a.Result.All
-		e.say("%d settings tried; the lines belong together, and the figures are of all of them under luck that the search has not seen", a.Tried)
+		e.say("%d settings tried; the lines belong together; the figures are of all of them, on random numbers that the search has not used", a.Tried)
 		e.say("the best save %.2f s (%.2f to %.2f s) of %.2f s of job time; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
 			g.Saving.Mean, g.Saving.Low, g.Saving.High, g.Before.Mean*float64(g.Jobs), a.ReplayErrorS, 100*a.ReplayError)
 		switch a.Verdict {
 		case whatif.Saves:
 		case whatif.CannotTell:
-			e.say("cannot tell: the replay is off by more than the settings save")
+			e.say("cannot tell: the error of the replay is larger than the saving")
 		default:
 			e.say("%s: leave speculation off", a.Verdict)
 		}

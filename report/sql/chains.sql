@@ -1,5 +1,5 @@
--- Outputs that were lost and made again, by the machine they were on and the phase that had made them. Needs report_apps.
--- Restored is when the last of them was there again.
+-- Lost outputs and their recomputation, by the machine they were on and the phase that had written them. Needs report_apps.
+-- restored is when the last of them was recomputed.
 SELECT l.machine, p.native_id AS phase, p.attempt, max(p.name) AS name, max(app.native_id) AS application, count(DISTINCT l.task) AS outputs,
   min(l.time) AS lost, max(r.finish_time) AS restored,
   sum(r.duration_s) AS redone_s,

@@ -1,4 +1,4 @@
--- Tasks that their input made slow, of stages that ran more than once, those that come back first. Of the whole store: the
+-- Tasks that were slow because of their input, of stages that ran more than once, recurring ones first. Of the whole store: the
 -- executions of one program are compared.
 SELECT program, stage, kind, ordinal, task, executions, skewed, repeats, ratio, seconds, phase_id, count(*) OVER () AS total
 FROM skew_repeats

@@ -1,4 +1,4 @@
--- The runs of a store, one row an application: counts of its attempts and how whole its log is.
+-- The runs of a store, one row per application: counts of its attempts and whether its log is complete.
 SELECT a.application_id, a.native_id, a.name, a.start_time, a.finish_time, a.status, a.complete, a.source_file,
   coalesce(n.attempts, 0) AS attempts,
   coalesce(n.failed, 0) AS failed,

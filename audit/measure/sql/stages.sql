@@ -1,6 +1,6 @@
--- What is measured of each stage: one row a phase that ran, in the order in which an application submitted them. The
--- tasks are those that succeeded the first time; a stage that only makes lost outputs again is not here, its attempts
--- are counted with the application. excess is duration above the median of the stage: seconds of slots, whoever waited.
+-- What is measured of each stage: one row per phase that ran, in the order in which an application submitted them. The
+-- tasks are those that succeeded the first time; a stage that only recomputes lost outputs is left out, its
+-- attempts are counted with the application. excess is duration above the median of the stage, in slot seconds.
 SELECT p.phase_id, p.job_id, j.application_id, p.native_id, j.name AS job, p.name, p.kind, p.submit_time, p.start_time, p.finish_time,
   s.tasks, s.median_s, s.max_s, s.slowdown_ratio, s.outliers, s.lost_s,
   t.timed, t.slot_s, t.excess_s, t.excess_sq, t.min_s, t.p25_s, t.p75_s, t.p90_s, t.p99_s,
