@@ -83,7 +83,7 @@ func TestShell(t *testing.T) {
 			t.Errorf("the output lacks %q", want)
 		}
 	}
-	for _, want := range []string{"syntax error", "no table nothing", `\nothing is no command`} {
+	for _, want := range []string{"syntax error", "no table nothing", `no command \nothing`} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("the errors lack %q: %s", want, errs)
 		}
