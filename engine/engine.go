@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"straggler/engine/sqltext"
 )
 
 // Engine answers SQL over the tables of a store: DuckDB in this process, or Spark SQL on a cluster. Whoever asks does not
 // learn which; the SQL is the one that both understand.
 type Engine interface {
 	Name() string
+
+	// Dialect is whose SQL it reads.
+	Dialect() sqltext.Dialect
 
 	// Query runs one statement and streams its rows. Rows must be closed.
 	Query(ctx context.Context, sql string) (*Rows, error)

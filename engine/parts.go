@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // A query of named parts, WITH a AS (…), b AS (…) SELECT …, is gone through step by step: a part that is named more than
 // once by those after it is kept as a session table until the query is done. DuckDB would work it out once by itself;
 // Spark does so each time that it is named, and reads all attempts for it again. For people the text stays one query.
-// These are our own files, whose parts each begin with "name AS (".
+// These are our own files, whose parts each begin with "name AS (" and have names that are written in one way.
 
 // Seen is what a query is to see of a table of the store: the rows that SQL gives.
 type Seen struct{ Table, SQL string }
@@ -66,7 +65,8 @@ type keptParts struct {
 
 // keep makes the tables and gives the query over them.
 func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, error) {
-	parts := cutParts(sql)
+	d := k.eng.Dialect()
+	parts := cutParts(d, sql)
 	var known []namedPart
 	for _, s := range seen {
 		known = append(known, namedPart{name: s.Table, sql: s.SQL, seen: true})
@@ -75,11 +75,11 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 	for i, p := range parts[:last] {
 		n := 0
 		for _, later := range parts[i+1:] {
-			n += uses(later.sql, p.name)
+			n += uses(d, later.sql, p.name)
 		}
-		if n > 1 && reads.MatchString(p.sql) {
+		if n > 1 && reads(d, p.sql) {
 			name := k.prefix + p.name
-			if err := k.eng.Materialize(ctx, name, whole(p.sql, known)); err != nil {
+			if err := k.eng.Materialize(ctx, name, withParts(d, p.sql, known)); err != nil {
 				return "", fmt.Errorf("%s: %w", p.name, err)
 			}
 			k.names = append(k.names, name)
@@ -87,7 +87,7 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 		}
 		known = append(known, p)
 	}
-	return whole(parts[last].sql, known), nil
+	return withParts(d, parts[last].sql, known), nil
 }
 
 // drop forgets the tables, also when what they were made for was cancelled.
@@ -108,81 +108,109 @@ type namedPart struct {
 	seen bool // a table of the store, of which sql gives what is to be seen of it
 }
 
-var partStart = regexp.MustCompile(`^\s*(\w+) AS \(`)
-
-// reads is found in parts that read something; what a list of values costs is not worth a table.
-var reads = regexp.MustCompile(`\b(?:FROM|JOIN)\s+\w`)
-
-// cutParts gives the parts of a query.
-func cutParts(sql string) []namedPart {
-	sql = strings.TrimSpace(withoutComments(sql))
-	rest, ok := strings.CutPrefix(sql, "WITH")
-	if !ok {
-		return []namedPart{{sql: sql}}
-	}
+// cutParts gives the parts of a query, without comments.
+func cutParts(d sqltext.Dialect, sql string) []namedPart {
 	var parts []namedPart
-	for {
-		at := partStart.FindStringSubmatchIndex(rest)
-		if at == nil {
-			return append(parts, namedPart{sql: strings.TrimSpace(rest)})
+	tokens := slices.Collect(d.Tokens(withoutComments(d, sql)))
+	next := func() (t sqltext.Token) { // the next token that is no space
+		for t.Kind == sqltext.Space && len(tokens) > 0 {
+			t, tokens = tokens[0], tokens[1:]
 		}
-		name, body := rest[at[2]:at[3]], rest[at[1]:]
-		n := closing(body)
-		parts = append(parts, namedPart{name: name, sql: body[:n]})
-		rest = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(body[n:], ")")), ",")
+		return t
 	}
+	start := tokens
+	for word := "with"; next().Is(word); word = "," {
+		name, as, open := next(), next(), next()
+		if name.Kind != sqltext.Word || !as.Is("as") || !open.Is("(") {
+			break
+		}
+		parts = append(parts, namedPart{name: name.Text, sql: textOf(inParentheses(&tokens))})
+		start = tokens
+	}
+	return append(parts, namedPart{sql: strings.TrimSpace(textOf(start))})
 }
 
-// withoutComments leaves out what stands between -- and the end of a line.
-func withoutComments(sql string) string {
+// withoutComments puts a line's end in the place of each comment.
+func withoutComments(d sqltext.Dialect, sql string) string {
 	var out strings.Builder
-	for sql != "" {
-		n := 1
-		if strings.HasPrefix(sql, "--") {
-			_, sql, _ = strings.Cut(sql, "\n")
-			sql = "\n" + sql
-		} else if sql[0] == '\'' {
-			n = sqltext.End(sql, "'", 1)
+	for t := range d.Tokens(sql) {
+		if t.Kind == sqltext.Comment {
+			t.Text = "\n"
 		}
-		out.WriteString(sql[:n])
-		sql = sql[n:]
+		out.WriteString(t.Text)
 	}
 	return out.String()
 }
 
-// closing is where the parenthesis is that closes one before s.
-func closing(s string) int {
-	depth := 0
-	for i := 0; i < len(s); {
-		switch s[i] {
-		case '\'':
-			i += sqltext.End(s[i:], "'", 1)
-			continue
-		case '(':
+// inParentheses takes tokens off up to the parenthesis that closes one before them.
+func inParentheses(tokens *[]sqltext.Token) []sqltext.Token {
+	depth, all := 1, *tokens
+	for i, t := range all {
+		switch {
+		case t.Is("("):
 			depth++
-		case ')':
-			if depth == 0 {
-				return i
-			}
+		case t.Is(")"):
 			depth--
 		}
-		i++
+		if depth == 0 {
+			*tokens = all[i+1:]
+			return all[:i]
+		}
 	}
-	return len(s)
+	*tokens = nil
+	return all
+}
+
+func textOf(tokens []sqltext.Token) string {
+	var out strings.Builder
+	for _, t := range tokens {
+		out.WriteString(t.Text)
+	}
+	return out.String()
+}
+
+// readsFrom gives the names that a query reads from.
+func readsFrom(d sqltext.Dialect, sql string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := false
+		for t := range d.Tokens(sql) {
+			switch t.Kind {
+			case sqltext.Space, sqltext.Comment:
+				continue
+			}
+			if from && t.Kind == sqltext.Word && !yield(t.Text) {
+				return
+			}
+			from = t.Is("from") || t.Is("join")
+		}
+	}
 }
 
 // uses says how often a query reads from a name.
-func uses(sql, name string) int {
-	return len(regexp.MustCompile(`\b(?:FROM|JOIN)\s+`+name+`\b`).FindAllString(sql, -1))
+func uses(d sqltext.Dialect, sql, name string) (n int) {
+	for from := range readsFrom(d, sql) {
+		if from == name {
+			n++
+		}
+	}
+	return n
 }
 
-// whole puts before a query those of the parts that it needs, each after those that it needs itself.
-func whole(sql string, parts []namedPart) string {
+// reads says that a query reads something; what a list of values costs is not worth a table.
+func reads(d sqltext.Dialect, sql string) bool {
+	for range readsFrom(d, sql) {
+		return true
+	}
+	return false
+}
+
+// withParts puts before a query those of the parts that it needs, each after those that it needs itself.
+func withParts(d sqltext.Dialect, sql string, parts []namedPart) string {
 	var with, done []string
 	var need func(sql string)
 	need = func(sql string) {
 		for _, p := range parts {
-			if uses(sql, p.name) == 0 || slices.Contains(done, p.name) {
+			if uses(d, sql, p.name) == 0 || slices.Contains(done, p.name) {
 				continue
 			}
 			done = append(done, p.name)

@@ -1,9 +1,9 @@
 // Package shell is a prompt for SQL: it takes typed lines and shows the results of their statements.
 //
-//  1. shell.go reads lines, collects them until a semicolon ends a statement, and runs it; Ctrl-C stops the statement.
-//  2. split.go finds the ends of statements; strings, quoted names and comments hide semicolons.
-//  3. commands.go has the commands that begin with a backslash: \d, \d TABLE, \timing, \q, \?.
-//  4. complete.go knows tables, columns and keywords for the Tab key.
+//  1. shell.go reads lines, collects them until a semicolon ends a statement (engine/sqltext), and runs it; Ctrl-C stops
+//     the statement.
+//  2. commands.go has the commands that begin with a backslash: \d, \d TABLE, \timing, \q, \?.
+//  3. complete.go knows tables, columns and keywords for the Tab key.
 //
 // A script, statement by statement without a prompt, goes through the same code.
 //

@@ -93,7 +93,7 @@ func (s *session) loop(ctx context.Context, in lines, words *completer) error {
 			}
 			continue
 		}
-		statements, rest := Split(typed + line + "\n")
+		statements, rest := s.eng.Dialect().Split(typed + line + "\n")
 		for _, sql := range statements {
 			if !strings.Contains(sql, "--") { // on one line a comment would hide what follows it
 				in.SaveHistory(strings.Join(strings.Fields(sql), " ") + ";")

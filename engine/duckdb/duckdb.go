@@ -63,6 +63,8 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 
 func (d *Engine) Name() string { return "duckdb" }
 
+func (d *Engine) Dialect() sqltext.Dialect { return sqltext.DuckDB }
+
 func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	if err := d.start(); err != nil {
 		return err
@@ -153,7 +155,7 @@ func (d *Engine) show(ctx context.Context, v view) error {
 }
 
 // prepare lets the views follow the commits of our own process, and fetches the tables that a statement names. Any word
-// counts as a name: to fetch a table in vain is better than to miss one.
+// or text in quotes counts as a name: to fetch a table in vain is better than to miss one.
 func (d *Engine) prepare(ctx context.Context, sql string) error {
 	d.refreshing.Lock()
 	defer d.refreshing.Unlock()
@@ -171,12 +173,13 @@ func (d *Engine) prepare(ctx context.Context, sql string) error {
 	if len(d.pending) == 0 {
 		return nil
 	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(sql), func(r rune) bool { return r >= 0x80 || !sqltext.WordByte(byte(r)) }) {
-		if v, ok := d.pending[word]; ok {
+	for t := range sqltext.DuckDB.Tokens(sql) {
+		name := strings.ToLower(strings.Trim(t.Text, `'"`))
+		if v, ok := d.pending[name]; ok {
 			if err := d.show(ctx, v); err != nil {
 				return err
 			}
-			delete(d.pending, word)
+			delete(d.pending, name)
 		}
 	}
 	return nil
@@ -201,7 +204,7 @@ func (d *Engine) Materialize(ctx context.Context, name, sql string) error {
 			return err
 		}
 	}
-	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+sqltext.Trim(sql))
+	return d.exec(ctx, "CREATE OR REPLACE TABLE "+quoteName(name)+" AS "+sqltext.DuckDB.Trim(sql))
 }
 
 func (d *Engine) Drop(ctx context.Context, name string) error {

@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"straggler/engine"
+	"straggler/engine/sqltext"
 )
 
 // What users may ask of a locked engine. Three fences stand behind each other:
@@ -148,17 +147,30 @@ func checkNode(node any) error {
 	return nil
 }
 
-var explain = regexp.MustCompile(`(?is)^(?:\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\s*(ANALYZE\b)?\s*(\([^()]*\))?`)
-
-// explained gives the texts of which one is the query itself: the statement, or what it is an EXPLAIN of.
+// explained gives the texts of which one is the query itself: the statement, or what it is an EXPLAIN of. Parentheses
+// after EXPLAIN may be options or the query.
 func explained(sql string) []string {
-	m := explain.FindStringSubmatchIndex(sql)
-	if m == nil {
-		return []string{sql}
+	var texts []string
+	depth := 0
+	for t := range sqltext.DuckDB.Tokens(sql) {
+		after := sql[t.Offset+len(t.Text):]
+		switch {
+		case t.Kind == sqltext.Space || t.Kind == sqltext.Comment:
+		case texts == nil && !t.Is("explain"):
+			return []string{sql}
+		case texts == nil:
+			texts = []string{after}
+		case depth == 0 && len(texts) == 1 && t.Is("analyze"):
+			texts = append(texts, after)
+		case t.Is("("):
+			depth++
+		case t.Is(")"):
+			if depth--; depth <= 0 {
+				return append(texts, after)
+			}
+		case depth == 0:
+			return texts
+		}
 	}
-	texts := []string{sql[m[1]:]}
-	if m[4] >= 0 { // the parentheses may be options or the query
-		texts = append(texts, sql[m[4]:])
-	}
-	return slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" })
+	return texts
 }

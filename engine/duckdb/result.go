@@ -78,7 +78,7 @@ func (r *result) castSQL(sql string) (string, bool) {
 		}
 		list[i] += " AS " + quoteName(mapping.PreparedStatementColumnName(r.stmt, mapping.IdxT(i)))
 	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sqltext.Trim(sql) + "\n)", need
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sqltext.DuckDB.Trim(sql) + "\n)", need
 }
 
 // execute starts the statement. With a streaming result most of the work is done while it is read.

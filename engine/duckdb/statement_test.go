@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
 	"straggler/engine"
 	"straggler/engine/sqltext"
 	"straggler/store"
@@ -25,13 +27,13 @@ func TestTrimStatement(t *testing.T) {
 		{"SELECT $1;", "SELECT $1"},
 		{"", ""}, {";", ""}, {"'", "'"}, {"/*;", "/*;"}, {"$a$;", "$a$;"}, {`e'\`, `e'\`},
 	} {
-		if got := sqltext.Trim(c.sql); got != c.want {
+		if got := sqltext.DuckDB.Trim(c.sql); got != c.want {
 			t.Errorf("%q is trimmed to %q, want %q", c.sql, got, c.want)
 		}
 	}
 }
 
-// FuzzTrimStatement holds sqltext.Trim against DuckDB's parser: what is one query with its semicolon is one without,
+// FuzzTrimStatement holds Trim against DuckDB's parser: what is one query with its semicolon is one without,
 // and can stand in parentheses.
 func FuzzTrimStatement(f *testing.F) {
 	for _, sql := range []string{"SELECT 1;", "SELECT ';' -- ;\n;", "SELECT E'\\';'; --", "SELECT $x$;$x$; /* ; */", `SELECT ";" FROM a; ;`, "SELECT 1 /* /* ; */ ; */;",
@@ -56,7 +58,7 @@ func FuzzTrimStatement(f *testing.F) {
 		return tree
 	}
 	f.Fuzz(func(t *testing.T, sql string) {
-		trimmed := sqltext.Trim(sql)
+		trimmed := sqltext.DuckDB.Trim(sql)
 		if !strings.HasPrefix(sql, trimmed) {
 			t.Fatalf("%q is no part of %q", trimmed, sql)
 		}
@@ -69,6 +71,44 @@ func FuzzTrimStatement(f *testing.F) {
 		}
 		if inner := parse(t, "SELECT * FROM ("+trimmed+"\n)"); inner.Error {
 			t.Errorf("%q is a query, and in parentheses it gives: %s", sql, inner.Message)
+		}
+	})
+}
+
+// FuzzSplit compares how a text is cut into statements with how DuckDB cuts it.
+func FuzzSplit(f *testing.F) {
+	for _, sql := range []string{"SELECT 1; SELECT 2", `SELECT E'it\'s; x'; SELECT 1`, `SELECT 'it\'; SELECT 2`, `SELECT e'a''\'; b'; SELECT 1`, "SELECT E'a'\n'\\'; b'; SELECT 1",
+		"SELECT E'a' '\\'; SELECT 1", "SELECT 'a'\n'\\'; SELECT 1", "SELECT E'a'\n-- b\n'\\'; SELECT 1", "/* a /* b; */ c; */ SELECT 1; SELECT 2", "SELECT 1 -- a;\r, 2; SELECT 3", "SELECT 1 AS a$b$; SELECT 2 AS c$b$",
+		"SELECT 1$a$;$a$", "SELECT $é$;$é$; SELECT 1", "SELECT 1e'\\';'; SELECT 1", "SELECT /*+ ; */ 1", "SELECT 1 AS \u00a0é; SELECT\u00a02", "SELECT U&'\\'; SELECT 1", "SELECT x'41';;SELECT 1", "SELECT /*/ ; */ 1; SELECT $a$ $b$ ; $a$"} {
+		f.Add(sql)
+	}
+	s, err := store.Temp(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer s.Close()
+	eng, err := Open(f.Context(), s, engine.Options{Threads: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer eng.Close()
+	conn, err := eng.(*Engine).connect()
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer eng.(*Engine).release(conn)
+	f.Fuzz(func(t *testing.T, sql string) {
+		if strings.ContainsRune(sql, 0) || strings.Contains(strings.ToLower(sql), "pivot") { // one PIVOT is several statements
+			t.Skip()
+		}
+		var all mapping.ExtractedStatements
+		n := mapping.ExtractStatements(conn, sql, &all)
+		defer mapping.DestroyExtracted(&all)
+		if n == 0 {
+			return // it is nothing to DuckDB
+		}
+		if got, rest := sqltext.DuckDB.Split(sql + "\n;"); len(got) != int(n) || rest != "" {
+			t.Fatalf("%q is cut into %q and %q, and DuckDB sees %d", sql, got, rest, n)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/spark/hs2"
-	"straggler/engine/sqltext"
 )
 
 // PasswordVariable is where the password of a Spark server is looked for when its address names no file.
@@ -28,6 +28,9 @@ type server struct {
 	wait     time.Duration     // for a server that went away to come back
 	set      map[string]string // settings of the session
 }
+
+// settingName is what can stand after SET.
+var settingName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // addressOptions are what may follow the ? of an address.
 var addressOptions = []string{"auth", "binary", "connect", "password-file", "patience", "reconnect", "set.NAME", "store", "tls", "tls-ca", "tls-name"}
@@ -122,7 +125,7 @@ func (s *server) option(key, value string) (err error) {
 		s.binary = value
 	default:
 		name, ok := strings.CutPrefix(key, "set.")
-		if !ok || !settingName(name) || strings.ContainsAny(value, ";\n\x00") {
+		if !ok || !settingName.MatchString(name) || strings.ContainsAny(value, ";\n\x00") {
 			return fmt.Errorf("%s is no option; there are %s", key, strings.Join(addressOptions, ", "))
 		}
 		s.set[name] = value
@@ -157,14 +160,4 @@ func (s *server) trust(query url.Values) error {
 		return fmt.Errorf("%w: tls-ca: %s has no certificate in PEM", engine.ErrUnknown, file)
 	}
 	return nil
-}
-
-// settingName says that a name can stand after SET.
-func settingName(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c != '.' && c != '-' && !sqltext.WordByte(c) {
-			return false
-		}
-	}
-	return s != ""
 }

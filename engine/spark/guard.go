@@ -1,172 +1,222 @@
 package spark
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"straggler/engine"
 	"straggler/engine/sqltext"
 )
 
-// What users may ask of a locked engine on Spark. Spark has no way to close a session, so the statement's words are held
-// against a list before it is sent: it must begin like a query, and must not write, run programs or call Java by name.
-// The session itself reads no file by path and puts no variables into statements.
+// What users may ask of a locked engine on Spark. Spark has no way to close a session, so a statement is checked before it
+// is sent. It must be read alike by every release of Spark, begin as a query does, name no statement that changes
+// something, run no program, and call no function but those in functions.txt: Spark's own, without the ones that call
+// Java by name (reflect) or read files (from_protobuf). The session itself reads no file by path and puts no variables
+// into statements.
 //
-// What can not be held: other tables of the server's metastore can be read with the rights of the user who is logged in,
-// and functions that an administrator has registered can be called.
+// What can not be prevented: other tables of the server's metastore can be read with the rights of the user who is logged
+// in.
 
-// sparkBeginnings are the words that a query may begin with.
-var sparkBeginnings = []string{"select", "with", "values", "table", "describe", "desc", "show", "explain", "from"}
+// beginnings are the words that a query may begin with.
+var beginnings = words("select with values table describe desc show explain from")
 
-// sparkWrites are the statements that may come after WITH x AS (…) or FROM x.
-var sparkWrites = []string{"insert", "update", "delete", "merge"}
+// explainModes may stand between EXPLAIN and what is explained.
+var explainModes = words("logical formatted extended codegen cost")
 
-// sparkCalls are functions that do more than give a value: the first three call Java by name, and IDENTIFIER makes a name
-// of any text.
-var sparkCalls = []string{"reflect", "java_method", "try_reflect", "identifier"}
+// writes are the words of statements that may come after WITH x AS (…) or FROM x.
+var writes = words("insert update delete merge")
 
-// checkSpark holds a statement against what may be asked.
-func checkSpark(sql string) error {
-	words := sparkWords(sql)
-	switch i := slices.Index(words, ";"); {
-	case strings.ContainsRune(sql, 0):
-		return fmt.Errorf("spark: %w: the statement has a zero byte in it", engine.ErrStatement)
-	case len(words) == 0 || i == 0:
-		return fmt.Errorf("spark: %w: there is no statement", engine.ErrStatement)
-	case i >= 0 && i < len(words)-1:
-		return fmt.Errorf("spark: %w: one statement at a time", engine.ErrStatement)
-	case !slices.Contains(sparkBeginnings, words[0]):
-		return errSparkQuery
+// functions are the functions that may be called.
+var functions = words(functionNames + " try_cast timestampadd timestampdiff varchar character dec numeric")
+
+//go:embed functions.txt
+var functionNames string
+
+// beforeParenthesis are the keywords that a parenthesis may follow, which then is none of a function.
+var beforeParenthesis = words(`select all distinct from where having by on using in exists any some not and or between like ilike rlike regexp
+	when then else case over within group filter as union intersect except minus join lateral values table pivot unpivot for interval limit offset div
+	tablesample rollup cube sets qualify of placing leading trailing both escape exclude include materialized query explain describe desc is`)
+
+// hints are the names of hints, after which a parenthesis may come.
+var hints = words(`broadcast broadcastjoin mapjoin merge shuffle_merge mergejoin shuffle_hash shuffle_replicate_nl coalesce repartition
+	repartition_by_range rebalance`)
+
+func words(text string) map[string]bool {
+	out := make(map[string]bool)
+	for w := range strings.FieldsSeq(text) {
+		out[w] = true
 	}
-	before, next := "", ""
-	for i, w := range words {
-		if next = ""; i+1 < len(words) {
-			next = words[i+1]
+	return out
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("spark: %w: %s", engine.ErrStatement, fmt.Sprintf(format, args...))
+}
+
+// checkStatement says why a statement may not be asked, if it may not.
+func checkStatement(sql string) error {
+	tokens, err := unambiguous(sql)
+	if err != nil {
+		return err
+	}
+	if n := len(tokens); n > 0 && tokens[n-1].is(";") {
+		tokens = tokens[:n-1]
+	}
+	switch {
+	case len(tokens) == 0:
+		return refused("there is no statement")
+	case slices.ContainsFunc(tokens, func(t token) bool { return t.is(";") }):
+		return refused("one statement at a time")
+	}
+	query := tokens
+	if query[0].is("explain") {
+		for query = query[1:]; len(query) > 0 && explainModes[query[0].word()]; query = query[1:] {
 		}
+	}
+	if len(query) == 0 || !beginnings[query[0].word()] {
+		return refused("only queries are: SELECT, WITH, VALUES, FROM, TABLE, DESCRIBE, SHOW, and EXPLAIN of them")
+	}
+	declared := declaredTables(tokens)
+	for i, t := range tokens {
+		before, next := at(tokens, i-1), at(tokens, i+1)
 		switch {
-		case slices.Contains(sparkWrites, w) && before != "." && before != "as":
-			return fmt.Errorf("spark: %w: %s changes tables; a column of that name can be written `%s`", engine.ErrStatement, strings.ToUpper(w), w)
-		case slices.Contains(sparkCalls, w) && next == "(":
-			return fmt.Errorf("spark: %w: the function %s has effects", engine.ErrStatement, w)
-		case w == quotedWord && next == "(" && before != "with": // WITH "x" (a) AS
-			return fmt.Errorf("spark: %w: the name of a function can not stand in quotes here", engine.ErrStatement)
-		case w == "using" && next == quotedWord: // SELECT TRANSFORM (…) USING 'program'
-			return fmt.Errorf("spark: %w: USING runs a program", engine.ErrStatement)
+		case writes[t.word()] && !t.hint && !before.is(".") && !before.is("as"):
+			return refused("%s changes tables; a column of that name can be written `%s`", strings.ToUpper(t.Text), t.word())
+		case t.is("using") && !next.is("("): // SELECT TRANSFORM (…) USING 'program'
+			return refused("USING runs a program")
+		case next.is("(") && !declared[i]:
+			if err := checkCall(t, before); err != nil {
+				return err
+			}
 		}
-		before = w
 	}
 	return nil
 }
 
-var errSparkQuery = fmt.Errorf("spark: %w: only queries are: SELECT, WITH, VALUES, FROM, TABLE, DESCRIBE, SHOW, and EXPLAIN of them", engine.ErrStatement)
-
-// quotedWord stands for what is in quotes.
-const quotedWord = "'"
-
-// sparkWords are a statement's words in lower case, and its signs, without what stands in quotes and comments.
-func sparkWords(sql string) []string {
-	var words []string
-	for i := 0; i < len(sql); {
-		switch n, kind := sparkToken(sql, i); kind {
-		case wordToken:
-			words = append(words, strings.ToLower(sql[i:i+n]))
-			i += n
-		case signToken:
-			words = append(words, sql[i:i+1])
-			i++
-		case quotedToken:
-			words = append(words, quotedWord)
-			i += n
-		default:
-			i += n
-		}
+// checkCall says why something may not stand before a parenthesis.
+func checkCall(t, before token) error {
+	name := t.word()
+	switch {
+	case t.Kind == sqltext.Sign:
+		return nil
+	case t.hint && hints[name], !t.hint && beforeParenthesis[name] && !before.is("."):
+		return nil
+	case before.is("as") || before.is(")"): // the alias of a table and its columns: no expression can begin here
+		return nil
+	case t.Kind == sqltext.Name:
+		return refused("the name of a function can not stand in quotes here")
+	case t.hint || t.Kind != sqltext.Word || before.is(".") || !functions[name]:
+		return refused("the function %s is none of Spark's that only give a value", t.Text)
 	}
-	return words
+	return nil
 }
 
-type tokenKind int
+// declaredTables finds the names, by their place, of tables with lists of columns in WITH a (…) AS (…), b (…) AS (…).
+func declaredTables(tokens []token) map[int]bool {
+	names := make(map[int]bool)
+	for i, t := range tokens {
+		if !t.is("with") {
+			continue
+		}
+		if at(tokens, i+1).is("recursive") {
+			i++
+		}
+		for more := true; more; more = at(tokens, i).is(",") {
+			name := i + 1
+			i += 2
+			if at(tokens, i).is("(") {
+				i = afterParentheses(tokens, i)
+			}
+			if !at(tokens, i).is("as") || !at(tokens, i+1).is("(") {
+				break
+			}
+			names[name] = true
+			i = afterParentheses(tokens, i+1)
+		}
+	}
+	return names
+}
 
+// afterParentheses is the place after the parenthesis that closes the one at i.
+func afterParentheses(tokens []token, i int) int {
+	depth := 0
+	for ; i < len(tokens); i++ {
+		switch {
+		case tokens[i].is("("):
+			depth++
+		case tokens[i].is(")"):
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return i
+}
+
+// token is a token that is neither space nor a comment.
+type token struct {
+	sqltext.Token
+	hint bool // it is part of a hint
+}
+
+func (t token) is(text string) bool { return t.Is(text) }
+
+// word is a word in lower case, "" for another token.
+func (t token) word() string {
+	if t.Kind != sqltext.Word {
+		return ""
+	}
+	return strings.ToLower(t.Text)
+}
+
+func at(tokens []token, i int) token {
+	if i < 0 || i >= len(tokens) {
+		return token{}
+	}
+	return tokens[i]
+}
+
+// signs are those that Spark knows, and spaces the white space that every release takes for such.
 const (
-	spaceToken tokenKind = iota // and comments
-	wordToken
-	quotedToken
-	signToken
+	signs  = "()[],.;!=<>+-*/%&|^~:?"
+	spaces = " \t\r\n"
 )
 
-// sparkToken is the length and kind of the token that begins at i.
-func sparkToken(sql string, i int) (int, tokenKind) {
-	rest := sql[i:]
-	switch c := rest[0]; {
-	case strings.HasPrefix(rest, "--"):
-		return lineComment(rest), spaceToken
-	case strings.HasPrefix(rest, "/*"):
-		return sqltext.CommentEnd(rest), spaceToken
-	case c == '\'' || c == '"':
-		raw := i > 0 && (sql[i-1] == 'r' || sql[i-1] == 'R') && (i == 1 || !sqltext.WordByte(sql[i-2]))
-		if raw {
-			return sqltext.End(rest, string(c), 1), quotedToken
-		}
-		return backslashEnd(rest, c), quotedToken
-	case c == '`':
-		return sqltext.End(rest, "`", 1), quotedToken
-	case sqltext.WordByte(c):
-		n := 1
-		for n < len(rest) && sqltext.WordByte(rest[n]) {
-			n++
-		}
-		return n, wordToken
-	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
-		return 1, spaceToken
+// unambiguous gives the tokens of a statement that every release of Spark cuts alike. Outside of quotes and comments that
+// is ASCII alone: which other letters and spaces there are differs, and Spark raises letters to upper case before it
+// looks at them, by which ſ becomes an S of USING.
+func unambiguous(sql string) ([]token, error) {
+	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
+		return nil, refused("it is no UTF-8, or has a zero byte in it")
 	}
-	return 1, signToken
-}
-
-// lineComment is the length of a comment that begins with --; a backslash before the end of the line carries it on.
-func lineComment(s string) int {
-	for i := 2; i < len(s); i++ {
-		if s[i] == '\n' && s[i-1] != '\\' {
-			return i + 1
+	var out []token
+	hint := false
+	for t := range sqltext.Spark.Tokens(sql) {
+		bad := ""
+		switch t.Kind {
+		case sqltext.Space:
+			bad = strings.Trim(t.Text, spaces)
+		case sqltext.Word:
+			bad = strings.TrimLeftFunc(t.Text, func(r rune) bool { return r < utf8.RuneSelf })
+		case sqltext.Sign:
+			bad = strings.TrimLeft(t.Text, signs)
 		}
+		switch {
+		case t.Open:
+			return nil, refused("a quote or comment that begins with %.10q does not end", t.Text)
+		case bad != "":
+			r, _ := utf8.DecodeRuneInString(bad)
+			return nil, refused("%q (%U) can stand in quotes only", r, r)
+		case strings.HasPrefix(sql[t.Offset:], "://") && t.Kind == sqltext.Sign: // part of a name to some releases, and so is -- then
+			return nil, refused(":// can stand in quotes only")
+		case t.Kind == sqltext.Space || t.Kind == sqltext.Comment:
+			continue
+		}
+		hint = hint && !t.Is("*/") || t.Is("/*+")
+		out = append(out, token{t, hint})
 	}
-	return len(s)
-}
-
-// backslashEnd is the length of a quoted text in which a backslash takes the next byte's meaning away.
-func backslashEnd(s string, quote byte) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case quote:
-			return i + 1
-		}
-	}
-	return len(s)
-}
-
-// trimSpark cuts a statement's text before its semicolon, and leaves out NOT MATERIALIZED: it asks DuckDB for what Spark
-// does anyway, and Spark has no words for it.
-func trimSpark(sql string) string {
-	var out strings.Builder
-	var before string
-	for i := 0; i < len(sql); {
-		n, kind := sparkToken(sql, i)
-		text := sql[i : i+n]
-		if text == ";" && kind == signToken {
-			break
-		}
-		if kind == wordToken && strings.EqualFold(text, "materialized") && strings.EqualFold(before, "not") {
-			kept := out.String()
-			out.Reset()
-			out.WriteString(kept[:strings.LastIndex(kept, before)])
-			text = ""
-		}
-		if kind != spaceToken {
-			before = text
-		}
-		out.WriteString(text)
-		i += n
-	}
-	return out.String()
+	return out, nil
 }

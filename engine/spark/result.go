@@ -38,7 +38,7 @@ func newResult(e *Engine, op *hs2.Operation) *result {
 	n := len(op.Columns())
 	r := &result{e: e, op: op, types: make([]schema.Type, n), bits: make([][]uint64, n)}
 	for i, c := range op.Columns() {
-		r.types[i] = portable(c.Type)
+		r.types[i] = portableType(c.Type)
 	}
 	r.batch.Columns = make([]engine.Vector, n)
 	return r
@@ -53,8 +53,8 @@ func (r *result) rows(ctx context.Context) *engine.Rows {
 	return engine.NewRows(ctx, columns, r)
 }
 
-// portable is the type that values come as.
-func portable(t string) schema.Type {
+// portableType is the type that values come as.
+func portableType(t string) schema.Type {
 	switch t {
 	case "BOOLEAN":
 		return schema.Bool

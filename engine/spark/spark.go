@@ -11,6 +11,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/spark/hs2"
+	"straggler/engine/sqltext"
 	"straggler/store"
 )
 
@@ -64,6 +65,8 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 }
 
 func (e *Engine) Name() string { return "spark" }
+
+func (e *Engine) Dialect() sqltext.Dialect { return sqltext.Spark }
 
 // connect opens a session with settings, views and tables. The caller holds mu.
 func (e *Engine) connect(ctx context.Context) error {
@@ -196,13 +199,13 @@ func (e *Engine) refresh(ctx context.Context, sql string) error {
 
 func (e *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	if e.o.Locked {
-		if err := checkSpark(sql); err != nil {
+		if err := checkStatement(sql); err != nil {
 			return nil, err
 		}
 	}
 	var r *result
 	err := e.surviving(ctx, sql, func() (err error) {
-		r, err = e.start(ctx, trimSpark(sql))
+		r, err = e.start(ctx, portable(sql))
 		return err
 	})
 	if err != nil {
@@ -216,11 +219,11 @@ func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
 		return fmt.Errorf("spark: %w", err)
 	}
 	if e.o.Locked {
-		if err := checkSpark(sql); err != nil {
+		if err := checkStatement(sql); err != nil {
 			return err
 		}
 	}
-	m := materialized{name: name, sql: trimSpark(sql)}
+	m := materialized{name: name, sql: portable(sql)}
 	return e.surviving(ctx, sql, func() error {
 		if err := e.make(ctx, m); err != nil {
 			return errors.Join(err, e.undo(ctx, name))

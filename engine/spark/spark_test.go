@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,8 +15,10 @@ import (
 
 	"straggler/bucket/s3test"
 	"straggler/engine"
+	"straggler/engine/enginetest"
 	"straggler/engine/spark/hs2"
 	"straggler/engine/spark/sparktest"
+	"straggler/engine/sqltext"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -159,17 +162,136 @@ func sparkWrongSQL(t *testing.T, c *sparkCase) {
 
 // sparkLocked: what the fence lets through by its words, the session does not do.
 func sparkLocked(t *testing.T, c *sparkCase) {
-	eng := c.engine(t, "", engine.Options{Locked: true})
+	eng, open := c.engine(t, "", engine.Options{Locked: true}), c.engine(t, "", engine.Options{})
 	t.Setenv("HIDDEN", "secret")
-	for _, sql := range []string{"SELECT * FROM text.`/etc/hostname`", "SELECT * FROM parquet.`file:" + c.st.Where() + "`", "CREATE TABLE x (a INT)", "SET a=b"} {
-		if rows, err := eng.Query(t.Context(), sql); err == nil {
-			rows.Close()
-			t.Errorf("%s was answered", sql)
+	for _, sql := range []string{"SELECT * FROM text.`/etc/hostname`", "SELECT * FROM parquet.`file:" + c.st.Where() + "`", "CREATE TABLE x (a INT)", "SET a=b",
+		`SELECT xpath_string('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]><a>&b;</a>', 'a')`} {
+		rows, err := eng.Query(t.Context(), sql)
+		if err != nil {
+			continue
 		}
+		if rows.Next() && rows.Value(0) != nil && rows.Value(0) != "" {
+			t.Errorf("%s was answered with %v", sql, rows.Value(0))
+		}
+		rows.Close()
 	}
 	if got := oneRow(t, eng, "SELECT '${env:HIDDEN}' AS a"); got[0] != "${env:HIDDEN}" {
 		t.Errorf("variables are put in: %v", got)
 	}
+	// Each of these runs a program or calls Java. The engine that is not locked shows which of them Spark understands.
+	dir := t.TempDir()
+	understood := 0
+	for i, sql := range []string{
+		"SELECT TRANSFORM (task) USING 'RUN' AS (b) FROM attempts", "SELECT TRANSFORM (task) USING r'RUN' AS (b) FROM attempts",
+		"SELECT TRANSFORM (task) USING R\"RUN\" AS (b) FROM attempts", "SELECT TRANSFORM (task) u\u017fing 'RUN' AS (b) FROM attempts", "FROM attempts MAP 1e+0USING 'RUN' AS (b)",
+		"FROM attempts REDUCE task USING\u00a0'RUN' AS (b)", "SELECT 1 --\r, (SELECT count(*) FROM (SELECT TRANSFORM (task) USING 'RUN' AS (b) FROM attempts))",
+		"SELECT JAVA", "SELECT 1 --\r, JAVA", "SELECT 1 -- \\\n no end\n, JAVA", "SELECT 1 /* /* */ */, JAVA", "SELECT 1 /* /*+ */, JAVA",
+		"SELECT reflect\u00a0('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT reflect\u3000('java.io.File', 'createTempFile', 'called', 'CALL')",
+		"SELECT `reflect`('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT \"reflect\"('java.io.File', 'createTempFile', 'called', 'CALL')",
+		"SELECT builtin.reflect('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT system.builtin.java_method('java.io.File', 'createTempFile', 'called', 'CALL')",
+		"SELECT IDENTIFIER('ref' || 'lect')('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT a://b--, JAVA", "FROM attempts |> LIMIT 1 |> SELECT JAVA",
+		"SELECT try_reflect('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT '\\'', JAVA, '\\''", "SELECT r'\\', JAVA, ''", "SELECT 'a' /*+ x */, JAVA",
+		"SELECT 1, JAVA AS (c)", "SELECT /*+ COALESCE(1) */ JAVA", "WITH a AS (SELECT 1) SELECT JAVA FROM a", "SELECT /* ' */ JAVA /* ' */",
+	} {
+		trace := fmt.Sprintf("trace%d", i)
+		sql = strings.ReplaceAll(sql, "JAVA", "reflect('java.io.File', 'createTempFile', 'called', 'CALL')")
+		sql = strings.ReplaceAll(strings.ReplaceAll(sql, "RUN", "touch "+filepath.Join(dir, trace)+"; cat"), "CALL", trace)
+		ran := func() bool {
+			ran, err := filepath.Glob(filepath.Join(dir, trace))
+			called, cerr := filepath.Glob(filepath.Join(os.TempDir(), "called*"+trace))
+			if err := errors.Join(err, cerr); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range append(ran, called...) {
+				os.Remove(name)
+			}
+			return len(ran)+len(called) > 0
+		}
+		if _, err := enginetest.Count(t.Context(), eng, sql); !errors.Is(err, engine.ErrStatement) {
+			t.Errorf("%q: %v", sql, err)
+		}
+		if ran() {
+			t.Errorf("%q was run", sql)
+		}
+		if _, err := enginetest.Count(t.Context(), open, sql); err == nil && ran() {
+			understood++
+		} else {
+			t.Logf("Spark does not run %q: %v", sql, err)
+		}
+	}
+	if understood < 10 {
+		t.Errorf("Spark runs %d of the statements, so they show little", understood)
+	}
+	sparkFunctions(t, open)
+	sparkTokens(t, open)
+}
+
+// sparkFunctions: each function of this release may be called, or there is a reason why not.
+func sparkFunctions(t *testing.T, eng engine.Engine) {
+	withheld := words("reflect java_method try_reflect from_protobuf to_protobuf from_avro to_avro schema_of_avro") // call Java by name, or read files
+	type function struct {
+		Name string `col:"function"`
+	}
+	for _, f := range enginetest.ReadAll[function](t, eng, "SHOW SYSTEM FUNCTIONS") {
+		if name := f.Name; name[0] >= 'a' && functions[name] == withheld[name] && !beforeParenthesis[name] && name[0] <= 'z' {
+			t.Errorf("%s is called: %v, and withheld: %v", name, functions[name], withheld[name])
+		}
+	}
+}
+
+// sparkTokens: with its comments taken out, a text means the same to Spark; so they are comments to it.
+func sparkTokens(t *testing.T, eng engine.Engine) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	pieces := []string{"'", `"`, "`", "/*", "*/", "/*+", "--", "\n", "\r", "\\", "r'", "R\"", ", 1", " ", "'a'", "1e+0", "x", "/", "*", "-", "''", "||"}
+	answered := 0
+	for range 4000 {
+		sql := "SELECT 1"
+		for range 2 + rng.IntN(7) {
+			sql += pieces[rng.IntN(len(pieces))]
+		}
+		sql += "\n, 2"
+		tokens, err := unambiguous(sql)
+		if err != nil {
+			continue
+		}
+		plain := ""
+		comment := false
+		for token := range sqltext.Spark.Tokens(sql) {
+			if comment = comment || token.Kind == sqltext.Comment; token.Kind == sqltext.Comment {
+				token.Text = " "
+			}
+			plain += token.Text
+		}
+		if !comment || len(tokens) > 12 {
+			continue
+		}
+		want, werr := answer(t, eng, plain)
+		if got, err := answer(t, eng, sql); (err == nil) != (werr == nil) || got != want {
+			t.Fatalf("%q gives %v, %v and without comments %v, %v", sql, got, err, want, werr)
+		}
+		if werr == nil {
+			answered++
+		}
+		if answered == 40 {
+			return
+		}
+	}
+	t.Errorf("Spark answered %d statements", answered)
+}
+
+func answer(t *testing.T, eng engine.Engine, sql string) (string, error) {
+	rows, err := eng.Query(t.Context(), sql)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var out []any
+	for rows.Next() {
+		for i := range rows.Columns() {
+			out = append(out, rows.Value(i))
+		}
+	}
+	return fmt.Sprint(out), rows.Err()
 }
 
 // sparkStreams: three million rows go through, of which never more than some are here.
