@@ -18,6 +18,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/sqltext"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -46,7 +47,10 @@ func newPair(t *testing.T, st *store.Store, server string) *pair {
 }
 
 func (p *pair) Name() string { return "pair" }
-func (p *pair) Close() error { return nil }
+
+// Dialect is that of either: our statements are read alike by both.
+func (p *pair) Dialect() sqltext.Dialect { return sqltext.DuckDB }
+func (p *pair) Close() error             { return nil }
 
 func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 	p.note(sql)

@@ -107,7 +107,7 @@ func (o *sqlOptions) query(e *env, args []string) (query string, isShell bool, e
 		}
 		query = string(b)
 	}
-	statements, rest := shell.Split(query)
+	statements, rest := engines.Dialect(e.server).Split(query)
 	if rest != "" {
 		statements = append(statements, rest)
 	}

@@ -9,6 +9,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/duckdb"
 	"straggler/engine/spark"
+	"straggler/engine/sqltext"
 	"straggler/store"
 )
 
@@ -21,4 +22,12 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 		return spark.Open(ctx, st, o)
 	}
 	return nil, fmt.Errorf("%w: it is duckdb, or spark://USER@HOST:PORT", engine.ErrUnknown)
+}
+
+// Dialect is whose SQL the engine reads that an address names.
+func Dialect(server string) sqltext.Dialect {
+	if strings.HasPrefix(server, "spark:") {
+		return sqltext.Spark
+	}
+	return sqltext.DuckDB
 }
