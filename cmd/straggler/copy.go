@@ -28,7 +28,7 @@ func copyCommand(e *env) *cobra.Command {
 			if args[0] == "ingest" {
 				client := remote.New(remote.Options{})
 				defer client.Close()
-				return run.Copy(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: client})
+				return run.Work(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: client})
 			}
 			return causes.Copy(c.Context(), args[0], file, e.in, e.out)
 		},

@@ -121,7 +121,7 @@ func (e *env) spreadIngest(ctx context.Context, st *store.Store, logs []string, 
 	show, done := e.readingBar()
 	defer done()
 	o.Tool, o.Progress = version, show
-	return run.Spread(ctx, st, cluster, logs, o, shards)
+	return run.OnCluster(ctx, st, cluster, logs, o, shards)
 }
 
 // followLogs reads logs repeatedly and reports each round.

@@ -223,7 +223,7 @@ func BenchmarkInstances(b *testing.B) {
 
 // Copies of the trace have headers, quotes and blanks, and words that nobody documented.
 func TestVariants(t *testing.T) {
-	r := ingesttest.Laws(t, Format(), input(map[string]string{
+	r := ingesttest.Conformance(t, Format(), input(map[string]string{
 		"batch_instance.csv":     "instance_name,task_name,job_name,task_type,status,start_time,end_time,machine_id,seq_no,total_seq_no,cpu_avg,cpu_max,mem_avg,mem_max\n\"ins_1\",M1, j_1,1,Terminated,10,20,m_1,1,1,50,60,0.1,0.1\nins_2,M1,j_1,1,Evaporated,10,20,m_1,1,1,50,60,0.1,0.1\r\n",
 		"pai_instance_table.csv": "job_name,task_name,inst_name,worker_name,inst_id,status,start_time,end_time,machine\nj,worker,i,w,d,Terminated,10.5,20.5,m\n",
 		"batch_task.csv":         "M1,2,j_1,1,Terminated,10,20,100,0.5\n",

@@ -45,13 +45,6 @@ const maxLayers = 3
 // bufferBytes is how much is read ahead of a codec, of files that have so much.
 const bufferBytes = 128 << 10
 
-func bufferSize(content int64) int {
-	if content <= 0 || content >= bufferBytes {
-		return bufferBytes
-	}
-	return int(max(content+1, 512)) // so that the end is seen with the last bytes
-}
-
 // Magic is how many bytes of a stream are needed to tell its codec.
 const Magic = 16
 
@@ -112,6 +105,13 @@ func Open(r io.Reader, name string, size int64, m *Meter) (*Reader, error) {
 		z.limit.meter = m
 	}
 	return z, nil
+}
+
+func bufferSize(content int64) int {
+	if content <= 0 || content >= bufferBytes {
+		return bufferBytes
+	}
+	return int(max(content+1, 512)) // so that the end is seen with the last bytes
 }
 
 // byteOrderMark is what Windows' tools write before UTF-8 text. It is no part of the content.
@@ -176,60 +176,6 @@ func (z *Reader) kind(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ingest.ErrCorrupt, err)
-}
-
-// Error says where reading a file failed.
-type Error struct {
-	File   string
-	Layers []string
-	In     int64 // bytes of the file that were used, a block of some codecs ahead of the place
-	Out    int64 // bytes that came out until then
-	Err    error
-}
-
-func (e *Error) Error() string {
-	if len(e.Layers) == 0 {
-		return fmt.Sprintf("%s: byte %d: %v", e.File, e.Out, reason(e.Err))
-	}
-	return fmt.Sprintf("%s: %s: byte %d of its content, within the first %d bytes of the file: %v",
-		e.File, strings.Join(e.Layers, " in "), e.Out, e.In, reason(e.Err))
-}
-
-// Unwrap makes the reason checkable: io.ErrUnexpectedEOF, ingest.ErrLimit, ingest.ErrCorrupt or the file system's error.
-func (e *Error) Unwrap() error { return e.Err }
-
-func reason(err error) string {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return "the file is cut here: its end is missing"
-	}
-	if errors.Is(err, ingest.ErrCorrupt) {
-		return "the file is damaged here or somewhere before; get a good copy of it: " + err.Error()
-	}
-	return err.Error()
-}
-
-func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ingest.ErrCorrupt}, args...)...)
-}
-
-// cut turns the end of a stream at a place where it can not end into io.ErrUnexpectedEOF.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// guard turns a panic of a codec on hostile bytes into an error.
-type guard struct{ r io.Reader }
-
-func (g guard) Read(p []byte) (n int, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			n, err = 0, corrupt("the decoder gave up: %v", r)
-		}
-	}()
-	return g.r.Read(p)
 }
 
 // suffixes are the ends of file names that say how a file is compressed. `.inprogress` is what Spark appends to the

@@ -69,17 +69,6 @@ type Input struct {
 	reading *reading
 }
 
-// Skipped is what no format reads.
-type Skipped struct {
-	Name   string
-	Reason string
-	Err    error // why a file that may be a log can not be read; nil for what is no log
-}
-
-func unreadable(name string, err error) Skipped {
-	return Skipped{Name: name, Reason: err.Error(), Err: err}
-}
-
 // Close removes the temporary files of archives and lets streams go. The inputs must not be read afterwards.
 func (f *Found) Close() error {
 	f.cancel()

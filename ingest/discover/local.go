@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -116,13 +115,6 @@ func openRegular(name string) (*os.File, error) {
 		return nil, vanished(err)
 	}
 	return f, nil
-}
-
-func vanished(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("it vanished after it was listed: %w", err)
-	}
-	return err
 }
 
 func isLink(p string) bool {

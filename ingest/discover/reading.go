@@ -49,7 +49,7 @@ func (r *reading) begin(part int) *fileStats {
 	return r.stats[part]
 }
 
-// opened remembers the size of a part that is read in any order.
+// opened notes the size of a part that is read in any order.
 func (r *reading) opened(part int, size int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

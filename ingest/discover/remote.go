@@ -45,32 +45,6 @@ type TreeEntry struct {
 	Skip     string    // why it can not be read
 }
 
-// isURL tells a URL from a path.
-func isURL(arg string) bool {
-	scheme, _, ok := strings.Cut(arg, "://")
-	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
-}
-
-// showable is a URL without what must not be shown: what stands before an @, and the query.
-func showable(url string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	rest, _, _ = strings.Cut(rest, "?")
-	if strings.Contains(rest, "@") {
-		return scheme + "://…"
-	}
-	return scheme + "://" + rest
-}
-
-// localPath is what a file URL names on this machine.
-func localPath(url string) (string, bool) {
-	rest, ok := strings.CutPrefix(url, "file://")
-	if !ok {
-		return "", false
-	}
-	rest = strings.TrimPrefix(rest, "localhost")
-	return rest, strings.HasPrefix(rest, "/")
-}
-
 // remoteWalk is the trees of one walk. The context is the run's: whatever is read of a tree is read within the run.
 type remoteWalk struct {
 	ctx    context.Context
@@ -79,7 +53,7 @@ type remoteWalk struct {
 	broken *atomic.Pointer[error] // the first error of kind ErrSource; shared with the run
 }
 
-// remoteTree remembers listings, which formats ask for again and again when they claim.
+// remoteTree keeps listings, which formats ask for again and again when they claim.
 type remoteTree struct {
 	Tree
 	of    *remoteWalk
@@ -175,7 +149,7 @@ func (f remoteFolder) list() ([]entry, error) {
 	return append([]entry(nil), entries...), nil
 }
 
-func (f remoteFolder) within(name string) string {
+func (f remoteFolder) child(name string) string {
 	if f.dir == "" {
 		return name
 	}
@@ -183,11 +157,11 @@ func (f remoteFolder) within(name string) string {
 }
 
 func (f remoteFolder) folder(e entry) (folder, error) {
-	return remoteFolder{f.t, f.within(e.name)}, nil
+	return remoteFolder{f.t, f.child(e.name)}, nil
 }
 
 func (f remoteFolder) file(e entry) (*file, error) {
-	p := f.within(e.name)
+	p := f.child(e.name)
 	known, ok := f.t.known[p]
 	if !ok {
 		var err error
@@ -230,14 +204,6 @@ func (namedRemoteFolder) folder(e entry) (folder, error) {
 	return nil, fmt.Errorf("%s: %w", e.name, fs.ErrNotExist)
 }
 
-// recordFailure remembers that a place broke, whatever a format makes of the error.
-func recordFailure(broken *atomic.Pointer[error], err error) error {
-	if errors.Is(err, ErrSource) {
-		broken.CompareAndSwap(nil, &err)
-	}
-	return err
-}
-
 type recordingReader struct {
 	io.ReadCloser
 	broken *atomic.Pointer[error]
@@ -256,4 +222,12 @@ type recordingReaderAt struct {
 func (r *recordingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
 	return n, recordFailure(r.broken, err)
+}
+
+// recordFailure notes that a connection broke, whatever a format makes of the error.
+func recordFailure(broken *atomic.Pointer[error], err error) error {
+	if errors.Is(err, ErrSource) {
+		broken.CompareAndSwap(nil, &err)
+	}
+	return err
 }

@@ -29,23 +29,6 @@ type walker struct {
 	later   []func()        // symbolic links, after what they may point to
 }
 
-// folder is a directory, on disk or in an archive.
-type folder interface {
-	path() string // as the user would write it
-	list() ([]entry, error)
-	folder(e entry) (folder, error)
-	file(e entry) (*file, error)
-	id() string
-}
-
-// entry is what a folder holds under a name.
-type entry struct {
-	name string
-	dir  bool
-	link bool   // a symbolic link: looked at after the others
-	skip string // why it is not read
-}
-
 // arguments walks what the user named.
 func (w *walker) arguments(paths []string, stdin *os.File) {
 	var named, urls []string // regular files, and what is not on this machine
@@ -377,12 +360,4 @@ func (w *walker) finish(ctx context.Context) error {
 		visit()
 	}
 	return nil
-}
-
-// join is filepath.Join for names from an archive too, which must not be cleaned into something else.
-func join(dir, name string) string {
-	if dir == "." {
-		return name
-	}
-	return strings.TrimSuffix(dir, "/") + "/" + name
 }

@@ -45,7 +45,7 @@ func TestLawsOnCorpus(t *testing.T) {
 	deadline := time.Now().Add(6 * time.Second)
 	mutated := 0
 	for _, in := range found.Inputs {
-		r := ingesttest.Laws(t, in.Format, in.Input)
+		r := ingesttest.Conformance(t, in.Format, in.Input)
 		if r.Err != nil && !ingest.IsCut(r.Err) {
 			t.Errorf("%s: %v", in.Name, r.Err)
 		}

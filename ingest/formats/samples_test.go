@@ -47,7 +47,7 @@ func TestLawsOnSamples(t *testing.T) {
 				t.Fatalf("%d inputs, skipped %+v", len(found.Inputs), found.Skipped)
 			}
 			in := found.Inputs[0]
-			r := ingesttest.Laws(t, in.Format, in.Input)
+			r := ingesttest.Conformance(t, in.Format, in.Input)
 			if r.Err != nil || r.Counts.Rejects > 0 || len(r.Applications) == 0 {
 				t.Fatalf("error %v, rows %v, rejects %+v", r.Err, r.Counts.Rows, r.Trace.Rejects)
 			}

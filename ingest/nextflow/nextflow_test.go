@@ -114,7 +114,7 @@ func TestVariants(t *testing.T) {
 		"no status":   {"task_id\thash\tname\texit\trealtime\trchar\n1\ta/b\tf (1)\t137\t3s\t2 KB\n", "0 0 failed 3 2048", 1},
 		"header only": {"task_id\thash\tname\tstatus\n", "", 0},
 	} {
-		r := ingesttest.Laws(t, Format(), ingesttest.Input("trace.txt", []byte(c.text)))
+		r := ingesttest.Conformance(t, Format(), ingesttest.Input("trace.txt", []byte(c.text)))
 		if r.Err != nil || r.Counts.Rejects > 0 || len(r.Attempts) != c.rows || sniff(ingest.Head{Name: "trace.txt", Bytes: []byte(c.text), Whole: true}).Confidence < 2 {
 			t.Errorf("%s: error %v, rejects %+v, %d attempts", name, r.Err, r.Trace.Rejects, len(r.Attempts))
 			continue

@@ -110,7 +110,7 @@ func TestMissingValues(t *testing.T) {
 {"status":null,"vc":"v","jobid":"j2","submitted_time":"2017-10-07 01:00:00","user":"None","attempts":[{"start_time":"None","end_time":null,"detail":null},{"start_time":"2017-10-07 01:02:00","end_time":"","detail":[{"ip":null,"gpus":null},{"ip":"m1"}]}]},
 {"status":"Pass","jobid":"j3","attempts":"broken"},
 {"status":"Killed","vc":"v","jobid":"j4","submitted_time":"2017-10-07 01:00:00","attempts":[{"start_time":"2017-10-07 01:02:00","end_time":"2017-10-07 01:01:00","detail":[]}]}]`
-	r := ingesttest.Laws(t, Format(), ingesttest.Input("cluster_job_log", []byte(log)))
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("cluster_job_log", []byte(log)))
 	if r.Err != nil || r.Decoded != 3 || r.Counts.Rejects != 1 || len(r.Applications) != 3 || len(r.Attempts) != 4 {
 		t.Fatalf("error %v, %d decoded, rejects %+v, %d attempts", r.Err, r.Decoded, r.Trace.Rejects, len(r.Attempts))
 	}

@@ -21,8 +21,8 @@ import (
 // and each shard is a commit of its own. A cluster runs work at least once: what a copy that died had committed is
 // recognised by its fingerprints when the shard is read again, and is not read twice.
 
-// spreadTries is how often a shard is begun that could not be committed, beyond the tries that the cluster makes itself.
-const spreadTries = 3
+// shardTries is how often a shard is begun that could not be committed, beyond the tries that the cluster makes itself.
+const shardTries = 3
 
 // errShard is returned when the shard of a log could not be committed.
 var errShard = errors.New("the cluster could not bring it into the store")
@@ -44,14 +44,14 @@ type shardRead struct {
 	Failure string // why nothing of the shard was committed; "" when it was
 }
 
-// Spread is Run on a cluster, in so many shards.
-func Spread(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths []string, o Options, shards int) (Summary, error) {
+// OnCluster is Run on a cluster, in so many shards.
+func OnCluster(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths []string, o Options, shards int) (Summary, error) {
 	began := time.Now()
-	place, err := eng.StoreDir()
+	dir, err := eng.StoreDir()
 	if err != nil {
 		return Summary{}, fmt.Errorf("ingest: on a cluster: %w", err)
 	}
-	spec := workerSpec{Store: place, From: o.From, Again: o.Again, Limits: o.Limits, Shards: max(1, shards)}
+	spec := workerSpec{Store: dir, From: o.From, Again: o.Again, Limits: o.Limits, Shards: max(1, shards)}
 	for _, p := range paths {
 		if p == "-" {
 			return Summary{}, fmt.Errorf("ingest: %w: a cluster can not read standard input", ingest.ErrUse)
@@ -73,7 +73,7 @@ func Spread(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths
 		left[i] = i + 1
 	}
 	stop := reportProgress(ctx, st, o.Progress)
-	for try := 0; try < spreadTries && len(left) > 0 && err == nil; try++ {
+	for try := 0; try < shardTries && len(left) > 0 && err == nil; try++ {
 		left, err = m.round(ctx, eng, file, left, o.Tool)
 	}
 	stop()
@@ -130,7 +130,7 @@ var weight = map[Status]int{OtherShard: 0, NotRecognised: 1, Failed: 2, Duplicat
 
 func (m *merger) add(s *shardRead) {
 	for _, r := range s.Results {
-		if s.Failure != "" && (r.Status == Read || r.Status == Partial) { // and not committed
+		if s.Failure != "" && r.stored() { // in what was not committed
 			r = Result{Name: r.Name, Status: OtherShard, Format: r.Format}
 		}
 		if old, ok := m.results[r.Name]; !ok || weight[r.Status] > weight[old.Status] {
@@ -182,9 +182,9 @@ func reportProgress(ctx context.Context, st *store.Store, tell func(Progress)) (
 	return func() { close(ended); <-stopped }
 }
 
-// Copy reads the shards that it is given into the store, as the file says, and writes what became of them. It runs on
+// Work reads the shards that it is given into the store, as the file says, and writes what became of them. It runs on
 // the cluster's machines.
-func Copy(ctx context.Context, formats []ingest.Format, file string, in io.Reader, out io.Writer, o Options) error {
+func Work(ctx context.Context, formats []ingest.Format, file string, in io.Reader, out io.Writer, o Options) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("ingest: this machine does not see the store: %w", err)
@@ -207,7 +207,7 @@ func Copy(ctx context.Context, formats []ingest.Format, file string, in io.Reade
 			return err
 		}
 		o.From, o.Again, o.Limits, o.Shard = spec.From, spec.Again, spec.Limits, Shard{K: int(n), N: spec.Shards}
-		found, err := json.Marshal(copyShard(ctx, st, formats, spec.Paths, o))
+		found, err := json.Marshal(readShard(ctx, st, formats, spec.Paths, o))
 		if err != nil {
 			return err
 		}
@@ -216,8 +216,8 @@ func Copy(ctx context.Context, formats []ingest.Format, file string, in io.Reade
 	return errors.Join(err, w.Flush())
 }
 
-// copyShard reads one shard. A shard without logs, or with none that can be read, is done.
-func copyShard(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options) shardRead {
+// readShard reads one shard. A shard without logs, or with none that can be read, is done.
+func readShard(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options) shardRead {
 	s, err := Run(ctx, st, formats, paths, o)
 	answer := shardRead{Shard: o.Shard.K, Results: s.Results}
 	for i := range answer.Results {

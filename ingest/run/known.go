@@ -69,15 +69,6 @@ func load(ctx context.Context, st *store.Store) (*known, error) {
 	return k, nil
 }
 
-// decodeMeta is what ingest noted of an input; nothing when something else wrote the commit.
-func decodeMeta(r *store.InputRecord) inputMeta {
-	m := inputMeta{Raw: -1}
-	if json.Unmarshal(r.Extra, &m) != nil {
-		return inputMeta{Raw: -1}
-	}
-	return m
-}
-
 // storeKey is what a store calls a log.
 type storeKey struct {
 	key  schema.Key // a log keeps the one that it had when it was shorter
@@ -118,4 +109,13 @@ func (k *known) longer(j *job) *store.InputRecord {
 		return old
 	}
 	return nil
+}
+
+// decodeMeta is what ingest noted of an input; nothing when something else wrote the commit.
+func decodeMeta(r *store.InputRecord) inputMeta {
+	m := inputMeta{Raw: -1}
+	if json.Unmarshal(r.Extra, &m) != nil {
+		return inputMeta{Raw: -1}
+	}
+	return m
 }

@@ -16,20 +16,20 @@ type order struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	head    int           // the input whose rows go through
-	waiting map[int]*line // of inputs behind it
-	bytes   int64         // that wait
+	head    int                   // the input whose rows go through
+	waiting map[int]*pendingInput // of inputs behind it
+	bytes   int64                 // that wait
 	err     error
 }
 
-// line is what waits for one input.
-type line struct {
+// pendingInput is what waits for one input.
+type pendingInput struct {
 	batches []schema.Batch
 	done    bool
 }
 
 func newOrder(ctx context.Context, max int64, write func(input int, b schema.Batch) error) (*order, func() bool) {
-	o := &order{write: write, max: max, waiting: make(map[int]*line)}
+	o := &order{write: write, max: max, waiting: make(map[int]*pendingInput)}
 	o.change.L = &o.mu
 	stop := context.AfterFunc(ctx, func() { o.fail(ctx.Err()) })
 	return o, stop
@@ -55,8 +55,8 @@ func (o *order) put(input int, b schema.Batch) error {
 		return o.err
 	}
 	if input != o.head {
-		l := o.line(input)
-		l.batches = append(l.batches, b.Clone())
+		p := o.pending(input)
+		p.batches = append(p.batches, b.Clone())
 		o.bytes += b.Size()
 		o.mu.Unlock()
 		return nil
@@ -69,13 +69,13 @@ func (o *order) put(input int, b schema.Batch) error {
 	return nil
 }
 
-func (o *order) line(input int) *line {
-	l := o.waiting[input]
-	if l == nil {
-		l = new(line)
-		o.waiting[input] = l
+func (o *order) pending(input int) *pendingInput {
+	p := o.waiting[input]
+	if p == nil {
+		p = new(pendingInput)
+		o.waiting[input] = p
 	}
-	return l
+	return p
 }
 
 // done says that an input has no more rows. When it was the first, the next ones move up, and what waited for them is
@@ -84,30 +84,30 @@ func (o *order) done(input int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if input != o.head {
-		o.line(input).done = true
+		o.pending(input).done = true
 		return o.err
 	}
 	for next := o.head + 1; o.err == nil; {
-		l := o.waiting[next]
-		if l == nil || len(l.batches) == 0 {
+		p := o.waiting[next]
+		if p == nil || len(p.batches) == 0 {
 			o.head = next
 			delete(o.waiting, next)
 			o.change.Broadcast()
-			if l == nil || !l.done {
+			if p == nil || !p.done {
 				break
 			}
 			next++
 			continue
 		}
-		o.flush(next, l)
+		o.flush(next, p)
 	}
 	return o.err
 }
 
 // flush writes what waits for an input, without holding the lock.
-func (o *order) flush(input int, l *line) {
-	batches := l.batches
-	l.batches = nil
+func (o *order) flush(input int, p *pendingInput) {
+	batches := p.batches
+	p.batches = nil
 	o.mu.Unlock()
 	var err error
 	for i := 0; i < len(batches) && err == nil; i++ {

@@ -39,15 +39,15 @@ type Result struct {
 	Grown   bool             // it replaces an earlier state of the same log in the store
 }
 
-func failed(name string, err error) Result {
-	return Result{Name: name, Status: Failed, Reason: err.Error(), Err: err}
-}
-
 func skipped(s discover.Skipped) Result {
 	if s.Err != nil {
 		return failed(s.Name, s.Err)
 	}
 	return Result{Name: s.Name, Status: NotRecognised, Reason: s.Reason}
+}
+
+func failed(name string, err error) Result {
+	return Result{Name: name, Status: Failed, Reason: err.Error(), Err: err}
 }
 
 // stored says that the run has rows of the input: rejects alone where it failed because none of its records was usable.

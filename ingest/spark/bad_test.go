@@ -246,7 +246,7 @@ func TestLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ingesttest.Laws(t, Format(), ingesttest.Input(path, data))
+		ingesttest.Conformance(t, Format(), ingesttest.Input(path, data))
 	}
 }
 

@@ -63,7 +63,7 @@ const report = `Application Report :
 `
 
 func TestCommandLine(t *testing.T) {
-	r := ingesttest.Laws(t, Format(), ingesttest.Input("apps.txt", []byte(list+report)))
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("apps.txt", []byte(list+report)))
 	if r.Err != nil || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 6 || len(r.Applications) != 3 {
 		t.Fatalf("error %v, rejects %+v, %d applications", r.Err, r.Trace.Rejects, len(r.Applications))
 	}

@@ -15,9 +15,9 @@ import (
 	"straggler/schema/laws"
 )
 
-// Laws holds what a format makes of an input against what every format must obey: the rows are valid, the same bytes give
+// Conformance holds what a format makes of an input against what every format must obey: the rows are valid, the same bytes give
 // the same rows, and every reject names file, place and reason.
-func Laws(tb testing.TB, f ingest.Format, in *ingest.Input) Result {
+func Conformance(tb testing.TB, f ingest.Format, in *ingest.Input) Result {
 	tb.Helper()
 	first := Read(tb, f, in, ingest.Limits{})
 	check(tb, in.Name, &first, nil)

@@ -20,3 +20,14 @@ var (
 
 	errDepth = fmt.Errorf("%w: it is an archive within too many others", ingest.ErrLimit)
 )
+
+// Skipped is what no format reads.
+type Skipped struct {
+	Name   string
+	Reason string
+	Err    error // why a file that may be a log can not be read; nil for what is no log
+}
+
+func unreadable(name string, err error) Skipped {
+	return Skipped{Name: name, Reason: err.Error(), Err: err}
+}

@@ -1,0 +1,29 @@
+package discover
+
+import "strings"
+
+// isURL tells a URL from a path.
+func isURL(arg string) bool {
+	scheme, _, ok := strings.Cut(arg, "://")
+	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
+}
+
+// showable is a URL without what must not be shown: what stands before an @, and the query.
+func showable(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	rest, _, _ = strings.Cut(rest, "?")
+	if strings.Contains(rest, "@") {
+		return scheme + "://…"
+	}
+	return scheme + "://" + rest
+}
+
+// localPath is what a file URL names on this machine.
+func localPath(url string) (string, bool) {
+	rest, ok := strings.CutPrefix(url, "file://")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimPrefix(rest, "localhost")
+	return rest, strings.HasPrefix(rest, "/")
+}
