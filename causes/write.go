@@ -115,7 +115,7 @@ func (r *run) edges(ctx context.Context, wanted map[schema.Key]bool) (map[schema
 func times(phases []phaseRow) []jobcost.Phase {
 	out := make([]jobcost.Phase, len(phases))
 	for i := range phases {
-		out[i] = jobcost.Phase{ID: phases[i].ID, Start: phases[i].Start, Finish: phases[i].Finish}
+		out[i] = jobcost.Phase{ID: phases[i].ID, Start: phases[i].Start, Finish: phases[i].Finish, Attempts: phases[i].Attempts}
 	}
 	return out
 }

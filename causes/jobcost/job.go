@@ -114,16 +114,17 @@ func replay(spans []Span, saved []Saving, by func(*Saving) float64) float64 {
 type Phase struct {
 	ID            schema.Key
 	Start, Finish schema.Null[schema.Time]
+	Attempts      int64 // 0: it never ran, such as a stage whose outputs were there already
 }
 
 // Edge is a dependency between phases of a job.
 type Edge struct{ From, To schema.Key }
 
 // Spans makes the graph of a job: its phases in order of their start, each with the phases that it waited for. Where
-// the log has no edge into a phase it is taken to have waited for the last phase that had ended when it started. It is
-// empty when a phase lacks its times.
+// the log has no edge into a phase it is taken to have waited for the last phase that had ended when it started. Phases
+// that never ran have no place in it, and nothing waited for them. It is empty when a phase that ran lacks its times.
 func Spans(phases []Phase, edges []Edge) []Span {
-	phases = slices.Clone(phases)
+	phases = slices.DeleteFunc(slices.Clone(phases), func(p Phase) bool { return p.Attempts == 0 && !p.Start.OK })
 	for i := range phases {
 		if !phases[i].Start.OK || !phases[i].Finish.OK {
 			return nil

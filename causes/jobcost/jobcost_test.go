@@ -2,6 +2,7 @@ package jobcost
 
 import (
 	"math"
+	"slices"
 	"straggler/causes/fit"
 	"strings"
 	"testing"
@@ -106,8 +107,14 @@ func TestSpans(t *testing.T) {
 	if len(got[2].parents) != 1 || got[got[2].parents[0]].id != 2 {
 		t.Errorf("with an edge: %+v", got)
 	}
+	skipped := append([]Phase{{ID: 4}}, phases...)
+	got = Spans(skipped, []Edge{{From: 4, To: 3}, {From: 2, To: 3}})
+	if len(got) != 3 || got[2].id != 3 || !slices.Equal(got[2].parents, []int{1}) {
+		t.Errorf("with a phase that never ran, which has no times: %+v", got)
+	}
 	phases[1].Finish.OK = false
+	phases[1].Attempts = 5
 	if Spans(phases, nil) != nil {
-		t.Error("a phase without an end has a place in the graph")
+		t.Error("a phase that ran and has no end has a place in the graph")
 	}
 }
