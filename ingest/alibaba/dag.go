@@ -8,29 +8,6 @@ import (
 	"straggler/schema"
 )
 
-// parseName reads a 2018 task's name: letters and its own number in the first part, then the numbers of those it waits
-// for: R5_4_2 is task 5 and waits for 4 and 2. Parts that are no numbers (Stg4) and empty ones say nothing. Names
-// without a number, such as task_Nzg3…, are of independent tasks.
-func parseName(name string) (own int, parents []int, ok bool) {
-	head, rest, _ := strings.Cut(name, "_")
-	digits := strings.TrimLeft(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-	if len(digits) == len(head) || digits == "" {
-		return 0, nil, false
-	}
-	own, err := strconv.Atoi(digits)
-	if err != nil || own < 0 {
-		return 0, nil, false
-	}
-	for rest != "" {
-		var part string
-		part, rest, _ = strings.Cut(rest, "_")
-		if n, err := strconv.Atoi(part); err == nil && n >= 0 && part[0] != '+' {
-			parents = append(parents, n)
-		}
-	}
-	return own, parents, true
-}
-
 // edges gives the dependencies among the tasks of the job. Those that would close a cycle are left out.
 func (j *jobRows) edges() {
 	at := map[int]int{} // task number → position
@@ -65,4 +42,27 @@ func (j *jobRows) edges() {
 			}
 		}
 	}
+}
+
+// parseName reads a 2018 task's name: letters and its own number in the first part, then the numbers of those it waits
+// for: R5_4_2 is task 5 and waits for 4 and 2. Parts that are no numbers (Stg4) and empty ones say nothing. Names
+// without a number, such as task_Nzg3…, are of independent tasks.
+func parseName(name string) (own int, parents []int, ok bool) {
+	head, rest, _ := strings.Cut(name, "_")
+	digits := strings.TrimLeft(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+	if len(digits) == len(head) || digits == "" {
+		return 0, nil, false
+	}
+	own, err := strconv.Atoi(digits)
+	if err != nil || own < 0 {
+		return 0, nil, false
+	}
+	for rest != "" {
+		var part string
+		part, rest, _ = strings.Cut(rest, "_")
+		if n, err := strconv.Atoi(part); err == nil && n >= 0 && part[0] != '+' {
+			parents = append(parents, n)
+		}
+	}
+	return own, parents, true
 }

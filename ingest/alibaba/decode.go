@@ -59,16 +59,6 @@ type file struct {
 	table *table // nil where its first rows fit none
 }
 
-func newFile(p ingest.Part) *file {
-	f := new(file)
-	for i := range tables {
-		if name := tables[i].name; startsAny(path.Base(p.Name), []string{name}) {
-			f.named = name
-		}
-	}
-	return f
-}
-
 // look finds the table by the first row that has its shape.
 func (f *file) look(head []byte, whole bool) bool {
 	var fields [][]byte
@@ -107,7 +97,7 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		files[i] = newFile(p)
 		parts[i] = read.Peeking(p, files[i].look)
 	}
-	line := read.Pipeline[block]{
+	pipeline := read.Pipeline[block]{
 		Decoder: func() func(*read.Chunk[block]) {
 			d := &decoder{input: in.Key, app: r.app}
 			return func(c *read.Chunk[block]) { d.block(files[c.At], c) }
@@ -115,11 +105,21 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		Fold:  r.fold,
 		Bytes: blockBytes,
 	}
-	err := line.Run(ctx, parts, out)
+	err := pipeline.Run(ctx, parts, out)
 	if e := errors.Join(ctx.Err(), r.err, out.Err()); e != nil {
 		return e
 	}
 	return errors.Join(err, r.finish(ctx))
+}
+
+func newFile(p ingest.Part) *file {
+	f := new(file)
+	for i := range tables {
+		if name := tables[i].name; startsAny(path.Base(p.Name), []string{name}) {
+			f.named = name
+		}
+	}
+	return f
 }
 
 func (d *decoder) block(f *file, c *read.Chunk[block]) {

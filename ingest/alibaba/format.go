@@ -66,24 +66,6 @@ var tables = []table{
 // skipped are files of a trace that hold nothing for the tables.
 var skipped = []string{"container_event", "container_meta", "container_usage", "pai_group_tag", "pai_sensor", "pai_machine_metric"}
 
-func startsAny(name string, with []string) bool {
-	for _, s := range with {
-		if strings.HasPrefix(name, s) {
-			return true
-		}
-	}
-	return false
-}
-
-func named(name string) bool {
-	for i := range tables {
-		if strings.HasPrefix(name, tables[i].name) {
-			return true
-		}
-	}
-	return false
-}
-
 // claim puts the tables of a directory together; tasks come before instances, which does not matter to the result.
 func claim(dir ingest.Dir) []ingest.Group {
 	var g ingest.Group
@@ -102,6 +84,24 @@ func claim(dir ingest.Dir) []ingest.Group {
 		return nil
 	}
 	return []ingest.Group{g}
+}
+
+func named(name string) bool {
+	for i := range tables {
+		if strings.HasPrefix(name, tables[i].name) {
+			return true
+		}
+	}
+	return false
+}
+
+func startsAny(name string, with []string) bool {
+	for _, s := range with {
+		if strings.HasPrefix(name, s) {
+			return true
+		}
+	}
+	return false
 }
 
 func sniff(h ingest.Head) ingest.Match {
@@ -192,11 +192,6 @@ func split(line []byte, dst [][]byte) [][]byte {
 	return dst
 }
 
-func isNumber(b []byte) bool {
-	_, ok := number(b)
-	return ok
-}
-
 func allNumbers(f [][]byte) bool {
 	for _, b := range f {
 		if !isNumber(b) && len(b) > 0 {
@@ -204,6 +199,11 @@ func allNumbers(f [][]byte) bool {
 		}
 	}
 	return len(f[0]) > 0 && len(f[1]) > 0
+}
+
+func isNumber(b []byte) bool {
+	_, ok := number(b)
+	return ok
 }
 
 func jobName(b []byte) bool     { return bytes.HasPrefix(b, []byte("j_")) }

@@ -19,29 +19,12 @@ type instance struct {
 	quality    schema.Quality
 }
 
-// statusOf knows the words of all years; an instance that never ran ("") is no attempt.
-func statusOf(word []byte) (schema.AttemptStatus, bool) {
-	switch string(word) {
-	case "Terminated":
-		return schema.Success, true
-	case "Failed":
-		return schema.Failed, true
-	case "Interrupted", "Interupted", "Cancelled":
-		return schema.Killed, true
-	case "Running":
-		return schema.Running, true
-	case "Ready", "Waiting":
-		return "", true
-	}
-	return schema.UnknownStatus, false // the words of 2018 are not documented
-}
-
 // columns: instance_name, task_name, job_name, task_type, status, start, end, machine, seq, total, cpu avg, max, mem avg, max
 func (d *decoder) instance2018(f [][]byte) bool {
-	if len(f[0]) == 0 || !above1(f[8]) && !above1(f[9]) {
+	if len(f[0]) == 0 || !isRetry(f[8]) && !isRetry(f[9]) {
 		return d.instance(of2018(f))
 	}
-	return d.mayBeTry(f)
+	return d.retry(f)
 }
 
 func of2018(f [][]byte) instance {
@@ -87,6 +70,23 @@ func (d *decoder) instance(i instance) bool {
 	}
 	d.observe(taskID{d.jobHash, phase}, &i, row)
 	return true
+}
+
+// statusOf knows the words of all years; an instance that never ran ("") is no attempt.
+func statusOf(word []byte) (schema.AttemptStatus, bool) {
+	switch string(word) {
+	case "Terminated":
+		return schema.Success, true
+	case "Failed":
+		return schema.Failed, true
+	case "Interrupted", "Interupted", "Cancelled":
+		return schema.Killed, true
+	case "Running":
+		return schema.Running, true
+	case "Ready", "Waiting":
+		return "", true
+	}
+	return schema.UnknownStatus, false // the words of 2018 are not documented
 }
 
 // nameTask takes the number out of the instance's name, ins_74901877, which tells the tasks of a phase apart and is no index
@@ -154,6 +154,13 @@ func instant(b []byte) schema.Null[schema.Time] {
 	return schema.Some(schema.Time(math.Round(s * 1e6)))
 }
 
+func orNaN(b []byte) float64 {
+	if v, ok := number(b); ok && v >= 0 {
+		return v
+	}
+	return math.NaN()
+}
+
 // number reads a decimal number. Up to 15 digits are read here: they and the powers of ten that divide them are exact as
 // floating-point numbers, and so the quotient is the one that strconv gives.
 func number(b []byte) (float64, bool) {
@@ -184,10 +191,3 @@ func number(b []byte) (float64, bool) {
 }
 
 var powers = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
-
-func orNaN(b []byte) float64 {
-	if v, ok := number(b); ok && v >= 0 {
-		return v
-	}
-	return math.NaN()
-}

@@ -74,20 +74,6 @@ func (p *planned) append(b []byte) []byte {
 	return b
 }
 
-// parsePlanned reads what append wrote.
-func parsePlanned(b []byte) planned {
-	var p planned
-	for _, n := range []*int64{&p.instances, &p.start, &p.end} {
-		v, k := binary.Varint(b)
-		*n, b = v, b[k:]
-	}
-	for _, s := range []*string{&p.job, &p.task, &p.kind, &p.status, &p.user} {
-		n, k := binary.Uvarint(b)
-		*s, b = string(b[k:k+int(n)]), b[k+int(n):]
-	}
-	return p
-}
-
 // finish gives jobs, phases and edges, job by job.
 func (r *reader) finish(ctx context.Context) error {
 	r.spill()
@@ -173,6 +159,20 @@ func (j *jobRows) take(rec extsort.Record) error {
 	}
 	t.last = max(t.last, p.end)
 	return nil
+}
+
+// parsePlanned reads what append wrote.
+func parsePlanned(b []byte) planned {
+	var p planned
+	for _, n := range []*int64{&p.instances, &p.start, &p.end} {
+		v, k := binary.Varint(b)
+		*n, b = v, b[k:]
+	}
+	for _, s := range []*string{&p.job, &p.task, &p.kind, &p.status, &p.user} {
+		n, k := binary.Uvarint(b)
+		*s, b = string(b[k:k+int(n)]), b[k+int(n):]
+	}
+	return p
 }
 
 // end emits the rows of the job that is open.

@@ -13,13 +13,13 @@ import (
 // the order of seq_no, and only those: a name that stands once was tried once, whatever its seq_no. The rows of a name
 // may stand in different shards, so the few rows whose numbers are above 1 wait in the sorter until all are read.
 
-func above1(b []byte) bool {
+func isRetry(b []byte) bool {
 	n, ok := number(b)
 	return ok && n > 1
 }
 
-// mayBeTry takes a row as instance does, but leaves its attempt to finish.
-func (d *decoder) mayBeTry(f [][]byte) bool {
+// retry takes a row as instance does, but leaves its attempt to finish.
+func (d *decoder) retry(f [][]byte) bool {
 	b := d.out
 	rows, names, ends := len(b.rows.Attempts), len(d.names), len(b.ends)
 	i := of2018(f)
@@ -35,7 +35,7 @@ func (d *decoder) mayBeTry(f [][]byte) bool {
 	return fits
 }
 
-// tries numbers the rows of an instance, which come one behind the other in the order of their seq_no.
+// tries numbers the rows of an instance, which come one after the other in the order of their seq_no.
 type tries struct {
 	d      decoder
 	out    block

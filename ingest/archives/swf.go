@@ -71,22 +71,6 @@ const (
 	swfFields
 )
 
-func parseSWF(line []byte) ([swfFields]float64, bool) {
-	var v [swfFields]float64
-	f := bytes.Fields(line)
-	if len(f) < swfFields || len(f) > swfFields+8 { // some sites add their own behind the standard ones
-		return v, false
-	}
-	for i := range v {
-		n, err := strconv.ParseFloat(string(f[i]), 64)
-		if err != nil || n != n || n > 1e15 || n < -1e15 {
-			return v, false
-		}
-		v[i] = n
-	}
-	return v, true
-}
-
 func readSWF(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	s := swfReader{
 		jobRows: jobRows{in: in, framework: "swf", out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")},
@@ -110,6 +94,22 @@ func readSWF(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	})
 	s.caveat("gang", "each job is one attempt for all its processors: nothing can be compared within a job")
 	return errors.Join(err, s.flush(true))
+}
+
+func parseSWF(line []byte) ([swfFields]float64, bool) {
+	var v [swfFields]float64
+	f := bytes.Fields(line)
+	if len(f) < swfFields || len(f) > swfFields+8 { // some sites add their own behind the standard ones
+		return v, false
+	}
+	for i := range v {
+		n, err := strconv.ParseFloat(string(f[i]), 64)
+		if err != nil || n != n || n > 1e15 || n < -1e15 {
+			return v, false
+		}
+		v[i] = n
+	}
+	return v, true
 }
 
 type swfReader struct {

@@ -56,25 +56,6 @@ type swimJob struct {
 	path                   string
 }
 
-func parseSWIM(line []byte) (swimJob, bool) {
-	f := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
-	if len(f) < 6 || len(f) > 9 || len(f[0]) == 0 || len(f[0]) > 200 {
-		return swimJob{}, false
-	}
-	j := swimJob{id: string(f[0])}
-	for i, dst := range []*int64{&j.submit, &j.gap, &j.input, &j.shuffle, &j.output} {
-		n, err := strconv.ParseInt(string(f[i+1]), 10, 64)
-		if err != nil || n < 0 {
-			return swimJob{}, false
-		}
-		*dst = n
-	}
-	if len(f) > 6 {
-		j.path = string(f[6])
-	}
-	return j, j.submit < 1<<40
-}
-
 func readSWIM(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	jobs := jobRows{in: in, framework: "mapreduce", out: out,
 		apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
@@ -101,6 +82,25 @@ func readSWIM(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	})
 	jobs.caveat("no_tasks", "the sample knows jobs and no tasks: nothing in it can be called slow")
 	return errors.Join(err, jobs.flush(true))
+}
+
+func parseSWIM(line []byte) (swimJob, bool) {
+	f := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
+	if len(f) < 6 || len(f) > 9 || len(f[0]) == 0 || len(f[0]) > 200 {
+		return swimJob{}, false
+	}
+	j := swimJob{id: string(f[0])}
+	for i, dst := range []*int64{&j.submit, &j.gap, &j.input, &j.shuffle, &j.output} {
+		n, err := strconv.ParseInt(string(f[i+1]), 10, 64)
+		if err != nil || n < 0 {
+			return swimJob{}, false
+		}
+		*dst = n
+	}
+	if len(f) > 6 {
+		j.path = string(f[6])
+	}
+	return j, j.submit < 1<<40
 }
 
 // jobRows makes the rows of formats in which every record is an application with one job.

@@ -327,7 +327,7 @@ func (f *workflow) attempts() error {
 			return err
 		}
 	}
-	f.CaveatOf(int64(len(f.tasks)), "no_rack", "the format has no racks and no remote bytes: network causes can not be told")
+	f.CaveatOf(int64(len(f.tasks)), "no_rack", "the format has no racks and no remote bytes: network causes can not be found")
 	f.CaveatOf(timeless, "no_times", "tasks have a duration and no start: nothing can be replayed or drawn on a timeline")
 	return nil
 }
@@ -336,7 +336,7 @@ func (f *workflow) machineOf(t *wfTask) schema.Null[string] {
 	if t.Machine != "" {
 		return read.NullText(t.Machine)
 	}
-	if len(t.Machines) == 1 { // several are a gang, and no one of them the task's place
+	if len(t.Machines) == 1 { // several are a gang, and none of them the task's machine
 		return read.NullText(t.Machines[0])
 	}
 	return schema.Null[string]{}

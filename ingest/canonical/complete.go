@@ -262,13 +262,6 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 	return nil
 }
 
-func orElse(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
-}
-
 // remember keeps a row, which keys it describes, and which it names.
 func (r *reader) remember(rec *record) error {
 	t := &r.trace
@@ -309,6 +302,13 @@ func (r *reader) name(table string, key schema.Key, text string, f ref) {
 	}
 	f.text = orElse(text, "all")
 	r.named[table][key] = f
+}
+
+func orElse(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
 }
 
 // add appends a row to its table in the trace.

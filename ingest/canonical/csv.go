@@ -41,54 +41,6 @@ func header(b []byte) (columns []string, delimiter byte, end int) {
 	return columns, delimiter, end
 }
 
-// cutRecord gives the first record of b without its line end, and where the next one starts; -1 where a quote is not
-// closed. A quoted field may go on in the next line.
-func cutRecord(b []byte, delimiter byte) (record []byte, next int) {
-	line := bytes.IndexByte(b, '\n')
-	if line < 0 {
-		line = len(b)
-	}
-	if bytes.IndexByte(b[:line], '"') < 0 {
-		return trimCR(b[:line]), min(line+1, len(b))
-	}
-	for i := 0; ; {
-		if i < len(b) && b[i] == '"' {
-			close := closingQuote(b, i+1)
-			if close < 0 {
-				return trimCR(b[:line]), -1
-			}
-			i = close + 1
-		}
-		for i < len(b) && b[i] != delimiter && b[i] != '\n' {
-			i++
-		}
-		if i >= len(b) || b[i] == '\n' {
-			return trimCR(b[:i]), min(i+1, len(b))
-		}
-		i++
-	}
-}
-
-func trimCR(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\r")) }
-
-// closingQuote is where the quoted field that starts at i ends; two quotes stand for one.
-func closingQuote(b []byte, i int) int {
-	for most := min(len(b), i+maxField); ; {
-		n := bytes.IndexByte(b[i:most], '"')
-		if n < 0 {
-			return -1
-		}
-		if i += n; i+1 < len(b) && b[i+1] == '"' {
-			i += 2
-			if i > most {
-				return -1
-			}
-			continue
-		}
-		return i
-	}
-}
-
 // splitRecord appends the fields of a record: fields between delimiters, quoted ones with quotes doubled. Those whose
 // quotes had to be resolved lie in *buf.
 func splitRecord(s []byte, delimiter byte, fields [][]byte, buf *[]byte) ([][]byte, error) {
@@ -180,4 +132,52 @@ func lastRecord(b []byte, delimiter byte) int {
 		}
 	}
 	return end
+}
+
+// cutRecord gives the first record of b without its line end, and where the next one starts; -1 where a quote is not
+// closed. A quoted field may go on in the next line.
+func cutRecord(b []byte, delimiter byte) (record []byte, next int) {
+	line := bytes.IndexByte(b, '\n')
+	if line < 0 {
+		line = len(b)
+	}
+	if bytes.IndexByte(b[:line], '"') < 0 {
+		return trimCR(b[:line]), min(line+1, len(b))
+	}
+	for i := 0; ; {
+		if i < len(b) && b[i] == '"' {
+			close := closingQuote(b, i+1)
+			if close < 0 {
+				return trimCR(b[:line]), -1
+			}
+			i = close + 1
+		}
+		for i < len(b) && b[i] != delimiter && b[i] != '\n' {
+			i++
+		}
+		if i >= len(b) || b[i] == '\n' {
+			return trimCR(b[:i]), min(i+1, len(b))
+		}
+		i++
+	}
+}
+
+func trimCR(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\r")) }
+
+// closingQuote is where the quoted field that starts at i ends; two quotes stand for one.
+func closingQuote(b []byte, i int) int {
+	for most := min(len(b), i+maxField); ; {
+		n := bytes.IndexByte(b[i:most], '"')
+		if n < 0 {
+			return -1
+		}
+		if i += n; i+1 < len(b) && b[i+1] == '"' {
+			i += 2
+			if i > most {
+				return -1
+			}
+			continue
+		}
+		return i
+	}
 }

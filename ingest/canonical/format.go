@@ -59,20 +59,6 @@ func claim(dir ingest.Dir) []ingest.Group {
 	return []ingest.Group{g}
 }
 
-// tableNamed is the log table that a file's name says, nil where it says none. Result tables are made by straggler.
-func tableNamed(name string) *schema.Table {
-	base := path.Base(name)
-	stem, _, _ := strings.Cut(base, ".")
-	for _, e := range endings {
-		if strings.Contains(base, e) {
-			if t := schema.ByName(strings.TrimRight(stem, "-0123456789")); t != nil && !t.Result && t.Name != "ingests" {
-				return t
-			}
-		}
-	}
-	return nil
-}
-
 func sniff(h ingest.Head) ingest.Match {
 	columns, how := h.Columns, "Parquet"
 	if columns == nil {
@@ -92,6 +78,20 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{Confidence: 2, Why: how + " with columns of the table " + t.Name}
 }
 
+// tableNamed is the log table that a file's name says, nil where it says none. Result tables are made by straggler.
+func tableNamed(name string) *schema.Table {
+	base := path.Base(name)
+	stem, _, _ := strings.Cut(base, ".")
+	for _, e := range endings {
+		if strings.Contains(base, e) {
+			if t := schema.ByName(strings.TrimRight(stem, "-0123456789")); t != nil && !t.Result && t.Name != "ingests" {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
 // textColumns are the header of a CSV file or the keys of a JSON line.
 func textColumns(b []byte) ([]string, string) {
 	b = bytes.TrimLeft(bytes.TrimPrefix(b, byteOrderMark), " \r\n\t")
@@ -101,16 +101,6 @@ func textColumns(b []byte) ([]string, string) {
 	}
 	columns, _, _ := header(b)
 	return columns, "CSV"
-}
-
-func known(t *schema.Table, columns []string) int {
-	n := 0
-	for _, c := range columns {
-		if t.Column(c) != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // tableFitting is the log table of which most columns are there; its keys' columns count as one that names it.
@@ -130,6 +120,16 @@ func tableFitting(columns []string) *schema.Table {
 		}
 	}
 	return best
+}
+
+func known(t *schema.Table, columns []string) int {
+	n := 0
+	for _, c := range columns {
+		if t.Column(c) != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {

@@ -81,16 +81,6 @@ func newFiler(t *schema.Table, columns []string, delimiter byte) *filer {
 	return f
 }
 
-// keyColumns is how many of the table's first columns are keys.
-func keyColumns(t *schema.Table, columns int) (n int) {
-	for _, c := range t.Columns[:columns] {
-		if c.Key != "" && c.Type == schema.BigInt {
-			n++
-		}
-	}
-	return n
-}
-
 // batch is rows of a block, with the text of their keys.
 type batch struct {
 	rows    reflect.Value // a slice; only the first n rows mean something
@@ -117,6 +107,16 @@ func (b *batch) reset(t *schema.Table) {
 	b.rows.Slice(0, min(b.n+1, b.rows.Len())).Clear() // and what was begun last
 	b.n, b.keys, b.set, b.where, b.unknown = 0, b.keys[:0], b.set[:0], b.where[:0], b.unknown[:0]
 	b.begun, b.decoded, b.rejects = 0, 0, b.rejects[:0]
+}
+
+// keyColumns is how many of the table's first columns are keys.
+func keyColumns(t *schema.Table, columns int) (n int) {
+	for _, c := range t.Columns[:columns] {
+		if c.Key != "" && c.Type == schema.BigInt {
+			n++
+		}
+	}
+	return n
 }
 
 // begin gives the row behind the last one, which holds nothing but what a row that was rejected left there.
@@ -238,15 +238,6 @@ func (f *filer) value(row unsafe.Pointer, out *batch, c *slot, text []byte) erro
 	return nil
 }
 
-// trimmed is bytes.TrimSpace; most fields have nothing to trim.
-func trimmed(b []byte) []byte {
-	plain := func(c byte) bool { return c > ' ' && c < 0x80 }
-	if n := len(b); n > 0 && plain(b[0]) && plain(b[n-1]) {
-		return b
-	}
-	return bytes.TrimSpace(b)
-}
-
 // setText puts a value of the column's type at dst.
 func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	if c.Type == schema.String && c.Values == nil {
@@ -294,6 +285,15 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 		*(*schema.Time)(dst) = t
 	}
 	return nil
+}
+
+// trimmed is bytes.TrimSpace; most fields have nothing to trim.
+func trimmed(b []byte) []byte {
+	plain := func(c byte) bool { return c > ' ' && c < 0x80 }
+	if n := len(b); n > 0 && plain(b[0]) && plain(b[n-1]) {
+		return b
+	}
+	return bytes.TrimSpace(b)
 }
 
 // whole reads a whole number; data frames write those of a column with NULLs as 12.0.

@@ -38,7 +38,7 @@ func Format() ingest.Format {
 		Detail: `A task is an attempt, the prefix of its key a phase, the stream one application with one job. start_time and finish_time
 are the first and last span (transfer, deserialize, compute, disk), fetch_wait_s is the time in transfer spans,
 deserialize_s in deserialize ones. output_bytes is nbytes, the size of the result; what was read is not in the stream.
-The stream's buffer is bounded: older tasks may be missing, which can not be told. The page of performance_report
+The stream's buffer is bounded: older tasks may be missing, and nothing says so. The page of performance_report
 (dask-report.html, of Bokeh 0.13 to 3) holds the same spans without nbytes; a task drawn black failed. Dependencies are not
 in the stream. Pages were tried on real files; for lists none was available, and the layout is that of the writer's source.`,
 		Sniff: sniff,

@@ -142,14 +142,14 @@ func (j *job) step(e *event) {
 	}
 }
 
-// place is where a machine is, as rows name it.
-type place struct{ machine, rack schema.Null[string] }
+// location is a machine and its rack, as rows name them.
+type location struct{ machine, rack schema.Null[string] }
 
-func (r *reader) place(id int64) place {
+func (r *reader) locate(id int64) location {
 	if id < 0 {
-		return place{}
+		return location{}
 	}
-	p, ok := r.places[id]
+	p, ok := r.locations[id]
 	if ok {
 		return p
 	}
@@ -157,16 +157,16 @@ func (r *reader) place(id int64) place {
 	if m := r.machines[id]; m != nil {
 		p.rack = read.NullText(m.rack)
 	}
-	if len(r.places) >= maxMachines {
-		clear(r.places)
+	if len(r.locations) >= maxMachines {
+		clear(r.locations)
 	}
-	r.places[id] = p
+	r.locations[id] = p
 	return p
 }
 
 // emit ends what runs.
 func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[schema.Time]) {
-	t, where := &j.task, j.place(j.task.machine)
+	t, where := &j.task, j.locate(j.task.machine)
 	j.trace.Attempts = append(j.trace.Attempts, schema.Attempt{}) // and filled in where it lies: it is large
 	a := &j.trace.Attempts[len(j.trace.Attempts)-1]
 	a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = j.attempts.Next(), j.phase.PhaseID, j.job.JobID, j.app.ApplicationID

@@ -18,21 +18,6 @@ import (
 // structures. CSV needs a query that takes those apart, and its columns are then called average_usage.cpus or
 // average_usage_cpus.
 
-// ofColumns says whether columns are those of a table of 2019.
-func ofColumns(columns []string) bool {
-	has := map[string]bool{}
-	for _, c := range columns {
-		has[plainColumn(c)] = true
-	}
-	events := has["time"] && has["type"]
-	return events && has["collection_id"] || events && has["machine_id"] && (has["switch_id"] || has["platform_id"]) ||
-		has["start_time"] && has["end_time"] && has["collection_id"] && has["machine_id"]
-}
-
-func plainColumn(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.Trim(name, " \"`")), ".", "_")
-}
-
 // set takes the value of a column; others are of no use.
 func (v *record2019) set(column, text string) {
 	if text == "" || text == "null" || text == "NULL" {
@@ -131,6 +116,21 @@ func header2019(line []byte) (columns []string) {
 		return nil
 	}
 	return columns
+}
+
+// ofColumns says whether columns are those of a table of 2019.
+func ofColumns(columns []string) bool {
+	has := map[string]bool{}
+	for _, c := range columns {
+		has[plainColumn(c)] = true
+	}
+	events := has["time"] && has["type"]
+	return events && has["collection_id"] || events && has["machine_id"] && (has["switch_id"] || has["platform_id"]) ||
+		has["start_time"] && has["end_time"] && has["collection_id"] && has["machine_id"]
+}
+
+func plainColumn(name string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.Trim(name, " \"`")), ".", "_")
 }
 
 // flat takes a row of a flattened CSV file.

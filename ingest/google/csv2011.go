@@ -82,6 +82,10 @@ func integer(b []byte) (int64, bool) {
 	return int64(n), n <= math.MaxInt64
 }
 
+func fraction(b []byte) bool {
+	return len(b) == 0 || decimal(b) <= 1
+}
+
 // decimal is a number, or NaN where it is missing.
 func decimal(b []byte) float64 {
 	v, err := strconv.ParseFloat(string(b), 64)
@@ -89,8 +93,4 @@ func decimal(b []byte) float64 {
 		return math.NaN()
 	}
 	return v
-}
-
-func fraction(b []byte) bool {
-	return len(b) == 0 || decimal(b) <= 1
 }

@@ -97,14 +97,14 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		files[i] = &file{table: tableOf(p.Name)}
 		parts[i] = read.Peeking(p, files[i].look)
 	}
-	line := read.Pipeline[block]{
+	pipeline := read.Pipeline[block]{
 		Decoder: func() func(*read.Chunk[block]) {
 			d := new(decoder)
 			return func(c *read.Chunk[block]) { d.block(files[c.At], c) }
 		},
 		Fold: func(c *read.Chunk[block]) error { return r.fold(&c.Made) },
 	}
-	errs := []error{line.Run(ctx, parts, out)}
+	errs := []error{pipeline.Run(ctx, parts, out)}
 	for i, f := range files {
 		if f.parquet && ctx.Err() == nil {
 			errs = append(errs, r.parquet(ctx, f.table, in.Parts[i]))

@@ -53,13 +53,13 @@ type event struct {
 
 // reader sorts the events of all shards.
 type reader struct {
-	in       *ingest.Input
-	out      *ingest.Sink
-	events   *extsort.Sorter
-	usage    *extsort.Sorter
-	machines map[int64]*machine
-	places   map[int64]place
-	err      error
+	in        *ingest.Input
+	out       *ingest.Sink
+	events    *extsort.Sorter
+	usage     *extsort.Sorter
+	machines  map[int64]*machine
+	locations map[int64]location
+	err       error
 
 	attempts *schema.Keys
 	first    schema.Key // of an application, for caveats of the trace
@@ -81,7 +81,7 @@ const (
 func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	return &reader{
 		in: in, out: out, events: extsort.New("", sortBytes), usage: extsort.New("", usageSort),
-		machines: map[int64]*machine{}, places: map[int64]place{},
+		machines: map[int64]*machine{}, locations: map[int64]location{},
 		attempts: schema.NewKeys(in.Key, "attempts"), trace: new(schema.Trace),
 	}
 }
@@ -123,26 +123,6 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// parseEvent reads what decoder.event wrote.
-func parseEvent(rec extsort.Record) event {
-	e := event{job: rec.Key[0], index: rec.Key[1], time: rec.Key[2], kind: kind(rec.Key[3])}
-	var n int
-	e.machine, n = binary.Varint(rec.Payload)
-	b := rec.Payload[n:]
-	if len(b) == 0 {
-		return e
-	}
-	for _, s := range []*string{&e.user, &e.name} {
-		size, n := binary.Uvarint(b)
-		*s, b = string(b[n:n+int(size)]), b[n+int(size):]
-	}
-	for len(b) > 0 {
-		id, n := binary.Varint(b)
-		e.after, b = append(e.after, id), b[n:]
-	}
-	return e
-}
-
 // finish makes rows of the sorted events, job by job, then of machines and their use.
 func (r *reader) finish(ctx context.Context) (err error) {
 	r.emitter = newEmitter(r.out)
@@ -173,6 +153,26 @@ func (r *reader) finish(ctx context.Context) (err error) {
 		return err
 	}
 	return r.usageRows(ctx)
+}
+
+// parseEvent reads what decoder.event wrote.
+func parseEvent(rec extsort.Record) event {
+	e := event{job: rec.Key[0], index: rec.Key[1], time: rec.Key[2], kind: kind(rec.Key[3])}
+	var n int
+	e.machine, n = binary.Varint(rec.Payload)
+	b := rec.Payload[n:]
+	if len(b) == 0 {
+		return e
+	}
+	for _, s := range []*string{&e.user, &e.name} {
+		size, n := binary.Uvarint(b)
+		*s, b = string(b[n:n+int(size)]), b[n+int(size):]
+	}
+	for len(b) > 0 {
+		id, n := binary.Varint(b)
+		e.after, b = append(e.after, id), b[n:]
+	}
+	return e
 }
 
 func (r *reader) caveats() {

@@ -59,19 +59,6 @@ var tables = []table{
 // skipped hold nothing for the tables.
 var skipped = []string{"machine_attributes", "task_constraints", "schema.csv"}
 
-// tableOf finds the table that a path belongs to: shards are task_events/part-00000-of-00500.csv.gz, or
-// instance_events-000000000000.json.gz.
-func tableOf(name string) *table {
-	base, dir := path.Base(name), path.Base(path.Dir(name))
-	for i := range tables {
-		t := &tables[i]
-		if strings.HasPrefix(base, t.name) || dir == t.name && strings.HasPrefix(base, "part-") {
-			return t
-		}
-	}
-	return nil
-}
-
 // claim puts all shards of all tables below a directory together.
 func claim(dir ingest.Dir) []ingest.Group {
 	var g ingest.Group
@@ -106,6 +93,19 @@ func claim(dir ingest.Dir) []ingest.Group {
 		return nil
 	}
 	return []ingest.Group{g}
+}
+
+// tableOf finds the table that a path belongs to: shards are task_events/part-00000-of-00500.csv.gz, or
+// instance_events-000000000000.json.gz.
+func tableOf(name string) *table {
+	base, dir := path.Base(name), path.Base(path.Dir(name))
+	for i := range tables {
+		t := &tables[i]
+		if strings.HasPrefix(base, t.name) || dir == t.name && strings.HasPrefix(base, "part-") {
+			return t
+		}
+	}
+	return nil
 }
 
 func tableNamed(name string) *table {

@@ -83,13 +83,6 @@ func (n *counterNames) find(fileSystems bool, name []byte) counter {
 	return k
 }
 
-// ofFileSystems says whether a group counts the bytes of file systems: org.apache.hadoop.mapreduce.FileSystemCounter,
-// FileSystemCounters of 0.20, File Systems of 0.18. Input formats count the same bytes again under BYTES_READ.
-func ofFileSystems(group []byte) bool {
-	const a, b = "filesystem", "FileSystem"
-	return bytes.Contains(group, []byte(b)) || bytes.Contains([]byte(plainName(group)), []byte(a))
-}
-
 // fileCounter reads SCHEME_BYTES_READ, SCHEME_BYTES_WRITTEN, and the 'Local bytes read' of 0.18.
 func fileCounter(name string) counter {
 	scheme, read := bytes.CutSuffix([]byte(name), []byte("bytesread"))
@@ -134,20 +127,6 @@ func taskCounter(name string) counter {
 		return physicalMemory
 	}
 	return notUsed
-}
-
-func plainName(s []byte) string {
-	b := make([]byte, 0, len(s))
-	for _, c := range s {
-		switch {
-		case c == ' ' || c == '-' || c == '_' || c == '.' || c == '\\':
-		case c >= 'A' && c <= 'Z':
-			b = append(b, c+'a'-'A')
-		default:
-			b = append(b, c)
-		}
-	}
-	return string(b)
 }
 
 // pull reads {"name": …, "groups": [{"name", "displayName", "counts": [{"name", "displayName", "value"}]}]}, bare or
@@ -263,4 +242,25 @@ func (n *counterNames) parseOld(s []byte, c *counters) {
 			c.set(n.find(ofFileSystems(group), name), v)
 		}
 	}
+}
+
+// ofFileSystems says whether a group counts the bytes of file systems: org.apache.hadoop.mapreduce.FileSystemCounter,
+// FileSystemCounters of 0.20, File Systems of 0.18. Input formats count the same bytes again under BYTES_READ.
+func ofFileSystems(group []byte) bool {
+	const a, b = "filesystem", "FileSystem"
+	return bytes.Contains(group, []byte(b)) || bytes.Contains([]byte(plainName(group)), []byte(a))
+}
+
+func plainName(s []byte) string {
+	b := make([]byte, 0, len(s))
+	for _, c := range s {
+		switch {
+		case c == ' ' || c == '-' || c == '_' || c == '.' || c == '\\':
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }

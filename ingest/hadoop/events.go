@@ -295,20 +295,11 @@ func outputLost(text string) bool {
 
 func (a *attempt) setPlace(host, rack string) {
 	if host != "" && host != "UNKNOWN" {
-		a.place.host = host
+		a.location.host = host
 	}
 	if rack = rackOf(rack); rack != "" {
-		a.place.rack = rack
+		a.location.rack = rack
 	}
-}
-
-// rackOf is a rack without its leading slash; the rack that everything is on by default is none.
-func rackOf(s string) string {
-	s = strings.TrimPrefix(s, "/")
-	if s == "UNKNOWN" || s == "default-rack" {
-		return ""
-	}
-	return s
 }
 
 func localityOf(word string) schema.Null[schema.Locality] {
@@ -323,29 +314,38 @@ func localityOf(word string) schema.Null[schema.Locality] {
 	return schema.Null[schema.Locality]{}
 }
 
-// splitHosts reads a list of hosts or /rack/host places.
-func splitHosts(list string) []place {
-	var ps []place
+// splitHosts reads a list of hosts or /rack/host locations.
+func splitHosts(list string) []location {
+	var ps []location
 	for list != "" && len(ps) < 64 {
 		var s string
 		s, list, _ = strings.Cut(list, ",")
 		if s = strings.TrimSpace(s); s != "" {
-			ps = append(ps, placeOf(s))
+			ps = append(ps, locationOf(s))
 		}
 	}
 	return ps
 }
 
-// placeOf splits /rack/host; a bare host has no rack.
-func placeOf(s string) place {
+// locationOf splits /rack/host; a bare host has no rack.
+func locationOf(s string) location {
 	if strings.Contains(s, `\.`) {
 		s = strings.ReplaceAll(s, `\.`, ".")
 	}
 	i := strings.LastIndexByte(s, '/')
 	if i < 0 {
-		return place{host: s}
+		return location{host: s}
 	}
-	return place{host: s[i+1:], rack: rackOf(s[:i])}
+	return location{host: s[i+1:], rack: rackOf(s[:i])}
+}
+
+// rackOf is a rack without its leading slash; the rack that everything is on by default is none.
+func rackOf(s string) string {
+	s = strings.TrimPrefix(s, "/")
+	if s == "UNKNOWN" || s == "default-rack" {
+		return ""
+	}
+	return s
 }
 
 // shorten keeps the first line of an error, at most 300 bytes of it.

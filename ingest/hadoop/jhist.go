@@ -215,7 +215,7 @@ func lastEvent(b []byte) int {
 	}
 }
 
-// binary reads bare datums. There are no sync marks: behind one that does not fit, no other can be found.
+// binary reads bare datums. There are no sync marks: after one that does not fit, no other can be found.
 func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
 	d := avroDecoder{schema: e.schema}
 	var events eventDecoder
@@ -265,7 +265,7 @@ func refill(r io.Reader, buf []byte) ([]byte, error) {
 	n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 	buf = buf[:len(buf)+n]
 	if err == io.ErrUnexpectedEOF && n < cap(buf) {
-		// ReadFull says so at the regular end too; the next read tells them apart.
+		// ReadFull says so at the regular end too; the next read says which it is.
 		_, err = r.Read(make([]byte, 1))
 		if err == nil {
 			err = io.ErrNoProgress

@@ -25,10 +25,10 @@ end of copy and of sort, a third each; what else is missing stays NULL.`,
 	}
 }
 
-var historyLine = regexp.MustCompile(`(?m)^(Meta VERSION="|Job JOBID="job_|Task TASKID="|(Map|Reduce)Attempt TASK_TYPE=")`)
+var jobTrackerLine = regexp.MustCompile(`(?m)^(Meta VERSION="|Job JOBID="job_|Task TASKID="|(Map|Reduce)Attempt TASK_TYPE=")`)
 
 func sniffJobTracker(h ingest.Head) ingest.Match {
-	if m := historyLine.Find(bytes.TrimPrefix(h.Bytes, byteOrderMark)); m != nil {
+	if m := jobTrackerLine.Find(bytes.TrimPrefix(h.Bytes, byteOrderMark)); m != nil {
 		return ingest.Match{Confidence: 3, Why: "has lines that start with " + string(m)}
 	}
 	return ingest.Match{}
@@ -41,7 +41,7 @@ const maxTextRecord = 1 << 20
 const maxHeld = 200_000
 
 func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	h := historyReader{out: out, rows: newRows(in.Key, in.Name, "mapreduce")}
+	h := jobTrackerReader{out: out, rows: newRows(in.Key, in.Name, "mapreduce")}
 	p := read.Pipeline[recordBatch]{
 		Cut: lastRecord,
 		Decoder: func() func(*read.Chunk[recordBatch]) {
@@ -58,15 +58,6 @@ func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) err
 // recordStarts are the words that start the records of a history, and the mark between concatenated ones.
 var recordStarts = [][]byte{[]byte(`MapAttempt TASK_TYPE="`), []byte(`ReduceAttempt TASK_TYPE="`), []byte(`Task TASKID="`),
 	[]byte(`Job JOBID="job_`), []byte(`Meta VERSION="`), []byte(`!!FILE=`)}
-
-func startsRecord(text []byte) bool {
-	for _, s := range recordStarts {
-		if bytes.HasPrefix(text, s) {
-			return true
-		}
-	}
-	return false
-}
 
 // lastRecord is where the last record or mark in b starts; what comes before it is whole.
 func lastRecord(b []byte) int {
@@ -139,6 +130,15 @@ func (d *recordDecoder) block(b *read.Block, out *recordBatch) {
 	d.endConf(out)
 }
 
+func startsRecord(text []byte) bool {
+	for _, s := range recordStarts {
+		if bytes.HasPrefix(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *recordDecoder) take(at read.Line, text []byte, out *recordBatch) {
 	e := out.add()
 	if !d.record(text, e) {
@@ -193,7 +193,7 @@ func (d *recordDecoder) endConf(out *recordBatch) {
 }
 
 // historyReader folds the records of all jobs of an input.
-type historyReader struct {
+type jobTrackerReader struct {
 	out   *ingest.Sink
 	rows  *rows
 	jobs  []*job // in the order of their first record
@@ -203,7 +203,7 @@ type historyReader struct {
 	order int
 }
 
-func (h *historyReader) fold(source string, b *recordBatch) error {
+func (h *jobTrackerReader) fold(source string, b *recordBatch) error {
 	h.out.Decoded(b.decoded)
 	for _, r := range b.rejects {
 		r.SourceFile = source
@@ -231,7 +231,7 @@ func (h *historyReader) fold(source string, b *recordBatch) error {
 	return nil
 }
 
-func (h *historyReader) job(id string) *job {
+func (h *jobTrackerReader) job(id string) *job {
 	if h.last != nil && h.last.id == id {
 		return h.last
 	}
@@ -250,7 +250,7 @@ func (h *historyReader) job(id string) *job {
 
 // flush writes jobs out: all of them, or those that have ended. A configuration may come before its history, so a
 // job without tasks waits.
-func (h *historyReader) flush(endedOnly bool) {
+func (h *jobTrackerReader) flush(endedOnly bool) {
 	keep := h.jobs[:0]
 	for _, j := range h.jobs {
 		if endedOnly && !j.complete {
@@ -267,7 +267,7 @@ func (h *historyReader) flush(endedOnly bool) {
 }
 
 // emitFull keeps memory bounded in a file of many jobs.
-func (h *historyReader) emitFull() error {
+func (h *jobTrackerReader) emitFull() error {
 	if h.held > maxHeld {
 		h.flush(true)
 	}

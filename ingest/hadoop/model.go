@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// job is a MapReduce job as any of the history formats tells it. Times are epoch milliseconds; unknown is 0 or less.
+// job is a MapReduce job in the terms of every history format. Times are epoch milliseconds; unknown is 0 or less.
 type job struct {
 	id, name, user, queue string
 	version               string
@@ -45,13 +45,13 @@ type taskKey struct {
 type task struct {
 	taskKey
 	scheduled int64
-	hosts     []place // where its input lies
+	hosts     []location // where its input lies
 	attempts  []*attempt
 	byID      map[string]*attempt // once there are many
 }
 
-// place is a host, and its rack where the log says it.
-type place struct{ rack, host string }
+// location is a host, and its rack where the log says it.
+type location struct{ rack, host string }
 
 type attempt struct {
 	id            string
@@ -59,7 +59,7 @@ type attempt struct {
 	start, finish int64
 	copied        int64 // when a reduce had copied its input
 	sorted        int64
-	place         place
+	location      location
 	container     string
 	status        schema.AttemptStatus
 	reason        string

@@ -217,7 +217,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 		if a.lostReason == "" {
 			continue
 		}
-		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: read.NullText(a.place.host)}
+		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: read.NullText(a.location.host)}
 		// The record that gives the output up repeats the attempt's own finish time, so the loss is dated by the
 		// attempt that makes it again.
 		for k := range t.attempts {
@@ -235,7 +235,7 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map[string]float64) schema.Attempt {
 	row := schema.Attempt{
 		AttemptID: b.attemptKeys.Next(), PhaseID: phase, JobID: b.id, ApplicationID: b.app,
-		Task: t.index, Number: a.number, NativeID: a.id, Machine: read.NullText(a.place.host), Rack: read.NullText(a.place.rack),
+		Task: t.index, Number: a.number, NativeID: a.id, Machine: read.NullText(a.location.host), Rack: read.NullText(a.location.rack),
 		Executor: read.NullText(a.container), StartTime: read.Millis(a.start), FinishTime: read.Millis(a.finish),
 		Status: a.status, Reason: read.NullText(a.reason), Speculative: a.speculative, Locality: a.locality,
 	}
@@ -267,11 +267,11 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 		row.Quality |= schema.RackUnknown
 		b.rackless++
 	}
-	if a.place.host != "" && b.machines[a.place.host] == "" {
-		b.machines[a.place.host] = a.place.rack
+	if a.location.host != "" && b.machines[a.location.host] == "" {
+		b.machines[a.location.host] = a.location.rack
 	}
 	if !row.Locality.OK {
-		row.Locality = t.locality(a.place)
+		row.Locality = t.locality(a.location)
 	}
 	a.counters.fill(&row, t.kind, remoteShare)
 	return row
@@ -342,8 +342,8 @@ func (b *jobRows) remoteShare() map[string]float64 {
 	for _, t := range b.job.tasks[mapTask] {
 		for _, a := range t.attempts {
 			n := a.counters.mapOutput()
-			if a.status == schema.Success && a.place.host != "" && n.OK {
-				on[a.place.host] += float64(n.V)
+			if a.status == schema.Success && a.location.host != "" && n.OK {
+				on[a.location.host] += float64(n.V)
 				total += float64(n.V)
 				break
 			}
@@ -355,14 +355,14 @@ func (b *jobRows) remoteShare() map[string]float64 {
 	share := map[string]float64{}
 	for _, t := range b.job.tasks[reduceTask] {
 		for _, a := range t.attempts {
-			share[a.place.host] = 1 - on[a.place.host]/total
+			share[a.location.host] = 1 - on[a.location.host]/total
 		}
 	}
 	return share
 }
 
 // locality is what the split's hosts say where the log has no word for it.
-func (t *task) locality(p place) schema.Null[schema.Locality] {
+func (t *task) locality(p location) schema.Null[schema.Locality] {
 	if p.host == "" || len(t.hosts) == 0 {
 		return schema.Null[schema.Locality]{}
 	}
@@ -473,7 +473,7 @@ func (b *jobRows) caveats() []schema.Caveat {
 		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running), Detail: "attempts have a start and no end in the log; they are kept as running, or with status unknown where the job has ended"})
 	}
 	if b.rackless > 0 {
-		cs = append(cs, schema.Caveat{Code: "no_rack", Count: schema.Some(b.rackless), Detail: "attempts without a rack, or all on /default-rack: cross-rack traffic can not be told"})
+		cs = append(cs, schema.Caveat{Code: "no_rack", Count: schema.Some(b.rackless), Detail: "attempts without a rack, or all on /default-rack: cross-rack traffic is unknown"})
 	}
 	return cs
 }

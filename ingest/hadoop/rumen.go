@@ -20,8 +20,8 @@ func Rumen() ingest.Format {
 	return ingest.Format{
 		Name: "rumen",
 		Doc:  "Rumen job traces (concatenated LoggedJob objects) and topologies",
-		Detail: `A trace is a job history without container, locality and error text: locality is told from preferredLocations and the
-host, speculation from attempts that overlap, lost outputs can not be told. Times are those of the trace, which a
+		Detail: `A trace is a job history without container, locality and error text: locality follows from preferredLocations and
+the host, speculation from attempts that overlap; lost outputs are not recorded. Times are those of the trace, which a
 Folder may have rebased. A topology fills machines with their racks, for the cluster and not for one application.`,
 		Sniff: sniffRumen,
 		Read:  readRumen,
@@ -216,7 +216,7 @@ func (d *rumenDecoder) end(root *node, out *rumenBatch) {
 	d.job.complete = d.job.finish > 0 || d.job.status != ""
 	d.job.caveats = append(d.job.caveats,
 		schema.Caveat{Code: "copies_inferred", Detail: "traces do not mark speculative copies: an attempt that starts while another one of its task runs counts as one"},
-		schema.Caveat{Code: "no_losses", Detail: "traces have no error texts: lost outputs, and what was computed again because of them, can not be told"})
+		schema.Caveat{Code: "no_losses", Detail: "traces have no error texts: lost outputs, and what was computed again because of them, are unknown"})
 	out.jobs = append(out.jobs, d.job)
 }
 
@@ -280,7 +280,7 @@ type loggedTask struct {
 	isTyped  bool
 	start    int64
 	input    int64
-	hosts    []place
+	hosts    []location
 	attempts []*attempt
 }
 
@@ -344,7 +344,7 @@ func (d *rumenDecoder) attempt() *attempt {
 	a := &attempt{status: schema.Running, order: d.order}
 	d.order++
 	c := &a.counters
-	var at, host place
+	var at, host location
 	for ok := p.Object(); ok && p.Key(); {
 		switch string(p.Name) {
 		case "attemptID":
@@ -364,7 +364,7 @@ func (d *rumenDecoder) attempt() *attempt {
 			a.sorted = d.number()
 		case "hostName":
 			b, _ := p.Str()
-			host = placeOf(d.names.Text(b))
+			host = locationOf(d.names.Text(b))
 		case "location":
 			at = d.location()
 		case "clockSplits":
@@ -377,11 +377,11 @@ func (d *rumenDecoder) attempt() *attempt {
 			d.count(c, loggedCounter(p.Name))
 		}
 	}
-	if a.place = host; at.host != "" {
-		a.place = at
+	if a.location = host; at.host != "" {
+		a.location = at
 	}
-	if a.place.host == "UNKNOWN" {
-		a.place = place{}
+	if a.location.host == "UNKNOWN" {
+		a.location = location{}
 	}
 	return a
 }
@@ -443,7 +443,7 @@ func loggedUse(member []byte) counter {
 }
 
 // location reads {"layers": [rack, host]}.
-func (d *rumenDecoder) location() (at place) {
+func (d *rumenDecoder) location() (at location) {
 	p := &d.pull
 	for ok := p.Object(); ok && p.Key(); {
 		if string(p.Name) != "layers" {
@@ -460,22 +460,14 @@ func (d *rumenDecoder) location() (at place) {
 		switch len(layers) {
 		case 0:
 		case 1:
-			at = placeOf(layers[0])
+			at = locationOf(layers[0])
 		case 2:
-			at = place{rack: rackOf(dotted(layers[0])), host: dotted(layers[1])}
+			at = location{rack: rackOf(dotted(layers[0])), host: dotted(layers[1])}
 		default:
-			at = placeOf("/" + strings.Join(layers, "/"))
+			at = locationOf("/" + strings.Join(layers, "/"))
 		}
 	}
 	return at
-}
-
-// dotted takes the backslashes away that anonymised traces have before the dots of names.
-func dotted(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	return strings.ReplaceAll(s, `\.`, ".")
 }
 
 // node is a node of a topology: root, racks, hosts.
@@ -526,6 +518,14 @@ func (n *node) machines(rack string, dst []schema.Machine) []schema.Machine {
 		dst = c.machines(below, dst)
 	}
 	return dst
+}
+
+// dotted takes the backslashes away that anonymised traces have before the dots of names.
+func dotted(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, `\.`, ".")
 }
 
 // readLarge reads the jobs of a part from an offset on, the first of which is larger than a block, task by task.

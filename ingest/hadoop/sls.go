@@ -199,7 +199,7 @@ func (t *slsTask) kind() kind {
 }
 
 func (s *slsReader) attempt(t *slsTask, task int64) schema.Attempt {
-	p := placeOf(t.Host)
+	p := locationOf(t.Host)
 	row := schema.Attempt{
 		AttemptID: s.rows.attemptKeys.Next(), Task: task, NativeID: strconv.FormatInt(task, 10),
 		Machine: read.NullText(p.host), Rack: read.NullText(p.rack), Status: schema.UnknownStatus, Speculative: schema.Some(false),

@@ -27,7 +27,7 @@ func Format() ingest.Format {
 plus duration less realtime (quality: time synthetic), and with start alone its end is realtime later; with start and
 complete both are measured. Input and output are
 rchar and wchar: all that went through read and write calls, cached or not. machine is hostname, which only traces have
-that were asked for that field; without it a slow machine can not be told. Cached tasks did not run and give no row.
+that were asked for that field; without it no slow machine can be found. Cached tasks did not run and give no row.
 Times without a zone are taken as UTC and said so. The process graph, racks and remote bytes are not in the trace.`,
 		Sniff: sniff,
 		Read:  readLog,
@@ -295,7 +295,7 @@ func statusOf(word, exit string) schema.AttemptStatus {
 
 func (r *reader) caveats() {
 	r.CaveatOf(int64(len(r.Trace.Phases)), "no_edges", "the trace does not say which process waits for which")
-	r.CaveatOf(r.noMachine, "no_machine", "tasks have no hostname, which 'trace.fields' can ask for: slow machines can not be told")
+	r.CaveatOf(r.noMachine, "no_machine", "tasks have no hostname, which 'trace.fields' can ask for: slow machines can not be found")
 	r.CaveatOf(r.noZone, "time_zone_unknown", "times have no zone and are taken as UTC")
 	r.CaveatOf(r.derived, "start_derived", "starts are the end less realtime: the trace has no start column")
 }

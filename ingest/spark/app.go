@@ -53,7 +53,7 @@ type phaseID struct {
 	attempt int32
 }
 
-// counts are what the caveats tell.
+// counts are what the caveats say.
 type counts struct {
 	attempts         int64
 	endsWithoutStart int64

@@ -123,30 +123,6 @@ func (p *phase) runAgain(task, ms int64) {
 	p.ready[task] = ms
 }
 
-// millis is a time of the log in milliseconds, 0 where it is none.
-func millis(ms int64) int64 {
-	if !read.Millis(ms).OK {
-		return 0
-	}
-	return ms
-}
-
-func known(s string) schema.Null[string] {
-	return schema.Null[string]{V: s, OK: s != ""}
-}
-
-func statusOf(r reason) schema.AttemptStatus {
-	switch r {
-	case reasonSuccess:
-		return schema.Success
-	case reasonKilled, reasonCommitDenied:
-		return schema.Killed
-	case reasonExecutorLost:
-		return schema.Lost
-	}
-	return schema.Failed
-}
-
 // row adds a row with what is known of an attempt since its launch.
 func (a *app) row(r *run, id int64) *schema.Attempt {
 	if len(a.rows) == rowsAtOnce {
@@ -234,4 +210,28 @@ func (a *app) endRow(r *run, e *taskEnd) (finish int64) {
 		a.count.unmetered++
 	}
 	return finish
+}
+
+func statusOf(r reason) schema.AttemptStatus {
+	switch r {
+	case reasonSuccess:
+		return schema.Success
+	case reasonKilled, reasonCommitDenied:
+		return schema.Killed
+	case reasonExecutorLost:
+		return schema.Lost
+	}
+	return schema.Failed
+}
+
+func known(s string) schema.Null[string] {
+	return schema.Null[string]{V: s, OK: s != ""}
+}
+
+// millis is a time of the log in milliseconds, 0 where it is none.
+func millis(ms int64) int64 {
+	if !read.Millis(ms).OK {
+		return 0
+	}
+	return ms
 }

@@ -36,11 +36,11 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 		add("stage_ends_missing", c.shortStages, fmt.Sprintf("%d stages that succeeded lack the ends of %d tasks: Spark drops events when its listeners fall behind", c.shortStages, c.missingEnds))
 	}
 	addCount("jobs_without_start", c.jobsWithoutStart, "the starts of %d jobs are not in the log; their stages are those that came without a job")
-	addCount("events_repeated", c.repeated, "%d events told again of what had started or ended already and were passed over")
+	addCount("events_repeated", c.repeated, "%d events repeated a start or an end and were skipped")
 	addCount("partition_unknown", c.unknownTasks, "of %d attempts of stages that ran in part, the log does not name the partition; their task is a position")
 	addCount("metrics_missing", c.unmetered, "%d attempts ended without metrics, as they do when they fail early or their executor goes away")
 	addCount("edges_unknown", c.edgesUnknown, "of %d stages the log does not name the parents")
-	addCount("stages_not_kept", c.dropped, "%d events of stages beyond the first 300 000 of jobs that did not end were passed over")
+	addCount("stages_not_kept", c.dropped, "%d events of stages beyond the first 300 000 of jobs that did not end were skipped")
 	addCount("running_not_kept", c.untracked, "%d attempts that started while a million ran are known by their ends only")
 	addCount("executors_excluded", max(a.excluded, a.blacklisted), "Spark stopped using executors or hosts %d times because tasks failed there")
 	if c.attempts > 0 {

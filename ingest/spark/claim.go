@@ -61,15 +61,6 @@ type rolledFile struct {
 	compact bool // it stands for all files up to its index
 }
 
-func parseRolled(name string) (rolledFile, bool) {
-	m := rolledName.FindStringSubmatch(name)
-	if m == nil {
-		return rolledFile{}, false
-	}
-	n, err := strconv.Atoi(m[1])
-	return rolledFile{name: name, app: m[2], index: n, compact: m[4] != ""}, err == nil
-}
-
 func claimRolling(dir ingest.Dir) []ingest.Group {
 	base := path.Base(dir.Path)
 	byApp := map[string][]rolledFile{}
@@ -176,9 +167,18 @@ func partial(parts []ingest.Part) (notes []note) {
 		next = max(next, f.index+1)
 	}
 	if missing > 0 {
-		notes = append(notes, note{"files_missing", missing, "files of the rolling log are missing; what they told is not in the rows"})
+		notes = append(notes, note{"files_missing", missing, "files of the rolling log are missing; what they say is not in the rows"})
 	}
 	return notes
+}
+
+func parseRolled(name string) (rolledFile, bool) {
+	m := rolledName.FindStringSubmatch(name)
+	if m == nil {
+		return rolledFile{}, false
+	}
+	n, err := strconv.Atoi(m[1])
+	return rolledFile{name: name, app: m[2], index: n, compact: m[4] != ""}, err == nil
 }
 
 // note is a caveat about the input as a whole.

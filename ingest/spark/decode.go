@@ -107,6 +107,30 @@ func leadingEvent(record []byte) (kind, bool) {
 	return kindOf(name[:end]), true
 }
 
+// anyOrder decodes a record whose first key is not its event's name.
+func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
+	p := &d.pull
+	p.Reset(record)
+	k, named := kindIgnored, false
+	for ok := p.Object(); ok && p.Key(); {
+		if string(p.Name) != "Event" {
+			p.Skip()
+		} else if name, ok := p.Str(); ok {
+			k, named = kindOf(name), true
+		}
+	}
+	if !p.End() {
+		return p.Why
+	}
+	if !named {
+		return "it has no Event"
+	}
+	if k == kindIgnored {
+		return ""
+	}
+	return d.pullEvent(k, record, out)
+}
+
 func kindOf(name []byte) kind {
 	switch string(name) {
 	case "SparkListenerTaskStart":
@@ -158,30 +182,6 @@ func kindOfClass(name string) kind {
 		return kindBlacklisted
 	}
 	return kindIgnored
-}
-
-// anyOrder decodes a record whose first key is not its event's name.
-func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
-	p := &d.pull
-	p.Reset(record)
-	k, named := kindIgnored, false
-	for ok := p.Object(); ok && p.Key(); {
-		if string(p.Name) != "Event" {
-			p.Skip()
-		} else if name, ok := p.Str(); ok {
-			k, named = kindOf(name), true
-		}
-	}
-	if !p.End() {
-		return p.Why
-	}
-	if !named {
-		return "it has no Event"
-	}
-	if k == kindIgnored {
-		return ""
-	}
-	return d.pullEvent(k, record, out)
 }
 
 // pullEvent decodes a record of kind k with the general scanner.

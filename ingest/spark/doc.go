@@ -1,13 +1,13 @@
 // Package spark takes the event logs of Apache Spark, of every version, and gives rows of the canonical tables.
 //
-//  1. claim.go groups the files of a directory that are one log; format.go recognises a log by its first event.
+//  1. format.go recognises a log by its first event; claim.go groups the files of a directory that are one log.
 //  2. read.go cuts the log into blocks of whole lines, has several of them decoded at once, and folds them in order.
 //  3. decode.go decodes a block line by line. scan.go reads the task events, which are nine tenths of a log, by expecting
 //     the keys as Spark writes them; decode_task.go reads those that differ, decode_other.go the events of other kinds,
 //     both with package pull, which takes any JSON.
 //  4. fold.go and app.go are the state machine: applications, jobs, stages and their attempts. attempts.go writes the
 //     row of an attempt when it ends, metrics.go its measurements; losses.go follows outputs that are lost and made
-//     again; machines.go follows the executors.
+//     again; machines.go follows the executors, settings.go says which settings are kept.
 //  5. finish.go writes jobs, phases, edges and the application at the end, caveats.go what to know about them.
 //
 // What is kept in memory grows with the stages of a log and not with its attempts, of which a bit and sixteen bytes

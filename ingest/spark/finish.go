@@ -132,17 +132,6 @@ func (a *app) jobRow(j *job, complete bool) schema.Job {
 	return row
 }
 
-// ordered drops the times of a job or phase that a clock which was set back has put out of order: what the attempts say
-// stays, then what the scheduler says of the end.
-func ordered(submit, start, finish *schema.Null[schema.Time]) {
-	if submit.OK && start.OK && submit.V > start.V {
-		*submit = schema.Null[schema.Time]{}
-	}
-	if finish.OK && finish.V < max(submit.V, start.V) {
-		*finish = schema.Null[schema.Time]{}
-	}
-}
-
 // jobName is what the user called the job, or the call site of its last stage.
 func (a *app) jobName(j *job) string {
 	if j.description != "" {
@@ -182,6 +171,17 @@ func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
 	ordered(&row.SubmitTime, &row.StartTime, &row.FinishTime)
 	a.countEnds(p, row.Status)
 	return row
+}
+
+// ordered drops the times of a job or phase that a clock which was set back has put out of order: what the attempts say
+// stays, then what the scheduler says of the end.
+func ordered(submit, start, finish *schema.Null[schema.Time]) {
+	if submit.OK && start.OK && submit.V > start.V {
+		*submit = schema.Null[schema.Time]{}
+	}
+	if finish.OK && finish.V < max(submit.V, start.V) {
+		*finish = schema.Null[schema.Time]{}
+	}
 }
 
 // countEnds counts what a stage that succeeded lacks: an end for each of its tasks. Where the stage was submitted more
@@ -255,8 +255,8 @@ func (a *app) writeEdgesFrom(j *job, parent *stage, to *phase) {
 // keptStages is how many stages stay in memory while jobs come and go.
 const keptStages = 20_000
 
-// retire writes the oldest jobs that have ended and forgets them with their stages, once there are many. What it
-// forgets can not be told to be lost any more.
+// retire writes the oldest jobs that have ended and forgets them with their stages, once there are many. The loss of what
+// it forgets is not noticed any more.
 func (a *app) retire() {
 	if len(a.stages) <= max(a.retireAt, keptStages) {
 		return

@@ -26,10 +26,10 @@ type fold struct {
 	edgeRows  []schema.Edge
 	lossRows  []schema.Loss
 
-	app       *app   // the application that the log is about at this place; nil before the first event
+	app       *app   // the application that the log is about at this point; nil before the first event
 	version   string // of Spark, where only a file name says it
 	partStart bool   // the next event is the first of its file
-	notes     []note // what the names of the files tell
+	notes     []note // what the names of the files say
 	err       error  // of the sink
 }
 
@@ -106,7 +106,7 @@ func (f *fold) other(k kind, event any) {
 	}
 }
 
-// application is the application that the log is about at this place.
+// application is the application that the log is about at this point.
 func (f *fold) application() *app {
 	if f.app == nil {
 		f.app = newApp(f)

@@ -36,11 +36,11 @@ for what was never reported.
   input_bytes        Input Bytes Read + shuffle bytes read, remote and local
   remote_bytes       shuffle bytes read from other machines, and the input of rack-local and 'any' attempts (estimated)
   local_bytes        shuffle bytes read from its own machine, and the input of node-local attempts (estimated); NULL with
-                     input of other attempts, whose place the log does not tell
+                     input of other attempts, whose location the log does not say
   input_records      Input Records Read + shuffle records read
   queued_time        a first attempt: its stage's submission; a retry: the end of the attempt before it; a copy: NULL
   task               Partition ID since Spark 3.3. Before, the position in the task set, from which the partition of a
-                     stage that ran in part is told where the number of missing outputs agrees; otherwise quality says
+                     stage that ran in part follows where the number of missing outputs agrees; otherwise quality says
                      that the task is a position
   recompute          the attempt's task had succeeded before its stage was submitted again, or its output was resubmitted
   losses             outputs that a Resubmitted or FetchFailed event names, or that were computed again

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// Lost outputs. Spark tells of them in three ways: a second TaskEnd of a finished task with the reason Resubmitted, a
+// Lost outputs. Spark reports them in three ways: a second TaskEnd of a finished task with the reason Resubmitted, a
 // TaskEnd of a reader with the reason FetchFailed, and by computing a partition again that was computed already, which
 // it only does when the output is gone. The last is the surest: an executor that ends takes outputs with it, but only
 // those that somebody still needs are ever missed. MANTRI §4.1 calls the attempts that make them again recompute.
@@ -72,7 +72,7 @@ func (a *app) isRecompute(p *phase, partition int64) bool {
 // lose notes that an output is lost. The time is that of its executor's end where it is not given.
 func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.Null[schema.Key]) {
 	id := lossID{s.outputs, partition}
-	told := out.isLost()
+	before := out.isLost()
 	out.phase |= outputLost
 	if l := a.losses[id]; l != nil {
 		if !l.row.DetectedBy.OK && by.OK {
@@ -80,7 +80,7 @@ func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.N
 		}
 		return
 	}
-	if told {
+	if before {
 		return // and written, because there were too many
 	}
 	exec := a.executorList[out.executor]

@@ -9,7 +9,7 @@ import (
 // Spark writes every metric as 0 until the executor reports it, so a zero is a measurement only where all were
 // reported: when the attempt succeeded. An executor reports of an attempt that failed or was killed its run time, and
 // of bytes and records what it had counted by then and was not zero; there a zero is unknown, a positive number is a
-// lower bound, and what it spent outside its run can not be told.
+// lower bound, and what it spent outside its run is unknown.
 //
 // The duration is in milliseconds, and read where the row has one.
 func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {

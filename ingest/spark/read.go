@@ -32,7 +32,7 @@ func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders 
 		parts[i] = endsWhereCut(p, &cut)
 	}
 	at := -1
-	line := read.Pipeline[batch]{
+	pipeline := read.Pipeline[batch]{
 		Decoders: decoders,
 		Decoder: func() func(*read.Chunk[batch]) {
 			var d decoder
@@ -46,7 +46,7 @@ func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders 
 			return f.batch(&c.Made)
 		},
 	}
-	err := line.Run(ctx, parts, out)
+	err := pipeline.Run(ctx, parts, out)
 	decoded := out.Counts().Decoded
 	if decoded > 0 && f.err == nil {
 		f.application()

@@ -14,62 +14,6 @@ import (
 // The position after a mismatch is the end of the record, where nothing more matches: a scan looks at its outcome
 // once, when it should stand before the last brace.
 
-// expect moves past s, or to the end where the record has something else.
-func expect(b []byte, i int, s string) int {
-	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
-		return i + len(s)
-	}
-	return len(b)
-}
-
-// try moves past s where the record has it.
-func try(b []byte, i int, s string) (int, bool) {
-	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
-		return i + len(s), true
-	}
-	return i, false
-}
-
-// digits reads a natural number of at most 18 digits. What may follow one in JSON is for the next comparison to see.
-func digits(b []byte, i int) (v int64, next int) {
-	start := i
-	for i < len(b) {
-		c := b[i] - '0'
-		if c > 9 {
-			break
-		}
-		v = v*10 + int64(c)
-		i++
-	}
-	if i == start || i-start > 18 {
-		return 0, len(b)
-	}
-	return v, i
-}
-
-// boolean reads true or false.
-func boolean(b []byte, i int) (v bool, next int) {
-	if next, ok := try(b, i, "false"); ok {
-		return false, next
-	}
-	return true, expect(b, i, "true")
-}
-
-// word moves past the closing quote of a string without escapes.
-func word(b []byte, i int) (s []byte, next int) {
-	n := bytes.IndexByte(b[i:], '"')
-	if n < 0 {
-		return nil, len(b)
-	}
-	s = b[i : i+n]
-	for _, c := range s {
-		if c == '\\' {
-			return nil, len(b)
-		}
-	}
-	return s, i + n + 1
-}
-
 // scanTaskStart reads a SparkListenerTaskStart.
 func (d *decoder) scanTaskStart(b []byte, t *task) bool {
 	t.stage, t.stageAttempt, t.partition = 0, 0, none
@@ -127,7 +71,7 @@ func (d *decoder) scanTaskInfo(b []byte, i int, t *task) int {
 		t.partition, i = digits(b, next)
 	}
 	t.launch, i = digits(b, expect(b, i, `,"Launch Time":`))
-	i = d.scanPlace(b, expect(b, i, `,"Executor ID":"`), t)
+	i = d.scanExecutor(b, expect(b, i, `,"Executor ID":"`), t)
 	locality, i := word(b, expect(b, i, `,"Locality":"`))
 	t.locality = localityOf(locality)
 	speculative, i := boolean(b, expect(b, i, `,"Speculative":`))
@@ -141,11 +85,19 @@ func (d *decoder) scanTaskInfo(b []byte, i int, t *task) int {
 	return expect(b, i, `,"Accumulables":[`)
 }
 
+// boolean reads true or false.
+func boolean(b []byte, i int) (v bool, next int) {
+	if next, ok := try(b, i, "false"); ok {
+		return false, next
+	}
+	return true, expect(b, i, "true")
+}
+
 // hostCache holds, for the executors of late, the strings of their id and host: tasks of one executor name both.
 type hostCache [256]struct{ executor, host string }
 
-// scanPlace reads an executor's id, after its opening quote, and the host that follows it.
-func (d *decoder) scanPlace(b []byte, i int, t *task) int {
+// scanExecutor reads an executor's id, after its opening quote, and the host that follows it.
+func (d *decoder) scanExecutor(b []byte, i int, t *task) int {
 	id, i := word(b, i)
 	i = expect(b, i, `,"Host":"`)
 	slot := len(id)
@@ -188,15 +140,6 @@ func skipAccumulables(b []byte, start int) int {
 			return i + 1
 		}
 	}
-}
-
-// skipFlat moves past the end of an object of numbers. In one of anything else it stops early, and nothing then fits.
-func skipFlat(b []byte, i int) int {
-	n := bytes.IndexByte(b[i:], '}')
-	if n < 0 {
-		return len(b)
-	}
-	return i + n + 1
 }
 
 // scanMetrics reads a `Task Metrics`.
@@ -256,16 +199,6 @@ func (e *taskEnd) may(b []byte, i int, key string, m metric) int {
 	return i
 }
 
-// skipCount moves past a metric that is of no use here, where its key comes next.
-func skipCount(b []byte, i int, key string) int {
-	next, ok := try(b, i, key)
-	if !ok {
-		return i
-	}
-	_, i = digits(b, next)
-	return i
-}
-
 // Groups that a task did not use are all zeros, and are compared in one go.
 const (
 	noShuffleRead = `"Remote Blocks Fetched":0,"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":0,` +
@@ -295,6 +228,15 @@ func scanShuffleRead(b []byte, i int, e *taskEnd) int {
 		i = skipFlat(b, next)
 	}
 	return expect(b, i, "}")
+}
+
+// skipFlat moves past the end of an object of numbers. In one of anything else it stops early, and nothing then fits.
+func skipFlat(b []byte, i int) int {
+	n := bytes.IndexByte(b[i:], '}')
+	if n < 0 {
+		return len(b)
+	}
+	return i + n + 1
 }
 
 func scanShuffleWrite(b []byte, i int, e *taskEnd) int {
@@ -331,6 +273,56 @@ func scanOutput(b []byte, i int, e *taskEnd) int {
 	return expect(b, i, "}")
 }
 
+// skipCount moves past a metric that is of no use here, where its key comes next.
+func skipCount(b []byte, i int, key string) int {
+	next, ok := try(b, i, key)
+	if !ok {
+		return i
+	}
+	_, i = digits(b, next)
+	return i
+}
+
+// digits reads a natural number of at most 18 digits. What may follow one in JSON is for the next comparison to see.
+func digits(b []byte, i int) (v int64, next int) {
+	start := i
+	for i < len(b) {
+		c := b[i] - '0'
+		if c > 9 {
+			break
+		}
+		v = v*10 + int64(c)
+		i++
+	}
+	if i == start || i-start > 18 {
+		return 0, len(b)
+	}
+	return v, i
+}
+
+// word moves past the closing quote of a string without escapes.
+func word(b []byte, i int) (s []byte, next int) {
+	n := bytes.IndexByte(b[i:], '"')
+	if n < 0 {
+		return nil, len(b)
+	}
+	s = b[i : i+n]
+	for _, c := range s {
+		if c == '\\' {
+			return nil, len(b)
+		}
+	}
+	return s, i + n + 1
+}
+
+// expect moves past s, or to the end where the record has something else.
+func expect(b []byte, i int, s string) int {
+	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
+		return i + len(s)
+	}
+	return len(b)
+}
+
 // skipArray moves past an array.
 func skipArray(b []byte, i int) int {
 	if next, ok := try(b, i, "[]"); ok {
@@ -341,4 +333,12 @@ func skipArray(b []byte, i int) int {
 	}
 	i, _ = pull.EndOf(b, i)
 	return i
+}
+
+// try moves past s where the record has it.
+func try(b []byte, i int, s string) (int, bool) {
+	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
+		return i + len(s), true
+	}
+	return i, false
 }

@@ -70,8 +70,8 @@ type phase struct {
 	starts    int64
 	ends      int64
 	recompute bool
-	whole     bool            // all its attempts are recomputation, told without their partitions
-	missing   []int32         // the partitions that it computes, where the log does not name them and they could be told
+	whole     bool            // all its attempts are recomputation, though their partitions are unknown
+	missing   []int32         // the partitions that it computes, where the log does not name them and they follow from what is missing
 	numbers   map[int64]int32 // attempts launched by task, where the log does not number them
 	ready     map[int64]int64 // when tasks that have to run again became ready, in milliseconds
 }

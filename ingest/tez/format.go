@@ -27,7 +27,7 @@ func Format() ingest.Format {
 		Detail: `A DAG is a job, a vertex a phase, a task attempt an attempt. Input is what was shuffled plus what file systems but the
 local one gave; of the shuffled bytes, those read directly from disk are local. Times are those of the last finish
 event. An attempt that ends with OUTPUT_LOST had succeeded: it stays a success, its output is a loss, and the attempt that
-the same task runs next, with its creationCausalAttempt, tells who recomputed and who noticed. Speculative copies are told
+the same task runs next, with its creationCausalAttempt, says who recomputed and who noticed. Speculative copies are known
 by the error of the attempt that lost. Racks and fetch wait are not in the history.`,
 		Experimental: "no real file was available; the layouts are those of Tez's source",
 		Claim:        claim,

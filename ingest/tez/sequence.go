@@ -36,48 +36,6 @@ type sequenceReader struct {
 	sync       [16]byte
 }
 
-func openSequence(r io.Reader) (*sequenceReader, error) {
-	s := &sequenceReader{r: bufio.NewReaderSize(r, 256<<10)}
-	var head [4]byte
-	if err := s.full(head[:]); err != nil {
-		return nil, err
-	}
-	if string(head[:3]) != "SEQ" || head[3] != 6 {
-		return nil, fmt.Errorf("%w: version %d, not 6", errSequence, head[3])
-	}
-	for range 2 { // classes of key and value
-		if _, err := s.text(); err != nil {
-			return nil, err
-		}
-	}
-	var flags [2]byte
-	if err := s.full(flags[:]); err != nil {
-		return nil, err
-	}
-	if flags[1] != 0 {
-		return nil, fmt.Errorf("%w: block compression", errSequence)
-	}
-	if s.compressed = flags[0] != 0; s.compressed {
-		codec, err := s.text()
-		if err != nil {
-			return nil, err
-		}
-		if codec != "org.apache.hadoop.io.compress.DefaultCodec" && codec != "org.apache.hadoop.io.compress.GzipCodec" {
-			return nil, fmt.Errorf("%w: it is %.100q", errCodec, codec)
-		}
-	}
-	n, err := s.int32()
-	if err != nil {
-		return nil, err
-	}
-	for range 2 * min(max(n, 0), 1000) { // metadata
-		if _, err := s.text(); err != nil {
-			return nil, err
-		}
-	}
-	return s, s.full(s.sync[:])
-}
-
 // next gives the next value, decompressed; io.EOF at the end, io.ErrUnexpectedEOF within a record.
 func (s *sequenceReader) next() ([]byte, error) {
 	for {
@@ -119,7 +77,7 @@ func (s *sequenceReader) next() ([]byte, error) {
 	}
 }
 
-// inflate reads zlib, or gzip without its header's help: both are told by their first bytes.
+// inflate reads zlib, or gzip without its header's help: their first bytes say which.
 func inflate(b []byte) ([]byte, error) {
 	z, err := openDeflate(b)
 	if err != nil {
@@ -141,13 +99,6 @@ func openDeflate(b []byte) (io.ReadCloser, error) {
 		return gzipReader(b)
 	}
 	return zlib.NewReader(bytes.NewReader(b))
-}
-
-func cut(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 func (s *sequenceReader) full(b []byte) error {
@@ -233,4 +184,53 @@ func (f *fold) sequence(ctx context.Context, p ingest.Part, r io.Reader) error {
 		return fmt.Errorf("%s: byte %d: %w", p.Name, at, err)
 	}
 	return ctx.Err()
+}
+
+func cut(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func openSequence(r io.Reader) (*sequenceReader, error) {
+	s := &sequenceReader{r: bufio.NewReaderSize(r, 256<<10)}
+	var head [4]byte
+	if err := s.full(head[:]); err != nil {
+		return nil, err
+	}
+	if string(head[:3]) != "SEQ" || head[3] != 6 {
+		return nil, fmt.Errorf("%w: version %d, not 6", errSequence, head[3])
+	}
+	for range 2 { // classes of key and value
+		if _, err := s.text(); err != nil {
+			return nil, err
+		}
+	}
+	var flags [2]byte
+	if err := s.full(flags[:]); err != nil {
+		return nil, err
+	}
+	if flags[1] != 0 {
+		return nil, fmt.Errorf("%w: block compression", errSequence)
+	}
+	if s.compressed = flags[0] != 0; s.compressed {
+		codec, err := s.text()
+		if err != nil {
+			return nil, err
+		}
+		if codec != "org.apache.hadoop.io.compress.DefaultCodec" && codec != "org.apache.hadoop.io.compress.GzipCodec" {
+			return nil, fmt.Errorf("%w: it is %.100q", errCodec, codec)
+		}
+	}
+	n, err := s.int32()
+	if err != nil {
+		return nil, err
+	}
+	for range 2 * min(max(n, 0), 1000) { // metadata
+		if _, err := s.text(); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.full(s.sync[:])
 }

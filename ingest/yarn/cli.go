@@ -11,7 +11,7 @@ import (
 
 // What 'yarn application' prints for people: -list a table, its columns padded and between tabs, under a line that counts
 // it; -status a report of 'Key : value' lines. Hadoop 2.0 has no type and no progress in its table, and columns may be
-// added, so they are told by their names.
+// added, so their names identify them.
 
 // fromCLI are the names that a summary gives to columns of the table and keys of the report.
 var fromCLI = map[string]string{
@@ -24,13 +24,6 @@ type cli struct {
 	columns []string          // of the table
 	report  map[string]string // that is open
 }
-
-func tableHeader(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	return bytes.HasPrefix(line, []byte("Application-Id")) && bytes.IndexByte(line, '\t') > 0
-}
-
-func reportHeader(line []byte) bool { return bytes.HasPrefix(line, []byte("Application Report")) }
 
 // cliLine takes a line of the table or of a report and says whether it is one.
 func (r *reader) cliLine(p ingest.Part, line read.Line) bool {
@@ -74,6 +67,13 @@ func (r *reader) cliLine(p ingest.Part, line read.Line) bool {
 	}
 	r.out.Decoded(1)
 	return true
+}
+
+func reportHeader(line []byte) bool { return bytes.HasPrefix(line, []byte("Application Report")) }
+
+func tableHeader(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("Application-Id")) && bytes.IndexByte(line, '\t') > 0
 }
 
 func (r *reader) endReport() {

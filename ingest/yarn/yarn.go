@@ -55,54 +55,6 @@ func sniff(h ingest.Head) ingest.Match {
 
 var appID = []byte("appId=application_")
 
-// summary finds the pairs of a summary line, behind whatever a logger wrote before them.
-func summary(line []byte) ([]byte, bool) {
-	i := bytes.Index(line, appID)
-	if i < 0 || i > 0 && line[i-1] != ' ' && line[i-1] != '\t' {
-		return nil, false
-	}
-	return bytes.TrimRight(line[i:], "\r\n"), true
-}
-
-// pairs splits key=value pairs at commas. Commas, equals signs and backslashes within values have a backslash before
-// them; bare angle brackets group resources: <memory:1024, vCores:1>.
-func pairs(b []byte) (map[string]string, error) {
-	m := map[string]string{}
-	var key, text []byte
-	inValue := false
-	depth := 0
-	end := func() {
-		if inValue {
-			m[string(bytes.TrimSpace(key))] = string(text)
-		}
-		key, text, inValue = nil, nil, false
-	}
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		switch {
-		case c == '\\' && i+1 < len(b):
-			i++
-			text = append(text, b[i])
-		case c == ',' && depth == 0:
-			end()
-		case c == '=' && !inValue:
-			key, text, inValue = text, nil, true
-		default:
-			if c == '<' {
-				depth++
-			} else if c == '>' && depth > 0 {
-				depth--
-			}
-			text = append(text, c)
-		}
-		if len(m) > 200 {
-			return nil, errors.New("more than 200 pairs")
-		}
-	}
-	end()
-	return m, nil
-}
-
 // kept are the counters of a summary that become settings.
 var kept = []struct{ key, setting string }{
 	{"memorySeconds", "yarn.memory_seconds"}, {"vcoreSeconds", "yarn.vcore_seconds"},
@@ -170,6 +122,54 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 	r.out.Decoded(1)
 	r.application(m)
 	return r.flush(false)
+}
+
+// pairs splits key=value pairs at commas. Commas, equals signs and backslashes within values have a backslash before
+// them; bare angle brackets group resources: <memory:1024, vCores:1>.
+func pairs(b []byte) (map[string]string, error) {
+	m := map[string]string{}
+	var key, text []byte
+	inValue := false
+	depth := 0
+	end := func() {
+		if inValue {
+			m[string(bytes.TrimSpace(key))] = string(text)
+		}
+		key, text, inValue = nil, nil, false
+	}
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case c == '\\' && i+1 < len(b):
+			i++
+			text = append(text, b[i])
+		case c == ',' && depth == 0:
+			end()
+		case c == '=' && !inValue:
+			key, text, inValue = text, nil, true
+		default:
+			if c == '<' {
+				depth++
+			} else if c == '>' && depth > 0 {
+				depth--
+			}
+			text = append(text, c)
+		}
+		if len(m) > 200 {
+			return nil, errors.New("more than 200 pairs")
+		}
+	}
+	end()
+	return m, nil
+}
+
+// summary finds the pairs of a summary line, behind whatever a logger wrote before them.
+func summary(line []byte) ([]byte, bool) {
+	i := bytes.Index(line, appID)
+	if i < 0 || i > 0 && line[i-1] != ' ' && line[i-1] != '\t' {
+		return nil, false
+	}
+	return bytes.TrimRight(line[i:], "\r\n"), true
 }
 
 func (r *reader) flush(all bool) error {

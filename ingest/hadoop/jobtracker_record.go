@@ -218,15 +218,6 @@ func quoteOpen(text []byte, open bool) bool {
 	return open
 }
 
-// escaped says whether what follows b has an odd number of backslashes before it.
-func escaped(b []byte) bool {
-	n := len(b)
-	for n > 0 && b[n-1] == '\\' {
-		n--
-	}
-	return (len(b)-n)%2 == 1
-}
-
 // splitFields cuts KEY="value" pairs; they alias the record. ok is false when it is not of that form.
 func splitFields(rest []byte, f []field) (_ []field, ok bool) {
 	for {
@@ -260,4 +251,13 @@ func closingQuote(b []byte) int {
 			return i
 		}
 	}
+}
+
+// escaped says whether what follows b has an odd number of backslashes before it.
+func escaped(b []byte) bool {
+	n := len(b)
+	for n > 0 && b[n-1] == '\\' {
+		n--
+	}
+	return (len(b)-n)%2 == 1
 }
