@@ -1,13 +1,3 @@
-// Package canonical takes the tables of straggler itself, as CSV, JSON lines or Parquet by column name, so that any
-// log can be brought with a query.
-//
-//  1. format.go recognises files by their columns and reads them table by table.
-//  2. csv.go cuts CSV into records and fields; read.go has several blocks of a file decoded at once.
-//  3. values.go sets the fields of a row from text, JSON or Parquet values.
-//  4. complete.go gives the rows keys of this store and adds what the files leave out: a phase that attempts name and
-//     no file describes.
-//
-// Start with format.go.
 package canonical
 
 import (
