@@ -88,7 +88,7 @@ func decode(n *Node, v reflect.Value, tag reflect.StructTag) error {
 
 func decodeStruct(n *Node, v reflect.Value) error {
 	if n.Kind != Mapping {
-		return n.Errorf("here are names with values, as in 'name: value'")
+		return n.Errorf("expected names with values, such as 'name: value'")
 	}
 	seen := map[string]bool{}
 	for _, f := range n.Fields {

@@ -39,7 +39,7 @@ func TestErrorsNamePositions(t *testing.T) {
 		"rooms: 2\n":                      "h.yaml:1:1: name is missing",
 		"name: a\nnext: {rooms: 2}\n":     "h.yaml:2:7: name is missing",
 		"name: [a]\n":                     "h.yaml:1:7: here is one value and not a list",
-		"- a\n":                           "h.yaml:1:1: here are names with values",
+		"- a\n":                           "h.yaml:1:1: expected names with values",
 		"name: &x a\nnext: {name: *x}\n":  "h.yaml:1:7: anchors and aliases are not read",
 		"name: a\n---\nname: b\n":         "h.yaml:3:1: a second document",
 		"name: !!str a\n":                 "h.yaml:1:7: tags and directives are not read",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -78,6 +79,9 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
 		return useError("name a log, or a store with --store DIR")
 	}
+	if dir := filepath.Dir(o.baseline); !isDir(dir) {
+		return useError("--baseline %s: there is no directory %s; make it, or name another file", o.baseline, dir)
+	}
 	as, err := o.output.choose(auditEncodings)
 	if err != nil {
 		return err
@@ -119,6 +123,11 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 		return fmt.Errorf("%w: %s", errFound, count(night.Failing, "finding"))
 	}
 	return nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // measure reads the runs of logs, or of a store.

@@ -175,8 +175,12 @@ func (o *generateOptions) repeat(ctx context.Context, e *env) (made generate.Mad
 		return made, err
 	}
 	defer found.Close()
-	if len(found.Inputs) != 1 {
-		return made, useError("--like %s: it holds %d logs of Spark; name one", o.like, len(found.Inputs))
+	switch len(found.Inputs) {
+	case 0:
+		return made, useError("--like %s: no Spark event log is there", o.like)
+	case 1:
+	default:
+		return made, useError("--like %s: %d Spark event logs are there; name one", o.like, len(found.Inputs))
 	}
 	in := &parts{ctx: ctx, left: found.Inputs[0].Parts}
 	defer in.Close()

@@ -60,7 +60,7 @@ func program() (code int) {
 	}()
 	verb, err := newRoot(e).ExecuteContextC(ctx)
 	if err != nil && !e.running && !errors.Is(err, errUse) {
-		err = useError("%w; write it as %q; see %s --help", err, verb.UseLine(), verb.CommandPath())
+		err = useError("%s; write it as %q; see %s --help", plainUse(err), verb.UseLine(), verb.CommandPath())
 	}
 	if err != nil && interrupted.Load() {
 		fmt.Fprintln(e.err, "straggler: interrupted")

@@ -21,6 +21,9 @@ not need straggler, except for a store in a bucket, whose tables straggler first
 		Example: `  straggler notebook --store lake -o morning.ipynb`,
 		Args:    onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if _, err := e.openStore(c.Context(), dir); err != nil {
+				return err
+			}
 			path := dir
 			if !bucket.IsURL(path) {
 				var err error

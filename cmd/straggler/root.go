@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), simulateCommand(e), reproduceCommand(e),
 		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e), copyCommand(e))
 	root.AddCommand(topics()...)
+	root.SetHelpCommand(helpCommand(root))
 	each(root, func(c *cobra.Command) {
 		c.SetFlagErrorFunc(flagError)
 		c.Flags().SortFlags = false
@@ -75,12 +77,58 @@ func onlyFlags(c *cobra.Command, args []string) error {
 	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
 }
 
+// helpCommand shows the help of a verb or a topic.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND | TOPIC]",
+		Short:   "Show the help of a command or a topic",
+		Example: "  straggler help engine",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, _, err := root.Find(args)
+			if err != nil || c == root && len(args) > 0 {
+				return useError("no help on %q; straggler --help lists commands and topics", strings.Join(args, " "))
+			}
+			return c.Help()
+		},
+	}
+}
+
+var argumentCount = regexp.MustCompile(`^(?:requires (at least \d+)|accepts (at most \d+)|accepts (\d+)) arg\(s\), (?:only )?received (\d+)$`)
+
+// plainUse says what cobra found wrong with a command line.
+func plainUse(err error) string {
+	text := err.Error()
+	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
+		return "missing --" + strings.ReplaceAll(strings.Trim(strings.TrimSuffix(flags, " not set"), `"`), `", "`, " and --")
+	}
+	if m := argumentCount.FindStringSubmatch(text); m != nil {
+		expected := m[1] + m[2] + m[3]
+		if strings.HasSuffix(expected, "1") {
+			return "expected " + expected + " argument, got " + m[4]
+		}
+		return "expected " + expected + " arguments, got " + m[4]
+	}
+	return text
+}
+
+var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "([^"]+)" flag: `)
+
+// flagKinds says what the value of a flag must be, by its type.
+var flagKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
+	"float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m"}
+
 // flagError suggests the flag that was probably meant.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	if _, name, ok := strings.Cut(text, "unknown flag: --"); ok {
 		if near := nearestFlag(c, name); near != "" {
 			return useError("%s; did you mean --%s?", text, near)
+		}
+	}
+	if m := wrongValue.FindStringSubmatch(text); m != nil {
+		name := strings.TrimPrefix(m[2][strings.LastIndexByte(m[2], ' ')+1:], "--")
+		if f := c.Flags().Lookup(name); f != nil && flagKinds[f.Value.Type()] != "" {
+			return useError("--%s %s: expected %s", name, m[1], flagKinds[f.Value.Type()])
 		}
 	}
 	return useError("%s; see %s --help", text, c.CommandPath())

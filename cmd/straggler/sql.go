@@ -111,7 +111,10 @@ func (o *sqlOptions) query(e *env, args []string) (query string, isShell bool, e
 	if rest != "" {
 		statements = append(statements, rest)
 	}
-	if len(statements) != 1 {
+	if len(statements) == 0 {
+		return "", false, useError("no query: give one as an argument, with -f FILE, or on standard input")
+	}
+	if len(statements) > 1 {
 		return "", false, useError("give one query; this is %s", count(len(statements), "statement"))
 	}
 	return statements[0], false, nil
