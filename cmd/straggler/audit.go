@@ -79,7 +79,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
 		return useError("name a log, or a store with --store DIR")
 	}
-	if dir := filepath.Dir(o.baseline); !isDir(dir) {
+	if dir := filepath.Dir(o.baseline); !isDir(dir) { // before reading logs, which takes time
 		return useError("--baseline %s: there is no directory %s; make it, or name another file", o.baseline, dir)
 	}
 	as, err := o.output.choose(auditEncodings)
