@@ -15,11 +15,11 @@ type Attributor struct {
 	model  *model.Model
 	losses *losses
 
-	phase      *model.PhaseFit
-	hypotheses machines.Hypotheses
-	mid        [fit.Parts]float64 // medians of the measured parts
-	rate       float64            // median fetch wait per remote byte
-	waits      waits
+	phase        *model.PhaseFit
+	comparer     machines.Comparer
+	mid, partSD  [fit.Parts]float64 // medians of the measured parts, and standard deviations
+	rate, rateSD float64            // median fetch wait per remote byte, and its standard deviation
+	waits        waits
 
 	savings  jobcost.Savings
 	lines    []line
@@ -50,7 +50,7 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 		}
 		s := a.split(i)
 		lines := a.causes(&s)
-		sure := confidence(lines, &s)
+		sure := confidence(lines)
 		for r := range lines {
 			row := schema.Attribution{AttemptID: t.Attempt, PhaseID: p.ID, Cause: lines[r].cause, Seconds: lines[r].seconds,
 				Rank: int32(r + 1)}
@@ -66,7 +66,7 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 			a.text = a.evidence(a.text[:0], &s, &lines[r])
 			row.Evidence = string(a.text)
 			out = append(out, row)
-			a.savings.Add(i, len(p.Tasks), lines[r].cause, lines[r].seconds, lines[r].sd)
+			a.savings.Add(i, len(p.Tasks), lines[r].cause, lines[r].seconds, lines[r].shared(t.Machine))
 		}
 	}
 	return out
@@ -77,19 +77,23 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
-	a.hypotheses.Reset()
+	a.comparer.Reset()
 	a.waits.ok = false
 	for k := range b.Part {
-		a.mid[k] = b.MedianOf(func(i int32) float64 { return b.Part[k][i] })
+		part := func(i int32) float64 { return b.Part[k][i] }
+		a.mid[k] = b.MedianOf(part)
+		a.partSD[k] = b.SDOf(part, a.mid[k]) // the clock's rounding is in it
 	}
-	a.rate = 0
+	a.rate, a.rateSD = 0, 0
 	if a.mid[fit.FetchWait] > 0 {
-		a.rate = b.MedianOf(func(i int32) float64 {
+		rate := func(i int32) float64 {
 			if v := b.FetchedBytes(int(i)); v > 0 {
 				return b.Part[fit.FetchWait][i] / v
 			}
 			return math.NaN()
-		})
+		}
+		a.rate = b.MedianOf(rate)
+		a.rateSD = b.SDOf(rate, a.rate)
 	}
 }
 
@@ -97,8 +101,22 @@ func (a *Attributor) prepare(p *fit.Phase) {
 type line struct {
 	cause   schema.Cause
 	seconds float64
-	sd      float64
-	top     term // the largest of its terms
+	errors  gradient // of the estimates
+	model   float64  // standard deviation of the model's discrepancy
+	top     term     // the largest of its terms
+}
+
+// sd is the standard deviation of the seconds.
+func (l *line) sd() float64 { return math.Sqrt(l.errors.variance() + l.model*l.model) }
+
+// shared sorts the errors of the seconds by whom they are shared with.
+func (l *line) shared(machine int64) *jobcost.Errors {
+	e := jobcost.Errors{Machine: machine, Factor: l.errors[machineSource], Discrepancy: l.model}
+	copy(e.Coefficients[:], l.errors[coefficients:machineSource])
+	for _, x := range l.errors[ownSource:] {
+		e.Own += x * x
+	}
+	return &e
 }
 
 // causes sums the terms of a split by cause, largest first; ties go by the order of the terms.
@@ -135,13 +153,13 @@ func (a *Attributor) add(s *split, k term) {
 			continue
 		}
 		l.seconds += s.seconds[k]
-		l.sd = math.Hypot(l.sd, s.sd[k])
+		l.errors.add(&s.errors[k], 1)
 		if s.seconds[k] > s.seconds[l.top] {
 			l.top = k
 		}
 		return
 	}
-	a.lines = append(a.lines, line{c, s.seconds[k], s.sd[k], k})
+	a.lines = append(a.lines, line{c, s.seconds[k], s.errors[k], s.discrepancyOf(c), k})
 }
 
 // A cause under minShare of an excess is not worth a row, nor one under minUncertainShare that may as well be nothing: the
@@ -150,15 +168,20 @@ const minShare, minUncertainShare = 0.005, 0.05
 
 // dropSmall drops what is too small and gives the first line what the others leave, so that all sum to the excess.
 func dropSmall(lines []line, excess float64) []line {
-	kept := lines[:1]
-	var others float64
-	for _, l := range lines[1:] {
+	kept, first := lines[:1], &lines[0]
+	var others, dropped float64
+	for i := 1; i < len(lines); i++ {
+		l := &lines[i]
 		share := math.Abs(l.seconds / excess)
-		if share >= minUncertainShare || share >= minShare && math.Abs(l.seconds) > 2*l.sd {
-			kept = append(kept, l)
+		if share >= minUncertainShare || share >= minShare && l.seconds*l.seconds > 4*l.errors.variance() {
+			kept = append(kept, *l)
 			others += l.seconds
+		} else {
+			first.errors.add(&l.errors, 1)
+			dropped += math.Abs(l.seconds)
 		}
 	}
+	first.errors[droppedSource] = dropped
 	kept[0].seconds = excess - others
 	for i := 1; i < len(kept) && kept[i].seconds > kept[i-1].seconds; i++ { // it may have lost its lead
 		kept[i], kept[i-1] = kept[i-1], kept[i]

@@ -266,7 +266,7 @@ func TestOneMachineAlone(t *testing.T) {
 		l.Observe(p)
 		a := NewAttributor(l.Model())
 		a.prepare(p)
-		s := a.hypotheses.Compare(&a.phase.Fitter, 7, 0.01, machines.PhasePrior)
+		s := a.comparer.Compare(&a.phase.Fitter, 7, 0, 0.01, machines.PhasePrior)
 		if alone := s[machines.SlowInPhase].Weight == 0; alone != (count == 1) {
 			t.Errorf("%d machines: that one is slow in this phase has the weight %g", count, s[machines.SlowInPhase].Weight)
 		}
@@ -316,9 +316,9 @@ func TestStrangePhases(t *testing.T) {
 
 // What is too small goes to the verdict; when that costs it the lead, the other is the verdict, and the sum stays.
 func TestDropSmall(t *testing.T) {
-	lines := dropSmall([]line{{cause: schema.GC, seconds: 5.1}, {cause: schema.Network, seconds: 5}, {cause: schema.Spill, seconds: 0.3, sd: 0.01},
-		{cause: schema.BadMachine, seconds: -0.4, sd: 1}}, 10)
-	want := []line{{cause: schema.Network, seconds: 5}, {cause: schema.GC, seconds: 4.7}, {cause: schema.Spill, seconds: 0.3, sd: 0.01}}
+	lines := dropSmall([]line{{cause: schema.GC, seconds: 5.1}, {cause: schema.Network, seconds: 5}, {cause: schema.Spill, seconds: 0.3, errors: gradient{0.01}},
+		{cause: schema.BadMachine, seconds: -0.4, errors: gradient{1}}}, 10)
+	want := []line{{cause: schema.Network, seconds: 5}, {cause: schema.GC, seconds: 4.7}, {cause: schema.Spill, seconds: 0.3, errors: gradient{0.01}}}
 	if len(lines) != len(want) {
 		t.Fatalf("%+v", lines)
 	}

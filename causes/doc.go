@@ -15,7 +15,8 @@
 //     outliers of each, and commits the results (write.go, repeats.go). cluster.go does so on an engine of many machines,
 //     with messages.go; trace.go on a trace in memory, without SQL.
 //  2. attribute.go gives the rows of one phase: split.go splits an excess by terms, rules.go has what the likelihood does not
-//     say, recompute.go is for lost outputs, and confidence.go says how sure the verdict is.
+//     say, recompute.go is for lost outputs, discrepancy.go says what the model itself gets wrong, and confidence.go how sure
+//     the verdict is.
 //  3. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.
 //  4. figures.go draws the papers' figures from the results.

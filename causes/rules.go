@@ -2,28 +2,28 @@ package causes
 
 import "straggler/causes/fit"
 
-// What the likelihood does not say is decided by rules, in this order (MODEL.md, section 7).
+// What the likelihood does not say is decided by rules, in this order (MODEL.md, section 7). They are a function of the
+// estimate alone, so that its errors are carried through them.
 
-// waitForMore moves to skew the part of the wait that a task with its input usually has.
-func (a *Attributor) waitForMore(s *split, i int, middle float64) {
-	b := a.phase
-	over := s.seconds[ofWait]
-	usual := a.rate * b.FetchedBytes(i)
-	if f := b.Regression.Status[fit.ByBytes]; f == fit.Constant || f == fit.Absent || over <= 0 || usual <= middle {
-		return
-	}
-	s.seconds[ofWaitForMore] = min(over, usual-middle)
-	s.seconds[ofWait] = over - s.seconds[ofWaitForMore]
-	s.sd[ofWaitForMore] = 0.1 * s.seconds[ofWaitForMore]
+// rules are the seconds by term when all rules have been applied. The sum stays.
+func (e estimate) rules() [terms]float64 {
+	e.delayOfLink()
+	e.spreadScatter()
+	e.overlap()
+	e.waitForLost()
+	return e.of
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
 // queue behind the blocks that its machine fetches or serves.
-func (s *split) delayOfLink() {
+func (e *estimate) delayOfLink() {
 	const material = 0.25 // share of the excess that the wait must be
-	if d := s.seconds[ofDelay]; d > 0 && s.seconds[ofWait] > material*s.excess {
-		s.seconds[ofLink], s.seconds[ofDelay] = d, 0
-		s.sd[ofLink], s.sd[ofDelay] = s.sd[ofDelay], 0
+	excess := e.scatter
+	for _, x := range e.of {
+		excess += x
+	}
+	if d := e.of[ofDelay]; d > 0 && e.of[ofWait] > material*excess {
+		e.of[ofLink], e.of[ofDelay] = d, 0
 	}
 }
 
@@ -31,76 +31,96 @@ func (s *split) delayOfLink() {
 // first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
 // particular to the task weighs half as much, it goes the same way; else it and the scatter are one, under the name of
 // the larger.
-func (s *split) spreadScatter(scatter float64) {
+func (e *estimate) spreadScatter() {
 	var named [terms]float64
 	var sum float64
-	for k := range s.seconds {
-		if k := term(k); s.standsOut(k) || k == ofResidual {
-			named[k] = max(0, s.seconds[k])
+	for k := range e.of {
+		if k := term(k); e.standsOut(k) || k == ofResidual {
+			named[k] = max(0, e.of[k])
 			sum += named[k]
 		}
 	}
-	first := max(0, s.seconds[ofFirst])
+	scatter := e.scatter
+	e.scatter = 0
+	first := max(0, e.of[ofFirst])
 	switch {
 	case first > 0 && 2*sum >= first:
 		scatter += first
-		s.seconds[ofFirst] = 0
+		e.of[ofFirst] = 0
 	case first > scatter && first > 0:
-		s.seconds[ofFirst] += scatter
+		e.of[ofFirst] += scatter
 		return
 	case first > 0:
-		s.seconds[ofResidual] += scatter + first
-		s.seconds[ofFirst] = 0
+		e.of[ofResidual] += scatter + first
+		e.of[ofFirst] = 0
 		return
 	}
 	if sum == 0 || 4*sum < scatter { // what is named is a small part of it
-		s.seconds[ofResidual] += scatter
+		e.of[ofResidual] += scatter
 		return
 	}
 	for k := range named {
-		s.seconds[k] += scatter * named[k] / sum
+		e.of[k] += scatter * named[k] / sum
 	}
 }
 
 // standsOut says of which causes within the body the seconds are more than their error.
-func (s *split) standsOut(k term) bool {
-	return (k < ofFirst || k == ofMachine) && s.seconds[k] > 2*s.sd[k]
+func (e *estimate) standsOut(k term) bool {
+	return (k < ofFirst || k == ofMachine) && e.of[k] > 2*e.sd[k]
 }
 
 // overlap takes what the body lacks from the measured parts: a task that is stopped by a collection may have been
 // asleep or waiting anyway.
-func (s *split) overlap() {
-	lack := -s.seconds[ofResidual]
+func (e *estimate) overlap() {
+	lack := -e.of[ofResidual]
 	if lack <= 0 {
 		return
 	}
 	var over float64
 	for k := ofWait; k <= ofWaitForMore; k++ {
-		over += max(0, s.seconds[k])
+		over += max(0, e.of[k])
 	}
 	if over <= 0 {
 		return
 	}
 	take := min(lack, over)
 	for k := ofWait; k <= ofWaitForMore; k++ {
-		if s.seconds[k] > 0 {
-			s.seconds[k] -= take * s.seconds[k] / over
+		if e.of[k] > 0 {
+			e.of[k] -= take * e.of[k] / over
 		}
 	}
-	s.seconds[ofResidual] += take
+	e.of[ofResidual] += take
 }
 
 // waitForLost gives recompute what a reader spent while outputs that it reads were missing (MANTRI §4.1: tasks that wait until
-// the output is regenerated), as far as nothing else explains it. Frameworks that log how long tasks wait for blocks let
-// a reader fail that misses one, so what they log is the network's.
-func (a *Attributor) waitForLost(s *split) {
-	gaps := a.losses.gaps[s.task.Phase]
-	if len(gaps) == 0 || !s.task.Start.OK || a.phase.WaitKnown() {
-		return
+// the output is regenerated), as far as nothing else explains it.
+func (e *estimate) waitForLost() {
+	if gap := min(e.missing, max(0, e.of[ofResidual])); gap > 0 {
+		e.of[ofGap] = gap
+		e.of[ofResidual] -= gap
 	}
-	missing := overlapS(gaps, s.task.Start.V, s.task.Start.V.Add(s.task.Duration))
-	if s.seconds[ofGap] = min(missing, max(0, s.seconds[ofResidual])); s.seconds[ofGap] > 0 {
-		s.seconds[ofResidual] -= s.seconds[ofGap]
-		s.sd[ofGap] = 0.1 * s.seconds[ofGap]
+}
+
+// missingInput is how long outputs that the task reads were missing while it ran. Frameworks that log how long tasks wait for
+// blocks let a reader fail that misses one, so what they log is the network's.
+func (a *Attributor) missingInput(t *fit.Task) float64 {
+	gaps := a.losses.gaps[t.Phase]
+	if len(gaps) == 0 || !t.Start.OK || a.phase.WaitKnown() {
+		return 0
 	}
+	return overlapS(gaps, t.Start.V, t.Start.V.Add(t.Duration))
+}
+
+// waitForMore moves to skew the part of the wait that a task with its input usually has, and returns its standard deviation.
+func (a *Attributor) waitForMore(s *split, i int, middle float64) (sd float64) {
+	b := a.phase
+	over := s.of[ofWait]
+	volume := b.FetchedBytes(i)
+	usual := a.rate * volume
+	if f := b.Regression.Status[fit.ByBytes]; f == fit.Constant || f == fit.Absent || over <= 0 || usual <= middle {
+		return 0
+	}
+	s.of[ofWaitForMore] = min(over, usual-middle)
+	s.of[ofWait] = over - s.of[ofWaitForMore]
+	return min(s.of[ofWaitForMore], a.rateSD*volume)
 }

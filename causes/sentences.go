@@ -23,8 +23,8 @@ var columns = [terms]struct{ name, unit string }{
 func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	c := columns[l.top]
 	e := Evidence{Predictor: c.name, Unit: c.unit, N: a.phase.Regression.N}
-	if l.sd > 0 {
-		e.Low, e.High = l.seconds-1.96*l.sd, l.seconds+1.96*l.sd
+	if sd := l.sd(); sd > 0 {
+		e.Low, e.High = l.seconds-1.96*sd, l.seconds+1.96*sd
 	}
 	w := &a.sentence
 	*w = (*w)[:0]
@@ -101,18 +101,19 @@ func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
 }
 
 func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
-	f := math.Exp(s.machine)
-	e.Coefficient, e.StdErr = f, f*s.machineSD
+	m, sd := s.machine.Mean, math.Sqrt(s.machine.Variance)
+	f := math.Exp(m)
+	e.Coefficient, e.StdErr = f, f*sd
 	e.Value, e.Median = f, math.Exp(a.phase.Usual)
 	observed := a.model.Machines.Of(s.task.Machine)
 	e.N = int(observed.Attempts)
-	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(s.machine-1.96*s.machineSD), 2)
-	w.say(" to ").fixed(math.Exp(s.machine+1.96*s.machineSD), 2).say(")")
-	switch s.hypothesis {
+	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(m-1.96*sd), 2)
+	w.say(" to ").fixed(math.Exp(m+1.96*sd), 2).say(")")
+	switch s.machine.Hypothesis {
 	case machines.SlowInPhase:
-		w.say(" in this phase, by the ").int(int64(s.selected.N)).say(" others on it")
+		w.say(" in this phase, by the ").int(int64(s.machine.N)).say(" others on it")
 	case machines.SlowForAWhile:
-		w.say(" at that time, by the ").int(int64(s.selected.N)).say(" others that ran on it meanwhile")
+		w.say(" at that time, by the ").int(int64(s.machine.N)).say(" others that ran on it meanwhile")
 	}
 	w.say("; it is known by ").int(observed.Attempts).say(" attempts in ").int(observed.Phases).say(" phases")
 	if n, slower, ok := a.model.Machines.Slower(s.task.Machine); ok {

@@ -45,21 +45,56 @@ var causeOf = [terms]schema.Cause{
 
 // split is the excess of one outlier by terms.
 type split struct {
-	task    *fit.Task
-	index   int     // of the task in its phase
-	median  float64 // of the phase, seconds
-	excess  float64
-	seconds [terms]float64
-	sd      [terms]float64 // standard deviation of seconds
+	task     *fit.Task
+	index    int     // of the task in its phase
+	median   float64 // of the phase, seconds
+	excess   float64
+	estimate                 // before the rules
+	seconds  [terms]float64  // after them; they sum to the excess
+	errors   [terms]gradient // of seconds
 
-	machine                float64 // ln(factor) of its machine
-	machineSD              float64
-	selected               machines.Hypothesis // why that factor is taken
-	hypothesis             int                 // which one it is
-	alternativeProbability float64             // that another one about its machine is true
-	residual               float64             // ln of what is left: body / (prediction × machine)
-	outlierProbability     float64             // that it is more than the scatter of the phase
-	unidentifiable         string              // why what is left can not be named; "" where it can
+	machine            machines.Posterior // of ln(factor) of its machine
+	workMeasured       bool               // by bytes or records
+	residual           float64            // ln of what is left: body / (prediction × machine)
+	outlierProbability float64            // that it is more than the scatter of the phase
+	unidentifiable     string             // why what is left can not be named; "" where it can
+}
+
+// estimate is what the model says of an excess: seconds by term, and the scatter of the body that belongs to none.
+type estimate struct {
+	of      [terms]float64
+	scatter float64
+	sd      [terms]float64 // of the terms within the body, before the rules
+	missing float64        // seconds for which an input of the task was missing
+}
+
+// source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
+type source int
+
+const (
+	coefficients  source = iota                                  // those of the predictors of fit, in their order: all tasks of the phase share them
+	machineSource        = coefficients + source(fit.Predictors) // the factor: all tasks on the machine share it
+	ownSource            = machineSource + 1                     // how much of the residual is the attempt's own
+	partSources          = ownSource + 1                         // the measured parts of fit, in their order
+	moreSource           = partSources + fit.Parts               // how much of the wait its larger input explains
+	droppedSource        = moreSource + 1                        // causes too small for a row, which the verdict took
+	sources              = droppedSource + 1
+)
+
+// gradient is how much a figure changes when a source changes by one standard deviation: its variance is the sum of squares.
+type gradient [sources]float64
+
+func (g *gradient) variance() (v float64) {
+	for _, x := range g {
+		v += x * x
+	}
+	return v
+}
+
+func (g *gradient) add(h *gradient, by float64) {
+	for j := range g {
+		g[j] += by * h[j]
+	}
 }
 
 // split splits the excess of task i of the prepared phase.
@@ -67,21 +102,59 @@ func (a *Attributor) split(i int) split {
 	b := a.phase
 	t := &b.Tasks[i]
 	s := split{task: t, index: i, excess: t.Excess, median: t.Duration - t.Excess}
+	s.workMeasured = b.Regression.WorkMeasured()
 	if t.Recompute {
 		s.seconds[ofRedo], s.median = t.Excess, 0
 		return s
 	}
+	var moved [sources]float64 // one standard deviation of each source
 	middle := a.middle(s.median)
 	for k := range b.Part {
-		s.seconds[ofWait+term(k)] = b.Part[k][i] - middle[k]
-		s.sd[ofWait+term(k)] = 0.1 * math.Abs(s.seconds[ofWait+term(k)])
+		s.of[ofWait+term(k)] = b.Part[k][i] - middle[k]
+		moved[partSources+source(k)] = a.partSD[k]
 	}
-	a.waitForMore(&s, i, middle[fit.FetchWait])
-	s.delayOfLink()
-	a.splitBody(&s, i, middle[fit.Parts])
-	s.overlap()
-	a.waitForLost(&s)
+	moved[moreSource] = a.waitForMore(&s, i, middle[fit.FetchWait])
+	q := a.splitBody(&s, i, middle[fit.Parts], &moved)
+	s.missing = a.missingInput(t)
+	s.seconds = s.estimate.rules()
+	for j, d := range moved {
+		if d == 0 {
+			continue
+		}
+		m := s.estimate
+		m.move(source(j), d, q)
+		after := m.rules()
+		for k := range after {
+			s.errors[k][j] = after[k] - s.seconds[k]
+		}
+	}
 	return s
+}
+
+// move changes the estimate as if a source were d seconds larger. The duration does not change: what one term gets, the
+// residual loses, the share q of it from what is the attempt's own and the rest from the scatter.
+func (e *estimate) move(j source, d, q float64) {
+	switch {
+	case j < machineSource:
+		e.of[term(j)] += d
+	case j == machineSource:
+		e.of[ofMachine] += d
+	case j == ownSource:
+		q = -1
+	case j == moreSource:
+		e.of[ofWaitForMore] += d
+		e.of[ofWait] -= d
+		return
+	default:
+		e.of[ofWait+term(j-partSources)] += d
+	}
+	if j == ownSource {
+		e.of[ofResidual] += d
+		e.scatter -= d
+		return
+	}
+	e.of[ofResidual] -= q * d
+	e.scatter -= (1 - q) * d
 }
 
 // middle is the median task: the medians of the parts, and as its body what is left of the median duration.
@@ -102,8 +175,10 @@ func (a *Attributor) middle(median float64) (m [fit.Parts + 1]float64) {
 }
 
 // splitBody splits the body's excess over the median's: body = prediction × machine × residual, each part weighted by
-// the logarithmic mean so that they sum.
-func (a *Attributor) splitBody(s *split, i int, middle float64) {
+// the logarithmic mean so that they sum. The residual is split between what is the attempt's own and scatter, as all tasks
+// of the phase have it. It notes one standard deviation of each source in moved, and returns how much of a change of the
+// residual is the attempt's own.
+func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]float64) (q float64) {
 	b := a.phase
 	f := &b.Regression
 	var x [fit.Predictors]float64
@@ -112,11 +187,13 @@ func (a *Attributor) splitBody(s *split, i int, middle float64) {
 	}
 	expected, usual := f.Predict(&x), f.Predict(&f.Mid)
 	body := b.Body[i]
-	a.machineOf(s, i, math.Log(max(body, 1e-9*middle)/expected))
-	if lack := expected*math.Exp(s.machine) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
-		lack = min(lack, max(0, s.seconds[ofGC]))
+	hypotheses := a.hypothesesOf(i)
+	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected))
+	if lack := expected*math.Exp(s.machine.Mean) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
+		lack = min(lack, max(0, s.of[ofGC]))
 		body += lack
-		s.seconds[ofGC] -= lack
+		s.of[ofGC] -= lack
+		s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected))
 	}
 	body = max(body, 1e-9*middle)
 	l := stats.LogMean(body, middle)
@@ -127,59 +204,42 @@ func (a *Attributor) splitBody(s *split, i int, middle float64) {
 		}
 		// the share of ln(expected/usual) in proportion to the predictor's seconds
 		scale := l / stats.LogMean(expected, usual)
-		s.seconds[k] = f.Coef[k] * (x[k] - f.Mid[k]) * scale
-		s.sd[k] = math.Abs(f.SE[k] * (x[k] - f.Mid[k]) * scale)
-		left -= s.seconds[k]
+		s.of[k] = f.Coef[k] * (x[k] - f.Mid[k]) * scale
+		moved[k] = f.SE[k] * (x[k] - f.Mid[k]) * scale
+		s.sd[k] = math.Abs(moved[k])
+		left -= s.of[k]
 	}
-	s.seconds[ofMachine], s.sd[ofMachine] = l*(s.machine-a.phase.Usual), l*s.machineSD
-	left -= s.seconds[ofMachine]
-	a.splitResidual(s, l, left, math.Log(body/expected)-s.machine)
+	s.of[ofMachine], s.sd[ofMachine] = l*(s.machine.Mean-b.Usual), l*math.Sqrt(s.machine.PriorVariance)
+	left -= s.of[ofMachine]
+	own := l * s.machine.Own
+	switch { // a part of what is left is not more than it
+	case own*left <= 0:
+		own = 0
+	case math.Abs(own) > math.Abs(left):
+		own = left
+	}
+	s.of[ofResidual], s.scatter = own, left-own
+	moved[machineSource] = l * math.Sqrt(s.machine.Variance)
+	moved[ownSource] = l * math.Sqrt(s.machine.OwnVariance)
+	s.residual, s.outlierProbability = math.Log(body/expected)-s.machine.Mean, s.machine.OutlierProbability
+	if s.unidentifiable = a.unidentifiableReason(); s.unidentifiable == "" && s.outlierProbability < leastOutlier {
+		s.unidentifiable = "so much is ordinary scatter here"
+	}
+	return s.machine.OutlierProbability
 }
 
-// machineOf estimates the factor of the task's machine: from everything but the task, and of the hypotheses that this
-// leaves the one that fits r best, ln of the task's body over its prediction.
-func (a *Attributor) machineOf(s *split, i int, r float64) {
+// hypothesesOf are those about the machine of task i.
+func (a *Attributor) hypothesesOf(i int) machines.Hypotheses {
 	b := a.phase
 	k := b.Machines.Of[i]
 	if k < 0 { // unknown: taken for a usual one
-		s.machine = a.phase.Usual
-		return
+		return machines.Known(b.Usual)
 	}
 	mean, known := b.LogFactor[k], b.LogFactorVariance[k]
-	p := machines.PhasePrior
-	if mean == 0 { // nothing but this phase speaks for the machine
-		p, known = a.model.Machines.Population, 0
+	if b.LogFactorPhases[k] == 0 { // nothing but this phase speaks for the machine
+		return a.comparer.Compare(&b.Fitter, int32(i), mean, 0, a.model.Machines.Population)
 	}
-	all := a.hypotheses.Compare(&b.Fitter, int32(i), known, p)
-	s.hypothesis, s.alternativeProbability = machines.Select(&b.Fitter, &all, r-mean)
-	s.selected = all[s.hypothesis]
-	s.machine, s.machineSD = mean+s.selected.Mean, math.Sqrt(s.selected.Variance)
-}
-
-// splitResidual splits r, what its work and its machine do not explain, between three: its machine, as far as the machine's
-// factor in this phase is uncertain; scatter, as all tasks of the phase have it; and what is the attempt's own. The
-// scatter is no cause but goes with the named ones in proportion, because it multiplies whatever made the task slow.
-func (a *Attributor) splitResidual(s *split, l, left, r float64) {
-	sigma2, machine2 := stats.Square(a.phase.Regression.Sigma), stats.Square(s.machineSD)
-	own := &a.phase.Outliers
-	mean, variance, outlier := own.Posterior(r, sigma2+machine2)
-	s.residual, s.outlierProbability = r, outlier
-	more := l * machine2 * ((1-outlier)*r/(sigma2+machine2) + outlier*(r-own.Mean)/(sigma2+machine2+own.Variance))
-	s.seconds[ofMachine] += more
-	left -= more
-	part := l * mean
-	switch { // a part of what is left is not more than it
-	case part*left <= 0:
-		part = 0
-	case math.Abs(part) > math.Abs(left):
-		part = left
-	}
-	s.seconds[ofResidual] = part
-	s.sd[ofResidual] = l * math.Sqrt(variance+sigma2)
-	s.spreadScatter(left - part)
-	if s.unidentifiable = a.unidentifiableReason(); s.unidentifiable == "" && outlier < leastOutlier {
-		s.unidentifiable = "so much is ordinary scatter here"
-	}
+	return a.comparer.Compare(&b.Fitter, int32(i), mean, known, machines.PhasePrior)
 }
 
 // leastOutlier is the probability of being more than scatter under which nothing is called transient.
@@ -191,7 +251,7 @@ func (a *Attributor) unidentifiableReason() string {
 	switch {
 	case f.N < 3:
 		return "too few tasks to compare with"
-	case f.Status[fit.ByBytes] == fit.Absent && f.Status[fit.ByRecords] == fit.Absent && f.Status[fit.ByWritten] == fit.Absent && f.Status[fit.ByCPU] == fit.Absent:
+	case !f.WorkMeasured() && f.Status[fit.ByCPU] == fit.Absent:
 		return "the log does not say how much work a task had"
 	}
 	return ""

@@ -116,3 +116,10 @@ func (f *Fitter) MedianOf(value func(i int32) float64) float64 {
 	}
 	return stats.Median(f.tmp)
 }
+
+// SDOf is the standard deviation about a median of what is known of the fitted tasks, by the median absolute deviation and
+// with the error of the median: a task drawn at random is that far from the median.
+func (f *Fitter) SDOf(value func(i int32) float64, median float64) float64 {
+	deviation := f.MedianOf(func(i int32) float64 { return math.Abs(value(i) - median) })
+	return stats.MADScale * deviation * math.Sqrt(1+math.Pi/2/float64(max(1, len(f.Rows))))
+}

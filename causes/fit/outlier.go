@@ -39,30 +39,42 @@ func (c *OutlierComponent) OrdinaryDensity(r, v float64) float64 {
 	return (1 - c.Probability) * stats.NormalPDF(r, v)
 }
 
-// Posterior is what of a residual r is the attempt's own: its mean and variance, and the probability that it comes from the
-// component. v is the variance of the residuals of ordinary attempts.
-func (c *OutlierComponent) Posterior(r, v float64) (mean, variance, outlier float64) {
+// OwnPart is what of a residual is the attempt's own.
+type OwnPart struct {
+	Mean, Variance float64
+	Probability    float64 // that the residual comes from the component
+	Gain           float64 // expectation of (what is not the attempt's own) / variance of ordinary residuals
+	GainSlope      float64 // expectation of 1 / (variance of the residual)
+}
+
+// Posterior splits a residual r; v is the variance of the residuals of ordinary attempts.
+func (c *OutlierComponent) Posterior(r, v float64) (p OwnPart) {
+	means, variances := [3]float64{0, c.Mean, 0}, [3]float64{0, c.Variance, broadVariance} // of the attempt's own
 	// logarithms keep far residuals from underflowing; the largest is taken out
-	l := [3]float64{math.Log(1-c.Probability) + stats.NormalLogPDF(r, v),
-		math.Log(c.Probability*(1-broadShare)) + stats.NormalLogPDF(r-c.Mean, v+c.Variance),
-		math.Log(c.Probability*broadShare) + stats.NormalLogPDF(r, v+broadVariance)}
-	top := max(l[0], l[1], l[2])
-	var w [3]float64
-	var sum float64
-	for i := range l {
-		w[i] = math.Exp(l[i] - top)
-		sum += w[i]
+	l := [3]float64{math.Log(1 - c.Probability), math.Log(c.Probability * (1 - broadShare)), math.Log(c.Probability * broadShare)}
+	top := math.Inf(-1)
+	for k := range l {
+		l[k] += stats.NormalLogPDF(r-means[k], v+variances[k])
+		top = max(top, l[k])
 	}
-	means := [3]float64{0, c.Mean + (r-c.Mean)*c.Variance/(v+c.Variance), r * broadVariance / (v + broadVariance)}
-	variances := [3]float64{0, v * c.Variance / (v + c.Variance), v * broadVariance / (v + broadVariance)}
-	for i := range w {
-		w[i] /= sum
-		mean += w[i] * means[i]
+	var sum, square float64
+	for k := range l {
+		l[k] = math.Exp(l[k] - top)
+		sum += l[k]
 	}
-	for i := range w {
-		variance += w[i] * (variances[i] + stats.Square(means[i]-mean))
+	for k := range l {
+		w, d, total := l[k]/sum, r-means[k], v+variances[k]
+		own := means[k] + d*variances[k]/total
+		p.Mean += w * own
+		square += w * (v*variances[k]/total + own*own)
+		p.Gain += w * d / total
+		p.GainSlope += w / total
+		if k > 0 {
+			p.Probability += w
+		}
 	}
-	return mean, variance, w[1] + w[2]
+	p.Variance = max(0, square-p.Mean*p.Mean)
+	return p
 }
 
 // meanVariance is the variance that attempts slow by themselves add to the mean of n of them: with three or more, the

@@ -99,7 +99,7 @@ func (f *Fitter) pickWork() {
 		g.Status[ByWritten] = Absent
 	}
 	switch {
-	case g.Status[ByBytes] != Absent || g.Status[ByRecords] != Absent || g.Status[ByWritten] != Absent:
+	case g.WorkMeasured():
 		g.Status[ByCPU] = Absent
 	case g.Status[ByCPU] == Insignificant && !f.cpuAsWork():
 		g.Status[ByCPU] = Absent
@@ -192,7 +192,7 @@ func (f *Fitter) usualCPU(k int32) float64 {
 func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
 	const differ = 0.5 * 0.5
 	g := &f.Regression
-	if g.Status[ByBytes] != Absent || g.Status[ByRecords] != Absent || g.Status[ByWritten] != Absent || !(g.Mid[ByCPU] > 0) {
+	if g.WorkMeasured() || !(g.Mid[ByCPU] > 0) {
 		return
 	}
 	for k := range f.Machines.Numbers {

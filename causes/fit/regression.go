@@ -52,6 +52,11 @@ func (g *Regression) Predict(x *[Predictors]float64) float64 {
 	return max(y, g.Base/20)
 }
 
+// WorkMeasured reports whether the log measures the phase's work, by bytes or records.
+func (g *Regression) WorkMeasured() bool {
+	return g.Status[ByBytes] != Absent || g.Status[ByRecords] != Absent || g.Status[ByWritten] != Absent
+}
+
 // Prior is what is known of a coefficient before the phase is seen.
 type Prior struct{ Mean, Precision float64 }
 

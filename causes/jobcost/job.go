@@ -29,11 +29,12 @@ func Costs(job schema.Key, spans []Span, saved []Saving) []schema.JobCost {
 	note := assumed(spans)
 	for _, c := range slices.Sorted(maps.Keys(by)) { // all at once comes first
 		row := schema.JobCost{JobID: job, Cause: c}
-		var v float64
+		var v, factors float64 // the errors of factors add up over the phases, which share machines
 		whole := len(spans) > 0
 		for _, s := range by[c] {
 			row.SumS += s.Sum
 			v += s.SD * s.SD
+			factors += s.Factor
 			whole = whole && !math.IsNaN(s.Packed)
 		}
 		if c == all {
@@ -52,7 +53,7 @@ func Costs(job schema.Key, spans []Span, saved []Saving) []schema.JobCost {
 		fixed := replay(spans, by[c], func(s *Saving) float64 { return s.Fixed })
 		err := 0.0
 		if row.SumS > 0 {
-			err = min(1, 1.96*math.Sqrt(v)/row.SumS)
+			err = min(1, 1.96*math.Hypot(math.Sqrt(v), factors)/row.SumS)
 		}
 		row.CostS = schema.Some(packed)
 		row.CostLow = schema.Some(min(packed, fixed) * (1 - err))

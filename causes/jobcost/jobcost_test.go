@@ -25,8 +25,8 @@ func TestWeigh(t *testing.T) {
 	p := tasksAt([2]float64{0, 10}, [2]float64{0, 4}, [2]float64{4, 4}, [2]float64{8, 4})
 	var v Savings
 	v.Begin()
-	v.Add(0, 4, schema.Transient, 6, 0)
-	v.Add(1, 4, schema.GC, -1, 0)
+	v.Add(0, 4, schema.Transient, 6, &Errors{})
+	v.Add(1, 4, schema.GC, -1, &Errors{})
 	out := v.Weigh(p.ID, p.Tasks, nil)
 	if len(out) != 2 || out[0].Cause != all || out[0].Sum != 5 || out[1].Cause != schema.Transient || out[1].Sum != 6 {
 		t.Fatalf("%+v", out)
@@ -39,7 +39,7 @@ func TestWeigh(t *testing.T) {
 	}
 	p.Tasks[2].Start.OK = false
 	v.Begin()
-	v.Add(0, 4, schema.Transient, 6, 0)
+	v.Add(0, 4, schema.Transient, 6, &Errors{})
 	if out := v.Weigh(p.ID, p.Tasks, nil); !math.IsNaN(out[0].Packed) {
 		t.Error("a phase without starts was packed")
 	}
@@ -116,5 +116,40 @@ func TestSpans(t *testing.T) {
 	phases[1].Attempts = 5
 	if Spans(phases, nil) != nil {
 		t.Error("a phase that ran and has no end has a place in the graph")
+	}
+}
+
+// What tasks share adds up, what is their own adds in squares: two tasks of one phase with ±1 s by the same coefficient are
+// ±2 s together, by their own scatter ±√2 s; two phases on one machine add up too.
+func TestErrorsThatTasksShare(t *testing.T) {
+	var v Savings
+	saving := func(e ...Errors) Saving {
+		v.Begin()
+		p := tasksAt()
+		for i := range e {
+			p.Tasks = append(p.Tasks, tasksAt([2]float64{0, 10}).Tasks...)
+			v.Add(i, len(e), schema.GC, 3, &e[i])
+		}
+		return v.Weigh(1, p.Tasks, nil)[1]
+	}
+	coefficient := Errors{Coefficients: [fit.Predictors]float64{1}}
+	for _, c := range []struct {
+		e          []Errors
+		sd, factor float64
+	}{
+		{[]Errors{coefficient, coefficient}, 2, 0},
+		{[]Errors{{Own: 1}, {Own: 1}}, math.Sqrt2, 0},
+		{[]Errors{{Discrepancy: 1}, {Discrepancy: 1}}, 2, 0},
+		{[]Errors{{Machine: 1, Factor: 1}, {Machine: 1, Factor: 1}}, 0, 2},
+		{[]Errors{{Machine: 1, Factor: 1}, {Machine: 2, Factor: 1}}, 0, math.Sqrt2},
+	} {
+		if s := saving(c.e...); math.Abs(s.SD-c.sd) > 1e-12 || math.Abs(s.Factor-c.factor) > 1e-12 {
+			t.Errorf("%+v: ±%g and ±%g by factors, want ±%g and ±%g", c.e, s.SD, s.Factor, c.sd, c.factor)
+		}
+	}
+	graph := []Span{{id: 1, start: 0, end: 10}, {id: 2, start: 10, end: 20, parents: []int{0}}}
+	rows := Costs(7, graph, []Saving{{Phase: 1, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}, {Phase: 2, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}})
+	if want := 10 * (1 - 0.196); math.Abs(rows[0].CostLow.V-want) > 1e-9 {
+		t.Errorf("the low end is %g, want %g", rows[0].CostLow.V, want)
 	}
 }

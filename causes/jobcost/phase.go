@@ -2,6 +2,7 @@ package jobcost
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -20,18 +21,19 @@ type Saving struct {
 	Phase  schema.Key
 	Cause  schema.Cause
 	Sum    float64 // seconds of all its outliers
-	SD     float64 // standard deviation of Sum
+	SD     float64 // standard deviation of Sum, but for what comes next
+	Factor float64 // standard deviation of Sum by the machines' factors, which other phases share
 	Packed float64 // seconds the phase would have been shorter; NaN: unknown
 	Fixed  float64 // the same, with every task starting when it did
 }
 
 // Savings weighs the causes of one phase against its end. lost holds, by cause, the seconds to take off each task.
 type Savings struct {
-	lost  map[schema.Cause][]float64
-	sd2   map[schema.Cause]float64
-	order []int32 // tasks by start
-	slots []float64
-	kinds []schema.Cause
+	lost   map[schema.Cause][]float64
+	errors map[schema.Cause]*errorSums
+	order  []int32 // tasks by start
+	slots  []float64
+	kinds  []schema.Cause
 }
 
 // all stands for every cause at once.
@@ -43,30 +45,66 @@ const negligible = 0.001
 // Begin forgets the phase before.
 func (v *Savings) Begin() {
 	if v.lost == nil {
-		v.lost, v.sd2 = map[schema.Cause][]float64{}, map[schema.Cause]float64{}
+		v.lost, v.errors = map[schema.Cause][]float64{}, map[schema.Cause]*errorSums{}
 	}
 	v.kinds = v.kinds[:0]
-	clear(v.sd2)
+	clear(v.errors)
 }
 
-// Add takes seconds of a cause, ± sd, off task i of n.
-func (v *Savings) Add(i, n int, c schema.Cause, seconds, sd float64) {
-	v.take(all, i, n, seconds, sd)
+// Errors are the errors of seconds, as changes for one standard deviation of each thing that they depend on.
+type Errors struct {
+	Coefficients [fit.Predictors]float64 // of the phase's regression: all of its tasks share them
+	Machine      int64                   // whose factor all of its tasks share
+	Factor       float64                 // of that factor
+	Discrepancy  float64                 // of the model, which all tasks of the phase share
+	Own          float64                 // variance of what belongs to the task alone
+}
+
+// errorSums add up the errors of the tasks of a phase: what tasks share adds, what is their own adds in squares.
+type errorSums struct {
+	coefficients     [fit.Predictors]float64
+	factors          map[int64]float64 // by machine
+	discrepancy, own float64
+}
+
+// Add takes seconds of a cause off task i of n.
+func (v *Savings) Add(i, n int, c schema.Cause, seconds float64, e *Errors) {
+	v.take(all, i, n, seconds, e)
 	if seconds > 0 {
-		v.take(c, i, n, seconds, sd)
+		v.take(c, i, n, seconds, e)
 	}
 }
 
-func (v *Savings) take(c schema.Cause, i, n int, seconds, sd float64) {
+func (v *Savings) take(c schema.Cause, i, n int, seconds float64, e *Errors) {
 	off := v.lost[c]
 	if !slices.Contains(v.kinds, c) {
 		v.kinds = append(v.kinds, c)
 		off = slices.Grow(off[:0], n)[:n]
 		clear(off)
 		v.lost[c] = off
+		v.errors[c] = &errorSums{factors: map[int64]float64{}}
 	}
 	off[i] += seconds
-	v.sd2[c] += sd * sd
+	s := v.errors[c]
+	for k, x := range e.Coefficients {
+		s.coefficients[k] += x
+	}
+	s.factors[e.Machine] += e.Factor
+	s.discrepancy += e.Discrepancy
+	s.own += e.Own
+}
+
+// sd is the standard deviation of the sum of the seconds, without the machines' factors and by them.
+func (s *errorSums) sd() (other, factors float64) {
+	v := s.own + s.discrepancy*s.discrepancy
+	for _, x := range s.coefficients {
+		v += x * x
+	}
+	var f float64
+	for _, m := range slices.Sorted(maps.Keys(s.factors)) { // in order, for the same last bits
+		f += s.factors[m] * s.factors[m]
+	}
+	return math.Sqrt(v), math.Sqrt(f)
 }
 
 // Weigh appends what the phase would have saved without each of its causes.
@@ -82,7 +120,8 @@ func (v *Savings) Weigh(phase schema.Key, tasks []fit.Task, out []Saving) []Savi
 	}
 	for _, c := range v.kinds {
 		off := v.lost[c]
-		s := Saving{Phase: phase, Cause: c, SD: math.Sqrt(v.sd2[c]), Packed: math.NaN(), Fixed: math.NaN()}
+		s := Saving{Phase: phase, Cause: c, Packed: math.NaN(), Fixed: math.NaN()}
+		s.SD, s.Factor = v.errors[c].sd()
 		for _, x := range off {
 			s.Sum += x
 		}

@@ -7,14 +7,15 @@ import (
 	"straggler/causes/stats"
 )
 
-// Hypothesis is one of three about the machine of a task in its phase (MODEL.md, section 5): that it is as known before, that
-// it is slow in the whole phase, that it was slow for a while. In all of them any task may be slow by itself.
+// Hypothesis is one of three about the machine of a task in its phase (MODEL.md, section 5). In all of them any task may be
+// slow by itself.
 type Hypothesis struct {
-	Mean, Variance float64 // of ln(factor) beyond what was known
+	Mean, Variance float64 // of ln(factor)
 	Weight         float64 // its probability before the task itself is seen
-	N              int     // tasks that speak for it
+	N              int     // other tasks that speak for it
 }
 
+// The hypotheses: the machine is as known before; it is slow in the whole phase; it was slow for a while.
 const (
 	AsKnown = iota
 	SlowInPhase
@@ -22,11 +23,76 @@ const (
 	hypotheses
 )
 
+// Hypotheses are all of them, about one machine at the time of one task.
+type Hypotheses [hypotheses]Hypothesis
+
+// Known are the hypotheses about a machine whose ln(factor) is known.
+func Known(mean float64) (h Hypotheses) {
+	h[AsKnown] = Hypothesis{Mean: mean, Weight: 1}
+	return h
+}
+
+// Posterior is what is known of ln(factor) of a task's machine, and of what is the attempt's own, once its residual is seen.
+type Posterior struct {
+	Mean, Variance     float64 // of ln(factor)
+	PriorVariance      float64 // of ln(factor), before the task itself was seen
+	Own, OwnVariance   float64 // of ln of what is the attempt's own
+	OutlierProbability float64 // that anything is
+	Hypothesis         int     // the most probable
+	Probability        float64 // of it
+	N                  int     // other tasks that speak for it
+}
+
+// Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over
+// its prediction. Within each, r is the sum of the machine's deviation, the attempt's own, and scatter.
+func (h *Hypotheses) Posterior(f *fit.Fitter, r float64) (p Posterior) {
+	s2 := f.Regression.Sigma * f.Regression.Sigma
+	var l [hypotheses]float64
+	top := math.Inf(-1)
+	for k := range h {
+		if l[k] = math.Inf(-1); h[k].Weight > 0 {
+			d, v := r-h[k].Mean, s2+h[k].Variance
+			l[k] = math.Log(h[k].Weight) + math.Log(max(1e-300, f.Outliers.OrdinaryDensity(d, v)+f.Outliers.Density(d, v)))
+		}
+		if l[k] > top {
+			top, p.Hypothesis = l[k], k
+		}
+	}
+	var sum, prior, priorMean float64
+	for k := range h {
+		l[k] = math.Exp(l[k] - top)
+		sum += l[k]
+		prior += h[k].Weight
+		priorMean += h[k].Weight * h[k].Mean
+	}
+	priorMean /= prior
+	var square, ownSquare float64
+	for k := range h {
+		if h[k].Weight <= 0 {
+			continue
+		}
+		w := l[k] / sum
+		v := s2 + h[k].Variance
+		own := f.Outliers.Posterior(r-h[k].Mean, v)
+		mean := h[k].Mean + h[k].Variance*own.Gain // the machine's share of what is not the attempt's own
+		variance := h[k].Variance * (1 - h[k].Variance*own.GainSlope)
+		p.Mean += w * mean
+		square += w * (variance + mean*mean)
+		p.Own += w * own.Mean
+		ownSquare += w * (own.Variance + own.Mean*own.Mean)
+		p.OutlierProbability += w * own.Probability
+		p.PriorVariance += h[k].Weight / prior * (h[k].Variance + stats.Square(h[k].Mean-priorMean))
+	}
+	p.Variance, p.OwnVariance = max(0, square-p.Mean*p.Mean), max(0, ownSquare-p.Own*p.Own)
+	p.Probability, p.N = l[p.Hypothesis]/sum, h[p.Hypothesis].N
+	return p
+}
+
 // transientPrior is the probability that a machine is slow for a while within a phase.
 const transientPrior = 0.004
 
-// Hypotheses compares the hypotheses for the tasks of one phase. It is for one goroutine.
-type Hypotheses struct {
+// Comparer weighs the hypotheses for the tasks of one phase. It is for one goroutine.
+type Comparer struct {
 	cache []cached // by local number of the machine
 }
 
@@ -37,33 +103,36 @@ type cached struct {
 }
 
 // Reset forgets the phase before.
-func (h *Hypotheses) Reset() { h.cache = h.cache[:0] }
+func (c *Comparer) Reset() { c.cache = c.cache[:0] }
 
-// Compare weighs the hypotheses by all tasks on the machine but task i itself. known is the variance of what was known of the
-// machine, which the residuals of f are relative to. The weights sum to about 1.
-func (h *Hypotheses) Compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab) (s [hypotheses]Hypothesis) {
+// Compare weighs the hypotheses by all tasks on the machine but task i itself. mean ± √known is what was known of the
+// machine's ln(factor), which the residuals of f are relative to. The weights sum to about 1.
+func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.SpikeSlab) (h Hypotheses) {
 	k := f.Machines.Of[i]
 	const many = 64
 	if len(f.Machines.Tasks(k)) <= many {
-		s[AsKnown], s[SlowInPhase] = wholePhase(f, f.MachineResiduals(k, i), known, p)
+		h[AsKnown], h[SlowInPhase] = wholePhase(f, f.MachineResiduals(k, i), known, p)
 	} else {
-		for len(h.cache) < len(f.Machines.Numbers) {
-			h.cache = append(h.cache, cached{})
+		for len(c.cache) < len(f.Machines.Numbers) {
+			c.cache = append(c.cache, cached{})
 		}
-		c := &h.cache[k]
-		if !c.ok {
-			c.known, c.slow = wholePhase(f, f.MachineResiduals(k, -1), known, p)
-			c.ok = true
+		e := &c.cache[k]
+		if !e.ok {
+			e.known, e.slow = wholePhase(f, f.MachineResiduals(k, -1), known, p)
+			e.ok = true
 		}
-		s[AsKnown], s[SlowInPhase] = c.known, c.slow
+		h[AsKnown], h[SlowInPhase] = e.known, e.slow
 	}
 	if len(f.Machines.Numbers) == 1 {
 		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
-		s[AsKnown].Weight, s[SlowInPhase] = 1, Hypothesis{}
+		h[AsKnown].Weight, h[SlowInPhase] = 1, Hypothesis{}
 	}
-	s[SlowForAWhile] = transientSlow(f, f.ConcurrentResiduals(i), s[AsKnown], known, p)
-	s[AsKnown].Weight -= transientPrior * s[AsKnown].Weight
-	return s
+	h[SlowForAWhile] = transientSlow(f, f.ConcurrentResiduals(i), h[AsKnown], known, p)
+	h[AsKnown].Weight -= transientPrior * h[AsKnown].Weight
+	for k := range h {
+		h[k].Mean += mean
+	}
+	return h
 }
 
 // wholePhase compares the first two hypotheses. Their weights sum to 1.
@@ -116,33 +185,4 @@ func logLikelihood(o *fit.OutlierComponent, r []float64, at, s2 float64) (sum fl
 		sum += math.Log(max(1e-300, o.OrdinaryDensity(x-at, s2)+o.Density(x-at, s2)))
 	}
 	return sum
-}
-
-// Select gives the hypothesis that fits the task's own residual r, beyond what was known, best, and the probability that one
-// is true that says something else of the machine.
-func Select(f *fit.Fitter, s *[hypotheses]Hypothesis, r float64) (best int, alternative float64) {
-	s2 := f.Regression.Sigma * f.Regression.Sigma
-	var l [hypotheses]float64
-	top := math.Inf(-1)
-	for k := range s {
-		if s[k].Weight <= 0 {
-			l[k] = math.Inf(-1)
-			continue
-		}
-		d, v := r-s[k].Mean, s2+s[k].Variance
-		l[k] = math.Log(s[k].Weight) + math.Log(max(1e-300, f.Outliers.OrdinaryDensity(d, v)+f.Outliers.Density(d, v)))
-		if l[k] > top {
-			top, best = l[k], k
-		}
-	}
-	const alike = 0.2 // ln(factor)
-	var sum, other float64
-	for k := range l {
-		w := math.Exp(l[k] - top)
-		sum += w
-		if math.Abs(s[k].Mean-s[best].Mean) > alike {
-			other += w
-		}
-	}
-	return best, other / sum
 }

@@ -15,6 +15,7 @@ type PhaseFit struct {
 
 	LogFactor         []float64 // ln(factor) of each machine by its local number, this phase left out
 	LogFactorVariance []float64
+	LogFactorPhases   []int64 // other phases that say it
 	Usual             float64 // ln(factor) of the median task's machine
 
 	model      *Model
@@ -38,22 +39,25 @@ func (f *PhaseFit) Fit(p *fit.Phase) {
 		f.SolveAlone()
 		own = stageOf(&f.Fitter)
 	}
-	f.LogFactor, f.LogFactorVariance, f.factors = f.LogFactor[:0], f.LogFactorVariance[:0], f.factors[:0]
+	f.LogFactor, f.LogFactorVariance, f.LogFactorPhases, f.factors = f.LogFactor[:0], f.LogFactorVariance[:0], f.LogFactorPhases[:0], f.factors[:0]
 	for k := range f.Machines.Numbers {
 		w := m.Window(&p.Tasks[f.Machines.Tasks(int32(k))[0]])
 		var mean, variance float64
+		phases := m.Machines.Of(f.Machines.Numbers[k]).Phases
 		if alone {
 			var t machines.SufficientStats
 			if z, v, n := f.MachineMean(int32(k)); n > 0 {
 				t.Add(z, v, n)
 			}
 			mean, variance = m.Machines.Prior(w, t)
+			phases -= t.Phases
 		} else {
 			c := f.cachedPosterior(w)
 			mean, variance = c.mean, c.variance
 		}
 		f.LogFactor = append(f.LogFactor, mean)
 		f.LogFactorVariance = append(f.LogFactorVariance, variance)
+		f.LogFactorPhases = append(f.LogFactorPhases, phases)
 		f.factors = append(f.factors, math.Exp(mean))
 	}
 	if cpu := f.cpuFactors(); alone || cpu != nil {
