@@ -79,7 +79,7 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 		}
 		if n > 1 && reads(d, p.sql) {
 			name := k.prefix + p.name
-			if err := k.eng.Materialize(ctx, name, withParts(d, p.sql, known)); err != nil {
+			if err := k.eng.Materialize(ctx, name, withCTEs(d, p.sql, known)); err != nil {
 				return "", fmt.Errorf("%s: %w", p.name, err)
 			}
 			k.names = append(k.names, name)
@@ -87,7 +87,7 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 		}
 		known = append(known, p)
 	}
-	return withParts(d, parts[last].sql, known), nil
+	return withCTEs(d, parts[last].sql, known), nil
 }
 
 // drop forgets the tables, also when what they were made for was cancelled.
@@ -169,33 +169,6 @@ func textOf(tokens []sqltext.Token) string {
 	return out.String()
 }
 
-// readsFrom gives the names that a query reads from.
-func readsFrom(d sqltext.Dialect, sql string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		from := false
-		for t := range d.Tokens(sql) {
-			switch t.Kind {
-			case sqltext.Space, sqltext.Comment:
-				continue
-			}
-			if from && t.Kind == sqltext.Word && !yield(t.Text) {
-				return
-			}
-			from = t.Is("from") || t.Is("join")
-		}
-	}
-}
-
-// uses says how often a query reads from a name.
-func uses(d sqltext.Dialect, sql, name string) (n int) {
-	for from := range readsFrom(d, sql) {
-		if from == name {
-			n++
-		}
-	}
-	return n
-}
-
 // reads says that a query reads something; what a list of values costs is not worth a table.
 func reads(d sqltext.Dialect, sql string) bool {
 	for range readsFrom(d, sql) {
@@ -204,8 +177,8 @@ func reads(d sqltext.Dialect, sql string) bool {
 	return false
 }
 
-// withParts puts before a query those of the parts that it needs, each after those that it needs itself.
-func withParts(d sqltext.Dialect, sql string, parts []namedPart) string {
+// withCTEs puts before a query those of the parts that it needs, each after those that it needs itself.
+func withCTEs(d sqltext.Dialect, sql string, parts []namedPart) string {
 	var with, done []string
 	var need func(sql string)
 	need = func(sql string) {
@@ -227,4 +200,31 @@ func withParts(d sqltext.Dialect, sql string, parts []namedPart) string {
 		return sql
 	}
 	return "WITH " + strings.Join(with, ",\n") + "\n" + sql
+}
+
+// uses says how often a query reads from a name.
+func uses(d sqltext.Dialect, sql, name string) (n int) {
+	for from := range readsFrom(d, sql) {
+		if from == name {
+			n++
+		}
+	}
+	return n
+}
+
+// readsFrom gives the names that a query reads from.
+func readsFrom(d sqltext.Dialect, sql string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := false
+		for t := range d.Tokens(sql) {
+			switch t.Kind {
+			case sqltext.Space, sqltext.Comment:
+				continue
+			}
+			if from && t.Kind == sqltext.Word && !yield(t.Text) {
+				return
+			}
+			from = t.Is("from") || t.Is("join")
+		}
+	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"straggler/schema"
 )
@@ -52,6 +53,10 @@ type Vector struct {
 
 // Null says that a row has no value.
 func (v *Vector) Null(i int) bool { return v.Valid != nil && v.Valid[i>>6]>>(i&63)&1 == 0 }
+
+// Resized is a slice of n values, in the same memory where that suffices, for a source that fills a vector again and
+// again. What was in it is lost.
+func Resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // NewRows gives the rows of a source; the context is that of the query.
 func NewRows(ctx context.Context, columns []Column, source Source) *Rows {

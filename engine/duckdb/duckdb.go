@@ -27,16 +27,16 @@ type Engine struct {
 	tempDir string          // ours, to be removed
 	files   *store.Snapshot // keeps compactions from removing files under us
 
-	mu   sync.Mutex
-	db   mapping.Database
-	idle []mapping.Connection
-	busy int
-	shut bool
+	mu     sync.Mutex
+	db     mapping.Database
+	idle   []mapping.Connection
+	busy   int
+	closed bool
 
 	refreshing sync.Mutex
 	seen       int64             // version of files that the views show
 	views      map[string]string // SQL of each
-	pending    map[string]view   // those whose files were not fetched yet
+	unfetched  map[string]table  // those whose files were not fetched yet
 }
 
 // Open opens an engine over what is visible of a store now.
@@ -79,12 +79,12 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	if d.files, err = st.Snapshot(ctx); err != nil {
 		return err
 	}
-	views := viewsOf(d.files)
+	tables := tablesOf(d.files)
 	d.seen = d.files.Version()
-	if err := d.define(ctx, views); err != nil || !d.o.Locked {
+	if err := d.defineViews(ctx, tables); err != nil || !d.o.Locked {
 		return err
 	}
-	for _, sql := range d.lockdown(views) {
+	for _, sql := range d.lockdown(tables) {
 		if err := d.exec(ctx, sql); err != nil {
 			return err
 		}
@@ -118,21 +118,21 @@ func (d *Engine) start() error {
 	return nil
 }
 
-// define makes the views, or makes those anew that have changed. Files that are far are not fetched for it.
-func (d *Engine) define(ctx context.Context, views []view) error {
+// defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it.
+func (d *Engine) defineViews(ctx context.Context, tables []table) error {
 	if d.views == nil {
-		d.views, d.pending = make(map[string]string), make(map[string]view)
+		d.views, d.unfetched = make(map[string]string), make(map[string]table)
 	}
-	for _, v := range views {
+	for _, v := range tables {
 		if d.views[v.name] == v.sql {
 			continue
 		}
-		if delete(d.pending, v.name); d.files.Remote() && len(v.files) > 0 {
-			if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.empty); err != nil {
+		if delete(d.unfetched, v.name); d.files.Remote() && len(v.files) > 0 {
+			if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.unread); err != nil {
 				return fmt.Errorf("duckdb: table %s: %w", v.name, err)
 			}
-			d.pending[v.name] = v
-		} else if err := d.show(ctx, v); err != nil {
+			d.unfetched[v.name] = v
+		} else if err := d.createView(ctx, v); err != nil {
 			return err
 		}
 		d.views[v.name] = v.sql
@@ -140,8 +140,8 @@ func (d *Engine) define(ctx context.Context, views []view) error {
 	return nil
 }
 
-// show makes a view over its files.
-func (d *Engine) show(ctx context.Context, v view) error {
+// createView makes a view over its files.
+func (d *Engine) createView(ctx context.Context, v table) error {
 	if err := d.files.Fetch(ctx, v.files); err != nil {
 		return fmt.Errorf("duckdb: table %s: %w", v.name, err)
 	}
@@ -165,21 +165,21 @@ func (d *Engine) prepare(ctx context.Context, sql string) error {
 		}
 	}
 	if d.seen != d.files.Version() {
-		if err := d.define(ctx, viewsOf(d.files)); err != nil {
+		if err := d.defineViews(ctx, tablesOf(d.files)); err != nil {
 			return err
 		}
 		d.seen = d.files.Version()
 	}
-	if len(d.pending) == 0 {
+	if len(d.unfetched) == 0 {
 		return nil
 	}
 	for t := range sqltext.DuckDB.Tokens(sql) {
 		name := strings.ToLower(strings.Trim(t.Text, `'"`))
-		if v, ok := d.pending[name]; ok {
-			if err := d.show(ctx, v); err != nil {
+		if v, ok := d.unfetched[name]; ok {
+			if err := d.createView(ctx, v); err != nil {
 				return err
 			}
-			delete(d.pending, name)
+			delete(d.unfetched, name)
 		}
 	}
 	return nil
@@ -256,7 +256,7 @@ func (d *Engine) connect() (mapping.Connection, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var conn mapping.Connection
-	if d.shut || d.db.Ptr == nil {
+	if d.closed || d.db.Ptr == nil {
 		return conn, engine.ErrClosed
 	}
 	d.busy++
@@ -276,7 +276,7 @@ func (d *Engine) release(conn mapping.Connection) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.busy--
-	if d.shut {
+	if d.closed {
 		mapping.Disconnect(&conn)
 		d.shutDown()
 		return
@@ -288,10 +288,10 @@ func (d *Engine) release(conn mapping.Connection) {
 func (d *Engine) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.shut {
+	if d.closed {
 		return nil
 	}
-	d.shut = true
+	d.closed = true
 	for i := range d.idle {
 		mapping.Disconnect(&d.idle[i])
 	}

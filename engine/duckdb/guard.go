@@ -20,9 +20,9 @@ import (
 //   - checkType: the bound statement must be one that reads.
 
 // lockdown closes the session: from here on it can open the listed files, and its settings stay as they are.
-func (d *Engine) lockdown(views []view) []string {
+func (d *Engine) lockdown(tables []table) []string {
 	var names []string
-	for _, v := range views {
+	for _, v := range tables {
 		for _, f := range v.files {
 			f := d.files.Path(f)
 			names = append(names, quoteText(f))

@@ -17,15 +17,15 @@ import (
 
 // result is one statement, its result and its connection.
 type result struct {
-	d       *Engine
-	ctx     context.Context
-	conn    mapping.Connection
-	stmt    mapping.PreparedStatement
-	res     mapping.Result
-	chunk   mapping.DataChunk
-	readers []reader
-	batch   engine.Batch
-	closed  bool
+	d          *Engine
+	ctx        context.Context
+	conn       mapping.Connection
+	stmt       mapping.PreparedStatement
+	res        mapping.Result
+	chunk      mapping.DataChunk
+	converters []vectorConverter
+	batch      engine.Batch
+	closed     bool
 }
 
 func (r *result) prepare(sql string, guarded bool) error {
@@ -133,14 +133,14 @@ func (r *result) interruptible(ctx context.Context, call func() error) error {
 func (r *result) describe() []engine.Column {
 	n := int(mapping.ColumnCount(&r.res))
 	columns := make([]engine.Column, n)
-	r.readers = make([]reader, n)
+	r.converters = make([]vectorConverter, n)
 	r.batch.Columns = make([]engine.Vector, n)
 	for i := range n {
 		t := mapping.ColumnLogicalType(&r.res, mapping.IdxT(i))
 		from := typeOf(t)
 		mapping.DestroyLogicalType(&t)
 		to, _ := from.portable()
-		r.readers[i] = reader{from: from, to: to}
+		r.converters[i] = vectorConverter{from: from, to: to}
 		columns[i] = engine.Column{Name: mapping.ColumnName(&r.res, mapping.IdxT(i)), Type: to, Native: from.String()}
 	}
 	return columns
@@ -161,8 +161,8 @@ func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 		return nil, err
 	}
 	r.batch.Len = int(mapping.DataChunkGetSize(r.chunk))
-	for i := range r.readers {
-		if err := r.readers[i].read(mapping.DataChunkGetVector(r.chunk, mapping.IdxT(i)), r.batch.Len, &r.batch.Columns[i]); err != nil {
+	for i := range r.converters {
+		if err := r.converters[i].read(mapping.DataChunkGetVector(r.chunk, mapping.IdxT(i)), r.batch.Len, &r.batch.Columns[i]); err != nil {
 			return nil, fmt.Errorf("duckdb: column %s: %w", mapping.ColumnName(&r.res, mapping.IdxT(i)), err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"time"
 	"unsafe"
 
@@ -74,15 +73,15 @@ func (d duckType) portable() (t schema.Type, cast bool) {
 	return schema.String, true
 }
 
-// reader turns the vectors of one column into the portable type.
-type reader struct {
+// vectorConverter turns the vectors of one column into the portable type.
+type vectorConverter struct {
 	from  duckType
 	to    schema.Type
 	arena []byte
 }
 
 // read fills out with the n values of a vector.
-func (r *reader) read(vec mapping.Vector, n int, out *engine.Vector) error {
+func (r *vectorConverter) read(vec mapping.Vector, n int, out *engine.Vector) error {
 	out.Valid = nil
 	if p := mapping.VectorGetValidity(vec); p != nil {
 		out.Valid = unsafe.Slice((*uint64)(p), (n+63)/64)
@@ -118,15 +117,12 @@ func (r *reader) read(vec mapping.Vector, n int, out *engine.Vector) error {
 }
 
 func widen[From int8 | int16 | uint8 | uint16 | uint32 | float32, To int32 | int64 | float64](dst []To, p unsafe.Pointer, n int) []To {
-	dst = resized(dst, n)
+	dst = engine.Resized(dst, n)
 	for i, v := range unsafe.Slice((*From)(p), n) {
 		dst[i] = To(v)
 	}
 	return dst
 }
-
-// resized is a slice of n values, in the same memory where that suffices. Nothing of them stays.
-func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // duckString is DuckDB's string: up to 12 bytes lie in it, longer ones where ptr says.
 type duckString struct {
@@ -147,8 +143,8 @@ func (s *duckString) bytes() []byte {
 
 // readStrings copies all strings of a vector into one piece of memory: one allocation for 2048 of them. A string that
 // equals the one before shares it.
-func (r *reader) readStrings(p unsafe.Pointer, n int, out *engine.Vector) {
-	out.Strings = resized(out.Strings, n)
+func (r *vectorConverter) readStrings(p unsafe.Pointer, n int, out *engine.Vector) {
+	out.Strings = engine.Resized(out.Strings, n)
 	in := unsafe.Slice((*duckString)(p), n)
 	r.arena = r.arena[:0]
 	last := -1
@@ -180,12 +176,12 @@ func (r *reader) readStrings(p unsafe.Pointer, n int, out *engine.Vector) {
 }
 
 // convert is for the types that need work value by value.
-func (r *reader) convert(p unsafe.Pointer, n int, out *engine.Vector) error {
+func (r *vectorConverter) convert(p unsafe.Pointer, n int, out *engine.Vector) error {
 	switch r.to {
 	case schema.BigInt, schema.Timestamp:
-		out.Int64s = resized(out.Int64s, n)
+		out.Int64s = engine.Resized(out.Int64s, n)
 	case schema.Double:
-		out.Float64s = resized(out.Float64s, n)
+		out.Float64s = engine.Resized(out.Float64s, n)
 	default:
 		return fmt.Errorf("%v is a type that can not be read; cast it to STRING in the query", r.from)
 	}
@@ -211,10 +207,6 @@ func (r *reader) convert(p unsafe.Pointer, n int, out *engine.Vector) error {
 }
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
-
-func at[T any](p unsafe.Pointer, i int) T {
-	return *(*T)(unsafe.Add(p, uintptr(i)*unsafe.Sizeof(*new(T))))
-}
 
 // huge is DuckDB's 128-bit integer.
 type huge struct {
@@ -261,4 +253,8 @@ func (d duckType) micros(p unsafe.Pointer, i int) int64 {
 		return time.Unix(0, v).UnixMicro()
 	}
 	return v
+}
+
+func at[T any](p unsafe.Pointer, i int) T {
+	return *(*T)(unsafe.Add(p, uintptr(i)*unsafe.Sizeof(*new(T))))
 }

@@ -52,10 +52,6 @@ func words(text string) map[string]bool {
 	return out
 }
 
-func refused(format string, args ...any) error {
-	return fmt.Errorf("spark: %w: %s", engine.ErrStatement, fmt.Sprintf(format, args...))
-}
-
 // checkStatement says why a statement may not be asked, if it may not.
 func checkStatement(sql string) error {
 	tokens, err := unambiguous(sql)
@@ -219,4 +215,8 @@ func unambiguous(sql string) ([]token, error) {
 		out = append(out, token{t, hint})
 	}
 	return out, nil
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("spark: %w: %s", engine.ErrStatement, fmt.Sprintf(format, args...))
 }

@@ -63,7 +63,7 @@ SELECT TRANSFORM (%s) %s USING %s AS (key STRING, output STRING) %s FROM (
 SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS input SORT BY %s
 ) AS parts
 ) AS outputs
-) AS repartitioned ORDER BY key NULLS LAST`, parts, columns, rowFormat, sparkText(command), rowFormat, parts, job.Columns[0], columns, portable(job.SQL), job.Order)
+) AS repartitioned ORDER BY key NULLS LAST`, parts, columns, rowFormat, quoteText(command), rowFormat, parts, job.Columns[0], columns, portable(job.SQL), job.Order)
 }
 
 // command is this program on the cluster's machines, for their shell.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +118,7 @@ func (r *result) read(i int, c *hiveserver.TColumn) error {
 		out.Valid = r.validity(i, c.StringVal.Nulls)
 		return r.readTexts(i, c.StringVal.Values, out)
 	case c.BinaryVal != nil && r.types[i] == schema.String:
-		out.Valid, out.Strings = r.validity(i, c.BinaryVal.Nulls), resized(out.Strings, n)
+		out.Valid, out.Strings = r.validity(i, c.BinaryVal.Nulls), engine.Resized(out.Strings, n)
 		for k, b := range c.BinaryVal.Values {
 			out.Strings[k] = blobText(b)
 		}
@@ -129,11 +128,8 @@ func (r *result) read(i int, c *hiveserver.TColumn) error {
 	return nil
 }
 
-// resized is a slice of n values, in the same memory where that suffices. Nothing of them stays.
-func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
-
 func widened[From int8 | int16](dst []int32, values []From) []int32 {
-	dst = resized(dst, len(values))
+	dst = engine.Resized(dst, len(values))
 	for i, v := range values {
 		dst[i] = int32(v)
 	}
@@ -146,7 +142,7 @@ func (r *result) readTexts(i int, texts []string, out *engine.Vector) (err error
 	case schema.String:
 		out.Strings = texts
 	case schema.Double:
-		out.Float64s = resized(out.Float64s, len(texts))
+		out.Float64s = engine.Resized(out.Float64s, len(texts))
 		for k, s := range texts {
 			if out.Null(k) {
 				continue
@@ -156,7 +152,7 @@ func (r *result) readTexts(i int, texts []string, out *engine.Vector) (err error
 			}
 		}
 	case schema.Timestamp:
-		out.Int64s = resized(out.Int64s, len(texts))
+		out.Int64s = engine.Resized(out.Int64s, len(texts))
 		for k, s := range texts {
 			if out.Null(k) {
 				continue
@@ -180,7 +176,7 @@ func (r *result) validity(i int, nulls []byte) []uint64 {
 	if !any {
 		return nil
 	}
-	r.bits[i] = resized(r.bits[i], (r.batch.Len+63)/64)
+	r.bits[i] = engine.Resized(r.bits[i], (r.batch.Len+63)/64)
 	for k := range r.bits[i] {
 		r.bits[i][k] = ^uint64(0)
 	}

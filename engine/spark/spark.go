@@ -238,10 +238,10 @@ func (e *Engine) make(ctx context.Context, m materialized) error {
 	if err := e.refresh(ctx, m.sql); err != nil {
 		return err
 	}
-	if err := e.exec(ctx, "CREATE OR REPLACE TEMPORARY VIEW "+sparkName(m.name)+" AS "+m.sql); err != nil {
+	if err := e.exec(ctx, "CREATE OR REPLACE TEMPORARY VIEW "+quoteName(m.name)+" AS "+m.sql); err != nil {
 		return err
 	}
-	return e.exec(ctx, "CACHE TABLE "+sparkName(m.name))
+	return e.exec(ctx, "CACHE TABLE "+quoteName(m.name))
 }
 
 // undo forgets a table that could not be made, which holds what was made of it.
@@ -256,10 +256,10 @@ func (e *Engine) undo(ctx context.Context, name string) error {
 
 // forget drops a table of the session, and what the executors keep of it. Those that were made from it stay.
 func (e *Engine) forget(ctx context.Context, name string) error {
-	if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+sparkName(name)); err != nil {
+	if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+quoteName(name)); err != nil {
 		return err
 	}
-	return e.exec(ctx, "DROP VIEW IF EXISTS "+sparkName(name))
+	return e.exec(ctx, "DROP VIEW IF EXISTS "+quoteName(name))
 }
 
 func (e *Engine) Drop(ctx context.Context, name string) error {
@@ -358,7 +358,7 @@ func (e *Engine) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), engine.ClosingTime)
 	defer cancel()
 	for _, m := range e.made { // a session that ends forgets the names, not the rows
-		if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+sparkName(m.name)); err != nil {
+		if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+quoteName(m.name)); err != nil {
 			break
 		}
 	}

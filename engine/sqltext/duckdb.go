@@ -9,19 +9,6 @@ import (
 // and numbers are cut finer here, which no quote or comment depends on.
 // https://www.postgresql.org/docs/current/sql-syntax-lexical.html
 
-// duckQuote is the length of what opens a text in quotes or a name: a quote, E' or $tag$.
-func duckQuote(s string) int {
-	switch {
-	case s[0] == '\'' || s[0] == '"':
-		return 1
-	case (s[0] == 'e' || s[0] == 'E') && len(s) > 1 && s[1] == '\'':
-		return 2
-	case s[0] == '$':
-		return dollarTag(s)
-	}
-	return 0
-}
-
 func duckQuotation(s string) Token {
 	n := duckQuote(s)
 	kind, open := String, false
@@ -39,18 +26,17 @@ func duckQuotation(s string) Token {
 	return Token{Kind: kind, Text: s[:n], Open: open}
 }
 
-// doubled is closed for a text in which two quotes are one that ends nothing.
-func doubled(s string, from int, quote byte) (n int, open bool) {
-	for i := from; i < len(s); i++ {
-		if s[i] != quote {
-			continue
-		}
-		if i+1 == len(s) || s[i+1] != quote {
-			return i + 1, false
-		}
-		i++
+// duckQuote is the length of what opens a text in quotes or a name: a quote, E' or $tag$.
+func duckQuote(s string) int {
+	switch {
+	case s[0] == '\'' || s[0] == '"':
+		return 1
+	case (s[0] == 'e' || s[0] == 'E') && len(s) > 1 && s[1] == '\'':
+		return 2
+	case s[0] == '$':
+		return dollarTag(s)
 	}
-	return len(s), true
+	return 0
 }
 
 // duckEscaped is the end of E'…'. A text in quotes that begins on a line after it goes on with it, backslashes included.

@@ -12,19 +12,6 @@ const (
 	hintEnd   = "*/"
 )
 
-// sparkQuote is the length of what opens a text in quotes or a name: a quote, or r and a quote.
-func sparkQuote(s string) int {
-	switch s[0] {
-	case '\'', '"', '`':
-		return 1
-	case 'r', 'R':
-		if len(s) > 1 && (s[1] == '\'' || s[1] == '"') {
-			return 2
-		}
-	}
-	return 0
-}
-
 func sparkQuotation(s string) Token {
 	n := sparkQuote(s)
 	kind, open := String, false
@@ -41,6 +28,19 @@ func sparkQuotation(s string) Token {
 		n, open = closed(s, n, s[1:2])
 	}
 	return Token{Kind: kind, Text: s[:n], Open: open}
+}
+
+// sparkQuote is the length of what opens a text in quotes or a name: a quote, or r and a quote.
+func sparkQuote(s string) int {
+	switch s[0] {
+	case '\'', '"', '`':
+		return 1
+	case 'r', 'R':
+		if len(s) > 1 && (s[1] == '\'' || s[1] == '"') {
+			return 2
+		}
+	}
+	return 0
 }
 
 // exponent is a number that ends within what looks like a word: of 1e+0USING, the word USING is what follows it.

@@ -3,7 +3,7 @@
 //
 //  1. session.go opens a session: it connects, says who we are (sasl.go), and asks the server for a session.
 //  2. operation.go runs a statement, waits for it, and fetches its rows.
-//  3. watch.go stands beside every request: it stops the cluster's work when the context ends, and finds out whether a
+//  3. watch.go supervises every request: it stops the cluster's work when the context ends, and finds out whether a
 //     server that says nothing is working or frozen.
 //  4. errors.go says what went wrong in words for people.
 //

@@ -14,15 +14,15 @@ import (
 )
 
 var (
-	// ErrUnreachable is the kind of errors about servers that can not be connected to.
+	// ErrUnreachable is returned when no connection can be made.
 	ErrUnreachable = errors.New("no server")
-	// ErrDenied is the kind of errors about servers that do not let us in.
+	// ErrDenied is returned when the server does not let us in.
 	ErrDenied = errors.New("log-in refused")
-	// ErrOld is the kind of errors about servers that are too old.
+	// ErrOld is returned when the server is too old.
 	ErrOld = errors.New("the server is too old")
-	// ErrLost is the kind of errors about connections that broke.
+	// ErrLost is returned when the connection broke.
 	ErrLost = errors.New("the connection to the server broke")
-	// ErrFrozen is the kind of errors about servers that do not answer.
+	// ErrFrozen is returned when the server does not answer.
 	ErrFrozen = errors.New("the server does not answer")
 )
 

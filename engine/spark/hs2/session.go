@@ -18,7 +18,7 @@ type Options struct {
 	User, Password string
 	SASL           bool          // the server has authentication NONE, LDAP or CUSTOM, not NOSASL
 	TLS            *tls.Config   // nil: in the clear
-	Connect        time.Duration // to connect, log in, and answer a question aside; 0: 10 s
+	Connect        time.Duration // to connect, log in, and answer on the control connection; 0: 10 s
 	Patience       time.Duration // of silence, after which it is looked whether the server is frozen; 0: 60 s
 	FetchRows      int64         // rows a request; 0: 10 000
 }
@@ -36,13 +36,13 @@ type Session struct {
 	handle *hiveserver.TSessionHandle
 
 	mu   sync.Mutex // held over a request
-	line *line
+	conn *connection
 	lost error // why the connection can not be used any more
 }
 
-// line is a connection to the server.
-type line struct {
-	conn   net.Conn
+// connection is a connection to the server.
+type connection struct {
+	net    net.Conn
 	client *hiveserver.TCLIServiceClient
 }
 
@@ -59,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	}
 	s := &Session{o: o}
 	var err error
-	if s.line, err = o.connect(ctx, 0); err != nil {
+	if s.conn, err = o.connect(ctx, 0); err != nil {
 		return nil, err
 	}
 	req := hiveserver.NewTOpenSessionReq()
@@ -74,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		err = o.admitted(answer)
 	}
 	if err != nil {
-		s.line.conn.Close()
+		s.conn.net.Close()
 		return nil, err
 	}
 	s.handle = answer.SessionHandle
@@ -96,7 +96,7 @@ func (o *Options) admitted(answer *hiveserver.TOpenSessionResp) error {
 }
 
 // connect makes a connection. Every answer on it must come within silence, if that is given.
-func (o *Options) connect(ctx context.Context, silence time.Duration) (*line, error) {
+func (o *Options) connect(ctx context.Context, silence time.Duration) (*connection, error) {
 	dialing, cancel := context.WithTimeout(ctx, o.Connect)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(dialing, "tcp", o.Address)
@@ -127,7 +127,7 @@ func (o *Options) connect(ctx context.Context, silence time.Duration) (*line, er
 		transport = thrift.NewTBufferedTransport(transport, 64<<10)
 	}
 	p := thrift.NewTBinaryProtocolConf(transport, conf)
-	return &line{conn, hiveserver.NewTCLIServiceClient(thrift.NewTStandardClient(p, p))}, nil
+	return &connection{conn, hiveserver.NewTCLIServiceClient(thrift.NewTStandardClient(p, p))}, nil
 }
 
 // secure puts TLS over a connection where that is wanted.
@@ -162,6 +162,6 @@ func (s *Session) Close() error {
 		return nil
 	}
 	s.lost = fmt.Errorf("%w: the session is closed", ErrLost)
-	s.line.conn.Close()
+	s.conn.net.Close()
 	return err
 }

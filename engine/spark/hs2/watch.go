@@ -20,8 +20,8 @@ func (s *Session) request(ctx context.Context, op *hiveserver.TOperationHandle, 
 		return fmt.Errorf("spark: %w", err)
 	}
 	w := &watch{s: s, op: op, answered: make(chan struct{}), stopped: make(chan struct{})}
-	go w.stand(ctx)
-	err := do(s.line.client)
+	go w.monitor(ctx)
+	err := do(s.conn.client)
 	close(w.answered)
 	<-w.stopped
 	switch {
@@ -31,7 +31,7 @@ func (s *Session) request(ctx context.Context, op *hiveserver.TOperationHandle, 
 		s.lost = fmt.Errorf("%w: %s: %w", ErrLost, s.o.Address, err)
 	}
 	if s.lost != nil {
-		s.line.conn.Close()
+		s.conn.net.Close()
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -42,7 +42,7 @@ func (s *Session) request(ctx context.Context, op *hiveserver.TOperationHandle, 
 	return err
 }
 
-// watch stands beside one request.
+// watch is the supervision of one request.
 type watch struct {
 	s        *Session
 	op       *hiveserver.TOperationHandle
@@ -55,9 +55,9 @@ type watch struct {
 // grace is how long a cancelled request may take to return before its connection is cut.
 const grace = 10 * time.Second
 
-// stand waits for the answer. A server sends one answer at a time on a connection, so whatever is to be said meanwhile
-// goes over a second one.
-func (w *watch) stand(ctx context.Context) {
+// monitor waits for the answer. A server sends one answer at a time on a connection, so whatever is to be said meanwhile
+// goes over a second, the control connection.
+func (w *watch) monitor(ctx context.Context) {
 	defer close(w.stopped)
 	silence := time.NewTimer(w.s.o.Patience)
 	defer silence.Stop()
@@ -82,7 +82,7 @@ func (w *watch) stand(ctx context.Context) {
 // cancel stops the operation on the cluster.
 func (w *watch) cancel() {
 	if w.op != nil {
-		w.s.aside(context.Background(), func(c *hiveserver.TCLIServiceClient) error { return cancelOperation(c, w.op) }) // or the cut connection does it
+		w.s.onControlConn(context.Background(), func(c *hiveserver.TCLIServiceClient) error { return cancelOperation(c, w.op) }) // or the cut connection does it
 	}
 	wait := time.NewTimer(grace)
 	defer wait.Stop()
@@ -95,7 +95,7 @@ func (w *watch) cancel() {
 
 func (w *watch) hangUp() {
 	w.hungUp = true
-	w.s.line.conn.Close()
+	w.s.conn.net.Close()
 }
 
 // ask finds out whether the server still works on the operation.
@@ -103,7 +103,7 @@ func (w *watch) ask(ctx context.Context) error {
 	if w.op == nil {
 		return fmt.Errorf("it took the request")
 	}
-	return w.s.aside(ctx, func(c *hiveserver.TCLIServiceClient) error {
+	return w.s.onControlConn(ctx, func(c *hiveserver.TCLIServiceClient) error {
 		req := hiveserver.NewTGetOperationStatusReq()
 		req.OperationHandle = w.op
 		answer, err := c.GetOperationStatus(context.Background(), req)
@@ -114,13 +114,13 @@ func (w *watch) ask(ctx context.Context) error {
 	})
 }
 
-// aside makes a request on a connection of its own.
-func (s *Session) aside(ctx context.Context, do func(*hiveserver.TCLIServiceClient) error) error {
+// onControlConn makes a request on a second connection, which is closed after it.
+func (s *Session) onControlConn(ctx context.Context, do func(*hiveserver.TCLIServiceClient) error) error {
 	l, err := s.o.connect(ctx, s.o.Connect)
 	if err != nil {
 		return err
 	}
-	defer l.conn.Close()
+	defer l.net.Close()
 	return do(l.client)
 }
 

@@ -1,0 +1,71 @@
+// Package view takes a table of the schema and the slices of its files in a store and gives the query that is the table:
+// the rows that are visible, under the columns of the schema. Engines say how they read files.
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"straggler/engine/sqltext"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// SQL unites the slices of a table; from is where the rows of the i-th are read. A table without slices is empty and has
+// its columns all the same.
+func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i int) string) string {
+	if len(slices) == 0 {
+		return Empty(d, t, "false")
+	}
+	parts := make([]string, len(slices))
+	for i, s := range slices {
+		parts[i] = "SELECT " + columns(d, t, s.Columns) + " FROM " + from(i)
+		if len(s.Hidden) > 0 {
+			parts[i] += " WHERE " + store.InputColumn + " NOT IN (" + keys(s.Hidden) + ")"
+		}
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
+
+// Empty has the columns of a table and the rows that a condition gives, which is to give none.
+func Empty(d sqltext.Dialect, t *schema.Table, condition string) string {
+	return "SELECT " + columns(d, t, nil) + " WHERE " + condition
+}
+
+// columns names the table's columns; those that the files do not have are NULL, those of another type are cast.
+func columns(d sqltext.Dialect, t *schema.Table, have []string) string {
+	types := make(map[string]string, len(have))
+	for _, h := range have {
+		name, typ, _ := strings.Cut(h, " ")
+		types[name] = typ
+	}
+	parts := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		name := d.QuoteName(c.Name)
+		switch types[c.Name] {
+		case "":
+			parts[i] = "CAST(NULL AS " + Type(d, c.Type) + ") AS " + name
+		case string(c.Type):
+			parts[i] = name
+		default:
+			parts[i] = "CAST(" + name + " AS " + Type(d, c.Type) + ") AS " + name
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Type is the engine's name of a type of the schema.
+func Type(d sqltext.Dialect, t schema.Type) string {
+	if t == schema.Timestamp && d == sqltext.DuckDB {
+		return "TIMESTAMPTZ"
+	}
+	return string(t)
+}
+
+func keys(keys []schema.Key) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = fmt.Sprint(k)
+	}
+	return strings.Join(parts, ", ")
+}
