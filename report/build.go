@@ -46,7 +46,7 @@ func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error)
 		what string
 		do   func() error
 	}{
-		{"selecting applications", func() error { return SelectApplications(ctx, eng, o.App) }}, {"adding up losses", b.losses}, {"what was read", b.trust}, {"jobs", b.jobs}, {"phases", b.phases},
+		{"selecting applications", b.selectRows}, {"adding up losses", b.losses}, {"what was read", b.trust}, {"jobs", b.jobs}, {"phases", b.phases},
 		{"outliers", b.outliers}, {"machines", b.machines}, {"what comes back", b.repeats}, {"timelines", b.timelines}, {"replays of policies", b.whatif}, {"settings", b.settings},
 	} {
 		if err := step.do(); err != nil {
@@ -65,6 +65,23 @@ type builder struct {
 	doc   *Document
 	sums  *sums
 	facts facts
+}
+
+// selectRows makes the session tables that the queries select by.
+func (b *builder) selectRows() error {
+	if err := SelectApplications(b.ctx, b.eng, b.o.App); err != nil {
+		return err
+	}
+	return selectRedone(b.ctx, b.eng)
+}
+
+// selectRedone makes the session table report_redone: the phases that only make lost outputs again.
+func selectRedone(ctx context.Context, eng engine.Engine) error {
+	sql, err := queries.ReadFile("sql/redone.sql")
+	if err != nil {
+		return err
+	}
+	return eng.Materialize(ctx, "report_redone", string(sql))
 }
 
 // SelectApplications makes the session table report_apps: the applications that a report is about, those whose native id

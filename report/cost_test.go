@@ -185,6 +185,7 @@ func TestSharesAreShapleyValues(t *testing.T) {
 	}
 	eng := reporttest.Stored(t, &m.Trace)
 	reporttest.Check(t, eng.Materialize(context.Background(), "report_apps", "SELECT application_id FROM applications"))
+	reporttest.Check(t, selectRedone(context.Background(), eng))
 	sql, err := queries.ReadFile("sql/shares.sql")
 	reporttest.Check(t, err)
 	got := map[schema.Key]float64{}
@@ -204,6 +205,37 @@ func TestSharesAreShapleyValues(t *testing.T) {
 	}
 	if len(got) == 0 {
 		t.Error("no task has a share")
+	}
+}
+
+// A stage that was submitted again for lost outputs is lost as a whole where it did nothing else; where it also ran tasks
+// that had never run, only as far as these were slow.
+func TestSubmittedAgain(t *testing.T) {
+	for _, tc := range []struct {
+		redone int // of three tasks of 10 s
+		lost   float64
+	}{{0, 0}, {1, 0}, {2, 0}, {3, 10}} {
+		m := reporttest.NewTrace()
+		job := m.Job(0, 20)
+		m.Phase(job, 0, 10, 10, 10)
+		again := m.Phase(job, 10, 10, 10, 10)
+		for i := range m.Phases {
+			if m.Phases[i].PhaseID == again {
+				m.Phases[i].Attempt, m.Phases[i].Recompute = 1, tc.redone > 0
+			}
+		}
+		n := 0
+		for i := range m.Attempts {
+			if a := &m.Attempts[i]; a.PhaseID == again && n < tc.redone {
+				a.Recompute = true
+				n++
+			}
+		}
+		d, err := Build(context.Background(), reporttest.Stored(t, &m.Trace), Options{})
+		reporttest.Check(t, err)
+		if got := d.Cost.Loss.LostS.V; got != tc.lost {
+			t.Errorf("%d of 3 tasks made a lost output again: %v s were lost, want %v", tc.redone, got, tc.lost)
+		}
 	}
 }
 

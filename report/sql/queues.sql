@@ -1,5 +1,5 @@
 -- The tasks of phases with outliers in order of start, and what each outlier took beyond the median. A task is its
--- attempt that won. Needs report_apps.
+-- attempt that won. Needs report_apps and report_redone.
 WITH
 slow AS (
   SELECT DISTINCT attempt_id, phase_id FROM attributions
@@ -8,7 +8,7 @@ picked AS (
   SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id
     SEMI JOIN report_apps r ON r.application_id = j.application_id
     SEMI JOIN slow o ON o.phase_id = p.phase_id
-  WHERE NOT p.recompute
+    ANTI JOIN report_redone d ON d.phase_id = p.phase_id
 ),
 repeated AS (
   SELECT DISTINCT a.phase_id, a.task FROM attempts a SEMI JOIN picked p ON p.phase_id = a.phase_id WHERE a.number > 0

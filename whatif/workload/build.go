@@ -246,7 +246,7 @@ func (d *draft) units(g *group) {
 		phaseIndex[p.PhaseID] = int32(i)
 		j := jobIndex[p.JobID]
 		d.Jobs[j].Phases++
-		d.Phases = append(d.Phases, Phase{Key: p.PhaseID, Job: j, Kind: p.Kind, Gang: p.Gang, Recompute: p.Recompute})
+		d.Phases = append(d.Phases, Phase{Key: p.PhaseID, Job: j, Kind: p.Kind, Gang: p.Gang})
 		d.phaseRow = append(d.phaseRow, p)
 		d.released = append(d.released, d.at(release(p)))
 	}

@@ -104,7 +104,7 @@ func NoOutliers(p *Pool) []int64 {
 func NoRecompute(p *Pool) []int64 {
 	took := p.Durations()
 	for a := range p.Attempts {
-		if p.Attempts[a].Again || p.Phases[p.Tasks[p.Attempts[a].Task].Phase].Recompute {
+		if p.Attempts[a].Again {
 			took[a] = 0
 		}
 	}
