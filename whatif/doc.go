@@ -26,7 +26,7 @@
 //	 4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
 //	    schedule/placement spreads reduces over racks so that no link is hot.
 //	 5. simulate runs workloads under schedulers and policies; published sets what the papers measured beside what all this
-//	    gives; scenario writes logs for tests.
+//	    gives; scenario writes the logs that plans leave, for tests.
 //
 // # Rows
 //

@@ -21,7 +21,7 @@ import (
 	"straggler/store"
 	"straggler/table"
 	"straggler/whatif/schedule"
-	"straggler/whatif/simulate"
+	"straggler/whatif/workload"
 )
 
 var (
@@ -56,7 +56,7 @@ func exitCode(err error) int {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
 	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, simulate.ErrWorkload, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
+		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
 		return exitUse
 	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable):
 		return exitInput

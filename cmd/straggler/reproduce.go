@@ -24,9 +24,12 @@ func reproduceCommand(e *env) *cobra.Command {
 compares each published number with ours: the tolerance, the assumptions, and how long it took. The traces that the papers
 used are not public, so some inputs are assumed; no input was chosen to meet a number.
 
-Numbers that follow from a paper's rules alone are always met. Numbers that had to be rebuilt may be missed, and the note
-says why; numbers that cannot be rebuilt, such as those of a production cluster, are listed as not tried. The exit code is
-1 when a number is missed that this version is known to meet.
+A number counts as met when ours is within its tolerance, and that tolerance is one that a policy that does nothing, and
+ours without its main rule, miss. Kinds: rule and replayed follow from what is published and are always met; rebuilt needed
+assumptions, and the note says why one is missed; band is ours over the plausible range of what a paper leaves open, inside
+when the published number lies in it; baseline is only of what a policy is compared with, and does not count; missing cannot
+be rebuilt, and the note gives the sentence that is not in the paper. The exit code is 1 when a number is missed that
+this version is known to meet.
 
 Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		Example: `  straggler reproduce late
@@ -78,7 +81,7 @@ func (e *env) published(o output, rows []published.Row) error {
 	case o.pageAs("md"):
 		return e.write(o, false, func(w io.Writer) error { return published.Markdown(w, rows) })
 	}
-	f := table.NewFixed("paper", "section", "quantity", "published DOUBLE", "ours DOUBLE", "tolerance DOUBLE", "verdict", "rebuilt BOOLEAN", "seconds DOUBLE", "note")
+	f := table.NewFixed("paper", "section", "quantity", "published DOUBLE", "ours DOUBLE", "tolerance DOUBLE", "kind", "verdict", "seconds DOUBLE", "note")
 	known := func(x float64) any {
 		if math.IsNaN(x) {
 			return nil
@@ -86,7 +89,7 @@ func (e *env) published(o output, rows []published.Row) error {
 		return x
 	}
 	for _, r := range rows {
-		f.Add(r.Paper, r.Section, r.Quantity, r.Published, known(r.Ours), known(r.Tolerance), string(r.Verdict), r.Rebuilt, math.Round(r.Seconds*100)/100, r.Note)
+		f.Add(r.Paper, r.Section, r.Quantity, r.Published, known(r.Ours), known(r.Tolerance), string(r.Kind), string(r.Verdict), math.Round(r.Seconds*100)/100, r.Note)
 	}
 	return e.rows(o, f)
 }

@@ -42,7 +42,9 @@ times, locality, slots and links over time. With --store the tables simulate_run
 hold every figure, in place of those of an earlier simulation. Ctrl-C keeps the runs that are finished.
 
 The workloads of the papers are built in: --list names them, --example NAME runs one, --print writes its file, as a
-start for your own. straggler help schedulers has the schedulers with their options.`,
+start for your own. A number may be a range, 9..60, or a distribution: {uniform: [4, 9]}, {normal: [30, 5], least: 20},
+{exponential: 10}, {lognormal: [MEDIAN, SIGMA]}, {sum: 100, of: NUMBER}, {mix: [{share: 0.9, of: 1}, {share: 0.1, of: 8}]}.
+straggler help schedulers has the schedulers with their options.`,
 		Example: `  straggler simulate --list
   straggler simulate --example batch
   straggler simulate --example pools -o pools.html
@@ -124,7 +126,7 @@ func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) 
 	return e.simulate(ctx, st, w, o, r)
 }
 
-func readWorkload(o simulateOptions, args []string) (*simulate.Workload, error) {
+func readWorkload(o simulateOptions, args []string) (*workload.File, error) {
 	if o.example != "" {
 		return simulate.Example(o.example)
 	}
@@ -133,7 +135,7 @@ func readWorkload(o simulateOptions, args []string) (*simulate.Workload, error) 
 
 // simulate runs a workload into a store and writes what it holds then. What was finished when it is interrupted is
 // written too.
-func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workload, o simulateOptions, r rendering[*report.Simulation]) error {
+func (e *env) simulate(ctx context.Context, st *store.Store, w *workload.File, o simulateOptions, r rendering[*report.Simulation]) error {
 	show, done := e.countBar("simulating " + table.Printable(w.Name))
 	s, failed := simulate.Into(ctx, st, w, simulate.Options{Done: show, From: sources(e)}, version)
 	done()
@@ -160,8 +162,8 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *simulate.Workloa
 }
 
 // sources reads the files that a workload names.
-func sources(e *env) simulate.Source {
-	return simulate.Source{
+func sources(e *env) workload.Source {
+	return workload.Source{
 		Store: func(ctx context.Context, dir string) ([]workload.PlanJob, error) {
 			st, err := e.openStore(ctx, dir)
 			if err != nil {
@@ -169,7 +171,7 @@ func sources(e *env) simulate.Source {
 			}
 			return askStore(ctx, st, simulate.StoredJobs)
 		},
-		SWIM: func(ctx context.Context, name string) ([]simulate.Size, error) {
+		SWIM: func(ctx context.Context, name string) ([]workload.Size, error) {
 			st, err := store.Temp(ctx)
 			if err != nil {
 				return nil, err

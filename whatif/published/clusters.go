@@ -1,11 +1,11 @@
 package published
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"strings"
 
-	"straggler/whatif/scenario"
 	"straggler/whatif/workload"
 )
 
@@ -16,25 +16,25 @@ import (
 var clusters embed.FS
 
 // clusterFile is one of them.
-func clusterFile(name string) (*scenario.File, error) {
+func clusterFile(name string) (*workload.File, error) {
 	file := "clusters/" + name + ".yaml"
 	data, err := clusters.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("published: %w", err)
 	}
-	return scenario.Parse(file, data)
+	return workload.ParseFile(file, data)
 }
 
-// draw is the workload of a cluster of a file.
-func draw(f *scenario.File, seed uint64) (*workload.Workload, error) {
-	c, err := f.Cluster(seed)
+// draw is the pool of a cluster of a file.
+func draw(ctx context.Context, f *workload.File, seed int64) (*workload.Pool, error) {
+	pl, err := f.Plan(ctx, seed, workload.Source{})
 	if err != nil {
 		return nil, err
 	}
-	return build(c), nil
+	return pl.Build()
 }
 
 // assumedIn is the note of the rows that a file gives.
-func assumedIn(f *scenario.File) string {
+func assumedIn(f *workload.File) string {
 	return "rebuilt from " + f.Source + ". Assumed: " + strings.Join(f.Assumed, "; ")
 }

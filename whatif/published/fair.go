@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
@@ -24,7 +23,7 @@ func fairShares(_ context.Context, t *table) error {
 	claims := []schedule.Claim{{Min: 50, Demand: 46}, {Min: 10, Demand: 18}, {Min: 25, Demand: 28}, {Min: 15, Demand: 16}}
 	ours := schedule.Shares(100, claims, nil)
 	for i, want := range []float64{46, 14, 25, 15} {
-		t.add("§3.1", fmt.Sprintf("figure 3: slots of pool %d, which has a minimum of %d and wants %d", i+1, claims[i].Min, claims[i].Demand),
+		t.rule("§3.1", fmt.Sprintf("figure 3: slots of pool %d, which has a minimum of %d and wants %d", i+1, claims[i].Min, claims[i].Demand),
 			want, float64(ours[i]), 0, "")
 	}
 	return nil
@@ -32,9 +31,9 @@ func fairShares(_ context.Context, t *table) error {
 
 // fairWaits is the example of §4.2: maps of 60 s on nodes of five slots; a task whose data is on three nodes waits 15 s.
 func fairWaits(ctx context.Context, t *table) error {
-	t.add("§4.2", "chance of a local slot within 15 s, 60 s maps, 5 slots a node, 3 replicas: formula", 0.986, schedule.LocalWithin(15./60, 15), 0.001,
+	t.rule("§4.2", "chance of a local slot within 15 s, 60 s maps, 5 slots a node, 3 replicas: formula", 0.986, schedule.LocalWithin(15./60, 15), 0.001,
 		"1 − (3/4)^15 = 98.66 %")
-	ours, err := localWithin(ctx, 15)
+	ours, err := t.localWithin(ctx, 15)
 	if err != nil {
 		return err
 	}
@@ -44,7 +43,7 @@ func fairWaits(ctx context.Context, t *table) error {
 }
 
 // localWithin lets probes of one task wait so many seconds for a local slot and gives the share that found one.
-func localWithin(ctx context.Context, wait float64) (float64, error) {
+func (t *table) localWithin(ctx context.Context, wait float64) (float64, error) {
 	r := rand.New(rand.NewPCG(42, 2))
 	pl := &workload.Plan{Queues: []workload.Queue{{Name: "probes"}, {Name: "busy"}}}
 	for m := range 100 {
@@ -70,7 +69,7 @@ func localWithin(ctx context.Context, wait float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	chosen, err := schedule.Choose([]string{fmt.Sprintf("delay t1=%g t2=1e9", wait)})
+	chosen, err := schedule.Choose([]string{t.scheduler(fmt.Sprintf("delay t1=%g t2=1e9", wait))})
 	if err != nil {
 		return 0, err
 	}
@@ -93,41 +92,9 @@ func localWithin(ctx context.Context, wait float64) (float64, error) {
 	return float64(local) / float64(probes), nil
 }
 
-// ran is what a workload gave, by scheduler: the rows of its seeds.
-type ran map[string][]*simulate.Result
-
-// simulated runs a workload file.
-func simulated(ctx context.Context, text string) (ran, error) {
-	w, err := simulate.Parse("workload", []byte(text))
-	if err != nil {
-		return nil, err
-	}
-	out := ran{}
-	_, err = simulate.Run(ctx, w, simulate.Options{Workers: 1, Each: func(r *simulate.Result) error {
-		kept := *r
-		kept.Samples = nil
-		out[r.Run.Scheduler] = append(out[r.Run.Scheduler], &kept)
-		return nil
-	}})
-	return out, err
-}
-
-// mean is the mean of a figure over the seeds of a scheduler.
-func (r ran) mean(scheduler string, of func(*simulate.Result) float64) float64 {
-	sum := 0.0
-	for _, x := range r[scheduler] {
-		sum += of(x)
-	}
-	return sum / float64(len(r[scheduler]))
-}
-
-func makespan(x *simulate.Result) float64  { return x.Run.MakespanS }
-func nodeLocal(x *simulate.Result) float64 { return x.Run.NodeLocal.V }
-func rackLocal(x *simulate.Result) float64 { return x.Run.RackLocal.V }
-
 // fairSticky is figure 5.
 func fairSticky(ctx context.Context, t *table) error {
-	r, err := simulated(ctx, `
+	r, err := t.simulated(ctx, `
 name: figure5
 cluster: {machines: 100, racks: 4, map_slots: 1, reduce_slots: 0}
 jobs:
@@ -139,12 +106,12 @@ seeds: 3
 		return err
 	}
 	ours := r.mean("fair", nodeLocal)
-	t.rebuilt("§4.1", "figure 5: five jobs with sticky slots on 100 nodes of one slot: locality under 50 % (1) or not (0)", 1, better(ours, 0.5), 0,
+	t.baseline("§4.1", "figure 5: five jobs with sticky slots on 100 nodes of one slot: locality under 50 % (1) or not (0)", 1, better(ours, 0.5), 0,
 		fmt.Sprintf("ours %.1f %%; 1 − (4/5)³ = 48.8 %% of the blocks have a replica on a fifth of the nodes. Maps of about 20 s, 4000 a job, assumed", 100*ours))
 	return nil
 }
 
-const smallNote = "assumed: the scan reads as fast as the node's four disks of 55 MB/s (§4) feed its six slots, so 3.5 s a block; 1 Gbps a node as stated, 10 Gbps a rack; all jobs submitted in a stream that keeps the slots busy; Hadoop's heartbeats of seconds, its start-up of jobs and its counting of running tasks are not modelled"
+const smallNote = "without delay is FIFO, since 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; assumed: the scan reads as fast as the node's four disks of 55 MB/s (§4) feed its six slots, so 3.5 s a block; 1 Gbps a node as stated, 10 Gbps a rack; all jobs submitted in a stream that keeps the slots busy; Hadoop's heartbeats of seconds, its start-up of jobs and its counting of running tasks are not modelled"
 
 // fairSmallJobs is §6.2.1: table 3 and figure 12.
 func fairSmallJobs(ctx context.Context, t *table) error {
@@ -157,12 +124,12 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 		{10, 2000, 0.06, 0.37, 0.98, 0.99, 1, 1.7},
 		{100, 200, 0.6, 0.84, 0.99, 0.94, 0.99, 1.3},
 	} {
-		r, err := simulated(ctx, fmt.Sprintf(`
+		r, err := t.simulated(ctx, fmt.Sprintf(`
 name: table3
 cluster: {machines: 100, racks: 4, map_slots: 6, reduce_slots: 4, network: {rack_mb_s: 1250, machine_mb_s: 125, disk_mb_s: 220}}
 jobs:
   - {name: scan, count: %d, every_s: %g, maps: %d, map_s: 3.5, block_mb: 128}
-schedulers: [fair, delay t1=15 t2=15]
+schedulers: [fifo, delay t1=15 t2=15]
 seeds: 1
 `, x.jobs, x.every, x.maps))
 		if err != nil {
@@ -170,87 +137,109 @@ seeds: 1
 		}
 		const delay = "delay t1=15 t2=15"
 		job := fmt.Sprintf("table 3, %d maps: ", x.maps)
-		t.rebuilt("§6.2.1", job+"node locality without delay", x.node, r.mean("fair", nodeLocal), 0.1, smallNote)
-		t.rebuilt("§6.2.1", job+"rack locality without delay", x.rack, r.mean("fair", rackLocal), 0.1, smallNote)
-		t.rebuilt("§6.2.1", job+"node locality with delay", x.dnode, r.mean(delay, nodeLocal), 0.1, smallNote)
-		t.rebuilt("§6.2.1", job+"rack locality with delay", x.drack, r.mean(delay, rackLocal), 0.1, smallNote)
-		t.rebuilt("§6.2.1", fmt.Sprintf("figure 12, %d maps: throughput with delay over without", x.maps), x.gain,
-			r.mean("fair", makespan)/r.mean(delay, makespan), 0.2, smallNote)
+		t.baseline("§6.2.1", job+"node locality without delay", x.node, r.mean("fifo", nodeLocal), 0.1, smallNote)
+		t.baseline("§6.2.1", job+"rack locality without delay", x.rack, r.mean("fifo", rackLocal), 0.1, smallNote)
+		quantity := fmt.Sprintf("figure 12, %d maps: throughput with delay over without", x.maps)
+		if x.maps == 3 {
+			const start = "'job initialization becomes a bottleneck': how long it takes is not in the paper"
+			t.notTried("§6.2.1", job+"node locality with delay", x.dnode, start)
+			t.notTried("§6.2.1", job+"rack locality with delay", x.drack, start)
+			t.notTried("§6.2.1", quantity, x.gain, start)
+			continue
+		}
+		t.rebuilt("§6.2.1", job+"node locality with delay", x.dnode, r.mean(delay, nodeLocal), 0.05, smallNote)
+		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(delay, rackLocal), 0.05, "nearly all are in the rack without delay, too; "+smallNote)
+		t.rebuilt("§6.2.1", quantity, x.gain, r.mean("fifo", makespan)/r.mean(delay, makespan), 0.2, smallNote)
 	}
 	return nil
 }
 
-const ec2Network = "network: {rack_mb_s: 1250, machine_mb_s: 125, disk_mb_s: 220}"
+// farReads are how many times as long a task takes away from its data: a band about the 2.1 at which §6.2.1's jobs of ten maps,
+// whose locality goes from 37 to 99 %, gain their 1.7 times.
+var farReads = []float64{1.5, 2, 2.5}
 
 // fairStickySlots is §6.2.2: figures 13 and 14.
 func fairStickySlots(ctx context.Context, t *table) error {
-	const note = "scans take 9 s a block (§6.2.4) and read 57 MB/s a node, which a link of 1 Gbps carries beside what others read from it: without contention elsewhere a far read costs next to nothing here, while it did on EC2. Assumed: disks and racks as in table 3; one data set of 180 GB in blocks of 128 MB for all"
 	for _, x := range []struct {
 		jobs int
 		gain float64
 	}{{10, 1.1}, {20, 1.6}, {50, 2}} {
-		r, err := simulated(ctx, fmt.Sprintf(`
+		var gains, local, sticky []float64
+		for _, far := range farReads {
+			r, err := t.simulated(ctx, fmt.Sprintf(`
 name: sticky
-cluster: {machines: 100, racks: 4, map_slots: 4, reduce_slots: 2, %s}
+cluster: {machines: 100, racks: 4, map_slots: 4, reduce_slots: 2, slowdown: {rack: %g, remote: %g}}
 jobs:
   - {name: scan, count: %d, maps: 1407, map_s: 9, spread: 0.1, block_mb: 128, one_file: true}
 schedulers: [fair, delay t1=10 t2=10]
 seeds: 1
-`, ec2Network, x.jobs))
-		if err != nil {
-			return err
+`, far, far, x.jobs))
+			if err != nil {
+				return err
+			}
+			const delay = "delay t1=10 t2=10"
+			gains = append(gains, r.mean("fair", makespan)/r.mean(delay, makespan))
+			local, sticky = append(local, r.mean(delay, nodeLocal)), append(sticky, r.mean("fair", nodeLocal))
 		}
-		const delay = "delay t1=10 t2=10"
-		t.rebuilt("§6.2.2", fmt.Sprintf("figure 13, %d jobs: throughput with delay over sticky slots", x.jobs), x.gain,
-			r.mean("fair", makespan)/r.mean(delay, makespan), 0.15, note)
-		t.rebuilt("§6.2.2", fmt.Sprintf("figure 14, %d jobs: locality with delay", x.jobs), 0.995, r.mean(delay, nodeLocal), 0.01, "99 to 100 %; "+note)
+		note := fmt.Sprintf("scans take 9 s a block (§6.2.4), 1.5 to 2.5 times as long away from it, as §6.2.1's jobs of ten maps imply; gains %.2f, %.2f and %.2f; one data set of 180 GB in blocks of 128 MB for all", gains[0], gains[1], gains[2])
+		t.band("§6.2.2", fmt.Sprintf("figure 13, %d jobs: throughput with delay over sticky slots", x.jobs), x.gain, gains, note)
+		t.rebuilt("§6.2.2", fmt.Sprintf("figure 14, %d jobs: locality with delay", x.jobs), 0.995, local[1], 0.01, "99 to 100 %; "+note)
 		if x.jobs == 50 {
-			t.rebuilt("§6.2.2", "figure 14, 50 jobs: locality with sticky slots", 0.27, r.mean("fair", nodeLocal), 0.1, note)
+			t.baseline("§6.2.2", "figure 14, 50 jobs: locality with sticky slots", 0.27, sticky[1], 0.1, note)
 		}
 	}
 	return nil
 }
 
-// fairBias is §6.2.4: figure 15.
+// fairBias is §6.2.4: figure 15, over what a node's network carries.
 func fairBias(ctx context.Context, t *table) error {
-	r, err := simulated(ctx, `
+	const plain, untuned, biased = "fair", "delay t1=10 t2=10", "delay t1=10 t2=10 bias=8"
+	over := map[string][]float64{}
+	for _, nic := range []int{60, 90, 125} {
+		r, err := t.simulated(ctx, fmt.Sprintf(`
 name: hotspot
-cluster: {machines: 100, racks: 4, map_slots: 4, reduce_slots: 2, `+ec2Network+`}
+cluster: {machines: 100, racks: 4, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %d, disk_mb_s: 220}}
 jobs:
   - {name: scan, workers: 10, count: 70, maps: 16, map_s: 9, spread: 0.1, block_mb: 128, one_file: true}
   - {name: compute, workers: 10, count: 25, maps: 16, map_s: 36, spread: 0.1, block_mb: 128, one_file: true}
 schedulers: [fair, delay t1=10 t2=10, delay t1=10 t2=10 bias=8]
-seeds: 5
-`)
-	if err != nil {
-		return err
-	}
-	const note = "the bias is learned from ended tasks, the paper set it by hand; one file in sixteen blocks for all jobs; a far read costs nothing while its links are not full, so that waiting is pure loss here and slots are not: assumed as for figure 13"
-	ended := func(name string) func(*simulate.Result) float64 {
-		return func(x *simulate.Result) float64 {
-			n := 0.0
-			for _, j := range x.Jobs {
-				if j.Name == name && j.SubmitS+j.TookS <= 600 {
-					n++
-				}
+seeds: 3
+`, nic))
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"scan", "compute"} {
+			for _, than := range []string{untuned, plain} {
+				over[name+than] = append(over[name+than], r.mean(biased, endedJobs(name))/r.mean(than, endedJobs(name)))
 			}
-			return n
 		}
 	}
-	const untuned, biased = "delay t1=10 t2=10", "delay t1=10 t2=10 bias=8"
+	const note = "band over 60 to 125 MB/s a node, which the paper does not say; the bias is learned from ended tasks, the paper set it by hand; one file in sixteen blocks for all jobs; disks and racks as in table 3"
 	for _, x := range []struct {
 		name, than, words string
 		gain              float64
-	}{{"scan", untuned, "untuned delay", 1.15}, {"compute", untuned, "untuned delay", 1.44}, {"scan", "fair", "no delay", 1.08}, {"compute", "fair", "no delay", 1.10}} {
-		t.rebuilt("§6.2.4", fmt.Sprintf("figure 15: %s jobs in ten minutes with IO-rate biasing over %s", x.name, x.words), x.gain,
-			r.mean(biased, ended(x.name))/r.mean(x.than, ended(x.name)), 0.1, note)
+	}{{"scan", untuned, "untuned delay", 1.15}, {"compute", untuned, "untuned delay", 1.44}, {"scan", plain, "no delay", 1.08}, {"compute", plain, "no delay", 1.10}} {
+		t.band("§6.2.4", fmt.Sprintf("figure 15: %s jobs in ten minutes with IO-rate biasing over %s", x.name, x.words), x.gain, over[x.name+x.than], note)
 	}
 	return nil
 }
 
+// endedJobs counts the jobs of a name that end within ten minutes.
+func endedJobs(name string) func(*simulate.Result) float64 {
+	return func(x *simulate.Result) float64 {
+		n := 0.0
+		for _, j := range x.Jobs {
+			if j.Name == name && j.SubmitS+j.TookS <= 600 {
+				n++
+			}
+		}
+		return n
+	}
+}
+
 // fairBatch is §5.3 and §6.2.6.
 func fairBatch(ctx context.Context, t *table) error {
-	r, err := simulated(ctx, `
+	r, err := t.simulated(ctx, `
 name: figure7
 cluster: {machines: 10, racks: 1, map_slots: 1, reduce_slots: 1}
 jobs:
@@ -261,9 +250,9 @@ seeds: 1
 	if err != nil {
 		return err
 	}
-	t.add("§5.3", "figure 7: two jobs of 100 s of maps and 100 s of reduces under fair sharing (s)", 400, r.mean("fair", makespan), 1e-6, "")
-	t.add("§5.3", "figure 7: the same under FIFO (s)", 300, r.mean("fifo", makespan), 1e-6, "")
-	r, err = simulated(ctx, `
+	t.replayed("§5.3", "figure 7: two jobs of 100 s of maps and 100 s of reduces under fair sharing (s)", 400, r.mean("fair", makespan), 1e-6, "")
+	t.baseline("§5.3", "figure 7: the same under FIFO (s)", 300, r.mean("fifo", makespan), 1e-6, "")
+	r, err = t.simulated(ctx, `
 name: batch
 cluster: {machines: 100, racks: 4, map_slots: 4, reduce_slots: 2}
 jobs:
@@ -285,7 +274,7 @@ seeds: 3
 
 // fairSplit is §6.2.5: one job of 14624 maps and 5000 reduces on 450 nodes in 34 racks, at a tenth of the size.
 func fairSplit(ctx context.Context, t *table) error {
-	r, err := simulated(ctx, `
+	r, err := t.simulated(ctx, `
 name: split
 cluster: {machines: 45, racks: 4, map_slots: 6, reduce_slots: 4, network: {rack_mb_s: 1250, machine_mb_s: 125, disk_mb_s: 220}}
 jobs:
@@ -312,25 +301,14 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	plan, err := w.Plan(ctx, 1, simulate.Source{})
+	gains, err := t.fairGains(ctx, w)
 	if err != nil {
 		return err
 	}
-	jobs := map[int]float64{}
-	for _, j := range plan.Jobs {
-		jobs[len(j.Phases[0].Tasks)]++
-	}
-	for bin, want := range [][2]int{{16, 29}, {40, 5}, {80, 4}, {160, 4}, {320, 3}, {600, 2}, {1200, 1}, {2400, 1}, {6400, 1}} {
-		t.add("§6.1", fmt.Sprintf("table 2: jobs of bin %d, of %d maps", bin, want[0]), float64(want[1]), jobs[want[0]], 0, "")
-	}
-	gains, err := fairGains(ctx, w)
-	if err != nil {
-		return err
-	}
-	const note = "arrivals, the times of maps and reduces and what they write are drawn, since the paper's three schedules are not public; its own three schedules gave 1.9, 2.5 and 5 times on average, 4.6, 10 and 14 at most, and the tolerance is their range; the median of seven seeds, after the paper's median of three"
-	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO", 1.9, median(gains.small), 3.1, note)
-	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 4.6, median(gains.most), 9.4, note)
-	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing alone", 2, median(gains.fair), 1, "read as 'in half'; "+note)
+	const note = "arrivals, the times of maps and reduces and what they write are drawn, since the paper's three schedules are not public; its own three gave 1.9, 2.5 and 5 times on average, 4.6, 10 and 14 at most, and met is what lies within their range; the median of seven seeds, after the paper's median of three"
+	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO", 3.45, median(gains.small), 1.55, note)
+	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, median(gains.most), 4.7, note)
+	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing alone", 2, median(gains.fair), 0.5, "read as 'in half'; "+note)
 	t.rebuilt("§6.1", "figure 11: locality with delay scheduling", 0.995, median(gains.local), 0.01, "99 to 100 %")
 	return nil
 }
@@ -338,38 +316,32 @@ func fairBenchmark(ctx context.Context, t *table) error {
 type fairGain struct{ small, most, fair, local []float64 }
 
 // fairGains runs the benchmark for seven seeds and gives the gains of its smallest jobs over FIFO.
-func fairGains(ctx context.Context, w *simulate.Workload) (g fairGain, err error) {
+func (t *table) fairGains(ctx context.Context, w *workload.File) (g fairGain, err error) {
 	w.Seeds, w.Schedulers = 7, []string{"fifo", "fair", "copycompute", "fair-all"}
-	var fifo []float64
-	_, err = simulate.Run(ctx, w, simulate.Options{Workers: 1, Each: func(r *simulate.Result) error {
-		var took []float64
-		for _, j := range r.Jobs {
+	r, err := t.simulate(ctx, w)
+	if err != nil {
+		return g, err
+	}
+	small := func(x *simulate.Result) (took []float64) {
+		for _, j := range x.Jobs {
 			if j.Name == "bin0" {
 				took = append(took, j.TookS)
 			}
 		}
-		mean, most := 0.0, 0.0
-		for n := range fifo {
-			gain := fifo[n] / took[n]
-			mean, most = mean+gain/float64(len(fifo)), max(most, gain)
+		return took
+	}
+	for seed := range r["fifo"] {
+		fifo := small(r["fifo"][seed])
+		gain := func(scheduler string) (mean, most float64) {
+			for n, took := range small(r[scheduler][seed]) {
+				mean, most = mean+fifo[n]/took/float64(len(fifo)), max(most, fifo[n]/took)
+			}
+			return mean, most
 		}
-		switch r.Run.Scheduler {
-		case "fifo":
-			fifo = took
-		case "fair":
-			g.fair = append(g.fair, mean)
-		case "copycompute":
-			g.small, g.most = append(g.small, mean), append(g.most, most)
-		case "fair-all":
-			g.local = append(g.local, r.Run.NodeLocal.V)
-		}
-		return nil
-	}})
-	return g, err
-}
-
-// median is the middle one of an odd number of values.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
+		fair, _ := gain("fair")
+		mean, most := gain("copycompute")
+		g.fair, g.small, g.most = append(g.fair, fair), append(g.small, mean), append(g.most, most)
+		g.local = append(g.local, r["fair-all"][seed].Run.NodeLocal.V)
+	}
+	return g, nil
 }

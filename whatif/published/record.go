@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// record is the keys of the numbers that were met when it was last written, times of the machine apart, sorted, one a line.
+// record is the keys of the numbers that count and were met, or lay inside their band, when it was last written, times of the machine apart, sorted, one a line.
 //
 //go:embed passing.tsv
 var record string
@@ -17,7 +17,7 @@ func Lost(rows []Row) []string {
 	papers, met := map[string]bool{}, map[string]bool{}
 	for i := range rows {
 		papers[rows[i].Paper] = true
-		if rows[i].Verdict == Met {
+		if rows[i].holds() {
 			met[rows[i].Key()] = true
 		}
 	}
@@ -32,11 +32,14 @@ func Lost(rows []Row) []string {
 	return lost
 }
 
+// holds is whether the number is one that a later run must not lose.
+func (r *Row) holds() bool { return r.Counts() && r.Verdict == Met || r.Verdict == Inside }
+
 // recordOf is the record that a run would be.
 func recordOf(rows []Row) string {
 	var keys []string
 	for i := range rows {
-		if rows[i].Verdict == Met && !rows[i].Timed {
+		if rows[i].holds() && !rows[i].Timed {
 			keys = append(keys, rows[i].Key()+"\n")
 		}
 	}

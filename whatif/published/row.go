@@ -11,14 +11,26 @@ type Row struct {
 	Section   string
 	Quantity  string
 	Published float64
-	Ours      float64 // NaN where it was not tried
-	Tolerance float64 // how far apart they may be, in the unit of the quantity
+	Ours      float64 // NaN where it was not tried; of a band its middle
+	Tolerance float64 // how far apart they may be, in the unit of the quantity; of a band half its width
+	Kind      Kind
 	Verdict   Verdict
-	Rebuilt   bool    // inputs had to be assumed, so that ours need not be within the tolerance
 	Timed     bool    // it is a time of this machine, which the record leaves out
 	Note      string  // what was assumed, and why they differ where they do
 	Seconds   float64 // that the experiment of the row took
 }
+
+// Kind is where a number comes from, and whether it counts.
+type Kind string
+
+const (
+	Rule     Kind = "rule"     // it follows from the rules alone, by their formulas or by the engine
+	Replayed Kind = "replayed" // it follows from the rules, in an example of which everything is published
+	Rebuilt  Kind = "rebuilt"  // of a cluster or workload some of whose inputs are assumed
+	Band     Kind = "band"     // ours over the plausible range of what the paper leaves open; counted apart
+	Baseline Kind = "baseline" // of what a policy is compared with, or of the cluster; does not count
+	Missing  Kind = "missing"  // it can not be rebuilt
+)
 
 // Verdict is what came of a published number.
 type Verdict string
@@ -26,55 +38,90 @@ type Verdict string
 const (
 	Met      Verdict = "met"
 	Missed   Verdict = "missed"
-	NotTried Verdict = "not tried" // it can not be rebuilt, and the note says why
+	Inside   Verdict = "inside" // the published number lies in our band
+	Outside  Verdict = "outside"
+	NotTried Verdict = "not tried" // the note says which sentence is missing
 )
 
 // Key names the number.
 func (r *Row) Key() string { return fmt.Sprintf("%s\t%s\t%s", r.Paper, r.Section, r.Quantity) }
 
-// add adds a number that follows from the rules alone.
-func (t *table) add(section, quantity string, published, ours, tolerance float64, note string) {
+// Counts is whether the number is one of those that are met or missed.
+func (r *Row) Counts() bool { return r.Kind == Rule || r.Kind == Replayed || r.Kind == Rebuilt }
+
+func (t *table) row(kind Kind, section, quantity string, published, ours, tolerance float64, note string) {
 	v := Missed
 	if math.Abs(ours-published) <= tolerance+1e-9 {
 		v = Met
 	}
 	t.rows = append(t.rows, Row{
-		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance, Verdict: v, Note: note,
+		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance, Kind: kind, Verdict: v, Note: note,
 	})
+}
+
+// rule adds a number that follows from the rules alone.
+func (t *table) rule(section, quantity string, published, ours, tolerance float64, note string) {
+	t.row(Rule, section, quantity, published, ours, tolerance, note)
+}
+
+// replayed adds a number of an example of which everything is published.
+func (t *table) replayed(section, quantity string, published, ours, tolerance float64, note string) {
+	t.row(Replayed, section, quantity, published, ours, tolerance, note)
 }
 
 // rebuilt adds a number from a cluster or workload that had to be rebuilt, some of whose inputs are assumed.
 func (t *table) rebuilt(section, quantity string, published, ours, tolerance float64, note string) {
-	t.add(section, quantity, published, ours, tolerance, note)
-	t.rows[len(t.rows)-1].Rebuilt = true
+	t.row(Rebuilt, section, quantity, published, ours, tolerance, note)
+}
+
+// baseline adds a number of what a policy is compared with.
+func (t *table) baseline(section, quantity string, published, ours, tolerance float64, note string) {
+	t.row(Baseline, section, quantity, published, ours, tolerance, note)
+}
+
+// band adds what ours may be over the range of what the paper leaves open.
+func (t *table) band(section, quantity string, published float64, ours []float64, note string) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, x := range ours {
+		low, high = min(low, x), max(high, x)
+	}
+	t.row(Band, section, quantity, published, (low+high)/2, (high-low)/2, note)
+	r := &t.rows[len(t.rows)-1]
+	r.Verdict = map[Verdict]Verdict{Met: Inside, Missed: Outside}[r.Verdict]
 }
 
 // timed adds a time that an experiment took. It depends on the machine and on what else runs there.
 func (t *table) timed(section, quantity string, published, ours, tolerance float64, note string) {
-	t.rebuilt(section, quantity, published, ours, tolerance, note)
+	t.baseline(section, quantity, published, ours, tolerance, note)
 	t.rows[len(t.rows)-1].Timed = true
 }
 
 // notTried adds a number that can not be rebuilt.
 func (t *table) notTried(section, quantity string, published float64, why string) {
 	t.rows = append(t.rows, Row{
-		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: math.NaN(), Tolerance: math.NaN(), Verdict: NotTried, Note: why,
+		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: why,
 	})
 }
 
-// Tally counts rows by verdict.
-type Tally struct{ Met, Missed, NotTried int }
+// Tally counts rows by verdict. Baselines are in neither of the first two.
+type Tally struct{ Met, Missed, Inside, Outside, Baselines, NotTried int }
 
 // Count is the tally of some rows.
 func Count(rows []Row) (n Tally) {
 	for i := range rows {
-		switch rows[i].Verdict {
-		case Met:
-			n.Met++
-		case Missed:
-			n.Missed++
-		default:
+		switch r := &rows[i]; {
+		case r.Verdict == NotTried:
 			n.NotTried++
+		case r.Kind == Baseline:
+			n.Baselines++
+		case r.Verdict == Inside:
+			n.Inside++
+		case r.Verdict == Outside:
+			n.Outside++
+		case r.Verdict == Met:
+			n.Met++
+		default:
+			n.Missed++
 		}
 	}
 	return n

@@ -38,7 +38,8 @@ type picture struct {
 
 func newSheet(rows []Row) *sheet {
 	n := Count(rows)
-	s := &sheet{Verdict: fmt.Sprintf("Of %d published numbers %d are met and %d missed; %d can not be rebuilt.", len(rows), n.Met, n.Missed, n.NotTried)}
+	s := &sheet{Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed. Of %d more, for which the papers leave a parameter open, %d lie inside our band. "+
+		"%d are only of what is compared with, and %d can not be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Outside, n.Inside, n.Baselines, n.NotTried)}
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
 	}
@@ -58,7 +59,7 @@ func newSheet(rows []Row) *sheet {
 
 func newPaperSheet(p Paper, rows []Row) paperSheet {
 	n := Count(rows)
-	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: fmt.Sprintf("%d met, %d missed, %d not tried.", n.Met, n.Missed, n.NotTried)}
+	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: fmt.Sprintf("%d met, %d missed, %d inside a band, %d outside, %d baselines, %d not tried.", n.Met, n.Missed, n.Inside, n.Outside, n.Baselines, n.NotTried)}
 	shared := map[string]int{}
 	for i := range rows {
 		shared[rows[i].Note]++
@@ -69,8 +70,8 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 			Section: r.Section, Quantity: r.Quantity, Published: number(r.Published), Ours: number(r.Ours), Tolerance: number(r.Tolerance),
 			Verdict: string(r.Verdict), Seconds: strconv.FormatFloat(r.Seconds, 'f', 1, 64), Note: r.Note, Picture: newPicture(r),
 		}
-		if r.Rebuilt {
-			x.Verdict += ", rebuilt"
+		if r.Kind == Baseline || r.Kind == Rebuilt {
+			x.Verdict += ", " + string(r.Kind)
 		}
 		if shared[r.Note] > 1 && r.Note != "" {
 			if !slices.Contains(s.Notes, r.Note) {
@@ -105,6 +106,17 @@ func newPicture(r *Row) *picture {
 	}
 	at := func(x float64) float64 { return math.Round(1000*(4+92*(x-low)/(high-low))) / 1000 }
 	from := at(r.Published - r.Tolerance)
+	if r.Kind == Band { // the band is ours, and the published number is what lies in it or not
+		low, high = min(r.Published, r.Ours-r.Tolerance), max(r.Published, r.Ours+r.Tolerance)
+		if high <= low {
+			low, high = low-1, high+1
+		}
+		from = at(r.Ours - r.Tolerance)
+		return &picture{
+			Title: fmt.Sprintf("published %s, ours %s to %s", number(r.Published), number(r.Ours-r.Tolerance), number(r.Ours+r.Tolerance)),
+			Low:   from, Wide: math.Round(1000*(at(r.Ours+r.Tolerance)-from)) / 1000, Published: at(r.Published), Ours: at(r.Published), Far: r.Verdict == Outside,
+		}
+	}
 	return &picture{
 		Title: fmt.Sprintf("published %s ± %s, ours %s", number(r.Published), number(r.Tolerance), number(r.Ours)),
 		Low:   from, Wide: math.Round(1000*(at(r.Published+r.Tolerance)-from)) / 1000, Published: at(r.Published), Ours: at(r.Ours), Far: r.Verdict == Missed,

@@ -172,7 +172,7 @@ func (s *Sim) nextWaiting(i int32) int32 {
 // startTask starts the attempt of a task that waits on a free slot of a machine.
 func (s *Sim) startTask(i, task, machine int32) bool {
 	p := &s.p.Phases[i]
-	if s.idleIn(p.Class) <= 0 || s.sched.freeOn[p.Class][machine] <= 0 || !s.admits(i, machine) {
+	if s.idleIn(p.Class) <= 0 || s.sched.freeOn[p.Class][machine] <= 0 || s.atLimit(i) || !s.admits(i, machine) {
 		return false
 	}
 	a := s.unwait(i, p.FirstTask+task)
@@ -240,6 +240,12 @@ func (s *Sim) preempt(i int32, a Running) bool {
 		s.enqueue(queued{task: task, first: true, restart: true})
 	}
 	return true
+}
+
+// atLimit is whether the job of a phase runs as many tasks as it may. The limits of a log were its own scheduler's.
+func (s *Sim) atLimit(i int32) bool {
+	j := s.p.Phases[i].Job
+	return s.staged() && s.jobs[j].busy >= s.p.Jobs[j].Limit
 }
 
 // admits is whether a machine would take one more attempt of a phase, apart from its slots.

@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+
+	"straggler/whatif/workload"
 )
 
 //go:embed examples/*.yaml
@@ -13,8 +15,8 @@ var examples embed.FS
 var exampleNames = []string{"fair", "small-jobs", "sticky", "hotspot", "batch", "pools", "stragglers", "mantri", "quincy"}
 
 // Examples are the workloads that are built in.
-func Examples() []*Workload {
-	var out []*Workload
+func Examples() []*workload.File {
+	var out []*workload.File
 	for _, name := range exampleNames {
 		w, err := Example(name)
 		if err != nil { // they are ours, and a test reads them
@@ -26,7 +28,7 @@ func Examples() []*Workload {
 }
 
 // Example is a workload that is built in.
-func Example(name string) (*Workload, error) {
+func Example(name string) (*workload.File, error) {
 	text, err := ExampleText(name)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func Example(name string) (*Workload, error) {
 func ExampleText(name string) ([]byte, error) {
 	text, err := examples.ReadFile("examples/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("%w: there is no example %q; there are %s", ErrWorkload, name, strings.Join(exampleNames, ", "))
+		return nil, fmt.Errorf("%w: there is no example %q; there are %s", workload.ErrFile, name, strings.Join(exampleNames, ", "))
 	}
 	return text, nil
 }

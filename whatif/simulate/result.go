@@ -19,7 +19,7 @@ type Result struct {
 // tally makes the result of a run.
 type tally struct {
 	*Result
-	w     *Workload
+	w     *workload.File
 	p     *workload.Pool
 	every replay.Time
 }
@@ -27,7 +27,7 @@ type tally struct {
 // samples is about how many instants of a run are sampled.
 const samples = 150
 
-func newTally(w *Workload, u *unit, p *workload.Pool) *tally {
+func newTally(w *workload.File, u *unit, p *workload.Pool) *tally {
 	t := &tally{w: w, p: p, Result: &Result{}}
 	t.Run = schema.SimulateRun{
 		RunID: int64(u.n + 1), Workload: w.Name, Scheduler: u.scheduler.String(), SchedulerOptions: u.scheduler.Parameters(),

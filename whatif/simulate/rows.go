@@ -7,11 +7,12 @@ import (
 
 	"straggler/schema"
 	"straggler/store"
+	"straggler/whatif/workload"
 )
 
 // Into runs a workload and commits simulate_runs, simulate_jobs and simulate_samples into a store, in place of those of an
 // earlier simulation. When the context ends, what was finished is committed, and the error is the context's.
-func Into(ctx context.Context, st *store.Store, w *Workload, o Options, tool string) (*Summary, error) {
+func Into(ctx context.Context, st *store.Store, w *workload.File, o Options, tool string) (*Summary, error) {
 	keep := context.WithoutCancel(ctx)
 	tx, err := st.Begin(keep, store.Origin{Kind: store.Simulate, Tool: tool})
 	if err != nil {

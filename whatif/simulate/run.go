@@ -15,7 +15,7 @@ import (
 
 // Options of a simulation.
 type Options struct {
-	From    Source
+	From    workload.Source
 	Workers int                   // 0: one a core
 	Done    func(runs, of int)    // is told of every run; nil: nobody
 	Each    func(r *Result) error // is given every run, in order; nil: nobody. A run's jobs and samples are not kept
@@ -23,7 +23,7 @@ type Options struct {
 
 // Summary is what a simulation gave.
 type Summary struct {
-	Workload *Workload
+	Workload *workload.File
 	Runs     []Result // without jobs and samples
 	Of       int      // runs that were asked for; more than there are when it was interrupted
 }
@@ -40,13 +40,13 @@ type unit struct {
 
 // Run replays a workload under each of its schedulers, policies and seeds. When the context ends, what has been finished
 // in order is in the summary, and the error is the context's.
-func Run(ctx context.Context, w *Workload, o Options) (*Summary, error) {
-	units, err := w.units()
+func Run(ctx context.Context, w *workload.File, o Options) (*Summary, error) {
+	units, err := units(w)
 	if err != nil {
 		return nil, err
 	}
 	s := &Summary{Workload: w, Of: len(units)}
-	in, err := w.read(ctx, o.From)
+	in, err := w.Load(ctx, o.From)
 	if err != nil {
 		return s, err
 	}
@@ -74,14 +74,14 @@ func Run(ctx context.Context, w *Workload, o Options) (*Summary, error) {
 }
 
 // units are the runs of a workload: those of a seed together, so that its jobs are drawn once.
-func (w *Workload) units() ([]*unit, error) {
-	schedulers, err := w.schedulers()
+func units(w *workload.File) ([]*unit, error) {
+	schedulers, err := schedulersOf(w)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrWorkload, err)
+		return nil, fmt.Errorf("%w: %w", workload.ErrFile, err)
 	}
-	policies, err := w.policies()
+	policies, err := policiesOf(w)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrWorkload, err)
+		return nil, fmt.Errorf("%w: %w", workload.ErrFile, err)
 	}
 	var out []*unit
 	for seed := range int64(w.Seeds) {
@@ -104,7 +104,7 @@ type seedPool struct {
 }
 
 // each replays units, several at once, and hands their results to do in order.
-func each(ctx context.Context, w *Workload, in *inputs, units []*unit, o Options, do func(*Result) error) error {
+func each(ctx context.Context, w *workload.File, in *workload.Loaded, units []*unit, o Options, do func(*Result) error) error {
 	pools := map[int64]*seedPool{}
 	for _, u := range units {
 		if pools[u.seed] == nil {
@@ -126,7 +126,7 @@ func each(ctx context.Context, w *Workload, in *inputs, units []*unit, o Options
 		wait.Go(func() {
 			var sim replay.Sim
 			for u := range next {
-				u.result, u.err = w.replay(work, &sim, u, pools[u.seed], in)
+				u.result, u.err = play(work, w, &sim, u, pools[u.seed], in)
 				close(done[u.n])
 			}
 		})
@@ -167,11 +167,11 @@ func each(ctx context.Context, w *Workload, in *inputs, units []*unit, o Options
 // errStopped is a replay that was given up.
 var errStopped = errors.New("interrupted")
 
-// replay runs a unit.
-func (w *Workload) replay(ctx context.Context, sim *replay.Sim, u *unit, of *seedPool, in *inputs) (*Result, error) {
+// play runs a unit.
+func play(ctx context.Context, w *workload.File, sim *replay.Sim, u *unit, of *seedPool, in *workload.Loaded) (*Result, error) {
 	of.once.Do(func() {
 		var plan *workload.Plan
-		if plan, of.err = w.plan(u.seed, in); of.err == nil {
+		if plan, of.err = in.Plan(u.seed); of.err == nil {
 			of.pool, of.err = plan.Build()
 		}
 	})

@@ -45,7 +45,7 @@ func StoredJobs(ctx context.Context, eng engine.Engine) ([]workload.PlanJob, err
 var swimSQL string
 
 // SWIMJobs are the jobs of a SWIM file that was read into a store, in order of submission.
-func SWIMJobs(ctx context.Context, eng engine.Engine) ([]Size, error) {
+func SWIMJobs(ctx context.Context, eng engine.Engine) ([]workload.Size, error) {
 	type line struct {
 		Name   schema.Null[string]      `col:"name"`
 		Submit schema.Null[schema.Time] `col:"submit_time"`
@@ -53,7 +53,7 @@ func SWIMJobs(ctx context.Context, eng engine.Engine) ([]Size, error) {
 		Move   schema.Null[int64]       `col:"shuffle"`
 		Output schema.Null[int64]       `col:"output"`
 	}
-	var out []Size
+	var out []workload.Size
 	first := int64(0)
 	for l, err := range engine.Read[line](ctx, eng, swimSQL) {
 		if err != nil {
@@ -63,7 +63,7 @@ func SWIMJobs(ctx context.Context, eng engine.Engine) ([]Size, error) {
 		if len(out) == 0 {
 			first = at
 		}
-		out = append(out, Size{Name: l.Name.V, Submit: float64(at-first) / 1e6, Input: l.Input.V, Shuffle: l.Move.V, Output: l.Output.V})
+		out = append(out, workload.Size{Name: l.Name.V, Submit: float64(at-first) / 1e6, Input: l.Input.V, Shuffle: l.Move.V, Output: l.Output.V})
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("it has no job of a SWIM file")

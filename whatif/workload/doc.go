@@ -16,7 +16,10 @@
 //
 // From numbers:
 //
-//  8. plan.go makes a pool of machines, a network and jobs; replan.go takes the jobs of a log for another cluster.
+//  8. file.go is what a workload file may say, number.go the distributions of its numbers, mix.go the papers' job sizes.
+//  9. draw.go draws the cluster and the jobs of a seed: arrivals, sizes, where their data lies, SWIM's and stores' jobs among
+//     them. The same seed gives all schedulers and policies the same jobs.
+//  10. plan.go makes a pool of machines, a network and jobs; replan.go takes the jobs of a log for another cluster.
 //
 // A pool is never changed by a replay, so any number of them may run at once.
 //

@@ -35,6 +35,7 @@ type PlanJob struct {
 	Arrival float64 // seconds
 	Behind  int     // the job whose end submits it, as index + 1, Arrival seconds later; it stands before it. 0: none
 	Queue   int32
+	Limit   int // most slots that its tasks take at once, copies apart; 0: as many as it gets
 	Phases  []PlanPhase
 }
 
@@ -45,6 +46,8 @@ type PlanPhase struct {
 	After []int   // phases of the job, of lower number, that it reads from
 	Early float64 // share of their tasks that must be over for it to be released, its tasks then wait for the others; 0 is 1
 	Tasks []PlanTask
+	// Reports are what every task reports of its progress, copies among them; none: it is linear, with an error.
+	Reports []Point
 }
 
 // PlanTask is a task.
@@ -85,6 +88,9 @@ func (pl *Plan) Build() (*Pool, error) {
 	pl.machines(p)
 	for j := range pl.Jobs {
 		pl.job(p, &pl.Jobs[j], schema.Key(j+1))
+	}
+	if len(p.Points) == 0 {
+		p.RatioOf = nil
 	}
 	return p, nil
 }
@@ -151,6 +157,9 @@ func (pl *Plan) job(p *Pool, x *PlanJob, key schema.Key) {
 		Key: key, App: key, Name: x.Name, After: -1, Gap: micro(x.Arrival), Observed: -1, Phases: int32(len(x.Phases)), Queue: x.Queue,
 		Limit: math.MaxInt32,
 	}
+	if x.Limit > 0 {
+		y.Limit = int32(x.Limit)
+	}
 	if x.Behind > 0 {
 		y.After = int32(x.Behind - 1)
 		p.Jobs[y.After].Followers = append(p.Jobs[y.After].Followers, j)
@@ -185,12 +194,15 @@ func (pl *Plan) phase(p *Pool, f *PlanPhase, j, first int32, key schema.Key) {
 		y.Parents = append(y.Parents, first+int32(q))
 	}
 	p.Phases = append(p.Phases, y)
+	reports := Curve{First: int32(len(p.Points)), N: int32(len(f.Reports))}
+	p.Points = append(p.Points, f.Reports...)
 	for k := range f.Tasks {
 		x := &f.Tasks[k]
 		luck := cmp.Or(x.Luck, 1)
 		p.Attempts = append(p.Attempts, Attempt{
-			Dur: micro(x.Seconds * luck), Task: int32(len(p.Tasks)), Slot: -1, Next: -1, AfterOK: -1, Fork: -1, Solo: -1, Ok: true,
+			Dur: micro(x.Seconds * luck), Task: int32(len(p.Tasks)), Slot: -1, Next: -1, AfterOK: -1, Fork: -1, Solo: -1, Ok: true, Reports: reports,
 		})
+		p.RatioOf = append(p.RatioOf, int32(len(p.Attempts)-1))
 		p.Ratios = append(p.Ratios, float32(luck))
 		p.Tasks = append(p.Tasks, Task{
 			Phase: i, Attempts: 1, Work: float32(x.Seconds), Ratio: int32(k), Machine: -1, Bytes: x.Bytes, Records: -1,

@@ -1,8 +1,10 @@
-package scenario
+package workload
 
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 
 	"straggler/strictyaml"
 )
@@ -10,6 +12,7 @@ import (
 // Number is a number of a file, or a distribution that one is drawn from:
 //
 //	3
+//	9..60                             any between the two
 //	{uniform: [from, to]}
 //	{normal: [mean, deviation], least: 1}
 //	{exponential: mean}
@@ -17,7 +20,7 @@ import (
 //	{sum: 100, of: NUMBER}
 //	{mix: [{share: 0.9, of: NUMBER}, {share: 0.1, of: NUMBER}]}
 //
-// least, with any of them, is the smallest that is given.
+// least, with any of the named ones, is the smallest that is given.
 type Number struct {
 	kind  string
 	args  []float64
@@ -36,8 +39,8 @@ func (n *Number) DecodeNode(node *strictyaml.Node) error {
 	n.least = math.Inf(-1)
 	switch node.Kind {
 	case strictyaml.Scalar:
-		n.kind, n.args = "constant", make([]float64, 1)
-		return node.Decode(&n.args[0])
+		n.kind = "uniform"
+		return n.span(node)
 	case strictyaml.List:
 		return node.Errorf("a number or a distribution is wanted")
 	}
@@ -47,6 +50,38 @@ func (n *Number) DecodeNode(node *strictyaml.Node) error {
 		}
 	}
 	return n.check(node)
+}
+
+// span reads a number, or two with dots between them.
+func (n *Number) span(node *strictyaml.Node) error {
+	from, to, two := strings.Cut(node.Text, "..")
+	if !two {
+		to = from
+	}
+	low, err1 := strconv.ParseFloat(strings.TrimSpace(from), 64)
+	high, err2 := strconv.ParseFloat(strings.TrimSpace(to), 64)
+	if err1 != nil || err2 != nil || !(low >= 0 && high >= low && high <= largest) {
+		return node.Errorf("%q is neither a number from 0 up nor a range such as 9..60", node.Text)
+	}
+	n.args = []float64{low, high}
+	return nil
+}
+
+// largest is the largest number of a file.
+const largest = 1e9
+
+// given is whether the file has the number.
+func (n *Number) given() bool { return n.kind != "" }
+
+// most is the largest number that can be drawn; +Inf where there is none.
+func (n *Number) most() float64 {
+	switch n.kind {
+	case "":
+		return 0
+	case "uniform":
+		return max(n.args[1], n.least)
+	}
+	return math.Inf(1)
 }
 
 // arguments says how many numbers each distribution takes.
@@ -122,11 +157,13 @@ func (n *Number) check(node *strictyaml.Node) error {
 	return nil
 }
 
-// Draw draws a number.
-func (n *Number) Draw(r *rand.Rand) float64 { return max(n.draw(r), n.least) }
+// Draw draws a number from 0 up; 0 where the file has none.
+func (n *Number) Draw(r *rand.Rand) float64 { return min(max(n.draw(r), n.least, 0), largest) }
 
 func (n *Number) draw(r *rand.Rand) float64 {
 	switch n.kind {
+	case "": // as many random numbers as for a constant: what is drawn after it stays
+		return 0 * r.Float64()
 	case "uniform":
 		return n.args[0] + (n.args[1]-n.args[0])*r.Float64()
 	case "normal":
@@ -151,5 +188,5 @@ func (n *Number) draw(r *rand.Rand) float64 {
 		}
 		return n.mix[len(n.mix)-1].of.Draw(r)
 	}
-	return n.args[0]
+	panic("workload: a distribution that check does not know: " + n.kind)
 }

@@ -1,15 +1,13 @@
-package simulate
+package workload
 
 import (
 	"context"
 	"testing"
-
-	"straggler/whatif/workload"
 )
 
 // A SWIM job's reduces read its shuffle, whatever its maps read; many have maps without input that make some.
 func TestSWIMShuffle(t *testing.T) {
-	w, err := Parse("swim.yaml", []byte(`
+	w, err := ParseFile("swim.yaml", []byte(`
 name: swim
 cluster: {machines: 4, racks: 2, map_slots: 2}
 jobs: [{swim: jobs.tsv, map_s: 1, reduces: 4, reduce_s: 1, scale: 0.5}]
@@ -24,7 +22,7 @@ jobs: [{swim: jobs.tsv, map_s: 1, reduces: 4, reduce_s: 1, scale: 0.5}]
 	}
 	for n, want := range []struct{ maps, reduces, fetched int }{{5, 4, 40e6}, {1, 4, 40e6}, {1, 0, 0}} {
 		j := plan.Jobs[n]
-		var reduces []workload.PlanTask
+		var reduces []PlanTask
 		if len(j.Phases) > 1 {
 			reduces = j.Phases[1].Tasks
 		}

@@ -1,4 +1,4 @@
-package simulate
+package workload
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"straggler/whatif/network"
-	"straggler/whatif/workload"
 )
 
 // maxTasks bounds what one seed of a workload may come to.
@@ -19,20 +18,21 @@ const maxTasks = 20_000_000
 // Source gives the jobs that a workload takes from files.
 type Source struct {
 	SWIM  func(ctx context.Context, name string) ([]Size, error)
-	Store func(ctx context.Context, dir string) ([]workload.PlanJob, error)
+	Store func(ctx context.Context, dir string) ([]PlanJob, error)
 }
 
-// inputs are the jobs that the entries of a workload take from files.
-type inputs struct {
+// Loaded is a workload file with the jobs that its entries take from other files.
+type Loaded struct {
+	f     *File
 	sizes [][]Size
-	jobs  [][]workload.PlanJob
+	jobs  [][]PlanJob
 }
 
-// read reads the files of a workload, once for all seeds.
-func (w *Workload) read(ctx context.Context, from Source) (*inputs, error) {
-	in := &inputs{sizes: make([][]Size, len(w.Jobs)), jobs: make([][]workload.PlanJob, len(w.Jobs))}
-	for i := range w.Jobs {
-		x := &w.Jobs[i]
+// Load reads the other files of a workload, once for all seeds.
+func (f *File) Load(ctx context.Context, from Source) (*Loaded, error) {
+	in := &Loaded{f: f, sizes: make([][]Size, len(f.Jobs)), jobs: make([][]PlanJob, len(f.Jobs))}
+	for i := range f.Jobs {
+		x := &f.Jobs[i]
 		var err error
 		switch {
 		case x.Store != "" && from.Store == nil, x.SWIM != "" && from.SWIM == nil:
@@ -43,7 +43,7 @@ func (w *Workload) read(ctx context.Context, from Source) (*inputs, error) {
 			in.sizes[i], err = from.SWIM(ctx, x.SWIM)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrWorkload, w.Name, i+1, err)
+			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrFile, f.Name, i+1, err)
 		}
 	}
 	return in, nil
@@ -59,31 +59,33 @@ type Size struct {
 // drawing draws the jobs of one seed. Machines and each entry of jobs have random numbers of their own, so that a change
 // to one entry leaves the others as they were.
 type drawing struct {
-	w    *Workload
+	f    *File
 	seed int64
-	plan *workload.Plan
+	plan *Plan
 	topo *network.Topology
 	n    int // tasks
 }
 
-// Plan draws the cluster and the jobs of a seed.
-func (w *Workload) Plan(ctx context.Context, seed int64, from Source) (*workload.Plan, error) {
-	in, err := w.read(ctx, from)
+// Plan loads a workload and draws the cluster and the jobs of a seed.
+func (f *File) Plan(ctx context.Context, seed int64, from Source) (*Plan, error) {
+	in, err := f.Load(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	return w.plan(seed, in)
+	return in.Plan(seed)
 }
 
-func (w *Workload) plan(seed int64, in *inputs) (*workload.Plan, error) {
-	d := &drawing{w: w, seed: seed, plan: &workload.Plan{}}
+// Plan draws the cluster and the jobs of a seed.
+func (in *Loaded) Plan(seed int64) (*Plan, error) {
+	f := in.f
+	d := &drawing{f: f, seed: seed, plan: &Plan{}}
 	d.cluster()
-	for _, q := range w.Queues {
-		d.plan.Queues = append(d.plan.Queues, workload.Queue{Name: q.Name, Min: [workload.Classes]int32{int32(q.Maps), int32(q.Reduces)}})
+	for _, q := range f.Queues {
+		d.plan.Queues = append(d.plan.Queues, Queue{Name: q.Name, Min: [Classes]int32{int32(q.Maps), int32(q.Reduces)}})
 	}
-	for i := range w.Jobs {
+	for i := range f.Jobs {
 		if err := d.jobs(i, in); err != nil {
-			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrWorkload, w.Name, i+1, err)
+			return nil, fmt.Errorf("%w: %s: jobs: entry %d: %w", ErrFile, f.Name, i+1, err)
 		}
 	}
 	d.order()
@@ -101,7 +103,7 @@ func (d *drawing) order() {
 		return cmp.Or(cmp.Compare(min(jobs[a].Behind, 1), min(jobs[b].Behind, 1)), cmp.Compare(first(jobs[a]), first(jobs[b])))
 	})
 	to := make([]int, len(jobs))
-	sorted := make([]workload.PlanJob, len(jobs))
+	sorted := make([]PlanJob, len(jobs))
 	for n, j := range perm {
 		to[j], sorted[n] = n, jobs[j]
 	}
@@ -114,7 +116,7 @@ func (d *drawing) order() {
 }
 
 // first is the arrival of a job that arrives by itself.
-func first(j workload.PlanJob) float64 {
+func first(j PlanJob) float64 {
 	if j.Behind > 0 {
 		return 0
 	}
@@ -125,22 +127,23 @@ func (d *drawing) rand(what uint64) *rand.Rand { return rand.New(rand.NewPCG(uin
 
 // cluster lays machines out in racks, one after the other, and makes those that are slow.
 func (d *drawing) cluster() {
-	c := &d.w.Cluster
+	c := &d.f.Cluster
 	d.topo = &network.Topology{Rack: make([]int32, c.Machines), Up: make([]float64, c.Racks), Down: make([]float64, c.Racks)}
 	for m := range c.Machines {
-		x := workload.PlanMachine{Rack: int32(m * c.Racks / c.Machines), Factor: 1}
-		x.Slots[workload.MapSlots], x.Slots[workload.ReduceSlots] = c.MapSlots, c.ReduceSlots
+		x := PlanMachine{Rack: int32(m * c.Racks / c.Machines), Factor: 1}
+		x.Slots[MapSlots], x.Slots[ReduceSlots] = c.MapSlots, c.ReduceSlots
 		d.topo.Rack[m] = x.Rack
 		d.plan.Machines = append(d.plan.Machines, x)
 	}
+	d.classes(d.rand(0))
 	order := d.rand(1).Perm(c.Machines)
 	for _, s := range c.Slow {
 		for _, m := range order[:s.Machines] {
-			d.plan.Machines[m].Factor = s.Factor
+			d.plan.Machines[m].Factor *= s.Factor
 		}
 		order = order[s.Machines:]
 	}
-	d.plan.Slowdown = [workload.Levels]float64{1, c.Slowdown.Rack, c.Slowdown.Remote}
+	d.plan.Slowdown = [Levels]float64{1, c.Slowdown.Rack, c.Slowdown.Remote}
 	if n := c.Network; n != nil {
 		each := func(mb float64, count int) []float64 { return slices.Repeat([]float64{mb * 1e6}, count) }
 		d.topo.Up, d.topo.Down = each(n.Rack, c.Racks), each(n.Rack, c.Racks)
@@ -149,11 +152,33 @@ func (d *drawing) cluster() {
 	}
 }
 
+// classes draws the factors of machines: which class a machine is of must not follow from its number.
+func (d *drawing) classes(r *rand.Rand) {
+	var all []float64
+	for i := range d.f.Cluster.Classes {
+		k := &d.f.Cluster.Classes[i]
+		for range k.Count {
+			if k.Factor.given() {
+				all = append(all, max(k.Factor.Draw(r), leastFactor))
+			} else {
+				all = append(all, d.f.Cluster.Speed/max(k.Speed.Draw(r), leastFactor*d.f.Cluster.Speed))
+			}
+		}
+	}
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for m := range min(len(all), len(d.plan.Machines)) {
+		d.plan.Machines[m].Factor = all[m]
+	}
+}
+
+// leastFactor keeps a distribution without a least number from giving machines that take no time, or no end of it.
+const leastFactor = 1e-3
+
 // jobs draws the jobs of an entry.
-func (d *drawing) jobs(i int, in *inputs) error {
-	x := &d.w.Jobs[i]
+func (d *drawing) jobs(i int, in *Loaded) error {
+	x := &d.f.Jobs[i]
 	r := d.rand(uint64(i) + 2)
-	queue := max(d.w.queue(x.Queue), 0)
+	queue := max(d.f.queue(x.Queue), 0)
 	switch {
 	case x.Store != "":
 		return d.stored(x, in.jobs[i], queue, r)
@@ -175,7 +200,7 @@ func (d *drawing) drawn(x *Jobs, queue int32, r *rand.Rand) error {
 	sizes := d.sizes(x, count*max(x.Workers, 1), r)
 	at := x.At
 	for n, s := range sizes {
-		j := workload.PlanJob{Name: cmp.Or(s.name, x.Name), Queue: queue, Arrival: at}
+		j := PlanJob{Name: cmp.Or(s.name, x.Name), Queue: queue, Arrival: at}
 		switch {
 		case x.Workers > 0 && n%count > 0:
 			j.Behind, j.Arrival = len(d.plan.Jobs), 0
@@ -200,7 +225,7 @@ func (d *drawing) sizes(x *Jobs, n int, r *rand.Rand) []size {
 	var out []size
 	if x.Mix == "" {
 		for range n {
-			out = append(out, size{maps: int(x.Maps.draw(r) + 0.5)})
+			out = append(out, size{maps: int(x.Maps.Draw(r) + 0.5)})
 		}
 		return out
 	}
@@ -215,23 +240,17 @@ func (d *drawing) sizes(x *Jobs, n int, r *rand.Rand) []size {
 	return out
 }
 
-// draw is a number of the range.
-func (r Range) draw(by *rand.Rand) float64 {
-	low, high, _ := r.bounds() // it was checked
-	return low + (high-low)*by.Float64()
-}
-
 // file places the blocks that all jobs of an entry read, where it has one file.
 func (d *drawing) file(x *Jobs, r *rand.Rand) *network.Blocks {
 	if !x.File {
 		return nil
 	}
-	_, high, _ := x.Maps.bounds()
+	high := x.Maps.most()
 	for _, b := range mixes[x.Mix] {
 		high = max(high, float64(b.high))
 	}
 	blocks := &network.Blocks{}
-	blocks.PlaceHDFS(d.topo, min(int(high)+1, maxTasks), d.w.Cluster.Replicas, r)
+	blocks.PlaceHDFS(d.topo, min(int(high)+1, maxTasks), d.f.Cluster.Replicas, r)
 	return blocks
 }
 
@@ -245,25 +264,26 @@ type work struct {
 const asDrawn = -1
 
 // mapReduce adds a job with the maps of w, and the reduces of its entry.
-func (d *drawing) mapReduce(x *Jobs, j *workload.PlanJob, w work, r *rand.Rand) error {
+func (d *drawing) mapReduce(x *Jobs, j *PlanJob, w work, r *rand.Rand) error {
+	j.Limit = x.Limit
 	maps := max(w.maps, 1)
 	block := int64(x.Block * 1e6)
-	seconds, output := x.MapTime.draw(r), int64(x.Output.draw(r)*float64(block))
+	seconds, output := x.MapTime.Draw(r), int64(x.Output.Draw(r)*float64(block))
 	if w.shuffle != asDrawn {
 		output = w.shuffle / int64(maps)
 	}
-	reduces := int(x.Reduces.draw(r) + 0.5)
-	if x.PerMap != "" {
-		reduces = max(int(x.PerMap.draw(r)*float64(maps)+0.5), 1)
+	reduces := int(x.Reduces.Draw(r) + 0.5)
+	if x.PerMap.given() {
+		reduces = max(int(x.PerMap.Draw(r)*float64(maps)+0.5), 1)
 	}
 	blocks := w.file
 	if blocks == nil && block > 0 {
 		blocks = &network.Blocks{}
-		blocks.PlaceHDFS(d.topo, maps, d.w.Cluster.Replicas, r)
+		blocks.PlaceHDFS(d.topo, maps, d.f.Cluster.Replicas, r)
 	}
-	phase := workload.PlanPhase{Kind: "map", Tasks: make([]workload.PlanTask, maps)}
+	phase := PlanPhase{Kind: "map", Reports: points(x.MapReports), Tasks: make([]PlanTask, maps)}
 	for t := range phase.Tasks {
-		phase.Tasks[t] = d.task(x, seconds, x.MapTime, r)
+		phase.Tasks[t] = d.task(x, seconds, &x.MapTime, r)
 		phase.Tasks[t].Bytes, phase.Tasks[t].Output = block, output
 		if block > 0 && blocks != nil {
 			phase.Tasks[t].Replicas = blocks.Replicas(int32(t % blocks.Len()))
@@ -277,38 +297,47 @@ func (d *drawing) mapReduce(x *Jobs, j *workload.PlanJob, w work, r *rand.Rand) 
 }
 
 // reduces adds the reduces of a job whose maps have so many bytes of output.
-func (d *drawing) reduces(x *Jobs, j *workload.PlanJob, n int, bytes int64, r *rand.Rand) {
-	seconds := x.ReduceTime.draw(r)
-	phase := workload.PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Tasks: make([]workload.PlanTask, n)}
+func (d *drawing) reduces(x *Jobs, j *PlanJob, n int, bytes int64, r *rand.Rand) {
+	seconds := x.ReduceTime.Draw(r)
+	phase := PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Reports: points(x.ReduceReports), Tasks: make([]PlanTask, n)}
 	if x.Early == 0 {
 		phase.Early = 1
 	}
-	if d.w.Cluster.ReduceSlots > 0 {
-		phase.Class = workload.ReduceSlots
+	if d.f.Cluster.ReduceSlots > 0 {
+		phase.Class = ReduceSlots
 	}
 	for t := range phase.Tasks {
-		phase.Tasks[t] = d.task(x, seconds, x.ReduceTime, r)
-		phase.Tasks[t].Bytes, phase.Tasks[t].Fetch = bytes/int64(n), x.Fetch.draw(r)
+		phase.Tasks[t] = d.task(x, seconds, &x.ReduceTime, r)
+		phase.Tasks[t].Bytes, phase.Tasks[t].Fetch = bytes/int64(n), x.Fetch.Draw(r)
 	}
 	j.Phases = append(j.Phases, phase)
 }
 
+// points are the reports of a file as a plan has them.
+func points(pairs [][2]float32) []Point {
+	var out []Point
+	for _, x := range pairs {
+		out = append(out, Point{At: x[0], Score: x[1]})
+	}
+	return out
+}
+
 // task draws how long a task takes and whether it is unlucky.
-func (d *drawing) task(x *Jobs, seconds float64, of Range, r *rand.Rand) workload.PlanTask {
+func (d *drawing) task(x *Jobs, seconds float64, of *Number, r *rand.Rand) PlanTask {
 	if !x.PerJob {
-		seconds = of.draw(r)
+		seconds = of.Draw(r)
 	}
 	if x.Spread > 0 {
 		seconds *= math.Exp(x.Spread * r.NormFloat64())
 	}
-	t := workload.PlanTask{Seconds: seconds, Luck: 1}
-	if luck := x.Luck.draw(r); r.Float64() < x.Unlucky {
+	t := PlanTask{Seconds: seconds, Luck: 1}
+	if luck := x.Luck.Draw(r); r.Float64() < x.Unlucky {
 		t.Luck = max(luck, 1)
 	}
 	return t
 }
 
-func (d *drawing) add(j *workload.PlanJob) error {
+func (d *drawing) add(j *PlanJob) error {
 	for i := range j.Phases {
 		d.n += len(j.Phases[i].Tasks)
 	}
@@ -332,18 +361,18 @@ func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
 	y := *x
 	y.Block = float64(s.Input) * scale / 1e6 / maps
 	if s.Shuffle == 0 {
-		y.Reduces, y.PerMap = "", ""
+		y.Reduces, y.PerMap = Number{}, Number{}
 	}
-	j := &workload.PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}
+	j := &PlanJob{Name: s.Name, Queue: queue, Arrival: x.At + s.Submit}
 	return d.mapReduce(&y, j, work{maps: int(maps), shuffle: int64(float64(s.Shuffle) * scale)}, r)
 }
 
 // stored adds the jobs of a store. Where their tasks read bytes and the entry gives blocks, these are placed anew.
-func (d *drawing) stored(x *Jobs, jobs []workload.PlanJob, queue int32, r *rand.Rand) error {
+func (d *drawing) stored(x *Jobs, jobs []PlanJob, queue int32, r *rand.Rand) error {
 	from := len(d.plan.Jobs)
 	for n := range jobs {
 		j := jobs[n]
-		j.Queue = queue
+		j.Queue, j.Limit = queue, x.Limit
 		j.Arrival += x.At
 		if j.Behind > 0 {
 			j.Behind, j.Arrival = j.Behind+from, jobs[n].Arrival
@@ -359,15 +388,15 @@ func (d *drawing) stored(x *Jobs, jobs []workload.PlanJob, queue int32, r *rand.
 	return nil
 }
 
-func (d *drawing) placed(f *workload.PlanPhase, x *Jobs, r *rand.Rand) {
-	if d.w.Cluster.ReduceSlots > 0 && f.Kind == "reduce" {
-		f.Class = workload.ReduceSlots
+func (d *drawing) placed(f *PlanPhase, x *Jobs, r *rand.Rand) {
+	if d.f.Cluster.ReduceSlots > 0 && f.Kind == "reduce" {
+		f.Class = ReduceSlots
 	}
 	if x.Block <= 0 || len(f.After) > 0 {
 		return
 	}
 	blocks := &network.Blocks{}
-	blocks.PlaceHDFS(d.topo, len(f.Tasks), d.w.Cluster.Replicas, r)
+	blocks.PlaceHDFS(d.topo, len(f.Tasks), d.f.Cluster.Replicas, r)
 	f.Tasks = slices.Clone(f.Tasks)
 	for t := range f.Tasks {
 		f.Tasks[t].Replicas = blocks.Replicas(int32(t))

@@ -1,0 +1,153 @@
+package published
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
+	"straggler/whatif/simulate"
+	"straggler/whatif/workload"
+)
+
+// lab gives experiments what they try: the policies and schedulers that are shipped, or mutants of them.
+type lab struct {
+	policy    func(name string, options ...string) (policy.Policy, error)
+	scheduler func(choice string) string
+}
+
+var shipped = lab{policy: named, scheduler: func(choice string) string { return choice }}
+
+// named is a policy of the table with options, given as name, value, name, value, …
+func named(name string, options ...string) (policy.Policy, error) {
+	p, err := policy.ByName(name)
+	for n := 0; err == nil && n < len(options); n += 2 {
+		p, err = p.With(options[n], options[n+1])
+	}
+	return p, err
+}
+
+// errStuck is a plan under a scheduler that the engine can not play.
+var errStuck = errors.New("published: the log's own order, and there is no log")
+
+// outcome is what a replay gave, by job and over all.
+type outcome struct {
+	jobs         []float64 // completion times, seconds
+	copies, wins float64
+	waste, slots float64 // seconds
+	spans        []replay.Span
+}
+
+// mean is the mean completion time.
+func (o *outcome) mean() float64 { m, _ := moments(o.jobs); return m }
+
+// play replays a pool under a scheduler and a policy. With spans it keeps what ran where.
+func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.Policy, seed int64, sigma float64, spans bool) (*outcome, error) {
+	chosen, err := schedule.Choose([]string{scheduler})
+	if err != nil {
+		return nil, err
+	}
+	if !chosen[0].Other() {
+		return nil, errStuck
+	}
+	out := &outcome{}
+	pool = chosen[0].Pool(pool)
+	o := replay.Options{Policy: p.New(), Scheduler: chosen[0].New(), Seed: seed, Sigma: sigma, Stop: func() bool { return ctx.Err() != nil }}
+	if f := p.Durations(nil); f != nil {
+		o.Took = f(pool)
+	}
+	if spans {
+		o.Watch = func(x replay.Span) { out.spans = append(out.spans, x) }
+	}
+	var s replay.Sim
+	r := s.Run(pool, o)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	for _, j := range r.Jobs {
+		out.jobs = append(out.jobs, float64(j.Took)/1e6)
+		out.copies += float64(j.Copies)
+		out.wins += float64(j.Wins)
+		out.waste += float64(j.Waste) / 1e6
+		out.slots += float64(j.Slots) / 1e6
+	}
+	return out, nil
+}
+
+// ran is what a workload gave, by scheduler: the rows of its seeds.
+type ran map[string][]*simulate.Result
+
+// simulated runs a workload file.
+func (t *table) simulated(ctx context.Context, text string) (ran, error) {
+	w, err := simulate.Parse("workload", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return t.simulate(ctx, w)
+}
+
+func (t *table) simulate(ctx context.Context, w *workload.File) (ran, error) {
+	asked := w.Schedulers
+	w.Schedulers = nil
+	for _, s := range asked {
+		if tried := t.scheduler(s); !slices.Contains(w.Schedulers, tried) {
+			w.Schedulers = append(w.Schedulers, tried)
+		}
+	}
+	by := ran{}
+	_, err := simulate.Run(ctx, w, simulate.Options{Workers: 1, Each: func(r *simulate.Result) error {
+		kept := *r
+		kept.Samples = nil
+		by[r.Run.Scheduler] = append(by[r.Run.Scheduler], &kept)
+		return nil
+	}})
+	out := ran{}
+	for _, s := range asked {
+		out[s] = by[t.scheduler(s)]
+	}
+	return out, err
+}
+
+// mean is the mean of a figure over the seeds of a scheduler.
+func (r ran) mean(scheduler string, of func(*simulate.Result) float64) float64 {
+	sum := 0.0
+	for _, x := range r[scheduler] {
+		sum += of(x)
+	}
+	return sum / float64(len(r[scheduler]))
+}
+
+func makespan(x *simulate.Result) float64  { return x.Run.MakespanS }
+func nodeLocal(x *simulate.Result) float64 { return x.Run.NodeLocal.V }
+func rackLocal(x *simulate.Result) float64 { return x.Run.RackLocal.V }
+
+// moments are the mean and the standard deviation of a sample.
+func moments(v []float64) (mean, sd float64) {
+	for _, x := range v {
+		mean += x
+	}
+	mean /= float64(len(v))
+	for _, x := range v {
+		sd += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(sd / float64(max(len(v)-1, 1)))
+}
+
+// median is the middle one of an odd number of values.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+func sum(v []float64) (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
