@@ -29,26 +29,6 @@ func (b *Blocks) Replicas(block int32) []int32 {
 	return b.machines[b.first[block]:b.first[block+1]]
 }
 
-// Nearest is the replica of a block that a machine reads, and how far it is: its own, else one of its rack, else any.
-// Of equally near ones bits chooses, so that no machine serves all.
-func (b *Blocks) Nearest(t *Topology, block, reader int32, bits uint64) (from int32, d Distance) {
-	from, d = -1, Remote
-	equal := uint64(0)
-	for _, m := range b.Replicas(block) {
-		x := t.Distance(m, reader)
-		switch {
-		case from < 0 || x < d:
-			from, d, equal = m, x, 1
-		case x == d:
-			if equal++; bits%equal == 0 {
-				from = m
-			}
-			bits /= equal
-		}
-	}
-	return from, d
-}
-
 // PlaceHDFS adds n blocks with so many replicas each as HDFS places them when what writes them is spread evenly: the
 // first on any machine, the second in another rack, the third on another machine of the rack of the second, more of them
 // anywhere; so a block is in two racks (FAIR §6.3.1). Where a rule can not be kept, any other machine serves, and

@@ -6,8 +6,7 @@
 //     rates are constant.
 //  3. classes.go keeps flows that always have the same rate together, by the link that holds them back, so that a change
 //     of rates is one of links; fill.go gives the rates by progressive filling, from where they change on.
-//  4. blocks.go puts replicas on machines as HDFS does, and finds the nearest one of a reader.
-//  5. shuffle.go says what a phase's outputs in each rack cost those who read all of them.
+//  4. blocks.go puts replicas on machines as HDFS does.
 //
 // # A simulator with a network
 //

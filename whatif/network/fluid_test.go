@@ -306,7 +306,7 @@ func runCluster(t *testing.T, seed uint64, scale float64) (*Net, []Ended, float6
 		ended = append(ended, net.Advance(now/scale)...)
 		src, dst := r.Int32N(20), r.Int32N(20)
 		x := Flow{Path: net.Between(src, dst), Bytes: 50 * r.ExpFloat64(), Tag: tag}
-		if top.Distance(src, dst) == Remote {
+		if top.Rack[src] != top.Rack[dst] {
 			remote += x.Bytes
 		}
 		net.Start(x)

@@ -61,28 +61,6 @@ func (t *Topology) Check() error {
 	return nil
 }
 
-// Distance is how far a reader is from what it reads.
-type Distance uint8
-
-const (
-	Local  Distance = iota // on the same machine
-	Near                   // in the same rack
-	Remote                 // in another rack
-)
-
-func (d Distance) String() string { return [...]string{"local", "rack", "remote"}[d] }
-
-// Distance is how far one machine is from another.
-func (t *Topology) Distance(a, b int32) Distance {
-	switch {
-	case a == b:
-		return Local
-	case t.Rack[a] == t.Rack[b]:
-		return Near
-	}
-	return Remote
-}
-
 // Net is a topology with the flows on it.
 type Net struct {
 	*Fluid
@@ -113,9 +91,6 @@ func New(t *Topology) (*Net, error) {
 	n.Fluid = NewFluid(caps)
 	return n, nil
 }
-
-// Topology is what the network was made of.
-func (n *Net) Topology() *Topology { return n.t }
 
 // Uplink and Downlink are the numbers of a rack's links, -1 where they have no limit.
 func (n *Net) Uplink(rack int32) int32   { return n.up[rack] }

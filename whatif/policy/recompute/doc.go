@@ -1,9 +1,9 @@
 // Package recompute takes how long tasks ran, how large their outputs are and how often machines lose outputs, and gives
 // which outputs to copy to another machine, and which to make again before anybody asks for them (MANTRI §5.3).
 //
-//  1. redo.go says what it costs to make an output again, the loss of its own inputs among that.
+//  1. longest.go says how long the inputs that are lost too are waited for, of which t_redo is made.
 //  2. replicate.go copies what is worth it, within a budget of bytes.
 //  3. onset.go takes the first losses on a machine for the beginning of more.
 //
-// Start with redo.go.
+// Start with longest.go.
 package recompute

@@ -8,30 +8,6 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a), math.Abs(b)) }
 
-// MANTRI figure 11 (a): a chain of three tasks: t3 + r2 · (t2 + r1 · t1); (c): a task that reads two.
-func TestRedo(t *testing.T) {
-	chain := Redo([]Phase{
-		{Seconds: []float64{10}, Loss: []float64{0.5}},
-		{Seconds: []float64{20}, Loss: []float64{0.1}, Reads: []Edge{{Phase: 0}}},
-		{Seconds: []float64{30}, Reads: []Edge{{Phase: 1}}},
-	})
-	if want := 30 + 0.1*(20+0.5*10); !near(chain[2][0], want) {
-		t.Errorf("the end of a chain: %v, want %v", chain[2][0], want)
-	}
-	joined := Redo([]Phase{
-		{Seconds: []float64{10, 40}, Loss: []float64{0.5, 0.25}},
-		{Seconds: []float64{5, 7}, Reads: []Edge{{Phase: 0, All: true}}},
-		{Seconds: []float64{1, 1, 1}, Reads: []Edge{{Phase: 0}}},
-	})
-	wait := 0.25*40 + 0.75*0.5*10
-	if !near(joined[1][0], 5+wait) || !near(joined[1][1], 7+wait) {
-		t.Errorf("many to one: %v, want 5 and 7 more than %v", joined[1], wait)
-	}
-	if !near(joined[2][0], 1+5) || !near(joined[2][1], 1+10) || !near(joined[2][2], 1+5) {
-		t.Errorf("one to one, three tasks of two: %v", joined[2])
-	}
-}
-
 // The expected longest against counting all outcomes.
 func TestLongest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -69,9 +45,6 @@ func TestWorth(t *testing.T) {
 		if Worth(c.loss, c.redo, c.rep) != c.want {
 			t.Errorf("loss %v, redo %v, copy %v: want %v", c.loss, c.redo, c.rep, c.want)
 		}
-	}
-	if p := BothLost(0.1, 0.2); !near(p, 0.02) {
-		t.Errorf("both lost with %v, want 0.02", p)
 	}
 }
 

@@ -4,15 +4,6 @@ package recompute
 // machine of its rack (MANTRI §5.3).
 func Worth(loss, redo, rep float64) bool { return loss*redo > rep }
 
-// BothLost is the probability that an output is lost which is on machines that lose it with these probabilities.
-func BothLost(loss ...float64) float64 {
-	p := 1.0
-	for _, r := range loss {
-		p *= r
-	}
-	return p
-}
-
 // Share is the part of the data that a job has processed which it may copy (MANTRI §5.3).
 const Share = 0.1
 

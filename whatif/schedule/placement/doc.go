@@ -6,7 +6,6 @@
 //  2. bound.go proves that no placement can be better than so much, by weighing the links against each other.
 //  3. search.go places tasks one by one, moves and swaps them while that helps, and then tries everything that the bound
 //     does not rule out, as far as its budget goes: small problems are solved exactly.
-//  4. estimate.go says what bandwidth to reckon with.
 //
 // Start with problem.go.
 package placement

@@ -187,9 +187,6 @@ func TestFigure10(t *testing.T) {
 	if err != nil || plan.Seconds != 4 || !plan.Exact || !slices.Equal(plan.Rack, []int{0, 1, 2}) {
 		t.Errorf("%+v, %v; want one reduce a rack and 4", plan, err)
 	}
-	if s := Spread([]int{0, 0, 1, 0}); s != 2 {
-		t.Errorf("spread of four tasks in two racks: %v", s)
-	}
 }
 
 // Reads that can be local are: all data of a task in one rack.
@@ -215,19 +212,6 @@ func TestWrongProblems(t *testing.T) {
 	}
 	if plan, err := Solve(&Problem{Up: []float64{1}, Down: []float64{1}}, 1); err != nil || !plan.Exact {
 		t.Errorf("no tasks: %+v, %v", plan, err)
-	}
-}
-
-func TestEstimate(t *testing.T) {
-	capacity, left := []float64{2, 2}, []float64{1, 2}
-	for _, c := range []struct {
-		e       Estimate
-		seconds float64
-		want    []float64
-	}{{Equal, 1, capacity}, {Start, 100, left}, {Hybrid, 1, left}, {Hybrid, 100, capacity}} {
-		if got := c.e.Bandwidth(capacity, left, c.seconds, 60); !slices.Equal(got, c.want) {
-			t.Errorf("estimate %d for %v s: %v, want %v", c.e, c.seconds, got, c.want)
-		}
 	}
 }
 

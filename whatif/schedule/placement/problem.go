@@ -66,15 +66,6 @@ func (p *Problem) Seconds(rack []int) float64 {
 	return l.most()
 }
 
-// Spread is tasks per rack that has any (MANTRI §6.2).
-func Spread(rack []int) float64 {
-	used := map[int]bool{}
-	for _, i := range rack {
-		used[i] = true
-	}
-	return float64(len(rack)) / float64(len(used))
-}
-
 // links is how long each link takes for the tasks placed so far.
 type links struct {
 	p        *Problem

@@ -17,7 +17,8 @@
 //	for _, c := range must(s.Schedule()) { … }   // {Start, task, machine 1}
 //	s.Advance(31.5)                              // seconds since the start, never backwards
 //	s.Finish(task)                               // and Schedule again
-//	s.MachineDown(2)                             // what ran there waits again
+//	s.SetSlots(2, 0)                             // a machine is gone, and what ran there waits again:
+//	s.Return(task)
 //	s.RemoveJob(job)                             // once its tasks are finished
 //
 // Start with scheduler.go.

@@ -13,10 +13,10 @@ func (s *Scheduler) build(c Cluster) {
 	s.racks = make([]place, slices.Max(c.Rack)+1)
 	s.inRack = make([][]int32, len(s.racks))
 	s.machines = make([]place, len(c.Rack))
-	s.rackOf, s.slots, s.up = make([]int32, len(c.Rack)), slices.Clone(c.Slots), make([]bool, len(c.Rack))
+	s.rackOf, s.slots = make([]int32, len(c.Rack)), slices.Clone(c.Slots)
 	s.load, s.capacity = make([]int, len(c.Rack)), make([]int, len(c.Rack))
 	for m, r := range c.Rack {
-		s.rackOf[m], s.up[m] = int32(r), true
+		s.rackOf[m] = int32(r)
 		s.inRack[r] = append(s.inRack[r], int32(m))
 	}
 	// Machines alone bound what runs on them: the arcs to racks and machines take whatever comes.
@@ -50,10 +50,7 @@ func (s *Scheduler) arc(from, to mincost.Node, capacity, cost int64, t Task) min
 
 // resize gives a machine's arc to the sink the capacity that it should have.
 func (s *Scheduler) resize(m int) {
-	c := 0
-	if s.up[m] {
-		c = s.slots[m]
-	}
+	c := s.slots[m]
 	if !s.o.Preempt {
 		c = max(c, s.load[m])
 	}

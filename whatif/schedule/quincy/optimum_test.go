@@ -67,10 +67,10 @@ func (g *stage) event() {
 	case k < 8:
 		m := g.r.IntN(4)
 		if g.down[m] = !g.down[m]; !g.down[m] {
-			g.s.MachineUp(m)
+			g.s.SetSlots(m, g.c.Slots[m])
 			return
 		}
-		g.s.MachineDown(m)
+		machineDown(g.s, m)
 		for _, b := range g.tasks {
 			if b.on == m {
 				b.on, b.ready = -1, g.now

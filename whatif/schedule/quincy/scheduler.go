@@ -124,7 +124,6 @@ type Scheduler struct {
 	rackOf   []int32
 	inRack   [][]int32 // machines of each rack
 	slots    []int
-	up       []bool
 	load     []int // tasks that run on each machine
 	running  int   // and on all
 	capacity []int // of its arc to the sink
@@ -266,23 +265,6 @@ func (s *Scheduler) Return(t Task) {
 // have until they are over.
 func (s *Scheduler) SetSlots(m, slots int) {
 	s.slots[m] = min(max(slots, 0), mostSlots)
-	s.resize(m)
-}
-
-// MachineDown takes a machine out of use. What ran there waits again.
-func (s *Scheduler) MachineDown(m int) {
-	s.up[m] = false
-	for t := range s.tasks {
-		if b := &s.tasks[t]; b.on == int32(m) {
-			s.stop(Task(t), b)
-		}
-	}
-	s.resize(m)
-}
-
-// MachineUp takes a machine into use again.
-func (s *Scheduler) MachineUp(m int) {
-	s.up[m] = true
 	s.resize(m)
 }
 
