@@ -2,8 +2,8 @@
 // has the statistical model as mathematics; the packages below are its parts, in the order of the data:
 //
 //	fit       one phase by itself: predictors, robust regression, residuals                       (sections 1 to 4)
-//	machines  one machine over all phases: its factor by window of time, its health, its rack     (sections 5 and 6)
-//	model     what all phases say together; how whatif predicts a task's time
+//	machines  one machine over all phases: its factor by window of time, its health, its rack     (section 5)
+//	model     what all phases say together; how whatif predicts a task's time        (section 6)
 //	causes    the excess of each outlier, split by what the model says                            (sections 7 to 9)
 //	jobcost   what a phase, and a job, would have saved without a cause                           (section 10)
 //	stats     the order statistics and distributions that these are made of

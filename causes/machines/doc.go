@@ -1,5 +1,5 @@
 // Package machines takes what phases say about their machines, and gives each machine's factor by window of time and a verdict
-// on its health (MODEL.md, sections 5 and 6).
+// on its health (MODEL.md, section 5).
 //
 //  1. factors.go pools the observations, with priors; sufficient.go has the sums that are kept of them.
 //  2. hypotheses.go weighs what the other tasks of a phase on a task's machine say against that.

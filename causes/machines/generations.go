@@ -9,8 +9,9 @@ import (
 )
 
 // generations are groups of machines of like speed. Hardware that is slower as a whole is not bad: machines are judged
-// against their group. That three or more of them are bad by chance, and alike, is far less likely than that they differ
-// from the others by what they are; machine_health says in its note that it may be.
+// against their group. Three of thirty that are slow alike may well be bad; that so many are bad, at the rate that
+// machinePrior gives, must be unlikely before they are taken for hardware that differs by what it is. machine_health says
+// in its note that they may be bad all the same.
 type generations struct {
 	groups []generation
 	of     []int32 // the group of each machine; -1 where it is in none
@@ -25,9 +26,10 @@ type generation struct {
 const (
 	tolerance   = 1.05 // a machine within 5 % of its generation is like it, however sure the figure
 	worthNaming = 1.15 // a machine is not called slow when the estimate is closer than that
+	chanceAlpha = 0.05 // a group is a generation when as many bad machines, or more, are less likely than that
 )
 
-// findGenerations groups machines without a gap between their speeds, three or more and at least a tenth of all. A
+// findGenerations groups machines without a gap between their speeds, three or more and too many to be bad by chance. A
 // lone slow machine is in no group: it is judged against the slowest group that is faster than it, and one that is
 // faster than all against the fastest.
 func findGenerations(machines []SufficientStats) generations {
@@ -56,13 +58,12 @@ func findGenerations(machines []SufficientStats) generations {
 		return cmp.Compare(a.machine, b.machine)
 	})
 	gap := max(math.Log(tolerance), 2*stats.Median(se))
-	least := max(3, (len(all)+9)/10)
 	for from := 0; from < len(all); {
 		to := from + 1
 		for to < len(all) && all[to].z-all[to-1].z <= gap {
 			to++
 		}
-		if to-from >= least {
+		if to-from >= 3 && stats.BinomialPValue(int64(to-from), int64(len(all)), machinePrior.SlabProbability) < chanceAlpha {
 			for _, s := range all[from:to] {
 				g.of[s.machine] = int32(len(g.groups))
 			}

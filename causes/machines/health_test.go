@@ -52,6 +52,30 @@ func TestSlowerGenerationIsNoted(t *testing.T) {
 	}
 }
 
+// Three machines of thirty that are equally bad are bad: as many may be so by chance. Nine of thirty are another generation.
+func TestFewEquallyBadAreNoGeneration(t *testing.T) {
+	for _, c := range []struct {
+		slow int
+		want schema.Verdict
+	}{{3, schema.Slow}, {9, schema.Healthy}} {
+		rows := judged(observedMachines(30, 1, 10, 0.1, func(k, w int) float64 {
+			if k < c.slow {
+				return 1.6
+			}
+			return 1
+		}))
+		for k := range 30 {
+			want := schema.Healthy
+			if k < c.slow {
+				want = c.want
+			}
+			if r := rows[fmt.Sprintf("m%04d", k)][0]; r.Verdict != want {
+				t.Errorf("%d slow: machine %d is %s with a factor of %.2f in a generation of %.2f", c.slow, k, r.Verdict, r.Factor.V, r.Generation.V)
+			}
+		}
+	}
+}
+
 // Five thousand machines, fifty of them slow by 1.5: those are found, and of all that are named at most one in ten is
 // healthy (the rate is controlled at one in twenty, on average).
 func TestFalseDiscoveries(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package model takes what each phase says, fitted by itself, and gives the Model of all phases together.
+// Package model takes what each phase says, fitted by itself, and gives the Model of all phases together (MODEL.md, section 6).
 //
 //  1. model.go: the Learner adds up observations and makes the Model.
 //  2. observation.go: what one phase says about its stage, its machines and its outliers.

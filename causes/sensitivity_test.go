@@ -1,0 +1,114 @@
+package causes
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+// constants are the numbers of the model that no source and no store gives: where each stands, in a pattern whose group is the
+// number.
+var constants = []struct{ name, file, pattern string }{
+	{"elasticity", "fit/regression.go", `elasticity   = ([0-9.]+)`},
+	{"elasticitySD", "fit/regression.go", `elasticitySD = ([0-9.]+)`},
+	{"sigmaGuess", "fit/regression.go", `sigmaGuess   = ([0-9.]+)`},
+	{"sigmaWeight", "fit/regression.go", `sigmaWeight  = ([0-9.]+)`},
+	{"sigmaMin", "fit/regression.go", `sigmaMin    = ([0-9.]+)`},
+	{"significant", "fit/regression.go", `significant = ([0-9.]+)`},
+	{"spreadMin", "fit/regression.go", `spreadMin   = ([0-9.]+)`},
+	{"spillRatio", "fit/regression.go", `spillRatio, spillRatioSD = ([0-9.]+)`},
+	{"spillRatioSD", "fit/regression.go", `spillRatio, spillRatioSD = [0-9.]+, ([0-9.]+)`},
+	{"support", "fit/predictors.go", `const support = ([0-9.]+)`},
+	{"OutlierPrior.Probability", "fit/outlier.go", `OutlierComponent\{Probability: ([0-9.]+)`},
+	{"broadShare", "fit/outlier.go", `broadShare    = ([0-9.]+)`},
+	{"broadVariance", "fit/outlier.go", `broadVariance = ([0-9.]+)`},
+	{"outlierLeast", "fit/outlier.go", `outlierLeast  = ([0-9.]+)`},
+	{"priorAttempts", "fit/outlier.go", `priorAttempts = ([0-9.]+)`},
+	{"priorOutliers", "fit/outlier.go", `priorOutliers = ([0-9.]+)`},
+	{"guessMean", "fit/outlier.go", `guessMean     = ([0-9.]+)`},
+	{"guessSD", "fit/outlier.go", `guessSD       = ([0-9.]+)`},
+	{"varianceLeast", "fit/outlier.go", `varianceLeast = ([0-9.]+)`},
+	{"betweenPhases", "machines/sufficient.go", `betweenPhases = ([0-9.]+)`},
+	{"machinePrior.Spike", "machines/factors.go", `machinePrior = stats.SpikeSlab\{Spike: ([0-9.]+)`},
+	{"machinePrior.Slab", "machines/factors.go", `machinePrior = .*Slab: ([0-9.]+)`},
+	{"machinePrior.SlabProbability", "machines/factors.go", `machinePrior = .*SlabProbability: ([0-9.]+)`},
+	{"windowPrior.SlabProbability", "machines/factors.go", `windowPrior  = .*SlabProbability: ([0-9.]+)`},
+	{"PhasePrior.Spike", "machines/factors.go", `PhasePrior   = stats.SpikeSlab\{Spike: ([0-9.]+)`},
+	{"PhasePrior.SlabProbability", "machines/factors.go", `PhasePrior   = .*SlabProbability: ([0-9.]+)`},
+	{"transientPrior", "machines/hypotheses.go", `const transientPrior = ([0-9.]+)`},
+	{"betweenExecutions", "model/stages.go", `betweenExecutions = ([0-9.]+)`},
+	{"leastTasks", "model/stages.go", `leastTasks        = ([0-9.]+)`},
+	{"material", "rules.go", `const material = ([0-9.]+)`},
+	{"leastOutlier", "split.go", `const leastOutlier = ([0-9.]+)`},
+	{"minShare", "attribute.go", `const minShare, minUncertainShare = ([0-9.]+)`},
+	{"minUncertainShare", "attribute.go", `const minShare, minUncertainShare = [0-9.]+, ([0-9.]+)`},
+}
+
+// TestSensitivity prints what half and twice of each constant changes on two hundred drawn clusters, or on the labelled runs: the
+// table of MODEL.md. It builds the package again for each, so it does so with STRAGGLER_SENSITIVITY=drawn or =labelled only.
+func TestSensitivity(t *testing.T) {
+	all := os.Getenv("STRAGGLER_SENSITIVITY") != ""
+	for i, c := range constants {
+		path, err := filepath.Abs(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := regexp.MustCompile(c.pattern).FindSubmatchIndex(source)
+		if at == nil {
+			t.Errorf("%s: %s does not match: the table of constants is not that of the code", c.file, c.pattern)
+			continue
+		}
+		if !all {
+			continue
+		}
+		if i == 0 {
+			t.Logf("%-28s %8s  %s", "as it is", "", scored(t, path, source))
+		}
+		value, err := strconv.ParseFloat(string(source[at[2]:at[3]]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range []float64{0.5, 2} {
+			text := strconv.FormatFloat(by*value, 'g', -1, 64)
+			changed := append(append(append([]byte{}, source[:at[2]]...), text...), source[at[3]:]...)
+			t.Logf("%-28s %8s  %s", c.name, text, scored(t, path, changed))
+		}
+	}
+}
+
+// scored is the score of the package with another text of one file.
+func scored(t *testing.T, path string, text []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	file, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	data, err := json.Marshal(map[string]any{"Replace": map[string]string{path: file}})
+	if err == nil {
+		err = os.WriteFile(file, text, 0o666)
+	}
+	if err == nil {
+		err = os.WriteFile(overlay, data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := "^TestMixtures$"
+	if os.Getenv("STRAGGLER_SENSITIVITY") == "labelled" {
+		tests = "^TestLabelled$"
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-run", tests, "-v", ".").CombinedOutput()
+	found := regexp.MustCompile(`causes  macro-F1 ([0-9.]+), found .*accused (\d+) of`).FindAllSubmatch(out, -1)
+	if len(found) == 0 {
+		return fmt.Sprintf("no score (%v): %.200s", err, out)
+	}
+	last := found[len(found)-1] // of all runs
+	return fmt.Sprintf("macro-F1 %s, accused %s", last[1], last[2])
+}
