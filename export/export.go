@@ -25,9 +25,6 @@ var (
 	ErrEncoding = errors.New("no such encoding")
 )
 
-// Encodings are the names of the encodings that ingest reads; the first is the default.
-func Encodings() []string { return []string{"parquet", "csv", "jsonl"} }
-
 // Written is a file that was written.
 type Written struct {
 	Table string
@@ -146,3 +143,6 @@ func query(t *schema.Table) string {
 	}
 	return "SELECT " + strings.Join(names, ", ") + " FROM " + t.Name + " ORDER BY " + strings.Join(order, ", ")
 }
+
+// Encodings are the names of the encodings that ingest reads; the first is the default.
+func Encodings() []string { return []string{"parquet", "csv", "jsonl"} }

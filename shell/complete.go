@@ -33,10 +33,6 @@ func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 	return endings(c.words(text[:start], word), word)
 }
 
-func wordRune(r rune) bool {
-	return r == '_' || r == '.' || r == '\\' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-}
-
 // endings completes a word to each of the candidates, ignoring case.
 func endings(candidates []string, word string) ([][]rune, int) {
 	var out [][]rune
@@ -111,4 +107,8 @@ func (c *completer) columnsOf(name, text string) []string {
 		}
 	}
 	return nil
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || r == '.' || r == '\\' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }

@@ -37,13 +37,6 @@ type session struct {
 	timing bool
 }
 
-func newSession(eng engine.Engine, tables []*schema.Table, o Options) *session {
-	if o.OnInterrupt == nil {
-		o.OnInterrupt = func(func()) {}
-	}
-	return &session{eng: eng, tables: tables, o: o}
-}
-
 // Run reads statements and runs them until the input ends, \q, or the end of ctx. Errors of statements are shown and do
 // not end it.
 func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, o Options) error {
@@ -60,9 +53,6 @@ func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, o Optio
 	fmt.Fprintln(o.Out, `SQL over the tables of the store: \d lists them, \? helps, \q leaves.`)
 	return s.loop(ctx, editor, words)
 }
-
-// idle handles Ctrl-C while no statement runs: it does nothing.
-func idle() {}
 
 // lines is the source of typed lines: readline, or a test.
 type lines interface {
@@ -176,3 +166,13 @@ func Query(ctx context.Context, eng engine.Engine, sql string, w io.Writer, e ta
 	n, err := e.Write(w, rows, o)
 	return n, errors.Join(err, rows.Close())
 }
+
+func newSession(eng engine.Engine, tables []*schema.Table, o Options) *session {
+	if o.OnInterrupt == nil {
+		o.OnInterrupt = func(func()) {}
+	}
+	return &session{eng: eng, tables: tables, o: o}
+}
+
+// idle handles Ctrl-C while no statement runs: it does nothing.
+func idle() {}

@@ -2,7 +2,7 @@
 //
 //  1. table.go says what rows are and lists the encodings: name, doc, file extension, writer.
 //  2. text.go writes aligned columns for people; csv.go, json.go, markdown.go and parquet.go write the other encodings.
-//  3. clean.go makes texts of logs safe to show.
+//  3. values.go writes one value, clean.go makes texts of logs safe to show.
 //
 // Rows stream: no encoding holds more than a screenful, or a row group, of them.
 //

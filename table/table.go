@@ -1,10 +1,8 @@
 package table
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"straggler/engine"
@@ -35,18 +33,6 @@ type Encoding struct {
 	Write      func(w io.Writer, rows Rows, o Options) (written int64, err error)
 }
 
-// Encodings lists the encodings; the first is for people.
-func Encodings() []Encoding {
-	return []Encoding{
-		{Name: "table", Doc: "aligned columns, for people", Extensions: []string{".txt"}, Write: writeText},
-		{Name: "csv", Doc: "RFC 4180 with a header; nothing between commas is NULL, \"\" an empty text", Extensions: []string{".csv"}, Write: writeCSV},
-		{Name: "json", Doc: "an array of objects, one per line; NaN and infinities are null", Extensions: []string{".json"}, Write: writeJSON},
-		{Name: "jsonl", Doc: "the same objects, one per line, without the array", Extensions: []string{".jsonl", ".ndjson"}, Write: writeJSONLines},
-		{Name: "md", Doc: "a Markdown table", Extensions: []string{".md"}, Write: writeMarkdown},
-		{Name: "parquet", Doc: "Parquet with zstd", Extensions: []string{".parquet"}, Binary: true, Write: writeParquet},
-	}
-}
-
 // Named finds an encoding by its name.
 func Named(name string) (Encoding, bool) {
 	for _, e := range Encodings() {
@@ -70,18 +56,16 @@ func ForFile(name string) (Encoding, bool) {
 	return Encoding{}, false
 }
 
-// uniqueNames gives the names of the columns; a repeated name gets its index as a suffix, because readers of most encodings
-// keep only one of two.
-func uniqueNames(rows Rows) []string {
-	var names []string
-	for i, c := range rows.Columns() {
-		name := c.Name
-		for slices.Contains(names, name) {
-			name = fmt.Sprintf("%s_%d", name, i+1)
-		}
-		names = append(names, name)
+// Encodings lists the encodings; the first is for people.
+func Encodings() []Encoding {
+	return []Encoding{
+		{Name: "table", Doc: "aligned columns, for people", Extensions: []string{".txt"}, Write: writeText},
+		{Name: "csv", Doc: "RFC 4180 with a header; nothing between commas is NULL, \"\" an empty text", Extensions: []string{".csv"}, Write: writeCSV},
+		{Name: "json", Doc: "an array of objects, one per line; NaN and infinities are null", Extensions: []string{".json"}, Write: writeJSON},
+		{Name: "jsonl", Doc: "the same objects, one per line, without the array", Extensions: []string{".jsonl", ".ndjson"}, Write: writeJSONLines},
+		{Name: "md", Doc: "a Markdown table", Extensions: []string{".md"}, Write: writeMarkdown},
+		{Name: "parquet", Doc: "Parquet with zstd", Extensions: []string{".parquet"}, Binary: true, Write: writeParquet},
 	}
-	return names
 }
 
 // Fixed are rows in memory, such as a list of files.

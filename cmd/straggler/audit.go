@@ -178,21 +178,6 @@ func (o *auditOptions) configuration() (*audit.Config, measure.Grouping, error) 
 	return cfg, g, err
 }
 
-// configured reads the configuration of that name, or straggler.yaml where there is one.
-func configured(name string) (*audit.Config, error) {
-	if _, err := os.Stat("straggler.yaml"); name == "" && err == nil {
-		name = "straggler.yaml"
-	}
-	if name == "" {
-		return audit.DefaultConfig(), nil
-	}
-	return audit.ReadConfig(name)
-}
-
-func configFlag(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "config", "", "`FILE` with rules and suppressions; straggler.yaml of this directory when it is there")
-}
-
 // tell writes the outcome in all requested encodings.
 func (o *auditOptions) tell(e *env, as string, n *audit.Night, cfg *audit.Config) error {
 	err := e.write(o.output, false, func(w io.Writer) error {

@@ -66,17 +66,6 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// aboutDisk is the remedy for an error of this machine's disk, "" for other errors.
-func aboutDisk(err error) string {
-	switch {
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return "The disk is full. Free some space, or name another disk with --store, -o, --cache or TMPDIR, and repeat the command; the store is intact."
-	case errors.Is(err, syscall.EROFS):
-		return "The disk is read-only. Name another one with --store, -o, --cache or TMPDIR."
-	}
-	return ""
-}
-
 // oneMessage is the text of an error for a terminal, without repeated lines.
 func oneMessage(err error) string {
 	var lines []string
@@ -87,4 +76,15 @@ func oneMessage(err error) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// aboutDisk is the remedy for an error of this machine's disk, "" for other errors.
+func aboutDisk(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return "The disk is full. Free some space, or name another disk with --store, -o, --cache or TMPDIR, and repeat the command; the store is intact."
+	case errors.Is(err, syscall.EROFS):
+		return "The disk is read-only. Name another one with --store, -o, --cache or TMPDIR."
+	}
+	return ""
 }

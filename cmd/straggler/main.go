@@ -1,9 +1,3 @@
-// Command straggler finds the slow tasks in the logs of clusters, says why they were slow, and what would have helped.
-//
-// Each verb has a file: an options struct, a command that fills it from flags, and a run function that calls the
-// packages and prints. Everything else belongs in a package.
-//
-// Start with root.go.
 package main
 
 import (

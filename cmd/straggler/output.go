@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,4 +115,33 @@ func writeFile(name string, body func(io.Writer) error) (err error) {
 		os.Chmod(temp, info.Mode().Perm())
 	}
 	return os.Rename(temp, name)
+}
+
+// rendering is an encoding of a document of type D, and how to write it.
+type rendering[D any] struct {
+	name, extension string
+	write           func(w io.Writer, d D) error
+}
+
+// pickRendering chooses by --as, or by the longest extension that fits; the first is for standard output.
+func pickRendering[D any](o output, all []rendering[D]) (best rendering[D], err error) {
+	var names []string
+	for _, r := range all {
+		names = append(names, r.name)
+		switch {
+		case o.as == r.name:
+			return r, nil
+		case strings.HasSuffix(strings.ToLower(o.file), r.extension) && len(r.extension) > len(best.extension):
+			best = r
+		}
+	}
+	switch {
+	case o.as != "":
+		return best, useError("--as %s: no such encoding; there are %s", o.as, strings.Join(names, ", "))
+	case !o.toFile():
+		return all[0], nil
+	case best.name == "":
+		return best, useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, strings.Join(names, ", "))
+	}
+	return best, nil
 }

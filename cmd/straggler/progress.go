@@ -127,3 +127,11 @@ func (e *env) readingBar() (show func(run.Progress), done func()) {
 		}
 	}
 }
+
+// count is a number with its noun.
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,28 +54,6 @@ func each(c *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// unknownVerb is the answer to a word that is no verb.
-func unknownVerb(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		return useError("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-	}
-	return useError("there is no command %q; straggler --help lists them", args[0])
-}
-
-// onlyFlags is for verbs without arguments; people tend to give the store as one.
-func onlyFlags(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if c.Flags().Lookup("store") != nil {
-		return useError("%s takes no %q; name the store with --store", c.CommandPath(), args[0])
-	}
-	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
-}
-
 // helpCommand shows the help of a verb or a topic.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
@@ -91,45 +68,4 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			return c.Help()
 		},
 	}
-}
-
-var argumentCount = regexp.MustCompile(`^(?:requires (at least \d+)|accepts (at most \d+)|accepts (\d+)) arg\(s\), (?:only )?received (\d+)$`)
-
-// plainUse says what cobra found wrong with a command line.
-func plainUse(err error) string {
-	text := err.Error()
-	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
-		return "missing --" + strings.ReplaceAll(strings.Trim(strings.TrimSuffix(flags, " not set"), `"`), `", "`, " and --")
-	}
-	if m := argumentCount.FindStringSubmatch(text); m != nil {
-		expected := m[1] + m[2] + m[3]
-		if strings.HasSuffix(expected, "1") {
-			return "expected " + expected + " argument, got " + m[4]
-		}
-		return "expected " + expected + " arguments, got " + m[4]
-	}
-	return text
-}
-
-var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "([^"]+)" flag: `)
-
-// flagKinds says what the value of a flag must be, by its type.
-var flagKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
-	"float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m"}
-
-// flagError suggests the flag that was probably meant.
-func flagError(c *cobra.Command, err error) error {
-	text := err.Error()
-	if _, name, ok := strings.Cut(text, "unknown flag: --"); ok {
-		if near := nearestFlag(c, name); near != "" {
-			return useError("%s; did you mean --%s?", text, near)
-		}
-	}
-	if m := wrongValue.FindStringSubmatch(text); m != nil {
-		name := strings.TrimPrefix(m[2][strings.LastIndexByte(m[2], ' ')+1:], "--")
-		if f := c.Flags().Lookup(name); f != nil && flagKinds[f.Value.Type()] != "" {
-			return useError("--%s %s: expected %s", name, m[1], flagKinds[f.Value.Type()])
-		}
-	}
-	return useError("%s; see %s --help", text, c.CommandPath())
 }

@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"straggler/analysis"
+	"straggler/audit"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/store"
@@ -76,10 +77,17 @@ func (e *env) analysed(ctx context.Context, st *store.Store) (engine.Engine, err
 	return eng, nil
 }
 
-// count is a number with its noun.
-func count[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return fmt.Sprintf("1 %s", noun)
+// configured reads the configuration of that name, or straggler.yaml where there is one.
+func configured(name string) (*audit.Config, error) {
+	if _, err := os.Stat("straggler.yaml"); name == "" && err == nil {
+		name = "straggler.yaml"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	if name == "" {
+		return audit.DefaultConfig(), nil
+	}
+	return audit.ReadConfig(name)
+}
+
+func configFlag(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "config", "", "`FILE` with rules and suppressions; straggler.yaml of this directory when it is there")
 }

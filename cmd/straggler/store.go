@@ -56,25 +56,6 @@ func storeCommand(e *env) *cobra.Command {
 	return c
 }
 
-// storeVerb makes a subcommand of store that gives rows.
-func storeVerb(e *env, c *cobra.Command, run func(ctx context.Context, dir string, args []string) (table.Rows, error)) *cobra.Command {
-	var dir string
-	var o output
-	c.RunE = func(c *cobra.Command, args []string) error {
-		rows, err := run(c.Context(), dir, args)
-		if rows == nil {
-			return err
-		}
-		if werr := e.rows(o, rows); werr != nil {
-			return werr
-		}
-		return err
-	}
-	storeFlag(c, e, &dir)
-	o.flags(c, rowEncodings)
-	return c
-}
-
 func storeLsCommand(e *env) *cobra.Command {
 	return storeVerb(e, &cobra.Command{
 		Use:     "ls --store DIR",
@@ -232,4 +213,23 @@ func changeStore(ctx context.Context, e *env, dir string, do func(*store.Store) 
 		e.say("obsolete files may still be in use by readers; the next ingest or compaction removes them")
 	}
 	return f, nil
+}
+
+// storeVerb makes a subcommand of store that gives rows.
+func storeVerb(e *env, c *cobra.Command, run func(ctx context.Context, dir string, args []string) (table.Rows, error)) *cobra.Command {
+	var dir string
+	var o output
+	c.RunE = func(c *cobra.Command, args []string) error {
+		rows, err := run(c.Context(), dir, args)
+		if rows == nil {
+			return err
+		}
+		if werr := e.rows(o, rows); werr != nil {
+			return werr
+		}
+		return err
+	}
+	storeFlag(c, e, &dir)
+	o.flags(c, rowEncodings)
+	return c
 }

@@ -92,18 +92,6 @@ func policyRows() table.Rows {
 	return f
 }
 
-// scheduler is the one that a text names; the log's own where it is empty.
-func scheduler(text string) (schedule.Scheduler, error) {
-	if text == "" {
-		return schedule.Scheduler{}, nil
-	}
-	chosen, err := schedule.Choose([]string{text})
-	if err != nil {
-		return schedule.Scheduler{}, useError("--scheduler: %v", err)
-	}
-	return chosen[0], nil
-}
-
 func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -178,9 +166,6 @@ func savingRows(s *whatif.Summary) table.Rows {
 	return f
 }
 
-// round rounds for display; the store has the full value.
-func round(x, parts float64) float64 { return math.Round(x*parts)/parts + 0 } // + 0: no negative zero
-
 // runOptimize prints the best of Spark's speculation settings as lines of its configuration, and what they bring.
 func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if o.optimize != "spark" {
@@ -227,3 +212,18 @@ func adviceRows(a *whatif.Advice) table.Rows {
 	}
 	return f
 }
+
+// scheduler is the one that a text names; the log's own where it is empty.
+func scheduler(text string) (schedule.Scheduler, error) {
+	if text == "" {
+		return schedule.Scheduler{}, nil
+	}
+	chosen, err := schedule.Choose([]string{text})
+	if err != nil {
+		return schedule.Scheduler{}, useError("--scheduler: %v", err)
+	}
+	return chosen[0], nil
+}
+
+// round rounds for display; the store has the full value.
+func round(x, parts float64) float64 { return math.Round(x*parts)/parts + 0 } // + 0: no negative zero

@@ -43,16 +43,6 @@ func newSection(s view.Section) *sectionView {
 	return nil
 }
 
-func newBlocks(blocks []view.Block) []blockView {
-	var views []blockView
-	for _, b := range blocks {
-		if v, ok := newBlock(b); ok {
-			views = append(views, v)
-		}
-	}
-	return views
-}
-
 // newBlock says whether there is anything to draw.
 func newBlock(b view.Block) (v blockView, ok bool) {
 	switch b := b.(type) {
@@ -97,4 +87,14 @@ func newBlock(b view.Block) (v blockView, ok bool) {
 		return v, len(v.Locality) > 0
 	}
 	return v, false
+}
+
+func newBlocks(blocks []view.Block) []blockView {
+	var views []blockView
+	for _, b := range blocks {
+		if v, ok := newBlock(b); ok {
+			views = append(views, v)
+		}
+	}
+	return views
 }

@@ -84,11 +84,11 @@ func figure(v schema.Null[float64], write func(float64) string, note string) Cel
 	return Cell{Text: write(v.V), Sort: strconv.FormatFloat(v.V, 'g', 9, 64)}
 }
 
-func number(n int64) Cell { return Cell{Text: prose.Count(n), Sort: strconv.FormatInt(n, 10)} }
-
 func nullNumber(n schema.Null[int64], note string) Cell {
 	if !n.OK {
 		return Cell{Text: prose.Dash, Note: note}
 	}
 	return number(n.V)
 }
+
+func number(n int64) Cell { return Cell{Text: prose.Count(n), Sort: strconv.FormatInt(n, 10)} }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// onlyFlags is for verbs without arguments; people tend to give the store as one.
+func onlyFlags(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if c.Flags().Lookup("store") != nil {
+		return useError("%s takes no %q; name the store with --store", c.CommandPath(), args[0])
+	}
+	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
+}
+
+// unknownVerb is the answer to a word that is no verb.
+func unknownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return useError("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return useError("there is no command %q; straggler --help lists them", args[0])
+}
+
+// plainUse says what cobra found wrong with a command line.
+func plainUse(err error) string {
+	text := err.Error()
+	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
+		return "missing --" + strings.ReplaceAll(strings.Trim(strings.TrimSuffix(flags, " not set"), `"`), `", "`, " and --")
+	}
+	if m := argumentCount.FindStringSubmatch(text); m != nil {
+		expected := m[1] + m[2] + m[3]
+		if strings.HasSuffix(expected, "1") {
+			return "expected " + expected + " argument, got " + m[4]
+		}
+		return "expected " + expected + " arguments, got " + m[4]
+	}
+	return text
+}
+
+var argumentCount = regexp.MustCompile(`^(?:requires (at least \d+)|accepts (at most \d+)|accepts (\d+)) arg\(s\), (?:only )?received (\d+)$`)
+
+// flagError suggests the flag that was probably meant.
+func flagError(c *cobra.Command, err error) error {
+	text := err.Error()
+	if _, name, ok := strings.Cut(text, "unknown flag: --"); ok {
+		if near := nearestFlag(c, name); near != "" {
+			return useError("%s; did you mean --%s?", text, near)
+		}
+	}
+	if m := wrongValue.FindStringSubmatch(text); m != nil {
+		name := strings.TrimPrefix(m[2][strings.LastIndexByte(m[2], ' ')+1:], "--")
+		if f := c.Flags().Lookup(name); f != nil && flagKinds[f.Value.Type()] != "" {
+			return useError("--%s %s: expected %s", name, m[1], flagKinds[f.Value.Type()])
+		}
+	}
+	return useError("%s; see %s --help", text, c.CommandPath())
+}
+
+var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "([^"]+)" flag: `)
+
+// flagKinds says what the value of a flag must be, by its type.
+var flagKinds = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
+	"float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m",
+}
+
+// nearestFlag is the flag of a command that is nearest to a misspelt name, "" when none is near.
+func nearestFlag(c *cobra.Command, name string) string {
+	best, near := "", 3
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := distance(name, f.Name); d < near {
+			best, near = f.Name, d
+		}
+	})
+	return best
+}
+
+// distance is Levenshtein's: the fewest letters to insert, drop or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
