@@ -16,6 +16,7 @@ import (
 	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/store/parquet"
 )
 
 const evil = "a|b\x1b[31m\u202Egnp\u009b\"c\",<script>\r\n`x`\\ \U000E0041"
@@ -164,7 +165,7 @@ func TestMarkdown(t *testing.T) {
 func TestParquetReadsBack(t *testing.T) {
 	ctx := context.Background()
 	big := NewFixed("i BIGINT", "s")
-	for i := range 2*groupRows + 3 {
+	for i := range 2*parquet.RowGroupRows + 3 {
 		big.Add(int64(i), fmt.Sprint(i))
 	}
 	dir := t.TempDir()
@@ -195,7 +196,7 @@ func TestParquetReadsBack(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got, want := read("SELECT count(*) AS n, sum(i)::BIGINT AS i, count(DISTINCT s) AS s FROM %s", "big"),
-		fmt.Sprintf("n,i,s\n%d,%d,%d\n", 2*groupRows+3, (2*groupRows+3)*(groupRows+1), 2*groupRows+3); got != want {
+		fmt.Sprintf("n,i,s\n%d,%d,%d\n", 2*parquet.RowGroupRows+3, (2*parquet.RowGroupRows+3)*(parquet.RowGroupRows+1), 2*parquet.RowGroupRows+3); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := read("SELECT * FROM %s", "empty"); got != "x,x_2\n" {

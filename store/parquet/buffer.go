@@ -21,8 +21,7 @@ type Buffer struct {
 	flags   []uint64 // scratch of anySet
 }
 
-// NewBuffer makes a buffer for rows of a table with one column more: the last of the columns, of type BigInt, which is no
-// field of the rows.
+// NewBuffer makes an empty buffer.
 func NewBuffer(columns []schema.Column) *Buffer {
 	b := &Buffer{columns: make([]column, len(columns))}
 	for i := range columns {
@@ -66,8 +65,8 @@ func (b *Buffer) Follow(former *Buffer) {
 // the next column is copied.
 const appendBytes = 24 << 10
 
-// Append copies the first of n rows, which start at p and lie stride bytes apart, and says how many it took. The last
-// column is key in each of them.
+// Append copies the first of n rows of a table, which start at p and lie stride bytes apart, and says how many it took. The
+// columns are those of the table and one more, of type BigInt, which is key in each of the rows.
 func (b *Buffer) Append(p unsafe.Pointer, stride uintptr, n int, key int64) int {
 	n = min(n, max(appendBytes/int(stride), 1), RowGroupRows-b.rows)
 	last := len(b.columns) - 1
@@ -99,6 +98,40 @@ func (b *Buffer) anySet(p unsafe.Pointer, stride uintptr, n int) {
 			b.flags[i] |= w
 		}
 	}
+}
+
+// AppendValues adds a row by its values: bool, int32, int64, float64, string or schema.Time as the types of the columns are,
+// nil for NULL. It panics on others.
+func (b *Buffer) AppendValues(value func(column int) any) {
+	for i := range b.columns {
+		c, v := &b.columns[i], value(i)
+		if v == nil {
+			var null schema.Null[string] // the largest
+			c.append(unsafe.Pointer(&null), unsafe.Sizeof(null), 1, b.rows)
+			continue
+		}
+		switch c.typ {
+		case schema.Bool:
+			appendOne(c, v.(bool), b.rows)
+		case schema.Int:
+			appendOne(c, v.(int32), b.rows)
+		case schema.BigInt:
+			appendOne(c, v.(int64), b.rows)
+		case schema.Timestamp:
+			appendOne(c, v.(schema.Time), b.rows)
+		case schema.Double:
+			appendOne(c, v.(float64), b.rows)
+		case schema.String:
+			appendOne(c, v.(string), b.rows)
+		}
+	}
+	b.rows++
+}
+
+// appendOne adds a value to a column that is no field of a row, and has the offset 0.
+func appendOne[T any](c *column, v T, there int) {
+	some := schema.Some(v)
+	c.append(unsafe.Pointer(&some), unsafe.Sizeof(some), 1, there)
 }
 
 // column is one column of a buffer. Most columns of most logs are NULL in every row: up to the first value nothing is
