@@ -37,192 +37,9 @@ func dollyFormulas(_ context.Context, t *table) error {
 	return nil
 }
 
-// trace is one of the two clusters of the paper.
-type trace struct {
-	name       string
-	small      float64 // share of jobs of at most ten tasks (§2.2)
-	smallest90 float64 // share of the resources that the smallest 90 % of the jobs use (§2.2)
-	gain       float64 // published gain over LATE, all jobs
-	smallGain  float64 // of jobs of at most ten tasks
-	ideal      float64 // gain when no task is slower than the median rate (§2.1.1), all jobs
-	idealSmall float64
-	mantri     [2]float64 // published gains over Mantri
-}
-
-var traces = []trace{
-	{"Facebook", 0.82, 0.06, 0.42, 0.46, 0.47, 0.49, [2]float64{0.40, 0.44}},
-	{"Bing", 0.61, 0.11, 0.27, 0.37, 0.29, 0.38, [2]float64{0.23, 0.34}},
-}
-
-const (
-	dollySlots = 150 * 12 // §5.1
-	dollyJobs  = 400
-	dollyTask  = 30.0 // s
-)
-
-const workloadNote = "stragglers as §2.1 has them with LATE or Mantri in effect, which therefore are the baseline: 2 to 12 times slower (slowdown ratio of small jobs 6 to 8), with the probability that gives small jobs what §2.1.1 says they would gain at the median rate; " +
-	"those of large jobs are as likely, and as much less slow as §2.1.1's figure for all jobs asks (speculation 'effectively mitigates stragglers in large jobs'). Jobs of at most ten tasks have the share that §2.2 says, the others a power law, whose exponent gives the smallest 90 % their share of the resources. " +
-	"Dolly knows that probability. Gains are means of those of jobs ('the average improvement in each bin'). Assumed: 400 jobs under fair sharing, at most a tenth of the slots to a job, two equal phases, 30 s a task, and a load of 20 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', with their 6 % of it, implies 17 to 25 %)"
-
-// sizes draws the tasks per phase of n jobs: small ones evenly from 1 to 10, the others from a power law whose exponent
-// is solved for, so that the smallest 90 % of the jobs have their share of all tasks.
-func (x *trace) sizes(r *rand.Rand, n int) []int {
-	u := make([]float64, n)
-	for i := range u {
-		u[i] = r.Float64()
-	}
-	draw := func(alpha float64) []int {
-		out := make([]int, n)
-		for i, v := range u {
-			if v < x.small {
-				out[i] = 1 + int(v/x.small*10)
-				continue
-			}
-			rest := (1 - v) / (1 - x.small)
-			out[i] = min(int(11*math.Pow(rest, -1/alpha)), 6000)
-		}
-		return out
-	}
-	low, high := 0.2, 5.0 // a heavier tail leaves less to the small jobs
-	for range 40 {
-		if mid := (low + high) / 2; shareOfSmallest(draw(mid)) > x.smallest90 {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return draw((low + high) / 2)
-}
-
-func shareOfSmallest(sizes []int) float64 {
-	sorted := slices.Sorted(slices.Values(sizes))
-	part, all := 0.0, 0.0
-	for i, s := range sorted {
-		all += float64(s)
-		if i < len(sorted)*9/10 {
-			part += float64(s)
-		}
-	}
-	return part / all
-}
-
-// smallJob is the most tasks of a phase of a small job.
-const smallJob = 10
-
-// straggling is how tasks straggle: with a probability, small jobs' tasks 2 to 12 times slower, and those of large jobs a
-// part of that.
-type straggling struct{ p, large float64 }
-
-// known has Dolly know the probability. An estimate from all tasks would be of the large jobs', nearly all of whose stragglers
-// are here less than twice as slow as the median, and so are none by §2.1.2.
-func (s straggling) known() []string { return []string{"p", fmt.Sprint(s.p), "period", "1e9"} }
-
-// cluster is the cluster and the jobs, at a load.
-func (x *trace) cluster(seed uint64, s straggling, load float64) *workload.Plan {
-	r := rand.New(rand.NewPCG(seed, 13))
-	pl := &workload.Plan{}
-	for range dollySlots / 12 {
-		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [workload.Classes]int{12, 0}})
-	}
-	work := 0.0
-	for _, n := range x.sizes(r, dollyJobs) {
-		j := workload.PlanJob{Limit: dollySlots / 10, Phases: []workload.PlanPhase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}}
-		for p := range j.Phases {
-			for range n {
-				t := workload.PlanTask{Seconds: dollyTask * (0.9 + 0.2*r.Float64()), Bytes: 64 << 20, Luck: 1}
-				if u, slower := r.Float64(), 1+10*r.Float64(); u < s.p {
-					if n > smallJob {
-						slower *= s.large
-					}
-					t.Luck += slower
-				}
-				work += t.Seconds * t.Luck
-				j.Phases[p].Tasks = append(j.Phases[p].Tasks, t)
-			}
-		}
-		pl.Jobs = append(pl.Jobs, j)
-	}
-	between, now := work/(dollySlots*load)/dollyJobs, 0.0
-	for j := range pl.Jobs {
-		pl.Jobs[j].Arrival = now
-		now += between * r.ExpFloat64()
-	}
-	return pl
-}
-
-// gains are what jobs gain: the means of the jobs' own gains, and the gain of the mean completion times.
-type gains struct{ all, small, ofMeans, smallOfMeans float64 }
-
-func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
-	var n, k, b, a, sb, sa float64
-	for j := range before {
-		gain := 1 - after[j]/before[j]
-		n, g.all, b, a = n+1, g.all+gain, b+before[j], a+after[j]
-		if pool.JobTasks(j) <= 2*smallJob {
-			k, g.small, sb, sa = k+1, g.small+gain, sb+before[j], sa+after[j]
-		}
-	}
-	return gains{g.all / n, g.small / k, 1 - a/b, 1 - sa/sb}
-}
-
-// try is what a policy gains over none.
-func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64) (gains, error) {
-	none, err := named("none")
-	if err != nil {
-		return gains{}, err
-	}
-	var sum gains
-	for seed := range seeds {
-		before, err := play(ctx, pool, "fair", none, seed, 0, false)
-		if err != nil {
-			return sum, err
-		}
-		after, err := play(ctx, pool, "fair", p, seed, 0, false)
-		if err != nil {
-			return sum, err
-		}
-		g := gainOf(pool, before.jobs, after.jobs)
-		sum.all, sum.small = sum.all+g.all/float64(seeds), sum.small+g.small/float64(seeds)
-		sum.ofMeans, sum.smallOfMeans = sum.ofMeans+g.ofMeans/float64(seeds), sum.smallOfMeans+g.smallOfMeans/float64(seeds)
-	}
-	return sum, nil
-}
-
-// solve finds how tasks straggle: first the probability, by what small jobs would gain at the median rate, then how much
-// less those of large jobs do, by what all jobs would.
-func (x *trace) solve(ctx context.Context, seed uint64) (s straggling, err error) {
-	ideal, err := named("medianrate")
-	if err != nil {
-		return s, err
-	}
-	search := func(of *float64, high float64, enough func(gains) bool) error {
-		low := 0.0
-		for range 9 {
-			*of = (low + high) / 2
-			pool, err := x.cluster(seed, s, 0.2).Build()
-			if err != nil {
-				return err
-			}
-			g, err := try(ctx, pool, ideal, 1)
-			if err != nil {
-				return err
-			}
-			if enough(g) {
-				high = *of
-			} else {
-				low = *of
-			}
-		}
-		return nil
-	}
-	if err := search(&s.p, 0.4, func(g gains) bool { return g.small > x.idealSmall }); err != nil {
-		return s, err
-	}
-	return s, search(&s.large, 1, func(g gains) bool { return g.all > x.ideal })
-}
-
 func dollyFacebook(ctx context.Context, t *table) error { return dollyWorkload(ctx, t, 0) }
-func dollyBing(ctx context.Context, t *table) error     { return dollyWorkload(ctx, t, 1) }
+
+func dollyBing(ctx context.Context, t *table) error { return dollyWorkload(ctx, t, 1) }
 
 func dollyWorkload(ctx context.Context, t *table, i int) error {
 	x := &traces[i]
@@ -356,4 +173,188 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	t.rebuilt("§5.3", "delay assignment is better than CC, and CC than CAC, for small jobs (1) or not (0)", 1, better(got[1].small, got[2].small)*better(got[0].small, got[1].small), 0,
 		fmt.Sprintf("ours %.3f, %.3f and %.3f; %s", got[2].small, got[1].small, got[0].small, note))
 	return nil
+}
+
+// trace is one of the two clusters of the paper.
+type trace struct {
+	name       string
+	small      float64 // share of jobs of at most ten tasks (§2.2)
+	smallest90 float64 // share of the resources that the smallest 90 % of the jobs use (§2.2)
+	gain       float64 // published gain over LATE, all jobs
+	smallGain  float64 // of jobs of at most ten tasks
+	ideal      float64 // gain when no task is slower than the median rate (§2.1.1), all jobs
+	idealSmall float64
+	mantri     [2]float64 // published gains over Mantri
+}
+
+var traces = []trace{
+	{"Facebook", 0.82, 0.06, 0.42, 0.46, 0.47, 0.49, [2]float64{0.40, 0.44}},
+	{"Bing", 0.61, 0.11, 0.27, 0.37, 0.29, 0.38, [2]float64{0.23, 0.34}},
+}
+
+const (
+	dollySlots = 150 * 12 // §5.1
+	dollyJobs  = 400
+	dollyTask  = 30.0 // s
+)
+
+const workloadNote = "stragglers as §2.1 has them with LATE or Mantri in effect, which therefore are the baseline: 2 to 12 times slower (slowdown ratio of small jobs 6 to 8), with the probability that gives small jobs what §2.1.1 says they would gain at the median rate; " +
+	"those of large jobs are as likely, and as much less slow as §2.1.1's figure for all jobs asks (speculation 'effectively mitigates stragglers in large jobs'). Jobs of at most ten tasks have the share that §2.2 says, the others a power law, whose exponent gives the smallest 90 % their share of the resources. " +
+	"Dolly knows that probability. Gains are means of those of jobs ('the average improvement in each bin'). Assumed: 400 jobs under fair sharing, at most a tenth of the slots to a job, two equal phases, 30 s a task, and a load of 20 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', with their 6 % of it, implies 17 to 25 %)"
+
+// smallJob is the most tasks of a phase of a small job.
+const smallJob = 10
+
+// straggling is how tasks straggle: with a probability, small jobs' tasks 2 to 12 times slower, and those of large jobs a
+// part of that.
+type straggling struct{ p, large float64 }
+
+// known has Dolly know the probability. An estimate from all tasks would be of the large jobs', nearly all of whose stragglers
+// are here less than twice as slow as the median, and so are none by §2.1.2.
+func (s straggling) known() []string { return []string{"p", fmt.Sprint(s.p), "period", "1e9"} }
+
+// solve finds how tasks straggle: first the probability, by what small jobs would gain at the median rate, then how much
+// less those of large jobs do, by what all jobs would.
+func (x *trace) solve(ctx context.Context, seed uint64) (s straggling, err error) {
+	ideal, err := named("medianrate")
+	if err != nil {
+		return s, err
+	}
+	search := func(of *float64, high float64, enough func(gains) bool) error {
+		low := 0.0
+		for range 9 {
+			*of = (low + high) / 2
+			pool, err := x.cluster(seed, s, 0.2).Build()
+			if err != nil {
+				return err
+			}
+			g, err := try(ctx, pool, ideal, 1)
+			if err != nil {
+				return err
+			}
+			if enough(g) {
+				high = *of
+			} else {
+				low = *of
+			}
+		}
+		return nil
+	}
+	if err := search(&s.p, 0.4, func(g gains) bool { return g.small > x.idealSmall }); err != nil {
+		return s, err
+	}
+	return s, search(&s.large, 1, func(g gains) bool { return g.all > x.ideal })
+}
+
+// gains are what jobs gain: the means of the jobs' own gains, and the gain of the mean completion times.
+type gains struct{ all, small, ofMeans, smallOfMeans float64 }
+
+// try is what a policy gains over none.
+func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64) (gains, error) {
+	none, err := named("none")
+	if err != nil {
+		return gains{}, err
+	}
+	var sum gains
+	for seed := range seeds {
+		before, err := play(ctx, pool, "fair", none, seed, 0, false)
+		if err != nil {
+			return sum, err
+		}
+		after, err := play(ctx, pool, "fair", p, seed, 0, false)
+		if err != nil {
+			return sum, err
+		}
+		g := gainOf(pool, before.jobs, after.jobs)
+		sum.all, sum.small = sum.all+g.all/float64(seeds), sum.small+g.small/float64(seeds)
+		sum.ofMeans, sum.smallOfMeans = sum.ofMeans+g.ofMeans/float64(seeds), sum.smallOfMeans+g.smallOfMeans/float64(seeds)
+	}
+	return sum, nil
+}
+
+func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
+	var n, k, b, a, sb, sa float64
+	for j := range before {
+		gain := 1 - after[j]/before[j]
+		n, g.all, b, a = n+1, g.all+gain, b+before[j], a+after[j]
+		if pool.JobTasks(j) <= 2*smallJob {
+			k, g.small, sb, sa = k+1, g.small+gain, sb+before[j], sa+after[j]
+		}
+	}
+	return gains{g.all / n, g.small / k, 1 - a/b, 1 - sa/sb}
+}
+
+// cluster is the cluster and the jobs, at a load.
+func (x *trace) cluster(seed uint64, s straggling, load float64) *workload.Plan {
+	r := rand.New(rand.NewPCG(seed, 13))
+	pl := &workload.Plan{}
+	for range dollySlots / 12 {
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [workload.Classes]int{12, 0}})
+	}
+	work := 0.0
+	for _, n := range x.sizes(r, dollyJobs) {
+		j := workload.PlanJob{Limit: dollySlots / 10, Phases: []workload.PlanPhase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}}
+		for p := range j.Phases {
+			for range n {
+				t := workload.PlanTask{Seconds: dollyTask * (0.9 + 0.2*r.Float64()), Bytes: 64 << 20, Luck: 1}
+				if u, slower := r.Float64(), 1+10*r.Float64(); u < s.p {
+					if n > smallJob {
+						slower *= s.large
+					}
+					t.Luck += slower
+				}
+				work += t.Seconds * t.Luck
+				j.Phases[p].Tasks = append(j.Phases[p].Tasks, t)
+			}
+		}
+		pl.Jobs = append(pl.Jobs, j)
+	}
+	between, now := work/(dollySlots*load)/dollyJobs, 0.0
+	for j := range pl.Jobs {
+		pl.Jobs[j].Arrival = now
+		now += between * r.ExpFloat64()
+	}
+	return pl
+}
+
+// sizes draws the tasks per phase of n jobs: small ones evenly from 1 to 10, the others from a power law whose exponent
+// is solved for, so that the smallest 90 % of the jobs have their share of all tasks.
+func (x *trace) sizes(r *rand.Rand, n int) []int {
+	u := make([]float64, n)
+	for i := range u {
+		u[i] = r.Float64()
+	}
+	draw := func(alpha float64) []int {
+		out := make([]int, n)
+		for i, v := range u {
+			if v < x.small {
+				out[i] = 1 + int(v/x.small*10)
+				continue
+			}
+			rest := (1 - v) / (1 - x.small)
+			out[i] = min(int(11*math.Pow(rest, -1/alpha)), 6000)
+		}
+		return out
+	}
+	low, high := 0.2, 5.0 // a heavier tail leaves less to the small jobs
+	for range 40 {
+		if mid := (low + high) / 2; shareOfSmallest(draw(mid)) > x.smallest90 {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return draw((low + high) / 2)
+}
+
+func shareOfSmallest(sizes []int) float64 {
+	sorted := slices.Sorted(slices.Values(sizes))
+	part, all := 0.0, 0.0
+	for i, s := range sorted {
+		all += float64(s)
+		if i < len(sorted)*9/10 {
+			part += float64(s)
+		}
+	}
+	return part / all
 }

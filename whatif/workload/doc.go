@@ -2,7 +2,7 @@
 // plays.
 //
 //  1. pool.go is what a pool is: slots on machines, and the jobs, phases, tasks and attempts that share them; inputs.go says
-//     where their input lies.
+//     where their input lies, classes.go what classes of slots and distances to data there are, time.go the unit of time.
 //
 // From a log:
 //
