@@ -38,6 +38,7 @@ func NewAttributor(m *model.Model) *Attributor {
 // Attribute appends the rows of a phase's outliers to out: for each, its causes, the verdict first.
 func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.Attribution {
 	prepared := false
+	var shared jobcost.Errors
 	a.savings.Begin()
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
@@ -66,7 +67,8 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 			a.text = a.evidence(a.text[:0], &s, &lines[r])
 			row.Evidence = string(a.text)
 			out = append(out, row)
-			a.savings.Add(i, len(p.Tasks), lines[r].cause, lines[r].seconds, lines[r].shared(t.Machine))
+			shared = lines[r].shared(t.Machine)
+			a.savings.Add(i, len(p.Tasks), lines[r].cause, lines[r].seconds, &shared)
 		}
 	}
 	return out
@@ -110,13 +112,13 @@ type line struct {
 func (l *line) sd() float64 { return math.Sqrt(l.errors.variance() + l.model*l.model) }
 
 // shared sorts the errors of the seconds by whom they are shared with.
-func (l *line) shared(machine int64) *jobcost.Errors {
+func (l *line) shared(machine int64) jobcost.Errors {
 	e := jobcost.Errors{Machine: machine, Factor: l.errors[machineSource], Discrepancy: l.model}
 	copy(e.Coefficients[:], l.errors[coefficients:machineSource])
 	for _, x := range l.errors[ownSource:] {
 		e.Own += x * x
 	}
-	return &e
+	return e
 }
 
 // causes sums the terms of a split by cause, largest first; ties go by the order of the terms.

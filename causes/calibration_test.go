@@ -6,11 +6,11 @@ import (
 )
 
 // TestCalibration holds what verdicts claim against how often they are right, on four hundred drawn clusters that confidence.go
-// was not fitted to: in each class of a hundred or more, and at 0.9 within three per cent.
+// was not fitted to: within three per cent from 0.8 on.
 func TestCalibration(t *testing.T) {
 	classes := []float64{0, 0.5, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99, 1}
 	n, claimed, right := make([]float64, len(classes)), make([]float64, len(classes)), make([]float64, len(classes))
-	for seed := uint64(5001); seed <= 5400; seed++ {
+	for seed := uint64(6001); seed <= 6400; seed++ {
 		_, truth, vs := generated(t, mixture(seed))
 		slower := generationsOf(truth)
 		for i := range vs {
@@ -36,8 +36,8 @@ func TestCalibration(t *testing.T) {
 		}
 		off := right[k]/n[k] - claimed[k]/n[k]
 		t.Logf("confidence %.2f to %.2f: %6.0f verdicts, claimed %.3f, right %.3f", low, classes[k+1], n[k], claimed[k]/n[k], right[k]/n[k])
-		most := 0.06
-		if low >= 0.87 {
+		most := 0.15 // a few hundred verdicts, of a few clusters that are wrong together
+		if low >= 0.8 {
 			most = 0.03
 		}
 		if n[k] >= 100 && math.Abs(off) > most {

@@ -48,7 +48,6 @@ func (v *Savings) Begin() {
 		v.lost, v.errors = map[schema.Cause][]float64{}, map[schema.Cause]*errorSums{}
 	}
 	v.kinds = v.kinds[:0]
-	clear(v.errors)
 }
 
 // Errors are the errors of seconds, as changes for one standard deviation of each thing that they depend on.
@@ -82,7 +81,12 @@ func (v *Savings) take(c schema.Cause, i, n int, seconds float64, e *Errors) {
 		off = slices.Grow(off[:0], n)[:n]
 		clear(off)
 		v.lost[c] = off
-		v.errors[c] = &errorSums{factors: map[int64]float64{}}
+		if s := v.errors[c]; s != nil {
+			clear(s.factors)
+			*s = errorSums{factors: s.factors}
+		} else {
+			v.errors[c] = &errorSums{factors: map[int64]float64{}}
+		}
 	}
 	off[i] += seconds
 	s := v.errors[c]
