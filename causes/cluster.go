@@ -39,7 +39,7 @@ const spreadAttempts = 50_000_000
 const partAttempts = 200_000
 
 // taskColumns are what a copy is given of an attempt, in the order in which readTask reads them.
-var taskColumns = []string{"phase_id", "attempt_id", "task", "machine", "start_us", "duration_s", "succeeded", "cut", "slow", "recompute", "excess_s",
+var taskColumns = []string{"phase_id", "attempt_id", "task", "machine", "start_us", "duration_s", "cold", "succeeded", "cut", "slow", "recompute", "excess_s",
 	"input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s", "gc_s", "scheduler_delay_s", "convert_s"}
 
 // observeOnCopies is learn on an engine of many machines.
@@ -229,7 +229,7 @@ func readTask(fields []engine.RemoteField) (t fit.Task, err error) {
 		err = cmp.Or(err, e)
 		t.Start = schema.Some(schema.Time(us))
 	}
-	t.Duration, t.Succeeded, t.Cut, t.Slow, t.Recompute, t.Excess = float(), truth(), truth(), truth(), truth(), float()
+	t.Duration, t.Cold, t.Succeeded, t.Cut, t.Slow, t.Recompute, t.Excess = float(), truth(), truth(), truth(), truth(), truth(), float()
 	t.Bytes, t.Remote, t.Records, t.Written, t.Spill, t.CPU, t.Away = float(), float(), float(), float(), float(), float(), float()
 	t.Wait, t.GC, t.Delay, t.Convert = float(), float(), float(), float()
 	return t, err

@@ -152,7 +152,7 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 
 // A copy that is given something else than rows says which line.
 func TestCopyRefuses(t *testing.T) {
-	good := "1\t2\t3\t-1\t\\N\t1.5\ttrue\tfalse\tfalse\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
+	good := "1\t2\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
 	if err := Copy(t.Context(), stepObserve+"=3600", "", strings.NewReader(good), io.Discard); err != nil {
 		t.Error(err)
 	}

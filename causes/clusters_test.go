@@ -80,7 +80,7 @@ func (v *verdictOf) right(slower map[string]bool) (of schema.Cause, ok bool) {
 		return v.row.Cause, true
 	}
 	if !known || seconds < 0.2*v.excess {
-		return "-", v.row.Cause == schema.Transient || v.row.Cause == schema.UnexplainedCause
+		return "-", v.row.Cause == schema.Startup || v.row.Cause == schema.Transient || v.row.Cause == schema.UnexplainedCause
 	}
 	return largest, v.row.Cause == largest
 }

@@ -37,7 +37,7 @@ func confidence(lines []line) schema.Null[float64] {
 		return schema.Null[float64]{}
 	}
 	by := sureOfMeasured
-	if lines[0].top == ofResidual {
+	if lines[0].top == ofResidual || lines[0].top == ofCold {
 		by = sureOfResidual
 	}
 	odds := min(mostLogOdds, by.constant+by.slope*math.Log1p(max(0, lead)/math.Sqrt(v)))

@@ -35,7 +35,8 @@
 //	gc, scheduler, deserialize   what the log measured, over the phase's median
 //	spill, locality              the regression on spilled bytes, and on reading from afar
 //	transient     what is left, beyond the scatter of the phase
-//	unexplained   being among the first of the phase; what is left where too little is known to call it transient
+//	startup       being among the first of the phase on its machine; what is left of the first tasks of an executor, where all are slow
+//	unexplained   what is left where too little is known to call it transient
 //
 // The ordinary scatter of a task goes with the named causes in proportion: it multiplies whatever made the task slow.
 // Parts of under half a percent of an excess, and of under five percent that may as well be nothing, are counted with

@@ -1,6 +1,9 @@
 package causes
 
-import "straggler/causes/fit"
+import (
+	"straggler/causes/fit"
+	"straggler/causes/stats"
+)
 
 // What the likelihood does not say is decided by rules, in this order (MODEL.md, section 7). They are a function of the
 // estimate alone, so that its errors are carried through them.
@@ -11,6 +14,7 @@ func (e estimate) rules() [terms]float64 {
 	e.spreadScatter()
 	e.overlap()
 	e.waitForLost()
+	e.coldExecutor()
 	return e.of
 }
 
@@ -101,6 +105,13 @@ func (e *estimate) waitForLost() {
 	}
 }
 
+// coldExecutor gives startup what is left of a task that was slow with the other first ones of its executor.
+func (e *estimate) coldExecutor() {
+	if e.cold && e.of[ofResidual] > 0 {
+		e.of[ofCold], e.of[ofResidual] = e.of[ofResidual], 0
+	}
+}
+
 // missingInput is how long outputs that the task reads were missing while it ran. Frameworks that log how long tasks wait for
 // blocks let a reader fail that misses one, so what they log is the network's.
 func (a *Attributor) missingInput(t *fit.Task) float64 {
@@ -123,4 +134,16 @@ func (a *Attributor) waitForMore(s *split, i int, middle float64) (sd float64) {
 	s.of[ofWaitForMore] = min(over, usual-middle)
 	s.of[ofWait] = over - s.of[ofWaitForMore]
 	return min(s.of[ofWaitForMore], a.rateSD*volume)
+}
+
+// coldStart reports whether a task started before any had ended on its executor, and the others that did so were about as
+// slow. A process that has just started loads classes, compiles, connects and fills caches, which the first tasks of the
+// phase on executors that were there before do not pay for.
+func (a *Attributor) coldStart(s *split) bool {
+	const alike = 0.5 // of its own residual
+	if i := int32(s.index); a.phase.Cold(i) {
+		r := a.phase.ColdResiduals(i)
+		return len(r) > 0 && stats.Median(r) >= alike*s.residual
+	}
+	return false
 }

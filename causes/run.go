@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"straggler/causes/fit"
 	"straggler/causes/jobcost"
@@ -25,6 +27,9 @@ var outliersSQL string
 
 //go:embed tasks.sql
 var tasksSQL string
+
+//go:embed executors.sql
+var executorsSQL string
 
 //go:embed losses.sql
 var lossesSQL string
@@ -139,6 +144,10 @@ func newRun(ctx context.Context, eng engine.Engine, o Options) (*run, error) {
 		return nil, err
 	}
 	if err := eng.Materialize(ctx, "causes_outliers", outliersSQL); err != nil {
+		return nil, err
+	}
+	overlap := strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64)
+	if err := eng.Materialize(ctx, "causes_executors", strings.ReplaceAll(executorsSQL, "{overlap}", overlap)); err != nil {
 		return nil, err
 	}
 	if err := r.detected(ctx); err != nil {

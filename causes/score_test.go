@@ -102,10 +102,10 @@ func (s *score) add(a *observed, v schema.Cause) (right, counts bool) {
 }
 
 // accuse looks at a verdict on an attempt without a label. Network and gc are no accusation where the log's own figure
-// is at least 0.4 of the excess; transient and unexplained are neither right nor wrong.
+// is at least 0.4 of the excess; startup, transient and unexplained are neither right nor wrong.
 func (s *score) accuse(a *observed, v schema.Cause) (right, counts bool) {
 	switch v {
-	case "", schema.Transient, schema.UnexplainedCause:
+	case "", schema.Startup, schema.Transient, schema.UnexplainedCause:
 		return false, false
 	case schema.Network:
 		if a.Wait >= 0.4*a.excess {

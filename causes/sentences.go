@@ -16,7 +16,7 @@ var columns = [terms]struct{ name, unit string }{
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofResidual: {"residual", "factor"},
-	ofRedo: {"recompute", "s"}, ofGap: {"losses", "s"},
+	ofRedo: {"recompute", "s"}, ofGap: {"losses", "s"}, ofCold: {"executor", "factor"},
 }
 
 // evidence writes what speaks for a line of a split, as JSON. The attempt's phase must be the prepared one.
@@ -42,6 +42,10 @@ func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	case k == ofGap:
 		e.Value, e.N = s.seconds[ofGap], 0
 		w.say("ran while outputs that it reads were lost and not yet made again, for ").seconds(s.seconds[ofGap])
+	case k == ofCold:
+		e.Value, e.Median = math.Exp(s.residual), 1
+		w.say("was among the first tasks on its executor, which had just started, and took ").fixed(e.Value, 2)
+		w.say(" times what its work predicts; so did the other first ones there")
 	default:
 		a.partSentence(w, &e, s, k)
 	}
@@ -66,7 +70,6 @@ func (a *Attributor) indicatorSentence(w *words, e *Evidence, s *split, k term) 
 		w.say("ran away from its data; such tasks took ")
 	} else {
 		w.say("was among the first of its phase on its machine; those took ")
-		e.Reason = "the log does not say what the first tasks of a phase spend their time on"
 	}
 	w.seconds(e.Coefficient).say(" ± ").seconds(e.StdErr).say(" longer")
 	if k == ofFirst {

@@ -30,7 +30,8 @@ const (
 	ofMachine
 	ofResidual // what nothing explains
 	ofRedo
-	ofGap // waiting for lost inputs to be made again
+	ofGap  // waiting for lost inputs to be made again
+	ofCold // what is left of the first tasks of an executor, where all of them are slow
 	terms
 )
 
@@ -38,9 +39,9 @@ const (
 var causeOf = [terms]schema.Cause{
 	ofBytes: schema.DataSkew, ofRecords: schema.DataSkew, ofWritten: schema.DataSkew, ofCPU: schema.DataSkew, ofWaitForMore: schema.DataSkew,
 	ofRemote: schema.Network, ofWait: schema.Network, ofLink: schema.Network, ofSpill: schema.Spill, ofAway: schema.LocalityMiss,
-	ofFirst: schema.UnexplainedCause, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
+	ofFirst: schema.Startup, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
 	ofMachine: schema.BadMachine, ofResidual: schema.Transient, ofRedo: schema.Recompute,
-	ofGap: schema.Recompute,
+	ofGap: schema.Recompute, ofCold: schema.Startup,
 }
 
 // split is the excess of one outlier by terms.
@@ -66,6 +67,7 @@ type estimate struct {
 	scatter float64
 	sd      [terms]float64 // of the terms within the body, before the rules
 	missing float64        // seconds for which an input of the task was missing
+	cold    bool           // it and the other first tasks of its executor were slow
 }
 
 // source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
@@ -116,6 +118,7 @@ func (a *Attributor) split(i int) split {
 	moved[moreSource] = a.waitForMore(&s, i, middle[fit.FetchWait])
 	q := a.splitBody(&s, i, middle[fit.Parts], &moved)
 	s.missing = a.missingInput(t)
+	s.cold = a.coldStart(&s)
 	s.seconds = s.estimate.rules()
 	for j, d := range moved {
 		if d == 0 {

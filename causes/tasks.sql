@@ -2,6 +2,7 @@
 -- those of the range, or none.
 SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
+  coalesce(unix_micros(a.start_time) < x.warm_us, FALSE) AS cold,
   a.status = 'success' AS succeeded,
   a.status IN ('killed', 'running') AS cut,
   coalesce(o.again, 1) = 0 AS slow,
@@ -22,5 +23,6 @@ SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.
   coalesce(a.deserialize_s + a.result_s, a.deserialize_s, a.result_s, CAST('NaN' AS DOUBLE)) AS convert_s
 FROM attempts a
   LEFT JOIN causes_machines m ON m.machine = a.machine
+  LEFT JOIN causes_executors x ON x.application_id = a.application_id AND x.executor = a.executor
   LEFT JOIN (SELECT * FROM causes_outliers WHERE {those}) AS o ON o.attempt_id = a.attempt_id
 WHERE a.phase_id BETWEEN {low} AND {high} AND coalesce(a.duration_s, o.lasted_s) BETWEEN 0 AND 1e15

@@ -34,6 +34,7 @@ var rules = [...]rule{
 	{"avoid_spill", "data that did not fit in memory", adviseSpill},
 	{"relieve_driver", "delays between launch and run", adviseScheduler},
 	{"slim_tasks", "unpacking code and variables", adviseDeserialize},
+	{"keep_executors", "the first tasks on machines and executors", adviseStartup},
 	{"wait_for_locality", "tasks that ran away from their data", adviseLocality},
 	{"speculate", "tasks that were slow there and then, which a copy elsewhere would beat", adviseSpeculation},
 	{"cannot_tell", "lost time that no cause explains", adviseUnexplained},

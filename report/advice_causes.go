@@ -130,6 +130,22 @@ func adviseDeserialize(k *known) []Advice {
 	return []Advice{k.gain(a, schema.Deserialize)}
 }
 
+func adviseStartup(k *known) []Advice {
+	if k.lost(schema.Startup) == 0 {
+		return nil
+	}
+	a := Advice{Title: "Start fewer executors, and keep them", SQL: causeSQL(schema.Startup), Confidence: Low,
+		Reason: "every process pays for its start once; only fewer starts, or more work for each, make that less",
+		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
+	if k.is("spark.dynamicAllocation.enabled", "true", "false") {
+		a.Settings = []Setting{k.set("spark.dynamicAllocation.executorIdleTimeout", "300s")}
+	}
+	if t := k.worstOf(schema.Startup); len(t) > 0 {
+		a.Evidence = t[0].Words
+	}
+	return []Advice{k.gain(a, schema.Startup)}
+}
+
 func adviseLocality(k *known) []Advice {
 	if k.lost(schema.LocalityMiss) == 0 {
 		return nil

@@ -132,13 +132,14 @@ const (
 	Scheduler        Cause = "scheduler"
 	Deserialize      Cause = "deserialize"
 	LocalityMiss     Cause = "locality"
+	Startup          Cause = "startup"
 	Transient        Cause = "transient"
 	UnexplainedCause Cause = "unexplained"
 )
 
 func (Cause) Values() []string {
 	return []string{string(DataSkew), string(Network), string(BadMachine), string(Recompute), string(GC), string(Spill),
-		string(Scheduler), string(Deserialize), string(LocalityMiss), string(Transient), string(UnexplainedCause)}
+		string(Scheduler), string(Deserialize), string(LocalityMiss), string(Startup), string(Transient), string(UnexplainedCause)}
 }
 
 // Verdict is the state of a machine.

@@ -15,6 +15,7 @@ func Causes() []Entry {
 		{string(Scheduler), "it was delayed between launch and run, or between its end and the scheduler's noticing"},
 		{string(Deserialize), "it unpacked its code and variables, or its result; the first tasks of an executor pay for class loading"},
 		{string(LocalityMiss), "it ran away from its data, where such tasks are slower in this phase"},
+		{string(Startup), "among the first of its phase on its machine, or of a new executor: it loads classes, compiles, connects and fills caches that later tasks find ready. Keep executors between jobs, make tasks larger, or leave it be"},
 		{string(Transient), "slow there and then: nothing recorded explains it, and tasks like it were fast elsewhere. A copy would have helped"},
 		{string(UnexplainedCause), "too little data to say more; the evidence says what is missing"},
 	}

@@ -75,6 +75,10 @@ func (m *Machines) group(n int) {
 // Tasks lists the tasks on a machine by its local number.
 func (m *Machines) Tasks(k int32) []int32 { return m.order[m.start[k]:m.start[k+1]] }
 
+// LaunchOverlap is how much before the logged end of an attempt its successor may be launched in the same slot, as a share of
+// its duration. In Spark's logs of real work successors start up to 50 ms before the end of attempts of a second and more.
+const LaunchOverlap = 0.1
+
 // first marks with 1 the tasks that started before any task of the phase had ended on their machine: they pay for
 // classes, connections and caches that later ones find ready. NaN where the log has no times.
 func (m *Machines) first(tasks []Task, out []float64) {
@@ -84,7 +88,7 @@ func (m *Machines) first(tasks []Task, out []float64) {
 	}
 	for i := range tasks {
 		if t := &tasks[i]; m.Of[i] >= 0 && t.Start.OK && !math.IsNaN(t.Duration) {
-			m.end[m.Of[i]] = min(m.end[m.Of[i]], t.Start.V.Add(t.Duration))
+			m.end[m.Of[i]] = min(m.end[m.Of[i]], t.Start.V.Add((1-LaunchOverlap)*t.Duration))
 		}
 	}
 	for i := range tasks {

@@ -18,6 +18,7 @@ type Fitter struct {
 	Outliers   OutlierComponent // how attempts are slow by themselves
 	CPUFactor  []float64        // by machine: the processor time that it takes for the same work; nil: unknown
 
+	coldFew       bool                  // under half of the fitted tasks are cold
 	row           []int32               // the row of each task; -1 where it has none
 	succeeded     map[int64]int32       // the successful attempt of a task
 	y             []float64             // body / machine factor of the fitted ones, by rows
@@ -41,6 +42,7 @@ func (f *Fitter) Load(tasks []Task) {
 	for k := range f.Part {
 		f.Part[k] = grow(f.Part[k], n)
 	}
+	cold := 0
 	for i := range tasks {
 		p, body := tasks[i].Split()
 		for k := range p {
@@ -51,8 +53,12 @@ func (f *Fitter) Load(tasks []Task) {
 		if tasks[i].Succeeded && body > 0 && !math.IsInf(body, 0) {
 			f.row[i] = int32(len(f.Rows))
 			f.Rows = append(f.Rows, int32(i))
+			if tasks[i].Cold {
+				cold++
+			}
 		}
 	}
+	f.coldFew = 2*cold < len(f.Rows)
 	f.Machines.load(tasks)
 	for k := range f.started {
 		f.started[k] = f.started[k][:0]

@@ -22,12 +22,13 @@ func (f *Fitter) MachineMean(k int32) (z, v float64, n int) {
 
 // MachineResiduals gives the residuals of the tasks on a machine, but for one task: of the successful ones, and of those
 // that were cut short if they had already lasted longer than the successful ones usually do. Where copies are raced
-// against slow tasks, the slowest tasks of a slow machine never succeed. The slice is valid until the next call of a method.
+// against slow tasks, the slowest tasks of a slow machine never succeed. Cold tasks say how long their executor took to warm
+// up, and nothing about its machine. The slice is valid until the next call of a method.
 func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
 	short := false
 	for _, i := range f.Machines.Tasks(k) {
-		if j := f.row[i]; j >= 0 && i != except {
+		if j := f.row[i]; j >= 0 && i != except && !f.Cold(i) {
 			f.tmp = append(f.tmp, f.residual[j])
 		}
 		short = short || f.Tasks[i].Cut
@@ -40,7 +41,7 @@ func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 		usual = stats.Median(f.tmp)
 	}
 	for _, i := range f.Machines.Tasks(k) {
-		if i == except || !f.Tasks[i].Cut {
+		if i == except || !f.Tasks[i].Cut || f.Cold(i) {
 			continue
 		}
 		if r := f.cutResidual(int(i)); r > usual {
@@ -78,12 +79,29 @@ func (f *Fitter) ConcurrentResiduals(i int32) []float64 {
 	const most = 32
 	for _, j := range order[max(0, at-most):min(len(order), at+most)] {
 		o := &f.Tasks[j]
-		if j == i || f.row[j] < 0 {
+		if j == i || f.row[j] < 0 || f.Cold(j) {
 			continue
 		}
 		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), t.Start.V.Add(t.Duration))
 		if to.Sub(from) >= 0.5*min(o.Duration, t.Duration) {
 			f.tmp = append(f.tmp, f.residual[f.row[j]])
+		}
+	}
+	return f.tmp
+}
+
+// Cold reports whether task i is among the first on its executor, in a phase where most tasks are not.
+func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
+
+// ColdResiduals gives the residuals of the other cold tasks on the machine of task i. The slice is valid until the next call
+// of a method.
+func (f *Fitter) ColdResiduals(i int32) []float64 {
+	f.tmp = f.tmp[:0]
+	if k := f.Machines.Of[i]; k >= 0 {
+		for _, j := range f.Machines.Tasks(k) {
+			if j != i && f.row[j] >= 0 && f.Cold(j) {
+				f.tmp = append(f.tmp, f.residual[f.row[j]])
+			}
 		}
 	}
 	return f.tmp

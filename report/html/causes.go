@@ -85,6 +85,7 @@ func patterns() []pattern {
 		{Class: "scheduler", Size: 8, Hatch: "M-2 6L2 10M0 0L8 8M6 -2L10 2"},
 		{Class: "deserialize", Size: 8, Hatch: "M0 4L4 0L8 4M0 8L4 4L8 8"},
 		{Class: "locality", Size: 10, Hatch: "M0 5H10"},
+		{Class: "startup", Size: 6, Hatch: "M0 6L3 0L6 6"},
 		{Class: "transient", Size: 8, Dots: []dot{{4, 4}}},
 		{Class: "unexplained", Size: 8},
 		{Class: "late", Size: 4, Hatch: "M-1 1L1 -1M0 4L4 0M3 5L5 3"},

@@ -79,6 +79,7 @@ var specs = []*Spec{
 	cause("no-scheduler", "without the seconds blamed on the scheduler", schema.Scheduler),
 	cause("no-deserialize", "without the seconds blamed on deserialisation", schema.Deserialize),
 	cause("no-locality", "without the seconds blamed on reading from afar", schema.LocalityMiss),
+	cause("no-startup", "without the seconds blamed on first tasks of machines and executors", schema.Startup),
 }
 
 var (

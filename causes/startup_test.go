@@ -1,0 +1,111 @@
+package causes
+
+import (
+	"testing"
+
+	"straggler/causes/causestest"
+	"straggler/causes/fit"
+	"straggler/schema"
+)
+
+// The first tasks of a phase on every machine take three times as long: startup, all of them, and nothing else is.
+func TestStartup(t *testing.T) {
+	c := causestest.New(21, 6)
+	var phases []*fit.Phase
+	for range 6 {
+		phases = append(phases, c.Phase(120, 2, nil, func(t *fit.Task, body *float64) {
+			if t.Index < 24 {
+				*body *= 3
+			}
+		}))
+	}
+	n := 0
+	for _, r := range attributeAll(phases) {
+		if r.Rank != 1 {
+			continue
+		}
+		if task := find(phases, r.AttemptID); task.Index >= 24 || r.Cause != schema.Startup || !r.Confidence.OK {
+			t.Errorf("task %d: %s, confidence %+v", task.Index, r.Cause, r.Confidence)
+		}
+		n++
+	}
+	if n < 100 {
+		t.Fatalf("%d outliers", n)
+	}
+}
+
+// Spark launches the next task of a slot a little before the logged end of the one before: such a task is not among the first,
+// and what it was stopped by a collection is gc.
+func TestSecondWaveIsNotFirst(t *testing.T) {
+	c := causestest.New(22, 6)
+	var phases []*fit.Phase
+	for range 6 {
+		p := c.Phase(120, 2, nil, func(t *fit.Task, body *float64) {
+			switch {
+			case t.Index < 24:
+				*body *= 3
+			case t.Index < 48 && t.Machine == 3:
+				t.GC = 4
+			}
+		})
+		for i := range p.Tasks[24:] {
+			s := &p.Tasks[24+i].Start
+			s.V = s.V.Add(-0.05)
+		}
+		phases = append(phases, p)
+	}
+	n := 0
+	for _, r := range attributeAll(phases) {
+		task := find(phases, r.AttemptID)
+		if r.Rank == 1 && task.GC > 0 {
+			n++
+			if r.Cause != schema.GC {
+				t.Errorf("task %d collected for %g s: %s", task.Index, task.GC, r.Cause)
+			}
+		}
+	}
+	if n < 20 {
+		t.Fatalf("%d outliers that collected", n)
+	}
+}
+
+// An executor that replaces another runs its first tasks at four times their time, in a phase whose other executors are warm:
+// that is its start, and not its machine. A machine that is slow from then on is a bad machine.
+func TestReplacementExecutor(t *testing.T) {
+	for _, bad := range []bool{false, true} {
+		c := causestest.New(23, 6)
+		c.Slots = 2
+		var phases []*fit.Phase
+		for k := range 6 {
+			cold := 0
+			phases = append(phases, c.Phase(60, 2, nil, func(t *fit.Task, body *float64) {
+				if k != 3 || t.Machine != 4 {
+					return
+				}
+				if cold++; cold <= 2 {
+					t.Cold = true
+				}
+				if bad || t.Cold {
+					*body *= 4
+				}
+			}))
+		}
+		n := 0
+		for _, r := range attributeAll(phases) {
+			if r.Rank != 1 {
+				continue
+			}
+			n++
+			want := schema.Startup
+			if bad {
+				want = schema.BadMachine
+			}
+			if task := find(phases, r.AttemptID); task.Machine != 4 || r.Cause != want {
+				t.Errorf("bad %v: task %d on machine %d, cold %v: %s", bad, task.Index, task.Machine, task.Cold, r.Cause)
+			}
+		}
+		if n < 2 {
+			t.Fatalf("%d outliers", n)
+		}
+	}
+}
