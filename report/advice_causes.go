@@ -66,6 +66,11 @@ func adviseGC(k *known) []Advice {
 			a.Settings = append(a.Settings, k.set("spark.executor.memory", m))
 		}
 	}
+	if f := k.f.causes[schema.GC]; f != nil && f.machine != "" && f.n >= 3 && k.d.Machines.List.Total > 1 && f.most >= 0.5*f.seconds {
+		a.Title = "Find out what fills the memory on " + prose.Name(f.machine)
+		a.Action = fmt.Sprintf("Most of the garbage collection that tasks waited for happened on %s, and little elsewhere: look at what its processes keep in memory (cached blocks, broadcast variables, a leak) and at how much they were given. More memory for every process would help where it is short everywhere.", prose.Name(f.machine))
+		a.Settings = nil
+	}
 	if t := k.worstOf(schema.GC); len(t) > 0 {
 		a.Evidence = t[0].Words
 	}

@@ -2,11 +2,14 @@ package report
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/report/reporttest"
+	"straggler/schema"
 	"straggler/store"
 )
 
@@ -42,3 +45,40 @@ func FuzzQuoteSQL(f *testing.F) {
 
 // plainLiterals are texts between quotes with neither quotes nor backslashes in them, and numbered signs.
 var plainLiterals = regexp.MustCompile(`^('[^'\\]*'|concat\('[^'\\]*'(, chr\(\d+\)|, '[^'\\]*')*\))$`)
+
+// Collections on one machine are looked for there; on all of them, memory is short.
+func TestAdviseGCByPlace(t *testing.T) {
+	for _, everywhere := range []bool{false, true} {
+		m := reporttest.NewTrace()
+		job := m.Job(0, 60)
+		for phase := range 5 {
+			d := make([]float64, 40)
+			for i := range d {
+				d[i] = 2 + float64(i%5)/20
+			}
+			p := m.Phase(job, 12*float64(phase), d...)
+			n := 0
+			for i := range m.Attempts {
+				a := &m.Attempts[i]
+				if a.PhaseID != p {
+					continue
+				}
+				a.GCS = schema.Some(0.0)
+				if n%8 == 2 && n < 24 || everywhere && n < 8 {
+					a.GCS = schema.Some(8.0)
+					a.DurationS.V += 8
+					a.FinishTime.V = a.FinishTime.V.Add(8)
+				}
+				n++
+			}
+		}
+		d := built(t, reporttest.Stored(t, &m.Trace))
+		i := slices.IndexFunc(d.Advice, func(a Advice) bool { return a.Rule == "give_memory" })
+		if i < 0 {
+			t.Fatalf("no advice about collections: %+v", d.Advice)
+		}
+		if a := d.Advice[i]; strings.Contains(a.Title, "m3") == everywhere {
+			t.Errorf("everywhere %v: %s", everywhere, a.Title)
+		}
+	}
+}
