@@ -18,7 +18,7 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.kind }
 
-// errChanged is the kind of errors about a file that is no longer the one that was listed.
+// errChanged is returned when a file is no longer the one that was listed.
 var errChanged = fmt.Errorf("%w: the file was replaced while it was read", discover.ErrSource)
 
 var adviceHDFS = objects.Hints{
@@ -26,7 +26,7 @@ var adviceHDFS = objects.Hints{
 	Address:     "write the URL as hdfs://NAMENODE:PORT/PATH, or set HADOOP_CONF_DIR to where core-site.xml is",
 }
 
-// explain gives the fault behind an error of a library, for a place.
+// explain gives the fault behind an error of a library, at a location.
 func explain(l location, err error) error {
 	var f *fault
 	if errors.As(err, &f) {

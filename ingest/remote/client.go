@@ -16,8 +16,8 @@ import (
 // Options say how often and how long to try. The zero value is for real networks.
 type Options = objects.RetryPolicy
 
-// Places are the places that were opened. It is an discover.Remote, safe for concurrent use.
-type Places struct {
+// Client is a discover.Remote, safe for concurrent use. It opens a bucket or a name node once.
+type Client struct {
 	o Options
 
 	mu    sync.Mutex
@@ -25,42 +25,42 @@ type Places struct {
 }
 
 // New makes one; nothing is opened yet.
-func New(o Options) *Places { return &Places{o: o.WithDefaults(), trees: make(map[string]*tree)} }
+func New(o Options) *Client { return &Client{o: o.WithDefaults(), trees: make(map[string]*tree)} }
 
 // Open gives the tree that a URL lies in, and its path there.
-func (p *Places) Open(ctx context.Context, url string) (discover.Tree, string, error) {
+func (c *Client) Open(ctx context.Context, url string) (discover.Tree, string, error) {
 	l, err := parse(url)
 	if err != nil {
 		return nil, "", err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if t := p.trees[l.Identity()]; t != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.trees[l.Identity()]; t != nil {
 		return t, l.Path, nil
 	}
 	var s source
 	if l.Scheme == "hdfs" {
-		s, err = openHDFS(ctx, l, p.o)
+		s, err = openHDFS(ctx, l, c.o)
 	} else {
 		s, err = openBucket(ctx, l)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	t := &tree{source: s, root: l.Root(), o: p.o}
-	p.trees[l.Identity()] = t
+	t := &tree{source: s, root: l.Root(), o: c.o}
+	c.trees[l.Identity()] = t
 	return t, l.Path, nil
 }
 
 // Close ends the connections.
-func (p *Places) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (c *Client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var errs []error
-	for _, t := range p.trees {
+	for _, t := range c.trees {
 		errs = append(errs, t.source.close())
 	}
-	clear(p.trees)
+	clear(c.trees)
 	return errors.Join(errs...)
 }
 
