@@ -16,6 +16,7 @@ import (
 	"straggler/report"
 	"straggler/report/perfetto"
 	"straggler/store"
+	"straggler/verify"
 	"straggler/whatif"
 	"straggler/whatif/simulate"
 )
@@ -87,6 +88,9 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	}
 	if jobs, err := simulate.SWIMJobs(ctx, p); err != nil || len(jobs) != 2 {
 		t.Fatalf("%d jobs of a SWIM file of 2: %v", len(jobs), err)
+	}
+	if _, err := verify.Rows(ctx, p, verify.Options{}); err != nil {
+		t.Fatal(err)
 	}
 	g, err := measure.NewGrouping("")
 	if err != nil {
