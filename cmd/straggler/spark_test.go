@@ -231,7 +231,7 @@ func spreadNothing(t *testing.T, c *verbCase) {
 	if _, said := c.straggler(t, 4, "ingest", "eventlogs", "--store", "none", c.engine(c.binary, "&store=/nowhere/lake")); !strings.Contains(said, "this machine does not see the store") {
 		t.Errorf("without the store: %s", said)
 	}
-	if _, said := c.straggler(t, 2, "copy", "hear", "--version", "another"); !strings.Contains(said, "put the same version there") {
+	if _, said := c.straggler(t, 2, "copy", "observe", "--version", "another"); !strings.Contains(said, "install the same version on all machines") {
 		t.Errorf("another version: %s", said)
 	}
 }
