@@ -59,7 +59,7 @@ func readRules(t *testing.T) []rule {
 		rules = append(rules, r)
 	}
 	if len(rules) < 8 {
-		t.Fatalf("ARCHITECTURE.md has a table of %d packages, which can not be all", len(rules))
+		t.Fatalf("ARCHITECTURE.md has a table of %d packages, which cannot be all", len(rules))
 	}
 	return rules
 }
@@ -223,7 +223,7 @@ func TestFormatsAreLight(t *testing.T) {
 		}
 	}
 	if len(formats) < 12 {
-		t.Fatalf("%d formats, which can not be all", len(formats))
+		t.Fatalf("%d formats, which cannot be all", len(formats))
 	}
 	for _, pkg := range append(formats, "./ingest/read/...", "./ingest/ingesttest") {
 		deps := dependencies(t, pkg)
@@ -312,7 +312,7 @@ func TestPackageDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if docs = slices.Concat(docs, below, deep); len(docs) < 30 {
-		t.Fatalf("%d packages have a doc.go, which can not be all", len(docs))
+		t.Fatalf("%d packages have a doc.go, which cannot be all", len(docs))
 	}
 	for _, doc := range docs {
 		text, err := os.ReadFile(doc)

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	// ErrURL is returned when a URL can not be used.
+	// ErrURL is returned when a URL cannot be used.
 	ErrURL = errors.New("wrong URL")
 	// ErrBroken is returned when a server does not answer, or not as it should.
 	ErrBroken = errors.New("the object store does not answer as it should")
@@ -100,7 +100,7 @@ func Explain(err error, host string, h Hints) *Fault {
 	case code == "NotImplemented":
 		return &Fault{errors.ErrUnsupported, reason}
 	case aboutAddress(err, reason):
-		return &Fault{ErrBroken, "the server can not be reached (" + reason + ")" + h.then(Hints.address)}
+		return &Fault{ErrBroken, "the server cannot be reached (" + reason + ")" + h.then(Hints.address)}
 	}
 	return &Fault{ErrBroken, reason}
 }

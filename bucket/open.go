@@ -33,7 +33,7 @@ func Open(ctx context.Context, l Location) (*blob.Bucket, error) {
 		if aboutCredentials(reason) {
 			return nil, &Fault{fs.ErrPermission, "access needs credentials (" + reason + ")" + l.Hints().then(Hints.credentials)}
 		}
-		return nil, &Fault{ErrURL, "the URL can not be used: " + reason}
+		return nil, &Fault{ErrURL, "the URL cannot be used: " + reason}
 	}
 	return b, nil
 }

@@ -23,7 +23,7 @@ func IsURL(text string) bool {
 	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
 }
 
-// Parse takes a URL apart. It returns ErrURL where it can not.
+// Parse takes a URL apart. It returns ErrURL where it cannot.
 func Parse(text string) (Location, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	l := Location{Scheme: strings.ToLower(scheme)}
@@ -35,7 +35,7 @@ func Parse(text string) (Location, error) {
 	l.Path = strings.Trim(l.Path, "/")
 	var err error
 	if l.Query, err = url.ParseQuery(query); err != nil {
-		return l, fmt.Errorf("%w: the parameters behind the ? can not be read", ErrURL)
+		return l, fmt.Errorf("%w: the parameters behind the ? cannot be read", ErrURL)
 	}
 	if l.Scheme == "file" {
 		return l, l.checkFile()

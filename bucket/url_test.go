@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The clouds that can not be asked here refuse before they are asked, and say what to set.
+// The clouds that cannot be asked here refuse before they are asked, and say what to set.
 func TestNoCredentials(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none.json"))
 	l, err := Parse("gs://logs/a")

@@ -180,7 +180,7 @@ func worker(step, file string) (func(*fit.Phase) []byte, error) {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("causes: a copy on this machine can not read what it must know; does the machine see the store? %w", err)
+		return nil, fmt.Errorf("causes: a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
 	}
 	k := instructions{model: &model.Model{}, losses: &losses{}}
 	if err := wire.Decode(data, &k); err != nil {

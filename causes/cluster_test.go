@@ -22,7 +22,7 @@ type many struct {
 	engine.Engine
 	t     *testing.T
 	steps []string
-	none  bool // it can not share files
+	none  bool // it cannot share files
 }
 
 func (m *many) StoreDir() (string, error) { return "", errors.ErrUnsupported }
@@ -102,7 +102,7 @@ func TestCopiesFindTheSame(t *testing.T) {
 				t.Errorf("the copies did %v", m.steps)
 			}
 			if got := committed(t, st, eng, &many{Engine: eng, t: t, none: true}); !slices.Equal(got, want) {
-				t.Errorf("%d rows where the cluster can not be told the model and %d here, and not the same", len(got), len(want))
+				t.Errorf("%d rows where the cluster cannot be told the model and %d here, and not the same", len(got), len(want))
 			}
 			if len(want) < 50 {
 				t.Errorf("only %d rows to compare", len(want))

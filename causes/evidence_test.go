@@ -13,7 +13,7 @@ func TestEvidenceJSON(t *testing.T) {
 		e := Evidence{Predictor: s, Coefficient: 1.5e-9, StdErr: 2, N: 7, Value: -3, Median: 0, Unit: s, Low: -1, High: 2, Reason: s, Text: s, SQL: s}
 		b := e.append(nil)
 		if strings.ContainsAny(string(b), "<>&\n\x00") {
-			t.Errorf("%s can not stand in HTML", b)
+			t.Errorf("%s cannot stand in HTML", b)
 		}
 		var got Evidence
 		if err := json.Unmarshal(b, &got); err != nil {

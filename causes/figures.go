@@ -21,7 +21,7 @@ type Figure struct {
 	X      float64              `col:"x" doc:"the threshold, see the title"`
 	Y      schema.Null[float64] `col:"y" doc:"the share, or ratio, at x"`
 	N      schema.Null[int64]   `col:"n" doc:"what it is a share of: phases, outliers, jobs, slot seconds"`
-	Note   string               `col:"note" doc:"of a figure that can not be drawn: what the store lacks"`
+	Note   string               `col:"note" doc:"of a figure that cannot be drawn: what the store lacks"`
 }
 
 // paperFigures say what each figure shows, in the order of the papers, and what a store must hold for it.
@@ -51,7 +51,7 @@ func FigureTitle(name string) string {
 	return ""
 }
 
-// PaperFigures draws the figures of the papers from a store that detect and causes have run on. A figure that it can not
+// PaperFigures draws the figures of the papers from a store that detect and causes have run on. A figure that it cannot
 // draw has one row without values, and a note.
 func PaperFigures(ctx context.Context, eng engine.Engine) ([]Figure, error) {
 	var out []Figure

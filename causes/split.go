@@ -58,7 +58,7 @@ type split struct {
 	workMeasured       bool               // by bytes or records
 	residual           float64            // ln of what is left: body / (prediction × machine)
 	outlierProbability float64            // that it is more than the scatter of the phase
-	unidentifiable     string             // why what is left can not be named; "" where it can
+	unidentifiable     string             // why what is left cannot be named; "" where it can
 }
 
 // estimate is what the model says of an excess: seconds by term, and the scatter of the body that belongs to none.
@@ -248,7 +248,7 @@ func (a *Attributor) hypothesesOf(i int) machines.Hypotheses {
 // leastOutlier is the probability of being more than scatter under which nothing is called transient.
 const leastOutlier = 0.1
 
-// unidentifiableReason says why what is left of a task of this phase can not be called transient.
+// unidentifiableReason says why what is left of a task of this phase cannot be called transient.
 func (a *Attributor) unidentifiableReason() string {
 	f := &a.phase.Regression
 	switch {

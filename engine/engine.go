@@ -51,7 +51,7 @@ var (
 	ErrUnknown = errors.New("no such engine")
 	// ErrStatement is returned when a statement may not be run.
 	ErrStatement = errors.New("statement not allowed")
-	// ErrServer is returned when a server can not be worked with: it is absent, silent, too old, does not let us in, or
+	// ErrServer is returned when a server cannot be worked with: it is absent, silent, too old, does not let us in, or
 	// does not see the store.
 	ErrServer = errors.New("the Spark server")
 	// ErrClosed is returned by an engine that was closed.
@@ -66,7 +66,7 @@ var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 // CheckName sees that a name needs no quotes in any engine.
 func CheckName(name string) error {
 	if !plainName.MatchString(name) {
-		return fmt.Errorf("%q can not be the name of a table: use lower-case letters, digits and _", name)
+		return fmt.Errorf("%q cannot be the name of a table: use lower-case letters, digits and _", name)
 	}
 	return nil
 }

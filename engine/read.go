@@ -164,7 +164,7 @@ func (f *field) fillValid(p unsafe.Pointer, stride uintptr, n int, v *Vector) er
 		if f.Nullable {
 			*(*bool)(unsafe.Add(row, f.validAt)) = !null
 		} else if null {
-			return fmt.Errorf("column %s is NULL, and the field can not be; make it a schema.Null", f.Name)
+			return fmt.Errorf("column %s is NULL, and the field cannot be; make it a schema.Null", f.Name)
 		}
 		if null {
 			at := unsafe.Add(row, f.Offset())

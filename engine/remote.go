@@ -17,7 +17,7 @@ type RemoteRunner interface {
 
 	// RunRemote runs copies of this program on the rows of a query. Its rows are their output, ordered by key: columns
 	// key BIGINT and output STRING. A copy may run more than once on the same rows; the last output of a key counts.
-	// errors.ErrUnsupported is returned by an engine whose machines can not be given the job's File.
+	// errors.ErrUnsupported is returned by an engine whose machines cannot be given the job's File.
 	RunRemote(ctx context.Context, job RemoteJob) (*Rows, error)
 
 	// StoreDir is the store's directory as programs on those machines see it.
@@ -50,7 +50,7 @@ func WriteOutput(w io.Writer, key int64, output []byte) error {
 func DecodeOutput(text string) ([]byte, error) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, fmt.Errorf("the output of a copy of straggler on the cluster can not be read: %w", err)
+		return nil, fmt.Errorf("the output of a copy of straggler on the cluster cannot be read: %w", err)
 	}
 	return b, nil
 }

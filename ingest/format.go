@@ -13,7 +13,7 @@ type Format struct {
 	Doc    string // one line: what it reads
 	Detail string // what is read from where, which columns stay NULL
 
-	// Experimental says why the format is: it was never tried on a real file, or its logs can not name a slow task.
+	// Experimental says why the format is: it was never tried on a real file, or its logs cannot name a slow task.
 	Experimental string
 
 	// Claim groups the entries of a directory that together are one input, such as the files of a rolling event log.
@@ -23,8 +23,8 @@ type Format struct {
 	// Sniff says from the first bytes, decompressed, whether this is the format and by what sign.
 	Sniff func(h Head) Match
 
-	// Read turns an input into rows. Records that it can not decode go to out.Reject and never end the read.
-	// It returns an error when the input as a whole can not be read further; rows emitted until then stay, so it emits
+	// Read turns an input into rows. Records that it cannot decode go to out.Reject and never end the read.
+	// It returns an error when the input as a whole cannot be read further; rows emitted until then stay, so it emits
 	// what it knows first, applications with Complete false among it. An error that IsCut is an ordinary end of a log
 	// that is still written.
 	Read func(ctx context.Context, in *Input, out *Sink) error
@@ -35,7 +35,7 @@ type Format struct {
 type Dir struct {
 	Path  string
 	Names []string
-	List  func(sub string) []string // the Names of a sub-directory; nil where it has none or can not be read
+	List  func(sub string) []string // the Names of a sub-directory; nil where it has none or cannot be read
 }
 
 // Group is a set of entries of a directory that are one input, in reading order.
@@ -84,7 +84,7 @@ type Part struct {
 	// the file and the byte; a cut stream gives io.ErrUnexpectedEOF after all that could be read.
 	Open func(ctx context.Context) (io.ReadCloser, error)
 
-	// OpenAt reads it in any order, decompressed, for files that have an index at their end. A file that can not be
+	// OpenAt reads it in any order, decompressed, for files that have an index at their end. A file that cannot be
 	// read so as it is gets copied to the temporary directory first.
 	OpenAt func(ctx context.Context) (File, error)
 }

@@ -150,7 +150,7 @@ func (s *Sink) caveatAll(c schema.Caveat) error {
 	return Emit(s, rows)
 }
 
-// Finish ends the input: err is what Format.Read returned. It adds the caveats that a format can not know.
+// Finish ends the input: err is what Format.Read returned. It adds the caveats that a format cannot know.
 func (s *Sink) Finish(err error) error {
 	if e := s.Err(); e != nil {
 		return e

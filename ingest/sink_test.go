@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// The error of the store reaches the format, which can not get past it, and nothing is written any more.
+// The error of the store reaches the format, which cannot get past it, and nothing is written any more.
 func TestSinkEnds(t *testing.T) {
 	full := errors.New("disk full")
 	writes := 0

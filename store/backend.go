@@ -30,7 +30,7 @@ type backend interface {
 	// sync makes the removals of commits durable, those of earlier processes too.
 	sync() error
 
-	// lock keeps other writers from beginning and committing, where the backend can do that. Where it can not, the store
+	// lock keeps other writers from beginning and committing, where the backend can do that. Where it cannot, the store
 	// does not depend on it: of two who create the same commit one fails and looks again.
 	lock(ctx context.Context) (unlock func(), err error)
 	// registerWriter marks the time in which a writer works, so that what it has put is not taken for an orphan. Its id is in

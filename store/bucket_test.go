@@ -96,7 +96,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 	}
 }
 
-// TestServerSaysNo: what can not succeed is not tried again, is said with what to do, and leaves nothing visible.
+// TestServerSaysNo: what cannot succeed is not tried again, is said with what to do, and leaves nothing visible.
 func TestServerSaysNo(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}

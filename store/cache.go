@@ -334,7 +334,7 @@ func (c *cache) readers() staging {
 
 // cleanReaders removes the links of readers that are dead.
 func (c *cache) cleanReaders() {
-	c.readers().clean() // what it can not remove only takes room
+	c.readers().clean() // what it cannot remove only takes room
 }
 
 // explain says what to do when the disk is full.

@@ -231,7 +231,7 @@ func unnamed(ctx context.Context, at backend, named map[string]bool, match func(
 func (d *directory) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	alone, err := d.fs.TryLock(d.path("tables"), exclusive, false)
 	if err != nil || alone == nil {
-		return nil, true, func() {}, nil // where a file system can not lock, nobody can know who reads
+		return nil, true, func() {}, nil // where a file system cannot lock, nobody can know who reads
 	}
 	return cat.obsolete(), false, func() { alone.Close() }, nil
 }
@@ -262,7 +262,7 @@ type pinnedDirectory struct {
 func (p *pinnedDirectory) path(f FileRecord) string { return p.d.path(f.Path) }
 func (p *pinnedDirectory) remote() bool             { return false }
 
-// fetch looks at the files: an engine that comes upon a missing or shortened one can not say what to do.
+// fetch looks at the files: an engine that comes upon a missing or shortened one cannot say what to do.
 func (p *pinnedDirectory) fetch(_ context.Context, files []FileRecord) error {
 	for _, f := range files {
 		name := p.d.path(f.Path)

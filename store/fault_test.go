@@ -262,7 +262,7 @@ func (f fault) says() error {
 	return errCrash
 }
 
-// noLinkFS can not make the link that a commit is.
+// noLinkFS cannot make the link that a commit is.
 type noLinkFS struct {
 	osFS
 	err error

@@ -82,7 +82,7 @@ func (o osFS) SyncDir(name string) error {
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err // some file systems can not sync a directory: there is nothing more to be done on those
+		return err // some file systems cannot sync a directory: there is nothing more to be done on those
 	}
 	return nil
 }

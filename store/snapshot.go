@@ -69,7 +69,7 @@ func (n *Snapshot) Fetch(ctx context.Context, files []FileRecord) error {
 	return n.pinned.fetch(ctx, files)
 }
 
-// Check looks at files that another machine is about to read: an engine that finds one missing or shortened can not say
+// Check looks at files that another machine is about to read: an engine that finds one missing or shortened cannot say
 // what to do. It looks at none where that takes long.
 func (n *Snapshot) Check(ctx context.Context, files []FileRecord) error {
 	if n.Remote() {

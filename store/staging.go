@@ -18,7 +18,7 @@ type staging struct {
 }
 
 // maxDirTries is how many directories are tried. One is lost to somebody who takes it, new and not yet locked, for a dead
-// writer's, and that can not go on for ever.
+// writer's, and that cannot go on for ever.
 const maxDirTries = 1000
 
 // create makes a directory and locks it.

@@ -26,7 +26,7 @@ var (
 	ErrKeys = errors.New("two inputs have the same key")
 	// ErrNoCommit is returned when nothing in the store has an id.
 	ErrNoCommit = errors.New("no such ingest or result")
-	// ErrCache is returned when the copies of a bucket's files on this machine can not be made or kept.
+	// ErrCache is returned when the copies of a bucket's files on this machine cannot be made or kept.
 	ErrCache = errors.New("the copies of the store")
 	// ErrConflict is returned when another writer changed the store meanwhile.
 	ErrConflict = errors.New("the store was changed meanwhile")

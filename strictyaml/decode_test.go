@@ -91,7 +91,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// A file can not make the reader large, deep or slow, and not by means of others either.
+// A file cannot make the reader large, deep or slow, and not by means of others either.
 func TestHostileFiles(t *testing.T) {
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
@@ -123,7 +123,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// A type that can not be read is an error before any file says so.
+// A type that cannot be read is an error before any file says so.
 func TestUnsupportedKinds(t *testing.T) {
 	for _, into := range []any{
 		&struct {

@@ -158,7 +158,7 @@ func ofAttempts(n, all int) string {
 	return fmt.Sprintf("%d of %d attempts", n, all)
 }
 
-// idle says why a policy can not do anything in a log.
+// idle says why a policy cannot do anything in a log.
 func idle(n *workload.Notes, v *Variant) (out []string) {
 	if age, ok := v.number("age"); ok && n.LongestS < age {
 		out = append(out, fmt.Sprintf("%s looks at tasks that have run for %g s, and none took longer than %.3g s: it can do nothing here. Set another age to see more: --set %s.age=%.2g.", v.Name, age, n.LongestS, v.Name, n.LongestS/5))

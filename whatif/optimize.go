@@ -11,7 +11,7 @@ import (
 
 // Advice is the best setting of Spark's speculation that was found for a workload.
 type Advice struct {
-	Lines        []string // of spark-defaults.conf; none where the verdict is that it can not be told
+	Lines        []string // of spark-defaults.conf; none where the verdict is that it cannot be told
 	Result       Result   // what the best settings give, under other luck than that of the search
 	Tried        int
 	Verdict      Verdict // unless it is that they save time, the advice is to leave speculation off
@@ -33,7 +33,7 @@ var grid = []struct {
 }
 
 // Optimize searches Spark's four speculation settings for a workload, twice round, starting with the defaults of the
-// log's version. Of settings whose savings can not be told apart the one that costs least slot time wins. What the advice
+// log's version. Of settings whose savings cannot be told apart the one that costs least slot time wins. What the advice
 // promises comes from seeds that the search has not seen.
 func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, error) {
 	c := newComparison(w, o)
@@ -136,7 +136,7 @@ func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int
 	return out, nil
 }
 
-// cheapest is the result that costs least slot time among those whose saving can not be told from the best.
+// cheapest is the result that costs least slot time among those whose saving cannot be told from the best.
 func cheapest(r []Result) Result {
 	best := r[0]
 	for _, x := range r {

@@ -12,7 +12,7 @@ func fitted(t *testing.T, p *fit.Phase) *fit.Regression {
 	t.Helper()
 	var f fit.Fitter
 	if !f.FitAlone(p.Tasks) {
-		t.Fatal("the phase can not be fitted")
+		t.Fatal("the phase cannot be fitted")
 	}
 	return &f.Regression
 }

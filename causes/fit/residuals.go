@@ -51,7 +51,7 @@ func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	return f.tmp
 }
 
-// cutResidual is the least that the residual of an attempt that was cut short would have been; -∞ where it can not be
+// cutResidual is the least that the residual of an attempt that was cut short would have been; -∞ where it cannot be
 // known, because the log does not say how long it waited and others waited.
 func (f *Fitter) cutResidual(i int) float64 {
 	t := &f.Tasks[i]

@@ -45,7 +45,7 @@ func Costs(job schema.Key, spans []Span, saved []Saving) []schema.JobCost {
 		}
 		row.Together = together
 		if !whole {
-			row.Note = schema.Some("the log lacks start times, so the job can not be replayed")
+			row.Note = schema.Some("the log lacks start times, so the job cannot be replayed")
 			out = append(out, row)
 			continue
 		}

@@ -39,7 +39,7 @@ type Savings struct {
 // all stands for every cause at once.
 const all schema.Cause = ""
 
-// negligible is the share of a phase's length under which a cause's seconds, summed over all tasks, can not matter.
+// negligible is the share of a phase's length under which a cause's seconds, summed over all tasks, cannot matter.
 const negligible = 0.001
 
 // Begin forgets the phase before.

@@ -175,7 +175,7 @@ func (j *Health) note(v *verdict, r *schema.MachineHealth) string {
 		add("slow in %d of its %d phases, as the others in the rest: the interval is of the mean", v.stats.Over[barOver(base)], v.stats.Phases)
 	}
 	if n, slower, ok := j.Factors.Slower(v.key.Machine); ok && !v.slow && slower >= worthNaming && 2*n < len(j.Factors.of) {
-		add("one of %d machines that take %.2f times as long as the fastest: by their hardware, or all of them are bad, which their speed can not tell", n, slower)
+		add("one of %d machines that take %.2f times as long as the fastest: by their hardware, or all of them are bad, which their speed cannot tell", n, slower)
 	}
 	if v.course.OK && v.windows > 1 {
 		add("%s: slow in %d of the %d windows that were judged", v.course.V, v.slowIn, v.windows)

@@ -35,7 +35,7 @@ func judged(m *Factors) map[string][]schema.MachineHealth {
 	return out
 }
 
-// Four slow machines of twenty are healthy for their generation, and the note says what their speed can not tell; the
+// Four slow machines of twenty are healthy for their generation, and the note says what their speed cannot tell; the
 // machines of the fast one need no note.
 func TestSlowerGenerationIsNoted(t *testing.T) {
 	rows := judged(observedMachines(20, 1, 10, 0.1, func(k, w int) float64 {

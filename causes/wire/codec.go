@@ -13,8 +13,8 @@ import (
 // version is that of the messages; it changes with their fields.
 const version = 1
 
-// ErrMessage is wrapped by errors about messages that can not be read.
-var ErrMessage = errors.New("the message of another copy of straggler can not be read")
+// ErrMessage is wrapped by errors about messages that cannot be read.
+var ErrMessage = errors.New("the message of another copy of straggler cannot be read")
 
 // Message is a value that lists its fields: each of them is given to the Codec, in the same order for writing and reading.
 type Message interface{ Fields(c *Codec) }

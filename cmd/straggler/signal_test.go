@@ -35,7 +35,7 @@ func TestInterruptLeavesStoreWhole(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// More than a pipe holds: when it is written the reading has begun, and it can not end before the pipe does.
+	// More than a pipe holds: when it is written the reading has begun, and it cannot end before the pipe does.
 	if _, err := io.WriteString(in, `{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`+"\n"+
 		strings.Repeat(`{"Event":"SparkListenerBlockUpdated"}`+"\n", 40_000)); err != nil {
 		t.Fatal(err)

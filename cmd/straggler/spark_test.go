@@ -170,7 +170,7 @@ func spreadFailures(t *testing.T, c *verbCase) {
 	}
 }
 
-// fullDisk is a store that can not be written to for want of room.
+// fullDisk is a store that cannot be written to for want of room.
 type fullDisk struct {
 	lake   string
 	binary string // that finds no room

@@ -14,7 +14,7 @@ import (
 
 // What users may ask of a locked engine. Three fences stand behind each other:
 //
-//   - lockdown: DuckDB opens no file but those of the tables, and its settings can not be changed;
+//   - lockdown: DuckDB opens no file but those of the tables, and its settings cannot be changed;
 //   - checkTree: before a statement is bound it must parse as a query, and its functions must be known to have no
 //     effect. DuckDB has functions that write files or change the session from inside of a SELECT (enable_logging);
 //   - checkType: the bound statement must be one that reads.
@@ -109,12 +109,12 @@ func (r *result) parse(sql string) (*syntaxTree, error) {
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return nil, fmt.Errorf("duckdb can not say what the statement is: %w", rows.Err())
+		return nil, fmt.Errorf("duckdb cannot say what the statement is: %w", rows.Err())
 	}
 	text, _ := rows.Value(0).(string)
 	tree := new(syntaxTree)
 	if err := json.Unmarshal([]byte(text), tree); err != nil {
-		return nil, fmt.Errorf("duckdb can not say what the statement is: %w", err)
+		return nil, fmt.Errorf("duckdb cannot say what the statement is: %w", err)
 	}
 	return tree, nil
 }
@@ -132,7 +132,7 @@ func checkNode(node any) error {
 		if n["type"] == "TABLE_FUNCTION" {
 			f, _ := n["function"].(map[string]any)
 			if name, _ := f["function_name"].(string); !tableFunctions[strings.ToLower(name)] {
-				return fmt.Errorf("duckdb: %w: the function %s can not stand in FROM here; the tables have names: SHOW TABLES lists them", engine.ErrStatement, name)
+				return fmt.Errorf("duckdb: %w: the function %s cannot stand in FROM here; the tables have names: SHOW TABLES lists them", engine.ErrStatement, name)
 			}
 		}
 		if name, _ := n["function_name"].(string); scalarEffects[strings.ToLower(name)] {

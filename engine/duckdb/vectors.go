@@ -183,7 +183,7 @@ func (r *vectorConverter) convert(p unsafe.Pointer, n int, out *engine.Vector) e
 	case schema.Double:
 		out.Float64s = engine.Resized(out.Float64s, n)
 	default:
-		return fmt.Errorf("%v is a type that can not be read; cast it to STRING in the query", r.from)
+		return fmt.Errorf("%v is a type that cannot be read; cast it to STRING in the query", r.from)
 	}
 	for i := range n {
 		if out.Null(i) {

@@ -40,7 +40,7 @@ var addressOptions = []string{"auth", "binary", "connect", "password-file", "pat
 func parseAddress(address string) (*server, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the address of the server can not be read; write spark://USER@HOST:PORT", engine.ErrUnknown) // err would show a password
+		return nil, fmt.Errorf("%w: the address of the server cannot be read; write spark://USER@HOST:PORT", engine.ErrUnknown) // err would show a password
 	}
 	bad := func(format string, args ...any) (*server, error) {
 		return nil, fmt.Errorf("%w: spark://%s: %s", engine.ErrUnknown, u.Host, fmt.Sprintf(format, args...))
@@ -61,7 +61,7 @@ func parseAddress(address string) (*server, error) {
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return bad("what follows the ? can not be read: %v", err)
+		return bad("what follows the ? cannot be read: %v", err)
 	}
 	keys := make([]string, 0, len(query))
 	for key, values := range query {

@@ -10,7 +10,7 @@ import (
 )
 
 // errUnseen is returned when the cluster does not see the store.
-var errUnseen = fmt.Errorf("%w: its cluster can not see the store", engine.ErrServer)
+var errUnseen = fmt.Errorf("%w: its cluster cannot see the store", engine.ErrServer)
 
 // sparkError is what the server or the connection to it says, with its kind.
 func sparkError(err error) error {

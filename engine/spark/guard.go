@@ -17,7 +17,7 @@ import (
 // Java by name (reflect) or read files (from_protobuf). The session itself reads no file by path and puts no variables
 // into statements.
 //
-// What can not be prevented: other tables of the server's metastore can be read with the rights of the user who is logged
+// What cannot be prevented: other tables of the server's metastore can be read with the rights of the user who is logged
 // in.
 
 // beginnings are the words that a query may begin with.
@@ -103,7 +103,7 @@ func checkCall(t, before token) error {
 	case before.is("as") || before.is(")"): // the alias of a table and its columns: no expression can begin here
 		return nil
 	case t.Kind == sqltext.Name:
-		return refused("the name of a function can not stand in quotes here")
+		return refused("the name of a function cannot stand in quotes here")
 	case t.hint || t.Kind != sqltext.Word || before.is(".") || !functions[name]:
 		return refused("the function %s is none of Spark's that only give a value", t.Text)
 	}

@@ -399,7 +399,7 @@ func sparkParts(t *testing.T, c *sparkCase) {
 func sparkUnseen(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "store=/nowhere/lake", engine.Options{})
 	_, err := eng.Query(t.Context(), "SELECT count(*) FROM attempts")
-	if !errors.Is(err, engine.ErrServer) || !strings.Contains(err.Error(), "its cluster can not see the store: its machines have no /nowhere/lake") {
+	if !errors.Is(err, engine.ErrServer) || !strings.Contains(err.Error(), "its cluster cannot see the store: its machines have no /nowhere/lake") {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"straggler/schema/synth"
 )
 
-// What a Spark log can not say of a generated trace: racks, platforms and memory of machines, the order of attempts in
+// What a Spark log cannot say of a generated trace: racks, platforms and memory of machines, the order of attempts in
 // which keys were allocated, when a copy was asked for, how a Spark 3 application ended, and bytes by place of storage.
 
 // ErrOneApplication is returned at a second application: a log holds one.

@@ -327,7 +327,7 @@ func (f *workflow) attempts() error {
 			return err
 		}
 	}
-	f.CaveatOf(int64(len(f.tasks)), "no_rack", "the format has no racks and no remote bytes: network causes can not be found")
+	f.CaveatOf(int64(len(f.tasks)), "no_rack", "the format has no racks and no remote bytes: network causes cannot be found")
 	f.CaveatOf(timeless, "no_times", "tasks have a duration and no start: nothing can be replayed or drawn on a timeline")
 	return nil
 }

@@ -110,7 +110,7 @@ func readWTA(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			return nil
 		})
 		if err != nil {
-			out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the file can not be read from here on: " + err.Error()})
+			out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the file cannot be read from here on: " + err.Error()})
 			return errors.Join(err, w.finish(ctx))
 		}
 	}

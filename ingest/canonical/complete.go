@@ -203,7 +203,7 @@ func (r *reader) missing(t *schema.Table, c *schema.Column) string {
 	return ""
 }
 
-// finish sets what follows from other columns, and checks what a row can not do without.
+// finish sets what follows from other columns, and checks what a row cannot do without.
 func (r *reader) finish(rec *record) error {
 	switch row := rec.row.Interface().(type) {
 	case *schema.Application:

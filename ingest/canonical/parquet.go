@@ -48,7 +48,7 @@ func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 		return r.fold(f, p.Name, &b)
 	})
 	if err != nil {
-		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the file can not be read from here on: " + err.Error()})
+		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the file cannot be read from here on: " + err.Error()})
 	}
 	return err
 }

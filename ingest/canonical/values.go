@@ -176,7 +176,7 @@ func (f *filer) json(record []byte, out *batch) error {
 		case '"':
 			text, _ = p.Str()
 		case '{', '[':
-			return fmt.Errorf("column %s: a list or an object can not stand in a column", c.Name)
+			return fmt.Errorf("column %s: a list or an object cannot stand in a column", c.Name)
 		default:
 			if text = p.Literal(); string(text) == "null" {
 				continue

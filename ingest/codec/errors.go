@@ -43,7 +43,7 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ingest.ErrCorrupt}, args...)...)
 }
 
-// cut turns the end of a stream at a place where it can not end into io.ErrUnexpectedEOF.
+// cut turns the end of a stream at a place where it cannot end into io.ErrUnexpectedEOF.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

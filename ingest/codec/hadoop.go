@@ -83,7 +83,7 @@ func isHadoopBlock(head []byte) bool {
 	return content > 0 && content <= maxBlock && packed > 0 && uint64(packed) <= packedBound(int(content))
 }
 
-// packedBound is what content that can not be packed grows to: 1/6 and some bytes of snappy, 1/255 of lz4.
+// packedBound is what content that cannot be packed grows to: 1/6 and some bytes of snappy, 1/255 of lz4.
 func packedBound(content int) uint64 { return uint64(content) + uint64(content)/6 + 64 }
 
 func isHadoopSnappy(head []byte) bool {

@@ -10,7 +10,7 @@ import (
 
 // The stream of snappy-java (SnappyOutputStream): a magic, two versions, then blocks, each the length of its body in
 // big endian and a raw snappy block. Streams that were concatenated repeat the header. There is no checksum and no end
-// marker: a file that is cut between two blocks can not be told from a whole one.
+// marker: a file that is cut between two blocks cannot be told from a whole one.
 const snappyJavaMagic = "\x82SNAPPY\x00"
 
 func openSnappyJava(r *bufio.Reader) (io.Reader, error) {
@@ -46,7 +46,7 @@ func (s *snappyJavaStream) next() ([]byte, error) {
 	return s.unpack()
 }
 
-// skipHeaders moves past headers. The first byte of one can not start a length that is allowed.
+// skipHeaders moves past headers. The first byte of one cannot start a length that is allowed.
 func (s *snappyJavaStream) skipHeaders() error {
 	const header = len(snappyJavaMagic) + 2*4
 	for {

@@ -122,7 +122,7 @@ func tarMembers(ctx context.Context, r io.ReaderAt, size int64, f *file, l inges
 			return out, nil
 		}
 		if err != nil {
-			return out, fmt.Errorf("the archive can not be read to its end: %w", err)
+			return out, fmt.Errorf("the archive cannot be read to its end: %w", err)
 		}
 		if h.Typeflag == tar.TypeDir {
 			continue

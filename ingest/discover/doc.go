@@ -9,7 +9,7 @@
 //  3. sniff.go asks every format about the first bytes. The most confident answer wins; skipped.go says why there is none.
 //  4. reading.go gives a recognised input to a format, and knows afterwards what was read of it.
 //  5. file.go opens one file through package codec, which finds its compression; ahead.go decompresses on another core;
-//     spool.go keeps copies of what must be read in any order and can not; stream.go reads what can be read only once.
+//     spool.go keeps copies of what must be read in any order and cannot; stream.go reads what can be read only once.
 //  6. fingerprint.go hashes what is read; budget.go bounds what it may decompress to.
 //
 // Start with find.go.

@@ -16,12 +16,12 @@ type file struct {
 	name     string // as the user would write it
 	size     int64  // of its raw bytes; -1 unknown
 	modified int64  // in ns; 0 unknown
-	id       string // the same for the same file under two names; "" where that can not be told
+	id       string // the same for the same file under two names; "" where that cannot be told
 
 	open   func() (io.ReadCloser, error)          // its raw bytes; a stream's once
 	at     func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy
 	remote bool                                   // not on this machine: many small reads would take long
-	once   *stream                                // a stream, which can not be opened again
+	once   *stream                                // a stream, which cannot be opened again
 
 	budget *codec.Budget // of the file, in no archive, that it is or is in
 	meter  *codec.Meter  // of what its compression gives

@@ -26,7 +26,7 @@ type Options struct {
 	Parallel int    // files looked into at once; 0 is one a processor
 	Limits   ingest.Limits
 	Remote   Remote        // what reads URLs; nil reads none
-	TempDir  string        // for archives that can not be read in place; "" is the system's place
+	TempDir  string        // for archives that cannot be read in place; "" is the system's place
 	Stdin    *os.File      // what "-" reads; nil is the process's
 	Progress *atomic.Int64 // raw bytes that were read of the inputs; may be nil
 
@@ -228,7 +228,7 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 // columns are those of the candidate's first file, which is Parquet.
 func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
 	if c.files[0].once != nil {
-		return nil, fmt.Errorf("%w: Parquet can not be read from a stream; give the file by name", parquet.ErrUnreadable)
+		return nil, fmt.Errorf("%w: Parquet cannot be read from a stream; give the file by name", parquet.ErrUnreadable)
 	}
 	file, err := c.files[0].random(ctx, f.spool)
 	if err != nil {

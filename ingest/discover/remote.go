@@ -42,7 +42,7 @@ type TreeEntry struct {
 	Dir      bool
 	Size     int64     // bytes; of a file
 	Modified time.Time // of a file
-	Skip     string    // why it can not be read
+	Skip     string    // why it cannot be read
 }
 
 // remoteWalk is the trees of one walk. The context is the run's: whatever is read of a tree is read within the run.

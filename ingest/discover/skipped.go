@@ -25,7 +25,7 @@ var (
 type Skipped struct {
 	Name   string
 	Reason string
-	Err    error // why a file that may be a log can not be read; nil for what is no log
+	Err    error // why a file that may be a log cannot be read; nil for what is no log
 }
 
 func unreadable(name string, err error) Skipped {

@@ -11,7 +11,7 @@ import (
 	"straggler/ingest"
 )
 
-// spool is the temporary files of a run: archives that can not be read in place, and parts that are needed in random
+// spool is the temporary files of a run: archives that cannot be read in place, and parts that are needed in random
 // order.
 type spool struct {
 	parent string // where to make dir; "" is the system's place

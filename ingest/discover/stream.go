@@ -75,7 +75,7 @@ func openStream(ctx context.Context, open func() (io.ReadCloser, error)) (io.Rea
 	}
 }
 
-// interruptible makes the reads of a stream end with the context. A read that waits for a writer can not be stopped
+// interruptible makes the reads of a stream end with the context. A read that waits for a writer cannot be stopped
 // itself, so a goroutine does it. It ends with Close or with the context; only when the context ends in the middle of a
 // read does it end with that read, which may be as late as the process.
 func interruptible(ctx context.Context, r io.ReadCloser) io.ReadCloser {

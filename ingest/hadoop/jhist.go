@@ -92,7 +92,7 @@ func readJobHistory(ctx context.Context, in *ingest.Input, out *ingest.Sink) err
 	return errors.Join(err, rows.emit(out))
 }
 
-// confOf reads a configuration; one that can not be read costs its settings and no more.
+// confOf reads a configuration; one that cannot be read costs its settings and no more.
 func confOf(ctx context.Context, p ingest.Part, out *ingest.Sink) []schema.Setting {
 	r, err := p.Open(ctx)
 	if err == nil {
@@ -248,7 +248,7 @@ func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
 			return end
 		}
 		e.out.Reject(schema.Reject{SourceFile: e.part.Name, ByteOffset: at + int64(used), Sample: string(head(buf[used:])),
-			Reason: "the event can not be decoded, and without marks between events nothing after it can: " + err.Error()})
+			Reason: "the event cannot be decoded, and without marks between events nothing after it can: " + err.Error()})
 		if end != io.EOF {
 			return end
 		}

@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// readObjects gives each object of a stream of JSON objects, from an offset on, to take, which must read it whole. An object that can not
+// readObjects gives each object of a stream of JSON objects, from an offset on, to take, which must read it whole. An object that cannot
 // be read is rejected, and reading goes on with the next that starts a line.
 func readObjects(ctx context.Context, p ingest.Part, out *ingest.Sink, offset int64, take func(*jsontext.Decoder) error) error {
 	r, err := p.Open(ctx)
@@ -38,7 +38,7 @@ func readObjects(ctx context.Context, p ingest.Part, out *ingest.Sink, offset in
 		if e := ctx.Err(); e != nil {
 			return e
 		}
-		reason := "the object can not be decoded: " + err.Error()
+		reason := "the object cannot be decoded: " + err.Error()
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			reason = "the file ends within the object"
 		}

@@ -153,7 +153,7 @@ func (d *rumenDecoder) block(b *read.Block, out *rumenBatch) {
 			out.large = &largeObject{b.Offset + int64(at)}
 			return
 		}
-		reason := "the object can not be decoded: " + d.pull.Why
+		reason := "the object cannot be decoded: " + d.pull.Why
 		if d.pull.Short {
 			reason = "the file ends within the object"
 		}

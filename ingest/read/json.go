@@ -95,9 +95,9 @@ func JSONError(err error) error {
 		return err
 	}
 	if what := jsonKinds[wrong.JSONKind]; what != "" {
-		return fmt.Errorf("%s can not stand at %s", what, ingest.Sample(string(wrong.JSONPointer)))
+		return fmt.Errorf("%s cannot stand at %s", what, ingest.Sample(string(wrong.JSONPointer)))
 	}
-	return fmt.Errorf("the value at %s can not be used", ingest.Sample(string(wrong.JSONPointer)))
+	return fmt.Errorf("the value at %s cannot be used", ingest.Sample(string(wrong.JSONPointer)))
 }
 
 var jsonKinds = map[jsontext.Kind]string{

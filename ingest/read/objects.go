@@ -28,7 +28,7 @@ func UnmarshalJSON(value []byte, v any) error {
 }
 
 // EachObject gives objects to take: the elements of a list, or objects that stand one behind the other. One that take
-// can not use is rejected for the reason that it gives; an error of take ends it. What is no object ends it too.
+// cannot use is rejected for the reason that it gives; an error of take ends it. What is no object ends it too.
 func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, take func(jsontext.Value) (unusable, err error)) error {
 	if dec.PeekKind() == '[' {
 		if _, err := dec.ReadToken(); err != nil {
@@ -62,10 +62,10 @@ func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *
 	return nil
 }
 
-// Broken rejects the rest of a part, which can not be decoded, and is the error that says so.
+// Broken rejects the rest of a part, which cannot be decoded, and is the error that says so.
 func Broken(p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, err error) error {
 	err = JSONError(err)
-	Reject(out, p, dec.InputOffset(), dec.UnreadBuffer(), "the file can not be decoded from here on: "+err.Error())
+	Reject(out, p, dec.InputOffset(), dec.UnreadBuffer(), "the file cannot be decoded from here on: "+err.Error())
 	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
 }
 

@@ -41,7 +41,7 @@ type Pipeline[T any] struct {
 // largeBlock is the size past which a block, one record most likely, goes through alone and its memory is given back.
 const largeBlock = 8 << 20
 
-// Run reads the parts. A part that can not be read, or not to its end, costs no other: the errors come together.
+// Run reads the parts. A part that cannot be read, or not to its end, costs no other: the errors come together.
 func (p *Pipeline[T]) Run(ctx context.Context, parts []ingest.Part, out *ingest.Sink) error {
 	decoders := p.Decoders
 	if decoders <= 0 {

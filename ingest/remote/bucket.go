@@ -78,7 +78,7 @@ func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, er
 		case name == "": // an object that stands for the directory
 			continue
 		case name == "/" || path.Base(e.Path) == "..":
-			e.Skip = "the store's library can not ask for names with // or ../ in them"
+			e.Skip = "the store's library cannot ask for names with // or ../ in them"
 		}
 		out = append(out, e)
 	}

@@ -54,7 +54,7 @@ func openHDFS(ctx context.Context, l location, o Options) (*fileSystem, error) {
 func (f *fileSystem) options() (hdfs.ClientOptions, error) {
 	conf, err := hadoopconf.LoadFromEnvironment()
 	if err != nil {
-		return hdfs.ClientOptions{}, &fault{ingest.ErrUse, "the files under HADOOP_CONF_DIR can not be read: " + objects.Clean(err.Error())}
+		return hdfs.ClientOptions{}, &fault{ingest.ErrUse, "the files under HADOOP_CONF_DIR cannot be read: " + objects.Clean(err.Error())}
 	}
 	o := hdfs.ClientOptionsFromConf(conf)
 	if o.Addresses, err = addressesOf(f.l.Host, conf); err != nil {
@@ -88,7 +88,7 @@ func addressesOf(host string, conf hadoopconf.HadoopConf) ([]string, error) {
 		return []string{host}, nil
 	}
 	if strings.Contains(strings.Trim(host, "[]"), ":") && !strings.HasPrefix(host, "[") {
-		return nil, &fault{ingest.ErrUse, "the name node's port can not be read; " + adviceHDFS.Address}
+		return nil, &fault{ingest.ErrUse, "the name node's port cannot be read; " + adviceHDFS.Address}
 	}
 	return []string{net.JoinHostPort(strings.Trim(host, "[]"), defaultPort)}, nil
 }

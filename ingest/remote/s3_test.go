@@ -420,7 +420,7 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if n := s.gets.Load(); n != 1 {
-		t.Errorf("%d requests for what can not be had", n)
+		t.Errorf("%d requests for what cannot be had", n)
 	}
 }
 

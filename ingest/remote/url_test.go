@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The clouds that can not be asked here refuse before they are asked, and say what to set.
+// The clouds that cannot be asked here refuse before they are asked, and say what to set.
 func TestNoCredentials(t *testing.T) {
 	for _, name := range []string{"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_CONNECTION_STRING"} {
 		t.Setenv(name, "")

@@ -150,7 +150,7 @@ func TestCutArchives(t *testing.T) {
 	}
 }
 
-// Members that can not be read say why, and the others are read.
+// Members that cannot be read say why, and the others are read.
 func TestOddMembers(t *testing.T) {
 	data := zipped(t, entry{"secret.log", toyLog("secret", 1)}, entry{"good.log", toyLog("good", 1)}, entry{"odd.log", toyLog("odd", 1)})
 	first := bytes.Index(data, []byte("PK\x01\x02"))

@@ -54,7 +54,7 @@ func OnCluster(ctx context.Context, st *store.Store, eng engine.RemoteRunner, pa
 	spec := workerSpec{Store: dir, From: o.From, Again: o.Again, Limits: o.Limits, Shards: max(1, shards)}
 	for _, p := range paths {
 		if p == "-" {
-			return Summary{}, fmt.Errorf("ingest: %w: a cluster can not read standard input", ingest.ErrUse)
+			return Summary{}, fmt.Errorf("ingest: %w: a cluster cannot read standard input", ingest.ErrUse)
 		}
 		if !strings.Contains(p, "://") {
 			if p, err = filepath.Abs(p); err != nil {
@@ -114,7 +114,7 @@ func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte
 		}
 		var s shardRead
 		if err := json.Unmarshal(found, &s); err != nil {
-			return nil, fmt.Errorf("what a copy on the cluster says of its shard can not be read: %w", err)
+			return nil, fmt.Errorf("what a copy on the cluster says of its shard cannot be read: %w", err)
 		}
 		if s.Failure != "" {
 			m.failure = s.Failure

@@ -22,7 +22,7 @@ import (
 func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, every time.Duration, each func(Summary, error)) error {
 	for _, p := range paths {
 		if p == "-" {
-			return fmt.Errorf("ingest: %w: standard input can not be followed", ingest.ErrUse)
+			return fmt.Errorf("ingest: %w: standard input cannot be followed", ingest.ErrUse)
 		}
 	}
 	seen := &followState{logs: make(map[string]*logState)}

@@ -97,7 +97,7 @@ func (r *run) withoutCopies(ctx context.Context, found []*job) ([]*job, error) {
 }
 
 // printsOfEquals are the fingerprints of the inputs that have the size of another one; "" of the others, and of those
-// that can not be read: reading them later will meet the error again.
+// that cannot be read: reading them later will meet the error again.
 func (r *run) printsOfEquals(ctx context.Context, found []*job) ([]string, error) {
 	sizes := make(map[int64]int)
 	for _, j := range found {

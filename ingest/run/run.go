@@ -27,7 +27,7 @@ type Options struct {
 	Shard    Shard
 	Limits   ingest.Limits
 	Remote   discover.Remote // what reads URLs; nil reads none
-	TempDir  string          // for archives that can not be read in place; "" is the system's place
+	TempDir  string          // for archives that cannot be read in place; "" is the system's place
 	Tool     string          // version of straggler, for the record
 	Stdin    *os.File        // what "-" reads; nil is the process's
 	Progress func(Progress)  // called a few times a second by one goroutine
@@ -96,7 +96,7 @@ type run struct {
 	known   *known
 	found   *discover.Found
 	jobs    []*job
-	streams bool // an input can not be read again
+	streams bool // an input cannot be read again
 	summary Summary
 
 	inputs  atomic.Int64

@@ -336,7 +336,7 @@ func TestRejectsAreBounded(t *testing.T) {
 	}
 }
 
-// A store that can not be written to any more ends the run, and holds what it held.
+// A store that cannot be written to any more ends the run, and holds what it held.
 func TestStoreFails(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1), "b.log": toyLog("b", 1)})
 	st := newStore(t)

@@ -37,7 +37,7 @@ func TestNoEvents(t *testing.T) {
 	}
 }
 
-// A record that can not be used is rejected with its place, and spoils nothing else.
+// A record that cannot be used is rejected with its place, and spoils nothing else.
 func TestRejects(t *testing.T) {
 	for name, c := range map[string]struct{ record, why string }{
 		"cut":              {`{"Event":"SparkListenerJobStart","Job ID":1,"Stage`, "no JSON object"},
@@ -94,7 +94,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// Values that can not be are NULL, and say so; the row stays.
+// Values that cannot be are NULL, and say so; the row stays.
 func TestNonsense(t *testing.T) {
 	const ok = `"Task ID":1,"Index":0,"Attempt":0,"Executor ID":"1","Host":"h"`
 	for name, c := range map[string]struct {
@@ -195,7 +195,7 @@ func TestCutCompressed(t *testing.T) {
 	}
 }
 
-// A file that can not be read on ends the input with its error; what was read until then stays.
+// A file that cannot be read on ends the input with its error; what was read until then stays.
 func TestBrokenReader(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	in := ingesttest.Input("log", nil)

@@ -64,7 +64,7 @@ func (d *decoder) block(blk *read.Block, source string, out *batch) {
 
 const eventPrefix = `{"Event":"`
 
-// record decodes one record and says why it can not be used, "" where it can.
+// record decodes one record and says why it cannot be used, "" where it can.
 func (d *decoder) record(record []byte, out *batch) (why string) {
 	if record[0] != '{' || record[len(record)-1] != '}' {
 		return "it is no JSON object"
@@ -214,7 +214,7 @@ func (d *decoder) text() string {
 	return d.intern.Text(b)
 }
 
-// integer reads an integer; none where there is none or it can not be an id, a count or a time.
+// integer reads an integer; none where there is none or it cannot be an id, a count or a time.
 func (d *decoder) integer() int64 {
 	v, ok := d.pull.Number()
 	if !ok || v < 0 {

@@ -180,7 +180,7 @@ func (f *fold) sequence(ctx context.Context, p ingest.Part, r io.Reader) error {
 			f.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: err.Error(), Sample: string(value[:min(len(value), 256)])})
 			continue
 		}
-		f.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "the file can not be read from here on: " + err.Error()})
+		f.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: "the file cannot be read from here on: " + err.Error()})
 		return fmt.Errorf("%s: byte %d: %w", p.Name, at, err)
 	}
 	return ctx.Err()

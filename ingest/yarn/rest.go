@@ -34,7 +34,7 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 		}
 	}
 	if q.Why != "" || q.Peek() != 0 {
-		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the list of applications can not be decoded to its end: " + q.Why,
+		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: "the list of applications cannot be decoded to its end: " + q.Why,
 			Sample: string(text[max(0, len(text)-200):])})
 	}
 	return err

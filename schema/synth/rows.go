@@ -76,7 +76,7 @@ func each(ctx context.Context, o Options, begin func(app int), emit func(*Event)
 	return nil
 }
 
-// add turns an event into rows. Rows that can still change wait for the event that says they can not.
+// add turns an event into rows. Rows that can still change wait for the event that says they cannot.
 func (b *Batch) add(e *Event) {
 	t := &b.Trace
 	switch e.Kind {

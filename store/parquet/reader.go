@@ -132,7 +132,7 @@ func (r *Reader) columns(group *file.RowGroupReader) ([]columnReader, error) {
 				return nil, err
 			}
 		} else if !c.Nullable {
-			return nil, fmt.Errorf("it lacks the column %s, which can not be NULL", c.Name)
+			return nil, fmt.Errorf("it lacks the column %s, which cannot be NULL", c.Name)
 		}
 		reader := to.reader(from, c.Type)
 		if reader == nil {
@@ -167,7 +167,7 @@ func openColumn(group *file.RowGroupReader, name string) (file.ColumnChunkReader
 type target struct {
 	name   string
 	values unsafe.Pointer // of the first row
-	valid  unsafe.Pointer // Null.OK of the first row; nil where the column can not be NULL
+	valid  unsafe.Pointer // Null.OK of the first row; nil where the column cannot be NULL
 	stride uintptr
 }
 
@@ -225,7 +225,7 @@ type values[From, To any] struct {
 	from   valueReader[From]
 	as     func([]From) []To
 	buf    []From
-	levels []int16 // 1 for a value, 0 for NULL; nil where the file's column can not be NULL
+	levels []int16 // 1 for a value, 0 for NULL; nil where the file's column cannot be NULL
 }
 
 func newValues[From, To any](to target, from valueReader[From], as func([]From) []To) *values[From, To] {
@@ -262,7 +262,7 @@ func (r *values[From, To]) scatter(at, n int, values []To) error {
 		if r.to.valid != nil {
 			*(*bool)(unsafe.Add(r.to.valid, row)) = !null
 		} else if null {
-			return fmt.Errorf("column %s is NULL, which it can not be", r.to.name)
+			return fmt.Errorf("column %s is NULL, which it cannot be", r.to.name)
 		}
 		var v To
 		if !null {

@@ -31,7 +31,7 @@ func (b *Blocks) Replicas(block int32) []int32 {
 
 // PlaceHDFS adds n blocks with so many replicas each as HDFS places them when what writes them is spread evenly: the
 // first on any machine, the second in another rack, the third on another machine of the rack of the second, more of them
-// anywhere; so a block is in two racks (FAIR §6.3.1). Where a rule can not be kept, any other machine serves, and
+// anywhere; so a block is in two racks (FAIR §6.3.1). Where a rule cannot be kept, any other machine serves, and
 // where there are no more machines there are fewer replicas.
 func (b *Blocks) PlaceHDFS(t *Topology, n, replicas int, r *rand.Rand) {
 	all := make([]int32, len(t.Rack))

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrChoice is a choice of policies that can not be made.
+// ErrChoice is a choice of policies that cannot be made.
 var ErrChoice = errors.New("policies")
 
 // maxSweep bounds the values of one sweep.

@@ -130,7 +130,7 @@ func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit f
 		p.marked[task] = true
 		do.QueueCopy(task)
 	}
-	if v.Waiting() > 0 { // tasks may be launched meanwhile: they can not be past the limit sooner than this
+	if v.Waiting() > 0 { // tasks may be launched meanwhile: they cannot be past the limit sooner than this
 		next = min(next, v.Now()+replay.Seconds(limit))
 	}
 	if next == 1<<62-1 {
@@ -143,7 +143,7 @@ func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit f
 const heartbeat = 10.0
 
 // efficient is whether a task past the limit is spared because it reads as fast as the others did, and until when that
-// can not change: its next report, or the time after which its reading does not matter.
+// cannot change: its next report, or the time after which its reading does not matter.
 func (s *spark) efficient(v *replay.View, p *sparkPhase, a *replay.Running, limit float64) (bool, replay.Time) {
 	if s.set.Efficiency == 0 || p.records <= 0 || p.ran <= 0 {
 		return false, 0

@@ -30,7 +30,7 @@ func named(name string, options ...string) (policy.Policy, error) {
 	return p, err
 }
 
-// errStuck is a plan under a scheduler that the engine can not play.
+// errStuck is a plan under a scheduler that the engine cannot play.
 var errStuck = errors.New("published: the log's own order, and there is no log")
 
 // outcome is what a replay gave, by job and over all.

@@ -13,7 +13,7 @@
 // meet a number. A number counts as met when ours is within its tolerance, and when that tolerance is one that is missed
 // by a policy that does nothing and by ours without its main rule: a test runs these mutants. Numbers that only check what
 // a policy is compared with, or the inputs of an experiment, do not count. Where a paper leaves a parameter open, ours is a
-// band over its plausible range, counted apart. A number that can not be rebuilt says what sentence is missing for it.
+// band over its plausible range, counted apart. A number that cannot be rebuilt says what sentence is missing for it.
 //
 // Start with published.go.
 package published

@@ -29,7 +29,7 @@ const (
 	Rebuilt  Kind = "rebuilt"  // of a cluster or workload some of whose inputs are assumed
 	Band     Kind = "band"     // ours over the plausible range of what the paper leaves open; counted apart
 	Baseline Kind = "baseline" // of what a policy is compared with, or of the cluster; does not count
-	Missing  Kind = "missing"  // it can not be rebuilt
+	Missing  Kind = "missing"  // it cannot be rebuilt
 )
 
 // Verdict is what came of a published number.
@@ -96,7 +96,7 @@ func (t *table) timed(section, quantity string, published, ours, tolerance float
 	t.rows[len(t.rows)-1].Timed = true
 }
 
-// notTried adds a number that can not be rebuilt.
+// notTried adds a number that cannot be rebuilt.
 func (t *table) notTried(section, quantity string, published float64, why string) {
 	t.rows = append(t.rows, Row{
 		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: why,

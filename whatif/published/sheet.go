@@ -39,7 +39,7 @@ type picture struct {
 func newSheet(rows []Row) *sheet {
 	n := Count(rows)
 	s := &sheet{Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed. Of %d more, for which the papers leave a parameter open, %d lie inside our band. "+
-		"%d are only of what is compared with, and %d can not be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Outside, n.Inside, n.Baselines, n.NotTried)}
+		"%d are only of what is compared with, and %d cannot be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Outside, n.Inside, n.Baselines, n.NotTried)}
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
 	}

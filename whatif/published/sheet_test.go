@@ -21,7 +21,7 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		"Of the 3 published numbers that count, 2 are met and 1 missed. Of 0 more, for which the papers leave a parameter open, 0 lie inside our band. 0 are only of what is compared with, and 1 can not be rebuilt.", "&lt;script&gt;", "missed, rebuilt", "not tried", "<style>body{}</style>",
+		"Of the 3 published numbers that count, 2 are met and 1 missed. Of 0 more, for which the papers leave a parameter open, 0 lie inside our band. 0 are only of what is compared with, and 1 cannot be rebuilt.", "&lt;script&gt;", "missed, rebuilt", "not tried", "<style>body{}</style>",
 		`<rect x="4%" width="92%"`, `<circle cx="73%"`, // 1 to 3 over the whole width, 2.5 at three quarters of it
 		`<rect x="4%" width="46%"`, `<circle cx="96%" cy="9" r="4" class="fdot slow"`, // 1 to 5, of which 1 to 3 is tolerated
 		"Note 1", "<li>shared</li>", "a production cluster", "published 2 ± 1, ours 2.5",

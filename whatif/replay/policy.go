@@ -5,7 +5,7 @@ package replay
 type Policy interface {
 	// Look is called when a phase is released, before its first task is launched, and then whenever it asked for, the
 	// last time when the phase is over if it asked for ends. It sees what a live scheduler would see, writes down what to do, and says when to look again.
-	// What it asks for is done after it returns, in order; what can not be done any more is left out.
+	// What it asks for is done after it returns, in order; what cannot be done any more is left out.
 	Look(v *View, do *Actions) Again
 }
 
@@ -64,7 +64,7 @@ func (d *Actions) CopyFirst(task int32) {
 // were none. It holds for what is started from now on.
 func (d *Actions) Read(r *Reading) { d.list = append(d.list, action{verb: doRead, read: r}) }
 
-// Kill ends an attempt for good. The last running attempt of a task can not be killed; see Restart.
+// Kill ends an attempt for good. The last running attempt of a task cannot be killed; see Restart.
 func (d *Actions) Kill(a Running) {
 	d.list = append(d.list, action{verb: doKill, task: a.Task, where: a.slot, number: a.Number})
 }

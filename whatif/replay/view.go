@@ -83,7 +83,7 @@ func (v *View) Finished(task int32) bool {
 	return v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].done
 }
 
-// Blocked is whether an attempt can not end before phases that its phase reads from do: a reduce that began early.
+// Blocked is whether an attempt cannot end before phases that its phase reads from do: a reduce that began early.
 func (v *View) Blocked(a *Running) bool { return a.waits && v.s.phases[v.ph].gates > 0 }
 
 // Elapsed is how long an attempt has run.

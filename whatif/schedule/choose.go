@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ErrChoice is a choice of schedulers that can not be made.
+// ErrChoice is a choice of schedulers that cannot be made.
 var ErrChoice = errors.New("schedulers")
 
 // Choose gives the schedulers that texts name, each a name with options behind it, as in: delay t1=5 t2=5.

@@ -7,7 +7,7 @@ import (
 )
 
 // Quincy has a min-cost flow decide (package quincy has the network and its prices, with sources). Its four modes are fair
-// or not, preempting or not. Each class of slots has a network of its own, as slots of one class can not take tasks of
+// or not, preempting or not. Each class of slots has a network of its own, as slots of one class cannot take tasks of
 // another. The paper guarantees slots to jobs (§4.3); what a queue is guaranteed is divided among its jobs by max-min
 // fairness.
 type Quincy struct {
@@ -227,7 +227,7 @@ func (f *flow) forget(c *replay.Cluster, job int32) {
 	}
 }
 
-// carryOut does what a network says. What can not be done is told back to it.
+// carryOut does what a network says. What cannot be done is told back to it.
 func (f *flow) carryOut(c *replay.Cluster, n *network, x quincy.Change) {
 	at := n.at[x.Task]
 	if x.Kind == quincy.Start {

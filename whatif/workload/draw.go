@@ -36,7 +36,7 @@ func (f *File) Load(ctx context.Context, from Source) (*Loaded, error) {
 		var err error
 		switch {
 		case x.Store != "" && from.Store == nil, x.SWIM != "" && from.SWIM == nil:
-			err = errors.New("files can not be read here")
+			err = errors.New("files cannot be read here")
 		case x.Store != "":
 			in.jobs[i], err = from.Store(ctx, x.Store)
 		case x.SWIM != "":

@@ -69,7 +69,7 @@ type Stages struct {
 	Output   []int64 // by task: bytes
 }
 
-// ErrPlan is wrapped by errors about a plan that can not be.
+// ErrPlan is wrapped by errors about a plan that cannot be.
 var ErrPlan = errors.New("not a cluster with jobs")
 
 // Build makes a pool of the plan. It can be replayed under a scheduler only.

@@ -10,7 +10,7 @@ var shares = [...]float64{0, 0.25, 0.5, 0.75, 1}
 
 // phaseWork predicts the duration of each task of a phase from its data, x: bytes or records. The median duration is
 // multiplied by 1 − θ + θ · x / median x, with a θ of shares, or by what heavy says; taken is what leaves the least
-// absolute logarithmic error. Few tasks (under five) can not choose; they take bytes in full, as MANTRI and DOLLY do.
+// absolute logarithmic error. Few tasks (under five) cannot choose; they take bytes in full, as MANTRI and DOLLY do.
 func (d *draft) phaseWork(r span, dur []float64) {
 	dur = dur[r.from:r.to]
 	base := median(known(dur))

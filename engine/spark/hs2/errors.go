@@ -106,7 +106,7 @@ func (o *Options) unreachable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w at %s: %w; is the Thrift Server (or Kyuubi) running there?", ErrUnreachable, o.Address, err)
 }
 
-// broken says whether an error of a request means that the connection can not be used any more.
+// broken says whether an error of a request means that the connection cannot be used any more.
 func broken(err error) bool {
 	var te thrift.TTransportException
 	var pe thrift.TProtocolException

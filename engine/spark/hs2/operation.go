@@ -168,7 +168,7 @@ func (op *Operation) Fetch(ctx context.Context) ([]*hiveserver.TColumn, error) {
 	if len(columns) == 0 && len(answer.GetResults().GetRows()) > 0 {
 		return nil, fmt.Errorf("%w: it sends rows, not columns", ErrOld)
 	}
-	if len(columns) == 0 || Length(columns[0]) == 0 { // HasMoreRows can not be relied on; no rows can
+	if len(columns) == 0 || Length(columns[0]) == 0 { // HasMoreRows cannot be relied on; no rows can
 		op.ended = true
 		return nil, nil
 	}

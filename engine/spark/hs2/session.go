@@ -37,7 +37,7 @@ type Session struct {
 
 	mu   sync.Mutex // held over a request
 	conn *connection
-	lost error // why the connection can not be used any more
+	lost error // why the connection cannot be used any more
 }
 
 // connection is a connection to the server.

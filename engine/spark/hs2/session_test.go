@@ -14,7 +14,7 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// What a real server can not be made to do is played by others here; the rest is tried on real servers, by the tests of
+// What a real server cannot be made to do is played by others here; the rest is tried on real servers, by the tests of
 // package store.
 
 // silent reads and never answers.

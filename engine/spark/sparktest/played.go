@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Play is a server on loopback that does one thing with each connection, for what real servers can not be made to do. It
+// Play is a server on loopback that does one thing with each connection, for what real servers cannot be made to do. It
 // gives its address.
 func Play(t testing.TB, do func(net.Conn)) string {
 	t.Helper()

@@ -1,5 +1,5 @@
 // Package sparktest takes nothing and gives tests a real Spark Thrift Server on loopback, from the jars of the PyPI package
-// pyspark, and servers that play what a real one can not be made to do.
+// pyspark, and servers that play what a real one cannot be made to do.
 package sparktest
 
 import (

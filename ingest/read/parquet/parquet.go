@@ -17,7 +17,7 @@ import (
 	"straggler/ingest"
 )
 
-// ErrUnreadable is returned when a Parquet file can not be read.
+// ErrUnreadable is returned when a Parquet file cannot be read.
 var ErrUnreadable = errors.New("unreadable Parquet file")
 
 // Magic is what a Parquet file starts and ends with.

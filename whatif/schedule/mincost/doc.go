@@ -4,7 +4,7 @@
 //  1. network.go holds the network and its edits: nodes and arcs added and removed, costs, capacities and supplies changed.
 //     An edit that leaves a flow impossible takes back as much of it as it must, and notes what a node then has too much or
 //     too little.
-//  2. prices.go mends the potentials after edits, so that no arc with room has a negative reduced cost; where that can not
+//  2. prices.go mends the potentials after edits, so that no arc with room has a negative reduced cost; where that cannot
 //     be done by looking at few arcs, it fills the arc instead.
 //  3. augment.go moves what nodes have too much to nodes that have too little, each time on a shortest way in reduced costs.
 //

@@ -4,7 +4,7 @@ package quincy
 //
 //	fair         exactly its share: max-min fair shares of all slots, between the minimum and the maximum of the job
 //	not fair     anything between its minimum and its maximum
-//	no preemption   in either case at least what it runs, as that can not be taken back
+//	no preemption   in either case at least what it runs, as that cannot be taken back
 //
 // Minimum shares that do not fit together into the cluster are cut, the largest first.
 func (s *Scheduler) divide() {
