@@ -7,6 +7,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/ingest/formats"
 	ingest "straggler/ingest/run"
 	"straggler/schema"
@@ -28,8 +29,8 @@ func TestLabelledLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &schema.Trace{Applications: collect[schema.Application](t, eng, "SELECT * FROM applications"),
-		Phases: collect[schema.Phase](t, eng, "SELECT * FROM phases"), Attempts: collect[schema.Attempt](t, eng, "SELECT * FROM attempts")}
+	tr := &schema.Trace{Applications: enginetest.ReadAll[schema.Application](t, eng, "SELECT * FROM applications"),
+		Phases: enginetest.ReadAll[schema.Phase](t, eng, "SELECT * FROM phases"), Attempts: enginetest.ReadAll[schema.Attempt](t, eng, "SELECT * FROM attempts")}
 	eng.Close()
 	if len(tr.Applications) < 25 || len(tr.Attempts) < 10_000 {
 		t.Fatalf("%d applications and %d attempts: where are the logs?", len(tr.Applications), len(tr.Attempts))

@@ -9,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -107,7 +108,7 @@ func TestChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	write(t, st, tr)
+	enginetest.IngestTrace(t, st, tr)
 	for _, n := range []int64{250, 1500} {
 		differ(t, fmt.Sprintf("in chunks of %d", n), want, runStore(t, st, 2, Options{ChunkAttempts: n}))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/engine/spark/sparktest"
 	"straggler/schema"
 	"straggler/store"
@@ -19,7 +20,7 @@ func TestSparkAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	write(t, st, random(rand.New(rand.NewPCG(21, 5)), 150))
+	enginetest.IngestTrace(t, st, random(rand.New(rand.NewPCG(21, 5)), 150))
 	want := runStore(t, st, 2, Options{})
 	all := int64(0)
 	for _, p := range want.phases {
@@ -35,8 +36,8 @@ func TestSparkAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := &detected{
-			phases:   collect[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
-			outliers: collect[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
+			phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
+			outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
 		}
 		differ(t, "on Spark"+options, want, got, closely)
 	}

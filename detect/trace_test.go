@@ -7,6 +7,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -94,7 +95,7 @@ func run(t *testing.T, tr *schema.Trace, threads int) *detected {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	write(t, st, tr)
+	enginetest.IngestTrace(t, st, tr)
 	return runStore(t, st, threads, Options{})
 }
 
@@ -110,42 +111,7 @@ func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
 	if d.summary, err = Run(ctx, st, eng, o); err != nil {
 		t.Fatal(err)
 	}
-	d.phases = collect[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
-	d.outliers = collect[schema.Outlier](t, eng, "SELECT * FROM outliers")
+	d.phases = enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
+	d.outliers = enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers")
 	return d
-}
-
-// collect reads rows in the order in which the engine gives them.
-func collect[R any](t *testing.T, eng engine.Engine, sql string) []R {
-	t.Helper()
-	var out []R
-	for r, err := range engine.Read[R](context.Background(), eng, sql) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, *r)
-	}
-	return out
-}
-
-func write(t testing.TB, st *store.Store, tr *schema.Trace) {
-	t.Helper()
-	ctx := context.Background()
-	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Abort()
-	const key = 7
-	for b := range tr.Batches() {
-		if err := tx.Append(key, b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := tx.Input(store.InputRecord{Name: "made", Key: key}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
 }

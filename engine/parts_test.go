@@ -10,6 +10,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/duckdb"
 	"straggler/engine/enginetest"
+	"straggler/store/storetest"
 )
 
 // counting is an engine that remembers the session tables made through it and not dropped.
@@ -91,7 +92,7 @@ func TestParts(t *testing.T) {
 // What was kept goes in every case: a part or the end of the query that fails, a reader that stops, one that is cancelled.
 func TestPartsAreDropped(t *testing.T) {
 	st := enginetest.Store(t)
-	enginetest.Ingest(t, st, 7, enginetest.Attempts(7, 5000))
+	enginetest.Ingest(t, st, 7, storetest.Attempts(7, 5000))
 	duck, err := duckdb.Open(t.Context(), st, engine.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"straggler/bucket"
 	"straggler/bucket/s3test"
 	"straggler/schema"
+	"straggler/store/storetest"
 )
 
 // TestServerErrorsAreRetried: a server that fails every third request, in each way, is asked again until all is done.
@@ -251,8 +252,8 @@ func TestReplacedFilesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ingest(t, s, 1, attempts(1, 10))
-	ingest(t, s, 2, attempts(2, 10))
+	ingest(t, s, 1, storetest.Attempts(1, 10))
+	ingest(t, s, 2, storetest.Attempts(2, 10))
 	reader, err := Open(t.Context(), g.where, Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -352,8 +353,8 @@ func TestSkewedClocks(t *testing.T) {
 		return s
 	}
 	first := open()
-	ingest(t, first, 1, attempts(1, 10))
-	ingest(t, first, 2, attempts(2, 10))
+	ingest(t, first, 1, storetest.Attempts(1, 10))
+	ingest(t, first, 2, storetest.Attempts(2, 10))
 	if c, err := open().Compact(t.Context(), "test"); err != nil || !c.Postponed || c.Removed > 0 {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -362,7 +363,7 @@ func TestSkewedClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ingest(t, open(), 3, attempts(3, 10))
+	ingest(t, open(), 3, storetest.Attempts(3, 10))
 	for _, name := range []string{"tables/jobs/living-0.parquet", "staging/living"} {
 		if _, err := first.at.(*objectStore).readAll(t.Context(), name); err != nil {
 			t.Errorf("what a living writer put is gone: %v", err)

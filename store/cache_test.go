@@ -12,6 +12,7 @@ import (
 
 	"straggler/bucket/s3test"
 	"straggler/schema"
+	"straggler/store/storetest"
 )
 
 // TestCopies: their bound, what is evicted, what is touched, and a full disk.
@@ -20,7 +21,7 @@ func TestCopies(t *testing.T) {
 	g := ground{where: "s3://lakes/x", server: server}
 	var files []FileRecord
 	for k := range schema.Key(3) {
-		c := ingest(t, g.open(t), k+1, attempts(k+1, 200))
+		c := ingest(t, g.open(t), k+1, storetest.Attempts(k+1, 200))
 		files = append(files, c.Tables[0].Files...)
 	}
 	open := func(t *testing.T, bytes int64) *objectStore {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/store/storetest"
 )
 
 // TestDamageIsFound damages each file of a store in each way. Verify must name the file and say what to do; an engine
@@ -74,8 +75,8 @@ func TestDamageIsFound(t *testing.T) {
 		}, true},
 	} {
 		s := testStore(t)
-		ingest(t, s, 7, attempts(7, 100))
-		file := existing(t, filepath.Join(s.Where(), "tables", "attempts"))
+		ingest(t, s, 7, storetest.Attempts(7, 100))
+		file := storetest.ParquetFile(t, filepath.Join(s.Where(), "tables", "attempts"))
 		c.damage(t, file)
 		found, err := s.Verify(t.Context())
 		if err != nil || len(found) == 0 || !found[0].Damage || s.path(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
@@ -106,7 +107,7 @@ func TestDamagedCommits(t *testing.T) {
 		{"with more than we know", func(s string) string { return strings.Replace(s, `"tool"`, `"more": 1, "tool"`, 1) }, ErrDamaged},
 	} {
 		s := testStore(t)
-		ingest(t, s, 7, attempts(7, 100))
+		ingest(t, s, 7, storetest.Attempts(7, 100))
 		name := filepath.Join(s.Where(), "commits", "00000001.json")
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -185,7 +186,7 @@ func FuzzDecodeCommit(f *testing.F) {
 
 func TestReadOnly(t *testing.T) {
 	s := testStore(t)
-	ingest(t, s, 7, attempts(7, 100))
+	ingest(t, s, 7, storetest.Attempts(7, 100))
 	walkModes := func(dirs, files os.FileMode) {
 		err := filepath.WalkDir(s.Where(), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -202,7 +203,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	walkModes(0o555, 0o444)
 	defer walkModes(0o755, 0o644)
-	before := tree(t, s.Where())
+	before := storetest.Tree(t, s.Where())
 	ro, err := Open(t.Context(), s.Where(), Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +225,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("Begin gave %v", err)
 		}
 	}
-	if after := tree(t, s.Where()); after != before {
+	if after := storetest.Tree(t, s.Where()); after != before {
 		t.Errorf("files changed from\n%s\nto\n%s", before, after)
 	}
 }
@@ -252,8 +253,8 @@ func TestOpenRefuses(t *testing.T) {
 // TestReadersKeepTheirFiles: a compaction does not take away what a snapshot shows, and a later one does.
 func TestReadersKeepTheirFiles(t *testing.T) {
 	s := testStore(t)
-	ingest(t, s, 1, attempts(1, 10))
-	ingest(t, s, 2, attempts(2, 10))
+	ingest(t, s, 1, storetest.Attempts(1, 10))
+	ingest(t, s, 2, storetest.Attempts(2, 10))
 	reader, err := s.Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +294,7 @@ func TestOlderColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := attempts(7, 10)
+		rows := storetest.Attempts(7, 10)
 		if err := tx.Append(7, older.Batch(reflect.ValueOf(rows))); err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +309,7 @@ func TestOlderColumns(t *testing.T) {
 		if err := errors.Join(tx.publish(t.Context(), commit), tx.Abort()); err != nil {
 			t.Fatal(err)
 		}
-		ingest(t, s, 8, attempts(8, 10))
+		ingest(t, s, 8, storetest.Attempts(8, 10))
 		if c.fails {
 			_, err := scanned[schema.Attempt](t.Context(), snapshot(t, s))
 			_, cerr := s.Compact(t.Context(), "test")
@@ -322,7 +323,7 @@ func TestOlderColumns(t *testing.T) {
 		for i := range rows {
 			rows[i].Machine = schema.Null[string]{}
 		}
-		want := slices.Concat(rows, attempts(8, 10))
+		want := slices.Concat(rows, storetest.Attempts(8, 10))
 		for _, what := range []string{"before", "after"} {
 			if got := visible[schema.Attempt](t, s); !slices.Equal(got, want) {
 				t.Errorf("%s the compaction: %+v", what, got)

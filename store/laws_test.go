@@ -18,6 +18,7 @@ import (
 	"straggler/bucket/s3test"
 	"straggler/schema"
 	"straggler/store/parquet"
+	"straggler/store/storetest"
 )
 
 // The laws of a store, each held wherever a store can lie.
@@ -55,7 +56,7 @@ func TestLawOfRandomLives(t *testing.T) {
 // TestLawOfRows: rows come back as they were, of files of several parts.
 func TestLawOfRows(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
-		want := attempts(7, parquet.RowGroupRows+1)
+		want := storetest.Attempts(7, parquet.RowGroupRows+1)
 		ingest(t, g.open(t), 7, want)
 		t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
 		got := visible[schema.Attempt](t, g.open(t))
@@ -78,7 +79,7 @@ func TestLawOfOneWinner(t *testing.T) {
 			}
 			tx, err := s.Begin(t.Context(), Origin{Kind: Log})
 			if err == nil {
-				err = errors.Join(Append(tx, 1, attempts(1, 50)), tx.Input(InputRecord{Name: "log", Key: 1, Fingerprint: "a"}))
+				err = errors.Join(Append(tx, 1, storetest.Attempts(1, 50)), tx.Input(InputRecord{Name: "log", Key: 1, Fingerprint: "a"}))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -163,7 +164,7 @@ func TestLawOfDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEachGround(t, func(t *testing.T, g ground) {
 				s := g.open(t)
-				c := ingest(t, s, 7, attempts(7, 100))
+				c := ingest(t, s, 7, storetest.Attempts(7, 100))
 				file := c.Tables[0].Files[0].Path
 				g.change(t, s, file, damage)
 				t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine

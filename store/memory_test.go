@@ -9,6 +9,7 @@ import (
 	"straggler/schema"
 	"straggler/store/parquet"
 	"straggler/store/parquet/benchrows"
+	"straggler/store/storetest"
 )
 
 // maxTxBytes is what a transaction may hold, however much goes through it.
@@ -122,7 +123,7 @@ func TestNotUTF8(t *testing.T) {
 // the groups after it.
 func TestManyDistinctStrings(t *testing.T) {
 	s := testStore(t)
-	want := attempts(7, 2*parquet.RowGroupRows+5)
+	want := storetest.Attempts(7, 2*parquet.RowGroupRows+5)
 	ingest(t, s, 7, want)
 	got := visible[schema.Attempt](t, s)
 	slices.SortFunc(got, byTask)
@@ -139,7 +140,7 @@ func TestManyDistinctStrings(t *testing.T) {
 // TestRowsOfAPhaseLieTogether: within a row group, phases in the order of their first row and rows in theirs.
 func TestRowsOfAPhaseLieTogether(t *testing.T) {
 	s := testStore(t)
-	ingest(t, s, 7, attempts(7, 1000))
+	ingest(t, s, 7, storetest.Attempts(7, 1000))
 	seen := make(map[schema.Key]bool)
 	var last schema.Attempt
 	for _, r := range visible[schema.Attempt](t, s) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/store/storetest"
 )
 
 // model is a store in memory: what the real one must show after any sequence of operations.
@@ -91,7 +92,7 @@ func (m *model) ingest(t *testing.T, rng *rand.Rand, s *Store) string {
 	for _, k := range keys {
 		key := schema.Key(k + 1)
 		m.version++
-		rows := attempts(key, rng.IntN(30))
+		rows := storetest.Attempts(key, rng.IntN(30))
 		in := modelInput{}
 		for i := range rows {
 			rows[i].NativeID = fmt.Sprintf("%d-%d-%d", key, m.version, i)
@@ -133,7 +134,7 @@ func (m *model) abort(t *testing.T, s *Store) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(Append(tx, 99, attempts(99, 20)), tx.Abort()); err != nil {
+	if err := errors.Join(Append(tx, 99, storetest.Attempts(99, 20)), tx.Abort()); err != nil {
 		t.Fatal(err)
 	}
 	return "abort"

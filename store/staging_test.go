@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"straggler/store/storetest"
 	"sync"
 	"testing"
 )
@@ -80,7 +81,7 @@ func (f *lateFS) ReadDir(name string) ([]fs.DirEntry, error) {
 // TestOpenBesideTheMaker: a store that another process makes, and writes to, between two looks is a store.
 func TestOpenBesideTheMaker(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	late := &lateFS{meanwhile: func() { ingest(t, ground{where: dir}.open(t), 1, attempts(1, 10)) }}
+	late := &lateFS{meanwhile: func() { ingest(t, ground{where: dir}.open(t), 1, storetest.Attempts(1, 10)) }}
 	s, err := Open(t.Context(), dir, Options{fs: late})
 	if err != nil {
 		t.Fatal(err)

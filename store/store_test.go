@@ -5,15 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"straggler/schema"
 	"straggler/store/parquet"
+	"straggler/store/storetest"
 )
 
 func testStore(t testing.TB) *Store {
@@ -38,34 +36,6 @@ func snapshot(t testing.TB, s *Store) *Snapshot {
 		}
 	})
 	return n
-}
-
-// attempts makes n rows of an input, a third of whose nullable values are NULL, over several phases.
-func attempts(input schema.Key, n int) []schema.Attempt {
-	ids, phases := schema.NewKeys(input, "attempts"), schema.NewKeys(input, "phases")
-	rows := make([]schema.Attempt, n)
-	for i := range rows {
-		r := &rows[i]
-		r.AttemptID = ids.Next()
-		r.PhaseID = phases.Nth(int64(i/7) % 5)
-		r.JobID, r.ApplicationID = 1, 2
-		r.Task = int64(i)
-		r.Number = int32(i % 3)
-		r.NativeID = fmt.Sprint("task_", i)
-		r.Status = schema.Success
-		r.Recompute = i%5 == 0
-		r.Quality = schema.Quality(i % 4)
-		if i%3 == 0 {
-			continue
-		}
-		r.Machine = schema.Some(fmt.Sprint("machine-", i%100))
-		r.StartTime = schema.Some(schema.FromMillis(1700000000000 + int64(i)*10))
-		r.DurationS = schema.Some(float64(i) / 8)
-		r.Speculative = schema.Some(i%2 == 0)
-		r.Locality = schema.Some(schema.NodeLocal)
-		r.InputBytes = schema.Some(int64(i) * 1000)
-	}
-	return rows
 }
 
 // ingest commits rows of one input.
@@ -122,7 +92,7 @@ func byTask(a, b schema.Attempt) int { return cmp.Compare(a.Task, b.Task) }
 func TestRowsComeBack(t *testing.T) {
 	for _, n := range []int{1, 2, 5000, parquet.RowGroupRows + 1} {
 		s := testStore(t)
-		want := attempts(7, n)
+		want := storetest.Attempts(7, n)
 		ingest(t, s, 7, want)
 		got := visible[schema.Attempt](t, s)
 		slices.SortFunc(got, byTask)
@@ -142,42 +112,11 @@ func TestTempStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ingest(t, s, 7, attempts(7, 10))
+	ingest(t, s, 7, storetest.Attempts(7, 10))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Where()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory is still there, %v", err)
 	}
-}
-
-// existing is the first Parquet file of a directory.
-func existing(t *testing.T, dir string) string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
-	if err != nil || len(names) == 0 {
-		t.Fatal("no Parquet file in", dir, err)
-	}
-	return names[0]
-}
-
-// tree is a text of all files under a directory with their sizes and times of change.
-func tree(t *testing.T, dir string) string {
-	t.Helper()
-	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(&out, strings.TrimPrefix(path, dir), info.Size(), info.Mode(), info.ModTime().UnixNano())
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
 }

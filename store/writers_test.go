@@ -14,6 +14,7 @@ import (
 
 	"straggler/schema"
 	"straggler/store/parquet"
+	"straggler/store/storetest"
 )
 
 // raceFS lets another commit take the sequence number just before ours is linked, as a writer does who does not see
@@ -78,7 +79,7 @@ func TestLiveStagingIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Append(tx, 1, attempts(1, parquet.RowGroupRows+1)); err != nil { // some of it is in staging
+	if err := Append(tx, 1, storetest.Attempts(1, parquet.RowGroupRows+1)); err != nil { // some of it is in staging
 		t.Fatal(err)
 	}
 	if err := write(t.Context(), s, 2, "b", 10); err != nil {
@@ -103,7 +104,7 @@ func TestSameInputTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Append(tx, key, attempts(1, 10)); err != nil {
+		if err := Append(tx, key, storetest.Attempts(1, 10)); err != nil {
 			t.Fatal(err)
 		}
 		if err := tx.Input(InputRecord{Name: name, Key: KeyText(key), Fingerprint: fingerprint}); err != nil {
@@ -157,13 +158,13 @@ func TestRowsNeedTheirInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Append(tx, 9, attempts(9, 3)); err != nil {
+	if err := Append(tx, 9, storetest.Attempts(9, 3)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tx.Commit(t.Context()); err == nil || !strings.Contains(err.Error(), "input 9") {
 		t.Errorf("rows without a record of their input gave %v", err)
 	}
-	if err := Append(tx, 9, attempts(9, 3)); !errors.Is(err, errDone) {
+	if err := Append(tx, 9, storetest.Attempts(9, 3)); !errors.Is(err, errDone) {
 		t.Errorf("Append after the end gave %v", err)
 	}
 	if err := tx.Abort(); err != nil {
@@ -182,7 +183,7 @@ func TestConcurrentAppends(t *testing.T) {
 	var wg sync.WaitGroup
 	for k := range schema.Key(inputs) {
 		wg.Go(func() {
-			all := attempts(k+1, rows)
+			all := storetest.Attempts(k+1, rows)
 			for from := 0; from < rows; from += batch {
 				if err := Append(tx, k+1, all[from:min(from+batch, rows)]); err != nil {
 					t.Error(err)
@@ -204,7 +205,7 @@ func TestConcurrentAppends(t *testing.T) {
 		seconds += r.DurationS.V
 	}
 	want := 0.0
-	for _, r := range attempts(1, rows) {
+	for _, r := range storetest.Attempts(1, rows) {
 		want += r.DurationS.V
 	}
 	if len(got) != inputs*rows || len(ids) != inputs*rows || seconds != inputs*want {
@@ -217,7 +218,7 @@ func TestSameRowsSameBytes(t *testing.T) {
 	var trees [2]map[string]string
 	for i := range trees {
 		s := testStore(t)
-		ingest(t, s, 7, attempts(7, 3*parquet.RowGroupRows/2))
+		ingest(t, s, 7, storetest.Attempts(7, 3*parquet.RowGroupRows/2))
 		if err := results(t.Context(), s, 5); err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +253,7 @@ func TestCancelledAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if err := Append(tx, 1, attempts(1, parquet.RowGroupRows)); !errors.Is(err, context.Canceled) {
+	if err := Append(tx, 1, storetest.Attempts(1, parquet.RowGroupRows)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append gave %v", err)
 	}
 	if _, err := tx.Commit(t.Context()); !errors.Is(err, context.Canceled) {
@@ -286,7 +287,7 @@ func TestPanicWhileWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Append(tx, 1, attempts(1, parquet.RowGroupRows)); err != nil { // which hands the row group over
+	if err := Append(tx, 1, storetest.Attempts(1, parquet.RowGroupRows)); err != nil { // which hands the row group over
 		t.Fatal(err)
 	}
 	if _, err := tx.Commit(t.Context()); !errors.Is(err, errBroken) {

@@ -10,6 +10,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/schema/laws"
 	"straggler/schema/laws/lawstest"
@@ -27,23 +28,7 @@ func verified(t testing.TB, trace *schema.Trace, o verify.Options) verify.Result
 		t.Fatal(err)
 	}
 	defer st.Close()
-	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Abort()
-	const input = 7
-	for b := range trace.Batches() {
-		if err := tx.Append(input, b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := tx.Input(store.InputRecord{Name: "made", Key: store.KeyText(input)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.IngestTrace(t, st, trace)
 	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"straggler/detect"
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/ingest/formats"
 	"straggler/ingest/run"
 	"straggler/schema"
@@ -47,18 +48,6 @@ func storeOf(t *testing.T, paths ...string) (*store.Store, engine.Engine) {
 	return st, eng
 }
 
-func all[R any](t *testing.T, eng engine.Engine, sql string) []R {
-	t.Helper()
-	var out []R
-	for r, err := range engine.Read[R](context.Background(), eng, sql) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, *r)
-	}
-	return out
-}
-
 // Run writes what it says: rows for every policy, seed and job, and savings that are the means of their differences.
 func TestRun(t *testing.T) {
 	st, eng := storeOf(t, labelled(t, "transient"))
@@ -81,8 +70,8 @@ func TestRun(t *testing.T) {
 	if s.ReplayError > 1e-9 {
 		t.Errorf("policy none misses the log by %g", s.ReplayError)
 	}
-	runs := all[schema.WhatifRun](t, eng, "SELECT * FROM whatif_runs ORDER BY run_id NULLS LAST, job_id NULLS LAST")
-	savings := all[schema.WhatifSaving](t, eng, "SELECT * FROM whatif_savings WHERE job_id IS NULL ORDER BY policy NULLS LAST")
+	runs := enginetest.ReadAll[schema.WhatifRun](t, eng, "SELECT * FROM whatif_runs ORDER BY run_id NULLS LAST, job_id NULLS LAST")
+	savings := enginetest.ReadAll[schema.WhatifSaving](t, eng, "SELECT * FROM whatif_savings WHERE job_id IS NULL ORDER BY policy NULLS LAST")
 	if want := s.Jobs * (1 + 5); len(runs) < want {
 		t.Errorf("%d rows of whatif_runs, want at least %d", len(runs), want)
 	}

@@ -9,6 +9,7 @@ import (
 	"straggler/schema"
 	"straggler/store"
 	"straggler/store/parquet/benchrows"
+	"straggler/store/storetest"
 )
 
 // benchStore is a store of a million attempts.
@@ -70,7 +71,7 @@ func benchmarkRead[R any](b *testing.B, sql string) {
 // BenchmarkOpen is what every command pays before its first query.
 func BenchmarkOpen(b *testing.B) {
 	s := enginetest.Store(b)
-	enginetest.Ingest(b, s, 7, enginetest.Attempts(7, 1000))
+	enginetest.Ingest(b, s, 7, storetest.Attempts(7, 1000))
 	for b.Loop() {
 		eng, err := Open(b.Context(), s, engine.Options{})
 		if err != nil {

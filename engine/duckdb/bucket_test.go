@@ -12,6 +12,7 @@ import (
 	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/store/storetest"
 )
 
 // openBucket opens a store in a bucket.
@@ -34,7 +35,7 @@ func TestOnlyNamedTablesAreFetched(t *testing.T) {
 		rows[i] = schema.Job{JobID: jobs.Next(), ApplicationID: 2, Status: schema.RunSucceeded}
 	}
 	enginetest.Ingest(t, openBucket(t, lake), 1, rows)
-	enginetest.Ingest(t, openBucket(t, lake), 2, enginetest.Attempts(2, 10))
+	enginetest.Ingest(t, openBucket(t, lake), 2, storetest.Attempts(2, 10))
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
 	fetched := func(do func()) int64 {
 		before := server.Gets.Load()
@@ -90,9 +91,9 @@ func TestFencesAroundCopies(t *testing.T) {
 	s3test.Serve(t)
 	const lake, other = "s3://lakes/x", "s3://lakes/other"
 	cache := os.Getenv("STRAGGLER_CACHE")
-	enginetest.Ingest(t, openBucket(t, lake), 1, enginetest.Attempts(1, 10))
+	enginetest.Ingest(t, openBucket(t, lake), 1, storetest.Attempts(1, 10))
 	beforeSecret := copies(t, cache)
-	secret := enginetest.Ingest(t, openBucket(t, other), 2, enginetest.Attempts(2, 10)).Tables[0].Files[0]
+	secret := enginetest.Ingest(t, openBucket(t, other), 2, storetest.Attempts(2, 10)).Tables[0].Files[0]
 	foreign := "" // a copy of a file of the other store
 	for name := range copies(t, cache) {
 		if !beforeSecret[name] {
@@ -113,7 +114,7 @@ func TestFencesAroundCopies(t *testing.T) {
 	if err := os.Link(foreign, beside); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, cache)
+	before := storetest.Tree(t, cache)
 	for _, sql := range []string{
 		"SELECT * FROM read_parquet('" + foreign + "')",
 		"SELECT * FROM '" + foreign + "'",
@@ -147,7 +148,7 @@ func TestFencesAroundCopies(t *testing.T) {
 		}
 		s3test.KeepsSecrets(t, err)
 	}
-	if after := tree(t, cache); after != before {
+	if after := storetest.Tree(t, cache); after != before {
 		t.Errorf("the copies changed from\n%s\nto\n%s", before, after)
 	}
 	if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10 {

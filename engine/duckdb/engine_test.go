@@ -14,6 +14,7 @@ import (
 	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/store/storetest"
 )
 
 func testEngine(t testing.TB, s *store.Store, o engine.Options) engine.Engine {
@@ -34,7 +35,7 @@ func testEngine(t testing.TB, s *store.Store, o engine.Options) engine.Engine {
 func TestRowsComeBack(t *testing.T) {
 	for _, n := range []int{1, 2, 5000, 130000} {
 		s := enginetest.Store(t)
-		want := enginetest.Attempts(7, n)
+		want := storetest.Attempts(7, n)
 		enginetest.Ingest(t, s, 7, want)
 		got := enginetest.ReadAll[schema.Attempt](t, testEngine(t, s, engine.Options{}), "SELECT * FROM attempts ORDER BY task")
 		if !slices.Equal(got, want) {
@@ -161,7 +162,7 @@ func TestMoreThanMemory(t *testing.T) {
 
 func TestMaterialize(t *testing.T) {
 	s := enginetest.Store(t)
-	enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 100))
+	enginetest.Ingest(t, s, 7, storetest.Attempts(7, 100))
 	for _, locked := range []bool{false, true} {
 		eng := testEngine(t, s, engine.Options{Locked: locked})
 		for _, sql := range []string{"SELECT task FROM attempts;", "SELECT task FROM attempts WHERE task < 5"} {
@@ -193,7 +194,7 @@ func TestEngineFollows(t *testing.T) {
 	s := enginetest.Store(t)
 	eng, locked := testEngine(t, s, engine.Options{}), testEngine(t, s, engine.Options{Locked: true})
 	for i := range 3 {
-		enginetest.Ingest(t, s, schema.Key(i+1), enginetest.Attempts(schema.Key(i+1), 10))
+		enginetest.Ingest(t, s, schema.Key(i+1), storetest.Attempts(schema.Key(i+1), 10))
 		if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10*(i+1) {
 			t.Errorf("%d rows, %v", n, err)
 		}
@@ -243,7 +244,7 @@ func TestEngineEnds(t *testing.T) {
 
 func TestQueriesAtOnce(t *testing.T) {
 	s := enginetest.Store(t)
-	enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 5000))
+	enginetest.Ingest(t, s, 7, storetest.Attempts(7, 5000))
 	eng := testEngine(t, s, engine.Options{})
 	var wg sync.WaitGroup
 	for range 8 {

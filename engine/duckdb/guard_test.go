@@ -2,8 +2,6 @@ package duckdb
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,11 +11,12 @@ import (
 	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/store/storetest"
 )
 
 func TestLockedAnswersQueries(t *testing.T) {
 	s := enginetest.Store(t)
-	enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 100))
+	enginetest.Ingest(t, s, 7, storetest.Attempts(7, 100))
 	eng := testEngine(t, s, engine.Options{Locked: true})
 	for _, c := range []struct {
 		sql  string
@@ -61,7 +60,7 @@ func TestLockedIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 100))
+	enginetest.Ingest(t, s, 7, storetest.Attempts(7, 100))
 	const secret = "a,b\nsecret,2\n"
 	outside := filepath.Join(base, "store-other") // has the store's path as a prefix
 	if err := os.Mkdir(outside, 0o777); err != nil {
@@ -81,7 +80,7 @@ func TestLockedIsClosed(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "tables", "linked")); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, base)
+	before := storetest.Tree(t, base)
 	eng := testEngine(t, s, engine.Options{Locked: true})
 	var sqls []string
 	for _, f := range []string{"/etc/passwd", outside + "/x.csv", outside + "/*", dir + "/../x.csv", dir + "/tables/../../x.csv", inside + "/x.csv",
@@ -96,7 +95,7 @@ func TestLockedIsClosed(t *testing.T) {
 			"SELECT * FROM query('FROM read_text('"+q+"')')", "ATTACH "+q+" AS x", "COPY attempts FROM "+q, "IMPORT DATABASE "+q, "LOAD "+q,
 			"SELECT (SELECT content FROM read_text("+q+"))", "WITH a AS (FROM read_csv("+q+")) FROM a", "EXPLAIN ANALYZE FROM read_csv("+q+")")
 	}
-	for _, f := range []string{inside + "/new.parquet", outside + "/new.csv", dir + "/new.csv", "/dev/null", existing(t, inside)} {
+	for _, f := range []string{inside + "/new.parquet", outside + "/new.csv", dir + "/new.csv", "/dev/null", storetest.ParquetFile(t, inside)} {
 		q := quoteText(f)
 		sqls = append(sqls, "COPY attempts TO "+q, "COPY (SELECT 1) TO "+q, "EXPLAIN ANALYZE COPY (SELECT 1) TO "+q, "EXPORT DATABASE "+q,
 			"explain (analyze) copy (select 1) to "+q, "EXPLAIN /* */ ANALYZE COPY (SELECT 1) TO "+q,
@@ -138,39 +137,9 @@ func TestLockedIsClosed(t *testing.T) {
 	if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 100 {
 		t.Errorf("after all this attempts has %d rows and %v", n, err)
 	}
-	if after := tree(t, base); after != before {
+	if after := storetest.Tree(t, base); after != before {
 		t.Errorf("files changed from\n%s\nto\n%s", before, after)
 	}
-}
-
-func existing(t *testing.T, dir string) string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
-	if err != nil || len(names) == 0 {
-		t.Fatal("no Parquet file in", dir, err)
-	}
-	return names[0]
-}
-
-// tree is a text of all files under a directory with their sizes and times of change.
-func tree(t *testing.T, dir string) string {
-	t.Helper()
-	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(&out, strings.TrimPrefix(path, dir), info.Size(), info.Mode(), info.ModTime().UnixNano())
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
 }
 
 // TestPathsAreNotPatterns opens stores whose paths mean something to SQL or to a shell.
@@ -180,7 +149,7 @@ func TestPathsAreNotPatterns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		enginetest.Ingest(t, s, 7, enginetest.Attempts(7, 10))
+		enginetest.Ingest(t, s, 7, storetest.Attempts(7, 10))
 		for _, locked := range []bool{false, true} {
 			eng := testEngine(t, s, engine.Options{Locked: locked})
 			rows, err := eng.Query(t.Context(), "SELECT * FROM attempts")

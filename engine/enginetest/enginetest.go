@@ -1,4 +1,4 @@
-// Package enginetest takes nothing and gives tests of engines a store with rows in it, and what a query of it gives.
+// Package enginetest takes nothing and gives tests of engines a store, rows or a trace in it, and what a query of it gives.
 package enginetest
 
 import (
@@ -21,27 +21,6 @@ func Store(t testing.TB) *store.Store {
 	return st
 }
 
-// Attempts makes n rows of an input, a third of whose nullable values are NULL, over several phases.
-func Attempts(input schema.Key, n int) []schema.Attempt {
-	ids, phases := schema.NewKeys(input, "attempts"), schema.NewKeys(input, "phases")
-	rows := make([]schema.Attempt, n)
-	for i := range rows {
-		rows[i] = schema.Attempt{AttemptID: ids.Next(), PhaseID: phases.Nth(int64(i/7) % 5), JobID: 1, ApplicationID: 2, Task: int64(i),
-			Number: int32(i % 3), NativeID: fmt.Sprint("task_", i), Status: schema.Success, Recompute: i%5 == 0, Quality: schema.Quality(i % 4)}
-		if i%3 == 0 {
-			continue
-		}
-		r := &rows[i]
-		r.Machine = schema.Some(fmt.Sprint("machine-", i%100))
-		r.StartTime = schema.Some(schema.FromMillis(1700000000000 + int64(i)*10))
-		r.DurationS = schema.Some(float64(i) / 8)
-		r.Speculative = schema.Some(i%2 == 0)
-		r.Locality = schema.Some(schema.NodeLocal)
-		r.InputBytes = schema.Some(int64(i) * 1000)
-	}
-	return rows
-}
-
 // Ingest commits rows of one input.
 func Ingest[R any](t testing.TB, st *store.Store, input schema.Key, rows []R) store.Commit {
 	t.Helper()
@@ -60,6 +39,28 @@ func Ingest[R any](t testing.TB, st *store.Store, input schema.Key, rows []R) st
 		t.Fatal(err)
 	}
 	return c
+}
+
+// IngestTrace commits a trace as one input.
+func IngestTrace(t testing.TB, st *store.Store, trace *schema.Trace) {
+	t.Helper()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Abort()
+	const input = 7
+	for b := range trace.Batches() {
+		if err := tx.Append(input, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Input(store.InputRecord{Name: "made", Key: store.KeyText(input)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Count runs a query to its end, reads every value, and counts its rows.

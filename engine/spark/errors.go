@@ -29,8 +29,8 @@ func sparkError(err error) error {
 	return err
 }
 
-// unseen says in words for people that files of the store were not found on the cluster.
-func (e *Engine) unseen(err error) error {
+// explainMissing says in words for people that files of the store were not found on the cluster.
+func (e *Engine) explainMissing(err error) error {
 	var refused *hs2.StatementError
 	if !errors.As(err, &refused) || errors.Is(err, errUnseen) {
 		return err

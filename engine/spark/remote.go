@@ -38,7 +38,7 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 	}
 	sql := remoteSQL(&job, command)
 	var r *result
-	err = e.surviving(ctx, job.SQL, func() (err error) {
+	err = e.withReconnect(ctx, job.SQL, func() (err error) {
 		r, err = e.start(ctx, sql)
 		return err
 	})

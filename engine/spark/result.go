@@ -78,7 +78,7 @@ func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 			if errors.Is(err, hs2.ErrLost) {
 				return nil, fmt.Errorf("spark: after %d rows: %w; run it again", r.given, err)
 			}
-			return nil, r.e.unseen(sparkError(err))
+			return nil, r.e.explainMissing(sparkError(err))
 		}
 	}
 	r.asked = true

@@ -189,7 +189,7 @@ func (e *Engine) refresh(ctx context.Context, sql string) error {
 		}
 		for _, statement := range t.statements {
 			if err := e.exec(ctx, statement); err != nil {
-				return e.unseen(fmt.Errorf("table %s: %w", t.name, err))
+				return e.explainMissing(fmt.Errorf("table %s: %w", t.name, err))
 			}
 		}
 		e.views[t.name] = state
@@ -204,7 +204,7 @@ func (e *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 		}
 	}
 	var r *result
-	err := e.surviving(ctx, sql, func() (err error) {
+	err := e.withReconnect(ctx, sql, func() (err error) {
 		r, err = e.start(ctx, portable(sql))
 		return err
 	})
@@ -224,9 +224,9 @@ func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
 		}
 	}
 	m := materialized{name: name, sql: portable(sql)}
-	return e.surviving(ctx, sql, func() error {
+	return e.withReconnect(ctx, sql, func() error {
 		if err := e.make(ctx, m); err != nil {
-			return errors.Join(err, e.undo(ctx, name))
+			return errors.Join(err, e.dropFailed(ctx, name))
 		}
 		e.made = append(slices.DeleteFunc(e.made, func(o materialized) bool { return o.name == name }), m)
 		return nil
@@ -244,8 +244,8 @@ func (e *Engine) make(ctx context.Context, m materialized) error {
 	return e.exec(ctx, "CACHE TABLE "+quoteName(m.name))
 }
 
-// undo forgets a table that could not be made, which holds what was made of it.
-func (e *Engine) undo(ctx context.Context, name string) error {
+// dropFailed drops what was made of a table whose statement failed.
+func (e *Engine) dropFailed(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.ClosingTime)
 	defer cancel()
 	if err := e.forget(ctx, name); !errors.Is(err, hs2.ErrLost) {
@@ -283,9 +283,9 @@ func (e *Engine) Drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// surviving does something with a statement that changes nothing outside of the session; when the connection breaks, again
+// withReconnect does something with a statement that changes nothing outside of the session; when the connection breaks, again
 // on a new one.
-func (e *Engine) surviving(ctx context.Context, sql string, do func() error) error {
+func (e *Engine) withReconnect(ctx context.Context, sql string, do func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.shut {
@@ -299,12 +299,12 @@ func (e *Engine) surviving(ctx context.Context, sql string, do func() error) err
 	}
 	err := try()
 	if !errors.Is(err, hs2.ErrLost) || ctx.Err() != nil {
-		return e.unseen(err)
+		return e.explainMissing(err)
 	}
 	if err := e.reconnect(ctx); err != nil {
 		return err
 	}
-	return e.unseen(try())
+	return e.explainMissing(try())
 }
 
 // reconnect waits for the server to be there again. The caller holds mu.

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -17,23 +15,6 @@ import (
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
-
-// input makes an input of several files that are in memory.
-func input(files map[string]string) *ingest.Input {
-	in := &ingest.Input{Name: "trace", Base: "trace", Key: 7}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		data := files[name]
-		in.Parts = append(in.Parts, ingest.Part{Name: name, Size: int64(len(data)), Open: func(context.Context) (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(data)), nil
-		}})
-	}
-	return in
-}
 
 // trace2018 has every defect that the trace's users have reported.
 var trace2018 = map[string]string{
@@ -63,7 +44,7 @@ ins_8,R2_1,j_2,1,Waiting,0,0,,1,1,,,,
 }
 
 func Test2018(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(trace2018), ingest.Limits{})
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace2018), ingest.Limits{})
 	if r.Err != nil || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 5 {
 		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
 	}
@@ -123,8 +104,8 @@ func Test2018(t *testing.T) {
 
 // The rows do not depend on the order of the shards, nor on how often the partial sums spill.
 func TestOrderOfShards(t *testing.T) {
-	want := ingesttest.Read(t, Format(), input(trace2018), ingest.Limits{})
-	in := input(trace2018)
+	want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace2018), ingest.Limits{})
+	in := ingesttest.Directory("trace", trace2018)
 	slices.Reverse(in.Parts)
 	got := ingesttest.Read(t, Format(), in, ingest.Limits{})
 	for _, tr := range []*schema.Trace{&want.Trace, &got.Trace} {
@@ -140,7 +121,7 @@ func TestOrderOfShards(t *testing.T) {
 }
 
 func Test2017(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(map[string]string{
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{
 		"batch_task.csv": "task_create_time, task_end_time, job_id, task_id,number_of_instances, status, number_of_cpus_requested_per_instance_in_the_task,normalized_memory_requested_per_instance_in_the_task\n" +
 			"6459,6524,3,4,15740,Terminated,50,0.007956928\n6036,6046,4,7,393,Waiting,,\n",
 		"batch_instance.csv": "6460,6520,3,4,12,Terminated,1,1,2,1.5,0.1,0.05\n6460,6480,3,4,13,Interupted,1,2,2,1.5,0.1,0.05\n0,0,3,4,,Ready,0,0,,,,\n6460,6520,,4,12,Terminated,1,1,2,1.5,0.1,0.05\n",
@@ -160,7 +141,7 @@ func Test2017(t *testing.T) {
 }
 
 func TestGPU2020(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(map[string]string{
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{
 		"pai_job_table.csv":      "jobA,instA,userA,Terminated,100.5,400\n",
 		"pai_task_table.csv":     "jobA,worker,2,Terminated,110,390,600,29.3,100,T4\njobA,ps,1,Terminated,110,390,600,29.3,,\n",
 		"pai_instance_table.csv": "jobA,worker,0a1b,w1,instA,Terminated,120,380,m1\njobA,worker,0a1c,w2,instA,Terminated,120,390,m2\njobA,ps,0a1d,w3,instA,Terminated,115.25,390,m1\n",
@@ -196,7 +177,7 @@ func FuzzFormat(f *testing.F) {
 		f.Add(name, []byte(data))
 	}
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		r := ingesttest.Read(t, Format(), input(map[string]string{name: string(b)}), ingest.Limits{})
+		r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{name: string(b)}), ingest.Limits{})
 		if n := int64(bytes.Count(b, []byte("\n"))); r.Decoded+r.Counts.Rejects < n || r.Decoded+r.Counts.Rejects > n+1 {
 			t.Errorf("%d records in %d lines", r.Decoded+r.Counts.Rejects, n)
 		}
@@ -210,7 +191,7 @@ func BenchmarkInstances(b *testing.B) {
 		start := 1000 + rng.IntN(1000)
 		fmt.Fprintf(&buf, "ins_%d,M%d,j_%d,1,Terminated,%d,%d,m_%d,1,1,%d,100,0.1,0.2\n", i, i/100%7+1, i/700, start, start+rng.IntN(100), rng.IntN(4000), rng.IntN(100))
 	}
-	in := input(map[string]string{"batch_instance.csv": buf.String()})
+	in := ingesttest.Directory("trace", map[string]string{"batch_instance.csv": buf.String()})
 	b.SetBytes(int64(buf.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -223,7 +204,7 @@ func BenchmarkInstances(b *testing.B) {
 
 // Copies of the trace have headers, quotes and blanks, and words that nobody documented.
 func TestVariants(t *testing.T) {
-	r := ingesttest.Conformance(t, Format(), input(map[string]string{
+	r := ingesttest.Conformance(t, Format(), ingesttest.Directory("trace", map[string]string{
 		"batch_instance.csv":     "instance_name,task_name,job_name,task_type,status,start_time,end_time,machine_id,seq_no,total_seq_no,cpu_avg,cpu_max,mem_avg,mem_max\n\"ins_1\",M1, j_1,1,Terminated,10,20,m_1,1,1,50,60,0.1,0.1\nins_2,M1,j_1,1,Evaporated,10,20,m_1,1,1,50,60,0.1,0.1\r\n",
 		"pai_instance_table.csv": "job_name,task_name,inst_name,worker_name,inst_id,status,start_time,end_time,machine\nj,worker,i,w,d,Terminated,10.5,20.5,m\n",
 		"batch_task.csv":         "M1,2,j_1,1,Terminated,10,20,100,0.5\n",

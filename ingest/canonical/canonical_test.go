@@ -20,20 +20,6 @@ import (
 	"straggler/schema"
 )
 
-func input(files map[string]string) *ingest.Input {
-	in := &ingest.Input{Name: "mine", Base: "mine", Key: 7}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		part := ingesttest.Input(name, []byte(files[name])).Parts[0]
-		in.Parts = append(in.Parts, part)
-	}
-	return in
-}
-
 // A query over an in-house log gives a file of attempts and no more: that is enough.
 func TestAttemptsAlone(t *testing.T) {
 	const csv = `phase_id,task,machine,start_time,duration_s,input_bytes,status,speculative,color
@@ -44,7 +30,7 @@ load,x,host2,1767323045000000,0.25,7,failed,,
 load,1,host2,1767323045000000,0.25,7,exploded,,
 load,1,"never closed
 `
-	r := ingesttest.Read(t, Format(), input(map[string]string{"attempts.csv": csv}), ingest.Limits{})
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{"attempts.csv": csv}), ingest.Limits{})
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}
@@ -92,7 +78,7 @@ var tables = map[string]string{
 }
 
 func TestTablesTogether(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(tables), ingest.Limits{})
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", tables), ingest.Limits{})
 	if r.Err != nil || len(r.Trace.Rejects) > 0 {
 		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
 	}
@@ -124,7 +110,7 @@ func TestEncodingsAgree(t *testing.T) {
 `
 	var first *schema.Trace
 	for name, data := range map[string]string{"attempts.csv": csv, "attempts.jsonl": jsonl, "attempts.parquet": parquetFile(t)} {
-		r := ingesttest.Read(t, Format(), input(map[string]string{name: data}), ingest.Limits{})
+		r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{name: data}), ingest.Limits{})
 		if r.Err != nil || len(r.Attempts) != 2 {
 			t.Fatalf("%s: error %v, rejects %+v", name, r.Err, r.Trace.Rejects)
 		}
@@ -143,7 +129,7 @@ func TestAwkwardValues(t *testing.T) {
 		"settings.jsonl": `{"application_id":1,"name":" a ","value":""}` + "\n",
 		"rejects.jsonl":  `{"source_file":"f","line":3,"byte_offset":9,"reason":"bad","sample":"x"}` + "\n",
 	}
-	r := ingesttest.Read(t, Format(), input(files), ingest.Limits{})
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", files), ingest.Limits{})
 	if r.Err != nil || len(r.Attempts) != 1 || len(r.Settings) != 1 || len(r.Trace.Rejects) != 1 {
 		t.Fatalf("error %v, rows %+v, rejects %+v", r.Err, r.Counts.Rows, r.Trace.Rejects)
 	}
@@ -216,7 +202,7 @@ func FuzzFormat(f *testing.F) {
 	}
 	f.Add("attempts.csv", []byte("task,start_time\n\"a\"\"b\",\"x\ny\"\n"))
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		r := ingesttest.Read(t, Format(), input(map[string]string{name: string(b)}), ingest.Limits{})
+		r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{name: string(b)}), ingest.Limits{})
 		for _, a := range r.Attempts {
 			if a.DurationS.OK && a.DurationS.V < 0 || a.StartTime.OK && a.FinishTime.OK && a.FinishTime.V < a.StartTime.V {
 				t.Errorf("%+v", a)
@@ -231,7 +217,7 @@ func BenchmarkCSV(b *testing.B) {
 	for i := range 50_000 {
 		fmt.Fprintf(&buf, "%d,%d,m%d,%d,%d,%d,success\n", i/500, i%500, i%40, 1767225600000000+i*1000, 1767225700000000+i*3000, i*77)
 	}
-	in := input(map[string]string{"attempts.csv": buf.String()})
+	in := ingesttest.Directory("mine", map[string]string{"attempts.csv": buf.String()})
 	b.SetBytes(int64(buf.Len()))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -18,22 +16,6 @@ import (
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
-
-func input(files map[string]string) *ingest.Input {
-	in := &ingest.Input{Name: "trace", Base: "trace", Key: 7}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		data := files[name]
-		in.Parts = append(in.Parts, ingest.Part{Name: name, Size: int64(len(data)), Open: func(context.Context) (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(data)), nil
-		}})
-	}
-	return in
-}
 
 // trace2011: task 0 is evicted and scheduled again at the same instant, task 1 began before the trace, task 2 is killed
 // while it waits, task 3 still runs, task 4 finishes without having been scheduled.
@@ -72,7 +54,7 @@ func attempts(t *schema.Trace) []string {
 }
 
 func Test2011(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(trace2011), ingest.Limits{})
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace2011), ingest.Limits{})
 	if r.Err != nil || r.Counts.Rejects != 1 || r.Trace.Rejects[0].Line.V != 9 {
 		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
 	}
@@ -120,7 +102,7 @@ var trace2019 = map[string]string{
 }
 
 func Test2019(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(trace2019), ingest.Limits{})
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace2019), ingest.Limits{})
 	if r.Err != nil || r.Counts.Rejects != 2 {
 		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
 	}
@@ -139,14 +121,14 @@ func Test2019(t *testing.T) {
 // The rows are the same, keys and all, whatever the order of the shards and of the lines in them.
 func TestOrderOfShards(t *testing.T) {
 	for _, trace := range []map[string]string{trace2011, trace2019} {
-		want := ingesttest.Read(t, Format(), input(trace), ingest.Limits{})
+		want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace), ingest.Limits{})
 		shuffled := map[string]string{}
 		for name, data := range trace {
 			lines := strings.SplitAfter(data, "\n")
 			rand.New(rand.NewPCG(1, 1)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 			shuffled[name] = strings.Join(lines, "")
 		}
-		in := input(shuffled)
+		in := ingesttest.Directory("trace", shuffled)
 		slices.Reverse(in.Parts)
 		got := ingesttest.Read(t, Format(), in, ingest.Limits{})
 		want.Trace.Rejects, got.Trace.Rejects = nil, nil // their line numbers differ
@@ -170,7 +152,7 @@ func TestOneJobOfManyTasks(t *testing.T) {
 		}
 		return nil
 	})
-	if err := Format().Read(context.Background(), input(map[string]string{"task_events/part-00000-of-00001.csv": log.String()}), out); err != nil {
+	if err := Format().Read(context.Background(), ingesttest.Directory("trace", map[string]string{"task_events/part-00000-of-00001.csv": log.String()}), out); err != nil {
 		t.Fatal(err)
 	}
 	if rows != tasks || held > 4096 {
@@ -220,7 +202,7 @@ func FuzzFormat(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		r := ingesttest.Read(t, Format(), input(map[string]string{name: string(b)}), ingest.Limits{})
+		r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{name: string(b)}), ingest.Limits{})
 		if n := int64(bytes.Count(b, []byte("\n"))); r.Decoded+r.Counts.Rejects < n || r.Decoded+r.Counts.Rejects > n+1 {
 			t.Errorf("%d records in %d lines", r.Decoded+r.Counts.Rejects, n)
 		}
@@ -250,7 +232,7 @@ func BenchmarkTaskEvents(b *testing.B) {
 		files[fmt.Sprintf("task_events/part-%05d-of-00050.csv", i)] = shards[i].String()
 		size += shards[i].Len()
 	}
-	in := input(files)
+	in := ingesttest.Directory("trace", files)
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -73,7 +73,7 @@ func TestParquetEqualsJSON(t *testing.T) {
 		lines[name] = strings.Join(good, "")
 		files[strings.TrimSuffix(name, ".json")+".parquet"] = asParquet(t, lines[name])
 	}
-	want := ingesttest.Read(t, Format(), input(lines), ingest.Limits{})
+	want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", lines), ingest.Limits{})
 	in := &ingest.Input{Name: "trace", Base: "trace", Key: 7}
 	for _, name := range []string{"collection_events", "instance_events", "machine_events", "instance_usage"} {
 		data := files[name+"-000000000000.parquet"]
@@ -98,7 +98,7 @@ func TestParquetEqualsJSON(t *testing.T) {
 
 // A query has taken the structures apart; names are told with dots or underscores.
 func TestFlattenedCSV(t *testing.T) {
-	r := ingesttest.Read(t, Format(), input(map[string]string{
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{
 		"a.csv": "time,type,collection_id,instance_index,machine_id\n1000000,3,20,0,77\n5000000,FINISH,20,0,77\nshort,row\n",
 		"b.csv": "time,machine_id,type,switch_id,platform_id,capacity_cpus\n0,77,1,sw,p,0.5\n",
 		"c.csv": "start_time,end_time,collection_id,instance_index,machine_id,average_usage.cpus\n300000000,600000000,20,0,77,0.125\n",

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"path"
+	"slices"
 
 	"straggler/ingest"
 	"straggler/ingest/codec"
@@ -28,6 +30,15 @@ func Input(name string, data []byte) *ingest.Input {
 	}
 	head, _ := contentOf(context.Background(), in.Parts[0], ingest.HeadBytes) // the format will meet the error again
 	in.Key = schema.InputKey(in.Base, head)
+	return in
+}
+
+// Directory is an input of several files in memory, in the order of their names.
+func Directory(name string, files map[string]string) *ingest.Input {
+	in := &ingest.Input{Name: name, Base: name, Key: 7}
+	for _, part := range slices.Sorted(maps.Keys(files)) {
+		in.Parts = append(in.Parts, Input(part, []byte(files[part])).Parts[0])
+	}
 	return in
 }
 

@@ -135,30 +135,30 @@ func (f *fileSystem) dial(ctx context.Context, network, addr string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	w := &impatient{Conn: c, f: f}
+	w := &deadlineConn{Conn: c, f: f}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.conns[w] = true
 	return w, nil
 }
 
-// impatient is a connection each of whose reads and writes has to end in time.
-type impatient struct {
+// deadlineConn is a connection each of whose reads and writes has to end in time.
+type deadlineConn struct {
 	net.Conn
 	f *fileSystem
 }
 
-func (c *impatient) Read(p []byte) (int, error) {
+func (c *deadlineConn) Read(p []byte) (int, error) {
 	c.SetReadDeadline(time.Now().Add(c.f.stall))
 	return c.Conn.Read(p)
 }
 
-func (c *impatient) Write(p []byte) (int, error) {
+func (c *deadlineConn) Write(p []byte) (int, error) {
 	c.SetWriteDeadline(time.Now().Add(c.f.stall))
 	return c.Conn.Write(p)
 }
 
-func (c *impatient) Close() error {
+func (c *deadlineConn) Close() error {
 	c.f.mu.Lock()
 	delete(c.f.conns, c)
 	c.f.mu.Unlock()
@@ -171,7 +171,7 @@ func (f *fileSystem) within(ctx context.Context) (off func()) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		for c := range f.conns {
-			c.(*impatient).Conn.Close()
+			c.(*deadlineConn).Conn.Close()
 		}
 	})
 	return func() { stop() }

@@ -72,20 +72,10 @@ func ratio(v float64) string {
 
 // Percent writes a fraction.
 func Percent(v float64) string {
-	if !Finite(v) {
-		return Dash
-	}
-	sign := ""
-	if v < 0 {
-		sign, v = "−", -v
-	}
+	sign, v, text := magnitude(v, 0.001, "0"+NBSP+"%", "0.1"+NBSP+"%")
 	switch {
-	case v == 0:
-		return "0" + NBSP + "%"
-	case v < 0.001 && sign != "":
-		return "≈" + NBSP + "0" + NBSP + "%"
-	case v < 0.001:
-		return "<" + NBSP + "0.1" + NBSP + "%"
+	case text != "":
+		return text
 	case v < 0.0995:
 		return sign + strconv.FormatFloat(v*100, 'f', 1, 64) + NBSP + "%"
 	case v < 1e6:
@@ -124,20 +114,10 @@ func Interval(low, high schema.Null[float64], write func(float64) string) string
 
 // Seconds writes a duration in the unit that suits it.
 func Seconds(v float64) string {
-	if !Finite(v) {
-		return Dash
-	}
-	sign := ""
-	if v < 0 {
-		sign, v = "−", -v
-	}
+	sign, v, text := magnitude(v, 0.0005, "0"+NBSP+"s", "1"+NBSP+"ms")
 	switch {
-	case v == 0:
-		return "0" + NBSP + "s"
-	case v < 0.0005 && sign != "":
-		return "≈" + NBSP + "0" + NBSP + "s"
-	case v < 0.0005:
-		return "<" + NBSP + "1" + NBSP + "ms"
+	case text != "":
+		return text
 	case v < 0.9995:
 		return sign + strconv.FormatFloat(v*1000, 'f', 0, 64) + NBSP + "ms"
 	case v < 599.5:
@@ -150,6 +130,25 @@ func Seconds(v float64) string {
 		return sign + round3(v/86400) + NBSP + "d"
 	}
 	return sign + group(int64(math.Min(v/86400, 1e15))) + NBSP + "d"
+}
+
+// magnitude splits a value into sign and absolute value. One without digits to show has a text instead: it is not finite,
+// it is 0, written as zero, or it is nearer to 0 than least, written as '< small' or as about zero.
+func magnitude(v, least float64, zero, small string) (sign string, abs float64, text string) {
+	if v < 0 {
+		sign = "−"
+	}
+	switch abs = math.Abs(v); {
+	case !Finite(v):
+		text = Dash
+	case v == 0:
+		text = zero
+	case abs < least && v > 0:
+		text = "<" + NBSP + small
+	case abs < least:
+		text = "≈" + NBSP + zero
+	}
+	return sign, abs, text
 }
 
 // Count writes a number of things.

@@ -103,8 +103,8 @@ func linked(t testing.TB, home string) string {
 	return dir
 }
 
-// patience is how long a server may take to start on a busy machine.
-const patience = 3 * time.Minute
+// startTimeout is how long a server may take to start on a busy machine.
+const startTimeout = 3 * time.Minute
 
 // Start starts a server that is killed when the test ends.
 func Start(t testing.TB, o Options) *Server {
@@ -226,7 +226,7 @@ func (s *Server) Log() string { return filepath.Join(s.Dir, "log") }
 
 // await waits until the server takes connections.
 func (s *Server) await() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -243,7 +243,7 @@ func (s *Server) await() error {
 		case <-s.ended:
 			return fmt.Errorf("the Spark server ended while it started:\n%s", tail(text))
 		case <-ctx.Done():
-			return fmt.Errorf("the Spark server has not started within %v:\n%s", patience, tail(text))
+			return fmt.Errorf("the Spark server has not started within %v:\n%s", startTimeout, tail(text))
 		case <-tick.C:
 			if failed {
 				return fmt.Errorf("the Spark server could not start:\n%s", tail(text))
