@@ -396,52 +396,6 @@ func (d *rumenDecoder) count(c *counters, k counter) {
 	}
 }
 
-func loggedStatus(word []byte) schema.AttemptStatus {
-	switch strings.ToUpper(string(word)) {
-	case "SUCCESS", "SUCCEEDED":
-		return schema.Success
-	case "FAILED":
-		return schema.Failed
-	case "KILLED":
-		return schema.Killed
-	}
-	return schema.Running
-}
-
-func loggedCounter(member []byte) counter {
-	switch string(member) {
-	case "hdfsBytesRead":
-		return bytesRead
-	case "hdfsBytesWritten":
-		return bytesWritten
-	case "fileBytesWritten":
-		return localWritten
-	case "mapInputBytes":
-		return mapInputBytes
-	case "mapInputRecords":
-		return inputRecords
-	case "mapOutputBytes":
-		return outputBytes
-	case "reduceShuffleBytes":
-		return shuffleBytes
-	case "reduceInputRecords":
-		return reduceRecords
-	case "spilledRecords":
-		return spilledRecords
-	}
-	return notUsed
-}
-
-func loggedUse(member []byte) counter {
-	switch string(member) {
-	case "cumulativeCpuUsage":
-		return cpuMillis
-	case "physicalMemoryUsage":
-		return physicalMemory
-	}
-	return notUsed
-}
-
 // location reads {"layers": [rack, host]}.
 func (d *rumenDecoder) location() (at location) {
 	p := &d.pull
@@ -470,63 +424,8 @@ func (d *rumenDecoder) location() (at location) {
 	return at
 }
 
-// node is a node of a topology: root, racks, hosts.
-type node struct {
-	name     string
-	children []node
-}
-
 // maxNodes bounds a topology.
 const maxNodes = 2_000_000
-
-// topology reads a member of a node whose name was read.
-func (d *rumenDecoder) topology(n *node) {
-	p := &d.pull
-	switch string(p.Name) {
-	case "name":
-		n.name = d.text()
-	case "children":
-		for ok := p.Array(); ok && p.Elem(); {
-			var child node
-			for ok := p.Object(); ok && p.Key(); {
-				d.topology(&child)
-			}
-			if d.nodes++; d.nodes <= maxNodes {
-				n.children = append(n.children, child)
-			}
-		}
-	default:
-		p.Skip()
-	}
-}
-
-// machines lists the leaves below a node with the path to them as rack.
-func (n *node) machines(rack string, dst []schema.Machine) []schema.Machine {
-	for i := range n.children {
-		c := &n.children[i]
-		name := dotted(c.name)
-		if len(c.children) == 0 {
-			if name != "" {
-				dst = append(dst, schema.Machine{Machine: name, Rack: read.NullText(rack)})
-			}
-			continue
-		}
-		below := name
-		if rack != "" {
-			below = rack + "/" + name
-		}
-		dst = c.machines(below, dst)
-	}
-	return dst
-}
-
-// dotted takes the backslashes away that anonymised traces have before the dots of names.
-func dotted(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	return strings.ReplaceAll(s, `\.`, ".")
-}
 
 // readLarge reads the jobs of a part from an offset on, the first of which is larger than a block, task by task.
 func readLarge(ctx context.Context, part ingest.Part, rows *rows, out *ingest.Sink, offset int64) error {
