@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// losses sums what jobs lost, and divides it among phases, tasks and causes. It streams phases and edges in order of
-// job and then late tasks in order of phase; its memory grows with jobs, phases on critical paths, and machines.
+// losses sums what jobs lost, and divides it among phases, tasks and causes. It streams phases and edges ordered by job,
+// then late tasks ordered by phase; its memory grows with jobs, phases on critical paths, and machines.
 func (b *builder) losses() error {
 	s := &sums{apps: map[schema.Key]*total{}, jobs: map[schema.Key]*total{}, phases: newBest(topPhases), onPath: map[schema.Key]pathPhase{},
 		queued: map[schema.Key]float64{}, phaseParts: map[schema.Key]*parts{}, attempts: newBest(b.o.Top), machines: map[string]float64{}}
@@ -202,7 +202,7 @@ func (b *builder) taskShares() error {
 	for _, p := range s.phases.sorted() {
 		listed[p.key] = true
 	}
-	var tasks []shareRow // all late tasks of one phase, causes apart
+	var tasks []shareRow // all late tasks of one phase, a row for each cause
 	flush := func() {
 		if len(tasks) > 0 {
 			s.phaseShares(tasks, listed[tasks[0].PhaseID])

@@ -28,14 +28,14 @@ import (
 //	readers/<process>/     links to the copies that a reader needs, so that they stay although the copies are evicted
 //	staging/<process>/     files of a writer that are not in the store yet
 //
-// A name says store, path, length and checksum, so a copy belongs to one file of one store in one state for ever.
+// A name says store, path, length and checksum, so a copy belongs to one file of one store in one state.
 
 // Cache says where copies of a bucket's files are kept, and how many.
 type Cache struct {
 	Dir   string // "": $STRAGGLER_CACHE, or straggler in the user's cache directory
 	Bytes int64  // 0: $STRAGGLER_CACHE_BYTES, or 20 GiB; the copies that were used last stay
 
-	// Progress hears how far fetching or sending has got, from several goroutines; nil: nobody listens.
+	// Progress is called with how far fetching or sending has got, from several goroutines; nil: not called.
 	Progress func(Transfer)
 }
 
@@ -48,8 +48,8 @@ type Transfer struct {
 
 const defaultCacheBytes = 20 << 30
 
-// verifiedTime is the time of modification of a copy whose content was held against its checksum: whoever changes the
-// content changes the time, and then the content is looked at again.
+// verifiedTime is the modification time that is set on a copy once its checksum was verified. A change of the content
+// changes the time, and the checksum is verified again.
 var verifiedTime = time.Unix(1_000_000_000, 0)
 
 // cache is the directory of copies.
@@ -58,7 +58,7 @@ type cache struct {
 	bytes int64
 	store string // identity of the store; part of the names
 
-	mu sync.Mutex // one who makes room at a time
+	mu sync.Mutex // held while copies are evicted
 }
 
 func (c Cache) open(store string) (*cache, error) {
@@ -102,7 +102,7 @@ func (c *cache) file(f FileRecord, extension string) string {
 	return filepath.Join(c.dir, "files", c.name(f)+extension)
 }
 
-// has says that there is a whole copy, and looks at the content of one that somebody has touched.
+// has reports whether there is a whole copy; it verifies the checksum of one whose modification time was changed.
 func (c *cache) has(f FileRecord) bool {
 	name := c.file(f, ".parquet")
 	info, err := os.Lstat(name)
@@ -132,7 +132,7 @@ func checksumOf(name string) (string, error) {
 	return fmt.Sprintf("%016x", h.Sum64()), err
 }
 
-// touch makes a copy the one that was used last.
+// touch records that a copy is used now.
 func (c *cache) touch(f FileRecord) {
 	name := c.file(f, ".used")
 	now := time.Now()
@@ -141,8 +141,7 @@ func (c *cache) touch(f FileRecord) {
 	}
 }
 
-// ensure, for which there is room, sees that there is a copy and that link is a link to it. Fetch writes the content when
-// there is none.
+// ensure makes link a link to the copy of a file. Where there is no copy, fetch writes the content; the caller has made room.
 func (c *cache) ensure(ctx context.Context, f FileRecord, link string, fetch func(w io.Writer) error) error {
 	for {
 		if c.has(f) {
@@ -210,7 +209,7 @@ func (c *cache) adoptPart(part *os.File, f FileRecord) error {
 	return errors.Join(part.Chmod(0o400), part.Sync(), os.Chtimes(part.Name(), time.Time{}, verifiedTime), os.Rename(part.Name(), c.file(f, ".parquet")))
 }
 
-// cacheWriter keeps the error of the disk apart from those of the network.
+// cacheWriter keeps the disk's errors, to distinguish them from the network's.
 type cacheWriter struct {
 	to  *os.File
 	n   int64
@@ -251,7 +250,7 @@ func (c *cache) lockPart(ctx context.Context, f FileRecord) (*os.File, error) {
 	}
 }
 
-// adopt makes a file of this machine, which was just sent, a copy. It is a favour: nobody needs to know when it fails.
+// adopt makes a local file that was just sent a copy. A failure is ignored: the copy is then fetched when it is needed.
 func (c *cache) adopt(name string, f FileRecord) {
 	if c.makeRoom(f.Bytes) != nil || os.Chmod(name, 0o400) != nil || os.Chtimes(name, time.Time{}, verifiedTime) != nil {
 		return
@@ -266,7 +265,7 @@ type copied struct {
 	base  string // path without extension
 	bytes int64
 	used  time.Time
-	links bool // somebody reads it
+	links bool // a reader has a link to it
 }
 
 // makeRoom evicts copies, those that were used longest ago first, until there is room for one more.
@@ -286,7 +285,7 @@ func (c *cache) makeRoom(bytes int64) error {
 			return nil
 		}
 		if x.links {
-			continue // it would not give anything back
+			continue // removing it frees nothing
 		}
 		if err := os.Remove(x.base + ".parquet"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

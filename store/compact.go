@@ -21,11 +21,11 @@ type Compaction struct {
 	Postponed bool   // files are still being read, so they stay until the next compaction or ingest
 }
 
-// smallBytes is the size under which a commit is worth putting together with others.
+// smallBytes is the size under which a commit is worth merging with others.
 const smallBytes = 64 << 20
 
 // Compact writes small log commits, and those that hold retired rows, into one new commit that replaces them, and
-// removes the files of commits that nothing of is visible any more. What the tables show stays the same.
+// removes the files of commits of which nothing is visible any more. What the tables show stays the same.
 func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 	var done Compaction
 	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: tool})
@@ -174,8 +174,8 @@ func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
 	return nil
 }
 
-// sweep removes commits that nothing is visible of, and then the files that only they named. It does nothing while
-// somebody reads. The caller holds the writers' lock.
+// sweep removes commits of which nothing is visible, and then the files that only they named. It does nothing while
+// a snapshot is open. The caller holds the writers' lock.
 //
 // The oldest commits go first, and a commit stays as long as it hides something of an earlier one that stays: so at
 // every instant the commits that are left show what all of them showed.
@@ -195,7 +195,7 @@ func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err err
 	defer release()
 	for _, c := range obsolete {
 		if len(c.Retired)+len(c.Replaced) > 0 || c.Kind.result() {
-			// What it hides must be gone for good before it goes.
+			// What it hides must be removed durably first.
 			if err := s.at.sync(); err != nil {
 				return 0, false, err
 			}
@@ -214,7 +214,7 @@ func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err err
 	return removed, postponed, err
 }
 
-// removeFilesOf removes the files that commits named which are gone, and those of dead writers.
+// removeFilesOf removes the files of removed commits, and those of dead writers.
 func (s *Store) removeFilesOf(ctx context.Context, gone []*Commit, cat *catalog) (int, error) {
 	used := cat.files()
 	removed := 0

@@ -22,14 +22,14 @@ type Origin struct {
 	Tool string // version of straggler
 }
 
-// Tx collects rows for one commit. Nothing of it can be seen before Commit, and nothing is left of it without.
+// Tx collects rows for one commit. None are visible before Commit, and none are left after Abort.
 type Tx struct {
 	s       *Store
-	ctx     context.Context // of Begin: its end ends the transaction
+	ctx     context.Context // of Begin; when it ends, so does the transaction
 	origin  Origin
 	staging string    // directory of this machine
 	writer  string    // as it is registered
-	lock    io.Closer // on the staging directory, so that nobody cleans it away
+	lock    io.Closer // on the staging directory, so that no other process removes it
 	state   string    // of the logs, when the transaction began
 
 	mu       sync.Mutex
@@ -43,7 +43,7 @@ type Tx struct {
 	done     bool
 }
 
-// replaced is an earlier commit that a compaction takes the place of, and what of it was hidden when it was read.
+// replaced is an earlier commit that a compaction replaces, and what of it was hidden when it was read.
 type replaced struct {
 	sequence int64
 	hidden   map[KeyText]bool
@@ -51,7 +51,7 @@ type replaced struct {
 
 var errDone = errors.New("store: the transaction has ended")
 
-// Begin starts a transaction. What dead writers left behind is cleaned away first.
+// Begin starts a transaction. The files of dead writers are removed first.
 func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	if s.o.ReadOnly {
 		return nil, fmt.Errorf("store: %s is open for reading only", s.where)
@@ -62,7 +62,7 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	}
 	defer unlock()
 	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter)}
-	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first, because it tells the time that cleaning goes by
+	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first, because it gives the time that cleaning compares with
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if err := tx.begin(ctx); err != nil {
@@ -99,7 +99,7 @@ func Append[R any](tx *Tx, input schema.Key, rows []R) error {
 }
 
 // Append copies rows of one input into the transaction. Rows of no input, such as results, have the key 0. It may be
-// called from several goroutines; rows keep the order of the calls, but for the ones of a phase being put together.
+// called from several goroutines; rows keep the order of the calls, except that those of one phase are clustered.
 func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
 	if b.Len() == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (tx *Tx) fail(err error) {
 	}
 }
 
-// Input says that an input has been read to its end, and how. Every key that rows were appended under needs one.
+// Input records that an input has been read to its end, and how. Every key that rows were appended under needs one.
 func (tx *Tx) Input(r InputRecord) error {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
@@ -171,7 +171,7 @@ func (tx *Tx) Retire(input schema.Key) {
 	tx.retired = append(tx.retired, KeyText(input))
 }
 
-// ID is what the id of a log commit is with the inputs that are known so far.
+// ID is the id that a log commit has with the inputs recorded so far.
 func (tx *Tx) ID() string {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
@@ -193,8 +193,7 @@ func (tx *Tx) Abort() error {
 	return tx.close()
 }
 
-// close removes what staging holds; whatever it fails to remove the next writer will. It is done although the context
-// has ended.
+// close removes the staging directory, even after the context has ended. What it cannot remove the next writer will.
 func (tx *Tx) close() error {
 	err := tx.s.staging.remove(tx.staging, tx.lock)
 	if uerr := tx.s.at.unregisterWriter(context.WithoutCancel(tx.ctx), tx.writer); err == nil {
@@ -224,7 +223,7 @@ func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 	return *c, nil
 }
 
-// seal writes what is still in memory and draws up the commit.
+// seal writes what is still in memory and builds the commit.
 func (tx *Tx) seal() (*Commit, error) {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
@@ -267,7 +266,7 @@ func (tx *Tx) seal() (*Commit, error) {
 	return c, tx.complete(c)
 }
 
-// complete fills in what is known of the inputs, and sees that every row has one.
+// complete fills in the records of the inputs, and checks that every row has one.
 func (tx *Tx) complete(c *Commit) error {
 	at := make(map[schema.Key]int)
 	for i := range c.Inputs {
@@ -302,7 +301,7 @@ func columnTexts(t *schema.Table) []string {
 	return out
 }
 
-// publish puts the files to where they stay and makes the commit that names them. When another writer takes the sequence
+// publish moves the files to their final places and creates the commit that names them. When another writer takes the sequence
 // number first, who may not see our lock, what is visible by then is looked at again and the next number is tried.
 func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 	s := tx.s
@@ -346,7 +345,7 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 // somebody waits after Ctrl-C, and enough for a server that answers. What is left is an orphan.
 const cleanupTime = 20 * time.Second
 
-// removeStored removes the files of a commit that did not come about.
+// removeStored removes the files of a commit that failed.
 func (tx *Tx) removeStored(ctx context.Context, stored []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
