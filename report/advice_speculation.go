@@ -44,7 +44,7 @@ func adviseSpeculation(k *known) []Advice {
 		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
 		a.Settings = k.sparkSettings(s)
 		a.Evidence += " It also helps tasks on slow machines."
-		if s.Verdict == "cannot tell" || s.SavingLow.V <= 0 {
+		if s.Verdict == schema.CannotTell || s.SavingLow.V <= 0 {
 			a.Confidence, a.Reason = Low, "the saving is within the error of the replay"
 		}
 	}

@@ -426,7 +426,6 @@ type Whatif struct {
 // Saving is what a policy would have saved over all jobs.
 type Saving struct {
 	SavingRow
-	Verdict          string               `col:"verdict"`
 	Ideal            bool                 `col:"ideal" doc:"a bound that no live scheduler reaches"`
 	Does             string               `col:"does" doc:"what the policy does"`
 	Settings         string               `col:"settings" doc:"its settings that differ from the defaults"`
@@ -449,6 +448,7 @@ type SavingRow struct {
 	SavingHigh     schema.Null[float64] `col:"saving_high" unit:"s"`
 	SavingShare    schema.Null[float64] `col:"saving_share" unit:"fraction"`
 	SlotTimeChange schema.Null[float64] `col:"slot_time_change" unit:"fraction"`
+	Verdict        schema.SavingVerdict `col:"verdict"`
 	Assumptions    string               `col:"assumptions" unit:"JSON"`
 }
 

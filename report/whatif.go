@@ -50,9 +50,10 @@ func newSaving(r SavingRow) (Saving, assumed) {
 	if json.Unmarshal([]byte(r.Assumptions), &a) != nil {
 		a = assumed{}
 	}
-	s := Saving{SavingRow: r, Verdict: prose.Clean(a.Verdict, 40), Ideal: a.Ideal, Does: prose.Clean(a.Does, prose.TextRunes), Settings: prose.Clean(a.Settings, prose.TextRunes), Seeds: a.Seeds, Copies: nullable(a.All.Copies), Wins: nullable(a.All.Wins),
+	s := Saving{SavingRow: r, Ideal: a.Ideal, Does: prose.Clean(a.Does, prose.TextRunes), Settings: prose.Clean(a.Settings, prose.TextRunes), Seeds: a.Seeds, Copies: nullable(a.All.Copies), Wins: nullable(a.All.Wins),
 		WastedSlotS: nullable(a.All.WasteS), SmallJobs: a.Small.Jobs}
-	if s.Ideal && s.Verdict == "saves" {
+	s.Verdict = schema.SavingVerdict(prose.Clean(string(r.Verdict), 40))
+	if s.Ideal && s.Verdict == schema.Saves {
 		s.Verdict = "a bound"
 	}
 	if m := a.All.MedianS; len(m) == 2 {
@@ -74,7 +75,6 @@ func nullable(p *float64) schema.Null[float64] {
 
 // assumed are the fields of whatif_savings.assumptions that a report uses; a missing field is zero.
 type assumed struct {
-	Verdict          string       `json:"verdict"`
 	Ideal            bool         `json:"ideal"`
 	Does             string       `json:"does"`
 	Settings         string       `json:"settings"`

@@ -155,3 +155,18 @@ const (
 func (Verdict) Values() []string {
 	return []string{string(Healthy), string(Slow), string(Flaky), string(UnknownVerdict)}
 }
+
+// SavingVerdict is what a saving comes to.
+type SavingVerdict string
+
+const (
+	Saves      SavingVerdict = "saves"
+	Costs      SavingVerdict = "costs time"
+	Nothing    SavingVerdict = "changes nothing"
+	Unclear    SavingVerdict = "no clear effect" // the interval holds 0
+	CannotTell SavingVerdict = "cannot tell"     // the replay of the unchanged log misses by more than the saving
+)
+
+func (SavingVerdict) Values() []string {
+	return []string{string(Saves), string(Costs), string(Nothing), string(Unclear), string(CannotTell)}
+}

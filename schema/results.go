@@ -121,6 +121,7 @@ type WhatifSaving struct {
 	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of the 95 % interval"`
 	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"change of the slot time used"`
+	Verdict        SavingVerdict `col:"verdict" doc:"what the saving comes to: saves, costs time, changes nothing, no clear effect where the interval holds 0, cannot tell where the replay misses the log by more"`
 	Assumptions    string        `col:"assumptions" unit:"JSON" doc:"what the figure rests on, the replay error among it"`
 }
 

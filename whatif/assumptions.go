@@ -6,43 +6,32 @@ import (
 	"slices"
 	"strconv"
 
+	"straggler/schema"
 	"straggler/whatif/workload"
 )
 
-// Verdict is what a saving comes to.
-type Verdict string
-
-const (
-	Saves      Verdict = "saves"
-	Costs      Verdict = "costs time"
-	Nothing    Verdict = "changes nothing"
-	Unclear    Verdict = "no clear effect"
-	CannotTell Verdict = "cannot tell" // the replay of the unchanged log misses by more than the saving
-)
-
 // verdict weighs a saving against the replay error (NaN where the log does not say how long it took).
-func verdict(s Interval, replayError, copies float64) Verdict {
+func verdict(s Interval, replayError, copies float64) schema.SavingVerdict {
 	switch {
 	case s.Mean == 0 && s.Low == s.High && copies == 0:
-		return Nothing
+		return schema.Nothing
 	case !math.IsNaN(replayError) && replayError > 0 && replayError >= math.Abs(s.Mean):
-		return CannotTell
+		return schema.CannotTell
 	case math.IsNaN(s.Mean) || s.Low <= 0 && s.High >= 0:
-		return Unclear
+		return schema.Unclear
 	case s.Mean > 0:
-		return Saves
+		return schema.Saves
 	}
-	return Costs
+	return schema.Costs
 }
 
 // Verdict is what the saving over all jobs comes to.
-func (r *Result) Verdict(replayErrorS float64) Verdict {
+func (r *Result) Verdict(replayErrorS float64) schema.SavingVerdict {
 	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
 }
 
 // assumptions travel with the saving over all jobs.
 type assumptions struct {
-	Verdict      Verdict     `json:"verdict"`
 	Ideal        bool        `json:"ideal,omitempty"` // a bound that no live scheduler reaches
 	Does         string      `json:"does"`
 	Settings     string      `json:"settings,omitempty"` // that differ from the defaults
@@ -70,7 +59,6 @@ type groupFigure struct {
 }
 
 type jobAssumptions struct {
-	Verdict      Verdict  `json:"verdict"`
 	ReplayErrorS *float64 `json:"replay_error_s"`
 	Copies       float64  `json:"copies"`
 	WasteS       float64  `json:"wasted_slot_s"`
@@ -78,7 +66,7 @@ type jobAssumptions struct {
 
 func assume(r *Result, s *Summary) assumptions {
 	return assumptions{
-		Verdict: r.Verdict(s.ReplayErrorS), Ideal: r.Ideal, Seeds: s.Seeds, Does: r.Doc, Settings: r.Changed(),
+		Ideal: r.Ideal, Seeds: s.Seeds, Does: r.Doc, Settings: r.Changed(),
 		ReplayErrorS: s.ReplayErrorS, ReplayError: s.ReplayError,
 		All: r.All.figure(), Small: r.Small.figure(), Notes: Assumed(&s.Notes, &r.Variant),
 	}
@@ -135,6 +123,9 @@ func Assumed(n *workload.Notes, v *Variant) []string {
 	say(v.Progress && n.Reported > 0, "Where the log holds progress (%s), policies see that.", ofAttempts(n.Reported, n.Attempts))
 	say(v.New() != nil, "A copy takes the work of its task times a rate drawn from the other tasks of its phase, times the factor of its machine; it never fails.")
 	say(v.Scheduler.Other(), "Under another scheduler a task starts the median lag of its phase after it got its slot, without the waits that the log shows; where the log says that a task ran on its data, it takes the phase's factor longer elsewhere, and where others have theirs is not known.")
+	say(v.Scheduler.Other(), "Any slot takes any task, since no log says which slots are for reduces.")
+	say(v.Scheduler.Other() && n.Racks == 0, "The log does not say which machines share a rack: all count as one, so that nothing is weighed, and nobody waits, for a rack.")
+	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not say where any input lay; there the scheduler has nothing to be near to.", n.Without)
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(v.Protects(), "Copies of outputs and outputs made early take no slot and no bandwidth; losses are only those that something noticed.")
 	say(n.MeasuredSlots > 0, "Slots are taken from measured concurrency, %d of them, since the log does not declare them.", n.MeasuredSlots)

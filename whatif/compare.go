@@ -244,6 +244,23 @@ func (c *comparison) replay(ctx context.Context, sim *replay.Sim, n int, firsts 
 	return u
 }
 
+// refuse is the error where no pool holds what the scheduler needs; else how many applications do not.
+func (c *comparison) refuse() (without int, err error) {
+	can := len(c.w.Pools) == 0
+	for _, p := range c.w.Pools {
+		lacks := c.o.Scheduler.Lacks(p)
+		if lacks == nil {
+			can = true
+			continue
+		}
+		err, without = lacks, without+len(p.Applications)
+	}
+	if can {
+		return without, nil
+	}
+	return 0, fmt.Errorf("scheduler %s: %w: %w", c.o.Scheduler, schedule.ErrLacks, err)
+}
+
 // baseline replays policy none.
 func (c *comparison) baseline(ctx context.Context) error {
 	c.none = make([]replay.JobOutcome, c.jobs)

@@ -70,9 +70,9 @@ func gained(ctx context.Context, eng engine.Engine) (*Gained, *gain, error) {
 	for _, names := range [][]string{own, others} {
 		var found []gain
 		err := collect(ctx, eng, &found, fmt.Sprintf(`SELECT policy, parameters, job_id FROM whatif_savings
-WHERE job_id IS NOT NULL AND saving_low > 0 AND assumptions LIKE '%%"verdict":"saves"%%' AND policy IN ('%s')
+WHERE job_id IS NOT NULL AND saving_low > 0 AND verdict = '%s' AND policy IN ('%s')
 ORDER BY saving_s DESC NULLS LAST, policy NULLS LAST, parameters NULLS LAST, job_id NULLS LAST
-LIMIT 1`, strings.Join(names, "', '")))
+LIMIT 1`, schema.Saves, strings.Join(names, "', '")))
 		if err != nil {
 			return nil, nil, fmt.Errorf("whatif: reading the savings: %w", err)
 		}

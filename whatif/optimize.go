@@ -2,9 +2,11 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
+	"straggler/schema"
 	"straggler/whatif/policy"
 	"straggler/whatif/workload"
 )
@@ -14,9 +16,9 @@ type Advice struct {
 	Lines        []string // of spark-defaults.conf; none where the verdict is that it cannot be told
 	Result       Result   // what the best settings give, under other luck than that of the search
 	Tried        int
-	Verdict      Verdict // unless it is that they save time, the advice is to leave speculation off
-	ReplayErrorS float64 // of policy none against the log, summed over the jobs
-	ReplayError  float64 // the same as a share
+	Verdict      schema.SavingVerdict // unless it is that they save time, the advice is to leave speculation off
+	ReplayErrorS float64              // of policy none against the log, summed over the jobs
+	ReplayError  float64              // the same as a share
 }
 
 // grid is what Optimize tries of each of Spark's four settings, one after the other, the other three being as good as
@@ -37,6 +39,9 @@ var grid = []struct {
 // promises comes from seeds that the search has not seen.
 func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, error) {
 	c := newComparison(w, o)
+	if framework, ok := c.foreign(); ok {
+		return Advice{}, fmt.Errorf("whatif: %w: the store has a log of %s, which has no such settings; keep Spark's logs in a store of their own, or compare policies with --sweep spark.multiplier=1:3:0.5", ErrNotSpark, framework)
+	}
 	if err := c.baseline(ctx); err != nil {
 		return Advice{}, fmt.Errorf("whatif: %w", err)
 	}
@@ -53,6 +58,21 @@ func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, err
 	a.Verdict = a.Result.Verdict(a.ReplayErrorS)
 	a.Lines = lines(&a)
 	return a, nil
+}
+
+// ErrNotSpark is wrapped by the error about settings of Spark that are to be found for another framework.
+var ErrNotSpark = errors.New("only Spark has settings of speculation to search")
+
+// foreign is the framework of the first application that is not Spark's, if there is one.
+func (c *comparison) foreign() (framework string, ok bool) {
+	for _, p := range c.w.Pools {
+		for _, a := range p.Applications {
+			if a.Framework != "spark" {
+				return a.Framework, true
+			}
+		}
+	}
+	return "", false
 }
 
 // search is the best setting of Spark's speculation under a row of seeds, and how many it tried.
@@ -89,15 +109,8 @@ const (
 // optimize adds the best setting of Spark's speculation to the variants, where that was asked for, the log is Spark's, and
 // the best is not the default.
 func (c *comparison) optimize(ctx context.Context) error {
-	if !c.o.Optimize {
+	if _, foreign := c.foreign(); foreign || !c.o.Optimize {
 		return nil
-	}
-	for _, p := range c.w.Pools {
-		for _, a := range p.Applications {
-			if a.Framework != "spark" {
-				return nil
-			}
-		}
 	}
 	if err := c.baseline(ctx); err != nil {
 		return err
@@ -136,7 +149,8 @@ func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int
 	return out, nil
 }
 
-// cheapest is the result that costs least slot time among those whose saving cannot be told from the best.
+// cheapest is the result that costs least slot time among those whose saving cannot be told from the best: seed by seed, since
+// all have the same random numbers.
 func cheapest(r []Result) Result {
 	best := r[0]
 	for _, x := range r {
@@ -146,7 +160,7 @@ func cheapest(r []Result) Result {
 	}
 	choice := best
 	for _, x := range r {
-		if x.All.Saving.High >= best.All.Saving.Mean && x.All.SlotChange < choice.All.SlotChange {
+		if difference(best.saved, x.saved).Low <= 0 && x.All.SlotChange < choice.All.SlotChange {
 			choice = x
 		}
 	}
@@ -156,8 +170,8 @@ func cheapest(r []Result) Result {
 // lines are the settings as lines of spark-defaults.conf; settings that are left to Spark are left out.
 func lines(a *Advice) []string {
 	switch a.Verdict {
-	case Saves:
-	case CannotTell:
+	case schema.Saves:
+	case schema.CannotTell:
 		return nil
 	default:
 		return []string{"spark.speculation false"}

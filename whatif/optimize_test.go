@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/schema"
 	"straggler/whatif/policy"
 	"straggler/whatif/workload"
 )
@@ -23,7 +24,7 @@ func TestOptimize(t *testing.T) {
 	if got, least := a.Result.All.Saving.Mean, defaults.Results[0].All.Saving.Low; got < least {
 		t.Errorf("the best settings save %g s, the defaults at least %g s", got, least)
 	}
-	if a.Verdict != Saves || a.Lines[0] != "spark.speculation true" || len(a.Lines) < 2 {
+	if a.Verdict != schema.Saves || a.Lines[0] != "spark.speculation true" || len(a.Lines) < 2 {
 		t.Errorf("advice %q", a.Lines)
 	}
 	for _, line := range a.Lines {
@@ -37,15 +38,15 @@ func TestOptimize(t *testing.T) {
 	if a, err = Optimize(context.Background(), workload.Build(loadRun(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {
 		t.Fatal(err)
 	}
-	if a.Verdict == Saves || len(a.Lines) > 1 || len(a.Lines) == 1 && a.Lines[0] != "spark.speculation false" {
+	if a.Verdict == schema.Saves || len(a.Lines) > 1 || len(a.Lines) == 1 && a.Lines[0] != "spark.speculation false" {
 		t.Errorf("a clean run: %s, %q, saves %+v", a.Verdict, a.Lines, a.Result.All.Saving)
 	}
 
 	// Where the replay misses the log by more than is saved, nothing can be told, and nothing is advised.
-	if v := verdict(Interval{5, 4, 6}, 7, 3); v != CannotTell {
+	if v := verdict(Interval{5, 4, 6}, 7, 3); v != schema.CannotTell {
 		t.Errorf("a saving of 5 s and a replay that is 7 s off: %s", v)
 	}
-	if l := lines(&Advice{Verdict: CannotTell}); l != nil {
+	if l := lines(&Advice{Verdict: schema.CannotTell}); l != nil {
 		t.Errorf("advice %q where nothing can be told", l)
 	}
 }

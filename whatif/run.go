@@ -111,12 +111,17 @@ func prepare(ctx context.Context, eng engine.Engine, o Options, analysed bool) (
 
 // run replays everything. The writer may be nil.
 func (c *comparison) run(ctx context.Context, out *writer) (Summary, error) {
+	without, err := c.refuse()
+	if err != nil {
+		return Summary{}, err
+	}
 	if err := c.baseline(ctx); err != nil {
 		return Summary{}, err
 	}
 	s := Summary{Jobs: c.jobs, Seeds: c.o.Seeds, Notes: c.w.Notes, Attempts: c.w.Notes.Attempts}
+	s.Notes.Without = without
 	s.ReplayErrorS, s.ReplayError = c.replayError()
-	err := c.tallied(ctx, out.runs, func(r *Result) error {
+	err = c.tallied(ctx, out.runs, func(r *Result) error {
 		if err := out.savings(r, &s); err != nil {
 			return err
 		}
@@ -222,7 +227,7 @@ func (w *writer) savings(r *Result, s *Summary) error {
 	w.save = append(w.save, schema.WhatifSaving{
 		Policy: r.Name, Parameters: parameters, SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
 		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
-		Assumptions: encode(assume(r, s)),
+		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
 	})
 	for i, p := range w.c.w.Pools {
 		for j := range p.NumJobs() {
@@ -251,9 +256,9 @@ func (w *writer) jobRow(r *Result, parameters string, job schema.Key, observed i
 	return schema.WhatifSaving{
 		Policy: r.Name, Parameters: parameters, JobID: schema.Some(job), SavingS: number(g.Saving.Mean),
 		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), SavingShare: number(g.Share),
-		SlotTimeChange: number(g.SlotChange),
+		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, miss, g.Copies),
 		Assumptions: encode(jobAssumptions{
-			Verdict: verdict(g.Saving, miss, g.Copies), ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS,
+			ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS,
 		}),
 	}
 }

@@ -30,6 +30,17 @@ func mean95(n int, sum, squares float64) Interval {
 	return Interval{mean, mean - half, mean + half}
 }
 
+// difference is the interval of the mean of a − b, which are of the same seeds: what both have in common cancels.
+func difference(a, b []float64) Interval {
+	sum, squares := 0.0, 0.0
+	for n := range a {
+		d := a[n] - b[n]
+		sum += d
+		squares += d * d
+	}
+	return mean95(len(a), sum, squares)
+}
+
 // Times are the completion times of jobs, in seconds.
 type Times struct {
 	Mean, Median, P75, P95 float64
@@ -85,6 +96,7 @@ type Result struct {
 	Variant
 	All   Group
 	Small Group       // jobs of at most ten tasks, as DOLLY counts them
+	saved []float64   // by seed: seconds over all jobs
 	Best  schema.Key  // the job that gains most, 0 where none does
 	Jobs  []JobSaving // in the order of the pools and their jobs
 }
@@ -104,6 +116,7 @@ type tally struct {
 	waste   []float64
 	groups  [2]groupTally // all, small
 	small   []bool
+	saved   []float64 // by seed, over all jobs
 }
 
 type groupTally struct {
@@ -156,10 +169,11 @@ func (t *tally) add(jobs []replay.JobOutcome) {
 		t.groups[g].sum += saved[g]
 		t.groups[g].squares += saved[g] * saved[g]
 	}
+	t.saved = append(t.saved, saved[0])
 }
 
 func (t *tally) result(v Variant) Result {
-	r := Result{Variant: v, Jobs: make([]JobSaving, len(t.sum)), All: t.group(0), Small: t.group(1)}
+	r := Result{Variant: v, Jobs: make([]JobSaving, len(t.sum)), All: t.group(0), Small: t.group(1), saved: t.saved}
 	n := float64(t.n)
 	for j := range r.Jobs {
 		plain := &t.c.none[j]

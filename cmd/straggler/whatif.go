@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/engine"
+	"straggler/schema"
 	"straggler/store"
 	"straggler/table"
 	"straggler/whatif"
@@ -41,7 +42,9 @@ Without --policy the usual policies are replayed and, after straggler causes, an
 name ideal selects all of these ideals. --list shows all policies with their options.
 
 With --scheduler the tasks of all applications that share slots wait for another scheduler than the log's: the change
-due to it alone is policy none; the savings of the other policies include it.
+due to it alone is policy none; the savings of the other policies include it. A scheduler that needs what the log does not say
+is refused: copy-compute splitting needs reduce slots and how long reduces copy, fifo-placed links between racks, waiting for slots near
+the data where that was. Straggler simulate runs the jobs of a store on a cluster that has these.
 
 Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
 progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
@@ -114,7 +117,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 			return err
 		}
 		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Tool: version})
-		if errors.Is(err, whatif.ErrNoCauses) {
+		if errors.Is(err, whatif.ErrNoCauses) || errors.Is(err, schedule.ErrLacks) {
 			return useError("%v", err)
 		}
 		if err != nil {
@@ -181,6 +184,9 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 			return err
 		}
 		a, err := whatif.Optimize(ctx, w, whatif.Options{Seeds: o.seeds})
+		if errors.Is(err, whatif.ErrNotSpark) {
+			return useError("%v", err)
+		}
 		if err != nil {
 			return err
 		}
@@ -192,8 +198,8 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 		e.say("the best save %.2f s (%.2f to %.2f s) of %.2f s of job time; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
 			g.Saving.Mean, g.Saving.Low, g.Saving.High, g.Before.Mean*float64(g.Jobs), a.ReplayErrorS, 100*a.ReplayError)
 		switch a.Verdict {
-		case whatif.Saves:
-		case whatif.CannotTell:
+		case schema.Saves:
+		case schema.CannotTell:
 			e.say("cannot tell: the error of the replay is larger than the saving")
 		default:
 			e.say("%s: leave speculation off", a.Verdict)

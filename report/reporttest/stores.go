@@ -92,15 +92,15 @@ func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 
 // Savings are rows of whatif_savings, over all jobs.
 func Savings() []schema.WhatifSaving {
-	row := func(policy, parameters string, low, mid, high float64, assumptions string) schema.WhatifSaving {
+	row := func(policy, parameters string, low, mid, high float64, verdict schema.SavingVerdict, assumptions string) schema.WhatifSaving {
 		return schema.WhatifSaving{Policy: policy, Parameters: parameters, SavingS: schema.Some(mid), SavingLow: schema.Some(low), SavingHigh: schema.Some(high),
-			SavingShare: schema.Some(mid / 100), SlotTimeChange: schema.Some(0.02), Assumptions: assumptions}
+			SavingShare: schema.Some(mid / 100), SlotTimeChange: schema.Some(0.02), Verdict: verdict, Assumptions: assumptions}
 	}
 	return []schema.WhatifSaving{
-		row("spark", `{"quantile":0.5,"multiplier":"log","min_task_runtime":0.1}`, 30, 33, 36,
-			`{"verdict":"saves","replay_error_s":2.5,"replay_error_share":0.02,"notes":["A copy never fails."],"all":{"copies":12,"wins":7,"median_s":[30,20]},"small":{"jobs":3,"saving_share":0.2}}`),
-		row("late", `{"progress_error":0.3}`, -1, 1, 3, `{"verdict":"cannot tell","all":{"copies":2,"wins":0}}`),
-		row("noskew", `{}`, 50, 50, 50, `{"verdict":"saves","ideal":true,"all":{}}`)}
+		row("spark", `{"quantile":0.5,"multiplier":"log","min_task_runtime":0.1}`, 30, 33, 36, schema.Saves,
+			`{"replay_error_s":2.5,"replay_error_share":0.02,"notes":["A copy never fails."],"all":{"copies":12,"wins":7,"median_s":[30,20]},"small":{"jobs":3,"saving_share":0.2}}`),
+		row("late", `{"progress_error":0.3}`, -1, 1, 3, schema.CannotTell, `{"all":{"copies":2,"wins":0}}`),
+		row("noskew", `{}`, 50, 50, 50, schema.Saves, `{"ideal":true,"all":{}}`)}
 }
 
 func labelled(t testing.TB, names []string) (*store.Store, engine.Engine) {

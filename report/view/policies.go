@@ -8,6 +8,7 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
+	"straggler/schema"
 )
 
 // policiesSection compares what policies would have saved, where they were replayed.
@@ -45,7 +46,7 @@ func savingsTable(d *report.Document) Table {
 	for i := range l.Rows {
 		s := &l.Rows[i]
 		title, sub := policyTitle(s)
-		if s.Verdict == "changes nothing" {
+		if s.Verdict == schema.Nothing {
 			idle = append(idle, strings.TrimSpace(title+" "+prose.After("(", sub)+prose.Unless(sub == "", ")")))
 			continue
 		}
@@ -57,7 +58,7 @@ func savingsTable(d *report.Document) Table {
 			copies.Sub = prose.Count(int64(s.Wins.V+0.5)) + " won"
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: saving.Sub, Sort: saving.Sort, Saving: s}, figure(s.SavingShare, prose.Percent, "cannot tell"),
-			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"), copies, text(s.Verdict)}})
+			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"), copies, text(string(s.Verdict))}})
 	}
 	if !small {
 		t.Drop("Small jobs")

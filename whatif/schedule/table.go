@@ -36,8 +36,8 @@ var specs = []*Spec{
 		func(o Delay) replay.Scheduler { return newOffers(&fifo{}, o) }),
 	row("fifo-split", "FIFO with reduces split into copying and computing", "FAIR §5.2", copyComputeDefaults,
 		func(CopyCompute) replay.Scheduler { return newOffers(&fifo{}, Delay{}) }),
-	row("fifo-placed", "FIFO with reduces spread over racks so that no link is hot", "MANTRI §5.2", FIFO{},
-		func(FIFO) replay.Scheduler { return &offers{order: &fifo{}, placer: &placer{}} }),
+	row("fifo-placed", "FIFO with reduces spread over racks so that no link is hot", "MANTRI §5.2", spread{},
+		func(spread) replay.Scheduler { return &offers{order: &fifo{}, placer: &placer{}} }),
 	row("fair", "pools with minimum shares, max-min fair among them and inside them", "FAIR §3", Fair{},
 		func(o Fair) replay.Scheduler { return newOffers(&fair{Fair: o}, Delay{}) }),
 	row("delay", "fair sharing in which jobs wait for slots near their data", "FAIR §4.2", fairDelay{delayDefaults, Fair{}},
@@ -52,6 +52,7 @@ var specs = []*Spec{
 }
 
 type (
+	spread    struct{ FIFO }
 	fairDelay struct {
 		Delay
 		Fair

@@ -130,9 +130,10 @@ type draft struct {
 	taskEnd            []int64 // when the task needed no further attempt
 	ends               [][]int64
 
-	jobRow  []*schema.Job
-	jobDone []int64
-	cutoff  int64 // the last instant of the log
+	racksNamed bool // the log says in which rack some machine is
+	jobRow     []*schema.Job
+	jobDone    []int64
+	cutoff     int64 // the last instant of the log
 }
 
 func buildPool(r *Rows, g *group, notes *Notes) *Pool {
@@ -158,6 +159,9 @@ func buildPool(r *Rows, g *group, notes *Notes) *Pool {
 // sizes notes the largest numbers of the pool.
 func (d *draft) sizes() {
 	d.notes.MostSlots = max(d.notes.MostSlots, d.Capacity())
+	if d.racksNamed {
+		d.notes.Racks = max(d.notes.Racks, d.Racks)
+	}
 	for a := range d.Attempts {
 		if at := &d.Attempts[a]; at.Ok {
 			d.notes.LongestS = max(d.notes.LongestS, float64(at.Dur)/1e6)

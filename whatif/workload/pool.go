@@ -174,6 +174,8 @@ type Notes struct {
 	Reported         int     // attempts whose progress the log holds
 	LongestS         float64 // duration of the longest attempt that succeeded
 	MostSlots        int     // of any pool
+	Racks            int     // that the log names, most of any pool; 0: none
+	Without          int     // applications that lack what another scheduler than the log's needs
 	JobsWithoutEnd   int
 	JobsWithoutStart int
 }

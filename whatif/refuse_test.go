@@ -1,0 +1,87 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"straggler/schema"
+	"straggler/whatif/policy"
+	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
+)
+
+// oneJob is a log of a phase of four tasks; near says that it tells where they ran.
+func oneJob(near bool, framework string) *workload.Workload {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	t := &schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: framework}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: at(0), FinishTime: at(10)}},
+		Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map"}},
+	}
+	for n := range schema.Key(4) {
+		a := schema.Attempt{AttemptID: 10 + n, PhaseID: 3, JobID: 2, ApplicationID: 1, Task: int64(n),
+			Status: schema.Success, Machine: schema.Some("m"), StartTime: at(0), FinishTime: at(10)}
+		if near {
+			a.Locality = schema.Some(schema.NodeLocal)
+		}
+		t.Attempts = append(t.Attempts, a)
+	}
+	return workload.Build(workload.FromTrace(t))
+}
+
+// A scheduler that needs what a log does not say is refused, and the reason says what to do.
+func TestSchedulersRefused(t *testing.T) {
+	for _, c := range []struct {
+		scheduler string
+		near      bool
+		reason    string // empty: it can be had
+	}{
+		{"fifo", false, ""}, {"fair", false, ""}, {"quincy", false, ""}, {"observed", false, ""},
+		{"delay", true, ""}, {"delay t1=0 t2=0", false, ""}, {"delay", false, "near its data"}, {"fifo-delay", false, "near its data"},
+		{"copycompute", true, "for reduces"}, {"fifo-split", true, "for reduces"}, {"fair-all", true, "for reduces"}, {"fair-all", false, "near its data"},
+		{"fifo-placed", true, "links between racks"},
+	} {
+		chosen, err := schedule.Choose([]string{c.scheduler})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Compare(context.Background(), oneJob(c.near, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "none")}, Seeds: 1, Scheduler: chosen[0]})
+		if c.reason == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.scheduler, err)
+			}
+			continue
+		}
+		if !errors.Is(err, schedule.ErrLacks) || !strings.Contains(err.Error(), c.reason) || !strings.Contains(err.Error(), "straggler simulate") {
+			t.Errorf("%s, on a log that says where tasks ran %v: %v, %d results", c.scheduler, c.near, err, len(s.Results))
+		}
+	}
+}
+
+// Settings of Spark are not searched for another framework.
+func TestOptimizeRefused(t *testing.T) {
+	if _, err := Optimize(context.Background(), oneJob(true, "hadoop"), Options{Seeds: 1}); !errors.Is(err, ErrNotSpark) || !strings.Contains(err.Error(), "hadoop") {
+		t.Errorf("a log of Hadoop: %v", err)
+	}
+}
+
+// Two settings that differ by a second under every seed are told apart, however much seeds differ.
+func TestPairedChoice(t *testing.T) {
+	result := func(name string, slots float64, saved ...float64) Result {
+		r := Result{Variant: Variant{Policy: mustPolicy(t, name)}, saved: saved}
+		for _, s := range saved {
+			r.All.Saving.Mean += s / float64(len(saved))
+		}
+		r.All.SlotChange = slots
+		return r
+	}
+	better, worse := result("spark", 0.1, 10, 60, 110, 21), result("spark3", 0, 9, 59, 109, 19)
+	if got := cheapest([]Result{worse, better}); got.Name != "spark" {
+		t.Errorf("a setting that is better by a second under every seed: %s", got.Name)
+	}
+	if got := cheapest([]Result{result("spark3", 0, 12, 58, 111, 19), better}); got.Name != "spark3" {
+		t.Errorf("of settings that cannot be told apart the cheaper: %s", got.Name)
+	}
+}
