@@ -1,16 +1,17 @@
 // Package bucket takes URLs of object stores (S3, Google Cloud Storage, Azure Blob Storage, and directories that stand
 // in for one) and gives opened buckets, with errors that people can act on and that hold no secret.
 //
-//  1. url.go takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
-//  2. open.go opens the bucket, with what servers other than the vendors' own need.
+//  1. location takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
+//  2. bucket.go is what a bucket does, opens it, and lists it page by page: s3.go those of S3 and of servers that speak its
+//     protocol, google.go Cloud Storage by that client, azure.go Blob Storage, dir.go a directory.
 //  3. fault.go turns the libraries' errors into what people can act on, without secrets.
-//  4. list.go lists a bucket page by page.
-//  5. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
-//     often and how long to try, with pauses by gax, the library of Google's own clients.
+//  4. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
+//     often and how long to try.
 //
 // Credentials come from where the libraries look for them, the environment and the files of the vendors' own tools, and
-// from nowhere else. S3 was tried against servers of that protocol; Google's and Azure's were not available, and of those
-// only URLs, parameters and errors are tested.
+// from nowhere else. S3 was tried against servers of that protocol. Google's and Azure's were not available: of Google's,
+// a server that demands its tokens and conditions is played in the tests, and of Azure's only URLs, parameters and errors
+// are tested.
 //
-// Start with url.go.
+// Start with bucket.go.
 package bucket

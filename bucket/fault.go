@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,20 +16,20 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/aws/smithy-go"
-	"gocloud.dev/gcerrors"
-	"google.golang.org/api/googleapi"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"golang.org/x/oauth2"
+
+	"straggler/bucket/location"
 )
 
 var (
-	// ErrURL is returned when a URL cannot be used.
-	ErrURL = errors.New("wrong URL")
 	// ErrBroken is returned when a server does not answer, or not as it should.
 	ErrBroken = errors.New("the object store does not answer as it should")
 	// ErrReplaced is returned when a file was replaced while it was read.
 	ErrReplaced = errors.New("the file was replaced while it was read")
 )
 
-// Fault is an error for people. It carries the kind of the library's error (ErrURL, ErrBroken, ErrReplaced,
+// Fault is an error for people. It carries the kind of the library's error (location.ErrURL, ErrBroken, ErrReplaced,
 // errors.ErrUnsupported, those of fs, and of syscall about a disk) and not the error itself, whose text may hold a signed URL.
 type Fault struct {
 	Kind error
@@ -41,77 +42,52 @@ func (f *Fault) Unwrap() error { return f.Kind }
 // Final reports whether trying again is useless.
 func (f *Fault) Final() bool { return f.Kind != ErrBroken }
 
-// Hints are what users can set to mend an error.
-type Hints struct{ Credentials, Address string }
-
-func (h Hints) credentials() string { return h.Credentials }
-func (h Hints) address() string     { return h.Address }
-
-// then is a hint as the end of a sentence, "" where there is none.
-func (h Hints) then(which func(Hints) string) string {
-	if which(h) == "" {
-		return ""
-	}
-	return "; " + which(h)
-}
-
-// hints of the object stores.
-var hints = map[string]Hints{
-	"s3": {
-		Credentials: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or append ?anonymous=true for what is public",
-		Address:     "set AWS_ENDPOINT_URL, or append ?endpoint=http://HOST:PORT, for a server that is not Amazon's, and AWS_REGION for the region",
-	},
-	"gs": {
-		Credentials: "set GOOGLE_APPLICATION_CREDENTIALS, or log in with gcloud auth application-default login, or append ?anonymous=true for what is public",
-		Address:     "check the network and HTTPS_PROXY; STORAGE_EMULATOR_HOST names a server that is not Google's",
-	},
-	"azblob": {
-		Credentials: "set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY, or AZURE_STORAGE_SAS_TOKEN, or log in with az login",
-		Address:     "set AZURE_STORAGE_ACCOUNT, and AZURE_STORAGE_DOMAIN for a server that is not Azure's",
-	},
-}
-
 // Explain gives the fault behind an error of a library, of a bucket or server, with hints for its users.
-func Explain(err error, host string, h Hints) *Fault {
+func Explain(err error, host string, h location.Hints) *Fault {
 	var f *Fault
 	switch {
 	case errors.As(err, &f):
 		return f
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || gcerrors.Code(err) == gcerrors.DeadlineExceeded:
-		return &Fault{ErrBroken, "there is no answer" + h.then(Hints.address)}
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return &Fault{ErrBroken, "there is no answer" + h.ThenAddress()}
 	}
-	code, reason := reasonOf(err)
+	a := answerOf(err)
 	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
 		if errors.Is(err, disk) {
-			return &Fault{disk, reason}
+			return &Fault{disk, a.reason}
 		}
 	}
 	switch {
-	case code == "NoSuchBucket" || code == "ContainerNotFound":
-		return &Fault{fs.ErrNotExist, "there is no bucket " + host + h.then(Hints.address)}
-	case code == "RequestTimeTooSkewed":
-		return &Fault{fs.ErrPermission, "access is denied (" + reason + "); set this machine's clock right, or the server's"}
-	case gcerrors.Code(err) == gcerrors.PermissionDenied || errors.Is(err, fs.ErrPermission) || refused[code] || aboutCredentials(reason):
-		return &Fault{fs.ErrPermission, "access is denied (" + reason + ")" + h.then(Hints.credentials)}
-	case gcerrors.Code(err) == gcerrors.NotFound || errors.Is(err, fs.ErrNotExist):
+	case a.code == "NoSuchBucket" || a.code == "ContainerNotFound":
+		return &Fault{fs.ErrNotExist, "there is no bucket " + host + h.ThenAddress()}
+	case a.code == "RequestTimeTooSkewed":
+		return &Fault{fs.ErrPermission, "access is denied (" + a.reason + "); set this machine's clock right, or the server's"}
+	case a.code == "InvalidObjectState":
+		return &Fault{fs.ErrPermission, "it is archived and cannot be read (" + a.reason + "); restore it, or leave it out"}
+	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden || errors.Is(err, fs.ErrPermission) || refused[a.code] || aboutCredentials(a.reason):
+		return &Fault{fs.ErrPermission, "access is denied (" + a.reason + ")" + h.ThenCredentials()}
+	case a.status == http.StatusNotFound || errors.Is(err, fs.ErrNotExist):
 		return &Fault{fs.ErrNotExist, "there is no such file or bucket"}
-	case gcerrors.Code(err) == gcerrors.FailedPrecondition || errors.Is(err, fs.ErrExist):
+	case a.status == http.StatusPreconditionFailed || there[a.code] || errors.Is(err, fs.ErrExist):
 		return &Fault{fs.ErrExist, "it is there already"}
-	case code == "NotImplemented":
-		return &Fault{errors.ErrUnsupported, reason}
-	case aboutAddress(err, reason):
-		return &Fault{ErrBroken, "the server cannot be reached (" + reason + ")" + h.then(Hints.address)}
+	case a.code == "NotImplemented":
+		return &Fault{errors.ErrUnsupported, a.reason}
+	case aboutAddress(err, a.reason):
+		return &Fault{ErrBroken, "the server cannot be reached (" + a.reason + ")" + h.ThenAddress()}
 	}
-	return &Fault{ErrBroken, reason}
+	return &Fault{ErrBroken, a.reason}
 }
 
-// refused are the codes of S3 for credentials that it does not take.
+// refused are the codes for credentials that a server does not take, whatever the status that they come with.
 var refused = map[string]bool{"InvalidAccessKeyId": true, "SignatureDoesNotMatch": true, "ExpiredToken": true, "InvalidToken": true,
 	"TokenRefreshRequired": true, "AuthenticationFailed": true, "AuthorizationFailure": true,
-	"AuthorizationPermissionMismatch": true, googleRefused: true}
+	"AuthorizationPermissionMismatch": true, noToken: true}
 
-// googleRefused stands for the answers 401 and 403 of Google's, which has no codes; its library takes 403 for something that is not there.
-const googleRefused = "refused"
+// there are Azure's codes for an object that must not be there and is: a conflict, and not a failed condition.
+var there = map[string]bool{"BlobAlreadyExists": true}
+
+// noToken stands for Google's refusal to give a token for the credentials that were found.
+const noToken = "no token"
 
 func aboutCredentials(reason string) bool {
 	return strings.Contains(strings.ToLower(reason), "credential") || strings.Contains(reason, "kerberos")
@@ -123,31 +99,45 @@ func aboutAddress(err error, reason string) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || strings.Contains(reason, "no available namenodes") || strings.Contains(strings.ToLower(reason), "region")
 }
 
-// reasonOf is the innermost thing that a library says, on one line and without secrets; and the service's code for it.
-func reasonOf(err error) (code, reason string) {
+// answer is what a server said: the status of HTTP and its code, 0 and "" where it said nothing; and the innermost thing
+// that a library says of it, on one line and without secrets.
+type answer struct {
+	status       int
+	code, reason string
+}
+
+func answerOf(err error) answer {
+	var a answer
 	var aws smithy.APIError
+	var response *smithyhttp.ResponseError
 	var azure *azcore.ResponseError
-	var google *googleapi.Error
+	var token *oauth2.RetrieveError
 	var op *net.OpError
 	var request *url.Error
+	if errors.As(err, &response) {
+		a.status = response.HTTPStatusCode()
+	}
 	switch {
 	case errors.As(err, &aws):
-		code, reason = aws.ErrorCode(), aws.ErrorCode()+": "+aws.ErrorMessage()
+		a.code, a.reason = aws.ErrorCode(), aws.ErrorCode()+": "+aws.ErrorMessage()
 	case errors.As(err, &azure):
-		code, reason = azure.ErrorCode, fmt.Sprintf("%d %s", azure.StatusCode, azure.ErrorCode)
-	case errors.As(err, &google):
-		reason = fmt.Sprintf("%d %s", google.Code, google.Message)
-		if google.Code == http.StatusForbidden || google.Code == http.StatusUnauthorized {
-			code = googleRefused
+		a.status, a.code, a.reason = azure.StatusCode, azure.ErrorCode, fmt.Sprintf("%d %s", azure.StatusCode, azure.ErrorCode)
+	case errors.As(err, &token) && token.Response != nil && token.Response.StatusCode < 500:
+		var said struct {
+			Error       string
+			Description string `json:"error_description"`
 		}
+		json.Unmarshal(token.Body, &said) // what is no JSON says nothing
+		a.code, a.reason = noToken, strings.Join(strings.Fields(fmt.Sprintf("no token: %d %s %s", token.Response.StatusCode, said.Error, said.Description)), " ")
 	case errors.As(err, &op):
-		reason = op.Error()
+		a.reason = op.Error()
 	case errors.As(err, &request):
-		reason = request.Error()
+		a.reason = request.Error()
 	default:
-		reason = err.Error()
+		a.reason = err.Error()
 	}
-	return code, Clean(reason)
+	a.reason = Clean(a.reason)
+	return a
 }
 
 // addresses finds URLs; what stands before an @ and behind a ? in them is dropped.

@@ -2,9 +2,8 @@ package bucket
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
-
-	"github.com/googleapis/gax-go/v2"
 )
 
 // RetryPolicy says how often and how long to try. The zero value is for real networks.
@@ -37,12 +36,20 @@ func (p RetryPolicy) Backoff() *Backoff { return NewBackoff(p.Pause, maxPause) }
 
 // Backoff waits for random times up to a bound that doubles, so that clients which failed together do not come back
 // together.
-type Backoff struct{ pauses gax.Backoff }
+type Backoff struct{ bound, max time.Duration }
 
 // NewBackoff waits at most first the first time, and never longer than max.
-func NewBackoff(first, max time.Duration) *Backoff {
-	return &Backoff{gax.Backoff{Initial: first, Max: max, Multiplier: 2}}
-}
+func NewBackoff(first, max time.Duration) *Backoff { return &Backoff{first, max} }
 
 // Wait waits; the context ends it with its error.
-func (b *Backoff) Wait(ctx context.Context) error { return gax.Sleep(ctx, b.pauses.Pause()) }
+func (b *Backoff) Wait(ctx context.Context) error {
+	pause := time.NewTimer(1 + rand.N(b.bound))
+	defer pause.Stop()
+	b.bound = min(2*b.bound, b.max)
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

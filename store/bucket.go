@@ -14,9 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"gocloud.dev/blob"
-
 	"straggler/bucket"
+	"straggler/bucket/location"
 )
 
 // A store in a bucket has no locks, because object stores have none. What takes their place:
@@ -37,8 +36,8 @@ const (
 
 // objectStore is a store in a bucket.
 type objectStore struct {
-	bucket    *blob.Bucket
-	l         bucket.Location
+	bucket    bucket.Bucket
+	l         location.Location
 	prefix    string // of keys; "" or ends in a slash
 	cache     *cache
 	retry     bucket.RetryPolicy
@@ -53,7 +52,7 @@ type objectStore struct {
 
 // openBucket asks the object store nothing yet.
 func openBucket(ctx context.Context, url string, o Options) (*objectStore, error) {
-	l, err := bucket.Parse(url)
+	l, err := location.Parse(url)
 	if err != nil {
 		return nil, err
 	}
@@ -124,27 +123,18 @@ func (s *objectStore) list(ctx context.Context, dir string) ([]fileInfo, error) 
 	var out []fileInfo
 	for _, o := range objects {
 		if name := strings.TrimPrefix(o.Key, s.prefix); !strings.HasSuffix(name, "/") { // one that stands for a directory
-			out = append(out, fileInfo{name, o.Size, o.ModTime, true})
+			out = append(out, fileInfo{name, o.Size, o.Modified, true})
 		}
 	}
 	return out, err
 }
 
-// maxRelists is how often a page is asked for again that came upon something which went meanwhile, as listings of
-// directories do.
-const maxRelists = 20
-
 // listObjects lists objects of the store.
-func (s *objectStore) listObjects(ctx context.Context, l bucket.Listing) ([]*blob.ListObject, error) {
+func (s *objectStore) listObjects(ctx context.Context, l bucket.Listing) ([]bucket.Object, error) {
 	dir := l.Prefix
 	l.Prefix = s.key(dir)
 	return bucket.List(s.bucket, l, func(page func(context.Context) error) error {
-		for relists := 0; ; relists++ {
-			err := s.try(ctx, dir, func(ctx context.Context, _ func()) error { return page(ctx) })
-			if s.l.Scheme != "file" || !errors.Is(err, fs.ErrNotExist) || relists == maxRelists {
-				return err
-			}
-		}
+		return s.try(ctx, dir, func(ctx context.Context, _ func()) error { return page(ctx) })
 	})
 }
 
@@ -196,16 +186,16 @@ func (o object) Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Ti
 	if from == 0 {
 		n = -1 // servers refuse ranges of an object that was cut to nothing
 	}
-	r, err := o.s.bucket.NewRangeReader(ctx, o.s.key(o.name), from, n, nil)
+	r, err := o.s.bucket.Read(ctx, o.s.key(o.name), from, n)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	if r.Size() != o.size {
+	if r.Size != o.size {
 		defer r.Close()
 		return nil, time.Time{}, fmt.Errorf("%s: %w: it has %d bytes and not %d; straggler store verify lists what is damaged",
-			o.s.url(o.name), ErrDamaged, r.Size(), o.size)
+			o.s.url(o.name), ErrDamaged, r.Size, o.size)
 	}
-	return r, r.ModTime(), nil
+	return r, r.Modified, nil
 }
 
 func (o object) Fault(err error) (error, bool) {
@@ -245,9 +235,9 @@ func (s *objectStore) registerWriter(ctx context.Context) (id string, err error)
 	}
 	var made time.Time
 	err = s.try(ctx, mark, func(ctx context.Context, _ func()) error {
-		a, err := s.bucket.Attributes(ctx, s.key(mark))
+		a, err := s.bucket.Stat(ctx, s.key(mark))
 		if err == nil {
-			made = a.ModTime
+			made = a.Modified
 		}
 		return err
 	})
@@ -268,7 +258,7 @@ func (s *objectStore) registerWriter(ctx context.Context) (id string, err error)
 
 func (s *objectStore) putMark(ctx context.Context, mark string) error {
 	return s.try(ctx, mark, func(ctx context.Context, _ func()) error {
-		return s.write(ctx, mark, "text/plain", strings.NewReader("a writer is at work\n"), true)
+		return s.bucket.Write(ctx, s.key(mark), "text/plain", strings.NewReader("a writer is at work\n"), true)
 	})
 }
 

@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 
-	"gocloud.dev/blob"
 	"golang.org/x/sync/errgroup"
 
 	"straggler/bucket"
@@ -80,10 +78,10 @@ func (s *objectStore) send(ctx context.Context, u upload, g *progress) error {
 			g.add(int64(n))
 			return n, err
 		})
-		err = s.write(ctx, u.file.Path, "application/vnd.apache.parquet", counted, false)
+		err = s.bucket.Write(ctx, s.key(u.file.Path), "application/vnd.apache.parquet", counted, false)
 		if err == nil {
-			var a *blob.Attributes
-			if a, err = s.bucket.Attributes(ctx, s.key(u.file.Path)); err == nil && a.Size != u.file.Bytes {
+			var a bucket.Object
+			if a, err = s.bucket.Stat(ctx, s.key(u.file.Path)); err == nil && a.Size != u.file.Bytes {
 				err = fmt.Errorf("%d bytes of %d have arrived", a.Size, u.file.Bytes)
 			}
 		}
@@ -98,63 +96,11 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// The library sends large objects in parts; this bounds the memory of that, with how many files are sent at once.
-const (
-	partBytes   = 8 << 20
-	partsAtOnce = 2
-)
-
-// write makes an object, there whole or not at all.
-func (s *objectStore) write(ctx context.Context, name, contentType string, r io.Reader, isNew bool) error {
-	if s.l.Scheme == "file" {
-		return writeLinked(ctx, filepath.Join(s.l.Path, filepath.FromSlash(s.key(name))), r, isNew)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w, err := s.bucket.NewWriter(ctx, s.key(name), &blob.WriterOptions{ContentType: contentType, IfNotExist: isNew, BufferSize: partBytes, MaxConcurrency: partsAtOnce})
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(w, r); err != nil {
-		cancel() // or Close would make an object of what there is
-		w.Close()
-		return err
-	}
-	return w.Close()
-}
-
-// writeLinked makes a file of a directory that stands in for a bucket. The library's own way checks whether the file is
-// there before it renames, and two could do that at once.
-func writeLinked(ctx context.Context, name string, r io.Reader, isNew bool) error {
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	t, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(t.Name())
-	_, err = io.Copy(t, contextReader{ctx, r})
-	err = errors.Join(err, t.Chmod(0o644), t.Sync(), t.Close())
-	switch {
-	case err != nil:
-	case isNew:
-		err = os.Link(t.Name(), name)
-	default:
-		err = os.Rename(t.Name(), name)
-	}
-	if err != nil {
-		return err
-	}
-	return osFS{}.SyncDir(dir)
-}
-
 // create puts a commit. Who is told that it is there already reads it, because it may be his own: an earlier try that
 // seemed to fail.
 func (s *objectStore) create(ctx context.Context, name string, data []byte, _ string) (visible bool, err error) {
 	err = s.try(ctx, name, func(ctx context.Context, _ func()) error {
-		return s.write(ctx, name, "application/json", strings.NewReader(string(data)), true)
+		return s.bucket.Write(ctx, s.key(name), "application/json", strings.NewReader(string(data)), true)
 	})
 	var f *bucket.Fault
 	switch {
@@ -180,7 +126,12 @@ func (s *objectStore) create(ctx context.Context, name string, data []byte, _ st
 
 func (s *objectStore) readAll(ctx context.Context, name string) (data []byte, err error) {
 	err = s.try(ctx, name, func(ctx context.Context, _ func()) error {
-		data, err = s.bucket.ReadAll(ctx, s.key(name))
+		r, err := s.bucket.Read(ctx, s.key(name), 0, -1)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		data, err = io.ReadAll(r)
 		return err
 	})
 	return data, err

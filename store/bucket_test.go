@@ -203,7 +203,7 @@ func TestLargeObjects(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
 	s := g.open(t)
-	data := make([]byte, 2*partBytes+12345)
+	data := make([]byte, 2*bucket.PartBytes+12345)
 	for i := range data {
 		data[i] = byte(i * i >> 7)
 	}
@@ -316,7 +316,7 @@ func TestDeadWritersFiles(t *testing.T) {
 		}
 		at := s.at.(*objectStore)
 		for _, name := range []string{"tables/jobs/dead-0.parquet", "staging/dead"} {
-			if err := at.write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
+			if err := writeObject(t, s, name, "x"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -359,7 +359,7 @@ func TestSkewedClocks(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 	for _, name := range []string{"tables/jobs/living-0.parquet", "staging/living"} {
-		if err := first.at.(*objectStore).write(t.Context(), name, "x", strings.NewReader("x"), false); err != nil {
+		if err := writeObject(t, first, name, "x"); err != nil {
 			t.Fatal(err)
 		}
 	}

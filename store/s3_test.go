@@ -77,9 +77,16 @@ func (g ground) change(t testing.TB, s *Store, name string, to func([]byte) []by
 	case g.dir != "":
 		err = errors.Join(os.Remove(filepath.Join(g.dir, name)), os.WriteFile(filepath.Join(g.dir, name), data, 0o666))
 	default:
-		err = s.at.(*objectStore).write(t.Context(), name, "x", strings.NewReader(string(data)), false)
+		err = writeObject(t, s, name, string(data))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// writeObject puts an object into the bucket of a store, as another writer would.
+func writeObject(t testing.TB, s *Store, name, data string) error {
+	t.Helper()
+	at := s.at.(*objectStore)
+	return at.bucket.Write(t.Context(), at.key(name), "x", strings.NewReader(data), false)
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"straggler/bucket"
+	"straggler/bucket/location"
 	"straggler/schema"
 )
 
@@ -77,7 +78,7 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 }
 
 func (s *Store) openBackend(ctx context.Context, where string) error {
-	if bucket.IsURL(where) {
+	if location.IsURL(where) {
 		b, err := openBucket(ctx, where, s.o)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"straggler/audit/baseline"
 	"straggler/audit/measure"
 	"straggler/bucket"
+	"straggler/bucket/location"
 	"straggler/causes"
 	"straggler/engine"
 	"straggler/ingest"
@@ -55,7 +56,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
-	case is(errUse, ingest.ErrUse, bucket.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
+	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
 		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
 		return exitUse
 	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable):

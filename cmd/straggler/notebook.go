@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"straggler/bucket"
+	"straggler/bucket/location"
 	"straggler/notebooks"
 )
 
@@ -25,7 +25,7 @@ not need straggler, except for a store in a bucket, whose tables straggler first
 				return err
 			}
 			path := dir
-			if !bucket.IsURL(path) {
+			if !location.IsURL(path) {
 				var err error
 				if path, err = filepath.Abs(dir); err != nil {
 					return err

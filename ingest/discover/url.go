@@ -2,12 +2,6 @@ package discover
 
 import "strings"
 
-// isURL tells a URL from a path.
-func isURL(arg string) bool {
-	scheme, _, ok := strings.Cut(arg, "://")
-	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
-}
-
 // showable is a URL without what must not be shown: what stands before an @, and the query.
 func showable(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"straggler/bucket/location"
 	"straggler/ingest"
 	"straggler/ingest/codec"
 )
@@ -35,7 +36,7 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 	for _, p := range expandGlobs(paths) {
 		if local, ok := localPath(p); ok {
 			p = local
-		} else if isURL(p) {
+		} else if location.IsURL(p) {
 			urls = append(urls, p)
 			continue
 		}
@@ -65,7 +66,7 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 func expandGlobs(paths []string) []string {
 	var out []string
 	for _, p := range paths {
-		if _, err := os.Lstat(p); err != nil && !isURL(p) && strings.ContainsAny(p, "*?[") {
+		if _, err := os.Lstat(p); err != nil && !location.IsURL(p) && strings.ContainsAny(p, "*?[") {
 			if names, err := filepath.Glob(p); err == nil && len(names) > 0 {
 				out = append(out, names...)
 				continue

@@ -2,15 +2,13 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"strings"
 	"time"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	objects "straggler/bucket"
 	"straggler/ingest/discover"
@@ -21,7 +19,7 @@ const answer = 90 * time.Second
 
 // bucket is a bucket of an object store, where a prefix that ends in a slash is a directory.
 type bucket struct {
-	b *blob.Bucket
+	b objects.Bucket
 	l location
 }
 
@@ -44,12 +42,12 @@ func (b *bucket) stat(ctx context.Context, p string, dir bool) (discover.TreeEnt
 	if !dir {
 		ctx, cancel := context.WithTimeout(ctx, answer)
 		defer cancel()
-		a, err := b.b.Attributes(ctx, p)
+		a, err := b.b.Stat(ctx, p)
 		if err == nil {
-			return discover.TreeEntry{Path: p, Size: a.Size, Modified: a.ModTime}, nil
+			return discover.TreeEntry{Path: p, Size: a.Size, Modified: a.Modified}, nil
 		}
-		if gcerrors.Code(err) != gcerrors.NotFound {
-			return discover.TreeEntry{}, b.failed(ctx, err)
+		if err = b.failed(ctx, err); !errors.Is(err, fs.ErrNotExist) {
+			return discover.TreeEntry{}, err
 		}
 	}
 	some, err := b.listObjects(ctx, objects.Listing{Prefix: p + "/", Limit: 1})
@@ -73,7 +71,7 @@ func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, er
 	}
 	var out []discover.TreeEntry
 	for _, o := range found {
-		e := discover.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.IsDir, Size: o.Size, Modified: o.ModTime}
+		e := discover.TreeEntry{Path: strings.TrimSuffix(o.Key, "/"), Dir: o.Dir, Size: o.Size, Modified: o.Modified}
 		switch name := strings.TrimPrefix(o.Key, prefix); {
 		case name == "": // an object that stands for the directory
 			continue
@@ -86,7 +84,7 @@ func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, er
 }
 
 // listObjects lists the bucket; its library tries again by itself.
-func (b *bucket) listObjects(ctx context.Context, l objects.Listing) ([]*blob.ListObject, error) {
+func (b *bucket) listObjects(ctx context.Context, l objects.Listing) ([]objects.Object, error) {
 	return objects.List(b.b, l, func(page func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, answer)
 		defer cancel()
@@ -107,13 +105,13 @@ func (b *bucket) failed(ctx context.Context, err error) error {
 
 // read opens a range, of an object that is as long as the one that was listed.
 func (b *bucket) read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
-	r, err := b.b.NewRangeReader(ctx, e.Path, from, n, nil)
+	r, err := b.b.Read(ctx, e.Path, from, n)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	if r.Size() != e.Size {
+	if r.Size != e.Size {
 		r.Close()
 		return nil, time.Time{}, objects.Replaced
 	}
-	return r, r.ModTime(), nil
+	return r, r.Modified, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	objects "straggler/bucket"
+	urls "straggler/bucket/location"
 	"straggler/ingest"
 	"straggler/ingest/discover"
 )
@@ -21,7 +22,7 @@ func (f *fault) Unwrap() error { return f.kind }
 // errChanged is returned when a file is no longer the one that was listed.
 var errChanged = fmt.Errorf("%w: the file was replaced while it was read", discover.ErrSource)
 
-var adviceHDFS = objects.Hints{
+var adviceHDFS = urls.Hints{
 	Credentials: "set HADOOP_USER_NAME; with Kerberos, HADOOP_CONF_DIR and KRB5_CONFIG, and get a ticket with kinit",
 	Address:     "write the URL as hdfs://NAMENODE:PORT/PATH, or set HADOOP_CONF_DIR to where core-site.xml is",
 }
@@ -42,7 +43,7 @@ func explain(l location, err error) error {
 		return &fault{discover.ErrSource, found.Text}
 	case objects.ErrReplaced:
 		return &fault{errChanged, found.Text}
-	case objects.ErrURL:
+	case urls.ErrURL:
 		return &fault{ingest.ErrUse, found.Text}
 	}
 	return &fault{found.Kind, found.Text}

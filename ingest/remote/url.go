@@ -5,17 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	objects "straggler/bucket"
+	urls "straggler/bucket/location"
 	"straggler/ingest"
 )
 
-type location = objects.Location
+type location = urls.Location
 
 // schemes are those that Open takes.
 var schemes = []string{"s3", "gs", "azblob", "hdfs"}
 
 func parse(text string) (location, error) {
-	l, err := objects.Parse(text)
+	l, err := urls.Parse(text)
 	if !slices.Contains(schemes, l.Scheme) {
 		return l, fmt.Errorf("%w: there is no reader for URLs of %s; there are %s and file", ingest.ErrUse, l.Scheme, strings.Join(schemes, ", "))
 	}

@@ -1,10 +1,15 @@
-package bucket
+// Package location takes apart the URLs of object stores and file systems, and links no library of theirs.
+package location
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 )
+
+// ErrURL is returned when a URL cannot be used.
+var ErrURL = errors.New("wrong URL")
 
 // Location is a URL taken apart. Nothing in it is percent-decoded: people write keys as the vendors' tools show them.
 type Location struct {
@@ -13,9 +18,6 @@ type Location struct {
 	Path   string // without slashes around it; of a file URL the directory
 	Query  url.Values
 }
-
-// Schemes are those that Open takes.
-var Schemes = []string{"s3", "gs", "azblob", "file"}
 
 // IsURL reports whether a text is a URL, and not a path.
 func IsURL(text string) bool {
@@ -42,7 +44,7 @@ func Parse(text string) (Location, error) {
 	}
 	_, object := hints[l.Scheme]
 	if object && strings.Contains(l.Host, ":") || strings.Contains(l.Host, "@") {
-		return l, fmt.Errorf("%w: a URL of %s holds no user, password or port%s", ErrURL, l.Scheme, l.Hints().then(Hints.credentials))
+		return l, fmt.Errorf("%w: a URL of %s holds no user, password or port%s", ErrURL, l.Scheme, l.Hints().ThenCredentials())
 	}
 	if object && l.Host == "" {
 		return l, fmt.Errorf("%w: the URL names no bucket; write it as %s://BUCKET/PATH", ErrURL, l.Scheme)
@@ -77,3 +79,35 @@ func (l Location) String() string {
 
 // Identity is equal for the same bucket of the same server, and only then.
 func (l Location) Identity() string { return l.Root() + "?" + l.Query.Encode() }
+
+// Hints are what users can set to mend an error.
+type Hints struct{ Credentials, Address string }
+
+// ThenCredentials is what to do about credentials as the end of a sentence, "" where nothing is known.
+func (h Hints) ThenCredentials() string { return asEnd(h.Credentials) }
+
+// ThenAddress is what to do about the address as the end of a sentence, "" where nothing is known.
+func (h Hints) ThenAddress() string { return asEnd(h.Address) }
+
+func asEnd(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	return "; " + hint
+}
+
+// hints of the object stores.
+var hints = map[string]Hints{
+	"s3": {
+		Credentials: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or append ?anonymous=true for what is public",
+		Address:     "set AWS_ENDPOINT_URL, or append ?endpoint=http://HOST:PORT, for a server that is not Amazon's, and AWS_REGION for the region",
+	},
+	"gs": {
+		Credentials: "set GOOGLE_APPLICATION_CREDENTIALS, or log in with gcloud auth application-default login, or append ?anonymous=true for what is public",
+		Address:     "check the network and HTTPS_PROXY; STORAGE_EMULATOR_HOST names a server of the XML API that is not Google's",
+	},
+	"azblob": {
+		Credentials: "set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY, or AZURE_STORAGE_SAS_TOKEN, or log in with az login",
+		Address:     "set AZURE_STORAGE_ACCOUNT, and AZURE_STORAGE_DOMAIN for a server that is not Azure's",
+	},
+}
