@@ -22,7 +22,7 @@ import (
 // stands. A map's progress always tells how much of it is done.
 //
 // Early acts before all tasks have been started, as the variant of MANTRI §6.3 does: a copy then takes the slot of a
-// waiting task. Nodes are asked every Heartbeat, and when an attempt has ended.
+// waiting task. Nodes ask every Heartbeat.
 type LATE struct {
 	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
 	SlowNode  float64 `option:"slow_node" doc:"percentile of node progress below which a node gets no copies"`
@@ -41,6 +41,7 @@ type late struct {
 	rates   []float64
 	free    []int32
 	ordered []float64
+	found   []candidate
 }
 
 // lateJob is the finished work of a job by machine.
@@ -51,6 +52,7 @@ type latePhase struct {
 	counted int
 	rates   sample
 	parts   partRates
+	ages    ages
 }
 
 // TimeLeft is LATE's estimate of the time that an attempt still needs (§4).
@@ -63,18 +65,18 @@ func TimeLeft(score, elapsed float64) float64 {
 
 func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	phase, job := l.count(v)
-	again := replay.Again{At: v.Now() + replay.Seconds(l.Heartbeat), End: true}
+	again := v.In(replay.Seconds(l.Heartbeat))
 	waiting := v.Waiting() > 0
 	if waiting && !l.Early {
 		return replay.Again{End: true}
 	}
 	if !waiting {
-		if a, wait := idleUntil(v, l.Age, l.Heartbeat); wait {
+		if a, wait := idleUntil(v, &phase.ages, l.Age, l.Heartbeat); wait {
 			return a
 		}
 	}
 	if waiting { // early
-		if a, wait := untilAge(v, l.Age); wait {
+		if a, wait := untilAge(v, &phase.ages, l.Age); wait {
 			return a
 		}
 	}
@@ -131,18 +133,14 @@ type candidate struct {
 // rank lists the attempts that may be copied, longest time left first.
 func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 	running := v.Running()
-	if !slices.ContainsFunc(running, func(a replay.Running) bool { return l.mayCopy(v, &a) }) {
-		return nil
-	}
-	l.rates = append(l.rates[:0], phase.rates.values()...)
+	l.rates = l.rates[:0]
 	for i := range running {
 		if e := v.Elapsed(&running[i]).Seconds(); e > 0 {
 			l.rates = append(l.rates, v.Progress(&running[i])/e)
 		}
 	}
-	slices.Sort(l.rates)
-	slow := quantile(l.rates, l.SlowTask)
-	var out []candidate
+	slow := phase.rates.quantileWith(l.rates, l.SlowTask)
+	out := l.found[:0]
 	for i := range running {
 		a := &running[i]
 		if !l.mayCopy(v, a) {
@@ -157,6 +155,7 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 			out = append(out, candidate{a.Task, a.Machine, left})
 		}
 	}
+	l.found = out
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
 	})
@@ -185,7 +184,8 @@ func (l *late) assign(v *replay.View, do *replay.Actions, candidates []candidate
 			continue
 		}
 		do.CopyOn(candidates[n].task, m)
-		candidates = slices.Delete(candidates, n, n+1)
+		copy(candidates[1:n+1], candidates[:n])
+		candidates = candidates[1:]
 		room--
 	}
 }
@@ -202,6 +202,6 @@ func (l *late) nodeThreshold(v *replay.View, job lateJob) float64 {
 		l.nodes[running[i].Machine] += v.Progress(&running[i])
 	}
 	l.ordered = append(l.ordered[:0], l.nodes...)
-	slices.Sort(l.ordered)
-	return quantile(l.ordered, l.SlowNode)
+	var none sample
+	return none.quantileWith(l.ordered, l.SlowNode)
 }

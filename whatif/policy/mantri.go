@@ -44,7 +44,7 @@ var mantriDefaults = Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10,
 type mantri struct {
 	Mantri
 	found   []mantriCase
-	copies  map[int32][]int
+	tasks   []int32
 	seen    sample
 	perByte sample
 }
@@ -63,7 +63,6 @@ type mantriPhase struct {
 // mantriCase is an attempt that might be restarted or duplicated.
 type mantriCase struct {
 	a       replay.Running
-	left    float64
 	gain    float64
 	restart bool
 }
@@ -214,31 +213,31 @@ func (m *mantri) remaining(v *replay.View, a *replay.Running, delta float64) flo
 
 // prune kills all but the fastest copies of each task.
 func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta float64) {
-	if m.copies == nil {
-		m.copies = map[int32][]int{}
+	if len(p.copied) == 0 {
+		return
 	}
-	clear(m.copies)
 	running := v.Running()
-	var tasks []int32
 	for i := range running {
 		if a := &running[i]; v.Copies(a.Task) > m.Alpha && v.Elapsed(a).Seconds() >= delta {
-			if m.copies[a.Task] == nil {
-				tasks = append(tasks, a.Task)
+			m.tasks = append(m.tasks, a.Task)
+		}
+	}
+	slices.Sort(m.tasks)
+	for _, t := range slices.Compact(m.tasks) {
+		var own []*replay.Running
+		for a := range v.Attempts(t) {
+			if v.Elapsed(a).Seconds() >= delta {
+				own = append(own, a)
 			}
-			m.copies[a.Task] = append(m.copies[a.Task], i)
 		}
-	}
-	slices.Sort(tasks)
-	for _, t := range tasks {
-		own := m.copies[t]
-		slices.SortFunc(own, func(a, b int) int {
-			return cmp.Or(cmp.Compare(m.estimate(v, &running[a]), m.estimate(v, &running[b])),
-				cmp.Compare(running[a].Number, running[b].Number))
+		slices.SortFunc(own, func(a, b *replay.Running) int {
+			return cmp.Or(cmp.Compare(m.estimate(v, a), m.estimate(v, b)), cmp.Compare(a.Number, b.Number))
 		})
-		for _, i := range own[min(m.Alpha, len(own)):] {
-			do.Kill(running[i])
+		for _, a := range own[min(m.Alpha, len(own)):] {
+			do.Kill(*a)
 		}
 	}
+	m.tasks = m.tasks[:0]
 }
 
 func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
@@ -252,19 +251,21 @@ func RestartNow(left, mean, delta float64) bool { return left > mean+delta }
 func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
 	m.found = m.found[:0]
 	running := v.Running()
+	rate, far, lag := rates.mean(), v.Far(), v.Lag().Seconds()
+	likely := rates.at(min(int(m.Delta*float64(rates.n())), rates.n()-1)) // t_new stays under what it gives with more than δ
 	for i := range running {
 		a := &running[i]
 		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) {
 			continue
 		}
 		left, c := m.remaining(v, a, delta), float64(v.Copies(a.Task))
-		scale, lag := rates.work(v, a.Task)*v.Far(), v.Lag().Seconds()
-		mean := rates.mean()*scale + lag
+		scale := rates.work(v, a.Task) * far
+		mean := rate*scale + lag
 		switch {
-		case m.Restart && c == 1 && p.restarts[a.Task] < m.Gamma && RestartNow(left, mean, delta):
-			m.found = append(m.found, mantriCase{*a, left, left - mean, true})
-		case m.Copy && m.mayCopy(v, p, a, delta) && 1-rates.above((left*c/(c+1)-lag)/scale) > m.Delta:
-			m.found = append(m.found, mantriCase{*a, left, left - mean, false})
+		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarts[a.Task] < m.Gamma:
+			m.found = append(m.found, mantriCase{*a, left - mean, true})
+		case m.Copy && (left*c/(c+1)-lag)/scale >= likely && m.mayCopy(v, p, a, delta):
+			m.found = append(m.found, mantriCase{*a, left - mean, false})
 		}
 	}
 	m.inOrder()
@@ -287,15 +288,16 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 	}
 	m.found = m.found[:0]
 	running := v.Running()
+	rate, lag := rates.mean()*v.Far(), v.Lag().Seconds()
 	for i := range running {
 		a := &running[i]
 		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || !m.mayCopy(v, p, a, delta) {
 			continue
 		}
 		left := m.remaining(v, a, delta)
-		mean := rates.mean()*rates.work(v, a.Task)*v.Far() + v.Lag().Seconds()
+		mean := rate*rates.work(v, a.Task) + lag
 		if gain := left - mean; gain > m.Rho*delta {
-			m.found = append(m.found, mantriCase{*a, left, gain, false})
+			m.found = append(m.found, mantriCase{*a, gain, false})
 		}
 	}
 	m.inOrder()
@@ -317,11 +319,9 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 	if v.Copies(a.Task) == 1 {
 		return !ok || v.Launched(a.Task) > 0
 	}
-	running := v.Running()
 	mine := m.estimate(v, a)
-	for i := range running {
-		b := &running[i]
-		if b.Task != a.Task || b.Number == a.Number {
+	for b := range v.Attempts(a.Task) {
+		if b.Number == a.Number {
 			continue
 		}
 		if e := v.Elapsed(b).Seconds(); e < delta || m.estimate(v, b) < mine || m.estimate(v, b) == mine && b.Number < a.Number {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"straggler/whatif/replay"
@@ -19,7 +20,8 @@ func inOrder(tasks *[]int32, do func(task int32)) {
 type tailPhase struct {
 	took    sample
 	counted int
-	queued  map[int32]bool // tasks whose copies were asked for
+	ages    ages
+	over    []aged // for use within a look
 }
 
 func tailOf(v *replay.View) *tailPhase {
@@ -31,10 +33,11 @@ func tailOf(v *replay.View) *tailPhase {
 	return t
 }
 
-func (t *tailPhase) queue(do *replay.Actions, task int32) {
-	if t.queued == nil {
-		t.queued = map[int32]bool{}
+// queue asks for copies of the tasks that have started by an instant and were never copied, in their order.
+func (t *tailPhase) queue(v *replay.View, do *replay.Actions, start replay.Time) {
+	t.over = t.ages.until(v, start, t.over[:0])
+	slices.SortFunc(t.over, func(a, b aged) int { return cmp.Compare(a.task, b.task) })
+	for _, a := range t.over {
+		do.QueueCopy(a.task)
 	}
-	t.queued[task] = true
-	do.QueueCopy(task)
 }

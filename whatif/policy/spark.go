@@ -2,7 +2,6 @@ package policy
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +52,8 @@ type sparkPhase struct {
 	counted int
 	records float64 // of successful tasks
 	ran     float64
-	marked  map[int32]bool
+	ages    ages
+	past    []aged // past the limit at the last check, and not marked
 }
 
 func (s *spark) Look(v *replay.View, do *replay.Actions) replay.Again {
@@ -97,46 +97,61 @@ func SparkMinFinished(q float64, n int) int { return max(int(math.Floor(q*float6
 // check marks every task that has run longer than the limit. Spark checks every interval; between checks nothing is
 // marked, so the next look is at the first check at which something can be.
 func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64) replay.Again {
-	running := v.Running()
-	interval := replay.Seconds(s.set.Interval)
-	onCheck := v.CheckAt(v.Now(), interval) == v.Now()
-	next := replay.Time(1<<62 - 1)
-	s.found = s.found[:0]
-	for i := range running {
-		a := &running[i]
-		if v.Copies(a.Task) > 1 || p.marked[a.Task] {
-			continue
-		}
-		over := a.Start + replay.Seconds(limit) + 1
-		if over <= v.Now() {
-			spared, till := s.efficient(v, p, a, limit)
-			switch {
-			case spared:
-				over = till
-			case onCheck:
-				s.found = append(s.found, a.Task)
-				continue
-			default:
-				over = v.Now()
-			}
-		}
-		next = min(next, over)
+	interval, over := replay.Seconds(s.set.Interval), replay.Seconds(limit)+1
+	next := never
+	p.ages.update(v)
+	if v.CheckAt(v.Now(), interval) == v.Now() {
+		next = s.mark(v, do, p, limit)
+	} else if len(p.past) > 0 {
+		next = v.Now()
 	}
-	slices.Sort(s.found)
-	for _, task := range s.found {
-		if p.marked == nil {
-			p.marked = map[int32]bool{}
-		}
-		p.marked[task] = true
-		do.QueueCopy(task)
+	if a, ok := p.ages.first(v); ok {
+		next = min(next, a.start+over)
 	}
 	if v.Waiting() > 0 { // tasks may be launched meanwhile: they cannot be past the limit sooner than this
 		next = min(next, v.Now()+replay.Seconds(limit))
 	}
-	if next == 1<<62-1 {
+	if next == never {
 		return replay.Again{End: true}
 	}
 	return replay.Again{At: v.CheckAt(max(next, v.Now()+1), interval), End: true}
+}
+
+// mark marks the tasks past the limit but those that are spared, and says when one of these may be.
+func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64) replay.Time {
+	over := replay.Seconds(limit) + 1
+	p.past = p.ages.until(v, v.Now()-over, p.past)
+	next := never
+	rest := p.past[:0]
+	for _, x := range p.past {
+		if v.Copies(x.task) == 0 {
+			p.ages.release(x.task)
+			continue
+		}
+		if v.Copies(x.task) == 1 {
+			a := only(v, x.task)
+			if a.Start+over > v.Now() { // another attempt, or the limit has grown
+				next = min(next, a.Start+over)
+			} else if spared, till := s.efficient(v, p, a, limit); spared {
+				next = min(next, till)
+			} else {
+				s.found = append(s.found, x.task)
+				continue
+			}
+		}
+		rest = append(rest, x)
+	}
+	p.past = rest
+	inOrder(&s.found, do.QueueCopy)
+	return next
+}
+
+// only is the attempt of a task that runs in one.
+func only(v *replay.View, task int32) *replay.Running {
+	for a := range v.Attempts(task) {
+		return a
+	}
+	return nil
 }
 
 // heartbeat is how often an executor reports the metrics of running tasks.

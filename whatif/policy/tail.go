@@ -10,23 +10,15 @@ type MapReduce struct {
 
 var mapReduceDefaults = MapReduce{Share: 0.95}
 
-type mapReduce struct {
-	MapReduce
-	found []int32
-}
+type mapReduce struct{ MapReduce }
 
 func (m *mapReduce) Look(v *replay.View, do *replay.Actions) replay.Again {
-	if v.Waiting() > 0 || float64(finished(v)) < m.Share*float64(v.Tasks()) {
+	if v.Waiting() > 0 || float64(v.Succeeded()) < m.Share*float64(v.Tasks()) {
 		return replay.Again{End: true}
 	}
 	p := tailOf(v)
-	running := v.Running()
-	for i := range running {
-		if a := &running[i]; v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0 && !p.queued[a.Task] {
-			m.found = append(m.found, a.Task)
-		}
-	}
-	inOrder(&m.found, func(task int32) { p.queue(do, task) })
+	p.ages.update(v)
+	p.queue(v, do, never-1)
 	return replay.Again{End: true}
 }
 
@@ -38,10 +30,7 @@ type Dryad struct {
 
 var dryadDefaults = Dryad{Percentile: 0.75}
 
-type dryad struct {
-	Dryad
-	found []int32
-}
+type dryad struct{ Dryad }
 
 func (d *dryad) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if v.Waiting() > 0 || len(v.Done()) == 0 {
@@ -53,22 +42,10 @@ func (d *dryad) Look(v *replay.View, do *replay.Actions) replay.Again {
 	}
 	p.counted = len(v.Done())
 	limit := replay.Seconds(p.took.quantile(d.Percentile))
-	again := replay.Again{End: true}
-	running := v.Running()
-	for i := range running {
-		a := &running[i]
-		if v.Copies(a.Task) > 1 || v.Launched(a.Task) > 0 {
-			continue
-		}
-		switch over := a.Start + limit + 1; {
-		case over > v.Now():
-			if again.At == 0 || over < again.At {
-				again.At = over
-			}
-		case !p.queued[a.Task]:
-			d.found = append(d.found, a.Task)
-		}
+	p.ages.update(v)
+	p.queue(v, do, v.Now()-limit-1)
+	if next, ok := p.ages.first(v); ok {
+		return replay.Again{At: next.start + limit + 1, End: true}
 	}
-	inOrder(&d.found, func(task int32) { p.queue(do, task) })
-	return again
+	return replay.Again{End: true}
 }

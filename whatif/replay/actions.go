@@ -21,6 +21,7 @@ func (s *Sim) look(list *[]int32) {
 		again := s.o.Policy.Look(&s.view, &s.actions)
 		if s.phaseOver(i) { // for the last time
 			ph.memory = nil
+			s.keepStarted(ph)
 			again = Again{}
 		}
 		ph.onEnd = again.End
@@ -96,11 +97,8 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 	var used [8]int32
 	on := used[:0]
 	if s.tasks[task].live > 0 {
-		local := task - s.p.Phases[i].FirstTask
-		for n := range s.phases[i].running {
-			if r := &s.phases[i].running[n]; r.Task == local {
-				on = append(on, r.Machine)
-			}
+		for at := s.tasks[task].slot; at >= 0; at = s.slots[at].next {
+			on = append(on, s.phases[i].running[s.slots[at].at].Machine)
 		}
 	} else if s.tasks[task].copies > 0 || s.tasks[task].last >= 0 { // a restart: not where it was
 		on = append(on, s.p.Tasks[task].Machine)
@@ -196,12 +194,7 @@ func (s *Sim) copyTakes(i, task, number, machine int32) (took int64, reports wor
 
 // enqueue lets a copy wait: those that go first stand before all others, in the order in which they came.
 func (s *Sim) enqueue(q queued) {
-	n := len(s.queue)
-	if q.first {
-		for n = s.queueHead; n < len(s.queue) && s.queue[n].first; n++ {
-		}
-	}
-	s.queue = slices.Insert(s.queue, n, q)
+	s.queueOf(q.first).push(q)
 	s.lined(&q, 1)
 	if s.scheduled() && !q.first {
 		i := s.p.Tasks[q.task].Phase
@@ -220,14 +213,9 @@ func (s *Sim) lined(q *queued, by int32) {
 // dequeue starts the copy that has waited longest of those that can be started, if any; of those that go first only
 // where firsts is set.
 func (s *Sim) dequeue(firsts bool) bool {
-	for n := s.queueHead; n < len(s.queue); n++ {
-		q := s.queue[n]
-		if q.first != firsts {
-			if firsts { // those that go first stand before the others
-				return false
-			}
-			continue
-		}
+	line := s.queueOf(firsts)
+	for n := line.head; n < len(line.list); n++ {
+		q := line.list[n]
 		t := &s.tasks[q.task]
 		i := s.p.Tasks[q.task].Phase
 		over := t.done || t.over
@@ -243,13 +231,13 @@ func (s *Sim) dequeue(firsts bool) bool {
 				continue
 			}
 		}
-		s.unqueue(n)
+		s.unqueue(line, n)
 		if q.restart {
 			t.pending--
 			s.phases[i].waiting--
 		}
 		if over {
-			n = s.queueHead - 1
+			n = line.head - 1
 			continue
 		}
 		s.copy(i, q.task, slot)
@@ -258,13 +246,17 @@ func (s *Sim) dequeue(firsts bool) bool {
 	return false
 }
 
-func (s *Sim) unqueue(n int) {
-	s.lined(&s.queue[n], -1)
-	copy(s.queue[s.queueHead+1:n+1], s.queue[s.queueHead:n])
-	s.queueHead++
-	if s.queueHead == len(s.queue) {
-		s.queue, s.queueHead = s.queue[:0], 0
+func (s *Sim) queueOf(first bool) *queue {
+	if first {
+		return &s.firsts
 	}
+	return &s.queue
+}
+
+// unqueue takes the copy at a position out of a queue.
+func (s *Sim) unqueue(line *queue, n int) {
+	s.lined(&line.list[n], -1)
+	line.remove(n)
 }
 
 // restart kills an attempt and queues a new one before everything else.
@@ -283,15 +275,17 @@ func (s *Sim) restart(i, task int32, a *action) {
 func (s *Sim) cancelCopies(i int32) {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	run.reading = nil
-	rest := s.queue[:s.queueHead]
-	for _, q := range s.queue[s.queueHead:] {
-		if s.p.Tasks[q.task].Phase != i || q.restart {
-			rest = append(rest, q)
-			continue
+	for _, line := range []*queue{&s.firsts, &s.queue} {
+		rest := line.list[:line.head]
+		for _, q := range line.list[line.head:] {
+			if s.p.Tasks[q.task].Phase != i || q.restart {
+				rest = append(rest, q)
+				continue
+			}
+			s.lined(&q, -1)
 		}
-		s.lined(&q, -1)
+		line.list = rest
 	}
-	s.queue = rest
 	for n := 0; n < len(run.running); {
 		if r := &run.running[n]; r.observed < 0 && s.tasks[p.FirstTask+r.Task].live > 1 {
 			s.kill(r.slot)
@@ -301,19 +295,29 @@ func (s *Sim) cancelCopies(i int32) {
 	}
 }
 
+// sized is an attempt of the log and the input of its task.
+type sized struct {
+	bytes   int64
+	attempt int32
+}
+
 // longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.
 func (s *Sim) longestFirst(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	if ph.next > 0 || p.Launches < 2 {
 		return
 	}
-	ph.order = ph.order[:0]
-	for k := range p.Launches {
-		ph.order = append(ph.order, p.First+k)
+	s.sizes = s.sizes[:0]
+	for a := p.First; a < p.First+p.Launches; a++ {
+		s.sizes = append(s.sizes, sized{s.p.Tasks[s.p.Attempts[a].Task].Bytes, a})
 	}
-	slices.SortStableFunc(ph.order, func(a, b int32) int {
-		return cmp.Compare(s.p.Tasks[s.p.Attempts[b].Task].Bytes, s.p.Tasks[s.p.Attempts[a].Task].Bytes)
+	slices.SortFunc(s.sizes, func(a, b sized) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.attempt, b.attempt))
 	})
+	ph.order = ph.order[:0]
+	for _, x := range s.sizes {
+		ph.order = append(ph.order, x.attempt)
+	}
 }
 
 // avoid keeps new attempts off a machine for a while.
@@ -332,9 +336,9 @@ func (s *Sim) avoid(machine int32, till int64) {
 		return
 	}
 	s.avoided[machine] = till
-	for n := range s.p.Slots {
-		if c := s.p.Slots[n].Class; s.p.Slots[n].Machine == machine && s.free[c].has(int32(n)) {
-			s.takeFree(int32(n))
+	for _, n := range s.p.Machines[machine].Slots {
+		if s.free[s.p.Slots[n].Class].has(n) {
+			s.takeFree(n)
 		}
 	}
 	s.timers.push(timerOf(till, machineBack, machine))
@@ -350,9 +354,9 @@ func (s *Sim) machineBack(machine int32) {
 	if s.scheduled() {
 		s.sched.tell(Change{SlotCame, -1, -1, -1, -1, machine})
 	}
-	for n := range s.p.Slots {
-		if c := s.p.Slots[n].Class; s.p.Slots[n].Machine == machine && s.slots[n].at < 0 && !s.free[c].has(int32(n)) {
-			s.freeSlot(int32(n))
+	for _, n := range s.p.Machines[machine].Slots {
+		if s.slots[n].at < 0 && !s.free[s.p.Slots[n].Class].has(n) {
+			s.freeSlot(n)
 		}
 	}
 }

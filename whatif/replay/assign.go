@@ -188,18 +188,18 @@ func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 	if s.sched.jobs[job].copies[class] <= 0 || s.idleIn(class) <= 0 || s.sched.freeOn[class][machine] <= 0 {
 		return false
 	}
-	for n := s.queueHead; n < len(s.queue); n++ {
-		q := s.queue[n]
+	for n := s.queue.head; n < len(s.queue.list); n++ {
+		q := s.queue.list[n]
 		i := s.p.Tasks[q.task].Phase
-		if p := &s.p.Phases[i]; q.first || p.Job != job || p.Class != class {
+		if p := &s.p.Phases[i]; p.Job != job || p.Class != class {
 			continue
 		}
 		if t := &s.tasks[q.task]; t.done || t.over {
-			s.unqueue(n)
+			s.unqueue(&s.queue, n)
 			continue
 		}
 		if slot := s.slotElsewhere(i, q.task, machine); slot >= 0 && s.admits(i, machine) {
-			s.unqueue(n)
+			s.unqueue(&s.queue, n)
 			s.copy(i, q.task, slot)
 			return true
 		}

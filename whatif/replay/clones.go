@@ -32,9 +32,9 @@ func (s *Sim) keepTwins(ph, task int32) {
 	run := &s.phases[ph]
 	var ends [8]int64
 	list := ends[:0]
-	for n := range run.running {
-		if r := &run.running[n]; r.Task == task && s.tree.end(r.slot) < workload.Forever {
-			list = append(list, s.tree.end(r.slot))
+	for slot := s.tasks[s.p.Phases[ph].FirstTask+task].slot; slot >= 0; slot = s.slots[slot].next {
+		if end := s.tree.end(slot); end < workload.Forever {
+			list = append(list, end)
 		}
 	}
 	slices.Sort(list)

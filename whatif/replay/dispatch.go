@@ -323,9 +323,17 @@ func (s *Sim) start(i, slot int32, r Running) {
 	if n := len(s.spare) - 1; ph.running == nil && n >= 0 {
 		ph.running, s.spare = s.spare[n], s.spare[:n]
 	}
-	s.slots[slot].phase, s.slots[slot].at = i, int32(len(ph.running))
+	t := &s.tasks[s.p.Phases[i].FirstTask+r.Task]
+	s.slots[slot].phase, s.slots[slot].at, s.slots[slot].next = i, int32(len(ph.running)), t.slot
+	t.slot = slot
+	t.live++
 	ph.running = append(ph.running, r)
-	s.tasks[s.p.Phases[i].FirstTask+r.Task].live++
+	if s.o.Policy != nil {
+		if n := len(s.spareTasks) - 1; ph.started == nil && n >= 0 {
+			ph.started, s.spareTasks = s.spareTasks[n], s.spareTasks[:n]
+		}
+		ph.started = append(ph.started, r.Task)
+	}
 	if r.waits && s.staged() {
 		s.fetchMore(slot)
 	}

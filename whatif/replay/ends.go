@@ -26,7 +26,7 @@ func (s *Sim) end(slot int32) {
 		return
 	}
 	t := &s.tasks[task]
-	t.done = true
+	s.finished(run, t, true)
 	if s.staged() {
 		s.leaves(ph, task, r.Machine)
 	}
@@ -45,7 +45,7 @@ func (s *Sim) end(slot int32) {
 	}
 	if t.last >= 0 {
 		if again := s.p.Attempts[t.last].AfterOK; again >= 0 {
-			t.done = false
+			s.finished(run, t, false)
 			s.awaitAttempt(again)
 			return
 		}
@@ -67,7 +67,7 @@ func (s *Sim) take(slot int32) (int32, Running) {
 	}
 	run.running = run.running[:last]
 	sr.at = -1
-	s.tasks[s.p.Phases[ph].FirstTask+r.Task].live--
+	s.offTask(s.p.Phases[ph].FirstTask+r.Task, slot)
 	if r.observed < 0 {
 		s.speculating--
 	}
@@ -88,6 +88,28 @@ func (s *Sim) take(slot int32) (int32, Running) {
 		s.freeSlot(slot)
 	}
 	return ph, r
+}
+
+// offTask takes a slot out of those that run a task.
+func (s *Sim) offTask(task, slot int32) {
+	t := &s.tasks[task]
+	t.live--
+	at := &t.slot
+	for *at != slot {
+		at = &s.slots[*at].next
+	}
+	*at, s.slots[slot].next = s.slots[slot].next, -1
+}
+
+// finished notes that a task has succeeded, or that its output is lost.
+func (s *Sim) finished(run *phaseRun, t *taskRun, done bool) {
+	switch {
+	case done && !t.done:
+		run.finished++
+	case !done && t.done:
+		run.finished--
+	}
+	t.done = done
 }
 
 func (s *Sim) freeSlot(slot int32) {
@@ -121,13 +143,8 @@ func (s *Sim) awaitAttempt(a int32) {
 }
 
 func (s *Sim) killOthers(ph, task int32) {
-	run := &s.phases[ph]
-	for n := 0; n < len(run.running); {
-		if run.running[n].Task == task {
-			s.kill(run.running[n].slot)
-			continue
-		}
-		n++
+	for t := &s.tasks[s.p.Phases[ph].FirstTask+task]; t.slot >= 0; {
+		s.kill(t.slot)
 	}
 }
 
@@ -185,6 +202,16 @@ func (s *Sim) keep(ph *phaseRun) {
 	if cap(ph.running) > 0 {
 		s.spare = append(s.spare, ph.running[:0])
 		ph.running = nil
+	}
+	if !ph.looking {
+		s.keepStarted(ph)
+	}
+}
+
+func (s *Sim) keepStarted(ph *phaseRun) {
+	if cap(ph.started) > 0 {
+		s.spareTasks = append(s.spareTasks, ph.started[:0])
+		ph.started = nil
 	}
 }
 

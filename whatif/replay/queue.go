@@ -178,6 +178,24 @@ func (h *heads) pop() head {
 	return top
 }
 
+// queue is copies that wait for a slot, in the order in which they came.
+type queue struct {
+	list []queued
+	head int // those before it are gone
+}
+
+func (q *queue) reset()        { q.list, q.head = q.list[:0], 0 }
+func (q *queue) n() int        { return len(q.list) - q.head }
+func (q *queue) push(x queued) { q.list = append(q.list, x) }
+
+// remove takes out the copy at a position, mostly the head.
+func (q *queue) remove(n int) {
+	copy(q.list[q.head+1:n+1], q.list[q.head:n])
+	if q.head++; q.head == len(q.list) {
+		q.reset()
+	}
+}
+
 // freeSlots is a set of slots.
 type freeSlots struct {
 	words []uint64

@@ -68,14 +68,16 @@ type Sim struct {
 	ready       heads // queues whose head may have a slot
 	soon        heads // the same, once nothing else happens at the instant
 	held        heldHeads
-	queue       []queued // copies that wait
-	queueHead   int
+	firsts      queue // copies that wait and go before tasks that were never started
+	queue       queue // the other copies that wait
 	phases      []phaseRun
 	tasks       []taskRun
 	jobs        []jobRun
 	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
 	dones       []Done
+	sizes       []sized     // for use within longestFirst
 	spare       [][]Running // of phases that are over
+	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
 	speculating int
 	avoided     []int64 // by machine, until when; nil where none is
@@ -89,6 +91,7 @@ type Sim struct {
 type slotRun struct {
 	phase int32
 	at    int32 // index into the phase's running attempts, -1: none
+	next  int32 // another slot that runs the same task, -1: none
 	gone  bool
 }
 
@@ -123,7 +126,9 @@ type phaseRun struct {
 	looking  bool
 	order    []int32
 	running  []Running
+	started  []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
 	done     []Done
+	finished int32    // tasks that have succeeded
 	reading  *Reading // how its clones read; nil: it has none
 	twins    [][]twin // by rank, of its tasks
 	cloned   bool     // later phases may want to know of its twins
@@ -132,6 +137,7 @@ type phaseRun struct {
 
 type taskRun struct {
 	last      int32 // attempt of the log that was started last
+	slot      int32 // that runs it, the one that was taken last; -1: none
 	copies    int16
 	live      int16
 	pending   int16
@@ -341,12 +347,14 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.view.s = s
 	all := len(p.Slots) + p.Direct
 	s.tree.reset(all)
-	s.timers, s.ready, s.soon, s.queue, s.queueHead = s.timers[:0], s.ready[:0], s.soon[:0], s.queue[:0], 0
+	s.timers, s.ready, s.soon = s.timers[:0], s.ready[:0], s.soon[:0]
+	s.firsts.reset()
+	s.queue.reset()
 	s.held.list = s.held.list[:0]
 	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
 	s.slots = resize(s.slots, all)
 	for n := range s.slots {
-		s.slots[n] = slotRun{at: -1}
+		s.slots[n] = slotRun{at: -1, next: -1}
 	}
 	for c := range s.free {
 		s.free[c].reset(len(p.Slots))
@@ -363,7 +371,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	}
 	s.tasks = resize(s.tasks, len(p.Tasks))
 	for n := range s.tasks {
-		s.tasks[n] = taskRun{last: -1}
+		s.tasks[n] = taskRun{last: -1, slot: -1}
 	}
 	s.dones = resize(s.dones, len(p.Tasks))
 	s.phases = resize(s.phases, len(p.Phases))

@@ -1,7 +1,10 @@
 package replay
 
-import "straggler/whatif/workload"
-import "slices"
+import (
+	"iter"
+	"slices"
+	"straggler/whatif/workload"
+)
 
 // View is what a policy may see of a phase: what a live scheduler would know at this instant, and nothing of the future.
 // Tasks are numbered from 0 within the phase, machines within the pool.
@@ -68,6 +71,25 @@ func (v *View) Running() []Running { return v.s.phases[v.ph].running }
 // Done are the attempts of the phase that succeeded, in the order in which they did. The slice must not be changed.
 func (v *View) Done() []Done { return v.s.phases[v.ph].done }
 
+// Started are the tasks of the attempts that were started, in that order, those that are over and copies among them: what
+// has begun since an earlier look is found at its end. The slice must not be changed.
+func (v *View) Started() []int32 { return v.s.phases[v.ph].started }
+
+// Attempts are those of a task that run, the one that was started last first.
+func (v *View) Attempts(task int32) iter.Seq[*Running] {
+	return func(yield func(*Running) bool) {
+		running := v.s.phases[v.ph].running
+		for slot := v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].slot; slot >= 0; slot = v.s.slots[slot].next {
+			if !yield(&running[v.s.slots[slot].at]) {
+				return
+			}
+		}
+	}
+}
+
+// Succeeded is how many tasks have succeeded and have not lost what they made.
+func (v *View) Succeeded() int { return int(v.s.phases[v.ph].finished) }
+
 // Copies is how many attempts of a task run.
 func (v *View) Copies(task int32) int {
 	return int(v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].live)
@@ -105,7 +127,7 @@ func (v *View) Far() float64 { return max(float64(v.s.p.Phases[v.ph].Far), 1) }
 // Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
 func (v *View) Slots() int  { return v.s.p.Capacity() }
 func (v *View) Free() int   { return v.s.idleIn(v.s.p.Phases[v.ph].Class) }
-func (v *View) Queued() int { return len(v.s.queue) - v.s.queueHead }
+func (v *View) Queued() int { return v.s.firsts.n() + v.s.queue.n() }
 
 // Speculating is how many copies run in the pool.
 func (v *View) Speculating() int { return v.s.speculating }
@@ -130,7 +152,7 @@ func (s *Sim) freeMachines(class workload.Class, to []int32) []int32 {
 	for n := range s.free[class].all() {
 		to = append(to, s.p.Slots[n].Machine)
 	}
-	slices.Sort(to[from:])
+	slices.Sort(to[from:]) // nearly always in order already
 	return slices.Compact(to)
 }
 

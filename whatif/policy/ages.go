@@ -1,0 +1,128 @@
+package policy
+
+import "straggler/whatif/replay"
+
+// ages are the tasks of a phase that run in one attempt and were never copied, oldest first: who waits for a task to reach
+// an age looks at the first of them. Each look takes in what was started since the one before, so that what it costs
+// depends on how much happened, and not on how many tasks run.
+type ages struct {
+	seen  int // of View.Started
+	heap  []aged
+	aside []aged // tasks of several attempts, which may come to have one again
+	in    []uint64
+}
+
+// aged is a task and when the oldest attempt of it started; that one may be over by now.
+type aged struct {
+	start replay.Time
+	task  int32
+}
+
+func (a aged) before(b aged) bool { return a.start < b.start || a.start == b.start && a.task < b.task }
+
+// update takes in what has started.
+func (g *ages) update(v *replay.View) {
+	started := v.Started()
+	if g.in == nil {
+		g.in = make([]uint64, (v.Tasks()+63)/64)
+	}
+	for _, task := range started[min(g.seen, len(started)):] {
+		if g.in[task>>6]>>(task&63)&1 == 0 && v.Copies(task) > 0 {
+			g.in[task>>6] |= 1 << (task & 63)
+			g.push(aged{oldest(v, task), task})
+		}
+	}
+	g.seen = len(started)
+	rest := g.aside[:0]
+	for _, a := range g.aside {
+		if v.Copies(a.task) > 1 {
+			rest = append(rest, a)
+		} else {
+			g.push(a)
+		}
+	}
+	g.aside = rest
+}
+
+// oldest is the earliest start of the attempts of a task that run.
+func oldest(v *replay.View, task int32) replay.Time {
+	start := never
+	for a := range v.Attempts(task) {
+		start = min(start, a.Start)
+	}
+	return start
+}
+
+const never = replay.Time(1<<62 - 1)
+
+// first is the task whose attempt has run longest; false where none is left.
+func (g *ages) first(v *replay.View) (aged, bool) {
+	for len(g.heap) > 0 {
+		a := g.heap[0]
+		switch copies := v.Copies(a.task); {
+		case v.Launched(a.task) > 0: // never again
+			g.pop()
+		case copies == 0: // until it starts again
+			g.pop()
+			g.release(a.task)
+		case copies > 1:
+			g.pop()
+			g.aside = append(g.aside, a)
+		default:
+			start := oldest(v, a.task)
+			if start == a.start {
+				return a, true
+			}
+			g.pop()
+			g.push(aged{start, a.task})
+		}
+	}
+	return aged{}, false
+}
+
+// release lets a task in again when it starts once more.
+func (g *ages) release(task int32) { g.in[task>>6] &^= 1 << (task & 63) }
+
+// until takes out the tasks that have started by an instant and appends them.
+func (g *ages) until(v *replay.View, start replay.Time, to []aged) []aged {
+	for {
+		a, ok := g.first(v)
+		if !ok || a.start > start {
+			return to
+		}
+		to = append(to, a)
+		g.pop()
+	}
+}
+
+func (g *ages) push(a aged) {
+	q := append(g.heap, a)
+	n := len(q) - 1
+	for ; n > 0 && a.before(q[(n-1)/2]); n = (n - 1) / 2 {
+		q[n] = q[(n-1)/2]
+	}
+	q[n] = a
+	g.heap = q
+}
+
+func (g *ages) pop() {
+	q := g.heap
+	last := q[len(q)-1]
+	q = q[:len(q)-1]
+	g.heap = q
+	n := 0
+	for 2*n+1 < len(q) {
+		c := 2*n + 1
+		if c+1 < len(q) && q[c+1].before(q[c]) {
+			c++
+		}
+		if !q[c].before(last) {
+			break
+		}
+		q[n] = q[c]
+		n = c
+	}
+	if len(q) > 0 {
+		q[n] = last
+	}
+}

@@ -1,0 +1,103 @@
+package policy_test
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+
+	"straggler/schema"
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+	"straggler/whatif/workload"
+)
+
+// phaseOf is the log of one phase of n tasks that took the first free of 10 000 slots on 1 000 machines, one task in fifty
+// unlucky.
+func phaseOf(n int) *workload.Pool {
+	const slots = 10
+	r := rand.New(rand.NewPCG(7, 7))
+	rows := &workload.Rows{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}}, Jobs: []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: schema.Some(schema.Time(0))}},
+		Phases: []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", SubmitTime: schema.Some(schema.Time(0))}},
+	}
+	var free slotHeap
+	for m := range int32(1000) {
+		name := fmt.Sprintf("m%04d", m)
+		rows.Intern(name)
+		rows.Machines = append(rows.Machines, schema.Machine{Machine: name, Slots: schema.Some(int64(slots))})
+		rows.Health = append(rows.Health, schema.MachineHealth{Machine: name, WindowStart: -1 << 62, WindowEnd: 1 << 62, Factor: schema.Some(1.0)})
+		for range slots {
+			free = append(free, freeSlot{0, m})
+		}
+	}
+	for task := range n {
+		took := 60 + 60*r.Float64()
+		if r.IntN(50) == 0 {
+			took *= 3 + r.ExpFloat64()
+		}
+		x := &free[0]
+		rows.Attempts = append(rows.Attempts, workload.LoggedAttempt{
+			ID: schema.Key(10 + task), Phase: 3, Task: int64(task), Start: x.at, Finish: x.at + int64(took*1e6),
+			Bytes: int64(48<<20 + r.IntN(32<<20)), Records: -1, Machine: x.machine, Executor: -1,
+		})
+		x.at += int64(took * 1e6)
+		heap.Fix(&free, 0)
+	}
+	return workload.Build(rows).Pools[0]
+}
+
+// slotHeap is slots by when they are free.
+type slotHeap []freeSlot
+
+type freeSlot struct {
+	at      int64
+	machine int32
+}
+
+func (h slotHeap) Len() int           { return len(h) }
+func (h slotHeap) Less(a, b int) bool { return h[a].at < h[b].at }
+func (h slotHeap) Swap(a, b int)      { h[a], h[b] = h[b], h[a] }
+func (h *slotHeap) Push(any)          {}
+func (h *slotHeap) Pop() any          { return nil }
+
+// processor is the seconds that this process has spent computing: what counts where others share the machine.
+func processor(b *testing.B) float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// BenchmarkOnePhase is the growth of each policy with the size of a phase: ns/task must not grow, and stay within 3 times
+// that of none.
+func BenchmarkOnePhase(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		var p *workload.Pool
+		for _, spec := range policy.Specs() {
+			if spec.Ideal {
+				continue
+			}
+			pol, err := policy.ByName(spec.Name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("%s/%d", spec.Name, n), func(b *testing.B) {
+				if p == nil {
+					p = phaseOf(n)
+				}
+				var s replay.Sim
+				o := options(pol, p, 1)
+				s.Run(p, o)
+				before := processor(b)
+				for b.Loop() {
+					o.Policy = pol.New()
+					s.Run(p, o)
+				}
+				b.ReportMetric((processor(b)-before)*1e9/float64(b.N)/float64(n), "cpu-ns/task")
+			})
+		}
+	}
+}
