@@ -6,9 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"straggler/audit/measure"
+	"straggler/distribution"
 )
 
 // Pair is the difference between any two runs.
@@ -67,7 +66,7 @@ func Compare(a, b *measure.Run, cfg *Config) *Pair {
 		}
 		if was.w < 1 && is.w < 1 && was.value+is.value > 0 {
 			x := math.Abs(is.y-was.y) / math.Sqrt(is.w+was.w)
-			pv := min(1, 2*distuv.UnitNormal.Survival(x))
+			pv := min(1, 2*distribution.NormalSurvival(x))
 			d.P = number(pv)
 			ps, tested = append(ps, pv), append(tested, len(p.Differences))
 		}

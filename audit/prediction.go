@@ -5,8 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"straggler/distribution"
+
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Method explains how findings are judged; it is part of every output.
@@ -111,7 +112,7 @@ func (s *series) judge(h spread, pr prior) verdict {
 	df := min(mostDF, d+pr.df)
 	v := max((d*h.s2+pr.df*pr.ratio*h.w)/(d+pr.df), leastSD*leastSD)
 	se := math.Sqrt(v * (max(1, s.tonight.w/h.w) + 1/float64(h.n)))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}
+	t := distribution.Student{DF: df}
 	x := (s.tonight.y - h.mean) / se
 	q := t.Quantile(0.975)
 	alike := math.Sqrt(v * (1 + 1/float64(h.n)))

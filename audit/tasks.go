@@ -3,9 +3,8 @@ package audit
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"straggler/audit/measure"
+	"straggler/distribution"
 )
 
 // byTasks is the least p that the tasks allow.
@@ -106,7 +105,7 @@ func (c *comparison) missing(k float64) float64 {
 	}
 	sd := math.Sqrt(max(1, scatter) * (1 + 1/n))
 	short := k - (c.tonight["outliers"] - before)
-	return distuv.StudentsT{Mu: 0, Sigma: sd, Nu: n - 1}.Survival(max(0, short))
+	return distribution.Student{DF: n - 1}.Survival(max(0, short) / sd)
 }
 
 // longest is the chance that so many of tonight's tasks are longer, in medians, than any of the runs before.

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"straggler/distribution"
 	"straggler/engine"
 	"straggler/schema"
 )
@@ -170,6 +169,6 @@ func (a *Arm) gain(first, list []schema.SimulateRun) {
 	for _, x := range ratios {
 		square += (x - mean) * (x - mean)
 	}
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(square/(n-1)/n)
+	half := distribution.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(square/(n-1)/n)
 	a.GainLow, a.GainHigh = schema.Some(math.Exp(mean-half)), schema.Some(math.Exp(mean+half))
 }

@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"straggler/distribution"
 	"straggler/schema"
 	"straggler/whatif/replay"
 )
@@ -26,7 +25,7 @@ func mean95(n int, sum, squares float64) Interval {
 	if variance <= 1e-12*mean*mean {
 		return Interval{mean, mean, mean}
 	}
-	half := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * math.Sqrt(variance/float64(n))
+	half := distribution.Student{DF: float64(n - 1)}.Quantile(0.975) * math.Sqrt(variance/float64(n))
 	return Interval{mean, mean - half, mean + half}
 }
 

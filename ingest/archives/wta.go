@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"straggler/ingest"
 	"straggler/ingest/read"
 	"straggler/ingest/read/extsort"
@@ -96,17 +94,17 @@ func readWTA(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		if strings.Contains(p.Name, "resources/") {
 			take = w.resource
 		}
-		err := parquet.EachBatch(ctx, p, func(batch arrow.RecordBatch) error {
+		err := parquet.EachBatch(ctx, p, func(batch *parquet.Batch) error {
 			columns := map[string]int{}
-			for i, f := range batch.Schema().Fields() {
-				columns[f.Name] = i
+			for i, name := range batch.Columns {
+				columns[name] = i
 			}
-			for i := range int(batch.NumRows()) {
+			for i := range batch.Rows {
 				if err := take(parquetRow{batch, columns, i}); err != nil {
 					return err
 				}
 			}
-			out.Decoded(batch.NumRows())
+			out.Decoded(int64(batch.Rows))
 			return nil
 		})
 		if err != nil {
@@ -130,60 +128,34 @@ type wtaReader struct {
 
 // parquetRow reads values by column name; archives write the same column in several types.
 type parquetRow struct {
-	batch   arrow.RecordBatch
+	batch   *parquet.Batch
 	columns map[string]int
 	row     int
 }
 
-func (r parquetRow) value(column string) any {
+func (r parquetRow) value(column string) parquet.Value {
 	i, ok := r.columns[column]
-	if !ok || r.batch.Column(i).IsNull(r.row) {
-		return nil
+	if !ok {
+		return parquet.Value{}
 	}
-	return r.batch.Column(i).GetOneForMarshal(r.row)
+	return r.batch.Value(r.row, i)
 }
 
 // number is NaN where the column is absent, NULL, or no number.
-func (r parquetRow) number(column string) float64 {
-	switch v := r.value(column).(type) {
-	case int8:
-		return float64(v)
-	case int16:
-		return float64(v)
-	case int32:
-		return float64(v)
-	case int64:
-		return float64(v)
-	case uint32:
-		return float64(v)
-	case uint64:
-		return float64(v)
-	case float32:
-		return float64(v)
-	case float64:
-		return v
-	case string:
-		if f, err := strconv.ParseFloat(v, 64); err == nil {
-			return f
-		}
-	}
-	return math.NaN()
-}
+func (r parquetRow) number(column string) float64 { return r.value(column).Number() }
 
 func (r parquetRow) integer(column string) (int64, bool) {
-	if v, ok := r.value(column).(int64); ok {
-		return v, true
+	v := r.value(column)
+	if v.Kind == parquet.Int {
+		return v.Int(), true
 	}
-	f := r.number(column)
+	f := v.Number()
 	return int64(f), f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
 func (r parquetRow) text(column string) string {
-	switch v := r.value(column).(type) {
-	case nil:
-		return ""
-	case string:
-		return v
+	if v := r.value(column); v.Kind == parquet.Text {
+		return v.String()
 	}
 	if n, ok := r.integer(column); ok {
 		return strconv.FormatInt(n, 10)
@@ -193,17 +165,12 @@ func (r parquetRow) text(column string) string {
 
 // integers reads a list, which may hold doubles.
 func (r parquetRow) integers(column string) []int64 {
-	raw, ok := r.value(column).(json.RawMessage)
-	if !ok {
-		return nil
-	}
-	var list []float64
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	out := make([]int64, 0, len(list))
-	for _, f := range list {
-		out = append(out, int64(f))
+	items := r.value(column).Items()
+	out := make([]int64, 0, len(items))
+	for _, v := range items {
+		if f := v.Number(); !math.IsNaN(f) {
+			out = append(out, int64(f))
+		}
 	}
 	return out
 }

@@ -3,9 +3,6 @@ package canonical
 import (
 	"context"
 	"fmt"
-	"strconv"
-
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"straggler/ingest"
 	"straggler/ingest/read/parquet"
@@ -17,28 +14,24 @@ func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 	var f *filer
 	var b batch
 	row := int64(0)
-	err := parquet.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
+	err := parquet.EachBatch(ctx, p, func(rows *parquet.Batch) error {
 		if f == nil {
-			var names []string
-			for _, field := range records.Schema().Fields() {
-				names = append(names, field.Name)
-			}
 			t := tableNamed(p.Name)
 			if t == nil {
-				t = tableFitting(names)
+				t = tableFitting(rows.Columns)
 			}
 			if t == nil {
 				return fmt.Errorf("%s: %w", p.Name, errNoTable)
 			}
-			f = newFiler(t, names, 0)
+			f = newFiler(t, rows.Columns, 0)
 			for _, name := range f.unknown {
 				r.skip(t.Name, name)
 			}
 		}
 		b.reset(f.table)
-		for i := range int(records.NumRows()) {
+		for i := range rows.Rows {
 			row++
-			if err := f.parquetRow(records, i, &b); err != nil {
+			if err := f.parquetRow(rows, i, &b); err != nil {
 				b.rejects = append(b.rejects, schema.Reject{Reason: fmt.Sprintf("row %d: %v", row, err)})
 				continue
 			}
@@ -53,21 +46,14 @@ func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 	return err
 }
 
-func (f *filer) parquetRow(records arrow.RecordBatch, i int, out *batch) error {
+func (f *filer) parquetRow(rows *parquet.Batch, i int, out *batch) error {
 	row := out.begin()
 	for c, slot := range f.columns {
-		column := records.Column(c)
-		if slot == nil || column.IsNull(i) {
+		v := rows.Value(i, c)
+		if slot == nil || v.Kind == parquet.Null {
 			continue
 		}
-		text := ""
-		if times, ok := column.(interface{ Value(int) arrow.Timestamp }); ok {
-			unit := column.DataType().(*arrow.TimestampType).Unit
-			text = strconv.FormatInt(times.Value(i).ToTime(unit).UnixMicro(), 10)
-		} else {
-			text = column.ValueStr(i)
-		}
-		if err := f.value(row, out, slot, []byte(text)); err != nil {
+		if err := f.value(row, out, slot, []byte(v.String())); err != nil {
 			return err
 		}
 	}

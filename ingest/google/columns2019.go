@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"straggler/ingest"
 	"straggler/ingest/read/parquet"
 	"straggler/schema"
@@ -63,12 +60,12 @@ func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
 	var b block
 	d := decoder{out: &b}
 	row := int64(0)
-	return parquet.EachBatch(ctx, p, func(records arrow.RecordBatch) error {
+	return parquet.EachBatch(ctx, p, func(rows *parquet.Batch) error {
 		b.reset()
-		for i := range int(records.NumRows()) {
+		for i := range rows.Rows {
 			var v record2019
-			for c, f := range records.Schema().Fields() {
-				v.setArrow(plainColumn(f.Name), records.Column(c), i)
+			for c, name := range rows.Columns {
+				v.setValue(plainColumn(name), rows.Value(i, c))
 			}
 			if row++; d.record(t, &v) {
 				b.decoded++
@@ -80,31 +77,23 @@ func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
 	})
 }
 
-func (v *record2019) setArrow(column string, a arrow.Array, i int) {
-	if a.IsNull(i) {
-		return
-	}
-	switch a := a.(type) {
-	case *array.Struct:
-		for f := range a.NumField() {
-			v.setArrow(column+"_"+plainColumn(a.DataType().(*arrow.StructType).Field(f).Name), a.Field(f), i)
+// setValue takes a value of a Parquet file, of a list its items: some writers wrap each in a structure of one field.
+func (v *record2019) setValue(column string, value parquet.Value) {
+	switch value.Kind {
+	case parquet.Struct:
+		for i, name := range value.Fields() {
+			v.setValue(column+"_"+plainColumn(name), value.Items()[i])
 		}
-	case array.ListLike:
-		start, end := a.ValueOffsets(i)
-		for k := start; k < end; k++ {
-			v.setArrow(column, element(a.ListValues()), int(k))
+	case parquet.List:
+		for _, item := range value.Items() {
+			if item.Kind == parquet.Struct && len(item.Items()) == 1 {
+				item = item.Items()[0]
+			}
+			v.setValue(column, item)
 		}
-	case *array.Int64, *array.Int32, *array.String, *array.LargeString, *array.Float64, *array.Float32, *array.Dictionary:
-		v.set(column, a.ValueStr(i))
+	case parquet.Int, parquet.Text, parquet.Float, parquet.Float32:
+		v.set(column, value.String())
 	}
-}
-
-// element is what the entries of a list hold: some writers wrap each in a structure of one field.
-func element(values arrow.Array) arrow.Array {
-	if s, ok := values.(*array.Struct); ok && s.NumField() == 1 {
-		return s.Field(0)
-	}
-	return values
 }
 
 // header2019 is the columns of a flattened CSV file, nil where line is not its header.

@@ -1,0 +1,33 @@
+package distribution
+
+import (
+	"math"
+	"testing"
+)
+
+// Percentage points of the t distribution and of the normal one, from the tables of the NIST/SEMATECH e-Handbook of
+// Statistical Methods, 1.3.6.7.2 and 1.3.6.7.1; with one degree of freedom it is tan π(p − ½).
+func TestTables(t *testing.T) {
+	for _, c := range []struct{ df, p, x float64 }{
+		{1, 0.90, 3.078}, {1, 0.975, 12.706}, {2, 0.95, 2.920}, {5, 0.975, 2.571}, {5, 0.999, 5.893}, {10, 0.99, 2.764},
+		{30, 0.975, 2.042}, {30, 0.999, 3.385}, {100, 0.975, 1.984}, {100, 0.90, 1.290}, {1e9, 0.975, 1.960}, {1, 0.999, math.Tan(math.Pi * 0.499)},
+	} {
+		s := Student{c.df}
+		if got := s.Quantile(c.p); math.Abs(got-c.x) > 0.0006 {
+			t.Errorf("t(%g), %g: %v, the table says %v", c.df, c.p, got, c.x)
+		}
+		if low := s.Quantile(1 - c.p); math.Abs(low+c.x) > 0.0006 {
+			t.Errorf("t(%g), %g: %v, the table says -%v", c.df, 1-c.p, low, c.x)
+		}
+		for _, x := range []float64{c.x, -c.x, 0, 0.3} { // the one undoes the other
+			if p := s.Survival(x); math.Abs(s.Quantile(1-p)-x) > 1e-6*(1+math.Abs(x)) {
+				t.Errorf("t(%g): the quantile of the survival %v of %v is %v", c.df, p, x, s.Quantile(1-p))
+			}
+		}
+	}
+	for x, area := range map[float64]float64{0: 0, 0.5: 0.19146, 1: 0.34134, 1.96: 0.47500, 3: 0.49865} {
+		if got := 0.5 - NormalSurvival(x); math.Abs(got-area) > 0.000006 {
+			t.Errorf("from 0 to %g: %v, the table says %v", x, got, area)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package parquet
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
+)
+
+// leafValues is how many values of a column are decoded at a time.
+const leafValues = 256
+
+// levels are those of a value.
+type levels struct{ definition, repetition int16 }
+
+// leaf reads one column of a row group, value by value.
+type leaf struct {
+	from          file.ColumnChunkReader
+	decode        func() (n, present int, err error) // decodes the next values, of which those present into values
+	maxDefinition int16
+	definition    []int16 // nil where all are there
+	repetition    []int16 // nil where none repeats
+	values        []Value // that are there
+
+	at, end int // in the levels
+	value   int // the next of values
+	next    levels
+}
+
+func newLeaf(from file.ColumnChunkReader) *leaf {
+	d := from.Descriptor()
+	l := &leaf{from: from, maxDefinition: d.MaxDefinitionLevel(), values: make([]Value, leafValues)}
+	if l.maxDefinition > 0 {
+		l.definition = make([]int16, leafValues)
+	}
+	if d.MaxRepetitionLevel() > 0 {
+		l.repetition = make([]int16, leafValues)
+	}
+	logical := d.LogicalType()
+	switch from := from.(type) {
+	case *file.BooleanColumnChunkReader:
+		l.decode = decoder(l, from.ReadBatchInPage, func(v bool) Value {
+			if v {
+				return Value{Kind: Bool, bits: 1}
+			}
+			return Value{Kind: Bool}
+		})
+	case *file.Int32ColumnChunkReader:
+		as := wholeAs(logical)
+		l.decode = decoder(l, from.ReadBatchInPage, func(v int32) Value { return as(int64(v), uint64(uint32(v))) })
+	case *file.Int64ColumnChunkReader:
+		as := wholeAs(logical)
+		l.decode = decoder(l, from.ReadBatchInPage, func(v int64) Value { return as(v, uint64(v)) })
+	case *file.Int96ColumnChunkReader:
+		l.decode = decoder(l, from.ReadBatchInPage, func(v parquet.Int96) Value { return timeOf(v.ToTime()) })
+	case *file.Float32ColumnChunkReader:
+		l.decode = decoder(l, from.ReadBatchInPage, func(v float32) Value { return Value{Kind: Float32, bits: math.Float64bits(float64(v))} })
+	case *file.Float64ColumnChunkReader:
+		l.decode = decoder(l, from.ReadBatchInPage, func(v float64) Value { return Value{Kind: Float, bits: math.Float64bits(v)} })
+	case *file.ByteArrayColumnChunkReader:
+		as := bytesAs(logical, true)
+		l.decode = decoder(l, from.ReadBatchInPage, func(v parquet.ByteArray) Value { return as(v) })
+	case *file.FixedLenByteArrayColumnChunkReader:
+		as := bytesAs(logical, false)
+		l.decode = decoder(l, from.ReadBatchInPage, func(v parquet.FixedLenByteArray) Value { return as(v) })
+	default:
+		l.decode = func() (int, int, error) { return 0, 0, fmt.Errorf("its type %v is not known", from.Type()) }
+	}
+	return l
+}
+
+// decoder copies the values that there are out of the page.
+func decoder[T any](l *leaf, read func(n int64, values []T, definition, repetition []int16) (int64, int, error), as func(T) Value) func() (int, int, error) {
+	raw := make([]T, leafValues)
+	return func() (int, int, error) {
+		n, present, err := read(leafValues, raw, l.definition, l.repetition)
+		if err != nil {
+			return 0, 0, err
+		}
+		for i, v := range raw[:present] {
+			l.values[i] = as(v)
+		}
+		return int(n), present, nil
+	}
+}
+
+var errEnds = errors.New("it has fewer values than the rows need")
+
+// more reads the levels of the next value, and says whether there is one.
+func (l *leaf) more() (bool, error) {
+	for l.at == l.end {
+		if !l.from.HasNext() {
+			return false, l.from.Err()
+		}
+		n, present, err := l.decode()
+		if err != nil {
+			return false, err
+		}
+		if l.definition != nil {
+			there := 0
+			for _, d := range l.definition[:n] {
+				if d == l.maxDefinition {
+					there++
+				}
+			}
+			if there != present {
+				return false, fmt.Errorf("%d values are there and %d should be", present, there)
+			}
+		}
+		l.at, l.end, l.value = 0, n, 0
+	}
+	l.next = levels{definition: l.maxDefinition}
+	if l.definition != nil {
+		l.next.definition = l.definition[l.at]
+	}
+	if l.repetition != nil {
+		l.next.repetition = l.repetition[l.at]
+	}
+	return true, nil
+}
+
+// peek gives the levels of the next value, which must be there.
+func (l *leaf) peek() (levels, error) {
+	more, err := l.more()
+	if err == nil && !more {
+		err = errEnds
+	}
+	return l.next, err
+}
+
+// take gives the next value, NULL where there is none.
+func (l *leaf) take() (Value, error) {
+	at, err := l.peek()
+	if err != nil {
+		return Value{}, err
+	}
+	l.at++
+	if at.definition < l.maxDefinition {
+		return Value{}, nil
+	}
+	l.value++
+	return l.values[l.value-1], nil
+}
+
+// wholeAs is what a column of whole numbers holds, which come signed and unsigned.
+func wholeAs(logical pqschema.LogicalType) func(int64, uint64) Value {
+	switch t := logical.(type) {
+	case pqschema.IntLogicalType:
+		if !t.IsSigned() {
+			return func(_ int64, v uint64) Value { return Value{Kind: Uint, bits: v} }
+		}
+	case pqschema.TimestampLogicalType:
+		switch t.TimeUnit() {
+		case pqschema.TimeUnitMillis:
+			return func(v int64, _ uint64) Value { return timeOf(time.UnixMilli(v)) }
+		case pqschema.TimeUnitNanos:
+			return func(v int64, _ uint64) Value { return timeOf(time.Unix(0, v)) }
+		}
+		return func(v int64, _ uint64) Value { return Value{Kind: Time, bits: uint64(v)} }
+	case pqschema.DateLogicalType:
+		return func(v int64, _ uint64) Value { return textOf(time.Unix(v*86400, 0).UTC().Format(time.DateOnly)) }
+	case pqschema.TimeLogicalType:
+		unit := map[pqschema.TimeUnitType]time.Duration{pqschema.TimeUnitMillis: time.Millisecond, pqschema.TimeUnitMicros: time.Microsecond, pqschema.TimeUnitNanos: 1}[t.TimeUnit()]
+		return func(v int64, _ uint64) Value {
+			return textOf(time.Unix(0, v*int64(unit)).UTC().Format("15:04:05.999999999"))
+		}
+	case pqschema.DecimalLogicalType:
+		return func(v int64, _ uint64) Value { return textOf(decimal(big.NewInt(v), int(t.Scale()))) }
+	}
+	return func(v int64, _ uint64) Value { return Value{Kind: Int, bits: uint64(v)} }
+}
+
+// bytesAs is what a column of bytes holds. Old writers do not say which are text.
+func bytesAs(logical pqschema.LogicalType, text bool) func([]byte) Value {
+	switch t := logical.(type) {
+	case pqschema.DecimalLogicalType:
+		return func(v []byte) Value {
+			n := new(big.Int).SetBytes(v)
+			if len(v) > 0 && v[0] >= 0x80 { // two's complement, the highest byte first
+				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(v))))
+			}
+			return textOf(decimal(n, int(t.Scale())))
+		}
+	case pqschema.UUIDLogicalType:
+		return func(v []byte) Value {
+			h := hex.EncodeToString(v)
+			if len(h) != 32 {
+				return textOf(h)
+			}
+			return textOf(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
+		}
+	case pqschema.Float16LogicalType:
+		return func(v []byte) Value {
+			if len(v) != 2 {
+				return Value{}
+			}
+			return Value{Kind: Float32, bits: math.Float64bits(half(binary.LittleEndian.Uint16(v)))}
+		}
+	}
+	if text {
+		return func(v []byte) Value { return textOf(string(v)) }
+	}
+	return func(v []byte) Value { return textOf(base64.StdEncoding.EncodeToString(v)) }
+}
+
+func timeOf(t time.Time) Value { return Value{Kind: Time, bits: uint64(t.UnixMicro())} }
+func textOf(s string) Value    { return Value{Kind: Text, text: s} }
+
+// decimal is n / 10^scale, exactly.
+func decimal(n *big.Int, scale int) string {
+	digits := new(big.Int).Abs(n).String()
+	if scale > 0 {
+		if len(digits) <= scale {
+			digits = strings.Repeat("0", scale-len(digits)+1) + digits
+		}
+		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
+	}
+	if n.Sign() < 0 {
+		return "-" + digits
+	}
+	return digits
+}
+
+// half is a number of 16 bits (IEEE 754 binary16).
+func half(b uint16) float64 {
+	sign, exponent, fraction := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(fraction, -24)
+	case 31:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}

@@ -1,0 +1,174 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
+)
+
+// A column's page holds, beside the values, two levels for each: the definition level says how many of the optional and
+// repeated fields on its path are there, the repetition level at which of the repeated ones a new item begins; 0 begins a row
+// (Melnik et al., Dremel, VLDB 2010 §4). A node reads what lies below it off the columns of its leaves.
+
+// maxValues bounds what one cell holds: a few bytes of levels can claim a list of any length.
+const maxValues = 1 << 20
+
+// maxDepth bounds how deep structures lie in one another.
+const maxDepth = 64
+
+// node is a field of the schema: a leaf, a structure or, where it repeats, items of one.
+type node struct {
+	definition int16 // the level from which on the field is there
+	repetition int16 // the level at which the field's own items begin
+	repeats    bool
+	list       bool // its one child repeats and is its items
+	leaf       *leaf
+	names      []string // of the children
+	children   []*node
+	leaves     []*leaf // all below it
+}
+
+// nodesOf are the columns of a row group.
+func nodesOf(group *file.RowGroupReader) ([]*node, error) {
+	b := &builder{group: group}
+	root := group.MetaData().Schema.Root()
+	var out []*node
+	for i := range root.NumFields() {
+		n, err := b.node(root.Field(i), 0, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// builder makes nodes in the order of the schema, in which the columns come too.
+type builder struct {
+	group  *file.RowGroupReader
+	column int
+}
+
+func (b *builder) node(f pqschema.Node, definition, repetition int16, depth int) (*node, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("its fields lie more than %d deep", maxDepth)
+	}
+	n := &node{definition: definition, repetition: repetition}
+	switch f.RepetitionType() {
+	case parquet.Repetitions.Optional:
+		n.definition++
+	case parquet.Repetitions.Repeated:
+		n.definition++
+		n.repetition++
+		n.repeats = true
+	}
+	group, ok := f.(*pqschema.GroupNode)
+	if !ok {
+		column, err := b.group.Column(b.column)
+		if err != nil {
+			return nil, err
+		}
+		b.column++
+		n.leaf = newLeaf(column)
+		n.leaves = []*leaf{n.leaf}
+		return n, nil
+	}
+	for i := range group.NumFields() {
+		child, err := b.node(group.Field(i), n.definition, n.repetition, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n.children = append(n.children, child)
+		n.names = append(n.names, group.Field(i).Name())
+		n.leaves = append(n.leaves, child.leaves...)
+	}
+	if len(n.leaves) == 0 {
+		return nil, errors.New("a structure has no fields")
+	}
+	n.list = f.LogicalType().Equals(pqschema.NewListLogicalType()) && len(n.children) == 1 && n.children[0].repeats
+	if n.list && !n.repeats {
+		if name := group.Field(0).Name(); name != "array" && name != f.Name()+"_tuple" {
+			n.children[0] = unwrapped(n.children[0])
+		}
+	}
+	return n, nil
+}
+
+// unwrapped is a list's items without the structure of one field that the format puts around each (Apache Parquet,
+// LogicalTypes.md, Lists, with its rules for older writers).
+func unwrapped(items *node) *node {
+	if len(items.children) != 1 || items.children[0].repeats {
+		return items
+	}
+	return &node{definition: items.definition, repetition: items.repetition, repeats: true, children: items.children, leaves: items.leaves}
+}
+
+// read reads the field of the next row, and adds the values that it holds to a count.
+func (n *node) read(values *int) (Value, error) {
+	if !n.repeats {
+		return n.one(values)
+	}
+	out := Value{Kind: List, nested: &nested{}}
+	at, err := n.leaves[0].peek()
+	if err != nil {
+		return Value{}, err
+	}
+	if at.definition < n.definition { // no items
+		return out, n.skip(values)
+	}
+	for {
+		item, err := n.one(values)
+		if err != nil {
+			return Value{}, err
+		}
+		if out.nested.items = append(out.nested.items, item); *values > maxValues {
+			return Value{}, fmt.Errorf("a list holds more than %d values", maxValues)
+		}
+		more, err := n.leaves[0].more()
+		if err != nil {
+			return Value{}, err
+		}
+		if !more || n.leaves[0].next.repetition < n.repetition {
+			return out, nil
+		}
+	}
+}
+
+// one reads a field, or one of its items.
+func (n *node) one(values *int) (Value, error) {
+	if n.leaf != nil {
+		*values++
+		return n.leaf.take()
+	}
+	at, err := n.leaves[0].peek()
+	if err != nil {
+		return Value{}, err
+	}
+	if at.definition < n.definition {
+		return Value{}, n.skip(values)
+	}
+	if n.list || n.names == nil {
+		return n.children[0].read(values)
+	}
+	out := Value{Kind: Struct, nested: &nested{make([]Value, len(n.children)), n.names}}
+	for i, c := range n.children {
+		if out.nested.items[i], err = c.read(values); err != nil {
+			return Value{}, err
+		}
+	}
+	return out, nil
+}
+
+// skip passes what stands in each column for a field that is not there.
+func (n *node) skip(values *int) error {
+	for _, l := range n.leaves {
+		*values++
+		if _, err := l.take(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
