@@ -240,6 +240,18 @@ func TestFormatsAreLight(t *testing.T) {
 	}
 }
 
+// A first build compiles every package that the program links: a dependency that brings more is weighed before it comes in.
+func TestProgramIsLight(t *testing.T) {
+	const most = 700
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/straggler").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Fields(string(out))); n > most {
+		t.Errorf("the program is built from %d packages and may be from %d", n, most)
+	}
+}
+
 // dependencies are the packages that a package and its tests are built from.
 func dependencies(t *testing.T, pkg string) []string {
 	t.Helper()
