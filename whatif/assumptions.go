@@ -135,7 +135,7 @@ func Assumed(n *workload.Notes, v *Variant) []string {
 	say(n.NoTimes > 0, "Attempts without a start or a phase, %d, are left out.", n.NoTimes)
 	say(n.Gated > 0, "Attempts that began before their parents ended, %d, keep what they did after that.", n.Gated)
 	say(n.LonelyPhases > 0, "In phases that have fewer than two finished tasks, %d, a copy of one takes as long as it did.", n.LonelyPhases)
-	say(n.HealthWindows == 0 && n.MachinesSlow > 0, "Of machines that are slower or faster than the others, %d, the factors are estimated from the log as a whole.", n.MachinesSlow)
+	say(n.MachinesSlow > 0, "Machines that are slower or faster than the others by 15 %% or more, %d, take as much more or less time for copies.", n.MachinesSlow)
 	if !v.Ideal {
 		out = append(out, idle(n, v)...)
 	}

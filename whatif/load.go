@@ -33,7 +33,6 @@ func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
 		func() error { return collect(ctx, eng, &r.Phases, query("phases")) },
 		func() error { return collect(ctx, eng, &r.Edges, query("edges")) },
 		func() error { return collect(ctx, eng, &r.Machines, query("machines")) },
-		func() error { return collect(ctx, eng, &r.Health, query("health")) },
 		func() error { return collect(ctx, eng, &r.Losses, query("losses")) },
 		func() error { return loadOutputs(ctx, eng, r) },
 		func() error { return loadAttempts(ctx, eng, r) },
@@ -51,13 +50,6 @@ func Workload(ctx context.Context, st *store.Store, eng engine.Engine) (*workloa
 	rows, err := Load(ctx, eng)
 	if err != nil {
 		return nil, err
-	}
-	analysed, err := causesAreFresh(ctx, st)
-	if err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
-	}
-	if !analysed {
-		rows.Health = nil
 	}
 	return workload.Build(rows), nil
 }

@@ -85,9 +85,6 @@ func prepare(ctx context.Context, eng engine.Engine, o Options, analysed bool) (
 	if err != nil {
 		return nil, err
 	}
-	if !analysed {
-		rows.Health = nil
-	}
 	if o.Policies == nil {
 		if o.Policies, err = usualOf(ctx, eng, analysed); err != nil {
 			return nil, err

@@ -3,6 +3,8 @@ package model
 import (
 	"math"
 
+	"github.com/cespare/xxhash/v2"
+
 	"straggler/causes/fit"
 )
 
@@ -11,6 +13,14 @@ type Stage struct {
 	ElasticityW, Elasticity float64 // of the elasticity of its work: Σ 1/variance, Σ estimate/variance
 	N, LogSigma             float64 // tasks, and Σ tasks·ln(sigma)
 	SpillW, Spill           float64 // of the seconds a spilled byte: Σ 1/variance, Σ estimate/variance
+}
+
+// Signature identifies a stage by its program, kind and name; 0 where the program has none.
+func Signature(program, kind, name string) uint64 {
+	if program == "" {
+		return 0
+	}
+	return xxhash.Sum64String(program + "/" + kind + "/" + name)
 }
 
 const (

@@ -27,7 +27,7 @@ func phaseOf(n int) *workload.Pool {
 		name := fmt.Sprintf("m%04d", m)
 		rows.Intern(name)
 		rows.Machines = append(rows.Machines, schema.Machine{Machine: name, Slots: schema.Some(int64(slots))})
-		rows.Health = append(rows.Health, schema.MachineHealth{Machine: name, WindowStart: -1 << 62, WindowEnd: 1 << 62, Factor: schema.Some(1.0)})
+		rows.Factors = append(rows.Factors, 1)
 		for range slots {
 			free = append(free, freeSlot{0, m})
 		}

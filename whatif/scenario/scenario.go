@@ -4,7 +4,7 @@
 //  1. A Cluster lists machines with slots and speeds, and jobs with phases of tasks.
 //  2. Rows plays it on the engine: a task goes to the first free slot, in order of job, phase and task, and takes its seconds
 //     times the factor of the machine.
-//  3. The machines' true factors go into the rows as machine health, so that a replay need not estimate them.
+//  3. The machines' true factors go into the rows, so that a replay need not learn them.
 package scenario
 
 import (
@@ -160,9 +160,7 @@ func (c *Cluster) describe(r *workload.Rows) {
 		name := fmt.Sprintf("m%05d", m)
 		r.Intern(name)
 		r.Machines = append(r.Machines, schema.Machine{Machine: name, Slots: schema.Some(int64(c.Machines[m].Slots))})
-		r.Health = append(r.Health, schema.MachineHealth{
-			Machine: name, WindowStart: -1 << 62, WindowEnd: 1 << 62, Factor: schema.Some(c.Machines[m].Factor),
-		})
+		r.Factors = append(r.Factors, c.Machines[m].Factor)
 	}
 	for j := range c.Jobs {
 		key := schema.Key(j + 1)

@@ -5,21 +5,28 @@ import (
 	"math"
 	"slices"
 
+	"straggler/causes/model"
 	"straggler/schema"
 )
 
 // Build makes a workload of the rows of one or more applications.
 func Build(r *Rows) *Workload {
 	w := &Workload{}
-	shares := shareSlots(r)
-	byPool := groupRows(r, shares, &w.Notes)
-	for i := range byPool {
-		g := &byPool[i]
+	r.warm()
+	l := model.NewLearner(r.windowS(), r.Names, nil)
+	var drafts []*draft
+	for _, g := range groupRows(r, shareSlots(r), &w.Notes) {
 		if len(g.jobs) == 0 {
 			continue
 		}
-		w.Pools = append(w.Pools, buildPool(r, g, &w.Notes))
-		*g = group{}
+		d := newDraft(r, &g, &w.Notes)
+		d.observe(l)
+		drafts = append(drafts, d)
+	}
+	m := l.Model()
+	for i, d := range drafts {
+		w.Pools = append(w.Pools, d.finish(m))
+		drafts[i] = nil
 	}
 	return w
 }
@@ -117,6 +124,7 @@ func groupRows(r *Rows, pools map[schema.Key]int, notes *Notes) []group {
 // draft is a pool being built, with what was observed; it is thrown away once the pool is calibrated.
 type draft struct {
 	*Pool
+	group *group
 	rows  *Rows
 	notes *Notes
 
@@ -136,8 +144,9 @@ type draft struct {
 	cutoff     int64 // the last instant of the log
 }
 
-func buildPool(r *Rows, g *group, notes *Notes) *Pool {
-	d := &draft{Pool: &Pool{Applications: g.apps, Points: r.points}, rows: r, notes: notes}
+// newDraft makes a pool of a group, but for what the model says of its tasks and machines.
+func newDraft(r *Rows, g *group, notes *Notes) *draft {
+	d := &draft{Pool: &Pool{Applications: g.apps, Points: r.points}, group: g, rows: r, notes: notes}
 	d.settings(g.apps)
 	d.origin(g)
 	d.units(g)
@@ -149,10 +158,15 @@ func buildPool(r *Rows, g *group, notes *Notes) *Pool {
 	d.gate()
 	d.order()
 	d.calibrate()
-	d.model()
-	d.shared(g)
+	return d
+}
+
+// finish gives the pool of a draft.
+func (d *draft) finish(m *model.Model) *Pool {
+	d.model(m)
+	d.shared(d.group)
 	d.sizes()
-	d.losses(g.edges)
+	d.losses(d.group.edges)
 	return d.Pool
 }
 

@@ -11,7 +11,8 @@
 //  4. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
 //  5. calibrate.go keeps how the observed scheduler behaved (the order of launches, its waits and its lags), outputs.go which
 //     outputs were lost.
-//  6. work.go and predict.go say how long a task should take for its data and its machine.
+//  6. learn.go tells the model of package causes/model what the phases say; work.go says by it how long a task should take for
+//     its data and its machine.
 //  7. ideal.go changes durations as no policy could.
 //
 // From numbers:

@@ -169,8 +169,7 @@ type Notes struct {
 	NoMachine        int     // attempts whose machine is unknown
 	Gated            int     // attempts that began before their parents ended
 	LonelyPhases     int     // phases of one task: a copy has nothing to be drawn from
-	MachinesSlow     int     // machines with a factor that differs from 1
-	HealthWindows    int     // factors taken from the analysis of causes
+	MachinesSlow     int     // machines that differ from the others by 15 % or more, in some window of time
 	Reported         int     // attempts whose progress the log holds
 	LongestS         float64 // duration of the longest attempt that succeeded
 	MostSlots        int     // of any pool

@@ -26,6 +26,20 @@ type LoggedAttempt struct {
 	reports  Curve
 	Copy     bool // the log calls it speculative
 	Again    bool // the log calls it a recomputation
+	cold     bool // it started before any attempt had ended on its executor
+	Measured Measured
+}
+
+// Measured is what the log measured of an attempt beyond its input, in seconds and bytes; NaN where it does not say.
+type Measured struct {
+	Wait    float32
+	GC      float32
+	Delay   float32
+	Convert float32
+	CPU     float32
+	Remote  float32
+	Written float32
+	Spill   float32
 }
 
 // Ending is how an attempt ended.
@@ -55,15 +69,16 @@ type Rows struct {
 	Phases       []schema.Phase
 	Edges        []schema.Edge
 	Machines     []schema.Machine
-	Health       []schema.MachineHealth
+	Factors      []float64 // of machines by index into Names, where they are known and need not be learnt
 	Attempts     []LoggedAttempt
 	Losses       []schema.Loss
 	Outputs      map[schema.Key]int64 // bytes of attempts' outputs, in applications that lost any
 	Names        []string             // machines and executors
 
 	byName    map[string]int32
-	points    []Point // reports of progress
-	reporting int     // the attempt that reports came of last
+	points    []Point               // reports of progress
+	reporting int                   // the attempt that reports came of last
+	programs  map[schema.Key]string // names of applications, by job
 }
 
 // Intern gives the index of a name.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"straggler/schema"
@@ -25,7 +26,9 @@ func FromTrace(t *schema.Trace) *Rows {
 			AttemptID: a.AttemptID, Recompute: a.Recompute,
 			PhaseID: a.PhaseID, Task: a.Task, Number: a.Number, Machine: a.Machine, Executor: a.Executor,
 			StartTime: a.StartTime, FinishTime: a.FinishTime, Status: a.Status, Speculative: a.Speculative,
-			Locality: a.Locality, InputBytes: a.InputBytes, InputRecords: a.InputRecords,
+			Locality: a.Locality, InputBytes: a.InputBytes, InputRecords: a.InputRecords, RemoteBytes: a.RemoteBytes,
+			OutputBytes: a.OutputBytes, ShuffleWriteBytes: a.ShuffleWriteBytes, SpillBytes: a.SpillBytes, CPUS: a.CPUS, FetchWaitS: a.FetchWaitS,
+			GCS: a.GCS, SchedulerDelayS: a.SchedulerDelayS, DeserializeS: a.DeserializeS, ResultS: a.ResultS,
 		})
 	}
 	slices.SortStableFunc(r.Attempts, func(a, b LoggedAttempt) int { return cmp.Compare(a.ID, b.ID) })
@@ -57,6 +60,17 @@ type AttemptRow struct {
 	Locality     schema.Null[schema.Locality] `col:"locality"`
 	InputBytes   schema.Null[int64]           `col:"input_bytes"`
 	InputRecords schema.Null[int64]           `col:"input_records"`
+
+	RemoteBytes       schema.Null[int64]   `col:"remote_bytes"`
+	OutputBytes       schema.Null[int64]   `col:"output_bytes"`
+	ShuffleWriteBytes schema.Null[int64]   `col:"shuffle_write_bytes"`
+	SpillBytes        schema.Null[int64]   `col:"spill_bytes"`
+	CPUS              schema.Null[float64] `col:"cpu_s"`
+	FetchWaitS        schema.Null[float64] `col:"fetch_wait_s"`
+	GCS               schema.Null[float64] `col:"gc_s"`
+	SchedulerDelayS   schema.Null[float64] `col:"scheduler_delay_s"`
+	DeserializeS      schema.Null[float64] `col:"deserialize_s"`
+	ResultS           schema.Null[float64] `col:"result_s"`
 }
 
 // Add takes a row of attempts. Names are interned, so the row's strings may be reused.
@@ -68,7 +82,38 @@ func (r *Rows) Add(a *AttemptRow) {
 		Bytes: a.InputBytes.Or(-1), Records: a.InputRecords.Or(-1),
 		Machine: r.internNull(a.Machine), Executor: r.internNull(a.Executor),
 		Ending: endingOf(a.Status), Local: nearnessOf(a.Locality), Copy: a.Speculative.Or(false),
+		Measured: Measured{
+			Wait: seconds(a.FetchWaitS), GC: seconds(a.GCS), Delay: seconds(a.SchedulerDelayS), Convert: added(seconds(a.DeserializeS), seconds(a.ResultS)),
+			CPU: seconds(a.CPUS), Remote: bytes(a.RemoteBytes), Written: added(bytes(a.OutputBytes), bytes(a.ShuffleWriteBytes)), Spill: bytes(a.SpillBytes),
+		},
 	})
+}
+
+var nan32 = float32(math.NaN())
+
+func seconds(s schema.Null[float64]) float32 {
+	if !s.OK {
+		return nan32
+	}
+	return float32(s.V)
+}
+
+func bytes(n schema.Null[int64]) float32 {
+	if !n.OK {
+		return nan32
+	}
+	return float32(n.V)
+}
+
+// added is what is known of two amounts; NaN where neither is.
+func added(a, b float32) float32 {
+	switch {
+	case a != a:
+		return b
+	case b != b:
+		return a
+	}
+	return a + b
 }
 
 func micros(t schema.Null[schema.Time]) int64 {

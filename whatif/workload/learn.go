@@ -1,0 +1,126 @@
+package workload
+
+import (
+	"math"
+
+	"straggler/causes/fit"
+	"straggler/causes/model"
+	"straggler/schema"
+)
+
+// observe tells the learner what the phases of the pool say.
+func (d *draft) observe(l *model.Learner) {
+	f := phaseModel{draft: d}
+	for i := range d.Phases {
+		f.load(i)
+		l.Observe(&f.phase)
+	}
+}
+
+// windowS is the length of the windows of time in which a machine's speed may change: an hour, or longer so that there are at
+// most a thousand.
+func (r *Rows) windowS() float64 {
+	const hour, most = 3600, 1000
+	first, last := Forever, NoTime
+	for i := range r.Attempts {
+		if t := r.Attempts[i].Start; t != NoTime {
+			first, last = min(first, t), max(last, t)
+		}
+	}
+	if last < first {
+		return hour
+	}
+	return max(hour, math.Ceil(float64(last-first)/1e6/most/hour)*hour)
+}
+
+// signature is shared by the executions of a stage.
+func (r *Rows) signature(p *schema.Phase) uint64 {
+	if r.programs == nil {
+		r.programs = map[schema.Key]string{}
+		names := map[schema.Key]string{}
+		for i := range r.Applications {
+			names[r.Applications[i].ApplicationID] = r.Applications[i].Name.Or("")
+		}
+		for i := range r.Jobs {
+			r.programs[r.Jobs[i].JobID] = names[r.Jobs[i].ApplicationID]
+		}
+	}
+	return model.Signature(r.programs[p.JobID], p.Kind, p.Name.Or(""))
+}
+
+// warm marks the attempts that started before any had ended on their executor, as executors.sql of package causes does.
+func (r *Rows) warm() {
+	type executor struct {
+		app  schema.Key
+		name int32
+	}
+	apps := make(map[schema.Key]schema.Key, len(r.Phases))
+	jobs := make(map[schema.Key]schema.Key, len(r.Jobs))
+	for i := range r.Jobs {
+		jobs[r.Jobs[i].JobID] = r.Jobs[i].ApplicationID
+	}
+	for i := range r.Phases {
+		apps[r.Phases[i].PhaseID] = jobs[r.Phases[i].JobID]
+	}
+	type first struct {
+		end float64
+		ran int
+	}
+	warm := map[executor]*first{}
+	of := func(a *LoggedAttempt) (executor, bool) {
+		return executor{apps[a.Phase], a.Executor}, a.Executor >= 0 && a.Start != NoTime && a.Finish != NoTime
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		e, ok := of(a)
+		if !ok {
+			continue
+		}
+		end := float64(a.Finish) - fit.LaunchOverlap*float64(a.Finish-a.Start)
+		f := warm[e]
+		if f == nil {
+			f = &first{end: end}
+			warm[e] = f
+		}
+		f.end, f.ran = min(f.end, end), f.ran+1
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		if e, ok := of(a); ok {
+			f := warm[e]
+			a.cold = f.ran > 2 && float64(a.Start) < f.end
+		}
+	}
+}
+
+// task is an attempt as the model looks at it.
+func (r *Rows) task(a *LoggedAttempt) fit.Task {
+	m := &a.Measured
+	t := fit.Task{
+		Attempt: a.ID, Phase: a.Phase, Index: a.Task, Machine: int64(a.Machine), Duration: math.NaN(), Cold: a.cold,
+		Succeeded: a.Ending == Succeeded, Cut: a.Ending == Killed || a.Ending == Unended, Excess: math.NaN(),
+		Bytes: count(a.Bytes), Records: count(a.Records), Away: math.NaN(),
+		Remote: float64(m.Remote), Written: float64(m.Written), Spill: float64(m.Spill), CPU: float64(m.CPU),
+		Wait: float64(m.Wait), GC: float64(m.GC), Delay: float64(m.Delay), Convert: float64(m.Convert),
+	}
+	if a.Start != NoTime {
+		t.Start = schema.Some(schema.Time(a.Start))
+		if a.Finish != NoTime && a.Finish >= a.Start {
+			t.Duration = float64(a.Finish-a.Start) / 1e6
+		}
+	}
+	switch a.Local {
+	case Near:
+		t.Away = 0
+	case Far:
+		t.Away = 1
+	}
+	return t
+}
+
+func count(n int64) float64 {
+	if n < 0 {
+		return math.NaN()
+	}
+	return float64(n)
+}
