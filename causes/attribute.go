@@ -20,6 +20,10 @@ type Attributor struct {
 	mid, partSD  [fit.Parts]float64 // medians of the measured parts, and standard deviations
 	rate, rateSD float64            // median fetch wait per remote byte, and its standard deviation
 	waits        waits
+	pauses       pauses
+
+	convertsKnown                bool
+	firstConverts, laterConverts []float64 // conversion of the first tasks of the phase on their machines, and of the others, in order
 
 	savings  jobcost.Savings
 	lines    []line
@@ -80,7 +84,7 @@ func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
 	a.comparer.Reset()
-	a.waits.ok = false
+	a.waits.ok, a.pauses.loaded, a.convertsKnown = false, false, false
 	for k := range b.Part {
 		part := func(i int32) float64 { return b.Part[k][i] }
 		a.mid[k] = b.MedianOf(part)

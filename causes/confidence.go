@@ -37,7 +37,8 @@ func confidence(lines []line) schema.Null[float64] {
 		return schema.Null[float64]{}
 	}
 	by := sureOfMeasured
-	if lines[0].top == ofResidual || lines[0].top == ofCold {
+	switch lines[0].top {
+	case ofResidual, ofCold, ofPause, ofLateLaunch: // by what else happened, not by a figure of the task
 		by = sureOfResidual
 	}
 	odds := min(mostLogOdds, by.constant+by.slope*math.Log1p(max(0, lead)/math.Sqrt(v)))

@@ -40,7 +40,7 @@ func TestCoverage(t *testing.T) {
 				t.Fatal(err)
 			}
 			seconds, ok := known[r.AttemptID]
-			if !ok || r.Cause == schema.Startup || r.Cause == schema.UnexplainedCause || r.Cause == schema.Recompute { // the truth does not time a start
+			if !ok || r.Cause == schema.UnexplainedCause || r.Cause == schema.Recompute || r.Cause == schema.Deserialize { // the truth has none
 				continue
 			}
 			c := by[r.Cause]
@@ -116,7 +116,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			continue
 		}
 		parts := a.SchedulerDelayS.V + a.DeserializeS.V + a.ResultS.V + a.GCS.V + a.FetchWaitS.V
-		measured := w.Seconds(schema.Scheduler) + w.Seconds(schema.Deserialize) + w.Seconds(schema.GC) + w.Seconds(schema.Network)
+		measured := w.Seconds(schema.Scheduler) + w.Seconds(schema.Startup) + w.Seconds(schema.GC) + w.Seconds(schema.Network)
 		x := w.BaseS - (parts - measured) // the body of a normal task
 		b := &bodies[i]
 		b.noise = math.Log(max(1e-9, x))
@@ -135,7 +135,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			v = map[string][]float64{}
 			values[a.PhaseID] = v
 		}
-		v["body"] = append(v["body"], x)
+		v["body"], v["duration"] = append(v["body"], x), append(v["duration"], a.DurationS.V)
 		v["skew"] = append(v["skew"], b.skew)
 		v["machine"] = append(v["machine"], b.machine)
 		for _, c := range synth.Causes {
@@ -150,7 +150,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 	}
 	out := map[schema.Key]map[schema.Cause]float64{}
 	within := []schema.Cause{schema.DataSkew, schema.BadMachine, schema.Transient, schema.Spill, schema.LocalityMiss}
-	parts := []schema.Cause{schema.Network, schema.GC, schema.Scheduler, schema.Deserialize}
+	parts := []schema.Cause{schema.Network, schema.GC, schema.Scheduler, schema.Startup}
 	for i := range bodies {
 		b, a := &bodies[i], &trace.Attempts[i]
 		if b.seconds == 0 {
@@ -173,7 +173,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			waited += max(0, s[c])
 		}
 		switch {
-		case named > 0 && 4*named >= scatter:
+		case named > 0 && 4*named >= scatter && (scatter < 0 || named >= halfway*m["duration"]):
 			for _, c := range within {
 				s[c] += scatter * max(0, s[c]) / named
 			}

@@ -15,7 +15,8 @@
 //     outliers of each, and commits the results (write.go, repeats.go). cluster.go does so on an engine of many machines,
 //     with messages.go; trace.go on a trace in memory, without SQL.
 //  2. attribute.go gives the rows of one phase: split.go splits an excess by terms, rules.go has what the likelihood does not
-//     say, recompute.go is for lost outputs, discrepancy.go says what the model itself gets wrong, and confidence.go how sure
+//     say, pauses.go finds what waited for a collection elsewhere,
+//     recompute.go is for lost outputs, discrepancy.go says what the model itself gets wrong, and confidence.go how sure
 //     the verdict is.
 //  3. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.
@@ -32,10 +33,11 @@
 //	data_skew     the regression on bytes and records; the wait for blocks that a larger input usually has
 //	network       fetch wait beyond that; scheduler delay on a machine whose link is full; remote bytes where no wait is logged
 //	bad_machine   the factor of its machine, over the median task's machine
-//	gc, scheduler, deserialize   what the log measured, over the phase's median
+//	gc, scheduler, deserialize   what the log measured, over the phase's median; gc also what waited for another's collection
 //	spill, locality              the regression on spilled bytes, and on reading from afar
 //	transient     what is left, beyond the scatter of the phase
-//	startup       being among the first of the phase on its machine; what is left of the first tasks of an executor, where all are slow
+//	startup       being among the first of the phase on its machine, and the conversion of these; what is left of the first tasks
+//	              of an executor, where all are slow
 //	unexplained   what is left where too little is known to call it transient
 //
 // The ordinary scatter of a task goes with the named causes in proportion: it multiplies whatever made the task slow.

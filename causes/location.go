@@ -43,6 +43,10 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 			return ""
 		}
 		w.say("; so do the others on its machine: it is the machine's link")
+	case ofPause:
+		if own = a.model.Machines.Name(s.server); own != "" {
+			w.say("; that was on ").say(own)
+		}
 	default:
 		return ""
 	}

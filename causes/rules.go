@@ -1,7 +1,10 @@
 package causes
 
 import (
+	"slices"
+
 	"straggler/causes/fit"
+	"straggler/causes/machines"
 	"straggler/causes/stats"
 )
 
@@ -10,12 +13,26 @@ import (
 
 // rules are the seconds by term when all rules have been applied. The sum stays.
 func (e estimate) rules() [terms]float64 {
+	e.renameParts()
 	e.delayOfLink()
 	e.spreadScatter()
 	e.overlap()
 	e.waitForLost()
 	e.coldExecutor()
 	return e.of
+}
+
+// renameParts gives measured parts to what is known to have caused them.
+func (e *estimate) renameParts() {
+	rename := func(from, to term, is bool) {
+		if is && e.of[from] > 0 {
+			e.of[to], e.of[from] = e.of[from], 0
+		}
+	}
+	rename(ofWait, ofPause, e.paused)
+	rename(ofWait, ofShortWait, e.shortWait)
+	rename(ofDelay, ofLateLaunch, e.lateLaunch)
+	rename(ofConvert, ofFirstConvert, e.firstConvert)
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
@@ -59,7 +76,7 @@ func (e *estimate) spreadScatter() {
 		e.of[ofFirst] = 0
 		return
 	}
-	if sum == 0 || 4*sum < scatter { // what is named is a small part of it
+	if sum == 0 || 4*sum < scatter || scatter > 0 && sum < halfway*e.median { // what is named is a small part of it
 		e.of[ofResidual] += scatter
 		return
 	}
@@ -67,6 +84,10 @@ func (e *estimate) spreadScatter() {
 		e.of[k] += scatter * named[k] / sum
 	}
 }
+
+// halfway is the share of the median that the named causes must take for scatter to go with them: half of what makes an
+// outlier (detect's 1.5 medians). An input that lets expect 1.15 medians is no reason for two.
+const halfway = 0.25
 
 // standsOut says of which causes within the body the seconds are more than their error.
 func (e *estimate) standsOut(k term) bool {
@@ -81,14 +102,14 @@ func (e *estimate) overlap() {
 		return
 	}
 	var over float64
-	for k := ofWait; k <= ofWaitForMore; k++ {
+	for k := ofWait; k <= lastMeasured; k++ {
 		over += max(0, e.of[k])
 	}
 	if over <= 0 {
 		return
 	}
 	take := min(lack, over)
-	for k := ofWait; k <= ofWaitForMore; k++ {
+	for k := ofWait; k <= lastMeasured; k++ {
 		if e.of[k] > 0 {
 			e.of[k] -= take * e.of[k] / over
 		}
@@ -111,6 +132,60 @@ func (e *estimate) coldExecutor() {
 		e.of[ofCold], e.of[ofResidual] = e.of[ofResidual], 0
 	}
 }
+
+// judgeParts finds what is known of the measured parts of a task beyond their length.
+func (a *Attributor) judgeParts(s *split) {
+	if wait := s.of[ofWait]; wait > 0 {
+		if k, ok := a.pausedBy(s.index); ok {
+			s.paused, s.server = true, a.phase.Machines.Numbers[k]
+		} else {
+			s.shortWait = !a.materialWait(s.index, wait)
+		}
+	}
+	if delay := s.of[ofDelay]; delay > 0 {
+		s.lateLaunch = a.launchedIntoPause(s.index, delay)
+	}
+	s.firstConvert = a.firstToConvert(s.index)
+}
+
+// materialWait reports whether a wait beyond the usual can be a link's. One that is shorter than it takes to notice a lost
+// packet, for so few bytes that the slowest link would have carried them meanwhile, is the processor's at either end.
+func (a *Attributor) materialWait(i int, wait float64) bool {
+	const (
+		retransmission = 0.2 // s: the least timeout of Linux' TCP (TCP_RTO_MIN)
+		slowestLink    = 1e6 // bytes/s: a hundredth of a link of 1 Gbit/s
+	)
+	return wait >= retransmission || a.phase.FetchedBytes(i) >= slowestLink*wait
+}
+
+// firstToConvert reports whether the conversion of task i is that of a start: it is among the first of its executor, or of the
+// phase on its machine, and conversions of at least half its length are less than half as common among the later tasks.
+// The first task of a stage in a process loads its classes and fetches its code; large variables are read by every task.
+func (a *Attributor) firstToConvert(i int) bool {
+	b := &a.phase.Fitter
+	first := func(j int32) bool { return b.Tasks[j].Cold || b.Tasks[j].Start.OK && b.X[fit.ByFirst][j] == 1 }
+	if !first(int32(i)) {
+		return false
+	}
+	if !a.convertsKnown {
+		a.convertsKnown, a.firstConverts, a.laterConverts = true, a.firstConverts[:0], a.laterConverts[:0]
+		for _, j := range b.Rows {
+			if first(j) {
+				a.firstConverts = append(a.firstConverts, b.Part[fit.Conversion][j])
+			} else {
+				a.laterConverts = append(a.laterConverts, b.Part[fit.Conversion][j])
+			}
+		}
+		slices.Sort(a.firstConverts)
+		slices.Sort(a.laterConverts)
+	}
+	bar := alike * b.Part[fit.Conversion][i]
+	n, others := machines.CountOver(a.firstConverts, bar), machines.CountOver(a.laterConverts, bar)
+	return 2*others*len(a.firstConverts) < n*len(a.laterConverts) || len(a.laterConverts) == 0
+}
+
+// alike is the share of a task's own time from which others' counts as much the same.
+const alike = 0.5
 
 // missingInput is how long outputs that the task reads were missing while it ran. Frameworks that log how long tasks wait for
 // blocks let a reader fail that misses one, so what they log is the network's.
@@ -140,7 +215,6 @@ func (a *Attributor) waitForMore(s *split, i int, middle float64) (sd float64) {
 // slow. A process that has just started loads classes, compiles, connects and fills caches, which the first tasks of the
 // phase on executors that were there before do not pay for.
 func (a *Attributor) coldStart(s *split) bool {
-	const alike = 0.5 // of its own residual
 	if i := int32(s.index); a.phase.Cold(i) {
 		r := a.phase.ColdResiduals(i)
 		return len(r) > 0 && stats.Median(r) >= alike*s.residual

@@ -9,7 +9,7 @@ import (
 )
 
 // injected are the causes that labels name.
-var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient, schema.Spill, schema.Scheduler, schema.Deserialize, schema.LocalityMiss}
+var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient, schema.Spill, schema.Scheduler, schema.Startup, schema.LocalityMiss}
 
 // A judge gives each attempt of a run a verdict; "" says that it is no outlier.
 type judge struct {

@@ -16,7 +16,9 @@ var columns = [terms]struct{ name, unit string }{
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofResidual: {"residual", "factor"},
-	ofRedo: {"recompute", "s"}, ofGap: {"losses", "s"}, ofCold: {"executor", "factor"},
+	ofShortWait: {"fetch_wait_s", "s"}, ofPause: {"fetch_wait_s", "s"}, ofLateLaunch: {"scheduler_delay_s", "s"},
+	ofFirstConvert: {"deserialize_s + result_s", "s"},
+	ofRedo:         {"recompute", "s"}, ofGap: {"losses", "s"}, ofCold: {"executor", "factor"},
 }
 
 // evidence writes what speaks for a line of a split, as JSON. The attempt's phase must be the prepared one.
@@ -137,6 +139,15 @@ func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
 		part, before, after = fit.SchedulerDelay, "was delayed ", " by messages that queued behind the blocks on its machine's link"
 	case ofWaitForMore:
 		after = " for blocks, as its larger input lets expect"
+	case ofPause:
+		after = " for blocks from other machines while the process that serves them there collected garbage"
+	case ofLateLaunch:
+		part, before, after = fit.SchedulerDelay, "was launched while its process collected garbage, and delayed ", ""
+	case ofFirstConvert:
+		part, before, after = fit.Conversion, "was among the first of its phase on its machine and spent ", " loading its code, as they all did"
+	case ofShortWait:
+		e.Reason = "the wait is too short for its bytes to be a link's"
+		after = " for few bytes from other machines, which no link takes that long for; whether they were sent or taken late, the log does not say"
 	}
 	e.Value, e.Median = a.phase.Part[part][s.index], a.mid[part]
 	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)

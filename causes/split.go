@@ -25,8 +25,12 @@ const (
 	ofGC
 	ofDelay
 	ofConvert
-	ofLink        // delay of the messages to and from a machine whose link is full
-	ofWaitForMore // the part of the wait that its larger input explains
+	ofLink         // delay of the messages to and from a machine whose link is full
+	ofWaitForMore  // the part of the wait that its larger input explains
+	ofShortWait    // a wait that is too short, for too few bytes, to be any link's
+	ofPause        // waiting for a process that collected garbage
+	ofLateLaunch   // launched while its process collected garbage
+	ofFirstConvert // loading what the first tasks of a phase find missing
 	ofMachine
 	ofResidual // what nothing explains
 	ofRedo
@@ -42,13 +46,16 @@ var causeOf = [terms]schema.Cause{
 	ofFirst: schema.Startup, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
 	ofMachine: schema.BadMachine, ofResidual: schema.Transient, ofRedo: schema.Recompute,
 	ofGap: schema.Recompute, ofCold: schema.Startup,
+	ofShortWait: schema.UnexplainedCause, ofPause: schema.GC, ofLateLaunch: schema.GC, ofFirstConvert: schema.Startup,
 }
+
+// lastMeasured is the last of the terms that are measured; the first is ofWait.
+const lastMeasured = ofFirstConvert
 
 // split is the excess of one outlier by terms.
 type split struct {
 	task     *fit.Task
-	index    int     // of the task in its phase
-	median   float64 // of the phase, seconds
+	index    int // of the task in its phase
 	excess   float64
 	estimate                 // before the rules
 	seconds  [terms]float64  // after them; they sum to the excess
@@ -59,15 +66,19 @@ type split struct {
 	residual           float64            // ln of what is left: body / (prediction × machine)
 	outlierProbability float64            // that it is more than the scatter of the phase
 	unidentifiable     string             // why what is left cannot be named; "" where it can
+	server             int64              // the machine whose collections it waited for, where paused
 }
 
 // estimate is what the model says of an excess: seconds by term, and the scatter of the body that belongs to none.
 type estimate struct {
 	of      [terms]float64
 	scatter float64
+	median  float64        // of the phase's durations
 	sd      [terms]float64 // of the terms within the body, before the rules
 	missing float64        // seconds for which an input of the task was missing
 	cold    bool           // it and the other first tasks of its executor were slow
+
+	paused, lateLaunch, shortWait, firstConvert bool // what its wait, delay and conversion are: see renameParts
 }
 
 // source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
@@ -103,7 +114,7 @@ func (g *gradient) add(h *gradient, by float64) {
 func (a *Attributor) split(i int) split {
 	b := a.phase
 	t := &b.Tasks[i]
-	s := split{task: t, index: i, excess: t.Excess, median: t.Duration - t.Excess}
+	s := split{task: t, index: i, excess: t.Excess, estimate: estimate{median: t.Duration - t.Excess}}
 	s.workMeasured = b.Regression.WorkMeasured()
 	if t.Recompute {
 		s.seconds[ofRedo], s.median = t.Excess, 0
@@ -119,6 +130,7 @@ func (a *Attributor) split(i int) split {
 	q := a.splitBody(&s, i, middle[fit.Parts], &moved)
 	s.missing = a.missingInput(t)
 	s.cold = a.coldStart(&s)
+	a.judgeParts(&s)
 	s.seconds = s.estimate.rules()
 	for j, d := range moved {
 		if d == 0 {

@@ -62,7 +62,7 @@ func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	whole = max(1, int64(math.Round(total*1000)))
 	t.BaseS += float64(whole)/1000 - total // what rounding to the millisecond adds
 	s.columns(a, in, spilled, whole, columnSeconds{
-		sched: sched + t.By[byScheduler], deser: deser + t.By[byDeserialize], result: result,
+		sched: sched + t.By[byScheduler], deser: deser + t.By[byStartup], result: result,
 		wait: 0.3*healthy + in.excessS, gc: 0.02*work + t.By[byGC], cpu: 0.8 * (work + extra),
 	})
 	fetch = min(whole, max(whole/10, int64(1000*(sched+t.By[byScheduler]+healthy+in.excessS))))
@@ -152,7 +152,7 @@ func (s *sim) stalls(a *attempt, x *executor, in reads, task, own random, work f
 		t.By[byScheduler] = own.of(1).between(forScheduler, f.Scheduler.DelayS)
 	}
 	if f.Deserialize.ColdS.High > 0 && x.launched <= x.slots {
-		t.By[byDeserialize] = own.between(forCold, f.Deserialize.ColdS)
+		t.By[byStartup] = own.between(forCold, f.Deserialize.ColdS)
 	}
 	if st.source() && f.Locality.BytesPer > 0 && in.remote > 0 {
 		t.By[byLocality] = in.total / f.Locality.BytesPer

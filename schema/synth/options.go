@@ -142,7 +142,8 @@ type Scheduler struct {
 	DelayS      Range
 }
 
-// Deserialize makes the first attempts of an executor, one a slot, load classes.
+// Deserialize makes the first attempts of an executor, one a slot, load classes: what that takes is logged as deserialisation, and is
+// the executor's start (cause startup).
 type Deserialize struct{ ColdS Range }
 
 // Locality makes reading storage of another machine slower by bytes ÷ BytesPer.

@@ -235,7 +235,7 @@ func TestStreamsAreApart(t *testing.T) {
 func TestFaultsShow(t *testing.T) {
 	want := map[string]schema.Cause{"skew": schema.DataSkew, "zipf": schema.DataSkew, "bad-machine": schema.BadMachine, "flaky": schema.BadMachine,
 		"network": schema.Network, "network-up": schema.Network, "rack": schema.Network, "recompute": schema.Recompute, "transient": schema.Transient,
-		"gc": schema.GC, "spill": schema.Spill, "scheduler": schema.Scheduler, "deserialize": schema.Deserialize, "locality": schema.LocalityMiss}
+		"gc": schema.GC, "spill": schema.Spill, "scheduler": schema.Scheduler, "deserialize": schema.Startup, "locality": schema.LocalityMiss}
 	forAll(t, 2, func(t *testing.T, o Options, trace *schema.Trace, truth *Truth) {
 		sums := map[schema.Cause]float64{}
 		slow := 0

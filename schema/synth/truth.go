@@ -38,7 +38,7 @@ type SkewedTask struct {
 
 // Causes is the order of AttemptTruth.By.
 var Causes = [causes]schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Spill,
-	schema.Scheduler, schema.Deserialize, schema.LocalityMiss, schema.Transient}
+	schema.Scheduler, schema.Startup, schema.LocalityMiss, schema.Transient}
 
 const (
 	bySkew = iota
@@ -48,7 +48,7 @@ const (
 	byGC
 	bySpill
 	byScheduler
-	byDeserialize
+	byStartup
 	byLocality
 	byTransient
 	causes

@@ -1,0 +1,237 @@
+package causes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+	"straggler/causes/stats"
+	"straggler/schema"
+)
+
+// A collection that stops a process also stops it from serving blocks and from starting tasks: tasks on other machines wait for
+// its blocks, and tasks launched on it start late. Logs say for each task how long its process collected while it
+// ran, so a wait is held against what the machines' tasks collected at the same time (MODEL.md, section 7).
+
+const (
+	// nearCollections is how many collecting tasks before and after the start of a task are looked at.
+	nearCollections = 64
+	// shareOfPause is how much of a wait the collections must be: blocks that queued meanwhile are waited for afterwards.
+	shareOfPause = 0.5
+	// fewCollect is the share of a phase's machines that may collect as long at the same time: where all collect, one that does
+	// is nothing that another's wait can be put down to.
+	fewCollect = 1. / 3
+)
+
+// pauses are the tasks of the prepared phase that collected for longer than others, and how the waits and delays of the phase
+// coincide with them.
+type pauses struct {
+	loaded bool
+	order  []int32 // those tasks, by start
+
+	waited, delayed     []float64 // seconds that coincide with the collections of a machine, by local number
+	unpaused, undelayed float64   // seconds that coincide with none
+	idle                []float64 // share of the tasks elsewhere that did not wait though the machine collected as long
+
+	during  []float64 // scratch of collectedDuring, by local number
+	touched []int32
+	tmp     []float64
+}
+
+// pausedBy finds the machine whose collections task i waited for; ok is false where it was none, or where that can not be told:
+// where most waits of the phase coincide with no collection, or where that machine collects all the time.
+func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
+	w := &a.pauses
+	if !w.loaded {
+		w.load(a)
+	}
+	k, ok := w.server(a, int32(i))
+	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect {
+		return 0, false
+	}
+	return k, !a.waitsAnyway(i, k)
+}
+
+// waitsAnyway reports whether the others on the machine of task i wait about as long when machine k does not collect: it is their link.
+func (a *Attributor) waitsAnyway(i int, k int32) bool {
+	b := &a.phase.Fitter
+	own := b.Machines.Of[i]
+	if own < 0 {
+		return false
+	}
+	bar := a.mid[fit.FetchWait] + machines.ShareOfIt*(b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait])
+	const enough = 64
+	n, wait := 0, 0
+	for _, j := range b.Machines.Tasks(own) {
+		if j == int32(i) || !b.Succeeded(j) || a.pauses.collected(b, j, k) > 0 {
+			continue
+		}
+		if n++; b.Part[fit.FetchWait][j] >= bar {
+			wait++
+		}
+		if n == enough {
+			break
+		}
+	}
+	return n >= 2 && 2*wait >= n
+}
+
+// launchedIntoPause reports whether task i was launched while its own machine collected: other tasks there collected for
+// at least half of its delay, and ran while it was delayed, as is so of most delays of the phase.
+func (a *Attributor) launchedIntoPause(i int, delay float64) bool {
+	b := &a.phase.Fitter
+	own := b.Machines.Of[i]
+	if own < 0 || !b.Tasks[i].Start.OK {
+		return false
+	}
+	w := &a.pauses
+	if !w.loaded {
+		w.load(a)
+	}
+	return w.launched(b, int32(i), delay) && w.delayed[own] >= w.undelayed
+}
+
+func (w *pauses) launched(b *fit.Fitter, i int32, delay float64) bool {
+	t := &b.Tasks[i]
+	own := b.Machines.Of[i]
+	if own < 0 || !t.Start.OK {
+		return false
+	}
+	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(b.Part[fit.SchedulerDelay][i]))
+	return w.during[own] >= shareOfPause*delay
+}
+
+// load goes through the phase once: which waits and delays that stand out coincide with collections, and how many tasks that do
+// not wait ran beside collections of the same length.
+func (w *pauses) load(a *Attributor) {
+	b := &a.phase.Fitter
+	w.loaded, w.unpaused, w.undelayed = true, 0, 0
+	w.order, w.touched, w.tmp = w.order[:0], w.touched[:0], w.tmp[:0]
+	w.waited, w.delayed, w.idle, w.during = w.waited[:0], w.delayed[:0], w.idle[:0], w.during[:0]
+	for range b.Machines.Numbers {
+		w.waited, w.delayed, w.idle, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.during, 0)
+	}
+	bar := func(part int) float64 { return a.mid[part] + 2*a.partSD[part] }
+	for i := range b.Tasks {
+		if t := &b.Tasks[i]; t.Start.OK && b.Machines.Of[i] >= 0 && b.Part[fit.GC][i] > bar(fit.GC) {
+			w.order = append(w.order, int32(i))
+		}
+	}
+	if len(w.order) == 0 {
+		return
+	}
+	slices.SortFunc(w.order, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(b.Tasks[x].Start.V, b.Tasks[y].Start.V), cmp.Compare(x, y))
+	})
+	for _, i := range b.Rows {
+		if delay := b.Part[fit.SchedulerDelay][i]; delay > bar(fit.SchedulerDelay) {
+			if delay -= a.mid[fit.SchedulerDelay]; w.launched(b, i, delay) {
+				w.delayed[b.Machines.Of[i]] += delay
+			} else {
+				w.undelayed += delay
+			}
+		}
+		over := b.Part[fit.FetchWait][i] - a.mid[fit.FetchWait]
+		if b.Part[fit.FetchWait][i] <= bar(fit.FetchWait) || !a.materialWait(int(i), over) {
+			continue
+		}
+		w.tmp = append(w.tmp, over)
+		if k, ok := w.server(a, i); ok {
+			w.waited[k] += over
+		} else {
+			w.unpaused += over
+		}
+	}
+	if len(w.tmp) > 0 {
+		w.countIdle(a, stats.Median(w.tmp), bar(fit.FetchWait))
+	}
+}
+
+// countIdle fills idle, by a sample of the tasks: of those that waited for less than a bar, how many ran while another machine
+// collected for half of a usual wait.
+func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
+	const sample = 1024
+	b := &a.phase.Fitter
+	n := 0.0
+	for at := 0; at < len(b.Rows); at += 1 + len(b.Rows)/sample {
+		i := b.Rows[at]
+		t := &b.Tasks[i]
+		if b.Part[fit.FetchWait][i] > bar || !t.Start.OK {
+			continue
+		}
+		n++
+		w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
+		for _, k := range w.touched {
+			if k != b.Machines.Of[i] && w.during[k] >= shareOfPause*wait {
+				w.idle[k]++
+			}
+		}
+	}
+	for k := range w.idle {
+		w.idle[k] /= max(1, n)
+	}
+}
+
+// server is the other machine that collected most while task i ran: for at least half of the task's wait, which few machines did.
+func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
+	b := &a.phase.Fitter
+	t := &b.Tasks[i]
+	over := b.Part[fit.FetchWait][i] - a.mid[fit.FetchWait]
+	if over <= 0 || len(w.order) == 0 || !t.Start.OK {
+		return 0, false
+	}
+	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
+	most, many := 0.0, 0
+	for _, k := range w.touched {
+		if k == b.Machines.Of[i] || w.during[k] < shareOfPause*over {
+			continue
+		}
+		many++
+		if w.during[k] > most || w.during[k] == most && k < machine {
+			machine, most = k, w.during[k]
+		}
+	}
+	return machine, many == 1 || many > 0 && float64(many) <= fewCollect*float64(len(b.Machines.Numbers))
+}
+
+// collectedDuring fills during with the longest that a task on each machine, task i left out, can have collected within a time.
+func (w *pauses) collectedDuring(b *fit.Fitter, i int32, from, to schema.Time) {
+	for _, k := range w.touched {
+		w.during[k] = 0
+	}
+	w.touched = w.touched[:0]
+	at, _ := slices.BinarySearchFunc(w.order, from, func(j int32, v schema.Time) int { return cmp.Compare(b.Tasks[j].Start.V, v) })
+	for _, j := range w.order[max(0, at-nearCollections):min(len(w.order), at+nearCollections)] {
+		k := b.Machines.Of[j]
+		s := collectedWithin(b, j, from, to)
+		if j == i || s <= 0 {
+			continue
+		}
+		if w.during[k] == 0 {
+			w.touched = append(w.touched, k)
+		}
+		w.during[k] = max(w.during[k], s)
+	}
+}
+
+// collected is the longest that a task on machine k can have collected while task i ran.
+func (w *pauses) collected(b *fit.Fitter, i, k int32) float64 {
+	t := &b.Tasks[i]
+	if !t.Start.OK {
+		return 0
+	}
+	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
+	return w.during[k]
+}
+
+// collectedWithin is the longest that task j can have collected within a time.
+func collectedWithin(b *fit.Fitter, j int32, from, to schema.Time) float64 {
+	t := &b.Tasks[j]
+	start, end := max(t.Start.V, from), min(t.Start.V.Add(t.Duration), to)
+	if math.IsNaN(t.Duration) || end <= start {
+		return 0
+	}
+	return min(b.Part[fit.GC][j], end.Sub(start))
+}

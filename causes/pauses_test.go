@@ -1,0 +1,202 @@
+package causes
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"straggler/causes/causestest"
+	"straggler/causes/fit"
+	"straggler/causes/model"
+	"straggler/schema"
+)
+
+// pausedPhases are phases in which the tasks of machine 2 collect for 4 s now and then; the tasks elsewhere that run meanwhile wait for its
+// blocks as spoil has it, told whether they do.
+func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.Phase {
+	c := causestest.New(seed, 6)
+	var phases []*fit.Phase
+	for range 6 {
+		var from, to schema.Time
+		phases = append(phases, c.Phase(240, 2, nil, func(t *fit.Task, body *float64) {
+			if t.Machine == 2 && t.Index >= 120 && t.Index < 144 {
+				t.GC = 4
+				if from == 0 {
+					from = t.Start.V
+				}
+				to = t.Start.V.Add(*body + t.GC)
+			}
+			end := t.Start.V.Add(*body)
+			spoil(t, t.Machine != 2 && from != 0 && t.Start.V.Add(2) < to && end > from.Add(1))
+		}))
+	}
+	return phases
+}
+
+// Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any time are
+// the network's.
+func TestWaitForAPause(t *testing.T) {
+	for _, link := range []bool{false, true} {
+		n := 0
+		phases := pausedPhases(31, func(t *fit.Task, meanwhile bool) {
+			t.Wait, t.Remote = 0.01, 20e6
+			if t.Machine != 2 && (!link && meanwhile && t.Index%4 == 0 || link && t.Index%7 == 0) {
+				t.Wait = 3
+			}
+		})
+		l := model.NewLearner(3600, []string{"m0", "m1", "m2", "m3", "m4", "m5"}, nil)
+		for _, p := range phases {
+			l.Observe(p)
+		}
+		a := NewAttributor(l.Model())
+		var rows []schema.Attribution
+		for _, p := range phases {
+			rows = a.Attribute(p, rows)
+		}
+		for _, r := range rows {
+			task := find(phases, r.AttemptID)
+			if r.Rank != 1 || task.Wait < 3 {
+				continue
+			}
+			n++
+			want, place := schema.GC, "machine m2"
+			if link {
+				want, place = schema.Network, ""
+			}
+			if r.Cause != want || r.Place.V != place && !link {
+				t.Errorf("slow link %v: task %d on machine %d waited %g s: %s at %q, want %s", link, task.Index, task.Machine, task.Wait, r.Cause, r.Place.V, want)
+			}
+		}
+		if n < 20 {
+			t.Fatalf("slow link %v: %d outliers that waited", link, n)
+		}
+	}
+}
+
+// A task launched on a machine whose process collects starts late: that is gc. Delays at any time are the scheduler's.
+func TestLaunchedIntoAPause(t *testing.T) {
+	for _, driver := range []bool{false, true} {
+		c := causestest.New(32, 6)
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, c.Phase(240, 2, nil, func(t *fit.Task, body *float64) {
+				if t.Machine == 2 && t.Index >= 120 && t.Index < 144 {
+					if t.GC = 4; t.Index%2 == 0 {
+						t.GC, t.Delay = 0, 4
+					}
+				}
+				if driver && t.Index%9 == 0 && t.Machine != 2 {
+					t.Delay = 4
+				}
+			}))
+		}
+		n := 0
+		for _, r := range attributeAll(phases) {
+			task := find(phases, r.AttemptID)
+			if r.Rank != 1 || task.Delay < 4 {
+				continue
+			}
+			n++
+			want := schema.GC
+			if driver {
+				want = schema.Scheduler
+			}
+			if r.Cause != want {
+				t.Errorf("driver %v: task %d on machine %d: %s, want %s", driver, task.Index, task.Machine, r.Cause, want)
+			}
+		}
+		if n < 6 {
+			t.Fatalf("driver %v: %d outliers that were delayed", driver, n)
+		}
+	}
+}
+
+// A tenth of a second of waiting for 30 kB is no link's; the same for 30 MB is.
+func TestShortWaits(t *testing.T) {
+	for _, bytes := range []float64{30e3, 30e6} {
+		c := causestest.New(33, 6)
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, c.Phase(120, 0.15, nil, func(t *fit.Task, body *float64) {
+				t.Bytes, t.Remote, t.Wait = bytes, bytes, 0.002
+				if t.Index%20 == 19 {
+					t.Wait = 0.15
+				}
+			}))
+		}
+		n := 0
+		for _, r := range attributeAll(phases) {
+			if task := find(phases, r.AttemptID); r.Rank != 1 || task.Wait < 0.1 {
+				continue
+			}
+			n++
+			if network := r.Cause == schema.Network; network != (bytes > 1e6) {
+				t.Errorf("%g bytes: %s, %s", bytes, r.Cause, r.Evidence)
+			}
+		}
+		if n < 20 {
+			t.Fatalf("%d outliers that waited", n)
+		}
+	}
+}
+
+// An input of 1.1 times the median is no reason for twice the median's time, however well bytes explain the others.
+func TestSlightlyLargerInputs(t *testing.T) {
+	c := causestest.New(34, 6)
+	c.Noise = 0.05
+	n := 0
+	var phases []*fit.Phase
+	for range 6 {
+		phases = append(phases, c.Phase(120, 2, func(i int) float64 { return 0.9 + 0.02*float64(i%11) }, func(t *fit.Task, body *float64) {
+			if t.Index%40 == 10 {
+				*body *= 1.7
+			}
+		}))
+	}
+	for _, r := range attributeAll(phases) {
+		if r.Rank == 1 {
+			if n++; r.Cause == schema.DataSkew {
+				t.Errorf("task %d: %s", find(phases, r.AttemptID).Index, r.Evidence)
+			}
+		}
+	}
+	if n < 10 {
+		t.Fatalf("%d outliers", n)
+	}
+}
+
+// The first tasks of a phase on every machine load its code: startup. Where all tasks deserialise for long now and then, it is not.
+func TestFirstConversions(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		c := causestest.New(35, 6)
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, c.Phase(240, 2, nil, func(t *fit.Task, body *float64) {
+				if first && t.Index < 24 || !first && t.Index%8 == 0 {
+					t.Convert = 3
+				}
+			}))
+		}
+		n := 0
+		for _, r := range attributeAll(phases) {
+			if r.Rank != 1 {
+				continue
+			}
+			n++
+			want := schema.Deserialize
+			if first {
+				want = schema.Startup
+			}
+			var e Evidence
+			if err := json.Unmarshal([]byte(r.Evidence), &e); err != nil {
+				t.Fatal(err)
+			}
+			if r.Cause != want || !strings.Contains(e.Text, "3 s") {
+				t.Errorf("first %v: task %d: %s, %s", first, find(phases, r.AttemptID).Index, r.Cause, e.Text)
+			}
+		}
+		if n < 50 {
+			t.Fatalf("%d outliers", n)
+		}
+	}
+}
