@@ -40,7 +40,7 @@ type pauses struct {
 	tmp     []float64
 }
 
-// pausedBy finds the machine whose collections task i waited for; ok is false where it was none, or where that can not be told:
+// pausedBy finds the machine whose collections task i waited for; ok is false where it was none, or where that cannot be told:
 // where most waits of the phase coincide with no collection, or where that machine collects all the time.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
