@@ -65,7 +65,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s has %d bytes: %v", f.File, f.Bytes, err)
 		}
 	}
-	if rows["attempts"] != 4 || rows["settings"] != 3 || len(files) != 13 {
+	if rows["attempts"] != 4 || rows["settings"] != 3 || len(files) != 20 {
 		t.Errorf("files %+v", files)
 	}
 	if got := column(t, filepath.Join(dir, "attempts.csv"), 0); got != "1 3 7 9" {

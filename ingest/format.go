@@ -73,6 +73,9 @@ type Input struct {
 	Base  string     // last element of the path, without compression suffixes
 	Key   schema.Key // see schema.InputKey
 	Parts []Part     // in reading order
+
+	// KeepLiterals says to keep the literals of queries, which may hold personal data.
+	KeepLiterals bool
 }
 
 // Part is one file of an input.

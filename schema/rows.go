@@ -166,6 +166,91 @@ type Transfer struct {
 	Bytes         int64        `col:"bytes" unit:"bytes" doc:"how much"`
 }
 
+// Query is one execution of Spark SQL: an action on a DataFrame, a statement, or one that such an execution started.
+type Query struct {
+	QueryID            Key          `col:"query_id" key:"primary" doc:"key of the query"`
+	ApplicationID      Key          `col:"application_id" key:"applications" doc:"the application it belongs to"`
+	NativeID           string       `col:"native_id" doc:"the framework's own id, such as Spark's execution id"`
+	RootID             Null[Key]    `col:"root_id" key:"queries" doc:"the query that started it, such as a write whose source is computed first; NULL where none did"`
+	Description        Null[string] `col:"description" doc:"what the user called it, or its call site; without the literals of SQL unless they were asked for"`
+	StartTime          Null[Time]   `col:"start_time" doc:"when it started"`
+	FinishTime         Null[Time]   `col:"finish_time" doc:"when it ended"`
+	Status             RunStatus    `col:"status" doc:"how it ended"`
+	Adaptive           Null[bool]   `col:"adaptive" doc:"it was planned again while it ran; NULL where the log has no plan"`
+	FinalPlan          Null[bool]   `col:"final_plan" doc:"the plan called final is known to be the one that ran to the end"`
+	Operators          Null[int64]  `col:"operators" doc:"operators of its final plan, those that were not kept among them"`
+	PlanFingerprint    Null[string] `col:"plan_fingerprint" doc:"the same for the same final plan, whatever the ids, literals, sizes and numbers of partitions in it"`
+	InitialFingerprint Null[string] `col:"initial_fingerprint" doc:"the same of the plan as it was made before it ran"`
+	Shape              Null[string] `col:"shape" doc:"the same for plans that scan the same tables and join and group by the same keys, however they do it"`
+}
+
+// QuerySetting is a setting of a query's session that differs from the application's.
+type QuerySetting struct {
+	QueryID Key    `col:"query_id" key:"queries" doc:"the query"`
+	Name    string `col:"name" doc:"name of the setting"`
+	Value   string `col:"value" doc:"its value as the log writes it; secrets are never kept"`
+}
+
+// QueryJob is a job that a query ran.
+type QueryJob struct {
+	QueryID Key `col:"query_id" key:"queries" doc:"the query"`
+	JobID   Key `col:"job_id" key:"jobs" doc:"the job"`
+}
+
+// PlanNode is an operator of a query's physical plan.
+type PlanNode struct {
+	NodeID      Key          `col:"node_id" key:"primary" doc:"key of the operator"`
+	QueryID     Key          `col:"query_id" key:"queries" doc:"the query"`
+	Plan        PlanStage    `col:"plan" doc:"which of the query's plans it is of; there is an initial one only where adaptive execution made another"`
+	Position    int32        `col:"position" doc:"its place in the plan, from 0, its parent before it"`
+	ParentID    Null[Key]    `col:"parent_id" key:"plan_nodes" doc:"the operator that reads what it makes; NULL at the top"`
+	Kind        NodeKind     `col:"kind" doc:"what it does"`
+	Operator    string       `col:"operator" doc:"its name in Spark, whatever engine runs it"`
+	Engine      Native       `col:"engine" doc:"the engine that runs it"`
+	Detail      Null[string] `col:"detail" doc:"its arguments without the ids of expressions and, unless they were asked for, without literals"`
+	Keys        Null[string] `col:"keys" doc:"of a join: the left keys; of an aggregate or window: the grouping keys; of an exchange: what it partitions by"`
+	RightKeys   Null[string] `col:"right_keys" doc:"of a join: the right keys"`
+	JoinType    Null[string] `col:"join_type" doc:"of a join: Inner, LeftOuter, …"`
+	BuildSide   Null[Side]   `col:"build_side" doc:"of a hash join: the input that is held in memory"`
+	Side        Null[Side]   `col:"side" doc:"which input of the nearest join above it feeds"`
+	Source      Null[string] `col:"source" doc:"of a scan: the table, or the last name of the path"`
+	Path        Null[string] `col:"path" doc:"of a scan: where the files lie"`
+	Tables      Null[string] `col:"tables" doc:"the sources of all scans below it"`
+	Partitions  Null[int64]  `col:"partitions" doc:"of an exchange: how many partitions it was planned with"`
+	Coalesced   bool         `col:"coalesced" doc:"of a shuffle read of adaptive execution: it reads several partitions as one"`
+	Split       bool         `col:"split" doc:"of a shuffle read of adaptive execution, or a join: it reads skewed partitions in parts"`
+	Codegen     Null[int32]  `col:"codegen" doc:"the generated function it is fused into, by its number in the plan"`
+	Fingerprint string       `col:"fingerprint" doc:"the same for the same operator over the same operators, whatever the ids and literals"`
+}
+
+// NodeMetric is what an operator of a final plan counted, summed over its tasks.
+type NodeMetric struct {
+	QueryID Key        `col:"query_id" key:"queries" doc:"the query"`
+	NodeID  Null[Key]  `col:"node_id" key:"plan_nodes" doc:"the operator; NULL where the log names the metric of a subquery without its operator"`
+	Name    string     `col:"name" doc:"the metric as Spark calls it, such as number of output rows"`
+	Value   float64    `col:"value" doc:"sum over all tasks, or what the driver said"`
+	Unit    MetricUnit `col:"unit" doc:"what it is counted in"`
+	Driver  bool       `col:"driver" doc:"the driver measured it, and no task"`
+}
+
+// NodePhase says that an operator ran in a phase.
+type NodePhase struct {
+	QueryID Key       `col:"query_id" key:"queries" doc:"the query"`
+	NodeID  Key       `col:"node_id" key:"plan_nodes" doc:"the operator"`
+	PhaseID Key       `col:"phase_id" key:"phases" doc:"the phase"`
+	Role    NodeRole  `col:"role" doc:"what of the operator ran there: an exchange is written in one phase and read in another"`
+	Basis   NodeBasis `col:"basis" doc:"how that is known"`
+}
+
+// NodeAttempt is what one attempt counted for an operator. Only the attempts of a phase that read most or ran longest have rows.
+type NodeAttempt struct {
+	AttemptID Key        `col:"attempt_id" key:"attempts" doc:"the attempt"`
+	NodeID    Key        `col:"node_id" key:"plan_nodes" doc:"the operator"`
+	Name      string     `col:"name" doc:"the metric as Spark calls it"`
+	Value     float64    `col:"value" doc:"what the attempt added to it"`
+	Unit      MetricUnit `col:"unit" doc:"what it is counted in"`
+}
+
 // Reject is a record that could not be used.
 type Reject struct {
 	SourceFile string      `col:"source_file" doc:"the file it stands in"`

@@ -11,19 +11,26 @@ import (
 // Its fields declare the log tables that formats fill, in order: `table` names one, `doc` says what it holds, `cluster`
 // is Table.Cluster.
 type Trace struct {
-	Applications []Application  `table:"applications" doc:"one row a run of a program"`
-	Settings     []Setting      `table:"settings" doc:"configuration values that the log carries"`
-	Caveats      []Caveat       `table:"caveats" doc:"what to know before trusting an application's rows"`
-	Jobs         []Job          `table:"jobs" doc:"one row a unit of work that a user waits for"`
-	Phases       []Phase        `table:"phases" doc:"one row a set of tasks that do the same to different data, and re-submission of it"`
-	Edges        []Edge         `table:"edges" doc:"dependencies between phases"`
-	Attempts     []Attempt      `table:"attempts" doc:"one row an execution of a task" cluster:"phase_id"`
-	Machines     []Machine      `table:"machines" doc:"machines, and executors on them, with the time they were there"`
-	MachineUsage []MachineUsage `table:"machine_usage" doc:"samples of machine load"`
-	Progress     []Progress     `table:"progress" doc:"samples of how far attempts had got"`
-	Losses       []Loss         `table:"losses" doc:"outputs that were finished and then lost"`
-	Transfers    []Transfer     `table:"transfers" doc:"what tasks read from where; no log but canonical tables says so"`
-	Rejects      []Reject       `table:"rejects" doc:"records that could not be used"`
+	Applications  []Application  `table:"applications" doc:"one row a run of a program"`
+	Settings      []Setting      `table:"settings" doc:"configuration values that the log carries"`
+	Caveats       []Caveat       `table:"caveats" doc:"what to know before trusting an application's rows"`
+	Jobs          []Job          `table:"jobs" doc:"one row a unit of work that a user waits for"`
+	Phases        []Phase        `table:"phases" doc:"one row a set of tasks that do the same to different data, and re-submission of it"`
+	Edges         []Edge         `table:"edges" doc:"dependencies between phases"`
+	Attempts      []Attempt      `table:"attempts" doc:"one row an execution of a task" cluster:"phase_id"`
+	Machines      []Machine      `table:"machines" doc:"machines, and executors on them, with the time they were there"`
+	MachineUsage  []MachineUsage `table:"machine_usage" doc:"samples of machine load"`
+	Progress      []Progress     `table:"progress" doc:"samples of how far attempts had got"`
+	Losses        []Loss         `table:"losses" doc:"outputs that were finished and then lost"`
+	Transfers     []Transfer     `table:"transfers" doc:"what tasks read from where; no log but canonical tables says so"`
+	Queries       []Query        `table:"queries" doc:"executions of Spark SQL"`
+	QuerySettings []QuerySetting `table:"query_settings" doc:"settings of a query's session that differ from its application's"`
+	QueryJobs     []QueryJob     `table:"query_jobs" doc:"the jobs that queries ran"`
+	PlanNodes     []PlanNode     `table:"plan_nodes" doc:"the operators of the physical plans of queries"`
+	NodeMetrics   []NodeMetric   `table:"node_metrics" doc:"what the operators counted, over all tasks"`
+	NodePhases    []NodePhase    `table:"node_phases" doc:"which operators ran in which phases"`
+	NodeAttempts  []NodeAttempt  `table:"node_attempts" doc:"what operators counted in the attempts of a phase that read most or ran longest"`
+	Rejects       []Reject       `table:"rejects" doc:"records that could not be used"`
 }
 
 // Batches gives the rows table by table, in the order of the tables, empty ones left out.

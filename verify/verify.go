@@ -24,6 +24,9 @@ var edgesSQL string
 //go:embed progress.sql
 var progressSQL string
 
+//go:embed plan_nodes.sql
+var planNodesSQL string
+
 //go:embed losses.sql
 var lossesSQL string
 
@@ -98,6 +101,7 @@ func joins(ctx context.Context, eng engine.Engine, report laws.Report) error {
 		joined(ctx, eng, phaseTasksSQL, func(p *laws.PhaseTasks) { p.Check(report) }),
 		joined(ctx, eng, edgesSQL, edge),
 		joined(ctx, eng, progressSQL, func(p *laws.ProgressOfAttempt) { p.Check(report) }),
+		joined(ctx, eng, planNodesSQL, func(n *laws.NodeOfPlan) { n.Check(report) }),
 		joined(ctx, eng, lossesSQL, func(l *laws.LossOfAttempt) { l.Check(report) }),
 	)
 	cycles.End(report)

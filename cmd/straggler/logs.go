@@ -14,14 +14,16 @@ import (
 
 // logOptions say how logs are read, for every verb that takes some.
 type logOptions struct {
-	from   string
-	limits ingest.Limits
+	from     string
+	literals bool
+	limits   ingest.Limits
 }
 
 // flags are --from and those about what a log may cost. The defaults suit any honest log; the message about a log that is
 // over one of them names the flag.
 func (o *logOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.from, "from", "", "`FORMAT` of the logs, which is recognised without it; straggler formats lists them")
+	f.BoolVar(&o.literals, "keep-literals", false, "keep the literals in queries and their plans, which may be personal data")
 	l := &o.limits
 	*l = ingest.Limits{}.WithDefaults()
 	f.Var((*size)(&l.Line), "max-line", "skip lines that are longer than `SIZE`, as rejects")
@@ -34,7 +36,9 @@ func (o *logOptions) flags(f *pflag.FlagSet) {
 }
 
 // options are those of a run.
-func (o *logOptions) options() run.Options { return run.Options{From: o.from, Limits: o.limits} }
+func (o *logOptions) options() run.Options {
+	return run.Options{From: o.from, Limits: o.limits, Literals: o.literals}
+}
 
 // maxSize bounds the sizes of flags, so that no sum of them overflows.
 const maxSize = 1 << 60

@@ -34,7 +34,9 @@ type workerSpec struct {
 	From   string
 	Again  bool
 	Limits ingest.Limits
-	Shards int
+
+	Literals bool
+	Shards   int
 }
 
 // shardRead is what a copy answers for a shard.
@@ -51,7 +53,7 @@ func OnCluster(ctx context.Context, st *store.Store, eng engine.RemoteRunner, pa
 	if err != nil {
 		return Summary{}, fmt.Errorf("ingest: on a cluster: %w", err)
 	}
-	spec := workerSpec{Store: dir, From: o.From, Again: o.Again, Limits: o.Limits, Shards: max(1, shards)}
+	spec := workerSpec{Store: dir, From: o.From, Again: o.Again, Limits: o.Limits, Literals: o.Literals, Shards: max(1, shards)}
 	for _, p := range paths {
 		if p == "-" {
 			return Summary{}, fmt.Errorf("ingest: %w: a cluster cannot read standard input", ingest.ErrUse)
@@ -206,7 +208,7 @@ func Work(ctx context.Context, formats []ingest.Format, file string, in io.Reade
 		if err != nil {
 			return err
 		}
-		o.From, o.Again, o.Limits, o.Shard = spec.From, spec.Again, spec.Limits, Shard{K: int(n), N: spec.Shards}
+		o.From, o.Again, o.Limits, o.Literals, o.Shard = spec.From, spec.Again, spec.Limits, spec.Literals, Shard{K: int(n), N: spec.Shards}
 		found, err := json.Marshal(readShard(ctx, st, formats, spec.Paths, o))
 		if err != nil {
 			return err

@@ -26,6 +26,7 @@ type Options struct {
 	Parallel int    // inputs read at once; 0 is one a processor
 	Shard    Shard
 	Limits   ingest.Limits
+	Literals bool            // keep the literals of queries, which may hold personal data
 	Remote   discover.Remote // what reads URLs; nil reads none
 	TempDir  string          // for archives that cannot be read in place; "" is the system's place
 	Tool     string          // version of straggler, for the record
@@ -253,7 +254,7 @@ func (r *run) job(ctx context.Context, i int, order *order) error {
 		return order.done(i)
 	}
 	j.sink = ingest.NewSink(r.o.Limits, func(b schema.Batch) error { return order.put(i, b) })
-	if j.err = readInput(ctx, j); j.err == nil {
+	if j.err = readInput(ctx, j, r.o.Literals); j.err == nil {
 		j.err = j.Damage()
 	}
 	if err := ctx.Err(); err != nil {
@@ -276,10 +277,10 @@ func (r *run) job(ctx context.Context, i int, order *order) error {
 }
 
 // readInput calls the format.
-func readInput(ctx context.Context, j *job) (err error) {
+func readInput(ctx context.Context, j *job, literals bool) (err error) {
 	defer ingest.Recover(&err)
 	in := *j.Input.Input
-	in.Key = j.key
+	in.Key, in.KeepLiterals = j.key, literals
 	return j.Format.Read(ctx, &in, j.sink)
 }
 

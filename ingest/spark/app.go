@@ -41,6 +41,13 @@ type app struct {
 	lossSeq      int
 	retireAt     int // stages in memory at which jobs are next retired
 
+	queries    map[int64]*query
+	queryKeys  map[int64]schema.Key // of all queries, those that were written among them
+	queryList  []*query             // those not written yet, by their first mention
+	queriesAt  int                  // queries in memory at which those that have ended are next written
+	liveNodes  int                  // operators of their plans
+	liveValues int                  // values of their metrics
+
 	count counts
 
 	excluded    int64
@@ -66,6 +73,9 @@ type counts struct {
 	dropped          int64 // attempts of stages beyond those that are kept
 	untracked        int64 // attempts beyond those that are kept while they run
 	edgesUnknown     int64 // phases whose parents the log does not name
+	plansCut         int64 // plans of which not all operators are kept
+	planTextsCut     int64 // plans of which not all texts are kept whole
+	valuesDropped    int64 // values of metrics beyond those that are kept
 }
 
 func newApp(f *fold) *app {
@@ -83,6 +93,8 @@ func newApp(f *fold) *app {
 		executors: map[string]*executor{},
 		running:   map[int64]run{},
 		losses:    map[lossID]*loss{},
+		queries:   map[int64]*query{},
+		queryKeys: map[int64]schema.Key{},
 	}
 }
 
@@ -116,6 +128,7 @@ func (a *app) jobStart(e *jobStart) {
 		return
 	}
 	j.started, j.submit, j.description = true, e.Time, string(e.Properties.Description)
+	a.runsFor(j, e.Properties.Execution)
 	for _, info := range e.stages() {
 		s := a.stage(info.ID)
 		s.learn(&info)
@@ -215,6 +228,7 @@ func (s *stage) learn(info *stageInfo) {
 		return
 	}
 	s.stageInfo, s.known = *info, true
+	s.Values = nil // the phase's, and taken there
 }
 
 // jobOf is the job that a stage is computed for: the first of those that list it and have not ended. A stage that no
@@ -289,6 +303,7 @@ func (a *app) stageCompleted(e *stageInfo) {
 	if p.tasks < 0 {
 		p.tasks = e.Tasks
 	}
+	a.stageValues(p, e.Values)
 }
 
 // parents are the stages whose outputs a stage reads; they are older than it. Where the log does not name them they are

@@ -104,6 +104,7 @@ func (a *app) taskEnd(e *taskEnd) {
 	switch {
 	case e.reason == reasonSuccess:
 		a.succeeded(&r, e, ordinal, finish)
+		a.sampleAttempt(p, e, ordinal)
 	case e.reason == reasonFetchFailed:
 		a.fetchFailed(&r, e, ordinal, finish)
 		fallthrough

@@ -42,6 +42,9 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 	addCount("edges_unknown", c.edgesUnknown, "of %d stages the log does not name the parents")
 	addCount("stages_not_kept", c.dropped, "%d events of stages beyond the first 300 000 of jobs that did not end were skipped")
 	addCount("running_not_kept", c.untracked, "%d attempts that started while a million ran are known by their ends only")
+	addCount("plan_cut", c.plansCut, "%d plans of queries have more than 20 000 operators; the first 20 000 of each are kept")
+	addCount("plan_text_cut", c.planTextsCut, "%d plans of queries have texts that were too long to keep whole: over 4 KiB of an operator, or 4 MiB of a plan")
+	addCount("plan_values_not_kept", c.valuesDropped, "%d values of metrics of operators beyond the two million that are kept at a time were skipped")
 	addCount("executors_excluded", max(a.excluded, a.blacklisted), "Spark stopped using executors or hosts %d times because tasks failed there")
 	if c.attempts > 0 {
 		add("no_rack", 0, "event logs name no racks: what crossed racks is unknown")

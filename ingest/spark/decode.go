@@ -173,13 +173,30 @@ func kindOf(name []byte) kind {
 func kindOfClass(name string) kind {
 	class, ok := strings.CutPrefix(name, "org.apache.spark.scheduler.SparkListener")
 	if !ok {
-		return kindIgnored
+		return kindOfQuery(name[strings.LastIndexByte(name, '.')+1:])
 	}
 	switch strings.TrimSuffix(class, "ForStage") {
 	case "ExecutorExcluded", "NodeExcluded":
 		return kindExcluded
 	case "ExecutorBlacklisted", "NodeBlacklisted":
 		return kindBlacklisted
+	}
+	return kindIgnored
+}
+
+// kindOfQuery is the kind of an event of Spark SQL by the last name of its class. Vendors keep that and move the class.
+func kindOfQuery(class string) kind {
+	switch class {
+	case "SparkListenerSQLExecutionStart":
+		return kindQueryStart
+	case "SparkListenerSQLExecutionEnd":
+		return kindQueryEnd
+	case "SparkListenerSQLAdaptiveExecutionUpdate":
+		return kindPlanUpdate
+	case "SparkListenerSQLAdaptiveSQLMetricUpdates":
+		return kindMetricUpdate
+	case "SparkListenerDriverAccumUpdates":
+		return kindDriverUpdates
 	}
 	return kindIgnored
 }
@@ -192,6 +209,8 @@ func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
 		return d.pullTaskStart(out)
 	case kindTaskEnd:
 		return d.pullTaskEnd(out)
+	case kindQueryStart, kindPlanUpdate, kindMetricUpdate:
+		return d.pullPlanEvent(k, out)
 	}
 	event := newEvent(k)
 	d.value(reflect.ValueOf(event).Elem())

@@ -34,6 +34,10 @@ func newEvent(k kind) any {
 		return new(blockManager)
 	case kindResourceProfile:
 		return new(resourceProfile)
+	case kindQueryEnd:
+		return new(queryEnd)
+	case kindDriverUpdates:
+		return new(driverUpdates)
 	}
 	return new(struct{}) // the kind says all
 }
@@ -56,6 +60,10 @@ func missing(event any) string {
 		return lacks(e.ID == "", "Executor ID")
 	case *blockManager:
 		return lacks(e.ID.Executor == "", "Executor ID")
+	case *queryEnd:
+		return lacks(e.Execution < 0, "executionId")
+	case *driverUpdates:
+		return lacks(e.Execution < 0, "executionId")
 	}
 	return ""
 }
@@ -154,6 +162,10 @@ func (d *decoder) value(field reflect.Value) {
 		}
 	case *properties:
 		d.properties(v)
+	case *stageValues:
+		*v = d.accumulables()
+	case *accumValues:
+		*v = d.accumPairs()
 	case *rdds:
 		d.rdds(v)
 	case *stageInfo:

@@ -21,6 +21,7 @@ func (d *decoder) pullTaskStart(out *batch) (why string) {
 	if why := t.missing(); why != "" {
 		return why
 	}
+	t.accumulables = nil // a start has none of use
 	out.kinds = append(out.kinds, kindTaskStart)
 	out.starts = append(out.starts, t)
 	return ""
@@ -115,6 +116,11 @@ func (d *decoder) taskInfoKey(t *task) {
 		t.gettingAt = max(d.integer(), 0)
 	case "Finish Time":
 		t.finish = d.integer()
+	case "Accumulables":
+		p.Peek()
+		rest := p.Rest()
+		p.Skip()
+		t.accumulables = rest[:len(rest)-len(p.Rest())]
 	default:
 		p.Skip()
 	}

@@ -29,6 +29,11 @@ const (
 	kindResourceProfile
 	kindExcluded    // an executor or node is no longer used
 	kindBlacklisted // the same, as Spark before 3.1 calls it
+	kindQueryStart
+	kindQueryEnd
+	kindPlanUpdate
+	kindMetricUpdate
+	kindDriverUpdates
 )
 
 // task is a `Task Info` and the stage it belongs to.
@@ -46,6 +51,7 @@ type task struct {
 	host         string
 	locality     schema.Locality // "" unknown
 	speculative  schema.Null[bool]
+	accumulables []byte // the list as the log has it, until the event is folded
 }
 
 // taskKind is a `Task Type`.
@@ -178,6 +184,7 @@ type jobStart struct {
 	IDs        []int64     `json:"Stage IDs"`   // all that there is before Spark 1.2
 	Properties struct {
 		Description oneLine `json:"spark.job.description"`
+		Execution   string  `json:"spark.sql.execution.id"` // of the query that runs it
 	} `json:"Properties"`
 }
 
@@ -200,15 +207,16 @@ type stageEvent struct {
 
 // stageInfo is a `Stage Info`.
 type stageInfo struct {
-	ID       int64     `json:"Stage ID"`
-	Attempt  int32     `json:"Stage Attempt ID"`
-	Name     oneLine   `json:"Stage Name"`
-	Tasks    int64     `json:"Number of Tasks"`
-	Parents  []int64   `json:"Parent IDs"` // nil where the log does not say; an empty list says that it has none
-	RDDs     rdds      `json:"RDD Info"`
-	Submit   int64     `json:"Submission Time"`
-	Complete int64     `json:"Completion Time"`
-	Failure  firstLine `json:"Failure Reason"`
+	ID       int64       `json:"Stage ID"`
+	Attempt  int32       `json:"Stage Attempt ID"`
+	Name     oneLine     `json:"Stage Name"`
+	Tasks    int64       `json:"Number of Tasks"`
+	Parents  []int64     `json:"Parent IDs"` // nil where the log does not say; an empty list says that it has none
+	RDDs     rdds        `json:"RDD Info"`
+	Submit   int64       `json:"Submission Time"`
+	Complete int64       `json:"Completion Time"`
+	Failure  firstLine   `json:"Failure Reason"`
+	Values   stageValues `json:"Accumulables"`
 }
 
 // rdds is a `RDD Info`: what it says of the stage, whose own RDD is the first.

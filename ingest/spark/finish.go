@@ -18,6 +18,7 @@ func (a *app) finish(truncated string) {
 	for _, j := range a.jobList {
 		a.writeJob(j, complete)
 	}
+	a.writeQueries(complete)
 	a.writeLosses()
 	a.writeMachines()
 	a.writeSettings()

@@ -14,7 +14,7 @@ const rowsAtOnce = 2048
 type fold struct {
 	in   *ingest.Input
 	out  *ingest.Sink
-	keys struct{ applications, jobs, phases, attempts *schema.Keys }
+	keys struct{ applications, jobs, phases, attempts, queries, nodes *schema.Keys }
 
 	attempts uint32 // ordinal of the next attempt
 	phases   uint32 // ordinal of the next phase
@@ -25,6 +25,7 @@ type fold struct {
 	phaseRows []schema.Phase
 	edgeRows  []schema.Edge
 	lossRows  []schema.Loss
+	plans     planRows
 
 	app       *app   // the application that the log is about at this point; nil before the first event
 	version   string // of Spark, where only a file name says it
@@ -39,6 +40,8 @@ func newFold(in *ingest.Input, out *ingest.Sink) *fold {
 	f.keys.jobs = schema.NewKeys(in.Key, "jobs")
 	f.keys.phases = schema.NewKeys(in.Key, "phases")
 	f.keys.attempts = schema.NewKeys(in.Key, "attempts")
+	f.keys.queries = schema.NewKeys(in.Key, "queries")
+	f.keys.nodes = schema.NewKeys(in.Key, "plan_nodes")
 	return f
 }
 
@@ -103,6 +106,16 @@ func (f *fold) other(k kind, event any) {
 		f.application().excluded++
 	case kindBlacklisted:
 		f.application().blacklisted++
+	case kindQueryStart:
+		f.application().queryStart(event.(*planEvent))
+	case kindPlanUpdate:
+		f.application().planUpdate(event.(*planEvent))
+	case kindMetricUpdate:
+		f.application().metricUpdate(event.(*planEvent))
+	case kindDriverUpdates:
+		f.application().driverUpdates(event.(*driverUpdates))
+	case kindQueryEnd:
+		f.application().queryEnd(event.(*queryEnd))
 	}
 }
 
@@ -150,6 +163,7 @@ func (f *fold) flushAll() {
 	flush(f, &f.phaseRows)
 	flush(f, &f.edgeRows)
 	flush(f, &f.lossRows)
+	f.plans.flush(f)
 }
 
 // put adds a row to those that wait.

@@ -23,7 +23,8 @@ const detail = `One application a log, or several that were concatenated. Files 
 Spark or an archive does it; a running application's log is read as far as it goes.
 
 From the log: applications, settings (a list of scheduling properties; nothing that looks like a secret), jobs, phases
-(every attempt of a stage; stages that were planned and skipped), edges, attempts, machines (a row an executor), losses.
+(every attempt of a stage; stages that were planned and skipped), edges, attempts, machines (a row an executor), losses,
+queries with their settings, jobs and plans.
 
 NULL, because logs do not say: rack, cross_rack_bytes; progress and the time at which a copy was asked for; cpu_s before
 Spark 2.1; peak_memory_bytes before 3.0; speculative before 1.1; how an application ended before Spark 4; what attempts
@@ -44,6 +45,13 @@ for what was never reported.
                      that the task is a position
   recompute          the attempt's task had succeeded before its stage was submitted again, or its output was resubmitted
   losses             outputs that a Resubmitted or FetchFailed event names, or that were computed again
+  plan_nodes         the plan as it was made, where adaptive execution made another, and the last one in the log. Ids of
+                     expressions are left out of texts, and literals unless --keep-literals is given
+  node_metrics       what Spark says at the end of each stage that its tasks added up to; of RAPIDS, Photon, Gluten and Comet no zeros,
+                     which they report of what they do not measure
+  node_phases        by the values that a stage has of an operator's metrics; of operators without any by the exchanges
+                     around them: basis says which
+  node_attempts      the four attempts of a phase that read most rows, and the four that ran longest
   jobs before 1.3    have no times: submitted with their first stage, finished with their last
 
 Tried on logs of 1.2 to 4.0 and of Databricks; the directories of Spark 1.0 and compacted logs on made-up ones only.`

@@ -37,7 +37,9 @@ func (d *decoder) scanTaskEnd(b []byte, e *taskEnd) bool {
 	}
 	i = expect(b, i, `,"Task End Reason":{"Reason":"Success"},"Task Info":{`)
 	i = d.scanTaskInfo(b, i, &e.task)
+	start := i
 	i = skipAccumulables(b, i)
+	e.accumulables = b[start-1 : max(i-1, start-1)]
 	if next, ok := try(b, i, `,"Task Executor Metrics":{`); ok {
 		i = skipFlat(b, next)
 	}

@@ -17,6 +17,7 @@ type job struct {
 	description string
 	stages      []*stage
 	span        span
+	query       *query // that it runs for; nil where it runs for none
 }
 
 // span is the time from the first launch to the last end of some attempts, in milliseconds.
@@ -74,6 +75,7 @@ type phase struct {
 	missing   []int32         // the partitions that it computes, where the log does not name them and they follow from what is missing
 	numbers   map[int64]int32 // attempts launched by task, where the log does not number them
 	ready     map[int64]int64 // when tasks that have to run again became ready, in milliseconds
+	samples   *samples        // of a phase of a query
 }
 
 // executor is an executor between its adding and its removal.

@@ -123,3 +123,29 @@ func (l *LossOfAttempt) Check(report Report) {
 		report.add("losses", l.PhaseID, "recomputed_by", LostOutput, "task %d was made again at %d, before the loss at %d", l.Task, l.RecomputedFinish.V, l.Time.V)
 	}
 }
+
+// NodeOfPlan is a row about an operator with what the law of plans needs of the other: an operator and the one that reads it,
+// or an operator and a row that places it in a phase.
+type NodeOfPlan struct {
+	Table     string           `col:"table_name"` // plan_nodes or node_phases
+	NodeID    schema.Key       `col:"node_id"`
+	QueryID   schema.Key       `col:"query_id"`
+	Plan      schema.PlanStage `col:"plan"`
+	Position  int32            `col:"position"`
+	OtherOf   schema.Key       `col:"other_query"`
+	OtherPlan schema.PlanStage `col:"other_plan"`
+	OtherAt   int32            `col:"other_position"`
+}
+
+// Check checks a row against the operator that it names.
+func (n *NodeOfPlan) Check(report Report) {
+	column := "parent_id"
+	if n.Table != "plan_nodes" {
+		column = "node_id"
+	}
+	if n.OtherOf != n.QueryID || n.OtherPlan != n.Plan {
+		report.add(n.Table, n.NodeID, column, PlanOrder, "it names an operator of the %s plan of query %d, and is of the %s plan of %d", n.OtherPlan, n.OtherOf, n.Plan, n.QueryID)
+	} else if n.Table == "plan_nodes" && n.OtherAt >= n.Position {
+		report.add(n.Table, n.NodeID, column, PlanOrder, "at %d, and what reads it is at %d", n.Position, n.OtherAt)
+	}
+}

@@ -26,6 +26,8 @@ func Uniques() []Unique {
 	}
 	return append(all,
 		unique[schema.Setting](SettingOnce, "application_id", "name"),
+		unique[schema.QuerySetting](SettingOnce, "query_id", "name"),
+		unique[schema.QueryJob](UniqueKey, "query_id", "job_id"),
 		unique[schema.Attempt](AttemptNumber, "phase_id", "task", "number"),
 		unique[schema.Edge](EdgeOnce, "job_id", "from_phase", "to_phase"),
 		unique[schema.Machine](MachineOnce, "application_id", "machine", "added_time", "executor"),

@@ -32,6 +32,7 @@ const (
 	SkippedPhase  Law = "skipped"
 	MachineOnce   Law = "machine_unique"
 	SettingOnce   Law = "setting_unique"
+	PlanOrder     Law = "plan"
 	RejectSays    Law = "reject"
 	AllRecords    Law = "records"
 )
@@ -61,6 +62,7 @@ func All() []schema.Entry {
 		{Word: string(SkippedPhase), Meaning: "a skipped phase has no attempts"},
 		{Word: string(MachineOnce), Meaning: "an executor of a machine is added once at a time"},
 		{Word: string(SettingOnce), Meaning: "a setting of an application has one value"},
+		{Word: string(PlanOrder), Meaning: "an operator stands behind the one that reads it, in the same plan of the same query, and what it counted or where it ran is said of its own query"},
 		{Word: string(RejectSays), Meaning: "a reject names its file, its line from 1, and the reason"},
 		{Word: string(AllRecords), Meaning: "records read = records decoded + rejects"},
 	}

@@ -28,6 +28,10 @@ func Rows(b schema.Batch, report Report) {
 	each(b, func(m *schema.Machine) {
 		report.ordered("machines", keyText(m.ApplicationID), []string{"added_time", "removed_time"}, m.AddedTime, m.RemovedTime)
 	})
+	each(b, func(q *schema.Query) {
+		report.ordered("queries", q.QueryID, []string{"start_time", "finish_time"}, q.StartTime, q.FinishTime)
+		report.stillRuns("queries", q.QueryID, q.Status == schema.RunRunning, q.FinishTime)
+	})
 	each(b, func(r *schema.Reject) {
 		if r.SourceFile == "" || r.Reason == "" || r.Line.OK && r.Line.V < 1 {
 			report.add("rejects", r.SourceFile, "line", RejectSays, "line %d, reason %q", r.Line.V, r.Reason)

@@ -76,6 +76,8 @@ type index struct {
 	jobs         map[schema.Key]*schema.Job
 	phases       map[schema.Key]*schema.Phase
 	attempts     map[schema.Key]*schema.Attempt
+	queries      map[schema.Key]*schema.Query
+	nodes        map[schema.Key]*schema.PlanNode
 }
 
 func newIndex(t *schema.Trace) *index {
@@ -84,6 +86,8 @@ func newIndex(t *schema.Trace) *index {
 		jobs:         byKey(t.Jobs, func(j *schema.Job) schema.Key { return j.JobID }),
 		phases:       byKey(t.Phases, func(p *schema.Phase) schema.Key { return p.PhaseID }),
 		attempts:     byKey(t.Attempts, func(a *schema.Attempt) schema.Key { return a.AttemptID }),
+		queries:      byKey(t.Queries, func(q *schema.Query) schema.Key { return q.QueryID }),
+		nodes:        byKey(t.PlanNodes, func(n *schema.PlanNode) schema.Key { return n.NodeID }),
 	}
 }
 
@@ -107,6 +111,10 @@ func (x *index) has(table string, key schema.Key) bool {
 		return x.phases[key] != nil
 	case "attempts":
 		return x.attempts[key] != nil
+	case "queries":
+		return x.queries[key] != nil
+	case "plan_nodes":
+		return x.nodes[key] != nil
 	}
 	panic("laws: no index of " + table)
 }
@@ -139,6 +147,18 @@ func (x *index) joined(report Report) {
 		p := &x.t.Progress[i]
 		if a := x.attempts[p.AttemptID]; a != nil {
 			(&ProgressOfAttempt{p.AttemptID, p.Time, a.StartTime, a.FinishTime}).Check(report)
+		}
+	}
+	for i := range x.t.PlanNodes {
+		n := &x.t.PlanNodes[i]
+		if p := x.nodes[n.ParentID.V]; n.ParentID.OK && p != nil {
+			(&NodeOfPlan{"plan_nodes", n.NodeID, n.QueryID, n.Plan, n.Position, p.QueryID, p.Plan, p.Position}).Check(report)
+		}
+	}
+	for i := range x.t.NodePhases {
+		r := &x.t.NodePhases[i]
+		if n := x.nodes[r.NodeID]; n != nil {
+			(&NodeOfPlan{"node_phases", r.NodeID, r.QueryID, schema.FinalPlan, 0, n.QueryID, n.Plan, 0}).Check(report)
 		}
 	}
 	for i := range x.t.Losses {

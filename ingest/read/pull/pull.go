@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth bounds how deep the values of a record may nest. Records that are read stay below ten; plans of queries go
-// deeper and are skipped without looking inside.
+// MaxDepth bounds how deep the values of a record may nest. Records stay below ten; plans of queries go deeper.
 const MaxDepth = 512
 
 // Puller reads one JSON value from memory, member by member. It takes any key order, white space, escapes and unknown
@@ -19,6 +18,10 @@ const MaxDepth = 512
 type Puller struct {
 	Name []byte // of the last member; valid until the next one
 	Why  string // the first error; "" while there is none
+
+	// Deep is how deep objects and arrays that are entered may nest, where that is more than MaxDepth. A value that is
+	// skipped nests MaxDepth at most by itself.
+	Deep int
 
 	// Short says that the error is the text's end: with more of it, it might be none.
 	Short bool
@@ -94,7 +97,7 @@ func (p *Puller) open(bracket byte) bool {
 		return false
 	}
 	p.depth++
-	if p.depth > MaxDepth {
+	if p.depth > max(MaxDepth, p.Deep) {
 		return p.fail("nested too deep")
 	}
 	p.i++
@@ -328,7 +331,7 @@ func (p *Puller) skipNested() {
 			continue
 		case '{', '[':
 			depth++
-			if p.depth+depth > MaxDepth {
+			if depth > MaxDepth || p.depth+depth > max(MaxDepth, p.Deep) {
 				p.fail("nested too deep")
 				return
 			}

@@ -1,0 +1,349 @@
+package spark
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"straggler/ingest/read"
+	"straggler/schema"
+)
+
+// operator is what the texts of a rawNode say.
+type operator struct {
+	kind       schema.NodeKind
+	name       string // Spark's, whatever engine runs it
+	engine     schema.Native
+	detail     string
+	keys       string
+	rightKeys  string
+	joinType   string
+	build      schema.Side
+	source     string
+	path       string
+	partitions int64 // none where the text does not say
+	coalesced  bool
+	split      bool
+	codegen    int32 // none where it is not the top of generated code
+	planID     string
+	reuses     bool
+}
+
+// maxDetail bounds the arguments of an operator that are kept.
+const maxDetail = 1000
+
+// operatorOf reads the texts of an operator.
+func operatorOf(n *rawNode, keepLiterals bool) operator {
+	o := operator{partitions: none, codegen: none}
+	name := strings.TrimSpace(n.name)
+	if open := strings.Index(name, " ("); open > 0 && strings.HasPrefix(name, "WholeStage") {
+		if v, err := strconv.ParseInt(strings.Trim(name[open+2:], ") "), 10, 32); err == nil {
+			o.codegen = int32(v)
+		}
+		name = name[:open]
+	}
+	if open := strings.IndexByte(name, '('); open > 0 && strings.HasSuffix(name, ")") {
+		o.split = strings.Contains(name[open:], "skew=true")
+		name = name[:open]
+	}
+	words := strings.Fields(name)
+	if len(words) == 0 {
+		words = []string{"unknown"}
+	}
+	o.engine, o.name = engineOf(words[0])
+	o.name = read.Text(generatedName(o.name))
+	args := strings.TrimPrefix(n.simple, n.name)
+	if args == n.simple { // `Scan parquet` is `FileScan parquet` there
+		if _, rest, found := strings.Cut(n.simple, " "); found {
+			args = rest
+		}
+	}
+	args = strings.TrimSpace(args)
+	o.planID = planIDOf(args)
+	o.split = o.split || strings.Contains(firstPart(n.simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
+	o.kind = kindOfOperator(o.name)
+	switch o.kind {
+	case schema.JoinNode:
+		o.join(args, keepLiterals)
+	case schema.AggregateNode:
+		if at := strings.Index(args, "keys=["); at >= 0 {
+			inside, _ := brackets(args, at+5)
+			o.keys = cleanText(inside, keepLiterals)
+		}
+	case schema.WindowNode:
+		o.keys = cleanText(windowKeys(o.name, args), keepLiterals)
+	case schema.ExchangeNode:
+		o.partitioning(args, keepLiterals)
+		o.reuses = strings.HasPrefix(o.name, "Reused")
+	case schema.ShuffleReadNode:
+		o.coalesced = strings.Contains(args, "coalesced")
+		o.split = strings.Contains(args, "skew")
+	case schema.ScanNode:
+		o.scan(n, words, keepLiterals)
+	}
+	if o.detail == "" && o.kind != schema.WrapperNode {
+		o.detail = cleanText(withoutRunIDs(args), keepLiterals)
+	}
+	if len(o.detail) > maxDetail {
+		o.detail = strings.ToValidUTF8(o.detail[:maxDetail], "") + "…"
+	}
+	return o
+}
+
+// firstPart is a text up to its first blank.
+func firstPart(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	return first
+}
+
+// engineOf tells by what an operator is called who runs it, and gives the name without that. RAPIDS and Comet put their name
+// before Spark's, Photon too, Gluten puts Transformer behind it.
+func engineOf(name string) (schema.Native, string) {
+	for _, e := range []struct {
+		prefix string
+		engine schema.Native
+	}{{"Gpu", schema.RapidsEngine}, {"Photon", schema.PhotonEngine}, {"Comet", schema.CometEngine}, {"Velox", schema.GlutenEngine}} {
+		if rest, ok := strings.CutPrefix(name, e.prefix); ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z' {
+			return e.engine, nativeNames(rest)
+		}
+	}
+	for _, suffix := range []string{"ExecTransformer", "Transformer"} {
+		if rest, ok := strings.CutSuffix(name, suffix); ok && rest != "" {
+			return schema.GlutenEngine, nativeNames(strings.TrimSuffix(rest, "Exec"))
+		}
+	}
+	return schema.SparkEngine, name
+}
+
+// nativeNames gives Spark's name of what native engines name otherwise.
+func nativeNames(name string) string {
+	switch name {
+	case "GroupingAgg", "GroupingAggWithRollup", "Agg", "HashAggregateExec":
+		return "HashAggregate"
+	case "ShuffleExchangeSink", "ShuffleExchangeSource", "ColumnarExchange", "ColumnarShuffleExchange", "ShuffleExchange":
+		return "Exchange"
+	case "BroadcastExchangeSink", "ColumnarBroadcastExchange":
+		return "BroadcastExchange"
+	case "HashJoin", "ShuffledSymmetricHashJoin":
+		return "ShuffledHashJoin"
+	}
+	return name
+}
+
+// kindOfOperator is what an operator does, by its name.
+func kindOfOperator(name string) schema.NodeKind {
+	switch name {
+	case "WholeStageCodegen", "InputAdapter", "AdaptiveSparkPlan", "ShuffleQueryStage", "BroadcastQueryStage", "TableCacheQueryStage",
+		"ResultQueryStage", "ColumnarToRow", "RowToColumnar", "InputIteratorTransformer", "InputIterator", "ResultStage", "ShuffleMapStage",
+		"CoalesceBatches", "ShuffleCoalesce", "CustomShuffleReaderAdapter":
+		return schema.WrapperNode
+	case "AQEShuffleRead", "CustomShuffleReader":
+		return schema.ShuffleReadNode
+	case "Exchange", "ColumnarExchange", "ShuffleExchange", "ReusedExchange":
+		return schema.ExchangeNode
+	case "BroadcastExchange", "ReusedBroadcastExchange", "ColumnarBroadcastExchange":
+		return schema.BroadcastNode
+	case "Project":
+		return schema.ProjectNode
+	case "Filter":
+		return schema.FilterNode
+	case "Sort":
+		return schema.SortNode
+	case "CartesianProduct":
+		return schema.JoinNode
+	case "LocalTableScan", "Range", "RDDScan", "ExistingRDD":
+		return schema.ScanNode
+	}
+	switch {
+	case strings.HasSuffix(name, "Join"):
+		return schema.JoinNode
+	case strings.HasSuffix(name, "Aggregate"):
+		return schema.AggregateNode
+	case strings.HasPrefix(name, "Window"), strings.HasSuffix(name, "Window"), strings.HasPrefix(name, "RunningWindow"):
+		return schema.WindowNode
+	case name == "Scan", strings.HasSuffix(name, "Scan"):
+		return schema.ScanNode
+	case strings.HasPrefix(name, "Insert"), strings.HasPrefix(name, "Write"), strings.HasPrefix(name, "SaveInto"),
+		strings.HasPrefix(name, "AppendData"), strings.HasPrefix(name, "Overwrite"), strings.HasPrefix(name, "CreateTable"),
+		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "ReplaceTable"):
+		return schema.WriteNode
+	}
+	return schema.OtherNode
+}
+
+var joinTypes = map[string]bool{"Inner": true, "Cross": true, "LeftOuter": true, "RightOuter": true, "FullOuter": true, "LeftSemi": true,
+	"LeftAnti": true, "LeftSingle": true}
+
+// join reads `[a#1], [b#2], Inner, BuildRight, (condition)`; a nested loop has no keys.
+func (o *operator) join(args string, keepLiterals bool) {
+	lists := 0
+	for _, arg := range arguments(args) {
+		word := firstPart(arg)
+		switch {
+		case strings.HasPrefix(arg, "[") && lists < 2:
+			inside, _ := brackets(arg, 0)
+			if lists++; lists == 1 {
+				o.keys = cleanText(inside, keepLiterals)
+			} else {
+				o.rightKeys = cleanText(inside, keepLiterals)
+			}
+		case joinTypes[word] && o.joinType == "":
+			o.joinType = word
+		case strings.HasPrefix(word, "ExistenceJoin"):
+			o.joinType = "ExistenceJoin"
+		case strings.HasSuffix(word, "BuildRight"):
+			o.build = schema.RightSide
+		case strings.HasSuffix(word, "BuildLeft"):
+			o.build = schema.LeftSide
+		}
+	}
+}
+
+// windowKeys are the keys that a window partitions by: of `Window [functions], [keys], [order]` the second list, of
+// `WindowGroupLimit [keys], [order], …` the first.
+func windowKeys(name, args string) string {
+	want := 2
+	if strings.HasPrefix(name, "WindowGroupLimit") {
+		want = 1
+	}
+	lists := 0
+	for _, arg := range arguments(args) {
+		if !strings.HasPrefix(arg, "[") {
+			continue
+		}
+		if lists++; lists == want {
+			inside, _ := brackets(arg, 0)
+			return inside
+		}
+	}
+	return ""
+}
+
+// partitioning reads `hashpartitioning(a#1, b#2, 200), ENSURE_REQUIREMENTS, [plan_id=12]`.
+func (o *operator) partitioning(args string, keepLiterals bool) {
+	at := strings.Index(args, "partitioning(")
+	if at < 0 {
+		at = strings.Index(args, "Partitioning(")
+	}
+	if at < 0 {
+		if strings.Contains(args, "SinglePartition") {
+			o.partitions, o.detail = 1, "SinglePartition"
+		}
+		return
+	}
+	open := at + len("partitioning(") - 1
+	inside, _ := brackets(args, open)
+	list := arguments(inside)
+	if len(list) > 0 {
+		if v, err := strconv.ParseInt(list[len(list)-1], 10, 64); err == nil && v >= 0 {
+			o.partitions, list = v, list[:len(list)-1]
+		}
+	}
+	o.keys = cleanText(strings.Join(list, ", "), keepLiterals)
+	kind := strings.TrimPrefix(strings.ToLower(wordBefore(args, open)), "gpu")
+	o.detail = kind + "(" + o.keys + ")"
+	for _, by := range []string{"REPARTITION_BY_COL", "REPARTITION_BY_NUM", "REBALANCE_PARTITIONS_BY_COL", "REBALANCE_PARTITIONS_BY_NONE"} {
+		if strings.Contains(args, by) {
+			o.detail += ", " + by
+		}
+	}
+}
+
+// scan reads what a scan reads: `Scan parquet shop.orders`, `BatchScan shop.orders`, and the metadata of file scans.
+func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
+	o.path = scanPath(n)
+	rest := words[1:]
+	switch {
+	case o.name == "LocalTableScan" || o.name == "Range":
+	case o.name == "BatchScan" && len(rest) > 0:
+		o.source = rest[0]
+	case len(rest) > 1:
+		o.source = rest[1]
+		if strings.Contains(rest[0], "ExistingRDD") || rest[0] == "Delta" {
+			o.source = ""
+		}
+	}
+	if strings.HasPrefix(o.source, "HiveTableRelation") || strings.ContainsAny(o.source, "[(") {
+		o.source = ""
+	}
+	if o.source == "" && len(rest) == 1 && strings.ContainsRune(rest[0], '.') && o.path == "" {
+		o.source = rest[0]
+	}
+	o.source = strings.TrimPrefix(strings.ReplaceAll(o.source, "`", ""), "spark_catalog.")
+	if o.source == "" && o.path != "" {
+		o.source = path.Base(strings.TrimRight(o.path, "/"))
+	}
+	var detail []string
+	if len(rest) > 0 {
+		detail = append(detail, cleanText(rest[0]+"(", true)[:len(rest[0])])
+	}
+	if n.partition != "" && n.partition != "[]" {
+		detail = append(detail, "partition filters "+cleanText(n.partition, keepLiterals))
+	}
+	if n.pushed != "" && n.pushed != "[]" {
+		detail = append(detail, "pushed filters "+cleanFilters(n.pushed, keepLiterals))
+	}
+	o.detail = strings.Join(detail, ", ")
+	o.source, o.path = read.Text(o.source), read.Text(o.path)
+}
+
+// scanPath is the first path of `InMemoryFileIndex(2 paths)[s3://shop/orders, …]`, without a login.
+func scanPath(n *rawNode) string {
+	text := n.location
+	if text == "" {
+		if at := strings.Index(n.simple, "Location: "); at >= 0 {
+			text = n.simple[at+len("Location: "):]
+		}
+	}
+	open := strings.IndexByte(text, '[')
+	if open < 0 {
+		return ""
+	}
+	inside, end := brackets(text, open)
+	if end < 0 {
+		inside = text[open+1:]
+	}
+	first := strings.TrimSpace(strings.Split(inside, ",")[0])
+	first = strings.TrimSuffix(first, "...")
+	scheme, rest, found := strings.Cut(first, "://")
+	if !found {
+		return first
+	}
+	if at := strings.IndexByte(rest, '@'); at >= 0 && strings.ContainsRune(rest[:at], ':') {
+		rest = rest[at+1:] // user:password@host; abfss has container@account
+	}
+	if at := strings.IndexByte(rest, '?'); at >= 0 {
+		rest = rest[:at] // a signature
+	}
+	return scheme + "://" + rest
+}
+
+// planIDOf is the id by which a reused exchange names the one that it reuses, "" where there is none.
+func planIDOf(args string) string {
+	for _, mark := range []string{"[plan_id=", "[id=#"} {
+		if at := strings.LastIndex(args, mark); at >= 0 {
+			id, _, _ := strings.Cut(args[at+len(mark):], "]")
+			return id
+		}
+	}
+	return ""
+}
+
+// withoutRunIDs is a text of a plan without what differs from run to run: the ids of plans, and statistics.
+func withoutRunIDs(s string) string {
+	for _, mark := range []string{"[plan_id=", "[id=#", "Statistics(", "[id="} {
+		for {
+			at := strings.Index(s, mark)
+			if at < 0 {
+				break
+			}
+			open := at + strings.IndexAny(mark, "[(")
+			_, end := brackets(s, open)
+			if end < 0 {
+				return strings.TrimRight(s[:at], ", ")
+			}
+			s = strings.TrimRight(s[:at], ", ") + s[end+1:]
+		}
+	}
+	return s
+}

@@ -1,0 +1,216 @@
+package spark
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+)
+
+// placement says that an operator ran in a phase.
+type placement struct {
+	node  int
+	phase *phase
+	role  schema.NodeRole
+	basis schema.NodeBasis
+}
+
+// maxPlacements bounds the phases that the operators of one query are said to have run in.
+const maxPlacements = 200_000
+
+// placed tells in which phases the operators of a plan ran.
+//
+//  1. A phase whose tasks added to a metric of an operator ran it. An exchange has metrics of what writes it and of what
+//     reads it.
+//  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment did.
+//  3. A fragment without any values ran in the phase that its reader's phase waits for, where only one is left that could be.
+func (a *app) placed(q *query, t *planTree) []placement {
+	pl := &placing{t: t, seen: map[placement]bool{}, phases: make([][]*phase, len(t.top))}
+	for i := range t.nodes {
+		for _, m := range t.raw.nodes[i].metrics {
+			for _, p := range q.values[m.id].phases {
+				pl.byAccumulator(i, m.name, p)
+			}
+		}
+	}
+	pl.byEdges(a, q)
+	for i := range t.nodes {
+		pl.byFragment(i)
+	}
+	slices.SortStableFunc(pl.all, func(x, y placement) int {
+		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.phase.ordinal, y.phase.ordinal), cmp.Compare(x.role, y.role))
+	})
+	return pl.all
+}
+
+type placing struct {
+	t      *planTree
+	all    []placement
+	seen   map[placement]bool // with no basis
+	phases [][]*phase         // of each fragment
+}
+
+func (pl *placing) add(node int, p *phase, role schema.NodeRole, basis schema.NodeBasis) {
+	key := placement{node: node, phase: p, role: role}
+	if pl.seen[key] || len(pl.all) >= maxPlacements {
+		return
+	}
+	pl.seen[key] = true
+	pl.all = append(pl.all, placement{node, p, role, basis})
+}
+
+func (pl *placing) ran(fragment int32, p *phase) {
+	if !slices.Contains(pl.phases[fragment], p) {
+		pl.phases[fragment] = append(pl.phases[fragment], p)
+	}
+}
+
+// mayHaveRun notes a phase without values, where it is one of the query's that had attempts.
+func (pl *placing) mayHaveRun(fragment int32, p *phase, q *query) {
+	if p.job.query == q && p.starts+p.ends > 0 {
+		pl.ran(fragment, p)
+	}
+}
+
+// writerMetrics are the metrics of an exchange that the tasks which write it add to; all others are its readers'.
+var writerMetrics = map[string]bool{"shuffle records written": true, "shuffle bytes written": true, "shuffle write time": true, "data size": true}
+
+func (pl *placing) byAccumulator(node int, metric string, p *phase) {
+	o := &pl.t.nodes[node]
+	switch {
+	case o.kind != schema.ExchangeNode && o.kind != schema.BroadcastNode:
+		pl.add(node, p, schema.NodeRuns, schema.ByAccumulators)
+		if o.name != "InMemoryTableScan" { // what it caches may have run in an earlier query
+			pl.ran(pl.t.fragments[node], p)
+		}
+	case writerMetrics[metric] || o.engine != schema.SparkEngine && !readerMetrics[metric]:
+		pl.add(node, p, schema.NodeWrites, schema.ByAccumulators)
+		if below := pl.below(node); below >= 0 {
+			pl.ran(below, p)
+		}
+	default:
+		pl.add(node, p, schema.NodeReads, schema.ByAccumulators)
+		if !pl.reused(node) { // its readers share the metrics
+			pl.ran(pl.t.fragments[node], p)
+		}
+	}
+}
+
+// readerMetrics are those of the readers of an exchange, by which they are known where a native engine adds others.
+var readerMetrics = map[string]bool{"records read": true, "local bytes read": true, "remote bytes read": true, "local blocks read": true,
+	"remote blocks read": true, "fetch wait time": true, "remote bytes read to disk": true}
+
+// reused tells whether another operator reads the exchange too.
+func (pl *placing) reused(node int) bool {
+	for _, original := range pl.t.originals {
+		if original == node {
+			return true
+		}
+	}
+	return false
+}
+
+// below is the fragment that an exchange is written by, none where the plan does not have it.
+func (pl *placing) below(node int) int32 {
+	if children := pl.t.children[node]; len(children) > 0 {
+		return pl.t.fragments[children[0]]
+	}
+	return none
+}
+
+// byEdges finds the phases of fragments without values, from the top down.
+func (pl *placing) byEdges(a *app, q *query) {
+	if len(pl.phases[0]) == 0 && len(q.jobs) == 1 {
+		for _, p := range lastPhases(q.jobs[0]) {
+			pl.mayHaveRun(0, p, q)
+		}
+	}
+	for f := range pl.phases { // a fragment stands behind its reader
+		if len(pl.phases[f]) == 0 {
+			continue
+		}
+		var open []int32
+		taken := map[*stage]bool{}
+		for node := range pl.t.nodes {
+			below := pl.below(node)
+			if pl.t.fragments[node] != int32(f) || pl.t.nodes[node].kind != schema.ExchangeNode || below < 0 {
+				continue
+			}
+			if len(pl.phases[below]) == 0 {
+				open = append(open, below)
+			}
+			for _, p := range pl.phases[below] {
+				taken[p.stage] = true
+			}
+		}
+		if len(open) != 1 {
+			continue
+		}
+		var left []*stage
+		reader := pl.phases[f][0]
+		for _, s := range a.parents(reader.stage, reader.job) {
+			if !taken[s] && len(s.phases) > 0 {
+				left = append(left, s)
+			}
+		}
+		if len(left) == 1 {
+			for _, p := range left[0].phases {
+				pl.mayHaveRun(open[0], p, q)
+			}
+		}
+	}
+}
+
+// lastPhases are the attempts of the stage of a job that no other of it reads.
+func lastPhases(j *job) []*phase {
+	var last *stage
+	for _, s := range j.stages {
+		if last == nil || s.ID > last.ID {
+			last = s
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return last.phases
+}
+
+// byFragment places an operator by the others of its fragment.
+func (pl *placing) byFragment(node int) {
+	o := &pl.t.nodes[node]
+	if o.kind == schema.WrapperNode {
+		return
+	}
+	exchange := o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode
+	role := schema.NodeRuns
+	if exchange {
+		role = schema.NodeReads
+		if below := pl.below(node); below >= 0 && !pl.has(node, schema.NodeWrites) {
+			for _, p := range pl.phases[below] {
+				pl.add(node, p, schema.NodeWrites, schema.ByStructure)
+			}
+		}
+	}
+	if !pl.has(node, role) {
+		for _, p := range pl.phases[pl.t.fragments[node]] {
+			pl.add(node, p, role, schema.ByStructure)
+		}
+	}
+}
+
+// has tells whether an operator was placed in a role by the values of its metrics.
+func (pl *placing) has(node int, role schema.NodeRole) bool {
+	for _, p := range pl.phases[pl.fragmentOf(node, role)] {
+		if pl.seen[placement{node: node, phase: p, role: role}] {
+			return true
+		}
+	}
+	return false
+}
+
+func (pl *placing) fragmentOf(node int, role schema.NodeRole) int32 {
+	if role == schema.NodeWrites {
+		return pl.below(node)
+	}
+	return pl.t.fragments[node]
+}

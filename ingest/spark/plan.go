@@ -1,0 +1,241 @@
+package spark
+
+import (
+	"straggler/ingest/read"
+	"straggler/schema"
+)
+
+// The bounds of a plan. Plans of ten joins have some two hundred operators; those past a bound are counted and said.
+const (
+	maxPlanNodes  = 20_000  // operators of one plan that are kept
+	maxPlanText   = 4 << 20 // bytes of the texts of one plan that are kept
+	maxPlanDepth  = 1 << 20 // objects and lists within one another; a plan is walked without recursion
+	maxNodeText   = 4 << 10 // bytes of the text of one operator that are kept; Spark itself writes 25 fields at most
+	maxNodeMetric = 256     // metrics of one operator; the widest native ones have fifty
+)
+
+// plan is a physical plan as an event has it: its operators, each after the one that reads what it makes.
+type plan struct {
+	nodes   []rawNode
+	seen    int64 // operators in the log
+	cutText bool  // some texts are not kept whole
+	text    int   // bytes of texts
+}
+
+// rawNode is a `SparkPlanInfo`.
+type rawNode struct {
+	parent    int32 // position, none at the top
+	name      string
+	simple    string
+	location  string // of the metadata of a scan
+	partition string // its PartitionFilters
+	pushed    string // its PushedFilters
+	metrics   []rawMetric
+}
+
+// rawMetric is a metric that an operator declares.
+type rawMetric struct {
+	name string
+	kind string
+	id   int64
+}
+
+// planEvent is a SparkListenerSQLExecutionStart, a SparkListenerSQLAdaptiveExecutionUpdate, or a
+// SparkListenerSQLAdaptiveSQLMetricUpdates.
+type planEvent struct {
+	execution   int64
+	root        int64
+	time        int64
+	description string
+	settings    properties
+	plan        *plan
+	metrics     []rawMetric // of an update of metrics
+}
+
+// queryEnd is a SparkListenerSQLExecutionEnd.
+type queryEnd struct {
+	Execution int64               `json:"executionId"`
+	Time      int64               `json:"time"`
+	Error     schema.Null[string] `json:"errorMessage"` // since Spark 3.4; "" where it succeeded
+}
+
+// driverUpdates is a SparkListenerDriverAccumUpdates: values of accumulators that the driver set.
+type driverUpdates struct {
+	Execution int64       `json:"executionId"`
+	Updates   accumValues `json:"accumUpdates"`
+}
+
+// accumValue is a value of an accumulator.
+type accumValue struct{ id, value int64 }
+
+type accumValues []accumValue
+
+// maxAccumValues bounds the values of one event.
+const maxAccumValues = 100_000
+
+// pullPlanEvent decodes an event that has a plan.
+func (d *decoder) pullPlanEvent(k kind, out *batch) (why string) {
+	p := &d.pull
+	p.Deep = maxPlanDepth
+	defer func() { p.Deep = 0 }()
+	e := &planEvent{execution: none, root: none, time: none}
+	for ok := p.Object(); ok && p.Key(); {
+		switch string(p.Name) {
+		case "executionId":
+			e.execution = d.integer()
+		case "rootExecutionId":
+			e.root = d.integer()
+		case "time":
+			e.time = d.integer()
+		case "description":
+			b, _ := p.Str()
+			e.description = read.Text(string(b[:min(len(b), maxNodeText)]))
+		case "modifiedConfigs":
+			d.properties(&e.settings)
+		case "sparkPlanInfo":
+			e.plan = d.plan()
+		case "sqlPlanMetrics":
+			e.metrics = d.planMetrics()
+		default:
+			p.Skip()
+		}
+	}
+	if !p.End() {
+		return p.Why
+	}
+	if e.execution < 0 {
+		return "it has no executionId"
+	}
+	out.add(k, e)
+	return ""
+}
+
+// planFrame is an operator that is being read.
+type planFrame struct {
+	node       int32 // its position, none where it is not kept
+	inChildren bool
+}
+
+// plan reads a `SparkPlanInfo` with all that is below it, without recursion.
+func (d *decoder) plan() *plan {
+	p, made := &d.pull, &plan{}
+	if !p.Object() {
+		return nil
+	}
+	stack := []planFrame{{node: made.open(none)}}
+	for len(stack) > 0 && p.Why == "" {
+		top := &stack[len(stack)-1]
+		switch {
+		case top.inChildren:
+			if !p.Elem() {
+				top.inChildren = false
+			} else if parent := top.node; p.Object() {
+				stack = append(stack, planFrame{node: made.open(parent)})
+			}
+		case !p.Key():
+			stack = stack[:len(stack)-1]
+		case string(p.Name) == "children":
+			top.inChildren = p.Array()
+		case top.node < 0:
+			p.Skip()
+		default:
+			d.nodeKey(made, &made.nodes[top.node])
+		}
+	}
+	return made
+}
+
+// open adds an operator and gives its position, none where there are too many.
+func (p *plan) open(parent int32) int32 {
+	p.seen++
+	if len(p.nodes) >= maxPlanNodes || parent < 0 && len(p.nodes) > 0 {
+		return none
+	}
+	p.nodes = append(p.nodes, rawNode{parent: parent})
+	return int32(len(p.nodes) - 1)
+}
+
+func (d *decoder) nodeKey(made *plan, n *rawNode) {
+	p := &d.pull
+	switch string(p.Name) {
+	case "nodeName":
+		n.name = d.planText(made)
+	case "simpleString":
+		n.simple = d.planText(made)
+	case "metadata":
+		for ok := p.Object(); ok && p.Key(); {
+			switch string(p.Name) {
+			case "Location":
+				n.location = d.planText(made)
+			case "PartitionFilters":
+				n.partition = d.planText(made)
+			case "PushedFilters":
+				n.pushed = d.planText(made)
+			default:
+				p.Skip()
+			}
+		}
+	case "metrics":
+		n.metrics = d.planMetrics()
+	default:
+		p.Skip()
+	}
+}
+
+// planText reads a text of a plan, cut where it or the plan's are too long.
+func (d *decoder) planText(made *plan) string {
+	b, _ := d.pull.Str()
+	most := min(maxNodeText, maxPlanText-made.text)
+	if len(b) > most {
+		b, made.cutText = b[:most], true
+	}
+	made.text += len(b)
+	return read.Text(string(b))
+}
+
+func (d *decoder) planMetrics() []rawMetric {
+	p := &d.pull
+	var metrics []rawMetric
+	for ok := p.Array(); ok && p.Elem(); {
+		m := rawMetric{id: none}
+		for ok := p.Object(); ok && p.Key(); {
+			switch string(p.Name) {
+			case "name":
+				m.name = d.text()
+			case "accumulatorId":
+				m.id = d.integer()
+			case "metricType":
+				m.kind = d.text()
+			default:
+				p.Skip()
+			}
+		}
+		if m.id >= 0 && m.name != "" && len(metrics) < maxNodeMetric {
+			metrics = append(metrics, m)
+		}
+	}
+	return metrics
+}
+
+// accumPairs reads a list of pairs of an accumulator's id and its value.
+func (d *decoder) accumPairs() accumValues {
+	p := &d.pull
+	var values accumValues
+	for ok := p.Array(); ok && p.Elem(); {
+		v, n := accumValue{id: none}, 0
+		for ok := p.Array(); ok && p.Elem(); n++ {
+			switch n {
+			case 0:
+				v.id = d.integer()
+			case 1:
+				v.value, _ = p.Number()
+			default:
+				p.Skip()
+			}
+		}
+		if v.id >= 0 && n == 2 && len(values) < maxAccumValues {
+			values = append(values, v)
+		}
+	}
+	return values
+}

@@ -1,0 +1,461 @@
+package spark
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"straggler/ingest"
+	"straggler/ingest/ingesttest"
+	"straggler/schema"
+)
+
+// planLogs are logs with plans: the repository's, and those of the corpus where there is one.
+func planLogs(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	logs := map[string][]byte{}
+	files, _ := filepath.Glob(filepath.Join(labelled, "sql", "app-*"))
+	for _, pattern := range []string{"db_subExecution_id*", "dsAndDf*", "eventlog_4nodes*", "gds_ucx*", "nds_q72*", "xgboost*", "tasks_executors*"} {
+		files = append(files, ingesttest.CorpusOrNone("spark/rapids-tools/"+pattern)...)
+	}
+	files = append(files, ingesttest.CorpusOrNone("spark/apache/local-1*2*")...)
+	for _, f := range files {
+		logs[filepath.Base(f)] = content(tb, f)
+	}
+	return logs
+}
+
+// The texts are those of real plans. A column keeps its name and loses its id, a literal is gone, and what a native engine calls an
+// operator is given Spark's name.
+func TestOperators(t *testing.T) {
+	for _, c := range []struct {
+		name, simple string
+		want         operator
+	}{
+		{"SortMergeJoin", "SortMergeJoin [cs_item_sk#750, cs_order_number#752], [cr_item_sk#567, cr_order_number#581], LeftOuter",
+			operator{kind: schema.JoinNode, name: "SortMergeJoin", keys: "cs_item_sk, cs_order_number", rightKeys: "cr_item_sk, cr_order_number", joinType: "LeftOuter"}},
+		{"SortMergeJoin(skew=true)", "SortMergeJoin(skew=true) [a#1L], [b#2L], Inner",
+			operator{kind: schema.JoinNode, name: "SortMergeJoin", keys: "a", rightKeys: "b", joinType: "Inner", split: true}},
+		{"BroadcastHashJoin", "BroadcastHashJoin [cast(a#1 as bigint)], [b#2L], Inner, BuildRight, (name#3 = John Smith), false",
+			operator{kind: schema.JoinNode, name: "BroadcastHashJoin", keys: "cast(a as bigint)", rightKeys: "b", joinType: "Inner", build: schema.RightSide}},
+		{"GpuShuffledHashJoin", "GpuShuffledHashJoin [a#1], [b#2], Inner, GpuBuildLeft",
+			operator{kind: schema.JoinNode, name: "ShuffledHashJoin", engine: schema.RapidsEngine, keys: "a", rightKeys: "b", joinType: "Inner", build: schema.LeftSide}},
+		{"PhotonShuffledHashJoin", "PhotonShuffledHashJoin [a#1], [b#2], Inner, BuildRight",
+			operator{kind: schema.JoinNode, name: "ShuffledHashJoin", engine: schema.PhotonEngine, keys: "a", rightKeys: "b", joinType: "Inner", build: schema.RightSide}},
+		{"SortMergeJoinExecTransformer", "SortMergeJoinExecTransformer [a#1], [b#2], Inner",
+			operator{kind: schema.JoinNode, name: "SortMergeJoin", engine: schema.GlutenEngine, keys: "a", rightKeys: "b", joinType: "Inner"}},
+		{"CometSortMergeJoin", "CometSortMergeJoin [a#1], [b#2], Inner",
+			operator{kind: schema.JoinNode, name: "SortMergeJoin", engine: schema.CometEngine, keys: "a", rightKeys: "b", joinType: "Inner"}},
+		{"Exchange", "Exchange hashpartitioning(a#1, coalesce(b#2, 7), 200), ENSURE_REQUIREMENTS, [plan_id=1528]",
+			operator{kind: schema.ExchangeNode, name: "Exchange", keys: "a, coalesce(b, ?)", partitions: 200, planID: "1528", detail: "hashpartitioning(a, coalesce(b, ?))"}},
+		{"GpuColumnarExchange", "GpuColumnarExchange gpuhashpartitioning(Product#10, Country#12, 200), ENSURE_REQUIREMENTS, [id=#150]",
+			operator{kind: schema.ExchangeNode, name: "Exchange", engine: schema.RapidsEngine, keys: "Product, Country", partitions: 200, planID: "150", detail: "hashpartitioning(Product, Country)"}},
+		{"Exchange", "Exchange SinglePartition, ENSURE_REQUIREMENTS, [plan_id=3]",
+			operator{kind: schema.ExchangeNode, name: "Exchange", partitions: 1, planID: "3", detail: "SinglePartition"}},
+		{"HashAggregate", "HashAggregate(keys=[day#1, floor((ts#2 / 3600.5))#9L], functions=[partial_sum(v#3), partial_count(1)])",
+			operator{kind: schema.AggregateNode, name: "HashAggregate", keys: "day, floor((ts / ?))", detail: "(keys=[day, floor((ts / ?))], functions=[partial_sum(v), partial_count(?)])"}},
+		{"Window", "Window [row_number() windowspecdefinition(k#1, v#2 DESC NULLS LAST, specifiedwindowframe(RowFrame, unboundedpreceding$(), currentrow$())) AS rn#5], [k#1], [v#2 DESC NULLS LAST]",
+			operator{kind: schema.WindowNode, name: "Window", keys: "k"}},
+		{"AQEShuffleRead", "AQEShuffleRead coalesced and skewed", operator{kind: schema.ShuffleReadNode, name: "AQEShuffleRead", coalesced: true, split: true}},
+		{"CustomShuffleReader", "CustomShuffleReader coalesced", operator{kind: schema.ShuffleReadNode, name: "CustomShuffleReader", coalesced: true}},
+		{"Filter", "Filter ((isnotnull(name#1) AND (name#1 = John Smith)) AND ssn#2 IN (123-45-6789,987-65-4321))",
+			operator{kind: schema.FilterNode, name: "Filter", detail: "((isnotnull(name) AND (name = ?)) AND ssn IN (?,?))"}},
+		{"Filter", "Filter StartsWith(name#4, Jürgen \"O'Neil)", operator{kind: schema.FilterNode, name: "Filter"}},
+		{"Scan parquet shop.orders", "FileScan parquet shop.orders[id#1] Batched: true, Location: InMemoryFileIndex(1 paths)[s3://key:secret@shop/orders], PartitionFilters: []",
+			operator{kind: schema.ScanNode, name: "Scan", source: "shop.orders", path: "s3://shop/orders", detail: "parquet"}},
+		{"WholeStageCodegen (18)", "WholeStageCodegen (18)", operator{kind: schema.WrapperNode, name: "WholeStageCodegen", codegen: 18}},
+	} {
+		want := c.want
+		if want.engine == "" {
+			want.engine = schema.SparkEngine
+		}
+		got := operatorOf(&rawNode{name: c.name, simple: c.simple}, false)
+		if want.detail == "" {
+			got.detail = ""
+		}
+		want.partitions = map[bool]int64{true: want.partitions, false: none}[want.partitions > 0]
+		want.codegen = map[bool]int32{true: want.codegen, false: none}[want.codegen > 0]
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(operator{})); diff != "" {
+			t.Errorf("%s: %s", c.simple, diff)
+		}
+		whole := operatorOf(&rawNode{name: c.name, simple: c.simple}, false)
+		for _, personal := range []string{"John", "Smith", "123", "4321", "rgen", "Neil", "secret"} {
+			if all := fmt.Sprint(whole); strings.Contains(all, personal) {
+				t.Errorf("%s: %s keeps %q", c.simple, all, personal)
+			}
+		}
+	}
+}
+
+func TestFiltersOfSources(t *testing.T) {
+	got := cleanFilters("[IsNotNull(d_year), EqualTo(d_year,2000), Or(EqualTo(name,John (x) Smith),In(ssn, [1-2,EqualTo])), StringStartsWith(city,New York)]", false)
+	want := "[IsNotNull(d_year), EqualTo(d_year,?), Or(EqualTo(name,?(?)?),In(ssn, [?,?])), StringStartsWith(city,?)]"
+	if strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestDescriptions(t *testing.T) {
+	for s, want := range map[string]string{
+		"count at <console>:25": "count at <console>:25",
+		"select * from people where name = 'John' and age > 42 limit 10":    "select * from people where name = ? and age > ? limit ?",
+		"select * from people where name = 'John at Home:1' -- x at y.sc:9": "select * from people where name = ? -- x at y.sc:?",
+		"select 'cut in the mid": "select ?",
+		"query72":                "query72",
+	} {
+		if got := cleanSQL(s, false); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+		if got := cleanSQL(s, true); got != s {
+			t.Errorf("kept: %q", got)
+		}
+	}
+}
+
+// What adaptive execution puts into a plan, ids, literals and sizes are not in its fingerprint; another join is.
+func TestFingerprint(t *testing.T) {
+	make := func(texts ...string) *planTree {
+		p := &plan{}
+		for i, s := range texts {
+			name := firstPart(strings.ReplaceAll(s, "(keys", " (keys"))
+			p.nodes = append(p.nodes, rawNode{parent: int32(i) - 1, name: name, simple: s})
+		}
+		return newPlanTree(p, false)
+	}
+	first := make("AdaptiveSparkPlan isFinalPlan=false", "HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(k#1L, 200), ENSURE_REQUIREMENTS, [plan_id=1]", "Filter (v#2 > 10)")
+	same := make("WholeStageCodegen", "HashAggregate(keys=[k#71L], functions=[count(1)])", "AQEShuffleRead coalesced", "ShuffleQueryStage 0, Statistics(sizeInBytes=2.4 KiB, rowCount=1)",
+		"Exchange hashpartitioning(k#71L, 64), ENSURE_REQUIREMENTS, [plan_id=99]", "Filter (v#72 > 77)")
+	other := make("HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(j#1L, 200)", "Filter (v#2 > 10)")
+	if first.fingerprint() != same.fingerprint() {
+		t.Error("the same plan has another fingerprint")
+	}
+	if first.fingerprint() == other.fingerprint() || first.shape() != other.shape() {
+		t.Error("another exchange is another fingerprint and the same shape")
+	}
+	for i := range first.nodes {
+		if len(first.hex(i)) != 16 {
+			t.Error(first.hex(i))
+		}
+	}
+}
+
+// The order of keys says nothing to plans either, and so do the scanners: rows of all tables are equal.
+func TestPlansInAnyKeyOrder(t *testing.T) {
+	logs := planLogs(t)
+	for _, name := range slices.Sorted(mapsKeys(logs)) {
+		log := logs[name]
+		if len(log) > 8<<20 {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		var shuffled []byte
+		eachLine(log, func(line []byte) {
+			if !json.Valid(line) || bytes.Contains(line, []byte(`"SparkListenerEnvironmentUpdate"`)) {
+				shuffled = append(append(shuffled, line...), '\n')
+				return
+			}
+			n := parseTree(t, line)
+			n.shuffle(rng)
+			shuffled = append(n.write(shuffled, " "), '\n')
+		})
+		want, got := under(t, 7, log), under(t, 7, shuffled)
+		want.Trace.Rejects, got.Trace.Rejects = nil, nil
+		if diff := cmp.Diff(want.Trace, got.Trace); diff != "" {
+			t.Errorf("%s: %.2000s", name, diff)
+		}
+	}
+}
+
+func mapsKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// The reference reader of plans: encoding/json and maps. What the tasks of a stage added to an accumulator is what its operator is said to
+// have counted; the plan that ran has as many operators as its tree.
+type referencePlan struct {
+	Node     string `json:"nodeName"`
+	Children []referencePlan
+	Metrics  []struct {
+		Name string
+		ID   int64  `json:"accumulatorId"`
+		Kind string `json:"metricType"`
+	}
+}
+
+func (p *referencePlan) each(f func(*referencePlan)) {
+	f(p)
+	for i := range p.Children {
+		p.Children[i].each(f)
+	}
+}
+
+func TestPlansReference(t *testing.T) {
+	checked := 0
+	for name, log := range planLogs(t) {
+		sums, stages := map[int64]int64{}, map[int64]map[int64]bool{}
+		plans := map[int64]*referencePlan{}
+		eachLine(log, func(line []byte) {
+			var e struct {
+				Event     string
+				Execution int64                   `json:"executionId"`
+				Plan      *referencePlan          `json:"sparkPlanInfo"`
+				Stage     int64                   `json:"Stage ID"`
+				Reason    struct{ Reason string } `json:"Task End Reason"`
+				Info      struct {
+					Accumulables []struct {
+						ID       int64
+						Update   any
+						Metadata string
+					}
+				} `json:"Task Info"`
+			}
+			if json.Unmarshal(line, &e) != nil {
+				return
+			}
+			if e.Plan != nil {
+				plans[e.Execution] = e.Plan
+			}
+			if e.Event != "SparkListenerTaskEnd" {
+				return
+			}
+			for _, a := range e.Info.Accumulables {
+				if a.Metadata == "sql" {
+					v, _ := strconv.ParseInt(fmt.Sprint(a.Update), 10, 64)
+					sums[a.ID] += max(v, 0)
+					if stages[a.ID] == nil {
+						stages[a.ID] = map[int64]bool{}
+					}
+					stages[a.ID][e.Stage] = true
+				}
+			}
+		})
+		r := ingesttest.Bytes(t, Format(), name, log)
+		phases := map[schema.Key]schema.Phase{}
+		for _, p := range r.Phases {
+			phases[p.PhaseID] = p
+		}
+		for _, q := range r.Queries {
+			id, _ := strconv.ParseInt(q.NativeID, 10, 64)
+			want := plans[id]
+			nodes := 0
+			type metric struct {
+				name string
+				v    float64
+			}
+			wanted := map[metric]int{}
+			ran := map[int64]bool{}
+			want.each(func(n *referencePlan) {
+				nodes++
+				for _, m := range n.Metrics {
+					scale := map[string]float64{"sum": 1, "size": 1, "timing": 1e-3, "nsTiming": 1e-9}[m.Kind]
+					if v, ok := sums[m.ID]; ok && v > 0 && scale > 0 {
+						wanted[metric{m.Name, float64(v) * scale}]++
+						for s := range stages[m.ID] {
+							ran[s] = true
+						}
+					}
+				}
+			})
+			if q.Operators.V != int64(nodes) {
+				t.Errorf("%s: query %s has %d operators, want %d", name, q.NativeID, q.Operators.V, nodes)
+			}
+			for _, m := range r.NodeMetrics {
+				if m.QueryID != q.QueryID || m.Driver || !m.NodeID.OK || m.Value == 0 {
+					continue
+				}
+				checked++
+				found := false
+				for w := range wanted {
+					found = found || w.name == m.Name && math.Abs(w.v-m.Value) <= 1e-9*w.v
+				}
+				if !found && !strings.HasPrefix(name, "tasks_executors_fail") { // there values of lost executors count and their tasks do not
+					t.Errorf("%s: query %s: no tasks added up to %s = %v", name, q.NativeID, m.Name, m.Value)
+				}
+			}
+			for _, p := range r.NodePhases {
+				stage, _ := strconv.ParseInt(phases[p.PhaseID].NativeID, 10, 64)
+				if p.QueryID == q.QueryID && p.Basis == schema.ByAccumulators && !ran[stage] {
+					t.Errorf("%s: query %s is said to have run in stage %d", name, q.NativeID, stage)
+				}
+			}
+		}
+		valid(t, &r.Trace)
+	}
+	if len(planLogs(t)) > 5 && checked < 1000 {
+		t.Errorf("only %d metrics were compared", checked)
+	}
+}
+
+// The scanner of an attempt's values agrees with the general one, on real lists and on damaged ones, and takes the real ones.
+func TestUpdatesScanned(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	taken, lists := 0, 0
+	for _, log := range planLogs(t) {
+		var d decoder
+		n := 0
+		eachLine(log, func(line []byte) {
+			var e taskEnd
+			if n++; n%7 != 0 || !bytes.HasPrefix(line, []byte(`{"Event":"SparkListenerTaskEnd"`)) || !d.scanTaskEnd(line, &e) || len(e.accumulables) < 3 {
+				return
+			}
+			for range 3 {
+				want := pullUpdates(e.accumulables, nil)
+				if got, ok := scanUpdates(e.accumulables, nil); ok {
+					if !slices.Equal(got, want) {
+						t.Errorf("%v, want %v of %.300s", got, want, e.accumulables)
+					}
+					taken++
+				}
+				lists++
+				damaged := slices.Clone(e.accumulables)
+				damaged[rng.IntN(len(damaged))] = "\"0,}]a"[rng.IntN(6)]
+				e.accumulables = damaged
+			}
+		})
+	}
+	if lists > 100 && taken < lists/3 {
+		t.Errorf("%d of %d lists were scanned", taken, lists)
+	}
+}
+
+// Where the values of metrics are taken out of a log, the stages of a join are told by its exchanges as far as that says which, and
+// never otherwise than the values do.
+func TestPlacementByStructure(t *testing.T) {
+	same, more := 0, 0
+	for name, log := range planLogs(t) {
+		if len(log) > 8<<20 {
+			continue
+		}
+		want, got := under(t, 7, log), under(t, 7, withoutValues(t, log))
+		type place struct {
+			node, phase schema.Key
+			role        schema.NodeRole
+		}
+		with := map[place]bool{}
+		placedNodes := map[schema.Key]bool{}
+		for _, p := range want.NodePhases {
+			with[place{p.NodeID, p.PhaseID, p.Role}] = true
+			placedNodes[p.NodeID] = true
+		}
+		for _, p := range got.NodePhases {
+			if p.Basis != schema.ByStructure {
+				t.Errorf("%s: placed by values that are not there", name)
+			}
+			switch {
+			case with[place{p.NodeID, p.PhaseID, p.Role}]:
+				same++
+			case placedNodes[p.NodeID]:
+				t.Errorf("%s: operator %d is said to have run in phase %d as %s", name, p.NodeID, p.PhaseID, p.Role)
+			default:
+				more++
+			}
+		}
+	}
+	if len(planLogs(t)) > 5 && same < 100 {
+		t.Errorf("%d operators were placed as the values place them", same)
+	}
+}
+
+func withoutValues(t *testing.T, log []byte) (bare []byte) {
+	eachLine(log, func(line []byte) {
+		if json.Valid(line) && bytes.Contains(line[:min(len(line), 60)], []byte("Stage")) {
+			n := parseTree(t, line)
+			n.each(func(n *node) {
+				if i := slices.Index(n.keys, "Accumulables"); i >= 0 {
+					n.keys, n.elems = slices.Delete(n.keys, i, i+1), slices.Delete(n.elems, i, i+1)
+				}
+			})
+			line = n.write(nil, "")
+		}
+		bare = append(append(bare, line...), '\n')
+	})
+	return bare
+}
+
+// A plan of 100 000 operators, one 10 000 deep, and one of 50 MB are read as far as the bounds go, and that is said.
+func TestHugePlans(t *testing.T) {
+	start := func(id int, plan string) string {
+		return fmt.Sprintf(`{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":%d,"description":"d","time":1700000000000,"sparkPlanInfo":%s}`, id, plan)
+	}
+	leaf := `{"nodeName":"Project","simpleString":"Project [a#1]","children":[],"metadata":{},"metrics":[]}`
+	wide := `{"nodeName":"Union","simpleString":"Union","children":[` + strings.Repeat(leaf+",", 99_998) + leaf + `],"metrics":[]}`
+	deep := strings.Repeat(`{"nodeName":"Project","simpleString":"Project [a#1]","children":[`, 9_999) + leaf + strings.Repeat(`]}`, 9_999)
+	long := `{"nodeName":"Filter","simpleString":"Filter ` + strings.Repeat("x", 50<<20) + `","children":[],"metrics":[]}`
+	log := `{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}` + "\n" + start(0, wide) + "\n" + start(1, deep) + "\n" + start(2, long) + "\n"
+	r := under(t, 7, []byte(log))
+	valid(t, &r.Trace)
+	if len(r.Trace.Rejects) > 0 || len(r.Queries) != 3 {
+		t.Fatalf("%d queries, rejects %v", len(r.Queries), r.Trace.Rejects)
+	}
+	count := map[schema.Key]int{}
+	for _, n := range r.PlanNodes {
+		count[n.QueryID]++
+	}
+	for i, want := range []struct {
+		nodes     int
+		operators int64
+	}{{maxPlanNodes, 100_000}, {10_000, 10_000}, {1, 1}} {
+		q := r.Queries[i]
+		if count[q.QueryID] != want.nodes || q.Operators.V != want.operators {
+			t.Errorf("query %s: %d of %d operators, want %+v", q.NativeID, count[q.QueryID], q.Operators.V, want)
+		}
+	}
+	codes := map[string]int64{}
+	for _, c := range r.Caveats {
+		codes[c.Code] = c.Count.V
+	}
+	if codes["plan_cut"] != 1 || codes["plan_text_cut"] != 1 {
+		t.Errorf("caveats %v", codes)
+	}
+	for _, n := range r.PlanNodes {
+		if len(n.Detail.V) > maxDetail+len("…") {
+			t.Errorf("a detail of %d bytes", len(n.Detail.V))
+		}
+	}
+}
+
+// FuzzPlan reads plans made of anything. The seeds are the events with plans of real logs.
+func FuzzPlan(f *testing.F) {
+	for _, log := range planLogs(f) {
+		n := 0
+		for _, line := range bytes.Split(log, []byte("\n")) {
+			if n < 3 && len(line) < 20_000 && bytes.Contains(line[:min(len(line), 120)], []byte("SparkListenerSQL")) {
+				f.Add(line)
+				n++
+			}
+		}
+	}
+	f.Add([]byte(`{"Event":"SparkListenerSQLExecutionStart","executionId":0,"sparkPlanInfo":{"nodeName":"Window","simpleString":"Window [[[(","children":[{"children":[{}]}],"metrics":[{"accumulatorId":1}]}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.IndexByte(line, '\n') >= 0 {
+			return
+		}
+		log := append([]byte(`{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}`+"\n"), line...)
+		in := ingesttest.Input("log", log)
+		r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 1 << 20})
+		valid(t, &r.Trace)
+		in.KeepLiterals = true
+		kept := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 1 << 20})
+		valid(t, &kept.Trace)
+		for i := range r.Queries {
+			if r.Queries[i].PlanFingerprint != kept.Queries[i].PlanFingerprint {
+				t.Fatal("literals are in the fingerprint")
+			}
+		}
+	})
+}

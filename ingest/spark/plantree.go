@@ -1,0 +1,231 @@
+package spark
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/schema"
+)
+
+// planTree is a plan with what follows from the place of its operators in it.
+type planTree struct {
+	raw       *plan
+	nodes     []operator
+	bare      []operator // the same without literals, where nodes have them
+	children  [][]int32
+	hashes    []uint64
+	tables    [][]string    // the sources of the scans below, in the order of the plan
+	sides     []schema.Side // of the nearest join above; "" without one
+	codegen   []int32       // the generated function that an operator is fused into; none where it is in none
+	fragments []int32       // operators with no exchange between them have the same
+	top       []int32       // the operator at the top of each fragment: an exchange, of what it writes
+	originals map[int]int   // of a reused exchange, the one that it reuses
+}
+
+// maxTables bounds the sources that are listed for an operator.
+const maxTables = 12
+
+func newPlanTree(p *plan, keepLiterals bool) *planTree {
+	n := len(p.nodes)
+	t := &planTree{raw: p, nodes: make([]operator, n), children: make([][]int32, n), hashes: make([]uint64, n), tables: make([][]string, n),
+		sides: make([]schema.Side, n), codegen: make([]int32, n), fragments: make([]int32, n), originals: map[int]int{}}
+	for i := range p.nodes {
+		t.nodes[i] = operatorOf(&p.nodes[i], keepLiterals)
+		if parent := p.nodes[i].parent; parent >= 0 {
+			t.children[parent] = append(t.children[parent], int32(i))
+		}
+	}
+	t.bare = t.nodes
+	if keepLiterals {
+		t.bare = make([]operator, n)
+		for i := range p.nodes {
+			t.bare[i] = operatorOf(&p.nodes[i], false)
+		}
+	}
+	t.downwards()
+	t.upwards()
+	return t
+}
+
+// downwards gives each operator what follows from those above it.
+func (t *planTree) downwards() {
+	byPlanID := map[string]int{}
+	for i := range t.nodes {
+		o, parent := &t.nodes[i], t.raw.nodes[i].parent
+		if (o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode) && o.planID != "" && !o.reuses {
+			byPlanID[o.planID] = i
+		}
+		t.codegen[i] = o.codegen
+		if parent < 0 {
+			t.fragments[i] = t.newFragment(int32(i))
+			continue
+		}
+		above := &t.nodes[parent]
+		t.sides[i] = t.sides[parent]
+		if above.kind == schema.JoinNode {
+			t.sides[i] = ""
+			switch slices.Index(t.children[parent], int32(i)) {
+			case 0:
+				t.sides[i] = schema.LeftSide
+			case 1:
+				t.sides[i] = schema.RightSide
+			}
+		}
+		if t.codegen[i] < 0 && o.name != "InputAdapter" && above.name != "InputAdapter" {
+			t.codegen[i] = t.codegen[parent]
+		}
+		if above.kind == schema.ExchangeNode || above.kind == schema.BroadcastNode || strings.Contains(o.name, "Subquery") {
+			t.fragments[i] = t.newFragment(parent)
+			if strings.Contains(o.name, "Subquery") {
+				t.top[t.fragments[i]], t.sides[i] = int32(i), ""
+			}
+		} else {
+			t.fragments[i] = t.fragments[parent]
+		}
+	}
+	for i := range t.nodes {
+		if o := &t.nodes[i]; o.reuses && o.planID != "" {
+			if original, ok := byPlanID[o.planID]; ok {
+				t.originals[i] = original
+			}
+		}
+	}
+}
+
+func (t *planTree) newFragment(top int32) int32 {
+	t.top = append(t.top, top)
+	return int32(len(t.top) - 1)
+}
+
+// upwards gives each operator what follows from those below it. A parent stands before its children.
+func (t *planTree) upwards() {
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		if source := t.nodes[i].source; source != "" {
+			t.tables[i] = append(t.tables[i], source)
+		}
+		for _, c := range t.children[i] {
+			t.tables[i] = append(t.tables[i], t.tables[c]...)
+		}
+		t.tables[i] = distinct(t.tables[i])
+		t.hashes[i] = t.hash(i)
+	}
+	for reused, original := range t.originals { // each is written once, whatever the order
+		t.tables[reused] = t.tables[original]
+	}
+}
+
+// distinct are the first names of a list, each once.
+func distinct(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if len(kept) < maxTables && !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// hash is that of an operator and those below it. What adaptive execution puts between them, and generated code, changes
+// from run to run with the sizes of the data, and takes no part.
+func (t *planTree) hash(i int) uint64 {
+	o := &t.bare[i]
+	if (o.kind == schema.WrapperNode || o.kind == schema.ShuffleReadNode) && len(t.children[i]) == 1 {
+		return t.hashes[t.children[i][0]]
+	}
+	h := xxhash.New()
+	for _, s := range []string{o.name, o.detail, o.keys, o.rightKeys, o.joinType, string(o.build), withoutDigits(o.source)} {
+		h.WriteString(s)
+		h.Write([]byte{0})
+	}
+	for _, c := range t.children[i] {
+		h.WriteString(strconv.FormatUint(t.hashes[c], 16))
+		h.Write([]byte{1})
+	}
+	return h.Sum64()
+}
+
+// withoutDigits is a name with # for each number in it: of two nights' folders they differ.
+func withoutDigits(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if !isDigit(s[i]) {
+			b.WriteByte(s[i])
+		} else if i == 0 || !isDigit(s[i-1]) {
+			b.WriteByte('#')
+		}
+	}
+	return b.String()
+}
+
+func (t *planTree) hex(i int) string { return hex(t.hashes[i]) }
+
+func hex(h uint64) string {
+	s := strconv.FormatUint(h, 16)
+	return strings.Repeat("0", 16-len(s)) + s
+}
+
+func (t *planTree) fingerprint() string { return t.hex(0) }
+
+// shape is a hash of what the plan computes, however it does: the tables that it scans, the keys that it joins and groups by.
+func (t *planTree) shape() string {
+	var parts []string
+	for i := range t.bare {
+		switch o := &t.bare[i]; o.kind {
+		case schema.ScanNode:
+			parts = append(parts, "scan "+withoutDigits(o.source))
+		case schema.JoinNode:
+			keys := []string{bareKeys(o.keys), bareKeys(o.rightKeys)}
+			slices.Sort(keys)
+			parts = append(parts, "join "+strings.Join(keys, "="))
+		case schema.AggregateNode:
+			parts = append(parts, "group "+bareKeys(o.keys))
+		case schema.WindowNode:
+			parts = append(parts, "window "+bareKeys(o.keys))
+		}
+	}
+	slices.Sort(parts)
+	return hex(xxhash.Sum64String(strings.Join(slices.Compact(parts), "\n")))
+}
+
+// bareKeys are the columns of keys without the casts and packing that a kind of join asks for.
+func bareKeys(keys string) string {
+	var names []string
+	for i := 0; i < len(keys); {
+		if !isWord(keys[i]) {
+			i++
+			continue
+		}
+		end := i
+		for end < len(keys) && isWord(keys[end]) {
+			end++
+		}
+		if word := keys[i:end]; !(end < len(keys) && keys[end] == '(') && !planWords[strings.ToLower(word)] && !isDigit(word[0]) {
+			names = append(names, word)
+		}
+		i = end
+	}
+	return strings.Join(names, ",")
+}
+
+// adaptive tells whether the plan is made anew while it runs, and whether it is the one that ran in the end.
+func (t *planTree) adaptive() (adaptive, final bool) {
+	for i := range t.nodes {
+		if t.nodes[i].name == "AdaptiveSparkPlan" {
+			return true, strings.Contains(t.raw.nodes[i].simple, "isFinalPlan=true")
+		}
+	}
+	return false, true
+}
+
+// metric is the metric of an operator that an accumulator is for.
+func (t *planTree) metric(node int, id int64) rawMetric {
+	for _, m := range t.raw.nodes[node].metrics {
+		if m.id == id {
+			return m
+		}
+	}
+	return rawMetric{}
+}

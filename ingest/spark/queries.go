@@ -1,0 +1,317 @@
+package spark
+
+import (
+	"slices"
+
+	"straggler/schema"
+)
+
+// The bounds of what is kept of queries while they run.
+const (
+	maxLiveNodes   = 100_000   // operators of plans in memory, past which queries that have ended are written
+	maxLiveQueries = 20_000    // queries in memory, past which the same
+	maxQueries     = 1_000_000 // queries of an application that are told apart
+	maxLiveValues  = 2_000_000 // values of metrics in memory
+)
+
+// query is an execution of Spark SQL.
+type query struct {
+	key     schema.Key
+	id      int64
+	start   *planEvent // nil where the log does not have it
+	end     *queryEnd  // nil while it runs
+	initial *plan
+	latest  *plan // of the last update; nil without one
+	extra   []rawMetric
+	jobs    []*job
+	values  map[int64]accum
+	driver  map[int64]int64
+}
+
+// accum is what an accumulator came to, and the phases whose tasks added to it.
+type accum struct {
+	value  int64
+	phases []*phase
+}
+
+// known tells whether an event of the query itself is in the log.
+func (q *query) known() bool { return q.start != nil || q.latest != nil }
+
+// settled tells whether nothing more is to come: it has ended, and so have its jobs.
+func (q *query) settled() bool {
+	return q.end != nil && !slices.ContainsFunc(q.jobs, func(j *job) bool { return !j.ended })
+}
+
+func (q *query) nodes() int {
+	n := 0
+	for _, p := range []*plan{q.initial, q.latest} {
+		if p != nil {
+			n += len(p.nodes)
+		}
+	}
+	return n
+}
+
+// query is the query of an execution id, made when it is first mentioned; nil where it was written already, or there are too
+// many.
+func (a *app) query(id int64) *query {
+	if q := a.queries[id]; q != nil {
+		return q
+	}
+	if _, written := a.queryKeys[id]; written || len(a.queryKeys) >= maxQueries {
+		return nil
+	}
+	q := &query{key: a.keys.queries.Next(), id: id}
+	a.queries[id] = q
+	a.queryKeys[id] = q.key
+	a.queryList = append(a.queryList, q)
+	return q
+}
+
+func (a *app) queryStart(e *planEvent) {
+	q := a.query(e.execution)
+	if q == nil || q.start != nil {
+		a.count.repeated++
+		return
+	}
+	q.start, q.initial = e, e.plan
+	a.planRead(e.plan)
+	e.plan = nil
+}
+
+// planUpdate takes the plan as adaptive execution has made it anew. The last one is the plan that ran.
+func (a *app) planUpdate(e *planEvent) {
+	q := a.query(e.execution)
+	if q == nil || q.end != nil {
+		a.count.repeated++
+		return
+	}
+	if e.plan != nil && len(e.plan.nodes) > 0 {
+		if q.latest != nil {
+			a.liveNodes -= len(q.latest.nodes)
+		}
+		q.latest = e.plan
+		a.planRead(e.plan)
+	}
+}
+
+func (a *app) planRead(p *plan) {
+	if p == nil {
+		return
+	}
+	a.liveNodes += len(p.nodes)
+	if p.seen > int64(len(p.nodes)) {
+		a.count.plansCut++
+	}
+	if p.cutText {
+		a.count.planTextsCut++
+	}
+}
+
+func (a *app) metricUpdate(e *planEvent) {
+	if q := a.query(e.execution); q != nil && len(q.extra)+len(e.metrics) <= maxPlanNodes {
+		q.extra = append(q.extra, e.metrics...)
+	}
+}
+
+func (a *app) driverUpdates(e *driverUpdates) {
+	q := a.query(e.Execution)
+	if q == nil {
+		return
+	}
+	if q.driver == nil {
+		q.driver = map[int64]int64{}
+	}
+	for _, v := range e.Updates {
+		if _, ok := q.driver[v.id]; v.value < 0 || !ok && !a.roomForValue() {
+			continue // −1 is what was never set
+		}
+		if sum := q.driver[v.id] + v.value; sum >= 0 {
+			q.driver[v.id] = sum
+		}
+	}
+}
+
+// queryEnd notes that a query has ended, and writes those that have where much is in memory.
+func (a *app) queryEnd(e *queryEnd) {
+	q := a.query(e.Execution)
+	if q == nil || q.end != nil {
+		a.count.repeated++
+		return
+	}
+	q.end = e
+	if a.liveNodes <= maxLiveNodes && len(a.queryList) <= max(maxLiveQueries, a.queriesAt) && a.liveValues < maxLiveValues {
+		return
+	}
+	var kept []*query
+	for _, q := range a.queryList {
+		if !q.settled() {
+			kept = append(kept, q)
+			continue
+		}
+		a.writeQuery(q, true)
+	}
+	a.queryList = kept
+	a.queriesAt = len(kept) + maxLiveQueries/2 // not at every end when none can go
+}
+
+// writeQueries writes all that are left, by their first mention.
+func (a *app) writeQueries(complete bool) {
+	for _, q := range a.queryList {
+		a.writeQuery(q, complete)
+	}
+	a.queryList = nil
+}
+
+// forgetQuery gives back what a query holds.
+func (a *app) forgetQuery(q *query) {
+	a.liveNodes -= q.nodes()
+	a.liveValues -= len(q.values) + len(q.driver)
+	delete(a.queries, q.id)
+	for _, j := range q.jobs {
+		j.query = nil
+		for _, s := range j.stages {
+			for _, p := range s.phases {
+				if p.job == j {
+					p.samples = nil
+				}
+			}
+		}
+	}
+}
+
+// runsFor notes the query that a job runs for.
+func (a *app) runsFor(j *job, execution string) {
+	id, ok := naturalID(execution)
+	if !ok {
+		return
+	}
+	if q := a.query(id); q != nil {
+		j.query = q
+		q.jobs = append(q.jobs, j)
+	}
+}
+
+// naturalID reads an id that is written as a text.
+func naturalID(s string) (int64, bool) {
+	if s == "" || len(s) > 18 {
+		return 0, false
+	}
+	id := int64(0)
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return 0, false
+		}
+		id = id*10 + int64(s[i]-'0')
+	}
+	return id, true
+}
+
+func (a *app) roomForValue() bool {
+	if a.liveValues >= maxLiveValues {
+		a.count.valuesDropped++
+		return false
+	}
+	a.liveValues++
+	return true
+}
+
+// stageValues takes what the metrics of operators came to by the end of a stage. A value is that of the accumulator, which
+// sums over stages.
+func (a *app) stageValues(p *phase, values stageValues) {
+	q := p.job.query
+	if q == nil {
+		return
+	}
+	if q.values == nil {
+		q.values = make(map[int64]accum, len(values))
+	}
+	for _, v := range values {
+		at, ok := q.values[v.id]
+		if !ok && !a.roomForValue() {
+			continue
+		}
+		at.value = max(at.value, v.value)
+		if !slices.Contains(at.phases, p) && len(at.phases) < maxSubmissions {
+			at.phases = append(at.phases, p)
+		}
+		q.values[v.id] = at
+	}
+	if p.samples != nil {
+		p.samples.parse()
+	}
+}
+
+// samples are the attempts of a phase whose values are kept by operator: those that read most rows, and those that ran
+// longest.
+type samples struct {
+	heavy [sampled]sample
+	long  [sampled]sample
+}
+
+const (
+	sampled   = 4        // of each; the worst of a phase, and what to hold it against
+	maxSample = 64 << 10 // bytes of the values of an attempt; a hundred operators take forty thousand
+)
+
+// sample is an attempt with its values, as the log has them until they are needed.
+type sample struct {
+	attempt uint32 // ordinal, plus 1; 0 for none
+	rank    int64
+	raw     []byte
+	values  stageValues
+}
+
+// sampleAttempt keeps the values of an attempt that has succeeded where it is among the most extreme of its phase.
+func (a *app) sampleAttempt(p *phase, e *taskEnd, ordinal uint32) {
+	if p.job.query == nil || len(e.accumulables) <= 2 || len(e.accumulables) > maxSample {
+		return
+	}
+	if p.samples == nil {
+		p.samples = &samples{}
+	}
+	in, _ := e.metric(mInputRecords)
+	shuffled, _ := e.metric(mShuffleRecords)
+	keep(&p.samples.heavy, in+shuffled, ordinal, e.accumulables)
+	keep(&p.samples.long, e.finish-e.launch, ordinal, e.accumulables)
+}
+
+// keep puts an attempt in the place of the least one where it is above it. Of equals the first stays.
+func keep(kept *[sampled]sample, rank int64, ordinal uint32, raw []byte) {
+	least := &kept[0]
+	for i := range kept {
+		s := &kept[i]
+		if s.attempt == 0 {
+			least = s
+			break
+		}
+		if s.rank < least.rank {
+			least = s
+		}
+	}
+	if least.attempt != 0 && rank <= least.rank {
+		return
+	}
+	least.attempt, least.rank, least.values = ordinal+1, rank, nil
+	least.raw = append(least.raw[:0], raw...)
+}
+
+// parse reads the values of the attempts and gives back their texts.
+func (s *samples) parse() {
+	for i := range s.heavy {
+		if one := &s.heavy[i]; one.raw != nil {
+			one.values, one.raw = taskUpdates(one.raw), nil
+		}
+	}
+	for i := range s.long {
+		one := &s.long[i]
+		for k := range s.heavy {
+			if one.raw != nil && s.heavy[k].attempt == one.attempt {
+				one.values, one.raw = s.heavy[k].values, nil
+			}
+		}
+		if one.raw != nil {
+			one.values, one.raw = taskUpdates(one.raw), nil
+		}
+	}
+}

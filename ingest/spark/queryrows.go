@@ -1,0 +1,258 @@
+package spark
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/ingest/read"
+	"straggler/schema"
+)
+
+// planRows are the rows of queries that wait to go to the sink.
+type planRows struct {
+	queries  []schema.Query
+	settings []schema.QuerySetting
+	jobs     []schema.QueryJob
+	nodes    []schema.PlanNode
+	metrics  []schema.NodeMetric
+	phases   []schema.NodePhase
+	attempts []schema.NodeAttempt
+}
+
+func (r *planRows) flush(f *fold) {
+	flush(f, &r.queries)
+	flush(f, &r.settings)
+	flush(f, &r.jobs)
+	flush(f, &r.nodes)
+	flush(f, &r.metrics)
+	flush(f, &r.phases)
+	flush(f, &r.attempts)
+}
+
+// writeQuery writes a query with its plans and what is known of their operators, and forgets it. One that only its jobs
+// name has no row.
+func (a *app) writeQuery(q *query, complete bool) {
+	defer a.forgetQuery(q)
+	if !q.known() {
+		delete(a.queryKeys, q.id)
+		return
+	}
+	for _, j := range q.jobs {
+		put(a.fold, &a.plans.jobs, schema.QueryJob{QueryID: q.key, JobID: j.key})
+	}
+	row := a.queryRow(q, complete)
+	final := q.latest
+	if final == nil {
+		final = q.initial
+	}
+	if final != nil && len(final.nodes) > 0 {
+		t := newPlanTree(final, a.in.KeepLiterals)
+		adaptive, finished := t.adaptive()
+		row.Adaptive, row.FinalPlan = schema.Some(adaptive), schema.Some(finished)
+		row.Operators = schema.Some(final.seen)
+		row.PlanFingerprint, row.InitialFingerprint, row.Shape = known(t.fingerprint()), known(t.fingerprint()), known(t.shape())
+		if q.latest != nil && q.initial != nil && len(q.initial.nodes) > 0 {
+			first := newPlanTree(q.initial, a.in.KeepLiterals)
+			row.InitialFingerprint, row.Shape = known(first.fingerprint()), known(first.shape())
+			a.writeNodes(q, first, schema.InitialPlan)
+		}
+		a.writeFinal(q, t)
+	}
+	put(a.fold, &a.plans.queries, row)
+	a.writeQuerySettings(q)
+}
+
+func (a *app) queryRow(q *query, complete bool) schema.Query {
+	row := schema.Query{QueryID: q.key, ApplicationID: a.key, NativeID: strconv.FormatInt(q.id, 10), Status: q.status(complete)}
+	if s := q.start; s != nil {
+		row.Description = known(read.Text(a.description(s.description)))
+		row.StartTime = read.Millis(s.time)
+		if root := a.queries[s.root]; s.root >= 0 && s.root != q.id {
+			if root != nil && root.known() {
+				row.RootID = schema.Some(root.key)
+			} else if key, written := a.queryKeys[s.root]; written && root == nil {
+				row.RootID = schema.Some(key)
+			}
+		}
+	}
+	if q.end != nil {
+		row.FinishTime = read.Millis(q.end.Time)
+	}
+	if row.StartTime.OK && row.FinishTime.OK && row.FinishTime.V < row.StartTime.V {
+		row.FinishTime = schema.Null[schema.Time]{}
+	}
+	return row
+}
+
+// description is what a query is called: one line, cut as the names of jobs are.
+func (a *app) description(s string) string {
+	s = strings.Join(strings.Fields(cleanSQL(s, a.in.KeepLiterals)), " ")
+	if len(s) > maxName {
+		s = strings.ToValidUTF8(s[:maxName], "") + "…"
+	}
+	return s
+}
+
+// status is how a query ended. Spark before 3.4 writes no error: there its jobs say.
+func (q *query) status(complete bool) schema.RunStatus {
+	switch {
+	case q.end == nil && complete:
+		return schema.RunUnknown
+	case q.end == nil:
+		return schema.RunRunning
+	case q.end.Error.OK && q.end.Error.V != "":
+		return schema.RunFailed
+	case q.end.Error.OK:
+		return schema.RunSucceeded
+	}
+	status := schema.RunUnknown
+	for _, j := range q.jobs {
+		switch j.status {
+		case schema.RunFailed, schema.RunKilled:
+			return j.status
+		case schema.RunSucceeded:
+			status = j.status
+		}
+	}
+	return status
+}
+
+// writeQuerySettings writes the settings of a query's session that the application's are not, in the order of their names.
+func (a *app) writeQuerySettings(q *query) {
+	if q.start == nil {
+		return
+	}
+	settings := map[string]string{}
+	for _, s := range q.start.settings {
+		if v, same := a.settings[s.name]; !same || v != s.value {
+			settings[s.name] = s.value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		put(a.fold, &a.plans.settings, schema.QuerySetting{QueryID: q.key, Name: name, Value: settings[name]})
+	}
+}
+
+// writeNodes writes the operators of a plan and gives their keys.
+func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema.Key {
+	keys := make([]schema.Key, len(t.nodes))
+	for i := range t.nodes {
+		n, o := &t.raw.nodes[i], &t.nodes[i]
+		keys[i] = a.keys.nodes.Next()
+		row := schema.PlanNode{NodeID: keys[i], QueryID: q.key, Plan: which, Position: int32(i), Kind: o.kind, Operator: o.name,
+			Engine: o.engine, Detail: known(o.detail), Keys: known(o.keys), RightKeys: known(o.rightKeys), JoinType: known(o.joinType),
+			Source: known(o.source), Path: known(o.path), Tables: known(strings.Join(t.tables[i], ", ")),
+			Partitions: schema.Null[int64]{V: o.partitions, OK: o.partitions >= 0}, Coalesced: o.coalesced, Split: o.split,
+			Codegen: schema.Null[int32]{V: t.codegen[i], OK: t.codegen[i] >= 0}, Fingerprint: t.hex(i)}
+		row.BuildSide = schema.Null[schema.Side]{V: o.build, OK: o.build != ""}
+		row.Side = schema.Null[schema.Side]{V: t.sides[i], OK: t.sides[i] != ""}
+		if n.parent >= 0 {
+			row.ParentID = schema.Some(keys[n.parent])
+		}
+		if !row.Partitions.OK {
+			row.Partitions.V = 0
+		}
+		if !row.Codegen.OK {
+			row.Codegen.V = 0
+		}
+		put(a.fold, &a.plans.nodes, row)
+	}
+	return keys
+}
+
+// writeFinal writes the plan that ran, what its operators counted, and where they ran.
+func (a *app) writeFinal(q *query, t *planTree) {
+	keys := a.writeNodes(q, t, schema.FinalPlan)
+	owner := map[int64]int{}
+	for i := range t.raw.nodes {
+		for _, m := range t.raw.nodes[i].metrics {
+			if _, taken := owner[m.id]; !taken {
+				owner[m.id] = i
+			}
+			a.writeMetric(q, m, schema.Some(keys[i]), t.nodes[i].engine)
+		}
+	}
+	for _, m := range q.extra {
+		if _, taken := owner[m.id]; !taken {
+			owner[m.id] = none
+			a.writeMetric(q, m, schema.Null[schema.Key]{}, schema.SparkEngine)
+		}
+	}
+	for _, p := range a.placed(q, t) {
+		put(a.fold, &a.plans.phases, schema.NodePhase{QueryID: q.key, NodeID: keys[p.node], PhaseID: p.phase.key, Role: p.role, Basis: p.basis})
+	}
+	a.writeSamples(q, t, keys, owner)
+}
+
+// writeMetric writes what an operator counted, where anything was. A native engine reports zero of what it does not
+// measure, so there a zero is unknown.
+func (a *app) writeMetric(q *query, m rawMetric, node schema.Null[schema.Key], engine schema.Native) {
+	sum, ok := q.values[m.id]
+	value, driver := sum.value, false
+	if !ok {
+		value, driver = q.driver[m.id], true
+		_, ok = q.driver[m.id]
+	}
+	if v, unit, can := metricValue(m, value, engine); ok && can {
+		put(a.fold, &a.plans.metrics, schema.NodeMetric{QueryID: q.key, NodeID: node, Name: read.Text(m.name), Value: v, Unit: unit, Driver: driver})
+	}
+}
+
+// metricValue is the value of an accumulator in the unit of its metric. Averages do not sum.
+func metricValue(m rawMetric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
+	if value < 0 || value == 0 && engine != schema.SparkEngine {
+		return 0, "", false
+	}
+	switch m.kind {
+	case "sum":
+		return float64(value), schema.UnitCount, true
+	case "size":
+		return float64(value), schema.UnitBytes, true
+	case "timing":
+		return float64(value) / 1e3, schema.UnitSeconds, true
+	case "nsTiming":
+		return float64(value) / 1e9, schema.UnitSeconds, true
+	}
+	return 0, "", false
+}
+
+// writeSamples writes what the most extreme attempts of each phase counted, by operator.
+func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[int64]int) {
+	for _, j := range q.jobs {
+		for _, s := range j.stages {
+			for _, p := range s.phases {
+				if p.job == j && p.samples != nil {
+					p.samples.parse()
+					a.writeSamplesOf(p, t, keys, owner)
+				}
+			}
+		}
+	}
+}
+
+func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map[int64]int) {
+	var all []*sample
+	for i := range p.samples.heavy {
+		all = append(all, &p.samples.heavy[i], &p.samples.long[i])
+	}
+	slices.SortStableFunc(all, func(x, y *sample) int { return cmp.Compare(x.attempt, y.attempt) })
+	for i, s := range all {
+		if s.attempt == 0 || i > 0 && all[i-1].attempt == s.attempt {
+			continue
+		}
+		attempt := a.keys.attempts.Nth(int64(s.attempt - 1))
+		for _, v := range s.values {
+			at, ok := owner[v.id]
+			if !ok || at < 0 {
+				continue
+			}
+			m := t.metric(at, v.id)
+			if value, unit, can := metricValue(m, v.value, t.nodes[at].engine); can {
+				put(a.fold, &a.plans.attempts, schema.NodeAttempt{AttemptID: attempt, NodeID: keys[at], Name: read.Text(m.name), Value: value, Unit: unit})
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package schema
+
+// The values of the columns of plans that have few.
+
+// PlanStage says which plan of a query an operator is of.
+type PlanStage string
+
+const (
+	InitialPlan PlanStage = "initial" // as it was made before the query ran
+	FinalPlan   PlanStage = "final"   // as it ran, or the last that the log has
+)
+
+func (PlanStage) Values() []string { return []string{string(InitialPlan), string(FinalPlan)} }
+
+// NodeKind is what an operator of a plan does.
+type NodeKind string
+
+const (
+	ScanNode        NodeKind = "scan"
+	FilterNode      NodeKind = "filter"
+	ProjectNode     NodeKind = "project"
+	JoinNode        NodeKind = "join"
+	AggregateNode   NodeKind = "aggregate"
+	WindowNode      NodeKind = "window"
+	SortNode        NodeKind = "sort"
+	ExchangeNode    NodeKind = "exchange"     // a shuffle
+	BroadcastNode   NodeKind = "broadcast"    // an exchange that gives all to every task
+	ShuffleReadNode NodeKind = "shuffle_read" // what adaptive execution makes of the partitions of an exchange
+	WrapperNode     NodeKind = "wrapper"      // it computes nothing: generated code, a stage of the query, an adapter
+	WriteNode       NodeKind = "write"
+	OtherNode       NodeKind = "other"
+)
+
+func (NodeKind) Values() []string {
+	return []string{string(ScanNode), string(FilterNode), string(ProjectNode), string(JoinNode), string(AggregateNode), string(WindowNode),
+		string(SortNode), string(ExchangeNode), string(BroadcastNode), string(ShuffleReadNode), string(WrapperNode), string(WriteNode), string(OtherNode)}
+}
+
+// Native is the engine that runs an operator.
+type Native string
+
+const (
+	SparkEngine  Native = "spark"
+	PhotonEngine Native = "photon"
+	RapidsEngine Native = "rapids"
+	GlutenEngine Native = "gluten"
+	CometEngine  Native = "comet"
+)
+
+func (Native) Values() []string {
+	return []string{string(SparkEngine), string(PhotonEngine), string(RapidsEngine), string(GlutenEngine), string(CometEngine)}
+}
+
+// Side is an input of a join.
+type Side string
+
+const (
+	LeftSide  Side = "left"
+	RightSide Side = "right"
+)
+
+func (Side) Values() []string { return []string{string(LeftSide), string(RightSide)} }
+
+// NodeRole is what of an operator runs in a phase.
+type NodeRole string
+
+const (
+	NodeRuns   NodeRole = "runs"
+	NodeWrites NodeRole = "writes" // an exchange: its input is partitioned there
+	NodeReads  NodeRole = "reads"  // an exchange: its partitions are read there
+)
+
+func (NodeRole) Values() []string {
+	return []string{string(NodeRuns), string(NodeWrites), string(NodeReads)}
+}
+
+// NodeBasis is how it is known that an operator ran in a phase.
+type NodeBasis string
+
+const (
+	ByAccumulators NodeBasis = "accumulators" // the phase has values of the operator's metrics
+	ByStructure    NodeBasis = "structure"    // it lies between the same exchanges as one that has, or the phases are joined as the exchanges are
+)
+
+func (NodeBasis) Values() []string { return []string{string(ByAccumulators), string(ByStructure)} }
+
+// MetricUnit is what a metric of an operator is counted in.
+type MetricUnit string
+
+const (
+	UnitCount   MetricUnit = "count"
+	UnitBytes   MetricUnit = "bytes"
+	UnitSeconds MetricUnit = "s"
+)
+
+func (MetricUnit) Values() []string {
+	return []string{string(UnitCount), string(UnitBytes), string(UnitSeconds)}
+}
