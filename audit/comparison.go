@@ -15,10 +15,16 @@ type comparison struct {
 	what     string // cause or machine
 	scale    measure.Values
 	series   series
-	runs     []string // of the history of the series
+	runs     []string         // of the history of the series
+	speeds   []float64        // of those runs: logarithm of how much slower each was than the mean run
+	stages   []*measure.Stage // of those runs
 	tonight  measure.Values
 	past     []measure.Values // of the history of the series
 	speed    float64          // logarithm of how much slower the whole run was
+	more     float64          // logarithm of how much longer tonight's work lets expect
+	run      measure.Values   // mean of the runs
+	changed  *Change
+	unit     float64 // of the surprises of the rule
 	prior    prior
 	spread   spread
 	verdict  verdict
@@ -28,6 +34,8 @@ type comparison struct {
 // compare lines up tonight's values with those of the history.
 func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool) []comparison {
 	var all []comparison
+	whole := func(r *measure.Run) (measure.Values, bool) { return r.Values, true }
+	wholeRun := meanOf(history, whole)
 	add := func(c comparison, values func(*measure.Run) (measure.Values, bool)) {
 		c.settings = cfg.settings(c.rule, r.Group, c.sig)
 		if c.settings.Severity == Off {
@@ -40,29 +48,34 @@ func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(str
 				continue
 			}
 			if p := c.rule.of(v, c.scale); p.ok {
+				p.work = work(v)
 				c.series.history = append(c.series.history, p)
 				c.runs, c.past = append(c.runs, h.StartAndID()), append(c.past, v)
+				if c.stage != nil {
+					c.stages = append(c.stages, h.Stage(c.sig))
+				}
 			}
 		}
 		c.tonight, _ = values(r)
 		if c.series.tonight = c.rule.of(c.tonight, c.scale); c.series.tonight.ok && len(c.series.history) > 0 {
+			c.series.tonight.work = work(c.tonight)
+			c.run = wholeRun
 			all = append(all, c)
 		}
 	}
-	whole := func(r *measure.Run) (measure.Values, bool) { return r.Values, true }
 	for _, rule := range Rules() {
 		switch {
 		case rule.Stage:
 		case rule.By == PerCause:
 			for _, cause := range causesOf(r, history) {
-				c := comparison{rule: rule, what: cause, scale: meanOf(history, whole)}
+				c := comparison{rule: rule, what: cause, scale: wholeRun}
 				c.rule.of = causeTime
 				add(c, func(r *measure.Run) (measure.Values, bool) {
-					return measure.Values{"seconds": r.Causes[cause], "squares": r.Squares[cause]}, true
+					return measure.Values{"seconds": r.Causes[cause], "squares": r.Squares[cause], "input_bytes": r.Values["input_bytes"], "attempts": r.Values["attempts"]}, true
 				})
 			}
 		case rule.By == once:
-			add(comparison{rule: rule, scale: meanOf(history, whole)}, whole)
+			add(comparison{rule: rule, scale: wholeRun}, whole)
 		}
 	}
 	for i := range r.Stages {
@@ -81,7 +94,20 @@ func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(str
 		}
 	}
 	relativeToRun(all, r, history)
+	for i := range all {
+		all[i].normalise()
+	}
 	return all
+}
+
+// work is that of a run or stage: the bytes it read, or its tasks where the log does not say.
+func work(v measure.Values) float64 {
+	for _, name := range []string{"input_bytes", "tasks", "attempts"} {
+		if v[name] > 0 {
+			return v[name]
+		}
+	}
+	return 0
 }
 
 func causesOf(r *measure.Run, history []*measure.Run) []string {
@@ -166,6 +192,7 @@ func (c *comparison) shift(r *measure.Run, speed map[string]float64) {
 	c.speed = speed[r.StartAndID()]
 	for _, night := range c.runs {
 		c.speed -= speed[night] / float64(len(c.runs))
+		c.speeds = append(c.speeds, speed[night])
 	}
 	if !c.series.tonight.speed {
 		return
@@ -176,30 +203,21 @@ func (c *comparison) shift(r *measure.Run, speed map[string]float64) {
 	c.series.tonight.y -= speed[r.StartAndID()]
 }
 
-// pool is what the comparisons of one rule say together.
-type pool struct {
-	prior     prior
-	surprises []float64
-}
-
-func poolsOf(all []comparison) map[string]*pool {
+// learnPriors gives each comparison its spread, and what all series of its rule say about the variance of one.
+func learnPriors(all []comparison) {
 	spreads := map[string][]spread{}
 	for i := range all {
 		c := &all[i]
 		c.spread = c.series.spread()
 		spreads[c.rule.pool()] = append(spreads[c.rule.pool()], c.spread)
 	}
-	pools := map[string]*pool{}
-	for i := range all {
-		c := &all[i]
-		po := pools[c.rule.Name]
-		if po == nil {
-			po = &pool{prior: learnPrior(spreads[c.rule.pool()])}
-			pools[c.rule.Name] = po
-		}
-		po.surprises = c.series.surprises(c.spread, po.prior, po.surprises)
+	priors := map[string]prior{}
+	for name, s := range spreads {
+		priors[name] = learnPrior(s)
 	}
-	return pools
+	for i := range all {
+		all[i].prior = priors[all[i].rule.pool()]
+	}
 }
 
 // pool names the rules whose variances are alike: an application learns from its stages.
@@ -214,24 +232,48 @@ func (r *Rule) pool() string {
 }
 
 // test says whether there is enough to test with.
-func (c *comparison) test(po *pool) bool {
-	if c.spread.n < 2 || c.spread.n-1+int(po.prior.df) < 1 || !c.series.tonight.ok {
+func (c *comparison) test() bool {
+	if c.spread.n < 2 || c.spread.n-1+int(c.prior.df) < 1 || !c.series.tonight.ok {
 		return false
 	}
-	c.prior = po.prior
-	c.verdict = c.series.judge(c.spread, po.prior)
+	c.verdict = c.series.judge(c.spread, c.prior)
 	c.verdict.p = max(c.verdict.p, c.byTasks())
 	return !math.IsNaN(c.verdict.p)
 }
 
-// large says that the change is larger than the rule allows.
+// large says that the change is larger than the rule allows, and large enough to be felt.
 func (c *comparison) large() bool {
-	normal, by := c.normal(), c.series.tonight.value-c.normal()
+	return c.isFelt(c.series.tonight.value, c.normal(), c.tonight)
+}
+
+// wasFelt says that of a night of the history.
+func (c *comparison) wasFelt(k int) bool {
+	return c.isFelt(c.series.history[k].value, c.usual(), c.past[k])
+}
+
+func (c *comparison) isFelt(value, normal float64, of measure.Values) bool {
+	by, share := value-normal, c.settings.MinShare
+	switch c.rule.Unit {
+	case "s":
+		if by < share*c.run["time_s"] {
+			return false
+		}
+	case "slot s":
+		if by < share*c.run["slot_s"] {
+			return false
+		}
+	default:
+		if c.stage != nil && of["slot_s"] < share*c.run["slot_s"] {
+			return false
+		}
+	}
 	return by >= c.settings.MinAbs && by >= c.settings.MinChange*normal && by > 0
 }
 
-// normal is the median of the history.
-func (c *comparison) normal() float64 {
+// normal is the median of the history, for the work of tonight.
+func (c *comparison) normal() float64 { return c.usual() * math.Exp(c.more) }
+
+func (c *comparison) usual() float64 {
 	var v []float64
 	for _, p := range c.series.history {
 		v = append(v, p.value)

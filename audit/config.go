@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -43,6 +44,7 @@ type RuleChange struct {
 	Severity    Severity `yaml:"severity"`
 	MinChange   *float64 `yaml:"min_change" min:"0" max:"1e6"`
 	MinAbsolute *float64 `yaml:"min_absolute" min:"0" max:"1e12"`
+	MinShare    *float64 `yaml:"min_share" min:"0" max:"1"`
 }
 
 // Suppression keeps findings from failing a build until a day.
@@ -112,10 +114,14 @@ func ParseConfig(name string, data []byte) (*Config, error) {
 type Settings struct {
 	Severity          Severity
 	MinChange, MinAbs float64
+	MinShare          float64
 }
 
+// change is the least change that a rule allows, as a logarithm.
+func (s Settings) change() float64 { return math.Log1p(s.MinChange) }
+
 func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings {
-	s := Settings{r.Severity, r.MinChange, r.MinAbs}
+	s := Settings{r.Severity, r.MinChange, r.MinAbs, r.MinShare}
 	for _, o := range c.Rules {
 		if !fits(o.Rule, o.Application, o.Stage, r, group, sig) {
 			continue
@@ -128,6 +134,9 @@ func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings 
 		}
 		if o.MinAbsolute != nil {
 			s.MinAbs = *o.MinAbsolute
+		}
+		if o.MinShare != nil {
+			s.MinShare = *o.MinShare
 		}
 	}
 	return s

@@ -6,11 +6,13 @@
 //
 //  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed.
 //  2. judge.go compares one run with its history; pair.go compares any two runs.
-//  3. comparison.go lines up their values and tests them: prediction.go has the test and the false discovery rate, tasks.go
-//     the second test, that a few tasks which were slow by chance make no finding.
-//  4. evidence.go says what is behind a finding; finding.go says what a finding is.
-//  5. config.go reads straggler.yaml, which changes thresholds; rules.go is the table of what is compared.
-//  6. numbers.go has means, medians and figures of the outputs.
+//  3. comparison.go lines up their values; work.go takes from them what the work of each night explains.
+//  4. prediction.go tests tonight's value against the runs before, with the variance that prior.go learns from all series; alike.go leaves
+//     each night out of the history, to see how large a surprise is normal; tasks.go has the second test, that a few tasks which
+//     were slow by chance make no finding.
+//  5. evidence.go says what is behind a finding; finding.go says what a finding is.
+//  6. config.go reads straggler.yaml, which changes thresholds; rules.go is the table of what is compared.
+//  7. numbers.go has means, medians and figures of the outputs.
 //
 // Start with night.go.
 package audit

@@ -25,7 +25,7 @@ func (c *comparison) finding(r *measure.Run, history []*measure.Run, q float64) 
 		f.Stage = &sig
 	}
 	c.likely(&f, r, history)
-	c.more(&f, r)
+	c.query(&f, r)
 	return f
 }
 
@@ -38,8 +38,8 @@ func (c *comparison) back(y float64) float64 {
 		return min(max(((n+0.75)*math.Sin(y)*math.Sin(y)-0.375)/n, 0), 1)
 	}
 	if c.rule.Name == "stage_lost_time" { // ln((value + constant) / median)
+		y += raw.y - c.series.tonight.y + math.Log(c.tonight["median_s"])
 		raw.y += math.Log(c.tonight["median_s"])
-		y += math.Log(c.tonight["median_s"])
 		return max(0, math.Exp(y)-math.Exp(raw.y)+raw.value)
 	}
 	constant := math.Exp(raw.y) - raw.value // of ln(value + constant)
@@ -88,8 +88,8 @@ func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) 
 	}
 }
 
-// more gives the query that shows the attempts or phases behind a finding.
-func (c *comparison) more(f *Finding, r *measure.Run) {
+// query gives the query that shows the attempts or phases behind a finding.
+func (c *comparison) query(f *Finding, r *measure.Run) {
 	switch {
 	case c.rule.Name == "input_skew":
 		f.SQL = fmt.Sprintf("SELECT task, input_bytes, duration_s, machine FROM attempts WHERE phase_id = %d ORDER BY input_bytes DESC NULLS LAST LIMIT 20", c.stage.ApplicationKey)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
+	"straggler/distribution"
 )
 
 // Judgement is what comparing one run with its history gives.
@@ -19,7 +20,8 @@ type Judgement struct {
 	NewStages   []string  `json:"new_stages"`  // of tonight that no run before had
 	GoneStages  []string  `json:"gone_stages"` // that every run before had
 	Findings    []Finding `json:"findings"`
-	Detectable  *float64  `json:"detectable_change"` // median over stages of the least change of lost time that would have been significant alone (p < 0.001)
+	Detectable  *float64  `json:"detectable_change"` // median over stages of the least change of lost time that would have been a finding by itself
+	Alike       *Alike    `json:"alike"`
 	seen        map[string]bool
 }
 
@@ -29,21 +31,27 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	j := Judgement{Group: r.Group, Run: r.ID, Start: r.Start, History: len(history), Learning: len(history) < cfg.MinRuns,
 		NewStages: []string{}, GoneStages: []string{}, Findings: []Finding{}, seen: map[string]bool{}}
 	all := compare(r, history, cfg, known)
-	pools := poolsOf(all)
+	for i := range all {
+		all[i].fromChange()
+	}
+	nights := leaveOut(all, history)
 	var p []float64
 	var tested []*comparison
 	for i := range all {
 		c := &all[i]
-		if c.test(pools[c.rule.Name]) {
-			p = append(p, c.verdict.p)
+		if c.test() {
 			tested = append(tested, c)
 		}
+	}
+	for _, c := range tested { // n nights of m comparisons support no smaller p than this
+		c.verdict.p = max(c.verdict.p, nights.surprise(c.verdict.surprise/c.unit)/float64(len(tested)))
+		p = append(p, c.verdict.p)
 	}
 	machines, mp := newMachines(r, history, cfg, known)
 	q := discoveries(append(p, mp...))
 	j.Comparisons = len(q)
 	for i, c := range tested {
-		if q[i] <= cfg.FDR && exceeds(c.verdict.surprise, pools[c.rule.Name].surprises) && c.large() {
+		if q[i] <= cfg.FDR && nights.surprise(c.verdict.surprise/c.unit) <= mostNights && c.large() {
 			j.Findings = append(j.Findings, c.finding(r, history, q[i]))
 		}
 	}
@@ -56,7 +64,8 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	}
 	j.Findings = append(j.Findings, incomplete(r, history, cfg)...)
 	j.stages(r, history)
-	j.Detectable = detectable(tested)
+	j.Alike = nights.alike(all)
+	j.Detectable = detectable(tested, j.Alike)
 	return j
 }
 
@@ -144,13 +153,14 @@ func (j *Judgement) stages(r *measure.Run, history []*measure.Run) {
 	}
 }
 
-// detectable is the median over the stages of the least relative change of lost time that would have been significant
-// by itself: what this history can see.
-func detectable(tested []*comparison) *float64 {
+// detectable is the median over the stages of the least relative change of lost time that would have been a finding by itself:
+// what this history can see.
+func detectable(tested []*comparison, a *Alike) *float64 {
 	var v []float64
 	for _, c := range tested {
 		if c.rule.Name == "stage_lost_time" {
-			v = append(v, math.Expm1(c.verdict.smallest))
+			least := distribution.Student{DF: c.verdict.df}.Quantile(0.999)
+			v = append(v, math.Expm1(max(least, deref(a.Needed)*c.unit)*c.verdict.alike))
 		}
 	}
 	if len(v) == 0 {

@@ -17,7 +17,9 @@ type Rule struct {
 	Severity  Severity // unless the configuration says otherwise
 	MinChange float64  // least increase as a fraction of the normal value; 0 where only the absolute counts
 	MinAbs    float64  // least increase in the unit
+	MinShare  float64  // least increase as a share of the normal time of the run, of its slot time for slot s; for ratios and shares, of the slot time that the stage has
 	Stage     bool     // compared for each stage
+	Work      bool     // grows with the work of the night
 	By        perRule  // one comparison an application or stage, or one for each cause or machine
 	of        func(v, scale measure.Values) point
 }
@@ -31,6 +33,10 @@ type point struct {
 	w     float64 // variance of y that the tasks of one run alone let expect, up to a factor common to the pool; 1: unknown
 	speed bool    // y moves with the speed of the whole run
 	ok    bool
+
+	work   float64 // of the night: bytes, or tasks where inputs are not known; 0: unknown
+	sizing float64 // variance of y by what is not known of how time grows with work
+	clock  float64 // variance of y by the resolution of the log's clock
 }
 
 // RuleNamed finds a rule.
@@ -46,13 +52,13 @@ func RuleNamed(name string) (Rule, bool) {
 // Rules is the table of rules, in the order in which findings are shown.
 func Rules() []Rule {
 	return []Rule{
-		{Name: "run_time", Unit: "s", Severity: Error, MinChange: 0.10, MinAbs: 1, of: logOf("time_s", 0.1),
+		{Name: "run_time", Unit: "s", Severity: Error, MinChange: 0.10, MinAbs: 1, Work: true, of: logOf("time_s", 0.1),
 			Doc: "completion time of the application",
 			Why: "This is what its users wait for. The findings about stages and causes say where the time went."},
-		{Name: "lost_time", Unit: "slot s", Severity: Error, MinChange: 0.15, MinAbs: 2, of: excess,
+		{Name: "lost_time", Unit: "slot s", Severity: Error, MinChange: 0.15, MinAbs: 2, Work: true, MinShare: 0.0005, of: excess,
 			Doc: "time lost to slow tasks in the whole application: duration above the median of the stage, summed over all tasks",
 			Why: "Slots were occupied longer than by the median task of the stage, whether or not the job waited for them."},
-		{Name: "cause_time", Unit: "slot s", Severity: Warning, MinChange: 0.25, MinAbs: 5, By: PerCause,
+		{Name: "cause_time", Unit: "slot s", Severity: Warning, MinChange: 0.25, MinAbs: 5, Work: true, MinShare: 0.0005, By: PerCause,
 			Doc: "seconds of excess of outliers due to one cause",
 			Why: "The remedy depends on the cause: straggler help causes explains each."},
 		{Name: "bad_machine", Unit: "ratio", Severity: Error, MinAbs: 0.2, By: PerMachine,
@@ -67,22 +73,22 @@ func Rules() []Rule {
 		{Name: "log_complete", Severity: Warning, By: exact,
 			Doc: "the log is whole: it has an end, and every record of it could be read",
 			Why: "What a log does not say cannot be judged; a log without its end means that the driver died, or that the file was read too early. Compared exactly, without statistics."},
-		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, Stage: true, of: logOf("time_s", 0.1),
+		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, Stage: true, Work: true, MinShare: 0.02, of: logOf("time_s", 0.1),
 			Doc: "time from the start of a stage to its end, relative to the speed of the whole run",
 			Why: "It has more work, fewer slots, or slower tasks: compare its tasks and its median."},
-		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, Stage: true, of: stageExcess,
+		{Name: "stage_lost_time", Unit: "slot s", Severity: Error, MinChange: 0.10, MinAbs: 1, Stage: true, Work: true, MinShare: 0.0005, of: stageExcess,
 			Doc: "time lost to slow tasks in one stage, relative to the median of its tasks: duration above the median, summed over its tasks",
 			Why: "The stage has more stragglers, or worse ones. The likely cause names what grew most."},
-		{Name: "stage_late", Unit: "s", Severity: Warning, MinChange: 0.20, MinAbs: 1, Stage: true, of: lost,
+		{Name: "stage_late", Unit: "s", Severity: Warning, MinChange: 0.20, MinAbs: 1, Stage: true, Work: true, MinShare: 0.02, of: lost,
 			Doc: "how much earlier the stage would have ended had no task taken longer than the median",
 			Why: "This is what the job waited for, where the stage was on its critical path."},
-		{Name: "slowdown_ratio", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, Stage: true, of: logOf("slowdown_ratio", 0),
+		{Name: "slowdown_ratio", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, Stage: true, MinShare: 0.02, of: logOf("slowdown_ratio", 0),
 			Doc: "median progress rate of a stage divided by its slowest",
 			Why: "One task works much more slowly than the others do for its input."},
-		{Name: "outlier_share", Unit: "share", Severity: Warning, MinAbs: 0.05, Stage: true, of: share("outliers", "tasks"),
+		{Name: "outlier_share", Unit: "share", Severity: Warning, MinAbs: 0.05, Stage: true, MinShare: 0.02, of: share("outliers", "tasks"),
 			Doc: "share of a stage's tasks that take longer than 1.5 × the median",
 			Why: "Many tasks are slow, not one: machines, network or data, not chance."},
-		{Name: "input_skew", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, Stage: true, of: logOf("input_skew", 0),
+		{Name: "input_skew", Unit: "ratio", Severity: Warning, MinChange: 0.25, MinAbs: 0.5, Stage: true, MinShare: 0.02, of: logOf("input_skew", 0),
 			Doc: "largest input of a stage's tasks divided by the median input",
 			Why: "One key or one file has grown. Partition on another column, salt the key, or split the file."},
 	}
@@ -116,7 +122,7 @@ func logOf(name string, c float64) func(v, _ measure.Values) point {
 		if !ok || x < 0 || x+c <= 0 {
 			return point{}
 		}
-		return point{value: x, y: math.Log(x + c), w: 1, speed: name == "time_s", ok: true}
+		return point{value: x, y: math.Log(x + c), w: 1, speed: name == "time_s", ok: true, clock: clock(v, x+c)}
 	}
 }
 
@@ -127,7 +133,7 @@ func lost(v, scale measure.Values) point {
 	if !ok || x < 0 {
 		return point{}
 	}
-	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true}
+	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true, clock: clock(v, x+c)}
 }
 
 // stageExcess is that of a stage, in medians of the stage: a slower stage is what stage_time finds.
@@ -151,7 +157,14 @@ func excess(v, scale measure.Values) point {
 	if !ok || !ok2 || e < 0 || e+c <= 0 {
 		return point{}
 	}
-	return point{value: e, y: math.Log(e + c), w: max(sq, c*c) / ((e + c) * (e + c)), speed: true, ok: true}
+	return point{value: e, y: math.Log(e + c), w: max(sq, c*c) / ((e + c) * (e + c)), speed: true, ok: true, clock: max(1, v["tasks"]) * clock(v, e+c)}
+}
+
+// clock is the variance of the logarithm of a time by the resolution of the log's clock, where that is whole seconds: that of a
+// difference of two instants, each rounded, with 1/12 s² each.
+func clock(v measure.Values, time float64) float64 {
+	tick := v["tick_s"]
+	return tick * tick / 6 / (time * time)
 }
 
 // share compares a count out of another: the angle whose sine squared it is, whose variance is 1/4n whatever the share

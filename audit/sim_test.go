@@ -17,10 +17,11 @@ func judged(runs []measure.Run) *Night {
 }
 
 // nights runs a program many times and audits each night after its history, which windows of it share.
-func nights(seed uint64, programs, perProgram, history, tasks int, each func(p *audittest.Program, runs []measure.Run, r *rand.Rand)) {
+func nights(seed uint64, programs, perProgram, history, tasks int, unlike audittest.Unlike, each func(p *audittest.Program, runs []measure.Run, r *rand.Rand)) {
 	for k := range programs {
 		r := rand.New(rand.NewPCG(seed, uint64(k)))
 		p := audittest.NewProgram(r, 3+r.IntN(12), tasks)
+		p.Unlike = unlike
 		var runs []measure.Run
 		for n := range perProgram + history {
 			runs = append(runs, p.Night(r, n, -1, 1))
@@ -37,7 +38,7 @@ func TestFalseAlarms(t *testing.T) {
 	for _, c := range []struct{ history, tasks int }{{5, 60}, {5, 700}, {12, 250}} {
 		judgedNights, alarms := 0, 0
 		byRule := map[string]int{}
-		nights(1, 60, 15, c.history, c.tasks, func(_ *audittest.Program, runs []measure.Run, _ *rand.Rand) {
+		nights(1, 60, 15, c.history, c.tasks, audittest.Unlike{}, func(_ *audittest.Program, runs []measure.Run, _ *rand.Rand) {
 			judgedNights++
 			n := judged(runs)
 			if n.Failing > 0 {
@@ -54,6 +55,42 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
+// Neither do nights that are less alike: correlated, of heavy tails, drifting, of mixed sizes, and all of it. The history of each
+// program is one draw from such nights, so the share is asked of all of them together.
+func TestUnlikeNights(t *testing.T) {
+	t.Parallel()
+	judgedNights, alarms := 0, 0
+	for _, c := range []struct {
+		name   string
+		unlike audittest.Unlike
+	}{
+		{"correlated", audittest.Unlike{Correlation: 0.8}},
+		{"heavy tails", audittest.Unlike{Tails: 3}},
+		{"drift", audittest.Unlike{Drift: 0.005}},
+		{"mixed sizes", audittest.Unlike{Sizes: 0.3}},
+		{"all of it", audittest.Unlike{Correlation: 0.6, Tails: 3, Drift: 0.003, Sizes: 0.2}},
+	} {
+		for _, history := range []int{8, 30} {
+			before, byRule := alarms, map[string]int{}
+			nights(3, 6, 12, history, 40, c.unlike, func(_ *audittest.Program, runs []measure.Run, _ *rand.Rand) {
+				judgedNights++
+				n := judged(runs)
+				if n.Failing > 0 {
+					alarms++
+					for _, f := range n.Findings() {
+						byRule[f.Rule]++
+					}
+				}
+			})
+			t.Logf("%s, %d runs of history: %d false alarms, by rule %v", c.name, history, alarms-before, byRule)
+		}
+	}
+	t.Logf("false alarms on %d of %d nights", alarms, judgedNights)
+	if alarms*100 > judgedNights {
+		t.Errorf("false alarms on %d of %d nights", alarms, judgedNights)
+	}
+}
+
 // A stage whose lost time grows by a fifth is found, with five runs of history. How small a change can be seen
 // depends on the number of slow tasks: the smaller stages are logged and not asserted.
 func TestPower(t *testing.T) {
@@ -63,7 +100,7 @@ func TestPower(t *testing.T) {
 		least float64
 	}{{100, 0.05}, {300, 0.4}, {1500, 0.95}} {
 		trials, found := 0, 0
-		nights(2, 60, 5, 5, c.tasks, func(p *audittest.Program, runs []measure.Run, r *rand.Rand) {
+		nights(2, 60, 5, 5, c.tasks, audittest.Unlike{}, func(p *audittest.Program, runs []measure.Run, r *rand.Rand) {
 			worse := r.IntN(len(p.Stages))
 			runs[5] = p.Night(r, 99, worse, 1.2)
 			runs[5].Start = "2026-06-01T00:00:00Z"

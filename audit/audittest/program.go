@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"straggler/audit/measure"
 )
@@ -20,8 +21,48 @@ import (
 //   - one task in 300 is slow by chance, 1.5 to 3 ×, another one each night;
 //   - the whole night is slower or faster by exp(N(0, 0.03)), and each stage by exp(N(0, 0.01)) more;
 //   - inputs grow and shrink by exp(N(0, 0.02)) a stage.
+//
+// Unlike makes its nights less alike than that.
 type Program struct {
 	Stages []Stage
+	Unlike Unlike
+	last   float64 // of the correlated noise
+}
+
+// Unlike is how nights differ more than by small independent noise; the zero Unlike is none of it.
+type Unlike struct {
+	Correlation float64 // between the speeds of nights that follow each other; their standard deviation is then 0.06
+	Tails       int     // degrees of freedom of Student's t, of the speeds of nights and stages; 0: normal
+	Drift       float64 // growth of all times from a night to the next
+	Sizes       float64 // standard deviation of the logarithm of how many tasks a night has
+}
+
+// noise draws from a distribution of scale 1.
+func (u Unlike) noise(r *rand.Rand) float64 {
+	if u.Tails == 0 {
+		return r.NormFloat64()
+	}
+	return Student(r, u.Tails)
+}
+
+// Student draws from Student's t with df degrees of freedom: a normal value over the root of a mean of df squares of others.
+func Student(r *rand.Rand, df int) float64 {
+	z, sum := r.NormFloat64(), 0.0
+	for range df {
+		x := r.NormFloat64()
+		sum += x * x
+	}
+	return z / math.Sqrt(sum/float64(df))
+}
+
+// speed is the logarithm of the time of a night relative to the normal one.
+func (p *Program) speed(r *rand.Rand, n int) float64 {
+	z := p.Unlike.noise(r)
+	if c := p.Unlike.Correlation; c > 0 {
+		p.last = c*p.last + math.Sqrt(1-c*c)*z
+		return 0.06*p.last + p.Unlike.Drift*float64(n)
+	}
+	return 0.03*z + p.Unlike.Drift*float64(n)
 }
 
 // Stage is a stage of a program.
@@ -48,14 +89,16 @@ func NewProgram(r *rand.Rand, stages, tasks int) Program {
 
 // Night runs the program once. What a task of stage worse takes above the normal time is multiplied by factor.
 func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run {
-	run := measure.Run{Group: "nightly", ID: fmt.Sprint("app-", n), Start: fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1), Complete: true,
+	run := measure.Run{Group: "nightly", ID: fmt.Sprint("app-", n), Start: time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC).Format(time.RFC3339), Complete: true,
 		Values: measure.Values{}, Causes: measure.Values{}, Machines: map[string]measure.Machine{}, JudgedMachines: 20}
-	speed := math.Exp(0.03 * r.NormFloat64())
+	speed := math.Exp(p.speed(r, n))
+	size := math.Exp(p.Unlike.Sizes * r.NormFloat64())
 	attempts, slots, skew, squares := 0.0, 0.0, 0.0, 0.0
 	for k, s := range p.Stages {
-		d := make([]float64, len(s.slow))
-		own := speed * math.Exp(0.01*r.NormFloat64())
-		for i, x := range s.slow {
+		d := make([]float64, max(3, int(size*float64(len(s.slow)))))
+		own := speed * math.Exp(0.01*p.Unlike.noise(r))
+		for i := range d {
+			x := s.slow[i%len(s.slow)]
 			if r.Float64() < 1.0/300 {
 				x *= 1.5 + 1.5*r.Float64()
 			}
@@ -73,6 +116,10 @@ func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run 
 		st.Signature = measure.Signature{Job: "job", Stage: fmt.Sprintf("stage at Main.scala:%03d", k), Kind: "result"}
 		in := math.Exp(0.02 * r.NormFloat64())
 		st.Values.Set("input_skew", 4*in)
+		if p.Unlike.Sizes > 0 {
+			st.Values.Set("input_bytes", 128e6*float64(len(d)))
+			run.Values.Set("input_bytes", run.Values["input_bytes"]+st.Values["input_bytes"])
+		}
 		run.Stages = append(run.Stages, st)
 		attempts += float64(len(d))
 		slots += st.Values["slot_s"]

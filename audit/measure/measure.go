@@ -14,7 +14,7 @@ import (
 // Runs reads the applications of a store, of which detect and causes have written their tables, in order of time.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}}
-	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.causes, m.machines} {
+	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.parts, m.causes, m.machines} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
 		}
@@ -105,14 +105,34 @@ func (m *measuring) readStages() error {
 		for k := range r.Stages {
 			s := &r.Stages[k]
 			m.stages[s.ApplicationKey] = s
-			for _, name := range []string{"excess_s", "excess_sq", "lost_s"} {
+			for _, name := range []string{"excess_s", "excess_sq", "lost_s", "input_bytes"} {
 				if v, ok := s.Values[name]; ok {
 					r.Values.Set(name, r.Values[name]+v)
 				}
 			}
 		}
+		r.complete()
 	}
 	return err
+}
+
+// complete drops a sum of inputs that not all stages say, and says what clock all stages have.
+func (r *Run) complete() {
+	sized, ticks := 0, 0
+	for i := range r.Stages {
+		if _, ok := r.Stages[i].Values["input_bytes"]; ok {
+			sized++
+		}
+		if _, ok := r.Stages[i].Values["tick_s"]; ok {
+			ticks++
+		}
+	}
+	if sized < len(r.Stages) {
+		delete(r.Values, "input_bytes")
+	}
+	if ticks == len(r.Stages) && ticks > 0 {
+		r.Values.Set("tick_s", 1)
+	}
 }
 
 // stageRow is a row of stages.sql.
@@ -143,6 +163,12 @@ type stageRow struct {
 	P90S          float      `col:"p90_s"`
 	P99S          float      `col:"p99_s"`
 	InputSkew     float      `col:"input_skew"`
+	CPUS          float      `col:"cpu_s"`
+	WaitS         float      `col:"wait_s"`
+	MovedBytes    float      `col:"moved_bytes"`
+	InputBytes    float      `col:"input_bytes"`
+	Sized         int64      `col:"sized"`
+	Ticks         int64      `col:"ticks"`
 }
 
 func (r *stageRow) stage(sig Signature) Stage {
@@ -156,8 +182,15 @@ func (r *stageRow) stage(sig Signature) Stage {
 		value float
 	}{
 		{"median_s", r.MedianS}, {"max_s", r.MaxS}, {"slot_s", r.SlotS}, {"lost_s", r.LostS}, {"slowdown_ratio", r.SlowdownRatio}, {"input_skew", r.InputSkew},
+		{"cpu_s", r.CPUS}, {"wait_s", r.WaitS}, {"moved_bytes", r.MovedBytes},
 	} {
 		s.Values.put(v.name, v.value)
+	}
+	if r.Sized == r.Timed { // a part of the inputs is no measure of work
+		s.Values.put("input_bytes", r.InputBytes)
+	}
+	if r.Ticks == r.Timed {
+		s.Values.Set("tick_s", 1)
 	}
 	if r.Outliers.OK { // the rules say nothing about stages with too few tasks
 		s.Values.Set("outliers", float64(r.Outliers.V))
@@ -177,6 +210,22 @@ func (m *measuring) longest() error {
 	}) {
 		if s := m.stages[r.PhaseID]; s != nil {
 			s.Longest = append(s.Longest, r.DurationS)
+		}
+	})
+}
+
+// parts reads the parts of stages on machines.
+func (m *measuring) parts() error {
+	return each(m, "parts.sql", func(p *struct {
+		PhaseID schema.Key `col:"phase_id"`
+		Machine string     `col:"machine"`
+		Tasks   int64      `col:"tasks"`
+		MedianS float64    `col:"median_s"`
+		CPUS    float      `col:"cpu_s"`
+		WaitS   float      `col:"wait_s"`
+	}) {
+		if s := m.stages[p.PhaseID]; s != nil {
+			s.Parts = append(s.Parts, Part{Short(p.Machine), p.Tasks, p.MedianS, p.CPUS, p.WaitS})
 		}
 	})
 }

@@ -84,6 +84,15 @@ type Stage struct {
 
 	ApplicationKey schema.Key
 	Longest        []float64 // durations of the longest tasks; of a run that was just measured
+	Parts          []Part    `json:"-"` // by machine; of a run that was just measured
+}
+
+// Part is what one machine ran of a stage: how many tasks, and their medians.
+type Part struct {
+	Machine          string
+	Tasks            int64
+	MedianS          float64
+	CPUSeconds, Wait schema.Null[float64] // processor time; time that the task waited for its input
 }
 
 // Stage finds a stage by its signature; stages are in its order.

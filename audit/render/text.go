@@ -24,7 +24,7 @@ func Text(w io.Writer, n *audit.Night, color bool) error {
 	fmt.Fprintf(out, "%s\n", paint(head, "audit of "+n.Date+": "+verdictOf(n)))
 	for i := range n.Runs {
 		j := &n.Runs[i]
-		fmt.Fprintf(out, "\n%s  %s  %s\n  %s\n", paint("1", safe(j.Group)), safe(j.Run), safe(j.Start), judgedBy(j))
+		fmt.Fprintf(out, "\n%s  %s  %s\n  %s\n", paint("1", safe(j.Group)), safe(j.Run), safe(j.Start), safe(judgedBy(j)))
 		for _, list := range []struct {
 			what  string
 			names []string
@@ -102,6 +102,14 @@ func Explain(w io.Writer, r audit.Rule) error {
 	default:
 		least = "any difference"
 	}
+	switch {
+	case r.MinShare > 0 && r.Unit == "s":
+		least += fmt.Sprintf(", and %g %% of the run's time", 100*r.MinShare)
+	case r.MinShare > 0 && r.Unit == "slot s":
+		least += fmt.Sprintf(", and %g %% of the run's slot time", 100*r.MinShare)
+	case r.MinShare > 0:
+		least += fmt.Sprintf(", in a stage with %g %% of the run's slot time", 100*r.MinShare)
+	}
 	scope := "each application"
 	switch {
 	case r.Stage:
@@ -111,7 +119,7 @@ func Explain(w io.Writer, r audit.Rule) error {
 	case r.By == audit.PerMachine:
 		scope = "each machine"
 	}
-	_, err := fmt.Fprintf(w, "%s (%s): %s\n\n  compared for  %s\n  a finding is  %s\n  in straggler.yaml\n    rules:\n      - rule: %s\n        severity: %s\n        min_change: %g\n        min_absolute: %g\n\n%s\n",
-		r.Name, r.Severity, r.Doc, scope, least, r.Name, r.Severity, r.MinChange, r.MinAbs, r.Why)
+	_, err := fmt.Fprintf(w, "%s (%s): %s\n\n  compared for  %s\n  a finding is  %s\n  in straggler.yaml\n    rules:\n      - rule: %s\n        severity: %s\n        min_change: %g\n        min_absolute: %g\n        min_share: %g\n\n%s\n",
+		r.Name, r.Severity, r.Doc, scope, least, r.Name, r.Severity, r.MinChange, r.MinAbs, r.MinShare, r.Why)
 	return err
 }

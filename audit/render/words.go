@@ -115,8 +115,44 @@ func judgedBy(j *audit.Judgement) string {
 	if j.Learning {
 		s += ", learning"
 	}
+	s += alike(j.Alike)
 	if j.Detectable != nil {
 		s += fmt.Sprintf("; in half of the stages, lost time that grows by %.0f %% would show", 100**j.Detectable)
+	}
+	return s
+}
+
+// alike says how alike the nights of the history were, and what is left out of them.
+func alike(a *audit.Alike) string {
+	s := ""
+	if a == nil {
+		return s
+	}
+	if a.RunTime != nil {
+		s += fmt.Sprintf("; the time of a run varies by %.1f %% from night to night", 100**a.RunTime)
+		if a.Level != nil && *a.Level > 0.5**a.RunTime {
+			s += fmt.Sprintf(", and drifts: by %.1f %% over several nights, for which the intervals are widened", 100**a.Level)
+		}
+	}
+	if a.Seen != nil {
+		s += fmt.Sprintf("; a run that takes %.0f %% longer would show", 100**a.Seen)
+	}
+	if n := len(a.Unusual); n > 0 {
+		s += fmt.Sprintf("; left out as unlike all others: %s", strings.Join(a.Unusual[:min(n, 3)], ", "))
+		if n > 3 {
+			s += fmt.Sprintf(" and %d more", n-3)
+		}
+	}
+	if n := len(a.Changes); n > 0 {
+		c := a.Changes[0]
+		what := c.Rule
+		if c.Stage != "" {
+			what += " of " + c.Stage
+		}
+		s += fmt.Sprintf("; %s changed level for good on %s, and nights before do not count for it", what, c.From)
+		if n > 1 {
+			s += fmt.Sprintf(" (and %s more)", plural(n-1, "level"))
+		}
 	}
 	return s
 }

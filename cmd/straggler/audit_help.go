@@ -20,10 +20,13 @@ const auditBefore = `Audit reads a night's logs, or takes what a store holds, an
 that the baseline remembers: completion time, time lost to slow tasks, by cause too, failures, lost outputs, machines
 that became slow, whether the log is complete, and for each stage its time, lost time, slowdown ratio, share of outliers and skew.
 
-A finding is larger than its rule allows AND significant: it lies above the prediction interval of the runs before
-(Student's t, with variances shrunk over the stages), and the false discovery rate over all comparisons of the night is
-controlled at 2 %. With fewer than five runs the audit is learning: it reports, and does not fail. Every output says how
-findings are judged and how small a change could have been detected.
+A finding is larger than its rule allows, large enough to be felt, AND significant: it lies above the prediction interval of the
+runs before (Student's t, robust to a few bad nights, with variances shrunk over the stages and widened where nights that follow
+each other are alike or drift), normalised by the work of the night. Each night of the history is predicted from the others, and
+a finding is larger than the largest surprise of 99 normal nights in 100; the false discovery rate over all comparisons of the
+night is controlled at 2 %. A level that changed for good replaces the one before it, and a night unlike all others is left out.
+With fewer than five runs the audit is learning: it reports, and does not fail. Every output says how findings are judged, how
+alike the nights were, and how small a change could have been detected.
 
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
 tonight's run, all of it or nothing. Runs that were flagged for a finding do not count as normal for it, so the finding
@@ -44,6 +47,7 @@ straggler.yaml changes thresholds and severities by application and stage, and s
       application: "nightly-*"
       stage: "*collect at Main.scala:42*"
       min_change: 0.5
+      min_share: 0.05      # of the run's time: less is not felt
       severity: warning    # error and warning fail the build, note does not, off disables the rule
   suppress:
     - rule: bad_machine

@@ -1,10 +1,12 @@
 -- What is measured of each stage: one row per phase that ran, in the order in which an application submitted them. The
 -- tasks are those that succeeded the first time; a stage that only recomputes lost outputs is left out, its
--- attempts are counted with the application. excess is duration above the median of the stage, in slot seconds.
+-- attempts are counted with the application. excess is duration above the median of the stage, in slot seconds; moved_bytes is
+-- what a task reads and writes; ticks counts the tasks whose start and finish are whole seconds.
 SELECT p.phase_id, p.job_id, j.application_id, p.native_id, j.name AS job, p.name, p.kind, p.submit_time, p.start_time, p.finish_time,
   s.tasks, s.median_s, s.max_s, s.slowdown_ratio, s.outliers, s.lost_s,
   t.timed, t.slot_s, t.excess_s, t.excess_sq, t.min_s, t.p25_s, t.p75_s, t.p90_s, t.p99_s,
-  t.max_bytes / nullif(t.median_bytes, 0) AS input_skew
+  t.max_bytes / nullif(t.median_bytes, 0) AS input_skew,
+  t.cpu_s, t.wait_s, t.moved_bytes, t.input_bytes, t.sized, t.ticks
 FROM phases p
   JOIN jobs j ON j.job_id = p.job_id
   JOIN phase_stats s ON s.phase_id = p.phase_id
@@ -20,7 +22,14 @@ FROM phases p
       percentile_cont(0.9) WITHIN GROUP (ORDER BY a.duration_s) AS p90_s,
       percentile_cont(0.99) WITHIN GROUP (ORDER BY a.duration_s) AS p99_s,
       max(a.input_bytes) AS max_bytes,
-      percentile_cont(0.5) WITHIN GROUP (ORDER BY a.input_bytes) AS median_bytes
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY a.input_bytes) AS median_bytes,
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY a.cpu_s) AS cpu_s,
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY a.fetch_wait_s) AS wait_s,
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY coalesce(a.input_bytes, 0) + coalesce(a.output_bytes, 0)
+        + coalesce(a.shuffle_write_bytes, 0) + coalesce(a.spill_bytes, 0)) AS moved_bytes,
+      sum(CAST(a.input_bytes AS DOUBLE)) AS input_bytes,
+      count(a.input_bytes) AS sized,
+      count(*) FILTER (WHERE unix_micros(a.start_time) % 1000000 = 0 AND unix_micros(a.finish_time) % 1000000 = 0) AS ticks
     FROM attempts a JOIN phase_stats m ON m.phase_id = a.phase_id
     WHERE a.status = 'success' AND NOT a.recompute AND a.duration_s BETWEEN 0 AND 1e15
     GROUP BY a.phase_id

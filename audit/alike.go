@@ -1,0 +1,278 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/audit/measure"
+)
+
+// Alike says how alike the nights of a history were, and what follows for what can be seen.
+type Alike struct {
+	Nights   int      `json:"nights"`                      // of the history that tonight was compared with
+	RunTime  *float64 `json:"run_time_scatter"`            // standard deviation between nights of the run's time, as a fraction
+	Level    *float64 `json:"run_time_drift"`              // the part of it that lasts for several nights: drift, or spells of slower nights
+	Seen     *float64 `json:"detectable_run_time"`         // least change of the run's time that would be a finding, as a fraction
+	Unusual  []string `json:"unusual_nights"`              // left out: runs that no night like the others explains
+	Changes  []Change `json:"changes"`                     // levels that changed for good; the nights before are left out for these
+	Surprise *float64 `json:"largest_surprise_of_history"` // of all comparisons, each night predicted from the others, in standard errors
+	Needed   *float64 `json:"least_surprise_of_a_finding"` // what the largest surprise of a normal night exceeds with a probability of 1 %
+}
+
+// Change is a level of the history that changed for good.
+type Change struct {
+	Rule  string   `json:"rule"`
+	Stage string   `json:"stage,omitempty"`
+	From  string   `json:"from"`   // the first run of the new level
+	By    *float64 `json:"change"` // fraction
+}
+
+// resamples is what leaving each night of the history out of it gives.
+type resamples struct {
+	runs []string  // in order of time
+	most []float64 // largest surprise of each over all comparisons, of those that would have been felt
+	out  map[string]bool
+}
+
+// surprise is the probability that the largest surprise of a night like those before is as large as this one: Westfall and
+// Young's single-step maxT (1993, §2.5), with nights as the resamples. It holds however the comparisons of a night depend on each
+// other.
+func (n *resamples) surprise(x float64) float64 { return tail(x, n.kept()) }
+
+// mostNights is the share of normal nights that may have a finding.
+const mostNights = 0.01
+
+func (n *resamples) kept() []float64 {
+	var out []float64
+	for i, x := range n.most {
+		if !n.out[n.runs[i]] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// leaveOut predicts each night of the history from the others, after those that are unlike all others were found and dropped from the
+// comparisons.
+func leaveOut(all []comparison, history []*measure.Run) *resamples {
+	learnPriors(all)
+	unusual := resample(all, history, 4)
+	unusual.unusual()
+	if len(unusual.out) > 0 {
+		unusual.without(all)
+		learnPriors(all)
+	}
+	n := resample(all, history, math.Inf(1))
+	n.out = unusual.out
+	return n
+}
+
+func resample(all []comparison, history []*measure.Run, most float64) *resamples {
+	n := &resamples{most: make([]float64, len(history)), out: map[string]bool{}}
+	index := map[string]int{}
+	for i, h := range history {
+		n.runs = append(n.runs, h.StartAndID())
+		index[h.StartAndID()] = i
+	}
+	left, scale := make([][]float64, len(all)), map[string][]float64{}
+	for i := range all {
+		if c := &all[i]; c.spread.n >= 3 {
+			left[i] = c.series.leftOut(c.prior)
+			scale[c.rule.Name] = append(scale[c.rule.Name], left[i]...)
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		c.unit = unitOf(scale[c.rule.Name], most)
+		for k, x := range left[i] {
+			x /= c.unit
+			at := index[c.runs[k]]
+			if x > n.most[at] && c.wasFelt(k) && c.asTonight(k).byTasks() <= byChance {
+				n.most[at] = x
+			}
+		}
+	}
+	return n
+}
+
+// unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. Rules whose values
+// have heavier tails than others, such as the ratio to the slowest task, are so put on the others' scale, as in Westfall and
+// Young's minP. A surprise beyond most counts as most, so that unusual nights do not hide themselves while they are looked for.
+func unitOf(surprises []float64, most float64) float64 {
+	sum, n := 0.0, 0.0
+	for _, x := range surprises {
+		if !math.IsNaN(x) {
+			x = min(math.Abs(x), most)
+			sum, n = sum+x*x, n+1
+		}
+	}
+	return math.Sqrt(max(1, sum/max(1, n)))
+}
+
+// byChance is the probability that tasks which are slow by chance explain a night, above which it is no surprise: what few of
+// so many comparisons reach in a night.
+const byChance = 0.01
+
+// asTonight is the comparison of a night of the history with the other nights, as far as byTasks needs it.
+func (c *comparison) asTonight(k int) *comparison {
+	d := *c
+	d.tonight, d.past = c.past[k], slices.Concat(c.past[:k], c.past[k+1:])
+	d.series = series{slices.Concat(c.series.history[:k], c.series.history[k+1:]), c.series.history[k]}
+	if c.stage != nil {
+		d.stage = c.stages[k]
+	}
+	if d.speed = 0; len(c.speeds) > 1 {
+		d.speed = (c.speeds[k] - mean(c.speeds)) * float64(len(c.speeds)) / float64(len(c.speeds)-1)
+	}
+	return &d
+}
+
+// unusual are nights that stand out from all others, of a failed disk or a holiday's load. They say nothing about normal nights,
+// and a large one among thirty would hide all that is smaller. They are at most a tenth of the nights, and their surprises at
+// least three times as large as that of any other: by the tail of maxT a normal night is that in one history of
+// eighty.
+func (n *resamples) unusual() {
+	const apart = 3
+	order := make([]int, len(n.most))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(n.most[b], n.most[a]) })
+	for j := len(order) / 10; j > 0; j-- {
+		if n.most[order[j-1]] >= apart*max(leastSurprise, n.most[order[j]]) {
+			for _, i := range order[:j] {
+				n.out[n.runs[i]] = true
+			}
+			return
+		}
+	}
+}
+
+// without drops the unusual nights from the comparisons.
+func (n *resamples) without(all []comparison) {
+	for i := range all {
+		all[i].keep(func(k int) bool { return !n.out[all[i].runs[k]] })
+	}
+}
+
+// keep keeps some nights of a comparison.
+func (c *comparison) keep(which func(k int) bool) {
+	var points []point
+	var runs []string
+	var past []measure.Values
+	var speeds []float64
+	var stages []*measure.Stage
+	for k := range c.runs {
+		if !which(k) {
+			continue
+		}
+		points, runs, past = append(points, c.series.history[k]), append(runs, c.runs[k]), append(past, c.past[k])
+		if c.speeds != nil {
+			speeds = append(speeds, c.speeds[k])
+		}
+		if c.stages != nil {
+			stages = append(stages, c.stages[k])
+		}
+	}
+	c.series.history, c.runs, c.past, c.speeds, c.stages = points, runs, past, speeds, stages
+}
+
+// fromChange drops the nights before the level of a comparison changed for good.
+func (c *comparison) fromChange() {
+	y := make([]float64, len(c.series.history))
+	for i, p := range c.series.history {
+		y[i] = p.y
+	}
+	at, by := changePoint(y)
+	if at == 0 {
+		return
+	}
+	c.changed = &Change{Rule: c.rule.Name, From: c.runs[at], By: number(math.Expm1(by))}
+	if c.stage != nil {
+		c.changed.Stage = c.sig.String()
+	}
+	c.keep(func(k int) bool { return k >= at })
+}
+
+// changePoint finds where the level of a series changed for good: the first night of the new level, and by how much; 0
+// where it did not. Each level lasts for at least four nights, so that a bad night is none, and neither are three. The step is at
+// least four robust standard deviations within the levels, and explains more than a straight line does: what drifts
+// has no step.
+//
+// The sum of absolute deviations from medians is compared, which a few bad nights do not change much. For nights of one level the step
+// is found in about one history of a thousand (TestChangePoint).
+func changePoint(y []float64) (at int, by float64) {
+	const least, step = 4, 4.0
+	best := math.Inf(1)
+	for k := least; k+least <= len(y); k++ {
+		if s := deviation(y[:k]) + deviation(y[k:]); s < best {
+			best, at = s, k
+		}
+	}
+	if at == 0 {
+		return 0, 0
+	}
+	before, after := median(slices.Clone(y[:at])), median(slices.Clone(y[at:]))
+	by = after - before
+	// Of a normal distribution the mean absolute deviation is 0.80 standard deviations. The level with more scatter counts: one of four
+	// nights that has one of the other level in it is none.
+	scatter := func(y []float64) float64 { return 1.25 * deviation(y) / float64(len(y)-1) }
+	sd := max(leastSD, scatter(y[:at]), scatter(y[at:]))
+	if math.Abs(by) < step*sd || deviation(withoutLine(y)) <= 1.5*best {
+		return 0, 0
+	}
+	return at, by
+}
+
+// deviation is the sum of absolute deviations from the median.
+func deviation(y []float64) float64 {
+	m, sum := median(slices.Clone(y)), 0.0
+	for _, v := range y {
+		sum += math.Abs(v - m)
+	}
+	return sum
+}
+
+// withoutLine subtracts the line with the median slope between nights half a history apart (Theil 1950, in the form of Adichie's
+// pairs).
+func withoutLine(y []float64) []float64 {
+	half := len(y) / 2
+	var slopes []float64
+	for i := 0; i+half < len(y); i++ {
+		slopes = append(slopes, (y[i+half]-y[i])/float64(half))
+	}
+	b := median(slopes)
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = v - b*float64(i)
+	}
+	return out
+}
+
+// alike says how alike the nights were.
+func (n *resamples) alike(all []comparison) *Alike {
+	a := &Alike{Nights: len(n.runs) - len(n.out), Unusual: []string{}, Changes: []Change{}}
+	for _, r := range n.runs {
+		if n.out[r] {
+			a.Unusual = append(a.Unusual, r)
+		}
+	}
+	kept := n.kept()
+	if len(kept) < 2 {
+		return a
+	}
+	a.Surprise = number(max(0, slices.Max(kept)))
+	a.Needed = number(beyond(mostNights, kept))
+	for i := range all {
+		c := &all[i]
+		if c.changed != nil {
+			a.Changes = append(a.Changes, *c.changed)
+		}
+		if c.rule.Name == "run_time" && c.spread.n >= 2 {
+			a.RunTime, a.Level = number(math.Sqrt(c.spread.s2)), number(math.Sqrt(c.spread.level))
+			a.Seen = number(math.Expm1(max(c.settings.change(), *a.Needed*c.unit*c.verdict.alike)))
+		}
+	}
+	return a
+}
