@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Store string // directory of the store, for the commands that the report shows; empty where it is temporary
 	App   string // native id or name of the application to report on; empty for all
+	Scope Scope  // or by its key, or on a part of it
 	Top   int    // outliers listed; 0 is 50, at most 200
 
 	Replayed *Replayed     // a job before and after a policy, for a picture; nil for none
@@ -41,14 +42,8 @@ func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error)
 		o.Top = topOutliers
 	}
 	o.Top = min(o.Top, mostOutliers)
-	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store, Papers: o.Papers}}
-	for _, step := range []struct {
-		what string
-		do   func() error
-	}{
-		{"selecting applications", b.selectRows}, {"adding up losses", b.losses}, {"what was read", b.trust}, {"jobs", b.jobs}, {"phases", b.phases},
-		{"outliers", b.outliers}, {"machines", b.machines}, {"what comes back", b.repeats}, {"timelines", b.timelines}, {"replays of policies", b.whatif}, {"settings", b.settings},
-	} {
+	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store, Papers: o.Papers}, apps: topApps}
+	for _, step := range b.steps() {
 		if err := step.do(); err != nil {
 			return nil, fmt.Errorf("report: %s: %w", step.what, err)
 		}
@@ -57,19 +52,41 @@ func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error)
 	return b.doc, nil
 }
 
+// step fills a part of the document.
+type step struct {
+	what string
+	do   func() error
+}
+
+// steps are those of the document that is asked for, each after those that it needs.
+func (b *builder) steps() []step {
+	selected := []step{{"what the document is about", b.resolve}, {"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
+	if b.o.Scope.narrow() {
+		return append(selected, step{"counts", b.scopedCounts}, step{"its application", b.applications}, step{"jobs", b.jobs}, step{"phases", b.phases}, step{"outliers", b.outliers},
+			step{"timelines", b.timelines})
+	}
+	return append(selected, step{"what was read", b.trust}, step{"jobs", b.jobs}, step{"phases", b.phases},
+		step{"outliers", b.outliers}, step{"machines", b.machines}, step{"what comes back", b.repeats}, step{"timelines", b.timelines}, step{"replays of policies", b.whatif}, step{"settings", b.settings})
+}
+
 // builder holds the state of Build.
 type builder struct {
 	ctx   context.Context
 	eng   engine.Engine
 	o     Options
 	doc   *Document
+	apps  int // applications listed
 	sums  *sums
 	facts facts
 }
 
 // selectRows makes the session tables that the queries select by.
 func (b *builder) selectRows() error {
-	if err := SelectApplications(b.ctx, b.eng, b.o.App); err != nil {
+	if key := b.o.Scope.Application; key != 0 {
+		if err := b.pick("report_apps", "application_id", []schema.Key{key}); err != nil {
+			return err
+		}
+	} else if err := SelectApplications(b.ctx, b.eng, b.o.App); err != nil {
 		return err
 	}
 	return selectRedone(b.ctx, b.eng)

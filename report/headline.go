@@ -10,6 +10,9 @@ import (
 func (b *builder) summarize() {
 	d := b.doc
 	d.Headline = Headline{Verdict: verdictWords(d), Why: whyWords(d)}
+	if b.o.Scope.narrow() {
+		return
+	}
 	d.Headline.Trust, d.Headline.Sound = trustWords(d)
 	d.Trust.Assumptions = assumptions(d)
 	d.Advice = advise(d, &b.facts)

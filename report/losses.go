@@ -13,7 +13,11 @@ import (
 // losses sums what jobs lost, and divides it among phases, tasks and causes. It streams phases and edges ordered by job,
 // then late tasks ordered by phase; its memory grows with jobs, phases on critical paths, and machines.
 func (b *builder) losses() error {
-	s := &sums{apps: map[schema.Key]*total{}, jobs: map[schema.Key]*total{}, phases: newBest(topPhases), onPath: map[schema.Key]pathPhase{},
+	listed := topPhases
+	if b.o.Scope.narrow() {
+		listed = scopedPhases
+	}
+	s := &sums{apps: map[schema.Key]*total{}, jobs: map[schema.Key]*total{}, phases: newBest(listed), scope: b.o.Scope, onPath: map[schema.Key]pathPhase{},
 		queued: map[schema.Key]float64{}, phaseParts: map[schema.Key]*parts{}, attempts: newBest(b.o.Top), machines: map[string]float64{}}
 	for _, c := range causeTable {
 		s.byCause = append(s.byCause, CauseCost{Cause: c.Cause})
@@ -108,7 +112,9 @@ func (b *builder) jobLosses() error {
 		if more && err != nil {
 			return err
 		}
-		b.sums.job(rows, edges)
+		if b.o.Scope.hasJob(rows[0].JobID) {
+			b.sums.job(rows, edges)
+		}
 		rows = rows[:0]
 		return nil
 	}
@@ -171,6 +177,9 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 	l := jobLoss(nodes, pairs)
 	t.lost = l.lostS
 	for i, n := range nodes {
+		if !s.scope.hasPhase(n.phase) {
+			continue
+		}
 		s.phases.offer(ranked{key: n.phase, cost: l.costs[i], next: n.lost, last: n.finish - n.start, critical: l.critical[i]})
 		if l.costs[i] > 0 {
 			s.onPath[n.phase] = pathPhase{job: rows[0].JobID, cost: l.costs[i], queued: n.queued}
@@ -266,7 +275,9 @@ func (s *sums) taskShare(rows []shareRow, share, alone float64, p *parts) {
 		p.add(NotOutlier, share)
 		return
 	}
-	s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: alone, critical: true})
+	if s.scope.hasPhase(rows[0].PhaseID) {
+		s.attempts.offer(ranked{key: rows[0].AttemptID, cost: share, next: slower, alone: alone, critical: true})
+	}
 	for _, r := range rows {
 		if !r.Cause.OK || !(r.Seconds.V > 0) {
 			continue
@@ -355,6 +366,9 @@ func (b *builder) excess() error {
 		Outliers      int64        `col:"outliers"`
 		SumS          float64      `col:"sum_s"`
 	}) error {
+		if !s.scope.hasJob(r.JobID) {
+			return nil
+		}
 		c := &s.byCause[causeOrder(r.Cause)]
 		c.Outliers += r.Outliers
 		c.SumS += r.SumS
@@ -379,6 +393,9 @@ func (b *builder) jobCosts() error {
 		CostLow  schema.Null[float64] `col:"cost_low"`
 		CostHigh schema.Null[float64] `col:"cost_high"`
 	}) error {
+		if !b.o.Scope.hasJob(r.JobID) {
+			return nil
+		}
 		c := &b.sums.byCause[causeOrder(r.Cause)]
 		addNull(&c.CostS, r.CostS)
 		addNull(&c.CostLow, r.CostLow)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"straggler/schema"
 )
@@ -19,10 +20,21 @@ func (b *builder) outliers() error {
 	for _, p := range picked {
 		seen[p.key] = true
 	}
-	err := read(b, "slowest", func(r *struct {
+	slowest, fill := "slowest", uncostly
+	if b.o.Scope.narrow() {
+		slowest, fill = "scoped_slowest", b.o.Top
+	}
+	if b.o.Scope.Attempt != 0 {
+		picked = slices.DeleteFunc(picked, func(p ranked) bool { return p.key != b.o.Scope.Attempt })
+		if len(picked) == 0 {
+			picked = []ranked{{key: b.o.Scope.Attempt}}
+		}
+		fill = 0
+	}
+	err := read(b, slowest, func(r *struct {
 		AttemptID schema.Key `col:"attempt_id"`
 	}) error {
-		if !seen[r.AttemptID] && len(picked) < min(b.o.Top, uncostly) {
+		if !seen[r.AttemptID] && len(picked) < min(b.o.Top, fill) {
 			picked = append(picked, ranked{key: r.AttemptID})
 		}
 		return nil

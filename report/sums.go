@@ -9,6 +9,7 @@ import (
 
 // sums holds the totals over all selected jobs, listed or not.
 type sums struct {
+	scope      Scope
 	all        total
 	apps       map[schema.Key]*total
 	jobs       map[schema.Key]*total

@@ -42,7 +42,7 @@ func (b *builder) applications() error {
 	l := &b.doc.Trust.Applications
 	l.Total, l.SQL = int64(len(b.sums.apps)), "SELECT * FROM applications ORDER BY start_time NULLS LAST"
 	l.Note = "No application was read."
-	keys := b.sums.worst(b.sums.apps, topApps)
+	keys := b.sums.worst(b.sums.apps, b.apps)
 	if err := b.pick("report_picked_apps", "application_id", keys); err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ type FileVersion struct {
 	Files    int
 }
 
-func (c *candidate) version() FileVersion {
+// Version is the state of the files now.
+func (c *candidate) Version() FileVersion {
 	v := FileVersion{Files: len(c.files)}
 	for _, f := range c.files {
 		v.Bytes += f.size

@@ -174,7 +174,7 @@ func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error
 		wg.Go(func() {
 			buf := make([]byte, ingest.HeadBytes)
 			for i := int(next.Add(1)) - 1; i < len(batch) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if c := batch[i]; c.depth > 0 || f.o.Changed == nil || f.o.Changed(c.id(), c.version()) {
+				if c := batch[i]; c.depth > 0 || f.o.Changed == nil || f.o.Changed(c.id(), c.Version()) {
 					all[i] = f.sniff(ctx, c, buf)
 				}
 			}

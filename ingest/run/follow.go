@@ -25,7 +25,7 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 			return fmt.Errorf("ingest: %w: standard input cannot be followed", ingest.ErrUse)
 		}
 	}
-	seen := &followState{logs: make(map[string]*logState)}
+	seen := &followState{logs: make(map[string]*logState), failed: make(map[string]int64)}
 	for {
 		s, err := runAgain(ctx, st, formats, paths, o, seen)
 		switch {
@@ -36,6 +36,9 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 		case errors.Is(err, ErrNothingToRead) && s.Commit == nil: // nothing new
 		default:
 			each(s, err)
+		}
+		if s.Count(Waiting) > 0 && s.Count(Read)+s.Count(Partial)+s.Count(AlreadyThere) > 0 {
+			continue
 		}
 		wait := time.NewTimer(every)
 		select {
@@ -49,8 +52,20 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 
 // followState is what a follower knows of the logs of earlier rounds. The nil pointer is that of a run that stands alone.
 type followState struct {
-	mu   sync.Mutex
-	logs map[string]*logState
+	mu     sync.Mutex
+	logs   map[string]*logState
+	failed map[string]int64 // by name, when a log had changed that failed since
+}
+
+// failedBefore says that a log failed in an earlier round and has not changed since.
+func (f *followState) failedBefore(r *Result) bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed, ok := f.failed[r.Name]
+	return ok && changed == r.Changed
 }
 
 // logState is what was seen of a log.
@@ -86,7 +101,13 @@ func (f *followState) settle(s *Summary, err error) {
 	lost := err != nil && !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable)
 	var failed []string
 	for _, r := range s.Results {
-		if r.Status == Failed {
+		switch r.Status {
+		case Failed:
+			f.failed[r.Name] = r.Changed
+		case Read, Partial, AlreadyThere:
+			delete(f.failed, r.Name)
+		}
+		if r.Status == Failed || r.Status == Waiting {
 			failed = append(failed, r.Name)
 		}
 	}

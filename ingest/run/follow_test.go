@@ -133,3 +133,65 @@ func TestEarlierState(t *testing.T) {
 		t.Errorf("--again did not replace: %v", got)
 	}
 }
+
+// A follower that reads a bounded number of bytes a round reads the logs that changed last first and, without a pause
+// between the rounds, all of them. A log that fails is tried last, and holds nothing up.
+func TestRounds(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 6 {
+		files[fmt.Sprintf("%d.log", i)] = toyLog(fmt.Sprint(i), 10)
+	}
+	files["bad.log"] = []byte("toy bad\nfail\n")
+	dir := tree(t, files)
+	now := time.Now()
+	for i := range 6 { // the one with the highest number is the newest but the one that fails
+		at := now.Add(time.Duration(i-60) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, fmt.Sprintf("%d.log", i)), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := int64(len(files["0.log"]))
+	f := toy()
+	f.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+		if strings.Contains(in.Name, "bad") {
+			return errors.New("it fails")
+		}
+		return readToy(ctx, in, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var order []string
+	waiting, planned, bad := 0, 0, 0
+	o := run.Options{Round: 2 * size, Parallel: 1, Planned: func(found []run.Result) {
+		for _, r := range found {
+			if r.Status == run.Planned {
+				planned++
+			}
+		}
+	}}
+	err := run.Follow(ctx, newStore(t), []ingest.Format{f}, []string{dir}, o, time.Millisecond, func(s run.Summary, err error) {
+		for _, r := range s.Results {
+			switch r.Status {
+			case run.Read:
+				order = append(order, strings.TrimPrefix(r.Name, dir+"/"))
+			case run.Failed:
+				bad++
+			}
+		}
+		waiting = max(waiting, s.Count(run.Waiting))
+		if len(order) == 6 && bad > 1 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if waiting < 4 || planned < 7 {
+		t.Errorf("%d waited, %d were planned", waiting, planned)
+	}
+	for i := 2; i < len(order); i++ { // two a round, which are listed by name
+		if order[i] > order[i-2] && order[i] > order[i-1] {
+			t.Errorf("read in the order %v", order)
+		}
+	}
+}

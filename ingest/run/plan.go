@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -37,7 +39,7 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 	}
 	var jobs []*job
 	for _, in := range r.found.Inputs {
-		jobs = append(jobs, &job{Input: in, storeKey: keys[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts)}})
+		jobs = append(jobs, &job{Input: in, storeKey: keys[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
 	}
 	if jobs, err = r.withoutCopies(ctx, r.withoutStates(jobs)); err != nil {
 		return fmt.Errorf("ingest: %w", err)
@@ -50,10 +52,53 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 		}
 		r.jobs = append(r.jobs, j)
 		r.streams = r.streams || j.Size() < 0
+	}
+	r.bound()
+	for _, j := range r.jobs {
 		r.total.Add(max(j.Size(), 0))
 	}
 	r.inputs.Store(int64(len(r.jobs)))
+	if r.o.Planned != nil {
+		found := slices.Clone(r.summary.Results)
+		for _, j := range r.jobs {
+			j.result.Status, j.result.Bytes = Planned, max(j.Size(), 0)
+			found = append(found, j.result)
+			j.result.Status, j.result.Bytes = "", 0
+		}
+		r.o.Planned(found)
+	}
 	return nil
+}
+
+// bound leaves those logs for later that a round has no room for: of the logs, which keep their order, those that changed
+// last are read, and those that failed before after all others.
+func (r *run) bound() {
+	if r.o.Round <= 0 {
+		return
+	}
+	newest := slices.Clone(r.jobs)
+	failed := func(j *job) int {
+		if r.seen.failedBefore(&j.result) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(newest, func(a, b *job) int {
+		return cmp.Or(cmp.Compare(failed(a), failed(b)), cmp.Compare(b.result.Changed, a.result.Changed))
+	})
+	later, room := make(map[*job]bool), r.o.Round
+	for i, j := range newest {
+		if room -= max(j.Size(), 0); room < 0 && i > 0 {
+			later[j] = true
+		}
+	}
+	r.jobs = slices.DeleteFunc(r.jobs, func(j *job) bool {
+		if later[j] {
+			j.result.Status, j.result.Bytes = Waiting, max(j.Size(), 0)
+			r.summary.Results = append(r.summary.Results, j.result)
+		}
+		return later[j]
+	})
 }
 
 // withoutStates keeps the largest of the inputs that have the same key: they are states of one log, such as a copy that

@@ -32,6 +32,13 @@ type Options struct {
 	Tool     string          // version of straggler, for the record
 	Stdin    *os.File        // what "-" reads; nil is the process's
 	Progress func(Progress)  // called a few times a second by one goroutine
+
+	// Round, where it is not 0, bounds what one run reads: the logs that changed last, up to so many bytes of their files
+	// and at least one. The others have the status Waiting, and a follower reads them in its next rounds, without a pause.
+	Round int64
+	// Planned, where it is set, is called before anything is read with what was found: the results of Round's logs have the
+	// status Planned, and none has any rows.
+	Planned func([]Result)
 }
 
 func (o Options) withDefaults() Options {

@@ -19,6 +19,8 @@ const (
 	Duplicate     Status = "duplicate"      // another input of the run is the same log
 	OtherShard    Status = "other shard"    // another run reads it
 	NotRecognised Status = "not recognised" // no log, as far as the formats can tell
+	Planned       Status = "planned"        // it will be read by this run
+	Waiting       Status = "waiting"        // a later round of a follower reads it
 	Failed        Status = "failed"         // nothing of it could be read
 )
 
@@ -31,6 +33,7 @@ type Result struct {
 	Format  string
 	Why     string           // the sign that it was recognised by
 	Files   int              // files that it consists of
+	Changed int64            // when the last of them changed, in ns since 1970; 0 unknown
 	Bytes   int64            // of its files, as they are
 	Content int64            // decompressed bytes
 	Decoded int64            // records used, or knowingly skipped

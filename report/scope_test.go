@@ -1,0 +1,85 @@
+package report_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"straggler/report"
+	"straggler/report/reporttest"
+)
+
+// A document on a part of a store says of it what the document on the whole says of it.
+func TestScope(t *testing.T) {
+	eng := reporttest.Labelled(t, "mixed", "skew")
+	build := func(s report.Scope) *report.Document {
+		t.Helper()
+		d, err := report.Build(t.Context(), eng, report.Options{Scope: s, Top: 200})
+		reporttest.Check(t, err)
+		return d
+	}
+	all := build(report.Scope{})
+	apps, err := report.Applications(t.Context(), eng)
+	reporttest.Check(t, err)
+	if len(apps) != int(all.Trust.Applications.Total) || len(apps) < 2 {
+		t.Fatalf("%d applications of %d", len(apps), all.Trust.Applications.Total)
+	}
+	sum := 0.0
+	for _, a := range apps {
+		one := build(report.Scope{Application: a.ApplicationID})
+		if one.Trust.Applications.Total != 1 || one.Cost.Loss.LostS != a.Loss.LostS {
+			t.Errorf("%s lost %v in the list and %v on its own", a.NativeID, a.Loss.LostS, one.Cost.Loss.LostS)
+		}
+		sum += a.Loss.LostS.V
+	}
+	near(t, "the applications", sum, all.Cost.Loss.LostS.V)
+	for _, j := range all.Cost.Jobs.Rows[:3] {
+		one := build(report.Scope{Job: j.JobID})
+		near(t, "job "+j.NativeID, one.Cost.Loss.LostS.V, j.Loss.LostS.V)
+		if one.Trust.Counts.Outliers != j.Loss.Outliers || one.Headline.Verdict == "" || len(one.Timelines) != 1 || one.Timelines[0].JobID.V != j.JobID {
+			t.Errorf("job %s: %d of %d outliers, %q, %d timelines", j.NativeID, one.Trust.Counts.Outliers, j.Loss.Outliers, one.Headline.Verdict, len(one.Timelines))
+		}
+		for _, p := range one.Phases.Rows {
+			if p.JobID != j.JobID {
+				t.Errorf("job %s lists phase %s of job %s", j.NativeID, p.NativeID, p.Job)
+			}
+		}
+	}
+	worst := all.Outliers.Rows[0]
+	of := build(report.Scope{Phase: worst.PhaseID})
+	if len(of.Phases.Rows) != 1 || of.Phases.Rows[0].PhaseID != worst.PhaseID || of.Phases.Rows[0].CostS != phaseCost(all, worst.PhaseID) {
+		t.Errorf("phase %s: %+v", worst.Phase, of.Phases.Rows)
+	}
+	found := false
+	for _, o := range of.Outliers.Rows {
+		found = found || o.AttemptID == worst.AttemptID
+		if o.PhaseID != worst.PhaseID {
+			t.Errorf("phase %s lists an outlier of phase %s", worst.Phase, o.Phase)
+		}
+	}
+	one := build(report.Scope{Attempt: worst.AttemptID})
+	if !found || len(one.Outliers.Rows) != 1 || one.Outliers.Rows[0].Words != worst.Words || one.Outliers.Rows[0].CostS != worst.CostS {
+		t.Errorf("attempt %d: listed by its phase: %t; alone: %+v", worst.AttemptID, found, one.Outliers.Rows)
+	}
+	for _, s := range []report.Scope{{Application: 1}, {Job: 1}, {Phase: 1}, {Attempt: 1}} {
+		if _, err := report.Build(t.Context(), eng, report.Options{Scope: s}); !errors.Is(err, report.ErrNoRow) {
+			t.Errorf("%+v: error %v", s, err)
+		}
+	}
+}
+
+func phaseCost(d *report.Document, key int64) (cost any) {
+	for _, p := range d.Phases.Rows {
+		if p.PhaseID == key {
+			return p.CostS
+		}
+	}
+	return nil
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+		t.Errorf("%s: %v, not %v", what, got, want)
+	}
+}
