@@ -11,6 +11,9 @@ import (
 	"straggler/schema"
 )
 
+// Text is a value as people read it.
+func Text(v any) string { return forPeople(v) }
+
 // forPeople rounds numbers to six digits.
 func forPeople(v any) string {
 	f, ok := v.(float64)

@@ -25,6 +25,9 @@ func prepared(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "worst.sql"), []byte(query), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "token.txt"), []byte("0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 
@@ -37,6 +40,10 @@ func runLine(t *testing.T, dir, line string) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		line = strings.Replace(line, " ID", " "+strings.TrimSpace(out), 1)
+	}
+	if strings.HasPrefix(line, "straggler serve") {
+		tryServer(t, dir, line)
+		return
 	}
 	if out, err := runShell(dir, line); err != nil {
 		t.Errorf("%s: %v\n%s", line, err, out)

@@ -19,6 +19,7 @@ import (
 	"straggler/ingest/discover"
 	"straggler/ingest/run"
 	"straggler/report"
+	"straggler/serve"
 	"straggler/store"
 	"straggler/table"
 	"straggler/whatif/schedule"
@@ -57,7 +58,7 @@ func exitCode(err error) int {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
 	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		report.ErrNoApplication, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
+		report.ErrNoApplication, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
 		return exitUse
 	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable):
 		return exitInput

@@ -69,8 +69,8 @@ func newPage(p Page) *pageView {
 		CSP:    "default-src 'none'; style-src " + hash(styleText) + "; script-src " + hash(scriptText) + "; base-uri 'none'; form-action 'none'",
 		Style:  template.HTML("<style>" + styleText + "</style>"),
 		Script: template.HTML("<script>" + scriptText + "</script>")}
-	if d := p.Summary; d != nil {
-		v.Headline = &headlineView{d.Headline, newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), legend(d.Cost.Loss.Parts), firstAdvice(d.Advice)}
+	if p.Summary != nil {
+		v.Headline = newHeadline(p.Summary)
 	}
 	for _, s := range p.Sections {
 		if section := newSection(s); section != nil {
@@ -78,6 +78,10 @@ func newPage(p Page) *pageView {
 		}
 	}
 	return v
+}
+
+func newHeadline(d *report.Document) *headlineView {
+	return &headlineView{d.Headline, newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), legend(d.Cost.Loss.Parts), firstAdvice(d.Advice)}
 }
 
 //go:embed page.tmpl blocks.tmpl

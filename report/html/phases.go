@@ -13,11 +13,12 @@ import (
 
 // phaseView is a phase with the picture of its spread.
 type phaseView struct {
-	App, Causes, Title, Sub, Cost, Times, Tasks, Slowdown, Note string
-	Spread                                                      *spreadView
+	App, Causes, Title, Href, Sub, Cost, Times, Tasks, Slowdown, Note string
+	Spread                                                            *spreadView
 }
 
-func phaseViews(d *report.Document) []phaseView {
+func phaseViews(b view.PhasePictures) []phaseView {
+	d := b.Document
 	var views []phaseView
 	for i := range d.Phases.Rows {
 		p := &d.Phases.Rows[i]
@@ -43,6 +44,9 @@ func phaseViews(d *report.Document) []phaseView {
 		}
 		if p.SlowdownRatio.OK {
 			v.Slowdown = prose.Times(p.SlowdownRatio.V) + " by " + string(p.SlowdownBasis.V)
+		}
+		if b.Link != nil {
+			v.Href = b.Link(view.Ref{Kind: view.ToPhase, Key: p.PhaseID})
 		}
 		v.Spread = newSpread(fmt.Sprintf("spread-%d", i+1), &p.Spread)
 		views = append(views, v)

@@ -63,7 +63,7 @@ func newBlock(b view.Block) (v blockView, ok bool) {
 		v.Advice = adviceViews(b)
 		return v, len(v.Advice) > 0
 	case view.PhasePictures:
-		v.Phases = phaseViews(b.Document)
+		v.Phases = phaseViews(b)
 		return v, len(v.Phases) > 0
 	case view.Timelines:
 		return blockView{Timelines: newTimelines(b)}, true

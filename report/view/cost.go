@@ -64,7 +64,7 @@ func jobsTable(d *report.Document) Table {
 	}
 	for _, j := range l.Rows {
 		t.Rows = append(t.Rows, Row{App: prose.Name(j.Application), Causes: PartCauses(j.Loss.Parts), Cells: []Cell{
-			{Text: report.JobTitle(j.NativeID), Sub: prose.MaybeName(j.Name)}, text(prose.Name(j.Application)), number(j.Tasks),
+			{Text: report.JobTitle(j.NativeID), Sub: prose.MaybeName(j.Name), Of: Ref{Kind: ToJob, Key: j.JobID}}, text(prose.Name(j.Application)), number(j.Tasks),
 			figure(j.Loss.CompletionS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostShare, prose.Percent, j.Loss.Note),
 			{Text: PartsText(j.Loss.Parts), Parts: j.Loss.Parts, Whole: widest, Sort: strconv.FormatFloat(j.Loss.LostS.V, 'g', 9, 64), Note: j.Loss.Note},
 			number(j.Loss.Outliers)}})

@@ -39,7 +39,7 @@ func machinesTable(d *report.Document) Table {
 		if span.Text == "" {
 			span = Cell{Text: prose.Dash, Note: "too few attempts to say"}
 		}
-		t.Rows = append(t.Rows, Row{Machine: prose.Name(m.Machine), Cells: []Cell{{Text: prose.Name(m.Machine), Sub: prose.MaybeName(m.Rack)}, verdict, factor, span,
+		t.Rows = append(t.Rows, Row{Machine: prose.Name(m.Machine), Cells: []Cell{{Text: prose.Name(m.Machine), Sub: prose.MaybeName(m.Rack), Of: Ref{Kind: ToMachine, Name: m.Machine}}, verdict, factor, span,
 			number(m.Attempts), number(m.Phases), figure(m.OutlierRate, prose.Percent, "not counted"), number(m.Losses), figure(m.CostS, prose.Seconds, "no phase statistics"), text(verdict.Note)}})
 	}
 	if !why {

@@ -19,7 +19,7 @@ func phasesSection(d *report.Document) Section {
 		if note != "" {
 			s.Blocks = append(s.Blocks, Lead(note))
 		}
-		s.Blocks = append(s.Blocks, PhasePictures{d}, Folded{Title: "The same as a table", Blocks: []Block{table}})
+		s.Blocks = append(s.Blocks, PhasePictures{Document: d}, Folded{Title: "The same as a table", Blocks: []Block{table}})
 	case len(table.Rows) > 0:
 		s.Blocks = []Block{Note(note), table}
 	default:
@@ -44,7 +44,7 @@ func phasesTable(d *report.Document) Table {
 			slow.Sub = "by " + string(p.SlowdownBasis.V)
 		}
 		t.Rows = append(t.Rows, Row{App: prose.Name(p.Application), Causes: PartCauses(p.Parts), Cells: []Cell{
-			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name)}, {Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
+			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name), Of: Ref{Kind: ToPhase, Key: p.PhaseID}}, {Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
 			figure(p.MedianS, prose.Seconds, note), figure(p.MaxS, prose.Seconds, note), slow, nullNumber(p.Outliers, note),
 			figure(p.LostS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
 	}

@@ -58,7 +58,7 @@ func applicationsTable(d *report.Document) Table {
 			fw += " " + prose.Clean(a.FrameworkVersion.V, 24)
 		}
 		t.Rows = append(t.Rows, Row{App: prose.Name(a.NativeID), Causes: PartCauses(a.Loss.Parts), Cells: []Cell{
-			{Text: prose.Name(a.NativeID), Sub: prose.MaybeName(a.Name)}, text(fw),
+			{Text: prose.Name(a.NativeID), Sub: prose.MaybeName(a.Name), Of: Ref{Kind: ToApplication, Key: a.ApplicationID}}, text(fw),
 			{Text: prose.OrDash(a.StartTime, func(s schema.Time) string { return prose.Instant(s, a.TimeOrigin) }), Sort: strconv.FormatInt(int64(a.StartTime.V), 10), Note: prose.Unless(a.StartTime.OK, "the log does not say")},
 			number(a.Jobs), number(a.Attempts), figure(a.Loss.CompletionS, prose.Seconds, a.Loss.Note), figure(a.Loss.LostS, prose.Seconds, a.Loss.Note),
 			figure(a.Loss.LostShare, prose.Percent, a.Loss.Note), {Text: whole, Sub: prose.Clean(a.SourceFile, prose.NameRunes)}}})

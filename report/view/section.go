@@ -45,7 +45,10 @@ type Fact struct{ Name, Value string }
 // Blocks of pictures.
 type (
 	// PhasePictures draws the durations of the tasks of each phase that lost any time.
-	PhasePictures struct{ Document *report.Document }
+	PhasePictures struct {
+		Document *report.Document
+		Link     func(Ref) string // nil for none
+	}
 	// Timelines are shown one at a time.
 	Timelines []report.Timeline
 	// Replays are a replayed job without and with a policy, one below the other.

@@ -67,6 +67,8 @@ type Cell struct {
 	Whole  float64
 	Saving *report.Saving // shown as an interval on the scale of the table
 	Detail *Detail        // shown on demand
+	Of     Ref            // what the cell names
+	Href   string         // address of the page about it, "" for none
 }
 
 // Detail is the evidence for a row: sentences, and the query that shows it.

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"straggler/ingest/formats"
+	"straggler/ingest/remote"
+	"straggler/serve"
+	"straggler/serve/catalog"
+	"straggler/store"
+)
+
+type serveOptions struct {
+	store   string
+	listen  string
+	token   string
+	proxies []string
+	hosts   []string
+	fixed   bool
+	every   time.Duration
+	logs    logOptions
+}
+
+func serveCommand(e *env) *cobra.Command {
+	var o serveOptions
+	c := &cobra.Command{
+		Use:   "serve [LOG…] [--store DIR]",
+		Short: "Show logs or a store in a browser, and keep up with what is new",
+		Long: `Serve watches logs and shows them at http://127.0.0.1:8080: the applications, the newest first, and of each what straggler
+report says of it, down to its jobs, phases and tasks. A LOG is a file, a directory, a pattern or a URL as for ingest;
+logs that appear or grow are read within seconds, the newest first, into the store of --store or a temporary one. Without LOG
+it shows what a store holds and what other programs add to it.
+
+Only programs of this machine can connect, unless --listen names another address; that needs a token, which browsers ask for
+as the password of any user, or a reverse proxy that checks who asks. Use TLS in front of it.`,
+		Example: `  straggler serve eventlogs
+  straggler serve eventlogs --store lake --listen 127.0.0.1:9000
+  straggler serve --store lake --listen 0.0.0.0:8080 --token-file token.txt --host straggler.example.com`,
+		RunE: func(c *cobra.Command, args []string) error { return runServe(c.Context(), e, o, args) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
+	cacheFlag(c, e)
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` to listen on")
+	f.StringVar(&o.token, "token-file", "", "`FILE` with a token of at least 16 characters that every request must carry")
+	f.StringSliceVar(&o.proxies, "proxy", nil, "`IP` of the reverse proxy that checks who asks: nobody else may connect")
+	f.StringSliceVar(&o.hosts, "host", nil, "`NAME` that browsers know the server by, where it is not the address of --listen")
+	f.BoolVar(&o.fixed, "fixed", false, "change nothing in the store: results that are out of date are shown as they are")
+	f.DurationVar(&o.every, "every", 2*time.Second, "look for new logs and commits every `INTERVAL`")
+	o.logs.flags(f)
+	return c
+}
+
+func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error {
+	server, err := o.options()
+	if err != nil {
+		return err
+	}
+	if len(logs) == 0 && o.store == "" {
+		return useError("name a log, or a store with --store DIR")
+	}
+	if o.fixed && len(logs) > 0 {
+		return useError("--fixed changes nothing in the store, so there is nowhere to read logs into; give one or the other")
+	}
+	if o.every < time.Second {
+		return useError("--every %s: give an interval of at least 1s", o.every)
+	}
+	c, closeStore, err := o.catalog(ctx, e, logs)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	defer c.Close()
+	s, err := serve.New(c, server)
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", server.Listen)
+	if err != nil {
+		return useError("--listen: %v; name another address, such as 127.0.0.1:8081", err)
+	}
+	e.say("straggler: http://%s", l.Addr())
+	return serveUntil(ctx, c, s, l)
+}
+
+// serveUntil answers requests and keeps the catalog up to date until the context ends, which is no error.
+func serveUntil(ctx context.Context, c *catalog.Catalog, s *serve.Server, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watched := make(chan error, 1)
+	go func() {
+		err := c.Run(ctx)
+		if err != nil {
+			cancel()
+		}
+		watched <- err
+	}()
+	err := s.Serve(ctx, l)
+	cancel()
+	if watching := <-watched; watching != nil {
+		return watching
+	}
+	return err
+}
+
+// options are those of the server.
+func (o *serveOptions) options() (serve.Options, error) {
+	s := serve.Options{Listen: o.listen, Hosts: o.hosts, Version: version}
+	for _, p := range o.proxies {
+		ip, err := netip.ParseAddr(p)
+		if err != nil {
+			return s, useError("--proxy %q: give the address of the proxy as digits, such as 10.0.0.7", p)
+		}
+		s.Proxies = append(s.Proxies, ip.Unmap())
+	}
+	if o.token == "" {
+		return s, s.Check()
+	}
+	text, err := os.ReadFile(o.token)
+	if err != nil {
+		return s, useError("--token-file: %v", err)
+	}
+	if s.Token = strings.TrimSpace(string(text)); len(s.Token) < 16 {
+		return s, useError("--token-file %s: the token has %s; give at least 16, such as those of openssl rand -hex 16", o.token, count(len(s.Token), "character"))
+	}
+	return s, s.Check()
+}
+
+// catalog opens the store of a server, twice: to write to it, and for what pages show.
+func (o *serveOptions) catalog(ctx context.Context, e *env, logs []string) (_ *catalog.Catalog, closeStore func(), err error) {
+	open := e.makeStore
+	switch {
+	case o.store == "":
+		open = func(ctx context.Context, _ string) (*store.Store, error) { return store.Temp(ctx) }
+	case o.fixed:
+		open = e.openStore
+	case len(logs) == 0:
+		open = e.changedStore
+	}
+	st, err := open(ctx, o.store)
+	if err != nil {
+		return nil, nil, err
+	}
+	client := remote.New(remote.Options{})
+	closeStore = func() { client.Close(); st.Close() }
+	shown, err := e.openStore(ctx, st.Where())
+	if err == nil {
+		in := o.logs.options()
+		in.Remote = client
+		var c *catalog.Catalog
+		c, err = catalog.Open(ctx, catalog.Options{Store: st, Snapshot: shown, Fixed: o.fixed, Logs: logs, Formats: formats.All(), Ingest: in, Tool: version, Every: o.every})
+		if err == nil {
+			return c, closeStore, nil
+		}
+	}
+	closeStore()
+	return nil, nil, fmt.Errorf("serve: %w", err)
+}

@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+
+	"straggler/report/html"
+)
+
+//go:embed serve.css
+var styleText string
+
+//go:embed serve.js
+var scriptText string
+
+// assetText is the content of a file that pages load, "" for none of that name.
+func assetText(name string) string {
+	switch name {
+	case "style.css":
+		return html.Style() + styleText
+	case "report.js":
+		return html.Script()
+	case "serve.js":
+		return scriptText
+	}
+	return ""
+}
+
+// assetPath is the address of such a file: another one when its content is.
+func assetPath(name string) string {
+	sum := sha256.Sum256([]byte(assetText(name)))
+	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6])
+}
+
+func scripts() []string { return []string{assetPath("report.js"), assetPath("serve.js")} }
+
+// asset answers with such a file.
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
+	text := assetText(r.PathValue("name"))
+	if text == "" {
+		s.noPage(w, r)
+		return
+	}
+	if r.FormValue("v") != "" {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	http.ServeContent(w, r, r.PathValue("name"), time.Time{}, strings.NewReader(text))
+}

@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"straggler/ingest"
+	"straggler/ingest/run"
+	"straggler/report"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Options say what a catalog is of.
+type Options struct {
+	Store    *store.Store    // to write to; with Fixed only to read
+	Snapshot *store.Store    // the same store, opened once more: pages see what is committed when they are given a new version
+	Fixed    bool            // change nothing: no results are brought up to date
+	Logs     []string        // files, directories and URLs to watch; none without
+	Formats  []ingest.Format // that logs may have
+	Ingest   run.Options     // of the logs
+	Tool     string          // version of straggler, for the record
+	Every    time.Duration   // between two looks at the logs and at the store; 0 is 2 s
+	Memory   int64           // bytes that the queries of pages may take together; 0 is a quarter of the machine's
+}
+
+// Catalog gives documents and rows of a store that changes. It is safe for concurrent use.
+type Catalog struct {
+	o      Options
+	status statusBoard
+
+	mu      sync.Mutex
+	now     *version
+	closed  bool
+	changed chan struct{} // closed, and made anew, when there is a new version
+
+	refreshing, judging sync.Mutex // held by the one that does it
+
+	base     context.Context // of documents that are being built
+	stop     context.CancelFunc
+	building sync.WaitGroup
+
+	analysed time.Time     // when the results were last brought up to date
+	took     time.Duration // how long that took
+}
+
+// ErrStarting is returned while the store was not looked at yet.
+var ErrStarting = errors.New("the store is being opened")
+
+// Open takes the first look at the store. Run keeps the catalog up to date.
+func Open(ctx context.Context, o Options) (*Catalog, error) {
+	if o.Every <= 0 {
+		o.Every = 2 * time.Second
+	}
+	if o.Ingest.Round == 0 {
+		o.Ingest.Round = roundBytes
+	}
+	c := &Catalog{o: o, changed: make(chan struct{})}
+	c.base, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := c.refresh(ctx); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Run watches the logs and the store until the context ends. What goes wrong is in the Status; the error says only why
+// nothing can be watched at all.
+func (c *Catalog) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { c.followStore(ctx) })
+	err := c.watch(ctx)
+	cancel()
+	wg.Wait()
+	return err
+}
+
+// Close ends the documents that are being built and lets the store go.
+func (c *Catalog) Close() error {
+	c.stop()
+	c.building.Wait()
+	c.mu.Lock()
+	v := c.now
+	c.now, c.closed = nil, true
+	c.mu.Unlock()
+	if v == nil {
+		return nil
+	}
+	return v.retire()
+}
+
+// Applications are those of the store, newest first, and whether what each lost is known yet.
+func (c *Catalog) Applications() (apps []report.Application, judged bool) {
+	v, err := c.version()
+	if err != nil {
+		return nil, false
+	}
+	return v.applications()
+}
+
+// Fresh says that outliers and causes are of the logs that are shown.
+func (c *Catalog) Fresh() bool {
+	v, err := c.version()
+	return err == nil && v.fresh
+}
+
+// Application finds one by its key.
+func (c *Catalog) Application(key schema.Key) (report.Application, bool) {
+	apps, _ := c.Applications()
+	for i := range apps {
+		if apps[i].ApplicationID == key {
+			return apps[i], true
+		}
+	}
+	return report.Application{}, false
+}
+
+// Where is the store's directory or URL, as it may be shown.
+func (c *Catalog) Where() string { return c.o.Store.Where() }
+
+// Logs are the logs that are watched, as the user named them.
+func (c *Catalog) Logs() []string { return c.o.Logs }
+
+// Changed is closed when the catalog has another version than now.
+func (c *Catalog) Changed() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
+}
+
+// version is the state of the store that pages show now.
+func (c *Catalog) version() (*version, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return nil, fmt.Errorf("catalog: %w", context.Canceled)
+	case c.now == nil:
+		return nil, ErrStarting
+	}
+	return c.now, nil
+}

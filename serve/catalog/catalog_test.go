@@ -1,0 +1,161 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"straggler/engine"
+	"straggler/ingest/formats"
+	"straggler/report"
+	"straggler/report/reporttest"
+	"straggler/serve/catalog"
+	"straggler/store"
+)
+
+// opened gives a catalog that watches a directory.
+func opened(t *testing.T, logs ...string) *catalog.Catalog {
+	t.Helper()
+	st, err := store.Temp(t.Context())
+	reporttest.Check(t, err)
+	t.Cleanup(func() { st.Close() })
+	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
+	reporttest.Check(t, err)
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Snapshot: shown, Logs: logs, Formats: formats.All(), Tool: "test", Every: 50 * time.Millisecond})
+	reporttest.Check(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in two minutes: %s", what)
+		}
+	}
+}
+
+func copyLog(t *testing.T, name, to string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join("..", "..", "testdata", "labelled", name, "*app-*"))
+	reporttest.Check(t, err)
+	data, err := os.ReadFile(found[0])
+	reporttest.Check(t, err)
+	reporttest.Check(t, os.WriteFile(to+".part", data, 0o600))
+	reporttest.Check(t, os.Rename(to+".part", to))
+}
+
+// Logs that are there and logs that come are read and judged; a log that cannot be read is listed, and spoils nothing.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	copyLog(t, "skew", filepath.Join(dir, "first.zstd"))
+	reporttest.Check(t, os.WriteFile(filepath.Join(dir, "bad.zstd"), []byte("\x28\xb5\x2f\xfd broken"), 0o600))
+	c := opened(t, dir)
+	if apps, _ := c.Applications(); len(apps) != 0 {
+		t.Fatalf("%d applications before anything was read", len(apps))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	judged := func(n int) func() bool {
+		return func() bool { apps, ok := c.Applications(); return len(apps) == n && ok && apps[0].Loss.LostS.OK }
+	}
+	until(t, "the first log is judged", judged(1))
+	copyLog(t, "mixed", filepath.Join(dir, "second.zstd"))
+	until(t, "the second log is judged", judged(2))
+	until(t, "the damaged log is listed", func() bool {
+		s := c.Status()
+		return len(s.Failed) == 1 && strings.HasSuffix(s.Failed[0].Name, "bad.zstd") && len(s.Problems) == 0
+	})
+	until(t, "the policies are replayed", func() bool { return c.Status().Doing == "" && c.Fresh() })
+	apps, _ := c.Applications()
+	d, err := c.Document(t.Context(), report.Scope{Application: apps[0].ApplicationID})
+	if err != nil || d.Cost.Loss.LostS != apps[0].Loss.LostS || d.Headline.Verdict == "" {
+		t.Errorf("%v: the list says %v, the document %v", err, apps[0].Loss.LostS, d.Cost.Loss.LostS)
+	}
+	again, err := c.Document(t.Context(), report.Scope{Application: apps[0].ApplicationID})
+	if again != d || err != nil {
+		t.Errorf("%v: the document was built twice for one state of the store", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A query of a user reads the tables and nothing else, and ends with its context.
+func TestQuery(t *testing.T) {
+	c := opened(t)
+	count := func(ctx context.Context, sql string) (n int, err error) {
+		err = c.Query(ctx, sql, func(rows *engine.Rows) error {
+			for rows.Next() {
+				n++
+			}
+			return nil
+		})
+		return n, err
+	}
+	if n, err := count(t.Context(), "SELECT * FROM range(3)"); n != 3 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	for _, sql := range []string{"COPY (SELECT 1) TO '/tmp/straggler-escaped'", "SELECT * FROM read_text('/etc/passwd')", "CREATE TABLE x AS SELECT 1"} {
+		if _, err := count(t.Context(), sql); !errors.Is(err, engine.ErrStatement) {
+			t.Errorf("%s: error %v", sql, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := count(ctx, "SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE a.range * b.range % 7 = 3"); err == nil || time.Since(began) > 20*time.Second {
+		t.Errorf("a query without end: %v after %v", err, time.Since(began))
+	}
+}
+
+// A version that is replaced while it is read stays readable, and what other processes commit is seen.
+func TestOtherWriters(t *testing.T) {
+	dir := t.TempDir()
+	st, err := store.Open(t.Context(), filepath.Join(dir, "lake"), store.Options{})
+	reporttest.Check(t, err)
+	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
+	reporttest.Check(t, err)
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Formats: formats.All(), Every: 50 * time.Millisecond})
+	reporttest.Check(t, err)
+	t.Cleanup(func() { c.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+	reporttest.Check(t, err)
+	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	for b := range reporttest.HostileTrace().Batches() {
+		reporttest.Check(t, tx.Append(1, b))
+	}
+	_, err = tx.Commit(t.Context())
+	reporttest.Check(t, err)
+	until(t, "what another process committed is listed", func() bool { apps, _ := c.Applications(); return len(apps) == 1 })
+	err = c.Query(t.Context(), "SELECT * FROM attempts, range(2000)", func(rows *engine.Rows) error {
+		if !rows.Next() {
+			return rows.Err()
+		}
+		_, err := st.Compact(t.Context(), "test")
+		reporttest.Check(t, err)
+		n := 1
+		for rows.Next() {
+			n++
+		}
+		if n < 2000 {
+			t.Errorf("%d rows while the store was compacted", n)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

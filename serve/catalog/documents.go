@@ -1,0 +1,101 @@
+package catalog
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"straggler/engine"
+	"straggler/ingest"
+	"straggler/report"
+)
+
+// Documents that are kept, and how long one may take. A document is bounded: 50 outliers with their evidence, 20 phases and 6
+// timelines come to at most a few megabytes.
+const (
+	mostDocuments = 64
+	documentTime  = 5 * time.Minute
+)
+
+// documents keeps the documents that were asked for last. The zero value is ready.
+type documents struct {
+	mu    sync.Mutex
+	by    map[report.Scope]*list.Element
+	order list.List // of *document, the one asked for last in front
+}
+
+// document is one that is being built or was.
+type document struct {
+	scope report.Scope
+	ready chan struct{}
+	doc   *report.Document
+	err   error
+}
+
+// Document gives the document on a part of the store, or on all of it with the zero Scope. It is shared: read it only. One that
+// is being built is built to its end although ctx ends, because somebody will ask for it again.
+func (c *Catalog) Document(ctx context.Context, scope report.Scope) (*report.Document, error) {
+	v, err := c.version()
+	if err != nil {
+		return nil, err
+	}
+	d, found := v.docs.get(scope)
+	if !found {
+		c.building.Go(func() {
+			ctx, cancel := context.WithTimeout(c.base, documentTime)
+			defer cancel()
+			defer close(d.ready)
+			defer ingest.Recover(&d.err)
+			d.doc, d.err = v.build(ctx, c.Where(), scope)
+		})
+	}
+	select {
+	case <-d.ready:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("catalog: %w", ctx.Err())
+	}
+	if d.err != nil {
+		v.docs.forget(d) // the next one tries again
+	}
+	return d.doc, d.err
+}
+
+// build makes a document.
+func (v *version) build(ctx context.Context, where string, scope report.Scope) (doc *report.Document, err error) {
+	err = v.pages.with(ctx, func(eng engine.Engine) (err error) {
+		doc, err = report.Build(ctx, eng, report.Options{Store: where, Scope: scope})
+		return err
+	})
+	return doc, err
+}
+
+// get finds a document, or makes room for one that is to be built.
+func (ds *documents) get(scope report.Scope) (d *document, found bool) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if e, ok := ds.by[scope]; ok {
+		ds.order.MoveToFront(e)
+		return e.Value.(*document), true
+	}
+	if ds.by == nil {
+		ds.by = make(map[report.Scope]*list.Element)
+	}
+	d = &document{scope: scope, ready: make(chan struct{})}
+	ds.by[scope] = ds.order.PushFront(d)
+	for ds.order.Len() > mostDocuments {
+		last := ds.order.Back()
+		delete(ds.by, ds.order.Remove(last).(*document).scope)
+	}
+	return d, false
+}
+
+func (ds *documents) forget(d *document) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if e, ok := ds.by[d.scope]; ok && e.Value == any(d) {
+		ds.order.Remove(e)
+		delete(ds.by, d.scope)
+	}
+}

@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"straggler/engine"
+)
+
+// QueryTime is how long a query that a user wrote may take.
+const QueryTime = time.Minute
+
+// ErrTime is returned when a query took longer than QueryTime.
+var ErrTime = errors.New("the query took too long")
+
+// Query runs SQL that a user wrote, which can read the tables and nothing else, and hands its rows to each. It ends when the
+// context does.
+func (c *Catalog) Query(ctx context.Context, sql string, each func(*engine.Rows) error) error {
+	v, err := c.version()
+	if err != nil {
+		return err
+	}
+	return limited(ctx, func(ctx context.Context) error {
+		return v.users.with(ctx, func(eng engine.Engine) error { return rows(ctx, eng, sql, each) })
+	})
+}
+
+func limited(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, QueryTime, ErrTime)
+	defer cancel()
+	err := do(ctx)
+	if err != nil && context.Cause(ctx) == ErrTime {
+		return fmt.Errorf("%w: over %s; ask for less, or run it with straggler sql --store DIR", ErrTime, QueryTime)
+	}
+	return err
+}
+
+func rows(ctx context.Context, eng engine.Engine, sql string, each func(*engine.Rows) error) (err error) {
+	rows, err := eng.Query(ctx, sql)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if err := each(rows); err != nil {
+		return err
+	}
+	return rows.Err()
+}
+
+// Lookup runs a short query of our own and hands its rows to each.
+func (c *Catalog) Lookup(ctx context.Context, sql string, each func(*engine.Rows) error) error {
+	v, err := c.version()
+	if err != nil {
+		return err
+	}
+	return limited(ctx, func(ctx context.Context) error {
+		return v.lookups.with(ctx, func(eng engine.Engine) error { return rows(ctx, eng, sql, each) })
+	})
+}
+
+// Read reads the rows of a short query of our own into structs.
+func Read[R any](ctx context.Context, c *Catalog, sql string) (out []R, err error) {
+	v, err := c.version()
+	if err != nil {
+		return nil, err
+	}
+	err = limited(ctx, func(ctx context.Context) error {
+		return v.lookups.with(ctx, func(eng engine.Engine) error {
+			for r, err := range engine.Read[R](ctx, eng, sql) {
+				if err != nil {
+					return err
+				}
+				out = append(out, *r)
+			}
+			return nil
+		})
+	})
+	return out, err
+}

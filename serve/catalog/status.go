@@ -1,0 +1,170 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"straggler/ingest/run"
+)
+
+// Status says what a catalog is doing, what it has not read yet, and what went wrong.
+type Status struct {
+	Reading  bool         // logs are being read now
+	Progress run.Progress // of that
+	Doing    string       // the step that brings results up to date, "" for none
+	Waiting  []run.Result // logs that were found and not read yet, newest first
+	More     int          // of them that are left out
+	Failed   []run.Result // logs of which nothing or not all could be read, newest first
+	Rounds   int          // rounds of reading that have ended
+	Ended    time.Time    // when the last of them did
+	Problems []Problem    // in the order of their tasks
+}
+
+// Problem is an error of something that is tried again.
+type Problem struct {
+	Task  string
+	Error error
+	Since time.Time
+}
+
+// What a catalog does over and over.
+const (
+	ingestTask   = "reading logs"
+	analysisTask = "finding outliers and their causes"
+	storeTask    = "looking at the store"
+)
+
+// mostListed bounds the logs that a status lists.
+const mostListed = 500
+
+// statusBoard collects the status. The zero value is ready.
+type statusBoard struct {
+	mu       sync.Mutex
+	s        Status
+	failed   map[string]run.Result
+	problems map[string]Problem
+}
+
+// Status says what the catalog is doing.
+func (c *Catalog) Status() Status {
+	b := &c.status
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.s
+	s.Waiting = slices.Clone(s.Waiting)
+	for _, r := range b.failed {
+		s.Failed = append(s.Failed, r)
+	}
+	slices.SortFunc(s.Failed, byChange)
+	s.Failed = s.Failed[:min(len(s.Failed), mostListed)]
+	for _, task := range []string{storeTask, ingestTask, analysisTask} {
+		if p, ok := b.problems[task]; ok {
+			s.Problems = append(s.Problems, p)
+		}
+	}
+	return s
+}
+
+func byChange(a, b run.Result) int {
+	return cmp.Or(cmp.Compare(b.Changed, a.Changed), cmp.Compare(a.Name, b.Name))
+}
+
+// planned is told what a round of reading found.
+func (b *statusBoard) planned(found []run.Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.s.Progress = run.Progress{}
+	b.s.Waiting = b.s.Waiting[:0:0]
+	for _, r := range found {
+		switch r.Status {
+		case run.Planned:
+			b.s.Reading = true
+			b.s.Waiting = append(b.s.Waiting, r)
+		case run.Waiting:
+			b.s.Waiting = append(b.s.Waiting, r)
+		}
+	}
+	slices.SortFunc(b.s.Waiting, byChange)
+	b.s.More = max(0, len(b.s.Waiting)-mostListed)
+	b.s.Waiting = b.s.Waiting[:len(b.s.Waiting)-b.s.More]
+}
+
+func (b *statusBoard) progress(p run.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.s.Progress = p
+}
+
+// read is told what became of a round.
+func (b *statusBoard) read(s *run.Summary, err error) {
+	b.done(ingestTask, nil)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed == nil {
+		b.failed = make(map[string]run.Result)
+	}
+	var waiting []run.Result
+	for _, r := range s.Results {
+		switch r.Status {
+		case run.Failed, run.Partial:
+			if len(b.failed) < 4*mostListed {
+				r.Rows = nil
+				b.failed[r.Name] = r
+			}
+		case run.Waiting:
+			waiting = append(waiting, r)
+		default:
+			delete(b.failed, r.Name)
+		}
+	}
+	slices.SortFunc(waiting, byChange)
+	b.s.More = max(0, len(waiting)-mostListed)
+	b.s.Waiting = waiting[:len(waiting)-b.s.More]
+	b.s.Reading, b.s.Progress = false, run.Progress{}
+	b.s.Rounds++
+	b.s.Ended = time.Now()
+	if err != nil && len(s.Results) == 0 { // about the run, and not about logs that are listed
+		b.problem(ingestTask, err)
+	}
+}
+
+func (b *statusBoard) begin(task, what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.s.Doing = what
+}
+
+// done notes that a task has ended, well or with an error.
+func (b *statusBoard) done(task string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if task == analysisTask {
+		b.s.Doing = ""
+	}
+	if err == nil {
+		delete(b.problems, task)
+		return
+	}
+	b.problem(task, err)
+}
+
+func (b *statusBoard) fail(task string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.s.Reading = false
+	b.problem(task, err)
+}
+
+// problem keeps an error with the time of the first of its kind. The caller holds mu.
+func (b *statusBoard) problem(task string, err error) {
+	if b.problems == nil {
+		b.problems = make(map[string]Problem)
+	}
+	since := time.Now()
+	if p, ok := b.problems[task]; ok {
+		since = p.Since
+	}
+	b.problems[task] = Problem{task, err, since}
+}

@@ -1,0 +1,169 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/report"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// How many queries of each kind run at once. Two are enough to keep a short one from waiting for a long one; DuckDB divides
+// each among all processors.
+const (
+	pageEngines   = 2
+	lookupEngines = 2
+	userEngines   = 2
+)
+
+// version is one state of the store. Its engines hold snapshots, so that a compaction takes no file away while it is shown.
+type version struct {
+	id      string
+	store   *store.Store
+	fresh   bool // outliers and causes are of its logs
+	pages   pool // for documents, which make session tables
+	lookups pool // for our own short queries
+	users   pool // for SQL that users wrote
+	docs    documents
+
+	mu     sync.Mutex
+	apps   []report.Application
+	judged bool // what they lost is known
+}
+
+// newVersion takes a snapshot of the store. The engines other than the first are opened when they are needed; what was
+// committed in between is not, since nothing is committed through this Store.
+func newVersion(ctx context.Context, id string, st *store.Store, memory int64) (*version, error) {
+	v := &version{id: id, store: st}
+	share := memory / (pageEngines + lookupEngines + userEngines)
+	v.pages = newPool(st, pageEngines, engine.Options{MemoryBytes: share})
+	v.lookups = newPool(st, lookupEngines, engine.Options{MemoryBytes: share})
+	v.users = newPool(st, userEngines, engine.Options{MemoryBytes: share, Locked: true})
+	err := v.pages.with(ctx, func(eng engine.Engine) (err error) {
+		if v.apps, err = report.ListApplications(ctx, eng); err == nil {
+			slices.SortFunc(v.apps, byStart)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, v.retire())
+	}
+	return v, nil
+}
+
+func (v *version) applications() ([]report.Application, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.apps, v.judged
+}
+
+// judge adds up what the applications lost.
+func (v *version) judge(ctx context.Context) error {
+	return v.pages.with(ctx, func(eng engine.Engine) error {
+		apps, err := report.Applications(ctx, eng)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(apps, byStart)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.apps, v.judged = apps, true
+		return nil
+	})
+}
+
+// keepLosses takes over what applications lost in an earlier version, until it is known of this one.
+func (v *version) keepLosses(old *version) {
+	apps, _ := old.applications()
+	at := make(map[schema.Key]*report.Application, len(apps))
+	for i := range apps {
+		at[apps[i].ApplicationID] = &apps[i]
+	}
+	for i := range v.apps {
+		if was := at[v.apps[i].ApplicationID]; was != nil {
+			v.apps[i].Loss = was.Loss
+		}
+	}
+}
+
+// byStart orders applications, the newest first.
+func byStart(a, b report.Application) int {
+	return cmp.Or(cmp.Compare(b.StartTime.V, a.StartTime.V), cmp.Compare(a.NativeID, b.NativeID), cmp.Compare(a.ApplicationID, b.ApplicationID))
+}
+
+// retire closes the engines that nobody uses, and the others when they are given back.
+func (v *version) retire() error {
+	return errors.Join(v.pages.close(), v.lookups.close(), v.users.close())
+}
+
+// pool lends engines, each to one at a time.
+type pool struct {
+	store *store.Store
+	o     engine.Options
+	free  chan engine.Engine // nil where it was not opened yet
+
+	mu     *sync.Mutex
+	closed *bool
+}
+
+func newPool(st *store.Store, n int, o engine.Options) pool {
+	p := pool{store: st, o: o, free: make(chan engine.Engine, n), mu: new(sync.Mutex), closed: new(bool)}
+	for range n {
+		p.free <- nil
+	}
+	return p
+}
+
+// with lends an engine.
+func (p *pool) with(ctx context.Context, do func(engine.Engine) error) error {
+	var eng engine.Engine
+	select {
+	case eng = <-p.free:
+	case <-ctx.Done():
+		return fmt.Errorf("catalog: waiting for other queries: %w", ctx.Err())
+	}
+	defer func() { p.giveBack(eng) }()
+	if eng == nil {
+		var err error
+		if eng, err = engines.Open(ctx, p.store, p.o); err != nil {
+			eng = nil // not an interface that holds a nil pointer
+			return err
+		}
+	}
+	return do(eng)
+}
+
+func (p *pool) giveBack(eng engine.Engine) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *p.closed && eng != nil {
+		eng.Close()
+		eng = nil
+	}
+	p.free <- eng
+}
+
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*p.closed = true
+	var errs []error
+	for range cap(p.free) {
+		select {
+		case eng := <-p.free:
+			if eng != nil {
+				errs = append(errs, eng.Close())
+			}
+			p.free <- nil
+		default:
+		}
+	}
+	return errors.Join(errs...)
+}

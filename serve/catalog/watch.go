@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"straggler/analysis"
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/ingest"
+	"straggler/ingest/run"
+)
+
+// roundBytes is how much of the logs is read at once before pages show it. Larger rounds show later what is new, smaller ones
+// look at the waiting logs more often: at 0.5 to 3 GB/s a round takes well under a second, and recognising ten thousand
+// waiting logs about one.
+const roundBytes = 128 << 20
+
+// watch follows the logs, or the results of a store without logs, until the context ends.
+func (c *Catalog) watch(ctx context.Context) error {
+	if !c.o.Fixed {
+		c.analyse(ctx)
+	}
+	if len(c.o.Logs) == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	o := c.o.Ingest
+	o.Tool, o.Progress, o.Planned = c.o.Tool, c.status.progress, c.status.planned
+	for {
+		err := run.Follow(ctx, c.o.Store, c.o.Formats, c.o.Logs, o, c.o.Every, func(s run.Summary, err error) {
+			c.status.read(&s, err)
+			if s.Commit != nil && c.due(s.Count(run.Waiting)) {
+				c.analyse(ctx)
+			} else if s.Commit != nil {
+				c.look(ctx)
+			}
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, ingest.ErrUse) {
+			return err
+		}
+		c.status.fail(ingestTask, err)
+		select {
+		case <-time.After(c.o.Every):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// due says whether to bring the results up to date although more logs wait. That takes longer the more was read, so it is
+// given a quarter of the time at most.
+func (c *Catalog) due(waiting int) bool {
+	return waiting == 0 || time.Since(c.analysed) >= 3*c.took
+}
+
+// analyse brings the results up to date and shows them.
+func (c *Catalog) analyse(ctx context.Context) {
+	began := time.Now()
+	err := c.update(ctx)
+	c.analysed, c.took = time.Now(), time.Since(began)
+	if ctx.Err() == nil {
+		c.status.done(analysisTask, err)
+		c.look(ctx)
+	}
+}
+
+func (c *Catalog) update(ctx context.Context) (err error) {
+	defer ingest.Recover(&err)
+	if apps, _ := c.Applications(); len(apps) == 0 {
+		if inputs, err := c.o.Store.Inputs(ctx); err != nil || len(inputs) == 0 {
+			return err
+		}
+	}
+	eng, err := engines.Open(ctx, c.o.Store, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	return analysis.Update(ctx, c.o.Store, eng, c.o.Tool, func(what string) func() {
+		c.status.begin(analysisTask, what)
+		return func() {
+			if ctx.Err() == nil {
+				c.look(ctx) // outliers without causes, and causes without savings, are worth showing
+			}
+		}
+	})
+}

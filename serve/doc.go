@@ -1,0 +1,19 @@
+// Package serve takes a catalog of a store and gives a web server: pages that are the report's documents, an API, and a SQL
+// console.
+//
+//  1. serve.go listens until the context ends, and then lets the requests that are under way end.
+//  2. guard.go stands before every request: who may ask, from where, how much at once, and what a browser may do with the
+//     answer.
+//  3. routes.go is the table of addresses.
+//  4. page.go writes the frame of a page before its content is known, and what went wrong in its place; listing.go is a
+//     sorted and paged table.
+//  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase
+//     and an attempt, machines.go those of machines.
+//  6. status.go says to programs how far the catalog is.
+//  7. assets.go has the style sheets and scripts.
+//
+// Whatever comes from a log is hostile: prose bounds it, html/template escapes it, addresses hold keys and no names but those
+// of machines.
+//
+// Start with routes.go.
+package serve

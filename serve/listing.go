@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"straggler/report/prose"
+)
+
+// pageRows is how many rows of a list a page has: a browser sorts and searches so many at once without a pause.
+const pageRows = 100
+
+// listing is a part of a list, as its template takes it.
+type listing struct {
+	ID, Caption, Shown, Empty string
+	Columns                   []column
+	Rows                      [][]cell
+	Previous, Next            string // addresses
+	Query                     *queryView
+}
+
+// column heads cells. By names what its list can be sorted by, "" for none.
+type column struct {
+	Title, Doc, By, Href, Sorted string
+	Number                       bool
+	Falling                      bool // a first click sorts the largest to the top
+}
+
+type cell struct {
+	Text, Sub, Note, Href, Label string
+	Number                       bool
+}
+
+// queryView is a query that a reader may see and run.
+type queryView struct{ What, SQL, Run string }
+
+// order is how a list is asked for: sorted by one of its columns, and from which row.
+type order struct {
+	By      string
+	Falling bool
+	From    int
+}
+
+// orderOf reads how a list is asked for. What no column knows is by, falling.
+func orderOf(r *http.Request, columns []column, by string, falling bool) order {
+	o := order{By: by, Falling: falling}
+	for _, c := range columns {
+		if want := r.FormValue("sort"); c.By != "" && (want == c.By || want == "-"+c.By) {
+			o.By, o.Falling = c.By, want != c.By
+		}
+	}
+	if n, err := strconv.Atoi(r.FormValue("from")); err == nil && n > 0 && n < 1<<40 {
+		o.From = n / pageRows * pageRows
+	}
+	return o
+}
+
+// finish labels cells, links the heads and the neighbouring pages, and says which rows these are.
+func (l *listing) finish(r *http.Request, o order, total int) {
+	for i := range l.Columns {
+		c := &l.Columns[i]
+		if c.By == "" {
+			continue
+		}
+		falling := c.Falling
+		if c.By == o.By {
+			falling = !o.Falling
+			c.Sorted = map[bool]string{true: "descending", false: "ascending"}[o.Falling]
+		}
+		c.Href = with(r, "sort", map[bool]string{true: "-", false: ""}[falling]+c.By, "from", "")
+	}
+	for _, row := range l.Rows {
+		for i := range row {
+			row[i].Label, row[i].Number = l.Columns[i].Title, l.Columns[i].Number
+		}
+	}
+	if total > pageRows {
+		l.Shown = prose.Count(int64(min(o.From+1, total))) + " to " + prose.Count(int64(min(o.From+pageRows, total))) + " of " + prose.Count(int64(total))
+	}
+	if o.From > 0 {
+		l.Previous = with(r, "from", strconv.Itoa(o.From-pageRows))
+	}
+	if o.From+pageRows < total {
+		l.Next = with(r, "from", strconv.Itoa(o.From+pageRows))
+	}
+}
+
+// with is the address of a request with some parameters changed; "" and 0 leave them out.
+func with(r *http.Request, changes ...string) string {
+	q := url.Values{}
+	for name, v := range r.URL.Query() {
+		q[name] = v
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if q.Del(changes[i]); changes[i+1] != "" && changes[i+1] != "0" {
+			q.Set(changes[i], changes[i+1])
+		}
+	}
+	return (&url.URL{Path: r.URL.Path, RawQuery: q.Encode()}).String()
+}
+
+func (l *listing) write(w io.Writer) error { return templates.ExecuteTemplate(w, "listing", l) }

@@ -1,0 +1,83 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strings"
+
+	"straggler/engine/sqltext"
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/report/view"
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// machinesPage compares the machines over all applications.
+func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
+	s.write(w, r, page{Title: "Machines", Here: "/machines"}, func(ctx context.Context, w io.Writer) error {
+		d, err := s.c.Document(ctx, report.Scope{})
+		if err != nil {
+			return err
+		}
+		for _, section := range view.Sections(d) {
+			if section.ID == "health" {
+				fmt.Fprint(w, "<h1 class=\"title\">Machines over all applications</h1>")
+				return sections(w, section)
+			}
+		}
+		fmt.Fprintf(w, "<h1 class=\"title\">Machines</h1><p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Machines.List.Note))
+		return nil
+	})
+}
+
+type windowRow struct {
+	WindowStart schema.Time          `col:"window_start"`
+	WindowEnd   schema.Time          `col:"window_end"`
+	Attempts    int64                `col:"attempts"`
+	Phases      int64                `col:"phases"`
+	Factor      schema.Null[float64] `col:"factor"`
+	FactorLow   schema.Null[float64] `col:"factor_low"`
+	FactorHigh  schema.Null[float64] `col:"factor_high"`
+	OutlierRate schema.Null[float64] `col:"outlier_rate"`
+	Losses      int64                `col:"losses"`
+	Verdict     string               `col:"verdict"`
+	Note        schema.Null[string]  `col:"note"`
+}
+
+// machinePage shows the windows of a machine and its outliers.
+func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("name")
+	title := "Machine " + prose.Name(name)
+	s.write(w, r, page{Title: title, Here: "/machines", Crumbs: []crumb{{"Machines", "/machines"}}}, func(ctx context.Context, w io.Writer) error {
+		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(title))
+		sql := sqlNamed("machine_windows", name)
+		windows, err := catalog.Read[windowRow](ctx, s.c, sql)
+		if err != nil {
+			return err
+		}
+		l := &listing{ID: "windows", Caption: "Its health by window of time", Empty: "The store judges no machine of this name.", Query: newQuery("list", sql),
+			Columns: []column{{Title: "Window"}, {Title: "Verdict"}, {Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "95 % interval", Number: true},
+				{Title: "Attempts", Number: true}, {Title: "Phases", Number: true}, {Title: "Outliers", Doc: "share of its attempts", Number: true}, {Title: "Outputs lost", Number: true}, {Title: "Why"}}}
+		for _, h := range windows {
+			l.Rows = append(l.Rows, []cell{{Text: prose.Instant(h.WindowStart, "epoch"), Sub: "for " + prose.Seconds(h.WindowEnd.Sub(h.WindowStart))}, {Text: h.Verdict}, figure(h.Factor, prose.Times, "too few attempts to say"),
+				{Text: prose.Interval(h.FactorLow, h.FactorHigh, prose.Times)}, {Text: prose.Count(h.Attempts)}, {Text: prose.Count(h.Phases)}, figure(h.OutlierRate, prose.Percent, "not counted"), {Text: prose.Count(h.Losses)},
+				{Text: prose.Clean(h.Note.V, prose.TextRunes)}})
+		}
+		l.finish(r, order{}, 0)
+		if err := writeSection(w, "windows", "Health", l); err != nil {
+			return err
+		}
+		slow := attemptRows(0)
+		slow.id, slow.title, slow.caption, slow.empty, slow.first, slow.sql = "slow", "Its outliers", "Outliers on this machine", "No attempt on it is an outlier.", "excess_s", sqlNamed("machine_attempts", name)
+		return writeRows(ctx, s, w, r, slow)
+	})
+}
+
+// sqlNamed is the query of a file about a name out of a log.
+func sqlNamed(file, name string) string {
+	return strings.ReplaceAll(sqlOf(file, 0), "{name}", sqltext.DuckDB.QuoteText(strings.ReplaceAll(name, "\x00", "")))
+}

@@ -1,0 +1,150 @@
+package serve
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strconv"
+	"syscall"
+
+	"straggler/report"
+	"straggler/report/html"
+	"straggler/report/prose"
+	"straggler/report/view"
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// page is the frame of a page.
+type page struct {
+	Title  string
+	Here   string  // the entry of the navigation that is shown as the current one
+	Crumbs []crumb // from the list of applications to here
+	Status int     // 0 is 200
+}
+
+// crumb is a page on the way to another.
+type crumb struct{ Text, Href string }
+
+// frame is a page as its template takes it.
+type frame struct {
+	page
+	Nav      []crumb
+	Problems []problemView
+	Stale    bool // outliers and causes are of other logs than the page
+	Style    string
+	Scripts  []string
+	Version  string
+	Store    string
+}
+
+// problemView is a problem in words.
+type problemView struct{ What, Error, Remedy string }
+
+var navigation = []crumb{{"Applications", "/"}, {"Machines", "/machines"}, {"Logs", "/logs"}}
+
+//go:embed *.tmpl
+var templateFiles embed.FS
+
+var templates = template.Must(template.ParseFS(templateFiles, "*.tmpl"))
+
+// write writes the frame, so that a browser has something to show at once, and then the content. An error takes the place
+// of what is left of it.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, p page, content func(ctx context.Context, w io.Writer) error) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if p.Status != 0 {
+		w.WriteHeader(p.Status)
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	f := frame{page: p, Nav: navigation, Problems: problems(s.c.Status().Problems), Stale: !s.c.Fresh() && p.Status == 0 && p.Here == "", Style: assetPath("style.css"), Scripts: scripts(), Version: s.o.Version, Store: s.c.Where()}
+	if templates.ExecuteTemplate(w, "head", f) != nil {
+		return // nobody is there any more
+	}
+	html.WritePatterns(w)
+	http.NewResponseController(w).Flush()
+	if err := content(r.Context(), w); err != nil && r.Context().Err() == nil {
+		templates.ExecuteTemplate(w, "problem", newProblem("This part of the page could not be made", err))
+	}
+	templates.ExecuteTemplate(w, "foot", f)
+}
+
+// fail writes a page that says what went wrong.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := page{Title: "Not available", Status: http.StatusInternalServerError}
+	if errors.Is(err, report.ErrNoRow) || errors.Is(err, errNoPage) {
+		p = page{Title: "Not found", Status: http.StatusNotFound}
+	}
+	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
+		fmt.Fprintf(w, "<h1>%s</h1>", template.HTMLEscapeString(p.Title))
+		return templates.ExecuteTemplate(w, "problem", newProblem("", err))
+	})
+}
+
+var errNoPage = errors.New("no page has this address")
+
+func (s *Server) noPage(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoPage) }
+
+// sections writes a part of the report, linked to the other pages.
+func sections(w io.Writer, list ...view.Section) error {
+	view.Link(list, address)
+	return html.WriteSections(w, list)
+}
+
+// address is that of the page about something.
+func address(r view.Ref) string {
+	switch r.Kind {
+	case view.ToApplication:
+		return applicationAddress(r.Key)
+	case view.ToJob:
+		return fmt.Sprintf("/jobs/%d", r.Key)
+	case view.ToPhase:
+		return fmt.Sprintf("/phases/%d", r.Key)
+	case view.ToAttempt:
+		return fmt.Sprintf("/attempts/%d", r.Key)
+	case view.ToMachine:
+		return "/machine?name=" + template.URLQueryEscaper(r.Name)
+	}
+	return ""
+}
+
+func applicationAddress(k schema.Key) string { return fmt.Sprintf("/applications/%d", k) }
+
+// key is the key in the address of a page.
+func key(r *http.Request) (schema.Key, error) {
+	k, err := strconv.ParseInt(r.PathValue("key"), 10, 64)
+	if err != nil || k <= 0 {
+		return 0, errNoPage
+	}
+	return k, nil
+}
+
+func problems(list []catalog.Problem) []problemView {
+	var out []problemView
+	for _, p := range list {
+		v := newProblem(prose.Upper(p.Task)+" fails since "+p.Since.UTC().Format("15:04:05 UTC"), p.Error)
+		out = append(out, v)
+	}
+	return out
+}
+
+// newProblem says what an error means for a reader.
+func newProblem(what string, err error) problemView {
+	p := problemView{What: what, Error: prose.Clean(err.Error(), 4*prose.TextRunes)}
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		p.Remedy = "The disk is full. Free some space; it is tried again by itself, and what was read before is intact."
+	case errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES):
+		p.Remedy = "The store cannot be written. Name one that can, or start with --fixed to change nothing."
+	case errors.Is(err, report.ErrNoRow):
+		p.Remedy = "Its log may have been removed from the store, or the address is of another store."
+	case errors.Is(err, context.DeadlineExceeded):
+		p.Remedy = "It took too long; try again, or ask for less."
+	}
+	return p
+}

@@ -1,0 +1,203 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/html"
+	"straggler/report/prose"
+	"straggler/report/view"
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// storePage is the report on all applications.
+func (s *Server) storePage(w http.ResponseWriter, r *http.Request) {
+	s.write(w, r, page{Title: "All applications", Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
+		d, err := s.c.Document(ctx, report.Scope{})
+		if err != nil {
+			return err
+		}
+		return writeReport(w, d, view.Sections(d))
+	})
+}
+
+// applicationPage is the report on one application, with the list of all its jobs.
+func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
+	k, err := key(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	a, ok := s.c.Application(k)
+	if !ok {
+		s.fail(w, r, fmt.Errorf("%w: application %d", report.ErrNoRow, k))
+		return
+	}
+	s.write(w, r, page{Title: prose.Name(a.NativeID), Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
+		d, err := s.c.Document(ctx, report.Scope{Application: k})
+		if err != nil {
+			return err
+		}
+		list := view.Sections(d)
+		if apps, _ := s.c.Applications(); len(apps) > 1 { // policies were replayed over all applications
+			list = without(list, "policies")
+		}
+		if err := writeReport(w, d, list); err != nil {
+			return err
+		}
+		return writeRows(ctx, s, w, r, jobRows(k))
+	})
+}
+
+// writeReport writes a document as the file of straggler report shows it.
+func writeReport(w io.Writer, d *report.Document, list []view.Section) error {
+	fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p>", template.HTMLEscapeString(view.Title(d)), template.HTMLEscapeString(view.Span(d)))
+	if err := html.WriteHeadline(w, d); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "</header><nav class=\"inpage\" aria-label=\"Sections\"><ul>")
+	for _, s := range list {
+		if s.Short != "" {
+			fmt.Fprintf(w, "<li><a href=\"#%s\">%s</a></li>", template.HTMLEscapeString(s.ID), template.HTMLEscapeString(s.Short))
+		}
+	}
+	fmt.Fprintf(w, "</ul></nav>")
+	if err := html.WriteFilter(w); err != nil {
+		return err
+	}
+	return sections(w, list...)
+}
+
+func without(list []view.Section, id string) []view.Section {
+	var out []view.Section
+	for _, s := range list {
+		if s.ID != id {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// place is where a job, a phase or an attempt belongs.
+type place struct {
+	ApplicationID schema.Key              `col:"application_id"`
+	Application   string                  `col:"application"`
+	JobID         schema.Key              `col:"job_id"`
+	Job           string                  `col:"job"`
+	JobName       schema.Null[string]     `col:"job_name"`
+	PhaseID       schema.Null[schema.Key] `col:"phase_id"`
+	Phase         schema.Null[string]     `col:"phase"`
+	PhaseAttempt  schema.Null[int32]      `col:"phase_attempt"`
+	PhaseName     schema.Null[string]     `col:"phase_name"`
+	AttemptID     schema.Null[schema.Key] `col:"attempt_id"`
+	Task          schema.Null[int64]      `col:"task"`
+	Number        schema.Null[int32]      `col:"number"`
+}
+
+// part finds where the row with the key of a request belongs.
+func (s *Server) part(r *http.Request, file string) (*place, error) {
+	k, err := key(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := catalog.Read[place](r.Context(), s.c, sqlOf(file, k))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, report.ErrNoRow
+	}
+	return &found[0], nil
+}
+
+// crumbs are the pages above that of the place, and its own title.
+func (p *place) crumbs() (up []crumb, title string) {
+	up = []crumb{{"Applications", "/"}, {prose.Name(p.Application), applicationAddress(p.ApplicationID)}}
+	title = report.JobTitle(p.Job)
+	if p.PhaseID.OK {
+		up, title = append(up, crumb{prose.Upper(title), address(view.Ref{Kind: view.ToJob, Key: p.JobID})}), report.PhaseTitle(p.Phase.V, p.PhaseAttempt.V)
+	}
+	if p.AttemptID.OK {
+		up, title = append(up, crumb{prose.Upper(title), address(view.Ref{Kind: view.ToPhase, Key: p.PhaseID.V})}), fmt.Sprintf("task %d, attempt %d", p.Task.V, p.Number.V)
+	}
+	return up, prose.Upper(title)
+}
+
+func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {
+	s.partPage(w, r, "place_of_job", func(ctx context.Context, w io.Writer, p *place) error {
+		scope := report.Scope{Job: p.JobID}
+		d, err := s.c.Document(ctx, scope)
+		if err != nil {
+			return err
+		}
+		if n := prose.MaybeName(p.JobName); n != "" {
+			fmt.Fprintf(w, "<p class=\"what\">%s</p>", template.HTMLEscapeString(n))
+		}
+		if err := html.WriteHeadline(w, d); err != nil {
+			return err
+		}
+		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
+			return err
+		}
+		return writeRows(ctx, s, w, r, phaseRows(p.JobID))
+	})
+}
+
+func (s *Server) phasePage(w http.ResponseWriter, r *http.Request) {
+	s.partPage(w, r, "place_of_phase", func(ctx context.Context, w io.Writer, p *place) error {
+		scope := report.Scope{Phase: p.PhaseID.V}
+		d, err := s.c.Document(ctx, scope)
+		if err != nil {
+			return err
+		}
+		if n := prose.MaybeName(p.PhaseName); n != "" {
+			fmt.Fprintf(w, "<p class=\"what\">%s</p>", template.HTMLEscapeString(n))
+		}
+		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
+			return err
+		}
+		return writeRows(ctx, s, w, r, attemptRows(p.PhaseID.V))
+	})
+}
+
+// attemptPage says why one attempt took as long as it did.
+func (s *Server) attemptPage(w http.ResponseWriter, r *http.Request) {
+	s.partPage(w, r, "place_of_attempt", func(ctx context.Context, w io.Writer, p *place) error {
+		scope := report.Scope{Attempt: p.AttemptID.V}
+		d, err := s.c.Document(ctx, scope)
+		if err != nil {
+			return err
+		}
+		if len(d.Outliers.Rows) > 0 {
+			if err := sections(w, view.AttemptSection(&d.Outliers.Rows[0])); err != nil {
+				return err
+			}
+		}
+		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
+			return err
+		}
+		return s.writeFields(ctx, w, r, p.AttemptID.V)
+	})
+}
+
+// partPage writes the page of a job, a phase or an attempt.
+func (s *Server) partPage(w http.ResponseWriter, r *http.Request, file string, content func(context.Context, io.Writer, *place) error) {
+	p, err := s.part(r, file)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	up, title := p.crumbs()
+	s.write(w, r, page{Title: title + " of " + prose.Name(p.Application), Crumbs: up}, func(ctx context.Context, w io.Writer) error {
+		if _, err := fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(strings.TrimSpace(title))); err != nil {
+			return err
+		}
+		return content(ctx, w, p)
+	})
+}

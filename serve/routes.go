@@ -1,0 +1,26 @@
+package serve
+
+import (
+	"net/http"
+)
+
+// Handler answers all requests.
+func (s *Server) Handler() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /{$}", s.applicationsPage)
+	m.HandleFunc("GET /all", s.storePage)
+	m.HandleFunc("GET /applications/{key}", s.applicationPage)
+	m.HandleFunc("GET /jobs/{key}", s.jobPage)
+	m.HandleFunc("GET /phases/{key}", s.phasePage)
+	m.HandleFunc("GET /attempts/{key}", s.attemptPage)
+	m.HandleFunc("GET /machines", s.machinesPage)
+	m.HandleFunc("GET /machine", s.machinePage)
+	m.HandleFunc("GET /logs", s.logsPage)
+	m.HandleFunc("GET /history/{id}/", s.historyLink)
+	m.HandleFunc("GET /history/{id}", s.historyLink)
+	m.HandleFunc("GET /api/v1/status", s.statusAPI)
+	m.HandleFunc("GET /static/{name}", s.asset)
+	m.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	m.HandleFunc("GET /", s.noPage)
+	return s.guard.around(m)
+}

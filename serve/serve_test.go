@@ -1,0 +1,252 @@
+package serve_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"straggler/analysis"
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/ingest"
+	"straggler/ingest/run"
+	"straggler/ingest/spark"
+	"straggler/report/reporttest"
+	"straggler/serve"
+	"straggler/serve/catalog"
+	"straggler/store"
+)
+
+// filled gives a store of some labelled logs and of hostile names, with its results.
+func filled(t testing.TB, logs ...string) *store.Store {
+	t.Helper()
+	st, err := store.Temp(t.Context())
+	reporttest.Check(t, err)
+	t.Cleanup(func() { st.Close() })
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+	reporttest.Check(t, err)
+	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	for b := range reporttest.HostileTrace().Batches() {
+		reporttest.Check(t, tx.Append(1, b))
+	}
+	_, err = tx.Commit(t.Context())
+	reporttest.Check(t, err)
+	var paths []string
+	for _, name := range logs {
+		found, err := filepath.Glob(filepath.Join("..", "testdata", "labelled", name, "*app-*"))
+		reporttest.Check(t, err)
+		paths = append(paths, found...)
+	}
+	if len(paths) > 0 {
+		_, err := run.Run(t.Context(), st, []ingest.Format{spark.Format()}, paths, run.Options{})
+		reporttest.Check(t, err)
+	}
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
+	reporttest.Check(t, err)
+	defer eng.Close()
+	reporttest.Check(t, analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} }))
+	return st
+}
+
+// served gives a server over a store.
+func served(t testing.TB, st *store.Store, o serve.Options) (*serve.Server, *catalog.Catalog) {
+	t.Helper()
+	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
+	reporttest.Check(t, err)
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Tool: "test", Every: time.Second})
+	reporttest.Check(t, err)
+	t.Cleanup(func() { c.Close() })
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:8080"
+	}
+	s, err := serve.New(c, o)
+	reporttest.Check(t, err)
+	return s, c
+}
+
+// get asks a handler as a browser on this machine does.
+func get(h http.Handler, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", path, nil)
+	r.Host, r.RemoteAddr = "localhost:8080", "127.0.0.1:50000"
+	for _, f := range change {
+		f(r)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+var links = regexp.MustCompile(`href="(/[^"#]*)`)
+
+// Every page that can be reached by links answers, is whole, loads nothing from elsewhere, and shows no name of a log as
+// markup; from the list, three clicks lead to why the slowest application was slow.
+func TestPages(t *testing.T) {
+	s, _ := served(t, filled(t, "mixed", "skew"), serve.Options{Version: "test"})
+	h := s.Handler()
+	seen, kinds, queued := map[string]bool{"/": true}, map[string]int{}, map[string]int{}
+	why := false
+	for queue := []string{"/"}; len(queue) > 0; queue = queue[1:] {
+		path := queue[0]
+		w := get(h, strings.ReplaceAll(path, "&amp;", "&"))
+		body := w.Body.String()
+		if w.Code != 200 {
+			t.Errorf("%s: %d: %s", path, w.Code, body[:min(len(body), 300)])
+			continue
+		}
+		if strings.HasPrefix(path, "/static/") {
+			continue
+		}
+		kind := strings.Split(strings.TrimPrefix(path, "/"), "/")[0]
+		kinds[kind]++
+		if !strings.HasSuffix(body, "</html>\n") || strings.Contains(body, `class="problem"`) {
+			t.Errorf("%s is not whole: …%s", path, body[max(0, len(body)-600):])
+		}
+		for _, bad := range []string{"<script>alert", "<img", "onerror=alert(1)>", "\x1b", "\u202e", `src="http`, `src="//`, `href="http`, `href="//`, "javascript:", "style=\""} {
+			if strings.Contains(body, bad) {
+				t.Errorf("%s holds %q", path, bad)
+			}
+		}
+		if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || w.Header().Get("Set-Cookie") != "" {
+			t.Errorf("%s: policy %q, cookie %q", path, csp, w.Header().Get("Set-Cookie"))
+		}
+		why = why || kind == "attempts" && strings.Contains(body, "Verdict: ")
+		for _, m := range links.FindAllStringSubmatch(body, -1) {
+			next := strings.Split(strings.TrimPrefix(m[1], "/"), "/")[0]
+			if !seen[m[1]] && queued[next] < 5 && !strings.Contains(m[1], "sort=") {
+				queued[next]++
+				seen[m[1]] = true
+				queue = append(queue, m[1])
+			}
+		}
+	}
+	for _, kind := range []string{"applications", "jobs", "phases", "attempts", "machines", "logs", "all"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no link leads to %s: %v", kind, kinds)
+		}
+	}
+	if !why {
+		t.Error("no page of a task says why it was slow")
+	}
+}
+
+// The list can be searched, filtered and sorted.
+func TestApplications(t *testing.T) {
+	s, c := served(t, filled(t, "mixed", "skew"), serve.Options{})
+	h := s.Handler()
+	until(t, c)
+	names := func(query string) []string {
+		var out []string
+		for _, m := range regexp.MustCompile(`href="/applications/(\d+)"`).FindAllStringSubmatch(get(h, "/?"+query).Body.String(), -1) {
+			out = append(out, m[1])
+		}
+		return out
+	}
+	all := names("")
+	up, down := names("sort=lost"), names("sort=-lost")
+	slices.Reverse(down)
+	if len(all) != 3 || !slices.Equal(up, down) {
+		t.Errorf("%d applications; by loss %v and falling, reversed, %v", len(all), up, down)
+	}
+	if got := names("q=onerror"); len(got) != 1 {
+		t.Errorf("one application is named so: %v", got)
+	}
+	if got := names("q=no-such-application"); len(got) != 0 {
+		t.Errorf("none is named so: %v", got)
+	}
+	if got := names("framework=spark"); len(got) != 2 {
+		t.Errorf("two are of Spark: %v", got)
+	}
+	for _, path := range []string{"/applications/7", "/applications/x", "/jobs/-1", "/phases/99999999999999999999", "/nothing", "/history/x", "/static/x"} {
+		if w := get(h, path); w.Code != 404 || !strings.Contains(w.Body.String(), "Not found") {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+// until waits until the losses are added up.
+func until(t *testing.T, c *catalog.Catalog) {
+	t.Helper()
+	go c.Run(t.Context())
+	for range 600 {
+		if _, judged := c.Applications(); judged {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("the losses are not added up")
+}
+
+// Who may ask, and from where.
+func TestGuard(t *testing.T) {
+	st := filled(t)
+	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	from := func(addr string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = addr } }
+	method := func(m string) func(*http.Request) { return func(r *http.Request) { r.Method = m } }
+	const token = "0123456789abcdef"
+	open, _ := served(t, st, serve.Options{})
+	locked, _ := served(t, st, serve.Options{Listen: "0.0.0.0:8080", Token: token, Hosts: []string{"straggler.example.com"}})
+	behind, _ := served(t, st, serve.Options{Listen: "10.0.0.1:8080", Proxies: proxies("10.0.0.7"), Hosts: []string{"straggler.example.com"}})
+	for _, c := range []struct {
+		what   string
+		s      *serve.Server
+		want   int
+		change []func(*http.Request)
+	}{
+		{"localhost", open, 200, nil},
+		{"an address of this machine", open, 200, []func(*http.Request){host("[::1]:8080")}},
+		{"a name that was made to point here", open, 421, []func(*http.Request){host("evil.example:8080")}},
+		{"no name", open, 421, []func(*http.Request){host("")}},
+		{"another address", open, 421, []func(*http.Request){host("10.0.0.1")}},
+		{"a link from elsewhere", open, 200, []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate")}},
+		{"an image of another site", open, 403, []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "no-cors")}},
+		{"a form of another site", open, 403, []func(*http.Request){method("POST"), header("Origin", "http://evil.example"), header("Sec-Fetch-Site", "cross-site")}},
+		{"a form of another site, from an old browser", open, 403, []func(*http.Request){method("POST"), header("Origin", "http://evil.example")}},
+		{"another method", open, 405, []func(*http.Request){method("PUT")}},
+		{"no token", locked, 401, []func(*http.Request){host("straggler.example.com")}},
+		{"a wrong token", locked, 401, []func(*http.Request){host("straggler.example.com"), header("Authorization", "Bearer 0123456789abcdee")}},
+		{"the token", locked, 200, []func(*http.Request){host("straggler.example.com"), header("Authorization", "Bearer "+token)}},
+		{"the token as a password", locked, 200, []func(*http.Request){host("192.168.1.5:8080"), func(r *http.Request) { r.SetBasicAuth("me", token) }}},
+		{"the token, to a name that is not ours", locked, 421, []func(*http.Request){host("evil.example"), header("Authorization", "Bearer "+token)}},
+		{"around the proxy", behind, 403, []func(*http.Request){host("straggler.example.com"), from("10.0.0.8:999")}},
+		{"through the proxy", behind, 200, []func(*http.Request){host("straggler.example.com"), from("10.0.0.7:999")}},
+	} {
+		if w := get(c.s.Handler(), "/", c.change...); w.Code != c.want {
+			t.Errorf("%s: %d, not %d", c.what, w.Code, c.want)
+		}
+	}
+	for _, listen := range []string{"0.0.0.0:8080", ":8080", "[::]:80", "10.0.0.1:80", "example.com:80", "8080"} {
+		if _, err := serve.New(nil, serve.Options{Listen: listen}); err == nil {
+			t.Errorf("%s is open to others without a token", listen)
+		}
+	}
+}
+
+// A server that is told to stop answers what is under way.
+func TestServe(t *testing.T) {
+	s, _ := served(t, filled(t), serve.Options{})
+	ctx, cancel := contextOf(t)
+	l := listener(t)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	r, err := http.Get(fmt.Sprintf("http://%s/", l.Addr()))
+	reporttest.Check(t, err)
+	cancel()
+	body, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	if err != nil || !strings.HasSuffix(string(body), "</html>\n") {
+		t.Errorf("%v: a page was cut: %d bytes", err, len(body))
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,1 @@
+SELECT * FROM attempts WHERE attempt_id = {key}

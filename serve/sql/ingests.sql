@@ -1,0 +1,1 @@
+SELECT * FROM ingests ORDER BY rows_in DESC NULLS LAST, ingest_id NULLS LAST LIMIT 200

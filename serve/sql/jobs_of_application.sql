@@ -1,0 +1,10 @@
+-- The jobs of an application. {key} is the application's.
+SELECT count(*) OVER () AS total, j.job_id AS id, j.native_id, j.name, j.status,
+  (unix_micros(j.finish_time) - unix_micros(coalesce(j.submit_time, j.start_time))) / 1e6 AS took_s, s.phases, s.lost_s, s.outliers
+FROM jobs j LEFT JOIN (
+    SELECT p.job_id, count(*) AS phases, sum(t.lost_s) AS lost_s, CAST(sum(t.outliers) AS BIGINT) AS outliers
+    FROM phases p LEFT JOIN phase_stats t ON t.phase_id = p.phase_id
+    WHERE p.status <> 'skipped'
+    GROUP BY p.job_id
+  ) s ON s.job_id = j.job_id
+WHERE j.application_id = {key}

@@ -1,0 +1,6 @@
+-- Where a job belongs. {key} is the job's.
+SELECT a.application_id, a.native_id AS application, j.job_id, j.native_id AS job, j.name AS job_name,
+  CAST(NULL AS BIGINT) AS phase_id, CAST(NULL AS STRING) AS phase, CAST(NULL AS INT) AS phase_attempt, CAST(NULL AS STRING) AS phase_name,
+  CAST(NULL AS BIGINT) AS attempt_id, CAST(NULL AS BIGINT) AS task, CAST(NULL AS INT) AS number
+FROM jobs j JOIN applications a ON a.application_id = j.application_id
+WHERE j.job_id = {key}
