@@ -55,33 +55,36 @@ func choose(n, k int) float64 {
 	return c
 }
 
-// ReadTime is how long a downstream clone takes to have read an upstream output, counted from the end of the first
-// upstream clone, when its own copy comes a gap later and it waits for that at most omega (DOLLY §4.4). alone is the time
-// to read the output without contention, alpha the share of the bandwidth that is left under contention.
+// ReadTimes are how long two downstream clones take to have read an upstream output, counted from the end of the first
+// upstream clone, when the second one comes a gap later and is waited for at most omega (DOLLY §4.4). alone is the time to
+// read the output without contention (r/B), alpha the share of the bandwidth that is left under contention (α).
 //
-// In time, it takes T_E = gap + alone. Otherwise it shares the first copy from omega on: the clone that began at once has
-// alone − omega left, which takes (alone − omega)/alpha under contention; then the other reads its last omega alone.
-func ReadTime(gap, omega, alone, alpha float64) float64 {
+// The first reads at once. In time, the second gets a copy of its own and is taken to have it after min(r/B, ω), which makes
+// T_E = r/B + min(r/B, ω): by r/B the first has read its copy, and the second can read that alone. Otherwise it shares the copy
+// of the first from ω on: the first has r/B − ω left, which takes (r/B − ω)/α under contention; then the second reads its last
+// ω alone. (The sentence about T_C is not in our text of the paper; this is what the quantities of §4.4 give.)
+func ReadTimes(gap, omega, alone, alpha float64) (first, second float64) {
+	wait := min(alone, omega)
 	if gap <= omega {
-		return gap + alone
+		return alone, alone + wait
 	}
-	if omega >= alone {
-		return omega + alone // the first has read everything: no contention
-	}
-	return omega + (alone-omega)/alpha + omega
+	first = wait + (alone-wait)/alpha
+	return first, first + wait
 }
 
-// BestWait is the ω that makes the mean of ReadTime over a sample of gaps least. Between two gaps the
-// mean is linear up to the reading time and grows after it; no end of such a piece is better than the gaps, 0 and the
-// reading time.
-func BestWait(gaps []float64, alone, alpha float64) float64 {
+// BestWait is the ω that makes the mean duration of a task of two clones least over a sample: of the gaps, and of what the
+// clones compute after they have read. A task is over when the faster of its clones is (§4.4, step 2). Between two gaps a
+// duration is the least of two linear functions of ω up to the reading time, and constant after it, so that no end of such a
+// piece is better than the gaps, 0 and the reading time.
+func BestWait(gaps []float64, computing [][2]float64, alone, alpha float64) float64 {
 	candidates := append([]float64{0, alone}, gaps...)
 	slices.Sort(candidates)
 	best, least := 0.0, math.Inf(1)
 	for _, omega := range slices.Compact(candidates) {
 		sum := 0.0
-		for _, g := range gaps {
-			sum += ReadTime(g, omega, alone, alpha)
+		for n, g := range gaps {
+			first, second := ReadTimes(g, omega, alone, alpha)
+			sum += min(first+computing[n][0], second+computing[n][1])
 		}
 		if sum < least-1e-12 {
 			best, least = omega, sum

@@ -12,19 +12,20 @@ import (
 // Rules: for n tasks, straggler probability p and acceptable risk ε, c = ⌈ln(1 − (1 − ε)^{1/n}) / ln p⌉ clones of each
 // task are wanted. A job is cloned iff the clones in use plus c·n fit into the budget β·C of the C slots, and the slots in
 // use plus c·n stay under τ·C; otherwise it is not cloned at all. The first clone to finish wins, the others are killed.
-// A later phase never gets more clones than the one before it.
+// A later phase never gets more clones than any of the phases that it reads from (§3.2).
 //
 // p is the share of the tasks that finished in the last Period whose rate was under half the median of their phase, over
-// the whole pool; before any has finished it is P. Clones start after the tasks that wait, as 'indistinguishable' tasks.
+// the whole pool; before any has finished it is P. Clones stand in line with the tasks that they are clones of: 'clones are
+// indistinguishable and the scheduler treats every clone as if it were another task' (§5.1).
 //
-// Admission: admission (the paper's), preempt (a job that does not fit takes the budget of larger jobs, whose clones are
-// killed), fcfs (whoever comes first takes what is left of the budget, in part where it does not suffice).
+// Admission: admission (the paper's), preempt (a job that does not fit into the budget takes that of larger jobs, whose clones
+// are killed; the ceiling holds for it too), fcfs (whoever comes first takes what is left of the budget, in part where it does not suffice).
 //
 // Assignment of intermediate data (§4): cc lets all clones of a later phase read what the first upstream clones made, under
 // contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is
 // reading. cac gives the k-th clone what the k-th upstream clones made, so that it waits for the slowest of them. delay lets
-// it wait up to ω for each and share the others; ω is that of the least expected reading time (§4.4) by how far apart the
-// job's finished attempts were, or what wait says. The replay kills upstream losers at once and knows when they would have
+// it wait up to ω for each and share the others; ω is that of the least expected duration (§4.4) by how far apart the job's
+// finished attempts were and how long they computed, or what wait says. The replay kills upstream losers at once and knows when they would have
 // ended; the slots that they would have held until then are not charged.
 type Dolly struct {
 	Risk       float64 `option:"risk" doc:"acceptable probability that the job straggles (ε)"`
@@ -64,9 +65,9 @@ type dollyPhase struct {
 	over    bool
 }
 
-// dollyJob is how many clones the job's earlier phases got, and how long its finished attempts took.
+// dollyJob is how many clones the job's earlier phases got, by phase, and how long its finished attempts took.
 type dollyJob struct {
-	clones int
+	clones map[int32]int
 	took   []float64
 }
 
@@ -125,20 +126,24 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	if d.p == 0 {
 		d.p = d.P
 	}
-	job, first := (*v.JobMemory()).(*dollyJob)
-	first = !first
-	n := v.Tasks()
-	c := Clones(n, d.p, d.Risk)
-	if first {
-		job = &dollyJob{clones: c}
+	job, ok := (*v.JobMemory()).(*dollyJob)
+	if !ok {
+		job = &dollyJob{clones: map[int32]int{}}
 		*v.JobMemory() = job
 	}
-	c = min(c, job.clones)
+	n := v.Tasks()
+	c := Clones(n, d.p, d.Risk)
+	for _, q := range v.Parents() {
+		if up, ok := job.clones[q]; ok {
+			c = min(c, up)
+		}
+	}
 	budget := int(d.Budget * float64(v.Slots()))
 	room := budget - d.used()
 	busy := v.Slots() - v.Free()
-	fits := c > 1 && c*n <= room && float64(busy+v.Queued()+c*n) <= d.Ceiling*float64(v.Slots())
-	if !fits && c > 1 && d.Admission == "preempt" {
+	below := c > 1 && float64(busy+v.Queued()+c*n) <= d.Ceiling*float64(v.Slots())
+	fits := below && c*n <= room
+	if below && !fits && d.Admission == "preempt" {
 		fits = c*n <= budget && d.preempt(do, c*n-room, n)
 	}
 	tasks := n // that get clones
@@ -149,13 +154,14 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 		}
 	}
 	if tasks == 0 {
-		job.clones = 1
+		job.clones[int32(v.Phase())] = 1
 		return
 	}
+	job.clones[int32(v.Phase())] = c
 	do.Read(d.reading(job))
 	for range c - 1 {
 		for task := range tasks {
-			do.QueueCopy(int32(task))
+			do.Clone(int32(task))
 		}
 	}
 	d.cloned = append(d.cloned, clonedPhase{v.Phase(), tasks, c, p})
@@ -195,17 +201,20 @@ func (d *dolly) wait(job *dollyJob) float64 {
 		return d.Wait
 	}
 	var s sample
-	gaps := make([]float64, 0, len(job.took))
+	var gaps []float64
+	var computing [][2]float64
 	for n, took := range job.took {
 		s.add(took)
 		if n > 0 {
-			gaps = append(gaps, math.Abs(took-job.took[n-1]))
+			before := job.took[n-1]
+			gaps = append(gaps, math.Abs(took-before))
+			computing = append(computing, [2]float64{(1 - d.Transfer) * took, (1 - d.Transfer) * before})
 		}
 	}
 	if len(gaps) == 0 {
 		return 0
 	}
-	return BestWait(gaps, d.Transfer*s.median(), 1/(1+d.Contention))
+	return BestWait(gaps, computing, d.Transfer*s.median(), 1/(1+d.Contention))
 }
 
 // preempt kills the clones of larger phases, the largest first, until enough of the budget is free for a phase of n tasks;

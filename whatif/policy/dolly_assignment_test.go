@@ -58,7 +58,7 @@ func TestDollyWaits(t *testing.T) {
 			t.Errorf("%s: %d µs, want 20 s", assignment, took)
 		}
 	}
-	if w := policy.BestWait([]float64{0, 0, 0}, 3, 0.7); w != 0 {
+	if w := policy.BestWait([]float64{0, 0, 0}, make([][2]float64, 3), 3, 0.7); w != 0 {
 		t.Errorf("waits %g s for clones that come at once", w)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // LATE is Longest Approximate Time to End (LATE §4).
 //
 // Rules: when a node asks for work, no task of the phase waits and fewer than cap × slots copies run: a node whose total
-// progress (finished tasks of the job plus the scores of its running ones) is below the slow_node percentile of all nodes
+// progress (finished tasks of the job plus the scores of its running ones, of all phases) is below the slow_node percentile of all nodes
 // is refused. Of the attempts that have run for a minute and were never copied, the one with the longest estimated time
 // left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase.
 // rate = score / elapsed, time left = (1 − score) / rate. Locality plays no part.
@@ -197,10 +197,7 @@ func (l *late) nodeThreshold(v *replay.View, job lateJob) float64 {
 	for m, done := range job {
 		l.nodes[m] = done
 	}
-	running := v.Running()
-	for i := range running {
-		l.nodes[running[i].Machine] += v.Progress(&running[i])
-	}
+	v.NodeProgress(l.nodes)
 	l.ordered = append(l.ordered[:0], l.nodes...)
 	var none sample
 	return none.quantileWith(l.ordered, l.SlowNode)

@@ -18,9 +18,11 @@ import (
 //     reversed; the text of §5.1 has it right.)
 //
 // Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains
-// most goes first. Tasks are launched in descending order of their data (longest).
+// most goes first. A duplicate that has no slot by the next report is weighed anew. Tasks are launched in descending order of their data (longest).
 //
-// t_rem = elapsed · d/d_read − elapsed; a running average of the reports smooths it. t_new = rate · d · far + lag, the rates
+// t_rem = elapsed · d/d_read + t_wrapup − elapsed, t_wrapup being the mean time of the phase's finished attempts after they had
+// read everything (§5.5, equation 2); a running average of the reports smooths it, but for a task that has not progressed since
+// the last report, which is taken to have stalled. t_new = rate · d · far + lag, the rates
 // being those of the phase's finished attempts, and of the running ones as they stand until five have finished; so a task
 // that is long because it has more data is left alone. d is a task's bytes where they explain how long the others took,
 // that is where rates are less spread out than durations (interquartile, logarithmic), and 1 otherwise: reduces of no
@@ -44,7 +46,6 @@ var mantriDefaults = Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10,
 type mantri struct {
 	Mantri
 	found   []mantriCase
-	tasks   []int32
 	seen    sample
 	perByte sample
 }
@@ -54,10 +55,20 @@ type mantriPhase struct {
 	rates    sample // seconds per byte
 	took     sample
 	unknown  bool    // a task without bytes has finished
+	wrapup   float64 // seconds that the finished attempts took after they had read everything, all together
 	life     float64 // of a task, as far as known
 	known    int     // finished attempts that it was taken from
 	restarts map[int32]int
 	copied   map[int32]replay.Time
+	queued   []queuedCopy // duplicates that may still wait for a slot
+	seen     int          // of View.Started
+	many     []int32      // tasks of more copies than are kept
+}
+
+// queuedCopy is a duplicate that was asked for when a task had been launched anew so many times.
+type queuedCopy struct {
+	task     int32
+	launched int
 }
 
 // mantriCase is an attempt that might be restarted or duplicated.
@@ -98,6 +109,7 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 	}
 	rates := m.rates(v, p, delta)
 	if rates.n() > 0 {
+		m.withdraw(v, do, p)
 		m.prune(v, do, p, delta)
 		if v.Waiting() > 0 {
 			m.whileWaiting(v, do, p, rates, delta)
@@ -111,6 +123,7 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 func (m *mantri) count(v *replay.View, p *mantriPhase) {
 	for _, d := range v.Done()[p.counted:] {
 		p.took.add(d.Took.Seconds())
+		p.wrapup += (d.Took - v.Spent(&d, 1)).Seconds()
 		if b := v.Bytes(d.Task); b > 0 {
 			p.rates.add(d.Took.Seconds() / float64(b))
 		} else {
@@ -134,10 +147,10 @@ type paces struct {
 	bytes bool
 }
 
-// work is the units of work of a task.
-func (p paces) work(v *replay.View, task int32) float64 {
-	if p.bytes {
-		return data(v, task)
+// work is the units of work of an attempt.
+func (p paces) work(v *replay.View, a *replay.Running) float64 {
+	if b := v.Input(a); p.bytes && b > 0 {
+		return float64(b)
 	}
 	return 1
 }
@@ -198,32 +211,42 @@ func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) paces {
 }
 
 // remaining is t_rem, averaged with what it was estimated to be at the last report.
-func (m *mantri) remaining(v *replay.View, a *replay.Running, delta float64) float64 {
+func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) float64 {
 	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 	if score <= 0 {
 		return math.Inf(1)
 	}
 	left := elapsed/score - elapsed
-	if before := a.Note; before > 0 {
+	if n := p.took.n(); n > 0 {
+		left += p.wrapup / float64(n)
+	}
+	if before := a.Note; before > 0 && score > a.Last {
 		left = (left + max(before-delta, 0)) / 2
 	}
-	a.Note = left
+	a.Note, a.Last = left, score
 	return left
+}
+
+// withdraw takes back the duplicates that got no slot since they were asked for: whether they save anything is weighed anew.
+func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
+	for _, q := range p.queued {
+		if v.Launched(q.task) == q.launched && !v.Finished(q.task) {
+			do.Withdraw(q.task)
+			delete(p.copied, q.task)
+		}
+	}
+	p.queued = p.queued[:0]
 }
 
 // prune kills all but the fastest copies of each task.
 func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta float64) {
-	if len(p.copied) == 0 {
-		return
-	}
-	running := v.Running()
-	for i := range running {
-		if a := &running[i]; v.Copies(a.Task) > m.Alpha && v.Elapsed(a).Seconds() >= delta {
-			m.tasks = append(m.tasks, a.Task)
-		}
-	}
-	slices.Sort(m.tasks)
-	for _, t := range slices.Compact(m.tasks) {
+	started := v.Started()
+	p.many = append(p.many, started[min(p.seen, len(started)):]...)
+	p.seen = len(started)
+	p.many = slices.DeleteFunc(p.many, func(t int32) bool { return v.Copies(t) <= m.Alpha })
+	slices.Sort(p.many)
+	p.many = slices.Compact(p.many)
+	for _, t := range p.many {
 		var own []*replay.Running
 		for a := range v.Attempts(t) {
 			if v.Elapsed(a).Seconds() >= delta {
@@ -237,7 +260,6 @@ func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta
 			do.Kill(*a)
 		}
 	}
-	m.tasks = m.tasks[:0]
 }
 
 func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
@@ -258,9 +280,13 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) {
 			continue
 		}
-		left, c := m.remaining(v, a, delta), float64(v.Copies(a.Task))
-		scale := rates.work(v, a.Task) * far
+		left := m.remaining(v, p, a, delta)
+		scale := rates.work(v, a) * far
 		mean := rate*scale + lag
+		if !RestartNow(left, mean, delta) && (left-lag)/scale < likely { // left · c/(c+1) is less than left
+			continue
+		}
+		c := float64(v.Copies(a.Task))
 		switch {
 		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarts[a.Task] < m.Gamma:
 			m.found = append(m.found, mantriCase{*a, left - mean, true})
@@ -275,6 +301,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 			do.Restart(c.a)
 		} else {
 			p.copy(c.a.Task, v.Now())
+			p.queued = append(p.queued, queuedCopy{c.a.Task, v.Launched(c.a.Task)})
 			do.CopyFirst(c.a.Task)
 		}
 	}
@@ -294,8 +321,8 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || !m.mayCopy(v, p, a, delta) {
 			continue
 		}
-		left := m.remaining(v, a, delta)
-		mean := rate*rates.work(v, a.Task) + lag
+		left := m.remaining(v, p, a, delta)
+		mean := rate*rates.work(v, a) + lag
 		if gain := left - mean; gain > m.Rho*delta {
 			m.found = append(m.found, mantriCase{*a, gain, false})
 		}

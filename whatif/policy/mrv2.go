@@ -8,8 +8,8 @@ import (
 
 // MRv2 is the DefaultSpeculator of Hadoop MapReduce 2, as coded or as intended.
 //
-// Rules as coded: a scan makes at most one copy of each kind of task per job; the next scan comes 15 s after one that
-// made a copy, else after 1 s. At least 5 % of the tasks of the kind must be complete. value = estimatedEnd − (now +
+// Rules as coded: a scan looks at all kinds of tasks of a job and makes at most one copy of each; the next scan comes 15 s
+// after one that made a copy, else after 1 s. At least 5 % of the tasks of the kind must be complete. value = estimatedEnd − (now +
 // estimatedNew); a task is passed over when estimatedEnd < now, value ≤ 0 or two attempts of it run; the largest value is
 // taken, as long as fewer than max(10, 0.01 · tasks, 0.1 · running tasks) copies run. Progress that has not changed for
 // 9 s is taken to have stalled (the synthetic progress of a replay never stalls).
@@ -40,7 +40,7 @@ var mrv2Defaults = MRv2{
 type mrv2 struct{ MRv2 }
 
 // mrv2Job is the clock of the job's scans.
-type mrv2Job struct{ next replay.Time }
+type mrv2Job struct{ scan, next replay.Time }
 
 // copyOf names an attempt of a phase.
 type copyOf struct{ task, number int32 }
@@ -67,20 +67,17 @@ func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 		*v.JobMemory() = job
 	}
 	m.count(v, p)
-	if len(v.Running()) == 0 {
-		return v.In(replay.Seconds(m.Again))
-	}
 	if m.Estimator != "legacy" {
 		m.report(v, p)
 	}
-	if job.next > v.Now() {
-		if m.Estimator != "legacy" {
-			return replay.Again{At: min(job.next, v.Now()+replay.Seconds(m.ReportEvery))}
-		}
-		return replay.Again{At: job.next}
+	if job.next > v.Now() && job.scan != v.Now() {
+		return m.wake(v, job.next)
 	}
-	if float64(p.took.n()) < m.Complete*float64(v.Tasks()) || p.took.n() < 1 {
-		return v.In(replay.Seconds(m.Again))
+	if job.next <= v.Now() {
+		job.scan, job.next = v.Now(), v.Now()+replay.Seconds(m.Again)
+	}
+	if len(v.Running()) == 0 || float64(p.took.n()) < m.Complete*float64(v.Tasks()) || p.took.n() < 1 {
+		return m.wake(v, job.next)
 	}
 	if task := m.best(v, p); task >= 0 {
 		if p.marked == nil {
@@ -89,9 +86,8 @@ func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 		p.marked[task] = true
 		do.QueueCopy(task)
 		job.next = v.Now() + replay.Seconds(m.AfterCopy)
-		return m.wake(v, job.next)
 	}
-	return v.In(replay.Seconds(m.Again))
+	return m.wake(v, job.next)
 }
 
 func (m *mrv2) wake(v *replay.View, scan replay.Time) replay.Again {

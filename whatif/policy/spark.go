@@ -15,8 +15,9 @@ import (
 // the successful durations, 100 ms); before that, when task.duration.threshold is set and N does not exceed the slots of
 // one executor, T is that threshold. A task is copied when it runs, has one copy and was not marked before, has run
 // longer than T, and (unless efficiency is off) has run longer than 2 T or reads fewer records a second than 0.75 × the
-// average of the successful tasks. The running task's records come with the executors' heartbeats, every 10 s: until the
-// first it has none. Copies start after all regular tasks, never on a host where the task runs; the first success wins.
+// average of the successful tasks; a task past task.duration.threshold is copied however fast it reads. The running task's
+// records come with the executors' heartbeats, every 10 s: until the first it has none. Copies start after all regular
+// tasks, never on a host where an attempt of the task ran, failed ones included; the first success wins.
 //
 // Defaults: 3.x quantile 0.75, multiplier 1.5; 4.x 0.9 and 3; efficiency from 3.4 on. NaN takes the value of the log's
 // own spark.speculation.* settings, else the default of the log's own version.
@@ -80,15 +81,16 @@ func (s *spark) Look(v *replay.View, do *replay.Actions) replay.Again {
 	}
 	p.counted = len(done)
 	var limit float64
+	efficiency := s.set.Efficiency != 0
 	switch {
 	case len(done) >= SparkMinFinished(s.set.Quantile, n):
 		limit = max(s.set.Multiplier*p.took.median(), s.set.MinRuntime)
 	case small:
-		limit = s.set.Threshold
+		limit, efficiency = s.set.Threshold, false
 	default:
 		return replay.Again{End: true}
 	}
-	return s.check(v, do, p, limit)
+	return s.check(v, do, p, limit, efficiency)
 }
 
 // SparkMinFinished is how many of n tasks must have succeeded.
@@ -96,12 +98,12 @@ func SparkMinFinished(q float64, n int) int { return max(int(math.Floor(q*float6
 
 // check marks every task that has run longer than the limit. Spark checks every interval; between checks nothing is
 // marked, so the next look is at the first check at which something can be.
-func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64) replay.Again {
+func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64, efficiency bool) replay.Again {
 	interval, over := replay.Seconds(s.set.Interval), replay.Seconds(limit)+1
 	next := never
 	p.ages.update(v)
 	if v.CheckAt(v.Now(), interval) == v.Now() {
-		next = s.mark(v, do, p, limit)
+		next = s.mark(v, do, p, limit, efficiency)
 	} else if len(p.past) > 0 {
 		next = v.Now()
 	}
@@ -118,7 +120,7 @@ func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit f
 }
 
 // mark marks the tasks past the limit but those that are spared, and says when one of these may be.
-func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64) replay.Time {
+func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64, efficiency bool) replay.Time {
 	over := replay.Seconds(limit) + 1
 	p.past = p.ages.until(v, v.Now()-over, p.past)
 	next := never
@@ -132,7 +134,7 @@ func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit fl
 			a := only(v, x.task)
 			if a.Start+over > v.Now() { // another attempt, or the limit has grown
 				next = min(next, a.Start+over)
-			} else if spared, till := s.efficient(v, p, a, limit); spared {
+			} else if spared, till := s.efficient(v, p, a, limit); spared && efficiency {
 				next = min(next, till)
 			} else {
 				s.found = append(s.found, x.task)
@@ -142,7 +144,7 @@ func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit fl
 		rest = append(rest, x)
 	}
 	p.past = rest
-	inOrder(&s.found, do.QueueCopy)
+	inOrder(&s.found, do.QueueFresh)
 	return next
 }
 
@@ -160,7 +162,7 @@ const heartbeat = 10.0
 // efficient is whether a task past the limit is spared because it reads as fast as the others did, and until when that
 // cannot change: its next report, or the time after which its reading does not matter.
 func (s *spark) efficient(v *replay.View, p *sparkPhase, a *replay.Running, limit float64) (bool, replay.Time) {
-	if s.set.Efficiency == 0 || p.records <= 0 || p.ran <= 0 {
+	if p.records <= 0 || p.ran <= 0 {
 		return false, 0
 	}
 	elapsed := v.Elapsed(a).Seconds()

@@ -48,8 +48,14 @@ func (s *Sim) act(i int32) {
 			s.copyNow(i, task, a.where)
 		case doQueue:
 			if t := &s.tasks[task]; !t.done && !t.over {
-				s.enqueue(queued{task: task, first: a.first})
+				s.enqueue(queued{task: task, first: a.first, fresh: a.fresh})
 			}
+		case doClone:
+			if t := &s.tasks[task]; !t.done && !t.over {
+				s.enqueueClone(i, task)
+			}
+		case doWithdraw:
+			s.withdraw(func(q queued) bool { return q.task == task && !q.restart })
 		case doKill:
 			if s.runs(i, a) && s.tasks[task].live > 1 {
 				s.kill(a.where)
@@ -85,15 +91,15 @@ func (s *Sim) copyNow(i, task, machine int32) {
 	if t.done || t.over || t.live == 0 || s.idleIn(s.p.Phases[i].Class) <= 0 {
 		return
 	}
-	slot := s.slotElsewhere(i, task, machine)
+	slot := s.slotElsewhere(i, task, machine, false)
 	if slot >= 0 {
 		s.copy(i, task, slot)
 	}
 }
 
-// slotElsewhere is a free slot for a copy: on a machine where the task does not run, chosen by the task's own draw, so
-// that no machine is preferred; -1 when there is none.
-func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
+// slotElsewhere is a free slot for a copy: on a machine where the task does not run, or never did (fresh), chosen by the
+// task's own draw, so that no machine is preferred; -1 when there is none.
+func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 	var used [8]int32
 	on := used[:0]
 	if s.tasks[task].live > 0 {
@@ -102,6 +108,9 @@ func (s *Sim) slotElsewhere(i, task, machine int32) int32 {
 		}
 	} else if s.tasks[task].copies > 0 || s.tasks[task].last >= 0 { // a restart: not where it was
 		on = append(on, s.p.Tasks[task].Machine)
+	}
+	if fresh {
+		on = append(on, s.been[task]...)
 	}
 	ok := func(m int32) bool {
 		return len(s.p.Machines) == 1 || s.p.Machines[m].Name == "" || !slices.Contains(on, m)
@@ -224,7 +233,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 		}
 		slot := int32(-1)
 		if !over {
-			if slot = s.slotElsewhere(i, q.task, -1); slot < 0 && q.restart { // no other machine: anywhere
+			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && q.restart { // no other machine: anywhere
 				slot = s.free[s.p.Phases[i].Class].from(0)
 			}
 			if slot < 0 {
@@ -244,6 +253,15 @@ func (s *Sim) dequeue(firsts bool) bool {
 		return true
 	}
 	return false
+}
+
+// enqueueClone lets a copy wait in line with its task.
+func (s *Sim) enqueueClone(i, task int32) {
+	if s.scheduled() {
+		s.enqueue(queued{task: task})
+		return
+	}
+	s.clones.push(head{s.p.Attempts[s.firstAttempt(i, task)].Key, task})
 }
 
 func (s *Sim) queueOf(first bool) *queue {
@@ -275,17 +293,7 @@ func (s *Sim) restart(i, task int32, a *action) {
 func (s *Sim) cancelCopies(i int32) {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	run.reading = nil
-	for _, line := range []*queue{&s.firsts, &s.queue} {
-		rest := line.list[:line.head]
-		for _, q := range line.list[line.head:] {
-			if s.p.Tasks[q.task].Phase != i || q.restart {
-				rest = append(rest, q)
-				continue
-			}
-			s.lined(&q, -1)
-		}
-		line.list = rest
-	}
+	s.withdraw(func(q queued) bool { return s.p.Tasks[q.task].Phase == i && !q.restart })
 	for n := 0; n < len(run.running); {
 		if r := &run.running[n]; r.observed < 0 && s.tasks[p.FirstTask+r.Task].live > 1 {
 			s.kill(r.slot)
@@ -299,6 +307,28 @@ func (s *Sim) cancelCopies(i int32) {
 type sized struct {
 	bytes   int64
 	attempt int32
+}
+
+// withdraw takes copies that wait out of their queues.
+func (s *Sim) withdraw(which func(queued) bool) {
+	for _, line := range []*queue{&s.firsts, &s.queue} {
+		rest := line.list[:line.head]
+		for _, q := range line.list[line.head:] {
+			if !which(q) {
+				rest = append(rest, q)
+				continue
+			}
+			s.lined(&q, -1)
+		}
+		line.list = rest
+	}
+	var rest heads
+	for _, c := range s.clones {
+		if !which(queued{task: c.queue}) {
+			rest.push(c)
+		}
+	}
+	s.clones = rest
 }
 
 // longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.

@@ -198,7 +198,7 @@ func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 			s.unqueue(&s.queue, n)
 			continue
 		}
-		if slot := s.slotElsewhere(i, q.task, machine); slot >= 0 && s.admits(i, machine) {
+		if slot := s.slotElsewhere(i, q.task, machine, q.fresh); slot >= 0 && s.admits(i, machine) {
 			s.unqueue(&s.queue, n)
 			s.copy(i, q.task, slot)
 			return true

@@ -176,6 +176,7 @@ func (s *Sim) dispatch() {
 	for s.idle() > 0 {
 		switch {
 		case s.dequeue(true):
+		case s.cloneFirst():
 		case len(s.ready) > 0:
 			s.claim(s.ready.pop().queue)
 		case s.pending():
@@ -188,6 +189,30 @@ func (s *Sim) dispatch() {
 			return
 		}
 	}
+}
+
+// cloneFirst starts the clone whose turn it is, if no task that waits comes before it: clones stand in line with the tasks
+// that they are clones of.
+func (s *Sim) cloneFirst() bool {
+	for len(s.clones) > 0 {
+		c := s.clones[0]
+		i := s.p.Tasks[c.queue].Phase
+		if len(s.ready) > 0 && !(head{c.key, i}).before(s.ready[0]) {
+			return false
+		}
+		t := &s.tasks[c.queue]
+		if !t.done && !t.over {
+			slot := s.slotElsewhere(i, c.queue, -1, false)
+			if slot < 0 {
+				return false
+			}
+			s.clones.pop()
+			s.copy(i, c.queue, slot)
+			return true
+		}
+		s.clones.pop()
+	}
+	return false
 }
 
 // pending is whether more happens at this instant.
@@ -301,7 +326,7 @@ func (s *Sim) launch(who, slot int32, lag int64) {
 func (s *Sim) start(i, slot int32, r Running) {
 	s.out.Events++
 	ph := &s.phases[i]
-	r.slot, r.noise = slot, nan32
+	r.slot, r.noise, r.bytes = slot, nan32, s.p.Tasks[s.p.Phases[i].FirstTask+r.Task].Bytes
 	if int(slot) < len(s.p.Slots) {
 		s.takeFree(slot)
 		s.busy++

@@ -22,6 +22,7 @@ func (s *Sim) end(slot int32) {
 		s.due = append(s.due, ph)
 	}
 	if r.observed >= 0 && !s.p.Attempts[r.observed].Ok {
+		s.wasOn(task, r.Machine)
 		s.failed(ph, task, r.observed)
 		return
 	}
@@ -155,11 +156,22 @@ func (s *Sim) kill(slot int32) {
 	if s.scheduled() {
 		s.tellEnd(AttemptKilled, ph, &r)
 	}
+	s.wasOn(s.p.Phases[ph].FirstTask+r.Task, r.Machine)
 	out := &s.out.Jobs[s.p.Phases[ph].Job]
 	took := max(s.now-int64(r.Start), 0)
 	out.Slots += took
 	out.Waste += took
 	out.Kills++
+}
+
+// wasOn notes where an attempt ran whose task goes on.
+func (s *Sim) wasOn(task, machine int32) {
+	if t := &s.tasks[task]; s.o.Policy != nil && !t.done && !t.over {
+		if s.been == nil {
+			s.been = map[int32][]int32{}
+		}
+		s.been[task] = append(s.been[task], machine)
+	}
 }
 
 func (s *Sim) watch(ph int32, r *Running, killed bool) {

@@ -24,6 +24,8 @@ const (
 	doCopy verb = iota
 	doCopyOn
 	doQueue
+	doClone
+	doWithdraw
 	doKill
 	doRestart
 	doLongestFirst
@@ -39,6 +41,7 @@ type action struct {
 	number int32
 	till   Time
 	first  bool
+	fresh  bool
 	read   *Reading
 }
 
@@ -58,6 +61,20 @@ func (d *Actions) QueueCopy(task int32) { d.list = append(d.list, action{verb: d
 // CopyFirst is QueueCopy of a copy that gets the next slot before tasks that were never started.
 func (d *Actions) CopyFirst(task int32) {
 	d.list = append(d.list, action{verb: doQueue, task: task, first: true})
+}
+
+// QueueFresh is QueueCopy on a machine that never ran an attempt of the task. It waits for ever where there is none.
+func (d *Actions) QueueFresh(task int32) {
+	d.list = append(d.list, action{verb: doQueue, task: task, fresh: true})
+}
+
+// Clone starts a copy when it is the turn of the task itself, after the task: it stands in line as another task would. Under
+// a scheduler of its own it is QueueCopy.
+func (d *Actions) Clone(task int32) { d.list = append(d.list, action{verb: doClone, task: task}) }
+
+// Withdraw takes the copies of a task that wait for a slot out of the queue. Restarts stay.
+func (d *Actions) Withdraw(task int32) {
+	d.list = append(d.list, action{verb: doWithdraw, task: task})
 }
 
 // Read says how the clones of the phase, its originals among them, read what the phases before it made; nil as if there

@@ -136,7 +136,7 @@ func (h *timers) pop() timer {
 // head is the first launch of a queue that waits for a slot.
 type head struct {
 	key   int64 // smaller is served first
-	queue int32 // a phase, or -1-a for a solo attempt a
+	queue int32 // a phase, or -1-a for a solo attempt a; of clones the task
 }
 
 func (h head) before(g head) bool { return h.key < g.key || h.key == g.key && h.queue < g.queue }

@@ -70,6 +70,7 @@ type Sim struct {
 	held        heldHeads
 	firsts      queue // copies that wait and go before tasks that were never started
 	queue       queue // the other copies that wait
+	clones      heads // clones that wait in line with their tasks; not under a scheduler
 	phases      []phaseRun
 	tasks       []taskRun
 	jobs        []jobRun
@@ -80,7 +81,8 @@ type Sim struct {
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
 	speculating int
-	avoided     []int64 // by machine, until when; nil where none is
+	been        map[int32][]int32 // machines on which attempts of a task failed or were killed, of tasks that have any
+	avoided     []int64           // by machine, until when; nil where none is
 	view        View
 	actions     Actions
 	sched       schedRun // under a scheduler of its own
@@ -158,6 +160,7 @@ type jobRun struct {
 type queued struct {
 	task    int32
 	first   bool // goes before tasks that were never started
+	fresh   bool // on no machine that ever ran the task
 	restart bool
 }
 
@@ -350,6 +353,8 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.timers, s.ready, s.soon = s.timers[:0], s.ready[:0], s.soon[:0]
 	s.firsts.reset()
 	s.queue.reset()
+	s.clones = s.clones[:0]
+	clear(s.been)
 	s.held.list = s.held.list[:0]
 	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
 	s.slots = resize(s.slots, all)

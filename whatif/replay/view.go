@@ -20,11 +20,13 @@ type Running struct {
 	Machine int32
 	Start   Time    // when it was or will be started; it has its slot already
 	Note    float64 // the policy's own, kept with the attempt; 0 at first
+	Last    float64 // the same, for a second number
 
 	slot     int32
 	observed int32   // index of the attempt of the log, -1 for a copy
 	noise    float32 // of its synthetic progress; NaN until drawn
 	waits    bool    // for the parents of its phase
+	bytes    int64   // its task's input, -1: unknown
 	done     int64   // µs that it takes; never shown to a policy
 	reports  workload.Curve
 }
@@ -51,6 +53,9 @@ func (v *View) Job() int   { return int(v.s.p.Phases[v.ph].Job) }
 
 // Kind is what the log calls the phase: map, reduce, …
 func (v *View) Kind() string { return v.s.p.Phases[v.ph].Kind }
+
+// Parents are the phases whose outputs the phase reads. The slice must not be changed.
+func (v *View) Parents() []int32 { return v.s.p.Phases[v.ph].Parents }
 
 // Gang is whether the tasks of the phase depend on each other.
 func (v *View) Gang() bool { return v.s.p.Phases[v.ph].Gang }
@@ -119,6 +124,9 @@ func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 // Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task.
 func (v *View) Bytes(task int32) int64 { return v.s.p.Tasks[v.s.p.Phases[v.ph].FirstTask+task].Bytes }
 
+// Input is Bytes of the task of an attempt.
+func (v *View) Input(a *Running) int64 { return a.bytes }
+
 // Lag is how long an attempt of the phase takes to start once it has a slot, and Far how many times as long it takes away
 // from its data: what a scheduler knows of its cluster, measured over the log.
 func (v *View) Lag() Time    { return Time(v.s.p.Phases[v.ph].CopyLag) }
@@ -127,7 +135,7 @@ func (v *View) Far() float64 { return max(float64(v.s.p.Phases[v.ph].Far), 1) }
 // Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
 func (v *View) Slots() int  { return v.s.p.Capacity() }
 func (v *View) Free() int   { return v.s.idleIn(v.s.p.Phases[v.ph].Class) }
-func (v *View) Queued() int { return v.s.firsts.n() + v.s.queue.n() }
+func (v *View) Queued() int { return v.s.firsts.n() + v.s.queue.n() + len(v.s.clones) }
 
 // Speculating is how many copies run in the pool.
 func (v *View) Speculating() int { return v.s.speculating }
@@ -154,6 +162,19 @@ func (s *Sim) freeMachines(class workload.Class, to []int32) []int32 {
 	}
 	slices.Sort(to[from:]) // nearly always in order already
 	return slices.Compact(to)
+}
+
+// NodeProgress adds to each machine the progress scores of the attempts that run on it, of all phases of the job.
+func (v *View) NodeProgress(scores []float64) {
+	job := v.s.p.Phases[v.ph].Job
+	for n := range v.s.slots {
+		x := &v.s.slots[n]
+		if x.at < 0 || v.s.p.Phases[x.phase].Job != job {
+			continue
+		}
+		a := &v.s.phases[x.phase].running[x.at]
+		scores[a.Machine] += v.s.progress(x.phase, a)
+	}
 }
 
 // Memory is where a policy keeps what it knows of the phase; nil at first.

@@ -29,7 +29,8 @@ const blockBytes = 64 << 20
 type flow struct {
 	Quincy
 	classes [workload.Classes]*network
-	tasks   [][]ref // by phase and task
+	tasks   [][]ref   // by phase and task
+	phases  [][]int32 // of each job, that were released
 	touched []taskOf
 	members []int32
 	claims  []Claim
@@ -59,7 +60,7 @@ func newFlow(o Quincy) *flow { return &flow{Quincy: o} }
 
 func (f *flow) begin(c *replay.Cluster) {
 	f.started = true
-	f.tasks = make([][]ref, c.NumPhases())
+	f.tasks, f.phases = make([][]ref, c.NumPhases()), make([][]int32, c.NumJobs())
 	var racks []int
 	for m := range int32(c.NumMachines()) {
 		racks = append(racks, int(max(c.Rack(m), 0)))
@@ -120,9 +121,10 @@ func (f *flow) Assign(c *replay.Cluster) replay.Time {
 func (f *flow) notice(c *replay.Cluster, x replay.Change) {
 	switch x.What {
 	case replay.JobLeft:
-		f.forget(c, x.Job)
+		f.forget(x.Job)
 	case replay.TasksCame:
 		f.tasks[x.Phase] = make([]ref, c.PhaseTasks(x.Phase))
+		f.phases[x.Job] = append(f.phases[x.Job], x.Phase)
 		for t := range int32(len(f.tasks[x.Phase])) {
 			f.touched = append(f.touched, taskOf{x.Phase, t})
 		}
@@ -213,18 +215,17 @@ func (f *flow) drop(n *network, x taskOf) {
 }
 
 // forget takes a job that ended out of the networks.
-func (f *flow) forget(c *replay.Cluster, job int32) {
+func (f *flow) forget(job int32) {
 	for _, n := range f.classes {
 		if n.jobs[job] >= 0 {
 			n.s.RemoveJob(n.jobs[job])
 			n.jobs[job] = -1
 		}
 	}
-	for ph, tasks := range f.tasks {
-		if len(tasks) > 0 && c.Job(int32(ph)) == job {
-			clear(tasks)
-		}
+	for _, ph := range f.phases[job] {
+		clear(f.tasks[ph])
 	}
+	f.phases[job] = nil
 }
 
 // carryOut does what a network says. What cannot be done is told back to it.

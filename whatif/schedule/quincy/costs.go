@@ -166,11 +166,10 @@ func (s *Scheduler) reprice() {
 	if !s.o.Preempt {
 		return
 	}
-	for t := range s.tasks {
-		if b := &s.tasks[t]; b.on >= 0 {
-			s.network.SetCost(b.toUnscheduled, s.stopCost(b))
-			s.network.SetCost(b.toOwn.arc, s.stayCost(b))
-		}
+	for _, t := range s.on {
+		b := &s.tasks[t]
+		s.network.SetCost(b.toUnscheduled, s.stopCost(b))
+		s.network.SetCost(b.toOwn.arc, s.stayCost(b))
 	}
 }
 

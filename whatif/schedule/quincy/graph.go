@@ -102,7 +102,8 @@ func (s *Scheduler) addTaskNode(t Task, b *task) {
 func (s *Scheduler) start(t Task, b *task, m int32) {
 	b.on, b.started = m, s.now
 	s.load[m]++
-	s.running++
+	at, _ := slices.BinarySearch(s.on, t)
+	s.on = slices.Insert(s.on, at, t)
 	s.fresh = append(s.fresh, t)
 	b.waited += s.now - b.ready
 	s.jobs[b.job].running++
@@ -124,7 +125,7 @@ func (s *Scheduler) start(t Task, b *task, m int32) {
 // stop takes a running task off its machine; it waits again.
 func (s *Scheduler) stop(t Task, b *task) {
 	m := b.on
-	s.leave(b)
+	s.leave(t, b)
 	b.on, b.ready = waiting, s.now
 	s.fresh = append(s.fresh, t)
 	if b.extra {
@@ -137,9 +138,10 @@ func (s *Scheduler) stop(t Task, b *task) {
 }
 
 // leave frees a running task's slot.
-func (s *Scheduler) leave(b *task) {
+func (s *Scheduler) leave(t Task, b *task) {
 	s.jobs[b.job].running--
 	s.load[b.on]--
-	s.running--
+	at, _ := slices.BinarySearch(s.on, t)
+	s.on = slices.Delete(s.on, at, at+1)
 	s.resize(int(b.on))
 }

@@ -124,10 +124,10 @@ type Scheduler struct {
 	rackOf   []int32
 	inRack   [][]int32 // machines of each rack
 	slots    []int
-	load     []int // tasks that run on each machine
-	running  int   // and on all
-	capacity []int // of its arc to the sink
-	usable   int   // sum of that
+	load     []int  // tasks that run on each machine
+	on       []Task // that run on any, in order
+	capacity []int  // of its arc to the sink
+	usable   int    // sum of that
 
 	tasks     []task
 	jobs      []job
@@ -208,12 +208,12 @@ func (s *Scheduler) SetShare(j Job, share Share) {
 
 // RemoveJob removes a job; what tasks it still has are finished.
 func (s *Scheduler) RemoveJob(j Job) {
-	for t := range s.tasks {
+	b := &s.jobs[j]
+	for t := 0; b.tasks > 0 && t < len(s.tasks); t++ {
 		if s.tasks[t].job == j && s.tasks[t].on != finished {
 			s.Finish(Task(t))
 		}
 	}
-	b := &s.jobs[j]
 	s.setUnscheduled(b, 0, 0)
 	s.network.RemoveNode(b.node)
 	b.live = false
@@ -244,7 +244,7 @@ func (s *Scheduler) Finish(t Task) {
 	b := &s.tasks[t]
 	j := &s.jobs[b.job]
 	if b.on >= 0 {
-		s.leave(b)
+		s.leave(t, b)
 	}
 	j.tasks--
 	b.on = finished
@@ -289,7 +289,7 @@ func (s *Scheduler) Machine(t Task) (int, bool) { return int(s.tasks[t].on), s.t
 
 // Load is how many tasks run on a machine, Waiting how many wait.
 func (s *Scheduler) Load(m int) int { return s.load[m] }
-func (s *Scheduler) Waiting() int   { return int(s.units) - s.running }
+func (s *Scheduler) Waiting() int   { return int(s.units) - len(s.on) }
 
 // Size is how many nodes and edges the flow network has.
 func (s *Scheduler) Size() (nodes, edges int) { return s.network.Nodes(), s.network.Arcs() }

@@ -1,0 +1,165 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/schema"
+	"straggler/whatif/replay"
+	"straggler/whatif/scenario"
+	"straggler/whatif/workload"
+)
+
+// What the sources say, where it is easily missed.
+
+// phases are the phases of one job, by the seconds of their tasks.
+func phases(machines []scenario.Machine, seconds ...[]float64) *scenario.Cluster {
+	c := &scenario.Cluster{Machines: machines, Jobs: []scenario.Job{{}}}
+	for _, tasks := range seconds {
+		p := scenario.Phase{Kind: "map"}
+		for _, s := range tasks {
+			p.Tasks = append(p.Tasks, scenario.Task{Seconds: s})
+		}
+		c.Jobs[0].Phases = append(c.Jobs[0].Phases, p)
+	}
+	return c
+}
+
+// DOLLY §3.2: a downstream phase never has more clones than its upstream phase. With p = 0.1, ten tasks want three clones and
+// one task two, so that the ten tasks after the one have two.
+func TestDollyUpstreamClones(t *testing.T) {
+	ten := slices.Repeat([]float64{10}, 10)
+	c := phases(scenario.Uniform(100, 4), ten, []float64{10}, ten)
+	c.Jobs[0].Phases[1].After, c.Jobs[0].Phases[2].After = []int{0}, []int{1}
+	dolly := set(t, byName(t, "dolly"), "budget", "0.5")
+	out := (&replay.Sim{}).Run(workload.Build(c.Rows()).Pools[0], replay.Options{Policy: dolly.New()})
+	if got := out.Jobs[0].Copies; got != 20+1+10 {
+		t.Errorf("%d clones beside the originals, want 20, 1 and 10", got)
+	}
+}
+
+// DOLLY §3.2: the ceiling avoids cloning in heavily loaded periods, whatever room preemption makes in the budget.
+func TestDollyPreemptBelowCeiling(t *testing.T) {
+	c := &scenario.Cluster{Machines: scenario.Uniform(100, 1)}
+	for _, x := range []struct {
+		at    float64
+		tasks int
+	}{{0, 78}, {1, 2}, {2, 2}} { // 78 of 100 slots; then there is no room for four under 80 %
+		j := scenario.Job{Arrival: x.at, Phases: []scenario.Phase{{}}}
+		for range x.tasks {
+			j.Phases[0].Tasks = append(j.Phases[0].Tasks, scenario.Task{Seconds: 100})
+		}
+		c.Jobs = append(c.Jobs, j)
+	}
+	got, _ := events(t, c.Rows(), set(t, byName(t, "dolly"), "admission", "preempt"), 0)
+	expect(t, "78 of 100 slots in use", got, nil)
+}
+
+// DOLLY §5.1: the scheduler treats every clone as if it were another task, so that they start before the tasks of later jobs.
+func TestDollyClonesInLine(t *testing.T) {
+	c := phases(scenario.Uniform(4, 1), []float64{10, 50})
+	c.Jobs = append(c.Jobs, scenario.Job{Phases: phases(nil, slices.Repeat([]float64{10}, 20)).Jobs[0].Phases})
+	got, _ := events(t, c.Rows(), set(t, set(t, byName(t, "dolly"), "budget", "1"), "ceiling", "9"), 0)
+	if len(got) < 2 || got[0] != "copy 0 at 0.0" || got[1] != "copy 1 at 0.0" {
+		t.Errorf("the clones of the first job start as %q, want at once", got)
+	}
+}
+
+// LATE §4: a node's progress is that of all tasks on it. Machine 0 runs the straggler and has done most of its phase; the other
+// phase makes machine 1 the node of most progress, which alone may take the copy.
+func TestLATENodeOfAllPhases(t *testing.T) {
+	c := phases(scenario.Uniform(4, 2), []float64{20, 20, 20, 20, 300}, []float64{70, 70})
+	got, _ := events(t, c.Rows(), set(t, byName(t, "late"), "slow_node", "1"), 0)
+	if !slices.Contains(got, "copy 4 at 60.0") {
+		t.Errorf("late does %q, want a copy of the straggler at 60 s", got)
+	}
+}
+
+// DefaultSpeculator: one scan may copy a map and a reduce.
+func TestMRv2BothKinds(t *testing.T) {
+	tasks := append(slices.Repeat([]float64{30}, 20), 300)
+	c := phases(scenario.Uniform(50, 1), tasks, tasks)
+	c.Jobs[0].Phases[1].Kind = "reduce"
+	got, _ := events(t, c.Rows(), byName(t, "mrv2"), 0)
+	var copies []string
+	for _, e := range got {
+		if strings.HasPrefix(e, "copy") {
+			copies = append(copies, e)
+		}
+	}
+	if len(copies) != 2 || copies[0] != copies[1] {
+		t.Errorf("copies %q, want two in one scan", copies)
+	}
+}
+
+// TaskSetManager: a task past spark.speculation.task.duration.threshold is copied however fast it reads.
+func TestSparkThresholdIgnoresEfficiency(t *testing.T) {
+	c := phases(scenario.Uniform(2, 3), []float64{10, 60, 60})
+	rows := c.Rows()
+	for i := range rows.Attempts {
+		rows.Attempts[i].Records = 100 * (rows.Attempts[i].Finish - rows.Attempts[i].Start) / 1e6
+	}
+	p := set(t, set(t, byName(t, "spark3"), "quantile", "0.9"), "task_duration_threshold", "25")
+	got, _ := events(t, rows, p, 0)
+	if !slices.Contains(got, "copy 1 at 25.1") || !slices.Contains(got, "copy 2 at 25.1") {
+		t.Errorf("spark does %q, want copies of 1 and 2 at the first check after 25 s", got)
+	}
+}
+
+// TaskSetManager: a copy runs on no host that had an attempt of the task, one that failed included.
+func TestSparkAvoidsHostsOfFailedAttempts(t *testing.T) {
+	rows := &workload.Rows{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: schema.Some(schema.Time(0))}},
+		Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, SubmitTime: schema.Some(schema.Time(0))}},
+	}
+	for m := range 8 {
+		name := string(rune('a' + m))
+		rows.Intern(name)
+		rows.Machines = append(rows.Machines, schema.Machine{Machine: name, Slots: schema.Some(int64(1))})
+	}
+	attempt := func(task int64, number, machine int32, from, to int64, ending workload.Ending) {
+		rows.Attempts = append(rows.Attempts, workload.LoggedAttempt{
+			ID: schema.Key(10 + len(rows.Attempts)), Phase: 3, Task: task, Number: number, Start: from * 1e6, Finish: to * 1e6,
+			Bytes: -1, Records: -1, Machine: machine, Executor: -1, Ending: ending,
+		})
+	}
+	attempt(0, 0, 0, 0, 5, workload.Failed)
+	attempt(0, 1, 1, 5, 200, workload.Succeeded)
+	for n := range int32(5) {
+		attempt(int64(1+n), 0, 2+n, 0, 20, workload.Succeeded)
+	}
+	p := workload.Build(rows).Pools[0]
+	copies := 0
+	for seed := range int64(40) {
+		(&replay.Sim{}).Run(p, replay.Options{Policy: byName(t, "spark3").New(), Seed: seed, Watch: func(x replay.Span) {
+			if x.Number > 0 {
+				copies++
+				if x.Machine == 0 {
+					t.Errorf("seed %d: the copy runs where the task failed", seed)
+				}
+			}
+		}})
+	}
+	if copies != 40 {
+		t.Errorf("%d copies in 40 replays", copies)
+	}
+}
+
+// MANTRI pseudocode 1 decides when there is a slot: a duplicate that was worth it when it was asked for, and is not by the
+// time of a free slot, is not made. Task 6 reports nothing for 8 s and then is as fast as the others.
+func TestMantriWeighsAgain(t *testing.T) {
+	c := phases(scenario.Uniform(3, 1), []float64{20, 20, 20, 20, 20, 20, 40, 25, 60, 20, 20, 20})
+	for n := range c.Jobs[0].Phases[0].Tasks {
+		c.Jobs[0].Phases[0].Tasks[n].Reports = []workload.Point{{At: 0.999, Score: 0.999}}
+	}
+	c.Jobs[0].Phases[0].Tasks[6].Reports = []workload.Point{{At: 0.2, Score: 0.01}, {At: 0.21, Score: 0.5}, {At: 0.999, Score: 0.999}}
+	p := set(t, set(t, byName(t, "mantri"), "restart", "false"), "longest", "false")
+	got, _ := events(t, c.Rows(), p, 0)
+	for _, e := range got {
+		if strings.HasPrefix(e, "copy 6 ") {
+			t.Errorf("mantri does %q, want no copy of task 6, which has caught up by the time of a free slot", got)
+		}
+	}
+}
