@@ -15,18 +15,25 @@ import (
 // Attribute splits the excess of the outliers of a trace that is in memory. Rows stand in the order of phases and
 // attempts; those of an attempt sum to its excess.
 func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []schema.Attribution {
+	rows, _ := Analyse(t, outliers, windowS)
+	return rows
+}
+
+// Analyse is Attribute, with the model that it made of the trace's phases.
+func Analyse(t *schema.Trace, outliers []schema.Outlier, windowS float64) ([]schema.Attribution, *model.Model) {
 	phases, names := phasesOf(t, outliers)
 	l := model.NewLearner(windowS, names, racksOf(t, names))
 	for i := range phases {
 		l.Observe(&phases[i])
 	}
-	a := NewAttributor(l.Model())
+	m := l.Model()
+	a := NewAttributor(m)
 	a.losses = lossesOf(t)
 	var rows []schema.Attribution
 	for i := range phases {
 		rows = a.Attribute(&phases[i], rows)
 	}
-	return rows
+	return rows, m
 }
 
 // phasesOf gathers the attempts that have a duration by phase, in order of the keys, and numbers the machines in order

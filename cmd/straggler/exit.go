@@ -18,6 +18,8 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/discover"
 	"straggler/ingest/run"
+	"straggler/live"
+	"straggler/live/sparkrest"
 	"straggler/report"
 	"straggler/serve"
 	"straggler/store"
@@ -58,9 +60,9 @@ func exitCode(err error) int {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
 	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		report.ErrNoApplication, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping):
+		report.ErrNoApplication, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, sparkrest.ErrURL, sparkrest.ErrCredentials):
 		return exitUse
-	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable):
+	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, sparkrest.ErrForbidden):
 		return exitInput
 	case errors.As(err, &fault):
 		return exitInput

@@ -39,6 +39,9 @@ var secretMarks = []string{
 // secretValueMarks mark a value that may hold one whatever its name: an option of a program, an address with a login.
 var secretValueMarks = []string{"secret", "passw", "token=", "credential", "://", "key="}
 
+// KeepSetting reports whether a property goes into the settings of an application.
+func KeepSetting(name, value string) bool { return keepProperty(name, []byte(value)) }
+
 // keepProperty reports whether a property goes into the settings.
 func keepProperty(name string, value []byte) bool {
 	if len(value) > maxValue || len(name) > maxValue {

@@ -22,14 +22,37 @@ import (
 // (their `col` tags); NULL is null, instants are RFC 3339 in UTC, keys are integers of up to 63 bits.
 func Write(w io.Writer, document any) error {
 	b := bufio.NewWriter(w)
-	e := writer{b}
+	e := writer{Writer: b}
 	e.value(reflect.ValueOf(document).Elem(), "\n")
 	b.WriteByte('\n')
 	return b.Flush()
 }
 
+// Line writes the fields of structs, to which the parts point, as one object on one line.
+func Line(w io.Writer, parts ...any) error {
+	b := bufio.NewWriter(w)
+	e := writer{Writer: b, line: true}
+	b.WriteByte('{')
+	sep := ""
+	for _, p := range parts {
+		sep = e.fields(reflect.ValueOf(p).Elem(), "", sep)
+	}
+	b.WriteString("}\n")
+	return b.Flush()
+}
+
 // writer writes values; errors stick to the buffer.
-type writer struct{ *bufio.Writer }
+type writer struct {
+	*bufio.Writer
+	line bool // all on one line
+}
+
+// next begins a line.
+func (e writer) next(indent string) {
+	if !e.line {
+		e.WriteString(indent)
+	}
+}
 
 func (e writer) value(v reflect.Value, indent string) {
 	switch v.Kind() {
@@ -70,7 +93,8 @@ func (e writer) value(v reflect.Value, indent string) {
 func (e writer) object(v reflect.Value, indent string) {
 	e.WriteByte('{')
 	e.fields(v, indent, "")
-	e.WriteString(indent + "}")
+	e.next(indent)
+	e.WriteByte('}')
 }
 
 // fields writes the fields of a struct, those of embedded structs inline.
@@ -85,7 +109,8 @@ func (e writer) fields(v reflect.Value, indent, sep string) string {
 		case col == "":
 			continue
 		}
-		e.WriteString(sep + indent + "  ")
+		e.WriteString(sep)
+		e.next(indent + "  ")
 		e.text(col)
 		e.WriteString(": ")
 		e.value(v.Field(i), indent+"  ")
@@ -104,10 +129,11 @@ func (e writer) array(v reflect.Value, indent string) {
 		if i > 0 {
 			e.WriteByte(',')
 		}
-		e.WriteString(indent + "  ")
+		e.next(indent + "  ")
 		e.value(v.Index(i), indent+"  ")
 	}
-	e.WriteString(indent + "]")
+	e.next(indent)
+	e.WriteByte(']')
 }
 
 func (e writer) float(f float64) {

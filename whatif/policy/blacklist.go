@@ -28,8 +28,10 @@ type machineRecord struct {
 
 func (b *blacklist) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if b.machines == nil {
-		b.machines = make([]machineRecord, v.Machines())
 		b.next = v.Now() + replay.Seconds(b.Window)
+	}
+	for len(b.machines) < v.Machines() { // of an application that still runs more may come
+		b.machines = append(b.machines, machineRecord{})
 	}
 	p, ok := (*v.Memory()).(*dollyPhase)
 	if !ok {

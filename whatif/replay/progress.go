@@ -55,6 +55,9 @@ func syntheticShare(score, z float64) float64 { return min(score*(1+z)/(1+score*
 
 // progress is what an attempt reports now.
 func (s *Sim) progress(ph int32, a *Running) float64 {
+	if s.observed != nil {
+		return s.observed.progress(ph, a)
+	}
 	elapsed := s.now - int64(a.Start)
 	if elapsed <= 0 {
 		return 0
@@ -91,9 +94,12 @@ func (v *View) Reached(a *Running, want float64) (Time, bool) {
 		return 0, false
 	}
 	x := 0.0
-	if a.reports.N > 0 {
+	switch {
+	case v.s.observed != nil: // as if it had been linear
+		return min(Time(math.Round(want/v.Progress(a)*float64(v.Elapsed(a)))), v.Elapsed(a)), true
+	case a.reports.N > 0:
 		x = shareAt(v.s.p.Reported(a.reports), want)
-	} else {
+	default:
 		x = syntheticShare(want, v.s.noise(v.ph, a))
 	}
 	return min(Time(math.Round(x*v.s.whole(a))), v.Elapsed(a)), true

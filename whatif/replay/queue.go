@@ -212,6 +212,13 @@ func (f *freeSlots) reset(slots int) {
 	f.n = 0
 }
 
+// grow makes room for more slots, which are not free.
+func (f *freeSlots) grow(slots int) {
+	for len(f.words) < (slots+63)/64 {
+		f.words = append(f.words, 0)
+	}
+}
+
 func (f *freeSlots) has(s int32) bool { return f.words[s>>6]>>(uint(s)&63)&1 == 1 }
 
 func (f *freeSlots) add(s int32) {

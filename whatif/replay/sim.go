@@ -84,6 +84,7 @@ type Sim struct {
 	been        map[int32][]int32 // machines on which attempts of a task failed or were killed, of tasks that have any
 	avoided     []int64           // by machine, until when; nil where none is
 	view        View
+	observed    *Observed // the application runs elsewhere, and nothing is simulated; nil in a replay
 	actions     Actions
 	sched       schedRun // under a scheduler of its own
 	stages      stagesRun

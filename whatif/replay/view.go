@@ -121,11 +121,23 @@ func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
 // attempt with the σ of the replay and fades as the attempt nears its end.
 func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 
-// Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task.
-func (v *View) Bytes(task int32) int64 { return v.s.p.Tasks[v.s.p.Phases[v.ph].FirstTask+task].Bytes }
+// Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task; of an application
+// that runs elsewhere it is estimated until the task is done.
+func (v *View) Bytes(task int32) int64 {
+	n := v.s.p.Phases[v.ph].FirstTask + task
+	if o := v.s.observed; o != nil {
+		return o.expected(n, o.p.Tasks[n].Bytes, o.sizes[v.ph].bytes)
+	}
+	return v.s.p.Tasks[n].Bytes
+}
 
 // Input is Bytes of the task of an attempt.
-func (v *View) Input(a *Running) int64 { return a.bytes }
+func (v *View) Input(a *Running) int64 {
+	if v.s.observed != nil {
+		return v.Bytes(a.Task)
+	}
+	return a.bytes
+}
 
 // Lag is how long an attempt of the phase takes to start once it has a slot, and Far how many times as long it takes away
 // from its data: what a scheduler knows of its cluster, measured over the log.
@@ -185,7 +197,11 @@ func (v *View) JobMemory() *any { return &v.s.jobs[v.s.p.Phases[v.ph].Job].memor
 
 // Records is the input records of a task, -1 where unknown.
 func (v *View) Records(task int32) int64 {
-	return v.s.p.Tasks[v.s.p.Phases[v.ph].FirstTask+task].Records
+	n := v.s.p.Phases[v.ph].FirstTask + task
+	if o := v.s.observed; o != nil {
+		return o.expected(n, o.p.Tasks[n].Records, o.sizes[v.ph].records)
+	}
+	return v.s.p.Tasks[n].Records
 }
 
 // Setting is a configuration value of the application, where the pool has one and its log says it.

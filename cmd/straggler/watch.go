@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/live"
+	view "straggler/live/screen"
+	"straggler/live/sparkrest"
+	"straggler/report"
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/policy"
+)
+
+type watchOptions struct {
+	app         string
+	store       string
+	policies    []string
+	settings    []string
+	every       time.Duration
+	patience    time.Duration
+	credentials string
+	ca          string
+	output      output
+}
+
+func watchCommand(e *env) *cobra.Command {
+	var o watchOptions
+	c := &cobra.Command{
+		Use:   "watch URL",
+		Short: "Say of a running application which tasks are slow, why so far, and what policies would do now",
+		Long: `Watch asks the REST API of a Spark driver, or of a History Server, again and again, and shows the stages that run, their
+slow tasks with their expected end and likely cause so far, slow machines, and what each policy would do now, with the
+gain that can be expected of a copy. It reads only, at most one request a second of a driver.
+
+On a terminal the view is drawn anew; in a pipe what is new is written line by line; --as jsonl writes a line of JSON for
+every stage, slow task, machine and decision. When the application ends, a report of what was seen follows, or is written
+to -o FILE; Ctrl-C ends without one. With --store what is known there of the machines is used, and what was seen is kept
+there in one commit.
+
+Spark reports what a running task has read with its executors' heartbeats, every 10 s, and not how much it will read: how
+far a task has got is estimated from those that are done, and how wrong such estimates were is shown.
+
+Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or from --credentials FILE.`,
+		Example: `  straggler watch http://driver:4040
+  straggler watch http://history:18080 --app application_1555004656427_0144
+  straggler watch http://driver:4040 --as jsonl
+  straggler watch http://driver:4040 --policy late,spark --set late.cap=0.2 --store lake -o report.html`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return runWatch(c.Context(), e, o, args[0]) },
+	}
+	c.Flags().StringVar(&o.app, "app", "", "watch the application of this `ID`; without it the one that runs")
+	c.Flags().StringSliceVar(&o.policies, "policy", []string{"late", "mantri", "dolly", "spark"}, "ask these `POLICIES`, comma separated; straggler whatif --list lists them")
+	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
+	c.Flags().DurationVar(&o.every, "every", time.Second, "least time between two requests")
+	c.Flags().DurationVar(&o.patience, "patience", time.Minute, "how long to go on asking a server that no longer answers")
+	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store that knows the machines, and to keep what was seen in")
+	cacheFlag(c, e)
+	c.Flags().StringVar(&o.credentials, "credentials", "", "`FILE` whose first line is USER:PASSWORD or a token")
+	c.Flags().StringVar(&o.ca, "ca", "", "`FILE` of PEM certificates to trust besides the system's")
+	c.Flags().StringVarP(&o.output.file, "output", "o", "-", "write the report of what was seen to `FILE`, whose extension picks the encoding: html, md, json, text")
+	c.Flags().StringVar(&o.output.as, "as", "text", "`ENCODING` of the view: text, jsonl")
+	return c
+}
+
+func runWatch(ctx context.Context, e *env, o watchOptions, address string) error {
+	show, err := o.view(e)
+	if err != nil {
+		return err
+	}
+	rendering, err := pickRendering(output{file: o.output.file}, e.renderings())
+	if err != nil {
+		return err
+	}
+	if rendering.name == trace {
+		return useError("-o %s: watch writes reports; straggler report --store DIR writes timelines", o.output.file)
+	}
+	policies, err := policy.Choose(o.policies, o.settings, nil, nil)
+	if err != nil {
+		return useError("%v", err)
+	}
+	src, err := o.source(address)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	st, err := (&reportOptions{store: o.store}).open(ctx, e, true)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	health, err := e.machineHealth(ctx, st, o.store)
+	if err != nil {
+		return err
+	}
+	w := live.New(live.Options{Policies: policies, Health: health})
+	var written error
+	last, err := live.Run(ctx, src, w, live.RunOptions{
+		Show:     func(f *live.Frame) { written = errors.Join(written, show(f)) },
+		Away:     func(err error) { e.say("%s; asking again", oneMessage(err)) },
+		Patience: o.patience,
+	})
+	if last != nil && o.store != "" { // also of what was interrupted: in one commit, or not at all
+		err = errors.Join(err, live.Keep(context.WithoutCancel(ctx), st, last, version))
+	}
+	if err = errors.Join(err, written); err != nil {
+		return err
+	}
+	if o.output.as == "jsonl" && !o.output.toFile() {
+		return nil
+	}
+	return e.reportWatched(ctx, st, last, o, rendering)
+}
+
+// reportWatched writes the report of what was seen.
+func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.State, o watchOptions, r rendering[*report.Document]) error {
+	if o.store == "" {
+		if err := live.Keep(ctx, st, last, version); err != nil {
+			return err
+		}
+	}
+	eng, err := e.analysed(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	return e.write(output{file: o.output.file}, false, func(w io.Writer) error {
+		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, App: last.Trace.Applications[0].NativeID, Top: 50})
+		if err != nil {
+			return err
+		}
+		return r.write(w, doc)
+	})
+}
+
+// watched is a source with connections.
+type watched interface {
+	live.Source
+	Close()
+}
+
+// source is where an address is watched.
+func (o *watchOptions) source(address string) (watched, error) {
+	server, app := splitApplication(address)
+	if o.app == "" {
+		o.app = app
+	}
+	credentials, err := sparkrest.ReadCredentials(o.credentials, os.Getenv)
+	if err != nil {
+		return nil, useError("%v", err)
+	}
+	if o.every < time.Second {
+		return nil, useError("--every %s: a driver is asked once a second at most", o.every)
+	}
+	client, err := sparkrest.New(server, sparkrest.Options{Credentials: credentials, CAFile: o.ca, Pause: o.every})
+	if err != nil {
+		return nil, err
+	}
+	return sparkrest.NewSource(client, o.app), nil
+}
+
+// splitApplication takes the id of an application off the end of an address: http://history:18080/app-20261122.
+func splitApplication(address string) (server, app string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address, ""
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	n := strings.LastIndexByte(path, '/')
+	if n < 0 || !applicationID.MatchString(path[n+1:]) {
+		return address, ""
+	}
+	app, u.Path = path[n+1:], strings.TrimSuffix(path[:n], "/history")
+	return u.String(), app
+}
+
+// applicationID is what Spark's masters call applications: app-20261122143010-0000, application_1555004656427_0144,
+// local-1422981759269, spark-0123456789abcdef.
+var applicationID = regexp.MustCompile(`^(app-\d|application_\d|local-\d|spark-[0-9a-f]|driver-)[\w-]*$`)
+
+// view is what shows the frames.
+func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
+	switch o.output.as {
+	case "text":
+		t := &view.Text{W: e.out, Terminal: e.outTerminal, Color: e.color, Width: e.width(), Height: 24}
+		if _, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			t.Height = height
+		}
+		return t.Show, nil
+	case "jsonl":
+		return (&view.JSON{W: e.out}).Show, nil
+	}
+	return nil, useError("--as %s: no such encoding; there are text, jsonl", o.output.as)
+}
+
+// machineHealth is what a store knows of its machines; nothing of a temporary one.
+func (e *env) machineHealth(ctx context.Context, st *store.Store, name string) ([]schema.MachineHealth, error) {
+	if name == "" {
+		return nil, nil
+	}
+	eng, err := engines.Open(ctx, st, engine.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer eng.Close()
+	var out []schema.MachineHealth
+	for row, err := range engine.Read[schema.MachineHealth](ctx, eng, "SELECT * FROM machine_health ORDER BY machine, window_start") {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *row)
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"straggler/live/livetest"
+)
+
+func recordedServer(t *testing.T) *livetest.Server {
+	t.Helper()
+	paths, err := filepath.Glob("../../testdata/labelled/bad-machine/*.zstd")
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	return livetest.New(t, livetest.Log(t, paths[0]))
+}
+
+// run runs the program, and gives what it wrote and its exit code.
+func runWatched(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	cmd := exec.Command("straggler", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &err
+	cmd.Run()
+	return out.String(), err.String(), cmd.ProcessState.ExitCode()
+}
+
+// An application that has ended is watched at once to its end: what is known is said, in every encoding, a report follows, and
+// the store has the application in one commit.
+func TestWatchToTheEnd(t *testing.T) {
+	s := recordedServer(t)
+	s.Set(s.End())
+	lake := filepath.Join(t.TempDir(), "lake")
+	out, errs, code := runWatched(t, "watch", s.URL, "--store", lake)
+	if code != 0 || !strings.Contains(out, "the application has ended") || !strings.Contains(out, "Stragglers cost") {
+		t.Fatalf("exit %d\n%s%s", code, out, errs)
+	}
+	out, errs, code = runWatched(t, "sql", "--store", lake, "SELECT count(*) AS n FROM applications a JOIN caveats c USING (application_id) WHERE c.code = 'watched'", "--as", "csv")
+	if code != 0 || strings.TrimSpace(out) != "n\n1" {
+		t.Errorf("the store: exit %d\n%s%s", code, out, errs)
+	}
+	out, errs, code = runWatched(t, "watch", s.URL, "--as", "jsonl", "--store", lake)
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, errs)
+	}
+	records := map[string]int{}
+	for line := range strings.Lines(out) {
+		var r struct{ Record, Time string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Record == "" || r.Time == "" {
+			t.Fatalf("%v: %s", err, line)
+		}
+		records[r.Record]++
+	}
+	if records["application"] == 0 || records["machine"] == 0 {
+		t.Errorf("records %v", records)
+	}
+}
+
+// Wrong use, a server that is none, and one that forbids have their exit codes and words.
+func TestWatchFaults(t *testing.T) {
+	s := recordedServer(t)
+	for _, x := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"watch"}, 2, "argument"},
+		{[]string{"watch", "driver:4040"}, 2, "http://HOST:PORT"},
+		{[]string{"watch", "http://me:secret@driver:4040"}, 2, "environment or a file"},
+		{[]string{"watch", s.URL, "--as", "xml"}, 2, "there are text, jsonl"},
+		{[]string{"watch", s.URL, "--every", "10ms"}, 2, "once a second"},
+		{[]string{"watch", s.URL, "--policy", "lat"}, 2, "lat"},
+		{[]string{"watch", s.URL, "--app", "app-nothere"}, 3, "knows no application app-nothere: "},
+		{[]string{"watch", "http://127.0.0.1:1", "--patience", "1ms"}, 3, "refused"},
+		{[]string{"watch", s.URL + "/app-20200101000000-0000"}, 3, "knows no application"},
+	} {
+		out, errs, code := runWatched(t, x.args...)
+		if code != x.code || !strings.Contains(errs, x.says) || strings.Contains(errs, "secret") {
+			t.Errorf("%v: exit %d\n%s%s", x.args, code, out, errs)
+		}
+	}
+}
+
+// Ctrl-C ends a watch at once, and the store has what was seen, in one commit.
+func TestWatchInterrupted(t *testing.T) {
+	s := recordedServer(t)
+	s.Set(s.Start().Add(30))
+	lake := filepath.Join(t.TempDir(), "lake")
+	cmd := exec.Command("straggler", "watch", s.URL, "--store", lake)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(8 * time.Second) // a poll of a driver takes some seconds
+	began := time.Now()
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 || cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+		t.Errorf("exit %d\n%s", code, out.String())
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("it took %s to end", d)
+	}
+	if _, errs, code := runWatched(t, "store", "verify", "--store", lake); code != 0 {
+		t.Errorf("the store: %d %s", code, errs)
+	}
+}

@@ -1,0 +1,197 @@
+package live
+
+import (
+	"math"
+	"slices"
+
+	"straggler/whatif/replay"
+)
+
+// A cluster says how long an attempt has run and, with its heartbeats, what it has read. How much it will read, and how
+// long it will take, is estimated from the tasks of its phase that are done:
+//
+//	by bytes     total time = time until the last report × W / r, scattered as earlier estimates were, where r is what it had read by then and W what it will
+//	             read: as much as the median task, or, when r is beyond that, as the larger ones did
+//	by duration  total time = the median's × the factor of its machine, or, when it has run longer, as the longer ones took
+//
+// Beyond all that are done, X is taken to have Pareto's tail: P(X > x) = (r/x)^β.
+
+// tail is β of the durations of tasks in Facebook's and Bing's clusters (DOLLY §4.1: 1.259 of Facebook's). The median of
+// what is left is then 0.73 times what has passed; with β = 2 it would be 0.41 times.
+const tail = 1.259
+
+// fewLarger is how many tasks that are done must be beyond an attempt for their sizes to say more than the tail does.
+// With one or two, their mean would be a single task's.
+const fewLarger = 3
+
+// quantiles is into how many parts of equal probability an estimate is divided.
+const quantiles = 20
+
+// pace is how long the tasks of a phase took that are done, and what they read.
+type pace struct {
+	counted int       // of the view's
+	took    []float64 // seconds on a machine of factor 1, ascending
+	bytes   []float64 // ascending
+	all     bool      // the bytes of every one are known
+}
+
+// add takes the attempts that are done since the last call.
+func (p *pace) add(v *replay.View, factor func(machine string) float64) {
+	if p.counted == 0 {
+		p.all = true
+	}
+	for _, d := range v.Done()[p.counted:] {
+		p.took = insert(p.took, d.Took.Seconds()/factor(v.MachineName(d.Machine)))
+		if b := v.Bytes(d.Task); b >= 0 {
+			p.bytes = insert(p.bytes, float64(b))
+		} else {
+			p.all = false
+		}
+	}
+	p.counted = len(v.Done())
+}
+
+func insert(sorted []float64, x float64) []float64 {
+	n, _ := slices.BinarySearch(sorted, x)
+	return slices.Insert(sorted, n, x)
+}
+
+func median(sorted []float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// beyond is the p-quantile of a quantity that is known to exceed x: of the larger ones of a sample, or of Pareto's tail
+// where too few are larger.
+func beyond(sorted []float64, x, p float64) float64 {
+	n, _ := slices.BinarySearch(sorted, math.Nextafter(x, math.Inf(1)))
+	larger := sorted[n:]
+	if len(larger) < fewLarger {
+		return max(x, median(sorted)) * math.Pow(1-p, -1/tail)
+	}
+	return larger[min(int(p*float64(len(larger))), len(larger)-1)]
+}
+
+// guess is an estimate of the time that an attempt takes in all, by quantiles, in seconds; empty where nothing tells.
+type guess struct {
+	total []float64
+	size  []float64 // its size relative to the median task's, by the same quantiles; nil: not estimated
+	basis Basis
+}
+
+// Basis is what an estimate rests on.
+type Basis string
+
+const (
+	ByBytes    Basis = "bytes"
+	ByDuration Basis = "duration"
+)
+
+// byDuration estimates by the time that an attempt has run, on a machine of a factor.
+func (p *pace) byDuration(elapsed, factor float64) guess {
+	if len(p.took) == 0 {
+		return guess{}
+	}
+	g := guess{basis: ByDuration, total: make([]float64, quantiles)}
+	for i := range g.total {
+		g.total[i] = factor * beyond(p.took, elapsed/factor, (float64(i)+0.5)/quantiles)
+	}
+	return g
+}
+
+// byBytes estimates by what an attempt had read at a time after its start that lies between two others. The scatter is
+// that of estimate / actual so far, as a standard deviation of the logarithm.
+func (p *pace) byBytes(read, from, to, elapsed, scatter float64) guess {
+	mid := median(p.bytes)
+	if !p.all || len(p.bytes) < fewLarger || !(mid > 0) || !(read > 0) || !(to > 0) {
+		return guess{}
+	}
+	g := guess{basis: ByBytes, total: make([]float64, quantiles), size: make([]float64, quantiles)}
+	for i := range g.total {
+		q := (float64(i) + 0.5) / quantiles
+		w := max(beyond(p.bytes, read, q), read)
+		total := (from + q*(to-from)) * w / read * math.Exp(scatter*math.Sqrt2*math.Erfinv(2*q-1))
+		g.total[i], g.size[i] = max(total, elapsed), w/mid
+	}
+	return g
+}
+
+// mid is the median of an estimate.
+func (g *guess) mid() float64 { return (g.total[quantiles/2-1] + g.total[quantiles/2]) / 2 }
+
+// at is the quantile of an estimate that is nearest to p.
+func (g *guess) at(p float64) float64 { return g.total[min(int(p*quantiles), quantiles-1)] }
+
+// gain is what a copy that is started now would save: the mean, the ends of the 95 % interval, and the probability that
+// the copy ends first. A copy takes as long as a task of the phase that is done, drawn by its quantiles, times its size
+// where that is known, after a lag. The original goes on meanwhile, so that a copy that loses saves nothing.
+func (p *pace) gain(g *guess, elapsed, lag float64) (mean, low, high, wins float64) {
+	if len(p.took) == 0 || len(g.total) == 0 {
+		return math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	}
+	saved := make([]float64, 0, quantiles*quantiles)
+	for i, total := range g.total {
+		for k := range quantiles {
+			again := p.took[min(int((float64(k)+0.5)/quantiles*float64(len(p.took))), len(p.took)-1)]
+			if g.size != nil {
+				again *= max(g.size[i], 1)
+			}
+			left := total - elapsed
+			saved = append(saved, max(left-again-lag, 0))
+			if left > again+lag {
+				wins++
+			}
+			mean += saved[len(saved)-1]
+		}
+	}
+	slices.Sort(saved)
+	n := len(saved)
+	return mean / float64(n), saved[n*25/1000], saved[n*975/1000], wins / float64(n)
+}
+
+// errors are how wrong estimates were, by what they rest on.
+type errorsOf map[Basis]*basisErrors
+
+type basisErrors struct{ logs []float64 } // |ln(estimated total / actual total)|, ascending
+
+func (e errorsOf) add(b Basis, estimated, actual float64) {
+	if !(estimated > 0) || !(actual > 0) {
+		return
+	}
+	x := e[b]
+	if x == nil {
+		x = &basisErrors{}
+		e[b] = x
+	}
+	if len(x.logs) < mostErrors {
+		x.logs = insert(x.logs, math.Abs(math.Log(estimated/actual)))
+	}
+}
+
+// scatter is the standard deviation of ln(estimate / actual) of a basis so far: 1.4826 × the median of its absolute value,
+// as of a normal distribution. Before enough is known it is the larger of the errors that whatif assumes of progress.
+func (e errorsOf) scatter(b Basis) float64 {
+	x := e[b]
+	if x == nil || len(x.logs) < enoughErrors {
+		return 0.3
+	}
+	return 1.4826 * median(x.logs)
+}
+
+// better is the basis whose estimates were less wrong so far, bytes where too little is known.
+func (e errorsOf) better() Basis {
+	b, d := e[ByBytes], e[ByDuration]
+	if b == nil || d == nil || len(b.logs) < enoughErrors || len(d.logs) < enoughErrors || median(b.logs) <= median(d.logs) {
+		return ByBytes
+	}
+	return ByDuration
+}
+
+// mostErrors bounds what is kept of an application.
+const mostErrors = 10_000
+
+// enoughErrors is how many estimates must have been held against the outcome before they choose what later ones rest on.
+// The error of a median of five is about 0.6 of their scatter.
+const enoughErrors = 5

@@ -1,0 +1,107 @@
+package live
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// The median remission under 6-MP in Freireich's trial of 1963, of which most textbooks on survival compute the
+// product-limit estimate, is 23 weeks; that of those whose remission had ended alone would be 10.
+func TestCensoredMedian(t *testing.T) {
+	ended := []float64{6, 6, 6, 7, 10, 13, 16, 22, 23}
+	running := []float64{6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35}
+	if m := censoredMedian(ended, running); m != 23 {
+		t.Errorf("median %v, published 23", m)
+	}
+	if m := censoredMedian([]float64{1, 2, 3, 4, 5}, nil); m != 3 {
+		t.Errorf("the median of 1 to 5 is %v", m)
+	}
+	if m := censoredMedian([]float64{1, 2}, []float64{2, 2, 2}); m == m {
+		t.Errorf("the median is %v though most still run", m)
+	}
+}
+
+// Beyond a sample the tail is Pareto's: the median of what is left is 2^(1/β) − 1 of what has passed.
+func TestBeyond(t *testing.T) {
+	sample := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	if got := beyond(sample, 100, 0.5); math.Abs(got-100*math.Pow(2, 1/1.259)) > 1e-9 {
+		t.Errorf("beyond 100: %v", got)
+	}
+	for _, x := range []float64{0, 0.5, 3, 7.5, 10, 40} {
+		last := x
+		for q := 0.025; q < 1; q += 0.05 {
+			at := beyond(sample, x, q)
+			if at <= x || at < last {
+				t.Errorf("the %v-quantile beyond %v is %v, after %v", q, x, at, last)
+			}
+			last = at
+		}
+	}
+}
+
+func paceOf(took, bytes []float64) *pace {
+	slices.Sort(took)
+	slices.Sort(bytes)
+	return &pace{took: took, bytes: bytes, all: true}
+}
+
+// A copy of a task that reads as fast as the others, and nine times as much, does not help; one of a task that reads at a
+// ninth of their rate does, and saves what is left less what a task takes.
+func TestGain(t *testing.T) {
+	p := paceOf([]float64{9, 10, 10, 10, 11}, []float64{99, 100, 100, 100, 101})
+	skewed := p.byBytes(450, 45, 45, 45, 0.05)
+	if _, _, _, wins := p.gain(&skewed, 45, 0); wins >= mayHelp {
+		t.Errorf("a copy of a task that reads 4.5 times the median by now wins with %v", wins)
+	}
+	slow := p.byBytes(20, 18, 18, 18, 0.05)
+	mean, low, high, wins := p.gain(&slow, 18, 0)
+	if want := 18*100/20 - 18 - 10.0; wins < 0.99 || math.Abs(mean-want) > 3 || !(low < mean && mean < high) {
+		t.Errorf("a copy of a task that has read a fifth in 18 s: %v [%v, %v], wins %v; it would save %v s", mean, low, high, wins, want)
+	}
+	lag, _, _, _ := p.gain(&slow, 18, 5)
+	if math.Abs(mean-lag-5) > 1e-9 {
+		t.Errorf("5 s later a copy saves %v s less", mean-lag)
+	}
+}
+
+// Estimates scale with time: in another unit they are the same.
+func TestGainScales(t *testing.T) {
+	for _, k := range []float64{1e-3, 60} {
+		took := []float64{4, 5, 6, 7, 9}
+		a := paceOf(slices.Clone(took), nil)
+		for i := range took {
+			took[i] *= k
+		}
+		b := paceOf(took, nil)
+		ga, gb := a.byDuration(12, 1), b.byDuration(12*k, 1)
+		ma, la, ha, wa := a.gain(&ga, 12, 0)
+		mb, lb, hb, wb := b.gain(&gb, 12*k, 0)
+		for _, x := range [][2]float64{{ma, mb}, {la, lb}, {ha, hb}} {
+			if math.Abs(x[0]*k-x[1]) > 1e-9*k*(1+x[0]) {
+				t.Errorf("times %v: %v becomes %v", k, x[0], x[1])
+			}
+		}
+		if wa != wb {
+			t.Errorf("times %v: wins %v and %v", k, wa, wb)
+		}
+	}
+}
+
+// The basis whose estimates were less wrong is taken, once enough are known.
+func TestBetterBasis(t *testing.T) {
+	e := errorsOf{}
+	if e.better() != ByBytes {
+		t.Error("nothing is known, and bytes are not taken")
+	}
+	for range enoughErrors {
+		e.add(ByBytes, 300, 100)
+		e.add(ByDuration, 110, 100)
+	}
+	if e.better() != ByDuration {
+		t.Error("estimates by bytes are off by 3, and still taken")
+	}
+	if s := e.scatter(ByBytes); math.Abs(s-1.4826*math.Log(3)) > 1e-9 {
+		t.Errorf("scatter %v", s)
+	}
+}

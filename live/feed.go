@@ -1,0 +1,175 @@
+package live
+
+import (
+	"slices"
+
+	"straggler/schema"
+	"straggler/whatif/replay"
+)
+
+// feed turns the states of an application into events for the policies.
+type feed struct {
+	to       *replay.Observed
+	origin   schema.Time // the application's start, which instants count from
+	jobs     map[schema.Key]int32
+	phases   map[schema.Key]*watchedPhase
+	attempts map[schema.Key]*attempt
+	list     []*attempt // by the number that events name
+	settings map[string]string
+	polled   schema.Time // the poll before
+	came     map[string]bool
+	left     map[string]bool
+}
+
+// watchedPhase is a phase as the policies know it.
+type watchedPhase struct {
+	number  int32
+	tasks   []int64 // by the policies' number, -1: none of it was seen
+	numbers map[int64]int32
+	spare   int32 // numbers beyond it are taken
+	over    bool
+	pace    pace
+}
+
+// attempt is an attempt that was seen, with the last two reports of what it had read.
+type attempt struct {
+	phase   *watchedPhase
+	task    int32
+	number  int32
+	started schema.Time
+	ended   bool
+	samples [2]sample // the older one first; At 0: none
+}
+
+// sample is what an attempt had read at an instant between from, when it was not known yet, and at, when it was seen first.
+type sample struct {
+	from, at schema.Time
+	bytes    int64
+}
+
+// maxTasks bounds the tasks of a phase that are watched. Spark itself keeps 100,000 of a stage for its pages.
+const maxTasks = 2_000_000
+
+func (f *feed) setting(name string) string { return f.settings[name] }
+
+func (f *feed) time(t schema.Time) replay.Time { return replay.Time(t - f.origin) }
+
+// update reports what is new in a state.
+func (f *feed) update(s *State) {
+	t := s.Trace
+	f.executors(t)
+	for i := range t.Jobs {
+		if k := t.Jobs[i].JobID; !has(f.jobs, k) {
+			f.jobs[k] = f.to.Job(k)
+		}
+	}
+	for i := range t.Phases {
+		f.phase(&t.Phases[i])
+	}
+	for i := range t.Attempts {
+		f.attempt(&t.Attempts[i], s.Now)
+	}
+	f.polled = s.Now
+	for i := range t.Phases {
+		p := &t.Phases[i]
+		if w := f.phases[p.PhaseID]; w != nil && !w.over && p.FinishTime.OK && p.Status != schema.RunRunning {
+			w.over = true
+			f.to.Report(replay.Event{What: replay.Over, At: f.time(p.FinishTime.V), Phase: w.number})
+		}
+	}
+}
+
+func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
+
+func (f *feed) executors(t *schema.Trace) {
+	for i := range t.Machines {
+		m := &t.Machines[i]
+		if !m.Executor.OK || !m.Slots.OK {
+			continue
+		}
+		name := m.Executor.V
+		if !f.came[name] {
+			f.came[name] = true
+			f.to.Report(replay.Event{What: replay.ExecutorCame, At: f.time(m.AddedTime.Or(f.origin)), Machine: m.Machine,
+				Executor: name, Slots: int(min(m.Slots.V, 10_000))})
+		}
+		if m.RemovedTime.OK && !f.left[name] {
+			f.left[name] = true
+			f.to.Report(replay.Event{What: replay.ExecutorLeft, At: f.time(m.RemovedTime.V), Executor: name})
+		}
+	}
+}
+
+func (f *feed) phase(p *schema.Phase) {
+	job, ok := f.jobs[p.JobID]
+	since := p.SubmitTime
+	if !since.OK {
+		since = p.StartTime
+	}
+	if !ok || !since.OK || !p.TaskCount.OK || p.TaskCount.V <= 0 || p.TaskCount.V > maxTasks || has(f.phases, p.PhaseID) {
+		return
+	}
+	size := int(p.TaskCount.V)
+	w := &watchedPhase{number: f.to.Phase(job, p.PhaseID, p.Kind, p.Gang, size), tasks: slices.Repeat([]int64{-1}, size),
+		numbers: map[int64]int32{}, spare: int32(size) - 1}
+	f.phases[p.PhaseID] = w
+	f.to.Report(replay.Event{What: replay.Released, At: f.time(since.V), Phase: w.number})
+}
+
+// taskNumber is the policies' number of a task: its own, but where a stage is submitted again for some of its partitions,
+// whose own may be beyond the count of its tasks; -1 where there are more tasks than were planned.
+func (w *watchedPhase) taskNumber(task int64) int32 {
+	if n, ok := w.numbers[task]; ok {
+		return n
+	}
+	n := int32(-1)
+	if task >= 0 && task < int64(len(w.tasks)) && w.tasks[task] < 0 {
+		n = int32(task)
+	} else {
+		for ; w.spare >= 0 && w.tasks[w.spare] >= 0; w.spare-- {
+		}
+		n = w.spare
+	}
+	if n >= 0 {
+		w.tasks[n], w.numbers[task] = task, n
+	}
+	return n
+}
+
+func (f *feed) attempt(a *schema.Attempt, now schema.Time) {
+	w := f.phases[a.PhaseID]
+	if w == nil || !a.StartTime.OK {
+		return
+	}
+	x := f.attempts[a.AttemptID]
+	if x == nil {
+		task := w.taskNumber(a.Task)
+		if task < 0 {
+			return
+		}
+		x = &attempt{phase: w, task: task, number: int32(len(f.list)), started: a.StartTime.V}
+		f.attempts[a.AttemptID], f.list = x, append(f.list, x)
+		f.report(x, a, replay.Launched, a.StartTime.V)
+	}
+	switch {
+	case x.ended:
+	case a.Status == schema.Running:
+		if n := a.InputBytes.Or(0); n > x.samples[1].bytes {
+			x.samples = [2]sample{x.samples[1], {max(f.polled, x.started), now, n}}
+			f.report(x, a, replay.Reported, now)
+		}
+	default:
+		x.ended = true
+		what := replay.Failed
+		if a.Status == schema.Success {
+			what = replay.Succeeded
+		}
+		f.report(x, a, what, a.FinishTime.Or(now))
+	}
+}
+
+func (f *feed) report(x *attempt, a *schema.Attempt, what replay.What, at schema.Time) {
+	f.to.Report(replay.Event{What: what, At: f.time(at), Phase: x.phase.number, Task: x.task, Attempt: x.number,
+		Machine: a.Machine.V, Executor: a.Executor.V, Copy: a.Speculative.Or(false),
+		Bytes: a.InputBytes.Or(-1), Records: a.InputRecords.Or(-1)})
+}

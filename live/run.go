@@ -1,0 +1,85 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// RunOptions are those of a run.
+type RunOptions struct {
+	Show     func(*Frame)  // is given every frame
+	Away     func(error)   // is told once when the source stops answering
+	Patience time.Duration // for how long a source that has answered before may be away; 0: a minute
+}
+
+// refused is for how long a source is asked that has never answered, or of which nothing is left that could: a driver that
+// starts answers with words of its own, and one that ends takes its address with it.
+const refused = 15 * time.Second
+
+// Run follows an application until it ends, its source is gone or has been away for too long, or the context ends. It
+// gives the last state; nil where the source never answered. A source that is away is asked again after 1, 2, 4 … 30 s.
+// An application whose driver is gone without a word has probably ended, and that is a note of its last frame.
+func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, error) {
+	if o.Patience == 0 {
+		o.Patience = time.Minute
+	}
+	var last *State
+	var since time.Time // when it began to be away
+	wait := time.Second
+	for {
+		s, err := src.Poll(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return last, ctx.Err()
+		case err == nil:
+			last, since, wait = s, time.Time{}, time.Second
+			o.Show(w.Update(s))
+			if s.Ended {
+				return s, nil
+			}
+			if err := sleep(ctx, src.Pause()); err != nil {
+				return last, err
+			}
+			continue
+		case !errors.Is(err, ErrAway) && !errors.Is(err, ErrGone), last == nil && errors.Is(err, ErrGone):
+			return last, err
+		}
+		patience := o.Patience
+		if last == nil || errors.Is(err, syscall.ECONNREFUSED) {
+			patience = min(patience, refused)
+		}
+		if since.IsZero() {
+			since = time.Now()
+			if o.Away != nil {
+				o.Away(err)
+			}
+		}
+		if errors.Is(err, ErrGone) || time.Since(since)+wait > patience {
+			if last == nil {
+				return nil, err
+			}
+			last.Ended = true
+			last.Notes = append(last.Notes[:len(last.Notes):len(last.Notes)], fmt.Sprintf("the end was not seen: %v; the application has probably ended", err))
+			o.Show(w.Update(last))
+			return last, nil
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return last, err
+		}
+		wait = min(2*wait, 30*time.Second)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

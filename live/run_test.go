@@ -1,0 +1,147 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"straggler/live"
+	"straggler/live/livetest"
+	"straggler/live/sparkrest"
+	"straggler/schema"
+)
+
+// script is a source that answers what it is told to, one after the other.
+type script struct {
+	answers []answer
+	polls   int
+}
+
+type answer struct {
+	state *live.State
+	err   error
+}
+
+func (s *script) Poll(ctx context.Context) (*live.State, error) {
+	a := s.answers[min(s.polls, len(s.answers)-1)]
+	s.polls++
+	return a.state, a.err
+}
+
+func (s *script) Pause() time.Duration { return time.Microsecond }
+
+func stateOf(id string, attempt schema.Key) *live.State {
+	t := &schema.Trace{Applications: []schema.Application{{ApplicationID: attempt, NativeID: id, StartTime: schema.Some(schema.Time(1))}}}
+	return &live.State{Trace: t, Now: 1e6}
+}
+
+func follow(ctx context.Context, src live.Source, patience time.Duration) (frames []*live.Frame, told int, last *live.State, err error) {
+	last, err = live.Run(ctx, src, live.New(live.Options{Policies: nil}), live.RunOptions{Patience: patience,
+		Show: func(f *live.Frame) { frames = append(frames, f) }, Away: func(error) { told++ }})
+	return
+}
+
+// An application whose driver no longer answers has probably ended: what was known is shown, with the reason.
+func TestDriverDies(t *testing.T) {
+	gone := fmt.Errorf("%w: dial: %w", live.ErrAway, syscall.ECONNREFUSED)
+	src := &script{answers: []answer{{state: stateOf("app-1", 1)}, {err: gone}}}
+	frames, told, last, err := follow(context.Background(), src, time.Millisecond)
+	if err != nil || last == nil || len(frames) != 2 || told != 1 {
+		t.Fatalf("%d frames, told %d times, %v", len(frames), told, err)
+	}
+	if f := frames[1]; !f.Ended || !strings.Contains(strings.Join(f.Notes, " "), "connection refused") {
+		t.Errorf("the last frame: ended %v, %q", f.Ended, f.Notes)
+	}
+}
+
+// A server that never answered is an error, and one that forbids is at once.
+func TestNeverAnswered(t *testing.T) {
+	src := &script{answers: []answer{{err: live.ErrAway}}}
+	if _, _, _, err := follow(context.Background(), src, time.Millisecond); !errors.Is(err, live.ErrAway) {
+		t.Errorf("%v", err)
+	}
+	src = &script{answers: []answer{{err: sparkrest.ErrForbidden}}}
+	if _, _, _, err := follow(context.Background(), src, time.Hour); !errors.Is(err, sparkrest.ErrForbidden) || src.polls != 1 {
+		t.Errorf("%v after %d polls", err, src.polls)
+	}
+}
+
+// The end of the context ends a run at once, also while it waits for a server that is away.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	src := &script{answers: []answer{{state: stateOf("app-1", 1)}, {err: live.ErrAway}}}
+	began := time.Now()
+	_, _, last, err := follow(ctx, src, time.Hour)
+	if !errors.Is(err, context.DeadlineExceeded) || last == nil || time.Since(began) > 900*time.Millisecond {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+	if src.polls > 3 {
+		t.Errorf("%d polls in 50 ms: it spins", src.polls)
+	}
+}
+
+// An application that starts anew under another attempt is followed from its start, with nothing of the one before.
+func TestRestartedAttempt(t *testing.T) {
+	trace := livetest.Log(t, livetest.Labelled(t, "clean"))
+	first := &live.State{Trace: trace, Now: trace.Applications[0].StartTime.V.Add(40)}
+	again := stateOf(trace.Applications[0].NativeID, 99)
+	w := live.New(live.Options{Policies: chosen(t, "late", "spark")})
+	w.Update(first)
+	f := w.Update(again)
+	if f.Application.ApplicationID != 99 || len(f.Slow)+len(f.Machines)+len(f.Errors)+len(f.Stages) > 0 {
+		t.Errorf("after the restart: %+v", f)
+	}
+	if f = w.Update(again); f.Application.ApplicationID != 99 {
+		t.Errorf("and later: %+v", f)
+	}
+}
+
+// No decision depends on what happens later: with every attempt that starts after an instant left out, and every other one
+// taking ten times as long from there on, the decisions until then are the same.
+func TestNoFuture(t *testing.T) {
+	const every = 0.5
+	ps := chosen(t, "late", "mantri", "dolly", "spark", "hadoop", "mrv2", "blacklist")
+	trace := livetest.Log(t, livetest.Labelled(t, "transient"))
+	cut := trace.Applications[0].StartTime.V.Add(25)
+	until := func(all map[decided]schema.Time) map[decided]schema.Time {
+		for d, at := range all {
+			if at > cut {
+				delete(all, d)
+			}
+		}
+		return all
+	}
+	want := until(polled(t, trace, every, 1, ps))
+	changed := *trace
+	changed.Attempts = nil
+	for _, a := range trace.Attempts {
+		if a.StartTime.V > cut {
+			continue
+		}
+		if a.FinishTime.V > cut {
+			a.FinishTime.V = cut + 10*(a.FinishTime.V-cut)
+		}
+		changed.Attempts = append(changed.Attempts, a)
+	}
+	s := livetest.New(t, &changed)
+	s.Heartbeat = 1
+	got := until(polledOf(t, s, every, ps))
+	if len(want) < 5 {
+		t.Fatalf("only %d decisions", len(want))
+	}
+	for d, at := range want {
+		if got[d] != at {
+			t.Errorf("%v at %v, with another future at %v", d, at, got[d])
+		}
+	}
+	for d := range got {
+		if _, ok := want[d]; !ok {
+			t.Errorf("%v only with another future", d)
+		}
+	}
+}

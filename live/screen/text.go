@@ -1,0 +1,179 @@
+// Package screen takes the frames of package live and writes them, for terminals and as lines of JSON.
+//
+//  1. text.go is the view of a terminal, which is drawn anew, and of a pipe, which gets what is new, line by line.
+//  2. jsonl.go writes every frame as lines of JSON, each a record of a named kind.
+//
+// Start with text.go.
+package screen
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"straggler/live"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// Text writes frames as text.
+type Text struct {
+	W             io.Writer
+	Terminal      bool // it is drawn anew
+	Color         bool
+	Width, Height int
+	said          map[string]bool
+	recent        []string // the last decisions
+	lines         int
+}
+
+// recentDecisions is how many decisions stay on a terminal.
+const recentDecisions = 6
+
+// Show writes a frame.
+func (t *Text) Show(f *live.Frame) error {
+	if t.Terminal {
+		return t.draw(f)
+	}
+	return t.news(f)
+}
+
+// news writes what was not said yet, a line each.
+func (t *Text) news(f *live.Frame) error {
+	if t.said == nil {
+		t.said = map[string]bool{}
+	}
+	var b bytes.Buffer
+	once := func(key, line string) {
+		if !t.said[key] {
+			t.said[key] = true
+			fmt.Fprintf(&b, "%s  %s\n", clock(f.Now), line)
+		}
+	}
+	if f.Application != nil {
+		once("app "+f.Application.NativeID, "watching "+title(f.Application))
+	}
+	for i := range f.Slow {
+		s := &f.Slow[i]
+		once(fmt.Sprint("slow ", s.Attempt, s.Cause, s.Copy.Helps), slowLine(s)+"; "+s.Copy.Advice)
+	}
+	for i := range f.Decisions {
+		fmt.Fprintf(&b, "%s  %s\n", clock(f.Decisions[i].At), f.Decisions[i].Text)
+	}
+	for i := range f.Machines {
+		once("machine "+f.Machines[i].Machine, f.Machines[i].Advice)
+	}
+	for _, n := range f.Notes {
+		once("note "+n, "note: "+prose.Clean(n, 300))
+	}
+	if f.Ended {
+		once("ended", "the application has ended"+errorWords(f))
+	}
+	_, err := t.W.Write(b.Bytes())
+	return err
+}
+
+// draw draws a frame over the one before.
+func (t *Text) draw(f *live.Frame) error {
+	var lines []string
+	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
+	if f.Application != nil {
+		add("%s  %s", t.bold(title(f.Application)), clock(f.Now))
+	}
+	for i := range f.Stages {
+		s := &f.Stages[i]
+		add("stage %s  %d of %s done, %d running, %d waiting, for %s; median %s  %s", prose.Name(s.Stage), s.Done, prose.Plural(s.Tasks, "task", "tasks"), s.Running, s.Waiting,
+			prose.Seconds(s.ElapsedS), prose.OrDash(s.MedianS, prose.Seconds), prose.Clean(s.Name, 60))
+	}
+	if len(f.Stages) == 0 && !f.Ended {
+		add("no stage runs")
+	}
+	if len(f.Slow) > 0 {
+		add("")
+		add("%s", t.bold(fmt.Sprintf("%d slow", len(f.Slow))))
+	}
+	for i := range f.Slow[:min(len(f.Slow), max(t.Height-len(lines)-recentDecisions-8, 3)/2)] {
+		s := &f.Slow[i]
+		add("%s", slowLine(s))
+		add("    %s", s.Copy.Advice)
+	}
+	for i := range f.Machines[:min(len(f.Machines), 5)] {
+		add("%s", f.Machines[i].Advice)
+	}
+	for i := range f.Decisions {
+		t.recent = append(t.recent, clock(f.Decisions[i].At)+"  "+f.Decisions[i].Text)
+	}
+	t.recent = t.recent[max(len(t.recent)-recentDecisions, 0):]
+	if len(t.recent) > 0 {
+		add("")
+		lines = append(lines, t.recent...)
+	}
+	for _, n := range f.Notes {
+		add("note: %s", prose.Clean(n, 300))
+	}
+	if w := errorWords(f); w != "" {
+		add("%s", strings.TrimPrefix(w, "; "))
+	}
+	var b bytes.Buffer
+	if t.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", t.lines)
+	}
+	lines = lines[:min(len(lines), max(t.Height-1, 5))]
+	for _, l := range lines {
+		b.WriteString(cut(l, t.Width) + "\x1b[K\n")
+	}
+	b.WriteString("\x1b[J")
+	t.lines = len(lines)
+	_, err := t.W.Write(b.Bytes())
+	return err
+}
+
+func (t *Text) bold(s string) string {
+	if t.Color {
+		return "\x1b[1m" + s + "\x1b[0m"
+	}
+	return s
+}
+
+// cut keeps a line on one line of the terminal. Escapes are counted as text, which only cuts a little early.
+func cut(s string, width int) string {
+	if width < 20 || utf8.RuneCountInString(s) < width {
+		return s
+	}
+	return string([]rune(s)[:width-2]) + "…\x1b[0m"
+}
+
+func clock(t schema.Time) string { return prose.Instant(t, "epoch")[11:19] }
+
+func title(a *schema.Application) string {
+	name := prose.Clean(a.NativeID, 80)
+	if a.Name.OK {
+		name = prose.Clean(a.Name.V, 80) + " (" + name + ")"
+	}
+	return name
+}
+
+// slowLine says what is known of a slow task.
+func slowLine(s *live.SlowTask) string {
+	line := fmt.Sprintf("task %d of stage %s on %s: %s where the median is %s; %s left [%s, %s] by %s", s.Task, prose.Name(s.Stage), prose.Name(s.Machine),
+		prose.Seconds(s.ElapsedS), prose.Seconds(s.MedianS), prose.Seconds(s.LeftS), prose.Seconds(s.LeftLow), prose.Seconds(s.LeftHigh), s.Basis)
+	line += "; likely " + string(s.Cause)
+	if s.Confidence.OK {
+		line += " (" + prose.Percent(s.Confidence.V) + " sure)"
+	}
+	if s.Evidence != "" {
+		line += ": " + prose.Clean(s.Evidence, 200)
+	}
+	return line
+}
+
+// errorWords says how wrong estimates were.
+func errorWords(f *live.Frame) string {
+	var b strings.Builder
+	for _, e := range f.Errors {
+		fmt.Fprintf(&b, "; estimates by %s were off by %s (median of %s)", e.Basis, prose.Percent(e.Median), prose.Plural(int64(e.Tasks), "task", "tasks"))
+	}
+	return b.String()
+}

@@ -1,0 +1,232 @@
+package sparkrest
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"straggler/live"
+)
+
+// Credentials are those of a server. The zero value is none.
+type Credentials struct {
+	User, Password string // basic authentication
+	Token          string // or a bearer's
+}
+
+// ErrCredentials is returned for credentials that are not of a known form.
+var ErrCredentials = errors.New("credentials")
+
+// ReadCredentials takes them from the first line of a file, USER:PASSWORD or a token, or where no file is named from the
+// environment: STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD.
+func ReadCredentials(file string, env func(string) string) (Credentials, error) {
+	if file == "" {
+		return Credentials{User: env("STRAGGLER_REST_USER"), Password: env("STRAGGLER_REST_PASSWORD"), Token: env("STRAGGLER_REST_TOKEN")}, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Credentials{}, fmt.Errorf("%w: %w", ErrCredentials, err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return Credentials{}, fmt.Errorf("%w: %s: the first line is empty; write USER:PASSWORD or a token there", ErrCredentials, file)
+	}
+	if user, password, ok := strings.Cut(line, ":"); ok {
+		return Credentials{User: user, Password: password}, nil
+	}
+	return Credentials{Token: line}, nil
+}
+
+// Options of a client.
+type Options struct {
+	Credentials Credentials
+	CAFile      string        // PEM certificates to trust besides the system's
+	Pause       time.Duration // least time between two requests; 0: a second
+	Timeout     time.Duration // of a request; 0: 30 s
+}
+
+// Client asks one server's REST API, one request at a time and never more often than its pause. It is for one goroutine.
+type Client struct {
+	base  *url.URL
+	http  *http.Client
+	auth  string
+	pause time.Duration
+	last  time.Time
+	Asked int // requests so far
+}
+
+var (
+	// ErrURL is returned for an address that cannot be one of a driver or a History Server.
+	ErrURL = errors.New("address")
+	// ErrForbidden is returned when the server wants other credentials.
+	ErrForbidden = errors.New("not allowed")
+	// errNotFound is returned when the server does not know what was asked for.
+	errNotFound = errors.New("not found")
+)
+
+// apiPath is where the API lies under a driver's or a History Server's address.
+const apiPath = "/api/v1/"
+
+// New makes a client of the server at an address such as http://host:4040 or http://history:18080/prefix.
+func New(address string, o Options) (*Client, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %q is not a URL", ErrURL, withoutLogin(address))
+	case u.User != nil:
+		return nil, fmt.Errorf("%w: %s has a login in it, which others can see in the list of processes; give it in the environment or a file", ErrURL, u.Redacted())
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%w: %q is not of the form http://HOST:PORT", ErrURL, withoutLogin(address))
+	}
+	u.Path, u.RawQuery, u.Fragment = strings.TrimSuffix(u.Path, "/"), "", ""
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		MaxIdleConns: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second}
+	if o.CAFile != "" {
+		if transport.TLSClientConfig, err = trust(o.CAFile); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{base: u, pause: o.Pause, http: &http.Client{Transport: transport, Timeout: o.Timeout}}
+	if c.pause == 0 {
+		c.pause = time.Second
+	}
+	if c.http.Timeout == 0 {
+		c.http.Timeout = 30 * time.Second
+	}
+	switch k := o.Credentials; {
+	case k.Token != "":
+		c.auth = "Bearer " + k.Token
+	case k.User != "":
+		c.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(k.User+":"+k.Password))
+	}
+	return c, nil
+}
+
+// withoutLogin is an address that cannot be parsed, without what may be a login in it.
+func withoutLogin(address string) string {
+	if n := strings.LastIndexByte(address, '@'); n >= 0 {
+		return "…" + address[n:]
+	}
+	return address
+}
+
+// trust makes a configuration that trusts the certificates of a file besides the system's.
+func trust(file string) (*tls.Config, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: certificates: %w", ErrURL, err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%w: certificates: %s holds none in PEM form", ErrURL, file)
+	}
+	return &tls.Config{RootCAs: pool}, nil
+}
+
+// Address is the server's, without the path of the API.
+func (c *Client) Address() string { return c.base.String() }
+
+// Close closes the connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// wait waits until the next request may be made.
+func (c *Client) wait(ctx context.Context) error {
+	left := c.pause - time.Since(c.last)
+	if left > 0 {
+		t := time.NewTimer(left)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	c.last = time.Now()
+	return ctx.Err()
+}
+
+// maxAnswer bounds an answer. A thousand tasks take about 2 MB.
+const maxAnswer = 64 << 20
+
+// get asks for something under the path of the API and decodes the answer.
+func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
+	body, err := c.open(ctx, path, query, "application/json")
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("%w: %s: the answer broke off: %w", live.ErrAway, path, err)
+	case len(text) > maxAnswer:
+		return fmt.Errorf("%w: %s: the answer is larger than %d MiB", live.ErrAway, path, maxAnswer>>20)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of Spark's REST API: %w", live.ErrAway, c.base, apiPath, path, err)
+	}
+	return nil
+}
+
+// open makes a request and gives the body of a successful answer.
+func (c *Client) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, error) {
+	if err := c.wait(ctx); err != nil {
+		return nil, err
+	}
+	u := *c.base
+	u.Path += apiPath + path
+	u.RawQuery = query.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
+	}
+	r.Header.Set("Accept", accept)
+	if c.auth != "" {
+		r.Header.Set("Authorization", c.auth)
+	}
+	c.Asked++
+	answer, err := c.http.Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var certificate *tls.CertificateVerificationError
+		if errors.As(err, &certificate) {
+			return nil, fmt.Errorf("%w: %s: its certificate is not trusted (%v); name its authority's with --ca", ErrForbidden, c.base, certificate.Err)
+		}
+		var request *url.Error
+		if errors.As(err, &request) {
+			err = request.Err
+		}
+		return nil, fmt.Errorf("%w: %s: %w", live.ErrAway, c.base, err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	answer.Body.Close()
+	switch s := answer.StatusCode; s {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return nil, fmt.Errorf("%w: %s answers %s; give credentials in STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or with --credentials FILE", ErrForbidden, c.base, answer.Status)
+	case http.StatusNotFound:
+		return nil, fmt.Errorf("%w: %s%s%s", errNotFound, c.base, apiPath, path)
+	default:
+		return nil, fmt.Errorf("%w: %s answers %s", live.ErrAway, c.base, answer.Status)
+	}
+}

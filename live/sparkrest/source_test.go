@@ -1,0 +1,208 @@
+package sparkrest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"straggler/live"
+	"straggler/live/livetest"
+	"straggler/live/sparkrest"
+	"straggler/schema"
+)
+
+func client(tb testing.TB, address string, o sparkrest.Options) *sparkrest.Client {
+	tb.Helper()
+	if o.Pause == 0 {
+		o.Pause = time.Nanosecond
+	}
+	c, err := sparkrest.New(address, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func log(tb testing.TB, name string) *schema.Trace {
+	return livetest.Log(tb, strings.Replace(labelled(tb, name), "../", "../../", 1))
+}
+
+func labelled(tb testing.TB, name string) string {
+	paths, err := filepath.Glob(filepath.Join("../../testdata/labelled", name, "*.zstd"))
+	if err != nil || len(paths) != 1 {
+		tb.Fatalf("labelled run %s: %v, %v", name, paths, err)
+	}
+	return strings.TrimPrefix(paths[0], "../")
+}
+
+// What was polled of an application is in the end what its log says of it, attempt by attempt.
+func TestRowsOfTheLog(t *testing.T) {
+	for _, name := range []string{"clean", "recompute", "dynamic-allocation"} {
+		trace := log(t, name)
+		s := livetest.New(t, trace)
+		src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "")
+		var st *live.State
+		for now := s.Start() + 1; st == nil || !st.Ended; now = min(now.Add(3), s.End()) {
+			s.Set(now)
+			var err error
+			if st, err = src.Poll(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := map[string]*schema.Attempt{}
+		for i := range st.Trace.Attempts {
+			got[st.Trace.Attempts[i].NativeID] = &st.Trace.Attempts[i]
+		}
+		if len(got) != len(trace.Attempts) {
+			t.Errorf("%s: %d attempts polled, %d logged", name, len(got), len(trace.Attempts))
+		}
+		for i := range trace.Attempts {
+			want := trace.Attempts[i]
+			g := got[want.NativeID]
+			if g == nil {
+				t.Errorf("%s: attempt %s was not polled", name, want.NativeID)
+				continue
+			}
+			if want.Status != schema.Success {
+				if g.StartTime != want.StartTime || g.Task != want.Task {
+					t.Errorf("%s: attempt %s: %v of task %d, logged %v of task %d", name, want.NativeID, g.StartTime, g.Task, want.StartTime, want.Task)
+				}
+				continue
+			}
+			a := fmt.Sprint(g.Task, g.Number, g.Machine, g.Executor, g.StartTime, g.FinishTime, g.DurationS, g.Status, g.InputBytes, g.InputRecords, g.Locality, g.ShuffleWriteBytes)
+			b := fmt.Sprint(want.Task, want.Number, want.Machine, want.Executor, want.StartTime, want.FinishTime, want.DurationS, want.Status, want.InputBytes, want.InputRecords, want.Locality, want.ShuffleWriteBytes)
+			if a != b {
+				t.Errorf("%s: attempt %s polled\n%s, logged\n%s", name, want.NativeID, a, b)
+			}
+		}
+		for _, x := range st.Trace.Settings {
+			if strings.Contains(x.Name, "secret") {
+				t.Errorf("%s: the setting %s is kept", name, x.Name)
+			}
+		}
+	}
+}
+
+// A poll asks for pages of tasks that have something new, and for no more than a bounded number.
+func TestRequestsAreBounded(t *testing.T) {
+	trace := log(t, "clean")
+	s := livetest.New(t, trace)
+	src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "")
+	for now := s.Start() + 1; now < s.End(); now = now.Add(1) {
+		s.Set(now)
+		s.Asked = nil
+		if _, err := src.Poll(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.Asked); n > 24 {
+			t.Fatalf("a poll made %d requests:\n%s", n, strings.Join(s.Asked, "\n"))
+		}
+	}
+}
+
+// No two requests are closer together than the pause.
+func TestPauseBetweenRequests(t *testing.T) {
+	const pause = 30 * time.Millisecond
+	s := livetest.New(t, log(t, "clean"))
+	c := client(t, s.URL, sparkrest.Options{Pause: pause})
+	began := time.Now()
+	if _, err := sparkrest.NewSource(c, "").Poll(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if least := time.Duration(c.Asked-1) * pause; time.Since(began) < least || c.Asked < 4 {
+		t.Errorf("%d requests in %s", c.Asked, time.Since(began))
+	}
+}
+
+// Whatever a server does, a poll ends with words that say it, and what was known stays.
+func TestFaultyServers(t *testing.T) {
+	trace := log(t, "clean")
+	say := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(code); w.Write([]byte(body)) }
+	}
+	for _, x := range []struct {
+		name  string
+		fault http.HandlerFunc
+		is    error
+		says  string
+	}{
+		{"forbidden", say(403, "no"), sparkrest.ErrForbidden, "STRAGGLER_REST_TOKEN"},
+		{"no credentials", say(401, "no"), sparkrest.ErrForbidden, "401"},
+		{"garbage", say(200, "Spark is starting up. Please wait a while until it's ready."), live.ErrAway, "does not answer with JSON"},
+		{"broken", say(500, "java.lang.NullPointerException"), live.ErrAway, "500"},
+		{"other JSON", say(200, `{"attempts": 7}`), live.ErrAway, "JSON"},
+		{"absent", say(404, ""), live.ErrGone, "spark.ui.enabled"},
+	} {
+		s := livetest.New(t, trace)
+		s.Set(s.Start().Add(20))
+		s.Fault = x.fault
+		_, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "").Poll(context.Background())
+		if !errors.Is(err, x.is) || !strings.Contains(fmt.Sprint(err), x.says) {
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+}
+
+// A fault in the middle of a poll loses nothing: the next one goes on.
+func TestPollGoesOnAfterAFault(t *testing.T) {
+	trace := log(t, "clean")
+	s := livetest.New(t, trace)
+	src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "")
+	n := 0
+	s.Fault = func(w http.ResponseWriter, r *http.Request) {
+		if n++; n%7 == 0 {
+			w.WriteHeader(503)
+		}
+	}
+	var st *live.State
+	failed := 0
+	for now := s.Start() + 1; st == nil || !st.Ended; {
+		s.Set(now)
+		next, err := src.Poll(context.Background())
+		if err != nil {
+			if failed++; failed > 1000 || !errors.Is(err, live.ErrAway) {
+				t.Fatal(err)
+			}
+			continue
+		}
+		st, now = next, min(now.Add(5), s.End())
+	}
+	if failed == 0 || len(st.Trace.Attempts) != len(trace.Attempts) {
+		t.Errorf("%d attempts of %d after %d faults", len(st.Trace.Attempts), len(trace.Attempts), failed)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	trace := log(t, "clean")
+	s := livetest.New(t, trace)
+	var got string
+	s.Fault = func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }
+	file := filepath.Join(t.TempDir(), "login")
+	none := func(string) string { return "" }
+	for content, want := range map[string]string{"me:secret\n": "Basic bWU6c2VjcmV0", "abc.def\nrest": "Bearer abc.def"} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k, err := sparkrest.ReadCredentials(file, none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{Credentials: k}), "").Poll(context.Background()); err != nil || got != want {
+			t.Errorf("%q: sent %q, %v", content, got, err)
+		}
+	}
+	if _, err := sparkrest.New("http://me:secret@host:4040", sparkrest.Options{}); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a login in an address: %v", err)
+	}
+	for _, bad := range []string{"host:4040", "ftp://host", "http://", "::", "me:secret@host"} {
+		if _, err := sparkrest.New(bad, sparkrest.Options{}); !errors.Is(err, sparkrest.ErrURL) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,467 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"straggler/schema"
+	"straggler/whatif/workload"
+)
+
+// Observed shows policies an application that runs elsewhere, through the View that they have in a replay. What its
+// cluster reports goes in as events; Advance lets every policy look at the instants at which it would have looked, and
+// gives what it decided. Nothing is simulated and nothing is carried out: all policies see the application that runs, and
+// at each instant only what had happened by then. An event that is reported late is seen late.
+type Observed struct {
+	s         Sim
+	p         workload.Pool
+	policies  []observer
+	events    []Event // reported and not seen yet
+	active    []int32 // phases that were released and are not over
+	executors map[string][]int32
+	machines  map[string]int32
+	slots     map[int32]int32 // by attempt that runs
+	beyond    []int32         // idle slots of attempts that ran where no slot was known to be free
+	sizes     []sizes         // by phase
+	estimate  func(*View, *Running) float64
+	decided   []Decision
+	known     map[Decision]bool
+}
+
+// sizes are the bytes and records of the tasks of a phase that are done, in ascending order.
+type sizes struct{ bytes, records []int64 }
+
+// Event is something that a cluster reports.
+type Event struct {
+	What     What
+	At       Time  // when it happened
+	Phase    int32 // of Observed.Phase
+	Task     int32 // from 0 within the phase
+	Attempt  int32 // the caller's number of it, which Running.Observed gives back
+	Machine  string
+	Executor string
+	Slots    int   // of an executor that comes
+	Copy     bool  // the attempt is a copy of a running one
+	Bytes    int64 // that an attempt has read, in all or so far; -1 unknown. Records likewise
+	Records  int64
+}
+
+// What happened. Within an instant events are taken in the order of these constants, as a replay does.
+type What uint8
+
+const (
+	ExecutorCame What = iota
+	Succeeded
+	Failed // or was killed, or lost
+	Released
+	Launched
+	Reported // what an attempt has read so far
+	Over     // a phase, whatever its tasks did
+	ExecutorLeft
+)
+
+// Verb is what a policy decides to do, in the words of Actions.
+type Verb string
+
+const (
+	CopyTask     Verb = "copy"
+	RestartTask  Verb = "restart"
+	KillAttempt  Verb = "kill"
+	AvoidMachine Verb = "avoid"
+)
+
+// Decision is something that a policy would do. A decision that it repeats is given once.
+type Decision struct {
+	Policy  int // its place among the policies
+	At      Time
+	Phase   int32
+	Task    int32  // -1, and so is Phase: the decision is about a machine
+	Machine string // that the policy names, if any
+	Verb    Verb
+}
+
+// observer is a policy and what it keeps in memory.
+type observer struct {
+	policy Policy
+	phases []observedPhase
+	jobs   []any
+}
+
+type observedPhase struct {
+	memory any
+	lookAt Time // 0: at no instant
+	onEnd  bool
+	due    bool // an attempt ended and it asked for ends
+}
+
+// Application is what is known of an application from its start.
+type Application struct {
+	schema.Application
+	Settings map[string]string
+}
+
+// NewObserved makes the state of an application of which nothing has happened. Instants are µs after its start.
+// The estimate is the progress of a running attempt now, 0 to 1, from what is known at that instant.
+func NewObserved(app *Application, policies []Policy, estimate func(*View, *Running) float64) *Observed {
+	o := &Observed{executors: map[string][]int32{}, machines: map[string]int32{}, slots: map[int32]int32{}, known: map[Decision]bool{}}
+	o.p = workload.Pool{Applications: []*schema.Application{&app.Application}, Settings: app.Settings}
+	o.s.p, o.s.view.s = &o.p, &o.s
+	o.s.observed, o.estimate = o, estimate
+	for _, p := range policies {
+		o.policies = append(o.policies, observer{policy: p})
+	}
+	return o
+}
+
+// Job adds a job.
+func (o *Observed) Job(key schema.Key) int32 {
+	o.s.jobs = append(o.s.jobs, jobRun{})
+	o.p.Jobs = append(o.p.Jobs, workload.Job{Key: key, App: o.p.Applications[0].ApplicationID})
+	for i := range o.policies {
+		o.policies[i].jobs = append(o.policies[i].jobs, nil)
+	}
+	return int32(len(o.p.Jobs)) - 1
+}
+
+// Phase adds a phase of a job. It is released by an event.
+func (o *Observed) Phase(job int32, key schema.Key, kind string, gang bool, tasks int) int32 {
+	o.p.Phases = append(o.p.Phases, workload.Phase{Key: key, Job: job, Kind: kind, Gang: gang, FirstTask: int32(len(o.p.Tasks)), Tasks: int32(tasks), Far: 1})
+	o.p.Jobs[job].TaskCount += int32(tasks)
+	o.s.phases = append(o.s.phases, phaseRun{waiting: int32(tasks)})
+	for range tasks {
+		o.p.Tasks = append(o.p.Tasks, workload.Task{Phase: int32(len(o.p.Phases)) - 1, Machine: -1, Ratio: -1, Bytes: -1, Records: -1})
+		o.s.tasks = append(o.s.tasks, taskRun{last: -1, slot: -1})
+	}
+	o.sizes = append(o.sizes, sizes{})
+	for i := range o.policies {
+		o.policies[i].phases = append(o.policies[i].phases, observedPhase{})
+	}
+	return int32(len(o.p.Phases)) - 1
+}
+
+// Report takes an event. Of one that happened before the instant of the last Advance it is seen in the next.
+func (o *Observed) Report(e Event) { o.events = append(o.events, e) }
+
+// Advance goes to an instant and gives what the policies decided on the way.
+func (o *Observed) Advance(to Time) []Decision {
+	for i := range o.events {
+		if e := &o.events[i]; e.What != Launched {
+			e.At = max(e.At, Time(o.s.now))
+		}
+	}
+	slices.SortStableFunc(o.events, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(o.seen(&a), o.seen(&b)), cmp.Compare(a.What, b.What))
+	})
+	o.decided = nil
+	for {
+		at := o.nextLook()
+		if len(o.events) > 0 {
+			at = min(at, o.seen(&o.events[0]))
+		}
+		if at > to {
+			break
+		}
+		o.s.now = int64(at)
+		o.instant()
+	}
+	o.s.now = max(o.s.now, int64(to))
+	return o.decided
+}
+
+// seen is the instant at which an event is taken in.
+func (o *Observed) seen(e *Event) Time { return max(e.At, Time(o.s.now)) }
+
+const never = Time(workload.Forever)
+
+// nextLook is the next instant at which a policy wants to look.
+func (o *Observed) nextLook() Time {
+	next := never
+	for i := range o.policies {
+		for _, ph := range o.active {
+			if at := o.policies[i].phases[ph].lookAt; at > 0 {
+				next = min(next, at)
+			}
+		}
+	}
+	return next
+}
+
+// instant takes in what happened now, and lets the policies look: at released phases before anything starts, at the
+// others after it, as in a replay.
+func (o *Observed) instant() {
+	now := Time(o.s.now)
+	var released []int32
+	for len(o.events) > 0 && o.seen(&o.events[0]) <= now && o.events[0].What < Launched {
+		e := o.events[0]
+		o.events = o.events[1:]
+		o.take(&e)
+		if e.What == Released {
+			released = append(released, e.Phase)
+		}
+	}
+	o.look(released, func(*observedPhase) bool { return true })
+	for len(o.events) > 0 && o.seen(&o.events[0]) <= now && o.events[0].What >= Launched {
+		e := o.events[0]
+		o.events = o.events[1:]
+		o.take(&e)
+	}
+	o.look(o.active, func(p *observedPhase) bool { return p.due || p.lookAt > 0 && p.lookAt <= now })
+	o.active = slices.DeleteFunc(o.active, o.s.phaseOver)
+}
+
+// look lets the policies look at phases.
+func (o *Observed) look(phases []int32, wanted func(*observedPhase) bool) {
+	for k := range o.policies {
+		x := &o.policies[k]
+		for _, i := range phases {
+			ph := &x.phases[i]
+			if !wanted(ph) {
+				continue
+			}
+			job := o.p.Phases[i].Job
+			o.s.view.ph, o.s.phases[i].memory, o.s.jobs[job].memory = i, ph.memory, x.jobs[job]
+			again := x.policy.Look(&o.s.view, &o.s.actions)
+			*ph = observedPhase{memory: o.s.phases[i].memory, onEnd: again.End}
+			x.jobs[job] = o.s.jobs[job].memory
+			if again.At > 0 {
+				ph.lookAt = max(again.At, Time(o.s.now)+1)
+			}
+			if o.s.phaseOver(i) {
+				*ph = observedPhase{}
+			}
+			o.keep(k)
+		}
+	}
+}
+
+// keep keeps what a policy asked for.
+func (o *Observed) keep(policy int) {
+	for _, d := range o.s.actions.Decisions(&o.s.view) {
+		d.Policy, d.At = policy, 0
+		if !o.known[d] {
+			o.known[d] = true
+			d.At = Time(o.s.now)
+			o.decided = append(o.decided, d)
+		}
+	}
+	o.s.actions.list = o.s.actions.list[:0]
+}
+
+// Decisions are what was asked for about attempts and machines, in order, when looking at a phase.
+func (d *Actions) Decisions(v *View) []Decision {
+	var out []Decision
+	for i := range d.list {
+		a := &d.list[i]
+		x := Decision{At: v.Now(), Phase: v.ph, Task: a.task}
+		switch a.verb {
+		case doCopy, doQueue, doClone:
+			x.Verb = CopyTask
+		case doCopyOn:
+			x.Verb, x.Machine = CopyTask, v.MachineName(a.where)
+		case doKill:
+			x.Verb = KillAttempt
+		case doRestart:
+			x.Verb = RestartTask
+		case doAvoid:
+			x.Verb, x.Machine, x.Task, x.Phase = AvoidMachine, v.MachineName(a.where), -1, -1
+		default:
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// take takes an event in.
+func (o *Observed) take(e *Event) {
+	switch e.What {
+	case ExecutorCame:
+		o.came(e)
+	case ExecutorLeft:
+		o.left(e.Executor)
+	case Released:
+		o.s.phases[e.Phase].released = int64(e.At)
+		o.active = append(o.active, e.Phase)
+		slices.Sort(o.active)
+	case Over:
+		o.s.phases[e.Phase].over = o.p.Phases[e.Phase].Tasks
+	case Launched:
+		o.started(e)
+	case Reported:
+		if t := o.p.Phases[e.Phase].FirstTask + e.Task; !o.s.tasks[t].done {
+			o.p.Tasks[t].Bytes, o.p.Tasks[t].Records = e.Bytes, e.Records
+		}
+	case Succeeded, Failed:
+		o.ended(e)
+	}
+}
+
+func (o *Observed) came(e *Event) {
+	for range e.Slots {
+		n := o.slot(o.machine(e.Machine))
+		o.executors[e.Executor] = append(o.executors[e.Executor], n)
+		o.s.free[0].add(n)
+		o.p.Limit++
+	}
+	o.p.ExecutorSlots = max(o.p.ExecutorSlots, len(o.executors[e.Executor]))
+}
+
+// slot adds a slot, which is not free.
+func (o *Observed) slot(machine int32) int32 {
+	n := int32(len(o.p.Slots))
+	o.p.Slots = append(o.p.Slots, workload.Slot{Machine: machine, Executor: n, Till: workload.Forever})
+	o.p.Machines[machine].Slots = append(o.p.Machines[machine].Slots, n)
+	o.s.slots = append(o.s.slots, slotRun{at: -1, next: -1})
+	o.s.free[0].grow(len(o.p.Slots))
+	return n
+}
+
+func (o *Observed) left(executor string) {
+	for _, n := range o.executors[executor] {
+		o.s.slots[n].gone = true
+		o.p.Limit--
+		if o.s.free[0].has(n) {
+			o.s.free[0].remove(n)
+		}
+	}
+	delete(o.executors, executor)
+}
+
+// machine is the number of a machine.
+func (o *Observed) machine(name string) int32 {
+	n, ok := o.machines[name]
+	if !ok {
+		n = int32(len(o.p.Machines))
+		o.machines[name] = n
+		o.p.Machines = append(o.p.Machines, workload.MachineOf(name))
+	}
+	return n
+}
+
+func (o *Observed) started(e *Event) {
+	ph, task := &o.s.phases[e.Phase], o.p.Phases[e.Phase].FirstTask+e.Task
+	t := &o.s.tasks[task]
+	r := Running{Task: e.Task, Machine: o.machine(e.Machine), Start: e.At, observed: e.Attempt, noise: nan32}
+	if e.Copy {
+		t.copies++
+		r.Number = int32(t.copies)
+		o.s.speculating++
+	}
+	r.slot = o.claimed(e.Executor, r.Machine)
+	o.slots[e.Attempt] = r.slot
+	o.s.slots[r.slot].phase, o.s.slots[r.slot].at, o.s.slots[r.slot].next = e.Phase, int32(len(ph.running)), t.slot
+	if !t.done && t.live == 0 {
+		ph.waiting--
+	}
+	t.slot = r.slot
+	t.live++
+	ph.running = append(ph.running, r)
+	ph.started = append(ph.started, r.Task)
+}
+
+// claimed is a free slot of an executor, which is taken; one beyond those that are known where it has none.
+func (o *Observed) claimed(executor string, machine int32) int32 {
+	for _, n := range o.executors[executor] {
+		if o.s.free[0].has(n) {
+			o.s.free[0].remove(n)
+			o.s.busy++
+			return n
+		}
+	}
+	if n := len(o.beyond) - 1; n >= 0 {
+		slot := o.beyond[n]
+		o.beyond = o.beyond[:n]
+		return slot
+	}
+	n := o.slot(machine)
+	o.p.Slots[n].Till = 0
+	return n
+}
+
+func (o *Observed) ended(e *Event) {
+	slot, ok := o.slots[e.Attempt]
+	if !ok {
+		return
+	}
+	delete(o.slots, e.Attempt)
+	ph, sr := &o.s.phases[e.Phase], &o.s.slots[slot]
+	r, last := ph.running[sr.at], len(ph.running)-1
+	ph.running[sr.at] = ph.running[last]
+	o.s.slots[ph.running[sr.at].slot].at = sr.at
+	ph.running = ph.running[:last]
+	sr.at = -1
+	o.release(slot)
+	if r.Number > 0 {
+		o.s.speculating--
+	}
+	task := o.p.Phases[e.Phase].FirstTask + r.Task
+	o.s.offTask(task, slot)
+	for k := range o.policies {
+		if x := &o.policies[k].phases[e.Phase]; x.onEnd {
+			x.due = true
+		}
+	}
+	t := &o.s.tasks[task]
+	if e.What == Failed {
+		if !t.done && t.live == 0 {
+			ph.waiting++
+		}
+		return
+	}
+	o.p.Tasks[task].Bytes, o.p.Tasks[task].Records = e.Bytes, e.Records
+	ph.done = append(ph.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: max(e.At-r.Start, 0), At: e.At})
+	if !t.done {
+		o.s.finished(ph, t, true)
+		ph.over++
+		o.sizes[e.Phase].bytes = inserted(o.sizes[e.Phase].bytes, e.Bytes)
+		o.sizes[e.Phase].records = inserted(o.sizes[e.Phase].records, e.Records)
+	}
+}
+
+// release gives a slot back.
+func (o *Observed) release(slot int32) {
+	if o.p.Slots[slot].Till == 0 {
+		o.beyond = append(o.beyond, slot)
+		return
+	}
+	o.s.busy--
+	if !o.s.slots[slot].gone {
+		o.s.free[0].add(slot)
+	}
+}
+
+func inserted(sorted []int64, x int64) []int64 {
+	if x < 0 {
+		return sorted
+	}
+	n, _ := slices.BinarySearch(sorted, x)
+	return slices.Insert(sorted, n, x)
+}
+
+// expected is what a task that is not done will have read: as much as the median task, unless it has read more; -1
+// where nothing tells. A cluster does not say how much a running task will read.
+func (o *Observed) expected(task int32, sofar int64, done []int64) int64 {
+	if o.s.tasks[task].done || len(done) == 0 {
+		return sofar
+	}
+	return max(sofar, done[len(done)/2])
+}
+
+// Observed is the caller's number of an attempt that runs elsewhere; of a replay, that of the log's attempt, -1 for a copy.
+func (a *Running) Observed() int { return int(a.observed) }
+
+// MachineName is the name of a machine.
+func (v *View) MachineName(machine int32) string { return v.s.p.Machines[machine].Name }
+
+// progress asks for the progress of an attempt of a phase, which need not be the one that is looked at.
+func (o *Observed) progress(phase int32, a *Running) float64 {
+	viewed := o.s.view.ph
+	defer func() { o.s.view.ph = viewed }()
+	return o.estimate(o.View(phase), a)
+}
+
+// View is what the policies see of a phase now.
+func (o *Observed) View(phase int32) *View {
+	o.s.view.ph = phase
+	return &o.s.view
+}
