@@ -7,6 +7,7 @@ import (
 	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/model"
+	"strings"
 	"testing"
 
 	"straggler/schema"
@@ -340,5 +341,38 @@ func TestFitBelievesALoneFatTask(t *testing.T) {
 	rows := verdicts(attributeAll([]*fit.Phase{p}))
 	if v := rows[p.Tasks[20].Attempt]; v.Cause != "data_skew" || v.Share.V < 0.8 {
 		t.Errorf("the fat task is %s by %.2f", v.Cause, v.Share.V)
+	}
+}
+
+// A machine of two slots is slow for a while in the middle of a phase: with one task beside each there, those before and after
+// speak too. The processor time stays as it was, and the evidence says so; that of a machine that is slow by itself says
+// nothing of the kind.
+func TestMachineSlowForAWhile(t *testing.T) {
+	c := causestest.New(41, 6)
+	c.Slots = 2
+	var phases []*fit.Phase
+	for k := range 4 {
+		phases = append(phases, c.Phase(144, 2, nil, func(t *fit.Task, body *float64) {
+			t.CPU = *body
+			if k == 1 && t.Machine == 4 && t.Index >= 60 && t.Index < 100 {
+				*body *= 2.5
+			}
+		}))
+	}
+	n, named := 0, 0
+	for _, r := range attributeAll(phases) {
+		if r.Rank != 1 {
+			continue
+		}
+		n++
+		if r.Cause == schema.BadMachine {
+			named++
+		}
+		if !strings.Contains(r.Evidence, "processor time stayed usual") {
+			t.Errorf("%s: %s", r.Cause, r.Evidence)
+		}
+	}
+	if n < 4 || named < n-1 {
+		t.Errorf("%d of %d outliers are the machine's", named, n)
 	}
 }

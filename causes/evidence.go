@@ -19,6 +19,7 @@ type Evidence struct {
 	Low         float64 `json:"low,omitempty"`         // 95 % interval of the seconds
 	High        float64 `json:"high,omitempty"`
 	Reason      string  `json:"reason,omitempty"` // of unexplained: why no more can be said
+	Scope       string  `json:"scope,omitempty"`  // of a machine that is not known to be slow: phase, it was slow in this one; time, at that time
 	Text        string  `json:"text"`             // in plain words
 	SQL         string  `json:"sql,omitempty"`    // the query that shows it
 }
@@ -47,6 +48,7 @@ func (e *Evidence) begin(b []byte) []byte {
 		b = number(b, "high", e.High, false)
 	}
 	b = text(b, "reason", e.Reason)
+	b = text(b, "scope", e.Scope)
 	return b
 }
 

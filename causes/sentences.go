@@ -114,12 +114,15 @@ func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
 	e.N = int(observed.Attempts)
 	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(m-1.96*sd), 2)
 	w.say(" to ").fixed(math.Exp(m+1.96*sd), 2).say(")")
-	switch s.machine.Hypothesis {
-	case machines.SlowInPhase:
+	switch {
+	case s.machine.Hypothesis == machines.SlowInPhase:
+		e.Scope = "phase"
 		w.say(" in this phase, by the ").int(int64(s.machine.N)).say(" others on it")
-	case machines.SlowForAWhile:
-		w.say(" at that time, by the ").int(int64(s.machine.N)).say(" others that ran on it meanwhile")
+	case s.machine.Hypothesis >= machines.SlowForAWhile:
+		e.Scope = "time"
+		w.say(" at that time, by the ").int(int64(s.machine.N)).say(" others that ran on it about then")
 	}
+	a.processorClause(w, s)
 	w.say("; it is known by ").int(observed.Attempts).say(" attempts in ").int(observed.Phases).say(" phases")
 	if n, slower, ok := a.model.Machines.Slower(s.task.Machine); ok {
 		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
@@ -179,6 +182,27 @@ func (a *Attributor) residualSentence(w *words, e *Evidence, s *split) {
 	w.fixed(100*sigma, 0).say(" %")
 	if s.unidentifiable == "" {
 		w.say("; nothing recorded explains it")
+	}
+	a.processorClause(w, s)
+}
+
+// processorClause says what the task's processor time tells: where it stayed as usual, the task waited for something that is not
+// logged, or others had the processor; where it grew with the duration, the task computed more than its input says.
+func (a *Attributor) processorClause(w *words, s *split) {
+	b := a.phase
+	usual := b.Regression.Mid[fit.ByCPU]
+	cpu := s.task.CPU
+	if b.Regression.Status[fit.ByCPU] == fit.Used || !(usual > 0) || !(cpu > 0) {
+		return
+	}
+	took := math.Log(b.Body[s.index] / b.Predicted(s.index))
+	switch more := math.Log(cpu / usual); {
+	case took < math.Log(1.5): // the body is not what was slow
+	case more < took/3:
+		w.say("; its processor time stayed usual, ").seconds(cpu).say(" where the median task used ").seconds(usual)
+		w.say(": it did not compute more, but waited or was kept from the processor")
+	case more > 2*took/3:
+		w.say("; it computed that much more: ").seconds(cpu).say(" of processor time, where the median task used ").seconds(usual)
 	}
 }
 

@@ -46,7 +46,8 @@ type known struct {
 	f *facts
 }
 
-// advise applies all rules. The advice that saves most comes first, then what cannot be told; where no advice is worthwhile,
+// advise applies all rules. The advice that saves most comes first, that about
+// what every run has after that about faults, then what cannot be told; where no advice is worthwhile,
 // it says so.
 func advise(d *Document, f *facts) []Advice {
 	k := &known{d, f}
@@ -75,7 +76,15 @@ func advise(d *Document, f *facts) []Advice {
 			}
 		}
 	}
-	slices.SortStableFunc(acts, func(a, b Advice) int { return -cmp.Compare(a.GainS.V, b.GainS.V) })
+	slices.SortStableFunc(acts, func(a, b Advice) int {
+		switch {
+		case a.everyRun && !b.everyRun:
+			return 1
+		case b.everyRun && !a.everyRun:
+			return -1
+		}
+		return -cmp.Compare(a.GainS.V, b.GainS.V)
+	})
 	if len(acts) == 0 {
 		acts = append(acts, k.nothing(small, others))
 		if acts[0].Kind == CannotTell {

@@ -139,7 +139,7 @@ func adviseStartup(k *known) []Advice {
 	if k.lost(schema.Startup) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Start fewer executors, and keep them", SQL: causeSQL(schema.Startup), Confidence: Low,
+	a := Advice{Title: "Start fewer executors, and keep them", SQL: causeSQL(schema.Startup), Confidence: Low, everyRun: true,
 		Reason: "every process pays for its start once; only fewer starts, or more work for each, make that less",
 		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
 	if k.is("spark.dynamicAllocation.enabled", "true", "false") {

@@ -55,13 +55,14 @@ func (k *known) drain(m *Machine) Advice {
 		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours checked. It is slow on all kinds of tasks, so giving it other ones does not help."}
 	sure := BadVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
 	switch {
+	case BadVerdict(m.Verdict) && !sure:
+		a.Title = "Find out what slows " + prose.Name(m.Machine) + " at times"
+		a.Action = "It was slow at some times or in some phases, and as fast as the others in the rest: look for what else ran on it then (other tenants, backups, compactions), and for a disk or memory that fails now and then. Taking it out of the pool is for when the next runs say the same."
+		a.Confidence, a.Reason = Low, "the interval of its mean reaches 1×"
 	case !sure:
 		a.Title = "Look at " + prose.Name(m.Machine)
 		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
 		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
-		if BadVerdict(m.Verdict) {
-			a.Reason = "the interval reaches 1×"
-		}
 	case m.FactorLow.V > 1.25 && m.Phases >= 3 && m.Attempts >= 20:
 		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
 	case m.Attempts < 20:

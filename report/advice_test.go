@@ -82,3 +82,24 @@ func TestAdviseGCByPlace(t *testing.T) {
 		}
 	}
 }
+
+// What every run has comes after what a fault has cost, however much more it is.
+func TestStartupComesAfterFaults(t *testing.T) {
+	var d Document
+	d.Trust.Counts.Attempts = 100
+	d.Cost.Loss.CompletionS, d.Cost.Loss.LostS = schema.Some(100.0), schema.Some(20.0)
+	for _, c := range []struct {
+		cause schema.Cause
+		lost  float64
+	}{{schema.Startup, 15}, {schema.GC, 5}} {
+		d.Cost.Causes = append(d.Cost.Causes, CauseCost{Cause: c.cause, LostS: schema.Some(c.lost)})
+	}
+	got := advise(&d, &facts{})
+	if len(got) < 2 || got[0].Rule != "give_memory" || got[1].Rule != "keep_executors" {
+		t.Errorf("%+v", got)
+	}
+	d.Cost.Causes = d.Cost.Causes[:1]
+	if got := advise(&d, &facts{}); len(got) < 1 || got[0].Rule != "keep_executors" {
+		t.Errorf("alone: %+v", got)
+	}
+}

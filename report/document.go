@@ -469,6 +469,7 @@ type Advice struct {
 	SQL        string               `col:"sql"`
 
 	jobWorth bool // worthwhile for one job, although the total gains little
+	everyRun bool // about what every run has: it comes after what is about faults
 }
 
 // Kind says what sort of advice it is.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,13 +18,13 @@ func outlierWords(o *Outlier) string {
 	var clauses []string
 	for i := range o.Causes {
 		a := &o.Causes[i]
-		worth := a.Rank == 1 || o.ExcessS.OK && a.Seconds >= 0.15*o.ExcessS.V && len(clauses) < 3
-		if !worth || a.Rank != 1 && a.Seconds <= 0 {
+		worth := i == 0 || o.ExcessS.OK && a.Seconds >= 0.15*o.ExcessS.V && len(clauses) < 3
+		if !worth || i > 0 && a.Seconds <= 0 {
 			continue
 		}
 		words := a.Words
-		if words == "" {
-			words = InfoOf(a.Cause).Doc
+		if strings.TrimSpace(words) == "" {
+			words = cmp.Or(InfoOf(a.Cause).Doc, "its cause is "+prose.Clean(string(a.Cause), prose.TextRunes))
 		}
 		if a.Cause == schema.Transient || a.Cause == schema.UnexplainedCause {
 			clauses = append(clauses, fmt.Sprintf("%s (%s)", words, ofExcess(o, a.Seconds, len(clauses) == 0)))
@@ -62,7 +63,14 @@ func causeWords(o *Outlier, a *Attribution) string {
 		return fmt.Sprintf("%s %s the median %s (%s against %s)", verb, prose.Times(r), unit, size(*e.Value), size(*e.Median))
 	}
 	if a.Cause == schema.BadMachine && e.Coefficient != nil && *e.Coefficient > 0 && o.Machine.OK {
-		s := fmt.Sprintf("ran on %s, which takes %s the predicted time", prose.Name(o.Machine.V), prose.Times(*e.Coefficient))
+		name, factor := prose.Name(o.Machine.V), prose.Times(*e.Coefficient)
+		switch e.Scope {
+		case "phase":
+			return fmt.Sprintf("ran on %s, which took %s the predicted time in this phase", name, factor)
+		case "time":
+			return fmt.Sprintf("ran on %s, which took %s the predicted time about then", name, factor)
+		}
+		s := fmt.Sprintf("ran on %s, which takes %s the predicted time", name, factor)
 		if e.N > 0 {
 			s += fmt.Sprintf(" (%s)", prose.Plural(int64(e.N), "attempt", "attempts"))
 		}
@@ -81,6 +89,7 @@ type evidence struct {
 	Median      *float64 `json:"median"`
 	Unit        string   `json:"unit"`
 	Reason      string   `json:"reason"`
+	Scope       string   `json:"scope"`
 	Text        string   `json:"text"`
 	SQL         string   `json:"sql"`
 }
@@ -104,7 +113,7 @@ func parseEvidence(text string) evidence {
 		return evidence{}
 	}
 	e = evidence{}
-	for key, to := range map[string]*string{"predictor": &e.Predictor, "unit": &e.Unit, "reason": &e.Reason, "text": &e.Text} {
+	for key, to := range map[string]*string{"predictor": &e.Predictor, "unit": &e.Unit, "reason": &e.Reason, "scope": &e.Scope, "text": &e.Text} {
 		if s, ok := any[key].(string); ok {
 			*to = s
 		}

@@ -65,10 +65,23 @@ func (f *Fitter) cutResidual(i int) float64 {
 	return math.Log(f.Body[i] / (f.Regression.Predict(&x) * f.factor(int32(i))))
 }
 
-// ConcurrentResiduals gives the residuals of the tasks that ran on the machine of task i at the same time, for half of the
-// shorter one's duration or more: at most 64, those that started nearest to it. The slice is valid until the next call of
-// a method.
-func (f *Fitter) ConcurrentResiduals(i int32) []float64 {
+// Span says which tasks on a machine count as those of a time: those that ran beside a task, and the nearest before or after it too.
+type Span int
+
+const (
+	Meanwhile  Span = iota
+	UntilThen       // and the nearest that started before
+	FromThenOn      // and the nearest that started after
+	Spans
+)
+
+// nearest is how many tasks before, or after, count as near: with one beside it, three may agree.
+const nearest = 3
+
+// ResidualsNear gives the residuals of the tasks that ran on the machine of task i at the same time, for half of the shorter
+// one's duration or more, and of the nearest before or after it that no gap of its duration parts from it: at most 64, those
+// that started nearest to it. The slice is valid until the next call of a method.
+func (f *Fitter) ResidualsNear(i int32, s Span) []float64 {
 	f.tmp = f.tmp[:0]
 	t := &f.Tasks[i]
 	if !t.Start.OK || math.IsNaN(t.Duration) {
@@ -77,14 +90,32 @@ func (f *Fitter) ConcurrentResiduals(i int32) []float64 {
 	order := f.byStart(f.Machines.Of[i])
 	at, _ := slices.BinarySearchFunc(order, t.Start.V, func(j int32, v schema.Time) int { return cmp.Compare(f.Tasks[j].Start.V, v) })
 	const most = 32
+	end := t.Start.V.Add(t.Duration)
 	for _, j := range order[max(0, at-most):min(len(order), at+most)] {
 		o := &f.Tasks[j]
 		if j == i || f.row[j] < 0 || f.Cold(j) {
 			continue
 		}
-		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), t.Start.V.Add(t.Duration))
+		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), end)
 		if to.Sub(from) >= 0.5*min(o.Duration, t.Duration) {
 			f.tmp = append(f.tmp, f.residual[f.row[j]])
+		}
+	}
+	near := func(j int32) {
+		o := &f.Tasks[j]
+		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), end)
+		if j != i && f.row[j] >= 0 && !f.Cold(j) && to.Sub(from) < 0.5*min(o.Duration, t.Duration) && from.Sub(to) <= t.Duration {
+			f.tmp = append(f.tmp, f.residual[f.row[j]])
+		}
+	}
+	switch beside := len(f.tmp); s {
+	case UntilThen:
+		for k := at - 1; k >= max(0, at-most) && len(f.tmp) < beside+nearest; k-- {
+			near(order[k])
+		}
+	case FromThenOn:
+		for k := at; k < min(len(order), at+most) && len(f.tmp) < beside+nearest; k++ {
+			near(order[k])
 		}
 	}
 	return f.tmp

@@ -27,6 +27,7 @@ type verdict struct {
 	q         float64
 	tried     bool // enough phases to be judged
 	slow      bool
+	partly    bool // slow in some of its phases, and as its generation in the mean
 	rate      schema.Null[float64]
 	predicted schema.Null[float64]
 	course    schema.Null[string]
@@ -94,13 +95,15 @@ func (j *Health) control(vs []verdict) {
 		i := order[rank-1]
 		q = min(q, p[i]*float64(len(order))/float64(rank))
 		vs[i].q = q
-		vs[i].slow = q <= j.FalseDiscoveryRate && vs[i].stats.worthNaming(j.Factors.base[vs[i].key.Machine])
+		base := j.Factors.base[vs[i].key.Machine]
+		vs[i].slow = q <= j.FalseDiscoveryRate && vs[i].stats.worthNaming(base)
+		vs[i].partly = vs[i].slow && vs[i].mean-base < math.Log(worthNaming) && 3*vs[i].stats.Over[barOver(base)] < 2*vs[i].stats.Phases
 	}
 }
 
 // follow looks at one machine over time: how often it was slow, whether it still is, and what to expect next.
 func follow(vs []verdict) {
-	var tried, slow, since int
+	var tried, slow, throughout, since int
 	var sum, n float64
 	for i := range vs {
 		if vs[i].rate.OK {
@@ -116,6 +119,9 @@ func follow(vs []verdict) {
 		if vs[i].slow {
 			slow++
 			since = 0
+			if !vs[i].partly {
+				throughout++
+			}
 		}
 	}
 	if slow == 0 {
@@ -125,7 +131,7 @@ func follow(vs []verdict) {
 	switch {
 	case since >= 2 && 3*since >= tried: // fine for a third of the time, at the end
 		course = "recovered"
-	case 3*slow >= 2*tried:
+	case 3*throughout >= 2*tried:
 		course = "chronic"
 	}
 	for i := range vs {

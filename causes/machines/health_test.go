@@ -152,7 +152,8 @@ func TestCourses(t *testing.T) {
 	}
 }
 
-// A machine that is slow in one stage of five is named by the phases that say so, though its mean is not far off.
+// A machine that is slow in a quarter of the phases is named by those that say so, though its mean is not far off: not as slow
+// always, but at times.
 func TestSlowInSomePhases(t *testing.T) {
 	m := &Factors{WindowS: 3600}
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -168,8 +169,12 @@ func TestSlowInSomePhases(t *testing.T) {
 	}
 	m.Settle()
 	for name, r := range judged(m) {
-		if want := name == "m0004"; want != (r[0].Verdict == schema.Slow) {
-			t.Errorf("%s is %s (q %.3g)", name, r[0].Verdict, r[0].QValue.V)
+		want, course := schema.Healthy, ""
+		if name == "m0004" {
+			want, course = schema.Flaky, "intermittent"
+		}
+		if r[0].Verdict != want || r[0].Course.V != course {
+			t.Errorf("%s is %s, %s (q %.3g)", name, r[0].Verdict, r[0].Course.V, r[0].QValue.V)
 		}
 		if name == "m0004" && r[0].Note.V != "slow in 5 of its 20 phases, as the others in the rest: the interval is of the mean" {
 			t.Errorf("its interval is %.2f to %.2f, and the note: %q", r[0].FactorLow.V, r[0].FactorHigh.V, r[0].Note.V)

@@ -7,7 +7,7 @@ import (
 	"straggler/causes/stats"
 )
 
-// Hypothesis is one of three about the machine of a task in its phase (MODEL.md, section 5). In all of them any task may be
+// Hypothesis is one of those about the machine of a task in its phase (MODEL.md, section 5). In all of them any task may be
 // slow by itself.
 type Hypothesis struct {
 	Mean, Variance float64 // of ln(factor)
@@ -15,12 +15,13 @@ type Hypothesis struct {
 	N              int     // other tasks that speak for it
 }
 
-// The hypotheses: the machine is as known before; it is slow in the whole phase; it was slow for a while.
+// The hypotheses: the machine is as known before; it is slow in the whole phase; it was slow for a while, which is one for each of
+// fit.Span: while the task ran, until then, or from then on.
 const (
 	AsKnown = iota
 	SlowInPhase
 	SlowForAWhile
-	hypotheses
+	hypotheses = SlowForAWhile + int(fit.Spans)
 )
 
 // Hypotheses are all of them, about one machine at the time of one task.
@@ -88,7 +89,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64) (p Posterior) {
 	return p
 }
 
-// transientPrior is the probability that a machine is slow for a while within a phase.
+// transientPrior is the probability that a machine is slow for a while within a phase; the spans share it.
 const transientPrior = 0.004
 
 // Comparer weighs the hypotheses for the tasks of one phase. It is for one goroutine.
@@ -127,7 +128,9 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
 		h[AsKnown].Weight, h[SlowInPhase] = 1, Hypothesis{}
 	}
-	h[SlowForAWhile] = transientSlow(f, f.ConcurrentResiduals(i), h[AsKnown], known, p)
+	for span := range fit.Spans {
+		h[SlowForAWhile+int(span)] = transientSlow(f, f.ResidualsNear(i, span), h[AsKnown], known, p)
+	}
 	h[AsKnown].Weight -= transientPrior * h[AsKnown].Weight
 	for k := range h {
 		h[k].Mean += mean
@@ -147,15 +150,19 @@ func wholePhase(f *fit.Fitter, residuals []float64, known float64, p stats.Spike
 	return Hypothesis{as, va, 1 - odds, n}, Hypothesis{at, vt, odds, n}
 }
 
-// transientSlow is the third hypothesis, weighed against the first: only what ran beside the task counts.
+// transientSlow is a hypothesis of the third kind, weighed against the first: only what ran near the task counts.
 func transientSlow(f *fit.Fitter, residuals []float64, is Hypothesis, known float64, p stats.SpikeSlab) Hypothesis {
 	n := len(residuals)
 	if n < 2 { // one other may be chance
 		return Hypothesis{}
 	}
+	guess := stats.HuberMean(residuals, f.Regression.Sigma)
+	if math.Abs(guess-is.Mean) < f.Regression.Sigma/math.Sqrt(float64(n)) { // the evidence cannot speak for it
+		return Hypothesis{}
+	}
 	_, _, l0 := fitLocation(f, residuals, is.Mean, p.Spike+known)
-	at, v, l := fitLocation(f, residuals, stats.HuberMean(residuals, f.Regression.Sigma), p.Slab)
-	return Hypothesis{at, v, is.Weight * transientPrior * math.Exp(min(50, l-l0)), n}
+	at, v, l := fitLocation(f, residuals, guess, p.Slab)
+	return Hypothesis{at, v, is.Weight * transientPrior / float64(fit.Spans) * math.Exp(min(50, l-l0)), n}
 }
 
 // fitLocation finds where residuals lie when their location is 0 with variance prior and any of them may be slow by itself:
