@@ -15,7 +15,10 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/ingest/formats"
+	"straggler/ingest/remote"
 	"straggler/live"
+	"straggler/live/eventlog"
 	view "straggler/live/screen"
 	"straggler/live/sparkrest"
 	"straggler/report"
@@ -39,11 +42,13 @@ type watchOptions struct {
 func watchCommand(e *env) *cobra.Command {
 	var o watchOptions
 	c := &cobra.Command{
-		Use:   "watch URL",
+		Use:   "watch URL | LOG",
 		Short: "Say of a running application which tasks are slow, why so far, and what policies would do now",
 		Long: `Watch asks the REST API of a Spark driver, or of a History Server, again and again, and shows the stages that run, their
 slow tasks with their expected end and likely cause so far, slow machines, and what each policy would do now, with the
-gain that can be expected of a copy. It reads only, at most one request a second of a driver.
+gain that can be expected of a copy. It reads only, at most one request a second of a driver. A LOG that is still written
+(.inprogress, rolling; a folder, or a URL of one) is read again as it grows; Spark writes it through a buffer, and says
+nothing in it of what running tasks have read, so that slow tasks are seen later there.
 
 On a terminal the view is drawn anew; in a pipe what is new is written line by line; --as jsonl writes a line of JSON for
 every stage, slow task, machine and decision. When the application ends, a report of what was seen follows, or is written
@@ -57,6 +62,7 @@ Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER
 		Example: `  straggler watch http://driver:4040
   straggler watch http://history:18080 --app application_1555004656427_0144
   straggler watch http://driver:4040 --as jsonl
+  straggler watch /shared/eventlogs --app application_1555004656427_0144
   straggler watch http://driver:4040 --policy late,spark --set late.cap=0.2 --store lake -o report.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runWatch(c.Context(), e, o, args[0]) },
@@ -151,8 +157,26 @@ type watched interface {
 	Close()
 }
 
+// followed is a log that is still written, perhaps in a bucket.
+type followed struct {
+	*eventlog.Source
+	client *remote.Client
+}
+
+func (f *followed) Close() { f.client.Close() }
+
+// host is an address without its scheme, or with a login.
+var host = regexp.MustCompile(`^([\w.-]+:\d+|[\w.+-]+://.*@.*)$`)
+
 // source is where an address is watched.
 func (o *watchOptions) source(address string) (watched, error) {
+	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+		if host.MatchString(address) {
+			return nil, useError("%s: write the address of a driver as http://HOST:PORT", address)
+		}
+		client := remote.New(remote.Options{})
+		return &followed{eventlog.New(address, o.app, formats.All(), client), client}, nil
+	}
 	server, app := splitApplication(address)
 	if o.app == "" {
 		o.app = app

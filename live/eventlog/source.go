@@ -1,0 +1,284 @@
+// Package eventlog takes logs that are still written, and gives the state of the application that one of them is of, as a
+// source of package live: it reads the log again whenever it has grown.
+//
+// Start with Source.
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/live"
+	"straggler/schema"
+)
+
+// Source watches the log of one application among those of a path.
+type Source struct {
+	path    string
+	want    string // the application's id; "": the only one that has not ended
+	formats []ingest.Format
+	remote  discover.Remote
+
+	logs    map[string]*log
+	watched string       // the application's id, once one is watched; a log that has only begun may not say it yet
+	at      string       // its log
+	keys    *schema.Keys // of attempts, in the order in which they were first seen
+	ids     map[attemptID]schema.Key
+	pause   time.Duration
+}
+
+// log is a log as it was when it was last read.
+type log struct {
+	version discover.FileVersion
+	trace   *schema.Trace // nil: nothing of it is known yet
+	last    schema.Time   // that it says
+	grown   time.Time     // when it was last seen to have
+	before  bool          // it had been read before
+}
+
+// attemptID names an attempt for good. A log's rows number attempts by their end, so that a running one has another key
+// whenever another ends.
+type attemptID struct {
+	phase  schema.Key
+	native string
+}
+
+const (
+	// leastPause is how long to wait between two looks at a log.
+	leastPause = 2 * time.Second
+	// readingShare bounds the time that is spent on reading a log again: a twentieth.
+	readingShare = 20
+	// recent is how long ago a log of a folder may have changed to be one that is still written.
+	recent = time.Hour
+	// quiet is how long a log may not have grown before that is said. Spark writes events through a buffer: some minutes
+	// are ordinary.
+	quiet = 5 * time.Minute
+)
+
+// New watches a path: a log, a folder of logs, or a pattern; or their URL, which the remote reads where there is one.
+func New(path, app string, formats []ingest.Format, remote discover.Remote) *Source {
+	return &Source{path: path, want: app, formats: formats, remote: remote, logs: map[string]*log{}, pause: leastPause,
+		keys: schema.NewKeys(schema.InputKey(path, nil), "watched attempts"), ids: map[attemptID]schema.Key{}}
+}
+
+// Close has nothing to close.
+func (s *Source) Close() {}
+
+// Pause is how long to wait before the next Poll.
+func (s *Source) Pause() time.Duration { return s.pause }
+
+// Poll reads what has grown.
+func (s *Source) Poll(ctx context.Context) (*live.State, error) {
+	began := time.Now()
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	l, err := s.pick()
+	if err != nil {
+		return nil, err
+	}
+	s.pause = max(leastPause, readingShare*time.Since(began))
+	return l.state(), nil
+}
+
+// read reads the logs that have changed.
+func (s *Source) read(ctx context.Context) error {
+	var mu sync.Mutex
+	seen, due := map[string]bool{}, map[string]discover.FileVersion{}
+	changed := func(id string, v discover.FileVersion) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[id] = true
+		l := s.logs[id]
+		if l != nil && l.version == v || l == nil && id != s.path && time.Since(time.Unix(0, v.Modified)) > recent {
+			return false
+		}
+		due[id] = v
+		return true
+	}
+	found, err := discover.Find(ctx, s.formats, []string{s.path}, discover.Options{Remote: s.remote, Changed: changed})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ingest.ErrUse):
+		return s.vanished(err)
+	case err != nil:
+		return fmt.Errorf("%w: %s: %w", live.ErrAway, s.path, err)
+	}
+	defer found.Close()
+	if _, err := os.Stat(s.path); err != nil && len(seen) == 0 {
+		return s.vanished(fmt.Errorf("%s: there is no log", s.path))
+	}
+	for id, v := range due { // those that are none, or no more, stay without rows
+		s.logs[id] = &log{version: v, before: s.logs[id] != nil}
+	}
+	for _, in := range found.Inputs {
+		id := in.Name
+		if _, ok := due[id]; !ok {
+			id = in.Name + "/" + in.Base
+		}
+		if v, ok := due[id]; ok {
+			if err := s.readLog(ctx, id, v, in); err != nil {
+				return err
+			}
+		}
+	}
+	maps.DeleteFunc(s.logs, func(id string, _ *log) bool { return !seen[id] })
+	return nil
+}
+
+// vanished is the error for a path that is not there.
+func (s *Source) vanished(err error) error {
+	if s.watched == "" {
+		return fmt.Errorf("%w: %w", live.ErrGone, err)
+	}
+	return fmt.Errorf("%w: %s has vanished", live.ErrGone, s.path)
+}
+
+// readLog reads a log as far as it is written.
+func (s *Source) readLog(ctx context.Context, id string, v discover.FileVersion, in *discover.Input) error {
+	l := s.logs[id]
+	l.grown = time.Unix(0, v.Modified)
+	if l.before {
+		l.grown = time.Now() // by this machine's clock, whatever the one of the files is
+	}
+	t, err := readTrace(ctx, in, schema.InputKey(s.path, nil))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(t.Applications) != 1 { // it has only begun, or is of a whole cluster
+		return nil
+	}
+	if err != nil && !ingest.IsCut(err) {
+		return fmt.Errorf("%w: %s: %w", live.ErrAway, in.Name, err)
+	}
+	l.trace = t
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		l.last = max(l.last, a.StartTime.V, a.FinishTime.V)
+	}
+	l.last = max(l.last, t.Applications[0].StartTime.V, t.Applications[0].FinishTime.V)
+	return nil
+}
+
+// readTrace reads an input into memory, as rows of a given key.
+func readTrace(ctx context.Context, in *discover.Input, key schema.Key) (t *schema.Trace, err error) {
+	var mu sync.Mutex
+	t = &schema.Trace{}
+	out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
+		mu.Lock()
+		defer mu.Unlock()
+		b.AddTo(t)
+		return nil
+	})
+	defer ingest.Recover(&err)
+	it := *in.Input
+	it.Key = key // a short log's own changes while it grows
+	return t, in.Format.Read(ctx, &it, out)
+}
+
+// pick is the log of the application that is watched.
+func (s *Source) pick() (*log, error) {
+	id := s.watched
+	if l := s.logs[s.at]; l != nil && l.trace != nil {
+		return s.take(s.at), nil
+	}
+	if id == "" {
+		id = s.want
+	}
+	var running []string
+	var names, read []string
+	for _, at := range slices.Sorted(maps.Keys(s.logs)) {
+		l := s.logs[at]
+		if l.trace == nil {
+			continue
+		}
+		app := &l.trace.Applications[0]
+		names, read = append(names, app.NativeID), append(read, at)
+		switch {
+		case id != "" && app.NativeID == id:
+			return s.take(at), nil
+		case id == "" && !app.Complete:
+			running = append(running, at)
+		}
+	}
+	switch {
+	case s.watched != "":
+		return nil, fmt.Errorf("%w: the log of %s has vanished from %s", live.ErrGone, id, s.path)
+	case len(running) == 1:
+		return s.take(running[0]), nil
+	case id == "" && len(running) == 0 && len(names) == 1:
+		return s.take(read[0]), nil
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%w: %s has no log of an application yet that changed within the last hour", live.ErrAway, s.path)
+	}
+	return nil, fmt.Errorf("%w: %s has the logs of %s; name one with --app", live.ErrGone, s.path, strings.Join(names[:min(len(names), 5)], ", "))
+}
+
+// take makes a log the watched one.
+func (s *Source) take(at string) *log {
+	l := s.logs[at]
+	s.at, s.watched = at, l.trace.Applications[0].NativeID
+	s.name(l.trace)
+	return l
+}
+
+// name gives attempts the keys that they had before.
+func (s *Source) name(t *schema.Trace) {
+	now := make(map[schema.Key]schema.Key, len(t.Attempts))
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		id := attemptID{a.PhaseID, a.NativeID}
+		key, ok := s.ids[id]
+		if !ok {
+			key = s.keys.Next()
+			s.ids[attemptID{a.PhaseID, strings.Clone(a.NativeID)}] = key
+		}
+		now[a.AttemptID] = key
+		a.AttemptID = key
+	}
+	rename := func(k *schema.Null[schema.Key]) {
+		if key, ok := now[k.V]; ok && k.OK {
+			k.V = key
+		}
+	}
+	for i := range t.Losses {
+		l := &t.Losses[i]
+		rename(&l.AttemptID)
+		rename(&l.DetectedBy)
+		rename(&l.RecomputedBy)
+	}
+	for i := range t.Progress {
+		if key, ok := now[t.Progress[i].AttemptID]; ok {
+			t.Progress[i].AttemptID = key
+		}
+	}
+}
+
+// state is what a log says. The time is that of its last event, by its writer's clock, and as much more as has passed
+// here since it grew.
+func (l *log) state() *live.State {
+	app := &l.trace.Applications[0]
+	st := &live.State{Trace: l.trace, Now: l.last, Ended: app.Complete,
+		Notes: []string{"a log says nothing of what running tasks have read, and Spark writes it through a buffer: what is slow is seen late"}}
+	if st.Ended {
+		return st
+	}
+	if since := time.Since(l.grown); since > quiet {
+		st.Notes = append(st.Notes, fmt.Sprintf("the log has not grown for %s: its writer may be dead, and its time stands still here", since.Round(time.Minute)))
+	} else {
+		st.Now = l.last.Add(max(since.Seconds(), 0))
+	}
+	return st
+}
