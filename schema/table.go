@@ -64,7 +64,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	result[SkewRepeat]("skew_repeats", "tasks whose input made them slow, and whether it does in every execution of their stage"),
 	result[JobCost]("job_costs", "how much of each job's completion time each cause cost"),
 	result[WhatifRun]("whatif_runs", "each job replayed under each policy and seed"),
-	result[WhatifSaving]("whatif_savings", "what each policy saves, with intervals over seeds"),
+	result[WhatifSaving]("whatif_savings", "what each policy saves, with the intervals that another run lies in"),
 	result[SimulateRun]("simulate_runs", "each run of a workload under a scheduler, a policy and a seed"),
 	result[SimulateJob]("simulate_jobs", "each job of each of these runs"),
 	result[SimulateSample]("simulate_samples", "who had which slots, and how full the links were, at instants of the runs"),

@@ -85,6 +85,10 @@ func comparePairs(t *testing.T, root string) {
 		errs, noneErrs = append(errs, e...), append(noneErrs, n...)
 	}
 	slices.Sort(errs)
+	t.Logf("over all: %d of %d makespans are inside of their 95 %% intervals, whose median width is ± %.1f %%; most likely discrepancy %.3f", total.covered, total.jobs, 100*middle(total.widths), total.discrepancy())
+	if share := float64(total.covered) / float64(total.jobs); share < 0.85 || middle(total.widths) > 0.2 {
+		t.Errorf("%.0f %% of the makespans are inside of intervals of ± %.0f %%, want 85 %% and at most ± 20 %%", 100*share, 100*middle(total.widths))
+	}
 	t.Logf("over all: %.0f copies measured, %.1f predicted; %.0f won, %.1f predicted", total.copies, total.predicted, total.won, total.wonPredicted)
 	t.Logf("over all: %d jobs, 90 %% of the errors are under %.1f %%, median absolute error %.1f %% (had speculation changed nothing: %.1f %%)", len(errs), 100*errs[len(errs)*9/10], 100*middle(errs), 100*middle(noneErrs))
 	if m := middle(errs); m > 0.1 {
@@ -121,51 +125,79 @@ func measured(r *workload.Rows) map[schema.Key]counted {
 }
 
 // pairCounts are copies measured and predicted, and those of them that won.
-type pairCounts struct{ copies, predicted, won, wonPredicted float64 }
+type pairCounts struct {
+	copies, predicted, won, wonPredicted float64
+	jobs, covered                        int       // by the 95 % interval
+	widths, errors                       []float64 // half of the interval, and the error, as shares of the prediction
+}
+
+// discrepancy is the one under which the errors are most likely, beyond what the rest of the interval says.
+func (c *pairCounts) discrepancy() float64 {
+	best, most := 0.0, math.Inf(-1)
+	for d := 0.0; d < 0.2; d += 0.001 {
+		l := 0.0
+		for n, w := range c.widths {
+			sd := w / 2.145 // t(0.975, 19) · √(1 + 1/20)
+			v := max(sd*sd-discrepancy*discrepancy, 0) + d*d
+			l -= 0.5 * (math.Log(v) + c.errors[n]*c.errors[n]/v)
+		}
+		if l > most {
+			best, most = d, l
+		}
+	}
+	return best
+}
 
 func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErrs []float64) {
 	t.Helper()
 	truthOff, truthOn := readTruth(t, off), readTruth(t, on)
 	rowsOff, rowsOn := loadRun(t, off), loadRun(t, on)
-	w := workload.Build(rowsOff)
+	c := newComparison(workload.Build(rowsOff), Options{Policies: []policy.Policy{mustPolicy(t, "spark")}, Errors: []float64{0.1}})
 	wOn := workload.Build(rowsOn)
-	spark, err := policy.ByName("spark")
+	var result Result
+	jobs := make([]replay.JobOutcome, c.jobs) // sums over the seeds
+	err := c.baseline(t.Context())
+	if err == nil {
+		err = c.tallied(t.Context(), func(u *unit) error {
+			for j, o := range u.jobs {
+				jobs[j].Copies += o.Copies
+				jobs[j].Wins += o.Wins
+			}
+			return nil
+		}, func(r *Result) error { result = *r; return nil })
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	const seeds = 20
-	var s replay.Sim
-	p := w.Pools[0]
-	jobs := make([]replay.JobOutcome, p.NumJobs())
-	spread := make([][]float64, p.NumJobs())
-	for seed := range int64(seeds) {
-		out := s.Run(p, replay.Options{Policy: spark.New(), Seed: seed, Sigma: 0.1})
-		for j, o := range out.Jobs {
-			jobs[j].Took += o.Took
-			jobs[j].Copies += o.Copies
-			jobs[j].Wins += o.Wins
-			spread[j] = append(spread[j], float64(o.Took)/1e6)
-		}
-	}
+	p := c.w.Pools[0]
 	t.Logf("%s (Spark %s, %d slots declared, %d in the pool)", filepath.Base(off), truthOff.Spark, truthOff.Slots, p.Capacity())
-	seen := measured(rowsOn)
+	seen, seeds := measured(rowsOn), float64(c.o.Seeds)
 	for j := range jobs {
 		name := truthOff.Jobs[j].Name
 		if name == "processes" || name == "warm-up" || j >= len(truthOn.Jobs) {
 			continue
 		}
 		key, _ := wOn.Pools[0].JobKeys(j)
-		predicted := float64(jobs[j].Took) / seeds / 1e6
+		saving, none := result.Jobs[j].Saving, float64(c.none[j].Took)/1e6
+		predicted := none - saving.Mean
 		want, without := truthOn.Jobs[j].Makespan, truthOff.Jobs[j].Makespan
 		e := predicted/want - 1
 		errs, noneErrs = append(errs, math.Abs(e)), append(noneErrs, math.Abs(without/want-1))
-		slices.Sort(spread[j])
+		total.jobs++
+		total.widths = append(total.widths, (saving.High-saving.Low)/2/predicted)
+		total.errors = append(total.errors, want/predicted-1)
+		covers := ""
+		if none-saving.High <= want && want <= none-saving.Low {
+			total.covered++
+		} else {
+			covers = "  outside"
+		}
 		total.copies += float64(seen[key].copies)
 		total.won += float64(seen[key].wins)
 		total.predicted += float64(jobs[j].Copies) / seeds
 		total.wonPredicted += float64(jobs[j].Wins) / seeds
-		t.Logf("  %-4s off %6.2f s (log %6.2f)  on %6.2f s  predicted %6.2f s [%.2f %.2f]  error %+6.1f %%   copies %2d predicted %4.1f   won %2d predicted %4.1f",
-			name, without, float64(p.Observed(j))/1e6, want, predicted, spread[j][0], spread[j][len(spread[j])-1], 100*e,
+		t.Logf("  %-4s off %6.2f s (log %6.2f)  on %6.2f s  predicted %6.2f s [%.2f %.2f]%s  error %+6.1f %%   copies %2d predicted %4.1f   won %2d predicted %4.1f",
+			name, without, float64(p.Observed(j))/1e6, want, predicted, none-saving.High, none-saving.Low, covers, 100*e,
 			seen[key].copies, float64(jobs[j].Copies)/seeds, seen[key].wins, float64(jobs[j].Wins)/seeds)
 	}
 	return errs, noneErrs

@@ -77,7 +77,7 @@ func TestPairedChoice(t *testing.T) {
 		r.All.SlotChange = slots
 		return r
 	}
-	better, worse := result("spark", 0.1, 10, 60, 110, 21), result("spark3", 0, 9, 59, 109, 19)
+	better, worse := result("spark", 0.1, 10, 60, 110, 21), result("spark3", 0, 9, 58.8, 108.9, 20)
 	if got := cheapest([]Result{worse, better}); got.Name != "spark" {
 		t.Errorf("a setting that is better by a second under every seed: %s", got.Name)
 	}

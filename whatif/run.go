@@ -138,9 +138,9 @@ func (c *comparison) tallied(ctx context.Context, each func(*unit) error, done f
 	var t *tally
 	return c.each(ctx, func(u *unit) error {
 		if u.number == 0 {
-			t = newTally(c)
+			t = newTally(c, c.variants[u.variant])
 		}
-		t.add(u.jobs)
+		t.add(u)
 		if err := each(u); err != nil {
 			return err
 		}

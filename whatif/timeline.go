@@ -37,7 +37,8 @@ func Timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.K
 			if f := v.Durations(nil); f != nil {
 				o.Took = f(p)
 			}
-			after, err = bars(ctx, p, j, o)
+			var s workload.Sample
+			after, err = bars(ctx, s.Draw(p, seed), j, o)
 			return before, after, err
 		}
 	}

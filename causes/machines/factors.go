@@ -15,7 +15,7 @@ import (
 // disk, a cache), more seldom still.
 var (
 	machinePrior = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.05}
-	windowPrior  = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.03}
+	WindowPrior  = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.03}
 	PhasePrior   = stats.SpikeSlab{Spike: 0.04 * 0.04, Slab: 0.7 * 0.7, SlabProbability: 0.01}
 )
 
@@ -100,7 +100,7 @@ func (m *Factors) Prior(w Window, own SufficientStats) (mean, variance float64) 
 		z, v, differ := elsewhere.Spread()
 		mean, variance, _ = p.Posterior(z, v)
 		variance += differ
-		p = windowPrior
+		p = WindowPrior
 	}
 	if here.Phases > 0 {
 		z, v, differ := here.Spread()

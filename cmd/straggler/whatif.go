@@ -35,8 +35,10 @@ func whatifCommand(e *env) *cobra.Command {
 		Use:   "whatif --store DIR",
 		Short: "Replay a store under straggler policies and say what each would have saved",
 		Long: `Whatif replays every job of a store under each policy and fills the tables whatif_runs and whatif_savings, in place of
-those of an earlier run. Savings are paired with a replay of the log as it was, with the same random numbers, with a 95 % interval
-over the seeds. Where that replay misses the log by more than a saving, the verdict is 'cannot tell'.
+those of an earlier run. A saving is against a replay of the log as it was, with the same random numbers for all policies. Its 95 %
+interval is where the saving of another run would lie: it holds the errors of the model of machines and work, the luck of copies,
+and what two runs differ by anyway, and more --seeds do not make it narrower. Where the replay of the log as it was misses the log by
+more than a saving, the verdict is 'cannot tell'.
 
 Without --policy the usual policies are replayed and, after straggler causes, an ideal for each cause that it found; the
 name ideal selects all of these ideals. --list shows all policies with their options.

@@ -35,7 +35,7 @@ func policiesSection(d *report.Document) Section {
 func savingsTable(d *report.Document) Table {
 	l := d.Whatif.Savings
 	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
-		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with its 95 % interval", Number: true, Essential: true},
+		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with the 95 % interval that the saving of another run lies in", Number: true, Essential: true},
 			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is the error of the replay itself", Essential: true},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
 			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},

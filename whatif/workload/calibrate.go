@@ -60,13 +60,6 @@ func (d *draft) order() {
 	}
 }
 
-func (d *draft) attemptsUpTo(phase int) int32 {
-	if phase+1 < len(d.Phases) {
-		return d.Phases[phase+1].First
-	}
-	return int32(len(d.Attempts))
-}
-
 // rank is 0 for an attempt that waits in the queue of its phase.
 func (d *draft) rank(a int32) int {
 	if d.Attempts[a].Solo >= 0 || d.Attempts[a].Slot < 0 {

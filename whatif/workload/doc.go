@@ -13,14 +13,15 @@
 //     outputs were lost.
 //  6. learn.go tells the model of package causes/model what the phases say; work.go says by it how long a task should take for
 //     its data and its machine.
-//  7. ideal.go changes durations as no policy could.
+//  7. resample.go draws what the log does not say for certain, and what another run would differ by.
+//  8. ideal.go changes durations as no policy could.
 //
 // From numbers:
 //
-//  8. file.go is what a workload file may say, number.go the distributions of its numbers, mix.go the papers' job sizes.
-//  9. draw.go draws the cluster and the jobs of a seed: arrivals, sizes, where their data lies, SWIM's and stores' jobs among
+//  9. file.go is what a workload file may say, number.go the distributions of its numbers, mix.go the papers' job sizes.
+//  10. draw.go draws the cluster and the jobs of a seed: arrivals, sizes, where their data lies, SWIM's and stores' jobs among
 //     them. The same seed gives all schedulers and policies the same jobs.
-//  10. plan.go makes a pool of machines, a network and jobs; replan.go takes the jobs of a log for another cluster.
+//  11. plan.go makes a pool of machines, a network and jobs; replan.go takes the jobs of a log for another cluster.
 //
 // A pool is never changed by a replay, so any number of them may run at once.
 //

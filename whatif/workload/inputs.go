@@ -136,7 +136,7 @@ func (d *draft) shared(g *group) {
 	at := make([]int32, len(d.Tasks))
 	for a := len(d.Attempts) - 1; a >= 0; a-- {
 		if d.attemptRow[a].Local == Near {
-			at[d.Attempts[a].Task] = 1 + d.machineOf(a)
+			at[d.Attempts[a].Task] = 1 + d.machineOf(&d.Attempts[a])
 		}
 	}
 	for _, m := range at {

@@ -48,7 +48,7 @@ func (d *draft) losses(edges []*schema.Edge) {
 	o := &Outputs{}
 	index := map[int32]int32{} // of attempts, into Made
 	for a := range d.Attempts {
-		if m := d.machineOf(a); d.Attempts[a].Ok && m >= 0 {
+		if m := d.machineOf(&d.Attempts[a]); d.Attempts[a].Ok && m >= 0 {
 			bytes, ok := d.rows.Outputs[d.Attempts[a].ID]
 			if !ok {
 				bytes = -1

@@ -26,7 +26,8 @@ type Pool struct {
 	Tasks         []Task
 	Attempts      []Attempt
 	Points        []Point   // reports of progress of all pools
-	RatioOf       []int32   // the attempt that each ratio is of, where the log holds progress
+	RatioOf       []int32   // the attempt that each ratio is of
+	Losers        []int32   // attempts that were killed because another of their task succeeded
 	Ratios        []float32 // clean ratios of each phase's tasks, see work.go
 	Slots         []Slot
 	Machines      []Machine
@@ -54,6 +55,7 @@ type Slot struct {
 type Machine struct {
 	Name    string
 	Factor  float32 // time relative to the other machines, 1 = like them
+	SD      float32 // standard deviation of its logarithm
 	Windows []Window
 	Slots   []int32
 	Rack    int32
@@ -64,7 +66,7 @@ type Machine struct {
 // Window is a span of time in which a machine had a factor of its own.
 type Window struct {
 	From, Till int64
-	Factor     float32
+	Factor, SD float32
 }
 
 // At is the machine's factor at an instant.
@@ -109,6 +111,7 @@ type Phase struct {
 	Ratios        int32
 	CopyLag       int64 // from a copy's claim to its start
 	Far           float32
+	Sigma         float32 // standard deviation of ln(ratio) among ordinary attempts
 	Kind          string
 	Class         Class
 	Gang          bool
@@ -130,6 +133,7 @@ type Task struct {
 	Phase    int32
 	Attempts int32   // attempts in the log
 	Work     float32 // predicted seconds on an average machine, see work.go
+	Slope    float32 // change of ln(Work) with one standard error of the coefficients that it rests on
 	Ratio    int32   // its own place among the ratios of its phase, -1 none
 	Machine  int32   // where its first attempt ran
 	Bytes    int64

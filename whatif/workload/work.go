@@ -20,12 +20,16 @@ import (
 // call a short last split slow.
 func (d *draft) model(m *model.Model) {
 	d.machineFactors(m)
+	for a := range d.Attempts {
+		if row := d.attemptRow[a]; row.Ending == Killed && row.Finish != NoTime && d.end[a] < d.at(row.Finish) {
+			d.Losers = append(d.Losers, int32(a))
+		}
+	}
 	f := &phaseModel{draft: d, fit: m.NewPhaseFit()}
 	for i := range d.Phases {
 		f.work(i)
 		d.phaseLag(&d.Phases[i])
 	}
-	d.whoseRatios()
 }
 
 // worthNaming is the factor from which assumptions say that a machine differs from the others; causes names it slow from there.
@@ -52,12 +56,12 @@ func (d *draft) machineFactors(m *model.Model) {
 			if m.Machines.In(at).Phases == 0 && w < till {
 				continue
 			}
-			mean, _ := m.Machines.Prior(at, machines.SufficientStats{})
-			x.Factor = float32(math.Exp(mean))
+			mean, variance := m.Machines.Prior(at, machines.SufficientStats{})
+			x.Factor, x.SD = float32(math.Exp(mean)), float32(math.Sqrt(variance))
 			differs = differs || math.Abs(mean) >= math.Log(worthNaming)
 			if from < till {
 				start := int64(float64(w) * m.Machines.WindowS * 1e6)
-				x.Windows = append(x.Windows, Window{d.at(start), d.at(start + int64(m.Machines.WindowS*1e6)), x.Factor})
+				x.Windows = append(x.Windows, Window{d.at(start), d.at(start + int64(m.Machines.WindowS*1e6)), x.Factor, x.SD})
 			}
 		}
 		if differs {
@@ -84,6 +88,7 @@ func (f *phaseModel) work(i int) {
 	if g.Status[fit.ByAway] == fit.Used {
 		p.Far = float32(1 + g.Coef[fit.ByAway]/g.Base)
 	}
+	p.Sigma = float32(g.Sigma)
 	usual := f.usualParts()
 	for t := p.FirstTask; t < p.FirstTask+p.Tasks; t++ {
 		f.Tasks[t].Work = float32(usual.around(g.Base, g.Base))
@@ -94,11 +99,12 @@ func (f *phaseModel) work(i int) {
 		x := f.values(k)
 		ran := usual.around(g.Predict(&x), g.Base)
 		x[fit.ByFirst], x[fit.ByAway], x[fit.ByRemote] = 0, 0, g.Mid[fit.ByRemote]
-		t.Work = float32(usual.around(g.Predict(&x), g.Base))
+		body := g.Predict(&x)
+		t.Work, t.Slope = float32(usual.around(body, g.Base)), float32(slope(g, &x, body))
 		if !at.Ok || at.Dur <= 0 || ran <= 0 {
 			continue
 		}
-		ratio := float64(at.Dur) / 1e6 / (ran * float64(f.Machines[f.machineOf(int(a))].At(f.start[a])))
+		ratio := float64(at.Dur) / 1e6 / (ran * float64(f.Machines[f.machineOf(at)].At(f.start[a])))
 		if t.Ratio < 0 {
 			t.Ratio = int32(len(f.Ratios)) - p.FirstRatio
 			f.Ratios, f.RatioOf = append(f.Ratios, 0), append(f.RatioOf, 0)
@@ -134,6 +140,19 @@ func (f *phaseModel) load(i int) {
 	}
 }
 
+// slope is how much ln(prediction) changes when all coefficients move by one standard error.
+func slope(g *fit.Regression, x *[fit.Predictors]float64, body float64) (change float64) {
+	if body <= 0 {
+		return 0
+	}
+	for k := range x {
+		if g.Status[k] == fit.Used {
+			change += g.SE[k] * (x[k] - g.Mid[k]) / body
+		}
+	}
+	return change
+}
+
 // values are the predictors of the k-th attempt.
 func (f *phaseModel) values(k int) (x [fit.Predictors]float64) {
 	for p := range x {
@@ -163,13 +182,6 @@ func (u usualParts) around(body, base float64) float64 {
 	return body + u.data*body/base + u.fixed
 }
 
-func (d *draft) machineOf(a int) int32 {
-	if s := int(d.Attempts[a].Slot); s < len(d.Slots) {
-		return d.Slots[s].Machine
-	}
-	return d.Tasks[d.Attempts[a].Task].Machine
-}
-
 // phaseLag is the median lag of the phase's launches: what a copy of it waits between getting a slot and starting.
 func (d *draft) phaseLag(p *Phase) {
 	lags := make([]float64, 0, p.Launches)
@@ -178,14 +190,6 @@ func (d *draft) phaseLag(p *Phase) {
 	}
 	if m := median(lags); m > 0 {
 		p.CopyLag = int64(m)
-	}
-}
-
-// whoseRatios forgets the attempts that ratios are of where no progress was reported: else a copy that draws a ratio makes
-// progress as that attempt did.
-func (d *draft) whoseRatios() {
-	if len(d.Points) == 0 {
-		d.RatioOf = nil
 	}
 }
 

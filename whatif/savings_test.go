@@ -1,0 +1,61 @@
+package whatif
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"straggler/whatif/replay"
+	"straggler/whatif/workload"
+)
+
+// 95 of 100 further values lie in the interval of a sample, whatever its size: it holds their spread, and not only the error of
+// their mean.
+func TestIntervalOfAnother(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, n := range []int{3, 20, 500} {
+		inside, rounds := 0, 4000
+		for range rounds {
+			var m moments
+			for range n {
+				m.add(7 + 2*r.NormFloat64())
+			}
+			if x, i := 7+2*r.NormFloat64(), m.interval95(m.sum/m.n); i.Low <= x && x <= i.High {
+				inside++
+			}
+		}
+		if share := float64(inside) / float64(rounds); math.Abs(share-0.95) > 0.015 {
+			t.Errorf("samples of %d: %.1f %% of further values are inside", n, 100*share)
+		}
+	}
+}
+
+// However the model is drawn, a log takes as long as it did under no policy: draws move what would have been, and not what was.
+func TestDrawsKeepTheLog(t *testing.T) {
+	logs, _ := filepath.Glob("../testdata/labelled/[bm]*")
+	losers := 0
+	var plain, drawn replay.Sim
+	var sample workload.Sample // of all logs: what it holds of one must not reach the next
+	for _, dir := range logs {
+		w := workload.Build(loadRun(t, dir))
+		for _, p := range w.Pools {
+			losers += len(p.Losers)
+			want := plain.Run(p, replay.Options{})
+			for seed := range int64(3) {
+				got := drawn.Run(sample.Draw(p, seed), replay.Options{})
+				for j := range want.Jobs {
+					if got.Jobs[j].Took != want.Jobs[j].Took {
+						t.Errorf("%s, seed %d: job %d takes %d µs, and took %d", filepath.Base(dir), seed, j, got.Jobs[j].Took, want.Jobs[j].Took)
+					}
+				}
+			}
+		}
+	}
+	if losers == 0 && strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+		t.Error("no attempt lost against a copy")
+	}
+	t.Logf("%d attempts lost against copies in %d logs", losers, len(logs))
+}
