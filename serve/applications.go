@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -202,7 +203,9 @@ func figure(v schema.Null[float64], write func(float64) string, note string) cel
 }
 
 // newQuery shows a query with the address that runs it.
-func newQuery(what, sql string) *queryView { return &queryView{What: what, SQL: sql} }
+func newQuery(what, sql string) *queryView {
+	return &queryView{What: what, SQL: sql, Run: "/sql?q=" + url.QueryEscape(sql)}
+}
 
 // historyLink finds an application by its native id, as addresses of Spark's History Server have it.
 func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {

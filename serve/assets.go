@@ -17,6 +17,9 @@ var styleText string
 //go:embed serve.js
 var scriptText string
 
+//go:embed console.js
+var consoleText string
+
 // assetText is the content of a file that pages load, "" for none of that name.
 func assetText(name string) string {
 	switch name {
@@ -26,6 +29,8 @@ func assetText(name string) string {
 		return html.Script()
 	case "serve.js":
 		return scriptText
+	case "console.js":
+		return consoleText
 	}
 	return ""
 }
@@ -36,7 +41,14 @@ func assetPath(name string) string {
 	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6])
 }
 
-func scripts() []string { return []string{assetPath("report.js"), assetPath("serve.js")} }
+// scripts are the addresses of the scripts of all pages and of some more.
+func scripts(more []string) []string {
+	paths := []string{assetPath("report.js"), assetPath("serve.js")}
+	for _, name := range more {
+		paths = append(paths, assetPath(name))
+	}
+	return paths
+}
 
 // asset answers with such a file.
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) {

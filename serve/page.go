@@ -25,6 +25,8 @@ type page struct {
 	Here   string  // the entry of the navigation that is shown as the current one
 	Crumbs []crumb // from the list of applications to here
 	Status int     // 0 is 200
+
+	Scripts []string // that it needs beside those of all pages
 }
 
 // crumb is a page on the way to another.
@@ -37,7 +39,7 @@ type frame struct {
 	Problems []problemView
 	Stale    bool // outliers and causes are of other logs than the page
 	Style    string
-	Scripts  []string
+	Load     []string // addresses of scripts
 	Version  string
 	Store    string
 }
@@ -45,7 +47,7 @@ type frame struct {
 // problemView is a problem in words.
 type problemView struct{ What, Error, Remedy string }
 
-var navigation = []crumb{{"Applications", "/"}, {"Machines", "/machines"}, {"Logs", "/logs"}}
+var navigation = []crumb{{"Applications", "/"}, {"Machines", "/machines"}, {"SQL", "/sql"}, {"Logs", "/logs"}}
 
 //go:embed *.tmpl
 var templateFiles embed.FS
@@ -62,7 +64,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, p page, content f
 	if r.Method == http.MethodHead {
 		return
 	}
-	f := frame{page: p, Nav: navigation, Problems: problems(s.c.Status().Problems), Stale: !s.c.Fresh() && p.Status == 0 && p.Here == "", Style: assetPath("style.css"), Scripts: scripts(), Version: s.o.Version, Store: s.c.Where()}
+	f := frame{page: p, Nav: navigation, Problems: problems(s.c.Status().Problems), Stale: !s.c.Fresh() && p.Status == 0 && p.Here == "", Style: assetPath("style.css"), Load: scripts(p.Scripts), Version: s.o.Version, Store: s.c.Where()}
 	if templates.ExecuteTemplate(w, "head", f) != nil {
 		return // nobody is there any more
 	}

@@ -1,0 +1,197 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/engine"
+	"straggler/report/prose"
+	"straggler/schema"
+	"straggler/serve/catalog"
+	"straggler/table"
+)
+
+// What a query in the browser may have: longer ones and larger results are for straggler sql.
+const (
+	mostQuery   = 20_000    // bytes of text
+	consoleRows = 200       // a page of rows
+	mostSkipped = 1_000_000 // rows before a page: they are read and thrown away
+	cellRunes   = 300
+)
+
+// consoleView is the console as its template takes it.
+type consoleView struct {
+	SQL, Held string
+	Downloads []crumb
+	Result    *listing
+	Chart     *barChart
+	Problem   *problemView
+}
+
+// consolePage runs the query of its address. A link from another site shows the query and waits for its reader to run it.
+func (s *Server) consolePage(w http.ResponseWriter, r *http.Request) {
+	p := page{Title: "SQL", Here: "/sql", Scripts: []string{"console.js"}}
+	s.write(w, r, p, func(ctx context.Context, w io.Writer) error {
+		v := consoleView{SQL: r.FormValue("q")}
+		switch {
+		case v.SQL == "":
+		case len(v.SQL) > mostQuery:
+			v.Problem = &problemView{Error: "The query is longer than " + prose.Bytes(mostQuery) + ".", Remedy: "Run it with straggler sql -f FILE."}
+		case r.Header.Get("Sec-Fetch-Site") == "cross-site":
+			v.Held = "Another site linked to this query. Read it, and run it if it is what you want."
+		default:
+			if err := s.answer(ctx, r, &v); err != nil {
+				problem := newProblem("The query failed", err)
+				v.Problem = &problem
+			}
+		}
+		return templates.ExecuteTemplate(w, "console", &v)
+	})
+}
+
+// answer runs the query and shows the page of its rows that the request asks for.
+func (s *Server) answer(ctx context.Context, r *http.Request, v *consoleView) error {
+	skip, err := strconv.Atoi(r.FormValue("from"))
+	if err != nil || skip < 0 || skip > mostSkipped {
+		skip = 0
+	}
+	l := &listing{ID: "result", Caption: "Result", Empty: "The query gave no rows."}
+	more := false
+	var columns []engine.Column
+	var values [][]any
+	err = s.c.Query(ctx, v.SQL, func(rows *engine.Rows) error {
+		columns = slices.Clone(rows.Columns())
+		for n := 0; rows.Next(); n++ {
+			if n < skip {
+				continue
+			}
+			if more = n == skip+consoleRows; more {
+				return nil
+			}
+			row := make([]any, len(columns))
+			for i := range columns {
+				row[i] = rows.Value(i)
+			}
+			values = append(values, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		l.Columns = append(l.Columns, column{Title: prose.Clean(c.Name, prose.NameRunes), Doc: prose.Clean(c.Native, prose.NameRunes), Number: numeric(c.Type)})
+	}
+	for _, row := range values {
+		cells := make([]cell, len(row))
+		for i, value := range row {
+			cells[i] = cell{Text: prose.Clean(table.Text(value), cellRunes)}
+		}
+		l.Rows = append(l.Rows, cells)
+	}
+	l.finish(r, order{}, 0)
+	if len(values) > 0 {
+		l.Shown = fmt.Sprintf("rows %d to %d", skip+1, skip+len(values))
+	}
+	if skip > 0 {
+		l.Previous = with(r, "from", strconv.Itoa(max(0, skip-consoleRows)))
+	}
+	if more {
+		l.Next = with(r, "from", strconv.Itoa(skip+consoleRows))
+	}
+	v.Result, v.Chart = l, newBarChart(columns, values)
+	for _, d := range downloads {
+		v.Downloads = append(v.Downloads, crumb{d.title, "/sql/" + d.file + "?q=" + url.QueryEscape(v.SQL)})
+	}
+	return nil
+}
+
+func numeric(t schema.Type) bool {
+	return t == schema.BigInt || t == schema.Int || t == schema.Double
+}
+
+// downloads are the encodings that the rows of a query can be taken away in.
+var downloads = []struct{ title, file, encoding, mime string }{
+	{"CSV", "rows.csv", "csv", "text/csv; charset=utf-8"},
+	{"Parquet", "rows.parquet", "parquet", "application/vnd.apache.parquet"},
+	{"JSON", "rows.json", "json", "application/json; charset=utf-8"},
+}
+
+// download streams all rows of a query.
+func (s *Server) download(w http.ResponseWriter, r *http.Request) {
+	at := slices.IndexFunc(downloads, func(d struct{ title, file, encoding, mime string }) bool { return d.file == r.PathValue("file") })
+	if at < 0 {
+		s.noPage(w, r)
+		return
+	}
+	enc, _ := table.Named(downloads[at].encoding)
+	sql := r.FormValue("q")
+	if len(sql) > mostQuery || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		http.Error(w, "Open the console and run the query there.", http.StatusForbidden)
+		return
+	}
+	begun := false
+	err := s.c.Query(r.Context(), sql, func(rows *engine.Rows) error {
+		begun = true
+		w.Header().Set("Content-Type", downloads[at].mime)
+		w.Header().Set("Content-Disposition", `attachment; filename="`+downloads[at].file+`"`)
+		_, err := enc.Write(w, rows, table.Options{})
+		return err
+	})
+	switch {
+	case err == nil:
+	case begun: // the browser must not take what it has for the whole
+		panic(http.ErrAbortHandler)
+	default:
+		http.Error(w, prose.Clean(err.Error(), 4*prose.TextRunes), queryCode(err))
+	}
+}
+
+// queryCode is the status of an answer to a query that failed.
+func queryCode(err error) int {
+	switch {
+	case errors.Is(err, engine.ErrStatement):
+		return http.StatusForbidden
+	case errors.Is(err, catalog.ErrTime):
+		return http.StatusGatewayTimeout
+	case strings.Contains(err.Error(), "Error: "): // of DuckDB, about the text of the query
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+// schemaAPI lists the tables for the console's completion.
+func (s *Server) schemaAPI(w http.ResponseWriter, _ *http.Request) {
+	var tables []tableAnswer
+	for _, t := range schema.Tables() {
+		a := tableAnswer{Name: t.Name, Doc: t.Doc, Columns: []columnAnswer{}}
+		for _, c := range t.Columns {
+			a.Columns = append(a.Columns, columnAnswer{Name: c.Name, Type: string(c.Type), Nullable: c.Nullable, Unit: c.Unit, Doc: c.Doc, Values: c.Values})
+		}
+		tables = append(tables, a)
+	}
+	writeJSON(w, http.StatusOK, tables)
+}
+
+// tableAnswer and columnAnswer describe a table.
+type tableAnswer struct {
+	Name    string         `json:"name"`
+	Doc     string         `json:"doc"`
+	Columns []columnAnswer `json:"columns"`
+}
+
+type columnAnswer struct {
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Nullable bool     `json:"nullable"`
+	Unit     string   `json:"unit,omitempty"`
+	Doc      string   `json:"doc"`
+	Values   []string `json:"values,omitempty"`
+}
