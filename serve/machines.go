@@ -79,5 +79,29 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 
 // sqlNamed is the query of a file about a name out of a log.
 func sqlNamed(file, name string) string {
-	return strings.ReplaceAll(sqlOf(file, 0), "{name}", sqltext.DuckDB.QuoteText(strings.ReplaceAll(name, "\x00", "")))
+	return strings.ReplaceAll(sqlOf(file, 0), "{name}", printableText(name))
+}
+
+// printableText writes any text as SQL that can be shown and copied: runes that a page would not show, or would obey, are
+// written as their numbers.
+func printableText(s string) string {
+	var parts []string
+	plain := ""
+	flush := func() {
+		if plain != "" {
+			parts, plain = append(parts, sqltext.DuckDB.QuoteText(plain)), ""
+		}
+	}
+	for _, r := range s {
+		if prose.Clean(string(r), 1) == string(r) {
+			plain += string(r)
+			continue
+		}
+		flush()
+		parts = append(parts, fmt.Sprintf("chr(%d)", r))
+	}
+	if flush(); len(parts) == 0 {
+		return "''"
+	}
+	return strings.Join(parts, " || ")
 }
