@@ -22,7 +22,8 @@ func reproduceCommand(e *env) *cobra.Command {
 		Short: "Rebuild the papers' experiments and compare their numbers with ours",
 		Long: `Reproduce rebuilds the experiments of the papers whose policies whatif replays, from the numbers that the papers give, and
 compares each published number with ours: the tolerance, the assumptions, and how long it took. The traces that the papers
-used are not public, so some inputs are assumed; no input was chosen to meet a number.
+used are not public, so some inputs are assumed; no input was chosen to meet a number. The page (-o published.html) draws
+the papers' figures anew, with what is published beside ours.
 
 A number counts as met when ours is within its tolerance, and that tolerance is one that a policy that does nothing, and
 ours without its main rule, miss. Kinds: rule and replayed follow from what is published and are always met; rebuilt needed
@@ -47,12 +48,12 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 				return err
 			}
 			show, done := e.countBar("rebuilding experiments")
-			rows, err := published.Run(c.Context(), args, show)
+			rows, figures, err := published.Run(c.Context(), args, show)
 			done()
 			if err != nil {
 				return err
 			}
-			if err := e.published(o, rows); err != nil {
+			if err := e.published(o, rows, figures); err != nil {
 				return err
 			}
 			if lost := published.Lost(rows); len(lost) > 0 {
@@ -74,10 +75,10 @@ func (o *output) pageAs(kind string) bool {
 }
 
 // published writes a run of experiments as a page or as rows.
-func (e *env) published(o output, rows []published.Row) error {
+func (e *env) published(o output, rows []published.Row, figures []published.Figure) error {
 	switch {
 	case o.pageAs("html"):
-		return e.write(o, false, func(w io.Writer) error { return published.HTML(w, rows, html.Style()) })
+		return e.write(o, false, func(w io.Writer) error { return published.HTML(w, rows, figures, html.Style()) })
 	case o.pageAs("md"):
 		return e.write(o, false, func(w io.Writer) error { return published.Markdown(w, rows) })
 	}

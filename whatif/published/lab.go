@@ -17,6 +17,9 @@ import (
 type lab struct {
 	policy    func(name string, options ...string) (policy.Policy, error)
 	scheduler func(choice string) string
+	solved    *solutions                        // what experiments calibrate without the policies that are tried
+	needs     func(paper string, part int) bool // whether an experiment is run; nil: all are
+	plain     bool                              // without what is only in bands
 }
 
 var shipped = lab{policy: named, scheduler: func(choice string) string { return choice }}

@@ -310,6 +310,13 @@ func mantriPhases(ctx context.Context, t *table) error {
 	row("success of restarts: LATE", 0.15, found["late"].wins/found["late"].all, 0.03)
 	row("early LATE is worse than LATE at the 50th percentile (1) or not (0)", 1, better(percentile(found["late-early"].time, 0.5), percentile(found["late"].time, 0.5)), 0)
 	row("Mantri less NoSkew at the 50th percentile", 0, percentile(m.time, 0.5)-percentile(found["noskew"].time, 0.5), 0.1)
+	curve := func(name, policy string) Curve { return distribution(name, found[policy].time) }
+	const off = "completion time off, phases weighted by their lifetime"
+	t.figure("§6.3", "figure 14a: strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"), curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
+		quantiles("Mantri", 0.21, 0.5, 0.42, 0.75), quantiles("Hadoop", 0.069, 0.5), quantiles("Dryad", 0, 0.5), quantiles("MapReduce", 0, 0.8))
+	t.figure("§6.3", "figure 14b: resources", "resources off, phases weighted by their lifetime", distribution("Mantri", m.slots), distribution("Hadoop", h.slots), distribution("Dryad", found["dryad"].slots),
+		quantiles("Mantri", 0.03, 0.5, 0.07, 0.75), quantiles("Hadoop", -0.159, 0.5))
+	t.figure("§6.3", "figure 16: ideal references", off, curve("Mantri", "mantri"), curve("NoSkew", "noskew"), curve("NoSkew and ChopTail", "choptail"))
 	t.baseline("§6.3", "Mantri is worse than NoSkew+ChopTail at the 50th percentile (1) or not (0)", 1, better(percentile(m.time, 0.5), percentile(found["choptail"].time, 0.5)), 0,
 		"so is everything that does less; "+phasesNote)
 	return nil

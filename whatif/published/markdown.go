@@ -10,7 +10,7 @@ import (
 // Markdown writes a run with a table for each paper.
 func Markdown(w io.Writer, rows []Row) error {
 	b := bufio.NewWriter(w)
-	s := newSheet(rows)
+	s := newSheet(rows, nil)
 	fmt.Fprintf(b, "# The papers' numbers, rebuilt\n\n%s\n", s.Verdict)
 	if len(s.Lost) > 0 {
 		fmt.Fprint(b, "\nMet before, and not any more:\n\n")

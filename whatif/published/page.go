@@ -16,14 +16,14 @@ var pageText string
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // HTML writes a run as one page that loads nothing, with the style sheet that it is given.
-func HTML(w io.Writer, rows []Row, style string) error {
+func HTML(w io.Writer, rows []Row, figures []Figure, style string) error {
 	sum := sha256.Sum256([]byte(style))
 	b := bufio.NewWriter(w)
 	err := pageTemplate.Execute(b, struct {
 		*sheet
 		Style template.HTML
 		Hash  string
-	}{newSheet(rows), template.HTML("<style>" + style + "</style>"), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"})
+	}{newSheet(rows, figures), template.HTML("<style>" + style + "</style>"), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"})
 	if err != nil {
 		return fmt.Errorf("published: writing HTML: %w", err)
 	}

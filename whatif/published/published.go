@@ -5,7 +5,8 @@
 //  2. lab.go plays clusters and workload files on the engine, under the policies and schedulers that are shipped.
 //  3. late.go, mantri.go, placement.go, dolly.go, fair.go and quincy.go are the experiments, in the order of the papers' sections.
 //  4. passing.tsv is the record of the numbers that are met, record.go holds a run against it.
-//  5. sheet.go is a run as it is shown; page.go and markdown.go write it for people.
+//  5. figure.go draws the papers' figures anew: what is published beside ours.
+//  6. sheet.go is a run as it is shown; page.go and markdown.go write it for people.
 //
 // # What counts as met
 //
@@ -54,20 +55,24 @@ func Names() []string {
 }
 
 // Run rebuilds the experiments of some papers, of all when none is named, as many at once as there are processors, and
-// gives their rows in the order of papers and sections. watch is told how many experiments are over; nil is nobody.
-func Run(ctx context.Context, names []string, watch func(done, of int)) ([]Row, error) {
-	return run(ctx, names, shipped, watch)
+// gives their rows and figures in the order of papers and sections. watch is told how many experiments are over; nil is nobody.
+func Run(ctx context.Context, names []string, watch func(done, of int)) ([]Row, []Figure, error) {
+	l := shipped
+	l.solved = &solutions{}
+	return run(ctx, names, l, watch)
 }
 
 // run does that with the policies and schedulers that a lab gives.
-func run(ctx context.Context, names []string, l lab, watch func(done, of int)) ([]Row, error) {
+func run(ctx context.Context, names []string, l lab, watch func(done, of int)) ([]Row, []Figure, error) {
 	var tables []*table
 	for _, p := range Papers() {
 		if len(names) > 0 && !slices.Contains(names, strings.ToLower(p.Name)) {
 			continue
 		}
-		for _, f := range p.parts {
-			tables = append(tables, &table{lab: l, paper: p.Name, part: f})
+		for n, f := range p.parts {
+			if l.needs == nil || l.needs(p.Name, n) {
+				tables = append(tables, &table{lab: l, paper: p.Name, part: f, number: n})
+			}
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -102,19 +107,20 @@ func run(ctx context.Context, names []string, l lab, watch func(done, of int)) (
 }
 
 // collect puts the rows of all experiments together, or gives the first error that was not the end of the others.
-func collect(tables []*table, errs []error) ([]Row, error) {
+func collect(tables []*table, errs []error) ([]Row, []Figure, error) {
 	var rows []Row
+	var curves []Figure
 	var failed error
 	for n, t := range tables {
 		if errs[n] != nil && (failed == nil || isCancel(failed)) {
 			failed = fmt.Errorf("published: %s: %w", t.paper, errs[n])
 		}
-		rows = append(rows, t.rows...)
+		rows, curves = append(rows, t.rows...), append(curves, t.figures...)
 	}
 	if failed != nil {
-		return nil, failed
+		return nil, nil, failed
 	}
-	return rows, nil
+	return rows, append(curves, barFigures(rows)...), nil
 }
 
 func isCancel(err error) bool { return errors.Is(err, context.Canceled) }
@@ -122,9 +128,11 @@ func isCancel(err error) bool { return errors.Is(err, context.Canceled) }
 // table collects the rows of an experiment.
 type table struct {
 	lab
-	paper string
-	part  part
-	rows  []Row
+	paper   string
+	part    part
+	number  int // of the part in its paper
+	rows    []Row
+	figures []Figure
 }
 
 func (t *table) run(ctx context.Context) error {
@@ -134,7 +142,7 @@ func (t *table) run(ctx context.Context) error {
 	began := time.Now()
 	err := t.part(ctx, t)
 	for i := range t.rows {
-		t.rows[i].Seconds = time.Since(began).Seconds()
+		t.rows[i].Seconds, t.rows[i].part = time.Since(began).Seconds(), t.number
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,10 +15,11 @@ var update = flag.Bool("update", false, "write the record of the numbers that ar
 // What follows from the papers' rules alone must be met. What had to be rebuilt from a paper's figures may miss, and then
 // says why. What was met when the record was written still is.
 func TestRows(t *testing.T) {
-	rows, err := ourRows()
+	rows, figures, err := ours()
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkFigures(t, rows, figures)
 	seen := map[string]bool{}
 	for i := range rows {
 		r := &rows[i]
@@ -38,6 +40,28 @@ func TestRows(t *testing.T) {
 	}
 	for _, key := range Lost(rows) {
 		t.Errorf("was met, and is not any more: %s; if that is right, go test ./whatif/published -run TestRows -update", key)
+	}
+}
+
+// checkFigures looks for every number of a figure among the rows: a figure must not show others than the table.
+func checkFigures(t *testing.T, rows []Row, figures []Figure) {
+	for _, d := range drawings {
+		for _, b := range d.bars {
+			if !slices.ContainsFunc(rows, func(r Row) bool {
+				return r.Paper == d.paper && r.Quantity == b[1]
+			}) {
+				t.Errorf("%s %s: no row is called %q", d.paper, d.section, b[1])
+			}
+		}
+	}
+	for _, f := range figures {
+		for _, c := range f.Curves {
+			for n, p := range c.Points {
+				if math.IsNaN(p.X) || n > 0 && (p.X < c.Points[n-1].X || p.Share < c.Points[n-1].Share) {
+					t.Errorf("%s %s, %s: a distribution falls or is unknown at %+v", f.Paper, f.Title, c.Name, p)
+				}
+			}
+		}
 	}
 }
 
@@ -93,7 +117,7 @@ func TestLost(t *testing.T) {
 func TestRunCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, nil, nil); err == nil {
+	if _, _, err := Run(ctx, nil, nil); err == nil {
 		t.Error("no error from a cancelled run")
 	}
 }

@@ -18,6 +18,7 @@ type Row struct {
 	Timed     bool    // it is a time of this machine, which the record leaves out
 	Note      string  // what was assumed, and why they differ where they do
 	Seconds   float64 // that the experiment of the row took
+	part      int     // the number of that experiment in its paper
 }
 
 // Kind is where a number comes from, and whether it counts.

@@ -18,6 +18,7 @@ type sheet struct {
 type paperSheet struct {
 	ID, Name, Title, Tally string
 	Rows                   []rowSheet
+	Figures                []figureSheet
 	Notes                  []string // those that several rows share
 }
 
@@ -36,7 +37,7 @@ type picture struct {
 	Far                        bool
 }
 
-func newSheet(rows []Row) *sheet {
+func newSheet(rows []Row, figures []Figure) *sheet {
 	n := Count(rows)
 	s := &sheet{Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed. Of %d more, for which the papers leave a parameter open, %d lie inside our band. "+
 		"%d are only of what is compared with, and %d cannot be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Outside, n.Inside, n.Baselines, n.NotTried)}
@@ -51,7 +52,13 @@ func newSheet(rows []Row) *sheet {
 			}
 		}
 		if len(own) > 0 {
-			s.Papers = append(s.Papers, newPaperSheet(p, own))
+			x := newPaperSheet(p, own)
+			for n := range figures {
+				if figures[n].Paper == p.Name {
+					x.Figures = append(x.Figures, newFigureSheet(n+1, &figures[n]))
+				}
+			}
+			s.Papers = append(s.Papers, x)
 		}
 	}
 	return s

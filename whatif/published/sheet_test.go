@@ -14,9 +14,16 @@ var shown = []Row{
 	{Paper: "MANTRI", Section: "§4", Quantity: "d", Published: 32, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: "a production cluster"},
 }
 
+// shownFigures are a curve that rises from 5 to 95 % between 0 and 1, and bars of which the published one is half as high.
+var shownFigures = []Figure{
+	{Paper: "LATE", Section: "§5", Title: "figure <1>", X: "time off", Curves: []Curve{{Name: "ours", Points: []Point{{0, 0.05}, {0.5, 0.5}, {1, 0.95}}}, quantiles("theirs", 0.5, 0.25)}},
+	{Paper: "LATE", Section: "§5", Title: "figure 2", Unit: "times", Bars: []Bar{{"sort", 1, 2, 1.5, 2}}},
+	{Paper: "FAIR", Section: "§6", Title: "of a paper that was not run", Unit: "times", Bars: []Bar{{"x", 1, 2, 2, 2}}},
+}
+
 func TestHTML(t *testing.T) {
 	var b bytes.Buffer
-	if err := HTML(&b, shown, "body{}"); err != nil {
+	if err := HTML(&b, shown, shownFigures, "body{}"); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
@@ -24,13 +31,15 @@ func TestHTML(t *testing.T) {
 		"Of the 3 published numbers that count, 2 are met and 1 missed. Of 0 more, for which the papers leave a parameter open, 0 lie inside our band. 0 are only of what is compared with, and 1 cannot be rebuilt.", "&lt;script&gt;", "missed, rebuilt", "not tried", "<style>body{}</style>",
 		`<rect x="4%" width="92%"`, `<circle cx="73%"`, // 1 to 3 over the whole width, 2.5 at three quarters of it
 		`<rect x="4%" width="46%"`, `<circle cx="96%" cy="9" r="4" class="fdot slow"`, // 1 to 5, of which 1 to 3 is tolerated
+		"§5, figure &lt;1&gt;; share of the phases", `<line x1="0.00%" y1="112.5" x2="50.00%" y2="63.0" class="sl s-1"`, `<circle cx="50.00%" cy="90.5" r="4" class="sl s-2"><title>theirs, published: 50.0 % at 25 %`,
+		`<rect x="18.00%" y="63.0" width="30.00%" height="55.0" class="fdot"/><rect x="52.00%" y="8.0" width="30.00%" height="110.0" class="bin"/><line x1="67.00%" x2="67.00%" y1="35.5" y2="8.0" class="whisk"/>`, "sort: published 1×, ours 2× (1.5× to 2×)",
 		"Note 1", "<li>shared</li>", "a production cluster", "published 2 ± 1, ours 2.5",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
-	for _, bad := range []string{"<script>", "NaN", "http://", "https://", "src="} {
+	for _, bad := range []string{"<script>", "NaN", "was not run", "http://", "https://", "src="} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page has %q", bad)
 		}
