@@ -56,6 +56,7 @@ type Headline struct {
 type Trust struct {
 	Counts       Counts              `col:"counts"`
 	Ingests      List[Ingest]        `col:"ingests"`
+	LogBytes     schema.Null[int64]  `col:"log_bytes" unit:"bytes" doc:"size of all logs of the store; NULL in a document on some of its applications"`
 	Applications List[Application]   `col:"applications"`
 	Caveats      List[Caveat]        `col:"caveats"`
 	Rejects      List[schema.Reject] `col:"rejects"`

@@ -14,6 +14,13 @@ func (b *builder) trust() error {
 		return err
 	}
 	t.Ingests = List[Ingest]{Total: int64(len(ingests)), Rows: ingests[max(0, len(ingests)-10):], SQL: "SELECT * FROM ingests ORDER BY ingest_id NULLS LAST"}
+	if b.o.App == "" && b.o.Scope == (Scope{}) {
+		var bytes int64
+		for _, i := range ingests {
+			bytes += i.Bytes
+		}
+		t.LogBytes = schema.Null[int64]{V: bytes, OK: bytes > 0}
+	}
 	if err := b.applications(); err != nil {
 		return err
 	}

@@ -24,17 +24,13 @@ func readSection(d *report.Document) Section {
 
 func facts(d *report.Document) Facts {
 	c := d.Trust.Counts
-	var bytes int64
-	for _, i := range d.Trust.Ingests.Rows {
-		bytes += i.Bytes
-	}
 	f := Facts{{"Jobs", prose.Count(c.Jobs)}, {"Phases", prose.Count(c.Phases)}, {"Attempts", prose.Count(c.Attempts)},
 		{"Machines", prose.Count(c.Machines)}, {"Task time", prose.OrDash(c.TaskS, prose.Seconds)}, {"Outliers", prose.Count(c.Outliers)}, {"Rejected", prose.Count(c.Rejects)}}
 	if c.Applications != 1 {
 		f = append(Facts{{"Applications", prose.Count(c.Applications)}}, f...)
 	}
-	if bytes > 0 {
-		f = append(f, Fact{"Log size", prose.Bytes(float64(bytes))})
+	if b := d.Trust.LogBytes; b.OK {
+		f = append(f, Fact{"Log size", prose.Bytes(float64(b.V))})
 	}
 	return f
 }
