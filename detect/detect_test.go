@@ -202,19 +202,28 @@ func TestRecompute(t *testing.T) {
 	wantFloat(t, "max_s", s.MaxS, 12)
 }
 
-// LATE copies no task while others wait: the slow task of the first wave is none of its.
-func TestLateWaits(t *testing.T) {
+// LATE copies no task while others wait, and none that ends before a copy would: judged when the last task launched has run for
+// a median of 10 s.
+func TestLate(t *testing.T) {
 	m := newMade()
-	p := m.phase(10, 10, 10, 14)
-	for i := range 4 {
-		startAt(m.attempt(p, int64(4+i), 10+float64(i)), 15)
+	p := m.phase(10, 10, 10, 34, 10, 10)
+	for i, d := range []float64{10, 11, 13, 10, 24} {
+		startAt(m.attempt(p, int64(6+i), d), 15)
 	}
 	d := run(t, &m.Trace, 2)
-	if _, ok := d.slow(4, schema.LateSlowTask); ok {
-		t.Error("a task that ended before the last one started is late_slow_task")
+	for task, want := range map[schema.Key]bool{3: false, 7: false, 8: false, 10: true} { // 3 ends at 34 s, a copy launched at 25 s at 35 s
+		if _, ok := d.slow(task+1, schema.LateSlowTask); ok != want {
+			t.Errorf("task %d is late_slow_task: %v, want %v", task, ok, want)
+		}
 	}
-	if _, ok := d.slow(8, schema.LateSlowTask); !ok {
-		t.Error("the slowest task of the last wave is not late_slow_task")
+}
+
+// In a phase of one wave whose tasks are alike nothing is late, however many are over the 75th percentile.
+func TestLateNeedsMoreThanAQuarter(t *testing.T) {
+	m := newMade()
+	m.phase(10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8, 10.9, 11, 12)
+	if d := run(t, &m.Trace, 2); len(d.outliers) != 0 {
+		t.Errorf("%v", d.outliers)
 	}
 }
 

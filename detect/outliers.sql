@@ -4,10 +4,10 @@
 --
 --   high_runtime    ran longer than 1.5 x the median of its phase (MANTRI 4.1)
 --   straggler       worked at less than 0.5 x the median rate; where rates are durations, ran longer than 2 x the median (DOLLY 2.1.2)
---   late_slow_task  progressed more slowly than three quarters of its phase, its score / time under the 25th percentile,
---                   which at the end of a task (score 1) is a duration over the 75th; and was running when no task of the
---                   phase was waiting, because LATE copies none before (LATE 4). Weak evidence: a quarter of any phase
---                   that fits in one wave has it.
+--   late_slow_task  what LATE would have copied, judged while it ran: when the task of the phase that was launched last had run for a
+--                   median, so that none waited and slots were free, it progressed more slowly than three quarters of the
+--                   phase, its score / time under the 25th percentile, which at the end of a task (score 1) is a duration
+--                   over the 75th; and its estimated time to the end was more than a copy takes, the median (LATE 4)
 --   recompute       recomputed a lost output; all of its duration is excess (MANTRI 4.1)
 --
 -- Phases without a verdict (see their note) have recompute rows only. Attempts that were cut off ran at least as long as the
@@ -24,9 +24,9 @@ FROM (
   SELECT attempt_id, phase_id, d, rate, median_s, p75_s, median_rate, recompute,
     judged AND d > 1.5 * median_s AS high_runtime,
     judged AND (rate < 0.5 * median_rate OR basis = 'duration' AND status = 'success' AND d > 2 * median_s) AS straggler,
-    judged AND d > p75_s AND (finish_time > last_start OR status = 'running') AS late_slow_task
+    judged AND d > p75_s AND CAST(unix_micros(start_time) - unix_micros(last_start) AS DOUBLE) / 1e6 + d > 2 * median_s AS late_slow_task
   FROM (
-    SELECT n.attempt_id, n.phase_id, n.status, n.recompute, n.finish_time, n.last_start,
+    SELECT n.attempt_id, n.phase_id, n.status, n.recompute, n.start_time, n.last_start,
       n.median_s, n.p75_s, n.median_rate, n.basis, n.verdict AND n.status IN ('success', 'killed', 'running') AS judged,
       CASE WHEN n.duration_s BETWEEN 0 AND 1e15 THEN n.duration_s
            WHEN n.status = 'running' AND n.start_time <= e.last_seen

@@ -256,7 +256,7 @@ func referOutliers(tr *schema.Trace, s schema.PhaseStats) []schema.Outlier {
 		if d.V > 1.5*s.MedianS.V {
 			add(schema.HighRuntime, d.V/s.MedianS.V, excess)
 		}
-		if d.V > s.P75S.V && (a.Status == schema.Running || a.FinishTime.V > waited) {
+		if d.V > s.P75S.V && a.StartTime.OK && a.StartTime.V.Sub(waited)+d.V > 2*s.MedianS.V {
 			add(schema.LateSlowTask, d.V/s.P75S.V, excess)
 		}
 		if a.Status != schema.Success {

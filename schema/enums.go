@@ -112,7 +112,7 @@ const (
 	HighRuntime   Rule = "high_runtime"   // duration > 1.5 × the phase's median (MANTRI §4.1)
 	StragglerRule Rule = "straggler"      // rate < half the phase's median (DOLLY §2.1.2)
 	RecomputeRule Rule = "recompute"      // regenerates a lost output (MANTRI §4.1)
-	LateSlowTask  Rule = "late_slow_task" // rate under the 25th percentile of the phase (LATE §4)
+	LateSlowTask  Rule = "late_slow_task" // rate under the 25th percentile of the phase, and more left than a copy takes (LATE §4)
 )
 
 func (Rule) Values() []string {

@@ -27,7 +27,7 @@ func Rules() []Entry {
 		{string(HighRuntime), "longer than 1.5 × the median duration of its phase (MANTRI §4.1)"},
 		{string(StragglerRule), "progress rate under half of the phase's median rate (DOLLY §2.1.2)"},
 		{string(RecomputeRule), "makes an output again that was lost and is waited for (MANTRI §4.1)"},
-		{string(LateSlowTask), "progress rate under the 25th percentile of its phase while no task waited (LATE §4): a weak sign"},
+		{string(LateSlowTask), "what LATE copies: while no task of its phase waits, slower than three quarters of it, and with more left than a copy takes (LATE §4)"},
 	}
 }
 
