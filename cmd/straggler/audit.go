@@ -17,6 +17,7 @@ import (
 	"straggler/audit/baseline"
 	"straggler/audit/measure"
 	"straggler/audit/render"
+	"straggler/openmetrics"
 )
 
 // errFound is returned when a check found something.
@@ -28,7 +29,9 @@ type auditOptions struct {
 	explain, reason                       string
 	accept                                []string
 	update, failLearning, schema, github  bool
-	junit, sarif                          string
+	junit, sarif, metrics                 string
+	dashboard                             bool
+	notify                                notifyOptions
 	output                                output
 }
 
@@ -43,6 +46,8 @@ func auditCommand(e *env) *cobra.Command {
 		Example: `  straggler audit eventlogs --baseline baseline.jsonl --update
   straggler audit eventlogs --baseline baseline.jsonl --junit audit.xml --sarif audit.sarif
   straggler audit --store lake --baseline baseline.jsonl -o audit.md
+  straggler audit eventlogs --baseline baseline.jsonl --openmetrics straggler.prom
+  straggler audit --dashboard -o dashboard.json
   straggler audit --explain stage_lost_time`,
 		RunE: func(c *cobra.Command, args []string) error { return runAudit(c.Context(), e, o, args) },
 	}
@@ -60,6 +65,9 @@ func auditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.failLearning, "fail-while-learning", false, "fail for findings even while there are too few runs")
 	f.StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE` too")
 	f.StringVar(&o.sarif, "sarif", "", "write SARIF 2.1.0 to `FILE` too")
+	f.StringVar(&o.metrics, "openmetrics", "", "write lost seconds by cause, machine factors and findings to `FILE` for the textfile collector of Prometheus's node exporter")
+	f.BoolVar(&o.dashboard, "dashboard", false, "write a Grafana dashboard on those metrics, and exit")
+	o.notify.flags(c)
 	f.BoolVar(&o.github, "github", false, "write GitHub annotations to standard output, and the Markdown to the file that GITHUB_STEP_SUMMARY names")
 	f.StringVar(&o.explain, "explain", "", "explain what `RULE` compares, and exit")
 	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and exit")
@@ -74,6 +82,8 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 		return explain(e, o.explain)
 	case o.schema:
 		return e.write(o.output, false, func(w io.Writer) error { _, err := w.Write(audit.ConfigSchema()); return err })
+	case o.dashboard:
+		return e.write(o.output, false, func(w io.Writer) error { _, err := w.Write(openmetrics.Dashboard); return err })
 	case o.baseline == "":
 		return useError("name the baseline with --baseline FILE; it need not exist yet")
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
@@ -87,6 +97,10 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 		return err
 	}
 	cfg, grouping, err := o.configuration()
+	if err != nil {
+		return err
+	}
+	sender, err := o.notify.sender()
 	if err != nil {
 		return err
 	}
@@ -108,6 +122,12 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	if err := o.tell(e, as, night, cfg); err != nil {
 		return err
 	}
+	if o.metrics != "" {
+		if err := writeFile(o.metrics, func(w io.Writer) error { return openmetrics.Write(w, openmetrics.Of(runs, night)) }); err != nil {
+			return err
+		}
+	}
+	e.notifyNight(ctx, sender, night, cfg, o.baseline)
 	if o.update {
 		night.Update(base, cfg)
 	}

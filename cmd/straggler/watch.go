@@ -36,6 +36,7 @@ type watchOptions struct {
 	patience    time.Duration
 	credentials string
 	ca          string
+	notify      notifyOptions
 	output      output
 }
 
@@ -76,6 +77,7 @@ Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER
 	cacheFlag(c, e)
 	c.Flags().StringVar(&o.credentials, "credentials", "", "`FILE` whose first line is USER:PASSWORD or a token")
 	c.Flags().StringVar(&o.ca, "ca", "", "`FILE` of PEM certificates to trust besides the system's")
+	o.notify.flags(c)
 	c.Flags().StringVarP(&o.output.file, "output", "o", "-", "write the report of what was seen to `FILE`, whose extension picks the encoding: html, md, json, text")
 	c.Flags().StringVar(&o.output.as, "as", "text", "`ENCODING` of the view: text, jsonl")
 	return c
@@ -97,6 +99,10 @@ func runWatch(ctx context.Context, e *env, o watchOptions, address string) error
 	if err != nil {
 		return useError("%v", err)
 	}
+	sender, err := o.notify.sender()
+	if err != nil {
+		return err
+	}
 	src, err := o.source(address)
 	if err != nil {
 		return err
@@ -113,8 +119,9 @@ func runWatch(ctx context.Context, e *env, o watchOptions, address string) error
 	}
 	w := live.New(live.Options{Policies: policies, Health: health})
 	var written error
+	tell := e.notifyFrames(ctx, sender)
 	last, err := live.Run(ctx, src, w, live.RunOptions{
-		Show:     func(f *live.Frame) { written = errors.Join(written, show(f)) },
+		Show:     func(f *live.Frame) { written = errors.Join(written, show(f)); tell(f) },
 		Away:     func(err error) { e.say("%s; asking again", oneMessage(err)) },
 		Patience: o.patience,
 	})

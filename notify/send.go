@@ -1,0 +1,138 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// ErrAddress is returned when there is no address to send to, or none that can be one.
+var ErrAddress = errors.New("notify")
+
+// Format is the form of a message.
+type Format string
+
+const (
+	JSON  Format = "json"
+	Slack Format = "slack" // what Slack, Mattermost and Rocket.Chat take from incoming webhooks
+)
+
+// Sender sends messages to one address. The address is as good as a password, and is in none of its errors.
+type Sender struct {
+	address string
+	format  Format
+	http    *http.Client
+	pause   time.Duration // before the second try
+}
+
+// Variable names the environment variable of the address.
+const Variable = "STRAGGLER_NOTIFY_URL"
+
+// New makes a Sender of a format, to the address on the first line of a file, or where none is named in the environment.
+func New(format, file string, env func(string) string) (*Sender, error) {
+	if format != string(JSON) && format != string(Slack) {
+		return nil, fmt.Errorf("%w: there is no message format %q; there are json, slack", ErrAddress, format)
+	}
+	address := env(Variable)
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrAddress, err)
+		}
+		address, _, _ = strings.Cut(string(text), "\n")
+	}
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		where := Variable
+		if file != "" {
+			where = "the first line of " + file
+		}
+		return nil, fmt.Errorf("%w: %s is no http or https address to send messages to", ErrAddress, where)
+	}
+	return &Sender{address: u.String(), format: Format(format), pause: 2 * time.Second, http: &http.Client{Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+// Send sends a message, and tries once more where the server or the network fails.
+func (s *Sender) Send(ctx context.Context, m *Message) error {
+	body, err := s.body(m)
+	if err != nil {
+		return err
+	}
+	again, err := s.post(ctx, body)
+	if err == nil || !again {
+		return err
+	}
+	t := time.NewTimer(s.pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	_, err = s.post(ctx, body)
+	return err
+}
+
+// post sends a body; again is whether another try may succeed.
+func (s *Sender) post(ctx context.Context, body []byte) (again bool, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(body))
+	if err != nil {
+		return false, fmt.Errorf("%w: the message could not be made", ErrAddress)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := s.http.Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		var u *url.Error
+		if errors.As(err, &u) { // it has the address in it, and what it wraps may have the host
+			err = u.Err
+		}
+		return true, fmt.Errorf("notify: the message was not delivered: %s", s.without(err.Error()))
+	}
+	defer answer.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10))
+	switch c := answer.StatusCode; {
+	case c >= 200 && c < 300:
+		return false, nil
+	case c >= 300 && c < 400:
+		return false, fmt.Errorf("notify: the message was not delivered: the server sends it elsewhere (%s), and it is sent to the given address only", answer.Status)
+	default:
+		return c >= 500 || c == http.StatusTooManyRequests, fmt.Errorf("notify: the message was not delivered: the server answers %s", answer.Status)
+	}
+}
+
+// without is a text without the parts of the address that may be in it.
+func (s *Sender) without(text string) string {
+	u, err := url.Parse(s.address)
+	if err != nil {
+		return "the network failed"
+	}
+	for _, part := range []string{s.address, u.Host, u.Hostname()} {
+		text = strings.ReplaceAll(text, part, "…")
+	}
+	return text
+}
+
+// body is a message in the sender's format.
+func (s *Sender) body(m *Message) ([]byte, error) {
+	if s.format == Slack {
+		return json.Marshal(map[string]string{"text": m.slack()})
+	}
+	type generic struct {
+		Tool string `json:"tool"`
+		*Message
+		Text string `json:"text"`
+	}
+	return json.Marshal(generic{"straggler", m, m.text()})
+}

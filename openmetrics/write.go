@@ -1,0 +1,84 @@
+package openmetrics
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Family is a metric, a gauge, with its samples.
+type Family struct {
+	Name, Help string
+	Samples    []Sample
+}
+
+// Sample is a value with its labels: names and values in turn.
+type Sample struct {
+	Labels []string
+	Value  float64
+}
+
+// add adds a sample. Of two with the same labels, of names that differ only where they are cut, the second is left out:
+// Prometheus refuses a whole file with both.
+func (f *Family) add(value float64, labels ...string) {
+	for i := 1; i < len(labels); i += 2 {
+		labels[i] = clean(labels[i])
+	}
+	for _, s := range f.Samples {
+		if strings.Join(s.Labels, "\x00") == strings.Join(labels, "\x00") {
+			return
+		}
+	}
+	if !math.IsNaN(value) && !math.IsInf(value, 0) {
+		f.Samples = append(f.Samples, Sample{labels, value})
+	}
+}
+
+// maxLabel bounds the value of a label, in runes.
+const maxLabel = 120
+
+// clean is a name of a log as the value of a label: valid UTF-8, printable, not too long; U+FFFD itself is none that Prometheus's queries can name.
+func clean(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range strings.ToValidUTF8(s, "?") {
+		if n == maxLabel {
+			break
+		}
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			r = '?'
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// Write writes families. A family without samples is left out.
+func Write(w io.Writer, families []Family) error {
+	b := bufio.NewWriter(w)
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	for _, f := range families {
+		if len(f.Samples) == 0 {
+			continue
+		}
+		b.WriteString("# HELP " + f.Name + " " + f.Help + "\n# TYPE " + f.Name + " gauge\n")
+		for _, s := range f.Samples {
+			b.WriteString(f.Name)
+			for i := 0; i < len(s.Labels); i += 2 {
+				b.WriteByte("{,"[min(i, 1)])
+				b.WriteString(s.Labels[i] + `="` + escape.Replace(s.Labels[i+1]) + `"`)
+			}
+			if len(s.Labels) > 0 {
+				b.WriteByte('}')
+			}
+			b.WriteString(" " + strconv.FormatFloat(s.Value, 'g', -1, 64) + "\n")
+		}
+	}
+	b.WriteString("# EOF\n")
+	return b.Flush()
+}
