@@ -1,5 +1,5 @@
-// Package analysis takes a store of log tables and brings its results up to date: outliers, then their causes, then what
-// policies would have saved. Of these it makes the Document of a report.
+// Package analysis takes a store of log tables and brings its results up to date: outliers, then their causes, then
+// what they mean in the words of queries, then what policies would have saved. Of these it makes the Document of a report.
 //
 // Start with Update.
 package analysis
@@ -10,6 +10,7 @@ import (
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/engine"
+	"straggler/plans"
 	"straggler/report"
 	"straggler/store"
 	"straggler/whatif"
@@ -29,6 +30,10 @@ func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 		}},
 		{store.Causes, "finding causes", func() error {
 			_, err := causes.Run(ctx, st, eng, causes.Options{Tool: tool})
+			return err
+		}},
+		{store.Plans, "reading plans", func() error {
+			_, err := plans.Run(ctx, st, eng, plans.Options{Tool: tool})
 			return err
 		}},
 		{store.Whatif, "replaying policies", func() error {

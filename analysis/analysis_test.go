@@ -34,7 +34,7 @@ func TestUpdate(t *testing.T) {
 		}
 		return stages
 	}
-	all := []string{"finding outliers", "finding causes", "replaying policies"}
+	all := []string{"finding outliers", "finding causes", "reading plans", "replaying policies"}
 	if got := ran("1"); !slices.Equal(got, all) {
 		t.Errorf("a new store: %q", got)
 	}

@@ -95,6 +95,10 @@ func (k *known) split(g *skewed, settings bool) Advice {
 		a.Title += fmt.Sprintf(", over %d runs", n)
 	}
 	a.Confidence, a.Reason = k.sure(schema.DataSkew)
+	if f := k.findingOf(g.phases); f != nil {
+		a.ofQuery(f, g)
+		return a
+	}
 	if !settings || !k.sparkSQL() {
 		return a
 	}

@@ -22,6 +22,7 @@ type Document struct {
 	Headline  Headline      `col:"headline"`
 	Trust     Trust         `col:"trust"`
 	Cost      Cost          `col:"cost"`
+	Queries   List[Query]   `col:"queries" doc:"queries of Spark SQL, worst first, by the seconds that their jobs lost"`
 	Phases    List[Phase]   `col:"phases" doc:"worst first, by the seconds they cost their job"`
 	Timelines []Timeline    `col:"timelines"`
 	Outliers  List[Outlier] `col:"outliers" doc:"worst first, by the seconds they cost their job"`
@@ -496,4 +497,5 @@ type Setting struct {
 	Name    string              `col:"name"`
 	Value   string              `col:"value"`
 	Current schema.Null[string] `col:"current" doc:"value in the log; NULL where the log does not say"`
+	Line    string              `col:"line" doc:"a line of a program or a hint of a statement, in place of name and value"`
 }

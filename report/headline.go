@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"straggler/report/prose"
 )
@@ -9,13 +10,47 @@ import (
 // summarize writes the headline, the assumptions and the advice, from what is in the document by now.
 func (b *builder) summarize() {
 	d := b.doc
-	d.Headline = Headline{Verdict: verdictWords(d), Why: whyWords(d)}
+	d.Headline = Headline{Verdict: strings.Join(prose.NonEmpty(queryWords(d), verdictWords(d)), " "), Why: whyWords(d)}
 	if b.o.Scope.narrow() {
 		return
 	}
 	d.Headline.Trust, d.Headline.Sound = trustWords(d)
 	d.Trust.Assumptions = assumptions(d)
 	d.Advice = advise(d, &b.facts)
+}
+
+// queryWords names the operator that cost most, where its rows being unevenly spread is what a query lost most by and that is
+// worth while.
+func queryWords(d *Document) string {
+	var worst *Query
+	most := 0.0
+	for i := range d.Queries.Rows {
+		q := &d.Queries.Rows[i]
+		if lost := q.skewS(); len(q.skews()) > 0 && lost > most && lost >= 0.3*q.Loss.LostS.V {
+			worst, most = q, lost
+		}
+	}
+	if worst == nil || most < worth*d.Cost.Loss.CompletionS.V {
+		return ""
+	}
+	f := worst.skews()[0]
+	s := fmt.Sprintf("Skew in %s cost %s", JoinWords(&f.QueryFindingRow), prose.Seconds(most))
+	if worst.TookS.OK {
+		s += " of the " + prose.Seconds(worst.TookS.V) + " of query " + QueryTitle(worst)
+	} else {
+		s += " of query " + QueryTitle(worst)
+	}
+	what := "the worst task"
+	if f.Task.OK {
+		what = fmt.Sprintf("partition %d", f.Task.V)
+	}
+	if f.Ratio.OK {
+		s += ": " + what + " has " + prose.Times(f.Ratio.V) + " the median rows"
+	}
+	if f.Side.OK && f.Tables.OK && f.Other.OK {
+		s += ", those of " + prose.MaybeName(f.Tables)
+	}
+	return s + "."
 }
 
 func verdictWords(d *Document) string {

@@ -96,3 +96,32 @@ const (
 func (MetricUnit) Values() []string {
 	return []string{string(UnitCount), string(UnitBytes), string(UnitSeconds)}
 }
+
+// FindingKind is what was found in a query.
+type FindingKind string
+
+const (
+	SkewedKeys FindingKind = "skewed_keys" // an exchange brought more rows of some keys together than of others
+	SkewedScan FindingKind = "skewed_scan" // some files or splits of a table hold more rows than others
+	SplitByAQE FindingKind = "split"       // adaptive execution split skewed partitions already
+)
+
+func (FindingKind) Values() []string {
+	return []string{string(SkewedKeys), string(SkewedScan), string(SplitByAQE)}
+}
+
+// Remedy is what would spread rows that came together.
+type Remedy string
+
+const (
+	SplitJoin   Remedy = "split_join"  // adaptive execution splits the partition, which the settings let it
+	Broadcast   Remedy = "broadcast"   // the other side is small enough to go to every task, so that none is shuffled
+	Rebalance   Remedy = "rebalance"   // a repartitioning that nothing needs by its keys may be split
+	SaltKeys    Remedy = "salt_keys"   // in two steps, the first by a finer key
+	SplitFiles  Remedy = "split_files" // smaller files or splits
+	NoneApplies Remedy = "none"
+)
+
+func (Remedy) Values() []string {
+	return []string{string(SplitJoin), string(Broadcast), string(Rebalance), string(SaltKeys), string(SplitFiles), string(NoneApplies)}
+}

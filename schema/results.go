@@ -81,6 +81,34 @@ type SkewRepeat struct {
 	PhaseID    Key           `col:"phase_id" key:"phases" doc:"the execution in which its skew took longest"`
 }
 
+// QueryFinding is what a slow phase means in the words of its query: the operator, and the keys whose rows came together.
+type QueryFinding struct {
+	QueryID    Key           `col:"query_id" key:"queries" doc:"the query"`
+	Kind       FindingKind   `col:"kind" doc:"what was found"`
+	PhaseID    Null[Key]     `col:"phase_id" key:"phases" doc:"the phase with the slow tasks; NULL for what adaptive execution split"`
+	AttemptID  Null[Key]     `col:"attempt_id" key:"attempts" doc:"the worst of them"`
+	NodeID     Key           `col:"node_id" key:"plan_nodes" doc:"the exchange that its rows came through, or the scan that read them"`
+	OperatorID Null[Key]     `col:"operator_id" key:"plan_nodes" doc:"the join, aggregate or window that needs the exchange; NULL where there is none"`
+	Operator   string        `col:"operator" doc:"what that is called; of a scan or a bare exchange, itself"`
+	Keys       Null[string]  `col:"keys" doc:"the columns that rows came together by; which value of them is heavy no log says"`
+	Side       Null[Side]    `col:"side" doc:"of a join: the input that the rows belong to; NULL where the log does not say"`
+	Tables     Null[string]  `col:"tables" doc:"what that input scans"`
+	Other      Null[string]  `col:"other" doc:"of a join: what its other input scans"`
+	Task       Null[int64]   `col:"task" doc:"the partition; NULL where adaptive execution coalesced partitions, since its number then means nothing"`
+	Rows       Null[float64] `col:"rows" unit:"records" doc:"rows that the worst attempt read"`
+	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"those over the median of its phase"`
+	Tasks      int64         `col:"tasks" doc:"slow tasks of the phase that it is true of; of a split, the parts"`
+	Partitions Null[int64]   `col:"partitions" doc:"of a split: the skewed partitions that were split"`
+	Seconds    Null[float64] `col:"seconds" unit:"s" doc:"what their data took the worst of them longer than the median"`
+	QueryS     Null[float64] `col:"query_s" unit:"s" doc:"how long the query took"`
+	SavesS     Null[float64] `col:"saves_s" unit:"s" doc:"how much earlier the phase would have ended with its skewed partitions split so that none had more than twice the median, replayed on as many slots"`
+	SplitInto  Null[int64]   `col:"split_into" doc:"into how many parts that splits the worst"`
+	Remedy     Null[Remedy]  `col:"remedy" doc:"what would spread the rows; NULL where adaptive execution did"`
+	Apply      Null[string]  `col:"apply" doc:"the lines that do it, with the settings that the query's session had in mind; NULL where the statement has to be written otherwise"`
+	WhyNot     Null[string]  `col:"why_not" doc:"why what is usually advised would not help here"`
+	Exchange   string        `col:"exchange" doc:"fingerprint of the exchange or scan, and its keys: the same in every run of the plan"`
+}
+
 // JobCost is what a cause cost a job: its completion time with that cause's excess removed, replayed.
 type JobCost struct {
 	JobID    Key           `col:"job_id" key:"jobs" doc:"the job"`

@@ -62,6 +62,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
 	result[MachineHealth]("machine_health", "each machine's speed relative to the others, by window of time"),
 	result[SkewRepeat]("skew_repeats", "tasks whose input made them slow, and whether it does in every execution of their stage"),
+	result[QueryFinding]("query_findings", "slow phases in the words of their query: the operator, its keys, its side"),
 	result[JobCost]("job_costs", "how much of each job's completion time each cause cost"),
 	result[WhatifRun]("whatif_runs", "each job replayed under each policy and seed"),
 	result[WhatifSaving]("whatif_savings", "what each policy saves, with the intervals that another run lies in"),

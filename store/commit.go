@@ -30,12 +30,15 @@ const (
 	Log      Kind = "log"      // rows read from logs; log commits add up
 	Detect   Kind = "detect"   // results of detect; of each kind of result the last commit counts
 	Causes   Kind = "causes"   // results of causes
+	Plans    Kind = "plans"    // results of plans
 	Whatif   Kind = "whatif"   // results of whatif
 	Simulate Kind = "simulate" // results of simulate
 	Removal  Kind = "removal"  // nothing but retirements
 )
 
-func (k Kind) result() bool { return k == Detect || k == Causes || k == Whatif || k == Simulate }
+func (k Kind) result() bool {
+	return k == Detect || k == Causes || k == Plans || k == Whatif || k == Simulate
+}
 
 // Commit is the content of a commit file.
 type Commit struct {

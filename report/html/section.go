@@ -19,6 +19,7 @@ type blockView struct {
 	Table     *tableView
 	Advice    []adviceView
 	Phases    []phaseView
+	Plans     []planView
 	Timelines *timelinesView
 	Replays   []timelineView
 	Heat      *heatView
@@ -65,6 +66,9 @@ func newBlock(b view.Block) (v blockView, ok bool) {
 	case view.PhasePictures:
 		v.Phases = phaseViews(b)
 		return v, len(v.Phases) > 0
+	case view.PlanPictures:
+		v.Plans = planViews(b.Document)
+		return v, len(v.Plans) > 0
 	case view.Timelines:
 		return blockView{Timelines: newTimelines(b)}, true
 	case view.Replays:

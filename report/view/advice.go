@@ -36,6 +36,10 @@ func GainFigure(a *report.Advice) string {
 func SettingLines(settings []report.Setting) string {
 	var b strings.Builder
 	for _, s := range settings {
+		if s.Line != "" {
+			b.WriteString(prose.Clean(s.Line, prose.TextRunes) + "\n")
+			continue
+		}
 		fmt.Fprintf(&b, "%s %s", prose.Clean(s.Name, prose.NameRunes), prose.Clean(s.Value, prose.NameRunes))
 		if s.Current.OK {
 			fmt.Fprintf(&b, "   # was %s", prose.Clean(s.Current.V, prose.NameRunes))

@@ -49,6 +49,8 @@ type (
 		Document *report.Document
 		Link     func(Ref) string // nil for none
 	}
+	// PlanPictures draws the plans of the queries that lost most.
+	PlanPictures struct{ Document *report.Document }
 	// Timelines are shown one at a time.
 	Timelines []report.Timeline
 	// Replays are a replayed job without and with a policy, one below the other.
@@ -71,6 +73,7 @@ func (Folded) block()          {}
 func (Advice) block()          {}
 func (Table) block()           {}
 func (PhasePictures) block()   {}
+func (PlanPictures) block()    {}
 func (Timelines) block()       {}
 func (Replays) block()         {}
 func (HeatMap) block()         {}
@@ -82,7 +85,7 @@ func (OverTime) block()        {}
 // Sections are the sections of a report, in reading order. Those that the document has nothing for are left out.
 func Sections(d *report.Document) []Section {
 	var out []Section
-	for _, section := range [...]func(*report.Document) Section{readSection, costSection, phasesSection, timelineSection, outliersSection, skewSection, lostOutputsSection,
+	for _, section := range [...]func(*report.Document) Section{readSection, costSection, queriesSection, phasesSection, timelineSection, outliersSection, skewSection, lostOutputsSection,
 		machinesSection, policiesSection, adviceSection, papersSection} {
 		if s := section(d); len(s.Blocks) > 0 {
 			out = append(out, s)

@@ -1,0 +1,80 @@
+package plans
+
+import (
+	"strconv"
+	"strings"
+)
+
+// What Spark's CoalesceShufflePartitions does where nothing is set (SQLConf, Spark 3.2 to 4.0).
+const (
+	defaultAdvisory = 64 << 20 // spark.sql.adaptive.advisoryPartitionSizeInBytes
+	defaultLeast    = 1 << 20  // spark.sql.adaptive.coalescePartitions.minPartitionSize
+)
+
+// sizeTolerance is how far the size of a partition that Spark plans with may be below its real one: it keeps the sizes of large
+// outputs to a power of 1.1 (MapStatus.compressSize).
+const sizeTolerance = 1.1
+
+// coalescedTo is the size up to which adaptive execution puts partitions together: a task with more has a single partition.
+//
+//	parallelismFirst: max(min(advisory, ⌈total / parallelism⌉), least); else advisory, but least at the least
+func (q *query) coalescedTo(total float64) float64 {
+	advisory := q.advisory()
+	least := min(sizeOr(q.settings["spark.sql.adaptive.coalescePartitions.minPartitionSize"], defaultLeast), advisory)
+	if strings.EqualFold(q.settings["spark.sql.adaptive.coalescePartitions.parallelismFirst"], "false") {
+		return max(advisory, least)
+	}
+	parallelism := float64(q.Slots.V)
+	if v, err := strconv.ParseFloat(q.settings["spark.default.parallelism"], 64); err == nil && v >= 1 {
+		parallelism = v
+	}
+	if parallelism < 1 {
+		return advisory
+	}
+	return max(min(advisory, total/parallelism), least)
+}
+
+// advisory is the size of partitions that adaptive execution aims at.
+func (q *query) advisory() float64 {
+	old := sizeOr(q.settings["spark.sql.adaptive.shuffle.targetPostShuffleInputSize"], defaultAdvisory)
+	return sizeOr(q.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"], old)
+}
+
+// merged tells whether a task's data may be several partitions put together, so that it says nothing about keys.
+func (q *query) merged(p *phase, s *skewedRow) bool {
+	coalesced := false
+	for _, id := range p.reads {
+		coalesced = coalesced || q.tree.node(id).Coalesced
+	}
+	if !coalesced {
+		return false
+	}
+	return !s.InputBytes.OK || float64(s.InputBytes.V) <= q.coalescedTo(s.TotalBytes.V)*sizeTolerance
+}
+
+// sizeOr is a size as Spark's settings are written, 64m or 67108864b, or another where there is none.
+func sizeOr(s string, otherwise float64) float64 {
+	text := strings.ToLower(strings.TrimSpace(s))
+	text = strings.TrimSuffix(text, "b")
+	scale := 1.0
+	if n := len(text); n > 0 {
+		switch text[n-1] {
+		case 'k':
+			scale = 1 << 10
+		case 'm':
+			scale = 1 << 20
+		case 'g':
+			scale = 1 << 30
+		case 't':
+			scale = 1 << 40
+		}
+		if scale > 1 {
+			text = text[:n-1]
+		}
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || v <= 0 {
+		return otherwise
+	}
+	return v * scale
+}

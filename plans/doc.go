@@ -1,0 +1,14 @@
+// Package plans takes a store on which detect and causes have run and gives what its slow phases mean in the words of their
+// queries: which operator, by which keys, on which side of a join, of which table. It writes the table query_findings.
+//
+//  1. run.go reads what skewed.sql, operators.sql, placed.sql, counted.sql, queries.sql and settings.sql select, query by query, and commits the
+//     rows.
+//  2. find.go makes the findings of one query: of each phase with tasks that their data made slow, the exchange that brought most
+//     rows too many, and the operator that needs it; and what adaptive execution split already.
+//  3. coalesced.go tells a partition that is skewed from partitions that adaptive execution put together.
+//  4. tree.go finds the ways in a plan: up to the operator that needs an exchange, down to the scans that feed it.
+//  5. replay.go, with what durations.sql selects, says how much earlier a phase would have ended with its skewed partitions split.
+//  6. remedy.go says what would spread the rows, in lines that can be applied, and why the usual advice would not.
+//
+// Start with run.go.
+package plans

@@ -1,0 +1,152 @@
+package plans
+
+import (
+	"strings"
+
+	"straggler/schema"
+)
+
+// find gives what can be said of a query: each phase with skewed tasks, then what adaptive execution split.
+func (q *query) find() []schema.QueryFinding {
+	var rows []schema.QueryFinding
+	for _, p := range q.phases {
+		if row, ok := q.skew(p); ok {
+			rows = append(rows, row)
+		}
+	}
+	return append(rows, q.splits()...)
+}
+
+// skew says which operator the skewed tasks of a phase worked for. Of partitions that adaptive execution put together or split
+// nothing is said: what came together there is not what a key is.
+func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
+	kept := p.skewed[:0:0]
+	for i := range p.skewed {
+		if s := &p.skewed[i]; !q.merged(p, s) {
+			kept = append(kept, *s)
+		}
+	}
+	p.skewed = kept
+	if len(kept) == 0 {
+		return schema.QueryFinding{}, false
+	}
+	worst := &kept[0]
+	row := schema.QueryFinding{QueryID: q.QueryID, PhaseID: schema.Some(p.id), AttemptID: schema.Some(worst.AttemptID), Tasks: int64(len(kept)),
+		Seconds: schema.Some(worst.Seconds), Task: schema.Some(worst.Task)}
+	if q.StartTime.OK && q.FinishTime.OK {
+		row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
+	}
+	if worst.InputRecords.OK {
+		row.Rows = schema.Some(float64(worst.InputRecords.V))
+	}
+	if ratio, ok := worst.ratio(); ok {
+		row.Ratio = schema.Some(ratio)
+	}
+	switch {
+	case len(p.exchanges) > 0:
+		n, certain := q.heaviest(p.exchanges, worst, "records read")
+		if n == nil || n.Keys.V == "" {
+			return row, false // rows are dealt out one by one, or come from one place
+		}
+		row.Kind = schema.SkewedKeys
+		q.name(&row, n, certain)
+		if read := q.tree.readOf(n.NodeID); read != nil && read.Split {
+			return row, false // the split says what there is to say
+		}
+	case len(p.scans) > 0:
+		n, certain := q.heaviest(p.scans, worst, "number of output rows")
+		if n == nil || !certain {
+			return row, false
+		}
+		row.Kind, row.NodeID, row.Operator, row.Tables, row.Exchange = schema.SkewedScan, n.NodeID, n.Operator, n.Tables, n.Fingerprint
+	default:
+		return row, false
+	}
+	for _, id := range p.reads {
+		if q.tree.node(id).Coalesced {
+			row.Task = schema.Null[int64]{}
+		}
+	}
+	if row.Ratio.V < leastRatio {
+		return row, false
+	}
+	row.SavesS, row.SplitInto = p.splitSaves()
+	q.remedy(&row, worst)
+	return row, true
+}
+
+// leastRatio is how many times the median's data a task has at least: as much as makes an outlier of a duration (MANTRI §4.1).
+const leastRatio = 1.5
+
+// heaviest is the operator that gave an attempt most rows over what it gave the others of its phase on average. Without the
+// numbers it is certain only where there is one.
+func (q *query) heaviest(nodes []schema.Key, s *skewedRow, metric string) (found *operatorRow, certain bool) {
+	most := 0.0
+	for _, id := range nodes {
+		own, known := q.rows[counter{id, s.AttemptID, metric}]
+		all := q.rows[counter{id, 0, metric}]
+		if !known || s.Tasks < 2 {
+			continue
+		}
+		if over := own - (all-own)/float64(s.Tasks-1); over > most {
+			most, found = over, q.tree.node(id)
+		}
+	}
+	if found != nil {
+		return found, true
+	}
+	return q.tree.node(nodes[0]), len(nodes) == 1
+}
+
+// name says which operator needs an exchange, and on which side.
+func (q *query) name(row *schema.QueryFinding, n *operatorRow, certain bool) {
+	row.NodeID, row.Operator, row.Keys, row.Tables = n.NodeID, n.Operator, n.Keys, n.Tables
+	row.Exchange = n.Fingerprint + " " + n.Keys.V
+	by, input := q.tree.consumer(n.NodeID)
+	if by == nil {
+		return
+	}
+	row.OperatorID, row.Operator = schema.Some(by.NodeID), by.Operator
+	if by.Kind != schema.JoinNode {
+		return
+	}
+	if !certain {
+		// Which side is not known: both are named, and neither is said to be it.
+		both := []string{}
+		for i := range 2 {
+			if t := q.tree.input(by, i); t.V != "" {
+				both = append(both, t.V)
+			}
+		}
+		row.Tables = schema.Null[string]{V: strings.Join(both, ", "), OK: len(both) > 0}
+		row.Keys = by.Keys
+		return
+	}
+	row.Side = schema.Some(schema.LeftSide)
+	row.Other = q.tree.input(by, 1)
+	if input == 1 {
+		row.Side = schema.Some(schema.RightSide)
+		row.Other = q.tree.input(by, 0)
+	}
+}
+
+// splits says which skewed partitions adaptive execution split.
+func (q *query) splits() []schema.QueryFinding {
+	var rows []schema.QueryFinding
+	for i := range q.tree.nodes {
+		read := &q.tree.nodes[i]
+		parts := q.rows[counter{read.NodeID, 0, "number of skewed partition splits"}]
+		skewed := q.rows[counter{read.NodeID, 0, "number of skewed partitions"}]
+		exchange := q.tree.exchangeBelow(read)
+		if read.Kind != schema.ShuffleReadNode || !read.Split || exchange == nil || skewed == 0 {
+			continue // the other side of a split partition is read again, and not split
+		}
+		row := schema.QueryFinding{QueryID: q.QueryID, Kind: schema.SplitByAQE, Tasks: int64(parts), Partitions: schema.Some(int64(skewed))}
+		if q.StartTime.OK && q.FinishTime.OK {
+			row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
+		}
+		q.name(&row, exchange, true)
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,16 @@
+-- The operators of the plans that ran of the queries that something can be said of, parents first.
+WITH wanted AS (
+  SELECT DISTINCT q.query_id
+  FROM attributions a
+  JOIN attempts t ON t.attempt_id = a.attempt_id
+  JOIN query_jobs q ON q.job_id = t.job_id
+  WHERE a.cause = 'data_skew' AND a.seconds > 0
+  UNION
+  SELECT DISTINCT query_id FROM plan_nodes WHERE split
+)
+SELECT n.query_id, n.node_id, n.parent_id, n.position, n.kind, n.operator, n.engine, n.keys, n.detail, n.join_type, n.source, n.tables,
+       n.coalesced, n.split, n.fingerprint
+FROM plan_nodes n
+JOIN wanted w ON w.query_id = n.query_id
+WHERE n.plan = 'final'
+ORDER BY n.query_id NULLS LAST, n.position NULLS LAST

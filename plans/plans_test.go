@@ -1,0 +1,175 @@
+package plans
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"straggler/schema"
+)
+
+// joined is a query that joins orders with customers, as Spark writes the plan.
+func joined(operator, joinType string, settings map[string]string, version string) *query {
+	q := &query{settings: settings, rows: map[counter]float64{}, byPhase: map[schema.Key]*phase{}}
+	q.QueryID, q.Version = 1, schema.Some(version)
+	text := func(s string) schema.Null[string] { return schema.Null[string]{V: s, OK: s != ""} }
+	add := func(id, parent schema.Key, kind schema.NodeKind, name, keys, source, tables string) {
+		n := operatorRow{QueryID: 1, NodeID: id, Position: int32(id), Kind: kind, Operator: name, Keys: text(keys), Source: text(source), Tables: text(tables), JoinType: text(joinType)}
+		if parent > 0 {
+			n.ParentID = schema.Some(parent)
+		}
+		q.tree.add(n)
+	}
+	add(1, 0, schema.AggregateNode, "HashAggregate", "", "", "orders, customers")
+	q.tree.nodes[0].Detail = text("(keys=[], functions=[partial_sum(amount)])")
+	add(2, 1, schema.JoinNode, operator, "customer_id", "", "orders, customers")
+	add(3, 2, schema.WrapperNode, "ShuffleQueryStage", "", "", "orders")
+	add(4, 3, schema.ExchangeNode, "Exchange", "customer_id", "", "orders")
+	add(5, 4, schema.ScanNode, "Scan", "", "orders", "orders")
+	add(6, 2, schema.ExchangeNode, "Exchange", "id", "", "customers")
+	add(7, 6, schema.ScanNode, "Scan", "", "customers", "customers")
+	q.rows[counter{4, 100, "records read"}], q.rows[counter{4, 0, "records read"}] = 4100, 4100+23*100
+	q.rows[counter{6, 100, "records read"}], q.rows[counter{6, 0, "records read"}] = 10, 240
+	q.rows[counter{6, 0, "data size"}] = 10 << 30
+	return q
+}
+
+func skewedPhase(bytes, median float64) *phase {
+	p := &phase{id: 50, exchanges: []schema.Key{4, 6}, slots: 4, skewed: []skewedRow{{QueryID: 1, PhaseID: 50, AttemptID: 100, Seconds: 40, Task: 17,
+		InputRecords: schema.Some[int64](4110), InputBytes: schema.Some(int64(bytes)), DurationS: schema.Some(41.0), Tasks: 24,
+		MedianRecords: schema.Some(110.0), MedianBytes: schema.Some(median), MedianS: schema.Some(1.0), TotalBytes: schema.Some(bytes + 23*median)}}}
+	p.tasks = append(p.tasks, taskTime{100, 41})
+	for i := range 23 {
+		p.tasks = append(p.tasks, taskTime{schema.Key(200 + i), 1})
+	}
+	return p
+}
+
+// Each setting is advised where the session does not have it and the partition needs it, and only for joins that Spark splits.
+func TestRemedies(t *testing.T) {
+	const gib, mib = 1 << 30, 1 << 20
+	on := map[string]string{"spark.sql.adaptive.enabled": "true"}
+	for _, c := range []struct {
+		name               string
+		operator, joinType string
+		settings           map[string]string
+		version            string
+		bytes, median      float64
+		remedy             schema.Remedy
+		apply, whyNot      []string // what they say
+		not                []string // and what they do not
+	}{
+		{name: "adaptive execution is off", operator: "SortMergeJoin", joinType: "Inner", settings: map[string]string{"spark.sql.adaptive.enabled": "false"}, version: "3.5.6", bytes: gib, median: 20 * mib,
+			remedy: schema.SplitJoin, apply: []string{`spark.conf.set("spark.sql.adaptive.enabled", "true")`}, not: []string{"Threshold", "Factor", "advisory"}},
+		{name: "off by default before 3.2", operator: "SortMergeJoin", joinType: "Inner", version: "3.1.1", bytes: gib, median: 20 * mib, remedy: schema.SplitJoin, apply: []string{`"spark.sql.adaptive.enabled"`}},
+		{name: "under the threshold", operator: "SortMergeJoin", joinType: "LeftOuter", settings: on, version: "3.5.6", bytes: 100 * mib, median: 2 * mib,
+			remedy: schema.SplitJoin, apply: []string{`skewedPartitionThresholdInBytes", "50m"`, `advisoryPartitionSizeInBytes", "4m"`}, not: []string{"adaptive.enabled", "Factor"}},
+		{name: "under the factor", operator: "ShuffledHashJoin", joinType: "LeftSemi", settings: on, version: "4.0.1", bytes: gib, median: 300 * mib,
+			remedy: schema.SplitJoin, apply: []string{`skewedPartitionFactor", "2.7"`}, not: []string{"Threshold"}},
+		{name: "the left side of a right join may not be split", operator: "SortMergeJoin", joinType: "RightOuter", settings: on, version: "3.5.6", bytes: gib, median: mib,
+			remedy: schema.SaltKeys, whyNot: []string{"left side of a RightOuter join"}, not: []string{"spark.conf.set"}},
+		{name: "nor any of a full one", operator: "SortMergeJoin", joinType: "FullOuter", settings: on, version: "3.5.6", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"FullOuter"}, not: []string{"spark.conf.set"}},
+		{name: "hash joins since 3.2", operator: "ShuffledHashJoin", joinType: "Inner", settings: on, version: "3.1.2", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"do not apply to a ShuffledHashJoin"}, not: []string{"spark.conf.set"}},
+		{name: "not before 3.0", operator: "SortMergeJoin", joinType: "Inner", version: "2.4.8", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"3.0 and later"}, not: []string{"spark.conf.set"}},
+		{name: "Databricks has a hint", operator: "SortMergeJoin", joinType: "Inner", settings: map[string]string{"spark.databricks.adaptive.x": "1", "spark.sql.adaptive.skewJoin.enabled": "false"}, version: "3.5.0", bytes: gib, median: mib,
+			remedy: schema.SplitJoin, apply: []string{"/*+ SKEW('orders', 'customer_id') */", "skewJoin.enabled"}},
+		{name: "all is set and it did not", operator: "SortMergeJoin", joinType: "Inner", settings: on, version: "3.5.6", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"was on"}},
+	} {
+		if c.settings == nil {
+			c.settings = map[string]string{}
+		}
+		q := joined(c.operator, c.joinType, c.settings, c.version)
+		row, ok := q.skew(skewedPhase(c.bytes, c.median))
+		if !ok || row.Side.V != schema.LeftSide || row.Tables.V != "orders" || row.Other.V != "customers" || row.Keys.V != "customer_id" || row.Task.V != 17 {
+			t.Fatalf("%s: %v %+v", c.name, ok, row)
+		}
+		said := row.Apply.V + "\n" + row.WhyNot.V
+		if row.Remedy.V != c.remedy {
+			t.Errorf("%s: %s, want %s: %s", c.name, row.Remedy.V, c.remedy, said)
+		}
+		for _, s := range append(c.apply, c.whyNot...) {
+			if !strings.Contains(said, s) {
+				t.Errorf("%s: %q does not say %q", c.name, said, s)
+			}
+		}
+		for _, s := range c.not {
+			if strings.Contains(said, s) {
+				t.Errorf("%s: %q says %q", c.name, said, s)
+			}
+		}
+	}
+}
+
+// A small other side may go to every task, where the kind of join allows it.
+func TestBroadcast(t *testing.T) {
+	q := joined("SortMergeJoin", "LeftAnti", map[string]string{}, "2.4.8")
+	q.rows[counter{6, 0, "data size"}] = 30 << 20
+	if row, _ := q.skew(skewedPhase(1<<30, 1<<20)); row.Remedy.V != schema.Broadcast || row.Apply.V != "/*+ BROADCAST(customers) */, which took 30.0 MiB here" {
+		t.Errorf("%s %q", row.Remedy.V, row.Apply.V)
+	}
+	q = joined("SortMergeJoin", "FullOuter", map[string]string{}, "3.5.6")
+	q.rows[counter{6, 0, "data size"}] = 30 << 20
+	if row, _ := q.skew(skewedPhase(1<<30, 1<<20)); row.Remedy.V == schema.Broadcast {
+		t.Error("a full join has no side to broadcast")
+	}
+}
+
+// Partitions that were put together are no skewed tasks, and those that were split are said to be; a single partition that is over what
+// adaptive execution puts together is one.
+func TestCoalesced(t *testing.T) {
+	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.coalescePartitions.parallelismFirst": "false"}, "3.5.6")
+	q.tree.nodes[2].Kind, q.tree.nodes[2].Coalesced = schema.ShuffleReadNode, true
+	p := skewedPhase(60<<20, 1<<20)
+	p.reads = []schema.Key{3}
+	if row, ok := q.skew(p); ok {
+		t.Errorf("60 MiB are within the advisory size: %+v", row)
+	}
+	p = skewedPhase(100<<20, 1<<20)
+	p.reads = []schema.Key{3}
+	if row, ok := q.skew(p); !ok || row.Task.OK {
+		t.Errorf("100 MiB are one partition, and its number means nothing: %v %+v", ok, row)
+	}
+	q.tree.nodes[2].Split = true
+	p = skewedPhase(100<<20, 1<<20)
+	p.reads = []schema.Key{3}
+	if row, ok := q.skew(p); ok {
+		t.Errorf("it was split: %+v", row)
+	}
+	q.rows[counter{3, 0, "number of skewed partitions"}], q.rows[counter{3, 0, "number of skewed partition splits"}] = 2, 9
+	if rows := q.splits(); len(rows) != 1 || rows[0].Tasks != 9 || rows[0].Partitions.V != 2 || rows[0].Side.V != schema.LeftSide {
+		t.Errorf("splits %+v", rows)
+	}
+}
+
+// Without the rows of each side a join has two, and neither is said to be skewed.
+func TestUnknownSide(t *testing.T) {
+	q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")
+	delete(q.rows, counter{4, 100, "records read"})
+	delete(q.rows, counter{6, 100, "records read"})
+	row, ok := q.skew(skewedPhase(1<<30, 1<<20))
+	if !ok || row.Side.OK || row.Tables.V != "orders, customers" || row.Apply.OK {
+		t.Errorf("%v %+v", ok, row)
+	}
+}
+
+// One task of 41 s among 23 of 1 s on four slots: it starts first and the phase takes 41 s. Split 19 ways, (4110 / 110) / 2, a part takes
+// 1 + 40 · (37.4 / 19 − 1) / 36.4 = 2.07 s: 19 parts and 23 tasks are 62.2 s of four slots, 15.5 s and a little.
+func TestSplitSaves(t *testing.T) {
+	saves, into := skewedPhase(1<<30, 1<<20).splitSaves()
+	if into.V != 19 || math.Abs(saves.V-(41-16)) > 1 {
+		t.Errorf("%v s in %d parts", saves.V, into.V)
+	}
+	even := skewedPhase(1<<30, 1<<20)
+	even.skewed[0].InputRecords = schema.Some[int64](150)
+	if saves, into := even.splitSaves(); saves.OK || into.OK {
+		t.Errorf("a task with 1.4 times the median: %v %v", saves, into)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]float64{"64m": 64 << 20, "67108864b": 64 << 20, "1GB": 1 << 30, "100": 100, " 2K ": 2 << 10, "": 7, "-1": 7, "x": 7} {
+		if got := sizeOr(text, 7); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package plans
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"straggler/schema"
+)
+
+// What Spark's OptimizeSkewedJoin does where nothing is set (SQLConf, Spark 3.0 to 4.0).
+const (
+	defaultFactor    = 5         // spark.sql.adaptive.skewJoin.skewedPartitionFactor
+	defaultThreshold = 256 << 20 // spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes
+)
+
+// smallSide is the size up to which broadcasting the other side of a join is named as a remedy: ten times the default of
+// spark.sql.autoBroadcastJoinThreshold. Each executor holds it whole, and the driver collects it; an estimate.
+const smallSide = 100 << 20
+
+// remedy says what would spread the rows of the worst task.
+func (q *query) remedy(row *schema.QueryFinding, worst *skewedRow) {
+	n := q.tree.node(row.NodeID)
+	by := q.tree.node(row.OperatorID.V)
+	switch {
+	case row.Kind == schema.SkewedScan:
+		q.files(row, worst)
+	case by != nil && by.Kind == schema.JoinNode:
+		q.join(row, by, worst)
+	case by != nil && by.Kind == schema.AggregateNode:
+		row.Remedy = schema.Some(schema.SaltKeys)
+		row.WhyNot = schema.Some("The skew settings of adaptive execution split joins only, and this is an aggregate: all rows of a key have to come to one task. Group by the keys and a salt first, then by the keys.")
+	case by != nil && by.Kind == schema.WindowNode:
+		row.Remedy = schema.Some(schema.SaltKeys)
+		row.WhyNot = schema.Some("The skew settings of adaptive execution split joins only, and a window needs all rows of its partition in one task. Partition it by more columns, or filter or aggregate the rows of each partition before it.")
+	case strings.Contains(n.Detail.V, "REPARTITION_BY") && q.since(3, 2):
+		row.Remedy = schema.Some(schema.Rebalance)
+		row.Apply = schema.Some(fmt.Sprintf("/*+ REBALANCE(%s) */ in place of the repartitioning, with\nspark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")", row.Keys.V))
+	default:
+		row.Remedy = schema.Some(schema.NoneApplies)
+		row.WhyNot = schema.Some("No join needs this exchange, so the skew settings of adaptive execution do not apply to it.")
+	}
+}
+
+// splittable are the kinds of join of which OptimizeSkewedJoin splits a side (canSplitLeftSide, canSplitRightSide).
+var splittable = map[schema.Side]string{
+	schema.LeftSide:  " Inner Cross LeftSemi LeftAnti LeftOuter ExistenceJoin ",
+	schema.RightSide: " Inner Cross RightOuter ",
+}
+
+// buildable are the kinds of join that may hold the other side of a skewed one in memory (canBuildBroadcastRight, …Left).
+var buildable = map[schema.Side]string{
+	schema.LeftSide:  " Inner Cross LeftSemi LeftAnti LeftOuter ExistenceJoin ",
+	schema.RightSide: " Inner Cross RightOuter ",
+}
+
+// join says how the skewed side of a join is spread: by a split where adaptive execution can, else by a broadcast of the other side.
+func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow) {
+	side := row.Side.V
+	if side == "" {
+		row.Remedy = schema.Some(schema.NoneApplies)
+		row.WhyNot = schema.Some("The log does not say which side of the join is skewed, so neither a split nor a broadcast can be advised.")
+		return
+	}
+	in := func(list string) bool { return strings.Contains(list, " "+by.JoinType.V+" ") }
+	broadcast := q.broadcastLine(row, by, in(buildable[side]))
+	switch {
+	case by.Operator != "SortMergeJoin" && !(by.Operator == "ShuffledHashJoin" && q.since(3, 2)):
+		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not apply to a %s.", by.Operator))
+	case !in(splittable[side]):
+		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not help: the %s side of a %s join may not be split, since each of its rows without a match would come out once a part.", side, by.JoinType.V))
+	case !q.since(3, 0):
+		row.WhyNot = schema.Some("This version of Spark cannot split skewed partitions; 3.0 and later can.")
+	case q.tree.keepsPartitioning(by) && !q.since(3, 3):
+		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: what follows the join needs its rows as they are partitioned, and this version of Spark then splits nothing.")
+	default:
+		if lines := q.splitLines(by, worst); len(lines) > 0 {
+			row.Remedy = schema.Some(schema.SplitJoin)
+			if q.databricks() {
+				lines = append(lines, fmt.Sprintf("or in the query: /*+ SKEW('%s', '%s') */", quoted(row.Tables.V), quoted(row.Keys.V)))
+			}
+			if broadcast != "" {
+				lines = append(lines, "or in the query: "+broadcast)
+			}
+			row.Apply = schema.Some(strings.Join(lines, "\n"))
+			return
+		}
+		row.WhyNot = schema.Some("Adaptive execution was on, with settings under which it splits a partition of this size, and did not: what the log says of the sizes is not what it planned with.")
+	}
+	if broadcast != "" {
+		row.Remedy, row.Apply = schema.Some(schema.Broadcast), schema.Some(broadcast)
+		return
+	}
+	row.Remedy = schema.Some(schema.SaltKeys)
+}
+
+// broadcastLine is the hint that makes the other side of a join go to every task, "" where that cannot be or is too large.
+func (q *query) broadcastLine(row *schema.QueryFinding, by *operatorRow, can bool) string {
+	other := q.tree.otherExchange(by, row.NodeID)
+	if !can || other == nil || row.Other.V == "" || strings.Contains(row.Other.V, ",") {
+		return ""
+	}
+	size, known := q.rows[counter{other.NodeID, 0, "data size"}]
+	if !known || size <= 0 || size > smallSide {
+		return ""
+	}
+	return fmt.Sprintf("/*+ BROADCAST(%s) */, which took %s here", quoted(row.Other.V), inBytes(size))
+}
+
+// splitLines are the settings, of those that the session did not have, that let adaptive execution split the worst partition.
+//
+//	skewed: size > thresholdInBytes and size > factor × median size; parts of max(advisory size, mean size of the others)
+func (q *query) splitLines(by *operatorRow, worst *skewedRow) []string {
+	var lines []string
+	set := func(name, value string) {
+		lines = append(lines, fmt.Sprintf("spark.conf.set(%q, %q)", name, value))
+	}
+	if !q.on("spark.sql.adaptive.enabled", q.since(3, 2)) {
+		set("spark.sql.adaptive.enabled", "true")
+	}
+	if !q.on("spark.sql.adaptive.skewJoin.enabled", true) {
+		set("spark.sql.adaptive.skewJoin.enabled", "true")
+	}
+	if q.tree.keepsPartitioning(by) && !q.on("spark.sql.adaptive.forceOptimizeSkewedJoin", false) {
+		set("spark.sql.adaptive.forceOptimizeSkewedJoin", "true")
+	}
+	if !worst.InputBytes.OK || !(worst.MedianBytes.V > 0) {
+		return lines
+	}
+	size := float64(worst.InputBytes.V)
+	ratio := size / worst.MedianBytes.V
+	factor := defaultFactor * 1.0
+	if v, err := strconv.ParseFloat(q.settings["spark.sql.adaptive.skewJoin.skewedPartitionFactor"], 64); err == nil && v > 0 {
+		factor = v
+	}
+	if ratio < factor*sizeTolerance {
+		set("spark.sql.adaptive.skewJoin.skewedPartitionFactor", strconv.FormatFloat(max(1.5, math.Floor(ratio*8)/10), 'f', -1, 64))
+	}
+	if size < sizeOr(q.settings["spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"], defaultThreshold)*sizeTolerance {
+		set("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", sparkSize(size/2))
+	}
+	if parts := math.Ceil(ratio / 2); parts > 1 && q.advisory() > size/2 {
+		set("spark.sql.adaptive.advisoryPartitionSizeInBytes", sparkSize(size/parts))
+	}
+	return lines
+}
+
+// files advises on a scan of which some splits hold more than others.
+func (q *query) files(row *schema.QueryFinding, worst *skewedRow) {
+	row.Remedy = schema.Some(schema.SplitFiles)
+	most := sizeOr(q.settings["spark.sql.files.maxPartitionBytes"], 128<<20)
+	if !worst.InputBytes.OK || !(worst.MedianBytes.V > 0) {
+		return
+	}
+	if size := float64(worst.InputBytes.V); size > most*sizeTolerance {
+		row.WhyNot = schema.Some(fmt.Sprintf("A smaller spark.sql.files.maxPartitionBytes would not help: the task read %s where %s are the most, so its file cannot be split. Write it as several, or in a format and compression that can be.", inBytes(size), inBytes(most)))
+	} else if target := max(worst.MedianBytes.V, 1<<20); target < most {
+		row.Apply = schema.Some(fmt.Sprintf("spark.conf.set(\"spark.sql.files.maxPartitionBytes\", %q)", sparkSize(target)))
+	}
+}
+
+// on tells whether a setting of the session is true.
+func (q *query) on(name string, otherwise bool) bool {
+	switch v := strings.ToLower(q.settings[name]); v {
+	case "true", "false":
+		return v == "true"
+	}
+	return otherwise
+}
+
+func (q *query) databricks() bool {
+	for name := range q.settings {
+		if strings.HasPrefix(name, "spark.databricks.") {
+			return true
+		}
+	}
+	return false
+}
+
+// since tells whether the version of Spark is at least one; of an unknown one, that it is.
+func (q *query) since(major, minor int) bool {
+	parts := strings.SplitN(q.Version.V, ".", 3)
+	if len(parts) < 2 {
+		return true
+	}
+	a, err1 := strconv.Atoi(parts[0])
+	b, err2 := strconv.Atoi(parts[1])
+	return err1 != nil || err2 != nil || a > major || a == major && b >= minor
+}
+
+// sparkSize is a size as Spark's settings take it.
+func sparkSize(v float64) string {
+	if v >= 4<<20 {
+		return strconv.FormatInt(int64(v)>>20, 10) + "m"
+	}
+	return strconv.FormatInt(max(1, int64(v)>>10), 10) + "k"
+}
+
+// inBytes is a size as people read it.
+func inBytes(v float64) string {
+	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
+		if v < 1024 {
+			return strconv.FormatFloat(v, 'f', map[bool]int{true: 0, false: 1}[v >= 100 || unit == "B"], 64) + " " + unit
+		}
+		v /= 1024
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + " TiB"
+}
+
+// quoted is a name that goes into a hint: without what would end it.
+func quoted(s string) string {
+	return strings.NewReplacer("'", "", "*/", "", "\n", " ", "\\", "").Replace(s)
+}

@@ -1,0 +1,75 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// queriesSection lists the queries that lost most, with what was found in them.
+func queriesSection(d *report.Document) Section {
+	s := Section{ID: "queries", Short: "Queries", Title: "Queries"}
+	if len(d.Queries.Rows) == 0 {
+		return s
+	}
+	s.Blocks = []Block{Lead("A query of Spark SQL runs jobs, and a job phases. The figures are those of its jobs, and the operators those that its slow phases ran."), queriesTable(d)}
+	if words := findings(d); len(words) > 0 {
+		s.Blocks = append(s.Blocks, List{Title: "What the slow phases were doing", Items: words})
+	}
+	s.Blocks = append(s.Blocks, PlanPictures{d})
+	return s
+}
+
+func queriesTable(d *report.Document) Table {
+	l := d.Queries
+	t := Table{ID: "queries", Caption: "Queries, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+		Columns: []Column{{Title: "Query", Essential: true}, {Title: "Jobs", Number: true}, {Title: "Took", Number: true, Essential: true},
+			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phases’ medians, summed", Number: true, Essential: true},
+			{Title: "By cause"}, {Title: "Outliers", Number: true}, {Title: "Operator", Doc: "the one that its skewed tasks worked for", Essential: true}}}
+	for i := range l.Rows {
+		q := &l.Rows[i]
+		title := Cell{Text: prose.Clean(q.NativeID, 24), Sub: prose.MaybeName(q.Description)}
+		t.Rows = append(t.Rows, Row{App: prose.Name(q.Application), Causes: PartCauses(q.Loss.Parts), Cells: []Cell{title, number(q.Jobs),
+			figure(q.TookS, prose.Seconds, "the log does not say when it started and ended"), figure(q.Loss.LostS, prose.Seconds, q.Loss.Note),
+			{Text: PartsText(q.Loss.Parts)}, number(q.Loss.Outliers), operatorCell(q)}})
+	}
+	return t
+}
+
+func operatorCell(q *report.Query) Cell {
+	for _, f := range q.Findings {
+		if f.Kind != schema.SplitByAQE {
+			return Cell{Text: report.JoinWords(&f.QueryFindingRow)[len("the "):]}
+		}
+	}
+	return Cell{Text: prose.Dash, Note: "no skewed task of it could be put down to an operator"}
+}
+
+// mostFindings bounds the sentences of the section.
+const mostFindings = 12
+
+func findings(d *report.Document) []string {
+	var words []string
+	for i := range d.Queries.Rows {
+		q := &d.Queries.Rows[i]
+		for _, f := range q.Findings {
+			s := "Query " + report.QueryTitle(q) + ": " + f.Words
+			if f.WhyNot.OK {
+				s += " " + f.WhyNot.V
+			}
+			if f.SplitInto.OK && f.SavesS.V > 0 {
+				s += " In " + strconv.FormatInt(f.SplitInto.V, 10) + " parts its phase would have ended " + prose.Seconds(f.SavesS.V) + " earlier."
+			}
+			if f.Apply.OK {
+				s += " " + strings.ReplaceAll(f.Apply.V, "\n", "; ") + "."
+			}
+			if words = append(words, prose.Clean(s, prose.TextRunes)); len(words) == mostFindings {
+				return words
+			}
+		}
+	}
+	return words
+}
