@@ -44,10 +44,12 @@ type Finding struct {
 	Detail    string             `json:"detail,omitempty"`
 	Likely    string             `json:"likely_cause,omitempty"`
 	LikelyBy  *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
+	Kind      string             `json:"kind,omitempty"`           // what the time went to, against the history: processor, disk or shared
 	SQL       string             `json:"sql,omitempty"`
 	Reason    string             `json:"reason,omitempty"` // of a suppression or decision
 	Expires   string             `json:"expires,omitempty"`
 	signature measure.Signature
+	rank      float64 // of findings about machines: the slowest first
 }
 
 // Subject says in one line what the finding is about; hostile as the log it comes from.
@@ -63,6 +65,17 @@ func (f *Finding) Subject() string {
 		s += ": machine " + f.Machine
 	}
 	return s
+}
+
+// scope orders findings: about the application, about machines, about stages.
+func (f *Finding) scope() int {
+	switch {
+	case f.Stage != nil:
+		return 2
+	case f.Machine != "":
+		return 1
+	}
+	return 0
 }
 
 // findingID is short enough to type and the same in every run.

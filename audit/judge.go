@@ -22,6 +22,7 @@ type Judgement struct {
 	Findings    []Finding `json:"findings"`
 	Detectable  *float64  `json:"detectable_change"` // median over stages of the least change of lost time that would have been a finding by itself
 	Alike       *Alike    `json:"alike"`
+	Slowness    *Slowness `json:"slowness"` // against the history; null where there is none, or the log names no machines
 	seen        map[string]bool
 }
 
@@ -47,12 +48,18 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 		c.verdict.p = max(c.verdict.p, nights.surprise(c.verdict.surprise/c.unit)/float64(len(tested)))
 		p = append(p, c.verdict.p)
 	}
-	machines, mp := newMachines(r, history, cfg, known)
+	var against []SlowMachine
+	j.Slowness, against = slowness(r, history)
+	machines, mp := newMachines(r, history, cfg, known, against)
 	q := discoveries(append(p, mp...))
 	j.Comparisons = len(q)
 	for i, c := range tested {
 		if q[i] <= cfg.FDR && nights.surprise(c.verdict.surprise/c.unit) <= mostNights && c.large() {
-			j.Findings = append(j.Findings, c.finding(r, history, q[i]))
+			f := c.finding(r, history, q[i])
+			if j.Slowness != nil && c.timed() {
+				f.Kind = j.Slowness.Kind
+			}
+			j.Findings = append(j.Findings, f)
 		}
 	}
 	for i, f := range machines {
@@ -62,6 +69,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 			j.Findings = append(j.Findings, f)
 		}
 	}
+	j.blame(machines, against, cfg)
 	j.Findings = append(j.Findings, incomplete(r, history, cfg)...)
 	j.stages(r, history)
 	j.Alike = nights.alike(all)
@@ -69,9 +77,10 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	return j
 }
 
-// newMachines are the slow machines that no run before had. Their p is the q-value that causes
-// found among the machines of the night, which is no smaller; every machine that was judged is a comparison.
-func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool) ([]Finding, []float64) {
+// newMachines are the slow machines that no run before had: by their tasks against the history of the stages, and by what causes found among
+// the machines of the night. Every machine that was judged is a comparison. The p of causes is its q-value, which is no
+// smaller.
+func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	set := cfg.settings(rule, r.Group, measure.Signature{})
 	if set.Severity == Off || len(history) == 0 {
@@ -79,22 +88,88 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 	}
 	findings := make([]Finding, 0, r.JudgedMachines)
 	var p []float64
-	for _, name := range sortedKeys(r.Machines) {
-		m := r.Machines[name]
+	finding := func(name string, factor, q float64) Finding {
 		f := Finding{ID: findingID(r.Group, rule.Name, measure.Signature{}, name), Rule: rule.Name, Severity: set.Severity, Group: r.Group, Run: r.ID,
-			Machine: name, Unit: rule.Unit, Value: number(m.Factor), Normal: number(1), Low: number(m.Low), High: number(m.High), Change: number(m.Factor - 1),
-			Runs: len(history), Likely: "bad_machine", Detail: fmt.Sprintf("%s: takes %.2f × the time of the others (95 %% interval %.2f to %.2f)", m.Verdict, m.Factor, m.Low, m.High)}
-		f.P = number(m.Q)
-		f.SQL = "SELECT * FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY factor DESC NULLS LAST"
-		if m.Factor-1 < set.MinAbs || wasBad(name, history, f.ID, known) {
+			Machine: name, Unit: rule.Unit, Value: number(factor), Normal: number(1), Change: number(factor - 1), Runs: len(history), Likely: "bad_machine", P: number(q)}
+		if factor-1 < set.MinAbs || wasBad(name, history, f.ID, known) {
 			f.ID = ""
 		}
+		return f
+	}
+	named, nodes := map[string]bool{}, nodesOf(against)
+	for i := range against {
+		m := &against[i]
+		others := base(against)
+		f := finding(m.Machine, m.factor/others, m.p)
+		if m.excess < set.MinShare*r.Values["slot_s"] {
+			f.ID = ""
+		}
+		f.Kind, f.rank = kindOf(against[i:i+1], false), m.rank
+		f.Detail = fmt.Sprintf("its %d tasks take %.2f × what is usual for their stages in the runs before", m.Tasks, m.factor)
+		if others > slowPart {
+			f.Detail += fmt.Sprintf(", where the other machines take %.2f ×", others)
+		}
+		f.Detail += nodes[m.Node]
+		f.SQL = fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
+		findings, p = append(findings, f), append(p, m.p)
+		named[m.Machine] = f.ID != ""
+	}
+	for _, name := range sortedKeys(r.Machines) {
+		m := r.Machines[name]
+		f := finding(name, m.Factor, m.Q)
+		if named[name] {
+			continue
+		}
+		f.Low, f.High, f.rank = number(m.Low), number(m.High), m.Factor
+		f.Detail = fmt.Sprintf("%s: takes %.2f × the time of the others (95 %% interval %.2f to %.2f)", m.Verdict, m.Factor, m.Low, m.High)
+		f.SQL = "SELECT * FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY factor DESC NULLS LAST"
 		findings, p = append(findings, f), append(p, m.Q)
 	}
 	for len(p) < r.JudgedMachines { // those like the others
 		findings, p = append(findings, Finding{}), append(p, 1)
 	}
 	return findings, p
+}
+
+// blame names machines of a night that is slow anyway: there a single task that is slower than all of the history may name its machine. Of a night
+// that is not, it would be an alarm about one task that was slow by chance.
+func (j *Judgement) blame(machines []Finding, against []SlowMachine, cfg *Config) {
+	if !slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Kind != "" && f.Machine == "" }) {
+		return
+	}
+	var p []float64
+	for i := range against {
+		p = append(p, against[i].beyond)
+	}
+	for i, q := range discoveries(p) {
+		f := machines[i]
+		if f.ID == "" || q > cfg.FDR || slices.ContainsFunc(j.Findings, func(g Finding) bool { return g.ID == f.ID }) {
+			continue
+		}
+		f.P, f.Q = number(p[i]), number(q)
+		j.Findings = append(j.Findings, f)
+	}
+}
+
+// nodesOf says of physical machines how many of their parts are slow, where they are nearly all of them: containers of one physical machine share its
+// disks and cores.
+func nodesOf(machines []SlowMachine) map[string]string {
+	slow, all := map[string]int{}, map[string]int{}
+	for i := range machines {
+		if m := &machines[i]; m.Node != "" {
+			all[m.Node]++
+			if m.factor > slowPart*base(machines) {
+				slow[m.Node]++
+			}
+		}
+	}
+	out := map[string]string{}
+	for node, n := range all {
+		if k := slow[node]; n >= 3 && k*5 >= n*4 {
+			out[node] = fmt.Sprintf("; %d of the %d parts of %s are slow", k, n, node)
+		}
+	}
+	return out
 }
 
 func wasBad(name string, history []*measure.Run, id string, known func(string, *measure.Run) bool) bool {

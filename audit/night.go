@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"straggler/audit/baseline"
 	"straggler/audit/measure"
+	"straggler/schema"
 )
 
 // Night is the outcome of an audit.
@@ -123,7 +125,11 @@ func (n *Night) status(j *Judgement, r *measure.Run, b *baseline.Baseline, cfg *
 	}
 	order := map[Severity]int{Error: 0, Warning: 1, Note: 2}
 	slices.SortStableFunc(j.Findings, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(order[x.Severity], order[y.Severity]), cmp.Compare(deref(x.Q), deref(y.Q)), cmp.Compare(x.ID, y.ID))
+		by := cmp.Or(cmp.Compare(order[x.Severity], order[y.Severity]), cmp.Compare(x.scope(), y.scope()))
+		if x.Machine != "" && by == 0 { // the slowest first
+			by = cmp.Compare(y.rank, x.rank)
+		}
+		return cmp.Or(by, cmp.Compare(deref(x.Q), deref(y.Q)), cmp.Compare(x.ID, y.ID))
 	})
 }
 
@@ -187,7 +193,7 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 	}
 	for _, r := range n.all {
 		if j, ok := judged[r.Key()]; ok {
-			r.Flagged = nil
+			r.Flagged, r.Machines = nil, maps.Clone(r.Machines)
 			b.Open = slices.DeleteFunc(b.Open, func(x baseline.Open) bool { return x.Group == j.Group && !j.seen[x.ID] })
 			for i := range j.Findings {
 				f := &j.Findings[i]
@@ -195,6 +201,9 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 					continue
 				}
 				r.Flagged = append(r.Flagged, f.ID)
+				if _, ok := r.Machines[f.Machine]; f.Machine != "" && !ok && r.Machines != nil {
+					r.Machines[f.Machine] = measure.Machine{Verdict: string(schema.Slow), Factor: deref(f.Value), Low: deref(f.Value), High: deref(f.Value), Q: deref(f.Q)}
+				}
 				b.Reopen(baseline.Open{ID: f.ID, Group: f.Group, Rule: f.Rule, Subject: baseline.OneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
 			}
 			slices.Sort(r.Flagged)

@@ -61,9 +61,9 @@ func Rules() []Rule {
 		{Name: "cause_time", Unit: "slot s", Severity: Warning, MinChange: 0.25, MinAbs: 5, Work: true, MinShare: 0.0005, By: PerCause,
 			Doc: "seconds of excess of outliers due to one cause",
 			Why: "The remedy depends on the cause: straggler help causes explains each."},
-		{Name: "bad_machine", Unit: "ratio", Severity: Error, MinAbs: 0.2, By: PerMachine,
-			Doc: "a machine that is slow or flaky and was not in any of the runs before",
-			Why: "A machine takes longer for the same work than the others do. Look at its disk and its neighbours, or drain it."},
+		{Name: "bad_machine", Unit: "ratio", Severity: Error, MinAbs: 0.2, MinShare: 0.0005, By: PerMachine,
+			Doc: "a machine that is slow or flaky and was not in any of the runs before: its tasks against the runs before, or against those of the others",
+			Why: "A machine takes longer for the same work than it should. Look at its disk and its neighbours, or drain it."},
 		{Name: "failed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("failed", "attempts"),
 			Doc: "share of the attempts that failed or were lost with their machine",
 			Why: "Failures cost a second attempt each, and four of one task the whole job."},
@@ -92,6 +92,11 @@ func Rules() []Rule {
 			Doc: "largest input of a stage's tasks divided by the median input",
 			Why: "One key or one file has grown. Partition on another column, salt the key, or split the file."},
 	}
+}
+
+// timed says that the rule compares times, which slow machines explain.
+func (c *comparison) timed() bool {
+	return c.rule.Unit == "s" || c.rule.Unit == "slot s" || c.rule.Name == "outlier_share"
 }
 
 func (s Severity) Check() error {

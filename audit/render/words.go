@@ -49,6 +49,9 @@ func evidenceOf(f *audit.Finding) []string {
 		}
 		out = append(out, line)
 	}
+	if f.Kind != "" {
+		out = append(out, "against the history, the time went to: "+map[string]string{"processor": "the processor", "disk": "the disk, or waiting for input", "shared": "something that nearly all machines share"}[f.Kind])
+	}
 	if f.Reason != "" {
 		out = append(out, fmt.Sprintf("suppressed until %s: %s", f.Expires, f.Reason))
 	}
@@ -115,9 +118,33 @@ func judgedBy(j *audit.Judgement) string {
 	if j.Learning {
 		s += ", learning"
 	}
-	s += alike(j.Alike)
+	s += alike(j.Alike) + slower(j.Slowness)
 	if j.Detectable != nil {
 		s += fmt.Sprintf("; in half of the stages, lost time that grows by %.0f %% would show", 100**j.Detectable)
+	}
+	return s
+}
+
+// slower says how much longer the tasks took than usual, and what slowed them.
+func slower(x *audit.Slowness) string {
+	const least = 1.1 // less is not worth a word
+	if x == nil || x.Factor == nil || *x.Factor < least {
+		return ""
+	}
+	s := fmt.Sprintf("; tasks take %.2f × what is usual for their stages", *x.Factor)
+	switch {
+	case x.Kind == "shared":
+		s += ", by something that nearly all machines share"
+	case x.Kind != "" && x.Shared:
+		s += fmt.Sprintf(", by the %s, on nearly all machines", x.Kind)
+	case x.Kind != "":
+		s += ", by the " + x.Kind
+	}
+	for i, m := range x.Machines[:min(len(x.Machines), 3)] {
+		if m.Factor == nil || *m.Factor < least {
+			break
+		}
+		s += fmt.Sprintf("%s %s %.2f ×", map[bool]string{true: "; slowest:", false: ","}[i == 0], m.Machine, *m.Factor)
 	}
 	return s
 }

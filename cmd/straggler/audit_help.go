@@ -28,6 +28,9 @@ night is controlled at 2 %. A level that changed for good replaces the one befor
 With fewer than five runs the audit is learning: it reports, and does not fail. Every output says how findings are judged, how
 alike the nights were, and how small a change could have been detected.
 
+The tasks of each machine are held against the runs before too: a machine whose tasks take longer than is usual for their stages is
+named, with what the time went to (processor, disk, or what nearly all machines share), although it ran only a few of them.
+
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
 tonight's run, all of it or nothing. Runs that were flagged for a finding do not count as normal for it, so the finding
 stays (ongoing) until it is fixed or accepted: --accept ID --reason TEXT. Two baselines merge line by line; put

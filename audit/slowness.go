@@ -1,0 +1,318 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/audit/measure"
+)
+
+// Slowness is how much longer tonight's tasks took than those of the same stages in the history, where, and on what they spent the
+// time.
+type Slowness struct {
+	Factor   *float64      `json:"factor"`         // of all tasks: time over what is usual, 1 = as usual
+	Shared   bool          `json:"shared"`         // nearly all machines are slow: what they share is
+	Kind     string        `json:"kind,omitempty"` // processor, disk or shared; empty where nothing is slow, or the log can not tell
+	Machines []SlowMachine `json:"machines"`       // slowest first; the first mostListed
+}
+
+// SlowMachine is one machine against the history of the stages whose tasks it ran.
+type SlowMachine struct {
+	Machine string   `json:"machine"`
+	Node    string   `json:"node,omitempty"` // physical machine, where the machine is a container or slot of one
+	Tasks   int64    `json:"tasks"`
+	Factor  *float64 `json:"factor"`  // time of its tasks over what is usual for their stages
+	P       *float64 `json:"p_value"` // of as many tasks as slow in the history
+
+	factor, excess float64
+	rank           float64 // the factor, times that of the waiting for input where that grew: machines that share a disk with a bad one run as slowly, and wait less
+	p, beyond      float64 // by rank among the tasks of the history, and with a tail beyond the slowest of them
+	parts          []part
+}
+
+// mostListed bounds the machines of the output.
+const mostListed = 20
+
+// part is the tasks of one stage on one machine, against the history of the stage. Times are medians of a task.
+type part struct {
+	tasks          float64
+	usual, ratio   float64 // usual time; tonight's over it
+	p, beyond      float64
+	extra          float64 // time more than usual
+	staging, waits float64 // of it, waiting for input; how many times as long as usual that was, 1 where the log does not say
+	cpu, cpuUsual  float64 // processor time more than usual, and usual; NaN: unknown
+	bytes          float64 // read and written by a task; 0: unknown
+}
+
+// slowness compares the parts of tonight's run with the history.
+func slowness(r *measure.Run, history []*measure.Run) (*Slowness, []SlowMachine) {
+	const least = 2 // nights that make a history
+	byMachine := map[string]*SlowMachine{}
+	total, usually := 0.0, 0.0
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		var past []*measure.Stage
+		for _, h := range history {
+			if t := h.Stage(s.Signature); t != nil {
+				past = append(past, t)
+			}
+		}
+		if len(past) < least || len(s.Parts) == 0 {
+			continue
+		}
+		u := usualOf(past, s)
+		if !(u.time > 0) {
+			continue
+		}
+		for _, q := range s.Parts {
+			m := byMachine[q.Machine]
+			if m == nil {
+				m = &SlowMachine{Machine: q.Machine, Node: measure.Node(q.Machine)}
+				byMachine[q.Machine] = m
+			}
+			p := u.part(q)
+			m.Tasks += q.Tasks
+			m.excess += p.tasks * p.extra
+			m.parts = append(m.parts, p)
+			total, usually = total+p.tasks*p.usual*p.ratio, usually+p.tasks*p.usual
+		}
+	}
+	if usually == 0 {
+		return nil, nil
+	}
+	var machines []SlowMachine
+	for _, name := range sortedKeys(byMachine) {
+		m := byMachine[name]
+		m.judge()
+		machines = append(machines, *m)
+	}
+	slices.SortStableFunc(machines, func(a, b SlowMachine) int { return cmp.Compare(b.rank, a.rank) })
+	out := &Slowness{Factor: number(total / usually), Machines: machines[:min(len(machines), mostListed)]}
+	// Where a quarter of the machines and more are as slow, what they share is: a data source, the network, the time of day.
+	out.Shared = base(machines) > slowPart
+	out.Kind = kindOf(slowOnes(machines), out.Shared)
+	return out, machines
+}
+
+// slowPart is the least ratio to the usual time that counts as slow: parts of normal nights stay below it in 99 of 100 cases in the logs
+// that this was tried on, where clocks tick in seconds.
+const slowPart = 1.2
+
+// judge sums up the parts of a machine. Their p-values are combined by Fisher's method.
+func (m *SlowMachine) judge() {
+	sum, weight, fisher, further, waits, tasks := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	for _, p := range m.parts {
+		sum += p.tasks * p.usual * math.Log(p.ratio)
+		weight += p.tasks * p.usual
+		waits += p.tasks * math.Log(p.waits)
+		tasks += p.tasks
+		fisher -= 2 * math.Log(p.p)
+		further -= 2 * math.Log(p.beyond)
+	}
+	m.factor, m.p = math.Exp(sum/weight), chiSquaredSurvival(fisher, len(m.parts))
+	m.beyond = chiSquaredSurvival(further, len(m.parts))
+	m.rank = m.factor * math.Exp(max(0, waits/tasks))
+	m.Factor, m.P = number(m.factor), number(m.p)
+}
+
+// chiSquaredSurvival is the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun 26.4.21).
+func chiSquaredSurvival(x float64, k int) float64 {
+	term, sum := 1.0, 1.0
+	for i := 1; i < k; i++ {
+		term *= x / 2 / float64(i)
+		sum += term
+	}
+	return min(1, math.Exp(-x/2)*sum)
+}
+
+// base is the factor of a machine that is as slow as a quarter of them, at least 1: what slows all of them is no machine's fault.
+func base(machines []SlowMachine) float64 {
+	v := make([]float64, len(machines))
+	for i := range machines {
+		v[i] = machines[i].factor
+	}
+	slices.Sort(v)
+	return max(1, v[(len(v)-1)/4])
+}
+
+// slowOnes are the machines that are slower than the others, or all of them where none is.
+func slowOnes(machines []SlowMachine) []SlowMachine {
+	var out []SlowMachine
+	for i := range machines {
+		if machines[i].factor > slowPart*base(machines) {
+			out = append(out, machines[i])
+		}
+	}
+	if len(out) == 0 {
+		return machines
+	}
+	return out
+}
+
+// usual is what the history says of a stage.
+type usual struct {
+	time, cpu, wait float64 // medians over the nights of the medians of tasks; NaN: unknown
+	bytes           float64
+	work            float64 // of a task tonight over what is usual, at least 1
+	past            []*measure.Stage
+}
+
+func usualOf(past []*measure.Stage, tonight *measure.Stage) usual {
+	of := func(value func(measure.Values) (float64, bool)) float64 {
+		var v []float64
+		for _, s := range past {
+			if x, ok := value(s.Values); ok {
+				v = append(v, x)
+			}
+		}
+		return median(v)
+	}
+	named := func(name string) func(measure.Values) (float64, bool) {
+		return func(v measure.Values) (float64, bool) { x, ok := v[name]; return x, ok }
+	}
+	perTask := func(v measure.Values) (float64, bool) {
+		return v["input_bytes"] / v["tasks"], v["input_bytes"] > 0 && v["tasks"] > 0
+	}
+	u := usual{time: of(named("median_s")), cpu: of(named("cpu_s")), wait: of(named("wait_s")), bytes: of(named("moved_bytes")), work: 1, past: past}
+	if w, ok := perTask(tonight.Values); ok {
+		if was := of(perTask); was > 0 {
+			u.work = max(1, w/was)
+		}
+	}
+	return u
+}
+
+func (u *usual) part(q measure.Part) part {
+	expected := u.time * u.work
+	p := part{waits: 1, tasks: float64(q.Tasks), usual: expected, ratio: max(q.MedianS, 1e-3*expected) / expected, extra: q.MedianS - expected,
+		cpu: math.NaN(), cpuUsual: u.cpu, bytes: u.bytes}
+	if q.Wait.OK && !math.IsNaN(u.wait) {
+		p.staging, p.waits = q.Wait.V-u.wait, (max(q.Wait.V, 0)+1)/(u.wait*u.work+1) // of a second or less, clocks say little
+	}
+	if q.CPUSeconds.OK {
+		p.cpu = q.CPUSeconds.V - u.cpu
+	}
+	p.p, p.beyond = u.chance(p.ratio*u.work, int(q.Tasks))
+	return p
+}
+
+// chance is the probability that half of n tasks take at least so many times the usual time, by how many tasks of the history did: one of N + 1
+// at least, so one slow task alone accuses no machine. beyond extends that by the tail beyond the slowest task of the history.
+func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
+	slower, tasks, most := 0.0, 0.0, 1.1
+	for _, s := range u.past {
+		slower += s.Values["tasks"] * above(s.Sketch, ratio*u.time)
+		tasks += s.Values["tasks"]
+		most = max(most, s.Values["max_s"]/u.time)
+	}
+	n = min(n, mostTasks)
+	p := min(1, (slower+1)/(tasks+1))
+	rank = binomialTail(n, (n+1)/2, p)
+	if ratio > most {
+		p = math.Pow(math.Log(most)/math.Log(ratio), tailIndex) / (tasks + 1)
+	}
+	return rank, binomialTail(n, (n+1)/2, p)
+}
+
+// mostTasks is how many tasks of a part count: more are no more certain than a p-value of 0 is.
+const mostTasks = 1000
+
+// above is the share of a sketch's tasks that took at least x: its quantiles joined by straight lines.
+func above(sketch []float64, x float64) float64 {
+	at := []float64{0, 0.25, 0.5, 0.75, 0.9, 0.99, 1}
+	if len(sketch) != len(at) || x <= sketch[0] {
+		return 1
+	}
+	for i := 1; i < len(at); i++ {
+		if x <= sketch[i] {
+			f := 1.0
+			if sketch[i] > sketch[i-1] {
+				f = (x - sketch[i-1]) / (sketch[i] - sketch[i-1])
+			}
+			return 1 - at[i-1] - f*(at[i]-at[i-1])
+		}
+	}
+	return 0
+}
+
+// binomialTail is the probability of k or more successes of n.
+func binomialTail(n, k int, p float64) float64 {
+	if p >= 1 {
+		return 1
+	}
+	logOf := func(n int) float64 { x, _ := math.Lgamma(float64(n + 1)); return x }
+	sum := 0.0
+	for i := k; i <= n; i++ {
+		sum += math.Exp(logOf(n) - logOf(i) - logOf(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
+	}
+	return min(1, sum)
+}
+
+// kindOf says what the slow parts of machines spent the time on.
+//
+// Time that tasks waited for their input more than usual is the disk's or the network's. The rest follows the processor time of the stages where
+// cores are taken away, and the bytes that they read and write where a disk is slow. Stages differ in the ratio of the
+// two by orders of magnitude, so few of them tell: the logarithms of the rest over either are compared as two normal samples
+// around an unknown mean, whose prior says that a taken processor doubles the processor's time and a slow disk moves 20 MB/s,
+// the one within a factor of e on either side, the other of 4.5.
+func kindOf(machines []SlowMachine, shared bool) string {
+	var processor, disk sample
+	staged, extra, cpu := 0.0, 0.0, 0.0
+	for i := range machines {
+		for _, p := range machines[i].parts {
+			if p.ratio < slowPart || p.extra <= 0 {
+				continue
+			}
+			extra += p.tasks * p.extra
+			staged += p.tasks * max(0, p.staging)
+			if p.cpu > 0 {
+				cpu += p.tasks * min(p.cpu, p.extra)
+			}
+			rest := max(p.extra-p.staging, 0.01*p.extra)
+			if p.cpuUsual > 0 && p.bytes > 0 {
+				processor.add(math.Log(rest / p.cpuUsual))
+				disk.add(math.Log(rest / (p.bytes / 20e6)))
+			}
+		}
+	}
+	const clear = 0.05 // of the extra time, a share of waiting that clocks and chance do not give
+	switch {
+	case extra == 0:
+		return ""
+	case staged > clear*extra:
+		if shared && staged > 0.5*extra {
+			return "shared"
+		}
+		return "disk"
+	case cpu > 0.5*extra:
+		return "processor"
+	case processor.n == 0 && shared:
+		return "shared"
+	case processor.n == 0:
+		return ""
+	case processor.evidence(1) >= disk.evidence(1.5):
+		return "processor"
+	}
+	return "disk"
+}
+
+// sample is how many values, their sum and that of their squares.
+type sample struct{ n, sum, squares float64 }
+
+func (s *sample) add(x float64) {
+	s.n++
+	s.sum += x
+	s.squares += x * x
+}
+
+// evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the given standard
+// deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines say the same, so all of them count as
+// at most ten.
+func (s *sample) evidence(prior float64) float64 {
+	n := min(s.n, 10)
+	m := s.sum / s.n
+	scatter := max(0, s.squares/s.n-m*m)
+	between := 1/n + prior*prior
+	return -0.5 * (n*scatter + m*m/between + math.Log(between))
+}

@@ -1,0 +1,110 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"straggler/audit/audittest"
+	"straggler/audit/measure"
+	"straggler/schema"
+)
+
+// Values of R: pbinom(4, 10, 0.3, lower.tail = FALSE), pchisq(9.21034, 2, lower.tail = FALSE), pchisq(20, 4, lower.tail = FALSE).
+func TestPublishedTails(t *testing.T) {
+	for _, c := range []struct{ got, want float64 }{
+		{binomialTail(10, 5, 0.3), 0.1502683326},
+		{chiSquaredSurvival(9.21034, 1), 0.01},
+		{chiSquaredSurvival(20, 2), 0.0004993992},
+	} {
+		if math.Abs(c.got-c.want) > 1e-7 {
+			t.Errorf("%v, want %v", c.got, c.want)
+		}
+	}
+}
+
+// slowNight is a night whose stages ran on ten machines; slow says by how much each is slower in a stage, and what of the extra time is spent
+// waiting for input.
+func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiting float64)) measure.Run {
+	run := audittest.Runs(1)[0]
+	run.Start, run.ID, run.Stages = fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1), fmt.Sprint("app-", n), nil
+	for k, s := range []struct{ time, cpu, bytes float64 }{{100, 80, 1e8}, {60, 5, 2e9}, {30, 25, 1e7}} {
+		st := measure.Stage{Signature: measure.Signature{Stage: fmt.Sprint("stage ", k)}, Causes: measure.Values{}, Values: measure.Values{}}
+		var all []float64
+		for m := range 10 {
+			f, w := slow(m, k)
+			d := s.time * f * math.Exp(0.05*r.NormFloat64())
+			all = append(all, d, d)
+			st.Parts = append(st.Parts, measure.Part{Machine: fmt.Sprintf("node%d-container-%d", m/5, m), Tasks: 6, MedianS: d,
+				CPUSeconds: schema.Some(s.cpu), Wait: schema.Some(1 + w*(d-s.time))})
+		}
+		slices.Sort(all)
+		q := func(p float64) float64 { return all[int(p*float64(len(all)-1))] }
+		for name, x := range map[string]float64{"time_s": q(1), "tasks": 60, "median_s": q(0.5), "max_s": q(1), "slot_s": 60 * s.time, "cpu_s": s.cpu, "wait_s": 1, "moved_bytes": s.bytes} {
+			st.Values.Set(name, x)
+		}
+		st.Sketch = []float64{q(0), q(0.25), q(0.5), q(0.75), q(0.9), q(0.99), q(1)}
+		run.Stages = append(run.Stages, st)
+	}
+	return run
+}
+
+// A machine that ran eighteen tasks is named by their history, with what slows it; without history, and where all machines are alike, none is.
+func TestMachineAgainstHistory(t *testing.T) {
+	usual := func(int, int) (float64, float64) { return 1, 0 }
+	times := []struct{ time, cpu, bytes float64 }{{100, 80, 1e8}, {60, 5, 2e9}, {30, 25, 1e7}}
+	for _, c := range []struct {
+		name   string
+		slow   func(machine, stage int) (float64, float64)
+		kind   string
+		shared bool
+		first  string
+	}{
+		{"as usual", usual, "", false, ""},
+		{"half of a processor", func(m, k int) (float64, float64) {
+			return 1 + map[bool]float64{true: 1}[m == 3]*times[k].cpu/times[k].time, 0
+		}, "processor", false, "node0-container-3"},
+		{"a slow disk", func(m, k int) (float64, float64) {
+			return 1 + map[bool]float64{true: 1}[m == 7]*times[k].bytes/20e6/times[k].time, 0
+		}, "disk", false, "node1-container-7"},
+		{"slow input on one", func(m, k int) (float64, float64) { return 1 + map[bool]float64{true: 1}[m == 2], 0.8 }, "disk", false, "node0-container-2"},
+		{"slow input on all", func(m, k int) (float64, float64) { return 2, 0.9 }, "shared", true, ""},
+	} {
+		r := rand.New(rand.NewPCG(6, 6))
+		var history []*measure.Run
+		for n := range 20 {
+			night := slowNight(r, n, usual)
+			history = append(history, &night)
+		}
+		tonight := slowNight(r, 20, c.slow)
+		s, machines := slowness(&tonight, history)
+		if s.Kind != c.kind || s.Shared != c.shared {
+			t.Errorf("%s: kind %q, shared %v, want %q, %v", c.name, s.Kind, s.Shared, c.kind, c.shared)
+		}
+		found, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines)
+		first := ""
+		for i, q := range discoveries(p) {
+			if found[i].ID != "" && q <= 0.02 && first == "" {
+				first = found[i].Machine
+			}
+		}
+		if first != c.first {
+			t.Errorf("%s: machine %q is named first, want %q", c.name, first, c.first)
+		}
+		if none, _ := slowness(&tonight, history[:1]); none != nil {
+			t.Errorf("%s: one run is called a history", c.name)
+		}
+	}
+}
+
+// Physical machines, from names of containers and slots that say them.
+func TestNode(t *testing.T) {
+	for name, want := range map[string]string{"worker1-container-4-7": "worker1", "poseidon-worker-2-container-44-47": "poseidon-worker-2", "slot1_2@host.example.org": "host.example.org",
+		"host3:40123": "host3", "ip-10-0-0-1": "", "worker-2": "", "spark-executor": "", "::1": ""} {
+		if got := measure.Node(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
