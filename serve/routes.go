@@ -22,8 +22,11 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /history/{id}/", s.historyLink)
 	m.HandleFunc("GET /history/{id}", s.historyLink)
 	m.HandleFunc("GET /api/v1/status", s.statusAPI)
+	if s.o.MCP != nil {
+		m.Handle("/mcp", s.o.MCP)
+	}
 	m.HandleFunc("GET /static/{name}", s.asset)
 	m.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	m.HandleFunc("GET /", s.noPage)
+	m.HandleFunc("/", s.noPage)
 	return s.guard.around(m)
 }

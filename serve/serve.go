@@ -19,6 +19,7 @@ type Options struct {
 	Proxies []netip.Addr // the only addresses that may connect; none for any
 	Hosts   []string     // names that the server is known by, beside those of its address
 	Version string       // of straggler, for the pages
+	MCP     http.Handler // answers assistants at /mcp; nil for none
 }
 
 // Server answers requests about the store of a catalog.

@@ -233,6 +233,24 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// Assistants are asked for as strictly as browsers.
+func TestAssistants(t *testing.T) {
+	st := filled(t)
+	without, _ := served(t, st, serve.Options{})
+	with, _ := served(t, st, serve.Options{MCP: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })})
+	post := func(r *http.Request) { r.Method = "POST" }
+	foreign := func(r *http.Request) { r.Host = "evil.example" }
+	if w := get(without.Handler(), "/mcp", post); w.Code != 404 {
+		t.Errorf("a server without tools answers %d", w.Code)
+	}
+	if w := get(with.Handler(), "/mcp", post); w.Code != http.StatusAccepted {
+		t.Errorf("a server with tools answers %d", w.Code)
+	}
+	if w := get(with.Handler(), "/mcp", post, foreign); w.Code != http.StatusMisdirectedRequest {
+		t.Errorf("to a name that is not ours it answers %d", w.Code)
+	}
+}
+
 // A server that is told to stop answers what is under way.
 func TestServe(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})

@@ -27,7 +27,7 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 	root.SetErr(e.err)
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), watchCommand(e), serveCommand(e), simulateCommand(e), reproduceCommand(e),
+	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), watchCommand(e), serveCommand(e), mcpCommand(e), simulateCommand(e), reproduceCommand(e),
 		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e), copyCommand(e))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))

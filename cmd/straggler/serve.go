@@ -13,6 +13,7 @@ import (
 
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
+	"straggler/mcp"
 	"straggler/serve"
 	"straggler/serve/catalog"
 	"straggler/store"
@@ -40,7 +41,9 @@ logs that appear or grow are read within seconds, the newest first, into the sto
 it shows what a store holds and what other programs add to it.
 
 Only programs of this machine can connect, unless --listen names another address; that needs a token, which browsers ask for
-as the password of any user, or a reverse proxy that checks who asks. Use TLS in front of it.`,
+as the password of any user, or a reverse proxy that checks who asks. Use TLS in front of it.
+
+Assistants ask the same server at /mcp; see straggler mcp --help.`,
 		Example: `  straggler serve eventlogs
   straggler serve eventlogs --store lake --listen 127.0.0.1:9000
   straggler serve --store lake --listen 0.0.0.0:8080 --token-file token.txt --host straggler.example.com`,
@@ -79,6 +82,7 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	}
 	defer closeStore()
 	defer c.Close()
+	server.MCP = mcp.New(c, version).Handler()
 	s, err := serve.New(c, server)
 	if err != nil {
 		return err

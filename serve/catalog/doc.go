@@ -6,7 +6,8 @@
 //  3. status.go says how far that is and what went wrong.
 //  4. version.go is one state of the store: a snapshot with its engines. refresh.go replaces it when the store has changed.
 //  5. documents.go builds documents and keeps the latest of them.
-//  6. query.go runs SQL that users wrote, behind the fence of a locked engine.
+//  6. runs.go measures the applications as an audit does.
+//  7. query.go runs SQL that users wrote, behind the fence of a locked engine.
 //
 // Start with catalog.go.
 package catalog

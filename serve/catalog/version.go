@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"straggler/audit/measure"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/report"
@@ -36,6 +37,10 @@ type version struct {
 	mu     sync.Mutex
 	apps   []report.Application
 	judged bool // what they lost is known
+
+	measuring sync.Mutex // held while runs are measured
+	runs      []measure.Run
+	measured  bool
 }
 
 // newVersion takes a snapshot of the store. The engines other than the first are opened when they are needed; what was

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"straggler/mcp"
+)
+
+func mcpCommand(e *env) *cobra.Command {
+	o := serveOptions{}
+	c := &cobra.Command{
+		Use:   "mcp --store DIR",
+		Short: "Answer assistants over the Model Context Protocol, on standard input and output",
+		Long: `Mcp gives an assistant ten tools that read a store: applications, report, worst_tasks, explain_task, machines, whatif,
+compare, audit, schema and sql. Its configuration names this command, such as
+
+  {"mcpServers": {"straggler": {"command": "straggler", "args": ["mcp", "--store", "/data/lake"]}}}
+
+Nothing is changed but the store's results, which are brought up to date unless --fixed is given. Text out of logs stands under
+keys that end in _from_log, so that an assistant can tell it from what straggler says.`,
+		Example: `  straggler mcp --store lake < /dev/null`,
+		Args:    onlyFlags,
+		RunE:    func(c *cobra.Command, _ []string) error { return runMCP(c.Context(), e, o) },
+	}
+	storeFlag(c, e, &o.store)
+	c.Flags().BoolVar(&o.fixed, "fixed", false, "change nothing in the store: results that are out of date are given as they are")
+	return c
+}
+
+func runMCP(ctx context.Context, e *env, o serveOptions) error {
+	c, closeStore, err := o.catalog(ctx, e, nil)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	defer c.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watched := make(chan error, 1)
+	go func() { watched <- c.Run(ctx) }()
+	err = mcp.New(c, version).Run(ctx)
+	cancel()
+	if watching := <-watched; watching != nil {
+		return watching
+	}
+	return err
+}
