@@ -242,7 +242,7 @@ func TestFormatsAreLight(t *testing.T) {
 
 // A first build compiles every package that the program links: a dependency that brings more is weighed before it comes in.
 func TestProgramIsLight(t *testing.T) {
-	const most = 700
+	const most = 730 // 25 of them for assistants: the Model Context Protocol's own SDK, which keeps up with the protocol
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/straggler").Output()
 	if err != nil {
 		t.Fatal(err)
