@@ -3,13 +3,13 @@ package causes
 import (
 	"fmt"
 	"math"
+	"strings"
+	"testing"
+
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/model"
-	"strings"
-	"testing"
-
 	"straggler/schema"
 )
 
@@ -374,5 +374,45 @@ func TestMachineSlowForAWhile(t *testing.T) {
 	}
 	if n < 4 || named < n-1 {
 		t.Errorf("%d of %d outliers are the machine's", named, n)
+	}
+}
+
+// A phase that lasts for four windows of health: a machine that is slow in the second of them alone is bad then, and healthy in
+// the others, for its tasks as for its health.
+func TestLongPhaseIsSplitByWindows(t *testing.T) {
+	const window = 60
+	c := causestest.New(42, 6)
+	c.Slots = 2
+	c.Now = 0
+	slow := func(t *fit.Task) bool { return t.Machine == 4 && fit.WindowOf(t.Start, window) == 1 }
+	p := c.Phase(1440, 2, nil, func(t *fit.Task, body *float64) {
+		if slow(t) {
+			*body *= 2
+		}
+	})
+	l := model.NewLearner(window, nil, nil)
+	l.Observe(p)
+	m := l.Model()
+	for w := range int64(4) {
+		of := m.Machines.In(machines.Window{Machine: 4, Number: w})
+		if z, _, _ := of.Spread(); (z > 0.5) != (w == 1) || of.Phases != 1 {
+			t.Errorf("window %d: %g by %d phases", w, z, of.Phases)
+		}
+	}
+	n, first := 0, 0
+	for _, r := range NewAttributor(m).Attribute(p, nil) {
+		if r.Rank != 1 {
+			continue
+		}
+		task := find([]*fit.Phase{p}, r.AttemptID)
+		if n++; slow(task) && r.Cause != schema.BadMachine {
+			t.Errorf("task %d in window %d: %s", task.Index, fit.WindowOf(task.Start, window), r.Cause)
+		}
+		if r.Cause == schema.Startup {
+			first++
+		}
+	}
+	if n < 20 || first > 0 {
+		t.Errorf("%d outliers, %d of them startup", n, first)
 	}
 }

@@ -164,7 +164,7 @@ func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 		n++
 		w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
 		for _, k := range w.touched {
-			if k != b.Machines.Of[i] && w.during[k] >= shareOfPause*wait {
+			if !b.Machines.Same(k, b.Machines.Of[i]) && w.during[k] >= shareOfPause*wait {
 				w.idle[k]++
 			}
 		}
@@ -185,7 +185,7 @@ func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
 	most, many := 0.0, 0
 	for _, k := range w.touched {
-		if k == b.Machines.Of[i] || w.during[k] < shareOfPause*over {
+		if b.Machines.Same(k, b.Machines.Of[i]) || w.during[k] < shareOfPause*over {
 			continue
 		}
 		many++

@@ -6,12 +6,18 @@ import (
 	"straggler/schema"
 )
 
-// Machines numbers the machines of one phase from 0 and groups its tasks by them.
+// Machines numbers the machines of one phase from 0 and groups its tasks by them. A machine in another window of time, which a task
+// belongs to by its start, is another: in a phase that lasts for hours a machine may be slow in one of them.
 type Machines struct {
-	Of      []int32 // local number of each task; -1 where its machine is unknown
-	Numbers []int64 // machine of each local number
-	start   []int32 // tasks of local number m are order[start[m]:start[m+1]]
-	order   []int32
+	Of       []int32 // local number of each task; -1 where its machine is unknown
+	Numbers  []int64 // machine of each local number
+	Distinct int     // machines, each counted once
+
+	windows map[machineWindow]int32 // local numbers, of a phase that spans several windows
+	first   []int32                 // by local number: the first one of its machine
+
+	start []int32 // tasks of local number m are order[start[m]:start[m+1]]
+	order []int32
 
 	stamp []int32 // by machine: the phase that last used slot
 	slot  []int32
@@ -19,14 +25,89 @@ type Machines struct {
 	end   []schema.Time
 }
 
-func (m *Machines) load(tasks []Task) {
+type machineWindow struct{ machine, window int64 }
+
+// WindowOf is the window of time, of a length in seconds, that a time falls into; 0 of an unknown one, and where all time is one
+// window (length 0).
+func WindowOf(t schema.Null[schema.Time], length float64) int64 {
+	w := schema.Time(length * 1e6)
+	if !t.OK || w <= 0 {
+		return 0
+	}
+	n := int64(t.V / w)
+	if t.V < 0 && t.V%w != 0 {
+		n--
+	}
+	return n
+}
+
+func (m *Machines) load(tasks []Task, windowS float64) {
 	m.phase++
-	m.Numbers = m.Numbers[:0]
+	m.Numbers, m.first = m.Numbers[:0], m.first[:0]
 	m.Of = growInts(m.Of, len(tasks))
-	for i := range tasks {
-		m.Of[i] = m.number(tasks[i].Machine)
+	if spansWindows(tasks, windowS) {
+		m.numberWindows(tasks, windowS)
+	} else {
+		for i := range tasks {
+			m.Of[i] = m.number(tasks[i].Machine)
+		}
+		m.Distinct = len(m.Numbers)
+		for k := range m.Numbers {
+			m.first = append(m.first, int32(k))
+		}
 	}
 	m.group(len(tasks))
+}
+
+// spansWindows reports whether tasks started in several windows.
+func spansWindows(tasks []Task, windowS float64) bool {
+	var from, to schema.Null[schema.Time]
+	for i := range tasks {
+		if s := tasks[i].Start; s.OK && tasks[i].Machine >= 0 {
+			if !from.OK || s.V < from.V {
+				from = s
+			}
+			if !to.OK || s.V > to.V {
+				to = s
+			}
+		}
+	}
+	return from.OK && WindowOf(from, windowS) != WindowOf(to, windowS)
+}
+
+// numberWindows numbers the machines by window.
+func (m *Machines) numberWindows(tasks []Task, windowS float64) {
+	if m.windows == nil {
+		m.windows = map[machineWindow]int32{}
+	}
+	clear(m.windows)
+	m.Distinct = 0
+	for i := range tasks {
+		t := &tasks[i]
+		if m.Of[i] = -1; t.Machine < 0 {
+			continue
+		}
+		w := machineWindow{t.Machine, WindowOf(t.Start, windowS)}
+		k, ok := m.windows[w]
+		if !ok {
+			k = int32(len(m.Numbers))
+			m.windows[w] = k
+			any := machineWindow{t.Machine, math.MinInt64} // the first of the machine, whatever its window
+			first, seen := m.windows[any]
+			if !seen {
+				first = k
+				m.windows[any] = k
+				m.Distinct++
+			}
+			m.Numbers, m.first = append(m.Numbers, t.Machine), append(m.first, first)
+		}
+		m.Of[i] = k
+	}
+}
+
+// Same reports whether two local numbers are of one machine.
+func (m *Machines) Same(k, l int32) bool {
+	return k == l || k >= 0 && l >= 0 && m.first[k] == m.first[l]
 }
 
 func (m *Machines) number(machine int64) int32 {
@@ -79,23 +160,24 @@ func (m *Machines) Tasks(k int32) []int32 { return m.order[m.start[k]:m.start[k+
 // its duration. In Spark's logs of real work successors start up to 50 ms before the end of attempts of a second and more.
 const LaunchOverlap = 0.1
 
-// first marks with 1 the tasks that started before any task of the phase had ended on their machine: they pay for
+// markFirst marks with 1 the tasks that started before any task of the phase had ended on their machine: they pay for
 // classes, connections and caches that later ones find ready. NaN where the log has no times.
-func (m *Machines) first(tasks []Task, out []float64) {
+func (m *Machines) markFirst(tasks []Task, out []float64) {
 	m.end = m.end[:0]
 	for range m.Numbers {
 		m.end = append(m.end, math.MaxInt64)
 	}
 	for i := range tasks {
 		if t := &tasks[i]; m.Of[i] >= 0 && t.Start.OK && !math.IsNaN(t.Duration) {
-			m.end[m.Of[i]] = min(m.end[m.Of[i]], t.Start.V.Add((1-LaunchOverlap)*t.Duration))
+			k := m.first[m.Of[i]]
+			m.end[k] = min(m.end[k], t.Start.V.Add((1-LaunchOverlap)*t.Duration))
 		}
 	}
 	for i := range tasks {
 		switch t := &tasks[i]; {
 		case m.Of[i] < 0 || !t.Start.OK:
 			out[i] = math.NaN()
-		case t.Start.V < m.end[m.Of[i]]:
+		case t.Start.V < m.end[m.first[m.Of[i]]]:
 			out[i] = 1
 		default:
 			out[i] = 0

@@ -16,6 +16,7 @@ type Fitter struct {
 	Machines   Machines
 	Regression Regression
 	Outliers   OutlierComponent // how attempts are slow by themselves
+	WindowS    float64          // length of the windows of time in which a machine's speed may change; 0: one window
 	CPUFactor  []float64        // by machine: the processor time that it takes for the same work; nil: unknown
 
 	coldFew       bool                  // under half of the fitted tasks are cold
@@ -59,7 +60,7 @@ func (f *Fitter) Load(tasks []Task) {
 		}
 	}
 	f.coldFew = 2*cold < len(f.Rows)
-	f.Machines.load(tasks)
+	f.Machines.load(tasks, f.WindowS)
 	for k := range f.started {
 		f.started[k] = f.started[k][:0]
 	}
@@ -71,7 +72,7 @@ func (f *Fitter) Load(tasks []Task) {
 		f.X[ByBytes][i], f.X[ByRecords][i], f.X[ByWritten][i], f.X[ByCPU][i] = t.Bytes, t.Records, t.Written, t.CPU
 		f.X[ByRemote][i], f.X[BySpill][i], f.X[ByAway][i] = t.Remote, t.Spill, t.Away
 	}
-	f.Machines.first(tasks, f.X[ByFirst])
+	f.Machines.markFirst(tasks, f.X[ByFirst])
 	if len(f.Rows) < n {
 		f.impute()
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"straggler/causes/fit"
 	"straggler/causes/stats"
 	"straggler/schema"
 )
@@ -128,15 +129,7 @@ func (m *Factors) Of(machine int64) SufficientStats {
 
 // WindowOf is the window of time that a time, such as a task's start, falls into; 0 of an unknown one.
 func (m *Factors) WindowOf(t schema.Null[schema.Time]) int64 {
-	w := schema.Time(m.WindowS * 1e6)
-	if !t.OK || w <= 0 {
-		return 0
-	}
-	n := int64(t.V / w)
-	if t.V < 0 && t.V%w != 0 {
-		n--
-	}
-	return n
+	return fit.WindowOf(t, m.WindowS)
 }
 
 // Name is the name of a machine by its number; "" unknown.

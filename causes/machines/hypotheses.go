@@ -124,7 +124,7 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 		}
 		h[AsKnown], h[SlowInPhase] = e.known, e.slow
 	}
-	if len(f.Machines.Numbers) == 1 {
+	if f.Machines.Distinct == 1 {
 		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
 		h[AsKnown].Weight, h[SlowInPhase] = 1, Hypothesis{}
 	}

@@ -34,6 +34,7 @@ type Fitter struct {
 // Fit fits a phase by itself and sums up what it says; ok is false when nothing can be fitted.
 func (f *Fitter) Fit(p *fit.Phase) (o Observation, ok bool) {
 	b := &f.fitter
+	b.WindowS = f.WindowS
 	if !b.FitAlone(p.Tasks) {
 		return o, false
 	}

@@ -30,7 +30,7 @@ func (m *Model) NewPhaseFit() *PhaseFit { return &PhaseFit{model: m} }
 // Fit fits a phase.
 func (f *PhaseFit) Fit(p *fit.Phase) {
 	m := f.model
-	f.CPUFactor = nil
+	f.WindowS, f.CPUFactor = m.Machines.WindowS, nil
 	f.Load(p.Tasks)
 	f.Survey()
 	own := Stage{}
