@@ -88,7 +88,7 @@ func Report(ctx context.Context, st *store.Store, eng engine.Engine, o report.Op
 
 // replayed is the job that gains most from a policy, without and with it; nil where no policy was replayed.
 func replayed(ctx context.Context, st *store.Store, eng engine.Engine) (*report.Replayed, error) {
-	g, err := whatif.MostGained(ctx, st, eng)
+	g, err := whatif.MostGained(ctx, eng)
 	if err != nil || g == nil {
 		return nil, err
 	}

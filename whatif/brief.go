@@ -11,6 +11,7 @@ import (
 const (
 	briefFrom  = 20_000    // work of a replay above which a report replays less
 	briefWork  = 6_000_000 // work that it does then, over all policies and seeds
+	briefSeeds = 3         // the fewest seeds: from two the interval is sixteen standard deviations either way, from three five
 	briefWatch = 20        // s of a running task that cost a policy which watches it what an attempt costs the replay
 )
 
@@ -35,6 +36,6 @@ func Brief(ctx context.Context, eng engine.Engine) (Options, error) {
 	for _, name := range []string{"late", "mantri", "dolly", "spark", "medianrate"} {
 		o.Policies = append(o.Policies, known(name))
 	}
-	o.Seeds = int(min(max(briefWork/(work*float64(len(o.Policies))), 2), 20))
+	o.Seeds = int(min(max(briefWork/(work*float64(len(o.Policies))), briefSeeds), 20))
 	return o, nil
 }

@@ -18,7 +18,7 @@ func TestBrief(t *testing.T) {
 	}{
 		{"a log of a minute", labelled(t, "transient"), true, 0},
 		{"400 tasks of an hour", hours(t, 400, 1), false, 16}, // 400 + 400 · 3600 / 20 = 72 400; 6 000 000 / (5 · 72 400)
-		{"400 tasks of a week", hours(t, 400, 168), false, 2}, // as few as an interval needs
+		{"400 tasks of a week", hours(t, 400, 168), false, 3}, // as few as an interval needs
 		{"400 tasks of a second", hours(t, 400, 0), true, 0},  // 400
 		{"60 tasks of two hours", hours(t, 60, 2), false, 20}, // 21 660; as many as whatif has by itself
 		{"no task", hours(t, 0, 1), true, 0},

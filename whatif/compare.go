@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 
@@ -108,18 +107,25 @@ type comparison struct {
 }
 
 func newComparison(w *workload.Workload, o Options) *comparison {
-	c := &comparison{w: w, o: o, variants: o.variants(&w.Notes), seed: 1}
+	c := &comparison{o: o, variants: o.variants(&w.Notes), seed: 1}
 	if c.o.Seeds <= 0 {
 		c.o.Seeds = 20
 	}
 	if c.o.Workers <= 0 {
 		c.o.Workers = runtime.GOMAXPROCS(0)
 	}
+	return c.over(w)
+}
+
+// over is the same comparison over another workload.
+func (c *comparison) over(w *workload.Workload) *comparison {
+	d := *c
+	d.w, d.first, d.jobs, d.none, d.again = w, nil, 0, nil, nil
 	for _, p := range w.Pools {
-		c.first = append(c.first, c.jobs)
-		c.jobs += p.NumJobs()
+		d.first = append(d.first, d.jobs)
+		d.jobs += p.NumJobs()
 	}
-	return c
+	return &d
 }
 
 // unit is one variant under one seed.
@@ -262,23 +268,6 @@ func (c *comparison) changed(i int, jobs []replay.JobOutcome) bool {
 	return false
 }
 
-// refuse is the error where no pool holds what the scheduler needs; else how many applications do not.
-func (c *comparison) refuse() (without int, err error) {
-	can := len(c.w.Pools) == 0
-	for _, p := range c.w.Pools {
-		lacks := c.o.Scheduler.Lacks(p)
-		if lacks == nil {
-			can = true
-			continue
-		}
-		err, without = lacks, without+len(p.Applications)
-	}
-	if can {
-		return without, nil
-	}
-	return 0, fmt.Errorf("scheduler %s: %w: %w", c.o.Scheduler, schedule.ErrLacks, err)
-}
-
 // baseline replays policy none: the log as it was, and, under each seed, as another run of it may have been.
 func (c *comparison) baseline(ctx context.Context) error {
 	if c.none != nil {
@@ -330,7 +319,6 @@ const discrepancy = 0.04
 // another is by what share longer each job would have taken in another run of the log, the error of the replay among it.
 func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) []float32 {
 	longer := make([]float32, c.jobs)
-	wrong := rand.New(rand.NewPCG(uint64(seed), 0))
 	for i, p := range c.w.Pools {
 		if ctx.Err() != nil {
 			break
@@ -338,7 +326,7 @@ func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) [
 		out := sim.Run(p, replay.Options{Took: p.Again(seed), Stop: func() bool { return ctx.Err() != nil }})
 		for j := range out.Jobs {
 			if took := c.none[c.first[i]+j].Took; took > 0 {
-				longer[c.first[i]+j] = float32(float64(out.Jobs[j].Took)/float64(took) - 1 + discrepancy*wrong.NormFloat64())
+				longer[c.first[i]+j] = float32(float64(out.Jobs[j].Took)/float64(took) - 1 + discrepancy*p.ReplayLuck(j, seed))
 			}
 		}
 	}
@@ -346,19 +334,15 @@ func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) [
 }
 
 // replayError is how much the replays of policy none miss the log by: the sum of the absolute differences of the jobs
-// whose completion time the log says, and that as a share of these times.
-func (c *comparison) replayError() (seconds, share float64) {
-	sum, observed := 0.0, 0.0
+// whose completion time the log says, and the sum of these times.
+func (c *comparison) replayError() (seconds, observed float64) {
 	for i, p := range c.w.Pools {
 		for j := range p.NumJobs() {
 			if o := p.Observed(j); o >= 0 {
-				sum += math.Abs(float64(c.none[c.first[i]+j].Took-o)) / 1e6
+				seconds += math.Abs(float64(c.none[c.first[i]+j].Took-o)) / 1e6
 				observed += float64(o) / 1e6
 			}
 		}
 	}
-	if observed > 0 {
-		share = sum / observed
-	}
-	return sum, share
+	return seconds, observed
 }

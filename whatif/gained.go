@@ -3,14 +3,15 @@ package whatif
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 	"straggler/whatif/policy"
+	"straggler/whatif/workload"
 )
 
 // mostPictured bounds the attempts of a log that is replayed for one picture.
@@ -26,7 +27,7 @@ type Gained struct {
 // MostGained replays the job that gains most by the store's last replays: under the speculation of the log's own
 // framework where that saves anything, since it has only to be turned on, else under the policy that saves most. It is nil
 // where no policy saves anything, and for stores that are too large to be read for one picture.
-func MostGained(ctx context.Context, st *store.Store, eng engine.Engine) (*Gained, error) {
+func MostGained(ctx context.Context, eng engine.Engine) (*Gained, error) {
 	g, row, err := gained(ctx, eng)
 	if err != nil || g == nil {
 		return nil, err
@@ -34,17 +35,23 @@ func MostGained(ctx context.Context, st *store.Store, eng engine.Engine) (*Gaine
 	if large, err := anyRow(ctx, eng, fmt.Sprintf("SELECT CAST(count(*) > %d AS INT) AS n FROM attempts", mostPictured)); err != nil || large {
 		return nil, err
 	}
-	w, err := Workload(ctx, st, eng)
-	if err != nil {
-		return nil, err
-	}
 	seed, err := typicalSeed(ctx, eng, row)
 	if err != nil {
 		return nil, err
 	}
-	g.Before, g.After, err = Timeline(ctx, w, g.Variant, g.Job, seed)
+	l, err := newLoader(ctx, eng)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("whatif: reading the store: %w", err)
+	}
+	err = l.workloads(ctx, batchAttempts, func(*workload.Workload) error { return nil }, func(w *workload.Workload) error {
+		if before, after, err := Timeline(ctx, w, g.Variant, g.Job, seed); !errors.Is(err, errNoJob) {
+			g.Before, g.After = before, after
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	return g, nil
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"straggler/engine"
 	"straggler/schema"
-	"straggler/store"
 	"straggler/whatif/workload"
 )
 
@@ -25,8 +27,42 @@ func query(name string) string {
 
 // Load reads what a replay needs from the tables of a store.
 func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
-	r := &workload.Rows{}
-	err := first(
+	l, err := newLoader(ctx, eng)
+	if err == nil {
+		err = l.attempts(ctx, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("whatif: reading the store: %w", err)
+	}
+	return l.rows, nil
+}
+
+// Workload is the workload of a store, all of it in memory.
+func Workload(ctx context.Context, eng engine.Engine) (*workload.Workload, error) {
+	rows, err := Load(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	return workload.Build(rows), nil
+}
+
+// batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with the
+// replays of them.
+const batchAttempts = 250_000
+
+// loader reads a store.
+type loader struct {
+	eng   engine.Engine
+	rows  *workload.Rows
+	count map[schema.Key]int64 // attempts by application
+	total int64
+}
+
+// newLoader reads everything but attempts and what they reported.
+func newLoader(ctx context.Context, eng engine.Engine) (*loader, error) {
+	l := &loader{eng: eng, rows: &workload.Rows{}, count: map[schema.Key]int64{}}
+	r := l.rows
+	return l, first(
 		func() error { return collect(ctx, eng, &r.Applications, query("applications")) },
 		func() error { return collect(ctx, eng, &r.Settings, query("settings")) },
 		func() error { return collect(ctx, eng, &r.Jobs, query("jobs")) },
@@ -35,23 +71,103 @@ func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
 		func() error { return collect(ctx, eng, &r.Machines, query("machines")) },
 		func() error { return collect(ctx, eng, &r.Losses, query("losses")) },
 		func() error { return loadOutputs(ctx, eng, r) },
-		func() error { return loadAttempts(ctx, eng, r) },
-		func() error { return loadProgress(ctx, eng, r) },
+		func() error { return l.counts(ctx) },
 	)
-	if err != nil {
-		return nil, fmt.Errorf("whatif: reading the store: %w", err)
-	}
-	return r, nil
 }
 
-// Workload is the workload of a store, with what the analysis of causes says of its machines where that is of the logs
-// that the store has now.
-func Workload(ctx context.Context, st *store.Store, eng engine.Engine) (*workload.Workload, error) {
-	rows, err := Load(ctx, eng)
-	if err != nil {
-		return nil, err
+func (l *loader) counts(ctx context.Context) error {
+	type count struct {
+		Application schema.Null[schema.Key]  `col:"application_id"`
+		N           int64                    `col:"n"`
+		First       schema.Null[schema.Time] `col:"first_start"`
+		Last        schema.Null[schema.Time] `col:"last_start"`
 	}
-	return workload.Build(rows), nil
+	l.rows.First, l.rows.Last = workload.Forever, workload.NoTime
+	for c, err := range engine.Read[count](ctx, l.eng, query("count")) {
+		if err != nil {
+			return err
+		}
+		l.count[c.Application.V] += c.N
+		l.total += c.N
+		if c.First.OK && c.Last.OK {
+			l.rows.First, l.rows.Last = min(l.rows.First, int64(c.First.V)), max(l.rows.Last, int64(c.Last.V))
+		}
+	}
+	return nil
+}
+
+// workloads hands the pools of the store to do, batch by batch; before, all of them to survey, where there are several batches
+// without what the model says of them. Nothing of a batch may be kept.
+func (l *loader) workloads(ctx context.Context, most int64, survey, do func(*workload.Workload) error) error {
+	b := workload.NewBuilder(l.rows)
+	batches := b.Batches(most, func(app schema.Key) int64 { return l.count[app] })
+	if len(batches) == 1 {
+		if err := l.attempts(ctx, nil); err != nil {
+			return fmt.Errorf("reading the store: %w", err)
+		}
+		w := b.Only(batches[0])
+		l.rows.Attempts = nil
+		if err := survey(w); err != nil {
+			return err
+		}
+		return do(w)
+	}
+	for _, step := range []func(workload.Batch) error{
+		func(x workload.Batch) error { return survey(b.Observe(x)) },
+		func(x workload.Batch) error { return do(b.Build(x)) },
+	} {
+		for _, x := range batches {
+			if err := l.attempts(ctx, x.Applications); err != nil {
+				return fmt.Errorf("reading the store: %w", err)
+			}
+			if err := step(x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// attempts reads the attempts of applications, or all of them, in place of those before.
+func (l *loader) attempts(ctx context.Context, applications []schema.Key) error {
+	l.rows.Forget()
+	those, n := "TRUE", l.total
+	if applications != nil {
+		keys := make([]string, len(applications))
+		n = 0
+		for i, a := range applications {
+			keys[i] = strconv.FormatInt(a, 10)
+			n += l.count[a]
+		}
+		those = "application_id IN (" + strings.Join(keys, ", ") + ")"
+	}
+	l.rows.Attempts = slices.Grow(l.rows.Attempts, int(n))
+	for row, err := range engine.Read[workload.AttemptRow](ctx, l.eng, strings.Replace(query("attempts"), "{those}", those, 1)) {
+		if err != nil {
+			return err
+		}
+		l.rows.Add(row)
+	}
+	return l.progress(ctx, those)
+}
+
+// progress reads what attempts reported; after the attempts, and in their order.
+func (l *loader) progress(ctx context.Context, those string) error {
+	type sample struct {
+		AttemptID schema.Key  `col:"attempt_id"`
+		Time      schema.Time `col:"time"`
+		Progress  float64     `col:"progress"`
+	}
+	if those != "TRUE" {
+		those = "EXISTS (SELECT 1 FROM attempts a WHERE a.attempt_id = p.attempt_id AND a." + those + ")"
+	}
+	for row, err := range engine.Read[sample](ctx, l.eng, strings.Replace(query("progress"), "{those}", those, 1)) {
+		if err != nil {
+			return err
+		}
+		l.rows.Report(row.AttemptID, int64(row.Time), row.Progress)
+	}
+	return nil
 }
 
 func first(steps ...func() error) error {
@@ -88,42 +204,6 @@ func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error
 			return err
 		}
 		r.Outputs[o.AttemptID] = o.Bytes
-	}
-	return nil
-}
-
-func loadAttempts(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
-	type count struct {
-		N int64 `col:"n"`
-	}
-	var counts []count
-	if err := collect(ctx, eng, &counts, query("count")); err != nil {
-		return err
-	}
-	for _, c := range counts {
-		r.Attempts = make([]workload.LoggedAttempt, 0, c.N)
-	}
-	for row, err := range engine.Read[workload.AttemptRow](ctx, eng, query("attempts")) {
-		if err != nil {
-			return err
-		}
-		r.Add(row)
-	}
-	return nil
-}
-
-// loadProgress reads what attempts reported; after the attempts, and in their order.
-func loadProgress(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
-	type sample struct {
-		AttemptID schema.Key  `col:"attempt_id"`
-		Time      schema.Time `col:"time"`
-		Progress  float64     `col:"progress"`
-	}
-	for row, err := range engine.Read[sample](ctx, eng, query("progress")) {
-		if err != nil {
-			return err
-		}
-		r.Report(row.AttemptID, int64(row.Time), row.Progress)
 	}
 	return nil
 }

@@ -54,7 +54,11 @@ func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, err
 		return Advice{}, fmt.Errorf("whatif: %w", err)
 	}
 	a := Advice{Tried: tried, Result: final[0]}
-	a.ReplayErrorS, a.ReplayError = c.replayError()
+	observed := 0.0
+	a.ReplayErrorS, observed = c.replayError()
+	if observed > 0 {
+		a.ReplayError = a.ReplayErrorS / observed
+	}
 	a.Verdict = a.Result.Verdict(a.ReplayErrorS)
 	a.Lines = lines(&a)
 	return a, nil
@@ -134,11 +138,11 @@ func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int
 			d.variants = append(d.variants, Variant{Policy: p})
 		}
 	}
-	err := d.tallied(ctx, func(*unit) error { return nil }, func(r *Result) error {
-		r.Jobs = nil
-		tried[r.Parameters()] = *r
-		return nil
-	})
+	totals := make([]total, len(d.variants))
+	err := d.tallied(ctx, totals, func(*unit) error { return nil }, func(int, []JobSaving) error { return nil })
+	for i, v := range d.variants {
+		tried[v.Parameters()] = totals[i].result(v)
+	}
 	if err != nil {
 		return nil, err
 	}

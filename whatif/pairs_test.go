@@ -78,18 +78,18 @@ func comparePairs(t *testing.T, root string) {
 		t.Skipf("no measured pairs (NAME and NAME-spec) in %s; set STRAGGLER_LABELLED", root)
 	}
 	var errs, noneErrs []float64
-	var total pairCounts
+	var counts pairCounts
 	for _, on := range specs {
 		off := strings.TrimSuffix(on, "-spec")
-		e, n := comparePair(t, off, on, &total)
+		e, n := comparePair(t, off, on, &counts)
 		errs, noneErrs = append(errs, e...), append(noneErrs, n...)
 	}
 	slices.Sort(errs)
-	t.Logf("over all: %d of %d makespans are inside of their 95 %% intervals, whose median width is ± %.1f %%; most likely discrepancy %.3f", total.covered, total.jobs, 100*middle(total.widths), total.discrepancy())
-	if share := float64(total.covered) / float64(total.jobs); share < 0.85 || middle(total.widths) > 0.2 {
-		t.Errorf("%.0f %% of the makespans are inside of intervals of ± %.0f %%, want 85 %% and at most ± 20 %%", 100*share, 100*middle(total.widths))
+	t.Logf("over all: %d of %d makespans are inside of their 95 %% intervals, whose median width is ± %.1f %%; most likely discrepancy %.3f", counts.covered, counts.jobs, 100*middle(counts.widths), counts.discrepancy())
+	if share := float64(counts.covered) / float64(counts.jobs); share < 0.85 || middle(counts.widths) > 0.2 {
+		t.Errorf("%.0f %% of the makespans are inside of intervals of ± %.0f %%, want 85 %% and at most ± 20 %%", 100*share, 100*middle(counts.widths))
 	}
-	t.Logf("over all: %.0f copies measured, %.1f predicted; %.0f won, %.1f predicted", total.copies, total.predicted, total.won, total.wonPredicted)
+	t.Logf("over all: %.0f copies measured, %.1f predicted; %.0f won, %.1f predicted", counts.copies, counts.predicted, counts.won, counts.wonPredicted)
 	t.Logf("over all: %d jobs, 90 %% of the errors are under %.1f %%, median absolute error %.1f %% (had speculation changed nothing: %.1f %%)", len(errs), 100*errs[len(errs)*9/10], 100*middle(errs), 100*middle(noneErrs))
 	if m := middle(errs); m > 0.1 {
 		t.Errorf("median absolute error of the makespan %.1f %%, more than 10 %%", 100*m)
@@ -148,23 +148,23 @@ func (c *pairCounts) discrepancy() float64 {
 	return best
 }
 
-func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErrs []float64) {
+func comparePair(t *testing.T, off, on string, counts *pairCounts) (errs, noneErrs []float64) {
 	t.Helper()
 	truthOff, truthOn := readTruth(t, off), readTruth(t, on)
 	rowsOff, rowsOn := loadRun(t, off), loadRun(t, on)
 	c := newComparison(workload.Build(rowsOff), Options{Policies: []policy.Policy{mustPolicy(t, "spark")}, Errors: []float64{0.1}})
 	wOn := workload.Build(rowsOn)
-	var result Result
+	var savings []JobSaving
 	jobs := make([]replay.JobOutcome, c.jobs) // sums over the seeds
 	err := c.baseline(t.Context())
 	if err == nil {
-		err = c.tallied(t.Context(), func(u *unit) error {
+		err = c.tallied(t.Context(), make([]total, 1), func(u *unit) error {
 			for j, o := range u.jobs {
 				jobs[j].Copies += o.Copies
 				jobs[j].Wins += o.Wins
 			}
 			return nil
-		}, func(r *Result) error { result = *r; return nil })
+		}, func(_ int, s []JobSaving) error { savings = s; return nil })
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -178,24 +178,24 @@ func comparePair(t *testing.T, off, on string, total *pairCounts) (errs, noneErr
 			continue
 		}
 		key, _ := wOn.Pools[0].JobKeys(j)
-		saving, none := result.Jobs[j].Saving, float64(c.none[j].Took)/1e6
+		saving, none := savings[j].Saving, float64(c.none[j].Took)/1e6
 		predicted := none - saving.Mean
 		want, without := truthOn.Jobs[j].Makespan, truthOff.Jobs[j].Makespan
 		e := predicted/want - 1
 		errs, noneErrs = append(errs, math.Abs(e)), append(noneErrs, math.Abs(without/want-1))
-		total.jobs++
-		total.widths = append(total.widths, (saving.High-saving.Low)/2/predicted)
-		total.errors = append(total.errors, want/predicted-1)
+		counts.jobs++
+		counts.widths = append(counts.widths, (saving.High-saving.Low)/2/predicted)
+		counts.errors = append(counts.errors, want/predicted-1)
 		covers := ""
 		if none-saving.High <= want && want <= none-saving.Low {
-			total.covered++
+			counts.covered++
 		} else {
 			covers = "  outside"
 		}
-		total.copies += float64(seen[key].copies)
-		total.won += float64(seen[key].wins)
-		total.predicted += float64(jobs[j].Copies) / seeds
-		total.wonPredicted += float64(jobs[j].Wins) / seeds
+		counts.copies += float64(seen[key].copies)
+		counts.won += float64(seen[key].wins)
+		counts.predicted += float64(jobs[j].Copies) / seeds
+		counts.wonPredicted += float64(jobs[j].Wins) / seeds
 		t.Logf("  %-4s off %6.2f s (log %6.2f)  on %6.2f s  predicted %6.2f s [%.2f %.2f]%s  error %+6.1f %%   copies %2d predicted %4.1f   won %2d predicted %4.1f",
 			name, without, float64(p.Observed(j))/1e6, want, predicted, none-saving.High, none-saving.Low, covers, 100*e,
 			seen[key].copies, float64(jobs[j].Copies)/seeds, seen[key].wins, float64(jobs[j].Wins)/seeds)

@@ -11,6 +11,8 @@ import (
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
 )
 
@@ -33,19 +35,11 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
-	c, err := prepare(ctx, eng, o, analysed)
-	if err != nil {
-		return Summary{}, err
-	}
-	if err := c.optimize(ctx); err != nil {
-		return Summary{}, fmt.Errorf("whatif: %w", err)
-	}
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Whatif, Tool: o.Tool})
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
-	out := &writer{c: c, tx: tx}
-	s, err := c.run(ctx, out)
+	s, err := replayed(ctx, eng, o, analysed, batchAttempts, &writer{tx: tx})
 	if err == nil {
 		s.Commit, err = tx.Commit(ctx)
 	}
@@ -58,11 +52,130 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 
 // Compare replays a workload under policies, without a store.
 func Compare(ctx context.Context, w *workload.Workload, o Options) (Summary, error) {
-	s, err := newComparison(w, o).run(ctx, nil)
+	var f survey
+	f.add(w, o.Scheduler)
+	err := f.refused(o.Scheduler)
 	if err != nil {
-		return s, fmt.Errorf("whatif: %w", err)
+		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
-	return s, nil
+	c := newComparison(w, o)
+	r := newResults(c)
+	if err := r.add(ctx, c, nil); err != nil {
+		return Summary{}, fmt.Errorf("whatif: %w", err)
+	}
+	return r.summary(&f, nil)
+}
+
+// survey is what must be known of all pools before the first is replayed.
+type survey struct {
+	notes   workload.Notes
+	lacks   error // what a pool lacks for the scheduler
+	can     bool  // some pool lacks nothing
+	without int   // applications that do
+}
+
+func (f *survey) add(w *workload.Workload, s schedule.Scheduler) {
+	f.notes.Attempts += w.Notes.Attempts
+	f.notes.Reported += w.Notes.Reported
+	for _, p := range w.Pools {
+		if lacks := s.Lacks(p); lacks != nil {
+			f.lacks, f.without = lacks, f.without+len(p.Applications)
+		} else {
+			f.can = true
+		}
+	}
+}
+
+// refused is the error where no pool holds what the scheduler needs.
+func (f *survey) refused(s schedule.Scheduler) error {
+	if f.lacks == nil || f.can {
+		return nil
+	}
+	return fmt.Errorf("scheduler %s: %w: %w", s, schedule.ErrLacks, f.lacks)
+}
+
+// replayed replays a store, with at most so many attempts in memory where no pool has more. The writer may be nil.
+func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, most int64, out *writer) (Summary, error) {
+	l, err := newLoader(ctx, eng)
+	if err != nil {
+		return Summary{}, fmt.Errorf("reading the store: %w", err)
+	}
+	if o.Policies == nil {
+		if o.Policies, err = usualOf(ctx, eng, analysed); err != nil {
+			return Summary{}, err
+		}
+	}
+	var f survey
+	var r *results
+	err = l.workloads(ctx, most, func(w *workload.Workload) error { f.add(w, o.Scheduler); return nil }, func(w *workload.Workload) error {
+		if r == nil {
+			if err := f.refused(o.Scheduler); err != nil {
+				return err
+			}
+			c := newComparison(&workload.Workload{Notes: f.notes}, o)
+			if c.blame, err = c.blames(ctx, eng, analysed); err != nil {
+				return err
+			}
+			if c = c.over(w); l.total == int64(w.Notes.Attempts) { // all of it is here
+				if err := c.optimize(ctx); err != nil {
+					return err
+				}
+			}
+			r = newResults(c)
+			return r.add(ctx, c, out)
+		}
+		return r.add(ctx, r.c.over(w), out)
+	})
+	if err != nil {
+		return Summary{}, err
+	}
+	if r == nil { // a store without jobs
+		r = newResults(newComparison(&workload.Workload{}, o))
+	}
+	return r.summary(&f, out)
+}
+
+// results adds up what replays of the workloads of a store gave.
+type results struct {
+	c        *comparison // of the first
+	s        Summary
+	observed float64 // seconds of the jobs whose completion times the log says
+	totals   []total // by variant
+}
+
+func newResults(c *comparison) *results {
+	return &results{c: c, totals: make([]total, len(c.variants))}
+}
+
+// add replays a workload.
+func (r *results) add(ctx context.Context, c *comparison, out *writer) error {
+	if err := c.baseline(ctx); err != nil {
+		return err
+	}
+	seconds, observed := c.replayError()
+	r.s.ReplayErrorS, r.observed = r.s.ReplayErrorS+seconds, r.observed+observed
+	r.s.Jobs, r.s.Attempts = r.s.Jobs+c.jobs, r.s.Attempts+c.w.Notes.Attempts
+	r.s.Notes.Add(&c.w.Notes)
+	return c.tallied(ctx, r.totals, func(u *unit) error { return out.runs(c, u) },
+		func(v int, jobs []JobSaving) error { return out.jobs(c, c.variants[v], jobs) })
+}
+
+// summary ends the results, and writes what the variants save over all jobs.
+func (r *results) summary(f *survey, out *writer) (Summary, error) {
+	s := &r.s
+	s.Seeds, s.Notes.Without = r.c.o.Seeds, f.without
+	if r.observed > 0 {
+		s.ReplayError = s.ReplayErrorS / r.observed
+	}
+	for v := range r.totals {
+		s.Results = append(s.Results, r.totals[v].result(r.c.variants[v]))
+	}
+	for v := range s.Results {
+		if err := out.all(&s.Results[v], s); err != nil {
+			return *s, err
+		}
+	}
+	return *s, out.flush()
 }
 
 // ErrNoCauses is wrapped by the error about an ideal that needs the causes of a store's outliers.
@@ -78,67 +191,30 @@ func causesAreFresh(ctx context.Context, st *store.Store) (bool, error) {
 	return commit.State == state, err
 }
 
-// prepare loads a store and, where it was analysed, what the analysis says of its machines and outliers. The default
-// policies then include the ideals that take one cause away.
-func prepare(ctx context.Context, eng engine.Engine, o Options, analysed bool) (*comparison, error) {
-	rows, err := Load(ctx, eng)
-	if err != nil {
-		return nil, err
-	}
-	if o.Policies == nil {
-		if o.Policies, err = usualOf(ctx, eng, analysed); err != nil {
-			return nil, err
-		}
-	}
-	c := newComparison(workload.Build(rows), o)
-	c.blame = map[schema.Cause]map[schema.Key]float64{}
+// blames reads the seconds that causes are blamed for, for the ideals that take one cause away.
+func (c *comparison) blames(ctx context.Context, eng engine.Engine, analysed bool) (map[schema.Cause]map[schema.Key]float64, error) {
+	blames := map[schema.Cause]map[schema.Key]float64{}
 	for _, v := range c.variants {
-		if v.Cause == "" || c.blame[v.Cause] != nil {
+		if v.Cause == "" || blames[v.Cause] != nil {
 			continue
 		}
 		if !analysed {
-			return nil, fmt.Errorf("whatif: policy %s: %w; run straggler causes", v.Name, ErrNoCauses)
+			return nil, fmt.Errorf("policy %s: %w; run straggler causes", v.Name, ErrNoCauses)
 		}
-		if c.blame[v.Cause], err = blame(ctx, eng, v.Cause); err != nil {
+		var err error
+		if blames[v.Cause], err = blame(ctx, eng, v.Cause); err != nil {
 			return nil, err
 		}
 	}
-	return c, nil
+	return blames, nil
 }
 
-// run replays everything. The writer may be nil.
-func (c *comparison) run(ctx context.Context, out *writer) (Summary, error) {
-	without, err := c.refuse()
-	if err != nil {
-		return Summary{}, err
-	}
-	if err := c.baseline(ctx); err != nil {
-		return Summary{}, err
-	}
-	s := Summary{Jobs: c.jobs, Seeds: c.o.Seeds, Notes: c.w.Notes, Attempts: c.w.Notes.Attempts}
-	s.Notes.Without = without
-	s.ReplayErrorS, s.ReplayError = c.replayError()
-	err = c.tallied(ctx, out.runs, func(r *Result) error {
-		if err := out.savings(r, &s); err != nil {
-			return err
-		}
-		c.mostGained(r)
-		r.Jobs = nil
-		s.Results = append(s.Results, *r)
-		return nil
-	})
-	if err != nil {
-		return Summary{}, err
-	}
-	return s, out.flush()
-}
-
-// tallied replays every unit, hands it to each, and hands what the units of a variant come to to done.
-func (c *comparison) tallied(ctx context.Context, each func(*unit) error, done func(*Result) error) error {
+// tallied replays every unit, hands it to each, adds up the units of each variant, and hands what it does for each job to done.
+func (c *comparison) tallied(ctx context.Context, totals []total, each func(*unit) error, done func(variant int, jobs []JobSaving) error) error {
 	var t *tally
 	return c.each(ctx, func(u *unit) error {
 		if u.number == 0 {
-			t = newTally(c, c.variants[u.variant])
+			t = newTally(c, c.variants[u.variant], &totals[u.variant])
 		}
 		t.add(u)
 		if err := each(u); err != nil {
@@ -147,58 +223,41 @@ func (c *comparison) tallied(ctx context.Context, each func(*unit) error, done f
 		if u.number+1 < c.o.Seeds {
 			return nil
 		}
-		r := t.result(c.variants[u.variant])
-		return done(&r)
+		return done(u.variant, t.done())
 	})
-}
-
-// mostGained notes the job that gains most.
-func (c *comparison) mostGained(r *Result) {
-	most := 0.0
-	for i, p := range c.w.Pools {
-		for j := range p.NumJobs() {
-			if s := r.Jobs[c.first[i]+j].Saving.Mean; s > most {
-				most = s
-				r.Best, _ = p.JobKeys(j)
-			}
-		}
-	}
 }
 
 // writer appends result rows to a transaction, a chunk at a time. A nil writer writes nothing.
 type writer struct {
-	c     *comparison
-	tx    *store.Tx
-	run   []schema.WhatifRun
-	save  []schema.WhatifSaving
-	drew  []bool
-	runID int64
+	tx   *store.Tx
+	run  []schema.WhatifRun
+	save []schema.WhatifSaving
+	drew []bool
 }
 
 const chunk = 4096
 
 // runs writes the jobs of a unit. Where a policy drew nothing all seeds are alike, and the first stands for them.
-func (w *writer) runs(u *unit) error {
+func (w *writer) runs(c *comparison, u *unit) error {
 	if w == nil {
 		return nil
 	}
-	w.runID++
 	if u.number == 0 {
 		w.drew = u.drew
 	}
-	v := w.c.variants[u.variant]
+	v := c.variants[u.variant]
 	parameters := v.Parameters()
-	for i, p := range w.c.w.Pools {
+	for i, p := range c.w.Pools {
 		if u.number > 0 && !w.drew[i] {
 			continue
 		}
 		for j := range p.NumJobs() {
-			n := w.c.first[i] + j
+			n := c.first[i] + j
 			job, app := p.JobKeys(j)
 			o := &u.jobs[n]
 			row := schema.WhatifRun{
-				RunID: w.runID, Policy: v.Name, Parameters: parameters, Seed: u.seed, ApplicationID: app, JobID: job,
-				ReplayS: schema.Some(float64(w.c.none[n].Took) / 1e6), PredictedS: schema.Some(float64(o.Took) / 1e6),
+				RunID: int64(u.variant*c.o.Seeds + u.number + 1), Policy: v.Name, Parameters: parameters, Seed: u.seed, ApplicationID: app, JobID: job,
+				ReplayS: schema.Some(float64(c.none[n].Took) / 1e6), PredictedS: schema.Some(float64(o.Took) / 1e6),
 				Copies: int64(o.Copies), Wins: int64(o.Wins), Kills: int64(o.Kills),
 				WastedSlotS: float64(o.Waste) / 1e6, TotalSlotS: float64(o.Slots) / 1e6,
 			}
@@ -215,25 +274,19 @@ func (w *writer) runs(u *unit) error {
 	return nil
 }
 
-// savings writes what a variant saves: for all jobs, and for every job in which it changed something.
-func (w *writer) savings(r *Result, s *Summary) error {
+// jobs writes what a variant saves in every job in which it changed something.
+func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 	if w == nil {
 		return nil
 	}
-	parameters := r.Parameters()
-	w.save = append(w.save, schema.WhatifSaving{
-		Policy: r.Name, Parameters: parameters, SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
-		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
-		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
-	})
-	for i, p := range w.c.w.Pools {
+	parameters := v.Parameters()
+	for i, p := range c.w.Pools {
 		for j := range p.NumJobs() {
-			n := w.c.first[i] + j
-			if r.Jobs[n].Idle {
+			n := c.first[i] + j
+			if jobs[n].Idle {
 				continue
 			}
-			job, _ := p.JobKeys(j)
-			w.save = append(w.save, w.jobRow(r, parameters, job, p.Observed(j), n))
+			w.save = append(w.save, jobRow(v, parameters, &jobs[n], p, j, &c.none[n]))
 			if len(w.save) >= chunk {
 				if err := w.flush(); err != nil {
 					return err
@@ -244,19 +297,30 @@ func (w *writer) savings(r *Result, s *Summary) error {
 	return nil
 }
 
-func (w *writer) jobRow(r *Result, parameters string, job schema.Key, observed int64, n int) schema.WhatifSaving {
-	g := &r.Jobs[n]
+// all writes what a variant saves over all jobs.
+func (w *writer) all(r *Result, s *Summary) error {
+	if w == nil {
+		return nil
+	}
+	w.save = append(w.save, schema.WhatifSaving{
+		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
+		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
+		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
+	})
+	return nil
+}
+
+func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int, none *replay.JobOutcome) schema.WhatifSaving {
 	miss := math.NaN()
-	if observed >= 0 {
-		miss = math.Abs(float64(w.c.none[n].Took-observed)) / 1e6
+	key, _ := p.JobKeys(j)
+	if observed := p.Observed(j); observed >= 0 {
+		miss = math.Abs(float64(none.Took-observed)) / 1e6
 	}
 	return schema.WhatifSaving{
-		Policy: r.Name, Parameters: parameters, JobID: schema.Some(job), SavingS: number(g.Saving.Mean),
+		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key), SavingS: number(g.Saving.Mean),
 		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), SavingShare: number(g.Share),
 		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, miss, g.Copies),
-		Assumptions: encode(jobAssumptions{
-			ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS,
-		}),
+		Assumptions: encode(jobAssumptions{ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS}),
 	}
 }
 

@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,11 +98,7 @@ func TestRunDeterministic(t *testing.T) {
 	_, eng := storeOf(t, labelled(t, "mixed"))
 	var before []string
 	for _, workers := range []int{1, 3} {
-		c, err := prepare(context.Background(), eng, Options{Seeds: 4, Workers: workers}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := c.run(context.Background(), nil)
+		s, err := replayed(context.Background(), eng, Options{Seeds: 4, Workers: workers}, false, batchAttempts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,6 +116,36 @@ func TestRunDeterministic(t *testing.T) {
 	if len(before) == 0 {
 		t.Error("no results")
 	}
+}
+
+// Pools that are replayed one after the other, with the attempts of one in memory, give what all give at once: the model of machines
+// and work is of all of them either way.
+func TestRunInBatches(t *testing.T) {
+	_, eng := storeOf(t, labelled(t, "mixed"), labelled(t, "clean"), labelled(t, "transient"))
+	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew")}}
+	var whole []Result
+	for _, most := range []int64{batchAttempts, 1} {
+		s, err := replayed(t.Context(), eng, o, false, most, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most > 1 {
+			whole = s.Results
+			continue
+		}
+		for i, r := range s.Results {
+			w := whole[i]
+			if r.Best != w.Best || r.All.Copies != w.All.Copies || r.All.Jobs != w.All.Jobs || !alike(r.All.Saving, w.All.Saving) || !alike(r.Small.Saving, w.Small.Saving) || r.All.After != w.All.After {
+				t.Errorf("%s: in batches %+v, at once %+v", r.Name, r.All, w.All)
+			}
+		}
+	}
+}
+
+// alike is equal but for the order of sums.
+func alike(a, b Interval) bool {
+	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= 1e-6*math.Max(math.Abs(x), math.Abs(y)) }
+	return near(a.Mean, b.Mean) && near(a.Low, b.Low) && near(a.High, b.High)
 }
 
 // A replay that is cancelled stops and writes nothing.

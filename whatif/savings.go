@@ -109,39 +109,69 @@ type JobSaving struct {
 type Result struct {
 	Variant
 	All   Group
-	Small Group       // jobs of at most ten tasks, as DOLLY counts them
-	saved []float64   // by seed: seconds over all jobs
-	Best  schema.Key  // the job that gains most, 0 where none does
-	Jobs  []JobSaving // in the order of the pools and their jobs
+	Small Group      // jobs of at most ten tasks, as DOLLY counts them
+	Best  schema.Key // the job that gains most, 0 where none does
+	saved []float64  // by seed: seconds that all jobs save in another run
 }
 
 // smallJob is the most tasks of a small job (DOLLY §2).
 const smallJob = 10
 
-// tally adds up the units of one variant.
+// total adds up what a variant does over the batches of a workload.
+type total struct {
+	groups [2]groupTotal // all, small
+	best   schema.Key
+	most   float64 // seconds that the best job saves
+}
+
+// groupTotal is that of a set of jobs.
+type groupTotal struct {
+	sum                      float64   // seconds saved, over the seeds
+	other                    []float64 // by seed: seconds saved in another run
+	before, after            []float64 // by job: completion times
+	copies, wins, kills      float64
+	waste, slots, slotsPlain float64
+}
+
+func (t *total) result(v Variant) Result {
+	return Result{Variant: v, All: t.groups[0].group(), Small: t.groups[1].group(), Best: t.best, saved: t.groups[0].other}
+}
+
+func (q *groupTotal) group() Group {
+	n := float64(len(q.other))
+	var spread moments
+	for _, x := range q.other {
+		spread.add(x)
+	}
+	plain := 0.0
+	for _, b := range q.before {
+		plain += b
+	}
+	jobs := len(q.before)
+	return Group{
+		Jobs: jobs, Before: timesOf(q.before), After: timesOf(q.after),
+		Saving: spread.interval95(q.sum / n), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
+		Copies: q.copies / n, Wins: q.wins / n, Kills: q.kills / n, WasteS: q.waste / n,
+	}
+}
+
+// tally adds up the units of one variant over one workload.
 type tally struct {
 	c      *comparison
+	total  *total
 	exact  bool      // it gives what the log says under an ideal, and not what another run would give
+	seeds  int       // so far
 	sum    []float64 // by job: seconds saved
 	spread []moments // the same in other runs
 	after  []float64 // completion time
 	slots  []float64
 	copies []float64
 	waste  []float64
-	groups [2]groupTally // all, small
 	small  []bool
-	saved  []float64 // by seed: seconds saved over all jobs in other runs
 }
 
-type groupTally struct {
-	sum                      float64
-	spread                   moments
-	copies, wins, kills      float64
-	waste, slots, slotsPlain float64
-}
-
-func newTally(c *comparison, v Variant) *tally {
-	t := &tally{c: c, exact: v.Ideal, spread: make([]moments, c.jobs)}
+func newTally(c *comparison, v Variant, to *total) *tally {
+	t := &tally{c: c, total: to, exact: v.Ideal, spread: make([]moments, c.jobs)}
 	for _, v := range []*[]float64{&t.sum, &t.after, &t.slots, &t.copies, &t.waste} {
 		*v = make([]float64, c.jobs)
 	}
@@ -151,11 +181,16 @@ func newTally(c *comparison, v Variant) *tally {
 			t.small = append(t.small, p.JobTasks(j) <= smallJob)
 		}
 	}
+	for g := range to.groups {
+		if q := &to.groups[g]; q.other == nil {
+			q.other = make([]float64, c.o.Seeds)
+		}
+	}
 	return t
 }
 
 func (t *tally) add(u *unit) {
-	var other [2]float64
+	t.seeds++
 	for j := range u.jobs {
 		o, plain := &u.jobs[j], &t.c.none[j]
 		s := float64(plain.Took-o.Took) / 1e6
@@ -166,13 +201,13 @@ func (t *tally) add(u *unit) {
 		t.slots[j] += float64(o.Slots) / 1e6
 		t.copies[j] += float64(o.Copies)
 		t.waste[j] += float64(o.Waste) / 1e6
-		for g := range t.groups {
+		for g := range t.total.groups {
 			if g == 1 && !t.small[j] {
 				continue
 			}
-			other[g] += y
-			q := &t.groups[g]
+			q := &t.total.groups[g]
 			q.sum += s
+			q.other[u.number] += y
 			q.copies += float64(o.Copies)
 			q.wins += float64(o.Wins)
 			q.kills += float64(o.Kills)
@@ -181,10 +216,6 @@ func (t *tally) add(u *unit) {
 			q.slotsPlain += float64(plain.Slots) / 1e6
 		}
 	}
-	for g := range t.groups {
-		t.groups[g].spread.add(other[g])
-	}
-	t.saved = append(t.saved, other[0])
 }
 
 // another is what a job saves against the log in another run of it: its replay takes longer by the share by which a run without
@@ -197,37 +228,32 @@ func (t *tally) another(seed, job int, o *replay.JobOutcome) float64 {
 	return plain - took*(1+float64(t.c.again[seed][job]))
 }
 
-func (t *tally) result(v Variant) Result {
-	r := Result{Variant: v, Jobs: make([]JobSaving, len(t.sum)), All: t.group(0), Small: t.group(1), saved: t.saved}
-	n := float64(len(t.saved))
-	for j := range r.Jobs {
+// done ends the tally: it gives what the variant does for each job, and completes the total.
+func (t *tally) done() []JobSaving {
+	n := float64(t.seeds)
+	jobs := make([]JobSaving, t.c.jobs)
+	for j := range jobs {
 		plain := &t.c.none[j]
-		r.Jobs[j] = JobSaving{
+		jobs[j] = JobSaving{
 			Saving: t.spread[j].interval95(t.sum[j] / n), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
 			SlotChange: ratio(t.slots[j]/n, float64(plain.Slots)/1e6) - 1, Copies: t.copies[j] / n, WasteS: t.waste[j] / n,
 			Idle: t.spread[j].squares == 0 && t.copies[j] == 0,
 		}
-	}
-	return r
-}
-
-func (t *tally) group(g int) Group {
-	q := &t.groups[g]
-	n := float64(len(t.saved))
-	var before, after []float64
-	total := 0.0
-	for j := range t.sum {
-		if g == 0 || t.small[j] {
-			b := float64(t.c.none[j].Took) / 1e6
-			before, after = append(before, b), append(after, t.after[j]/n)
-			total += b
+		for g := range t.total.groups {
+			if q := &t.total.groups[g]; g == 0 || t.small[j] {
+				q.before, q.after = append(q.before, float64(plain.Took)/1e6), append(q.after, t.after[j]/n)
+			}
 		}
 	}
-	return Group{
-		Jobs: len(before), Before: timesOf(before), After: timesOf(after),
-		Saving: q.spread.interval95(q.sum / n), Share: ratio(q.sum/n, total), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
-		Copies: q.copies / n, Wins: q.wins / n, Kills: q.kills / n, WasteS: q.waste / n,
+	for i, p := range t.c.w.Pools {
+		for j := range p.NumJobs() {
+			if s := jobs[t.c.first[i]+j].Saving.Mean; s > t.total.most {
+				t.total.most = s
+				t.total.best, _ = p.JobKeys(j)
+			}
+		}
 	}
+	return jobs
 }
 
 // ratio is a/b, NaN where b is nothing.

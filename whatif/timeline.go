@@ -3,6 +3,7 @@ package whatif
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -42,8 +43,10 @@ func Timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.K
 			return before, after, err
 		}
 	}
-	return nil, nil, fmt.Errorf("whatif: no job %d", job)
+	return nil, nil, fmt.Errorf("whatif: %w %d", errNoJob, job)
 }
+
+var errNoJob = errors.New("no job")
 
 // bars replays a pool and keeps what ran of one job.
 func bars(ctx context.Context, p *workload.Pool, job int, o replay.Options) ([]Bar, error) {

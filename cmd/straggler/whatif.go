@@ -181,7 +181,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
-		w, err := whatif.Workload(ctx, st, eng)
+		w, err := whatif.Workload(ctx, eng)
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
 -- What attempts reported themselves.
-SELECT attempt_id, time, progress
-FROM progress
-WHERE source <> 'synthetic'
-ORDER BY attempt_id NULLS LAST, time NULLS LAST, progress NULLS LAST
+SELECT p.attempt_id, p.time, p.progress
+FROM progress p
+WHERE p.source <> 'synthetic' AND {those}
+ORDER BY p.attempt_id NULLS LAST, p.time NULLS LAST, p.progress NULLS LAST

@@ -9,26 +9,14 @@ import (
 	"straggler/schema"
 )
 
-// Build makes a workload of the rows of one or more applications.
+// Build makes a workload of the rows of one or more applications, which hold all their attempts.
 func Build(r *Rows) *Workload {
-	w := &Workload{}
-	r.warm()
-	l := model.NewLearner(r.windowS(), r.Names, nil)
-	var drafts []*draft
-	for _, g := range groupRows(r, shareSlots(r), &w.Notes) {
-		if len(g.jobs) == 0 {
-			continue
-		}
-		d := newDraft(r, &g, &w.Notes)
-		d.observe(l)
-		drafts = append(drafts, d)
+	b := NewBuilder(r)
+	batches := b.Batches(math.MaxInt64, func(schema.Key) int64 { return 0 })
+	if len(batches) == 0 {
+		return &Workload{}
 	}
-	m := l.Model()
-	for i, d := range drafts {
-		w.Pools = append(w.Pools, d.finish(m))
-		drafts[i] = nil
-	}
-	return w
+	return b.Only(batches[0])
 }
 
 // group is the rows of one pool.
@@ -73,52 +61,10 @@ func shareSlots(r *Rows) map[schema.Key]int {
 	return pools
 }
 
-func groupRows(r *Rows, pools map[schema.Key]int, notes *Notes) []group {
-	n := 0
-	for _, p := range pools {
-		n = max(n, p+1)
-	}
-	groups := make([]group, n)
-	for i := range r.Applications {
-		g := &groups[pools[r.Applications[i].ApplicationID]]
-		g.apps = append(g.apps, &r.Applications[i])
-	}
-	poolOfJob := make(map[schema.Key]int, len(r.Jobs))
-	for i := range r.Jobs {
-		if p, ok := pools[r.Jobs[i].ApplicationID]; ok {
-			poolOfJob[r.Jobs[i].JobID] = p
-			groups[p].jobs = append(groups[p].jobs, &r.Jobs[i])
-		}
-	}
-	poolOfPhase := make(map[schema.Key]int, len(r.Phases))
-	for i := range r.Phases {
-		if p, ok := poolOfJob[r.Phases[i].JobID]; ok {
-			poolOfPhase[r.Phases[i].PhaseID] = p
-			groups[p].phases = append(groups[p].phases, &r.Phases[i])
-		}
-	}
-	for i := range r.Edges {
-		if p, ok := poolOfJob[r.Edges[i].JobID]; ok {
-			groups[p].edges = append(groups[p].edges, &r.Edges[i])
-		}
-	}
-	for i := range r.Machines {
-		m := &r.Machines[i]
-		for j := range groups {
-			if !m.ApplicationID.OK || pools[m.ApplicationID.V] == j {
-				groups[j].machines = append(groups[j].machines, m)
-			}
-		}
-	}
-	for i := range r.Attempts {
-		p, ok := poolOfPhase[r.Attempts[i].Phase]
-		if !ok || r.Attempts[i].Start == NoTime {
-			notes.NoTimes++
-			continue
-		}
-		groups[p].attempts = append(groups[p].attempts, int32(i))
-	}
-	return groups
+// with is the group with attempts; building reorders its lists.
+func (g group) with(attempts []int32) *group {
+	g.jobs, g.phases, g.attempts = slices.Clone(g.jobs), slices.Clone(g.phases), attempts
+	return &g
 }
 
 // draft is a pool being built, with what was observed; it is thrown away once the pool is calibrated.
@@ -158,13 +104,13 @@ func newDraft(r *Rows, g *group, notes *Notes) *draft {
 	d.gate()
 	d.order()
 	d.calibrate()
+	d.shared(g)
 	return d
 }
 
 // finish gives the pool of a draft.
 func (d *draft) finish(m *model.Model) *Pool {
 	d.model(m)
-	d.shared(d.group)
 	d.sizes()
 	d.losses(d.group.edges)
 	return d.Pool

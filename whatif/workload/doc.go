@@ -7,7 +7,8 @@
 // From a log:
 //
 //  2. rows.go holds the rows that are needed, compactly; trace.go fills them from rows in memory, reports.go with progress.
-//  3. build.go makes pools of them: the applications that share slots, with their jobs, phases and attempts.
+//  3. batches.go divides them into pools, the applications that share slots, of which a few are in memory at once; build.go makes
+//     a pool, with its jobs, phases and attempts.
 //  4. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
 //  5. calibrate.go keeps how the observed scheduler behaved (the order of launches, its waits and its lags), outputs.go which
 //     outputs were lost.

@@ -21,16 +21,18 @@ func (d *draft) observe(l *model.Learner) {
 // most a thousand.
 func (r *Rows) windowS() float64 {
 	const hour, most = 3600, 1000
-	first, last := Forever, NoTime
-	for i := range r.Attempts {
-		if t := r.Attempts[i].Start; t != NoTime {
-			first, last = min(first, t), max(last, t)
+	if r.First == 0 && r.Last == 0 { // the attempts are all here
+		r.First, r.Last = Forever, NoTime
+		for i := range r.Attempts {
+			if t := r.Attempts[i].Start; t != NoTime {
+				r.First, r.Last = min(r.First, t), max(r.Last, t)
+			}
 		}
 	}
-	if last < first {
+	if r.Last < r.First {
 		return hour
 	}
-	return max(hour, math.Ceil(float64(last-first)/1e6/most/hour)*hour)
+	return max(hour, math.Ceil(float64(r.Last-r.First)/1e6/most/hour)*hour)
 }
 
 // signature is shared by the executions of a stage.

@@ -183,6 +183,26 @@ type Notes struct {
 	JobsWithoutStart int
 }
 
+// Add adds the notes of other pools.
+func (n *Notes) Add(m *Notes) {
+	n.Attempts += m.Attempts
+	n.NoTimes += m.NoTimes
+	n.Unended += m.Unended
+	n.Copies += m.Copies
+	n.MeasuredSlots += m.MeasuredSlots
+	n.DeclaredSlots += m.DeclaredSlots
+	n.OverSlots += m.OverSlots
+	n.NoMachine += m.NoMachine
+	n.Gated += m.Gated
+	n.LonelyPhases += m.LonelyPhases
+	n.MachinesSlow += m.MachinesSlow
+	n.Reported += m.Reported
+	n.JobsWithoutEnd += m.JobsWithoutEnd
+	n.JobsWithoutStart += m.JobsWithoutStart
+	n.Without += m.Without
+	n.LongestS, n.MostSlots, n.Racks = max(n.LongestS, m.LongestS), max(n.MostSlots, m.MostSlots), max(n.Racks, m.Racks)
+}
+
 // NumJobs is the number of jobs of the pool.
 func (p *Pool) NumJobs() int { return len(p.Jobs) }
 

@@ -123,12 +123,18 @@ func (p *Pool) Again(seed int64) []int64 {
 	return took
 }
 
+// ReplayLuck is a standard normal number, by which the replay of job j may be wrong under a seed.
+func (p *Pool) ReplayLuck(j int, seed int64) float64 {
+	return drawOf(seed, drawWrong, p.Jobs[j].Key).NormFloat64()
+}
+
 // Purposes of draws.
 const (
 	drawFactor = 1 + iota
 	drawWork
 	drawLoser
 	drawAgain
+	drawWrong
 )
 
 // drawOf gives the random numbers of one thing under a seed.

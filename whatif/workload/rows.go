@@ -75,6 +75,8 @@ type Rows struct {
 	Outputs      map[schema.Key]int64 // bytes of attempts' outputs, in applications that lost any
 	Names        []string             // machines and executors
 
+	First, Last int64 // earliest and latest start of all attempts, where these are loaded in batches
+
 	byName    map[string]int32
 	points    []Point               // reports of progress
 	reporting int                   // the attempt that reports came of last
@@ -95,6 +97,9 @@ func (r *Rows) Intern(name string) int32 {
 	r.byName[name] = i
 	return i
 }
+
+// Forget makes room for the attempts of another batch.
+func (r *Rows) Forget() { r.Attempts, r.points, r.reporting = r.Attempts[:0], nil, 0 }
 
 func (r *Rows) internNull(name schema.Null[string]) int32 {
 	if !name.OK {

@@ -1,0 +1,162 @@
+package workload
+
+import (
+	"straggler/causes/model"
+	"straggler/schema"
+)
+
+// Batch is a set of pools that are built, and replayed, at once.
+type Batch struct {
+	pools        []int
+	Applications []schema.Key // in these pools
+}
+
+// Builder makes workloads batch by batch, of rows of which only the attempts of one batch are in memory: all batches are
+// observed first, and then built, since the model of machines and of work is of all of them.
+//
+//	for each batch: load its attempts into the rows, Observe
+//	for each batch: load its attempts into the rows, Build
+//
+// A single batch is made by Only.
+type Builder struct {
+	rows    *Rows
+	shares  map[schema.Key]int // pool of each application
+	groups  []group
+	pool    map[schema.Key]int // of each phase
+	learner *model.Learner
+	model   *model.Model
+}
+
+// NewBuilder takes all rows but the attempts, and the instants of the first and the last start.
+func NewBuilder(r *Rows) *Builder {
+	b := &Builder{rows: r, shares: shareSlots(r), pool: make(map[schema.Key]int, len(r.Phases)), learner: model.NewLearner(r.windowS(), nil, nil)}
+	n := 0
+	for _, p := range b.shares {
+		n = max(n, p+1)
+	}
+	b.groups = make([]group, n)
+	b.group()
+	return b
+}
+
+// group gives each pool its rows.
+func (b *Builder) group() {
+	r, groups := b.rows, b.groups
+	for i := range r.Applications {
+		g := &groups[b.shares[r.Applications[i].ApplicationID]]
+		g.apps = append(g.apps, &r.Applications[i])
+	}
+	ofJob := make(map[schema.Key]int, len(r.Jobs))
+	for i := range r.Jobs {
+		if p, ok := b.shares[r.Jobs[i].ApplicationID]; ok {
+			ofJob[r.Jobs[i].JobID] = p
+			groups[p].jobs = append(groups[p].jobs, &r.Jobs[i])
+		}
+	}
+	for i := range r.Phases {
+		if p, ok := ofJob[r.Phases[i].JobID]; ok {
+			b.pool[r.Phases[i].PhaseID] = p
+			groups[p].phases = append(groups[p].phases, &r.Phases[i])
+		}
+	}
+	for i := range r.Edges {
+		if p, ok := ofJob[r.Edges[i].JobID]; ok {
+			groups[p].edges = append(groups[p].edges, &r.Edges[i])
+		}
+	}
+	for i := range r.Machines {
+		m := &r.Machines[i]
+		if p, ok := b.shares[m.ApplicationID.V]; ok && m.ApplicationID.OK {
+			groups[p].machines = append(groups[p].machines, m)
+		} else if !m.ApplicationID.OK {
+			for p := range groups {
+				groups[p].machines = append(groups[p].machines, m)
+			}
+		}
+	}
+}
+
+// Batches divides the pools, in their order, into batches of at most so many attempts, where one pool alone does not have more;
+// attempts says how many an application has.
+func (b *Builder) Batches(most int64, attempts func(application schema.Key) int64) []Batch {
+	var out []Batch
+	room := int64(-1)
+	for p := range b.groups {
+		if len(b.groups[p].jobs) == 0 {
+			continue
+		}
+		n := int64(0)
+		for _, a := range b.groups[p].apps {
+			n += attempts(a.ApplicationID)
+		}
+		if len(out) == 0 || n > room {
+			out, room = append(out, Batch{}), most
+		}
+		last := &out[len(out)-1]
+		last.pools = append(last.pools, p)
+		for _, a := range b.groups[p].apps {
+			last.Applications = append(last.Applications, a.ApplicationID)
+		}
+		room -= n
+	}
+	return out
+}
+
+// Observe tells the model what the attempts of a batch say, which the rows hold now. The pools that it gives are without what
+// the model says of them, and valid until the attempts of another batch are loaded.
+func (b *Builder) Observe(batch Batch) *Workload {
+	w, drafts := b.drafts(batch)
+	for _, d := range drafts {
+		d.observe(b.learner)
+		w.Pools = append(w.Pools, d.Pool)
+	}
+	return w
+}
+
+// Build makes the workload of a batch whose attempts the rows hold now.
+func (b *Builder) Build(batch Batch) *Workload {
+	w, drafts := b.drafts(batch)
+	b.finish(w, drafts)
+	return w
+}
+
+// Only observes the only batch and builds it.
+func (b *Builder) Only(batch Batch) *Workload {
+	w, drafts := b.drafts(batch)
+	for _, d := range drafts {
+		d.observe(b.learner)
+	}
+	b.finish(w, drafts)
+	return w
+}
+
+func (b *Builder) finish(w *Workload, drafts []*draft) {
+	if b.model == nil {
+		b.model = b.learner.Model()
+	}
+	for i, d := range drafts {
+		w.Pools = append(w.Pools, d.finish(b.model))
+		drafts[i] = nil
+	}
+}
+
+// drafts are the pools of a batch, but for what the model says of them.
+func (b *Builder) drafts(batch Batch) (*Workload, []*draft) {
+	w := &Workload{}
+	b.rows.warm()
+	attempts := make(map[int][]int32, len(batch.pools))
+	for i := range b.rows.Attempts {
+		a := &b.rows.Attempts[i]
+		p, ok := b.pool[a.Phase]
+		if !ok || a.Start == NoTime {
+			w.Notes.NoTimes++
+			continue
+		}
+		attempts[p] = append(attempts[p], int32(i))
+	}
+	var drafts []*draft
+	for _, p := range batch.pools {
+		drafts = append(drafts, newDraft(b.rows, b.groups[p].with(attempts[p]), &w.Notes))
+	}
+	return w, drafts
+}
