@@ -212,25 +212,9 @@ func (f *Fluid) endOf(c int32, reach float64) {
 	f.rank(c)
 }
 
-// Rate is the rate of each transfer of a flow, bytes/s.
-func (f *Fluid) Rate(id ID) float64 {
-	f.refill()
-	if c := f.flows[id].class; c >= 0 {
-		return f.links[f.holders[c]].level
-	}
-	return math.Inf(1)
-}
-
 // Capacity and Load are what a link can carry and carries, bytes/s.
 func (f *Fluid) Capacity(link int32) float64 { return f.links[link+1].capacity }
 func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link+1].load }
 
 // Flows is how many transfers a link carries.
 func (f *Fluid) Flows(link int32) float64 { return f.ledgers[link+1].weight }
-
-// Carried is the bytes that a link has carried so far.
-func (f *Fluid) Carried(link int32) float64 {
-	f.refill()
-	l := &f.ledgers[link+1]
-	return l.carried + f.links[link+1].load*(f.now-l.since)
-}

@@ -16,7 +16,7 @@ import (
 
 func fairPaper() Paper {
 	return Paper{"FAIR", "Zaharia et al., Job Scheduling for Multi-User MapReduce Clusters, EECS-2009-55",
-		[]part{fairShares, fairWaits, fairSticky, fairSmallJobs, fairStickySlots, fairBias, fairBatch, fairSplit, fairBenchmark}}
+		[]part{fairShares, fairWaits, fairSticky, fairSmallJobs, fairStickySlots, fairBias, fairBatch, fairFigures, fairSplit, fairBenchmark}}
 }
 
 func fairShares(_ context.Context, t *table) error {

@@ -26,10 +26,11 @@ type offers struct {
 	order
 	delay    delay
 	placer   *placer // nil: tasks go wherever the order of machines takes them
-	machines []int32 // in the order in which they ask when several have free slots: shuffled once
+	machines []int32 // in the order in which they ask when several have free slots: a new one each round, as heartbeats drift
 	some     []int32 // machines that came to have a free slot
-	all      bool    // every machine may get something
-	past     int     // changes that were seen
+	luck     *rand.Rand
+	all      bool // every machine may get something
+	past     int  // changes that were seen
 	list     []int32
 	listed   bool // list is of the moment
 	wake     replay.Time
@@ -66,8 +67,9 @@ func earlier(a, b replay.Time) replay.Time {
 
 func (o *offers) begin(c *replay.Cluster) {
 	o.delay.begin(c)
-	for _, m := range rand.New(rand.NewPCG(uint64(c.Seed()), 4)).Perm(c.NumMachines()) {
-		o.machines = append(o.machines, int32(m))
+	o.luck = rand.New(rand.NewPCG(uint64(c.Seed()), 4))
+	for m := range int32(c.NumMachines()) {
+		o.machines = append(o.machines, m)
 	}
 }
 
@@ -102,6 +104,9 @@ func (o *offers) offer(c *replay.Cluster, class workload.Class) {
 	first := o.first(c, class)
 	for taken := true; taken && first >= 0 && c.Idle(class) > 0; {
 		taken = false
+		if len(machines) > 1 {
+			o.luck.Shuffle(len(machines), func(a, b int) { machines[a], machines[b] = machines[b], machines[a] })
+		}
 		for _, m := range machines {
 			if c.Free(m, class) == 0 {
 				continue

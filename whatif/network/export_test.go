@@ -1,0 +1,21 @@
+package network
+
+import "math"
+
+// What only tests ask.
+
+// Rate is the rate of each transfer of a flow, bytes/s.
+func (f *Fluid) Rate(id ID) float64 {
+	f.refill()
+	if c := f.flows[id].class; c >= 0 {
+		return f.links[f.holders[c]].level
+	}
+	return math.Inf(1)
+}
+
+// Carried is the bytes that a link has carried so far.
+func (f *Fluid) Carried(link int32) float64 {
+	f.refill()
+	l := &f.ledgers[link+1]
+	return l.carried + f.links[link+1].load*(f.now-l.since)
+}
