@@ -58,7 +58,7 @@ type mantriPhase struct {
 	wrapup   float64 // seconds that the finished attempts took after they had read everything, all together
 	life     float64 // of a task, as far as known
 	known    int     // finished attempts that it was taken from
-	restarts map[int32]int
+	restarts []int32 // by task; nil where none was restarted
 	copied   map[int32]replay.Time
 	queued   []queuedCopy // duplicates that may still wait for a slot
 	seen     int          // of View.Started
@@ -78,11 +78,18 @@ type mantriCase struct {
 	restart bool
 }
 
-func (p *mantriPhase) restart(task int32) {
+func (p *mantriPhase) restart(task int32, tasks int) {
 	if p.restarts == nil {
-		p.restarts = map[int32]int{}
+		p.restarts = make([]int32, tasks)
 	}
 	p.restarts[task]++
+}
+
+func (p *mantriPhase) restarted(task int32) int {
+	if p.restarts == nil {
+		return 0
+	}
+	return int(p.restarts[task])
 }
 
 func (p *mantriPhase) copy(task int32, now replay.Time) {
@@ -288,7 +295,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		}
 		c := float64(v.Copies(a.Task))
 		switch {
-		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarts[a.Task] < m.Gamma:
+		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarted(a.Task) < m.Gamma:
 			m.found = append(m.found, mantriCase{*a, left - mean, true})
 		case m.Copy && (left*c/(c+1)-lag)/scale >= likely && m.mayCopy(v, p, a, delta):
 			m.found = append(m.found, mantriCase{*a, left - mean, false})
@@ -297,7 +304,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 	m.inOrder()
 	for _, c := range m.found {
 		if c.restart {
-			p.restart(c.a.Task)
+			p.restart(c.a.Task, v.Tasks())
 			do.Restart(c.a)
 		} else {
 			p.copy(c.a.Task, v.Now())

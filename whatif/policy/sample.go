@@ -3,7 +3,6 @@ package policy
 import (
 	"math"
 	"slices"
-	"sort"
 )
 
 // sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is asked for.
@@ -47,6 +46,7 @@ func (s *sample) order() {
 	case n > 64 && n > s.size/16:
 		s.merge()
 	default:
+		slices.Sort(s.fresh) // neighbours lie in the same blocks
 		for _, x := range s.fresh {
 			s.insert(x)
 		}
@@ -58,8 +58,8 @@ func (s *sample) insert(x float64) {
 	if len(s.blocks) == 0 {
 		s.blocks, s.last, s.before = append(s.blocks, make([]float64, 0, blockSize)), append(s.last, x), []int32{0, 0}
 	}
-	b := min(sort.SearchFloat64s(s.last, x), len(s.blocks)-1)
-	at, _ := slices.BinarySearch(s.blocks[b], x)
+	b := min(firstFrom(s.last, x), len(s.blocks)-1)
+	at := firstFrom(s.blocks[b], x)
 	s.blocks[b] = slices.Insert(s.blocks[b], at, x)
 	s.last[b] = max(s.last[b], x)
 	if len(s.blocks[b]) < blockSize {
@@ -72,6 +72,19 @@ func (s *sample) insert(x float64) {
 	s.blocks[b] = s.blocks[b][:blockSize/2]
 	s.blocks, s.last = slices.Insert(s.blocks, b+1, upper), slices.Insert(s.last, b, s.blocks[b][blockSize/2-1])
 	s.count()
+}
+
+// firstFrom is the place of the first number that is not less than x in an ascending list without NaN.
+func firstFrom(list []float64, x float64) int {
+	low, high := 0, len(list)
+	for low < high {
+		if mid := int(uint(low+high) / 2); list[mid] < x {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // merge makes the blocks anew of what they hold and what was added.
@@ -177,7 +190,7 @@ func (s *sample) upTo(x float64) int { return s.below(math.Nextafter(x, math.Inf
 // below is how many numbers are less than x.
 func (s *sample) below(x float64) int {
 	s.order()
-	b := sort.SearchFloat64s(s.last, x)
+	b := firstFrom(s.last, x)
 	n := int32(0)
 	for k := b; k > 0; k &= k - 1 {
 		n += s.before[k]
@@ -185,8 +198,7 @@ func (s *sample) below(x float64) int {
 	if b == len(s.blocks) {
 		return int(n)
 	}
-	in, _ := slices.BinarySearch(s.blocks[b], x)
-	return int(n) + in
+	return int(n) + firstFrom(s.blocks[b], x)
 }
 
 // quantileWith is the quantile q of the sample and more numbers together; those are reordered. It is quickselect on the
