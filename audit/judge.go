@@ -71,6 +71,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	}
 	j.blame(machines, against, cfg)
 	j.Findings = append(j.Findings, incomplete(r, history, cfg)...)
+	j.Findings = append(j.Findings, changedPlans(r, history, cfg, known)...)
 	j.stages(r, history)
 	j.Alike = nights.alike(all)
 	j.Detectable = detectable(tested, j.Alike)

@@ -124,3 +124,44 @@ func (e *expected) is(f *schema.QueryFinding) bool {
 	return f.Kind == kind && strings.HasSuffix(f.Operator, operator) && f.Keys.V == e.Keys && string(f.Side.V) == e.Side &&
 		f.Tables.V == e.Source && f.Other.V == e.Other
 }
+
+// The same query on two nights, of which the second has a dimension that outgrew the threshold of a broadcast: it is the same query,
+// its plan is another, and the joins are those that were run.
+func TestNights(t *testing.T) {
+	nights, _ := filepath.Glob("testdata/*-night1.json")
+	for _, first := range nights {
+		var shapes, plans []string
+		for _, name := range []string{first, strings.Replace(first, "night1", "night2", 1)} {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var truth struct {
+				Queries map[string]struct{ Join string }
+			}
+			if err := json.Unmarshal(text, &truth); err != nil {
+				t.Fatal(err)
+			}
+			_, eng := analysed(t, strings.TrimSuffix(name, ".json")+".zstd")
+			for q, err := range engine.Read[struct {
+				Shape string `col:"shape"`
+				Plan  string `col:"plan_fingerprint"`
+				Join  string `col:"operator"`
+			}](t.Context(), eng, "SELECT q.shape, q.plan_fingerprint, n.operator FROM queries q JOIN plan_nodes n ON n.query_id = q.query_id WHERE q.description = 'by_region' AND n.kind = 'join' AND n.plan = 'final'") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := truth.Queries["by_region"].Join; q.Join != want {
+					t.Errorf("%s: %s, want %s", name, q.Join, want)
+				}
+				shapes, plans = append(shapes, q.Shape), append(plans, q.Plan)
+			}
+		}
+		if len(shapes) != 2 || shapes[0] != shapes[1] || plans[0] == plans[1] {
+			t.Errorf("%s: shapes %q, plans %q", first, shapes, plans)
+		}
+	}
+	if len(nights) == 0 {
+		t.Error("no nights")
+	}
+}

@@ -2,7 +2,7 @@
 // sketch of each stage, small enough to be kept for many nights.
 //
 //  1. measure.go reads the tables by the .sql files.
-//  2. run.go says what a Run is.
+//  2. run.go says what a Run is, plans.go what it keeps of the plans of queries.
 //  3. signature.go names stages so that a stage of tonight finds itself in the runs before; grouping.go says which runs
 //     are of the same program.
 //

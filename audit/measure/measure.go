@@ -14,7 +14,7 @@ import (
 // Runs reads the applications of a store, of which detect and causes have written their tables, in order of time.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}}
-	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.parts, m.causes, m.machines} {
+	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.parts, m.causes, m.machines, m.plans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
 		}

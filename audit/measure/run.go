@@ -20,6 +20,7 @@ type Run struct {
 	Squares  Values             `json:"squares,omitempty"`  // sums of their squares over the outliers: how many tasks they are spread over
 	Machines map[string]Machine `json:"machines,omitempty"` // those that were not like the others
 	Flagged  []string           `json:"flagged,omitempty"`  // ids of the findings of that night: what they are about is no example of what is normal
+	Plans    []Plan             `json:"plans,omitempty"`    // of its queries, in the order of their start
 	Stages   []Stage            `json:"-"`
 
 	ApplicationKey schema.Key

@@ -1,0 +1,90 @@
+package measure
+
+import "straggler/schema"
+
+// Plan is what a query did: the same query of another run has the same name, shape and number.
+type Plan struct {
+	Query       string     `json:"query"`         // what the user called it, or its call site
+	Shape       string     `json:"shape"`         // the tables that it scans and the keys that it joins and groups by
+	Nth         int        `json:"nth,omitempty"` // of several alike, in the order of their start
+	Fingerprint string     `json:"fingerprint"`   // of the plan that ran
+	Operators   []string   `json:"operators"`     // those that say how, in the order of the plan
+	QueryKey    schema.Key `json:"-"`             // of a run that was just measured
+}
+
+// What a baseline keeps of the plans of a run.
+const (
+	mostPlans     = 50
+	mostOperators = 60
+)
+
+// plans reads the plans of the queries.
+func (m *measuring) plans() error {
+	type alike struct {
+		run         int
+		name, shape string
+	}
+	seen := map[alike]int{}
+	last := map[int]schema.Key{}
+	return each(m, "plans.sql", func(n *struct {
+		ApplicationID schema.Key      `col:"application_id"`
+		QueryID       schema.Key      `col:"query_id"`
+		Description   text            `col:"description"`
+		Shape         string          `col:"shape"`
+		Fingerprint   string          `col:"plan_fingerprint"`
+		Kind          schema.NodeKind `col:"kind"`
+		Operator      string          `col:"operator"`
+		Keys          text            `col:"keys"`
+		RightKeys     text            `col:"right_keys"`
+		JoinType      text            `col:"join_type"`
+		Source        text            `col:"source"`
+		Detail        text            `col:"detail"`
+	}) {
+		i, ok := m.index[n.ApplicationID]
+		if !ok {
+			return
+		}
+		r := &m.runs[i]
+		if last[i] != n.QueryID {
+			last[i] = n.QueryID
+			at := alike{i, lasting(n.Description.V), n.Shape}
+			p := Plan{Query: at.name, Shape: n.Shape, Nth: seen[at], Fingerprint: n.Fingerprint, QueryKey: n.QueryID}
+			seen[at]++
+			if len(r.Plans) < mostPlans {
+				r.Plans = append(r.Plans, p)
+			}
+		}
+		if k := len(r.Plans); k > 0 && r.Plans[k-1].QueryKey == n.QueryID && len(r.Plans[k-1].Operators) < mostOperators {
+			p := &r.Plans[k-1]
+			p.Operators = append(p.Operators, Short(operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)))
+		}
+	})
+}
+
+// operatorLine says what an operator does in one line.
+func operatorLine(kind schema.NodeKind, operator, keys, rightKeys, joinType, source, detail string) string {
+	s := operator
+	switch kind {
+	case schema.JoinNode:
+		if joinType != "" {
+			s += " " + joinType
+		}
+		if keys != "" {
+			s += " on " + keys + " = " + rightKeys
+		}
+	case schema.ScanNode:
+		if source != "" {
+			s += " of " + source
+		}
+		if detail != "" {
+			s += ": " + detail
+		}
+	case schema.ExchangeNode:
+		s += " " + detail
+	case schema.AggregateNode, schema.WindowNode:
+		if keys != "" {
+			s += " by " + keys
+		}
+	}
+	return s
+}

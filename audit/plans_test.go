@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+
+	"straggler/audit/measure"
+)
+
+// A query whose join was a broadcast and is none any more is said to be so with the difference, until the change is normal; ids, and a
+// query that scans other tables, are no change.
+func TestChangedPlans(t *testing.T) {
+	night := func(id, start, fingerprint string, operators ...string) *measure.Run {
+		return &measure.Run{Group: "nightly", ID: id, Start: start, Plans: []measure.Plan{{Query: "by_region", Shape: "s", Fingerprint: fingerprint, Operators: operators}}}
+	}
+	never := func(string, *measure.Run) bool { return false }
+	cfg := &Config{}
+	a := night("a", "2026-01-01", "f1", "Scan of orders: parquet, pushed filters [IsNotNull(id)]", "BroadcastHashJoin Inner on region_id = id", "BroadcastExchange")
+	b := night("b", "2026-01-02", "f2", "Scan of orders: parquet", "SortMergeJoin Inner on region_id = id", "Exchange hashpartitioning(region_id)", "Exchange hashpartitioning(id)")
+	found := changedPlans(b, []*measure.Run{a}, cfg, never)
+	if len(found) != 1 || found[0].Severity != Note {
+		t.Fatalf("%+v", found)
+	}
+	want := "query by_region: no longer Scan of orders: parquet, pushed filters [IsNotNull(id)], BroadcastHashJoin Inner on region_id = id, BroadcastExchange; " +
+		"now Scan of orders: parquet, SortMergeJoin Inner on region_id = id, Exchange hashpartitioning(region_id), Exchange hashpartitioning(id)"
+	if found[0].Detail != want || !strings.Contains(found[0].SQL, "plan_nodes") {
+		t.Errorf("%s", found[0].Detail)
+	}
+	c := night("c", "2026-01-03", "f2", b.Plans[0].Operators...)
+	if again := changedPlans(c, []*measure.Run{a, b}, cfg, func(id string, h *measure.Run) bool { return h.ID == "b" }); len(again) != 1 || again[0].ID != found[0].ID {
+		t.Errorf("a night later it is still another than what is normal: %+v", again)
+	}
+	if normal := changedPlans(c, []*measure.Run{a, b}, cfg, func(id string, h *measure.Run) bool { return h.ID == "a" }); len(normal) != 0 {
+		t.Errorf("it was accepted: %+v", normal)
+	}
+	if same := changedPlans(night("d", "2026-01-04", "f1", a.Plans[0].Operators...), []*measure.Run{a}, cfg, never); len(same) != 0 {
+		t.Errorf("the same plan: %+v", same)
+	}
+	other := night("e", "2026-01-05", "f9", "Scan of customers: csv")
+	other.Plans[0].Shape = "t"
+	if new := changedPlans(other, []*measure.Run{a}, cfg, never); len(new) != 0 {
+		t.Errorf("another query of that name: %+v", new)
+	}
+}
