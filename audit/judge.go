@@ -106,7 +106,7 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 			f.ID = ""
 		}
 		f.Kind, f.rank = kindOf(against[i:i+1], false), m.rank
-		f.Detail = fmt.Sprintf("its %d tasks take %.2f × what is usual for their stages in the runs before", m.Tasks, m.factor)
+		f.Detail = fmt.Sprintf("slow: its %d tasks take %.2f × what is usual for their stages in the runs before", m.Tasks, m.factor)
 		if others > slowPart {
 			f.Detail += fmt.Sprintf(", where the other machines take %.2f ×", others)
 		}

@@ -291,10 +291,16 @@ func kindOf(machines []SlowMachine, shared bool) string {
 		return "shared"
 	case processor.n == 0:
 		return ""
-	case processor.evidence(1) >= disk.evidence(1.5):
-		return "processor"
 	}
-	return "disk"
+	const processorPrior, diskPrior, far = 1, 1.5, 3 // beyond three standard deviations of its prior neither accounts for the time
+	name, m, most := "disk", disk.sum/disk.n, far*diskPrior
+	if processor.evidence(processorPrior) >= disk.evidence(diskPrior) {
+		name, m, most = "processor", processor.sum/processor.n, far*processorPrior
+	}
+	if m > most {
+		return ""
+	}
+	return name
 }
 
 // sample is how many values, their sum and that of their squares.

@@ -65,7 +65,7 @@ func (b *builder) steps() []step {
 		return append(selected, step{"counts", b.scopedCounts}, step{"its application", b.applications}, step{"jobs", b.jobs}, step{"phases", b.phases}, step{"outliers", b.outliers},
 			step{"timelines", b.timelines})
 	}
-	return append(selected, step{"what was read", b.trust}, step{"jobs", b.jobs}, step{"queries", b.queries}, step{"phases", b.phases},
+	return append(selected, step{"what was read", b.trust}, step{"slow runs", b.history}, step{"jobs", b.jobs}, step{"queries", b.queries}, step{"phases", b.phases},
 		step{"outliers", b.outliers}, step{"machines", b.machines}, step{"what comes back", b.repeats}, step{"timelines", b.timelines}, step{"replays of policies", b.whatif}, step{"settings", b.settings})
 }
 
