@@ -38,7 +38,7 @@ func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "<p class=\"lead\">%s</p>", lead) // our own words and numbers
 		}
 		if len(apps) > 0 {
-			fmt.Fprintf(w, "<p><a href=\"/all\">One report on all of them</a></p>")
+			fmt.Fprintf(w, "<p><a href=\"/all\">One report on all of them</a> · <a href=\"/compare\">Compare two</a></p>")
 		}
 		picked, form := pickApplications(r, apps)
 		if len(apps) > 1 {

@@ -8,9 +8,11 @@
 //  4. page.go writes the frame of a page before its content is known, and what went wrong in its place; listing.go is a
 //     sorted and paged table, and rows.go those of the rows of a query; queries.go finds the .sql files.
 //  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase
-//     and an attempt, machines.go those of machines.
+//     and an attempt, machines.go those of machines; compare.go compares two
+//     applications.
 //  6. console.go runs the SQL of users, and chart.go draws its rows.
-//  7. status.go says to programs how far the catalog is.
+//  7. api.go answers programs, openapi.go has the table of what they may ask and describes it; status.go says how far the
+//     catalog is.
 //  8. assets.go has the style sheets and scripts.
 //
 // Whatever comes from a log is hostile: prose bounds it, html/template escapes it, addresses hold keys and no names but those

@@ -139,9 +139,11 @@ func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {
 		if n := prose.MaybeName(p.JobName); n != "" {
 			fmt.Fprintf(w, "<p class=\"what\">%s</p>", template.HTMLEscapeString(n))
 		}
+		fmt.Fprint(w, "<div class=\"summary\">")
 		if err := html.WriteHeadline(w, d); err != nil {
 			return err
 		}
+		fmt.Fprint(w, "</div>")
 		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
 			return err
 		}

@@ -16,12 +16,15 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /machines", s.machinesPage)
 	m.HandleFunc("GET /machine", s.machinePage)
 	m.HandleFunc("GET /logs", s.logsPage)
+	m.HandleFunc("GET /compare", s.comparePage)
 	m.HandleFunc("GET /sql", s.consolePage)
 	m.HandleFunc("GET /sql/{file}", s.download)
-	m.HandleFunc("GET /api/v1/schema", s.schemaAPI)
+	for _, e := range s.endpoints() {
+		m.HandleFunc("GET /api/v1"+e.path, e.answer)
+	}
+	m.HandleFunc("GET /api/v1/openapi.json", s.openAPI)
 	m.HandleFunc("GET /history/{id}/", s.historyLink)
 	m.HandleFunc("GET /history/{id}", s.historyLink)
-	m.HandleFunc("GET /api/v1/status", s.statusAPI)
 	if s.o.MCP != nil {
 		m.Handle("/mcp", s.o.MCP)
 	}

@@ -128,7 +128,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"applications", "jobs", "phases", "attempts", "machines", "machine", "logs", "all", "sql"} {
+	for _, kind := range []string{"applications", "jobs", "phases", "attempts", "machines", "machine", "logs", "all", "sql", "compare"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no link leads to %s: %v", kind, kinds)
 		}
@@ -230,6 +230,19 @@ func TestGuard(t *testing.T) {
 		if _, err := serve.New(nil, serve.Options{Listen: listen}); err == nil {
 			t.Errorf("%s is open to others without a token", listen)
 		}
+	}
+}
+
+// Two applications are compared as straggler compare does it.
+func TestCompare(t *testing.T) {
+	s, c := served(t, filled(t, "mixed", "skew"), serve.Options{})
+	apps, _ := c.Applications()
+	body := get(s.Handler(), fmt.Sprintf("/compare?a=%d&b=%d", apps[0].ApplicationID, apps[1].ApplicationID)).Body.String()
+	if !strings.Contains(body, "What changed") || strings.Count(body, "<tr") < 5 || strings.Count(body, " selected") != 2 {
+		t.Errorf("no differences: %s", body[max(0, len(body)-800):])
+	}
+	if body := get(s.Handler(), "/compare?a=7&b=8").Body.String(); !strings.Contains(body, "no such row") {
+		t.Error("applications that are not there are compared")
 	}
 }
 

@@ -1,0 +1,215 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"straggler/report/reporttest"
+	"straggler/serve"
+)
+
+// openBrowser starts a browser, or skips the test, and notes what its pages ask for elsewhere and complain about.
+func openBrowser(t *testing.T, origin string) (ctx context.Context, complaints func() []string) {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" && reporttest.Required("chromium") {
+		t.Fatal("no chromium on the PATH, and STRAGGLER_REQUIRE asks for it")
+	}
+	if path == "" {
+		t.Skip("no chromium on the PATH")
+	}
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(alloc)
+	t.Cleanup(cancel)
+	reporttest.Check(t, chromedp.Do(ctx))
+	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	var mu sync.Mutex
+	var noted []string
+	note := func(s string) { mu.Lock(); defer mu.Unlock(); noted = append(noted, s) }
+	reporttest.Check(t, chromedp.Listen(ctx, func(ev any) {
+		switch e := ev.(type) {
+		case *network.EventRequestWillBeSent:
+			if !strings.HasPrefix(e.Request.URL, origin) {
+				note("it asked for " + e.Request.URL)
+			}
+		case *runtime.EventConsoleAPICalled:
+			note("console: " + string(e.Type))
+		case *runtime.EventExceptionThrown:
+			note("exception: " + e.ExceptionDetails.Text)
+		case *cdplog.EventEntryAdded: // what the content security policy refused, among others
+			note("log: " + e.Entry.Text + " " + e.Entry.URL)
+		}
+	}))
+	return ctx, func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), noted...) }
+}
+
+func evaluate[T any](t *testing.T, ctx context.Context, js string) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js))
+	if err != nil {
+		t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// waitFor waits until an expression is true in the page.
+func waitFor(t *testing.T, ctx context.Context, js string) {
+	t.Helper()
+	for range 600 {
+		if evaluate[bool](t, ctx, "Boolean("+js+")") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("never true: %s", js)
+}
+
+// click follows the link that an expression gives, and waits for its page.
+func click(t *testing.T, ctx context.Context, link string) {
+	t.Helper()
+	evaluate[bool](t, ctx, `(function () { window.leaving = true; var a = `+link+`; if (!a) { throw new Error("no such link"); } a.click(); return true; })()`)
+	waitFor(t, ctx, `!window.leaving && document.readyState === "complete" && document.querySelector("footer")`)
+}
+
+// A new user opens a store of hostile and honest logs, finds in three clicks why the slowest application was slow, runs a
+// query, and has its link; at the width of a desk and of a phone, light and dark. Nothing is loaded from elsewhere, no name of
+// a log does anything, the console stays empty, and axe finds nothing where it is installed.
+func TestBrowser(t *testing.T) {
+	st := filled(t, "mixed", "skew")
+	s, c := served(t, st, serve.Options{Version: "test"})
+	until(t, c)
+	web := httptest.NewServer(s.Handler())
+	defer web.Close()
+	ctx, complaints := openBrowser(t, web.URL)
+	for _, size := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"desk", "light", 1280, 900}, {"phone", "dark", 390, 844}} {
+		reporttest.Check(t, chromedp.Do(ctx, chromedp.EmulateViewport(size.width, size.height)))
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: size.scheme}}})
+		reporttest.Check(t, err)
+		reporttest.Check(t, chromedp.Do(ctx, chromedp.Navigate(web.URL+"/?sort=-lost")))
+		fits := func(where string) {
+			t.Helper()
+			if w := evaluate[int](t, ctx, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
+				t.Errorf("%s: %s is %d pixels too wide", size.name, where, w)
+			}
+			for _, v := range axe(t, ctx) {
+				t.Errorf("%s: %s: %s", size.name, where, v)
+			}
+		}
+		fits("the list")
+		click(t, ctx, `document.querySelector("#applications tbody a")`) // of two that lost, the one that lost most; hostile names lost more
+		fits("the application")
+		if v := evaluate[string](t, ctx, `document.querySelector(".verdict").textContent`); !strings.Contains(v, "cost") {
+			t.Errorf("the headline is %q", v)
+		}
+		click(t, ctx, `document.querySelector("#t-outliers tbody a")`)
+		fits("the task")
+		if v := evaluate[string](t, ctx, `document.querySelector("section").textContent`); !strings.Contains(v, "Verdict: ") {
+			t.Errorf("the page of the worst task says %q", v)
+		}
+		click(t, ctx, `document.querySelector('.crumbs a[href^="/phases/"]')`)
+		fits("the phase")
+		click(t, ctx, `document.querySelector('.crumbs a[href^="/jobs/"]')`)
+		fits("the job")
+		click(t, ctx, `document.querySelector('nav a[href="/machines"]')`)
+		fits("the machines")
+		click(t, ctx, `document.querySelector('nav a[href="/sql"]')`)
+		console(t, ctx)
+		fits("the console")
+	}
+	for _, m := range complaints() {
+		t.Error(m)
+	}
+}
+
+// console types a query with the help of completion and runs it.
+func console(t *testing.T, ctx context.Context) {
+	t.Helper()
+	waitFor(t, ctx, `document.querySelectorAll("#tables details").length > 20`)
+	evaluate[bool](t, ctx, `(function () { var q = document.getElementById("q"); q.focus(); q.value = "SELECT cause, sum(seconds) AS seconds FROM attrib"; q.setSelectionRange(q.value.length, q.value.length); q.dispatchEvent(new Event("input")); return true; })()`)
+	waitFor(t, ctx, `!document.getElementById("proposals").hidden`)
+	evaluate[bool](t, ctx, `(function () { var q = document.getElementById("q"); q.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab", cancelable: true })); q.setRangeText(" GROUP BY cause ORDER BY seconds DESC", q.value.length, q.value.length, "end"); return true; })()`)
+	if q := evaluate[string](t, ctx, `document.getElementById("q").value`); !strings.Contains(q, "FROM attributions GROUP") {
+		t.Errorf("completion made %q", q)
+	}
+	evaluate[bool](t, ctx, `(function () { window.leaving = true; document.getElementById("q").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, cancelable: true })); return true; })()`)
+	waitFor(t, ctx, `!window.leaving && document.readyState === "complete" && document.querySelectorAll("#result tbody tr").length > 1 && document.querySelector(".barplot rect")`)
+	if at := evaluate[string](t, ctx, `location.search`); !strings.Contains(at, "attributions") {
+		t.Errorf("the address %q does not hold the query", at)
+	}
+	waitFor(t, ctx, `!document.getElementById("history").hidden`)
+}
+
+// axe runs axe-core on the page, where STRAGGLER_AXE names its file, and gives what it finds.
+func axe(t *testing.T, ctx context.Context) []string {
+	t.Helper()
+	file := os.Getenv("STRAGGLER_AXE")
+	if file == "" {
+		if reporttest.Required("axe") {
+			t.Fatal("STRAGGLER_AXE names no file, and STRAGGLER_REQUIRE asks for it")
+		}
+		return nil
+	}
+	source, err := os.ReadFile(file)
+	reporttest.Check(t, err)
+	evaluate[bool](t, ctx, string(source)+"\n;true")
+	evaluate[bool](t, ctx, `(function () { window.found = null; axe.run(document, { resultTypes: ["violations"] }).then(function (r) {
+		window.found = r.violations.map(function (v) { return v.id + " (" + v.impact + "): " + v.nodes.slice(0, 3).map(function (n) { return n.html.slice(0, 160); }).join(" | "); }); }, function (e) { window.found = [String(e)]; }); return true; })()`)
+	waitFor(t, ctx, `window.found`)
+	return evaluate[[]string](t, ctx, `window.found`)
+}
+
+// Two hundred clients that ask at once are all answered.
+func TestManyClients(t *testing.T) {
+	s, _ := served(t, filled(t), serve.Options{})
+	web := httptest.NewServer(s.Handler())
+	defer web.Close()
+	client := web.Client()
+	paths := []string{"/", "/applications/1", "/jobs/1", "/api/v1/status", "/sql?q=SELECT+count(*)+FROM+attempts", "/logs"}
+	var wg sync.WaitGroup
+	failed := make(chan error, 200*5)
+	for i := range 200 {
+		wg.Go(func() {
+			for k := range 5 {
+				r, err := client.Get(web.URL + paths[(i+k)%len(paths)])
+				if err == nil {
+					r.Body.Close()
+					if r.StatusCode != 200 {
+						err = fmt.Errorf("%s: %s", r.Request.URL.Path, r.Status)
+					}
+				}
+				if err != nil {
+					failed <- err
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(failed)
+	for err := range failed {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,133 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strconv"
+
+	"straggler/audit"
+	"straggler/audit/measure"
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// mostChoices bounds the applications that can be picked from a form; any two can be compared by the address.
+const mostChoices = 500
+
+// compareForm picks two applications.
+type compareForm struct {
+	Sides []compareSide
+}
+
+type compareSide struct {
+	Name, Title string
+	Choices     []compareChoice
+}
+
+type compareChoice struct {
+	Key, Text string
+	Now       bool
+}
+
+// comparePage says what changed between two applications, as straggler compare does.
+func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
+	s.write(w, r, page{Title: "Compare two applications", Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
+		fmt.Fprint(w, "<h1 class=\"title\">Compare two applications</h1>")
+		apps, _ := s.c.Applications()
+		var form compareForm
+		for _, side := range []struct{ name, title string }{{"a", "Before"}, {"b", "After"}} {
+			c := compareSide{Name: side.name, Title: side.title}
+			for _, a := range apps[:min(len(apps), mostChoices)] {
+				key := strconv.FormatInt(a.ApplicationID, 10)
+				text := prose.Name(a.NativeID)
+				if n := prose.MaybeName(a.Name); n != "" {
+					text = n + " (" + text + ")"
+				}
+				c.Choices = append(c.Choices, compareChoice{key, text, key == r.FormValue(side.name)})
+			}
+			form.Sides = append(form.Sides, c)
+		}
+		if err := templates.ExecuteTemplate(w, "compare", form); err != nil || r.FormValue("a") == "" || r.FormValue("b") == "" {
+			return err
+		}
+		p, err := s.pair(ctx, r.FormValue("a"), r.FormValue("b"))
+		if err != nil {
+			return err
+		}
+		return writePair(w, p)
+	})
+}
+
+// pair compares two applications by their keys.
+func (s *Server) pair(ctx context.Context, keys ...string) (*audit.Pair, error) {
+	runs, err := s.c.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pair [2]*measure.Run
+	for i, text := range keys {
+		k, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, errNoPage
+		}
+		a, ok := s.c.Application(k)
+		if !ok {
+			return nil, fmt.Errorf("%w: application %d", report.ErrNoRow, k)
+		}
+		for r := range runs {
+			if runs[r].ID == a.NativeID {
+				pair[i] = &runs[r]
+			}
+		}
+		if pair[i] == nil {
+			return nil, fmt.Errorf("%s has nothing that could be compared", prose.Name(a.NativeID))
+		}
+	}
+	return audit.Compare(pair[0], pair[1], audit.DefaultConfig()), nil
+}
+
+func writePair(w io.Writer, p *audit.Pair) error {
+	l := &listing{ID: "differences", Caption: "Differences, the best supported first", Empty: "Nothing differs.", Columns: []column{{Title: "What"}, {Title: "Where"}, {Title: "Before", Number: true}, {Title: "After", Number: true},
+		{Title: "Change", Doc: "fraction of the first", Number: true}, {Title: "p", Doc: "two-sided, by the variance between tasks", Number: true}, {Title: "q", Doc: "false discovery rate over the tests", Number: true}}}
+	for _, d := range p.Differences[:min(len(p.Differences), mostChoices)] {
+		where := d.Cause
+		if d.Stage != nil {
+			where = prose.Clean(d.Stage.String(), prose.NameRunes)
+		}
+		value := func(v *float64) cell {
+			write := func(x float64) string { return prose.Clean(fmt.Sprintf("%.4g %s", x, d.Unit), 40) }
+			if d.Unit == "s" {
+				write = prose.Seconds
+			}
+			return figure(nullOf(v), write, "the log does not say")
+		}
+		probability := func(v *float64) cell {
+			return figure(nullOf(v), func(x float64) string { return fmt.Sprintf("%.2g", x) }, "there is no test: two runs do not show how much runs differ anyway")
+		}
+		l.Rows = append(l.Rows, []cell{{Text: d.Rule}, {Text: where}, value(d.A), value(d.B), figure(nullOf(d.Change), prose.Percent, "it was 0, or is not known"), probability(d.P), probability(d.Q)})
+	}
+	for _, row := range l.Rows {
+		for i := range row {
+			row[i].Label, row[i].Number = l.Columns[i].Title, l.Columns[i].Number
+		}
+	}
+	if err := writeSection(w, "differences", "What changed", l); err != nil {
+		return err
+	}
+	if n := len(p.OnlyA) + len(p.OnlyB); n > 0 {
+		fmt.Fprintf(w, "<p>%s in one of the two only, so the programs differ.</p>", prose.Plural(int64(n), "stage is", "stages are"))
+	}
+	_, err := fmt.Fprintf(w, "<p class=\"lead\">Method: %s.</p>", template.HTMLEscapeString(p.Method))
+	return err
+}
+
+func nullOf(v *float64) schema.Null[float64] {
+	if v == nil {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(*v)
+}
