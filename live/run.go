@@ -15,8 +15,8 @@ type RunOptions struct {
 	Patience time.Duration // for how long a source that has answered before may be away; 0: a minute
 }
 
-// refused is for how long a source is asked that has never answered, or of which nothing is left that could: a driver that
-// starts answers with words of its own, and one that ends takes its address with it.
+// refused is for how long a source is asked of which nothing is there that could answer: a driver that starts answers
+// with words of its own, and one that ends takes its address with it.
 const refused = 15 * time.Second
 
 // Run follows an application until it ends, its source is gone or has been away for too long, or the context ends. It
@@ -48,7 +48,7 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 			return last, err
 		}
 		patience := o.Patience
-		if last == nil || errors.Is(err, syscall.ECONNREFUSED) {
+		if errors.Is(err, syscall.ECONNREFUSED) {
 			patience = min(patience, refused)
 		}
 		if since.IsZero() {

@@ -36,8 +36,11 @@ func ingestCommand(e *env) *cobra.Command {
 		Short: "Read logs into a store",
 		Long: `Ingest reads logs into the tables of a store, all of them in one commit: a store never holds half of an ingest.
 A LOG is a file, a directory, a pattern such as 'logs/*.zstd', a URL of an object store or HDFS (s3://BUCKET/PREFIX,
-gs://…, azblob://…, hdfs://NAMENODE:PORT/PATH), or - for standard input. The format is recognised by content.
-Credentials for URLs come from the environment, as for the vendors' own tools. Logs that the store already has are skipped; a log that has grown replaces its earlier version.
+gs://…, azblob://…, hdfs://NAMENODE:PORT/PATH), the address of a Spark History Server (http://HOST:18080, or
+http://HOST:18080/APPLICATION), or - for standard input. The format is recognised by content.
+Credentials for URLs come from the environment, as for the vendors' own tools; for a History Server they are
+STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, and STRAGGLER_REST_CA names certificates to trust.
+Its logs are downloaded one by one into the cache, where the same command finds them again. Logs that the store already has are skipped; a log that has grown replaces its earlier version.
 Input that cannot be read is named and does not affect the rest; the exit code is then 3.`,
 		Example: `  straggler ingest eventlogs --store lake
   straggler ingest 'eventlogs/*.zstd' --store lake --from spark
@@ -67,6 +70,10 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 	if _, err := o.output.encoding(); err != nil {
 		return err
 	}
+	logs, missing, err := e.fetched(ctx, logs)
+	if err != nil {
+		return err
+	}
 	st, err := e.makeStore(ctx, o.store)
 	if err != nil {
 		return err
@@ -91,7 +98,7 @@ func runIngest(ctx context.Context, e *env, o ingestOptions, logs []string) erro
 		return err
 	}
 	e.say("%s", readSummary(&s))
-	return e.unread(&s)
+	return errors.Join(e.unread(&s), missing)
 }
 
 // ingest reads logs and shows the progress.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func reportCommand(e *env) *cobra.Command {
 		Use:   "report LOG… | --store DIR",
 		Short: "Say what slow tasks cost, why they were slow, and what to do about them",
 		Long: `Report reads logs into a temporary store, or into the one of --store, finds outliers and their causes, and writes a
-report. Without LOG it reports on what the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,
+report. A LOG may also be the address of a Spark History Server, see straggler help ingest. Without LOG it reports on what the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,
 		Example: `  straggler report eventlogs
   straggler report eventlogs/*.zstd -o report.html
   straggler report --store lake -o report.md
@@ -73,6 +74,10 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if err != nil {
 		return err
 	}
+	logs, missing, err := e.fetched(ctx, logs)
+	if err != nil {
+		return err
+	}
 	st, err := o.open(ctx, e, len(logs) > 0)
 	if err != nil {
 		return err
@@ -84,7 +89,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		if err != nil {
 			return err
 		}
-		unread = e.unread(&s)
+		unread = errors.Join(e.unread(&s), missing)
 	}
 	eng, err := e.analysed(ctx, st)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"os"
@@ -112,5 +113,40 @@ func TestWatchInterrupted(t *testing.T) {
 	}
 	if _, errs, code := runWatched(t, "store", "verify", "--store", lake); code != 0 {
 		t.Errorf("the store: %d %s", code, errs)
+	}
+}
+
+// The logs of a History Server are downloaded, read, and found again: in the cache, and in the store.
+func TestHistoryServer(t *testing.T) {
+	s := recordedServer(t)
+	s.Set(s.End())
+	paths, _ := filepath.Glob("../../testdata/labelled/bad-machine/*.zstd")
+	data, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := runWatched(t, "ingest", s.URL, "--store", "lake", "--cache", t.TempDir()); code != 3 || !strings.Contains(errs, "has no log") {
+		t.Errorf("a server without logs: exit %d\n%s", code, errs)
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	f, _ := z.Create(filepath.Base(paths[0]))
+	f.Write(data)
+	z.Close()
+	s.Zip = b.Bytes()
+	lake, cache := filepath.Join(t.TempDir(), "lake"), t.TempDir()
+	for _, want := range []string{"1 log read", "1 already there"} {
+		if _, errs, code := runWatched(t, "ingest", s.URL, "--store", lake, "--cache", cache); code != 0 || !strings.Contains(errs, want) {
+			t.Errorf("exit %d, and not %q\n%s", code, want, errs)
+		}
+	}
+	n := 0
+	for _, path := range s.Asked {
+		if strings.HasSuffix(path, "/logs") {
+			n++
+		}
+	}
+	if n != 2 { // of the server without logs, and once
+		t.Errorf("%d downloads", n)
 	}
 }

@@ -24,6 +24,7 @@ import (
 type Server struct {
 	*httptest.Server
 	Heartbeat float64          // how often executors report what their running tasks have read, in seconds; 0: never
+	Zip       []byte           // its log, as a History Server packs it; nil: none, as of a driver
 	Fault     http.HandlerFunc // answers in place of the server where it writes anything; nil: none
 
 	mu       sync.Mutex
@@ -102,6 +103,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 	case path == "":
 		reply(w, s.application())
+	case path == "/logs" && s.Zip != nil:
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Write(s.Zip)
 	case path == "/environment":
 		reply(w, s.environment())
 	case path == "/jobs":

@@ -63,6 +63,7 @@ type Client struct {
 	http  *http.Client
 	auth  string
 	pause time.Duration
+	limit time.Duration // of a request for JSON; a log may take as long as it does
 	last  time.Time
 	Asked int // requests so far
 }
@@ -92,18 +93,19 @@ func New(address string, o Options) (*Client, error) {
 	}
 	u.Path, u.RawQuery, u.Fragment = strings.TrimSuffix(u.Path, "/"), "", ""
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		MaxIdleConns: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second}
+		MaxIdleConns: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+		ResponseHeaderTimeout: 5 * time.Minute} // a History Server reads a large log before it answers
 	if o.CAFile != "" {
 		if transport.TLSClientConfig, err = trust(o.CAFile); err != nil {
 			return nil, err
 		}
 	}
-	c := &Client{base: u, pause: o.Pause, http: &http.Client{Transport: transport, Timeout: o.Timeout}}
+	c := &Client{base: u, pause: o.Pause, limit: o.Timeout, http: &http.Client{Transport: transport}}
 	if c.pause == 0 {
 		c.pause = time.Second
 	}
-	if c.http.Timeout == 0 {
-		c.http.Timeout = 30 * time.Second
+	if c.limit == 0 {
+		c.limit = 30 * time.Second
 	}
 	switch k := o.Credentials; {
 	case k.Token != "":
@@ -165,8 +167,18 @@ const maxAnswer = 64 << 20
 
 // get asks for something under the path of the API and decodes the answer.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
-	body, err := c.open(ctx, path, query, "application/json")
-	if err != nil {
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	body, err := c.open(limited, path, query, "application/json")
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return fmt.Errorf("%w: %s did not answer within %s", live.ErrAway, c.base, c.limit)
+	case err != nil:
 		return err
 	}
 	defer body.Close()
@@ -185,11 +197,8 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	return nil
 }
 
-// open makes a request and gives the body of a successful answer.
+// open makes a request at once and gives the body of a successful answer.
 func (c *Client) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, error) {
-	if err := c.wait(ctx); err != nil {
-		return nil, err
-	}
 	u := *c.base
 	u.Path += apiPath + path
 	u.RawQuery = query.Encode()

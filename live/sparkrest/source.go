@@ -124,7 +124,8 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 	if list == nil {
 		if err := s.c.get(ctx, "applications", url.Values{"limit": {"200"}}, &list); err != nil {
 			if errors.Is(err, errNotFound) {
-				return nil, nil, fmt.Errorf("%w: %w; is it the address of a Spark driver or History Server, and is spark.ui.enabled true?", live.ErrGone, err)
+				// a driver that starts answers so too
+				return nil, nil, fmt.Errorf("%w: %w; is it the address of a Spark driver or History Server, and is spark.ui.enabled true?", live.ErrAway, err)
 			}
 			return nil, nil, err
 		}

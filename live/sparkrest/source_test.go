@@ -137,7 +137,7 @@ func TestFaultyServers(t *testing.T) {
 		{"garbage", say(200, "Spark is starting up. Please wait a while until it's ready."), live.ErrAway, "does not answer with JSON"},
 		{"broken", say(500, "java.lang.NullPointerException"), live.ErrAway, "500"},
 		{"other JSON", say(200, `{"attempts": 7}`), live.ErrAway, "JSON"},
-		{"absent", say(404, ""), live.ErrGone, "spark.ui.enabled"},
+		{"absent", say(404, ""), live.ErrAway, "spark.ui.enabled"},
 	} {
 		s := livetest.New(t, trace)
 		s.Set(s.Start().Add(20))

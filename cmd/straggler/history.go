@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"straggler/live/sparkrest"
+	"straggler/table"
+)
+
+// fetched replaces the addresses of History Servers among the names of logs by the files that their logs are downloaded to.
+// What could not be downloaded is said; the error about it is for the end, when the rest is read.
+func (e *env) fetched(ctx context.Context, logs []string) (local []string, missing error, err error) {
+	bad := 0
+	for _, name := range logs {
+		if !strings.HasPrefix(name, "http://") && !strings.HasPrefix(name, "https://") {
+			local = append(local, name)
+			continue
+		}
+		files, failed, err := e.fetchHistory(ctx, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		local, bad = append(local, files...), bad+failed
+	}
+	if bad > 0 {
+		missing = fmt.Errorf("%w: %s could not be downloaded; the rest is read", errUnread, count(int64(bad), "log"))
+		if len(local) == 0 {
+			return nil, nil, fmt.Errorf("%w: %s could not be downloaded", errUnread, count(int64(bad), "log"))
+		}
+	}
+	return local, missing, nil
+}
+
+// fetchHistory downloads the logs of a History Server that are not here yet.
+func (e *env) fetchHistory(ctx context.Context, address string) (files []string, failed int, err error) {
+	server, app := splitApplication(address)
+	credentials, err := sparkrest.ReadCredentials("", os.Getenv)
+	if err != nil {
+		return nil, 0, useError("%v", err)
+	}
+	c, err := sparkrest.New(server, sparkrest.Options{Credentials: credentials, CAFile: os.Getenv("STRAGGLER_REST_CA"), Pause: 100 * time.Millisecond})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.Close()
+	dir, err := e.historyCache(c.Address())
+	if err != nil {
+		return nil, 0, err
+	}
+	defer e.step("downloading logs")()
+	err = sparkrest.Logs(ctx, c, app, dir, func(d sparkrest.Download) {
+		if d.Err != nil {
+			failed++
+			e.say("straggler: %s: %s", table.Printable(d.Application), oneMessage(d.Err))
+			return
+		}
+		files = append(files, d.Path)
+	})
+	if err == nil && len(files) == 0 && failed == 0 {
+		err = fmt.Errorf("%w: %s has no application that has ended", errUnread, c.Address())
+	}
+	return files, failed, err
+}
+
+// historyCache is the directory for the logs of a server.
+func (e *env) historyCache(server string) (string, error) {
+	dir := e.cache
+	if dir == "" {
+		dir = os.Getenv("STRAGGLER_CACHE")
+	}
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return "", useError("downloaded logs need a directory: give --cache DIR or set STRAGGLER_CACHE: %v", err)
+		}
+		dir = filepath.Join(base, "straggler")
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == ':' || r == '/' {
+			return '_'
+		}
+		return r
+	}, server)
+	return filepath.Join(dir, "history", name), nil
+}

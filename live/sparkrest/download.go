@@ -1,0 +1,138 @@
+package sparkrest
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"straggler/live"
+)
+
+// Download is what was done about the log of one attempt of an application.
+type Download struct {
+	Application, Attempt string
+	Path                 string // of the folder or archive that has it; "" where it failed
+	There                bool   // it had been downloaded before
+	Err                  error
+}
+
+// Logs downloads the event logs of an application of a History Server, or of all that have ended where none is named, into
+// a directory: a zip of each attempt, as the server packs it. What is there already is left; a download that broke off
+// leaves nothing under its name, so that the same call again goes on with what is missing. Those of which the server has
+// no log are in the result with their error.
+func Logs(ctx context.Context, c *Client, app, dir string, each func(Download)) error {
+	list, err := ended(ctx, c, app)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for i := range list {
+		for _, a := range list[i].Attempts {
+			if app == "" && !a.Completed {
+				continue
+			}
+			d := Download{Application: list[i].ID, Attempt: a.AttemptID}
+			d.Path, d.There, d.Err = c.download(ctx, dir, list[i].ID, a.AttemptID)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if errors.Is(d.Err, ErrForbidden) {
+				return d.Err
+			}
+			each(d)
+		}
+	}
+	return nil
+}
+
+// ended lists the applications whose logs are asked for.
+func ended(ctx context.Context, c *Client, app string) ([]application, error) {
+	if app != "" {
+		var one application
+		err := c.get(ctx, "applications/"+url.PathEscape(app), nil, &one)
+		if errors.Is(err, errNotFound) {
+			return nil, fmt.Errorf("%w: %s knows no application %s", live.ErrGone, c.base, app)
+		}
+		return []application{one}, err
+	}
+	var list []application
+	if err := c.get(ctx, "applications", nil, &list); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b application) int { return strings.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+// maxLog bounds the zip of one log.
+const maxLog = 1 << 40
+
+// download fetches the zip of one attempt's log.
+func (c *Client) download(ctx context.Context, dir, app, attempt string) (path string, there bool, err error) {
+	name := fileName(app)
+	at := "applications/" + url.PathEscape(app) + "/"
+	if attempt != "" {
+		name, at = name+"_"+fileName(attempt), at+url.PathEscape(attempt)+"/"
+	}
+	path = filepath.Join(dir, name+".zip")
+	if whole(path) {
+		return path, true, nil
+	}
+	if err := c.wait(ctx); err != nil {
+		return "", false, err
+	}
+	body, err := c.open(ctx, at+"logs", nil, "application/octet-stream")
+	if errors.Is(err, errNotFound) {
+		return "", false, fmt.Errorf("%w: the server has no log of %s; a driver has none, only a History Server", live.ErrGone, app)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	defer body.Close()
+	part := path + ".part"
+	f, err := os.Create(part)
+	if err != nil {
+		return "", false, err
+	}
+	defer os.Remove(part)
+	n, err := io.Copy(f, io.LimitReader(body, maxLog))
+	err = errors.Join(err, f.Sync(), f.Close())
+	switch {
+	case ctx.Err() != nil:
+		return "", false, ctx.Err()
+	case err != nil:
+		return "", false, fmt.Errorf("%w: the log of %s broke off after %d bytes: %w", live.ErrAway, app, n, err)
+	case !whole(part):
+		return "", false, fmt.Errorf("%w: what the server sent as the log of %s is no whole zip archive", live.ErrAway, app)
+	}
+	return path, false, os.Rename(part, path)
+}
+
+// whole is whether a file is a zip archive with its directory, which stands at its end.
+func whole(path string) bool {
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return len(r.File) > 0
+}
+
+// fileName is an id of a server as the name of a file: nothing in it leads elsewhere.
+func fileName(id string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, id[:min(len(id), 100)])
+}

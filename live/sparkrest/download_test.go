@@ -1,0 +1,79 @@
+package sparkrest_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"straggler/live"
+	"straggler/live/livetest"
+	"straggler/live/sparkrest"
+)
+
+// packed is a log as a History Server packs it.
+func packed(t *testing.T) []byte {
+	t.Helper()
+	paths, _ := filepath.Glob("../../testdata/labelled/clean/*.zstd")
+	data, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	f, _ := z.Create(filepath.Base(paths[0]))
+	f.Write(data)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func downloads(t *testing.T, s *livetest.Server, app, dir string) (out []sparkrest.Download, err error) {
+	t.Helper()
+	err = sparkrest.Logs(context.Background(), client(t, s.URL, sparkrest.Options{}), app, dir, func(d sparkrest.Download) { out = append(out, d) })
+	return out, err
+}
+
+// A log is downloaded once; one that broke off leaves nothing and is downloaded by the next call; a driver has none.
+func TestLogs(t *testing.T) {
+	trace := log(t, "clean")
+	s := livetest.New(t, trace)
+	dir := t.TempDir()
+	if got, err := downloads(t, s, "", dir); err != nil || len(got) > 0 {
+		t.Errorf("an application that runs: %v, %v", got, err)
+	}
+	s.Set(s.End())
+	if got, err := downloads(t, s, "", dir); err != nil || len(got) != 1 || !errors.Is(got[0].Err, live.ErrGone) {
+		t.Errorf("a server without logs: %v, %v", got, err)
+	}
+	s.Zip = packed(t)
+	s.Fault = func(w http.ResponseWriter, r *http.Request) {
+		if filepath.Base(r.URL.Path) == "logs" {
+			w.Write(s.Zip[:len(s.Zip)/2])
+		}
+	}
+	if got, err := downloads(t, s, "", dir); err != nil || len(got) != 1 || !errors.Is(got[0].Err, live.ErrAway) {
+		t.Errorf("a log that breaks off: %v, %v", got, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("it left %v", left)
+	}
+	s.Fault = nil
+	for _, there := range []bool{false, true} {
+		got, err := downloads(t, s, trace.Applications[0].NativeID, dir)
+		if err != nil || len(got) != 1 || got[0].Err != nil || got[0].There != there {
+			t.Fatalf("there %v: %+v, %v", there, got, err)
+		}
+		if data, _ := os.ReadFile(got[0].Path); !bytes.Equal(data, s.Zip) {
+			t.Error("another file")
+		}
+	}
+	if _, err := downloads(t, s, "../../etc/passwd", dir); !errors.Is(err, live.ErrGone) {
+		t.Errorf("an application that is none: %v", err)
+	}
+}
