@@ -14,14 +14,21 @@
 //
 // # Rooms
 //
-// The way of the data, here and in simulations of whole clusters:
+// One engine plays everything that is simulated: replay. What stands left of it makes pools, what stands right of it decides, and
+// what stands below compares. The way of the data, here and in simulations of whole clusters:
 //
-//		workload ──pools──▶ replay ◀── policy    (late, mantri, dolly, spark, …; policy/recompute)
-//		 a log, or numbers    the engine
-//		                      network ◀── schedule  (fifo, fair, delay, quincy; schedule/quincy, mincost, placement)
+//	rows of a log ───┐                      ┌──▶ network    flows over the links of racks
+//	                 ├─▶ workload ──pools──▶ replay ◀──┬── policy     late, mantri, dolly, spark, …
+//	a workload file ─┘      ▲                  │       │     └ policy/recompute
+//	                        │                  │       └── schedule   fifo, fair, delay, quincy, …
+//	causes/model ───────────┘                  ▼             └ schedule/quincy, mincost, placement
+//	machines, work, errors              outcomes by job ──┬─▶ whatif      what policies save on a log
+//	                                                      ├─▶ simulate    schedulers on a cluster
+//	                                                      └─▶ published   what the papers measured, and what we get
 //
-//	 1. workload makes pools of a log, or of a cluster and jobs given by numbers.
-//	 2. replay is the one engine: slots, copies, and the stages of tasks over network's links.
+//	 1. workload makes pools of a log, or of a cluster and jobs given by numbers. How long a task takes for its data, and each
+//	    machine for a task, is the model of package causes; workload draws its errors.
+//	 2. replay is the engine: slots, copies, and the stages of tasks over network's links.
 //	 3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
 //	 4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
 //	    schedule/placement spreads reduces over racks so that no link is hot.

@@ -13,16 +13,13 @@ import (
 	"straggler/whatif/workload"
 )
 
-//go:embed sql/*.sql
-var queries embed.FS
-
-// query is the statement that reads one kind of row, in the order that replays take them.
-func query(name string) string {
-	text, err := queries.ReadFile("sql/" + name + ".sql")
+// Workload is the workload of a store, all of it in memory.
+func Workload(ctx context.Context, eng engine.Engine) (*workload.Workload, error) {
+	rows, err := Load(ctx, eng)
 	if err != nil {
-		panic(err) // the files are part of the program
+		return nil, err
 	}
-	return string(text)
+	return workload.Build(rows), nil
 }
 
 // Load reads what a replay needs from the tables of a store.
@@ -36,19 +33,6 @@ func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
 	}
 	return l.rows, nil
 }
-
-// Workload is the workload of a store, all of it in memory.
-func Workload(ctx context.Context, eng engine.Engine) (*workload.Workload, error) {
-	rows, err := Load(ctx, eng)
-	if err != nil {
-		return nil, err
-	}
-	return workload.Build(rows), nil
-}
-
-// batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with the
-// replays of them.
-const batchAttempts = 250_000
 
 // loader reads a store.
 type loader struct {
@@ -75,26 +59,9 @@ func newLoader(ctx context.Context, eng engine.Engine) (*loader, error) {
 	)
 }
 
-func (l *loader) counts(ctx context.Context) error {
-	type count struct {
-		Application schema.Null[schema.Key]  `col:"application_id"`
-		N           int64                    `col:"n"`
-		First       schema.Null[schema.Time] `col:"first_start"`
-		Last        schema.Null[schema.Time] `col:"last_start"`
-	}
-	l.rows.First, l.rows.Last = workload.Forever, workload.NoTime
-	for c, err := range engine.Read[count](ctx, l.eng, query("count")) {
-		if err != nil {
-			return err
-		}
-		l.count[c.Application.V] += c.N
-		l.total += c.N
-		if c.First.OK && c.Last.OK {
-			l.rows.First, l.rows.Last = min(l.rows.First, int64(c.First.V)), max(l.rows.Last, int64(c.Last.V))
-		}
-	}
-	return nil
-}
+// batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with the
+// replays of them.
+const batchAttempts = 250_000
 
 // workloads hands the pools of the store to do, batch by batch; before, all of them to survey, where there are several batches
 // without what the model says of them. Nothing of a batch may be kept.
@@ -123,6 +90,27 @@ func (l *loader) workloads(ctx context.Context, most int64, survey, do func(*wor
 			if err := step(x); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+func (l *loader) counts(ctx context.Context) error {
+	type count struct {
+		Application schema.Null[schema.Key]  `col:"application_id"`
+		N           int64                    `col:"n"`
+		First       schema.Null[schema.Time] `col:"first_start"`
+		Last        schema.Null[schema.Time] `col:"last_start"`
+	}
+	l.rows.First, l.rows.Last = workload.Forever, workload.NoTime
+	for c, err := range engine.Read[count](ctx, l.eng, query("count")) {
+		if err != nil {
+			return err
+		}
+		l.count[c.Application.V] += c.N
+		l.total += c.N
+		if c.First.OK && c.Last.OK {
+			l.rows.First, l.rows.Last = min(l.rows.First, int64(c.First.V)), max(l.rows.Last, int64(c.Last.V))
 		}
 	}
 	return nil
@@ -170,25 +158,6 @@ func (l *loader) progress(ctx context.Context, those string) error {
 	return nil
 }
 
-func first(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func collect[R any](ctx context.Context, eng engine.Engine, to *[]R, sql string) error {
-	for row, err := range engine.Read[R](ctx, eng, sql) {
-		if err != nil {
-			return err
-		}
-		*to = append(*to, *row)
-	}
-	return nil
-}
-
 // loadOutputs reads how large outputs are, in applications that lost any.
 func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
 	if len(r.Losses) == 0 {
@@ -207,3 +176,34 @@ func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error
 	}
 	return nil
 }
+
+func collect[R any](ctx context.Context, eng engine.Engine, to *[]R, sql string) error {
+	for row, err := range engine.Read[R](ctx, eng, sql) {
+		if err != nil {
+			return err
+		}
+		*to = append(*to, *row)
+	}
+	return nil
+}
+
+func first(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// query is the statement that reads one kind of row, in the order that replays take them.
+func query(name string) string {
+	text, err := queries.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return string(text)
+}
+
+//go:embed sql/*.sql
+var queries embed.FS

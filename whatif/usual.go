@@ -10,28 +10,6 @@ import (
 	"straggler/whatif/policy"
 )
 
-// usual are the policies that are replayed of any log unless others are asked for.
-var usual = [...]string{"hadoop", "mapreduce", "dryad", "late", "mantri", "dolly", "spark", "mrv2", "blacklist",
-	"noskew", "choptail", "medianrate", "no-high-runtime"}
-
-// Default is the policies that are replayed of a workload without a store unless others are asked for.
-func Default() []policy.Policy {
-	var out []policy.Policy
-	for _, name := range usual {
-		out = append(out, known(name))
-	}
-	return out
-}
-
-// known is a policy of the table.
-func known(name string) policy.Policy {
-	p, err := policy.ByName(name)
-	if err != nil { // the table and the names are ours
-		panic(err)
-	}
-	return p
-}
-
 // Usual is the policies that are replayed of a store unless others are asked for: Default, an ideal for each cause that
 // the analysis blames seconds on, where it is of the logs that the store has now, and what lost outputs cost, where the
 // log has recomputations.
@@ -68,6 +46,28 @@ func usualOf(ctx context.Context, eng engine.Engine, analysed bool) ([]policy.Po
 		}
 	}
 	return out, nil
+}
+
+// Default is the policies that are replayed of a workload without a store unless others are asked for.
+func Default() []policy.Policy {
+	var out []policy.Policy
+	for _, name := range usual {
+		out = append(out, known(name))
+	}
+	return out
+}
+
+// usual are the policies that are replayed of any log unless others are asked for.
+var usual = [...]string{"hadoop", "mapreduce", "dryad", "late", "mantri", "dolly", "spark", "mrv2", "blacklist",
+	"noskew", "choptail", "medianrate", "no-high-runtime"}
+
+// known is a policy of the table.
+func known(name string) policy.Policy {
+	p, err := policy.ByName(name)
+	if err != nil { // the table and the names are ours
+		panic(err)
+	}
+	return p
 }
 
 // anyRow is whether a query that counts finds any.
