@@ -47,7 +47,7 @@ type frame struct {
 // problemView is a problem in words.
 type problemView struct{ What, Error, Remedy string }
 
-var navigation = []crumb{{"Applications", "/"}, {"Machines", "/machines"}, {"SQL", "/sql"}, {"Logs", "/logs"}}
+var navigation = []crumb{{"Applications", "/"}, {"Machines", "/machines"}, {"Policies", "/policies"}, {"Audit", "/audit"}, {"SQL", "/sql"}, {"Logs", "/logs"}}
 
 //go:embed *.tmpl
 var templateFiles embed.FS

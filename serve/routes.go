@@ -17,6 +17,8 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /machine", s.machinePage)
 	m.HandleFunc("GET /logs", s.logsPage)
 	m.HandleFunc("GET /compare", s.comparePage)
+	m.HandleFunc("GET /policies", s.policiesPage)
+	m.HandleFunc("GET /audit", s.auditPage)
 	m.HandleFunc("GET /sql", s.consolePage)
 	m.HandleFunc("GET /sql/{file}", s.download)
 	for _, e := range s.endpoints() {

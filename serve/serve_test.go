@@ -128,7 +128,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"applications", "jobs", "phases", "attempts", "machines", "machine", "logs", "all", "sql", "compare"} {
+	for _, kind := range []string{"applications", "jobs", "phases", "attempts", "machines", "machine", "logs", "all", "sql", "compare", "policies", "audit"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no link leads to %s: %v", kind, kinds)
 		}
@@ -243,6 +243,17 @@ func TestCompare(t *testing.T) {
 	}
 	if body := get(s.Handler(), "/compare?a=7&b=8").Body.String(); !strings.Contains(body, "no such row") {
 		t.Error("applications that are not there are compared")
+	}
+}
+
+// What policies would have saved is shown with its interval, and an audit of too few runs finds nothing and says why.
+func TestPolicies(t *testing.T) {
+	s, _ := served(t, filled(t, "mixed"), serve.Options{})
+	if body := get(s.Handler(), "/policies").Body.String(); !strings.Contains(body, "id=\"t-savings\"") || !strings.Contains(body, "late") {
+		t.Error("no savings of LATE")
+	}
+	if body := get(s.Handler(), "/audit").Body.String(); !strings.Contains(body, "a judgement needs 5") || !strings.Contains(body, "mixed") {
+		t.Error("the audit does not say what it judges, and by how many runs")
 	}
 }
 
