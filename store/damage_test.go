@@ -242,8 +242,10 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(t.Context(), filepath.Join(base, "full"), Options{}); !errors.Is(err, ErrNotStore) || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("a directory of other things gave %v", err)
 	}
-	if _, err := Open(t.Context(), filepath.Join(base, "file"), Options{}); err == nil {
-		t.Error("a file is taken for a store")
+	for _, readOnly := range []bool{false, true} {
+		if _, err := Open(t.Context(), filepath.Join(base, "file"), Options{ReadOnly: readOnly}); !errors.Is(err, ErrNotStore) || !strings.Contains(err.Error(), "it is a file") {
+			t.Errorf("a file gave %v", err)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(base, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("opening for reading made a directory")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"straggler/bucket"
@@ -31,6 +32,8 @@ func (d *directory) path(name string) string { return filepath.Join(d.root, file
 func (d *directory) init(ctx context.Context, readOnly bool) error {
 	if _, err := d.fs.ReadDir(d.path("commits")); err == nil {
 		return ctx.Err()
+	} else if errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("%s: %w: it is a file; name a directory, and give logs as arguments, as in straggler ingest LOG --store DIR", d.root, ErrNotStore)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

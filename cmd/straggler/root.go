@@ -29,6 +29,7 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), watchCommand(e), serveCommand(e), mcpCommand(e), simulateCommand(e), reproduceCommand(e),
 		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e), copyCommand(e))
+	root.AddCommand(manCommand(root))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))
 	each(root, func(c *cobra.Command) {

@@ -1,16 +1,36 @@
 package main
 
 import (
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"straggler/table"
 )
 
-// version is the version of straggler; every commit records it.
-const version = "0.1.0"
+// development is the version of what is built from a commit without a tag.
+const development = "0.1.0"
+
+// version is the version of straggler; every commit of a store records it.
+var version = versionOf(debug.ReadBuildInfo())
+
+// versionOf is that of the tag, vX.Y.Z, which the compiler puts into what it builds from a commit that has one, or from the
+// module of that version.
+func versionOf(info *debug.BuildInfo, ok bool) string {
+	if !ok || !tagged.MatchString(info.Main.Version) || untagged.MatchString(info.Main.Version) {
+		return development
+	}
+	return strings.TrimPrefix(info.Main.Version, "v")
+}
+
+// The version of a tag, and how that of a commit without one ends (go.dev/ref/mod#pseudo-versions).
+var (
+	tagged   = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+	untagged = regexp.MustCompile(`[-.][0-9]{14}-[0-9a-f]{12}$`)
+)
 
 func versionCommand(e *env) *cobra.Command {
 	var o output
