@@ -72,9 +72,10 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	if err := d.exec(ctx, "SET GLOBAL TimeZone = 'UTC'"); err != nil {
 		return err
 	}
-	// Spark's name for the microseconds since 1970, so that one text of SQL serves both engines.
-	if err := d.exec(ctx, "CREATE OR REPLACE MACRO unix_micros(t) AS epoch_us(t)"); err != nil {
-		return err
+	for _, macro := range macros {
+		if err := d.exec(ctx, "CREATE OR REPLACE MACRO "+macro); err != nil {
+			return err
+		}
 	}
 	if d.files, err = st.Snapshot(ctx); err != nil {
 		return err
@@ -90,6 +91,14 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 		}
 	}
 	return nil
+}
+
+// macros are Spark's names, so that one text of SQL serves both engines. percentile takes the three fractions that statistics
+// ask for of one column: as an aggregate of all three it is one in a query, which keeps the column's values once.
+var macros = [...]string{
+	"unix_micros(t) AS epoch_us(t)",
+	"percentile(x, p) AS quantile_cont(x, [0.5, 0.75, 0.95])[CASE p WHEN 0.5 THEN 1 WHEN 0.75 THEN 2 WHEN 0.95 THEN 3 " +
+		"ELSE error('percentile is of 0.5, 0.75 and 0.95 here; write percentile_cont(p) WITHIN GROUP (ORDER BY x)') END]",
 }
 
 // start makes the database, in memory, with nothing in it.
