@@ -151,8 +151,10 @@ func (f *Fitter) reweigh(active []Predictor, given Priors) {
 				e.v[i+1] += q.Precision * g.Sigma * g.Sigma * q.Mean
 			}
 			prev := a
-			if !e.solve(len(active) + 1) { // the last says what the others say
-				se[len(active)-1] = math.Inf(1)
+			if !e.solve(len(active) + 1) { // the last says what the others say; without any, the weights are not finite
+				if len(active) > 0 {
+					se[len(active)-1] = math.Inf(1)
+				}
 				break
 			}
 			a = e.v[0]

@@ -2,9 +2,10 @@ package fit_test
 
 import (
 	"math"
+	"testing"
+
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
-	"testing"
 )
 
 // fitted is the fit of a phase by itself.
@@ -77,4 +78,18 @@ func TestScatterWithinMachines(t *testing.T) {
 	if f := fitted(t, c.Phase(160, 2, nil, nil)); f.Sigma > 0.14 {
 		t.Errorf("scatter %.3f, the noise within machines is 0.1", f.Sigma)
 	}
+}
+
+// Machine factors that are not finite leave no weights; a phase without predictors that vary has nothing to drop then.
+func TestFitWithoutWeights(t *testing.T) {
+	even := causestest.New(5, 10).Phase(100, 2, nil, nil)
+	var f fit.Fitter
+	if !f.FitAlone(even.Tasks) {
+		t.Fatal("the phase cannot be fitted")
+	}
+	known := make([]float64, 64)
+	for i := range known {
+		known[i] = math.NaN()
+	}
+	f.Solve(known, fit.Priors{})
 }
