@@ -441,6 +441,7 @@ func FuzzPlan(f *testing.F) {
 		}
 	}
 	f.Add([]byte(`{"Event":"SparkListenerSQLExecutionStart","executionId":0,"sparkPlanInfo":{"nodeName":"Window","simpleString":"Window [[[(","children":[{"children":[{}]}],"metrics":[{"accumulatorId":1}]}}`))
+	f.Add([]byte("{\"Event\":\"SparkListenerSQLExecutionStart\",\"executionId\":0,\"sparkPlanInfo\":{\"nodeName\":\"Filter\",\"simpleString\":\"Filter (`\u00ef = 1)\"}}")) // a quote that nothing closes
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if bytes.IndexByte(line, '\n') >= 0 {
 			return

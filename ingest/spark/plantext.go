@@ -21,12 +21,10 @@ func cleanText(s string, keepLiterals bool) string {
 			i = pastID(s, i)
 			hidden = false
 		case c == '"' || c == '\'' || c == '`':
-			end := strings.IndexByte(s[i+1:], c)
-			if end < 0 || c == '\'' && end > maxNodeText {
-				end = 0
+			end := i + 1 // of a quote that nothing closes
+			if n := strings.IndexByte(s[i+1:], c); n >= 0 {
+				end = i + n + 2
 			}
-			end += i + 2
-			end = min(end, len(s))
 			switch {
 			case keepLiterals || c == '`':
 				b.WriteString(s[i:end])
