@@ -56,17 +56,17 @@ func findings(d *report.Document) []string {
 	for i := range d.Queries.Rows {
 		q := &d.Queries.Rows[i]
 		for _, f := range q.Findings {
-			s := "Query " + report.QueryTitle(q) + ": " + f.Words
-			if f.WhyNot.OK {
-				s += " " + f.WhyNot.V
-			}
+			said := []string{"Query " + report.QueryTitle(q) + ": " + f.Words, f.WhyNot.V}
 			if f.SplitInto.OK && f.SavesS.V > 0 {
-				s += " In " + strconv.FormatInt(f.SplitInto.V, 10) + " parts its phase would have ended " + prose.Seconds(f.SavesS.V) + " earlier."
+				said = append(said, "In "+strconv.FormatInt(f.SplitInto.V, 10)+" parts its phase would have ended "+prose.Seconds(f.SavesS.V)+" earlier.")
 			}
 			if f.Apply.OK {
-				s += " " + strings.ReplaceAll(f.Apply.V, "\n", "; ") + "."
+				said = append(said, strings.Split(f.Apply.V, "\n")...)
 			}
-			if words = append(words, prose.Clean(s, prose.TextRunes)); len(words) == mostFindings {
+			for i := range said { // each by itself, so that a long one cuts no other
+				said[i] = prose.Clean(said[i], prose.TextRunes)
+			}
+			if words = append(words, strings.Join(prose.NonEmpty(said...), " ")); len(words) == mostFindings {
 				return words
 			}
 		}
