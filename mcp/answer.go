@@ -89,14 +89,6 @@ func key(text string) (schema.Key, error) {
 
 func keyText(k schema.Key) string { return strconv.FormatInt(k, 10) }
 
-// null is nil for an unknown value.
-func null[T any](v schema.Null[T]) *T {
-	if !v.OK {
-		return nil
-	}
-	return &v.V
-}
-
 // number is nil for an unknown value, and rounded to a thousandth: more digits say nothing and cost tokens.
 func number(v schema.Null[float64]) *float64 {
 	if !v.OK || !prose.Finite(v.V) {

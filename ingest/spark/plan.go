@@ -223,7 +223,7 @@ func (d *decoder) accumPairs() accumValues {
 	var values accumValues
 	for ok := p.Array(); ok && p.Elem(); {
 		v, n := accumValue{id: none}, 0
-		for ok := p.Array(); ok && p.Elem(); n++ {
+		for ok := p.Array(); ok && p.Elem(); {
 			switch n {
 			case 0:
 				v.id = d.integer()
@@ -232,6 +232,7 @@ func (d *decoder) accumPairs() accumValues {
 			default:
 				p.Skip()
 			}
+			n++
 		}
 		if v.id >= 0 && n == 2 && len(values) < maxAccumValues {
 			values = append(values, v)
