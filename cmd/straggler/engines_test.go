@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,11 +11,14 @@ import (
 	"straggler/audit/measure"
 	"straggler/causes"
 	"straggler/detect"
+	"straggler/engine/enginetest"
 	"straggler/generate"
 	"straggler/ingest/formats"
 	"straggler/ingest/run"
+	"straggler/plans"
 	"straggler/report"
 	"straggler/report/perfetto"
+	"straggler/schema"
 	"straggler/store"
 	"straggler/verify"
 	"straggler/whatif"
@@ -41,7 +45,9 @@ func enginesAgree(t *testing.T, server string) {
 				t.Fatal(err)
 			}
 			c.fill(t, st)
+			fillPlans(t, st)
 			fillSWIM(t, st)
+			fillNights(t, st)
 			p := newPair(t, st, server+c.options)
 			p.goAllTheWay(t, st)
 			p.sawAll(t)
@@ -62,6 +68,9 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if _, err := causes.PaperFigures(ctx, p); err != nil {
 		t.Fatal(err)
 	}
+	if s, err := plans.Run(ctx, st, p, plans.Options{}); err != nil || s.Findings == 0 {
+		t.Fatalf("%d findings in the plans of skewed queries: %v", s.Findings, err)
+	}
 	o, err := whatif.Brief(ctx, p)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +79,14 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if _, err := whatif.Run(ctx, st, p, o); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := report.Build(ctx, p, report.Options{}); err != nil {
+	doc, err := report.Build(ctx, p, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Outliers.Rows) == 0 {
+		t.Fatal("no outlier")
+	}
+	if _, err := report.Build(ctx, p, report.Options{Scope: report.Scope{Attempt: doc.Outliers.Rows[0].AttemptID}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := perfetto.Write(ctx, io.Discard, p, ""); err != nil {
@@ -111,6 +127,39 @@ func fillLabelled(t *testing.T, st *store.Store) {
 	if _, err := run.Run(t.Context(), st, formats.All(), logs, run.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// fillPlans reads a log of Spark SQL with skewed joins and groups.
+func fillPlans(t *testing.T, st *store.Store) {
+	t.Helper()
+	if _, err := run.Run(t.Context(), st, formats.All(), []string{"../../plans/testdata/spark3-aqe-on.zstd"}, run.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fillNights makes five runs of one application, the last of which is slow as a whole.
+func fillNights(t *testing.T, st *store.Store) {
+	t.Helper()
+	tr := &schema.Trace{}
+	for night := range schema.Key(5) {
+		key, took := 1000+night, 10.0+float64(night)/10
+		if night == 4 {
+			took = 40
+		}
+		start := schema.FromMillis(1700000000000 + int64(night)*86400000)
+		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: key, Framework: "spark", NativeID: fmt.Sprint("night-", night),
+			Name: schema.Some("nightly"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took)), Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"})
+		tr.Jobs = append(tr.Jobs, schema.Job{JobID: key, ApplicationID: key, NativeID: "0", Status: schema.RunSucceeded,
+			SubmitTime: schema.Some(start), FinishTime: schema.Some(start.Add(took))})
+		tr.Phases = append(tr.Phases, schema.Phase{PhaseID: key, JobID: key, NativeID: "0", Status: schema.RunSucceeded, Name: schema.Some("count"), Kind: "map",
+			TaskCount: schema.Some(int64(12)), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took))})
+		for i := range int64(12) {
+			seconds := took - float64(i)/100
+			tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 10*key + schema.Key(i)*100_000, PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0",
+				Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success})
+		}
+	}
+	enginetest.IngestTrace(t, st, tr)
 }
 
 // fillSWIM reads a sample of jobs.
