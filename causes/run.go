@@ -88,18 +88,6 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return r.summary, nil
 }
 
-// Learn makes the model of all phases of a store, as Run does, and writes nothing.
-func Learn(ctx context.Context, eng engine.Engine, o Options) (*model.Model, error) {
-	r, err := newRun(ctx, eng, o)
-	if err == nil {
-		err = r.learn(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("causes: %w", err)
-	}
-	return r.model, nil
-}
-
 // run is one Run.
 type run struct {
 	eng      engine.Engine

@@ -9,7 +9,6 @@ import (
 	"straggler/audit"
 	"straggler/audit/baseline"
 	"straggler/audit/measure"
-	"straggler/report"
 	"straggler/report/prose"
 )
 
@@ -32,24 +31,14 @@ type differenceRow struct {
 }
 
 func (s *Server) compare(ctx context.Context, in compareInput) (*answer, error) {
-	runs, err := s.c.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var pair [2]*measure.Run
 	for i, text := range []string{in.A, in.B} {
 		k, err := key(text)
 		if err != nil {
 			return nil, err
 		}
-		a, ok := s.c.Application(k)
-		if !ok {
-			return nil, fmt.Errorf("%w: application %d", report.ErrNoRow, k)
-		}
-		for r := range runs {
-			if runs[r].ID == a.NativeID {
-				pair[i] = &runs[r]
-			}
+		if pair[i], err = s.c.RunOf(ctx, k); err != nil {
+			return nil, err
 		}
 		if pair[i] == nil {
 			return nil, errors.New("the application has no finished job, so there is nothing to compare")

@@ -10,7 +10,6 @@ import (
 
 	"straggler/audit"
 	"straggler/audit/measure"
-	"straggler/report"
 	"straggler/report/prose"
 	"straggler/schema"
 )
@@ -64,26 +63,17 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
 
 // pair compares two applications by their keys.
 func (s *Server) pair(ctx context.Context, keys ...string) (*audit.Pair, error) {
-	runs, err := s.c.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var pair [2]*measure.Run
 	for i, text := range keys {
 		k, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return nil, errNoPage
 		}
-		a, ok := s.c.Application(k)
-		if !ok {
-			return nil, fmt.Errorf("%w: application %d", report.ErrNoRow, k)
-		}
-		for r := range runs {
-			if runs[r].ID == a.NativeID {
-				pair[i] = &runs[r]
-			}
+		if pair[i], err = s.c.RunOf(ctx, k); err != nil {
+			return nil, err
 		}
 		if pair[i] == nil {
+			a, _ := s.c.Application(k)
 			return nil, fmt.Errorf("%s has nothing that could be compared", prose.Name(a.NativeID))
 		}
 	}

@@ -6,7 +6,7 @@
 //  4. phase.go fits a phase with all that the others say: what attribution and replays predict times by.
 //  5. message.go lists the fields for copies of the program on other machines.
 //
-// Who replays phases predicts the time of a task like this, with the Model that causes.Learn gives for a store:
+// Who replays phases predicts the time of a task like this, with the Model of a Learner that observed all phases:
 //
 //	f := m.NewPhaseFit()
 //	f.Fit(&phase)                        // fit.Phase: its attempts, by fit.TaskOf, with machines numbered as in m.Machines.Names

@@ -32,10 +32,9 @@ type Catalog struct {
 	o      Options
 	status statusBoard
 
-	mu      sync.Mutex
-	now     *version
-	closed  bool
-	changed chan struct{} // closed, and made anew, when there is a new version
+	mu     sync.Mutex
+	now    *version
+	closed bool
 
 	refreshing, judging sync.Mutex // held by the one that does it
 
@@ -58,7 +57,7 @@ func Open(ctx context.Context, o Options) (*Catalog, error) {
 	if o.Ingest.Round == 0 {
 		o.Ingest.Round = roundBytes
 	}
-	c := &Catalog{o: o, changed: make(chan struct{})}
+	c := &Catalog{o: o}
 	c.base, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.refresh(ctx); err != nil {
 		c.stop()
@@ -125,13 +124,6 @@ func (c *Catalog) Where() string { return c.o.Store.Where() }
 
 // Logs are the logs that are watched, as the user named them.
 func (c *Catalog) Logs() []string { return c.o.Logs }
-
-// Changed is closed when the catalog has another version than now.
-func (c *Catalog) Changed() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.changed
-}
 
 // version is the state of the store that pages show now.
 func (c *Catalog) version() (*version, error) {

@@ -102,8 +102,6 @@ func (c *Catalog) show(v *version) error {
 		return v.retire()
 	}
 	c.now = v
-	close(c.changed)
-	c.changed = make(chan struct{})
 	c.mu.Unlock()
 	if old != nil {
 		return old.retire()

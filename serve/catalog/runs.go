@@ -2,9 +2,12 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 
 	"straggler/audit/measure"
 	"straggler/engine"
+	"straggler/report"
+	"straggler/schema"
 )
 
 // Runs are the applications as an audit measures them. They are measured once a version, and shared: read them only.
@@ -24,4 +27,24 @@ func (c *Catalog) Runs(ctx context.Context) ([]measure.Run, error) {
 	})
 	v.measured = err == nil
 	return v.runs, err
+}
+
+// RunOf is an application as an audit measures it, nil where nothing of it could be measured, as without a finished job. It
+// returns report.ErrNoRow for a key of no application.
+func (c *Catalog) RunOf(ctx context.Context, application schema.Key) (*measure.Run, error) {
+	runs, err := c.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := c.Application(application)
+	if !ok {
+		return nil, fmt.Errorf("%w: application %d", report.ErrNoRow, application)
+	}
+	var found *measure.Run
+	for i := range runs {
+		if runs[i].ID == a.NativeID {
+			found = &runs[i]
+		}
+	}
+	return found, nil
 }
