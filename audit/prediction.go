@@ -123,23 +123,28 @@ type verdict struct {
 	df        float64
 }
 
-// judge tests the value of tonight against the history: it is one more draw from where they came from. The error of
-// prediction is v·(1 + 1/n) for the night, and as much again for the level that it is on.
+// judge tests the value of tonight against the history: it is one more draw from where they came from.
 func (s *series) judge(h spread, pr prior) verdict {
-	return predict(s.tonight, h, pr)
+	e := predict(s.tonight, h, pr)
+	t := distribution.Student{DF: e.df}
+	x, q := (s.tonight.y-h.mean)/e.se, t.Quantile(0.975)
+	return verdict{p: t.Survival(x), surprise: x, low: h.mean - q*e.se, high: h.mean + q*e.se, alike: e.alike, df: e.df}
 }
 
-func predict(p point, h spread, pr prior) verdict {
+// prediction is the standard error of what the history predicts for a run, that of a run with tasks as alike as before, and
+// their degrees of freedom.
+type prediction struct{ se, alike, df float64 }
+
+// predict gives the error of prediction: v·(1 + 1/n) for the night, and as much again for the level that it is on.
+func predict(p point, h spread, pr prior) prediction {
 	d := float64(max(h.n-1, 0))
-	df := min(mostDF, d+pr.df)
 	v := max((d*h.s2+pr.df*pr.ratio*h.w)/(d+pr.df), leastSD*leastSD, p.clock)
 	level := h.level * (1 + 1/float64(len(blocksOf(h.n))))
-	se := math.Sqrt(v*(max(1, p.w/h.w)+1/float64(h.n)) + level + p.sizing)
-	t := distribution.Student{DF: df}
-	x := (p.y - h.mean) / se
-	q := t.Quantile(0.975)
-	alike := math.Sqrt(v*(1+1/float64(h.n)) + level)
-	return verdict{p: t.Survival(x), surprise: x, low: h.mean - q*se, high: h.mean + q*se, alike: alike, df: df}
+	return prediction{
+		se:    math.Sqrt(v*(max(1, p.w/h.w)+1/float64(h.n)) + level + p.sizing),
+		alike: math.Sqrt(v*(1+1/float64(h.n)) + level),
+		df:    min(mostDF, d+pr.df),
+	}
 }
 
 // leftOut gives how far each run of the history lies from what the other blocks of nights predict, in standard errors; NaN
@@ -152,7 +157,7 @@ func (s *series) leftOut(pr prior) []float64 {
 		for k := b[0]; k < b[1]; k++ {
 			out[k] = math.NaN()
 			if h.n >= 2 {
-				out[k] = predict(s.history[k], h, pr).surprise
+				out[k] = (s.history[k].y - h.mean) / predict(s.history[k], h, pr).se
 			}
 		}
 	}
