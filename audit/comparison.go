@@ -12,7 +12,8 @@ type comparison struct {
 	rule     Rule
 	settings Settings
 	sig      measure.Signature
-	what     string // cause or machine
+	matches  *measure.Matches // of the run in the history
+	what     string           // cause or machine
 	scale    measure.Values
 	series   series
 	runs     []string         // of the history of the series
@@ -32,7 +33,7 @@ type comparison struct {
 }
 
 // compare lines up tonight's values with those of the history.
-func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool) []comparison {
+func compare(r *measure.Run, history []*measure.Run, matches *measure.Matches, cfg *Config, known func(string, *measure.Run) bool) []comparison {
 	var all []comparison
 	whole := func(r *measure.Run) (measure.Values, bool) { return r.Values, true }
 	wholeRun := meanOf(history, whole)
@@ -52,7 +53,7 @@ func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(str
 				c.series.history = append(c.series.history, p)
 				c.runs, c.past = append(c.runs, h.StartAndID()), append(c.past, v)
 				if c.stage != nil {
-					c.stages = append(c.stages, h.Stage(c.sig))
+					c.stages = append(c.stages, matches.Stage(h, c.stage))
 				}
 			}
 		}
@@ -81,7 +82,7 @@ func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(str
 	for i := range r.Stages {
 		s := &r.Stages[i]
 		find := func(h *measure.Run) (measure.Values, bool) {
-			if t := h.Stage(s.Signature); t != nil {
+			if t := matches.Stage(h, s); t != nil {
 				return t.Values, true
 			}
 			return nil, false
@@ -89,11 +90,11 @@ func compare(r *measure.Run, history []*measure.Run, cfg *Config, known func(str
 		scale := meanOf(history, find)
 		for _, rule := range Rules() {
 			if rule.Stage {
-				add(comparison{rule: rule, sig: s.Signature, scale: scale, stage: s}, find)
+				add(comparison{rule: rule, sig: s.Signature, matches: matches, scale: scale, stage: s}, find)
 			}
 		}
 	}
-	relativeToRun(all, r, history)
+	relativeToRun(all, r, history, matches)
 	for i := range all {
 		all[i].normalise()
 	}
@@ -150,22 +151,22 @@ func causeTime(v, scale measure.Values) point {
 // relativeToRun takes from the times of stages what the whole run was slower than the other runs: the median over the
 // stages of the logarithm of their medians. A slower night is one finding about the application and not one about each
 // stage. With few stages nothing is taken: a stage must not be compared with itself.
-func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run) {
+func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run, matches *measure.Matches) {
 	const leastStages = 5
 	runs := append(slices.Clone(history), r)
-	logs := map[measure.Signature][]float64{}
+	var logs [][]float64
 	for i := range r.Stages {
 		s := &r.Stages[i]
 		var v []float64
 		for _, h := range runs {
-			t := h.Stage(s.Signature)
+			t := matches.Stage(h, s)
 			if t == nil || !(t.Values["median_s"] > 0) {
 				break
 			}
 			v = append(v, math.Log(t.Values["median_s"]))
 		}
 		if len(v) == len(runs) {
-			logs[s.Signature] = v
+			logs = append(logs, v)
 		}
 	}
 	if len(logs) < leastStages {

@@ -174,7 +174,7 @@ func fits(name RuleName, app, stage Glob, r Rule, group string, sig measure.Sign
 		return false
 	}
 	if r.Stage {
-		return stage.matches(sig.String())
+		return stage.matches(sig.String()) || stage.matches(sig.Named())
 	}
 	return stage == "" || stage == "*"
 }

@@ -53,7 +53,7 @@ func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) 
 	if c.stage != nil {
 		tonight = c.stage.Causes
 		causes = func(r *measure.Run) (measure.Values, bool) {
-			if s := r.Stage(c.sig); s != nil {
+			if s := c.matches.Stage(r, c.stage); s != nil {
 				return s.Causes, true
 			}
 			return nil, false

@@ -81,7 +81,11 @@ func (f *Finding) scope() int {
 // findingID is short enough to type and the same in every run.
 func findingID(group, rule string, s measure.Signature, what string) string {
 	h := xxhash.New()
-	for _, part := range []string{group, rule, s.Job, s.Stage, s.Kind, fmt.Sprint(s.Depth, s.Nth), what} {
+	parts := []string{group, rule, s.Job, s.Stage, s.Kind, fmt.Sprint(s.Depth, s.Nth), what}
+	if o := s.Operator; o.Name != "" {
+		parts = []string{group, rule, o.Query, o.Shape, o.Name, fmt.Sprint(o.Nth), what}
+	}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return fmt.Sprintf("F%010x", h.Sum64()>>24)

@@ -31,7 +31,8 @@ type Judgement struct {
 func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id string, h *measure.Run) bool) Judgement {
 	j := Judgement{Group: r.Group, Run: r.ID, Start: r.Start, History: len(history), Learning: len(history) < cfg.MinRuns,
 		NewStages: []string{}, GoneStages: []string{}, Findings: []Finding{}, seen: map[string]bool{}}
-	all := compare(r, history, cfg, known)
+	matches := measure.Match(r, history)
+	all := compare(r, history, matches, cfg, known)
 	for i := range all {
 		all[i].fromChange()
 	}
@@ -49,7 +50,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 		p = append(p, c.verdict.p)
 	}
 	var against []SlowMachine
-	j.Slowness, against = slowness(r, history)
+	j.Slowness, against = slowness(r, history, matches)
 	machines, mp := newMachines(r, history, cfg, known, against)
 	q := discoveries(append(p, mp...))
 	j.Comparisons = len(q)
@@ -72,7 +73,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	j.blame(machines, against, cfg)
 	j.Findings = append(j.Findings, incomplete(r, history, cfg)...)
 	j.Findings = append(j.Findings, changedPlans(r, history, cfg, known)...)
-	j.stages(r, history)
+	j.stages(r, history, matches)
 	j.Alike = nights.alike(all)
 	j.Detectable = detectable(tested, j.Alike)
 	return j
@@ -210,21 +211,22 @@ func incomplete(r *measure.Run, history []*measure.Run, cfg *Config) []Finding {
 }
 
 // stages names those that came and went.
-func (j *Judgement) stages(r *measure.Run, history []*measure.Run) {
+func (j *Judgement) stages(r *measure.Run, history []*measure.Run, tonight *measure.Matches) {
 	if len(history) == 0 {
 		return
 	}
 	for i := range r.Stages {
-		sig := r.Stages[i].Signature
-		if !slices.ContainsFunc(history, func(h *measure.Run) bool { return h.Stage(sig) != nil }) {
-			j.NewStages = append(j.NewStages, sig.String())
+		s := &r.Stages[i]
+		if !slices.ContainsFunc(history, func(h *measure.Run) bool { return tonight.Stage(h, s) != nil }) {
+			j.NewStages = append(j.NewStages, s.Signature.String())
 		}
 	}
 	last := history[len(history)-1]
+	before := measure.Match(last, append(slices.Clone(history), r))
 	for i := range last.Stages {
-		sig := last.Stages[i].Signature
-		if r.Stage(sig) == nil && !slices.ContainsFunc(history, func(h *measure.Run) bool { return h.Stage(sig) == nil }) {
-			j.GoneStages = append(j.GoneStages, sig.String())
+		s := &last.Stages[i]
+		if before.Stage(r, s) == nil && !slices.ContainsFunc(history, func(h *measure.Run) bool { return before.Stage(h, s) == nil }) {
+			j.GoneStages = append(j.GoneStages, s.Signature.String())
 		}
 	}
 }

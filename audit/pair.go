@@ -18,7 +18,8 @@ type Pair struct {
 	Differences []Difference `json:"differences"` // of what both have, largest evidence first
 	OnlyA       []string     `json:"stages_only_in_a"`
 	OnlyB       []string     `json:"stages_only_in_b"`
-	Machines    []string     `json:"machines"` // that are slow or flaky in one of the two
+	Machines    []string     `json:"machines"`      // that are slow or flaky in one of the two
+	Plans       []string     `json:"plans_changed"` // queries that b ran by another plan than a
 }
 
 // RunName says which run it is.
@@ -49,10 +50,11 @@ const PairMethod = "differences of lost time and of shares are tested against th
 
 // Compare lines up two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {
-	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: PairMethod, Differences: []Difference{}, OnlyA: []string{}, OnlyB: []string{}, Machines: []string{}}
+	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: PairMethod, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
+	matches := measure.Match(b, []*measure.Run{a})
 	var ps []float64
 	var tested []int
-	for _, c := range compare(b, []*measure.Run{a}, cfg, func(string, *measure.Run) bool { return false }) {
+	for _, c := range compare(b, []*measure.Run{a}, matches, cfg, func(string, *measure.Run) bool { return false }) {
 		was, is := c.rule.of(c.before(a), c.scale), c.rule.of(c.tonight, c.scale)
 		d := Difference{Rule: c.rule.Name, Unit: c.rule.Unit, A: number(was.value), B: number(is.value)}
 		if was.value > 0 {
@@ -76,6 +78,11 @@ func Compare(a, b *measure.Run, cfg *Config) *Pair {
 		p.Differences[tested[i]].Q = number(q)
 	}
 	p.missing(a, b)
+	for i := range b.Plans {
+		if change := planChange(planBefore(&b.Plans[i], []*measure.Run{a}, func(*measure.Run) bool { return false }), &b.Plans[i]); change != "" {
+			p.Plans = append(p.Plans, change)
+		}
+	}
 	slices.SortStableFunc(p.Differences, func(x, y Difference) int { return cmp.Compare(y.strength(), x.strength()) })
 	return p
 }
@@ -86,7 +93,7 @@ func (c *comparison) before(a *measure.Run) measure.Values {
 	case c.rule.By == PerCause:
 		return measure.Values{"seconds": a.Causes[c.what]}
 	case c.stage != nil:
-		return a.Stage(c.sig).Values
+		return c.matches.Stage(a, c.stage).Values
 	}
 	return a.Values
 }
@@ -105,17 +112,19 @@ func (d *Difference) strength() float64 {
 	return s
 }
 
-func (p *Pair) missing(a, b *measure.Run) {
+// onlyIn are the stages of a that b does not have.
+func onlyIn(a, b *measure.Run) []string {
+	only, matches := []string{}, measure.Match(a, []*measure.Run{b})
 	for i := range a.Stages {
-		if b.Stage(a.Stages[i].Signature) == nil {
-			p.OnlyA = append(p.OnlyA, a.Stages[i].Signature.String())
+		if s := &a.Stages[i]; matches.Stage(b, s) == nil {
+			only = append(only, s.Signature.String())
 		}
 	}
-	for i := range b.Stages {
-		if a.Stage(b.Stages[i].Signature) == nil {
-			p.OnlyB = append(p.OnlyB, b.Stages[i].Signature.String())
-		}
-	}
+	return only
+}
+
+func (p *Pair) missing(a, b *measure.Run) {
+	p.OnlyA, p.OnlyB = onlyIn(a, b), onlyIn(b, a)
 	for _, name := range sortedKeys(a.Machines) {
 		m := a.Machines[name]
 		if _, ok := b.Machines[name]; !ok {

@@ -21,19 +21,27 @@ func changedPlans(r *measure.Run, history []*measure.Run, cfg *Config, known fun
 		p := &r.Plans[i]
 		id := findingID(r.Group, rule.Name, measure.Signature{}, fmt.Sprintf("%s %s %d", p.Query, p.Shape, p.Nth))
 		old := planBefore(p, history, func(h *measure.Run) bool { return known(id, h) })
-		if old == nil || old.Fingerprint == p.Fingerprint {
+		change := planChange(old, p)
+		if change == "" {
 			continue
 		}
-		gone, added := difference(old.Operators, p.Operators), difference(p.Operators, old.Operators)
-		if len(gone)+len(added) == 0 {
-			continue // an expression changed, and nothing of how
-		}
-		f := Finding{ID: id, Rule: rule.Name, Severity: set.Severity, Group: r.Group, Run: r.ID, Runs: len(history),
-			Detail: fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added)), "; "))}
+		f := Finding{ID: id, Rule: rule.Name, Severity: set.Severity, Group: r.Group, Run: r.ID, Runs: len(history), Detail: change}
 		f.SQL = fmt.Sprintf("SELECT position, operator, keys, right_keys, join_type, source, detail FROM plan_nodes WHERE query_id = %d AND plan = 'final' ORDER BY position NULLS LAST", p.QueryKey)
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// planChange says how the plan of a query differs from the one before; empty where there is none before, or it is the same.
+func planChange(old, p *measure.Plan) string {
+	if old == nil || old.Fingerprint == p.Fingerprint {
+		return ""
+	}
+	gone, added := difference(old.Operators, p.Operators), difference(p.Operators, old.Operators)
+	if len(gone)+len(added) == 0 {
+		return "" // an expression changed, and nothing of how
+	}
+	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added)), "; "))
 }
 
 // planBefore is the plan of the same query in the latest run that is an example of what is normal, nil where no run had it.

@@ -46,7 +46,7 @@ type part struct {
 }
 
 // slowness compares the parts of tonight's run with the history.
-func slowness(r *measure.Run, history []*measure.Run) (*Slowness, []SlowMachine) {
+func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) (*Slowness, []SlowMachine) {
 	const least = 2 // nights that make a history
 	byMachine := map[string]*SlowMachine{}
 	total, usually := 0.0, 0.0
@@ -54,7 +54,7 @@ func slowness(r *measure.Run, history []*measure.Run) (*Slowness, []SlowMachine)
 		s := &r.Stages[i]
 		var past []*measure.Stage
 		for _, h := range history {
-			if t := h.Stage(s.Signature); t != nil {
+			if t := matches.Stage(h, s); t != nil {
 				past = append(past, t)
 			}
 		}

@@ -79,7 +79,7 @@ func TestMachineAgainstHistory(t *testing.T) {
 			history = append(history, &night)
 		}
 		tonight := slowNight(r, 20, c.slow)
-		s, machines := slowness(&tonight, history)
+		s, machines := slowness(&tonight, history, measure.Match(&tonight, history))
 		if s.Kind != c.kind || s.Shared != c.shared {
 			t.Errorf("%s: kind %q, shared %v, want %q, %v", c.name, s.Kind, s.Shared, c.kind, c.shared)
 		}
@@ -93,7 +93,7 @@ func TestMachineAgainstHistory(t *testing.T) {
 		if first != c.first {
 			t.Errorf("%s: machine %q is named first, want %q", c.name, first, c.first)
 		}
-		if none, _ := slowness(&tonight, history[:1]); none != nil {
+		if none, _ := slowness(&tonight, history[:1], measure.Match(&tonight, history[:1])); none != nil {
 			t.Errorf("%s: one run is called a history", c.name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"straggler/audit"
@@ -45,9 +46,12 @@ func (s *Server) compare(ctx context.Context, in compareInput) (*answer, error) 
 		}
 	}
 	p := audit.Compare(pair[0], pair[1], audit.DefaultConfig())
+	facts := map[string]string{"a_from_log": prose.Clean(p.A.String(), prose.TextRunes), "b_from_log": prose.Clean(p.B.String(), prose.TextRunes)}
+	if len(p.Plans) > 0 {
+		facts["plans_changed_from_log"] = prose.Clean(strings.Join(p.Plans, "; "), 4*prose.TextRunes)
+	}
 	a := &answer{About: "Differences between two runs, the best supported first; change is a fraction of a", From: in.From, SQL: "SELECT * FROM phase_stats",
-		Facts:   map[string]string{"a_from_log": prose.Clean(p.A.String(), prose.TextRunes), "b_from_log": prose.Clean(p.B.String(), prose.TextRunes)},
-		Caveats: []string{p.Method}}
+		Facts: facts, Caveats: []string{p.Method}}
 	untested := false
 	for _, d := range p.Differences {
 		row := differenceRow{Rule: d.Rule, Cause: d.Cause, Unit: d.Unit, A: d.A, B: d.B, Change: d.Change, P: d.P, Q: d.Q}

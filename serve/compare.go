@@ -111,6 +111,9 @@ func writePair(w io.Writer, p *audit.Pair) error {
 	if n := len(p.OnlyA) + len(p.OnlyB); n > 0 {
 		fmt.Fprintf(w, "<p>%s in one of the two only, so the programs differ.</p>", prose.Plural(int64(n), "stage is", "stages are"))
 	}
+	for _, change := range p.Plans {
+		fmt.Fprintf(w, "<p>The plan changed: %s.</p>", template.HTMLEscapeString(prose.Clean(change, prose.TextRunes)))
+	}
 	_, err := fmt.Fprintf(w, "<p class=\"lead\">Method: %s.</p>", template.HTMLEscapeString(p.Method))
 	return err
 }

@@ -108,7 +108,7 @@ func (b *Baseline) sort() {
 			}
 			return 0
 		})
-		b.Runs[i].Stages = slices.CompactFunc(s, func(x, y measure.Stage) bool { return x.Signature == y.Signature })
+		b.Runs[i].Stages = slices.CompactFunc(s, func(x, y measure.Stage) bool { return x.WithoutOperator() == y.WithoutOperator() })
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 
 // Runs reads the applications of a store, of which detect and causes have written their tables, in order of time.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping) ([]Run, error) {
-	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}}
-	for _, step := range []func() error{m.applications, m.readStages, m.longest, m.parts, m.causes, m.machines, m.plans} {
+	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
+	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.longest, m.parts, m.causes, m.machines, m.plans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
 		}
@@ -30,6 +30,8 @@ type measuring struct {
 	runs     []Run
 	index    map[schema.Key]int // of runs, by application
 	stages   map[schema.Key]*Stage
+
+	operators map[schema.Key]Operator // by phase
 }
 
 func (m *measuring) applications() error {
@@ -85,7 +87,7 @@ func (m *measuring) readStages() error {
 		app schema.Key
 		sig Signature
 	}
-	seen := map[alike]int{}
+	seen, onlyByPlan := map[alike]int{}, map[int]int{}
 	err := each(m, "stages.sql", func(r *stageRow) {
 		i, ok := m.index[r.ApplicationID]
 		if !ok {
@@ -95,7 +97,12 @@ func (m *measuring) readStages() error {
 		at := alike{r.ApplicationID, sig}
 		sig.Nth = seen[at]
 		seen[at]++
-		if sig.Nth < mostAlike {
+		sig.Operator = m.operators[r.Key]
+		byPlan := sig.Nth >= mostAlike && sig.Operator.Name != "" && sig.Operator.Nth < mostAlike && onlyByPlan[i] < mostByPlan
+		if byPlan {
+			onlyByPlan[i]++
+		}
+		if sig.Nth < mostAlike || byPlan {
 			m.runs[i].Stages = append(m.runs[i].Stages, r.stage(sig))
 		}
 	})

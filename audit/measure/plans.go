@@ -1,6 +1,10 @@
 package measure
 
-import "straggler/schema"
+import (
+	"strings"
+
+	"straggler/schema"
+)
 
 // Plan is what a query did: the same query of another run has the same name, shape and number.
 type Plan struct {
@@ -61,6 +65,43 @@ func (m *measuring) plans() error {
 	})
 }
 
+// readOperators reads which operators the stages ran.
+func (m *measuring) readOperators() error {
+	type alike struct {
+		app                schema.Key
+		query, shape, name string
+	}
+	seen, places := map[alike]int{}, map[schema.Key]int{}
+	return each(m, "operators.sql", func(n *struct {
+		PhaseID       schema.Key      `col:"phase_id"`
+		ApplicationID schema.Key      `col:"application_id"`
+		Description   text            `col:"description"`
+		Shape         text            `col:"shape"`
+		Plan          text            `col:"plan_fingerprint"`
+		Kind          schema.NodeKind `col:"kind"`
+		Operator      string          `col:"operator"`
+		Keys          text            `col:"keys"`
+		RightKeys     text            `col:"right_keys"`
+		JoinType      text            `col:"join_type"`
+		Source        text            `col:"source"`
+		Tables        text            `col:"tables"`
+		Detail        text            `col:"detail"`
+		Node          string          `col:"fingerprint"`
+	}) {
+		name := operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)
+		if n.Kind != schema.ScanNode && n.Tables.V != "" {
+			name += " of " + lasting(n.Tables.V)
+		}
+		o := Operator{Query: lasting(n.Description.V), Name: Short(name), Shape: n.Shape.V, Plan: n.Plan.V, Node: n.Node}
+		at := alike{n.ApplicationID, o.Query, o.Shape, o.Name}
+		o.Nth = seen[at]
+		seen[at]++
+		places[n.ApplicationID]++
+		o.Place = places[n.ApplicationID]
+		m.operators[n.PhaseID] = o
+	})
+}
+
 // operatorLine says what an operator does in one line.
 func operatorLine(kind schema.NodeKind, operator, keys, rightKeys, joinType, source, detail string) string {
 	s := operator
@@ -80,7 +121,7 @@ func operatorLine(kind schema.NodeKind, operator, keys, rightKeys, joinType, sou
 			s += ": " + detail
 		}
 	case schema.ExchangeNode:
-		s += " " + detail
+		s = strings.TrimSuffix(s+" "+detail, " ")
 	case schema.AggregateNode, schema.WindowNode:
 		if keys != "" {
 			s += " by " + keys

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math"
-	"sort"
 	"strconv"
 
 	"straggler/schema"
@@ -94,15 +93,6 @@ type Part struct {
 	Tasks            int64
 	MedianS          float64
 	CPUSeconds, Wait schema.Null[float64] // processor time; time that the task waited for its input
-}
-
-// Stage finds a stage by its signature; stages are in its order.
-func (r *Run) Stage(sig Signature) *Stage {
-	i := sort.Search(len(r.Stages), func(i int) bool { return !r.Stages[i].Signature.Less(sig) })
-	if i < len(r.Stages) && r.Stages[i].Signature == sig {
-		return &r.Stages[i]
-	}
-	return nil
 }
 
 // Before is the order of runs: by group, then by time.

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,18 +10,46 @@ import (
 )
 
 // Signature names a stage so that it is the same stage in another run: by what the program calls it, without what is
-// new in each run, and where it stands, not by its number. Line numbers of call sites are kept as they are: moving a
-// line makes a new stage.
+// new in each run, and where it stands, not by its number; and by the operator of a plan that it ran, where the log has
+// plans. Line numbers of call sites are kept as they are: moving a line makes a new name.
 type Signature struct {
-	Job   string `json:"job,omitempty"`   // name of the job
-	Stage string `json:"stage,omitempty"` // name of the stage, often with the call site
-	Kind  string `json:"kind,omitempty"`
-	Depth int    `json:"depth"` // stages between it and the nearest start of its job, on the longest path
-	Nth   int    `json:"nth"`   // of several alike in an application, in the order of submission; those past mostAlike are one
+	Job      string   `json:"job,omitempty"`   // name of the job
+	Stage    string   `json:"stage,omitempty"` // name of the stage, often with the call site
+	Kind     string   `json:"kind,omitempty"`
+	Depth    int      `json:"depth"` // stages between it and the nearest start of its job, on the longest path
+	Nth      int      `json:"nth"`   // of several alike in an application, in the order of submission
+	Operator Operator `json:"operator,omitzero"`
+}
+
+// Operator is what a stage ran of a query's plan: the operator nearest the top of it.
+type Operator struct {
+	Query string `json:"query,omitempty"` // what the user called it, or its call site
+	Name  string `json:"name"`            // with its keys and the tables below it
+	Shape string `json:"shape,omitempty"` // of the query: the tables that it scans and the keys that it joins and groups by
+	Plan  string `json:"plan,omitempty"`  // fingerprint of the plan that ran
+	Node  string `json:"node,omitempty"`  // fingerprint of the operator and all below it
+	Nth   int    `json:"nth,omitempty"`   // of those with the same query, shape and name in an application
+	Place int    `json:"place,omitempty"` // among all of an application, by the start of the query and the place in its plan, from 1
 }
 
 // String is the signature in one line, for patterns and for people.
 func (s Signature) String() string {
+	o := s.Operator
+	if o.Name == "" {
+		return s.Named()
+	}
+	text := o.Name
+	if o.Query != "" {
+		text = o.Query + ": " + o.Name
+	}
+	if o.Nth > 0 {
+		text += fmt.Sprintf(" #%d", o.Nth+1)
+	}
+	return text
+}
+
+// Named is the signature in one line as it is without a plan.
+func (s Signature) Named() string {
 	var b strings.Builder
 	if s.Job != "" && s.Job != s.Stage {
 		b.WriteString(s.Job + " / ")
@@ -41,26 +70,23 @@ func (s Signature) String() string {
 	return b.String()
 }
 
-// IsZero says that it names no stage: the application as a whole.
-func (s Signature) IsZero() bool { return s == Signature{} }
-
+// Less orders signatures by name; of one run no two names are the same.
 func (s Signature) Less(t Signature) bool {
-	switch {
-	case s.Job != t.Job:
-		return s.Job < t.Job
-	case s.Stage != t.Stage:
-		return s.Stage < t.Stage
-	case s.Kind != t.Kind:
-		return s.Kind < t.Kind
-	case s.Depth != t.Depth:
-		return s.Depth < t.Depth
-	}
-	return s.Nth < t.Nth
+	return cmp.Or(strings.Compare(s.Job, t.Job), strings.Compare(s.Stage, t.Stage), strings.Compare(s.Kind, t.Kind),
+		cmp.Compare(s.Depth, t.Depth), cmp.Compare(s.Nth, t.Nth)) < 0
 }
 
-// mostAlike is how many stages with the same name are distinguished: a loop that runs until it converges has a different
-// number of rounds each night.
-const mostAlike = 32
+// WithoutOperator is the signature as it is without a plan.
+func (s Signature) WithoutOperator() Signature {
+	s.Operator = Operator{}
+	return s
+}
+
+// What a run keeps of its stages.
+const (
+	mostAlike  = 32   // with the same name, or the same operator: a loop that runs until it converges has a different number of rounds each night
+	mostByPlan = 1000 // that only their operators distinguish from others of the same name
+)
 
 // lasting is a name with a star for each part that differs in each run.
 func lasting(name string) string {

@@ -94,7 +94,7 @@ var pairPage string
 func PairJSON(w io.Writer, p *audit.Pair) error { return encode(w, p) }
 
 func pairLists(p *audit.Pair) []pairList {
-	return []pairList{{"Machines", p.Machines}, {"Stages of a only", p.OnlyA}, {"Stages of b only", p.OnlyB}}
+	return []pairList{{"Plans that changed", p.Plans}, {"Machines", p.Machines}, {"Stages of a only", p.OnlyA}, {"Stages of b only", p.OnlyB}}
 }
 
 type pairList struct {

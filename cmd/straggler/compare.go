@@ -25,7 +25,8 @@ func compareCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Show what differs between two runs",
-		Long: `Compare lines up two runs, stage by stage. A and B are logs or stores, by path or by URL, of which the latest application is taken, or,
+		Long: `Compare lines up two runs, stage by stage: by the operators of the plans that the stages ran where both logs have plans, else by their
+names and order. Queries that were run by another plan are named with the difference. A and B are logs or stores, by path or by URL, of which the latest application is taken, or,
 with --store, ids of applications of one store. Rules that straggler.yaml turns off are left out. Two runs do not show how much runs differ anyway; the audit knows that from many.`,
 		Example: `  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd
   straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd -o compare.html

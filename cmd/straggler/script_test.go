@@ -14,7 +14,8 @@ import (
 )
 
 // The whole program, as a user meets it: each script in testdata is a directory, some commands, and what they should
-// do. A script finds the built-in logs in eventlogs, and those of testdata/labelled under $LABELLED.
+// do. A script finds the built-in logs in eventlogs, and those of testdata/labelled under $LABELLED,
+// those of queries whose plans are known under $PLANS.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"straggler": main})
 }
@@ -47,7 +48,12 @@ func furnish(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
+	plans, err := filepath.Abs("../../plans/testdata")
+	if err != nil {
+		return err
+	}
 	e.Setenv("LABELLED", labelled)
+	e.Setenv("PLANS", plans)
 	e.Setenv("HOME", e.WorkDir)
 	e.Setenv("TMPDIR", filepath.Join(e.WorkDir, ".tmp"))
 	return unpackInto(e.WorkDir)

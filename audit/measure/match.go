@@ -1,0 +1,127 @@
+package measure
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// Matches says which stages of other runs the stages of a run are.
+type Matches struct {
+	index map[*Stage]int
+	of    map[*Run][]*Stage // parallel to the stages of the run; nil where the other has none
+}
+
+// Match finds the stages of a run in others, each other by itself.
+func Match(r *Run, others []*Run) *Matches {
+	own := make([]*Stage, len(r.Stages))
+	m := &Matches{map[*Stage]int{}, map[*Run][]*Stage{r: own}}
+	for i := range r.Stages {
+		own[i] = &r.Stages[i]
+		m.index[own[i]] = i
+	}
+	for _, h := range others {
+		if h != r {
+			m.of[h] = match(r, h)
+		}
+	}
+	return m
+}
+
+// Stage is what a stage of the run is in another, nil where the other does not have it.
+func (m *Matches) Stage(h *Run, s *Stage) *Stage {
+	i, ok := m.index[s]
+	if !ok || m.of[h] == nil {
+		return nil
+	}
+	return m.of[h][i]
+}
+
+// match pairs the stages of two runs, one with one. Where both runs have plans, a stage with an operator is found by that alone,
+// so that a stage that is new does not shift those after it; others are found by name and order.
+func match(r, h *Run) []*Stage {
+	p := pairing{r, h, make([]*Stage, len(r.Stages)), map[*Stage]bool{}}
+	planned := r.planned() && h.planned()
+	if planned {
+		for _, same := range sameOperator {
+			p.byOperator(same)
+		}
+	}
+	p.byName(func(s, t *Stage) bool { return !planned || s.Operator.Name == "" && t.Operator.Name == "" })
+	return p.found
+}
+
+// planned says that the operators of some stages are known.
+func (r *Run) planned() bool {
+	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Operator.Name != "" })
+}
+
+// sameOperator are the ways in which operators of two runs are the same, the surest first: what is left by one is paired by
+// the next. A query whose plan changed keeps its shape; one that scans a table more keeps what it does with the others; one whose line
+// of the program moved has another name.
+var sameOperator = []func(o *Operator) Operator{
+	func(o *Operator) Operator { return Operator{Query: o.Query, Plan: o.Plan, Node: o.Node} },
+	func(o *Operator) Operator { return Operator{Query: o.Query, Shape: o.Shape, Name: o.Name} },
+	func(o *Operator) Operator { return Operator{Query: o.Query, Node: o.Node} },
+	func(o *Operator) Operator { return Operator{Query: o.Query, Name: o.Name} },
+	func(o *Operator) Operator { return Operator{Plan: o.Plan, Node: o.Node} },
+	func(o *Operator) Operator { return Operator{Shape: o.Shape, Name: o.Name} },
+}
+
+type pairing struct {
+	r, h  *Run
+	found []*Stage
+	taken map[*Stage]bool // stages of h
+}
+
+// byOperator pairs the stages that are left and the same in one way, in the order of their plans.
+func (p *pairing) byOperator(same func(*Operator) Operator) {
+	left := map[Operator][]*Stage{}
+	for _, k := range p.h.inPlace() {
+		if t := &p.h.Stages[k]; !p.taken[t] {
+			key := same(&t.Operator)
+			left[key] = append(left[key], t)
+		}
+	}
+	for _, i := range p.r.inPlace() {
+		if p.found[i] != nil {
+			continue
+		}
+		key := same(&p.r.Stages[i].Operator)
+		if ts := left[key]; len(ts) > 0 {
+			p.found[i], left[key] = ts[0], ts[1:]
+			p.taken[ts[0]] = true
+		}
+	}
+}
+
+// inPlace are the stages with operators, in the order of their plans.
+func (r *Run) inPlace() []int {
+	var at []int
+	for i := range r.Stages {
+		if r.Stages[i].Operator.Name != "" {
+			at = append(at, i)
+		}
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.Stages[a].Operator.Place, r.Stages[b].Operator.Place) })
+	return at
+}
+
+// byName pairs the stages that are left by their names.
+func (p *pairing) byName(may func(s, t *Stage) bool) {
+	for i := range p.r.Stages {
+		s := &p.r.Stages[i]
+		if t := p.h.named(s.Signature); p.found[i] == nil && t != nil && !p.taken[t] && may(s, t) {
+			p.found[i] = t // no other has its name
+		}
+	}
+}
+
+// named finds a stage by its name; stages are in the order of their names.
+func (r *Run) named(sig Signature) *Stage {
+	i := sort.Search(len(r.Stages), func(i int) bool { return !r.Stages[i].Less(sig) })
+	if i < len(r.Stages) && !sig.Less(r.Stages[i].Signature) {
+		return &r.Stages[i]
+	}
+	return nil
+}
