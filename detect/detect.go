@@ -31,6 +31,8 @@ type Summary struct {
 	Judged   int64 // phases with enough tasks to compare
 	Attempts int64 // attempts in them
 	Outliers map[schema.Rule]int64
+	Repeated int64   // phases with a history
+	Slow     int64   // of them, slow as a whole
 	LostS    float64 // sum of lost_s over the phases: more than the jobs lost, since phases overlap
 	Seconds  float64 // time the run took
 }
@@ -47,7 +49,11 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	}
 	defer tx.Abort()
 	s := Summary{Outliers: make(map[schema.Rule]int64)}
-	phaseStats, err := keepPhaseStats(ctx, eng, o.ChunkAttempts)
+	spans, err := split(ctx, eng, o.ChunkAttempts)
+	if err != nil {
+		return Summary{}, fmt.Errorf("detect: sizes of phases: %w", err)
+	}
+	phaseStats, err := keepBySpan(ctx, eng, "detected_phase_stats", phaseStatsSQL, spans)
 	if err == nil {
 		err = appendRows(ctx, tx, eng, phaseStats+" ORDER BY phase_id NULLS LAST", s.addPhase)
 	}
@@ -58,6 +64,9 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: outliers: %w", err)
 	}
+	if err := s.history(ctx, tx, eng, phaseStats, spans); err != nil {
+		return Summary{}, fmt.Errorf("detect: history of stages: %w", err)
+	}
 	if _, err := tx.Commit(ctx); err != nil {
 		return Summary{}, fmt.Errorf("detect: %w", err)
 	}
@@ -65,20 +74,16 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return s, nil
 }
 
-// keepPhaseStats makes session tables of the rows of phase_stats and gives the query of their union. Exact quantiles keep
+// keepBySpan makes session tables of the rows of a query of phases and gives the query of their union. Exact quantiles keep
 // every value in memory, so a store with more attempts than a chunk is processed in spans of phases.
-func keepPhaseStats(ctx context.Context, eng engine.Engine, chunkAttempts int64) (string, error) {
-	chunks, err := split(ctx, eng, chunkAttempts)
-	if err != nil {
-		return "", err
-	}
+func keepBySpan(ctx context.Context, eng engine.Engine, name, sql string, spans []span) (string, error) {
 	var union []string
-	for i, c := range chunks {
-		name := fmt.Sprintf("detected_phase_stats_%d", i)
-		if err := engine.MaterializeParts(ctx, eng, name, phaseStatsSQL, c.seen()...); err != nil {
+	for i, c := range spans {
+		part := fmt.Sprintf("%s_%d", name, i)
+		if err := engine.MaterializeParts(ctx, eng, part, sql, c.seen()...); err != nil {
 			return "", err
 		}
-		union = append(union, "SELECT * FROM "+name)
+		union = append(union, "SELECT * FROM "+part)
 	}
 	return "SELECT * FROM (" + strings.Join(union, " UNION ALL ") + ") AS p", nil
 }

@@ -1,12 +1,14 @@
-// Package detect takes the log tables of a store and gives two result tables: how the tasks of each phase compare, and
-// which attempts a rule calls slow.
+// Package detect takes the log tables of a store and gives three result tables: how the tasks of each phase compare, how each
+// phase compares with the earlier executions of its stage, and which attempts a rule calls slow.
 //
 //  1. phase_stats.sql picks the attempt that won each task and compares the winners: median, rates, slowdown ratio, how
 //     many are slow, what that cost the phase, how much of it the input explains. Where it cannot, it says why.
 //  2. outliers.sql compares every attempt with the figures of its phase, one rule at a time.
-//  3. detect.go runs both and writes their rows as one commit.
+//  3. stages.sql finds the executions of each stage, usage.sql what their tasks did, earlier.sql with which of them each is compared, and
+//     stage_history.sql compares them; slower_than_usual.sql is the rule that holds attempts against that history.
+//  4. detect.go runs all of them, those of the history by history.go, and writes their rows as one commit.
 //
-// Both are in SQL that DuckDB and Spark SQL understand alike, with their parameters as literal numbers, and can be pasted
+// All are in SQL that DuckDB and Spark SQL understand alike, with their parameters as literal numbers, and can be pasted
 // into any session that has the tables.
 //
 // Start with phase_stats.sql.

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
@@ -21,6 +23,11 @@ func TestSparkAgrees(t *testing.T) {
 	}
 	defer st.Close()
 	enginetest.IngestTrace(t, st, random(rand.New(rand.NewPCG(21, 5)), 150))
+	m := newMade()
+	m.nights(70, 10, 11, 12, 40)
+	m.execution(40, 41, 42, 43)
+	shift(&m.Trace, 1_000_000)
+	enginetest.IngestTrace(t, st, &m.Trace)
 	want := runStore(t, st, 2, Options{})
 	all := int64(0)
 	for _, p := range want.phases {
@@ -38,7 +45,30 @@ func TestSparkAgrees(t *testing.T) {
 		got := &detected{
 			phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
 			outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
+			history:  enginetest.ReadAll[schema.StageHistory](t, eng, "SELECT * FROM stage_history ORDER BY phase_id NULLS LAST"),
+		}
+		if diff := gocmp.Diff(want.history, got.history, closely); diff != "" {
+			t.Errorf("history on Spark%s:\n%.3000s", options, diff)
 		}
 		differ(t, "on Spark"+options, want, got, closely)
+	}
+}
+
+// shift adds to all keys of a trace, so that it can lie in a store with another.
+func shift(tr *schema.Trace, by schema.Key) {
+	for i := range tr.Applications {
+		tr.Applications[i].ApplicationID += by
+	}
+	for i := range tr.Jobs {
+		tr.Jobs[i].JobID += by
+		tr.Jobs[i].ApplicationID += by
+	}
+	for i := range tr.Phases {
+		tr.Phases[i].PhaseID += by
+		tr.Phases[i].JobID += by
+	}
+	for i := range tr.Attempts {
+		a := &tr.Attempts[i]
+		a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = a.AttemptID+by, a.PhaseID+by, a.JobID+by, a.ApplicationID+by
 	}
 }

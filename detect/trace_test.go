@@ -62,6 +62,7 @@ func startAt(a *schema.Attempt, s float64) {
 type detected struct {
 	phases   []schema.PhaseStats
 	outliers []schema.Outlier
+	history  []schema.StageHistory
 	summary  Summary
 }
 
@@ -113,5 +114,6 @@ func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
 	}
 	d.phases = enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
 	d.outliers = enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers")
+	d.history = enginetest.ReadAll[schema.StageHistory](t, eng, "SELECT * FROM stage_history ORDER BY phase_id NULLS LAST")
 	return d
 }

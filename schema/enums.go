@@ -113,10 +113,12 @@ const (
 	StragglerRule Rule = "straggler"      // rate < half the phase's median (DOLLY §2.1.2)
 	RecomputeRule Rule = "recompute"      // regenerates a lost output (MANTRI §4.1)
 	LateSlowTask  Rule = "late_slow_task" // rate under the 25th percentile of the phase, and more left than a copy takes (LATE §4)
+
+	SlowerThanUsual Rule = "slower_than_usual" // duration > 1.5 × what the task, or its stage, took in earlier executions
 )
 
 func (Rule) Values() []string {
-	return []string{string(HighRuntime), string(StragglerRule), string(RecomputeRule), string(LateSlowTask)}
+	return []string{string(HighRuntime), string(StragglerRule), string(RecomputeRule), string(LateSlowTask), string(SlowerThanUsual)}
 }
 
 // Cause names what seconds of excess are due to.

@@ -28,6 +28,7 @@ func Rules() []Entry {
 		{string(StragglerRule), "progress rate under half of the phase's median rate (DOLLY §2.1.2)"},
 		{string(RecomputeRule), "makes an output again that was lost and is waited for (MANTRI §4.1)"},
 		{string(LateSlowTask), "what LATE copies: while no task of its phase waits, slower than three quarters of it, and with more left than a copy takes (LATE §4)"},
+		{string(SlowerThanUsual), "longer than 1.5 × what the same task usually takes in earlier executions of its stage, and than its input and chance account for; the excess is over that"},
 	}
 }
 
@@ -65,6 +66,10 @@ func Glossary() []Entry {
 		{"outlier", "an attempt that a rule calls slow, usually for longer than 1.5 × its phase's median (MANTRI §4.1)"},
 		{"excess", "duration of an outlier − median duration of its phase, in seconds"},
 		{"lost time", "how much earlier a phase would have ended with every task at most the median"},
+		{"execution", "of a stage: a phase of that program, name, kind and ordinal; every run of an application has one"},
+		{"history", "the executions of a stage that started earlier and are in the store; fewer than three are none"},
+		{"usual", "median over the history; what the same task, or the median task of the stage, takes"},
+		{"slow as a whole", "of a phase: its median is longer than the history, its input and chance account for, whatever its own outliers are"},
 		{"cause", "what seconds of excess are due to, by a name of a fixed list"},
 		{"attribution", "the part of an outlier's excess that one cause accounts for; the parts sum to the excess"},
 		{"verdict", "the cause with the most seconds of an outlier; of a machine: healthy, slow, flaky or unknown"},

@@ -29,8 +29,33 @@ type Outlier struct {
 	AttemptID Key           `col:"attempt_id" key:"attempts" doc:"the attempt"`
 	PhaseID   Key           `col:"phase_id" key:"phases" doc:"its phase"`
 	Rule      Rule          `col:"rule" doc:"the rule that says so; one row a rule"`
-	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"how far over the rule's reference: duration / median, median rate / rate, duration / 75th percentile"`
-	ExcessS   Null[float64] `col:"excess_s" unit:"s" doc:"duration − median of its phase, negative for a straggler with little to do; the whole duration for recompute; a lower bound for attempts that were cut off"`
+	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"how far over the rule's reference: duration / median, median rate / rate, duration / 75th percentile, duration / usual duration"`
+	ExcessS   Null[float64] `col:"excess_s" unit:"s" doc:"duration − median of its phase, negative for a straggler with little to do; the whole duration for recompute; duration − usual duration for slower_than_usual; a lower bound for attempts that were cut off"`
+}
+
+// StageHistory says how a phase compares with the earlier executions of its stage in the store.
+type StageHistory struct {
+	PhaseID     Key           `col:"phase_id" key:"phases" doc:"the phase, an execution of the stage"`
+	Program     Null[string]  `col:"program" doc:"name of the applications"`
+	Stage       string        `col:"stage" doc:"name of the phases; empty where they have none"`
+	Kind        string        `col:"kind" doc:"kind of the phases"`
+	Ordinal     Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where the store holds one execution only"`
+	Executions  int64         `col:"executions" doc:"earlier executions of the stage in the store"`
+	Compared    int64         `col:"compared" doc:"those it is compared with: all, or 64 spread evenly over them; 0 where they are too few"`
+	MedianS     Null[float64] `col:"median_s" unit:"s" doc:"median duration of its tasks"`
+	UsualS      Null[float64] `col:"usual_s" unit:"s" doc:"median of that over the earlier executions"`
+	Ratio       Null[float64] `col:"ratio" unit:"ratio" doc:"median / usual"`
+	WorkRatio   Null[float64] `col:"work_ratio" unit:"ratio" doc:"median input of a task over the usual one, in bytes, else in records"`
+	BetweenRuns Null[float64] `col:"between_runs" doc:"robust standard deviation of ln(median duration) between executions"`
+	WithinRun   Null[float64] `col:"within_run" doc:"usual standard deviation of ln(duration) between the tasks of an execution, from its 95th percentile"`
+	LimitS      Null[float64] `col:"limit_s" unit:"s" doc:"what the median may be, for its work and as executions differ anyway"`
+	Slow        Null[bool]    `col:"slow" doc:"the phase was slow as a whole: its median is over the limit"`
+	ExcessS     Null[float64] `col:"excess_s" unit:"s" doc:"(median − usual) × tasks; negative where it was faster"`
+	CPUS        Null[float64] `col:"cpu_s" unit:"s" doc:"median processor time of its tasks"`
+	UsualCPUS   Null[float64] `col:"usual_cpu_s" unit:"s" doc:"median of that over the earlier executions"`
+	WaitS       Null[float64] `col:"wait_s" unit:"s" doc:"median time that its tasks waited for input from elsewhere"`
+	UsualWaitS  Null[float64] `col:"usual_wait_s" unit:"s" doc:"median of that over the earlier executions"`
+	Note        Null[string]  `col:"note" doc:"why there is no history"`
 }
 
 // Attribution is the part of an outlier's excess that one cause accounts for. Seconds of an attempt sum to its excess.

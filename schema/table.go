@@ -59,6 +59,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	declare(reflect.TypeFor[Ingest](), "ingests", "one row a committed ingest", ""),
 	result[PhaseStats]("phase_stats", "how the tasks of each phase compare"),
 	result[Outlier]("outliers", "attempts that a rule calls slow, one row a rule"),
+	result[StageHistory]("stage_history", "how each phase compares with the earlier executions of its stage in the store"),
 	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
 	result[MachineHealth]("machine_health", "each machine's speed relative to the others, by window of time"),
 	result[SkewRepeat]("skew_repeats", "tasks whose input made them slow, and whether it does in every execution of their stage"),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +23,8 @@ func detectCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "detect --store DIR",
 		Short: "Compare the tasks of each phase and find the slow ones",
-		Long: glossary(`Detect fills the tables phase_stats and outliers, in place of those of an earlier run, and counts what it found.
-straggler schema phase_stats outliers says what their columns mean.`, schema.Rules()),
+		Long: glossary(`Detect fills the tables phase_stats, stage_history and outliers, in place of those of an earlier run, and counts what it found.
+straggler schema phase_stats stage_history outliers says what their columns mean.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler sql --store lake "SELECT rule, count(*) AS n FROM outliers GROUP BY rule ORDER BY n DESC"`,
 		Args: onlyFlags,
@@ -49,7 +50,16 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 		if err := e.rows(o.output, f); err != nil {
 			return err
 		}
-		e.say("%s of %s with a verdict, %s; %.2f s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), s.Seconds)
+		e.say("%s of %s with a verdict, %s; %s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), historyWords(s))
 		return nil
 	})
+}
+
+// historyWords says how much history there was, and what it showed.
+func historyWords(s detect.Summary) string {
+	words := "no history: no stage has three earlier executions in the store"
+	if s.Repeated > 0 {
+		words = fmt.Sprintf("%s with a history, %d slow as a whole", count(s.Repeated, "phase"), s.Slow)
+	}
+	return fmt.Sprintf("%s; %.2f s", words, s.Seconds)
 }

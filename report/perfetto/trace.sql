@@ -6,6 +6,6 @@ FROM attempts a SEMI JOIN report_apps r ON r.application_id = a.application_id
   JOIN phases h ON h.phase_id = a.phase_id
   JOIN jobs j ON j.job_id = a.job_id
   LEFT JOIN (SELECT attempt_id, cause FROM attributions WHERE rank = 1) c ON c.attempt_id = a.attempt_id
-  LEFT JOIN (SELECT attempt_id, max(excess_s) AS excess_s FROM outliers GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
+  LEFT JOIN (SELECT attempt_id, max(excess_s) AS excess_s FROM outliers WHERE rule <> 'slower_than_usual' GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
 WHERE a.start_time IS NOT NULL
 ORDER BY machine NULLS LAST, a.start_time NULLS LAST, a.attempt_id NULLS LAST

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/ingest/formats"
+	"straggler/ingest/run"
+	"straggler/store"
+)
+
+// All runs of a workflow of FlowBench in one store, each held against those that started earlier, whatever was done to them. A task is slowed
+// where it took longer than 1.5 × its median over the normal runs: labels say on which machines something was done, and not what had
+// an effect. Of the slowed tasks of disturbed runs nine in ten are found, and of all tasks of normal runs no more than two in a hundred accused,
+// by any rule.
+//
+// The small workflow; STRAGGLER_FLOWBENCH=all takes both.
+func TestFlowBenchTasks(t *testing.T) {
+	t.Parallel()
+	corpus := cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../shared/corpus")
+	workflows := []string{"eht_imaging"}
+	if os.Getenv("STRAGGLER_FLOWBENCH") == "all" {
+		workflows = append(workflows, "1000-genome")
+	}
+	for _, w := range workflows {
+		packed, err := os.Open(filepath.Join(corpus, "flowbench", w+".tar.zst"))
+		if errors.Is(err, os.ErrNotExist) && !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+			t.Skip("no corpus: set STRAGGLER_CORPUS")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		err = unpack(packed, dir)
+		if err = errors.Join(err, packed.Close()); err != nil {
+			t.Fatal(err)
+		}
+		flowBenchTasks(t, filepath.Join(dir, w))
+	}
+}
+
+// flowTask is a task of a run.
+type flowTask struct {
+	Run      string  `col:"run"`
+	Task     string  `col:"task"`
+	Seconds  float64 `col:"duration_s"`
+	ByPhase  bool    `col:"by_phase"`
+	Against  bool    `col:"against_history"`
+	Verdicts int64   `col:"rules"`
+}
+
+const flowTasksSQL = `SELECT i.native_id AS run, a.native_id AS task, a.duration_s, coalesce(o.by_phase, FALSE) AS by_phase,
+  coalesce(o.against_history, FALSE) AS against_history, coalesce(o.rules, 0) AS rules
+FROM attempts a JOIN applications i ON i.application_id = a.application_id
+  LEFT JOIN (SELECT attempt_id, count(*) AS rules, bool_or(rule <> 'slower_than_usual') AS by_phase, bool_or(rule = 'slower_than_usual') AS against_history
+             FROM outliers GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
+WHERE a.duration_s > 0 ORDER BY a.attempt_id`
+
+func flowBenchTasks(t *testing.T, dir string) {
+	truth, _, _ := flowTruth(t, dir)
+	tasks := detectedTasks(t, filepath.Join(dir, "run"))
+	usual := map[string][]float64{}
+	for _, x := range tasks {
+		if truth[x.Run].experiment == "normal" {
+			usual[x.Task] = append(usual[x.Task], x.Seconds)
+		}
+	}
+	medians := map[string]float64{}
+	for name, v := range usual {
+		slices.Sort(v)
+		medians[name] = median(v)
+	}
+	var slowed, found, before, normal, accused, accusedBefore int
+	for _, x := range tasks {
+		m := medians[x.Task]
+		switch {
+		case truth[x.Run].experiment == "normal":
+			normal++
+			if x.Verdicts > 0 {
+				accused++
+			}
+			if x.ByPhase {
+				accusedBefore++
+			}
+		case m > 0 && x.Seconds > 1.5*m:
+			slowed++
+			if x.Verdicts > 0 {
+				found++
+			}
+			if x.ByPhase {
+				before++
+			}
+		}
+	}
+	percent := func(a, b int) float64 { return 100 * float64(a) / float64(b) }
+	t.Logf("%s: of %d tasks slowed by more than 1.5 × %.1f %% are found (%.1f %% within their phases alone); of %d tasks of normal runs %.2f %% are called slow (%.2f %%)",
+		filepath.Base(dir), slowed, percent(found, slowed), percent(before, slowed), normal, percent(accused, normal), percent(accusedBefore, normal))
+	if found*100 < 90*slowed || accused*100 > 2*normal {
+		t.Error("less than 90 % found, or more than 2 % accused")
+	}
+}
+
+// detectedTasks are the tasks of all runs of a directory, in one store.
+func detectedTasks(t *testing.T, dir string) (tasks []flowTask) {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if _, err := run.Run(ctx, st, formats.All(), []string{dir}, run.Options{From: "canonical"}); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engines.Open(ctx, st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	if _, err := detect.Run(ctx, st, eng, detect.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	for x, err := range engine.Read[flowTask](ctx, eng, flowTasksSQL) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks = append(tasks, *x)
+	}
+	return tasks
+}

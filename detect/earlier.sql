@@ -1,0 +1,15 @@
+-- Which earlier executions each execution of a stage is compared with: takes detected_stages, gives pairs of phases.
+--
+-- At most 64, spread evenly over all that the store holds, from the one before back to the first: a result costs the same however many there
+-- are, and a stage that was disturbed for weeks is held against the time before as well. A run of the last executions only would
+-- take the disturbance for usual as soon as it fills half of them.
+SELECT e.phase_id, h.phase_id AS earlier_phase
+FROM (
+  SELECT phase_id, stage_id, place, CAST(floor((place - 1 + 63) / 64) AS BIGINT) AS stride FROM detected_stages
+) AS e
+CROSS JOIN (
+  SELECT 8 * a.n + b.n AS k
+  FROM (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS a
+    CROSS JOIN (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS b
+) AS c
+JOIN detected_stages h ON h.stage_id = e.stage_id AND h.place = e.place - 1 - c.k * e.stride

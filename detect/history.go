@@ -1,0 +1,67 @@
+package detect
+
+import (
+	"context"
+	_ "embed"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed stages.sql
+var stagesSQL string
+
+//go:embed usage.sql
+var usageSQL string
+
+//go:embed earlier.sql
+var earlierSQL string
+
+//go:embed stage_history.sql
+var stageHistorySQL string
+
+//go:embed slower_than_usual.sql
+var slowerThanUsualSQL string
+
+const historyRowsSQL = `SELECT phase_id, program, stage, kind, ordinal, executions, compared, median_s, usual_s, ratio, work_ratio, between_runs, within_run,
+  limit_s, slow, excess_s, cpu_s, usual_cpu_s, wait_s, usual_wait_s, note
+FROM detected_history ORDER BY phase_id NULLS LAST`
+
+// history compares the phases with the earlier executions of their stages and writes stage_history, and the attempts that are
+// slow against them.
+func (s *Summary) history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, spans []span) error {
+	keep := func(name, sql string, more ...engine.Seen) error {
+		return engine.MaterializeParts(ctx, eng, name, sql, more...)
+	}
+	stats := engine.Seen{Table: "phase_stats", SQL: phaseStats}
+	if err := keep("detected_stages", stagesSQL, stats); err != nil {
+		return err
+	}
+	usage, err := keepBySpan(ctx, eng, "detected_usages", usageSQL, spans)
+	if err != nil {
+		return err
+	}
+	if err := keep("detected_earlier", earlierSQL); err != nil {
+		return err
+	}
+	if err := keep("detected_history", stageHistorySQL, stats, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
+		return err
+	}
+	if err := appendRows(ctx, tx, eng, historyRowsSQL, s.addHistory); err != nil {
+		return err
+	}
+	if err := keep("detected_slower", slowerThanUsualSQL); err != nil {
+		return err
+	}
+	return appendRows(ctx, tx, eng, "SELECT * FROM detected_slower ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST", s.addOutlier)
+}
+
+func (s *Summary) addHistory(h *schema.StageHistory) {
+	if h.Slow.OK {
+		s.Repeated++
+	}
+	if h.Slow.V {
+		s.Slow++
+	}
+}

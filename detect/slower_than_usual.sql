@@ -1,0 +1,57 @@
+-- The attempts that are slow against the history of their stage: takes attempts, detected_history and detected_earlier, gives rows of
+-- outliers.
+--
+--   slower_than_usual  ran longer than 1.5 x what is usual: of the same task in earlier executions where three of them or more have it, else of
+--                      the median task of its stage; and longer than its work, where that has grown, and chance account for
+--
+-- The task is the partition, and its history says what its keys and files usually take. Where a log numbers tasks anew in each
+-- run, the earlier executions of a number are a sample of the stage and say what the stage does. Only attempts that are slow for
+-- their stage are looked at: a task that is usually short has to be long for its stage to be found.
+--
+-- The logarithms of a task's times are taken as normal, and their median and standard deviation sd from their 10th and 25th
+-- percentiles: what disturbed some executions made them longer, so the lower quarter holds the times without disturbance as long as these
+-- are a quarter of all. The median is no more than that of all times. Normal quantiles: 1.2816 and 0.6745; 0.6071 is their difference.
+-- Without such times the spread is that of the tasks within and between the executions of the stage.
+--
+-- Chance is one more value of that distribution, one-sided 0.01, by Student's t with v = n - 1 degrees of freedom, 2.33 + 3.73/v +
+-- 5.72/v^2 (Abramowitz and Stegun 26.7.5). sd is at least 0.01, since copies of a log do not differ at all.
+--
+-- excess_s is the duration less the usual one. A clock of whole seconds errs by two of them, tick_s each.
+WITH
+candidates AS (
+  SELECT a.attempt_id, a.phase_id, a.task, a.duration_s AS d, a.input_bytes, a.input_records,
+    coalesce(CAST(floor(a.quality / 16) AS BIGINT) % 2 = 0, TRUE) AS is_partition,
+    h.usual_s, h.usual_bytes, h.usual_records, h.compared, h.within_run, h.between_runs, h.tick_s
+  FROM attempts a JOIN detected_history h ON h.phase_id = a.phase_id
+  WHERE h.usual_s IS NOT NULL AND a.status IN ('success', 'killed') AND NOT a.recompute
+    AND a.duration_s BETWEEN 0 AND 1e15 AND a.duration_s > 1.5 * h.usual_s
+),
+times AS (
+  SELECT c.attempt_id, count(*) AS n,
+    percentile_cont(0.1) WITHIN GROUP (ORDER BY b.duration_s) AS p10_s,
+    percentile_cont(0.25) WITHIN GROUP (ORDER BY b.duration_s) AS p25_s,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY b.duration_s) AS median_s,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_bytes AS DOUBLE)) AS usual_bytes,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_records AS DOUBLE)) AS usual_records
+  FROM candidates c JOIN detected_earlier q ON q.phase_id = c.phase_id
+    JOIN attempts b ON b.phase_id = q.earlier_phase AND b.task = c.task
+  WHERE c.is_partition AND b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15
+  GROUP BY c.attempt_id
+  HAVING count(*) >= 3
+),
+own AS (
+  SELECT t.*, greatest(ln(t.p25_s / t.p10_s) / 0.6071e0, 0.01e0) AS sd FROM times t
+),
+usual AS (
+  SELECT c.attempt_id, c.phase_id, c.d, c.tick_s, coalesce(least(o.median_s, o.p25_s * exp(0.6745e0 * o.sd)), c.usual_s) AS usual_s,
+    coalesce(greatest(CASE WHEN o.n IS NOT NULL THEN coalesce(c.input_bytes / nullif(o.usual_bytes, 0), c.input_records / nullif(o.usual_records, 0))
+                           ELSE coalesce(c.input_bytes / nullif(c.usual_bytes, 0), c.input_records / nullif(c.usual_records, 0)) END, 1e0), 1e0) AS work,
+    coalesce(o.n, c.compared) AS n,
+    CASE WHEN o.n IS NOT NULL THEN o.sd * sqrt(1 + 1e0 / o.n)
+         ELSE sqrt(c.within_run * c.within_run + c.between_runs * c.between_runs * (1 + 1e0 / c.compared)) END AS sd
+  FROM candidates c LEFT JOIN own o ON o.attempt_id = c.attempt_id
+)
+SELECT attempt_id, phase_id, 'slower_than_usual' AS rule, d / usual_s AS ratio, d - usual_s AS excess_s
+FROM usual
+WHERE d > usual_s * work * greatest(1.5e0, exp((2.33e0 + 3.73e0 / (n - 1) + 5.72e0 / ((n - 1) * (n - 1))) * sd))
+  AND d > usual_s * work + 2 * tick_s
