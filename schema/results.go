@@ -170,11 +170,11 @@ type WhatifSaving struct {
 	Parameters     string        `col:"parameters" unit:"JSON" doc:"its parameters"`
 	JobID          Null[Key]     `col:"job_id" key:"jobs" doc:"the job; NULL = all of them"`
 	SavingS        Null[float64] `col:"saving_s" unit:"s" doc:"mean of replay − predicted over the seeds"`
-	SavingLow      Null[float64] `col:"saving_low" unit:"s" doc:"lower end of the 95 % interval that the saving of another run lies in"`
+	SavingLow      Null[float64] `col:"saving_low" unit:"s" doc:"lower end of the 95 % interval that the saving of another run lies in; NULL where one seed does not tell"`
 	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of that interval"`
 	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"change of the slot time used"`
-	Verdict        SavingVerdict `col:"verdict" doc:"what the saving comes to: saves, costs time, changes nothing, no clear effect where the interval holds 0, cannot tell where the replay misses the log by more"`
+	Verdict        SavingVerdict `col:"verdict" doc:"what the saving comes to: saves, costs time, changes nothing, no clear effect where the interval holds 0, cannot tell where the replay misses the log by more or the interval is not known"`
 	Assumptions    string        `col:"assumptions" unit:"JSON" doc:"what the figure rests on, the replay error among it"`
 }
 

@@ -10,14 +10,15 @@ import (
 	"straggler/whatif/workload"
 )
 
-// verdict weighs a saving against the replay error (NaN where the log does not say how long it took).
+// verdict weighs a saving against the replay error (NaN where the log does not say how long it took). Without the limits of
+// the saving nothing can be told.
 func verdict(s Interval, replayError, copies float64) schema.SavingVerdict {
 	switch {
 	case s.Mean == 0 && s.Low == s.High && copies == 0:
 		return schema.Nothing
-	case !math.IsNaN(replayError) && replayError > 0 && replayError >= math.Abs(s.Mean):
+	case math.IsNaN(s.Low) || !math.IsNaN(replayError) && replayError > 0 && replayError >= math.Abs(s.Mean):
 		return schema.CannotTell
-	case math.IsNaN(s.Mean) || s.Low <= 0 && s.High >= 0:
+	case s.Low <= 0 && s.High >= 0:
 		return schema.Unclear
 	case s.Mean > 0:
 		return schema.Saves
@@ -44,18 +45,18 @@ type assumptions struct {
 }
 
 type groupFigure struct {
-	Jobs       int        `json:"jobs"`
-	MeanS      [2]float64 `json:"mean_s"` // completion time without and with the policy
-	MedianS    [2]float64 `json:"median_s"`
-	P75S       [2]float64 `json:"p75_s"`
-	P95S       [2]float64 `json:"p95_s"`
-	SavingS    [3]float64 `json:"saving_s"` // mean, low, high
-	Share      float64    `json:"saving_share"`
-	SlotChange float64    `json:"slot_time_change"`
-	Copies     float64    `json:"copies"`
-	Wins       float64    `json:"wins"`
-	Kills      float64    `json:"kills"`
-	WasteS     float64    `json:"wasted_slot_s"`
+	Jobs       int         `json:"jobs"`
+	MeanS      [2]float64  `json:"mean_s"` // completion time without and with the policy
+	MedianS    [2]float64  `json:"median_s"`
+	P75S       [2]float64  `json:"p75_s"`
+	P95S       [2]float64  `json:"p95_s"`
+	SavingS    [3]*float64 `json:"saving_s"` // mean, low, high
+	Share      float64     `json:"saving_share"`
+	SlotChange float64     `json:"slot_time_change"`
+	Copies     float64     `json:"copies"`
+	Wins       float64     `json:"wins"`
+	Kills      float64     `json:"kills"`
+	WasteS     float64     `json:"wasted_slot_s"`
 }
 
 type jobAssumptions struct {
@@ -68,7 +69,7 @@ func assume(r *Result, s *Summary) assumptions {
 	return assumptions{
 		Ideal: r.Ideal, Seeds: s.Seeds, Does: r.Doc, Settings: r.Changed(),
 		ReplayErrorS: s.ReplayErrorS, ReplayError: s.ReplayError,
-		All: r.All.figure(), Small: r.Small.figure(), Notes: Assumed(&s.Notes, &r.Variant),
+		All: r.All.figure(), Small: r.Small.figure(), Notes: s.notes(&r.Variant),
 	}
 }
 
@@ -76,7 +77,7 @@ func (g *Group) figure() groupFigure {
 	return groupFigure{
 		Jobs: g.Jobs, MeanS: pair(g.Before.Mean, g.After.Mean), MedianS: pair(g.Before.Median, g.After.Median),
 		P75S: pair(g.Before.P75, g.After.P75), P95S: pair(g.Before.P95, g.After.P95),
-		SavingS: [3]float64{zero(g.Saving.Mean), zero(g.Saving.Low), zero(g.Saving.High)}, Share: zero(g.Share),
+		SavingS: [3]*float64{finite(g.Saving.Mean), finite(g.Saving.Low), finite(g.Saving.High)}, Share: zero(g.Share),
 		SlotChange: zero(g.SlotChange), Copies: zero(g.Copies), Wins: zero(g.Wins), Kills: zero(g.Kills), WasteS: zero(g.WasteS),
 	}
 }
@@ -102,7 +103,7 @@ func finite(x float64) *float64 {
 func (s *Summary) Assumed() []string {
 	var out []string
 	for i := range s.Results {
-		for _, note := range Assumed(&s.Notes, &s.Results[i].Variant) {
+		for _, note := range s.notes(&s.Results[i].Variant) {
 			if !slices.Contains(out, note) {
 				out = append(out, note)
 			}
@@ -110,6 +111,17 @@ func (s *Summary) Assumed() []string {
 	}
 	return out
 }
+
+// notes are the sentences about a variant.
+func (s *Summary) notes(v *Variant) []string {
+	out := Assumed(&s.Notes, v)
+	if s.Seeds == 1 && !v.Ideal {
+		out = append(out, oneSeed)
+	}
+	return out
+}
+
+const oneSeed = "One seed does not show by how much another run would differ, so that the limits of the savings are not known and the verdict is 'cannot tell': --seeds 2 or more gives them."
 
 // Assumed says in sentences what a variant's figures rest on.
 func Assumed(n *workload.Notes, v *Variant) []string {
@@ -124,8 +136,8 @@ func Assumed(n *workload.Notes, v *Variant) []string {
 	say(v.New() != nil, "A copy takes the work of its task times a rate drawn from the other tasks of its phase, times the factor of its machine; it never fails.")
 	say(v.Scheduler.Other(), "Under another scheduler a task starts the median lag of its phase after it got its slot, without the waits that the log shows; where the log says that a task ran on its data, it takes the phase's factor longer elsewhere, and where others have theirs is not known.")
 	say(v.Scheduler.Other(), "Any slot takes any task, since no log says which slots are for reduces.")
-	say(v.Scheduler.Other() && n.Racks == 0, "The log does not say which machines share a rack: all count as one, so that nothing is weighed, and nobody waits, for a rack.")
-	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not say where any input lay; there the scheduler has nothing to be near to.", n.Without)
+	say(v.Scheduler.Other() && n.Racks == 0, "The log does not say which machines share a rack: all count as one, and none is nearer than another.")
+	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not hold what the scheduler needs; there it does without.", n.Without)
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(v.Protects(), "Copies of outputs and outputs made early take no slot and no bandwidth; losses are only those that something noticed.")
 	say(n.MeasuredSlots > 0, "Slots are taken from measured concurrency, %d of them, since the log does not declare them.", n.MeasuredSlots)

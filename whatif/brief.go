@@ -32,7 +32,7 @@ func Brief(ctx context.Context, eng engine.Engine) (Options, error) {
 	if work <= briefFrom {
 		return Options{Optimize: true}, nil
 	}
-	o := Options{Errors: errorLevels[1:]}
+	o := Options{Errors: errorLevels[1:], brief: true}
 	for _, name := range []string{"late", "mantri", "dolly", "spark", "medianrate"} {
 		o.Policies = append(o.Policies, known(name))
 	}

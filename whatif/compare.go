@@ -24,8 +24,9 @@ type Options struct {
 	// Scheduler gives the slots in place of the log's own; the savings are then of the scheduler with each policy, none
 	// among them, over the log as it was. The zero value is the log's own.
 	Scheduler schedule.Scheduler
-	Optimize  bool   // replay the best settings of Spark's speculation too, where the log is Spark's
+	Optimize  bool   // replay the best settings of Spark's speculation too, where all logs are Spark's
 	Tool      string // version of straggler, for the commit
+	brief     bool   // made by Brief: the errors are not asked for by anybody
 }
 
 // errorLevels are how wrong the estimates that policies make of running tasks are at first: 0.03 is what MANTRI §6.2
@@ -74,7 +75,7 @@ func (o *Options) variants(n *workload.Notes) []Variant {
 	if levels == nil {
 		levels = errorLevels
 	}
-	if n.Reported > 0 && n.Reported == n.Attempts {
+	if allReported(n) {
 		levels = []float64{0}
 	}
 	var out []Variant
@@ -93,21 +94,31 @@ func (o *Options) variants(n *workload.Notes) []Variant {
 	return out
 }
 
-// comparison replays variants over a workload.
+// allReported is whether the log holds the progress of all attempts.
+func allReported(n *workload.Notes) bool { return n.Reported > 0 && n.Reported == n.Attempts }
+
+// comparison replays variants over workloads, one after the other.
 type comparison struct {
 	w        *workload.Workload
 	o        Options
 	variants []Variant
 	seed     int64 // the first
 	blame    map[schema.Cause]map[schema.Key]float64
-	first    []int // index of each pool's first job among all jobs
+	each     pass        // over the workloads
+	kept     *[]baseline // of the workloads, for further passes; nil: none is kept
+	first    []int       // index of each pool's first job among all jobs
 	jobs     int
-	none     []replay.JobOutcome
-	again    [][]float32 // by number of the seed and job: by what share another run takes longer than the mean of such runs
+	baseline
+}
+
+// baseline is what policy none gives on a workload.
+type baseline struct {
+	none  []replay.JobOutcome // the log as it was
+	again [][]float32         // by number of the seed and job: by what share another run takes longer than the mean of such runs
 }
 
 func newComparison(w *workload.Workload, o Options) *comparison {
-	c := &comparison{o: o, variants: o.variants(&w.Notes), seed: 1}
+	c := &comparison{o: o, variants: o.variants(&w.Notes), seed: 1, each: only(w)}
 	if c.o.Seeds <= 0 {
 		c.o.Seeds = 20
 	}
@@ -120,12 +131,29 @@ func newComparison(w *workload.Workload, o Options) *comparison {
 // over is the same comparison over another workload.
 func (c *comparison) over(w *workload.Workload) *comparison {
 	d := *c
-	d.w, d.first, d.jobs, d.none, d.again = w, nil, 0, nil, nil
+	d.w, d.first, d.jobs, d.baseline = w, nil, 0, baseline{}
 	for _, p := range w.Pools {
 		d.first = append(d.first, d.jobs)
 		d.jobs += p.NumJobs()
 	}
 	return &d
+}
+
+// pass hands the comparison over each workload to do, after its baseline.
+func (c *comparison) pass(ctx context.Context, do func(*comparison) error) error {
+	n := 0
+	return c.each(func(w *workload.Workload) error {
+		d := c.over(w)
+		if c.kept != nil && n < len(*c.kept) {
+			d.baseline = (*c.kept)[n]
+		} else if err := d.replayNone(ctx); err != nil {
+			return err
+		} else if c.kept != nil {
+			*c.kept = append(*c.kept, d.baseline)
+		}
+		n++
+		return do(d)
+	})
 }
 
 // unit is one variant under one seed.
@@ -144,8 +172,8 @@ type begun struct {
 	unit  *unit
 }
 
-// each replays every unit, several at once, and hands them to do in order. Units of one variant come together.
-func (c *comparison) each(ctx context.Context, do func(*unit) error) error {
+// replays runs every unit, several at once, and hands them to do in order. Units of one variant come together.
+func (c *comparison) replays(ctx context.Context, do func(*unit) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	units := len(c.variants) * c.o.Seeds
@@ -268,11 +296,8 @@ func (c *comparison) changed(i int, jobs []replay.JobOutcome) bool {
 	return false
 }
 
-// baseline replays policy none: the log as it was, and, under each seed, as another run of it may have been.
-func (c *comparison) baseline(ctx context.Context) error {
-	if c.none != nil {
-		return nil
-	}
+// replayNone makes the baseline: the log as it was, and, under each seed, as another run of it may have been.
+func (c *comparison) replayNone(ctx context.Context) error {
 	none := make([]replay.JobOutcome, c.jobs)
 	var sim replay.Sim
 	for i, p := range c.w.Pools {

@@ -43,7 +43,11 @@ func MostGained(ctx context.Context, eng engine.Engine) (*Gained, error) {
 	if err != nil {
 		return nil, fmt.Errorf("whatif: reading the store: %w", err)
 	}
-	err = l.workloads(ctx, batchAttempts, func(*workload.Workload) error { return nil }, func(w *workload.Workload) error {
+	each, err := l.observe(ctx, batchAttempts, func(*workload.Workload) {})
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	err = each(func(w *workload.Workload) error {
 		if before, after, err := Timeline(ctx, w, g.Variant, g.Job, seed); !errors.Is(err, errNoJob) {
 			g.Before, g.After = before, after
 			return err

@@ -63,36 +63,43 @@ func newLoader(ctx context.Context, eng engine.Engine) (*loader, error) {
 // replays of them.
 const batchAttempts = 250_000
 
-// workloads hands the pools of the store to do, batch by batch; before, all of them to survey, where there are several batches
-// without what the model says of them. Nothing of a batch may be kept.
-func (l *loader) workloads(ctx context.Context, most int64, survey, do func(*workload.Workload) error) error {
+// pass hands the pools of a store to do, batch by batch. Nothing of a batch may be kept. It may be called again.
+type pass func(do func(*workload.Workload) error) error
+
+// observe reads the pools of the store once, hands them to survey, and gives a pass over them, with at most so many attempts in
+// memory where no pool has more. Where there are several batches the pools that survey sees are without what the model says of them.
+func (l *loader) observe(ctx context.Context, most int64, survey func(*workload.Workload)) (pass, error) {
 	b := workload.NewBuilder(l.rows)
 	batches := b.Batches(most, func(app schema.Key) int64 { return l.count[app] })
 	if len(batches) == 1 {
 		if err := l.attempts(ctx, nil); err != nil {
-			return fmt.Errorf("reading the store: %w", err)
+			return nil, fmt.Errorf("reading the store: %w", err)
 		}
 		w := b.Only(batches[0])
 		l.rows.Attempts = nil
-		if err := survey(w); err != nil {
-			return err
-		}
-		return do(w)
+		survey(w)
+		return only(w), nil
 	}
-	for _, step := range []func(workload.Batch) error{
-		func(x workload.Batch) error { return survey(b.Observe(x)) },
-		func(x workload.Batch) error { return do(b.Build(x)) },
-	} {
+	each := func(do func(workload.Batch) error) error {
 		for _, x := range batches {
 			if err := l.attempts(ctx, x.Applications); err != nil {
 				return fmt.Errorf("reading the store: %w", err)
 			}
-			if err := step(x); err != nil {
+			if err := do(x); err != nil {
 				return err
 			}
 		}
+		return nil
 	}
-	return nil
+	err := each(func(x workload.Batch) error { survey(b.Observe(x)); return nil })
+	return func(do func(*workload.Workload) error) error {
+		return each(func(x workload.Batch) error { return do(b.Build(x)) })
+	}, err
+}
+
+// only is a pass over one workload.
+func only(w *workload.Workload) pass {
+	return func(do func(*workload.Workload) error) error { return do(w) }
 }
 
 func (l *loader) counts(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"straggler/engine"
 	"straggler/schema"
 	"straggler/whatif/policy"
 	"straggler/whatif/workload"
@@ -38,12 +39,44 @@ var grid = []struct {
 // log's version. Of settings whose savings cannot be told apart the one that costs least slot time wins. What the advice
 // promises comes from seeds that the search has not seen.
 func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, error) {
-	c := newComparison(w, o)
-	if framework, ok := c.foreign(); ok {
-		return Advice{}, fmt.Errorf("whatif: %w: the store has a log of %s, which has no such settings; keep Spark's logs in a store of their own, or compare policies with --sweep spark.multiplier=1:3:0.5", ErrNotSpark, framework)
+	f := newSurvey(&o)
+	f.add(w)
+	return optimum(ctx, f, only(w), o)
+}
+
+// OptimizeStore is Optimize over all workloads of a store, which is read anew for each round of settings where it does not fit in
+// memory.
+func OptimizeStore(ctx context.Context, eng engine.Engine, o Options) (Advice, error) {
+	l, err := newLoader(ctx, eng)
+	if err != nil {
+		return Advice{}, fmt.Errorf("whatif: reading the store: %w", err)
 	}
-	if err := c.baseline(ctx); err != nil {
+	f := newSurvey(&o)
+	each, err := l.observe(ctx, batchAttempts, f.add)
+	if err != nil {
 		return Advice{}, fmt.Errorf("whatif: %w", err)
+	}
+	return optimum(ctx, f, each, o)
+}
+
+func optimum(ctx context.Context, f *survey, each pass, o Options) (Advice, error) {
+	if f.foreign != "" {
+		return Advice{}, fmt.Errorf("whatif: %w: the store has a log of %s, which has no such settings; keep Spark's logs in a store of their own, or compare policies with --sweep spark.multiplier=1:3:0.5", ErrNotSpark, f.foreign)
+	}
+	c := newComparison(&workload.Workload{Notes: f.notes}, o)
+	c.each, c.kept = each, &[]baseline{}
+	var a Advice
+	observed := 0.0
+	err := c.pass(ctx, func(d *comparison) error {
+		missed, of := d.replayError()
+		a.ReplayErrorS, observed = a.ReplayErrorS+missed, observed+of
+		return nil
+	})
+	if err != nil {
+		return Advice{}, fmt.Errorf("whatif: %w", err)
+	}
+	if observed > 0 {
+		a.ReplayError = a.ReplayErrorS / observed
 	}
 	best, tried, err := c.search(ctx, 1+int64(c.o.Seeds))
 	if err != nil {
@@ -53,12 +86,7 @@ func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, err
 	if err != nil {
 		return Advice{}, fmt.Errorf("whatif: %w", err)
 	}
-	a := Advice{Tried: tried, Result: final[0]}
-	observed := 0.0
-	a.ReplayErrorS, observed = c.replayError()
-	if observed > 0 {
-		a.ReplayError = a.ReplayErrorS / observed
-	}
+	a.Tried, a.Result = tried, final[0]
 	a.Verdict = a.Result.Verdict(a.ReplayErrorS)
 	a.Lines = lines(&a)
 	return a, nil
@@ -66,18 +94,6 @@ func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, err
 
 // ErrNotSpark is wrapped by the error about settings of Spark that are to be found for another framework.
 var ErrNotSpark = errors.New("only Spark has settings of speculation to search")
-
-// foreign is the framework of the first application that is not Spark's, if there is one.
-func (c *comparison) foreign() (framework string, ok bool) {
-	for _, p := range c.w.Pools {
-		for _, a := range p.Applications {
-			if a.Framework != "spark" {
-				return a.Framework, true
-			}
-		}
-	}
-	return "", false
-}
 
 // search is the best setting of Spark's speculation under a row of seeds, and how many it tried.
 func (c *comparison) search(ctx context.Context, seed int64) (best policy.Policy, settings int, err error) {
@@ -110,13 +126,10 @@ const (
 	searchSeeds = 5
 )
 
-// optimize adds the best setting of Spark's speculation to the variants, where that was asked for, the log is Spark's, and
-// the best is not the default.
+// optimize adds the best setting of Spark's speculation to the variants, where it is not the default.
 func (c *comparison) optimize(ctx context.Context) error {
-	if _, foreign := c.foreign(); foreign || !c.o.Optimize {
-		return nil
-	}
-	if err := c.baseline(ctx); err != nil {
+	c.kept = &[]baseline{}
+	if err := c.pass(ctx, func(*comparison) error { return nil }); err != nil {
 		return err
 	}
 	d := *c
@@ -139,12 +152,16 @@ func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int
 		}
 	}
 	totals := make([]total, len(d.variants))
-	err := d.tallied(ctx, totals, func(*unit) error { return nil }, func(int, []JobSaving) error { return nil })
+	if len(d.variants) > 0 {
+		err := d.pass(ctx, func(x *comparison) error {
+			return x.tallied(ctx, totals, func(*unit) error { return nil }, func(int, []JobSaving) error { return nil })
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	for i, v := range d.variants {
 		tried[v.Parameters()] = totals[i].result(v)
-	}
-	if err != nil {
-		return nil, err
 	}
 	var out []Result
 	for _, p := range policies {
@@ -164,7 +181,7 @@ func cheapest(r []Result) Result {
 	}
 	choice := best
 	for _, x := range r {
-		if difference(best.saved, x.saved).Low <= 0 && x.All.SlotChange < choice.All.SlotChange {
+		if !(difference(best.saved, x.saved).Low > 0) && x.All.SlotChange < choice.All.SlotChange {
 			choice = x
 		}
 	}

@@ -156,7 +156,7 @@ func comparePair(t *testing.T, off, on string, counts *pairCounts) (errs, noneEr
 	wOn := workload.Build(rowsOn)
 	var savings []JobSaving
 	jobs := make([]replay.JobOutcome, c.jobs) // sums over the seeds
-	err := c.baseline(t.Context())
+	err := c.replayNone(t.Context())
 	if err == nil {
 		err = c.tallied(t.Context(), make([]total, 1), func(u *unit) error {
 			for j, o := range u.jobs {

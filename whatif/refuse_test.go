@@ -38,8 +38,9 @@ func TestSchedulersRefused(t *testing.T) {
 		near      bool
 		reason    string // empty: it can be had
 	}{
-		{"fifo", false, ""}, {"fair", false, ""}, {"quincy", false, ""}, {"observed", false, ""},
-		{"delay", true, ""}, {"delay t1=0 t2=0", false, ""}, {"delay", false, "near its data"}, {"fifo-delay", false, "near its data"},
+		{"fifo", false, ""}, {"fair", false, ""}, {"quincy", true, ""}, {"quincy", false, "data moved"}, {"quincy core=20", true, "share a rack"}, {"observed", false, ""},
+		{"delay t2=0", true, ""}, {"delay", true, "share a rack"}, {"delay t1=0 t2=0", false, ""}, {"delay", false, "near its data"}, {"fifo-delay", false, "near its data"},
+		{"delay t2=0 bias=9", true, "read slowly"}, {"fair tmin=5", true, "minimum share"}, {"fair tfair=5", true, ""}, {"delay t2=0 tmin=5", true, "minimum share"},
 		{"copycompute", true, "for reduces"}, {"fifo-split", true, "for reduces"}, {"fair-all", true, "for reduces"}, {"fair-all", false, "near its data"},
 		{"fifo-placed", true, "links between racks"},
 	} {
@@ -54,8 +55,40 @@ func TestSchedulersRefused(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, schedule.ErrLacks) || !strings.Contains(err.Error(), c.reason) || !strings.Contains(err.Error(), "straggler simulate") {
+		if !errors.Is(err, schedule.ErrLacks) || !strings.Contains(err.Error(), c.reason) || !strings.Contains(err.Error(), "straggler simulate") && !strings.Contains(err.Error(), "give ") {
 			t.Errorf("%s, on a log that says where tasks ran %v: %v, %d results", c.scheduler, c.near, err, len(s.Results))
+		}
+	}
+}
+
+// A policy of which an option needs what the log does not say is refused, and so is an error of progress that nobody makes up.
+func TestPoliciesRefused(t *testing.T) {
+	phases, err := mustPolicy(t, "late").With("phases", "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported := oneJob(true, "hadoop")
+	reported.Notes.Reported = reported.Notes.Attempts
+	for _, c := range []struct {
+		w      *workload.Workload
+		o      Options
+		reason string // empty: it can be had
+	}{
+		{oneJob(true, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "late-phases")}}, "policy late-phases: "},
+		{oneJob(true, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "none"), phases}}, "progress of any reduce"},
+		{oneJob(true, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "late")}}, ""},
+		{oneJob(true, "spark"), Options{}, ""},
+		{oneJob(true, "spark"), Options{Errors: []float64{0.1}}, ""},
+		{reported, Options{Errors: []float64{0.1}}, "leave --progress-error out"},
+		{reported, Options{Errors: []float64{0.1}, brief: true}, ""},
+		{reported, Options{}, ""},
+	} {
+		c.o.Seeds = 1
+		switch _, err := Compare(context.Background(), c.w, c.o); {
+		case c.reason == "" && err != nil:
+			t.Errorf("%+v: %v", c.o, err)
+		case c.reason != "" && (!errors.Is(err, policy.ErrLacks) || !strings.Contains(err.Error(), c.reason)):
+			t.Errorf("%+v: %v, want the reason %q", c.o, err, c.reason)
 		}
 	}
 }
@@ -80,6 +113,9 @@ func TestPairedChoice(t *testing.T) {
 	better, worse := result("spark", 0.1, 10, 60, 110, 21), result("spark3", 0, 9, 58.8, 108.9, 20)
 	if got := cheapest([]Result{worse, better}); got.Name != "spark" {
 		t.Errorf("a setting that is better by a second under every seed: %s", got.Name)
+	}
+	if got := cheapest([]Result{result("spark3", 0, 9), result("spark", 0.1, 10)}); got.Name != "spark3" {
+		t.Errorf("of settings tried under one seed, which tells none apart, the cheaper: %s", got.Name)
 	}
 	if got := cheapest([]Result{result("spark3", 0, 12, 58, 111, 19), better}); got.Name != "spark3" {
 		t.Errorf("of settings that cannot be told apart the cheaper: %s", got.Name)

@@ -11,6 +11,7 @@ import (
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
@@ -52,46 +53,80 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 
 // Compare replays a workload under policies, without a store.
 func Compare(ctx context.Context, w *workload.Workload, o Options) (Summary, error) {
-	var f survey
-	f.add(w, o.Scheduler)
-	err := f.refused(o.Scheduler)
-	if err != nil {
+	f := newSurvey(&o)
+	f.add(w)
+	if err := f.refused(); err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
 	c := newComparison(w, o)
 	r := newResults(c)
-	if err := r.add(ctx, c, nil); err != nil {
+	if err := c.pass(ctx, func(d *comparison) error { return r.add(ctx, d, nil) }); err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
-	return r.summary(&f, nil)
+	return r.summary(f, nil)
 }
 
 // survey is what must be known of all pools before the first is replayed.
 type survey struct {
+	o       *Options
 	notes   workload.Notes
-	lacks   error // what a pool lacks for the scheduler
-	can     bool  // some pool lacks nothing
-	without int   // applications that do
+	pools   int
+	foreign string  // framework of an application that is not Spark's
+	needs   []unmet // of the scheduler, and of each policy
+	without int     // applications whose logs lack something for the scheduler
 }
 
-func (f *survey) add(w *workload.Workload, s schedule.Scheduler) {
+// unmet is what pools lack for something that was asked for.
+type unmet struct {
+	lacks error // of a pool
+	can   bool  // some pool lacks nothing
+}
+
+func (u *unmet) add(lacks error) {
+	if lacks == nil {
+		u.can = true
+		return
+	}
+	u.lacks = lacks
+}
+
+func newSurvey(o *Options) *survey { return &survey{o: o, needs: make([]unmet, 1+len(o.Policies))} }
+
+func (f *survey) add(w *workload.Workload) {
 	f.notes.Attempts += w.Notes.Attempts
 	f.notes.Reported += w.Notes.Reported
+	f.pools += len(w.Pools)
 	for _, p := range w.Pools {
-		if lacks := s.Lacks(p); lacks != nil {
-			f.lacks, f.without = lacks, f.without+len(p.Applications)
-		} else {
-			f.can = true
+		for _, a := range p.Applications {
+			if a.Framework != "spark" {
+				f.foreign = a.Framework
+			}
+		}
+		lacks := f.o.Scheduler.Lacks(p)
+		if f.needs[0].add(lacks); lacks != nil {
+			f.without += len(p.Applications)
+		}
+		for n, x := range f.o.Policies {
+			f.needs[1+n].add(x.Lacks(p))
 		}
 	}
 }
 
-// refused is the error where no pool holds what the scheduler needs.
-func (f *survey) refused(s schedule.Scheduler) error {
-	if f.lacks == nil || f.can {
-		return nil
+// refused is the error where no pool holds what the scheduler or a policy needs.
+func (f *survey) refused() error {
+	for n, u := range f.needs {
+		switch {
+		case u.lacks == nil || u.can:
+		case n == 0:
+			return fmt.Errorf("scheduler %s: %w: %w", f.o.Scheduler, schedule.ErrLacks, u.lacks)
+		default:
+			return fmt.Errorf("policy %s: %w: %w", f.o.Policies[n-1].Name, policy.ErrLacks, u.lacks)
+		}
 	}
-	return fmt.Errorf("scheduler %s: %w: %w", s, schedule.ErrLacks, f.lacks)
+	if f.o.Errors != nil && !f.o.brief && allReported(&f.notes) {
+		return fmt.Errorf("progress errors: %w: the log holds the progress of all attempts, so that policies see that, and none is made up; leave --progress-error out", policy.ErrLacks)
+	}
+	return nil
 }
 
 // replayed replays a store, with at most so many attempts in memory where no pool has more. The writer may be nil.
@@ -105,39 +140,35 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 			return Summary{}, err
 		}
 	}
-	var f survey
-	var r *results
-	err = l.workloads(ctx, most, func(w *workload.Workload) error { f.add(w, o.Scheduler); return nil }, func(w *workload.Workload) error {
-		if r == nil {
-			if err := f.refused(o.Scheduler); err != nil {
-				return err
-			}
-			c := newComparison(&workload.Workload{Notes: f.notes}, o)
-			if c.blame, err = c.blames(ctx, eng, analysed); err != nil {
-				return err
-			}
-			if c = c.over(w); l.total == int64(w.Notes.Attempts) { // all of it is here
-				if err := c.optimize(ctx); err != nil {
-					return err
-				}
-			}
-			r = newResults(c)
-			return r.add(ctx, c, out)
-		}
-		return r.add(ctx, r.c.over(w), out)
-	})
+	f := newSurvey(&o)
+	each, err := l.observe(ctx, most, f.add)
+	if err == nil {
+		err = f.refused()
+	}
 	if err != nil {
 		return Summary{}, err
 	}
-	if r == nil { // a store without jobs
-		r = newResults(newComparison(&workload.Workload{}, o))
+	c := newComparison(&workload.Workload{Notes: f.notes}, o)
+	if f.pools > 0 {
+		if c.blame, err = c.blames(ctx, eng, analysed); err != nil {
+			return Summary{}, err
+		}
+		if c.each = each; o.Optimize && f.foreign == "" {
+			if err := c.optimize(ctx); err != nil {
+				return Summary{}, err
+			}
+		}
 	}
-	return r.summary(&f, out)
+	r := newResults(c)
+	if err := c.pass(ctx, func(d *comparison) error { return r.add(ctx, d, out) }); err != nil {
+		return Summary{}, err
+	}
+	return r.summary(f, out)
 }
 
 // results adds up what replays of the workloads of a store gave.
 type results struct {
-	c        *comparison // of the first
+	c        *comparison
 	s        Summary
 	observed float64 // seconds of the jobs whose completion times the log says
 	totals   []total // by variant
@@ -147,11 +178,8 @@ func newResults(c *comparison) *results {
 	return &results{c: c, totals: make([]total, len(c.variants))}
 }
 
-// add replays a workload.
+// add replays a workload, whose baseline is known.
 func (r *results) add(ctx context.Context, c *comparison, out *writer) error {
-	if err := c.baseline(ctx); err != nil {
-		return err
-	}
 	seconds, observed := c.replayError()
 	r.s.ReplayErrorS, r.observed = r.s.ReplayErrorS+seconds, r.observed+observed
 	r.s.Jobs, r.s.Attempts = r.s.Jobs+c.jobs, r.s.Attempts+c.w.Notes.Attempts
@@ -212,7 +240,7 @@ func (c *comparison) blames(ctx context.Context, eng engine.Engine, analysed boo
 // tallied replays every unit, hands it to each, adds up the units of each variant, and hands what it does for each job to done.
 func (c *comparison) tallied(ctx context.Context, totals []total, each func(*unit) error, done func(variant int, jobs []JobSaving) error) error {
 	var t *tally
-	return c.each(ctx, func(u *unit) error {
+	return c.replays(ctx, func(u *unit) error {
 		if u.number == 0 {
 			t = newTally(c, c.variants[u.variant], &totals[u.variant])
 		}

@@ -122,7 +122,7 @@ func TestRunDeterministic(t *testing.T) {
 // and work is of all of them either way.
 func TestRunInBatches(t *testing.T) {
 	_, eng := storeOf(t, labelled(t, "mixed"), labelled(t, "clean"), labelled(t, "transient"))
-	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew")}}
+	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew")}, Optimize: true}
 	var whole []Result
 	for _, most := range []int64{batchAttempts, 1} {
 		s, err := replayed(t.Context(), eng, o, false, most, nil)
@@ -130,12 +130,17 @@ func TestRunInBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if most > 1 {
-			whole = s.Results
+			if whole = s.Results; len(whole) != 5 || whole[4].Changed() == "" {
+				t.Fatalf("%d results, want mantri twice, and settings of Spark that are better than its own", len(whole))
+			}
 			continue
+		}
+		if len(s.Results) != len(whole) {
+			t.Fatalf("%d results in batches, %d at once", len(s.Results), len(whole))
 		}
 		for i, r := range s.Results {
 			w := whole[i]
-			if r.Best != w.Best || r.All.Copies != w.All.Copies || r.All.Jobs != w.All.Jobs || !alike(r.All.Saving, w.All.Saving) || !alike(r.Small.Saving, w.Small.Saving) || r.All.After != w.All.After {
+			if r.Parameters() != w.Parameters() || r.Best != w.Best || r.All.Copies != w.All.Copies || r.All.Jobs != w.All.Jobs || !alike(r.All.Saving, w.All.Saving) || !alike(r.Small.Saving, w.Small.Saving) || r.All.After != w.All.After {
 				t.Errorf("%s: in batches %+v, at once %+v", r.Name, r.All, w.All)
 			}
 		}

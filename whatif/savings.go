@@ -9,7 +9,8 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Interval is a mean over seeds, and the limits between which the same of another run lies in 95 of 100 cases.
+// Interval is a mean over seeds, and the limits between which the same of another run lies in 95 of 100 cases; NaN where they are
+// not known.
 type Interval struct{ Mean, Low, High float64 }
 
 // moments are the sums of a sample.
@@ -23,10 +24,14 @@ func (m *moments) add(x float64) {
 
 // interval95 is a mean with the prediction interval of one more value of a sample: ± t(0.975, n−1) · sd · √(1 + 1/n) (Hahn and
 // Meeker 1991, section 4.7). More seeds make it surer, and not narrower than the sample spreads. A sample of values that do not
-// differ has no width, and of one value none is known.
-func (m *moments) interval95(mean float64) Interval {
-	if m.n == 0 {
+// differ has no width; one value does not show how much others would differ from it, so that the limits are NaN, unless it is
+// fixed: another run would give the same.
+func (m *moments) interval95(mean float64, fixed bool) Interval {
+	switch {
+	case m.n == 0:
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
+	case m.n == 1 && !fixed:
+		return Interval{mean, math.NaN(), math.NaN()}
 	}
 	half := m.student() * math.Sqrt(m.variance()*(1+1/m.n))
 	return Interval{mean, mean - half, mean + half}
@@ -45,13 +50,18 @@ func (m *moments) variance() float64 {
 func (m *moments) student() float64 { return distribution.Student{DF: max(m.n-1, 1)}.Quantile(0.975) }
 
 // difference is the mean of a − b, which are of the same seeds, with its 95 % confidence interval (Student's paired t-test): what
-// both have in common cancels, and here it is the mean that matters, over all that the model leaves open.
+// both have in common cancels, and here it is the mean that matters, over all that the model leaves open. One pair shows no
+// spread: the limits are NaN.
 func difference(a, b []float64) Interval {
 	var m moments
 	for n := range a {
 		m.add(a[n] - b[n])
 	}
-	mean, half := m.sum/m.n, m.student()*math.Sqrt(m.variance()/m.n)
+	mean := m.sum / m.n
+	if m.n == 1 {
+		return Interval{mean, math.NaN(), math.NaN()}
+	}
+	half := m.student() * math.Sqrt(m.variance()/m.n)
 	return Interval{mean, mean - half, mean + half}
 }
 
@@ -128,6 +138,7 @@ type total struct {
 type groupTotal struct {
 	sum                      float64   // seconds saved, over the seeds
 	other                    []float64 // by seed: seconds saved in another run
+	varies                   bool      // another run would save something else
 	before, after            []float64 // by job: completion times
 	copies, wins, kills      float64
 	waste, slots, slotsPlain float64
@@ -150,7 +161,7 @@ func (q *groupTotal) group() Group {
 	jobs := len(q.before)
 	return Group{
 		Jobs: jobs, Before: timesOf(q.before), After: timesOf(q.after),
-		Saving: spread.interval95(q.sum / n), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
+		Saving: spread.interval95(q.sum/n, !q.varies), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
 		Copies: q.copies / n, Wins: q.wins / n, Kills: q.kills / n, WasteS: q.waste / n,
 	}
 }
@@ -163,6 +174,7 @@ type tally struct {
 	seeds  int       // so far
 	sum    []float64 // by job: seconds saved
 	spread []moments // the same in other runs
+	varies []bool    // another run would save something else
 	after  []float64 // completion time
 	slots  []float64
 	copies []float64
@@ -171,7 +183,7 @@ type tally struct {
 }
 
 func newTally(c *comparison, v Variant, to *total) *tally {
-	t := &tally{c: c, total: to, exact: v.Ideal, spread: make([]moments, c.jobs)}
+	t := &tally{c: c, total: to, exact: v.Ideal, spread: make([]moments, c.jobs), varies: make([]bool, c.jobs)}
 	for _, v := range []*[]float64{&t.sum, &t.after, &t.slots, &t.copies, &t.waste} {
 		*v = make([]float64, c.jobs)
 	}
@@ -194,8 +206,9 @@ func (t *tally) add(u *unit) {
 	for j := range u.jobs {
 		o, plain := &u.jobs[j], &t.c.none[j]
 		s := float64(plain.Took-o.Took) / 1e6
-		y := t.another(u.number, j, o)
+		y, varies := t.another(u.number, j, o)
 		t.sum[j] += s
+		t.varies[j] = t.varies[j] || varies
 		t.spread[j].add(y)
 		t.after[j] += float64(o.Took) / 1e6
 		t.slots[j] += float64(o.Slots) / 1e6
@@ -208,6 +221,7 @@ func (t *tally) add(u *unit) {
 			q := &t.total.groups[g]
 			q.sum += s
 			q.other[u.number] += y
+			q.varies = q.varies || varies
 			q.copies += float64(o.Copies)
 			q.wins += float64(o.Wins)
 			q.kills += float64(o.Kills)
@@ -218,14 +232,14 @@ func (t *tally) add(u *unit) {
 	}
 }
 
-// another is what a job saves against the log in another run of it: its replay takes longer by the share by which a run without
-// the policy does. Where the policy did nothing, it saves nothing in any run.
-func (t *tally) another(seed, job int, o *replay.JobOutcome) float64 {
+// another is what a job saves against the log in another run of it, and whether runs differ: its replay takes longer by the share
+// by which a run without the policy does. Where the policy did nothing, it saves nothing in any run.
+func (t *tally) another(seed, job int, o *replay.JobOutcome) (seconds float64, varies bool) {
 	took, plain := float64(o.Took)/1e6, float64(t.c.none[job].Took)/1e6
 	if t.exact || o.Took == t.c.none[job].Took && o.Copies == 0 {
-		return plain - took
+		return plain - took, false
 	}
-	return plain - took*(1+float64(t.c.again[seed][job]))
+	return plain - took*(1+float64(t.c.again[seed][job])), true
 }
 
 // done ends the tally: it gives what the variant does for each job, and completes the total.
@@ -235,7 +249,7 @@ func (t *tally) done() []JobSaving {
 	for j := range jobs {
 		plain := &t.c.none[j]
 		jobs[j] = JobSaving{
-			Saving: t.spread[j].interval95(t.sum[j] / n), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
+			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j]), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
 			SlotChange: ratio(t.slots[j]/n, float64(plain.Slots)/1e6) - 1, Copies: t.copies[j] / n, WasteS: t.waste[j] / n,
 			Idle: t.spread[j].squares == 0 && t.copies[j] == 0,
 		}

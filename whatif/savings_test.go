@@ -5,9 +5,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"straggler/schema"
+	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/workload"
 )
@@ -23,12 +26,54 @@ func TestIntervalOfAnother(t *testing.T) {
 			for range n {
 				m.add(7 + 2*r.NormFloat64())
 			}
-			if x, i := 7+2*r.NormFloat64(), m.interval95(m.sum/m.n); i.Low <= x && x <= i.High {
+			if x, i := 7+2*r.NormFloat64(), m.interval95(m.sum/m.n, false); i.Low <= x && x <= i.High {
 				inside++
 			}
 		}
 		if share := float64(inside) / float64(rounds); math.Abs(share-0.95) > 0.015 {
 			t.Errorf("samples of %d: %.1f %% of further values are inside", n, 100*share)
+		}
+	}
+}
+
+// One seed does not show how much other runs would differ: the limits are NULL, the verdict is that it cannot be told, and a note
+// says why. Bounds, and policies that do nothing, are fixed. From two seeds on there are limits.
+func TestOneSeed(t *testing.T) {
+	w := workload.Build(loadRun(t, "../testdata/labelled/mixed"))
+	o := Options{Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "noskew"), mustPolicy(t, "dolly")}}
+	var err error
+	if o.Policies[2], err = o.Policies[2].With("budget", "0"); err != nil {
+		t.Fatal(err)
+	}
+	for o.Seeds = range 3 {
+		if o.Seeds == 0 {
+			continue
+		}
+		s, err := Compare(t.Context(), w, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range []schema.SavingVerdict{schema.CannotTell, schema.Saves, schema.Nothing} {
+			r := &s.Results[n]
+			known := !math.IsNaN(r.All.Saving.Low) && !math.IsNaN(r.All.Saving.High)
+			noted := slices.Contains(s.notes(&r.Variant), oneSeed)
+			switch {
+			case n == 0 && o.Seeds == 1:
+				if known || !noted || r.Verdict(0) != want {
+					t.Errorf("%s under one seed: %+v, %s, noted %v", r.Name, r.All.Saving, r.Verdict(0), noted)
+				}
+				if text := encode(assume(r, &s)); !strings.Contains(text, ",null,null]") {
+					t.Errorf("assumptions of one seed: %s", text)
+				}
+			case n == 0:
+				if !known || r.All.Saving.High-r.All.Saving.Low <= 0 || noted {
+					t.Errorf("%s under two seeds: %+v, noted %v", r.Name, r.All.Saving, noted)
+				}
+			default:
+				if r.All.Saving.High != r.All.Saving.Low || r.Verdict(0) != want {
+					t.Errorf("%s, which is the same in any run, under %d seeds: %+v, %s", r.Name, o.Seeds, r.All.Saving, r.Verdict(0))
+				}
+			}
 		}
 	}
 }

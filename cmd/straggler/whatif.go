@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -37,16 +38,17 @@ func whatifCommand(e *env) *cobra.Command {
 		Long: `Whatif replays every job of a store under each policy and fills the tables whatif_runs and whatif_savings, in place of
 those of an earlier run. A saving is against a replay of the log as it was, with the same random numbers for all policies. Its 95 %
 interval is where the saving of another run would lie: it holds the errors of the model of machines and work, the luck of copies,
-and what two runs differ by anyway, and more --seeds do not make it narrower. Where the replay of the log as it was misses the log by
-more than a saving, the verdict is 'cannot tell'.
+and what two runs differ by anyway, and more --seeds do not make it narrower. The verdict is 'cannot tell' where the replay of the
+log as it was misses the log by more than a saving, and under one seed, which does not show the interval: its limits are NULL.
 
 Without --policy the usual policies are replayed and, after straggler causes, an ideal for each cause that it found; the
 name ideal selects all of these ideals. --list shows all policies with their options.
 
 With --scheduler the tasks of all applications that share slots wait for another scheduler than the log's: the change
 due to it alone is policy none; the savings of the other policies include it. A scheduler that needs what the log does not say
-is refused: copy-compute splitting needs reduce slots and how long reduces copy, fifo-placed links between racks, waiting for slots near
-the data where that was. Straggler simulate runs the jobs of a store on a cluster that has these.
+is refused: copy-compute splitting needs reduce slots and how long reduces copy, fifo-placed links between racks, quincy and waiting
+for slots near the data where that was, waiting for a rack (t2) racks, and tmin pools with minimum shares. Straggler simulate runs the
+jobs of a store on a cluster that has these. In the same way late-phases is refused without the progress of reduces.
 
 Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
 progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
@@ -119,7 +121,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 			return err
 		}
 		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Tool: version})
-		if errors.Is(err, whatif.ErrNoCauses) || errors.Is(err, schedule.ErrLacks) {
+		if errors.Is(err, whatif.ErrNoCauses) || errors.Is(err, schedule.ErrLacks) || errors.Is(err, policy.ErrLacks) {
 			return useError("%v", err)
 		}
 		if err != nil {
@@ -181,11 +183,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
-		w, err := whatif.Workload(ctx, eng)
-		if err != nil {
-			return err
-		}
-		a, err := whatif.Optimize(ctx, w, whatif.Options{Seeds: o.seeds})
+		a, err := whatif.OptimizeStore(ctx, eng, whatif.Options{Seeds: o.seeds})
 		if errors.Is(err, whatif.ErrNotSpark) {
 			return useError("%v", err)
 		}
@@ -197,11 +195,17 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 		}
 		g := &a.Result.All
 		e.say("%d settings tried; the lines belong together; the figures are of all of them, on random numbers that the search has not used", a.Tried)
-		e.say("the best save %.2f s (%.2f to %.2f s) of %.2f s of job time; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
-			g.Saving.Mean, g.Saving.Low, g.Saving.High, g.Before.Mean*float64(g.Jobs), a.ReplayErrorS, 100*a.ReplayError)
-		switch a.Verdict {
-		case schema.Saves:
-		case schema.CannotTell:
+		limits := fmt.Sprintf("%.2f to %.2f s", g.Saving.Low, g.Saving.High)
+		if o.seeds == 1 {
+			limits = "limits not known from one seed"
+		}
+		e.say("the best save %.2f s (%s) of %.2f s of job time; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
+			g.Saving.Mean, limits, g.Before.Mean*float64(g.Jobs), a.ReplayErrorS, 100*a.ReplayError)
+		switch {
+		case a.Verdict == schema.Saves:
+		case o.seeds == 1:
+			e.say("cannot tell: one seed does not show by how much another run would differ; --seeds 2 or more does")
+		case a.Verdict == schema.CannotTell:
 			e.say("cannot tell: the error of the replay is larger than the saving")
 		default:
 			e.say("%s: leave speculation off", a.Verdict)

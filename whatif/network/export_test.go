@@ -19,3 +19,12 @@ func (f *Fluid) Carried(link int32) float64 {
 	l := &f.ledgers[link+1]
 	return l.carried + f.links[link+1].load*(f.now-l.since)
 }
+
+// PathOf is the path through some links, at most five.
+func PathOf(links ...int32) Path {
+	var p Path
+	for _, l := range links {
+		p = p.via(l)
+	}
+	return p
+}

@@ -30,15 +30,6 @@ func (p Path) len() int {
 	return n
 }
 
-// PathOf is the path through some links, at most five.
-func PathOf(links ...int32) Path {
-	var p Path
-	for _, l := range links {
-		p = p.via(l)
-	}
-	return p
-}
-
 // Flow is a transfer: Count equal ones, of Bytes each, that start together and therefore end together.
 type Flow struct {
 	Path  Path

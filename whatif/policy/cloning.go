@@ -13,11 +13,6 @@ func StraggleTasks(n, c int, p float64) float64 {
 	return 1 - math.Pow(1-math.Pow(p, float64(c)), float64(n))
 }
 
-// StraggleJobs is the same for c clones of the whole job: (1 − (1 − p)^n)^c.
-func StraggleJobs(n, c int, p float64) float64 {
-	return math.Pow(1-math.Pow(1-p, float64(n)), float64(c))
-}
-
 // AtLeast is Ψ(n, c, d): the probability that in every one of n clone groups at least d of the c clones do not straggle.
 func AtLeast(n, c, d int, p float64) float64 {
 	one := 0.0

@@ -14,20 +14,9 @@ func TestCloningFormulas(t *testing.T) {
 		p    float64
 	}{{10, 1, 0.1}, {10, 2, 0.1}, {10, 3, 0.2}, {20, 3, 0.3}, {5, 4, 0.4}} {
 		r := rand.New(rand.NewPCG(1, uint64(x.n*x.c)))
-		var tasks, jobs, cac, cc float64
+		var tasks, cac, cc float64
 		upstream := make([]int, x.n)
 		for range draws {
-			all := 0 // clones of the whole job that straggle
-			for range x.c {
-				bad := false
-				for range x.n {
-					bad = r.Float64() < x.p || bad
-				}
-				if bad {
-					all++
-				}
-			}
-			jobs += one(all == x.c)
 			fewest, bad := x.c, false
 			for i := range upstream {
 				upstream[i] = 0
@@ -61,7 +50,6 @@ func TestCloningFormulas(t *testing.T) {
 			seen, theory float64
 		}{
 			{"task-level clones", tasks, StraggleTasks(x.n, x.c, x.p)},
-			{"job-level clones", jobs, StraggleJobs(x.n, x.c, x.p)},
 			{"CAC", cac, StraggleCAC(x.n, x.c, x.p)},
 			{"CC", cc, StraggleCC(x.n, x.c, x.p)},
 		} {

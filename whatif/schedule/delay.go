@@ -24,10 +24,6 @@ type Delay struct {
 // delayDefaults are the waits of FAIR §4.2 and §6.2.1.
 var delayDefaults = Delay{T1: 15, T2: 15}
 
-// ExpectedGain is the seconds that a task gains by waiting up to w seconds for a local slot, where such slots come once
-// every t seconds (Poisson) and running elsewhere costs d seconds more: (1 − e^(−w/t)) · (d − t) (FAIR §4.3.1).
-func ExpectedGain(w, t, d float64) float64 { return -math.Expm1(-w/t) * (d - t) }
-
 // LocalWithin is the chance that at least one of n slots comes free within a share of the tasks' length, each at an
 // instant of its own: 1 − (1 − share)^n (FAIR §4.2).
 func LocalWithin(share float64, n int) float64 { return 1 - math.Pow(1-share, float64(n)) }

@@ -84,10 +84,9 @@ type draft struct {
 	taskEnd            []int64 // when the task needed no further attempt
 	ends               [][]int64
 
-	racksNamed bool // the log says in which rack some machine is
-	jobRow     []*schema.Job
-	jobDone    []int64
-	cutoff     int64 // the last instant of the log
+	jobRow  []*schema.Job
+	jobDone []int64
+	cutoff  int64 // the last instant of the log
 }
 
 // newDraft makes a pool of a group, but for what the model says of its tasks and machines.
@@ -119,7 +118,7 @@ func (d *draft) finish(m *model.Model) *Pool {
 // sizes notes the largest numbers of the pool.
 func (d *draft) sizes() {
 	d.notes.MostSlots = max(d.notes.MostSlots, d.Capacity())
-	if d.racksNamed {
+	if d.RacksKnown {
 		d.notes.Racks = max(d.notes.Racks, d.Racks)
 	}
 	for a := range d.Attempts {

@@ -168,5 +168,5 @@ func (d *draft) racksOf(rows []*schema.Machine) {
 		}
 		d.Machines[m].Rack = n
 	}
-	d.Racks, d.racksNamed = len(number), len(rackOf) > 0
+	d.Racks, d.RacksKnown = len(number), len(rackOf) > 0
 }

@@ -32,6 +32,7 @@ type Pool struct {
 	Slots         []Slot
 	Machines      []Machine
 	Racks         int
+	RacksKnown    bool // the log says in which rack some machine is; otherwise all count as one
 	Queues        []Queue
 	Inputs        *Inputs // nil: the tasks run as well anywhere
 	Stages        *Stages // of a planned pool
