@@ -31,8 +31,9 @@ func MaterializeParts(ctx context.Context, eng Engine, table, sql string, seen .
 	return eng.Materialize(ctx, table, rest)
 }
 
-// ReadParts is Read for a query of named parts. The names of what is kept until all is read begin with name.
-func ReadParts[R any](ctx context.Context, eng Engine, name, sql string) iter.Seq2[*R, error] {
+// ReadParts is Read for a query of named parts, with what it is to see in part. The names of what is kept until all is read
+// begin with name.
+func ReadParts[R any](ctx context.Context, eng Engine, name, sql string, seen ...Seen) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
 		k := keptParts{eng: eng, prefix: name + "_"}
 		done := false
@@ -41,7 +42,7 @@ func ReadParts[R any](ctx context.Context, eng Engine, name, sql string) iter.Se
 				yield(nil, err)
 			}
 		}()
-		rest, err := k.keep(ctx, sql, nil)
+		rest, err := k.keep(ctx, sql, seen)
 		if err != nil {
 			done = true
 			yield(nil, err)

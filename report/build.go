@@ -42,7 +42,12 @@ func Build(ctx context.Context, eng engine.Engine, o Options) (*Document, error)
 		o.Top = topOutliers
 	}
 	o.Top = min(o.Top, mostOutliers)
-	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store, Papers: o.Papers}, apps: topApps}
+	b := &builder{ctx: ctx, eng: eng, o: o, doc: &Document{Store: o.Store, Papers: o.Papers}, apps: topApps, copied: copiedAttempts}
+	return b.build()
+}
+
+func (b *builder) build() (_ *Document, err error) {
+	defer func() { err = errors.Join(err, b.unrestrict()) }()
 	for _, step := range b.steps() {
 		if err := step.do(); err != nil {
 			return nil, fmt.Errorf("report: %s: %w", step.what, err)
@@ -60,7 +65,7 @@ type step struct {
 
 // steps are those of the document that is asked for, each after those that it needs.
 func (b *builder) steps() []step {
-	selected := []step{{"what the document is about", b.resolve}, {"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
+	selected := []step{{"what the document is about", b.resolve}, {"its rows", b.restrict}, {"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
 	if b.o.Scope.narrow() {
 		return append(selected, step{"counts", b.scopedCounts}, step{"its application", b.applications}, step{"jobs", b.jobs}, step{"phases", b.phases}, step{"outliers", b.outliers},
 			step{"timelines", b.timelines})
@@ -78,6 +83,9 @@ type builder struct {
 	apps  int // applications listed
 	sums  *sums
 	facts facts
+
+	seen   []engine.Seen // of large tables, what the document is about; none where it is about the whole store
+	copied int64         // up to how many attempts are copied for it
 }
 
 // selectRows makes the session tables that the queries select by.
@@ -89,16 +97,7 @@ func (b *builder) selectRows() error {
 	} else if err := SelectApplications(b.ctx, b.eng, b.o.App); err != nil {
 		return err
 	}
-	return selectRedone(b.ctx, b.eng)
-}
-
-// selectRedone makes the session table report_redone: the phases that only make lost outputs again.
-func selectRedone(ctx context.Context, eng engine.Engine) error {
-	sql, err := queries.ReadFile("sql/redone.sql")
-	if err != nil {
-		return err
-	}
-	return eng.Materialize(ctx, "report_redone", string(sql))
+	return b.keep("report_redone", "redone") // the phases that only make lost outputs again
 }
 
 // SelectApplications makes the session table report_apps: the applications that a report is about, those whose native id

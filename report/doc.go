@@ -3,6 +3,7 @@
 //
 //  1. document.go says what a Document is: typed rows with their caveats, no markup.
 //  2. build.go fills it step by step; every query is a .sql file in sql, in the portable dialect.
+//     restrict.go keeps them to the rows that the document is about.
 //  3. losses.go adds up what jobs lost: cost.go has the definitions, sums.go the totals by job, application and cause.
 //  4. trust.go, history.go, jobs.go, plans.go, phases.go, outliers.go, machines.go and repeats.go fill the lists.
 //  5. timeline.go and drawing.go reduce attempts to pictures of bounded size; replayed.go draws a replayed job.

@@ -68,7 +68,7 @@ func (b *builder) history() error {
 		return err
 	}
 	index := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })
-	return read(b, "slow_stages", func(s *SlowStage) error {
+	return readStore(b, "slow_stages", func(s *SlowStage) error {
 		if r := &l.Rows[index[s.ApplicationID]]; len(r.Stages) < mostSlowStages {
 			r.Stages = append(r.Stages, *s)
 		}

@@ -25,7 +25,7 @@ func (b *builder) keep(table, file string) error {
 	if err != nil {
 		return err
 	}
-	return b.eng.Materialize(b.ctx, table, string(sql))
+	return b.materialize(table, string(sql))
 }
 
 // pick makes a session table of keys.
@@ -54,13 +54,22 @@ func indexBy[R any](rows []R, key func(*R) schema.Key) map[schema.Key]int {
 	return m
 }
 
-// read runs one of the .sql files and calls each for its rows.
+// read runs one of the .sql files on the rows that the document is about and calls each for its rows.
 func read[R any](b *builder, file string, each func(*R) error) error {
+	return run(b, file, b.seen, each)
+}
+
+// readStore is read for a query that compares with other rows of the store.
+func readStore[R any](b *builder, file string, each func(*R) error) error {
+	return run(b, file, nil, each)
+}
+
+func run[R any](b *builder, file string, seen []engine.Seen, each func(*R) error) error {
 	sql, err := queries.ReadFile("sql/" + file + ".sql")
 	if err != nil {
 		return err
 	}
-	for r, err := range engine.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql)) {
+	for r, err := range engine.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql), seen...) {
 		if err != nil {
 			return fmt.Errorf("%s.sql: %w", file, err)
 		}

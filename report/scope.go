@@ -75,7 +75,7 @@ func (b *builder) scopedCounts() error {
 	if b.o.Scope.Phase != 0 {
 		of = fmt.Sprintf("SELECT phase_id FROM phases WHERE phase_id = %d", b.o.Scope.Phase)
 	}
-	if err := b.eng.Materialize(b.ctx, "report_scope_phases", of); err != nil {
+	if err := b.materialize("report_scope_phases", of); err != nil {
 		return err
 	}
 	return read(b, "scoped_counts", func(c *Counts) error { b.doc.Trust.Counts = *c; return nil })

@@ -53,8 +53,8 @@ func (b *builder) applications() error {
 	if err := b.pick("report_picked_apps", "application_id", keys); err != nil {
 		return err
 	}
-	rows, err := collect[ApplicationRow](b, "applications")
-	if err != nil {
+	var rows []ApplicationRow
+	if err := readStore(b, "applications", func(r *ApplicationRow) error { rows = append(rows, *r); return nil }); err != nil {
 		return err
 	}
 	byKey := indexBy(rows, func(r *ApplicationRow) schema.Key { return r.ApplicationID })
