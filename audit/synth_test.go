@@ -99,6 +99,59 @@ func TestSimulatedCluster(t *testing.T) {
 	}
 }
 
+// A phase that is submitted again for eight tasks, of which two make lost outputs again, is one more occurrence of its stage, after all
+// others of the name; one that makes lost outputs again and does nothing else is none. The other stages stay what they are.
+func TestSubmittedAgain(t *testing.T) {
+	again := func(tr *schema.Trace, of schema.Phase, id schema.Key, tasks, lost int64) {
+		p := of
+		p.PhaseID, p.Attempt, p.Recompute = id, 1, true
+		tr.Phases = append(tr.Phases, p)
+		for _, a := range tr.Attempts {
+			if a.PhaseID == of.PhaseID && a.Task < tasks && a.Status == schema.Success {
+				a.AttemptID, a.PhaseID, a.Recompute = id+1+schema.Key(a.Task), id, a.Task < lost
+				tr.Attempts = append(tr.Attempts, a)
+			}
+		}
+	}
+	var keep schema.Key
+	whole := measured(t, 1, func(tr *schema.Trace) {})[0]
+	lossy := measured(t, 1, func(tr *schema.Trace) {
+		first := tr.Phases[0]
+		keep = first.PhaseID
+		again(tr, first, 1<<60, 8, 2)
+		again(tr, first, 1<<61, 3, 3)
+	})[0]
+	at := func(r *measure.Run, key schema.Key) *measure.Stage {
+		for i := range r.Stages {
+			if r.Stages[i].ApplicationKey == key {
+				return &r.Stages[i]
+			}
+		}
+		return nil
+	}
+	before, after, partial := at(&whole, keep), at(&lossy, keep), at(&lossy, 1<<60)
+	switch {
+	case before == nil || after == nil || partial == nil:
+		t.Fatal("a stage is missing: ", before, after, partial)
+	case len(lossy.Stages) != len(whole.Stages)+1:
+		t.Errorf("%d stages where there were %d", len(lossy.Stages), len(whole.Stages))
+	case after.Signature != before.Signature || after.Values["slot_s"] != before.Values["slot_s"]:
+		t.Errorf("the first submission was %v and is %v", before.Signature, after.Signature)
+	}
+	last := partial.Signature.Nth
+	partial.Signature.Nth = after.Signature.Nth
+	if partial.Signature != after.Signature {
+		t.Errorf("what was submitted again is %v, of %v", partial.Signature, after.Signature)
+	}
+	partial.Signature.Nth = last
+	for i := range lossy.Stages {
+		s := lossy.Stages[i].Signature
+		if s.Nth > last && s.Stage == partial.Signature.Stage && s.Kind == partial.Signature.Kind && s.Job == partial.Signature.Job && s.Depth == partial.Signature.Depth {
+			t.Errorf("%v comes after what was submitted again, %v", s, partial.Signature)
+		}
+	}
+}
+
 func firstMachine(t *testing.T) string {
 	t.Helper()
 	o := synth.Defaults()

@@ -8,13 +8,13 @@ import (
 )
 
 // How sure a verdict is depends on its lead over the runner-up in units of their errors, z: the log odds of being right
-// are constant + slope·ln(1 + z). A verdict is right when its cause acted on the attempt, as on the labelled logs. The
-// numbers are logistic regressions on the verdicts on four hundred drawn clusters, one for what is read off a measurement and
-// one for what is left, which is wrong wherever a cause is not in the log; TestCalibration holds them against four hundred
-// others.
+// are constant + slope·z. A verdict is right when its cause acted on the attempt, as on the labelled logs. The
+// numbers are logistic regressions on the verdicts on six hundred drawn clusters, one for each way in which a verdict can be
+// wrong; TestCalibration holds them against four hundred others.
 var (
-	sureOfMeasured = logistic{1.22, 2.04}
-	sureOfResidual = logistic{-0.13, 1.83}
+	sureOfMeasured = logistic{3.16, 0.468} // read off a figure of the task, or known of its machine
+	sureOfWork     = logistic{1.67, 0.414} // by a coefficient, which may be that of something else
+	sureOfResidual = logistic{0.28, 0.584} // what is left, wrong wherever a cause is not in the log
 )
 
 type logistic struct{ constant, slope float64 }
@@ -37,10 +37,12 @@ func confidence(lines []line) schema.Null[float64] {
 		return schema.Null[float64]{}
 	}
 	by := sureOfMeasured
-	switch lines[0].top {
-	case ofResidual, ofCold, ofPause, ofLateLaunch: // by what else happened, not by a figure of the task
+	switch top := lines[0].top; {
+	case top == ofResidual || top == ofCold || top == ofPause || top == ofLateLaunch: // by what else happened, not by a figure of the task
 		by = sureOfResidual
+	case top <= ofFirst:
+		by = sureOfWork
 	}
-	odds := min(mostLogOdds, by.constant+by.slope*math.Log1p(max(0, lead)/math.Sqrt(v)))
+	odds := min(mostLogOdds, by.constant+by.slope*max(0, lead)/math.Sqrt(v))
 	return schema.Some(1 / (1 + math.Exp(-odds)))
 }

@@ -173,7 +173,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			waited += max(0, s[c])
 		}
 		switch {
-		case named > 0 && 4*named >= scatter && (scatter < 0 || named >= halfway*m["duration"]):
+		case named > 0 && 4*named >= scatter && (scatter < 0 || named-max(0, s[schema.Transient]) >= halfway*m["duration"]):
 			for _, c := range within {
 				s[c] += scatter * max(0, s[c]) / named
 			}

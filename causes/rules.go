@@ -36,22 +36,25 @@ func (e *estimate) renameParts() {
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
-// queue behind the blocks that its machine fetches or serves.
+// queue behind the blocks that its machine fetches or serves. Another that one late message makes is nobody's.
 func (e *estimate) delayOfLink() {
 	const material = 0.25 // share of the excess that the wait must be
 	excess := e.scatter
 	for _, x := range e.of {
 		excess += x
 	}
-	if d := e.of[ofDelay]; d > 0 && e.of[ofWait] > material*excess {
+	switch d := e.of[ofDelay]; {
+	case d > 0 && e.of[ofWait] > material*excess:
 		e.of[ofLink], e.of[ofDelay] = d, 0
+	case d > 0 && e.shortDelay:
+		e.of[ofShortDelay], e.of[ofDelay] = d, 0
 	}
 }
 
 // spreadScatter gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
 // first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
 // particular to the task weighs half as much, it goes the same way; else it and the scatter are one, under the name of
-// the larger.
+// the larger. What the first tasks of an executor have too much is theirs in common, not what is particular to one of them.
 func (e *estimate) spreadScatter() {
 	var named [terms]float64
 	var sum float64
@@ -63,6 +66,10 @@ func (e *estimate) spreadScatter() {
 	}
 	scatter := e.scatter
 	e.scatter = 0
+	if e.cold && scatter > 0 {
+		e.of[ofResidual] += scatter
+		return
+	}
 	first := max(0, e.of[ofFirst])
 	switch {
 	case first > 0 && 2*sum >= first:
@@ -76,7 +83,7 @@ func (e *estimate) spreadScatter() {
 		e.of[ofFirst] = 0
 		return
 	}
-	if sum == 0 || 4*sum < scatter || scatter > 0 && sum < halfway*e.median { // what is named is a small part of it
+	if sum == 0 || 4*sum < scatter || scatter > 0 && sum-named[ofResidual] < halfway*e.median { // what is named is a small part of it
 		e.of[ofResidual] += scatter
 		return
 	}
@@ -144,6 +151,7 @@ func (a *Attributor) judgeParts(s *split) {
 	}
 	if delay := s.of[ofDelay]; delay > 0 {
 		s.lateLaunch = a.launchedIntoPause(s.index, delay)
+		s.shortDelay = !s.lateLaunch && delay < retransmission
 	}
 	s.firstConvert = a.firstToConvert(s.index)
 }
@@ -151,12 +159,13 @@ func (a *Attributor) judgeParts(s *split) {
 // materialWait reports whether a wait beyond the usual can be a link's. One that is shorter than it takes to notice a lost
 // packet, for so few bytes that the slowest link would have carried them meanwhile, is the processor's at either end.
 func (a *Attributor) materialWait(i int, wait float64) bool {
-	const (
-		retransmission = 0.2 // s: the least timeout of Linux' TCP (TCP_RTO_MIN)
-		slowestLink    = 1e6 // bytes/s: a hundredth of a link of 1 Gbit/s
-	)
 	return wait >= retransmission || a.phase.FetchedBytes(i) >= slowestLink*wait
 }
+
+const (
+	retransmission = 0.2 // s: the least timeout of Linux' TCP (TCP_RTO_MIN); two periods of a processor quota (cpu.cfs_period_us) too
+	slowestLink    = 1e6 // bytes/s: a hundredth of a link of 1 Gbit/s
+)
 
 // firstToConvert reports whether the conversion of task i is that of a start: it is among the first of its executor, or of the
 // phase on its machine, and conversions of at least half its length are less than half as common among the later tasks.

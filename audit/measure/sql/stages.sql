@@ -1,6 +1,7 @@
--- What is measured of each stage: one row per phase that ran, in the order in which an application submitted them. The
--- tasks are those that succeeded the first time; a stage that only recomputes lost outputs is left out, its
--- attempts are counted with the application. excess is duration above the median of the stage, in slot seconds; moved_bytes is
+-- What is measured of each stage: one row per phase that ran, in the order in which an application submitted them, those
+-- submitted again last: they are further occurrences of their stages, and leave the numbers of the others as in a run that lost
+-- nothing. The tasks are those that succeeded and are no recomputation: a phase that only makes lost outputs again has none
+-- and is left out; its attempts are counted with the application. excess is duration above the median of the stage, in slot seconds; moved_bytes is
 -- what a task reads and writes; ticks counts the tasks whose start and finish are whole seconds.
 SELECT p.phase_id, p.job_id, j.application_id, p.native_id, j.name AS job, p.name, p.kind, p.submit_time, p.start_time, p.finish_time,
   s.tasks, s.median_s, s.max_s, s.slowdown_ratio, s.outliers, s.lost_s,
@@ -34,5 +35,4 @@ FROM phases p
     WHERE a.status = 'success' AND NOT a.recompute AND a.duration_s BETWEEN 0 AND 1e15
     GROUP BY a.phase_id
   ) AS t ON t.phase_id = p.phase_id
-WHERE NOT p.recompute
-ORDER BY j.application_id NULLS LAST, p.submit_time NULLS LAST, p.start_time NULLS LAST, p.phase_id NULLS LAST
+ORDER BY j.application_id NULLS LAST, CASE WHEN p.attempt > 0 THEN 1 ELSE 0 END, p.submit_time NULLS LAST, p.start_time NULLS LAST, p.phase_id NULLS LAST
