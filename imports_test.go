@@ -212,7 +212,7 @@ func TestRulesForbid(t *testing.T) {
 // A format can be built and tested without a database, a cloud or Thrift; only readers of Parquet link the latter, whose
 // footers are written in it.
 func TestFormatsAreLight(t *testing.T) {
-	heavy := append([]string{module + "/store", module + "/engine", "cloud.google.com/", "golang.org/x/oauth2/", "github.com/aws/", "github.com/Azure/", "github.com/colinmarc/",
+	heavy := append([]string{module + "/store", module + "/engine", "cloud.google.com/", "golang.org/x/oauth2/", "github.com/aws/", "github.com/colinmarc/",
 		"github.com/jcmturner/"}, drivers...)
 	const thrift, parquet = "github.com/apache/thrift/", module + "/ingest/read/parquet"
 	rules := readRules(t)

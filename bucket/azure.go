@@ -1,46 +1,51 @@
 package bucket
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
-	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/errgroup"
 
 	"straggler/bucket/location"
 )
 
-// azureBucket is a container of Azure Blob Storage.
-type azureBucket struct{ client *container.Client }
+// azureBucket is a container of Azure Blob Storage, by its REST API (learn.microsoft.com/rest/api/storageservices).
+type azureBucket struct {
+	at     string     // URL of the container
+	token  url.Values // a shared access signature, which every request has in its query
+	client *http.Client
+	tries  int
+}
+
+// azureVersion is that of the API. Storage emulators and Azure Stack know it, too.
+const azureVersion = "2021-12-02"
 
 // openAzure takes the credentials that the environment names, or those of Azure's own tools.
-func openAzure(_ context.Context, l location.Location, retries bool) (Bucket, error) {
+func openAzure(ctx context.Context, l location.Location, retries bool) (Bucket, error) {
 	account, err := azureAccountOf(l.Query)
 	if err != nil {
 		return nil, err
 	}
-	o := &container.ClientOptions{ClientOptions: policy.ClientOptions{Telemetry: policy.TelemetryOptions{ApplicationID: "straggler"}}}
-	if !retries {
-		o.Retry.MaxRetries = -1
+	b := &azureBucket{tries: 1}
+	if retries {
+		b.tries = 4 // the libraries of Azure try as often
 	}
-	client, err := account.client(l.Host, o)
-	if err != nil {
-		return nil, err
-	}
-	return &azureBucket{client}, nil
+	return b, account.reach(ctx, b, l.Host)
 }
 
 // azureAccount is a storage account, and how to reach it.
@@ -115,101 +120,285 @@ func (a *azureAccount) server() string {
 	return protocol + "://" + a.name + "." + domain
 }
 
-func (a *azureAccount) client(name string, o *container.ClientOptions) (*container.Client, error) {
-	at := a.server() + "/" + url.PathEscape(name)
-	switch {
-	case a.name != "" && a.key != "":
-		key, err := container.NewSharedKeyCredential(a.name, a.key)
-		if err != nil {
-			return nil, errors.New("AZURE_STORAGE_KEY is no credential: it is not in base 64")
+// reach says where a container is, and how requests for it are signed.
+func (a *azureAccount) reach(ctx context.Context, b *azureBucket, name string) (err error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	transport.DisableCompression = true // or what is stored as gzip comes without it, and in another length
+	b.client = &http.Client{Transport: transport}
+	server, key, token := a.server(), a.key, a.token
+	if key == "" && token == "" && a.connection != "" {
+		if server, key, token, err = a.connected(); err != nil {
+			return err
 		}
-		return container.NewClientWithSharedKeyCredential(at, key, o)
-	case a.token != "":
-		return container.NewClientWithNoCredential(at+"?"+strings.TrimPrefix(a.token, "?"), o)
-	case a.connection != "":
-		return container.NewClientFromConnectionString(a.connection, name, o)
 	}
-	found, err := azidentity.NewDefaultAzureCredential(nil)
+	b.at = strings.TrimSuffix(server, "/") + "/" + url.PathEscape(name)
+	switch {
+	case key != "":
+		secret, err := base64.StdEncoding.DecodeString(key)
+		if err != nil {
+			return errors.New("AZURE_STORAGE_KEY is no credential: it is not in base 64")
+		}
+		b.client.Transport = &azureSigner{send: transport, account: a.name, key: secret}
+	case token != "":
+		if b.token, err = url.ParseQuery(strings.TrimPrefix(token, "?")); err != nil {
+			return errors.New("AZURE_STORAGE_SAS_TOKEN is no credential: it is not a query")
+		}
+	default:
+		source, err := azureTokens(ctx)
+		if err != nil {
+			return err
+		}
+		b.client.Transport = &oauth2.Transport{Base: transport, Source: source}
+	}
+	return nil
+}
+
+// connected is what a connection string says
+// (learn.microsoft.com/azure/storage/common/storage-configure-connection-string).
+func (a *azureAccount) connected() (server, key, token string, err error) {
+	said := map[string]string{}
+	for part := range strings.SplitSeq(strings.TrimRight(a.connection, ";"), ";") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return "", "", "", errors.New("AZURE_STORAGE_CONNECTION_STRING is no credential: it is not of the form NAME=VALUE;NAME=VALUE")
+		}
+		said[name] = value
+	}
+	a.name = cmp.Or(said["AccountName"], a.name)
+	server = cmp.Or(said["BlobEndpoint"], cmp.Or(said["DefaultEndpointsProtocol"], "https")+"://"+a.name+".blob."+cmp.Or(said["EndpointSuffix"], "core.windows.net"))
+	if key, token = said["AccountKey"], said["SharedAccessSignature"]; key == "" && token == "" {
+		err = errors.New("AZURE_STORAGE_CONNECTION_STRING is no credential: it has neither AccountKey nor SharedAccessSignature")
+	}
+	return server, key, token, err
+}
+
+// azureError is an answer that is a refusal. The text of its body may hold what was signed, so it is not kept.
+type azureError struct {
+	status int
+	code   string
+}
+
+func (e *azureError) Error() string { return strings.TrimSpace(fmt.Sprintf("%d %s", e.status, e.code)) }
+
+// passing are the answers of a server that may give another one later.
+var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
+	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}
+
+// do sends a request for a blob, or for the container where key is "", until it is answered or fails for good.
+func (b *azureBucket) do(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
+	pauses := NewBackoff(800*time.Millisecond, maxPause)
+	for try := 1; ; try++ {
+		r, err := b.once(ctx, method, key, query, header, body)
+		var said *azureError
+		var refused *oauth2.RetrieveError
+		final := errors.As(err, &said) && !passing[said.status] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
+		if err == nil || final || try >= b.tries || ctx.Err() != nil {
+			return r, err
+		}
+		if err := pauses.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (b *azureBucket) once(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
+	at := b.at
+	if key != "" {
+		at += "/" + url.PathEscape(key)
+	}
+	all := url.Values{}
+	for _, values := range []url.Values{query, b.token} {
+		for name := range values {
+			all.Set(name, values.Get(name))
+		}
+	}
+	if len(all) > 0 {
+		at += "?" + strings.ReplaceAll(all.Encode(), "+", "%20") // a plus is a plus to some servers
+	}
+	q, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	return container.NewClient(at, found, o)
+	q.Header.Set("X-Ms-Version", azureVersion)
+	q.Header.Set("X-Ms-Date", time.Now().UTC().Format(http.TimeFormat))
+	q.Header.Set("User-Agent", "straggler")
+	for name, value := range header {
+		q.Header.Set(name, value)
+	}
+	r, err := b.client.Do(q)
+	if err != nil || r.StatusCode < 300 {
+		return r, err
+	}
+	io.Copy(io.Discard, io.LimitReader(r.Body, 64<<10)) // so that the connection can be used again
+	r.Body.Close()
+	return nil, &azureError{r.StatusCode, r.Header.Get("X-Ms-Error-Code")}
+}
+
+// effect sends a request of which only the answer's status counts.
+func (b *azureBucket) effect(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) error {
+	r, err := b.do(ctx, method, key, query, header, body)
+	if err != nil {
+		return err
+	}
+	return r.Body.Close()
 }
 
 func (b *azureBucket) Stat(ctx context.Context, key string) (Object, error) {
-	a, err := b.client.NewBlobClient(key).GetProperties(ctx, nil)
+	r, err := b.do(ctx, http.MethodHead, key, nil, nil, nil)
 	if err != nil {
 		return Object{}, err
 	}
-	return Object{Key: key, Size: value(a.ContentLength), Modified: value(a.LastModified)}, nil
+	return Object{Key: key, Size: r.ContentLength, Modified: modified(r)}, r.Body.Close()
 }
+
+// modified is when a blob was written, the zero time where the answer does not say.
+func modified(r *http.Response) time.Time {
+	at, err := http.ParseTime(r.Header.Get("Last-Modified"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// azureName is the name of a blob; one with characters that XML lacks is in percent-encoding.
+type azureName struct {
+	Encoded bool   `xml:"Encoded,attr"`
+	Text    string `xml:",chardata"`
+}
+
+func (n azureName) key() (string, error) {
+	if !n.Encoded {
+		return n.Text, nil
+	}
+	return url.PathUnescape(n.Text)
+}
+
+// azurePage is an answer to List Blobs.
+type azurePage struct {
+	Blobs []struct {
+		Name     azureName
+		Size     int64  `xml:"Properties>Content-Length"`
+		Modified string `xml:"Properties>Last-Modified"`
+	} `xml:"Blobs>Blob"`
+	Prefixes []struct{ Name azureName } `xml:"Blobs>BlobPrefix"`
+	Next     string                     `xml:"NextMarker"`
+}
+
+// maxPage bounds the bytes of a page: 1 000 blobs with names of 1 024 characters and all their properties are fewer.
+const maxPage = 32 << 20
 
 func (b *azureBucket) Page(ctx context.Context, prefix, delimiter, after string, size int) ([]Object, string, error) {
-	if delimiter == "" {
-		page, err := b.client.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{
-			Prefix: given(prefix), Marker: given(after), MaxResults: to.Ptr(int32(size))}).NextPage(ctx)
-		if err != nil || page.Segment == nil {
-			return nil, "", err
+	query := url.Values{"restype": {"container"}, "comp": {"list"}, "maxresults": {strconv.Itoa(size)}}
+	for name, value := range map[string]string{"prefix": prefix, "delimiter": delimiter, "marker": after} {
+		if value != "" {
+			query.Set(name, value)
 		}
-		return azureObjects(page.Segment.BlobItems), value(page.NextMarker), nil
 	}
-	page, err := b.client.NewListBlobsHierarchyPager(delimiter, &container.ListBlobsHierarchyOptions{
-		Prefix: given(prefix), Marker: given(after), MaxResults: to.Ptr(int32(size))}).NextPage(ctx)
-	if err != nil || page.Segment == nil {
+	r, err := b.do(ctx, http.MethodGet, "", query, nil, nil)
+	if err != nil {
 		return nil, "", err
 	}
-	out := azureObjects(page.Segment.BlobItems)
-	for _, p := range page.Segment.BlobPrefixes {
-		out = append(out, Object{Key: value(p.Name), Dir: true})
+	defer r.Body.Close()
+	var page azurePage
+	if err := xml.NewDecoder(io.LimitReader(r.Body, maxPage)).Decode(&page); err != nil {
+		return nil, "", fmt.Errorf("the listing of the container: %w", err)
+	}
+	var out []Object
+	for _, x := range page.Blobs {
+		key, err := x.Name.key()
+		if err != nil {
+			return nil, "", fmt.Errorf("the listing of the container: %w", err)
+		}
+		at, err := http.ParseTime(x.Modified)
+		if err != nil {
+			at = time.Time{}
+		}
+		out = append(out, Object{Key: key, Size: x.Size, Modified: at})
+	}
+	for _, x := range page.Prefixes {
+		key, err := x.Name.key()
+		if err != nil {
+			return nil, "", fmt.Errorf("the listing of the container: %w", err)
+		}
+		out = append(out, Object{Key: key, Dir: true})
 	}
 	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
-	return out, value(page.NextMarker), nil
-}
-
-func azureObjects(items []*container.BlobItem) []Object {
-	var out []Object
-	for _, i := range items {
-		o := Object{Key: value(i.Name)}
-		if i.Properties != nil {
-			o.Size, o.Modified = value(i.Properties.ContentLength), value(i.Properties.LastModified)
-		}
-		out = append(out, o)
-	}
-	return out
+	return out, page.Next, nil
 }
 
 func (b *azureBucket) Read(ctx context.Context, key string, from, n int64) (*Reader, error) {
-	part := blob.HTTPRange{Offset: from, Count: n}
-	if n < 0 {
-		part.Count = blob.CountToEnd
+	header := map[string]string{}
+	if part := byteRange(from, n); part != "" {
+		header["Range"] = part
 	}
-	r, err := b.client.NewBlobClient(key).DownloadStream(ctx, &blob.DownloadStreamOptions{Range: part})
+	r, err := b.do(ctx, http.MethodGet, key, nil, header, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{r.Body, wholeSize(value(r.ContentLength), value(r.ContentRange)), value(r.LastModified)}, nil
+	return &Reader{r.Body, wholeSize(r.ContentLength, r.Header.Get("Content-Range")), modified(r)}, nil
 }
 
+// Write puts what fits into one part at once, and of all else its blocks, of which a list makes the blob.
 func (b *azureBucket) Write(ctx context.Context, key, contentType string, data io.Reader, fresh bool) error {
-	o := &blockblob.UploadStreamOptions{BlockSize: PartBytes, Concurrency: partsAtOnce, HTTPHeaders: &blob.HTTPHeaders{BlobContentType: &contentType}}
-	if fresh {
-		o.AccessConditions = &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: to.Ptr(azcore.ETagAny)}}
+	header := map[string]string{}
+	if contentType != "" {
+		header["X-Ms-Blob-Content-Type"] = contentType
 	}
-	_, err := b.client.NewBlockBlobClient(key).UploadStream(ctx, data, o)
-	return err
+	if fresh {
+		header["If-None-Match"] = "*"
+	}
+	part, err := readPart(data)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if errors.Is(err, io.EOF) {
+		header["X-Ms-Blob-Type"] = "BlockBlob"
+		return b.effect(ctx, http.MethodPut, key, nil, header, part)
+	}
+	list, err := b.putBlocks(ctx, key, part, data)
+	if err != nil {
+		return err
+	}
+	return b.effect(ctx, http.MethodPut, key, url.Values{"comp": {"blocklist"}}, header, list)
+}
+
+// readPart reads up to PartBytes; its error is io.EOF when the data ends with them.
+func readPart(data io.Reader) ([]byte, error) {
+	var part bytes.Buffer
+	_, err := io.CopyN(&part, data, PartBytes)
+	return part.Bytes(), err
+}
+
+// putBlocks sends a part and those after it as blocks, and gives the list of them.
+func (b *azureBucket) putBlocks(ctx context.Context, key string, part []byte, data io.Reader) ([]byte, error) {
+	list := bytes.NewBufferString(xml.Header + "<BlockList>")
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(partsAtOnce)
+	var err error
+	for n := uint64(0); err == nil && gctx.Err() == nil; n++ {
+		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, n)) // all ids of a blob are of one length
+		fmt.Fprintf(list, "<Latest>%s</Latest>", id)
+		sent := part
+		g.Go(func() error {
+			return b.effect(gctx, http.MethodPut, key, url.Values{"comp": {"block"}, "blockid": {id}}, nil, sent)
+		})
+		if part, err = readPart(data); errors.Is(err, io.EOF) && len(part) > 0 {
+			err = nil // the next read says that the data ends
+		}
+	}
+	if failed := g.Wait(); failed != nil {
+		return nil, failed
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, cmp.Or(err, ctx.Err())
+	}
+	list.WriteString("</BlockList>")
+	return list.Bytes(), nil
 }
 
 func (b *azureBucket) Delete(ctx context.Context, key string) error {
-	_, err := b.client.NewBlobClient(key).Delete(ctx, nil)
-	return err
+	return b.effect(ctx, http.MethodDelete, key, nil, nil, nil)
 }
 
-func (b *azureBucket) Close() error { return nil }
-
-// value is that of what an answer may lack.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
+func (b *azureBucket) Close() error { b.client.CloseIdleConnections(); return nil }

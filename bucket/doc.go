@@ -3,15 +3,16 @@
 //
 //  1. location takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
 //  2. bucket.go is what a bucket does, opens it, and lists it page by page: s3.go those of S3 and of servers that speak its
-//     protocol, google.go Cloud Storage by that client, azure.go Blob Storage, dir.go a directory.
+//     protocol, google.go Cloud Storage by that client, dir.go a directory. azure.go is Blob Storage by its REST API: requests
+//     signed by azure_sign.go with the account's key, or with a token that azure_identity.go finds.
 //  3. fault.go turns the libraries' errors into what people can act on, without secrets.
 //  4. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
 //     often and how long to try.
 //
-// Credentials come from where the libraries look for them, the environment and the files of the vendors' own tools, and
-// from nowhere else. S3 was tried against servers of that protocol. Google's and Azure's were not available: of Google's,
-// a server that demands its tokens and conditions is played in the tests, and of Azure's only URLs, parameters and errors
-// are tested.
+// Credentials come from where the vendors' libraries look for them, the environment and the files of the vendors' own tools,
+// and from nowhere else. S3 was tried against servers of that protocol. Google's and Azure's were not available: servers that
+// demand their tokens, signatures and conditions are played in the tests, and Blob Storage was tried against the emulator
+// Azurite, with every operation.
 //
 // Start with bucket.go.
 package bucket

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"golang.org/x/oauth2"
@@ -110,7 +109,7 @@ func answerOf(err error) answer {
 	var a answer
 	var aws smithy.APIError
 	var response *smithyhttp.ResponseError
-	var azure *azcore.ResponseError
+	var azure *azureError
 	var token *oauth2.RetrieveError
 	var op *net.OpError
 	var request *url.Error
@@ -121,7 +120,7 @@ func answerOf(err error) answer {
 	case errors.As(err, &aws):
 		a.code, a.reason = aws.ErrorCode(), aws.ErrorCode()+": "+aws.ErrorMessage()
 	case errors.As(err, &azure):
-		a.status, a.code, a.reason = azure.StatusCode, azure.ErrorCode, fmt.Sprintf("%d %s", azure.StatusCode, azure.ErrorCode)
+		a.status, a.code, a.reason = azure.status, azure.code, azure.Error()
 	case errors.As(err, &token) && token.Response != nil && token.Response.StatusCode < 500:
 		var said struct {
 			Error       string
@@ -145,7 +144,7 @@ var addresses = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s"'?/]*@)?
 
 // secrets are the variables whose values must not be shown.
 var secrets = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN",
-	"AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB_CONNECTIONSTRING", "AZURE_CLIENT_SECRET"}
+	"AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB_CONNECTIONSTRING", "AZURE_CLIENT_SECRET", "AZURE_PASSWORD", "IDENTITY_HEADER"}
 
 // maxReason bounds the text of a library's error that is kept, in bytes.
 const maxReason = 300

@@ -9,8 +9,8 @@
 //  4. fault.go turns the libraries' errors into those of packages ingest and discover.
 //
 // Credentials come from where the libraries look for them, the environment and the files of the vendors' own tools, and
-// from nowhere else. S3 was tried against a server of that protocol; Google's, Azure's and HDFS were not available, and
-// of those only URLs, parameters and errors are tested.
+// from nowhere else. How they were tried is said there; HDFS was not available, and of it only URLs, parameters and errors are
+// tested.
 //
 // Start with client.go.
 package remote
