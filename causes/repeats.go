@@ -27,18 +27,22 @@ type skewEvent struct {
 	ratio     float64 // its input over the median task's; NaN unknown
 }
 
-// stageTask is a task of a stage: of one of the stages of that name in an application, in order, or of all of them (0).
+// stageTask is a task of a stage: of one of the stages of that name, or of the same exchanges, in an application, in order, or of
+// all of them (0).
 type stageTask struct {
 	signature uint64
 	ordinal   int32
-	task      int64
+	task      int64 // anyTask where the numbers of tasks say nothing
 }
+
+const anyTask = -1
 
 type skewCount struct {
 	phases  int64
 	seconds float64
 	ratios  float64
-	known   int64 // executions whose ratio is known
+	known   int64   // executions whose ratio is known
+	ratio   float64 // the largest of the last execution; NaN unknown
 	last    schema.Key
 	worst   schema.Key // the execution in which it took longest
 	most    float64
@@ -77,12 +81,16 @@ func (r *repeats) add(events []skewEvent) {
 
 func (c *skewCount) add(e *skewEvent) {
 	if c.last != e.phase {
-		c.last = e.phase
+		c.last, c.ratio = e.phase, math.NaN()
 		c.phases++
-		if !math.IsNaN(e.ratio) {
-			c.ratios += e.ratio
-			c.known++
-		}
+	}
+	switch {
+	case math.IsNaN(e.ratio):
+	case math.IsNaN(c.ratio):
+		c.ratios, c.ratio = c.ratios+e.ratio, e.ratio
+		c.known++
+	case e.ratio > c.ratio:
+		c.ratios, c.ratio = c.ratios+e.ratio-c.ratio, e.ratio
 	}
 	c.seconds += e.seconds
 	if e.seconds > c.most {
@@ -97,9 +105,10 @@ type occurrence struct {
 	ordinal   int32
 }
 
-// occurrences numbers the stages of a name within each application, in order of their keys; submissions of one stage
-// share a number. It counts the executions too, by stage and by name (ordinal 0).
-func (r *run) occurrences() (of map[schema.Key]occurrence, executions map[occurrence]int64) {
+// occurrences numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
+// stage share a number. It counts the executions too, by stage and by name (ordinal 0), and gives the stages of which adaptive
+// execution put partitions together, or split them, in any execution.
+func (r *run) occurrences(reads map[schema.Key]exchangeRead) (of map[schema.Key]occurrence, executions map[occurrence]int64, merged map[uint64]bool) {
 	type name struct {
 		application schema.Key
 		signature   uint64
@@ -108,11 +117,16 @@ func (r *run) occurrences() (of map[schema.Key]occurrence, executions map[occurr
 		name
 		native string
 	}
-	of, executions = make(map[schema.Key]occurrence, len(r.phases)), map[occurrence]int64{}
+	of, executions, merged = make(map[schema.Key]occurrence, len(r.phases)), map[occurrence]int64{}, map[uint64]bool{}
 	last, seen := map[name]int32{}, map[stage]int32{}
 	for i := range r.phases {
 		p := &r.phases[i]
-		n := name{p.Application, p.signature}
+		sig := p.signature
+		if e := reads[p.ID]; e.signature() != 0 {
+			sig = e.signature()
+			merged[sig] = merged[sig] || e.merged
+		}
+		n := name{p.Application, sig}
 		s := stage{n, p.Native}
 		k, again := seen[s]
 		if !again {
@@ -120,18 +134,18 @@ func (r *run) occurrences() (of map[schema.Key]occurrence, executions map[occurr
 			k = last[n]
 			seen[s] = k
 		}
-		of[p.ID] = occurrence{p.signature, k}
+		of[p.ID] = occurrence{sig, k}
 		if p.Number == 0 && p.Attempts > 0 {
-			executions[occurrence{p.signature, k}]++
-			executions[occurrence{p.signature, 0}]++
+			executions[occurrence{sig, k}]++
+			executions[occurrence{sig, 0}]++
 		}
 	}
-	return of, executions
+	return of, executions, merged
 }
 
 // counted counts the events by stage, or by name where the task is skewed in most stages of the name.
-func (r *run) counted() (map[stageTask]*skewCount, map[occurrence]int64) {
-	of, executions := r.occurrences()
+func (r *run) counted(reads map[schema.Key]exchangeRead) (map[stageTask]*skewCount, map[occurrence]int64) {
+	of, executions, merged := r.occurrences(reads)
 	counts := map[stageTask]*skewCount{}
 	count := func(k stageTask, e *skewEvent) {
 		if counts[k] == nil {
@@ -141,9 +155,12 @@ func (r *run) counted() (map[stageTask]*skewCount, map[occurrence]int64) {
 	}
 	for i := range r.repeats.events {
 		e := &r.repeats.events[i]
-		o := of[e.phase]
-		count(stageTask{o.signature, o.ordinal, e.task}, e)
-		count(stageTask{o.signature, 0, e.task}, e)
+		o, task := of[e.phase], e.task
+		if merged[o.signature] {
+			task = anyTask
+		}
+		count(stageTask{o.signature, o.ordinal, task}, e)
+		count(stageTask{o.signature, 0, task}, e)
 	}
 	for k := range counts {
 		all := stageTask{k.signature, 0, k.task}
@@ -164,7 +181,11 @@ func (r *run) counted() (map[stageTask]*skewCount, map[occurrence]int64) {
 
 // skewRepeats writes skew_repeats.
 func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
-	counts, executions := r.counted()
+	reads, err := r.exchanges(ctx)
+	if err != nil {
+		return err
+	}
+	counts, executions := r.counted(reads)
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b stageTask) int {
 		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.task, b.task))
 	})
@@ -175,8 +196,14 @@ func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
 	rows := make([]schema.SkewRepeat, 0, len(keys))
 	for _, k := range keys {
 		c, n := counts[k], names[k.signature]
-		row := schema.SkewRepeat{Program: n.Program, Stage: n.Stage, Kind: n.Kind, Task: k.task, Seconds: c.seconds, Skewed: c.phases,
+		row := schema.SkewRepeat{Program: n.Program, Stage: n.Stage, Kind: n.Kind, Seconds: c.seconds, Skewed: c.phases,
 			Executions: max(executions[occurrence{k.signature, k.ordinal}], c.phases), PhaseID: c.worst}
+		if k.task != anyTask {
+			row.Task = schema.Some(k.task)
+		}
+		if e := reads[c.worst]; e.signature() != 0 {
+			row.Exchange = schema.Some(e.keys)
+		}
 		if k.ordinal > 0 {
 			row.Ordinal = schema.Some(k.ordinal)
 		}

@@ -10,7 +10,8 @@ type SkewRow struct {
 	Stage      schema.Null[string]  `col:"stage"`
 	Kind       string               `col:"kind"`
 	Ordinal    schema.Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1"`
-	Task       int64                `col:"task" doc:"the task, that is the partition"`
+	Exchange   schema.Null[string]  `col:"exchange" doc:"what the stage reads, by the plan of its query: keys and tables of each exchange"`
+	Task       schema.Null[int64]   `col:"task" doc:"the task, that is the partition; NULL where adaptive execution merged or split partitions: it is then about all of the stage"`
 	Executions int64                `col:"executions" doc:"executions of the stage in the store"`
 	Skewed     int64                `col:"skewed" doc:"executions in which it was slow because of its input"`
 	Repeats    schema.Null[bool]    `col:"repeats" doc:"in more than half of them"`

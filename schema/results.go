@@ -96,10 +96,11 @@ type SkewRepeat struct {
 	Program    Null[string]  `col:"program" doc:"name of the applications"`
 	Stage      Null[string]  `col:"stage" doc:"name of the phases"`
 	Kind       string        `col:"kind" doc:"kind of the phases"`
-	Task       int64         `col:"task" doc:"the task, that is the partition"`
-	Ordinal    Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where all of them count together"`
+	Exchange   Null[string]  `col:"exchange" doc:"what its query's plan says that the stage reads: the keys of each exchange, and the tables that feed it; it is then the same stage in another execution by that, and not by its name; NULL where the log has no plan, or the stage reads files"`
+	Task       Null[int64]   `col:"task" doc:"the task, that is the partition; NULL where adaptive execution put partitions together or split them in any execution, since the number then means nothing: the row is about all tasks"`
+	Ordinal    Null[int32]   `col:"ordinal" doc:"which of the stages of that name, or of those exchanges, in an application, from 1; NULL where all of them count together"`
 	Executions int64         `col:"executions" doc:"executions of the stage in the store, of any application of that name"`
-	Skewed     int64         `col:"skewed" doc:"in how many of them data_skew was the verdict on this task"`
+	Skewed     int64         `col:"skewed" doc:"in how many of them data_skew was the verdict on this task, or on any where that is NULL"`
 	Seconds    float64       `col:"seconds" unit:"s" doc:"what its skew took in all of them"`
 	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"its input over the median task's, mean over the executions in which it was skewed"`
 	Repeats    Null[bool]    `col:"repeats" doc:"it is skewed in more than half of the executions: the key is, not the day; NULL where there is only one"`

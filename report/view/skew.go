@@ -13,7 +13,7 @@ import (
 func skewSection(d *report.Document) Section {
 	s := Section{ID: "comes-back", Title: "Recurring skew"}
 	if t := skewTable(d); len(t.Rows) > 0 {
-		s.Blocks = []Block{Lead("The same partition of the same stage, in other executions of the program in the store. Skew that recurs is in the data or its keys; other skew is of one day."), t}
+		s.Blocks = []Block{Lead("The same partition of the same stage, which is the same where it reads the same exchange, in other executions of the program in the store. Skew that recurs is in the data or its keys; other skew is of one day."), t}
 	}
 	return s
 }
@@ -30,19 +30,29 @@ func skewTable(d *report.Document) Table {
 		if r.Repeats.V {
 			often.Sub = "it repeats: split the key, or salt it"
 		}
-		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{schema.DataSkew}, Cells: []Cell{number(r.Task), {Text: stageName(&r)}, text(prose.MaybeName(r.Program)), often,
+		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{schema.DataSkew}, Cells: []Cell{partition(r.Task), {Text: stageName(&r)}, text(prose.MaybeName(r.Program)), often,
 			figure(r.Ratio, prose.Times, "the log has no bytes"), figure(schema.Some(r.Seconds), prose.Seconds, "")}})
 	}
 	return t
 }
 
+func partition(task schema.Null[int64]) Cell {
+	if !task.OK {
+		return Cell{Text: "any", Sub: "adaptive execution merged or split partitions"}
+	}
+	return number(task.V)
+}
+
 func stageName(r *report.SkewRow) string {
 	n := prose.MaybeName(r.Stage)
+	if r.Exchange.V != "" {
+		n = prose.Clean("reads "+r.Exchange.V, 2*prose.NameRunes)
+	}
 	if n == "" {
 		n = prose.Clean(r.Kind, 24)
 	}
 	if r.Ordinal.OK && r.Ordinal.V > 1 {
-		n += fmt.Sprintf(" (no. %d of that name)", r.Ordinal.V)
+		n += fmt.Sprintf(" (no. %d of these)", r.Ordinal.V)
 	}
 	return n
 }
