@@ -28,9 +28,9 @@ the papers' figures anew, with what is published beside ours.
 A number counts as met when ours is within its tolerance, and that tolerance is one that a policy that does nothing, and
 ours without its main rule, miss. Kinds: rule and replayed follow from what is published and are always met; rebuilt needed
 assumptions, and the note says why one is missed; band is ours over the plausible range of what a paper leaves open, inside
-when the published number lies in it; baseline is only of what a policy is compared with, and does not count; missing cannot
-be rebuilt, and the note gives the sentence that is not in the paper. The exit code is 1 when a number is missed that
-this version is known to meet.
+when the published number lies in it, wide when the band is also wider than the number itself and says little; baseline is
+only of what a policy is compared with, and does not count; missing cannot be rebuilt, and the note gives the sentence that
+is not in the paper. The exit code is 1 when a number is missed that this version is known to meet.
 
 Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		Example: `  straggler reproduce late

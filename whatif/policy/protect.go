@@ -17,9 +17,10 @@ import (
 //     machine within a while, all other outputs on the machine are made again at once, as far as the budget of slot time
 //     goes; one that is found lost later is waited for only until it is there.
 //
-// Copies of outputs and outputs made early take no slot and no bandwidth in the replay: within their budgets the paper
+// In replays of a log, copies of outputs and outputs made early take no slot and no bandwidth: within their budgets the paper
 // found that to be a few percent. A log names a loss only when something needed the output, so that P(loss) is too
-// small; machines that lose a first output are not protected from it. Logs without losses change nothing.
+// small; machines that lose a first output are not protected from it. Logs without losses change nothing. In planned clusters,
+// whose machines lose outputs whoever needs them, outputs are made again on slots, and copies take no bandwidth.
 type Protect struct {
 	Replicate bool    `option:"replicate" doc:"copy outputs that are worth it"`
 	Share     float64 `option:"share" doc:"part of the bytes processed that may be copied"`
@@ -64,22 +65,60 @@ func (o Protect) durations(p *workload.Pool) []int64 {
 	return took
 }
 
+// protector is the same for a planned pool, told of outputs and losses as they happen; nil where no machine loses any.
+func (o Protect) protector(p *workload.Pool) replay.Protector {
+	if p.Stages == nil || p.Stages.Losses == nil {
+		return nil
+	}
+	log := &workload.Outputs{Reads: make([][]int32, len(p.Phases))}
+	for i := range p.Phases {
+		log.Reads[i] = p.Phases[i].Parents
+	}
+	return o.protection(log)
+}
+
+// Made copies an output that is worth it (replay.Protector).
+func (x *protection) Made(m workload.Made) bool {
+	x.log.Made = append(x.log.Made, m)
+	x.copied, x.early = append(x.copied, false), append(x.early, 0)
+	n := int32(len(x.log.Made) - 1)
+	x.make(n)
+	return x.copied[n]
+}
+
+// Lost makes others of its machine again (replay.Protector).
+func (x *protection) Lost(of int32, at replay.Time, spared bool, needed func(int32) bool) []int32 {
+	m := &x.log.Made[of]
+	x.history.Lost(int(m.Machine))
+	if spared {
+		return nil
+	}
+	x.early[of] = at + m.Took
+	return x.next(m.Machine, at, needed)
+}
+
 // shorten shortens the durations, by attempt, of the attempts that make an output again.
 func (o Protect) shorten(log *workload.Outputs, took []int64) *protection {
-	x := &protection{
-		Protect: o, log: log, took: took, onset: recompute.Onset{After: o.Onset, Within: o.Within},
-		copied: make([]bool, len(log.Made)), early: make([]replay.Time, len(log.Made)),
-		waits: make([]float64, len(log.Reads)), redo: make([][]float64, len(log.Reads)), of: make([][]int32, len(log.Reads)),
-	}
-	for i := range x.waits {
-		x.waits[i] = -1
-	}
+	x := o.protection(log)
+	x.took = took
 	made := 0
 	for _, l := range log.Lost {
 		for ; made < len(log.Made) && log.Made[made].At <= l.At; made++ {
 			x.make(int32(made))
 		}
 		x.lose(l)
+	}
+	return x
+}
+
+func (o Protect) protection(log *workload.Outputs) *protection {
+	x := &protection{
+		Protect: o, log: log, onset: recompute.Onset{After: o.Onset, Within: o.Within},
+		copied: make([]bool, len(log.Made)), early: make([]replay.Time, len(log.Made)),
+		waits: make([]float64, len(log.Reads)), redo: make([][]float64, len(log.Reads)), of: make([][]int32, len(log.Reads)),
+	}
+	for i := range x.waits {
+		x.waits[i] = -1
 	}
 	return x
 }
@@ -131,13 +170,20 @@ func (x *protection) lose(l workload.Lost) {
 		x.took[l.Again] = min(x.took[l.Again], max(int64(early-l.At), 0))
 		return
 	}
-	x.early[l.Of] = l.At + m.Took // it is on its way, as in the log
-	if x.Onset == 0 || !x.onset.Recomputed(int(m.Machine), l.At.Seconds()) {
-		return
+	x.early[l.Of] = l.At + m.Took                             // it is on its way, as in the log
+	x.next(m.Machine, l.At, func(int32) bool { return true }) // a log does not say what is needed no more
+}
+
+// next are the outputs that are made again because a machine has just been found to have lost one, if that is an onset.
+func (x *protection) next(machine int32, at replay.Time, needed func(int32) bool) (again []int32) {
+	if x.Onset == 0 || !x.onset.Recomputed(int(machine), at.Seconds()) {
+		return nil
 	}
-	for _, n := range x.on[m.Machine] {
-		if o := &x.log.Made[n]; x.early[n] == 0 && !x.copied[n] && x.slots.Spend(o.Took.Seconds()) {
-			x.early[n] = l.At + o.Took
+	for _, n := range x.on[machine] {
+		if o := &x.log.Made[n]; x.early[n] == 0 && !x.copied[n] && needed(n) && x.slots.Spend(o.Took.Seconds()) {
+			x.early[n] = at + o.Took
+			again = append(again, n)
 		}
 	}
+	return again
 }

@@ -85,6 +85,50 @@ func TestProtectEarly(t *testing.T) {
 	}
 }
 
+// Told of outputs and losses one after the other, as in a planned cluster, it protects the same outputs as in a log of them.
+func TestProtectLive(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		var made []workload.Made
+		for n := range 40 {
+			made = append(made, workload.Made{Machine: r.Int32N(4), At: replay.Time(n) * s, Took: replay.Time(1+r.IntN(20)) * s, Read: r.Int64N(1e9), Bytes: r.Int64N(2e8)})
+		}
+		log, took := outputs(slices.Clone(made))
+		for n := range made {
+			if r.IntN(4) == 0 {
+				log.Lost = append(log.Lost, workload.Lost{Of: int32(n), Again: int32(len(took)), At: made[n].At + s/2})
+				took = append(took, int64(made[n].Took))
+			}
+		}
+		o := protectDefaults
+		o.Early = 1
+		want := o.shorten(log, took)
+		p, err := (&workload.Plan{Jobs: []workload.PlanJob{{Phases: []workload.PlanPhase{{Tasks: []workload.PlanTask{{Seconds: 1}}}}}},
+			Machines: []workload.PlanMachine{{Slots: [workload.Classes]int{1}, Losses: []workload.PlanLoss{{At: 1, Share: 1}}}}}).Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := o.protector(p)
+		early, next := map[int32]bool{}, 0
+		for n, m := range made {
+			if got := live.Made(m); got != want.copied[n] && int32(n) <= log.Lost[len(log.Lost)-1].Of {
+				t.Fatalf("seed %d: output %d is copied: %v, in a log %v", seed, n, got, want.copied[n])
+			}
+			if next < len(log.Lost) && log.Lost[next].Of == int32(n) {
+				for _, again := range live.Lost(int32(n), m.At+s/2, want.copied[n] || early[int32(n)], func(int32) bool { return true }) {
+					early[again] = true
+				}
+				next++
+			}
+		}
+		for n := range want.early {
+			if lost := slices.ContainsFunc(log.Lost, func(l workload.Lost) bool { return l.Of == int32(n) }); !lost && early[int32(n)] != (want.early[n] > 0) {
+				t.Errorf("seed %d: output %d is made early: %v, in a log %v", seed, n, early[int32(n)], want.early[n] > 0)
+			}
+		}
+	}
+}
+
 // On random logs nothing takes longer than in the log, originals take as long, and what becomes known after a loss
 // changes nothing about it.
 func TestProtectSeesNoFuture(t *testing.T) {

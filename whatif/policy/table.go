@@ -20,7 +20,7 @@ type Spec struct {
 	defaults any
 	make     func(options any) replay.Policy
 	ideal    workload.Ideal
-	took     func(options any) workload.Ideal // how a policy that protects outputs changes the durations of a log
+	protects func(options any) Protect // of a policy that protects outputs
 }
 
 // Policy is a policy with its options.
@@ -98,7 +98,7 @@ func row[O any](name, doc, source string, progress bool, defaults O, make func(O
 }
 
 func protects[O any](s *Spec, of func(O) Protect) *Spec {
-	s.took = func(options any) workload.Ideal { return of(options.(O)).durations }
+	s.protects = func(options any) Protect { return of(options.(O)) }
 	return s
 }
 
@@ -114,7 +114,7 @@ func cause(name, doc string, c schema.Cause) *Spec {
 func Specs() []*Spec { return specs }
 
 // Protects is whether the policy keeps outputs from being lost.
-func (s *Spec) Protects() bool { return s.took != nil }
+func (s *Spec) Protects() bool { return s.protects != nil }
 
 // Options are the options of a policy with their defaults.
 func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
@@ -182,8 +182,17 @@ func (p Policy) Durations(seconds map[schema.Key]float64) workload.Ideal {
 	if p.Cause != "" {
 		return workload.Without(seconds)
 	}
-	if p.took != nil {
-		return p.took(p.options)
+	if p.protects != nil {
+		return p.protects(p.options).durations
 	}
 	return p.ideal
+}
+
+// Protector is what looks after the outputs of a planned pool whose machines lose some; nil where the policy does not, or
+// none is lost.
+func (p Policy) Protector(pool *workload.Pool) replay.Protector {
+	if p.protects == nil {
+		return nil
+	}
+	return p.protects(p.options).protector(pool)
 }

@@ -42,6 +42,7 @@ type outcome struct {
 	copies, wins float64
 	waste, slots float64 // seconds
 	spans        []replay.Span
+	losses       []replay.LossOutcome // by job
 }
 
 // mean is the mean completion time.
@@ -59,7 +60,9 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 	out := &outcome{}
 	pool = chosen[0].Pool(pool)
 	o := replay.Options{Policy: p.New(), Scheduler: chosen[0].New(), Seed: seed, Sigma: sigma, Stop: func() bool { return ctx.Err() != nil }}
-	if f := p.Durations(nil); f != nil {
+	if o.Protector = p.Protector(pool); o.Protector != nil {
+		// nothing of a log is changed
+	} else if f := p.Durations(nil); f != nil {
 		o.Took = f(pool)
 	}
 	if spans {
@@ -74,7 +77,7 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 		return nil, err
 	}
 	for _, j := range r.Jobs {
-		out.jobs = append(out.jobs, float64(j.Took)/1e6)
+		out.jobs, out.losses = append(out.jobs, float64(j.Took)/1e6), append(out.losses, j.Losses)
 		out.copies += float64(j.Copies)
 		out.wins += float64(j.Wins)
 		out.waste += float64(j.Waste) / 1e6

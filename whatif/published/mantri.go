@@ -455,21 +455,3 @@ func reduce(ctx context.Context, phases []*workload.Pool, p policy.Policy) (*red
 	}
 	return out, nil
 }
-
-// mantriLosses is figure 7 and §6.5.
-func mantriLosses(_ context.Context, t *table) error {
-	const often = "how often machines lose outputs while these are read, how losses gather on machines, and how large outputs are is not in the paper; " +
-		"each of them moves the number over its whole range"
-	t.notTried("§4.3 figure 7", "without run-time outliers: completion time of jobs off, median by work", 0.15, often)
-	t.notTried("§4.3 figure 7", "without run-time outliers and losses", 0.34, often)
-	t.notTried("§6.5", "recomputations eliminated, median job", 0.78, often)
-	t.notTried("§6.5", "part of that by replication", 0.66, often)
-	t.notTried("§6.5", "part of that by pre-computation", 0.33, often)
-	t.notTried("§6.5", "replicas that are used", 0.84, often)
-	t.notTried("§6.5", "pre-computations that are used, on the first recomputation", 0.76, often)
-	t.notTried("§6.5", "pre-computations that are used, on the second", 0.93, often)
-	t.notTried("§6.5", "protection: completion time of jobs off, 50th percentile by work", 0.20, often)
-	t.notTried("§6.5", "protection: completion time of jobs off, 75th percentile", 0.40, often)
-	t.notTried("§6.5 figure 19", "what no loss at all would take off more than protection, 50th percentile", 0, often)
-	return nil
-}

@@ -40,6 +40,7 @@ const (
 	Met      Verdict = "met"
 	Missed   Verdict = "missed"
 	Inside   Verdict = "inside" // the published number lies in our band
+	Wide     Verdict = "wide"   // it does, but the band is as wide as the number is large, and says little
 	Outside  Verdict = "outside"
 	NotTried Verdict = "not tried" // the note says which sentence is missing
 )
@@ -88,7 +89,14 @@ func (t *table) band(section, quantity string, published float64, ours []float64
 	}
 	t.row(Band, section, quantity, published, (low+high)/2, (high-low)/2, note)
 	r := &t.rows[len(t.rows)-1]
-	r.Verdict = map[Verdict]Verdict{Met: Inside, Missed: Outside}[r.Verdict]
+	switch {
+	case r.Verdict == Missed:
+		r.Verdict = Outside
+	case published != 0 && high-low > math.Abs(published): // a tolerance of half of it
+		r.Verdict = Wide
+	default:
+		r.Verdict = Inside
+	}
 }
 
 // timed adds a time that an experiment took. It depends on the machine and on what else runs there.
@@ -105,7 +113,7 @@ func (t *table) notTried(section, quantity string, published float64, why string
 }
 
 // Tally counts rows by verdict. Baselines are in neither of the first two.
-type Tally struct{ Met, Missed, Inside, Outside, Baselines, NotTried int }
+type Tally struct{ Met, Missed, Inside, Wide, Outside, Baselines, NotTried int }
 
 // Count is the tally of some rows.
 func Count(rows []Row) (n Tally) {
@@ -117,6 +125,8 @@ func Count(rows []Row) (n Tally) {
 			n.Baselines++
 		case r.Verdict == Inside:
 			n.Inside++
+		case r.Verdict == Wide:
+			n.Wide++
 		case r.Verdict == Outside:
 			n.Outside++
 		case r.Verdict == Met:

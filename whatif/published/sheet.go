@@ -39,8 +39,8 @@ type picture struct {
 
 func newSheet(rows []Row, figures []Figure) *sheet {
 	n := Count(rows)
-	s := &sheet{Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed. Of %d more, for which the papers leave a parameter open, %d lie inside our band. "+
-		"%d are only of what is compared with, and %d cannot be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Outside, n.Inside, n.Baselines, n.NotTried)}
+	s := &sheet{Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed. Of %d more, for which the papers leave a parameter open, %d lie inside our band, and %d in one that is wider than the number itself. "+
+		"%d are only of what is compared with, and %d cannot be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Wide+n.Outside, n.Inside, n.Wide, n.Baselines, n.NotTried)}
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
 	}
@@ -66,7 +66,7 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 
 func newPaperSheet(p Paper, rows []Row) paperSheet {
 	n := Count(rows)
-	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: fmt.Sprintf("%d met, %d missed, %d inside a band, %d outside, %d baselines, %d not tried.", n.Met, n.Missed, n.Inside, n.Outside, n.Baselines, n.NotTried)}
+	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: fmt.Sprintf("%d met, %d missed, %d inside a band, %d in a wide one, %d outside, %d baselines, %d not tried.", n.Met, n.Missed, n.Inside, n.Wide, n.Outside, n.Baselines, n.NotTried)}
 	shared := map[string]int{}
 	for i := range rows {
 		shared[rows[i].Note]++

@@ -28,7 +28,7 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		"Of the 3 published numbers that count, 2 are met and 1 missed. Of 0 more, for which the papers leave a parameter open, 0 lie inside our band. 0 are only of what is compared with, and 1 cannot be rebuilt.", "&lt;script&gt;", "missed, rebuilt", "not tried", "<style>body{}</style>",
+		"Of the 3 published numbers that count, 2 are met and 1 missed. Of 0 more, for which the papers leave a parameter open, 0 lie inside our band, and 0 in one that is wider than the number itself. 0 are only of what is compared with, and 1 cannot be rebuilt.", "&lt;script&gt;", "missed, rebuilt", "not tried", "<style>body{}</style>",
 		`<rect x="4%" width="92%"`, `<circle cx="73%"`, // 1 to 3 over the whole width, 2.5 at three quarters of it
 		`<rect x="4%" width="46%"`, `<circle cx="96%" cy="9" r="4" class="fdot slow"`, // 1 to 5, of which 1 to 3 is tolerated
 		"§5, figure &lt;1&gt;; share of the phases", `<line x1="0.00%" y1="112.5" x2="50.00%" y2="63.0" class="sl s-1"`, `<circle cx="50.00%" cy="90.5" r="4" class="sl s-2"><title>theirs, published: 50.0 % at 25 %`,

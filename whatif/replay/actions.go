@@ -227,13 +227,13 @@ func (s *Sim) dequeue(firsts bool) bool {
 		q := line.list[n]
 		t := &s.tasks[q.task]
 		i := s.p.Tasks[q.task].Phase
-		over := t.done || t.over
+		over := (t.done || t.over) && !q.remake
 		if !over && s.idleIn(s.p.Phases[i].Class) <= 0 {
 			continue
 		}
 		slot := int32(-1)
 		if !over {
-			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && q.restart { // no other machine: anywhere
+			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && (q.restart || q.remake) { // no other machine: anywhere
 				slot = s.free[s.p.Phases[i].Class].from(0)
 			}
 			if slot < 0 {
@@ -249,7 +249,11 @@ func (s *Sim) dequeue(firsts bool) bool {
 			n = line.head - 1
 			continue
 		}
-		s.copy(i, q.task, slot)
+		if q.remake {
+			s.launchAgain(i, q.task, slot)
+		} else {
+			s.copy(i, q.task, slot)
+		}
 		return true
 	}
 	return false

@@ -79,7 +79,7 @@ func (r *schedRun) tell(c Change) { r.changes = append(r.changes, c) }
 
 // assign lets restarts have what they need, then the scheduler, then the copies that it has left waiting.
 func (s *Sim) assign() {
-	for s.dequeue(true) {
+	for s.dequeue(true) || s.makeRoom() {
 	}
 	r := &s.sched
 	if len(r.changes) > 0 || r.due {

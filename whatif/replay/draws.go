@@ -12,6 +12,7 @@ const (
 	drawProgress
 	drawPlace
 	drawReplica
+	drawLoss
 )
 
 // mix is the finaliser of splitmix64: a bijection whose every output bit depends on every input bit.

@@ -16,6 +16,9 @@ func (s *Sim) end(slot int32) {
 	took := s.now - int64(r.Start)
 	task := s.p.Phases[ph].FirstTask + r.Task
 	s.out.Jobs[s.p.Phases[ph].Job].Slots += took
+	if s.madeAgain(ph, &r) {
+		return
+	}
 	run := &s.phases[ph]
 	if run.onEnd && !run.looking {
 		run.looking = true
@@ -30,6 +33,9 @@ func (s *Sim) end(slot int32) {
 	s.finished(run, t, true)
 	if s.staged() {
 		s.leaves(ph, task, r.Machine)
+		if s.losses.on {
+			s.keepsOutput(ph, task, r.Machine, took)
+		}
 	}
 	if s.scheduled() {
 		s.stopWaiting(ph, task)
@@ -198,9 +204,15 @@ func (s *Sim) taskOver(ph, task int32) {
 	}
 	for _, i := range s.p.Phases[ph].Gates {
 		s.phases[i].gates--
-		if s.phases[i].gates == 0 {
-			s.openGate(i)
+		if s.phases[i].gates > 0 {
+			continue
 		}
+		if s.phases[i].begun && !s.hasInput(i) {
+			s.phases[i].gates = 1 // until what it reads has been made again
+			s.losses.needs[i].open = true
+			continue
+		}
+		s.openGate(i)
 	}
 	j := s.p.Phases[ph].Job
 	s.jobs[j].phases--
@@ -211,7 +223,7 @@ func (s *Sim) taskOver(ph, task int32) {
 
 // keep takes the memory of a phase that runs nothing any more, for another.
 func (s *Sim) keep(ph *phaseRun) {
-	if cap(ph.running) > 0 {
+	if cap(ph.running) > 0 && len(ph.running) == 0 { // an output may be made again still
 		s.spare = append(s.spare, ph.running[:0])
 		ph.running = nil
 	}
@@ -229,7 +241,10 @@ func (s *Sim) keepStarted(ph *phaseRun) {
 
 // openGate lets the attempts of a phase that began before its parents ended go on.
 func (s *Sim) openGate(i int32) {
-	s.phases[i].opened = s.now
+	s.phases[i].gates, s.phases[i].opened = 0, s.now
+	if s.phases[i].begun {
+		s.beginsToRead(i)
+	}
 	if s.staged() {
 		s.fetchAll(i)
 		return

@@ -18,6 +18,7 @@ type Options struct {
 	Sample    func(*Cluster) // under a scheduler: is shown the cluster every Every; nil: nobody
 	Every     Time
 	Scheduler Scheduler // nil: tasks are launched as the log did
+	Protector Protector // of outputs, in a planned pool whose machines lose some; nil: nobody protects them
 }
 
 // Span is an attempt of a replay, for timelines.
@@ -52,6 +53,7 @@ type JobOutcome struct {
 	Levels  [workload.Levels]int32
 	Read    [workload.Levels]int64
 	Fetched [workload.Levels]float64
+	Losses  LossOutcome // where machines lose outputs
 }
 
 // Sim replays pools. It keeps its memory from one replay to the next; a Sim must not be used by two goroutines at once.
@@ -88,6 +90,7 @@ type Sim struct {
 	actions     Actions
 	sched       schedRun // under a scheduler of its own
 	stages      stagesRun
+	losses      lossRun
 	out         Outcome
 }
 
@@ -127,6 +130,7 @@ type phaseRun struct {
 	lookAt   int64
 	onEnd    bool
 	looking  bool
+	begun    bool // it was released
 	order    []int32
 	running  []Running
 	started  []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
@@ -163,6 +167,7 @@ type queued struct {
 	first   bool // goes before tasks that were never started
 	fresh   bool // on no machine that ever ran the task
 	restart bool
+	remake  bool // its output is lost
 }
 
 // Run replays a pool. The outcome is valid until the next call.
@@ -255,6 +260,10 @@ func (s *Sim) fire(t timer) {
 	case jobReleased:
 		s.releaseJob(n)
 	case phaseReleased:
+		if s.phases[n].gates == 0 && !s.hasInput(n) {
+			s.losses.needs[n].release = true
+			return
+		}
 		s.releasePhase(n)
 	case attemptReady:
 		s.soloReady(n)
@@ -316,8 +325,11 @@ func (s *Sim) endJob(j int32) {
 
 func (s *Sim) releasePhase(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
-	ph.released = s.now
+	ph.released, ph.begun = s.now, true
 	ph.waiting = p.Launches
+	if ph.gates == 0 {
+		s.beginsToRead(i)
+	}
 	if s.scheduled() {
 		s.phaseWaits(i)
 	} else {
@@ -404,6 +416,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 			s.resetStages()
 		}
 	}
+	s.resetLosses()
 }
 
 func resize[T any](v []T, n int) []T {

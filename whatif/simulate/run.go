@@ -181,7 +181,7 @@ func play(ctx context.Context, w *workload.File, sim *replay.Sim, u *unit, of *s
 	p := u.scheduler.Pool(of.pool)
 	t := newTally(w, u, p)
 	out := sim.Run(p, replay.Options{
-		Policy: u.policy.New(), Scheduler: u.scheduler.New(), Seed: u.seed, Sigma: w.Sigma,
+		Policy: u.policy.New(), Scheduler: u.scheduler.New(), Protector: u.policy.Protector(p), Seed: u.seed, Sigma: w.Sigma,
 		Stop: func() bool { return ctx.Err() != nil }, Sample: t.sample, Every: t.every,
 	})
 	if ctx.Err() != nil {

@@ -27,7 +27,12 @@ type PlanMachine struct {
 	Slots     [Classes]int
 	Computing int     // attempts on reduce slots that may compute at once; 0: all
 	Factor    float64 // time relative to a normal machine; 0 is 1
+	Losses    []PlanLoss
 }
+
+// PlanLoss is an instant at which a machine loses what tasks have left on it for later phases: each output with the same
+// probability, whatever happens to the others.
+type PlanLoss struct{ At, Share float64 }
 
 // PlanJob arrives and runs its phases.
 type PlanJob struct {
@@ -65,8 +70,16 @@ type Stages struct {
 	Network  *network.Topology
 	Slowdown [Levels]float32
 	InRack   float64
-	Fetch    []int64 // by task: µs
-	Output   []int64 // by task: bytes
+	Fetch    []int64  // by task: µs
+	Output   []int64  // by task: bytes
+	Losses   [][]Loss // by machine, in the order of their instants; nil: none loses any
+}
+
+// Loss is an instant at which a machine loses a share of the outputs that it holds.
+type Loss struct {
+	At     int64
+	Share  float64
+	Number int32 // of the pool's losses, by machine
 }
 
 // ErrPlan is wrapped by errors about a plan that cannot be.
@@ -147,8 +160,23 @@ func (pl *Plan) machines(p *Pool) {
 		}
 		p.ExecutorSlots = max(p.ExecutorSlots, len(y.Slots))
 		p.Machines = append(p.Machines, y)
+		pl.losses(p, m)
 	}
 	p.Limit = len(p.Slots)
+}
+
+// losses are the instants at which a machine loses outputs.
+func (pl *Plan) losses(p *Pool, m int) {
+	if len(pl.Machines[m].Losses) == 0 {
+		return
+	}
+	if p.Stages.Losses == nil {
+		p.Stages.Losses = make([][]Loss, len(pl.Machines))
+	}
+	for _, l := range pl.Machines[m].Losses {
+		p.Stages.Losses[m] = append(p.Stages.Losses[m], Loss{At: micro(l.At), Share: l.Share, Number: int32(len(p.Stages.Losses[m]))})
+	}
+	slices.SortStableFunc(p.Stages.Losses[m], func(a, b Loss) int { return cmp.Compare(a.At, b.At) })
 }
 
 func (pl *Plan) job(p *Pool, x *PlanJob, key schema.Key) {

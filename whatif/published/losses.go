@@ -1,0 +1,251 @@
+package published
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"straggler/whatif/policy"
+	"straggler/whatif/workload"
+)
+
+const (
+	lossRacks = 5
+	lossJobs  = 100
+)
+
+const lossesNote = "jobs of phases one after the other, log-normal with median 8 (§3.2) and mean 20 (Table 1), on 5 to 40 slots of a job; phases, outliers and skew as in §6.3, with tasks of 660 s that read 8 MB/s (Table 1's data over its computing), of which a twentieth at most is left for others (its network over its data); " +
+	"half of the losses on 5 % of the machines (§4.2), as many as have 1 % of the phases see recomputations (§4.1). Assumed: 200 machines of one slot at a load of half, outputs looked for when a phase begins; the first third of the jobs only teaches how likely a machine loses outputs; copies take no bandwidth. With losses in 1 % of its phases a job of 8 phases, and the median one by work, has hardly any, so that its time cannot change by 20 %: figure 19 is of others than figure 2"
+
+// lossScale is what the paper leaves open: how losses gather on a machine, a bad time being so many instants within hours at each of
+// which the machine loses a share of what it holds; and which part of what a task reads it leaves for others.
+type lossScale struct {
+	share    float64
+	instants int
+	hours    float64
+	output   float64 // of what a task reads
+}
+
+var lossScales = []lossScale{{0.02, 5, 0.2, 0.05}, {1, 1, 0, 0.005}, {0.9, 40, 20, 0.05}, {0.9, 40, 20, 0.005}}
+
+func (x lossScale) String() string {
+	return fmt.Sprintf("%.0f %% of what a machine holds at %d instants of %g h, outputs %g %% of what is read", 100*x.share, x.instants, x.hours, 100*x.output)
+}
+
+// badTime is when and where machines lose outputs.
+type badTime struct {
+	machine int
+	at      float64
+}
+
+// badTimes draws so many over a span of time.
+func badTimes(r *rand.Rand, n int, span float64) (bad []badTime) {
+	const machines = lossRacks * rackServers
+	for range n {
+		m := r.IntN(machines / 20)
+		if r.Float64() < 0.5 {
+			m = machines/20 + r.IntN(machines-machines/20)
+		}
+		bad = append(bad, badTime{m, span * r.Float64()})
+	}
+	return bad
+}
+
+// lossPlan is the cluster and the jobs, without losses.
+func lossPlan(output float64) *workload.Plan {
+	r := rand.New(rand.NewPCG(65, 65))
+	pl := &workload.Plan{}
+	for m := range lossRacks * rackServers {
+		pl.Machines = append(pl.Machines, workload.PlanMachine{Rack: int32(m / rackServers), Slots: [workload.Classes]int{1, 0}})
+	}
+	work, at := 0.0, []float64{}
+	for range lossJobs {
+		n := min(max(int(8*math.Exp(1.36*r.NormFloat64())+0.5), 2), 150)
+		j := workload.PlanJob{Limit: 5 + r.IntN(36)}
+		for i := range n {
+			one := mantriPhase(r, &phaseScales[0]).Jobs[0].Phases[0]
+			one.Tasks = one.Tasks[:min(len(one.Tasks), 60)]
+			for k := range one.Tasks {
+				t := &one.Tasks[k]
+				t.Bytes = int64(8e6 * t.Seconds)
+				t.Output = int64(output * float64(t.Bytes))
+				work += t.Seconds * t.Luck
+			}
+			if i > 0 {
+				one.After = []int{i - 1}
+			}
+			j.Phases = append(j.Phases, one)
+		}
+		at = append(at, work)
+		pl.Jobs = append(pl.Jobs, j)
+	}
+	for j := 1; j < len(pl.Jobs); j++ { // the work of a job takes twice the cluster's time until the next comes
+		pl.Jobs[j].Arrival = at[j-1] / (lossRacks * rackServers) / 0.5
+	}
+	return pl
+}
+
+// losing is the pool of a plan whose machines have bad times.
+func (x lossScale) losing(pl *workload.Plan, bad []badTime) (*workload.Pool, error) {
+	q := *pl
+	q.Machines = slices.Clone(pl.Machines)
+	for _, b := range bad {
+		for k := range x.instants {
+			q.Machines[b.machine].Losses = append(q.Machines[b.machine].Losses, workload.PlanLoss{At: b.at + 3600*x.hours*float64(k)/float64(x.instants), Share: x.share})
+		}
+	}
+	return q.Build()
+}
+
+// remade is the share of a pool's phases of which outputs were made again.
+func remade(pool *workload.Pool, o *outcome) float64 {
+	seen := map[int32]bool{}
+	for n := range o.spans {
+		if o.spans[n].Number > 0 {
+			seen[o.spans[n].Phase] = true
+		}
+	}
+	return float64(len(seen)) / float64(len(pool.Phases))
+}
+
+// lost is what came of a scale.
+type lost struct {
+	runtime, all            float64 // off without run-time outliers, and without these and losses, median by work
+	eliminated              float64 // of the median job that has any
+	byCopy, byEarly         float64 // parts of that, over all jobs
+	used, usedEarly, second float64
+	off50, off75, beyond    float64 // off by protection, and how much more without losses
+	phases                  float64
+	bad                     int
+}
+
+// mantriLosses is figure 7 and §6.5.
+func mantriLosses(ctx context.Context, t *table) error {
+	var got []lost
+	note := "band over how losses gather on a machine, and how large outputs are: "
+	for n, x := range lossScales {
+		l, err := t.losses(ctx, lossPlan(x.output), x, uint64(n))
+		if err != nil {
+			return err
+		}
+		got = append(got, l)
+		note += fmt.Sprintf("%s, %d times, which %.1f %% of the phases see; ", x, l.bad, 100*l.phases)
+	}
+	note += lossesNote
+	for _, row := range []struct {
+		section, quantity string
+		published         float64
+		of                func(*lost) float64
+	}{
+		{"§4.3 figure 7", "without run-time outliers: completion time of jobs off, median by work", 0.15, func(l *lost) float64 { return l.runtime }},
+		{"§4.3 figure 7", "without run-time outliers and losses", 0.34, func(l *lost) float64 { return l.all }},
+		{"§6.5", "recomputations eliminated, median job", 0.78, func(l *lost) float64 { return l.eliminated }},
+		{"§6.5", "part of that by replication", 0.66, func(l *lost) float64 { return l.byCopy }},
+		{"§6.5", "part of that by pre-computation", 0.33, func(l *lost) float64 { return l.byEarly }},
+		{"§6.5", "replicas that are used", 0.84, func(l *lost) float64 { return l.used }},
+		{"§6.5", "pre-computations that are used, on the first recomputation", 0.76, func(l *lost) float64 { return l.usedEarly }},
+		{"§6.5", "pre-computations that are used, on the second", 0.93, func(l *lost) float64 { return l.second }},
+		{"§6.5", "protection: completion time of jobs off, 50th percentile by work", 0.20, func(l *lost) float64 { return l.off50 }},
+		{"§6.5", "protection: completion time of jobs off, 75th percentile", 0.40, func(l *lost) float64 { return l.off75 }},
+		{"§6.5 figure 19", "what no loss at all would take off more than protection, 50th percentile", 0, func(l *lost) float64 { return l.beyond }},
+	} {
+		var ours []float64
+		for n := range got {
+			ours = append(ours, row.of(&got[n]))
+		}
+		t.band(row.section, row.quantity, row.published, ours, note)
+	}
+	return nil
+}
+
+// losses plays the jobs with losses, with and without protection.
+func (t *table) losses(ctx context.Context, pl *workload.Plan, x lossScale, seed uint64) (l lost, err error) {
+	none, err := named("none")
+	if err != nil {
+		return l, err
+	}
+	whole, err := pl.Build()
+	if err != nil {
+		return l, err
+	}
+	ideal, err := play(ctx, whole, "fair", none, 1, 0, true)
+	if err != nil {
+		return l, err
+	}
+	span := 0.0
+	for _, s := range ideal.spans {
+		span = max(span, s.End.Seconds())
+	}
+	var pool *workload.Pool
+	var without *outcome
+	bad := badTimes(rand.New(rand.NewPCG(seed, 66)), 512, span)
+	low, high := 1, len(bad)
+	for low < high { // the fewest that have 1 % of the phases see recomputations
+		l.bad = (low + high) / 2
+		if pool, err = x.losing(pl, bad[:l.bad]); err != nil {
+			return l, err
+		}
+		if without, err = play(ctx, pool, "fair", none, 1, 0, true); err != nil {
+			return l, err
+		}
+		if l.phases = remade(pool, without); math.Abs(l.phases-0.01) < 0.001 {
+			break
+		} else if l.phases > 0.01 {
+			high = l.bad
+		} else {
+			low = l.bad + 1
+		}
+	}
+	run := func(pool *workload.Pool, choose func(string, ...string) (policy.Policy, error), name string, options ...string) (*outcome, error) {
+		p, err := choose(name, options...)
+		if err != nil {
+			return nil, err
+		}
+		return play(ctx, pool, "fair", p, 1, 0, false)
+	}
+	protected, err := run(pool, t.policy, "protect")
+	if err != nil {
+		return l, err
+	}
+	second, err := run(pool, t.policy, "protect", "onset", "2", "within", "600")
+	if err != nil {
+		return l, err
+	}
+	even, err := run(pool, named, "no-high-runtime")
+	if err != nil {
+		return l, err
+	}
+	best, err := run(whole, named, "no-high-runtime")
+	if err != nil {
+		return l, err
+	}
+	off := func(after *outcome) (v []weighted) {
+		for j := lossJobs / 3; j < lossJobs; j++ {
+			v = append(v, weighted{1 - after.jobs[j]/without.jobs[j], float64(pool.Jobs[j].TaskCount)})
+		}
+		return v
+	}
+	l.runtime, l.all = percentile(off(even), 0.5), percentile(off(best), 0.5)
+	l.off50, l.off75 = percentile(off(protected), 0.5), percentile(off(protected), 0.75)
+	l.beyond = percentile(off(ideal), 0.5) - l.off50
+	var jobs []weighted
+	var gone, copied, copyUsed, early, earlyUsed, early2, earlyUsed2 float64
+	for j := lossJobs / 3; j < lossJobs; j++ {
+		y := &protected.losses[j]
+		gone, copied, copyUsed = gone+float64(y.Gone), copied+float64(y.Copied), copyUsed+float64(y.CopyUsed)
+		early, earlyUsed = early+float64(y.Early), earlyUsed+float64(y.EarlyUsed)
+		early2, earlyUsed2 = early2+float64(second.losses[j].Early), earlyUsed2+float64(second.losses[j].EarlyUsed)
+		if y.Gone > 0 {
+			jobs = append(jobs, weighted{1 - float64(y.Waited)/float64(y.Gone), 1})
+		}
+	}
+	part := func(a, b float64) float64 { return a / max(b, 1) }
+	if len(jobs) > 0 {
+		l.eliminated = percentile(jobs, 0.5)
+	}
+	l.byCopy, l.byEarly = part(copyUsed, copyUsed+earlyUsed), part(earlyUsed, copyUsed+earlyUsed)
+	l.used, l.usedEarly, l.second = part(copyUsed, copied), part(earlyUsed, early), part(earlyUsed2, early2)
+	return l, nil
+}
