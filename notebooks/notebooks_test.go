@@ -26,11 +26,11 @@ func python(t *testing.T) string {
 	return name
 }
 
-// freshStore is a store of the logs that the notebooks speak of, with all results.
-func freshStore(t *testing.T) string {
+// freshStores are stores of the logs that the notebooks speak of, with all results: those of labelled faults, and one with plans.
+func freshStores(t *testing.T) (store, plans string) {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "straggler")
-	store := filepath.Join(t.TempDir(), "store")
+	store, plans = filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "plans")
 	run := func(name string, args ...string) {
 		t.Helper()
 		if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
@@ -46,13 +46,15 @@ func freshStore(t *testing.T) string {
 	run(bin, "detect", "--store", store)
 	run(bin, "causes", "--store", store)
 	run(bin, "whatif", "--store", store, "--sweep", "spark3.multiplier=1.1:3:0.1", "--policy", "mantri,dolly,mapreduce,dryad,spark3,mrv2,medianrate", "--seeds", "10")
-	return store
+	run(bin, "report", filepath.Join("..", "plans", "testdata", "spark3-aqe-on.zstd"), "--store", plans, "-o", filepath.Join(t.TempDir(), "report.md"))
+	return store, plans
 }
 
-// Every notebook runs on a fresh store and prints what is saved in it, which is what its text speaks of.
+// Every notebook runs on fresh stores and prints what is saved in it, which is what its text speaks of.
 func TestNotebooks(t *testing.T) {
 	py := python(t)
-	out, err := exec.Command(py, "run.py", freshStore(t)).CombinedOutput()
+	store, plans := freshStores(t)
+	out, err := exec.Command(py, "run.py", store, plans).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -1,7 +1,7 @@
-"""Executes the notebooks of this folder against a store.
+"""Executes the notebooks of this folder against a store, and one whose log has plans of queries.
 
-usage: run.py STORE            compares what they print with what is saved in them, and fails on a difference
-       run.py STORE --save     saves what they print and draw
+usage: run.py STORE PLANS_STORE            compares what they print with what is saved in them, and fails on a difference
+       run.py STORE PLANS_STORE --save     saves what they print and draw
 """
 
 import difflib
@@ -24,7 +24,8 @@ def printed(notebook):
 
 
 def main():
-    os.environ["STRAGGLER_STORE"] = str(pathlib.Path(sys.argv[1]).resolve())
+    for name, folder in zip(["STRAGGLER_STORE", "STRAGGLER_PLANS_STORE"], sys.argv[1:3]):
+        os.environ[name] = str(pathlib.Path(folder).resolve())
     failed = []
     for path in sorted(pathlib.Path(__file__).parent.glob("*.ipynb")):
         saved = nbformat.read(path, as_version=4)
