@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
+	"straggler/schema"
 )
 
 // Slowness is how much longer tonight's tasks took than those of the same stages in the history, where, and on what they spent the
@@ -68,7 +69,7 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 		for _, q := range s.Parts {
 			m := byMachine[q.Machine]
 			if m == nil {
-				m = &SlowMachine{Machine: q.Machine, Node: measure.Node(q.Machine)}
+				m = &SlowMachine{Machine: q.Machine, Node: schema.Node(q.Machine)}
 				byMachine[q.Machine] = m
 			}
 			p := u.part(q)

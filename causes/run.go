@@ -214,6 +214,9 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	if err := r.health(ctx, tx); err != nil {
 		return err
 	}
+	if err := r.runHealth(ctx, tx); err != nil {
+		return err
+	}
 	if err := r.skewRepeats(ctx, tx); err != nil {
 		return err
 	}

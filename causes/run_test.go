@@ -76,7 +76,7 @@ func rowsOf[R any](t testing.TB, eng engine.Engine, sql string) (out []R) {
 
 const (
 	attributionsSQL = "SELECT * FROM attributions ORDER BY attempt_id NULLS LAST, rank NULLS LAST"
-	healthSQL       = "SELECT * FROM machine_health ORDER BY machine NULLS LAST, window_start NULLS LAST"
+	healthSQL       = "SELECT * FROM machine_health ORDER BY machine NULLS LAST, window_start NULLS LAST, application_id NULLS LAST"
 	costsSQL        = "SELECT * FROM job_costs ORDER BY job_id NULLS LAST, cause NULLS LAST"
 )
 

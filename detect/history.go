@@ -25,7 +25,7 @@ var stageHistorySQL string
 var slowerThanUsualSQL string
 
 const historyRowsSQL = `SELECT phase_id, program, stage, kind, ordinal, executions, compared, median_s, usual_s, ratio, work_ratio, between_runs, within_run,
-  limit_s, slow, excess_s, cpu_s, usual_cpu_s, wait_s, usual_wait_s, note
+  limit_s, slow, excess_s, cpu_s, usual_cpu_s, usual_input_bytes, usual_input_records, wait_s, usual_wait_s, note
 FROM detected_history ORDER BY phase_id NULLS LAST`
 
 // history compares the phases with the earlier executions of their stages and writes stage_history, and the attempts that are

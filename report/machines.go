@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"straggler/report/prose"
 	"straggler/schema"
@@ -48,13 +49,52 @@ func (b *builder) machineRows() ([]Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	var inRuns []schema.MachineHealth
 	err = read(b, "machine_health", func(r *schema.MachineHealth) error {
-		if i, ok := at[r.Machine]; ok {
+		i, ok := at[r.Machine]
+		switch {
+		case !ok:
+		case !r.ApplicationID.OK:
 			all[i].window(r)
+		case BadVerdict(r.Verdict):
+			if _, ok := b.sums.apps[r.ApplicationID.V]; ok {
+				inRuns = append(inRuns, *r)
+			}
 		}
 		return nil
 	})
+	for i := range inRuns {
+		all[at[inRuns[i].Machine]].run(&inRuns[i])
+	}
 	return all, err
+}
+
+// run takes into account that the machine was bad in one run, against the history of its stages: where no window says so, the machine is
+// listed with its worst run.
+func (m *Machine) run(h *schema.MachineHealth) {
+	if m.BadWindows > 0 || BadVerdict(m.Verdict) && !(h.Factor.V > m.Factor.V) {
+		return
+	}
+	m.Verdict, m.Factor, m.FactorLow, m.FactorHigh, m.OutlierRate, m.shown = h.Verdict, h.Factor, h.FactorLow, h.FactorHigh, h.OutlierRate, h.Attempts
+	m.Course, m.Note = h.Course, schema.Some(prose.After("in one run, against the history of its stages: ", againstHistory(h)))
+}
+
+// againstHistory says what the tasks of a machine spent more time on than usual.
+func againstHistory(h *schema.MachineHealth) string {
+	var words []string
+	if h.WaitRatio.OK {
+		words = append(words, "they waited "+prose.Times(h.WaitRatio.V)+" their usual time for input")
+	}
+	if h.CPURatio.OK {
+		words = append(words, "their processor time was "+prose.Times(h.CPURatio.V)+" the usual")
+	}
+	if h.Note.OK {
+		words = append(words, h.Note.V)
+	}
+	if len(words) == 0 {
+		return fmt.Sprintf("%s of its attempts were slower than usual", prose.OrDash(h.OutlierRate, prose.Percent))
+	}
+	return strings.Join(words, "; ")
 }
 
 // window takes the health of one window into account: the machine is listed with its worst window that has a

@@ -53,6 +53,8 @@ type StageHistory struct {
 	ExcessS     Null[float64] `col:"excess_s" unit:"s" doc:"(median − usual) × tasks; negative where it was faster"`
 	CPUS        Null[float64] `col:"cpu_s" unit:"s" doc:"median processor time of its tasks"`
 	UsualCPUS   Null[float64] `col:"usual_cpu_s" unit:"s" doc:"median of that over the earlier executions"`
+	UsualBytes  Null[float64] `col:"usual_input_bytes" unit:"bytes" doc:"usual median input of a task"`
+	UsualCount  Null[float64] `col:"usual_input_records" unit:"records" doc:"the same in records"`
 	WaitS       Null[float64] `col:"wait_s" unit:"s" doc:"median time that its tasks waited for input from elsewhere"`
 	UsualWaitS  Null[float64] `col:"usual_wait_s" unit:"s" doc:"median of that over the earlier executions"`
 	Note        Null[string]  `col:"note" doc:"why there is no history"`
@@ -71,24 +73,29 @@ type Attribution struct {
 	Evidence   string        `col:"evidence" unit:"JSON" doc:"predictor, coefficient, standard error, n, values of the task and of the median task"`
 }
 
-// MachineHealth is a machine's speed relative to the others in a window of time.
+// MachineHealth is a machine's speed relative to the others in a window of time; with an application_id, in that run and relative to the
+// history of the stages whose tasks it ran.
 type MachineHealth struct {
-	Machine     string        `col:"machine" doc:"host name"`
-	WindowStart Time          `col:"window_start" doc:"start of the window"`
-	WindowEnd   Time          `col:"window_end" doc:"end of the window"`
-	Attempts    int64         `col:"attempts" doc:"attempts that speak for it"`
-	Phases      int64         `col:"phases" doc:"phases that speak for it"`
-	Factor      Null[float64] `col:"factor" unit:"ratio" doc:"time relative to prediction, 1 = like the others"`
-	FactorLow   Null[float64] `col:"factor_low" unit:"ratio" doc:"lower end of the 95 % interval"`
-	FactorHigh  Null[float64] `col:"factor_high" unit:"ratio" doc:"upper end of the 95 % interval"`
-	OutlierRate Null[float64] `col:"outlier_rate" unit:"fraction" doc:"share of its attempts that are outliers"`
-	Losses      int64         `col:"losses" doc:"outputs lost on it"`
-	Verdict     Verdict       `col:"verdict" doc:"healthy, slow, flaky, or unknown where the sample is too small"`
-	Generation  Null[float64] `col:"generation" unit:"ratio" doc:"factor of the group of machines that it is judged against: hardware that is slower as a whole is not bad"`
-	QValue      Null[float64] `col:"q_value" unit:"probability" doc:"false discovery rate at which it would be called slow in this window (Benjamini and Hochberg)"`
-	Course      Null[string]  `col:"course" doc:"over all windows: chronic, intermittent, recovered; NULL where it was never slow"`
-	Note        Null[string]  `col:"note" doc:"why the verdict is what the factor alone does not say: slow in some phases only, in other windows, with its whole rack, by lost outputs"`
-	Predicted   Null[float64] `col:"predicted" unit:"fraction" doc:"share of its attempts expected to be outliers in the next window: half this window's, half the long-term one (DOLLY §2.1.2)"`
+	Machine       string        `col:"machine" doc:"host name"`
+	WindowStart   Time          `col:"window_start" doc:"start of the window"`
+	WindowEnd     Time          `col:"window_end" doc:"end of the window"`
+	Attempts      int64         `col:"attempts" doc:"attempts that speak for it"`
+	Phases        int64         `col:"phases" doc:"phases that speak for it"`
+	Factor        Null[float64] `col:"factor" unit:"ratio" doc:"time relative to prediction, 1 = like the others"`
+	FactorLow     Null[float64] `col:"factor_low" unit:"ratio" doc:"lower end of the 95 % interval"`
+	FactorHigh    Null[float64] `col:"factor_high" unit:"ratio" doc:"upper end of the 95 % interval"`
+	OutlierRate   Null[float64] `col:"outlier_rate" unit:"fraction" doc:"share of its attempts that are outliers"`
+	Losses        int64         `col:"losses" doc:"outputs lost on it"`
+	Verdict       Verdict       `col:"verdict" doc:"healthy, slow, flaky, or unknown where the sample is too small"`
+	Generation    Null[float64] `col:"generation" unit:"ratio" doc:"factor of the group of machines that it is judged against: hardware that is slower as a whole is not bad"`
+	QValue        Null[float64] `col:"q_value" unit:"probability" doc:"false discovery rate at which it would be called slow in this window (Benjamini and Hochberg)"`
+	Course        Null[string]  `col:"course" doc:"over all windows: chronic, intermittent, recovered; NULL where it was never slow"`
+	Note          Null[string]  `col:"note" doc:"why the verdict is what the factor alone does not say: slow in some phases only, in other windows, with its whole rack, by lost outputs"`
+	Predicted     Null[float64] `col:"predicted" unit:"fraction" doc:"share of its attempts expected to be outliers in the next window: half this window's, half the long-term one (DOLLY §2.1.2)"`
+	ApplicationID Null[Key]     `col:"application_id" key:"applications" doc:"the run that it is judged in; NULL: all runs of the window"`
+	Node          Null[string]  `col:"node" doc:"of a run: the physical machine of a container or slot whose name says so"`
+	WaitRatio     Null[float64] `col:"wait_ratio" unit:"ratio" doc:"of a run: how long its tasks waited for input, over the usual"`
+	CPURatio      Null[float64] `col:"cpu_ratio" unit:"ratio" doc:"of a run: the processor time of its tasks, over the usual"`
 }
 
 // SkewRepeat is a task whose input made it slow, and in how many executions of its stage.

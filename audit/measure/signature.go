@@ -102,18 +102,6 @@ var volatile = regexp.MustCompile(`(?i)(listing leaf files and directories) for 
 	`|(@|\b0x)[0-9a-f]{4,16}\b` +
 	`|\d{6,}([t_-]\d{4,})*z?`)
 
-// Node is the physical machine of a container or slot whose name says so, as worker1-container-4-7, slot1_2@host and host:40123 do; empty
-// where it does not.
-func Node(machine string) string {
-	m := nodeName.FindStringSubmatch(machine)
-	if m == nil {
-		return ""
-	}
-	return m[1] + m[2] + m[3]
-}
-
-var nodeName = regexp.MustCompile(`^(?:slot[0-9_]+@(.+)|([^:]+):\d{1,5}|(.+?)[-_.](?:container|executor|slot)[-_]?\d[\d_-]*)$`)
-
 // Short cuts a name from a log to what a baseline keeps of it.
 func Short(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")

@@ -247,7 +247,7 @@ func (e *env) machineHealth(ctx context.Context, st *store.Store, name string) (
 	}
 	defer eng.Close()
 	var out []schema.MachineHealth
-	for row, err := range engine.Read[schema.MachineHealth](ctx, eng, "SELECT * FROM machine_health ORDER BY machine, window_start") {
+	for row, err := range engine.Read[schema.MachineHealth](ctx, eng, "SELECT * FROM machine_health WHERE application_id IS NULL ORDER BY machine, window_start") {
 		if err != nil {
 			return nil, err
 		}

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/causes"
 	"straggler/detect"
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/ingest/formats"
 	"straggler/ingest/run"
 	"straggler/store"
@@ -23,8 +25,11 @@ import (
 // an effect. Of the slowed tasks of disturbed runs nine in ten are found, and of all tasks of normal runs no more than two in a hundred accused,
 // by any rule.
 //
+// Machines are named by run: none in normal runs, and what is named is bad by its label or by its effect, the median of its tasks over the same
+// tasks in normal runs, since containers that share a disk with a disturbed one are slow too.
+//
 // The small workflow; STRAGGLER_FLOWBENCH=all takes both.
-func TestFlowBenchTasks(t *testing.T) {
+func TestFlowBenchHistory(t *testing.T) {
 	t.Parallel()
 	corpus := cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../shared/corpus")
 	workflows := []string{"eht_imaging"}
@@ -44,13 +49,21 @@ func TestFlowBenchTasks(t *testing.T) {
 		if err = errors.Join(err, packed.Close()); err != nil {
 			t.Fatal(err)
 		}
-		flowBenchTasks(t, filepath.Join(dir, w))
+		flowBenchHistory(t, filepath.Join(dir, w))
 	}
+}
+
+// flowMachine is a machine in a run.
+type flowMachine struct {
+	Run     string `col:"run"`
+	Machine string `col:"machine"`
 }
 
 // flowTask is a task of a run.
 type flowTask struct {
 	Run      string  `col:"run"`
+	Machine  string  `col:"machine"`
+	Kind     string  `col:"kind"`
 	Task     string  `col:"task"`
 	Seconds  float64 `col:"duration_s"`
 	ByPhase  bool    `col:"by_phase"`
@@ -58,16 +71,19 @@ type flowTask struct {
 	Verdicts int64   `col:"rules"`
 }
 
-const flowTasksSQL = `SELECT i.native_id AS run, a.native_id AS task, a.duration_s, coalesce(o.by_phase, FALSE) AS by_phase,
+const flowTasksSQL = `SELECT i.native_id AS run, a.machine, p.kind, a.native_id AS task, a.duration_s, coalesce(o.by_phase, FALSE) AS by_phase,
   coalesce(o.against_history, FALSE) AS against_history, coalesce(o.rules, 0) AS rules
-FROM attempts a JOIN applications i ON i.application_id = a.application_id
+FROM attempts a JOIN applications i ON i.application_id = a.application_id JOIN phases p ON p.phase_id = a.phase_id
   LEFT JOIN (SELECT attempt_id, count(*) AS rules, bool_or(rule <> 'slower_than_usual') AS by_phase, bool_or(rule = 'slower_than_usual') AS against_history
              FROM outliers GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
 WHERE a.duration_s > 0 ORDER BY a.attempt_id`
 
-func flowBenchTasks(t *testing.T, dir string) {
+const flowMachinesSQL = `SELECT i.native_id AS run, h.machine FROM machine_health h JOIN applications i ON i.application_id = h.application_id
+WHERE h.verdict = 'slow' ORDER BY i.native_id, h.machine`
+
+func flowBenchHistory(t *testing.T, dir string) {
 	truth, _, _ := flowTruth(t, dir)
-	tasks := detectedTasks(t, filepath.Join(dir, "run"))
+	tasks, named := judgedRuns(t, filepath.Join(dir, "run"))
 	usual := map[string][]float64{}
 	for _, x := range tasks {
 		if truth[x.Run].experiment == "normal" {
@@ -107,10 +123,44 @@ func flowBenchTasks(t *testing.T, dir string) {
 	if found*100 < 90*slowed || accused*100 > 2*normal {
 		t.Error("less than 90 % found, or more than 2 % accused")
 	}
+	onMachine := map[flowMachine][]float64{}
+	for _, x := range tasks {
+		if x.Kind == "compute" && medians[x.Task] > 0 {
+			m := flowMachine{x.Run, x.Machine}
+			onMachine[m] = append(onMachine[m], x.Seconds/medians[x.Task])
+		}
+	}
+	const effect = 1.3
+	var clean, labels, bad, slow, slowNamed int
+	for _, m := range named {
+		label := slices.Contains(truth[m.Run].bad, m.Machine)
+		switch {
+		case truth[m.Run].experiment == "normal":
+			clean++
+		case label || median(onMachine[m]) > effect:
+			bad++
+		}
+		if label {
+			labels++
+		}
+	}
+	for m, ratios := range onMachine {
+		if slices.Contains(truth[m.Run].bad, m.Machine) && median(ratios) > 1.5 {
+			slow++
+			if slices.Contains(named, m) {
+				slowNamed++
+			}
+		}
+	}
+	t.Logf("%s: %d machines are called slow in their run, %d of them in normal runs; %.1f %% are bad by label or effect, %.1f %% by label; of %d disturbed machines whose tasks take more than 1.5 ×, %.1f %% are named",
+		filepath.Base(dir), len(named), clean, percent(bad, len(named)), percent(labels, len(named)), slow, percent(slowNamed, slow))
+	if clean > 0 || bad*100 < 96*len(named) || len(named) == 0 {
+		t.Error("a machine of a normal run is called slow, or more than 4 % wrongly")
+	}
 }
 
-// detectedTasks are the tasks of all runs of a directory, in one store.
-func detectedTasks(t *testing.T, dir string) (tasks []flowTask) {
+// judgedRuns gives the tasks of all runs of a directory, in one store, and the machines that are called slow in a run.
+func judgedRuns(t *testing.T, dir string) (tasks []flowTask, named []flowMachine) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
@@ -126,14 +176,12 @@ func detectedTasks(t *testing.T, dir string) (tasks []flowTask) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	if _, err := detect.Run(ctx, st, eng, detect.Options{Tool: "test"}); err != nil {
+	_, err = detect.Run(ctx, st, eng, detect.Options{Tool: "test"})
+	if err == nil {
+		_, err = causes.Run(ctx, st, eng, causes.Options{Tool: "test"})
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	for x, err := range engine.Read[flowTask](ctx, eng, flowTasksSQL) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		tasks = append(tasks, *x)
-	}
-	return tasks
+	return enginetest.ReadAll[flowTask](t, eng, flowTasksSQL), enginetest.ReadAll[flowMachine](t, eng, flowMachinesSQL)
 }

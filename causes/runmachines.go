@@ -1,0 +1,58 @@
+package causes
+
+import (
+	"context"
+	_ "embed"
+
+	"straggler/causes/machines"
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed run_machines.sql
+var runMachinesSQL string
+
+const runLossesSQL = `SELECT j.application_id, l.machine, count(*) AS losses
+FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
+WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
+
+// runHealth judges the machines of each run against the history of its stages, and writes rows of machine_health that name the run.
+func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
+	type loss struct {
+		Application schema.Key `col:"application_id"`
+		Machine     string     `col:"machine"`
+		Losses      int64      `col:"losses"`
+	}
+	losses := map[schema.Key]map[string]int64{}
+	for l, err := range engine.Read[loss](ctx, r.eng, runLossesSQL) {
+		if err != nil {
+			return err
+		}
+		if losses[l.Application] == nil {
+			losses[l.Application] = map[string]int64{}
+		}
+		losses[l.Application][l.Machine] = l.Losses
+	}
+	var parts []machines.RunPart // of one run
+	judge := func() error {
+		if len(parts) == 0 {
+			return nil
+		}
+		rows := machines.JudgeRun(parts, losses[parts[0].Application], r.o.FalseShare, r.model.Outliers.Probability)
+		parts = parts[:0]
+		return store.Append(tx, 0, rows)
+	}
+	for p, err := range engine.Read[machines.RunPart](ctx, r.eng, runMachinesSQL) {
+		if err != nil {
+			return err
+		}
+		if len(parts) > 0 && parts[0].Application != p.Application {
+			if err := judge(); err != nil {
+				return err
+			}
+		}
+		parts = append(parts, *p)
+	}
+	return judge()
+}
