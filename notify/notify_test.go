@@ -122,10 +122,12 @@ func TestOncePerChange(t *testing.T) {
 		for _, c := range news {
 			said = append(said, c.ID+" "+string(c.State))
 		}
+		note := told.Failed
 		if delivered {
-			if err := told.Said(news); err != nil {
-				t.Fatal(err)
-			}
+			note = told.Said
+		}
+		if err := note(news); err != nil {
+			t.Fatal(err)
 		}
 		return said
 	}
@@ -137,6 +139,9 @@ func TestOncePerChange(t *testing.T) {
 	}{
 		{true, nil, ""}, {true, []Change{fixed}, ""}, {false, []Change{open}, "a open"}, {true, []Change{open}, "a open"}, {true, []Change{open}, ""},
 		{true, []Change{fixed}, "a fixed"}, {true, []Change{fixed}, ""}, {true, []Change{open}, "a open"},
+		// the night after a fix says nothing of it by itself
+		{false, []Change{fixed}, "a fixed"}, {false, nil, "a fixed"}, {true, nil, "a fixed"}, {true, nil, ""},
+		{true, []Change{open}, "a open"}, {false, []Change{fixed}, "a fixed"}, {true, []Change{open}, ""}, {true, nil, ""}, {true, []Change{fixed}, "a fixed"},
 	} {
 		if got := strings.Join(night(x.delivered, x.now...), " "); got != x.want {
 			t.Errorf("night %d: said %q, want %q", i, got, x.want)

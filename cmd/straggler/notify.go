@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -41,11 +42,8 @@ func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night,
 	}
 	told, err := notify.ReadTold(baseline + ".notified")
 	if err == nil {
-		if news := told.News(render.Changes(n, cfg)); len(news) > 0 {
-			if err = s.Send(ctx, render.Notice(n, news)); err == nil {
-				err = told.Said(news)
-			}
-		}
+		news := told.News(render.Changes(n, cfg))
+		err = deliver(ctx, s, render.Notice(n, news), told, news)
 	}
 	if err != nil {
 		e.say("straggler: %s", oneMessage(err))
@@ -60,15 +58,19 @@ func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Fra
 	notices, told := &view.Notices{}, &notify.Told{}
 	return func(f *live.Frame) {
 		news := told.News(notices.Changes(f))
-		if len(news) == 0 {
-			return
-		}
-		err := s.Send(ctx, view.Notice(f, news))
-		if err == nil {
-			err = told.Said(news)
-		}
-		if err != nil {
+		if err := deliver(ctx, s, view.Notice(f, news), told, news); err != nil {
 			e.say("straggler: %s", oneMessage(err))
 		}
 	}
+}
+
+// deliver sends a message of changes, if there are any, and notes whether it was delivered.
+func deliver(ctx context.Context, s *notify.Sender, m *notify.Message, told *notify.Told, news []notify.Change) error {
+	if len(news) == 0 {
+		return told.Said(nil)
+	}
+	if err := s.Send(ctx, m); err != nil {
+		return errors.Join(err, told.Failed(news))
+	}
+	return told.Said(news)
 }

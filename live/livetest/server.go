@@ -131,6 +131,7 @@ type written struct {
 
 func (w *written) Write(b []byte) (int, error) { w.any = true; return w.ResponseWriter.Write(b) }
 func (w *written) WriteHeader(code int)        { w.any = true; w.ResponseWriter.WriteHeader(code) }
+func (w *written) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -186,10 +186,12 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case limited.Err() != nil:
+		return fmt.Errorf("%w: %s%s%s: the answer was not complete within %s", live.ErrAway, c.base, apiPath, path, c.limit)
 	case err != nil:
-		return fmt.Errorf("%w: %s: the answer broke off: %w", live.ErrAway, path, err)
+		return fmt.Errorf("%w: %s%s%s: the answer broke off: %w", live.ErrAway, c.base, apiPath, path, err)
 	case len(text) > maxAnswer:
-		return fmt.Errorf("%w: %s: the answer is larger than %d MiB", live.ErrAway, path, maxAnswer>>20)
+		return fmt.Errorf("%w: %s%s%s: the answer is larger than %d MiB", live.ErrAway, c.base, apiPath, path, maxAnswer>>20)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%w: %s%s%s does not answer with JSON of Spark's REST API: %w", live.ErrAway, c.base, apiPath, path, err)

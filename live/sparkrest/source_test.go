@@ -2,12 +2,17 @@ package sparkrest_test
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	stdlog "log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -204,5 +209,87 @@ func TestCredentials(t *testing.T) {
 		if _, err := sparkrest.New(bad, sparkrest.Options{}); !errors.Is(err, sparkrest.ErrURL) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// A server with a certificate of its own authority is trusted where that is named, and otherwise refused with words that
+// say how to name it.
+func TestCertificates(t *testing.T) {
+	s := livetest.New(t, log(t, "clean"))
+	secure := httptest.NewTLSServer(s.Config.Handler)
+	defer secure.Close()
+	secure.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // of the handshake that fails
+	_, err := sparkrest.NewSource(client(t, secure.URL, sparkrest.Options{}), "").Poll(t.Context())
+	if !errors.Is(err, sparkrest.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "--ca") {
+		t.Errorf("an unknown authority: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := sparkrest.NewSource(client(t, secure.URL, sparkrest.Options{CAFile: file}), "").Poll(t.Context()); err != nil || len(st.Trace.Applications) != 1 {
+		t.Errorf("a named authority: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{file, file + "-absent"} {
+		if _, err := sparkrest.New(secure.URL, sparkrest.Options{CAFile: bad}); !errors.Is(err, sparkrest.ErrURL) || !strings.Contains(fmt.Sprint(err), bad) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// Times are the server's: on a machine whose clock is years ahead an attempt has run for as long as by the server's clock,
+// and the difference is said.
+func TestClockSkew(t *testing.T) {
+	s := livetest.New(t, log(t, "clean"))
+	now := s.Start().Add(20)
+	s.Set(now)
+	st, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "").Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := st.Now.Sub(now); d < -1 || d > 10 {
+		t.Errorf("the instant is %v s off the server's", d)
+	}
+	if notes := strings.Join(st.Notes, "\n"); !strings.Contains(notes, "behind of this machine's") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+// A server that accepts a request and says nothing, or stops in the middle of its answer, costs no more than the limit of a
+// request, and can be asked again; a cancelled poll ends at once.
+func TestSlowServer(t *testing.T) {
+	s := livetest.New(t, log(t, "clean"))
+	s.Set(s.Start().Add(20))
+	stop := make(chan struct{})
+	var half atomic.Bool
+	s.Fault = func(w http.ResponseWriter, r *http.Request) {
+		if half.Load() {
+			w.Write([]byte(`[{"id":`))
+			http.NewResponseController(w).Flush()
+		}
+		select {
+		case <-stop:
+		case <-r.Context().Done():
+		}
+	}
+	defer close(stop)
+	src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{Timeout: 50 * time.Millisecond}), "")
+	for _, h := range []bool{false, true} {
+		half.Store(h)
+		if _, err := src.Poll(t.Context()); !errors.Is(err, live.ErrAway) || !strings.Contains(fmt.Sprint(err), s.URL) {
+			t.Errorf("half an answer %t: %v", h, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "").Poll(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	s.Fault = nil
+	if _, err := src.Poll(t.Context()); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
