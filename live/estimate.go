@@ -7,9 +7,11 @@ import (
 	"straggler/whatif/replay"
 )
 
-// A cluster says how long an attempt has run and, with its heartbeats, what it has read. How much it will read, and how
-// long it will take, is estimated from the tasks of its phase that are done:
+// A cluster says how long an attempt has run and, with its heartbeats, what it has read or, as Hadoop does, which share of
+// its work is done. How much it will read, and how long it will take, is estimated, from the tasks of its phase that are
+// done where the attempt itself does not say:
 //
+//	by progress  total time = time until the last report / the share that was done by then (LATE §4), scattered as by bytes
 //	by bytes     total time = time until the last report × W / r, scattered as earlier estimates were, where r is what it had read by then and W what it will
 //	             read: as much as the median task, or, when r is beyond that, as the larger ones did
 //	by duration  total time = the median's × the factor of its machine, or, when it has run longer, as the longer ones took
@@ -85,6 +87,7 @@ type guess struct {
 type Basis string
 
 const (
+	ByProgress Basis = "progress"
 	ByBytes    Basis = "bytes"
 	ByDuration Basis = "duration"
 )
@@ -101,6 +104,23 @@ func (p *pace) byDuration(elapsed, factor float64) guess {
 	return g
 }
 
+// byProgress estimates by the share of its work that an attempt had done by a time after its start; empty where none was
+// reported. The scatter is as of byBytes. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so
+// that a share that is read is about that of the instant.
+func byProgress(share, at, elapsed, scatter float64) guess {
+	if !(share > 0) || !(at > 0) {
+		return guess{}
+	}
+	g := guess{basis: ByProgress, total: make([]float64, quantiles)}
+	for i := range g.total {
+		g.total[i] = max(at/share*scattered(scatter, (float64(i)+0.5)/quantiles), elapsed)
+	}
+	return g
+}
+
+// scattered is the q-quantile of a log-normal factor whose median is 1.
+func scattered(sd, q float64) float64 { return math.Exp(sd * math.Sqrt2 * math.Erfinv(2*q-1)) }
+
 // byBytes estimates by what an attempt had read at a time after its start that lies between two others. The scatter is
 // that of estimate / actual so far, as a standard deviation of the logarithm.
 func (p *pace) byBytes(read, from, to, elapsed, scatter float64) guess {
@@ -112,7 +132,7 @@ func (p *pace) byBytes(read, from, to, elapsed, scatter float64) guess {
 	for i := range g.total {
 		q := (float64(i) + 0.5) / quantiles
 		w := max(beyond(p.bytes, read, q), read)
-		total := (from + q*(to-from)) * w / read * math.Exp(scatter*math.Sqrt2*math.Erfinv(2*q-1))
+		total := (from + q*(to-from)) * w / read * scattered(scatter, q)
 		g.total[i], g.size[i] = max(total, elapsed), w/mid
 	}
 	return g
@@ -180,13 +200,11 @@ func (e errorsOf) scatter(b Basis) float64 {
 	return 1.4826 * median(x.logs)
 }
 
-// better is the basis whose estimates were less wrong so far, bytes where too little is known.
-func (e errorsOf) better() Basis {
-	b, d := e[ByBytes], e[ByDuration]
-	if b == nil || d == nil || len(b.logs) < enoughErrors || len(d.logs) < enoughErrors || median(b.logs) <= median(d.logs) {
-		return ByBytes
-	}
-	return ByDuration
+// better is whether estimates by what attempts report were less wrong so far than those by durations, or too little is
+// known of either.
+func (e errorsOf) better(reported Basis) bool {
+	b, d := e[reported], e[ByDuration]
+	return b == nil || d == nil || len(b.logs) < enoughErrors || len(d.logs) < enoughErrors || median(b.logs) <= median(d.logs)
 }
 
 // mostErrors bounds what is kept of an application.

@@ -91,14 +91,14 @@ func TestGainScales(t *testing.T) {
 // The basis whose estimates were less wrong is taken, once enough are known.
 func TestBetterBasis(t *testing.T) {
 	e := errorsOf{}
-	if e.better() != ByBytes {
+	if !e.better(ByBytes) {
 		t.Error("nothing is known, and bytes are not taken")
 	}
 	for range enoughErrors {
 		e.add(ByBytes, 300, 100)
 		e.add(ByDuration, 110, 100)
 	}
-	if e.better() != ByDuration {
+	if e.better(ByBytes) {
 		t.Error("estimates by bytes are off by 3, and still taken")
 	}
 	if s := e.scatter(ByBytes); math.Abs(s-1.4826*math.Log(3)) > 1e-9 {

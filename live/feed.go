@@ -16,8 +16,8 @@ type feed struct {
 	attempts map[schema.Key]*attempt
 	list     []*attempt // by the number that events name
 	settings map[string]string
-	polled   schema.Time // the poll before
-	came     map[string]bool
+	polled   schema.Time      // the poll before
+	came     map[string]int64 // slots of executors, or of machines as a whole, that were reported
 	left     map[string]bool
 }
 
@@ -31,7 +31,7 @@ type watchedPhase struct {
 	pace    pace
 }
 
-// attempt is an attempt that was seen, with the last two reports of what it had read.
+// attempt is an attempt that was seen, with the last two reports of how far it had got.
 type attempt struct {
 	phase   *watchedPhase
 	task    int32
@@ -41,10 +41,11 @@ type attempt struct {
 	samples [2]sample // the older one first; At 0: none
 }
 
-// sample is what an attempt had read at an instant between from, when it was not known yet, and at, when it was seen first.
+// sample is how far an attempt had got at an instant between from, when it was not known yet, and at, when it was seen first.
 type sample struct {
 	from, at schema.Time
-	bytes    int64
+	bytes    int64   // that it had read
+	progress float64 // the share of its work, as it says itself; 0: not said
 }
 
 // maxTasks bounds the tasks of a phase that are watched. Spark itself keeps 100,000 of a stage for its pages.
@@ -67,7 +68,8 @@ func (f *feed) update(s *State) {
 		f.phase(&t.Phases[i])
 	}
 	for i := range t.Attempts {
-		f.attempt(&t.Attempts[i], s.Now)
+		a := &t.Attempts[i]
+		f.attempt(a, s.Progress[a.AttemptID], s.Now)
 	}
 	f.polled = s.Now
 	for i := range t.Phases {
@@ -81,17 +83,18 @@ func (f *feed) update(s *State) {
 
 func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
 
+// executors reports those that came, had more slots, or left. A machine whose slots are of no executor is one by its name.
 func (f *feed) executors(t *schema.Trace) {
 	for i := range t.Machines {
 		m := &t.Machines[i]
-		if !m.Executor.OK || !m.Slots.OK {
+		if !m.Slots.OK {
 			continue
 		}
-		name := m.Executor.V
-		if !f.came[name] {
-			f.came[name] = true
+		name, slots := m.Executor.Or(m.Machine), min(m.Slots.V, 10_000)
+		if more := slots - f.came[name]; more > 0 {
+			f.came[name] = slots
 			f.to.Report(replay.Event{What: replay.ExecutorCame, At: f.time(m.AddedTime.Or(f.origin)), Machine: m.Machine,
-				Executor: name, Slots: int(min(m.Slots.V, 10_000))})
+				Executor: name, Slots: int(more)})
 		}
 		if m.RemovedTime.OK && !f.left[name] {
 			f.left[name] = true
@@ -136,7 +139,7 @@ func (w *watchedPhase) taskNumber(task int64) int32 {
 	return n
 }
 
-func (f *feed) attempt(a *schema.Attempt, now schema.Time) {
+func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time) {
 	w := f.phases[a.PhaseID]
 	if w == nil || !a.StartTime.OK {
 		return
@@ -154,8 +157,8 @@ func (f *feed) attempt(a *schema.Attempt, now schema.Time) {
 	switch {
 	case x.ended:
 	case a.Status == schema.Running:
-		if n := a.InputBytes.Or(0); n > x.samples[1].bytes {
-			x.samples = [2]sample{x.samples[1], {max(f.polled, x.started), now, n}}
+		if n, last := a.InputBytes.Or(0), x.samples[1]; n > last.bytes || progress > 0 {
+			x.samples = [2]sample{last, {max(f.polled, x.started), now, max(n, last.bytes), min(max(progress, last.progress), 1)}}
 			f.report(x, a, replay.Reported, now)
 		}
 	default:
@@ -169,7 +172,11 @@ func (f *feed) attempt(a *schema.Attempt, now schema.Time) {
 }
 
 func (f *feed) report(x *attempt, a *schema.Attempt, what replay.What, at schema.Time) {
+	executor := a.Executor.V
+	if _, whole := f.came[a.Machine.V]; whole {
+		executor = a.Machine.V
+	}
 	f.to.Report(replay.Event{What: what, At: f.time(at), Phase: x.phase.number, Task: x.task, Attempt: x.number,
-		Machine: a.Machine.V, Executor: a.Executor.V, Copy: a.Speculative.Or(false),
+		Machine: a.Machine.V, Executor: executor, Copy: a.Speculative.Or(false),
 		Bytes: a.InputBytes.Or(-1), Records: a.InputRecords.Or(-1)})
 }

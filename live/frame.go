@@ -110,6 +110,9 @@ type Error struct {
 	Median float64 `col:"median_error"` // the median of estimate / actual − 1, either way
 }
 
+// bases are all, in the order in which their errors are shown.
+var bases = []Basis{ByProgress, ByBytes, ByDuration}
+
 // frame says what there is to show.
 func (w *Watcher) frame(s *State, slow []slowAttempt, decided []replay.Decision) *Frame {
 	app := &s.Trace.Applications[0]
@@ -141,7 +144,7 @@ func (w *Watcher) frame(s *State, slow []slowAttempt, decided []replay.Decision)
 		f.Machines[i].advise(master)
 	}
 	f.Decisions = w.decisions(decided, byNumber, copies)
-	for _, b := range []Basis{ByBytes, ByDuration} {
+	for _, b := range bases {
 		if e := w.errors[b]; e != nil {
 			f.Errors = append(f.Errors, Error{b, len(e.logs), math.Expm1(median(e.logs))})
 		}

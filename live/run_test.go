@@ -11,7 +11,7 @@ import (
 
 	"straggler/live"
 	"straggler/live/livetest"
-	"straggler/live/sparkrest"
+	"straggler/live/rest"
 	"straggler/schema"
 )
 
@@ -64,8 +64,8 @@ func TestNeverAnswered(t *testing.T) {
 	if _, _, _, err := follow(context.Background(), src, time.Millisecond); !errors.Is(err, live.ErrAway) {
 		t.Errorf("%v", err)
 	}
-	src = &script{answers: []answer{{err: sparkrest.ErrForbidden}}}
-	if _, _, _, err := follow(context.Background(), src, time.Hour); !errors.Is(err, sparkrest.ErrForbidden) || src.polls != 1 {
+	src = &script{answers: []answer{{err: rest.ErrForbidden}}}
+	if _, _, _, err := follow(context.Background(), src, time.Hour); !errors.Is(err, rest.ErrForbidden) || src.polls != 1 {
 		t.Errorf("%v after %d polls", err, src.polls)
 	}
 }

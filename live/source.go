@@ -22,7 +22,10 @@ type State struct {
 	Trace *schema.Trace // its rows so far; attempts that run have status running, and the figures that are reported of them
 	Now   schema.Time   // by the cluster's clock
 	Ended bool
-	Notes []string // what to know before trusting it, such as what the source cannot say
+	// Progress is the share of its work that each running attempt reports as done, 0 to 1; nil where the cluster reports
+	// none, as Spark does.
+	Progress map[schema.Key]float64
+	Notes    []string // what to know before trusting it, such as what the source cannot say
 }
 
 // ErrAway is returned when a source does not answer, or does not answer sensibly, and may again.

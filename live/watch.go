@@ -31,7 +31,7 @@ type Watcher struct {
 	cause   map[schema.Key]*schema.Attribution // the verdicts on the attempts that were slow when last analysed
 	known   int                                // attempts that were done when it was analysed last
 	slow    []schema.Key                       // that were slow then
-	guesses map[schema.Key][2]float64          // estimates, by bytes and by duration, that are held against the outcome
+	guesses map[schema.Key]map[Basis]float64   // estimates that are held against the outcome
 }
 
 // New makes a Watcher.
@@ -77,7 +77,7 @@ func (w *Watcher) Update(s *State) *Frame {
 
 // begin forgets all of another application.
 func (w *Watcher) begin(app *schema.Application, settings []schema.Setting) {
-	w.app, w.errors, w.guesses = app.ApplicationID, errorsOf{}, map[schema.Key][2]float64{}
+	w.app, w.errors, w.guesses = app.ApplicationID, errorsOf{}, map[schema.Key]map[Basis]float64{}
 	w.health, w.cause, w.known, w.slow = nil, nil, 0, nil
 	w.factors = w.prior
 	w.feed = newFeed(app, settings, w.policies(), w.progress)
@@ -85,7 +85,7 @@ func (w *Watcher) begin(app *schema.Application, settings []schema.Setting) {
 
 func newFeed(app *schema.Application, settings []schema.Setting, policies []replay.Policy, progress func(*replay.View, *replay.Running) float64) *feed {
 	f := &feed{origin: app.StartTime.V, jobs: map[schema.Key]int32{}, phases: map[schema.Key]*watchedPhase{},
-		attempts: map[schema.Key]*attempt{}, came: map[string]bool{}, left: map[string]bool{}}
+		attempts: map[schema.Key]*attempt{}, came: map[string]int64{}, left: map[string]bool{}}
 	named := map[string]string{}
 	for _, x := range settings {
 		named[x.Name] = x.Value
@@ -129,13 +129,21 @@ func (w *Watcher) progress(v *replay.View, a *replay.Running) float64 {
 func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.Time) guess {
 	p := &x.phase.pace
 	by := p.byDuration(elapsed, w.factor(machine))
-	s := x.sampleAt(now)
-	read := p.byBytes(float64(s.bytes), s.from.Sub(x.started), s.at.Sub(x.started), elapsed, w.errors.scatter(ByBytes))
-	if len(read.total) > 0 && (w.errors.better() == ByBytes || len(by.total) == 0) {
-		return read
+	reported := x.reported(x.sampleAt(now), elapsed, w.errors.scatter)
+	if len(reported.total) > 0 && (w.errors.better(reported.basis) || len(by.total) == 0) {
+		return reported
 	}
-	by.size = read.size
+	by.size = reported.size
 	return by
+}
+
+// reported estimates by what an attempt has reported: the share that is done, or the bytes that it has read.
+func (x *attempt) reported(s sample, elapsed float64, scatter func(Basis) float64) guess {
+	from, to := s.from.Sub(x.started), s.at.Sub(x.started)
+	if g := byProgress(s.progress, to, elapsed, scatter(ByProgress)); len(g.total) > 0 {
+		return g
+	}
+	return x.phase.pace.byBytes(float64(s.bytes), from, to, elapsed, scatter(ByBytes))
 }
 
 // sampleAt is the last report that an attempt had made by an instant.
@@ -241,28 +249,28 @@ func (w *Watcher) note(a *schema.Attempt, x *attempt, p *pace, elapsed float64) 
 	if _, ok := w.guesses[a.AttemptID]; ok || len(p.took) < leastDone || elapsed < 0.5*median(p.took) {
 		return
 	}
-	var both [2]float64
-	last := x.samples[1]
-	if g := p.byBytes(float64(last.bytes), last.from.Sub(x.started), last.at.Sub(x.started), elapsed, 0); len(g.total) > 0 {
-		both[0] = g.mid()
+	guesses := map[Basis]float64{}
+	exactly := func(Basis) float64 { return 0 }
+	for _, g := range []guess{x.reported(x.samples[1], elapsed, exactly), p.byDuration(elapsed, w.factor(a.Machine.V))} {
+		if len(g.total) > 0 {
+			guesses[g.basis] = g.mid()
+		}
 	}
-	if g := p.byDuration(elapsed, w.factor(a.Machine.V)); len(g.total) > 0 {
-		both[1] = g.mid()
-	}
-	w.guesses[a.AttemptID] = both
+	w.guesses[a.AttemptID] = guesses
 }
 
 // score holds earlier estimates against the attempts that have succeeded since.
 func (w *Watcher) score(s *State) {
 	for i := range s.Trace.Attempts {
 		a := &s.Trace.Attempts[i]
-		both, ok := w.guesses[a.AttemptID]
+		guesses, ok := w.guesses[a.AttemptID]
 		if !ok || a.Status == schema.Running {
 			continue
 		}
 		if a.Status == schema.Success && a.DurationS.OK {
-			w.errors.add(ByBytes, both[0], a.DurationS.V)
-			w.errors.add(ByDuration, both[1], a.DurationS.V)
+			for _, b := range bases {
+				w.errors.add(b, guesses[b], a.DurationS.V)
+			}
 		}
 		delete(w.guesses, a.AttemptID)
 	}

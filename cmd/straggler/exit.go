@@ -19,7 +19,7 @@ import (
 	"straggler/ingest/discover"
 	"straggler/ingest/run"
 	"straggler/live"
-	"straggler/live/sparkrest"
+	"straggler/live/rest"
 	"straggler/report"
 	"straggler/serve"
 	"straggler/store"
@@ -60,9 +60,9 @@ func exitCode(err error) int {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
 	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		report.ErrNoApplication, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, sparkrest.ErrURL, sparkrest.ErrCredentials):
+		report.ErrNoApplication, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, rest.ErrURL, rest.ErrCredentials):
 		return exitUse
-	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, sparkrest.ErrForbidden):
+	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, rest.ErrForbidden):
 		return exitInput
 	case errors.As(err, &fault):
 		return exitInput

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"straggler/live/rest"
 	"straggler/live/sparkrest"
 	"straggler/table"
 )
@@ -39,11 +40,11 @@ func (e *env) fetched(ctx context.Context, logs []string) (local []string, missi
 // fetchHistory downloads the logs of a History Server that are not here yet.
 func (e *env) fetchHistory(ctx context.Context, address string) (files []string, failed int, err error) {
 	server, app := splitApplication(address)
-	credentials, err := sparkrest.ReadCredentials("", os.Getenv)
+	credentials, err := rest.ReadCredentials("", os.Getenv)
 	if err != nil {
 		return nil, 0, useError("%v", err)
 	}
-	c, err := sparkrest.New(server, sparkrest.Options{Credentials: credentials, CAFile: os.Getenv("STRAGGLER_REST_CA"), Pause: 100 * time.Millisecond})
+	c, err := rest.New(server, sparkrest.API, rest.Options{Credentials: credentials, CAFile: os.Getenv("STRAGGLER_REST_CA"), Pause: 100 * time.Millisecond})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,8 +20,10 @@ import (
 	"straggler/ingest/remote"
 	"straggler/live"
 	"straggler/live/eventlog"
+	"straggler/live/rest"
 	view "straggler/live/screen"
 	"straggler/live/sparkrest"
+	"straggler/live/yarn"
 	"straggler/report"
 	"straggler/schema"
 	"straggler/store"
@@ -45,9 +48,10 @@ func watchCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch URL | LOG",
 		Short: "Say of a running application which tasks are slow, why so far, and what policies would do now",
-		Long: `Watch asks the REST API of a Spark driver, or of a History Server, again and again, and shows the stages that run, their
-slow tasks with their expected end and likely cause so far, slow machines, and what each policy would do now, with the
-gain that can be expected of a copy. It reads only, at most one request a second of a driver. A LOG that is still written
+		Long: `Watch asks the REST API of a Spark driver or a History Server, or of a YARN resource manager and through it the Spark driver or
+MapReduce application master of an application, again and again, and shows the stages that run, their slow tasks with their
+expected end and likely cause so far, slow machines, and what each policy would do now, with the gain that can be expected
+of a copy. It reads only, at most one request a second of a driver. A LOG that is still written
 (.inprogress, rolling; a folder, or a URL of one) is read again as it grows; Spark writes it through a buffer, and says
 nothing in it of what running tasks have read, so that slow tasks are seen later there.
 
@@ -57,11 +61,13 @@ to -o FILE; Ctrl-C ends without one. With --store what is known there of the mac
 there in one commit.
 
 Spark reports what a running task has read with its executors' heartbeats, every 10 s, and not how much it will read: how
-far a task has got is estimated from those that are done, and how wrong such estimates were is shown.
+far a task has got is estimated from those that are done, and how wrong such estimates were is shown. MapReduce's tasks
+report their progress. Of its application master single tasks are asked for up to ten times an INTERVAL.
 
 Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or from --credentials FILE.`,
 		Example: `  straggler watch http://driver:4040
   straggler watch http://history:18080 --app application_1555004656427_0144
+  straggler watch http://manager:8088/proxy/application_1555004656427_0144
   straggler watch http://driver:4040 --as jsonl
   straggler watch /shared/eventlogs --app application_1555004656427_0144
   straggler watch http://driver:4040 --policy late,spark --set late.cap=0.2 --store lake -o report.html`,
@@ -184,18 +190,20 @@ func (o *watchOptions) source(address string) (watched, error) {
 		client := remote.New(remote.Options{})
 		return &followed{eventlog.New(address, o.app, formats.All(), client), client}, nil
 	}
-	server, app := splitApplication(address)
-	if o.app == "" {
-		o.app = app
-	}
-	credentials, err := sparkrest.ReadCredentials(o.credentials, os.Getenv)
+	credentials, err := rest.ReadCredentials(o.credentials, os.Getenv)
 	if err != nil {
 		return nil, useError("%v", err)
 	}
 	if o.every < time.Second {
 		return nil, useError("--every %s: a driver is asked once a second at most", o.every)
 	}
-	client, err := sparkrest.New(server, sparkrest.Options{Credentials: credentials, CAFile: o.ca, Pause: o.every})
+	options := rest.Options{Credentials: credentials, CAFile: o.ca, Pause: o.every}
+	if manager, app, ok := yarn.Manager(address); ok {
+		return yarn.New(manager, cmp.Or(o.app, app), options)
+	}
+	server, app := splitApplication(address)
+	o.app = cmp.Or(o.app, app)
+	client, err := rest.New(server, sparkrest.API, options)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"straggler/live"
+	"straggler/live/rest"
 )
 
 // Download is what was done about the log of one attempt of an application.
@@ -27,7 +28,7 @@ type Download struct {
 // a directory: a zip of each attempt, as the server packs it. What is there already is left; a download that broke off
 // leaves nothing under its name, so that the same call again goes on with what is missing. Those of which the server has
 // no log are in the result with their error.
-func Logs(ctx context.Context, c *Client, app, dir string, each func(Download)) error {
+func Logs(ctx context.Context, c *rest.Client, app, dir string, each func(Download)) error {
 	list, err := ended(ctx, c, app)
 	if err != nil {
 		return err
@@ -41,11 +42,11 @@ func Logs(ctx context.Context, c *Client, app, dir string, each func(Download)) 
 				continue
 			}
 			d := Download{Application: list[i].ID, Attempt: a.AttemptID}
-			d.Path, d.There, d.Err = c.download(ctx, dir, list[i].ID, a.AttemptID)
+			d.Path, d.There, d.Err = download(ctx, c, dir, list[i].ID, a.AttemptID)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if errors.Is(d.Err, ErrForbidden) {
+			if errors.Is(d.Err, rest.ErrForbidden) {
 				return d.Err
 			}
 			each(d)
@@ -55,17 +56,17 @@ func Logs(ctx context.Context, c *Client, app, dir string, each func(Download)) 
 }
 
 // ended lists the applications whose logs are asked for.
-func ended(ctx context.Context, c *Client, app string) ([]application, error) {
+func ended(ctx context.Context, c *rest.Client, app string) ([]application, error) {
 	if app != "" {
 		var one application
-		err := c.get(ctx, "applications/"+url.PathEscape(app), nil, &one)
-		if errors.Is(err, errNotFound) {
-			return nil, fmt.Errorf("%w: %s knows no application %s", live.ErrGone, c.base, app)
+		err := c.Get(ctx, "applications/"+url.PathEscape(app), nil, &one)
+		if errors.Is(err, rest.ErrNotFound) {
+			return nil, fmt.Errorf("%w: %s knows no application %s", live.ErrGone, c.Address(), app)
 		}
 		return []application{one}, err
 	}
 	var list []application
-	if err := c.get(ctx, "applications", nil, &list); err != nil {
+	if err := c.Get(ctx, "applications", nil, &list); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(list, func(a, b application) int { return strings.Compare(a.ID, b.ID) })
@@ -76,7 +77,7 @@ func ended(ctx context.Context, c *Client, app string) ([]application, error) {
 const maxLog = 1 << 40
 
 // download fetches the zip of one attempt's log.
-func (c *Client) download(ctx context.Context, dir, app, attempt string) (path string, there bool, err error) {
+func download(ctx context.Context, c *rest.Client, dir, app, attempt string) (path string, there bool, err error) {
 	name := fileName(app)
 	at := "applications/" + url.PathEscape(app) + "/"
 	if attempt != "" {
@@ -86,11 +87,8 @@ func (c *Client) download(ctx context.Context, dir, app, attempt string) (path s
 	if whole(path) {
 		return path, true, nil
 	}
-	if err := c.wait(ctx); err != nil {
-		return "", false, err
-	}
-	body, err := c.open(ctx, at+"logs", nil, "application/octet-stream")
-	if errors.Is(err, errNotFound) {
+	body, err := c.Stream(ctx, at+"logs", "application/octet-stream")
+	if errors.Is(err, rest.ErrNotFound) {
 		return "", false, fmt.Errorf("%w: the server has no log of %s; a driver has none, only a History Server", live.ErrGone, app)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"straggler/live"
 	"straggler/live/livetest"
+	"straggler/live/rest"
 	"straggler/live/sparkrest"
 )
 
@@ -35,7 +36,7 @@ func packed(t *testing.T) []byte {
 
 func downloads(t *testing.T, s *livetest.Server, app, dir string) (out []sparkrest.Download, err error) {
 	t.Helper()
-	err = sparkrest.Logs(context.Background(), client(t, s.URL, sparkrest.Options{}), app, dir, func(d sparkrest.Download) { out = append(out, d) })
+	err = sparkrest.Logs(context.Background(), client(t, s.URL, rest.Options{}), app, dir, func(d sparkrest.Download) { out = append(out, d) })
 	return out, err
 }
 

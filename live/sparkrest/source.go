@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"straggler/live"
+	"straggler/live/rest"
 	"straggler/schema"
 )
 
 // Source polls one application of a driver or a History Server. What it asks for a poll is bounded: the application, the
 // stages that run, their running tasks, and pages of the tasks of which some were still running when they were last read.
 type Source struct {
-	c         *Client
+	c         *rest.Client
 	want      string // the application's id; "": the only one, or the one that runs
 	id        string // of the one that is watched
 	attempt   string
@@ -60,14 +61,17 @@ const (
 	executorsEvery = 30 * time.Second
 )
 
+// API is that of drivers and History Servers.
+var API = rest.API{Path: "/api/v1/", Name: "Spark's REST API"}
+
 // NewSource watches an application of a server, by its id, or where that is "" the only one or the one that runs.
-func NewSource(c *Client, app string) *Source { return &Source{c: c, want: app} }
+func NewSource(c *rest.Client, app string) *Source { return &Source{c: c, want: app} }
 
 // Close closes the connections.
 func (s *Source) Close() { s.c.Close() }
 
 // Pause is how long to wait before the next poll. The client itself waits between requests.
-func (s *Source) Pause() time.Duration { return s.c.pause }
+func (s *Source) Pause() time.Duration { return s.c.Pause() }
 
 // Poll asks for what is new.
 func (s *Source) Poll(ctx context.Context) (*live.State, error) {
@@ -113,17 +117,17 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 	}
 	if id != "" {
 		var one application
-		err := s.c.get(ctx, "applications/"+url.PathEscape(id), nil, &one)
+		err := s.c.Get(ctx, "applications/"+url.PathEscape(id), nil, &one)
 		switch {
 		case err == nil:
 			list = []application{one}
-		case !errors.Is(err, errNotFound):
+		case !errors.Is(err, rest.ErrNotFound):
 			return nil, nil, err
 		}
 	}
 	if list == nil {
-		if err := s.c.get(ctx, "applications", url.Values{"limit": {"200"}}, &list); err != nil {
-			if errors.Is(err, errNotFound) {
+		if err := s.c.Get(ctx, "applications", url.Values{"limit": {"200"}}, &list); err != nil {
+			if errors.Is(err, rest.ErrNotFound) {
 				// a driver that starts answers so too
 				return nil, nil, fmt.Errorf("%w: %w; is it the address of a Spark driver or History Server, and is spark.ui.enabled true?", live.ErrAway, err)
 			}
@@ -168,9 +172,9 @@ func (s *Source) pick(list []application) (*application, error) {
 	case len(named) > 0:
 		return named[0], nil
 	case s.want != "" && s.rows == nil:
-		return nil, fmt.Errorf("%w: %s knows no application %s%s", live.ErrGone, s.c.base, s.want, there(list))
+		return nil, fmt.Errorf("%w: %s knows no application %s%s", live.ErrGone, s.c.Address(), s.want, there(list))
 	case s.want != "":
-		return nil, fmt.Errorf("%w: %s no longer knows application %s", live.ErrGone, s.c.base, s.want)
+		return nil, fmt.Errorf("%w: %s no longer knows application %s", live.ErrGone, s.c.Address(), s.want)
 	case len(running) == 1: // on a driver's address another may have started since
 		return running[0], nil
 	case len(list) == 1:
@@ -181,9 +185,9 @@ func (s *Source) pick(list []application) (*application, error) {
 		for _, a := range running {
 			names = append(names, *a)
 		}
-		return nil, fmt.Errorf("%w: several applications run there; name one with --app%s", ErrURL, there(names))
+		return nil, fmt.Errorf("%w: several applications run there; name one with --app%s", rest.ErrURL, there(names))
 	}
-	return nil, fmt.Errorf("%w: no application runs there; name one with --app%s", ErrURL, there(list))
+	return nil, fmt.Errorf("%w: no application runs there; name one with --app%s", rest.ErrURL, there(list))
 }
 
 // there lists the first ids.
@@ -207,13 +211,13 @@ func (s *Source) begin(ctx context.Context, app *application, a *applicationAtte
 	r := newRows(app, a, s.c.Address())
 	var env environment
 	err := s.get(ctx, "environment", nil, &env)
-	if err != nil && !errors.Is(err, errNotFound) {
+	if err != nil && !errors.Is(err, rest.ErrNotFound) {
 		return err
 	}
 	r.environment(&env)
 	s.rows, s.stages, s.due, s.unknown = r, map[stageID]*pages{}, nil, true
 	if a.Completed {
-		s.c.pause = min(s.c.pause, 100*time.Millisecond) // a finished application's figures are the History Server's
+		s.c.Hasten(100 * time.Millisecond) // a finished application's figures are the History Server's
 	}
 	var list []stage
 	if err := s.get(ctx, "stages", nil, &list); err != nil {
@@ -237,7 +241,7 @@ func (s *Source) get(ctx context.Context, path string, query url.Values, into an
 	if s.attempt != "" {
 		at += url.PathEscape(s.attempt) + "/"
 	}
-	return s.c.get(ctx, at+path, query, into)
+	return s.c.Get(ctx, at+path, query, into)
 }
 
 // clock notes the server's time.
@@ -313,7 +317,7 @@ func (s *Source) activeStages(ctx context.Context) error {
 		var one stage
 		err := s.get(ctx, fmt.Sprintf("stages/%d/%d", id.id, id.attempt), url.Values{"details": {"false"}}, &one)
 		switch {
-		case errors.Is(err, errNotFound):
+		case errors.Is(err, rest.ErrNotFound):
 			one = s.stages[id].stage
 			one.Status = "COMPLETE"
 		case err != nil:
@@ -448,7 +452,7 @@ func (s *Source) readPages(ctx context.Context, id stageID, left *int) (more boo
 func (s *Source) tasks(ctx context.Context, id stageID, query url.Values) ([]task, error) {
 	var list []task
 	err := s.get(ctx, fmt.Sprintf("stages/%d/%d/taskList", id.id, id.attempt), query, &list)
-	if errors.Is(err, errNotFound) { // Spark has dropped the stage from its pages
+	if errors.Is(err, rest.ErrNotFound) { // Spark has dropped the stage from its pages
 		return nil, nil
 	}
 	if err != nil {
@@ -465,7 +469,7 @@ func (s *Source) tasks(ctx context.Context, id stageID, query url.Values) ([]tas
 
 func (s *Source) executors(ctx context.Context) error {
 	var list []executor
-	if err := s.get(ctx, "allexecutors", nil, &list); err != nil && !errors.Is(err, errNotFound) {
+	if err := s.get(ctx, "allexecutors", nil, &list); err != nil && !errors.Is(err, rest.ErrNotFound) {
 		return err
 	}
 	for i := range list {

@@ -18,16 +18,17 @@ import (
 
 	"straggler/live"
 	"straggler/live/livetest"
+	"straggler/live/rest"
 	"straggler/live/sparkrest"
 	"straggler/schema"
 )
 
-func client(tb testing.TB, address string, o sparkrest.Options) *sparkrest.Client {
+func client(tb testing.TB, address string, o rest.Options) *rest.Client {
 	tb.Helper()
 	if o.Pause == 0 {
 		o.Pause = time.Nanosecond
 	}
-	c, err := sparkrest.New(address, o)
+	c, err := rest.New(address, sparkrest.API, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestRowsOfTheLog(t *testing.T) {
 	for _, name := range []string{"clean", "recompute", "dynamic-allocation"} {
 		trace := log(t, name)
 		s := livetest.New(t, trace)
-		src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "")
+		src := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "")
 		var st *live.State
 		for now := s.Start() + 1; st == nil || !st.Ended; now = min(now.Add(3), s.End()) {
 			s.Set(now)
@@ -98,7 +99,7 @@ func TestRowsOfTheLog(t *testing.T) {
 func TestRequestsAreBounded(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)
-	src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "")
+	src := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "")
 	for now := s.Start() + 1; now < s.End(); now = now.Add(1) {
 		s.Set(now)
 		s.Asked = nil
@@ -115,7 +116,7 @@ func TestRequestsAreBounded(t *testing.T) {
 func TestPauseBetweenRequests(t *testing.T) {
 	const pause = 30 * time.Millisecond
 	s := livetest.New(t, log(t, "clean"))
-	c := client(t, s.URL, sparkrest.Options{Pause: pause})
+	c := client(t, s.URL, rest.Options{Pause: pause})
 	began := time.Now()
 	if _, err := sparkrest.NewSource(c, "").Poll(context.Background()); err != nil {
 		t.Fatal(err)
@@ -137,8 +138,8 @@ func TestFaultyServers(t *testing.T) {
 		is    error
 		says  string
 	}{
-		{"forbidden", say(403, "no"), sparkrest.ErrForbidden, "STRAGGLER_REST_TOKEN"},
-		{"no credentials", say(401, "no"), sparkrest.ErrForbidden, "401"},
+		{"forbidden", say(403, "no"), rest.ErrForbidden, "STRAGGLER_REST_TOKEN"},
+		{"no credentials", say(401, "no"), rest.ErrForbidden, "401"},
 		{"garbage", say(200, "Spark is starting up. Please wait a while until it's ready."), live.ErrAway, "does not answer with JSON"},
 		{"broken", say(500, "java.lang.NullPointerException"), live.ErrAway, "500"},
 		{"other JSON", say(200, `{"attempts": 7}`), live.ErrAway, "JSON"},
@@ -147,7 +148,7 @@ func TestFaultyServers(t *testing.T) {
 		s := livetest.New(t, trace)
 		s.Set(s.Start().Add(20))
 		s.Fault = x.fault
-		_, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "").Poll(context.Background())
+		_, err := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "").Poll(context.Background())
 		if !errors.Is(err, x.is) || !strings.Contains(fmt.Sprint(err), x.says) {
 			t.Errorf("%s: %v", x.name, err)
 		}
@@ -158,7 +159,7 @@ func TestFaultyServers(t *testing.T) {
 func TestPollGoesOnAfterAFault(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)
-	src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "")
+	src := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "")
 	n := 0
 	s.Fault = func(w http.ResponseWriter, r *http.Request) {
 		if n++; n%7 == 0 {
@@ -194,19 +195,19 @@ func TestCredentials(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		k, err := sparkrest.ReadCredentials(file, none)
+		k, err := rest.ReadCredentials(file, none)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{Credentials: k}), "").Poll(context.Background()); err != nil || got != want {
+		if _, err := sparkrest.NewSource(client(t, s.URL, rest.Options{Credentials: k}), "").Poll(context.Background()); err != nil || got != want {
 			t.Errorf("%q: sent %q, %v", content, got, err)
 		}
 	}
-	if _, err := sparkrest.New("http://me:secret@host:4040", sparkrest.Options{}); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := rest.New("http://me:secret@host:4040", sparkrest.API, rest.Options{}); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a login in an address: %v", err)
 	}
 	for _, bad := range []string{"host:4040", "ftp://host", "http://", "::", "me:secret@host"} {
-		if _, err := sparkrest.New(bad, sparkrest.Options{}); !errors.Is(err, sparkrest.ErrURL) || strings.Contains(err.Error(), "secret") {
+		if _, err := rest.New(bad, sparkrest.API, rest.Options{}); !errors.Is(err, rest.ErrURL) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -219,22 +220,22 @@ func TestCertificates(t *testing.T) {
 	secure := httptest.NewTLSServer(s.Config.Handler)
 	defer secure.Close()
 	secure.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // of the handshake that fails
-	_, err := sparkrest.NewSource(client(t, secure.URL, sparkrest.Options{}), "").Poll(t.Context())
-	if !errors.Is(err, sparkrest.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "--ca") {
+	_, err := sparkrest.NewSource(client(t, secure.URL, rest.Options{}), "").Poll(t.Context())
+	if !errors.Is(err, rest.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "--ca") {
 		t.Errorf("an unknown authority: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := sparkrest.NewSource(client(t, secure.URL, sparkrest.Options{CAFile: file}), "").Poll(t.Context()); err != nil || len(st.Trace.Applications) != 1 {
+	if st, err := sparkrest.NewSource(client(t, secure.URL, rest.Options{CAFile: file}), "").Poll(t.Context()); err != nil || len(st.Trace.Applications) != 1 {
 		t.Errorf("a named authority: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{file, file + "-absent"} {
-		if _, err := sparkrest.New(secure.URL, sparkrest.Options{CAFile: bad}); !errors.Is(err, sparkrest.ErrURL) || !strings.Contains(fmt.Sprint(err), bad) {
+		if _, err := rest.New(secure.URL, sparkrest.API, rest.Options{CAFile: bad}); !errors.Is(err, rest.ErrURL) || !strings.Contains(fmt.Sprint(err), bad) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -246,7 +247,7 @@ func TestClockSkew(t *testing.T) {
 	s := livetest.New(t, log(t, "clean"))
 	now := s.Start().Add(20)
 	s.Set(now)
-	st, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "").Poll(t.Context())
+	st, err := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "").Poll(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func TestSlowServer(t *testing.T) {
 		}
 	}
 	defer close(stop)
-	src := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{Timeout: 50 * time.Millisecond}), "")
+	src := sparkrest.NewSource(client(t, s.URL, rest.Options{Timeout: 50 * time.Millisecond}), "")
 	for _, h := range []bool{false, true} {
 		half.Store(h)
 		if _, err := src.Poll(t.Context()); !errors.Is(err, live.ErrAway) || !strings.Contains(fmt.Sprint(err), s.URL) {
@@ -285,7 +286,7 @@ func TestSlowServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := sparkrest.NewSource(client(t, s.URL, sparkrest.Options{}), "").Poll(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "").Poll(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	s.Fault = nil

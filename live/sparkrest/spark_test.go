@@ -13,6 +13,7 @@ import (
 
 	"straggler/engine/spark/sparktest"
 	"straggler/live"
+	"straggler/live/rest"
 	"straggler/live/sparkrest"
 	"straggler/whatif/policy"
 )
@@ -61,7 +62,7 @@ func startApplication(t *testing.T) string {
 // named, Spark's own rule would copy it, and when the driver is gone the watch ends.
 func TestRealSpark(t *testing.T) {
 	address := startApplication(t)
-	c, err := sparkrest.New(address, sparkrest.Options{})
+	c, err := rest.New(address, sparkrest.API, rest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package sparkrest
+package rest
 
 import (
 	"context"
@@ -57,8 +57,15 @@ type Options struct {
 	Timeout     time.Duration // of a request; 0: 30 s
 }
 
-// Client asks one server's REST API, one request at a time and never more often than its pause. It is for one goroutine.
+// API is an interface that servers have.
+type API struct {
+	Path string // under a server's address, such as /api/v1/
+	Name string // as errors call it, such as Spark's REST API
+}
+
+// Client asks one API of one server, one request at a time and never more often than its pause. It is for one goroutine.
 type Client struct {
+	api   API
 	base  *url.URL
 	http  *http.Client
 	auth  string
@@ -69,19 +76,16 @@ type Client struct {
 }
 
 var (
-	// ErrURL is returned for an address that cannot be one of a driver or a History Server.
+	// ErrURL is returned for an address that cannot be a server's.
 	ErrURL = errors.New("address")
 	// ErrForbidden is returned when the server wants other credentials.
 	ErrForbidden = errors.New("not allowed")
-	// errNotFound is returned when the server does not know what was asked for.
-	errNotFound = errors.New("not found")
+	// ErrNotFound is returned when the server does not know what was asked for.
+	ErrNotFound = errors.New("not found")
 )
 
-// apiPath is where the API lies under a driver's or a History Server's address.
-const apiPath = "/api/v1/"
-
-// New makes a client of the server at an address such as http://host:4040 or http://history:18080/prefix.
-func New(address string, o Options) (*Client, error) {
+// New makes a client of an API of the server at an address such as http://host:4040 or http://history:18080/prefix.
+func New(address string, api API, o Options) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
@@ -100,7 +104,7 @@ func New(address string, o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	c := &Client{base: u, pause: o.Pause, limit: o.Timeout, http: &http.Client{Transport: transport}}
+	c := &Client{api: api, base: u, pause: o.Pause, limit: o.Timeout, http: &http.Client{Transport: transport}}
 	if c.pause == 0 {
 		c.pause = time.Second
 	}
@@ -143,6 +147,12 @@ func trust(file string) (*tls.Config, error) {
 // Address is the server's, without the path of the API.
 func (c *Client) Address() string { return c.base.String() }
 
+// Pause is the least time between two requests.
+func (c *Client) Pause() time.Duration { return c.pause }
+
+// Hasten shortens the pause, for a server that nothing else depends on.
+func (c *Client) Hasten(pause time.Duration) { c.pause = min(c.pause, pause) }
+
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
@@ -165,8 +175,9 @@ func (c *Client) wait(ctx context.Context) error {
 // maxAnswer bounds an answer. A thousand tasks take about 2 MB.
 const maxAnswer = 64 << 20
 
-// get asks for something under the path of the API and decodes the answer.
-func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
+// Get asks for something under the path of the API and decodes the answer. An error that Is live.ErrAway is worth another
+// try.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, into any) error {
 	if err := c.wait(ctx); err != nil {
 		return err
 	}
@@ -187,22 +198,30 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return fmt.Errorf("%w: %s%s%s: the answer was not complete within %s", live.ErrAway, c.base, apiPath, path, c.limit)
+		return fmt.Errorf("%w: %s%s%s: the answer was not complete within %s", live.ErrAway, c.base, c.api.Path, path, c.limit)
 	case err != nil:
-		return fmt.Errorf("%w: %s%s%s: the answer broke off: %w", live.ErrAway, c.base, apiPath, path, err)
+		return fmt.Errorf("%w: %s%s%s: the answer broke off: %w", live.ErrAway, c.base, c.api.Path, path, err)
 	case len(text) > maxAnswer:
-		return fmt.Errorf("%w: %s%s%s: the answer is larger than %d MiB", live.ErrAway, c.base, apiPath, path, maxAnswer>>20)
+		return fmt.Errorf("%w: %s%s%s: the answer is larger than %d MiB", live.ErrAway, c.base, c.api.Path, path, maxAnswer>>20)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%w: %s%s%s does not answer with JSON of Spark's REST API: %w", live.ErrAway, c.base, apiPath, path, err)
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %w", live.ErrAway, c.base, c.api.Path, path, c.api.Name, err)
 	}
 	return nil
+}
+
+// Stream asks for something that may take as long as it does, such as a log, and gives its body.
+func (c *Client) Stream(ctx context.Context, path, accept string) (io.ReadCloser, error) {
+	if err := c.wait(ctx); err != nil {
+		return nil, err
+	}
+	return c.open(ctx, path, nil, accept)
 }
 
 // open makes a request at once and gives the body of a successful answer.
 func (c *Client) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, error) {
 	u := *c.base
-	u.Path += apiPath + path
+	u.Path += c.api.Path + path
 	u.RawQuery = query.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -236,7 +255,7 @@ func (c *Client) open(ctx context.Context, path string, query url.Values, accept
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return nil, fmt.Errorf("%w: %s answers %s; give credentials in STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or with --credentials FILE", ErrForbidden, c.base, answer.Status)
 	case http.StatusNotFound:
-		return nil, fmt.Errorf("%w: %s%s%s", errNotFound, c.base, apiPath, path)
+		return nil, fmt.Errorf("%w: %s%s%s", ErrNotFound, c.base, c.api.Path, path)
 	default:
 		return nil, fmt.Errorf("%w: %s answers %s", live.ErrAway, c.base, answer.Status)
 	}

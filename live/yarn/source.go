@@ -1,0 +1,207 @@
+package yarn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"straggler/live"
+	"straggler/live/rest"
+	"straggler/live/sparkrest"
+	"straggler/schema"
+)
+
+// API is that of resource managers.
+var API = rest.API{Path: "/ws/v1/cluster/", Name: "YARN's resource manager"}
+
+// Source watches one application of a resource manager, whatever framework it is of, as far as that says how its tasks do.
+type Source struct {
+	address string // the manager's
+	app     string // "": the only one that runs
+	o       rest.Options
+	manager *rest.Client
+	of      framework   // the application's own source, once it is found
+	last    *live.State // that it gave
+}
+
+// framework is a source with connections.
+type framework interface {
+	live.Source
+	Close()
+}
+
+// New watches an application of a manager by its id, or where that is "" the only one that runs.
+func New(address, app string, o rest.Options) (*Source, error) {
+	c, err := rest.New(address, API, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{address: c.Address(), app: app, o: o, manager: c}, nil
+}
+
+// Manager takes apart an address that is surely of a resource manager: by one of the pages that it has of applications, or
+// by the port that its pages have unless configured otherwise (yarn.resourcemanager.webapp.address and its https sibling).
+func Manager(address string) (manager, app string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", "", false
+	}
+	if m := page.FindStringSubmatch(u.Path); m != nil {
+		u.Path, u.Fragment, u.RawQuery = m[1], "", ""
+		return u.String(), m[2], true
+	}
+	if p := u.Port(); p == "8088" || p == "8090" {
+		u.Path, _, _ = strings.Cut(u.Path, "/cluster")
+		return u.String(), "", true
+	}
+	return "", "", false
+}
+
+// page is the path of a page about an application: what its own server shows through the proxy, or the manager's own.
+var page = regexp.MustCompile(`^(.*)/(?:proxy|cluster/app)/(application_\d+_\d+)(?:/.*)?$`)
+
+// Close closes the connections.
+func (s *Source) Close() {
+	s.manager.Close()
+	if s.of != nil {
+		s.of.Close()
+	}
+}
+
+// Pause is how long to wait before the next poll.
+func (s *Source) Pause() time.Duration { return s.manager.Pause() }
+
+// Poll asks for what is new. When the application no longer answers, the manager says whether it has ended.
+func (s *Source) Poll(ctx context.Context) (*live.State, error) {
+	if s.of == nil {
+		if err := s.find(ctx); err != nil {
+			return nil, err
+		}
+	}
+	state, err := s.of.Poll(ctx)
+	switch {
+	case err == nil:
+		s.last = state
+		return state, nil
+	case s.last == nil && !errors.Is(err, live.ErrAway), !errors.Is(err, live.ErrAway) && !errors.Is(err, live.ErrGone):
+		return nil, err
+	}
+	app, asked := s.one(ctx, s.app)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if asked != nil || app.FinishedTime == 0 {
+		return nil, err
+	}
+	if s.last == nil {
+		return nil, fmt.Errorf("%w: %s has ended (%s); read its log or history instead, as with straggler report", live.ErrGone, s.app, strings.ToLower(app.FinalStatus))
+	}
+	return s.ended(app), nil
+}
+
+// find finds the application and what reads it.
+func (s *Source) find(ctx context.Context) error {
+	app, err := s.pick(ctx)
+	if err != nil {
+		return err
+	}
+	at := s.address + "/proxy/" + url.PathEscape(app.ID)
+	switch {
+	case app.FinishedTime > 0:
+		return fmt.Errorf("%w: %s has ended (%s); read its log or history instead, as with straggler report", live.ErrGone, app.ID, strings.ToLower(app.FinalStatus))
+	case app.State != "RUNNING":
+		return fmt.Errorf("%w: %s does not run yet: it is %s", live.ErrAway, app.ID, strings.ToLower(app.State))
+	case app.Type == "SPARK":
+		c, err := rest.New(at, sparkrest.API, s.o)
+		if err != nil {
+			return err
+		}
+		s.of = sparkrest.NewSource(c, app.ID)
+	case app.Type == "MAPREDUCE":
+		if s.of, err = newMapReduce(at, app.ID, s.o); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%w: %s is of the framework %s, whose running tasks nothing here reads; there are SPARK, MAPREDUCE", rest.ErrURL, app.ID, app.Type)
+	}
+	s.app = app.ID
+	return nil
+}
+
+// pick is the application that is named, or the only one that runs and that can be watched.
+func (s *Source) pick(ctx context.Context) (*application, error) {
+	if s.app != "" {
+		return s.one(ctx, s.app)
+	}
+	var list applications
+	if err := s.manager.Get(ctx, "apps", url.Values{"states": {"RUNNING"}, "applicationTypes": {"SPARK,MAPREDUCE"}, "limit": {"200"}}, &list); err != nil {
+		return nil, s.noManager(err)
+	}
+	running := list.Apps.App
+	if len(running) == 1 {
+		return &running[0], nil
+	}
+	var ids []string
+	for i := range running {
+		ids = append(ids, running[i].ID)
+	}
+	slices.Sort(ids)
+	if len(ids) > 5 {
+		ids = append(ids[:5], "…")
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("%w: no application of Spark or MapReduce runs there; name one with --app", rest.ErrURL)
+	}
+	return nil, fmt.Errorf("%w: several applications run there; name one with --app: %s", rest.ErrURL, strings.Join(ids, ", "))
+}
+
+// one asks about one application.
+func (s *Source) one(ctx context.Context, id string) (*application, error) {
+	var x oneApplication
+	err := s.manager.Get(ctx, "apps/"+url.PathEscape(id), nil, &x)
+	if errors.Is(err, rest.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w; the manager knows no application %s", live.ErrGone, err, id)
+	}
+	if err != nil {
+		return nil, s.noManager(err)
+	}
+	return &x.App, nil
+}
+
+func (s *Source) noManager(err error) error {
+	if errors.Is(err, rest.ErrNotFound) {
+		return fmt.Errorf("%w: %w; is it the address of a resource manager?", rest.ErrURL, err)
+	}
+	return err
+}
+
+// ended is the last state of an application whose end only the manager saw.
+func (s *Source) ended(app *application) *live.State {
+	last := s.last
+	last.Ended = true
+	x := &last.Trace.Applications[0]
+	if !x.FinishTime.OK {
+		x.FinishTime = schema.Some(schema.FromMillis(app.FinishedTime))
+		last.Now = max(last.Now, x.FinishTime.V)
+	}
+	if x.Status == schema.RunRunning {
+		x.Status = finalStatus(app.FinalStatus)
+	}
+	last.Notes = append(slices.Clip(last.Notes), "its end is the resource manager's word: what its last tasks did was not seen, its log or history says it")
+	return last
+}
+
+func finalStatus(s string) schema.RunStatus {
+	switch s {
+	case "SUCCEEDED":
+		return schema.RunSucceeded
+	case "FAILED", "KILLED":
+		return schema.RunFailed
+	}
+	return schema.RunUnknown
+}
