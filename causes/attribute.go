@@ -142,6 +142,7 @@ func (a *Attributor) causes(s *split) []line {
 		}
 	}
 	a.lines = dropSmall(a.lines, s.excess)
+	a.preferOwn(s)
 	return a.lines
 }
 

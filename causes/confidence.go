@@ -26,14 +26,8 @@ func confidence(lines []line) schema.Null[float64] {
 	if lines[0].cause == schema.UnexplainedCause {
 		return schema.Null[float64]{}
 	}
-	lead, errors, v := lines[0].seconds, lines[0].errors, stats.Square(lines[0].model)
-	if len(lines) > 1 && lines[1].seconds > 0 {
-		lead -= lines[1].seconds
-		errors.add(&lines[1].errors, -1)
-		v += stats.Square(lines[1].model)
-	}
-	v += errors.variance()
-	if !(v > 0) {
+	z, ok := lead(lines)
+	if !ok {
 		return schema.Null[float64]{}
 	}
 	by := sureOfMeasured
@@ -43,6 +37,18 @@ func confidence(lines []line) schema.Null[float64] {
 	case top <= ofFirst:
 		by = sureOfWork
 	}
-	odds := min(mostLogOdds, by.constant+by.slope*max(0, lead)/math.Sqrt(v))
+	odds := min(mostLogOdds, by.constant+by.slope*z)
 	return schema.Some(1 / (1 + math.Exp(-odds)))
+}
+
+// lead is the lead of the first line over the second in standard deviations of their difference; ok is false where that has no error.
+func lead(lines []line) (z float64, ok bool) {
+	seconds, errors, v := lines[0].seconds, lines[0].errors, stats.Square(lines[0].model)
+	if len(lines) > 1 && lines[1].seconds > 0 {
+		seconds -= lines[1].seconds
+		errors.add(&lines[1].errors, -1)
+		v += stats.Square(lines[1].model)
+	}
+	v += errors.variance()
+	return max(0, seconds) / math.Sqrt(v), v > 0
 }

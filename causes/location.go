@@ -8,6 +8,7 @@ import (
 	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/stats"
+	"straggler/schema"
 )
 
 // A wait for blocks may be the fault of one task's source, of its machine's link, or of a link that a whole rack shares; slow
@@ -32,6 +33,10 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 	case ofWait, ofLink:
 		switch a.waitLocation(s.index) {
 		case machines.NoLocation:
+			if a.sharedWait(s.index) {
+				w.say("; so did tasks on most other machines meanwhile: they all read through what is slow")
+				return ""
+			}
 			w.say("; the others on its machine do not: it is what this task read from")
 			return ""
 		case machines.OnRack:
@@ -75,6 +80,51 @@ func (a *Attributor) waitLocation(i int) machines.Location {
 	r := a.model.Machines.Rack(b.Machines.Numbers[k])
 	c := machines.Census{Mates: len(w.rack[r]), SlowMates: machines.CountOver(w.rack[r], bar), All: len(w.all), Slow: machines.CountOver(w.all, bar)}
 	return c.Location(r != "", w.own[k] >= bar)
+}
+
+// preferOwn decides a tie. A wait that most tasks elsewhere have at the same time is the phase's; where the figures do not say whether
+// it is longer than what the task's machine or work took, both are given their mean, and what is the task's own is the verdict.
+func (a *Attributor) preferOwn(s *split) {
+	if len(a.lines) < 2 || a.lines[0].cause != schema.Network || !(a.lines[1].seconds > 0) {
+		return
+	}
+	first, second := &a.lines[0], &a.lines[1]
+	if k := second.top; !(k < ofFirst || k == ofMachine || k == ofResidual && second.cause == schema.Transient) {
+		return
+	}
+	if z, ok := lead(a.lines); !ok || z > tied || !a.sharedWait(s.index) {
+		return
+	}
+	mean := (first.seconds + second.seconds) / 2
+	first.seconds, second.seconds = mean, mean
+	*first, *second = *second, *first
+}
+
+// tied is the lead, in standard deviations, under which the figures do not say which of two causes is the larger (5 %, two-sided).
+const tied = 1.96
+
+// sharedWait reports whether tasks waited about as long on most other machines while task i did: all of them read through what is slow.
+func (a *Attributor) sharedWait(i int) bool {
+	b := &a.phase.Fitter
+	own := b.Machines.Of[i]
+	if own < 0 {
+		return false
+	}
+	wait := b.Part[fit.FetchWait][i]
+	bar := a.mid[fit.FetchWait] + machines.ShareOfIt*(wait-a.mid[fit.FetchWait])
+	const enough = 64 // machines
+	n, shared := 0, 0
+	for k := 0; k < len(b.Machines.Numbers); k += 1 + len(b.Machines.Numbers)/enough {
+		if b.Machines.Same(int32(k), own) {
+			continue
+		}
+		if j, ok := b.Meanwhile(int32(i), int32(k), wait); ok {
+			if n++; b.Part[fit.FetchWait][j] >= bar {
+				shared++
+			}
+		}
+	}
+	return n >= 3 && 2*shared >= n
 }
 
 // waits is what the machines of the prepared phase wait for blocks: medians of their tasks, of machines with two or more.

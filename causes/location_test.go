@@ -3,6 +3,8 @@ package causes
 import (
 	"testing"
 
+	"straggler/causes/causestest"
+	"straggler/causes/fit"
 	"straggler/schema"
 	"straggler/schema/synth"
 )
@@ -72,4 +74,44 @@ func TestPlaceOfWaiting(t *testing.T) {
 			t.Errorf("%d machines are blamed for their rack's link", wrong)
 		}
 	})
+}
+
+// Where the first tasks on every machine wait alike, those on a slow machine are slow by their machine, whose seconds the wait's can not be
+// told from; those elsewhere by the wait. Where only the slow machine's tasks wait, for far longer than it makes them work, it is its link.
+func TestSharedWaits(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		c := causestest.New(41, 8)
+		c.Speed[3], c.Noise = 2.2, 0.05
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, c.Phase(240, 2, nil, func(t *fit.Task, body *float64) {
+				t.Wait, t.Remote = 0.05, 60e6
+				switch {
+				case shared && t.Index < 32:
+					t.Wait = 2.3
+				case !shared && t.Index < 32 && t.Machine == 3:
+					t.Wait = 6
+				}
+			}))
+		}
+		var slow, others int
+		for _, r := range attributeAll(phases) {
+			task := find(phases, r.AttemptID)
+			if r.Rank != 1 || task.Wait < 2 {
+				continue
+			}
+			want := schema.Network
+			if task.Machine != 3 {
+				others++
+			} else if slow++; shared {
+				want = schema.BadMachine
+			}
+			if r.Cause != want {
+				t.Errorf("shared %v: task %d on machine %d waited %g of %.2f s: %s, want %s", shared, task.Index, task.Machine, task.Wait, task.Duration, r.Cause, want)
+			}
+		}
+		if slow < 20 || shared && others < 100 {
+			t.Fatalf("shared %v: %d outliers on the slow machine that waited, %d elsewhere", shared, slow, others)
+		}
+	}
 }

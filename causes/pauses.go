@@ -41,7 +41,7 @@ type pauses struct {
 }
 
 // pausedBy finds the machine whose collections task i waited for; ok is false where it was none, or where that cannot be told:
-// where most waits of the phase coincide with no collection, or where that machine collects all the time.
+// where most waits of the phase coincide with no collection, where that machine collects all the time, or where its own tasks wait too.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
 	if !w.loaded {
@@ -51,7 +51,16 @@ func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect {
 		return 0, false
 	}
-	return k, !a.waitsAnyway(i, k)
+	return k, !a.waitsAnyway(i, k) && !a.serverWaits(i, k)
+}
+
+// serverWaits reports whether the tasks of machine k waited about as long meanwhile, beyond what it collected itself: it is not its
+// own blocks that they waited for.
+func (a *Attributor) serverWaits(i int, k int32) bool {
+	b := &a.phase.Fitter
+	wait := b.Part[fit.FetchWait][i]
+	j, ok := b.Meanwhile(int32(i), k, wait)
+	return ok && b.Part[fit.FetchWait][j]-b.Part[fit.GC][j] >= a.mid[fit.FetchWait]+machines.ShareOfIt*(wait-a.mid[fit.FetchWait])
 }
 
 // waitsAnyway reports whether the others on the machine of task i wait about as long when machine k does not collect: it is their link.

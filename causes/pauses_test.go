@@ -73,6 +73,28 @@ func TestWaitForAPause(t *testing.T) {
 	}
 }
 
+// Where the tasks of the machine that collects wait for blocks as long as the others do, it is not its blocks that all of them wait for.
+func TestServerWaitsToo(t *testing.T) {
+	phases := pausedPhases(36, func(t *fit.Task, meanwhile bool) {
+		if t.Wait, t.Remote = 0.01, 20e6; t.GC == 4 {
+			t.Wait = 8
+		} else if t.Machine != 2 && meanwhile && t.Index%4 == 0 {
+			t.Wait = 3
+		}
+	})
+	n := 0
+	for _, r := range attributeAll(phases) {
+		if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait == 3 {
+			if n++; r.Cause != schema.Network {
+				t.Errorf("task %d on machine %d waited 3 s: %s", task.Index, task.Machine, r.Cause)
+			}
+		}
+	}
+	if n < 20 {
+		t.Fatalf("%d outliers that waited", n)
+	}
+}
+
 // A task launched on a machine whose process collects starts late: that is gc. Delays at any time are the scheduler's.
 func TestLaunchedIntoAPause(t *testing.T) {
 	for _, driver := range []bool{false, true} {

@@ -131,6 +131,9 @@ func (f *Fitter) pickWork() {
 	if g.Status[ByRemote] == Insignificant && g.Status[ByAway] == Insignificant {
 		g.Status[ByAway] = Collinear // remote bytes say it better
 	}
+	if g.Status[ByRemote] == Insignificant && f.ofMachine(ByRemote) {
+		g.Status[ByRemote] = Collinear
+	}
 	if g.Status[ByBytes] == Insignificant && g.Status[ByRecords] == Insignificant && f.proportional(ByBytes, ByRecords) {
 		g.Status[ByRecords] = Collinear
 	}
@@ -217,6 +220,29 @@ func (f *Fitter) unusual(k Predictor) int {
 		}
 	}
 	return min(off, f.Regression.N-off)
+}
+
+// ofMachine reports whether a predictor says on which machine a task ran and little else: a tenth of its variance, or less, lies within
+// the machines, where these have two tasks each or more. How many outputs a machine holds decides how many bytes all of its
+// tasks read from others.
+func (f *Fitter) ofMachine(k Predictor) bool {
+	if len(f.Rows) < 2*len(f.Machines.Numbers) {
+		return false
+	}
+	var n, sum, squares, between float64
+	for m := range f.Machines.Numbers {
+		var own, of float64
+		for _, i := range f.Machines.Tasks(int32(m)) {
+			if f.row[i] >= 0 {
+				x := f.X[k][i]
+				own, of, squares = own+x, of+1, squares+x*x
+			}
+		}
+		if of > 0 {
+			n, sum, between = n+of, sum+own, between+own*own/of
+		}
+	}
+	return squares-between <= 0.1*(squares-sum*sum/n)
 }
 
 // proportional reports whether two predictors say the same: each is the other times a number, to within a tenth.

@@ -93,3 +93,21 @@ func TestFitWithoutWeights(t *testing.T) {
 	}
 	f.Solve(known, fit.Priors{})
 }
+
+// Remote bytes that are the same for all tasks of a machine say which machine it is; those that differ within machines have an effect.
+func TestRemoteBytesOfMachines(t *testing.T) {
+	for _, within := range []bool{false, true} {
+		p := causestest.New(10, 8).Phase(200, 2, nil, func(task *fit.Task, body *float64) {
+			share := task.Machine % 5
+			if within {
+				share = task.Index / 8 % 5
+			}
+			task.Remote = float64(share) * 16e6
+			*body += 0.3 * float64(share)
+		})
+		f := fitted(t, p)
+		if want := map[bool]fit.Status{false: fit.Collinear, true: fit.Used}[within]; f.Status[fit.ByRemote] != want {
+			t.Errorf("within machines %v: %v, want %v", within, f.Status[fit.ByRemote], want)
+		}
+	}
+}

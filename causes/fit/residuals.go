@@ -121,6 +121,26 @@ func (f *Fitter) ResidualsNear(i int32, s Span) []float64 {
 	return f.tmp
 }
 
+// Meanwhile finds the task on machine k that ran for most of the first seconds of task i, and for half of them at least.
+func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
+	t := &f.Tasks[i]
+	if !t.Start.OK || !(seconds > 0) {
+		return 0, false
+	}
+	order := f.byStart(k)
+	at, _ := slices.BinarySearchFunc(order, t.Start.V, func(j int32, v schema.Time) int { return cmp.Compare(f.Tasks[j].Start.V, v) })
+	const most = 32
+	until := t.Start.V.Add(seconds)
+	longest := 0.5 * seconds
+	for _, o := range order[max(0, at-most):min(len(order), at+most)] {
+		from, to := max(f.Tasks[o].Start.V, t.Start.V), min(f.Tasks[o].Start.V.Add(f.Tasks[o].Duration), until)
+		if beside := to.Sub(from); o != i && f.row[o] >= 0 && (beside > longest || beside == longest && !ok) {
+			j, longest, ok = o, beside, true
+		}
+	}
+	return j, ok
+}
+
 // Cold reports whether task i is among the first on its executor, in a phase where most tasks are not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
 
