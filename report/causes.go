@@ -32,6 +32,17 @@ var causeTable = [...]causeInfo{
 	{NotOutlier, "·", "no outlier", "it ended late because it started late or was a little slow; no rule calls it an outlier"},
 }
 
+// Causes are those that can be shown, in the order of their rank in a list.
+func Causes() []schema.Cause {
+	var out []schema.Cause
+	for _, i := range causeTable {
+		if i.Cause != NotOutlier {
+			out = append(out, i.Cause)
+		}
+	}
+	return out
+}
+
 // InfoOf describes a cause; one that this version does not know keeps its name.
 func InfoOf(c schema.Cause) causeInfo {
 	for _, i := range causeTable {

@@ -20,6 +20,9 @@ var scriptText string
 //go:embed console.js
 var consoleText string
 
+//go:embed timeline.js
+var timelineText string
+
 // assetText is the content of a file that pages load, "" for none of that name.
 func assetText(name string) string {
 	switch name {
@@ -31,6 +34,8 @@ func assetText(name string) string {
 		return scriptText
 	case "console.js":
 		return consoleText
+	case "timeline.js":
+		return timelineText
 	}
 	return ""
 }

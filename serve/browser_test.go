@@ -125,6 +125,10 @@ func TestBrowser(t *testing.T) {
 		if v := evaluate[string](t, ctx, `document.querySelector(".verdict").textContent`); !strings.Contains(v, "cost") {
 			t.Errorf("the headline is %q", v)
 		}
+		click(t, ctx, `document.querySelector('a[href$="/timeline"]')`)
+		zoomed(t, ctx)
+		fits("the timeline")
+		click(t, ctx, `document.querySelector('.crumbs a[href^="/applications/"]')`)
 		click(t, ctx, `document.querySelector("#t-outliers tbody a")`)
 		fits("the task")
 		if v := evaluate[string](t, ctx, `document.querySelector("section").textContent`); !strings.Contains(v, "Verdict: ") {
@@ -142,6 +146,48 @@ func TestBrowser(t *testing.T) {
 	}
 	for _, m := range complaints() {
 		t.Error(m)
+	}
+}
+
+// zoomed zooms and pans a timeline with keys, a drag and a button; its address is that of the window, and what is marked leads to
+// its page.
+func zoomed(t *testing.T, ctx context.Context) {
+	t.Helper()
+	key := func(k string) {
+		t.Helper()
+		evaluate[bool](t, ctx, `(function () { var p = document.getElementById("picture"); delete p.dataset.ready; p.dispatchEvent(new KeyboardEvent("keydown", { key: "`+k+`", cancelable: true })); return true; })()`)
+	}
+	span := func() float64 {
+		t.Helper()
+		waitFor(t, ctx, `document.getElementById("picture").dataset.ready`)
+		return evaluate[float64](t, ctx, `(function () { var q = new URLSearchParams(location.search); return Number(q.get("to")) - Number(q.get("from")); })()`)
+	}
+	if whole := span(); whole != 0 {
+		t.Errorf("the whole timeline has the window %v in its address", whole)
+	}
+	key("+")
+	once := span()
+	key("+")
+	twice := span()
+	if once <= 0 || twice < 0.49*once || twice > 0.51*once {
+		t.Errorf("zoomed in to %v s and then %v s", once, twice)
+	}
+	from := evaluate[float64](t, ctx, `Number(new URLSearchParams(location.search).get("from"))`)
+	evaluate[bool](t, ctx, `(function () { var p = document.getElementById("picture"); delete p.dataset.ready; p.setPointerCapture = function () {};
+		[["pointerdown", 300], ["pointermove", 250], ["pointermove", 200], ["pointerup", 200]].forEach(function (e) { p.dispatchEvent(new PointerEvent(e[0], { pointerId: 1, clientX: e[1], clientY: 300, button: 0 })); }); return true; })()`)
+	if s := span(); s < twice-0.01 || s > twice+0.01 || evaluate[float64](t, ctx, `Number(new URLSearchParams(location.search).get("from"))`) <= from {
+		t.Errorf("a drag to the left did not show what is later: %v s", s)
+	}
+	evaluate[bool](t, ctx, `(function () { var p = document.getElementById("picture"); delete p.dataset.ready; document.querySelector("#tools [value=whole]").click(); return true; })()`)
+	if s := span(); s != 0 {
+		t.Errorf("the whole timeline again has the window %v", s)
+	}
+	key("n")
+	if said := evaluate[string](t, ctx, `document.getElementById("mark").textContent`); !strings.Contains(said, "task") {
+		t.Errorf("the first mark is %q", said)
+	}
+	if evaluate[int](t, ctx, `document.querySelectorAll('#marked a[href^="/attempts/"]').length`) == 0 || evaluate[int](t, ctx, `document.querySelectorAll("#legend [data-cause]:not([hidden])").length`) == 0 {
+		t.Error("nothing is marked")
 	}
 }
 

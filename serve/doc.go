@@ -8,7 +8,7 @@
 //  4. page.go writes the frame of a page before its content is known, and what went wrong in its place; listing.go is a
 //     sorted and paged table, and rows.go those of the rows of a query; queries.go finds the .sql files.
 //  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase
-//     and an attempt, machines.go those of machines; compare.go compares two
+//     and an attempt, timelines.go that of its timeline, machines.go those of machines; compare.go compares two
 //     applications, and policies.go has what policies would have saved and what got worse.
 //  6. console.go runs the SQL of users, and chart.go draws its rows.
 //  7. api.go answers programs, openapi.go has the table of what they may ask and describes it; status.go says how far the

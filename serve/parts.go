@@ -48,6 +48,7 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		if apps, _ := s.c.Applications(); len(apps) > 1 { // policies were replayed over all applications
 			list = without(list, "policies")
 		}
+		writeTimelineLink(w, applicationAddress(k)+"/timeline")
 		if err := writeReport(w, d, list); err != nil {
 			return err
 		}
@@ -144,6 +145,7 @@ func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		fmt.Fprint(w, "</div>")
+		writeTimelineLink(w, timelineAddress(p.ApplicationID, p.JobID))
 		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
 			return err
 		}
@@ -161,6 +163,7 @@ func (s *Server) phasePage(w http.ResponseWriter, r *http.Request) {
 		if n := prose.MaybeName(p.PhaseName); n != "" {
 			fmt.Fprintf(w, "<p class=\"what\">%s</p>", template.HTMLEscapeString(n))
 		}
+		writeTimelineLink(w, timelineAddress(p.ApplicationID, p.PhaseID.V))
 		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /{$}", s.applicationsPage)
 	m.HandleFunc("GET /all", s.storePage)
 	m.HandleFunc("GET /applications/{key}", s.applicationPage)
+	m.HandleFunc("GET /applications/{key}/timeline", s.timelinePage)
 	m.HandleFunc("GET /jobs/{key}", s.jobPage)
 	m.HandleFunc("GET /phases/{key}", s.phasePage)
 	m.HandleFunc("GET /attempts/{key}", s.attemptPage)

@@ -159,7 +159,7 @@ func (v *timelineView) lane(t *report.Timeline, l *report.Lane, y int) {
 	for i := range l.Marks {
 		m := &l.Marks[i]
 		w := max(100*(m.ToS-m.FromS)/t.LengthS, 0.12)
-		mark := markView{X: pct(100 * m.FromS / t.LengthS), W: pct(w), Y: y + 1, H: laneHeight - 2, TextY: laneHeight - 4, Class: markClass(m), Title: markTitle(m, l)}
+		mark := markView{X: pct(100 * m.FromS / t.LengthS), W: pct(w), Y: y + 1, H: laneHeight - 2, TextY: laneHeight - 4, Class: markClass(m), Title: MarkTitle(m, l.Machine)}
 		if m.Cause != "" && w >= letterWidth {
 			mark.Letter = report.InfoOf(m.Cause).Letter
 		}
@@ -193,8 +193,9 @@ func markClass(m *report.Mark) string {
 	return strings.Join(c, " ")
 }
 
-func markTitle(m *report.Mark, l *report.Lane) string {
-	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", prose.Clean(m.Phase, markRunes), m.Task, m.Number, prose.Clean(l.Machine, markRunes)), prose.Seconds(m.ToS - m.FromS)}
+// MarkTitle says in words what a mark of a timeline is.
+func MarkTitle(m *report.Mark, machine string) string {
+	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", prose.Clean(m.Phase, markRunes), m.Task, m.Number, prose.Clean(machine, markRunes)), prose.Seconds(m.ToS - m.FromS)}
 	if m.Cause != "" {
 		parts = append(parts, report.InfoOf(m.Cause).Title+", excess "+prose.OrDash(m.ExcessS, prose.Seconds))
 	}

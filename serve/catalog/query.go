@@ -62,20 +62,27 @@ func (c *Catalog) Lookup(ctx context.Context, sql string, each func(*engine.Rows
 
 // Read reads the rows of a short query of our own into structs.
 func Read[R any](ctx context.Context, c *Catalog, sql string) (out []R, err error) {
+	err = Each(ctx, c, sql, func(r *R) error { out = append(out, *r); return nil })
+	return out, err
+}
+
+// Each reads the rows of a query of our own, one after the other.
+func Each[R any](ctx context.Context, c *Catalog, sql string, do func(*R) error) error {
 	v, err := c.version()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = limited(ctx, func(ctx context.Context) error {
+	return limited(ctx, func(ctx context.Context) error {
 		return v.lookups.with(ctx, func(eng engine.Engine) error {
 			for r, err := range engine.Read[R](ctx, eng, sql) {
 				if err != nil {
 					return err
 				}
-				out = append(out, *r)
+				if err := do(r); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
 	})
-	return out, err
 }

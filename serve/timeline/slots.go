@@ -1,0 +1,48 @@
+package timeline
+
+import (
+	"fmt"
+
+	"straggler/report/slots"
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// allocated is up to how many attempts slots are allocated from the first one on. On machines with more, those that ran in the
+// window are allocated by themselves: the rows of a picture are then not those of other windows.
+const allocated = 2 << 20
+
+// slots gives the slot of each attempt in the window, from 1: the first that was free, counted from the first attempt of the
+// machine. A trace viewer shows the same.
+func (l *looker) slots() (map[schema.Key]int, error) {
+	file := "slots"
+	if l.count > allocated {
+		file = "slots_in_window"
+	}
+	at := make(map[schema.Key]int)
+	var free slots.Slots
+	machine, origin, first := "", int64(0), true
+	err := catalog.Each(l.ctx, l.c, l.s.sql(file), func(r *slotRow) error {
+		if first || r.Machine != machine {
+			free, machine, origin, first = slots.Slots{}, r.Machine, r.Start, false
+		}
+		slot := free.Take(float64(r.Start-origin)/1e6, float64(max(r.Finish, r.Start)-origin)/1e6)
+		if r.Shown {
+			at[r.AttemptID] = slot + 1
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("slots: %w", err)
+	}
+	return at, nil
+}
+
+// slotRow is a row of slots.sql and slots_in_window.sql.
+type slotRow struct {
+	AttemptID schema.Key `col:"attempt_id"`
+	Machine   string     `col:"machine"`
+	Start     int64      `col:"start_us"`
+	Finish    int64      `col:"finish_us"`
+	Shown     bool       `col:"shown"`
+}

@@ -1,0 +1,42 @@
+package timeline
+
+import (
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"straggler/engine/sqltext"
+	"straggler/schema"
+)
+
+//go:embed sql/*.sql
+var queryFiles embed.FS
+
+// span is a window in microseconds since the epoch, on some machines of an application.
+type span struct {
+	application schema.Key
+	from, to    int64
+	end         int64 // of the whole timeline: attempts that the log does not end last until then
+	machines    []string
+	bins        int64
+	skip        int
+}
+
+// width is that of a bin; bins cover the window and a little more.
+func (s *span) width() int64 { return max(1, (s.to-s.from+s.bins-1)/s.bins) }
+
+// sql is the query of a file about a span.
+func (s *span) sql(file string) string {
+	text, err := queryFiles.ReadFile("sql/" + file + ".sql")
+	if err != nil {
+		panic(fmt.Sprintf("timeline: no query %s", file)) // the names are constants of this package
+	}
+	names := make([]string, len(s.machines))
+	for i, m := range s.machines {
+		names[i] = strings.ReplaceAll(sqltext.DuckDB.QuoteText(m), "\x00", "' || chr(0) || '")
+	}
+	n := func(v int64) string { return strconv.FormatInt(v, 10) }
+	return strings.NewReplacer("{application}", n(s.application), "{from}", n(s.from), "{to}", n(s.to), "{end}", n(s.end), "{width}", n(s.width()), "{machines}", strings.Join(names, ", "),
+		"{count}", strconv.Itoa(mostMachines), "{skip}", strconv.Itoa(s.skip)).Replace(string(text))
+}
