@@ -28,7 +28,7 @@
 //
 //	 1. workload makes pools of a log, or of a cluster and jobs given by numbers. How long a task takes for its data, and each
 //	    machine for a task, is the model of package causes; workload draws its errors.
-//	 2. replay is the engine: slots, copies, and the stages of tasks over network's links.
+//	 2. replay is the engine: slots, copies, and the stages of tasks over network's links. Its queues are of package heap.
 //	 3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
 //	 4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
 //	    schedule/placement spreads reduces over racks so that no link is hot.

@@ -1,13 +1,16 @@
 package policy
 
-import "straggler/whatif/replay"
+import (
+	"straggler/whatif/heap"
+	"straggler/whatif/replay"
+)
 
 // ages are the tasks of a phase that run in one attempt and were never copied, oldest first: who waits for a task to reach
 // an age looks at the first of them. Each look takes in what was started since the one before, so that what it costs
 // depends on how much happened, and not on how many tasks run.
 type ages struct {
 	seen  int // of View.Started
-	heap  []aged
+	heap  heap.Heap[aged]
 	aside []aged // tasks of several attempts, which may come to have one again
 	in    []uint64
 }
@@ -18,7 +21,7 @@ type aged struct {
 	task  int32
 }
 
-func (a aged) before(b aged) bool { return a.start < b.start || a.start == b.start && a.task < b.task }
+func (a aged) Before(b aged) bool { return a.start < b.start || a.start == b.start && a.task < b.task }
 
 // update takes in what has started.
 func (g *ages) update(v *replay.View) {
@@ -29,7 +32,7 @@ func (g *ages) update(v *replay.View) {
 	for _, task := range started[min(g.seen, len(started)):] {
 		if g.in[task>>6]>>(task&63)&1 == 0 && v.Copies(task) > 0 {
 			g.in[task>>6] |= 1 << (task & 63)
-			g.push(aged{oldest(v, task), task})
+			g.heap.Push(aged{oldest(v, task), task})
 		}
 	}
 	g.seen = len(started)
@@ -38,7 +41,7 @@ func (g *ages) update(v *replay.View) {
 		if v.Copies(a.task) > 1 {
 			rest = append(rest, a)
 		} else {
-			g.push(a)
+			g.heap.Push(a)
 		}
 	}
 	g.aside = rest
@@ -61,20 +64,20 @@ func (g *ages) first(v *replay.View) (aged, bool) {
 		a := g.heap[0]
 		switch copies := v.Copies(a.task); {
 		case v.Launched(a.task) > 0: // never again
-			g.pop()
+			g.heap.Pop()
 		case copies == 0: // until it starts again
-			g.pop()
+			g.heap.Pop()
 			g.release(a.task)
 		case copies > 1:
-			g.pop()
+			g.heap.Pop()
 			g.aside = append(g.aside, a)
 		default:
 			start := oldest(v, a.task)
 			if start == a.start {
 				return a, true
 			}
-			g.pop()
-			g.push(aged{start, a.task})
+			g.heap.Pop()
+			g.heap.Push(aged{start, a.task})
 		}
 	}
 	return aged{}, false
@@ -91,38 +94,6 @@ func (g *ages) until(v *replay.View, start replay.Time, to []aged) []aged {
 			return to
 		}
 		to = append(to, a)
-		g.pop()
-	}
-}
-
-func (g *ages) push(a aged) {
-	q := append(g.heap, a)
-	n := len(q) - 1
-	for ; n > 0 && a.before(q[(n-1)/2]); n = (n - 1) / 2 {
-		q[n] = q[(n-1)/2]
-	}
-	q[n] = a
-	g.heap = q
-}
-
-func (g *ages) pop() {
-	q := g.heap
-	last := q[len(q)-1]
-	q = q[:len(q)-1]
-	g.heap = q
-	n := 0
-	for 2*n+1 < len(q) {
-		c := 2*n + 1
-		if c+1 < len(q) && q[c+1].before(q[c]) {
-			c++
-		}
-		if !q[c].before(last) {
-			break
-		}
-		q[n] = q[c]
-		n = c
-	}
-	if len(q) > 0 {
-		q[n] = last
+		g.heap.Pop()
 	}
 }

@@ -3,7 +3,7 @@
 //  1. table.go lists them: name, doc, source, options with defaults, constructor. A new policy is one line there.
 //  2. A policy's options are the fields of a small struct; package option reads and prints them.
 //  3. sample.go and ages.go are what most of them share: an ordered sample of numbers that grows, and the tasks that run
-//     uncopied in order of their age, both kept from one look to the next.
+//     uncopied in order of their age, both kept from one look to the next. Package heap has the heap.
 //
 // A policy implements replay.Policy. It sees a replay.View and nothing else.
 //

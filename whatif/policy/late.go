@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
+	"straggler/whatif/heap"
 	"straggler/whatif/replay"
 )
 
@@ -39,6 +39,7 @@ type late struct {
 	LATE
 	nodes   []float64
 	rates   []float64
+	own     []float64 // rates of the running attempts, in their order
 	free    []int32
 	ordered []float64
 	found   []candidate
@@ -89,12 +90,12 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 		return again
 	}
 	if waiting {
-		for _, c := range candidates[:min(room, len(candidates))] {
+		for _, c := range first(candidates, room) {
 			do.CopyFirst(c.task)
 		}
 		return again
 	}
-	l.assign(v, do, candidates, job, room)
+	l.assign(v, do, first(candidates, len(candidates)), job, room)
 	return again
 }
 
@@ -130,24 +131,24 @@ type candidate struct {
 	left    float64
 }
 
-// rank lists the attempts that may be copied, longest time left first.
+// rank lists the attempts that may be copied.
 func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 	running := v.Running()
-	l.rates = l.rates[:0]
+	l.rates, l.own = l.rates[:0], l.own[:0]
 	for i := range running {
+		rate := math.NaN()
 		if e := v.Elapsed(&running[i]).Seconds(); e > 0 {
-			l.rates = append(l.rates, v.Progress(&running[i])/e)
+			rate = v.Progress(&running[i]) / e
+			l.rates = append(l.rates, rate)
 		}
+		l.own = append(l.own, rate)
 	}
 	slow := phase.rates.quantileWith(l.rates, l.SlowTask)
 	out := l.found[:0]
-	for i := range running {
+	for i, rate := range l.own {
 		a := &running[i]
-		if !l.mayCopy(v, a) {
-			continue
-		}
-		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
-		if score/elapsed < slow || l.SlowTask >= 1 {
+		if (rate < slow || l.SlowTask >= 1) && l.mayCopy(v, a) {
+			elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 			left := TimeLeft(score, elapsed)
 			if l.phased(v) {
 				left = phase.parts.timeLeft(v, a, l.Phases, left)
@@ -156,9 +157,21 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 		}
 	}
 	l.found = out
-	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.left, a.left), cmp.Compare(a.task, b.task))
-	})
+	return out
+}
+
+// Before is whether a candidate comes before another: longest time left first.
+func (c candidate) Before(d candidate) bool {
+	return c.left > d.left || c.left == d.left && c.task < d.task
+}
+
+// first are the n first candidates, in order; the list is in disorder afterwards.
+func first(candidates []candidate, n int) []candidate {
+	h := heap.Of(candidates)
+	out := make([]candidate, 0, min(n, len(h)))
+	for len(out) < cap(out) {
+		out = append(out, h.Pop())
+	}
 	return out
 }
 

@@ -63,6 +63,14 @@ type mantriPhase struct {
 	queued   []queuedCopy // duplicates that may still wait for a slot
 	seen     int          // of View.Started
 	many     []int32      // tasks of more copies than are kept
+	weighed  []weighing   // so far
+	all      bool         // every attempt is weighed each time from now on
+}
+
+// weighing is a look at which all attempts were weighed that had run for a period of reports.
+type weighing struct {
+	at    replay.Time
+	delta float64
 }
 
 // queuedCopy is a duplicate that was asked for when a task had been launched anew so many times.
@@ -73,8 +81,9 @@ type queuedCopy struct {
 
 // mantriCase is an attempt that might be restarted or duplicated.
 type mantriCase struct {
-	a       replay.Running
 	gain    float64
+	task    int32
+	at      int32 // among those that run
 	restart bool
 }
 
@@ -227,11 +236,67 @@ func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, de
 	if n := p.took.n(); n > 0 {
 		left += p.wrapup / float64(n)
 	}
+	return averaged(a, left, score, delta)
+}
+
+// averaged is the running average of what an attempt needs still, with a further report.
+func averaged(a *replay.Running, left, score, delta float64) float64 {
 	if before := a.Note; before > 0 && score > a.Last {
 		left = (left + max(before-delta, 0)) / 2
 	}
 	a.Note, a.Last = left, score
 	return left
+}
+
+// Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls, and
+// so stays under its greatest value from now on. Such an attempt is put to sleep, which is written into it in place of its
+// average: Last is −1, and Note is that value. It is weighed again when what it would take to act on it has fallen below that,
+// with the average that the reports in between give.
+
+const sleeping = -1.0
+
+func asleep(a *replay.Running) bool { return a.Last == sleeping }
+
+// harmless is a t_rem with which an attempt is neither restarted nor duplicated, given what t_new is on average and what it stays
+// under with δ: at most two copies run of what may be duplicated, so that t_rem · c/(c+1) is at most two thirds.
+func (m *mantri) harmless(mean, likely, delta float64) float64 { return min(mean+delta, 1.5*likely) }
+
+// sleep puts an attempt to sleep whose t_rem is well under what is harmless: a hundredth, so that it is not woken at once.
+func (m *mantri) sleep(v *replay.View, p *mantriPhase, a *replay.Running, left, harmless float64) {
+	if p.all || !(left <= 0.99*harmless) || !v.Steady(a) {
+		return
+	}
+	elapsed := v.Elapsed(a).Seconds()
+	if most := max(left, elapsed/a.Last-elapsed) * (1 + 1e-9); most <= 0.99*harmless {
+		a.Note, a.Last = most, sleeping
+	}
+}
+
+// wake gives an attempt the average that it would have, had it been weighed each time.
+func (m *mantri) wake(v *replay.View, p *mantriPhase, a *replay.Running) {
+	a.Note, a.Last = 0, 0
+	first, _ := slices.BinarySearchFunc(p.weighed, a.Start, func(w weighing, start replay.Time) int { return cmp.Compare(w.at, start) })
+	for _, w := range p.weighed[first:] {
+		if elapsed := (w.at - a.Start).Seconds(); elapsed >= w.delta {
+			if score := v.Reported(a, w.at); score > 0 {
+				averaged(a, elapsed/score-elapsed, score, w.delta)
+			}
+		}
+	}
+}
+
+// wakeAll wakes all attempts, for good: where t_wrapup counts, or not all are weighed at a look, nothing is known in advance.
+func (m *mantri) wakeAll(v *replay.View, p *mantriPhase) {
+	if p.all {
+		return
+	}
+	running := v.Running()
+	for i := range running {
+		if a := &running[i]; asleep(a) {
+			m.wake(v, p, a)
+		}
+	}
+	p.all, p.weighed = true, nil
 }
 
 // withdraw takes back the duplicates that got no slot since they were asked for: whether they save anything is weighed anew.
@@ -282,8 +347,17 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 	running := v.Running()
 	rate, far, lag := rates.mean(), v.Far(), v.Lag().Seconds()
 	likely := rates.at(min(int(m.Delta*float64(rates.n())), rates.n()-1)) // t_new stays under what it gives with more than δ
+	if p.wrapup != 0 {
+		m.wakeAll(v, p)
+	}
 	for i := range running {
 		a := &running[i]
+		if asleep(a) {
+			if scale := rates.work(v, a) * far; a.Note <= m.harmless(rate*scale+lag, likely*scale+lag, delta) {
+				continue
+			}
+			m.wake(v, p, a)
+		}
 		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) {
 			continue
 		}
@@ -291,25 +365,29 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		scale := rates.work(v, a) * far
 		mean := rate*scale + lag
 		if !RestartNow(left, mean, delta) && (left-lag)/scale < likely { // left · c/(c+1) is less than left
+			m.sleep(v, p, a, left, m.harmless(mean, likely*scale+lag, delta))
 			continue
 		}
 		c := float64(v.Copies(a.Task))
 		switch {
 		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarted(a.Task) < m.Gamma:
-			m.found = append(m.found, mantriCase{*a, left - mean, true})
+			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), true})
 		case m.Copy && (left*c/(c+1)-lag)/scale >= likely && m.mayCopy(v, p, a, delta):
-			m.found = append(m.found, mantriCase{*a, left - mean, false})
+			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), false})
 		}
+	}
+	if !p.all {
+		p.weighed = append(p.weighed, weighing{v.Now(), delta})
 	}
 	m.inOrder()
 	for _, c := range m.found {
 		if c.restart {
-			p.restart(c.a.Task, v.Tasks())
-			do.Restart(c.a)
+			p.restart(c.task, v.Tasks())
+			do.Restart(running[c.at])
 		} else {
-			p.copy(c.a.Task, v.Now())
-			p.queued = append(p.queued, queuedCopy{c.a.Task, v.Launched(c.a.Task)})
-			do.CopyFirst(c.a.Task)
+			p.copy(c.task, v.Now())
+			p.queued = append(p.queued, queuedCopy{c.task, v.Launched(c.task)})
+			do.CopyFirst(c.task)
 		}
 	}
 }
@@ -320,6 +398,7 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 	if !m.Copy || free == 0 {
 		return
 	}
+	m.wakeAll(v, p)
 	m.found = m.found[:0]
 	running := v.Running()
 	rate, lag := rates.mean()*v.Far(), v.Lag().Seconds()
@@ -331,13 +410,13 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 		left := m.remaining(v, p, a, delta)
 		mean := rate*rates.work(v, a) + lag
 		if gain := left - mean; gain > m.Rho*delta {
-			m.found = append(m.found, mantriCase{*a, gain, false})
+			m.found = append(m.found, mantriCase{gain, a.Task, int32(i), false})
 		}
 	}
 	m.inOrder()
 	for _, c := range m.found[:min(free, len(m.found))] {
-		p.copy(c.a.Task, v.Now())
-		do.Copy(c.a.Task)
+		p.copy(c.task, v.Now())
+		do.Copy(c.task)
 	}
 }
 
@@ -368,6 +447,6 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 // inOrder sorts the cases by what they gain, most first.
 func (m *mantri) inOrder() {
 	slices.SortFunc(m.found, func(a, b mantriCase) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.a.Task, b.a.Task))
+		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.task, b.task))
 	})
 }

@@ -8,17 +8,23 @@ import (
 // sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is asked for.
 //
 // The numbers lie in ascending blocks, and a Fenwick tree holds how many each block has, so that with n numbers adding one
-// and finding one by its rank take O(log n) and the moving of at most a block.
+// and finding one by its rank take O(log n). Within a block the numbers that came last are in no order until one of the block is
+// asked for: policies ask for a few quantiles, and nearly all blocks are never asked.
 type sample struct {
-	blocks [][]float64
-	last   []float64 // of each block
+	blocks []block
+	last   []float64 // the largest of each block
 	before []int32   // Fenwick tree of the blocks' lengths, from 1
 	fresh  []float64 // added and not in the blocks yet
 	size   int
 	sum    float64
 }
 
-// blockSize is how many numbers a block holds before it is split: 4 KB, of which 2 move on average.
+type block struct {
+	list   []float64
+	sorted int // as many are in order, and the rest came later
+}
+
+// blockSize is how many numbers a block holds before it is split: 4 KB.
 const blockSize = 512
 
 func (s *sample) add(x float64) {
@@ -41,37 +47,98 @@ func (s *sample) mean() float64 {
 
 // order brings what was added into the blocks: one by one, or by merging where that is less work.
 func (s *sample) order() {
-	switch n := len(s.fresh); {
-	case n == 0:
-	case n > 64 && n > s.size/16:
+	n := len(s.fresh)
+	if n == 0 {
+		return
+	}
+	slices.Sort(s.fresh) // neighbours lie in the same blocks
+	if n > 64 && n > s.size/16 {
 		s.merge()
-	default:
-		slices.Sort(s.fresh) // neighbours lie in the same blocks
+	} else {
+		many, at := n > len(s.blocks)/16, 0 // many: counting all blocks anew is less work than counting one by one
 		for _, x := range s.fresh {
-			s.insert(x)
+			at = s.insert(x, at, !many)
+		}
+		if many {
+			s.count()
 		}
 	}
 	s.fresh = s.fresh[:0]
 }
 
-func (s *sample) insert(x float64) {
+// insert puts a number into its block, which is not before the one given, and returns that. It counts it where asked to.
+func (s *sample) insert(x float64, from int, count bool) int {
 	if len(s.blocks) == 0 {
-		s.blocks, s.last, s.before = append(s.blocks, make([]float64, 0, blockSize)), append(s.last, x), []int32{0, 0}
+		s.blocks, s.last = append(s.blocks, block{list: make([]float64, 0, blockSize)}), append(s.last, x)
+		s.count()
 	}
-	b := min(firstFrom(s.last, x), len(s.blocks)-1)
-	at := firstFrom(s.blocks[b], x)
-	s.blocks[b] = slices.Insert(s.blocks[b], at, x)
+	step := 1 // the block is near, as numbers come in ascending order
+	for from+step < len(s.last) && s.last[from+step-1] < x {
+		from += step
+		step *= 2
+	}
+	b := min(from+firstFrom(s.last[from:min(from+step, len(s.last))], x), len(s.blocks)-1)
+	k := &s.blocks[b]
+	k.list = append(k.list, x)
 	s.last[b] = max(s.last[b], x)
-	if len(s.blocks[b]) < blockSize {
+	if count {
 		for n := b + 1; n < len(s.before); n += n & -n {
 			s.before[n]++
 		}
-		return
 	}
-	upper := append(make([]float64, 0, blockSize), s.blocks[b][blockSize/2:]...)
-	s.blocks[b] = s.blocks[b][:blockSize/2]
-	s.blocks, s.last = slices.Insert(s.blocks, b+1, upper), slices.Insert(s.last, b, s.blocks[b][blockSize/2-1])
-	s.count()
+	if len(k.list) == blockSize {
+		s.split(b)
+		if count {
+			s.count()
+		}
+	}
+	return b
+}
+
+// split makes two blocks of a full one.
+func (s *sample) split(b int) {
+	const half = blockSize / 2
+	list := s.blocks[b].list
+	middle := divide(list, half)
+	upper := block{append(make([]float64, 0, blockSize), list[half:]...), 0}
+	s.blocks[b] = block{list[:half], 0}
+	s.blocks, s.last = slices.Insert(s.blocks, b+1, upper), slices.Insert(s.last, b, middle)
+}
+
+// divide reorders a list so that its n least numbers come first, and gives the largest of them: quickselect.
+func divide(list []float64, n int) float64 {
+	rest, n := list, n-1 // the rank in what is left
+	for {
+		pivot := rest[len(rest)/2]
+		low, high := partition(rest, pivot)
+		switch {
+		case n < low:
+			rest = rest[:low]
+		case n < high:
+			return pivot
+		default:
+			rest, n = rest[high:], n-high
+		}
+	}
+}
+
+// ordered are the numbers of a block in order.
+func (k *block) ordered() []float64 {
+	switch late := k.list[k.sorted:]; {
+	case len(late) == 0:
+		return k.list
+	case len(late) > 8:
+		slices.Sort(k.list)
+	default:
+		for n := k.sorted; n < len(k.list); n++ {
+			x := k.list[n]
+			at := firstFrom(k.list[:n], x)
+			copy(k.list[at+1:n+1], k.list[at:n])
+			k.list[at] = x
+		}
+	}
+	k.sorted = len(k.list)
+	return k.list
 }
 
 // firstFrom is the place of the first number that is not less than x in an ascending list without NaN.
@@ -87,21 +154,20 @@ func firstFrom(list []float64, x float64) int {
 	return low
 }
 
-// merge makes the blocks anew of what they hold and what was added.
+// merge makes the blocks anew of what they hold and what was added, which is in order.
 func (s *sample) merge() {
-	slices.Sort(s.fresh)
 	old := s.blocks
-	s.blocks, s.last = make([][]float64, 0, s.size/(blockSize/2)+1), s.last[:0]
+	s.blocks, s.last = make([]block, 0, s.size/(blockSize/2)+1), s.last[:0]
 	fresh := s.fresh
 	out := make([]float64, 0, blockSize)
 	put := func(x float64) {
 		if out = append(out, x); len(out) == blockSize/2 {
-			s.blocks, s.last = append(s.blocks, out), append(s.last, x)
+			s.blocks, s.last = append(s.blocks, block{out, len(out)}), append(s.last, x)
 			out = make([]float64, 0, blockSize)
 		}
 	}
-	for _, block := range old {
-		for _, x := range block {
+	for n := range old {
+		for _, x := range old[n].ordered() {
 			for ; len(fresh) > 0 && fresh[0] < x; fresh = fresh[1:] {
 				put(fresh[0])
 			}
@@ -112,7 +178,7 @@ func (s *sample) merge() {
 		put(x)
 	}
 	if len(out) > 0 {
-		s.blocks, s.last = append(s.blocks, out), append(s.last, out[len(out)-1])
+		s.blocks, s.last = append(s.blocks, block{out, len(out)}), append(s.last, out[len(out)-1])
 	}
 	s.count()
 }
@@ -123,7 +189,7 @@ func (s *sample) count() {
 	clear(s.before)
 	for b := range s.blocks {
 		n := b + 1
-		s.before[n] += int32(len(s.blocks[b]))
+		s.before[n] += int32(len(s.blocks[b].list))
 		if up := n + n&-n; up < len(s.before) {
 			s.before[up] += s.before[n]
 		}
@@ -143,7 +209,7 @@ func (s *sample) at(rank int) float64 {
 			b, left = n, left-s.before[n]
 		}
 	}
-	return s.blocks[b][left]
+	return s.blocks[b].ordered()[left]
 }
 
 // quantile is the smallest value that at least a share q of the sample does not exceed; NaN without values.
@@ -198,7 +264,7 @@ func (s *sample) below(x float64) int {
 	if b == len(s.blocks) {
 		return int(n)
 	}
-	return int(n) + firstFrom(s.blocks[b], x)
+	return int(n) + firstFrom(s.blocks[b].ordered(), x)
 }
 
 // quantileWith is the quantile q of the sample and more numbers together; those are reordered. It is quickselect on the
@@ -207,7 +273,10 @@ func (s *sample) quantileWith(more []float64, q float64) float64 {
 	if s.n()+len(more) == 0 {
 		return math.NaN()
 	}
-	rank, less := rankOf(s.n()+len(more), q), 0 // less: numbers known to be under those that are left
+	rank, less := rankOf(s.n()+len(more), q), 0                             // less: numbers known to be under those that are left
+	if r := rank - len(more); s.n() > len(more) && r >= 0 && rank < s.n() { // it lies between two numbers of the sample
+		more, less = between(more, s.at(r), s.at(rank))
+	}
 	for len(more) > 0 {
 		pivot := more[len(more)/2]
 		low, high := partition(more, pivot)
@@ -221,6 +290,20 @@ func (s *sample) quantileWith(more []float64, q float64) float64 {
 		}
 	}
 	return s.at(rank - less)
+}
+
+// between keeps the numbers of a list from low to high, and counts those under low.
+func between(list []float64, low, high float64) (kept []float64, under int) {
+	kept = list[:0]
+	for _, x := range list {
+		switch {
+		case x < low:
+			under++
+		case x <= high:
+			kept = append(kept, x)
+		}
+	}
+	return kept, under
 }
 
 // partition puts the numbers less than a pivot first and those that exceed it last; from low until high they equal it.

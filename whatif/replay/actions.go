@@ -3,6 +3,8 @@ package replay
 import (
 	"cmp"
 	"slices"
+
+	"straggler/whatif/heap"
 	"straggler/whatif/workload"
 )
 
@@ -38,6 +40,11 @@ func (s *Sim) look(list *[]int32) {
 
 // act does what the policy asked for about phase i.
 func (s *Sim) act(i int32) {
+	if first := s.p.Phases[i].FirstTask; len(s.actions.list) > 8 {
+		for n := range s.actions.list {
+			s.touch(first + s.actions.list[n].task)
+		}
+	}
 	for n := range s.actions.list {
 		a := &s.actions.list[n]
 		task := s.p.Phases[i].FirstTask + a.task
@@ -75,6 +82,12 @@ func (s *Sim) act(i int32) {
 	s.actions.list = s.actions.list[:0]
 }
 
+// touch reads what will be asked of a task soon. Read in a row the tasks of a large phase, which lie far apart where they are not
+// launched in the order of the log, come from memory side by side; later each would be waited for.
+func (s *Sim) touch(task int32) {
+	s.touched += s.tasks[task].last + s.p.Tasks[task].Machine
+}
+
 // runs is whether the attempt that an action names still runs.
 func (s *Sim) runs(i int32, a *action) bool {
 	sr := &s.slots[a.where]
@@ -110,7 +123,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		on = append(on, s.p.Tasks[task].Machine)
 	}
 	if fresh {
-		on = append(on, s.been[task]...)
+		on = s.been.of(task, on)
 	}
 	ok := func(m int32) bool {
 		return len(s.p.Machines) == 1 || s.p.Machines[m].Name == "" || !slices.Contains(on, m)
@@ -156,7 +169,7 @@ func (s *Sim) copy(i, task, slot int32) {
 		took = s.slowed(i, int32(t.copies), took)
 	}
 	s.start(i, slot, Running{
-		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.CopyLag), observed: -1,
+		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
 		done: took, reports: reports, waits: s.p.Attempts[first].Gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 }
@@ -190,7 +203,7 @@ func (s *Sim) copyTakes(i, task, number, machine int32) (took int64, reports wor
 			}
 		}
 		ratio = s.p.Ratios[p.FirstRatio+k]
-		if len(s.p.RatioOf) > 0 {
+		if len(s.p.RatioOf) > 0 && len(s.p.Points) > 0 {
 			reports = s.p.Attempts[s.p.RatioOf[p.FirstRatio+k]].Reports
 		}
 	}
@@ -265,7 +278,7 @@ func (s *Sim) enqueueClone(i, task int32) {
 		s.enqueue(queued{task: task})
 		return
 	}
-	s.clones.push(head{s.p.Attempts[s.firstAttempt(i, task)].Key, task})
+	s.clones.Push(head{s.p.Attempts[s.firstAttempt(i, task)].Key, task})
 }
 
 func (s *Sim) queueOf(first bool) *queue {
@@ -326,10 +339,10 @@ func (s *Sim) withdraw(which func(queued) bool) {
 		}
 		line.list = rest
 	}
-	var rest heads
+	var rest heap.Heap[head]
 	for _, c := range s.clones {
 		if !which(queued{task: c.queue}) {
-			rest.push(c)
+			rest.Push(c)
 		}
 	}
 	s.clones = rest

@@ -7,52 +7,18 @@ import "math/bits"
 func (s *Sim) idle() int                       { return min(s.free[0].n, s.p.Limit-s.busy) }
 func (s *Sim) idleIn(class workload.Class) int { return min(s.free[class].n, s.p.Limit-s.busy) }
 
-// heldHeads are the queue heads whose wait is not over, by how many idle slots they let pass; a heap.
-type heldHeads struct{ list []heldHead }
-
+// heldHead is a queue head whose wait is not over.
 type heldHead struct {
-	held, queue, attempt int32
+	held, queue, attempt int32 // held: how many idle slots it lets pass
 	key                  int64
 }
 
-func (h heldHead) before(g heldHead) bool {
+// Before orders them by how many idle slots they let pass.
+func (h heldHead) Before(g heldHead) bool {
 	if h.held != g.held {
 		return h.held < g.held
 	}
 	return h.key < g.key || h.key == g.key && h.queue < g.queue
-}
-
-func (h *heldHeads) push(x heldHead) {
-	q := append(h.list, x)
-	n := len(q) - 1
-	for n > 0 && x.before(q[(n-1)/2]) {
-		q[n] = q[(n-1)/2]
-		n = (n - 1) / 2
-	}
-	q[n] = x
-	h.list = q
-}
-
-func (h *heldHeads) pop() {
-	q := h.list
-	last := q[len(q)-1]
-	q = q[:len(q)-1]
-	h.list = q
-	n := 0
-	for 2*n+1 < len(q) {
-		c := 2*n + 1
-		if c+1 < len(q) && q[c+1].before(q[c]) {
-			c++
-		}
-		if !q[c].before(last) {
-			break
-		}
-		q[n] = q[c]
-		n = c
-	}
-	if len(q) > 0 {
-		q[n] = last
-	}
 }
 
 func (s *Sim) queueRun(queue int32) *queueRun {
@@ -66,6 +32,11 @@ func (s *Sim) queueRun(queue int32) *queueRun {
 func (s *Sim) nextHead(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.head = -1
+	if n := int(ph.next); len(ph.order) > 0 && n%32 == 0 {
+		for _, a := range ph.order[n:min(n+64, len(ph.order))] {
+			s.touch(s.p.Attempts[a].Task)
+		}
+	}
 	for ph.next < p.Launches {
 		a := p.First + ph.next
 		if t := &s.tasks[s.p.Attempts[s.ordered(i, a)].Task]; t.done { // a clone was faster than its start
@@ -106,11 +77,11 @@ func (s *Sim) line(queue int32, q *queueRun) {
 	at := &s.p.Attempts[q.head]
 	switch q.place {
 	case inReady:
-		s.ready.push(head{at.Key, queue})
+		s.ready.Push(head{at.Key, queue})
 	case inSoon:
-		s.soon.push(head{at.Key, queue})
+		s.soon.Push(head{at.Key, queue})
 	case inHeld:
-		s.held.push(heldHead{at.Held, queue, q.head, at.Key})
+		s.held.Push(heldHead{at.Held, queue, q.head, at.Key})
 	}
 }
 
@@ -178,11 +149,11 @@ func (s *Sim) dispatch() {
 		case s.dequeue(true):
 		case s.cloneFirst():
 		case len(s.ready) > 0:
-			s.claim(s.ready.pop().queue)
+			s.claim(s.ready.Pop().queue)
 		case s.pending():
 			return
 		case len(s.soon) > 0:
-			s.claim(s.soon.pop().queue)
+			s.claim(s.soon.Pop().queue)
 		case s.claimHeld():
 		case s.dequeue(false):
 		default:
@@ -197,7 +168,7 @@ func (s *Sim) cloneFirst() bool {
 	for len(s.clones) > 0 {
 		c := s.clones[0]
 		i := s.p.Tasks[c.queue].Phase
-		if len(s.ready) > 0 && !(head{c.key, i}).before(s.ready[0]) {
+		if len(s.ready) > 0 && !(head{c.key, i}).Before(s.ready[0]) {
 			return false
 		}
 		t := &s.tasks[c.queue]
@@ -206,11 +177,11 @@ func (s *Sim) cloneFirst() bool {
 			if slot < 0 {
 				return false
 			}
-			s.clones.pop()
+			s.clones.Pop()
 			s.copy(i, c.queue, slot)
 			return true
 		}
-		s.clones.pop()
+		s.clones.Pop()
 	}
 	return false
 }
@@ -222,16 +193,16 @@ func (s *Sim) pending() bool {
 
 // claimHeld serves a head whose wait is not over when more slots are idle than it ever let pass.
 func (s *Sim) claimHeld() bool {
-	for len(s.held.list) > 0 {
-		h := s.held.list[0]
+	for len(s.held) > 0 {
+		h := s.held[0]
 		if q := s.queueRun(h.queue); q.place != inHeld || q.parked || q.head != h.attempt {
-			s.held.pop()
+			s.held.Pop()
 			continue
 		}
 		if s.idle() <= int(h.held) {
 			return false
 		}
-		s.held.pop()
+		s.held.Pop()
 		s.claim(h.queue)
 		return true
 	}
@@ -309,13 +280,13 @@ func (s *Sim) launch(who, slot int32, lag int64) {
 	if s.phases[i].reading != nil {
 		dur = s.slowed(i, 0, dur)
 	}
-	t.last = who
+	t.last, t.again = who, at.AfterOK >= 0
 	if int(slot) < len(s.p.Slots) {
 		s.jobs[p.Job].busy++
 	}
 	start := s.now + lag
 	s.start(i, slot, Running{
-		Task: at.Task - p.FirstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, reports: at.Reports, waits: at.Gated || s.scheduled() && s.phases[i].gates > 0,
+		Task: at.Task - p.FirstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, reports: at.Reports, ok: at.Ok, waits: at.Gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 	if at.Fork >= 0 && !t.preempted {
 		t.pending++

@@ -24,7 +24,7 @@ func (s *Sim) end(slot int32) {
 		run.looking = true
 		s.due = append(s.due, ph)
 	}
-	if r.observed >= 0 && !s.p.Attempts[r.observed].Ok {
+	if !r.ok {
 		s.wasOn(task, r.Machine)
 		s.failed(ph, task, r.observed)
 		return
@@ -50,12 +50,10 @@ func (s *Sim) end(slot int32) {
 		}
 		s.killOthers(ph, r.Task)
 	}
-	if t.last >= 0 {
-		if again := s.p.Attempts[t.last].AfterOK; again >= 0 {
-			s.finished(run, t, false)
-			s.awaitAttempt(again)
-			return
-		}
+	if t.again {
+		s.finished(run, t, false)
+		s.awaitAttempt(s.p.Attempts[t.last].AfterOK)
+		return
 	}
 	s.taskOver(ph, task)
 }
@@ -173,11 +171,39 @@ func (s *Sim) kill(slot int32) {
 // wasOn notes where an attempt ran whose task goes on.
 func (s *Sim) wasOn(task, machine int32) {
 	if t := &s.tasks[task]; s.o.Policy != nil && !t.done && !t.over {
-		if s.been == nil {
-			s.been = map[int32][]int32{}
-		}
-		s.been[task] = append(s.been[task], machine)
+		s.been.add(task, machine)
 	}
+}
+
+// visits are the machines on which attempts of each task failed or were killed.
+type visits struct {
+	tasks int
+	last  []int32 // by task: its last visit and one more; 0: none. Not made before there is one
+	list  []visit
+}
+
+type visit struct{ machine, before int32 } // before: as in last
+
+func (b *visits) reset(tasks int) { b.tasks, b.last, b.list = tasks, b.last[:0], b.list[:0] }
+
+func (b *visits) add(task, machine int32) {
+	if len(b.last) == 0 {
+		b.last = resize(b.last, b.tasks)
+		clear(b.last)
+	}
+	b.list = append(b.list, visit{machine, b.last[task]})
+	b.last[task] = int32(len(b.list))
+}
+
+// of appends the machines of a task.
+func (b *visits) of(task int32, to []int32) []int32 {
+	if len(b.last) == 0 {
+		return to
+	}
+	for n := b.last[task]; n > 0; n = b.list[n-1].before {
+		to = append(to, b.list[n-1].machine)
+	}
+	return to
 }
 
 func (s *Sim) watch(ph int32, r *Running, killed bool) {

@@ -58,7 +58,12 @@ func (s *Sim) progress(ph int32, a *Running) float64 {
 	if s.observed != nil {
 		return s.observed.progress(ph, a)
 	}
-	elapsed := s.now - int64(a.Start)
+	return s.progressAt(ph, a, s.now)
+}
+
+// progressAt is what an attempt reports at an instant.
+func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
+	elapsed := at - int64(a.Start)
 	if elapsed <= 0 {
 		return 0
 	}

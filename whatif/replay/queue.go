@@ -139,44 +139,8 @@ type head struct {
 	queue int32 // a phase, or -1-a for a solo attempt a; of clones the task
 }
 
-func (h head) before(g head) bool { return h.key < g.key || h.key == g.key && h.queue < g.queue }
-
-// heads is a binary heap.
-type heads []head
-
-func (h *heads) push(x head) {
-	q := append(*h, x)
-	n := len(q) - 1
-	for n > 0 && x.before(q[(n-1)/2]) {
-		q[n] = q[(n-1)/2]
-		n = (n - 1) / 2
-	}
-	q[n] = x
-	*h = q
-}
-
-func (h *heads) pop() head {
-	q := *h
-	top, last := q[0], q[len(q)-1]
-	q = q[:len(q)-1]
-	*h = q
-	n := 0
-	for 2*n+1 < len(q) {
-		c := 2*n + 1
-		if c+1 < len(q) && q[c+1].before(q[c]) {
-			c++
-		}
-		if !q[c].before(last) {
-			break
-		}
-		q[n] = q[c]
-		n = c
-	}
-	if len(q) > 0 {
-		q[n] = last
-	}
-	return top
-}
+// Before orders heads by their keys.
+func (h head) Before(g head) bool { return h.key < g.key || h.key == g.key && h.queue < g.queue }
 
 // queue is copies that wait for a slot, in the order in which they came.
 type queue struct {

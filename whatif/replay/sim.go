@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"straggler/whatif/heap"
 	"straggler/whatif/workload"
 )
 
@@ -66,13 +68,13 @@ type Sim struct {
 	timers      timers
 	slots       []slotRun
 	free        [workload.Classes]freeSlots
-	busy        int   // slots in use that count towards the limit
-	ready       heads // queues whose head may have a slot
-	soon        heads // the same, once nothing else happens at the instant
-	held        heldHeads
-	firsts      queue // copies that wait and go before tasks that were never started
-	queue       queue // the other copies that wait
-	clones      heads // clones that wait in line with their tasks; not under a scheduler
+	busy        int             // slots in use that count towards the limit
+	ready       heap.Heap[head] // queues whose head may have a slot
+	soon        heap.Heap[head] // the same, once nothing else happens at the instant
+	held        heap.Heap[heldHead]
+	firsts      queue           // copies that wait and go before tasks that were never started
+	queue       queue           // the other copies that wait
+	clones      heap.Heap[head] // clones that wait in line with their tasks; not under a scheduler
 	phases      []phaseRun
 	tasks       []taskRun
 	jobs        []jobRun
@@ -83,8 +85,9 @@ type Sim struct {
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
 	speculating int
-	been        map[int32][]int32 // machines on which attempts of a task failed or were killed, of tasks that have any
-	avoided     []int64           // by machine, until when; nil where none is
+	been        visits
+	touched     int32   // see touch
+	avoided     []int64 // by machine, until when; nil where none is
 	view        View
 	observed    *Observed // the application runs elsewhere, and nothing is simulated; nil in a replay
 	actions     Actions
@@ -151,6 +154,7 @@ type taskRun struct {
 	done      bool
 	over      bool
 	preempted bool // the scheduler killed an attempt of it
+	again     bool // an attempt of the log waits for its success, and was after the one that was started last
 }
 
 type jobRun struct {
@@ -367,8 +371,8 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.firsts.reset()
 	s.queue.reset()
 	s.clones = s.clones[:0]
-	clear(s.been)
-	s.held.list = s.held.list[:0]
+	s.been.reset(len(p.Tasks))
+	s.held = s.held[:0]
 	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
 	s.slots = resize(s.slots, all)
 	for n := range s.slots {

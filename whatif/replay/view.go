@@ -26,6 +26,7 @@ type Running struct {
 	observed int32   // index of the attempt of the log, -1 for a copy
 	noise    float32 // of its synthetic progress; NaN until drawn
 	waits    bool    // for the parents of its phase
+	ok       bool    // it will succeed; never shown to a policy
 	bytes    int64   // its task's input, -1: unknown
 	done     int64   // µs that it takes; never shown to a policy
 	reports  workload.Curve
@@ -120,6 +121,15 @@ func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
 // where it takes longer than it did. Otherwise it is synthetic: linear in time, times an error that is drawn once an
 // attempt with the σ of the replay and fades as the attempt nears its end.
 func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
+
+// Steady is whether the progress of an attempt is synthetic and its end does not move any more: what it is estimated to need
+// still, elapsed/progress − elapsed, only falls from now on.
+func (v *View) Steady(a *Running) bool {
+	return v.s.observed == nil && !v.s.staged() && a.reports.N == 0 && !a.waits
+}
+
+// Reported is the progress of a steady attempt at an earlier instant.
+func (v *View) Reported(a *Running, at Time) float64 { return v.s.progressAt(v.ph, a, int64(at)) }
 
 // Bytes is the input of a task, -1 where it is unknown. Schedulers know it before they launch the task; of an application
 // that runs elsewhere it is estimated until the task is done.
