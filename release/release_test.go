@@ -76,19 +76,42 @@ func TestRelease(t *testing.T) {
 	if said := run(t, "", program, "version", "--as", "csv"); !strings.Contains(said, "straggler,1.8.9-test.1\n") || !strings.Contains(said, "vcs.modified,false") {
 		t.Errorf("the version is\n%s", said)
 	}
-	libraries(t, program)
+	libraries(t, program, nativeMachine[runtime.GOARCH])
 	bill(t, filepath.Join(root, "straggler.cdx.json"))
 	image(t, program)
 }
 
-// libraries: what the program is linked with is on every Linux with glibc.
-func libraries(t *testing.T, program string) {
+// nativeMachine is what the programs of an architecture say they run on.
+var nativeMachine = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
+// The archive of the other machine has its program, which is linked with the same libraries.
+func TestCrossRelease(t *testing.T) {
+	if !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "cross") {
+		t.Skip("runs with STRAGGLER_REQUIRE=cross and a cross compiler, g++-aarch64-linux-gnu or g++-x86-64-linux-gnu: it compiles everything for another machine")
+	}
+	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
+	out := t.TempDir()
+	const tag = "v1.8.9-test.2"
+	run(t, clone(t, tag), "release/build", out, other)
+	name := "straggler_1.8.9-test.2_linux_" + other
+	run(t, out, "tar", "xzf", name+".tar.gz")
+	libraries(t, filepath.Join(out, name, "straggler"), nativeMachine[other])
+	if info, err := os.Stat(filepath.Join(out, name, "man/man1/straggler.1")); err != nil || info.Size() == 0 {
+		t.Errorf("its manual page: %v", err)
+	}
+}
+
+// libraries: what the program is linked with is on every Linux with glibc of its machine.
+func libraries(t *testing.T, program string, machine elf.Machine) {
 	t.Helper()
 	f, err := elf.Open(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	if f.Machine != machine {
+		t.Errorf("it runs on %v, not on %v", f.Machine, machine)
+	}
 	names, err := f.ImportedLibraries()
 	if err != nil {
 		t.Fatal(err)
