@@ -20,7 +20,9 @@
 //     the verdict is.
 //  3. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.
-//  4. figures.go draws the papers' figures from the results.
+//  4. runmachines.go judges the machines of each run against the history of its stages; history.go splits what attempts took more
+//     than usual.
+//  5. figures.go draws the papers' figures from the results.
 //
 // The model is global, because a machine's factor, a stage's elasticity and the store's share of slow attempts come from all
 // phases: hence two passes, a model.Learner's and an Attributor's. Machines must bear the same dense numbers in both.

@@ -17,7 +17,8 @@ const runLossesSQL = `SELECT j.application_id, l.machine, count(*) AS losses
 FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
 WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
 
-// runHealth judges the machines of each run against the history of its stages, and writes rows of machine_health that name the run.
+// runHealth judges the machines of each run against the history of its stages, and writes rows of machine_health that name the run, and
+// why its attempts were slower than usual.
 func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 	type loss struct {
 		Application schema.Key `col:"application_id"`
@@ -34,14 +35,17 @@ func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 		}
 		losses[l.Application][l.Machine] = l.Losses
 	}
+	judged := map[schema.Key]*machines.RunJudgement{}
 	var parts []machines.RunPart // of one run
 	judge := func() error {
 		if len(parts) == 0 {
 			return nil
 		}
-		rows := machines.JudgeRun(parts, losses[parts[0].Application], r.o.FalseShare, r.model.Outliers.Probability)
-		parts = parts[:0]
-		return store.Append(tx, 0, rows)
+		j := machines.JudgeRun(parts, losses[parts[0].Application], r.o.FalseShare, r.model.Outliers.Probability)
+		judged[parts[0].Application] = &j
+		err := store.Append(tx, 0, j.Rows)
+		parts, j.Rows = parts[:0], nil
+		return err
 	}
 	for p, err := range engine.Read[machines.RunPart](ctx, r.eng, runMachinesSQL) {
 		if err != nil {
@@ -54,5 +58,8 @@ func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 		}
 		parts = append(parts, *p)
 	}
-	return judge()
+	if err := judge(); err != nil {
+		return err
+	}
+	return r.againstHistory(ctx, tx, judged)
 }

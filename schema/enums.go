@@ -144,6 +144,20 @@ func (Cause) Values() []string {
 		string(Scheduler), string(Deserialize), string(LocalityMiss), string(Startup), string(Transient), string(UnexplainedCause)}
 }
 
+// HistoryCause names what seconds of excess over the usual duration are due to.
+type HistoryCause string
+
+const (
+	MoreWork       HistoryCause = "more_work"       // its stage had more input than usual
+	SharedSlowness HistoryCause = "shared_slowness" // most machines of its phase, or of its node, were slow
+	SlowMachine    HistoryCause = "slow_machine"    // its machine was slow in this run
+	Alone          HistoryCause = "alone"           // nothing that others share
+)
+
+func (HistoryCause) Values() []string {
+	return []string{string(MoreWork), string(SharedSlowness), string(SlowMachine), string(Alone)}
+}
+
 // Verdict is the state of a machine.
 type Verdict string
 

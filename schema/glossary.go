@@ -21,6 +21,16 @@ func Causes() []Entry {
 	}
 }
 
+// HistoryCauses says what each cause of excess over the usual duration is. Every HistoryCause has an entry.
+func HistoryCauses() []Entry {
+	return []Entry{
+		{string(MoreWork), "the median task of its stage had more input than usual, and its time grew as the input did"},
+		{string(SharedSlowness), "what three quarters of the machines of its phase, or others of its physical node, took more too: a data source, a file system, the network, the code, the time of day"},
+		{string(SlowMachine), "its machine was slow in this run against the history of the stages whose tasks it ran; machine_health has the interval"},
+		{string(Alone), "what is left: nothing that others share. Where the task is slow within its phase too, attributions say why"},
+	}
+}
+
 // Rules says what each rule calls slow. Every Rule has an entry.
 func Rules() []Entry {
 	return []Entry{

@@ -9,7 +9,7 @@ func TestGlossaryIsComplete(t *testing.T) {
 	for _, g := range []struct {
 		entries []Entry
 		words   []string
-	}{{Causes(), Cause("").Values()}, {Rules(), Rule("").Values()}} {
+	}{{Causes(), Cause("").Values()}, {Rules(), Rule("").Values()}, {HistoryCauses(), HistoryCause("").Values()}} {
 		has := map[string]string{}
 		for _, e := range g.entries {
 			has[e.Word] = e.Meaning

@@ -73,6 +73,21 @@ type Attribution struct {
 	Evidence   string        `col:"evidence" unit:"JSON" doc:"predictor, coefficient, standard error, n, values of the task and of the median task"`
 }
 
+// HistoryAttribution is the part of an attempt's excess over its usual duration that one cause accounts for. Seconds of an attempt sum to the
+// excess of its outlier slower_than_usual.
+type HistoryAttribution struct {
+	AttemptID Key           `col:"attempt_id" key:"attempts" doc:"the outlier"`
+	PhaseID   Key           `col:"phase_id" key:"phases" doc:"its phase"`
+	Cause     HistoryCause  `col:"cause" doc:"what it shares with others that are slow against their history"`
+	Seconds   float64       `col:"seconds" unit:"s" doc:"part of the excess"`
+	Share     float64       `col:"share" unit:"fraction" doc:"seconds / excess"`
+	Rank      int32         `col:"rank" doc:"1 = the verdict, then by seconds"`
+	Place     Null[string]  `col:"place" doc:"of slow_machine and shared_slowness: the machine or node; NULL where it is all machines of the phase"`
+	WaitedS   Null[float64] `col:"waited_s" unit:"s" doc:"waiting of the attempt for input beyond the usual, its work considered"`
+	ComputedS Null[float64] `col:"computed_s" unit:"s" doc:"its processor time beyond the usual, its work considered; negative where it was less"`
+	Evidence  string        `col:"evidence" unit:"JSON" doc:"factors that the usual duration was multiplied by, and the sentence"`
+}
+
 // MachineHealth is a machine's speed relative to the others in a window of time; with an application_id, in that run and relative to the
 // history of the stages whose tasks it ran.
 type MachineHealth struct {

@@ -61,6 +61,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	result[Outlier]("outliers", "attempts that a rule calls slow, one row a rule"),
 	result[StageHistory]("stage_history", "how each phase compares with the earlier executions of its stage in the store"),
 	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
+	result[HistoryAttribution]("history_attributions", "the excess of attempts over their usual duration split into causes; sums to the excess"),
 	result[MachineHealth]("machine_health", "each machine's speed relative to the others, by window of time, and in each run against its history"),
 	result[SkewRepeat]("skew_repeats", "tasks whose input made them slow, and whether it does in every execution of their stage"),
 	result[QueryFinding]("query_findings", "slow phases in the words of their query: the operator, its keys, its side"),

@@ -55,6 +55,7 @@ type runMachine struct {
 	wait, cpu ratio
 	z, sd, q  float64 // ln(factor) over the base, its standard deviation
 	named     bool
+	withNode  bool // as slow as a named machine of its node, which waits
 	notes     []string
 }
 
@@ -95,6 +96,14 @@ func (r ratio) value() (v schema.Null[float64]) {
 	return v
 }
 
+// RunJudgement is what the machines of one run have in common, and which of them are slow.
+type RunJudgement struct {
+	Rows     []schema.MachineHealth
+	Shared   map[schema.Key]float64 // by phase: ln of what its tasks take more than usual on most machines
+	Machines map[string]float64     // ln of what a slow machine takes beyond that
+	Nodes    map[string]string      // node that a machine is as slow as, without being named itself
+}
+
 // JudgeRun judges the machines of one run by its parts, sorted by machine, against the history of their stages; losses are the outputs
 // lost on each. falseShare is the share of false alarms allowed among the machines called slow, outlier the
 // probability that an attempt is slow by itself.
@@ -104,7 +113,7 @@ func (r ratio) value() (v schema.Null[float64]) {
 // is slow by one of two tests, the smaller p counting twice (Benjamini and Hochberg 1995 over the machines of the run): of the mean, and of the
 // number of its attempts in slow parts, which also finds machines that are slow in most of their work only. What half of its
 // attempts take decides whether it is worth naming.
-func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier float64) []schema.MachineHealth {
+func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier float64) RunJudgement {
 	ms := runMachines(parts)
 	base := quarter(ms, func(m *runMachine) float64 { z, _, _ := m.sums.Spread(); return z })
 	waiting := quarter(ms, func(m *runMachine) float64 { return m.wait.log() })
@@ -125,11 +134,40 @@ func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier floa
 		m.named = m.q <= falseShare && m.half()-base >= math.Log(worthNamingInRun) && m.slow >= leastAttempts
 	}
 	shareNodes(ms, waiting)
-	rows := make([]schema.MachineHealth, len(ms))
+	j := RunJudgement{Rows: make([]schema.MachineHealth, len(ms)), Shared: sharedBy(parts, base), Machines: map[string]float64{}, Nodes: map[string]string{}}
 	for i := range ms {
-		rows[i] = ms[i].row(parts[0].Application, base, losses[ms[i].name], len(ms))
+		m := &ms[i]
+		j.Rows[i] = m.row(parts[0].Application, base, losses[m.name], len(ms))
+		if more := m.half() - base; m.named || m.withNode {
+			j.Machines[m.name] = more
+		}
+		if m.withNode {
+			j.Nodes[m.name] = m.node
+		}
 	}
-	return rows
+	return j
+}
+
+// sharedBy is what each phase takes more than usual on most machines: what a quarter of them take more, where there are four; of two or three
+// the least; on one machine what its median task takes, where that is one of three and more.
+func sharedBy(parts []RunPart, base float64) map[schema.Key]float64 {
+	by := map[schema.Key][]*RunPart{}
+	for i := range parts {
+		by[parts[i].Phase] = append(by[parts[i].Phase], &parts[i])
+	}
+	shared := make(map[schema.Key]float64, len(by))
+	for phase, ps := range by {
+		slices.SortStableFunc(ps, func(a, b *RunPart) int { return cmp.Compare(a.slowness(), b.slowness()) })
+		switch n := len(ps); {
+		case n >= 4:
+			shared[phase] = max(0, ps[(n-1)/4].slowness()) + base
+		case n >= 2 || ps[0].Tasks >= 3:
+			shared[phase] = max(0, ps[0].slowness(), base)
+		default:
+			shared[phase] = base
+		}
+	}
+	return shared
 }
 
 // runMachines sums up the parts by machine.
@@ -230,7 +268,7 @@ func shareNodes(ms []runMachine, waiting float64) {
 		}
 		worst := slices.MaxFunc(named, func(a, b *runMachine) int { return cmp.Compare(a.wait.log(), b.wait.log()) })
 		if least := waiting + math.Log(waits); worst.wait.log() > least && m.wait.log() <= least {
-			m.named = false
+			m.named, m.withNode = false, true
 			m.notes = append(m.notes, fmt.Sprintf("as slow as %s on the same node %s, which waits for its input: they share what it waits for", worst.name, m.node))
 		} else {
 			m.notes = append(m.notes, fmt.Sprintf("%d machines of node %s are slow in this run", len(named), m.node))

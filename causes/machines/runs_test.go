@@ -57,7 +57,7 @@ func TestJudgeRun(t *testing.T) {
 		{"a machine is faster", func(m, _ int) (float64, float64) { return 1 / (1 + float64(m/9)), 1 }, ""},
 	} {
 		r := rand.New(rand.NewPCG(1, 16))
-		rows := JudgeRun(runOf(r, machineNames(10, "m%02d"), c.slow), nil, 0.05, 0.01)
+		rows := JudgeRun(runOf(r, machineNames(10, "m%02d"), c.slow), nil, 0.05, 0.01).Rows
 		if got := strings.Join(named(rows), " "); got != c.want || len(rows) != 10 {
 			t.Errorf("%s: %q is called slow of %d, want %q", c.name, got, len(rows), c.want)
 		}
@@ -73,7 +73,7 @@ func TestJudgeRun(t *testing.T) {
 			scaled[i].MedianS *= 8
 			scaled[i].UsualS *= 8
 		}
-		if again := JudgeRun(scaled, nil, 0.05, 0.01); strings.Join(named(again), " ") != c.want || again[9].Factor != rows[9].Factor {
+		if again := JudgeRun(scaled, nil, 0.05, 0.01).Rows; strings.Join(named(again), " ") != c.want || again[9].Factor != rows[9].Factor {
 			t.Errorf("%s: eight times as long, %v", c.name, named(again))
 		}
 	}
@@ -90,7 +90,7 @@ func TestJudgeRunFalseAlarms(t *testing.T) {
 			}
 			return 1, 1
 		})
-		if len(named(JudgeRun(parts, nil, 0.05, 0.02))) > 0 {
+		if len(named(JudgeRun(parts, nil, 0.05, 0.02).Rows)) > 0 {
 			alarms++
 		}
 	}
@@ -104,17 +104,17 @@ func TestJudgeRunTooLittle(t *testing.T) {
 	part := func(machine string, tasks int64, seconds float64) RunPart {
 		return RunPart{Application: 1, Phase: 1, Machine: machine, Tasks: tasks, MedianS: seconds, UsualS: 10, Within: 0.05}
 	}
-	rows := JudgeRun([]RunPart{part("a", 1, 40), part("b", 3, 10), part("c", 3, 10)}, nil, 0.05, 0.01)
+	rows := JudgeRun([]RunPart{part("a", 1, 40), part("b", 3, 10), part("c", 3, 10)}, nil, 0.05, 0.01).Rows
 	if rows[0].Verdict != schema.UnknownVerdict || !strings.Contains(rows[0].Note.V, "a single attempt") || rows[1].Verdict != schema.Healthy {
 		t.Errorf("one attempt: %+v", rows[0])
 	}
-	rows = JudgeRun([]RunPart{part("a", 5, 40)}, map[string]int64{"a": 2}, 0.05, 0.01)
+	rows = JudgeRun([]RunPart{part("a", 5, 40)}, map[string]int64{"a": 2}, 0.05, 0.01).Rows
 	if rows[0].Verdict != schema.UnknownVerdict || !strings.Contains(rows[0].Note.V, "only machine") || rows[0].Losses != 2 {
 		t.Errorf("one machine: %+v", rows[0])
 	}
 	parts := []RunPart{part("a", 5, 40), part("b", 5, 10), part("c", 5, 10)}
 	parts[0].InputBytes, parts[0].UsualBytes = schema.Some(4e9), schema.Some(1e9)
-	if rows := JudgeRun(parts, nil, 0.05, 0.01); rows[0].Verdict != schema.Healthy {
+	if rows := JudgeRun(parts, nil, 0.05, 0.01).Rows; rows[0].Verdict != schema.Healthy {
 		t.Errorf("four times the work in four times the time: %+v", rows[0])
 	}
 	for i := range parts { // seconds are too coarse to say that 2 s are more than 1 s
@@ -122,7 +122,7 @@ func TestJudgeRunTooLittle(t *testing.T) {
 		parts[i].UsualS, parts[i].TickS, parts[i].Within = 1, 1, 0
 	}
 	parts[0].MedianS = 2
-	if rows := JudgeRun(parts, nil, 0.05, 0.01); rows[0].Verdict == schema.Slow {
+	if rows := JudgeRun(parts, nil, 0.05, 0.01).Rows; rows[0].Verdict == schema.Slow {
 		t.Errorf("a tick of the clock: %+v", rows[0])
 	}
 }
@@ -138,7 +138,7 @@ func TestJudgeRunNodes(t *testing.T) {
 			return 2.2, 1
 		}
 		return 1, 1
-	}), nil, 0.05, 0.01)
+	}), nil, 0.05, 0.01).Rows
 	if got := strings.Join(named(rows), " "); got != "host1-container-0" {
 		t.Errorf("%q is called slow", got)
 	}

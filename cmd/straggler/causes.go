@@ -23,8 +23,10 @@ func causesCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "causes --store DIR",
 		Short: "Split the excess of every outlier into its causes",
-		Long: glossary(`Causes fills the tables attributions, machine_health, skew_repeats and job_costs, in place of those of an earlier run,
-and sums up what it found. It needs the outliers, so detect comes first.`, schema.Causes()),
+		Long: glossary(`Causes fills the tables attributions, history_attributions, machine_health, skew_repeats and job_costs, in place of those of an earlier run,
+and sums up what it found. It needs the outliers, so detect comes first.`, schema.Causes()) + glossary(`
+
+Where a stage has earlier executions in the store, history_attributions split what attempts took more than usual:`, schema.HistoryCauses()),
 		Example: `  straggler detect --store lake
   straggler causes --store lake
   straggler sql --store lake "SELECT cause, sum(seconds) AS s FROM attributions WHERE rank = 1 GROUP BY cause ORDER BY s DESC"`,

@@ -1,0 +1,138 @@
+package causes
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"math"
+	"slices"
+
+	"straggler/causes/machines"
+	"straggler/causes/stats"
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed history_attempts.sql
+var historyAttemptsSQL string
+
+// usualAttempt is an attempt that is slower than usual: a row of history_attempts.sql.
+type usualAttempt struct {
+	Application schema.Key           `col:"application_id"`
+	Attempt     schema.Key           `col:"attempt_id"`
+	Phase       schema.Key           `col:"phase_id"`
+	Machine     string               `col:"machine"`
+	DurationS   float64              `col:"duration_s"`
+	ExcessS     float64              `col:"excess_s"`
+	CPUS        schema.Null[float64] `col:"cpu_s"`
+	WaitS       schema.Null[float64] `col:"wait_s"`
+	WorkRatio   schema.Null[float64] `col:"work_ratio"`
+	UsualCPUS   schema.Null[float64] `col:"usual_cpu_s"`
+	UsualWaitS  schema.Null[float64] `col:"usual_wait_s"`
+}
+
+// againstHistory splits the excess of attempts over their usual durations and writes history_attributions.
+func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schema.Key]*machines.RunJudgement) error {
+	var rows []schema.HistoryAttribution
+	flush := func() error {
+		err := store.Append(tx, 0, rows)
+		rows = rows[:0]
+		return err
+	}
+	for a, err := range engine.Read[usualAttempt](ctx, r.eng, historyAttemptsSQL) {
+		if err != nil {
+			return err
+		}
+		if rows = append(rows, a.split(judged[a.Application])...); len(rows) > 4096 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// split says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what most machines of the
+// phase take more, of the machine, and what is left. Each gets what remains of the whole factor after those before it, and never less
+// than nothing; seconds are the logarithmic means of the factors (stats.LogMean), and the last cause takes the rounding, so they
+// sum to the excess.
+func (a *usualAttempt) split(j *machines.RunJudgement) []schema.HistoryAttribution {
+	usual := a.DurationS - a.ExcessS
+	left := math.Log(a.DurationS / usual)
+	take := func(ln float64) float64 {
+		ln = min(max(ln, 0), left)
+		left -= ln
+		return ln
+	}
+	type factor struct {
+		cause schema.HistoryCause
+		ln    float64
+		place string
+	}
+	work := math.Max(1, a.WorkRatio.Or(1))
+	factors := []factor{{cause: schema.MoreWork, ln: take(math.Log(work))}}
+	if j != nil {
+		factors = append(factors, factor{cause: schema.SharedSlowness, ln: take(j.Shared[a.Phase])})
+		if ln, ok := j.Machines[a.Machine]; ok {
+			f := factor{schema.SlowMachine, take(ln), "machine " + a.Machine}
+			if node, ok := j.Nodes[a.Machine]; ok {
+				f.cause, f.place = schema.SharedSlowness, "node "+node
+			}
+			factors = append(factors, f)
+		}
+	}
+	factors = append(factors, factor{cause: schema.Alone, ln: left})
+	factors = slices.DeleteFunc(factors, func(f factor) bool { return !(f.ln > 0) })
+	slices.SortStableFunc(factors, func(a, b factor) int { return cmp.Compare(b.ln, a.ln) })
+	unit, rest := stats.LogMean(a.DurationS, usual), a.ExcessS
+	waited, computed := beyond(a.WaitS, a.UsualWaitS, work), beyond(a.CPUS, a.UsualCPUS, work)
+	rows := make([]schema.HistoryAttribution, len(factors))
+	for i, f := range factors {
+		s := unit * f.ln
+		if i == len(factors)-1 {
+			s = rest
+		}
+		rest -= s
+		rows[i] = schema.HistoryAttribution{AttemptID: a.Attempt, PhaseID: a.Phase, Cause: f.cause, Seconds: s, Share: s / a.ExcessS, Rank: int32(i + 1),
+			WaitedS: waited, ComputedS: computed, Evidence: a.evidence(f.cause, math.Exp(f.ln), f.place, usual, work)}
+		if f.place != "" {
+			rows[i].Place = schema.Some(f.place)
+		}
+	}
+	return rows
+}
+
+// beyond is how much more than usual a part of the duration is.
+func beyond(is, usual schema.Null[float64], work float64) (more schema.Null[float64]) {
+	if is.OK && usual.OK {
+		more = schema.Some(is.V - usual.V*work)
+	}
+	return more
+}
+
+// evidence says by what factor, and on what the attempt spent the time.
+func (a *usualAttempt) evidence(cause schema.HistoryCause, factor float64, place string, usual, work float64) string {
+	var w words
+	w.seconds(a.DurationS).say(" instead of the usual ").seconds(usual).say("; ")
+	switch cause {
+	case schema.MoreWork:
+		w.say("the tasks of its stage have ").digits(work, 3).say(" times their usual input")
+	case schema.SharedSlowness, schema.SlowMachine:
+		if place == "" {
+			place = "most machines of its phase"
+		}
+		w.say("tasks on ").say(place).say(" take ").digits(factor, 3).say(" times as long as usual")
+	case schema.Alone:
+		w.say("that is ").digits(factor, 3).say(" times as long as what it shares with others explains")
+	}
+	compare := func(did string, is, usual schema.Null[float64]) {
+		if is.OK && usual.OK {
+			w.say("; it ").say(did).seconds(is.V).say(", usually ").seconds(usual.V * work)
+		}
+	}
+	compare("waited for input for ", a.WaitS, a.UsualWaitS)
+	compare("used processor time of ", a.CPUS, a.UsualCPUS)
+	e := Evidence{Predictor: "usual", Coefficient: factor, Value: a.DurationS, Median: usual, Unit: "s", Text: string(w)}
+	return string(e.append(nil))
+}

@@ -1,0 +1,148 @@
+package causes
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"straggler/causes/machines"
+	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/engine/enginetest"
+	"straggler/schema"
+)
+
+// Seconds sum to the excess, none is negative, shares and ranks follow them, and times k-fold give seconds k-fold.
+func TestHistorySplitSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 16))
+	seen := map[schema.HistoryCause]int{}
+	for range 2000 {
+		usual := math.Exp(6 * r.Float64())
+		a := usualAttempt{Attempt: 1, Phase: 2, Machine: fmt.Sprint(r.IntN(3)), DurationS: usual * math.Exp(0.4+2*r.Float64())}
+		a.ExcessS = a.DurationS - usual
+		if r.IntN(2) == 0 {
+			a.WorkRatio = schema.Some(math.Exp(r.NormFloat64()))
+		}
+		j := &machines.RunJudgement{Shared: map[schema.Key]float64{2: max(0, r.NormFloat64())}, Machines: map[string]float64{"1": 0.7, "2": 0.5}, Nodes: map[string]string{"2": "n"}}
+		if r.IntN(4) == 0 {
+			j = nil
+		}
+		rows := a.split(j)
+		sum := 0.0
+		for i, x := range rows {
+			sum += x.Seconds
+			seen[x.Cause]++
+			if !(x.Seconds >= -1e-9) || math.Abs(x.Share-x.Seconds/a.ExcessS) > 1e-12 || x.Rank != int32(i+1) || i > 0 && x.Seconds > rows[i-1].Seconds+1e-9 || !json.Valid([]byte(x.Evidence)) {
+				t.Fatalf("%+v of %+v", x, a)
+			}
+		}
+		if math.Abs(sum-a.ExcessS) > 1e-12*a.DurationS || len(rows) == 0 {
+			t.Fatalf("%v s of %v s: %+v", sum, a.ExcessS, rows)
+		}
+		b := a
+		b.DurationS, b.ExcessS = 8*a.DurationS, 8*a.ExcessS
+		for i, x := range b.split(j) {
+			if math.Abs(x.Seconds-8*rows[i].Seconds) > 1e-9*x.Seconds || x.Cause != rows[i].Cause || x.Place != rows[i].Place {
+				t.Fatalf("eight times as long: %+v, was %+v", x, rows[i])
+			}
+		}
+	}
+	for _, c := range schema.HistoryCause("").Values() {
+		if seen[schema.HistoryCause(c)] == 0 {
+			t.Errorf("%s never came up", c)
+		}
+	}
+}
+
+// Five nights as usual and one that is not, from log tables to causes.
+func TestHistoryCauses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		night func(a *schema.Attempt, machine int) // what is different in the last
+		want  schema.HistoryCause
+		place string
+		slow  int // attempts
+		says  string
+	}{
+		{"every read waits", func(a *schema.Attempt, _ int) { longer(a, 30); a.FetchWaitS = schema.Some(31.0) }, schema.SharedSlowness, "", 24, "waited for input for 31 s, usually 1 s"},
+		{"a machine is slow", func(a *schema.Attempt, m int) {
+			if m == 3 {
+				longer(a, 20)
+			}
+		}, schema.SlowMachine, "machine m3", 3, "tasks on machine m3 take"},
+		{"input grew, and time more than it", func(a *schema.Attempt, _ int) { longer(a, 50); a.InputBytes = schema.Some(int64(3e9)) }, schema.MoreWork, "", 24, "3 times their usual input"},
+		{"one task alone", func(a *schema.Attempt, _ int) {
+			if a.Task == 5 {
+				longer(a, 40)
+			}
+		}, schema.Alone, "", 1, "as long as what it shares"},
+	} {
+		st := enginetest.Store(t)
+		enginetest.IngestTrace(t, st, nights(6, c.night))
+		eng, err := engines.Open(t.Context(), st, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer eng.Close()
+		if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), st, eng, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		rows := enginetest.ReadAll[schema.HistoryAttribution](t, eng, "SELECT * FROM history_attributions WHERE rank = 1")
+		if len(rows) != c.slow {
+			t.Errorf("%s: %d attempts are slower than usual, want %d", c.name, len(rows), c.slow)
+		}
+		for _, x := range rows {
+			if x.Cause != c.want || x.Place.V != c.place || !strings.Contains(x.Evidence, c.says) {
+				t.Errorf("%s: %+v, want %s %q and %q", c.name, x, c.want, c.place, c.says)
+				break
+			}
+		}
+		apart := enginetest.ReadAll[struct {
+			N int64 `col:"n"`
+		}](t, eng, `SELECT count(*) AS n FROM (SELECT attempt_id, excess_s FROM outliers WHERE rule = 'slower_than_usual') o
+  LEFT JOIN (SELECT attempt_id, sum(seconds) AS s FROM history_attributions GROUP BY attempt_id) h ON h.attempt_id = o.attempt_id
+WHERE h.s IS NULL OR abs(h.s - o.excess_s) > 1e-9`)
+		if apart[0].N != 0 {
+			t.Errorf("%s: of %d outliers the causes do not sum to the excess", c.name, apart[0].N)
+		}
+	}
+}
+
+func longer(a *schema.Attempt, s float64) {
+	a.DurationS.V += s
+	a.FinishTime = schema.Some(a.FinishTime.V.Add(s))
+}
+
+// nights are runs of one stage with 24 tasks on eight machines, the last of which is different.
+func nights(n int, different func(a *schema.Attempt, machine int)) *schema.Trace {
+	tr := &schema.Trace{}
+	r := rand.New(rand.NewPCG(5, 16))
+	for night := range schema.Key(n) {
+		key := night + 1
+		start := schema.FromMillis(1700000000000 + int64(night)*86400000)
+		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: key, Framework: "spark", NativeID: fmt.Sprint("night-", night),
+			Name: schema.Some("nightly"), StartTime: schema.Some(start), Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"})
+		tr.Jobs = append(tr.Jobs, schema.Job{JobID: key, ApplicationID: key, NativeID: "0", Status: schema.RunSucceeded})
+		tr.Phases = append(tr.Phases, schema.Phase{PhaseID: key, JobID: key, NativeID: "0", Status: schema.RunSucceeded, Name: schema.Some("count"), Kind: "map",
+			StartTime: schema.Some(start)})
+		for i := range int64(24) {
+			m := int(i) % 8
+			a := schema.Attempt{AttemptID: 100*key + schema.Key(i), PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: fmt.Sprint(i),
+				Machine: schema.Some(fmt.Sprint("m", m)), StartTime: schema.Some(start), FinishTime: schema.Some(start), DurationS: schema.Some(0.0), Status: schema.Success,
+				InputBytes: schema.Some(int64(1e9)), FetchWaitS: schema.Some(1.0), CPUS: schema.Some(9.0)}
+			longer(&a, math.Round(1e6*10*math.Exp(0.05*r.NormFloat64()))/1e6)
+			if night == schema.Key(n)-1 {
+				different(&a, m)
+			}
+			tr.Attempts = append(tr.Attempts, a)
+		}
+	}
+	return tr
+}
