@@ -31,6 +31,23 @@ func (o *output) toFile() bool { return o.file != "-" }
 
 const rowEncodings = "table, csv, json, jsonl, md, parquet"
 
+// checkOutput fails where the directory of -o FILE is not there, before any work is done for it.
+func checkOutput(c *cobra.Command) error {
+	f := c.Flags().Lookup("output")
+	if f == nil || f.Value.String() == "" || f.Value.String() == "-" || c.Name() == "export" { // export makes its directory
+		return nil
+	}
+	dir := filepath.Dir(f.Value.String())
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return useError("-o %s: there is no directory %s; make it first", f.Value, dir)
+	case err == nil && !info.IsDir():
+		return useError("-o %s: %s is no directory", f.Value, dir)
+	}
+	return nil
+}
+
 // encoding is the encoding of rows.
 func (o *output) encoding() (table.Encoding, error) {
 	if o.as != "" {

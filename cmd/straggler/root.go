@@ -42,6 +42,9 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 		}
 		c.RunE = func(c *cobra.Command, args []string) error {
 			e.running = true
+			if err := checkOutput(c); err != nil {
+				return err
+			}
 			return run(c, args)
 		}
 	})
