@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +18,7 @@ import (
 
 func reproduceCommand(e *env) *cobra.Command {
 	var o output
+	var swim string
 	c := &cobra.Command{
 		Use:   "reproduce [PAPER…]",
 		Short: "Rebuild the papers' experiments and compare their numbers with ours",
@@ -31,6 +33,9 @@ assumptions, and the note says why one is missed; band is ours over the plausibl
 when the published number lies in it, wide when the band is also wider than the number itself and says little; baseline is
 only of what a policy is compared with, and does not count; missing cannot be rebuilt, and the note gives the sentence that
 is not in the paper. The exit code is 1 when a number is missed that this version is known to meet.
+
+With --swim, Dolly's Facebook workload and FAIR's benchmark are played with the arrivals of a SWIM file too, such as
+workloadSuite/FB-2010_samples_24_times_1hr_withInputPaths_0.tsv of github.com/SWIMProjectUCB/SWIM; these numbers are bands.
 
 Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		Example: `  straggler reproduce late
@@ -47,8 +52,12 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 			if _, err := o.encoding(); err != nil && !o.page() {
 				return err
 			}
+			arrivals, err := swimArrivals(c.Context(), e, swim)
+			if err != nil {
+				return err
+			}
 			show, done := e.countBar("rebuilding experiments")
-			rows, figures, err := published.Run(c.Context(), args, show)
+			rows, figures, err := published.Run(c.Context(), args, published.Options{Watch: show, Arrivals: arrivals})
 			done()
 			if err != nil {
 				return err
@@ -64,7 +73,23 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		},
 	}
 	o.flags(c, rowEncodings+"; html and md are pages")
+	c.Flags().StringVar(&swim, "swim", "", "a SWIM `FILE`, such as Facebook's, whose arrivals Dolly's and FAIR's jobs have too")
 	return c
+}
+
+// swimArrivals are when the jobs of a SWIM file were submitted; none without a file.
+func swimArrivals(ctx context.Context, e *env, file string) (at []float64, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	jobs, err := sources(e).SWIM(ctx, file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for i := range jobs {
+		at = append(at, jobs[i].Submit)
+	}
+	return at, nil
 }
 
 // page is whether the result is a page rather than rows.

@@ -89,6 +89,11 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 		t.figure("§5.2", "figure 8c: gains of jobs of at most ten tasks, Facebook", "completion time off",
 			distribution("Dolly", got[0].each), quantiles("Dolly", 0.5, 0.75, 0.6, 0.9))
 	}
+	if i == 0 && len(t.arrivals) > 0 {
+		if err := t.dollySWIM(ctx, x, seed, s, note); err != nil {
+			return err
+		}
+	}
 	return t.dollyBand(ctx, x, seed, s, note)
 }
 

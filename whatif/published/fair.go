@@ -310,6 +310,9 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, median(gains.most), 4.7, note)
 	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing alone", 2, median(gains.fair), 0.5, "read as 'in half'; "+note)
 	t.rebuilt("§6.1", "figure 11: locality with delay scheduling", 0.995, median(gains.local), 0.01, "99 to 100 %")
+	if len(t.arrivals) > 0 && !t.plain {
+		return t.fairSWIM(ctx, w, note)
+	}
 	return nil
 }
 

@@ -20,6 +20,7 @@ type lab struct {
 	solved    *solutions                        // what experiments calibrate without the policies that are tried
 	needs     func(paper string, part int) bool // whether an experiment is run; nil: all are
 	plain     bool                              // without what is only in bands
+	arrivals  []float64                         // s, of a SWIM file's jobs; none: only those that are drawn
 }
 
 var shipped = lab{policy: named, scheduler: func(choice string) string { return choice }}

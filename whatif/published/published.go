@@ -3,7 +3,8 @@
 //
 //  1. published.go lists the papers and runs their experiments; row.go says what comes of one number.
 //  2. lab.go plays clusters and workload files on the engine, under the policies and schedulers that are shipped.
-//  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_batch.go, and quincy.go are the experiments, in the order of the papers' sections.
+//  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_batch.go, and quincy.go are the experiments, in the order of the papers' sections;
+//     swim.go plays two of them with the arrivals of a SWIM file.
 //  4. passing.tsv is the record of the numbers that are met, record.go holds a run against it.
 //  5. figure.go draws the papers' figures anew: what is published beside ours.
 //  6. sheet.go is a run as it is shown; page.go and markdown.go write it for people.
@@ -55,11 +56,20 @@ func Names() []string {
 }
 
 // Run rebuilds the experiments of some papers, of all when none is named, as many at once as there are processors, and
-// gives their rows and figures in the order of papers and sections. watch is told how many experiments are over; nil is nobody.
-func Run(ctx context.Context, names []string, watch func(done, of int)) ([]Row, []Figure, error) {
+// gives their rows and figures in the order of papers and sections.
+func Run(ctx context.Context, names []string, o Options) ([]Row, []Figure, error) {
+	if n := swimWindows * dollyJobs; len(o.Arrivals) > 0 && len(o.Arrivals) < n {
+		return nil, nil, fmt.Errorf("published: the SWIM file has %d jobs, and %d are needed", len(o.Arrivals), n)
+	}
 	l := shipped
-	l.solved = &solutions{}
-	return run(ctx, names, l, watch)
+	l.solved, l.arrivals = &solutions{}, o.Arrivals
+	return run(ctx, names, l, o.Watch)
+}
+
+// Options of a run.
+type Options struct {
+	Watch    func(done, of int) // is told how many experiments are over; nil: nobody
+	Arrivals []float64          // s, of the jobs of a SWIM file, by which Dolly's and FAIR's are played too; none: they are not
 }
 
 // run does that with the policies and schedulers that a lab gives.

@@ -1,13 +1,19 @@
 package published
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"straggler/whatif/simulate"
 )
 
 var update = flag.Bool("update", false, "write the record of the numbers that are met anew")
@@ -117,7 +123,55 @@ func TestLost(t *testing.T) {
 func TestRunCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Run(ctx, nil, nil); err == nil {
+	if _, _, err := Run(ctx, nil, Options{}); err == nil {
 		t.Error("no error from a cancelled run")
+	}
+}
+
+// The arrivals of Facebook's jobs, as SWIM has them, come in bursts: Dolly and fair sharing are tried under them too.
+func TestSWIM(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../../shared/corpus"), "swim", "FB-2010_samples_24_times_1hr_withInputPaths_0.tsv"))
+	if err != nil {
+		t.Skip(err)
+	}
+	l := shipped
+	l.solved = solvedOnce
+	for line := range strings.Lines(string(data)) {
+		at, err := strconv.ParseFloat(strings.Split(line, "\t")[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.arrivals = append(l.arrivals, at)
+	}
+	ctx, x := context.Background(), &traces[0]
+	solved, err := l.solved.of(0, func() (straggling, error) { return x.solve(ctx, 1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := simulate.ExampleText("fair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := simulate.Parse("fair.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dolly, fair := table{lab: l, paper: "DOLLY"}, table{lab: l, paper: "FAIR"}
+	if err := errors.Join(dolly.dollySWIM(ctx, x, 1, solved, ""), fair.fairSWIM(ctx, w, "")); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, rows := range [][]Row{dolly.rows, fair.rows} {
+		for i := range rows {
+			r := &rows[i]
+			found++
+			t.Logf("%s: published %.2f, ours %.3f to %.3f, %s", r.Key(), r.Published, r.Ours-r.Tolerance, r.Ours+r.Tolerance, r.Verdict)
+			if !(r.Ours-r.Tolerance > 0) { // bursts take something off the gains, and not all
+				t.Errorf("%s: ours is %g ± %g", r.Key(), r.Ours, r.Tolerance)
+			}
+		}
+	}
+	if found != 4 {
+		t.Errorf("%d numbers of the arrivals of a SWIM file, want 4", found)
 	}
 }

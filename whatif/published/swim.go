@@ -1,0 +1,105 @@
+package published
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"straggler/whatif/workload"
+)
+
+// swimWindows are how many parts of a SWIM file the experiments take, one after the other, each of as many jobs as they have.
+const swimWindows = 5
+
+const swimNote = "arrivals as in five parts of the SWIM file that was given, one after the other, in as many seconds as the arrivals drawn otherwise; a SWIM file has no durations, stragglers or task counts, which are as without it; "
+
+// arrive gives the jobs of a plan, in the order in which they come, the arrivals of a part of a SWIM file.
+func (t *table) arrive(pl *workload.Plan, part int) error {
+	n := len(pl.Jobs)
+	order := make([]int, n)
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(pl.Jobs[a].Arrival, pl.Jobs[b].Arrival) })
+	from := t.arrivals[part*n : (part+1)*n]
+	was, span := pl.Jobs[order[n-1]].Arrival-pl.Jobs[order[0]].Arrival, from[n-1]-from[0]
+	if span <= 0 {
+		return fmt.Errorf("%d jobs of the SWIM file, from number %d on, arrive at once", n, part*n)
+	}
+	for k, j := range order {
+		pl.Jobs[j].Arrival = (from[k] - from[0]) / span * was
+	}
+	return nil
+}
+
+// dollySWIM is §5.2 under the arrivals of a SWIM file.
+func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggling, note string) error {
+	p, err := t.policy("dolly", s.known()...)
+	if err != nil {
+		return err
+	}
+	var all, small []float64
+	for part := range swimWindows {
+		pl := x.cluster(seed, s, 0.2)
+		if err := t.arrive(pl, part); err != nil {
+			return err
+		}
+		pool, err := pl.Build()
+		if err != nil {
+			return err
+		}
+		g, err := try(ctx, pool, p, 1)
+		if err != nil {
+			return err
+		}
+		all, small = append(all, g.all), append(small, g.small)
+	}
+	t.band("§5.2", x.name+": Dolly over LATE, arrivals of a SWIM file", x.gain, all, swimNote+note)
+	t.band("§5.2", x.name+": Dolly over LATE, jobs of at most ten tasks, arrivals of a SWIM file", x.smallGain, small, swimNote+note)
+	return nil
+}
+
+// fairSWIM is §6.1 under the arrivals of a SWIM file.
+func (t *table) fairSWIM(ctx context.Context, w *workload.File, note string) error {
+	none, err := named("none")
+	if err != nil {
+		return err
+	}
+	var fair, split []float64
+	for part := range swimWindows {
+		pl, err := w.Plan(ctx, int64(part+1), workload.Source{})
+		if err != nil {
+			return err
+		}
+		if err := t.arrive(pl, part); err != nil {
+			return err
+		}
+		pool, err := pl.Build()
+		if err != nil {
+			return err
+		}
+		var took [3][]float64
+		for n, s := range []string{"fifo", "fair", "copycompute"} {
+			o, err := play(ctx, pool, t.scheduler(s), none, 1, 0, false)
+			if err != nil {
+				return err
+			}
+			for j, x := range o.jobs {
+				if pool.JobName(j) == "bin0" {
+					took[n] = append(took[n], x)
+				}
+			}
+		}
+		gain := func(n int) (mean float64) {
+			for j := range took[n] {
+				mean += took[0][j] / took[n][j] / float64(len(took[n]))
+			}
+			return mean
+		}
+		fair, split = append(fair, gain(1)), append(split, gain(2))
+	}
+	t.band("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing alone, arrivals of a SWIM file", 2, fair, swimNote+note)
+	t.band("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO, arrivals of a SWIM file", 3.45, split, swimNote+note)
+	return nil
+}
