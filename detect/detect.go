@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"time"
@@ -19,25 +20,32 @@ var phaseStatsSQL string
 //go:embed outliers.sql
 var outliersSQL string
 
+//go:embed summary.sql
+var summarySQL string
+
 // Options say how to run; the rules have no options.
 type Options struct {
 	ChunkAttempts int64  // attempts whose statistics are computed at once, 0 is 40 million; a phase is never divided
+	Again         bool   // work on the whole store, whatever earlier runs have seen
 	Tool          string // version of straggler, for the commit
 }
 
-// Summary is the result of a run.
+// Summary is the result of a run: of the whole store, however much of it was worked on.
 type Summary struct {
-	Phases   int64 // phases in the store
-	Judged   int64 // phases with enough tasks to compare
-	Attempts int64 // attempts in them
+	Phases   int64 `col:"phases"`   // phases in the store
+	Judged   int64 `col:"judged"`   // phases with enough tasks to compare
+	Attempts int64 `col:"attempts"` // attempts in them
 	Outliers map[schema.Rule]int64
-	Repeated int64   // phases with a history
-	Slow     int64   // of them, slow as a whole
-	LostS    float64 // sum of lost_s over the phases: more than the jobs lost, since phases overlap
+	Repeated int64   `col:"repeated"` // phases with a history
+	Slow     int64   `col:"slow"`     // of them, slow as a whole
+	LostS    float64 `col:"lost_s"`   // sum of lost_s over the phases: more than the jobs lost, since phases overlap
+	Inputs   int     // worked on, where earlier results of others were kept
+	Kept     bool    // results of an earlier run were
 	Seconds  float64 // time the run took
 }
 
-// Run computes phase_stats and outliers and replaces those of the store by one commit.
+// Run computes phase_stats and outliers of the inputs that earlier runs of this version have not seen, and the history of all
+// stages, and commits them with what these runs found of the other inputs, in place of all earlier results.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	began := time.Now()
 	if o.ChunkAttempts <= 0 {
@@ -48,39 +56,92 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 		return Summary{}, fmt.Errorf("detect: %w", err)
 	}
 	defer tx.Abort()
-	s := Summary{Outliers: make(map[schema.Rule]int64)}
-	spans, err := split(ctx, eng, o.ChunkAttempts)
+	p, err := choose(ctx, tx, eng, o.Again)
 	if err != nil {
-		return Summary{}, fmt.Errorf("detect: sizes of phases: %w", err)
+		return Summary{}, fmt.Errorf("detect: what is new: %w", err)
 	}
-	phaseStats, err := keepBySpan(ctx, eng, "detected_phase_stats", phaseStatsSQL, spans)
-	if err == nil {
-		err = appendRows(ctx, tx, eng, phaseStats+" ORDER BY phase_id NULLS LAST", s.addPhase)
+	kept := tx.Resumed()
+	if !tx.Unchanged() {
+		if err := p.work(ctx, tx, eng, o.ChunkAttempts); err != nil {
+			return Summary{}, fmt.Errorf("detect: %w", err)
+		}
+		if _, err := tx.Commit(ctx); err != nil {
+			return Summary{}, fmt.Errorf("detect: %w", err)
+		}
 	}
+	s, err := summary(ctx, eng)
 	if err != nil {
-		return Summary{}, fmt.Errorf("detect: phase statistics: %w", err)
-	}
-	err = appendRows(ctx, tx, eng, "WITH phase_stats AS ("+phaseStats+") "+plain(outliersSQL), s.addOutlier)
-	if err != nil {
-		return Summary{}, fmt.Errorf("detect: outliers: %w", err)
-	}
-	if err := s.history(ctx, tx, eng, phaseStats, spans); err != nil {
-		return Summary{}, fmt.Errorf("detect: history of stages: %w", err)
-	}
-	if _, err := tx.Commit(ctx); err != nil {
 		return Summary{}, fmt.Errorf("detect: %w", err)
 	}
-	s.Seconds = time.Since(began).Seconds()
+	s.Inputs, s.Kept, s.Seconds = len(p.inputs), kept, time.Since(began).Seconds()
+	return s, nil
+}
+
+// work computes the rows of the part and appends them.
+func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
+	kept, err := p.keepStats(ctx, eng)
+	if err != nil {
+		return fmt.Errorf("earlier phase statistics: %w", err)
+	}
+	if !p.whole && len(p.inputs) == 0 { // inputs have gone, and none has come
+		return history(ctx, tx, eng, kept, chunkAttempts)
+	}
+	spans, err := split(ctx, eng, "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id", chunkAttempts)
+	if err != nil {
+		return fmt.Errorf("sizes of phases: %w", err)
+	}
+	phaseStats, err := keepBySpan(ctx, eng, "detected_phase_stats", phaseStatsSQL, spans, p.seen)
+	if err == nil {
+		sql := phaseStats + " ORDER BY phase_id NULLS LAST"
+		err = appendRows(tx, engine.Read[schema.PhaseStats](ctx, eng, sql), func(s *schema.PhaseStats) schema.Key { return p.inputOf(s.PhaseID) })
+	}
+	if err != nil {
+		return fmt.Errorf("phase statistics: %w", err)
+	}
+	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: phaseStats})
+	rows := engine.ReadParts[schema.Outlier](ctx, eng, "detected_outliers", outliersSQL, seen...)
+	err = appendRows(tx, rows, func(o *schema.Outlier) schema.Key { return p.inputOf(o.PhaseID) })
+	if err != nil {
+		return fmt.Errorf("outliers: %w", err)
+	}
+	if kept != "" {
+		phaseStats = "SELECT * FROM (" + kept + " UNION ALL " + phaseStats + ") AS p"
+	}
+	if err := history(ctx, tx, eng, phaseStats, chunkAttempts); err != nil {
+		return fmt.Errorf("history of stages: %w", err)
+	}
+	return nil
+}
+
+// summary counts what is in the tables.
+func summary(ctx context.Context, eng engine.Engine) (Summary, error) {
+	s := Summary{Outliers: make(map[schema.Rule]int64)}
+	for r, err := range engine.Read[Summary](ctx, eng, summarySQL) {
+		if err != nil {
+			return Summary{}, err
+		}
+		s.Phases, s.Judged, s.Attempts, s.LostS, s.Repeated, s.Slow = r.Phases, r.Judged, r.Attempts, r.LostS, r.Repeated, r.Slow
+	}
+	type count struct {
+		Rule schema.Rule `col:"rule"`
+		N    int64       `col:"n"`
+	}
+	for r, err := range engine.Read[count](ctx, eng, "SELECT rule, count(*) AS n FROM outliers GROUP BY rule") {
+		if err != nil {
+			return Summary{}, err
+		}
+		s.Outliers[r.Rule] = r.N
+	}
 	return s, nil
 }
 
 // keepBySpan makes session tables of the rows of a query of phases and gives the query of their union. Exact quantiles keep
 // every value in memory, so a store with more attempts than a chunk is processed in spans of phases.
-func keepBySpan(ctx context.Context, eng engine.Engine, name, sql string, spans []span) (string, error) {
+func keepBySpan(ctx context.Context, eng engine.Engine, name, sql string, spans []span, seen func(span) []engine.Seen) (string, error) {
 	var union []string
 	for i, c := range spans {
 		part := fmt.Sprintf("%s_%d", name, i)
-		if err := engine.MaterializeParts(ctx, eng, part, sql, c.seen()...); err != nil {
+		if err := engine.MaterializeParts(ctx, eng, part, sql, seen(c)...); err != nil {
 			return "", err
 		}
 		union = append(union, "SELECT * FROM "+part)
@@ -94,25 +155,14 @@ type span struct {
 	low, high schema.Key
 }
 
-// seen restricts the log tables that a query sees to the span. Nothing is copied: the restriction goes under the tables'
-// names.
-func (s span) seen() []engine.Seen {
-	if s.all {
-		return nil
-	}
-	where := fmt.Sprintf("WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
-	return []engine.Seen{{Table: "attempts", SQL: "SELECT * FROM attempts " + where}, {Table: "phases", SQL: "SELECT * FROM phases " + where}}
-}
-
-// split divides the phases into spans of about so many attempts.
-func split(ctx context.Context, eng engine.Engine, attempts int64) ([]span, error) {
-	const sizes = `SELECT phase_id, count(*) AS n FROM attempts GROUP BY phase_id ORDER BY phase_id NULLS LAST`
+// split divides phases into spans of about so many attempts; sizes is the query of their phase_id and number n of attempts.
+func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64) ([]span, error) {
 	var spans []span
 	at, held := span{low: math.MinInt64}, int64(0)
 	for p, err := range engine.Read[struct {
 		PhaseID schema.Key `col:"phase_id"`
 		N       int64      `col:"n"`
-	}](ctx, eng, sizes) {
+	}](ctx, eng, sizes+" ORDER BY phase_id NULLS LAST") {
 		if err != nil {
 			return nil, err
 		}
@@ -130,42 +180,23 @@ func split(ctx context.Context, eng engine.Engine, attempts int64) ([]span, erro
 	return append(spans, at), nil
 }
 
-func (s *Summary) addPhase(p *schema.PhaseStats) {
-	s.Phases++
-	s.Attempts += p.Attempts
-	if p.SlowdownBasis.OK {
-		s.Judged++
-	}
-	s.LostS += p.LostS.Or(0)
-}
-
-func (s *Summary) addOutlier(o *schema.Outlier) { s.Outliers[o.Rule]++ }
-
 // chunk is how many rows are appended at once.
 const chunk = 4096
 
-// appendRows runs a query and appends its rows to the transaction, a chunk at a time.
-func appendRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, sql string, each func(*R)) error {
-	rows := make([]R, 0, chunk)
-	for r, err := range engine.Read[R](ctx, eng, sql) {
+// appendRows appends the rows of a query to the transaction, each under the key of its input, a chunk at a time.
+func appendRows[R any](tx *store.Tx, from iter.Seq2[*R, error], inputOf func(*R) schema.Key) error {
+	rows, last := make([]R, 0, chunk), schema.Key(0)
+	for r, err := range from {
 		if err != nil {
 			return err
 		}
-		each(r)
-		if rows = append(rows, *r); len(rows) == chunk {
-			if err := store.Append(tx, 0, rows); err != nil {
+		if input := inputOf(r); input != last || len(rows) == chunk {
+			if err := store.Append(tx, last, rows); err != nil {
 				return err
 			}
-			rows = rows[:0]
+			rows, last = rows[:0], input
 		}
+		rows = append(rows, *r)
 	}
-	return store.Append(tx, 0, rows)
-}
-
-// plain drops the comment at the beginning of a query, so that a WITH clause can be put before it.
-func plain(sql string) string {
-	for strings.HasPrefix(sql, "--") {
-		_, sql, _ = strings.Cut(sql, "\n")
-	}
-	return sql
+	return store.Append(tx, last, rows)
 }

@@ -7,6 +7,8 @@
 //  3. stages.sql finds the executions of each stage, usage.sql what their tasks did, earlier.sql with which of them each is compared, and
 //     stage_history.sql compares them; slower_than_usual.sql is the rule that holds attempts against that history.
 //  4. detect.go runs all of them, those of the history by history.go, and writes their rows as one commit.
+//  5. part.go decides on which inputs: those that earlier runs have not seen, whose results are kept (inputs.sql tells where that
+//     cannot be, summary.sql counts all of them).
 //
 // All are in SQL that DuckDB and Spark SQL understand alike, with their parameters as literal numbers, and can be pasted
 // into any session that has the tables.

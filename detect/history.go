@@ -29,8 +29,9 @@ const historyRowsSQL = `SELECT phase_id, program, stage, kind, ordinal, executio
 FROM detected_history ORDER BY phase_id NULLS LAST`
 
 // history compares the phases with the earlier executions of their stages and writes stage_history, and the attempts that are
-// slow against them.
-func (s *Summary) history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, spans []span) error {
+// slow against them. These rows follow from the logs of other executions too, so they are worked out of all of them each time and
+// belong to no input.
+func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, chunkAttempts int64) error {
 	keep := func(name, sql string, more ...engine.Seen) error {
 		return engine.MaterializeParts(ctx, eng, name, sql, more...)
 	}
@@ -38,7 +39,12 @@ func (s *Summary) history(ctx context.Context, tx *store.Tx, eng engine.Engine, 
 	if err := keep("detected_stages", stagesSQL, stats); err != nil {
 		return err
 	}
-	usage, err := keepBySpan(ctx, eng, "detected_usages", usageSQL, spans)
+	spans, err := split(ctx, eng, "SELECT d.phase_id, s.attempts AS n FROM detected_stages d JOIN ("+phaseStats+") AS s ON s.phase_id = d.phase_id", chunkAttempts)
+	if err != nil {
+		return err
+	}
+	whole := part{whole: true}
+	usage, err := keepBySpan(ctx, eng, "detected_usages", usageSQL, spans, whole.seen)
 	if err != nil {
 		return err
 	}
@@ -48,20 +54,12 @@ func (s *Summary) history(ctx context.Context, tx *store.Tx, eng engine.Engine, 
 	if err := keep("detected_history", stageHistorySQL, stats, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
 		return err
 	}
-	if err := appendRows(ctx, tx, eng, historyRowsSQL, s.addHistory); err != nil {
+	if err := appendRows(tx, engine.Read[schema.StageHistory](ctx, eng, historyRowsSQL), func(*schema.StageHistory) schema.Key { return 0 }); err != nil {
 		return err
 	}
 	if err := keep("detected_slower", slowerThanUsualSQL); err != nil {
 		return err
 	}
-	return appendRows(ctx, tx, eng, "SELECT * FROM detected_slower ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST", s.addOutlier)
-}
-
-func (s *Summary) addHistory(h *schema.StageHistory) {
-	if h.Slow.OK {
-		s.Repeated++
-	}
-	if h.Slow.V {
-		s.Slow++
-	}
+	const slower = "SELECT * FROM detected_slower ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST"
+	return appendRows(tx, engine.Read[schema.Outlier](ctx, eng, slower), func(*schema.Outlier) schema.Key { return 0 })
 }

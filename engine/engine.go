@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"straggler/engine/sqltext"
+	"straggler/schema"
 )
 
 // Engine answers SQL over the tables of a store: DuckDB in this process, or Spark SQL on a cluster. Whoever asks does not
@@ -27,8 +28,15 @@ type Engine interface {
 	// Drop forgets such a table and frees what it took; one that is not there is no error.
 	Drop(ctx context.Context, name string) error
 
+	// Choose makes the tables chosen_attempts, chosen_phases and so on, one for each log table: its rows that came from the
+	// inputs with these keys, with the input's in the column input_key. Only files that have such rows are read.
+	Choose(ctx context.Context, inputs []schema.Key) error
+
 	Close() error
 }
+
+// ChosenPrefix begins the names of the tables that Choose makes.
+const ChosenPrefix = "chosen_"
 
 // Options say how much of the machine an engine may take, and who asks.
 type Options struct {

@@ -76,6 +76,9 @@ var tables = slices.Concat(traceTables, []*Table{
 // Tables lists all tables, log tables first. The caller must not change them.
 func Tables() []*Table { return tables }
 
+// LogTables are the tables whose rows come from logs: those of a Trace.
+func LogTables() []*Table { return traceTables }
+
 // ByName finds a table, nil where there is none.
 func ByName(name string) *Table {
 	for _, t := range tables {

@@ -84,7 +84,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := len(visible[schema.Job](t, s)); n != 50 {
+			if n := len(visible[schema.Job](t, s)); n != 55 {
 				t.Errorf("%d jobs", n)
 			}
 			if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {

@@ -123,8 +123,8 @@ func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
 	return c, nil
 }
 
-// resolve works out what is visible. Going back from the last commit: a replaced commit is not, nor is a result that a
-// later one of its kind supersedes, nor a commit all of whose inputs later commits retired. What a commit retires stays
+// resolve works out what is visible. Going back from the last commit: a replaced commit is not, nor is a result that the
+// last one of its kind does not keep, nor a commit all of whose inputs later commits retired. What a commit retires stays
 // retired whatever becomes of the commit itself.
 func (cat *catalog) resolve() {
 	cat.visible = make([]bool, len(cat.commits))
@@ -132,13 +132,25 @@ func (cat *catalog) resolve() {
 	retired := make(map[KeyText]bool)
 	replaced := make(map[int64]bool)
 	results := make(map[Kind]bool)
+	kept := make(map[int64]map[KeyText]bool) // of the results that count: what the last of their kind drops of them
 	for i := len(cat.commits) - 1; i >= 0; i-- {
 		c := cat.commits[i]
 		cat.hidden[i] = hiddenKeys(c, retired)
-		cat.visible[i] = c.Kind != Removal && !replaced[c.Sequence] && !(c.Kind.result() && results[c.Kind]) &&
+		cat.visible[i] = c.Kind != Removal && !replaced[c.Sequence] &&
 			(len(c.Inputs) == 0 || slices.ContainsFunc(c.Inputs, func(in InputRecord) bool { return !cat.hidden[i][in.Key] }))
-		if c.Kind.result() {
+		switch {
+		case !c.Kind.result():
+		case !results[c.Kind]:
 			results[c.Kind] = true
+			for _, k := range c.Kept {
+				if cat.visible[i] {
+					kept[k.Sequence] = keySet(k.Dropped)
+				}
+			}
+		case kept[c.Sequence] == nil:
+			cat.visible[i] = false
+		default:
+			cat.hidden[i] = kept[c.Sequence]
 		}
 		for _, k := range c.Retired {
 			retired[k] = true
@@ -201,25 +213,23 @@ func (cat *catalog) state() string {
 // slices are what a table consists of, in the order of the commits.
 func (cat *catalog) slices(table string) []Slice {
 	var out []Slice
-	at := make(map[string]int)
 	for i, c := range cat.commits {
 		if !cat.visible[i] {
 			continue
 		}
 		for _, t := range c.Tables {
-			if t.Name != table {
-				continue
+			if t.Name == table {
+				out = append(out, Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.hidden[i])})
 			}
-			hidden := sortedKeys(cat.hidden[i])
-			id := fmt.Sprint(t.Columns, hidden)
-			n, ok := at[id]
-			if !ok {
-				n = len(out)
-				at[id] = n
-				out = append(out, Slice{Columns: t.Columns, Hidden: hidden})
-			}
-			out[n].Files = append(out[n].Files, t.Files...)
 		}
+	}
+	return joinSlices(out)
+}
+
+func keySet(keys []KeyText) map[KeyText]bool {
+	out := make(map[KeyText]bool, len(keys))
+	for _, k := range keys {
+		out[k] = true
 	}
 	return out
 }
@@ -256,6 +266,9 @@ func (cat *catalog) checkConflicts(c *Commit, old []replaced) error {
 			return fmt.Errorf("store: %w: commit %d is not what it was; try again", ErrConflict, r.sequence)
 		}
 		gone[r.sequence] = true
+	}
+	if err := cat.checkKept(c, gone); err != nil {
+		return err
 	}
 	retired := make(map[KeyText]bool)
 	for _, k := range c.Retired {

@@ -20,15 +20,19 @@ import (
 // comes into being at one instant, by a link or a conditional put, which fails when the sequence number is taken, and is
 // never changed afterwards: the store's state is what follows from the commits in the order of their numbers.
 
-// commitFormat is the version of the commit file and of the layout around it.
-const commitFormat = 1
+// commitFormat is the version of the commit file and of the layout around it. Commits that say nothing that is new in it are of
+// plainFormat, so that an earlier straggler reads them.
+const (
+	commitFormat = 2
+	plainFormat  = 1 // without Saw and Kept
+)
 
 // Kind says what a commit holds.
 type Kind string
 
 const (
 	Log      Kind = "log"      // rows read from logs; log commits add up
-	Detect   Kind = "detect"   // results of detect; of each kind of result the last commit counts
+	Detect   Kind = "detect"   // results of detect; of each kind of result the last commit counts, with those that it keeps
 	Causes   Kind = "causes"   // results of causes
 	Plans    Kind = "plans"    // results of plans
 	Whatif   Kind = "whatif"   // results of whatif
@@ -36,9 +40,10 @@ const (
 	Removal  Kind = "removal"  // nothing but retirements
 )
 
-func (k Kind) result() bool {
-	return k == Detect || k == Causes || k == Plans || k == Whatif || k == Simulate
-}
+// resultKinds are the kinds of results, in the order of their verbs.
+var resultKinds = []Kind{Detect, Causes, Plans, Whatif, Simulate}
+
+func (k Kind) result() bool { return slices.Contains(resultKinds, k) }
 
 // Commit is the content of a commit file.
 type Commit struct {
@@ -52,6 +57,8 @@ type Commit struct {
 	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are no longer seen
 	Replaced []int64        `json:"replaced,omitempty"` // earlier commits that are no longer seen at all
 	Ingests  []IngestRecord `json:"ingests,omitempty"`  // of a compaction: the ingests whose own rows it holds
+	Saw      []InputState   `json:"saw,omitempty"`      // of a result commit: inputs that rows of it follow from, each row from one of them alone
+	Kept     []KeptRecord   `json:"kept,omitempty"`     // of a result commit: earlier ones of its kind that count with it
 	Tables   []TableRecord  `json:"tables,omitempty"`
 	Checksum string         `json:"checksum"` // of this file with an empty checksum
 }
@@ -66,6 +73,18 @@ type InputRecord struct {
 	Ingest      string           `json:"ingest"`          // id of the ingest that brought it
 	Rows        map[string]int64 `json:"rows,omitempty"`  // rows by table
 	Extra       json.RawMessage  `json:"extra,omitempty"` // whatever ingest wants to remember about it
+}
+
+// InputState is an input in the state in which a result commit saw it.
+type InputState struct {
+	Key   KeyText `json:"key"`
+	State string  `json:"state"` // "": one that had changed by the time of the commit
+}
+
+// KeptRecord names an earlier result commit and the inputs whose rows in it do not count any more.
+type KeptRecord struct {
+	Sequence int64     `json:"sequence"`
+	Dropped  []KeyText `json:"dropped,omitempty"`
 }
 
 // IngestRecord names an ingest, and the key under which a compaction keeps the rows that belong to none of its inputs.
@@ -221,6 +240,9 @@ func ingestID(inputs []InputRecord) string {
 func contentID(c *Commit) string {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%s %s\n", c.Kind, c.State)
+	for _, k := range c.Kept {
+		fmt.Fprintf(h, "+ %d %d\n", k.Sequence, k.Dropped)
+	}
 	for _, k := range c.Retired {
 		fmt.Fprintf(h, "- %d\n", k)
 	}

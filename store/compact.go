@@ -24,8 +24,9 @@ type Compaction struct {
 // smallBytes is the size under which a commit is worth merging with others.
 const smallBytes = 64 << 20
 
-// Compact writes small log commits, and those that hold retired rows, into one new commit that replaces them, and
-// removes the files of commits of which nothing is visible any more. What the tables show stays the same.
+// Compact writes small log commits, and those that hold retired rows, into one new commit that replaces them, and so the
+// commits of each kind of result. It removes the files of commits of which nothing is visible any more. What the
+// tables show stays the same.
 func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 	var done Compaction
 	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: tool})
@@ -37,7 +38,7 @@ func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 	if err != nil {
 		return done, err
 	}
-	if chosen := cat.compactable(); len(chosen) > 0 {
+	if chosen := cat.compactable(Log); len(chosen) > 0 {
 		if err := tx.rewrite(ctx, cat, chosen); err != nil {
 			return done, err
 		}
@@ -45,20 +46,66 @@ func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 		if err != nil {
 			return done, err
 		}
-		done.Commits, done.Into = len(chosen), c.ID
-		for _, n := range c.Rows() {
-			done.Rows += n
-		}
+		done.add(chosen, &c)
 	}
-	return done, errors.Join(tx.Abort(), s.sweepNow(ctx, &done))
+	err = tx.Abort()
+	for _, kind := range resultKinds {
+		err = errors.Join(err, s.compactResults(ctx, kind, &done))
+	}
+	return done, errors.Join(err, s.sweepNow(ctx, &done))
 }
 
-// compactable chooses the commits to write anew. One small commit alone stays as it is.
-func (cat *catalog) compactable() []int {
+// compactResults writes the small commits of a kind of result, and those with rows that do not count, into one.
+func (s *Store) compactResults(ctx context.Context, kind Kind, done *Compaction) error {
+	cat, err := s.catalog(ctx)
+	if err != nil || len(cat.compactable(kind)) == 0 {
+		return err
+	}
+	tx, err := s.Begin(ctx, Origin{Kind: kind})
+	if err != nil {
+		return err
+	}
+	defer tx.Abort()
+	chosen := tx.cat.compactable(kind)
+	if len(chosen) == 0 {
+		return nil
+	}
+	visible := tx.cat.visibleOf(kind)
+	last := visible[len(visible)-1]
+	tx.origin.Tool, tx.state = last.Tool, last.State
+	for i, c := range tx.cat.commits {
+		if tx.cat.visible[i] && c.Kind == kind && !slices.Contains(chosen, i) {
+			tx.kept = append(tx.kept, KeptRecord{Sequence: c.Sequence})
+		}
+	}
+	if err := tx.rewrite(ctx, tx.cat, chosen); err != nil {
+		return err
+	}
+	c, err := tx.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	done.add(chosen, &c)
+	return nil
+}
+
+// add counts commits that were written anew into another.
+func (done *Compaction) add(chosen []int, into *Commit) {
+	done.Commits += len(chosen)
+	if done.Into == "" {
+		done.Into = into.ID
+	}
+	for _, n := range into.Rows() {
+		done.Rows += n
+	}
+}
+
+// compactable chooses the commits of a kind to write anew. One small commit alone stays as it is.
+func (cat *catalog) compactable(kind Kind) []int {
 	var chosen []int
 	worth := false
 	for i, c := range cat.commits {
-		if !cat.visible[i] || c.Kind != Log || len(c.Inputs) == 0 {
+		if !cat.visible[i] || c.Kind != kind || kind == Log && len(c.Inputs) == 0 {
 			continue
 		}
 		holes := len(cat.hidden[i]) > 0
@@ -84,7 +131,7 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 	for _, i := range chosen {
 		c := cat.commits[i]
 		own := KeyText(0)
-		if len(c.Ingests) == 0 {
+		if c.Kind == Log && len(c.Ingests) == 0 {
 			own = ownKey(c.ID)
 			tx.ingests = append(tx.ingests, IngestRecord{ID: c.ID, Key: own})
 		}
@@ -98,6 +145,11 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 				if err := tx.Input(in); err != nil {
 					return err
 				}
+			}
+		}
+		for _, in := range c.Saw {
+			if !cat.hidden[i][in.Key] {
+				tx.saw = append(tx.saw, cat.markedAgain(in, c.Sequence))
 			}
 		}
 		tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.hidden[i]})
@@ -146,7 +198,7 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 				tx.Retire(schema.Key(in.Key))
 			}
 		}
-		if c.ID == id && len(c.Inputs) == 0 {
+		if c.ID == id && len(c.Inputs) == 0 || c.Kind.result() && cat.resultHas(c.Kind, id) {
 			tx.replaced = append(tx.replaced, replaced{c.Sequence, cat.hidden[i]})
 		}
 	}
@@ -239,8 +291,15 @@ func (s *Store) removeFilesOf(ctx context.Context, gone []*Commit, cat *catalog)
 // obsolete lists the commits that can be removed, oldest first.
 func (cat *catalog) obsolete() (obsolete []*Commit) {
 	var kept []*Commit
+	last := make(map[Kind]int64) // visible commit of each kind
 	for i, c := range cat.commits {
-		if cat.visible[i] || slices.ContainsFunc(kept, c.hides) {
+		if cat.visible[i] {
+			last[c.Kind] = c.Sequence
+		}
+	}
+	for i, c := range cat.commits {
+		superseded := last[c.Kind] > c.Sequence
+		if cat.visible[i] || slices.ContainsFunc(kept, func(earlier *Commit) bool { return c.hides(earlier, superseded) }) {
 			kept = append(kept, c)
 		} else {
 			obsolete = append(obsolete, c)
@@ -249,8 +308,8 @@ func (cat *catalog) obsolete() (obsolete []*Commit) {
 	return obsolete
 }
 
-// hides says that c, the later one, hides something of an earlier commit.
-func (c *Commit) hides(earlier *Commit) bool {
-	return c.Kind.result() && c.Kind == earlier.Kind || slices.Contains(c.Replaced, earlier.Sequence) ||
+// hides says that c, the later one, hides something of an earlier commit. A result that is superseded itself hides none.
+func (c *Commit) hides(earlier *Commit, superseded bool) bool {
+	return c.Kind.result() && !superseded && c.Kind == earlier.Kind || slices.Contains(c.Replaced, earlier.Sequence) ||
 		slices.ContainsFunc(earlier.Inputs, func(in InputRecord) bool { return slices.Contains(c.Retired, in.Key) })
 }

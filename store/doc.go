@@ -13,6 +13,7 @@
 //     store/parquet; publish in tx.go makes them visible, by one exclusive link or conditional put of one small file: killed
 //     before, nothing is there, killed after, everything is. stage.go makes a file for programs on other machines.
 //  3. snapshot.go is what engines read: the visible files of each table, which stay as long as they are read.
+//     results.go lets results of inputs that have not changed count with those of new ones.
 //  4. list.go, verify.go and compact.go look after a store. scan.go reads the rows of a compaction; clean.go removes what
 //     dead writers left.
 //  5. catalog.go reads the commits and works out what of them is visible; commit.go is what a commit holds.

@@ -30,10 +30,16 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 		return nil, err
 	}
 	state := cat.state()
+	results := make(map[Kind]string) // the state of the logs that the last results of each kind are of
+	for _, c := range cat.commits {
+		if c.Kind.result() {
+			results[c.Kind] = c.State
+		}
+	}
 	var out []Entry
 	for i, c := range cat.commits {
 		e := Entry{Sequence: c.Sequence, ID: c.ID, Kind: c.Kind, Tool: c.Tool, Inputs: c.Inputs, Tables: c.Rows(), Bytes: c.Bytes(),
-			Committed: cat.times[i].UTC(), Visible: cat.visible[i], Stale: c.Kind.result() && c.State != state}
+			Committed: cat.times[i].UTC(), Visible: cat.visible[i], Stale: c.Kind.result() && results[c.Kind] != state}
 		for _, in := range c.Inputs {
 			if cat.hidden[i][in.Key] || !cat.visible[i] {
 				e.Hidden++

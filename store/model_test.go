@@ -14,7 +14,7 @@ import (
 // model is a store in memory: what the real one must show after any sequence of operations.
 type model struct {
 	inputs  map[schema.Key]modelInput
-	results int // rows of phase_stats, -1 for none ever
+	results []string // rows of phase_stats, nil for none ever
 	version int
 }
 
@@ -35,7 +35,7 @@ func walk(t *testing.T, seed uint64, n int) {
 
 func walkIn(t *testing.T, s *Store, rng *rand.Rand, n int, trace string) {
 	stays := snapshot(t, s)
-	m := &model{inputs: make(map[schema.Key]modelInput), results: -1}
+	m := &model{inputs: make(map[schema.Key]modelInput)}
 	for i := range n {
 		trace += " " + m.operation(t, rng, s) + ","
 		switch rng.IntN(12) {
@@ -61,13 +61,15 @@ func (m *model) operation(t *testing.T, rng *rand.Rand, s *Store) string {
 	switch op := rng.IntN(10); {
 	case op < 5:
 		return m.ingest(t, rng, s)
-	case op < 6:
+	case op < 6 && rng.IntN(4) == 0:
 		n := rng.IntN(5)
 		if err := results(t.Context(), s, n); err != nil {
 			t.Fatal(err)
 		}
-		m.results = n
+		m.results = make([]string, n)
 		return fmt.Sprint("results of ", n)
+	case op < 6:
+		return m.resume(t, s)
 	case op < 7:
 		c, err := s.Compact(t.Context(), "test")
 		if err != nil {
@@ -127,6 +129,20 @@ func (m *model) ingest(t *testing.T, rng *rand.Rand, s *Store) string {
 		m.inputs[schema.Key(k+1)] = in
 	}
 	return did
+}
+
+// resume brings results up to date: a row for each attempt, of which only those of new and changed inputs are made.
+func (m *model) resume(t *testing.T, s *Store) string {
+	n, err := resume(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.results = []string{"all"}
+	for _, in := range m.inputs {
+		m.results = append(m.results, in.native...)
+	}
+	slices.Sort(m.results)
+	return fmt.Sprint("results resumed with ", n)
 }
 
 func (m *model) abort(t *testing.T, s *Store) string {
@@ -192,10 +208,15 @@ func (m *model) compare(t *testing.T, s *Store, shows *Snapshot, trace string) {
 	if !slices.Equal(gotIngests, slices.Compact(ingests)) {
 		t.Fatalf("%s\nthe store has the ingests\n%v\nand the model\n%v", trace, gotIngests, ingests)
 	}
-	if n := len(rowsOf[schema.PhaseStats](t, shows)); n != max(m.results, 0) {
-		t.Fatalf("%s\nthe store has %d results and the model %d", trace, n, m.results)
+	var gotResults []string
+	for _, r := range rowsOf[schema.PhaseStats](t, shows) {
+		gotResults = append(gotResults, r.Note.V)
 	}
-	if c, err := s.Result(t.Context(), Detect); err != nil || (c != nil) != (m.results >= 0) {
+	slices.Sort(gotResults)
+	if !slices.Equal(gotResults, m.results) {
+		t.Fatalf("%s\nthe store has the results\n%v\nand the model\n%v", trace, gotResults, m.results)
+	}
+	if c, err := s.Result(t.Context(), Detect); err != nil || (c != nil) != (m.results != nil) {
 		t.Fatalf("%s\nthe results are %v, %v", trace, c, err)
 	}
 	found, err := s.Verify(t.Context())

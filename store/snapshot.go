@@ -23,6 +23,7 @@ type Slice struct {
 	Columns []string // "name TYPE", as the commit says
 	Files   []FileRecord
 	Hidden  []schema.Key // rows that have one of these in InputColumn are not part of the table
+	Chosen  []schema.Key // of SlicesOf: only rows that have one of these are; nil: all but the hidden ones
 }
 
 // Snapshot takes a snapshot of what is visible now.
@@ -57,6 +58,65 @@ func (n *Snapshot) Version() int64 { return n.commits }
 
 // Slices are what a table consists of, in the order of the commits.
 func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
+
+// SlicesOf are what the rows of a table that came from some inputs lie in, of the commits that have such.
+func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) {
+	wanted, known := make(map[KeyText]bool, len(inputs)), 0
+	for _, k := range inputs {
+		wanted[KeyText(k)] = true
+	}
+	for in := range n.cat.inputs {
+		if wanted[in.Key] {
+			known++
+		}
+	}
+	if known != len(wanted) {
+		return nil, fmt.Errorf("store: %w: inputs have come or gone; try again", ErrConflict)
+	}
+	var out []Slice
+	for i, c := range n.cat.commits {
+		var here []schema.Key
+		whole := len(n.cat.hidden[i]) == 0
+		if n.cat.visible[i] {
+			for _, in := range c.Inputs {
+				if wanted[in.Key] && !n.cat.hidden[i][in.Key] {
+					here = append(here, schema.Key(in.Key))
+				} else {
+					whole = false
+				}
+			}
+		}
+		if len(here) == 0 {
+			continue
+		}
+		if whole {
+			here = nil
+		}
+		for _, t := range c.Tables {
+			if t.Name == table {
+				out = append(out, Slice{Columns: t.Columns, Files: t.Files, Chosen: here})
+			}
+		}
+	}
+	return joinSlices(out), nil
+}
+
+// joinSlices makes one of slices that are read alike.
+func joinSlices(slices []Slice) []Slice {
+	var out []Slice
+	at := make(map[string]int)
+	for _, s := range slices {
+		id := fmt.Sprint(s.Columns, s.Hidden, s.Chosen)
+		n, ok := at[id]
+		if !ok {
+			at[id] = len(out)
+			out = append(out, Slice{Columns: s.Columns, Hidden: s.Hidden, Chosen: s.Chosen})
+			n = len(out) - 1
+		}
+		out[n].Files = append(out[n].Files, s.Files...)
+	}
+	return out
+}
 
 // Path is where on this machine a file is, once it was fetched.
 func (n *Snapshot) Path(f FileRecord) string { return n.pinned.path(f) }

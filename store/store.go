@@ -160,18 +160,16 @@ func (s *Store) State(ctx context.Context) (string, error) {
 	return cat.state(), nil
 }
 
-// Result finds the visible results of a kind, nil where there are none. They are stale when their State is not the
-// store's.
+// Result finds the last commit of the visible results of a kind, nil where there are none. They are stale when its State is not
+// the store's.
 func (s *Store) Result(ctx context.Context, kind Kind) (*Commit, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range cat.commits {
-		if cat.visible[i] && c.Kind == kind {
-			found := *c
-			return &found, nil
-		}
+	if visible := cat.visibleOf(kind); len(visible) > 0 {
+		found := *visible[len(visible)-1]
+		return &found, nil
 	}
 	return nil, nil
 }

@@ -30,7 +30,8 @@ type Tx struct {
 	staging string    // directory of this machine
 	writer  string    // as it is registered
 	lock    io.Closer // on the staging directory, so that no other process removes it
-	state   string    // of the logs, when the transaction began
+	cat     *catalog  // when the transaction began
+	state   string    // of the logs that results are of
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
@@ -39,8 +40,12 @@ type Tx struct {
 	retired  []KeyText
 	replaced []replaced
 	ingests  []IngestRecord
-	failed   error
-	done     bool
+	saw      []InputState
+	kept     []KeptRecord
+
+	unchanged bool // Resume found that the visible results stand as they are
+	failed    error
+	done      bool
 }
 
 // replaced is an earlier commit that a compaction replaces, and what of it was hidden when it was read.
@@ -86,7 +91,10 @@ func (tx *Tx) begin(ctx context.Context) error {
 			return fmt.Errorf("store: removing what later commits replaced: %w", err)
 		}
 	}
-	tx.state = cat.state()
+	if tx.cat, err = s.catalog(ctx); err != nil { // cleaning may have taken commits away
+		return err
+	}
+	tx.state = tx.cat.state()
 	if tx.staging, tx.lock, err = s.staging.create(); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
@@ -233,7 +241,7 @@ func (tx *Tx) seal() (*Commit, error) {
 	case tx.failed != nil:
 		return nil, tx.failed
 	}
-	c := &Commit{Format: commitFormat, Kind: tx.origin.Kind, Tool: tx.origin.Tool, Inputs: slices.Clone(tx.inputs),
+	c := &Commit{Format: plainFormat, Kind: tx.origin.Kind, Tool: tx.origin.Tool, Inputs: slices.Clone(tx.inputs),
 		Retired: slices.Clone(tx.retired), Ingests: tx.ingests}
 	slices.SortFunc(c.Inputs, func(a, b InputRecord) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
@@ -257,7 +265,10 @@ func (tx *Tx) seal() (*Commit, error) {
 		c.Tables = append(c.Tables, TableRecord{Name: t.Name, Columns: columnTexts(t), Files: slices.Clone(w.done)})
 	}
 	if c.Kind.result() {
-		c.State = tx.state
+		c.State, c.Saw, c.Kept = tx.state, tx.saw, tx.kept
+	}
+	if len(c.Saw)+len(c.Kept) > 0 {
+		c.Format = commitFormat
 	}
 	c.ID = contentID(c)
 	if c.Kind == Log && len(c.Inputs) > 0 && len(c.Replaced) == 0 {
@@ -278,6 +289,9 @@ func (tx *Tx) complete(c *Commit) error {
 		at[schema.Key(in.Key)] = i
 	}
 	known := map[schema.Key]bool{0: true}
+	for _, in := range c.Saw {
+		known[schema.Key(in.Key)] = true
+	}
 	for _, r := range c.Ingests {
 		known[schema.Key(r.Key)] = true
 	}
@@ -323,6 +337,7 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 			}
 		}
 		if err == nil {
+			cat.markChanged(c, tx.cat.next)
 			var visible bool
 			visible, err = tx.create(ctx, c, cat.next)
 			switch {

@@ -15,6 +15,7 @@ import (
 
 type detectOptions struct {
 	store  string
+	again  bool
 	output output
 }
 
@@ -23,14 +24,18 @@ func detectCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "detect --store DIR",
 		Short: "Compare the tasks of each phase and find the slow ones",
-		Long: glossary(`Detect fills the tables phase_stats, stage_history and outliers, in place of those of an earlier run, and counts what it found.
-straggler schema phase_stats stage_history outliers says what their columns mean.`, schema.Rules()),
+		Long: glossary(`Detect fills the tables phase_stats, stage_history and outliers and counts what they hold. Of logs that have not changed since an
+earlier run of this version, its rows are kept; only new logs are worked on, and those that have grown or were read again. Logs
+that were removed take their rows along. What compares executions of a stage is worked out of all of them.
+straggler schema phase_stats stage_history outliers says what the columns mean.`, schema.Rules()),
 		Example: `  straggler detect --store lake
+  straggler detect --again --store lake
   straggler sql --store lake "SELECT rule, count(*) AS n FROM outliers GROUP BY rule ORDER BY n DESC"`,
 		Args: onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)
+	c.Flags().BoolVar(&o.again, "again", false, "work on all logs of the store, also on those that an earlier run has seen")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
@@ -39,7 +44,7 @@ straggler schema phase_stats stage_history outliers says what their columns mean
 func runDetect(ctx context.Context, e *env, o detectOptions) error {
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding outliers")()
-		s, err := detect.Run(ctx, st, eng, detect.Options{Tool: version})
+		s, err := detect.Run(ctx, st, eng, detect.Options{Again: o.again, Tool: version})
 		if err != nil {
 			return err
 		}
@@ -49,6 +54,9 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 		}
 		if err := e.rows(o.output, f); err != nil {
 			return err
+		}
+		if s.Kept {
+			e.say("%s new or changed; the results of the others are kept", count(int64(s.Inputs), "log"))
 		}
 		e.say("%s of %s with a verdict, %s; %s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), historyWords(s))
 		return nil

@@ -64,6 +64,10 @@ func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 	return nil
 }
 
+func (p *pair) Choose(ctx context.Context, inputs []schema.Key) error {
+	return errors.Join(p.duck.Choose(ctx, inputs), p.spark.Choose(ctx, inputs))
+}
+
 func (p *pair) Drop(ctx context.Context, name string) error {
 	return errors.Join(p.duck.Drop(ctx, name), p.spark.Drop(ctx, name))
 }

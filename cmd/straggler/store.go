@@ -176,8 +176,10 @@ func (e *env) verifyRows(ctx context.Context, st *store.Store, perLaw int) (tabl
 
 func storeCompactCommand(e *env) *cobra.Command {
 	return storeVerb(e, &cobra.Command{
-		Use:     "compact --store DIR",
-		Short:   "Merge small commits and remove obsolete files",
+		Use:   "compact --store DIR",
+		Short: "Merge small commits and remove obsolete files",
+		Long: `Compact writes small commits of logs into one, and so the commits of each kind of result that add up, without the rows that do
+not count any more. It removes files of which nothing is visible. What the tables show stays the same.`,
 		Example: "  straggler store compact --store lake",
 		Args:    onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {

@@ -66,7 +66,7 @@ report bring the rows that they replay or draw to this machine.`
 func tablesText() string {
 	var b strings.Builder
 	b.WriteString(`Times are instants in UTC; columns that end in _s are seconds, in _bytes bytes. NULL means that the log does not say.
-Ingest writes the log tables; detect, causes and whatif write theirs in place of those of an earlier run.
+Ingest writes the log tables; causes and whatif write theirs in place of those of an earlier run, detect adds what is new.
 
 `)
 	schema.WriteText(&b, schema.Tables()) // a strings.Builder takes everything

@@ -14,6 +14,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/sqltext"
+	"straggler/schema"
 	"straggler/store"
 )
 
@@ -192,6 +193,19 @@ func (d *Engine) prepare(ctx context.Context, sql string) error {
 		}
 	}
 	return nil
+}
+
+func (d *Engine) Choose(ctx context.Context, inputs []schema.Key) error {
+	if err := d.prepare(ctx, ""); err != nil {
+		return err
+	}
+	d.refreshing.Lock()
+	defer d.refreshing.Unlock()
+	tables, err := chosenOf(d.files, inputs)
+	if err != nil {
+		return fmt.Errorf("duckdb: %w", err)
+	}
+	return d.defineViews(ctx, tables)
 }
 
 func (d *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"strings"
 
+	"straggler/engine"
 	"straggler/engine/sqltext"
 	"straggler/engine/view"
 	"straggler/schema"
@@ -32,6 +33,25 @@ func tablesOf(files *store.Snapshot) []table {
 		out = append(out, made)
 	}
 	return out
+}
+
+// chosenOf draws up the rows of every log table that some inputs brought.
+func chosenOf(files *store.Snapshot, inputs []schema.Key) ([]table, error) {
+	var out []table
+	for _, t := range schema.LogTables() {
+		slices, err := files.SlicesOf(t.Name, inputs)
+		if err != nil {
+			return nil, err
+		}
+		made := table{name: engine.ChosenPrefix + t.Name}
+		made.sql = view.ChosenSQL(sqltext.DuckDB, t, slices, func(i int) string { return readFiles(files, slices[i].Files) })
+		made.unread = "SELECT error(" + quoteText("the table "+made.name+" was not fetched; write its name in the statement") + ")"
+		for _, s := range slices {
+			made.files = append(made.files, s.Files...)
+		}
+		out = append(out, made)
+	}
+	return out, nil
 }
 
 func readFiles(files *store.Snapshot, records []store.FileRecord) string {

@@ -12,6 +12,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/spark/hs2"
 	"straggler/engine/sqltext"
+	"straggler/schema"
 	"straggler/store"
 )
 
@@ -33,6 +34,7 @@ type Engine struct {
 	shut    bool
 	seen    int64             // version of files that tables shows
 	tables  []table           // what the views are to be
+	chosen  []table           // and those of the last Choose
 	views   map[string]string // what they are, by table
 	made    []materialized
 }
@@ -182,7 +184,7 @@ func (e *Engine) refresh(ctx context.Context, sql string) error {
 	}
 	sql = strings.ToLower(sql)
 	all := strings.Contains(sql, "show")
-	for _, t := range e.tables {
+	for _, t := range slices.Concat(e.tables, e.chosen) {
 		state := strings.Join(t.statements, "\n")
 		if !all && !strings.Contains(sql, t.name) || e.views[t.name] == state {
 			continue
@@ -194,6 +196,20 @@ func (e *Engine) refresh(ctx context.Context, sql string) error {
 		}
 		e.views[t.name] = state
 	}
+	return nil
+}
+
+func (e *Engine) Choose(ctx context.Context, inputs []schema.Key) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.files.Follow(ctx); err != nil {
+		return err
+	}
+	tables, err := e.drawChosen(ctx, inputs)
+	if err != nil {
+		return fmt.Errorf("spark: %w", err)
+	}
+	e.chosen = tables
 	return nil
 }
 

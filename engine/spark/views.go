@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"straggler/engine"
 	"straggler/engine/sqltext"
 	"straggler/engine/view"
 	"straggler/schema"
@@ -25,27 +26,53 @@ type table struct {
 func (e *Engine) drawTables(ctx context.Context) ([]table, error) {
 	var out []table
 	for _, t := range schema.Tables() {
-		made := table{name: t.Name}
-		slices := e.files.Slices(t.Name)
-		sliceName := func(i int) string { return quoteName(fmt.Sprintf("straggler_%s_%d", t.Name, i)) }
-		for i, s := range slices {
-			if err := e.files.Check(ctx, s.Files); err != nil {
-				return nil, fmt.Errorf("spark: %w", err)
-			}
-			files := make([]string, len(s.Files))
-			for j, f := range s.Files {
-				files[j] = e.filePath(f.Path)
-			}
-			sql, err := filesView(sliceName(i), s.Columns, files)
-			if err != nil {
-				return nil, err
-			}
-			made.statements = append(made.statements, sql)
+		made, err := e.draw(ctx, t, t.Name, e.files.Slices(t.Name), view.SQL)
+		if err != nil {
+			return nil, err
 		}
-		made.statements = append(made.statements, "CREATE OR REPLACE TEMPORARY VIEW "+quoteName(t.Name)+" AS "+view.SQL(sqltext.Spark, t, slices, sliceName))
 		out = append(out, made)
 	}
 	return out, nil
+}
+
+// drawChosen gives the statements of the rows of every log table that some inputs brought.
+func (e *Engine) drawChosen(ctx context.Context, inputs []schema.Key) ([]table, error) {
+	var out []table
+	for _, t := range schema.LogTables() {
+		slices, err := e.files.SlicesOf(t.Name, inputs)
+		if err != nil {
+			return nil, err
+		}
+		made, err := e.draw(ctx, t, engine.ChosenPrefix+t.Name, slices, view.ChosenSQL)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, made)
+	}
+	return out, nil
+}
+
+// draw gives the statements of one table under a name; unite gives the query over its slices.
+func (e *Engine) draw(ctx context.Context, t *schema.Table, name string, slices []store.Slice,
+	unite func(sqltext.Dialect, *schema.Table, []store.Slice, func(int) string) string) (table, error) {
+	made := table{name: name}
+	sliceName := func(i int) string { return quoteName(fmt.Sprintf("straggler_%s_%d", name, i)) }
+	for i, s := range slices {
+		if err := e.files.Check(ctx, s.Files); err != nil {
+			return made, fmt.Errorf("spark: %w", err)
+		}
+		files := make([]string, len(s.Files))
+		for j, f := range s.Files {
+			files[j] = e.filePath(f.Path)
+		}
+		sql, err := filesView(sliceName(i), s.Columns, files)
+		if err != nil {
+			return made, err
+		}
+		made.statements = append(made.statements, sql)
+	}
+	made.statements = append(made.statements, "CREATE OR REPLACE TEMPORARY VIEW "+quoteName(name)+" AS "+unite(sqltext.Spark, t, slices, sliceName))
+	return made, nil
 }
 
 // columnTypes are those that a commit may give its columns. They become SQL here, so nothing else is let through.

@@ -19,12 +19,32 @@ func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i i
 	}
 	parts := make([]string, len(slices))
 	for i, s := range slices {
-		parts[i] = "SELECT " + columns(d, t, s.Columns) + " FROM " + from(i)
-		if len(s.Hidden) > 0 {
-			parts[i] += " WHERE " + store.InputColumn + " NOT IN (" + keys(s.Hidden) + ")"
-		}
+		parts[i] = "SELECT " + columns(d, t, s.Columns) + " FROM " + from(i) + where(s)
 	}
 	return strings.Join(parts, " UNION ALL ")
+}
+
+// ChosenSQL is SQL for the slices of some inputs' rows, with the column of the input.
+func ChosenSQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i int) string) string {
+	if len(slices) == 0 {
+		return "SELECT " + columns(d, t, nil) + ", CAST(NULL AS BIGINT) AS " + store.InputColumn + " WHERE false"
+	}
+	parts := make([]string, len(slices))
+	for i, s := range slices {
+		parts[i] = "SELECT " + columns(d, t, s.Columns) + ", " + store.InputColumn + " FROM " + from(i) + where(s)
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
+
+// where says which of the rows of a slice's files are part of it.
+func where(s store.Slice) string {
+	switch {
+	case s.Chosen != nil:
+		return " WHERE " + store.InputColumn + " IN (" + keys(s.Chosen) + ")"
+	case len(s.Hidden) > 0:
+		return " WHERE " + store.InputColumn + " NOT IN (" + keys(s.Hidden) + ")"
+	}
+	return ""
 }
 
 // Empty has the columns of a table and the rows that a condition gives, which is to give none.

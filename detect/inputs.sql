@@ -1,0 +1,11 @@
+-- Whose keys the rows of some inputs have: takes those rows of attempts, phases and applications, with the input of each, gives
+-- the blocks of keys that they name, one row each. {block} has the bits that the keys of a block share.
+--
+-- Where an input names keys of no other, its phases can be worked on without the rest of the store.
+SELECT DISTINCT input_key, 'phases' AS tab, phase_id & {block} AS first FROM chosen_attempts WHERE phase_id IS NOT NULL
+UNION ALL
+SELECT DISTINCT input_key, 'applications', application_id & {block} FROM chosen_attempts WHERE application_id IS NOT NULL
+UNION ALL
+SELECT DISTINCT input_key, 'phases', phase_id & {block} FROM chosen_phases
+UNION ALL
+SELECT DISTINCT input_key, 'applications', application_id & {block} FROM chosen_applications

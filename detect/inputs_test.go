@@ -1,0 +1,257 @@
+package detect
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/engine/enginetest"
+	"straggler/engine/spark/sparktest"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// night is a store that logs come to, and change in, between runs.
+type night struct {
+	*store.Store
+	logs map[schema.Key]*schema.Trace // what it shows
+	n    int                          // of the last state of a log
+}
+
+func newNight(t *testing.T) *night {
+	t.Helper()
+	st, err := store.Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return &night{Store: st, logs: map[schema.Key]*schema.Trace{}}
+}
+
+// owned gives the rows of a trace keys that the input allocates, as formats do.
+func owned(input schema.Key, tr *schema.Trace) *schema.Trace {
+	phases, apps, attempts := schema.NewKeys(input, "phases"), schema.NewKeys(input, "applications"), schema.NewKeys(input, "attempts")
+	jobs := schema.NewKeys(input, "jobs")
+	for i := range tr.Applications {
+		tr.Applications[i].ApplicationID = apps.Nth(tr.Applications[i].ApplicationID)
+	}
+	for i := range tr.Jobs {
+		tr.Jobs[i].JobID, tr.Jobs[i].ApplicationID = jobs.Nth(1), apps.Nth(tr.Jobs[i].ApplicationID)
+	}
+	for i := range tr.Phases {
+		tr.Phases[i].PhaseID, tr.Phases[i].JobID = phases.Nth(tr.Phases[i].PhaseID), jobs.Nth(1)
+	}
+	for i := range tr.Attempts {
+		a := &tr.Attempts[i]
+		a.JobID = jobs.Nth(1)
+		a.AttemptID, a.PhaseID, a.ApplicationID = attempts.Nth(a.AttemptID), phases.Nth(a.PhaseID), apps.Nth(a.ApplicationID)
+	}
+	return tr
+}
+
+// execution is a run of a program at a random time, with stages of all shapes.
+func execution(input schema.Key, r *rand.Rand, phases int) *schema.Trace {
+	tr := random(r, phases)
+	tr.Applications[0].Name = schema.Some("program")
+	tr.Applications[0].StartTime = schema.Some(origin.Add(float64(r.IntN(1e6))))
+	for i := range tr.Phases {
+		tr.Phases[i].Name = schema.Some("stage")
+	}
+	return owned(input, tr)
+}
+
+// ingest commits logs, in place of what the store has under their keys.
+func (n *night) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
+	t.Helper()
+	tx, err := n.Begin(t.Context(), store.Origin{Kind: store.Log, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Abort()
+	for input, tr := range logs {
+		for b := range tr.Batches() {
+			if err := tx.Append(input, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.n++
+		if _, known := n.logs[input]; known {
+			tx.Retire(input)
+		}
+		n.logs[input] = tr
+		if err := tx.Input(store.InputRecord{Name: fmt.Sprint("log-", input), Key: store.KeyText(input), Fingerprint: fmt.Sprint(n.n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *night) retire(t *testing.T, input schema.Key) {
+	t.Helper()
+	tx, err := n.Begin(t.Context(), store.Origin{Kind: store.Removal, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx.Retire(input)
+	delete(n.logs, input)
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fromScratch is what a store finds that the same logs come to at once.
+func (n *night) fromScratch(t *testing.T) *detected {
+	t.Helper()
+	fresh := newNight(t)
+	if len(n.logs) > 0 {
+		fresh.ingest(t, n.logs)
+	}
+	return runStore(t, fresh.Store, 2, Options{})
+}
+
+// Results do not depend on the order in which logs came, on how they were spread over ingests, on what was read again,
+// grew, went or was written together, nor on when detect ran in between.
+func TestOnlyWhatIsNew(t *testing.T) {
+	compared := 0
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 31))
+		n := newNight(t)
+		for range 9 {
+			what := n.change(t, r)
+			if r.IntN(3) == 0 {
+				continue
+			}
+			got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
+			differ(t, fmt.Sprintf("seed %d, after %s", seed, what), want, got)
+			if diff := gocmp.Diff(want.history, got.history); diff != "" {
+				t.Errorf("seed %d, after %s, the history:\n%.3000s", seed, what, diff)
+			}
+			compared += int(got.summary.Repeated)
+			if got.summary.Phases != want.summary.Phases || got.summary.Judged != want.summary.Judged || got.summary.Attempts != want.summary.Attempts {
+				t.Errorf("seed %d: the summary says %+v, and of all at once %+v", seed, got.summary, want.summary)
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no stage had a history")
+	}
+}
+
+// change does something to the store and says what.
+func (n *night) change(t *testing.T, r *rand.Rand) string {
+	input := schema.Key(1 + r.IntN(6))
+	switch op := r.IntN(8); {
+	case op < 5 || len(n.logs) == 0:
+		logs := map[schema.Key]*schema.Trace{}
+		for range 1 + r.IntN(3) {
+			k := schema.Key(1 + r.IntN(6))
+			logs[k] = execution(k, r, 1+r.IntN(8))
+		}
+		n.ingest(t, logs)
+		return fmt.Sprint("ingest of ", len(logs))
+	case op == 5 && n.logs[input] != nil:
+		n.retire(t, input)
+		return "a removal"
+	case op == 6:
+		if _, err := n.Compact(t.Context(), "test"); err != nil {
+			t.Fatal(err)
+		}
+		return "a compaction"
+	}
+	return "nothing"
+}
+
+// Only what is new is worked on: the rows of earlier results lie in the files of earlier commits.
+func TestKeepsEarlierResults(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 32))
+	n := newNight(t)
+	first := owned(1, random(r, 20))
+	n.ingest(t, map[schema.Key]*schema.Trace{1: first})
+	if d := runStore(t, n.Store, 2, Options{}); d.summary.Kept || d.summary.Inputs != 1 {
+		t.Errorf("the first run says %+v", d.summary)
+	}
+	n.ingest(t, map[schema.Key]*schema.Trace{2: owned(2, random(r, 5))})
+	if d := runStore(t, n.Store, 2, Options{}); !d.summary.Kept || d.summary.Inputs != 1 || d.summary.Phases != 25 {
+		t.Errorf("the second run says %+v", d.summary)
+	}
+	last, err := n.Result(t.Context(), store.Detect)
+	if err != nil || last.Rows()["phase_stats"] != 5 || len(last.Saw) != 1 || len(last.Kept) != 1 {
+		t.Errorf("the second run committed %+v, %v", last, err)
+	}
+	// With nothing new there is nothing to commit, by another version of straggler or on demand everything.
+	if d := runStore(t, n.Store, 2, Options{}); !d.summary.Kept || d.summary.Inputs != 0 {
+		t.Errorf("a third run says %+v", d.summary)
+	}
+	if c, err := n.Result(t.Context(), store.Detect); err != nil || c.Sequence != last.Sequence {
+		t.Errorf("a run of nothing committed %+v, %v", c, err)
+	}
+	// The same log read again, with the same content, may have been read in another way.
+	n.n = 0
+	n.ingest(t, map[schema.Key]*schema.Trace{1: first})
+	if d := runStore(t, n.Store, 2, Options{}); d.summary.Inputs != 1 {
+		t.Errorf("of a log that was read again it says %+v", d.summary)
+	}
+	for _, o := range []Options{{Again: true}, {Tool: "another"}} {
+		if d := runStore(t, n.Store, 2, o); d.summary.Kept {
+			t.Errorf("%+v says %+v", o, d.summary)
+		}
+	}
+}
+
+// Attempts of another input's phase: nothing can be worked on by itself, and nothing is missed.
+func TestSharedPhases(t *testing.T) {
+	n := newNight(t)
+	first := newMade()
+	p := first.phase(10, 10, 10)
+	n.ingest(t, map[schema.Key]*schema.Trace{1: owned(1, &first.Trace)})
+	runStore(t, n.Store, 2, Options{})
+	more := owned(1, &newMade().Trace)
+	more.Applications, more.Jobs = nil, nil
+	for i := range 2 {
+		a := first.Attempts[0]
+		a.AttemptID, a.Task = schema.NewKeys(2, "attempts").Nth(int64(i)), int64(3+i)
+		a.DurationS, a.FinishTime = schema.Some(100.), schema.Some(origin.Add(100))
+		more.Attempts = append(more.Attempts, a)
+	}
+	n.ingest(t, map[schema.Key]*schema.Trace{2: more})
+	for range 2 {
+		d := runStore(t, n.Store, 2, Options{})
+		if s := d.of(t, schema.NewKeys(1, "phases").Nth(p)); s.Attempts != 5 || d.summary.Kept {
+			t.Errorf("%+v, %+v", s, d.summary)
+		}
+	}
+}
+
+// A run on Spark keeps what a run in this process found, and finds what is new alike.
+func TestSparkOnlyWhatIsNew(t *testing.T) {
+	server := sparktest.Engine(t, sparktest.Options{})
+	r := rand.New(rand.NewPCG(2, 33))
+	n := newNight(t)
+	n.ingest(t, map[schema.Key]*schema.Trace{1: owned(1, random(r, 6)), 2: owned(2, random(r, 6))})
+	runStore(t, n.Store, 2, Options{})
+	n.ingest(t, map[schema.Key]*schema.Trace{2: owned(2, random(r, 4)), 3: owned(3, random(r, 8))})
+	eng, err := engines.Open(t.Context(), n.Store, engine.Options{Server: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	s, err := Run(t.Context(), n.Store, eng, Options{})
+	if err != nil || !s.Kept || s.Inputs != 2 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	got := &detected{
+		phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
+		outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
+	}
+	if len(got.phases) != 18 || !slices.ContainsFunc(got.phases, func(p schema.PhaseStats) bool { return p.Outliers.V > 0 }) {
+		t.Errorf("%d phases", len(got.phases))
+	}
+	differ(t, "on Spark", n.fromScratch(t), got, closely)
+}

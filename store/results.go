@@ -1,0 +1,180 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"straggler/schema"
+)
+
+// Results need not be worked out of the whole store each time. A result commit says which inputs it saw, and its rows have the
+// key of the input that they follow from, as those of logs have. A later one of the same kind takes over what still
+// stands, by the number of the commit, drops the rows of inputs that have changed or gone, and brings rows of its own
+// for what is new.
+
+// Resume takes over what the visible results of the transaction's kind say, where the same version of straggler made them, of
+// inputs that have not changed since, and gives the other inputs: those to work on. Results that follow from several inputs, and have
+// the key of none, are dropped. ok is false where the store has
+// rows of logs that belong to no input; then nothing is taken over, and a commit replaces all earlier results, as it
+// does without Resume.
+func (tx *Tx) Resume() (todo []InputRecord, ok bool) {
+	cat := tx.cat
+	for i, c := range cat.commits {
+		if cat.visible[i] && c.Kind == Log && len(c.Inputs) == 0 {
+			return nil, false
+		}
+	}
+	now := make(map[KeyText]string)
+	for in := range cat.inputs {
+		now[in.Key] = stateOf(in)
+	}
+	gone := false // what an input says that has changed or gone
+	stands := make(map[KeyText]bool)
+	tx.unchanged = false
+	for i, c := range cat.commits {
+		if !cat.visible[i] || c.Kind != tx.origin.Kind || c.Tool != tx.origin.Tool {
+			continue
+		}
+		k := KeptRecord{Sequence: c.Sequence}
+		again := cat.retiredSince(c.Sequence)
+		for _, in := range c.Saw {
+			if !again[in.Key] && !cat.hidden[i][in.Key] && now[in.Key] != "" && now[in.Key] == in.State {
+				stands[in.Key] = true
+				continue
+			}
+			k.Dropped = append(k.Dropped, in.Key)
+			gone = gone || !cat.hidden[i][in.Key]
+		}
+		tx.unchanged = c.State == tx.state // that of the last counts
+		if len(k.Dropped) < len(c.Saw) {
+			k.Dropped = append(k.Dropped, 0)
+			slices.Sort(k.Dropped)
+			tx.kept = append(tx.kept, k)
+		}
+	}
+	for in := range cat.inputs {
+		if !stands[in.Key] {
+			todo = append(todo, in)
+		}
+	}
+	tx.unchanged = tx.unchanged && len(todo) == 0 && !gone
+	return todo, true
+}
+
+// Unchanged says that after Resume there is nothing to commit: the visible results stand as they are.
+func (tx *Tx) Unchanged() bool { return tx.unchanged }
+
+// Resumed says that something of earlier results is taken over.
+func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
+
+// Restart takes nothing over after all.
+func (tx *Tx) Restart() { tx.kept, tx.saw = nil, nil }
+
+// Saw records an input whose rows the transaction's results follow from: they are appended under its key, each row under that of
+// the one input that it follows from. Results that follow from several have no key, and are worked out anew each time.
+func (tx *Tx) Saw(in InputRecord) {
+	tx.saw = append(tx.saw, InputState{in.Key, stateOf(in)})
+}
+
+// stateOf is what an input's rows follow from: another content, or the same read in another way, is another state.
+func stateOf(in InputRecord) string {
+	rows, _ := json.Marshal(in.Rows) // a map's keys are sorted
+	return fmt.Sprintf("%016x", xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
+}
+
+// visibleOf are the visible commits of a kind.
+func (cat *catalog) visibleOf(k Kind) (out []*Commit) {
+	for i, c := range cat.commits {
+		if cat.visible[i] && c.Kind == k {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// resultHas says that one of the visible commits of a kind of result has an id: they are one result.
+func (cat *catalog) resultHas(k Kind, id string) bool {
+	return slices.ContainsFunc(cat.visibleOf(k), func(c *Commit) bool { return c.ID == id })
+}
+
+// retiredSince are the inputs that commits after one have retired: what they hold now was read again, whatever its state.
+func (cat *catalog) retiredSince(sequence int64) map[KeyText]bool {
+	out := make(map[KeyText]bool)
+	for _, c := range cat.commits {
+		if c.Sequence > sequence {
+			for _, k := range c.Retired {
+				out[k] = true
+			}
+		}
+	}
+	return out
+}
+
+// markChanged takes the state from inputs that were retired while the results of a new commit were worked out, since the
+// transaction began: the next results of its kind are to look at them again.
+func (cat *catalog) markChanged(c *Commit, began int64) {
+	again := cat.retiredSince(began - 1)
+	for i := range c.Saw {
+		if again[c.Saw[i].Key] {
+			c.Saw[i].State = ""
+		}
+	}
+}
+
+// markedAgain is the state in which a result commit saw an input, without the state when the input was retired since.
+func (cat *catalog) markedAgain(in InputState, sequence int64) InputState {
+	if cat.retiredSince(sequence)[in.Key] {
+		in.State = ""
+	}
+	return in
+}
+
+// checkKept sees that what a new result commit keeps still stands as it was, and that a compaction of results knows all of them.
+func (cat *catalog) checkKept(c *Commit, replaced map[int64]bool) error {
+	kept := make(map[int64]bool)
+	for _, k := range c.Kept {
+		kept[k.Sequence] = true
+		i := slices.IndexFunc(cat.commits, func(c *Commit) bool { return c.Sequence == k.Sequence })
+		if i < 0 || !cat.visible[i] {
+			return fmt.Errorf("store: %w: results of commit %d have gone; try again", ErrConflict, k.Sequence)
+		}
+		dropped := keySet(k.Dropped)
+		for key := range cat.hidden[i] {
+			if !dropped[key] {
+				return fmt.Errorf("store: %w: results of commit %d are not what they were; try again", ErrConflict, k.Sequence)
+			}
+		}
+	}
+	if !c.Kind.result() || len(replaced) == 0 {
+		return nil
+	}
+	for _, other := range cat.visibleOf(c.Kind) {
+		if !kept[other.Sequence] && !replaced[other.Sequence] {
+			return fmt.Errorf("store: %w: commit %d has other results; try again", ErrConflict, other.Sequence)
+		}
+	}
+	return nil
+}
+
+// Owners finds the input that a key was allocated for: of the inputs given, each of which takes blocks of keys for itself.
+type Owners map[block]schema.Key
+
+// OwnersOf are the owners of the keys of some inputs' rows.
+func OwnersOf(inputs []InputRecord) Owners {
+	out := make(Owners)
+	for i := range inputs {
+		for b := range inputs[i].blocks {
+			out[b] = schema.Key(inputs[i].Key)
+		}
+	}
+	return out
+}
+
+// Of is the input that a key of a table belongs to.
+func (o Owners) Of(table string, key schema.Key) (input schema.Key, ok bool) {
+	input, ok = o[block{table, key &^ (schema.BlockKeys - 1)}]
+	return input, ok
+}
