@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 )
 
@@ -28,9 +30,11 @@ type Options struct {
 	ChunkAttempts int64  // attempts whose statistics are computed at once, 0 is 40 million; a phase is never divided
 	Again         bool   // work on the whole store, whatever earlier runs have seen
 	Tool          string // version of straggler, for the commit
+
+	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
 }
 
-// Summary is the result of a run: of the whole store, however much of it was worked on.
+// Summary is the result of a run: of the whole store, however much of it was worked on, or of the chosen applications.
 type Summary struct {
 	Phases   int64 `col:"phases"`   // phases in the store
 	Judged   int64 `col:"judged"`   // phases with enough tasks to compare
@@ -56,12 +60,12 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 		return Summary{}, fmt.Errorf("detect: %w", err)
 	}
 	defer tx.Abort()
-	p, err := choose(ctx, tx, eng, o.Again)
+	p, err := choose(ctx, tx, eng, o)
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: what is new: %w", err)
 	}
 	kept := tx.Resumed()
-	if !tx.Unchanged() {
+	if !tx.Unchanged() && !p.nothing {
 		if err := p.work(ctx, tx, eng, o.ChunkAttempts); err != nil {
 			return Summary{}, fmt.Errorf("detect: %w", err)
 		}
@@ -69,7 +73,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 			return Summary{}, fmt.Errorf("detect: %w", err)
 		}
 	}
-	s, err := summary(ctx, eng)
+	s, err := summary(ctx, eng, o.Applications)
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: %w", err)
 	}
@@ -84,6 +88,9 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		return fmt.Errorf("earlier phase statistics: %w", err)
 	}
 	if !p.whole && len(p.inputs) == 0 { // inputs have gone, and none has come
+		if kept == "" {
+			return nil
+		}
 		return history(ctx, tx, eng, kept, chunkAttempts)
 	}
 	spans, err := split(ctx, eng, "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id", chunkAttempts)
@@ -113,10 +120,14 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	return nil
 }
 
-// summary counts what is in the tables.
-func summary(ctx context.Context, eng engine.Engine) (Summary, error) {
+// summary counts what is in the tables, or of it what is about some applications.
+func summary(ctx context.Context, eng engine.Engine, apps selection.Applications) (Summary, error) {
 	s := Summary{Outliers: make(map[schema.Rule]int64)}
-	for r, err := range engine.Read[Summary](ctx, eng, summarySQL) {
+	seen, err := seenOf(ctx, eng, apps)
+	if err != nil {
+		return s, err
+	}
+	for r, err := range engine.ReadParts[Summary](ctx, eng, "detected_summary", summarySQL, seen...) {
 		if err != nil {
 			return Summary{}, err
 		}
@@ -126,13 +137,37 @@ func summary(ctx context.Context, eng engine.Engine) (Summary, error) {
 		Rule schema.Rule `col:"rule"`
 		N    int64       `col:"n"`
 	}
-	for r, err := range engine.Read[count](ctx, eng, "SELECT rule, count(*) AS n FROM outliers GROUP BY rule") {
+	for r, err := range engine.ReadParts[count](ctx, eng, "detected_rules", "SELECT rule, count(*) AS n FROM outliers GROUP BY rule", seen...) {
 		if err != nil {
 			return Summary{}, err
 		}
 		s.Outliers[r.Rule] = r.N
 	}
 	return s, nil
+}
+
+// seenOf restricts the result tables that a query sees to what is about some applications.
+func seenOf(ctx context.Context, eng engine.Engine, apps selection.Applications) (out []engine.Seen, err error) {
+	if apps.All() {
+		return nil, nil
+	}
+	keys, err := apps.Keys(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	phases := "SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id IN (" + listOf(keys) + ")"
+	for _, table := range []string{"phase_stats", "stage_history", "outliers"} {
+		out = append(out, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE phase_id IN (" + phases + ")"})
+	}
+	return out, nil
+}
+
+func listOf(keys []schema.Key) string {
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = strconv.FormatInt(k, 10)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // keepBySpan makes session tables of the rows of a query of phases and gives the query of their union. Exact quantiles keep

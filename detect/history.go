@@ -36,6 +36,7 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 		return engine.MaterializeParts(ctx, eng, name, sql, more...)
 	}
 	stats := engine.Seen{Table: "phase_stats", SQL: phaseStats}
+	phases := engine.Seen{Table: "phases", SQL: "SELECT * FROM phases WHERE phase_id IN (SELECT phase_id FROM (" + phaseStats + ") AS s)"}
 	if err := keep("detected_stages", stagesSQL, stats); err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 	if err := keep("detected_earlier", earlierSQL); err != nil {
 		return err
 	}
-	if err := keep("detected_history", stageHistorySQL, stats, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
+	if err := keep("detected_history", stageHistorySQL, phases, stats, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
 		return err
 	}
 	if err := appendRows(tx, engine.Read[schema.StageHistory](ctx, eng, historyRowsSQL), func(*schema.StageHistory) schema.Key { return 0 }); err != nil {

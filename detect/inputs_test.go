@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"straggler/engine/enginetest"
 	"straggler/engine/spark/sparktest"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 )
 
@@ -21,6 +23,8 @@ type night struct {
 	*store.Store
 	logs map[schema.Key]*schema.Trace // what it shows
 	n    int                          // of the last state of a log
+
+	changed map[schema.Key]bool // since the last run of detect on everything
 }
 
 func newNight(t *testing.T) *night {
@@ -30,7 +34,7 @@ func newNight(t *testing.T) *night {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	return &night{Store: st, logs: map[schema.Key]*schema.Trace{}}
+	return &night{Store: st, logs: map[schema.Key]*schema.Trace{}, changed: map[schema.Key]bool{}}
 }
 
 // owned gives the rows of a trace keys that the input allocates, as formats do.
@@ -57,13 +61,16 @@ func owned(input schema.Key, tr *schema.Trace) *schema.Trace {
 // execution is a run of a program at a random time, with stages of all shapes.
 func execution(input schema.Key, r *rand.Rand, phases int) *schema.Trace {
 	tr := random(r, phases)
-	tr.Applications[0].Name = schema.Some("program")
+	tr.Applications[0].Name, tr.Applications[0].NativeID = schema.Some("program"), appOf(input)
 	tr.Applications[0].StartTime = schema.Some(origin.Add(float64(r.IntN(1e6))))
 	for i := range tr.Phases {
 		tr.Phases[i].Name = schema.Some("stage")
 	}
 	return owned(input, tr)
 }
+
+// appOf is the native id of the application of a log.
+func appOf(input schema.Key) string { return fmt.Sprint("app-", input) }
 
 // ingest commits logs, in place of what the store has under their keys.
 func (n *night) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
@@ -83,7 +90,7 @@ func (n *night) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
 		if _, known := n.logs[input]; known {
 			tx.Retire(input)
 		}
-		n.logs[input] = tr
+		n.logs[input], n.changed[input] = tr, true
 		if err := tx.Input(store.InputRecord{Name: fmt.Sprint("log-", input), Key: store.KeyText(input), Fingerprint: fmt.Sprint(n.n)}); err != nil {
 			t.Fatal(err)
 		}
@@ -125,10 +132,14 @@ func TestOnlyWhatIsNew(t *testing.T) {
 		n := newNight(t)
 		for range 9 {
 			what := n.change(t, r)
-			if r.IntN(3) == 0 {
+			switch r.IntN(4) {
+			case 0:
 				continue
+			case 1:
+				n.narrowed(t, r, what)
 			}
 			got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
+			clear(n.changed)
 			differ(t, fmt.Sprintf("seed %d, after %s", seed, what), want, got)
 			if diff := gocmp.Diff(want.history, got.history); diff != "" {
 				t.Errorf("seed %d, after %s, the history:\n%.3000s", seed, what, diff)
@@ -142,6 +153,55 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	if compared == 0 {
 		t.Error("no stage had a history")
 	}
+}
+
+// narrowed runs detect for one application: what it finds of that one is what a run of everything finds, but for the history,
+// and rows about others stay.
+func (n *night) narrowed(t *testing.T, r *rand.Rand, what string) {
+	for input := range schema.Key(7) {
+		if n.logs[input] == nil || r.IntN(2) == 0 {
+			continue
+		}
+		before, err := n.Result(t.Context(), store.Detect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng, err := engines.Open(t.Context(), n.Store, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer eng.Close()
+		old := enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
+		s, err := Run(t.Context(), n.Store, eng, Options{Applications: selection.Applications{Named: appOf(input)}})
+		if errors.Is(err, ErrReplaces) && before != nil {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := len(n.logs[input].Phases); s.Phases != int64(want) {
+			t.Errorf("after %s the application has %d phases, want %d", what, s.Phases, want)
+		}
+		now := enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
+		for i := range old {
+			owner, _ := store.OwnersOf(n.inputs(t)).Of("phases", old[i].PhaseID)
+			if tr := n.logs[owner]; owner == input || tr == nil || n.changed[owner] {
+				continue
+			}
+			if !slices.Contains(now, old[i]) {
+				t.Errorf("after %s a run for another application lost %+v", what, old[i])
+			}
+		}
+		return
+	}
+}
+
+func (n *night) inputs(t *testing.T) []store.InputRecord {
+	in, err := n.Inputs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 // change does something to the store and says what.

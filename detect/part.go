@@ -3,6 +3,7 @@ package detect
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,23 +18,38 @@ var inputsSQL string
 
 // part is what of a store a run works on: the inputs that the results of earlier runs have not seen, or all of it.
 type part struct {
-	whole  bool
-	inputs []store.InputRecord
-	owners store.Owners // nil: rows have no input
+	whole   bool
+	kept    bool // results of inputs that have not changed are
+	nothing bool // there is nothing to do for the chosen applications
+	inputs  []store.InputRecord
+	others  store.Owners // of the keys of inputs that are left out
+	owners  store.Owners // nil: rows have no input
 }
 
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables that
 // were loaded one by one, cannot be worked on by themselves: then all is worked on, now and the next time.
-func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, again bool) (part, error) {
-	if again {
+func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (part, error) {
+	if o.Again {
 		return part{whole: true}, nil
 	}
 	todo, ok := tx.Resume()
 	if !ok {
-		return part{whole: true}, nil
+		return part{whole: true}, o.mustBeAll()
 	}
+	if !o.Applications.All() && tx.Replaces() {
+		return part{}, ErrReplaces
+	}
+	todo, others, err := o.chosen(ctx, eng, todo)
+	if err != nil {
+		return part{}, err
+	}
+	if len(others) > 0 {
+		tx.Part()
+	}
+	p := part{kept: tx.Resumed(), inputs: todo, others: store.OwnersOf(others), owners: store.OwnersOf(todo)}
 	if len(todo) == 0 {
-		return part{}, nil
+		p.nothing = len(others) > 0
+		return p, nil
 	}
 	keys := make([]schema.Key, len(todo))
 	for i := range todo {
@@ -42,20 +58,58 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, again bool) (p
 	if err := eng.Choose(ctx, keys); err != nil {
 		return part{}, err
 	}
-	p := part{inputs: todo, owners: store.OwnersOf(todo)}
 	contained, err := p.selfContained(ctx, eng)
 	if err != nil {
 		return part{}, err
 	}
 	if !contained {
 		tx.Restart()
-		return part{whole: true}, nil
+		return part{whole: true}, o.mustBeAll()
 	}
-	p.whole = !tx.Resumed()
+	p.whole = !p.kept && len(others) == 0
 	for _, in := range todo {
 		tx.Saw(in)
 	}
 	return p, nil
+}
+
+var (
+	// ErrShared is returned when the logs of some applications cannot be worked on without the others.
+	ErrShared = errors.New("logs of the store share phases or applications, so that none can be worked on alone; work on all of them")
+	// ErrReplaces is returned when results of some applications would take the place of those of the others.
+	ErrReplaces = errors.New("the results in the store are of another version of straggler, or of logs that have all changed, and would be lost; work on all of them")
+)
+
+func (o *Options) mustBeAll() error {
+	if o.Applications.All() {
+		return nil
+	}
+	return ErrShared
+}
+
+// chosen are the inputs that the chosen applications came from; the others are left out.
+func (o *Options) chosen(ctx context.Context, eng engine.Engine, todo []store.InputRecord) (out, others []store.InputRecord, err error) {
+	if o.Applications.All() {
+		return todo, nil, nil
+	}
+	keys, err := o.Applications.Keys(ctx, eng)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners, wanted := store.OwnersOf(todo), map[schema.Key]bool{}
+	for _, k := range keys {
+		if input, ok := owners.Of("applications", k); ok {
+			wanted[input] = true
+		}
+	}
+	for _, in := range todo {
+		if wanted[schema.Key(in.Key)] {
+			out = append(out, in)
+		} else {
+			others = append(others, in)
+		}
+	}
+	return out, others, nil
 }
 
 // selfContained says that no input of the part names phases or applications that are not its own.
@@ -100,22 +154,19 @@ func (p *part) seen(s span) (out []engine.Seen) {
 	return out
 }
 
-// keptStats are the phase statistics that an earlier run found of the inputs that have not changed: those of phases that are in the
-// store and not in the part.
-const keptStats = ` FROM phase_stats s SEMI JOIN phases p ON p.phase_id = s.phase_id`
-
-// keepStats makes a session table of them and gives its query, "" where there are none.
+// keepStats makes a session table of the phase statistics that an earlier run found of the inputs that have not changed, and gives its
+// query, "" where there are none: those of phases that are in the store, and neither in the part nor left out.
 func (p *part) keepStats(ctx context.Context, eng engine.Engine) (string, error) {
-	if p.whole {
+	if !p.kept {
 		return "", nil
 	}
 	var columns []string
 	for _, c := range schema.TableOf[schema.PhaseStats]().Columns {
 		columns = append(columns, "s."+c.Name)
 	}
-	sql := "SELECT " + strings.Join(columns, ", ") + keptStats
-	if len(p.inputs) > 0 {
-		sql += " ANTI JOIN chosen_phases c ON c.phase_id = s.phase_id"
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM phase_stats s SEMI JOIN phases p ON p.phase_id = s.phase_id"
+	if changed := append(p.owners.Blocks("phases"), p.others.Blocks("phases")...); len(changed) > 0 {
+		sql += " WHERE s.phase_id & " + strconv.Itoa(-schema.BlockKeys) + " NOT IN (" + listOf(changed) + ")"
 	}
 	return "SELECT * FROM detected_kept_stats", eng.Materialize(ctx, "detected_kept_stats", sql)
 }

@@ -6,23 +6,20 @@ import (
 	"fmt"
 
 	"straggler/engine"
-	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 // Options are the options of Build.
 type Options struct {
-	Store string // directory of the store, for the commands that the report shows; empty where it is temporary
-	App   string // native id or name of the application to report on; empty for all
-	Scope Scope  // or by its key, or on a part of it
-	Top   int    // outliers listed; 0 is 50, at most 200
+	Store string                 // directory of the store, for the commands that the report shows; empty where it is temporary
+	Apps  selection.Applications // those to report on
+	Scope Scope                  // or by its key, or on a part of it
+	Top   int                    // outliers listed; 0 is 50, at most 200
 
 	Replayed *Replayed     // a job before and after a policy, for a picture; nil for none
 	Papers   []PaperFigure // the papers' figures, to be shown at the end; nil for none
 }
-
-// ErrNoApplication is returned when no application has the id or name of Options.App.
-var ErrNoApplication = errors.New("no such application")
 
 // How many rows of each kind a document holds. They bound the size of every rendering.
 const (
@@ -94,34 +91,20 @@ func (b *builder) selectRows() error {
 		if err := b.pick("report_apps", "application_id", []schema.Key{key}); err != nil {
 			return err
 		}
-	} else if err := SelectApplications(b.ctx, b.eng, b.o.App); err != nil {
+	} else if err := SelectApplications(b.ctx, b.eng, b.o.Apps); err != nil {
 		return err
 	}
 	return b.keep("report_redone", "redone") // the phases that only make lost outputs again
 }
 
-// SelectApplications makes the session table report_apps: the applications that a report is about, those whose native id
-// or name is app, or all of them where app is empty. The comparison is made here and not in SQL, because engines differ
-// in how they read a quoted text.
-func SelectApplications(ctx context.Context, eng engine.Engine, app string) error {
-	if app == "" {
+// SelectApplications makes the session table report_apps: the applications that a report is about.
+func SelectApplications(ctx context.Context, eng engine.Engine, apps selection.Applications) error {
+	if apps.All() {
 		return eng.Materialize(ctx, "report_apps", "SELECT application_id FROM applications")
 	}
-	var keys []schema.Key
-	for a, err := range engine.Read[struct {
-		ApplicationID schema.Key          `col:"application_id"`
-		NativeID      string              `col:"native_id"`
-		Name          schema.Null[string] `col:"name"`
-	}](ctx, eng, "SELECT application_id, native_id, name FROM applications ORDER BY application_id NULLS LAST") {
-		if err != nil {
-			return err
-		}
-		if a.NativeID == app || a.Name.OK && a.Name.V == app {
-			keys = append(keys, a.ApplicationID)
-		}
-	}
-	if len(keys) == 0 {
-		return fmt.Errorf("%q: %w; straggler sql --store DIR 'SELECT native_id, name FROM applications' lists them", prose.Clean(app, prose.NameRunes), ErrNoApplication)
+	keys, err := apps.Keys(ctx, eng)
+	if err != nil {
+		return err
 	}
 	return eng.Materialize(ctx, "report_apps", keyTable("application_id", keys))
 }

@@ -10,6 +10,7 @@ import (
 	"straggler/engine"
 	"straggler/report/reporttest"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 // What the document says adds up, to itself and to the tables, on logs of real clusters with every kind of fault.
@@ -150,7 +151,7 @@ func TestOneApplication(t *testing.T) {
 	if all.Trust.Counts.Applications != 2 {
 		t.Fatalf("%d applications", all.Trust.Counts.Applications)
 	}
-	one, err := Build(context.Background(), eng, Options{App: "skew"})
+	one, err := Build(context.Background(), eng, Options{Apps: selection.Applications{Named: "skew"}})
 	reporttest.Check(t, err)
 	if one.Trust.Counts.Applications != 1 || one.Trust.Applications.Rows[0].Name.V != "skew" {
 		t.Errorf("asked for skew, got %+v", one.Trust.Applications.Rows)
@@ -163,7 +164,7 @@ func TestOneApplication(t *testing.T) {
 	if one.Cost.Loss.LostS.V >= all.Cost.Loss.LostS.V {
 		t.Errorf("one application lost %v, both %v", one.Cost.Loss.LostS.V, all.Cost.Loss.LostS.V)
 	}
-	if _, err := Build(context.Background(), eng, Options{App: "x' OR 1=1 --"}); !errors.Is(err, ErrNoApplication) {
+	if _, err := Build(context.Background(), eng, Options{Apps: selection.Applications{Named: "x' OR 1=1 --"}}); !errors.Is(err, selection.ErrNone) {
 		t.Errorf("unknown application: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"straggler/report/perfetto"
 	"straggler/report/reporttest"
 	"straggler/report/terminal"
+	"straggler/selection"
 )
 
 // Names that are markup, terminal controls or SQL somewhere stay text in every rendering.
@@ -84,7 +85,7 @@ func TestHostileNames(t *testing.T) {
 	})
 	t.Run("perfetto", func(t *testing.T) {
 		var b bytes.Buffer
-		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, ""))
+		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, selection.Applications{}))
 		noControls(t, b.String())
 		if !encoding.Valid(b.Bytes()) {
 			t.Error("not JSON")
@@ -119,7 +120,7 @@ func TestSameBytes(t *testing.T) {
 		reporttest.Check(t, json.Write(&b, d))
 		reporttest.Check(t, markdown.Write(&b, d))
 		reporttest.Check(t, terminal.Write(&b, d, terminal.Options{}))
-		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, ""))
+		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, selection.Applications{}))
 		return b.String()
 	}
 	first := render()

@@ -14,7 +14,7 @@ func (b *builder) trust() error {
 		return err
 	}
 	t.Ingests = List[Ingest]{Total: int64(len(ingests)), Rows: ingests[max(0, len(ingests)-10):], SQL: "SELECT * FROM ingests ORDER BY ingest_id NULLS LAST"}
-	if b.o.App == "" && b.o.Scope == (Scope{}) {
+	if b.o.Apps.All() && b.o.Scope == (Scope{}) {
 		var bytes int64
 		for _, i := range ingests {
 			bytes += i.Bytes

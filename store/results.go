@@ -70,6 +70,14 @@ func (tx *Tx) Unchanged() bool { return tx.unchanged }
 // Resumed says that something of earlier results is taken over.
 func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
 
+// Replaces says that there are visible results of the transaction's kind, and none of them is taken over.
+func (tx *Tx) Replaces() bool {
+	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
+}
+
+// Part says that the results are of a part of the logs only, of which the inputs that were left out will still be work to do.
+func (tx *Tx) Part() { tx.state = "" }
+
 // Restart takes nothing over after all.
 func (tx *Tx) Restart() { tx.kept, tx.saw = nil, nil }
 
@@ -170,6 +178,17 @@ func OwnersOf(inputs []InputRecord) Owners {
 			out[b] = schema.Key(inputs[i].Key)
 		}
 	}
+	return out
+}
+
+// Blocks are the first keys of the blocks of a table, in order.
+func (o Owners) Blocks(table string) (out []schema.Key) {
+	for b := range o {
+		if b.table == table {
+			out = append(out, b.first)
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 

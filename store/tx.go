@@ -31,7 +31,7 @@ type Tx struct {
 	writer  string    // as it is registered
 	lock    io.Closer // on the staging directory, so that no other process removes it
 	cat     *catalog  // when the transaction began
-	state   string    // of the logs that results are of
+	state   string    // of the logs that results are of; "" of none that a store is ever in
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter

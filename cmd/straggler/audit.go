@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,21 +19,23 @@ import (
 	"straggler/audit/measure"
 	"straggler/audit/render"
 	"straggler/openmetrics"
+	"straggler/selection"
 )
 
 // errFound is returned when a check found something.
 var errFound = errors.New("the check found something")
 
 type auditOptions struct {
-	logs                                  logOptions
-	store, app, config, baseline, groupBy string
-	explain, reason                       string
-	accept                                []string
-	update, failLearning, schema, github  bool
-	junit, sarif, metrics                 string
-	dashboard                             bool
-	notify                                notifyOptions
-	output                                output
+	logs                                 logOptions
+	store, config, baseline, groupBy     string
+	apps                                 selectionFlags
+	explain, reason                      string
+	accept                               []string
+	update, failLearning, schema, github bool
+	junit, sarif, metrics                string
+	dashboard                            bool
+	notify                               notifyOptions
+	output                               output
 }
 
 const auditEncodings = "text, json, md"
@@ -48,6 +51,7 @@ func auditCommand(e *env) *cobra.Command {
   straggler audit --store lake --baseline baseline.jsonl -o audit.md
   straggler audit eventlogs --baseline baseline.jsonl --openmetrics straggler.prom
   straggler audit --dashboard -o dashboard.json
+  straggler audit --store lake --baseline baseline.jsonl --since 2020-01-01
   straggler audit --explain stage_lost_time`,
 		RunE: func(c *cobra.Command, args []string) error { return runAudit(c.Context(), e, o, args) },
 	}
@@ -55,7 +59,7 @@ func auditCommand(e *env) *cobra.Command {
 	f.StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
 	cacheFlag(c, e)
 	o.logs.flags(f)
-	f.StringVar(&o.app, "app", "", "audit only the applications with this `ID` or name")
+	o.apps.withShort(f, "audit only")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with the runs that are normal; keep it under version control or in the CI's cache")
 	configFlag(c, &o.config)
 	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name")
@@ -108,10 +112,14 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	if err != nil {
 		return err
 	}
+	apps, err := o.apps.applications()
+	if err != nil {
+		return err
+	}
 	var runs []measure.Run
 	var unread error
 	if len(logs) > 0 || o.store != "" {
-		if runs, unread, err = e.measure(ctx, o.store, o.logs, o.app, logs, grouping); err != nil {
+		if runs, unread, err = e.measure(ctx, o.store, o.logs, apps, logs, grouping); err != nil {
 			return err
 		}
 	}
@@ -151,7 +159,7 @@ func isDir(name string) bool {
 }
 
 // measure reads the runs of logs, or of a store.
-func (e *env) measure(ctx context.Context, dir string, in logOptions, app string, logs []string, g measure.Grouping) (runs []measure.Run, unread, err error) {
+func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selection.Applications, logs []string, g measure.Grouping) (runs []measure.Run, unread, err error) {
 	ro := reportOptions{store: dir}
 	st, err := ro.open(ctx, e, len(logs) > 0)
 	if err != nil {
@@ -170,15 +178,12 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, app string
 		return nil, nil, err
 	}
 	defer eng.Close()
-	all, err := measure.Runs(ctx, eng, g)
-	for _, r := range all {
-		if app == "" || r.ID == app || r.Name == app {
-			runs = append(runs, r)
-		}
+	runs, err = measure.Runs(ctx, eng, g)
+	if err != nil || apps.All() {
+		return runs, unread, err
 	}
-	if err == nil && app != "" && len(runs) == 0 {
-		err = useError("no application has the ID or name %q; straggler sql --store DIR 'SELECT native_id, name FROM applications' lists them", app)
-	}
+	keys, err := apps.Keys(ctx, eng)
+	runs = slices.DeleteFunc(runs, func(r measure.Run) bool { return !slices.Contains(keys, r.ApplicationKey) })
 	return runs, unread, err
 }
 

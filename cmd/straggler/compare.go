@@ -9,6 +9,7 @@ import (
 	"straggler/audit"
 	"straggler/audit/measure"
 	"straggler/audit/render"
+	"straggler/selection"
 	"straggler/table"
 )
 
@@ -83,13 +84,13 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 
 // run is the latest application of a log or of a store, or the one with an id.
 func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.Run, error, error) {
-	dir, app, logs := "", "", []string{arg}
+	dir, apps, logs := "", selection.Applications{}, []string{arg}
 	if o.store != "" {
-		dir, app, logs = o.store, arg, nil
+		dir, apps, logs = o.store, selection.Applications{Named: arg}, nil
 	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log
 		dir, logs = arg, nil
 	}
-	runs, unread, err := e.measure(ctx, dir, o.logs, app, logs, measure.Grouping{})
+	runs, unread, err := e.measure(ctx, dir, o.logs, apps, logs, measure.Grouping{})
 	if err != nil {
 		return nil, nil, err
 	}

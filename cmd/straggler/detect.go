@@ -16,6 +16,7 @@ import (
 type detectOptions struct {
 	store  string
 	again  bool
+	apps   selectionFlags
 	output output
 }
 
@@ -26,25 +27,35 @@ func detectCommand(e *env) *cobra.Command {
 		Short: "Compare the tasks of each phase and find the slow ones",
 		Long: glossary(`Detect fills the tables phase_stats, stage_history and outliers and counts what they hold. Of logs that have not changed since an
 earlier run of this version, its rows are kept; only new logs are worked on, and those that have grown or were read again. Logs
-that were removed take their rows along. What compares executions of a stage is worked out of all of them.
+that were removed take their rows along. With --application or --since it works only on the logs of these applications, and counts what it found of
+them: rows about others stay as they are, and what is new of others is left to a later run. What compares executions of a stage is worked out of all of them.
 straggler schema phase_stats stage_history outliers says what the columns mean.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler detect --again --store lake
+  straggler detect --store lake --since 2020-01-01
   straggler sql --store lake "SELECT rule, count(*) AS n FROM outliers GROUP BY rule ORDER BY n DESC"`,
 		Args: onlyFlags,
 		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)
 	c.Flags().BoolVar(&o.again, "again", false, "work on all logs of the store, also on those that an earlier run has seen")
+	o.apps.flags(c.Flags(), "work only on")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
 }
 
 func runDetect(ctx context.Context, e *env, o detectOptions) error {
+	apps, err := o.apps.applications()
+	if err != nil {
+		return err
+	}
+	if o.again && !apps.All() {
+		return useError("--again works on all logs of the store; leave --application and --since away")
+	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding outliers")()
-		s, err := detect.Run(ctx, st, eng, detect.Options{Again: o.again, Tool: version})
+		s, err := detect.Run(ctx, st, eng, detect.Options{Again: o.again, Tool: version, Applications: apps})
 		if err != nil {
 			return err
 		}

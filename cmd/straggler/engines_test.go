@@ -19,6 +19,7 @@ import (
 	"straggler/report"
 	"straggler/report/perfetto"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/verify"
 	"straggler/whatif"
@@ -89,7 +90,7 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if _, err := report.Build(ctx, p, report.Options{Scope: report.Scope{Attempt: doc.Outliers.Rows[0].AttemptID}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := perfetto.Write(ctx, io.Discard, p, ""); err != nil {
+	if err := perfetto.Write(ctx, io.Discard, p, selection.Applications{}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := simulate.Example("batch")

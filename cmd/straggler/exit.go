@@ -14,6 +14,7 @@ import (
 	"straggler/bucket"
 	"straggler/bucket/location"
 	"straggler/causes"
+	"straggler/detect"
 	"straggler/engine"
 	"straggler/ingest"
 	"straggler/ingest/discover"
@@ -21,6 +22,7 @@ import (
 	"straggler/live"
 	"straggler/live/rest"
 	"straggler/report"
+	"straggler/selection"
 	"straggler/serve"
 	"straggler/store"
 	"straggler/table"
@@ -60,7 +62,7 @@ func exitCode(err error) int {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
 	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		report.ErrNoApplication, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, rest.ErrURL, rest.ErrCredentials):
+		selection.ErrNone, detect.ErrShared, detect.ErrReplaces, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, rest.ErrURL, rest.ErrCredentials):
 		return exitUse
 	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, rest.ErrForbidden):
 		return exitInput

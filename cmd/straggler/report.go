@@ -21,7 +21,7 @@ import (
 type reportOptions struct {
 	store  string
 	logs   logOptions
-	app    string
+	apps   selectionFlags
 	top    int
 	output output
 }
@@ -53,13 +53,14 @@ report. A LOG may also be the address of a Spark History Server, see straggler h
 		Example: `  straggler report eventlogs
   straggler report eventlogs/*.zstd -o report.html
   straggler report --store lake -o report.md
+  straggler report --store lake --since 2020-01-01 -o report.html
   straggler report --store lake -o timeline.perfetto.json`,
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c.Context(), e, o, args) },
 	}
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store to use and to keep; without it a temporary one")
 	cacheFlag(c, e)
 	o.logs.flags(c.Flags())
-	c.Flags().StringVar(&o.app, "app", "", "report on one application, by its `ID` or name")
+	o.apps.withShort(c.Flags(), "report only on")
 	c.Flags().IntVar(&o.top, "top", 50, "list this many outliers")
 	engineFlag(c, e)
 	o.output.flags(c, reportEncodings)
@@ -69,6 +70,10 @@ report. A LOG may also be the address of a Spark History Server, see straggler h
 func runReport(ctx context.Context, e *env, o reportOptions, logs []string) error {
 	if len(logs) == 0 && o.store == "" {
 		return useError("name a log, or a store with --store DIR; straggler demo shows a report on real logs")
+	}
+	apps, err := o.apps.applications()
+	if err != nil {
+		return err
 	}
 	r, err := pickRendering(o.output, e.renderings())
 	if err != nil {
@@ -98,9 +103,9 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	defer eng.Close()
 	err = e.write(o.output, false, func(w io.Writer) error {
 		if r.name == trace {
-			return perfetto.Write(ctx, w, eng, o.app)
+			return perfetto.Write(ctx, w, eng, apps)
 		}
-		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, App: o.app, Top: o.top})
+		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, Apps: apps, Top: o.top})
 		if err != nil {
 			return err
 		}

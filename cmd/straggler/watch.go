@@ -26,6 +26,7 @@ import (
 	"straggler/live/yarn"
 	"straggler/report"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif/policy"
 )
@@ -156,7 +157,7 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 	}
 	defer eng.Close()
 	return e.write(output{file: o.output.file}, false, func(w io.Writer) error {
-		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, App: last.Trace.Applications[0].NativeID, Top: 50})
+		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, Apps: selection.Applications{Named: last.Trace.Applications[0].NativeID}, Top: 50})
 		if err != nil {
 			return err
 		}

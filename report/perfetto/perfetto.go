@@ -18,6 +18,7 @@ import (
 	"straggler/report/prose"
 	"straggler/report/slots"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 //go:embed trace.sql
@@ -28,9 +29,9 @@ var phasesSQL string
 
 // Write writes the timeline as a Chrome trace. The rows are streamed from the engine: the file grows with the store, the
 // memory does not. app is the native id or name of an application, empty for all.
-func Write(ctx context.Context, w io.Writer, eng engine.Engine, app string) error {
+func Write(ctx context.Context, w io.Writer, eng engine.Engine, apps selection.Applications) error {
 	t := &traceWriter{w: bufio.NewWriter(w)}
-	if err := t.trace(ctx, eng, app); err != nil {
+	if err := t.trace(ctx, eng, apps); err != nil {
 		return fmt.Errorf("report: writing a trace: %w", err)
 	}
 	return t.w.Flush()
@@ -46,8 +47,8 @@ type traceWriter struct {
 	origin  schema.Time
 }
 
-func (t *traceWriter) trace(ctx context.Context, eng engine.Engine, app string) error {
-	if err := report.SelectApplications(ctx, eng, app); err != nil {
+func (t *traceWriter) trace(ctx context.Context, eng engine.Engine, apps selection.Applications) error {
+	if err := report.SelectApplications(ctx, eng, apps); err != nil {
 		return err
 	}
 	t.w.WriteString(`{"displayTimeUnit":"ms","traceEvents":[`)
