@@ -259,8 +259,11 @@ func TestKeepsEarlierResults(t *testing.T) {
 		t.Errorf("of a log that was read again it says %+v", d.summary)
 	}
 	for _, o := range []Options{{Again: true}, {Tool: "another"}} {
-		if d := runStore(t, n.Store, 2, o); d.summary.Kept {
+		if d := runStore(t, n.Store, 2, o); d.summary.Kept || d.summary.Inputs != 2 {
 			t.Errorf("%+v says %+v", o, d.summary)
+		}
+		if d := runStore(t, n.Store, 2, Options{Tool: o.Tool}); !d.summary.Kept || d.summary.Inputs != 0 {
+			t.Errorf("after %+v a run says %+v", o, d.summary)
 		}
 	}
 }

@@ -29,10 +29,7 @@ type part struct {
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables that
 // were loaded one by one, cannot be worked on by themselves: then all is worked on, now and the next time.
 func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (part, error) {
-	if o.Again {
-		return part{whole: true}, nil
-	}
-	todo, ok := tx.Resume()
+	todo, ok := tx.Resume(o.Again)
 	if !ok {
 		return part{whole: true}, o.mustBeAll()
 	}

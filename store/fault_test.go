@@ -83,7 +83,7 @@ func resume(ctx context.Context, s *Store) (int, error) {
 		return 0, err
 	}
 	defer tx.Abort()
-	todo, ok := tx.Resume()
+	todo, ok := tx.Resume(false)
 	if !ok {
 		return 0, errors.New("the store has rows of no input")
 	}

@@ -17,10 +17,10 @@ import (
 
 // Resume takes over what the visible results of the transaction's kind say, where the same version of straggler made them, of
 // inputs that have not changed since, and gives the other inputs: those to work on. Results that follow from several inputs, and have
-// the key of none, are dropped. ok is false where the store has
+// the key of none, are dropped. With again nothing is taken over, and all inputs are to work on. ok is false where the store has
 // rows of logs that belong to no input; then nothing is taken over, and a commit replaces all earlier results, as it
 // does without Resume.
-func (tx *Tx) Resume() (todo []InputRecord, ok bool) {
+func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	cat := tx.cat
 	for i, c := range cat.commits {
 		if cat.visible[i] && c.Kind == Log && len(c.Inputs) == 0 {
@@ -35,7 +35,7 @@ func (tx *Tx) Resume() (todo []InputRecord, ok bool) {
 	stands := make(map[KeyText]bool)
 	tx.unchanged = false
 	for i, c := range cat.commits {
-		if !cat.visible[i] || c.Kind != tx.origin.Kind || c.Tool != tx.origin.Tool {
+		if !cat.visible[i] || c.Kind != tx.origin.Kind || c.Tool != tx.origin.Tool || again {
 			continue
 		}
 		k := KeptRecord{Sequence: c.Sequence}
