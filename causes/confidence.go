@@ -32,7 +32,7 @@ func confidence(lines []line) schema.Null[float64] {
 	}
 	by := sureOfMeasured
 	switch top := lines[0].top; {
-	case top == ofResidual || top == ofCold || top == ofPause || top == ofLateLaunch: // by what else happened, not by a figure of the task
+	case top == ofResidual || top == ofCold || top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert: // by what else happened, not by a figure of the task
 		by = sureOfResidual
 	case top <= ofFirst:
 		by = sureOfWork

@@ -37,7 +37,7 @@
 //	bad_machine   the factor of its machine, over the median task's machine
 //	gc, scheduler, deserialize   what the log measured, over the phase's median; gc also what waited for another's collection
 //	spill, locality              the regression on spilled bytes, and on reading from afar
-//	transient     what is left, beyond the scatter of the phase
+//	transient     what is left, beyond the scatter of the phase; waits, delays and conversions that one late message explains
 //	startup       being among the first of the phase on its machine, and the conversion of these; what is left of the first tasks
 //	              of an executor, where all are slow
 //	unexplained   what is left where too little is known to call it transient

@@ -33,10 +33,11 @@ func (e *estimate) renameParts() {
 	rename(ofWait, ofShortWait, e.shortWait)
 	rename(ofDelay, ofLateLaunch, e.lateLaunch)
 	rename(ofConvert, ofFirstConvert, e.firstConvert)
+	rename(ofConvert, ofShortConvert, e.shortConvert)
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
-// queue behind the blocks that its machine fetches or serves. Another that one late message makes is nobody's.
+// queue behind the blocks that its machine fetches or serves. Another that one late message makes is the attempt's own.
 func (e *estimate) delayOfLink() {
 	const material = 0.25 // share of the excess that the wait must be
 	excess := e.scatter
@@ -154,6 +155,7 @@ func (a *Attributor) judgeParts(s *split) {
 		s.shortDelay = !s.lateLaunch && delay < retransmission
 	}
 	s.firstConvert = a.firstToConvert(s.index)
+	s.shortConvert = s.of[ofConvert] < retransmission
 }
 
 // materialWait reports whether a wait beyond the usual can be a link's. One that is shorter than it takes to notice a lost

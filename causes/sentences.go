@@ -16,7 +16,7 @@ var columns = [terms]struct{ name, unit string }{
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofResidual: {"residual", "factor"},
-	ofShortWait: {"fetch_wait_s", "s"}, ofShortDelay: {"scheduler_delay_s", "s"}, ofPause: {"fetch_wait_s", "s"}, ofLateLaunch: {"scheduler_delay_s", "s"},
+	ofShortWait: {"fetch_wait_s", "s"}, ofShortDelay: {"scheduler_delay_s", "s"}, ofShortConvert: {"deserialize_s + result_s", "s"}, ofPause: {"fetch_wait_s", "s"}, ofLateLaunch: {"scheduler_delay_s", "s"},
 	ofFirstConvert: {"deserialize_s + result_s", "s"},
 	ofRedo:         {"recompute", "s"}, ofGap: {"losses", "s"}, ofCold: {"executor", "factor"},
 }
@@ -149,10 +149,10 @@ func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
 	case ofFirstConvert:
 		part, before, after = fit.Conversion, "was among the first of its phase on its machine and spent ", " loading its code, as they all did"
 	case ofShortDelay:
-		e.Reason = "the delay is too short to be the scheduler's"
-		part, before, after = fit.SchedulerDelay, "was delayed ", " between launch and run, and after its end, as one message may be that either process was late to take"
+		part, before, after = fit.SchedulerDelay, "was delayed ", " between launch and run, and after its end, as by one message that either process took late"
+	case ofShortConvert:
+		part, before, after = fit.Conversion, "spent ", " deserialising itself and serialising its result, as by one stop of its process"
 	case ofShortWait:
-		e.Reason = "the wait is too short for its bytes to be a link's"
 		after = " for few bytes from other machines, which no link takes that long for; whether they were sent or taken late, the log does not say"
 	}
 	e.Value, e.Median = a.phase.Part[part][s.index], a.mid[part]

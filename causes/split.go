@@ -29,6 +29,7 @@ const (
 	ofWaitForMore  // the part of the wait that its larger input explains
 	ofShortWait    // a wait that is too short, for too few bytes, to be any link's
 	ofShortDelay   // a delay that is too short to be the scheduler's
+	ofShortConvert // a conversion that is too short to be that of large variables
 	ofPause        // waiting for a process that collected garbage
 	ofLateLaunch   // launched while its process collected garbage
 	ofFirstConvert // loading what the first tasks of a phase find missing
@@ -47,7 +48,7 @@ var causeOf = [terms]schema.Cause{
 	ofFirst: schema.Startup, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
 	ofMachine: schema.BadMachine, ofResidual: schema.Transient, ofRedo: schema.Recompute,
 	ofGap: schema.Recompute, ofCold: schema.Startup,
-	ofShortWait: schema.UnexplainedCause, ofShortDelay: schema.UnexplainedCause, ofPause: schema.GC, ofLateLaunch: schema.GC, ofFirstConvert: schema.Startup,
+	ofShortWait: schema.Transient, ofShortDelay: schema.Transient, ofShortConvert: schema.Transient, ofPause: schema.GC, ofLateLaunch: schema.GC, ofFirstConvert: schema.Startup,
 }
 
 // lastMeasured is the last of the terms that are measured; the first is ofWait.
@@ -79,7 +80,7 @@ type estimate struct {
 	missing float64        // seconds for which an input of the task was missing
 	cold    bool           // it and the other first tasks of its executor were slow
 
-	paused, lateLaunch, shortWait, shortDelay, firstConvert bool // what its wait, delay and conversion are: see renameParts
+	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
 }
 
 // source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
