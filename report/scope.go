@@ -81,16 +81,16 @@ func (b *builder) scopedCounts() error {
 	return read(b, "scoped_counts", func(c *Counts) error { b.doc.Trust.Counts = *c; return nil })
 }
 
-// Applications gives every application of a store on which detect and causes have run, with what it lost. It makes session
-// tables as Build does.
-func Applications(ctx context.Context, eng engine.Engine) ([]Application, error) {
+// Overview gives what is said of a whole store: every application with what it lost, the machines, and what policies would have
+// saved. The rest of the document is empty. It makes session tables as Build does.
+func Overview(ctx context.Context, eng engine.Engine) (*Document, error) {
 	b := &builder{ctx: ctx, eng: eng, o: Options{Top: 1}, doc: &Document{}, apps: math.MaxInt}
-	for _, step := range []func() error{b.selectRows, b.losses, b.applications} {
-		if err := step(); err != nil {
-			return nil, fmt.Errorf("report: applications: %w", err)
+	for _, step := range []step{{"selecting applications", b.selectRows}, {"adding up losses", b.losses}, {"counts", b.counts}, {"applications", b.applications}, {"machines", b.machines}, {"replays of policies", b.whatif}} {
+		if err := step.do(); err != nil {
+			return nil, fmt.Errorf("report: overview: %s: %w", step.what, err)
 		}
 	}
-	return b.doc.Trust.Applications.Rows, nil
+	return b.doc, nil
 }
 
 // ListApplications gives every application of a store without what it lost, which takes longer to add up.

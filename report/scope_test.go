@@ -3,6 +3,7 @@ package report_test
 import (
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 
 	"straggler/report"
@@ -19,8 +20,12 @@ func TestScope(t *testing.T) {
 		return d
 	}
 	all := build(report.Scope{})
-	apps, err := report.Applications(t.Context(), eng)
+	overview, err := report.Overview(t.Context(), eng)
 	reporttest.Check(t, err)
+	apps := overview.Trust.Applications.Rows
+	if !reflect.DeepEqual(overview.Machines, all.Machines) || !reflect.DeepEqual(overview.Whatif, all.Whatif) || len(all.Machines.List.Rows) == 0 {
+		t.Errorf("the overview has %+v and %+v", overview.Machines, overview.Whatif)
+	}
 	if len(apps) != int(all.Trust.Applications.Total) || len(apps) < 2 {
 		t.Fatalf("%d applications of %d", len(apps), all.Trust.Applications.Total)
 	}

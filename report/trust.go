@@ -6,7 +6,7 @@ import (
 
 func (b *builder) trust() error {
 	t := &b.doc.Trust
-	if err := read(b, "counts", func(c *Counts) error { t.Counts = *c; return nil }); err != nil {
+	if err := b.counts(); err != nil {
 		return err
 	}
 	ingests, err := collect[Ingest](b, "ingests")
@@ -42,6 +42,10 @@ func (b *builder) trust() error {
 	t.Rejects = List[schema.Reject]{Total: t.Counts.Rejects, SQL: "SELECT * FROM rejects ORDER BY source_file NULLS LAST, byte_offset NULLS LAST"}
 	t.Rejects.Rows, err = collect[schema.Reject](b, "rejects")
 	return err
+}
+
+func (b *builder) counts() error {
+	return read(b, "counts", func(c *Counts) error { b.doc.Trust.Counts = *c; return nil })
 }
 
 // applications lists those that lost most.

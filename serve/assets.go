@@ -20,6 +20,9 @@ var scriptText string
 //go:embed console.js
 var consoleText string
 
+//go:embed replays.js
+var replaysText string
+
 //go:embed timeline.js
 var timelineText string
 
@@ -34,6 +37,8 @@ func assetText(name string) string {
 		return scriptText
 	case "console.js":
 		return consoleText
+	case "replays.js":
+		return replaysText
 	case "timeline.js":
 		return timelineText
 	}

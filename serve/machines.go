@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"straggler/engine/sqltext"
-	"straggler/report"
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/schema"
@@ -19,7 +18,7 @@ import (
 // machinesPage compares the machines over all applications.
 func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Machines", Here: "/machines"}, func(ctx context.Context, w io.Writer) error {
-		d, err := s.c.Document(ctx, report.Scope{})
+		d, err := s.c.Overview(ctx)
 		if err != nil {
 			return err
 		}

@@ -82,6 +82,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, report.ErrNoRow) || errors.Is(err, errNoPage) {
 		p = page{Title: "Not found", Status: http.StatusNotFound}
 	}
+	switch {
+	case errors.Is(err, catalog.ErrReplaying):
+		p = page{Title: "Already replaying", Status: http.StatusConflict}
+	case errors.Is(err, catalog.ErrReplay) || errors.Is(err, errParameter):
+		p = page{Title: "This cannot be asked for", Status: http.StatusBadRequest}
+	}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
 		fmt.Fprintf(w, "<h1>%s</h1>", template.HTMLEscapeString(p.Title))
 		return templates.ExecuteTemplate(w, "problem", newProblem("", err))
@@ -143,6 +149,8 @@ func newProblem(what string, err error) problemView {
 		p.Remedy = "The disk is full. Free some space; it is tried again by itself, and what was read before is intact."
 	case errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES):
 		p.Remedy = "The store cannot be written. Name one that can, or start with --fixed to change nothing."
+	case errors.Is(err, catalog.ErrReplaying) || errors.Is(err, catalog.ErrReplay):
+		p.Remedy = "Go back to the page of policies."
 	case errors.Is(err, report.ErrNoRow):
 		p.Remedy = "Its log may have been removed from the store, or the address is of another store."
 	case errors.Is(err, context.DeadlineExceeded):

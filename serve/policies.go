@@ -2,24 +2,36 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
-	"straggler/audit"
-	"straggler/audit/baseline"
-	"straggler/report"
 	"straggler/report/prose"
 	"straggler/report/view"
+	"straggler/schema"
+	"straggler/serve/catalog"
+	"straggler/whatif"
+	"straggler/whatif/policy"
 )
 
-// policiesPage says what policies of speculation would have saved over all applications.
+// policiesPage says what policies of speculation would have saved over all applications, and replays others.
 func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
-	s.write(w, r, page{Title: "Policies", Here: "/policies"}, func(ctx context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: "Policies", Here: "/policies", Scripts: []string{"replays.js"}}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">Policies over all applications</h1>")
-		d, err := s.c.Document(ctx, report.Scope{})
+		for _, p := range s.c.Replays() {
+			if err := writeReplay(w, r, &p); err != nil {
+				return err
+			}
+		}
+		if err := templates.ExecuteTemplate(w, "replay-form", policy.Specs()); err != nil {
+			return err
+		}
+		d, err := s.c.Overview(ctx)
 		if err != nil {
 			return err
 		}
@@ -33,54 +45,123 @@ func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// auditPage says what got worse in the latest run of each program than in its earlier runs in the store.
-func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
-	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
-		runs, err := s.c.Runs(ctx)
-		if err != nil {
-			return err
+// startReplay replays the policies that the form asks for.
+func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, fmt.Errorf("%w: %w", errParameter, err))
+		return
+	}
+	o := catalog.ReplayOptions{Policies: r.PostForm["policy"], Settings: strings.FieldsFunc(r.PostFormValue("settings"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' })}
+	o.Seeds, _ = strconv.Atoi(r.PostFormValue("seeds")) // 0 is refused
+	if _, err := s.c.StartReplay(o); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/policies", http.StatusSeeOther)
+}
+
+func (s *Server) cancelReplay(w http.ResponseWriter, r *http.Request) {
+	id, _ := strconv.Atoi(r.PostFormValue("id"))
+	s.c.CancelReplay(id) // one that has ended meanwhile is shown as it ended
+	http.Redirect(w, r, "/policies", http.StatusSeeOther)
+}
+
+// replayAnswer is a catalog.Replay.
+type replayAnswer struct {
+	ID       int      `json:"id"`
+	Policies []string `json:"policies"` // empty: the usual ones
+	Settings []string `json:"settings"`
+	Seeds    int      `json:"seeds"`
+	State    string   `json:"state"` // running, done, cancelled or failed
+	Share    float64  `json:"share"`
+	Error    *string  `json:"error,omitempty"`
+}
+
+func (s *Server) replaysAPI(*http.Request) ([]replayAnswer, error) {
+	out := []replayAnswer{}
+	for _, p := range s.c.Replays() {
+		a := replayAnswer{ID: p.ID, Policies: append([]string{}, p.Asked.Policies...), Settings: append([]string{}, p.Asked.Settings...), Seeds: p.Asked.Seeds, State: replayState(&p), Share: p.Share}
+		if p.Error != nil && !p.Cancelled {
+			text := prose.Clean(p.Error.Error(), prose.TextRunes)
+			a.Error = &text
 		}
-		night, err := audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
-		if err != nil {
-			return err
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func replayState(p *catalog.Replay) string {
+	switch {
+	case p.Ended.IsZero():
+		return "running"
+	case p.Cancelled && p.Summary == nil:
+		return "cancelled"
+	case p.Error != nil:
+		return "failed"
+	}
+	return "done"
+}
+
+// replayView is a replay as its template takes it.
+type replayView struct {
+	ID             int
+	Title, State   string
+	Percent        int
+	Error, Summary string
+	Notes          []string
+}
+
+// writeReplay shows a replay, under way or ended.
+func writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
+	v := replayView{ID: p.ID, State: replayState(p), Percent: int(100 * p.Share), Title: "usual policies"}
+	if len(p.Asked.Policies) > 0 {
+		v.Title = prose.Clean(strings.Join(p.Asked.Policies, ", "), prose.TextRunes)
+	}
+	if len(p.Asked.Settings) > 0 {
+		v.Title += " with " + prose.Clean(strings.Join(p.Asked.Settings, ", "), prose.TextRunes)
+	}
+	v.Title += ", " + prose.Plural(int64(p.Asked.Seeds), "seed", "seeds")
+	if p.Error != nil && !p.Cancelled {
+		v.Error = prose.Clean(p.Error.Error(), 2*prose.TextRunes)
+		if errors.Is(p.Error, context.DeadlineExceeded) {
+			v.Error = "It took longer than a page may ask for; run straggler whatif on the store."
 		}
-		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which a judgement needs %d; straggler audit does the same with a baseline that a team keeps. Method: %s.</p>",
-			night.MinRuns, template.HTMLEscapeString(night.Method))
-		l := &listing{ID: "programs", Caption: "Programs, as their latest runs were judged", Empty: "There is no finished run.", Columns: []column{{Title: "Program"}, {Title: "Latest run"}, {Title: "Compared with", Doc: "earlier runs", Number: true}, {Title: "Findings", Number: true}}}
-		f := &listing{ID: "findings", Caption: "Findings, over all programs", Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
-			Columns: []column{{Title: "Program"}, {Title: "What"}, {Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true}, {Title: "q", Doc: "false discovery rate", Number: true}, {Title: "Status"}}}
-		count := map[string]int64{}
-		for _, x := range night.Findings() {
-			count[x.Group]++
-			if len(f.Rows) == mostChoices {
-				continue
-			}
-			where := prose.Clean(x.Machine, prose.NameRunes)
-			if x.Stage != nil {
-				where = prose.Clean(x.Stage.String(), prose.NameRunes)
-			}
-			value := func(v *float64) cell {
-				return figure(nullOf(v), func(n float64) string { return prose.Clean(fmt.Sprintf("%.4g %s", n, x.Unit), 40) }, "there was none")
-			}
-			f.Rows = append(f.Rows, []cell{{Text: prose.Name(x.Group)}, {Text: x.Rule}, {Text: where, Sub: prose.Clean(x.Cause, 40)}, value(x.Normal), value(x.Value), figure(nullOf(x.Change), prose.Percent, "it was 0"),
-				figure(nullOf(x.Q), func(n float64) string { return fmt.Sprintf("%.2g", n) }, "there is no test"), {Text: string(x.Status)}})
+	}
+	if p.Summary != nil {
+		v.Summary = fmt.Sprintf("%s of %s replayed in %s; the replay of the log as it was misses the observed completion times by %s (%s).", prose.Plural(int64(p.Summary.Jobs), "job", "jobs"),
+			prose.Plural(int64(p.Summary.Attempts), "attempt", "attempts"), prose.Seconds(p.Ended.Sub(p.Began).Round(time.Millisecond).Seconds()), prose.Seconds(p.Summary.ReplayErrorS), prose.Percent(p.Summary.ReplayError))
+		for _, n := range p.Summary.Assumed() {
+			v.Notes = append(v.Notes, prose.Clean(n, prose.TextRunes))
 		}
-		for _, j := range night.Runs {
-			if len(l.Rows) < mostChoices {
-				l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
-			}
+	}
+	if err := templates.ExecuteTemplate(w, "replay", v); err != nil || p.Summary == nil {
+		return err
+	}
+	return replayListing(r, p).write(w)
+}
+
+// replayListing is the table of what each policy would have saved.
+func replayListing(r *http.Request, p *catalog.Replay) *listing {
+	l := &listing{ID: fmt.Sprintf("replay-%d", p.ID), Caption: "What each policy would have saved, over all jobs", Empty: "No job could be replayed.",
+		Columns: []column{{Title: "Policy"}, {Title: "Verdict"}, {Title: "Saves", Doc: "seconds, summed over the jobs", Number: true}, {Title: "95 % interval", Number: true}, {Title: "Of job time", Number: true},
+			{Title: "Slot time", Doc: "change", Number: true}, {Title: "Copies", Number: true}, {Title: "Of them won", Number: true}}}
+	for i := range p.Summary.Results {
+		x := &p.Summary.Results[i]
+		settings := x.Changed()
+		if x.Progress && x.Error > 0 {
+			settings = strings.TrimSpace(settings + " progress off by " + prose.Percent(x.Error))
 		}
-		for _, list := range []*listing{f, l} {
-			for _, row := range list.Rows {
-				for i := range row {
-					row[i].Label, row[i].Number = list.Columns[i].Title, list.Columns[i].Number
-				}
-			}
-		}
-		if err := writeSection(w, "findings", "Findings", f); err != nil {
-			return err
-		}
-		return writeSection(w, "programs", "Programs", l)
-	})
+		g := &x.All
+		l.Rows = append(l.Rows, []cell{{Text: x.Name, Sub: prose.Clean(settings, prose.TextRunes)}, {Text: string(x.Verdict(p.Summary.ReplayErrorS))}, {Text: prose.Seconds(g.Saving.Mean)}, intervalCell(g.Saving),
+			{Text: prose.Percent(g.Share)}, {Text: prose.Percent(g.SlotChange)}, {Text: prose.Count(int64(g.Copies + 0.5))}, {Text: prose.Count(int64(g.Wins + 0.5))}})
+	}
+	l.finish(r, order{}, 0)
+	return l
+}
+
+func intervalCell(i whatif.Interval) cell {
+	if !prose.Finite(i.Low) || !prose.Finite(i.High) {
+		return cell{Text: prose.Dash, Note: "one seed does not show it"}
+	}
+	return cell{Text: prose.Interval(schema.Some(i.Low), schema.Some(i.High), prose.Seconds)}
 }

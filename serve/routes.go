@@ -19,6 +19,8 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /logs", s.logsPage)
 	m.HandleFunc("GET /compare", s.comparePage)
 	m.HandleFunc("GET /policies", s.policiesPage)
+	m.HandleFunc("POST /policies/replay", s.startReplay)
+	m.HandleFunc("POST /policies/cancel", s.cancelReplay)
 	m.HandleFunc("GET /audit", s.auditPage)
 	m.HandleFunc("GET /sql", s.consolePage)
 	m.HandleFunc("GET /sql/{file}", s.download)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -254,6 +255,43 @@ func TestPolicies(t *testing.T) {
 	}
 	if body := get(s.Handler(), "/audit").Body.String(); !strings.Contains(body, "a judgement needs 5") || !strings.Contains(body, "mixed") {
 		t.Error("the audit does not say what it judges, and by how many runs")
+	}
+}
+
+// A reader replays policies from the page, and sees how far that is and what it gave; nothing but the form can start it.
+func TestReplay(t *testing.T) {
+	s, c := served(t, filled(t, "mixed"), serve.Options{})
+	h := s.Handler()
+	post := func(path string, form url.Values, change ...func(*http.Request)) *httptest.ResponseRecorder {
+		return get(h, path, append([]func(*http.Request){func(r *http.Request) {
+			r.Method, r.Body = "POST", io.NopCloser(strings.NewReader(form.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}}, change...)...)
+	}
+	form := url.Values{"policy": {"late", "spark"}, "settings": {"late.cap=0.2"}, "seeds": {"2"}}
+	if w := get(h, "/policies/replay?"+form.Encode()); w.Code == http.StatusSeeOther || len(c.Replays()) != 0 {
+		t.Errorf("a link starts a replay: %d", w.Code)
+	}
+	if w := post("/policies/replay", form, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }); w.Code != http.StatusForbidden || len(c.Replays()) != 0 {
+		t.Errorf("a form of another site starts a replay: %d", w.Code)
+	}
+	if w := post("/policies/replay", url.Values{"policy": {"<script>alert(1)</script>"}, "seeds": {"2"}}); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "<script>alert") {
+		t.Errorf("a policy that is none: %d %s", w.Code, w.Body)
+	}
+	if w := post("/policies/replay", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/policies" {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	for range 600 {
+		if strings.Contains(get(h, "/api/v1/replays").Body.String(), `"state":"done"`) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	body := get(h, "/policies").Body.String()
+	for _, want := range []string{`id="replay-1"`, "late, spark with late.cap=0.2, 2", `class="sub">cap=0.2`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not show %s", want)
+		}
 	}
 }
 

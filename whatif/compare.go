@@ -24,9 +24,10 @@ type Options struct {
 	// Scheduler gives the slots in place of the log's own; the savings are then of the scheduler with each policy, none
 	// among them, over the log as it was. The zero value is the log's own.
 	Scheduler schedule.Scheduler
-	Optimize  bool   // replay the best settings of Spark's speculation too, where all logs are Spark's
-	Tool      string // version of straggler, for the commit
-	brief     bool   // made by Brief: the errors are not asked for by anybody
+	Optimize  bool                // replay the best settings of Spark's speculation too, where all logs are Spark's
+	Tool      string              // version of straggler, for the commit
+	Progress  func(share float64) // told how much of the work is done; nil for nobody
+	brief     bool                // made by Brief: the errors are not asked for by anybody
 }
 
 // errorLevels are how wrong the estimates that policies make of running tasks are at first: 0.03 is what MANTRI §6.2

@@ -51,6 +51,21 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return s, nil
 }
 
+// Try replays a store under policies and writes nothing.
+func Try(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
+	began := time.Now()
+	analysed, err := causesAreFresh(ctx, st)
+	if err != nil {
+		return Summary{}, fmt.Errorf("whatif: %w", err)
+	}
+	s, err := replayed(ctx, eng, o, analysed, batchAttempts, nil)
+	if err != nil {
+		return Summary{}, fmt.Errorf("whatif: %w", err)
+	}
+	s.Seconds = time.Since(began).Seconds()
+	return s, nil
+}
+
 // Compare replays a workload under policies, without a store.
 func Compare(ctx context.Context, w *workload.Workload, o Options) (Summary, error) {
 	f := newSurvey(&o)
@@ -172,6 +187,7 @@ type results struct {
 	s        Summary
 	observed float64 // seconds of the jobs whose completion times the log says
 	totals   []total // by variant
+	done     float64 // attempts replayed, over variants and seeds
 }
 
 func newResults(c *comparison) *results {
@@ -184,8 +200,16 @@ func (r *results) add(ctx context.Context, c *comparison, out *writer) error {
 	r.s.ReplayErrorS, r.observed = r.s.ReplayErrorS+seconds, r.observed+observed
 	r.s.Jobs, r.s.Attempts = r.s.Jobs+c.jobs, r.s.Attempts+c.w.Notes.Attempts
 	r.s.Notes.Add(&c.w.Notes)
-	return c.tallied(ctx, r.totals, func(u *unit) error { return out.runs(c, u) },
+	return c.tallied(ctx, r.totals, func(u *unit) error { r.progress(c); return out.runs(c, u) },
 		func(v int, jobs []JobSaving) error { return out.jobs(c, c.variants[v], jobs) })
+}
+
+// progress tells how much is done: each variant replays each attempt under each seed.
+func (r *results) progress(c *comparison) {
+	r.done += float64(c.w.Notes.Attempts)
+	if all := float64(r.c.w.Notes.Attempts) * float64(len(r.c.variants)*r.c.o.Seeds); r.c.o.Progress != nil && all > 0 {
+		r.c.o.Progress(min(r.done/all, 1))
+	}
 }
 
 // summary ends the results, and writes what the variants save over all jobs.

@@ -38,7 +38,10 @@ type Catalog struct {
 
 	refreshing, judging sync.Mutex // held by the one that does it
 
-	base     context.Context // of documents that are being built
+	replays    []*replay // the newest last
+	lastReplay int
+
+	base     context.Context // of documents that are being built, and of replays
 	stop     context.CancelFunc
 	building sync.WaitGroup
 
@@ -79,7 +82,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return err
 }
 
-// Close ends the documents that are being built and lets the store go.
+// Close ends the documents that are being built, and replays, and lets the store go.
 func (c *Catalog) Close() error {
 	c.stop()
 	c.building.Wait()

@@ -7,7 +7,8 @@
 //  4. version.go is one state of the store: a snapshot with its engines. refresh.go replaces it when the store has changed.
 //  5. documents.go builds documents and keeps the latest of them.
 //  6. runs.go measures the applications as an audit does.
-//  7. query.go runs SQL that users wrote, behind the fence of a locked engine.
+//  7. replays.go replays policies that readers ask for.
+//  8. query.go runs SQL that users wrote, behind the fence of a locked engine.
 //
 // Start with catalog.go.
 package catalog

@@ -73,7 +73,11 @@ func (c *Catalog) judge(ctx context.Context) (err error) {
 	if _, judged := v.applications(); judged || !v.fresh && !c.o.Fixed {
 		return nil // results are on their way: those of other logs would say that the new ones lost nothing
 	}
-	return v.judge(ctx)
+	overview, err := c.documentOf(ctx, v, subject{overview: true})
+	if err == nil {
+		v.judge(overview)
+	}
+	return err
 }
 
 // visible names the state of the store, and says whether outliers and causes are of the logs in it.

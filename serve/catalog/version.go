@@ -69,19 +69,13 @@ func (v *version) applications() ([]report.Application, bool) {
 	return v.apps, v.judged
 }
 
-// judge adds up what the applications lost.
-func (v *version) judge(ctx context.Context) error {
-	return v.pages.with(ctx, func(eng engine.Engine) error {
-		apps, err := report.Applications(ctx, eng)
-		if err != nil {
-			return err
-		}
-		slices.SortFunc(apps, byStart)
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.apps, v.judged = apps, true
-		return nil
-	})
+// judge takes over what the applications lost.
+func (v *version) judge(overview *report.Document) {
+	apps := slices.Clone(overview.Trust.Applications.Rows)
+	slices.SortFunc(apps, byStart)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.apps, v.judged = apps, true
 }
 
 // keepLosses takes over what applications lost in an earlier version, until it is known of this one.

@@ -1,0 +1,129 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"straggler/engine"
+	"straggler/engine/engines"
+	"straggler/ingest"
+	"straggler/whatif"
+	"straggler/whatif/policy"
+)
+
+// Replays that are kept, and what one may ask for.
+const (
+	mostReplays = 8
+	mostSeeds   = 50
+	replayTime  = time.Hour
+)
+
+// Replay is a what-if that a reader started: policies on all applications of the store, as it was then. Nothing is written.
+type Replay struct {
+	ID        int
+	Asked     ReplayOptions
+	Began     time.Time
+	Share     float64 // of the work that is done
+	Ended     time.Time
+	Cancelled bool
+	Error     error
+	Summary   *whatif.Summary // nil until it has ended well; read it only
+}
+
+// ReplayOptions are the options of straggler whatif of the same names.
+type ReplayOptions struct {
+	Policies []string // nil: the usual ones
+	Settings []string // such as late.cap=0.2
+	Seeds    int
+}
+
+// Errors of StartReplay.
+var (
+	ErrReplaying = errors.New("policies are being replayed already; wait for the end, or cancel it")
+	ErrReplay    = errors.New("such a replay cannot be asked for")
+)
+
+// replay is a Replay with what ends it.
+type replay struct {
+	Replay
+	cancel context.CancelFunc
+}
+
+// StartReplay starts a replay, one at a time.
+func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
+	if o.Seeds < 1 || o.Seeds > mostSeeds {
+		return 0, fmt.Errorf("%w: %d seeds; give 1 to %d", ErrReplay, o.Seeds, mostSeeds)
+	}
+	if _, err := policy.Choose(o.Policies, o.Settings, nil, whatif.Default()); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrReplay, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return 0, fmt.Errorf("catalog: %w", context.Canceled)
+	}
+	if n := len(c.replays); n > 0 && c.replays[n-1].Ended.IsZero() {
+		return 0, ErrReplaying
+	}
+	ctx, cancel := context.WithTimeout(c.base, replayTime)
+	c.lastReplay++
+	r := &replay{Replay: Replay{ID: c.lastReplay, Asked: o, Began: time.Now()}, cancel: cancel}
+	c.replays = append(c.replays[max(0, len(c.replays)-mostReplays+1):], r)
+	c.building.Go(func() {
+		defer cancel()
+		s, err := c.replay(ctx, o, func(share float64) { c.mu.Lock(); defer c.mu.Unlock(); r.Share = share })
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		r.Ended = time.Now()
+		if r.Error = err; err == nil {
+			r.Share, r.Summary = 1, &s
+		}
+	})
+	return r.ID, nil
+}
+
+func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(float64)) (s whatif.Summary, err error) {
+	defer ingest.Recover(&err)
+	eng, err := engines.Open(ctx, c.o.Snapshot, engine.Options{MemoryBytes: c.o.Memory / 4})
+	if err != nil {
+		return s, err
+	}
+	defer eng.Close()
+	usual, err := whatif.Usual(ctx, c.o.Snapshot, eng)
+	if err != nil {
+		return s, err
+	}
+	chosen, err := policy.Choose(o.Policies, o.Settings, nil, usual)
+	if err != nil {
+		return s, err
+	}
+	return whatif.Try(ctx, c.o.Snapshot, eng, whatif.Options{Policies: chosen, Seeds: o.Seeds, Tool: c.o.Tool, Progress: progress})
+}
+
+// CancelReplay ends one that is under way; false for any other.
+func (c *Catalog) CancelReplay(id int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.replays {
+		if r.ID == id && r.Ended.IsZero() {
+			r.Cancelled = true
+			r.cancel()
+			return true
+		}
+	}
+	return false
+}
+
+// Replays are those that were started last, the newest first.
+func (c *Catalog) Replays() []Replay {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Replay
+	for _, r := range slices.Backward(c.replays) {
+		out = append(out, r.Replay)
+	}
+	return out
+}
