@@ -1,5 +1,5 @@
--- Rows that exchanges and scans gave the attempts that their data made slow, and all attempts together; and how many partitions
--- adaptive execution split.
+-- Rows that exchanges and scans gave the attempts that their data made slow; what all attempts together counted of each operator; and how
+-- many partitions adaptive execution split.
 SELECT n.query_id, n.node_id, c.attempt_id, c.name, c.value
 FROM node_attempts c
 JOIN plan_nodes n ON n.node_id = c.node_id
@@ -9,6 +9,6 @@ UNION ALL
 SELECT m.query_id, m.node_id, CAST(NULL AS BIGINT), m.name, m.value
 FROM node_metrics m
 JOIN plan_nodes n ON n.node_id = m.node_id
-WHERE n.kind IN ('exchange', 'scan') AND m.name IN ('records read', 'number of output rows', 'data size')
+WHERE m.name IN ('records read', 'number of output rows', 'shuffle records written', 'data size')
    OR n.kind = 'shuffle_read' AND m.name IN ('number of skewed partitions', 'number of skewed partition splits')
 ORDER BY query_id NULLS LAST, node_id NULLS LAST, attempt_id NULLS LAST, name NULLS LAST

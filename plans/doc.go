@@ -7,8 +7,9 @@
 //     rows too many, and the operator that needs it; and what adaptive execution split already.
 //  3. coalesced.go tells a partition that is skewed from partitions that adaptive execution put together.
 //  4. tree.go finds the ways in a plan: up to the operator that needs an exchange, down to the scans that feed it.
-//  5. replay.go, with what durations.sql selects, says how much earlier a phase would have ended with its skewed partitions split.
-//  6. remedy.go says what would spread the rows, in lines that can be applied, and why the usual advice would not.
+//  5. joins.go finds joins that gave many times their input, shuffled a small side or broadcast a large one.
+//  6. replay.go, with what durations.sql selects, says how much earlier a phase would have ended with its skewed partitions split.
+//  7. remedy.go says what would spread the rows, in lines that can be applied, and why the usual advice would not.
 //
 // Start with run.go.
 package plans

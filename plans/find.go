@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// find gives what can be said of a query: each phase with skewed tasks, then what adaptive execution split.
+// find gives what can be said of a query: each phase with skewed tasks, what adaptive execution split, and joins of the wrong kind.
 func (q *query) find() []schema.QueryFinding {
 	var rows []schema.QueryFinding
 	for _, p := range q.phases {
@@ -14,7 +14,7 @@ func (q *query) find() []schema.QueryFinding {
 			rows = append(rows, row)
 		}
 	}
-	return append(rows, q.splits()...)
+	return append(append(rows, q.splits()...), q.joins()...)
 }
 
 // skew says which operator the skewed tasks of a phase worked for. Of partitions that adaptive execution put together or split

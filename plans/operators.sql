@@ -1,4 +1,5 @@
--- The operators of the plans that ran of the queries that something can be said of, parents first.
+-- The operators of the plans that ran of the queries that something can be said of, parents first: those with tasks that their data made
+-- slow, with partitions that adaptive execution split, with joins of many rows or exchanges of many bytes.
 WITH wanted AS (
   SELECT DISTINCT q.query_id
   FROM attributions a
@@ -7,6 +8,12 @@ WITH wanted AS (
   WHERE a.cause = 'data_skew' AND a.seconds > 0
   UNION
   SELECT DISTINCT query_id FROM plan_nodes WHERE split
+  UNION
+  SELECT DISTINCT n.query_id
+  FROM plan_nodes n
+  JOIN node_metrics m ON m.node_id = n.node_id
+  WHERE n.kind = 'join' AND m.name = 'number of output rows' AND m.value >= 1e6
+     OR n.kind IN ('exchange', 'broadcast') AND m.name = 'data size' AND m.value >= 1e8
 )
 SELECT n.query_id, n.node_id, n.parent_id, n.position, n.kind, n.operator, n.engine, n.keys, n.detail, n.join_type, n.source, n.tables,
        n.coalesced, n.split, n.fingerprint

@@ -14,7 +14,7 @@ func joined(operator, joinType string, settings map[string]string, version strin
 	q.QueryID, q.Version = 1, schema.Some(version)
 	text := func(s string) schema.Null[string] { return schema.Null[string]{V: s, OK: s != ""} }
 	add := func(id, parent schema.Key, kind schema.NodeKind, name, keys, source, tables string) {
-		n := operatorRow{QueryID: 1, NodeID: id, Position: int32(id), Kind: kind, Operator: name, Keys: text(keys), Source: text(source), Tables: text(tables), JoinType: text(joinType)}
+		n := operatorRow{QueryID: 1, NodeID: id, Position: int32(id), Kind: kind, Operator: name, Engine: schema.SparkEngine, Keys: text(keys), Source: text(source), Tables: text(tables), JoinType: text(joinType)}
 		if parent > 0 {
 			n.ParentID = schema.Some(parent)
 		}

@@ -65,6 +65,26 @@ func (t *tree) input(n *operatorRow, i int) schema.Null[string] {
 	return schema.Null[string]{}
 }
 
+// passed is the operator whose rows another passes on as they are and all of them, nil where there is none.
+func (t *tree) passed(n *operatorRow) *operatorRow {
+	switch n.Kind {
+	case schema.WrapperNode, schema.SortNode, schema.ProjectNode, schema.ShuffleReadNode, schema.ExchangeNode, schema.BroadcastNode:
+		if below := t.children[n.NodeID]; len(below) == 1 {
+			return t.node(below[0])
+		}
+	}
+	return nil
+}
+
+// through is the first operator of a kind at or below one, through operators that pass its rows on; nil where there is none.
+func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
+	n := t.node(id)
+	for n != nil && n.Kind != kind {
+		n = t.passed(n)
+	}
+	return n
+}
+
 // exchangeBelow is the exchange that a shuffle read of adaptive execution reads, nil where the plan does not have it.
 func (t *tree) exchangeBelow(n *operatorRow) *operatorRow {
 	for n != nil && n.Kind != schema.ExchangeNode {

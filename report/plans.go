@@ -58,6 +58,7 @@ type QueryFindingRow struct {
 	Task         schema.Null[int64]         `col:"task"`
 	Rows         schema.Null[float64]       `col:"rows" unit:"records"`
 	Ratio        schema.Null[float64]       `col:"ratio" unit:"ratio"`
+	Bytes        schema.Null[float64]       `col:"bytes" unit:"bytes"`
 	Tasks        int64                      `col:"tasks"`
 	Partitions   schema.Null[int64]         `col:"partitions"`
 	Seconds      schema.Null[float64]       `col:"seconds" unit:"s"`
@@ -114,7 +115,7 @@ func (q *Query) skewS() float64 {
 func (q *Query) skews() []QueryFinding {
 	var out []QueryFinding
 	for _, f := range q.Findings {
-		if f.Kind != schema.SplitByAQE {
+		if f.Kind.IsSkew() {
 			out = append(out, f)
 		}
 	}
@@ -177,7 +178,7 @@ func (b *builder) queries() error {
 	for _, f := range findings {
 		found[f.QueryID] = append(found[f.QueryID], QueryFinding{f, findingWords(&f)})
 	}
-	keys := b.sums.worst(totals, topQueries)
+	keys := withFindings(b.sums.worst(totals, topQueries), findings)
 	if err := b.pick("report_picked_queries", "query_id", keys); err != nil {
 		return err
 	}
@@ -198,6 +199,16 @@ func (b *builder) queries() error {
 		l.Rows = append(l.Rows, q)
 	}
 	return b.drawPlans()
+}
+
+// withFindings adds queries of which something is said that is no slow task: they may have lost nothing to outliers.
+func withFindings(keys []schema.Key, findings []QueryFindingRow) []schema.Key {
+	for i := range findings {
+		if k := findings[i].QueryID; len(keys) < 2*topQueries && !findings[i].Kind.IsSkew() && !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // drawPlans fills in the plans of the first queries that lost anything.
@@ -284,10 +295,10 @@ func (p *planOf) drawn(s *sums, findings []QueryFinding) []PlanNode {
 	for _, f := range findings {
 		for _, id := range []schema.Key{f.NodeID, f.OperatorID.V} {
 			if i, ok := p.byID[id]; ok {
-				p.nodes[i].Skewed = p.nodes[i].Skewed || f.Kind != schema.SplitByAQE
+				p.nodes[i].Skewed = p.nodes[i].Skewed || f.Kind.IsSkew()
 			}
 		}
-		if f.Kind != schema.SplitByAQE {
+		if f.Kind.IsSkew() {
 			p.mark(f.NodeID)
 		}
 	}
@@ -381,6 +392,14 @@ func findingWords(f *QueryFindingRow) string {
 	if f.Kind == schema.SplitByAQE {
 		s = append(s, fmt.Sprintf("adaptive execution split %s into %s already", prose.Plural(f.Partitions.V, "skewed partition", "skewed partitions"), prose.Plural(f.Tasks, "part", "parts")))
 		return strings.Join(s, ": ") + "."
+	}
+	switch f.Kind {
+	case schema.ExplodingJoin:
+		return s[0] + fmt.Sprintf(": it gave %s rows, %s its larger input.", prose.Count(int64(f.Rows.V)), prose.Times(f.Ratio.V))
+	case schema.ShuffledSmall:
+		return s[0] + fmt.Sprintf(": that side has %s, less than Spark broadcasts, and both sides were shuffled.", prose.Bytes(f.Bytes.V))
+	case schema.LargeBroadcast:
+		return s[0] + fmt.Sprintf(": that side has %s and was broadcast, so that the driver collected it and each executor holds it.", prose.Bytes(f.Bytes.V))
 	}
 	what := "its worst task"
 	if f.Task.OK {

@@ -104,13 +104,20 @@ const (
 	SkewedKeys FindingKind = "skewed_keys" // an exchange brought more rows of some keys together than of others
 	SkewedScan FindingKind = "skewed_scan" // some files or splits of a table hold more rows than others
 	SplitByAQE FindingKind = "split"       // adaptive execution split skewed partitions already
+
+	ExplodingJoin  FindingKind = "exploding_join"  // a join gave many times the rows of its larger input
+	ShuffledSmall  FindingKind = "shuffled_small"  // a join shuffled both sides although one is small enough to be broadcast
+	LargeBroadcast FindingKind = "large_broadcast" // a join broadcast a side that is too large for it
 )
 
+// IsSkew says that a finding is about slow tasks whose data was skewed.
+func (k FindingKind) IsSkew() bool { return k == SkewedKeys || k == SkewedScan }
+
 func (FindingKind) Values() []string {
-	return []string{string(SkewedKeys), string(SkewedScan), string(SplitByAQE)}
+	return []string{string(SkewedKeys), string(SkewedScan), string(SplitByAQE), string(ExplodingJoin), string(ShuffledSmall), string(LargeBroadcast)}
 }
 
-// Remedy is what would spread rows that came together.
+// Remedy is what would help: most spread rows that came together.
 type Remedy string
 
 const (
@@ -120,8 +127,11 @@ const (
 	SaltKeys    Remedy = "salt_keys"   // in two steps, the first by a finer key
 	SplitFiles  Remedy = "split_files" // smaller files or splits
 	NoneApplies Remedy = "none"
+
+	ShuffleJoin  Remedy = "shuffle_join"  // both sides by the keys, so that none is held whole
+	FewerMatches Remedy = "fewer_matches" // the keys made unique in one input, or a column more to join by
 )
 
 func (Remedy) Values() []string {
-	return []string{string(SplitJoin), string(Broadcast), string(Rebalance), string(SaltKeys), string(SplitFiles), string(NoneApplies)}
+	return []string{string(SplitJoin), string(Broadcast), string(Rebalance), string(SaltKeys), string(SplitFiles), string(NoneApplies), string(ShuffleJoin), string(FewerMatches)}
 }

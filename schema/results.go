@@ -133,9 +133,9 @@ type SkewRepeat struct {
 type QueryFinding struct {
 	QueryID    Key           `col:"query_id" key:"queries" doc:"the query"`
 	Kind       FindingKind   `col:"kind" doc:"what was found"`
-	PhaseID    Null[Key]     `col:"phase_id" key:"phases" doc:"the phase with the slow tasks; NULL for what adaptive execution split"`
+	PhaseID    Null[Key]     `col:"phase_id" key:"phases" doc:"the phase with the slow tasks; NULL for what is no skew"`
 	AttemptID  Null[Key]     `col:"attempt_id" key:"attempts" doc:"the worst of them"`
-	NodeID     Key           `col:"node_id" key:"plan_nodes" doc:"the exchange that its rows came through, or the scan that read them"`
+	NodeID     Key           `col:"node_id" key:"plan_nodes" doc:"the exchange that its rows came through, or the scan that read them; a broadcast that is too large; else the join"`
 	OperatorID Null[Key]     `col:"operator_id" key:"plan_nodes" doc:"the join, aggregate or window that needs the exchange; NULL where there is none"`
 	Operator   string        `col:"operator" doc:"what that is called; of a scan or a bare exchange, itself"`
 	Keys       Null[string]  `col:"keys" doc:"the columns that rows came together by; which value of them is heavy no log says"`
@@ -143,15 +143,16 @@ type QueryFinding struct {
 	Tables     Null[string]  `col:"tables" doc:"what that input scans"`
 	Other      Null[string]  `col:"other" doc:"of a join: what its other input scans"`
 	Task       Null[int64]   `col:"task" doc:"the partition; NULL where adaptive execution coalesced partitions, since its number then means nothing"`
-	Rows       Null[float64] `col:"rows" unit:"records" doc:"rows that the worst attempt read"`
-	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"those over the median of its phase"`
+	Rows       Null[float64] `col:"rows" unit:"records" doc:"rows that the worst attempt read; of an exploding join, those that it gave"`
+	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"those over the median of its phase; of an exploding join, over the rows of its larger input"`
+	Bytes      Null[float64] `col:"bytes" unit:"bytes" doc:"of a small side that was shuffled, or a large one that was broadcast: its size as Spark measured it"`
 	Tasks      int64         `col:"tasks" doc:"slow tasks of the phase that it is true of; of a split, the parts"`
 	Partitions Null[int64]   `col:"partitions" doc:"of a split: the skewed partitions that were split"`
 	Seconds    Null[float64] `col:"seconds" unit:"s" doc:"what their data took the worst of them longer than the median"`
 	QueryS     Null[float64] `col:"query_s" unit:"s" doc:"how long the query took"`
 	SavesS     Null[float64] `col:"saves_s" unit:"s" doc:"how much earlier the phase would have ended with its skewed partitions split so that none had more than twice the median, replayed on as many slots"`
 	SplitInto  Null[int64]   `col:"split_into" doc:"into how many parts that splits the worst"`
-	Remedy     Null[Remedy]  `col:"remedy" doc:"what would spread the rows; NULL where adaptive execution did"`
+	Remedy     Null[Remedy]  `col:"remedy" doc:"what would help; NULL where adaptive execution did it"`
 	Apply      Null[string]  `col:"apply" doc:"the lines that do it, with the settings that the query's session had in mind; NULL where the statement has to be written otherwise"`
 	WhyNot     Null[string]  `col:"why_not" doc:"why what is usually advised would not help here"`
 	Exchange   string        `col:"exchange" doc:"fingerprint of the exchange or scan, and its keys: the same in every run of the plan"`

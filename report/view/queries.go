@@ -6,7 +6,6 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
-	"straggler/schema"
 )
 
 // queriesSection lists the queries that lost most, with what was found in them.
@@ -41,7 +40,7 @@ func queriesTable(d *report.Document) Table {
 
 func operatorCell(q *report.Query) Cell {
 	for _, f := range q.Findings {
-		if f.Kind != schema.SplitByAQE {
+		if f.Kind.IsSkew() {
 			return Cell{Text: report.JoinWords(&f.QueryFindingRow)[len("the "):]}
 		}
 	}

@@ -1,0 +1,175 @@
+package plans
+
+import (
+	"fmt"
+	"strings"
+
+	"straggler/schema"
+)
+
+const (
+	// explodes is how many times its larger input a join gives at least to be said to explode: a join by a key that is unique in one input
+	// gives at most 1 ×; with ten, the key repeats in both. leastExploded is below what takes a task a second. Estimates.
+	explodes      = 10
+	leastExploded = 1_000_000
+	// worthShuffle is the size from which shuffling a side is worth avoiding: smallSide, so that what would be broadcast is always the
+	// smaller. An estimate.
+	worthShuffle = smallSide
+	// defaultBroadcast is spark.sql.autoBroadcastJoinThreshold where it is not set (SQLConf, Spark 1.1 to 4.0).
+	defaultBroadcast = 10 << 20
+)
+
+// joins says which joins gave many times their input, which shuffled both sides although one was small, and which broadcast a large one,
+// by what they measured.
+func (q *query) joins() []schema.QueryFinding {
+	var rows []schema.QueryFinding
+	for i := range q.tree.nodes {
+		n := &q.tree.nodes[i]
+		inputs := q.tree.children[n.NodeID]
+		if n.Kind != schema.JoinNode || len(inputs) != 2 {
+			continue
+		}
+		for _, find := range []func(*operatorRow, []schema.Key) (schema.QueryFinding, bool){q.exploded, q.shuffledSmall, q.broadcastLarge} {
+			if row, ok := find(n, inputs); ok {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// ofJoin begins a finding about a join, of which one input is named first.
+func (q *query) ofJoin(kind schema.FindingKind, n *operatorRow, first int) schema.QueryFinding {
+	row := schema.QueryFinding{QueryID: q.QueryID, Kind: kind, NodeID: n.NodeID, OperatorID: schema.Some(n.NodeID), Operator: n.Operator, Keys: n.Keys,
+		Tables: q.tree.input(n, first), Other: q.tree.input(n, 1-first), Exchange: strings.TrimSpace(n.Fingerprint + " " + n.Keys.V)}
+	if q.StartTime.OK && q.FinishTime.OK {
+		row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
+	}
+	return row
+}
+
+// exploded finds a join that gave many times the rows of its larger input.
+//
+//	rows out ≥ explodes × max(rows in left, rows in right), and ≥ leastExploded
+func (q *query) exploded(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
+	out, known := q.counted(n, "number of output rows")
+	left, leftKnown := q.rowsOf(inputs[0])
+	right, rightKnown := q.rowsOf(inputs[1])
+	larger := max(left, right)
+	if !known || !leftKnown || !rightKnown || larger < 1 || out < leastExploded || out < explodes*larger {
+		return schema.QueryFinding{}, false
+	}
+	row := q.ofJoin(schema.ExplodingJoin, n, 0)
+	row.Rows, row.Ratio = schema.Some(out), schema.Some(out/larger)
+	if n.Keys.V == "" {
+		row.Remedy = schema.Some(schema.NoneApplies)
+		row.WhyNot = schema.Some("The join has no equality of columns, so that each row of one input is held against each of the other: give it one if the question has one.")
+		return row, true
+	}
+	row.Remedy = schema.Some(schema.FewerMatches)
+	row.WhyNot = schema.Some("No setting helps: the keys repeat in both inputs. Aggregate one of them by the keys before the join, leave out its duplicates, or join by a column more.")
+	return row, true
+}
+
+// shuffledSmall finds a join that shuffled both sides, of which one measured less than Spark broadcasts, where the kind of join lets
+// that side be broadcast and the other is worth not shuffling.
+func (q *query) shuffledSmall(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
+	threshold := q.broadcastThreshold()
+	if n.Operator != "SortMergeJoin" && n.Operator != "ShuffledHashJoin" || n.Split {
+		return schema.QueryFinding{}, false
+	}
+	var sizes [2]float64
+	for i, id := range inputs {
+		e := q.tree.through(id, schema.ExchangeNode)
+		if e == nil {
+			return schema.QueryFinding{}, false
+		}
+		size, known := q.counted(e, "data size")
+		if !known || size <= 0 {
+			return schema.QueryFinding{}, false
+		}
+		sizes[i] = size
+	}
+	small, opposite := 1, schema.LeftSide
+	if sizes[0] < sizes[1] {
+		small, opposite = 0, schema.RightSide
+	}
+	if sizes[small] > threshold || sizes[1-small] < worthShuffle || !strings.Contains(buildable[opposite], " "+n.JoinType.V+" ") {
+		return schema.QueryFinding{}, false
+	}
+	row := q.ofJoin(schema.ShuffledSmall, n, small)
+	row.Side = schema.Some([]schema.Side{schema.LeftSide, schema.RightSide}[small])
+	row.Bytes, row.Remedy = schema.Some(sizes[small]), schema.Some(schema.Broadcast)
+	var lines []string
+	if t := row.Tables.V; t != "" && !strings.Contains(t, ",") {
+		lines = append(lines, fmt.Sprintf("in the query: /*+ BROADCAST(%s) */", quoted(t)))
+	}
+	if !q.on("spark.sql.adaptive.enabled", q.since(3, 2)) && q.since(3, 0) {
+		lines = append(lines, "spark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")")
+	}
+	if len(lines) > 0 {
+		row.Apply = schema.Some(strings.Join(lines, "\nor "))
+	}
+	return row, true
+}
+
+// broadcastLarge finds a broadcast of more than its threshold lets expect: its size had been estimated to be less, or a hint asked for it.
+func (q *query) broadcastLarge(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
+	for i, id := range inputs {
+		b := q.tree.through(id, schema.BroadcastNode)
+		if b == nil {
+			continue
+		}
+		size, known := q.counted(b, "data size")
+		if !known || size <= max(q.broadcastThreshold(), smallSide) {
+			continue
+		}
+		row := q.ofJoin(schema.LargeBroadcast, n, i)
+		row.NodeID, row.Bytes = b.NodeID, schema.Some(size)
+		row.Side = schema.Some([]schema.Side{schema.LeftSide, schema.RightSide}[i])
+		switch t := row.Tables.V; {
+		case n.Operator != "BroadcastHashJoin":
+			row.Remedy = schema.Some(schema.NoneApplies)
+			row.WhyNot = schema.Some("The join has no equality of columns, so there are no keys to shuffle both sides by.")
+		case q.since(3, 0) && t != "" && !strings.Contains(t, ","):
+			row.Remedy, row.Apply = schema.Some(schema.ShuffleJoin), schema.Some(fmt.Sprintf("in the query: /*+ MERGE(%s) */", quoted(t)))
+		default:
+			row.Remedy, row.Apply = schema.Some(schema.ShuffleJoin), schema.Some("spark.conf.set(\"spark.sql.autoBroadcastJoinThreshold\", \"-1\")")
+			row.WhyNot = schema.Some("A hint in the query that asks for the broadcast has to go too.")
+		}
+		return row, true
+	}
+	return schema.QueryFinding{}, false
+}
+
+// broadcastThreshold is the size up to which Spark broadcasts a side of a join by itself; 0 where that is turned off.
+func (q *query) broadcastThreshold() float64 {
+	set := q.settings["spark.sql.autoBroadcastJoinThreshold"]
+	if own := q.settings["spark.sql.adaptive.autoBroadcastJoinThreshold"]; own != "" && q.on("spark.sql.adaptive.enabled", q.since(3, 2)) {
+		set = own
+	}
+	if strings.HasPrefix(strings.TrimSpace(set), "-") {
+		return 0
+	}
+	return sizeOr(set, defaultBroadcast)
+}
+
+// counted is a metric of an operator over all tasks. An engine that is not Spark's own reports zero for what it does not measure, so
+// that zero is unknown there.
+func (q *query) counted(n *operatorRow, metric string) (float64, bool) {
+	v, ok := q.rows[counter{n.NodeID, 0, metric}]
+	return v, ok && (v > 0 || n.Engine == schema.SparkEngine)
+}
+
+// rowsOf is how many rows came from an operator: what it, or the next below it that passes its rows on, counted.
+func (q *query) rowsOf(id schema.Key) (float64, bool) {
+	for n := q.tree.node(id); n != nil; {
+		for _, metric := range []string{"number of output rows", "shuffle records written"} {
+			if v, known := q.counted(n, metric); known {
+				return v, true
+			}
+		}
+		n = q.tree.passed(n)
+	}
+	return 0, false
+}
