@@ -61,6 +61,11 @@ var drawings = []drawn{
 		{"EC2", "heterogeneous EC2: LATE faster than Hadoop native by"}, {"EC2, stragglers: Sort", "EC2 with stragglers, Sort: LATE faster than Hadoop native by"},
 		{"Grep", "EC2 with stragglers, Grep: LATE faster than Hadoop native by"}, {"WordCount", "EC2 with stragglers, WordCount: LATE faster than Hadoop native by"},
 		{"local, stragglers", "local with stragglers: LATE faster than Hadoop native by"}}},
+	{"MANTRI", "§6.3", "Restarts per task, average phase, and their success", "share", [][2]string{
+		{"Mantri, per task", "restarts per task, average phase: Mantri"}, {"Dryad", "restarts per task, average phase: Dryad"}, {"LATE", "restarts per task, average phase: LATE"},
+		{"Hadoop", "restarts per task, average phase: Hadoop"}, {"Mantri, success", "success of restarts, average phase: Mantri"}, {"LATE, success", "success of restarts, average phase: LATE"}}},
+	{"MANTRI", "§6.5", "Figure 20: recomputations that protection eliminates", "share", [][2]string{
+		{"eliminated, median job", "recomputations eliminated, median job"}, {"by replication", "part of that by replication"}, {"by pre-computation", "part of that by pre-computation"}}},
 	{"DOLLY", "§5.2", "Figure 7: completion time that Dolly takes off, over LATE", "share", [][2]string{
 		{"Facebook", "Facebook: Dolly over LATE: over load and metric"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over LATE, jobs of at most ten tasks: over load and metric"},
 		{"Bing", "Bing: Dolly over LATE: over load and metric"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over LATE, jobs of at most ten tasks: over load and metric"}}},
@@ -76,6 +81,12 @@ var drawings = []drawn{
 	{"FAIR", "§6.2.4", "Figure 15: jobs in ten minutes with IO-rate biasing", "times", [][2]string{
 		{"scan, over delay", "figure 15: scan jobs in ten minutes with IO-rate biasing over untuned delay"}, {"compute, over delay", "figure 15: compute jobs in ten minutes with IO-rate biasing over untuned delay"},
 		{"scan, over none", "figure 15: scan jobs in ten minutes with IO-rate biasing over no delay"}, {"compute, over none", "figure 15: compute jobs in ten minutes with IO-rate biasing over no delay"}}},
+	{"FAIR", "§5.3", "Figure 9: largest slowdown without a remedy over that with it", "times", [][2]string{
+		{"fair sharing", "figure 9: the largest slowdown is so many times as large without fair sharing"},
+		{"preemption", "figure 9: the largest slowdown is so many times as large without preemption under fair sharing"},
+		{"copy-compute splitting", "figure 9: the largest slowdown is so many times as large without copy-compute splitting under fair sharing"}}},
+	{"QUINCY", "§6", "Greedy queues over Quincy: data moved; throughput of Quincy over theirs, less one", "times", [][2]string{
+		{"data moved", "data moved by greedy queues over that by Quincy, up to"}, {"throughput", "throughput of Quincy over that of greedy queues, more by up to"}}},
 	{"FAIR", "§6.1", "Figure 10: gain of the smallest jobs over FIFO", "times", [][2]string{
 		{"fair sharing", "figure 10: mean gain of jobs of 16 maps by fair sharing alone"}, {"and copy-compute splitting", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO"},
 		{"the most", "figure 10: the most that one of them gains"}}},
@@ -135,6 +146,7 @@ type lineSheet struct {
 }
 
 type barSheet struct {
+	Number                  int // in the list below the figure
 	Label, LabelX           string
 	PublishedX, OursX, Wide string
 	PublishedY, PublishedH  string
@@ -236,7 +248,7 @@ func (s *figureSheet) bars(f *Figure) {
 	for n, b := range f.Bars {
 		at := each * float64(n)
 		x := barSheet{
-			Label: b.Label, LabelX: percents(at + each/2), PublishedX: percents(at + each*0.18), OursX: percents(at + each*0.52), Wide: percents(each * 0.3),
+			Number: n + 1, Label: b.Label, LabelX: percents(at + each/2), PublishedX: percents(at + each*0.18), OursX: percents(at + each*0.52), Wide: percents(each * 0.3),
 			WhiskX: percents(at + each*0.67), Title: fmt.Sprintf("%s: published %s, ours %s", b.Label, word(b.Published), word(b.Ours)),
 		}
 		height := func(v float64) (y, h string) {

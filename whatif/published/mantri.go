@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
@@ -378,6 +379,10 @@ func (t *table) mitigationBands(found []map[string]*reductions) {
 	wins := func(policy string) func(map[string]*reductions) float64 {
 		return func(x map[string]*reductions) float64 { return mean(x[policy].wins) }
 	}
+	scales := "band over how Table 1's 22.6 h a phase divide, and how long outliers take: "
+	for n := range found {
+		scales += phaseScales[n].String() + ", "
+	}
 	for _, row := range []struct {
 		quantity  string
 		published float64
@@ -402,12 +407,12 @@ func (t *table) mitigationBands(found []map[string]*reductions) {
 		}},
 	} {
 		var ours []float64
-		note := "band over how Table 1's 22.6 h a phase divide, and how long outliers take: "
-		for n, x := range found {
+		var each []string
+		for _, x := range found {
 			ours = append(ours, row.of(x))
-			note += fmt.Sprintf("%s %.3f; ", &phaseScales[n], ours[n])
+			each = append(each, fmt.Sprintf("%.3f", row.of(x)))
 		}
-		t.band("§6.3", row.quantity, row.published, ours, note+phasesNote)
+		t.band("§6.3", row.quantity, row.published, ours, strings.Join(each, ", ")+"; "+scales+phasesNote)
 	}
 }
 

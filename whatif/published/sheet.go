@@ -10,16 +10,24 @@ import (
 
 // sheet is a run as it is shown to people: text only.
 type sheet struct {
-	Verdict string
-	Lost    []string
-	Papers  []paperSheet
+	Verdict, Rest string
+	Lost          []string
+	Papers        []paperSheet
 }
 
 type paperSheet struct {
-	ID, Name, Title, Tally string
-	Rows                   []rowSheet
-	Figures                []figureSheet
-	Notes                  []string // those that several rows share
+	ID, Name, Title string
+	Tally           Tally
+	Groups          []groupSheet
+	Figures         []figureSheet
+	Notes           []string // those that several rows share
+}
+
+// groupSheet is rows of one paper that are shown together.
+type groupSheet struct {
+	Title, About string
+	Closed       bool // it is opened by who wants to see it
+	Rows         []rowSheet
 }
 
 type rowSheet struct {
@@ -39,8 +47,11 @@ type picture struct {
 
 func newSheet(rows []Row, figures []Figure) *sheet {
 	n := Count(rows)
-	s := &sheet{Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed. Of %d more, for which the papers leave a parameter open, %d lie inside our band, and %d in one that is wider than the number itself. "+
-		"%d are only of what is compared with, and %d cannot be rebuilt.", n.Met+n.Missed, n.Met, n.Missed, n.Inside+n.Wide+n.Outside, n.Inside, n.Wide, n.Baselines, n.NotTried)}
+	s := &sheet{
+		Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed.", n.Met+n.Missed, n.Met, n.Missed),
+		Rest: fmt.Sprintf("Of %d more, for which the papers leave a parameter open, %d lie inside our band, and %d in one that is wider than the number itself. "+
+			"%d are only of what is compared with, and %d cannot be rebuilt.", n.Inside+n.Wide+n.Outside, n.Inside, n.Wide, n.Baselines, n.NotTried),
+	}
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
 	}
@@ -65,30 +76,76 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 }
 
 func newPaperSheet(p Paper, rows []Row) paperSheet {
-	n := Count(rows)
-	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: fmt.Sprintf("%d met, %d missed, %d inside a band, %d in a wide one, %d outside, %d baselines, %d not tried.", n.Met, n.Missed, n.Inside, n.Wide, n.Outside, n.Baselines, n.NotTried)}
-	shared := map[string]int{}
+	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: Count(rows), Groups: []groupSheet{
+		{Title: "Numbers that count", About: "Ours must be within the tolerance, which a policy that does nothing, and ours without its main rule, miss."},
+		{Title: "Bands", About: "Ours is a range, over what the paper leaves open. The published number is the dot."},
+		{Title: "What they are compared with", About: "Of other policies, or of the cluster: they check the experiment and do not count.", Closed: true},
+		{Title: "Not tried", About: "The note says what the paper does not.", Closed: true},
+	}}
+	notes := make([]string, len(rows))
 	for i := range rows {
-		shared[rows[i].Note]++
+		notes[i] = rows[i].Note
 	}
 	for i := range rows {
 		r := &rows[i]
 		x := rowSheet{
 			Section: r.Section, Quantity: r.Quantity, Published: number(r.Published), Ours: number(r.Ours), Tolerance: number(r.Tolerance),
-			Verdict: string(r.Verdict), Seconds: strconv.FormatFloat(r.Seconds, 'f', 1, 64), Note: r.Note, Picture: newPicture(r),
+			Verdict: string(r.Verdict), Seconds: strconv.FormatFloat(r.Seconds, 'f', 1, 64), Picture: newPicture(r),
 		}
-		if r.Kind == Baseline || r.Kind == Rebuilt {
+		if r.Kind == Rebuilt {
 			x.Verdict += ", " + string(r.Kind)
 		}
-		if shared[r.Note] > 1 && r.Note != "" {
-			if !slices.Contains(s.Notes, r.Note) {
-				s.Notes = append(s.Notes, r.Note)
+		own, shared := sharedNote(notes, i)
+		if x.Note = own; shared != "" {
+			if !slices.Contains(s.Notes, shared) {
+				s.Notes = append(s.Notes, shared)
 			}
-			x.Numbered = slices.Index(s.Notes, r.Note) + 1
+			x.Numbered = slices.Index(s.Notes, shared) + 1
 		}
-		s.Rows = append(s.Rows, x)
+		if r.Kind == Band {
+			x.Ours = number(r.Ours-r.Tolerance) + " to " + number(r.Ours+r.Tolerance)
+		}
+		g := &s.Groups[groupOf(r)]
+		g.Rows = append(g.Rows, x)
 	}
+	s.Groups = slices.DeleteFunc(s.Groups, func(g groupSheet) bool { return len(g.Rows) == 0 })
 	return s
+}
+
+// groupOf is the group of newPaperSheet that a row is in.
+func groupOf(r *Row) int {
+	switch r.Kind {
+	case Band:
+		return 1
+	case Baseline:
+		return 2
+	case Missing:
+		return 3
+	}
+	return 0
+}
+
+// sharedNote divides the note of a row into its own part and the end that notes of other rows have too: all of it, or what
+// follows a semicolon.
+func sharedNote(notes []string, i int) (own, shared string) {
+	const worth = 80 // bytes; a shorter end stays where it is
+	at := 0
+	for {
+		rest := notes[i][at:]
+		if len(rest) < worth && at > 0 || rest == "" {
+			return notes[i], ""
+		}
+		for j := range notes {
+			if j != i && strings.HasSuffix(notes[j], rest) && (len(rest) >= worth || notes[j] == rest) {
+				return strings.TrimSuffix(notes[i][:at], "; "), rest
+			}
+		}
+		n := strings.Index(rest, "; ")
+		if n < 0 {
+			return notes[i], ""
+		}
+		at += n + 2
+	}
 }
 
 // number is a number with four digits; what there is not is a dash.
