@@ -10,7 +10,7 @@ import (
 // summarize writes the headline, the assumptions and the advice, from what is in the document by now.
 func (b *builder) summarize() {
 	d := b.doc
-	d.Headline = Headline{Verdict: strings.Join(prose.NonEmpty(historyWords(d), queryWords(d), verdictWords(d)), " "), Why: whyWords(d)}
+	d.Headline = Headline{Verdict: strings.Join(prose.NonEmpty(historyWords(d), queryWords(d), verdictWords(d)), " "), Why: strings.Join(prose.NonEmpty(historyWhy(d), whyWords(d)), " ")}
 	if b.o.Scope.narrow() {
 		return
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"straggler/report/prose"
 	"straggler/schema"
@@ -11,7 +13,10 @@ import (
 // a stage is slow as a whole, its median is too.
 type SlowRun struct {
 	SlowRunRow
-	Stages []SlowStage `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
+	Stages  []SlowStage      `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
+	Changed []ChangedSetting `col:"changed" doc:"settings that all earlier runs had alike and this run has not"`
+	Points  []RunPoint       `col:"points" doc:"the runs of that name in order of time, the last 200"`
+	Words   []string         `col:"words" doc:"why, in sentences"`
 }
 
 // SlowRunRow is a row of slow_runs.sql.
@@ -26,33 +31,65 @@ type SlowRunRow struct {
 	Runs          int64                    `col:"runs" doc:"complete runs of that name in the store"`
 }
 
-// SlowStage is a row of slow_stages.sql.
+// SlowStage is a stage of a slow run, with what most of its tasks' excess over the usual is due to.
 type SlowStage struct {
-	ApplicationID schema.Key         `col:"application_id"`
-	PhaseID       schema.Key         `col:"phase_id"`
-	NativeID      string             `col:"native_id"`
-	Stage         string             `col:"stage"`
-	Kind          string             `col:"kind"`
-	MedianS       float64            `col:"median_s" unit:"s" doc:"median duration of its tasks"`
-	UsualS        float64            `col:"usual_s" unit:"s" doc:"median of that over the runs"`
-	Runs          int64              `col:"runs" doc:"runs that have the stage"`
-	Outliers      schema.Null[int64] `col:"outliers" doc:"tasks longer than 1.5 × the stage's own median"`
-	MoreS         float64            `col:"more_s" unit:"s" doc:"(median − usual) × tasks"`
+	SlowStageRow
+	Cause schema.Null[schema.HistoryCause] `col:"cause" doc:"what most seconds of its slow tasks over the usual are due to; NULL where none is known to be slow"`
+	Place schema.Null[string]              `col:"place" doc:"the machine or node of that; NULL where it is most machines"`
 }
 
-// Most slow runs of a document, and stages of each.
+// SlowStageRow is a row of slow_stages.sql.
+type SlowStageRow struct {
+	ApplicationID schema.Key           `col:"application_id"`
+	PhaseID       schema.Key           `col:"phase_id"`
+	NativeID      string               `col:"native_id"`
+	Stage         string               `col:"stage"`
+	Kind          string               `col:"kind"`
+	MedianS       float64              `col:"median_s" unit:"s" doc:"median duration of its tasks"`
+	UsualS        float64              `col:"usual_s" unit:"s" doc:"median of that over the runs"`
+	Runs          int64                `col:"runs" doc:"runs that have the stage"`
+	Outliers      schema.Null[int64]   `col:"outliers" doc:"tasks longer than 1.5 × the stage's own median"`
+	Tasks         int64                `col:"tasks" doc:"its successful tasks"`
+	UsualTasks    float64              `col:"usual_tasks" doc:"median of that over the runs"`
+	WorkRatio     schema.Null[float64] `col:"work_ratio" unit:"ratio" doc:"median input of a task over the usual one"`
+	CPUS          schema.Null[float64] `col:"cpu_s" unit:"s" doc:"median processor time of its tasks"`
+	UsualCPUS     schema.Null[float64] `col:"usual_cpu_s" unit:"s"`
+	WaitS         schema.Null[float64] `col:"wait_s" unit:"s" doc:"median time that its tasks waited for input"`
+	UsualWaitS    schema.Null[float64] `col:"usual_wait_s" unit:"s"`
+	MoreS         float64              `col:"more_s" unit:"s" doc:"(median − usual) × tasks"`
+}
+
+// ChangedSetting is a row of changed_settings.sql.
+type ChangedSetting struct {
+	ApplicationID schema.Key          `col:"application_id"`
+	Name          string              `col:"name"`
+	Was           string              `col:"was" doc:"its value in all earlier runs"`
+	Value         schema.Null[string] `col:"value" doc:"its value in this run; NULL where it is not set"`
+	Runs          int64               `col:"runs" doc:"earlier runs"`
+}
+
+// RunPoint is one run of a program.
+type RunPoint struct {
+	ApplicationID schema.Key               `col:"application_id"`
+	StartTime     schema.Null[schema.Time] `col:"start_time"`
+	TimeOrigin    string                   `col:"time_origin"`
+	TookS         float64                  `col:"took_s" unit:"s"`
+}
+
+// Most slow runs of a document, stages of each, and settings of each.
 const (
 	mostSlowRuns   = 20
 	mostSlowStages = 5
+	mostChanged    = 8
 )
 
-// history lists the runs that were slow as a whole.
+// history lists the runs that were slow as a whole, and why.
 func (b *builder) history() error {
 	l := &b.doc.SlowRuns
 	l.SQL = "SELECT name, native_id, start_time, finish_time FROM applications ORDER BY name NULLS LAST, start_time NULLS LAST"
 	l.Note = "No run took longer than runs of its name usually do, as far as the store has four of one name."
 	var keys []schema.Key
-	err := read(b, "slow_runs", func(r *SlowRunRow) error {
+	err := readStore(b, "slow_runs", func(r *SlowRunRow) error {
 		if _, ok := b.sums.apps[r.ApplicationID]; !ok {
 			return nil // not of this report
 		}
@@ -68,12 +105,146 @@ func (b *builder) history() error {
 		return err
 	}
 	index := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })
-	return readStore(b, "slow_stages", func(s *SlowStage) error {
+	err = readStore(b, "slow_stages", func(s *SlowStageRow) error {
 		if r := &l.Rows[index[s.ApplicationID]]; len(r.Stages) < mostSlowStages {
-			r.Stages = append(r.Stages, *s)
+			r.Stages = append(r.Stages, SlowStage{SlowStageRow: *s})
 		}
 		return nil
 	})
+	if err == nil {
+		err = b.sharedSlowness()
+	}
+	if err == nil {
+		err = readStore(b, "changed_settings", func(c *ChangedSetting) error {
+			if r := &l.Rows[index[c.ApplicationID]]; len(r.Changed) < mostChanged {
+				r.Changed = append(r.Changed, *c)
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		err = b.runPoints()
+	}
+	for i := range l.Rows {
+		l.Rows[i].Words = l.Rows[i].why()
+	}
+	return err
+}
+
+// sharedSlowness says of each slow stage what most of it is due to.
+func (b *builder) sharedSlowness() error {
+	stages := map[schema.Key]*SlowStage{}
+	var keys []schema.Key
+	for i := range b.doc.SlowRuns.Rows {
+		r := &b.doc.SlowRuns.Rows[i]
+		for k := range r.Stages {
+			stages[r.Stages[k].PhaseID] = &r.Stages[k]
+			keys = append(keys, r.Stages[k].PhaseID)
+		}
+	}
+	if err := b.pick("report_slow_phases", "phase_id", keys); err != nil {
+		return err
+	}
+	return readStore(b, "slow_shared", func(x *struct {
+		PhaseID schema.Key          `col:"phase_id"`
+		Cause   schema.HistoryCause `col:"cause"`
+		Place   schema.Null[string] `col:"place"`
+		Seconds float64             `col:"seconds"`
+	}) error {
+		if s := stages[x.PhaseID]; !s.Cause.OK { // they come by seconds
+			s.Cause, s.Place = schema.Some(x.Cause), x.Place
+		}
+		return nil
+	})
+}
+
+// runPoints gives each slow run the runs of its name.
+func (b *builder) runPoints() error {
+	points := map[string][]RunPoint{}
+	err := readStore(b, "run_points", func(x *struct {
+		Name          string                   `col:"name"`
+		ApplicationID schema.Key               `col:"application_id"`
+		StartTime     schema.Null[schema.Time] `col:"start_time"`
+		TimeOrigin    string                   `col:"time_origin"`
+		TookS         float64                  `col:"took_s"`
+	}) error {
+		points[x.Name] = append(points[x.Name], RunPoint{x.ApplicationID, x.StartTime, x.TimeOrigin, x.TookS})
+		return nil
+	})
+	for i := range b.doc.SlowRuns.Rows {
+		r := &b.doc.SlowRuns.Rows[i]
+		r.Points = points[r.Name]
+	}
+	return err
+}
+
+// why puts into sentences what made the run slow.
+func (r *SlowRun) why() (words []string) {
+	for i := range r.Stages {
+		words = append(words, r.Stages[i].why())
+	}
+	for _, c := range r.Changed {
+		now := "is not set"
+		if c.Value.OK {
+			now = "is " + prose.Name(c.Value.V)
+		}
+		words = append(words, fmt.Sprintf("The setting %s %s; it was %s in all %s.", prose.Name(c.Name), now, prose.Name(c.Was), prose.Plural(c.Runs, "earlier run", "earlier runs")))
+	}
+	if len(r.Stages) == 0 {
+		words = append(words, "The median task of no stage took much longer than usual: the run waited between them, for slots, or for a few tasks.")
+	}
+	return words
+}
+
+// name is what the stage is called.
+func (g *SlowStage) name() string {
+	if g.Stage == "" {
+		return prose.Name(g.Kind)
+	}
+	return prose.Name(g.Stage)
+}
+
+// why says of a stage how much slower it was, where, and on what its tasks spent the time.
+func (g *SlowStage) why() string {
+	s := fmt.Sprintf("Tasks of %s took %s, %s their usual %s", g.name(), prose.Seconds(g.MedianS), prose.Times(g.MedianS/g.UsualS), prose.Seconds(g.UsualS))
+	switch {
+	case !g.Cause.OK:
+	case g.Cause.V == schema.SharedSlowness && g.Place.OK:
+		s += ", those on " + prose.Name(g.Place.V) + " above all"
+	case g.Cause.V == schema.SharedSlowness:
+		s += " on most machines"
+	case g.Cause.V == schema.SlowMachine && g.Place.OK:
+		s += ", those on " + prose.Name(g.Place.V) + " above all"
+	case g.Cause.V == schema.MoreWork:
+		s += ", as their input grew"
+	}
+	parts := []string{s, g.spent()}
+	if g.WorkRatio.OK && (g.WorkRatio.V > 1.1 || g.WorkRatio.V < 0.9) {
+		parts = append(parts, "their input was "+prose.Times(g.WorkRatio.V)+" the usual")
+	}
+	if n := float64(g.Tasks); n > 1.1*g.UsualTasks {
+		parts = append(parts, fmt.Sprintf("there were %s of them, usually %s", prose.Count(g.Tasks), prose.Count(int64(g.UsualTasks))))
+	}
+	if g.Outliers.OK && g.Outliers.V == 0 {
+		parts = append(parts, "none of them is an outlier")
+	}
+	return strings.Join(prose.NonEmpty(parts...), "; ") + "."
+}
+
+// spent says what the time of a task went to: waiting for input, or the processor, where the log knows.
+func (g *SlowStage) spent() string {
+	more := g.MedianS - g.UsualS
+	waited := g.WaitS.OK && g.UsualWaitS.OK
+	computed := g.CPUS.OK && g.UsualCPUS.OK
+	switch {
+	case waited && g.WaitS.V-g.UsualWaitS.V > 0.5*more:
+		return fmt.Sprintf("they waited %s for their input, usually %s", prose.Seconds(g.WaitS.V), prose.Seconds(g.UsualWaitS.V))
+	case computed && g.CPUS.V-g.UsualCPUS.V > 0.5*more:
+		return fmt.Sprintf("they used %s of processor time, usually %s", prose.Seconds(g.CPUS.V), prose.Seconds(g.UsualCPUS.V))
+	case computed && math.Abs(g.CPUS.V-g.UsualCPUS.V) < 0.1*more:
+		return fmt.Sprintf("their processor time was as usual, %s: they waited for a disk, a lock, the network or a processor", prose.Seconds(g.CPUS.V))
+	}
+	return ""
 }
 
 // historyWords says which run was slowest as a whole, and in which stage.
@@ -86,17 +257,32 @@ func historyWords(d *Document) string {
 		prose.Name(r.Name), prose.Plural(r.Runs, "run", "runs"))
 	if len(r.Stages) > 0 {
 		g := &r.Stages[0]
-		name := g.Stage
-		if name == "" {
-			name = g.Kind
-		}
-		s += fmt.Sprintf("; half of the tasks of %s took %s their usual time or more", prose.Name(name), prose.Times(g.MedianS/g.UsualS))
+		s += fmt.Sprintf(": half of the tasks of %s took %s their usual time or more", g.name(), prose.Times(g.MedianS/g.UsualS))
 		if g.Outliers.OK && g.Outliers.V == 0 {
 			s += ", and none of them is an outlier"
 		}
 	}
-	if n := d.SlowRuns.Total - 1; n > 0 {
-		s += fmt.Sprintf("; %s slow as a whole too", prose.Plural(n, "other run was", "other runs were"))
-	}
 	return s + "."
+}
+
+// historyWhy says what the tasks of that stage spent the time on, and what else changed.
+func historyWhy(d *Document) string {
+	if len(d.SlowRuns.Rows) == 0 {
+		return ""
+	}
+	r := &d.SlowRuns.Rows[0]
+	var words []string
+	if len(r.Stages) > 0 {
+		words = append(words, r.Stages[0].spent())
+	}
+	if n := int64(len(r.Changed)); n > 0 {
+		words = append(words, prose.Plural(n, "setting", "settings")+" changed since the runs before")
+	}
+	if n := d.SlowRuns.Total - 1; n > 0 {
+		words = append(words, prose.Plural(n, "other run was", "other runs were")+" slow as a whole too")
+	}
+	if words = prose.NonEmpty(words...); len(words) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %s: %s.", prose.Name(r.NativeID), strings.Join(words, "; "))
 }

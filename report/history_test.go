@@ -25,8 +25,19 @@ func TestSlowAsAWhole(t *testing.T) {
 			m.Phase(job, 10.3, 20*f, 20.2*f, 20.4*f, 20.1*f)
 			a := &m.Applications[0]
 			a.NativeID, a.Name = fmt.Sprint("run-", i), schema.Some("nightly")
-			a.FinishTime = schema.Some(reporttest.Origin.Add(10.3 + 20.4*f))
+			night := reporttest.Origin.Add(86400 * float64(i))
+			a.StartTime, a.FinishTime = schema.Some(night), schema.Some(night.Add(10.3+20.4*f))
 			m.Phases[0].Name, m.Phases[1].Name = schema.Some("read"), schema.Some("join")
+			cores := "4"
+			if f > 2 {
+				cores = "2"
+			}
+			m.Settings = append(m.Settings, schema.Setting{ApplicationID: 1, Name: "spark.executor.cores", Value: cores}, schema.Setting{ApplicationID: 1, Name: "spark.app.id", Value: fmt.Sprint(i)},
+				schema.Setting{ApplicationID: 1, Name: "spark.master", Value: "yarn"})
+			for k := range m.Attempts {
+				a := &m.Attempts[k]
+				a.CPUS, a.FetchWaitS = schema.Some(1.0), schema.Some(max(0, a.DurationS.V-2))
+			}
 			shift(&m.Trace, schema.Key(100*(i+1)))
 			traces = append(traces, &m.Trace)
 		}
@@ -44,6 +55,21 @@ func TestSlowAsAWhole(t *testing.T) {
 			t.Errorf("%q does not say %q", d.Headline.Verdict, want)
 		}
 	}
+	if c := d.SlowRuns.Rows[0].Changed; len(c) != 1 || c[0].Name != "spark.executor.cores" || c[0].Was != "4" || c[0].Value.V != "2" || c[0].Runs != 5 {
+		t.Errorf("changed settings %+v", c)
+	}
+	if p := d.SlowRuns.Rows[0].Points; len(p) != 6 || p[5].TookS < 2*p[0].TookS {
+		t.Errorf("points %+v", p)
+	}
+	words := strings.Join(d.SlowRuns.Rows[0].Words, " ")
+	for _, want := range []string{"Tasks of join took", "they waited", "for their input, usually", "The setting spark.executor.cores is 2; it was 4 in all 5\u00a0earlier runs"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("%q does not say %q", words, want)
+		}
+	}
+	if !strings.Contains(d.Headline.Why, "1\u00a0setting changed") {
+		t.Errorf("%q does not speak of the setting", d.Headline.Why)
+	}
 	for what, d := range map[string]*Document{"alike": runs(6, 1.01), "three": runs(3, 3)} {
 		if len(d.SlowRuns.Rows) > 0 {
 			t.Errorf("%s: slow runs %+v", what, d.SlowRuns.Rows)
@@ -55,6 +81,9 @@ func TestSlowAsAWhole(t *testing.T) {
 func shift(tr *schema.Trace, by schema.Key) {
 	for i := range tr.Applications {
 		tr.Applications[i].ApplicationID += by
+	}
+	for i := range tr.Settings {
+		tr.Settings[i].ApplicationID += by
 	}
 	for i := range tr.Jobs {
 		tr.Jobs[i].JobID += by

@@ -69,6 +69,9 @@ func newBlock(b view.Block) (v blockView, ok bool) {
 	case view.PlanPictures:
 		v.Plans = planViews(b.Document)
 		return v, len(v.Plans) > 0
+	case view.RunHistories:
+		v.Charts = newCharts("wide1", historyViews(b))
+		return v, v.Charts != nil
 	case view.Timelines:
 		return blockView{Timelines: newTimelines(b)}, true
 	case view.Replays:

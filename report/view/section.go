@@ -51,6 +51,8 @@ type (
 	}
 	// PlanPictures draws the plans of the queries that lost most.
 	PlanPictures struct{ Document *report.Document }
+	// RunHistories are slow runs, drawn among those of their name.
+	RunHistories []*report.SlowRun
 	// Timelines are shown one at a time.
 	Timelines []report.Timeline
 	// Replays are a replayed job without and with a policy, one below the other.
@@ -74,6 +76,7 @@ func (Advice) block()          {}
 func (Table) block()           {}
 func (PhasePictures) block()   {}
 func (PlanPictures) block()    {}
+func (RunHistories) block()    {}
 func (Timelines) block()       {}
 func (Replays) block()         {}
 func (HeatMap) block()         {}
@@ -85,7 +88,7 @@ func (OverTime) block()        {}
 // Sections are the sections of a report, in reading order. Those that the document has nothing for are left out.
 func Sections(d *report.Document) []Section {
 	var out []Section
-	for _, section := range [...]func(*report.Document) Section{readSection, costSection, queriesSection, phasesSection, timelineSection, outliersSection, skewSection, lostOutputsSection,
+	for _, section := range [...]func(*report.Document) Section{readSection, historySection, costSection, queriesSection, phasesSection, timelineSection, outliersSection, skewSection, lostOutputsSection,
 		machinesSection, policiesSection, adviceSection, papersSection} {
 		if s := section(d); len(s.Blocks) > 0 {
 			out = append(out, s)

@@ -1,0 +1,46 @@
+package view
+
+import (
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// mostExplained is how many slow runs are explained.
+const mostExplained = 3
+
+// historySection compares the runs that were slow as a whole with the others of their name.
+func historySection(d *report.Document) Section {
+	s := Section{ID: "history", Short: "Earlier runs", Title: "Against earlier runs"}
+	l := d.SlowRuns
+	if len(l.Rows) == 0 {
+		return s
+	}
+	t := Table{ID: "history", Caption: "Runs that took longer than usual, the one that took most more first", More: l.More(), SQL: l.SQL,
+		Columns: []Column{{Title: "Run", Essential: true}, {Title: "Took", Number: true, Essential: true},
+			{Title: "Usual", Doc: "median of the runs of that name in the store", Number: true, Essential: true}, {Title: "×", Number: true, Essential: true},
+			{Title: "Scatter", Doc: "robust standard deviation between the runs", Number: true}, {Title: "Runs", Number: true},
+			{Title: "Slowest stage", Doc: "the one whose tasks took most time more than usual", Essential: true}}}
+	pictures := RunHistories{}
+	for i := range l.Rows {
+		r := &l.Rows[i]
+		stage := Cell{Text: prose.Dash, Note: "the median task of no stage took a fifth longer than usual"}
+		if len(r.Stages) > 0 {
+			g := &r.Stages[0]
+			stage = Cell{Text: prose.Name(g.Stage), Sub: prose.Times(g.MedianS / g.UsualS)}
+			if g.Stage == "" {
+				stage.Text = prose.Name(g.Kind)
+			}
+		}
+		t.Rows = append(t.Rows, Row{App: prose.Name(r.NativeID), Cells: []Cell{{Text: prose.Name(r.NativeID), Sub: prose.Name(r.Name)}, took(r.TookS), took(r.UsualS),
+			figure(schema.Some(r.TookS/r.UsualS), prose.Times, ""), took(r.ScatterS), number(r.Runs), stage}})
+		pictures = append(pictures, r)
+	}
+	s.Blocks = []Block{Lead("A stage whose tasks are all slow has no outlier, since its median is slow too. These runs are held against the runs of the same name in the store."), pictures, t}
+	for _, r := range pictures[:min(len(pictures), mostExplained)] {
+		s.Blocks = append(s.Blocks, List{Title: "Why " + prose.Name(r.NativeID) + " took longer", Items: r.Words})
+	}
+	return s
+}
+
+func took(s float64) Cell { return figure(schema.Some(s), prose.Seconds, "") }
