@@ -377,6 +377,34 @@ func TestMachineSlowForAWhile(t *testing.T) {
 	}
 }
 
+// A spell in which a machine of two slots is slow begins, or ends, in the middle of a phase: where it begins, the tasks of the spell
+// have only those after them to speak for it, and where it ends only those before. Each spell is three or four tasks: most are found.
+func TestSpellBeginsAnywhere(t *testing.T) {
+	n, named := 0, 0
+	for seed := range uint64(8) {
+		c := causestest.New(50+seed, 6)
+		c.Slots = 2
+		var phases []*fit.Phase
+		for k := range 4 {
+			phases = append(phases, c.Phase(144, 2, nil, func(t *fit.Task, body *float64) {
+				if from := 40 + 10*int64(seed); k == 1 && t.Machine == 4 && t.Index >= from && t.Index < from+34 {
+					*body *= 2.5
+				}
+			}))
+		}
+		for _, r := range attributeAll(phases) {
+			if r.Rank == 1 {
+				if n++; r.Cause == schema.BadMachine {
+					named++
+				}
+			}
+		}
+	}
+	if n < 20 || 10*named < 7*n {
+		t.Errorf("%d of %d outliers are the machine's", named, n)
+	}
+}
+
 // A phase that lasts for four windows of health: a machine that is slow in the second of them alone is bad then, and healthy in
 // the others, for its tasks as for its health.
 func TestLongPhaseIsSplitByWindows(t *testing.T) {

@@ -65,14 +65,15 @@ func (f *Fitter) cutResidual(i int) float64 {
 	return math.Log(f.Body[i] / (f.Regression.Predict(&x) * f.factor(int32(i))))
 }
 
-// Span says which tasks on a machine count as those of a time: those that ran beside a task, and the nearest before or after it too.
+// Span says which tasks on a machine count as those of a time: those that ran beside a task, and up to three of the nearest that
+// started before it, or after it. A spell in which a machine is slow began, or ended, at a time that nobody knows.
 type Span int
 
 const (
-	Meanwhile  Span = iota
-	UntilThen       // and the nearest that started before
-	FromThenOn      // and the nearest that started after
-	Spans
+	Meanwhile  Span = 0
+	UntilThen  Span = 1                   // and the nearest that started before; then the nearest two, three
+	FromThenOn      = UntilThen + nearest // and the nearest that started after; then the nearest two, three
+	Spans           = FromThenOn + nearest
 )
 
 // nearest is how many tasks before, or after, count as near: with one beside it, three may agree.
@@ -108,14 +109,23 @@ func (f *Fitter) ResidualsNear(i int32, s Span) []float64 {
 			f.tmp = append(f.tmp, f.residual[f.row[j]])
 		}
 	}
-	switch beside := len(f.tmp); s {
-	case UntilThen:
-		for k := at - 1; k >= max(0, at-most) && len(f.tmp) < beside+nearest; k-- {
+	beside := len(f.tmp)
+	switch {
+	case s >= FromThenOn:
+		wanted := beside + 1 + int(s-FromThenOn)
+		for k := at; k < min(len(order), at+most) && len(f.tmp) < wanted; k++ {
 			near(order[k])
 		}
-	case FromThenOn:
-		for k := at; k < min(len(order), at+most) && len(f.tmp) < beside+nearest; k++ {
+		if len(f.tmp) < wanted { // as in the span before
+			f.tmp = f.tmp[:0]
+		}
+	case s >= UntilThen:
+		wanted := beside + 1 + int(s-UntilThen)
+		for k := at - 1; k >= max(0, at-most) && len(f.tmp) < wanted; k-- {
 			near(order[k])
+		}
+		if len(f.tmp) < wanted {
+			f.tmp = f.tmp[:0]
 		}
 	}
 	return f.tmp
