@@ -6,6 +6,7 @@ package analysis
 
 import (
 	"context"
+	"errors"
 
 	"straggler/causes"
 	"straggler/detect"
@@ -42,7 +43,9 @@ func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 				return err
 			}
 			o.Tool = tool
-			_, err = whatif.Run(ctx, st, eng, o)
+			if _, err = whatif.Run(ctx, st, eng, o); errors.Is(err, whatif.ErrMemory) {
+				return nil // the report goes without; straggler whatif says why
+			}
 			return err
 		}},
 	} {

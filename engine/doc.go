@@ -6,6 +6,7 @@
 //  3. read.go scans the rows of a query into structs.
 //  4. rows.go streams the rows of a result, batch by batch; an engine gives it a Source.
 //  5. remote.go is for an engine of many machines: copies of this program that run beside the data.
+//  6. memory.go says how much memory this process may use.
 //
 // Start with engine.go.
 package engine

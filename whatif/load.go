@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,11 +41,12 @@ type loader struct {
 	rows  *workload.Rows
 	count map[schema.Key]int64 // attempts by application
 	total int64
+	may   int64 // bytes of memory that this process may use; 0: not known
 }
 
 // newLoader reads everything but attempts and what they reported.
 func newLoader(ctx context.Context, eng engine.Engine) (*loader, error) {
-	l := &loader{eng: eng, rows: &workload.Rows{}, count: map[schema.Key]int64{}}
+	l := &loader{eng: eng, rows: &workload.Rows{}, count: map[schema.Key]int64{}, may: engine.Memory()}
 	r := l.rows
 	return l, first(
 		func() error { return collect(ctx, eng, &r.Applications, query("applications")) },
@@ -63,6 +65,26 @@ func newLoader(ctx context.Context, eng engine.Engine) (*loader, error) {
 // replays of them.
 const batchAttempts = 250_000
 
+// attemptBytes is what an attempt of a pool takes while its log is read and replayed by two workers: a store of a million attempts
+// of one pool takes 0.99 GB, of which DuckDB holds up to 0.25.
+const attemptBytes = 750
+
+// ErrMemory is wrapped by the error about applications that share slots and do not fit in memory together.
+var ErrMemory = errors.New("the attempts of these applications do not fit in memory")
+
+// fits is an error where the attempts of a batch do not fit in memory: those of one pool are replayed together.
+func (l *loader) fits(b workload.Batch) error {
+	n := int64(0)
+	for _, a := range b.Applications {
+		n += l.count[a]
+	}
+	if l.may == 0 || n*attemptBytes <= l.may {
+		return nil
+	}
+	return fmt.Errorf("%w: %d attempts of %d applications that share their slots (application_id %d among them) need about %.1f GB, and this machine has %.1f GB: replay them on a larger one, or logs of a shorter time in a store of their own",
+		ErrMemory, n, len(b.Applications), b.Applications[0], float64(n)*attemptBytes/1e9, float64(l.may)/1e9)
+}
+
 // pass hands the pools of a store to do, batch by batch. Nothing of a batch may be kept. It may be called again.
 type pass func(do func(*workload.Workload) error) error
 
@@ -71,6 +93,11 @@ type pass func(do func(*workload.Workload) error) error
 func (l *loader) observe(ctx context.Context, most int64, survey func(*workload.Workload)) (pass, error) {
 	b := workload.NewBuilder(l.rows)
 	batches := b.Batches(most, func(app schema.Key) int64 { return l.count[app] })
+	for _, x := range batches {
+		if err := l.fits(x); err != nil {
+			return nil, err
+		}
+	}
 	if len(batches) == 1 {
 		if err := l.attempts(ctx, nil); err != nil {
 			return nil, fmt.Errorf("reading the store: %w", err)

@@ -18,6 +18,7 @@ import (
 	"straggler/schema"
 	"straggler/store"
 	"straggler/whatif/policy"
+	"straggler/whatif/workload"
 )
 
 // labelled is a real log of the repository.
@@ -143,6 +144,26 @@ func TestRunInBatches(t *testing.T) {
 			if r.Parameters() != w.Parameters() || r.Best != w.Best || r.All.Copies != w.All.Copies || r.All.Jobs != w.All.Jobs || !alike(r.All.Saving, w.All.Saving) || !alike(r.Small.Saving, w.Small.Saving) || r.All.After != w.All.After {
 				t.Errorf("%s: in batches %+v, at once %+v", r.Name, r.All, w.All)
 			}
+		}
+	}
+}
+
+// A pool that does not fit in memory is refused before its attempts are read.
+func TestRunInMemory(t *testing.T) {
+	_, eng := storeOf(t, labelled(t, "clean"))
+	l, err := newLoader(t.Context(), eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		may  int64
+		fits bool
+	}{{0, true}, {l.total * attemptBytes, true}, {l.total*attemptBytes - 1, false}} {
+		l.may = c.may
+		seen := 0
+		_, err := l.observe(t.Context(), 1, func(w *workload.Workload) { seen += w.Notes.Attempts })
+		if fits := err == nil; fits != c.fits || !fits && (!errors.Is(err, ErrMemory) || seen > 0) {
+			t.Errorf("%d attempts and %d bytes: %v, %d attempts read", l.total, c.may, err, seen)
 		}
 	}
 }

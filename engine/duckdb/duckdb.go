@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -340,19 +341,5 @@ func (d *Engine) shutDown() error {
 	return err
 }
 
-// defaultMemory is a quarter of what the machine, or the group of processes we are in, may use.
-func defaultMemory() int64 {
-	total := int64(4 << 30)
-	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
-		var kb int64
-		if _, err := fmt.Sscanf(string(data), "MemTotal: %d kB", &kb); err == nil {
-			total = kb << 10
-		}
-	}
-	if data, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil {
-			total = min(total, n)
-		}
-	}
-	return max(total/4, 256<<20)
-}
+// defaultMemory is a quarter of what this process may use, which is taken to be 4 GB where the system does not say.
+func defaultMemory() int64 { return max(cmp.Or(engine.Memory(), 4<<30)/4, 256<<20) }

@@ -69,7 +69,7 @@ func (s *sample) order() {
 // insert puts a number into its block, which is not before the one given, and returns that. It counts it where asked to.
 func (s *sample) insert(x float64, from int, count bool) int {
 	if len(s.blocks) == 0 {
-		s.blocks, s.last = append(s.blocks, block{list: make([]float64, 0, blockSize)}), append(s.last, x)
+		s.blocks, s.last = append(s.blocks, block{}), append(s.last, x)
 		s.count()
 	}
 	step := 1 // the block is near, as numbers come in ascending order
@@ -159,7 +159,7 @@ func (s *sample) merge() {
 	old := s.blocks
 	s.blocks, s.last = make([]block, 0, s.size/(blockSize/2)+1), s.last[:0]
 	fresh := s.fresh
-	out := make([]float64, 0, blockSize)
+	out := make([]float64, 0, min(blockSize, s.size))
 	put := func(x float64) {
 		if out = append(out, x); len(out) == blockSize/2 {
 			s.blocks, s.last = append(s.blocks, block{out, len(out)}), append(s.last, x)
