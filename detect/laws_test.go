@@ -110,7 +110,7 @@ func TestChunks(t *testing.T) {
 	defer st.Close()
 	enginetest.IngestTrace(t, st, tr)
 	for _, n := range []int64{250, 1500} {
-		differ(t, fmt.Sprintf("in chunks of %d", n), want, runStore(t, st, 2, Options{ChunkAttempts: n}))
+		differ(t, fmt.Sprintf("in chunks of %d", n), want, runStore(t, st, 2, Options{ChunkAttempts: n, Again: true}))
 	}
 }
 
