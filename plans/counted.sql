@@ -9,6 +9,6 @@ UNION ALL
 SELECT m.query_id, m.node_id, CAST(NULL AS BIGINT), m.name, m.value
 FROM node_metrics m
 JOIN plan_nodes n ON n.node_id = m.node_id
-WHERE m.name IN ('records read', 'number of output rows', 'shuffle records written', 'data size')
+WHERE m.name IN ('records read', 'number of output rows', 'output rows', 'rows output', 'shuffle records written', 'data size')
    OR n.kind = 'shuffle_read' AND m.name IN ('number of skewed partitions', 'number of skewed partition splits')
 ORDER BY query_id NULLS LAST, node_id NULLS LAST, attempt_id NULLS LAST, name NULLS LAST

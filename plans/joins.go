@@ -52,7 +52,7 @@ func (q *query) ofJoin(kind schema.FindingKind, n *operatorRow, first int) schem
 //
 //	rows out ≥ explodes × max(rows in left, rows in right), and ≥ leastExploded
 func (q *query) exploded(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
-	out, known := q.counted(n, "number of output rows")
+	out, known := q.counted(n, outputRows)
 	left, leftKnown := q.rowsOf(inputs[0])
 	right, rightKnown := q.rowsOf(inputs[1])
 	larger := max(left, right)
@@ -158,13 +158,21 @@ func (q *query) broadcastThreshold() float64 {
 // that zero is unknown there.
 func (q *query) counted(n *operatorRow, metric string) (float64, bool) {
 	v, ok := q.rows[counter{n.NodeID, 0, metric}]
+	if native := nativeRows[n.Engine]; !ok && metric == outputRows && native != "" {
+		v, ok = q.rows[counter{n.NodeID, 0, native}]
+	}
 	return v, ok && (v > 0 || n.Engine == schema.SparkEngine)
 }
+
+// outputRows is what Spark calls the rows that an operator gives; nativeRows is what engines call it that do not call it so.
+const outputRows = "number of output rows"
+
+var nativeRows = map[schema.Native]string{schema.RapidsEngine: "output rows", schema.PhotonEngine: "rows output"}
 
 // rowsOf is how many rows came from an operator: what it, or the next below it that passes its rows on, counted.
 func (q *query) rowsOf(id schema.Key) (float64, bool) {
 	for n := q.tree.node(id); n != nil; {
-		for _, metric := range []string{"number of output rows", "shuffle records written"} {
+		for _, metric := range []string{outputRows, "shuffle records written"} {
 			if v, known := q.counted(n, metric); known {
 				return v, true
 			}

@@ -41,6 +41,11 @@ func TestJoins(t *testing.T) {
 		native.tree.nodes[i].Engine = schema.RapidsEngine
 	}
 	native.rows[counter{7, 0, "number of output rows"}] = 0
+	counted := gives("customer_id", 1e6, 1e5, 5e7)
+	for i := range counted.tree.nodes {
+		counted.tree.nodes[i].Engine = schema.RapidsEngine
+	}
+	counted.rows = map[counter]float64{{4, 0, "shuffle records written"}: 1e6, {7, 0, "output rows"}: 1e5, {2, 0, "output rows"}: 5e7}
 	several := broadcasts("BroadcastHashJoin", gib, nil, "3.5.6")
 	several.tree.nodes[5].Tables = schema.Some("customers, regions")
 	aggregated := shuffles("SortMergeJoin", "Inner", gib, 5*mib, off, "3.5.6")
@@ -58,6 +63,7 @@ func TestJoins(t *testing.T) {
 		{name: "a key that is unique on one side", q: gives("customer_id", 5e7, 1e5, 5e7)},
 		{name: "few rows", q: gives("customer_id", 100, 100, 1e4)},
 		{name: "a native engine that did not count one input", q: native},
+		{name: "one that calls them output rows", q: counted, kind: schema.ExplodingJoin, remedy: schema.FewerMatches},
 		{name: "a side of 5 MiB", q: shuffles("SortMergeJoin", "Inner", gib, 5*mib, off, "3.5.6"), kind: schema.ShuffledSmall, remedy: schema.Broadcast, side: schema.RightSide,
 			says: []string{"/*+ BROADCAST(customers) */", `spark.conf.set("spark.sql.adaptive.enabled", "true")`}},
 		{name: "the left side", q: shuffles("ShuffledHashJoin", "RightOuter", 5*mib, gib, nil, "3.5.6"), kind: schema.ShuffledSmall, remedy: schema.Broadcast, side: schema.LeftSide, says: []string{"/*+ BROADCAST(orders) */"}},

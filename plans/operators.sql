@@ -12,7 +12,7 @@ WITH wanted AS (
   SELECT DISTINCT n.query_id
   FROM plan_nodes n
   JOIN node_metrics m ON m.node_id = n.node_id
-  WHERE n.kind = 'join' AND m.name = 'number of output rows' AND m.value >= 1e6
+  WHERE n.kind = 'join' AND m.name IN ('number of output rows', 'output rows', 'rows output') AND m.value >= 1e6
      OR n.kind IN ('exchange', 'broadcast') AND m.name = 'data size' AND m.value >= 1e8
 )
 SELECT n.query_id, n.node_id, n.parent_id, n.position, n.kind, n.operator, n.engine, n.keys, n.detail, n.join_type, n.source, n.tables,

@@ -173,3 +173,12 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// Photon reads an exchange by an operator of its own over the one that has the keys: the join needs the exchange all the same.
+func TestPhotonExchange(t *testing.T) {
+	q := joined("ShuffledHashJoin", "Inner", map[string]string{}, "3.5.0")
+	q.tree.nodes[2].Operator, q.tree.nodes[2].Engine = "ShuffleExchangeSource", schema.PhotonEngine
+	if row, ok := q.skew(skewedPhase(1<<30, 1<<20)); !ok || row.Operator != "ShuffledHashJoin" || row.Side.V != schema.LeftSide || row.Keys.V != "customer_id" {
+		t.Errorf("%v %+v", ok, row)
+	}
+}

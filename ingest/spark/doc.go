@@ -9,7 +9,7 @@
 //     row of an attempt when it ends, metrics.go its measurements; losses.go follows outputs that are lost and made
 //     again; machines.go follows the executors, settings.go says which settings are kept.
 //  5. plan.go decodes the plans of queries, accumulables.go the values of their operators' metrics; queries.go is what the fold keeps of
-//     a query. When it has ended, operator.go says what each operator is, with plantext.go, which takes the ids and literals out of
+//     a query. When it has ended, operator.go says what each operator is, with native.go for other engines and plantext.go, which takes the ids and literals out of
 //     texts; plantree.go says what follows from its place, placement.go in which stages it ran, and queryrows.go writes the rows.
 //  6. finish.go writes jobs, phases, edges and the application at the end, caveats.go what to know about them.
 //

@@ -96,52 +96,20 @@ func firstPart(s string) string {
 	return first
 }
 
-// engineOf tells by what an operator is called who runs it, and gives the name without that. RAPIDS and Comet put their name
-// before Spark's, Photon too, Gluten puts Transformer behind it.
-func engineOf(name string) (schema.Native, string) {
-	for _, e := range []struct {
-		prefix string
-		engine schema.Native
-	}{{"Gpu", schema.RapidsEngine}, {"Photon", schema.PhotonEngine}, {"Comet", schema.CometEngine}, {"Velox", schema.GlutenEngine}} {
-		if rest, ok := strings.CutPrefix(name, e.prefix); ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z' {
-			return e.engine, nativeNames(rest)
-		}
-	}
-	for _, suffix := range []string{"ExecTransformer", "Transformer"} {
-		if rest, ok := strings.CutSuffix(name, suffix); ok && rest != "" {
-			return schema.GlutenEngine, nativeNames(strings.TrimSuffix(rest, "Exec"))
-		}
-	}
-	return schema.SparkEngine, name
-}
-
-// nativeNames gives Spark's name of what native engines name otherwise.
-func nativeNames(name string) string {
-	switch name {
-	case "GroupingAgg", "GroupingAggWithRollup", "Agg", "HashAggregateExec":
-		return "HashAggregate"
-	case "ShuffleExchangeSink", "ShuffleExchangeSource", "ColumnarExchange", "ColumnarShuffleExchange", "ShuffleExchange":
-		return "Exchange"
-	case "BroadcastExchangeSink", "ColumnarBroadcastExchange":
-		return "BroadcastExchange"
-	case "HashJoin", "ShuffledSymmetricHashJoin":
-		return "ShuffledHashJoin"
-	}
-	return name
-}
-
 // kindOfOperator is what an operator does, by its name.
 func kindOfOperator(name string) schema.NodeKind {
+	if nativeWrappers[name] {
+		return schema.WrapperNode
+	}
 	switch name {
 	case "WholeStageCodegen", "InputAdapter", "AdaptiveSparkPlan", "ShuffleQueryStage", "BroadcastQueryStage", "TableCacheQueryStage",
-		"ResultQueryStage", "ColumnarToRow", "RowToColumnar", "InputIteratorTransformer", "InputIterator", "ResultStage", "ShuffleMapStage",
-		"CoalesceBatches", "ShuffleCoalesce", "CustomShuffleReaderAdapter":
+		"ResultQueryStage", "ColumnarToRow", "RowToColumnar":
 		return schema.WrapperNode
 	case "AQEShuffleRead", "CustomShuffleReader":
 		return schema.ShuffleReadNode
-	case "Exchange", "ColumnarExchange", "ShuffleExchange", "ReusedExchange":
+	case "Exchange", "ReusedExchange":
 		return schema.ExchangeNode
-	case "BroadcastExchange", "ReusedBroadcastExchange", "ColumnarBroadcastExchange":
+	case "BroadcastExchange", "ReusedBroadcastExchange":
 		return schema.BroadcastNode
 	case "Project":
 		return schema.ProjectNode
@@ -165,7 +133,8 @@ func kindOfOperator(name string) schema.NodeKind {
 		return schema.ScanNode
 	case strings.HasPrefix(name, "Insert"), strings.HasPrefix(name, "Write"), strings.HasPrefix(name, "SaveInto"),
 		strings.HasPrefix(name, "AppendData"), strings.HasPrefix(name, "Overwrite"), strings.HasPrefix(name, "CreateTable"),
-		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "ReplaceTable"):
+		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "ReplaceTable"),
+		name == "DataWritingCommand":
 		return schema.WriteNode
 	}
 	return schema.OtherNode
