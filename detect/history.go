@@ -3,6 +3,7 @@ package detect
 import (
 	"context"
 	_ "embed"
+	"fmt"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -24,6 +25,10 @@ var stageHistorySQL string
 //go:embed slower_than_usual.sql
 var slowerThanUsualSQL string
 
+// candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be, and
+// each is compared with 64 others, all in memory.
+const candidateAttempts = 4_000_000
+
 const historyRowsSQL = `SELECT phase_id, program, stage, kind, ordinal, executions, compared, median_s, usual_s, ratio, work_ratio, between_runs, within_run,
   limit_s, slow, excess_s, cpu_s, usual_cpu_s, usual_input_bytes, usual_input_records, wait_s, usual_wait_s, note
 FROM detected_history ORDER BY phase_id NULLS LAST`
@@ -40,7 +45,8 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 	if err := keep("detected_stages", stagesSQL, stats); err != nil {
 		return err
 	}
-	spans, err := split(ctx, eng, "SELECT d.phase_id, s.attempts AS n FROM detected_stages d JOIN ("+phaseStats+") AS s ON s.phase_id = d.phase_id", chunkAttempts)
+	sizes := "SELECT d.phase_id, s.attempts AS n FROM detected_stages d JOIN (" + phaseStats + ") AS s ON s.phase_id = d.phase_id"
+	spans, err := split(ctx, eng, sizes, chunkAttempts)
 	if err != nil {
 		return err
 	}
@@ -58,9 +64,18 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 	if err := appendRows(tx, engine.Read[schema.StageHistory](ctx, eng, historyRowsSQL), func(*schema.StageHistory) schema.Key { return 0 }); err != nil {
 		return err
 	}
-	if err := keep("detected_slower", slowerThanUsualSQL); err != nil {
+	if spans, err = split(ctx, eng, sizes, min(chunkAttempts, candidateAttempts)); err != nil {
 		return err
 	}
-	const slower = "SELECT * FROM detected_slower ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST"
+	slower, err := keepBySpan(ctx, eng, "detected_slower", slowerThanUsualSQL, spans, func(s span) []engine.Seen {
+		if s.all {
+			return nil
+		}
+		return []engine.Seen{{Table: "detected_history", SQL: fmt.Sprintf("SELECT * FROM detected_history WHERE phase_id BETWEEN %d AND %d", s.low, s.high)}}
+	})
+	if err != nil {
+		return err
+	}
+	slower += " ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST"
 	return appendRows(tx, engine.Read[schema.Outlier](ctx, eng, slower), func(*schema.Outlier) schema.Key { return 0 })
 }

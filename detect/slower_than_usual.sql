@@ -30,9 +30,7 @@ times AS (
   SELECT c.attempt_id, count(*) AS n,
     percentile_cont(0.1) WITHIN GROUP (ORDER BY b.duration_s) AS p10_s,
     percentile_cont(0.25) WITHIN GROUP (ORDER BY b.duration_s) AS p25_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY b.duration_s) AS median_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_bytes AS DOUBLE)) AS usual_bytes,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_records AS DOUBLE)) AS usual_records
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY b.duration_s) AS median_s
   FROM candidates c JOIN detected_earlier q ON q.phase_id = c.phase_id
     JOIN attempts b ON b.phase_id = q.earlier_phase AND b.task = c.task
   WHERE c.is_partition AND b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15
@@ -42,16 +40,35 @@ times AS (
 own AS (
   SELECT t.*, greatest(ln(t.p25_s / t.p10_s) / 0.6071e0, 0.01e0) AS sd FROM times t
 ),
-usual AS (
-  SELECT c.attempt_id, c.phase_id, c.d, c.tick_s, coalesce(least(o.median_s, o.p25_s * exp(0.6745e0 * o.sd)), c.usual_s) AS usual_s,
-    coalesce(greatest(CASE WHEN o.n IS NOT NULL THEN coalesce(c.input_bytes / nullif(o.usual_bytes, 0), c.input_records / nullif(o.usual_records, 0))
-                           ELSE coalesce(c.input_bytes / nullif(c.usual_bytes, 0), c.input_records / nullif(c.usual_records, 0)) END, 1e0), 1e0) AS work,
+expected AS (
+  SELECT c.attempt_id, c.phase_id, c.task, c.d, c.input_bytes, c.input_records, c.usual_bytes, c.usual_records, c.tick_s, o.n IS NOT NULL AS by_task,
+    coalesce(least(o.median_s, o.p25_s * exp(0.6745e0 * o.sd)), c.usual_s) AS usual_s,
     coalesce(o.n, c.compared) AS n,
     CASE WHEN o.n IS NOT NULL THEN o.sd * sqrt(1 + 1e0 / o.n)
          ELSE sqrt(c.within_run * c.within_run + c.between_runs * c.between_runs * (1 + 1e0 / c.compared)) END AS sd
   FROM candidates c LEFT JOIN own o ON o.attempt_id = c.attempt_id
+),
+-- Work only raises the limit: the usual inputs are looked up of those that are over it without.
+longer AS (
+  SELECT e.*, greatest(1.5e0, exp((2.33e0 + 3.73e0 / (n - 1) + 5.72e0 / ((n - 1) * (n - 1))) * sd)) AS factor
+  FROM expected e
+  WHERE d > usual_s * greatest(1.5e0, exp((2.33e0 + 3.73e0 / (n - 1) + 5.72e0 / ((n - 1) * (n - 1))) * sd)) AND d > usual_s + 2 * tick_s
+),
+inputs AS (
+  SELECT c.attempt_id,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_bytes AS DOUBLE)) AS usual_bytes,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_records AS DOUBLE)) AS usual_records
+  FROM longer c JOIN detected_earlier q ON q.phase_id = c.phase_id
+    JOIN attempts b ON b.phase_id = q.earlier_phase AND b.task = c.task
+  WHERE c.by_task AND (c.input_bytes IS NOT NULL OR c.input_records IS NOT NULL) AND b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15
+  GROUP BY c.attempt_id
+),
+usual AS (
+  SELECT l.attempt_id, l.phase_id, l.d, l.usual_s, l.factor, l.tick_s,
+    coalesce(greatest(CASE WHEN l.by_task THEN coalesce(l.input_bytes / nullif(i.usual_bytes, 0), l.input_records / nullif(i.usual_records, 0))
+                           ELSE coalesce(l.input_bytes / nullif(l.usual_bytes, 0), l.input_records / nullif(l.usual_records, 0)) END, 1e0), 1e0) AS work
+  FROM longer l LEFT JOIN inputs i ON i.attempt_id = l.attempt_id
 )
 SELECT attempt_id, phase_id, 'slower_than_usual' AS rule, d / usual_s AS ratio, d - usual_s AS excess_s
 FROM usual
-WHERE d > usual_s * work * greatest(1.5e0, exp((2.33e0 + 3.73e0 / (n - 1) + 5.72e0 / ((n - 1) * (n - 1))) * sd))
-  AND d > usual_s * work + 2 * tick_s
+WHERE d > usual_s * work * factor AND d > usual_s * work + 2 * tick_s
