@@ -27,7 +27,7 @@ import (
 // that is long because it has more data is left alone. d is a task's bytes where they explain how long the others took,
 // that is where rates are less spread out than durations (interquartile, logarithmic), and 1 otherwise: reduces of no
 // input would else be held against a rate a byte. far is the location factor of reading from elsewhere, lag the time from
-// getting a slot to starting; both are measured over the log. A reduce that began before its maps were over is left alone
+// getting a slot to starting; both are measured over the log, and known of a cluster that is planned (View.Far). A reduce that began before its maps were over is left alone
 // until they are. Network-aware placement (§5.2) and protection against recomputation (§5.3) need a model of the network
 // and of losses and are not part of this policy.
 type Mantri struct {

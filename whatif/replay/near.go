@@ -63,3 +63,38 @@ func (s *Sim) waitsUnder(i, key int32) int32 {
 	}
 	return -1
 }
+
+// farTasks is how many tasks of a phase are asked what reading on any machine costs.
+const farTasks = 100
+
+// farPlanned is how many times as long a task of a phase of a planned pool takes on any machine as those that succeeded took where
+// they ran.
+func (s *Sim) farPlanned(i int32) float64 {
+	p, run := &s.p.Phases[i], &s.phases[i]
+	if s.p.Stages.Network != nil || p.Shuffles || len(run.done) == 0 {
+		return 1
+	}
+	if run.anywhere == 0 {
+		step := max(p.Tasks/farTasks, 1)
+		n := 0.0
+		for t := int32(0); t < p.Tasks; t += step {
+			run.anywhere += s.anywhere(p.FirstTask + t)
+			n++
+		}
+		run.anywhere /= n
+	}
+	for _, d := range run.done[run.counted:] {
+		run.read += float64(s.p.Stages.Slowdown[s.p.LevelAt(p.FirstTask+d.Task, d.Machine)])
+	}
+	run.counted = len(run.done)
+	return run.anywhere * float64(run.counted) / run.read
+}
+
+// anywhere is the mean factor of reading a task's input over all machines.
+func (s *Sim) anywhere(task int32) float64 {
+	sum := 0.0
+	for m := range s.p.Machines {
+		sum += float64(s.p.Stages.Slowdown[s.p.LevelAt(task, int32(m))])
+	}
+	return sum / float64(len(s.p.Machines))
+}

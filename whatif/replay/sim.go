@@ -142,6 +142,9 @@ type phaseRun struct {
 	reading  *Reading // how its clones read; nil: it has none
 	twins    [][]twin // by rank, of its tasks
 	cloned   bool     // later phases may want to know of its twins
+	anywhere float64  // of a planned pool: the factor of reading on any machine; 0 until it is asked for
+	read     float64  // the sum of the factors at which as many attempts that succeeded have read
+	counted  int
 	memory   any
 }
 

@@ -150,9 +150,16 @@ func (v *View) Input(a *Running) int64 {
 }
 
 // Lag is how long an attempt of the phase takes to start once it has a slot, and Far how many times as long it takes away
-// from its data: what a scheduler knows of its cluster, measured over the log.
-func (v *View) Lag() Time    { return Time(v.s.p.Phases[v.ph].CopyLag) }
-func (v *View) Far() float64 { return max(float64(v.s.p.Phases[v.ph].Far), 1) }
+// from its data: what a scheduler knows of its cluster, measured over the log. In a planned pool, where it knows what reading
+// from elsewhere costs and where the data lies, Far is how many times as long a task takes on any machine as the attempts that
+// succeeded took where they ran; over a network, of which it does not know how busy it will be, it is 1.
+func (v *View) Lag() Time { return Time(v.s.p.Phases[v.ph].CopyLag) }
+func (v *View) Far() float64 {
+	if v.s.staged() {
+		return v.s.farPlanned(v.ph)
+	}
+	return max(float64(v.s.p.Phases[v.ph].Far), 1)
+}
 
 // Slots is the number of slots, Free those that are idle, Queued the copies that wait for one.
 func (v *View) Slots() int  { return v.s.p.Capacity() }
