@@ -47,6 +47,7 @@ type Options struct {
 	Threads     int    // 0: one a core
 	MemoryBytes int64  // 0: a quarter of the machine's memory; more goes to TempDir
 	TempDir     string // "": a directory of its own under the system's, removed on Close
+	TempBytes   int64  // that may go there; 0: nine tenths of what is free on its disk
 
 	// Locked is for SQL that users write: it may read the tables and nothing else of the machine, change nothing,
 	// and sees the store as it was when the engine was made. Without it the tables follow what is committed through

@@ -5,59 +5,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"straggler/analysis"
-	"straggler/engine"
-	"straggler/engine/engines"
-	"straggler/ingest"
-	"straggler/ingest/run"
-	"straggler/ingest/spark"
 	"straggler/mcp"
 	"straggler/report/prose"
 	"straggler/report/reporttest"
 	"straggler/serve/catalog"
-	"straggler/store"
+	"straggler/serve/catalog/catalogtest"
 )
 
 // opened gives a catalog over labelled logs and, where hostile, a trace with hostile names.
 func opened(t *testing.T, hostile bool, logs ...string) *catalog.Catalog {
 	t.Helper()
-	st, err := store.Temp(t.Context())
-	reporttest.Check(t, err)
-	t.Cleanup(func() { st.Close() })
-	if hostile {
-		tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-		reporttest.Check(t, err)
-		reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-		for b := range reporttest.HostileTrace().Batches() {
-			reporttest.Check(t, tx.Append(1, b))
-		}
-		_, err = tx.Commit(t.Context())
-		reporttest.Check(t, err)
-	}
-	var paths []string
-	for _, name := range logs {
-		found, err := filepath.Glob(filepath.Join("..", "testdata", "labelled", name, "*app-*"))
-		reporttest.Check(t, err)
-		paths = append(paths, found...)
-	}
-	if len(paths) > 0 {
-		_, err = run.Run(t.Context(), st, []ingest.Format{spark.Format()}, paths, run.Options{})
-		reporttest.Check(t, err)
-	}
-	eng, err := engines.Open(t.Context(), st, engine.Options{})
-	reporttest.Check(t, err)
-	defer eng.Close()
-	reporttest.Check(t, analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} }))
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Snapshot: st, Fixed: true})
-	reporttest.Check(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return catalogtest.Open(t, catalogtest.Store(t, hostile, catalogtest.Labelled(t, "..", logs...)...))
 }
 
 // connected gives a client of a server over a catalog.

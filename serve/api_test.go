@@ -83,10 +83,32 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s of an application that is not there: %d, %v, %v", path, w.Code, v, err)
 		}
 	}
-	for _, path := range []string{"/applications?limit=x", "/applications?status=dead", "/applications/" + spark + "/stages/0/0/taskList?sortBy=x", "/applications/" + spark + "/stages/0/0/taskList?offset=-1", "/sql"} {
+	for _, path := range []string{"/applications?limit=x", "/applications?status=dead", "/applications?minDate=soon", "/applications/" + spark + "/jobs?status=dead", "/applications/" + spark + "/stages?status=dead", "/applications/" + spark + "/stages/0/0/taskList?sortBy=x", "/applications/" + spark + "/stages/0/0/taskList?offset=-1", "/sql"} {
 		if w := get(h, "/api/v1"+path); w.Code != 400 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
+	}
+	for query, want := range map[string]int{"": len(apps), "?minDate=1970-01-01": len(apps), "?maxDate=1971-01-01": 0, "?minDate=2100-01-01": 0, "?maxDate=2100-01-01T00:00:00.000GMT": len(apps), "?limit=1": 1,
+		"?status=completed&minEndDate=2100-01-01": 0} {
+		var some []struct{ ID string }
+		reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/applications"+query).Body.Bytes(), &some))
+		if len(some) != want {
+			t.Errorf("%s lists %d applications, not %d", query, len(some), want)
+		}
+	}
+	kinds := 0
+	for _, status := range []string{"active", "complete", "pending", "skipped", "failed"} {
+		var some []struct{ Status string }
+		reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/applications/"+spark+"/stages?status="+status).Body.Bytes(), &some))
+		for _, s := range some {
+			if !strings.EqualFold(s.Status, status) {
+				t.Errorf("status=%s lists a stage that is %s", status, s.Status)
+			}
+		}
+		kinds += len(some)
+	}
+	if kinds != len(stages) {
+		t.Errorf("the stages of all statuses are %d of %d", kinds, len(stages))
 	}
 	var tasks []struct{ Duration int64 }
 	all := get(h, fmt.Sprintf("/api/v1/applications/%s/stages/%d/0/taskList?length=10000&sortBy=-runtime", spark, stages[0].StageID))

@@ -11,8 +11,8 @@
 //     and an attempt, timelines.go that of its timeline, machines.go those of machines; compare.go compares two
 //     applications, policies.go has what policies would have saved and replays others, and audit.go what got worse.
 //  6. console.go runs the SQL of users, and chart.go draws its rows.
-//  7. api.go answers programs, openapi.go has the table of what they may ask and describes it; status.go says how far the
-//     catalog is.
+//  7. api.go answers programs, spark.go in the shape of Spark's own API; openapi.go has the table of what they may ask and
+//     describes it, status.go says how far the catalog is.
 //  8. assets.go has the style sheets and scripts.
 //
 // Whatever comes from a log is hostile: prose bounds it, html/template escapes it, addresses hold keys and no names but those

@@ -24,13 +24,15 @@ type parameter struct {
 // endpoints is the table of the API.
 func (s *Server) endpoints() []endpoint {
 	limit := parameter{"limit", "at most so many", true}
+	status := func(what string) parameter { return parameter{"status", what, false} }
 	tasks := []parameter{{"offset", "tasks to leave out first", true}, {"length", "at most so many, 20 without it", true}, {"sortBy", "ID, +runtime or -runtime", false}}
 	return []endpoint{
-		{"/applications", "The applications, the newest first, in Spark's shape", []parameter{{"status", "completed or running", false}, limit}, api(s.applicationsAPI), []sparkApplication{}},
+		{"/applications", "The applications, the newest first, in Spark's shape", []parameter{status("completed or running"), limit, {"minDate", "started on this day or later", false}, {"maxDate", "started on this day or before", false},
+			{"minEndDate", "ended on this day or later", false}, {"maxEndDate", "ended on this day or before", false}}, api(s.applicationsAPI), []sparkApplication{}},
 		{"/applications/{id}", "One application, by the framework's id or by straggler's key", nil, api(s.applicationAPI), sparkApplication{}},
-		{"/applications/{id}/jobs", "Its jobs, in Spark's shape", nil, api(s.jobsAPI), []sparkJob{}},
+		{"/applications/{id}/jobs", "Its jobs, in Spark's shape", []parameter{status("running, succeeded, failed or unknown")}, api(s.jobsAPI), []sparkJob{}},
 		{"/applications/{id}/jobs/{job}", "One of its jobs", nil, api(s.jobAPI), sparkJob{}},
-		{"/applications/{id}/stages", "Its phases, in the shape of Spark's stages", nil, api(s.stagesAPI), []sparkStage{}},
+		{"/applications/{id}/stages", "Its phases, in the shape of Spark's stages", []parameter{status("active, complete, pending, skipped or failed")}, api(s.stagesAPI), []sparkStage{}},
 		{"/applications/{id}/stages/{stage}", "The attempts of one of its phases", nil, api(s.stagesAPI), []sparkStage{}},
 		{"/applications/{id}/stages/{stage}/{attempt}", "One attempt of one of its phases", nil, api(s.stageAPI), sparkStage{}},
 		{"/applications/{id}/stages/{stage}/{attempt}/taskList", "Its tasks, in Spark's shape, with their causes", tasks, api(s.tasksAPI), []sparkTask{}},

@@ -109,6 +109,8 @@ func address(r view.Ref) string {
 	switch r.Kind {
 	case view.ToApplication:
 		return applicationAddress(r.Key)
+	case view.ToQuery:
+		return fmt.Sprintf("/queries/%d", r.Key)
 	case view.ToJob:
 		return fmt.Sprintf("/jobs/%d", r.Key)
 	case view.ToPhase:

@@ -52,7 +52,12 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		if err := writeReport(w, d, list); err != nil {
 			return err
 		}
-		return writeRows(ctx, s, w, r, jobRows(k))
+		if d.Queries.Total > 0 {
+			if err := writeRows(ctx, s, w, r, queryRows(k)); err != nil {
+				return err
+			}
+		}
+		return writeRows(ctx, s, w, r, jobRows(fmt.Sprintf("j.application_id = %d", k)))
 	})
 }
 
@@ -85,10 +90,13 @@ func without(list []view.Section, id string) []view.Section {
 	return out
 }
 
-// place is where a job, a phase or an attempt belongs.
+// place is where a query, a job, a phase or an attempt belongs.
 type place struct {
 	ApplicationID schema.Key              `col:"application_id"`
 	Application   string                  `col:"application"`
+	QueryID       schema.Null[schema.Key] `col:"query_id"`
+	Query         schema.Null[string]     `col:"query"`
+	QueryName     schema.Null[string]     `col:"query_name"`
 	JobID         schema.Key              `col:"job_id"`
 	Job           string                  `col:"job"`
 	JobName       schema.Null[string]     `col:"job_name"`
@@ -120,7 +128,13 @@ func (s *Server) part(r *http.Request, file string) (*place, error) {
 // crumbs are the pages above that of the place, and its own title.
 func (p *place) crumbs() (up []crumb, title string) {
 	up = []crumb{{"Applications", "/"}, {prose.Name(p.Application), applicationAddress(p.ApplicationID)}}
-	title = report.JobTitle(p.Job)
+	if title = report.JobTitle(p.Job); p.QueryID.OK {
+		query := "Query " + prose.Clean(p.Query.V, 24)
+		if p.JobID == 0 {
+			return up, query
+		}
+		up = append(up, crumb{query, address(view.Ref{Kind: view.ToQuery, Key: p.QueryID.V})})
+	}
 	if p.PhaseID.OK {
 		up, title = append(up, crumb{prose.Upper(title), address(view.Ref{Kind: view.ToJob, Key: p.JobID})}), report.PhaseTitle(p.Phase.V, p.PhaseAttempt.V)
 	}
@@ -128,6 +142,25 @@ func (p *place) crumbs() (up []crumb, title string) {
 		up, title = append(up, crumb{prose.Upper(title), address(view.Ref{Kind: view.ToPhase, Key: p.PhaseID.V})}), fmt.Sprintf("task %d, attempt %d", p.Task.V, p.Number.V)
 	}
 	return up, prose.Upper(title)
+}
+
+// queryPage says what a query of Spark SQL lost, by its plan where the report draws that.
+func (s *Server) queryPage(w http.ResponseWriter, r *http.Request) {
+	s.partPage(w, r, "place_of_query", func(ctx context.Context, w io.Writer, p *place) error {
+		d, err := s.c.Document(ctx, report.Scope{Application: p.ApplicationID})
+		if err != nil {
+			return err
+		}
+		if n := prose.MaybeName(p.QueryName); n != "" {
+			fmt.Fprintf(w, "<p class=\"what\">%s</p>", template.HTMLEscapeString(n))
+		}
+		if section := view.QuerySection(d, p.QueryID.V); len(section.Blocks) > 0 {
+			if err := sections(w, section); err != nil {
+				return err
+			}
+		}
+		return writeRows(ctx, s, w, r, jobRows(fmt.Sprintf("j.job_id IN (SELECT job_id FROM query_jobs WHERE query_id = %d)", p.QueryID.V)))
+	})
 }
 
 func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {

@@ -71,15 +71,40 @@ type jobRow struct {
 
 func (r jobRow) count() int64 { return r.Total }
 
-// jobRows are the jobs of an application.
-func jobRows(app schema.Key) rowList[jobRow] {
-	return rowList[jobRow]{id: "all-jobs", title: "All its jobs", caption: "Jobs", empty: "It has no jobs.", first: "took_s", sql: sqlOf("jobs_of_application", app),
+// jobRows are the jobs of which a condition on j holds.
+func jobRows(condition string) rowList[jobRow] {
+	return rowList[jobRow]{id: "all-jobs", title: "All its jobs", caption: "Jobs", empty: "It has no jobs.", first: "took_s", sql: sqlOf("jobs", 0) + "\nWHERE " + condition,
 		columns: []column{{Title: "Job", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", Doc: "submission to finish", By: "took_s", Number: true, Falling: true},
 			{Title: "Phases", Doc: "that ran", By: "phases", Number: true, Falling: true}, {Title: "Phases lost", Doc: "sum of what its phases lost; the job lost at most that", By: "lost_s", Number: true, Falling: true},
 			{Title: "Outliers", By: "outliers", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
 		row: func(r jobRow) []cell {
 			return []cell{{Text: prose.Upper(report.JobTitle(r.NativeID)), Href: address(view.Ref{Kind: view.ToJob, Key: r.ID})}, {Text: prose.MaybeName(r.Name)},
 				figure(r.TookS, prose.Seconds, "the log does not say"), number(r.Phases, "no phase ran"), figure(r.LostS, prose.Seconds, "too few tasks"), number(r.Outliers, "no phase was judged"), {Text: r.Status}}
+		}}
+}
+
+type queryRow struct {
+	Total    int64                `col:"total"`
+	ID       schema.Key           `col:"id"`
+	NativeID string               `col:"native_id"`
+	Name     schema.Null[string]  `col:"name"`
+	Status   string               `col:"status"`
+	TookS    schema.Null[float64] `col:"took_s"`
+	Jobs     schema.Null[int64]   `col:"jobs"`
+	LostS    schema.Null[float64] `col:"lost_s"`
+	Outliers schema.Null[int64]   `col:"outliers"`
+}
+
+func (r queryRow) count() int64 { return r.Total }
+
+// queryRows are the queries of an application.
+func queryRows(app schema.Key) rowList[queryRow] {
+	return rowList[queryRow]{id: "all-queries", title: "All its queries", caption: "Queries", empty: "It has no queries.", first: "took_s", sql: sqlOf("queries_of_application", app),
+		columns: []column{{Title: "Query", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Jobs", By: "jobs", Number: true, Falling: true},
+			{Title: "Phases lost", Doc: "sum of what the phases of its jobs lost; the query lost at most that", By: "lost_s", Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
+		row: func(r queryRow) []cell {
+			return []cell{{Text: "Query " + prose.Clean(r.NativeID, 24), Href: address(view.Ref{Kind: view.ToQuery, Key: r.ID})}, {Text: prose.MaybeName(r.Name)}, figure(r.TookS, prose.Seconds, "the log does not say"),
+				number(r.Jobs, "it ran none"), figure(r.LostS, prose.Seconds, "too few tasks"), number(r.Outliers, "no phase was judged"), {Text: r.Status}}
 		}}
 }
 

@@ -14,57 +14,23 @@ import (
 	"testing"
 	"time"
 
-	"straggler/analysis"
-	"straggler/engine"
-	"straggler/engine/engines"
-	"straggler/ingest"
-	"straggler/ingest/run"
-	"straggler/ingest/spark"
 	"straggler/report/reporttest"
 	"straggler/serve"
 	"straggler/serve/catalog"
+	"straggler/serve/catalog/catalogtest"
 	"straggler/store"
 )
 
 // filled gives a store of some labelled logs and of hostile names, with its results.
 func filled(t testing.TB, logs ...string) *store.Store {
 	t.Helper()
-	st, err := store.Temp(t.Context())
-	reporttest.Check(t, err)
-	t.Cleanup(func() { st.Close() })
-	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-	reporttest.Check(t, err)
-	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-	for b := range reporttest.HostileTrace().Batches() {
-		reporttest.Check(t, tx.Append(1, b))
-	}
-	_, err = tx.Commit(t.Context())
-	reporttest.Check(t, err)
-	var paths []string
-	for _, name := range logs {
-		found, err := filepath.Glob(filepath.Join("..", "testdata", "labelled", name, "*app-*"))
-		reporttest.Check(t, err)
-		paths = append(paths, found...)
-	}
-	if len(paths) > 0 {
-		_, err := run.Run(t.Context(), st, []ingest.Format{spark.Format()}, paths, run.Options{})
-		reporttest.Check(t, err)
-	}
-	eng, err := engines.Open(t.Context(), st, engine.Options{})
-	reporttest.Check(t, err)
-	defer eng.Close()
-	reporttest.Check(t, analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} }))
-	return st
+	return catalogtest.Store(t, true, catalogtest.Labelled(t, "..", logs...)...)
 }
 
 // served gives a server over a store.
 func served(t testing.TB, st *store.Store, o serve.Options) (*serve.Server, *catalog.Catalog) {
 	t.Helper()
-	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
-	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Tool: "test", Every: time.Second})
-	reporttest.Check(t, err)
-	t.Cleanup(func() { c.Close() })
+	c := catalogtest.Open(t, st)
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:8080"
 	}
@@ -255,6 +221,37 @@ func TestPolicies(t *testing.T) {
 	}
 	if body := get(s.Handler(), "/audit").Body.String(); !strings.Contains(body, "a judgement needs 5") || !strings.Contains(body, "mixed") {
 		t.Error("the audit does not say what it judges, and by how many runs")
+	}
+}
+
+// The queries of an application lead to what they lost and to their jobs, and a job leads back to its query.
+func TestQueries(t *testing.T) {
+	s, _ := served(t, catalogtest.Store(t, false, filepath.Join("..", "plans", "testdata", "spark3-aqe-on.zstd")), serve.Options{})
+	h := s.Handler()
+	follow := func(path, link string) string {
+		t.Helper()
+		w := get(h, path)
+		found := regexp.MustCompile(`href="(` + link + `\d+)"`).FindStringSubmatch(w.Body.String())
+		if w.Code != 200 || found == nil || strings.Contains(w.Body.String(), `class="problem"`) {
+			t.Fatalf("%s (%d) has no link to %s…: %s", path, w.Code, link, w.Body)
+		}
+		return found[1]
+	}
+	application := follow("/", "/applications/")
+	query := follow(application, "/queries/")
+	job := follow(query, "/jobs/")
+	body := get(h, query).Body.String()
+	if !strings.Contains(body, "What it lost, and why") || !strings.Contains(body, "<svg") {
+		t.Errorf("%s does not show its plan", query)
+	}
+	if back := follow(job, "/queries/"); back != query {
+		t.Errorf("%s leads to %s and not to %s", job, back, query)
+	}
+	phase := follow(job, "/phases/")
+	follow(phase, "/queries/")
+	follow(follow(phase, "/attempts/"), "/queries/")
+	if w := get(h, "/queries/7"); w.Code != 404 {
+		t.Errorf("a query that is not there: %d", w.Code)
 	}
 }
 

@@ -108,7 +108,7 @@ func (d *Engine) start() error {
 	var config mapping.Config
 	mapping.CreateConfig(&config)
 	defer mapping.DestroyConfig(&config)
-	for _, o := range [][2]string{
+	options := [][2]string{
 		{"threads", strconv.Itoa(d.o.Threads)},
 		{"memory_limit", fmt.Sprintf("%dKiB", d.o.MemoryBytes>>10)},
 		{"temp_directory", d.o.TempDir},
@@ -117,7 +117,11 @@ func (d *Engine) start() error {
 		{"allow_community_extensions", "false"},
 		{"default_null_order", "nulls_last"},
 		{"preserve_insertion_order", "true"},
-	} {
+	}
+	if d.o.TempBytes > 0 {
+		options = append(options, [2]string{"max_temp_directory_size", fmt.Sprintf("%dKiB", max(d.o.TempBytes>>10, 1))})
+	}
+	for _, o := range options {
 		if mapping.SetConfig(config, o[0], o[1]) == mapping.StateError {
 			return fmt.Errorf("duckdb does not take %s = %s", o[0], o[1])
 		}

@@ -146,7 +146,7 @@ func TestResultsStream(t *testing.T) {
 func TestMoreThanMemory(t *testing.T) {
 	dir := t.TempDir()
 	eng := testEngine(t, enginetest.Store(t), engine.Options{MemoryBytes: 48 << 20, Threads: 1, TempDir: dir})
-	if err := eng.Materialize(t.Context(), "big", "SELECT x, hash(x) AS h, 'padding padding padding' || hash(x) AS s FROM range(1000000) r(x)"); err != nil {
+	if err := eng.Materialize(t.Context(), "big", "SELECT x, hash(x) AS h, 'padding padding padding' || hash(x) AS s FROM range(4000000) r(x)"); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := enginetest.Count(t.Context(), eng, "SELECT x, s FROM big ORDER BY h"); err != nil || n != 1000000 {
@@ -297,5 +297,16 @@ func TestEveryTableIsThere(t *testing.T) {
 			t.Errorf("%s has rows or %v", table.Name, rows.Err())
 		}
 		rows.Close()
+	}
+}
+
+// The limit of what goes to the disk is the database's own setting.
+func TestTempBytes(t *testing.T) {
+	type row struct {
+		Limit string `col:"most"`
+	}
+	eng := testEngine(t, enginetest.Store(t), engine.Options{TempBytes: 3 << 30})
+	if got := enginetest.ReadAll[row](t, eng, "SELECT current_setting('max_temp_directory_size') AS most"); len(got) != 1 || got[0].Limit != "3.0 GiB" {
+		t.Errorf("the database keeps to %+v", got)
 	}
 }

@@ -16,6 +16,7 @@ type RefKind string
 
 const (
 	ToApplication RefKind = "application"
+	ToQuery       RefKind = "query"
 	ToJob         RefKind = "job"
 	ToPhase       RefKind = "phase"
 	ToAttempt     RefKind = "attempt"

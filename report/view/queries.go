@@ -6,6 +6,7 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
+	"straggler/schema"
 )
 
 // queriesSection lists the queries that lost most, with what was found in them.
@@ -22,6 +23,20 @@ func queriesSection(d *report.Document) Section {
 	return s
 }
 
+// QuerySection is what the document of an application says of one of its queries; without blocks where it does not list it.
+func QuerySection(d *report.Document, query schema.Key) Section {
+	one := *d
+	one.Queries.Rows, one.Queries.Total = nil, 0
+	for _, q := range d.Queries.Rows {
+		if q.QueryID == query {
+			one.Queries.Rows, one.Queries.Total = []report.Query{q}, 1
+		}
+	}
+	s := queriesSection(&one)
+	s.Title = "What it lost, and why"
+	return s
+}
+
 func queriesTable(d *report.Document) Table {
 	l := d.Queries
 	t := Table{ID: "queries", Caption: "Queries, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
@@ -30,7 +45,7 @@ func queriesTable(d *report.Document) Table {
 			{Title: "By cause"}, {Title: "Outliers", Number: true}, {Title: "Operator", Doc: "the one that its skewed tasks worked for", Essential: true}}}
 	for i := range l.Rows {
 		q := &l.Rows[i]
-		title := Cell{Text: prose.Clean(q.NativeID, 24), Sub: prose.MaybeName(q.Description)}
+		title := Cell{Text: prose.Clean(q.NativeID, 24), Sub: prose.MaybeName(q.Description), Of: Ref{Kind: ToQuery, Key: q.QueryID}}
 		t.Rows = append(t.Rows, Row{App: prose.Name(q.Application), Causes: PartCauses(q.Loss.Parts), Cells: []Cell{title, number(q.Jobs),
 			figure(q.TookS, prose.Seconds, "the log does not say when it started and ended"), figure(q.Loss.LostS, prose.Seconds, q.Loss.Note),
 			{Text: PartsText(q.Loss.Parts)}, number(q.Loss.Outliers), operatorCell(q)}})

@@ -24,6 +24,9 @@ const (
 	userEngines   = 2
 )
 
+// userTemp is how much of the disk the queries of one engine for users may take when they do not fit into memory.
+const userTemp = 4 << 30
+
 // version is one state of the store. Its engines hold snapshots, so that a compaction takes no file away while it is shown.
 type version struct {
 	id      string
@@ -50,7 +53,7 @@ func newVersion(ctx context.Context, id string, st *store.Store, memory int64) (
 	share := memory / (pageEngines + lookupEngines + userEngines)
 	v.pages = newPool(st, pageEngines, engine.Options{MemoryBytes: share})
 	v.lookups = newPool(st, lookupEngines, engine.Options{MemoryBytes: share})
-	v.users = newPool(st, userEngines, engine.Options{MemoryBytes: share, Locked: true})
+	v.users = newPool(st, userEngines, engine.Options{MemoryBytes: share, TempBytes: userTemp, Locked: true})
 	err := v.pages.with(ctx, func(eng engine.Engine) (err error) {
 		if v.apps, err = report.ListApplications(ctx, eng); err == nil {
 			slices.SortFunc(v.apps, byStart)

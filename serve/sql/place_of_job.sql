@@ -1,6 +1,9 @@
 -- Where a job belongs. {key} is the job's.
-SELECT a.application_id, a.native_id AS application, j.job_id, j.native_id AS job, j.name AS job_name,
+SELECT a.application_id, a.native_id AS application, q.query_id, q.native_id AS query, q.description AS query_name, j.job_id, j.native_id AS job, j.name AS job_name,
   CAST(NULL AS BIGINT) AS phase_id, CAST(NULL AS STRING) AS phase, CAST(NULL AS INT) AS phase_attempt, CAST(NULL AS STRING) AS phase_name,
   CAST(NULL AS BIGINT) AS attempt_id, CAST(NULL AS BIGINT) AS task, CAST(NULL AS INT) AS number
 FROM jobs j JOIN applications a ON a.application_id = j.application_id
+  LEFT JOIN query_jobs x ON x.job_id = j.job_id LEFT JOIN queries q ON q.query_id = x.query_id
 WHERE j.job_id = {key}
+ORDER BY q.query_id NULLS LAST
+LIMIT 1

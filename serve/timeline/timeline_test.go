@@ -9,39 +9,24 @@ import (
 	"strconv"
 	"testing"
 
-	"straggler/analysis"
 	"straggler/engine"
 	"straggler/engine/engines"
-	"straggler/ingest"
-	"straggler/ingest/run"
-	"straggler/ingest/spark"
 	"straggler/report/perfetto"
 	"straggler/report/reporttest"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/serve/catalog"
-	"straggler/store"
+	"straggler/serve/catalog/catalogtest"
 )
 
 // opened gives a catalog of a labelled log, and an engine on the same store.
 func opened(t *testing.T, log string) (*catalog.Catalog, engine.Engine) {
 	t.Helper()
-	st, err := store.Temp(t.Context())
-	reporttest.Check(t, err)
-	t.Cleanup(func() { st.Close() })
-	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "labelled", log, "*app-*"))
-	reporttest.Check(t, err)
-	_, err = run.Run(t.Context(), st, []ingest.Format{spark.Format()}, paths, run.Options{})
-	reporttest.Check(t, err)
+	st := catalogtest.Store(t, false, catalogtest.Labelled(t, filepath.Join("..", ".."), log)...)
 	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { eng.Close() })
-	reporttest.Check(t, analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} }))
-	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
-	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true})
-	reporttest.Check(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c, eng
+	return catalogtest.Open(t, st), eng
 }
 
 type attempt struct {
@@ -155,7 +140,7 @@ func TestLook(t *testing.T) {
 func exported(t *testing.T, eng engine.Engine) map[schema.Key]int {
 	t.Helper()
 	var b bytes.Buffer
-	reporttest.Check(t, perfetto.Write(t.Context(), &b, eng, ""))
+	reporttest.Check(t, perfetto.Write(t.Context(), &b, eng, selection.Applications{}))
 	var trace struct {
 		TraceEvents []struct {
 			Tid  int

@@ -1,4 +1,4 @@
--- The jobs of an application. {key} is the application's.
+-- Jobs; jobRows says which.
 SELECT count(*) OVER () AS total, j.job_id AS id, j.native_id, j.name, j.status,
   (unix_micros(j.finish_time) - unix_micros(coalesce(j.submit_time, j.start_time))) / 1e6 AS took_s, s.phases, s.lost_s, s.outliers
 FROM jobs j LEFT JOIN (
@@ -7,4 +7,3 @@ FROM jobs j LEFT JOIN (
     WHERE p.status <> 'skipped'
     GROUP BY p.job_id
   ) s ON s.job_id = j.job_id
-WHERE j.application_id = {key}

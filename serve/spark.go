@@ -1,0 +1,471 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"straggler/report"
+	"straggler/report/prose"
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// Applications, jobs, stages and tasks in the shape of Spark's own REST API where a field means the same
+// (https://spark.apache.org/docs/latest/monitoring.html#rest-api): ids are the framework's own, and what the log does not say is
+// left out. What begins with straggler is ours.
+
+// sparkApplication is ApplicationInfo.
+type sparkApplication struct {
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Attempts []sparkAttempt `json:"attempts"`
+	Key      string         `json:"stragglerKey"` // of the pages
+}
+
+type sparkAttempt struct {
+	StartTime        string `json:"startTime"`
+	EndTime          string `json:"endTime"`
+	LastUpdated      string `json:"lastUpdated"`
+	Duration         int64  `json:"duration"`
+	SparkUser        string `json:"sparkUser"`
+	Completed        bool   `json:"completed"`
+	AppSparkVersion  string `json:"appSparkVersion"`
+	StartTimeEpoch   int64  `json:"startTimeEpoch"`
+	EndTimeEpoch     int64  `json:"endTimeEpoch"`
+	LastUpdatedEpoch int64  `json:"lastUpdatedEpoch"`
+}
+
+// Spark's own marks for times that are not known.
+const (
+	noTime      = "1969-12-31T23:59:59.999GMT"
+	noTimeEpoch = -1
+)
+
+func sparkTime(t schema.Null[schema.Time]) (string, int64) {
+	if !t.OK {
+		return noTime, noTimeEpoch
+	}
+	return time.UnixMicro(int64(t.V)).UTC().Format("2006-01-02T15:04:05.000") + "GMT", int64(t.V) / 1000
+}
+
+// optionalTime is nil for an unknown time, which Spark leaves out.
+func optionalTime(t schema.Null[schema.Time]) *string {
+	if !t.OK {
+		return nil
+	}
+	s, _ := sparkTime(t)
+	return &s
+}
+
+func newSparkApplication(a *report.Application) sparkApplication {
+	s := sparkApplication{ID: a.NativeID, Name: a.Name.V, Key: strconv.FormatInt(a.ApplicationID, 10)}
+	if !a.Name.OK {
+		s.Name = a.NativeID
+	}
+	t := sparkAttempt{SparkUser: a.User.V, Completed: a.FinishTime.OK, AppSparkVersion: a.FrameworkVersion.V}
+	t.StartTime, t.StartTimeEpoch = sparkTime(a.StartTime)
+	t.EndTime, t.EndTimeEpoch = sparkTime(a.FinishTime)
+	t.LastUpdated, t.LastUpdatedEpoch = t.EndTime, t.EndTimeEpoch
+	if d := took(a); d.OK {
+		t.Duration = int64(d.V * 1000)
+	}
+	s.Attempts = []sparkAttempt{t}
+	return s
+}
+
+// dateBounds are the parameters of Spark that an application's start and end are compared with.
+var dateBounds = []struct {
+	name       string
+	end, upper bool
+}{{"minDate", false, false}, {"maxDate", false, true}, {"minEndDate", true, false}, {"maxEndDate", true, true}}
+
+// within says that an application is inside of the dates that a request names, each a day or a time with its zone, as Spark takes
+// them. One that has not ended is in no range of ends.
+func within(r *http.Request, a *report.Application) (bool, error) {
+	for _, b := range dateBounds {
+		text := r.FormValue(b.name)
+		if text == "" {
+			continue
+		}
+		bound, err := time.Parse("2006-01-02", text)
+		if err == nil && b.upper {
+			bound = bound.Add(24*time.Hour - time.Millisecond)
+		}
+		if err != nil {
+			if bound, err = time.Parse("2006-01-02T15:04:05.000MST", text); err != nil {
+				return false, fmt.Errorf("%w: %s is a day such as 2015-02-10 or a time such as 2015-02-03T16:42:40.000GMT", errParameter, b.name)
+			}
+		}
+		at := a.StartTime
+		if b.end {
+			at = a.FinishTime
+		}
+		if limit := schema.Time(bound.UnixMicro()); !at.OK || b.upper && at.V > limit || !b.upper && at.V < limit {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// ofStatus says that a request names no status or this one; known are those that it may name.
+func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
+	asked := r.URL.Query()["status"]
+	for _, s := range asked {
+		if !slices.Contains(known, strings.ToLower(s)) {
+			return false, fmt.Errorf("%w: status is one of %s", errParameter, strings.Join(known, ", "))
+		}
+	}
+	return len(asked) == 0 || slices.ContainsFunc(asked, func(s string) bool { return strings.EqualFold(s, status) }), nil
+}
+
+// applicationsAPI lists applications, as Spark does with the parameters status, limit and those of dates.
+func (s *Server) applicationsAPI(r *http.Request) ([]sparkApplication, error) {
+	apps, _ := s.c.Applications()
+	limit := len(apps)
+	if text := r.FormValue("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("%w: limit is a number", errParameter)
+		}
+		limit = min(n, limit)
+	}
+	out := []sparkApplication{}
+	for i := range apps {
+		if len(out) == limit {
+			break
+		}
+		status := map[bool]string{true: "completed", false: "running"}[apps[i].FinishTime.OK]
+		asked, err := ofStatus(r, status, "completed", "running")
+		if err != nil {
+			return nil, err
+		}
+		inside, err := within(r, &apps[i])
+		if err != nil {
+			return nil, err
+		}
+		if !asked || !inside {
+			continue
+		}
+		out = append(out, newSparkApplication(&apps[i]))
+	}
+	return out, nil
+}
+
+func (s *Server) applicationAPI(r *http.Request) (sparkApplication, error) {
+	a, err := s.native(r)
+	if err != nil {
+		return sparkApplication{}, err
+	}
+	return newSparkApplication(a), nil
+}
+
+// sparkJob is JobData.
+type sparkJob struct {
+	JobID          int64    `json:"jobId"`
+	Name           string   `json:"name"`
+	Submission     *string  `json:"submissionTime,omitempty"`
+	Completion     *string  `json:"completionTime,omitempty"`
+	StageIDs       []int64  `json:"stageIds"`
+	Status         string   `json:"status"`
+	NumTasks       int64    `json:"numTasks"`
+	NumCompleted   int64    `json:"numCompletedTasks"`
+	NumFailed      int64    `json:"numFailedTasks"`
+	NumKilled      int64    `json:"numKilledTasks"`
+	NumActive      int64    `json:"numActiveTasks"`
+	StagesDone     int64    `json:"numCompletedStages"`
+	StagesSkipped  int64    `json:"numSkippedStages"`
+	StagesFailed   int64    `json:"numFailedStages"`
+	StagesActive   int64    `json:"numActiveStages"`
+	StragglerKey   string   `json:"stragglerKey"`
+	StragglerLostS *float64 `json:"stragglerPhasesLostS,omitempty"`
+}
+
+type stageRow struct {
+	JobID        schema.Key                    `col:"job_id"`
+	Job          string                        `col:"job"`
+	JobName      schema.Null[string]           `col:"job_name"`
+	JobStatus    schema.RunStatus              `col:"job_status"`
+	JobSubmit    schema.Null[schema.Time]      `col:"job_submit"`
+	JobFinish    schema.Null[schema.Time]      `col:"job_finish"`
+	PhaseID      schema.Null[schema.Key]       `col:"phase_id"`
+	Phase        schema.Null[string]           `col:"phase"`
+	Attempt      schema.Null[int32]            `col:"attempt"`
+	Name         schema.Null[string]           `col:"name"`
+	Status       schema.Null[schema.RunStatus] `col:"status"`
+	TaskCount    schema.Null[int64]            `col:"task_count"`
+	Submit       schema.Null[schema.Time]      `col:"submit_time"`
+	Start        schema.Null[schema.Time]      `col:"start_time"`
+	Finish       schema.Null[schema.Time]      `col:"finish_time"`
+	Completed    int64                         `col:"completed"`
+	Failed       int64                         `col:"failed"`
+	Killed       int64                         `col:"killed"`
+	Active       int64                         `col:"active"`
+	OutputBytes  schema.Null[int64]            `col:"output_bytes"`
+	ShuffleWrite schema.Null[int64]            `col:"shuffle_write_bytes"`
+	LostS        schema.Null[float64]          `col:"lost_s"`
+}
+
+// sparkID is a native id as Spark has it, -1 for one that is no number.
+func sparkID(native string) int64 {
+	n, err := strconv.ParseInt(native, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+var jobStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "SUCCEEDED", schema.RunFailed: "FAILED", schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
+
+func (s *Server) jobsAPI(r *http.Request) ([]sparkJob, error) {
+	a, err := s.native(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
+	if err != nil {
+		return nil, err
+	}
+	out := []sparkJob{}
+	var last schema.Key
+	for i := range rows {
+		row := &rows[i]
+		if len(out) == 0 || row.JobID != last {
+			last = row.JobID
+			status := jobStatuses[row.JobStatus]
+			if status == "" {
+				status = "UNKNOWN"
+			}
+			out = append(out, sparkJob{JobID: sparkID(row.Job), Name: row.JobName.V, Submission: optionalTime(row.JobSubmit), Completion: optionalTime(row.JobFinish), StageIDs: []int64{}, Status: status, StragglerKey: strconv.FormatInt(row.JobID, 10)})
+		}
+		out[len(out)-1].add(row)
+	}
+	picked := []sparkJob{}
+	for _, j := range out {
+		asked, err := ofStatus(r, j.Status, "running", "succeeded", "failed", "unknown")
+		if err != nil {
+			return nil, err
+		}
+		if asked {
+			picked = append(picked, j)
+		}
+	}
+	return picked, nil
+}
+
+// add adds a stage to its job.
+func (j *sparkJob) add(r *stageRow) {
+	if !r.PhaseID.OK {
+		return
+	}
+	if id := sparkID(r.Phase.V); len(j.StageIDs) == 0 || j.StageIDs[len(j.StageIDs)-1] != id {
+		j.StageIDs = append(j.StageIDs, id)
+		j.NumTasks += r.TaskCount.V
+	}
+	j.NumCompleted, j.NumFailed, j.NumKilled, j.NumActive = j.NumCompleted+r.Completed, j.NumFailed+r.Failed, j.NumKilled+r.Killed, j.NumActive+r.Active
+	switch stageStatus(r) {
+	case "COMPLETE":
+		j.StagesDone++
+	case "SKIPPED":
+		j.StagesSkipped++
+	case "FAILED":
+		j.StagesFailed++
+	case "ACTIVE":
+		j.StagesActive++
+	}
+	if r.LostS.OK {
+		sum := r.LostS.V
+		if j.StragglerLostS != nil {
+			sum += *j.StragglerLostS
+		}
+		j.StragglerLostS = &sum
+	}
+}
+
+func stageStatus(r *stageRow) string {
+	switch r.Status.V {
+	case schema.RunSucceeded:
+		return "COMPLETE"
+	case schema.RunFailed, schema.RunKilled:
+		return "FAILED"
+	case schema.RunSkipped:
+		return "SKIPPED"
+	case schema.RunRunning:
+		return "ACTIVE"
+	}
+	return "PENDING"
+}
+
+// jobAPI is one job by Spark's id.
+func (s *Server) jobAPI(r *http.Request) (sparkJob, error) {
+	all, err := s.jobsAPI(r)
+	if err != nil {
+		return sparkJob{}, err
+	}
+	for _, j := range all {
+		if strconv.FormatInt(j.JobID, 10) == r.PathValue("job") {
+			return j, nil
+		}
+	}
+	return sparkJob{}, fmt.Errorf("%w: unknown job: %s", report.ErrNoRow, prose.Clean(r.PathValue("job"), 40))
+}
+
+// sparkStage is StageData.
+type sparkStage struct {
+	Status       string   `json:"status"`
+	StageID      int64    `json:"stageId"`
+	AttemptID    int32    `json:"attemptId"`
+	NumTasks     int64    `json:"numTasks"`
+	NumActive    int64    `json:"numActiveTasks"`
+	NumComplete  int64    `json:"numCompleteTasks"`
+	NumFailed    int64    `json:"numFailedTasks"`
+	NumKilled    int64    `json:"numKilledTasks"`
+	Submission   *string  `json:"submissionTime,omitempty"`
+	FirstLaunch  *string  `json:"firstTaskLaunchedTime,omitempty"`
+	Completion   *string  `json:"completionTime,omitempty"`
+	OutputBytes  *int64   `json:"outputBytes,omitempty"`
+	ShuffleWrite *int64   `json:"shuffleWriteBytes,omitempty"`
+	Name         string   `json:"name"`
+	StragglerKey string   `json:"stragglerKey"`
+	LostS        *float64 `json:"stragglerLostS,omitempty"`
+}
+
+func (s *Server) stagesAPI(r *http.Request) ([]sparkStage, error) {
+	a, err := s.native(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
+	if err != nil {
+		return nil, err
+	}
+	out := []sparkStage{}
+	stage, attempt := r.PathValue("stage"), r.PathValue("attempt")
+	for i := range rows {
+		row := &rows[i]
+		if !row.PhaseID.OK || stage != "" && row.Phase.V != stage || attempt != "" && strconv.Itoa(int(row.Attempt.V)) != attempt {
+			continue
+		}
+		asked, err := ofStatus(r, stageStatus(row), "active", "complete", "pending", "skipped", "failed")
+		if err != nil {
+			return nil, err
+		}
+		if !asked {
+			continue
+		}
+		st := sparkStage{Status: stageStatus(row), StageID: sparkID(row.Phase.V), AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V, NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
+			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish), OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite), Name: row.Name.V,
+			StragglerKey: strconv.FormatInt(row.PhaseID.V, 10), LostS: pointer(row.LostS)}
+		out = append(out, st)
+	}
+	if stage != "" && len(out) == 0 {
+		return nil, fmt.Errorf("%w: unknown stage: %s", report.ErrNoRow, prose.Clean(stage, 40))
+	}
+	return out, nil
+}
+
+func pointer[T any](v schema.Null[T]) *T {
+	if !v.OK {
+		return nil
+	}
+	return &v.V
+}
+
+// stageAPI is one attempt of a stage.
+func (s *Server) stageAPI(r *http.Request) (sparkStage, error) {
+	all, err := s.stagesAPI(r)
+	if err != nil {
+		return sparkStage{}, err
+	}
+	return all[0], nil
+}
+
+// sparkTask is TaskData.
+type sparkTask struct {
+	TaskID       int64    `json:"taskId"`
+	Index        int64    `json:"index"`
+	Attempt      int32    `json:"attempt"`
+	PartitionID  int64    `json:"partitionId"`
+	LaunchTime   *string  `json:"launchTime,omitempty"`
+	Duration     *int64   `json:"duration,omitempty"`
+	ExecutorID   string   `json:"executorId"`
+	Host         string   `json:"host"`
+	Status       string   `json:"status"`
+	Locality     string   `json:"taskLocality"`
+	Speculative  bool     `json:"speculative"`
+	ErrorMessage *string  `json:"errorMessage,omitempty"`
+	StragglerKey string   `json:"stragglerKey"`
+	Cause        *string  `json:"stragglerCause,omitempty"`
+	ExcessS      *float64 `json:"stragglerExcessS,omitempty"`
+}
+
+type taskRow struct {
+	AttemptID   schema.Key               `col:"attempt_id"`
+	NativeID    string                   `col:"native_id"`
+	Task        int64                    `col:"task"`
+	Number      int32                    `col:"number"`
+	StartTime   schema.Null[schema.Time] `col:"start_time"`
+	DurationS   schema.Null[float64]     `col:"duration_s"`
+	Executor    schema.Null[string]      `col:"executor"`
+	Machine     schema.Null[string]      `col:"machine"`
+	Status      schema.AttemptStatus     `col:"status"`
+	Locality    schema.Null[string]      `col:"locality"`
+	Speculative schema.Null[bool]        `col:"speculative"`
+	Reason      schema.Null[string]      `col:"reason"`
+	Cause       schema.Null[string]      `col:"cause"`
+	ExcessS     schema.Null[float64]     `col:"excess_s"`
+}
+
+// What taskList can be sorted by, and its length when none is asked for, as in Spark.
+var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "runtime": "t.duration_s DESC", "-runtime": "t.duration_s DESC", "+runtime": "t.duration_s"}
+
+const (
+	taskLength = 20
+	mostTasks  = 10_000
+)
+
+// tasksAPI is a part of the tasks of an attempt of a stage.
+func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
+	stage, err := s.stageAPI(r)
+	if err != nil {
+		return nil, err
+	}
+	offset, length := 0, taskLength
+	for _, p := range []struct {
+		name string
+		to   *int
+	}{{"offset", &offset}, {"length", &length}} {
+		if text := r.FormValue(p.name); text != "" {
+			if *p.to, err = strconv.Atoi(text); err != nil || *p.to < 0 || *p.to > 1<<40 {
+				return nil, fmt.Errorf("%w: %s is a number", errParameter, p.name)
+			}
+		}
+	}
+	by, ok := taskOrders[r.FormValue("sortBy")]
+	if !ok {
+		return nil, fmt.Errorf("%w: sortBy is ID, +runtime or -runtime", errParameter)
+	}
+	k, err := strconv.ParseInt(stage.StragglerKey, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	sql := fmt.Sprintf("%s\nORDER BY %s NULLS LAST, t.attempt_id\nLIMIT %d OFFSET %d", sqlOf("api_tasks", k), by, min(length, mostTasks), offset)
+	rows, err := catalog.Read[taskRow](r.Context(), s.c, sql)
+	if err != nil {
+		return nil, err
+	}
+	out := []sparkTask{}
+	for _, row := range rows {
+		t := sparkTask{TaskID: sparkID(row.NativeID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number, LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
+			Locality: strings.ToUpper(row.Locality.V), Speculative: row.Speculative.V, ErrorMessage: pointer(row.Reason), StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
+		if row.DurationS.OK {
+			ms := int64(row.DurationS.V*1000 + 0.5)
+			t.Duration = &ms
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
