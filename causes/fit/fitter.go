@@ -30,7 +30,7 @@ type Fitter struct {
 	unit          float64               // median of y
 	machineFactor []float64             // by local number, as Solve was given them; nil: 1
 	started       [][]int32             // by machine: its tasks by start, see byStart
-	tmp           []float64
+	tmp, beside   []float64
 }
 
 // Load takes a phase: splits durations, numbers its machines, finds who came first, and fills the columns.

@@ -65,70 +65,60 @@ func (f *Fitter) cutResidual(i int) float64 {
 	return math.Log(f.Body[i] / (f.Regression.Predict(&x) * f.factor(int32(i))))
 }
 
-// Span says which tasks on a machine count as those of a time: those that ran beside a task, and up to three of the nearest that
-// started before it, or after it. A spell in which a machine is slow began, or ended, at a time that nobody knows.
-type Span int
-
-const (
-	Meanwhile  Span = 0
-	UntilThen  Span = 1                   // and the nearest that started before; then the nearest two, three
-	FromThenOn      = UntilThen + nearest // and the nearest that started after; then the nearest two, three
-	Spans           = FromThenOn + nearest
-)
+// Spans is how many sets of tasks on a machine count as those of a time: those that ran beside a task; they and the nearest one that
+// started before it, or two, or three; they and the nearest that started after it. A spell in which a machine is slow begins, and
+// ends, at a time that nobody knows.
+const Spans = 1 + 2*nearest
 
 // nearest is how many tasks before, or after, count as near: with one beside it, three may agree.
 const nearest = 3
 
-// ResidualsNear gives the residuals of the tasks that ran on the machine of task i at the same time, for half of the shorter
-// one's duration or more, and of the nearest before or after it that no gap of its duration parts from it: at most 64, those
-// that started nearest to it. The slice is valid until the next call of a method.
-func (f *Fitter) ResidualsNear(i int32, s Span) []float64 {
-	f.tmp = f.tmp[:0]
+// ResidualsNear gives, for each span, the residuals of the tasks that ran on the machine of task i at the same time, for half of the
+// shorter one's duration or more, and of the nearest before or after it that no gap of its duration parts from it: at most 64,
+// those that started nearest to it. Spans for which there are no such tasks are left out. A slice is valid until the next one.
+func (f *Fitter) ResidualsNear(i int32, each func(span int, residuals []float64)) {
 	t := &f.Tasks[i]
 	if !t.Start.OK || math.IsNaN(t.Duration) {
-		return f.tmp
+		return
 	}
 	order := f.byStart(f.Machines.Of[i])
 	at, _ := slices.BinarySearchFunc(order, t.Start.V, func(j int32, v schema.Time) int { return cmp.Compare(f.Tasks[j].Start.V, v) })
 	const most = 32
 	end := t.Start.V.Add(t.Duration)
+	overlap := func(j int32) (seconds float64, beside, usable bool) {
+		o := &f.Tasks[j]
+		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), end)
+		seconds = to.Sub(from)
+		return seconds, seconds >= 0.5*min(o.Duration, t.Duration), j != i && f.row[j] >= 0 && !f.Cold(j)
+	}
+	f.beside = f.beside[:0]
 	for _, j := range order[max(0, at-most):min(len(order), at+most)] {
-		o := &f.Tasks[j]
-		if j == i || f.row[j] < 0 || f.Cold(j) {
-			continue
-		}
-		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), end)
-		if to.Sub(from) >= 0.5*min(o.Duration, t.Duration) {
-			f.tmp = append(f.tmp, f.residual[f.row[j]])
+		if _, beside, usable := overlap(j); usable && beside {
+			f.beside = append(f.beside, f.residual[f.row[j]])
 		}
 	}
-	near := func(j int32) {
-		o := &f.Tasks[j]
-		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), end)
-		if j != i && f.row[j] >= 0 && !f.Cold(j) && to.Sub(from) < 0.5*min(o.Duration, t.Duration) && from.Sub(to) <= t.Duration {
-			f.tmp = append(f.tmp, f.residual[f.row[j]])
+	tell := func(span int) {
+		f.tmp = append(f.tmp[:0], f.beside...) // who is told may reorder them
+		each(span, f.tmp)
+	}
+	tell(0)
+	n := len(f.beside)
+	for side := range 2 {
+		f.beside = f.beside[:n]
+		for d := 0; d < most && len(f.beside) < n+nearest; d++ {
+			k := at + d
+			if side == 0 {
+				k = at - 1 - d
+			}
+			if k < 0 || k >= len(order) {
+				break
+			}
+			if seconds, beside, usable := overlap(order[k]); usable && !beside && -seconds <= t.Duration {
+				f.beside = append(f.beside, f.residual[f.row[order[k]]])
+				tell(side*nearest + len(f.beside) - n)
+			}
 		}
 	}
-	beside := len(f.tmp)
-	switch {
-	case s >= FromThenOn:
-		wanted := beside + 1 + int(s-FromThenOn)
-		for k := at; k < min(len(order), at+most) && len(f.tmp) < wanted; k++ {
-			near(order[k])
-		}
-		if len(f.tmp) < wanted { // as in the span before
-			f.tmp = f.tmp[:0]
-		}
-	case s >= UntilThen:
-		wanted := beside + 1 + int(s-UntilThen)
-		for k := at - 1; k >= max(0, at-most) && len(f.tmp) < wanted; k-- {
-			near(order[k])
-		}
-		if len(f.tmp) < wanted {
-			f.tmp = f.tmp[:0]
-		}
-	}
-	return f.tmp
 }
 
 // Meanwhile finds the task on machine k that ran for most of the first seconds of task i, and for half of them at least.

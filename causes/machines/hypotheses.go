@@ -16,12 +16,12 @@ type Hypothesis struct {
 }
 
 // The hypotheses: the machine is as known before; it is slow in the whole phase; it was slow for a while, which is one for each of
-// fit.Span: while the task ran, until then, or from then on.
+// fit.Spans: while the task ran, until then, or from then on.
 const (
 	AsKnown = iota
 	SlowInPhase
 	SlowForAWhile
-	hypotheses = SlowForAWhile + int(fit.Spans)
+	hypotheses = SlowForAWhile + fit.Spans
 )
 
 // Hypotheses are all of them, about one machine at the time of one task.
@@ -128,9 +128,9 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
 		h[AsKnown].Weight, h[SlowInPhase] = 1, Hypothesis{}
 	}
-	for span := range fit.Spans {
-		h[SlowForAWhile+int(span)] = transientSlow(f, f.ResidualsNear(i, span), h[AsKnown], known, p)
-	}
+	f.ResidualsNear(i, func(span int, residuals []float64) {
+		h[SlowForAWhile+span] = transientSlow(f, residuals, h[AsKnown], known, p)
+	})
 	h[AsKnown].Weight -= transientPrior * h[AsKnown].Weight
 	for k := range h {
 		h[k].Mean += mean
@@ -162,7 +162,7 @@ func transientSlow(f *fit.Fitter, residuals []float64, is Hypothesis, known floa
 	}
 	_, _, l0 := fitLocation(f, residuals, is.Mean, p.Spike+known)
 	at, v, l := fitLocation(f, residuals, guess, p.Slab)
-	return Hypothesis{at, v, is.Weight * transientPrior / float64(fit.Spans) * math.Exp(min(50, l-l0)), n}
+	return Hypothesis{at, v, is.Weight * transientPrior / fit.Spans * math.Exp(min(50, l-l0)), n}
 }
 
 // fitLocation finds where residuals lie when their location is 0 with variance prior and any of them may be slow by itself:
