@@ -53,6 +53,10 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 	if err != nil {
 		return err
 	}
+	before, err := unmitigated(ctx, pool)
+	if err != nil {
+		return err
+	}
 	variants := [][]string{{"dolly"}, {"dolly", "admission", "preempt"}, {"dolly", "admission", "fcfs"}, {"dolly", "budget", "0.03"}, {"dolly", "budget", "0.01"}}
 	got := make([]gains, len(variants))
 	for n, v := range variants {
@@ -60,7 +64,7 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 		if err != nil {
 			return err
 		}
-		if got[n], err = try(ctx, pool, p, 2); err != nil {
+		if got[n], err = tryOver(ctx, pool, before, p, 2); err != nil {
 			return err
 		}
 	}
@@ -137,12 +141,18 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	note := "band over phases of a job, the share of a later phase's task that is reading, and the longest stragglers: "
 	scales := assignmentScales
 	if t.plain {
-		scales = scales[len(scales)-1:]
+		scales = scales[:1]
 	}
 	above := 1.0
 	var apart, six []float64
-	for _, x := range scales {
-		got, p, err := t.assign(ctx, x, ways)
+	p := 0.0
+	for n, x := range scales {
+		if n > 0 && (x.phases != scales[n-1].phases || x.most != scales[n-1].most) {
+			p = 0
+		}
+		var got []gains
+		var err error
+		got, p, err = t.assign(ctx, x, p, ways)
 		if err != nil {
 			return err
 		}
@@ -166,9 +176,8 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	return nil
 }
 
-// assign is what jobs gain, all of which are small, by way of assigning, and which share of their tasks straggles.
-func (t *table) assign(ctx context.Context, x assignmentScale, ways []string) ([]gains, float64, error) {
-	const idealSmall = 0.38 // traces: of Bing
+// assign is what jobs gain, all of which are small, by way of assigning, and which share of their tasks straggles: p, or what is solved for where that is 0.
+func (t *table) assign(ctx context.Context, x assignmentScale, p float64, ways []string) ([]gains, float64, error) {
 	bing := trace{name: "Bing", small: 1, smallest90: 1}
 	build := func(s straggling) (*workload.Pool, error) {
 		r := rand.New(rand.NewPCG(53, 53))
@@ -192,39 +201,28 @@ func (t *table) assign(ctx context.Context, x assignmentScale, ways []string) ([
 		}
 		return pl.Build()
 	}
-	ideal, err := named("medianrate")
-	if err != nil {
-		return nil, 0, err
-	}
-	var s straggling
-	low, high := 0.0, 0.6
-	for range 9 {
-		s.p = (low + high) / 2
-		pool, err := build(s)
-		if err != nil {
+	s := straggling{p: p}
+	if p == 0 {
+		var err error
+		if s.p, err = likelihood(ctx, build, 0.38); err != nil { // traces: of Bing's small jobs
 			return nil, 0, err
-		}
-		g, err := try(ctx, pool, ideal, 1)
-		if err != nil {
-			return nil, 0, err
-		}
-		if g.all > idealSmall { // all jobs are small
-			high = s.p
-		} else {
-			low = s.p
 		}
 	}
 	pool, err := build(s)
 	if err != nil {
 		return nil, 0, err
 	}
+	before, err := unmitigated(ctx, pool)
+	if err != nil {
+		return nil, 0, err
+	}
 	var got []gains
 	for _, way := range ways {
-		p, err := t.policy("dolly", append([]string{"assignment", way, "transfer", fmt.Sprint(x.transfer)}, s.known()...)...)
+		dolly, err := t.policy("dolly", append([]string{"assignment", way, "transfer", fmt.Sprint(x.transfer)}, s.known()...)...)
 		if err != nil {
 			return nil, 0, err
 		}
-		g, err := try(ctx, pool, p, 2)
+		g, err := tryOver(ctx, pool, before, dolly, 2)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -232,6 +230,33 @@ func (t *table) assign(ctx context.Context, x assignmentScale, ways []string) ([
 		got = append(got, g)
 	}
 	return got, s.p, nil
+}
+
+// likelihood is the probability of straggling by which jobs, all of them small, gain so much at the median rate.
+func likelihood(ctx context.Context, build func(straggling) (*workload.Pool, error), gain float64) (float64, error) {
+	ideal, err := named("medianrate")
+	if err != nil {
+		return 0, err
+	}
+	var s straggling
+	low, high := 0.0, 0.6
+	for range 9 {
+		s.p = (low + high) / 2
+		pool, err := build(s)
+		if err != nil {
+			return 0, err
+		}
+		g, err := try(ctx, pool, ideal, 1)
+		if err != nil {
+			return 0, err
+		}
+		if g.all > gain {
+			high = s.p
+		} else {
+			low = s.p
+		}
+	}
+	return s.p, nil
 }
 
 // trace is one of the two clusters of the paper.
@@ -325,19 +350,32 @@ type gains struct {
 
 // try is what a policy gains over none.
 func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64) (gains, error) {
-	none, err := named("none")
+	before, err := unmitigated(ctx, pool)
 	if err != nil {
 		return gains{}, err
 	}
-	var sum gains
-	before, err := play(ctx, pool, "fair", none, 0, 0, false) // the same for all seeds
+	return tryOver(ctx, pool, before, p, seeds)
+}
+
+// unmitigated is a pool under no policy, which is the same for all seeds.
+func unmitigated(ctx context.Context, pool *workload.Pool) (*outcome, error) {
+	none, err := named("none")
 	if err != nil {
-		return sum, err
+		return nil, err
 	}
+	return play(ctx, pool, "fair", none, 0, 0, false)
+}
+
+// tryOver is what a policy gains over what a pool is without any.
+func tryOver(ctx context.Context, pool *workload.Pool, before *outcome, p policy.Policy, seeds int64) (gains, error) {
+	var sum gains
 	for seed := range seeds {
-		after, err := play(ctx, pool, "fair", p, seed, 0, false)
-		if err != nil {
-			return sum, err
+		after := before
+		if p.Name != "none" {
+			var err error
+			if after, err = play(ctx, pool, "fair", p, seed, 0, false); err != nil {
+				return sum, err
+			}
 		}
 		g := gainOf(pool, before.jobs, after.jobs)
 		sum.all, sum.small = sum.all+g.all/float64(seeds), sum.small+g.small/float64(seeds)
