@@ -149,7 +149,7 @@ func replayListing(r *http.Request, p *catalog.Replay) *listing {
 		x := &p.Summary.Results[i]
 		settings := x.Changed()
 		if x.Progress && x.Error > 0 {
-			settings = strings.TrimSpace(settings + " progress off by " + prose.Percent(x.Error))
+			settings = strings.Join(prose.NonEmpty(settings, "progress off by "+prose.Percent(x.Error)), ", ")
 		}
 		g := &x.All
 		l.Rows = append(l.Rows, []cell{{Text: x.Name, Sub: prose.Clean(settings, prose.TextRunes)}, {Text: string(x.Verdict(p.Summary.ReplayErrorS))}, {Text: prose.Seconds(g.Saving.Mean)}, intervalCell(g.Saving),
@@ -162,6 +162,9 @@ func replayListing(r *http.Request, p *catalog.Replay) *listing {
 func intervalCell(i whatif.Interval) cell {
 	if !prose.Finite(i.Low) || !prose.Finite(i.High) {
 		return cell{Text: prose.Dash, Note: "one seed does not show it"}
+	}
+	if i.Low == i.High {
+		return cell{Text: prose.Dash, Note: "another run would save the same"}
 	}
 	return cell{Text: prose.Interval(schema.Some(i.Low), schema.Some(i.High), prose.Seconds)}
 }
