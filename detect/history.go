@@ -19,6 +19,9 @@ var usageSQL string
 //go:embed earlier.sql
 var earlierSQL string
 
+//go:embed usual.sql
+var usualSQL string
+
 //go:embed stage_history.sql
 var stageHistorySQL string
 
@@ -29,10 +32,6 @@ var slowerThanUsualSQL string
 // each is compared with 64 others, all in memory.
 const candidateAttempts = 4_000_000
 
-const historyRowsSQL = `SELECT phase_id, program, stage, kind, ordinal, executions, compared, median_s, usual_s, ratio, work_ratio, between_runs, within_run,
-  limit_s, slow, excess_s, cpu_s, usual_cpu_s, usual_input_bytes, usual_input_records, wait_s, usual_wait_s, note
-FROM detected_history ORDER BY phase_id NULLS LAST`
-
 // history compares the phases with the earlier executions of their stages and writes stage_history, and the attempts that are
 // slow against them. These rows follow from the logs of other executions too, so they are worked out of all of them each time and
 // belong to no input.
@@ -42,7 +41,10 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 	}
 	stats := engine.Seen{Table: "phase_stats", SQL: phaseStats}
 	phases := engine.Seen{Table: "phases", SQL: "SELECT * FROM phases WHERE phase_id IN (SELECT phase_id FROM (" + phaseStats + ") AS s)"}
-	if err := keep("detected_stages", stagesSQL, stats); err != nil {
+	if err := keep("detected_repeated", stagesSQL, stats); err != nil {
+		return err
+	}
+	if err := pin[stageExecution](ctx, eng, "detected_stages", "detected_repeated"); err != nil {
 		return err
 	}
 	sizes := "SELECT d.phase_id, s.attempts AS n FROM detected_stages d JOIN (" + phaseStats + ") AS s ON s.phase_id = d.phase_id"
@@ -58,10 +60,17 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 	if err := keep("detected_earlier", earlierSQL); err != nil {
 		return err
 	}
-	if err := keep("detected_history", stageHistorySQL, phases, stats, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
+	if err := keep("detected_expected", usualSQL, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
 		return err
 	}
-	if err := appendRows(tx, engine.Read[schema.StageHistory](ctx, eng, historyRowsSQL), func(*schema.StageHistory) schema.Key { return 0 }); err != nil {
+	if err := pin[expectation](ctx, eng, "detected_usual", "detected_expected"); err != nil {
+		return err
+	}
+	if err := keep("detected_history", stageHistorySQL, phases, stats); err != nil {
+		return err
+	}
+	rows := engine.Read[schema.StageHistory](ctx, eng, "SELECT * FROM detected_history ORDER BY phase_id NULLS LAST")
+	if err := appendRows(tx, rows, func(*schema.StageHistory) schema.Key { return 0 }); err != nil {
 		return err
 	}
 	if spans, err = split(ctx, eng, sizes, min(chunkAttempts, candidateAttempts)); err != nil {
@@ -71,7 +80,7 @@ func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats st
 		if s.all {
 			return nil
 		}
-		return []engine.Seen{{Table: "detected_history", SQL: fmt.Sprintf("SELECT * FROM detected_history WHERE phase_id BETWEEN %d AND %d", s.low, s.high)}}
+		return []engine.Seen{{Table: "detected_usual", SQL: fmt.Sprintf("SELECT * FROM detected_usual WHERE phase_id BETWEEN %d AND %d", s.low, s.high)}}
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
--- The attempts that are slow against the history of their stage: takes attempts, detected_history and detected_earlier, gives rows of
+-- The attempts that are slow against the history of their stage: takes attempts, detected_usual and detected_earlier, gives rows of
 -- outliers.
 --
 --   slower_than_usual  ran longer than 1.5 x what is usual: of the same task in earlier executions where three of them or more have it, else of
@@ -21,8 +21,8 @@ WITH
 candidates AS (
   SELECT a.attempt_id, a.phase_id, a.task, a.duration_s AS d, a.input_bytes, a.input_records,
     coalesce(CAST(floor(a.quality / 16) AS BIGINT) % 2 = 0, TRUE) AS is_partition,
-    h.usual_s, h.usual_input_bytes AS usual_bytes, h.usual_input_records AS usual_records, h.compared, h.within_run, h.between_runs, h.tick_s
-  FROM attempts a JOIN detected_history h ON h.phase_id = a.phase_id
+    h.usual_s, h.usual_bytes, h.usual_records, h.compared, h.within_run, h.between_runs, h.tick_s
+  FROM attempts a JOIN detected_usual h ON h.phase_id = a.phase_id
   WHERE h.usual_s IS NOT NULL AND a.status IN ('success', 'killed') AND NOT a.recompute
     AND a.duration_s BETWEEN 0 AND 1e15 AND a.duration_s > 1.5 * h.usual_s
 ),

@@ -1,55 +1,5 @@
--- How each phase compares with the earlier executions of its stage: takes phases, jobs, applications, phase_stats, detected_stages,
--- detected_usage and detected_earlier, gives the rows of stage_history and what the rule slower_than_usual needs beside them.
---
--- usual_s is the median over the earlier executions of the median duration of their tasks: fewer than half of them may be anything. What
--- a phase may take is a prediction interval for one more execution, in logarithms, since causes of slowness multiply:
---
---   sd       robust standard deviation of the executions, 1.4826 x the median absolute deviation; of n executions at least
---            (highest - lowest) / (4 sqrt n), since of four or five the median of deviations says little; at least 0.01, since copies of
---            a log do not differ at all
---   limit    usual x work x exp(t sd sqrt(1 + 1/n)), at least 1.2 x, and two ticks of a clock of whole seconds more
---   work     a task's input over the usual one where that has grown, else 1
---   t        Student's, n - 1 degrees of freedom v, one-sided 0.00135: 3 + 7.5/v + 17.25/v^2 (Abramowitz and Stegun 26.7.5)
---
--- The parameters, each with its place above:
---   3        fewer earlier executions are no history
---   1.2      what the report's list of slow runs takes for slow
-WITH
-compared AS (
-  SELECT q.phase_id, count(*) AS compared,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY s.median_s) AS usual_s,
-    min(s.median_s) AS least_s, max(s.median_s) AS most_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN s.p95_s > s.median_s THEN ln(s.p95_s / s.median_s) ELSE 0e0 END) / 1.645e0 AS within_run,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.input_bytes) AS usual_bytes,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.input_records) AS usual_records,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.cpu_s) AS usual_cpu_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.wait_s) AS usual_wait_s,
-    max(CASE WHEN u.whole THEN 1e0 ELSE 0e0 END) AS tick_s
-  FROM detected_earlier q JOIN detected_stages s ON s.phase_id = q.earlier_phase JOIN detected_usage u ON u.phase_id = q.earlier_phase
-  GROUP BY q.phase_id
-  HAVING count(*) >= 3
-),
-scattered AS (
-  SELECT c.phase_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(ln(s.median_s / c.usual_s))) AS deviation
-  FROM compared c JOIN detected_earlier q ON q.phase_id = c.phase_id JOIN detected_stages s ON s.phase_id = q.earlier_phase
-  GROUP BY c.phase_id
-),
-predicted AS (
-  SELECT d.phase_id, d.program, d.stage, d.kind, d.ordinal, d.place - 1 AS executions, d.median_s,
-    c.compared, c.usual_s, c.within_run, c.usual_bytes, c.usual_records, c.usual_cpu_s, c.usual_wait_s, c.tick_s, u.cpu_s, u.wait_s,
-    greatest(1.4826e0 * x.deviation, ln(c.most_s / c.least_s) / (4 * sqrt(c.compared)), 0.01e0) AS between_runs,
-    c.compared - 1e0 AS v,
-    coalesce(u.input_bytes / nullif(c.usual_bytes, 0), u.input_records / nullif(c.usual_records, 0)) AS work_ratio
-  FROM detected_stages d JOIN detected_usage u ON u.phase_id = d.phase_id
-    LEFT JOIN compared c ON c.phase_id = d.phase_id LEFT JOIN scattered x ON x.phase_id = d.phase_id
-),
-limited AS (
-  SELECT p.*,
-    greatest(usual_s * coalesce(greatest(work_ratio, 1e0), 1e0)
-               * greatest(1.2e0, exp((3 + 7.5e0 / v + 17.25e0 / (v * v)) * between_runs * sqrt(1 + 1e0 / compared))),
-             usual_s * coalesce(greatest(work_ratio, 1e0), 1e0) + 2 * tick_s) AS limit_s
-  FROM predicted p
-)
+-- How each phase compares with the earlier executions of its stage, or why that cannot be said: takes phases, jobs, applications, phase_stats and
+-- detected_usual, gives the rows of stage_history.
 SELECT p.phase_id, i.name AS program, coalesce(p.name, '') AS stage, p.kind, CAST(l.ordinal AS INTEGER) AS ordinal,
   coalesce(l.executions, 0) AS executions, coalesce(l.compared, 0) AS compared,
   s.median_s, l.usual_s, s.median_s / l.usual_s AS ratio, CASE WHEN l.usual_s IS NOT NULL THEN l.work_ratio END AS work_ratio,
@@ -63,8 +13,7 @@ SELECT p.phase_id, i.name AS program, coalesce(p.name, '') AS stage, p.kind, CAS
        WHEN coalesce(s.succeeded, 0) = 0 THEN 'no successful attempt'
        WHEN coalesce(s.median_s, 0) = 0 THEN 'no median duration'
        WHEN coalesce(l.executions, 0) = 0 THEN 'no earlier execution in the store'
-       ELSE 'fewer than 3 earlier executions in the store' END AS note,
-  l.tick_s
+       ELSE 'fewer than 3 earlier executions in the store' END AS note
 FROM phases p JOIN jobs j ON j.job_id = p.job_id JOIN applications i ON i.application_id = j.application_id
   LEFT JOIN phase_stats s ON s.phase_id = p.phase_id
-  LEFT JOIN limited l ON l.phase_id = p.phase_id
+  LEFT JOIN detected_usual l ON l.phase_id = p.phase_id

@@ -7,7 +7,7 @@
 --
 -- place numbers the executions from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
 -- key of the first.
-SELECT phase_id, stage_id, program, stage, kind, ordinal, place, median_s, p95_s
+SELECT phase_id, stage_id, ordinal, place, median_s, p95_s
 FROM (
   SELECT n.*,
     row_number() OVER (PARTITION BY program, stage, kind, ordinal ORDER BY began NULLS LAST, phase_id NULLS LAST) AS place,
