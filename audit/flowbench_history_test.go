@@ -1,13 +1,10 @@
 package audit
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"straggler/causes"
@@ -31,25 +28,12 @@ import (
 // The small workflow; STRAGGLER_FLOWBENCH=all takes both.
 func TestFlowBenchHistory(t *testing.T) {
 	t.Parallel()
-	corpus := cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../shared/corpus")
 	workflows := []string{"eht_imaging"}
 	if os.Getenv("STRAGGLER_FLOWBENCH") == "all" {
 		workflows = append(workflows, "1000-genome")
 	}
 	for _, w := range workflows {
-		packed, err := os.Open(filepath.Join(corpus, "flowbench", w+".tar.zst"))
-		if errors.Is(err, os.ErrNotExist) && !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
-			t.Skip("no corpus: set STRAGGLER_CORPUS")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		err = unpack(packed, dir)
-		if err = errors.Join(err, packed.Close()); err != nil {
-			t.Fatal(err)
-		}
-		flowBenchHistory(t, filepath.Join(dir, w))
+		flowBenchHistory(t, workflow(t, w))
 	}
 }
 

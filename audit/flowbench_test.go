@@ -33,26 +33,31 @@ import (
 // A sample of one workflow; STRAGGLER_FLOWBENCH=all takes every night of both, half an hour of processor time at most.
 func TestFlowBench(t *testing.T) {
 	t.Parallel()
-	corpus := cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../shared/corpus")
 	workflows, every := []string{"eht_imaging"}, 8
 	if os.Getenv("STRAGGLER_FLOWBENCH") == "all" {
 		workflows, every = []string{"eht_imaging", "1000-genome"}, 1
 	}
 	for _, w := range workflows {
-		packed, err := os.Open(filepath.Join(corpus, "flowbench", w+".tar.zst"))
-		if errors.Is(err, os.ErrNotExist) && !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
-			t.Skip("no corpus: set STRAGGLER_CORPUS")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		err = unpack(packed, dir)
-		if err = errors.Join(err, packed.Close()); err != nil {
-			t.Fatal(err)
-		}
-		flowBench(t, filepath.Join(dir, w), every)
+		flowBench(t, workflow(t, w), every)
 	}
+}
+
+// workflow unpacks one of the corpus and gives its directory.
+func workflow(t *testing.T, name string) string {
+	t.Helper()
+	packed, err := os.Open(filepath.Join(cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../shared/corpus"), "flowbench", name+".tar.zst"))
+	if errors.Is(err, os.ErrNotExist) && !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
+		t.Skip("no corpus: set STRAGGLER_CORPUS")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	err = unpack(packed, dir)
+	if err = errors.Join(err, packed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
 }
 
 // flowBench audits every k-th night of a workflow after its first 30 normal ones.
