@@ -18,8 +18,9 @@ import (
 )
 
 // Update runs the stages whose results in the store are missing, of an earlier state of its logs, or of another version of
-// straggler; tool is this version. step is told of each stage that runs and gives what is to be called at its end.
+// straggler, and those after them, which read their results; tool is this version. step is told of each stage that runs and gives what is to be called at its end.
 func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) error {
+	ran := false
 	for _, stage := range []struct {
 		kind store.Kind
 		what string
@@ -53,9 +54,10 @@ func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 		if err != nil {
 			return err
 		}
-		if fresh {
+		if fresh && !ran {
 			continue
 		}
+		ran = true
 		done := step(stage.what)
 		err = stage.run()
 		done()

@@ -48,6 +48,16 @@ func TestUpdate(t *testing.T) {
 	if got := ran("2"); !slices.Equal(got, all) {
 		t.Errorf("more logs: %q", got)
 	}
+	found, err := st.Result(ctx, store.Detect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Remove(ctx, found.ID, "2"); err != nil {
+		t.Fatal(err)
+	}
+	if got := ran("2"); !slices.Equal(got, all) {
+		t.Errorf("outliers that are found anew, with causes of others: %q", got)
+	}
 	d, err := Report(ctx, st, eng, report.Options{})
 	if err != nil || d.Trust.Counts.Applications != 2 || d.Outliers.Total == 0 || len(d.Whatif.Savings.Rows) == 0 || len(d.Papers) == 0 {
 		t.Errorf("%v: %+v, %d outliers, %d savings, %d figures", err, d.Trust.Counts, d.Outliers.Total, len(d.Whatif.Savings.Rows), len(d.Papers))
