@@ -154,7 +154,9 @@ func (e *Engine) settings() [][2]string {
 		{"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
 		{"spark.sql.thriftServer.incrementalCollect", "true"}, // the server does not hold whole results
 		{"spark.sql.legacy.storeAnalyzedPlanForView", "true"}, // a text that is read again gives its WITH other ids, and what is kept is not found
-		{"spark.sql.maxPlanStringLength", "100000"},           // the server writes down the plan of every query, with those of all that it has kept: gigabytes
+		// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept: twice at every level.
+		{"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "false"},
+		{"spark.sql.maxPlanStringLength", "100000"}, // the server writes down the plan of every query, with those of all that it has kept: gigabytes
 	}
 	names := make([]string, 0, len(e.server.set))
 	for name := range e.server.set {
