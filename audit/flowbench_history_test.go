@@ -1,20 +1,12 @@
 package audit
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"straggler/causes"
-	"straggler/detect"
-	"straggler/engine"
-	"straggler/engine/engines"
 	"straggler/engine/enginetest"
-	"straggler/ingest/formats"
-	"straggler/ingest/run"
-	"straggler/store"
 )
 
 // All runs of a workflow of FlowBench in one store, each held against those that started earlier, whatever was done to them. A task is slowed
@@ -146,26 +138,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 // judgedRuns gives the tasks of all runs of a directory, in one store, and the machines that are called slow in a run.
 func judgedRuns(t *testing.T, dir string) (tasks []flowTask, named []flowMachine) {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if _, err := run.Run(ctx, st, formats.All(), []string{dir}, run.Options{From: "canonical"}); err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engines.Open(ctx, st, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	_, err = detect.Run(ctx, st, eng, detect.Options{Tool: "test"})
-	if err == nil {
-		_, err = causes.Run(ctx, st, eng, causes.Options{Tool: "test"})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	eng, done := analysed(t, dir, 0)
+	defer done()
 	return enginetest.ReadAll[flowTask](t, eng, flowTasksSQL), enginetest.ReadAll[flowMachine](t, eng, flowMachinesSQL)
 }

@@ -185,28 +185,9 @@ func flowTruth(t *testing.T, dir string) (truth map[string]flowRun, normal, dist
 
 func measuredNight(t *testing.T, dir string) measure.Run {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if _, err := run.Run(ctx, st, formats.All(), []string{dir}, run.Options{From: "canonical"}); err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engines.Open(ctx, st, engine.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	_, err = detect.Run(ctx, st, eng, detect.Options{Tool: "test"})
-	if err == nil {
-		_, err = causes.Run(ctx, st, eng, causes.Options{Tool: "test"})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, err := measure.Runs(ctx, eng, measure.Grouping{})
+	eng, done := analysed(t, dir, 1)
+	defer done()
+	runs, err := measure.Runs(t.Context(), eng, measure.Grouping{})
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%s: %d runs, %v", dir, len(runs), err)
 	}
@@ -243,4 +224,27 @@ func unpack(packed io.Reader, dir string) error {
 			return err
 		}
 	}
+}
+
+// analysed opens a store of the runs of a directory, with their outliers and causes, until done; threads of 0 are those of the machine.
+func analysed(t *testing.T, dir string, threads int) (eng engine.Engine, done func()) {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Run(ctx, st, formats.All(), []string{dir}, run.Options{From: "canonical"}); err != nil {
+		t.Fatal(err)
+	}
+	if eng, err = engines.Open(ctx, st, engine.Options{Threads: threads}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = detect.Run(ctx, st, eng, detect.Options{Tool: "test"}); err == nil {
+		_, err = causes.Run(ctx, st, eng, causes.Options{Tool: "test"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng, func() { eng.Close(); st.Close() }
 }

@@ -26,7 +26,7 @@ func TestSparkAgrees(t *testing.T) {
 	m := newMade()
 	m.nights(70, 10, 11, 12, 40)
 	m.execution(40, 41, 42, 43)
-	shift(&m.Trace, 1_000_000)
+	enginetest.Shift(&m.Trace, 1_000_000)
 	tr.Applications, tr.Jobs = append(tr.Applications, m.Applications...), append(tr.Jobs, m.Jobs...)
 	tr.Phases, tr.Attempts = append(tr.Phases, m.Phases...), append(tr.Attempts, m.Attempts...)
 	enginetest.IngestTrace(t, st, tr)
@@ -53,24 +53,5 @@ func TestSparkAgrees(t *testing.T) {
 			t.Errorf("history on Spark%s:\n%.3000s", options, diff)
 		}
 		differ(t, "on Spark"+options, want, got, closely)
-	}
-}
-
-// shift adds to all keys of a trace, so that it can lie in one store with another.
-func shift(tr *schema.Trace, by schema.Key) {
-	for i := range tr.Applications {
-		tr.Applications[i].ApplicationID += by
-	}
-	for i := range tr.Jobs {
-		tr.Jobs[i].JobID += by
-		tr.Jobs[i].ApplicationID += by
-	}
-	for i := range tr.Phases {
-		tr.Phases[i].PhaseID += by
-		tr.Phases[i].JobID += by
-	}
-	for i := range tr.Attempts {
-		a := &tr.Attempts[i]
-		a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = a.AttemptID+by, a.PhaseID+by, a.JobID+by, a.ApplicationID+by
 	}
 }

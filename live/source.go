@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"straggler/schema"
@@ -26,6 +28,25 @@ type State struct {
 	// none, as Spark does.
 	Progress map[schema.Key]float64
 	Notes    []string // what to know before trusting it, such as what the source cannot say
+}
+
+// SkewNote says that a server's clock is far from this machine's, as notes of a state; none where they are within 5 s of
+// each other.
+func SkewNote(whose string, skew time.Duration) []string {
+	if skew.Abs() <= 5*time.Second {
+		return nil
+	}
+	return []string{fmt.Sprintf("the %s's clock is %s %s of this machine's; times are the %[1]s's",
+		whose, skew.Abs().Round(time.Second), map[bool]string{true: "ahead", false: "behind"}[skew > 0])}
+}
+
+// Reason is the first line of what a server says of a failed attempt, and not too much of it.
+func Reason(message string) string {
+	message, _, _ = strings.Cut(message, "\n")
+	if len(message) > 200 {
+		message = strings.ToValidUTF8(message[:200], "")
+	}
+	return message
 }
 
 // ErrAway is returned when a source does not answer, or does not answer sensibly, and may again.

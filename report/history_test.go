@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/engine/enginetest"
 	"straggler/report/reporttest"
 	"straggler/schema"
 )
@@ -38,7 +39,7 @@ func TestSlowAsAWhole(t *testing.T) {
 				a := &m.Attempts[k]
 				a.CPUS, a.FetchWaitS = schema.Some(1.0), schema.Some(max(0, a.DurationS.V-2))
 			}
-			shift(&m.Trace, schema.Key(100*(i+1)))
+			enginetest.Shift(&m.Trace, schema.Key(100*(i+1)))
 			traces = append(traces, &m.Trace)
 		}
 		return built(t, reporttest.Stored(t, traces...))
@@ -74,27 +75,5 @@ func TestSlowAsAWhole(t *testing.T) {
 		if len(d.SlowRuns.Rows) > 0 {
 			t.Errorf("%s: slow runs %+v", what, d.SlowRuns.Rows)
 		}
-	}
-}
-
-// shift adds to all keys of a trace.
-func shift(tr *schema.Trace, by schema.Key) {
-	for i := range tr.Applications {
-		tr.Applications[i].ApplicationID += by
-	}
-	for i := range tr.Settings {
-		tr.Settings[i].ApplicationID += by
-	}
-	for i := range tr.Jobs {
-		tr.Jobs[i].JobID += by
-		tr.Jobs[i].ApplicationID += by
-	}
-	for i := range tr.Phases {
-		tr.Phases[i].PhaseID += by
-		tr.Phases[i].JobID += by
-	}
-	for i := range tr.Attempts {
-		a := &tr.Attempts[i]
-		a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = a.AttemptID+by, a.PhaseID+by, a.JobID+by, a.ApplicationID+by
 	}
 }

@@ -29,16 +29,12 @@ func (s *Server) storePage(w http.ResponseWriter, r *http.Request) {
 
 // applicationPage is the report on one application, with the list of all its jobs.
 func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
-	k, err := key(r)
+	a, err := s.application(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	a, ok := s.c.Application(k)
-	if !ok {
-		s.fail(w, r, fmt.Errorf("%w: application %d", report.ErrNoRow, k))
-		return
-	}
+	k := a.ApplicationID
 	s.write(w, r, page{Title: prose.Name(a.NativeID), Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
 		d, err := s.c.Document(ctx, report.Scope{Application: k})
 		if err != nil {
@@ -59,6 +55,19 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		}
 		return writeRows(ctx, s, w, r, jobRows(fmt.Sprintf("j.application_id = %d", k)))
 	})
+}
+
+// application is the one whose key is in the address.
+func (s *Server) application(r *http.Request) (report.Application, error) {
+	k, err := key(r)
+	if err != nil {
+		return report.Application{}, err
+	}
+	a, ok := s.c.Application(k)
+	if !ok {
+		return a, fmt.Errorf("%w: application %d", report.ErrNoRow, k)
+	}
+	return a, nil
 }
 
 // writeReport writes a document as the file of straggler report shows it.

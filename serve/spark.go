@@ -209,6 +209,15 @@ type stageRow struct {
 	LostS        schema.Null[float64]          `col:"lost_s"`
 }
 
+// stageRows are the stages of the application that is asked for, with their jobs.
+func (s *Server) stageRows(r *http.Request) ([]stageRow, error) {
+	a, err := s.native(r)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
+}
+
 // sparkID is a native id as Spark has it, -1 for one that is no number.
 func sparkID(native string) int64 {
 	n, err := strconv.ParseInt(native, 10, 64)
@@ -221,11 +230,7 @@ func sparkID(native string) int64 {
 var jobStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "SUCCEEDED", schema.RunFailed: "FAILED", schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
 
 func (s *Server) jobsAPI(r *http.Request) ([]sparkJob, error) {
-	a, err := s.native(r)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
+	rows, err := s.stageRows(r)
 	if err != nil {
 		return nil, err
 	}
@@ -334,11 +339,7 @@ type sparkStage struct {
 }
 
 func (s *Server) stagesAPI(r *http.Request) ([]sparkStage, error) {
-	a, err := s.native(r)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
+	rows, err := s.stageRows(r)
 	if err != nil {
 		return nil, err
 	}

@@ -18,16 +18,12 @@ import (
 
 // timelinePage is the timeline of an application that can be zoomed and panned; timeline.js asks for its windows.
 func (s *Server) timelinePage(w http.ResponseWriter, r *http.Request) {
-	k, err := key(r)
+	a, err := s.application(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	a, ok := s.c.Application(k)
-	if !ok {
-		s.fail(w, r, fmt.Errorf("%w: application %d", report.ErrNoRow, k))
-		return
-	}
+	k := a.ApplicationID
 	p := page{Title: "Timeline of " + prose.Name(a.NativeID), Crumbs: []crumb{{"Applications", "/"}, {prose.Name(a.NativeID), applicationAddress(k)}}, Scripts: []string{"timeline.js"}}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
 		v := timelineView{Title: p.Title, Source: fmt.Sprintf("/api/v1/applications/%d/timeline", k), Application: applicationAddress(k)}

@@ -14,15 +14,6 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Workload is the workload of a store, all of it in memory.
-func Workload(ctx context.Context, eng engine.Engine) (*workload.Workload, error) {
-	rows, err := Load(ctx, eng)
-	if err != nil {
-		return nil, err
-	}
-	return workload.Build(rows), nil
-}
-
 // Load reads what a replay needs from the tables of a store.
 func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
 	l, err := newLoader(ctx, eng)

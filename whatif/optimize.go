@@ -35,18 +35,10 @@ var grid = []struct {
 	{"task_duration_threshold", "spark.speculation.task.duration.threshold", true, []string{"0", "10", "30", "60", "300"}},
 }
 
-// Optimize searches Spark's four speculation settings for a workload, twice round, starting with the defaults of the
-// log's version. Of settings whose savings cannot be told apart the one that costs least slot time wins. What the advice
-// promises comes from seeds that the search has not seen.
-func Optimize(ctx context.Context, w *workload.Workload, o Options) (Advice, error) {
-	f := newSurvey(&o)
-	f.add(w)
-	return optimum(ctx, f, only(w), o)
-}
-
-// OptimizeStore is Optimize over all workloads of a store, which is read anew for each round of settings where it does not fit in
-// memory.
-func OptimizeStore(ctx context.Context, eng engine.Engine, o Options) (Advice, error) {
+// Optimize searches Spark's four speculation settings for a store, twice round, starting with the defaults of the logs'
+// version. Of settings whose savings cannot be told apart the one that costs least slot time wins. What the advice promises
+// comes from seeds that the search has not seen. Where the store does not fit in memory it is read anew for each round of settings.
+func Optimize(ctx context.Context, eng engine.Engine, o Options) (Advice, error) {
 	l, err := newLoader(ctx, eng)
 	if err != nil {
 		return Advice{}, fmt.Errorf("whatif: reading the store: %w", err)

@@ -13,7 +13,7 @@ import (
 // Optimize never advises what saves less than Spark's defaults do, and gives lines that Spark reads.
 func TestOptimize(t *testing.T) {
 	w := workload.Build(loadRun(t, "../testdata/labelled/mixed"))
-	a, err := Optimize(context.Background(), w, Options{Seeds: 6})
+	a, err := optimizeOf(context.Background(), w, Options{Seeds: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestOptimize(t *testing.T) {
 	t.Logf("%q: saves %.1f s of %.1f s a job, slot time %+.1f %%, %d settings tried", a.Lines, a.Result.All.Saving.Mean, a.Result.All.Before.Mean, 100*a.Result.All.SlotChange, a.Tried)
 
 	// A clean run has nothing to save.
-	if a, err = Optimize(context.Background(), workload.Build(loadRun(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {
+	if a, err = optimizeOf(context.Background(), workload.Build(loadRun(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {
 		t.Fatal(err)
 	}
 	if a.Verdict == schema.Saves || len(a.Lines) > 1 || len(a.Lines) == 1 && a.Lines[0] != "spark.speculation false" {
@@ -96,4 +96,11 @@ func one(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// optimizeOf is Optimize over a workload in memory.
+func optimizeOf(ctx context.Context, w *workload.Workload, o Options) (Advice, error) {
+	f := newSurvey(&o)
+	f.add(w)
+	return optimum(ctx, f, only(w), o)
 }

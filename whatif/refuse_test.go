@@ -95,7 +95,7 @@ func TestPoliciesRefused(t *testing.T) {
 
 // Settings of Spark are not searched for another framework.
 func TestOptimizeRefused(t *testing.T) {
-	if _, err := Optimize(context.Background(), oneJob(true, "hadoop"), Options{Seeds: 1}); !errors.Is(err, ErrNotSpark) || !strings.Contains(err.Error(), "hadoop") {
+	if _, err := optimizeOf(context.Background(), oneJob(true, "hadoop"), Options{Seeds: 1}); !errors.Is(err, ErrNotSpark) || !strings.Contains(err.Error(), "hadoop") {
 		t.Errorf("a log of Hadoop: %v", err)
 	}
 }

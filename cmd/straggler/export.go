@@ -34,6 +34,7 @@ that store. Result tables are written only when they are named, since they can b
 	storeFlag(c, e, &o.store)
 	c.Flags().StringVarP(&o.dir, "output", "o", "", "write the files into `OUTDIR`, which must be new or empty")
 	c.MarkFlagRequired("output")
+	c.MarkFlagDirname("output")
 	c.Flags().StringVar(&o.as, "as", export.Encodings()[0], "`ENCODING` of the files: "+strings.Join(export.Encodings(), ", "))
 	return c
 }

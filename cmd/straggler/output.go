@@ -34,7 +34,7 @@ const rowEncodings = "table, csv, json, jsonl, md, parquet"
 // checkOutput fails where the directory of -o FILE is not there, before any work is done for it.
 func checkOutput(c *cobra.Command) error {
 	f := c.Flags().Lookup("output")
-	if f == nil || f.Value.String() == "" || f.Value.String() == "-" || c.Name() == "export" { // export makes its directory
+	if f == nil || f.Value.String() == "" || f.Value.String() == "-" || f.Annotations[cobra.BashCompSubdirsInDir] != nil { // a directory that is made
 		return nil
 	}
 	dir := filepath.Dir(f.Value.String())

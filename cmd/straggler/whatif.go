@@ -183,7 +183,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
-		a, err := whatif.OptimizeStore(ctx, eng, whatif.Options{Seeds: o.seeds})
+		a, err := whatif.Optimize(ctx, eng, whatif.Options{Seeds: o.seeds})
 		if errors.Is(err, whatif.ErrNotSpark) {
 			return useError("%v", err)
 		}

@@ -63,6 +63,29 @@ func IngestTrace(t testing.TB, st *store.Store, trace *schema.Trace) {
 	}
 }
 
+// Shift adds to the keys of a trace of applications, settings, jobs, phases and attempts, so that it can lie in one store with
+// another.
+func Shift(tr *schema.Trace, by schema.Key) {
+	for i := range tr.Applications {
+		tr.Applications[i].ApplicationID += by
+	}
+	for i := range tr.Settings {
+		tr.Settings[i].ApplicationID += by
+	}
+	for i := range tr.Jobs {
+		tr.Jobs[i].JobID += by
+		tr.Jobs[i].ApplicationID += by
+	}
+	for i := range tr.Phases {
+		tr.Phases[i].PhaseID += by
+		tr.Phases[i].JobID += by
+	}
+	for i := range tr.Attempts {
+		a := &tr.Attempts[i]
+		a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = a.AttemptID+by, a.PhaseID+by, a.JobID+by, a.ApplicationID+by
+	}
+}
+
 // Count runs a query to its end, reads every value, and counts its rows.
 func Count(ctx context.Context, eng engine.Engine, sql string) (int, error) {
 	rows, err := eng.Query(ctx, sql)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"straggler/ingest/spark"
+	"straggler/live"
 	"straggler/schema"
 )
 
@@ -169,7 +170,7 @@ func (r *rows) task(id stageID, t *task) {
 	} else {
 		a.Quality |= schema.TaskUnknown
 	}
-	a.StartTime, a.Status, a.Speculative, a.Reason = t.LaunchTime.Null, state, schema.Some(t.Speculative), text(cut(t.ErrorMessage))
+	a.StartTime, a.Status, a.Speculative, a.Reason = t.LaunchTime.Null, state, schema.Some(t.Speculative), text(live.Reason(t.ErrorMessage))
 	a.Quality |= schema.RackUnknown
 	if l, ok := localities[t.TaskLocality]; ok {
 		a.Locality = schema.Some(l)
@@ -179,15 +180,6 @@ func (r *rows) task(id stageID, t *task) {
 		a.DurationS = schema.Some(float64(*t.Duration) / 1e3)
 	}
 	r.measure(a, t)
-}
-
-// cut is the first line of a message, and not too much of it.
-func cut(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if len(s) > 200 {
-		s = strings.ToValidUTF8(s[:200], "")
-	}
-	return s
 }
 
 // measure fills in what was measured, by the rules of ingest: a zero is a measurement only of an attempt that succeeded.

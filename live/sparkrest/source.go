@@ -98,10 +98,7 @@ func (s *Source) state() *live.State {
 	if s.ended {
 		st.Now = max(s.now, s.rows.Applications[0].FinishTime.Or(s.now))
 	}
-	if s.skew > 5*time.Second || s.skew < -5*time.Second {
-		st.Notes = append(st.Notes, fmt.Sprintf("the server's clock is %s %s of this machine's; times are the server's",
-			s.skew.Abs().Round(time.Second), map[bool]string{true: "ahead", false: "behind"}[s.skew > 0]))
-	}
+	st.Notes = live.SkewNote("server", s.skew)
 	if n := len(s.due); n > 0 {
 		st.Notes = append(st.Notes, fmt.Sprintf("tasks of %d stages are still to be read", n))
 	}

@@ -150,9 +150,8 @@ func (m *mapReduce) state(now schema.Time, at time.Time) *live.State {
 	if app.Status != schema.RunRunning && m.unread == 0 {
 		st.Ended, st.Now = true, app.FinishTime.Or(now)
 	}
-	if m.skew.Abs() > 5*time.Second && app.Status == schema.RunRunning {
-		st.Notes = append(st.Notes, fmt.Sprintf("the master's clock is %s %s of this machine's; times are the master's",
-			m.skew.Abs().Round(time.Second), map[bool]string{true: "ahead", false: "behind"}[m.skew > 0]))
+	if app.Status == schema.RunRunning {
+		st.Notes = live.SkewNote("master", m.skew)
 	}
 	if m.unread > 0 {
 		st.Notes = append(st.Notes, fmt.Sprintf("%d tasks are still to be read", m.unread))

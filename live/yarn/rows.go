@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"straggler/live"
 	"straggler/schema"
 )
 
@@ -110,7 +111,7 @@ func (r *rows) attempts(t *task, list []attempt) {
 		x.Machine, x.Rack, x.Executor = text(host(a.Node)), text(a.Rack), text(a.Container)
 		x.StartTime, x.Status = instant(a.StartTime), status
 		if status != schema.Running {
-			x.FinishTime, x.Reason = instant(a.FinishTime), text(firstLine(a.Diagnostics))
+			x.FinishTime, x.Reason = instant(a.FinishTime), text(live.Reason(strings.TrimSpace(a.Diagnostics)))
 			if x.FinishTime.OK && x.FinishTime.V >= x.StartTime.V {
 				x.DurationS = schema.Some(x.FinishTime.V.Sub(x.StartTime.V))
 			}
@@ -194,13 +195,4 @@ func host(address string) string {
 		return h
 	}
 	return address
-}
-
-// firstLine is the first line of a message, and not too much of it.
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if len(s) > 200 {
-		s = strings.ToValidUTF8(s[:200], "")
-	}
-	return s
 }

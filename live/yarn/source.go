@@ -99,7 +99,7 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 		return nil, err
 	}
 	if s.last == nil {
-		return nil, fmt.Errorf("%w: %s has ended (%s); read its log or history instead, as with straggler report", live.ErrGone, s.app, strings.ToLower(app.FinalStatus))
+		return nil, app.over()
 	}
 	return s.ended(app), nil
 }
@@ -113,7 +113,7 @@ func (s *Source) find(ctx context.Context) error {
 	at := s.address + "/proxy/" + url.PathEscape(app.ID)
 	switch {
 	case app.FinishedTime > 0:
-		return fmt.Errorf("%w: %s has ended (%s); read its log or history instead, as with straggler report", live.ErrGone, app.ID, strings.ToLower(app.FinalStatus))
+		return app.over()
 	case app.State != "RUNNING":
 		return fmt.Errorf("%w: %s does not run yet: it is %s", live.ErrAway, app.ID, strings.ToLower(app.State))
 	case app.Type == "SPARK":
@@ -178,6 +178,11 @@ func (s *Source) noManager(err error) error {
 		return fmt.Errorf("%w: %w; is it the address of a resource manager?", rest.ErrURL, err)
 	}
 	return err
+}
+
+// over is the error about an application that ended before anything of it was read.
+func (a *application) over() error {
+	return fmt.Errorf("%w: %s has ended (%s); read its log or history instead, as with straggler report", live.ErrGone, a.ID, strings.ToLower(a.FinalStatus))
 }
 
 // ended is the last state of an application whose end only the manager saw.

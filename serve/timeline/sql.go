@@ -26,17 +26,23 @@ type span struct {
 // width is that of a bin; bins cover the window and a little more.
 func (s *span) width() int64 { return max(1, (s.to-s.from+s.bins-1)/s.bins) }
 
-// sql is the query of a file about a span.
+// sql is the query of a file about a span. Queries that others are made of are filled in first.
 func (s *span) sql(file string) string {
-	text, err := queryFiles.ReadFile("sql/" + file + ".sql")
-	if err != nil {
-		panic(fmt.Sprintf("timeline: no query %s", file)) // the names are constants of this package
-	}
+	text := strings.NewReplacer("{window}", "\n"+query("window"), "{slots}", "\n"+query("slots")).Replace(query(file))
 	names := make([]string, len(s.machines))
 	for i, m := range s.machines {
 		names[i] = strings.ReplaceAll(sqltext.DuckDB.QuoteText(m), "\x00", "' || chr(0) || '")
 	}
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	return strings.NewReplacer("{application}", n(s.application), "{from}", n(s.from), "{to}", n(s.to), "{end}", n(s.end), "{width}", n(s.width()), "{machines}", strings.Join(names, ", "),
-		"{count}", strconv.Itoa(mostMachines), "{skip}", strconv.Itoa(s.skip)).Replace(string(text))
+		"{count}", strconv.Itoa(mostMachines), "{skip}", strconv.Itoa(s.skip)).Replace(text)
+}
+
+// query is the text of a file.
+func query(file string) string {
+	text, err := queryFiles.ReadFile("sql/" + file + ".sql")
+	if err != nil {
+		panic(fmt.Sprintf("timeline: no query %s", file)) // the names are constants of this package
+	}
+	return string(text)
 }

@@ -175,3 +175,15 @@ func TestSWIM(t *testing.T) {
 		t.Errorf("%d numbers of the arrivals of a SWIM file, want 4", found)
 	}
 }
+
+// recordOf is the record that a run would be.
+func recordOf(rows []Row) string {
+	var keys []string
+	for i := range rows {
+		if rows[i].holds() && !rows[i].Timed {
+			keys = append(keys, rows[i].Key()+"\n")
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, "")
+}

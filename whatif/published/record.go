@@ -2,7 +2,6 @@ package published
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 )
 
@@ -34,15 +33,3 @@ func Lost(rows []Row) []string {
 
 // holds is whether the number is one that a later run must not lose.
 func (r *Row) holds() bool { return r.Counts() && r.Verdict == Met || r.Verdict == Inside }
-
-// recordOf is the record that a run would be.
-func recordOf(rows []Row) string {
-	var keys []string
-	for i := range rows {
-		if rows[i].holds() && !rows[i].Timed {
-			keys = append(keys, rows[i].Key()+"\n")
-		}
-	}
-	slices.Sort(keys)
-	return strings.Join(keys, "")
-}

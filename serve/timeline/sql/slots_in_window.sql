@@ -1,7 +1,4 @@
--- The attempts that ran in a window, in the order in which slots are taken.
-SELECT attempt_id, coalesce(machine, '') AS machine, unix_micros(start_time) AS start_us, coalesce(unix_micros(finish_time), unix_micros(start_time)) AS finish_us,
-  true AS shown
-FROM attempts
-WHERE application_id = {application} AND start_time IS NOT NULL AND coalesce(machine, '') IN ({machines}) AND unix_micros(start_time) < {to}
-  AND (finish_time IS NULL OR unix_micros(finish_time) > {from} OR unix_micros(start_time) >= {from})
+-- Those of slots.sql that ran in a window, in the same order.
+SELECT * FROM ({slots}) x
+WHERE shown
 ORDER BY machine NULLS LAST, start_us NULLS LAST, attempt_id NULLS LAST
