@@ -7,8 +7,8 @@
 //  3. fitter.go lays the phase out in columns, bymachine.go numbers and groups its machines.
 //  4. predictors.go says what the bodies may depend on: bytes, records, spilled bytes, distance from the data, being among
 //     the first.
-//  5. regression.go fits that, robustly and with priors; equations.go solves its normal equations. alone.go fits a phase of
-//     which nothing is known.
+//  5. regression.go fits that, robustly and with priors; leverage.go weighs a task that alone shows a coefficient; equations.go
+//     solves the normal equations. alone.go fits a phase of which nothing is known.
 //  6. residuals.go gives the residuals by machine and by time, outlier.go the mixture that they come from.
 //
 // Start with regression.go.

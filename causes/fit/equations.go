@@ -8,14 +8,14 @@ import (
 
 const unknowns = int(Predictors) + 1
 
-// equations are weighted stats.NormalPDF equations: m·θ = v, of an intercept and the predictors in use.
+// equations are weighted normal equations: m·θ = v, of an intercept and the predictors in use.
 type equations struct {
 	m [unknowns][unknowns]float64 // lower triangle
 	v [unknowns]float64           // right side, then the solution
 	d [unknowns]float64           // diagonal of the inverse: variances in units of sigma²
 }
 
-// collect sums up the tasks of a phase with weights stats.HuberWeight(r/σ) / f², by one division. predictors are centred, so the sums are tame.
+// collect sums up the tasks of a phase with weights huber(r/σ) / f², by one division. Predictors are centred, so the sums are tame.
 func (e *equations) collect(f *Fitter, active []Predictor) {
 	var row [unknowns]float64
 	row[0] = 1
@@ -25,6 +25,9 @@ func (e *equations) collect(f *Fitter, active []Predictor) {
 		whole, d := 1.0, f.prediction[j]*f.prediction[j]
 		if r = math.Abs(r); r > bend {
 			whole, d = bend, d*r
+		}
+		if j == f.lone {
+			whole, d = f.loneWeight, f.prediction[j]*f.prediction[j]
 		}
 		w := whole / d
 		for i, p := range active {
@@ -39,6 +42,20 @@ func (e *equations) collect(f *Fitter, active []Predictor) {
 			e.v[i] += wy * row[i]
 		}
 	}
+}
+
+// leverage is rowᵀ·m⁻¹·row of solved equations: the variance of a prediction in units of sigma².
+func (e *equations) leverage(row *[unknowns]float64, n int) (h float64) {
+	var z [unknowns]float64
+	for i := range n {
+		z[i] = row[i]
+		for k := range i {
+			z[i] -= e.m[i][k] * z[k]
+		}
+		z[i] /= e.m[i][i]
+		h += z[i] * z[i]
+	}
+	return h
 }
 
 // solve factors the first n unknowns by Cholesky and leaves the solution in v and the inverse's diagonal in d. A

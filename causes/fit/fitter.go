@@ -28,8 +28,10 @@ type Fitter struct {
 	prediction    []float64             // of the fitted ones, in units of unit
 	residual      []float64             // ln(y / prediction) of the fitted ones
 	unit          float64               // median of y
-	machineFactor []float64             // by local number, as Solve was given them; nil: 1
-	started       [][]int32             // by machine: its tasks by start, see byStart
+	lone          int                   // the row whose weight is loneWeight; -1: none
+	loneWeight    float64
+	machineFactor []float64 // by local number, as Solve was given them; nil: 1
+	started       [][]int32 // by machine: its tasks by start, see byStart
 	tmp, beside   []float64
 }
 

@@ -132,76 +132,104 @@ func (f *Fitter) factor(i int32) float64 {
 // reweigh runs the rounds of weighted least squares and drops what has no effect, worst first.
 func (f *Fitter) reweigh(active []Predictor, given Priors) {
 	g := &f.Regression
-	var coef, se [Predictors]float64 // in units of base and scale
-	for i := range active {
-		coef[i] = f.prior(active[i], &given).Mean
+	var c coefficients
+	f.lone = -1
+	if f.lone = f.influential(active, &given); f.lone >= 0 {
+		f.loneWeight = 0
+		c.start(f, active, &given)
+		f.loneWeight = f.probabilityOrdinary(&c, active, &given)
 	}
-	a := 1.0
+	c.start(f, active, &given)
 	for {
-		for round := 0; round < fitRounds; round++ {
-			f.residuals(a, active, coef[:len(active)], false)
-			if round < 2 {
-				g.Sigma = f.scatter(given.Sigma, len(active))
-			}
-			var e equations
-			e.collect(f, active)
-			for i, p := range active {
-				q := f.prior(p, &given)
-				e.m[i+1][i+1] += q.Precision * g.Sigma * g.Sigma
-				e.v[i+1] += q.Precision * g.Sigma * g.Sigma * q.Mean
-			}
-			prev := a
-			if !e.solve(len(active) + 1) { // the last says what the others say; without any, the weights are not finite
-				if len(active) > 0 {
-					se[len(active)-1] = math.Inf(1)
-				}
-				break
-			}
-			a = e.v[0]
-			var moved float64
-			for i := range active {
-				moved = max(moved, math.Abs(coef[i]-e.v[i+1]))
-				coef[i] = e.v[i+1]
-				se[i] = g.Sigma * math.Sqrt(e.d[i+1])
-			}
-			if a < 0.02 {
-				a = 0.02
-			}
-			if max(moved, math.Abs(a-prev)) < 1e-3 {
-				break
-			}
-		}
-		kept := drop(active, coef[:], se[:])
+		f.iterate(&c, active, &given)
+		kept := drop(active, c.coef[:], c.se[:])
 		if len(kept) == len(active) {
 			break
 		}
 		active = kept
 	}
-	g.Base = a * f.unit
+	g.Base = c.base * f.unit
 	for i, p := range active {
 		s := f.unit / f.scale(p)
-		g.Status[p], g.Coef[p], g.SE[p] = Used, coef[i]*s, se[i]*s
+		g.Status[p], g.Coef[p], g.SE[p] = Used, c.coef[i]*s, c.se[i]*s
 	}
-	f.residuals(a, active, coef[:len(active)], true)
+	f.residuals(c.base, active, c.coef[:len(active)], true)
+}
+
+// coefficients are the unknowns of the fit, in units of base and scale, by position among the active predictors.
+type coefficients struct {
+	base     float64
+	coef, se [Predictors]float64
+}
+
+// start sets the coefficients to what is known of them before the phase is seen.
+func (c *coefficients) start(f *Fitter, active []Predictor, given *Priors) {
+	c.base = 1
+	for i, p := range active {
+		c.coef[i] = f.prior(p, given).Mean
+	}
+}
+
+// iterate reweighs the tasks and solves for the coefficients until these settle, and returns the last equations, solved.
+func (f *Fitter) iterate(c *coefficients, active []Predictor, given *Priors) (e equations) {
+	g := &f.Regression
+	for round := range fitRounds {
+		f.residuals(c.base, active, c.coef[:len(active)], false)
+		if round < 2 {
+			g.Sigma = f.scatter(given.Sigma, len(active))
+		}
+		e = equations{}
+		e.collect(f, active)
+		for i, p := range active {
+			q := f.prior(p, given)
+			e.m[i+1][i+1] += q.Precision * g.Sigma * g.Sigma
+			e.v[i+1] += q.Precision * g.Sigma * g.Sigma * q.Mean
+		}
+		prev := c.base
+		if !e.solve(len(active) + 1) { // the last says what the others say; without any, the weights are not finite
+			if len(active) > 0 {
+				c.se[len(active)-1] = math.Inf(1)
+			}
+			break
+		}
+		c.base = e.v[0]
+		var moved float64
+		for i := range active {
+			moved = max(moved, math.Abs(c.coef[i]-e.v[i+1]))
+			c.coef[i] = e.v[i+1]
+			c.se[i] = g.Sigma * math.Sqrt(e.d[i+1])
+		}
+		if c.base < 0.02 {
+			c.base = 0.02
+		}
+		if max(moved, math.Abs(c.base-prev)) < 1e-3 {
+			break
+		}
+	}
+	return e
 }
 
 // approxLog is ln y/e, to a tenth for ratios from ¼ to 4: enough for weights, at a fraction of the time.
 func approxLog(y, e float64) float64 { return (y - e) / math.Sqrt(y*e) }
 
-// drop takes out what has no effect: all that is hopeless, or else the worst of what is not significant.
+// drop takes out what has no effect: all that is hopeless, or else the worst of what is not significant. Of work at most the worst at a
+// time: bytes and records that grow together are each uncertain beside the other, and one of them alone is not.
 func drop(active []Predictor, coef, se []float64) []Predictor {
-	worst := math.Inf(1)
-	for i := range active {
+	worst, worstWork := math.Inf(1), math.Inf(1)
+	for i, p := range active {
 		worst = min(worst, coef[i]/se[i])
+		if p <= ByCPU {
+			worstWork = min(worstWork, coef[i]/se[i])
+		}
 	}
 	if worst > significant {
 		return active
 	}
 	limit := max(worst, significant/2)
 	kept := 0
-	for i := range active {
-		if coef[i]/se[i] > limit {
-			active[kept], coef[kept], se[kept] = active[i], coef[i], se[i]
+	for i, p := range active {
+		if t := coef[i] / se[i]; t > limit || p <= ByCPU && t > worstWork {
+			active[kept], coef[kept], se[kept] = p, coef[i], se[i]
 			kept++
 		}
 	}

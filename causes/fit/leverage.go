@@ -1,0 +1,58 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// A machine is slow with this probability, and its ln(factor) has this variance: what package machines takes for known of one before it
+// is seen (machinePrior).
+const slowMachine, slowMachineVariance = 0.05, 0.6 * 0.6
+
+// influential finds the task that alone knows more of a coefficient than all others and the prior do, its leverage being over one
+// half, by its row; -1: none. Its residual says nothing about it: the line goes where it is.
+func (f *Fitter) influential(active []Predictor, given *Priors) int {
+	variance := given.Sigma.Mean * given.Sigma.Mean
+	for _, p := range active {
+		prior := f.prior(p, given)
+		if prior.Precision == 0 { // it takes support
+			continue
+		}
+		at, most, sum := 0, 0.0, prior.Precision*variance
+		for j, u := range f.u[p][:len(f.Rows)] {
+			x := u / max(1, 1+prior.Mean*u)
+			sum += x * x
+			if x*x > most {
+				at, most = j, x*x
+			}
+		}
+		if 2*most > sum {
+			return at
+		}
+	}
+	return -1
+}
+
+// probabilityOrdinary is the probability that the influential task is an ordinary one, by what the prior and the other tasks predict
+// of it: otherwise it, or its machine, is slow by itself. It is the weight with which it counts.
+func (f *Fitter) probabilityOrdinary(c *coefficients, active []Predictor, given *Priors) float64 {
+	e := f.iterate(c, active, given)
+	j := f.lone
+	predicted := c.base
+	row := [unknowns]float64{1}
+	for i, p := range active {
+		row[i+1] = f.u[p][j]
+		predicted += max(0, c.coef[i]) * f.u[p][j]
+	}
+	predicted = max(predicted, c.base/20)
+	s2 := f.Regression.Sigma * f.Regression.Sigma
+	v := s2 * (1 + e.leverage(&row, len(active)+1)/(predicted*predicted))
+	r := math.Log(f.y[j] / (predicted * f.unit))
+	o := f.Outliers
+	ordinary, own := o.OrdinaryDensity(r, v), o.Density(r, v)+slowMachine*stats.NormalPDF(r, v+slowMachineVariance)
+	if q := ordinary / (ordinary + own); q >= 0 {
+		return q
+	}
+	return 0
+}
