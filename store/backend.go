@@ -19,33 +19,32 @@ type backend interface {
 	list(ctx context.Context, dir string) ([]fileInfo, error)
 	// open reads a file that has so many bytes.
 	open(ctx context.Context, name string, bytes int64) (io.ReadCloser, error)
-	// put takes files out of a directory of this machine into the store, whole and durable. After an error it says which
-	// are in the store.
+	// put moves files from a local directory into the store, whole and durably. After an error it says which of them are
+	// in the store.
 	put(ctx context.Context, files []upload) (stored []string, err error)
-	// create makes a small file that must not exist yet, whole or not at all. fs.ErrExist is returned when it does, and then
-	// somebody else has made it. With an error, visible says that it may be there all the same. Draft is a file of this
-	// machine that may be used on the way.
+	// create makes a small file that must not exist yet, atomically. It fails with fs.ErrExist when another writer has made
+	// it. With an error, visible reports that the file may exist all the same. Draft is a local path that may be used for a
+	// temporary file.
 	create(ctx context.Context, name string, data []byte, draft string) (visible bool, err error)
 	remove(ctx context.Context, name string) error
 	// sync makes the removals of commits durable, those of earlier processes too.
 	sync() error
 
-	// lock keeps other writers from beginning and committing, where the backend can do that. Where it cannot, the store
-	// does not depend on it: of two who create the same commit one fails and looks again.
+	// lock keeps other writers from beginning and committing, on backends that have locks. The store does not depend on it:
+	// of two writers that create the same commit one fails and retries.
 	lock(ctx context.Context) (unlock func(), err error)
-	// registerWriter marks the time in which a writer works, so that what it has put is not taken for an orphan. Its id is in
-	// the names of its files, so that two who write the same ingest at once do not overwrite each other; "" where the lock
-	// does that.
+	// registerWriter records that a writer is active, so that its files are not taken for orphans. Its id is part of their
+	// names, so that two writers of the same ingest do not overwrite each other; "" where the lock prevents that.
 	registerWriter(ctx context.Context) (id string, err error)
 	unregisterWriter(ctx context.Context, id string) error
 
-	// orphans lists the files that no commit names and no living writer can be about to name. Unless thorough, only when
-	// there are signs of dead writers.
+	// orphans lists the files that no commit names and that no active writer is about to name. Unless thorough is set, it
+	// looks only when there are signs of dead writers.
 	orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error)
-	// collectable chooses, of the commits that nothing is visible of, those that may be removed now, and keeps readers away
-	// until release; postponed says that others have to wait.
+	// collectable chooses which of the obsolete commits may be removed now, and blocks new readers until release is called;
+	// postponed reports that other commits have to wait.
 	collectable(ctx context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error)
-	// pin keeps the files that commits name now from being removed, until it is closed.
+	// pin protects the files that commits name now from removal, until it is closed.
 	pin(ctx context.Context) (pin, error)
 }
 
@@ -57,19 +56,19 @@ type fileInfo struct {
 	regular  bool      // not a link, for one
 }
 
-// upload is a file on its way from this machine into the store.
+// upload is a local file to be put into the store.
 type upload struct {
 	from string // a path of this machine
 	file FileRecord
 }
 
-// pin is what the files of a store are read through.
+// pin gives access to the files of a store.
 type pin interface {
-	// path is where on this machine a file is, once it was fetched.
+	// path is the local path of a file that has been fetched.
 	path(f FileRecord) string
-	// remote says that files have to be fetched over a network, so that only those that are needed should be.
+	// remote reports that files are fetched over a network, so that callers fetch only what they need.
 	remote() bool
-	// fetch sees that files are on this machine and as their commit says.
+	// fetch makes sure that files are on this machine and match their commit.
 	fetch(ctx context.Context, files []FileRecord) error
 	Close() error
 }

@@ -18,16 +18,16 @@ import (
 	"straggler/bucket/location"
 )
 
-// A store in a bucket has no locks, because object stores have none. What takes their place:
+// Object stores have no locks. A store in a bucket does without them:
 //
-//   - A commit is put on the condition that nobody has put one of its number. Of two writers one fails, looks at what is
+//   - A commit is put on the condition that its sequence number is not taken. Of two writers one fails, reads what is
 //     visible now, and tries the next number. The last commit is never removed, so that numbers only go up.
-//   - A writer's files have a name that no other writer's have. Those that no commit names are removed when they are a
-//     day old: no writer takes that long from putting them to the commit.
-//   - What a later commit replaces is removed when that is an hour old, so that those who read it can finish. Our own
-//     readers have copies (cache.go) and other tools have that hour.
+//   - Each writer's files have unique names. Those that no commit names are removed after a day: no writer takes that long
+//     between putting a file and committing it.
+//   - What a commit replaces is removed once that commit is an hour old, so that readers can finish. Our own readers have
+//     local copies (cache.go); other tools have that hour.
 //
-// Times are compared as the object store says them.
+// All times are those of the object store's clock.
 
 const (
 	orphanAge   = 24 * time.Hour
@@ -47,10 +47,10 @@ type objectStore struct {
 
 	mu          sync.Mutex
 	conditional bool          // puts were tried, and can be conditional
-	ahead       time.Duration // of the object store's clock before ours
+	ahead       time.Duration // how far the object store's clock is ahead of ours
 }
 
-// openBucket asks the object store nothing yet.
+// openBucket sends no request yet.
 func openBucket(ctx context.Context, url string, o Options) (*objectStore, error) {
 	l, err := location.Parse(url)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *objectStore) url(name string) string {
 	return s.l.String() + "/" + name
 }
 
-// hadoopURL is the URL that Hadoop's own file systems take. Azure's has the account's name in it, which a user adds.
+// hadoopURL is the store's URL for Hadoop's file systems. Azure's also holds the account's name, which the user adds.
 func (s *objectStore) hadoopURL() string {
 	switch s.l.Scheme {
 	case "s3":
@@ -100,7 +100,7 @@ func (s *objectStore) hadoopURL() string {
 	return s.url("")
 }
 
-// init looks for a commit. Where there is none, a store comes into being with its first.
+// init looks for a commit. A store without one is created by its first commit.
 func (s *objectStore) init(ctx context.Context, readOnly bool) error {
 	first, err := s.listObjects(ctx, bucket.Listing{Prefix: "commits/", Limit: 1})
 	if err != nil || len(first) > 0 {
@@ -138,8 +138,8 @@ func (s *objectStore) listObjects(ctx context.Context, l bucket.Listing) ([]buck
 	})
 }
 
-// try asks the object store until there is an answer. Each try has some time; those that get on in steps push the deadline
-// by calling alive.
+// try repeats a request until it is answered. Each attempt has a deadline, which requests that make progress in steps
+// extend by calling alive.
 func (s *objectStore) try(ctx context.Context, name string, ask func(ctx context.Context, alive func()) error) error {
 	pauses := s.retry.Backoff()
 	for failures := 1; ; failures++ {
@@ -206,7 +206,7 @@ func (o object) Fault(err error) (error, bool) {
 	return fmt.Errorf("%s: %w", o.s.url(o.name), f), f.Final()
 }
 
-// remove succeeds as well when there is nothing to remove: an earlier try may have been heard.
+// remove also succeeds when there is nothing to remove: an earlier attempt may have succeeded without an answer.
 func (s *objectStore) remove(ctx context.Context, name string) error {
 	err := s.try(ctx, name, func(ctx context.Context, _ func()) error { return s.bucket.Delete(ctx, s.key(name)) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +219,8 @@ func (s *objectStore) sync() error { return nil }
 
 func (s *objectStore) lock(context.Context) (unlock func(), err error) { return func() {}, nil }
 
-// registerWriter puts a mark, which tells the time at the object store, and tries with it whether puts can be conditional.
+// registerWriter puts a marker object, which gives the time at the object store, and tests with it whether puts can be
+// conditional.
 func (s *objectStore) registerWriter(ctx context.Context) (id string, err error) {
 	var random [6]byte
 	rand.Read(random[:]) // never fails
@@ -262,25 +263,25 @@ func (s *objectStore) putMark(ctx context.Context, mark string) error {
 	})
 }
 
-// unregisterWriter takes the mark away, within a short time or not at all.
+// unregisterWriter removes the marker; it gives up after a short time.
 func (s *objectStore) unregisterWriter(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTime)
 	defer cancel()
 	return s.remove(ctx, markOf(id))
 }
 
-// markOf is the object that says that a writer works.
+// markOf is the marker object of an active writer.
 func markOf(id string) string { return path.Join("staging", id) }
 
-// now is the time at the object store, as far as we know it.
+// now estimates the time at the object store.
 func (s *objectStore) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Now().Add(s.ahead)
 }
 
-// orphans are the files that are older than any living writer's. The mark of a dead writer is the sign to look for them,
-// and is removed last.
+// orphans are the files that are older than those of any active writer. They are looked for when the marker of a dead writer
+// is found, which is removed last.
 func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error) {
 	before := s.now().Add(-s.orphanAge)
 	old := func(f fileInfo) bool { return !f.modified.After(before) }
@@ -301,7 +302,7 @@ func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorou
 	return append(files, dead...), err
 }
 
-// collectable are the commits that were obsolete already when the grace period began, and never the last one.
+// collectable are the commits that have been obsolete for the whole grace period, and never the last one.
 func (s *objectStore) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	before := s.now().Add(-s.grace)
 	n := 0

@@ -18,7 +18,7 @@ import (
 // transfers is how many files are sent or fetched at once.
 const transfers = 4
 
-// progress adds up what several files together have got to.
+// progress adds up the progress of several files.
 type progress struct {
 	what   string
 	files  int
@@ -34,7 +34,7 @@ func (g *progress) add(n int64) {
 	}
 }
 
-// put sends the files, and keeps each as a copy, because who writes results reads the logs they are made of.
+// put sends the files and keeps a local copy of each, because writers of results read the logs that they come from.
 func (s *objectStore) put(ctx context.Context, files []upload) (stored []string, err error) {
 	g := &progress{what: "sending", files: len(files), report: s.report}
 	for _, u := range files {
@@ -62,7 +62,7 @@ func (s *objectStore) put(ctx context.Context, files []upload) (stored []string,
 	return stored, err
 }
 
-// send puts one file and sees that it is there as long as it is here.
+// send puts one file and checks that the object has the file's length.
 func (s *objectStore) send(ctx context.Context, u upload, g *progress) error {
 	return s.try(ctx, u.file.Path, func(ctx context.Context, alive func()) error {
 		r, err := os.Open(u.from)
@@ -96,8 +96,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// create puts a commit. Who is told that it is there already reads it, because it may be his own: an earlier try that
-// seemed to fail.
+// create puts a commit. When the object exists already it is read, because it may be our own: an earlier attempt may have
+// succeeded although it returned an error.
 func (s *objectStore) create(ctx context.Context, name string, data []byte, _ string) (visible bool, err error) {
 	err = s.try(ctx, name, func(ctx context.Context, _ func()) error {
 		return s.bucket.Write(ctx, s.key(name), "application/json", strings.NewReader(string(data)), true)
@@ -119,7 +119,7 @@ func (s *objectStore) create(ctx context.Context, name string, data []byte, _ st
 	case rerr == nil:
 		return false, fs.ErrExist
 	case errors.Is(rerr, fs.ErrNotExist) && errors.Is(err, fs.ErrExist):
-		return false, fs.ErrExist // and it is gone again
+		return false, fs.ErrExist // it has been removed since
 	}
 	return true, fmt.Errorf("the object store did not say whether it has taken it; repeat the command, which is safe: %w", err)
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// pin needs nothing of the object store: the grace period keeps its files, and links keep the copies that are read.
+// pin sends no request: the grace period protects the objects, and links protect the copies that are read.
 func (s *objectStore) pin(context.Context) (pin, error) {
 	dir, lock, err := s.cache.readers().create()
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *objectStore) pin(context.Context) (pin, error) {
 	return &pinnedCopies{s, dir, lock}, nil
 }
 
-// pinnedCopies reads copies of the files, by links that keep them while others evict them.
+// pinnedCopies reads local copies of the files, through links that keep them when the cache evicts them.
 type pinnedCopies struct {
 	s    *objectStore
 	dir  string
@@ -33,7 +33,7 @@ func (p *pinnedCopies) path(f FileRecord) string {
 
 func (p *pinnedCopies) remote() bool { return true }
 
-// fetch takes first what there is, so that it is not evicted for what there is not.
+// fetch links existing copies first, so that they are not evicted to make room for missing ones.
 func (p *pinnedCopies) fetch(ctx context.Context, files []FileRecord) error {
 	c := p.s.cache
 	g := &progress{what: "fetching", report: p.s.report}

@@ -28,18 +28,18 @@ import (
 //	readers/<process>/     links to the copies that a reader needs, so that they stay although the copies are evicted
 //	staging/<process>/     files of a writer that are not in the store yet
 //
-// A name says store, path, length and checksum, so a copy belongs to one file of one store in one state.
+// A copy's name is derived from store, path, length and checksum, so it belongs to one version of one file of one store.
 
 // Cache says where copies of a bucket's files are kept, and how many.
 type Cache struct {
 	Dir   string // "": $STRAGGLER_CACHE, or straggler in the user's cache directory
 	Bytes int64  // 0: $STRAGGLER_CACHE_BYTES, or 20 GiB; the copies that were used last stay
 
-	// Progress is called with how far fetching or sending has got, from several goroutines; nil: not called.
+	// Progress, unless nil, is called with the progress of transfers, from several goroutines.
 	Progress func(Transfer)
 }
 
-// Transfer is how far the files of one table, or of one commit, have got.
+// Transfer is the progress of transferring the files of one table or of one commit.
 type Transfer struct {
 	What        string // for people: fetching, sending
 	Files       int    // of them all
@@ -48,8 +48,8 @@ type Transfer struct {
 
 const defaultCacheBytes = 20 << 30
 
-// verifiedTime is the modification time that is set on a copy once its checksum was verified. A change of the content
-// changes the time, and the checksum is verified again.
+// verifiedTime is the modification time of copies whose checksum was verified. A change of the content changes it, and the
+// checksum is verified again.
 var verifiedTime = time.Unix(1_000_000_000, 0)
 
 // cache is the directory of copies.
@@ -102,7 +102,7 @@ func (c *cache) file(f FileRecord, extension string) string {
 	return filepath.Join(c.dir, "files", c.name(f)+extension)
 }
 
-// has reports whether there is a whole copy; it verifies the checksum of one whose modification time was changed.
+// has reports whether there is an intact copy. It verifies the checksum of one whose modification time has changed.
 func (c *cache) has(f FileRecord) bool {
 	name := c.file(f, ".parquet")
 	info, err := os.Lstat(name)
@@ -141,7 +141,7 @@ func (c *cache) touch(f FileRecord) {
 	}
 }
 
-// ensure makes link a link to the copy of a file. Where there is no copy, fetch writes the content; the caller has made room.
+// ensure makes link a link to the copy of a file. If there is none, fetch writes the content; the caller has made room.
 func (c *cache) ensure(ctx context.Context, f FileRecord, link string, fetch func(w io.Writer) error) error {
 	for {
 		if c.has(f) {
@@ -172,7 +172,7 @@ func (c *cache) link(f FileRecord, link string) error {
 	return err
 }
 
-// fill makes a copy, unless another process or goroutine does it first.
+// fill makes a copy, unless another process or goroutine has done so.
 func (c *cache) fill(ctx context.Context, f FileRecord, fetch func(w io.Writer) error) error {
 	part, err := c.lockPart(ctx, f)
 	if err != nil {
@@ -204,12 +204,12 @@ func (c *cache) fill(ctx context.Context, f FileRecord, fetch func(w io.Writer) 
 	return nil
 }
 
-// adoptPart makes what was fetched a copy.
+// adoptPart makes a fully fetched part a copy.
 func (c *cache) adoptPart(part *os.File, f FileRecord) error {
 	return errors.Join(part.Chmod(0o400), part.Sync(), os.Chtimes(part.Name(), time.Time{}, verifiedTime), os.Rename(part.Name(), c.file(f, ".parquet")))
 }
 
-// cacheWriter keeps the disk's errors, to distinguish them from the network's.
+// cacheWriter remembers errors of the disk, to distinguish them from those of the network.
 type cacheWriter struct {
 	to  *os.File
 	n   int64
@@ -225,7 +225,7 @@ func (w *cacheWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// lockPart opens and locks the part of a copy, empty.
+// lockPart opens and locks the empty file that a copy is written to.
 func (c *cache) lockPart(ctx context.Context, f FileRecord) (*os.File, error) {
 	name := c.file(f, ".part")
 	pauses := bucket.NewBackoff(time.Millisecond, 100*time.Millisecond)
@@ -250,7 +250,7 @@ func (c *cache) lockPart(ctx context.Context, f FileRecord) (*os.File, error) {
 	}
 }
 
-// adopt makes a local file that was just sent a copy. A failure is ignored: the copy is then fetched when it is needed.
+// adopt makes a copy of a local file that was just sent. Failures are ignored: the copy is then fetched when needed.
 func (c *cache) adopt(name string, f FileRecord) {
 	if c.makeRoom(f.Bytes) != nil || os.Chmod(name, 0o400) != nil || os.Chtimes(name, time.Time{}, verifiedTime) != nil {
 		return
@@ -260,7 +260,7 @@ func (c *cache) adopt(name string, f FileRecord) {
 	}
 }
 
-// copied is a copy as it is listed.
+// copied is a copy in a listing.
 type copied struct {
 	base  string // path without extension
 	bytes int64
@@ -268,7 +268,7 @@ type copied struct {
 	links bool // a reader has a link to it
 }
 
-// makeRoom evicts copies, those that were used longest ago first, until there is room for one more.
+// makeRoom evicts the least recently used copies until there is room for one more.
 func (c *cache) makeRoom(bytes int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -300,7 +300,7 @@ func (c *cache) makeRoom(bytes int64) error {
 	return nil
 }
 
-// copies lists the copies, those that were used longest ago first, and what they take together.
+// copies lists the copies, least recently used first, and their total size.
 func (c *cache) copies() (all []copied, total int64, err error) {
 	entries, err := os.ReadDir(filepath.Join(c.dir, "files"))
 	if err != nil {
@@ -336,7 +336,7 @@ func (c *cache) cleanReaders() {
 	c.readers().clean() // what it cannot remove only takes room
 }
 
-// explain says what to do when the disk is full.
+// explain adds to an error what to do when the disk is full.
 func (c *cache) explain(err error, f FileRecord) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: the disk is full: a copy of %s needs %d bytes in %s; free some, or give another directory with --cache DIR or STRAGGLER_CACHE: %w",

@@ -17,16 +17,16 @@ import (
 	"straggler/schema"
 )
 
-// catalog is the commits of a store at one moment, and what of them is visible.
+// catalog is the commits of a store at one moment, and what is visible of them.
 type catalog struct {
 	commits []*Commit          // by sequence
 	times   []time.Time        // of each commit: when it was made, by the clock of the backend
-	visible []bool             // of each commit: some of it is visible
-	hidden  []map[KeyText]bool // of each commit: keys of rows that are not
-	next    int64              // the first sequence number that was never used
+	visible []bool             // of each commit: whether any of it is visible
+	hidden  []map[KeyText]bool // of each commit: keys of rows that are not visible
+	next    int64              // the first unused sequence number
 }
 
-// readTries is how often a reader starts again when a compaction takes commits away under it.
+// readTries is how often a reader starts again when a compaction removes commits meanwhile.
 const readTries = 10
 
 func (s *Store) catalog(ctx context.Context) (*catalog, error) {
@@ -39,7 +39,7 @@ func (s *Store) catalog(ctx context.Context) (*catalog, error) {
 	}
 }
 
-// commitReads is how many commits are read at once, of backends that take a while to answer.
+// commitReads is how many commits are read concurrently from backends with latency.
 const commitReads = 16
 
 func (s *Store) readCatalog(ctx context.Context) (*catalog, error) {
@@ -88,14 +88,14 @@ func (s *Store) commitFiles(ctx context.Context) ([]commitFile, error) {
 	return out, nil
 }
 
-// cachedCommit is a commit that was read before, and the state of its file then.
+// cachedCommit is a commit that was read before, and what its file was then.
 type cachedCommit struct {
 	size     int64
 	modified time.Time
 	commit   *Commit
 }
 
-// cachedCommit is the commit that was read before, nil when the file is not the same.
+// cachedCommit is the commit read before, nil when the file has changed.
 func (s *Store) cachedCommit(f commitFile) *Commit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,9 +123,9 @@ func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
 	return c, nil
 }
 
-// resolve works out what is visible. Going back from the last commit: a replaced commit is not, nor is a result that the
-// last one of its kind does not keep, nor a commit all of whose inputs later commits retired. What a commit retires stays
-// retired whatever becomes of the commit itself.
+// resolve works out what is visible, from the last commit backwards. Not visible are replaced commits, results that the last
+// one of their kind does not keep, and commits all of whose inputs later commits retired. What a commit retires stays retired
+// even when the commit itself is no longer visible.
 func (cat *catalog) resolve() {
 	cat.visible = make([]bool, len(cat.commits))
 	cat.hidden = make([]map[KeyText]bool, len(cat.commits))
@@ -161,8 +161,8 @@ func (cat *catalog) resolve() {
 	}
 }
 
-// hiddenKeys are the keys of a commit whose rows are not visible: its retired inputs, and of a compaction also the rows of
-// ingests none of whose inputs is left.
+// hiddenKeys are the keys of a commit whose rows are not visible: those of its retired inputs, and in a compaction also
+// those of ingests without remaining inputs.
 func hiddenKeys(c *Commit, retired map[KeyText]bool) map[KeyText]bool {
 	gone := make(map[KeyText]bool)
 	left := make(map[string]bool)
@@ -181,7 +181,7 @@ func hiddenKeys(c *Commit, retired map[KeyText]bool) map[KeyText]bool {
 	return gone
 }
 
-// inputs are the visible inputs, by the commit they are in.
+// inputs are the visible inputs with their commits.
 func (cat *catalog) inputs(yield func(InputRecord, *Commit) bool) {
 	for i, c := range cat.commits {
 		if !cat.visible[i] {
@@ -195,7 +195,7 @@ func (cat *catalog) inputs(yield func(InputRecord, *Commit) bool) {
 	}
 }
 
-// state names the logs that are visible: equal when the same inputs are, however they are spread over commits.
+// state identifies the visible logs. It depends on the inputs and not on how they are distributed over commits.
 func (cat *catalog) state() string {
 	var lines []string
 	for in := range cat.inputs {
@@ -210,7 +210,7 @@ func (cat *catalog) state() string {
 	return fmt.Sprintf("%016x", xxhash.Sum64String(strings.Join(lines, "\n")))
 }
 
-// slices are what a table consists of, in the order of the commits.
+// slices are the parts of a table, in the order of the commits.
 func (cat *catalog) slices(table string) []Slice {
 	var out []Slice
 	for i, c := range cat.commits {
@@ -243,7 +243,7 @@ func sortedKeys(keys map[KeyText]bool) []schema.Key {
 	return out
 }
 
-// files are the paths that any commit names, visible or not.
+// files are the paths that commits name, visible or not.
 func (cat *catalog) files() map[string]bool {
 	used := make(map[string]bool)
 	for _, c := range cat.commits {
@@ -256,8 +256,8 @@ func (cat *catalog) files() map[string]bool {
 	return used
 }
 
-// checkConflicts compares a new commit with what is visible now. What it replaces must be as it was read; its inputs must be
-// new, or retired by it; and no two inputs may allocate the same keys.
+// checkConflicts compares a new commit with what is visible now. What it replaces must be unchanged since it was read; its
+// inputs must be new, or retired by it; and no two inputs may allocate the same keys.
 func (cat *catalog) checkConflicts(c *Commit, old []replaced) error {
 	gone := make(map[int64]bool)
 	for _, r := range old {
@@ -305,13 +305,13 @@ func (cat *catalog) checkConflicts(c *Commit, old []replaced) error {
 	return nil
 }
 
-// block is a run of keys of a table that one input allocates from, by its first.
+// block is a range of keys of a table that one input allocates from, named by its first key.
 type block struct {
 	table string
 	first schema.Key
 }
 
-// blocks are the runs of keys that an input's rows took.
+// blocks are the ranges of keys that an input's rows took.
 func (in *InputRecord) blocks(yield func(block) bool) {
 	for _, t := range schema.Tables() {
 		if t.Columns[0].Key != "primary" || t.Columns[0].Type != schema.BigInt || in.Rows[t.Name] == 0 {

@@ -16,12 +16,12 @@ import (
 	"straggler/schema"
 )
 
-// A commit is one small file that names what it adds to the store and what it takes away from earlier commits. It
-// comes into being at one instant, by a link or a conditional put, which fails when the sequence number is taken, and is
-// never changed afterwards: the store's state is what follows from the commits in the order of their numbers.
+// A commit is one small file that names what it adds to the store and what it hides of earlier commits. It is created
+// atomically, by a link or a conditional put, which fails when the sequence number is taken, and is never changed
+// afterwards: the state of the store follows from its commits in the order of their numbers.
 
-// commitFormat is the version of the commit file and of the layout around it. Commits that say nothing that is new in it are of
-// plainFormat, so that an earlier straggler reads them.
+// commitFormat is the version of the commit file and of the store's layout. Commits that use nothing new are written in
+// plainFormat, so that earlier versions of straggler read them.
 const (
 	commitFormat = 2
 	plainFormat  = 1 // without Saw and Kept
@@ -54,8 +54,8 @@ type Commit struct {
 	Tool     string         `json:"tool"`               // version of straggler
 	State    string         `json:"state,omitempty"`    // of a result commit: the State of the logs it was computed from
 	Inputs   []InputRecord  `json:"inputs,omitempty"`   // what its rows were read from
-	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are no longer seen
-	Replaced []int64        `json:"replaced,omitempty"` // earlier commits that are no longer seen at all
+	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are hidden
+	Replaced []int64        `json:"replaced,omitempty"` // earlier commits that are hidden altogether
 	Ingests  []IngestRecord `json:"ingests,omitempty"`  // of a compaction: the ingests whose own rows it holds
 	Saw      []InputState   `json:"saw,omitempty"`      // of a result commit: inputs that rows of it follow from, each row from one of them alone
 	Kept     []KeptRecord   `json:"kept,omitempty"`     // of a result commit: earlier ones of its kind that count with it
@@ -72,7 +72,7 @@ type InputRecord struct {
 	Format      string           `json:"format"`          // the format it was read as
 	Ingest      string           `json:"ingest"`          // id of the ingest that brought it
 	Rows        map[string]int64 `json:"rows,omitempty"`  // rows by table
-	Extra       json.RawMessage  `json:"extra,omitempty"` // whatever ingest wants to remember about it
+	Extra       json.RawMessage  `json:"extra,omitempty"` // what ingest records about it
 }
 
 // InputState is an input in the state in which a result commit saw it.
@@ -81,7 +81,7 @@ type InputState struct {
 	State string  `json:"state"` // "": one that had changed by the time of the commit
 }
 
-// KeptRecord names an earlier result commit and the inputs whose rows in it do not count any more.
+// KeptRecord names an earlier result commit that still counts, and the inputs whose rows in it are hidden.
 type KeptRecord struct {
 	Sequence int64     `json:"sequence"`
 	Dropped  []KeyText `json:"dropped,omitempty"`
@@ -93,7 +93,7 @@ type IngestRecord struct {
 	Key KeyText `json:"key"`
 }
 
-// KeyText is a key that is written as text, because JSON readers round integers beyond 2^53.
+// KeyText is a key, encoded as text because JSON readers round integers beyond 2^53.
 type KeyText schema.Key
 
 func (k KeyText) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(k), 10), nil }
@@ -142,7 +142,7 @@ func (c *Commit) Bytes() int64 {
 	return n
 }
 
-// encode writes the commit with the checksum of its own text, which stands at its end.
+// encode writes the commit, which ends with the checksum of its own text.
 func (c *Commit) encode() ([]byte, error) {
 	sealed := *c
 	sealed.Checksum = ""
@@ -154,7 +154,7 @@ func (c *Commit) encode() ([]byte, error) {
 	return append(bytes.TrimSuffix(text, []byte(seal(""))), seal(c.Checksum)+"\n"...), nil
 }
 
-// decodeCommit reads a commit file and holds it against its own checksum and the rules that every commit obeys.
+// decodeCommit reads a commit file and checks it against its checksum and the rules for all commits.
 func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	var head struct{ Format int }
 	if err := json.Unmarshal(data, &head); err != nil {
@@ -190,7 +190,7 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	return c, nil
 }
 
-// sealIntact says that a commit file has the checksum that it says.
+// sealIntact reports whether the content of a commit file matches the checksum at its end.
 func sealIntact(data []byte, checksum string) bool {
 	text, ok := bytes.CutSuffix(data, []byte(seal(checksum)+"\n"))
 	if !ok {
@@ -202,7 +202,7 @@ func sealIntact(data []byte, checksum string) bool {
 	return checksum == fmt.Sprintf("%016x", h.Sum64())
 }
 
-// What a commit says of tables is put into SQL.
+// Names and types from a commit are put into SQL, so they are checked.
 var (
 	tableName  = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)

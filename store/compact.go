@@ -12,21 +12,21 @@ import (
 	"straggler/schema"
 )
 
-// Compaction says what Compact or Remove did.
+// Compaction is what Compact or Remove did.
 type Compaction struct {
-	Commits   int    // commits whose rows were written anew
-	Rows      int64  // rows written anew
-	Into      string // the commit they are in now, "" when there was nothing to do
+	Commits   int    // commits that were rewritten
+	Rows      int64  // rows that were rewritten
+	Into      string // the commit that holds them now, "" when there was nothing to do
 	Removed   int    // files removed
-	Postponed bool   // files are still being read, so they stay until the next compaction or ingest
+	Postponed bool   // some files are still being read, and are left to the next compaction or ingest
 }
 
 // smallBytes is the size under which a commit is worth merging with others.
 const smallBytes = 64 << 20
 
-// Compact writes small log commits, and those that hold retired rows, into one new commit that replaces them, and so the
-// commits of each kind of result. It removes the files of commits of which nothing is visible any more. What the
-// tables show stays the same.
+// Compact merges small log commits, and those with retired rows, into one new commit that replaces them, and does the same
+// with the commits of each kind of result. It removes the files of commits of which nothing is visible any more. The
+// contents of the tables stay the same.
 func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 	var done Compaction
 	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: tool})
@@ -55,7 +55,7 @@ func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 	return done, errors.Join(err, s.sweepNow(ctx, &done))
 }
 
-// compactResults writes the small commits of a kind of result, and those with rows that do not count, into one.
+// compactResults merges the small commits of a kind of result, and those with hidden rows, into one.
 func (s *Store) compactResults(ctx context.Context, kind Kind, done *Compaction) error {
 	cat, err := s.catalog(ctx)
 	if err != nil || len(cat.compactable(kind)) == 0 {
@@ -89,7 +89,7 @@ func (s *Store) compactResults(ctx context.Context, kind Kind, done *Compaction)
 	return nil
 }
 
-// add counts commits that were written anew into another.
+// add counts rewritten commits.
 func (done *Compaction) add(chosen []int, into *Commit) {
 	done.Commits += len(chosen)
 	if done.Into == "" {
@@ -100,7 +100,7 @@ func (done *Compaction) add(chosen []int, into *Commit) {
 	}
 }
 
-// compactable chooses the commits of a kind to write anew. One small commit alone stays as it is.
+// compactable chooses the commits of a kind to rewrite. A single small commit stays as it is.
 func (cat *catalog) compactable(kind Kind) []int {
 	var chosen []int
 	worth := false
@@ -121,7 +121,7 @@ func (cat *catalog) compactable(kind Kind) []int {
 }
 
 // rewrite copies the visible rows of the chosen commits into the transaction. Rows that belong to no input of their
-// commit, such as those of ingests, get a key of their own, so that they can still go when the ingest does.
+// commit, such as those of ingests, get a key of their own, so that they can be removed with the ingest later.
 func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 	files, err := tx.s.Snapshot(ctx)
 	if err != nil {
@@ -176,8 +176,8 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 // ownKey is the key of an ingest's own rows.
 func ownKey(id string) KeyText { return KeyText(xxhash.Sum64String("ingest "+id) >> 1) }
 
-// Remove takes an ingest, or the results of a commit, out of the store by its id. Logs that it had brought in an
-// earlier state do not come back.
+// Remove removes an ingest, or the results of a commit, by its id. Earlier versions of the logs that it replaced do not
+// become visible again.
 func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error) {
 	var done Compaction
 	tx, err := s.Begin(ctx, Origin{Kind: Removal, Tool: tool})
@@ -229,8 +229,8 @@ func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
 // sweep removes commits of which nothing is visible, and then the files that only they named. It does nothing while
 // a snapshot is open. The caller holds the writers' lock.
 //
-// The oldest commits go first, and a commit stays as long as it hides something of an earlier one that stays: so at
-// every instant the commits that are left show what all of them showed.
+// The oldest commits are removed first, and a commit stays as long as it hides something of an earlier one that stays: so
+// at every moment the remaining commits show what all of them showed.
 func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -308,7 +308,7 @@ func (cat *catalog) obsolete() (obsolete []*Commit) {
 	return obsolete
 }
 
-// hides says that c, the later one, hides something of an earlier commit. A result that is superseded itself hides none.
+// hides reports whether c hides something of an earlier commit. A superseded result hides nothing.
 func (c *Commit) hides(earlier *Commit, superseded bool) bool {
 	return c.Kind.result() && !superseded && c.Kind == earlier.Kind || slices.Contains(c.Replaced, earlier.Sequence) ||
 		slices.ContainsFunc(earlier.Inputs, func(in InputRecord) bool { return slices.Contains(c.Retired, in.Key) })

@@ -14,8 +14,8 @@ import (
 	"straggler/bucket"
 )
 
-// directory is a store on a disk of this machine, or one that looks like it. Its writers and readers know of each other
-// by locks, which end with their processes.
+// directory is a store in a directory of this machine. Writers and readers coordinate by advisory locks, which end with
+// their processes.
 type directory struct {
 	fs   fileSystem
 	root string
@@ -46,10 +46,10 @@ func (d *directory) init(ctx context.Context, readOnly bool) error {
 	}
 	for _, e := range entries {
 		if topNames[e.Name()] {
-			continue // left by a process that was killed while it made the store, or made by one that makes it now
+			continue // of a process that was killed while it created the store, or is creating it now
 		}
 		if _, err := d.fs.ReadDir(d.path("commits")); err == nil {
-			return ctx.Err() // another process has made it since we looked, and writes already
+			return ctx.Err() // another process has created it since, and is writing already
 		}
 		return fmt.Errorf("%s: %w, and it holds other files, such as %q; name a new directory", d.root, ErrNotStore, e.Name())
 	}
@@ -109,7 +109,7 @@ func (d *directory) open(_ context.Context, name string, _ int64) (io.ReadCloser
 	return d.fs.Open(d.path(name))
 }
 
-// put renames the files and makes that last.
+// put renames the files and syncs the directories.
 func (d *directory) put(_ context.Context, files []upload) (stored []string, err error) {
 	last := ""
 	sync := func() error {
@@ -139,7 +139,7 @@ func (d *directory) put(_ context.Context, files []upload) (stored []string, err
 	return stored, d.fs.SyncDir(d.path("tables"))
 }
 
-// create links the draft, because a link fails where a name is taken.
+// create links the draft to the name: a link fails when the name is taken.
 func (d *directory) create(_ context.Context, name string, data []byte, draft string) (visible bool, err error) {
 	if err := d.writeFile(draft, data); err != nil {
 		return false, err
@@ -185,7 +185,7 @@ func (d *directory) lock(ctx context.Context) (unlock func(), err error) {
 	return lockFile(ctx, d.fs, d.path("lock"))
 }
 
-// lockFile takes a lock and waits for it; the context ends the waiting.
+// lockFile waits for a lock until the context ends.
 func lockFile(ctx context.Context, disk fileSystem, name string) (unlock func(), err error) {
 	pauses := bucket.NewBackoff(time.Millisecond, 100*time.Millisecond)
 	for {
@@ -230,7 +230,7 @@ func unnamed(ctx context.Context, at backend, named map[string]bool, match func(
 	return out, nil
 }
 
-// collectable are all obsolete commits while nobody reads, and none while somebody does.
+// collectable are all obsolete commits if there are no readers, otherwise none.
 func (d *directory) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	alone, err := d.fs.TryLock(d.path("tables"), exclusive, false)
 	if err != nil || alone == nil {
@@ -256,7 +256,7 @@ func (d *directory) pin(ctx context.Context) (pin, error) {
 	}
 }
 
-// pinnedDirectory has the files where they lie.
+// pinnedDirectory reads the files in place.
 type pinnedDirectory struct {
 	d *directory
 	io.Closer
@@ -265,7 +265,7 @@ type pinnedDirectory struct {
 func (p *pinnedDirectory) path(f FileRecord) string { return p.d.path(f.Path) }
 func (p *pinnedDirectory) remote() bool             { return false }
 
-// fetch looks at the files: an engine that comes upon a missing or shortened one cannot say what to do.
+// fetch checks that the files are there and whole: an engine's error for a missing or truncated one does not say what to do.
 func (p *pinnedDirectory) fetch(_ context.Context, files []FileRecord) error {
 	for _, f := range files {
 		name := p.d.path(f.Path)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// fileSystem is what the store does to a disk. It exists so that tests can make the disk fail under the real code.
+// fileSystem is the operations on a disk that the store uses. It exists so that tests can inject faults.
 type fileSystem interface {
 	Create(name string) (file, error) // truncates
 	Open(name string) (io.ReadCloser, error)
@@ -39,7 +39,7 @@ const (
 	exclusive lockMode = syscall.LOCK_EX
 )
 
-// osFS is the disk. With noSync nothing is synced: for stores that need not survive the machine.
+// osFS is the operating system's file system. With noSync nothing is synced: for stores that need not survive a crash.
 type osFS struct{ noSync bool }
 
 type osFile struct {
@@ -81,8 +81,8 @@ func (o osFS) SyncDir(name string) error {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err // some file systems cannot sync a directory: there is nothing more to be done on those
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) { // file systems that cannot sync a directory
+		return err
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (osFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) 
 		}
 		switch err = flock(f, mode); {
 		case err == nil && isNamed(f, name):
-			return f, nil // closing the file gives the lock back, and so does the end of the process
+			return f, nil // the lock is released when the file is closed or the process ends
 		case err == nil:
 			f.Close() // it was removed, and perhaps made anew, since it was opened: who looks for it finds another one
 			continue

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Entry is one commit, for people to look at.
+// Entry describes one commit for display.
 type Entry struct {
 	Sequence  int64
 	ID        string
@@ -20,7 +20,7 @@ type Entry struct {
 	Rows      int64
 	Bytes     int64
 	Visible   bool
-	Stale     bool // results of other logs than those that are visible now
+	Stale     bool // results computed from other logs than those visible now
 }
 
 // List gives the commits in their order.

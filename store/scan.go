@@ -12,10 +12,10 @@ import (
 	"straggler/store/parquet"
 )
 
-// emitRows takes rows of one input, whose memory is used again. The key is 0 for rows of no input.
+// emitRows takes rows of one input, in memory that is reused. The key is 0 for rows of no input.
 type emitRows func(input schema.Key, rows schema.Batch) error
 
-// scan reads the visible rows of a slice of a table, in the order in which they lie in its files.
+// scan reads the visible rows of a slice of a table, in the order of its files.
 func (n *Snapshot) scan(ctx context.Context, t *schema.Table, sl Slice, emit emitRows) error {
 	if err := n.Fetch(ctx, sl.Files); err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -47,7 +47,7 @@ func scanFile(ctx context.Context, r *parquet.Reader, name string, emit func(key
 	return r.Read(ctx, f, emit)
 }
 
-// byInput emits rows input by input, but for those of hidden ones.
+// byInput emits rows input by input, except those of hidden inputs.
 func byInput(keys []schema.Key, rows schema.Batch, hidden []schema.Key, emit emitRows) error {
 	for from, to := 0, 0; from < len(keys); from = to {
 		for to = from + 1; to < len(keys) && keys[to] == keys[from]; to++ {

@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// Snapshot is what is visible of a store at one moment, for those who read its files: engines. The files stay until it is
-// closed, whatever later commits replace.
+// Snapshot is what is visible of a store at one moment, for engines that read its files. The files stay until it is closed,
+// even when later commits replace them.
 type Snapshot struct {
 	s       *Store
 	pinned  pin
@@ -18,12 +18,12 @@ type Snapshot struct {
 	closed  bool
 }
 
-// Slice is files of one table that are read alike: they have the same columns, and rows of the same inputs are hidden.
+// Slice is files of one table with the same columns and the same hidden inputs, which one scan can read.
 type Slice struct {
 	Columns []string // "name TYPE", as the commit says
 	Files   []FileRecord
-	Hidden  []schema.Key // rows that have one of these in InputColumn are not part of the table
-	Chosen  []schema.Key // of SlicesOf: only rows that have one of these are; nil: all but the hidden ones
+	Hidden  []schema.Key // rows with one of these in InputColumn are not part of the table
+	Chosen  []schema.Key // of SlicesOf: only rows with one of these are; nil: all but the hidden ones
 }
 
 // Snapshot takes a snapshot of what is visible now.
@@ -39,7 +39,7 @@ func (s *Store) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return n, nil
 }
 
-// Follow takes the snapshot anew when something was committed through the same Store since it was taken.
+// Follow renews the snapshot if something was committed through the same Store since it was taken.
 func (n *Snapshot) Follow(ctx context.Context) error {
 	now := n.s.commits.Load()
 	if n.commits == now {
@@ -53,13 +53,13 @@ func (n *Snapshot) Follow(ctx context.Context) error {
 	return nil
 }
 
-// Version is another number after Follow has taken the snapshot anew.
+// Version changes when Follow renews the snapshot.
 func (n *Snapshot) Version() int64 { return n.commits }
 
-// Slices are what a table consists of, in the order of the commits.
+// Slices are the parts of a table, in the order of the commits.
 func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
 
-// SlicesOf are what the rows of a table that came from some inputs lie in, of the commits that have such.
+// SlicesOf are the parts of a table that hold rows of the given inputs.
 func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) {
 	wanted, known := make(map[KeyText]bool, len(inputs)), 0
 	for _, k := range inputs {
@@ -101,7 +101,7 @@ func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) 
 	return joinSlices(out), nil
 }
 
-// joinSlices makes one of slices that are read alike.
+// joinSlices merges slices that one scan can read.
 func joinSlices(slices []Slice) []Slice {
 	var out []Slice
 	at := make(map[string]int)
@@ -118,19 +118,19 @@ func joinSlices(slices []Slice) []Slice {
 	return out
 }
 
-// Path is where on this machine a file is, once it was fetched.
+// Path is the local path of a file that has been fetched.
 func (n *Snapshot) Path(f FileRecord) string { return n.pinned.path(f) }
 
-// Remote says that files have to be fetched, so that only those that are needed should be.
+// Remote reports that files are fetched over a network, so that callers fetch only what they need.
 func (n *Snapshot) Remote() bool { return n.pinned.remote() }
 
-// Fetch makes files readable on this machine, and fails where they are not as their commit says.
+// Fetch makes files readable on this machine. It fails when one does not match its commit.
 func (n *Snapshot) Fetch(ctx context.Context, files []FileRecord) error {
 	return n.pinned.fetch(ctx, files)
 }
 
-// Check looks at files that another machine is about to read: an engine that finds one missing or shortened cannot say
-// what to do. It looks at none where that takes long.
+// Check checks that files which another machine is about to read are there and whole: an engine's error for a missing or
+// truncated one does not say what to do. In a bucket, where that takes long, it checks none.
 func (n *Snapshot) Check(ctx context.Context, files []FileRecord) error {
 	if n.Remote() {
 		return nil
@@ -138,7 +138,7 @@ func (n *Snapshot) Check(ctx context.Context, files []FileRecord) error {
 	return n.Fetch(ctx, files)
 }
 
-// Close lets the files go that later commits replaced. It may be called again.
+// Close allows the removal of files that later commits replaced. It may be called more than once.
 func (n *Snapshot) Close() error {
 	if n.closed {
 		return nil
@@ -147,5 +147,5 @@ func (n *Snapshot) Close() error {
 	return n.pinned.Close()
 }
 
-// HadoopURL names the store as the machines of a cluster find it.
+// HadoopURL is the URL under which the machines of a cluster find the store.
 func (s *Store) HadoopURL() string { return s.hadoop }

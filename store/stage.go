@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// StagedFile is a file among those of the store that no table has, for programs on other machines to read. It goes when it
-// is closed, or the process ends.
+// StagedFile is a file in the store's directory that belongs to no table, for programs on other machines to read. It is
+// removed when it is closed or the process ends.
 type StagedFile struct {
 	Name string // relative to the store, with slashes
 
@@ -20,7 +20,7 @@ type StagedFile struct {
 	lock io.Closer
 }
 
-// Stage puts data into a file of the store. errors.ErrUnsupported is returned of a store in a bucket.
+// Stage puts data into a staged file. It fails with errors.ErrUnsupported for a store in a bucket.
 func (s *Store) Stage(ctx context.Context, data []byte) (*StagedFile, error) {
 	if _, local := s.at.(*directory); !local {
 		return nil, fmt.Errorf("store: %s is no directory that other programs can read a file from: %w", s.Where(), errors.ErrUnsupported)

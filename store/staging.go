@@ -10,15 +10,14 @@ import (
 	"syscall"
 )
 
-// staging is a directory of this machine where writers make their files, each in a directory of its own that it locks
-// for as long as it lives.
+// staging is a local directory in which writers make their files, each in a subdirectory that it keeps locked while it works.
 type staging struct {
 	fs   fileSystem
 	root string
 }
 
-// maxDirTries is how many directories are tried. One is lost to somebody who takes it, new and not yet locked, for a dead
-// writer's, and that cannot go on for ever.
+// maxDirTries is how many directories are tried. A new directory that is not locked yet can be taken for a dead writer's and
+// removed, which does not happen many times in a row.
 const maxDirTries = 1000
 
 // create makes a directory and locks it.
@@ -60,13 +59,13 @@ func (g staging) clean() error {
 		dir := filepath.Join(g.root, e.Name())
 		l, err := g.fs.TryLock(filepath.Join(dir, "lock"), exclusive, true)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // another writer was faster
+			continue // another writer removes it
 		}
 		if err != nil {
 			return err
 		}
 		if l == nil {
-			continue // its writer lives
+			continue // its writer is active
 		}
 		if err := g.remove(dir, l); err != nil {
 			return err
@@ -75,8 +74,8 @@ func (g staging) clean() error {
 	return nil
 }
 
-// remove removes a directory and releases its lock. The lock may be the first file to go; who finds none then makes one,
-// and removes the rest.
+// remove removes a directory and releases its lock. The lock file may be removed first; whoever finds the directory without
+// one creates it and removes the rest.
 func (g staging) remove(dir string, lock io.Closer) error {
 	err := g.fs.RemoveAll(dir)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {

@@ -15,19 +15,19 @@ import (
 )
 
 var (
-	// ErrDamaged is returned when a file is not what it should be.
+	// ErrDamaged is returned when the content of a file is not what its commit says.
 	ErrDamaged = errors.New("damaged")
-	// ErrNewer is returned when a store was written by a later straggler.
+	// ErrNewer is returned when a store was written by a newer version of straggler.
 	ErrNewer = errors.New("written by a newer straggler")
-	// ErrNotStore is returned when a directory is no store.
+	// ErrNotStore is returned when a directory is not a store.
 	ErrNotStore = errors.New("not a store")
 	// ErrIngested is returned when an input is in the store already.
 	ErrIngested = errors.New("already in the store")
 	// ErrKeys is returned when two inputs have the same key.
 	ErrKeys = errors.New("two inputs have the same key")
-	// ErrNoCommit is returned when nothing in the store has an id.
+	// ErrNoCommit is returned when no ingest or result has the given id.
 	ErrNoCommit = errors.New("no such ingest or result")
-	// ErrCache is returned when the copies of a bucket's files on this machine cannot be made or kept.
+	// ErrCache is returned when local copies of a bucket's files cannot be made or kept.
 	ErrCache = errors.New("the copies of the store")
 	// ErrConflict is returned when another writer changed the store meanwhile.
 	ErrConflict = errors.New("the store was changed meanwhile")
@@ -38,30 +38,29 @@ type Options struct {
 	ReadOnly bool  // never create or change anything
 	Cache    Cache // of a store on object storage
 
-	fs   fileSystem // of tests; nil is the disk
-	temp bool       // the directory goes when the store is closed, and nothing is synced
+	fs   fileSystem // for tests; nil is the operating system's
+	temp bool       // the directory is removed when the store is closed, and nothing is synced
 
-	retry   bucket.RetryPolicy // of tests
-	noGrace bool               // of tests: what nobody needs goes at once
+	retry   bucket.RetryPolicy // for tests
+	noGrace bool               // for tests: what is obsolete is removed at once
 }
 
-// Store is a dataset. What is in it is read when it is asked for, so that several processes can use it.
+// Store is a dataset. Its commits are read on every call, so that several processes can use it.
 type Store struct {
 	at      backend
 	where   string     // directory or URL, as it may be shown
-	hadoop  string     // the same as other machines find it, in the words of Hadoop
+	hadoop  string     // its URL for Hadoop's file systems
 	fs      fileSystem // of this machine
 	staging staging
 	o       Options
-	commits atomic.Int64 // made through this Store, so that its engines know when to look again
+	commits atomic.Int64 // made through this Store, so that its engines know when to renew their snapshots
 
 	mu    sync.Mutex
 	cache map[int64]cachedCommit // commits read before; they never change
 }
 
-// Open opens the store in a directory, or in a bucket of an object store that a URL names: s3://BUCKET/PATH, gs://…,
-// azblob://…; file:///DIR is a directory that is used as a bucket is. What is missing or empty becomes a store, unless
-// it is to be read only.
+// Open opens the store in a directory, or in a bucket that a URL names: s3://BUCKET/PATH, gs://…, azblob://…; file:///DIR is
+// a directory that is used like a bucket. Unless ReadOnly is set, a missing or empty directory becomes a store.
 func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	s := &Store{fs: o.fs, o: o}
 	if s.fs == nil {
@@ -96,7 +95,7 @@ func (s *Store) openBackend(ctx context.Context, where string) error {
 	return nil
 }
 
-// Temp makes a store that lives until it is closed.
+// Temp makes a temporary store, which Close removes.
 func Temp(ctx context.Context) (*Store, error) {
 	dir, err := os.MkdirTemp("", "straggler-")
 	if err != nil {
@@ -109,7 +108,7 @@ func Temp(ctx context.Context) (*Store, error) {
 	return s, err
 }
 
-// Close removes the directory of a temporary store. Other stores need no closing, but may be.
+// Close removes the directory of a temporary store. Other stores need not be closed.
 func (s *Store) Close() error {
 	if !s.o.temp {
 		return nil
@@ -123,8 +122,8 @@ func (s *Store) Where() string { return s.where }
 // path is a file of the store as it may be shown.
 func (s *Store) path(name string) string { return s.where + "/" + name }
 
-// Input finds the visible input with a key. An input with the same key and another fingerprint is another state of the
-// same log: it has grown, say.
+// Input finds the visible input with a key. An input with the same key and another fingerprint is another version of the
+// same log, which may have grown.
 func (s *Store) Input(ctx context.Context, key schema.Key) (InputRecord, bool, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -138,7 +137,7 @@ func (s *Store) Input(ctx context.Context, key schema.Key) (InputRecord, bool, e
 	return InputRecord{}, false, nil
 }
 
-// Inputs are all visible inputs, in the order in which they came.
+// Inputs are all visible inputs, in the order of their commits.
 func (s *Store) Inputs(ctx context.Context) ([]InputRecord, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -151,7 +150,7 @@ func (s *Store) Inputs(ctx context.Context) ([]InputRecord, error) {
 	return out, nil
 }
 
-// State names the logs that are visible now. A result commit carries the state it was computed from.
+// State identifies the logs that are visible now. A result commit records the state that it was computed from.
 func (s *Store) State(ctx context.Context) (string, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *Store) State(ctx context.Context) (string, error) {
 	return cat.state(), nil
 }
 
-// Result finds the last commit of the visible results of a kind, nil where there are none. They are stale when its State is not
+// Result is the last visible result commit of a kind, nil if there is none. The results are stale when its State differs from
 // the store's.
 func (s *Store) Result(ctx context.Context, kind Kind) (*Commit, error) {
 	cat, err := s.catalog(ctx)

@@ -16,13 +16,13 @@ import (
 	"straggler/schema"
 )
 
-// Origin says where the rows of a transaction come from.
+// Origin is where the rows of a transaction come from.
 type Origin struct {
 	Kind Kind
 	Tool string // version of straggler
 }
 
-// Tx collects rows for one commit. None are visible before Commit, and none are left after Abort.
+// Tx collects rows for one commit. None is visible before Commit, and Abort discards them all.
 type Tx struct {
 	s       *Store
 	ctx     context.Context // of Begin; when it ends, so does the transaction
@@ -31,7 +31,7 @@ type Tx struct {
 	writer  string    // as it is registered
 	lock    io.Closer // on the staging directory, so that no other process removes it
 	cat     *catalog  // when the transaction began
-	state   string    // of the logs that results are of; "" of none that a store is ever in
+	state   string    // of the logs that results are computed from; "": not that of any store
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
@@ -43,12 +43,12 @@ type Tx struct {
 	saw      []InputState
 	kept     []KeptRecord
 
-	unchanged bool // Resume found that the visible results stand as they are
+	unchanged bool // Resume found that the visible results are up to date
 	failed    error
 	done      bool
 }
 
-// replaced is an earlier commit that a compaction replaces, and what of it was hidden when it was read.
+// replaced is an earlier commit that a compaction replaces, and what was hidden of it when it was read.
 type replaced struct {
 	sequence int64
 	hidden   map[KeyText]bool
@@ -67,7 +67,7 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	}
 	defer unlock()
 	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter)}
-	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first, because it gives the time that cleaning compares with
+	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first, because cleaning compares with the time that it learns
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if err := tx.begin(ctx); err != nil {
@@ -91,7 +91,7 @@ func (tx *Tx) begin(ctx context.Context) error {
 			return fmt.Errorf("store: removing what later commits replaced: %w", err)
 		}
 	}
-	if tx.cat, err = s.catalog(ctx); err != nil { // cleaning may have taken commits away
+	if tx.cat, err = s.catalog(ctx); err != nil { // cleaning may have removed commits
 		return err
 	}
 	tx.state = tx.cat.state()
@@ -101,13 +101,13 @@ func (tx *Tx) begin(ctx context.Context) error {
 	return nil
 }
 
-// Append copies rows of one input into the transaction, as its method does.
+// Append is Tx.Append for a slice of rows.
 func Append[R any](tx *Tx, input schema.Key, rows []R) error {
 	return tx.Append(input, schema.BatchOf(rows))
 }
 
 // Append copies rows of one input into the transaction. Rows of no input, such as results, have the key 0. It may be
-// called from several goroutines; rows keep the order of the calls, except that those of one phase are clustered.
+// called concurrently; rows keep the order of the calls, except that those of one phase are clustered.
 func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
 	if b.Len() == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (tx *Tx) fail(err error) {
 	}
 }
 
-// Input records that an input has been read to its end, and how. Every key that rows were appended under needs one.
+// Input records that an input has been read completely, and how. Every key that rows were appended under needs a record.
 func (tx *Tx) Input(r InputRecord) error {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
@@ -186,7 +186,7 @@ func (tx *Tx) ID() string {
 	return ingestID(tx.inputs)
 }
 
-// Abort drops all that was appended. After Commit it does nothing.
+// Abort discards all that was appended. After Commit it does nothing.
 func (tx *Tx) Abort() error {
 	tx.mu.Lock()
 	if tx.done {
@@ -201,7 +201,7 @@ func (tx *Tx) Abort() error {
 	return tx.close()
 }
 
-// close removes the staging directory, even after the context has ended. What it cannot remove the next writer will.
+// close removes the staging directory, even after the context has ended. What it cannot remove is left to the next writer.
 func (tx *Tx) close() error {
 	err := tx.s.staging.remove(tx.staging, tx.lock)
 	if uerr := tx.s.at.unregisterWriter(context.WithoutCancel(tx.ctx), tx.writer); err == nil {
@@ -213,7 +213,7 @@ func (tx *Tx) close() error {
 	return nil
 }
 
-// Commit makes all that was appended visible at once. After an error nothing of it is, unless the error says otherwise.
+// Commit makes all that was appended visible at once. After an error none of it is, unless the error says otherwise.
 func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 	c, err := tx.seal()
 	if err == nil {
@@ -227,7 +227,7 @@ func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 	tx.done = true
 	tx.mu.Unlock()
 	tx.s.commits.Add(1)
-	tx.close() // the commit stands; the next writer cleans what is left
+	tx.close() // an error does not matter: the next writer removes what is left
 	return *c, nil
 }
 
@@ -315,8 +315,8 @@ func columnTexts(t *schema.Table) []string {
 	return out
 }
 
-// publish moves the files to their final places and creates the commit that names them. When another writer takes the sequence
-// number first, who may not see our lock, what is visible by then is looked at again and the next number is tried.
+// publish moves the files to their final places and creates the commit that names them. When a writer that does not see our
+// lock takes the sequence number first, publish checks for conflicts with what is visible by then and tries the next number.
 func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 	s := tx.s
 	unlock, err := s.at.lock(ctx)
@@ -356,8 +356,8 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 	}
 }
 
-// cleanupTime bounds what is removed after a failure, which is tried although the context may have ended: as long as
-// somebody waits after Ctrl-C, and enough for a server that answers. What is left is an orphan.
+// cleanupTime bounds the removal of files after a failure, which does not depend on the context: a user waits that long after
+// Ctrl-C, and it is enough for a server that answers. What is left is an orphan.
 const cleanupTime = 20 * time.Second
 
 // removeStored removes the files of a commit that failed.

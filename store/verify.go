@@ -15,12 +15,12 @@ import (
 	"straggler/store/parquet"
 )
 
-// Finding is something about a file of the store that is not as it should be.
+// Finding is a problem with a file of the store.
 type Finding struct {
 	File    string // relative to the store
 	Problem string
 	Advice  string
-	Damage  bool // rows are lost or wrong; without it, something merely lies about
+	Damage  bool // rows are lost or wrong; false for files that merely take up space
 }
 
 const (
@@ -64,7 +64,7 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Damage && strings.HasPrefix(f.File, "commits/") }) {
-		return found, nil // with a commit unread nobody knows whose the other files are
+		return found, nil // which other files are orphans depends on the commits that could not be read
 	}
 	orphans, err := s.at.orphans(ctx, cat.files(), true)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 		}
 		data, err := readFile(ctx, s.at, e)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a compaction took it away
+			continue // removed by a compaction
 		}
 		var c *Commit
 		if err == nil {
@@ -109,7 +109,7 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 	return cat, found, nil
 }
 
-// verifyFile says what is wrong with a file, "" when nothing is.
+// verifyFile describes what is wrong with a file, "" if nothing is.
 func (s *Store) verifyFile(ctx context.Context, stored map[string]fileInfo, t TableRecord, f FileRecord) string {
 	switch found, ok := stored[f.Path]; {
 	case !ok:
@@ -135,8 +135,8 @@ func (s *Store) verifyFile(ctx context.Context, stored map[string]fileInfo, t Ta
 	return verifyFooter(end, t, f)
 }
 
-// tail keeps the end of what is written to it: of a Parquet file, the part that says what is in it. It reads as the whole
-// file of which the rest was not kept.
+// tail keeps the end of what is written to it, which in a Parquet file is the footer. It can be read like the whole file, as
+// far as it was kept.
 type tail struct {
 	at   int64 // how much was written
 	kept []byte

@@ -22,9 +22,9 @@ import (
 // InputColumn is the last column of every file of a store: the input that each row was read from. Views hide it.
 const InputColumn = "input_key"
 
-// tableWriter writes the rows of one table. Callers fill one buffer under fillMu while a goroutine writes the one before
-// under writeMu: a single caller keeps two cores busy, and nobody gets ahead of the disk by more than a buffer. The
-// goroutine ends with its buffer; finish and drop wait for it.
+// tableWriter writes the rows of one table. Callers fill one buffer under fillMu while a goroutine writes the previous one
+// under writeMu: a single caller keeps two cores busy, and callers are at most one buffer ahead of the disk. The goroutine
+// ends with its buffer; finish and drop wait for it.
 type tableWriter struct {
 	tx      *Tx
 	table   *schema.Table
@@ -32,14 +32,14 @@ type tableWriter struct {
 
 	fillMu sync.Mutex
 	fill   *parquet.Buffer      // nil until the next row
-	former *parquet.Buffer      // the one that was filled before
+	former *parquet.Buffer      // the previous one
 	rows   map[schema.Key]int64 // appended, by input
 	ended  bool
 
 	spare atomic.Pointer[parquet.Buffer] // was written and may be filled again
 
 	writeMu sync.Mutex
-	failed  error // of a buffer that was written behind the callers' backs
+	failed  error // of a buffer that was written asynchronously
 	file    *dataFile
 	files   int
 	done    []FileRecord // Path is in staging
@@ -54,7 +54,7 @@ func fileColumns(t *schema.Table) []schema.Column {
 	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
 }
 
-// append copies some of the rows, says how many, and writes the buffer when they fill it.
+// append copies as many rows as the buffer takes, returns their number, and has a full buffer written.
 func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr, n int) (int, error) {
 	w.fillMu.Lock()
 	if w.ended {
@@ -85,7 +85,7 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 	return n, nil
 }
 
-// buffer is the one to fill. A second one comes into being only when rows are appended while the first is written.
+// buffer is the one to fill. A second one is made only when rows are appended while the first is being written.
 func (w *tableWriter) buffer() *parquet.Buffer {
 	if w.fill != nil {
 		return w.fill
@@ -99,7 +99,7 @@ func (w *tableWriter) buffer() *parquet.Buffer {
 	return w.fill
 }
 
-// errBroken is returned when writing rows has panicked, in a goroutine where nobody else could recover.
+// errBroken is returned when writing rows has panicked in the writing goroutine.
 var errBroken = errors.New("the writer broke, which is a mistake of straggler; please report it")
 
 // write appends a buffer to the file as a row group.
@@ -182,7 +182,7 @@ func (w *tableWriter) finish() error {
 	return w.closeFile()
 }
 
-// drop ends the writing where it stands.
+// drop stops writing and discards the file.
 func (w *tableWriter) drop() {
 	w.fillMu.Lock()
 	defer w.fillMu.Unlock()
@@ -202,7 +202,7 @@ type dataFile struct {
 	out  *checksumWriter
 }
 
-// checksumWriter writes a file of the store and works out its checksum.
+// checksumWriter writes a file of the store and computes its checksum.
 type checksumWriter struct {
 	to  file
 	buf *bufio.Writer
