@@ -28,7 +28,7 @@ type decided struct {
 // watched follows a server through its application, a poll every so often, and hands every frame to do.
 func watched(tb testing.TB, s *livetest.Server, every float64, policies []policy.Policy, do func(*live.Frame)) *live.State {
 	tb.Helper()
-	c, err := rest.New(s.URL, sparkrest.API, rest.Options{Pause: time.Nanosecond})
+	c, err := rest.New(s.URL, sparkrest.API, rest.Options{Pause: time.Nanosecond, Share: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -16,7 +16,6 @@ type feed struct {
 	attempts map[schema.Key]*attempt
 	list     []*attempt // by the number that events name
 	settings map[string]string
-	polled   schema.Time      // the poll before
 	came     map[string]int64 // slots of executors, or of machines as a whole, that were reported
 	left     map[string]bool
 }
@@ -28,6 +27,7 @@ type watchedPhase struct {
 	numbers map[int64]int32
 	spare   int32 // numbers beyond it are taken
 	over    bool
+	read    schema.Time // when it was last read what its attempts report
 	pace    pace
 }
 
@@ -71,10 +71,13 @@ func (f *feed) update(s *State) {
 		a := &t.Attempts[i]
 		f.attempt(a, s.Progress[a.AttemptID], s.Now)
 	}
-	f.polled = s.Now
 	for i := range t.Phases {
 		p := &t.Phases[i]
-		if w := f.phases[p.PhaseID]; w != nil && !w.over && p.FinishTime.OK && p.Status != schema.RunRunning {
+		w := f.phases[p.PhaseID]
+		if w != nil && !s.Stale[p.PhaseID] {
+			w.read = s.Now
+		}
+		if w != nil && !w.over && p.FinishTime.OK && p.Status != schema.RunRunning {
 			w.over = true
 			f.to.Report(replay.Event{What: replay.Over, At: f.time(p.FinishTime.V), Phase: w.number})
 		}
@@ -158,7 +161,7 @@ func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time) {
 	case x.ended:
 	case a.Status == schema.Running:
 		if n, last := a.InputBytes.Or(0), x.samples[1]; n > last.bytes || progress > 0 {
-			x.samples = [2]sample{last, {max(f.polled, x.started), now, max(n, last.bytes), min(max(progress, last.progress), 1)}}
+			x.samples = [2]sample{last, {max(w.read, x.started), now, max(n, last.bytes), min(max(progress, last.progress), 1)}}
 			f.report(x, a, replay.Reported, now)
 		}
 	default:

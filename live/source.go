@@ -27,7 +27,9 @@ type State struct {
 	// Progress is the share of its work that each running attempt reports as done, 0 to 1; nil where the cluster reports
 	// none, as Spark does.
 	Progress map[schema.Key]float64
-	Notes    []string // what to know before trusting it, such as what the source cannot say
+	// Stale are running phases of whose running attempts nothing was asked since the last state.
+	Stale map[schema.Key]bool
+	Notes []string // what to know before trusting it, such as what the source cannot say
 }
 
 // SkewNote says that a server's clock is far from this machine's, as notes of a state; none where they are within 5 s of

@@ -109,7 +109,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case path == "/environment":
 		reply(w, s.environment())
 	case path == "/jobs":
-		reply(w, s.jobList())
+		reply(w, s.jobList(r.URL.Query().Get("status")))
 	case path == "/allexecutors":
 		reply(w, s.executors())
 	case path == "/stages":
@@ -163,7 +163,7 @@ func (s *Server) environment() any {
 	return object{"sparkProperties": append(p, []string{"spark.hadoop.fs.s3a.secret.key", "hidden"})}
 }
 
-func (s *Server) jobList() any {
+func (s *Server) jobList(status string) any {
 	list := []any{}
 	for i := range s.t.Jobs {
 		j := &s.t.Jobs[i]
@@ -181,7 +181,9 @@ func (s *Server) jobList() any {
 			}
 		}
 		o["stageIds"] = stages
-		list = append(list, o)
+		if status == "" || strings.EqualFold(o["status"].(string), status) {
+			list = append(list, o)
+		}
 	}
 	return list
 }

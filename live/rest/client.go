@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"straggler/live"
@@ -54,6 +55,7 @@ type Options struct {
 	Credentials Credentials
 	CAFile      string        // PEM certificates to trust besides the system's
 	Pause       time.Duration // least time between two requests; 0: a second
+	Share       float64       // of the time that answers may take in the long run, once Meter was called; 0: a hundredth
 	Timeout     time.Duration // of a request; 0: 30 s
 }
 
@@ -73,7 +75,24 @@ type Client struct {
 	limit time.Duration // of a request for JSON; a log may take as long as it does
 	last  time.Time
 	Asked int // requests so far
+
+	share   float64
+	trip    atomic.Int64 // the shortest time in which a connection was made, in nanoseconds; 0: none was made
+	metered time.Time    // the instant of the debt; zero: answers are not counted yet
+	debt    time.Duration
 }
+
+// What a server spends on answers is bounded as a leaky bucket bounds what flows into it: an answer adds the time that it
+// took beyond the way there, the share of the time that passes is taken off, and while more than allowed is in it the server is
+// left alone.
+const (
+	share = 0.01
+	// allowed is what the first tens of answers of a JVM take more than later ones, while they are compiled: 0.3 to 0.6 s of
+	// Spark 3.5.
+	allowed = time.Second
+	// longest bounds how long a server is left alone, so that a watch goes on when it is very slow.
+	longest = time.Minute
+)
 
 var (
 	// ErrURL is returned for an address that cannot be a server's.
@@ -96,7 +115,8 @@ func New(address string, api API, o Options) (*Client, error) {
 		return nil, fmt.Errorf("%w: %q is not of the form http://HOST:PORT", ErrURL, withoutLogin(address))
 	}
 	u.Path, u.RawQuery, u.Fragment = strings.TrimSuffix(u.Path, "/"), "", ""
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+	c := &Client{api: api, base: u, pause: o.Pause, limit: o.Timeout, share: o.Share}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: c.dial,
 		MaxIdleConns: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
 		ResponseHeaderTimeout: 5 * time.Minute} // a History Server reads a large log before it answers
 	if o.CAFile != "" {
@@ -104,7 +124,10 @@ func New(address string, api API, o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	c := &Client{api: api, base: u, pause: o.Pause, limit: o.Timeout, http: &http.Client{Transport: transport}}
+	c.http = &http.Client{Transport: transport}
+	if c.share == 0 {
+		c.share = share
+	}
 	if c.pause == 0 {
 		c.pause = time.Second
 	}
@@ -147,11 +170,44 @@ func trust(file string) (*tls.Config, error) {
 // Address is the server's, without the path of the API.
 func (c *Client) Address() string { return c.base.String() }
 
-// Pause is the least time between two requests.
-func (c *Client) Pause() time.Duration { return c.pause }
+// Pause is how long to wait before asking again for what may have changed: the least time between two requests, and longer
+// while answers have taken more than their share of the time.
+func (c *Client) Pause() time.Duration {
+	c.settle(0)
+	over := time.Duration(float64(c.debt-allowed) / c.share)
+	return max(c.pause, min(over, longest))
+}
 
-// Hasten shortens the pause, for a server that nothing else depends on.
-func (c *Client) Hasten(pause time.Duration) { c.pause = min(c.pause, pause) }
+// Meter counts what answers cost from now on. What they cost before, while the server loads the code for them, is paid once
+// however late it is asked for.
+func (c *Client) Meter() {
+	if c.metered.IsZero() {
+		c.metered = time.Now()
+	}
+}
+
+// settle adds what an answer has cost.
+func (c *Client) settle(cost time.Duration) {
+	if c.metered.IsZero() {
+		return
+	}
+	now := time.Now()
+	c.debt = max(c.debt-time.Duration(c.share*float64(now.Sub(c.metered))), 0) + max(cost, 0)
+	c.metered = now
+}
+
+// dial makes a connection. How long that takes is the way there and back.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	began := time.Now()
+	conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, network, address)
+	if took, old := int64(time.Since(began)), c.trip.Load(); err == nil && (old == 0 || took < old) {
+		c.trip.Store(took)
+	}
+	return conn, err
+}
+
+// Hasten shortens the pause and counts no cost, for a server that nothing else depends on.
+func (c *Client) Hasten(pause time.Duration) { c.pause, c.share = min(c.pause, pause), 1 }
 
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -183,6 +239,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 	}
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
+	defer func() { c.settle(time.Since(c.last) - time.Duration(c.trip.Load())) }()
 	body, err := c.open(limited, path, query, "application/json")
 	switch {
 	case ctx.Err() != nil:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,48 +14,30 @@ import (
 	"straggler/schema"
 )
 
-// Source polls one application of a driver or a History Server. What it asks for a poll is bounded: the application, the
-// stages that run, their running tasks, and pages of the tasks of which some were still running when they were last read.
+// Source polls one application of a driver or a History Server. A poll asks which stages run and, of those of which something
+// has changed, for the tasks that were not known to have ended; while none runs it is one request.
 type Source struct {
-	c         *rest.Client
-	want      string // the application's id; "": the only one, or the one that runs
-	id        string // of the one that is watched
-	attempt   string
-	rows      *rows
-	now       schema.Time // by the server's clock, at the last answer that says
-	at        time.Time   // here, then
-	stages    map[stageID]*pages
-	due       []stageID // to be read page by page, oldest first
-	known     time.Time // when executors were last asked for
-	unknown   bool      // a task ran on an executor that is not known
-	skew      time.Duration
-	ended     bool
-	listed    int  // stages known when all of them were last listed
-	listedEnd bool // that was after the end
-}
-
-// pages are the tasks of a stage by pages, in the order of their ids.
-type pages struct {
-	stage
-	settled []bool // pages that are full and of which every task has ended
-	seen    counts // when its pages were last read
-	over    bool
-	read    bool // to the end, after it was over
-	tries   int
-}
-
-// counts are the figures of a stage that change when tasks do.
-type counts struct{ active, complete, failed, killed int64 }
-
-func (s *stage) counts() counts {
-	return counts{s.NumActiveTasks, s.NumCompleteTasks, s.NumFailedTasks, s.NumKilledTasks}
+	c       *rest.Client
+	want    string // the application's id; "": the only one, or the one that runs
+	id      string // of the one that is watched
+	attempt string
+	rows    *rows
+	polls   int         // since the application was last asked for
+	now     schema.Time // by the server's clock, at the last answer that says
+	at      time.Time   // here, then
+	stages  map[stageID]*stageTasks
+	due     []stageID // whose tasks are to be read, the one that has waited longest first
+	known   time.Time // when executors were last asked for
+	unknown bool      // a task ran on an executor that is not known
+	skew    time.Duration
+	ended   bool
+	listing listing
 }
 
 const (
-	// pageTasks is how many tasks are asked for at once: about 1 MB, which a driver writes in some 10 ms.
-	pageTasks = 500
-	// pagesAPoll bounds the pages that are read in a poll, so that a stage of a hundred thousand tasks is read in passing.
-	pagesAPoll = 8
+	// applicationEvery is after how many polls the application itself is asked for again while stages run: whether it has
+	// ended is seen by its stages, and its clock goes like the one here.
+	applicationEvery = 30
 	// executorsEvery is how often executors are asked for that no task told of.
 	executorsEvery = 30 * time.Second
 )
@@ -73,24 +54,53 @@ func (s *Source) Close() { s.c.Close() }
 // Pause is how long to wait before the next poll. The client itself waits between requests.
 func (s *Source) Pause() time.Duration { return s.c.Pause() }
 
-// Poll asks for what is new.
+// Poll asks for what is new. While no stage runs the application and the stages are asked for in turns.
 func (s *Source) Poll(ctx context.Context) (*live.State, error) {
-	app, a, err := s.application(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s.rows == nil || s.id != app.ID || s.attempt != a.AttemptID {
-		if err := s.begin(ctx, app, a); err != nil {
+	idle := s.rows != nil && !s.ended && len(s.running()) == 0 && len(s.due) == 0
+	look, fresh := s.rows == nil || idle && s.polls > 0 || s.polls >= applicationEvery, false
+	s.polls++
+	if look {
+		var err error
+		if fresh, err = s.look(ctx); err != nil {
 			return nil, err
 		}
+		if idle && !fresh && !s.ended {
+			return s.state(), nil
+		}
+	}
+	err := s.update(ctx, fresh)
+	if errors.Is(err, rest.ErrNotFound) && !look { // it runs under another attempt, or another application is at its address
+		if fresh, err = s.look(ctx); err == nil {
+			err = s.update(ctx, fresh)
+		}
+	}
+	switch {
+	case errors.Is(err, rest.ErrNotFound):
+		return nil, fmt.Errorf("%w: %w", live.ErrAway, err)
+	case err != nil:
+		return nil, err
+	}
+	s.c.Meter()
+	return s.state(), nil
+}
+
+// look asks for the application; fresh is whether it is another one, or another attempt, than before.
+func (s *Source) look(ctx context.Context) (fresh bool, err error) {
+	app, a, err := s.application(ctx)
+	if err != nil {
+		return false, err
+	}
+	s.polls = 0
+	if s.rows == nil || s.id != app.ID || s.attempt != a.AttemptID {
+		if err := s.begin(ctx, app, a); err != nil {
+			return false, err
+		}
+		fresh = true
 	}
 	s.rows.application(app, a)
 	s.clock(a)
 	s.ended = a.Completed
-	if err := s.update(ctx); err != nil {
-		return nil, err
-	}
-	return s.state(), nil
+	return fresh, nil
 }
 
 func (s *Source) state() *live.State {
@@ -98,12 +108,24 @@ func (s *Source) state() *live.State {
 	if s.ended {
 		st.Now = max(s.now, s.rows.Applications[0].FinishTime.Or(s.now))
 	}
+	st.Stale = map[schema.Key]bool{}
+	for _, id := range s.running() {
+		if s.stages[id].looks > 0 {
+			st.Stale[s.rows.Phases[s.rows.phases[id]].PhaseID] = true
+		}
+	}
 	st.Notes = live.SkewNote("server", s.skew)
 	if n := len(s.due); n > 0 {
 		st.Notes = append(st.Notes, fmt.Sprintf("tasks of %d stages are still to be read", n))
 	}
+	if p := s.Pause(); p >= rareS*time.Second {
+		st.Notes = append(st.Notes, fmt.Sprintf("the server takes long to answer; so as not to burden it, it is asked again after %s", p.Round(time.Second)))
+	}
 	return st
 }
+
+// rareS is from how many seconds between two polls on that is said.
+const rareS = 10
 
 // application finds the application that is watched, and its last attempt.
 func (s *Source) application(ctx context.Context) (*application, *applicationAttempt, error) {
@@ -212,23 +234,14 @@ func (s *Source) begin(ctx context.Context, app *application, a *applicationAtte
 		return err
 	}
 	r.environment(&env)
-	s.rows, s.stages, s.due, s.unknown = r, map[stageID]*pages{}, nil, true
+	s.rows, s.stages, s.due, s.unknown, s.listing = r, map[stageID]*stageTasks{}, nil, true, listing{}
 	if a.Completed {
 		s.c.Hasten(100 * time.Millisecond) // a finished application's figures are the History Server's
 	}
-	var list []stage
-	if err := s.get(ctx, "stages", nil, &list); err != nil {
+	if err := s.list(ctx); err != nil {
 		s.rows = nil
 		return err
 	}
-	if err := s.jobs(ctx); err != nil {
-		s.rows = nil
-		return err
-	}
-	for i := range list {
-		s.stage(&list[i])
-	}
-	s.listed, s.listedEnd = len(s.stages), false
 	return nil
 }
 
@@ -253,215 +266,34 @@ func (s *Source) clock(a *applicationAttempt) {
 	}
 }
 
-func (s *Source) update(ctx context.Context) error {
-	if err := s.activeStages(ctx); err != nil {
-		return err
-	}
-	left := pagesAPoll
-	for _, id := range s.running() {
-		if err := s.runningTasks(ctx, id); err != nil {
+// update asks for stages, unless all of them are fresh, for tasks and executors.
+func (s *Source) update(ctx context.Context, fresh bool) error {
+	if !fresh && !s.listing.ended {
+		if err := s.activeStages(ctx); err != nil {
 			return err
 		}
 	}
+	for _, id := range s.which(func(p *stageTasks) bool { return p.over && !p.read }) { // that still have tasks to be read
+		if !slices.Contains(s.due, id) {
+			s.due = append(s.due, id)
+		}
+	}
+	left := pagesAPoll
 	for n := len(s.due); n > 0 && left > 0; n-- {
 		id := s.due[0]
 		s.due = s.due[1:]
-		more, err := s.readPages(ctx, id, &left)
-		if err != nil {
+		more, err := s.readTasks(ctx, id, &left)
+		if err != nil || more {
 			s.due = append(s.due, id)
-			return err
 		}
-		if more {
-			s.due = append(s.due, id)
+		if err != nil {
+			return err
 		}
 	}
 	if s.unknown || time.Since(s.known) > executorsEvery {
 		return s.executors(ctx)
 	}
 	return nil
-}
-
-// activeStages asks which stages run, and what became of those that no longer do.
-func (s *Source) activeStages(ctx context.Context) error {
-	var list []stage
-	if err := s.get(ctx, "stages", url.Values{"status": {"active"}}, &list); err != nil {
-		return err
-	}
-	active := map[stageID]bool{}
-	newJobs := false
-	for i := range list {
-		active[stageID{list[i].StageID, list[i].AttemptID}] = true
-		_, ok := s.rows.jobOf[list[i].StageID]
-		newJobs = newJobs || !ok
-	}
-	if newJobs || s.ended {
-		if err := s.jobs(ctx); err != nil {
-			return err
-		}
-	}
-	for i := range list {
-		s.stage(&list[i])
-	}
-	for id, p := range s.stages { // that still have tasks to be read
-		if p.over && !p.read && !slices.Contains(s.due, id) {
-			s.due = append(s.due, id)
-		}
-	}
-	for _, id := range s.running() {
-		if active[id] {
-			continue
-		}
-		var one stage
-		err := s.get(ctx, fmt.Sprintf("stages/%d/%d", id.id, id.attempt), url.Values{"details": {"false"}}, &one)
-		switch {
-		case errors.Is(err, rest.ErrNotFound):
-			one = s.stages[id].stage
-			one.Status = "COMPLETE"
-		case err != nil:
-			return err
-		}
-		s.stage(&one)
-	}
-	return s.missed(ctx)
-}
-
-// missed asks for stages that came and went between two polls: they are among the complete ones only. That is asked when
-// a stage has come or gone, and at the end.
-func (s *Source) missed(ctx context.Context) error {
-	if n := len(s.stages); n == s.listed && !s.ended || s.listedEnd {
-		return nil
-	}
-	var list []stage
-	if err := s.get(ctx, "stages", nil, &list); err != nil {
-		return err
-	}
-	for i := range list {
-		if _, ok := s.rows.jobOf[list[i].StageID]; !ok {
-			if err := s.jobs(ctx); err != nil {
-				return err
-			}
-			break
-		}
-	}
-	for i := range list {
-		s.stage(&list[i])
-	}
-	s.listed, s.listedEnd = len(s.stages), s.ended
-	return nil
-}
-
-func (s *Source) jobs(ctx context.Context) error {
-	var list []job
-	if err := s.get(ctx, "jobs", nil, &list); err != nil {
-		return err
-	}
-	slices.SortStableFunc(list, func(a, b job) int { return int(a.JobID - b.JobID) })
-	for i := range list {
-		s.rows.job(&list[i])
-	}
-	return nil
-}
-
-// stage takes the figures of a stage.
-func (s *Source) stage(x *stage) {
-	if x.Status == "PENDING" || x.Status == "SKIPPED" || !s.rows.stage(x) {
-		return
-	}
-	id := stageID{x.StageID, x.AttemptID}
-	p := s.stages[id]
-	if p == nil {
-		p = &pages{}
-		s.stages[id] = p
-	}
-	p.stage = *x
-	p.over = x.Status != "ACTIVE"
-	if !p.read && (p.seen != x.counts() || p.over) && !slices.Contains(s.due, id) {
-		s.due = append(s.due, id)
-	}
-}
-
-// running are the stages that run, in order.
-func (s *Source) running() []stageID {
-	var out []stageID
-	for id, p := range s.stages {
-		if !p.over {
-			out = append(out, id)
-		}
-	}
-	slices.SortFunc(out, func(a, b stageID) int {
-		if a.id != b.id {
-			return int(a.id - b.id)
-		}
-		return int(a.attempt - b.attempt)
-	})
-	return out
-}
-
-// maxRunning bounds the running tasks of a stage that are asked for at once.
-const maxRunning = 1000
-
-// runningTasks asks for the tasks of a stage that run, with what they have read. Spark before 3.1 does not know the
-// status and answers with the first tasks, which is harmless.
-func (s *Source) runningTasks(ctx context.Context, id stageID) error {
-	p := s.stages[id]
-	if p.NumActiveTasks == 0 {
-		return nil
-	}
-	n := min(p.NumActiveTasks+100, maxRunning)
-	_, err := s.tasks(ctx, id, url.Values{"status": {"running"}, "length": {strconv.FormatInt(n, 10)}})
-	return err
-}
-
-// readPages reads pages of a stage's tasks of which some had not ended, as many as are left; more is whether it has to go on.
-func (s *Source) readPages(ctx context.Context, id stageID, left *int) (more bool, err error) {
-	p := s.stages[id]
-	at, over, running := p.counts(), p.over, false
-	for n := 0; ; n++ {
-		if n == len(p.settled) {
-			p.settled = append(p.settled, false)
-		}
-		if p.settled[n] {
-			continue
-		}
-		if *left == 0 {
-			return true, nil
-		}
-		*left--
-		list, err := s.tasks(ctx, id, url.Values{"offset": {strconv.Itoa(n * pageTasks)}, "length": {strconv.Itoa(pageTasks)}})
-		if err != nil {
-			return true, err
-		}
-		unended := slices.ContainsFunc(list, func(t task) bool { return t.Status == "RUNNING" || t.Status == "PENDING" })
-		p.settled[n] = len(list) == pageTasks && !unended
-		running = running || unended
-		if len(list) < pageTasks {
-			break
-		}
-	}
-	p.seen = at
-	if over {
-		p.tries++
-		p.read = !running || p.tries > 3 // killed copies may never be said to have ended
-	}
-	return false, nil
-}
-
-func (s *Source) tasks(ctx context.Context, id stageID, query url.Values) ([]task, error) {
-	var list []task
-	err := s.get(ctx, fmt.Sprintf("stages/%d/%d/taskList", id.id, id.attempt), query, &list)
-	if errors.Is(err, rest.ErrNotFound) { // Spark has dropped the stage from its pages
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		s.rows.task(id, &list[i])
-		if _, ok := s.rows.executors[list[i].ExecutorID]; !ok {
-			s.unknown = true
-		}
-	}
-	return list, nil
 }
 
 func (s *Source) executors(ctx context.Context) error {

@@ -26,7 +26,7 @@ import (
 func client(tb testing.TB, address string, o rest.Options) *rest.Client {
 	tb.Helper()
 	if o.Pause == 0 {
-		o.Pause = time.Nanosecond
+		o.Pause, o.Share = time.Nanosecond, 1
 	}
 	c, err := rest.New(address, sparkrest.API, o)
 	if err != nil {

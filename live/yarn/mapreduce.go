@@ -22,6 +22,7 @@ var masterAPI = rest.API{Path: "/ws/v1/mapreduce/", Name: "MapReduce's applicati
 // that progress least first, then of those that have ended.
 type mapReduce struct {
 	c      *rest.Client
+	pause  time.Duration // between two polls
 	app    string
 	rows   *rows
 	read   map[string]string    // by task: its state when its attempts were last read
@@ -43,19 +44,20 @@ func newMapReduce(address, app string, o rest.Options) (*mapReduce, error) {
 	if o.Pause == 0 {
 		o.Pause = time.Second
 	}
+	pause := o.Pause
 	o.Pause /= perTask
 	c, err := rest.New(address, masterAPI, o)
 	if err != nil {
 		return nil, err
 	}
-	return &mapReduce{c: c, app: app, read: map[string]string{}, readAt: map[string]time.Time{}}, nil
+	return &mapReduce{c: c, pause: pause, app: app, read: map[string]string{}, readAt: map[string]time.Time{}}, nil
 }
 
 // Close closes the connections.
 func (m *mapReduce) Close() { m.c.Close() }
 
 // Pause is how long to wait before the next poll.
-func (m *mapReduce) Pause() time.Duration { return perTask * m.c.Pause() }
+func (m *mapReduce) Pause() time.Duration { return max(m.pause, m.c.Pause()) }
 
 // Poll asks for what is new.
 func (m *mapReduce) Poll(ctx context.Context) (*live.State, error) {
@@ -102,6 +104,7 @@ func (m *mapReduce) Poll(ctx context.Context) (*live.State, error) {
 	for i := range all.Tasks.Task {
 		m.rows.progress(&all.Tasks.Task[i])
 	}
+	m.c.Meter()
 	return m.state(now, at), nil
 }
 

@@ -74,7 +74,12 @@ func (s *Source) Close() {
 }
 
 // Pause is how long to wait before the next poll.
-func (s *Source) Pause() time.Duration { return s.manager.Pause() }
+func (s *Source) Pause() time.Duration {
+	if s.of != nil {
+		return s.of.Pause()
+	}
+	return s.manager.Pause()
+}
 
 // Poll asks for what is new. When the application no longer answers, the manager says whether it has ended.
 func (s *Source) Poll(ctx context.Context) (*live.State, error) {

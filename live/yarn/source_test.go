@@ -40,7 +40,7 @@ func nightly(copied bool) []*work {
 
 func source(tb testing.TB, c *cluster, id string) *yarn.Source {
 	tb.Helper()
-	s, err := yarn.New(c.URL, id, rest.Options{Pause: 10 * time.Nanosecond})
+	s, err := yarn.New(c.URL, id, rest.Options{Pause: 10 * time.Nanosecond, Share: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// An answer of 3 s, where a hundredth of the time is what answers may take and one second is allowed at once, is followed
+// by a pause of some 200 s or the longest there is; nothing is counted before the meter runs, nor of a server that nothing
+// depends on.
+func TestShareOfTime(t *testing.T) {
+	new := func(o Options) *Client {
+		c, err := New("http://host:4040", API{Path: "/"}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := new(Options{})
+	c.settle(time.Hour)
+	c.Meter()
+	if p := c.Pause(); p != time.Second {
+		t.Errorf("what was answered before the meter ran costs a pause of %s", p)
+	}
+	for _, x := range []struct{ cost, low, high time.Duration }{
+		{900 * time.Millisecond, time.Second, time.Second},
+		{200 * time.Millisecond, 9 * time.Second, 10 * time.Second},
+		{200 * time.Millisecond, 29 * time.Second, 30 * time.Second},
+		{2 * time.Second, longest, longest},
+	} {
+		c.settle(x.cost)
+		if p := c.Pause(); p < x.low || p > x.high {
+			t.Errorf("after another %s the pause is %s, not %s to %s", x.cost, p, x.low, x.high)
+		}
+	}
+	c.metered = c.metered.Add(-5 * time.Minute) // time passes: 3.3 s less 3 s are owed
+	if p := c.Pause(); p != time.Second {
+		t.Errorf("after five minutes the pause is still %s", p)
+	}
+	c.Hasten(time.Millisecond)
+	c.settle(500 * time.Millisecond)
+	if p := c.Pause(); p != time.Millisecond {
+		t.Errorf("a server that nothing depends on is left alone for %s", p)
+	}
+}
+
+// The way to a server, as making a connection shows it, is not what an answer costs it.
+func TestTheWayIsNotCounted(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("1")) }))
+	defer s.Close()
+	c, err := New(s.URL, API{Path: "/"}, Options{Pause: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Meter()
+	ask := func() time.Duration {
+		before, n := c.debt, 0
+		if err := c.Get(t.Context(), "", nil, &n); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		return c.debt - before
+	}
+	ask()
+	if c.trip.Load() <= 0 {
+		t.Fatal("no connection was timed")
+	}
+	c.trip.Store(int64(time.Hour))
+	if cost := ask(); cost > 0 {
+		t.Errorf("an answer costs %s where the way alone takes an hour", cost)
+	}
+}

@@ -1,0 +1,161 @@
+package sparkrest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"straggler/live/rest"
+)
+
+// stageTasks are the tasks of a stage. Their places in the order of their ids do not change, since a task that starts later
+// has a larger one.
+type stageTasks struct {
+	stage
+	open  map[int64]int // by id: places of tasks that had not ended when they were read
+	next  int           // place of the first that was never read
+	count int           // tasks that were read
+	seen  counts        // when they were last read
+	at    time.Time     // that was
+	looks int           // at the stage since then; 0: they were read at the last
+	over  bool
+	read  bool // all of them, after it was over
+	tries int
+}
+
+// counts are the figures of a stage that change when tasks do.
+type counts struct{ active, complete, failed, killed int64 }
+
+func (s *stage) counts() counts {
+	return counts{s.NumActiveTasks, s.NumCompleteTasks, s.NumFailedTasks, s.NumKilledTasks}
+}
+
+func (c counts) launched() int64 { return c.active + c.complete + c.failed + c.killed }
+
+const (
+	// pageTasks is how many tasks are asked for at once: about 1 MB, which a driver writes in some 15 ms.
+	pageTasks = 500
+	// pagesAPoll bounds the pages that are read in a poll, so that a stage of a hundred thousand tasks is read in passing.
+	pagesAPoll = 8
+	// started is how many tasks may have started since the stage said how many there are, as far as they are read at once.
+	started = 50
+	// maxRunning bounds the running tasks of a stage that are asked for by themselves.
+	maxRunning = 1000
+	// While no task starts or ends, what running ones have read changes with heartbeats, every 10 s by default: it is asked
+	// for at every third look, or after 3 s where looks are rarer.
+	everyLook, everyTime = 3, 3 * time.Second
+)
+
+// unread is whether tasks have to be read.
+func (p *stageTasks) unread() bool {
+	p.looks++
+	switch {
+	case p.read:
+		return false
+	case p.over || p.seen != p.counts():
+		return true
+	}
+	return p.NumActiveTasks > 0 && (p.looks >= everyLook || time.Since(p.at) >= everyTime)
+}
+
+// readTasks reads the tasks of a stage that were not known to have ended, in as many pages as are left; more is whether it
+// has to go on. Of a stage whose first such task is far behind its last, those that run are asked for by themselves, so that
+// what lies between is not read again. Their run time is 0 until they end: by it they come first, the oldest before the
+// others, and Spark has to sort the tasks of this stage only and not all that it keeps.
+func (s *Source) readTasks(ctx context.Context, id stageID, left *int) (more bool, err error) {
+	p := s.stages[id]
+	at, over := p.counts(), p.over
+	end := max(int(min(at.launched(), 1<<30)), p.next)
+	wanted := slices.Sorted(maps.Values(p.open))
+	if from := append(wanted, p.next)[0]; end-from > pageTasks && at.active > 0 {
+		*left--
+		list, err := s.tasks(ctx, id, url.Values{"status": {"running"}, "sortBy": {"runtime"}, "length": {strconv.FormatInt(min(at.active+started, maxRunning), 10)}})
+		if err != nil {
+			return true, err
+		}
+		ended := maps.Clone(p.open)
+		for i := range list {
+			if list[i].runs() {
+				delete(ended, list[i].TaskID)
+			}
+		}
+		wanted = slices.Sorted(maps.Values(ended))
+	}
+	for wanted = append(wanted, p.next); len(wanted) > 0; {
+		from := wanted[0]
+		if from >= end {
+			break
+		}
+		if *left <= 0 {
+			return true, nil
+		}
+		*left--
+		length := min(end+started-from, pageTasks)
+		if last := wanted[len(wanted)-1]; last != p.next {
+			length = min(last+1-from, pageTasks)
+		}
+		list, err := s.tasks(ctx, id, url.Values{"offset": {strconv.Itoa(from)}, "length": {strconv.Itoa(length)}})
+		if err != nil {
+			return true, err
+		}
+		p.take(list, from)
+		if len(list) < length {
+			break
+		}
+		wanted = slices.DeleteFunc(wanted, func(place int) bool { return place < from+length })
+		if p.next < end {
+			wanted = append(wanted, p.next)
+		}
+	}
+	p.seen, p.at, p.looks = at, time.Now(), 0
+	if over {
+		p.tries++
+		p.read = len(p.open) == 0 && p.count >= end || p.tries > 3 // killed copies may never be said to have ended
+		if !p.read && len(p.open) == 0 {
+			p.next, p.count = 0, 0 // some are missing: from the beginning
+		}
+	}
+	return false, nil
+}
+
+// take notes the places of tasks that were read from a place on.
+func (p *stageTasks) take(list []task, from int) {
+	for i := range list {
+		t := &list[i]
+		if from+i >= p.next {
+			p.count++
+		}
+		if t.runs() {
+			p.open[t.TaskID] = from + i
+		} else {
+			delete(p.open, t.TaskID)
+		}
+	}
+	p.next = max(p.next, from+len(list))
+}
+
+func (t *task) runs() bool { return t.Status == "RUNNING" || t.Status == "PENDING" }
+
+// tasks asks for tasks of a stage and takes them over.
+func (s *Source) tasks(ctx context.Context, id stageID, query url.Values) ([]task, error) {
+	var list []task
+	err := s.get(ctx, fmt.Sprintf("stages/%d/%d/taskList", id.id, id.attempt), query, &list)
+	if errors.Is(err, rest.ErrNotFound) { // Spark has dropped the stage from its pages
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		s.rows.task(id, &list[i])
+		if _, ok := s.rows.executors[list[i].ExecutorID]; !ok {
+			s.unknown = true
+		}
+	}
+	return list, nil
+}
