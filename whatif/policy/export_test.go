@@ -39,3 +39,34 @@ func (s *Sleepy) Look(v *replay.View, do *replay.Actions) replay.Again {
 	}
 	return again
 }
+
+// Estimating is LATE that estimates the time left of every attempt at every look.
+type Estimating struct{ late }
+
+func NewEstimating(l LATE) *Estimating { return &Estimating{late{LATE: l}} }
+
+func (e *Estimating) Look(v *replay.View, do *replay.Actions) replay.Again {
+	phase, _ := e.count(v)
+	phase.longest.varied = true
+	return e.late.Look(v, do)
+}
+
+// Bounding is LATE that counts the looks at which bounds told which attempts have the longest time left, and those at which they did not.
+type Bounding struct {
+	late
+	Told, Not int
+}
+
+func NewBounding(l LATE) *Bounding { return &Bounding{late: late{LATE: l}} }
+
+func (b *Bounding) Look(v *replay.View, do *replay.Actions) replay.Again {
+	again := b.late.Look(v, do)
+	if p, ok := (*v.Memory()).(*latePhase); ok && v.Waiting() > 0 && !p.longest.varied {
+		if p.longest.scans > 0 {
+			b.Not++
+		} else if len(p.longest.old) > 0 {
+			b.Told++
+		}
+	}
+	return again
+}

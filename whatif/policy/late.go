@@ -54,6 +54,7 @@ type latePhase struct {
 	rates   sample
 	parts   partRates
 	ages    ages
+	longest longest // while tasks wait
 }
 
 // TimeLeft is LATE's estimate of the time that an attempt still needs (§4).
@@ -77,7 +78,8 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 		}
 	}
 	if waiting { // early
-		if a, wait := untilAge(v, &phase.ages, l.Age); wait {
+		phase.longest.update(v, l)
+		if a, wait := phase.longest.until(v, l.Age); wait {
 			return a
 		}
 	}
@@ -85,18 +87,30 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if room <= 0 {
 		return again
 	}
-	candidates := l.rank(v, phase)
-	if len(candidates) == 0 {
-		return again
-	}
 	if waiting {
-		for _, c := range first(candidates, room) {
+		for _, c := range l.longest(v, phase, room) {
 			do.CopyFirst(c.task)
 		}
 		return again
 	}
-	l.assign(v, do, first(candidates, len(candidates)), job, room)
+	if candidates := l.rank(v, phase); len(candidates) > 0 {
+		l.assign(v, do, first(candidates, len(candidates)), job, room)
+	}
 	return again
+}
+
+// longest are the n attempts that may be copied with the longest time left, in order.
+func (l *late) longest(v *replay.View, phase *latePhase, n int) []candidate {
+	g := &phase.longest
+	if g.scans > 0 {
+		g.scans--
+	} else if !g.varied && !l.phased(v) {
+		if c, enough := g.first(v, l, phase, n); enough {
+			return c
+		}
+		g.scans = 16
+	}
+	return first(l.rank(v, phase), n)
 }
 
 // count adds the attempts that have finished since the last look.
@@ -129,10 +143,31 @@ type candidate struct {
 	task    int32
 	machine int32
 	left    float64
+	rate    float64
 }
 
 // rank lists the attempts that may be copied.
 func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
+	running := v.Running()
+	slow := l.slowRate(v, phase)
+	out := l.found[:0]
+	for i, rate := range l.own {
+		a := &running[i]
+		if (rate < slow || l.SlowTask >= 1) && l.mayCopy(v, a) {
+			elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
+			left := TimeLeft(score, elapsed)
+			if l.phased(v) {
+				left = phase.parts.timeLeft(v, a, l.Phases, left)
+			}
+			out = append(out, candidate{a.Task, a.Machine, left, rate})
+		}
+	}
+	l.found = out
+	return out
+}
+
+// slowRate is the percentile of rates below which a task may be copied. It fills own with the rates of the running attempts.
+func (l *late) slowRate(v *replay.View, phase *latePhase) float64 {
 	running := v.Running()
 	l.rates, l.own = l.rates[:0], l.own[:0]
 	for i := range running {
@@ -143,21 +178,7 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 		}
 		l.own = append(l.own, rate)
 	}
-	slow := phase.rates.quantileWith(l.rates, l.SlowTask)
-	out := l.found[:0]
-	for i, rate := range l.own {
-		a := &running[i]
-		if (rate < slow || l.SlowTask >= 1) && l.mayCopy(v, a) {
-			elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
-			left := TimeLeft(score, elapsed)
-			if l.phased(v) {
-				left = phase.parts.timeLeft(v, a, l.Phases, left)
-			}
-			out = append(out, candidate{a.Task, a.Machine, left})
-		}
-	}
-	l.found = out
-	return out
+	return phase.rates.quantileWith(l.rates, l.SlowTask)
 }
 
 // Before is whether a candidate comes before another: longest time left first.

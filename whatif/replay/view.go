@@ -128,6 +128,13 @@ func (v *View) Steady(a *Running) bool {
 	return v.s.observed == nil && !v.s.staged() && a.reports.N == 0 && !a.waits
 }
 
+// Line is what elapsed/progress of a steady attempt is, but for rounding: a straight line, in seconds, from what it is at the start and
+// with its slope over the time elapsed. It spares policies the progress of attempts on which they would do nothing.
+func (v *View) Line(a *Running) (start, slope float64) {
+	z, whole := v.s.noise(v.ph, a), v.s.whole(a)/1e6
+	return whole * (1 + z), -z
+}
+
 // Reported is the progress of a steady attempt at an earlier instant.
 func (v *View) Reported(a *Running, at Time) float64 { return v.s.progressAt(v.ph, a, int64(at)) }
 
