@@ -8,22 +8,22 @@ import (
 )
 
 var (
-	// ErrUse is returned when arguments or options make no sense.
+	// ErrUse is returned when arguments or options are invalid.
 	ErrUse = errors.New("wrong use")
-	// ErrLimit is returned when a log would take more than the limits allow.
+	// ErrLimit is returned when a log exceeds the limits.
 	ErrLimit = errors.New("over the limit")
-	// ErrCorrupt is returned when bytes are not what their codec or archive would have written.
+	// ErrCorrupt is returned when compressed data or an archive is malformed, or a checksum is wrong.
 	ErrCorrupt = errors.New("corrupt data")
-	// ErrInternal is returned when a reader panics, which is a mistake of straggler.
+	// ErrInternal is returned when a reader panics, which is a bug.
 	ErrInternal = errors.New("the reader broke, which is a mistake of straggler; please report it")
 )
 
-// IsCut says that err means a file that ends too early, as a log does whose writer was killed. All that could be read
-// of it was given.
+// IsCut reports whether err means that a file ends too early, like a log whose writer was killed. Everything before the end
+// has been read.
 func IsCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
-// Recover turns a panic into an error. A log must not take the others with it, so whatever calls a format defers it;
-// the goroutines that a format starts have to do so themselves.
+// Recover turns a panic into an error, so that one log cannot stop the others. Callers of a format defer it, and so must
+// every goroutine that a format starts.
 func Recover(err *error) {
 	if p := recover(); p != nil {
 		stack := make([]byte, 2<<10)

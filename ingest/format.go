@@ -11,27 +11,28 @@ import (
 type Format struct {
 	Name   string // as --from takes it: spark, jhist, rumen, …
 	Doc    string // one line: what it reads
-	Detail string // what is read from where, which columns stay NULL
+	Detail string // which fields are read, and which columns stay NULL
 
-	// Experimental says why the format is: it was never tried on a real file, or its logs cannot name a slow task.
+	// Experimental, unless "", is why the format is experimental: it was never tried on a real file, or its logs cannot name
+	// a slow task.
 	Experimental string
 
 	// Claim groups the entries of a directory that together are one input, such as the files of a rolling event log.
 	// It sees names only. Nil for formats whose inputs are single files.
 	Claim func(dir Dir) []Group
 
-	// Sniff says from the first bytes, decompressed, whether this is the format and by what sign.
+	// Sniff decides from the first decompressed bytes whether this is the format.
 	Sniff func(h Head) Match
 
 	// Read turns an input into rows. Records that it cannot decode go to out.Reject and never end the read.
-	// It returns an error when the input as a whole cannot be read further; rows emitted until then stay, so it emits
-	// what it knows first, applications with Complete false among it. An error that IsCut is an ordinary end of a log
-	// that is still written.
+	// It returns an error when the input cannot be read any further. Rows emitted until then are kept, so it first emits
+	// what it knows, including applications with Complete false. An error for which IsCut is true is the normal end of a
+	// log that is still being written.
 	Read func(ctx context.Context, in *Input, out *Sink) error
 }
 
-// Dir is a directory as a walk sees it: Names are sorted, sub-directories end in a slash. An archive is a directory
-// too, and files that were named one by one are seen as if their directories held nothing else.
+// Dir is a directory as formats see it: Names are sorted, and those of sub-directories end in a slash. An archive is a
+// directory too. Files that the user named one by one appear as if their directories held nothing else.
 type Dir struct {
 	Path  string
 	Names []string
@@ -42,10 +43,10 @@ type Dir struct {
 type Group struct {
 	Base  string   // the input's base name; the name of the directory where it is ""
 	Names []string // relative to the directory; may name files of sub-directories
-	Drop  []string // names that belong to the input and hold nothing to read
+	Drop  []string // names that belong to the input but hold nothing to read
 
-	// Rewritten says that the log's beginning may have been written anew, so that it is the one of the same Base in the
-	// store whatever that starts with.
+	// Rewritten reports that the beginning of the log may have been rewritten, so that it is identified with the log of the
+	// same Base in the store, whatever that starts with.
 	Rewritten bool
 }
 
@@ -58,13 +59,13 @@ type Head struct {
 	Bytes []byte // at most HeadBytes
 	Whole bool   // Bytes is all there is
 
-	Columns []string // of a Parquet file, which says them at its end
+	Columns []string // of a Parquet file, from its footer
 }
 
-// Match is an answer to 'is this yours?'. The most confident answer wins; a tie is an error that names both.
+// Match is the result of Sniff. The most confident match wins; a tie is an error that names both formats.
 type Match struct {
 	Confidence int    // 0 no, 1 possible, 2 likely, 3 certain
-	Why        string // the sign it was recognised by, for the summary
+	Why        string // what it was recognised by, for the summary
 }
 
 // Input is one log: a file, a stream, or a group of files.
@@ -74,7 +75,7 @@ type Input struct {
 	Key   schema.Key // see schema.InputKey
 	Parts []Part     // in reading order
 
-	// KeepLiterals says to keep the literals of queries, which may hold personal data.
+	// KeepLiterals keeps the literals of queries, which may hold personal data.
 	KeepLiterals bool
 }
 
@@ -83,16 +84,16 @@ type Part struct {
 	Name string
 	Size int64 // compressed bytes; -1 unknown
 
-	// Open reads it from the start, decompressed, within the limits of size and ratio. The errors of the reader name
-	// the file and the byte; a cut stream gives io.ErrUnexpectedEOF after all that could be read.
+	// Open reads it from the start, decompressed, within the limits of size and ratio. Errors of the reader name the file
+	// and the byte; a truncated file gives io.ErrUnexpectedEOF after everything that could be read.
 	Open func(ctx context.Context) (io.ReadCloser, error)
 
-	// OpenAt reads it in any order, decompressed, for files that have an index at their end. A file that cannot be
-	// read so as it is gets copied to the temporary directory first.
+	// OpenAt gives random access to its decompressed content, for files with an index at their end. If necessary the file
+	// is copied to the temporary directory first.
 	OpenAt func(ctx context.Context) (File, error)
 }
 
-// File is a part that is open for reading in any order.
+// File is a part that is open for random access.
 type File interface {
 	io.ReaderAt
 	io.Closer

@@ -1,16 +1,16 @@
 package ingest
 
-// Limits bound what an untrusted log may cost. The zero value of a field means its default.
+// Limits bound the resources that an untrusted log may use. The zero value of a field means its default.
 type Limits struct {
 	Line     int64 // bytes of one line; a longer one is rejected and skipped; default 64 MiB
 	Input    int64 // bytes that one input, a file or an archive with all that is in it, may decompress to; default 1 TiB
-	Run      int64 // bytes that all inputs of a run may decompress to together; default 16 TiB
+	Run      int64 // bytes that all inputs of a run together may decompress to; default 16 TiB
 	Ratio    int64 // decompressed bytes for each byte of an input, once 100 MiB have come out; default 1000
 	Entries  int   // entries of one archive; default 1 000 000
 	Depth    int   // archives within archives; default 2
 	Spool    int64 // bytes that archives and streams may take in the temporary directory; default 64 GiB
-	Rejects  int64 // rejected records of an input that are kept as rows, the others are counted; default 10 000
-	Buffered int64 // bytes of rows that wait for an earlier input to reach the store; default 64 MiB
+	Rejects  int64 // rejected records of an input that are kept as rows; more are only counted; default 10 000
+	Buffered int64 // bytes of rows that may wait until those of earlier inputs are in the store; default 64 MiB
 }
 
 // WithDefaults sets the fields that are zero.

@@ -10,8 +10,8 @@ import (
 // SampleBytes is how much of a rejected record is kept.
 const SampleBytes = 200
 
-// Sample is the first 200 bytes of a record, made printable: whatever a terminal could take for a command, a control
-// character, or a byte that is no UTF-8, is escaped as in a Go string.
+// Sample is the first 200 bytes of a record, made printable: control characters, what a terminal could take for a command,
+// and bytes that are not UTF-8 are escaped as in a Go string.
 func Sample[S string | []byte](record S) string {
 	if len(record) > SampleBytes {
 		record = record[:SampleBytes]
@@ -21,7 +21,7 @@ func Sample[S string | []byte](record S) string {
 		r, n := utf8.DecodeRuneInString(text)
 		switch {
 		case r == utf8.RuneError && n == 1:
-			// Also the rune that the cut at 200 bytes went through.
+			// This includes a rune that was cut at 200 bytes.
 			fmt.Fprintf(&b, `\x%02x`, text[0])
 		case r == '\t':
 			b.WriteString(`\t`)

@@ -18,28 +18,28 @@ type Sink struct {
 	kept    int64        // rejects that were written as rows
 	dropped int64        // rejects that were counted only
 	apps    []schema.Key // the first applications, for the caveats that the sink itself adds
-	err     error        // the first error of write, and the end of the sink
+	err     error        // the first error of write, after which nothing is taken
 }
 
-// Counts says what a sink was given.
+// Counts is what a sink was given.
 type Counts struct {
 	Decoded int64            // records used, or knowingly skipped
 	Rejects int64            // records that could not be used
 	Rows    map[string]int64 // rows by table
 }
 
-// NewSink makes a sink that hands what it is given to write, which must not keep a batch after it returns.
+// NewSink makes a sink that passes rows to write, which must not keep a batch after it returns.
 func NewSink(limits Limits, write func(schema.Batch) error) *Sink {
 	return &Sink{limits: limits.WithDefaults(), write: write, counts: Counts{Rows: map[string]int64{}}}
 }
 
-// Emit takes rows of any log table. The slice may be reused afterwards, the strings in it must not change. It blocks
-// while the store is behind, so a few thousand rows a call are best. After an error the format should return it.
+// Emit takes rows of any log table. The slice may be reused afterwards; the strings in it must not change. Emit blocks
+// while the store is behind, so calls with a few thousand rows are best. A format returns an error of Emit to its caller.
 func Emit[R any](out *Sink, rows []R) error {
 	return out.emit(schema.BatchOf(rows))
 }
 
-// EmitTrace emits all rows of a trace but its rejects, which Reject takes.
+// EmitTrace emits all rows of a trace except its rejects, which Reject takes.
 func EmitTrace(out *Sink, t *schema.Trace) error {
 	for b := range t.Batches() {
 		if b.Table() == schema.TableOf[schema.Reject]() {
@@ -65,7 +65,7 @@ func (s *Sink) emit(b schema.Batch) error {
 	return s.pass(b)
 }
 
-// pass hands a batch on, outside the lock: write may block for long.
+// pass writes a batch without holding the lock, because write may block for long.
 func (s *Sink) pass(b schema.Batch) error {
 	if err := s.Err(); err != nil {
 		return err
@@ -91,8 +91,8 @@ func (s *Sink) Decoded(n int64) {
 	s.mu.Unlock()
 }
 
-// Reject takes a record that could not be used. Its sample is cut and made printable here. Past Limits.Rejects it is
-// counted only.
+// Reject takes a record that could not be used; its sample is truncated and made printable. After Limits.Rejects of them
+// records are only counted.
 func (s *Sink) Reject(r schema.Reject) {
 	s.mu.Lock()
 	s.counts.Rejects++
@@ -110,14 +110,14 @@ func (s *Sink) Reject(r schema.Reject) {
 	}
 }
 
-// Err is the error that ended the sink, such as a full disk or a cancelled run; nil while it takes rows.
+// Err is the error after which the sink takes no more rows, such as a full disk or a cancelled run; nil if there is none.
 func (s *Sink) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Counts says what the sink was given so far.
+// Counts is what the sink was given so far.
 func (s *Sink) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Sink) Counts() Counts {
 	return c
 }
 
-// maxCaveatApps bounds the applications that a caveat about a whole input is repeated for.
+// maxCaveatApps is for how many applications a caveat about a whole input is repeated.
 const maxCaveatApps = 64
 
 func (s *Sink) remember(apps []schema.Application) {

@@ -17,17 +17,17 @@ import (
 	"straggler/store"
 )
 
-// On a cluster every machine reads a share of the logs: copies of this program run there, each on some shards (Shard),
-// and each shard is a commit of its own. A cluster runs work at least once: what a copy that died had committed is
-// recognised by its fingerprints when the shard is read again, and is not read twice.
+// On a cluster every machine reads a share of the logs: copies of this program run there, each on some shards (Shard), and
+// each shard is a commit of its own. A cluster runs work at least once: when a copy dies and its shard is read again, the
+// logs that it had committed are recognised by their fingerprints and skipped.
 
-// shardTries is how often a shard is begun that could not be committed, beyond the tries that the cluster makes itself.
+// shardTries is how often a shard that could not be committed is tried again, in addition to the cluster's own retries.
 const shardTries = 3
 
 // errShard is returned when the shard of a log could not be committed.
 var errShard = errors.New("the cluster could not bring it into the store")
 
-// workerSpec is what the copies are to do.
+// workerSpec tells the copies what to do.
 type workerSpec struct {
 	Store  string
 	Paths  []string
@@ -46,7 +46,7 @@ type shardRead struct {
 	Failure string // why nothing of the shard was committed; "" when it was
 }
 
-// OnCluster is Run on a cluster, in so many shards.
+// OnCluster is Run on a cluster, in the given number of shards.
 func OnCluster(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths []string, o Options, shards int) (Summary, error) {
 	began := time.Now()
 	dir, err := eng.StoreDir()
@@ -90,13 +90,13 @@ func OnCluster(ctx context.Context, st *store.Store, eng engine.RemoteRunner, pa
 	return s, nil
 }
 
-// merger puts together what the copies say. Every copy looks at all logs and reads those of its shards.
+// merger combines the answers of the copies. Every copy finds all logs and reads those of its shards.
 type merger struct {
 	results map[string]Result
 	failure string // of the last shard that was not committed
 }
 
-// round has the cluster read shards, and gives those that were not committed.
+// round has the cluster read shards, and returns those that were not committed.
 func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte, shards []int, tool string) (left []int, err error) {
 	values := make([]string, len(shards))
 	for i, n := range shards {
@@ -127,7 +127,7 @@ func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte
 	return left, rows.Err()
 }
 
-// weight says which of several results of a log tells most.
+// weight orders results of the same log by how much they tell.
 var weight = map[Status]int{OtherShard: 0, NotRecognised: 1, Failed: 2, Duplicate: 3, AlreadyThere: 4, Partial: 5, Read: 6}
 
 func (m *merger) add(s *shardRead) {
@@ -141,7 +141,7 @@ func (m *merger) add(s *shardRead) {
 	}
 }
 
-// summary adds up. What no shard has read was in one that failed.
+// summary adds up the results. A log that no shard has read belongs to a shard that failed.
 func (m *merger) summary(failures bool) Summary {
 	var s Summary
 	for _, r := range m.results {
@@ -157,7 +157,7 @@ func (m *merger) summary(failures bool) Summary {
 	return s
 }
 
-// reportProgress tells how many logs have come into a store, every second until it is stopped.
+// reportProgress reports every second how many logs have been committed, until it is stopped.
 func reportProgress(ctx context.Context, st *store.Store, tell func(Progress)) (stop func()) {
 	if tell == nil {
 		return func() {}
@@ -184,8 +184,8 @@ func reportProgress(ctx context.Context, st *store.Store, tell func(Progress)) (
 	return func() { close(ended); <-stopped }
 }
 
-// Work reads the shards that it is given into the store, as the file says, and writes what became of them. It runs on
-// the cluster's machines.
+// Work runs on the cluster's machines. It reads the given shards into the store, as the spec file says, and writes their
+// results.
 func Work(ctx context.Context, formats []ingest.Format, file string, in io.Reader, out io.Writer, o Options) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -223,7 +223,7 @@ func readShard(ctx context.Context, st *store.Store, formats []ingest.Format, pa
 	s, err := Run(ctx, st, formats, paths, o)
 	answer := shardRead{Shard: o.Shard.K, Results: s.Results}
 	for i := range answer.Results {
-		answer.Results[i].Err = nil // its reason says it
+		answer.Results[i].Err = nil // its text is in Reason
 	}
 	if err != nil && !errors.Is(err, ErrUnreadable) && !(errors.Is(err, ErrNothingToRead) && len(s.Results) > 0) {
 		answer.Failure = err.Error()

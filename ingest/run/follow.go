@@ -13,12 +13,12 @@ import (
 	"straggler/store"
 )
 
-// Follow runs again and again, every so often, until the context ends, and hands each round that did something to each.
-// Logs that are new, have grown or have rolled are read; what became of the others is in the store, so a restart costs
-// one reading and loses or doubles nothing. A round that fails is reported and tried again.
+// Follow runs repeatedly, every so often, until the context ends, and passes the summary of each round that did something to
+// each. Logs that are new, have grown or have rolled are read. All state that matters is in the store: a restart reads each
+// log at most once more, and loses or duplicates nothing. A round that fails is reported and tried again.
 //
-// A log that is still written is read again when it was quiet for a round, or has grown by a tenth: all its readings
-// together cost a few times what one does, however long it grows.
+// A log that is still being written is read again when it has not changed for a round, or has grown by a tenth: all its
+// readings together cost a few times as much as one, however long it grows.
 func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, every time.Duration, each func(Summary, error)) error {
 	for _, p := range paths {
 		if p == "-" {
@@ -50,14 +50,14 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 	}
 }
 
-// followState is what a follower knows of the logs of earlier rounds. The nil pointer is that of a run that stands alone.
+// followState is what a follower knows of the logs of earlier rounds. It is nil for a single run.
 type followState struct {
 	mu     sync.Mutex
 	logs   map[string]*logState
-	failed map[string]int64 // by name, when a log had changed that failed since
+	failed map[string]int64 // by name, the modification times of logs that failed
 }
 
-// failedBefore says that a log failed in an earlier round and has not changed since.
+// failedBefore reports whether a log failed in an earlier round and has not changed since.
 func (f *followState) failedBefore(r *Result) bool {
 	if f == nil {
 		return false
@@ -68,7 +68,7 @@ func (f *followState) failedBefore(r *Result) bool {
 	return ok && changed == r.Changed
 }
 
-// logState is what was seen of a log.
+// logState is what a follower knows of one log.
 type logState struct {
 	read  discover.FileVersion // when it was read last; the zero version is never
 	seen  discover.FileVersion // in the last round
@@ -76,7 +76,7 @@ type logState struct {
 	there bool                 // in this round
 }
 
-// due says whether to look into a log in this round.
+// due reports whether to read a log in this round.
 func (f *followState) due(id string, now discover.FileVersion) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +91,7 @@ func (f *followState) due(id string, now discover.FileVersion) bool {
 	return s.taken
 }
 
-// settle notes what a round has read, and forgets what is no longer there. What failed is tried again.
+// settle records what a round has read, and forgets logs that no longer exist. Logs that failed are tried again.
 func (f *followState) settle(s *Summary, err error) {
 	if f == nil {
 		return
@@ -122,7 +122,7 @@ func (f *followState) settle(s *Summary, err error) {
 	}
 }
 
-// touches reports whether one of the names is a log's, or lies in it.
+// touches reports whether one of the names is that of a log, or of a file in it.
 func touches(id string, names []string) bool {
 	for _, n := range names {
 		if n == id || strings.HasPrefix(n, id+"/") || strings.HasPrefix(id, n+"/") {

@@ -11,14 +11,14 @@ import (
 	"straggler/store"
 )
 
-// inputMeta is what a commit keeps of an input beside what the store itself wants to know.
+// inputMeta is what ingest records of an input in the commit, in addition to the store's own fields.
 type inputMeta struct {
 	Base  string `json:"base"`
-	Head  int    `json:"head"`            // bytes that the key was made of
-	Raw   int64  `json:"raw"`             // bytes of its files as they are; -1 unknown
-	Files int    `json:"files"`           // that it consists of
+	Head  int    `json:"head"`            // how many bytes the key was made from
+	Raw   int64  `json:"raw"`             // compressed bytes of its files; -1 unknown
+	Files int    `json:"files"`           // number of its files
 	Codec string `json:"codec,omitempty"` // how its first file was compressed
-	Error string `json:"error,omitempty"` // why it was not read to its end
+	Error string `json:"error,omitempty"` // why it was not read completely
 
 	Format   string `json:"format,omitempty"`
 	Unusable bool   `json:"unusable,omitempty"` // it gave nothing but rejects
@@ -28,12 +28,12 @@ type inputMeta struct {
 type known struct {
 	byKey   map[schema.Key]*store.InputRecord
 	byPrint map[string]*store.InputRecord
-	shorter map[string][]storeKey // by base, the inputs whose key was made of less than a head: all that there was of them then
+	shorter map[string][]storeKey // by base, the inputs that were shorter than a head when their keys were made
 	named   map[string][]named    // by base
 	sizes   map[int64]bool        // raw sizes of inputs
 }
 
-// named is an input of a format that can write a log's beginning anew.
+// named is an input of a format that may rewrite the beginning of a log.
 type named struct {
 	storeKey
 	format string
@@ -69,14 +69,14 @@ func load(ctx context.Context, st *store.Store) (*known, error) {
 	return k, nil
 }
 
-// storeKey is what a store calls a log.
+// storeKey is the key of a log in the store.
 type storeKey struct {
-	key  schema.Key // a log keeps the one that it had when it was shorter
-	head int        // bytes that it was made of
+	key  schema.Key // a log keeps the key that it had when it was shorter
+	head int        // how many bytes the key was made from
 }
 
-// key is the key of an input in this store: that of an input which was all there was of this log at an earlier time, or
-// whose beginning was written anew since, or else its own.
+// key is the key of an input in this store: that of an earlier, shorter version of the log, or of a version with another
+// beginning, if the store has one; otherwise its own.
 func (k *known) key(in *discover.Input, head []byte) storeKey {
 	own := storeKey{in.Key, len(head)}
 	if k.byKey[own.key] != nil {
@@ -93,13 +93,13 @@ func (k *known) key(in *discover.Input, head []byte) storeKey {
 	return own
 }
 
-// suspect says that the store may have the input, so that hashing it before reading it is worth a read.
+// suspect reports whether the store may have the input already, so that hashing it before reading it is worthwhile.
 func (k *known) suspect(j *job) bool {
 	return k.byKey[j.key] != nil || k.sizes[j.Size()]
 }
 
-// longer is the input in the store that is a later state of the same log, nil where there is none. A copy that was made
-// while the log was written must not replace it. Groups of files may shrink when they are compacted.
+// longer is the input in the store that is a later version of the same log, nil if there is none: it must not be replaced by
+// a copy that was made while the log was being written. Groups of files may shrink when they are compacted.
 func (k *known) longer(j *job) *store.InputRecord {
 	old := k.byKey[j.key]
 	if old == nil || len(j.Parts) != 1 {
@@ -111,7 +111,7 @@ func (k *known) longer(j *job) *store.InputRecord {
 	return nil
 }
 
-// decodeMeta is what ingest noted of an input; nothing when something else wrote the commit.
+// decodeMeta is what ingest recorded of an input; the zero value when something else wrote the commit.
 func decodeMeta(r *store.InputRecord) inputMeta {
 	m := inputMeta{Raw: -1}
 	if json.Unmarshal(r.Extra, &m) != nil {

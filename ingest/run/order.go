@@ -7,22 +7,22 @@ import (
 	"straggler/schema"
 )
 
-// order lets the rows of inputs that are read in parallel through in the order of the inputs: those of the first input
-// that is not done go through at once, those of the others wait, and past a bound their readers wait too. The first
-// one never waits for another, so there is no deadlock.
+// order writes the rows of inputs that are read in parallel in the order of the inputs. Rows of the first unfinished input
+// (the head) are written at once; those of the others are queued, and when the queue is full their readers block. The head
+// never waits for another input, so there is no deadlock.
 type order struct {
 	write func(input int, b schema.Batch) error
 	max   int64
 
 	mu      sync.Mutex
 	change  sync.Cond
-	head    int                   // the input whose rows go through
+	head    int                   // the input whose rows are written at once
 	waiting map[int]*pendingInput // of inputs behind it
-	bytes   int64                 // that wait
+	bytes   int64                 // queued
 	err     error
 }
 
-// pendingInput is what waits for one input.
+// pendingInput is the queued rows of one input.
 type pendingInput struct {
 	batches []schema.Batch
 	done    bool
@@ -44,7 +44,7 @@ func (o *order) fail(err error) {
 	o.change.Broadcast()
 }
 
-// put takes a batch of an input. It may be called from several goroutines of the input.
+// put takes a batch of an input. Several goroutines of the input may call it.
 func (o *order) put(input int, b schema.Batch) error {
 	o.mu.Lock()
 	for o.err == nil && input != o.head && o.bytes > 0 && o.bytes+b.Size() > o.max {
@@ -78,8 +78,8 @@ func (o *order) pending(input int) *pendingInput {
 	return p
 }
 
-// done says that an input has no more rows. When it was the first, the next ones move up, and what waited for them is
-// written here; an input is the first only when nothing of it waits any more.
+// done marks the end of an input. If it was the head, the queued rows of the next inputs are written; an input becomes the
+// head only when none of its rows are queued any more.
 func (o *order) done(input int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +104,7 @@ func (o *order) done(input int) error {
 	return o.err
 }
 
-// flush writes what waits for an input, without holding the lock.
+// flush writes the queued rows of an input, without holding the lock.
 func (o *order) flush(input int, p *pendingInput) {
 	batches := p.batches
 	p.batches = nil

@@ -14,8 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// plan finds the inputs and decides which of them to read: of logs that are there twice one, and of the rest this
-// shard's.
+// plan finds the inputs and decides which of them to read: one of several copies of a log, and only those of this shard.
 func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string) (err error) {
 	var (
 		mu   sync.Mutex
@@ -70,8 +69,8 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 	return nil
 }
 
-// bound leaves those logs for later that a round has no room for: of the logs, which keep their order, those that changed
-// last are read, and those that failed before after all others.
+// bound postpones the logs that exceed the size of a round. The most recently changed logs are read first, and those that
+// failed before last. The order of the logs stays the same.
 func (r *run) bound() {
 	if r.o.Round <= 0 {
 		return
@@ -101,8 +100,8 @@ func (r *run) bound() {
 	})
 }
 
-// withoutStates keeps the largest of the inputs that have the same key: they are states of one log, such as a copy that
-// was made while it was written.
+// withoutStates keeps the largest of the inputs that have the same key: they are versions of one log, such as a copy that
+// was made while it was being written.
 func (r *run) withoutStates(found []*job) []*job {
 	best := make(map[schema.Key]*job)
 	for _, j := range found {
@@ -121,8 +120,7 @@ func (r *run) withoutStates(found []*job) []*job {
 	return out
 }
 
-// withoutCopies keeps the first of the inputs that have the same content under different names. Only those of equal size
-// have to be hashed.
+// withoutCopies keeps the first of several inputs with the same content. Only inputs of equal size are hashed.
 func (r *run) withoutCopies(ctx context.Context, found []*job) ([]*job, error) {
 	prints, err := r.printsOfEquals(ctx, found)
 	if err != nil {
@@ -141,8 +139,8 @@ func (r *run) withoutCopies(ctx context.Context, found []*job) ([]*job, error) {
 	return out, nil
 }
 
-// printsOfEquals are the fingerprints of the inputs that have the size of another one; "" of the others, and of those
-// that cannot be read: reading them later will meet the error again.
+// printsOfEquals are the fingerprints of the inputs that have the same size as another one. They are "" for the others, and
+// for those that cannot be read: reading them later will give the error again.
 func (r *run) printsOfEquals(ctx context.Context, found []*job) ([]string, error) {
 	sizes := make(map[int64]int)
 	for _, j := range found {

@@ -19,25 +19,25 @@ import (
 	"straggler/store"
 )
 
-// Options say how to run. The zero value is a good one.
+// Options configure a run. The zero value is usable.
 type Options struct {
 	From     string // name of the format; "" recognises it
 	Again    bool   // read inputs that the store has, and replace them
-	Parallel int    // inputs read at once; 0 is one a processor
+	Parallel int    // inputs read at once; 0: one per processor
 	Shard    Shard
 	Limits   ingest.Limits
 	Literals bool            // keep the literals of queries, which may hold personal data
 	Remote   discover.Remote // what reads URLs; nil reads none
-	TempDir  string          // for archives that cannot be read in place; "" is the system's place
-	Tool     string          // version of straggler, for the record
-	Stdin    *os.File        // what "-" reads; nil is the process's
+	TempDir  string          // for archives that cannot be read in place; "": the system's temporary directory
+	Tool     string          // version of straggler, recorded in the commit
+	Stdin    *os.File        // what "-" reads; nil: the standard input of the process
 	Progress func(Progress)  // called a few times a second by one goroutine
 
-	// Round, where it is not 0, bounds what one run reads: the logs that changed last, up to so many bytes of their files
-	// and at least one. The others have the status Waiting, and a follower reads them in its next rounds, without a pause.
+	// Round, unless 0, bounds the bytes of the files that one run reads. It reads the most recently changed logs, at least
+	// one. The others have the status Waiting, and a follower reads them in its next rounds, without a pause.
 	Round int64
-	// Planned, where it is set, is called before anything is read with what was found: the results of Round's logs have the
-	// status Planned, and none has any rows.
+	// Planned, unless nil, is called with what was found before anything is read: the logs of this round have the status
+	// Planned, and no result has rows.
 	Planned func([]Result)
 }
 
@@ -49,16 +49,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Shard is the K-th of N shares of the inputs, K from 1. N runs, on one machine or many, each with another K, read every
-// input once between them: a share is chosen by the key, which is made of an input's base name and first bytes. The
-// zero Shard is all.
+// Shard is the K-th of N shares of the inputs, K from 1. N runs with different K, on one machine or many, read every input
+// exactly once: the share depends on the input's key, which is made from its base name and first bytes. The zero Shard is
+// all inputs.
 type Shard struct{ K, N int }
 
 func (s Shard) valid() bool { return s == Shard{} || s.N >= 1 && s.K >= 1 && s.K <= s.N }
 
 func (s Shard) has(key schema.Key) bool { return s.N <= 1 || key%int64(s.N) == int64(s.K-1) }
 
-// Progress is how far a run has got.
+// Progress is the progress of a run.
 type Progress struct {
 	Done, Inputs int
 	Bytes, Total int64 // raw bytes; Total is 0 while it is not known, and does not count streams
@@ -75,20 +75,20 @@ var (
 	ErrNoUsableRecord = errors.New("none of its records could be used")
 )
 
-// Run reads logs into a store, in one commit. What could not be read is in the summary and spoils nothing; the error is
-// ErrUnreadable when none could be read and ErrNothingToRead when there was none. Everything else that returns an error,
-// such as a full disk, leaves the store as it was.
+// Run reads logs into a store, in one commit. Inputs that could not be read are in the summary and do not affect the others;
+// the error is ErrUnreadable when none could be read and ErrNothingToRead when there was none. After any other error, such
+// as a full disk, the store is unchanged.
 func Run(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options) (Summary, error) {
 	return runAgain(ctx, st, formats, paths, o, nil)
 }
 
-// runAgain runs, and runs again when another run got in its way.
+// runAgain runs, and runs again after a conflict with another run.
 func runAgain(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, seen *followState) (Summary, error) {
 	for left := 3; ; left-- {
 		r := &run{store: st, o: o.withDefaults(), seen: seen}
 		err := r.run(ctx, formats, paths)
 		seen.settle(&r.summary, err)
-		// Another run has brought one of the inputs meanwhile. What the store has now decides what is left to do.
+		// Another run has committed one of the inputs meanwhile. Plan again with what the store has now.
 		if left > 0 && (errors.Is(err, store.ErrIngested) || errors.Is(err, store.ErrKeys)) && !r.streams {
 			continue
 		}
@@ -124,7 +124,7 @@ type job struct {
 	sink   *ingest.Sink
 	err    error // of reading
 
-	unusable bool // it was read, and gave nothing but rejects
+	unusable bool // all of its records were rejected
 }
 
 func (j *job) fail(err error) {
@@ -134,7 +134,7 @@ func (j *job) fail(err error) {
 func (r *run) run(ctx context.Context, formats []ingest.Format, paths []string) (err error) {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // which ends what waits for a stream
+	defer cancel() // ends readers that wait for a stream
 	if !r.o.Shard.valid() {
 		return fmt.Errorf("ingest: %w: there is no shard %d of %d", ingest.ErrUse, r.o.Shard.K, r.o.Shard.N)
 	}
@@ -188,7 +188,7 @@ func (r *run) progress() Progress {
 		Rows: r.rows.Load(), Rejects: r.rejects.Load()}
 }
 
-// verdict says whether anything was read at all.
+// verdict is the error of a run that read nothing.
 func (s *Summary) verdict() error {
 	good := s.Count(Read) + s.Count(Partial) + s.Count(AlreadyThere) + s.Count(OtherShard)
 	switch failed := s.Count(Failed); {
@@ -215,7 +215,7 @@ func (s *Summary) firstFailure() error {
 	return nil
 }
 
-// read reads the jobs and commits what they gave.
+// read reads the inputs of the jobs and commits their rows.
 func (r *run) read(ctx context.Context, began time.Time) (err error) {
 	tx, err := r.store.Begin(ctx, store.Origin{Kind: store.Log, Tool: r.o.Tool})
 	if err != nil {
@@ -233,13 +233,13 @@ func (r *run) read(ctx context.Context, began time.Time) (err error) {
 	defer stop()
 	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(r.o.Parallel)
-	for i := range r.jobs { // in this order: the first one must be under way while others wait for it
+	for i := range r.jobs { // in this order: the others may wait for the first one, so it must be started
 		g.Go(func() error {
 			if err := reading.Err(); err != nil {
 				return err
 			}
 			if err := r.job(ctx, i, order); err != nil {
-				order.fail(err) // so that nobody waits for rows that will not come
+				order.fail(err) // so that no reader waits for rows that will not come
 				return err
 			}
 			r.done.Add(1)
@@ -252,7 +252,7 @@ func (r *run) read(ctx context.Context, began time.Time) (err error) {
 	return r.commit(ctx, tx, began)
 }
 
-// job reads one input. An error is about the run and not the input.
+// job reads one input. Its error concerns the whole run, and not only the input.
 func (r *run) job(ctx context.Context, i int, order *order) error {
 	j := r.jobs[i]
 	if there, err := r.alreadyThere(ctx, j); err != nil {
@@ -291,14 +291,14 @@ func readInput(ctx context.Context, j *job, literals bool) (err error) {
 	return j.Format.Read(ctx, &in, j.sink)
 }
 
-// alreadyThere says that the store has the input as it is.
+// alreadyThere reports whether the store has exactly this input.
 func (r *run) alreadyThere(ctx context.Context, j *job) (bool, error) {
 	if r.o.Again || j.Size() < 0 || !r.known.suspect(j) {
 		return false, nil
 	}
 	print, err := j.Fingerprint(ctx)
 	if err != nil {
-		return false, ctx.Err() // reading it will meet the error again
+		return false, ctx.Err() // reading it will give the error again
 	}
 	rec := r.known.byPrint[print]
 	if rec == nil {
@@ -340,7 +340,7 @@ func (r *run) conclude(j *job) {
 	switch {
 	case len(c.Rows) == 0 || j.unusable:
 		j.fail(j.err)
-	case ingest.IsCut(j.err) && c.Rejects > int64(len(j.Parts)) && j.Codec != "": // a cut spoils the last record of a file, and no more
+	case ingest.IsCut(j.err) && c.Rejects > int64(len(j.Parts)) && j.Codec != "": // truncation damages only the last record of a file
 		res.Status, res.Reason = Partial, fmt.Sprintf("it stops before its end, and %d records before that make no sense: it is damaged; get a good copy of it", c.Rejects)
 	case ingest.IsCut(j.err): // it is read as far as it goes
 		res.Reason = "it stops before its end: it is still written, or was cut"
@@ -349,7 +349,7 @@ func (r *run) conclude(j *job) {
 	}
 }
 
-// commit makes visible what was read, unless nothing was.
+// commit commits what was read, unless nothing was.
 func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 	wrote := false
 	for _, j := range r.jobs {
@@ -382,8 +382,8 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 	return nil
 }
 
-// declare tells the transaction about an input, and that it replaces earlier states of it. It reports false when the
-// store has just the same already, which is seen late of a stream.
+// declare records an input in the transaction, and that it replaces earlier versions. It returns false when the store has
+// the same input already, which for a stream is known only after reading it.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
 	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name, Unusable: j.unusable}
 	if j.err != nil {

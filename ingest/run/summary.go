@@ -9,7 +9,7 @@ import (
 	"straggler/store"
 )
 
-// Status says what became of an input.
+// Status is the outcome of an input.
 type Status string
 
 const (
@@ -18,28 +18,28 @@ const (
 	AlreadyThere  Status = "already there"  // the store had it
 	Duplicate     Status = "duplicate"      // another input of the run is the same log
 	OtherShard    Status = "other shard"    // another run reads it
-	NotRecognised Status = "not recognised" // no log, as far as the formats can tell
+	NotRecognised Status = "not recognised" // no format recognises it
 	Planned       Status = "planned"        // it will be read by this run
 	Waiting       Status = "waiting"        // a later round of a follower reads it
 	Failed        Status = "failed"         // nothing of it could be read
 )
 
-// Result is what became of one input.
+// Result is the outcome of one input.
 type Result struct {
 	Name    string
 	Status  Status
 	Reason  string // why, where the status needs one
 	Err     error  // of Failed and Partial, checkable by kind
 	Format  string
-	Why     string           // the sign that it was recognised by
-	Files   int              // files that it consists of
+	Why     string           // what its format was recognised by
+	Files   int              // number of its files
 	Changed int64            // when the last of them changed, in ns since 1970; 0 unknown
-	Bytes   int64            // of its files, as they are
+	Bytes   int64            // of its files, compressed
 	Content int64            // decompressed bytes
 	Decoded int64            // records used, or knowingly skipped
 	Rejects int64            // records that could not be used
 	Rows    map[string]int64 // by table
-	Grown   bool             // it replaces an earlier state of the same log in the store
+	Grown   bool             // it replaces an earlier version of the same log in the store
 }
 
 func skipped(s discover.Skipped) Result {
@@ -53,12 +53,12 @@ func failed(name string, err error) Result {
 	return Result{Name: name, Status: Failed, Reason: err.Error(), Err: err}
 }
 
-// stored says that the run has rows of the input: rejects alone where it failed because none of its records was usable.
+// stored reports whether the run stores rows of the input. They are only rejects if it failed because no record was usable.
 func (r *Result) stored() bool {
 	return r.Status == Read || r.Status == Partial || r.Status == Failed && len(r.Rows) > 0
 }
 
-// Summary is what became of a run.
+// Summary is the outcome of a run.
 type Summary struct {
 	Results []Result // by name
 	Commit  *store.Commit
@@ -82,7 +82,7 @@ func (s *Summary) Count(status Status) int {
 	return n
 }
 
-// Unread are the inputs that could not be read, or not to their ends.
+// Unread are the inputs that could not be read, or only in part.
 func (s *Summary) Unread() []Result {
 	var out []Result
 	for _, r := range s.Results {
