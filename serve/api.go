@@ -2,9 +2,7 @@ package serve
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"strconv"
 
 	"straggler/engine"
 	"straggler/report"
@@ -28,30 +26,25 @@ func api[T any](do func(*http.Request) (T, error)) http.HandlerFunc {
 			writeJSON(w, http.StatusOK, v)
 			return
 		}
-		code := http.StatusInternalServerError
-		switch {
-		case errors.Is(err, report.ErrNoRow) || errors.Is(err, errNoPage):
-			code = http.StatusNotFound
-		case errors.Is(err, errParameter):
-			code = http.StatusBadRequest
-		}
-		writeJSON(w, code, failure{prose.Clean(err.Error(), 2*prose.TextRunes)})
+		refuse(w, err)
 	}
+}
+
+// refuse says what went wrong.
+func refuse(w http.ResponseWriter, err error) {
+	code := http.StatusInternalServerError
+	switch {
+	case errors.Is(err, report.ErrNoRow) || errors.Is(err, errNoPage):
+		code = http.StatusNotFound
+	case errors.Is(err, errParameter):
+		code = http.StatusBadRequest
+	case errors.Is(err, errSeveral):
+		code = http.StatusConflict
+	}
+	writeJSON(w, code, failure{prose.Clean(err.Error(), 2*prose.TextRunes)})
 }
 
 var errParameter = errors.New("wrong parameter")
-
-// native finds the application of a request by the framework's id or by its key.
-func (s *Server) native(r *http.Request) (*report.Application, error) {
-	apps, _ := s.c.Applications()
-	id := r.PathValue("id")
-	for i := range apps {
-		if apps[i].NativeID == id || strconv.FormatInt(apps[i].ApplicationID, 10) == id {
-			return &apps[i], nil
-		}
-	}
-	return nil, fmt.Errorf("%w: unknown app: %s", report.ErrNoRow, prose.Clean(id, prose.NameRunes))
-}
 
 // reportAPI is the document of straggler report --as json.
 func (s *Server) reportAPI(w http.ResponseWriter, r *http.Request) {
@@ -59,14 +52,14 @@ func (s *Server) reportAPI(w http.ResponseWriter, r *http.Request) {
 	if id := r.PathValue("id"); id != "" {
 		a, err := s.native(r)
 		if err != nil {
-			writeJSON(w, http.StatusNotFound, failure{prose.Clean(err.Error(), prose.TextRunes)})
+			refuse(w, err)
 			return
 		}
 		scope.Application = a.ApplicationID
 	}
 	d, err := s.c.Document(r.Context(), scope)
 	if err != nil {
-		writeJSON(w, http.StatusInternalServerError, failure{prose.Clean(err.Error(), prose.TextRunes)})
+		refuse(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -30,12 +30,15 @@ var applicationColumns = []column{
 
 // applicationsPage lists the applications, and says what was not read yet.
 func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
-	s.write(w, r, page{Title: "Applications", Here: "/"}, func(_ context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: "Applications", Here: "/", Scripts: []string{"running.js"}}, func(_ context.Context, w io.Writer) error {
 		apps, judged := s.c.Applications()
 		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", prose.Upper(prose.Plural(int64(len(apps)), "application", "applications")))
 		status := s.c.Status()
 		if lead := s.readingLead(len(apps), judged, &status); lead != "" {
 			fmt.Fprintf(w, "<p class=\"lead\">%s</p>", lead) // our own words and numbers
+		}
+		if err := s.writeRunningSection(w); err != nil {
+			return err
 		}
 		if len(apps) > 0 {
 			fmt.Fprintf(w, "<p><a href=\"/all\">One report on all of them</a> · <a href=\"/compare\">Compare two</a></p>")
@@ -64,8 +67,7 @@ func (s *Server) readingLead(apps int, judged bool, status *catalog.Status) stri
 		return "No log was found yet in what is watched. Logs that appear there are read within seconds."
 	case apps == 0:
 		return "The store is empty: straggler ingest LOG… --store DIR fills it."
-	case status.Doing != "":
-		return "Now: " + status.Doing + "."
+	case status.Doing != "": // serve.js says what
 	case !judged:
 		return "Adding up what they lost …"
 	}
@@ -205,16 +207,4 @@ func figure(v schema.Null[float64], write func(float64) string, note string) cel
 // newQuery shows a query with the address that runs it.
 func newQuery(what, sql string) *queryView {
 	return &queryView{What: what, SQL: sql, Run: "/sql?q=" + url.QueryEscape(sql)}
-}
-
-// historyLink finds an application by its native id, as addresses of Spark's History Server have it.
-func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {
-	apps, _ := s.c.Applications()
-	for i := range apps {
-		if apps[i].NativeID == r.PathValue("id") {
-			http.Redirect(w, r, applicationAddress(apps[i].ApplicationID), http.StatusFound)
-			return
-		}
-	}
-	s.fail(w, r, fmt.Errorf("%w: no application has the id %q", errNoPage, prose.Clean(r.PathValue("id"), prose.NameRunes)))
 }

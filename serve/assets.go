@@ -23,6 +23,9 @@ var consoleText string
 //go:embed replays.js
 var replaysText string
 
+//go:embed running.js
+var runningText string
+
 //go:embed timeline.js
 var timelineText string
 
@@ -39,6 +42,8 @@ func assetText(name string) string {
 		return consoleText
 	case "replays.js":
 		return replaysText
+	case "running.js":
+		return runningText
 	case "timeline.js":
 		return timelineText
 	}

@@ -51,13 +51,8 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 				l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
 			}
 		}
-		for _, list := range []*listing{f, l} {
-			for _, row := range list.Rows {
-				for i := range row {
-					row[i].Label, row[i].Number = list.Columns[i].Title, list.Columns[i].Number
-				}
-			}
-		}
+		f.label()
+		l.label()
 		if err := writeSection(w, "findings", "Findings", f); err != nil {
 			return err
 		}

@@ -100,11 +100,7 @@ func writePair(w io.Writer, p *audit.Pair) error {
 		}
 		l.Rows = append(l.Rows, []cell{{Text: d.Rule}, {Text: where}, value(d.A), value(d.B), figure(nullOf(d.Change), prose.Percent, "it was 0, or is not known"), probability(d.P), probability(d.Q)})
 	}
-	for _, row := range l.Rows {
-		for i := range row {
-			row[i].Label, row[i].Number = l.Columns[i].Title, l.Columns[i].Number
-		}
-	}
+	l.label()
 	if err := writeSection(w, "differences", "What changed", l); err != nil {
 		return err
 	}

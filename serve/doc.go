@@ -9,7 +9,7 @@
 //     sorted and paged table, and rows.go those of the rows of a query; queries.go finds the .sql files.
 //  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase
 //     and an attempt, timelines.go that of its timeline, machines.go those of machines; compare.go compares two
-//     applications, policies.go has what policies would have saved and replays others, and audit.go what got worse.
+//     applications, running.go shows what runs, names.go finds applications by the framework's ids, policies.go has what policies would have saved and replays others, and audit.go what got worse.
 //  6. console.go runs the SQL of users, and chart.go draws its rows.
 //  7. api.go answers programs, spark.go in the shape of Spark's own API; openapi.go has the table of what they may ask and
 //     describes it, status.go says how far the catalog is.

@@ -24,13 +24,21 @@ import (
 	"straggler/store"
 )
 
-// watching serves a store that logs are read into, until the test ends or stop is called; ended says how.
-func watching(t *testing.T, st *store.Store, dir string, known []ingest.Format) (h http.Handler, c *catalog.Catalog, stop func() error) {
+// changing gives a catalog that writes to a store.
+func changing(t *testing.T, st *store.Store, o catalog.Options) *catalog.Catalog {
 	t.Helper()
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err = catalog.Open(t.Context(), catalog.Options{Store: st, Snapshot: shown, Logs: []string{dir}, Formats: known, Tool: "test", Every: 100 * time.Millisecond})
+	o.Store, o.Snapshot, o.Tool, o.Every = st, shown, "test", 100*time.Millisecond
+	c, err := catalog.Open(t.Context(), o)
 	reporttest.Check(t, err)
+	return c
+}
+
+// watching serves a store that logs are read into, until the test ends or stop is called; ended says how.
+func watching(t *testing.T, st *store.Store, dir string, known []ingest.Format) (h http.Handler, c *catalog.Catalog, stop func() error) {
+	t.Helper()
+	c = changing(t, st, catalog.Options{Logs: []string{dir}, Formats: known})
 	s, err := serve.New(c, serve.Options{Listen: "127.0.0.1:8080"})
 	reporttest.Check(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

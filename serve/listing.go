@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"strconv"
 
+	"straggler/report"
 	"straggler/report/prose"
+	"straggler/schema"
 )
 
 // pageRows is how many rows of a list a page has: a browser sorts and searches so many at once without a pause.
@@ -31,6 +33,15 @@ type column struct {
 type cell struct {
 	Text, Sub, Note, Href, Label string
 	Number                       bool
+	Bar                          int          // percent, where one is drawn
+	Cause                        schema.Cause // whose key is drawn
+	Letter                       string       // of the cause
+}
+
+// causeCell is a cause with its key.
+func causeCell(c schema.Cause) cell {
+	info := report.InfoOf(c)
+	return cell{Text: info.Title, Cause: info.Cause, Letter: info.Letter}
 }
 
 // queryView is a query that a reader may see and run.
@@ -71,11 +82,7 @@ func (l *listing) finish(r *http.Request, o order, total int) {
 		}
 		c.Href = with(r, "sort", map[bool]string{true: "-", false: ""}[falling]+c.By, "from", "")
 	}
-	for _, row := range l.Rows {
-		for i := range row {
-			row[i].Label, row[i].Number = l.Columns[i].Title, l.Columns[i].Number
-		}
-	}
+	l.label()
 	if total > pageRows {
 		l.Shown = prose.Count(int64(min(o.From+1, total))) + " to " + prose.Count(int64(min(o.From+pageRows, total))) + " of " + prose.Count(int64(total))
 	}
@@ -84,6 +91,15 @@ func (l *listing) finish(r *http.Request, o order, total int) {
 	}
 	if o.From+pageRows < total {
 		l.Next = with(r, "from", strconv.Itoa(o.From+pageRows))
+	}
+}
+
+// label gives cells the titles of their columns, which a narrow page shows beside them.
+func (l *listing) label() {
+	for _, row := range l.Rows {
+		for i := range row {
+			row[i].Label, row[i].Number = l.Columns[i].Title, l.Columns[i].Number
+		}
 	}
 }
 

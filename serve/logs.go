@@ -73,11 +73,7 @@ func writeLogs(w io.Writer, s *catalog.Status, most int) error {
 			}
 			l.Rows = append(l.Rows, []cell{{Text: prose.Clean(r.Name, prose.TextRunes)}, {Text: prose.Bytes(float64(r.Bytes))}, {Text: changed}, {Text: why}})
 		}
-		for _, row := range l.Rows {
-			for i := range row {
-				row[i].Label, row[i].Number = l.Columns[i].Title, l.Columns[i].Number
-			}
-		}
+		l.label()
 		if err := l.write(w); err != nil {
 			return err
 		}

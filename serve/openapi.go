@@ -38,6 +38,7 @@ func (s *Server) endpoints() []endpoint {
 		{"/applications/{id}/stages/{stage}/{attempt}/taskList", "Its tasks, in Spark's shape, with their causes", tasks, api(s.tasksAPI), []sparkTask{}},
 		{"/applications/{id}/timeline", "What a picture of a window of its time shows", []parameter{{"from", "seconds after its first attempt", false}, {"to", "the same, its end without it", false}, {"of", "instead of both, the key of a job or a phase", false}, {"skip", "machines to leave out first", true}},
 			api(s.timelineAPI), timelineAnswer{}},
+		{"/running", "The applications that run, with their stages and slow tasks", nil, api(s.runningAPI), []runningAnswer{}},
 		{"/replays", "The replays of policies that were started from the pages, the newest first", nil, api(s.replaysAPI), []replayAnswer{}},
 		{"/applications/{id}/report", "The document of straggler report --as json on it", nil, s.reportAPI, nil},
 		{"/report", "The document on all applications", nil, s.reportAPI, nil},

@@ -44,6 +44,12 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		if apps, _ := s.c.Applications(); len(apps) > 1 { // policies were replayed over all applications
 			list = without(list, "policies")
 		}
+		if s.o.Running != nil && !a.Complete && s.o.Running.Application(a.NativeID) != nil {
+			fmt.Fprintf(w, "<p class=\"progress\">It still runs: <a href=\"%s\">its slow tasks now</a></p>", template.HTMLEscapeString(runningAddress(a.NativeID)))
+		}
+		if n := len(s.named(a.NativeID)); n > 1 {
+			fmt.Fprintf(w, "<p class=\"dim\"><a href=\"%s\">%s have this id</a></p>", template.HTMLEscapeString(historyAddress(a.NativeID)), prose.Upper(prose.Plural(int64(n), "application", "applications")))
+		}
 		writeTimelineLink(w, applicationAddress(k)+"/timeline")
 		if err := writeReport(w, d, list); err != nil {
 			return err

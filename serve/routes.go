@@ -15,6 +15,8 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /jobs/{key}", s.jobPage)
 	m.HandleFunc("GET /phases/{key}", s.phasePage)
 	m.HandleFunc("GET /attempts/{key}", s.attemptPage)
+	m.HandleFunc("GET /running", s.runningListPage)
+	m.HandleFunc("GET /running/{id}", s.runningPage)
 	m.HandleFunc("GET /machines", s.machinesPage)
 	m.HandleFunc("GET /machine", s.machinePage)
 	m.HandleFunc("GET /logs", s.logsPage)

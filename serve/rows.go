@@ -163,9 +163,9 @@ func attemptRows(phase schema.Key) rowList[attemptRow] {
 		columns: []column{{Title: "Task", By: "task"}, {Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Excess", Doc: "over the median of the phase, of outliers", By: "excess_s", Number: true, Falling: true},
 			{Title: "Cause", Doc: "of outliers", By: "cause"}, {Title: "Machine", By: "machine"}, {Title: "Started", By: "start_time"}, {Title: "Input", By: "input_bytes", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
 		row: func(r attemptRow) []cell {
-			cause := ""
+			var cause cell
 			if r.Cause.OK {
-				cause = report.InfoOf(r.Cause.V).Title
+				cause = causeCell(r.Cause.V)
 			}
 			machine := cell{Text: prose.MaybeName(r.Machine)}
 			if machine.Text != "" {
@@ -176,7 +176,7 @@ func attemptRows(phase schema.Key) rowList[attemptRow] {
 				input = cell{Text: prose.Bytes(float64(r.InputBytes.V))}
 			}
 			return []cell{{Text: fmt.Sprintf("Task %d.%d", r.Task, r.Number), Href: address(view.Ref{Kind: view.ToAttempt, Key: r.ID}), Sub: "id " + prose.Name(r.NativeID)},
-				figure(r.TookS, prose.Seconds, "the log does not say when it ended"), figure(r.ExcessS, prose.Seconds, "no outlier"), {Text: cause}, machine,
+				figure(r.TookS, prose.Seconds, "the log does not say when it ended"), figure(r.ExcessS, prose.Seconds, "no outlier"), cause, machine,
 				{Text: prose.OrDash(r.StartTime, func(t schema.Time) string { return prose.Instant(t, r.TimeOrigin) })}, input, {Text: r.Status}}
 		}}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"straggler/serve/catalog"
+	"straggler/serve/running"
 )
 
 // Options say who may ask a server.
@@ -20,6 +21,8 @@ type Options struct {
 	Hosts   []string     // names that the server is known by, beside those of its address
 	Version string       // of straggler, for the pages
 	MCP     http.Handler // answers assistants at /mcp; nil for none
+
+	Running *running.Board // the applications that run; nil for none
 }
 
 // Server answers requests about the store of a catalog.

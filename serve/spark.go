@@ -61,8 +61,8 @@ func optionalTime(t schema.Null[schema.Time]) *string {
 	return &s
 }
 
-func newSparkApplication(a *report.Application) sparkApplication {
-	s := sparkApplication{ID: a.NativeID, Name: a.Name.V, Key: strconv.FormatInt(a.ApplicationID, 10)}
+func newSparkApplication(a *report.Application, id string) sparkApplication {
+	s := sparkApplication{ID: id, Name: a.Name.V, Key: strconv.FormatInt(a.ApplicationID, 10)}
 	if !a.Name.OK {
 		s.Name = a.NativeID
 	}
@@ -125,7 +125,7 @@ func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
 // applicationsAPI lists applications, as Spark does with the parameters status, limit and those of dates.
 func (s *Server) applicationsAPI(r *http.Request) ([]sparkApplication, error) {
 	apps, _ := s.c.Applications()
-	limit := len(apps)
+	count, limit := nativeIDs(apps), len(apps)
 	if text := r.FormValue("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
@@ -150,7 +150,7 @@ func (s *Server) applicationsAPI(r *http.Request) ([]sparkApplication, error) {
 		if !asked || !inside {
 			continue
 		}
-		out = append(out, newSparkApplication(&apps[i]))
+		out = append(out, newSparkApplication(&apps[i], apiID(&apps[i], count)))
 	}
 	return out, nil
 }
@@ -160,7 +160,8 @@ func (s *Server) applicationAPI(r *http.Request) (sparkApplication, error) {
 	if err != nil {
 		return sparkApplication{}, err
 	}
-	return newSparkApplication(a), nil
+	apps, _ := s.c.Applications()
+	return newSparkApplication(a, apiID(a, nativeIDs(apps))), nil
 }
 
 // sparkJob is JobData.

@@ -30,7 +30,7 @@ keys that end in _from_log, so that an assistant can tell it from what straggler
 }
 
 func runMCP(ctx context.Context, e *env, o serveOptions) error {
-	c, closeStore, err := o.catalog(ctx, e, nil)
+	c, closeStore, err := o.catalog(ctx, e, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/ingest/discover"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
+	"straggler/live"
+	"straggler/live/yarn"
 	"straggler/mcp"
+	"straggler/schema"
 	"straggler/serve"
 	"straggler/serve/catalog"
+	"straggler/serve/running"
 	"straggler/store"
+	"straggler/whatif/policy"
 )
 
 type serveOptions struct {
@@ -27,6 +33,8 @@ type serveOptions struct {
 	hosts   []string
 	fixed   bool
 	every   time.Duration
+	watch   []string
+	login   restLogin
 	logs    logOptions
 }
 
@@ -40,12 +48,18 @@ report says of it, down to its jobs, phases and tasks. A LOG is a file, a direct
 logs that appear or grow are read within seconds, the newest first, into the store of --store or a temporary one. Without LOG
 it shows what a store holds and what other programs add to it.
 
+What still runs is shown while it does, as straggler watch shows it: the stages that run, their slow tasks with their expected
+end and likely cause so far, and what each policy would do now. Logs that have no end yet and grow are followed by themselves;
+--watch names a Spark driver, a History Server or a YARN resource manager to ask. When an application ends, its usual page takes
+the place of this one. Credentials for those servers are read as straggler watch reads them.
+
 Only programs of this machine can connect, unless --listen names another address; that needs a token, which browsers ask for
 as the password of any user, or a reverse proxy that checks who asks. Use TLS in front of it.
 
 Assistants ask the same server at /mcp; see straggler mcp --help.`,
 		Example: `  straggler serve eventlogs
   straggler serve eventlogs --store lake --listen 127.0.0.1:9000
+  straggler serve eventlogs --watch http://driver:4040
   straggler serve --store lake --listen 0.0.0.0:8080 --token-file token.txt --host straggler.example.com`,
 		RunE: func(c *cobra.Command, args []string) error { return runServe(c.Context(), e, o, args) },
 	}
@@ -58,6 +72,8 @@ Assistants ask the same server at /mcp; see straggler mcp --help.`,
 	f.StringSliceVar(&o.hosts, "host", nil, "`NAME` that browsers know the server by, where it is not the address of --listen")
 	f.BoolVar(&o.fixed, "fixed", false, "change nothing in the store: results that are out of date are shown as they are")
 	f.DurationVar(&o.every, "every", 2*time.Second, "look for new logs and commits every `INTERVAL`")
+	f.StringArrayVar(&o.watch, "watch", nil, "show what runs at `URL`: of a driver, a History Server or a resource manager, or of a folder of logs; may be repeated")
+	o.login.flags(c)
 	o.logs.flags(f)
 	return c
 }
@@ -67,8 +83,13 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	if err != nil {
 		return err
 	}
-	if len(logs) == 0 && o.store == "" {
-		return useError("name a log, or a store with --store DIR")
+	places, more, err := o.places()
+	if err != nil {
+		return err
+	}
+	logs = append(logs, more...)
+	if len(logs) == 0 && len(places) == 0 && o.store == "" {
+		return useError("name a log, a server to watch with --watch URL, or a store with --store DIR")
 	}
 	if o.fixed && len(logs) > 0 {
 		return useError("--fixed changes nothing in the store, so there is nowhere to read logs into; give one or the other")
@@ -76,12 +97,17 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	if o.every < time.Second {
 		return useError("--every %s: give an interval of at least 1s", o.every)
 	}
-	c, closeStore, err := o.catalog(ctx, e, logs)
+	client := remote.New(remote.Options{})
+	defer client.Close()
+	c, closeStore, err := o.catalog(ctx, e, logs, client)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
 	defer c.Close()
+	if server.Running, err = o.running(c, logs, places, client); err != nil {
+		return err
+	}
 	server.MCP = mcp.New(c, version).Handler()
 	s, err := serve.New(c, server)
 	if err != nil {
@@ -92,11 +118,11 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 		return useError("--listen: %v; name another address, such as 127.0.0.1:8081", err)
 	}
 	e.say("straggler: http://%s", l.Addr())
-	return serveUntil(ctx, c, s, l)
+	return serveUntil(ctx, c, server.Running, s, l)
 }
 
 // serveUntil answers requests and keeps the catalog up to date until the context ends, which is no error.
-func serveUntil(ctx context.Context, c *catalog.Catalog, s *serve.Server, l net.Listener) error {
+func serveUntil(ctx context.Context, c *catalog.Catalog, b *running.Board, s *serve.Server, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watched := make(chan error, 1)
@@ -107,8 +133,11 @@ func serveUntil(ctx context.Context, c *catalog.Catalog, s *serve.Server, l net.
 		}
 		watched <- err
 	}()
+	followed := make(chan struct{})
+	go func() { defer close(followed); b.Run(ctx) }()
 	err := s.Serve(ctx, l)
 	cancel()
+	<-followed
 	if watching := <-watched; watching != nil {
 		return watching
 	}
@@ -138,8 +167,72 @@ func (o *serveOptions) options() (serve.Options, error) {
 	return s, s.Check()
 }
 
+// places are the servers to watch, and the logs that --watch names.
+func (o *serveOptions) places() (places []running.Place, logs []string, err error) {
+	options, err := o.login.options(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, address := range o.watch {
+		var p running.Place
+		manager, app, isManager := yarn.Manager(address)
+		switch {
+		case !isServer(address) && host.MatchString(address):
+			return nil, nil, useError("--watch %s: write the address of a driver as http://HOST:PORT", address)
+		case !isServer(address):
+			logs = append(logs, address)
+			continue
+		case isManager:
+			p, err = running.YARN(manager, app, options)
+		default:
+			server, app := splitApplication(address)
+			p, err = running.Spark(server, app, options)
+		}
+		if err != nil {
+			return nil, nil, useError("--watch: %v", err)
+		}
+		places = append(places, p)
+	}
+	return places, logs, nil
+}
+
+// running is what follows the applications that run, by the servers and by the logs that grow.
+func (o *serveOptions) running(c *catalog.Catalog, logs []string, places []running.Place, client *remote.Client) (*running.Board, error) {
+	policies, err := policy.Choose(watchedPolicies, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(logs) > 0 {
+		places = append(places, running.Logs(func() []running.Log {
+			var out []running.Log
+			for _, a := range c.Written() {
+				out = append(out, running.Log{Application: a.NativeID, Path: a.SourceFile})
+			}
+			return out
+		}, formats.All(), client))
+	}
+	b := running.Options{Places: places, Policies: policies, Health: func(ctx context.Context) ([]schema.MachineHealth, error) {
+		return catalog.Read[schema.MachineHealth](ctx, c, healthQuery)
+	}}
+	if !o.fixed {
+		b.Keep = func(ctx context.Context, last *live.State) error { return keepUnlessLogged(ctx, c, last) }
+	}
+	return running.New(b), nil
+}
+
+// keepUnlessLogged keeps what was seen of an application, unless its log is read as well.
+func keepUnlessLogged(ctx context.Context, c *catalog.Catalog, last *live.State) error {
+	apps, _ := c.Applications()
+	for i := range apps {
+		if len(last.Trace.Applications) > 0 && apps[i].NativeID == last.Trace.Applications[0].NativeID {
+			return nil
+		}
+	}
+	return c.Change(ctx, func(ctx context.Context, st *store.Store) error { return live.Keep(ctx, st, last, version) })
+}
+
 // catalog opens the store of a server, twice: to write to it, and for what pages show.
-func (o *serveOptions) catalog(ctx context.Context, e *env, logs []string) (_ *catalog.Catalog, closeStore func(), err error) {
+func (o *serveOptions) catalog(ctx context.Context, e *env, logs []string, client discover.Remote) (_ *catalog.Catalog, closeStore func(), err error) {
 	open := e.makeStore
 	switch {
 	case o.store == "":
@@ -153,8 +246,7 @@ func (o *serveOptions) catalog(ctx context.Context, e *env, logs []string) (_ *c
 	if err != nil {
 		return nil, nil, err
 	}
-	client := remote.New(remote.Options{})
-	closeStore = func() { client.Close(); st.Close() }
+	closeStore = func() { st.Close() }
 	shown, err := e.openStore(ctx, st.Where())
 	if err == nil {
 		in := o.logs.options()

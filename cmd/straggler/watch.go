@@ -32,16 +32,34 @@ import (
 )
 
 type watchOptions struct {
-	app         string
-	store       string
-	policies    []string
-	settings    []string
-	every       time.Duration
-	patience    time.Duration
-	credentials string
-	ca          string
-	notify      notifyOptions
-	output      output
+	app      string
+	store    string
+	policies []string
+	settings []string
+	every    time.Duration
+	patience time.Duration
+	login    restLogin
+	notify   notifyOptions
+	output   output
+}
+
+// watchedPolicies are those that say what they would do of a running application unless others are named.
+var watchedPolicies = []string{"late", "mantri", "dolly", "spark"}
+
+// restLogin is how a server's REST API is asked.
+type restLogin struct{ credentials, ca string }
+
+func (l *restLogin) flags(c *cobra.Command) {
+	c.Flags().StringVar(&l.credentials, "credentials", "", "`FILE` whose first line is USER:PASSWORD or a token")
+	c.Flags().StringVar(&l.ca, "ca", "", "`FILE` of PEM certificates to trust besides the system's")
+}
+
+func (l *restLogin) options(pause time.Duration) (rest.Options, error) {
+	credentials, err := rest.ReadCredentials(l.credentials, os.Getenv)
+	if err != nil {
+		return rest.Options{}, useError("%v", err)
+	}
+	return rest.Options{Credentials: credentials, CAFile: l.ca, Pause: pause}, nil
 }
 
 func watchCommand(e *env) *cobra.Command {
@@ -77,14 +95,13 @@ Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER
 		RunE: func(c *cobra.Command, args []string) error { return runWatch(c.Context(), e, o, args[0]) },
 	}
 	c.Flags().StringVar(&o.app, "app", "", "watch the application of this `ID`; without it the one that runs")
-	c.Flags().StringSliceVar(&o.policies, "policy", []string{"late", "mantri", "dolly", "spark"}, "ask these `POLICIES`, comma separated; straggler whatif --list lists them")
+	c.Flags().StringSliceVar(&o.policies, "policy", watchedPolicies, "ask these `POLICIES`, comma separated; straggler whatif --list lists them")
 	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	c.Flags().DurationVar(&o.every, "every", time.Second, "at least `INTERVAL` between two requests")
 	c.Flags().DurationVar(&o.patience, "patience", time.Minute, "go on for `INTERVAL` asking a server that no longer answers")
 	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store that knows the machines, and to keep what was seen in")
 	cacheFlag(c, e)
-	c.Flags().StringVar(&o.credentials, "credentials", "", "`FILE` whose first line is USER:PASSWORD or a token")
-	c.Flags().StringVar(&o.ca, "ca", "", "`FILE` of PEM certificates to trust besides the system's")
+	o.login.flags(c)
 	o.notify.flags(c)
 	c.Flags().StringVarP(&o.output.file, "output", "o", "-", "write the report of what was seen to `FILE`, whose extension picks the encoding: html, md, json, text")
 	c.Flags().StringVar(&o.output.as, "as", "text", "`ENCODING` of the view: text, jsonl")
@@ -185,21 +202,20 @@ var host = regexp.MustCompile(`^([\w.-]+:\d+|[\w.+-]+://.*@.*)$`)
 
 // source is where an address is watched.
 func (o *watchOptions) source(address string) (watched, error) {
-	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+	if !isServer(address) {
 		if host.MatchString(address) {
 			return nil, useError("%s: write the address of a driver as http://HOST:PORT", address)
 		}
 		client := remote.New(remote.Options{})
 		return &followed{eventlog.New(address, o.app, formats.All(), client), client}, nil
 	}
-	credentials, err := rest.ReadCredentials(o.credentials, os.Getenv)
+	options, err := o.login.options(o.every)
 	if err != nil {
-		return nil, useError("%v", err)
+		return nil, err
 	}
 	if o.every < time.Second {
 		return nil, useError("--every %s: a driver is asked once a second at most", o.every)
 	}
-	options := rest.Options{Credentials: credentials, CAFile: o.ca, Pause: o.every}
 	if manager, app, ok := yarn.Manager(address); ok {
 		return yarn.New(manager, cmp.Or(o.app, app), options)
 	}
@@ -210,6 +226,10 @@ func (o *watchOptions) source(address string) (watched, error) {
 		return nil, err
 	}
 	return sparkrest.NewSource(client, o.app), nil
+}
+
+func isServer(address string) bool {
+	return strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
 }
 
 // splitApplication takes the id of an application off the end of an address: http://history:18080/app-20261122.
@@ -246,6 +266,9 @@ func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
 	return nil, useError("--as %s: no such encoding; there are text, jsonl", o.output.as)
 }
 
+// healthQuery is what is known of the machines over all applications.
+const healthQuery = "SELECT * FROM machine_health WHERE application_id IS NULL ORDER BY machine, window_start"
+
 // machineHealth is what a store knows of its machines; nothing of a temporary one.
 func (e *env) machineHealth(ctx context.Context, st *store.Store, name string) ([]schema.MachineHealth, error) {
 	if name == "" {
@@ -257,7 +280,7 @@ func (e *env) machineHealth(ctx context.Context, st *store.Store, name string) (
 	}
 	defer eng.Close()
 	var out []schema.MachineHealth
-	for row, err := range engine.Read[schema.MachineHealth](ctx, eng, "SELECT * FROM machine_health WHERE application_id IS NULL ORDER BY machine, window_start") {
+	for row, err := range engine.Read[schema.MachineHealth](ctx, eng, healthQuery) {
 		if err != nil {
 			return nil, err
 		}

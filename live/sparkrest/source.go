@@ -209,6 +209,20 @@ func (s *Source) pick(list []application) (*application, error) {
 	return nil, fmt.Errorf("%w: no application runs there; name one with --app%s", rest.ErrURL, there(list))
 }
 
+// Running lists the ids of the applications that a server says run now.
+func Running(ctx context.Context, c *rest.Client) (ids []string, err error) {
+	var list []application
+	if err := c.Get(ctx, "applications", url.Values{"status": {"running"}, "limit": {"200"}}, &list); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if a := &list[i]; len(a.Attempts) > 0 && !latest(a.Attempts).Completed {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids, nil
+}
+
 // there lists the first ids.
 func there(list []application) string {
 	if len(list) == 0 {

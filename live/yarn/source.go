@@ -143,19 +143,14 @@ func (s *Source) pick(ctx context.Context) (*application, error) {
 	if s.app != "" {
 		return s.one(ctx, s.app)
 	}
-	var list applications
-	if err := s.manager.Get(ctx, "apps", url.Values{"states": {"RUNNING"}, "applicationTypes": {"SPARK,MAPREDUCE"}, "limit": {"200"}}, &list); err != nil {
-		return nil, s.noManager(err)
+	running, err := s.list(ctx)
+	if err != nil {
+		return nil, err
 	}
-	running := list.Apps.App
 	if len(running) == 1 {
 		return &running[0], nil
 	}
-	var ids []string
-	for i := range running {
-		ids = append(ids, running[i].ID)
-	}
-	slices.Sort(ids)
+	ids := idsOf(running)
 	if len(ids) > 5 {
 		ids = append(ids[:5], "…")
 	}
@@ -163,6 +158,30 @@ func (s *Source) pick(ctx context.Context) (*application, error) {
 		return nil, fmt.Errorf("%w: no application of Spark or MapReduce runs there; name one with --app", rest.ErrURL)
 	}
 	return nil, fmt.Errorf("%w: several applications run there; name one with --app: %s", rest.ErrURL, strings.Join(ids, ", "))
+}
+
+// list asks for those that run and that can be watched.
+func (s *Source) list(ctx context.Context) ([]application, error) {
+	var list applications
+	if err := s.manager.Get(ctx, "apps", url.Values{"states": {"RUNNING"}, "applicationTypes": {"SPARK,MAPREDUCE"}, "limit": {"200"}}, &list); err != nil {
+		return nil, s.noManager(err)
+	}
+	return list.Apps.App, nil
+}
+
+// Running lists the ids of the applications that run and that can be watched.
+func (s *Source) Running(ctx context.Context) ([]string, error) {
+	list, err := s.list(ctx)
+	return idsOf(list), err
+}
+
+func idsOf(list []application) []string {
+	var ids []string
+	for i := range list {
+		ids = append(ids, list[i].ID)
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // one asks about one application.

@@ -45,8 +45,9 @@ type Catalog struct {
 	stop     context.CancelFunc
 	building sync.WaitGroup
 
-	analysed time.Time     // when the results were last brought up to date
-	took     time.Duration // how long that took
+	analysing sync.Mutex    // held while the results are brought up to date; guards what follows
+	analysed  time.Time     // when they last were
+	took      time.Duration // how long that took
 }
 
 // ErrStarting is returned while the store was not looked at yet.

@@ -36,15 +36,13 @@ func (c *Catalog) RunOf(ctx context.Context, application schema.Key) (*measure.R
 	if err != nil {
 		return nil, err
 	}
-	a, ok := c.Application(application)
-	if !ok {
+	if _, ok := c.Application(application); !ok {
 		return nil, fmt.Errorf("%w: application %d", report.ErrNoRow, application)
 	}
-	var found *measure.Run
 	for i := range runs {
-		if runs[i].ID == a.NativeID {
-			found = &runs[i]
+		if runs[i].ApplicationKey == application {
+			return &runs[i], nil
 		}
 	}
-	return found, nil
+	return nil, nil
 }

@@ -2,11 +2,13 @@ package catalog
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"straggler/ingest/run"
+	"straggler/report"
 )
 
 // Status says what a catalog is doing, what it has not read yet, and what went wrong.
@@ -36,6 +38,9 @@ const (
 	storeTask    = "looking at the store"
 )
 
+// late is how long ago a log without an end may have changed to be one that is still written.
+const late = time.Hour
+
 // mostListed bounds the logs that a status lists.
 const mostListed = 500
 
@@ -44,6 +49,7 @@ type statusBoard struct {
 	mu       sync.Mutex
 	s        Status
 	failed   map[string]run.Result
+	written  map[string]time.Time // when logs that have changed of late did, by name
 	problems map[string]Problem
 }
 
@@ -65,6 +71,20 @@ func (c *Catalog) Status() Status {
 		}
 	}
 	return s
+}
+
+// Written are the applications whose logs have no end and changed within the last hour, so that they probably run.
+func (c *Catalog) Written() []report.Application {
+	apps, _ := c.Applications()
+	c.status.mu.Lock()
+	defer c.status.mu.Unlock()
+	var out []report.Application
+	for i := range apps {
+		if changed, ok := c.status.written[apps[i].SourceFile]; ok && !apps[i].Complete && time.Since(changed) < late {
+			out = append(out, apps[i])
+		}
+	}
+	return out
 }
 
 func byChange(a, b run.Result) int {
@@ -105,8 +125,15 @@ func (b *statusBoard) read(s *run.Summary, err error) {
 	if b.failed == nil {
 		b.failed = make(map[string]run.Result)
 	}
+	if b.written == nil {
+		b.written = make(map[string]time.Time)
+	}
+	maps.DeleteFunc(b.written, func(_ string, changed time.Time) bool { return time.Since(changed) > late })
 	var waiting []run.Result
 	for _, r := range s.Results {
+		if changed := time.Unix(0, r.Changed); time.Since(changed) < late && len(b.written) < 4*mostListed {
+			b.written[r.Name] = changed
+		}
 		switch r.Status {
 		case run.Failed, run.Partial:
 			if len(b.failed) < 4*mostListed {

@@ -10,6 +10,7 @@ import (
 	"straggler/engine/engines"
 	"straggler/ingest"
 	"straggler/ingest/run"
+	"straggler/store"
 )
 
 // roundBytes is how much of the logs is read at once before pages show it. Larger rounds show later what is new, smaller ones
@@ -55,11 +56,15 @@ func (c *Catalog) watch(ctx context.Context) error {
 // due says whether to bring the results up to date although more logs wait. That takes longer the more was read, so it is
 // given a quarter of the time at most.
 func (c *Catalog) due(waiting int) bool {
+	c.analysing.Lock()
+	defer c.analysing.Unlock()
 	return waiting == 0 || time.Since(c.analysed) >= 3*c.took
 }
 
 // analyse brings the results up to date and shows them.
 func (c *Catalog) analyse(ctx context.Context) {
+	c.analysing.Lock()
+	defer c.analysing.Unlock()
 	began := time.Now()
 	err := c.update(ctx)
 	c.analysed, c.took = time.Now(), time.Since(began)
@@ -67,6 +72,15 @@ func (c *Catalog) analyse(ctx context.Context) {
 		c.status.done(analysisTask, err)
 		c.look(ctx)
 	}
+}
+
+// Change writes something to the store, and brings the results up to date.
+func (c *Catalog) Change(ctx context.Context, do func(context.Context, *store.Store) error) error {
+	if err := do(ctx, c.o.Store); err != nil {
+		return err
+	}
+	c.analyse(ctx)
+	return nil
 }
 
 func (c *Catalog) update(ctx context.Context) (err error) {

@@ -1,0 +1,65 @@
+package serve_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/report/reporttest"
+	"straggler/serve"
+	"straggler/serve/catalog/catalogtest"
+)
+
+// Two logs of one id are two applications: the permanent address lets one choose, the API lists them by their keys and says so
+// where the id is asked for, each key answers for itself, and the two can be compared.
+func TestSameID(t *testing.T) {
+	log := catalogtest.Labelled(t, "..", "plain")[0]
+	data, err := os.ReadFile(log)
+	reporttest.Check(t, err)
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	reporttest.Check(t, os.WriteFile(first, data, 0o600))
+	reporttest.Check(t, os.WriteFile(second, data[bytes.IndexByte(data, '\n')+1:], 0o600)) // the same log twice would be read once
+	s, _ := served(t, catalogtest.Store(t, false, first, second), serve.Options{})
+	h := s.Handler()
+	var apps []struct{ ID, Name, StragglerKey string }
+	reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/applications").Body.Bytes(), &apps))
+	if len(apps) != 2 || apps[0].ID == apps[1].ID || apps[0].ID != apps[0].StragglerKey {
+		t.Fatalf("the API lists %+v", apps)
+	}
+	var id string
+	for _, a := range apps {
+		w := get(h, "/api/v1/applications/"+a.ID+"/jobs")
+		var jobs []struct{ StragglerKey string }
+		reporttest.Check(t, json.Unmarshal(w.Body.Bytes(), &jobs))
+		if len(jobs) == 0 || jobs[0].StragglerKey == id {
+			t.Errorf("jobs of %s: %s", a.ID, w.Body)
+		}
+		id = jobs[0].StragglerKey
+	}
+	native := regexp.MustCompile(`app-\d+-\d+`).FindString(get(h, "/").Body.String())
+	if w := get(h, "/api/v1/applications/"+native+"/jobs"); w.Code != 409 || !strings.Contains(w.Body.String(), apps[0].ID) || !strings.Contains(w.Body.String(), apps[1].ID) {
+		t.Errorf("an ambiguous id: %d %s", w.Code, w.Body)
+	}
+	w := get(h, "/history/"+native)
+	var links []string
+	for _, m := range regexp.MustCompile(`href="/applications/(\d+)"`).FindAllStringSubmatch(w.Body.String(), -1) {
+		links = append(links, m[1])
+	}
+	slices.Sort(links)
+	want := []string{apps[0].ID, apps[1].ID}
+	if slices.Sort(want); w.Code != 300 || !slices.Equal(links, want) {
+		t.Errorf("the page to choose: %d with %v, want %v", w.Code, links, want)
+	}
+	if body := get(h, "/compare?a="+apps[0].ID+"&b="+apps[1].ID).Body.String(); !strings.Contains(body, "Method:") || strings.Contains(body, `class="problem"`) {
+		t.Errorf("comparing them: %s", body)
+	}
+	if body := get(h, "/applications/"+apps[0].ID).Body.String(); !strings.Contains(body, `href="/history/`+native+`"`) {
+		t.Error("the page of one does not lead to the other")
+	}
+}

@@ -1,0 +1,82 @@
+package running
+
+import (
+	"slices"
+	"time"
+
+	"straggler/live"
+	"straggler/schema"
+)
+
+// Application is one that runs, or ran until a moment ago, as it was at an instant. It is shared: read it only.
+type Application struct {
+	ID      string
+	Name    schema.Null[string]
+	User    schema.Null[string]
+	Started schema.Null[schema.Time]
+	Where   string     // the place, as the user named it
+	Frame   live.Frame // without the application; its lists are bounded
+	Left    Left       // what the bounds left out
+	Recent  []Decision // of the policies, the newest first
+	Seen    time.Time  // when the place last said something of it; zero: not yet
+	Trouble error      // why it says nothing at the moment
+	Ended   bool
+}
+
+// Decision is what a policy would have done at an instant.
+type Decision struct {
+	live.Decision
+	Open bool // a task that it is about was still slow when the place last said something
+}
+
+// Left counts what is not in the lists of an application.
+type Left struct{ Stages, Slow int }
+
+// Bounds of the lists.
+const (
+	mostStages    = 50
+	mostSlow      = 100
+	mostDecisions = 60
+	mostTasks     = 10_000 // that a decision about a whole stage names
+)
+
+// see takes a frame.
+func (a *Application) see(f *live.Frame, at time.Time) *Application {
+	b := *a
+	b.Frame, b.Seen, b.Trouble, b.Ended = *f, at, nil, f.Ended
+	if p := f.Application; p != nil {
+		b.Name, b.User, b.Started = p.Name, p.User, p.StartTime
+	}
+	b.Frame.Application = nil // of the source's state, which changes
+	b.Left = Left{max(0, len(f.Stages)-mostStages), max(0, len(f.Slow)-mostSlow)}
+	b.Frame.Stages, b.Frame.Slow = f.Stages[:len(f.Stages)-b.Left.Stages], f.Slow[:len(f.Slow)-b.Left.Slow]
+	b.Recent = nil
+	for _, d := range slices.Backward(f.Decisions) {
+		d.Copy = nil // a part of this frame's list
+		if len(d.Of) > mostTasks {
+			d.Of = nil
+		}
+		b.Recent = append(b.Recent, Decision{Decision: d})
+	}
+	b.Recent = append(b.Recent, a.Recent...)
+	b.Recent = slices.Clip(b.Recent[:min(len(b.Recent), mostDecisions)])
+	for i := range b.Recent {
+		d := &b.Recent[i]
+		d.Open = d.Task >= 0 && slices.ContainsFunc(f.Slow, func(t live.SlowTask) bool {
+			return t.Stage == d.Stage && t.StageTry == d.StageTry && slices.Contains(d.Of, t.Task)
+		})
+	}
+	return &b
+}
+
+// Would are the policies that have decided about a slow task, and to do what, in the order of their first decisions.
+func (a *Application) Would(t *live.SlowTask) []live.Decision {
+	var out []live.Decision
+	for _, d := range slices.Backward(a.Recent) {
+		about := d.Stage == t.Stage && d.StageTry == t.StageTry && slices.Contains(d.Of, t.Task)
+		if about && !slices.ContainsFunc(out, func(x live.Decision) bool { return x.Policy == d.Policy && x.Verb == d.Verb }) {
+			out = append(out, d.Decision)
+		}
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package running
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"straggler/ingest"
+	"straggler/live"
+	"straggler/schema"
+	"straggler/whatif/policy"
+)
+
+// Options of a Board.
+type Options struct {
+	Places   []Place
+	Policies []policy.Policy                                       // that say what they would do
+	Health   func(context.Context) ([]schema.MachineHealth, error) // what is known of the machines; nil: nothing
+	Keep     func(context.Context, *live.State) error              // is given what was seen of an application that ended without a log; nil: it is forgotten
+	Every    time.Duration                                         // between two looks at what runs at a place; 0 is 10 s
+}
+
+// Board knows the applications that run at some places. It is safe for concurrent use.
+type Board struct {
+	o Options
+
+	mu      sync.Mutex
+	known   map[string]*Application // by id: those that run, and those that ended last
+	trouble map[string]error        // why a place does not say what runs there, by its name
+}
+
+const (
+	// mostFollowed bounds the applications that are followed at once: each keeps its rows in memory.
+	mostFollowed = 24
+	// remembered is for how long one that has ended is known: its page needs it until the application is in the store.
+	remembered = 10 * time.Minute
+	// settled is how long after the end of a log it may still be listed as one that is written.
+	settled = time.Minute
+	// patience is for how long a place that no longer answers is asked about an application.
+	patience = time.Minute
+)
+
+// New makes a Board.
+func New(o Options) *Board {
+	if o.Every <= 0 {
+		o.Every = 10 * time.Second
+	}
+	return &Board{o: o, known: map[string]*Application{}, trouble: map[string]error{}}
+}
+
+// Run looks for what runs at the places and follows it, until the context ends.
+func (b *Board) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, p := range b.o.Places {
+		wg.Go(func() {
+			defer p.Close()
+			b.look(ctx, p)
+		})
+	}
+	wg.Wait()
+}
+
+// look follows the applications of a place.
+func (b *Board) look(ctx context.Context, p Place) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ctx.Err() == nil {
+		ids, err := p.Running(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		b.found(p, err)
+		for _, id := range ids {
+			if !b.take(id, p) {
+				continue
+			}
+			src, err := p.Open(id)
+			if err != nil {
+				b.found(p, err)
+				b.leave(id, nil, err)
+				continue
+			}
+			wg.Go(func() {
+				defer src.Close()
+				b.follow(ctx, id, p, src)
+			})
+		}
+		select {
+		case <-time.After(b.o.Every):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// found notes whether a place says what runs there, and forgets what ended long ago.
+func (b *Board) found(p Place, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if delete(b.trouble, p.Name()); err != nil {
+		b.trouble[p.Name()] = err
+	}
+	for id, a := range b.known {
+		if a.Ended && time.Since(a.Seen) > remembered {
+			delete(b.known, id)
+		}
+	}
+}
+
+// take begins to know an application; false for one that is followed already, or too many.
+func (b *Board) take(id string, p Place) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.known[id]; a != nil && (!a.Ended || p.Logged() && time.Since(a.Seen) < settled) {
+		return false
+	}
+	n := 0
+	for _, a := range b.known {
+		if !a.Ended {
+			n++
+		}
+	}
+	if n >= mostFollowed {
+		b.trouble[p.Name()] = fmt.Errorf("more than %d applications run: %s and others are not followed", mostFollowed, id)
+		return false
+	}
+	b.known[id] = &Application{ID: id, Where: p.Name()}
+	return true
+}
+
+// follow follows an application until it ends or is lost.
+func (b *Board) follow(ctx context.Context, id string, p Place, src live.Source) {
+	var last *live.State
+	err := b.run(ctx, id, src, &last)
+	if last != nil && last.Ended && !p.Logged() && b.o.Keep != nil && ctx.Err() == nil {
+		err = errors.Join(err, b.o.Keep(ctx, last))
+	}
+	b.leave(id, last, err)
+}
+
+// run follows it, whatever a server or a log says.
+func (b *Board) run(ctx context.Context, id string, src live.Source, last **live.State) (err error) {
+	defer ingest.Recover(&err)
+	o := live.Options{Policies: b.o.Policies}
+	if b.o.Health != nil {
+		if o.Health, err = b.o.Health(ctx); err != nil {
+			return err
+		}
+	}
+	*last, err = live.Run(ctx, src, live.New(o), live.RunOptions{
+		Show: func(f *live.Frame) { b.change(id, func(a *Application) *Application { return a.see(f, time.Now()) }) },
+		Away: func(err error) {
+			b.change(id, func(a *Application) *Application { x := *a; x.Trouble = err; return &x })
+		},
+		Patience: patience,
+	})
+	return err
+}
+
+func (b *Board) change(id string, to func(*Application) *Application) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known[id] = to(b.known[id])
+}
+
+// leave ends the following of an application. What never said anything is forgotten; it is tried again where it still runs.
+func (b *Board) leave(id string, last *live.State, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if last == nil {
+		delete(b.known, id)
+		return
+	}
+	x := *b.known[id]
+	x.Trouble, x.Ended = err, true
+	b.known[id] = &x
+}
+
+// Applications are those that run, the one that started last first.
+func (b *Board) Applications() []*Application {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []*Application
+	for _, a := range b.known {
+		if !a.Ended {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Application) int {
+		return cmp.Or(cmp.Compare(b.Started.V, a.Started.V), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// Application is the one of an id that runs, or ended a moment ago; nil for none.
+func (b *Board) Application(id string) *Application {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known[id]
+}
+
+// Places are the names of the servers, each with why it does not say what runs there; nil where it does.
+func (b *Board) Places() (names []string, trouble []error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.o.Places {
+		if !p.Logged() {
+			names, trouble = append(names, p.Name()), append(trouble, b.trouble[p.Name()])
+		}
+	}
+	return names, trouble
+}

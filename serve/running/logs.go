@@ -1,0 +1,70 @@
+package running
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/live/eventlog"
+)
+
+// Log is a log that is still written, as somebody else reads it.
+type Log struct {
+	Application string // its id
+	Path        string // of the file, or of the folder of a rolling log; or a URL
+}
+
+// Logs is the place of logs that are still written, which written lists.
+func Logs(written func() []Log, formats []ingest.Format, remote discover.Remote) Place {
+	return &logs{written: written, formats: formats, remote: remote, at: map[string]string{}}
+}
+
+type logs struct {
+	written func() []Log
+	formats []ingest.Format
+	remote  discover.Remote
+	at      map[string]string // paths, by application
+}
+
+func (p *logs) Name() string { return "the logs" }
+func (p *logs) Logged() bool { return true }
+func (p *logs) Close()       {}
+
+func (p *logs) Running(context.Context) ([]string, error) {
+	clear(p.at)
+	var ids []string
+	for _, l := range p.written() {
+		if _, twice := p.at[l.Application]; !twice {
+			p.at[l.Application] = l.Path
+			ids = append(ids, l.Application)
+		}
+	}
+	return ids, nil
+}
+
+func (p *logs) Open(id string) (Source, error) {
+	path, ok := p.at[id]
+	if !ok {
+		return nil, fmt.Errorf("running: no log of %s", id)
+	}
+	return eventlog.New(bothNames(path), id, p.formats, p.remote), nil
+}
+
+// escapePattern makes a name one that a pattern matches as it is.
+var escapePattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+// bothNames is a pattern of the name of a log while it is written and of the one that Spark gives it at its end. Of a bucket,
+// whose names are no patterns, it is the folder.
+func bothNames(path string) string {
+	final, written := strings.CutSuffix(path, ".inprogress")
+	switch {
+	case !written:
+		return path
+	case strings.Contains(path, "://"):
+		return path[:strings.LastIndexByte(path, '/')]
+	}
+	return escapePattern.Replace(filepath.Clean(final)) + "*"
+}
