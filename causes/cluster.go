@@ -1,7 +1,6 @@
 package causes
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -17,13 +16,18 @@ import (
 	"straggler/causes/model"
 	"straggler/causes/wire"
 	"straggler/engine"
+	"straggler/engine/copies"
 	"straggler/schema"
+	"straggler/store"
 )
 
 // On an engine of many machines the phases do not come here: copies of this program work on them where they are, phase by
-// phase. First they send what each says about its stage and its machines (step observe); then, given the model, the
-// attributions (step attribute). Both come back in the order of the phases, so that the sums are those of a run in one
-// process to the last bit.
+// phase. First they say what each tells of its stage and its machines (step observe); then, given the model, they write the
+// attributions (step attribute). Each copy leaves a part in the store (store.Part): the attributions as a file of their table, and
+// messages about its phases for this process, which takes them in the order of the phases, so that the sums are those of a
+// run in one process to the last bit. Through the engine come only the names of the files. A copy may run twice on the same
+// phases, when the cluster tries again or does not want to wait; of one part only the name comes, and the other is
+// forgotten.
 
 // The steps of a copy.
 const (
@@ -31,11 +35,11 @@ const (
 	stepAttribute = "attribute"
 )
 
-// spreadAttempts is how many attempts are given to copies by one statement: what they find of them is held by one machine
-// of the cluster before it comes here.
+// spreadAttempts is how many attempts are given to copies by one statement, or a twentieth of all where that is more: while it
+// runs, their rows lie on the disks of the cluster, 0.2 kB each.
 const spreadAttempts = 50_000_000
 
-// partAttempts is how many attempts a copy gets, about.
+// partAttempts is how many attempts a copy gets, about, or a ten-thousandth of all where that is more: each leaves a file.
 const partAttempts = 200_000
 
 // taskColumns are what a copy is given of an attempt, in the order in which readTask reads them.
@@ -43,9 +47,9 @@ var taskColumns = []string{"phase_id", "attempt_id", "task", "machine", "start_u
 	"input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s", "gc_s", "scheduler_delay_s", "convert_s"}
 
 // observeOnCopies is learn on an engine of many machines.
-func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, l *model.Learner) error {
+func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, l *model.Learner) error {
 	step := stepObserve + "=" + strconv.FormatFloat(r.o.WindowS, 'g', -1, 64)
-	return r.spread(ctx, eng, step, nil, func(signature uint64, found []byte) error {
+	return r.spread(ctx, eng, tx, step, nil, func(signature uint64, found []byte) error {
 		var o model.Observation
 		if err := wire.Decode(found, &o); err != nil {
 			return err
@@ -56,51 +60,44 @@ func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, l *m
 }
 
 // attributeOnCopies is attribute on an engine of many machines.
-func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, keep func(*attributed) error) error {
+func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx) error {
 	k := instructions{model: r.model, losses: r.losses, signatures: map[schema.Key]uint64{}}
 	for i := range r.phases {
 		if p := &r.phases[i]; p.Outliers > 0 && p.signature != 0 {
 			k.signatures[p.ID] = p.signature
 		}
 	}
-	return r.spread(ctx, eng, stepAttribute, wire.Encode(&k), func(_ uint64, found []byte) error {
+	return r.spread(ctx, eng, tx, stepAttribute, wire.Encode(&k), func(_ uint64, found []byte) error {
 		var x attributed
 		if err := wire.Decode(found, &x); err != nil {
 			return err
 		}
-		return keep(&x)
+		r.keep(&x)
+		return nil
 	})
 }
 
-// spread has copies do a step for all phases, or those that have outliers, and takes what they found in the order of the
-// phases.
-func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, step string, file []byte, each func(signature uint64, found []byte) error) error {
+// spread has copies do a step for all phases, or those that have outliers. Their rows go into the transaction; what else they
+// found is taken in the order of the phases.
+func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, step string, file []byte, each func(signature uint64, found []byte) error) error {
+	all := int64(0)
+	for i := range r.phases {
+		all += r.phases[i].Attempts
+	}
 	at := 0
-	for _, c := range r.chunks(step == stepAttribute, spreadAttempts) {
-		w := engine.RemoteJob{SQL: spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Partitions: int(c.attempts/partAttempts) + 2,
+	for _, c := range r.chunks(step == stepAttribute, max(spreadAttempts, all/20)) {
+		w := engine.RemoteJob{SQL: spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Partitions: int(c.attempts/max(partAttempts, all/10_000)) + 2,
 			Verb: []string{"copy", step, "--version", r.o.Tool}, File: file}
-		rows, err := eng.RunRemote(ctx, w)
-		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			key, _ := rows.Value(0).(int64)
-			for at < len(r.phases) && r.phases[at].ID < key {
+		err := copies.Run(ctx, tx, eng, w, func(phase schema.Key, found []byte) error {
+			for at < len(r.phases) && r.phases[at].ID < phase {
 				at++
 			}
-			if at == len(r.phases) || r.phases[at].ID != key {
-				continue // of no job
+			if at == len(r.phases) || r.phases[at].ID != phase {
+				return nil // of no job
 			}
-			text, _ := rows.Value(1).(string)
-			found, err := engine.DecodeOutput(text)
-			if err == nil {
-				err = each(r.phases[at].signature, found)
-			}
-			if err != nil {
-				return errors.Join(err, rows.Close())
-			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return each(r.phases[at].signature, found)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -120,20 +117,22 @@ func spreadSQL(c *chunk, step string) string {
 }
 
 // Copy does a step for the phases whose attempts it reads, and writes what it finds. It runs on the cluster's machines.
-func Copy(ctx context.Context, step, file string, in io.Reader, out io.Writer) error {
-	work, err := worker(step, file)
+func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
+	w := copies.NewWriter(ctx, pieces)
+	return w.Close(out, work(ctx, w, step, file, in))
+}
+
+func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader) error {
+	do, err := worker(step, file)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(out, 1<<20)
 	p := &fit.Phase{}
-	flush := func() (err error) {
+	flush := func() error {
 		if len(p.Tasks) == 0 {
 			return nil
 		}
-		if found := work(p); found != nil {
-			err = engine.WriteOutput(w, p.ID, found)
-		}
+		err := do(p, w)
 		p.Tasks = p.Tasks[:0]
 		return errors.Join(err, ctx.Err())
 	}
@@ -151,26 +150,23 @@ func Copy(ctx context.Context, step, file string, in io.Reader, out io.Writer) e
 		p.Tasks = append(p.Tasks, t)
 		return nil
 	})
-	if err == nil {
-		err = flush()
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = w.Flush()
-	}
-	return err
+	return flush()
 }
 
-// worker is what a step does with a phase: it gives a message, or nil where there is nothing to say.
-func worker(step, file string) (func(*fit.Phase) []byte, error) {
+// worker is what a step does with a phase.
+func worker(step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
 	if window, ok := strings.CutPrefix(step, stepObserve+"="); ok {
 		seconds, err := strconv.ParseFloat(window, 64)
 		if err != nil {
 			return nil, fmt.Errorf("causes: the windows of step %q: %w", step, err)
 		}
 		f := model.Fitter{WindowS: seconds}
-		return func(p *fit.Phase) []byte {
+		return func(p *fit.Phase, w *copies.Writer) error {
 			if o, ok := f.Fit(p); ok {
-				return wire.Encode(&o)
+				return w.Message(p.ID, wire.Encode(&o))
 			}
 			return nil
 		}, nil
@@ -188,12 +184,16 @@ func worker(step, file string) (func(*fit.Phase) []byte, error) {
 	}
 	a := NewAttributor(k.model)
 	a.losses = k.losses
-	return func(p *fit.Phase) []byte {
+	return func(p *fit.Phase, w *copies.Writer) error {
 		p.Signature = k.signatures[p.ID]
 		if !slices.ContainsFunc(p.Tasks, func(t fit.Task) bool { return t.Outlier() }) {
 			return nil
 		}
-		return wire.Encode(a.attribute(p))
+		x, rows := a.attribute(p)
+		if err := copies.Append(w, p.ID, 0, rows); err != nil {
+			return err
+		}
+		return w.Message(p.ID, wire.Encode(x))
 	}, nil
 }
 

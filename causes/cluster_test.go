@@ -17,25 +17,30 @@ import (
 	"straggler/store"
 )
 
-// many is an engine that hands rows to copies as a cluster does: as text, in shares, here one after the other.
+// many is an engine that hands rows to copies as a cluster does: as text, in shares, here one after the other. Every copy runs
+// twice, as one does that seems slow, and once more it dies on the way; the line of the second is what comes back.
 type many struct {
 	engine.Engine
 	t     *testing.T
+	st    *store.Store
 	steps []string
 	none  bool // it cannot share files
 }
 
-func (m *many) StoreDir() (string, error) { return "", errors.ErrUnsupported }
+func (m *many) StoreDir() (string, error) {
+	if m.none {
+		return "", fmt.Errorf("no place for a file: %w", errors.ErrUnsupported)
+	}
+	return m.st.Where(), nil
+}
 
 func (m *many) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Rows, error) {
-	if m.none && w.File != nil {
-		return nil, fmt.Errorf("no place for a file: %w", errors.ErrUnsupported)
-	}
 	m.steps = append(m.steps, w.Verb[1])
 	file := m.t.TempDir() + "/told"
 	if err := os.WriteFile(file, w.File, 0o666); err != nil {
 		return nil, err
 	}
+	pieces := w.Verb[slices.Index(w.Verb, "--pieces")+1]
 	rows, err := m.Query(ctx, w.SQL+" ORDER BY "+w.Order)
 	if err != nil {
 		return nil, err
@@ -57,8 +62,11 @@ func (m *many) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Rows,
 	var values []string
 	for i := range in {
 		var out strings.Builder
-		if err := Copy(ctx, w.Verb[1], file, strings.NewReader(in[i].String()), &out); err != nil {
-			return nil, err
+		for _, text := range []string{in[i].String(), in[i].String() + "broken\n", in[i].String()} {
+			out.Reset()
+			if err := Copy(ctx, w.Verb[1], pieces, file, strings.NewReader(text), &out); (err != nil) != (strings.HasSuffix(text, "broken\n")) {
+				return nil, fmt.Errorf("a copy: %w", err)
+			}
 		}
 		for line := range strings.Lines(out.String()) {
 			key, found, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -94,7 +102,7 @@ func TestCopiesFindTheSame(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			st, eng := made(t, scenario)
 			want := committed(t, st, eng, eng)
-			m := &many{Engine: eng, t: t}
+			m := &many{Engine: eng, t: t, st: st}
 			if got := committed(t, st, eng, m); !slices.Equal(got, want) {
 				t.Errorf("%d rows by copies and %d here, and not the same", len(got), len(want))
 			}
@@ -153,18 +161,18 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 // A copy that is given something else than rows says which line.
 func TestCopyRefuses(t *testing.T) {
 	good := "1\t2\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
-	if err := Copy(t.Context(), stepObserve+"=3600", "", strings.NewReader(good), io.Discard); err != nil {
+	if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good), io.Discard); err != nil {
 		t.Error(err)
 	}
 	for _, in := range []string{"1\t2\n", strings.Replace(good, "1.5", "x", 1), strings.Replace(good, "true", "maybe", 1), strings.Replace(good, "2", `\N`, 1)} {
-		if err := Copy(t.Context(), stepObserve+"=3600", "", strings.NewReader(good+in), io.Discard); err == nil || !strings.Contains(err.Error(), "line 2 of the rows") {
+		if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good+in), io.Discard); err == nil || !strings.Contains(err.Error(), "line 2 of the rows") {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
-	if err := Copy(t.Context(), "dance", "", strings.NewReader(good), io.Discard); err == nil {
+	if err := Copy(t.Context(), "dance", t.TempDir(), "", strings.NewReader(good), io.Discard); err == nil {
 		t.Error("an unknown step is done")
 	}
-	if err := Copy(t.Context(), stepAttribute, "nothere", strings.NewReader(good), io.Discard); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
+	if err := Copy(t.Context(), stepAttribute, t.TempDir(), "nothere", strings.NewReader(good), io.Discard); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
 		t.Errorf("without the model: %v", err)
 	}
 }

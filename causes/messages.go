@@ -41,7 +41,11 @@ func (l *losses) Fields(c *wire.Codec) {
 
 // Fields lists the fields of a message.
 func (x *attributed) Fields(c *wire.Codec) {
-	wire.Slice(c, &x.rows, func(r *schema.Attribution) { attributionFields(c, r) })
+	wire.Slice(c, &x.causes, func(s *CauseSummary) {
+		c.String((*string)(&s.Cause))
+		c.Int64(&s.Verdicts)
+		c.Float(&s.Seconds)
+	})
 	wire.Slice(c, &x.outliers, func(w *machines.Window) { w.Fields(c) })
 	wire.Slice(c, &x.skewed, func(e *skewEvent) {
 		c.Int64(&e.phase)
@@ -51,19 +55,4 @@ func (x *attributed) Fields(c *wire.Codec) {
 		c.Float(&e.ratio)
 	})
 	wire.Slice(c, &x.saved, func(s *jobcost.Saving) { s.Fields(c) })
-}
-
-func attributionFields(c *wire.Codec, r *schema.Attribution) {
-	c.Int64(&r.AttemptID)
-	c.Int64(&r.PhaseID)
-	c.String((*string)(&r.Cause))
-	c.Float(&r.Seconds)
-	c.Bool(&r.Share.OK)
-	c.Float(&r.Share.V)
-	c.Int32(&r.Rank)
-	c.Bool(&r.Confidence.OK)
-	c.Float(&r.Confidence.V)
-	c.Bool(&r.Place.OK)
-	c.String(&r.Place.V)
-	c.String(&r.Evidence)
 }

@@ -46,8 +46,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 
 var (
 	sampleAttributed = attributed{
-		rows: []schema.Attribution{{AttemptID: 1, PhaseID: 2, Cause: schema.GC, Seconds: 1.5, Share: schema.Some(0.5), Rank: 1,
-			Confidence: schema.Some(0.9), Place: schema.Some("machine a"), Evidence: "{}"}},
+		causes:   []CauseSummary{{Cause: schema.GC, Verdicts: 3, Seconds: 1.5}},
 		outliers: []machines.Window{{Machine: 3, Number: 4}},
 		skewed:   []skewEvent{{phase: 2, signature: 1 << 63, task: 5, seconds: 2.5, ratio: 3}},
 		saved:    []jobcost.Saving{{Phase: 2, Cause: schema.GC, Sum: 1, SD: 2, Factor: 5, Packed: 3, Fixed: 4}},

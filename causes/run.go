@@ -205,7 +205,7 @@ func (r *run) windowLength() float64 {
 }
 
 func (r *run) all(ctx context.Context, tx *store.Tx) error {
-	if err := r.learn(ctx); err != nil {
+	if err := r.learn(ctx, tx); err != nil {
 		return err
 	}
 	if err := r.attribute(ctx, tx); err != nil {
@@ -224,11 +224,11 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 }
 
 // learn makes the model of all phases.
-func (r *run) learn(ctx context.Context) error {
+func (r *run) learn(ctx context.Context, tx *store.Tx) error {
 	l := model.NewLearner(r.o.WindowS, r.machines, r.racks)
 	err := errors.ErrUnsupported
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
-		err = r.observeOnCopies(ctx, many, l)
+		err = r.observeOnCopies(ctx, many, tx, l)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		err = r.observeHere(ctx, l)
@@ -286,32 +286,27 @@ func (r *run) readLosses(ctx context.Context) error {
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
-	keep := func(x *attributed) error {
-		r.count(x)
-		r.repeats.add(x.skewed)
-		r.saved = append(r.saved, x.saved...)
-		return store.Append(tx, 0, x.rows)
-	}
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
-		if err := r.attributeOnCopies(ctx, many, keep); !errors.Is(err, errors.ErrUnsupported) {
+		if err := r.attributeOnCopies(ctx, many, tx); !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
-	return r.attributeHere(ctx, keep)
+	return r.attributeHere(ctx, tx)
 }
 
 // attributeHere reads the phases with outliers and attributes these in this process.
-func (r *run) attributeHere(ctx context.Context, keep func(*attributed) error) error {
+func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	workers := make([]*Attributor, r.workers())
 	for i := range workers {
 		workers[i] = NewAttributor(r.model)
 		workers[i].losses = r.losses
 	}
 	return r.stream(ctx, true, func(ps []fit.Phase) error {
-		results := make([]*attributed, len(ps))
-		r.parallel(len(ps), func(worker, i int) { results[i] = workers[worker].attribute(&ps[i]) })
-		for _, x := range results {
-			if err := keep(x); err != nil {
+		results, rows := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps))
+		r.parallel(len(ps), func(worker, i int) { results[i], rows[i] = workers[worker].attribute(&ps[i]) })
+		for i, x := range results {
+			r.keep(x)
+			if err := store.Append(tx, 0, rows[i]); err != nil {
 				return err
 			}
 		}
@@ -319,46 +314,63 @@ func (r *run) attributeHere(ctx context.Context, keep func(*attributed) error) e
 	})
 }
 
-// attributed is what was found about the outliers of a phase.
+// attributed is what was found about the outliers of a phase, besides their rows.
 type attributed struct {
-	rows     []schema.Attribution
+	causes   []CauseSummary
 	outliers []machines.Window // where those by high_runtime ran
 	skewed   []skewEvent
 	saved    []jobcost.Saving
 }
 
-func (a *Attributor) attribute(p *fit.Phase) *attributed {
-	x := &attributed{rows: a.Attribute(p, nil)}
-	x.skewed = a.skewed(p, x.rows)
+func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution) {
+	rows := a.Attribute(p, nil)
+	x := &attributed{causes: summarize(rows)}
+	x.skewed = a.skewed(p, rows)
 	x.saved = a.savings.Weigh(p.ID, p.Tasks, nil)
 	for i := range p.Tasks {
 		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
 			x.outliers = append(x.outliers, a.model.Window(t))
 		}
 	}
-	return x
+	return x, rows
 }
 
-// count adds what was found in a phase to the summary.
-func (r *run) count(x *attributed) {
-	r.summary.Phases++
-	for i := range x.rows {
-		a := &x.rows[i]
-		c := r.byCause[a.Cause]
-		if c == nil {
-			c = &CauseSummary{Cause: a.Cause}
-			r.byCause[a.Cause] = c
+// summarize adds up the rows of a phase by cause, in the order in which these first come.
+func summarize(rows []schema.Attribution) (out []CauseSummary) {
+	for i := range rows {
+		a := &rows[i]
+		k := slices.IndexFunc(out, func(c CauseSummary) bool { return c.Cause == a.Cause })
+		if k < 0 {
+			k = len(out)
+			out = append(out, CauseSummary{Cause: a.Cause})
 		}
-		c.Seconds += a.Seconds
-		r.summary.ExcessS += a.Seconds
+		out[k].Seconds += a.Seconds
 		if a.Rank == 1 {
-			c.Verdicts++
-			r.summary.Outliers++
+			out[k].Verdicts++
 		}
+	}
+	return out
+}
+
+// keep adds what was found in a phase to the summary and to what the other tables are made of.
+func (r *run) keep(x *attributed) {
+	r.summary.Phases++
+	for _, s := range x.causes {
+		c := r.byCause[s.Cause]
+		if c == nil {
+			c = &CauseSummary{Cause: s.Cause}
+			r.byCause[s.Cause] = c
+		}
+		c.Seconds += s.Seconds
+		c.Verdicts += s.Verdicts
+		r.summary.ExcessS += s.Seconds
+		r.summary.Outliers += s.Verdicts
 	}
 	for _, w := range x.outliers {
 		r.slowHere[w]++
 	}
+	r.repeats.add(x.skewed)
+	r.saved = append(r.saved, x.saved...)
 }
 
 // causeSummaries sorts them by seconds.

@@ -11,7 +11,8 @@
 //  1. store.go opens a store and answers what is in it.
 //  2. tx.go is one transaction: Begin, Append, Commit. writer.go writes the rows of a table to files in staging, with
 //     store/parquet; publish in tx.go makes them visible by one exclusive link or conditional put of one small file: a process
-//     killed before that has added nothing, one killed after it everything. stage.go makes a file for programs on other machines.
+//     killed before that has added nothing, one killed after it everything. stage.go makes a file for programs on other machines to
+//     read, and pieces.go takes the files that they write.
 //  3. snapshot.go is what engines read: the visible files of each table, which are not removed while they are read.
 //     results.go lets results of inputs that have not changed count with those of new ones.
 //  4. list.go, verify.go and compact.go maintain a store. scan.go reads the rows of a compaction; clean.go removes what

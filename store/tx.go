@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unsafe"
 
 	"straggler/schema"
 )
@@ -116,14 +115,9 @@ func (tx *Tx) Append(input schema.Key, b schema.Batch) error {
 	if err != nil {
 		return err
 	}
-	p, stride := b.Pointer(), b.Table().Row.Size()
-	for done := 0; done < b.Len(); {
-		m, err := w.append(input, unsafe.Add(p, uintptr(done)*stride), stride, b.Len()-done)
-		if err != nil {
-			tx.fail(err)
-			return err
-		}
-		done += m
+	if err := w.appendAll(input, b); err != nil {
+		tx.fail(err)
+		return err
 	}
 	return nil
 }
@@ -140,7 +134,7 @@ func (tx *Tx) writerOf(t *schema.Table) (*tableWriter, error) {
 	}
 	w := tx.tables[t.Name]
 	if w == nil {
-		w = newTableWriter(tx, t)
+		w = newTableWriter(tx.ctx, tx.s.fs, tx.staging, "", t)
 		tx.tables[t.Name] = w
 	}
 	return w, nil

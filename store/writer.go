@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash"
@@ -26,7 +27,10 @@ const InputColumn = "input_key"
 // under writeMu: a single caller keeps two cores busy, and callers are at most one buffer ahead of the disk. The goroutine
 // ends with its buffer; finish and drop wait for it.
 type tableWriter struct {
-	tx      *Tx
+	ctx     context.Context // when it ends, so does the writing
+	fs      fileSystem
+	dir     string
+	prefix  string // of the names of its files
 	table   *schema.Table
 	columns []schema.Column // of its files
 
@@ -42,16 +46,43 @@ type tableWriter struct {
 	failed  error // of a buffer that was written asynchronously
 	file    *dataFile
 	files   int
-	done    []FileRecord // Path is in staging
+	done    []FileRecord // Path is in dir
 }
 
-func newTableWriter(tx *Tx, t *schema.Table) *tableWriter {
-	return &tableWriter{tx: tx, table: t, columns: fileColumns(t), rows: make(map[schema.Key]int64)}
+func newTableWriter(ctx context.Context, fs fileSystem, dir, prefix string, t *schema.Table) *tableWriter {
+	return &tableWriter{ctx: ctx, fs: fs, dir: dir, prefix: prefix, table: t, columns: fileColumns(t), rows: make(map[schema.Key]int64)}
 }
 
 // fileColumns are the columns of a table's files.
 func fileColumns(t *schema.Table) []schema.Column {
 	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
+}
+
+// appendAll copies the rows of a batch.
+func (w *tableWriter) appendAll(input schema.Key, b schema.Batch) error {
+	p, stride := b.Pointer(), b.Table().Row.Size()
+	for done := 0; done < b.Len(); {
+		m, err := w.append(input, unsafe.Add(p, uintptr(done)*stride), stride, b.Len()-done)
+		if err != nil {
+			return err
+		}
+		done += m
+	}
+	return nil
+}
+
+// adopt takes a file that somebody else has written.
+func (w *tableWriter) adopt(f FileRecord) {
+	w.writeMu.Lock()
+	defer w.writeMu.Unlock()
+	w.done = append(w.done, f)
+}
+
+// adoptRows counts rows of an input in such files.
+func (w *tableWriter) adoptRows(input schema.Key, n int64) {
+	w.fillMu.Lock()
+	defer w.fillMu.Unlock()
+	w.rows[input] += n
 }
 
 // append copies as many rows as the buffer takes, returns their number, and has a full buffer written.
@@ -69,7 +100,7 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 		return n, nil
 	}
 	w.writeMu.Lock() // waits for the buffer before
-	if err := cmp.Or(w.failed, w.tx.ctx.Err()); err != nil {
+	if err := cmp.Or(w.failed, w.ctx.Err()); err != nil {
 		w.writeMu.Unlock()
 		w.fillMu.Unlock()
 		return 0, err
@@ -109,7 +140,7 @@ func (w *tableWriter) write(b *parquet.Buffer) (err error) {
 			err = fmt.Errorf("store: %s: %w: %v\n%s", w.table.Name, errBroken, p, debug.Stack())
 		}
 	}()
-	if err := w.tx.ctx.Err(); err != nil {
+	if err := w.ctx.Err(); err != nil {
 		return err
 	}
 	if w.file == nil {
@@ -131,8 +162,8 @@ const fileGroups = 64
 
 // create begins a file in staging.
 func (w *tableWriter) create() error {
-	name := fmt.Sprintf("%s-%d.parquet", w.table.Name, w.files)
-	f, err := w.tx.s.fs.Create(path.Join(w.tx.staging, name))
+	name := fmt.Sprintf("%s%s-%d.parquet", w.prefix, w.table.Name, w.files)
+	f, err := w.fs.Create(path.Join(w.dir, name))
 	if err != nil {
 		return err
 	}

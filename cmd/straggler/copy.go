@@ -11,7 +11,7 @@ import (
 
 // copyCommand is the verb that executors of a cluster run: causes and ingest with --engine spark://… start it.
 func copyCommand(e *env) *cobra.Command {
-	var of string
+	var of, pieces string
 	c := &cobra.Command{
 		Use:    "copy STEP [FILE]",
 		Short:  "Work on the rows of standard input for another straggler",
@@ -30,9 +30,10 @@ func copyCommand(e *env) *cobra.Command {
 				defer client.Close()
 				return run.Work(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: client})
 			}
-			return causes.Copy(c.Context(), args[0], file, e.in, e.out)
+			return causes.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
 		},
 	}
 	c.Flags().StringVar(&of, "version", version, "`VERSION` of the caller")
+	c.Flags().StringVar(&pieces, "pieces", "", "`DIR` that rows for the store are written to")
 	return c
 }

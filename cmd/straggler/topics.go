@@ -28,12 +28,13 @@ const engineText = `Everything that is SQL runs in this process, on DuckDB, unle
   straggler detect --store /shared/lake --engine spark://me@thrift.example:10000
 
 The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or newer. The same statements run on both and
-give the same rows; results are written into the store from here, as a commit. Below some hundred million attempts one
-machine is faster.
+give the same rows. Below some hundred million attempts one machine is faster.
 
 What is Go and not SQL runs there too, as copies of this program that the cluster starts near the data: causes
 hands them the phases, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
-it, in the same version; ?binary=PATH names it. Spark may run a copy more than once: a shard is one commit, and what is
+it, in the same version; ?binary=PATH names it. Copies of causes write the attributions into the store themselves, where their user
+must be allowed to write; only the names of their files come back, and one commit names them. Spark may run a copy more than once: one file
+of each is in the commit, and the others are removed. Of ingest a shard is one commit, and what is
 in the store is not read again. Logs that could not be read after several tries are named.
 
 The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:

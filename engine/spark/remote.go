@@ -52,18 +52,18 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 	return r.rows(ctx), nil
 }
 
-// remoteSQL is the statement that has the copies run. Their output goes through an exchange of its own: without it they
-// would run once for the sample that Spark sorts by and once more for the rows. It comes back sorted in many pieces; one
-// piece of half a gigabyte is more than a task of Spark can hand over.
+// remoteSQL is the statement that has the copies run. Their output goes through an exchange of its own, to one task: a server
+// that hands over results piece by piece would else run one copy after the other. That task reads the lines of one attempt of
+// each copy, however often the copy was run.
 func remoteSQL(job *engine.RemoteJob, command string) string {
 	columns, parts := strings.Join(job.Columns, ", "), max(1, job.Partitions)
 	return fmt.Sprintf(`SELECT CAST(key AS BIGINT) AS key, output FROM (
-SELECT /*+ REPARTITION(%d) */ key, output FROM (
+SELECT /*+ REPARTITION(1) */ key, output FROM (
 SELECT TRANSFORM (%s) %s USING %s AS (key STRING, output STRING) %s FROM (
 SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS input SORT BY %s
 ) AS parts
 ) AS outputs
-) AS repartitioned ORDER BY key NULLS LAST`, parts, columns, rowFormat, quoteText(command), rowFormat, parts, job.Columns[0], columns, portable(job.SQL), job.Order)
+) AS together ORDER BY key NULLS LAST`, columns, rowFormat, quoteText(command), rowFormat, parts, job.Columns[0], columns, portable(job.SQL), job.Order)
 }
 
 // command is this program on the cluster's machines, for their shell.

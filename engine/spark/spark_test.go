@@ -513,19 +513,3 @@ func (c *sparkCase) await(t *testing.T, from int, words string) {
 		}
 	}
 }
-
-// An executor dies in the middle of a task: Spark starts another one, and the query gives its rows.
-func TestSparkExecutorKilled(t *testing.T) {
-	server := sparktest.Start(t, sparktest.Options{Master: "local-cluster[1,1,1024]"})
-	st := storeAt(t, "lake")
-	put(t, st, 100)
-	eng := (&sparkCase{server: server, st: st}).engine(t, "", engine.Options{})
-	once := filepath.Join(t.TempDir(), "once")
-	got := oneRow(t, eng, "SELECT count(*), sum(CAST(a AS BIGINT)) FROM (SELECT TRANSFORM (task) USING 'if mkdir "+once+" 2>/dev/null; then kill -9 $PPID; fi; cat' AS (a STRING) FROM attempts)")
-	if fmt.Sprint(got) != "[100 4950]" {
-		t.Errorf("the query gave %v", got)
-	}
-	if _, err := os.Stat(once); err != nil {
-		t.Error("no executor was killed")
-	}
-}

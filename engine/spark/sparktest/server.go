@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,9 +42,14 @@ type Server struct {
 	Address string // host:port
 	Port    int
 	Dir     string // its scratch files and its log
-	command *exec.Cmd
-	stop    io.Closer // when it is closed, or this process ends, the server is killed
-	ended   chan struct{}
+	process
+}
+
+// process is a program of Spark that runs.
+type process struct {
+	name  string    // of its files: its log, and its number
+	stop  io.Closer // when it is closed, or this process ends, the program is killed
+	ended chan struct{}
 }
 
 // Engine is the address of a server for tests that only ask: the one that Variable names, or one that is started for the
@@ -138,29 +144,39 @@ func start(t testing.TB, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)), Port: o.Port, Dir: dir, ended: make(chan struct{})}
-	// The shell keeps the server's life tied to ours: its standard input ends when we do.
-	s.command = exec.Command("sh", append([]string{"-c", `"$@" <&- & echo $! >"$0"; read _; kill -9 $!`, s.pidFile(), filepath.Join(o.Home, "bin", "spark-submit")}, o.arguments(dir)...)...)
-	s.command.Dir = dir
-	s.command.Env = append(os.Environ(), append([]string{"SPARK_HOME=" + o.Home, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS=" + filepath.Join(dir, "local"), "SPARK_SCALA_VERSION=2.12"}, o.Env...)...)
-	log, err := os.Create(s.Log())
-	if err != nil {
+	s := &Server{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)), Port: o.Port, Dir: dir}
+	env := append([]string{"SPARK_LOCAL_IP=127.0.0.1"}, o.Env...)
+	if err := s.start(o.Home, dir, "server", env, append([]string{"spark-submit"}, o.arguments(dir)...)...); err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	s.command.Stdout, s.command.Stderr = log, log
-	if s.stop, err = s.command.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := s.command.Start(); err != nil {
-		return nil, err
-	}
-	go func() { s.command.Wait(); close(s.ended) }()
 	if err := s.await(); err != nil {
 		s.Kill()
 		return nil, err
 	}
 	return s, nil
+}
+
+// start starts one of the programs of a Spark, whose life ends with ours.
+func (p *process) start(home, dir, name string, env []string, arguments ...string) error {
+	p.name, p.ended = filepath.Join(dir, name), make(chan struct{})
+	// The shell keeps the program's life tied to ours: its standard input ends when we do.
+	command := exec.Command("sh", append([]string{"-c", `"$@" <&- & echo $! >"$0"; read _; kill -9 $!`, p.pidFile(), filepath.Join(home, "bin", arguments[0])}, arguments[1:]...)...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), append([]string{"SPARK_HOME=" + home, "SPARK_LOCAL_DIRS=" + filepath.Join(dir, "local"), "SPARK_SCALA_VERSION=2.12"}, env...)...)
+	log, err := os.Create(p.Log())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command.Stdout, command.Stderr = log, log
+	if p.stop, err = command.StdinPipe(); err != nil {
+		return err
+	}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	go func() { command.Wait(); close(p.ended) }()
+	return nil
 }
 
 // freePort is a port that nobody has. It is none of those that systems give to outgoing connections (Linux: from 32768,
@@ -220,34 +236,43 @@ func (o *Options) arguments(dir string) []string {
 	return args
 }
 
-func (s *Server) pidFile() string { return filepath.Join(s.Dir, "pid") }
+func (p *process) pidFile() string { return p.name + ".pid" }
 
-// Log is the file of the server's output.
-func (s *Server) Log() string { return filepath.Join(s.Dir, "log") }
+// Log is the file of the program's output.
+func (p *process) Log() string { return p.name + ".log" }
 
 // await waits until the server takes connections.
 func (s *Server) await() error {
+	return s.awaitLog([]string{"HiveThriftServer2 started"}, []string{"Error starting HiveThriftServer2", "BindException"}, func() bool {
+		conn, err := net.DialTimeout("tcp", s.Address, time.Second)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
+// awaitLog waits until a program has said all of some words, and ready says so too. None of the others may be said.
+func (p *process) awaitLog(words, not []string, ready func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		text, _ := os.ReadFile(s.Log())
-		started := bytes.Contains(text, []byte("HiveThriftServer2 started"))
-		failed := bytes.Contains(text, []byte("Error starting HiveThriftServer2")) || bytes.Contains(text, []byte("BindException"))
-		if started && !failed {
-			if conn, err := net.DialTimeout("tcp", s.Address, time.Second); err == nil {
-				return conn.Close()
-			}
+		text, _ := os.ReadFile(p.Log())
+		said := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+		failed := slices.ContainsFunc(not, said)
+		if !failed && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) && ready() {
+			return nil
 		}
 		select {
-		case <-s.ended:
-			return fmt.Errorf("the Spark server ended while it started:\n%s", tail(text))
+		case <-p.ended:
+			return fmt.Errorf("Spark ended while it started:\n%s", tail(text))
 		case <-ctx.Done():
-			return fmt.Errorf("the Spark server has not started within %v:\n%s", startTimeout, tail(text))
+			return fmt.Errorf("Spark has not started within %v:\n%s", startTimeout, tail(text))
 		case <-tick.C:
 			if failed {
-				return fmt.Errorf("the Spark server could not start:\n%s", tail(text))
+				return fmt.Errorf("Spark could not start:\n%s", tail(text))
 			}
 		}
 	}
@@ -255,18 +280,18 @@ func (s *Server) await() error {
 
 func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
 
-// Kill ends the server as a crash would. It may be called again.
-func (s *Server) Kill() {
-	if err := s.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
+// Kill ends the program as a crash would. It may be called again.
+func (p *process) Kill() {
+	if err := p.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
 		return
 	}
-	s.stop.Close()
-	<-s.ended
+	p.stop.Close()
+	<-p.ended
 }
 
-// Signal sends a signal to the server's process.
-func (s *Server) Signal(sig syscall.Signal) error {
-	text, err := os.ReadFile(s.pidFile())
+// Signal sends a signal to the program's process.
+func (p *process) Signal(sig syscall.Signal) error {
+	text, err := os.ReadFile(p.pidFile())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,13 @@
+// Package copies takes work for copies of this program on an engine of many machines, and gives what they wrote into the store,
+// and what they have to say.
+//
+//  1. run.go is the side of the process that commits: it has an engine run the copies, takes their pieces into a
+//     transaction, and reads their messages in the order of their keys.
+//  2. writer.go is the side of a copy: rows and messages of a piece, of which one line is printed.
+//
+// A cluster runs a copy again when it failed or seems slow, and both may write. Each writes under a name of its own, and the
+// name that counts is that in the line that the engine gives back, of which there is one for each share of the rows: so
+// every row is in the commit once. The other piece is never committed, and goes with the transaction.
+//
+// Start with run.go.
+package copies

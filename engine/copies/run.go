@@ -1,0 +1,184 @@
+package copies
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// ErrTwice is returned when two pieces are about the same key, of which a cluster should have forgotten one.
+var ErrTwice = errors.New("the cluster gave the work of two copies on the same rows")
+
+// Run has copies do a job, whose verb gets the flag --pieces with the directory for what they write. The rows go into the
+// transaction in the order of the pieces' first keys, and the messages to each, which must not keep them, in the order
+// of theirs. errors.ErrUnsupported is returned, before anything is run, where the machines cannot write to the store.
+func Run(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner, job engine.RemoteJob, each func(key schema.Key, message []byte) error) error {
+	dir, err := eng.StoreDir()
+	if err != nil {
+		return err
+	}
+	pieces, err := tx.PiecesDir()
+	if err != nil {
+		return err
+	}
+	job.Verb = append(slices.Clone(job.Verb), "--pieces", path.Join(dir, pieces))
+	lines, err := collect(ctx, eng, job)
+	if err != nil {
+		return err
+	}
+	var all messages
+	defer all.close()
+	for i := range lines {
+		if err := tx.AddPiece(&lines[i].piece); err != nil {
+			return err
+		}
+		if err := all.open(tx, &lines[i].piece); err != nil {
+			return err
+		}
+	}
+	return all.read(ctx, each)
+}
+
+// line is what a copy printed.
+type line struct {
+	first schema.Key // of what it wrote
+	piece store.Piece
+}
+
+// collect runs the copies and gives their lines, by first key.
+func collect(ctx context.Context, eng engine.RemoteRunner, job engine.RemoteJob) (lines []line, err error) {
+	rows, err := eng.RunRemote(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		l := line{}
+		l.first, _ = rows.Value(0).(int64)
+		text, _ := rows.Value(1).(string)
+		data, err := engine.DecodeOutput(text)
+		if err == nil {
+			err = json.Unmarshal(data, &l.piece)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("what a copy on the cluster says it has written cannot be read: %w", err)
+		}
+		lines = append(lines, l)
+	}
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.first, b.first) })
+	for i := 1; i < len(lines); i++ {
+		if lines[i].first == lines[i-1].first {
+			return nil, fmt.Errorf("%w: both begin with key %d", ErrTwice, lines[i].first)
+		}
+	}
+	return lines, rows.Err()
+}
+
+// messages are those of all pieces, each piece in the order of its keys: a heap by the key of the next.
+type messages []*pieceMessages
+
+// pieceMessages are the messages of a piece that are left.
+type pieceMessages struct {
+	data *store.PieceData
+	key  schema.Key // of the next
+	text []byte
+}
+
+func (m messages) Len() int           { return len(m) }
+func (m messages) Less(i, j int) bool { return m[i].key < m[j].key }
+func (m messages) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+func (m *messages) Push(x any)        { *m = append(*m, x.(*pieceMessages)) }
+func (m *messages) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}
+
+// open adds those of a piece.
+func (m *messages) open(tx *store.Tx, p *store.Piece) error {
+	if p.Data == nil {
+		return nil
+	}
+	data, err := tx.OpenData(p)
+	if err != nil {
+		return err
+	}
+	s := &pieceMessages{data: data}
+	*m = append(*m, s)
+	return s.next()
+}
+
+// read hands out all messages in the order of their keys.
+func (m *messages) read(ctx context.Context, each func(schema.Key, []byte) error) error {
+	heap.Init(m)
+	for before := schema.Key(math.MinInt64); m.Len() > 0; {
+		s := (*m)[0]
+		if s.key <= before {
+			return fmt.Errorf("%w: key %d", ErrTwice, s.key)
+		}
+		before = s.key
+		err := cmp.Or(ctx.Err(), s.read())
+		if err == nil {
+			err = each(s.key, s.text)
+		}
+		if err != nil {
+			return err
+		}
+		switch err := s.next(); {
+		case err == io.EOF:
+			if err := s.data.Close(); err != nil {
+				return err
+			}
+			heap.Pop(m)
+		case err != nil:
+			return err
+		default:
+			heap.Fix(m, 0)
+		}
+	}
+	return nil
+}
+
+// close closes what was not read to its end.
+func (m *messages) close() {
+	for _, s := range *m {
+		s.data.Close()
+	}
+}
+
+// next reads the key of the next message; io.EOF is returned after the last.
+func (s *pieceMessages) next() (err error) {
+	s.key, err = binary.ReadVarint(s.data)
+	return err
+}
+
+// maxMessage bounds a message: what a phase of some hundred thousand tasks on as many machines tells.
+const maxMessage = 1 << 30
+
+// read reads the next message.
+func (s *pieceMessages) read() error {
+	n, err := binary.ReadUvarint(s.data)
+	if err == nil && n > maxMessage {
+		err = errors.New("it is too long")
+	}
+	if err == nil {
+		s.text = slices.Grow(s.text[:0], int(n))[:n]
+		_, err = io.ReadFull(s.data, s.text)
+	}
+	if err != nil {
+		return fmt.Errorf("the message of a copy about key %d: %w", s.key, err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package copies
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// Writer is a copy's way of saying what it found. Keys ascend.
+type Writer struct {
+	piece *store.PieceWriter
+	first schema.Key
+	last  schema.Key
+	any   bool
+	head  []byte
+}
+
+// NewWriter begins the piece of a copy in the directory that its flag --pieces names.
+func NewWriter(ctx context.Context, pieces string) *Writer {
+	return &Writer{piece: store.NewPiece(ctx, pieces)}
+}
+
+// Append writes rows about a key, under the key of the input that they follow from, 0 of none.
+func Append[R any](w *Writer, key, input schema.Key, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := w.at(key); err != nil {
+		return err
+	}
+	return w.piece.Append(input, schema.BatchOf(rows))
+}
+
+// Message writes what the process that commits is to be told about a key, once for each.
+func (w *Writer) Message(key schema.Key, message []byte) error {
+	if err := w.at(key); err != nil {
+		return err
+	}
+	w.head = binary.AppendUvarint(binary.AppendVarint(w.head[:0], key), uint64(len(message)))
+	if _, err := w.piece.Write(w.head); err != nil {
+		return err
+	}
+	_, err := w.piece.Write(message)
+	return err
+}
+
+func (w *Writer) at(key schema.Key) error {
+	if w.any && key < w.last {
+		return fmt.Errorf("key %d comes after key %d: the rows are not sorted", key, w.last)
+	}
+	if !w.any {
+		w.first, w.any = key, true
+	}
+	w.last = key
+	return nil
+}
+
+// Close ends the piece and prints what is in it, when there is anything. After an error of the work, nothing is left of the piece and
+// nothing printed.
+func (w *Writer) Close(out io.Writer, failed error) error {
+	if failed != nil {
+		w.piece.Abort()
+		return failed
+	}
+	piece, err := w.piece.Close()
+	if err != nil || !w.any {
+		return err
+	}
+	data, err := json.Marshal(piece)
+	if err != nil {
+		return err
+	}
+	return engine.WriteOutput(out, w.first, data)
+}
