@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,8 +19,9 @@ import (
 	"straggler/store"
 )
 
-// expected is what testdata/lab.py says is true of a query; nil where nothing is slow for its data.
+// expected is what testdata/lab.py says is true of a query.
 type expected struct {
+	Found  string // the kind of the finding, where it is no skew
 	Kind   string
 	Keys   string
 	Side   string
@@ -66,7 +68,7 @@ func TestLab(t *testing.T) {
 		}
 		var truth struct {
 			AQE     bool
-			Queries map[string]*expected
+			Queries map[string][]expected // none of what is even; else the first is to be found, and the others may be
 		}
 		if err := json.Unmarshal(text, &truth); err != nil {
 			t.Fatal(err)
@@ -98,14 +100,21 @@ func TestLab(t *testing.T) {
 		}
 		for query, want := range truth.Queries {
 			cases++
-			switch got := byCase[query]; {
-			case want == nil && len(got) == 0:
-				right++
-			case want == nil:
+			got := byCase[query]
+			if len(want) == 0 && len(got) > 0 {
 				t.Errorf("%s: %s is even, found %+v", name, query, got)
-			case len(got) == 1 && want.is(&got[0]):
+				continue
+			}
+			known, first := 0, len(want) == 0
+			for i := range got {
+				if slices.ContainsFunc(want, func(e expected) bool { return e.is(&got[i]) }) {
+					known++
+				}
+				first = first || want[0].is(&got[i])
+			}
+			if first && known == len(got) {
 				right++
-			default:
+			} else {
 				t.Logf("%s: %s: found %+v, want %+v", name, query, got, want)
 			}
 		}
@@ -116,12 +125,18 @@ func TestLab(t *testing.T) {
 }
 
 func (e *expected) is(f *schema.QueryFinding) bool {
-	kind := schema.SkewedKeys
-	if e.Split {
+	kind := schema.FindingKind(e.Found)
+	switch {
+	case e.Split:
 		kind = schema.SplitByAQE
+	case e.Kind == "scan":
+		kind = schema.SkewedScan
+	case kind == "":
+		kind = schema.SkewedKeys
 	}
-	operator := map[string]string{"join": "Join", "aggregate": "Aggregate", "window": "Window"}[e.Kind]
-	return f.Kind == kind && strings.HasSuffix(f.Operator, operator) && f.Keys.V == e.Keys && string(f.Side.V) == e.Side &&
+	operator := map[string]string{"aggregate": "Aggregate", "window": "Window", "exchange": "Exchange", "scan": "Scan", "sort": "Sort"}[e.Kind]
+	joins := e.Kind == "join" && (strings.HasSuffix(f.Operator, "Join") || f.Operator == "CartesianProduct")
+	return f.Kind == kind && (joins || operator != "" && strings.HasSuffix(f.Operator, operator)) && f.Keys.V == e.Keys && string(f.Side.V) == e.Side &&
 		f.Tables.V == e.Source && f.Other.V == e.Other
 }
 

@@ -15,7 +15,7 @@ WITH wanted AS (
   WHERE n.kind = 'join' AND m.name IN ('number of output rows', 'output rows', 'rows output') AND m.value >= 1e6
      OR n.kind IN ('exchange', 'broadcast') AND m.name = 'data size' AND m.value >= 1e8
 )
-SELECT n.query_id, n.node_id, n.parent_id, n.position, n.kind, n.operator, n.engine, n.keys, n.detail, n.join_type, n.source, n.tables,
+SELECT n.query_id, n.node_id, n.parent_id, n.reuses_id, n.position, n.kind, n.operator, n.engine, n.keys, n.right_keys, n.detail, n.join_type, n.source, n.tables,
        n.coalesced, n.split, n.fingerprint
 FROM plan_nodes n
 JOIN wanted w ON w.query_id = n.query_id

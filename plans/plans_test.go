@@ -160,7 +160,7 @@ func TestSplitSaves(t *testing.T) {
 		t.Errorf("%v s in %d parts", saves.V, into.V)
 	}
 	even := skewedPhase(1<<30, 1<<20)
-	even.skewed[0].InputRecords = schema.Some[int64](150)
+	even.skewed[0].InputRecords, even.skewed[0].InputBytes = schema.Some[int64](150), schema.Some[int64](3<<19)
 	if saves, into := even.splitSaves(); saves.OK || into.OK {
 		t.Errorf("a task with 1.4 times the median: %v %v", saves, into)
 	}

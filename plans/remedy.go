@@ -34,6 +34,9 @@ func (q *query) remedy(row *schema.QueryFinding, worst *skewedRow) {
 	case by != nil && by.Kind == schema.WindowNode:
 		row.Remedy = schema.Some(schema.SaltKeys)
 		row.WhyNot = schema.Some("The skew settings of adaptive execution split joins only, and a window needs all rows of its partition in one task. Partition it by more columns, or filter or aggregate the rows of each partition before it.")
+	case by != nil && by.Kind == schema.SortNode:
+		row.Remedy = schema.Some(schema.NoneApplies)
+		row.WhyNot = schema.Some("The skew settings of adaptive execution split joins only, and a sort of all rows brings those of a key to one task. Sort by a column more, so that they may go to several.")
 	case strings.Contains(n.Detail.V, "REPARTITION_BY") && q.since(3, 2):
 		row.Remedy = schema.Some(schema.Rebalance)
 		row.Apply = schema.Some(fmt.Sprintf("/*+ REBALANCE(%s) */ in place of the repartitioning, with\nspark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")", row.Keys.V))
@@ -146,9 +149,27 @@ func (q *query) splitLines(by *operatorRow, worst *skewedRow) []string {
 	return lines
 }
 
+// splittableFiles says of which formats of files Spark reads a large one in several tasks, and when.
+var splittableFiles = map[string]string{
+	"parquet": "a file is split between its row groups only", "orc": "a file is split between its stripes only", "avro": "",
+	"csv": "a file that gzip compressed is not split, nor are lines that span several", "json": "a file that gzip compressed is not split, nor are lines that span several",
+	"text": "a file that gzip compressed is not split",
+}
+
 // files advises on a scan of which some splits hold more than others.
 func (q *query) files(row *schema.QueryFinding, worst *skewedRow) {
 	row.Remedy = schema.Some(schema.SplitFiles)
+	n := q.tree.node(row.NodeID)
+	format, _, _ := strings.Cut(n.Detail.V, ",")
+	when, files := splittableFiles[format]
+	switch {
+	case n.Operator == "InMemoryTableScan":
+		row.WhyNot = schema.Some("The table is cached with the partitions that it was made of: repartition it before it is cached.")
+		return
+	case !files:
+		row.WhyNot = schema.Some("spark.sql.files.maxPartitionBytes does not apply to this source.")
+		return
+	}
 	most := sizeOr(q.settings["spark.sql.files.maxPartitionBytes"], 128<<20)
 	if !worst.InputBytes.OK || !(worst.MedianBytes.V > 0) {
 		return
@@ -157,6 +178,9 @@ func (q *query) files(row *schema.QueryFinding, worst *skewedRow) {
 		row.WhyNot = schema.Some(fmt.Sprintf("A smaller spark.sql.files.maxPartitionBytes would not help: the task read %s where %s are the most, so its file cannot be split. Write it as several, or in a format and compression that can be.", inBytes(size), inBytes(most)))
 	} else if target := max(worst.MedianBytes.V, 1<<20); target < most {
 		row.Apply = schema.Some(fmt.Sprintf("spark.conf.set(\"spark.sql.files.maxPartitionBytes\", %q)", sparkSize(target)))
+		if when != "" {
+			row.WhyNot = schema.Some("The setting helps where one file is large; " + when + ".")
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func (p *phase) splitSaves() (saves schema.Null[float64], into schema.Null[int64
 	}
 	skewed := map[schema.Key]*skewedRow{}
 	for i := range p.skewed {
-		if ratio, ok := p.skewed[i].ratio(); ok && ratio > 2 {
+		if ratio, _, ok := p.skewed[i].ratio(); ok && ratio > leastRatio {
 			skewed[p.skewed[i].AttemptID] = &p.skewed[i]
 		}
 	}
@@ -51,7 +51,7 @@ func (p *phase) splitSaves() (saves schema.Null[float64], into schema.Null[int64
 			split = append(split, t.seconds)
 			continue
 		}
-		ratio, _ := s.ratio()
+		ratio, _, _ := s.ratio()
 		k := min(math.Ceil(ratio/2), maxParts)
 		into = schema.Some(max(into.V, int64(k)))
 		part := median + s.Seconds*max(ratio/k-1, 0)/(ratio-1) + max(t.seconds-median-s.Seconds, 0)/k
@@ -65,15 +65,17 @@ func (p *phase) splitSaves() (saves schema.Null[float64], into schema.Null[int64
 // maxParts bounds the parts of one partition.
 const maxParts = 1000
 
-// ratio is how many times the median's data a task has: rows where the log has them, bytes else.
-func (s *skewedRow) ratio() (float64, bool) {
+// ratio is how many times the median's data a task has: in rows, or in bytes where the log has no rows or they are alike and long.
+func (s *skewedRow) ratio() (ratio float64, byRows, known bool) {
 	if s.InputRecords.OK && s.MedianRecords.V > 0 {
-		return float64(s.InputRecords.V) / s.MedianRecords.V, true
+		ratio, byRows, known = float64(s.InputRecords.V)/s.MedianRecords.V, true, true
 	}
-	if s.InputBytes.OK && s.MedianBytes.V > 0 {
-		return float64(s.InputBytes.V) / s.MedianBytes.V, true
+	if s.InputBytes.OK && s.MedianBytes.V > 0 && !(ratio >= leastRatio) {
+		if bytes := float64(s.InputBytes.V) / s.MedianBytes.V; !known || bytes >= leastRatio {
+			ratio, byRows, known = bytes, false, true
+		}
 	}
-	return 0, false
+	return ratio, byRows, known
 }
 
 // makespan is how long tasks take when each goes to the slot that is free first.

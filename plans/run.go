@@ -128,11 +128,13 @@ type operatorRow struct {
 	QueryID     schema.Key              `col:"query_id"`
 	NodeID      schema.Key              `col:"node_id"`
 	ParentID    schema.Null[schema.Key] `col:"parent_id"`
+	ReusesID    schema.Null[schema.Key] `col:"reuses_id"`
 	Position    int32                   `col:"position"`
 	Kind        schema.NodeKind         `col:"kind"`
 	Operator    string                  `col:"operator"`
 	Engine      schema.Native           `col:"engine"`
 	Keys        schema.Null[string]     `col:"keys"`
+	RightKeys   schema.Null[string]     `col:"right_keys"`
 	Detail      schema.Null[string]     `col:"detail"`
 	JoinType    schema.Null[string]     `col:"join_type"`
 	Source      schema.Null[string]     `col:"source"`

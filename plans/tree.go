@@ -31,17 +31,26 @@ func (t *tree) node(id schema.Key) *operatorRow {
 	return nil
 }
 
-// consumer is the join, aggregate or window that an exchange was put under for: the first above it, before the next exchange. A
-// broadcast join needs none of its large side. input is which of the operator's inputs the exchange feeds.
+// original is the exchange whose output another reads again, or itself.
+func (t *tree) original(n *operatorRow) *operatorRow {
+	if n != nil && n.ReusesID.OK {
+		return t.node(n.ReusesID.V)
+	}
+	return n
+}
+
+// consumer is the join, aggregate, window or sort that an exchange was put under for: the first above it, before the next exchange, that
+// needs its rows as they are partitioned. nil where none does, as of most repartitionings that the program asks for. input is which of the
+// operator's inputs the exchange feeds.
 func (t *tree) consumer(exchange schema.Key) (found *operatorRow, input int) {
 	below := t.node(exchange)
+	from := below
 	for below != nil && below.ParentID.OK {
 		n := t.node(below.ParentID.V)
 		if n == nil || n.Kind == schema.ExchangeNode || n.Kind == schema.BroadcastNode {
 			return nil, 0
 		}
-		broadcast := strings.HasPrefix(n.Operator, "Broadcast")
-		if n.Kind == schema.JoinNode && !broadcast || n.Kind == schema.AggregateNode || n.Kind == schema.WindowNode {
+		if n.needs(from) {
 			for i, c := range t.children[n.NodeID] {
 				if c == below.NodeID {
 					return n, i
@@ -51,6 +60,53 @@ func (t *tree) consumer(exchange schema.Key) (found *operatorRow, input int) {
 		below = n
 	}
 	return nil, 0
+}
+
+// needs tells whether an operator needs an exchange below it. A broadcast join and a partial aggregate need none, a sort only where it
+// sorts all rows; what the program asked to repartition by other keys is not what a join, an aggregate or a window needs.
+func (o *operatorRow) needs(exchange *operatorRow) bool {
+	ranges := strings.HasPrefix(exchange.Detail.V, "rangepartitioning")
+	switch o.Kind {
+	case schema.SortNode:
+		return ranges
+	case schema.JoinNode:
+		if strings.HasPrefix(o.Operator, "Broadcast") {
+			return false
+		}
+	case schema.AggregateNode:
+		if o.partial() || o.Keys.V == "" {
+			return false
+		}
+	case schema.WindowNode:
+		if o.Operator == "WindowGroupLimit" { // before the window that it filters for
+			return false
+		}
+	default:
+		return false
+	}
+	return !exchange.asked() || within(exchange.Keys.V, o.Keys.V) || within(exchange.Keys.V, o.RightKeys.V)
+}
+
+// partial tells whether an aggregate only shrinks what goes into the exchange above it.
+func (o *operatorRow) partial() bool { return strings.Contains(o.Detail.V, "functions=[partial_") }
+
+// asked tells whether an exchange is there because the program repartitions.
+func (o *operatorRow) asked() bool {
+	return strings.Contains(o.Detail.V, "REPARTITION_BY_") || strings.Contains(o.Detail.V, "REBALANCE_PARTITIONS_BY_")
+}
+
+// within tells whether each of some keys is one of others: rows that agree in the others are then in one partition.
+func within(keys, others string) bool {
+	all := map[string]bool{}
+	for _, k := range strings.Split(others, ", ") {
+		all[k] = true
+	}
+	for _, k := range strings.Split(keys, ", ") {
+		if !all[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // input is the tables that an input of an operator scans.
@@ -67,6 +123,9 @@ func (t *tree) input(n *operatorRow, i int) schema.Null[string] {
 
 // passed is the operator whose rows another passes on as they are and all of them, nil where there is none.
 func (t *tree) passed(n *operatorRow) *operatorRow {
+	if n.ReusesID.OK {
+		return t.original(n)
+	}
 	switch n.Kind {
 	case schema.WrapperNode, schema.SortNode, schema.ProjectNode, schema.ShuffleReadNode, schema.ExchangeNode, schema.BroadcastNode:
 		if below := t.children[n.NodeID]; len(below) == 1 {
@@ -82,7 +141,7 @@ func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
 	for n != nil && n.Kind != kind {
 		n = t.passed(n)
 	}
-	return n
+	return t.original(n)
 }
 
 // exchangeBelow is the exchange that a shuffle read of adaptive execution reads, nil where the plan does not have it.
@@ -122,7 +181,7 @@ func (t *tree) keepsPartitioning(join *operatorRow) bool {
 			return false
 		}
 		switch {
-		case n.Kind == schema.AggregateNode && n.Keys.V != "" && !strings.Contains(n.Detail.V, "functions=[partial_"),
+		case n.Kind == schema.AggregateNode && n.Keys.V != "" && !n.partial(),
 			n.Kind == schema.WindowNode, n.Kind == schema.JoinNode && !strings.HasPrefix(n.Operator, "Broadcast"):
 			return true
 		}

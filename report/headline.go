@@ -45,7 +45,7 @@ func queryWords(d *Document) string {
 		what = fmt.Sprintf("partition %d", f.Task.V)
 	}
 	if f.Ratio.OK {
-		s += ": " + what + " has " + prose.Times(f.Ratio.V) + " the median rows"
+		s += ": " + what + " has " + f.ratioWords()
 	}
 	if f.Side.OK && f.Tables.OK && f.Other.OK {
 		s += ", those of " + prose.MaybeName(f.Tables)

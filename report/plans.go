@@ -352,7 +352,9 @@ func (p *planOf) mark(id schema.Key) {
 var operatorWords = map[string]string{
 	"SortMergeJoin": "sort-merge join", "ShuffledHashJoin": "shuffled hash join", "BroadcastHashJoin": "broadcast hash join", "CartesianProduct": "cartesian product",
 	"HashAggregate": "hash aggregate", "ObjectHashAggregate": "object hash aggregate", "SortAggregate": "sort aggregate", "Window": "window",
-	"WindowGroupLimit": "window group limit", "Exchange": "exchange", "Scan": "scan",
+	"WindowGroupLimit": "window group limit", "Exchange": "exchange", "ReusedExchange": "exchange", "Scan": "scan",
+	"BatchScan": "scan", "FileSourceScan": "scan", "InMemoryTableScan": "scan of the cached table", "BroadcastNestedLoopJoin": "broadcast nested-loop join",
+	"Sort": "sort",
 }
 
 // OperatorWords is what an operator is called in a sentence.
@@ -365,7 +367,7 @@ func JoinWords(f *QueryFindingRow) string {
 	s := "the " + OperatorWords(f.Operator)
 	tables, other := prose.MaybeName(f.Tables), prose.MaybeName(f.Other)
 	if f.Kind == schema.SkewedScan && tables != "" {
-		return s + " of " + tables
+		return s + map[bool]string{true: " ", false: " of "}[f.Operator == "InMemoryTableScan"] + tables
 	}
 	switch {
 	case tables != "" && other != "":
@@ -379,6 +381,11 @@ func JoinWords(f *QueryFindingRow) string {
 		s += " by " + keys
 	}
 	return s
+}
+
+// ratioWords is how much more data the worst task has than the median: in rows, or in bytes where those are what differs.
+func (f *QueryFindingRow) ratioWords() string {
+	return prose.Times(f.Ratio.V) + " the median " + map[bool]string{true: "bytes", false: "rows"}[f.Bytes.OK && !f.Rows.OK]
 }
 
 // findingWords says a finding in a sentence. Which value of a key is heavy the log does not hold, so the partition is named.
@@ -409,7 +416,7 @@ func findingWords(f *QueryFindingRow) string {
 		what = "its largest split"
 	}
 	if f.Ratio.OK {
-		what += " has " + prose.Times(f.Ratio.V) + " the median rows"
+		what += " has " + f.ratioWords()
 	}
 	if f.Seconds.OK {
 		what += prose.Unless(!f.Ratio.OK, " and") + " took " + prose.Seconds(f.Seconds.V) + " longer for it"

@@ -136,16 +136,16 @@ type QueryFinding struct {
 	PhaseID    Null[Key]     `col:"phase_id" key:"phases" doc:"the phase with the slow tasks; NULL for what is no skew"`
 	AttemptID  Null[Key]     `col:"attempt_id" key:"attempts" doc:"the worst of them"`
 	NodeID     Key           `col:"node_id" key:"plan_nodes" doc:"the exchange that its rows came through, or the scan that read them; a broadcast that is too large; else the join"`
-	OperatorID Null[Key]     `col:"operator_id" key:"plan_nodes" doc:"the join, aggregate or window that needs the exchange; NULL where there is none"`
+	OperatorID Null[Key]     `col:"operator_id" key:"plan_nodes" doc:"the join, aggregate, window or sort that needs the exchange; NULL where there is none"`
 	Operator   string        `col:"operator" doc:"what that is called; of a scan or a bare exchange, itself"`
 	Keys       Null[string]  `col:"keys" doc:"the columns that rows came together by; which value of them is heavy no log says"`
 	Side       Null[Side]    `col:"side" doc:"of a join: the input that the rows belong to; NULL where the log does not say"`
 	Tables     Null[string]  `col:"tables" doc:"what that input scans"`
 	Other      Null[string]  `col:"other" doc:"of a join: what its other input scans"`
 	Task       Null[int64]   `col:"task" doc:"the partition; NULL where adaptive execution coalesced partitions, since its number then means nothing"`
-	Rows       Null[float64] `col:"rows" unit:"records" doc:"rows that the worst attempt read; of an exploding join, those that it gave"`
-	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"those over the median of its phase; of an exploding join, over the rows of its larger input"`
-	Bytes      Null[float64] `col:"bytes" unit:"bytes" doc:"of a small side that was shuffled, or a large one that was broadcast: its size as Spark measured it"`
+	Rows       Null[float64] `col:"rows" unit:"records" doc:"rows that the worst attempt read, NULL where its bytes are what is skewed; of an exploding join, those that it gave"`
+	Ratio      Null[float64] `col:"ratio" unit:"ratio" doc:"those, or its bytes, over the median of its phase; of an exploding join, over the rows of its larger input"`
+	Bytes      Null[float64] `col:"bytes" unit:"bytes" doc:"bytes that the worst attempt read, where not its rows are skewed; of a small side that was shuffled, or a large one that was broadcast: its size as Spark measured it"`
 	Tasks      int64         `col:"tasks" doc:"slow tasks of the phase that it is true of; of a split, the parts"`
 	Partitions Null[int64]   `col:"partitions" doc:"of a split: the skewed partitions that were split"`
 	Seconds    Null[float64] `col:"seconds" unit:"s" doc:"what their data took the worst of them longer than the median"`

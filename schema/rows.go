@@ -201,9 +201,10 @@ type QueryJob struct {
 type PlanNode struct {
 	NodeID      Key          `col:"node_id" key:"primary" doc:"key of the operator"`
 	QueryID     Key          `col:"query_id" key:"queries" doc:"the query"`
-	Plan        PlanStage    `col:"plan" doc:"which of the query's plans it is of; there is an initial one only where adaptive execution made another"`
+	Plan        PlanStage    `col:"plan" doc:"which of the query's plans it is of: as made before it ran, or as it ran; both are there where nothing was changed"`
 	Position    int32        `col:"position" doc:"its place in the plan, from 0, its parent before it"`
 	ParentID    Null[Key]    `col:"parent_id" key:"plan_nodes" doc:"the operator that reads what it makes; NULL at the top"`
+	ReusesID    Null[Key]    `col:"reuses_id" key:"plan_nodes" doc:"of a reused exchange: the one whose output it reads again; what ran below that stands there only"`
 	Kind        NodeKind     `col:"kind" doc:"what it does"`
 	Operator    string       `col:"operator" doc:"its name in Spark, whatever engine runs it"`
 	Engine      Native       `col:"engine" doc:"the engine that runs it"`

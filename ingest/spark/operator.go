@@ -4,6 +4,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"straggler/ingest/read"
 	"straggler/schema"
@@ -28,6 +29,9 @@ type operator struct {
 	planID     string
 	reuses     bool
 }
+
+// cachedScan reads a cached table; what the table was made of stands below it.
+const cachedScan = "InMemoryTableScan"
 
 // maxDetail bounds the arguments of an operator that are kept.
 const maxDetail = 1000
@@ -61,20 +65,27 @@ func operatorOf(n *rawNode, keepLiterals bool) operator {
 	args = strings.TrimSpace(args)
 	o.planID = planIDOf(args)
 	o.split = o.split || strings.Contains(firstPart(n.simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
+	if len(words) > 1 && words[1] == "In-memory" { // Scan In-memory table NAME
+		o.name, words = cachedScan, words[2:]
+	}
 	o.kind = kindOfOperator(o.name)
+	if o.reuses = strings.HasPrefix(o.name, "Reused"); o.reuses && strings.Contains(args, "BroadcastExchange") {
+		o.kind = schema.BroadcastNode
+	}
 	switch o.kind {
 	case schema.JoinNode:
 		o.join(args, keepLiterals)
 	case schema.AggregateNode:
-		if at := strings.Index(args, "keys=["); at >= 0 {
-			inside, _ := brackets(args, at+5)
-			o.keys = cleanText(inside, keepLiterals)
+		at := strings.Index(args, "keys=[")
+		inside, _ := brackets(args, at+len("keys="))
+		if at < 0 { // a function of groups
+			inside = nthList(args, 1)
 		}
-	case schema.WindowNode:
-		o.keys = cleanText(windowKeys(o.name, args), keepLiterals)
+		o.keys = cleanText(inside, keepLiterals)
+	case schema.WindowNode: // Window [functions], [keys], [order]; WindowGroupLimit [keys], [order], …
+		o.keys = cleanText(nthList(args, map[bool]int{true: 1, false: 2}[o.name == "WindowGroupLimit"]), keepLiterals)
 	case schema.ExchangeNode:
 		o.partitioning(args, keepLiterals)
-		o.reuses = strings.HasPrefix(o.name, "Reused")
 	case schema.ShuffleReadNode:
 		o.coalesced = strings.Contains(args, "coalesced")
 		o.split = strings.Contains(args, "skew")
@@ -82,12 +93,19 @@ func operatorOf(n *rawNode, keepLiterals bool) operator {
 		o.scan(n, words, keepLiterals)
 	}
 	if o.detail == "" && o.kind != schema.WrapperNode {
-		o.detail = cleanText(withoutRunIDs(args), keepLiterals)
+		if o.detail = cleanText(withoutRunIDs(args), keepLiterals); !strings.ContainsFunc(o.detail, unicode.IsLetter) {
+			o.detail = "" // nothing is left of it
+		}
 	}
 	if len(o.detail) > maxDetail {
 		o.detail = strings.ToValidUTF8(o.detail[:maxDetail], "") + "…"
 	}
 	return o
+}
+
+// isExchange tells whether an operator moves rows between phases.
+func (o *operator) isExchange() bool {
+	return o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode
 }
 
 // firstPart is a text up to its first blank.
@@ -109,7 +127,7 @@ func kindOfOperator(name string) schema.NodeKind {
 		return schema.ShuffleReadNode
 	case "Exchange", "ReusedExchange":
 		return schema.ExchangeNode
-	case "BroadcastExchange", "ReusedBroadcastExchange":
+	case "BroadcastExchange":
 		return schema.BroadcastNode
 	case "Project":
 		return schema.ProjectNode
@@ -125,7 +143,9 @@ func kindOfOperator(name string) schema.NodeKind {
 	switch {
 	case strings.HasSuffix(name, "Join"):
 		return schema.JoinNode
-	case strings.HasSuffix(name, "Aggregate"):
+	case strings.HasPrefix(name, "FlatMapCoGroups"), name == "CoGroup": // functions of two sets of groups, in Python or Scala
+		return schema.JoinNode
+	case strings.HasSuffix(name, "Aggregate"), strings.HasPrefix(name, "FlatMapGroups"), name == "MapGroups", name == "AggregateInPandas", name == "ArrowAggregatePython":
 		return schema.AggregateNode
 	case strings.HasPrefix(name, "Window"), strings.HasSuffix(name, "Window"), strings.HasPrefix(name, "RunningWindow"):
 		return schema.WindowNode
@@ -168,19 +188,13 @@ func (o *operator) join(args string, keepLiterals bool) {
 	}
 }
 
-// windowKeys are the keys that a window partitions by: of `Window [functions], [keys], [order]` the second list, of
-// `WindowGroupLimit [keys], [order], …` the first.
-func windowKeys(name, args string) string {
-	want := 2
-	if strings.HasPrefix(name, "WindowGroupLimit") {
-		want = 1
-	}
-	lists := 0
+// nthList is what stands in the nth of the arguments that are lists, from 1.
+func nthList(args string, n int) string {
 	for _, arg := range arguments(args) {
 		if !strings.HasPrefix(arg, "[") {
 			continue
 		}
-		if lists++; lists == want {
+		if n--; n == 0 {
 			inside, _ := brackets(arg, 0)
 			return inside
 		}
@@ -209,6 +223,7 @@ func (o *operator) partitioning(args string, keepLiterals bool) {
 		}
 	}
 	o.keys = cleanText(strings.Join(list, ", "), keepLiterals)
+	o.keys = strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST", " DESC").Replace(o.keys) // Spark's own order of NULLs
 	kind := strings.TrimPrefix(strings.ToLower(wordBefore(args, open)), "gpu")
 	o.detail = kind + "(" + o.keys + ")"
 	for _, by := range []string{"REPARTITION_BY_COL", "REPARTITION_BY_NUM", "REBALANCE_PARTITIONS_BY_COL", "REBALANCE_PARTITIONS_BY_NONE"} {
@@ -224,7 +239,7 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	rest := words[1:]
 	switch {
 	case o.name == "LocalTableScan" || o.name == "Range":
-	case o.name == "BatchScan" && len(rest) > 0:
+	case (o.name == "BatchScan" || o.name == cachedScan) && len(rest) > 0:
 		o.source = rest[0]
 	case len(rest) > 1:
 		o.source = rest[1]

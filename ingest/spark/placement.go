@@ -34,6 +34,7 @@ func (a *app) placed(q *query, t *planTree) []placement {
 		}
 	}
 	pl.byEdges(a, q)
+	pl.byReaders()
 	for i := range t.nodes {
 		pl.byFragment(i)
 	}
@@ -48,6 +49,7 @@ type placing struct {
 	all    []placement
 	seen   map[placement]bool // with no basis
 	phases [][]*phase         // of each fragment
+	shared []placement        // reads of exchanges that others read too
 }
 
 func (pl *placing) add(node int, p *phase, role schema.NodeRole, basis schema.NodeBasis) {
@@ -78,20 +80,34 @@ var writerMetrics = map[string]bool{"shuffle records written": true, "shuffle by
 func (pl *placing) byAccumulator(node int, metric string, p *phase) {
 	o := &pl.t.nodes[node]
 	switch {
-	case o.kind != schema.ExchangeNode && o.kind != schema.BroadcastNode:
+	case !o.isExchange():
 		pl.add(node, p, schema.NodeRuns, schema.ByAccumulators)
-		if o.name != "InMemoryTableScan" { // what it caches may have run in an earlier query
-			pl.ran(pl.t.fragments[node], p)
-		}
+		pl.ran(pl.t.fragments[node], p)
 	case writerMetrics[metric] || o.engine != schema.SparkEngine && !readerMetrics[metric]:
 		pl.add(node, p, schema.NodeWrites, schema.ByAccumulators)
 		if below := pl.below(node); below >= 0 {
 			pl.ran(below, p)
 		}
+	case slices.Contains(pl.t.reuses, int32(node)): // its readers share the metrics
+		pl.shared = append(pl.shared, placement{node: node, phase: p})
 	default:
 		pl.add(node, p, schema.NodeReads, schema.ByAccumulators)
-		if !pl.reused(node) { // its readers share the metrics
-			pl.ran(pl.t.fragments[node], p)
+		pl.ran(pl.t.fragments[node], p)
+	}
+}
+
+// byReaders says of the phases that read an exchange, or one that reuses it, by which of them: that whose fragment they ran.
+func (pl *placing) byReaders() {
+	for _, s := range pl.shared {
+		known := false
+		for node := range pl.t.nodes {
+			if (node == s.node || pl.t.reuses[node] == int32(s.node)) && slices.Contains(pl.phases[pl.t.fragments[node]], s.phase) {
+				pl.add(node, s.phase, schema.NodeReads, schema.ByAccumulators)
+				known = true
+			}
+		}
+		if !known {
+			pl.add(s.node, s.phase, schema.NodeReads, schema.ByAccumulators)
 		}
 	}
 }
@@ -99,16 +115,6 @@ func (pl *placing) byAccumulator(node int, metric string, p *phase) {
 // readerMetrics are those of the readers of an exchange, by which they are known where a native engine adds others.
 var readerMetrics = map[string]bool{"records read": true, "local bytes read": true, "remote bytes read": true, "local blocks read": true,
 	"remote blocks read": true, "fetch wait time": true, "remote bytes read to disk": true}
-
-// reused tells whether another operator reads the exchange too.
-func (pl *placing) reused(node int) bool {
-	for _, original := range pl.t.originals {
-		if original == node {
-			return true
-		}
-	}
-	return false
-}
 
 // below is the fragment that an exchange is written by, none where the plan does not have it.
 func (pl *placing) below(node int) int32 {
@@ -132,7 +138,7 @@ func (pl *placing) byEdges(a *app, q *query) {
 		var open []int32
 		taken := map[*stage]bool{}
 		for node := range pl.t.nodes {
-			below := pl.below(node)
+			below := pl.below(node) // none of a reused exchange
 			if pl.t.fragments[node] != int32(f) || pl.t.nodes[node].kind != schema.ExchangeNode || below < 0 {
 				continue
 			}
@@ -181,9 +187,8 @@ func (pl *placing) byFragment(node int) {
 	if o.kind == schema.WrapperNode {
 		return
 	}
-	exchange := o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode
 	role := schema.NodeRuns
-	if exchange {
+	if o.isExchange() {
 		role = schema.NodeReads
 		if below := pl.below(node); below >= 0 && !pl.has(node, schema.NodeWrites) {
 			for _, p := range pl.phases[below] {

@@ -203,8 +203,26 @@ var sourceFilters = map[string]bool{"EqualTo": true, "EqualNullSafe": true, "Gre
 	"LessThan": true, "LessThanOrEqual": true, "In": true, "IsNull": true, "IsNotNull": true, "And": true, "Or": true, "Not": true,
 	"StringStartsWith": true, "StringEndsWith": true, "StringContains": true, "AlwaysTrue": true, "AlwaysFalse": true}
 
+// streamName is what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id, which it keeps
+// when it starts again, and those of the run and the batch, which differ; between them is a line break of HTML.
+func streamName(s string) (name string, ok bool) {
+	name, rest, ok := strings.Cut(s, "id = ")
+	id, rest, _ := strings.Cut(rest, "runId = ")
+	if !ok || !strings.Contains(rest, "batch = ") {
+		return "", false
+	}
+	bare := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "<br/>", " ")) }
+	if name = bare(name); name == "" {
+		name = bare(id)
+	}
+	return "micro-batch of stream " + name, true
+}
+
 // cleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
 func cleanSQL(s string, keepLiterals bool) string {
+	if name, ok := streamName(s); ok {
+		return name
+	}
 	if keepLiterals || isCallSite(s) {
 		return s
 	}

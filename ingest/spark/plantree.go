@@ -22,27 +22,31 @@ type planTree struct {
 	codegen   []int32       // the generated function that an operator is fused into; none where it is in none
 	fragments []int32       // operators with no exchange between them have the same
 	top       []int32       // the operator at the top of each fragment: an exchange, of what it writes
-	originals map[int]int   // of a reused exchange, the one that it reuses
+	reuses    []int32       // of a reused exchange, the one that it reuses; none of any other
 }
 
 // maxTables bounds the sources that are listed for an operator.
 const maxTables = 12
 
 func newPlanTree(p *plan, keepLiterals bool) *planTree {
-	n := len(p.nodes)
-	t := &planTree{raw: p, nodes: make([]operator, n), children: make([][]int32, n), hashes: make([]uint64, n), tables: make([][]string, n),
-		sides: make([]schema.Side, n), codegen: make([]int32, n), fragments: make([]int32, n), originals: map[int]int{}}
+	t := &planTree{raw: p, nodes: make([]operator, len(p.nodes))}
 	for i := range p.nodes {
 		t.nodes[i] = operatorOf(&p.nodes[i], keepLiterals)
-		if parent := p.nodes[i].parent; parent >= 0 {
+	}
+	t.resolveReuse()
+	n := len(t.nodes)
+	t.children, t.hashes, t.tables = make([][]int32, n), make([]uint64, n), make([][]string, n)
+	t.sides, t.codegen, t.fragments = make([]schema.Side, n), make([]int32, n), make([]int32, n)
+	for i := range t.raw.nodes {
+		if parent := t.raw.nodes[i].parent; parent >= 0 {
 			t.children[parent] = append(t.children[parent], int32(i))
 		}
 	}
 	t.bare = t.nodes
 	if keepLiterals {
 		t.bare = make([]operator, n)
-		for i := range p.nodes {
-			t.bare[i] = operatorOf(&p.nodes[i], false)
+		for i := range t.raw.nodes {
+			t.bare[i] = operatorOf(&t.raw.nodes[i], false)
 		}
 	}
 	t.downwards()
@@ -50,14 +54,54 @@ func newPlanTree(p *plan, keepLiterals bool) *planTree {
 	return t
 }
 
-// downwards gives each operator what follows from those above it.
-func (t *planTree) downwards() {
-	byPlanID := map[string]int{}
+// resolveReuse finds the exchange that each reused one reads again, and leaves out what Spark repeats of it below: those operators ran
+// once, and their metrics are those of the original.
+func (t *planTree) resolveReuse() {
+	t.reuses = make([]int32, len(t.nodes))
+	below := make([]bool, len(t.nodes)) // a reused exchange
+	byPlanID := map[string]int32{}
+	found := false
 	for i := range t.nodes {
 		o, parent := &t.nodes[i], t.raw.nodes[i].parent
-		if (o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode) && o.planID != "" && !o.reuses {
-			byPlanID[o.planID] = i
+		t.reuses[i] = none
+		found = found || o.reuses
+		below[i] = parent >= 0 && (below[parent] || t.nodes[parent].reuses)
+		if _, taken := byPlanID[o.planID]; !taken && !below[i] && !o.reuses && o.planID != "" && o.isExchange() {
+			byPlanID[o.planID] = int32(i)
 		}
+	}
+	if !found {
+		return
+	}
+	position := make([]int32, len(t.nodes)) // of those that are kept
+	kept, nodes, reuses := *t.raw, t.nodes[:0:0], t.reuses[:0:0]
+	kept.nodes = nil
+	for i, n := range t.raw.nodes {
+		position[i] = int32(len(nodes))
+		if original, ok := byPlanID[t.nodes[i].planID]; ok && t.nodes[i].reuses {
+			t.reuses[i] = original
+		}
+		if n.parent >= 0 && (position[n.parent] == none || t.reuses[n.parent] >= 0) {
+			position[i] = none
+			continue
+		}
+		if n.parent >= 0 {
+			n.parent = position[n.parent]
+		}
+		kept.nodes, nodes, reuses = append(kept.nodes, n), append(nodes, t.nodes[i]), append(reuses, t.reuses[i])
+	}
+	for i, original := range reuses {
+		if original >= 0 {
+			reuses[i] = position[original]
+		}
+	}
+	t.raw, t.nodes, t.reuses = &kept, nodes, reuses
+}
+
+// downwards gives each operator what follows from those above it.
+func (t *planTree) downwards() {
+	for i := range t.nodes {
+		o, parent := &t.nodes[i], t.raw.nodes[i].parent
 		t.codegen[i] = o.codegen
 		if parent < 0 {
 			t.fragments[i] = t.newFragment(int32(i))
@@ -77,20 +121,13 @@ func (t *planTree) downwards() {
 		if t.codegen[i] < 0 && o.name != "InputAdapter" && above.name != "InputAdapter" {
 			t.codegen[i] = t.codegen[parent]
 		}
-		if above.kind == schema.ExchangeNode || above.kind == schema.BroadcastNode || strings.Contains(o.name, "Subquery") {
+		if above.isExchange() || above.name == cachedScan || strings.Contains(o.name, "Subquery") {
 			t.fragments[i] = t.newFragment(parent)
 			if strings.Contains(o.name, "Subquery") {
 				t.top[t.fragments[i]], t.sides[i] = int32(i), ""
 			}
 		} else {
 			t.fragments[i] = t.fragments[parent]
-		}
-	}
-	for i := range t.nodes {
-		if o := &t.nodes[i]; o.reuses && o.planID != "" {
-			if original, ok := byPlanID[o.planID]; ok {
-				t.originals[i] = original
-			}
 		}
 	}
 }
@@ -103,18 +140,34 @@ func (t *planTree) newFragment(top int32) int32 {
 // upwards gives each operator what follows from those below it. A parent stands before its children.
 func (t *planTree) upwards() {
 	for i := len(t.nodes) - 1; i >= 0; i-- {
-		if source := t.nodes[i].source; source != "" {
-			t.tables[i] = append(t.tables[i], source)
-		}
-		for _, c := range t.children[i] {
-			t.tables[i] = append(t.tables[i], t.tables[c]...)
-		}
-		t.tables[i] = distinct(t.tables[i])
+		t.tables[i] = t.sources(i)
 		t.hashes[i] = t.hash(i)
 	}
-	for reused, original := range t.originals { // each is written once, whatever the order
-		t.tables[reused] = t.tables[original]
+	reused := false
+	for i, original := range t.reuses {
+		if original >= 0 {
+			t.tables[i], reused = t.tables[original], true
+		}
 	}
+	for i := len(t.nodes) - 1; i >= 0 && reused; i-- { // those above reused exchanges
+		if t.reuses[i] < 0 {
+			t.tables[i] = t.sources(i)
+		}
+	}
+}
+
+// sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no name.
+func (t *planTree) sources(i int) []string {
+	var list []string
+	if source := t.nodes[i].source; source != "" {
+		list = append(list, source)
+	}
+	if t.nodes[i].name != cachedScan || len(list) == 0 {
+		for _, c := range t.children[i] {
+			list = append(list, t.tables[c]...)
+		}
+	}
+	return distinct(list)
 }
 
 // distinct are the first names of a list, each once.

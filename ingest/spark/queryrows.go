@@ -54,9 +54,12 @@ func (a *app) writeQuery(q *query, complete bool) {
 		row.Adaptive, row.FinalPlan = schema.Some(adaptive), schema.Some(finished)
 		row.Operators = schema.Some(final.seen)
 		row.PlanFingerprint, row.InitialFingerprint, row.Shape = known(t.fingerprint()), known(t.fingerprint()), known(t.shape())
-		if q.latest != nil && q.initial != nil && len(q.initial.nodes) > 0 {
-			first := newPlanTree(q.initial, a.in.KeepLiterals)
-			row.InitialFingerprint, row.Shape = known(first.fingerprint()), known(first.shape())
+		if q.initial != nil && len(q.initial.nodes) > 0 {
+			first := t
+			if q.latest != nil {
+				first = newPlanTree(q.initial, a.in.KeepLiterals)
+				row.InitialFingerprint, row.Shape = known(first.fingerprint()), known(first.shape())
+			}
 			a.writeNodes(q, first, schema.InitialPlan)
 		}
 		a.writeFinal(q, t)
@@ -139,9 +142,11 @@ func (a *app) writeQuerySettings(q *query) {
 // writeNodes writes the operators of a plan and gives their keys.
 func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema.Key {
 	keys := make([]schema.Key, len(t.nodes))
+	for i := range keys {
+		keys[i] = a.keys.nodes.Next()
+	}
 	for i := range t.nodes {
 		n, o := &t.raw.nodes[i], &t.nodes[i]
-		keys[i] = a.keys.nodes.Next()
 		row := schema.PlanNode{NodeID: keys[i], QueryID: q.key, Plan: which, Position: int32(i), Kind: o.kind, Operator: o.name,
 			Engine: o.engine, Detail: known(o.detail), Keys: known(o.keys), RightKeys: known(o.rightKeys), JoinType: known(o.joinType),
 			Source: known(o.source), Path: known(o.path), Tables: known(strings.Join(t.tables[i], ", ")),
@@ -151,6 +156,9 @@ func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema
 		row.Side = schema.Null[schema.Side]{V: t.sides[i], OK: t.sides[i] != ""}
 		if n.parent >= 0 {
 			row.ParentID = schema.Some(keys[n.parent])
+		}
+		if original := t.reuses[i]; original >= 0 {
+			row.ReusesID = schema.Some(keys[original])
 		}
 		if !row.Partitions.OK {
 			row.Partitions.V = 0
