@@ -83,16 +83,6 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 
 // work computes the rows of the part and appends them.
 func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
-	kept, err := p.keepStats(ctx, eng)
-	if err != nil {
-		return fmt.Errorf("earlier phase statistics: %w", err)
-	}
-	if !p.whole && len(p.inputs) == 0 { // inputs have gone, and none has come
-		if kept == "" {
-			return nil
-		}
-		return history(ctx, tx, eng, kept, chunkAttempts)
-	}
 	spans, err := split(ctx, eng, "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id", chunkAttempts)
 	if err != nil {
 		return fmt.Errorf("sizes of phases: %w", err)
@@ -111,10 +101,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	if err != nil {
 		return fmt.Errorf("outliers: %w", err)
 	}
-	if kept != "" {
-		phaseStats = "SELECT * FROM (" + kept + " UNION ALL " + phaseStats + ") AS p"
-	}
-	if err := history(ctx, tx, eng, phaseStats, chunkAttempts); err != nil {
+	if err := p.history(ctx, tx, eng, phaseStats, spans); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil
@@ -188,6 +175,14 @@ func keepBySpan(ctx context.Context, eng engine.Engine, name, sql string, spans 
 type span struct {
 	all       bool
 	low, high schema.Key
+}
+
+// where restricts a query to them.
+func (s span) where() string {
+	if s.all {
+		return ""
+	}
+	return fmt.Sprintf(" WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
 }
 
 // split divides phases into spans of about so many attempts; sizes is the query of their phase_id and number n of attempts.

@@ -5,7 +5,7 @@
 -- take the disturbance for usual as soon as it fills half of them.
 SELECT e.phase_id, h.phase_id AS earlier_phase
 FROM (
-  SELECT phase_id, stage_id, place, CAST(floor((place - 1 + 63) / 64) AS BIGINT) AS stride FROM detected_stages
+  SELECT phase_id, stage_id, place, CAST(floor((place - 1 + 63) / 64) AS BIGINT) AS stride FROM detected_stages WHERE todo = 1
 ) AS e
 CROSS JOIN (
   SELECT 8 * a.n + b.n AS k

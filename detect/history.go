@@ -4,17 +4,23 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 )
 
-//go:embed stages.sql
-var stagesSQL string
+//go:embed executions.sql
+var executionsSQL string
 
 //go:embed usage.sql
 var usageSQL string
+
+//go:embed stages.sql
+var stagesSQL string
 
 //go:embed earlier.sql
 var earlierSQL string
@@ -25,66 +31,135 @@ var usualSQL string
 //go:embed stage_history.sql
 var stageHistorySQL string
 
-//go:embed slower_than_usual.sql
-var slowerThanUsualSQL string
+// ownColumns are those of stage_history that follow from the log of an execution alone: what later executions are compared with.
+const ownColumns = "phase_id, program, stage, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s"
 
-// candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be, and
-// each is compared with 64 others, all in memory.
-const candidateAttempts = 4_000_000
-
-// history compares the phases with the earlier executions of their stages and writes stage_history, and the attempts that are
-// slow against them. These rows follow from the logs of other executions too, so they are worked out of all of them each time and
-// belong to no input.
-func history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, chunkAttempts int64) error {
-	keep := func(name, sql string, more ...engine.Seen) error {
-		return engine.MaterializeParts(ctx, eng, name, sql, more...)
+// history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the attempts that are
+// slow against them. Of executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
+// of later executions of its stages is worked out anew, and written with all else that is known of their inputs.
+func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, spans []span) error {
+	if err := p.executions(ctx, eng, phaseStats, spans); err != nil {
+		return fmt.Errorf("executions: %w", err)
 	}
-	stats := engine.Seen{Table: "phase_stats", SQL: phaseStats}
-	phases := engine.Seen{Table: "phases", SQL: "SELECT * FROM phases WHERE phase_id IN (SELECT phase_id FROM (" + phaseStats + ") AS s)"}
-	if err := keep("detected_repeated", stagesSQL, stats); err != nil {
-		return err
+	if err := p.number(ctx, tx, eng); err != nil {
+		return fmt.Errorf("stages: %w", err)
 	}
-	if err := pin[stageExecution](ctx, eng, "detected_stages", "detected_repeated"); err != nil {
-		return err
-	}
-	sizes := "SELECT d.phase_id, s.attempts AS n FROM detected_stages d JOIN (" + phaseStats + ") AS s ON s.phase_id = d.phase_id"
-	spans, err := split(ctx, eng, sizes, chunkAttempts)
+	again, err := p.overtaken(ctx, tx, eng)
 	if err != nil {
-		return err
+		return fmt.Errorf("executions after those that are new: %w", err)
 	}
-	whole := part{whole: true}
-	usage, err := keepBySpan(ctx, eng, "detected_usages", usageSQL, spans, whole.seen)
-	if err != nil {
-		return err
+	if err := eng.Materialize(ctx, "detected_earlier", earlierSQL); err != nil {
+		return fmt.Errorf("earlier executions: %w", err)
 	}
-	if err := keep("detected_earlier", earlierSQL); err != nil {
-		return err
-	}
-	if err := keep("detected_expected", usualSQL, engine.Seen{Table: "detected_usage", SQL: usage}); err != nil {
-		return err
+	if err := engine.MaterializeParts(ctx, eng, "detected_expected", usualSQL); err != nil {
+		return fmt.Errorf("what is usual: %w", err)
 	}
 	if err := pin[expectation](ctx, eng, "detected_usual", "detected_expected"); err != nil {
+		return fmt.Errorf("what is usual: %w", err)
+	}
+	own := "SELECT " + ownColumns + ", note FROM detected_own"
+	if len(again) > 0 {
+		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + listOf(again) + ")"
+	}
+	rows := engine.ReadParts[schema.StageHistory](ctx, eng, "detected_history", stageHistorySQL+" ORDER BY o.phase_id NULLS LAST",
+		engine.Seen{Table: "detected_own", SQL: own})
+	if err := appendRows(tx, rows, func(h *schema.StageHistory) schema.Key { return p.inputOf(h.PhaseID) }); err != nil {
+		return fmt.Errorf("comparison: %w", err)
+	}
+	return p.slower(ctx, tx, eng)
+}
+
+// executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.
+func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats string, spans []span) error {
+	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: phaseStats})
+	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
 		return err
 	}
-	if err := keep("detected_history", stageHistorySQL, phases, stats); err != nil {
-		return err
-	}
-	rows := engine.Read[schema.StageHistory](ctx, eng, "SELECT * FROM detected_history ORDER BY phase_id NULLS LAST")
-	if err := appendRows(tx, rows, func(*schema.StageHistory) schema.Key { return 0 }); err != nil {
-		return err
-	}
-	if spans, err = split(ctx, eng, sizes, min(chunkAttempts, candidateAttempts)); err != nil {
-		return err
-	}
-	slower, err := keepBySpan(ctx, eng, "detected_slower", slowerThanUsualSQL, spans, func(s span) []engine.Seen {
-		if s.all {
-			return nil
-		}
-		return []engine.Seen{{Table: "detected_usual", SQL: fmt.Sprintf("SELECT * FROM detected_usual WHERE phase_id BETWEEN %d AND %d", s.low, s.high)}}
-	})
+	usage, err := keepBySpan(ctx, eng, "detected_usage", usageSQL, spans, p.seen)
 	if err != nil {
 		return err
 	}
-	slower += " ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST"
-	return appendRows(tx, engine.Read[schema.Outlier](ctx, eng, slower), func(*schema.Outlier) schema.Key { return 0 })
+	return eng.Materialize(ctx, "detected_own", "SELECT e.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s"+
+		" FROM detected_executions e LEFT JOIN ("+usage+") AS u ON u.phase_id = e.phase_id")
+}
+
+// number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost.
+func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
+	var columns []string
+	for c := range strings.SplitSeq(ownColumns, ", ") {
+		columns = append(columns, "h."+c)
+	}
+	before := "SELECT " + strings.Join(columns, ", ") + ", %s AS stands FROM stage_history h%s WHERE h.ordinal IS NOT NULL"
+	switch changed := append(p.owners.Blocks("phases"), p.others.Blocks("phases")...); {
+	case !p.kept:
+		before = fmt.Sprintf(before, "TRUE", "") + " AND FALSE"
+	case !tx.Gone():
+		before = fmt.Sprintf(before, "TRUE", "")
+	default:
+		stands := "p.phase_id IS NOT NULL"
+		if len(changed) > 0 {
+			stands += " AND h.phase_id & " + blockBits + " NOT IN (" + listOf(changed) + ")"
+		}
+		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
+	}
+	if err := eng.Materialize(ctx, "detected_before", before); err != nil {
+		return err
+	}
+	if err := engine.MaterializeParts(ctx, eng, "detected_numbered", stagesSQL); err != nil {
+		return err
+	}
+	return pin[stageExecution](ctx, eng, "detected_stages", "detected_numbered")
+}
+
+// blockBits are the bits that the keys of a block share.
+var blockBits = strconv.Itoa(-schema.BlockKeys)
+
+// overtaken gives the phases that earlier results compared with other executions than there are now. Their inputs become part of the
+// part, and all else that is known of these is written again as it stands.
+func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (phases []schema.Key, err error) {
+	if !p.kept {
+		return nil, nil
+	}
+	stands := store.OwnersOf(tx.Standing())
+	inputs := make(map[schema.Key]bool)
+	for r, err := range engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages WHERE todo = 1 AND known = 1 ORDER BY phase_id NULLS LAST") {
+		if err != nil {
+			return nil, err
+		}
+		phases = append(phases, r.PhaseID)
+		if input, ok := stands.Of("phases", r.PhaseID); ok {
+			inputs[input] = true
+		}
+	}
+	if len(phases) == 0 {
+		return nil, nil
+	}
+	var again []store.InputRecord
+	for _, in := range tx.Standing() {
+		if inputs[schema.Key(in.Key)] {
+			again = append(again, in)
+		}
+	}
+	tx.Redo(again)
+	p.again = store.OwnersOf(again)
+	if err := p.choose(ctx, eng, append(slices.Clone(p.inputs), again...)); err != nil {
+		return nil, err
+	}
+	return phases, p.copy(ctx, tx, eng, phases)
+}
+
+// copy appends what earlier results say of the inputs that are written again, but for the history of some phases.
+func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []schema.Key) error {
+	where := " WHERE phase_id & " + blockBits + " IN (" + listOf(p.again.Blocks("phases")) + ")"
+	stats := engine.Read[schema.PhaseStats](ctx, eng, "SELECT * FROM phase_stats"+where+" ORDER BY phase_id NULLS LAST")
+	if err := appendRows(tx, stats, func(s *schema.PhaseStats) schema.Key { return p.inputOf(s.PhaseID) }); err != nil {
+		return err
+	}
+	slow := engine.Read[schema.Outlier](ctx, eng, "SELECT * FROM outliers"+where+" AND (rule <> 'slower_than_usual' OR phase_id NOT IN ("+listOf(but)+"))"+
+		" ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST")
+	if err := appendRows(tx, slow, func(o *schema.Outlier) schema.Key { return p.inputOf(o.PhaseID) }); err != nil {
+		return err
+	}
+	history := engine.Read[schema.StageHistory](ctx, eng, "SELECT * FROM stage_history"+where+" AND phase_id NOT IN ("+listOf(but)+") ORDER BY phase_id NULLS LAST")
+	return appendRows(tx, history, func(h *schema.StageHistory) schema.Key { return p.inputOf(h.PhaseID) })
 }

@@ -1,4 +1,4 @@
--- Whose keys the rows of some inputs have: takes those rows of attempts, phases and applications, with the input of each, gives
+-- Whose keys the rows of some inputs have: takes those rows of attempts, phases, jobs and applications, with the input of each, gives
 -- the blocks of keys that they name, one row each. {block} has the bits that the keys of a block share.
 --
 -- Where an input names keys of no other, its phases can be worked on without the rest of the store.
@@ -9,3 +9,9 @@ UNION ALL
 SELECT DISTINCT input_key, 'phases', phase_id & {block} FROM chosen_phases
 UNION ALL
 SELECT DISTINCT input_key, 'applications', application_id & {block} FROM chosen_applications
+UNION ALL
+SELECT DISTINCT input_key, 'jobs', job_id & {block} FROM chosen_phases
+UNION ALL
+SELECT DISTINCT input_key, 'jobs', job_id & {block} FROM chosen_jobs
+UNION ALL
+SELECT DISTINCT input_key, 'applications', application_id & {block} FROM chosen_jobs

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -126,7 +127,7 @@ func (n *night) fromScratch(t *testing.T) *detected {
 // Results do not depend on the order in which logs came, on how they were spread over ingests, on what was read again,
 // grew, went or was written together, nor on when detect ran in between.
 func TestOnlyWhatIsNew(t *testing.T) {
-	compared := 0
+	compared, overtaken := 0, 0
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		n := newNight(t)
@@ -139,6 +140,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 				n.narrowed(t, r, what)
 			}
 			got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
+			overtaken += n.overtaken(t)
 			clear(n.changed)
 			differ(t, fmt.Sprintf("seed %d, after %s", seed, what), want, got)
 			if diff := gocmp.Diff(want.history, got.history); diff != "" {
@@ -150,8 +152,135 @@ func TestOnlyWhatIsNew(t *testing.T) {
 			}
 		}
 	}
-	if compared == 0 {
-		t.Error("no stage had a history")
+	if compared == 0 || overtaken < 5 {
+		t.Errorf("%d phases had a history, of %d logs it was worked out again: the law was hardly tried", compared, overtaken)
+	}
+}
+
+// overtaken counts the logs that the last run wrote results of although they had not changed.
+func (n *night) overtaken(t *testing.T) (out int) {
+	last, err := n.Result(t.Context(), store.Detect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range last.Saw {
+		if !n.changed[schema.Key(in.Key)] {
+			out++
+		}
+	}
+	return out
+}
+
+// Wherever a run stops, the results are those from before it or its own, and the next run finds what a run from scratch does.
+func TestStopsAtEachStep(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 34))
+	n := newNight(t)
+	logs := func(inputs ...schema.Key) map[schema.Key]*schema.Trace {
+		out := map[schema.Key]*schema.Trace{}
+		for _, input := range inputs {
+			out[input] = execution(input, r, 4)
+		}
+		return out
+	}
+	n.ingest(t, logs(1, 2, 3, 4, 5))
+	before := runStore(t, n.Store, 2, Options{})
+	n.ingest(t, logs(3, 6, 7))
+	n.retire(t, 5)
+	want := n.fromScratch(t)
+	steps := 0
+	for ; ; steps++ {
+		eng, err := engines.Open(t.Context(), n.Store, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Run(t.Context(), n.Store, &stopping{Engine: eng, after: steps}, Options{})
+		got := resultsOf(t, eng)
+		if err := eng.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+		if gocmp.Equal(before.history, got.history) && err != nil {
+			differ(t, fmt.Sprintf("stopped after %d steps", steps), before, got)
+			continue
+		}
+		if diff := gocmp.Diff(want.history, got.history); diff != "" {
+			t.Fatalf("after %d steps, the history:\n%.3000s", steps, diff)
+		}
+		differ(t, fmt.Sprintf("after %d steps", steps), want, got)
+		if err == nil {
+			break
+		}
+	}
+	if steps < 25 {
+		t.Errorf("a run has %d steps", steps)
+	}
+}
+
+var errStopped = errors.New("stopped")
+
+// stopping is an engine that fails after some statements.
+type stopping struct {
+	engine.Engine
+	after int
+}
+
+func (s *stopping) step() error {
+	if s.after--; s.after < 0 {
+		return errStopped
+	}
+	return nil
+}
+
+func (s *stopping) Query(ctx context.Context, sql string) (*engine.Rows, error) {
+	if err := s.step(); err != nil {
+		return nil, err
+	}
+	return s.Engine.Query(ctx, sql)
+}
+
+func (s *stopping) Materialize(ctx context.Context, name, sql string) error {
+	if err := s.step(); err != nil {
+		return err
+	}
+	return s.Engine.Materialize(ctx, name, sql)
+}
+
+func (s *stopping) Choose(ctx context.Context, inputs []schema.Key) error {
+	if err := s.step(); err != nil {
+		return err
+	}
+	return s.Engine.Choose(ctx, inputs)
+}
+
+// A log of the night after is written next to what is known: no row of the nights before is written again. One of the night
+// before them all is compared with by all, which are then written again.
+func TestWritesOnlyWhatIsNew(t *testing.T) {
+	n := newNight(t)
+	ingest := func(input schema.Key, day float64) {
+		m := newMade()
+		p := m.phase(10, 11, 12, 13)
+		m.Phases[p-1].Name, m.Applications[0].Name, m.Applications[0].StartTime = schema.Some("join"), schema.Some("nightly"), schema.Some(origin.Add(86400*day))
+		n.ingest(t, map[schema.Key]*schema.Trace{input: owned(input, &m.Trace)})
+	}
+	for i := range schema.Key(5) {
+		ingest(i+1, float64(i))
+	}
+	runStore(t, n.Store, 2, Options{})
+	for _, c := range []struct {
+		day  float64
+		rows int64
+	}{{9, 1}, {-1, 7}, {8, 2}} {
+		ingest(schema.Key(10+c.day), c.day)
+		d := runStore(t, n.Store, 2, Options{})
+		last, err := n.Result(t.Context(), store.Detect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := last.Rows(); rows["stage_history"] != c.rows || rows["phase_stats"] != c.rows || len(last.Saw) != int(c.rows) || d.summary.Inputs != 1 {
+			t.Errorf("of a log of day %v it wrote %v, and saw %d inputs, of which %d new; want %d, 1", c.day, rows, len(last.Saw), d.summary.Inputs, c.rows)
+		}
 	}
 }
 
@@ -309,10 +438,7 @@ func TestSparkOnlyWhatIsNew(t *testing.T) {
 	if err != nil || !s.Kept || s.Inputs != 2 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	got := &detected{
-		phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
-		outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
-	}
+	got := resultsOf(t, eng)
 	if len(got.phases) != 18 || !slices.ContainsFunc(got.phases, func(p schema.PhaseStats) bool { return p.Outliers.V > 0 }) {
 		t.Errorf("%d phases", len(got.phases))
 	}

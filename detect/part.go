@@ -4,8 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"straggler/engine"
@@ -23,7 +21,8 @@ type part struct {
 	nothing bool // there is nothing to do for the chosen applications
 	inputs  []store.InputRecord
 	others  store.Owners // of the keys of inputs that are left out
-	owners  store.Owners // nil: rows have no input
+	owners  store.Owners // of those of inputs; nil: rows have no input
+	again   store.Owners // of those of inputs whose results are written again, since their history is another
 }
 
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables that
@@ -46,13 +45,9 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 	p := part{kept: tx.Resumed(), inputs: todo, others: store.OwnersOf(others), owners: store.OwnersOf(todo)}
 	if len(todo) == 0 {
 		p.nothing = len(others) > 0
-		return p, nil
+		return p, p.choose(ctx, eng, nil)
 	}
-	keys := make([]schema.Key, len(todo))
-	for i := range todo {
-		keys[i] = schema.Key(todo[i].Key)
-	}
-	if err := eng.Choose(ctx, keys); err != nil {
+	if err := p.choose(ctx, eng, todo); err != nil {
 		return part{}, err
 	}
 	contained, err := p.selfContained(ctx, eng)
@@ -116,7 +111,7 @@ func (p *part) selfContained(ctx context.Context, eng engine.Engine) (bool, erro
 		Table string     `col:"tab"`
 		First schema.Key `col:"first"`
 	}
-	sql := strings.ReplaceAll(inputsSQL, "{block}", strconv.Itoa(-schema.BlockKeys))
+	sql := strings.ReplaceAll(inputsSQL, "{block}", blockBits)
 	for n, err := range engine.Read[named](ctx, eng, sql) {
 		if err != nil {
 			return false, err
@@ -126,6 +121,18 @@ func (p *part) selfContained(ctx context.Context, eng engine.Engine) (bool, erro
 		}
 	}
 	return true, nil
+}
+
+// choose makes the rows of inputs those of the part's tables.
+func (p *part) choose(ctx context.Context, eng engine.Engine, inputs []store.InputRecord) error {
+	if p.whole {
+		return nil
+	}
+	keys := make([]schema.Key, len(inputs))
+	for i := range inputs {
+		keys[i] = schema.Key(inputs[i].Key)
+	}
+	return eng.Choose(ctx, keys)
 }
 
 // from is the query of a table of the part; as is how it names the table.
@@ -139,10 +146,10 @@ func (p *part) from(table string) string {
 // seen restricts the log tables that a query sees to the part, and to a span of its phases. Nothing is copied: the restriction
 // goes under the tables' names.
 func (p *part) seen(s span) (out []engine.Seen) {
-	for _, table := range []string{"attempts", "phases", "applications"} {
+	for _, table := range []string{"attempts", "phases", "jobs", "applications"} {
 		where := ""
-		if !s.all && table != "applications" {
-			where = fmt.Sprintf(" WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
+		if table == "attempts" || table == "phases" {
+			where = s.where()
 		}
 		if where != "" || !p.whole {
 			out = append(out, engine.Seen{Table: table, SQL: "SELECT * FROM " + p.from(table) + where})
@@ -151,25 +158,11 @@ func (p *part) seen(s span) (out []engine.Seen) {
 	return out
 }
 
-// keepStats makes a session table of the phase statistics that an earlier run found of the inputs that have not changed, and gives its
-// query, "" where there are none: those of phases that are in the store, and neither in the part nor left out.
-func (p *part) keepStats(ctx context.Context, eng engine.Engine) (string, error) {
-	if !p.kept {
-		return "", nil
-	}
-	var columns []string
-	for _, c := range schema.TableOf[schema.PhaseStats]().Columns {
-		columns = append(columns, "s."+c.Name)
-	}
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM phase_stats s SEMI JOIN phases p ON p.phase_id = s.phase_id"
-	if changed := append(p.owners.Blocks("phases"), p.others.Blocks("phases")...); len(changed) > 0 {
-		sql += " WHERE s.phase_id & " + strconv.Itoa(-schema.BlockKeys) + " NOT IN (" + listOf(changed) + ")"
-	}
-	return "SELECT * FROM detected_kept_stats", eng.Materialize(ctx, "detected_kept_stats", sql)
-}
-
 // inputOf is the input that a phase came from, the key that rows about it have in the store; 0 where that is not recorded.
 func (p *part) inputOf(phase schema.Key) schema.Key {
-	input, _ := p.owners.Of("phases", phase)
+	input, ok := p.owners.Of("phases", phase)
+	if !ok {
+		input, _ = p.again.Of("phases", phase)
+	}
 	return input
 }

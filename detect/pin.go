@@ -67,18 +67,23 @@ func literals(row reflect.Value) string {
 
 // stageExecution is a row of stages.sql.
 type stageExecution struct {
-	PhaseID schema.Key           `col:"phase_id"`
-	StageID schema.Key           `col:"stage_id"`
-	Ordinal int64                `col:"ordinal"`
-	Place   int64                `col:"place"`
-	MedianS float64              `col:"median_s"`
-	P95S    schema.Null[float64] `col:"p95_s"`
+	PhaseID      schema.Key           `col:"phase_id"`
+	StageID      schema.Key           `col:"stage_id"`
+	Place        int64                `col:"place"`
+	Known        int32                `col:"known"`
+	Todo         int32                `col:"todo"`
+	MedianS      float64              `col:"median_s"`
+	Spread       schema.Null[float64] `col:"spread"`
+	InputBytes   schema.Null[float64] `col:"input_bytes"`
+	InputRecords schema.Null[float64] `col:"input_records"`
+	CPUS         schema.Null[float64] `col:"cpu_s"`
+	WaitS        schema.Null[float64] `col:"wait_s"`
+	TickS        schema.Null[float64] `col:"tick_s"`
 }
 
 // expectation is a row of usual.sql.
 type expectation struct {
 	PhaseID      schema.Key           `col:"phase_id"`
-	Ordinal      int64                `col:"ordinal"`
 	Executions   int64                `col:"executions"`
 	MedianS      float64              `col:"median_s"`
 	Compared     schema.Null[int64]   `col:"compared"`
@@ -87,9 +92,7 @@ type expectation struct {
 	BetweenRuns  schema.Null[float64] `col:"between_runs"`
 	UsualBytes   schema.Null[float64] `col:"usual_bytes"`
 	UsualRecords schema.Null[float64] `col:"usual_records"`
-	CPUS         schema.Null[float64] `col:"cpu_s"`
 	UsualCPUS    schema.Null[float64] `col:"usual_cpu_s"`
-	WaitS        schema.Null[float64] `col:"wait_s"`
 	UsualWaitS   schema.Null[float64] `col:"usual_wait_s"`
 	TickS        schema.Null[float64] `col:"tick_s"`
 	WorkRatio    schema.Null[float64] `col:"work_ratio"`

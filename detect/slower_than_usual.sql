@@ -1,12 +1,11 @@
--- The attempts that are slow against the history of their stage: takes attempts, detected_usual and detected_earlier, gives rows of
--- outliers.
+-- The attempts that are slow against the history of their stage: takes attempts, detected_candidates and detected_earlier,
+-- gives rows of outliers.
 --
 --   slower_than_usual  ran longer than 1.5 x what is usual: of the same task in earlier executions where three of them or more have it, else of
 --                      the median task of its stage; and longer than its work, where that has grown, and chance account for
 --
 -- The task is the partition, and its history says what its keys and files usually take. Where a log numbers tasks anew in each
--- run, the earlier executions of a number are a sample of the stage and say what the stage does. Only attempts that are slow for
--- their stage are looked at: a task that is usually short has to be long for its stage to be found.
+-- run, the earlier executions of a number are a sample of the stage and say what the stage does.
 --
 -- The logarithms of a task's times are taken as normal, and their median and standard deviation sd from their 10th and 25th
 -- percentiles: what disturbed some executions made them longer, so the lower quarter holds the times without disturbance as long as these
@@ -18,20 +17,12 @@
 --
 -- excess_s is the duration less the usual one. A clock of whole seconds errs by two of them, tick_s each.
 WITH
-candidates AS (
-  SELECT a.attempt_id, a.phase_id, a.task, a.duration_s AS d, a.input_bytes, a.input_records,
-    coalesce(CAST(floor(a.quality / 16) AS BIGINT) % 2 = 0, TRUE) AS is_partition,
-    h.usual_s, h.usual_bytes, h.usual_records, h.compared, h.within_run, h.between_runs, h.tick_s
-  FROM attempts a JOIN detected_usual h ON h.phase_id = a.phase_id
-  WHERE h.usual_s IS NOT NULL AND a.status IN ('success', 'killed') AND NOT a.recompute
-    AND a.duration_s BETWEEN 0 AND 1e15 AND a.duration_s > 1.5 * h.usual_s
-),
 times AS (
   SELECT c.attempt_id, count(*) AS n,
     percentile_cont(0.1) WITHIN GROUP (ORDER BY b.duration_s) AS p10_s,
     percentile_cont(0.25) WITHIN GROUP (ORDER BY b.duration_s) AS p25_s,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY b.duration_s) AS median_s
-  FROM candidates c JOIN detected_earlier q ON q.phase_id = c.phase_id
+  FROM detected_candidates c JOIN detected_earlier q ON q.phase_id = c.phase_id
     JOIN attempts b ON b.phase_id = q.earlier_phase AND b.task = c.task
   WHERE c.is_partition AND b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15
   GROUP BY c.attempt_id
@@ -46,7 +37,7 @@ expected AS (
     coalesce(o.n, c.compared) AS n,
     CASE WHEN o.n IS NOT NULL THEN o.sd * sqrt(1 + 1e0 / o.n)
          ELSE sqrt(c.within_run * c.within_run + c.between_runs * c.between_runs * (1 + 1e0 / c.compared)) END AS sd
-  FROM candidates c LEFT JOIN own o ON o.attempt_id = c.attempt_id
+  FROM detected_candidates c LEFT JOIN own o ON o.attempt_id = c.attempt_id
 ),
 -- Work only raises the limit: the usual inputs are looked up of those that are over it without.
 longer AS (

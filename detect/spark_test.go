@@ -10,7 +10,6 @@ import (
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
 	"straggler/engine/spark/sparktest"
-	"straggler/schema"
 	"straggler/store"
 )
 
@@ -44,11 +43,7 @@ func TestSparkAgrees(t *testing.T) {
 		if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: attempts, Again: true}); err != nil { // and not what the run before found
 			t.Fatal(err)
 		}
-		got := &detected{
-			phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
-			outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
-			history:  enginetest.ReadAll[schema.StageHistory](t, eng, "SELECT * FROM stage_history ORDER BY phase_id NULLS LAST"),
-		}
+		got := resultsOf(t, eng)
 		if diff := gocmp.Diff(want.history, got.history, closely); diff != "" {
 			t.Errorf("history on Spark%s:\n%.3000s", options, diff)
 		}

@@ -1,27 +1,33 @@
--- Which phases are executions of one stage: takes phases, jobs, applications and phase_stats, gives the phases of stages that the store
--- holds several executions of, numbered by time.
+-- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are new, and
+-- detected_before, those that earlier results know, and whether they stand. Gives the executions that the store holds of these stages now.
 --
--- A stage is known by the name of its program, its own name and kind, and its ordinal: which of the stages of that name in an
--- application. Submissions again and recomputations, which run some of the tasks only, are no executions, and neither are
--- phases without a successful task. Programs without a name have no history.
---
--- place numbers the executions from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
--- key of the first.
-SELECT phase_id, stage_id, ordinal, place, median_s, p95_s
+-- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
+-- key of one of them. todo says that what is said of an execution has to be worked out: it is new, or one before it is new, has changed or gone.
+-- known says that earlier results have it.
+SELECT phase_id, stage_id, place, known, CASE WHEN known = 0 OR changed > 0 THEN 1 ELSE 0 END AS todo,
+  median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
 FROM (
-  SELECT n.*,
-    row_number() OVER (PARTITION BY program, stage, kind, ordinal ORDER BY began NULLS LAST, phase_id NULLS LAST) AS place,
-    count(*) OVER (PARTITION BY program, stage, kind, ordinal) AS executions,
-    min(phase_id) OVER (PARTITION BY program, stage, kind, ordinal) AS stage_id
+  SELECT e.*,
+    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY program, stage, kind, ordinal) AS stage_id,
+    CAST(sum(CASE WHEN state = 'gone' THEN 0 ELSE 1 END) OVER (
+      PARTITION BY program, stage, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS place,
+    max(CASE WHEN state = 'known' THEN 0 ELSE 1 END) OVER (
+      PARTITION BY program, stage, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed,
+    CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known
   FROM (
-    SELECT p.phase_id, i.name AS program, coalesce(p.name, '') AS stage, p.kind, s.median_s, s.p95_s,
-      unix_micros(coalesce(i.start_time, p.start_time, p.submit_time)) AS began,
-      row_number() OVER (PARTITION BY i.application_id, coalesce(p.name, ''), p.kind
-                         ORDER BY coalesce(p.submit_time, p.start_time) NULLS LAST, p.phase_id NULLS LAST) AS ordinal
-    FROM phases p JOIN jobs j ON j.job_id = p.job_id
-      JOIN applications i ON i.application_id = j.application_id
-      JOIN phase_stats s ON s.phase_id = p.phase_id
-    WHERE i.name IS NOT NULL AND p.attempt = 0 AND NOT p.recompute AND s.succeeded > 0
-  ) AS n
+    SELECT phase_id, program, stage, kind, ordinal, run_start_time, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
+    FROM detected_own
+    WHERE ordinal IS NOT NULL
+    UNION ALL
+    SELECT b.phase_id, b.program, b.stage, b.kind, b.ordinal, b.run_start_time, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
+      CASE WHEN b.stands THEN 'known' ELSE 'gone' END
+    FROM detected_before b SEMI JOIN (
+      SELECT program, stage, kind, ordinal FROM detected_own
+      UNION ALL
+      SELECT program, stage, kind, ordinal FROM detected_before WHERE NOT stands
+    ) AS c ON c.program = b.program AND c.stage = b.stage AND c.kind = b.kind AND c.ordinal = b.ordinal
+  ) AS e
 ) AS numbered
-WHERE executions > 1 AND median_s > 0
+WHERE state <> 'gone'

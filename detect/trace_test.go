@@ -108,12 +108,21 @@ func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	d := &detected{}
-	if d.summary, err = Run(ctx, st, eng, o); err != nil {
+	s, err := Run(ctx, st, eng, o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	d.phases = enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
-	d.outliers = enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers")
-	d.history = enginetest.ReadAll[schema.StageHistory](t, eng, "SELECT * FROM stage_history ORDER BY phase_id NULLS LAST")
+	d := resultsOf(t, eng)
+	d.summary = s
 	return d
+}
+
+// resultsOf reads what is in the store.
+func resultsOf(t *testing.T, eng engine.Engine) *detected {
+	t.Helper()
+	return &detected{
+		phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
+		outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
+		history:  enginetest.ReadAll[schema.StageHistory](t, eng, "SELECT * FROM stage_history ORDER BY phase_id NULLS LAST"),
+	}
 }

@@ -1,5 +1,4 @@
--- What is usual for each execution of a stage: takes detected_stages, detected_usage and detected_earlier, gives a row per phase of a stage that
--- the store holds several executions of.
+-- What is usual for each execution of a stage that is to do: takes detected_stages and detected_earlier, gives a row per phase.
 --
 -- usual_s is the median over the earlier executions of the median duration of their tasks: fewer than half of them may be anything. What
 -- a phase may take is a prediction interval for one more execution, in logarithms, since causes of slowness multiply:
@@ -19,13 +18,13 @@ compared AS (
   SELECT q.phase_id, count(*) AS compared,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY s.median_s) AS usual_s,
     min(s.median_s) AS least_s, max(s.median_s) AS most_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN s.p95_s > s.median_s THEN ln(s.p95_s / s.median_s) ELSE 0e0 END) / 1.645e0 AS within_run,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.input_bytes) AS usual_bytes,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.input_records) AS usual_records,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.cpu_s) AS usual_cpu_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY u.wait_s) AS usual_wait_s,
-    max(CASE WHEN u.whole THEN 1e0 ELSE 0e0 END) AS tick_s
-  FROM detected_earlier q JOIN detected_stages s ON s.phase_id = q.earlier_phase JOIN detected_usage u ON u.phase_id = q.earlier_phase
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY s.spread) AS within_run,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY s.input_bytes) AS usual_bytes,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY s.input_records) AS usual_records,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY s.cpu_s) AS usual_cpu_s,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY s.wait_s) AS usual_wait_s,
+    coalesce(max(s.tick_s), 0e0) AS tick_s
+  FROM detected_earlier q JOIN detected_stages s ON s.phase_id = q.earlier_phase
   GROUP BY q.phase_id
   HAVING count(*) >= 3
 ),
@@ -35,13 +34,13 @@ scattered AS (
   GROUP BY c.phase_id
 ),
 predicted AS (
-  SELECT d.phase_id, d.ordinal, d.place - 1 AS executions, d.median_s,
-    c.compared, c.usual_s, c.within_run, c.usual_bytes, c.usual_records, c.usual_cpu_s, c.usual_wait_s, c.tick_s, u.cpu_s, u.wait_s,
+  SELECT d.phase_id, d.place - 1 AS executions, d.median_s,
+    c.compared, c.usual_s, c.within_run, c.usual_bytes, c.usual_records, c.usual_cpu_s, c.usual_wait_s, c.tick_s,
     greatest(1.4826e0 * x.deviation, ln(c.most_s / c.least_s) / (4 * sqrt(c.compared)), 0.01e0) AS between_runs,
     c.compared - 1e0 AS v,
-    coalesce(u.input_bytes / nullif(c.usual_bytes, 0), u.input_records / nullif(c.usual_records, 0)) AS work_ratio
-  FROM detected_stages d JOIN detected_usage u ON u.phase_id = d.phase_id
-    LEFT JOIN compared c ON c.phase_id = d.phase_id LEFT JOIN scattered x ON x.phase_id = d.phase_id
+    coalesce(d.input_bytes / nullif(c.usual_bytes, 0), d.input_records / nullif(c.usual_records, 0)) AS work_ratio
+  FROM detected_stages d LEFT JOIN compared c ON c.phase_id = d.phase_id LEFT JOIN scattered x ON x.phase_id = d.phase_id
+  WHERE d.todo = 1
 ),
 limited AS (
   SELECT p.*,
@@ -50,6 +49,6 @@ limited AS (
              usual_s * coalesce(greatest(work_ratio, 1e0), 1e0) + 2 * tick_s) AS limit_s
   FROM predicted p
 )
-SELECT phase_id, ordinal, executions, median_s, compared, usual_s, within_run, between_runs, usual_bytes, usual_records, cpu_s, usual_cpu_s, wait_s, usual_wait_s,
+SELECT phase_id, executions, median_s, compared, usual_s, within_run, between_runs, usual_bytes, usual_records, usual_cpu_s, usual_wait_s,
   tick_s, work_ratio, limit_s
 FROM limited

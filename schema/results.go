@@ -33,31 +33,37 @@ type Outlier struct {
 	ExcessS   Null[float64] `col:"excess_s" unit:"s" doc:"duration − median of its phase, negative for a straggler with little to do; the whole duration for recompute; duration − usual duration for slower_than_usual; a lower bound for attempts that were cut off"`
 }
 
-// StageHistory says how a phase compares with the earlier executions of its stage in the store.
+// StageHistory says which execution of which stage a phase is, and how it compares with the earlier ones in the store.
 type StageHistory struct {
-	PhaseID     Key           `col:"phase_id" key:"phases" doc:"the phase, an execution of the stage"`
-	Program     Null[string]  `col:"program" doc:"name of the applications"`
-	Stage       string        `col:"stage" doc:"name of the phases; empty where they have none"`
-	Kind        string        `col:"kind" doc:"kind of the phases"`
-	Ordinal     Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where the store holds one execution only"`
-	Executions  int64         `col:"executions" doc:"earlier executions of the stage in the store"`
-	Compared    int64         `col:"compared" doc:"those it is compared with: all, or 64 spread evenly over them; 0 where they are too few"`
-	MedianS     Null[float64] `col:"median_s" unit:"s" doc:"median duration of its tasks"`
-	UsualS      Null[float64] `col:"usual_s" unit:"s" doc:"median of that over the earlier executions"`
-	Ratio       Null[float64] `col:"ratio" unit:"ratio" doc:"median / usual"`
-	WorkRatio   Null[float64] `col:"work_ratio" unit:"ratio" doc:"median input of a task over the usual one, in bytes, else in records"`
-	BetweenRuns Null[float64] `col:"between_runs" doc:"robust standard deviation of ln(median duration) between executions"`
-	WithinRun   Null[float64] `col:"within_run" doc:"usual standard deviation of ln(duration) between the tasks of an execution, from its 95th percentile"`
-	LimitS      Null[float64] `col:"limit_s" unit:"s" doc:"what the median may be, for its work and as executions differ anyway"`
-	Slow        Null[bool]    `col:"slow" doc:"the phase was slow as a whole: its median is over the limit"`
-	ExcessS     Null[float64] `col:"excess_s" unit:"s" doc:"(median − usual) × tasks; negative where it was faster"`
-	CPUS        Null[float64] `col:"cpu_s" unit:"s" doc:"median processor time of its tasks"`
-	UsualCPUS   Null[float64] `col:"usual_cpu_s" unit:"s" doc:"median of that over the earlier executions"`
-	UsualBytes  Null[float64] `col:"usual_input_bytes" unit:"bytes" doc:"usual median input of a task"`
-	UsualCount  Null[float64] `col:"usual_input_records" unit:"records" doc:"the same in records"`
-	WaitS       Null[float64] `col:"wait_s" unit:"s" doc:"median time that its tasks waited for input from elsewhere"`
-	UsualWaitS  Null[float64] `col:"usual_wait_s" unit:"s" doc:"median of that over the earlier executions"`
-	Note        Null[string]  `col:"note" doc:"why there is no history"`
+	PhaseID      Key           `col:"phase_id" key:"phases" doc:"the phase, an execution of the stage"`
+	Program      Null[string]  `col:"program" doc:"name of the applications"`
+	Stage        string        `col:"stage" doc:"name of the phases; empty where they have none"`
+	Kind         string        `col:"kind" doc:"kind of the phases"`
+	Ordinal      Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where the phase is no execution that others are compared with"`
+	RunStartTime Null[Time]    `col:"run_start_time" doc:"when its application started, else the phase: what is earlier by it is an earlier execution"`
+	Executions   int64         `col:"executions" doc:"earlier executions of the stage in the store"`
+	Compared     int64         `col:"compared" doc:"those it is compared with: all, or 64 spread evenly over them; 0 where they are too few"`
+	Tasks        int64         `col:"tasks" doc:"tasks that succeeded"`
+	MedianS      Null[float64] `col:"median_s" unit:"s" doc:"median duration of its tasks"`
+	Spread       Null[float64] `col:"spread" doc:"standard deviation of ln(duration) between its tasks, from the 95th percentile"`
+	UsualS       Null[float64] `col:"usual_s" unit:"s" doc:"median of median_s over the earlier executions"`
+	Ratio        Null[float64] `col:"ratio" unit:"ratio" doc:"median / usual"`
+	WorkRatio    Null[float64] `col:"work_ratio" unit:"ratio" doc:"median input of a task over the usual one, in bytes, else in records"`
+	BetweenRuns  Null[float64] `col:"between_runs" doc:"robust standard deviation of ln(median duration) between executions"`
+	WithinRun    Null[float64] `col:"within_run" doc:"usual spread: the median of that over the earlier executions"`
+	LimitS       Null[float64] `col:"limit_s" unit:"s" doc:"what the median may be, for its work and as executions differ anyway"`
+	Slow         Null[bool]    `col:"slow" doc:"the phase was slow as a whole: its median is over the limit"`
+	ExcessS      Null[float64] `col:"excess_s" unit:"s" doc:"(median − usual) × tasks; negative where it was faster"`
+	InputBytes   Null[float64] `col:"input_bytes" unit:"bytes" doc:"median input of its tasks"`
+	UsualBytes   Null[float64] `col:"usual_input_bytes" unit:"bytes" doc:"median of that over the earlier executions"`
+	InputRecords Null[float64] `col:"input_records" unit:"records" doc:"median input of its tasks in records"`
+	UsualRecords Null[float64] `col:"usual_input_records" unit:"records" doc:"median of that over the earlier executions"`
+	CPUS         Null[float64] `col:"cpu_s" unit:"s" doc:"median processor time of its tasks"`
+	UsualCPUS    Null[float64] `col:"usual_cpu_s" unit:"s" doc:"median of that over the earlier executions"`
+	WaitS        Null[float64] `col:"wait_s" unit:"s" doc:"median time that its tasks waited for input from elsewhere"`
+	UsualWaitS   Null[float64] `col:"usual_wait_s" unit:"s" doc:"median of that over the earlier executions"`
+	TickS        Null[float64] `col:"tick_s" unit:"s" doc:"1 where all its tasks start and end at whole seconds, as by a clock of such ticks; else 0"`
+	Note         Null[string]  `col:"note" doc:"why there is no history"`
 }
 
 // Attribution is the part of an outlier's excess that one cause accounts for. Seconds of an attempt sum to its excess.

@@ -56,10 +56,13 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 		}
 	}
 	for in := range cat.inputs {
-		if !stands[in.Key] {
+		if stands[in.Key] {
+			tx.standing = append(tx.standing, in)
+		} else {
 			todo = append(todo, in)
 		}
 	}
+	tx.gone = gone
 	tx.unchanged = tx.unchanged && len(todo) == 0 && !gone
 	return todo, true
 }
@@ -70,6 +73,36 @@ func (tx *Tx) Unchanged() bool { return tx.unchanged }
 // Resumed says that something of earlier results is taken over.
 func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
 
+// Standing are the inputs whose results are taken over.
+func (tx *Tx) Standing() []InputRecord { return tx.standing }
+
+// Gone says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction commits.
+func (tx *Tx) Gone() bool { return tx.gone }
+
+// Redo takes over nothing of some inputs after all. The transaction is to append all of their results.
+func (tx *Tx) Redo(inputs []InputRecord) {
+	again := make(map[KeyText]bool)
+	for _, in := range inputs {
+		again[in.Key] = true
+		tx.Saw(in)
+	}
+	for i := range tx.kept {
+		k := &tx.kept[i]
+		for _, c := range tx.cat.commits {
+			if c.Sequence != k.Sequence {
+				continue
+			}
+			for _, in := range c.Saw {
+				if again[in.Key] {
+					k.Dropped = append(k.Dropped, in.Key)
+				}
+			}
+		}
+		slices.Sort(k.Dropped)
+		k.Dropped = slices.Compact(k.Dropped)
+	}
+}
+
 // Replaces says that there are visible results of the transaction's kind, and none of them is taken over.
 func (tx *Tx) Replaces() bool {
 	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
@@ -79,10 +112,11 @@ func (tx *Tx) Replaces() bool {
 func (tx *Tx) Part() { tx.state = "" }
 
 // Restart takes nothing over after all.
-func (tx *Tx) Restart() { tx.kept, tx.saw = nil, nil }
+func (tx *Tx) Restart() { tx.kept, tx.saw, tx.standing = nil, nil, nil }
 
-// Saw records an input whose rows the transaction's results follow from: they are appended under its key, each row under that of
-// the one input that it follows from. Results that follow from several have no key, and are worked out anew each time.
+// Saw records an input that the transaction's results follow from. They are appended under its key, each row under that of
+// the one input that it follows from. Results that follow from several have no key, and are worked out anew each time; or they have that of the
+// input that they are about, and whoever wrote them sees when they do not follow any more: Redo.
 func (tx *Tx) Saw(in InputRecord) {
 	tx.saw = append(tx.saw, InputState{in.Key, stateOf(in)})
 }

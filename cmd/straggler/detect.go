@@ -28,7 +28,8 @@ func detectCommand(e *env) *cobra.Command {
 		Long: glossary(`Detect fills the tables phase_stats, stage_history and outliers and counts what they hold. Of logs that have not changed since an
 earlier run of this version, its rows are kept; only new logs are worked on, and those that have grown or were read again. Logs
 that were removed take their rows along. With --application or --since it works only on the logs of these applications, and counts what it found of
-them: rows about others stay as they are, and what is new of others is left to a later run. What compares executions of a stage is worked out of all of them.
+them: rows about others stay as they are, and what is new of others is left to a later run. An execution of a stage that
+comes late, or goes, changes what is usual for those after it, which is then worked out anew.
 straggler schema phase_stats stage_history outliers says what the columns mean.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler detect --again --store lake

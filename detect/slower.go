@@ -1,0 +1,78 @@
+package detect
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed candidates.sql
+var candidatesSQL string
+
+//go:embed slower_than_usual.sql
+var slowerThanUsualSQL string
+
+// candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be, and
+// each is compared with 64 others, all in memory.
+const candidateAttempts = 4_000_000
+
+// slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of those
+// that a candidate is compared with, at most 64 a stage.
+func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
+	sizes := "SELECT h.phase_id, o.tasks AS n FROM detected_usual h JOIN (SELECT phase_id, tasks FROM detected_own" +
+		" UNION ALL SELECT phase_id, tasks FROM detected_before) AS o ON o.phase_id = h.phase_id WHERE h.usual_s IS NOT NULL"
+	spans, err := split(ctx, eng, sizes, candidateAttempts)
+	if err != nil {
+		return err
+	}
+	candidates, err := keepBySpan(ctx, eng, "detected_candidates", candidatesSQL, spans, p.seen)
+	if err != nil {
+		return fmt.Errorf("candidates: %w", err)
+	}
+	compared := part{whole: p.whole}
+	if !p.whole {
+		inputs, err := p.comparedWith(ctx, tx, eng, candidates)
+		if err != nil {
+			return fmt.Errorf("what candidates are compared with: %w", err)
+		}
+		if err := compared.choose(ctx, eng, inputs); err != nil {
+			return err
+		}
+	}
+	slower, err := keepBySpan(ctx, eng, "detected_slower", slowerThanUsualSQL, spans, func(s span) []engine.Seen {
+		return append(compared.seen(span{all: true}), engine.Seen{Table: "detected_candidates", SQL: candidates + s.where()})
+	})
+	if err != nil {
+		return err
+	}
+	slower += " ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST"
+	return appendRows(tx, engine.Read[schema.Outlier](ctx, eng, slower), func(o *schema.Outlier) schema.Key { return p.inputOf(o.PhaseID) })
+}
+
+// comparedWith are the inputs of the executions that candidates are compared with.
+func (p *part) comparedWith(ctx context.Context, tx *store.Tx, eng engine.Engine, candidates string) (out []store.InputRecord, err error) {
+	owners, wanted := store.OwnersOf(slices.Concat(p.inputs, tx.Standing())), make(map[schema.Key]bool)
+	sql := "SELECT DISTINCT e.earlier_phase & " + blockBits + " AS first FROM detected_earlier e SEMI JOIN (" + candidates +
+		" WHERE is_partition) AS c ON c.phase_id = e.phase_id"
+	for b, err := range engine.Read[struct {
+		First schema.Key `col:"first"`
+	}](ctx, eng, sql) {
+		if err != nil {
+			return nil, err
+		}
+		if input, ok := owners.Of("phases", b.First); ok {
+			wanted[input] = true
+		}
+	}
+	for _, in := range slices.Concat(p.inputs, tx.Standing()) {
+		if wanted[schema.Key(in.Key)] {
+			out = append(out, in)
+		}
+	}
+	return out, nil
+}
