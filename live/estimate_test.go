@@ -74,7 +74,8 @@ func TestGainScales(t *testing.T) {
 			took[i] *= k
 		}
 		b := paceOf(took, nil)
-		ga, gb := a.byDuration(12, 1), b.byDuration(12*k, 1)
+		h := &past{all: []float64{0.9, 1, 1.1, 2.52, 4.03}, on: map[string][]float64{"m1": {2.11, 3.12, 4.13}}} // without a unit
+		ga, gb := a.byDuration(12, "m1", 1, h), b.byDuration(12*k, "m1", 1, h)
 		ma, la, ha, wa := a.gain(&ga, 12, 0)
 		mb, lb, hb, wb := b.gain(&gb, 12*k, 0)
 		for _, x := range [][2]float64{{ma, mb}, {la, lb}, {ha, hb}} {
@@ -103,5 +104,68 @@ func TestBetterBasis(t *testing.T) {
 	}
 	if s := e.scatter(ByBytes); math.Abs(s-1.4826*math.Log(3)) > 1e-9 {
 		t.Errorf("scatter %v", s)
+	}
+}
+
+// Four tasks of 2 s and four of 1 s are done. One that has run for 1.5 s goes by the four that took longer with the weight
+// 4/(4+1), and by the tail with the rest.
+func TestWeightsOfLevels(t *testing.T) {
+	p := paceOf([]float64{1, 1, 1, 1, 2, 2, 2, 2}, nil)
+	g := p.byDuration(1.5, "m1", 1, &past{})
+	if got, want := g.over(1.9), 4.0/5+math.Pow(1.5/1.9, tail)/5; math.Abs(got-want) > 1.0/quantiles {
+		t.Errorf("it takes longer than 1.9 s with probability %v, not %v", got, want)
+	}
+	h := &past{all: []float64{1, 1.05}} // in units of the median, which is 1.5 s: 1.57 s
+	g = p.byDuration(1.55, "m1", 1, h)
+	if got, want := g.over(1.9), 4.0/5+math.Pow(1.55/1.9, tail)/5/2; math.Abs(got-want) > 1.0/quantiles {
+		t.Errorf("where an earlier task ended soon after, it takes longer than 1.9 s with probability %v, not %v", got, want)
+	}
+	if !slices.IsSorted(g.total) || g.total[0] <= 1.55 {
+		t.Errorf("the quantiles are %v", g.total)
+	}
+}
+
+// What tasks took on a machine so far is what is expected there from the beginning, whether they ended or were killed when
+// their copies had, and of no other machine.
+func TestTasksOfTheMachine(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		p := paceOf([]float64{10, 10, 10, 10, 10, 11, 11, 11, 11, 11}, nil)
+		for i := range 30 {
+			if seconds := 24 + float64(i)/10; killed {
+				p.killed("slow", seconds)
+				p.killed("other", 5) // a copy that was not needed
+			} else {
+				p.one("slow", seconds)
+			}
+		}
+		h := &past{on: map[string][]float64{}}
+		slow, other := p.byDuration(1, "slow", 1, h), p.byDuration(1, "other", 1, h)
+		if slow.over(15) < sure || other.over(15) > 0.3 {
+			t.Errorf("killed %t: a task is slow with probability %v there and %v elsewhere", killed, slow.over(15), other.over(15))
+		}
+		h.add(p)
+		next := paceOf([]float64{100, 100, 100}, nil) // of a later phase, which has run nothing there yet
+		slow, other = next.byDuration(10, "slow", 1, h), next.byDuration(10, "other", 1, h)
+		if slow.over(150) < sure || other.over(150) > 0.3 {
+			t.Errorf("killed %t: in the next phase %v there and %v elsewhere", killed, slow.over(150), other.over(150))
+		}
+	}
+}
+
+// Of more tasks than are kept every other one is, so that their quantiles stay.
+func TestPastIsBounded(t *testing.T) {
+	h := &past{on: map[string][]float64{}}
+	for range 30 {
+		p := &pace{}
+		for i := range 1000 {
+			p.took = append(p.took, 1+float64(i)/1000)
+		}
+		h.add(p)
+	}
+	if n := len(h.all); n > mostPast || n < mostPast/4 {
+		t.Fatalf("%d tasks are kept", n)
+	}
+	if m := median(h.all); math.Abs(m-1) > 0.01 {
+		t.Errorf("the median is %v of the medians", m)
 	}
 }

@@ -55,8 +55,8 @@ func (f *feed) setting(name string) string { return f.settings[name] }
 
 func (f *feed) time(t schema.Time) replay.Time { return replay.Time(t - f.origin) }
 
-// update reports what is new in a state.
-func (f *feed) update(s *State) {
+// update reports what is new in a state, and gives the phases that are over since the last.
+func (f *feed) update(s *State) (over []*watchedPhase) {
 	t := s.Trace
 	f.executors(t)
 	for i := range t.Jobs {
@@ -79,9 +79,11 @@ func (f *feed) update(s *State) {
 		}
 		if w != nil && !w.over && p.FinishTime.OK && p.Status != schema.RunRunning {
 			w.over = true
+			over = append(over, w)
 			f.to.Report(replay.Event{What: replay.Over, At: f.time(p.FinishTime.V), Phase: w.number})
 		}
 	}
+	return over
 }
 
 func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
@@ -169,6 +171,8 @@ func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time) {
 		what := replay.Failed
 		if a.Status == schema.Success {
 			what = replay.Succeeded
+		} else if a.Status == schema.Killed {
+			w.pace.killed(a.Machine.V, a.DurationS.V)
 		}
 		f.report(x, a, what, a.FinishTime.Or(now))
 	}

@@ -28,6 +28,7 @@ type Watcher struct {
 	prior   map[string]float64 // factors of machines that the store calls slow
 	health  []schema.MachineHealth
 	factors map[string]float64                 // of machines that are called slow, by this application or the store
+	past    past                               // what phases that are over say of durations
 	cause   map[schema.Key]*schema.Attribution // the verdicts on the attempts that were slow when last analysed
 	known   int                                // attempts that were done when it was analysed last
 	slow    []schema.Key                       // that were slow then
@@ -68,7 +69,10 @@ func (w *Watcher) Update(s *State) *Frame {
 		w.begin(app, s.Trace.Settings)
 	}
 	w.score(s)
-	w.feed.update(s)
+	for _, p := range w.feed.update(s) {
+		p.pace.add(w.feed.to.View(p.number), w.factor)
+		w.past.add(&p.pace)
+	}
 	decided := w.feed.to.Advance(w.feed.time(s.Now))
 	slow := w.findSlow(s)
 	w.analyse(s, slow)
@@ -79,7 +83,7 @@ func (w *Watcher) Update(s *State) *Frame {
 func (w *Watcher) begin(app *schema.Application, settings []schema.Setting) {
 	w.app, w.errors, w.guesses = app.ApplicationID, errorsOf{}, map[schema.Key]map[Basis]float64{}
 	w.health, w.cause, w.known, w.slow = nil, nil, 0, nil
-	w.factors = w.prior
+	w.factors, w.past = w.prior, past{on: map[string][]float64{}}
 	w.feed = newFeed(app, settings, w.policies(), w.progress)
 }
 
@@ -128,7 +132,7 @@ func (w *Watcher) progress(v *replay.View, a *replay.Running) float64 {
 // guess estimates how long an attempt takes in all, from what is known at an instant.
 func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.Time) guess {
 	p := &x.phase.pace
-	by := p.byDuration(elapsed, w.factor(machine))
+	by := p.byDuration(elapsed, machine, w.factor(machine), &w.past)
 	reported := x.reported(x.sampleAt(now), elapsed, w.errors.scatter)
 	if len(reported.total) > 0 && (w.errors.better(reported.basis) || len(by.total) == 0) {
 		return reported
@@ -251,7 +255,7 @@ func (w *Watcher) note(a *schema.Attempt, x *attempt, p *pace, elapsed float64) 
 	}
 	guesses := map[Basis]float64{}
 	exactly := func(Basis) float64 { return 0 }
-	for _, g := range []guess{x.reported(x.samples[1], elapsed, exactly), p.byDuration(elapsed, w.factor(a.Machine.V))} {
+	for _, g := range []guess{x.reported(x.samples[1], elapsed, exactly), p.byDuration(elapsed, a.Machine.V, w.factor(a.Machine.V), &w.past)} {
 		if len(g.total) > 0 {
 			guesses[g.basis] = g.mid()
 		}

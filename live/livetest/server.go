@@ -160,6 +160,9 @@ func (s *Server) environment() any {
 	for _, x := range s.t.Settings {
 		p = append(p, []string{x.Name, x.Value})
 	}
+	if s.Heartbeat > 0 {
+		p = append(p, []string{"spark.executor.heartbeatInterval", fmt.Sprintf("%dms", int64(1000*s.Heartbeat))})
+	}
 	return object{"sparkProperties": append(p, []string{"spark.hadoop.fs.s3a.secret.key", "hidden"})}
 }
 

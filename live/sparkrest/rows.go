@@ -3,6 +3,7 @@ package sparkrest
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"straggler/ingest/spark"
 	"straggler/live"
@@ -21,6 +22,7 @@ type rows struct {
 	executors map[string]int          // places in Trace.Machines
 	last      map[int]int64           // by job: its last stage, which gives the result
 	cpus      int64                   // of a task
+	heartbeat time.Duration           // of executors
 }
 
 type stageID struct {
@@ -30,7 +32,8 @@ type stageID struct {
 
 func newRows(app *application, a *applicationAttempt, source string) *rows {
 	r := &rows{keys: map[string]*schema.Keys{}, jobs: map[int64]int{}, jobOf: map[int64]int{}, phases: map[stageID]int{},
-		attempts: map[int64]int{}, executors: map[string]int{}, last: map[int]int64{}, cpus: 1}
+		attempts: map[int64]int{}, executors: map[string]int{}, last: map[int]int64{}, cpus: 1,
+		heartbeat: 10 * time.Second}
 	input := schema.InputKey(app.ID, []byte(a.AttemptID))
 	for _, table := range []string{"applications", "jobs", "phases", "attempts"} {
 		r.keys[table] = schema.NewKeys(input, table)
@@ -56,6 +59,11 @@ func (r *rows) application(app *application, a *applicationAttempt) {
 // environment keeps the settings that ingest keeps.
 func (r *rows) environment(e *environment) {
 	for _, p := range e.SparkProperties {
+		if len(p) == 2 && p[0] == "spark.executor.heartbeatInterval" {
+			if d := duration(p[1]); d > 0 {
+				r.heartbeat = d
+			}
+		}
 		if len(p) != 2 || !spark.KeepSetting(p[0], p[1]) {
 			continue
 		}
@@ -66,6 +74,20 @@ func (r *rows) environment(e *environment) {
 			}
 		}
 	}
+}
+
+// duration is a time as Spark's settings write it: 10s, 500ms, and without a unit in milliseconds; 0: it is none of these.
+func duration(text string) time.Duration {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+		return time.Duration(n) * time.Millisecond
+	}
+	text = strings.NewReplacer("min", "m", "sec", "s").Replace(text)
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 var runStatus = map[string]schema.RunStatus{"RUNNING": schema.RunRunning, "SUCCEEDED": schema.RunSucceeded, "FAILED": schema.RunFailed,

@@ -113,7 +113,7 @@ func (s *Source) stage(x *stage) {
 	}
 	p.stage = *x
 	p.over = x.Status != "ACTIVE"
-	if p.unread() && !slices.Contains(s.due, id) {
+	if p.unread(s.rows.heartbeat) && !slices.Contains(s.due, id) {
 		s.due = append(s.due, id)
 	}
 }

@@ -46,13 +46,15 @@ const (
 	started = 50
 	// maxRunning bounds the running tasks of a stage that are asked for by themselves.
 	maxRunning = 1000
-	// While no task starts or ends, what running ones have read changes with heartbeats, every 10 s by default: it is asked
-	// for at every third look, or after 3 s where looks are rarer.
-	everyLook, everyTime = 3, 3 * time.Second
+	// perHeartbeat is how often it is asked for what running tasks have read while none starts or ends: it changes with the
+	// heartbeats of their executors.
+	perHeartbeat = 3
+	// mostLooks bounds how many looks at a stage that stands still go by without that.
+	mostLooks = 3
 )
 
-// unread is whether tasks have to be read.
-func (p *stageTasks) unread() bool {
+// unread is whether tasks have to be read, whose executors report at intervals.
+func (p *stageTasks) unread(heartbeat time.Duration) bool {
 	p.looks++
 	switch {
 	case p.read:
@@ -60,7 +62,8 @@ func (p *stageTasks) unread() bool {
 	case p.over || p.seen != p.counts():
 		return true
 	}
-	return p.NumActiveTasks > 0 && (p.looks >= everyLook || time.Since(p.at) >= everyTime)
+	often := heartbeat / perHeartbeat
+	return p.NumActiveTasks > 0 && (p.looks >= min(int(often/time.Second), mostLooks) || time.Since(p.at) >= often)
 }
 
 // readTasks reads the tasks of a stage that were not known to have ended, in as many pages as are left; more is whether it
