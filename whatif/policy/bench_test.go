@@ -88,16 +88,37 @@ func BenchmarkOnePhase(b *testing.B) {
 				if p == nil {
 					p = phaseOf(n)
 				}
-				var s replay.Sim
-				o := options(pol, p, 1)
-				s.Run(p, o)
-				before := processor(b)
-				for b.Loop() {
-					o.Policy = pol.New()
-					s.Run(p, o)
-				}
-				b.ReportMetric((processor(b)-before)*1e9/float64(b.N)/float64(n), "cpu-ns/task")
+				timed(b, p, options(pol, p, 1), pol.New)
 			})
 		}
+		b.Run(fmt.Sprintf("longest-first/%d", n), func(b *testing.B) {
+			if p == nil {
+				p = phaseOf(n)
+			}
+			timed(b, p, replay.Options{}, func() replay.Policy { return longestFirst{} })
+		})
 	}
+}
+
+// longestFirst is what Mantri's order of tasks costs by itself: their memory is read out of order.
+type longestFirst struct{}
+
+func (longestFirst) Look(_ *replay.View, do *replay.Actions) replay.Again {
+	do.LongestFirst()
+	return replay.Again{}
+}
+
+func timed(b *testing.B, p *workload.Pool, o replay.Options, pol func() replay.Policy) {
+	var s replay.Sim
+	run := func() int32 {
+		o.Policy = pol()
+		return s.Run(p, o).Jobs[0].Copies
+	}
+	copies := run()
+	before := processor(b)
+	for b.Loop() {
+		run()
+	}
+	b.ReportMetric((processor(b)-before)*1e9/float64(b.N)/float64(p.NumTasks()), "cpu-ns/task")
+	b.ReportMetric(float64(copies)/float64(p.NumTasks()), "copies/task")
 }

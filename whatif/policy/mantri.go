@@ -140,7 +140,7 @@ func (m *mantri) count(v *replay.View, p *mantriPhase) {
 	for _, d := range v.Done()[p.counted:] {
 		p.took.add(d.Took.Seconds())
 		p.wrapup += (d.Took - v.Spent(&d, 1)).Seconds()
-		if b := v.Bytes(d.Task); b > 0 {
+		if b := v.InputOf(&d); b > 0 {
 			p.rates.add(d.Took.Seconds() / float64(b))
 		} else {
 			p.unknown = true

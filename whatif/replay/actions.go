@@ -1,7 +1,8 @@
 package replay
 
 import (
-	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 
 	"straggler/whatif/heap"
@@ -320,12 +321,6 @@ func (s *Sim) cancelCopies(i int32) {
 	}
 }
 
-// sized is an attempt of the log and the input of its task.
-type sized struct {
-	bytes   int64
-	attempt int32
-}
-
 // withdraw takes copies that wait out of their queues.
 func (s *Sim) withdraw(which func(queued) bool) {
 	for _, line := range []*queue{&s.firsts, &s.queue} {
@@ -354,16 +349,22 @@ func (s *Sim) longestFirst(i int32) {
 	if ph.next > 0 || p.Launches < 2 {
 		return
 	}
-	s.sizes = s.sizes[:0]
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for a := p.First; a < p.First+p.Launches; a++ {
-		s.sizes = append(s.sizes, sized{s.p.Tasks[s.p.Attempts[a].Task].Bytes, a})
+		bytes := s.p.Tasks[s.p.Attempts[a].Task].Bytes
+		least, most = min(least, bytes), max(most, bytes)
 	}
-	slices.SortFunc(s.sizes, func(a, b sized) int {
-		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.attempt, b.attempt))
-	})
-	ph.order = ph.order[:0]
+	width := bits.Len32(uint32(p.Launches))
+	most = min(most, least+1<<(63-width)) // of larger ones, from many terabytes on, the order is that of the log
+	s.sizes = s.sizes[:0]                 // a number each, which is faster to sort than the two it is made of
+	for a := p.First; a < p.First+p.Launches; a++ {
+		bytes := min(s.p.Tasks[s.p.Attempts[a].Task].Bytes, most)
+		s.sizes = append(s.sizes, uint64(most-bytes)<<width|uint64(a-p.First))
+	}
+	slices.Sort(s.sizes)
+	ph.order = slices.Grow(ph.order[:0], len(s.sizes))
 	for _, x := range s.sizes {
-		ph.order = append(ph.order, x.attempt)
+		ph.order = append(ph.order, p.First+int32(x&(1<<width-1)))
 	}
 }
 

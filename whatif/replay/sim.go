@@ -80,7 +80,7 @@ type Sim struct {
 	jobs        []jobRun
 	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
 	dones       []Done
-	sizes       []sized     // for use within longestFirst
+	sizes       []uint64    // for use within longestFirst
 	spare       [][]Running // of phases that are over
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at

@@ -39,6 +39,7 @@ type Done struct {
 	Machine int32
 	Took    Time
 	At      Time
+	bytes   int64 // its task's input, -1: unknown
 	reports workload.Curve
 }
 
@@ -154,6 +155,14 @@ func (v *View) Input(a *Running) int64 {
 		return v.Bytes(a.Task)
 	}
 	return a.bytes
+}
+
+// InputOf is Bytes of the task of an attempt that is done.
+func (v *View) InputOf(d *Done) int64 {
+	if v.s.observed != nil {
+		return v.Bytes(d.Task)
+	}
+	return d.bytes
 }
 
 // Lag is how long an attempt of the phase takes to start once it has a slot, and Far how many times as long it takes away

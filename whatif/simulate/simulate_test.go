@@ -3,9 +3,11 @@ package simulate_test
 import (
 	"context"
 	"reflect"
+	"regexp"
 	"testing"
 
 	"straggler/whatif/simulate"
+	"straggler/whatif/workload"
 )
 
 // simulated runs the first seed of an example and gives its runs by scheduler and policy, in order.
@@ -15,12 +17,35 @@ func simulated(t *testing.T, name string) []simulate.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runsOf(t, w)
+}
+
+func runsOf(t *testing.T, w *workload.File) []simulate.Result {
+	t.Helper()
 	w.Seeds = 1
 	s, err := simulate.Run(context.Background(), w, simulate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s.Runs
+}
+
+// lossless is the example of losses without them.
+func lossless(t *testing.T) []simulate.Result {
+	t.Helper()
+	text, err := simulate.ExampleText("losses")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`(?m)^  losses:\n.*\n`).ReplaceAll(text, nil)
+	w, err := simulate.Parse("losses.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Cluster.Losses) > 0 {
+		t.Fatal("there are losses still")
+	}
+	return runsOf(t, w)
 }
 
 // Every example is read and runs, under all its schedulers and policies the same jobs, and again to the same.
@@ -73,6 +98,15 @@ func TestExamplesShowWhatTheyAreFor(t *testing.T) {
 	greedy, quincy := of(runs, "fifo", "none").Run.RemoteBytes, of(runs, "quincy fair=false preempt=false", "none").Run.RemoteBytes
 	if 2*quincy > greedy {
 		t.Errorf("quincy reads %d bytes from other machines, fifo %d", quincy, greedy)
+	}
+	runs = simulated(t, "losses") // MANTRI §5.3: with outputs protected less has to be made again while others wait
+	for _, x := range [][2]string{{"protect", "none"}, {"mantri-protect", "mantri"}} {
+		if with, without := of(runs, "fifo", x[0]).Run.MeanS, of(runs, "fifo", x[1]).Run.MeanS; with >= without {
+			t.Errorf("jobs take %v s with %s, %v s with %s", with, x[0], without, x[1])
+		}
+	}
+	if with, without := of(runs, "fifo", "none").Run.TotalSlotS, of(lossless(t), "fifo", "none").Run.TotalSlotS; with <= without {
+		t.Errorf("slots are used for %v s where outputs are lost, %v s where none is", with, without)
 	}
 	runs = simulated(t, "mantri") // MANTRI §6.3: it ends jobs earlier than the others, at less cost than LATE and Dryad
 	mantri := of(runs, "fifo", "mantri")

@@ -143,12 +143,29 @@ func (d *drawing) cluster() {
 		}
 		order = order[s.Machines:]
 	}
+	for i := range c.Losses {
+		d.losses(&c.Losses[i], d.rand(lossDraws+uint64(i)))
+	}
 	d.plan.Slowdown = [Levels]float64{1, c.Slowdown.Rack, c.Slowdown.Remote}
 	if n := c.Network; n != nil {
 		each := func(mb float64, count int) []float64 { return slices.Repeat([]float64{mb * 1e6}, count) }
 		d.topo.Up, d.topo.Down = each(n.Rack, c.Racks), each(n.Rack, c.Racks)
 		d.topo.Out, d.topo.In, d.topo.Disk = each(n.NIC, c.Machines), each(n.NIC, c.Machines), each(n.Disk, c.Machines)
 		d.plan.Network, d.plan.InRack = d.topo, n.InRack*1e6
+	}
+}
+
+// lossDraws is where the draws of losses begin: after those of the jobs, which are numbered from 2.
+const lossDraws = 1 << 32
+
+// losses draws the machines of an entry and their instants.
+func (d *drawing) losses(l *Losing, r *rand.Rand) {
+	for _, m := range r.Perm(len(d.plan.Machines))[:l.Machines] {
+		x, at := &d.plan.Machines[m], l.At
+		for range max(l.Count, 1) {
+			at += l.Every * r.ExpFloat64()
+			x.Losses = append(x.Losses, PlanLoss{At: at, Share: l.Share})
+		}
 	}
 }
 

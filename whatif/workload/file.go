@@ -39,6 +39,7 @@ type Cluster struct {
 	Classes     []MachineClass `yaml:"classes"`                         // what the machines are drawn from; none: equal ones
 	Speed       float64        `yaml:"speed" min:"0" max:"1e9"`         // of a normal machine, where classes have speeds
 	Slow        []Slow         `yaml:"slow"`
+	Losses      []Losing       `yaml:"losses"`
 	Replicas    int            `yaml:"replicas" min:"1" max:"100"`
 	Network     *Network       `yaml:"network"`
 	Slowdown    Slowdown       `yaml:"slowdown"`
@@ -55,6 +56,16 @@ type MachineClass struct {
 type Slow struct {
 	Machines int     `yaml:"machines" min:"1" max:"20000"`
 	Factor   float64 `yaml:"factor" min:"0.01" max:"1000"`
+}
+
+// Losing is so many machines that lose what tasks have left on them for later phases, each at instants of its own: each output with the
+// same probability, whatever happens to the others. It is made again when it is needed (PlanLoss).
+type Losing struct {
+	Machines int     `yaml:"machines" min:"1" max:"20000"`
+	At       float64 `yaml:"at_s" min:"0" max:"1e9"`    // the first; with a mean gap, it comes after one
+	Every    float64 `yaml:"every_s" min:"0" max:"1e9"` // mean gap between a machine's, Poisson
+	Count    int     `yaml:"count" min:"1" max:"10000"` // of a machine
+	Share    float64 `yaml:"share" min:"0" max:"1"`     // of the outputs that it holds
 }
 
 // Network is the bandwidth of links, MB/s; 0 is no limit.
@@ -159,9 +170,21 @@ func ParseFile(name string, data []byte) (*File, error) {
 // check says what is wrong with the workload as a whole.
 func (f *File) check() error {
 	c := &f.Cluster
-	slow, kinds := 0, 0
+	slow, kinds, lost := 0, 0, 0
 	for _, s := range c.Slow {
 		slow += s.Machines
+	}
+	for i := range c.Losses {
+		l := &c.Losses[i]
+		switch {
+		case l.Machines > c.Machines:
+			return fmt.Errorf("cluster: losses: entry %d: %d of %d machines lose outputs", i+1, l.Machines, c.Machines)
+		case l.Share == 0:
+			return fmt.Errorf("cluster: losses: entry %d: share is missing: of what a machine holds, 1 for all", i+1)
+		case l.Count > 1 && l.Every == 0:
+			return fmt.Errorf("cluster: losses: entry %d: every_s is missing: the mean gap of the %d instants", i+1, l.Count)
+		}
+		lost += l.Machines * max(l.Count, 1)
 	}
 	for i := range c.Classes {
 		k := &c.Classes[i]
@@ -182,6 +205,8 @@ func (f *File) check() error {
 		return fmt.Errorf("cluster: %d machines, and classes of %d", c.Machines, kinds)
 	case slow > c.Machines:
 		return fmt.Errorf("cluster: %d of %d machines are slow", slow, c.Machines)
+	case lost > 1e6:
+		return fmt.Errorf("cluster: losses at more than a million instants")
 	case c.Machines*(c.MapSlots+c.ReduceSlots) > 1e6:
 		return fmt.Errorf("cluster: more than a million slots")
 	}

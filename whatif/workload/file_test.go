@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,53 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// Each machine of an entry loses outputs as often as it says, from its first instant on and with its gaps on average; other machines lose
+// none, and the jobs are those of the same cluster without losses.
+func TestFileLosses(t *testing.T) {
+	with := strings.Replace(two, "  slow:", "  losses:\n    - {machines: 2, at_s: 50, every_s: 100, count: 40, share: 0.5}\n    - {machines: 1, at_s: 7, share: 1}\n  slow:", 1)
+	gaps, all := 0.0, 0
+	for seed := range int64(20) {
+		var plans [2]*Plan
+		for n, text := range []string{two, with} {
+			f, err := ParseFile("f.yaml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plans[n], err = f.Plan(t.Context(), seed, Source{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !reflect.DeepEqual(plans[0].Jobs, plans[1].Jobs) {
+			t.Fatalf("seed %d: with losses other jobs are drawn", seed)
+		}
+		often, once := 0, 0
+		for m := range plans[1].Machines {
+			last := 50.0
+			for _, l := range plans[1].Machines[m].Losses {
+				switch {
+				case l == PlanLoss{At: 7, Share: 1}:
+					once++
+				case l.Share != 0.5 || l.At < last:
+					t.Errorf("seed %d: machine %d: %+v after %g s", seed, m, l, last)
+				default:
+					gaps, last = gaps+l.At-last, l.At
+					often, all = often+1, all+1
+				}
+			}
+			plans[1].Machines[m].Losses = nil
+		}
+		if often != 2*40 || once != 1 {
+			t.Errorf("seed %d: %d and %d losses", seed, often, once)
+		}
+		if !reflect.DeepEqual(plans[0].Machines, plans[1].Machines) {
+			t.Errorf("seed %d: with losses other machines are drawn", seed)
+		}
+	}
+	if mean := gaps / float64(all); math.Abs(mean-100) > 4*100/math.Sqrt(float64(all)) {
+		t.Errorf("mean gap %g s", mean)
+	}
+}
+
 // What is wrong with a file is said, and where.
 func TestFileErrors(t *testing.T) {
 	change := func(old, new string) string {
@@ -132,6 +180,10 @@ func TestFileErrors(t *testing.T) {
 		{change("map_slots: 2", "map_slots: 0"), "f.yaml:7:14"},
 		{change("{count: 3, speed: 30}", "{count: 3, speed: 30, factor: 1}"), "classes: entry 1: give a factor or a speed"},
 		{change("{count: 3, speed: 30}", "{count: 3}"), "classes: entry 1: give a factor or a speed"},
+		{change("  slow:", "  losses: [{machines: 8, share: 1}]\n  slow:"), "losses: entry 1: 8 of 7 machines lose outputs"},
+		{change("  slow:", "  losses: [{machines: 1}]\n  slow:"), "losses: entry 1: share is missing"},
+		{change("  slow:", "  losses: [{machines: 1, share: 1, count: 2}]\n  slow:"), "losses: entry 1: every_s is missing"},
+		{change("  slow:", "  losses: [{machines: 1, share: 2}]\n  slow:"), "f.yaml:14:33: 2 is not between 0 and 1"},
 		{change("  speed: 60\n", ""), "classes: entry 1 has a speed, and a normal machine has none"},
 		{change("[1, 1.5]", "[1.5, 1]"), "uniform wants the smaller number first"},
 		{change("[1, 1.5]", "[1]"), "uniform wants 2 numbers"},
