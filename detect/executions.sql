@@ -1,8 +1,8 @@
--- Which execution of which stage each phase is: takes phases, jobs, applications and phase_stats, gives a row per phase, of the columns
--- of stage_history that follow from its own log, and in note why it is none.
+-- Which execution of which stage each phase is: takes phases, jobs, applications, detected_programs and phase_stats, gives a row per
+-- phase, of the columns of stage_history that follow from its own log, and in note why it is none.
 --
--- A stage is known by the name of its program, its own name and kind, and its ordinal: which of the stages of that name in an
--- application. Submissions again and recomputations, which run some of the tasks only, are no executions, and neither are
+-- A stage is known by the name of its program without what differs in each run (schema.Lasting, in detected_programs where that is
+-- another), its own name and kind, and its ordinal: which of the stages of that name in an application. Submissions again and recomputations, which run some of the tasks only, are no executions, and neither are
 -- phases without a successful task. Programs without a name have no history.
 SELECT phase_id, program, stage, kind, CASE WHEN countable AND median_s > 0 THEN CAST(number AS INTEGER) END AS ordinal, run_start_time,
   tasks, median_s, CASE WHEN p95_s > median_s THEN ln(p95_s / nullif(median_s, 0)) / 1.645e0 WHEN p95_s IS NOT NULL THEN 0e0 END AS spread,
@@ -14,12 +14,13 @@ FROM (
   SELECT k.*, row_number() OVER (PARTITION BY application_id, stage, kind, countable
                                  ORDER BY submitted NULLS LAST, phase_id NULLS LAST) AS number
   FROM (
-    SELECT p.phase_id, i.application_id, i.name AS program, coalesce(p.name, '') AS stage, p.kind, p.attempt > 0 OR p.recompute AS submitted_again,
+    SELECT p.phase_id, i.application_id, coalesce(n.program, i.name) AS program, coalesce(p.name, '') AS stage, p.kind, p.attempt > 0 OR p.recompute AS submitted_again,
       i.name IS NOT NULL AND p.attempt = 0 AND NOT p.recompute AND coalesce(s.succeeded, 0) > 0 AS countable,
       coalesce(p.submit_time, p.start_time) AS submitted, coalesce(i.start_time, p.start_time, p.submit_time) AS run_start_time,
       coalesce(s.succeeded, 0) AS tasks, s.median_s, s.p95_s
     FROM phases p JOIN jobs j ON j.job_id = p.job_id
       JOIN applications i ON i.application_id = j.application_id
+      LEFT JOIN detected_programs n ON n.application_id = i.application_id
       LEFT JOIN phase_stats s ON s.phase_id = p.phase_id
   ) AS k
 ) AS numbered

@@ -71,6 +71,9 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, pha
 
 // executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.
 func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats string, spans []span) error {
+	if err := p.programs(ctx, eng); err != nil {
+		return fmt.Errorf("programs: %w", err)
+	}
 	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: phaseStats})
 	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
 		return err
@@ -81,6 +84,44 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats str
 	}
 	return eng.Materialize(ctx, "detected_own", "SELECT e.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s"+
 		" FROM detected_executions e LEFT JOIN ("+usage+") AS u ON u.phase_id = e.phase_id")
+}
+
+// programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names without.
+func (p *part) programs(ctx context.Context, eng engine.Engine) error {
+	const name = "detected_programs"
+	none := "SELECT CAST(NULL AS BIGINT) AS application_id, CAST(NULL AS STRING) AS program WHERE FALSE"
+	union, rows := []string{none}, []string(nil)
+	keep := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		table := fmt.Sprintf("%s_%d", name, len(union))
+		union = append(union, "SELECT application_id, program FROM "+table)
+		sql := "SELECT CAST(c0 AS BIGINT) AS application_id, c1 AS program FROM (VALUES " + strings.Join(rows, ", ") + ") AS t(c0, c1)"
+		rows = rows[:0]
+		return eng.Materialize(ctx, table, sql)
+	}
+	for a, err := range engine.Read[struct {
+		Key  schema.Key          `col:"application_id"`
+		Name schema.Null[string] `col:"name"`
+	}](ctx, eng, "SELECT application_id, name FROM "+p.from("applications")+" ORDER BY application_id NULLS LAST") {
+		if err != nil {
+			return err
+		}
+		program := schema.Lasting(a.Name.V)
+		if program == a.Name.V {
+			continue
+		}
+		if rows = append(rows, fmt.Sprintf("(%d, %s)", a.Key, eng.Dialect().QuoteText(program))); len(rows) == mostPinned {
+			if err := keep(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := keep(); err != nil {
+		return err
+	}
+	return eng.Materialize(ctx, name, strings.Join(union, " UNION ALL "))
 }
 
 // number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost.

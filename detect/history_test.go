@@ -251,3 +251,26 @@ func TestHistoryInChunks(t *testing.T) {
 	}
 	differ(t, "in chunks", want, got)
 }
+
+// A program that has the date or the number of the run in its name is one program. Programs that differ in another number are two.
+func TestDatedNames(t *testing.T) {
+	for _, c := range []struct {
+		program string // with the number of the night
+		want    string
+		slow    bool
+	}{
+		{"it's \\ nightly_2026-11-%02d", "it's \\ nightly_*", true},
+		{"run-%d", "run-*", true},
+		{"q%d", "q7", false},
+	} {
+		m := newMade()
+		m.nights(6, 10, 10, 10)
+		p := m.execution(30, 30, 30)
+		for i := range m.Applications[1:] {
+			m.Applications[i+1].Name = schema.Some(fmt.Sprintf(c.program, i+1))
+		}
+		if h := run(t, &m.Trace, 2).historyOf(t, p); h.Program.V != c.want || h.Slow.V != c.slow || h.Slow.OK != c.slow {
+			t.Errorf("%s: the seventh night is of the program %q, slow %v; want %q, %v", c.program, h.Program.V, h.Slow, c.want, c.slow)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
 	"straggler/engine/spark/sparktest"
+	"straggler/schema"
 	"straggler/store"
 )
 
@@ -25,6 +27,9 @@ func TestSparkAgrees(t *testing.T) {
 	m := newMade()
 	m.nights(70, 10, 11, 12, 40)
 	m.execution(40, 41, 42, 43)
+	for i := range m.Applications[1:] {
+		m.Applications[i+1].Name = schema.Some(fmt.Sprintf("it's \\ nightly_%06d", i))
+	}
 	enginetest.Shift(&m.Trace, 1_000_000)
 	tr.Applications, tr.Jobs = append(tr.Applications, m.Applications...), append(tr.Jobs, m.Jobs...)
 	tr.Phases, tr.Attempts = append(tr.Phases, m.Phases...), append(tr.Attempts, m.Attempts...)

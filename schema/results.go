@@ -36,7 +36,7 @@ type Outlier struct {
 // StageHistory says which execution of which stage a phase is, and how it compares with the earlier ones in the store.
 type StageHistory struct {
 	PhaseID      Key           `col:"phase_id" key:"phases" doc:"the phase, an execution of the stage"`
-	Program      Null[string]  `col:"program" doc:"name of the applications"`
+	Program      Null[string]  `col:"program" doc:"name of the applications, with a star for what differs in each run, such as a date"`
 	Stage        string        `col:"stage" doc:"name of the phases; empty where they have none"`
 	Kind         string        `col:"kind" doc:"kind of the phases"`
 	Ordinal      Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where the phase is no execution that others are compared with"`

@@ -3,7 +3,6 @@ package measure
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"straggler/schema"
@@ -88,19 +87,8 @@ const (
 	mostByPlan = 1000 // that only their operators distinguish from others of the same name
 )
 
-// lasting is a name with a star for each part that differs in each run.
-func lasting(name string) string {
-	return Short(volatile.ReplaceAllString(name, "${1}${2}*"))
-}
-
-// volatile matches the parts of names that differ in each run: what Spark lists of a table's files, the batch of a streaming
-// query, UUIDs, dates with or without a time, addresses of objects, and ids, which are long numbers.
-var volatile = regexp.MustCompile(`(?i)(listing leaf files and directories) for \d+ paths:.*` +
-	`|(\bbatch ?= ?)\d+` +
-	`|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` +
-	`|\d{4}-\d\d-\d\d([t _]\d\d([:_-]?\d\d){1,2}([.,]\d+)?(z|[+-]\d\d:?\d\d)?)?` +
-	`|(@|\b0x)[0-9a-f]{4,16}\b` +
-	`|\d{6,}([t_-]\d{4,})*z?`)
+// lasting is a name without what differs in each run, as far as it is kept.
+func lasting(name string) string { return Short(schema.Lasting(name)) }
 
 // Short cuts a name from a log to what a baseline keeps of it.
 func Short(name string) string {

@@ -1,0 +1,31 @@
+package schema
+
+import "regexp"
+
+// Lasting is a name with a star for each part that differs in each run, so that job_2026-11-21 of today and job_2026-11-22 of tomorrow are
+// runs of one program. These parts are dates with or without a time, numbers of six digits and more, which are ids or times, UUIDs,
+// addresses of objects, the number of a run (run-42, build #7), the batch of a streaming query, and what Spark lists of a table's files. All other
+// numbers are kept: q17 and q18 are two queries, and v2 is not v3.
+func Lasting(name string) string {
+	for {
+		shorter := volatile.ReplaceAllString(name, "${1}${2}${3}*")
+		if shorter == name {
+			return name
+		}
+		name = shorter // with fewer digits; what stands beside the star may differ in each run as well
+	}
+}
+
+// Parts of names that are alike by their digits alone.
+const (
+	date = `\d{4}[-_./]\d\d[-_./]\d\d(?:[t _-]\d\d(?:[:_-]?\d\d){1,2}(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?`
+	id   = `\d{6,}(?:[t_-]\d{4,})*z?`
+)
+
+var volatile = regexp.MustCompile(`(?i)(listing leaf files and directories) for \d+ paths:.*` +
+	`|(\bbatch ?= ?)\d+` +
+	`|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` +
+	`|` + date +
+	`|(?:@|\b0x)[0-9a-f]{4,16}\b` +
+	`|` + id +
+	`|((?:^|[^a-z0-9])(?:run|execution|attempt|build)(?:[-_ ]?#|[-_ ])?)(?:` + date + `|` + id + `|\d+)`)
