@@ -16,9 +16,9 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 		}
 		rows = append(rows, row)
 	}
-	addCount := func(code string, count int64, format string) {
+	addCount := func(code string, count int64, detail string) {
 		if count > 0 {
-			add(code, count, fmt.Sprintf(format, count))
+			add(code, count, detail)
 		}
 	}
 	c := &a.count
@@ -28,24 +28,24 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 	for _, n := range a.notes {
 		add(n.code, n.count, n.detail)
 	}
-	addCount("ends_without_start", c.endsWithoutStart, "%d attempts ended and have no start in the log; their rows are made from their ends")
+	addCount("ends_without_start", c.endsWithoutStart, "attempts ended and have no start in the log; their rows are made from their ends")
 	if complete {
-		addCount("starts_without_end", int64(len(a.running)), "%d attempts started and have no end in the log, which has the application's end; they are kept as running")
+		addCount("starts_without_end", int64(len(a.running)), "attempts started and have no end in the log, which has the application's end; they are kept as running")
 	}
 	if c.shortStages > 0 {
 		add("stage_ends_missing", c.shortStages, fmt.Sprintf("%d stages that succeeded lack the ends of %d tasks: Spark drops events when its listeners fall behind", c.shortStages, c.missingEnds))
 	}
-	addCount("jobs_without_start", c.jobsWithoutStart, "the starts of %d jobs are not in the log; their stages are those that came without a job")
-	addCount("events_repeated", c.repeated, "%d events repeated a start or an end and were skipped")
-	addCount("partition_unknown", c.unknownTasks, "of %d attempts of stages that ran in part, the log does not name the partition; their task is a position")
-	addCount("metrics_missing", c.unmetered, "%d attempts ended without metrics, as they do when they fail early or their executor goes away")
-	addCount("edges_unknown", c.edgesUnknown, "of %d stages the log does not name the parents")
-	addCount("stages_not_kept", c.dropped, "%d events of stages beyond the first 300 000 of jobs that did not end were skipped")
-	addCount("running_not_kept", c.untracked, "%d attempts that started while a million ran are known by their ends only")
-	addCount("plan_cut", c.plansCut, "%d plans of queries have more than 20 000 operators; the first 20 000 of each are kept")
-	addCount("plan_text_cut", c.planTextsCut, "%d plans of queries have texts that were too long to keep whole: over 4 KiB of an operator, or 4 MiB of a plan")
-	addCount("plan_values_not_kept", c.valuesDropped, "%d values of metrics of operators beyond the two million that are kept at a time were skipped")
-	addCount("executors_excluded", max(a.excluded, a.blacklisted), "Spark stopped using executors or hosts %d times because tasks failed there")
+	addCount("jobs_without_start", c.jobsWithoutStart, "the starts of jobs are not in the log; their stages are those that came without a job")
+	addCount("events_repeated", c.repeated, "events repeated a start or an end, and were skipped")
+	addCount("partition_unknown", c.unknownTasks, "of attempts of stages that ran in part the log does not name the partition; their task is a position")
+	addCount("metrics_missing", c.unmetered, "attempts ended without metrics, as they do when they fail early or their executor goes away")
+	addCount("edges_unknown", c.edgesUnknown, "of some stages the log does not name the parents")
+	addCount("stages_not_kept", c.dropped, "events of stages beyond the first 300 000 of jobs that did not end were skipped")
+	addCount("running_not_kept", c.untracked, "attempts that started while a million ran are known by their ends only")
+	addCount("plan_cut", c.plansCut, "plans of queries have more than 20 000 operators; the first 20 000 of each are kept")
+	addCount("plan_text_cut", c.planTextsCut, "plans of queries have texts that were too long to keep whole: over 4 KiB of an operator, or 4 MiB of a plan")
+	addCount("plan_values_not_kept", c.valuesDropped, "values of metrics of operators beyond the two million that are kept at a time were skipped")
+	addCount("executors_excluded", max(a.excluded, a.blacklisted), "Spark stopped using executors or hosts because tasks failed there")
 	if c.attempts > 0 {
 		add("no_rack", 0, "event logs name no racks: what crossed racks is unknown")
 	}
