@@ -39,7 +39,15 @@ func (q *query) remedy(row *schema.QueryFinding, worst *skewedRow) {
 		row.WhyNot = schema.Some("The skew settings of adaptive execution split joins only, and a sort of all rows brings those of a key to one task. Sort by a column more, so that they may go to several.")
 	case strings.Contains(n.Detail.V, "REPARTITION_BY") && q.since(3, 2):
 		row.Remedy = schema.Some(schema.Rebalance)
-		row.Apply = schema.Some(fmt.Sprintf("/*+ REBALANCE(%s) */ in place of the repartitioning, with\nspark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")", row.Keys.V))
+		hint := "/*+ REBALANCE */"
+		if columns(row.Keys.V) {
+			hint = fmt.Sprintf("/*+ REBALANCE(%s) */", row.Keys.V)
+		}
+		lines := []string{hint + " in place of the repartitioning"}
+		if !q.on("spark.sql.adaptive.enabled", true) {
+			lines = append(lines, "spark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")")
+		}
+		row.Apply = schema.Some(strings.Join(lines, "\n"))
 	default:
 		row.Remedy = schema.Some(schema.NoneApplies)
 		row.WhyNot = schema.Some("No join needs this exchange, so the skew settings of adaptive execution do not apply to it.")
@@ -80,7 +88,7 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 	default:
 		if lines := q.splitLines(by, worst); len(lines) > 0 {
 			row.Remedy = schema.Some(schema.SplitJoin)
-			if q.databricks() {
+			if q.databricks() && columns(row.Keys.V) && columns(row.Tables.V) && !strings.ContainsAny(row.Keys.V+row.Tables.V, ",") {
 				lines = append(lines, fmt.Sprintf("or in the query: /*+ SKEW('%s', '%s') */", quoted(row.Tables.V), quoted(row.Keys.V)))
 			}
 			if broadcast != "" {
@@ -212,6 +220,9 @@ func (q *query) since(major, minor int) bool {
 	b, err2 := strconv.Atoi(parts[1])
 	return err1 != nil || err2 != nil || a > major || a == major && b >= minor
 }
+
+// columns tells whether keys are names only, so that a hint can have them: an expression cannot, and its literals are dropped.
+func columns(keys string) bool { return keys != "" && !strings.ContainsAny(keys, "?(+*=<>\"'") }
 
 // sparkSize is a size as Spark's settings take it.
 func sparkSize(v float64) string {

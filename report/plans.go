@@ -425,7 +425,7 @@ func findingWords(f *QueryFindingRow) string {
 		}
 	}
 	if f.Tasks > 1 {
-		what += fmt.Sprintf("; %s more are skewed", prose.Count(f.Tasks-1))
+		what += fmt.Sprintf("; %s skewed", prose.Plural(f.Tasks-1, "more is", "more are"))
 	}
 	return s[0] + ": " + what + "."
 }

@@ -209,7 +209,7 @@ type PlanNode struct {
 	Operator    string       `col:"operator" doc:"its name in Spark, whatever engine runs it"`
 	Engine      Native       `col:"engine" doc:"the engine that runs it"`
 	Detail      Null[string] `col:"detail" doc:"its arguments without the ids of expressions and, unless they were asked for, without literals"`
-	Keys        Null[string] `col:"keys" doc:"of a join: the left keys; of an aggregate or window: the grouping keys; of an exchange: what it partitions by"`
+	Keys        Null[string] `col:"keys" doc:"of a join: the left keys; of an aggregate or window: the grouping keys; of a sort: what it sorts by; of an exchange: what it partitions by"`
 	RightKeys   Null[string] `col:"right_keys" doc:"of a join: the right keys"`
 	JoinType    Null[string] `col:"join_type" doc:"of a join: Inner, LeftOuter, …"`
 	BuildSide   Null[Side]   `col:"build_side" doc:"of a hash join: the input that is held in memory"`

@@ -7,21 +7,30 @@ import (
 )
 
 // engineOf tells by what an operator is called who runs it, and gives Spark's name of it. RAPIDS, Comet and Photon put their name
-// before Spark's; Gluten puts Transformer behind it, and its backends Velox and CH before it.
+// before Spark's; Gluten puts Transformer behind it, or Columnar before it, as its backends Velox and CH do.
 func engineOf(name string) (schema.Native, string) {
-	if engine, ok := ownNames[name]; ok {
-		return engine, nativeNames(name)
+	switch {
+	case name == "PhotonHashJoin": // Comet's operator of that name shuffles
+		return schema.PhotonEngine, "BroadcastHashJoin"
+	case name == "HostColumnarToGpu":
+		return schema.RapidsEngine, name
+	case strings.HasPrefix(name, "ColumnarToRow"): // Spark's own
+		return schema.SparkEngine, name
 	}
 	for _, e := range []struct {
 		prefix string
 		engine schema.Native
-	}{{"Gpu", schema.RapidsEngine}, {"Photon", schema.PhotonEngine}, {"Comet", schema.CometEngine}, {"Velox", schema.GlutenEngine}} {
+	}{{"Gpu", schema.RapidsEngine}, {"Photon", schema.PhotonEngine}, {"Comet", schema.CometEngine}, {"Velox", schema.GlutenEngine},
+		{"CH", schema.GlutenEngine}, {"Gluten", schema.GlutenEngine}, {"Columnar", schema.GlutenEngine}} {
 		if rest, ok := strings.CutPrefix(name, e.prefix); ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z' {
 			return e.engine, nativeNames(strings.TrimSuffix(withoutTransformer(rest), "Exec"))
 		}
 	}
 	if rest := withoutTransformer(name); rest != name && rest != "" {
-		return schema.GlutenEngine, nativeNames(strings.TrimPrefix(rest, "CH"))
+		return schema.GlutenEngine, nativeNames(rest)
+	}
+	if strings.HasPrefix(name, "RowTo") && (strings.Contains(name, "Velox") || strings.Contains(name, "CH")) {
+		return schema.GlutenEngine, "RowToColumnar"
 	}
 	return schema.SparkEngine, name
 }
@@ -30,28 +39,21 @@ func withoutTransformer(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, "Transformer"), "Exec")
 }
 
-// ownNames are operators of native engines whose names do not begin or end with the engine's.
-var ownNames = map[string]schema.Native{
-	"ColumnarExchange": schema.GlutenEngine, "ColumnarBroadcastExchange": schema.GlutenEngine, "ColumnarAQEShuffleRead": schema.GlutenEngine,
-	"RowToVeloxColumnar": schema.GlutenEngine, "CHColumnarToRow": schema.GlutenEngine, "RowToCHNativeColumnar": schema.GlutenEngine,
-	"HostColumnarToGpu": schema.RapidsEngine,
-}
-
 // nativeNames gives Spark's name of what native engines name otherwise.
 func nativeNames(name string) string {
 	switch name {
 	case "GroupingAgg", "GroupingAggWithRollup", "Agg", "RegularHashAggregate", "FlushableHashAggregate":
 		return "HashAggregate"
-	case "ShuffleExchangeSink", "ColumnarExchange", "ColumnarShuffleExchange", "ShuffleExchange", "NativeShuffle":
+	case "ShuffleExchangeSink", "UnionShuffleExchangeSink", "ColumnarExchange", "ColumnarShuffleExchange", "ShuffleExchange", "NativeShuffle":
 		return "Exchange"
 	case "BroadcastExchangeSink", "ColumnarBroadcastExchange":
 		return "BroadcastExchange"
-	case "HashJoin", "ShuffledSymmetricHashJoin", "ShuffledAsymmetricHashJoin", "ShuffledSizedHashJoin":
+	case "HashJoin", "ShuffleHashJoin", "ShuffledSymmetricHashJoin", "ShuffledAsymmetricHashJoin", "ShuffledSizedHashJoin":
 		return "ShuffledHashJoin"
 	case "ProjectAst":
 		return "Project"
-	case "ColumnarAQEShuffleRead":
-		return "AQEShuffleRead"
+	case "TopK":
+		return "TakeOrderedAndProject"
 	}
 	return name
 }
@@ -59,8 +61,9 @@ func nativeNames(name string) string {
 // nativeWrappers are operators of native engines that compute nothing: they change the form of rows, or hand them on. Photon reads an
 // exchange by a source of its own over the sink, which has the keys.
 var nativeWrappers = map[string]bool{
-	"InputIterator": true, "ResultStage": true, "ShuffleMapStage": true, "ShuffleExchangeSource": true, "BroadcastExchangeSource": true, "Adapter": true, // Photon, and Gluten's InputIterator
-	"CoalesceBatches": true, "ShuffleCoalesce": true, "CustomShuffleReaderAdapter": true, "HostColumnarToGpu": true, "BringBackToHost": true, // RAPIDS
-	"RowToVeloxColumnar": true, "ResizeBatches": true, "CHColumnarToRow": true, "RowToCHNativeColumnar": true, "VeloxColumnarToRow": true, // Gluten
-	"SinkPlaceHolder": true, "SparkToColumnar": true, "SparkRowToColumnar": true, "SparkColumnarToColumnar": true, "NativeColumnarToRow": true, // Comet
+	"ResultStage": true, "ShuffleMapStage": true, "UnionShuffleMapStage": true, "ShuffleExchangeSource": true, "BroadcastExchangeSource": true, "Adapter": true, // Photon
+	"CoalesceBatches": true, "ShuffleCoalesce": true, "CustomShuffleReaderAdapter": true, "HostColumnarToGpu": true, "BringBackToHost": true, "BroadcastToCpu": true,
+	"BroadcastToRow": true, "BroadcastColumnarToRow": true, // RAPIDS
+	"InputIterator": true, "InputAdapter": true, "ResizeBatches": true, "ToCarrierRow": true, "ColumnarToCarrierRow": true, // Gluten
+	"SinkPlaceHolder": true, "SparkToColumnar": true, "SparkRowToColumnar": true, "SparkColumnarToColumnar": true, "NativeColumnarToRow": true, "ColumnarToRowView": true, // Comet
 }

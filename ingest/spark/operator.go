@@ -65,6 +65,9 @@ func operatorOf(n *rawNode, keepLiterals bool) operator {
 	args = strings.TrimSpace(args)
 	o.planID = planIDOf(args)
 	o.split = o.split || strings.Contains(firstPart(n.simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
+	if o.name == "Execute" && len(words) > 1 { // a command
+		o.name, words = read.Text(words[1]), words[1:]
+	}
 	if len(words) > 1 && words[1] == "In-memory" { // Scan In-memory table NAME
 		o.name, words = cachedScan, words[2:]
 	}
@@ -84,6 +87,8 @@ func operatorOf(n *rawNode, keepLiterals bool) operator {
 		o.keys = cleanText(inside, keepLiterals)
 	case schema.WindowNode: // Window [functions], [keys], [order]; WindowGroupLimit [keys], [order], …
 		o.keys = cleanText(nthList(args, map[bool]int{true: 1, false: 2}[o.name == "WindowGroupLimit"]), keepLiterals)
+	case schema.SortNode:
+		o.keys = sortKeys(cleanText(nthList(args, 1), keepLiterals))
 	case schema.ExchangeNode:
 		o.partitioning(args, keepLiterals)
 	case schema.ShuffleReadNode:
@@ -154,7 +159,7 @@ func kindOfOperator(name string) schema.NodeKind {
 	case strings.HasPrefix(name, "Insert"), strings.HasPrefix(name, "Write"), strings.HasPrefix(name, "SaveInto"),
 		strings.HasPrefix(name, "AppendData"), strings.HasPrefix(name, "Overwrite"), strings.HasPrefix(name, "CreateTable"),
 		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "ReplaceTable"),
-		name == "DataWritingCommand":
+		strings.HasSuffix(name, "DataWritingCommand"), strings.HasSuffix(name, "Write"):
 		return schema.WriteNode
 	}
 	return schema.OtherNode
@@ -222,8 +227,7 @@ func (o *operator) partitioning(args string, keepLiterals bool) {
 			o.partitions, list = v, list[:len(list)-1]
 		}
 	}
-	o.keys = cleanText(strings.Join(list, ", "), keepLiterals)
-	o.keys = strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST", " DESC").Replace(o.keys) // Spark's own order of NULLs
+	o.keys = sortKeys(cleanText(strings.Join(list, ", "), keepLiterals))
 	kind := strings.TrimPrefix(strings.ToLower(wordBefore(args, open)), "gpu")
 	o.detail = kind + "(" + o.keys + ")"
 	for _, by := range []string{"REPARTITION_BY_COL", "REPARTITION_BY_NUM", "REBALANCE_PARTITIONS_BY_COL", "REBALANCE_PARTITIONS_BY_NONE"} {
@@ -231,6 +235,11 @@ func (o *operator) partitioning(args string, keepLiterals bool) {
 			o.detail += ", " + by
 		}
 	}
+}
+
+// sortKeys are keys without the order of NULLs that Spark takes where none is asked for.
+func sortKeys(keys string) string {
+	return strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST", " DESC").Replace(keys)
 }
 
 // scan reads what a scan reads: `Scan parquet shop.orders`, `BatchScan shop.orders`, and the metadata of file scans.

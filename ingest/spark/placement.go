@@ -25,7 +25,12 @@ const maxPlacements = 200_000
 //  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment did.
 //  3. A fragment without any values ran in the phase that its reader's phase waits for, where only one is left that could be.
 func (a *app) placed(q *query, t *planTree) []placement {
-	pl := &placing{t: t, seen: map[placement]bool{}, phases: make([][]*phase, len(t.top))}
+	pl := &placing{t: t, seen: map[placement]bool{}, phases: make([][]*phase, len(t.top)), reused: make([]bool, len(t.nodes))}
+	for _, original := range t.reuses {
+		if original >= 0 {
+			pl.reused[original] = true
+		}
+	}
 	for i := range t.nodes {
 		for _, m := range t.raw.nodes[i].metrics {
 			for _, p := range q.values[m.id].phases {
@@ -49,7 +54,8 @@ type placing struct {
 	all    []placement
 	seen   map[placement]bool // with no basis
 	phases [][]*phase         // of each fragment
-	shared []placement        // reads of exchanges that others read too
+	reused []bool             // other operators read the exchange too
+	shared []placement        // reads of such exchanges
 }
 
 func (pl *placing) add(node int, p *phase, role schema.NodeRole, basis schema.NodeBasis) {
@@ -88,7 +94,7 @@ func (pl *placing) byAccumulator(node int, metric string, p *phase) {
 		if below := pl.below(node); below >= 0 {
 			pl.ran(below, p)
 		}
-	case slices.Contains(pl.t.reuses, int32(node)): // its readers share the metrics
+	case pl.reused[node]: // its readers share the metrics
 		pl.shared = append(pl.shared, placement{node: node, phase: p})
 	default:
 		pl.add(node, p, schema.NodeReads, schema.ByAccumulators)

@@ -72,6 +72,7 @@ func TestOperators(t *testing.T) {
 		{"Filter", "Filter StartsWith(name#4, Jürgen \"O'Neil)", operator{kind: schema.FilterNode, name: "Filter"}},
 		{"Scan parquet shop.orders", "FileScan parquet shop.orders[id#1] Batched: true, Location: InMemoryFileIndex(1 paths)[s3://key:secret@shop/orders], PartitionFilters: []",
 			operator{kind: schema.ScanNode, name: "Scan", source: "shop.orders", path: "s3://shop/orders", detail: "parquet"}},
+		{"Sort", "Sort [a#1L ASC NULLS FIRST, b#2 DESC NULLS LAST], true, 0", operator{kind: schema.SortNode, name: "Sort", keys: "a, b DESC"}},
 		{"Scan In-memory table shop", "Scan In-memory table shop [id#1]", operator{kind: schema.ScanNode, name: "InMemoryTableScan", source: "shop"}},
 		{"InMemoryTableScan", "InMemoryTableScan [id#1]", operator{kind: schema.ScanNode, name: "InMemoryTableScan"}},
 		{"ReusedExchange", "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]",
@@ -251,7 +252,8 @@ func (p *referencePlan) checkRows(t *testing.T, rows []schema.PlanNode) {
 			return
 		}
 		row := rows[at-1]
-		if !strings.HasPrefix(strings.Replace(n.Node, "Scan In-memory table", "InMemoryTableScan", 1), row.Operator) && row.Engine == schema.SparkEngine || row.ParentID != parent || row.Position != int32(at-1) {
+		name := strings.NewReplacer("Scan In-memory table", "InMemoryTableScan", "Execute ", "").Replace(n.Node)
+		if !strings.HasPrefix(name, row.Operator) && row.Engine == schema.SparkEngine || row.ParentID != parent || row.Position != int32(at-1) {
 			t.Errorf("operator %d is %s below %v, want %s below %v", at-1, row.Operator, row.ParentID, n.Node, parent)
 		}
 		for i := range n.Children {

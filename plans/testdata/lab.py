@@ -72,11 +72,11 @@ SHAPES = {
     "cached": (f"select {WORK.format(n=40, v='amount')} s from cached", {}, [{"kind": "scan", "source": "cached"}]),
     "python": ("select sum(slow(o.amount)) s, count(c.region) from orders o join customers c on o.customer_id = c.id", {}, [LEFT]),
     "files": (f"select {WORK.format(n=60, v='cast(amount as bigint)')} s from uneven", {}, [{"kind": "scan", "source": "uneven"}]),
-    "exploding": ("select count(*), sum(a.amount + b.amount) s from few a join few b on a.g = b.g", {}, [{"found": "exploding_join", "kind": "join", "keys": "g", "source": "few", "other": "few"}]),
+    "exploding": ("select count(*), sum(a.amount + b.amount) s from few a join few b on a.g = b.g", {}, [{"found": "exploding_join", "kind": "join", "keys": "g", "source": "few", "other": "few"}, {"kind": "join", "keys": "g", "side": "left", "source": "few", "other": "few"}, {"kind": "join", "keys": "g", "side": "right", "source": "few", "other": "few"}]),
     "exploding_loop": ("select count(*), sum(a.amount + b.amount) s from few a join few b on a.amount < b.amount", {}, [{"found": "exploding_join", "kind": "join", "source": "few", "other": "few"}]),
     "shuffled_small": ("select /*+ MERGE(c) */ count(c.region), max(o.text) from wide o join customers c on o.customer_id = c.id", BROADCASTS,
                        [{"found": "shuffled_small", "kind": "join", "keys": "customer_id", "side": "right", "source": "customers", "other": "wide"}]),
-    "large_broadcast": (f"select {WORK.format(n=10, v='o.amount')} s, max(w.text) from orders_even o join wide w on o.id = w.id", BROADCASTS,
+    "large_broadcast": (f"select /*+ BROADCAST(w) */ {WORK.format(n=10, v='o.amount')} s, max(w.text) from orders_even o join wide w on o.id = w.id", BROADCASTS,
                         [{"found": "large_broadcast", "kind": "join", "keys": "id", "side": "right", "source": "wide", "other": "orders_even"}]),
 }
 
@@ -87,7 +87,7 @@ def more_tables(spark, data, rows):
     """The tables that only the shapes need, and what runs without being a case: a cached table, a function in Python, a stream."""
     write = lambda name, text: spark.sql(text).write.parquet(data + name)
     write("strangers", "select id + 10000 id from range(0, 4000, 1, 2)")
-    write("few", "select id, pmod(id, 60) g, cast(pmod(hash(id), 1000) as bigint) amount from range(0, 9000, 1, 4)")
+    write("few", "select id, pmod(id, 20) g, cast(pmod(hash(id), 1000) as bigint) amount from range(0, 6000, 1, 4)")
     write("wide", f"select id, cast(pmod(hash(id, 7), 4000) as bigint) customer_id, repeat(cast(pmod(id, 10) as string), 800) text from range(0, {rows}, 1, 8)")
     spark.sql(f"select id, cast(pmod(hash(id, 3), 1000) as bigint) amount, pmod(id, 20) day from range(0, {rows // 4}, 1, 4)").write.partitionBy("day").parquet(data + "days")
     write("weeks", "select id day, id div 7 week from range(0, 20, 1, 1)")
@@ -106,7 +106,7 @@ def more_tables(spark, data, rows):
     spark.read.csv(data + "uneven", schema="file int, id long, amount string").createOrReplaceTempView("uneven")
     spark.sparkContext.setJobDescription("fill_cache")
     spark.sql("cache table cached as select * from orders distribute by customer_id")
-    spark.udf.register("slow", lambda v: sum(range(v % 400)), "long")
+    spark.udf.register("slow", lambda v: sum(range(v % 50)), "long")
     spark.sparkContext.setJobDescription("stream")
     stream = (spark.readStream.schema(spark.table("orders").schema).option("maxFilesPerTrigger", 3).parquet(data + "orders").groupBy("customer_id").count()
               .writeStream.queryName("by_customer").format("noop").outputMode("update").option("checkpointLocation", data + "checkpoint").trigger(availableNow=True).start())

@@ -134,7 +134,7 @@ func newPlanBox(n *report.PlanNode, x, y int, q *report.Query) planBox {
 	b.Detail = shortened(nodeDetail(n))
 	var foot []string
 	if n.Rows.OK {
-		foot = append(foot, prose.Count(int64(n.Rows.V))+" rows")
+		foot = append(foot, prose.Plural(int64(n.Rows.V), "row", "rows"))
 	}
 	if n.SpillBytes.V > 0 {
 		foot = append(foot, "spilled "+prose.Bytes(n.SpillBytes.V))
