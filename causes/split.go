@@ -204,13 +204,13 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	}
 	expected, usual := f.Predict(&x), f.Predict(&f.Mid)
 	body := b.Body[i]
-	hypotheses := a.hypothesesOf(i)
-	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected))
+	hypotheses, cpu := a.hypothesesOf(i), b.ProcessorTime(int32(i))
+	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
 	if lack := expected*math.Exp(s.machine.Mean) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
 		lack = min(lack, max(0, s.of[ofGC]))
 		body += lack
 		s.of[ofGC] -= lack
-		s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected))
+		s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
 	}
 	body = max(body, 1e-9*middle)
 	l := stats.LogMean(body, middle)

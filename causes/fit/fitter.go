@@ -19,20 +19,22 @@ type Fitter struct {
 	WindowS    float64          // length of the windows of time in which a machine's speed may change; 0: one window
 	CPUFactor  []float64        // by machine: the processor time that it takes for the same work; nil: unknown
 
-	coldFew       bool                  // under half of the fitted tasks are cold
-	row           []int32               // the row of each task; -1 where it has none
-	succeeded     map[int64]int32       // the successful attempt of a task
-	y             []float64             // body / machine factor of the fitted ones, by rows
-	slack         []float64             // gc / machine factor: it may have overlapped the body
-	u             [Predictors][]float64 // (x − mid) / scale of the fitted ones
-	prediction    []float64             // of the fitted ones, in units of unit
-	residual      []float64             // ln(y / prediction) of the fitted ones
-	unit          float64               // median of y
-	lone          int                   // the row whose weight is loneWeight; -1: none
-	loneWeight    float64
-	machineFactor []float64 // by local number, as Solve was given them; nil: 1
-	started       [][]int32 // by machine: its tasks by start, see byStart
-	tmp, beside   []float64
+	coldFew        bool                  // under half of the fitted tasks are cold
+	row            []int32               // the row of each task; -1 where it has none
+	succeeded      map[int64]int32       // the successful attempt of a task
+	y              []float64             // body / machine factor of the fitted ones, by rows
+	slack          []float64             // gc / machine factor: it may have overlapped the body
+	u              [Predictors][]float64 // (x − mid) / scale of the fitted ones
+	prediction     []float64             // of the fitted ones, in units of unit
+	residual       []float64             // ln(y / prediction) of the fitted ones
+	unit           float64               // median of y
+	lone           int                   // the row whose weight is loneWeight; -1: none
+	loneWeight     float64
+	machineFactor  []float64 // by local number, as Solve was given them; nil: 1
+	cpuScatter     float64   // of ln(processor time); 0: not known yet
+	cpuCorrelation float64   // with the residuals
+	started        [][]int32 // by machine: its tasks by start, see byStart
+	tmp, beside    []float64
 }
 
 // Load takes a phase: splits durations, numbers its machines, finds who came first, and fills the columns.

@@ -12,20 +12,22 @@ import (
 type OutlierComponent struct {
 	Probability    float64
 	Mean, Variance float64 // of ln(factor)
+	Computing      float64 // share of them that take as much more processor time; the others wait, or are kept from it
 }
 
 // OutlierPrior is what is known before a store is seen: three attempts in a hundred, slow or fast by anything up to e.
-var OutlierPrior = OutlierComponent{Probability: 0.03, Mean: 0, Variance: 1}
+var OutlierPrior = OutlierComponent{Probability: 0.03, Mean: 0, Variance: 1, Computing: 0.5}
 
 const (
-	broadShare    = 0.2 // of the component that is 0 ± broadVariance, whatever the store has shown
-	broadVariance = 1.0
-	outlierLeast  = 0.3 // ln(factor) from which an attempt is counted as slow by itself
-	priorAttempts = 50  // attempts that OutlierPrior's probability is worth against those of the store
-	priorOutliers = 5   // slow attempts that the guess of their size is worth
-	guessMean     = 0.9 // ln(factor) of an attempt slow by itself, ± guessSD
-	guessSD       = 0.6
-	varianceLeast = 0.09 // the least that their sizes vary
+	broadShare     = 0.2 // of the component that is 0 ± broadVariance, whatever the store has shown
+	broadVariance  = 1.0
+	outlierLeast   = 0.3 // ln(factor) from which an attempt is counted as slow by itself
+	priorAttempts  = 50  // attempts that OutlierPrior's probability is worth against those of the store
+	priorOutliers  = 5   // slow attempts that the guess of their size is worth
+	guessMean      = 0.9 // ln(factor) of an attempt slow by itself, ± guessSD
+	guessSD        = 0.6
+	priorComputing = 4    // attempts that OutlierPrior's share of those that compute more is worth
+	varianceLeast  = 0.09 // the least that their sizes vary
 )
 
 // Density is the density of a residual r under the component, times its probability; v is the variance of ordinary
@@ -43,37 +45,68 @@ func (c *OutlierComponent) OrdinaryDensity(r, v float64) float64 {
 type OwnPart struct {
 	Mean, Variance float64
 	Probability    float64 // that the residual comes from the component
+	LogDensity     float64 // of the residual and of its processor time
 	Gain           float64 // expectation of (what is not the attempt's own) / variance of ordinary residuals
 	GainSlope      float64 // expectation of 1 / (variance of the residual)
 }
 
-// Posterior splits a residual r; v is the variance of the residuals of ordinary attempts.
-func (c *OutlierComponent) Posterior(r, v float64) (p OwnPart) {
-	means, variances := [3]float64{0, c.Mean, 0}, [3]float64{0, c.Variance, broadVariance} // of the attempt's own
-	// logarithms keep far residuals from underflowing; the largest is taken out
-	l := [3]float64{math.Log(1 - c.Probability), math.Log(c.Probability * (1 - broadShare)), math.Log(c.Probability * broadShare)}
-	top := math.Inf(-1)
-	for k := range l {
-		l[k] += stats.NormalLogPDF(r-means[k], v+variances[k])
+// Posterior splits a residual r; v is the variance of the residuals of ordinary attempts. What the processor time says counts
+// as a second observation: that of an attempt which computes more grew by what is its own, that of any other did not.
+func (c *OutlierComponent) Posterior(r, v float64, cpu ProcessorTime) (p OwnPart) {
+	narrow, broad := c.Probability*(1-broadShare), c.Probability*broadShare
+	parts := [...]struct {
+		weight, mean, variance float64 // of the attempt's own
+		computes               bool
+	}{
+		{1 - c.Probability, 0, 0, false},
+		{narrow * (1 - c.Computing), c.Mean, c.Variance, false},
+		{broad * (1 - c.Computing), 0, broadVariance, false},
+		{narrow * c.Computing, c.Mean, c.Variance, true},
+		{broad * c.Computing, 0, broadVariance, true},
+	}
+	n := len(parts)
+	if !cpu.Known {
+		n = 3
+		parts[1].weight, parts[2].weight = narrow, broad
+	}
+	var l, own, variance, slope [len(parts)]float64 // the own part of each: expectation, variance, and change with r
+	top := math.Inf(-1)                             // logarithms keep far residuals from underflowing; the largest is taken out
+	for k, q := range parts[:n] {
+		d, total := r-q.mean, v+q.variance
+		l[k] = math.Log(q.weight) + stats.NormalLogPDF(d, total)
+		own[k], variance[k], slope[k] = q.mean+d*q.variance/total, v*q.variance/total, q.variance/total
+		if cpu.Known { // then by its processor time, given r
+			inBoth, mean := cpu.Shared, 0.0
+			if q.computes {
+				inBoth, mean = inBoth+q.variance, q.mean
+			}
+			of := cpu.Variance + inBoth - cpu.Shared - inBoth*inBoth/total // variance of the processor time, given r
+			more := cpu.Residual - mean - d*inBoth/total
+			l[k] += stats.NormalLogPDF(more, of)
+			with := inBoth - cpu.Shared - q.variance*inBoth/total // its covariance with the own part, given r
+			own[k] += with / of * more
+			variance[k] -= with * with / of
+			slope[k] -= with / of * inBoth / total
+		}
 		top = max(top, l[k])
 	}
 	var sum, square float64
-	for k := range l {
+	for k := range n {
 		l[k] = math.Exp(l[k] - top)
 		sum += l[k]
 	}
-	for k := range l {
-		w, d, total := l[k]/sum, r-means[k], v+variances[k]
-		own := means[k] + d*variances[k]/total
-		p.Mean += w * own
-		square += w * (v*variances[k]/total + own*own)
-		p.Gain += w * d / total
-		p.GainSlope += w / total
+	for k := range n {
+		w := l[k] / sum
+		p.Mean += w * own[k]
+		square += w * (variance[k] + own[k]*own[k])
+		p.Gain += w * (r - own[k]) / v
+		p.GainSlope += w * (1 - slope[k]) / v
 		if k > 0 {
 			p.Probability += w
 		}
 	}
 	p.Variance = max(0, square-p.Mean*p.Mean)
+	p.LogDensity = top + math.Log(sum)
 	return p
 }
 
@@ -92,11 +125,14 @@ func (c *OutlierComponent) meanVariance(n int) float64 {
 type OutlierCounts struct {
 	N, Slow   float64
 	Sum, Sum2 float64
+
+	CPUKnown, Computing float64 // of the slow, those with a processor time, and those where it grew by half as much or more
 }
 
 // Add adds the counts of another phase.
 func (c *OutlierCounts) Add(d OutlierCounts) {
 	c.N, c.Slow, c.Sum, c.Sum2 = c.N+d.N, c.Slow+d.Slow, c.Sum+d.Sum, c.Sum2+d.Sum2
+	c.CPUKnown, c.Computing = c.CPUKnown+d.CPUKnown, c.Computing+d.Computing
 }
 
 // CountOutliers looks at the machines that ran two or more tasks of the phase: an attempt that took longer than its machine's
@@ -123,11 +159,21 @@ func (f *Fitter) CountOutliers() (c OutlierCounts) {
 			usual = stats.Median(f.tmp)
 		}
 		c.N += float64(len(f.tmp))
-		for _, r := range f.tmp {
-			if d := r - usual; d > least {
+		for _, i := range f.Machines.Tasks(int32(k)) {
+			j := f.row[i]
+			if j < 0 {
+				continue
+			}
+			if d := f.residual[j] - usual; d > least {
 				c.Slow++
 				c.Sum += d
 				c.Sum2 += d * d
+				if p := f.ProcessorTime(i); p.Known {
+					c.CPUKnown++
+					if p.Residual > d/2 {
+						c.Computing++
+					}
+				}
 			}
 		}
 	}
@@ -142,6 +188,7 @@ func (c *OutlierCounts) Component() OutlierComponent {
 	return OutlierComponent{
 		Probability: min(max(share, 0.005), 0.2),
 		Mean:        mean,
+		Computing:   (c.Computing + priorComputing*OutlierPrior.Computing) / (c.CPUKnown + priorComputing),
 		Variance:    max(varianceLeast, (c.Sum2+priorOutliers*(stats.Square(guessMean)+stats.Square(guessSD)))/n-stats.Square(mean)),
 	}
 }

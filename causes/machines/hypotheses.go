@@ -45,15 +45,17 @@ type Posterior struct {
 }
 
 // Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over
-// its prediction. Within each, r is the sum of the machine's deviation, the attempt's own, and scatter.
-func (h *Hypotheses) Posterior(f *fit.Fitter, r float64) (p Posterior) {
+// its prediction. Within each, r is the sum of the machine's deviation, the attempt's own, and scatter. cpu is what its processor time
+// says beside the others' on its machine: of the attempt's own alone.
+func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) (p Posterior) {
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	var l [hypotheses]float64
+	var owns [hypotheses]fit.OwnPart
 	top := math.Inf(-1)
 	for k := range h {
 		if l[k] = math.Inf(-1); h[k].Weight > 0 {
-			d, v := r-h[k].Mean, s2+h[k].Variance
-			l[k] = math.Log(h[k].Weight) + math.Log(max(1e-300, f.Outliers.OrdinaryDensity(d, v)+f.Outliers.Density(d, v)))
+			owns[k] = f.Outliers.Posterior(r-h[k].Mean, s2+h[k].Variance, cpu)
+			l[k] = math.Log(h[k].Weight) + owns[k].LogDensity
 		}
 		if l[k] > top {
 			top, p.Hypothesis = l[k], k
@@ -73,8 +75,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64) (p Posterior) {
 			continue
 		}
 		w := l[k] / sum
-		v := s2 + h[k].Variance
-		own := f.Outliers.Posterior(r-h[k].Mean, v)
+		own := &owns[k]
 		mean := h[k].Mean + h[k].Variance*own.Gain // the machine's share of what is not the attempt's own
 		variance := h[k].Variance * (1 - h[k].Variance*own.GainSlope)
 		p.Mean += w * mean

@@ -14,6 +14,7 @@ func (m *Model) Fields(c *wire.Codec) {
 	c.Float(&m.Outliers.Probability)
 	c.Float(&m.Outliers.Mean)
 	c.Float(&m.Outliers.Variance)
+	c.Float(&m.Outliers.Computing)
 	wire.Map(c, &m.stages, c.Uint64, func(s *Stage) { s.Fields(c) })
 	m.all.Fields(c)
 }
@@ -28,7 +29,8 @@ func (s *Stage) Fields(c *wire.Codec) {
 // Fields lists the fields of a message.
 func (o *Observation) Fields(c *wire.Codec) {
 	o.Stage.Fields(c)
-	for _, x := range [...]*float64{&o.Outliers.N, &o.Outliers.Slow, &o.Outliers.Sum, &o.Outliers.Sum2} {
+	for _, x := range [...]*float64{&o.Outliers.N, &o.Outliers.Slow, &o.Outliers.Sum, &o.Outliers.Sum2,
+		&o.Outliers.CPUKnown, &o.Outliers.Computing} {
 		c.Float(x)
 	}
 	wire.Slice(c, &o.Machines, func(m *MachineObservation) {

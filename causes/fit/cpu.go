@@ -1,0 +1,114 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// ProcessorTime is what the processor time of an attempt says beside its duration: a task that is kept from the processor, or waits for
+// something that is not logged, takes longer at the same processor time; one that computes more takes both (MODEL.md, section 4).
+type ProcessorTime struct {
+	Residual float64 // ln of it over what its work and the others on its machine let expect
+	Variance float64 // of that in ordinary attempts
+	Shared   float64 // covariance with the scatter of their durations: scatter of the work is in both
+	Known    bool
+}
+
+const (
+	cpuTick     = 0.01       // s: the tick of clocks that count processor time (USER_HZ of Linux)
+	cpuVariance = 0.6 * 0.6  // of ln of what a machine's processor takes, before others on it are seen: as slowMachineVariance
+	cpuMost     = 64         // tasks of a machine that are looked at
+	cpuSigma    = sigmaGuess // scatter of ln(processor time) before the phase is seen, worth sigmaWeight tasks
+)
+
+// ProcessorTime is that of task i, where the log says it of most tasks and it is no predictor of the fit.
+func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
+	own, unsure := f.cpuResidual(i)
+	if math.IsNaN(own) || f.row[i] < 0 {
+		return p
+	}
+	if f.cpuScatter == 0 {
+		f.cpuScatter, f.cpuCorrelation = f.scatterOfCPU()
+	}
+	v := stats.Square(f.cpuScatter) + stats.Square(cpuTick/f.Tasks[i].CPU) + unsure*unsure
+	n := 0.0
+	if k := f.Machines.Of[i]; k >= 0 {
+		var centre float64
+		if centre, n = f.cpuOfMachine(k, i); n > 0 {
+			own -= centre * cpuVariance / (cpuVariance + v/n)
+		}
+	}
+	return ProcessorTime{Residual: own, Variance: v + 1/(n/v+1/cpuVariance), Shared: f.cpuCorrelation * f.cpuScatter * f.Regression.Sigma, Known: true}
+}
+
+// cpuResidual is ln of the processor time of task i over the phase's median and what its work adds; NaN where it is not known. Spilling,
+// reading from afar, and being among the first add something between none and as much as to the duration: unsure is a standard deviation.
+func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
+	g := &f.Regression
+	cpu := f.Tasks[i].CPU
+	if g.Status[ByCPU] == Used || !(g.Mid[ByCPU] > 0) || !(cpu > 0) || math.IsInf(cpu, 0) {
+		return nan, 0
+	}
+	work, all := 1.0, 1.0
+	for p := range Predictors {
+		if g.Status[p] == Used {
+			d := g.Coef[p] * (f.X[p][i] - g.Mid[p]) / g.Base
+			all += d
+			if p <= ByCPU {
+				work += d
+			}
+		}
+	}
+	work, all = max(work, 0.05), max(all, 0.05)
+	half := math.Log(all/work) / 2
+	return math.Log(cpu/(g.Mid[ByCPU]*work)) - half, half
+}
+
+// cpuOfMachine is the median of the processor times of the other tasks on machine k, and how many they are.
+func (f *Fitter) cpuOfMachine(k, except int32) (centre, n float64) {
+	f.tmp = f.tmp[:0]
+	for _, j := range f.Machines.Tasks(k) {
+		if j == except || f.row[j] < 0 {
+			continue
+		}
+		if c, _ := f.cpuResidual(j); !math.IsNaN(c) {
+			f.tmp = append(f.tmp, c)
+		}
+		if len(f.tmp) == cpuMost {
+			break
+		}
+	}
+	if len(f.tmp) == 0 {
+		return 0, 0
+	}
+	n = float64(len(f.tmp))
+	return stats.Median(f.tmp), n
+}
+
+// scatterOfCPU is the standard deviation of the phase's processor times, and their correlation with the residuals, both robust
+// (Gnanadesikan and Kettenring 1972): by the scatter of the sum and of the difference of the two, each in its own units.
+func (f *Fitter) scatterOfCPU() (sd, correlation float64) {
+	about := func(value func(j int, c float64) float64) (sd, n float64) {
+		f.tmp = f.tmp[:0]
+		for j, i := range f.Rows {
+			if c, _ := f.cpuResidual(i); !math.IsNaN(c) {
+				f.tmp = append(f.tmp, value(j, c))
+			}
+		}
+		m := stats.Median(f.tmp)
+		for k, x := range f.tmp {
+			f.tmp[k] = math.Abs(x - m)
+		}
+		return stats.MADScale * stats.Median(f.tmp), float64(len(f.tmp))
+	}
+	own, n := about(func(_ int, c float64) float64 { return c })
+	of, _ := about(func(j int, _ float64) float64 { return f.residual[j] })
+	if own > 0 && of > 0 {
+		sum, _ := about(func(j int, c float64) float64 { return c/own + f.residual[j]/of })
+		difference, _ := about(func(j int, c float64) float64 { return c/own - f.residual[j]/of })
+		sum, difference = sum*sum, difference*difference
+		correlation = (sum - difference) / (sum + difference) * n / (n + sigmaWeight)
+	}
+	return math.Sqrt((sigmaWeight*cpuSigma*cpuSigma + n*own*own) / (sigmaWeight + n)), max(0, correlation)
+}
