@@ -38,8 +38,8 @@ func SkewNote(whose string, skew time.Duration) []string {
 	if skew.Abs() <= 5*time.Second {
 		return nil
 	}
-	return []string{fmt.Sprintf("the %s's clock is %s %s of this machine's; times are the %[1]s's",
-		whose, skew.Abs().Round(time.Second), map[bool]string{true: "ahead", false: "behind"}[skew > 0])}
+	return []string{fmt.Sprintf("the %s's clock is %s %s this machine's; times are the %[1]s's",
+		whose, skew.Abs().Round(time.Second), map[bool]string{true: "ahead of", false: "behind"}[skew > 0])}
 }
 
 // Reason is the first line of what a server says of a failed attempt, and not too much of it.

@@ -23,6 +23,7 @@ import (
 // Server answers as the driver of a trace's application at the instant that Set names last.
 type Server struct {
 	*httptest.Server
+	Attempt   string           // of the application, as a driver that YARN started has one; "": none
 	Heartbeat float64          // how often executors report what their running tasks have read, in seconds; 0: never
 	Zip       []byte           // its log, as a History Server packs it; nil: none, as of a driver
 	Fault     http.HandlerFunc // answers in place of the server where it writes anything; nil: none
@@ -97,6 +98,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path, ok = strings.CutPrefix(path, "/"+app.NativeID)
+	if ok && path != "" && s.Attempt != "" {
+		path, ok = strings.CutPrefix(path, "/"+s.Attempt)
+	}
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
 	case !ok:
@@ -151,7 +155,7 @@ func (s *Server) application() any {
 	if over {
 		end = s.last
 	}
-	return object{"id": a.NativeID, "name": a.Name.V, "attempts": []any{object{"startTime": stamp(a.StartTime.V), "endTime": stamp(end),
+	return object{"id": a.NativeID, "name": a.Name.V, "attempts": []any{object{"attemptId": s.Attempt, "startTime": stamp(a.StartTime.V), "endTime": stamp(end),
 		"duration": int64(min(s.now, s.last)-a.StartTime.V) / 1000, "completed": over, "appSparkVersion": a.FrameworkVersion.V, "sparkUser": a.User.V}}}
 }
 

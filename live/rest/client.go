@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -260,6 +261,9 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 		return fmt.Errorf("%w: %s%s%s: the answer broke off: %w", live.ErrAway, c.base, c.api.Path, path, err)
 	case len(text) > maxAnswer:
 		return fmt.Errorf("%w: %s%s%s: the answer is larger than %d MiB", live.ErrAway, c.base, c.api.Path, path, maxAnswer>>20)
+	}
+	if text := bytes.TrimSpace(text); len(text) > 0 && text[0] == '<' {
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s but with a web page, such as a proxy's or a login's", live.ErrAway, c.base, c.api.Path, path, c.api.Name)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %w", live.ErrAway, c.base, c.api.Path, path, c.api.Name, err)

@@ -66,6 +66,36 @@ func TestViewFits(t *testing.T) {
 	}
 }
 
+// On a narrow terminal lines go on in further rows while there are some left, none is wider than the terminal, colours end
+// where they begin, and nothing of a line is lost where it fits.
+func TestNarrowTerminals(t *testing.T) {
+	f := hostile()
+	f.Slow[0].Evidence = strings.Repeat("word ", 30) + "end"
+	for _, width := range []int{40, 80, 200} {
+		for _, height := range []int{12, 60} {
+			var b bytes.Buffer
+			if err := (&Text{W: &b, Terminal: true, Color: true, Width: width, Height: height}).Show(f); err != nil {
+				t.Fatal(err)
+			}
+			rows := strings.Split(b.String(), "\n")
+			for _, row := range rows[:len(rows)-1] {
+				if strings.Count(row, "\x1b[1m") != strings.Count(row, "\x1b[0m") {
+					t.Errorf("a colour does not end where it begins: %q", row)
+				}
+				for _, escape := range []string{"\x1b[1m", "\x1b[0m", "\x1b[K"} {
+					row = strings.ReplaceAll(row, escape, "")
+				}
+				if n := len([]rune(row)); n > width || strings.Contains(row, "\x1b") {
+					t.Errorf("%d columns on a terminal of %d: %q", n, width, row)
+				}
+			}
+			if all := strings.Join(strings.Fields(b.String()), " "); height == 60 && !strings.Contains(strings.ReplaceAll(all, "\x1b[K", ""), "word end") {
+				t.Errorf("width %d: the end of a line is lost: %s", width, all)
+			}
+		}
+	}
+}
+
 // In a pipe what is known is said once, and what changes again.
 func TestNews(t *testing.T) {
 	var b bytes.Buffer

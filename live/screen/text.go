@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"straggler/live"
 	"straggler/report/prose"
@@ -78,9 +77,10 @@ func (t *Text) news(f *live.Frame) error {
 // draw draws a frame over the one before.
 func (t *Text) draw(f *live.Frame) error {
 	var lines []string
+	head := -1 // the line above the slow tasks
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	if f.Application != nil {
-		add("%s  %s", t.bold(title(f.Application)), clock(f.Now))
+		add("%s  %s", title(f.Application), clock(f.Now))
 	}
 	for i := range f.Stages {
 		s := &f.Stages[i]
@@ -92,7 +92,8 @@ func (t *Text) draw(f *live.Frame) error {
 	}
 	if len(f.Slow) > 0 {
 		add("")
-		add("%s", t.bold(fmt.Sprintf("%d slow", len(f.Slow))))
+		add("%d slow", len(f.Slow))
+		head = len(lines) - 1
 	}
 	for i := range f.Slow[:min(len(f.Slow), max(t.Height-len(lines)-recentDecisions-8, 3)/2)] {
 		s := &f.Slow[i]
@@ -120,29 +121,48 @@ func (t *Text) draw(f *live.Frame) error {
 	if t.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", t.lines)
 	}
-	lines = lines[:min(len(lines), max(t.Height-1, 5))]
-	for _, l := range lines {
-		b.WriteString(cut(l, t.Width) + "\x1b[K\n")
+	rows := max(t.Height-1, 5)
+	lines = lines[:min(len(lines), rows)]
+	spare := rows - len(lines) // for lines that need several
+	t.lines = 0
+	for n, l := range lines {
+		wrapped := wrap(l, t.Width, 1+spare)
+		spare -= len(wrapped) - 1
+		t.lines += len(wrapped)
+		for _, row := range wrapped {
+			if t.Color && (n == 0 || n == head) {
+				row = "\x1b[1m" + row + "\x1b[0m"
+			}
+			b.WriteString(row + "\x1b[K\n")
+		}
 	}
 	b.WriteString("\x1b[J")
-	t.lines = len(lines)
 	_, err := t.W.Write(b.Bytes())
 	return err
 }
 
-func (t *Text) bold(s string) string {
-	if t.Color {
-		return "\x1b[1m" + s + "\x1b[0m"
+// wrap divides a line into rows that fit on a terminal, of which those after the first are indented; what does not fit in
+// the most that it may have is cut.
+func wrap(line string, width, most int) []string {
+	const indent = "      "
+	var rows []string
+	for left := []rune(line); ; {
+		if width < 20 || len(left) < width {
+			return append(rows, string(left))
+		}
+		if len(rows)+1 == most {
+			return append(rows, string(left[:width-2])+"…")
+		}
+		at := width - 1
+		for k := at; k > width/2; k-- {
+			if left[k] == ' ' {
+				at = k
+				break
+			}
+		}
+		rows = append(rows, string(left[:at]))
+		left = append([]rune(indent), []rune(strings.TrimLeft(string(left[at:]), " "))...)
 	}
-	return s
-}
-
-// cut keeps a line on one line of the terminal. Escapes are counted as text, which only cuts a little early.
-func cut(s string, width int) string {
-	if width < 20 || utf8.RuneCountInString(s) < width {
-		return s
-	}
-	return string([]rune(s)[:width-2]) + "…\x1b[0m"
 }
 
 func clock(t schema.Time) string { return prose.Instant(t, "epoch")[11:19] }

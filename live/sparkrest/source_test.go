@@ -141,6 +141,7 @@ func TestFaultyServers(t *testing.T) {
 		{"forbidden", say(403, "no"), rest.ErrForbidden, "STRAGGLER_REST_TOKEN"},
 		{"no credentials", say(401, "no"), rest.ErrForbidden, "401"},
 		{"garbage", say(200, "Spark is starting up. Please wait a while until it's ready."), live.ErrAway, "does not answer with JSON"},
+		{"a page", say(200, "\n<!DOCTYPE html><html>log in</html>"), live.ErrAway, "but with a web page"},
 		{"broken", say(500, "java.lang.NullPointerException"), live.ErrAway, "500"},
 		{"other JSON", say(200, `{"attempts": 7}`), live.ErrAway, "JSON"},
 		{"absent", say(404, ""), live.ErrAway, "spark.ui.enabled"},
@@ -254,7 +255,7 @@ func TestClockSkew(t *testing.T) {
 	if d := st.Now.Sub(now); d < -1 || d > 10 {
 		t.Errorf("the instant is %v s off the server's", d)
 	}
-	if notes := strings.Join(st.Notes, "\n"); !strings.Contains(notes, "behind of this machine's") {
+	if notes := strings.Join(st.Notes, "\n"); !strings.Contains(notes, "behind this machine's") {
 		t.Errorf("notes: %s", notes)
 	}
 }

@@ -2,7 +2,6 @@ package sparkrest_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -138,29 +137,14 @@ func TestPollsOfNothingNew(t *testing.T) {
 func TestAnotherAttempt(t *testing.T) {
 	s := livetest.New(t, wide())
 	s.Set(s.Start().Add(20))
-	attempt := 1
-	s.Fault = func(w http.ResponseWriter, r *http.Request) {
-		const app = "/api/v1/applications/app-1"
-		switch path, under := strings.CutPrefix(r.URL.Path, app+"/"+strconv.Itoa(attempt)+"/"); {
-		case under:
-			r.URL.Path = app + "/" + path
-		case r.URL.Path == app || r.URL.Path == "/api/v1/applications":
-			one := fmt.Sprintf(`{"id": "app-1", "attempts": [{"attemptId": "%d", "startTime": "2026-11-22T10:00:0%[1]d.000GMT", "duration": 20000}]}`, attempt)
-			if r.URL.Path != app {
-				one = "[" + one + "]"
-			}
-			w.Write([]byte(one))
-		default:
-			w.WriteHeader(404)
-		}
-	}
+	s.Attempt = "1"
 	src := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "")
 	first, err := src.Poll(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	was := first.Trace.Applications[0].ApplicationID
-	attempt = 2
+	s.Attempt = "2"
 	second, err := src.Poll(t.Context())
 	if err != nil {
 		t.Fatal(err)

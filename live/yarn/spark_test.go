@@ -1,0 +1,121 @@
+package yarn_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"straggler/live/livetest"
+	"straggler/live/rest"
+	"straggler/live/sparkrest"
+	"straggler/live/yarn"
+	"straggler/schema"
+)
+
+// manager answers as a resource manager does of one Spark application, and as its web proxy (Hadoop 3.3's
+// WebAppProxyServlet): a request under /proxy/ID/ goes to the driver, without the headers that are not on a list; before the
+// driver has registered it is redirected to the manager's page of the application, and after its end to the same path under
+// the address that the application left, which is the History Server's page of it.
+type manager struct {
+	*httptest.Server
+	driver  *livetest.Server
+	state   string // by YARN
+	history string // address of a History Server
+}
+
+func newManager(tb testing.TB, driver *livetest.Server) *manager {
+	m := &manager{driver: driver, state: "ACCEPTED"}
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(404)
+		w.Write([]byte("<html>no such page</html>"))
+	}))
+	tb.Cleanup(pages.Close)
+	m.history = pages.URL + "/history/" + app + "/1"
+	m.Server = httptest.NewServer(http.HandlerFunc(m.answer))
+	tb.Cleanup(m.Close)
+	return m
+}
+
+func (m *manager) answer(w http.ResponseWriter, r *http.Request) {
+	under, proxied := strings.CutPrefix(r.URL.Path, "/proxy/"+app)
+	switch {
+	case r.URL.Path == "/cluster/app/"+app:
+		w.Write([]byte("<html>the page of an application</html>"))
+	case r.URL.Path == "/ws/v1/cluster/apps":
+		json.NewEncoder(w).Encode(object{"apps": object{"app": []any{m.application()}}})
+	case r.URL.Path == "/ws/v1/cluster/apps/"+app:
+		json.NewEncoder(w).Encode(object{"app": m.application()})
+	case !proxied:
+		http.NotFound(w, r)
+	case m.state == "ACCEPTED":
+		http.Redirect(w, r, "/cluster/app/"+app, http.StatusFound)
+	case m.state != "RUNNING":
+		to := m.history + under
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		http.Redirect(w, r, to, http.StatusFound)
+	default:
+		r.URL.Path = under
+		r.Header.Del("Authorization")
+		m.driver.Config.Handler.ServeHTTP(w, r)
+	}
+}
+
+func (m *manager) application() object {
+	a := object{"id": app, "name": "nightly", "applicationType": "SPARK", "state": m.state, "finalStatus": "UNDEFINED", "finishedTime": 0}
+	if m.state == "FINISHED" {
+		a["finalStatus"], a["finishedTime"] = "SUCCEEDED", int64(m.driver.End())/1000
+	}
+	return a
+}
+
+// A Spark application is watched through the manager's proxy from before its driver answers until after its end, when the
+// proxy sends on to a History Server; at its driver's own address, which sends every request to the proxy, it is the same.
+func TestSparkThroughTheProxy(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/labelled/clean/*.zstd")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	trace := livetest.Log(t, paths[0])
+	trace.Applications[0].NativeID = app
+	driver := livetest.New(t, trace)
+	driver.Attempt = "1"
+	m := newManager(t, driver)
+	o := rest.Options{Pause: time.Nanosecond, Share: 1, Credentials: rest.Credentials{Token: "secret"}}
+	s, err := yarn.New(m.URL, "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "accepted") {
+		t.Fatalf("before it runs: %v", err)
+	}
+	m.state = "RUNNING"
+	driver.Set(driver.Start().Add(40))
+	st := poll(t, s)
+	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, m.URL+"/proxy/"+app+r.URL.RequestURI(), http.StatusFound)
+	}))
+	defer direct.Close()
+	c, err := rest.New(direct.URL, sparkrest.API, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := sparkrest.NewSource(c, "").Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := len(st.Trace.Attempts), len(same.Trace.Attempts); a == 0 || a != b {
+		t.Errorf("%d attempts through the manager, %d at the driver's address", a, b)
+	}
+	m.state = "FINISHED"
+	st = poll(t, s)
+	if !st.Ended || st.Trace.Applications[0].Status != schema.RunSucceeded || !strings.Contains(strings.Join(st.Notes, " "), "resource manager's word") {
+		t.Errorf("after its end: ended %t, %s, %q", st.Ended, st.Trace.Applications[0].Status, st.Notes)
+	}
+}
