@@ -328,7 +328,7 @@ type machineRow struct {
 }
 
 func (s *Server) machines(ctx context.Context, in machinesInput) (*answer, error) {
-	d, err := s.c.Document(ctx, report.Scope{})
+	d, err := s.c.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -362,7 +362,7 @@ type policyRow struct {
 }
 
 func (s *Server) whatif(ctx context.Context, in machinesInput) (*answer, error) {
-	d, err := s.c.Document(ctx, report.Scope{})
+	d, err := s.c.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}

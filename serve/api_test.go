@@ -11,11 +11,12 @@ import (
 
 	"straggler/report/reporttest"
 	"straggler/serve"
+	"straggler/serve/catalog/catalogtest"
 )
 
 // Every endpoint that the OpenAPI document names answers, and as it says; every address that it does not name is an error.
 func TestAPI(t *testing.T) {
-	s, c := served(t, filled(t, "mixed"), serve.Options{Version: "test"})
+	s, c := served(t, filled(t, "sql"), serve.Options{Version: "test"})
 	until(t, c)
 	h := s.Handler()
 	var doc struct {
@@ -53,7 +54,7 @@ func TestAPI(t *testing.T) {
 	if len(stages) < 5 {
 		t.Fatalf("%d stages", len(stages))
 	}
-	fill := strings.NewReplacer("{id}", spark, "{job}", "0", "{stage}", fmt.Sprint(stages[0].StageID), "{attempt}", "0")
+	fill := strings.NewReplacer("{id}", spark, "{job}", "0", "{execution}", "0", "{stage}", fmt.Sprint(stages[0].StageID), "{attempt}", "0")
 	for path, item := range doc.Paths {
 		compiled := func(code string) *jsonschema.Schema {
 			compiler := jsonschema.NewCompiler()
@@ -120,6 +121,101 @@ func TestAPI(t *testing.T) {
 		if tasks[i].Duration > tasks[i-1].Duration {
 			t.Errorf("tasks are not sorted by run time: %v", tasks)
 			break
+		}
+	}
+}
+
+// What clients of the History Server ask for besides the tasks fits the tasks: quantiles are tasks' durations, executors' counts sum
+// to the attempts, the status and order of tasks are as asked for, and every job of a query is one of the application's.
+func TestSparkParts(t *testing.T) {
+	s, _ := served(t, catalogtest.Store(t, false, catalogtest.Labelled(t, "..", "sql")...), serve.Options{})
+	h := s.Handler()
+	ask := func(path string, into any) {
+		t.Helper()
+		w := get(h, "/api/v1/applications"+path)
+		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil || w.Code != 200 {
+			t.Fatalf("%s: %d %v %s", path, w.Code, err, w.Body)
+		}
+	}
+	var apps []struct{ ID string }
+	ask("", &apps)
+	app := "/" + apps[0].ID
+	var stages []struct {
+		StageID, AttemptID, NumTasks, NumCompleteTasks, NumFailedTasks, NumKilledTasks int
+		Status                                                                         string
+	}
+	ask(app+"/stages?withSummaries=true&details=true&quantiles=0.5", &stages)
+	attempts, at := 0, ""
+	for _, st := range stages {
+		attempts += st.NumCompleteTasks + st.NumFailedTasks + st.NumKilledTasks
+		if st.NumCompleteTasks > 3 && at == "" {
+			at = fmt.Sprintf("%s/stages/%d/%d", app, st.StageID, st.AttemptID)
+		}
+	}
+	var tasks, none []struct {
+		Status   string
+		Duration float64
+		Metrics  map[string]any `json:"taskMetrics"`
+	}
+	ask(at+"/taskList?length=100000&sortBy=increasing_runtime&status=success", &tasks)
+	ask(at+"/taskList?status=failed", &none)
+	for i, x := range tasks {
+		if x.Status != "SUCCESS" || i > 0 && x.Duration < tasks[i-1].Duration || x.Metrics["executorCpuTime"] == nil {
+			t.Errorf("task %d: %+v", i, x)
+		}
+	}
+	if len(none) > 0 {
+		t.Errorf("failed tasks: %+v", none)
+	}
+	var summary struct{ Quantiles, Duration []float64 }
+	ask(at+"/taskSummary?quantiles=0,0.3,0.5,1", &summary)
+	for i, q := range summary.Quantiles {
+		if want := tasks[min(int(q*float64(len(tasks))), len(tasks)-1)].Duration; len(summary.Duration) != 4 || summary.Duration[i] != want {
+			t.Errorf("quantile %v is %v, want %v", q, summary.Duration, want)
+		}
+	}
+	var executors []struct{ TotalTasks int }
+	ask(app+"/allexecutors", &executors)
+	for _, e := range executors {
+		attempts -= e.TotalTasks
+	}
+	if attempts != 0 || len(executors) == 0 {
+		t.Errorf("%d executors, and %d attempts are of none of them, or of several", len(executors), attempts)
+	}
+	var environment struct{ SparkProperties [][]string }
+	if ask(app+"/environment", &environment); len(environment.SparkProperties) == 0 {
+		t.Error("no settings")
+	}
+	var jobs []struct{ JobID int64 }
+	ask(app+"/jobs", &jobs)
+	known := map[int64]bool{}
+	for _, j := range jobs {
+		known[j.JobID] = true
+	}
+	var queries []struct {
+		SuccessJobIDs []int64
+		Nodes         []struct{ NodeID int64 }
+		Edges         []struct{ FromID, ToID int64 }
+	}
+	ask(app+"/sql?length=1000", &queries)
+	ran := 0
+	for _, q := range queries {
+		for _, j := range q.SuccessJobIDs {
+			ran++
+			if !known[j] {
+				t.Errorf("a query ran job %d, which is none", j)
+			}
+		}
+		if len(q.Nodes) != len(q.Edges)+1 { // a plan is a tree
+			t.Errorf("%d operators and %d edges", len(q.Nodes), len(q.Edges))
+		}
+	}
+	if ran == 0 {
+		t.Error("no query ran a job")
+	}
+	for _, bad := range []string{at + "/taskSummary?quantiles=2", at + "/taskSummary?quantiles=x", at + "/taskList?status=slow", app + "/sql?length=x"} {
+		if w := get(h, "/api/v1/applications"+bad); w.Code != 400 {
+			t.Errorf("%s: %d", bad, w.Code)
 		}
 	}
 }

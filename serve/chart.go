@@ -6,6 +6,7 @@ import (
 
 	"straggler/engine"
 	"straggler/report/prose"
+	"straggler/schema"
 	"straggler/table"
 )
 
@@ -19,8 +20,8 @@ type barChart struct {
 }
 
 type bar struct {
-	Label, Value, Title, X, W string
-	Y, TextY                  int
+	Label, Title, X, W string
+	Y, TextY           int
 }
 
 const (
@@ -42,39 +43,52 @@ func newBarChart(columns []engine.Column, rows [][]any) *barChart {
 	if name < 0 || value < 0 || len(rows) < 2 || len(rows) > mostBars {
 		return nil
 	}
-	low, high := 0.0, 0.0
+	var values []barValue
 	for _, r := range rows {
-		if v, ok := toFloat(r[value]); ok {
-			low, high = min(low, v), max(high, v)
+		values = append(values, barValue{prose.Clean(table.Text(r[name]), 24), table.Text(r[value]), toFloat(r[value])})
+	}
+	return drawBars(prose.Clean(columns[value].Name, prose.NameRunes)+" by "+prose.Clean(columns[name].Name, prose.NameRunes), values)
+}
+
+// barValue is what a bar shows.
+type barValue struct {
+	label, text string
+	value       schema.Null[float64]
+}
+
+// drawBars is nil where every value is 0 or unknown.
+func drawBars(title string, values []barValue) *barChart {
+	low, high := 0.0, 0.0
+	for _, v := range values {
+		if v.value.OK {
+			low, high = min(low, v.value.V), max(high, v.value.V)
 		}
 	}
 	if !(high > low) {
 		return nil
 	}
 	at := func(v float64) float64 { return 100 * (v - low) / (high - low) }
-	c := &barChart{Title: prose.Clean(columns[value].Name, prose.NameRunes) + " by " + prose.Clean(columns[name].Name, prose.NameRunes), Zero: percent(at(0))}
-	for i, r := range rows {
-		b := bar{Label: prose.Clean(table.Text(r[name]), 24), Value: table.Text(r[value]), Y: i * barHeight, TextY: i*barHeight + 14, X: percent(at(0)), W: "0"}
-		if v, ok := toFloat(r[value]); ok {
-			b.X, b.W = percent(at(min(v, 0))), percent(math.Abs(at(v)-at(0)))
+	c := &barChart{Title: title, Zero: percent(at(0)), Height: len(values) * barHeight}
+	for i, v := range values {
+		b := bar{Label: v.label, Title: v.label + ": " + v.text, Y: i * barHeight, TextY: i*barHeight + 14, X: percent(at(0)), W: "0"}
+		if v.value.OK {
+			b.X, b.W = percent(at(min(v.value.V, 0))), percent(math.Abs(at(v.value.V)-at(0)))
 		}
-		b.Title = b.Label + ": " + b.Value
 		c.Bars = append(c.Bars, b)
 	}
-	c.Height = len(rows) * barHeight
 	return c
 }
 
 func percent(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-func toFloat(v any) (float64, bool) {
+func toFloat(v any) (f schema.Null[float64]) {
 	switch v := v.(type) {
 	case int64:
-		return float64(v), true
+		return schema.Some(float64(v))
 	case int32:
-		return float64(v), true
+		return schema.Some(float64(v))
 	case float64:
-		return v, prose.Finite(v)
+		return schema.Null[float64]{V: v, OK: prose.Finite(v)}
 	}
-	return 0, false
+	return f
 }

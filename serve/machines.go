@@ -25,7 +25,10 @@ func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
 		for _, section := range view.Sections(d) {
 			if section.ID == "health" {
 				fmt.Fprint(w, "<h1 class=\"title\">Machines over all applications</h1>")
-				return sections(w, section)
+				if err := sections(w, section); err != nil {
+					return err
+				}
+				return s.writeHistory(ctx, w)
 			}
 		}
 		fmt.Fprintf(w, "<h1 class=\"title\">Machines</h1><p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Machines.List.Note))
@@ -67,6 +70,9 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 				{Text: prose.Clean(h.Note.V, prose.TextRunes)}})
 		}
 		l.finish(r, order{}, 0)
+		if err := s.writeMachineHistory(ctx, w, r, name); err != nil {
+			return err
+		}
 		if err := writeSection(w, "windows", "Health", l); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ type parameter struct {
 func (s *Server) endpoints() []endpoint {
 	limit := parameter{"limit", "at most so many", true}
 	status := func(what string) parameter { return parameter{"status", what, false} }
-	tasks := []parameter{{"offset", "tasks to leave out first", true}, {"length", "at most so many, 20 without it", true}, {"sortBy", "ID, +runtime or -runtime", false}}
+	tasks := []parameter{{"offset", "tasks to leave out first", true}, {"length", "at most so many, 20 without it", true}, {"sortBy", "ID, +runtime or -runtime", false}, status("running, success, failed or killed")}
 	return []endpoint{
 		{"/applications", "The applications, the newest first, in Spark's shape", []parameter{status("completed or running"), limit, {"minDate", "started on this day or later", false}, {"maxDate", "started on this day or before", false},
 			{"minEndDate", "ended on this day or later", false}, {"maxEndDate", "ended on this day or before", false}}, api(s.applicationsAPI), []sparkApplication{}},
@@ -36,6 +36,13 @@ func (s *Server) endpoints() []endpoint {
 		{"/applications/{id}/stages/{stage}", "The attempts of one of its phases", nil, api(s.stagesAPI), []sparkStage{}},
 		{"/applications/{id}/stages/{stage}/{attempt}", "One attempt of one of its phases", nil, api(s.stageAPI), sparkStage{}},
 		{"/applications/{id}/stages/{stage}/{attempt}/taskList", "Its tasks, in Spark's shape, with their causes", tasks, api(s.tasksAPI), []sparkTask{}},
+		{"/applications/{id}/stages/{stage}/{attempt}/taskSummary", "Quantiles over its tasks", []parameter{{"quantiles", "such as 0.25,0.5,0.75", false}}, api(s.summaryAPI), sparkSummary{}},
+		{"/applications/{id}/executors", "Its executors that were not lost, in Spark's shape", nil, api(s.executorsAPI(false)), []sparkExecutor{}},
+		{"/applications/{id}/allexecutors", "All its executors", nil, api(s.executorsAPI(true)), []sparkExecutor{}},
+		{"/applications/{id}/environment", "Its settings", nil, api(s.environmentAPI), sparkEnvironment{}},
+		{"/applications/{id}/sql", "Its queries, with the operators of their final plans", []parameter{{"details", "false leaves the plans out", false}, tasks[0], tasks[1]}, api(s.executionsAPI), []sparkExecution{}},
+		{"/applications/{id}/sql/{execution}", "One of its queries", nil, api(s.executionAPI), sparkExecution{}},
+		{"/version", "The release of Spark whose API this one has the shape of", nil, api(s.versionAPI), sparkVersion{}},
 		{"/applications/{id}/timeline", "What a picture of a window of its time shows", []parameter{{"from", "seconds after its first attempt", false}, {"to", "the same, its end without it", false}, {"of", "instead of both, the key of a job or a phase", false}, {"skip", "machines to leave out first", true}},
 			api(s.timelineAPI), timelineAnswer{}},
 		{"/running", "The applications that run, with their stages and slow tasks", nil, api(s.runningAPI), []runningAnswer{}},

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"straggler/report"
@@ -96,7 +97,13 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 var errNoPage = errors.New("no page has this address")
 
-func (s *Server) noPage(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoPage) }
+func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		refuse(w, errNoPage)
+		return
+	}
+	s.fail(w, r, errNoPage)
+}
 
 // sections writes a part of the report, linked to the other pages.
 func sections(w io.Writer, list ...view.Section) error {

@@ -340,6 +340,28 @@ type sparkStage struct {
 }
 
 func (s *Server) stagesAPI(r *http.Request) ([]sparkStage, error) {
+	all, err := s.stages(r)
+	if err != nil {
+		return nil, err
+	}
+	out := []sparkStage{}
+	for _, st := range all {
+		asked, err := ofStatus(r, st.Status, "active", "complete", "pending", "skipped", "failed")
+		if err != nil {
+			return nil, err
+		}
+		if asked {
+			out = append(out, st)
+		}
+	}
+	if len(out) == 0 && r.PathValue("stage") != "" {
+		return nil, fmt.Errorf("%w: unknown stage: %s", report.ErrNoRow, prose.Clean(r.PathValue("stage"), 40))
+	}
+	return out, nil
+}
+
+// stages are those that the path of a request names.
+func (s *Server) stages(r *http.Request) ([]sparkStage, error) {
 	rows, err := s.stageRows(r)
 	if err != nil {
 		return nil, err
@@ -351,22 +373,24 @@ func (s *Server) stagesAPI(r *http.Request) ([]sparkStage, error) {
 		if !row.PhaseID.OK || stage != "" && row.Phase.V != stage || attempt != "" && strconv.Itoa(int(row.Attempt.V)) != attempt {
 			continue
 		}
-		asked, err := ofStatus(r, stageStatus(row), "active", "complete", "pending", "skipped", "failed")
-		if err != nil {
-			return nil, err
-		}
-		if !asked {
-			continue
-		}
 		st := sparkStage{Status: stageStatus(row), StageID: sparkID(row.Phase.V), AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V, NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
 			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish), OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite), Name: row.Name.V,
 			StragglerKey: strconv.FormatInt(row.PhaseID.V, 10), LostS: pointer(row.LostS)}
 		out = append(out, st)
 	}
-	if stage != "" && len(out) == 0 {
-		return nil, fmt.Errorf("%w: unknown stage: %s", report.ErrNoRow, prose.Clean(stage, 40))
-	}
 	return out, nil
+}
+
+// stageKey is the key of the attempt of a stage that the path of a request names.
+func (s *Server) stageKey(r *http.Request) (schema.Key, error) {
+	all, err := s.stages(r)
+	if err != nil {
+		return 0, err
+	}
+	if len(all) == 0 {
+		return 0, fmt.Errorf("%w: unknown stage: %s", report.ErrNoRow, prose.Clean(r.PathValue("stage"), 40))
+	}
+	return strconv.ParseInt(all[0].StragglerKey, 10, 64)
 }
 
 func pointer[T any](v schema.Null[T]) *T {
@@ -383,91 +407,4 @@ func (s *Server) stageAPI(r *http.Request) (sparkStage, error) {
 		return sparkStage{}, err
 	}
 	return all[0], nil
-}
-
-// sparkTask is TaskData.
-type sparkTask struct {
-	TaskID       int64    `json:"taskId"`
-	Index        int64    `json:"index"`
-	Attempt      int32    `json:"attempt"`
-	PartitionID  int64    `json:"partitionId"`
-	LaunchTime   *string  `json:"launchTime,omitempty"`
-	Duration     *int64   `json:"duration,omitempty"`
-	ExecutorID   string   `json:"executorId"`
-	Host         string   `json:"host"`
-	Status       string   `json:"status"`
-	Locality     string   `json:"taskLocality"`
-	Speculative  bool     `json:"speculative"`
-	ErrorMessage *string  `json:"errorMessage,omitempty"`
-	StragglerKey string   `json:"stragglerKey"`
-	Cause        *string  `json:"stragglerCause,omitempty"`
-	ExcessS      *float64 `json:"stragglerExcessS,omitempty"`
-}
-
-type taskRow struct {
-	AttemptID   schema.Key               `col:"attempt_id"`
-	NativeID    string                   `col:"native_id"`
-	Task        int64                    `col:"task"`
-	Number      int32                    `col:"number"`
-	StartTime   schema.Null[schema.Time] `col:"start_time"`
-	DurationS   schema.Null[float64]     `col:"duration_s"`
-	Executor    schema.Null[string]      `col:"executor"`
-	Machine     schema.Null[string]      `col:"machine"`
-	Status      schema.AttemptStatus     `col:"status"`
-	Locality    schema.Null[string]      `col:"locality"`
-	Speculative schema.Null[bool]        `col:"speculative"`
-	Reason      schema.Null[string]      `col:"reason"`
-	Cause       schema.Null[string]      `col:"cause"`
-	ExcessS     schema.Null[float64]     `col:"excess_s"`
-}
-
-// What taskList can be sorted by, and its length when none is asked for, as in Spark.
-var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "runtime": "t.duration_s DESC", "-runtime": "t.duration_s DESC", "+runtime": "t.duration_s"}
-
-const (
-	taskLength = 20
-	mostTasks  = 10_000
-)
-
-// tasksAPI is a part of the tasks of an attempt of a stage.
-func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
-	stage, err := s.stageAPI(r)
-	if err != nil {
-		return nil, err
-	}
-	offset, length := 0, taskLength
-	for _, p := range []struct {
-		name string
-		to   *int
-	}{{"offset", &offset}, {"length", &length}} {
-		if text := r.FormValue(p.name); text != "" {
-			if *p.to, err = strconv.Atoi(text); err != nil || *p.to < 0 || *p.to > 1<<40 {
-				return nil, fmt.Errorf("%w: %s is a number", errParameter, p.name)
-			}
-		}
-	}
-	by, ok := taskOrders[r.FormValue("sortBy")]
-	if !ok {
-		return nil, fmt.Errorf("%w: sortBy is ID, +runtime or -runtime", errParameter)
-	}
-	k, err := strconv.ParseInt(stage.StragglerKey, 10, 64)
-	if err != nil {
-		return nil, err
-	}
-	sql := fmt.Sprintf("%s\nORDER BY %s NULLS LAST, t.attempt_id\nLIMIT %d OFFSET %d", sqlOf("api_tasks", k), by, min(length, mostTasks), offset)
-	rows, err := catalog.Read[taskRow](r.Context(), s.c, sql)
-	if err != nil {
-		return nil, err
-	}
-	out := []sparkTask{}
-	for _, row := range rows {
-		t := sparkTask{TaskID: sparkID(row.NativeID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number, LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
-			Locality: strings.ToUpper(row.Locality.V), Speculative: row.Speculative.V, ErrorMessage: pointer(row.Reason), StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
-		if row.DurationS.OK {
-			ms := int64(row.DurationS.V*1000 + 0.5)
-			t.Duration = &ms
-		}
-		out = append(out, t)
-	}
-	return out, nil
 }

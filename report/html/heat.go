@@ -68,15 +68,15 @@ func newHeatCell(c report.Heat) heatCell {
 	if !c.Ratio.OK {
 		return heatCell{Class: "none", Text: prose.Dash, Note: "the phase has no median"}
 	}
-	h := heatCell{Class: heatClass(c.Ratio.V), Text: times2(c.Ratio.V), Note: prose.Times(c.Ratio.V) + " the median, " + prose.Plural(c.N, "task", "tasks")}
+	h := heatCell{Class: HeatClass(c.Ratio.V), Text: HeatText(c.Ratio.V), Note: prose.Times(c.Ratio.V) + " the median, " + prose.Plural(c.N, "task", "tasks")}
 	if c.N < 3 {
 		h.Class += " few"
 	}
 	return h
 }
 
-// times2 writes a ratio with two digits, which fit into a small cell.
-func times2(v float64) string {
+// HeatText writes a ratio with two digits, which fit into a small cell.
+func HeatText(v float64) string {
 	switch {
 	case !prose.Finite(v):
 		return prose.Dash
@@ -86,7 +86,8 @@ func times2(v float64) string {
 	return fmt.Sprintf("%.1f×", v)
 }
 
-func heatClass(ratio float64) string {
+// HeatClass is the class of a cell of a heat map, by how many times as long as the others something takes.
+func HeatClass(ratio float64) string {
 	limits := []float64{0.67, 0.9, 1.15, 1.35, 1.65, 2.2, 3.2}
 	for i, l := range limits {
 		if ratio < l {

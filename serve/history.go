@@ -1,0 +1,208 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"straggler/report/html"
+	"straggler/report/prose"
+	"straggler/report/view"
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// The machines over days or weeks: how each did in every period, by the windows in which it was judged.
+
+// periodRow is a machine in a period.
+type periodRow struct {
+	Machine  string               `col:"machine"`
+	Period   int64                `col:"period"`
+	Attempts int64                `col:"attempts"`
+	Factor   schema.Null[float64] `col:"factor"`
+	Windows  int64                `col:"windows"`
+	Bad      int64                `col:"bad"`
+	Losses   int64                `col:"losses"`
+	LostS    schema.Null[float64] `col:"lost_s"`
+}
+
+// periods are how time is divided.
+type periods struct {
+	days        int64 // of each
+	first, last int64
+}
+
+const (
+	// mostDays is how many days are shown one by one; more of them become weeks.
+	mostDays = 45
+	// mostPeriods and mostDrawn bound what is drawn: the latest periods, and the worst machines.
+	mostPeriods = 60
+	mostDrawn   = 50
+)
+
+// newPeriods divides the time that the store knows the machines of; none where that is less than two days.
+func (s *Server) newPeriods(ctx context.Context) (p periods, ok bool, err error) {
+	rows, err := catalog.Read[struct {
+		First schema.Null[schema.Time] `col:"first"`
+		Last  schema.Null[schema.Time] `col:"last"`
+	}](ctx, s.c, sqlOf("machine_span", 0))
+	if err != nil || len(rows) == 0 || !rows[0].First.OK {
+		return p, false, err
+	}
+	p.days = 1
+	at := func(t schema.Time) int64 {
+		return int64(math.Floor((float64(t)/86400e6 + 3) / float64(p.days)))
+	}
+	if at(rows[0].Last.V)-at(rows[0].First.V) >= mostDays {
+		p.days = 7
+	}
+	p.first, p.last = at(rows[0].First.V), at(rows[0].Last.V)
+	p.first = max(p.first, p.last-mostPeriods+1)
+	return p, p.last > p.first, nil
+}
+
+// start is the day with which a period begins.
+func (p periods) start(n int64) time.Time { return time.Unix((n*p.days-3)*86400, 0).UTC() }
+
+func (p periods) word() string {
+	return map[bool]string{true: "day", false: "week"}[p.days == 1]
+}
+
+// sql is the query of the machines of which a condition holds.
+func (p periods) sql(where string) string {
+	return strings.NewReplacer("{days}", strconv.FormatInt(p.days, 10), "{where}", where).Replace(sqlOf("machine_history", 0))
+}
+
+// heatTable is a heat map of machines by periods, as its template takes it.
+type heatTable struct {
+	Title, Lead, More string
+	Columns           []cell
+	Rows              []heatLine
+	Query             *queryView
+}
+
+type heatLine struct {
+	Name, Href string
+	Cells      []heatCell
+}
+
+type heatCell struct{ Class, Text, Note string }
+
+// writeHistory draws all machines by periods, those that were bad most often first.
+func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
+	p, ok, err := s.newPeriods(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	sql := p.sql("machine IS NOT NULL")
+	byName := map[string]*machineHistory{}
+	err = catalog.Each(ctx, s.c, sql, func(r *periodRow) error {
+		m := byName[r.Machine]
+		if m == nil {
+			m = &machineHistory{name: strings.Clone(r.Machine), cells: map[int64]heatCell{}}
+			byName[m.name] = m
+		}
+		m.bad, m.lost = m.bad+r.Bad, m.lost+r.LostS.V
+		if r.Factor.OK {
+			m.worst = max(m.worst, r.Factor.V)
+		}
+		if r.Period >= p.first {
+			m.cells[r.Period] = newPeriodCell(r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	all := make([]*machineHistory, 0, len(byName))
+	for _, m := range byName {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b *machineHistory) int {
+		return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(b.bad, a.bad), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
+	})
+	t := &heatTable{Title: "Machines by " + p.word(), Query: newQuery("table", sql),
+		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
+	for n := p.first; n <= p.last; n++ {
+		t.Columns = append(t.Columns, cell{Text: p.start(n).Format("01-02"), Note: prose.Upper(p.word()) + " from " + p.start(n).Format("2006-01-02")})
+	}
+	for _, m := range all[:min(len(all), mostDrawn)] {
+		line := heatLine{Name: prose.Clean(m.name, 28), Href: address(view.Ref{Kind: view.ToMachine, Name: m.name})}
+		for n := p.first; n <= p.last; n++ {
+			c, ok := m.cells[n]
+			if !ok {
+				c = heatCell{Class: "none"}
+			}
+			line.Cells = append(line.Cells, c)
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	if n := len(all) - len(t.Rows); n > 0 {
+		t.More = prose.Upper(prose.Plural(int64(n), "machine", "machines")) + " more: the query has them."
+	}
+	return templates.ExecuteTemplate(w, "heat-table", t)
+}
+
+// machineHistory is a machine over all periods.
+type machineHistory struct {
+	name        string
+	bad         int64
+	lost, worst float64
+	cells       map[int64]heatCell
+}
+
+func newPeriodCell(r *periodRow) heatCell {
+	c := heatCell{Class: "none", Text: prose.Dash, Note: "too few attempts to say"}
+	if r.Factor.OK {
+		c = heatCell{Class: html.HeatClass(r.Factor.V), Text: html.HeatText(r.Factor.V), Note: prose.Times(r.Factor.V) + " the others, " + prose.Plural(r.Attempts, "attempt", "attempts")}
+	}
+	if r.Bad > 0 {
+		c.Class += " bad"
+		c.Note += "; " + fmt.Sprintf("slow or flaky in %d of %s", r.Bad, prose.Plural(r.Windows, "window", "windows"))
+	}
+	if r.LostS.V > 0 {
+		c.Note += "; it took tasks " + prose.Seconds(r.LostS.V) + " longer"
+	}
+	return c
+}
+
+// writeMachineHistory draws one machine by periods.
+func (s *Server) writeMachineHistory(ctx context.Context, w io.Writer, r *http.Request, name string) error {
+	p, ok, err := s.newPeriods(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	sql := p.sql("machine = " + printableText(name))
+	rows, err := catalog.Read[periodRow](ctx, s.c, sql)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	rows = rows[max(0, len(rows)-mostPeriods):]
+	l := &listing{ID: "periods", Caption: "By " + p.word(), Query: newQuery("list", sql), Columns: []column{{Title: prose.Upper(p.word())}, {Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "Attempts", Number: true},
+		{Title: "Windows called bad", Doc: "slow or flaky", Number: true}, {Title: "Lost", Doc: "what its being slow took, summed over its tasks", Number: true}, {Title: "Outputs lost", Number: true}}}
+	var factors, lost []barValue
+	for i := range rows {
+		x := &rows[i]
+		from := p.start(x.Period).Format("2006-01-02")
+		factors = append(factors, barValue{from, prose.OrDash(x.Factor, prose.Times), x.Factor})
+		lost = append(lost, barValue{from, prose.Seconds(x.LostS.V), x.LostS})
+		l.Rows = append(l.Rows, []cell{{Text: from}, figure(x.Factor, prose.Times, "too few attempts to say"), {Text: prose.Count(x.Attempts)}, {Text: prose.Count(x.Bad) + " of " + prose.Count(x.Windows)}, {Text: prose.Seconds(x.LostS.V)}, {Text: prose.Count(x.Losses)}})
+	}
+	slices.Reverse(l.Rows) // the latest first
+	l.finish(r, order{}, 0)
+	for _, c := range []*barChart{drawBars("Factor by "+p.word()+", 1 = like the others", factors), drawBars("What its being slow took its tasks, by "+p.word(), lost)} {
+		if c != nil {
+			if err := templates.ExecuteTemplate(w, "chart", c); err != nil {
+				return err
+			}
+		}
+	}
+	return writeSection(w, "periods", "Its history", l)
+}

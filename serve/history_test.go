@@ -1,0 +1,93 @@
+package serve_test
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"straggler/report/reporttest"
+	"straggler/serve"
+	"straggler/serve/catalog/catalogtest"
+)
+
+// onDays writes a log anew as of several days later, once each, and gives the files.
+func onDays(t *testing.T, log string, days ...int) (files []string) {
+	t.Helper()
+	packed, err := os.ReadFile(log)
+	reporttest.Check(t, err)
+	d, err := zstd.NewReader(nil)
+	reporttest.Check(t, err)
+	defer d.Close()
+	text, err := d.DecodeAll(packed, nil)
+	reporttest.Check(t, err)
+	instant := regexp.MustCompile(`\b17\d{11}\b`) // milliseconds since 1970, of the years 2023 to 2027
+	dir := t.TempDir()
+	for _, day := range days {
+		later := instant.ReplaceAllStringFunc(string(text), func(s string) string {
+			ms, _ := strconv.ParseInt(s, 10, 64)
+			return fmt.Sprint(ms + int64(day)*86_400_000)
+		})
+		later = regexp.MustCompile(`app-\d{14}-\d{4}`).ReplaceAllString(later, fmt.Sprintf("app-20261121000000-%04d", day))
+		name := filepath.Join(dir, fmt.Sprintf("app-20261121000000-%04d", day))
+		reporttest.Check(t, os.WriteFile(name, []byte(later), 0o600))
+		files = append(files, name)
+	}
+	return files
+}
+
+// Over days each machine has a cell for every day on which it was judged, and a bad one has its history with what it cost; the
+// seconds are those of the attributions. Over months days become weeks.
+func TestMachinesOverTime(t *testing.T) {
+	log := catalogtest.Labelled(t, "..", "bad-machine")[0]
+	for _, c := range []struct {
+		days          []int
+		title, period string
+		cells, drawn  int
+	}{{[]int{0, 1, 5}, "Machines by day", "Day", 6, 3}, {[]int{0, 1, 60}, "Machines by week", "Week", 9, 2}} {
+		s, _ := served(t, catalogtest.Store(t, false, onDays(t, log, c.days...)...), serve.Options{})
+		h := s.Handler()
+		body := get(h, "/machines").Body.String()
+		_, table, ok := strings.Cut(body, `<table class="heat"><caption class="vh">`+c.title)
+		if !ok {
+			t.Fatalf("no %q: %s", c.title, body[max(0, len(body)-500):])
+		}
+		table, _, _ = strings.Cut(table, "</table>")
+		rows := strings.Split(table, "<tr>")[2:]
+		worst := regexp.MustCompile(`href="(/machine\?name=[^"]*)"`).FindStringSubmatch(rows[0])
+		if n := strings.Count(rows[0], "<td"); n < c.cells || n > c.cells+1 || strings.Count(rows[0], `bad"`) != c.drawn || worst == nil {
+			t.Fatalf("%s: the worst machine has %d cells, want %d with %d bad ones: %s", c.title, n, c.cells, c.drawn, rows[0])
+		}
+		if strings.Contains(rows[len(rows)-1], `bad"`) {
+			t.Errorf("the last of the machines is bad: %s", rows[len(rows)-1])
+		}
+		page := get(h, html.UnescapeString(worst[1])).Body.String()
+		if !strings.Contains(page, `id="periods"`) || strings.Count(page, `class="barplot"`) != 2 || !strings.Contains(page, `data-label="`+c.period+`"`) {
+			t.Errorf("the page of the worst machine has no history: %s", page)
+		}
+		sql := regexp.MustCompile(`(?s)Query of this list</summary><pre><code>(.*?)</code>`).FindStringSubmatch(page)
+		sum := func(query string) string {
+			return get(h, "/api/v1/sql?q="+strings.NewReplacer(" ", "+", "\n", "%0A", "+", "%2B", ";", "%3B", "%", "%25", "&", "%26", "#", "%23").Replace(query)).Body.String()
+		}
+		drawn := sum("SELECT round(sum(lost_s), 3) AS s FROM (" + html.UnescapeString(sql[1]) + ")")
+		name := strings.TrimPrefix(html.UnescapeString(worst[1]), "/machine?name=")
+		owed := sum("SELECT round(sum(c.seconds), 3) AS s FROM attributions c JOIN attempts a ON a.attempt_id = c.attempt_id WHERE c.cause = 'bad_machine' AND a.machine = '" + name + "'")
+		if drawn != owed || strings.Contains(drawn, "null") || !strings.Contains(drawn, `"s"`) {
+			t.Errorf("%s: the history has %s, the attributions have %s", c.title, drawn, owed)
+		}
+	}
+}
+
+// A store of one day has no history to draw.
+func TestMachinesOfOneDay(t *testing.T) {
+	s, _ := served(t, catalogtest.Store(t, false, catalogtest.Labelled(t, "..", "skew")...), serve.Options{})
+	if body := get(s.Handler(), "/machines").Body.String(); strings.Contains(body, "Machines by") || strings.Contains(body, `class="problem"`) {
+		t.Error("a heat map of one day")
+	}
+}

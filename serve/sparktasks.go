@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"straggler/schema"
+	"straggler/serve/catalog"
+)
+
+// pageOf reads which part of a list is asked for.
+func pageOf(r *http.Request) (offset, length int, err error) {
+	length = taskLength
+	for _, p := range []struct {
+		name string
+		to   *int
+	}{{"offset", &offset}, {"length", &length}} {
+		if text := r.FormValue(p.name); text != "" {
+			if *p.to, err = strconv.Atoi(text); err != nil || *p.to < 0 || *p.to > 1<<40 {
+				return 0, 0, fmt.Errorf("%w: %s is a number", errParameter, p.name)
+			}
+		}
+	}
+	return offset, min(length, mostTasks), nil
+}
+
+// sparkTask is TaskData.
+type sparkTask struct {
+	TaskID       int64   `json:"taskId"`
+	Index        int64   `json:"index"`
+	Attempt      int32   `json:"attempt"`
+	PartitionID  int64   `json:"partitionId"`
+	LaunchTime   *string `json:"launchTime,omitempty"`
+	Duration     *int64  `json:"duration,omitempty"`
+	ExecutorID   string  `json:"executorId"`
+	Host         string  `json:"host"`
+	Status       string  `json:"status"`
+	Locality     string  `json:"taskLocality"`
+	Speculative  bool    `json:"speculative"`
+	ErrorMessage *string `json:"errorMessage,omitempty"`
+	Delay        *int64  `json:"schedulerDelay,omitempty"`
+	Metrics      struct {
+		Deserialize *int64 `json:"executorDeserializeTime,omitempty"`
+		CPU         *int64 `json:"executorCpuTime,omitempty"` // ns
+		GC          *int64 `json:"jvmGcTime,omitempty"`
+		Spilled     *int64 `json:"diskBytesSpilled,omitempty"`
+		Memory      *int64 `json:"peakExecutionMemory,omitempty"`
+	} `json:"taskMetrics"`
+	StragglerKey string   `json:"stragglerKey"`
+	Cause        *string  `json:"stragglerCause,omitempty"`
+	ExcessS      *float64 `json:"stragglerExcessS,omitempty"`
+}
+
+type taskRow struct {
+	AttemptID   schema.Key               `col:"attempt_id"`
+	NativeID    string                   `col:"native_id"`
+	Task        int64                    `col:"task"`
+	Number      int32                    `col:"number"`
+	StartTime   schema.Null[schema.Time] `col:"start_time"`
+	DurationS   schema.Null[float64]     `col:"duration_s"`
+	Executor    schema.Null[string]      `col:"executor"`
+	Machine     schema.Null[string]      `col:"machine"`
+	Status      schema.AttemptStatus     `col:"status"`
+	Locality    schema.Null[string]      `col:"locality"`
+	Speculative schema.Null[bool]        `col:"speculative"`
+	Reason      schema.Null[string]      `col:"reason"`
+	DelayS      schema.Null[float64]     `col:"scheduler_delay_s"`
+	DeserialS   schema.Null[float64]     `col:"deserialize_s"`
+	CPUS        schema.Null[float64]     `col:"cpu_s"`
+	GCS         schema.Null[float64]     `col:"gc_s"`
+	SpillBytes  schema.Null[int64]       `col:"spill_bytes"`
+	PeakBytes   schema.Null[int64]       `col:"peak_memory_bytes"`
+	Cause       schema.Null[string]      `col:"cause"`
+	ExcessS     schema.Null[float64]     `col:"excess_s"`
+}
+
+// What taskList can be sorted by, and its length when none is asked for, as in Spark.
+var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "RUNTIME": "t.duration_s DESC", "-RUNTIME": "t.duration_s DESC", "DECREASING_RUNTIME": "t.duration_s DESC",
+	"+RUNTIME": "t.duration_s", " RUNTIME": "t.duration_s", "INCREASING_RUNTIME": "t.duration_s"} // a + that is not escaped is a space
+
+// taskStatuses are those of attempts, by the words of Spark for them.
+var taskStatuses = map[string]string{"running": "('running')", "success": "('success')", "failed": "('failed', 'lost')", "killed": "('killed')", "pending": "('')", "unknown": "('unknown')"}
+
+const (
+	taskLength = 20
+	mostTasks  = 10_000
+)
+
+// tasksAPI is a part of the tasks of an attempt of a stage.
+func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
+	k, err := s.stageKey(r)
+	if err != nil {
+		return nil, err
+	}
+	offset, length, err := pageOf(r)
+	if err != nil {
+		return nil, err
+	}
+	by, ok := taskOrders[strings.ToUpper(r.FormValue("sortBy"))]
+	if !ok {
+		return nil, fmt.Errorf("%w: sortBy is ID, +runtime or -runtime", errParameter)
+	}
+	var where []string
+	for _, status := range r.URL.Query()["status"] {
+		is, ok := taskStatuses[strings.ToLower(status)]
+		if !ok {
+			return nil, fmt.Errorf("%w: status is one of running, success, failed, killed, pending, unknown", errParameter)
+		}
+		where = append(where, "t.status IN "+is)
+	}
+	sql := sqlOf("api_tasks", k)
+	if len(where) > 0 {
+		sql += "\nWHERE " + strings.Join(where, " OR ")
+	}
+	sql += fmt.Sprintf("\nORDER BY %s NULLS LAST, t.attempt_id\nLIMIT %d OFFSET %d", by, length, offset)
+	rows, err := catalog.Read[taskRow](r.Context(), s.c, sql)
+	if err != nil {
+		return nil, err
+	}
+	out := []sparkTask{}
+	for _, row := range rows {
+		t := sparkTask{TaskID: sparkID(row.NativeID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number, LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
+			Locality: strings.ToUpper(row.Locality.V), Speculative: row.Speculative.V, ErrorMessage: pointer(row.Reason), StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
+		t.Duration, t.Delay = whole(row.DurationS, 1000), whole(row.DelayS, 1000)
+		m := &t.Metrics
+		m.Deserialize, m.CPU, m.GC, m.Spilled, m.Memory = whole(row.DeserialS, 1000), whole(row.CPUS, 1e9), whole(row.GCS, 1000), pointer(row.SpillBytes), pointer(row.PeakBytes)
+		out = append(out, t)
+	}
+	return out, nil
+}

@@ -1,0 +1,17 @@
+-- The health of machines by period of time, and what their being slow took, in seconds summed over tasks. {days} is the length
+-- of a period; weeks begin on Mondays, as 1970 began on a Thursday. {where} says which machines.
+SELECT h.*, l.lost_s
+FROM (
+  SELECT machine, CAST(floor((unix_micros(window_start) / 86400e6 + 3) / {days}) AS BIGINT) AS period, CAST(sum(attempts) AS BIGINT) AS attempts,
+    exp(sum(attempts * ln(factor)) FILTER (WHERE factor > 0) / sum(attempts) FILTER (WHERE factor > 0)) AS factor,
+    count(*) AS windows, count(*) FILTER (WHERE verdict IN ('slow', 'flaky')) AS bad, CAST(sum(losses) AS BIGINT) AS losses
+  FROM machine_health
+  WHERE application_id IS NULL AND machine IS NOT NULL AND {where}
+  GROUP BY 1, 2
+) h LEFT JOIN (
+  SELECT a.machine, CAST(floor((unix_micros(a.start_time) / 86400e6 + 3) / {days}) AS BIGINT) AS period, sum(c.seconds) AS lost_s
+  FROM (SELECT attempt_id, seconds FROM attributions WHERE cause = 'bad_machine') c
+    JOIN (SELECT attempt_id, machine, start_time FROM attempts WHERE start_time IS NOT NULL AND {where}) a ON a.attempt_id = c.attempt_id
+  GROUP BY 1, 2
+) l ON l.machine = h.machine AND l.period = h.period
+ORDER BY h.machine, h.period
