@@ -13,7 +13,6 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
-	"straggler/report/view"
 	"straggler/schema"
 	"straggler/serve/catalog"
 )
@@ -24,7 +23,7 @@ var applicationColumns = []column{
 	{Title: "Took", Doc: "start to finish", By: "took", Number: true, Falling: true}, {Title: "Attempts", By: "attempts", Number: true, Falling: true},
 	{Title: "Job time", Doc: "completion times of its jobs, summed", By: "jobs", Number: true, Falling: true},
 	{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phase's median", By: "lost", Number: true, Falling: true},
-	{Title: "Share", Doc: "lost / job time", By: "share", Number: true, Falling: true}, {Title: "Mostly", Doc: "the causes that the lost time went to"},
+	{Title: "Share", Doc: "lost / job time", By: "share", Number: true, Falling: true}, {Title: "Mostly", Doc: "the cause that most of the lost time went to"},
 	{Title: "Ended", By: "status"},
 }
 
@@ -187,14 +186,16 @@ func applicationRow(a *report.Application, judged bool) []cell {
 	if !a.Complete {
 		ended += ", log incomplete"
 	}
-	parts := ""
-	if a.Loss.LostS.V > 0 {
-		parts = view.PartsText(a.Loss.Parts)
+	var mostly cell
+	if a.Loss.LostS.V > 0 && len(a.Loss.Parts) > 0 {
+		most := slices.MaxFunc(a.Loss.Parts, func(a, b report.LostPart) int { return cmp.Compare(a.LostS, b.LostS) })
+		mostly = causeCell(most.Cause)
+		mostly.Sub = prose.Seconds(most.LostS)
 	}
 	return []cell{id, {Text: prose.Clean(strings.TrimSpace(a.Framework+" "+a.FrameworkVersion.V), 40)}, {Text: prose.MaybeName(a.User)},
 		{Text: prose.OrDash(a.StartTime, func(t schema.Time) string { return prose.Instant(t, a.TimeOrigin) })}, figure(took(a), prose.Seconds, "the log does not say"),
 		{Text: prose.Count(a.Attempts)}, figure(a.Loss.CompletionS, prose.Seconds, unknown), figure(a.Loss.LostS, prose.Seconds, unknown), figure(a.Loss.LostShare, prose.Percent, unknown),
-		{Text: parts}, {Text: ended}}
+		mostly, {Text: ended}}
 }
 
 func figure(v schema.Null[float64], write func(float64) string, note string) cell {

@@ -19,7 +19,7 @@ import (
 	"straggler/serve/catalog"
 )
 
-// The machines over days or weeks: how each did in every period, by the windows in which it was judged.
+// The machines over days or weeks: how each did in every period, by the runs or the windows of time in which it was judged.
 
 // periodRow is a machine in a period.
 type periodRow struct {
@@ -27,7 +27,7 @@ type periodRow struct {
 	Period   int64                `col:"period"`
 	Attempts int64                `col:"attempts"`
 	Factor   schema.Null[float64] `col:"factor"`
-	Windows  int64                `col:"windows"`
+	Judged   int64                `col:"judged"`
 	Bad      int64                `col:"bad"`
 	Losses   int64                `col:"losses"`
 	LostS    schema.Null[float64] `col:"lost_s"`
@@ -44,7 +44,7 @@ const (
 	mostDays = 45
 	// mostPeriods and mostDrawn bound what is drawn: the latest periods, and the worst machines.
 	mostPeriods = 60
-	mostDrawn   = 50
+	mostDrawn   = 25
 )
 
 // newPeriods divides the time that the store knows the machines of; none where that is less than two days.
@@ -129,7 +129,7 @@ func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
 		return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(b.bad, a.bad), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
 	})
 	t := &heatTable{Title: "Machines by " + p.word(), Query: newQuery("table", sql),
-		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
+		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
 	for n := p.first; n <= p.last; n++ {
 		t.Columns = append(t.Columns, cell{Text: p.start(n).Format("01-02"), Note: prose.Upper(p.word()) + " from " + p.start(n).Format("2006-01-02")})
 	}
@@ -165,7 +165,7 @@ func newPeriodCell(r *periodRow) heatCell {
 	}
 	if r.Bad > 0 {
 		c.Class += " bad"
-		c.Note += "; " + fmt.Sprintf("slow or flaky in %d of %s", r.Bad, prose.Plural(r.Windows, "window", "windows"))
+		c.Note += "; " + fmt.Sprintf("slow or flaky in %d of %s", r.Bad, prose.Plural(r.Judged, "judgement", "judgements"))
 	}
 	if r.LostS.V > 0 {
 		c.Note += "; it took tasks " + prose.Seconds(r.LostS.V) + " longer"
@@ -186,14 +186,14 @@ func (s *Server) writeMachineHistory(ctx context.Context, w io.Writer, r *http.R
 	}
 	rows = rows[max(0, len(rows)-mostPeriods):]
 	l := &listing{ID: "periods", Caption: "By " + p.word(), Query: newQuery("list", sql), Columns: []column{{Title: prose.Upper(p.word())}, {Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "Attempts", Number: true},
-		{Title: "Windows called bad", Doc: "slow or flaky", Number: true}, {Title: "Lost", Doc: "what its being slow took, summed over its tasks", Number: true}, {Title: "Outputs lost", Number: true}}}
+		{Title: "Called bad", Doc: "how often it was called slow or flaky, of how often it was judged", Number: true}, {Title: "Lost", Doc: "what its being slow took, summed over its tasks", Number: true}, {Title: "Outputs lost", Number: true}}}
 	var factors, lost []barValue
 	for i := range rows {
 		x := &rows[i]
 		from := p.start(x.Period).Format("2006-01-02")
 		factors = append(factors, barValue{from, prose.OrDash(x.Factor, prose.Times), x.Factor})
 		lost = append(lost, barValue{from, prose.Seconds(x.LostS.V), x.LostS})
-		l.Rows = append(l.Rows, []cell{{Text: from}, figure(x.Factor, prose.Times, "too few attempts to say"), {Text: prose.Count(x.Attempts)}, {Text: prose.Count(x.Bad) + " of " + prose.Count(x.Windows)}, {Text: prose.Seconds(x.LostS.V)}, {Text: prose.Count(x.Losses)}})
+		l.Rows = append(l.Rows, []cell{{Text: from}, figure(x.Factor, prose.Times, "too few attempts to say"), {Text: prose.Count(x.Attempts)}, {Text: prose.Count(x.Bad) + " of " + prose.Count(x.Judged)}, {Text: prose.Seconds(x.LostS.V)}, {Text: prose.Count(x.Losses)}})
 	}
 	slices.Reverse(l.Rows) // the latest first
 	l.finish(r, order{}, 0)

@@ -41,6 +41,9 @@ type cell struct {
 // causeCell is a cause with its key.
 func causeCell(c schema.Cause) cell {
 	info := report.InfoOf(c)
+	if c == report.NotOutlier {
+		return cell{Text: info.Title}
+	}
 	return cell{Text: info.Title, Cause: info.Cause, Letter: info.Letter}
 }
 

@@ -25,10 +25,10 @@ func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
 		for _, section := range view.Sections(d) {
 			if section.ID == "health" {
 				fmt.Fprint(w, "<h1 class=\"title\">Machines over all applications</h1>")
-				if err := sections(w, section); err != nil {
+				if err := s.writeHistory(ctx, w); err != nil {
 					return err
 				}
-				return s.writeHistory(ctx, w)
+				return sections(w, section)
 			}
 		}
 		fmt.Fprintf(w, "<h1 class=\"title\">Machines</h1><p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Machines.List.Note))

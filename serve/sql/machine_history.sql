@@ -1,13 +1,20 @@
--- The health of machines by period of time, and what their being slow took, in seconds summed over tasks. {days} is the length
--- of a period; weeks begin on Mondays, as 1970 began on a Thursday. {where} says which machines.
+-- The health of machines by period of time, and what their being slow took, in seconds summed over tasks. A machine's runs speak
+-- for a period where they were judged by themselves, else the windows of all runs that begin in it. {days} is the length of a
+-- period; weeks begin on Mondays, as 1970 began on a Thursday. {where} says which machines.
 SELECT h.*, l.lost_s
 FROM (
-  SELECT machine, CAST(floor((unix_micros(window_start) / 86400e6 + 3) / {days}) AS BIGINT) AS period, CAST(sum(attempts) AS BIGINT) AS attempts,
+  SELECT machine, period, CAST(sum(attempts) AS BIGINT) AS attempts,
     exp(sum(attempts * ln(factor)) FILTER (WHERE factor > 0) / sum(attempts) FILTER (WHERE factor > 0)) AS factor,
-    count(*) AS windows, count(*) FILTER (WHERE verdict IN ('slow', 'flaky')) AS bad, CAST(sum(losses) AS BIGINT) AS losses
-  FROM machine_health
-  WHERE application_id IS NULL AND machine IS NOT NULL AND {where}
-  GROUP BY 1, 2
+    count(*) AS judged, count(*) FILTER (WHERE verdict IN ('slow', 'flaky')) AS bad, CAST(sum(losses) AS BIGINT) AS losses
+  FROM (
+    SELECT * FROM (
+      SELECT *, CAST(floor((unix_micros(window_start) / 86400e6 + 3) / {days}) AS BIGINT) AS period, CAST(application_id IS NOT NULL AS INT) AS of_run
+      FROM machine_health
+      WHERE machine IS NOT NULL AND {where}
+    )
+    QUALIFY of_run = max(of_run) OVER (PARTITION BY machine, period)
+  )
+  GROUP BY machine, period
 ) h LEFT JOIN (
   SELECT a.machine, CAST(floor((unix_micros(a.start_time) / 86400e6 + 3) / {days}) AS BIGINT) AS period, sum(c.seconds) AS lost_s
   FROM (SELECT attempt_id, seconds FROM attributions WHERE cause = 'bad_machine') c

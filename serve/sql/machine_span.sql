@@ -1,2 +1,2 @@
 -- The time that the health of machines is known of.
-SELECT min(window_start) AS first, max(window_start) AS last FROM machine_health WHERE application_id IS NULL
+SELECT min(window_start) AS first, max(window_start) AS last FROM machine_health
