@@ -34,12 +34,6 @@ func (q *query) coalescedTo(total float64) float64 {
 	return max(min(advisory, total/parallelism), least)
 }
 
-// advisory is the size of partitions that adaptive execution aims at.
-func (q *query) advisory() float64 {
-	old := sizeOr(q.settings["spark.sql.adaptive.shuffle.targetPostShuffleInputSize"], defaultAdvisory)
-	return sizeOr(q.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"], old)
-}
-
 // merged tells whether a task's data may be several partitions put together, so that it says nothing about keys.
 func (q *query) merged(p *phase, s *skewedRow) bool {
 	coalesced := false
@@ -50,31 +44,4 @@ func (q *query) merged(p *phase, s *skewedRow) bool {
 		return false
 	}
 	return !s.InputBytes.OK || float64(s.InputBytes.V) <= q.coalescedTo(s.TotalBytes.V)*sizeTolerance
-}
-
-// sizeOr is a size as Spark's settings are written, 64m or 67108864b, or another where there is none.
-func sizeOr(s string, otherwise float64) float64 {
-	text := strings.ToLower(strings.TrimSpace(s))
-	text = strings.TrimSuffix(text, "b")
-	scale := 1.0
-	if n := len(text); n > 0 {
-		switch text[n-1] {
-		case 'k':
-			scale = 1 << 10
-		case 'm':
-			scale = 1 << 20
-		case 'g':
-			scale = 1 << 30
-		case 't':
-			scale = 1 << 40
-		}
-		if scale > 1 {
-			text = text[:n-1]
-		}
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v <= 0 {
-		return otherwise
-	}
-	return v * scale
 }

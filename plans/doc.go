@@ -10,6 +10,7 @@
 //  5. joins.go finds joins that gave many times their input, shuffled a small side or broadcast a large one.
 //  6. replay.go, with what durations.sql selects, says how much earlier a phase would have ended with its skewed partitions split.
 //  7. remedy.go says what would spread the rows, in lines that can be applied, and why the usual advice would not.
+//  8. settings.go reads the session's settings and the version of Spark, by which the others judge.
 //
 // Start with run.go.
 package plans

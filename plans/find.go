@@ -31,11 +31,9 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 		return schema.QueryFinding{}, false
 	}
 	worst := &kept[0]
-	row := schema.QueryFinding{QueryID: q.QueryID, PhaseID: schema.Some(p.id), AttemptID: schema.Some(worst.AttemptID), Tasks: int64(len(kept)),
-		Seconds: schema.Some(worst.Seconds), Task: schema.Some(worst.Task)}
-	if q.StartTime.OK && q.FinishTime.OK {
-		row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
-	}
+	row := q.finding(schema.SkewedKeys)
+	row.PhaseID, row.AttemptID, row.Tasks = schema.Some(p.id), schema.Some(worst.AttemptID), int64(len(kept))
+	row.Seconds, row.Task = schema.Some(worst.Seconds), schema.Some(worst.Task)
 	ratio, byRows, known := worst.ratio()
 	if known {
 		row.Ratio = schema.Some(ratio)
@@ -58,7 +56,6 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 		if n == nil || n.Keys.V == "" {
 			return row, false // rows are dealt out one by one, or come from one place
 		}
-		row.Kind = schema.SkewedKeys
 		q.name(&row, n, certain)
 		if read := q.tree.readOf(n.NodeID); read != nil && read.Split {
 			return row, false // the split says what there is to say
@@ -155,12 +152,19 @@ func (q *query) splits() []schema.QueryFinding {
 		if read.Kind != schema.ShuffleReadNode || !read.Split || exchange == nil || skewed == 0 {
 			continue // the other side of a split partition is read again, and not split
 		}
-		row := schema.QueryFinding{QueryID: q.QueryID, Kind: schema.SplitByAQE, Tasks: int64(parts), Partitions: schema.Some(int64(skewed))}
-		if q.StartTime.OK && q.FinishTime.OK {
-			row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
-		}
+		row := q.finding(schema.SplitByAQE)
+		row.Tasks, row.Partitions = int64(parts), schema.Some(int64(skewed))
 		q.name(&row, exchange, true)
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// finding begins one about the query.
+func (q *query) finding(kind schema.FindingKind) schema.QueryFinding {
+	row := schema.QueryFinding{QueryID: q.QueryID, Kind: kind}
+	if q.StartTime.OK && q.FinishTime.OK {
+		row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
+	}
+	return row
 }

@@ -40,11 +40,9 @@ func (q *query) joins() []schema.QueryFinding {
 
 // ofJoin begins a finding about a join, of which one input is named first.
 func (q *query) ofJoin(kind schema.FindingKind, n *operatorRow, first int) schema.QueryFinding {
-	row := schema.QueryFinding{QueryID: q.QueryID, Kind: kind, NodeID: n.NodeID, OperatorID: schema.Some(n.NodeID), Operator: n.Operator, Keys: n.Keys,
-		Tables: q.tree.input(n, first), Other: q.tree.input(n, 1-first), Exchange: strings.TrimSpace(n.Fingerprint + " " + n.Keys.V)}
-	if q.StartTime.OK && q.FinishTime.OK {
-		row.QueryS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
-	}
+	row := q.finding(kind)
+	row.NodeID, row.OperatorID, row.Operator, row.Keys = n.NodeID, schema.Some(n.NodeID), n.Operator, n.Keys
+	row.Tables, row.Other, row.Exchange = q.tree.input(n, first), q.tree.input(n, 1-first), strings.TrimSpace(n.Fingerprint+" "+n.Keys.V)
 	return row
 }
 

@@ -192,45 +192,8 @@ func (q *query) files(row *schema.QueryFinding, worst *skewedRow) {
 	}
 }
 
-// on tells whether a setting of the session is true.
-func (q *query) on(name string, otherwise bool) bool {
-	switch v := strings.ToLower(q.settings[name]); v {
-	case "true", "false":
-		return v == "true"
-	}
-	return otherwise
-}
-
-func (q *query) databricks() bool {
-	for name := range q.settings {
-		if strings.HasPrefix(name, "spark.databricks.") {
-			return true
-		}
-	}
-	return false
-}
-
-// since tells whether the version of Spark is at least one; of an unknown one, that it is.
-func (q *query) since(major, minor int) bool {
-	parts := strings.SplitN(q.Version.V, ".", 3)
-	if len(parts) < 2 {
-		return true
-	}
-	a, err1 := strconv.Atoi(parts[0])
-	b, err2 := strconv.Atoi(parts[1])
-	return err1 != nil || err2 != nil || a > major || a == major && b >= minor
-}
-
 // columns tells whether keys are names only, so that a hint can have them: an expression cannot, and its literals are dropped.
 func columns(keys string) bool { return keys != "" && !strings.ContainsAny(keys, "?(+*=<>\"'") }
-
-// sparkSize is a size as Spark's settings take it.
-func sparkSize(v float64) string {
-	if v >= 4<<20 {
-		return strconv.FormatInt(int64(v)>>20, 10) + "m"
-	}
-	return strconv.FormatInt(max(1, int64(v)>>10), 10) + "k"
-}
 
 // inBytes is a size as people read it.
 func inBytes(v float64) string {

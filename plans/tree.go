@@ -144,7 +144,7 @@ func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
 	return t.original(n)
 }
 
-// exchangeBelow is the exchange that a shuffle read of adaptive execution reads, nil where the plan does not have it.
+// exchangeBelow is the exchange at or below an operator, nil where two inputs come before it or the plan does not have it.
 func (t *tree) exchangeBelow(n *operatorRow) *operatorRow {
 	for n != nil && n.Kind != schema.ExchangeNode {
 		children := t.children[n.NodeID]
@@ -192,16 +192,7 @@ func (t *tree) keepsPartitioning(join *operatorRow) bool {
 // otherExchange is the exchange on the other side of a join, nil where there is not just one.
 func (t *tree) otherExchange(join *operatorRow, exchange schema.Key) *operatorRow {
 	for _, c := range t.children[join.NodeID] {
-		n := t.node(c)
-		for n != nil && n.Kind != schema.ExchangeNode {
-			children := t.children[n.NodeID]
-			if len(children) != 1 {
-				n = nil
-				break
-			}
-			n = t.node(children[0])
-		}
-		if n != nil && n.NodeID != exchange {
+		if n := t.exchangeBelow(t.node(c)); n != nil && n.NodeID != exchange {
 			return n
 		}
 	}

@@ -150,8 +150,8 @@ func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema
 		row := schema.PlanNode{NodeID: keys[i], QueryID: q.key, Plan: which, Position: int32(i), Kind: o.kind, Operator: o.name,
 			Engine: o.engine, Detail: known(o.detail), Keys: known(o.keys), RightKeys: known(o.rightKeys), JoinType: known(o.joinType),
 			Source: known(o.source), Path: known(o.path), Tables: known(strings.Join(t.tables[i], ", ")),
-			Partitions: schema.Null[int64]{V: o.partitions, OK: o.partitions >= 0}, Coalesced: o.coalesced, Split: o.split,
-			Codegen: schema.Null[int32]{V: t.codegen[i], OK: t.codegen[i] >= 0}, Fingerprint: t.hex(i)}
+			Partitions: schema.Null[int64]{V: max(o.partitions, 0), OK: o.partitions >= 0}, Coalesced: o.coalesced, Split: o.split,
+			Codegen: schema.Null[int32]{V: max(t.codegen[i], 0), OK: t.codegen[i] >= 0}, Fingerprint: t.hex(i)}
 		row.BuildSide = schema.Null[schema.Side]{V: o.build, OK: o.build != ""}
 		row.Side = schema.Null[schema.Side]{V: t.sides[i], OK: t.sides[i] != ""}
 		if n.parent >= 0 {
@@ -159,12 +159,6 @@ func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema
 		}
 		if original := t.reuses[i]; original >= 0 {
 			row.ReusesID = schema.Some(keys[original])
-		}
-		if !row.Partitions.OK {
-			row.Partitions.V = 0
-		}
-		if !row.Codegen.OK {
-			row.Codegen.V = 0
 		}
 		put(a.fold, &a.plans.nodes, row)
 	}
