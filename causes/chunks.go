@@ -18,13 +18,13 @@ type chunk struct {
 	attempts int64
 }
 
-// chunks divides the phases, in order, into chunks of about so many attempts.
+// chunks divides the phases to learn from, or those that have outliers to attribute, in order, into chunks of about so many attempts.
 func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var out []chunk
 	var c chunk
 	for i := range r.phases {
 		p := &r.phases[i]
-		if p.Attempts == 0 || outliersOnly && p.Outliers == 0 {
+		if p.Attempts == 0 || outliersOnly && (p.Outliers == 0 || p.work == nothing) || !outliersOnly && p.work != learnt {
 			continue
 		}
 		if c.attempts > 0 && c.attempts+p.Attempts > attempts {
@@ -112,7 +112,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Ta
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	for t, err := range engine.Read[fit.Task](ctx, r.eng, rangeSQL(c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, r.blank)) {
+	for t, err := range engine.Read[fit.Task](ctx, r.eng, rangeSQL(r.attempts(), c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, r.blank)) {
 		if err != nil {
 			return nil, tasks, err
 		}

@@ -47,46 +47,52 @@ var taskColumns = []string{"phase_id", "attempt_id", "task", "machine", "start_u
 	"input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s", "gc_s", "scheduler_delay_s", "convert_s"}
 
 // observeOnCopies is learn on an engine of many machines.
-func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, l *model.Learner) error {
+func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx) error {
 	step := stepObserve + "=" + strconv.FormatFloat(r.o.WindowS, 'g', -1, 64)
-	return r.spread(ctx, eng, tx, step, nil, func(signature uint64, found []byte) error {
+	return r.spread(ctx, eng, tx, step, nil, func(p *phaseRow, found []byte) error {
 		var o model.Observation
 		if err := wire.Decode(found, &o); err != nil {
 			return err
 		}
-		l.Add(signature, &o)
+		r.application(p.Application).sums.Add(p.signature, &o)
 		return nil
 	})
 }
 
 // attributeOnCopies is attribute on an engine of many machines.
 func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx) error {
-	k := instructions{model: r.model, losses: r.losses, signatures: map[schema.Key]uint64{}}
+	k := instructions{model: r.model, losses: r.losses, signatures: map[schema.Key]uint64{}, inputs: map[schema.Key]schema.Key{}}
 	for i := range r.phases {
-		if p := &r.phases[i]; p.Outliers > 0 && p.signature != 0 {
+		p := &r.phases[i]
+		if p.Outliers == 0 || p.work == nothing {
+			continue
+		}
+		if p.signature != 0 {
 			k.signatures[p.ID] = p.signature
 		}
+		if input := r.part.inputOf("phases", p.ID); input != 0 {
+			k.inputs[p.ID] = input
+		}
 	}
-	return r.spread(ctx, eng, tx, stepAttribute, wire.Encode(&k), func(_ uint64, found []byte) error {
+	return r.spread(ctx, eng, tx, stepAttribute, wire.Encode(&k), func(p *phaseRow, found []byte) error {
 		var x attributed
 		if err := wire.Decode(found, &x); err != nil {
 			return err
 		}
-		r.keep(&x)
-		return nil
+		return r.keep(tx, p, &x)
 	})
 }
 
 // spread has copies do a step for all phases, or those that have outliers. Their rows go into the transaction; what else they
 // found is taken in the order of the phases.
-func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, step string, file []byte, each func(signature uint64, found []byte) error) error {
+func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, step string, file []byte, each func(p *phaseRow, found []byte) error) error {
 	all := int64(0)
 	for i := range r.phases {
 		all += r.phases[i].Attempts
 	}
 	at := 0
 	for _, c := range r.chunks(step == stepAttribute, max(spreadAttempts, all/20)) {
-		w := engine.RemoteJob{SQL: spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Partitions: int(c.attempts/max(partAttempts, all/10_000)) + 2,
+		w := engine.RemoteJob{SQL: r.spreadSQL(&c, step), Columns: taskColumns, Order: "phase_id, attempt_id", Partitions: int(c.attempts/max(partAttempts, all/10_000)) + 2,
 			Verb: []string{"copy", step, "--version", r.o.Tool}, File: file}
 		err := copies.Run(ctx, tx, eng, w, func(phase schema.Key, found []byte) error {
 			for at < len(r.phases) && r.phases[at].ID < phase {
@@ -95,7 +101,7 @@ func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx,
 			if at == len(r.phases) || r.phases[at].ID != phase {
 				return nil // of no job
 			}
-			return each(r.phases[at].signature, found)
+			return each(&r.phases[at], found)
 		})
 		if err != nil {
 			return err
@@ -105,11 +111,11 @@ func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx,
 }
 
 // spreadSQL gives the attempts of a chunk as copies read them.
-func spreadSQL(c *chunk, step string) string {
+func (r *run) spreadSQL(c *chunk, step string) string {
 	low, high := c.phases[0].ID, c.phases[len(c.phases)-1].ID
 	columns := slices.Clone(taskColumns)
 	columns[slices.Index(columns, "start_us")] = "unix_micros(start_time) AS start_us"
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + rangeSQL(low, high, step == stepAttribute, nil) + ") AS t"
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + rangeSQL(r.attempts(), low, high, step == stepAttribute, nil) + ") AS t"
 	if step == stepAttribute {
 		sql += " WHERE phase_id IN (SELECT phase_id FROM outliers WHERE rule IN ('high_runtime', 'recompute'))"
 	}
@@ -190,7 +196,7 @@ func worker(step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
 			return nil
 		}
 		x, rows := a.attribute(p)
-		if err := copies.Append(w, p.ID, 0, rows); err != nil {
+		if err := copies.Append(w, p.ID, k.inputs[p.ID], rows); err != nil {
 			return err
 		}
 		return w.Message(p.ID, wire.Encode(x))

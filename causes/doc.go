@@ -12,8 +12,9 @@
 // The files of this package:
 //
 //  1. run.go reads phases from a store, chunk by chunk (chunks.go, range.go), makes the model of all of them, attributes the
-//     outliers of each, and commits the results (write.go, repeats.go). cluster.go does so on an engine of many machines,
-//     with messages.go; trace.go on a trace in memory, without SQL.
+//     outliers of each, and commits the results (write.go, repeats.go), which summary.go counts. part.go decides of which inputs: those that
+//     earlier runs have not seen; statistics.go keeps what each application says to the model. cluster.go works on an engine of many
+//     machines, with messages.go; trace.go on a trace in memory, without SQL.
 //  2. attribute.go gives the rows of one phase: split.go splits an excess by terms, rules.go has what the likelihood does not
 //     say, pauses.go finds what waited for a collection elsewhere,
 //     recompute.go is for lost outputs, discrepancy.go says what the model itself gets wrong, and confidence.go how sure
@@ -26,6 +27,24 @@
 //
 // The model is global, because a machine's factor, a stage's elasticity and the store's share of slow attempts come from all
 // phases: hence two passes, a model.Learner's and an Attributor's. Machines must bear the same dense numbers in both.
+//
+// # Only what is new
+//
+// A run works on the inputs that earlier runs have not seen as they are now: with the same rows, outliers by the same version of detect, history
+// of their stages, and options. What phases say to the model are sums (model.Statistics), and those of each application are rows of
+// machine_statistics and stage_statistics. A run adds up those of all applications in the order of their keys, so the model, and
+// machine_health with it, is the same to the last bit whatever the order and partition of the ingests; phases that are not new are not read for it.
+//
+// An attribution follows from the model too, and every new phase moves that a little. With its statistics each application has what the model said
+// of its machines and stages when it was attributed. Where that has moved by more than a tolerance (statistics.go) for over a twentieth of its
+// tasks, its input is attributed again; elsewhere its attributions stay. Most of what is known of a machine is of a window of time, in which
+// later nights have no part. TestMovedModel holds what is kept against all logs at once, over random orders and partitions: 99 of 100
+// outliers have the same causes to 5 % of their excess, 9 of 10 to 1 %, and 998 of 1 000 the same verdict. What is counted in a
+// sentence, such as the phases that speak for a machine, is as it was then. Options.Again works on everything, and gives the same rows to the
+// last bit as a store to which the same logs came at once.
+//
+// Run health, history_attributions and job_costs follow from one input and what its history was, and are kept with it. skew_repeats are counted
+// anew from skewed_tasks and the phases.
 //
 // # Which cause gets what
 //

@@ -35,14 +35,21 @@ type usualAttempt struct {
 // againstHistory splits the excess of attempts over their usual durations and writes history_attributions.
 func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schema.Key]*machines.RunJudgement) error {
 	var rows []schema.HistoryAttribution
+	input := schema.Key(0) // that the rows follow from
 	flush := func() error {
-		err := store.Append(tx, 0, rows)
+		err := store.Append(tx, input, rows)
 		rows = rows[:0]
 		return err
 	}
-	for a, err := range engine.Read[usualAttempt](ctx, r.eng, historyAttemptsSQL) {
+	for a, err := range engine.ReadParts[usualAttempt](ctx, r.eng, "causes_unusual", historyAttemptsSQL, r.seen...) {
 		if err != nil {
 			return err
+		}
+		if next := r.part.inputOf("phases", a.Phase); next != input {
+			if err := flush(); err != nil {
+				return err
+			}
+			input = next
 		}
 		if rows = append(rows, a.split(judged[a.Application])...); len(rows) > 4096 {
 			if err := flush(); err != nil {

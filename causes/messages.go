@@ -12,7 +12,8 @@ import (
 type instructions struct {
 	model      *model.Model
 	losses     *losses
-	signatures map[schema.Key]uint64 // of the phases
+	signatures map[schema.Key]uint64     // of the phases
+	inputs     map[schema.Key]schema.Key // of the phases; none where rows have none
 }
 
 // Fields lists the fields of a message.
@@ -20,6 +21,7 @@ func (k *instructions) Fields(c *wire.Codec) {
 	k.model.Fields(c)
 	k.losses.Fields(c)
 	wire.Map(c, &k.signatures, c.Int64, c.Uint64)
+	wire.Map(c, &k.inputs, c.Int64, c.Int64)
 }
 
 // Fields lists the fields of a message.
@@ -41,15 +43,10 @@ func (l *losses) Fields(c *wire.Codec) {
 
 // Fields lists the fields of a message.
 func (x *attributed) Fields(c *wire.Codec) {
-	wire.Slice(c, &x.causes, func(s *CauseSummary) {
-		c.String((*string)(&s.Cause))
-		c.Int64(&s.Verdicts)
-		c.Float(&s.Seconds)
-	})
 	wire.Slice(c, &x.outliers, func(w *machines.Window) { w.Fields(c) })
 	wire.Slice(c, &x.skewed, func(e *skewEvent) {
 		c.Int64(&e.phase)
-		c.Uint64(&e.signature)
+		c.Int64(&e.attempt)
 		c.Int64(&e.task)
 		c.Float(&e.seconds)
 		c.Float(&e.ratio)

@@ -46,9 +46,8 @@ func TestMessagesRoundTrip(t *testing.T) {
 
 var (
 	sampleAttributed = attributed{
-		causes:   []CauseSummary{{Cause: schema.GC, Verdicts: 3, Seconds: 1.5}},
 		outliers: []machines.Window{{Machine: 3, Number: 4}},
-		skewed:   []skewEvent{{phase: 2, signature: 1 << 63, task: 5, seconds: 2.5, ratio: 3}},
+		skewed:   []skewEvent{{phase: 2, attempt: 1 << 62, task: 5, seconds: 2.5, ratio: 3}},
 		saved:    []jobcost.Saving{{Phase: 2, Cause: schema.GC, Sum: 1, SD: 2, Factor: 5, Packed: 3, Fixed: 4}},
 	}
 	sampleObservation = model.Observation{
@@ -71,7 +70,7 @@ func sampleInstructions(t *testing.T) *instructions {
 	for i := range phases {
 		l.Observe(&phases[i])
 	}
-	return &instructions{model: l.Model(), losses: &sampleLosses, signatures: map[schema.Key]uint64{1: 2}}
+	return &instructions{model: l.Model(), losses: &sampleLosses, signatures: map[schema.Key]uint64{1: 2}, inputs: map[schema.Key]schema.Key{1: 3}}
 }
 
 // zeroIn is the path of a field that is zero; "" where there is none.

@@ -16,16 +16,17 @@ var may = []struct{ column, typ string }{
 	{"scheduler_delay_s", "DOUBLE"}, {"deserialize_s", "DOUBLE"}, {"result_s", "DOUBLE"},
 }
 
-// findBlank finds the columns that no attempt of the store has a value in. Reading a row's NULLs, twice, takes longer than
+// findBlank finds the columns that no attempt of the table has a value in. Reading a row's NULLs, twice, takes longer than
 // its numbers do; that there are none is seen at the first value of a column. A cluster would have to look everywhere
 // before it can say, so it reads them all.
 func (r *run) findBlank(ctx context.Context) error {
 	if _, far := r.eng.(engine.RemoteRunner); far {
 		return nil
 	}
+	r.blank = nil
 	find := make([]string, len(may))
 	for k, m := range may {
-		find[k] = "EXISTS (SELECT 1 FROM attempts WHERE " + m.column + " IS NOT NULL) AS " + m.column
+		find[k] = "EXISTS (SELECT 1 FROM " + r.attempts() + " WHERE " + m.column + " IS NOT NULL) AS " + m.column
 	}
 	rows, err := r.eng.Query(ctx, "SELECT "+strings.Join(find, ", "))
 	if err != nil {
@@ -42,13 +43,13 @@ func (r *run) findBlank(ctx context.Context) error {
 	return rows.Err()
 }
 
-// rangeSQL reads the attempts of a range of phases, with their outliers or without. blank is pairs of a column and what
+// rangeSQL reads the attempts of a range of phases from a table, with their outliers or without. blank is pairs of a column and what
 // stands for it.
-func rangeSQL(low, high schema.Key, outliers bool, blank []string) string {
+func rangeSQL(attempts string, low, high schema.Key, outliers bool, blank []string) string {
 	those := "FALSE"
 	if outliers {
 		those = "phase_id BETWEEN {low} AND {high}"
 	}
 	sql := strings.ReplaceAll(strings.NewReplacer(blank...).Replace(tasksSQL), "{those}", those)
-	return strings.NewReplacer("{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(sql)
+	return strings.NewReplacer("{attempts}", attempts, "{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(sql)
 }

@@ -20,11 +20,11 @@ type repeats struct {
 }
 
 type skewEvent struct {
-	phase     schema.Key
-	signature uint64
-	task      int64
-	seconds   float64
-	ratio     float64 // its input over the median task's; NaN unknown
+	phase   schema.Key
+	attempt schema.Key
+	task    int64
+	seconds float64
+	ratio   float64 // its input over the median task's; NaN unknown
 }
 
 // stageTask is a task of a stage: of one of the stages of that name, or of the same exchanges, in an application, in order, or of
@@ -48,7 +48,7 @@ type skewCount struct {
 	most    float64
 }
 
-// maxRepeats bounds the memory for skewed tasks; what comes later is only attributed.
+// maxRepeats bounds the memory for skewed tasks; those of phases with larger keys are only attributed.
 const maxRepeats = 1 << 20
 
 // skewed lists the verdicts of data_skew among the rows of the prepared phase.
@@ -65,7 +65,7 @@ func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skew
 		for b.Tasks[at].Attempt != rows[i].AttemptID {
 			at++
 		}
-		e := skewEvent{p.ID, p.Signature, b.Tasks[at].Index, rows[i].Seconds, math.NaN()}
+		e := skewEvent{p.ID, b.Tasks[at].Attempt, b.Tasks[at].Index, rows[i].Seconds, math.NaN()}
 		if m := b.Regression.Mid[fit.ByBytes]; m > 0 {
 			e.ratio = b.X[fit.ByBytes][at] / m
 		}
@@ -74,9 +74,40 @@ func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skew
 	return out
 }
 
-// add keeps the verdicts of a phase.
-func (r *repeats) add(events []skewEvent) {
-	r.events = append(r.events, events[:min(len(events), maxRepeats-len(r.events))]...)
+// rows are the events as they are kept.
+func (x *attributed) skewedRows() []schema.SkewedTask {
+	rows := make([]schema.SkewedTask, len(x.skewed))
+	for i, e := range x.skewed {
+		rows[i] = schema.SkewedTask{AttemptID: e.attempt, PhaseID: e.phase, Task: e.task, Seconds: e.seconds}
+		if !math.IsNaN(e.ratio) {
+			rows[i].Ratio = schema.Some(e.ratio)
+		}
+	}
+	return rows
+}
+
+// readSkewed reads the events of phases whose results are kept.
+func (r *run) readSkewed(ctx context.Context) error {
+	if r.part.whole {
+		return nil
+	}
+	for s, err := range engine.Read[schema.SkewedTask](ctx, r.eng, "SELECT * FROM skewed_tasks") {
+		if err != nil {
+			return err
+		}
+		if p := r.phase(s.PhaseID); p != nil && p.work == nothing && p.kept {
+			r.repeats.events = append(r.repeats.events, skewEvent{s.PhaseID, s.AttemptID, s.Task, s.Seconds, s.Ratio.Or(math.NaN())})
+		}
+	}
+	return nil
+}
+
+// sort puts the events in the order in which all phases at once give them.
+func (r *repeats) sort() {
+	slices.SortFunc(r.events, func(a, b skewEvent) int {
+		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.attempt, b.attempt))
+	})
+	r.events = r.events[:min(len(r.events), maxRepeats)]
 }
 
 func (c *skewCount) add(e *skewEvent) {
@@ -181,6 +212,10 @@ func (r *run) counted(reads map[schema.Key]exchangeRead) (map[stageTask]*skewCou
 
 // skewRepeats writes skew_repeats.
 func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
+	if err := r.readSkewed(ctx); err != nil {
+		return err
+	}
+	r.repeats.sort()
 	reads, err := r.exchanges(ctx)
 	if err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"straggler/causes/fit"
 	"straggler/causes/jobcost"
@@ -16,6 +14,7 @@ import (
 	"straggler/causes/model"
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 )
 
@@ -34,75 +33,74 @@ var executorsSQL string
 //go:embed losses.sql
 var lossesSQL string
 
-const machinesSQL = `SELECT m.machine, row_number() OVER (ORDER BY m.machine NULLS LAST) - 1 AS number, coalesce(m.rack, d.rack) AS rack
-FROM (SELECT machine, max(rack) AS rack FROM attempts WHERE machine IS NOT NULL GROUP BY machine) AS m
-  LEFT JOIN (SELECT machine, max(rack) AS rack FROM machines GROUP BY machine) AS d ON d.machine = m.machine`
-
 // Options say how to attribute. The zero Options works.
 type Options struct {
 	WindowS       float64 // windows of time in which a machine's speed is judged; 0: an hour, longer for traces of many weeks
 	FalseShare    float64 // share of the machines called slow that may be healthy (false discovery rate); 0: 0.05
 	ChunkAttempts int64   // attempts held in memory at once; 0: 500 000. A phase is never divided
 	Workers       int     // 0: one a core
+	Again         bool    // work on the whole store, whatever earlier runs have seen
 	Tool          string  // version of straggler, for the commit
+
+	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
 }
 
 // ErrNotDetected is wrapped by the error about a store whose outliers nobody has looked for.
 var ErrNotDetected = errors.New("the outliers have not been detected")
 
-// Summary says what was found.
+// Summary says what was found: in the whole store, however much of it was worked on, or in the chosen applications.
 type Summary struct {
-	Phases, Outliers int64
-	ExcessS          float64 // of all outliers
-	Causes           []CauseSummary
-	Machines         int64 // judged
-	Slow, Flaky      int64 // machines called so in at least one window
-	FalseShare       float64
-	Commit           store.Commit
+	Outliers   int64
+	ExcessS    float64 // of all outliers
+	Causes     []CauseSummary
+	Machines   int64 // judged
+	Slow       int64 // called so in at least one window
+	Flaky      int64 // in at least one window, and slow in none
+	FalseShare float64
+	Inputs     int  // new or changed
+	Renewed    int  // attributed again, since the others have made the model another
+	Kept       bool // results of an earlier run were
 }
 
 // CauseSummary says what one cause did in the whole store.
 type CauseSummary struct {
-	Cause    schema.Cause
-	Verdicts int64   // outliers that it is the verdict of
-	Seconds  float64 // of excess, over all outliers
+	Cause    schema.Cause `col:"cause"`
+	Verdicts int64        `col:"verdicts"` // outliers that it is the verdict of
+	Seconds  float64      `col:"seconds"`  // of excess, over all outliers
 }
 
-// Run attributes the outliers of a store and commits attributions, machine_health, skew_repeats and job_costs, in
-// place of those of an earlier run.
+// Run attributes the outliers of the inputs that earlier runs of this version have not seen, and of those that the model says something else of by
+// now, and commits attributions, machine_health, skew_repeats, job_costs and the statistics of the model with what these runs found of the other
+// inputs, in place of all earlier results.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
-	r, err := newRun(ctx, eng, o)
+	r := newRun(eng, o)
+	if err := r.run(ctx, st); err != nil {
+		return Summary{}, fmt.Errorf("causes: %w", err)
+	}
+	s, err := r.summary(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("causes: %w", err)
 	}
-	tx, err := st.Begin(ctx, store.Origin{Kind: store.Causes, Tool: o.Tool})
-	if err != nil {
-		return Summary{}, fmt.Errorf("causes: %w", err)
-	}
-	if err := r.all(ctx, tx); err != nil {
-		return Summary{}, fmt.Errorf("causes: %w", errors.Join(err, tx.Abort()))
-	}
-	if r.summary.Commit, err = tx.Commit(ctx); err != nil {
-		return Summary{}, fmt.Errorf("causes: %w", err)
-	}
-	return r.summary, nil
+	return s, nil
 }
 
 // run is one Run.
 type run struct {
-	eng      engine.Engine
-	o        Options
-	phases   []phaseRow
-	machines []string
-	racks    []string // of machines; "" unknown
-	blank    []string // columns of attempts that the store has no value of, each with what stands for it
-	model    *model.Model
-	losses   *losses
-	saved    []jobcost.Saving
-	summary  Summary
-	byCause  map[schema.Cause]*CauseSummary
-	slowHere map[machines.Window]int64 // outliers by machine and window
-	repeats  repeats
+	eng          engine.Engine
+	o            Options
+	part         part
+	seen         []engine.Seen // what queries see of tables: the rows that are worked on
+	phases       []phaseRow    // of the store, by key
+	applications map[schema.Key]*application
+	machines     []string
+	racks        []string         // of machines; "" unknown
+	number       map[string]int64 // of a machine
+	blank        []string         // columns of attempts that these have no value of, each with what stands for it
+	model        *model.Model
+	losses       *losses
+	saved        []jobcost.Saving
+	repeats      repeats
+	unchanged    bool // there was nothing to do
 }
 
 // phaseRow is a row of phases.sql.
@@ -118,52 +116,47 @@ type phaseRow struct {
 	Attempts    int64                    `col:"attempts"`
 	Outliers    int64                    `col:"outliers"`
 	signature   uint64
+	work        workOn
+	kept        bool // it is of an input whose results are kept
 }
 
-func newRun(ctx context.Context, eng engine.Engine, o Options) (*run, error) {
+func newRun(eng engine.Engine, o Options) *run {
 	if o.ChunkAttempts <= 0 {
 		o.ChunkAttempts = 500_000
 	}
 	if o.FalseShare <= 0 {
 		o.FalseShare = 0.05
 	}
-	r := &run{eng: eng, o: o, byCause: map[schema.Cause]*CauseSummary{}, slowHere: map[machines.Window]int64{}}
-	if err := eng.Materialize(ctx, "causes_machines", machinesSQL); err != nil {
-		return nil, err
-	}
-	if err := eng.Materialize(ctx, "causes_outliers", outliersSQL); err != nil {
-		return nil, err
-	}
-	overlap := strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64)
-	if err := eng.Materialize(ctx, "causes_executors", strings.ReplaceAll(executorsSQL, "{overlap}", overlap)); err != nil {
-		return nil, err
-	}
+	return &run{eng: eng, o: o, applications: map[schema.Key]*application{}}
+}
+
+// run works on what is new and commits its results.
+func (r *run) run(ctx context.Context, st *store.Store) error {
 	if err := r.detected(ctx); err != nil {
-		return nil, err
-	}
-	type machine struct {
-		Name string              `col:"machine"`
-		Rack schema.Null[string] `col:"rack"`
-	}
-	for m, err := range engine.Read[machine](ctx, eng, "SELECT machine, rack FROM causes_machines ORDER BY number NULLS LAST") {
-		if err != nil {
-			return nil, err
-		}
-		r.machines = append(r.machines, m.Name)
-		r.racks = append(r.racks, m.Rack.V)
-	}
-	for p, err := range engine.Read[phaseRow](ctx, eng, phasesSQL) {
-		if err != nil {
-			return nil, err
-		}
-		q := *p
-		q.signature, q.Name = signature(q.Name), ""
-		r.phases = append(r.phases, q)
+		return err
 	}
 	if r.o.WindowS <= 0 {
-		r.o.WindowS = r.windowLength()
+		var err error
+		if r.o.WindowS, err = r.windowLength(ctx); err != nil {
+			return err
+		}
 	}
-	return r, r.findBlank(ctx)
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Causes, Tool: r.o.Tool})
+	if err != nil {
+		return err
+	}
+	defer tx.Abort()
+	if err := r.choose(ctx, st, tx); err != nil {
+		return err
+	}
+	if r.unchanged = tx.Unchanged() || r.part.nothing; r.unchanged {
+		return nil
+	}
+	if err := r.all(ctx, tx); err != nil {
+		return err
+	}
+	_, err = tx.Commit(ctx)
+	return err
 }
 
 // detected fails when there are phases and detect has not looked at them.
@@ -184,64 +177,115 @@ func (r *run) detected(ctx context.Context) error {
 	return nil
 }
 
-// windowLength is an hour, or longer so that no machine has more than 1 000 windows.
-func (r *run) windowLength() float64 {
-	var from, to schema.Null[schema.Time]
-	for i := range r.phases {
-		if p := &r.phases[i]; p.Start.OK && p.Finish.OK {
-			if !from.OK || p.Start.V < from.V {
-				from = p.Start
-			}
-			if !to.OK || p.Finish.V > to.V {
-				to = p.Finish
-			}
+// windowLength is an hour, or as many times twice that as it takes for no machine to have more than 1 000 windows: where a store grows, each
+// length stays for as long as all that came before.
+func (r *run) windowLength(ctx context.Context) (float64, error) {
+	type times struct {
+		From schema.Null[schema.Time] `col:"first"`
+		To   schema.Null[schema.Time] `col:"last"`
+	}
+	hours := 1.0
+	for t, err := range engine.Read[times](ctx, r.eng, "SELECT min(start_time) AS first, max(finish_time) AS last FROM phases WHERE start_time IS NOT NULL AND finish_time IS NOT NULL") {
+		if err != nil {
+			return 0, err
+		}
+		for t.From.OK && t.To.V.Sub(t.From.V) > 1000*3600*hours {
+			hours *= 2
 		}
 	}
-	if !from.OK || !to.OK {
-		return 3600
-	}
-	hours := int64(to.V.Sub(from.V) / 3600 / 1000)
-	return 3600 * float64(max(1, hours+1))
+	return 3600 * hours, nil
 }
 
 func (r *run) all(ctx context.Context, tx *store.Tx) error {
+	if err := r.readStatistics(ctx); err != nil {
+		return err
+	}
+	if err := r.look(ctx, r.part.fresh); err != nil {
+		return err
+	}
+	r.takeStatistics()
+	if err := r.readPhases(ctx); err != nil {
+		return err
+	}
 	if err := r.learn(ctx, tx); err != nil {
 		return err
 	}
-	if err := r.attribute(ctx, tx); err != nil {
-		return err
+	if r.findMoved(); len(r.part.moved) > 0 {
+		tx.Redo(r.part.moved)
+		if err := r.look(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
+			return err
+		}
+		r.markPhases()
 	}
-	if err := r.health(ctx, tx); err != nil {
-		return err
+	for _, work := range []func(context.Context, *store.Tx) error{r.attribute, r.health, r.runHealth, r.skewRepeats, r.jobCosts} {
+		if err := work(ctx, tx); err != nil {
+			return err
+		}
 	}
-	if err := r.runHealth(ctx, tx); err != nil {
-		return err
-	}
-	if err := r.skewRepeats(ctx, tx); err != nil {
-		return err
-	}
-	return r.jobCosts(ctx, tx)
+	return r.writeStatistics(tx)
 }
 
-// learn makes the model of all phases.
+// readPhases reads all phases of the store: of those whose results are kept, too, the executions of each stage are counted.
+func (r *run) readPhases(ctx context.Context) error {
+	for p, err := range engine.Read[phaseRow](ctx, r.eng, phasesSQL) {
+		if err != nil {
+			return err
+		}
+		q := *p
+		q.signature, q.Name = signature(q.Name), ""
+		r.phases = append(r.phases, q)
+	}
+	r.markPhases()
+	return nil
+}
+
+// markPhases says what is to be done with each phase.
+func (r *run) markPhases() {
+	if r.part.whole {
+		for i := range r.phases {
+			r.phases[i].work = learnt
+		}
+		return
+	}
+	of := map[schema.Key]workOn{}
+	for _, in := range r.part.fresh {
+		of[schema.Key(in.Key)] = learnt
+	}
+	for _, in := range r.part.moved {
+		of[schema.Key(in.Key)] = again
+	}
+	kept := store.OwnersOf(r.part.kept)
+	for i := range r.phases {
+		p := &r.phases[i]
+		p.work = of[r.part.inputOf("phases", p.ID)]
+		_, p.kept = kept.Of("phases", p.ID)
+	}
+}
+
+// phase is the phase with a key; nil where there is none.
+func (r *run) phase(key schema.Key) *phaseRow {
+	at, ok := slices.BinarySearchFunc(r.phases, key, func(p phaseRow, key schema.Key) int { return cmp.Compare(p.ID, key) })
+	if !ok {
+		return nil
+	}
+	return &r.phases[at]
+}
+
+// learn makes the model of all phases: of those to learn from, and of what was kept of the others.
 func (r *run) learn(ctx context.Context, tx *store.Tx) error {
-	l := model.NewLearner(r.o.WindowS, r.machines, r.racks)
 	err := errors.ErrUnsupported
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
-		err = r.observeOnCopies(ctx, many, tx, l)
+		err = r.observeOnCopies(ctx, many, tx)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = r.observeHere(ctx, l)
+		err = r.observeHere(ctx)
 	}
-	r.model = l.Model()
-	if err != nil {
-		return err
-	}
-	return r.readLosses(ctx)
+	r.merge()
+	return err
 }
 
-// observeHere reads all phases and fits them in this process.
-func (r *run) observeHere(ctx context.Context, l *model.Learner) error {
+// observeHere reads the phases to learn from and fits them in this process.
+func (r *run) observeHere(ctx context.Context) error {
 	workers := make([]model.Fitter, r.workers())
 	for i := range workers {
 		workers[i].WindowS = r.o.WindowS
@@ -255,7 +299,7 @@ func (r *run) observeHere(ctx context.Context, l *model.Learner) error {
 		r.parallel(len(ps), func(worker, i int) { found[i].Observation, found[i].ok = workers[worker].Fit(&ps[i]) })
 		for i := range found {
 			if found[i].ok {
-				l.Add(ps[i].Signature, &found[i].Observation)
+				r.application(r.phase(ps[i].ID).Application).sums.Add(ps[i].Signature, &found[i].Observation)
 			}
 		}
 		return nil
@@ -274,7 +318,7 @@ func (r *run) readLosses(ctx context.Context) error {
 		Reader   schema.Null[schema.Key]  `col:"reader"`
 	}
 	r.losses = &losses{}
-	for l, err := range engine.Read[row](ctx, r.eng, lossesSQL) {
+	for l, err := range engine.ReadParts[row](ctx, r.eng, "causes_losses", lossesSQL, r.seen...) {
 		if err != nil {
 			return err
 		}
@@ -286,6 +330,14 @@ func (r *run) readLosses(ctx context.Context) error {
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
+	if err := r.readLosses(ctx); err != nil {
+		return err
+	}
+	for key, a := range r.applications {
+		if r.part.work(r.part.inputOf("applications", key)) == again {
+			clear(a.slow) // counted again
+		}
+	}
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
 		if err := r.attributeOnCopies(ctx, many, tx); !errors.Is(err, errors.ErrUnsupported) {
 			return err
@@ -305,8 +357,10 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 		results, rows := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps))
 		r.parallel(len(ps), func(worker, i int) { results[i], rows[i] = workers[worker].attribute(&ps[i]) })
 		for i, x := range results {
-			r.keep(x)
-			if err := store.Append(tx, 0, rows[i]); err != nil {
+			if err := r.keep(tx, r.phase(ps[i].ID), x); err != nil {
+				return err
+			}
+			if err := store.Append(tx, r.part.inputOf("phases", ps[i].ID), rows[i]); err != nil {
 				return err
 			}
 		}
@@ -316,7 +370,6 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 
 // attributed is what was found about the outliers of a phase, besides their rows.
 type attributed struct {
-	causes   []CauseSummary
 	outliers []machines.Window // where those by high_runtime ran
 	skewed   []skewEvent
 	saved    []jobcost.Saving
@@ -324,9 +377,7 @@ type attributed struct {
 
 func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution) {
 	rows := a.Attribute(p, nil)
-	x := &attributed{causes: summarize(rows)}
-	x.skewed = a.skewed(p, rows)
-	x.saved = a.savings.Weigh(p.ID, p.Tasks, nil)
+	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil)}
 	for i := range p.Tasks {
 		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
 			x.outliers = append(x.outliers, a.model.Window(t))
@@ -335,52 +386,13 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	return x, rows
 }
 
-// summarize adds up the rows of a phase by cause, in the order in which these first come.
-func summarize(rows []schema.Attribution) (out []CauseSummary) {
-	for i := range rows {
-		a := &rows[i]
-		k := slices.IndexFunc(out, func(c CauseSummary) bool { return c.Cause == a.Cause })
-		if k < 0 {
-			k = len(out)
-			out = append(out, CauseSummary{Cause: a.Cause})
-		}
-		out[k].Seconds += a.Seconds
-		if a.Rank == 1 {
-			out[k].Verdicts++
-		}
-	}
-	return out
-}
-
-// keep adds what was found in a phase to the summary and to what the other tables are made of.
-func (r *run) keep(x *attributed) {
-	r.summary.Phases++
-	for _, s := range x.causes {
-		c := r.byCause[s.Cause]
-		if c == nil {
-			c = &CauseSummary{Cause: s.Cause}
-			r.byCause[s.Cause] = c
-		}
-		c.Seconds += s.Seconds
-		c.Verdicts += s.Verdicts
-		r.summary.ExcessS += s.Seconds
-		r.summary.Outliers += s.Verdicts
-	}
+// keep takes what was found in a phase, which other tables are made of.
+func (r *run) keep(tx *store.Tx, p *phaseRow, x *attributed) error {
+	slow := r.application(p.Application).slow
 	for _, w := range x.outliers {
-		r.slowHere[w]++
+		slow[w]++
 	}
-	r.repeats.add(x.skewed)
+	r.repeats.events = append(r.repeats.events, x.skewed...)
 	r.saved = append(r.saved, x.saved...)
-}
-
-// causeSummaries sorts them by seconds.
-func (r *run) causeSummaries() []CauseSummary {
-	var out []CauseSummary
-	for _, w := range schema.Cause("").Values() {
-		if c := r.byCause[schema.Cause(w)]; c != nil {
-			out = append(out, *c)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b CauseSummary) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return out
+	return store.Append(tx, r.part.inputOf("phases", p.ID), x.skewedRows())
 }

@@ -26,7 +26,7 @@ func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 		Losses      int64      `col:"losses"`
 	}
 	losses := map[schema.Key]map[string]int64{}
-	for l, err := range engine.Read[loss](ctx, r.eng, runLossesSQL) {
+	for l, err := range engine.ReadParts[loss](ctx, r.eng, "causes_run_losses", runLossesSQL, r.seen...) {
 		if err != nil {
 			return err
 		}
@@ -43,11 +43,11 @@ func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 		}
 		j := machines.JudgeRun(parts, losses[parts[0].Application], r.o.FalseShare, r.model.Outliers.Probability)
 		judged[parts[0].Application] = &j
-		err := store.Append(tx, 0, j.Rows)
+		err := store.Append(tx, r.part.inputOf("applications", parts[0].Application), j.Rows)
 		parts, j.Rows = parts[:0], nil
 		return err
 	}
-	for p, err := range engine.Read[machines.RunPart](ctx, r.eng, runMachinesSQL) {
+	for p, err := range engine.ReadParts[machines.RunPart](ctx, r.eng, "causes_run_machines", runMachinesSQL, r.seen...) {
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
 -- The attempts of a range of phases as attribution looks at them; NaN is unknown. {those} says which outliers matter:
--- those of the range, or none.
+-- those of the range, or none. {attempts} is the table, or its rows that came from some inputs.
 SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
   coalesce(unix_micros(a.start_time) < x.warm_us, FALSE) AS cold,
@@ -21,7 +21,7 @@ SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.
   coalesce(a.gc_s, CAST('NaN' AS DOUBLE)) AS gc_s,
   coalesce(a.scheduler_delay_s, CAST('NaN' AS DOUBLE)) AS scheduler_delay_s,
   coalesce(a.deserialize_s + a.result_s, a.deserialize_s, a.result_s, CAST('NaN' AS DOUBLE)) AS convert_s
-FROM attempts a
+FROM {attempts} a
   LEFT JOIN causes_machines m ON m.machine = a.machine
   LEFT JOIN causes_executors x ON x.application_id = a.application_id AND x.executor = a.executor
   LEFT JOIN (SELECT * FROM causes_outliers WHERE {those}) AS o ON o.attempt_id = a.attempt_id

@@ -12,51 +12,29 @@ import (
 	"straggler/store"
 )
 
-const lossTimesSQL = `SELECT coalesce(m.number, -1) AS machine, l.time
-FROM losses l JOIN causes_machines m ON m.machine = l.machine
-WHERE l.time IS NOT NULL`
+const lossTimesSQL = "SELECT machine, time FROM losses WHERE machine IS NOT NULL AND time IS NOT NULL"
 
 // health judges the machines and writes machine_health.
 func (r *run) health(ctx context.Context, tx *store.Tx) error {
 	type loss struct {
-		Machine int64       `col:"machine"`
+		Machine string      `col:"machine"`
 		Time    schema.Time `col:"time"`
 	}
 	h := machines.Health{Factors: &r.model.Machines, FalseDiscoveryRate: r.o.FalseShare, OutlierProbability: r.model.Outliers.Probability,
-		Outliers: r.slowHere, Losses: map[machines.Window]int64{}}
+		Outliers: r.slowHere(), Losses: map[machines.Window]int64{}}
 	for l, err := range engine.Read[loss](ctx, r.eng, lossTimesSQL) {
 		if err != nil {
 			return err
 		}
-		h.Losses[r.model.WindowAt(l.Machine, l.Time)]++
-	}
-	rows := h.Rows()
-	last, slow, flaky := "", false, false
-	tally := func() {
-		switch {
-		case slow:
-			r.summary.Slow++
-		case flaky:
-			r.summary.Flaky++
+		if k, ok := r.number[l.Machine]; ok {
+			h.Losses[r.model.WindowAt(k, l.Time)]++
 		}
 	}
-	for i := range rows {
-		if rows[i].Machine != last {
-			tally()
-			last, slow, flaky = rows[i].Machine, false, false
-			r.summary.Machines++
-		}
-		slow = slow || rows[i].Verdict == schema.Slow
-		flaky = flaky || rows[i].Verdict == schema.Flaky
-	}
-	tally()
-	r.summary.FalseShare = r.o.FalseShare
-	return store.Append(tx, 0, rows)
+	return store.Append(tx, 0, h.Rows())
 }
 
 // jobCosts replays the jobs that have outliers without each of their causes and writes job_costs.
 func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
-	r.summary.Causes = r.causeSummaries()
 	jobOf := make(map[schema.Key]schema.Key, len(r.saved))
 	wanted := map[schema.Key]bool{}
 	for i := range r.saved {
@@ -76,6 +54,7 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 	phases := slices.DeleteFunc(slices.Clone(r.phases), func(p phaseRow) bool { return !wanted[p.Job] })
 	slices.SortStableFunc(phases, func(a, b phaseRow) int { return cmp.Compare(a.Job, b.Job) })
 	var rows []schema.JobCost
+	input := schema.Key(0)
 	for len(r.saved) > 0 {
 		job := jobOf[r.saved[0].Phase]
 		n := 1
@@ -86,10 +65,17 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 		for k < len(phases) && phases[k].Job == job {
 			k++
 		}
+		next := r.part.inputOf("jobs", job)
+		if next != input {
+			if err := store.Append(tx, input, rows); err != nil {
+				return err
+			}
+			rows, input = rows[:0], next
+		}
 		rows = append(rows, jobcost.Costs(job, jobcost.Spans(times(phases[:k]), edges[job]), r.saved[:n])...)
 		r.saved, phases = r.saved[n:], phases[k:]
 	}
-	return store.Append(tx, 0, rows)
+	return store.Append(tx, input, rows)
 }
 
 // edges reads the dependencies of the wanted jobs.
@@ -100,7 +86,7 @@ func (r *run) edges(ctx context.Context, wanted map[schema.Key]bool) (map[schema
 		To   schema.Key `col:"to_phase"`
 	}
 	out := map[schema.Key][]jobcost.Edge{}
-	for e, err := range engine.Read[row](ctx, r.eng, "SELECT job_id, from_phase, to_phase FROM edges") {
+	for e, err := range engine.ReadParts[row](ctx, r.eng, "causes_edges", "SELECT job_id, from_phase, to_phase FROM edges", r.seen...) {
 		if err != nil {
 			return nil, err
 		}

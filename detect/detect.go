@@ -110,7 +110,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 // summary counts what is in the tables, or of it what is about some applications.
 func summary(ctx context.Context, eng engine.Engine, apps selection.Applications) (Summary, error) {
 	s := Summary{Outliers: make(map[schema.Rule]int64)}
-	seen, err := seenOf(ctx, eng, apps)
+	seen, err := apps.Seen(ctx, eng, "phase_stats", "stage_history", "outliers")
 	if err != nil {
 		return s, err
 	}
@@ -131,22 +131,6 @@ func summary(ctx context.Context, eng engine.Engine, apps selection.Applications
 		s.Outliers[r.Rule] = r.N
 	}
 	return s, nil
-}
-
-// seenOf restricts the result tables that a query sees to what is about some applications.
-func seenOf(ctx context.Context, eng engine.Engine, apps selection.Applications) (out []engine.Seen, err error) {
-	if apps.All() {
-		return nil, nil
-	}
-	keys, err := apps.Keys(ctx, eng)
-	if err != nil {
-		return nil, err
-	}
-	phases := "SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id IN (" + listOf(keys) + ")"
-	for _, table := range []string{"phase_stats", "stage_history", "outliers"} {
-		out = append(out, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE phase_id IN (" + phases + ")"})
-	}
-	return out, nil
 }
 
 func listOf(keys []schema.Key) string {

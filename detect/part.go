@@ -35,7 +35,7 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 	if !o.Applications.All() && tx.Replaces() {
 		return part{}, ErrReplaces
 	}
-	todo, others, err := o.chosen(ctx, eng, todo)
+	todo, others, err := o.Applications.Inputs(ctx, eng, todo)
 	if err != nil {
 		return part{}, err
 	}
@@ -77,31 +77,6 @@ func (o *Options) mustBeAll() error {
 		return nil
 	}
 	return ErrShared
-}
-
-// chosen are the inputs that the chosen applications came from; the others are left out.
-func (o *Options) chosen(ctx context.Context, eng engine.Engine, todo []store.InputRecord) (out, others []store.InputRecord, err error) {
-	if o.Applications.All() {
-		return todo, nil, nil
-	}
-	keys, err := o.Applications.Keys(ctx, eng)
-	if err != nil {
-		return nil, nil, err
-	}
-	owners, wanted := store.OwnersOf(todo), map[schema.Key]bool{}
-	for _, k := range keys {
-		if input, ok := owners.Of("applications", k); ok {
-			wanted[input] = true
-		}
-	}
-	for _, in := range todo {
-		if wanted[schema.Key(in.Key)] {
-			out = append(out, in)
-		} else {
-			others = append(others, in)
-		}
-	}
-	return out, others, nil
 }
 
 // selfContained says that no input of the part names phases or applications that are not its own.

@@ -25,6 +25,8 @@ type Synthetic struct {
 	Tasks    int64 // about as many in all; 0 = as the scenario has it
 	Wide     int   // instead of a scenario: one phase of that many tasks
 	Phases   int   // instead of a scenario: that many phases of a few tasks
+
+	Start schema.Null[schema.Time] // of the first application; a day of its own where unknown
 }
 
 // ErrScenario is returned when there is no scenario of a name.
@@ -32,6 +34,14 @@ var ErrScenario = errors.New("no such scenario")
 
 // Options are the options of synth.
 func (s Synthetic) Options() (synth.Options, error) {
+	o, err := s.scenario()
+	if s.Start.OK {
+		o.Start = s.Start.V
+	}
+	return o, err
+}
+
+func (s Synthetic) scenario() (synth.Options, error) {
 	switch {
 	case s.Wide > 0:
 		return synth.HugePhase(s.Seed, s.Wide), nil

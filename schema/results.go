@@ -135,6 +135,74 @@ type SkewRepeat struct {
 	PhaseID    Key           `col:"phase_id" key:"phases" doc:"the execution in which its skew took longest"`
 }
 
+// SkewedTask is an attempt of which data_skew is the verdict: what skew_repeats are counted from.
+type SkewedTask struct {
+	AttemptID Key           `col:"attempt_id" key:"attempts" doc:"the attempt"`
+	PhaseID   Key           `col:"phase_id" key:"phases" doc:"its phase"`
+	Task      int64         `col:"task" doc:"the task, that is the partition"`
+	Seconds   float64       `col:"seconds" unit:"s" doc:"what its skew took"`
+	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"its input over the median task's"`
+}
+
+// MachineStatistics is what the phases of one application say about a machine in a window of time: sums, which merge with those of other
+// applications to the model of all. An observation is ln(factor) of the machine in one phase; its weight is one over its variance.
+type MachineStatistics struct {
+	ApplicationID Key           `col:"application_id" key:"applications" doc:"the application"`
+	Machine       string        `col:"machine" doc:"host name"`
+	Rack          Null[string]  `col:"rack" doc:"its rack, as the attempts say"`
+	WindowStart   Null[Time]    `col:"window_start" doc:"start of the window; NULL where no phase says anything about the machine"`
+	Attempts      int64         `col:"attempts" doc:"attempts that speak for it"`
+	Phases        int64         `col:"phases" doc:"observations, one a phase"`
+	Outliers      int64         `col:"outliers" doc:"attempts that high_runtime names"`
+	Weight        float64       `col:"weight" doc:"sum of the weights"`
+	Weighted      float64       `col:"weighted" doc:"sum of weight × observation"`
+	Squared       float64       `col:"squared" doc:"sum of weight × observation²"`
+	Over110       int64         `col:"over_110" doc:"phases that say, with 99 % certainty, that it takes over 1.1 times as long as others"`
+	Over125       int64         `col:"over_125" doc:"the same of 1.25 times"`
+	Over150       int64         `col:"over_150" doc:"of 1.5 times"`
+	Over200       int64         `col:"over_200" doc:"of twice"`
+	Over300       int64         `col:"over_300" doc:"of three times"`
+	First         float64       `col:"first" doc:"largest observation"`
+	FirstWeight   float64       `col:"first_weight" doc:"its weight; 0: there is none"`
+	Second        float64       `col:"second" doc:"second largest"`
+	SecondWeight  float64       `col:"second_weight" doc:"its weight; 0: there is none"`
+	Third         float64       `col:"third" doc:"third largest"`
+	ThirdWeight   float64       `col:"third_weight" doc:"its weight; 0: there is none"`
+	CPUPhases     int64         `col:"cpu_phases" doc:"observations of its processor time, in all windows; on the row of its first window, else 0"`
+	CPUWeight     float64       `col:"cpu_weight" doc:"sum of their weights"`
+	CPUWeighted   float64       `col:"cpu_weighted" doc:"sum of weight × observation of them"`
+	CPUSquared    float64       `col:"cpu_squared" doc:"sum of weight × observation² of them"`
+	KnownFactor   Null[float64] `col:"known_factor" doc:"ln(factor) that the model gave it when these attempts were attributed, without an average one of these phases; NULL where no other phase spoke of it"`
+	KnownVariance Null[float64] `col:"known_variance" doc:"variance of that"`
+	WithRack      bool          `col:"with_rack" doc:"it was slow with its rack then"`
+}
+
+// StageStatistics is what the phases of one application say about a stage, and how attempts of it are slow by themselves: sums, which merge as
+// those of machine_statistics do. The columns from work_prior on are what the model said of it, without this application, when its attempts were attributed.
+type StageStatistics struct {
+	ApplicationID    Key     `col:"application_id" key:"applications" doc:"the application"`
+	Signature        int64   `col:"signature" doc:"hash of program, kind and name of the stage; 0: of phases whose program has no name"`
+	Tasks            float64 `col:"tasks" doc:"tasks that were fitted"`
+	LogSigma         float64 `col:"log_sigma" doc:"sum over tasks of ln(scatter) of their phase"`
+	ElasticityWeight float64 `col:"elasticity_weight" doc:"sum of 1/variance of the elasticity of time to work"`
+	Elasticity       float64 `col:"elasticity" doc:"sum of elasticity/variance"`
+	SpillWeight      float64 `col:"spill_weight" doc:"sum of 1/variance of the seconds per spilled byte"`
+	Spill            float64 `col:"spill" doc:"sum of seconds per spilled byte/variance"`
+	Known            float64 `col:"known" doc:"attempts of which it is known whether they are slow by themselves"`
+	Alone            float64 `col:"alone" doc:"attempts that are"`
+	AloneFactor      float64 `col:"alone_factor" doc:"sum of ln(factor) of these"`
+	AloneSquared     float64 `col:"alone_squared" doc:"sum of its square"`
+	WorkPrior        float64 `col:"work_prior" doc:"elasticity"`
+	WorkPrecision    float64 `col:"work_precision" doc:"one over its variance"`
+	SpillPrior       float64 `col:"spill_prior" unit:"s" doc:"seconds per spilled byte"`
+	SpillPrecision   float64 `col:"spill_precision" doc:"one over its variance; 0: nothing was known"`
+	SigmaPrior       float64 `col:"sigma_prior" doc:"scatter of ln(duration)"`
+	AloneProbability float64 `col:"alone_probability" unit:"probability" doc:"that an attempt is slow by itself, of all applications"`
+	AloneMean        float64 `col:"alone_mean" doc:"mean ln(factor) of those that are"`
+	AloneVariance    float64 `col:"alone_variance" doc:"variance of that"`
+	MachinesVariance float64 `col:"machines_variance" doc:"variance of ln(factor) between machines"`
+}
+
 // QueryFinding is what a slow phase means in the words of its query: the operator, and the keys whose rows came together.
 type QueryFinding struct {
 	QueryID    Key           `col:"query_id" key:"queries" doc:"the query"`

@@ -17,7 +17,8 @@ import (
 )
 
 // steps are the changes of a store's life: a first ingest, the log of it grown, another ingest, results; the log grown once
-// more, results that keep those of the other ingest, a removal, one more ingest, results that drop and keep, a compaction.
+// more, results that keep those of the other ingest, a removal, one more ingest, results that drop and keep, results anew of an input that has not
+// changed, a compaction.
 var steps = []struct {
 	name string
 	run  func(ctx context.Context, s *Store) error
@@ -25,15 +26,16 @@ var steps = []struct {
 	{"ingest", func(ctx context.Context, s *Store) error { return write(ctx, s, 1, "a", 30) }},
 	{"grown", func(ctx context.Context, s *Store) error { return write(ctx, s, 1, "b", 40) }},
 	{"other", func(ctx context.Context, s *Store) error { return write(ctx, s, 2, "c", 20) }},
-	{"detect", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s); return err }},
+	{"detect", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s, false); return err }},
 	{"regrown", func(ctx context.Context, s *Store) error { return write(ctx, s, 1, "e", 45) }},
-	{"again", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s); return err }},
+	{"again", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s, false); return err }},
 	{"remove", func(ctx context.Context, s *Store) error {
 		_, err := s.Remove(ctx, ingestID([]InputRecord{{Key: 2, Fingerprint: "c"}}), "test")
 		return err
 	}},
 	{"third", func(ctx context.Context, s *Store) error { return write(ctx, s, 3, "d", 10) }},
-	{"resumed", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s); return err }},
+	{"resumed", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s, false); return err }},
+	{"redone", func(ctx context.Context, s *Store) error { _, err := resume(ctx, s, true); return err }},
 	{"compact", func(ctx context.Context, s *Store) error { _, err := s.Compact(ctx, "test"); return err }},
 }
 
@@ -76,8 +78,9 @@ func results(ctx context.Context, s *Store, n int) error {
 	return err
 }
 
-// resume brings results up to date, a row for each job and attempt and one of all, and says of how many inputs the rows are new.
-func resume(ctx context.Context, s *Store) (int, error) {
+// resume brings results up to date, a row for each job and attempt and one of all, and says of how many inputs the rows are new. With
+// redo they are those of the first input that has not changed, too.
+func resume(ctx context.Context, s *Store, redo bool) (int, error) {
 	tx, err := s.Begin(ctx, Origin{Kind: Detect, Tool: "test"})
 	if err != nil {
 		return 0, err
@@ -94,6 +97,13 @@ func resume(ctx context.Context, s *Store) (int, error) {
 	defer files.Close()
 	for _, in := range todo {
 		tx.Saw(in)
+	}
+	if redo {
+		again := tx.Standing()[:1]
+		tx.Redo(again)
+		todo = append(todo, again...)
+	}
+	for _, in := range todo {
 		var rows []schema.PhaseStats
 		err := files.chosen(ctx, schema.Key(in.Key), func(id schema.Key, native string) {
 			rows = append(rows, schema.PhaseStats{PhaseID: id, Note: schema.Some(native)})
@@ -105,7 +115,7 @@ func resume(ctx context.Context, s *Store) (int, error) {
 			return 0, err
 		}
 	}
-	if tx.Unchanged() {
+	if tx.Unchanged() && !redo {
 		return 0, nil
 	}
 	if err := Append(tx, 0, []schema.PhaseStats{{Note: schema.Some("all")}}); err != nil {
@@ -205,7 +215,7 @@ func golden(t *testing.T) []string {
 			}
 		}
 	}
-	if states[9] != states[10] || states[1] == states[2] || states[3] == states[4] || states[5] == states[6] || states[8] == states[9] {
+	if states[9] != states[10] || states[10] != states[11] || states[1] == states[2] || states[3] == states[4] || states[5] == states[6] || states[8] == states[9] {
 		t.Fatalf("the steps do not do what they are for: %q", states)
 	}
 	return states

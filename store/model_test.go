@@ -133,7 +133,7 @@ func (m *model) ingest(t *testing.T, rng *rand.Rand, s *Store) string {
 
 // resume brings results up to date: a row for each attempt, of which only those of new and changed inputs are made.
 func (m *model) resume(t *testing.T, s *Store) string {
-	n, err := resume(t.Context(), s)
+	n, err := resume(t.Context(), s, false)
 	if err != nil {
 		t.Fatal(err)
 	}

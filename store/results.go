@@ -27,10 +27,7 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 			return nil, false
 		}
 	}
-	now := make(map[KeyText]string)
-	for in := range cat.inputs {
-		now[in.Key] = stateOf(in)
-	}
+	now := tx.states()
 	gone := false // what an input says that has changed or gone
 	stands := make(map[KeyText]bool)
 	tx.unchanged = false
@@ -39,9 +36,9 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 			continue
 		}
 		k := KeptRecord{Sequence: c.Sequence}
-		again := cat.retiredSince(c.Sequence)
+		standing := cat.standing(i, now)
 		for _, in := range c.Saw {
-			if !again[in.Key] && !cat.hidden[i][in.Key] && now[in.Key] != "" && now[in.Key] == in.State {
+			if standing[in.Key] {
 				stands[in.Key] = true
 				continue
 			}
@@ -56,9 +53,10 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 		}
 	}
 	for in := range cat.inputs {
-		if stands[in.Key] {
+		switch {
+		case stands[in.Key]:
 			tx.standing = append(tx.standing, in)
-		} else {
+		case now[in.Key] != "":
 			todo = append(todo, in)
 		}
 	}
@@ -67,17 +65,41 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	return todo, true
 }
 
-// Unchanged says that after Resume there is nothing to commit: the visible results stand as they are.
-func (tx *Tx) Unchanged() bool { return tx.unchanged }
+// Follows says what the transaction's results of each input follow from besides its rows, such as the results of another kind; to be
+// called before Resume. Where that changes the input has changed. An input that it does not name is not to be worked on yet,
+// and nothing is kept of it.
+func (tx *Tx) Follows(from map[schema.Key]string) { tx.follows = from }
 
-// Resumed says that something of earlier results is taken over.
-func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
+// Stands says of which inputs the visible results of a kind still stand, and which version of straggler made them.
+func (tx *Tx) Stands(k Kind) map[schema.Key]string {
+	now, out := make(map[KeyText]string), make(map[schema.Key]string)
+	for in := range tx.cat.inputs {
+		now[in.Key] = stateOf(in)
+	}
+	for i, c := range tx.cat.commits {
+		if tx.cat.visible[i] && c.Kind == k {
+			for key := range tx.cat.standing(i, now) {
+				out[schema.Key(key)] = c.Tool
+			}
+		}
+	}
+	return out
+}
+
+// standing are the inputs of which the rows of a visible result commit still stand, when their states are now these.
+func (cat *catalog) standing(i int, now map[KeyText]string) map[KeyText]bool {
+	c, out := cat.commits[i], make(map[KeyText]bool)
+	again := cat.retiredSince(c.Sequence)
+	for _, in := range c.Saw {
+		if !again[in.Key] && !cat.hidden[i][in.Key] && now[in.Key] != "" && now[in.Key] == in.State {
+			out[in.Key] = true
+		}
+	}
+	return out
+}
 
 // Standing are the inputs whose results are taken over.
 func (tx *Tx) Standing() []InputRecord { return tx.standing }
-
-// Gone says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction commits.
-func (tx *Tx) Gone() bool { return tx.gone }
 
 // Redo takes over nothing of some inputs after all. The transaction is to append all of their results.
 func (tx *Tx) Redo(inputs []InputRecord) {
@@ -103,6 +125,15 @@ func (tx *Tx) Redo(inputs []InputRecord) {
 	}
 }
 
+// Unchanged says that after Resume there is nothing to commit: the visible results stand as they are.
+func (tx *Tx) Unchanged() bool { return tx.unchanged }
+
+// Resumed says that something of earlier results is taken over.
+func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
+
+// Gone says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction commits.
+func (tx *Tx) Gone() bool { return tx.gone }
+
 // Replaces says that there are visible results of the transaction's kind, and none of them is taken over.
 func (tx *Tx) Replaces() bool {
 	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
@@ -118,7 +149,26 @@ func (tx *Tx) Restart() { tx.kept, tx.saw, tx.standing = nil, nil, nil }
 // the one input that it follows from. Results that follow from several have no key, and are worked out anew each time; or they have that of the
 // input that they are about, and whoever wrote them sees when they do not follow any more: Redo.
 func (tx *Tx) Saw(in InputRecord) {
-	tx.saw = append(tx.saw, InputState{in.Key, stateOf(in)})
+	tx.saw = append(tx.saw, InputState{in.Key, tx.stateOf(in)})
+}
+
+// states are those of the visible inputs, as the transaction's results see them; none of an input that is not to be worked on yet.
+func (tx *Tx) states() map[KeyText]string {
+	out := make(map[KeyText]string)
+	for in := range tx.cat.inputs {
+		if _, ok := tx.follows[schema.Key(in.Key)]; ok || tx.follows == nil {
+			out[in.Key] = tx.stateOf(in)
+		}
+	}
+	return out
+}
+
+// stateOf is what the transaction's results of an input follow from.
+func (tx *Tx) stateOf(in InputRecord) string {
+	if tx.follows == nil {
+		return stateOf(in)
+	}
+	return fmt.Sprintf("%016x", xxhash.Sum64String(stateOf(in)+" "+tx.follows[schema.Key(in.Key)]))
 }
 
 // stateOf is what an input's rows follow from: another content, or the same read in another way, is another state.

@@ -42,8 +42,9 @@ type Tx struct {
 	saw      []InputState
 	kept     []KeptRecord
 
-	standing []InputRecord // whose results Resume took over
-	gone     bool          // Resume found results of inputs that have changed or gone
+	standing []InputRecord         // whose results Resume took over
+	gone     bool                  // Resume found results of inputs that have changed or gone
+	follows  map[schema.Key]string // what results of an input follow from besides its rows
 
 	unchanged bool // Resume found that the visible results are up to date
 	failed    error

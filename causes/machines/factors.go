@@ -42,10 +42,23 @@ type Window struct{ Machine, Number int64 }
 
 // Observe adds what a phase says about a machine in a window: ln(factor), its variance, and by how many attempts.
 func (m *Factors) Observe(w Window, z, v float64, n int) {
+	machine, window := m.at(w)
+	machine.Add(z, v, n)
+	window.Add(z, v, n)
+}
+
+// Merge adds what several phases say about a machine in a window.
+func (m *Factors) Merge(w Window, t SufficientStats) {
+	machine, window := m.at(w)
+	machine.Merge(&t)
+	window.Merge(&t)
+}
+
+// at are the sums of a machine, of all windows and of one.
+func (m *Factors) at(w Window) (machine, window *SufficientStats) {
 	for int64(len(m.Machines)) <= w.Machine {
 		m.Machines = append(m.Machines, SufficientStats{})
 	}
-	m.Machines[w.Machine].Add(z, v, n)
 	t := m.Windows[w]
 	if t == nil {
 		if m.Windows == nil {
@@ -54,7 +67,7 @@ func (m *Factors) Observe(w Window, z, v float64, n int) {
 		t = new(SufficientStats)
 		m.Windows[w] = t
 	}
-	t.Add(z, v, n)
+	return &m.Machines[w.Machine], t
 }
 
 // Settle ends the observations: it estimates how the machines differ, and finds generations and racks.

@@ -52,6 +52,21 @@ func (t *SufficientStats) addTop(u Observation) {
 	}
 }
 
+// Merge adds the observations that u is the sums of.
+func (t *SufficientStats) Merge(u *SufficientStats) {
+	t.W += u.W
+	t.WZ += u.WZ
+	t.WZZ += u.WZZ
+	for _, o := range u.Top {
+		t.addTop(o)
+	}
+	t.Phases += u.Phases
+	t.Attempts += u.Attempts
+	for k := range bars {
+		t.Over[k] += u.Over[k]
+	}
+}
+
 // Minus takes u out of t; the largest observations are not known any more.
 func (t SufficientStats) Minus(u SufficientStats) SufficientStats {
 	d := SufficientStats{W: t.W - u.W, WZ: t.WZ - u.WZ, WZZ: t.WZZ - u.WZZ, Phases: t.Phases - u.Phases, Attempts: t.Attempts - u.Attempts}

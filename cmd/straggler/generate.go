@@ -15,6 +15,7 @@ import (
 	"straggler/ingest/discover"
 	"straggler/ingest/formats"
 	"straggler/schema/synth"
+	"straggler/selection"
 	"straggler/table"
 )
 
@@ -28,6 +29,7 @@ type generateOptions struct {
 	count int
 	file  string
 	truth string
+	start string
 	terse bool
 }
 
@@ -44,6 +46,7 @@ one stage of --wide tasks out of its largest stage.`,
 		Example: `  straggler generate --list
   straggler generate --scenario skew --seed 7 -o skew.log --truth skew.json
   straggler generate --scenario mixed --tasks 20000 --store synthetic --truth truth.csv
+  straggler generate --scenario mixed --tasks 1000 --seed 2 --start 2026-01-06 --store synthetic
   straggler generate --scenario weak --logs labelled --count 2
   straggler generate --like skew.log --bytes 20MB -o large.log.zst`,
 		Args: onlyFlags,
@@ -55,6 +58,7 @@ one stage of --wide tasks out of its largest stage.`,
 	f.Int64Var(&o.what.Tasks, "tasks", 0, "about this many tasks; without it as many as the scenario has")
 	f.IntVar(&o.what.Wide, "wide", 0, "instead of a scenario, one phase of this many tasks")
 	f.IntVar(&o.what.Phases, "phases", 0, "instead of a scenario, this many phases of a few tasks")
+	f.StringVar(&o.start, "start", "", "`DATE` at which the first application starts, such as 2026-11-22 or '2026-11-22 18:30' (UTC), for a store of several nights")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
 	f.StringVar(&o.like, "like", "", "repeat this Spark event `LOG`")
 	f.StringVar(&o.bytes, "bytes", "1GB", "`SIZE` of the log to make with --like, uncompressed")
@@ -105,14 +109,21 @@ func (o *generateOptions) check(e *env) error {
 	switch {
 	case outputs != 1:
 		return useError("name one output: -o FILE, --store DIR or --logs DIR")
-	case o.like != "" && (o.file == "" || o.truth != ""):
-		return useError("--like makes a log without truth: give -o FILE and no --truth")
+	case o.like != "" && (o.file == "" || o.truth != "" || o.start != ""):
+		return useError("--like makes a log without truth, at the time of the other: give -o FILE, no --truth and no --start")
 	case o.logs != "" && o.truth != "":
 		return useError("--logs writes a truth.json for each log; leave out --truth")
 	case o.file == "-" && e.outTerminal:
 		return useError("a log is not written to a terminal; give -o FILE")
 	case o.count < 1:
 		return useError("--count %d: at least 1", o.count)
+	}
+	if o.start == "" {
+		return nil
+	}
+	var err error
+	if o.what.Start, err = selection.ParseSince(o.start); err != nil {
+		return useError("--start: %v", err)
 	}
 	return nil
 }

@@ -1,0 +1,77 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+)
+
+// Statistics are what the phases of one application say: sums, which a Learner merges. Merged in the order of the applications they give the
+// same model to the last bit, whenever each of them was summed up.
+type Statistics struct {
+	Stages  map[uint64]StageStatistics // by signature; 0: of phases whose program has no name
+	Windows map[machines.Window]machines.SufficientStats
+	CPU     map[int64]machines.SufficientStats // by machine
+}
+
+// StageStatistics are sums of a stage, and of how its attempts are slow by themselves.
+type StageStatistics struct {
+	Stage
+	Outliers fit.OutlierCounts
+}
+
+// NewStatistics are of no phase yet.
+func NewStatistics() *Statistics {
+	return &Statistics{map[uint64]StageStatistics{}, map[machines.Window]machines.SufficientStats{}, map[int64]machines.SufficientStats{}}
+}
+
+// Add takes what a Fitter found in a phase of a stage.
+func (s *Statistics) Add(signature uint64, o *Observation) {
+	if _, seen := s.Stages[signature]; !seen && len(s.Stages) >= maxStages {
+		signature = 0
+	}
+	stage := s.Stages[signature]
+	stage.add(o.Stage, 1)
+	stage.Outliers.Add(o.Outliers)
+	s.Stages[signature] = stage
+	for _, m := range o.Machines {
+		w := s.Windows[m.Window]
+		w.Add(m.Mean, m.Variance, m.N)
+		s.Windows[m.Window] = w
+		if m.CPUKnown {
+			c := s.CPU[m.Window.Machine]
+			c.Add(m.CPUMean, m.CPUVariance, 1)
+			s.CPU[m.Window.Machine] = c
+		}
+	}
+}
+
+// SortedWindows are the windows by machine and time.
+func (s *Statistics) SortedWindows() []machines.Window {
+	return slices.SortedFunc(maps.Keys(s.Windows), func(a, b machines.Window) int {
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Number, b.Number))
+	})
+}
+
+// Merge takes what the phases of an application say. The order of the calls decides the last bits of the sums.
+func (l *Learner) Merge(s *Statistics) {
+	m := &l.model
+	for _, signature := range slices.Sorted(maps.Keys(s.Stages)) {
+		t := s.Stages[signature]
+		m.pool(signature, t.Stage)
+		l.counts.Add(t.Outliers)
+	}
+	for _, w := range s.SortedWindows() {
+		m.Machines.Merge(w, s.Windows[w])
+	}
+	for len(m.CPU) < len(m.Machines.Machines) {
+		m.CPU = append(m.CPU, machines.SufficientStats{})
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.CPU)) {
+		c := s.CPU[k]
+		m.CPU[k].Merge(&c)
+	}
+}

@@ -1,0 +1,174 @@
+package causes
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"straggler/causes/fit"
+	"straggler/detect"
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+//go:embed marks.sql
+var marksSQL string
+
+// part is what of a store a run works on.
+type part struct {
+	whole   bool                // rows have no input: all are worked on, now and the next time
+	nothing bool                // there is nothing to do for the chosen applications
+	fresh   []store.InputRecord // those that no earlier run has seen as they are: learnt from, and attributed
+	kept    []store.InputRecord // those that have not changed
+	moved   []store.InputRecord // of these, those that the model says something else of by now: attributed again
+	owners  store.Owners        // of the keys of all these
+	chosen  map[schema.Key]bool // inputs of the chosen applications; nil: all
+}
+
+// choose decides what to work on: the inputs of which detect has found the outliers, less those of which results of this version stand that
+// follow from the same outliers, the same history and the same options.
+func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
+	inputs, err := st.Inputs(ctx)
+	if err != nil {
+		return err
+	}
+	follows, err := r.follows(ctx, tx, inputs)
+	if err != nil {
+		return err
+	}
+	tx.Follows(follows)
+	todo, ok := tx.Resume(r.o.Again)
+	if !ok || len(follows) == 0 {
+		tx.Restart()
+		r.part = part{whole: true}
+		if !r.o.Applications.All() {
+			return detect.ErrShared
+		}
+		return nil
+	}
+	if !r.o.Applications.All() && tx.Replaces() {
+		return detect.ErrReplaces
+	}
+	p := part{fresh: todo, kept: tx.Standing(), owners: store.OwnersOf(append(todo[:len(todo):len(todo)], tx.Standing()...))}
+	if !r.o.Applications.All() {
+		var others []store.InputRecord
+		if p.fresh, others, err = r.o.Applications.Inputs(ctx, r.eng, todo); err != nil {
+			return err
+		}
+		mine, _, err := r.o.Applications.Inputs(ctx, r.eng, p.kept)
+		if err != nil {
+			return err
+		}
+		p.chosen = map[schema.Key]bool{}
+		for _, in := range append(mine, p.fresh...) {
+			p.chosen[schema.Key(in.Key)] = true
+		}
+		p.nothing = len(p.chosen) == 0
+		if len(others) > 0 {
+			tx.Part()
+		}
+	}
+	if len(follows) < len(inputs) { // detect has not seen all
+		tx.Part()
+	}
+	for _, in := range p.fresh {
+		tx.Saw(in)
+	}
+	r.part = p
+	return nil
+}
+
+// follows says what the results of each input follow from besides its rows: the version that found its outliers, the history of its
+// stages, and the options. Inputs whose outliers nobody has looked for are left out.
+func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRecord) (map[schema.Key]string, error) {
+	type mark struct {
+		First schema.Key `col:"first"`
+		Mark  int64      `col:"mark"`
+	}
+	owners, marks := store.OwnersOf(inputs), map[schema.Key]int64{}
+	for m, err := range engine.Read[mark](ctx, r.eng, strings.ReplaceAll(marksSQL, "{block}", strconv.Itoa(-schema.BlockKeys))) {
+		if err != nil {
+			return nil, fmt.Errorf("history of stages: %w", err)
+		}
+		if input, ok := owners.Of("phases", m.First); ok {
+			marks[input] += m.Mark
+		}
+	}
+	follows := map[schema.Key]string{}
+	for input, tool := range tx.Stands(store.Detect) {
+		follows[input] = fmt.Sprintf("%q %d %g %g", tool, marks[input], r.o.WindowS, r.o.FalseShare)
+	}
+	return follows, nil
+}
+
+// work says what is done with the phases of an input.
+func (p *part) work(input schema.Key) workOn {
+	for _, in := range p.fresh {
+		if schema.Key(in.Key) == input {
+			return learnt
+		}
+	}
+	for _, in := range p.moved {
+		if schema.Key(in.Key) == input {
+			return again
+		}
+	}
+	return nothing
+}
+
+// workOn is what is done with a phase.
+type workOn uint8
+
+const (
+	nothing workOn = iota // its results are kept
+	again                 // it is attributed again
+	learnt                // it is learnt from and attributed
+)
+
+// inputOf is the input that a key of a table came from, which the rows about it have in the store; 0 where that is not recorded.
+func (p *part) inputOf(table string, key schema.Key) schema.Key {
+	input, _ := p.owners.Of(table, key)
+	return input
+}
+
+// look has the engine look at the rows of some inputs, and numbers their machines.
+func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
+	r.seen = nil
+	if !r.part.whole {
+		keys := make([]schema.Key, len(inputs))
+		for i := range inputs {
+			keys[i] = schema.Key(inputs[i].Key)
+		}
+		if err := r.eng.Choose(ctx, keys); err != nil {
+			return err
+		}
+		for _, table := range []string{"attempts", "losses", "edges"} {
+			r.seen = append(r.seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + engine.ChosenPrefix + table})
+		}
+		for _, table := range []string{"outliers", "stage_history"} {
+			r.seen = append(r.seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE phase_id IN (SELECT phase_id FROM " + engine.ChosenPrefix + "phases)"})
+		}
+	}
+	if err := r.numberMachines(ctx); err != nil {
+		return err
+	}
+	if err := engine.MaterializeParts(ctx, r.eng, "causes_outliers", outliersSQL, r.seen...); err != nil {
+		return err
+	}
+	overlap := strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64)
+	if err := engine.MaterializeParts(ctx, r.eng, "causes_executors", strings.ReplaceAll(executorsSQL, "{overlap}", overlap), r.seen...); err != nil {
+		return err
+	}
+	return r.findBlank(ctx)
+}
+
+// attempts is the table of the attempts that the engine looks at.
+func (r *run) attempts() string {
+	if r.part.whole {
+		return "attempts"
+	}
+	return engine.ChosenPrefix + "attempts"
+}

@@ -1,0 +1,401 @@
+package causes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"straggler/causes/fit"
+	"straggler/causes/machines"
+	"straggler/causes/model"
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// What each application says is kept as rows of machine_statistics and stage_statistics, each with what the model said when its attempts were
+// attributed. The model is their sum, in the order of the applications. Applications that are new move it a little for all others. Where it has
+// moved by less than these, an attribution stays as it is; an application in which it has moved by more for a share of the tasks is attributed
+// again. TestMovedModel measures what that comes to.
+const (
+	movedFactor      = 0.01 // of ln(factor) of a machine: 1 % of the time of a task
+	movedVariance    = 0.1  // of the variance of that in a phase, as a share: 5 % of the standard deviation
+	movedWork        = 0.5  // of a stage's elasticity, and seconds per spilled byte, in standard deviations of what is known of it
+	movedSigma       = 0.2  // of a stage's scatter, as a share; a phase of 20 tasks takes a sixth of it from there
+	movedProbability = 0.1  // of the probability that an attempt is slow by itself, and of the variance of its factor, as a share
+	movedMean        = 0.02 // of the mean ln(factor) of these
+	movedShare       = 0.05 // of the tasks of an application
+)
+
+// application is what the phases of one application say.
+type application struct {
+	sums  *model.Statistics
+	slow  map[machines.Window]int64 // its outliers by high_runtime
+	racks map[int64]string          // of its machines; "" unknown
+
+	before []schema.MachineStatistics // as kept rows say: under which model it was attributed
+	stages []schema.StageStatistics
+}
+
+// numberMachines gives the machines of the attempts that the engine looks at, and of kept statistics, dense numbers in the order of their
+// names, and tells the engine.
+func (r *run) numberMachines(ctx context.Context) error {
+	type machine struct {
+		Application schema.Key          `col:"application_id"`
+		Name        string              `col:"machine"`
+		Rack        schema.Null[string] `col:"rack"`
+	}
+	const perApplication = "SELECT application_id, machine, max(rack) AS rack FROM attempts WHERE machine IS NOT NULL GROUP BY application_id, machine"
+	if err := engine.MaterializeParts(ctx, r.eng, "causes_ran", perApplication, r.seen...); err != nil {
+		return err
+	}
+	var ran []machine
+	for m, err := range engine.Read[machine](ctx, r.eng, "SELECT application_id, machine, rack FROM causes_ran") {
+		if err != nil {
+			return err
+		}
+		ran = append(ran, *m)
+	}
+	if r.number == nil {
+		if err := r.nameMachines(ctx, func(yield func(string, schema.Null[string]) bool) {
+			for i := range ran {
+				if !yield(ran[i].Name, ran[i].Rack) {
+					return
+				}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	for i := range ran {
+		k, ok := r.number[ran[i].Name]
+		if !ok {
+			return fmt.Errorf("machine %q has come meanwhile; try again: %w", ran[i].Name, store.ErrConflict)
+		}
+		r.application(ran[i].Application).racks[k] = ran[i].Rack.V
+	}
+	return r.tellNumbers(ctx)
+}
+
+// nameMachines numbers the machines that attempts and kept statistics name.
+func (r *run) nameMachines(ctx context.Context, ran func(func(string, schema.Null[string]) bool)) error {
+	racks := map[string]string{}
+	add := func(name string, rack schema.Null[string]) { racks[name] = max(racks[name], rack.V) }
+	for name, rack := range ran {
+		add(name, rack)
+	}
+	for _, a := range r.applications {
+		for i := range a.before {
+			add(a.before[i].Machine, a.before[i].Rack)
+		}
+	}
+	type machine struct {
+		Name string              `col:"machine"`
+		Rack schema.Null[string] `col:"rack"`
+	}
+	for m, err := range engine.Read[machine](ctx, r.eng, "SELECT machine, max(rack) AS rack FROM machines WHERE machine IS NOT NULL GROUP BY machine") {
+		if err != nil {
+			return err
+		}
+		if rack, ok := racks[m.Name]; ok && rack == "" {
+			racks[m.Name] = m.Rack.V
+		}
+	}
+	r.machines, r.number = slices.Sorted(maps.Keys(racks)), make(map[string]int64, len(racks))
+	r.racks = make([]string, len(r.machines))
+	for k, name := range r.machines {
+		r.number[name], r.racks[k] = int64(k), racks[name]
+	}
+	return nil
+}
+
+// tellNumbers makes the table causes_machines of the machines that the engine looks at.
+func (r *run) tellNumbers(ctx context.Context) error {
+	const local = "SELECT machine, row_number() OVER (ORDER BY machine NULLS LAST) - 1 AS number FROM (SELECT DISTINCT machine FROM causes_ran) AS m"
+	if err := r.eng.Materialize(ctx, "causes_local", local); err != nil {
+		return err
+	}
+	type machine struct {
+		Name   string `col:"machine"`
+		Number int64  `col:"number"`
+	}
+	var pairs []string
+	same := true
+	for m, err := range engine.Read[machine](ctx, r.eng, "SELECT machine, number FROM causes_local") {
+		if err != nil {
+			return err
+		}
+		k := r.number[m.Name]
+		same = same && k == m.Number
+		pairs = append(pairs, "("+strconv.FormatInt(m.Number, 10)+", "+strconv.FormatInt(k, 10)+")")
+	}
+	sql := "SELECT machine, number FROM causes_local"
+	if !same { // numbers, and not the names, which anything may be in
+		sql = "SELECT l.machine, CAST(v.k AS BIGINT) AS number FROM causes_local l JOIN (VALUES " + strings.Join(pairs, ", ") + ") AS v(n, k) ON v.n = l.number"
+	}
+	return r.eng.Materialize(ctx, "causes_machines", sql)
+}
+
+// application is what an application says.
+func (r *run) application(key schema.Key) *application {
+	a := r.applications[key]
+	if a == nil {
+		a = &application{sums: model.NewStatistics(), slow: map[machines.Window]int64{}, racks: map[int64]string{}}
+		r.applications[key] = a
+	}
+	return a
+}
+
+// readStatistics reads what applications of inputs that have not changed say.
+func (r *run) readStatistics(ctx context.Context) error {
+	if len(r.part.kept) == 0 {
+		return nil
+	}
+	kept := store.OwnersOf(r.part.kept)
+	for s, err := range engine.Read[schema.MachineStatistics](ctx, r.eng, "SELECT * FROM machine_statistics") {
+		if err != nil {
+			return err
+		}
+		if _, ok := kept.Of("applications", s.ApplicationID); ok {
+			a := r.application(s.ApplicationID)
+			a.before = append(a.before, *s)
+		}
+	}
+	for s, err := range engine.Read[schema.StageStatistics](ctx, r.eng, "SELECT * FROM stage_statistics") {
+		if err != nil {
+			return err
+		}
+		if _, ok := kept.Of("applications", s.ApplicationID); ok {
+			a := r.application(s.ApplicationID)
+			a.stages = append(a.stages, *s)
+		}
+	}
+	return nil
+}
+
+// takeStatistics makes sums of the rows that were read, once the machines have numbers.
+func (r *run) takeStatistics() {
+	for _, a := range r.applications {
+		for i := range a.before {
+			s := &a.before[i]
+			k := r.number[s.Machine]
+			if rack := a.racks[k]; s.Rack.V >= rack {
+				a.racks[k] = s.Rack.V
+			}
+			if s.CPUPhases > 0 {
+				a.sums.CPU[k] = machines.SufficientStats{W: s.CPUWeight, WZ: s.CPUWeighted, WZZ: s.CPUSquared, Phases: s.CPUPhases, Attempts: s.CPUPhases}
+			}
+			if !s.WindowStart.OK {
+				continue
+			}
+			w := machines.Window{Machine: k, Number: fit.WindowOf(s.WindowStart, r.o.WindowS)}
+			if s.Phases > 0 {
+				a.sums.Windows[w] = machines.SufficientStats{W: s.Weight, WZ: s.Weighted, WZZ: s.Squared, Phases: s.Phases, Attempts: s.Attempts,
+					Over: [5]int64{s.Over110, s.Over125, s.Over150, s.Over200, s.Over300},
+					Top:  [3]machines.Observation{{Z: s.First, W: s.FirstWeight}, {Z: s.Second, W: s.SecondWeight}, {Z: s.Third, W: s.ThirdWeight}}}
+			}
+			if s.Outliers > 0 {
+				a.slow[w] = s.Outliers
+			}
+		}
+		for i := range a.stages {
+			s := &a.stages[i]
+			a.sums.Stages[uint64(s.Signature)] = model.StageStatistics{
+				Stage:    model.Stage{N: s.Tasks, LogSigma: s.LogSigma, ElasticityW: s.ElasticityWeight, Elasticity: s.Elasticity, SpillW: s.SpillWeight, Spill: s.Spill},
+				Outliers: fit.OutlierCounts{N: s.Known, Slow: s.Alone, Sum: s.AloneFactor, Sum2: s.AloneSquared}}
+		}
+	}
+}
+
+// merge makes the model of all applications.
+func (r *run) merge() {
+	l := model.NewLearner(r.o.WindowS, r.machines, r.racks)
+	for _, key := range slices.Sorted(maps.Keys(r.applications)) {
+		l.Merge(r.applications[key].sums)
+	}
+	r.model = l.Model()
+}
+
+// findMoved finds the inputs with an application of which the model says something else than when it was attributed.
+func (r *run) findMoved() {
+	p := &r.part
+	if p.whole {
+		return
+	}
+	moved := map[schema.Key]bool{}
+	for key, a := range r.applications {
+		if input := p.inputOf("applications", key); p.work(input) == nothing && (p.chosen == nil || p.chosen[input]) && r.moved(a) {
+			moved[input] = true
+		}
+	}
+	for _, in := range p.kept {
+		if moved[schema.Key(in.Key)] {
+			p.moved = append(p.moved, in)
+		}
+	}
+}
+
+// moved says that the model of an application's machines and stages is not what it was.
+func (r *run) moved(a *application) bool {
+	var attempts, tasks tally
+	for i := range a.before {
+		s := &a.before[i]
+		attempts.add(float64(s.Attempts), s.Phases > 0 && r.machineMoved(s))
+	}
+	for i := range a.stages {
+		s := &a.stages[i]
+		now := r.under(uint64(s.Signature), a.sums.Stages[uint64(s.Signature)].Stage)
+		if !within(s.AloneProbability, now.AloneProbability, movedProbability) || !near(s.AloneMean, now.AloneMean, movedMean) ||
+			!within(s.AloneVariance, now.AloneVariance, movedProbability) ||
+			!within(s.MachinesVariance+machines.PhasePrior.Spike, now.MachinesVariance+machines.PhasePrior.Spike, movedVariance) {
+			return true // which all attempts were attributed under
+		}
+		tasks.add(s.Tasks, stageMoved(s, &now))
+	}
+	return attempts.share() > movedShare || tasks.share() > movedShare
+}
+
+// tally counts what has moved of a whole.
+type tally struct{ moved, all float64 }
+
+func (t *tally) add(n float64, moved bool) {
+	t.all += n
+	if moved {
+		t.moved += n
+	}
+}
+
+func (t *tally) share() float64 { return t.moved / max(1, t.all) }
+
+// machineMoved says that the model of a machine in a window is not what it was. The variance counts together with that from phase to phase.
+func (r *run) machineMoved(s *schema.MachineStatistics) bool {
+	now := *s
+	r.known(&now, r.number[s.Machine])
+	return now.WithRack != s.WithRack || now.KnownFactor.OK != s.KnownFactor.OK || !near(now.KnownFactor.V, s.KnownFactor.V, movedFactor) ||
+		!within(now.KnownVariance.V+machines.PhasePrior.Spike, s.KnownVariance.V+machines.PhasePrior.Spike, movedVariance)
+}
+
+// stageMoved says so of a stage.
+func stageMoved(s, now *schema.StageStatistics) bool {
+	return !near(s.WorkPrior, now.WorkPrior, movedWork/math.Sqrt(s.WorkPrecision)) || (s.SpillPrecision > 0) != (now.SpillPrecision > 0) ||
+		s.SpillPrecision > 0 && !near(s.SpillPrior, now.SpillPrior, movedWork/math.Sqrt(s.SpillPrecision)) || !within(s.SigmaPrior, now.SigmaPrior, movedSigma)
+}
+
+// near says that two figures differ by at most so much.
+func near(a, b, most float64) bool { return math.Abs(a-b) <= most }
+
+// within says that they differ by at most such a share.
+func within(a, b, most float64) bool { return math.Abs(a-b) <= most*max(math.Abs(a), math.Abs(b)) }
+
+// known fills in what the model says of a machine in a window to one of the phases that the row sums up, to which its own part is not told.
+func (r *run) known(s *schema.MachineStatistics, machine int64) {
+	w := machines.Window{Machine: machine, Number: fit.WindowOf(s.WindowStart, r.o.WindowS)}
+	own := machines.SufficientStats{}
+	if n := float64(s.Phases); n > 0 { // one like the mean of them
+		own = machines.SufficientStats{W: s.Weight / n, WZ: s.Weighted / n, WZZ: s.Squared / n, Phases: 1}
+	}
+	s.KnownFactor, s.KnownVariance = schema.Null[float64]{}, schema.Null[float64]{}
+	if r.model.Machines.Of(machine).Phases > own.Phases {
+		mean, variance := r.model.Machines.Prior(w, own)
+		s.KnownFactor, s.KnownVariance = schema.Some(mean), schema.Some(variance)
+	}
+	_, _, _, s.WithRack = r.model.Machines.SlowRack(machine)
+}
+
+// under is what the model says of a stage to an application, to which its own part is not told.
+func (r *run) under(signature uint64, own model.Stage) (s schema.StageStatistics) {
+	p := r.model.Priors(signature, own)
+	s.WorkPrior, s.WorkPrecision, s.SpillPrior, s.SpillPrecision, s.SigmaPrior = p.Work.Mean, p.Work.Precision, p.Spill.Mean, p.Spill.Precision, p.Sigma.Mean
+	o := r.model.Outliers
+	s.AloneProbability, s.AloneMean, s.AloneVariance, s.MachinesVariance = o.Probability, o.Mean, o.Variance, r.model.Machines.Population.Spike
+	return s
+}
+
+// writeStatistics writes those of the applications that were worked on.
+func (r *run) writeStatistics(tx *store.Tx) error {
+	if r.part.whole {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.applications)) {
+		input := r.part.inputOf("applications", key)
+		if r.part.work(input) == nothing {
+			continue
+		}
+		a := r.applications[key]
+		if err := store.Append(tx, input, r.machineRows(key, a)); err != nil {
+			return err
+		}
+		if err := store.Append(tx, input, r.stageRows(key, a)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) machineRows(key schema.Key, a *application) []schema.MachineStatistics {
+	windows := map[int64][]int64{}
+	for w := range a.sums.Windows {
+		windows[w.Machine] = append(windows[w.Machine], w.Number)
+	}
+	for w := range a.slow {
+		if _, ok := a.sums.Windows[w]; !ok {
+			windows[w.Machine] = append(windows[w.Machine], w.Number)
+		}
+	}
+	for k := range a.racks {
+		windows[k] = windows[k][:len(windows[k]):len(windows[k])]
+	}
+	var rows []schema.MachineStatistics
+	for _, k := range slices.Sorted(maps.Keys(windows)) {
+		s := schema.MachineStatistics{ApplicationID: key, Machine: r.machines[k]}
+		if rack := a.racks[k]; rack != "" {
+			s.Rack = schema.Some(rack)
+		}
+		from := len(rows)
+		slices.Sort(windows[k])
+		for _, n := range windows[k] {
+			s.WindowStart = schema.Some(schema.Time(n) * schema.Time(r.o.WindowS*1e6))
+			t := a.sums.Windows[machines.Window{Machine: k, Number: n}]
+			s.Attempts, s.Phases, s.Outliers = t.Attempts, t.Phases, a.slow[machines.Window{Machine: k, Number: n}]
+			s.Weight, s.Weighted, s.Squared = t.W, t.WZ, t.WZZ
+			s.Over110, s.Over125, s.Over150, s.Over200, s.Over300 = t.Over[0], t.Over[1], t.Over[2], t.Over[3], t.Over[4]
+			s.First, s.FirstWeight, s.Second, s.SecondWeight, s.Third, s.ThirdWeight = t.Top[0].Z, t.Top[0].W, t.Top[1].Z, t.Top[1].W, t.Top[2].Z, t.Top[2].W
+			r.known(&s, k)
+			rows = append(rows, s)
+		}
+		if len(windows[k]) == 0 {
+			rows = append(rows, s)
+		}
+		c := a.sums.CPU[k]
+		rows[from].CPUPhases, rows[from].CPUWeight, rows[from].CPUWeighted, rows[from].CPUSquared = c.Phases, c.W, c.WZ, c.WZZ
+	}
+	return rows
+}
+
+func (r *run) stageRows(key schema.Key, a *application) []schema.StageStatistics {
+	rows := make([]schema.StageStatistics, 0, len(a.sums.Stages))
+	for _, signature := range slices.Sorted(maps.Keys(a.sums.Stages)) {
+		t := a.sums.Stages[signature]
+		s := r.under(signature, t.Stage)
+		s.ApplicationID, s.Signature = key, int64(signature)
+		s.Tasks, s.LogSigma, s.ElasticityWeight, s.Elasticity, s.SpillWeight, s.Spill = t.N, t.LogSigma, t.ElasticityW, t.Elasticity, t.SpillW, t.Spill
+		s.Known, s.Alone, s.AloneFactor, s.AloneSquared = t.Outliers.N, t.Outliers.Slow, t.Outliers.Sum, t.Outliers.Sum2
+		rows = append(rows, s)
+	}
+	return rows
+}
+
+// slowHere are the outliers of all applications by machine and window.
+func (r *run) slowHere() map[machines.Window]int64 {
+	out := map[machines.Window]int64{}
+	for _, a := range r.applications {
+		for w, n := range a.slow {
+			out[w] += n
+		}
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package causes
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"slices"
+
+	"straggler/engine"
+	"straggler/schema"
+)
+
+// Seconds are summed exactly, to the microsecond, since a sum of doubles depends on their order.
+const causesSummarySQL = `SELECT cause, count(*) FILTER (WHERE rank = 1) AS verdicts, CAST(sum(CAST(seconds AS DECIMAL(28, 6))) AS DOUBLE) AS seconds
+FROM attributions GROUP BY cause`
+
+const machinesSummarySQL = `SELECT count(*) AS machines, count(*) FILTER (WHERE slow = 1) AS slow, count(*) FILTER (WHERE slow = 0 AND flaky = 1) AS flaky
+FROM (
+  SELECT machine, max(CASE WHEN verdict = 'slow' THEN 1 ELSE 0 END) AS slow, max(CASE WHEN verdict = 'flaky' THEN 1 ELSE 0 END) AS flaky
+  FROM machine_health WHERE application_id IS NULL GROUP BY machine
+) AS m`
+
+// summary counts what is in the tables, or of the outliers those of the chosen applications.
+func (r *run) summary(ctx context.Context) (Summary, error) {
+	s := Summary{FalseShare: r.o.FalseShare, Inputs: len(r.part.fresh), Renewed: len(r.part.moved), Kept: len(r.part.kept) > 0}
+	seen, err := r.o.Applications.Seen(ctx, r.eng, "attributions")
+	if err != nil {
+		return s, err
+	}
+	for c, err := range engine.ReadParts[CauseSummary](ctx, r.eng, "causes_sums", causesSummarySQL, seen...) {
+		if err != nil {
+			return s, err
+		}
+		s.Causes = append(s.Causes, *c)
+		s.Outliers += c.Verdicts
+	}
+	order := schema.Cause("").Values()
+	slices.SortFunc(s.Causes, func(a, b CauseSummary) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(slices.Index(order, string(a.Cause)), slices.Index(order, string(b.Cause))))
+	})
+	for _, c := range s.Causes {
+		s.ExcessS += c.Seconds
+	}
+	type machines struct {
+		Machines int64 `col:"machines"`
+		Slow     int64 `col:"slow"`
+		Flaky    int64 `col:"flaky"`
+	}
+	for m, err := range engine.Read[machines](ctx, r.eng, machinesSummarySQL) {
+		if err != nil {
+			return s, err
+		}
+		s.Machines, s.Slow, s.Flaky = m.Machines, m.Slow, m.Flaky
+	}
+	return s, nil
+}
