@@ -44,8 +44,9 @@ hold every figure, in place of those of an earlier simulation. Ctrl-C keeps the 
 The workloads of the papers are built in: --list names them, --example NAME runs one, --print writes its file, as a
 start for your own. A number may be a range, 9..60, or a distribution: {uniform: [4, 9]}, {normal: [30, 5], least: 20},
 {exponential: 10}, {lognormal: [MEDIAN, SIGMA]}, {sum: 100, of: NUMBER}, {mix: [{share: 0.9, of: 1}, {share: 0.1, of: 8}]}.
-Machines of the cluster may be slow, slow: [{machines: 2, factor: 5}], and lose the outputs of tasks,
-losses: [{machines: 2, every_s: 600, count: 10, share: 0.5}].
+Machines of the cluster may be slow, slow: [{machines: 2, factor: 5}], lose the outputs of tasks,
+losses: [{machines: 2, every_s: 600, count: 10, share: 0.5}], and be virtual machines that share the disks of hosts,
+classes: [{count: 8, per_host: 4, factor: 2}].
 straggler help schedulers has the schedulers with their options.`,
 		Example: `  straggler simulate --list
   straggler simulate --example batch

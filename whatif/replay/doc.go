@@ -8,7 +8,7 @@
 //  3. view.go is what a policy may see, policy.go what it may ask for.
 //  4. scheduler.go is what a scheduler may see and do, assign.go how it is asked, near.go which tasks are near a machine.
 //  5. stages.go runs the parts of a task's time in a planned pool: reading, copying and computing, over package network;
-//     losses.go makes outputs again that its machines lose.
+//     hosts.go shares a host's disks among its virtual machines that work; losses.go makes outputs again that machines lose.
 //
 // # Why policy none is exact
 //

@@ -68,6 +68,9 @@ func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
 		return 0
 	}
 	x := min(float64(elapsed)/s.whole(a), 1)
+	if s.sharing() {
+		x = s.workDone(a, at)
+	}
 	if a.reports.N > 0 {
 		return score(s.p.Reported(a.reports), x, a.observed < 0 || s.p.Attempts[a.observed].Ok)
 	}

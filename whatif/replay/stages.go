@@ -34,6 +34,7 @@ type stagesRun struct {
 	line      [][]int32   // by machine: slots that wait to compute
 	outputs   [][]float64 // by phase and rack: bytes that its tasks left
 	told      []int32     // by phase: tasks over when those who read from it were told last
+	hosts     hostsRun
 }
 
 // tellEvery is the share of a phase's tasks after which those who read its outputs fetch again.
@@ -50,6 +51,7 @@ func (s *Sim) resetStages() {
 	for m := range r.line {
 		r.line[m] = r.line[m][:0]
 	}
+	s.resetHosts()
 	r.net = nil
 	if p.Stages.Network == nil {
 		return
@@ -95,7 +97,7 @@ func (s *Sim) begin(i, slot int32, r *Running) {
 	if s.stages.net == nil {
 		r.done = scale(r.done, s.p.Stages.Slowdown[level])
 	}
-	s.tree.set(slot, int64(r.Start)+r.done)
+	s.work(slot, r, int64(r.Start))
 }
 
 // readFrom is the replica that an attempt reads: its machine's, else one of its rack, else any, chosen by its own draw.
@@ -179,7 +181,7 @@ func (s *Sim) compute(slot int32) {
 	r := &s.phases[sr.phase].running[sr.at]
 	st.kind = computing
 	s.stages.computing[r.Machine]++
-	s.tree.set(slot, s.now+r.done)
+	s.work(slot, r, s.now)
 }
 
 // goesOn is whether an attempt whose time has come only goes to its next stage.
@@ -199,6 +201,7 @@ func (s *Sim) leave(slot int32, m int32) {
 		s.stages.net.Cancel(id)
 	}
 	st.flows = st.flows[:0]
+	s.rest(slot, m)
 	switch line := &s.stages.line[m]; st.kind {
 	case inLine:
 		n := slices.Index(*line, slot)

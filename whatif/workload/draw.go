@@ -171,20 +171,33 @@ func (d *drawing) losses(l *Losing, r *rand.Rand) {
 
 // classes draws the factors of machines: which class a machine is of must not follow from its number.
 func (d *drawing) classes(r *rand.Rand) {
-	var all []float64
+	type kind struct {
+		factor float64
+		host   int
+	}
+	var all []kind
+	hosts := 0
 	for i := range d.f.Cluster.Classes {
 		k := &d.f.Cluster.Classes[i]
-		for range k.Count {
+		for n := range k.Count {
+			x := kind{}
 			if k.Factor.given() {
-				all = append(all, max(k.Factor.Draw(r), leastFactor))
+				x.factor = max(k.Factor.Draw(r), leastFactor)
 			} else {
-				all = append(all, d.f.Cluster.Speed/max(k.Speed.Draw(r), leastFactor*d.f.Cluster.Speed))
+				x.factor = d.f.Cluster.Speed / max(k.Speed.Draw(r), leastFactor*d.f.Cluster.Speed)
 			}
+			if k.PerHost > 0 {
+				if n%k.PerHost == 0 {
+					hosts++
+				}
+				x.host = hosts
+			}
+			all = append(all, x)
 		}
 	}
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for m := range min(len(all), len(d.plan.Machines)) {
-		d.plan.Machines[m].Factor = all[m]
+		d.plan.Machines[m].Factor, d.plan.Machines[m].Host, d.plan.Machines[m].Alone = all[m].factor, all[m].host, max(all[m].factor, 1)
 	}
 }
 

@@ -50,6 +50,9 @@ type MachineClass struct {
 	Count  int    `yaml:"count" min:"1" max:"1000000"`
 	Factor Number `yaml:"factor"` // time relative to a normal machine
 	Speed  Number `yaml:"speed"`  // in a unit of the file's own
+	// PerHost is how many of them are virtual machines of one host, whose disks and network they share in equal parts: each is as fast
+	// as its factor or speed says while all of its host work, and faster, up to a normal machine, as fewer do. 0: nothing is shared.
+	PerHost int `yaml:"per_host" min:"0" max:"1000"`
 }
 
 // Slow is so many machines that take a factor longer than they would.
@@ -193,6 +196,8 @@ func (f *File) check() error {
 			return fmt.Errorf("cluster: classes: entry %d: give a factor or a speed", i+1)
 		case k.Speed.given() && c.Speed <= 0:
 			return fmt.Errorf("cluster: classes: entry %d has a speed, and a normal machine has none (speed)", i+1)
+		case k.PerHost > 0 && c.Network != nil:
+			return fmt.Errorf("cluster: classes: entry %d shares hosts (per_host), and a network has links of its own: leave one out", i+1)
 		}
 		kinds += k.Count
 	}

@@ -119,6 +119,44 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// Machines of a class share hosts, as many on each as it says, wherever the draw puts them, and a class that says nothing shares none.
+func TestFileHosts(t *testing.T) {
+	text := strings.Replace(two, "    - {count: 3, speed: 30}\n    - {count: 4, factor: {uniform: [1, 1.5]}}", "    - {count: 4, per_host: 2, speed: 30}\n    - {count: 3, per_host: 3, factor: 0.5}", 1)
+	for seed := range int64(20) {
+		f, err := ParseFile("f.yaml", []byte(strings.Replace(text, "machines: 7", "machines: 9", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl, err := f.Plan(t.Context(), seed, Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pl.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes := map[int]int{}
+		for i := range p.Stages.Hosts {
+			h := &p.Stages.Hosts[i]
+			sizes[len(h.Machines)]++
+			for _, m := range h.Machines {
+				if want := map[int]float64{2: 2, 3: 1}[len(h.Machines)]; p.Stages.HostOf[m] != int32(i) || p.Stages.Alone[m] != want {
+					t.Errorf("seed %d: machine %d of host %d is on host %d and may be %g times as fast, want %g", seed, m, i, p.Stages.HostOf[m], p.Stages.Alone[m], want)
+				}
+			}
+		}
+		alone := 0
+		for _, h := range p.Stages.HostOf {
+			if h < 0 {
+				alone++
+			}
+		}
+		if sizes[2] != 2 || sizes[3] != 1 || len(p.Stages.Hosts) != 3 || alone != 2 {
+			t.Errorf("seed %d: hosts %v, %d machines on none", seed, p.Stages.Hosts, alone)
+		}
+	}
+}
+
 // Each machine of an entry loses outputs as often as it says, from its first instant on and with its gaps on average; other machines lose
 // none, and the jobs are those of the same cluster without losses.
 func TestFileLosses(t *testing.T) {
@@ -180,6 +218,7 @@ func TestFileErrors(t *testing.T) {
 		{change("map_slots: 2", "map_slots: 0"), "f.yaml:7:14"},
 		{change("{count: 3, speed: 30}", "{count: 3, speed: 30, factor: 1}"), "classes: entry 1: give a factor or a speed"},
 		{change("{count: 3, speed: 30}", "{count: 3}"), "classes: entry 1: give a factor or a speed"},
+		{strings.Replace(change("{count: 3, speed: 30}", "{count: 3, per_host: 3, speed: 30}"), "  speed: 60\n", "  speed: 60\n  network: {rack_mb_s: 1}\n", 1), "leave one out"},
 		{change("  slow:", "  losses: [{machines: 8, share: 1}]\n  slow:"), "losses: entry 1: 8 of 7 machines lose outputs"},
 		{change("  slow:", "  losses: [{machines: 1}]\n  slow:"), "losses: entry 1: share is missing"},
 		{change("  slow:", "  losses: [{machines: 1, share: 1, count: 2}]\n  slow:"), "losses: entry 1: every_s is missing"},

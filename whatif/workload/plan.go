@@ -27,6 +27,8 @@ type PlanMachine struct {
 	Slots     [Classes]int
 	Computing int     // attempts on reduce slots that may compute at once; 0: all
 	Factor    float64 // time relative to a normal machine; 0 is 1
+	Host      int     // without a network: virtual machines of one number share a host; 0: it shares none
+	Alone     float64 // at most so many times as fast as its factor says when others of its host do not work; 0 is 1
 	Losses    []PlanLoss
 }
 
@@ -73,7 +75,13 @@ type Stages struct {
 	Fetch    []int64  // by task: µs
 	Output   []int64  // by task: bytes
 	Losses   [][]Loss // by machine, in the order of their instants; nil: none loses any
+	Hosts    []Host   // that machines share
+	HostOf   []int32  // by machine: index into Hosts, -1: it shares none; nil: no machine does
+	Alone    []float64
 }
+
+// Host is what virtual machines share.
+type Host struct{ Machines []int32 }
 
 // Loss is an instant at which a machine loses a share of the outputs that it holds.
 type Loss struct {
@@ -116,6 +124,9 @@ func (pl *Plan) check() error {
 		}
 		if pl.Network != nil && (m >= len(pl.Network.Rack) || pl.Network.Rack[m] != pl.Machines[m].Rack) {
 			return fmt.Errorf("machine %d is in rack %d, and not so in the network", m, pl.Machines[m].Rack)
+		}
+		if x := &pl.Machines[m]; x.Host > 0 && pl.Network != nil || x.Host < 0 || x.Alone != 0 && !(x.Alone >= 1) {
+			return fmt.Errorf("machine %d: hosts are numbered from 1, are shared without a network, and make machines no slower", m)
 		}
 	}
 	for j := range pl.Jobs {
@@ -163,6 +174,28 @@ func (pl *Plan) machines(p *Pool) {
 		pl.losses(p, m)
 	}
 	p.Limit = len(p.Slots)
+	pl.hosts(p)
+}
+
+// hosts are the machines that share something.
+func (pl *Plan) hosts(p *Pool) {
+	if !slices.ContainsFunc(pl.Machines, func(x PlanMachine) bool { return x.Host > 0 }) {
+		return
+	}
+	at := map[int]int32{}
+	for m := range pl.Machines {
+		x, host := &pl.Machines[m], int32(-1)
+		if x.Host > 0 {
+			n, ok := at[x.Host]
+			if !ok {
+				n = int32(len(p.Stages.Hosts))
+				at[x.Host] = n
+				p.Stages.Hosts = append(p.Stages.Hosts, Host{})
+			}
+			host, p.Stages.Hosts[n].Machines = n, append(p.Stages.Hosts[n].Machines, int32(m))
+		}
+		p.Stages.HostOf, p.Stages.Alone = append(p.Stages.HostOf, host), append(p.Stages.Alone, cmp.Or(x.Alone, 1))
+	}
 }
 
 // losses are the instants at which a machine loses outputs.
