@@ -169,7 +169,6 @@ func (b *builder) queries() error {
 	if err != nil {
 		return err
 	}
-	l.Total = int64(len(totals))
 	findings, err := collect[QueryFindingRow](b, "query_findings")
 	if err != nil {
 		return err
@@ -177,7 +176,11 @@ func (b *builder) queries() error {
 	found := map[schema.Key][]QueryFinding{}
 	for _, f := range findings {
 		found[f.QueryID] = append(found[f.QueryID], QueryFinding{f, findingWords(&f)})
+		if totals[f.QueryID] == nil { // none of its jobs is in the log
+			totals[f.QueryID] = &total{parts: &parts{}}
+		}
 	}
+	l.Total = int64(len(totals))
 	keys := withFindings(b.sums.worst(totals, topQueries), findings)
 	if err := b.pick("report_picked_queries", "query_id", keys); err != nil {
 		return err
