@@ -158,7 +158,9 @@ func kindOfOperator(name string) schema.NodeKind {
 		return schema.ScanNode
 	case strings.HasPrefix(name, "Insert"), strings.HasPrefix(name, "Write"), strings.HasPrefix(name, "SaveInto"),
 		strings.HasPrefix(name, "AppendData"), strings.HasPrefix(name, "Overwrite"), strings.HasPrefix(name, "CreateTable"),
-		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "ReplaceTable"),
+		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "CreateHiveTable"), strings.HasPrefix(name, "CreateDeltaTable"),
+		strings.HasPrefix(name, "ReplaceTable"), strings.HasPrefix(name, "ReplaceData"), strings.HasPrefix(name, "MergeInto"),
+		strings.HasPrefix(name, "DeleteFromTable"), name == "DeleteCommand", name == "UpdateCommand",
 		strings.HasSuffix(name, "DataWritingCommand"), strings.HasSuffix(name, "Write"):
 		return schema.WriteNode
 	}
