@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -15,19 +14,9 @@ import (
 //	by progress  total time = time until the last report / the share that was done by then (LATE §4), scattered as by bytes
 //	by bytes     total time = time until the last report × W / r, scattered as earlier estimates were, where r is what it had read by then and W what it will
 //	             read: as much as the median task, or, when r is beyond that, as the larger ones did
-//	by duration  total time = that of the tasks that took longer than it has run: of its machine, its phase and the application
+//	by duration  total time = that of the tasks that took longer than it has run: of its machine, its phase and the application (duration.go)
 //
 // Beyond all that are done, X is taken to have Pareto's tail: P(X > x) = (r/x)^β.
-//
-// The time by duration is that of a task given that it has run for t, by the predictive distribution of a hierarchical
-// Dirichlet process (Teh et al. 2006): of the tasks that are like it the n that took longer than t have the weight n / (n + α),
-// and what is known of tasks that are less like it has the rest, level by level:
-//
-//	those of its machine, relative to the medians of their phases → those of its phase, × the factor of its machine →
-//	those of the application's earlier phases, relative to their medians → Pareto's tail
-//
-// So what a long run usually means in this application, and on this machine, counts as soon as some tasks have shown it, and
-// before the machine as such is called slow.
 
 // tail is β of the durations of tasks in Facebook's and Bing's clusters (DOLLY §4.1: 1.259 of Facebook's). The median of
 // what is left is then 0.73 times what has passed; with β = 2 it would be 0.41 times.
@@ -36,11 +25,6 @@ const tail = 1.259
 // fewLarger is how many tasks that are done must be beyond an attempt for their sizes to say more than the tail does.
 // With one or two, their mean would be a single task's.
 const fewLarger = 3
-
-// concentration is α: as many tasks as that weigh as much as all that is less like the attempt. With 1, 3 and 10 the labelled
-// runs have 297, 285 and 274 of 398 slowed attempts named before 60 % of their run time, with 12, 10 and 9 false alarms,
-// where tasks end before their first report.
-const concentration = 1
 
 // quantiles is into how many parts of equal probability an estimate is divided.
 const quantiles = 20
@@ -126,115 +110,6 @@ const (
 	ByBytes    Basis = "bytes"
 	ByDuration Basis = "duration"
 )
-
-// past is how long the tasks of phases that are over took, relative to the medians of their phases.
-type past struct {
-	all []float64            // on a machine of factor 1, ascending
-	on  map[string][]float64 // by machine, as they were, ascending
-}
-
-// add takes a phase that is over.
-func (h *past) add(p *pace) {
-	mid := median(p.took)
-	if len(p.took) < leastDone || !(mid > 0) {
-		return
-	}
-	h.all = merge(h.all, p.took, mid)
-	for machine, took := range p.on {
-		h.on[machine] = merge(h.on[machine], took, mid)
-	}
-}
-
-// mostPast bounds what is kept of earlier phases: of more tasks, every other one is.
-const mostPast = 10_000
-
-// merge adds values, relative to one.
-func merge(sorted, values []float64, one float64) []float64 {
-	for _, x := range values {
-		sorted = append(sorted, x/one)
-	}
-	slices.Sort(sorted)
-	for len(sorted) > mostPast {
-		for i := range len(sorted) / 2 {
-			sorted[i] = sorted[2*i+1]
-		}
-		sorted = sorted[:len(sorted)/2]
-	}
-	return sorted
-}
-
-// byDuration estimates by the time that an attempt has run, on a machine of a factor.
-func (p *pace) byDuration(elapsed float64, machine string, factor float64, h *past) guess {
-	mid := median(p.took)
-	if !(mid > 0) {
-		return guess{}
-	}
-	var m mixture
-	if machine != "" {
-		m.add(elapsed, level{p.on[machine], 1}, level{h.on[machine], mid})
-	}
-	m.add(elapsed, level{p.took, factor})
-	m.add(elapsed, level{h.all, factor * mid})
-	m.tail(max(elapsed, factor*mid))
-	return guess{basis: ByDuration, total: m.quantiles()}
-}
-
-// level are durations in a unit of some seconds, ascending.
-type level struct {
-	values []float64
-	unit   float64
-}
-
-// mixture is a distribution that is made level by level.
-type mixture struct {
-	points []point
-	taken  float64 // the weight that levels have
-}
-
-type point struct{ at, weight float64 }
-
-// add adds a level that consists of some samples, those of their values that are beyond x.
-func (m *mixture) add(x float64, samples ...level) {
-	n := 0
-	for i, s := range samples {
-		k, _ := slices.BinarySearch(s.values, math.Nextafter(x/s.unit, math.Inf(1)))
-		samples[i].values = s.values[k:]
-		n += len(s.values) - k
-	}
-	if n == 0 {
-		return
-	}
-	each := (1 - m.taken) / (float64(n) + concentration)
-	for _, s := range samples {
-		parts := min(len(s.values), quantiles)
-		for i := range parts {
-			at := int((float64(i) + 0.5) / float64(parts) * float64(len(s.values)))
-			m.points = append(m.points, point{s.unit * s.values[at], each * float64(len(s.values)) / float64(parts)})
-		}
-	}
-	m.taken += each * float64(n)
-}
-
-// tail adds Pareto's tail beyond x, with the weight that is left.
-func (m *mixture) tail(x float64) {
-	for i := range quantiles {
-		m.points = append(m.points, point{x * math.Pow(1-(float64(i)+0.5)/quantiles, -1/tail), (1 - m.taken) / quantiles})
-	}
-}
-
-func (m *mixture) quantiles() []float64 {
-	slices.SortFunc(m.points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
-	out := make([]float64, quantiles)
-	k, below := 0, 0.0 // the weight of the points before k
-	for i := range out {
-		for k < len(m.points)-1 && below+m.points[k].weight < (float64(i)+0.5)/quantiles {
-			below += m.points[k].weight
-			k++
-		}
-		out[i] = m.points[k].at
-	}
-	return out
-}
 
 // byProgress estimates by the share of its work that an attempt had done by a time after its start; empty where none was
 // reported. The scatter is as of byBytes. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so

@@ -91,8 +91,11 @@ const (
 	// allowed is what the first tens of answers of a JVM take more than later ones, while they are compiled: 0.3 to 0.6 s of
 	// Spark 3.5.
 	allowed = time.Second
-	// longest bounds how long a server is left alone, so that a watch goes on when it is very slow.
-	longest = time.Minute
+	// longest bounds how long a server is left alone: where its machine has too much to do, answers take long without costing
+	// as much, and a watch that is to help has to go on.
+	longest = 10 * time.Second
+	// forgotten is after how long nothing is owed any more, however slow the server was before.
+	forgotten = time.Minute
 )
 
 var (
@@ -194,6 +197,7 @@ func (c *Client) settle(cost time.Duration) {
 	}
 	now := time.Now()
 	c.debt = max(c.debt-time.Duration(c.share*float64(now.Sub(c.metered))), 0) + max(cost, 0)
+	c.debt = min(c.debt, allowed+time.Duration(c.share*float64(forgotten)))
 	c.metered = now
 }
 
@@ -208,7 +212,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // Hasten shortens the pause and counts no cost, for a server that nothing else depends on.
-func (c *Client) Hasten(pause time.Duration) { c.pause, c.share = min(c.pause, pause), 1 }
+func (c *Client) Hasten(pause time.Duration) { c.pause, c.share, c.debt = min(c.pause, pause), 1, 0 }
 
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// An answer of 3 s, where a hundredth of the time is what answers may take and one second is allowed at once, is followed
-// by a pause of some 200 s or the longest there is; nothing is counted before the meter runs, nor of a server that nothing
-// depends on.
+// Where a hundredth of the time is what answers may take and one second is allowed at once, answers of 1.05 s are followed by
+// a pause of 5 s, and slower ones by the longest pause there is, for a minute; nothing is counted before the meter runs, nor
+// of a server that nothing depends on.
 func TestShareOfTime(t *testing.T) {
 	new := func(o Options) *Client {
 		c, err := New("http://host:4040", API{Path: "/"}, o)
@@ -26,8 +26,8 @@ func TestShareOfTime(t *testing.T) {
 	}
 	for _, x := range []struct{ cost, low, high time.Duration }{
 		{900 * time.Millisecond, time.Second, time.Second},
-		{200 * time.Millisecond, 9 * time.Second, 10 * time.Second},
-		{200 * time.Millisecond, 29 * time.Second, 30 * time.Second},
+		{150 * time.Millisecond, 4 * time.Second, 5 * time.Second},
+		{20 * time.Millisecond, 6 * time.Second, 7 * time.Second},
 		{2 * time.Second, longest, longest},
 	} {
 		c.settle(x.cost)
@@ -35,9 +35,13 @@ func TestShareOfTime(t *testing.T) {
 			t.Errorf("after another %s the pause is %s, not %s to %s", x.cost, p, x.low, x.high)
 		}
 	}
-	c.metered = c.metered.Add(-5 * time.Minute) // time passes: 3.3 s less 3 s are owed
+	c.metered = c.metered.Add(-forgotten / 2)
+	if p := c.Pause(); p != longest {
+		t.Errorf("half a minute later the pause is %s", p)
+	}
+	c.metered = c.metered.Add(-forgotten / 2)
 	if p := c.Pause(); p != time.Second {
-		t.Errorf("after five minutes the pause is still %s", p)
+		t.Errorf("a minute later the pause is still %s", p)
 	}
 	c.Hasten(time.Millisecond)
 	c.settle(500 * time.Millisecond)

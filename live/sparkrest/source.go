@@ -80,7 +80,9 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	case err != nil:
 		return nil, err
 	}
-	s.c.Meter()
+	if len(s.rows.Attempts) > 0 { // every kind of answer was given once
+		s.c.Meter()
+	}
 	return s.state(), nil
 }
 
@@ -125,7 +127,7 @@ func (s *Source) state() *live.State {
 }
 
 // rareS is from how many seconds between two polls on that is said.
-const rareS = 10
+const rareS = 5
 
 // application finds the application that is watched, and its last attempt.
 func (s *Source) application(ctx context.Context) (*application, *applicationAttempt, error) {
