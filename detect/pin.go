@@ -16,8 +16,11 @@ const mostPinned = 20_000
 
 // pin makes a session table of the rows of another, as values of its statement. Spark plans a table of a session anew with all that it was made
 // from each time that it is named, and one that is joined with itself several times over takes minutes to plan; of values there is
-// nothing to plan. With very many rows it only gives them another name. R is a struct of keys, integers and doubles, which may be NULL.
+// nothing to plan. With very many rows, and in other engines, it only gives them another name. R is a struct of keys, integers and doubles, which may be NULL.
 func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error {
+	if eng.Name() != "spark" {
+		return eng.Materialize(ctx, name, "SELECT * FROM "+from)
+	}
 	columns := schema.Columns(reflect.TypeFor[R]())
 	var rows []string
 	for r, err := range engine.Read[R](ctx, eng, "SELECT * FROM "+from+" ORDER BY phase_id NULLS LAST") {

@@ -18,8 +18,8 @@ var candidatesSQL string
 var slowerThanUsualSQL string
 
 // candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be, and
-// each is compared with 64 others, all in memory.
-const candidateAttempts = 4_000_000
+// each is compared with 64 others of 32 bytes, 400 MB in all.
+const candidateAttempts = 2_000_000
 
 // slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of those
 // that a candidate is compared with, at most 64 a stage.

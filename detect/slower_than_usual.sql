@@ -17,15 +17,20 @@
 --
 -- excess_s is the duration less the usual one. A clock of whole seconds errs by two of them, tick_s each.
 WITH
-times AS (
-  SELECT c.attempt_id, count(*) AS n,
-    percentile_cont(0.1) WITHIN GROUP (ORDER BY b.duration_s) AS p10_s,
-    percentile_cont(0.25) WITHIN GROUP (ORDER BY b.duration_s) AS p25_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY b.duration_s) AS median_s
+-- The same tasks in the executions that theirs are compared with.
+past AS (
+  SELECT c.attempt_id, b.duration_s, b.input_bytes, b.input_records
   FROM detected_candidates c JOIN detected_earlier q ON q.phase_id = c.phase_id
     JOIN attempts b ON b.phase_id = q.earlier_phase AND b.task = c.task
   WHERE c.is_partition AND b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15
-  GROUP BY c.attempt_id
+),
+times AS (
+  SELECT attempt_id, count(*) AS n,
+    percentile_cont(0.1) WITHIN GROUP (ORDER BY duration_s) AS p10_s,
+    percentile_cont(0.25) WITHIN GROUP (ORDER BY duration_s) AS p25_s,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_s) AS median_s
+  FROM past
+  GROUP BY attempt_id
   HAVING count(*) >= 3
 ),
 own AS (
@@ -46,13 +51,11 @@ longer AS (
   WHERE d > usual_s * greatest(1.5e0, exp((2.33e0 + 3.73e0 / (n - 1) + 5.72e0 / ((n - 1) * (n - 1))) * sd)) AND d > usual_s + 2 * tick_s
 ),
 inputs AS (
-  SELECT c.attempt_id,
+  SELECT b.attempt_id,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_bytes AS DOUBLE)) AS usual_bytes,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(b.input_records AS DOUBLE)) AS usual_records
-  FROM longer c JOIN detected_earlier q ON q.phase_id = c.phase_id
-    JOIN attempts b ON b.phase_id = q.earlier_phase AND b.task = c.task
-  WHERE c.by_task AND (c.input_bytes IS NOT NULL OR c.input_records IS NOT NULL) AND b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15
-  GROUP BY c.attempt_id
+  FROM past b SEMI JOIN longer c ON c.attempt_id = b.attempt_id
+  GROUP BY b.attempt_id
 ),
 usual AS (
   SELECT l.attempt_id, l.phase_id, l.d, l.usual_s, l.factor, l.tick_s,
