@@ -75,6 +75,7 @@ type stageExecution struct {
 	Place        int64                `col:"place"`
 	Known        int32                `col:"known"`
 	Todo         int32                `col:"todo"`
+	Tasks        int64                `col:"tasks"`
 	MedianS      float64              `col:"median_s"`
 	Spread       schema.Null[float64] `col:"spread"`
 	InputBytes   schema.Null[float64] `col:"input_bytes"`
@@ -97,6 +98,7 @@ type expectation struct {
 	UsualRecords schema.Null[float64] `col:"usual_records"`
 	UsualCPUS    schema.Null[float64] `col:"usual_cpu_s"`
 	UsualWaitS   schema.Null[float64] `col:"usual_wait_s"`
+	UsualTasks   schema.Null[float64] `col:"usual_tasks"`
 	TickS        schema.Null[float64] `col:"tick_s"`
 	WorkRatio    schema.Null[float64] `col:"work_ratio"`
 	LimitS       schema.Null[float64] `col:"limit_s"`

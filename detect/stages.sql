@@ -5,7 +5,7 @@
 -- key of one of them. todo says that what is said of an execution has to be worked out: it is new, or one before it is new, has changed or gone.
 -- known says that earlier results have it.
 SELECT phase_id, stage_id, place, known, CASE WHEN known = 0 OR changed > 0 THEN 1 ELSE 0 END AS todo,
-  median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
+  tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
 FROM (
   SELECT e.*,
     min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY program, stage, kind, ordinal) AS stage_id,
@@ -17,11 +17,11 @@ FROM (
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed,
     CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known
   FROM (
-    SELECT phase_id, program, stage, kind, ordinal, run_start_time, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
+    SELECT phase_id, program, stage, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
     FROM detected_own
     WHERE ordinal IS NOT NULL
     UNION ALL
-    SELECT b.phase_id, b.program, b.stage, b.kind, b.ordinal, b.run_start_time, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
+    SELECT b.phase_id, b.program, b.stage, b.kind, b.ordinal, b.run_start_time, b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
       CASE WHEN b.stands THEN 'known' ELSE 'gone' END
     FROM detected_before b SEMI JOIN (
       SELECT program, stage, kind, ordinal FROM detected_own

@@ -23,6 +23,7 @@ compared AS (
     percentile_cont(0.5) WITHIN GROUP (ORDER BY s.input_records) AS usual_records,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY s.cpu_s) AS usual_cpu_s,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY s.wait_s) AS usual_wait_s,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(s.tasks AS DOUBLE)) AS usual_tasks,
     coalesce(max(s.tick_s), 0e0) AS tick_s
   FROM detected_earlier q JOIN detected_stages s ON s.phase_id = q.earlier_phase
   GROUP BY q.phase_id
@@ -35,7 +36,7 @@ scattered AS (
 ),
 predicted AS (
   SELECT d.phase_id, d.place - 1 AS executions, d.median_s,
-    c.compared, c.usual_s, c.within_run, c.usual_bytes, c.usual_records, c.usual_cpu_s, c.usual_wait_s, c.tick_s,
+    c.compared, c.usual_s, c.within_run, c.usual_bytes, c.usual_records, c.usual_cpu_s, c.usual_wait_s, c.usual_tasks, c.tick_s,
     greatest(1.4826e0 * x.deviation, ln(c.most_s / c.least_s) / (4 * sqrt(c.compared)), 0.01e0) AS between_runs,
     c.compared - 1e0 AS v,
     coalesce(d.input_bytes / nullif(c.usual_bytes, 0), d.input_records / nullif(c.usual_records, 0)) AS work_ratio
@@ -50,5 +51,5 @@ limited AS (
   FROM predicted p
 )
 SELECT phase_id, executions, median_s, compared, usual_s, within_run, between_runs, usual_bytes, usual_records, usual_cpu_s, usual_wait_s,
-  tick_s, work_ratio, limit_s
+  usual_tasks, tick_s, work_ratio, limit_s
 FROM limited

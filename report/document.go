@@ -22,7 +22,7 @@ type Document struct {
 	Headline  Headline      `col:"headline"`
 	Trust     Trust         `col:"trust"`
 	Cost      Cost          `col:"cost"`
-	SlowRuns  List[SlowRun] `col:"slow_runs" doc:"applications that took longer than runs of their name usually do, by the time more"`
+	SlowRuns  List[SlowRun] `col:"slow_runs" doc:"applications that took longer than earlier runs of their program, by the time more"`
 	Queries   List[Query]   `col:"queries" doc:"queries of Spark SQL, worst first, by the seconds that their jobs lost"`
 	Phases    List[Phase]   `col:"phases" doc:"worst first, by the seconds they cost their job"`
 	Timelines []Timeline    `col:"timelines"`

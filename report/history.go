@@ -9,13 +9,13 @@ import (
 	"straggler/schema"
 )
 
-// SlowRun is an application that took longer than the runs of its name in the store usually do. Nothing in it need be an outlier: where
+// SlowRun is an application that took longer than earlier runs of its program in the store. Nothing in it need be an outlier: where
 // a stage is slow as a whole, its median is too.
 type SlowRun struct {
 	SlowRunRow
 	Stages  []SlowStage      `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
 	Changed []ChangedSetting `col:"changed" doc:"settings that all earlier runs had alike and this run has not"`
-	Points  []RunPoint       `col:"points" doc:"the runs of that name in order of time, the last 200"`
+	Points  []RunPoint       `col:"points" doc:"the runs of that program in order of time, the last 200"`
 	Words   []string         `col:"words" doc:"why, in sentences"`
 }
 
@@ -24,11 +24,12 @@ type SlowRunRow struct {
 	ApplicationID schema.Key               `col:"application_id"`
 	NativeID      string                   `col:"native_id"`
 	Name          string                   `col:"name"`
+	Program       string                   `col:"program" doc:"its name without what differs in each run, such as a date"`
 	StartTime     schema.Null[schema.Time] `col:"start_time"`
 	TookS         float64                  `col:"took_s" unit:"s" doc:"from its start to its end"`
-	UsualS        float64                  `col:"usual_s" unit:"s" doc:"median of the runs of that name"`
+	UsualS        float64                  `col:"usual_s" unit:"s" doc:"median of the earlier runs of that program"`
 	ScatterS      float64                  `col:"scatter_s" unit:"s" doc:"robust standard deviation between them"`
-	Runs          int64                    `col:"runs" doc:"complete runs of that name in the store"`
+	Runs          int64                    `col:"runs" doc:"earlier runs that it is compared with: all complete ones, or 64 spread evenly over them"`
 }
 
 // SlowStage is a stage of a slow run, with what most of its tasks' excess over the usual is due to.
@@ -46,11 +47,11 @@ type SlowStageRow struct {
 	Stage         string               `col:"stage"`
 	Kind          string               `col:"kind"`
 	MedianS       float64              `col:"median_s" unit:"s" doc:"median duration of its tasks"`
-	UsualS        float64              `col:"usual_s" unit:"s" doc:"median of that over the runs"`
-	Runs          int64                `col:"runs" doc:"runs that have the stage"`
+	UsualS        float64              `col:"usual_s" unit:"s" doc:"median of that over earlier runs"`
+	Runs          int64                `col:"runs" doc:"earlier executions of the stage that it is compared with"`
 	Outliers      schema.Null[int64]   `col:"outliers" doc:"tasks longer than 1.5 × the stage's own median"`
 	Tasks         int64                `col:"tasks" doc:"its successful tasks"`
-	UsualTasks    float64              `col:"usual_tasks" doc:"median of that over the runs"`
+	UsualTasks    float64              `col:"usual_tasks" doc:"median of that over earlier runs"`
 	WorkRatio     schema.Null[float64] `col:"work_ratio" unit:"ratio" doc:"median input of a task over the usual one"`
 	CPUS          schema.Null[float64] `col:"cpu_s" unit:"s" doc:"median processor time of its tasks"`
 	UsualCPUS     schema.Null[float64] `col:"usual_cpu_s" unit:"s"`
@@ -87,9 +88,16 @@ const (
 func (b *builder) history() error {
 	l := &b.doc.SlowRuns
 	l.SQL = "SELECT name, native_id, start_time, finish_time FROM applications ORDER BY name NULLS LAST, start_time NULLS LAST"
-	l.Note = "No run took longer than runs of its name usually do, as far as the store has four of one name."
+	l.Note = "No run took longer than earlier runs of its program, as far as the store has three of them."
 	var keys []schema.Key
-	err := readStore(b, "slow_runs", func(r *SlowRunRow) error {
+	programs, err := queries.ReadFile("sql/programs.sql")
+	if err == nil {
+		err = b.eng.Materialize(b.ctx, "report_programs", string(programs))
+	}
+	if err != nil {
+		return err
+	}
+	err = readStore(b, "slow_runs", func(r *SlowRunRow) error {
 		if _, ok := b.sums.apps[r.ApplicationID]; !ok {
 			return nil // not of this report
 		}
@@ -158,22 +166,22 @@ func (b *builder) sharedSlowness() error {
 	})
 }
 
-// runPoints gives each slow run the runs of its name.
+// runPoints gives each slow run the runs of its program.
 func (b *builder) runPoints() error {
 	points := map[string][]RunPoint{}
 	err := readStore(b, "run_points", func(x *struct {
-		Name          string                   `col:"name"`
+		Program       string                   `col:"program"`
 		ApplicationID schema.Key               `col:"application_id"`
 		StartTime     schema.Null[schema.Time] `col:"start_time"`
 		TimeOrigin    string                   `col:"time_origin"`
 		TookS         float64                  `col:"took_s"`
 	}) error {
-		points[x.Name] = append(points[x.Name], RunPoint{x.ApplicationID, x.StartTime, x.TimeOrigin, x.TookS})
+		points[x.Program] = append(points[x.Program], RunPoint{x.ApplicationID, x.StartTime, x.TimeOrigin, x.TookS})
 		return nil
 	})
 	for i := range b.doc.SlowRuns.Rows {
 		r := &b.doc.SlowRuns.Rows[i]
-		r.Points = points[r.Name]
+		r.Points = points[r.Program]
 	}
 	return err
 }
@@ -254,7 +262,7 @@ func historyWords(d *Document) string {
 	}
 	r := &d.SlowRuns.Rows[0]
 	s := fmt.Sprintf("%s took %s, %s the usual %s of %s (%s)", prose.Name(r.NativeID), prose.Seconds(r.TookS), prose.Times(r.TookS/r.UsualS), prose.Seconds(r.UsualS),
-		prose.Name(r.Name), prose.Plural(r.Runs, "run", "runs"))
+		prose.Name(r.Program), prose.Plural(r.Runs, "earlier run", "earlier runs"))
 	if len(r.Stages) > 0 {
 		g := &r.Stages[0]
 		s += fmt.Sprintf(": half of the tasks of %s took %s their usual time or more", g.name(), prose.Times(g.MedianS/g.UsualS))

@@ -44,6 +44,7 @@ type StageHistory struct {
 	Executions   int64         `col:"executions" doc:"earlier executions of the stage in the store"`
 	Compared     int64         `col:"compared" doc:"those it is compared with: all, or 64 spread evenly over them; 0 where they are too few"`
 	Tasks        int64         `col:"tasks" doc:"tasks that succeeded"`
+	UsualTasks   Null[float64] `col:"usual_tasks" doc:"median of that over the earlier executions"`
 	MedianS      Null[float64] `col:"median_s" unit:"s" doc:"median duration of its tasks"`
 	Spread       Null[float64] `col:"spread" doc:"standard deviation of ln(duration) between its tasks, from the 95th percentile"`
 	UsualS       Null[float64] `col:"usual_s" unit:"s" doc:"median of median_s over the earlier executions"`

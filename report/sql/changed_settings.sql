@@ -1,9 +1,11 @@
--- Settings of the picked applications that differ from those of all earlier runs of their name, where these agree: a setting that has another
--- value in each run, such as an address, never does. Three earlier runs or more must have it. Needs report_slow_apps.
+-- Settings of the picked applications that differ from those of all earlier runs of their program, where these agree: a setting that has another
+-- value in each run, such as an address, never does. Three earlier runs or more must have it. Needs report_slow_apps and
+-- report_programs.
 WITH earlier AS (
   SELECT a.application_id, b.application_id AS earlier_id
   FROM applications a SEMI JOIN report_slow_apps r ON r.application_id = a.application_id
-    JOIN applications b ON b.name = a.name AND b.start_time < a.start_time
+    JOIN report_programs n ON n.application_id = a.application_id JOIN report_programs m ON m.program = n.program
+    JOIN applications b ON b.application_id = m.application_id AND b.start_time < a.start_time
 ),
 runs AS (SELECT application_id, count(*) AS runs FROM earlier GROUP BY application_id HAVING count(*) >= 3),
 was AS (

@@ -9,7 +9,7 @@ import (
 // mostExplained is how many slow runs are explained.
 const mostExplained = 3
 
-// historySection compares the runs that were slow as a whole with the others of their name.
+// historySection compares the runs that were slow as a whole with earlier ones of their program.
 func historySection(d *report.Document) Section {
 	s := Section{ID: "history", Short: "Earlier runs", Title: "Against earlier runs"}
 	l := d.SlowRuns
@@ -18,8 +18,8 @@ func historySection(d *report.Document) Section {
 	}
 	t := Table{ID: "history", Caption: "Runs that took longer than usual, the one that took most more first", More: l.More(), SQL: l.SQL,
 		Columns: []Column{{Title: "Run", Essential: true}, {Title: "Took", Number: true, Essential: true},
-			{Title: "Usual", Doc: "median of the runs of that name in the store", Number: true, Essential: true}, {Title: "×", Number: true, Essential: true},
-			{Title: "Scatter", Doc: "robust standard deviation between the runs", Number: true}, {Title: "Runs", Number: true},
+			{Title: "Usual", Doc: "median of the earlier runs of that program in the store", Number: true, Essential: true}, {Title: "×", Number: true, Essential: true},
+			{Title: "Scatter", Doc: "robust standard deviation between these", Number: true}, {Title: "Earlier runs", Doc: "that it is compared with", Number: true},
 			{Title: "Slowest stage", Doc: "the one whose tasks took most time more than usual", Essential: true}}}
 	pictures := RunHistories{}
 	for i := range l.Rows {
@@ -36,7 +36,7 @@ func historySection(d *report.Document) Section {
 			figure(schema.Some(r.TookS/r.UsualS), prose.Times, ""), took(r.ScatterS), number(r.Runs), stage}})
 		pictures = append(pictures, r)
 	}
-	s.Blocks = []Block{Lead("A stage whose tasks are all slow has no outlier, since its median is slow too. These runs are held against the runs of the same name in the store."), pictures, t}
+	s.Blocks = []Block{Lead("A stage whose tasks are all slow has no outlier, since its median is slow too. These runs are held against the earlier runs of their program in the store."), pictures, t}
 	for _, r := range pictures[:min(len(pictures), mostExplained)] {
 		s.Blocks = append(s.Blocks, List{Title: "Why " + prose.Name(r.NativeID) + " took longer", Items: r.Words})
 	}

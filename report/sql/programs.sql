@@ -1,0 +1,8 @@
+-- The program that each application with a name is a run of: its name without what differs in each run, as stage_history says.
+SELECT i.application_id, coalesce(h.program, i.name) AS program
+FROM applications i LEFT JOIN (
+  SELECT j.application_id, max(s.program) AS program
+  FROM stage_history s JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id
+  GROUP BY j.application_id
+) AS h ON h.application_id = i.application_id
+WHERE i.name IS NOT NULL
