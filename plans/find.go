@@ -47,7 +47,7 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	for i := range kept {
 		all += kept[i].Seconds
 	}
-	if row.Ratio.V < leastRatio || all < leastShare*row.QueryS.V {
+	if row.Ratio.V < leastRatio || all < min(leastShare*row.QueryS.V, felt) {
 		return row, false
 	}
 	switch {
@@ -83,9 +83,10 @@ const (
 	// leastRatio is how many times the median's data a task has at least: with less, half of it is less than what the others have. Twice
 	// the median is usual where there are few keys a partition: of 50 keys dealt out to 24, the fullest has four or five.
 	leastRatio = 2
-	// leastShare is the part of its query's time that skewed tasks took longer, summed, from which it is worth saying. An estimate: the
-	// even queries of the tests reach 0.03, the skewed ones begin at 0.08.
+	// leastShare is the part of its query's time that skewed tasks took longer, summed, from which it is worth saying, and felt the seconds
+	// from which it is whatever the query took. Estimates: the even queries of the tests reach 0.03, the skewed ones begin at 0.08.
 	leastShare = 0.05
+	felt       = 10
 )
 
 // heaviest is the operator that gave an attempt most rows over what it gave the others of its phase on average. Without the

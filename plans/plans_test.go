@@ -166,6 +166,23 @@ func TestSplitSaves(t *testing.T) {
 	}
 }
 
+// Skew is said where it takes a twentieth of its query, or ten seconds.
+func TestFelt(t *testing.T) {
+	for _, c := range []struct {
+		seconds float64
+		query   float64 // how long it took
+		said    bool
+	}{{0.4, 10, false}, {0.6, 10, true}, {9, 3600, false}, {11, 3600, true}} {
+		q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")
+		q.StartTime, q.FinishTime = schema.Some(schema.Time(0)), schema.Some(schema.Time(c.query*1e6))
+		p := skewedPhase(1<<30, 1<<20)
+		p.skewed[0].Seconds = c.seconds
+		if row, ok := q.skew(p); ok != c.said {
+			t.Errorf("%v s of %v: %+v", c.seconds, c.query, row)
+		}
+	}
+}
+
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]float64{"64m": 64 << 20, "67108864b": 64 << 20, "1GB": 1 << 30, "100": 100, " 2K ": 2 << 10, "": 7, "-1": 7, "x": 7} {
 		if got := sizeOr(text, 7); got != want {
