@@ -26,6 +26,8 @@ type part struct {
 	moved   []store.InputRecord // of these, those that the model says something else of by now: attributed again
 	owners  store.Owners        // of the keys of all these
 	chosen  map[schema.Key]bool // inputs of the chosen applications; nil: all
+
+	work map[schema.Key]workOn // what is done with the phases of an input
 }
 
 // choose decides what to work on: the inputs of which detect has found the outliers, less those of which results of this version stand that
@@ -74,8 +76,10 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	if len(follows) < len(inputs) { // detect has not seen all
 		tx.Part()
 	}
+	p.work = make(map[schema.Key]workOn, len(p.fresh))
 	for _, in := range p.fresh {
 		tx.Saw(in)
+		p.work[schema.Key(in.Key)] = learnt
 	}
 	r.part = p
 	return nil
@@ -102,21 +106,6 @@ func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRec
 		follows[input] = fmt.Sprintf("%q %d %g %g", tool, marks[input], r.o.WindowS, r.o.FalseShare)
 	}
 	return follows, nil
-}
-
-// work says what is done with the phases of an input.
-func (p *part) work(input schema.Key) workOn {
-	for _, in := range p.fresh {
-		if schema.Key(in.Key) == input {
-			return learnt
-		}
-	}
-	for _, in := range p.moved {
-		if schema.Key(in.Key) == input {
-			return again
-		}
-	}
-	return nothing
 }
 
 // workOn is what is done with a phase.

@@ -247,17 +247,10 @@ func (r *run) markPhases() {
 		}
 		return
 	}
-	of := map[schema.Key]workOn{}
-	for _, in := range r.part.fresh {
-		of[schema.Key(in.Key)] = learnt
-	}
-	for _, in := range r.part.moved {
-		of[schema.Key(in.Key)] = again
-	}
 	kept := store.OwnersOf(r.part.kept)
 	for i := range r.phases {
 		p := &r.phases[i]
-		p.work = of[r.part.inputOf("phases", p.ID)]
+		p.work = r.part.work[r.part.inputOf("phases", p.ID)]
 		_, p.kept = kept.Of("phases", p.ID)
 	}
 }
@@ -334,7 +327,7 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	for key, a := range r.applications {
-		if r.part.work(r.part.inputOf("applications", key)) == again {
+		if r.part.work[r.part.inputOf("applications", key)] == again {
 			clear(a.slow) // counted again
 		}
 	}

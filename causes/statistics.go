@@ -228,13 +228,14 @@ func (r *run) findMoved() {
 	}
 	moved := map[schema.Key]bool{}
 	for key, a := range r.applications {
-		if input := p.inputOf("applications", key); p.work(input) == nothing && (p.chosen == nil || p.chosen[input]) && r.moved(a) {
+		if input := p.inputOf("applications", key); p.work[input] == nothing && (p.chosen == nil || p.chosen[input]) && r.moved(a) {
 			moved[input] = true
 		}
 	}
 	for _, in := range p.kept {
 		if moved[schema.Key(in.Key)] {
 			p.moved = append(p.moved, in)
+			p.work[schema.Key(in.Key)] = again
 		}
 	}
 }
@@ -322,7 +323,7 @@ func (r *run) writeStatistics(tx *store.Tx) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.applications)) {
 		input := r.part.inputOf("applications", key)
-		if r.part.work(input) == nothing {
+		if r.part.work[input] == nothing {
 			continue
 		}
 		a := r.applications[key]

@@ -31,7 +31,7 @@ outliers, so detect comes first. Of logs that have not changed since an earlier 
 worked on. What all applications say of machines and stages is one model; what each says is kept in machine_statistics and stage_statistics
 and added up anew. Logs for which that changes the model by more than a tolerance are attributed again. Of others the rows stay, and are nearly
 what all logs at once would give: of a hundred outliers 99 have the same causes to 5 % of their excess, of a thousand 998 the same verdict.
-With --again they are exactly that. With --application or --since it works only on the logs of these
+With --again all logs are worked on, and the rows are exactly those. With --application or --since it works only on the logs of these
 applications, and sums up what it found of them: rows about others stay as they are, and what is new of others is left to a later run.`, schema.Causes()) + glossary(`
 
 Where a stage has earlier executions in the store, history_attributions split what attempts took more than usual:`, schema.HistoryCauses()),
