@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -228,13 +229,25 @@ func axe(t *testing.T, ctx context.Context) []string {
 	return evaluate[[]string](t, ctx, `window.found`)
 }
 
-// Two hundred clients that ask at once are all answered.
+// resident is how much memory the process holds, 0 where the system does not say.
+func resident() int64 {
+	text, _ := os.ReadFile("/proc/self/statm")
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
+
+// Two hundred clients that ask at once are all answered, and the memory that this takes is bounded.
 func TestManyClients(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	web := httptest.NewServer(s.Handler())
 	defer web.Close()
 	client := web.Client()
 	paths := []string{"/", "/applications/1", "/jobs/1", "/api/v1/status", "/sql?q=SELECT+count(*)+FROM+attempts", "/logs"}
+	before := resident()
 	var wg sync.WaitGroup
 	failed := make(chan error, 200*5)
 	for i := range 200 {
@@ -255,6 +268,10 @@ func TestManyClients(t *testing.T) {
 	}
 	wg.Wait()
 	close(failed)
+	// Its engines may take a quarter of the machine's memory together; of this store of a few rows they and the answers take far less.
+	if grown := resident() - before; grown > 1<<30 {
+		t.Errorf("it holds %d MB more than before", grown>>20)
+	}
 	for err := range failed {
 		t.Error(err)
 	}

@@ -59,7 +59,7 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{}
 	}
 	b = bytes.TrimLeft(b, " \t\r\n\x01")
-	if len(b) > 0 && b[0] == '{' {
+	if len(b) > 0 && b[0] == '{' && bytes.Contains(b, []byte(`"TEZ_`)) {
 		for _, word := range []string{"TEZ_DAG_ID", "TEZ_VERTEX_ID", "TEZ_TASK_ID", "TEZ_TASK_ATTEMPT_ID", "TEZ_APPLICATION", "TEZ_CONTAINER_ID"} {
 			if bytes.Contains(b, []byte(`"`+word)) {
 				return ingest.Match{Confidence: 3, Why: "entities of type " + word}

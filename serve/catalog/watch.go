@@ -14,8 +14,8 @@ import (
 )
 
 // roundBytes is how much of the logs is read at once before pages show it. Larger rounds show later what is new, smaller ones
-// look at the waiting logs more often: at 0.5 to 3 GB/s a round takes well under a second, and recognising ten thousand
-// waiting logs about one.
+// look at the waiting logs more often: at 0.5 to 3 GB/s a round takes well under a second, and recognising each waiting log half a
+// millisecond to one.
 const roundBytes = 128 << 20
 
 // watch follows the logs, or the results of a store without logs, until the context ends.
