@@ -42,7 +42,7 @@ func watched(tb testing.TB, s *livetest.Server, every float64, policies []policy
 		if err != nil {
 			tb.Fatal(err)
 		}
-		st.Now = now // time stands still between two polls
+		st.Now, st.Read = now, 0 // time stands still between two polls
 		do(w.Update(st))
 		last = st
 		if st.Ended {

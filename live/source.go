@@ -24,6 +24,8 @@ type State struct {
 	Trace *schema.Trace // its rows so far; attempts that run have status running, and the figures that are reported of them
 	Now   schema.Time   // by the cluster's clock
 	Ended bool
+	// Read is the instant by which attempts that run surely ran, where answers come one after the other; 0: Now.
+	Read schema.Time
 	// Progress is the share of its work that each running attempt reports as done, 0 to 1; nil where the cluster reports
 	// none, as Spark does.
 	Progress map[schema.Key]float64

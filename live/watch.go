@@ -183,14 +183,18 @@ const leastDone = 3
 // findSlow finds the running attempts that are slow, or surely will be.
 func (w *Watcher) findSlow(s *State) []slowAttempt {
 	running := map[*watchedPhase][]float64{}
+	now := s.Now
+	if s.Read > 0 {
+		now = min(now, s.Read)
+	}
 	each := func(do func(a *schema.Attempt, x *attempt, elapsed float64)) {
 		for i := range s.Trace.Attempts {
 			a := &s.Trace.Attempts[i]
 			if a.Status != schema.Running {
 				continue
 			}
-			if x := w.feed.attempts[a.AttemptID]; x != nil && !x.phase.over && s.Now > x.started {
-				do(a, x, s.Now.Sub(x.started))
+			if x := w.feed.attempts[a.AttemptID]; x != nil && !x.phase.over && now > x.started {
+				do(a, x, now.Sub(x.started))
 			}
 		}
 	}

@@ -25,6 +25,7 @@ type Source struct {
 	polls   int         // since the application was last asked for
 	now     schema.Time // by the server's clock, at the last answer that says
 	at      time.Time   // here, then
+	read    time.Time   // here, before tasks were asked for in the last poll that did
 	stages  map[stageID]*stageTasks
 	due     []stageID // whose tasks are to be read, the one that has waited longest first
 	known   time.Time // when executors were last asked for
@@ -107,6 +108,7 @@ func (s *Source) look(ctx context.Context) (fresh bool, err error) {
 
 func (s *Source) state() *live.State {
 	st := &live.State{Trace: &s.rows.Trace, Now: s.now + schema.Time(time.Since(s.at).Microseconds()), Ended: s.ended && len(s.due) == 0}
+	st.Read = s.now + schema.Time(s.read.Sub(s.at).Microseconds())
 	if s.ended {
 		st.Now = max(s.now, s.rows.Applications[0].FinishTime.Or(s.now))
 	}
@@ -295,6 +297,9 @@ func (s *Source) update(ctx context.Context, fresh bool) error {
 		}
 	}
 	left := pagesAPoll
+	if len(s.due) > 0 {
+		s.read = time.Now()
+	}
 	for n := len(s.due); n > 0 && left > 0; n-- {
 		id := s.due[0]
 		s.due = s.due[1:]

@@ -295,3 +295,22 @@ func TestSlowServer(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// What is asked for after the tasks does not make them older: that they ran is known of the instant before they were asked for.
+func TestInstantOfTheTasks(t *testing.T) {
+	s := livetest.New(t, log(t, "clean"))
+	s.Set(s.Start().Add(40))
+	const slow = 200 * time.Millisecond
+	s.Fault = func(_ http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/allexecutors") {
+			time.Sleep(slow)
+		}
+	}
+	st, err := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "").Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := st.Now.Sub(st.Read); d < slow.Seconds() || st.Read < s.Start().Add(40) {
+		t.Errorf("tasks ran %v s before the end of the poll, whose last answer took %s", d, slow)
+	}
+}
