@@ -168,7 +168,8 @@ func (f *causeTables) sums() *causeTables {
 		s := &g.stages[i]
 		*s = schema.StageStatistics{ApplicationID: s.ApplicationID, Signature: s.Signature, Tasks: s.Tasks, LogSigma: s.LogSigma,
 			ElasticityWeight: s.ElasticityWeight, Elasticity: s.Elasticity, SpillWeight: s.SpillWeight, Spill: s.Spill,
-			Known: s.Known, Alone: s.Alone, AloneFactor: s.AloneFactor, AloneSquared: s.AloneSquared}
+			Known: s.Known, Alone: s.Alone, AloneFactor: s.AloneFactor, AloneSquared: s.AloneSquared,
+			AloneCPUKnown: s.AloneCPUKnown, AloneComputing: s.AloneComputing}
 	}
 	return &g
 }

@@ -193,6 +193,8 @@ type StageStatistics struct {
 	Alone            float64 `col:"alone" doc:"attempts that are"`
 	AloneFactor      float64 `col:"alone_factor" doc:"sum of ln(factor) of these"`
 	AloneSquared     float64 `col:"alone_squared" doc:"sum of its square"`
+	AloneCPUKnown    float64 `col:"alone_cpu_known" doc:"of these, those whose processor time is known"`
+	AloneComputing   float64 `col:"alone_computing" doc:"of those, the ones that took more of it too"`
 	WorkPrior        float64 `col:"work_prior" doc:"elasticity"`
 	WorkPrecision    float64 `col:"work_precision" doc:"one over its variance"`
 	SpillPrior       float64 `col:"spill_prior" unit:"s" doc:"seconds per spilled byte"`
@@ -201,6 +203,7 @@ type StageStatistics struct {
 	AloneProbability float64 `col:"alone_probability" unit:"probability" doc:"that an attempt is slow by itself, of all applications"`
 	AloneMean        float64 `col:"alone_mean" doc:"mean ln(factor) of those that are"`
 	AloneVariance    float64 `col:"alone_variance" doc:"variance of that"`
+	ComputingShare   float64 `col:"computing_share" unit:"probability" doc:"that one of them takes as much more processor time"`
 	MachinesVariance float64 `col:"machines_variance" doc:"variance of ln(factor) between machines"`
 }
 
