@@ -1,100 +1,18 @@
 package causes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"straggler/engine"
+	"straggler/engine/copies/copiestest"
 	"straggler/schema/synth"
 	"straggler/store"
 )
-
-// many is an engine that hands rows to copies as a cluster does: as text, in shares, here one after the other. Every copy runs
-// twice, as one does that seems slow, and once more it dies on the way; the line of the second is what comes back.
-type many struct {
-	engine.Engine
-	t     *testing.T
-	st    *store.Store
-	steps []string
-	none  bool // it cannot share files
-}
-
-func (m *many) StoreDir() (string, error) {
-	if m.none {
-		return "", fmt.Errorf("no place for a file: %w", errors.ErrUnsupported)
-	}
-	return m.st.Where(), nil
-}
-
-func (m *many) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Rows, error) {
-	m.steps = append(m.steps, w.Verb[1])
-	file := m.t.TempDir() + "/told"
-	if err := os.WriteFile(file, w.File, 0o666); err != nil {
-		return nil, err
-	}
-	pieces := w.Verb[slices.Index(w.Verb, "--pieces")+1]
-	rows, err := m.Query(ctx, w.SQL+" ORDER BY "+w.Order)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	const parts = 3
-	var in [parts]strings.Builder
-	for rows.Next() {
-		key := rows.Value(0).(int64)
-		part := &in[uint64(key)%parts]
-		for i := range rows.Columns() {
-			if i > 0 {
-				part.WriteByte('\t')
-			}
-			part.WriteString(hiveText(rows.Value(i)))
-		}
-		part.WriteByte('\n')
-	}
-	var values []string
-	for i := range in {
-		var out strings.Builder
-		for _, text := range []string{in[i].String(), in[i].String() + "broken\n", in[i].String()} {
-			out.Reset()
-			if err := Copy(ctx, w.Verb[1], pieces, file, strings.NewReader(text), &out); (err != nil) != (strings.HasSuffix(text, "broken\n")) {
-				return nil, fmt.Errorf("a copy: %w", err)
-			}
-		}
-		for line := range strings.Lines(out.String()) {
-			key, found, _ := strings.Cut(strings.TrimSpace(line), "\t")
-			values = append(values, "(CAST("+key+" AS BIGINT), '"+found+"')")
-		}
-	}
-	if len(values) == 0 {
-		return m.Query(ctx, "SELECT CAST(0 AS BIGINT) AS key, '' AS output WHERE false")
-	}
-	return m.Query(ctx, "SELECT * FROM (VALUES "+strings.Join(values, ", ")+") AS t(key, output) ORDER BY key NULLS LAST")
-}
-
-// hiveText is a value as Spark writes it for a program.
-func hiveText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return `\N`
-	case float64:
-		switch {
-		case math.IsNaN(v):
-			return "NaN"
-		case v == 0 || math.Abs(v) >= 1e-3 && math.Abs(v) < 1e7:
-			return strconv.FormatFloat(v, 'f', -1, 64)
-		}
-		return strings.ToUpper(strconv.FormatFloat(v, 'e', -1, 64))
-	}
-	return fmt.Sprint(v)
-}
 
 // The rows of a run whose phases are worked on by copies are those of a run in one process, to the last bit.
 func TestCopiesFindTheSame(t *testing.T) {
@@ -102,14 +20,14 @@ func TestCopiesFindTheSame(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			st, eng := made(t, scenario)
 			want := committed(t, st, eng, eng)
-			m := &many{Engine: eng, t: t, st: st}
+			m := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}
 			if got := committed(t, st, eng, m); !slices.Equal(got, want) {
 				t.Errorf("%d rows by copies and %d here, and not the same", len(got), len(want))
 			}
-			if !slices.Equal(m.steps, []string{stepObserve + "=3600", stepAttribute}) {
-				t.Errorf("the copies did %v", m.steps)
+			if !slices.Equal(m.Steps, []string{stepObserve + "=3600", stepAttribute}) {
+				t.Errorf("the copies did %v", m.Steps)
 			}
-			if got := committed(t, st, eng, &many{Engine: eng, t: t, none: true}); !slices.Equal(got, want) {
+			if got := committed(t, st, eng, &copiestest.Cluster{Engine: eng, T: t, ReadOnly: true}); !slices.Equal(got, want) {
 				t.Errorf("%d rows where the cluster cannot be told the model and %d here, and not the same", len(got), len(want))
 			}
 			if len(want) < 50 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -89,15 +88,18 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	}
 	phaseStats, err := keepBySpan(ctx, eng, "detected_phase_stats", phaseStatsSQL, spans, p.seen)
 	if err == nil {
-		sql := phaseStats + " ORDER BY phase_id NULLS LAST"
-		err = appendRows(tx, engine.Read[schema.PhaseStats](ctx, eng, sql), func(s *schema.PhaseStats) schema.Key { return p.inputOf(s.PhaseID) })
+		p.attempts, err = countAttempts(ctx, eng, phaseStats)
+	}
+	if err == nil {
+		err = writeRows(ctx, tx, eng, p, phaseStats, "phase_id", p.attempts, phaseOfStats)
 	}
 	if err != nil {
 		return fmt.Errorf("phase statistics: %w", err)
 	}
 	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: phaseStats})
-	rows := engine.ReadParts[schema.Outlier](ctx, eng, "detected_outliers", outliersSQL, seen...)
-	err = appendRows(tx, rows, func(o *schema.Outlier) schema.Key { return p.inputOf(o.PhaseID) })
+	err = engine.UseParts(ctx, eng, "detected_outliers", outliersSQL, func(sql string) error {
+		return writeRows(ctx, tx, eng, p, sql, "phase_id, attempt_id, rule", p.attempts, phaseOfOutlier)
+	}, seen...)
 	if err != nil {
 		return fmt.Errorf("outliers: %w", err)
 	}
@@ -192,25 +194,4 @@ func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64)
 	}
 	at.high = math.MaxInt64
 	return append(spans, at), nil
-}
-
-// chunk is how many rows are appended at once.
-const chunk = 4096
-
-// appendRows appends the rows of a query to the transaction, each under the key of its input, a chunk at a time.
-func appendRows[R any](tx *store.Tx, from iter.Seq2[*R, error], inputOf func(*R) schema.Key) error {
-	rows, last := make([]R, 0, chunk), schema.Key(0)
-	for r, err := range from {
-		if err != nil {
-			return err
-		}
-		if input := inputOf(r); input != last || len(rows) == chunk {
-			if err := store.Append(tx, last, rows); err != nil {
-				return err
-			}
-			rows, last = rows[:0], input
-		}
-		rows = append(rows, *r)
-	}
-	return store.Append(tx, last, rows)
 }

@@ -7,8 +7,8 @@
 //  3. executions.sql says which execution of which stage each phase is, and usage.sql what its tasks did. stages.sql puts these executions
 //     among those that earlier runs know, earlier.sql finds with which of them each is compared, usual.sql what is usual for each,
 //     and stage_history.sql says so of every phase. candidates.sql and slower_than_usual.sql are the rule that holds attempts against that.
-//  4. detect.go runs all of them, those of the history by history.go and slower.go, and writes their rows as one commit. pin.go
-//     keeps Spark from planning the history again and again.
+//  4. detect.go runs all of them, those of the history by history.go and slower.go, and writes their rows as one commit, by write.go: on
+//     a cluster its machines write them. pin.go keeps Spark from planning the history again and again.
 //  5. part.go decides on which inputs: those that earlier runs have not seen, whose results are kept (inputs.sql tells where that
 //     cannot be, summary.sql counts all of them).
 //

@@ -61,9 +61,10 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, pha
 	if len(again) > 0 {
 		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + listOf(again) + ")"
 	}
-	rows := engine.ReadParts[schema.StageHistory](ctx, eng, "detected_history", stageHistorySQL+" ORDER BY o.phase_id NULLS LAST",
-		engine.Seen{Table: "detected_own", SQL: own})
-	if err := appendRows(tx, rows, func(h *schema.StageHistory) schema.Key { return p.inputOf(h.PhaseID) }); err != nil {
+	err = engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
+		return writeRows(ctx, tx, eng, p, sql, "phase_id", p.attempts, phaseOfHistory)
+	}, engine.Seen{Table: "detected_own", SQL: own})
+	if err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
 	return p.slower(ctx, tx, eng)
@@ -192,15 +193,18 @@ func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (
 // copy appends what earlier results say of the inputs that are written again, but for the history of some phases.
 func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []schema.Key) error {
 	where := " WHERE phase_id & " + blockBits + " IN (" + listOf(p.again.Blocks("phases")) + ")"
-	stats := engine.Read[schema.PhaseStats](ctx, eng, "SELECT * FROM phase_stats"+where+" ORDER BY phase_id NULLS LAST")
-	if err := appendRows(tx, stats, func(s *schema.PhaseStats) schema.Key { return p.inputOf(s.PhaseID) }); err != nil {
+	stats := "SELECT * FROM phase_stats" + where
+	attempts, err := countAttempts(ctx, eng, stats)
+	if err == nil {
+		err = writeRows(ctx, tx, eng, p, stats, "phase_id", attempts, phaseOfStats)
+	}
+	if err != nil {
 		return err
 	}
-	slow := engine.Read[schema.Outlier](ctx, eng, "SELECT * FROM outliers"+where+" AND (rule <> 'slower_than_usual' OR phase_id NOT IN ("+listOf(but)+"))"+
-		" ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST")
-	if err := appendRows(tx, slow, func(o *schema.Outlier) schema.Key { return p.inputOf(o.PhaseID) }); err != nil {
+	slow := "SELECT * FROM outliers" + where + " AND (rule <> 'slower_than_usual' OR phase_id NOT IN (" + listOf(but) + "))"
+	if err := writeRows(ctx, tx, eng, p, slow, "phase_id, attempt_id, rule", attempts, phaseOfOutlier); err != nil {
 		return err
 	}
-	history := engine.Read[schema.StageHistory](ctx, eng, "SELECT * FROM stage_history"+where+" AND phase_id NOT IN ("+listOf(but)+") ORDER BY phase_id NULLS LAST")
-	return appendRows(tx, history, func(h *schema.StageHistory) schema.Key { return p.inputOf(h.PhaseID) })
+	history := "SELECT * FROM stage_history" + where + " AND phase_id NOT IN (" + listOf(but) + ")"
+	return writeRows(ctx, tx, eng, p, history, "phase_id", attempts, phaseOfHistory)
 }

@@ -62,4 +62,3 @@ FROM (
 CROSS JOIN (SELECT 'high_runtime' AS rule UNION ALL SELECT 'straggler' UNION ALL SELECT 'recompute' UNION ALL SELECT 'late_slow_task') AS r
 WHERE CASE r.rule WHEN 'high_runtime' THEN c.high_runtime WHEN 'straggler' THEN c.straggler
                   WHEN 'recompute' THEN c.recompute ELSE c.late_slow_task END
-ORDER BY c.phase_id NULLS LAST, c.attempt_id NULLS LAST, r.rule NULLS LAST

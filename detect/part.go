@@ -23,6 +23,8 @@ type part struct {
 	others  store.Owners // of the keys of inputs that are left out
 	owners  store.Owners // of those of inputs; nil: rows have no input
 	again   store.Owners // of those of inputs whose results are written again, since their history is another
+
+	attempts int64 // about how many, on an engine of many machines
 }
 
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables that
@@ -140,4 +142,15 @@ func (p *part) inputOf(phase schema.Key) schema.Key {
 		input, _ = p.again.Of("phases", phase)
 	}
 	return input
+}
+
+// inputsByBlock are the inputs of all phases that inputOf knows, by the first key of each block.
+func (p *part) inputsByBlock() map[schema.Key]schema.Key {
+	out := make(map[schema.Key]schema.Key)
+	for _, owners := range []store.Owners{p.again, p.owners} {
+		for _, b := range owners.Blocks("phases") {
+			out[b] = p.inputOf(b)
+		}
+	}
+	return out
 }

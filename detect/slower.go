@@ -50,8 +50,7 @@ func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	if err != nil {
 		return err
 	}
-	slower += " ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST"
-	return appendRows(tx, engine.Read[schema.Outlier](ctx, eng, slower), func(o *schema.Outlier) schema.Key { return p.inputOf(o.PhaseID) })
+	return writeRows(ctx, tx, eng, p, slower, "phase_id, attempt_id", p.attempts, phaseOfOutlier)
 }
 
 // comparedWith are the inputs of the executions that candidates are compared with.

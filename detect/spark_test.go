@@ -1,19 +1,78 @@
 package detect
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"straggler/engine"
+	"straggler/engine/copies"
+	"straggler/engine/copies/copiestest"
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
 	"straggler/engine/spark/sparktest"
 	"straggler/schema"
 	"straggler/store"
 )
+
+// TestMain is this program's copies on a cluster, which run what started them: this test.
+func TestMain(m *testing.M) {
+	if args := os.Args; len(args) > 2 && args[1] == "copy" {
+		if err := copies.WriteRows(context.Background(), args[2], args[slices.Index(args, "--pieces")+1], args[len(args)-1], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "straggler:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// What the copies of a cluster write is what one process finds, in the same order, in the life of a store with inputs that come, change and go.
+func TestCopiesWriteTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 31))
+	n := newNight(t)
+	rows, kept := 0, false
+	for range 6 {
+		what := n.change(t, r)
+		eng, err := engines.Open(t.Context(), n.Store, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer eng.Close()
+		cluster := &copiestest.Cluster{Engine: eng, T: t, Store: n.Store, Work: copies.WriteRows}
+		s, err := Run(t.Context(), n.Store, cluster, Options{Tool: "test"})
+		if err != nil {
+			t.Fatalf("after %s: %v", what, err)
+		}
+		kept = kept || s.Kept
+		want, got := n.fromScratch(t), resultsOf(t, eng)
+		differ(t, "after "+what, want, got)
+		if diff := gocmp.Diff(want.history, got.history); diff != "" {
+			t.Errorf("after %s, the history:\n%.3000s", what, diff)
+		}
+		if rows += len(got.outliers); s.Inputs > 0 && len(cluster.Steps) < 4 {
+			t.Errorf("after %s the copies did %v", what, cluster.Steps)
+		}
+	}
+	if rows < 100 || !kept {
+		t.Errorf("%d outliers to compare, kept %v", rows, kept)
+	}
+	eng, err := engines.Open(t.Context(), n.Store, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	want := resultsOf(t, eng)
+	if _, err := Run(t.Context(), n.Store, &copiestest.Cluster{Engine: eng, T: t, ReadOnly: true}, Options{Again: true}); err != nil {
+		t.Fatal(err)
+	}
+	differ(t, "where the cluster cannot write", want, resultsOf(t, eng))
+}
 
 // A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over.
 func TestSparkAgrees(t *testing.T) {
@@ -33,6 +92,7 @@ func TestSparkAgrees(t *testing.T) {
 	enginetest.Shift(&m.Trace, 1_000_000)
 	tr.Applications, tr.Jobs = append(tr.Applications, m.Applications...), append(tr.Jobs, m.Jobs...)
 	tr.Phases, tr.Attempts = append(tr.Phases, m.Phases...), append(tr.Attempts, m.Attempts...)
+	tr.Applications[0].Name = schema.Some("a\tname\r\nof \\\\N lines, 'quoted'") // which copies are given in lines
 	enginetest.IngestTrace(t, st, tr)
 	want := runStore(t, st, 2, Options{})
 	all := int64(0)

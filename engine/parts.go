@@ -22,37 +22,39 @@ type Seen struct{ Table, SQL string }
 // MaterializeParts is Engine.Materialize for a query of named parts. seen are the tables that it is to see in part; the
 // names of what is kept on the way begin with the table's.
 func MaterializeParts(ctx context.Context, eng Engine, table, sql string, seen ...Seen) (err error) {
-	k := keptParts{eng: eng, prefix: table + "_"}
+	return UseParts(ctx, eng, table, sql, func(rest string) error { return eng.Materialize(ctx, table, rest) }, seen...)
+}
+
+// UseParts hands a query of named parts, whose parts that are needed twice are kept meanwhile, to somebody who runs it. The
+// names of what is kept begin with name.
+func UseParts(ctx context.Context, eng Engine, name, sql string, use func(sql string) error, seen ...Seen) (err error) {
+	k := keptParts{eng: eng, prefix: name + "_"}
 	defer func() { err = errors.Join(err, k.drop(ctx)) }()
 	rest, err := k.keep(ctx, sql, seen)
 	if err != nil {
 		return err
 	}
-	return eng.Materialize(ctx, table, rest)
+	return use(rest)
 }
+
+// errStopped ends a reading that nobody wants to go on.
+var errStopped = errors.New("stopped")
 
 // ReadParts is Read for a query of named parts, with what it is to see in part. The names of what is kept until all is read
 // begin with name.
 func ReadParts[R any](ctx context.Context, eng Engine, name, sql string, seen ...Seen) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
-		k := keptParts{eng: eng, prefix: name + "_"}
 		done := false
-		defer func() {
-			if err := k.drop(ctx); err != nil && !done {
-				yield(nil, err)
+		err := UseParts(ctx, eng, name, sql, func(rest string) error {
+			for r, err := range Read[R](ctx, eng, rest) {
+				if done = !yield(r, err) || err != nil; done {
+					return errStopped
+				}
 			}
-		}()
-		rest, err := k.keep(ctx, sql, seen)
-		if err != nil {
-			done = true
+			return nil
+		}, seen...)
+		if err != nil && !done {
 			yield(nil, err)
-			return
-		}
-		for r, err := range Read[R](ctx, eng, rest) {
-			if !yield(r, err) || err != nil {
-				done = true
-				return
-			}
 		}
 	}
 }

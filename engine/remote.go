@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -92,6 +93,38 @@ func ReadRemoteRows(r io.Reader, columns int, row func(fields []RemoteField) err
 type RemoteField struct {
 	Text string
 	OK   bool // not NULL
+}
+
+// RemoteText is a column of text as SQL that a copy can be given in a line; RemoteField.TextOf gives the text back. NULL stays NULL.
+func RemoteText(column string) string {
+	for _, e := range remoteEscapes {
+		column = fmt.Sprintf("replace(%s, chr(%d), concat(chr(92), '%c'))", column, e.char, e.letter)
+	}
+	return column
+}
+
+// remoteEscapes are what would end a value or a line, and the escape itself, which comes first.
+var remoteEscapes = []struct{ char, letter byte }{{'\\', 's'}, {'\t', 't'}, {'\n', 'n'}, {'\r', 'r'}}
+
+// TextOf is the value of a column that RemoteText made.
+func (f RemoteField) TextOf() (string, error) {
+	if !strings.Contains(f.Text, `\`) {
+		return strings.Clone(f.Text), nil
+	}
+	var out strings.Builder
+	for i := 0; i < len(f.Text); i++ {
+		if f.Text[i] != '\\' {
+			out.WriteByte(f.Text[i])
+			continue
+		}
+		i++
+		k := slices.IndexFunc(remoteEscapes, func(e struct{ char, letter byte }) bool { return i < len(f.Text) && e.letter == f.Text[i] })
+		if k < 0 {
+			return "", fmt.Errorf("%q ends in or has an escape that is none", f.Text)
+		}
+		out.WriteByte(remoteEscapes[k].char)
+	}
+	return out.String(), nil
 }
 
 // Int is the value of an integer.

@@ -177,6 +177,9 @@ func (tx *Tx) Retire(input schema.Key) {
 	tx.retired = append(tx.retired, KeyText(input))
 }
 
+// Tool is the version of straggler that the transaction is of.
+func (tx *Tx) Tool() string { return tx.origin.Tool }
+
 // ID is the id that a log commit has with the inputs recorded so far.
 func (tx *Tx) ID() string {
 	tx.mu.Lock()

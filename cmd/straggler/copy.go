@@ -1,15 +1,18 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
+	"straggler/engine/copies"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
 	"straggler/ingest/run"
 )
 
-// copyCommand is the verb that executors of a cluster run: causes and ingest with --engine spark://… start it.
+// copyCommand is the verb that executors of a cluster run: detect, causes and ingest with --engine spark://… start it.
 func copyCommand(e *env) *cobra.Command {
 	var of, pieces string
 	c := &cobra.Command{
@@ -29,6 +32,9 @@ func copyCommand(e *env) *cobra.Command {
 				client := remote.New(remote.Options{})
 				defer client.Close()
 				return run.Work(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: client})
+			}
+			if strings.HasPrefix(args[0], copies.RowsStep+"=") {
+				return copies.WriteRows(c.Context(), args[0], pieces, file, e.in, e.out)
 			}
 			return causes.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
 		},

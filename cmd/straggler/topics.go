@@ -32,10 +32,11 @@ give the same rows. Below some hundred million attempts one machine is faster.
 
 What is Go and not SQL runs there too, as copies of this program that the cluster starts near the data: causes
 hands them the phases, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
-it, in the same version; ?binary=PATH names it. Copies of causes write the attributions into the store themselves, where their user
-must be allowed to write; only the names of their files come back, and one commit names them. Spark may run a copy more than once: one file
-of each is in the commit, and the others are removed. Of ingest a shard is one commit, and what is
-in the store is not read again. Logs that could not be read after several tries are named.
+it, in the same version; ?binary=PATH names it. The results of detect and causes are written into a store in a directory by
+copies too, whose user must be allowed to write there; only the names of their files come back, and one commit names them.
+Spark may run a copy more than once: one file of each is in the commit, and the others are removed. Of ingest a shard is one
+commit, and what is in the store is not read again. Logs that could not be read after several tries are named. Results for a
+store in a bucket are written from here.
 
 The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
 ?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves. A store of --store

@@ -23,7 +23,7 @@ var ErrTwice = errors.New("the cluster gave the work of two copies on the same r
 
 // Run has copies do a job, whose verb gets the flag --pieces with the directory for what they write. The rows go into the
 // transaction in the order of the pieces' first keys, and the messages to each, which must not keep them, in the order
-// of theirs. errors.ErrUnsupported is returned, before anything is run, where the machines cannot write to the store.
+// of theirs; each is nil where copies send none. errors.ErrUnsupported is returned, before anything is run, where the machines cannot write to the store.
 func Run(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner, job engine.RemoteJob, each func(key schema.Key, message []byte) error) error {
 	dir, err := eng.StoreDir()
 	if err != nil {

@@ -1,0 +1,70 @@
+package detect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"straggler/engine"
+	"straggler/engine/copies"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// fileAttempts is about how many attempts the rows of a file are about that a machine of a cluster writes.
+const fileAttempts = 2_000_000
+
+// chunk is how many rows are appended at once.
+const chunk = 4096
+
+// writeRows writes the rows of a query into the transaction in an order that phase_id comes first in, each under the key of the input that
+// its phase came from. On an engine of many machines these write them, and none comes here; attempts is about how many the rows are about.
+func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *part, sql, order string, attempts int64, phaseOf func(*R) schema.Key) error {
+	if many, ok := eng.(engine.RemoteRunner); ok {
+		r := copies.Rows{Table: schema.TableOf[R](), SQL: sql, Order: order, Partitions: int(attempts/fileAttempts) + 1, Tool: tx.Tool(), Inputs: p.inputsByBlock()}
+		if err := r.Write(ctx, tx, many); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	rows, last := make([]R, 0, chunk), schema.Key(0)
+	for r, err := range engine.Read[R](ctx, eng, ordered(sql, order)) {
+		if err != nil {
+			return err
+		}
+		if input := p.inputOf(phaseOf(r)); input != last || len(rows) == chunk {
+			if err := store.Append(tx, last, rows); err != nil {
+				return err
+			}
+			rows, last = rows[:0], input
+		}
+		rows = append(rows, *r)
+	}
+	return store.Append(tx, last, rows)
+}
+
+// ordered puts the rows of a query in an order.
+func ordered(sql, order string) string {
+	return fmt.Sprintf("%s ORDER BY %s NULLS LAST", sql, strings.ReplaceAll(order, ",", " NULLS LAST,"))
+}
+
+// countAttempts is how many attempts some phases have, by their statistics; 0 on an engine in this process, which need not know.
+func countAttempts(ctx context.Context, eng engine.Engine, phaseStats string) (n int64, err error) {
+	if _, many := eng.(engine.RemoteRunner); !many {
+		return 0, nil
+	}
+	type count struct {
+		N int64 `col:"n"`
+	}
+	for r, err := range engine.Read[count](ctx, eng, "SELECT CAST(coalesce(sum(attempts), 0) AS BIGINT) AS n FROM ("+phaseStats+") AS s") {
+		if err != nil {
+			return 0, err
+		}
+		n = r.N
+	}
+	return n, nil
+}
+
+func phaseOfStats(s *schema.PhaseStats) schema.Key     { return s.PhaseID }
+func phaseOfOutlier(o *schema.Outlier) schema.Key      { return o.PhaseID }
+func phaseOfHistory(h *schema.StageHistory) schema.Key { return h.PhaseID }

@@ -1,0 +1,169 @@
+package copies
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// RowsStep is the step of copies that write the rows that they are given as they are. A = and the table follow.
+const RowsStep = "rows"
+
+// Rows are rows of a table that a query gives, with phase_id among its columns: those of a phase lie together.
+type Rows struct {
+	Table      *schema.Table
+	SQL        string
+	Order      string                    // columns, of which phase_id is the first
+	Partitions int                       // about as many files
+	Tool       string                    // version of straggler
+	Inputs     map[schema.Key]schema.Key // that the rows follow from, by the first key of each block of phases; none for those that are missing
+}
+
+// known is what the copies must know of the inputs of rows.
+type known struct{ Inputs map[schema.Key]schema.Key }
+
+// Write has copies write rows into the transaction.
+func (r *Rows) Write(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) error {
+	file, err := json.Marshal(known{Inputs: r.Inputs})
+	if err != nil {
+		return err
+	}
+	var columns, names []string
+	for _, c := range rowColumns(r.Table) {
+		names = append(names, c.Name)
+		switch c.Type {
+		case schema.String:
+			columns = append(columns, engine.RemoteText(c.Name)+" AS "+c.Name)
+		case schema.Timestamp:
+			columns = append(columns, "unix_micros("+c.Name+") AS "+c.Name)
+		default:
+			columns = append(columns, c.Name)
+		}
+	}
+	return Run(ctx, tx, eng, engine.RemoteJob{
+		SQL: "SELECT " + strings.Join(columns, ", ") + " FROM (" + r.SQL + ") AS found", Columns: names, Order: r.Order, Partitions: r.Partitions,
+		Verb: []string{"copy", RowsStep + "=" + r.Table.Name, "--version", r.Tool}, File: file,
+	}, nil)
+}
+
+// rowColumns are the columns of a table in the order in which copies get them: those of a phase stay together by the first.
+func rowColumns(t *schema.Table) []schema.Column {
+	out := []schema.Column{*t.Column("phase_id")}
+	for _, c := range t.Columns {
+		if c.Name != "phase_id" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// WriteRows is the copy's side: it writes the rows that it reads into a piece.
+func WriteRows(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
+	w := NewWriter(ctx, pieces)
+	return w.Close(out, w.writeRows(ctx, step, file, in))
+}
+
+func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader) error {
+	t := schema.ByName(strings.TrimPrefix(step, RowsStep+"="))
+	if t == nil || t.Column("phase_id") == nil {
+		return fmt.Errorf("a copy knows no step %q", step)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
+	}
+	var k known
+	if err := json.Unmarshal(data, &k); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	columns := rowColumns(t)
+	fieldOf := make([]int, len(columns)) // of the row's struct
+	for i, c := range columns {
+		for j := range t.Columns {
+			if t.Columns[j].Name == c.Name {
+				fieldOf[i] = j
+			}
+		}
+	}
+	const batch = 1024
+	rows, n := reflect.MakeSlice(reflect.SliceOf(t.Row), batch, batch), 0
+	first, input := schema.Key(0), schema.Key(0)
+	flush := func() error {
+		if n == 0 {
+			return nil
+		}
+		err := cmp.Or(ctx.Err(), w.piece.Append(input, t.Batch(rows.Slice(0, n))))
+		n = 0
+		rows.Clear()
+		return err
+	}
+	err = engine.ReadRemoteRows(in, len(columns), func(fields []engine.RemoteField) error {
+		key, err := fields[0].Int()
+		if err == nil {
+			err = w.at(key)
+		}
+		if err != nil {
+			return err
+		}
+		if block := key &^ (schema.BlockKeys - 1); n == 0 || block != first || n == batch {
+			if err := flush(); err != nil {
+				return err
+			}
+			first, input = block, k.Inputs[block]
+		}
+		for i := range columns {
+			if err := set(rows.Index(n).Field(fieldOf[i]), &columns[i], fields[i]); err != nil {
+				return fmt.Errorf("column %s: %w", columns[i].Name, err)
+			}
+		}
+		n++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// set puts a value into the field of a row.
+func set(to reflect.Value, c *schema.Column, f engine.RemoteField) error {
+	if c.Nullable {
+		to.Field(1).SetBool(f.OK)
+		if !f.OK {
+			return nil
+		}
+		to = to.Field(0)
+	}
+	switch c.Type {
+	case schema.Bool:
+		v, err := f.Bool()
+		to.SetBool(v)
+		return err
+	case schema.Int, schema.BigInt, schema.Timestamp:
+		v, err := f.Int()
+		if err == nil && to.OverflowInt(v) {
+			err = strconv.ErrRange
+		}
+		to.SetInt(v)
+		return err
+	case schema.Double:
+		v, err := f.Float()
+		to.SetFloat(v)
+		return err
+	case schema.String:
+		v, err := f.TextOf()
+		to.SetString(v)
+		return err
+	}
+	return fmt.Errorf("values of type %s are not sent to copies", c.Type)
+}
