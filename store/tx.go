@@ -180,6 +180,9 @@ func (tx *Tx) Retire(input schema.Key) {
 // Tool is the version of straggler that the transaction is of.
 func (tx *Tx) Tool() string { return tx.origin.Tool }
 
+// State is the state of the logs that the transaction's results are of.
+func (tx *Tx) State() string { return tx.state }
+
 // ID is the id that a log commit has with the inputs recorded so far.
 func (tx *Tx) ID() string {
 	tx.mu.Lock()

@@ -33,6 +33,9 @@ type loader struct {
 	count map[schema.Key]int64 // attempts by application
 	total int64
 	may   int64 // bytes of memory that this process may use; 0: not known
+
+	builder *workload.Builder // of the last observe
+	batches []workload.Batch
 }
 
 // newLoader reads everything but attempts and what they reported.
@@ -79,11 +82,17 @@ func (l *loader) fits(b workload.Batch) error {
 // pass hands the pools of a store to do, batch by batch. Nothing of a batch may be kept. It may be called again.
 type pass func(do func(*workload.Workload) error) error
 
+// divide divides the pools into batches of at most so many attempts, where no pool has more.
+func (l *loader) divide(most int64) (*workload.Builder, []workload.Batch) {
+	l.builder = workload.NewBuilder(l.rows)
+	l.batches = l.builder.Batches(most, func(app schema.Key) int64 { return l.count[app] })
+	return l.builder, l.batches
+}
+
 // observe reads the pools of the store once, hands them to survey, and gives a pass over them, with at most so many attempts in
 // memory where no pool has more. Where there are several batches the pools that survey sees are without what the model says of them.
 func (l *loader) observe(ctx context.Context, most int64, survey func(*workload.Workload)) (pass, error) {
-	b := workload.NewBuilder(l.rows)
-	batches := b.Batches(most, func(app schema.Key) int64 { return l.count[app] })
+	b, batches := l.divide(most)
 	for _, x := range batches {
 		if err := l.fits(x); err != nil {
 			return nil, err

@@ -40,7 +40,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
-	s, err := replayed(ctx, eng, o, analysed, batchAttempts, &writer{tx: tx})
+	s, err := replayed(ctx, eng, o, analysed, batchAttempts, &writer{tx: tx, to: tx})
 	if err == nil {
 		s.Commit, err = tx.Commit(ctx)
 	}
@@ -175,7 +175,14 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 		}
 	}
 	r := newResults(c)
-	if err := c.pass(ctx, func(d *comparison) error { return r.add(ctx, d, out) }); err != nil {
+	err = errors.ErrUnsupported
+	if many, ok := eng.(engine.RemoteRunner); ok && out != nil && !o.Optimize && len(l.batches) > 1 {
+		err = r.onCopies(ctx, many, l, most, analysed, out)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = c.pass(ctx, func(d *comparison) error { return r.add(ctx, d, out) })
+	}
+	if err != nil {
 		return Summary{}, err
 	}
 	return r.summary(f, out)
@@ -194,19 +201,43 @@ func newResults(c *comparison) *results {
 	return &results{c: c, totals: make([]total, len(c.variants))}
 }
 
-// add replays a workload, whose baseline is known.
-func (r *results) add(ctx context.Context, c *comparison, out *writer) error {
-	seconds, observed := c.replayError()
-	r.s.ReplayErrorS, r.observed = r.s.ReplayErrorS+seconds, r.observed+observed
-	r.s.Jobs, r.s.Attempts = r.s.Jobs+c.jobs, r.s.Attempts+c.w.Notes.Attempts
-	r.s.Notes.Add(&c.w.Notes)
-	return c.tallied(ctx, r.totals, func(u *unit) error { r.progress(c); return out.runs(c, u) },
+// batchResults is what replays of a workload gave: those of a store are the sum over its batches, in their order.
+type batchResults struct {
+	jobs             int
+	notes            workload.Notes
+	missed, observed float64 // seconds: by which policy none misses the completion times that the log says, and these
+	totals           []total // by variant
+}
+
+// replayed replays the workload, whose baseline is known, and hands each unit to done.
+func (c *comparison) replayed(ctx context.Context, out *writer, done func()) (*batchResults, error) {
+	b := &batchResults{jobs: c.jobs, notes: c.w.Notes, totals: make([]total, len(c.variants))}
+	b.missed, b.observed = c.replayError()
+	return b, c.tallied(ctx, b.totals, func(u *unit) error { done(); return out.runs(c, u) },
 		func(v int, jobs []JobSaving) error { return out.jobs(c, c.variants[v], jobs) })
 }
 
+// add replays a workload and adds what that gave.
+func (r *results) add(ctx context.Context, c *comparison, out *writer) error {
+	b, err := c.replayed(ctx, out, func() { r.progress(c.w.Notes.Attempts) })
+	if err == nil {
+		r.merge(b)
+	}
+	return err
+}
+
+func (r *results) merge(b *batchResults) {
+	r.s.ReplayErrorS, r.observed = r.s.ReplayErrorS+b.missed, r.observed+b.observed
+	r.s.Jobs, r.s.Attempts = r.s.Jobs+b.jobs, r.s.Attempts+b.notes.Attempts
+	r.s.Notes.Add(&b.notes)
+	for v := range b.totals {
+		r.totals[v].merge(&b.totals[v])
+	}
+}
+
 // progress tells how much is done: each variant replays each attempt under each seed.
-func (r *results) progress(c *comparison) {
-	r.done += float64(c.w.Notes.Attempts)
+func (r *results) progress(attempts int) {
+	r.done += float64(attempts)
 	if all := float64(r.c.w.Notes.Attempts) * float64(len(r.c.variants)*r.c.o.Seeds); r.c.o.Progress != nil && all > 0 {
 		r.c.o.Progress(min(r.done/all, 1))
 	}
@@ -281,10 +312,16 @@ func (c *comparison) tallied(ctx context.Context, totals []total, each func(*uni
 
 // writer appends result rows to a transaction, a chunk at a time. A nil writer writes nothing.
 type writer struct {
-	tx   *store.Tx
+	tx   *store.Tx // nil in a copy
+	to   appender
 	run  []schema.WhatifRun
 	save []schema.WhatifSaving
 	drew []bool
+}
+
+// appender takes rows.
+type appender interface {
+	Append(input schema.Key, rows schema.Batch) error
 }
 
 const chunk = 4096
@@ -380,9 +417,9 @@ func (w *writer) flush() error {
 	if w == nil {
 		return nil
 	}
-	err := store.Append(w.tx, 0, w.run)
+	err := w.to.Append(0, schema.BatchOf(w.run))
 	if err == nil {
-		err = store.Append(w.tx, 0, w.save)
+		err = w.to.Append(0, schema.BatchOf(w.save))
 	}
 	w.run, w.save = w.run[:0], w.save[:0]
 	return err

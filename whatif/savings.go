@@ -144,6 +144,32 @@ type groupTotal struct {
 	waste, slots, slotsPlain float64
 }
 
+// merge adds what the variant does over another batch.
+func (t *total) merge(o *total) {
+	for g := range t.groups {
+		t.groups[g].merge(&o.groups[g])
+	}
+	if o.most > t.most {
+		t.best, t.most = o.best, o.most
+	}
+}
+
+func (q *groupTotal) merge(o *groupTotal) {
+	if q.other == nil {
+		q.other = make([]float64, len(o.other))
+	}
+	for n, x := range o.other {
+		q.other[n] += x
+	}
+	q.varies = q.varies || o.varies
+	q.before, q.after = append(q.before, o.before...), append(q.after, o.after...)
+	for _, x := range [...]struct{ to, from *float64 }{
+		{&q.sum, &o.sum}, {&q.copies, &o.copies}, {&q.wins, &o.wins}, {&q.kills, &o.kills}, {&q.waste, &o.waste}, {&q.slots, &o.slots}, {&q.slotsPlain, &o.slotsPlain},
+	} {
+		*x.to += *x.from
+	}
+}
+
 func (t *total) result(v Variant) Result {
 	return Result{Variant: v, All: t.groups[0].group(), Small: t.groups[1].group(), Best: t.best, saved: t.groups[0].other}
 }

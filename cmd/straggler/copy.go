@@ -1,18 +1,26 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"straggler/causes"
+	"straggler/engine"
 	"straggler/engine/copies"
+	"straggler/engine/engines"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
 	"straggler/ingest/run"
+	"straggler/store"
+	"straggler/whatif"
 )
 
-// copyCommand is the verb that executors of a cluster run: detect, causes and ingest with --engine spark://… start it.
+// copyMemory is what the engine of a copy may take, which runs beside others: as much as it takes to read the attempts of a batch in order.
+const copyMemory = 256 << 20
+
+// copyCommand is the verb that executors of a cluster run: detect, causes, whatif and ingest with --engine spark://… start it.
 func copyCommand(e *env) *cobra.Command {
 	var of, pieces string
 	c := &cobra.Command{
@@ -35,6 +43,11 @@ func copyCommand(e *env) *cobra.Command {
 			}
 			if strings.HasPrefix(args[0], copies.RowsStep+"=") {
 				return copies.WriteRows(c.Context(), args[0], pieces, file, e.in, e.out)
+			}
+			if args[0] == whatif.Step {
+				return whatif.Copy(c.Context(), pieces, file, e.in, e.out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+					return engines.Open(ctx, st, engine.Options{Threads: 1, MemoryBytes: copyMemory})
+				})
 			}
 			return causes.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
 		},

@@ -31,8 +31,8 @@ The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or ne
 give the same rows. Below some hundred million attempts one machine is faster.
 
 What is Go and not SQL runs there too, as copies of this program that the cluster starts near the data: causes
-hands them the phases, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
-it, in the same version; ?binary=PATH names it. The results of detect and causes are written into a store in a directory by
+hands them the phases, whatif the applications to replay, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
+it, in the same version; ?binary=PATH names it. The results of detect, causes and whatif are written into a store in a directory by
 copies too, whose user must be allowed to write there; only the names of their files come back, and one commit names them.
 Spark may run a copy more than once: one file of each is in the commit, and the others are removed. Of ingest a shard is one
 commit, and what is in the store is not read again. Logs that could not be read after several tries are named. Results for a
@@ -62,8 +62,8 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
 The session's time zone is UTC and ANSI is on, whatever the server's defaults are: a value that does not fit its type is an error.
 Ctrl-C stops the cluster's work. straggler sql asks only: a statement that writes, runs programs, calls Java by name or
 reads a file by its path is refused before it is sent. Not prevented: queries can read other tables of the
-cluster's metastore with the permissions of the user who logs in, and call functions that its administrator added. whatif and
-report bring the rows that they replay or draw to this machine.`
+cluster's metastore with the permissions of the user who logs in, and call functions that its administrator added. Report brings
+the rows that it draws to this machine, and whatif reads all attempts there once, to learn how fast machines are.`
 
 func tablesText() string {
 	var b strings.Builder

@@ -28,13 +28,18 @@ func NewWriter(ctx context.Context, pieces string) *Writer {
 
 // Append writes rows about a key, under the key of the input that they follow from, 0 of none.
 func Append[R any](w *Writer, key, input schema.Key, rows []R) error {
-	if len(rows) == 0 {
+	return w.Append(key, input, schema.BatchOf(rows))
+}
+
+// Append is the same for code that treats all tables alike.
+func (w *Writer) Append(key, input schema.Key, rows schema.Batch) error {
+	if rows.Len() == 0 {
 		return nil
 	}
 	if err := w.at(key); err != nil {
 		return err
 	}
-	return w.piece.Append(input, schema.BatchOf(rows))
+	return w.piece.Append(input, rows)
 }
 
 // Message writes what the process that commits is to be told about a key, once for each.

@@ -130,12 +130,21 @@ func (b *Builder) Only(batch Batch) *Workload {
 	return w
 }
 
-func (b *Builder) finish(w *Workload, drafts []*draft) {
+// Model is what all batches say, which are observed.
+func (b *Builder) Model() *model.Model {
 	if b.model == nil {
 		b.model = b.learner.Model()
 	}
+	return b.model
+}
+
+// UseModel has batches built that another builder, of rows with the same names in the same order, has observed.
+func (b *Builder) UseModel(m *model.Model) { b.model = m }
+
+func (b *Builder) finish(w *Workload, drafts []*draft) {
+	m := b.Model()
 	for i, d := range drafts {
-		w.Pools = append(w.Pools, d.finish(b.model))
+		w.Pools = append(w.Pools, d.finish(m))
 		drafts[i] = nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math"
 	"os"
@@ -52,8 +53,9 @@ func (m *Cluster) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Ro
 	const parts = 3
 	var in [parts]strings.Builder
 	for rows.Next() {
-		key := rows.Value(0).(int64)
-		part := &in[uint64(key)%parts]
+		h := fnv.New32()
+		fmt.Fprint(h, rows.Value(0))
+		part := &in[h.Sum32()%parts]
 		for i := range rows.Columns() {
 			if i > 0 {
 				part.WriteByte('\t')

@@ -1,0 +1,113 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/causes"
+	"straggler/causes/wire"
+	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/copies/copiestest"
+	"straggler/engine/engines"
+	"straggler/engine/enginetest"
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/policy"
+	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
+)
+
+// What copies replay on a cluster is what one process replays, to the last bit and in the same order: policies with options and errors,
+// ideals that need the causes, another scheduler.
+func TestCopiesReplayTheSame(t *testing.T) {
+	st, eng := storeOf(t, labelled(t, "transient"), labelled(t, "mixed"), labelled(t, "gc"))
+	for _, err := range []error{second(detect.Run(t.Context(), st, eng, detect.Options{})), second(causes.Run(t.Context(), st, eng, causes.Options{}))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	chosen, err := policy.Choose([]string{"late", "spark", "mantri", "no-gc", "noskew"}, []string{"late.cap=0.2"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fair, err := schedule.Choose([]string{"delay t1=2 t2=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{"": {Policies: chosen, Seeds: 3}, "under another scheduler": {Policies: chosen[:1], Seeds: 2, Scheduler: fair[0]}} {
+		cluster := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: func(ctx context.Context, _, pieces, file string, in io.Reader, out io.Writer) error {
+			return Copy(ctx, pieces, file, in, out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+				return engines.Open(ctx, st, engine.Options{Threads: 1})
+			})
+		}}
+		want, wantSummary := replayedRows(t, st, eng, eng, o)
+		got, summary := replayedRows(t, st, eng, cluster, o)
+		if !slices.Equal(got, want) || len(want) < 20 {
+			t.Errorf("%s: %d rows by copies and %d here, and not the same", name, len(got), len(want))
+		}
+		if len(cluster.Steps) != 1 {
+			t.Errorf("%s: the copies did %v", name, cluster.Steps)
+		}
+		if said(&summary) != said(&wantSummary) {
+			t.Errorf("%s: the summary by copies is\n%s\nand here\n%s", name, said(&summary), said(&wantSummary))
+		}
+	}
+	own := &copiestest.Cluster{Engine: eng, T: t, Store: st}
+	if rows, _ := replayedRows(t, st, eng, own, Options{Policies: []policy.Policy{policy.Own("mine", func() replay.Policy { return nil })}, Seeds: 1}); len(rows) == 0 || len(own.Steps) > 0 {
+		t.Errorf("a policy of one's own, which no other machine has: %d rows, steps %v", len(rows), own.Steps)
+	}
+}
+
+func second[S any](_ S, err error) error { return err }
+
+// said is all that a summary says.
+func said(s *Summary) string {
+	out := fmt.Sprintf("%d jobs, %d attempts, %d seeds, %v %v, %+v", s.Jobs, s.Attempts, s.Seeds, s.ReplayErrorS, s.ReplayError, s.Notes)
+	for i := range s.Results {
+		r := &s.Results[i]
+		out += fmt.Sprintf("\n%s %s %v: %+v %+v %d %v", r.Name, r.Changed(), r.Error, r.All, r.Small, r.Best, r.saved)
+	}
+	return out
+}
+
+// replayedRows replays a store a pool at a time and gives the rows that were committed.
+func replayedRows(t *testing.T, st *store.Store, read, work engine.Engine, o Options) (rows []string, s Summary) {
+	t.Helper()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Whatif})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = replayed(t.Context(), work, o, true, 1, &writer{tx: tx, to: tx}); err == nil {
+		_, err = tx.Commit(t.Context())
+	}
+	if err != nil {
+		t.Fatal(errors.Join(err, tx.Abort()))
+	}
+	for _, r := range enginetest.ReadAll[schema.WhatifRun](t, read, "SELECT * FROM whatif_runs") {
+		rows = append(rows, fmt.Sprintf("%+v", r))
+	}
+	for _, r := range enginetest.ReadAll[schema.WhatifSaving](t, read, "SELECT * FROM whatif_savings") {
+		rows = append(rows, fmt.Sprintf("%+v", r))
+	}
+	return rows, s
+}
+
+// A copy says what is wrong with its work.
+func TestCopyRefuses(t *testing.T) {
+	open := func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+		return engines.Open(ctx, st, engine.Options{})
+	}
+	if err := Copy(t.Context(), t.TempDir(), "nothere", strings.NewReader("0\n"), io.Discard, open); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
+		t.Errorf("without its file: %v", err)
+	}
+	var b batchResults
+	if err := wire.Decode([]byte{1, 2}, &b); !errors.Is(err, wire.ErrMessage) {
+		t.Errorf("half a message: %v", err)
+	}
+}
