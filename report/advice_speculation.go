@@ -51,9 +51,13 @@ func adviseSpeculation(k *known) []Advice {
 	return []Advice{a}
 }
 
-// bestSpark is the replay of Spark's own speculation that saves most.
+// bestSpark is the replay of Spark's own speculation that saves most. There is none of a part of a store: savings are sums over
+// all its applications.
 func (k *known) bestSpark() *Saving {
 	var best *Saving
+	if k.f.leftOut > 0 {
+		return nil
+	}
 	for i := range k.d.Whatif.Savings.Rows {
 		s := &k.d.Whatif.Savings.Rows[i]
 		if strings.HasPrefix(s.Policy, "spark") && s.SavingS.OK && s.SavingS.V > 0 && (best == nil || s.SavingS.V > best.SavingS.V) {

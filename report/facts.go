@@ -10,6 +10,7 @@ type facts struct {
 	losses       []machineLosses                // most first
 	copies, wins int64                          // speculative copies, and those that finished first
 	causes       map[schema.Cause]*causeFacts
+	leftOut      int64 // applications of the store that the document is not about: policies were replayed over all
 }
 
 // causeFacts summarizes the verdicts for one cause.
@@ -47,6 +48,14 @@ func (b *builder) settings() error {
 		f.n, f.rated, f.machines = f.n+r.N, f.rated+r.Rated, f.machines+1
 		f.seconds += r.Seconds
 		f.confidence += r.Confidence
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := read(b, "left_out", func(r *struct {
+		N int64 `col:"n"`
+	}) error {
+		b.facts.leftOut = r.N
 		return nil
 	}); err != nil {
 		return err
