@@ -99,19 +99,24 @@ func TestSparkAgrees(t *testing.T) {
 	for _, p := range want.phases {
 		all += p.Attempts
 	}
-	for options, attempts := range map[string]int64{"": all / 2, "&set.spark.sql.ansi.enabled=false": 0} { // in some chunks, and at once
-		eng, err := engines.Open(t.Context(), st, engine.Options{Server: server + options})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer eng.Close()
-		if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: attempts, Again: true}); err != nil { // and not what the run before found
-			t.Fatal(err)
-		}
-		got := resultsOf(t, eng)
-		if diff := gocmp.Diff(want.history, got.history, closely); diff != "" {
-			t.Errorf("history on Spark%s:\n%.3000s", options, diff)
-		}
-		differ(t, "on Spark"+options, want, got, closely)
+	for _, c := range []struct {
+		name, options string
+		chunk         int64
+	}{{"in chunks", "", all / 2}, {"at once without ANSI SQL", "&set.spark.sql.ansi.enabled=false", 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			eng, err := engines.Open(t.Context(), st, engine.Options{Server: server + c.options})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer eng.Close()
+			if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: c.chunk, Again: true}); err != nil { // and not what the run before found
+				t.Fatal(err)
+			}
+			got := resultsOf(t, eng)
+			if diff := gocmp.Diff(want.history, got.history, closely); diff != "" {
+				t.Errorf("history on Spark:\n%.3000s", diff)
+			}
+			differ(t, "on Spark", want, got, closely)
+		})
 	}
 }
