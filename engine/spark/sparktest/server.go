@@ -267,12 +267,12 @@ func (p *process) awaitLog(words, not []string, ready func() bool) error {
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("Spark ended while it started:\n%s", tail(text))
+			return fmt.Errorf("the server of Spark ended while it started:\n%s", tail(text))
 		case <-ctx.Done():
-			return fmt.Errorf("Spark has not started within %v:\n%s", startTimeout, tail(text))
+			return fmt.Errorf("the server of Spark has not started within %v:\n%s", startTimeout, tail(text))
 		case <-tick.C:
 			if failed {
-				return fmt.Errorf("Spark could not start:\n%s", tail(text))
+				return fmt.Errorf("the server of Spark could not start:\n%s", tail(text))
 			}
 		}
 	}
