@@ -75,7 +75,11 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats str
 	if err := p.programs(ctx, eng); err != nil {
 		return fmt.Errorf("programs: %w", err)
 	}
-	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: phaseStats})
+	medians := "(SELECT phase_id, succeeded, median_s, p95_s FROM (" + phaseStats + ") AS s) AS m"
+	if err := pin[taskMedian](ctx, eng, "detected_medians", medians); err != nil {
+		return fmt.Errorf("medians: %w", err)
+	}
+	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: "SELECT * FROM detected_medians"})
 	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
 		return err
 	}

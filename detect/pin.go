@@ -16,9 +16,9 @@ const mostPinned = 20_000
 
 // pin makes a session table of the rows of another, as values of its statement. Spark plans a table of a session anew with all that it was made
 // from each time that it is named, and one that is joined with itself several times over takes minutes to plan; of values there is
-// nothing to plan. With very many rows, and in other engines, it only gives them another name. R is a struct of keys, integers and doubles, which may be NULL.
+// nothing to plan. With very many rows, and in DuckDB, which keeps the rows alone, it only gives them another name. R is a struct of keys, integers and doubles, which may be NULL.
 func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error {
-	if eng.Name() != "spark" {
+	if eng.Name() == "duckdb" {
 		return eng.Materialize(ctx, name, "SELECT * FROM "+from)
 	}
 	columns := schema.Columns(reflect.TypeFor[R]())
@@ -66,6 +66,14 @@ func literals(row reflect.Value) string {
 		}
 	}
 	return string(b)
+}
+
+// taskMedian is what executions.sql needs of phase_stats.
+type taskMedian struct {
+	PhaseID   schema.Key           `col:"phase_id"`
+	Succeeded int64                `col:"succeeded"`
+	MedianS   schema.Null[float64] `col:"median_s"`
+	P95S      schema.Null[float64] `col:"p95_s"`
 }
 
 // stageExecution is a row of stages.sql.

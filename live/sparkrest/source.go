@@ -107,6 +107,7 @@ func (s *Source) look(ctx context.Context) (fresh bool, err error) {
 }
 
 func (s *Source) state() *live.State {
+	s.catchUp()
 	st := &live.State{Trace: &s.rows.Trace, Now: s.now + schema.Time(time.Since(s.at).Microseconds()), Ended: s.ended && len(s.due) == 0}
 	st.Read = s.now + schema.Time(s.read.Sub(s.at).Microseconds())
 	if s.ended {
@@ -281,6 +282,20 @@ func (s *Source) clock(a *applicationAttempt) {
 	s.skew = time.Duration(int64(s.now)-s.at.UnixMicro()) * time.Microsecond
 	if a.Completed {
 		s.skew = 0
+	}
+}
+
+// catchUp sets the server's time forward to the latest that an attempt has: the application, which says what time it is, is asked
+// for rarely.
+func (s *Source) catchUp() {
+	now := s.now + schema.Time(time.Since(s.at).Microseconds())
+	latest := now
+	for i := range s.rows.Attempts {
+		a := &s.rows.Attempts[i]
+		latest = max(latest, a.StartTime.Or(0), a.FinishTime.Or(0))
+	}
+	if latest > now {
+		s.now, s.at = latest, time.Now()
 	}
 }
 
