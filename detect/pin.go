@@ -14,9 +14,10 @@ import (
 // mostPinned is how many rows are written into a statement: some megabytes of text.
 const mostPinned = 20_000
 
-// pin makes a session table of the rows of another, as values of its statement. Spark plans a table of a session anew with all that it was made
-// from each time that it is named, and one that is joined with itself several times over takes minutes to plan; of values there is
-// nothing to plan. With very many rows, and in DuckDB, which keeps the rows alone, it only gives them another name. R is a struct of keys, integers and doubles, which may be NULL.
+// pin makes a session table of the rows of another, as values of its statement. Each time that a session table is named Spark plans anew
+// all that it was made from, and one that is joined with itself several times over takes minutes to plan; values need no planning. With
+// more than mostPinned rows, and in DuckDB, which keeps the rows alone, it only gives them another name. R is a struct of keys, integers
+// and doubles, which may be NULL.
 func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error {
 	if eng.Name() == "duckdb" {
 		return eng.Materialize(ctx, name, "SELECT * FROM "+from)

@@ -74,16 +74,19 @@ func evaluate[T any](t *testing.T, ctx context.Context, js string) T {
 	return v
 }
 
-// waitFor waits until an expression is true in the page.
+// waitFor waits until an expression is true in the page. A page that is left while it is asked gives no answer.
 func waitFor(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
+	var last error
 	for range 600 {
-		if evaluate[bool](t, ctx, "Boolean("+js+")") {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
+		if is && err == nil {
 			return
 		}
+		last = err
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("never true: %s", js)
+	t.Fatalf("never true: %s (%v)", js, last)
 }
 
 // click follows the link that an expression gives, and waits for its page.
