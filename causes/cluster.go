@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +22,10 @@ import (
 
 // On an engine of many machines the phases do not come here: copies of this program work on them where they are, phase by
 // phase. First they say what each tells of its stage and its machines (step observe); then, given the model, they write the
-// attributions (step attribute). Each copy leaves a part in the store (store.Part): the attributions as a file of their table, and
+// attributions (step attribute). Each copy leaves a piece in the store (store.Piece): the attributions as a file of their table, and
 // messages about its phases for this process, which takes them in the order of the phases, so that the sums are those of a
 // run in one process to the last bit. Through the engine come only the names of the files. A copy may run twice on the same
-// phases, when the cluster tries again or does not want to wait; of one part only the name comes, and the other is
-// forgotten.
+// phases, when the cluster tries again or runs a speculative copy: the name of one piece comes, and the other is never committed.
 
 // The steps of a copy.
 const (
@@ -180,9 +178,9 @@ func worker(step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
 	if step != stepAttribute {
 		return nil, fmt.Errorf("causes: a copy knows no step %q", step)
 	}
-	data, err := os.ReadFile(file)
+	data, err := copies.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("causes: a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
+		return nil, fmt.Errorf("causes: %w", err)
 	}
 	k := instructions{model: &model.Model{}, losses: &losses{}}
 	if err := wire.Decode(data, &k); err != nil {

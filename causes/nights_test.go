@@ -18,6 +18,7 @@ import (
 	"straggler/detect"
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/engine/enginetest"
 	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/selection"
@@ -26,17 +27,14 @@ import (
 
 // nights is a store that logs come to, and change in, between runs.
 type nights struct {
-	*store.Store
-	eng  engine.Engine
-	logs map[schema.Key]*schema.Trace // what it shows, by input
-	read int                          // logs read so far
+	*enginetest.Logs
+	eng engine.Engine
 }
 
 func newNights(t *testing.T) *nights {
 	t.Helper()
-	n := &nights{logs: map[schema.Key]*schema.Trace{}}
-	n.Store, n.eng = causes.Filled(t, func(*store.Store) error { return nil })
-	return n
+	st, eng := causes.Filled(t, func(*store.Store) error { return nil })
+	return &nights{enginetest.NewLogs(st), eng}
 }
 
 // someLogs are applications of several days on the same machines, a log each, and their inputs in the order of time. A day has bad
@@ -74,45 +72,6 @@ func logsOfDay(logs map[schema.Key]*schema.Trace, scenario string, day int, task
 		logs[b.Input].Append(&b.Trace)
 		return nil
 	})
-}
-
-// ingest commits logs, in place of what the store has under their keys.
-func (n *nights) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
-	t.Helper()
-	err := causes.Commit(t.Context(), n.Store, func(tx *store.Tx) error {
-		for _, input := range slices.Sorted(maps.Keys(logs)) {
-			for b := range logs[input].Batches() {
-				if err := tx.Append(input, b); err != nil {
-					return err
-				}
-			}
-			n.read++
-			if n.logs[input] != nil {
-				tx.Retire(input)
-			}
-			n.logs[input] = logs[input]
-			if err := tx.Input(store.InputRecord{Name: fmt.Sprint("log-", input), Key: store.KeyText(input), Fingerprint: fmt.Sprint(n.read)}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (n *nights) remove(t *testing.T, input schema.Key) {
-	t.Helper()
-	tx, err := n.Begin(t.Context(), store.Origin{Kind: store.Removal, Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx.Retire(input)
-	delete(n.logs, input)
-	if _, err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // run finds outliers and causes.
@@ -186,8 +145,8 @@ func same(t *testing.T, what string, want, got *causeTables) {
 func (n *nights) fromScratch(t *testing.T) *causeTables {
 	t.Helper()
 	fresh := newNights(t)
-	if len(n.logs) > 0 {
-		fresh.ingest(t, n.logs)
+	if len(n.Shown) > 0 {
+		fresh.Ingest(t, n.Shown)
 	}
 	fresh.run(t, causes.Options{})
 	return fresh.found(t)
@@ -269,16 +228,16 @@ func TestMovedModel(t *testing.T) {
 				night[left[0]], left = logs[left[0]], left[1:]
 			}
 			what := fmt.Sprintf("seed %d, step %d: %d logs", seed, step, len(night))
-			n.ingest(t, night)
+			n.Ingest(t, night)
 			switch op := r.IntN(6); {
 			case op == 0:
-				gone := slices.Sorted(maps.Keys(n.logs))[r.IntN(len(n.logs))]
-				n.remove(t, gone)
+				gone := slices.Sorted(maps.Keys(n.Shown))[r.IntN(len(n.Shown))]
+				n.Retire(t, gone)
 				left = append(left, gone)
 				what += ", one gone"
 			case op == 1:
-				again := slices.Sorted(maps.Keys(n.logs))[r.IntN(len(n.logs))]
-				n.ingest(t, map[schema.Key]*schema.Trace{again: logs[again]})
+				again := slices.Sorted(maps.Keys(n.Shown))[r.IntN(len(n.Shown))]
+				n.Ingest(t, map[schema.Key]*schema.Trace{again: logs[again]})
 				what += ", one read again"
 			case op == 2:
 				if _, err := n.Compact(t.Context(), "test"); err != nil {
@@ -333,7 +292,7 @@ func verdictsOf(rows []schema.Attribution) (out []schema.Attribution) {
 func TestKeepsEarlierCauses(t *testing.T) {
 	logs, keys := someLogs(t)
 	n := newNights(t)
-	n.ingest(t, logs)
+	n.Ingest(t, logs)
 	if s := n.run(t, causes.Options{}); s.Kept || s.Inputs != len(keys) || s.Outliers == 0 {
 		t.Errorf("the first run says %+v", s)
 	}
@@ -341,7 +300,7 @@ func TestKeepsEarlierCauses(t *testing.T) {
 	if err := logsOfDay(small, "mixed", 9, 100); err != nil || len(small) != 1 {
 		t.Fatalf("%d logs, %v", len(small), err)
 	}
-	n.ingest(t, small)
+	n.Ingest(t, small)
 	s := n.run(t, causes.Options{})
 	if !s.Kept || s.Inputs != 1 || s.Renewed == len(keys) {
 		t.Errorf("the second run says %+v", s)
@@ -357,7 +316,7 @@ func TestKeepsEarlierCauses(t *testing.T) {
 		t.Errorf("a run of nothing committed %+v, %v", d, err)
 	}
 	for _, o := range []causes.Options{{Again: true}, {WindowS: 7200}, {WindowS: 7200, FalseShare: 0.1}, {Tool: "another"}} {
-		if s := n.run(t, o); s.Kept || s.Inputs != len(n.logs) {
+		if s := n.run(t, o); s.Kept || s.Inputs != len(n.Shown) {
 			t.Errorf("%+v says %+v", o, s)
 		}
 		o.Again = false
@@ -376,8 +335,8 @@ func TestCausesOfSomeApplications(t *testing.T) {
 		for _, k := range half {
 			night[k] = logs[k]
 		}
-		n.ingest(t, night)
-		if len(n.logs) < len(keys) {
+		n.Ingest(t, night)
+		if len(n.Shown) < len(keys) {
 			n.run(t, causes.Options{})
 		}
 	}
@@ -430,9 +389,9 @@ func TestTwoRunsOfCauses(t *testing.T) {
 	for _, k := range keys[:4] {
 		night[k] = logs[k]
 	}
-	n.ingest(t, night)
+	n.Ingest(t, night)
 	n.run(t, causes.Options{})
-	n.ingest(t, map[schema.Key]*schema.Trace{keys[4]: logs[keys[4]], keys[0]: logs[keys[0]]})
+	n.Ingest(t, map[schema.Key]*schema.Trace{keys[4]: logs[keys[4]], keys[0]: logs[keys[0]]})
 	if s, err := causes.Run(t.Context(), n.Store, n.eng, causes.Options{}); err != nil || s.Inputs != 0 {
 		t.Errorf("before detect: %+v, %v", s, err)
 	}

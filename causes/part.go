@@ -127,11 +127,7 @@ func (p *part) inputOf(table string, key schema.Key) schema.Key {
 func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 	r.seen = nil
 	if !r.part.whole {
-		keys := make([]schema.Key, len(inputs))
-		for i := range inputs {
-			keys[i] = schema.Key(inputs[i].Key)
-		}
-		if err := r.eng.Choose(ctx, keys); err != nil {
+		if err := r.eng.Choose(ctx, store.KeysOf(inputs)); err != nil {
 			return err
 		}
 		for _, table := range []string{"attempts", "losses", "edges"} {

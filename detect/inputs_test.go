@@ -21,10 +21,7 @@ import (
 
 // night is a store that logs come to, and change in, between runs.
 type night struct {
-	*store.Store
-	logs map[schema.Key]*schema.Trace // what it shows
-	n    int                          // of the last state of a log
-
+	*enginetest.Logs
 	changed map[schema.Key]bool // since the last run of detect on everything
 }
 
@@ -35,7 +32,7 @@ func newNight(t *testing.T) *night {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	return &night{Store: st, logs: map[schema.Key]*schema.Trace{}, changed: map[schema.Key]bool{}}
+	return &night{enginetest.NewLogs(st), map[schema.Key]bool{}}
 }
 
 // owned gives the rows of a trace keys that the input allocates, as formats do.
@@ -76,41 +73,9 @@ func appOf(input schema.Key) string { return fmt.Sprint("app-", input) }
 // ingest commits logs, in place of what the store has under their keys.
 func (n *night) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
 	t.Helper()
-	tx, err := n.Begin(t.Context(), store.Origin{Kind: store.Log, Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Abort()
-	for input, tr := range logs {
-		for b := range tr.Batches() {
-			if err := tx.Append(input, b); err != nil {
-				t.Fatal(err)
-			}
-		}
-		n.n++
-		if _, known := n.logs[input]; known {
-			tx.Retire(input)
-		}
-		n.logs[input], n.changed[input] = tr, true
-		if err := tx.Input(store.InputRecord{Name: fmt.Sprint("log-", input), Key: store.KeyText(input), Fingerprint: fmt.Sprint(n.n)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (n *night) retire(t *testing.T, input schema.Key) {
-	t.Helper()
-	tx, err := n.Begin(t.Context(), store.Origin{Kind: store.Removal, Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx.Retire(input)
-	delete(n.logs, input)
-	if _, err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
+	n.Ingest(t, logs)
+	for input := range logs {
+		n.changed[input] = true
 	}
 }
 
@@ -118,8 +83,8 @@ func (n *night) retire(t *testing.T, input schema.Key) {
 func (n *night) fromScratch(t *testing.T) *detected {
 	t.Helper()
 	fresh := newNight(t)
-	if len(n.logs) > 0 {
-		fresh.ingest(t, n.logs)
+	if len(n.Shown) > 0 {
+		fresh.ingest(t, n.Shown)
 	}
 	return runStore(t, fresh.Store, 2, Options{})
 }
@@ -185,7 +150,7 @@ func TestStopsAtEachStep(t *testing.T) {
 	n.ingest(t, logs(1, 2, 3, 4, 5))
 	before := runStore(t, n.Store, 2, Options{})
 	n.ingest(t, logs(3, 6, 7))
-	n.retire(t, 5)
+	n.Retire(t, 5)
 	want := n.fromScratch(t)
 	steps := 0
 	for ; ; steps++ {
@@ -288,7 +253,7 @@ func TestWritesOnlyWhatIsNew(t *testing.T) {
 // and rows about others stay.
 func (n *night) narrowed(t *testing.T, r *rand.Rand, what string) {
 	for input := range schema.Key(7) {
-		if n.logs[input] == nil || r.IntN(2) == 0 {
+		if n.Shown[input] == nil || r.IntN(2) == 0 {
 			continue
 		}
 		before, err := n.Result(t.Context(), store.Detect)
@@ -308,13 +273,13 @@ func (n *night) narrowed(t *testing.T, r *rand.Rand, what string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := len(n.logs[input].Phases); s.Phases != int64(want) {
+		if want := len(n.Shown[input].Phases); s.Phases != int64(want) {
 			t.Errorf("after %s the application has %d phases, want %d", what, s.Phases, want)
 		}
 		now := enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats")
 		for i := range old {
 			owner, _ := store.OwnersOf(n.inputs(t)).Of("phases", old[i].PhaseID)
-			if tr := n.logs[owner]; owner == input || tr == nil || n.changed[owner] {
+			if tr := n.Shown[owner]; owner == input || tr == nil || n.changed[owner] {
 				continue
 			}
 			if !slices.Contains(now, old[i]) {
@@ -337,7 +302,7 @@ func (n *night) inputs(t *testing.T) []store.InputRecord {
 func (n *night) change(t *testing.T, r *rand.Rand) string {
 	input := schema.Key(1 + r.IntN(6))
 	switch op := r.IntN(8); {
-	case op < 5 || len(n.logs) == 0:
+	case op < 5 || len(n.Shown) == 0:
 		logs := map[schema.Key]*schema.Trace{}
 		for range 1 + r.IntN(3) {
 			k := schema.Key(1 + r.IntN(6))
@@ -345,8 +310,8 @@ func (n *night) change(t *testing.T, r *rand.Rand) string {
 		}
 		n.ingest(t, logs)
 		return fmt.Sprint("ingest of ", len(logs))
-	case op == 5 && n.logs[input] != nil:
-		n.retire(t, input)
+	case op == 5 && n.Shown[input] != nil:
+		n.Retire(t, input)
 		return "a removal"
 	case op == 6:
 		if _, err := n.Compact(t.Context(), "test"); err != nil {
@@ -382,7 +347,7 @@ func TestKeepsEarlierResults(t *testing.T) {
 		t.Errorf("a run of nothing committed %+v, %v", c, err)
 	}
 	// The same log read again, with the same content, may have been read in another way.
-	n.n = 0
+	n.Read = 0
 	n.ingest(t, map[schema.Key]*schema.Trace{1: first})
 	if d := runStore(t, n.Store, 2, Options{}); d.summary.Inputs != 1 {
 		t.Errorf("of a log that was read again it says %+v", d.summary)

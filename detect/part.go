@@ -105,11 +105,7 @@ func (p *part) choose(ctx context.Context, eng engine.Engine, inputs []store.Inp
 	if p.whole {
 		return nil
 	}
-	keys := make([]schema.Key, len(inputs))
-	for i := range inputs {
-		keys[i] = schema.Key(inputs[i].Key)
-	}
-	return eng.Choose(ctx, keys)
+	return eng.Choose(ctx, store.KeysOf(inputs))
 }
 
 // from is the query of a table of the part; as is how it names the table.

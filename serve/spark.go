@@ -311,12 +311,17 @@ func (s *Server) jobAPI(r *http.Request) (sparkJob, error) {
 	if err != nil {
 		return sparkJob{}, err
 	}
-	for _, j := range all {
-		if strconv.FormatInt(j.JobID, 10) == r.PathValue("job") {
-			return j, nil
+	return byID(r, "job", "job", all, func(j *sparkJob) int64 { return j.JobID })
+}
+
+// byID finds what a request names by Spark's id in a part of its path.
+func byID[T any](r *http.Request, part, what string, all []T, id func(*T) int64) (found T, err error) {
+	for i := range all {
+		if strconv.FormatInt(id(&all[i]), 10) == r.PathValue(part) {
+			return all[i], nil
 		}
 	}
-	return sparkJob{}, fmt.Errorf("%w: unknown job: %s", report.ErrNoRow, prose.Clean(r.PathValue("job"), 40))
+	return found, fmt.Errorf("%w: unknown %s: %s", report.ErrNoRow, what, prose.Clean(r.PathValue(part), 40))
 }
 
 // sparkStage is StageData.

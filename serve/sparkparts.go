@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"straggler/report"
 	"straggler/report/prose"
 	"straggler/schema"
 	"straggler/serve/catalog"
@@ -218,12 +217,7 @@ func (s *Server) executionAPI(r *http.Request) (sparkExecution, error) {
 	if err != nil {
 		return sparkExecution{}, err
 	}
-	for _, x := range all {
-		if strconv.FormatInt(x.ID, 10) == r.PathValue("execution") {
-			return x, nil
-		}
-	}
-	return sparkExecution{}, fmt.Errorf("%w: unknown query: %s", report.ErrNoRow, prose.Clean(r.PathValue("execution"), 40))
+	return byID(r, "execution", "query", all, func(x *sparkExecution) int64 { return x.ID })
 }
 
 // sparkSummary is TaskMetricDistributions; what the log does not say is left out.

@@ -75,6 +75,15 @@ type InputRecord struct {
 	Extra       json.RawMessage  `json:"extra,omitempty"` // what ingest records about it
 }
 
+// KeysOf are the keys of inputs.
+func KeysOf(inputs []InputRecord) []schema.Key {
+	keys := make([]schema.Key, len(inputs))
+	for i := range inputs {
+		keys[i] = schema.Key(inputs[i].Key)
+	}
+	return keys
+}
+
 // InputState is an input in the state in which a result commit saw it.
 type InputState struct {
 	Key   KeyText `json:"key"`

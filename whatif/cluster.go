@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -105,9 +104,9 @@ func (v *variantText) policy() (policy.Policy, error) {
 // Copy replays the batches whose numbers it reads, and writes what that gives. It runs on the cluster's machines; open opens an
 // engine over the store there.
 func Copy(ctx context.Context, pieces, file string, in io.Reader, out io.Writer, open func(context.Context, *store.Store) (engine.Engine, error)) error {
-	data, err := os.ReadFile(file)
+	data, err := copies.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("whatif: a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
+		return fmt.Errorf("whatif: %w", err)
 	}
 	var job copyJob
 	if err := json.Unmarshal(data, &job); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -78,9 +77,9 @@ func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader)
 	if t == nil || t.Column("phase_id") == nil {
 		return fmt.Errorf("a copy knows no step %q", step)
 	}
-	data, err := os.ReadFile(file)
+	data, err := ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
+		return err
 	}
 	var k known
 	if err := json.Unmarshal(data, &k); err != nil {

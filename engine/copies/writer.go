@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -82,4 +83,13 @@ func (w *Writer) Close(out io.Writer, failed error) error {
 		return err
 	}
 	return engine.WriteOutput(out, w.first, data)
+}
+
+// ReadFile reads the job's File, whose path follows the verb of a copy.
+func ReadFile(file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
+	}
+	return data, nil
 }
