@@ -7,8 +7,9 @@
 //     eventlog have sources.
 //  2. watch.go takes one state after the other: feed.go hands what is new to the policies, which look through the View of
 //     package replay, at the instants at which they would have looked.
-//  3. estimate.go estimates what a cluster does not say: how long an attempt takes in all, from what it reports or,
-//     in duration.go, from what others took on its machine, in its phase and in earlier ones, and what a copy would gain.
+//  3. estimate.go estimates what a cluster does not say: how long an attempt takes in all,
+//     from what others took on its machine, in its phase and in earlier ones (duration.go), given what it has reported
+//     (reported.go), and what a copy would gain.
 //  4. Causes so far, and slow machines, are what package causes says of the rows, with running attempts as long as they
 //     have run.
 //  5. frame.go is what is shown, advice.go puts it into words. Package screen writes it.

@@ -23,18 +23,31 @@ const concentration = 1
 
 // byDuration estimates by the time that an attempt has run, on a machine of a factor.
 func (p *pace) byDuration(elapsed float64, machine string, factor float64, h *past) guess {
-	mid := median(p.took)
-	if !(mid > 0) {
+	m := p.expected(elapsed, machine, factor, h)
+	if m == nil {
 		return guess{}
 	}
-	var m mixture
+	g := guess{basis: ByDuration}
+	for _, x := range m.quantiles() {
+		g.total = append(g.total, x.at)
+	}
+	return g
+}
+
+// expected is the distribution of the time that an attempt takes in all; nil where nothing is known.
+func (p *pace) expected(elapsed float64, machine string, factor float64, h *past) *mixture {
+	mid := median(p.took)
+	if !(mid > 0) {
+		return nil
+	}
+	m := &mixture{}
 	if machine != "" {
 		m.add(elapsed, level{p.on[machine], 1}, level{h.on[machine], mid})
 	}
 	m.add(elapsed, level{p.took, factor})
 	m.add(elapsed, level{h.all, factor * mid})
 	m.tail(max(elapsed, factor*mid))
-	return guess{basis: ByDuration, total: m.quantiles()}
+	return m
 }
 
 // past is how long the tasks of phases that are over took, relative to the medians of their phases.
@@ -85,7 +98,7 @@ type mixture struct {
 	taken  float64 // the weight that levels have
 }
 
-type point struct{ at, weight float64 }
+type point struct{ at, weight, size float64 }
 
 // add adds a level that consists of some samples, those of their values that are beyond x.
 func (m *mixture) add(x float64, samples ...level) {
@@ -103,29 +116,31 @@ func (m *mixture) add(x float64, samples ...level) {
 		parts := min(len(s.values), quantiles)
 		for i := range parts {
 			at := int((float64(i) + 0.5) / float64(parts) * float64(len(s.values)))
-			m.points = append(m.points, point{s.unit * s.values[at], each * float64(len(s.values)) / float64(parts)})
+			m.points = append(m.points, point{at: s.unit * s.values[at], weight: each * float64(len(s.values)) / float64(parts)})
 		}
 	}
 	m.taken += each * float64(n)
 }
 
-// tail adds Pareto's tail beyond x, with the weight that is left.
+// tail adds Pareto's tail beyond x, with the weight that is left, in as many points that those below three times x are within
+// a twentieth of each other.
 func (m *mixture) tail(x float64) {
-	for i := range quantiles {
-		m.points = append(m.points, point{x * math.Pow(1-(float64(i)+0.5)/quantiles, -1/tail), (1 - m.taken) / quantiles})
+	const points = 3 * quantiles
+	for i := range points {
+		m.points = append(m.points, point{at: x * math.Pow(1-(float64(i)+0.5)/points, -1/tail), weight: (1 - m.taken) / points})
 	}
 }
 
-func (m *mixture) quantiles() []float64 {
+func (m *mixture) quantiles() []point {
 	slices.SortFunc(m.points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
-	out := make([]float64, quantiles)
+	out := make([]point, quantiles)
 	k, below := 0, 0.0 // the weight of the points before k
 	for i := range out {
 		for k < len(m.points)-1 && below+m.points[k].weight < (float64(i)+0.5)/quantiles {
 			below += m.points[k].weight
 			k++
 		}
-		out[i] = m.points[k].at
+		out[i] = m.points[k]
 	}
 	return out
 }

@@ -11,10 +11,10 @@ import (
 // its work is done. How much it will read, and how long it will take, is estimated, from the tasks of its phase that are
 // done where the attempt itself does not say:
 //
-//	by progress  total time = time until the last report / the share that was done by then (LATE §4), scattered as by bytes
-//	by bytes     total time = time until the last report × W / r, scattered as earlier estimates were, where r is what it had read by then and W what it will
-//	             read: as much as the median task, or, when r is beyond that, as the larger ones did
 //	by duration  total time = that of the tasks that took longer than it has run: of its machine, its phase and the application (duration.go)
+//	by bytes     the same, given what it has read so far, of all that it will read: as much as the median task, or, when it is
+//	             beyond that, as the larger ones did (reported.go)
+//	by progress  the same, given the share of its work that it says is done (LATE §4)
 //
 // Beyond all that are done, X is taken to have Pareto's tail: P(X > x) = (r/x)^β.
 
@@ -111,40 +111,6 @@ const (
 	ByDuration Basis = "duration"
 )
 
-// byProgress estimates by the share of its work that an attempt had done by a time after its start; empty where none was
-// reported. The scatter is as of byBytes. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so
-// that a share that is read is about that of the instant.
-func byProgress(share, at, elapsed, scatter float64) guess {
-	if !(share > 0) || !(at > 0) {
-		return guess{}
-	}
-	g := guess{basis: ByProgress, total: make([]float64, quantiles)}
-	for i := range g.total {
-		g.total[i] = max(at/share*scattered(scatter, (float64(i)+0.5)/quantiles), elapsed)
-	}
-	return g
-}
-
-// scattered is the q-quantile of a log-normal factor whose median is 1.
-func scattered(sd, q float64) float64 { return math.Exp(sd * math.Sqrt2 * math.Erfinv(2*q-1)) }
-
-// byBytes estimates by what an attempt had read at a time after its start that lies between two others. The scatter is
-// that of estimate / actual so far, as a standard deviation of the logarithm.
-func (p *pace) byBytes(read, from, to, elapsed, scatter float64) guess {
-	mid := median(p.bytes)
-	if !p.all || len(p.bytes) < fewLarger || !(mid > 0) || !(read > 0) || !(to > 0) {
-		return guess{}
-	}
-	g := guess{basis: ByBytes, total: make([]float64, quantiles), size: make([]float64, quantiles)}
-	for i := range g.total {
-		q := (float64(i) + 0.5) / quantiles
-		w := max(beyond(p.bytes, read, q), read)
-		total := (from + q*(to-from)) * w / read * scattered(scatter, q)
-		g.total[i], g.size[i] = max(total, elapsed), w/mid
-	}
-	return g
-}
-
 // mid is the median of an estimate.
 func (g *guess) mid() float64 { return (g.total[quantiles/2-1] + g.total[quantiles/2]) / 2 }
 
@@ -207,16 +173,9 @@ func (e errorsOf) scatter(b Basis) float64 {
 	return 1.4826 * median(x.logs)
 }
 
-// better is whether estimates by what attempts report were less wrong so far than those by durations, or too little is
-// known of either.
-func (e errorsOf) better(reported Basis) bool {
-	b, d := e[reported], e[ByDuration]
-	return b == nil || d == nil || len(b.logs) < enoughErrors || len(d.logs) < enoughErrors || median(b.logs) <= median(d.logs)
-}
-
 // mostErrors bounds what is kept of an application.
 const mostErrors = 10_000
 
-// enoughErrors is how many estimates must have been held against the outcome before they choose what later ones rest on.
+// enoughErrors is how many estimates must have been held against the outcome before their scatter is that of later ones.
 // The error of a median of five is about 0.6 of their scatter.
 const enoughErrors = 5

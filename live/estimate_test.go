@@ -2,6 +2,7 @@ package live
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -50,11 +51,14 @@ func paceOf(took, bytes []float64) *pace {
 // ninth of their rate does, and saves what is left less what a task takes.
 func TestGain(t *testing.T) {
 	p := paceOf([]float64{9, 10, 10, 10, 11}, []float64{99, 100, 100, 100, 101})
-	skewed := p.byBytes(450, 45, 45, 45, 0.05)
+	estimate := func(read, elapsed float64) guess {
+		return p.expected(elapsed, "", 1, &past{}).given(p.bytesReport(read, elapsed, elapsed), elapsed, 0.05)
+	}
+	skewed := estimate(450, 45)
 	if _, _, _, wins := p.gain(&skewed, 45, 0); wins >= mayHelp {
 		t.Errorf("a copy of a task that reads 4.5 times the median by now wins with %v", wins)
 	}
-	slow := p.byBytes(20, 18, 18, 18, 0.05)
+	slow := estimate(20, 18)
 	mean, low, high, wins := p.gain(&slow, 18, 0)
 	if want := 18*100/20 - 18 - 10.0; wins < 0.99 || math.Abs(mean-want) > 3 || !(low < mean && mean < high) {
 		t.Errorf("a copy of a task that has read a fifth in 18 s: %v [%v, %v], wins %v; it would save %v s", mean, low, high, wins, want)
@@ -89,18 +93,11 @@ func TestGainScales(t *testing.T) {
 	}
 }
 
-// The basis whose estimates were less wrong is taken, once enough are known.
-func TestBetterBasis(t *testing.T) {
+// The scatter of a basis is as large as its estimates were wrong, once enough are known.
+func TestScatter(t *testing.T) {
 	e := errorsOf{}
-	if !e.better(ByBytes) {
-		t.Error("nothing is known, and bytes are not taken")
-	}
 	for range enoughErrors {
 		e.add(ByBytes, 300, 100)
-		e.add(ByDuration, 110, 100)
-	}
-	if e.better(ByBytes) {
-		t.Error("estimates by bytes are off by 3, and still taken")
 	}
 	if s := e.scatter(ByBytes); math.Abs(s-1.4826*math.Log(3)) > 1e-9 {
 		t.Errorf("scatter %v", s)
@@ -167,5 +164,48 @@ func TestPastIsBounded(t *testing.T) {
 	}
 	if m := median(h.all); math.Abs(m-1) > 0.01 {
 		t.Errorf("the median is %v of the medians", m)
+	}
+}
+
+// Tasks take as long as ten that are done, or, one in eleven, as the tail says; each reports once, at an instant that is known
+// only to lie in the first 1.5 s or between 2.5 and 3 s. Of those that are said to take more than 15 s with a probability of
+// 0.9 or more, as many do; by their reports alone it would be less than half.
+func TestReportsAreWeighed(t *testing.T) {
+	const scatter, drawn = 0.1, 20_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	took := []float64{8, 8.5, 9, 9.5, 10, 10, 10.5, 11, 11.5, 12}
+	said, were, alone, wereAlone := 0, 0, 0, 0
+	for i := range drawn {
+		total := took[rng.IntN(len(took))]
+		if rng.IntN(len(took)+1) == 0 {
+			total = 10 * math.Pow(rng.Float64(), -1/tail)
+		}
+		from, to := 0.0, 1.5
+		if i%2 == 0 {
+			from, to = 2.5, 3
+		}
+		done := (from + (to-from)*rng.Float64()) / total * math.Exp(scatter*rng.NormFloat64())
+		p := paceOf(slices.Clone(took), nil)
+		r := report{basis: ByProgress, from: from, to: to, whole: []float64{1 / done}}
+		weighed, by := p.expected(to, "", 1, &past{}).given(r, to, scatter), r.alone(to, scatter)
+		if weighed.over(15) >= sure {
+			said++
+			if total > 15 {
+				were++
+			}
+		}
+		if by.over(15) >= sure {
+			alone++
+			if total > 15 {
+				wereAlone++
+			}
+		}
+	}
+	t.Logf("%d of %d are over 15 s, by their reports alone %d of %d", were, said, wereAlone, alone)
+	if said < 50 || float64(were) < 0.9*float64(said) {
+		t.Errorf("%d of %d that are said to be are over 15 s", were, said)
+	}
+	if float64(wereAlone) > 0.5*float64(alone) {
+		t.Errorf("by their reports alone %d of %d are", wereAlone, alone)
 	}
 }

@@ -132,22 +132,24 @@ func (w *Watcher) progress(v *replay.View, a *replay.Running) float64 {
 // guess estimates how long an attempt takes in all, from what is known at an instant.
 func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.Time) guess {
 	p := &x.phase.pace
-	by := p.byDuration(elapsed, machine, w.factor(machine), &w.past)
-	reported := x.reported(x.sampleAt(now), elapsed, w.errors.scatter)
-	if len(reported.total) > 0 && (w.errors.better(reported.basis) || len(by.total) == 0) {
-		return reported
+	r := x.reported(x.sampleAt(now))
+	if r.whole == nil {
+		return p.byDuration(elapsed, machine, w.factor(machine), &w.past)
 	}
-	by.size = reported.size
-	return by
+	scatter := w.errors.scatter(r.basis)
+	if m := p.expected(elapsed, machine, w.factor(machine), &w.past); m != nil {
+		return m.given(r, elapsed, scatter)
+	}
+	return r.alone(elapsed, scatter)
 }
 
-// reported estimates by what an attempt has reported: the share that is done, or the bytes that it has read.
-func (x *attempt) reported(s sample, elapsed float64, scatter func(Basis) float64) guess {
+// reported is what an attempt has told: the share that is done, or the bytes that it has read.
+func (x *attempt) reported(s sample) report {
 	from, to := s.from.Sub(x.started), s.at.Sub(x.started)
-	if g := byProgress(s.progress, to, elapsed, scatter(ByProgress)); len(g.total) > 0 {
-		return g
+	if r := progressReport(s.progress, to); r.whole != nil {
+		return r
 	}
-	return x.phase.pace.byBytes(float64(s.bytes), from, to, elapsed, scatter(ByBytes))
+	return x.phase.pace.bytesReport(float64(s.bytes), from, to)
 }
 
 // sampleAt is the last report that an attempt had made by an instant.
@@ -258,8 +260,8 @@ func (w *Watcher) note(a *schema.Attempt, x *attempt, p *pace, elapsed float64) 
 		return
 	}
 	guesses := map[Basis]float64{}
-	exactly := func(Basis) float64 { return 0 }
-	for _, g := range []guess{x.reported(x.samples[1], elapsed, exactly), p.byDuration(elapsed, a.Machine.V, w.factor(a.Machine.V), &w.past)} {
+	r := x.reported(x.samples[1])
+	for _, g := range []guess{r.alone(elapsed, 0), p.byDuration(elapsed, a.Machine.V, w.factor(a.Machine.V), &w.past)} {
 		if len(g.total) > 0 {
 			guesses[g.basis] = g.mid()
 		}

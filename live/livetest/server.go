@@ -8,6 +8,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -24,7 +26,7 @@ import (
 type Server struct {
 	*httptest.Server
 	Attempt   string           // of the application, as a driver that YARN started has one; "": none
-	Heartbeat float64          // how often executors report what their running tasks have read, in seconds; 0: never
+	Heartbeat float64          // how often each executor reports what its running tasks have read, in seconds; 0: never
 	Zip       []byte           // its log, as a History Server packs it; nil: none, as of a driver
 	Fault     http.HandlerFunc // answers in place of the server where it writes anything; nil: none
 
@@ -316,12 +318,16 @@ func (s *Server) shuffled(a *schema.Attempt) int64 {
 	return a.InputBytes.V
 }
 
-// read is what an attempt had read at its last heartbeat, at a steady rate.
+// read is what an attempt had read at the last heartbeat of its executor, at a steady rate. An executor reports of all of its
+// tasks at once, at an interval that began at random (Spark's Heartbeater).
 func (s *Server) read(a *schema.Attempt, all schema.Null[int64]) int64 {
 	if s.Heartbeat <= 0 || !a.DurationS.OK || a.DurationS.V <= 0 {
 		return 0
 	}
-	ran := s.now.Sub(a.StartTime.V)
-	ran = s.Heartbeat * float64(int(ran/s.Heartbeat))
-	return int64(float64(all.V) * min(ran/a.DurationS.V, 1))
+	h := fnv.New32a()
+	h.Write([]byte(a.Executor.V))
+	began := s.Heartbeat * float64(h.Sum32()) / math.MaxUint32
+	since := s.now.Sub(s.Start()) - began
+	ran := s.Start().Add(began + s.Heartbeat*math.Floor(since/s.Heartbeat)).Sub(a.StartTime.V)
+	return int64(float64(all.V) * min(max(ran, 0)/a.DurationS.V, 1))
 }

@@ -1,0 +1,111 @@
+package live
+
+import "math"
+
+// What an attempt has reported is evidence about its total time T, which is weighed against what is expected of T anyway
+// (duration.go) by Bayes' theorem. An attempt that works at a steady rate has done the share s/T of its work W after s seconds,
+// and a report that the share is r/W scatters about that as earlier estimates did:
+//
+//	P(r | T, W) ∝ T/W × (Φ((ln to − ln c)/σ) − Φ((ln from − ln c)/σ)),  c = T × r/W
+//
+// where c is when the attempt would have reported r, which was between two instants. So of a report that was made soon after
+// the attempt's start, at an instant that is known badly, little follows, and much of a later one.
+
+// report is what an attempt had told by an instant that lies between two others, in seconds after its start.
+type report struct {
+	basis    Basis
+	from, to float64
+	whole    []float64 // W/r: all of its work over what was done, by quantiles; nil: nothing was told
+	size     []float64 // W over that of the median task; nil: not estimated
+}
+
+// leastWindow is the shortest time between the two instants, as a share of the later one: as fine as the points of a
+// mixture lie.
+const leastWindow = 0.05
+
+// leastScatter is the least σ, of the same reason.
+const leastScatter = 0.05
+
+// progressReport is that of a share of its work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so that a
+// share that is read is about that of the instant.
+func progressReport(share, at float64) report {
+	if !(share > 0) || !(at > 0) {
+		return report{}
+	}
+	return report{basis: ByProgress, from: at, to: at, whole: []float64{1 / share}}
+}
+
+// workSizes is by how many quantiles what a task will read is known.
+const workSizes = 5
+
+// bytesReport is that of bytes that an attempt of the phase has read.
+func (p *pace) bytesReport(read, from, to float64) report {
+	mid := median(p.bytes)
+	if !p.all || len(p.bytes) < fewLarger || !(mid > 0) || !(read > 0) || !(to > 0) {
+		return report{}
+	}
+	r := report{basis: ByBytes, from: from, to: to}
+	for i := range workSizes {
+		w := max(beyond(p.bytes, read, (float64(i)+0.5)/workSizes), read)
+		r.whole, r.size = append(r.whole, w/read), append(r.size, w/mid)
+	}
+	return r
+}
+
+// given weighs what is expected by a report. Where the report can hardly be, by what was expected, it alone tells.
+func (m *mixture) given(r report, elapsed, scatter float64) guess {
+	scatter = max(scatter, leastScatter)
+	lnFrom, lnTo := math.Log(min(r.from, (1-leastWindow)*r.to)), math.Log(r.to)
+	all := 0.0
+	for i := range m.points {
+		x := &m.points[i]
+		likely, size := 0.0, 0.0
+		for k, whole := range r.whole {
+			lnC := math.Log(x.at / whole)
+			l := x.at / whole * (normal((lnTo-lnC)/scatter) - normal((lnFrom-lnC)/scatter))
+			likely += l
+			if r.size != nil {
+				size += l * r.size[k]
+			}
+		}
+		if x.weight *= likely; likely > 0 {
+			x.size = size / likely
+		}
+		all += x.weight
+	}
+	if !(all > 1e-12) {
+		return r.alone(elapsed, scatter)
+	}
+	for i := range m.points {
+		m.points[i].weight /= all
+	}
+	g := guess{basis: r.basis}
+	for _, x := range m.quantiles() {
+		g.total = append(g.total, x.at)
+		if r.size != nil {
+			g.size = append(g.size, x.size)
+		}
+	}
+	return g
+}
+
+// normal is the distribution function of the standard normal distribution.
+func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// alone is the estimate by a report where nothing else is known; empty where nothing was told.
+func (r *report) alone(elapsed, scatter float64) guess {
+	g := guess{basis: r.basis}
+	if r.whole == nil {
+		return g
+	}
+	for i := range quantiles {
+		q := (float64(i) + 0.5) / quantiles
+		k := int(q * float64(len(r.whole)))
+		total := (r.from + q*(r.to-r.from)) * r.whole[k] * math.Exp(scatter*math.Sqrt2*math.Erfinv(2*q-1))
+		g.total = append(g.total, max(total, elapsed))
+		if r.size != nil {
+			g.size = append(g.size, r.size[k])
+		}
+	}
+	return g
+}
