@@ -264,7 +264,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(content(f, "testdata/cut.log"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		tr, counts := readAtOnce(t, log)
+		tr, counts := readAtOnce(t, log, false)
 		if lines := int64(nonEmptyJSON(log)); counts.Decoded+counts.Rejects != lines {
 			t.Errorf("%d decoded, %d rejected of %d", counts.Decoded, counts.Rejects, lines)
 		}
@@ -280,7 +280,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // readAtOnce decodes and folds a log in this goroutine, so that a fuzzer sees the same coverage each time.
-func readAtOnce(t *testing.T, log []byte) (*schema.Trace, ingest.Counts) {
+func readAtOnce(t *testing.T, log []byte, keepLiterals bool) (*schema.Trace, ingest.Counts) {
 	t.Helper()
 	var tr schema.Trace
 	out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
@@ -290,7 +290,7 @@ func readAtOnce(t *testing.T, log []byte) (*schema.Trace, ingest.Counts) {
 	var d decoder
 	var b batch
 	d.block(&read.Block{Data: log, Line: 1}, "log", &b)
-	f := newFold(&ingest.Input{Name: "log", Base: "log", Key: 7}, out)
+	f := newFold(&ingest.Input{Name: "log", Base: "log", Key: 7, KeepLiterals: keepLiterals}, out)
 	if err := f.batch(&b); err != nil {
 		t.Fatal(err)
 	}

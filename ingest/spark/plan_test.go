@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"straggler/ingest"
 	"straggler/ingest/ingesttest"
+	"straggler/ingest/read"
 	"straggler/schema"
 )
 
@@ -226,6 +227,7 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 // have counted; the plan that ran has as many operators as its tree.
 type referencePlan struct {
 	Node     string `json:"nodeName"`
+	Simple   string `json:"simpleString"`
 	Children []referencePlan
 	Metrics  []struct {
 		Name string
@@ -512,34 +514,62 @@ func TestHugePlans(t *testing.T) {
 	}
 }
 
-// FuzzPlan reads plans made of anything. The seeds are the events with plans of real logs.
+// FuzzPlan reads plans made of anything, in this goroutine and once a setting. The seeds are small events of a real log: an input that a fuzzer
+// finds interesting is made shorter byte by byte, for up to -fuzzminimizetime, a minute each where nothing is said; 1s is enough.
 func FuzzPlan(f *testing.F) {
-	for _, log := range planLogs(f) {
-		n := 0
-		for _, line := range bytes.Split(log, []byte("\n")) {
-			if n < 3 && len(line) < 20_000 && bytes.Contains(line[:min(len(line), 120)], []byte("SparkListenerSQL")) {
-				f.Add(line)
-				n++
-			}
+	eachLine(content(f, "testdata/plans.log"), func(line []byte) {
+		if len(line) < 2000 {
+			f.Add(line)
 		}
-	}
+	})
 	f.Add([]byte(`{"Event":"SparkListenerSQLExecutionStart","executionId":0,"sparkPlanInfo":{"nodeName":"Window","simpleString":"Window [[[(","children":[{"children":[{}]}],"metrics":[{"accumulatorId":1}]}}`))
 	f.Add([]byte("{\"Event\":\"SparkListenerSQLExecutionStart\",\"executionId\":0,\"sparkPlanInfo\":{\"nodeName\":\"Filter\",\"simpleString\":\"Filter (`\u00ef = 1)\"}}")) // a quote that nothing closes
-	f.Fuzz(func(t *testing.T, line []byte) {
-		if bytes.IndexByte(line, '\n') >= 0 {
-			return
-		}
-		log := append([]byte(`{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}`+"\n"), line...)
-		in := ingesttest.Input("log", log)
-		r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 1 << 20})
-		valid(t, &r.Trace)
-		in.KeepLiterals = true
-		kept := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 1 << 20})
-		valid(t, &kept.Trace)
-		for i := range r.Queries {
-			if r.Queries[i].PlanFingerprint != kept.Queries[i].PlanFingerprint {
+	f.Fuzz(func(t *testing.T, events []byte) {
+		log := append([]byte(`{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}`+"\n"), events...)
+		dropped, _ := readAtOnce(t, log, false)
+		valid(t, dropped)
+		kept, _ := readAtOnce(t, log, true)
+		valid(t, kept)
+		for i := range dropped.Queries {
+			if dropped.Queries[i].PlanFingerprint != kept.Queries[i].PlanFingerprint {
 				t.Fatal("literals are in the fingerprint")
 			}
 		}
 	})
 }
+
+// FuzzOperator reads the texts of operators. Whatever they hold: no quote, no id and no letter that is not ASCII comes out unless
+// literals are kept, and other ids of the same columns change nothing.
+func FuzzOperator(f *testing.F) {
+	eachLine(content(f, "testdata/plans.log"), func(line []byte) {
+		var e struct {
+			Plan *referencePlan `json:"sparkPlanInfo"`
+		}
+		if json.Unmarshal(line, &e) == nil && e.Plan != nil {
+			e.Plan.each(func(n *referencePlan) { f.Add(n.Node, n.Simple) })
+		}
+	})
+	f.Add("SortMergeJoin(skew=true)", "SortMergeJoin(skew=true) [a#1L, `b c`#2], [d#3], LeftOuter, (name#4 = O'Neil)")
+	f.Add("ReusedExchange", "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]")
+	f.Add("Window", "Window [rank(v#2) windowspecdefinition(k#1, v#2 DESC NULLS LAST)], [k#1], [v#2 DESC NULLS LAST]")
+	f.Fuzz(func(t *testing.T, name, simple string) {
+		of := func(simple string, keep bool) operator {
+			return operatorOf(&rawNode{name: read.Text(name), simple: read.Text(simple)}, keep)
+		}
+		got := of(simple, false)
+		for _, text := range []string{got.keys, got.rightKeys, got.detail} {
+			if bare := strings.ReplaceAll(strings.TrimSuffix(text, "…"), "`", ""); got.kind != schema.ScanNode && strings.ContainsAny(bare, "'\"") || columnID.MatchString(text) {
+				t.Errorf("%q of %q", text, simple)
+			}
+		}
+		other := of(columnID.ReplaceAllString(simple, "${0}0"), false)
+		other.planID = got.planID
+		if other != got {
+			t.Errorf("other ids: %+v, want %+v", other, got)
+		}
+		of(simple, true)
+	})
+}
+
+// columnID is the id of a column in a plan.
+var columnID = regexp.MustCompile(`#[0-9]+`)
