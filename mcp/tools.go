@@ -54,6 +54,9 @@ func (s *Server) applications(_ context.Context, in applicationsInput) (*answer,
 	if !judged {
 		a.CannotTell = append(a.CannotTell, "what was lost: it is being added up; ask again in a few seconds")
 	}
+	if st := s.c.Status(); len(st.Waiting) > 0 {
+		a.CannotTell = append(a.CannotTell, fmt.Sprintf("what is in %d logs that were found and not read yet; ask again later", len(st.Waiting)+st.More))
+	}
 	words := strings.Fields(strings.ToLower(in.Search))
 	for i := range apps {
 		p := &apps[i]

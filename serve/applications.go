@@ -43,7 +43,7 @@ func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "<p><a href=\"/all\">One report on all of them</a> · <a href=\"/compare\">Compare two</a></p>")
 		}
 		picked, form := pickApplications(r, apps)
-		if len(apps) > 1 {
+		if len(apps)+len(status.Waiting) > 1 {
 			if err := templates.ExecuteTemplate(w, "search", form); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
 		if err := applicationListing(r, picked, judged).write(w); err != nil {
 			return err
 		}
-		return writeLogs(w, &status, 20)
+		return writeLogs(w, r, &status, 20)
 	})
 }
 
@@ -88,7 +88,7 @@ type choice struct {
 
 // pickApplications gives those that a request asks for.
 func pickApplications(r *http.Request, apps []report.Application) ([]report.Application, searchForm) {
-	words := strings.Fields(strings.ToLower(r.FormValue("q")))
+	words := searched(r)
 	framework, user, status := r.FormValue("framework"), r.FormValue("user"), r.FormValue("status")
 	sets := [3]map[string]bool{{}, {}, {}}
 	var picked []report.Application
@@ -102,8 +102,7 @@ func pickApplications(r *http.Request, apps []report.Application) ([]report.Appl
 		if framework != "" && fields[0] != framework || user != "" && fields[1] != user || status != "" && fields[2] != status {
 			continue
 		}
-		text := strings.ToLower(a.NativeID + " " + a.Name.V + " " + a.User.V + " " + a.SourceFile)
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+		if holds(a.NativeID+" "+a.Name.V+" "+a.User.V+" "+a.SourceFile, words) {
 			picked = append(picked, a)
 		}
 	}
@@ -117,6 +116,15 @@ func pickApplications(r *http.Request, apps []report.Application) ([]report.Appl
 		form.Keep = []crumb{{"sort", sort}}
 	}
 	return picked, form
+}
+
+// searched are the words that a request searches for.
+func searched(r *http.Request) []string { return strings.Fields(strings.ToLower(r.FormValue("q"))) }
+
+// holds reports whether a text has all words, in any case.
+func holds(text string, words []string) bool {
+	text = strings.ToLower(text)
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // applicationListing is the page of the list that a request asks for.

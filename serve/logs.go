@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"straggler/ingest/run"
@@ -28,7 +30,12 @@ func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "<p class=\"lead\">No logs are watched: the pages show what the store holds, and what other programs add to it.</p>")
 		}
 		status := s.c.Status()
-		if err := writeLogs(w, &status, len(status.Waiting)); err != nil {
+		if len(status.Waiting) > 20 || r.FormValue("q") != "" {
+			if err := templates.ExecuteTemplate(w, "search", searchForm{Action: "/logs", Text: r.FormValue("q"), Clear: r.FormValue("q") != ""}); err != nil {
+				return err
+			}
+		}
+		if err := writeLogs(w, r, &status, 0); err != nil {
 			return err
 		}
 		sql := sqlOf("ingests", 0)
@@ -46,40 +53,67 @@ func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// writeLogs lists logs that were not read, at most so many of them.
-func writeLogs(w io.Writer, s *catalog.Status, most int) error {
+// writeLogs lists the logs that were not read and whose names hold the words of the request: the page of them that it asks for,
+// or with most the first few.
+func writeLogs(w io.Writer, r *http.Request, s *catalog.Status, most int) error {
+	words := searched(r)
 	for _, part := range []struct {
-		title string
-		logs  []run.Result
-		more  int
-		why   string
+		id, title string
+		logs      []run.Result
+		more      int
+		why       string
 	}{
-		{"Not read yet", s.Waiting, s.More, "Format"},
-		{"Not readable", s.Failed, 0, "Why"},
+		{"waiting", "Not read yet", s.Waiting, s.More, "Format"},
+		{"failed", "Not readable", s.Failed, 0, "Why"},
 	} {
-		if len(part.logs) == 0 {
+		var picked []run.Result
+		for i := range part.logs {
+			if holds(part.logs[i].Name, words) {
+				picked = append(picked, part.logs[i])
+			}
+		}
+		if len(picked) == 0 {
 			continue
 		}
 		fmt.Fprintf(w, "<h2>%s</h2>", part.title)
-		l := &listing{ID: "logs", Caption: "Logs, the one that changed last first", Columns: []column{{Title: "Log"}, {Title: "Size", Number: true}, {Title: "Changed"}, {Title: part.why}}}
-		for _, r := range part.logs[:min(len(part.logs), max(most, 1))] {
-			changed := prose.Dash
-			if r.Changed > 0 {
-				changed = time.Unix(0, r.Changed).UTC().Format("2006-01-02 15:04:05 UTC")
-			}
-			why := r.Format
-			if part.why == "Why" {
-				why = prose.Clean(r.Reason, prose.TextRunes)
-			}
-			l.Rows = append(l.Rows, []cell{{Text: prose.Clean(r.Name, prose.TextRunes)}, {Text: prose.Bytes(float64(r.Bytes))}, {Text: changed}, {Text: why}})
+		l := &listing{ID: part.id, Caption: "Logs, the one that changed last first", Columns: []column{{Title: "Log"}, {Title: "Size", Number: true}, {Title: "Changed"}, {Title: part.why}}}
+		var o order
+		rows := most
+		if most == 0 {
+			o, rows = orderOf(r, nil, "", false), pageRows
+		}
+		for i := range picked[min(o.From, len(picked)):min(o.From+rows, len(picked))] {
+			l.Rows = append(l.Rows, logRow(&picked[o.From+i], part.why == "Why"))
+		}
+		if most == 0 {
+			l.Empty = "There are fewer."
+			l.finish(r, o, len(picked))
 		}
 		l.label()
 		if err := l.write(w); err != nil {
 			return err
 		}
-		if more := len(part.logs) + part.more - len(l.Rows); more > 0 {
-			fmt.Fprintf(w, "<p class=\"more\">And %s more.</p>", prose.Count(int64(more)))
+		if more := len(picked) - len(l.Rows); most > 0 && more > 0 {
+			address := "/logs"
+			if len(words) > 0 {
+				address += "?q=" + url.QueryEscape(strings.Join(words, " "))
+			}
+			fmt.Fprintf(w, "<p class=\"more\">And <a href=\"%s\">%s more</a>.</p>", template.HTMLEscapeString(address), prose.Count(int64(more+part.more)))
 		}
 	}
 	return nil
+}
+
+func logRow(r *run.Result, why bool) []cell {
+	changed, last := prose.Dash, cell{Text: r.Format}
+	if r.Changed > 0 {
+		changed = time.Unix(0, r.Changed).UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	switch {
+	case why:
+		last.Text = prose.Clean(r.Reason, prose.TextRunes)
+	case r.Format == "":
+		last = cell{Text: prose.Dash, Note: "it was not opened yet"}
+	}
+	return []cell{{Text: prose.Clean(r.Name, prose.TextRunes)}, {Text: prose.Bytes(float64(r.Bytes))}, {Text: changed}, last}
 }

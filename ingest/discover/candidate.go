@@ -46,6 +46,13 @@ func (c *candidate) id() string {
 	return c.name
 }
 
+// Named is what may be a log, by its name.
+type Named struct {
+	ID      string // the same in each walk
+	Name    string // as the user would write it
+	Version FileVersion
+}
+
 // FileVersion says whether files have changed, without reading them.
 type FileVersion struct {
 	Bytes    int64

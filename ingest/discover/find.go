@@ -30,8 +30,9 @@ type Options struct {
 	Stdin    *os.File      // what "-" reads; nil is the process's
 	Progress *atomic.Int64 // raw bytes that were read of the inputs; may be nil
 
-	// Changed, where it is set, says whether to look into the log of that id at all: a follower has seen most of them.
-	Changed func(id string, v FileVersion) bool
+	// Choose, where it is set, is told what was found by name alone, in no archive, and says of each whether to look into it: a
+	// follower has seen most of them.
+	Choose func([]Named) []bool
 	// Recognised, where it is set, is called for each input that is found, with its first bytes, which are reused. Several
 	// goroutines call it.
 	Recognised func(in *Input, head []byte)
@@ -168,14 +169,15 @@ type outcome struct {
 // look sniffs candidates in parallel. The outcomes have the order of the candidates.
 func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error) {
 	all := make([]outcome, len(batch))
+	skip := f.unwanted(batch)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(f.o.Parallel, len(batch)) {
 		wg.Go(func() {
 			buf := make([]byte, ingest.HeadBytes)
 			for i := int(next.Add(1)) - 1; i < len(batch) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if c := batch[i]; c.depth > 0 || f.o.Changed == nil || f.o.Changed(c.id(), c.Version()) {
-					all[i] = f.sniff(ctx, c, buf)
+				if !skip[batch[i]] {
+					all[i] = f.sniff(ctx, batch[i], buf)
 				}
 			}
 		})
@@ -188,6 +190,27 @@ func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error
 		}
 	}
 	return out, ctx.Err()
+}
+
+// unwanted are the candidates that are not to be looked into.
+func (f *finder) unwanted(batch []*candidate) map[*candidate]bool {
+	if f.o.Choose == nil {
+		return nil
+	}
+	var found []Named
+	var asked []*candidate
+	for _, c := range batch {
+		if c.depth == 0 {
+			found, asked = append(found, Named{ID: c.id(), Name: c.name, Version: c.Version()}), append(asked, c)
+		}
+	}
+	skip := make(map[*candidate]bool)
+	for i, wanted := range f.o.Choose(found) {
+		if !wanted {
+			skip[asked[i]] = true
+		}
+	}
+	return skip
 }
 
 func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +39,7 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 		default:
 			each(s, err)
 		}
-		if s.Count(Waiting) > 0 && s.Count(Read)+s.Count(Partial)+s.Count(AlreadyThere) > 0 {
+		if s.Count(Waiting) > 0 && s.Count(Read)+s.Count(Partial)+s.Count(AlreadyThere)+s.Count(NotRecognised) > 0 && !lost(err) {
 			continue
 		}
 		wait := time.NewTimer(every)
@@ -54,7 +56,37 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 type followState struct {
 	mu     sync.Mutex
 	logs   map[string]*logState
-	failed map[string]int64 // by name, the modification times of logs that failed
+	failed map[string]int64 // by name, the modification times of logs that failed; 0 unknown
+	rounds int              // that left logs for the next one
+}
+
+// The rounds of a follower begin small, so that the first logs are in the store soon, and double: every round has a commit.
+const (
+	firstLogs = 64
+	mostLogs  = 1024
+)
+
+// most is how many logs this round reads, where rounds are bounded.
+func (f *followState) most() int { return min(firstLogs<<min(f.rounds, 8), mostLogs) }
+
+// newestFirst sorts the indexes of logs: those that failed before last, the others by when they changed.
+func (f *followState) newestFirst(due []int, logs []Result) {
+	failed := func(i int) int {
+		if f.failedBefore(&logs[i]) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(due, func(a, b int) int {
+		return cmp.Or(cmp.Compare(failed(a), failed(b)), cmp.Compare(logs[b].Changed, logs[a].Changed))
+	})
+}
+
+// postpone leaves a log that is due to the next round.
+func (f *followState) postpone(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.logs[id].taken = false
 }
 
 // failedBefore reports whether a log failed in an earlier round and has not changed since.
@@ -65,7 +97,7 @@ func (f *followState) failedBefore(r *Result) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	changed, ok := f.failed[r.Name]
-	return ok && changed == r.Changed
+	return ok && (changed == r.Changed || changed == 0)
 }
 
 // logState is what a follower knows of one log.
@@ -98,8 +130,11 @@ func (f *followState) settle(s *Summary, err error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lost := err != nil && !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable)
+	lost := lost(err)
 	var failed []string
+	if s.Count(Waiting) > 0 {
+		f.rounds++
+	}
 	for _, r := range s.Results {
 		switch r.Status {
 		case Failed:
@@ -120,6 +155,11 @@ func (f *followState) settle(s *Summary, err error) {
 		}
 		log.taken, log.there = false, false
 	}
+}
+
+// lost reports whether the error of a round leaves open what is in its logs: the store or their place failed, and not some of them.
+func lost(err error) bool {
+	return err != nil && (errors.Is(err, discover.ErrSource) || !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable))
 }
 
 // touches reports whether one of the names is that of a log, or of a file in it.

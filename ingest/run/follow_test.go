@@ -135,7 +135,8 @@ func TestEarlierState(t *testing.T) {
 }
 
 // A follower that reads a bounded number of bytes a round reads the logs that changed last first and, without a pause
-// between the rounds, all of them. A log that fails is tried last, and holds nothing up.
+// between the rounds, all of them. A log that fails is tried last, and holds nothing up. All are listed by name before one is
+// opened, and each is looked into in its own round only.
 func TestRounds(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 6 {
@@ -162,7 +163,15 @@ func TestRounds(t *testing.T) {
 	defer cancel()
 	var order []string
 	waiting, planned, bad := 0, 0, 0
+	sniffs := map[string]int{}
+	f.Sniff = func(h ingest.Head) ingest.Match {
+		sniffs[h.Name]++
+		return sniffToy(h)
+	}
 	o := run.Options{Round: 2 * size, Parallel: 1, Planned: func(found []run.Result) {
+		if len(sniffs) == 0 && len(found) != 7 {
+			t.Errorf("%d logs were listed before one was opened", len(found))
+		}
 		for _, r := range found {
 			if r.Status == run.Planned {
 				planned++
@@ -185,6 +194,11 @@ func TestRounds(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
+	}
+	for i := range 6 {
+		if n := sniffs[fmt.Sprintf("%d.log", i)]; n != 1 {
+			t.Errorf("log %d was looked into %d times", i, n)
+		}
 	}
 	if waiting < 4 || planned < 7 {
 		t.Errorf("%d waited, %d were planned", waiting, planned)

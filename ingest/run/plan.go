@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,7 +27,7 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 			mu.Unlock()
 		}}
 	if r.seen != nil {
-		o.Changed = r.seen.due
+		o.Choose = r.choose
 	}
 	if r.found, err = discover.Find(ctx, formats, paths, o); err != nil {
 		return err
@@ -69,26 +68,60 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 	return nil
 }
 
+// choose says which logs a follower looks into in this round. With a bound they are the most recently changed ones, and after
+// those the ones that failed before; the others wait, known by their names alone.
+func (r *run) choose(found []discover.Named) []bool {
+	var due []int
+	for i := range found {
+		if r.seen.due(found[i].ID, found[i].Version) {
+			due = append(due, i)
+		}
+	}
+	results := make([]Result, len(found))
+	for _, i := range due {
+		v := found[i].Version
+		results[i] = Result{Name: found[i].Name, Status: Planned, Files: v.Files, Changed: v.Modified, Bytes: max(v.Bytes, 0)}
+	}
+	if r.o.Round > 0 {
+		r.seen.newestFirst(due, results)
+		room := r.o.Round
+		for n, i := range due {
+			if room -= results[i].Bytes; n > 0 && (room < 0 || n >= r.seen.most()) {
+				results[i].Status = Waiting
+				r.seen.postpone(found[i].ID)
+			}
+		}
+	}
+	var waiting, planned []Result
+	wanted := make([]bool, len(found))
+	for _, i := range due {
+		if wanted[i] = results[i].Status == Planned; wanted[i] {
+			planned = append(planned, results[i])
+		} else if !r.seen.failedBefore(&results[i]) { // one that failed is listed as that until it is tried again
+			waiting = append(waiting, results[i])
+		}
+	}
+	if r.summary.Results = append(r.summary.Results, waiting...); r.o.Planned != nil && len(due) > 0 {
+		r.o.Planned(slices.Concat(planned, waiting))
+	}
+	return wanted
+}
+
 // bound postpones the logs that exceed the size of a round. The most recently changed logs are read first, and those that
 // failed before last. The order of the logs stays the same.
 func (r *run) bound() {
 	if r.o.Round <= 0 {
 		return
 	}
-	newest := slices.Clone(r.jobs)
-	failed := func(j *job) int {
-		if r.seen.failedBefore(&j.result) {
-			return 1
-		}
-		return 0
+	results, newest := make([]Result, len(r.jobs)), make([]int, len(r.jobs))
+	for i, j := range r.jobs {
+		results[i], newest[i] = j.result, i
 	}
-	slices.SortStableFunc(newest, func(a, b *job) int {
-		return cmp.Or(cmp.Compare(failed(a), failed(b)), cmp.Compare(b.result.Changed, a.result.Changed))
-	})
+	r.seen.newestFirst(newest, results)
 	later, room := make(map[*job]bool), r.o.Round
-	for i, j := range newest {
-		if room -= max(j.Size(), 0); room < 0 && i > 0 {
-			later[j] = true
+	for n, i := range newest {
+		if room -= max(r.jobs[i].Size(), 0); room < 0 && n > 0 {
+			later[r.jobs[i]] = true
 		}
 	}
 	r.jobs = slices.DeleteFunc(r.jobs, func(j *job) bool {

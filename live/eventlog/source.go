@@ -93,20 +93,20 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 
 // read reads the logs that have changed.
 func (s *Source) read(ctx context.Context) error {
-	var mu sync.Mutex
 	seen, due := map[string]bool{}, map[string]discover.FileVersion{}
-	changed := func(id string, v discover.FileVersion) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		seen[id] = true
-		l := s.logs[id]
-		if l != nil && l.version == v || l == nil && id != s.path && time.Since(time.Unix(0, v.Modified)) > recent {
-			return false
+	choose := func(found []discover.Named) []bool {
+		wanted := make([]bool, len(found))
+		for i, n := range found {
+			seen[n.ID] = true
+			l := s.logs[n.ID]
+			if l != nil && l.version == n.Version || l == nil && n.ID != s.path && time.Since(time.Unix(0, n.Version.Modified)) > recent {
+				continue
+			}
+			due[n.ID], wanted[i] = n.Version, true
 		}
-		due[id] = v
-		return true
+		return wanted
 	}
-	found, err := discover.Find(ctx, s.formats, []string{s.path}, discover.Options{Remote: s.remote, Changed: changed})
+	found, err := discover.Find(ctx, s.formats, []string{s.path}, discover.Options{Remote: s.remote, Choose: choose})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

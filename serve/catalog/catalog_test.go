@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"straggler/engine"
+	"straggler/ingest"
 	"straggler/ingest/formats"
 	"straggler/report"
 	"straggler/report/reporttest"
@@ -20,12 +22,17 @@ import (
 // opened gives a catalog that watches a directory.
 func opened(t *testing.T, logs ...string) *catalog.Catalog {
 	t.Helper()
+	return openedWith(t, formats.All(), logs...)
+}
+
+func openedWith(t *testing.T, known []ingest.Format, logs ...string) *catalog.Catalog {
+	t.Helper()
 	st, err := store.Temp(t.Context())
 	reporttest.Check(t, err)
 	t.Cleanup(func() { st.Close() })
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Snapshot: shown, Logs: logs, Formats: formats.All(), Tool: "test", Every: 50 * time.Millisecond})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Snapshot: shown, Logs: logs, Formats: known, Tool: "test", Every: 50 * time.Millisecond})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -82,6 +89,62 @@ func TestWatch(t *testing.T) {
 	again, err := c.Document(t.Context(), report.Scope{Application: apps[0].ApplicationID})
 	if again != d || err != nil {
 		t.Errorf("%v: the document was built twice for one state of the store", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// All logs are listed by name before one is opened, and the newest is shown while others wait.
+func TestListedAtOnce(t *testing.T) {
+	const logs = 200
+	dir := t.TempDir()
+	found, err := filepath.Glob(filepath.Join("..", "..", "testdata", "labelled", "skew", "*app-*"))
+	reporttest.Check(t, err)
+	for i := range logs {
+		name := filepath.Join(dir, fmt.Sprintf("%03d-%s", i, filepath.Base(found[0])))
+		data := []byte("no log at all\n")
+		if i == logs-1 {
+			data, err = os.ReadFile(found[0])
+			reporttest.Check(t, err)
+		}
+		reporttest.Check(t, os.WriteFile(name, data, 0o600))
+		at := time.Now().Add(time.Duration(i-2*logs) * time.Minute)
+		reporttest.Check(t, os.Chtimes(name, at, at))
+	}
+	all := formats.All()
+	opened := make(chan struct{}, logs)
+	proceed := make(chan struct{})
+	for i := range all {
+		sniff := all[i].Sniff
+		all[i].Sniff = func(h ingest.Head) ingest.Match {
+			select {
+			case opened <- struct{}{}:
+			default:
+			}
+			<-proceed
+			return sniff(h)
+		}
+	}
+	c := openedWith(t, all, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	<-opened
+	if s := c.Status(); len(s.Waiting) != logs || !s.Reading || filepath.Base(s.Waiting[0].Name)[:3] != "199" {
+		t.Errorf("%d of %d logs are listed while the first is opened, reading %v", len(s.Waiting), logs, s.Reading)
+	}
+	close(proceed)
+	waited := 0
+	until(t, "the newest log is an application", func() bool {
+		apps, _ := c.Applications()
+		waited = max(waited, len(c.Status().Waiting))
+		return len(apps) == 1
+	})
+	until(t, "every log was looked into", func() bool { s := c.Status(); return len(s.Waiting) == 0 && s.Doing == "" })
+	if waited == 0 {
+		t.Error("no log waited")
 	}
 	cancel()
 	if err := <-ended; err != nil {

@@ -16,7 +16,7 @@ type Status struct {
 	Reading  bool         // logs are being read now
 	Progress run.Progress // of that
 	Doing    string       // the step that brings results up to date, "" for none
-	Waiting  []run.Result // logs that were found and not read yet, newest first
+	Waiting  []run.Result // logs that were found and not read yet, newest first, some by their names alone; shared: read it only
 	More     int          // of them that are left out
 	Failed   []run.Result // logs of which nothing or not all could be read, newest first
 	Rounds   int          // rounds of reading that have ended
@@ -41,8 +41,11 @@ const (
 // late is how long ago a log without an end may have changed to be one that is still written.
 const late = time.Hour
 
-// mostListed bounds the logs that a status lists.
-const mostListed = 500
+// mostListed and mostWaiting bound the logs that a status lists.
+const (
+	mostListed  = 500
+	mostWaiting = 100_000
+)
 
 // statusBoard collects the status. The zero value is ready.
 type statusBoard struct {
@@ -59,7 +62,6 @@ func (c *Catalog) Status() Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.s
-	s.Waiting = slices.Clone(s.Waiting)
 	for _, r := range b.failed {
 		s.Failed = append(s.Failed, r)
 	}
@@ -96,19 +98,21 @@ func (b *statusBoard) planned(found []run.Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.s.Progress = run.Progress{}
-	b.s.Waiting = b.s.Waiting[:0:0]
+	var waiting []run.Result
 	for _, r := range found {
-		switch r.Status {
-		case run.Planned:
-			b.s.Reading = true
-			b.s.Waiting = append(b.s.Waiting, r)
-		case run.Waiting:
-			b.s.Waiting = append(b.s.Waiting, r)
+		if r.Status == run.Planned || r.Status == run.Waiting {
+			b.s.Reading = b.s.Reading || r.Status == run.Planned
+			waiting = append(waiting, r)
 		}
 	}
-	slices.SortFunc(b.s.Waiting, byChange)
-	b.s.More = max(0, len(b.s.Waiting)-mostListed)
-	b.s.Waiting = b.s.Waiting[:len(b.s.Waiting)-b.s.More]
+	b.wait(waiting)
+}
+
+// wait takes over the logs that wait. The caller holds mu.
+func (b *statusBoard) wait(logs []run.Result) {
+	slices.SortFunc(logs, byChange)
+	b.s.More = max(0, len(logs)-mostWaiting)
+	b.s.Waiting = logs[:len(logs)-b.s.More]
 }
 
 func (b *statusBoard) progress(p run.Progress) {
@@ -146,9 +150,7 @@ func (b *statusBoard) read(s *run.Summary, err error) {
 			delete(b.failed, r.Name)
 		}
 	}
-	slices.SortFunc(waiting, byChange)
-	b.s.More = max(0, len(waiting)-mostListed)
-	b.s.Waiting = waiting[:len(waiting)-b.s.More]
+	b.wait(waiting)
 	b.s.Reading, b.s.Progress = false, run.Progress{}
 	b.s.Rounds++
 	b.s.Ended = time.Now()
