@@ -16,6 +16,9 @@ import (
 //go:embed executions.sql
 var executionsSQL string
 
+//go:embed operators.sql
+var operatorsSQL string
+
 //go:embed usage.sql
 var usageSQL string
 
@@ -32,7 +35,7 @@ var usualSQL string
 var stageHistorySQL string
 
 // ownColumns are those of stage_history that follow from the log of an execution alone: what later executions are compared with.
-const ownColumns = "phase_id, program, stage, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s"
+const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s"
 
 // history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the attempts that are
 // slow against them. Of executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
@@ -74,6 +77,15 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, pha
 func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats string, spans []span) error {
 	if err := p.programs(ctx, eng); err != nil {
 		return fmt.Errorf("programs: %w", err)
+	}
+	var plans []engine.Seen
+	for _, table := range []string{"queries", "plan_nodes", "node_phases"} {
+		if !p.whole {
+			plans = append(plans, engine.Seen{Table: table, SQL: "SELECT * FROM " + p.from(table)})
+		}
+	}
+	if err := engine.MaterializeParts(ctx, eng, "detected_operators", operatorsSQL, plans...); err != nil {
+		return fmt.Errorf("operators: %w", err)
 	}
 	medians := "(SELECT phase_id, succeeded, median_s, p95_s FROM (" + phaseStats + ") AS s) AS m"
 	if err := pin[taskMedian](ctx, eng, "detected_medians", medians); err != nil {

@@ -274,3 +274,50 @@ func TestDatedNames(t *testing.T) {
 		}
 	}
 }
+
+// plan says that the phases of the last application ran the operators of a query, each the root of a plan with this fingerprint.
+func (m *made) plan(phase schema.Key, fingerprint string) {
+	n := schema.Key(len(m.Queries) + 1)
+	app := schema.Key(len(m.Applications))
+	m.Queries = append(m.Queries, schema.Query{QueryID: n, ApplicationID: app, NativeID: fmt.Sprint(n), StartTime: schema.Some(origin), Status: schema.RunSucceeded})
+	node := func(key schema.Key, kind schema.NodeKind, position int32, role schema.NodeRole, fingerprint string) {
+		m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: key, QueryID: n, Plan: schema.FinalPlan, Position: position, Kind: kind, Operator: "Op", Fingerprint: fingerprint})
+		m.NodePhases = append(m.NodePhases, schema.NodePhase{QueryID: n, NodeID: key, PhaseID: phase, Role: role, Basis: schema.ByAccumulators})
+	}
+	node(10*n+1, schema.OtherNode, 0, schema.NodeRuns, "write of "+fingerprint)
+	node(10*n+2, schema.JoinNode, 1, schema.NodeRuns, fingerprint)
+	node(10*n+3, schema.ExchangeNode, 2, schema.NodeReads, "read by "+fmt.Sprint(n))
+}
+
+// What a stage ran of its query's plan makes it the same stage: neither a stage that is new before it nor another line of the program
+// breaks its history, and a plan that changed has none.
+func TestStagesByPlan(t *testing.T) {
+	m := newMade()
+	var joins []schema.Key
+	for range 4 {
+		p := m.execution(10.1, 10.2, 10.3)
+		m.plan(p, "join of sales")
+		joins = append(joins, p)
+	}
+	first := m.execution(3, 3, 3) // a stage of the same name, new on the fifth night
+	slow := m.phase(30.1, 30.2, 30.3)
+	m.Phases[slow-1].JobID = m.Phases[first-1].JobID
+	m.Phases[slow-1].Name = schema.Some("join at line 2")
+	m.plan(first, "count of stores")
+	m.plan(slow, "join of sales")
+	changed := m.execution(30.1, 30.2, 30.3)
+	m.plan(changed, "another join of sales")
+	unplanned := m.execution(30.1, 30.2, 30.3)
+	d := run(t, &m.Trace, 2)
+	if h := d.historyOf(t, slow); h.Executions != 4 || !h.Slow.V || h.Ordinal.V != 1 || h.Stage != "join at line 2" || h.Identity != "operator join of sales" {
+		t.Errorf("the same operators under another name, after a stage that is new: %+v", h)
+	}
+	for p, want := range map[schema.Key]string{first: "operator count of stores", changed: "operator another join of sales", unplanned: "join"} {
+		if h := d.historyOf(t, p); h.Executions != 0 || h.Slow.OK || h.Identity != want {
+			t.Errorf("%s: %+v", want, h)
+		}
+	}
+	if h := d.historyOf(t, joins[3]); h.Executions != 3 || h.Slow.V {
+		t.Errorf("the fourth night %+v", h)
+	}
+}

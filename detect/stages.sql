@@ -8,26 +8,26 @@ SELECT phase_id, stage_id, place, known, CASE WHEN known = 0 OR changed > 0 THEN
   tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
 FROM (
   SELECT e.*,
-    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY program, stage, kind, ordinal) AS stage_id,
+    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY program, identity, kind, ordinal) AS stage_id,
     CAST(sum(CASE WHEN state = 'gone' THEN 0 ELSE 1 END) OVER (
-      PARTITION BY program, stage, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
+      PARTITION BY program, identity, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS place,
     max(CASE WHEN state = 'known' THEN 0 ELSE 1 END) OVER (
-      PARTITION BY program, stage, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
+      PARTITION BY program, identity, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed,
     CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known
   FROM (
-    SELECT phase_id, program, stage, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
+    SELECT phase_id, program, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
     FROM detected_own
     WHERE ordinal IS NOT NULL
     UNION ALL
-    SELECT b.phase_id, b.program, b.stage, b.kind, b.ordinal, b.run_start_time, b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
+    SELECT b.phase_id, b.program, b.identity, b.kind, b.ordinal, b.run_start_time, b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
       CASE WHEN b.stands THEN 'known' ELSE 'gone' END
     FROM detected_before b SEMI JOIN (
-      SELECT program, stage, kind, ordinal FROM detected_own
+      SELECT program, identity, kind, ordinal FROM detected_own
       UNION ALL
-      SELECT program, stage, kind, ordinal FROM detected_before WHERE NOT stands
-    ) AS c ON c.program = b.program AND c.stage = b.stage AND c.kind = b.kind AND c.ordinal = b.ordinal
+      SELECT program, identity, kind, ordinal FROM detected_before WHERE NOT stands
+    ) AS c ON c.program = b.program AND c.identity = b.identity AND c.kind = b.kind AND c.ordinal = b.ordinal
   ) AS e
 ) AS numbered
 WHERE state <> 'gone'

@@ -76,7 +76,7 @@ func Glossary() []Entry {
 		{"outlier", "an attempt that a rule calls slow, usually for longer than 1.5 × its phase's median (MANTRI §4.1)"},
 		{"excess", "duration of an outlier − median duration of its phase, in seconds"},
 		{"lost time", "how much earlier a phase would have ended with every task at most the median"},
-		{"execution", "of a stage: a phase of that program, name, kind and ordinal; every run of an application has one"},
+		{"execution", "of a stage: a phase of that program, plan or else name, kind and ordinal; every run of an application has one"},
 		{"history", "the executions of a stage that started earlier and are in the store; fewer than three are none"},
 		{"usual", "median over the history; what the same task, or the median task of the stage, takes"},
 		{"slow as a whole", "of a phase: its median is longer than the history, its input and chance account for, whatever its own outliers are"},

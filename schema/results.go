@@ -38,8 +38,9 @@ type StageHistory struct {
 	PhaseID      Key           `col:"phase_id" key:"phases" doc:"the phase, an execution of the stage"`
 	Program      Null[string]  `col:"program" doc:"name of the applications, with a star for what differs in each run, such as a date"`
 	Stage        string        `col:"stage" doc:"name of the phases; empty where they have none"`
+	Identity     string        `col:"identity" doc:"what other executions are found by: the fingerprint of the operators that it ran of its query's plan, where the log has that; else its name"`
 	Kind         string        `col:"kind" doc:"kind of the phases"`
-	Ordinal      Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1; NULL where the phase is no execution that others are compared with"`
+	Ordinal      Null[int32]   `col:"ordinal" doc:"which of the stages of that identity in an application, from 1; NULL where the phase is no execution that others are compared with"`
 	RunStartTime Null[Time]    `col:"run_start_time" doc:"when its application started, else the phase: what is earlier by it is an earlier execution"`
 	Executions   int64         `col:"executions" doc:"earlier executions of the stage in the store"`
 	Compared     int64         `col:"compared" doc:"those it is compared with: all, or 64 spread evenly over them; 0 where they are too few"`
