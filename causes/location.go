@@ -33,7 +33,7 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 	case ofWait, ofLink:
 		switch a.waitLocation(s.index) {
 		case machines.NoLocation:
-			if a.sharedWait(s.index) {
+			if _, ok := a.sharedWait(s.index); ok {
 				w.say("; so did tasks on most other machines meanwhile: they all read through what is slow")
 				return ""
 			}
@@ -82,19 +82,30 @@ func (a *Attributor) waitLocation(i int) machines.Location {
 	return c.Location(r != "", w.own[k] >= bar)
 }
 
-// preferOwn decides a tie. A wait that most tasks elsewhere have at the same time is the phase's; where the figures do not say whether
-// it is longer than what the task's machine or work took, both are given their mean, and what is the task's own is the verdict.
+// preferOwn decides a tie. A wait that most tasks elsewhere have at the same time is the phase's, unless the link of the task's own machine
+// or rack is slow; how much of it a healthy link would have left at that time is not known. Where the figures do not say whether it is
+// longer than what the task's machine or work took, both are given their mean, and what is the task's own is the verdict. What nothing
+// explains distinguishes a task only where its wait does not: where the others wait as long.
 func (a *Attributor) preferOwn(s *split) {
 	if len(a.lines) < 2 || a.lines[0].cause != schema.Network || !(a.lines[1].seconds > 0) {
 		return
 	}
 	first, second := &a.lines[0], &a.lines[1]
-	if k := second.top; !(k < ofFirst || k == ofMachine || k == ofResidual && second.cause == schema.Transient) {
+	residual := second.top == ofResidual && second.cause == schema.Transient
+	if k := second.top; !(k < ofFirst || k == ofMachine || residual) {
 		return
 	}
-	if z, ok := lead(a.lines); !ok || z > tied || !a.sharedWait(s.index) {
+	if !a.tiedWith(s.of[ofWait]) { // were all of it shared
 		return
 	}
+	shared, ok := a.sharedWait(s.index)
+	if !ok || !a.tiedWith(shared) || residual && shared < allOfIt*s.of[ofWait] {
+		return
+	}
+	if l := a.waitLocation(s.index); l == machines.OnMachine || l == machines.OnRack {
+		return
+	}
+	first.errors[sharedSource] = shared * uniformSD
 	mean := (first.seconds + second.seconds) / 2
 	first.seconds, second.seconds = mean, mean
 	*first, *second = *second, *first
@@ -103,28 +114,47 @@ func (a *Attributor) preferOwn(s *split) {
 // tied is the lead, in standard deviations, under which the figures do not say which of two causes is the larger (5 %, two-sided).
 const tied = 1.96
 
-// sharedWait reports whether tasks waited about as long on most other machines while task i did: all of them read through what is slow.
-func (a *Attributor) sharedWait(i int) bool {
+// allOfIt is how much of a wait must be shared for it to distinguish a task from none.
+const allOfIt = 0.9
+
+// uniformSD is the standard deviation of what may be anything from 0 to 1. The usual wait at the time of a task is from the phase's median,
+// which is that of later tasks, to what the tasks elsewhere wait meanwhile.
+var uniformSD = 1 / math.Sqrt(12)
+
+// tiedWith reports whether the first two lines are tied where so many seconds of the first are shared.
+func (a *Attributor) tiedWith(shared float64) bool {
+	v := stats.Square(max(0, shared) * uniformSD)
+	first := a.lines[0]
+	first.model = math.Sqrt(stats.Square(first.model) + v)
+	z, ok := lead([]line{first, a.lines[1]})
+	return ok && z <= tied
+}
+
+// sharedWait is how much of the wait of task i beyond the usual the tasks on most other machines have meanwhile; ok where that is half of
+// it or more: all of them read through what is slow.
+func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
 	if own < 0 {
-		return false
+		return 0, false
 	}
 	wait := b.Part[fit.FetchWait][i]
-	bar := a.mid[fit.FetchWait] + machines.ShareOfIt*(wait-a.mid[fit.FetchWait])
 	const enough = 64 // machines
-	n, shared := 0, 0
+	a.tmp = a.tmp[:0]
 	for k := 0; k < len(b.Machines.Numbers); k += 1 + len(b.Machines.Numbers)/enough {
 		if b.Machines.Same(int32(k), own) {
 			continue
 		}
 		if j, ok := b.Meanwhile(int32(i), int32(k), wait); ok {
-			if n++; b.Part[fit.FetchWait][j] >= bar {
-				shared++
-			}
+			a.tmp = append(a.tmp, b.Part[fit.FetchWait][j])
 		}
 	}
-	return n >= 3 && 2*shared >= n
+	if len(a.tmp) < 3 {
+		return 0, false
+	}
+	over := wait - a.mid[fit.FetchWait]
+	seconds = min(over, stats.Median(a.tmp)-a.mid[fit.FetchWait])
+	return seconds, seconds >= machines.ShareOfIt*over
 }
 
 // waits is what the machines of the prepared phase wait for blocks: medians of their tasks, of machines with two or more.

@@ -93,7 +93,8 @@ const (
 	partSources          = ownSource + 1                         // the measured parts of fit, in their order
 	moreSource           = partSources + fit.Parts               // how much of the wait its larger input explains
 	droppedSource        = moreSource + 1                        // causes too small for a row, which the verdict took
-	sources              = droppedSource + 1
+	sharedSource         = droppedSource + 1                     // how long tasks usually wait at the time of this one
+	sources              = sharedSource + 1
 )
 
 // gradient is how much a figure changes when a source changes by one standard deviation: its variance is the sum of squares.
