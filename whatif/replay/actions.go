@@ -86,7 +86,7 @@ func (s *Sim) act(i int32) {
 // touch reads what will be asked of a task soon. Read in a row the tasks of a large phase, which lie far apart where they are not
 // launched in the order of the log, come from memory side by side; later each would be waited for.
 func (s *Sim) touch(task int32) {
-	s.touched += s.tasks[task].last + s.p.Tasks[task].Machine
+	s.touched += s.tasks[task].last + s.p.Tasks[task].Machine + int32(s.p.Tasks[task].Bytes)
 }
 
 // runs is whether the attempt that an action names still runs.
@@ -361,11 +361,38 @@ func (s *Sim) longestFirst(i int32) {
 		bytes := min(s.p.Tasks[s.p.Attempts[a].Task].Bytes, most)
 		s.sizes = append(s.sizes, uint64(most-bytes)<<width|uint64(a-p.First))
 	}
-	slices.Sort(s.sizes)
+	s.sizes, s.sorted = bySize(s.sizes, s.sorted, width, bits.Len64(uint64(most-least)))
 	ph.order = slices.Grow(ph.order[:0], len(s.sizes))
 	for _, x := range s.sizes {
 		ph.order = append(ph.order, p.First+int32(x&(1<<width-1)))
 	}
+}
+
+// bySize sorts numbers by the size above their lowest bits, by which they are in order already; it gives the two lists, the sorted one
+// first. Many are sorted by eleven bits of the size after the other, which takes as many passes and no comparisons.
+func bySize(list, other []uint64, low, size int) (sorted, spare []uint64) {
+	const digit = 11
+	if len(list) < 1<<digit {
+		slices.Sort(list)
+		return list, other
+	}
+	other = resize(other, len(list))
+	for ; size > 0; size -= digit {
+		var from [1<<digit + 1]int32
+		for _, x := range list {
+			from[x>>low&(1<<digit-1)+1]++
+		}
+		for d := range 1 << digit {
+			from[d+1] += from[d]
+		}
+		for _, x := range list {
+			d := x >> low & (1<<digit - 1)
+			other[from[d]] = x
+			from[d]++
+		}
+		list, other, low = other, list, low+digit
+	}
+	return list, other
 }
 
 // avoid keeps new attempts off a machine for a while.

@@ -1,7 +1,6 @@
 package replay
 
 import "straggler/whatif/workload"
-import "math/bits"
 
 // idle is how many more attempts could run now, where slots are alike; idleIn the same for a class of slots.
 func (s *Sim) idle() int                       { return min(s.free[0].n, s.p.Limit-s.busy) }
@@ -34,7 +33,9 @@ func (s *Sim) nextHead(i int32) {
 	ph.head = -1
 	if n := int(ph.next); len(ph.order) > 0 && n%32 == 0 {
 		for _, a := range ph.order[n:min(n+64, len(ph.order))] {
-			s.touch(s.p.Attempts[a].Task)
+			at := &s.p.Attempts[a]
+			s.touched += int32(at.Dur) + at.Reports.N
+			s.touch(at.Task)
 		}
 	}
 	for ph.next < p.Launches {
@@ -345,34 +346,3 @@ func (s *Sim) takeFree(slot int32) {
 }
 
 func scale(t int64, by float32) int64 { return int64(float64(t)*float64(by) + 0.5) }
-
-// from is the first free slot at or after a slot, going round; -1 when none is free.
-func (f *freeSlots) from(slot int32) int32 {
-	w := int(slot >> 6)
-	if x := f.words[w] >> (uint(slot) & 63); x != 0 {
-		return slot + int32(bits.TrailingZeros64(x))
-	}
-	for n := 1; n <= len(f.words); n++ {
-		k := w + n
-		if k >= len(f.words) {
-			k -= len(f.words)
-		}
-		if x := f.words[k]; x != 0 {
-			return int32(k<<6 + bits.TrailingZeros64(x))
-		}
-	}
-	return -1
-}
-
-// all yields the free slots in order.
-func (f *freeSlots) all() func(func(int32) bool) {
-	return func(yield func(int32) bool) {
-		for w, x := range f.words {
-			for ; x != 0; x &= x - 1 {
-				if !yield(int32(w<<6 + bits.TrailingZeros64(x))) {
-					return
-				}
-			}
-		}
-	}
-}

@@ -1,6 +1,10 @@
 package replay
 
-import "straggler/whatif/workload"
+import (
+	"math/bits"
+
+	"straggler/whatif/workload"
+)
 
 // tree knows which running attempt ends first. A slot runs one attempt at a time and is a leaf of the tree, so that an
 // attempt that is killed takes its end out of the queue by changing one leaf. Every node holds the least of its four
@@ -160,19 +164,18 @@ func (q *queue) remove(n int) {
 	}
 }
 
-// freeSlots is a set of slots.
+// freeSlots is a set of slots: a bit each, and a bit for each word that has any.
 type freeSlots struct {
 	words []uint64
+	some  []uint64
 	n     int
 }
 
 func (f *freeSlots) reset(slots int) {
 	words := (slots + 63) / 64
-	if cap(f.words) < words {
-		f.words = make([]uint64, words)
-	}
-	f.words = f.words[:words]
+	f.words, f.some = resize(f.words, words), resize(f.some, (words+63)/64)
 	clear(f.words)
+	clear(f.some)
 	f.n = 0
 }
 
@@ -181,16 +184,64 @@ func (f *freeSlots) grow(slots int) {
 	for len(f.words) < (slots+63)/64 {
 		f.words = append(f.words, 0)
 	}
+	for len(f.some) < (len(f.words)+63)/64 {
+		f.some = append(f.some, 0)
+	}
 }
 
 func (f *freeSlots) has(s int32) bool { return f.words[s>>6]>>(uint(s)&63)&1 == 1 }
 
 func (f *freeSlots) add(s int32) {
 	f.words[s>>6] |= 1 << (uint(s) & 63)
+	f.some[s>>12] |= 1 << (uint(s>>6) & 63)
 	f.n++
 }
 
 func (f *freeSlots) remove(s int32) {
-	f.words[s>>6] &^= 1 << (uint(s) & 63)
+	if f.words[s>>6] &^= 1 << (uint(s) & 63); f.words[s>>6] == 0 {
+		f.some[s>>12] &^= 1 << (uint(s>>6) & 63)
+	}
 	f.n--
+}
+
+// from is the first free slot at or after a slot, going round; -1 when none is free.
+func (f *freeSlots) from(slot int32) int32 {
+	if s := f.after(slot); s >= 0 || slot == 0 {
+		return s
+	}
+	return f.after(0)
+}
+
+// after is the first free slot at or after a slot, -1 when there is none.
+func (f *freeSlots) after(slot int32) int32 {
+	w := int(slot >> 6)
+	if x := f.words[w] >> (uint(slot) & 63); x != 0 {
+		return slot + int32(bits.TrailingZeros64(x))
+	}
+	if w++; w == len(f.words) {
+		return -1
+	}
+	k := w >> 6
+	for x := f.some[k] >> (uint(w) & 63) << (uint(w) & 63); ; x = f.some[k] {
+		if x != 0 {
+			w = k<<6 + bits.TrailingZeros64(x)
+			return int32(w<<6 + bits.TrailingZeros64(f.words[w]))
+		}
+		if k++; k == len(f.some) {
+			return -1
+		}
+	}
+}
+
+// all yields the free slots in order.
+func (f *freeSlots) all() func(func(int32) bool) {
+	return func(yield func(int32) bool) {
+		for w, x := range f.words {
+			for ; x != 0; x &= x - 1 {
+				if !yield(int32(w<<6 + bits.TrailingZeros64(x))) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -81,6 +81,7 @@ type Sim struct {
 	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
 	dones       []Done
 	sizes       []uint64    // for use within longestFirst
+	sorted      []uint64    // the same
 	spare       [][]Running // of phases that are over
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
@@ -101,7 +102,7 @@ type slotRun struct {
 	phase int32
 	at    int32 // index into the phase's running attempts, -1: none
 	next  int32 // another slot that runs the same task, -1: none
-	gone  bool
+	gone  bool  // it is not there: it has not come yet, or has gone
 }
 
 type queueRun struct {
@@ -255,6 +256,7 @@ func (s *Sim) fire(t timer) {
 		if s.scheduled() {
 			s.slotCame(n)
 		}
+		s.slots[n].gone = false
 		s.freeSlot(n)
 	case slotRemoved:
 		s.slots[n].gone = true
@@ -386,6 +388,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	}
 	for n := range p.Slots {
 		if p.Slots[n].From > 0 {
+			s.slots[n].gone = true
 			s.timers.push(timerOf(p.Slots[n].From, slotAdded, int32(n)))
 		} else {
 			s.free[p.Slots[n].Class].add(int32(n))
