@@ -5,14 +5,17 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/engine"
 	"straggler/plans"
 	"straggler/report"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif"
 )
@@ -20,6 +23,16 @@ import (
 // Update runs the stages whose results in the store are missing, of an earlier state of its logs, or of another version of
 // straggler, and those after them, which read their results; tool is this version. step is told of each stage that runs and gives what is to be called at its end.
 func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) error {
+	return update(ctx, st, eng, tool, step, false)
+}
+
+// Explain is Update without the replays of policies, which are over all applications: for who does not ask for savings, or asks for those of some
+// applications only.
+func Explain(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) error {
+	return update(ctx, st, eng, tool, step, true)
+}
+
+func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func()), explain bool) error {
 	ran := false
 	for _, stage := range []struct {
 		kind store.Kind
@@ -39,7 +52,7 @@ func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 			return err
 		}},
 		{store.Whatif, "replaying policies", func() error {
-			o, err := whatif.Brief(ctx, eng)
+			o, err := whatif.Brief(ctx, eng, selection.Applications{})
 			if err != nil {
 				return err
 			}
@@ -50,6 +63,9 @@ func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 			return err
 		}},
 	} {
+		if explain && stage.kind == store.Whatif {
+			break
+		}
 		fresh, err := isFresh(ctx, st, stage.kind, tool)
 		if err != nil {
 			return err
@@ -79,10 +95,16 @@ func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string)
 }
 
 // Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers'
-// figures, and the job that gains most from a policy.
+// figures, and the job that gains most from a policy. Of some applications only, policies are replayed for it, on these alone; the store then
+// needs Explain only.
 func Report(ctx context.Context, st *store.Store, eng engine.Engine, o report.Options) (*report.Document, error) {
 	var err error
-	if o.Replayed, err = replayed(ctx, st, eng); err != nil {
+	if o.Apps.All() {
+		o.Replayed, err = replayed(ctx, eng)
+	} else {
+		err = replay(ctx, st, eng, &o)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if o.Papers, err = paperFigures(ctx, eng); err != nil {
@@ -91,17 +113,57 @@ func Report(ctx context.Context, st *store.Store, eng engine.Engine, o report.Op
 	return report.Build(ctx, eng, o)
 }
 
+// replay has the report's applications replayed.
+func replay(ctx context.Context, st *store.Store, eng engine.Engine, o *report.Options) error {
+	brief, err := whatif.Brief(ctx, eng, o.Apps)
+	if err != nil {
+		return err
+	}
+	s, err := whatif.Try(ctx, st, eng, brief)
+	if errors.Is(err, whatif.ErrMemory) {
+		o.Savings = []report.SavingRow{}
+		return nil // the report goes without; straggler whatif says why
+	}
+	if err != nil {
+		return err
+	}
+	o.Savings = savings(&s)
+	g, err := s.MostGained(ctx, eng, o.Apps)
+	if err == nil && g != nil {
+		o.Replayed = pictured(g)
+	}
+	return err
+}
+
+// savings are what policies save over all jobs that were replayed, as the table whatif_savings has it.
+func savings(s *whatif.Summary) []report.SavingRow {
+	rows := make([]report.SavingRow, 0, len(s.Results))
+	for i := range s.Results {
+		r := s.Results[i].Row(s)
+		rows = append(rows, report.SavingRow{Policy: r.Policy, Parameters: r.Parameters, SavingS: r.SavingS, SavingLow: r.SavingLow, SavingHigh: r.SavingHigh,
+			SavingShare: r.SavingShare, SlotTimeChange: r.SlotTimeChange, Verdict: r.Verdict, Assumptions: r.Assumptions})
+	}
+	slices.SortFunc(rows, func(a, b report.SavingRow) int {
+		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Parameters, b.Parameters))
+	})
+	return rows
+}
+
 // replayed is the job that gains most from a policy, without and with it; nil where no policy was replayed.
-func replayed(ctx context.Context, st *store.Store, eng engine.Engine) (*report.Replayed, error) {
+func replayed(ctx context.Context, eng engine.Engine) (*report.Replayed, error) {
 	g, err := whatif.MostGained(ctx, eng)
 	if err != nil || g == nil {
 		return nil, err
 	}
+	return pictured(g), nil
+}
+
+func pictured(g *whatif.Gained) *report.Replayed {
 	name := g.Variant.Name
 	if changed := g.Variant.Changed(); changed != "" {
 		name += " with " + changed
 	}
-	return &report.Replayed{JobID: g.Job, Policy: name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}, nil
+	return &report.Replayed{JobID: g.Job, Policy: name, Before: replayedAttempts(g.Before), After: replayedAttempts(g.After)}
 }
 
 func replayedAttempts(bars []whatif.Bar) []report.ReplayedAttempt {

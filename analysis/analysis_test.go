@@ -9,6 +9,7 @@ import (
 	"straggler/engine/engines"
 	"straggler/report"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 )
 
@@ -45,8 +46,16 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("another version: %q", got)
 	}
 	commit(t, st, 2)
-	if got := ran("2"); !slices.Equal(got, all) {
-		t.Errorf("more logs: %q", got)
+	var explained []string
+	if err := Explain(ctx, st, eng, "2", func(what string) func() { return func() { explained = append(explained, what) } }); err != nil || !slices.Equal(explained, all[:3]) {
+		t.Errorf("more logs, without replays: %q, %v", explained, err)
+	}
+	one, err := Report(ctx, st, eng, report.Options{Apps: selection.Applications{Named: "app2"}})
+	if err != nil || one.Trust.Counts.Applications != 1 || len(one.Whatif.Savings.Rows) == 0 || one.Whatif.Savings.SQL != "" {
+		t.Errorf("a report of one application: %v: %+v, %d savings", err, one.Trust.Counts, len(one.Whatif.Savings.Rows))
+	}
+	if got := ran("2"); !slices.Equal(got, all[3:]) {
+		t.Errorf("what that left: %q", got)
 	}
 	found, err := st.Result(ctx, store.Detect)
 	if err != nil {
@@ -74,7 +83,7 @@ func commit(t *testing.T, st *store.Store, key schema.Key) {
 		t.Fatal(err)
 	}
 	var tr schema.Trace
-	tr.Applications = []schema.Application{{ApplicationID: key, NativeID: "app", Framework: "spark", Status: schema.RunSucceeded, Complete: true, TimeOrigin: "epoch"}}
+	tr.Applications = []schema.Application{{ApplicationID: key, NativeID: fmt.Sprint("app", key), Framework: "spark", Status: schema.RunSucceeded, Complete: true, TimeOrigin: "epoch"}}
 	tr.Jobs = []schema.Job{{JobID: key, ApplicationID: key, NativeID: "0", SubmitTime: schema.Some(start), StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
 	tr.Phases = []schema.Phase{{PhaseID: key, JobID: key, NativeID: "0", Kind: "map", StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
 	for i := range int64(12) {

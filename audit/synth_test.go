@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"straggler/audit/baseline"
@@ -60,6 +61,10 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run
 	runs, err := measure.Runs(ctx, eng, measure.Grouping{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	last := runs[len(runs)-1:] // a run alone is what it is among all
+	if alone, err := measure.Runs(ctx, eng, measure.Grouping{}, last[0].ApplicationKey); err != nil || !reflect.DeepEqual(alone, last) {
+		t.Errorf("a run alone: %v\n%+v\namong all:\n%+v", err, alone, last)
 	}
 	return runs
 }

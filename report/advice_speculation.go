@@ -51,11 +51,11 @@ func adviseSpeculation(k *known) []Advice {
 	return []Advice{a}
 }
 
-// bestSpark is the replay of Spark's own speculation that saves most. There is none of a part of a store: savings are sums over
-// all its applications.
+// bestSpark is the replay of Spark's own speculation that saves most. There is none of a part of a store whose savings are
+// sums over all its applications.
 func (k *known) bestSpark() *Saving {
 	var best *Saving
-	if k.f.leftOut > 0 {
+	if k.f.leftOut > 0 && !k.f.ownSavings {
 		return nil
 	}
 	for i := range k.d.Whatif.Savings.Rows {

@@ -18,6 +18,7 @@ type Options struct {
 	Top   int                    // outliers listed; 0 is 50, at most 200
 
 	Replayed *Replayed     // a job before and after a policy, for a picture; nil for none
+	Savings  []SavingRow   // what policies save on the applications that are meant; nil: those of the store, which are over all
 	Papers   []PaperFigure // the papers' figures, to be shown at the end; nil for none
 }
 

@@ -10,7 +10,8 @@ type facts struct {
 	losses       []machineLosses                // most first
 	copies, wins int64                          // speculative copies, and those that finished first
 	causes       map[schema.Cause]*causeFacts
-	leftOut      int64 // applications of the store that the document is not about: policies were replayed over all
+	leftOut      int64 // applications of the store that the document is not about
+	ownSavings   bool  // policies were replayed on those that it is about, not over all
 }
 
 // causeFacts summarizes the verdicts for one cause.
@@ -29,6 +30,7 @@ type machineLosses struct {
 }
 
 func (b *builder) settings() error {
+	b.facts.ownSavings = b.o.Savings != nil
 	b.facts.settings = map[string]schema.Null[string]{}
 	var err error
 	b.facts.causes = map[schema.Cause]*causeFacts{}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"straggler/engine"
 )
@@ -19,16 +21,28 @@ const (
 const attemptColumns = "attempt_id, phase_id, job_id, application_id, task, number, native_id, machine, rack, executor, start_time, finish_time, duration_s, " +
 	"status, speculative, recompute, input_bytes"
 
-// restrict lets the queries of a document on one application, or on a part of it, see no rows of others: a document asks some
+// restrict lets the queries of a document on some applications, or on a part of one, see no rows of others: a document asks some
 // forty queries, and each would read columns of the whole store. What a job or less needs of its application beyond the job is
 // read by readStore.
 func (b *builder) restrict() error {
 	s := b.o.Scope
-	if s.Application == 0 || b.copied == unrestricted {
+	if s.Application == 0 && b.o.Apps.All() || b.copied == unrestricted {
 		return nil
 	}
-	attempts := fmt.Sprintf("FROM attempts WHERE application_id = %d", s.Application)
-	phases := fmt.Sprintf("SELECT p.* FROM phases p SEMI JOIN (SELECT job_id FROM jobs WHERE application_id = %d) j ON j.job_id = p.job_id", s.Application)
+	own := fmt.Sprintf("application_id = %d", s.Application)
+	if s.Application == 0 {
+		keys, err := b.o.Apps.Keys(b.ctx, b.eng)
+		if err != nil {
+			return err
+		}
+		texts := make([]string, len(keys))
+		for i, k := range keys {
+			texts[i] = strconv.FormatInt(k, 10)
+		}
+		own = "application_id IN (" + strings.Join(texts, ", ") + ")"
+	}
+	attempts := "FROM attempts WHERE " + own
+	phases := fmt.Sprintf("SELECT p.* FROM phases p SEMI JOIN (SELECT job_id FROM jobs WHERE %s) j ON j.job_id = p.job_id", own)
 	if s.Job != 0 {
 		attempts += fmt.Sprintf(" AND job_id = %d", s.Job)
 		phases = fmt.Sprintf("SELECT * FROM phases WHERE job_id = %d", s.Job)

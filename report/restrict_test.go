@@ -1,21 +1,23 @@
 package report
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
 	"straggler/engine"
 	"straggler/report/reporttest"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 // A document says the same whether its queries see copies of its rows, its rows in the files, or the whole store; and leaves no
 // copy behind.
 func TestRestrict(t *testing.T) {
 	eng := reporttest.Labelled(t, "mixed", "skew")
-	build := func(s Scope, copied int64) *Document {
+	build := func(s Scope, apps selection.Applications, copied int64) *Document {
 		t.Helper()
-		b := &builder{ctx: t.Context(), eng: eng, o: Options{Scope: s, Top: topOutliers}, doc: &Document{}, apps: topApps, copied: copied}
+		b := &builder{ctx: t.Context(), eng: eng, o: Options{Scope: s, Apps: apps, Top: topOutliers}, doc: &Document{}, apps: topApps, copied: copied}
 		d, err := b.build()
 		reporttest.Check(t, err)
 		return d
@@ -32,15 +34,29 @@ func TestRestrict(t *testing.T) {
 		reporttest.Check(t, err)
 		worst = *r
 	}
-	for _, s := range []Scope{{Application: worst.Application}, {Job: worst.Job}, {Phase: worst.Phase}, {Attempt: worst.Attempt}} {
-		whole := build(s, unrestricted)
+	native := ""
+	for r, err := range engine.Read[struct {
+		ID string `col:"native_id"`
+	}](t.Context(), eng, fmt.Sprintf("SELECT native_id FROM applications WHERE application_id = %d", worst.Application)) {
+		reporttest.Check(t, err)
+		native = r.ID
+	}
+	for _, c := range []struct {
+		Scope
+		apps selection.Applications
+	}{
+		{Scope: Scope{Application: worst.Application}}, {Scope: Scope{Job: worst.Job}}, {Scope: Scope{Phase: worst.Phase}}, {Scope: Scope{Attempt: worst.Attempt}},
+		{apps: selection.Applications{Named: native}}, {apps: selection.Applications{Since: schema.Some(schema.Time(1))}},
+	} {
+		s, apps := c.Scope, c.apps
+		whole := build(s, apps, unrestricted)
 		if len(whole.Outliers.Rows) == 0 {
 			t.Fatalf("%+v has no outlier", s)
 		}
-		if d := build(s, copiedAttempts); !reflect.DeepEqual(d, whole) {
+		if d := build(s, apps, copiedAttempts); !reflect.DeepEqual(d, whole) {
 			t.Errorf("%+v: from copies of its rows:\n%+v\nfrom the whole store:\n%+v", s, d, whole)
 		}
-		if d := build(s, 0); !reflect.DeepEqual(d, whole) {
+		if d := build(s, apps, 0); !reflect.DeepEqual(d, whole) {
 			t.Errorf("%+v: from its rows in the files:\n%+v\nfrom the whole store:\n%+v", s, d, whole)
 		}
 	}

@@ -12,10 +12,9 @@ import (
 // whatif reads what policies would have saved.
 func (b *builder) whatif() error {
 	w := &b.doc.Whatif
-	w.Savings.SQL = "SELECT * FROM whatif_savings WHERE job_id IS NULL ORDER BY saving_s DESC NULLS LAST"
 	w.Savings.Note = "No policy was replayed: straggler whatif --store DIR does that."
 	seen := map[string]bool{}
-	err := read(b, "savings", func(r *SavingRow) error {
+	add := func(r *SavingRow) error {
 		s, a := newSaving(*r)
 		w.Savings.Rows = append(w.Savings.Rows, s)
 		if a.ReplayErrorS != nil {
@@ -28,9 +27,17 @@ func (b *builder) whatif() error {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return err
+	}
+	if b.o.Savings == nil {
+		w.Savings.SQL = "SELECT * FROM whatif_savings WHERE job_id IS NULL ORDER BY saving_s DESC NULLS LAST"
+		if err := read(b, "savings", add); err != nil {
+			return err
+		}
+	}
+	for i := range b.o.Savings {
+		if err := add(&b.o.Savings[i]); err != nil {
+			return err
+		}
 	}
 	bounds := func(s Saving) int {
 		if s.Ideal {

@@ -159,6 +159,27 @@ func (s *Store) State(ctx context.Context) (string, error) {
 	return cat.state(), nil
 }
 
+// SeenBy are the inputs that visible results of a kind are of, and that were not read again since.
+func (s *Store) SeenBy(ctx context.Context, kind Kind) (map[schema.Key]bool, error) {
+	cat, err := s.catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[schema.Key]bool{}
+	for i, c := range cat.commits {
+		if !cat.visible[i] || c.Kind != kind {
+			continue
+		}
+		again := cat.retiredSince(c.Sequence)
+		for _, in := range c.Saw {
+			if !again[in.Key] && !cat.hidden[i][in.Key] {
+				out[schema.Key(in.Key)] = true
+			}
+		}
+	}
+	return out, nil
+}
+
 // Result is the last visible result commit of a kind, nil if there is none. The results are stale when its State differs from
 // the store's.
 func (s *Store) Result(ctx context.Context, kind Kind) (*Commit, error) {

@@ -6,6 +6,7 @@ import (
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 const (
@@ -16,23 +17,27 @@ const (
 )
 
 // Brief are the options of a replay that a report can wait for: the usual ones for small stores, fewer policies and seeds
-// for large ones. Fewer seeds give wider intervals, which the report shows. The work is the attempts, and the looks at them
+// for large ones, or where few applications of one are meant. Fewer seeds give wider intervals, which the report shows. The work is the attempts, and the looks at them
 // while they run: a few thousand slots for hours are many looks.
-func Brief(ctx context.Context, eng engine.Engine) (Options, error) {
+func Brief(ctx context.Context, eng engine.Engine, apps selection.Applications) (Options, error) {
 	work := 0.0
-	for row, err := range engine.Read[struct {
+	from, err := tablesOf(ctx, eng, apps)
+	if err != nil {
+		return Options{}, fmt.Errorf("whatif: %w", err)
+	}
+	for row, err := range read[struct {
 		N       int64                `col:"n"`
 		Seconds schema.Null[float64] `col:"seconds"`
-	}](ctx, eng, "SELECT count(*) AS n, sum(duration_s) AS seconds FROM attempts") {
+	}](ctx, from, "SELECT count(*) AS n, sum(duration_s) AS seconds FROM attempts") {
 		if err != nil {
 			return Options{}, fmt.Errorf("whatif: %w", err)
 		}
 		work = float64(row.N) + row.Seconds.V/briefWatch
 	}
 	if work <= briefFrom {
-		return Options{Optimize: true}, nil
+		return Options{Applications: apps, Optimize: true}, nil
 	}
-	o := Options{Errors: errorLevels[1:], brief: true}
+	o := Options{Applications: apps, Errors: errorLevels[1:], brief: true}
 	for _, name := range []string{"late", "mantri", "dolly", "spark", "medianrate"} {
 		o.Policies = append(o.Policies, known(name))
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"straggler/selection"
 )
 
 // A report waits for a replay no longer because tasks run for hours: policies look at each of them every few seconds.
@@ -24,7 +26,7 @@ func TestBrief(t *testing.T) {
 		{"no task", hours(t, 0, 1), true, 0},
 	} {
 		_, eng := storeOf(t, c.log)
-		o, err := Brief(t.Context(), eng)
+		o, err := Brief(t.Context(), eng, selection.Applications{})
 		if err != nil || o.Seeds != c.seeds || o.Optimize != c.small || (len(o.Policies) == 0) != c.small {
 			t.Errorf("%s: %d seeds, %d policies, optimize %v: %v", c.name, o.Seeds, len(o.Policies), o.Optimize, err)
 		}

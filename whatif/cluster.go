@@ -14,6 +14,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/copies"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif/policy"
 	"straggler/whatif/schedule"
@@ -143,7 +144,7 @@ func Copy(ctx context.Context, pieces, file string, in io.Reader, out io.Writer,
 
 // load reads what a copy needs of a store besides attempts.
 func (job *copyJob) load(ctx context.Context, eng engine.Engine) (*loader, *comparison, error) {
-	l, err := newLoader(ctx, eng)
+	l, err := newLoader(ctx, eng, selection.Applications{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the store: %w", err)
 	}
@@ -173,7 +174,7 @@ func (job *copyJob) load(ctx context.Context, eng engine.Engine) (*loader, *comp
 		}
 		c.variants = append(c.variants, Variant{Policy: p, Error: v.Error, Scheduler: o.Scheduler})
 	}
-	c.blame, err = c.blames(ctx, eng, job.Analysed)
+	c.blame, err = c.blames(ctx, l.tables, job.Analysed)
 	return l, c, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
@@ -24,10 +25,12 @@ type Options struct {
 	// Scheduler gives the slots in place of the log's own; the savings are then of the scheduler with each policy, none
 	// among them, over the log as it was. The zero value is the log's own.
 	Scheduler schedule.Scheduler
-	Optimize  bool                // replay the best settings of Spark's speculation too, where all logs are Spark's
-	Tool      string              // version of straggler, for the commit
-	Progress  func(share float64) // told how much of the work is done; nil for nobody
-	brief     bool                // made by Brief: the errors are not asked for by anybody
+	// Applications are those whose jobs are replayed; of the others only what shares their slots, which is in no result.
+	Applications selection.Applications
+	Optimize     bool                // replay the best settings of Spark's speculation too, where all logs are Spark's
+	Tool         string              // version of straggler, for the commit
+	Progress     func(share float64) // told how much of the work is done; nil for nobody
+	brief        bool                // made by Brief: the errors are not asked for by anybody
 }
 
 // errorLevels are how wrong the estimates that policies make of running tasks are at first: 0.03 is what MANTRI §6.2
@@ -109,6 +112,8 @@ type comparison struct {
 	kept     *[]baseline // of the workloads, for further passes; nil: none is kept
 	first    []int       // index of each pool's first job among all jobs
 	jobs     int
+	others   []bool              // by job: it is of an application that only shares slots with those meant; nil: none is
+	meant    map[schema.Key]bool // applications; nil: all
 	baseline
 }
 
@@ -132,12 +137,29 @@ func newComparison(w *workload.Workload, o Options) *comparison {
 // over is the same comparison over another workload.
 func (c *comparison) over(w *workload.Workload) *comparison {
 	d := *c
-	d.w, d.first, d.jobs, d.baseline = w, nil, 0, baseline{}
+	d.w, d.first, d.jobs, d.others, d.baseline = w, nil, 0, nil, baseline{}
 	for _, p := range w.Pools {
 		d.first = append(d.first, d.jobs)
 		d.jobs += p.NumJobs()
+		for j := 0; c.meant != nil && j < p.NumJobs(); j++ {
+			_, app := p.JobKeys(j)
+			d.others = append(d.others, !c.meant[app])
+		}
 	}
 	return &d
+}
+
+// other says that a job is replayed only because it shares slots with those that are meant.
+func (c *comparison) other(job int) bool { return c.others != nil && c.others[job] }
+
+// counted is the number of jobs that results are of.
+func (c *comparison) counted() (n int) {
+	for j := range c.jobs {
+		if !c.other(j) {
+			n++
+		}
+	}
+	return n
 }
 
 // pass hands the comparison over each workload to do, after its baseline.
@@ -364,7 +386,7 @@ func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) [
 func (c *comparison) replayError() (seconds, observed float64) {
 	for i, p := range c.w.Pools {
 		for j := range p.NumJobs() {
-			if o := p.Observed(j); o >= 0 {
+			if o := p.Observed(j); o >= 0 && !c.other(c.first[i]+j) {
 				seconds += math.Abs(float64(c.none[c.first[i]+j].Took-o)) / 1e6
 				observed += float64(o) / 1e6
 			}

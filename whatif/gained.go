@@ -10,6 +10,7 @@ import (
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/whatif/policy"
 	"straggler/whatif/workload"
 )
@@ -28,18 +29,51 @@ type Gained struct {
 // framework where that saves anything, since it has only to be turned on, else under the policy that saves most. It is nil
 // where no policy saves anything, and for stores that are too large to be read for one picture.
 func MostGained(ctx context.Context, eng engine.Engine) (*Gained, error) {
-	g, row, err := gained(ctx, eng)
+	all := tables{eng: eng}
+	g, row, err := gained(ctx, all)
 	if err != nil || g == nil {
 		return nil, err
 	}
-	if large, err := anyRow(ctx, eng, fmt.Sprintf("SELECT CAST(count(*) > %d AS INT) AS n FROM attempts", mostPictured)); err != nil || large {
-		return nil, err
-	}
-	seed, err := typicalSeed(ctx, eng, row)
+	seed, err := typicalSeed(ctx, all, row)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLoader(ctx, eng)
+	return g.pictured(ctx, eng, selection.Applications{}, seed)
+}
+
+// MostGained is that of a Try on some applications: the job that gains most under the speculation of the log's own framework
+// where that saves anything over all of their jobs, else under the policy that saves most.
+func (s *Summary) MostGained(ctx context.Context, eng engine.Engine, apps selection.Applications) (*Gained, error) {
+	var best *Result
+	for i := range s.Results {
+		r := &s.Results[i]
+		if r.Ideal || r.Best == 0 || r.Verdict(s.ReplayErrorS) != schema.Saves {
+			continue
+		}
+		if best == nil || own(r.Name) && !own(best.Name) || own(r.Name) == own(best.Name) && r.All.Saving.Mean > best.All.Saving.Mean {
+			best = r
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	g := &Gained{Job: best.Best, Variant: best.Variant}
+	return g.pictured(ctx, eng, apps, 1)
+}
+
+// own says that a policy is the speculation of a framework that writes logs.
+func own(policy string) bool { return policy == "spark" || policy == "mrv2" }
+
+// pictured is the job before and after under a seed; nil where too much would be read for it.
+func (g *Gained) pictured(ctx context.Context, eng engine.Engine, apps selection.Applications, seed int64) (*Gained, error) {
+	from, err := tablesOf(ctx, eng, apps)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	if large, err := anyRow(ctx, from, fmt.Sprintf("SELECT CAST(count(*) > %d AS INT) AS n FROM attempts", mostPictured)); err != nil || large {
+		return nil, err
+	}
+	l, err := newLoader(ctx, eng, apps)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: reading the store: %w", err)
 	}
@@ -68,19 +102,19 @@ type gain struct {
 }
 
 // gained finds the job and the policy; nil where no policy saves anything.
-func gained(ctx context.Context, eng engine.Engine) (*Gained, *gain, error) {
-	var own, others []string
+func gained(ctx context.Context, from tables) (*Gained, *gain, error) {
+	var first, others []string
 	for _, s := range policy.Specs() {
 		switch {
-		case s.Name == "spark" || s.Name == "mrv2":
-			own = append(own, s.Name)
+		case own(s.Name):
+			first = append(first, s.Name)
 		case !s.Ideal:
 			others = append(others, s.Name)
 		}
 	}
-	for _, names := range [][]string{own, others} {
+	for _, names := range [][]string{first, others} {
 		var found []gain
-		err := collect(ctx, eng, &found, fmt.Sprintf(`SELECT policy, parameters, job_id FROM whatif_savings
+		err := collect(ctx, from, &found, fmt.Sprintf(`SELECT policy, parameters, job_id FROM whatif_savings
 WHERE job_id IS NOT NULL AND saving_low > 0 AND verdict = '%s' AND policy IN ('%s')
 ORDER BY saving_s DESC NULLS LAST, policy NULLS LAST, parameters NULLS LAST, job_id NULLS LAST
 LIMIT 1`, schema.Saves, strings.Join(names, "', '")))
@@ -122,7 +156,7 @@ func variantOf(name, parameters string) (Variant, error) {
 }
 
 // typicalSeed is the seed under which the job took what lies in the middle of all seeds.
-func typicalSeed(ctx context.Context, eng engine.Engine, g *gain) (int64, error) {
+func typicalSeed(ctx context.Context, from tables, g *gain) (int64, error) {
 	type run struct {
 		Seed       int64   `col:"seed"`
 		Policy     string  `col:"policy"`
@@ -130,7 +164,7 @@ func typicalSeed(ctx context.Context, eng engine.Engine, g *gain) (int64, error)
 		PredictedS float64 `col:"predicted_s"`
 	}
 	var runs []run
-	err := collect(ctx, eng, &runs, fmt.Sprintf(`SELECT seed, policy, parameters, predicted_s FROM whatif_runs
+	err := collect(ctx, from, &runs, fmt.Sprintf(`SELECT seed, policy, parameters, predicted_s FROM whatif_runs
 WHERE job_id = %d AND policy = '%s' ORDER BY predicted_s NULLS LAST, seed NULLS LAST`, int64(g.JobID), g.Policy))
 	if err != nil {
 		return 0, fmt.Errorf("whatif: reading the runs: %w", err)

@@ -5,18 +5,20 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/whatif/workload"
 )
 
 // Load reads what a replay needs from the tables of a store.
 func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
-	l, err := newLoader(ctx, eng)
+	l, err := newLoader(ctx, eng, selection.Applications{})
 	if err == nil {
 		err = l.attempts(ctx, nil)
 	}
@@ -28,7 +30,8 @@ func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
 
 // loader reads a store.
 type loader struct {
-	eng   engine.Engine
+	tables
+	meant map[schema.Key]bool // applications; nil: all
 	rows  *workload.Rows
 	count map[schema.Key]int64 // attempts by application
 	total int64
@@ -38,21 +41,40 @@ type loader struct {
 	batches []workload.Batch
 }
 
-// newLoader reads everything but attempts and what they reported.
-func newLoader(ctx context.Context, eng engine.Engine) (*loader, error) {
-	l := &loader{eng: eng, rows: &workload.Rows{}, count: map[schema.Key]int64{}, may: engine.Memory()}
+// newLoader reads everything but attempts and what they reported: of the applications that are meant, and of those that share
+// slots with them.
+func newLoader(ctx context.Context, eng engine.Engine, apps selection.Applications) (*loader, error) {
+	l := &loader{tables: tables{eng: eng}, rows: &workload.Rows{}, count: map[schema.Key]int64{}, may: engine.Memory()}
 	r := l.rows
 	return l, first(
-		func() error { return collect(ctx, eng, &r.Applications, query("applications")) },
-		func() error { return collect(ctx, eng, &r.Settings, query("settings")) },
-		func() error { return collect(ctx, eng, &r.Jobs, query("jobs")) },
-		func() error { return collect(ctx, eng, &r.Phases, query("phases")) },
-		func() error { return collect(ctx, eng, &r.Edges, query("edges")) },
-		func() error { return collect(ctx, eng, &r.Machines, query("machines")) },
-		func() error { return collect(ctx, eng, &r.Losses, query("losses")) },
-		func() error { return loadOutputs(ctx, eng, r) },
+		func() error { return collect(ctx, l.tables, &r.Applications, query("applications")) },
+		func() error { return collect(ctx, l.tables, &r.Machines, query("machines")) },
+		func() error { return l.choose(ctx, apps) },
+		func() error { return collect(ctx, l.tables, &r.Settings, query("settings")) },
+		func() error { return collect(ctx, l.tables, &r.Jobs, query("jobs")) },
+		func() error { return collect(ctx, l.tables, &r.Phases, query("phases")) },
+		func() error { return collect(ctx, l.tables, &r.Edges, query("edges")) },
+		func() error { return collect(ctx, l.tables, &r.Losses, query("losses")) },
+		func() error { return loadOutputs(ctx, l.tables, r) },
 		func() error { return l.counts(ctx) },
 	)
+}
+
+// choose leaves only the applications that are replayed where not all are meant.
+func (l *loader) choose(ctx context.Context, apps selection.Applications) error {
+	if apps.All() {
+		return nil
+	}
+	keys, err := apps.Keys(ctx, l.eng)
+	if err != nil {
+		return err
+	}
+	l.meant = map[schema.Key]bool{}
+	for _, k := range keys {
+		l.meant[k] = true
+	}
+	l.tables.only(l.rows.Share(keys))
+	return nil
 }
 
 // batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with the
@@ -137,7 +159,7 @@ func (l *loader) counts(ctx context.Context) error {
 		Last        schema.Null[schema.Time] `col:"last_start"`
 	}
 	l.rows.First, l.rows.Last = workload.Forever, workload.NoTime
-	for c, err := range engine.Read[count](ctx, l.eng, query("count")) {
+	for c, err := range read[count](ctx, l.tables, query("count")) {
 		if err != nil {
 			return err
 		}
@@ -164,7 +186,7 @@ func (l *loader) attempts(ctx context.Context, applications []schema.Key) error 
 		those = "application_id IN (" + strings.Join(keys, ", ") + ")"
 	}
 	l.rows.Attempts = slices.Grow(l.rows.Attempts, int(n))
-	for row, err := range engine.Read[workload.AttemptRow](ctx, l.eng, strings.Replace(query("attempts"), "{those}", those, 1)) {
+	for row, err := range read[workload.AttemptRow](ctx, l.tables, strings.Replace(query("attempts"), "{those}", those, 1)) {
 		if err != nil {
 			return err
 		}
@@ -183,7 +205,7 @@ func (l *loader) progress(ctx context.Context, those string) error {
 	if those != "TRUE" {
 		those = "EXISTS (SELECT 1 FROM attempts a WHERE a.attempt_id = p.attempt_id AND a." + those + ")"
 	}
-	for row, err := range engine.Read[sample](ctx, l.eng, strings.Replace(query("progress"), "{those}", those, 1)) {
+	for row, err := range read[sample](ctx, l.tables, strings.Replace(query("progress"), "{those}", those, 1)) {
 		if err != nil {
 			return err
 		}
@@ -193,7 +215,7 @@ func (l *loader) progress(ctx context.Context, those string) error {
 }
 
 // loadOutputs reads how large outputs are, in applications that lost any.
-func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error {
+func loadOutputs(ctx context.Context, from tables, r *workload.Rows) error {
 	if len(r.Losses) == 0 {
 		return nil
 	}
@@ -202,7 +224,7 @@ func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error
 		Bytes     int64      `col:"bytes"`
 	}
 	r.Outputs = map[schema.Key]int64{}
-	for o, err := range engine.Read[output](ctx, eng, query("outputs")) {
+	for o, err := range read[output](ctx, from, query("outputs")) {
 		if err != nil {
 			return err
 		}
@@ -211,8 +233,51 @@ func loadOutputs(ctx context.Context, eng engine.Engine, r *workload.Rows) error
 	return nil
 }
 
-func collect[R any](ctx context.Context, eng engine.Engine, to *[]R, sql string) error {
-	for row, err := range engine.Read[R](ctx, eng, sql) {
+// tables are those of a store, or what they hold of some applications.
+type tables struct {
+	eng  engine.Engine
+	seen []engine.Seen
+}
+
+// tablesOf are the tables with the rows of the applications that are meant.
+func tablesOf(ctx context.Context, eng engine.Engine, apps selection.Applications) (tables, error) {
+	t := tables{eng: eng}
+	if apps.All() {
+		return t, nil
+	}
+	keys, err := apps.Keys(ctx, eng)
+	t.only(keys)
+	return t, err
+}
+
+// only restricts the tables to the rows of applications.
+func (t *tables) only(applications []schema.Key) {
+	keys := make([]string, len(applications))
+	for i, k := range applications {
+		keys[i] = strconv.FormatInt(k, 10)
+	}
+	own := " WHERE application_id IN (" + strings.Join(keys, ", ") + ")"
+	phases := "SELECT phase_id FROM phases WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"
+	t.seen = nil
+	for _, x := range []struct{ table, where string }{
+		{"jobs", own}, {"attempts", own}, {"settings", own},
+		{"phases", " WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"},
+		{"edges", " WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"},
+		{"progress", " WHERE attempt_id IN (SELECT attempt_id FROM attempts" + own + ")"},
+		{"losses", " WHERE phase_id IN (" + phases + ")"},
+		{"attributions", " WHERE phase_id IN (" + phases + ")"},
+	} {
+		t.seen = append(t.seen, engine.Seen{Table: x.table, SQL: "SELECT * FROM " + x.table + x.where})
+	}
+}
+
+// read is engine.Read of what is seen of the tables.
+func read[R any](ctx context.Context, from tables, sql string) iter.Seq2[*R, error] {
+	return engine.ReadParts[R](ctx, from.eng, "whatif", sql, from.seen...)
+}
+
+func collect[R any](ctx context.Context, from tables, to *[]R, sql string) error {
+	for row, err := range read[R](ctx, from, sql) {
 		if err != nil {
 			return err
 		}

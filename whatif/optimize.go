@@ -39,7 +39,7 @@ var grid = []struct {
 // version. Of settings whose savings cannot be told apart the one that costs least slot time wins. What the advice promises
 // comes from seeds that the search has not seen. Where the store does not fit in memory it is read anew for each round of settings.
 func Optimize(ctx context.Context, eng engine.Engine, o Options) (Advice, error) {
-	l, err := newLoader(ctx, eng)
+	l, err := newLoader(ctx, eng, o.Applications)
 	if err != nil {
 		return Advice{}, fmt.Errorf("whatif: reading the store: %w", err)
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
@@ -29,10 +31,14 @@ type Summary struct {
 	Commit         store.Commit
 }
 
-// Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run.
+// Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run. Of some
+// applications only it writes nothing, since the tables hold sums over all.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
+	if !o.Applications.All() {
+		return Try(ctx, st, eng, o)
+	}
 	began := time.Now()
-	analysed, err := causesAreFresh(ctx, st)
+	analysed, err := causesAreFresh(ctx, st, eng, o.Applications)
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
@@ -54,7 +60,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 // Try replays a store under policies and writes nothing.
 func Try(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	began := time.Now()
-	analysed, err := causesAreFresh(ctx, st)
+	analysed, err := causesAreFresh(ctx, st, eng, o.Applications)
 	if err != nil {
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
@@ -146,12 +152,12 @@ func (f *survey) refused() error {
 
 // replayed replays a store, with at most so many attempts in memory where no pool has more. The writer may be nil.
 func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, most int64, out *writer) (Summary, error) {
-	l, err := newLoader(ctx, eng)
+	l, err := newLoader(ctx, eng, o.Applications)
 	if err != nil {
 		return Summary{}, fmt.Errorf("reading the store: %w", err)
 	}
 	if o.Policies == nil {
-		if o.Policies, err = usualOf(ctx, eng, analysed); err != nil {
+		if o.Policies, err = usualOf(ctx, l.tables, analysed); err != nil {
 			return Summary{}, err
 		}
 	}
@@ -164,8 +170,9 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 		return Summary{}, err
 	}
 	c := newComparison(&workload.Workload{Notes: f.notes}, o)
+	c.meant = l.meant
 	if f.pools > 0 {
-		if c.blame, err = c.blames(ctx, eng, analysed); err != nil {
+		if c.blame, err = c.blames(ctx, l.tables, analysed); err != nil {
 			return Summary{}, err
 		}
 		if c.each = each; o.Optimize && f.foreign == "" {
@@ -211,7 +218,7 @@ type batchResults struct {
 
 // replayed replays the workload, whose baseline is known, and hands each unit to done.
 func (c *comparison) replayed(ctx context.Context, out *writer, done func()) (*batchResults, error) {
-	b := &batchResults{jobs: c.jobs, notes: c.w.Notes, totals: make([]total, len(c.variants))}
+	b := &batchResults{jobs: c.counted(), notes: c.w.Notes, totals: make([]total, len(c.variants))}
 	b.missed, b.observed = c.replayError()
 	return b, c.tallied(ctx, b.totals, func(u *unit) error { done(); return out.runs(c, u) },
 		func(v int, jobs []JobSaving) error { return out.jobs(c, c.variants[v], jobs) })
@@ -264,18 +271,30 @@ func (r *results) summary(f *survey, out *writer) (Summary, error) {
 // ErrNoCauses is wrapped by the error about an ideal that needs the causes of a store's outliers.
 var ErrNoCauses = errors.New("the causes are not known, or not those of the logs that the store has now")
 
-// causesAreFresh is whether the results of causes are of the logs that the store has now.
-func causesAreFresh(ctx context.Context, st *store.Store) (bool, error) {
+// causesAreFresh is whether the results of causes are of the logs that the store has now, or of all that applications came from.
+func causesAreFresh(ctx context.Context, st *store.Store, eng engine.Engine, apps selection.Applications) (bool, error) {
 	commit, err := st.Result(ctx, store.Causes)
 	if err != nil || commit == nil {
 		return false, err
 	}
 	state, err := st.State(ctx)
-	return commit.State == state, err
+	if err != nil || commit.State == state || apps.All() {
+		return commit.State == state, err
+	}
+	inputs, err := st.Inputs(ctx)
+	if err != nil {
+		return false, err
+	}
+	of, _, err := apps.Inputs(ctx, eng, inputs)
+	if err != nil {
+		return false, err
+	}
+	seen, err := st.SeenBy(ctx, store.Causes)
+	return len(of) > 0 && !slices.ContainsFunc(of, func(in store.InputRecord) bool { return !seen[schema.Key(in.Key)] }), err
 }
 
 // blames reads the seconds that causes are blamed for, for the ideals that take one cause away.
-func (c *comparison) blames(ctx context.Context, eng engine.Engine, analysed bool) (map[schema.Cause]map[schema.Key]float64, error) {
+func (c *comparison) blames(ctx context.Context, from tables, analysed bool) (map[schema.Cause]map[schema.Key]float64, error) {
 	blames := map[schema.Cause]map[schema.Key]float64{}
 	for _, v := range c.variants {
 		if v.Cause == "" || blames[v.Cause] != nil {
@@ -285,7 +304,7 @@ func (c *comparison) blames(ctx context.Context, eng engine.Engine, analysed boo
 			return nil, fmt.Errorf("policy %s: %w; run straggler causes", v.Name, ErrNoCauses)
 		}
 		var err error
-		if blames[v.Cause], err = blame(ctx, eng, v.Cause); err != nil {
+		if blames[v.Cause], err = blame(ctx, from, v.Cause); err != nil {
 			return nil, err
 		}
 	}
@@ -391,12 +410,17 @@ func (w *writer) all(r *Result, s *Summary) error {
 	if w == nil {
 		return nil
 	}
-	w.save = append(w.save, schema.WhatifSaving{
+	w.save = append(w.save, r.Row(s))
+	return nil
+}
+
+// Row is what a variant saves over all jobs, as whatif_savings has it.
+func (r *Result) Row(s *Summary) schema.WhatifSaving {
+	return schema.WhatifSaving{
 		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
 		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
 		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
-	})
-	return nil
+	}
 }
 
 func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int, none *replay.JobOutcome) schema.WhatifSaving {

@@ -16,6 +16,7 @@ import (
 	"straggler/ingest/formats"
 	"straggler/ingest/run"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif/policy"
 	"straggler/whatif/workload"
@@ -151,7 +152,7 @@ func TestRunInBatches(t *testing.T) {
 // A pool that does not fit in memory is refused before its attempts are read.
 func TestRunInMemory(t *testing.T) {
 	_, eng := storeOf(t, labelled(t, "clean"))
-	l, err := newLoader(t.Context(), eng)
+	l, err := newLoader(t.Context(), eng, selection.Applications{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,6 +230,9 @@ func newTally(c *comparison, v Variant, to *total) *tally {
 func (t *tally) add(u *unit) {
 	t.seeds++
 	for j := range u.jobs {
+		if t.c.other(j) {
+			continue
+		}
 		o, plain := &u.jobs[j], &t.c.none[j]
 		s := float64(plain.Took-o.Took) / 1e6
 		y, varies := t.another(u.number, j, o)
@@ -273,6 +276,10 @@ func (t *tally) done() []JobSaving {
 	n := float64(t.seeds)
 	jobs := make([]JobSaving, t.c.jobs)
 	for j := range jobs {
+		if t.c.other(j) {
+			jobs[j].Idle = true
+			continue
+		}
 		plain := &t.c.none[j]
 		jobs[j] = JobSaving{
 			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j]), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),

@@ -5,15 +5,18 @@ import (
 	"embed"
 	"fmt"
 	"sort"
+	"strconv"
+	"strings"
 	"time"
 
 	"straggler/engine"
 	"straggler/schema"
 )
 
-// Runs reads the applications of a store, of which detect and causes have written their tables, in order of time.
-func Runs(ctx context.Context, eng engine.Engine, g Grouping) ([]Run, error) {
-	m := measuring{ctx: ctx, eng: eng, grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
+// Runs reads applications of a store, of which detect and causes have written their tables, in order of time: those with these keys, or all where
+// none is named.
+func Runs(ctx context.Context, eng engine.Engine, g Grouping, applications ...schema.Key) ([]Run, error) {
+	m := measuring{ctx: ctx, eng: eng, seen: only(applications), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
 	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.longest, m.parts, m.causes, m.machines, m.plans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
@@ -23,9 +26,25 @@ func Runs(ctx context.Context, eng engine.Engine, g Grouping) ([]Run, error) {
 	return m.runs, nil
 }
 
+// only restricts the tables to the rows of applications.
+func only(applications []schema.Key) (seen []engine.Seen) {
+	if len(applications) == 0 {
+		return nil
+	}
+	keys := make([]string, len(applications))
+	for i, k := range applications {
+		keys[i] = strconv.FormatInt(k, 10)
+	}
+	for _, table := range []string{"applications", "jobs", "attempts", "queries"} {
+		seen = append(seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE application_id IN (" + strings.Join(keys, ", ") + ")"})
+	}
+	return seen
+}
+
 type measuring struct {
 	ctx      context.Context
 	eng      engine.Engine
+	seen     []engine.Seen
 	grouping Grouping
 	runs     []Run
 	index    map[schema.Key]int // of runs, by application
@@ -297,7 +316,7 @@ func each[R any](m *measuring, file string, do func(*R)) error {
 	if err != nil {
 		return err
 	}
-	for r, err := range engine.Read[R](m.ctx, m.eng, string(sql)) {
+	for r, err := range engine.ReadParts[R](m.ctx, m.eng, "audit", string(sql), m.seen...) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

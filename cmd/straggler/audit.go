@@ -8,17 +8,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"straggler/analysis"
 	"straggler/audit"
 	"straggler/audit/baseline"
 	"straggler/audit/measure"
 	"straggler/audit/render"
 	"straggler/openmetrics"
+	"straggler/schema"
 	"straggler/selection"
 )
 
@@ -173,17 +174,18 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selec
 		}
 		unread = e.unread(&s)
 	}
-	eng, err := e.analysed(ctx, st)
+	eng, err := e.analysed(ctx, st, analysis.Explain)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer eng.Close()
-	runs, err = measure.Runs(ctx, eng, g)
-	if err != nil || apps.All() {
-		return runs, unread, err
+	var keys []schema.Key
+	if !apps.All() {
+		if keys, err = apps.Keys(ctx, eng); err != nil {
+			return nil, nil, err
+		}
 	}
-	keys, err := apps.Keys(ctx, eng)
-	runs = slices.DeleteFunc(runs, func(r measure.Run) bool { return !slices.Contains(keys, r.ApplicationKey) })
+	runs, err = measure.Runs(ctx, eng, g, keys...)
 	return runs, unread, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/analysis"
 	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/html"
@@ -61,7 +62,7 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	eng, err := e.analysed(ctx, st)
+	eng, err := e.analysed(ctx, st, analysis.Update)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if s, err := plans.Run(ctx, st, p, plans.Options{}); err != nil || s.Findings == 0 {
 		t.Fatalf("%d findings in the plans of skewed queries: %v", s.Findings, err)
 	}
-	o, err := whatif.Brief(ctx, p)
+	o, err := whatif.Brief(ctx, p, selection.Applications{})
 	if err != nil {
 		t.Fatal(err)
 	}

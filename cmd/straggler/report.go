@@ -96,7 +96,11 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		}
 		unread = errors.Join(e.unread(&s), missing)
 	}
-	eng, err := e.analysed(ctx, st)
+	update := analysis.Update
+	if !apps.All() || r.name == trace { // savings are replayed for the applications that are shown, or not asked for
+		update = analysis.Explain
+	}
+	eng, err := e.analysed(ctx, st, update)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"straggler/analysis"
 	"straggler/audit"
 	"straggler/engine"
 	"straggler/engine/engines"
@@ -64,13 +63,13 @@ func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, 
 	return do(st, eng)
 }
 
-// analysed opens an engine over a store and brings its results up to date.
-func (e *env) analysed(ctx context.Context, st *store.Store) (engine.Engine, error) {
+// analysed opens an engine over a store and brings its results up to date; update is analysis.Update or analysis.Explain.
+func (e *env) analysed(ctx context.Context, st *store.Store, update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) error) (engine.Engine, error) {
 	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {
 		return nil, err
 	}
-	if err := analysis.Update(ctx, st, eng, version, e.step); err != nil {
+	if err := update(ctx, st, eng, version, e.step); err != nil {
 		eng.Close()
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"straggler/analysis"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest/formats"
@@ -169,7 +170,7 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 			return err
 		}
 	}
-	eng, err := e.analysed(ctx, st)
+	eng, err := e.analysed(ctx, st, analysis.Explain)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ type whatifOptions struct {
 	list     bool
 	optimize string
 	schedule string
+	apps     selectionFlags
 	output   output
 }
 
@@ -49,6 +50,10 @@ due to it alone is policy none; the savings of the other policies include it. A 
 is refused: copy-compute splitting needs reduce slots and how long reduces copy, fifo-placed links between racks, quincy and waiting
 for slots near the data where that was, waiting for a rack (t2) racks, and tmin pools with minimum shares. Straggler simulate runs the
 jobs of a store on a cluster that has these. In the same way late-phases is refused without the progress of reduces.
+
+With --application or --since the jobs of these applications are replayed, and no others: savings are over them alone, machines and work are
+what their logs say, and the tables keep the savings over all. Applications that share the slots of one cluster are replayed together, and the
+jobs of those that are meant counted.
 
 Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
 progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
@@ -83,6 +88,7 @@ progress: 0.03 means that the first estimate of a task's duration is off by 3 % 
 	c.Flags().StringVar(&o.schedule, "scheduler", "", "replay under this `SCHEDULER` instead of the log's own, as in 'delay t1=5 t2=5'; see straggler help schedulers")
 	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
 	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")
+	o.apps.flags(c.Flags(), "replay only")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
@@ -107,9 +113,13 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 	if err != nil {
 		return err
 	}
+	apps, err := o.apps.applications()
+	if err != nil {
+		return err
+	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("replaying")()
-		usual, err := whatif.Usual(ctx, st, eng)
+		usual, err := whatif.Usual(ctx, st, eng, whatif.Options{Applications: apps})
 		if err != nil {
 			return err
 		}
@@ -120,7 +130,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 		if err != nil {
 			return err
 		}
-		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Tool: version})
+		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Applications: apps, Tool: version})
 		if errors.Is(err, whatif.ErrNoCauses) || errors.Is(err, schedule.ErrLacks) || errors.Is(err, policy.ErrLacks) {
 			return useError("%v", err)
 		}
@@ -181,9 +191,13 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	apps, err := o.apps.applications()
+	if err != nil {
+		return err
+	}
 	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
-		a, err := whatif.Optimize(ctx, eng, whatif.Options{Seeds: o.seeds})
+		a, err := whatif.Optimize(ctx, eng, whatif.Options{Seeds: o.seeds, Applications: apps})
 		if errors.Is(err, whatif.ErrNotSpark) {
 			return useError("%v", err)
 		}

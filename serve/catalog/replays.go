@@ -92,7 +92,7 @@ func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(flo
 		return s, err
 	}
 	defer eng.Close()
-	usual, err := whatif.Usual(ctx, c.o.Snapshot, eng)
+	usual, err := whatif.Usual(ctx, c.o.Snapshot, eng, whatif.Options{})
 	if err != nil {
 		return s, err
 	}

@@ -61,6 +61,23 @@ func shareSlots(r *Rows) map[schema.Key]int {
 	return pools
 }
 
+// Share leaves the applications whose slots some of them use, and their machines, and gives the keys of these applications: a
+// replay of some is one of all that they share slots with.
+func (r *Rows) Share(some []schema.Key) []schema.Key {
+	pools, used := shareSlots(r), map[int]bool{}
+	for _, k := range some {
+		used[pools[k]] = true
+	}
+	left := func(application schema.Key) bool { p, ok := pools[application]; return ok && used[p] }
+	r.Applications = slices.DeleteFunc(r.Applications, func(a schema.Application) bool { return !left(a.ApplicationID) })
+	r.Machines = slices.DeleteFunc(r.Machines, func(m schema.Machine) bool { return m.ApplicationID.OK && !left(m.ApplicationID.V) })
+	keys := make([]schema.Key, len(r.Applications))
+	for i := range r.Applications {
+		keys[i] = r.Applications[i].ApplicationID
+	}
+	return keys
+}
+
 // with is the group with attempts; building reorders its lists.
 func (g group) with(attempts []int32) *group {
 	g.jobs, g.phases, g.attempts = slices.Clone(g.jobs), slices.Clone(g.phases), attempts
