@@ -39,27 +39,36 @@ type decoder struct {
 	hosts  hostCache
 
 	layouts map[reflect.Type]*layout
+	line    read.Line    // that is being decoded
+	held    []heldUpdate // of the block
 }
 
 // block decodes the lines of a block of the file that source names.
 func (d *decoder) block(blk *read.Block, source string, out *batch) {
-	for line := range blk.Lines() {
-		record := bytes.TrimRight(line.Data, " \t\r")
+	for d.line = range blk.Lines() {
+		record := bytes.TrimRight(d.line.Data, " \t\r")
 		if len(record) == 0 {
 			continue
 		}
-		why := d.record(record, out)
-		if why == "" {
+		if why := d.record(record, out); why != "" {
+			out.reject(source, d.line, record, why)
+		} else {
 			out.decoded++
-			continue
 		}
-		reason := "no event of a Spark log: " + why + "; the rest of the log is read without it"
-		if line.Cut {
-			reason = "the log stops within this event; read it again when it is whole"
-		}
-		out.rejects = append(out.rejects, schema.Reject{SourceFile: source, Line: schema.Some(line.Number),
-			ByteOffset: line.Offset, Reason: reason, Sample: ingest.Sample(record)})
 	}
+	for _, u := range d.release() {
+		out.decoded--
+		out.reject(source, u.line, u.record, u.why)
+	}
+}
+
+func (b *batch) reject(source string, line read.Line, record []byte, why string) {
+	reason := "no event of a Spark log: " + why + "; the rest of the log is read without it"
+	if line.Cut {
+		reason = "the log stops within this event; read it again when it is whole"
+	}
+	b.rejects = append(b.rejects, schema.Reject{SourceFile: source, Line: schema.Some(line.Number),
+		ByteOffset: line.Offset, Reason: reason, Sample: ingest.Sample(record)})
 }
 
 const eventPrefix = `{"Event":"`
@@ -90,6 +99,10 @@ func (d *decoder) record(record []byte, out *batch) (why string) {
 			return ""
 		}
 		out.ends = out.ends[:len(out.ends)-1]
+	case kindPlanUpdate:
+		if d.hold(record, out) {
+			return ""
+		}
 	}
 	return d.pullEvent(k, record, out)
 }
@@ -210,7 +223,12 @@ func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
 	case kindTaskEnd:
 		return d.pullTaskEnd(out)
 	case kindQueryStart, kindPlanUpdate, kindMetricUpdate:
-		return d.pullPlanEvent(k, out)
+		e := &planEvent{}
+		if why := d.pullPlanEvent(e); why != "" {
+			return why
+		}
+		out.add(k, e)
+		return ""
 	}
 	event := newEvent(k)
 	d.value(reflect.ValueOf(event).Elem())

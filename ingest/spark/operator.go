@@ -113,12 +113,6 @@ func (o *operator) isExchange() bool {
 	return o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode
 }
 
-// firstPart is a text up to its first blank.
-func firstPart(s string) string {
-	first, _, _ := strings.Cut(s, " ")
-	return first
-}
-
 // kindOfOperator is what an operator does, by its name.
 func kindOfOperator(name string) schema.NodeKind {
 	if nativeWrappers[name] {
@@ -193,6 +187,12 @@ func (o *operator) join(args string, keepLiterals bool) {
 			o.build = schema.LeftSide
 		}
 	}
+}
+
+// firstPart is a text up to its first blank.
+func firstPart(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	return first
 }
 
 // nthList is what stands in the nth of the arguments that are lists, from 1.
@@ -270,7 +270,7 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	}
 	var detail []string
 	if len(rest) > 0 {
-		detail = append(detail, cleanText(rest[0]+"(", true)[:len(rest[0])])
+		detail = append(detail, cleanText(rest[0], true))
 	}
 	if n.partition != "" && n.partition != "[]" {
 		detail = append(detail, "partition filters "+cleanText(n.partition, keepLiterals))

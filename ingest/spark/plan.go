@@ -1,6 +1,9 @@
 package spark
 
 import (
+	"bytes"
+	"slices"
+
 	"straggler/ingest/read"
 	"straggler/schema"
 )
@@ -73,12 +76,55 @@ type accumValues []accumValue
 // maxAccumValues bounds the values of one event.
 const maxAccumValues = 100_000
 
+// heldUpdate is an update of a plan that is not decoded before its block ends: each has the whole plan, so that of those of one query
+// only the last is of use.
+type heldUpdate struct {
+	line   read.Line
+	record []byte
+	event  *planEvent // among the others of the batch, without a plan yet
+	why    string     // it cannot be used
+}
+
+// hold keeps an update as Spark writes it until the block ends, and reports false of any other.
+func (d *decoder) hold(record []byte, out *batch) bool {
+	i := len(eventPrefix) + bytes.IndexByte(record[len(eventPrefix):], '"')
+	execution, i := digits(record, expect(record, i, `","executionId":`))
+	if i >= len(record) || record[i] != ',' {
+		return false
+	}
+	e := &planEvent{execution: execution, root: none, time: none}
+	d.held = append(d.held, heldUpdate{line: d.line, record: record, event: e})
+	out.add(kindPlanUpdate, e)
+	return true
+}
+
+// release decodes the last update of each query that can be decoded, and gives those later ones that cannot.
+func (d *decoder) release() (bad []heldUpdate) {
+	var done []int64
+	for _, u := range slices.Backward(d.held) {
+		if slices.Contains(done, u.event.execution) {
+			continue
+		}
+		d.pull.Reset(u.record)
+		e := planEvent{}
+		if u.why = d.pullPlanEvent(&e); u.why != "" {
+			bad = append(bad, u)
+			continue
+		}
+		u.event.plan = e.plan
+		done = append(done, u.event.execution)
+	}
+	clear(d.held)
+	d.held = d.held[:0]
+	return bad
+}
+
 // pullPlanEvent decodes an event that has a plan.
-func (d *decoder) pullPlanEvent(k kind, out *batch) (why string) {
+func (d *decoder) pullPlanEvent(e *planEvent) (why string) {
 	p := &d.pull
 	p.Deep = maxPlanDepth
 	defer func() { p.Deep = 0 }()
-	e := &planEvent{execution: none, root: none, time: none}
+	*e = planEvent{execution: none, root: none, time: none}
 	for ok := p.Object(); ok && p.Key(); {
 		switch string(p.Name) {
 		case "executionId":
@@ -106,7 +152,6 @@ func (d *decoder) pullPlanEvent(k kind, out *batch) (why string) {
 	if e.execution < 0 {
 		return "it has no executionId"
 	}
-	out.add(k, e)
 	return ""
 }
 

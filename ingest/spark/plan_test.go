@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/read"
 	"straggler/schema"
@@ -413,6 +414,50 @@ func TestUpdatesScanned(t *testing.T) {
 	}
 }
 
+// Of the updates of a plan in one block only the last is decoded: rows are those of a log whose lines are decoded one by one, also where
+// the last cannot be used.
+func TestHeldUpdates(t *testing.T) {
+	const event = `{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL`
+	update := func(plan string) string {
+		return event + `AdaptiveExecutionUpdate","executionId":3,"sparkPlanInfo":` + plan + "}\n"
+	}
+	plan := func(name string) string { return `{"nodeName":"` + name + `","simpleString":"","children":[]}` }
+	logs := planLogs(t)
+	for name, last := range map[string]string{"Filter": update(plan("Filter")), "Sort": update(`{"nodeName":7,"children":[}`), "Project": event + `ExecutionEnd","executionId":3,"time":1700000000001}` + "\n" + update(plan("Project"))} {
+		logs[name] = []byte(event + `ExecutionStart","executionId":3,"description":"d","time":1700000000000,"sparkPlanInfo":` + plan("Union") + "}\n" + update(plan("Window")) + update(plan("Sort")) + last)
+	}
+	for name, log := range logs {
+		if len(log) > 8<<20 {
+			continue
+		}
+		want, _ := readAtOnce(t, log, false)
+		var one schema.Trace
+		f := newFold(&ingest.Input{Name: "log", Base: "log", Key: 7}, ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
+			b.AddTo(&one)
+			return nil
+		}))
+		var d decoder
+		number, offset := int64(0), int64(0)
+		eachLine(log, func(line []byte) {
+			var b batch
+			number++
+			d.block(&read.Block{Data: line, Line: number, Offset: offset}, "log", &b)
+			offset += int64(len(line)) + 1
+			if err := f.batch(&b); err != nil {
+				t.Fatal(err)
+			}
+		})
+		f.finishApp("")
+		want.Rejects, one.Rejects = nil, nil
+		if diff := cmp.Diff(*want, one); diff != "" {
+			t.Errorf("%s: %.2000s", name, diff)
+		}
+		if n := len(one.PlanNodes); len(log) < 2000 && (n != 2 || one.PlanNodes[1].Operator != name) {
+			t.Errorf("%s: %+v", name, one.PlanNodes)
+		}
+	}
+}
+
 // Where the values of metrics are taken out of a log, the stages of a join are told by its exchanges as far as that says which, and
 // never otherwise than the values do.
 func TestPlacementByStructure(t *testing.T) {
@@ -538,8 +583,8 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// FuzzOperator reads the texts of operators. Whatever they hold: no quote, no id and no letter that is not ASCII comes out unless
-// literals are kept, and other ids of the same columns change nothing.
+// FuzzOperator reads the texts of operators. Whatever they hold: no quoted literal and no id comes out unless literals are kept, and other
+// ids of the same columns change nothing.
 func FuzzOperator(f *testing.F) {
 	eachLine(content(f, "testdata/plans.log"), func(line []byte) {
 		var e struct {
@@ -552,24 +597,30 @@ func FuzzOperator(f *testing.F) {
 	f.Add("SortMergeJoin(skew=true)", "SortMergeJoin(skew=true) [a#1L, `b c`#2], [d#3], LeftOuter, (name#4 = O'Neil)")
 	f.Add("ReusedExchange", "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]")
 	f.Add("Window", "Window [rank(v#2) windowspecdefinition(k#1, v#2 DESC NULLS LAST)], [k#1], [v#2 DESC NULLS LAST]")
+	f.Add("Scan \x03\x03\x03", "0")
 	f.Fuzz(func(t *testing.T, name, simple string) {
 		of := func(simple string, keep bool) operator {
 			return operatorOf(&rawNode{name: read.Text(name), simple: read.Text(simple)}, keep)
 		}
 		got := of(simple, false)
 		for _, text := range []string{got.keys, got.rightKeys, got.detail} {
-			if bare := strings.ReplaceAll(strings.TrimSuffix(text, "…"), "`", ""); got.kind != schema.ScanNode && strings.ContainsAny(bare, "'\"") || columnID.MatchString(text) {
+			if bare := quotedName.ReplaceAllString(text, ""); got.kind != schema.ScanNode && strings.ContainsAny(bare, "'\"") || columnID.MatchString(bare) {
 				t.Errorf("%q of %q", text, simple)
 			}
+		}
+		of(simple, true)
+		if strings.Contains(simple, "`") {
+			return
 		}
 		other := of(columnID.ReplaceAllString(simple, "${0}0"), false)
 		other.planID = got.planID
 		if other != got {
 			t.Errorf("other ids: %+v, want %+v", other, got)
 		}
-		of(simple, true)
 	})
 }
 
-// columnID is the id of a column in a plan.
-var columnID = regexp.MustCompile(`#[0-9]+`)
+var (
+	columnID   = regexp.MustCompile(`#[0-9]+`)
+	quotedName = regexp.MustCompile("`[^`]*`?") // of a column, kept whatever it holds
+)

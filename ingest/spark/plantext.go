@@ -8,6 +8,128 @@ import (
 // taken from them are the names of columns, functions and tables. Ids of expressions differ from run to run; literals may
 // hold what nobody wants in a store.
 
+// cleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
+func cleanSQL(s string, keepLiterals bool) string {
+	if name, ok := streamName(s); ok {
+		return name
+	}
+	if keepLiterals || isCallSite(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\'' || c == '"':
+			end := strings.IndexByte(s[i+1:], c)
+			if end < 0 {
+				b.WriteByte('?')
+				return b.String() // the text was cut within it
+			}
+			b.WriteByte('?')
+			i += end + 2
+		case isWord(c):
+			end := i
+			for end < len(s) && isWord(s[end]) {
+				end++
+			}
+			if isDigit(c) {
+				b.WriteByte('?')
+			} else {
+				b.WriteString(s[i:end])
+			}
+			i = end
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String()
+}
+
+// streamName is what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id, which it keeps
+// when it starts again, and those of the run and the batch, which differ; between them is a line break of HTML.
+func streamName(s string) (name string, ok bool) {
+	name, rest, ok := strings.Cut(s, "id = ")
+	id, rest, _ := strings.Cut(rest, "runId = ")
+	if !ok || !strings.Contains(rest, "batch = ") {
+		return "", false
+	}
+	bare := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "<br/>", " ")) }
+	if name = bare(name); name == "" {
+		name = bare(id)
+	}
+	return "micro-batch of stream " + name, true
+}
+
+// isCallSite reports whether a description is the place in a program that Spark names a query by.
+func isCallSite(s string) bool {
+	at := strings.LastIndex(s, " at ")
+	if at < 0 || strings.ContainsAny(s[:at], " '\"=") {
+		return false
+	}
+	place := s[at+4:]
+	colon := strings.LastIndexByte(place, ':')
+	return colon > 0 && !strings.ContainsAny(place, "'\"=")
+}
+
+// cleanFilters is a list of filters of a data source, in which columns have no ids: `[IsNotNull(year), EqualTo(year,2000)]`. The
+// first argument of a filter is the column, what follows it a literal.
+func cleanFilters(s string, keepLiterals bool) string {
+	if keepLiterals {
+		return cleanText(s, true)
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case isWord(c):
+			end := i
+			for end < len(s) && isWord(s[end]) {
+				end++
+			}
+			function := end < len(s) && s[end] == '(' && sourceFilters[s[i:end]]
+			first := i > 0 && s[i-1] == '(' && sourceFilters[wordBefore(s, i-1)]
+			if function || first && !isDigit(c) {
+				b.WriteString(s[i:end])
+			} else {
+				writeHidden(&b)
+			}
+			i = end
+		case strings.IndexByte("()[], ", c) >= 0:
+			b.WriteByte(c)
+			i++
+		default:
+			writeHidden(&b)
+			i++
+		}
+	}
+	return b.String()
+}
+
+// writeHidden writes what stands for a literal, once for those that follow one another.
+func writeHidden(b *strings.Builder) {
+	t := strings.TrimRight(b.String(), " ")
+	if strings.HasSuffix(t, "?") {
+		return
+	}
+	b.WriteByte('?')
+}
+
+// wordBefore is the word that ends at a position.
+func wordBefore(s string, end int) string {
+	start := end
+	for start > 0 && isWord(s[start-1]) {
+		start--
+	}
+	return s[start:end]
+}
+
+// sourceFilters are those of org.apache.spark.sql.sources.
+var sourceFilters = map[string]bool{"EqualTo": true, "EqualNullSafe": true, "GreaterThan": true, "GreaterThanOrEqual": true,
+	"LessThan": true, "LessThanOrEqual": true, "In": true, "IsNull": true, "IsNotNull": true, "And": true, "Or": true, "Not": true,
+	"StringStartsWith": true, "StringEndsWith": true, "StringContains": true, "AlwaysTrue": true, "AlwaysFalse": true}
+
 // cleanText is a text of a plan without the ids of expressions and, unless they are to be kept, without its literals: a word
 // is kept where an id says that it is a column, where it is a function, and where it is a word of Spark's own.
 func cleanText(s string, keepLiterals bool) string {
@@ -84,13 +206,6 @@ func continuesLiteral(s string, i int) bool {
 	return end > i && !keepsWord(s, s[i:end], end)
 }
 
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-// isWord tells the bytes of names and numbers. Other letters than ASCII's are among them.
-func isWord(c byte) bool {
-	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$' || c >= 0x80
-}
-
 // pastID is the position behind an id, `#12` or `#12L`.
 func pastID(s string, i int) int {
 	for i++; i < len(s) && isDigit(s[i]); i++ {
@@ -146,127 +261,12 @@ func generatedName(word string) string {
 	return word
 }
 
-// cleanFilters is a list of filters of a data source, in which columns have no ids: `[IsNotNull(year), EqualTo(year,2000)]`. The
-// first argument of a filter is the column, what follows it a literal.
-func cleanFilters(s string, keepLiterals bool) string {
-	if keepLiterals {
-		return cleanText(s, true)
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case isWord(c):
-			end := i
-			for end < len(s) && isWord(s[end]) {
-				end++
-			}
-			function := end < len(s) && s[end] == '(' && sourceFilters[s[i:end]]
-			first := i > 0 && s[i-1] == '(' && sourceFilters[wordBefore(s, i-1)]
-			if function || first && !isDigit(c) {
-				b.WriteString(s[i:end])
-			} else {
-				writeHidden(&b)
-			}
-			i = end
-		case strings.IndexByte("()[], ", c) >= 0:
-			b.WriteByte(c)
-			i++
-		default:
-			writeHidden(&b)
-			i++
-		}
-	}
-	return b.String()
+// isWord tells the bytes of names and numbers. Other letters than ASCII's are among them.
+func isWord(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$' || c >= 0x80
 }
 
-// writeHidden writes what stands for a literal, once for those that follow one another.
-func writeHidden(b *strings.Builder) {
-	t := strings.TrimRight(b.String(), " ")
-	if strings.HasSuffix(t, "?") {
-		return
-	}
-	b.WriteByte('?')
-}
-
-// wordBefore is the word that ends at a position.
-func wordBefore(s string, end int) string {
-	start := end
-	for start > 0 && isWord(s[start-1]) {
-		start--
-	}
-	return s[start:end]
-}
-
-// sourceFilters are those of org.apache.spark.sql.sources.
-var sourceFilters = map[string]bool{"EqualTo": true, "EqualNullSafe": true, "GreaterThan": true, "GreaterThanOrEqual": true,
-	"LessThan": true, "LessThanOrEqual": true, "In": true, "IsNull": true, "IsNotNull": true, "And": true, "Or": true, "Not": true,
-	"StringStartsWith": true, "StringEndsWith": true, "StringContains": true, "AlwaysTrue": true, "AlwaysFalse": true}
-
-// streamName is what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id, which it keeps
-// when it starts again, and those of the run and the batch, which differ; between them is a line break of HTML.
-func streamName(s string) (name string, ok bool) {
-	name, rest, ok := strings.Cut(s, "id = ")
-	id, rest, _ := strings.Cut(rest, "runId = ")
-	if !ok || !strings.Contains(rest, "batch = ") {
-		return "", false
-	}
-	bare := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "<br/>", " ")) }
-	if name = bare(name); name == "" {
-		name = bare(id)
-	}
-	return "micro-batch of stream " + name, true
-}
-
-// cleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
-func cleanSQL(s string, keepLiterals bool) string {
-	if name, ok := streamName(s); ok {
-		return name
-	}
-	if keepLiterals || isCallSite(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '\'' || c == '"':
-			end := strings.IndexByte(s[i+1:], c)
-			if end < 0 {
-				b.WriteByte('?')
-				return b.String() // the text was cut within it
-			}
-			b.WriteByte('?')
-			i += end + 2
-		case isWord(c):
-			end := i
-			for end < len(s) && isWord(s[end]) {
-				end++
-			}
-			if isDigit(c) {
-				b.WriteByte('?')
-			} else {
-				b.WriteString(s[i:end])
-			}
-			i = end
-		default:
-			b.WriteByte(c)
-			i++
-		}
-	}
-	return b.String()
-}
-
-// isCallSite reports whether a description is the place in a program that Spark names a query by.
-func isCallSite(s string) bool {
-	at := strings.LastIndex(s, " at ")
-	if at < 0 || strings.ContainsAny(s[:at], " '\"=") {
-		return false
-	}
-	place := s[at+4:]
-	colon := strings.LastIndexByte(place, ':')
-	return colon > 0 && !strings.ContainsAny(place, "'\"=")
-}
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // brackets gives what stands in the brackets that open at a position, and where they end; "" and -1 where they do not.
 func brackets(s string, open int) (inside string, end int) {

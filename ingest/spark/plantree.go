@@ -200,25 +200,7 @@ func (t *planTree) hash(i int) uint64 {
 	return h.Sum64()
 }
 
-// withoutDigits is a name with # for each number in it: of two nights' folders they differ.
-func withoutDigits(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if !isDigit(s[i]) {
-			b.WriteByte(s[i])
-		} else if i == 0 || !isDigit(s[i-1]) {
-			b.WriteByte('#')
-		}
-	}
-	return b.String()
-}
-
 func (t *planTree) hex(i int) string { return hex(t.hashes[i]) }
-
-func hex(h uint64) string {
-	s := strconv.FormatUint(h, 16)
-	return strings.Repeat("0", 16-len(s)) + s
-}
 
 func (t *planTree) fingerprint() string { return t.hex(0) }
 
@@ -281,4 +263,22 @@ func (t *planTree) metric(node int, id int64) rawMetric {
 		}
 	}
 	return rawMetric{}
+}
+
+// withoutDigits is a name with # for each number in it: of two nights' folders they differ.
+func withoutDigits(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if !isDigit(s[i]) {
+			b.WriteByte(s[i])
+		} else if i == 0 || !isDigit(s[i-1]) {
+			b.WriteByte('#')
+		}
+	}
+	return b.String()
+}
+
+func hex(h uint64) string {
+	s := strconv.FormatUint(h, 16)
+	return strings.Repeat("0", 16-len(s)) + s
 }

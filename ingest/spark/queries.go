@@ -75,14 +75,16 @@ func (a *app) queryStart(e *planEvent) {
 		return
 	}
 	q.start, q.initial = e, e.plan
-	a.planRead(e.plan)
+	if e.plan != nil {
+		a.liveNodes += len(e.plan.nodes)
+	}
 	e.plan = nil
 }
 
-// planUpdate takes the plan as adaptive execution has made it anew. The last one is the plan that ran.
+// planUpdate takes the plan as adaptive execution has made it anew. The last one is the plan that ran; those before it in one block have none.
 func (a *app) planUpdate(e *planEvent) {
 	q := a.query(e.execution)
-	if q == nil || q.end != nil {
+	if q == nil {
 		a.count.repeated++
 		return
 	}
@@ -91,20 +93,22 @@ func (a *app) planUpdate(e *planEvent) {
 			a.liveNodes -= len(q.latest.nodes)
 		}
 		q.latest = e.plan
-		a.planRead(e.plan)
+		a.liveNodes += len(e.plan.nodes)
 	}
 }
 
-func (a *app) planRead(p *plan) {
-	if p == nil {
-		return
-	}
-	a.liveNodes += len(p.nodes)
-	if p.seen > int64(len(p.nodes)) {
-		a.count.plansCut++
-	}
-	if p.cutText {
-		a.count.planTextsCut++
+// countCut counts what is not kept of the plans of a query.
+func (a *app) countCut(q *query) {
+	for _, p := range []*plan{q.initial, q.latest} {
+		if p == nil {
+			continue
+		}
+		if p.seen > int64(len(p.nodes)) {
+			a.count.plansCut++
+		}
+		if p.cutText {
+			a.count.planTextsCut++
+		}
 	}
 }
 

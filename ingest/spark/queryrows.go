@@ -43,6 +43,7 @@ func (a *app) writeQuery(q *query, complete bool) {
 	for _, j := range q.jobs {
 		put(a.fold, &a.plans.jobs, schema.QueryJob{QueryID: q.key, JobID: j.key})
 	}
+	a.countCut(q)
 	row := a.queryRow(q, complete)
 	final := q.latest
 	if final == nil {
@@ -203,24 +204,6 @@ func (a *app) writeMetric(q *query, m rawMetric, node schema.Null[schema.Key], e
 	}
 }
 
-// metricValue is the value of an accumulator in the unit of its metric. Averages do not sum.
-func metricValue(m rawMetric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
-	if value < 0 || value == 0 && engine != schema.SparkEngine {
-		return 0, "", false
-	}
-	switch m.kind {
-	case "sum":
-		return float64(value), schema.UnitCount, true
-	case "size":
-		return float64(value), schema.UnitBytes, true
-	case "timing":
-		return float64(value) / 1e3, schema.UnitSeconds, true
-	case "nsTiming":
-		return float64(value) / 1e9, schema.UnitSeconds, true
-	}
-	return 0, "", false
-}
-
 // writeSamples writes what the most extreme attempts of each phase counted, by operator.
 func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[int64]int) {
 	for _, j := range q.jobs {
@@ -257,4 +240,22 @@ func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map
 			}
 		}
 	}
+}
+
+// metricValue is the value of an accumulator in the unit of its metric. Averages do not sum.
+func metricValue(m rawMetric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
+	if value < 0 || value == 0 && engine != schema.SparkEngine {
+		return 0, "", false
+	}
+	switch m.kind {
+	case "sum":
+		return float64(value), schema.UnitCount, true
+	case "size":
+		return float64(value), schema.UnitBytes, true
+	case "timing":
+		return float64(value) / 1e3, schema.UnitSeconds, true
+	case "nsTiming":
+		return float64(value) / 1e9, schema.UnitSeconds, true
+	}
+	return 0, "", false
 }
