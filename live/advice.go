@@ -58,6 +58,17 @@ func (t *SlowTask) advise(unreported bool) {
 	}
 }
 
+// Left says how long the task will still take, with the 90 % interval. One that is as likely to end now as not is due.
+func (t *SlowTask) Left() string {
+	switch {
+	case t.LeftHigh < 0.5:
+		return "due now"
+	case t.LeftS < 0.5:
+		return fmt.Sprintf("due now, may take up to %s more", prose.Seconds(t.LeftHigh))
+	}
+	return fmt.Sprintf("%s left [%s, %s]", prose.Seconds(t.LeftS), prose.Seconds(max(t.LeftLow, 0)), prose.Seconds(t.LeftHigh))
+}
+
 // gain writes the expected gain with its interval.
 func (c *Copy) gain() string {
 	return fmt.Sprintf("expected gain %s [%s, %s]", prose.Seconds(c.GainS.V), prose.Seconds(c.GainLow.V), prose.Seconds(c.GainHigh.V))

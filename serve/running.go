@@ -253,7 +253,7 @@ func slowListing(a *running.Application) *listing {
 		cause.Sub = prose.Upper(prose.Clean(t.Evidence, prose.TextRunes))
 		left := cell{Text: prose.Dash, Note: "too little is known"}
 		if prose.Finite(t.LeftS) {
-			left = cell{Text: "in " + prose.Seconds(max(t.LeftS, 0)), Sub: "[" + prose.Seconds(max(t.LeftLow, 0)) + ", " + prose.Seconds(max(t.LeftHigh, 0)) + "] by " + string(t.Basis)}
+			left = cell{Text: prose.Upper(t.Left()), Sub: "by " + string(t.Basis)}
 		}
 		l.Rows = append(l.Rows, []cell{{Text: fmt.Sprintf("Task %d.%d of stage %s", t.Task, t.Number, stageTitle(t.Stage, t.StageTry)), Sub: prose.Name(t.Machine)},
 			{Text: prose.Seconds(t.ElapsedS), Sub: prose.Times(t.ElapsedS / t.MedianS)}, {Text: prose.Seconds(t.MedianS)}, left, cause,

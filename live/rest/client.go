@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"strings"
@@ -128,7 +129,11 @@ func New(address string, api API, o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	c.http = &http.Client{Transport: transport}
+	jar, err := cookiejar.New(nil) // proxies and logins remember what they have asked
+	if err != nil {
+		return nil, err
+	}
+	c.http = &http.Client{Transport: transport, Jar: jar}
 	if c.share == 0 {
 		c.share = share
 	}
@@ -266,8 +271,16 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 	case len(text) > maxAnswer:
 		return fmt.Errorf("%w: %s%s%s: the answer is larger than %d MiB", live.ErrAway, c.base, c.api.Path, path, maxAnswer>>20)
 	}
-	if text := bytes.TrimSpace(text); len(text) > 0 && text[0] == '<' {
-		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s but with a web page, such as a proxy's or a login's", live.ErrAway, c.base, c.api.Path, path, c.api.Name)
+	if isPage(text) {
+		if warns(text) && !query.Has(approval) {
+			approved := maps.Clone(query)
+			if approved == nil {
+				approved = url.Values{}
+			}
+			approved.Set(approval, "true")
+			return c.Get(ctx, path, approved, into)
+		}
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s but with a web page, such as a proxy's or a login's%s", live.ErrAway, c.base, c.api.Path, path, c.api.Name, title(text))
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %w", live.ErrAway, c.base, c.api.Path, path, c.api.Name, err)
@@ -315,13 +328,16 @@ func (c *Client) open(ctx context.Context, path string, query url.Values, accept
 	if answer.StatusCode == http.StatusOK {
 		return answer.Body, nil
 	}
-	answer.Body.Close()
+	defer answer.Body.Close()
 	switch s := answer.StatusCode; s {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		if wantsKerberos(answer) {
+			return nil, fmt.Errorf("%w: %s answers %s and wants Kerberos (SPNEGO), which straggler does not speak; ask a gateway in front of it that takes a password or a token, such as Knox", ErrForbidden, c.base, answer.Status)
+		}
 		return nil, fmt.Errorf("%w: %s answers %s; give credentials in STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or with --credentials FILE", ErrForbidden, c.base, answer.Status)
 	case http.StatusNotFound:
 		return nil, fmt.Errorf("%w: %s%s%s", ErrNotFound, c.base, c.api.Path, path)
 	default:
-		return nil, fmt.Errorf("%w: %s answers %s", live.ErrAway, c.base, answer.Status)
+		return nil, fmt.Errorf("%w: %s answers %s%s", live.ErrAway, c.base, answer.Status, reason(answer))
 	}
 }

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -74,5 +76,39 @@ func TestTheWayIsNotCounted(t *testing.T) {
 	c.trip.Store(int64(time.Hour))
 	if cost := ask(); cost > 0 {
 		t.Errorf("an answer costs %s where the way alone takes an hour", cost)
+	}
+}
+
+// Whoever forbids says what would help: credentials, or, where only Kerberos is taken, another way.
+func TestWhatIsForbidden(t *testing.T) {
+	for _, x := range []struct{ offer, says string }{{"Negotiate", "Kerberos"}, {`Basic realm="x"`, "--credentials"}, {"", "--credentials"}} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if x.offer != "" {
+				w.Header().Set("WWW-Authenticate", x.offer)
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
+		defer s.Close()
+		c, err := New(s.URL, API{Path: "/"}, Options{Pause: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Get(t.Context(), "", nil, nil); !errors.Is(err, ErrForbidden) || !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%q: %v", x.offer, err)
+		}
+	}
+}
+
+// Of a page that stands in place of an answer its title is said, without Java's names, on one line, and not too much of it.
+func TestTitles(t *testing.T) {
+	for page, want := range map[string]string{
+		"<html><title>Error 500 org.apache.http.conn.HttpHostConnectException: Connect failed</title>": ": Connect failed",
+		"<h1>\n Application a &lt;b&gt;\n could not be found </h1>":                                    ": Application a <b> could not be found",
+		"<html>nothing": "",
+		"<title>" + strings.Repeat("ä", 500) + "</title>": ": " + strings.Repeat("ä", 100) + "…",
+	} {
+		if got := title([]byte(page)); got != want {
+			t.Errorf("%.40q: %q, want %q", page, got, want)
+		}
 	}
 }

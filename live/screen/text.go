@@ -177,8 +177,8 @@ func title(a *schema.Application) string {
 
 // slowLine says what is known of a slow task.
 func slowLine(s *live.SlowTask) string {
-	line := fmt.Sprintf("task %d of stage %s on %s: %s where the median is %s; %s left [%s, %s] by %s", s.Task, prose.Name(s.Stage), prose.Name(s.Machine),
-		prose.Seconds(s.ElapsedS), prose.Seconds(s.MedianS), prose.Seconds(s.LeftS), prose.Seconds(s.LeftLow), prose.Seconds(s.LeftHigh), s.Basis)
+	line := fmt.Sprintf("task %d of stage %s on %s: %s where the median is %s; %s by %s", s.Task, prose.Name(s.Stage), prose.Name(s.Machine),
+		prose.Seconds(s.ElapsedS), prose.Seconds(s.MedianS), s.Left(), s.Basis)
 	line += "; likely " + string(s.Cause)
 	if s.Confidence.OK {
 		line += " (" + prose.Percent(s.Confidence.V) + " sure)"

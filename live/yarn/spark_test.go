@@ -2,6 +2,9 @@ package yarn_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -9,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"straggler/live"
 	"straggler/live/livetest"
 	"straggler/live/rest"
 	"straggler/live/sparkrest"
@@ -16,15 +20,20 @@ import (
 	"straggler/schema"
 )
 
-// manager answers as a resource manager does of one Spark application, and as its web proxy (Hadoop 3.3's
-// WebAppProxyServlet): a request under /proxy/ID/ goes to the driver, without the headers that are not on a list; before the
-// driver has registered it is redirected to the manager's page of the application, and after its end to the same path under
-// the address that the application left, which is the History Server's page of it.
+// manager answers as a resource manager does of one Spark application, and as its web proxy. What the proxy says was taken down from
+// Hadoop 3.3.6's WebAppProxyServlet: a request under /proxy/ID/ goes to the driver, without the headers that are not on a list; before
+// the driver has registered it is redirected to the manager's page of the application, and after its end to the same path under
+// the address that the application left, which is the History Server's page of it. Where the cluster is secured, a page warns
+// whoever is not the application's owner, once; a driver that is gone is an error 500 with a page, and an application that is not
+// known one of 404.
 type manager struct {
 	*httptest.Server
 	driver  *livetest.Server
 	state   string // by YARN
 	history string // address of a History Server
+	secured bool
+	warned  int
+	dead    bool // the driver does not answer
 }
 
 func newManager(tb testing.TB, driver *livetest.Server) *manager {
@@ -59,11 +68,28 @@ func (m *manager) answer(w http.ResponseWriter, r *http.Request) {
 			to += "?" + r.URL.RawQuery
 		}
 		http.Redirect(w, r, to, http.StatusFound)
+	case m.secured && !m.approved(w, r):
+		m.warned++
+		w.Header().Set("Content-Type", "text/html;charset=utf-8")
+		io.WriteString(w, "<html>\n  <h1>\n    WARNING: The following page may not be safe!\n  </h1>\n  <h3>\n    click \n    <a href=\""+r.URL.Path+"?proxyapproved=true\">here</a>\n     to continue to an Application Master web interface owned by \n    etl\n  </h3>\n</html>\n")
+	case m.dead:
+		w.WriteHeader(500)
+		const why = "org.apache.http.conn.HttpHostConnectException: Connect to 10.1.2.3:4040 [/10.1.2.3] failed: Connection refused"
+		io.WriteString(w, `{"url":"`+r.URL.Path+`","status":"500","message":"`+why+`"}`)
 	default:
 		r.URL.Path = under
 		r.Header.Del("Authorization")
 		m.driver.Config.Handler.ServeHTTP(w, r)
 	}
+}
+
+// approved is whether the client has said that it wants to go on, after it was warned.
+func (m *manager) approved(w http.ResponseWriter, r *http.Request) bool {
+	name := "checked_" + app
+	cookie, err := r.Cookie(name)
+	yes := err == nil && (cookie.Value == "true" || r.URL.Query().Get("proxyapproved") == "true")
+	http.SetCookie(w, &http.Cookie{Name: name, Value: fmt.Sprint(yes), Path: "/proxy/" + app, MaxAge: 7200, HttpOnly: true})
+	return yes
 }
 
 func (m *manager) application() object {
@@ -95,9 +121,17 @@ func TestSparkThroughTheProxy(t *testing.T) {
 	if _, err := s.Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "accepted") {
 		t.Fatalf("before it runs: %v", err)
 	}
-	m.state = "RUNNING"
+	m.state, m.secured = "RUNNING", true
 	driver.Set(driver.Start().Add(40))
 	st := poll(t, s)
+	if m.warned != 1 {
+		t.Errorf("the proxy has warned %d times", m.warned)
+	}
+	m.secured, m.dead = false, true
+	if _, err := s.Poll(t.Context()); !errors.Is(err, live.ErrAway) || !strings.Contains(err.Error(), "500 Internal Server Error: Connect to 10.1.2.3:4040") {
+		t.Errorf("the driver is gone: %v", err)
+	}
+	m.dead = false
 	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, m.URL+"/proxy/"+app+r.URL.RequestURI(), http.StatusFound)
 	}))

@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// Web pages that stand in place of what was asked for: of proxies, logins, and errors.
+
+// approval is what a request has to say so that the proxy of a secured YARN passes it on to an application of another user. Without it
+// the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; of JSON there is nothing to warn.
+// (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
+const approval = "proxyapproved"
+
+// warns is whether a page is that warning.
+func warns(page []byte) bool { return bytes.Contains(page, []byte(approval+"=true")) }
+
+func isPage(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) > 0 && text[0] == '<'
+}
+
+// maxTitle bounds what is said of a page.
+const maxTitle = 200
+
+var titleOf = regexp.MustCompile(`(?is)<title>(.*?)</title>|<h1>(.*?)</h1>`)
+
+// title is what a page says that it is, after a colon; "" where it does not say.
+func title(page []byte) string {
+	m := titleOf.FindSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	return brief(html.UnescapeString(string(m[1]) + string(m[2])))
+}
+
+// brief is the text of an error on one line, without what servers written in Java put before it: the status and the name of the error.
+func brief(t string) string {
+	t = javaError.ReplaceAllString(strings.Join(strings.Fields(t), " "), "")
+	if t == "" {
+		return ""
+	}
+	if len(t) > maxTitle {
+		t = strings.ToValidUTF8(t[:maxTitle], "") + "…"
+	}
+	return ": " + t
+}
+
+var javaError = regexp.MustCompile(`^(Error \d+ )?([\w$]+\.)*[\w$]*(Exception|Error): `)
+
+// reason is what the answer of an error says, which is a page or, of Jetty where JSON is asked for, an object with a message.
+func reason(answer *http.Response) string {
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err != nil {
+		return ""
+	}
+	if isPage(text) {
+		return title(text)
+	}
+	var object struct{ Message string }
+	if json.Unmarshal(text, &object) != nil {
+		return ""
+	}
+	return brief(object.Message)
+}
+
+// wantsKerberos is whether an answer that forbids asks for SPNEGO and nothing else.
+func wantsKerberos(answer *http.Response) bool {
+	offers := answer.Header.Values("WWW-Authenticate")
+	for _, o := range offers {
+		if !strings.HasPrefix(o, "Negotiate") {
+			return false
+		}
+	}
+	return len(offers) > 0
+}
