@@ -4,7 +4,7 @@ SELECT n.query_id, n.node_id, c.attempt_id, c.name, c.value
 FROM node_attempts c
 JOIN plan_nodes n ON n.node_id = c.node_id
 JOIN attributions a ON a.attempt_id = c.attempt_id
-WHERE a.cause = 'data_skew' AND a.seconds > 0 AND n.kind IN ('exchange', 'scan') AND c.name IN ('records read', 'number of output rows')
+WHERE a.cause = 'data_skew' AND a.seconds > 0 AND n.kind IN ('exchange', 'scan') AND c.name IN ('records read', 'number of output rows', 'output rows', 'rows output')
 UNION ALL
 SELECT m.query_id, m.node_id, CAST(NULL AS BIGINT), m.name, m.value
 FROM node_metrics m

@@ -50,24 +50,32 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	if row.Ratio.V < leastRatio || all < min(leastShare*row.QueryS.V, felt) {
 		return row, false
 	}
+	n, certain := q.heaviest(p, worst)
+	if n == nil {
+		return row, false
+	}
+	by, input := q.tree.consumer(n.NodeID)
 	switch {
-	case len(p.exchanges) > 0:
-		n, certain := q.heaviest(p.exchanges, worst, "records read")
-		if n == nil || n.Keys.V == "" {
-			return row, false // rows are dealt out one by one, or come from one place
-		}
+	case n.Kind == schema.ExchangeNode && n.Keys.V == "":
+		return row, false // rows are dealt out one by one, or come from one place
+	case n.Kind == schema.ExchangeNode:
 		q.name(&row, n, certain)
 		if read := q.tree.readOf(n.NodeID); read != nil && read.Split {
 			return row, false // the split says what there is to say
 		}
-	case len(p.scans) > 0:
-		n, certain := q.heaviest(p.scans, worst, "number of output rows")
-		if n == nil || !certain {
-			return row, false
-		}
-		row.Kind, row.NodeID, row.Operator, row.Tables, row.Exchange = schema.SkewedScan, n.NodeID, n.Operator, n.Tables, n.Fingerprint
-	default:
+	case !certain:
 		return row, false
+	case by != nil: // the table is bucketed by the keys
+		q.name(&row, n, certain)
+		if row.Keys = by.Keys; input == 1 {
+			row.Keys = by.RightKeys
+		}
+		row.Exchange = n.Fingerprint + " " + row.Keys.V
+	default:
+		row.Kind, row.NodeID, row.Operator, row.Tables, row.Exchange = schema.SkewedScan, n.NodeID, n.Operator, n.Tables, n.Fingerprint
+	}
+	if own, known := q.readBy(n, worst.AttemptID); n.Operator == "InMemoryTableScan" && row.Rows.OK {
+		row.Rows = schema.Null[float64]{V: own, OK: known} // what the task itself counts are batches
 	}
 	for _, id := range p.reads {
 		if q.tree.node(id).Coalesced {
@@ -89,25 +97,45 @@ const (
 	felt       = 10
 )
 
-// heaviest is the operator that gave an attempt most rows over what it gave the others of its phase on average. Without the
-// numbers it is certain only where there is one.
-func (q *query) heaviest(nodes []schema.Key, s *skewedRow, metric string) (found *operatorRow, certain bool) {
+// heaviest is the exchange or scan that gave an attempt most rows over what it gave the others of its phase on average. Without the
+// numbers it is the first exchange, or scan, and certain only where there is one.
+func (q *query) heaviest(p *phase, s *skewedRow) (found *operatorRow, certain bool) {
 	most := 0.0
-	for _, id := range nodes {
-		counts := q.tree.original(q.tree.node(id)).NodeID // readers of one exchange count together
-		own, known := q.rows[counter{counts, s.AttemptID, metric}]
-		all := q.rows[counter{counts, 0, metric}]
-		if !known || s.Tasks < 2 {
-			continue
-		}
-		if over := own - (all-own)/float64(s.Tasks-1); over > most {
-			most, found = over, q.tree.node(id)
+	for _, nodes := range [][]schema.Key{p.exchanges, p.scans} {
+		for _, id := range nodes {
+			n := q.tree.original(q.tree.node(id)) // readers of one exchange count together
+			own, known := q.readBy(n, s.AttemptID)
+			all, _ := q.readBy(n, 0)
+			if !known || s.Tasks < 2 {
+				continue
+			}
+			if over := own - (all-own)/float64(s.Tasks-1); over > most {
+				most, found = over, q.tree.node(id)
+			}
 		}
 	}
 	if found != nil {
 		return found, true
 	}
-	return q.tree.node(nodes[0]), len(nodes) == 1
+	for _, nodes := range [][]schema.Key{p.exchanges, p.scans} {
+		if len(nodes) > 0 {
+			return q.tree.node(nodes[0]), len(nodes) == 1
+		}
+	}
+	return nil, false
+}
+
+// readBy is how many rows an exchange or a scan gave an attempt, or (0) all.
+func (q *query) readBy(n *operatorRow, attempt schema.Key) (rows float64, known bool) {
+	if n.Kind == schema.ExchangeNode {
+		rows, known = q.rows[counter{n.NodeID, attempt, "records read"}]
+		return rows, known
+	}
+	rows, known = q.rows[counter{n.NodeID, attempt, outputRows}]
+	if native := nativeRows[n.Engine]; !known && native != "" {
+		rows, known = q.rows[counter{n.NodeID, attempt, native}]
+	}
+	return rows, known
 }
 
 // name says which operator needs an exchange, and on which side.

@@ -1,7 +1,6 @@
 package plans
 
 import (
-	"fmt"
 	"strings"
 
 	"straggler/schema"
@@ -99,8 +98,8 @@ func (q *query) shuffledSmall(n *operatorRow, inputs []schema.Key) (schema.Query
 	row.Side = schema.Some([]schema.Side{schema.LeftSide, schema.RightSide}[small])
 	row.Bytes, row.Remedy = schema.Some(sizes[small]), schema.Some(schema.Broadcast)
 	var lines []string
-	if t := row.Tables.V; t != "" && !strings.Contains(t, ",") {
-		lines = append(lines, fmt.Sprintf("in the query: /*+ BROADCAST(%s) */", quoted(t)))
+	if hint := hintOf("BROADCAST", row.Tables.V, row.Other.V); hint != "" {
+		lines = append(lines, "in the query: "+hint)
 	}
 	if !q.on("spark.sql.adaptive.enabled", q.since(3, 2)) && q.since(3, 0) {
 		lines = append(lines, "spark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")")
@@ -125,12 +124,12 @@ func (q *query) broadcastLarge(n *operatorRow, inputs []schema.Key) (schema.Quer
 		row := q.ofJoin(schema.LargeBroadcast, n, i)
 		row.NodeID, row.Bytes = b.NodeID, schema.Some(size)
 		row.Side = schema.Some([]schema.Side{schema.LeftSide, schema.RightSide}[i])
-		switch t := row.Tables.V; {
+		switch hint := hintOf("MERGE", row.Tables.V, row.Other.V); {
 		case n.Operator != "BroadcastHashJoin":
 			row.Remedy = schema.Some(schema.NoneApplies)
 			row.WhyNot = schema.Some("The join has no equality of columns, so there are no keys to shuffle both sides by.")
-		case q.since(3, 0) && t != "" && !strings.Contains(t, ","):
-			row.Remedy, row.Apply = schema.Some(schema.ShuffleJoin), schema.Some(fmt.Sprintf("in the query: /*+ MERGE(%s) */", quoted(t)))
+		case q.since(3, 0) && hint != "":
+			row.Remedy, row.Apply = schema.Some(schema.ShuffleJoin), schema.Some("in the query: "+hint)
 		default:
 			row.Remedy, row.Apply = schema.Some(schema.ShuffleJoin), schema.Some("spark.conf.set(\"spark.sql.autoBroadcastJoinThreshold\", \"-1\")")
 			row.WhyNot = schema.Some("A hint in the query that asks for the broadcast has to go too.")

@@ -21,13 +21,14 @@ import (
 
 // expected is what testdata/lab.py says is true of a query.
 type expected struct {
-	Found  string // the kind of the finding, where it is no skew
-	Kind   string
-	Keys   string
-	Side   string
-	Source string
-	Other  string
-	Split  bool
+	Found   string // the kind of the finding, where it is no skew
+	Kind    string
+	Keys    string
+	Side    string
+	Source  string
+	Other   string
+	Split   bool
+	Unsplit bool // a join of which adaptive execution splits no side, whatever is set
 }
 
 // analysed is a store of a log on which detect and causes have run.
@@ -109,6 +110,12 @@ func TestLab(t *testing.T) {
 			for i := range got {
 				if slices.ContainsFunc(want, func(e expected) bool { return e.is(&got[i]) }) {
 					known++
+				}
+				if len(want) > 0 && want[0].Unsplit && got[i].Remedy.V == schema.SplitJoin {
+					t.Errorf("%s: %s: a split is advised, %q", name, query, got[i].Apply.V)
+				}
+				if strings.Contains(query, "bucketed") && strings.Contains(got[i].Apply.V, "maxPartitionBytes") {
+					t.Errorf("%s: %s: a bucket is not read in parts by %q", name, query, got[i].Apply.V)
 				}
 				first = first || want[0].is(&got[i])
 			}

@@ -3,6 +3,7 @@ package plans
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,7 +76,7 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 		return
 	}
 	in := func(list string) bool { return strings.Contains(list, " "+by.JoinType.V+" ") }
-	broadcast := q.broadcastLine(row, by, in(buildable[side]))
+	broadcast, unsplit := q.broadcastLine(row, by, in(buildable[side])), q.tree.unsplit(by)
 	switch {
 	case by.Operator != "SortMergeJoin" && !(by.Operator == "ShuffledHashJoin" && q.since(3, 2)):
 		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not apply to a %s.", by.Operator))
@@ -83,6 +84,8 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not help: the %s side of a %s join may not be split, since each of its rows without a match would come out once a part.", side, by.JoinType.V))
 	case !q.since(3, 0):
 		row.WhyNot = schema.Some("This version of Spark cannot split skewed partitions; 3.0 and later can.")
+	case unsplit != "":
+		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: it splits a join only where both inputs come straight from exchanges that the join needs, and " + unsplit + ".")
 	case q.tree.keepsPartitioning(by) && !q.since(3, 3):
 		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: what follows the join needs its rows as they are partitioned, and this version of Spark then splits nothing.")
 	default:
@@ -109,14 +112,32 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 // broadcastLine is the hint that makes the other side of a join go to every task, "" where that cannot be or is too large.
 func (q *query) broadcastLine(row *schema.QueryFinding, by *operatorRow, can bool) string {
 	other := q.tree.otherExchange(by, row.NodeID)
-	if !can || other == nil || row.Other.V == "" || strings.Contains(row.Other.V, ",") {
+	hint := hintOf("BROADCAST", row.Other.V, row.Tables.V)
+	if !can || other == nil || hint == "" {
 		return ""
 	}
 	size, known := q.rows[counter{other.NodeID, 0, "data size"}]
 	if !known || size <= 0 || size > smallSide {
 		return ""
 	}
-	return fmt.Sprintf("/*+ BROADCAST(%s) */, which took %s here", quoted(row.Other.V), inBytes(size))
+	return fmt.Sprintf("%s; it took %s here", hint, inBytes(size))
+}
+
+// hintOf is a hint for an input of a join over one table, "" where it is over none or several. Spark takes the name that the query gives an
+// input, which is its alias where it has one; the log does not have it.
+func hintOf(name, table, other string) string {
+	switch {
+	case table == "" || strings.Contains(table, ","):
+		return ""
+	case slices.Contains(strings.Split(other, ", "), table) || strings.ContainsFunc(table, notOfNames):
+		return fmt.Sprintf("/*+ %s(ALIAS) */ with the alias of the input over %s", name, table)
+	}
+	return fmt.Sprintf("/*+ %s(%s) */, or its alias where the query gives it one", name, table)
+}
+
+// notOfNames tells what the name of a table that needs no quotes does not have.
+func notOfNames(c rune) bool {
+	return c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 }
 
 // splitLines are the settings, of those that the session did not have, that let adaptive execution split the worst partition.

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"fmt"
 	"strings"
 
 	"straggler/schema"
@@ -40,26 +41,36 @@ func (t *tree) original(n *operatorRow) *operatorRow {
 }
 
 // consumer is the join, aggregate, window or sort that an exchange was put under for: the first above it, before the next exchange, that
-// needs its rows as they are partitioned. nil where none does, as of most repartitionings that the program asks for. input is which of the
-// operator's inputs the exchange feeds.
-func (t *tree) consumer(exchange schema.Key) (found *operatorRow, input int) {
-	below := t.node(exchange)
+// needs its rows as they are partitioned. nil where none does, as of most repartitionings that the program asks for, and of a scan whose
+// table is not bucketed by what it is joined, grouped or windowed by. input is which of the operator's inputs the exchange feeds.
+func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
+	below := t.node(source)
 	from := below
+	var grouped *operatorRow // the last aggregate on the way
 	for below != nil && below.ParentID.OK {
 		n := t.node(below.ParentID.V)
 		if n == nil || n.Kind == schema.ExchangeNode || n.Kind == schema.BroadcastNode {
 			return nil, 0
 		}
-		if n.needs(from) {
+		if n.needs(from) && (from.Kind != schema.ScanNode || n.Kind != schema.AggregateNode || n.completes(grouped)) {
 			for i, c := range t.children[n.NodeID] {
 				if c == below.NodeID {
 					return n, i
 				}
 			}
 		}
+		if n.Kind == schema.AggregateNode {
+			grouped = n
+		}
 		below = n
 	}
 	return nil, 0
+}
+
+// completes tells whether an aggregate is the one that needs all rows of a group, and not one that shrinks what goes into an exchange: with
+// functions to complete, or below it one by the same keys.
+func (o *operatorRow) completes(below *operatorRow) bool {
+	return !strings.Contains(o.Detail.V, "functions=[]") || below != nil && below.Keys == o.Keys
 }
 
 // needs tells whether an operator needs an exchange below it. A broadcast join and a partial aggregate need none, a sort only where it
@@ -70,7 +81,7 @@ func (o *operatorRow) needs(exchange *operatorRow) bool {
 	case schema.SortNode:
 		return ranges
 	case schema.JoinNode:
-		if strings.HasPrefix(o.Operator, "Broadcast") {
+		if strings.HasPrefix(o.Operator, "Broadcast") || exchange.Kind == schema.ScanNode && o.Keys.V == "" {
 			return false
 		}
 	case schema.AggregateNode:
@@ -187,6 +198,43 @@ func (t *tree) keepsPartitioning(join *operatorRow) bool {
 		}
 	}
 	return false
+}
+
+// unsplit says which input of a join adaptive execution does not split, and why: OptimizeSkewedJoin takes only inputs that come from an
+// exchange which the join needed, sorted at most. "" where both do.
+func (t *tree) unsplit(join *operatorRow) string {
+	for i, id := range t.children[join.NodeID] {
+		side := []schema.Side{schema.LeftSide, schema.RightSide}[min(i, 1)]
+		n := t.node(id)
+		for n != nil && len(t.children[n.NodeID]) == 1 && (n.Kind == schema.WrapperNode || n.Kind == schema.SortNode || n.Kind == schema.ShuffleReadNode) {
+			n = t.node(t.children[n.NodeID][0])
+		}
+		switch {
+		case n == nil:
+		case n.Kind == schema.ExchangeNode && n.asked():
+			return fmt.Sprintf("the %s one was repartitioned by the program", side)
+		case n.Kind == schema.ExchangeNode:
+		case t.exchangeBelow(n) != nil:
+			return fmt.Sprintf("on the %s one stands a %s", side, n.Operator)
+		case t.scans(n):
+			return fmt.Sprintf("the %s one is read as its table is bucketed", side)
+		default:
+			return fmt.Sprintf("the %s one comes from a %s", side, n.Operator)
+		}
+	}
+	return ""
+}
+
+// scans tells whether an operator's rows come from a scan, with no exchange and no second input between.
+func (t *tree) scans(n *operatorRow) bool {
+	for n != nil && n.Kind != schema.ScanNode {
+		children := t.children[n.NodeID]
+		if len(children) != 1 {
+			return false
+		}
+		n = t.node(children[0])
+	}
+	return n != nil
 }
 
 // otherExchange is the exchange on the other side of a join, nil where there is not just one.

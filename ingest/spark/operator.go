@@ -266,7 +266,7 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	}
 	o.source = strings.TrimPrefix(strings.ReplaceAll(o.source, "`", ""), "spark_catalog.")
 	if o.source == "" && o.path != "" {
-		o.source = path.Base(strings.TrimRight(o.path, "/"))
+		o.source = tableOf(o.path)
 	}
 	var detail []string
 	if len(rest) > 0 {
@@ -280,6 +280,19 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	}
 	o.detail = strings.Join(detail, ", ")
 	o.source, o.path = read.Text(o.source), read.Text(o.path)
+}
+
+// tableOf is the name of the folder that a table's files are in: without those of partitions, `day=3`, and the names that jobs give files, as
+// the scans of a stream list them.
+func tableOf(files string) string {
+	files = strings.TrimRight(files, "/")
+	for {
+		base, above := path.Base(files), path.Dir(files)
+		if !strings.HasPrefix(base, "part-") && strings.IndexByte(base, '=') < 1 || above == files || above == "." || above == "/" {
+			return base
+		}
+		files = above
+	}
 }
 
 // scanPath is the first path of `InMemoryFileIndex(2 paths)[s3://shop/orders, …]`, without a login.
