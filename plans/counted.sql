@@ -1,5 +1,5 @@
--- Rows that exchanges and scans gave the attempts that their data made slow; what all attempts together counted of each operator; and how
--- many partitions adaptive execution split.
+-- Rows that exchanges and scans gave the attempts that their data made slow; what all attempts together counted of each operator; how
+-- many partitions adaptive execution split; and how many tasks wrote an exchange.
 SELECT n.query_id, n.node_id, c.attempt_id, c.name, c.value
 FROM node_attempts c
 JOIN plan_nodes n ON n.node_id = c.node_id
@@ -11,4 +11,11 @@ FROM node_metrics m
 JOIN plan_nodes n ON n.node_id = m.node_id
 WHERE m.name IN ('records read', 'number of output rows', 'output rows', 'rows output', 'shuffle records written', 'data size')
    OR n.kind = 'shuffle_read' AND m.name IN ('number of skewed partitions', 'number of skewed partition splits')
+UNION ALL
+SELECT x.query_id, x.node_id, CAST(NULL AS BIGINT), 'tasks that write it', CAST(max(p.task_count) AS DOUBLE)
+FROM node_phases x
+JOIN plan_nodes n ON n.node_id = x.node_id
+JOIN phases p ON p.phase_id = x.phase_id
+WHERE x.role = 'writes' AND n.kind = 'exchange' AND p.task_count IS NOT NULL
+GROUP BY x.query_id, x.node_id
 ORDER BY query_id NULLS LAST, node_id NULLS LAST, attempt_id NULLS LAST, name NULLS LAST

@@ -54,23 +54,17 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	if n == nil {
 		return row, false
 	}
-	by, input := q.tree.consumer(n.NodeID)
+	by, _ := q.tree.consumer(n.NodeID)
 	switch {
 	case n.Kind == schema.ExchangeNode && n.Keys.V == "":
 		return row, false // rows are dealt out one by one, or come from one place
-	case n.Kind == schema.ExchangeNode:
+	case n.Kind == schema.ExchangeNode || certain && by != nil: // of a scan: its table is bucketed by the keys
 		q.name(&row, n, certain)
 		if read := q.tree.readOf(n.NodeID); read != nil && read.Split {
 			return row, false // the split says what there is to say
 		}
 	case !certain:
 		return row, false
-	case by != nil: // the table is bucketed by the keys
-		q.name(&row, n, certain)
-		if row.Keys = by.Keys; input == 1 {
-			row.Keys = by.RightKeys
-		}
-		row.Exchange = n.Fingerprint + " " + row.Keys.V
 	default:
 		row.Kind, row.NodeID, row.Operator, row.Tables, row.Exchange = schema.SkewedScan, n.NodeID, n.Operator, n.Tables, n.Fingerprint
 	}
@@ -138,11 +132,16 @@ func (q *query) readBy(n *operatorRow, attempt schema.Key) (rows float64, known 
 	return rows, known
 }
 
-// name says which operator needs an exchange, and on which side.
+// name says which operator needs an exchange, or the buckets of a scan, and on which side.
 func (q *query) name(row *schema.QueryFinding, n *operatorRow, certain bool) {
-	row.NodeID, row.Operator, row.Keys, row.Tables = n.NodeID, n.Operator, n.Keys, n.Tables
-	row.Exchange = n.Fingerprint + " " + n.Keys.V
 	by, input := q.tree.consumer(n.NodeID)
+	row.NodeID, row.Operator, row.Keys, row.Tables = n.NodeID, n.Operator, n.Keys, n.Tables
+	if n.Kind == schema.ScanNode && by != nil {
+		if row.Keys = by.Keys; input == 1 {
+			row.Keys = by.RightKeys
+		}
+	}
+	row.Exchange = n.Fingerprint + " " + row.Keys.V
 	if by == nil {
 		return
 	}

@@ -68,6 +68,7 @@ func TestRemedies(t *testing.T) {
 			remedy: schema.SplitJoin, apply: []string{`skewedPartitionFactor", "2.7"`}, not: []string{"Threshold"}},
 		{name: "the left side of a right join may not be split", operator: "SortMergeJoin", joinType: "RightOuter", settings: on, version: "3.5.6", bytes: gib, median: mib,
 			remedy: schema.SaltKeys, whyNot: []string{"left side of a RightOuter join"}, not: []string{"spark.conf.set"}},
+		{name: "Spark never splits a join that asks whether there is a match", operator: "SortMergeJoin", joinType: "ExistenceJoin", settings: on, version: "4.0.1", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"left side of a ExistenceJoin join"}, not: []string{"spark.conf.set"}},
 		{name: "nor any of a full one", operator: "SortMergeJoin", joinType: "FullOuter", settings: on, version: "3.5.6", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"FullOuter"}, not: []string{"spark.conf.set"}},
 		{name: "hash joins since 3.2", operator: "ShuffledHashJoin", joinType: "Inner", settings: on, version: "3.1.2", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"do not apply to a ShuffledHashJoin"}, not: []string{"spark.conf.set"}},
 		{name: "not before 3.0", operator: "SortMergeJoin", joinType: "Inner", version: "2.4.8", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"3.0 and later"}, not: []string{"spark.conf.set"}},
@@ -97,6 +98,55 @@ func TestRemedies(t *testing.T) {
 				t.Errorf("%s: %q says %q", c.name, said, s)
 			}
 		}
+	}
+}
+
+// Adaptive execution splits a join whose inputs come from exchanges that it needs, and before Spark 3.3 only in a phase that reads two.
+func TestUnsplit(t *testing.T) {
+	for _, c := range []struct {
+		name, version string
+		change        func(q *query)
+		whyNot        string // "" a split is advised
+	}{
+		{name: "as Spark plans it", version: "3.2.4", change: func(*query) {}},
+		{name: "an aggregate over the other exchange", version: "3.5.6", change: func(q *query) { q.tree.nodes[2].Kind, q.tree.nodes[2].Operator = schema.AggregateNode, "SortAggregate" }, whyNot: "on the left one stands a SortAggregate"},
+		{name: "the program repartitions", version: "3.5.6", change: func(q *query) { q.tree.nodes[5].Detail = schema.Some("hashpartitioning(id), REPARTITION_BY_COL") }, whyNot: "the right one was repartitioned"},
+		{name: "the other table is bucketed", version: "3.5.6", change: func(q *query) { q.tree.nodes[5].Kind = schema.FilterNode }, whyNot: "the right one is read as its table is bucketed"},
+		{name: "one task wrote the exchange", version: "3.5.6", change: func(q *query) { q.rows[counter{4, 0, "tasks that write it"}] = 1 }, whyNot: "one task wrote all"},
+		{name: "a second join in the phase", version: "3.2.4", change: third, whyNot: "two exchanges"},
+		{name: "which later versions allow", version: "3.3.0", change: third},
+	} {
+		q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.enabled": "false"}, c.version)
+		c.change(q)
+		row, ok := q.skew(skewedPhase(1<<30, 1<<20))
+		if c.whyNot == "" && row.Remedy.V != schema.SplitJoin || c.whyNot != "" && (row.Remedy.V == schema.SplitJoin || !strings.Contains(row.WhyNot.V, c.whyNot)) || !ok {
+			t.Errorf("%s: %v %s %q", c.name, ok, row.Remedy.V, row.WhyNot.V)
+		}
+	}
+}
+
+// third puts another exchange into the phase of the join of a query.
+func third(q *query) {
+	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](1), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("id")})
+}
+
+// A bucket is what an exchange would have brought: the join above the scan needs it, by its keys on that side.
+func TestBuckets(t *testing.T) {
+	q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")
+	q.tree.nodes[3].Kind, q.tree.nodes[5].Kind = schema.FilterNode, schema.FilterNode
+	q.tree.nodes[1].RightKeys = schema.Some("id")
+	p := skewedPhase(1<<30, 1<<20)
+	p.exchanges, p.scans = nil, []schema.Key{5, 7}
+	for node, rows := range map[schema.Key]float64{5: 10, 7: 4100} {
+		q.rows[counter{node, 100, outputRows}], q.rows[counter{node, 0, outputRows}] = rows, rows+2300
+	}
+	row, ok := q.skew(p)
+	if !ok || row.Kind != schema.SkewedKeys || row.Operator != "SortMergeJoin" || row.Side.V != schema.RightSide || row.Keys.V != "id" || row.Tables.V != "customers" || row.Other.V != "orders" || row.Remedy.V != schema.SaltKeys {
+		t.Errorf("%v %+v", ok, row)
+	}
+	q.tree.nodes[1].Kind, q.tree.nodes[1].Operator, q.tree.nodes[1].Keys = schema.OtherNode, "Union", schema.Null[string]{}
+	if row, ok = q.skew(p); !ok || row.Kind != schema.SkewedScan || row.Tables.V != "customers" {
+		t.Errorf("%v %+v", ok, row)
 	}
 }
 

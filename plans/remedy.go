@@ -57,7 +57,7 @@ func (q *query) remedy(row *schema.QueryFinding, worst *skewedRow) {
 
 // splittable are the kinds of join of which OptimizeSkewedJoin splits a side (canSplitLeftSide, canSplitRightSide).
 var splittable = map[schema.Side]string{
-	schema.LeftSide:  " Inner Cross LeftSemi LeftAnti LeftOuter ExistenceJoin ",
+	schema.LeftSide:  " Inner Cross LeftSemi LeftAnti LeftOuter ",
 	schema.RightSide: " Inner Cross RightOuter ",
 }
 
@@ -81,11 +81,15 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 	case by.Operator != "SortMergeJoin" && !(by.Operator == "ShuffledHashJoin" && q.since(3, 2)):
 		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not apply to a %s.", by.Operator))
 	case !in(splittable[side]):
-		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not help: the %s side of a %s join may not be split, since each of its rows without a match would come out once a part.", side, by.JoinType.V))
+		row.WhyNot = schema.Some(fmt.Sprintf("The skew settings of adaptive execution do not help: the %s side of a %s join is not split, since rows of the other side may then come out once a part.", side, by.JoinType.V))
 	case !q.since(3, 0):
 		row.WhyNot = schema.Some("This version of Spark cannot split skewed partitions; 3.0 and later can.")
 	case unsplit != "":
 		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: it splits a join only where both inputs come straight from exchanges that the join needs, and " + unsplit + ".")
+	case q.rows[counter{q.tree.original(q.tree.node(row.NodeID)).NodeID, 0, "tasks that write it"}] == 1:
+		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: it splits a partition between the tasks that wrote it, and one task wrote all of this exchange.")
+	case !q.since(3, 3) && q.tree.exchangesAround(by) != 2:
+		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: before Spark 3.3 it splits a join only in a phase that reads two exchanges.")
 	case q.tree.keepsPartitioning(by) && !q.since(3, 3):
 		row.WhyNot = schema.Some("The skew settings of adaptive execution do not help: what follows the join needs its rows as they are partitioned, and this version of Spark then splits nothing.")
 	default:

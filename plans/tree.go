@@ -225,6 +225,31 @@ func (t *tree) unsplit(join *operatorRow) string {
 	return ""
 }
 
+// exchangesAround is how many exchanges the phase of a join reads.
+func (t *tree) exchangesAround(join *operatorRow) int {
+	top := join
+	for top.ParentID.OK {
+		n := t.node(top.ParentID.V)
+		if n == nil || n.Kind == schema.ExchangeNode || n.Kind == schema.BroadcastNode {
+			break
+		}
+		top = n
+	}
+	count := 0
+	for open := []schema.Key{top.NodeID}; len(open) > 0; {
+		n := t.node(open[len(open)-1])
+		open = open[:len(open)-1]
+		switch {
+		case n == nil || n.Kind == schema.BroadcastNode || strings.Contains(n.Operator, "Subquery"):
+		case n.Kind == schema.ExchangeNode:
+			count++
+		default:
+			open = append(open, t.children[n.NodeID]...)
+		}
+	}
+	return count
+}
+
 // scans tells whether an operator's rows come from a scan, with no exchange and no second input between.
 func (t *tree) scans(n *operatorRow) bool {
 	for n != nil && n.Kind != schema.ScanNode {
