@@ -11,7 +11,7 @@ import (
 // RunOptions are those of a run.
 type RunOptions struct {
 	Show     func(*Frame)  // is given every frame
-	Away     func(error)   // is told once when the source stops answering
+	Away     func(error)   // is told once when the source stops answering and is asked again
 	Patience time.Duration // for how long a source that has answered before may be away; 0: a minute
 }
 
@@ -53,7 +53,7 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 		}
 		if since.IsZero() {
 			since = time.Now()
-			if o.Away != nil {
+			if o.Away != nil && !errors.Is(err, ErrGone) {
 				o.Away(err)
 			}
 		}

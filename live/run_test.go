@@ -58,6 +58,15 @@ func TestDriverDies(t *testing.T) {
 	}
 }
 
+// A log that was removed is not asked for again, and nobody is told that it would be.
+func TestLogVanishes(t *testing.T) {
+	src := &script{answers: []answer{{state: stateOf("app-1", 1)}, {err: live.ErrGone}}}
+	frames, told, _, err := follow(context.Background(), src, time.Hour)
+	if err != nil || len(frames) != 2 || !frames[1].Ended || told != 0 || src.polls != 2 {
+		t.Errorf("%d frames after %d polls, told %d times, %v", len(frames), src.polls, told, err)
+	}
+}
+
 // A server that never answered is an error, and one that forbids is at once.
 func TestNeverAnswered(t *testing.T) {
 	src := &script{answers: []answer{{err: live.ErrAway}}}

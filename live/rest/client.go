@@ -282,7 +282,12 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 		}
 		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s but with a web page, such as a proxy's or a login's%s", live.ErrAway, c.base, c.api.Path, path, c.api.Name, title(text))
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	err = json.Unmarshal(text, into)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind):
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %q is a %s there", live.ErrAway, c.base, c.api.Path, path, c.api.Name, kind.Field, kind.Value)
+	case err != nil:
 		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %w", live.ErrAway, c.base, c.api.Path, path, c.api.Name, err)
 	}
 	return nil
@@ -334,7 +339,7 @@ func (c *Client) open(ctx context.Context, path string, query url.Values, accept
 		if wantsKerberos(answer) {
 			return nil, fmt.Errorf("%w: %s answers %s and wants Kerberos (SPNEGO), which straggler does not speak; ask a gateway in front of it that takes a password or a token, such as Knox", ErrForbidden, c.base, answer.Status)
 		}
-		return nil, fmt.Errorf("%w: %s answers %s; give credentials in STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or with --credentials FILE", ErrForbidden, c.base, answer.Status)
+		return nil, fmt.Errorf("%w: %s answers %s%s; give credentials in STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or with --credentials FILE", ErrForbidden, c.base, answer.Status, reason(answer))
 	case http.StatusNotFound:
 		return nil, fmt.Errorf("%w: %s%s%s", ErrNotFound, c.base, c.api.Path, path)
 	default:

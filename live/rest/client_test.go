@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"straggler/live"
 )
 
 // Where a hundredth of the time is what answers may take and one second is allowed at once, answers of 1.05 s are followed by
@@ -105,10 +107,25 @@ func TestTitles(t *testing.T) {
 		"<html><title>Error 500 org.apache.http.conn.HttpHostConnectException: Connect failed</title>": ": Connect failed",
 		"<h1>\n Application a &lt;b&gt;\n could not be found </h1>":                                    ": Application a <b> could not be found",
 		"<html>nothing": "",
+		"<title>Error 403 not authorized</title>":         ": not authorized",
 		"<title>" + strings.Repeat("ä", 500) + "</title>": ": " + strings.Repeat("ä", 100) + "…",
 	} {
 		if got := title([]byte(page)); got != want {
 			t.Errorf("%.40q: %q, want %q", page, got, want)
 		}
+	}
+}
+
+// A field of another kind than is expected is named, without the words of this program's types.
+func TestOtherShape(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"id": 5}`)) }))
+	defer s.Close()
+	c, err := New(s.URL, API{Path: "/", Name: "an API"}, Options{Pause: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var into struct{ ID string }
+	if err := c.Get(t.Context(), "", nil, &into); !errors.Is(err, live.ErrAway) || !strings.HasSuffix(err.Error(), `not answer with JSON of an API: "ID" is a number there`) {
+		t.Error(err)
 	}
 }

@@ -51,7 +51,7 @@ func brief(t string) string {
 	return ": " + t
 }
 
-var javaError = regexp.MustCompile(`^(Error \d+ )?([\w$]+\.)*[\w$]*(Exception|Error): `)
+var javaError = regexp.MustCompile(`^(Error \d+ )?(([\w$]+\.)*[\w$]*(Exception|Error): )?`)
 
 // reason is what the answer of an error says, which is a page or, of Jetty where JSON is asked for, an object with a message.
 func reason(answer *http.Response) string {
@@ -59,14 +59,17 @@ func reason(answer *http.Response) string {
 	if err != nil {
 		return ""
 	}
-	if isPage(text) {
-		return title(text)
-	}
 	var object struct{ Message string }
-	if json.Unmarshal(text, &object) != nil {
+	said := ""
+	if isPage(text) {
+		said = title(text)
+	} else if json.Unmarshal(text, &object) == nil {
+		said = brief(object.Message)
+	}
+	if said == ": "+http.StatusText(answer.StatusCode) {
 		return ""
 	}
-	return brief(object.Message)
+	return said
 }
 
 // wantsKerberos is whether an answer that forbids asks for SPNEGO and nothing else.
