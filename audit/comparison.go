@@ -224,7 +224,7 @@ func learnPriors(all []comparison) {
 // pool names the rules whose variances are alike: an application learns from its stages.
 func (r *Rule) pool() string {
 	switch r.Name {
-	case "run_time":
+	case "run_time", "task_time":
 		return "stage_time"
 	case "lost_time":
 		return "stage_lost_time"

@@ -63,8 +63,11 @@ func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) 
 		f.Likely = c.what
 		return
 	}
-	if c.rule.Name == "input_skew" {
+	switch {
+	case c.rule.Name == "input_skew":
 		f.Likely = "data_skew"
+		return
+	case c.rule.Name == "task_time" && c.byMedians(): // causes are of tasks that are slow within their stage
 		return
 	}
 	n := 0.0

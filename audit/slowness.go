@@ -299,9 +299,24 @@ func kindOf(machines []SlowMachine, shared bool) string {
 		name, m, most = "processor", processor.sum/processor.n, far*processorPrior
 	}
 	if m > most {
-		return ""
+		return steadiest(&processor, &disk)
 	}
 	return name
+}
+
+// steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor for most of the time
+// anyway: the one whose ratio differs less between stages, within a factor of e, by the likelihood ratio of two normal samples with means and
+// variances of their own.
+func steadiest(processor, disk *sample) string {
+	const steady, clear = 1, 5 // 150 : 1
+	n := min(processor.n, mostStages)
+	switch p, d := processor.scatter(), disk.scatter(); {
+	case p < steady && n*math.Log(d/p) > clear:
+		return "processor"
+	case d < steady && n*math.Log(p/d) > clear:
+		return "disk"
+	}
+	return ""
 }
 
 // sample is how many values, their sum and that of their squares.
@@ -313,13 +328,20 @@ func (s *sample) add(x float64) {
 	s.squares += x * x
 }
 
+const mostStages = 10
+
 // evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the given standard
 // deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines say the same, so all of them count as
-// at most ten.
+// mostStages at most.
 func (s *sample) evidence(prior float64) float64 {
-	n := min(s.n, 10)
+	n := min(s.n, mostStages)
 	m := s.sum / s.n
-	scatter := max(0, s.squares/s.n-m*m)
-	between := 1/n + prior*prior
-	return -0.5 * (n*scatter + m*m/between + math.Log(between))
+	between, scatter := 1/n+prior*prior, s.scatter()
+	return -0.5 * (n*scatter*scatter + m*m/between + math.Log(between))
+}
+
+// scatter is the standard deviation.
+func (s *sample) scatter() float64 {
+	m := s.sum / s.n
+	return math.Sqrt(max(0, s.squares/s.n-m*m))
 }

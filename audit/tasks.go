@@ -28,11 +28,27 @@ func (c *comparison) byTasks() float64 {
 			before += v["outliers"] / v["tasks"] / float64(len(c.past))
 		}
 		return math.Pow(n, -max(0, c.tonight["outliers"]-before*c.tonight["tasks"]))
+	case "task_time":
+		if c.byMedians() {
+			return 0
+		}
+		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
+		return chance(g, ok, n)
 	case "run_time":
 		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
 		return min(chance(g, ok, n), c.withoutLate())
 	}
 	return 0
+}
+
+// byMedians says that most of what all tasks took more is that of the median tasks of their stages, which are many.
+func (c *comparison) byMedians() bool {
+	more, medians := 0.0, 0.0
+	for _, v := range c.past {
+		more += (c.tonight["slot_s"] - v["slot_s"]) / float64(len(c.past))
+		medians += (c.tonight["slot_s"] - c.tonight["excess_s"] - v["slot_s"] + v["excess_s"]) / float64(len(c.past))
+	}
+	return medians > more/2
 }
 
 // tasksOf compares sums of excess and of its squares; least is a time that means nothing.

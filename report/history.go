@@ -13,10 +13,14 @@ import (
 // a stage is slow as a whole, its median is too.
 type SlowRun struct {
 	SlowRunRow
-	Stages  []SlowStage      `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
-	Changed []ChangedSetting `col:"changed" doc:"settings that all earlier runs had alike and this run has not"`
-	Points  []RunPoint       `col:"points" doc:"the runs of that program in order of time, the last 200"`
-	Words   []string         `col:"words" doc:"why, in sentences"`
+	Stages    []SlowStage         `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
+	Changed   []ChangedSetting    `col:"changed" doc:"settings that all earlier runs had alike and this run has not"`
+	Resource  schema.Null[string] `col:"resource" doc:"what most of the time went to that the tasks of its slow stages took more: input, work, processor or disk; NULL where that cannot be told"`
+	Shared    []Sharing           `col:"shared" doc:"what the tasks that are slower than usual have in common, the best explanation first"`
+	HeldTasks int64               `col:"held_tasks" doc:"tasks of its stages with a history"`
+	HeldSlow  int64               `col:"held_slow" doc:"of these, slower than usual"`
+	Points    []RunPoint          `col:"points" doc:"the runs of that program in order of time, the last 200"`
+	Words     []string            `col:"words" doc:"why, in sentences"`
 }
 
 // SlowRunRow is a row of slow_runs.sql.
@@ -57,6 +61,7 @@ type SlowStageRow struct {
 	UsualCPUS     schema.Null[float64] `col:"usual_cpu_s" unit:"s"`
 	WaitS         schema.Null[float64] `col:"wait_s" unit:"s" doc:"median time that its tasks waited for input"`
 	UsualWaitS    schema.Null[float64] `col:"usual_wait_s" unit:"s"`
+	UsualBytes    schema.Null[float64] `col:"usual_input_bytes" unit:"bytes" doc:"median over earlier runs of the median input of its tasks"`
 	MoreS         float64              `col:"more_s" unit:"s" doc:"(median − usual) × tasks"`
 }
 
@@ -113,14 +118,23 @@ func (b *builder) history() error {
 		return err
 	}
 	index := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })
+	spent := make([]resources, len(l.Rows))
 	err = readStore(b, "slow_stages", func(s *SlowStageRow) error {
-		if r := &l.Rows[index[s.ApplicationID]]; len(r.Stages) < mostSlowStages {
+		i := index[s.ApplicationID]
+		spent[i].add(s)
+		if r := &l.Rows[i]; len(r.Stages) < mostSlowStages {
 			r.Stages = append(r.Stages, SlowStage{SlowStageRow: *s})
 		}
 		return nil
 	})
+	for i := range spent {
+		l.Rows[i].Resource = spent[i].most()
+	}
 	if err == nil {
 		err = b.sharedSlowness()
+	}
+	if err == nil {
+		err = b.sharing()
 	}
 	if err == nil {
 		err = readStore(b, "changed_settings", func(c *ChangedSetting) error {
@@ -188,6 +202,7 @@ func (b *builder) runPoints() error {
 
 // why puts into sentences what made the run slow.
 func (r *SlowRun) why() (words []string) {
+	words = prose.NonEmpty(append(r.sharedWords(), prose.Upper(resourceWords(r.Resource.V)))...)
 	for i := range r.Stages {
 		words = append(words, r.Stages[i].why())
 	}
@@ -280,7 +295,10 @@ func historyWhy(d *Document) string {
 	}
 	r := &d.SlowRuns.Rows[0]
 	var words []string
-	if len(r.Stages) > 0 {
+	switch {
+	case r.Resource.OK:
+		words = append(words, strings.TrimSuffix(resourceWords(r.Resource.V), "."))
+	case len(r.Stages) > 0:
 		words = append(words, r.Stages[0].spent())
 	}
 	if n := int64(len(r.Changed)); n > 0 {

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+
+	"straggler/schema"
 )
 
 // ErrGrouping is returned for a pattern that is no regular expression.
 var ErrGrouping = errors.New("wrong --group-by")
 
-// Grouping says which runs belong together. The zero Grouping takes the application's name.
+// Grouping says which runs belong together. The zero Grouping takes the application's name without what differs in each run, as the history of
+// stages does (schema.Lasting).
 type Grouping struct{ pattern *regexp.Regexp }
 
 // NewGrouping groups by what a regular expression finds in the name: its first group in parentheses, or all of it.
@@ -36,5 +39,5 @@ func (g Grouping) of(name string) string {
 	if name == "" {
 		return "(no name)"
 	}
-	return name
+	return schema.Lasting(name)
 }

@@ -50,7 +50,7 @@ func evidenceOf(f *audit.Finding) []string {
 		out = append(out, line)
 	}
 	if f.Kind != "" {
-		out = append(out, "against the history, the time went to: "+map[string]string{"processor": "the processor", "disk": "the disk, or waiting for input", "shared": "something that nearly all machines share"}[f.Kind])
+		out = append(out, "against the history, the time went to: "+whereTo(f.Kind))
 	}
 	if f.Reason != "" {
 		out = append(out, fmt.Sprintf("suppressed until %s: %s", f.Expires, f.Reason))
@@ -125,6 +125,17 @@ func judgedBy(j *audit.Judgement) string {
 	return s
 }
 
+// whereTo is what tasks that were slow against the history spent the time on.
+func whereTo(kind string) string {
+	switch kind {
+	case "disk":
+		return "the disk, or waiting for input"
+	case "shared":
+		return "something that nearly all machines share"
+	}
+	return "the " + kind
+}
+
 // slower says how much longer the tasks took than usual, and what slowed them.
 func slower(x *audit.Slowness) string {
 	const least = 1.1 // less is not worth a word
@@ -133,12 +144,11 @@ func slower(x *audit.Slowness) string {
 	}
 	s := fmt.Sprintf("; tasks take %.2f × what is usual for their stages", *x.Factor)
 	switch {
-	case x.Kind == "shared":
-		s += ", by something that nearly all machines share"
-	case x.Kind != "" && x.Shared:
-		s += fmt.Sprintf(", by the %s, on nearly all machines", x.Kind)
-	case x.Kind != "":
-		s += ", by the " + x.Kind
+	case x.Kind == "":
+	case x.Kind != "shared" && x.Shared:
+		s += ", by " + whereTo(x.Kind) + ", on nearly all machines"
+	default:
+		s += ", by " + whereTo(x.Kind)
 	}
 	for i, m := range x.Machines[:min(len(x.Machines), 3)] {
 		if m.Factor == nil || *m.Factor < least {

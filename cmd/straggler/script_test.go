@@ -52,7 +52,12 @@ func furnish(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
+	nights, err := filepath.Abs("../../testdata/nights")
+	if err != nil {
+		return err
+	}
 	e.Setenv("LABELLED", labelled)
+	e.Setenv("NIGHTS", nights)
 	e.Setenv("PLANS", plans)
 	e.Setenv("HOME", e.WorkDir)
 	e.Setenv("TMPDIR", filepath.Join(e.WorkDir, ".tmp"))

@@ -6,7 +6,7 @@ FROM (
   FROM applications a JOIN report_programs m ON m.application_id = a.application_id SEMI JOIN (
     SELECT b.program FROM report_programs b SEMI JOIN report_slow_apps r ON r.application_id = b.application_id
   ) AS n ON n.program = m.program
-  WHERE a.complete AND a.finish_time > a.start_time AND (a.status IS NULL OR a.status = 'succeeded')
+  WHERE a.complete AND a.finish_time > a.start_time AND coalesce(a.status, 'unknown') IN ('succeeded', 'unknown')
 ) AS runs
 WHERE place <= 200
 ORDER BY program NULLS LAST, start_time NULLS LAST, application_id NULLS LAST

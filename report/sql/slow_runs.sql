@@ -5,7 +5,7 @@ WITH took AS (
   SELECT i.application_id, i.native_id, i.name, n.program, i.start_time, CAST(unix_micros(i.finish_time) - unix_micros(i.start_time) AS DOUBLE) / 1e6 AS took_s,
     row_number() OVER (PARTITION BY n.program ORDER BY i.start_time NULLS LAST, i.application_id NULLS LAST) AS place
   FROM applications i JOIN report_programs n ON n.application_id = i.application_id
-  WHERE i.complete AND i.finish_time > i.start_time AND (i.status IS NULL OR i.status = 'succeeded')
+  WHERE i.complete AND i.finish_time > i.start_time AND coalesce(i.status, 'unknown') IN ('succeeded', 'unknown')
 ),
 earlier AS (
   SELECT t.application_id, e.took_s

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"math"
+
+	"straggler/schema"
+)
+
+// resources sums up what the tasks of a run's slow stages spent the time on that they took more than usual.
+type resources struct {
+	extra, waited, computed float64   // s, over all tasks
+	perCPU, perByte         []float64 // of each stage, ln of what is left of it over the usual processor time, and over the usual input
+}
+
+// What the time of a slow run went to.
+const (
+	forInput    = "input"
+	forWork     = "work"
+	atProcessor = "processor"
+	atDisk      = "disk"
+)
+
+func (r *resources) add(s *SlowStageRow) {
+	n, more := float64(s.Tasks), s.MedianS-s.UsualS
+	if more <= 0 {
+		return
+	}
+	waited, computed := max(0, s.WaitS.V-s.UsualWaitS.V), max(0, s.CPUS.V-s.UsualCPUS.V)
+	r.extra += n * more
+	r.waited += n * min(waited, more)
+	r.computed += n * min(computed, more)
+	if rest := more - waited - computed; rest > 0.1*more && s.UsualCPUS.V > 0 && s.UsualBytes.V > 0 {
+		r.perCPU = append(r.perCPU, math.Log(rest/s.UsualCPUS.V))
+		r.perByte = append(r.perByte, math.Log(rest/s.UsualBytes.V))
+	}
+}
+
+// most says what most of the time went to: what the log measured of it where that is half of it. Of the rest it says what it follows: the processor
+// time of the stages where processors are slow or taken, their input where a disk is slow. Stages differ in the ratio of the two by orders
+// of magnitude, so the one whose ratio to the rest differs less between them, within a factor of e, is named, where a normal sample of its variance
+// is 150 times as likely as one of the other's (n·ln(sd/sd) > 5, with at most ten stages counted); the audit decides the same way.
+func (r *resources) most() (what schema.Null[string]) {
+	const half, steady, clear, mostStages = 0.5, 1, 5, 10
+	switch n := float64(min(len(r.perCPU), mostStages)); {
+	case r.extra == 0:
+	case r.waited > half*r.extra:
+		return schema.Some(forInput)
+	case r.computed > half*r.extra:
+		return schema.Some(forWork)
+	case n < 3 || r.waited+r.computed > half*r.extra:
+	default:
+		p, d := deviation(r.perCPU), deviation(r.perByte)
+		if p < steady && n*math.Log(d/p) > clear {
+			return schema.Some(atProcessor)
+		}
+		if d < steady && n*math.Log(p/d) > clear {
+			return schema.Some(atDisk)
+		}
+	}
+	return what
+}
+
+// deviation is the standard deviation of a sample, at least 1 %.
+func deviation(v []float64) float64 {
+	mean, sum := 0.0, 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		sum += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return max(0.01, math.Sqrt(sum))
+}
+
+// resourceWords says it in a sentence without its capital; empty where it cannot be told.
+func resourceWords(resource string) string {
+	switch resource {
+	case forInput:
+		return "most of the time that its tasks took more they waited for input from other machines: the network, or those that sent it."
+	case forWork:
+		return "most of the time that its tasks took more they computed: the code, the data or the processors’ speed changed."
+	case atProcessor:
+		return "its tasks used hardly more processor time and waited hardly longer for input, and took longer in proportion to their processor time in all stages: processors were taken, by a quota or by other programs."
+	case atDisk:
+		return "its tasks used hardly more processor time, and took longer in proportion to what they read in all stages: a disk or a file system was slow."
+	}
+	return ""
+}
