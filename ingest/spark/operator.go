@@ -2,6 +2,7 @@ package spark
 
 import (
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -250,6 +251,7 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	rest := words[1:]
 	switch {
 	case o.name == "LocalTableScan" || o.name == "Range":
+	case o.name == "BatchScan" && len(rest) > 1 && strings.Contains(rest[1], ":/"): // files of a format
 	case (o.name == "BatchScan" || o.name == cachedScan) && len(rest) > 0:
 		o.source = rest[0]
 	case len(rest) > 1:
@@ -275,12 +277,48 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	if n.partition != "" && n.partition != "[]" {
 		detail = append(detail, "partition filters "+cleanText(n.partition, keepLiterals))
 	}
-	if n.pushed != "" && n.pushed != "[]" {
-		detail = append(detail, "pushed filters "+cleanFilters(n.pushed, keepLiterals))
+	if pushed := pushedFilters(n, keepLiterals); pushed != "" {
+		detail = append(detail, "pushed filters "+pushed)
 	}
 	o.detail = strings.Join(detail, ", ")
 	o.source, o.path = read.Text(o.source), read.Text(o.path)
 }
+
+// pushedFilters are the filters that a source applies itself, "" without any: Spark's own sources list them in the metadata of a scan or in its text, and
+// Iceberg's as a description, `[filters=day IS NOT NULL, name = 'x', groupedBy=]`, of which the columns are kept.
+func pushedFilters(n *rawNode, keepLiterals bool) string {
+	list := n.pushed
+	if at := strings.Index(n.simple, "PushedFilters: ["); list == "" && at >= 0 {
+		at += len("PushedFilters: ")
+		if _, end := brackets(n.simple, at); end > 0 {
+			list = n.simple[at : end+1]
+		}
+	}
+	if list != "" {
+		if list == "[]" {
+			return ""
+		}
+		return cleanFilters(list, keepLiterals)
+	}
+	_, described, _ := strings.Cut(n.simple, " [filters=")
+	described, _, found := strings.Cut(described, ", groupedBy=")
+	switch {
+	case !found || described == "":
+		return ""
+	case keepLiterals:
+		return "[" + described + "]"
+	}
+	var on []string
+	for _, m := range filteredColumn.FindAllStringSubmatch(describedLiteral.ReplaceAllString(described, "?"), -1) {
+		on = append(on, m[1])
+	}
+	return "on " + strings.Join(distinct(on), ", ")
+}
+
+var (
+	describedLiteral = regexp.MustCompile(`'(?:[^']|'')*'`)
+	filteredColumn   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.]*) (?:IS|IN|NOT IN|LIKE|STARTS|=|!=|<|>|<=|>=)(?: |$)`)
+)
 
 // tableOf is the name of the folder that a table's files are in: without those of partitions, `day=3`, and the names that jobs give files, as
 // the scans of a stream list them.
