@@ -64,6 +64,9 @@ type step struct {
 // steps are those of the document that is asked for, each after those that it needs.
 func (b *builder) steps() []step {
 	selected := []step{{"what the document is about", b.resolve}, {"its rows", b.restrict}, {"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
+	if b.o.Scope.Query != 0 {
+		return append(selected, step{"the query", b.queries})
+	}
 	if b.o.Scope.narrow() {
 		return append(selected, step{"counts", b.scopedCounts}, step{"its application", b.applications}, step{"jobs", b.jobs}, step{"phases", b.phases}, step{"outliers", b.outliers},
 			step{"timelines", b.timelines})

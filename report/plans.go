@@ -182,6 +182,12 @@ func (b *builder) queries() error {
 	}
 	l.Total = int64(len(totals))
 	keys := withFindings(b.sums.worst(totals, topQueries), findings)
+	if k := b.o.Scope.Query; k != 0 {
+		keys, l.Total = []schema.Key{k}, 1
+		if totals[k] == nil { // it ran no job
+			totals[k] = &total{parts: &parts{}}
+		}
+	}
 	if err := b.pick("report_picked_queries", "query_id", keys); err != nil {
 		return err
 	}
@@ -214,13 +220,13 @@ func withFindings(keys []schema.Key, findings []QueryFindingRow) []schema.Key {
 	return keys
 }
 
-// drawPlans fills in the plans of the first queries that lost anything.
+// drawPlans fills in the plans of the first queries that lost anything, or of the one that the document is on.
 func (b *builder) drawPlans() error {
 	at := map[schema.Key]*Query{}
 	var keys []schema.Key
 	for i := range b.doc.Queries.Rows {
 		q := &b.doc.Queries.Rows[i]
-		if len(keys) < drawnPlans && q.Loss.LostS.V > 0 && q.Operators.OK && q.Operators.V <= mostOperator {
+		if len(keys) < drawnPlans && (q.Loss.LostS.V > 0 || b.o.Scope.Query != 0) && q.Operators.OK && q.Operators.V <= mostOperator {
 			keys = append(keys, q.QueryID)
 			at[q.QueryID] = q
 		}

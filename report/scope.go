@@ -12,10 +12,10 @@ import (
 
 // Scope narrows a document to one row of a table, by its key: the narrowest one that is not 0. Its lists of phases,
 // outliers and timelines are then those of that row; its totals and causes are those of the job that a phase or an attempt
-// belongs to. A document on less than an application leaves out what says something about applications only: what was
+// belongs to. Of a query it is what that lost, and its plan. A document on less than an application leaves out what says something about applications only: what was
 // read, machines, recurring skew, policies, advice, and how reliable all of it is.
 type Scope struct {
-	Application, Job, Phase, Attempt schema.Key
+	Application, Query, Job, Phase, Attempt schema.Key
 }
 
 // ErrNoRow is returned when the store has no row with the key of a Scope.
@@ -47,6 +47,7 @@ func (b *builder) resolve() error {
 		{"attempts", "attempt_id", &s.Attempt, "phase_id", &s.Phase},
 		{"phases", "phase_id", &s.Phase, "job_id", &s.Job},
 		{"jobs", "job_id", &s.Job, "application_id", &s.Application},
+		{"queries", "query_id", &s.Query, "application_id", &s.Application},
 		{"applications", "application_id", &s.Application, "application_id", &s.Application},
 	} {
 		if *step.of == 0 {

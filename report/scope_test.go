@@ -73,6 +73,37 @@ func TestScope(t *testing.T) {
 	}
 }
 
+// A document on a query says of it what the document on its application says, and draws its plan also where that does not.
+func TestScopeQuery(t *testing.T) {
+	eng := reporttest.Labelled(t, "sql")
+	whole, err := report.Build(t.Context(), eng, report.Options{})
+	reporttest.Check(t, err)
+	drawn, more := 0, 0
+	for i := range whole.Queries.Rows {
+		want := whole.Queries.Rows[i]
+		d, err := report.Build(t.Context(), eng, report.Options{Scope: report.Scope{Query: want.QueryID}})
+		reporttest.Check(t, err)
+		if len(d.Queries.Rows) != 1 || d.Queries.Total != 1 {
+			t.Fatalf("query %s: %d rows of %d", want.NativeID, len(d.Queries.Rows), d.Queries.Total)
+		}
+		got := d.Queries.Rows[0]
+		if len(want.Plan) > 0 {
+			drawn++
+		} else if want.Plan = got.Plan; len(got.Plan) > 0 {
+			more++
+		}
+		if !reflect.DeepEqual(got, want) || len(got.Plan) == 0 {
+			t.Errorf("query %s: %+v, not %+v", want.NativeID, got, want)
+		}
+	}
+	if drawn == 0 || more == 0 {
+		t.Errorf("%d plans are drawn of the application, %d more of single queries", drawn, more)
+	}
+	if _, err := report.Build(t.Context(), eng, report.Options{Scope: report.Scope{Query: 1}}); !errors.Is(err, report.ErrNoRow) {
+		t.Errorf("no query: error %v", err)
+	}
+}
+
 func phaseCost(d *report.Document, key int64) (cost any) {
 	for _, p := range d.Phases.Rows {
 		if p.PhaseID == key {

@@ -159,20 +159,18 @@ func (p *place) crumbs() (up []crumb, title string) {
 	return up, prose.Upper(title)
 }
 
-// queryPage says what a query of Spark SQL lost, by its plan where the report draws that.
+// queryPage says what a query of Spark SQL lost, and draws its plan.
 func (s *Server) queryPage(w http.ResponseWriter, r *http.Request) {
 	s.partPage(w, r, "place_of_query", func(ctx context.Context, w io.Writer, p *place) error {
-		d, err := s.c.Document(ctx, report.Scope{Application: p.ApplicationID})
+		d, err := s.c.Document(ctx, report.Scope{Query: p.QueryID.V})
 		if err != nil {
 			return err
 		}
 		if n := prose.MaybeName(p.QueryName); n != "" {
 			fmt.Fprintf(w, "<p class=\"what\">%s</p>", template.HTMLEscapeString(n))
 		}
-		if section := view.QuerySection(d, p.QueryID.V); len(section.Blocks) > 0 {
-			if err := sections(w, section); err != nil {
-				return err
-			}
+		if err := sections(w, view.QuerySection(d)); err != nil {
+			return err
 		}
 		return writeRows(ctx, s, w, r, jobRows(fmt.Sprintf("j.job_id IN (SELECT job_id FROM query_jobs WHERE query_id = %d)", p.QueryID.V)))
 	})

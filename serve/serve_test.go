@@ -250,6 +250,11 @@ func TestQueries(t *testing.T) {
 	phase := follow(job, "/phases/")
 	follow(phase, "/queries/")
 	follow(follow(phase, "/attempts/"), "/queries/")
+	for _, m := range regexp.MustCompile(`href="(/queries/\d+)"`).FindAllStringSubmatch(get(h, application).Body.String(), -1) {
+		if !strings.Contains(get(h, m[1]).Body.String(), `class="plan`) {
+			t.Errorf("%s draws no plan", m[1])
+		}
+	}
 	if w := get(h, "/queries/7"); w.Code != 404 {
 		t.Errorf("a query that is not there: %d", w.Code)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"straggler/report"
 	"straggler/report/prose"
-	"straggler/schema"
 )
 
 // queriesSection lists the queries that lost most, with what was found in them.
@@ -23,18 +22,24 @@ func queriesSection(d *report.Document) Section {
 	return s
 }
 
-// QuerySection is what the document of an application says of one of its queries; without blocks where it does not list it.
-func QuerySection(d *report.Document, query schema.Key) Section {
-	one := *d
-	one.Queries.Rows, one.Queries.Total = nil, 0
-	for _, q := range d.Queries.Rows {
-		if q.QueryID == query {
-			one.Queries.Rows, one.Queries.Total = []report.Query{q}, 1
+// QuerySection is what a document on one query says of it.
+func QuerySection(d *report.Document) Section {
+	s := queriesSection(d)
+	s.Title = "What it lost, and why"
+	for i := range d.Queries.Rows {
+		if q := &d.Queries.Rows[i]; len(q.Plan) == 0 {
+			s.Blocks = append(s.Blocks, noPlan(q))
 		}
 	}
-	s := queriesSection(&one)
-	s.Title = "What it lost, and why"
 	return s
+}
+
+// noPlan says why the plan of a query is not drawn.
+func noPlan(q *report.Query) Lead {
+	if n := q.Operators.V; n > 0 {
+		return Lead("Its plan has " + prose.Plural(n, "operator", "operators") + ", too many to draw; the table plan_nodes has them.")
+	}
+	return "The log does not hold its plan."
 }
 
 func queriesTable(d *report.Document) Table {
