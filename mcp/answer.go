@@ -32,6 +32,13 @@ type answer struct {
 	more  bool // there are rows after Rows, so that nobody knows how many in all
 }
 
+// age says that the answer is of an earlier state of the store.
+func (a *answer) age(current bool) {
+	if !current {
+		a.Caveats = append(a.Caveats, "This is of an earlier state of the store: what has changed since is being added up; ask again later.")
+	}
+}
+
 // text is the answer as JSON, with as many rows as there is room for.
 func (a *answer) text() (string, error) {
 	first := min(max(a.From-a.begin, 0), len(a.Rows))

@@ -92,7 +92,7 @@ type findingRow struct {
 }
 
 func (s *Server) audit(ctx context.Context, in machinesInput) (*answer, error) {
-	runs, err := s.c.Runs(ctx)
+	runs, current, err := s.c.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +102,7 @@ func (s *Server) audit(ctx context.Context, in machinesInput) (*answer, error) {
 	}
 	a := &answer{About: "What got worse in the latest run of each program than in its earlier runs in this store", From: in.From, Caveats: []string{night.Method},
 		Facts: map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}}
+	a.age(current)
 	for _, f := range night.Findings() {
 		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group), Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Unit: f.Unit, Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
 			Change: f.Change, Runs: f.Runs, Q: f.Q, Likely: f.Likely, SQL: f.SQL}

@@ -187,7 +187,7 @@ func (s *Server) report(ctx context.Context, in reportInput) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.c.Document(ctx, scope)
+	d, current, err := s.document(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (s *Server) report(ctx context.Context, in reportInput) (*answer, error) {
 		f.Phases = append(f.Phases, phaseFacts{keyText(p.PhaseID), name(p.NativeID), maybeName(p.Name), p.Tasks, number(p.MedianS), number(p.MaxS), number(p.CostS)})
 	}
 	a := &answer{About: "What slow tasks cost and why; the rows are what to do about it", Facts: f, SQL: d.Cost.Jobs.SQL, Caveats: slices.Clone(d.Trust.Assumptions)}
-	if !s.c.Fresh() {
+	if a.age(current); !s.c.Fresh() {
 		a.Caveats = append(a.Caveats, "The store has changed since its outliers and causes were found: what is new is not judged yet.")
 	}
 	if d.Cost.Loss.Note != "" {
@@ -261,12 +261,13 @@ func (s *Server) worstTasks(ctx context.Context, in scopeInput) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.c.Document(ctx, scope)
+	d, current, err := s.document(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{About: fmt.Sprintf("The outliers that cost their jobs most, %d of %d", len(d.Outliers.Rows), d.Outliers.Total), SQL: d.Outliers.SQL, From: in.From,
 		Caveats: []string{"Outliers without a cost delayed no job. The confidence is the share of such verdicts that are right on labelled logs."}}
+	a.age(current)
 	for i := range d.Outliers.Rows {
 		a.Rows = append(a.Rows, newTask(&d.Outliers.Rows[i]))
 	}
@@ -274,6 +275,15 @@ func (s *Server) worstTasks(ctx context.Context, in scopeInput) (*answer, error)
 		a.CannotTell = []string{d.Outliers.Note}
 	}
 	return a, nil
+}
+
+// document is the one on a part of the store or on all of it, and whether it is of the store as it is now.
+func (s *Server) document(ctx context.Context, scope report.Scope) (d *report.Document, current bool, err error) {
+	if scope == (report.Scope{}) {
+		return s.c.All(ctx)
+	}
+	d, err = s.c.Document(ctx, scope)
+	return d, true, err
 }
 
 type taskInput struct {
@@ -331,14 +341,14 @@ type machineRow struct {
 }
 
 func (s *Server) machines(ctx context.Context, in machinesInput) (*answer, error) {
-	d, err := s.c.Overview(ctx)
+	d, current, err := s.c.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := d.Machines.List
 	a := &answer{About: "Machines over all applications, bad ones first; a factor of 1 is like the others", SQL: l.SQL, From: in.From}
-	if l.Total > int64(len(l.Rows)) {
-		a.Caveats = []string{fmt.Sprintf("These are %d of %d machines; the table machine_health has all of them.", len(l.Rows), l.Total)}
+	if a.age(current); l.Total > int64(len(l.Rows)) {
+		a.Caveats = append(a.Caveats, fmt.Sprintf("These are %d of %d machines; the table machine_health has all of them.", len(l.Rows), l.Total))
 	}
 	for _, m := range l.Rows {
 		a.Rows = append(a.Rows, machineRow{name(m.Machine), maybeName(m.Rack), string(m.Verdict), number(m.Factor), number(m.FactorLow), number(m.FactorHigh), m.Attempts, number(m.OutlierRate), m.Losses, m.Windows, m.BadWindows, number(m.CostS), maybeName(m.Note)})
@@ -365,14 +375,14 @@ type policyRow struct {
 }
 
 func (s *Server) whatif(ctx context.Context, in machinesInput) (*answer, error) {
-	d, err := s.c.Overview(ctx)
+	d, current, err := s.c.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &d.Whatif
 	a := &answer{About: "What each policy would have saved over all jobs of the store, replayed with the same random numbers", SQL: w.Savings.SQL, Caveats: slices.Clone(w.Notes), From: in.From,
 		Facts: map[string]*float64{"replay_error_s": number(w.ReplayErrorS), "replay_error_share": number(w.ReplayErrorShare)}}
-	if !w.ReplayErrorS.OK {
+	if a.age(current); !w.ReplayErrorS.OK {
 		a.CannotTell = append(a.CannotTell, "how far a replay of the unchanged log is from what was observed")
 	}
 	for _, p := range w.Savings.Rows {

@@ -17,10 +17,11 @@ import (
 func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
-		runs, err := s.c.Runs(ctx)
+		runs, current, err := s.c.Runs(ctx)
 		if err != nil {
 			return err
 		}
+		writeAge(w, current)
 		night, err := audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
 		if err != nil {
 			return err

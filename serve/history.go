@@ -97,9 +97,18 @@ type heatCell struct{ Class, Text, Note string }
 
 // writeHistory draws all machines by periods, those that were bad most often first.
 func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
+	t, _, err := catalog.Whole(ctx, s.c, "machines by period", s.machinesByPeriod)
+	if err != nil || t == nil {
+		return err
+	}
+	return templates.ExecuteTemplate(w, "heat-table", t)
+}
+
+// machinesByPeriod is the picture of that; nil where the store knows less than two days.
+func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 	p, ok, err := s.newPeriods(ctx)
 	if err != nil || !ok {
-		return err
+		return nil, err
 	}
 	sql := p.sql("machine IS NOT NULL")
 	byName := map[string]*machineHistory{}
@@ -119,7 +128,7 @@ func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := make([]*machineHistory, 0, len(byName))
 	for _, m := range byName {
@@ -147,7 +156,7 @@ func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
 	if n := len(all) - len(t.Rows); n > 0 {
 		t.More = prose.Upper(prose.Plural(int64(n), "machine", "machines")) + " more: the query has them."
 	}
-	return templates.ExecuteTemplate(w, "heat-table", t)
+	return t, nil
 }
 
 // machineHistory is a machine over all periods.

@@ -18,13 +18,14 @@ import (
 // machinesPage compares the machines over all applications.
 func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Machines", Here: "/machines"}, func(ctx context.Context, w io.Writer) error {
-		d, err := s.c.Overview(ctx)
+		d, current, err := s.c.Overview(ctx)
 		if err != nil {
 			return err
 		}
 		for _, section := range view.Sections(d) {
 			if section.ID == "health" {
 				fmt.Fprint(w, "<h1 class=\"title\">Machines over all applications</h1>")
+				writeAge(w, current)
 				if err := s.writeHistory(ctx, w); err != nil {
 					return err
 				}

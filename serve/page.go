@@ -105,6 +105,13 @@ func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, errNoPage)
 }
 
+// writeAge says that what follows is of an earlier state of the store.
+func writeAge(w io.Writer, current bool) {
+	if !current {
+		fmt.Fprint(w, "<p class=\"trust weak\">This is of an earlier state of the store: what has changed since is being added up.</p>")
+	}
+}
+
 // sections writes a part of the report, linked to the other pages.
 func sections(w io.Writer, list ...view.Section) error {
 	view.Link(list, address)

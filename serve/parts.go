@@ -19,10 +19,11 @@ import (
 // storePage is the report on all applications.
 func (s *Server) storePage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "All applications", Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
-		d, err := s.c.Document(ctx, report.Scope{})
+		d, current, err := s.c.All(ctx)
 		if err != nil {
 			return err
 		}
+		writeAge(w, current)
 		return writeReport(w, d, view.Sections(d))
 	})
 }

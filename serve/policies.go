@@ -31,10 +31,11 @@ func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 		if err := templates.ExecuteTemplate(w, "replay-form", policy.Specs()); err != nil {
 			return err
 		}
-		d, err := s.c.Overview(ctx)
+		d, current, err := s.c.Overview(ctx)
 		if err != nil {
 			return err
 		}
+		writeAge(w, current)
 		for _, section := range view.Sections(d) {
 			if section.ID == "policies" && len(d.Whatif.Savings.Rows) > 0 {
 				return sections(w, section)

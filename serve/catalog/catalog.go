@@ -35,6 +35,7 @@ type Catalog struct {
 	mu     sync.Mutex
 	now    *version
 	closed bool
+	last   map[string]keptResult // over the whole store, by name
 
 	refreshing, judging sync.Mutex // held by the one that does it
 
@@ -77,6 +78,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() { c.followStore(ctx) })
+	wg.Go(func() { c.renew(ctx) })
 	err := c.watch(ctx)
 	cancel()
 	wg.Wait()

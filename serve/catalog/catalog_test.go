@@ -222,3 +222,52 @@ func TestOtherWriters(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// While what is of the whole store is made anew for a new state of it, that of the state before is given and said to be that.
+func TestEarlierState(t *testing.T) {
+	dir := t.TempDir()
+	copyLog(t, "skew", filepath.Join(dir, "first.zstd"))
+	c := opened(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	var proceed chan struct{}
+	count := func() (n int, current bool) {
+		n, current, err := catalog.Whole(t.Context(), c, "count", func(context.Context) (int, error) {
+			if proceed != nil {
+				<-proceed
+			}
+			apps, _ := c.Applications()
+			return len(apps), nil
+		})
+		reporttest.Check(t, err)
+		return n, current
+	}
+	shown := func(applications int) func() bool {
+		return func() bool {
+			apps, judged := c.Applications()
+			return len(apps) == applications && judged && c.Status().Doing == "" && c.Fresh()
+		}
+	}
+	until(t, "the first log is shown", shown(1))
+	if n, current := count(); n != 1 || !current {
+		t.Errorf("%d applications, of the present %v", n, current)
+	}
+	proceed = make(chan struct{})
+	copyLog(t, "mixed", filepath.Join(dir, "second.zstd"))
+	until(t, "the second log is shown", shown(2))
+	if n, current := count(); n != 1 || current {
+		t.Errorf("while it is made anew: %d applications, of the present %v", n, current)
+	}
+	close(proceed)
+	until(t, "it is made anew", func() bool { n, current := count(); return n == 2 && current })
+	until(t, "the report on all applications is of both", func() bool {
+		d, current, err := c.All(t.Context())
+		reporttest.Check(t, err)
+		return current && d.Trust.Counts.Applications == 2
+	})
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -55,8 +55,9 @@ func (c *Catalog) refresh(ctx context.Context) (err error) {
 		return err
 	}
 	v.fresh = fresh
-	if old != nil {
+	if v.number = 1; old != nil {
 		v.keepLosses(old)
+		v.number = old.number + 1
 	}
 	return c.show(v)
 }
@@ -73,9 +74,9 @@ func (c *Catalog) judge(ctx context.Context) (err error) {
 	if _, judged := v.applications(); judged || !v.fresh && !c.o.Fixed {
 		return nil // results are on their way: those of other logs would say that the new ones lost nothing
 	}
-	overview, err := c.documentOf(ctx, v, subject{overview: true})
-	if err == nil {
-		v.judge(overview)
+	d, current, err := wholeOf(ctx, c, "overview", wholeTime, overview)
+	if err == nil && current {
+		v.judge(d)
 	}
 	return err
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"straggler/audit/measure"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/report"
@@ -36,14 +35,12 @@ type version struct {
 	lookups pool // for our own short queries
 	users   pool // for SQL that users wrote
 	docs    documents
+	wholes  wholes
+	number  int // of the version, from 1
 
 	mu     sync.Mutex
 	apps   []report.Application
 	judged bool // what they lost is known
-
-	measuring sync.Mutex // held while runs are measured
-	runs      []measure.Run
-	measured  bool
 }
 
 // newVersion takes a snapshot of the store. The engines other than the first are opened when they are needed; what was

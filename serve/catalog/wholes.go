@@ -1,0 +1,188 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"straggler/audit/measure"
+	"straggler/engine"
+	"straggler/ingest"
+	"straggler/report"
+)
+
+// Results over the whole store take long on a large one. Each is built once a version, to its end although nobody waits for it,
+// and what an earlier version gave is shown meanwhile.
+
+const (
+	wholeTime = time.Hour              // that one may take
+	patience  = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
+)
+
+// wholes are those of a version. The zero value is ready.
+type wholes struct {
+	mu sync.Mutex
+	by map[string]*wholeResult
+}
+
+// wholeResult is one that is being built or was.
+type wholeResult struct {
+	ready chan struct{}
+	value any
+	err   error
+}
+
+// Overview gives the document of report.Overview, and whether it is of the store as it is now. It is shared: read it only.
+func (c *Catalog) Overview(ctx context.Context) (d *report.Document, current bool, err error) {
+	return wholeOf(ctx, c, "overview", patience, overview)
+}
+
+// All gives the document on all applications, and whether it is of the store as it is now. It is shared: read it only.
+func (c *Catalog) All(ctx context.Context) (d *report.Document, current bool, err error) {
+	return wholeOf(ctx, c, "all", patience, c.all)
+}
+
+// Runs are the applications as an audit measures them, and whether they are those of the store as it is now. They are shared:
+// read them only.
+func (c *Catalog) Runs(ctx context.Context) (runs []measure.Run, current bool, err error) {
+	return wholeOf(ctx, c, "runs", patience, runsOf)
+}
+
+// Whole gives what build makes of the whole store, under a name, and whether that is of the store as it is now.
+func Whole[T any](ctx context.Context, c *Catalog, name string, build func(context.Context) (T, error)) (value T, current bool, err error) {
+	return wholeOf(ctx, c, name, patience, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
+}
+
+func overview(ctx context.Context, v *version) (d *report.Document, err error) {
+	err = v.pages.with(ctx, func(eng engine.Engine) error { d, err = report.Overview(ctx, eng); return err })
+	return d, err
+}
+
+func (c *Catalog) all(ctx context.Context, v *version) (*report.Document, error) {
+	return v.build(ctx, c.Where(), report.Scope{})
+}
+
+func runsOf(ctx context.Context, v *version) (runs []measure.Run, err error) {
+	err = v.pages.with(ctx, func(eng engine.Engine) error {
+		runs, err = measure.Runs(ctx, eng, measure.Grouping{})
+		return err
+	})
+	return runs, err
+}
+
+// wholeOf gives a result of the present version, or after some patience that of an earlier one, where there is one.
+func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Duration, build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
+	v, err := c.version()
+	if err != nil {
+		return value, false, err
+	}
+	r := v.wholes.start(name, func(r *wholeResult) {
+		c.building.Go(func() {
+			ctx, cancel := context.WithTimeout(c.base, wholeTime)
+			defer cancel()
+			defer close(r.ready)
+			defer func() {
+				if r.err != nil {
+					v.wholes.forget(name, r) // the next one tries again
+					return
+				}
+				c.keep(name, v, r.value)
+			}()
+			defer ingest.Recover(&r.err)
+			r.value, r.err = build(ctx, v)
+		})
+	})
+	var enough <-chan time.Time
+	last, found := c.kept(name)
+	if found {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		enough = timer.C
+	}
+	select {
+	case <-r.ready:
+		if r.err != nil {
+			return value, false, r.err
+		}
+		return r.value.(T), true, nil
+	case <-enough:
+		return last.(T), false, nil
+	case <-ctx.Done():
+		return value, false, fmt.Errorf("catalog: %w", ctx.Err())
+	}
+}
+
+// start gives a result, and has it built where nobody did.
+func (w *wholes) start(name string, build func(*wholeResult)) *wholeResult {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r, ok := w.by[name]; ok {
+		return r
+	}
+	if w.by == nil {
+		w.by = make(map[string]*wholeResult)
+	}
+	r := &wholeResult{ready: make(chan struct{})}
+	w.by[name] = r
+	build(r)
+	return r
+}
+
+func (w *wholes) forget(name string, r *wholeResult) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.by[name] == r {
+		delete(w.by, name)
+	}
+}
+
+// keptResult is the last of its name.
+type keptResult struct {
+	of    int // number of the version
+	value any
+}
+
+func (c *Catalog) keep(name string, v *version, value any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil {
+		c.last = make(map[string]keptResult)
+	}
+	if c.last[name].of <= v.number {
+		c.last[name] = keptResult{v.number, value}
+	}
+}
+
+func (c *Catalog) kept(name string) (any, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, ok := c.last[name]
+	return k.value, ok
+}
+
+// renew builds what takes longest before somebody asks for it, in a quarter of the time at most: the store may change faster
+// than it can be added up. A page that asks for what could not be built says why.
+func (c *Catalog) renew(ctx context.Context) {
+	renewed, next := 0, time.Now()
+	tick := time.NewTicker(c.o.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		v, err := c.version()
+		if err != nil || v.number == renewed || time.Now().Before(next) {
+			continue
+		}
+		if _, judged := v.applications(); !judged {
+			continue
+		}
+		began := time.Now()
+		wholeOf(ctx, c, "runs", wholeTime, runsOf)
+		wholeOf(ctx, c, "all", wholeTime, c.all)
+		renewed, next = v.number, time.Now().Add(3*time.Since(began))
+	}
+}
