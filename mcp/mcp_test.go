@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -26,11 +27,16 @@ func opened(t *testing.T, hostile bool, logs ...string) *catalog.Catalog {
 // connected gives a client of a server over a catalog.
 func connected(t *testing.T, c *catalog.Catalog) *sdk.ClientSession {
 	t.Helper()
+	return connectedWith(t, c, nil)
+}
+
+func connectedWith(t *testing.T, c *catalog.Catalog, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	here, there := sdk.NewInMemoryTransports()
 	ended := make(chan error, 1)
 	go func() { ended <- mcp.New(c, "test").On(ctx, there) }()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, here, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(ctx, here, nil)
 	reporttest.Check(t, err)
 	t.Cleanup(func() { session.Close(); cancel(); <-ended })
 	return session
@@ -223,5 +229,61 @@ func TestHTTP(t *testing.T) {
 	defer session.Close()
 	if a := call(t, session, "applications", nil); a.Total != 1 {
 		t.Errorf("%s", a.text)
+	}
+}
+
+// Policies are replayed on one application: its progress is told, a call for more rows replays nothing anew, and a call that is
+// cancelled ends the replay.
+func TestWhatifOfOne(t *testing.T) {
+	c := opened(t, false, "mixed", "skew")
+	shares := make(chan float64, 10_000)
+	s := connectedWith(t, c, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+		shares <- r.Params.Progress
+	}})
+	apps := call(t, s, "applications", nil)
+	one := apps.Rows[0]["application"]
+	ask := &sdk.CallToolParams{Name: "whatif", Arguments: map[string]any{"application": one}}
+	ask.SetProgressToken("replay")
+	r, err := s.CallTool(t.Context(), ask)
+	if err != nil || r.IsError {
+		t.Fatalf("%v %+v", err, r)
+	}
+	last := 0.0
+	for len(shares) > 0 {
+		now := <-shares
+		if now <= last || now > 1 {
+			t.Errorf("%v of it is done after %v", now, last)
+		}
+		last = now
+	}
+	if last == 0 {
+		t.Error("its progress was not told")
+	}
+	again := call(t, s, "whatif", map[string]any{"application": one, "from": 3})
+	if n := len(c.Replays()); n != 1 || again.Facts["replay_error_s"] == nil || again.Rows[0]["verdict"] == nil || again.From != 3 {
+		t.Errorf("%d replays: %s", n, again.text)
+	}
+	if a := call(t, s, "whatif", map[string]any{"application": one, "policies": []string{"nonsense"}}); !a.failed {
+		t.Errorf("a policy that is none: %s", a.text)
+	}
+	if a := call(t, s, "whatif", map[string]any{"application": "7"}); !a.failed {
+		t.Errorf("an application that is none: %s", a.text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ask = &sdk.CallToolParams{Name: "whatif", Arguments: map[string]any{"application": apps.Rows[1]["application"]}}
+	gone := make(chan struct{})
+	go func() { s.CallTool(ctx, ask); close(gone) }()
+	for len(c.Replays()) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-gone
+	for end := time.Now().Add(30 * time.Second); c.Replays()[0].Ended.IsZero(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the replay goes on though nobody waits")
+		}
+	}
+	if r := c.Replays()[0]; !r.Cancelled {
+		t.Errorf("%+v", r)
 	}
 }

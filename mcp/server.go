@@ -30,7 +30,7 @@ func New(c *catalog.Catalog, version string) *Server {
 	add(s, "worst_tasks", "The slow tasks that cost their jobs most, with cause, confidence and evidence; of an application, a job or a phase.", s.worstTasks)
 	add(s, "explain_task", "Why one attempt of a task took as long as it did: where its excess over the median went, with evidence.", s.explainTask)
 	add(s, "machines", "Which machines are slow or flaky: factor over the others with its interval, verdict, what they cost.", s.machines)
-	add(s, "whatif", "What policies of speculation would have saved, replayed over all jobs, with intervals and the replay's own error.", s.whatif)
+	addLong(s, "whatif", "What policies of speculation would have saved, with intervals and the replay's own error: over all jobs as the store has it, or replayed now over those of one application, which takes seconds to minutes, reports its progress and can be cancelled.", s.whatif)
 	add(s, "compare", "Compare two applications, usually runs of the same program: what changed, with p-values where there is a test.", s.compare)
 	add(s, "audit", "What got worse in the latest run of each program than in its earlier runs in the store.", s.audit)
 	add(s, "schema", "The tables of the store, or the columns of one of them with units and meaning.", s.schema)
@@ -40,10 +40,21 @@ func New(c *catalog.Catalog, version string) *Server {
 
 // add adds a tool that only reads. An error becomes an answer, so that the assistant can mend its call.
 func add[In any](s *Server, name, what string, do func(context.Context, In) (*answer, error)) {
+	addLong(s, name, what, func(ctx context.Context, in In, _ func(float64)) (*answer, error) { return do(ctx, in) })
+}
+
+// addLong adds a tool that says what share of its work is done, to who asks for that.
+func addLong[In any](s *Server, name, what string, do func(ctx context.Context, in In, progress func(share float64)) (*answer, error)) {
 	closed := false
 	tool := &sdk.Tool{Name: name, Description: what, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
-	sdk.AddTool(s.server, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
-		a, err := do(ctx, in)
+	sdk.AddTool(s.server, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+		said := 0.0
+		a, err := do(ctx, in, func(share float64) {
+			if token := r.Params.GetProgressToken(); token != nil && share > said {
+				said = share
+				r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: share, Total: 1}) // who is gone needs none
+			}
+		})
 		if err != nil {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: errorText(err)}}}, nil, nil
 		}

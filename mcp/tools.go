@@ -11,6 +11,7 @@ import (
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/schema"
+	"straggler/serve/catalog"
 )
 
 type applicationsInput struct {
@@ -374,21 +375,64 @@ type policyRow struct {
 	Replicate int64    `json:"seeds"`
 }
 
-func (s *Server) whatif(ctx context.Context, in machinesInput) (*answer, error) {
+type whatifInput struct {
+	Application string   `json:"application,omitempty" jsonschema:"key of an application to replay; without it what the store has of all"`
+	Policies    []string `json:"policies,omitempty" jsonschema:"of one application: names of policies, such as late, spark or mantri; the usual ones without"`
+	paging
+}
+
+// replaySeeds is how many seeds each policy is replayed under, as on the page.
+const replaySeeds = 10
+
+func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float64)) (*answer, error) {
+	if in.Application == "" {
+		return s.savings(ctx, in.From)
+	}
+	k, err := key(in.Application)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.c.Replayed(ctx, catalog.ReplayOptions{Application: k, Policies: in.Policies, Seeds: replaySeeds}, progress)
+	if err != nil {
+		return nil, err
+	}
+	sum := r.Summary
+	a := &answer{About: "What each policy would have saved over the jobs of this application, replayed with the same random numbers; the store keeps nothing of it", Caveats: sum.Assumed(), From: in.From,
+		Facts: map[string]*float64{"replay_error_s": rounded(sum.ReplayErrorS), "replay_error_share": rounded(sum.ReplayError)}}
+	for i := range sum.Results {
+		x := &sum.Results[i]
+		g := &x.All
+		verdict := string(x.Verdict(sum.ReplayErrorS))
+		a.unsure(x.Name, verdict)
+		a.Rows = append(a.Rows, policyRow{x.Name, prose.Clean(x.Changed(), prose.TextRunes), x.Ideal, verdict, rounded(g.Saving.Mean), rounded(g.Saving.Low), rounded(g.Saving.High), rounded(g.Share), rounded(g.SlotChange), rounded(g.Copies), rounded(g.Wins), int64(sum.Seeds)})
+	}
+	if len(a.Rows) == 0 || sum.Jobs == 0 {
+		a.CannotTell = append(a.CannotTell, "what policies would have saved: no job of it could be replayed")
+	}
+	return a, nil
+}
+
+// unsure lists a policy of which cannot be told whether it saves anything.
+func (a *answer) unsure(policy, verdict string) {
+	if verdict == "cannot tell" {
+		a.CannotTell = append(a.CannotTell, "whether "+prose.Clean(policy, 40)+" saves anything")
+	}
+}
+
+// savings are those of all jobs, as the store has them.
+func (s *Server) savings(ctx context.Context, from int) (*answer, error) {
 	d, current, err := s.c.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &d.Whatif
-	a := &answer{About: "What each policy would have saved over all jobs of the store, replayed with the same random numbers", SQL: w.Savings.SQL, Caveats: slices.Clone(w.Notes), From: in.From,
+	a := &answer{About: "What each policy would have saved over all jobs of the store, replayed with the same random numbers", SQL: w.Savings.SQL, Caveats: slices.Clone(w.Notes), From: from,
 		Facts: map[string]*float64{"replay_error_s": number(w.ReplayErrorS), "replay_error_share": number(w.ReplayErrorShare)}}
 	if a.age(current); !w.ReplayErrorS.OK {
 		a.CannotTell = append(a.CannotTell, "how far a replay of the unchanged log is from what was observed")
 	}
 	for _, p := range w.Savings.Rows {
-		if p.Verdict == "cannot tell" {
-			a.CannotTell = append(a.CannotTell, "whether "+prose.Clean(p.Policy, 40)+" saves anything")
-		}
+		a.unsure(p.Policy, string(p.Verdict))
 		a.Rows = append(a.Rows, policyRow{prose.Clean(p.Policy, 40), p.Settings, p.Ideal, string(p.Verdict), number(p.SavingS), number(p.SavingLow), number(p.SavingHigh), number(p.SavingShare), number(p.SlotTimeChange), number(p.Copies), number(p.Wins), p.Seeds})
 	}
 	if len(w.Savings.Rows) == 0 {

@@ -20,6 +20,7 @@ var applicationsSQL string
 
 // Applications says which applications of a store are meant. The zero value means all.
 type Applications struct {
+	Key   schema.Key               // the one with it; 0 for any
 	Named string                   // by the native id, or the name; empty for any
 	Since schema.Null[schema.Time] // those that started then or later; where a log does not say, their first job
 }
@@ -28,7 +29,7 @@ type Applications struct {
 var ErrNone = errors.New("no such application")
 
 // All says that all applications are meant.
-func (a Applications) All() bool { return a.Named == "" && !a.Since.OK }
+func (a Applications) All() bool { return a == Applications{} }
 
 // Keys are the keys of those that are meant, in order. The comparison is made here and not in SQL, because engines differ in
 // how they read a quoted text.
@@ -44,7 +45,7 @@ func (a Applications) Keys(ctx context.Context, eng engine.Engine) ([]schema.Key
 		if err != nil {
 			return nil, err
 		}
-		if (a.Named == "" || x.NativeID == a.Named || x.Name.OK && x.Name.V == a.Named) && (!a.Since.OK || x.Began.OK && x.Began.V >= a.Since.V) {
+		if (a.Key == 0 || x.Key == a.Key) && (a.Named == "" || x.NativeID == a.Named || x.Name.OK && x.Name.V == a.Named) && (!a.Since.OK || x.Began.OK && x.Began.V >= a.Since.V) {
 			keys = append(keys, x.Key)
 		}
 	}
@@ -57,6 +58,9 @@ func (a Applications) Keys(ctx context.Context, eng engine.Engine) ([]schema.Key
 // String says what is meant, as in a message.
 func (a Applications) String() string {
 	var parts []string
+	if a.Key != 0 {
+		parts = append(parts, fmt.Sprintf("application_id %d", a.Key))
+	}
 	if a.Named != "" {
 		parts = append(parts, fmt.Sprintf("%.80q", a.Named))
 	}

@@ -64,6 +64,12 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q since %q: %v, %v; want %v", c.named, c.since, got, err, c.want)
 		}
 	}
+	for k, want := range map[schema.Key][]schema.Key{2: {2}, 5: nil} {
+		a := selection.Applications{Key: k}
+		if got, err := a.Keys(t.Context(), eng); !slices.Equal(got, want) || a.All() || errors.Is(err, selection.ErrNone) != (want == nil) {
+			t.Errorf("key %d: %v, %v", k, got, err)
+		}
+	}
 }
 
 func TestParseSince(t *testing.T) {

@@ -51,7 +51,7 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		if n := len(s.named(a.NativeID)); n > 1 {
 			fmt.Fprintf(w, "<p class=\"dim\"><a href=\"%s\">%s have this id</a></p>", template.HTMLEscapeString(historyAddress(a.NativeID)), prose.Upper(prose.Plural(int64(n), "application", "applications")))
 		}
-		writeTimelineLink(w, applicationAddress(k)+"/timeline")
+		fmt.Fprintf(w, "<p class=\"tools\"><a href=\"%s/timeline\">Timeline to zoom and pan</a> · <a href=\"%s\">Replay policies on it</a></p>", applicationAddress(k), policiesAddress(k))
 		if err := writeReport(w, d, list); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"straggler/report"
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/schema"
@@ -23,12 +24,7 @@ import (
 func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Policies", Here: "/policies", Scripts: []string{"replays.js"}}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">Policies over all applications</h1>")
-		for _, p := range s.c.Replays() {
-			if err := writeReplay(w, r, &p); err != nil {
-				return err
-			}
-		}
-		if err := templates.ExecuteTemplate(w, "replay-form", policy.Specs()); err != nil {
+		if err := s.writeReplays(w, r, nil); err != nil {
 			return err
 		}
 		d, current, err := s.c.Overview(ctx)
@@ -46,6 +42,51 @@ func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// applicationPoliciesPage replays policies on one application.
+func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request) {
+	a, err := s.application(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	name := prose.Name(a.NativeID)
+	s.write(w, r, page{Title: "Policies on " + name, Crumbs: []crumb{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}}, func(_ context.Context, w io.Writer) error {
+		fmt.Fprintf(w, "<h1 class=\"title\">Policies on %s</h1>", template.HTMLEscapeString(name))
+		return s.writeReplays(w, r, &a)
+	})
+}
+
+// replayForm asks for a replay, of one application or of all.
+type replayForm struct {
+	Application schema.Key
+	Policies    []*policy.Spec
+}
+
+// writeReplays shows the replays of one application, or all that were asked for, and the form that asks for another.
+func (s *Server) writeReplays(w io.Writer, r *http.Request, a *report.Application) error {
+	form := replayForm{Policies: policy.Specs()}
+	if a != nil {
+		form.Application = a.ApplicationID
+	}
+	for _, p := range s.c.Replays() {
+		if a != nil && p.Asked.Application != a.ApplicationID {
+			continue
+		}
+		if err := s.writeReplay(w, r, &p); err != nil {
+			return err
+		}
+	}
+	return templates.ExecuteTemplate(w, "replay-form", form)
+}
+
+// policiesAddress is that of the page of policies on an application, or on all of them.
+func policiesAddress(application schema.Key) string {
+	if application == 0 {
+		return "/policies"
+	}
+	return applicationAddress(application) + "/policies"
+}
+
 // startReplay replays the policies that the form asks for.
 func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
@@ -54,17 +95,31 @@ func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 	}
 	o := catalog.ReplayOptions{Policies: r.PostForm["policy"], Settings: strings.FieldsFunc(r.PostFormValue("settings"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' })}
 	o.Seeds, _ = strconv.Atoi(r.PostFormValue("seeds")) // 0 is refused
+	if text := r.PostFormValue("application"); text != "" {
+		k, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || k <= 0 {
+			s.fail(w, r, fmt.Errorf("%w: application is a key", errParameter))
+			return
+		}
+		o.Application = k
+	}
 	if _, err := s.c.StartReplay(o); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	http.Redirect(w, r, "/policies", http.StatusSeeOther)
+	http.Redirect(w, r, policiesAddress(o.Application), http.StatusSeeOther)
 }
 
 func (s *Server) cancelReplay(w http.ResponseWriter, r *http.Request) {
 	id, _ := strconv.Atoi(r.PostFormValue("id"))
 	s.c.CancelReplay(id) // one that has ended meanwhile is shown as it ended
-	http.Redirect(w, r, "/policies", http.StatusSeeOther)
+	of := schema.Key(0)
+	for _, p := range s.c.Replays() {
+		if p.ID == id {
+			of = p.Asked.Application
+		}
+	}
+	http.Redirect(w, r, policiesAddress(of), http.StatusSeeOther)
 }
 
 // replayAnswer is a catalog.Replay.
@@ -73,7 +128,8 @@ type replayAnswer struct {
 	Policies []string `json:"policies"` // empty: the usual ones
 	Settings []string `json:"settings"`
 	Seeds    int      `json:"seeds"`
-	State    string   `json:"state"` // running, done, cancelled or failed
+	Of       *string  `json:"application,omitempty"` // its key; left out for all
+	State    string   `json:"state"`                 // running, done, cancelled or failed
 	Share    float64  `json:"share"`
 	Error    *string  `json:"error,omitempty"`
 }
@@ -82,6 +138,10 @@ func (s *Server) replaysAPI(*http.Request) ([]replayAnswer, error) {
 	out := []replayAnswer{}
 	for _, p := range s.c.Replays() {
 		a := replayAnswer{ID: p.ID, Policies: append([]string{}, p.Asked.Policies...), Settings: append([]string{}, p.Asked.Settings...), Seeds: p.Asked.Seeds, State: replayState(&p), Share: p.Share}
+		if k := p.Asked.Application; k != 0 {
+			text := strconv.FormatInt(k, 10)
+			a.Of = &text
+		}
 		if p.Error != nil && !p.Cancelled {
 			text := prose.Clean(p.Error.Error(), prose.TextRunes)
 			a.Error = &text
@@ -107,13 +167,14 @@ func replayState(p *catalog.Replay) string {
 type replayView struct {
 	ID             int
 	Title, State   string
+	Of, Href       string // its application; empty for all
 	Percent        int
 	Error, Summary string
 	Notes          []string
 }
 
 // writeReplay shows a replay, under way or ended.
-func writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
+func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
 	v := replayView{ID: p.ID, State: replayState(p), Percent: int(100 * p.Share), Title: "usual policies"}
 	if len(p.Asked.Policies) > 0 {
 		v.Title = prose.Clean(strings.Join(p.Asked.Policies, ", "), prose.TextRunes)
@@ -122,6 +183,12 @@ func writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
 		v.Title += " with " + prose.Clean(strings.Join(p.Asked.Settings, ", "), prose.TextRunes)
 	}
 	v.Title += ", " + prose.Plural(int64(p.Asked.Seeds), "seed", "seeds")
+	if k := p.Asked.Application; k != 0 {
+		v.Of, v.Href = "an application that is gone", policiesAddress(k)
+		if a, ok := s.c.Application(k); ok {
+			v.Of = prose.Name(a.NativeID)
+		}
+	}
 	if p.Error != nil && !p.Cancelled {
 		v.Error = prose.Clean(p.Error.Error(), 2*prose.TextRunes)
 		if errors.Is(p.Error, context.DeadlineExceeded) {

@@ -11,6 +11,7 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("GET /all", s.storePage)
 	m.HandleFunc("GET /applications/{key}", s.applicationPage)
 	m.HandleFunc("GET /applications/{key}/timeline", s.timelinePage)
+	m.HandleFunc("GET /applications/{key}/policies", s.applicationPoliciesPage)
 	m.HandleFunc("GET /queries/{key}", s.queryPage)
 	m.HandleFunc("GET /jobs/{key}", s.jobPage)
 	m.HandleFunc("GET /phases/{key}", s.phasePage)

@@ -297,6 +297,52 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// Policies are replayed on one application from its page, where its replays are shown and the others are not.
+func TestReplayOfOne(t *testing.T) {
+	s, c := served(t, filled(t, "mixed", "skew"), serve.Options{})
+	h := s.Handler()
+	post := func(form url.Values) *httptest.ResponseRecorder {
+		return get(h, "/policies/replay", func(r *http.Request) {
+			r.Method, r.Body = "POST", io.NopCloser(strings.NewReader(form.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		})
+	}
+	apps, _ := c.Applications()
+	var pages []string
+	for _, a := range apps[:2] {
+		pages = append(pages, fmt.Sprintf("/applications/%d", a.ApplicationID))
+	}
+	if !strings.Contains(get(h, pages[0]).Body.String(), `href="`+pages[0]+`/policies"`) {
+		t.Error("the page of the application does not lead to its policies")
+	}
+	for k, code := range map[string]int{"7": 404, "x": 400, "-1": 400} {
+		if w := post(url.Values{"application": {k}, "seeds": {"2"}}); w.Code != code || len(c.Replays()) != 0 {
+			t.Errorf("application %s: %d", k, w.Code)
+		}
+	}
+	field := regexp.MustCompile(`name="application" value="(\d+)"`).FindStringSubmatch(get(h, pages[0]+"/policies").Body.String())
+	if len(field) != 2 {
+		t.Fatal("the form names no application")
+	}
+	if w := post(url.Values{"application": {field[1]}, "policy": {"late"}, "seeds": {"2"}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != pages[0]+"/policies" {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	for range 600 {
+		if strings.Contains(get(h, "/api/v1/replays").Body.String(), `"application":"`+field[1]+`","state":"done"`) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if r := c.Replays()[0]; r.Summary == nil || r.Summary.Jobs == 0 {
+		t.Fatalf("%+v", r)
+	}
+	for path, want := range map[string]bool{pages[0] + "/policies": true, pages[1] + "/policies": false, "/policies": true} {
+		if strings.Contains(get(h, path).Body.String(), `id="replay-1"`) != want {
+			t.Errorf("%s shows the replay: not %v", path, want)
+		}
+	}
+}
+
 // Assistants are asked for as strictly as browsers.
 func TestAssistants(t *testing.T) {
 	st := filled(t)

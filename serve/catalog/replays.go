@@ -10,6 +10,9 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest"
+	"straggler/report"
+	"straggler/schema"
+	"straggler/selection"
 	"straggler/whatif"
 	"straggler/whatif/policy"
 )
@@ -21,9 +24,11 @@ const (
 	replayTime  = time.Hour
 )
 
-// Replay is a what-if that a reader started: policies on all applications of the store, as it was then. Nothing is written.
+// Replay is a what-if that a reader started: policies on one application, or on all of the store, as it was then. Nothing is
+// written.
 type Replay struct {
 	ID        int
+	of        int // number of the version
 	Asked     ReplayOptions
 	Began     time.Time
 	Share     float64 // of the work that is done
@@ -35,15 +40,21 @@ type Replay struct {
 
 // ReplayOptions are the options of straggler whatif of the same names.
 type ReplayOptions struct {
-	Policies []string // nil: the usual ones
-	Settings []string // such as late.cap=0.2
-	Seeds    int
+	Application schema.Key // its jobs alone; 0: those of all
+	Policies    []string   // nil: the usual ones
+	Settings    []string   // such as late.cap=0.2
+	Seeds       int
+}
+
+func (o *ReplayOptions) equal(p *ReplayOptions) bool {
+	return o.Application == p.Application && slices.Equal(o.Policies, p.Policies) && slices.Equal(o.Settings, p.Settings) && o.Seeds == p.Seeds
 }
 
 // Errors of StartReplay.
 var (
 	ErrReplaying = errors.New("policies are being replayed already; wait for the end, or cancel it")
 	ErrReplay    = errors.New("such a replay cannot be asked for")
+	ErrCancelled = errors.New("the replay was cancelled")
 )
 
 // replay is a Replay with what ends it.
@@ -60,9 +71,14 @@ func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
 	if _, err := policy.Choose(o.Policies, o.Settings, nil, whatif.Default()); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrReplay, err)
 	}
+	if o.Application != 0 {
+		if _, ok := c.Application(o.Application); !ok {
+			return 0, fmt.Errorf("%w: application %d", report.ErrNoRow, o.Application)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	if c.closed || c.now == nil {
 		return 0, fmt.Errorf("catalog: %w", context.Canceled)
 	}
 	if n := len(c.replays); n > 0 && c.replays[n-1].Ended.IsZero() {
@@ -70,7 +86,7 @@ func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.base, replayTime)
 	c.lastReplay++
-	r := &replay{Replay: Replay{ID: c.lastReplay, Asked: o, Began: time.Now()}, cancel: cancel}
+	r := &replay{Replay: Replay{ID: c.lastReplay, of: c.now.number, Asked: o, Began: time.Now()}, cancel: cancel}
 	c.replays = append(c.replays[max(0, len(c.replays)-mostReplays+1):], r)
 	c.building.Go(func() {
 		defer cancel()
@@ -92,15 +108,15 @@ func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(flo
 		return s, err
 	}
 	defer eng.Close()
-	usual, err := whatif.Usual(ctx, c.o.Snapshot, eng, whatif.Options{})
+	w := whatif.Options{Seeds: o.Seeds, Tool: c.o.Tool, Progress: progress, Applications: selection.Applications{Key: o.Application}}
+	usual, err := whatif.Usual(ctx, c.o.Snapshot, eng, w)
 	if err != nil {
 		return s, err
 	}
-	chosen, err := policy.Choose(o.Policies, o.Settings, nil, usual)
-	if err != nil {
+	if w.Policies, err = policy.Choose(o.Policies, o.Settings, nil, usual); err != nil {
 		return s, err
 	}
-	return whatif.Try(ctx, c.o.Snapshot, eng, whatif.Options{Policies: chosen, Seeds: o.Seeds, Tool: c.o.Tool, Progress: progress})
+	return whatif.Try(ctx, c.o.Snapshot, eng, w)
 }
 
 // CancelReplay ends one that is under way; false for any other.
@@ -115,6 +131,46 @@ func (c *Catalog) CancelReplay(id int) bool {
 		}
 	}
 	return false
+}
+
+// Replayed gives a replay that has ended: an earlier one that was asked for alike of this state of the store, or a new one, which
+// ends when the context does. progress is told what share of the new one is done.
+func (c *Catalog) Replayed(ctx context.Context, o ReplayOptions, progress func(float64)) (Replay, error) {
+	v, err := c.version()
+	if err != nil {
+		return Replay{}, err
+	}
+	for _, r := range c.Replays() {
+		if r.of == v.number && r.Summary != nil && r.Asked.equal(&o) {
+			return r, nil
+		}
+	}
+	id, err := c.StartReplay(o)
+	if err != nil {
+		return Replay{}, err
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			c.CancelReplay(id)
+			return Replay{}, fmt.Errorf("catalog: %w", ctx.Err())
+		}
+		for _, r := range c.Replays() {
+			switch {
+			case r.ID != id:
+			case r.Ended.IsZero():
+				progress(r.Share)
+			case r.Cancelled && r.Summary == nil:
+				return r, ErrCancelled
+			default:
+				progress(r.Share)
+				return r, r.Error
+			}
+		}
+	}
 }
 
 // Replays are those that were started last, the newest first.
