@@ -6,50 +6,41 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"straggler/audit"
 	"straggler/audit/baseline"
 	"straggler/report/prose"
+	"straggler/report/view"
+	"straggler/serve/catalog"
 )
 
 // auditPage says what got worse in the latest run of each program than in its earlier runs in the store.
 func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
-		runs, current, err := s.c.Runs(ctx)
+		night, current, err := s.night(ctx)
 		if err != nil {
 			return err
 		}
 		writeAge(w, current)
-		night, err := audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which a judgement needs %d; straggler audit does the same with a baseline that a team keeps. Method: %s.</p>",
-			night.MinRuns, template.HTMLEscapeString(night.Method))
+		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which a judgement needs %d; straggler audit does the same with a baseline that a team keeps.</p><details><summary>Method</summary><p>%s.</p></details>",
+			night.MinRuns, template.HTMLEscapeString(prose.Upper(night.Method)))
 		l := &listing{ID: "programs", Caption: "Programs, as their latest runs were judged", Empty: "There is no finished run.", Columns: []column{{Title: "Program"}, {Title: "Latest run"}, {Title: "Compared with", Doc: "earlier runs", Number: true}, {Title: "Findings", Number: true}}}
-		f := &listing{ID: "findings", Caption: "Findings, over all programs", Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
-			Columns: []column{{Title: "Program"}, {Title: "What"}, {Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true}, {Title: "q", Doc: "false discovery rate", Number: true}, {Title: "Status"}}}
+		f := newFindings()
+		runs := s.runAddresses()
 		count := map[string]int64{}
 		for _, x := range night.Findings() {
 			count[x.Group]++
 			if len(f.Rows) == mostChoices {
 				continue
 			}
-			where := prose.Clean(x.Machine, prose.NameRunes)
-			if x.Stage != nil {
-				where = prose.Clean(x.Stage.String(), prose.NameRunes)
-			}
-			value := func(v *float64) cell {
-				return figure(nullOf(v), func(n float64) string { return prose.Clean(fmt.Sprintf("%.4g %s", n, x.Unit), 40) }, "there was none")
-			}
-			f.Rows = append(f.Rows, []cell{{Text: prose.Name(x.Group)}, {Text: x.Rule}, {Text: where, Sub: prose.Clean(x.Cause, 40)}, value(x.Normal), value(x.Value), figure(nullOf(x.Change), prose.Percent, "it was 0"),
-				figure(nullOf(x.Q), func(n float64) string { return fmt.Sprintf("%.2g", n) }, "there is no test"), {Text: string(x.Status)}})
+			f.Rows = append(f.Rows, findingRow(&x, runs[x.Run]))
 		}
 		for _, j := range night.Runs {
 			if len(l.Rows) < mostChoices {
-				l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
+				l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
 			}
 		}
 		f.label()
@@ -59,4 +50,71 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 		}
 		return writeSection(w, "programs", "Programs", l)
 	})
+}
+
+// night is what an audit of the store says now, and whether it is of the store as it is.
+func (s *Server) night(ctx context.Context) (*audit.Night, bool, error) {
+	runs, current, err := s.c.Runs(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	n, judged, err := catalog.Whole(ctx, s.c, "night", func(context.Context) (*audit.Night, error) {
+		return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
+	})
+	return n, current && judged, err
+}
+
+// runAddresses are those of the pages of applications, or of the lists of those with one id, by the framework's id.
+func (s *Server) runAddresses() map[string]string {
+	apps, _ := s.c.Applications()
+	out := make(map[string]string, len(apps))
+	for i := range apps {
+		if id := apps[i].NativeID; out[id] == "" {
+			out[id] = applicationAddress(apps[i].ApplicationID)
+		} else {
+			out[id] = historyAddress(id)
+		}
+	}
+	return out
+}
+
+// newFindings is a list of findings without any.
+func newFindings() *listing {
+	return &listing{ID: "findings", Caption: "Findings, over all programs", Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
+		Columns: []column{{Title: "Program"}, {Title: "What"}, {Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true}, {Title: "q", Doc: "false discovery rate", Number: true}, {Title: "Status"}}}
+}
+
+func findingRow(x *audit.Finding, run string) []cell {
+	where := cell{Text: prose.Clean(x.Machine, prose.NameRunes), Sub: prose.Clean(x.Cause, 40)}
+	if x.Machine != "" {
+		where.Href = address(view.Ref{Kind: view.ToMachine, Name: x.Machine})
+	}
+	if x.Stage != nil {
+		where.Text, where.Href = prose.Clean(x.Stage.String(), prose.NameRunes), ""
+	}
+	value := func(v *float64) cell {
+		return figure(nullOf(v), func(n float64) string { return prose.Clean(fmt.Sprintf("%.4g %s", n, x.Unit), 40) }, "there was none")
+	}
+	return []cell{{Text: prose.Name(x.Group), Href: run}, {Text: strings.ReplaceAll(x.Rule, "_", " ")}, where, value(x.Normal), value(x.Value), figure(nullOf(x.Change), prose.Percent, "it was 0"),
+		figure(nullOf(x.Q), func(n float64) string { return fmt.Sprintf("%.2g", n) }, "there is no test"), {Text: string(x.Status)}}
+}
+
+// writeMachineFindings lists what the audit found about a machine; nothing where that is nothing.
+func (s *Server) writeMachineFindings(ctx context.Context, w io.Writer, name string) error {
+	night, _, err := s.night(ctx)
+	if err != nil {
+		return err
+	}
+	f, runs := newFindings(), s.runAddresses()
+	f.Caption = "Findings about it in the latest run of each program"
+	for _, x := range night.Findings() {
+		if x.Machine == name && len(f.Rows) < mostChoices {
+			f.Rows = append(f.Rows, findingRow(&x, runs[x.Run]))
+		}
+	}
+	if len(f.Rows) == 0 {
+		return nil
+	}
+	f.label()
+	return writeSection(w, "findings", "What the audit found", f)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -139,12 +140,20 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 	})
 	t := &heatTable{Title: "Machines by " + p.word(), Query: newQuery("table", sql),
 		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
-	for n := p.first; n <= p.last; n++ {
-		t.Columns = append(t.Columns, cell{Text: p.start(n).Format("01-02"), Note: prose.Upper(p.word()) + " from " + p.start(n).Format("2006-01-02")})
+	all, left := all[:min(len(all), mostDrawn)], len(all)-mostDrawn
+	judged, layout := judgedPeriods(all), "01-02"
+	if len(judged) > 0 && p.start(judged[0]).Year() != p.start(p.last).Year() {
+		layout = "06-01-02"
 	}
-	for _, m := range all[:min(len(all), mostDrawn)] {
+	if int64(len(judged)) <= p.last-p.first {
+		t.Lead += " A " + p.word() + " in which none of them was judged is left out."
+	}
+	for _, n := range judged {
+		t.Columns = append(t.Columns, cell{Text: p.start(n).Format(layout), Note: prose.Upper(p.word()) + " from " + p.start(n).Format("2006-01-02")})
+	}
+	for _, m := range all {
 		line := heatLine{Name: prose.Clean(m.name, 28), Href: address(view.Ref{Kind: view.ToMachine, Name: m.name})}
-		for n := p.first; n <= p.last; n++ {
+		for _, n := range judged {
 			c, ok := m.cells[n]
 			if !ok {
 				c = heatCell{Class: "none"}
@@ -153,10 +162,21 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 		}
 		t.Rows = append(t.Rows, line)
 	}
-	if n := len(all) - len(t.Rows); n > 0 {
-		t.More = prose.Upper(prose.Plural(int64(n), "machine", "machines")) + " more: the query has them."
+	if left > 0 {
+		t.More = prose.Upper(prose.Plural(int64(left), "machine", "machines")) + " more: the query has them."
 	}
 	return t, nil
+}
+
+// judgedPeriods are those in which some machine was judged, in order.
+func judgedPeriods(machines []*machineHistory) []int64 {
+	some := map[int64]bool{}
+	for _, m := range machines {
+		for n := range m.cells {
+			some[n] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(some))
 }
 
 // machineHistory is a machine over all periods.

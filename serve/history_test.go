@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"straggler/report/reporttest"
+	"straggler/schema"
 	"straggler/serve"
 	"straggler/serve/catalog/catalogtest"
 )
@@ -42,7 +43,7 @@ func onDays(t *testing.T, log string, days ...int) (files []string) {
 	return files
 }
 
-// Over days each machine has a cell for every day on which it was judged, and a bad one has its history with what it cost; the
+// Over days each machine has a cell for every day on which one was judged, and a bad one has its history with what it cost; the
 // seconds are those of the attributions. Over months days become weeks.
 func TestMachinesOverTime(t *testing.T) {
 	log := catalogtest.Labelled(t, "..", "bad-machine")[0]
@@ -50,7 +51,7 @@ func TestMachinesOverTime(t *testing.T) {
 		days          []int
 		title, period string
 		cells, drawn  int
-	}{{[]int{0, 1, 5}, "Machines by day", "Day", 6, 3}, {[]int{0, 1, 60}, "Machines by week", "Week", 9, 2}} {
+	}{{[]int{0, 1, 5}, "Machines by day", "Day", 3, 3}, {[]int{0, 1, 60}, "Machines by week", "Week", 2, 2}} {
 		s, _ := served(t, catalogtest.Store(t, false, onDays(t, log, c.days...)...), serve.Options{})
 		h := s.Handler()
 		body := get(h, "/machines").Body.String()
@@ -91,3 +92,35 @@ func TestMachinesOfOneDay(t *testing.T) {
 		t.Error("a heat map of one day")
 	}
 }
+
+// A machine that got slow in the latest run of a program has that finding of the audit on its page, from which a click leads to the
+// run; the other machines have none.
+func TestMachineFindings(t *testing.T) {
+	logs := onDays(t, catalogtest.Labelled(t, "..", "clean")[0], 0, 1, 2, 3, 4, 5)
+	last := onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 6)
+	text, err := os.ReadFile(last[0])
+	reporttest.Check(t, err)
+	reporttest.Check(t, os.WriteFile(last[0], []byte(strings.ReplaceAll(string(text), `"App Name":"bad-machine"`, `"App Name":"clean"`)), 0o600)) // another run of one program
+	logs = append(logs, last...)
+	s, c := served(t, catalogtest.Store(t, false, logs...), serve.Options{})
+	h := s.Handler()
+	worst := regexp.MustCompile(`href="(/machine\?name=[^"]*)"`).FindStringSubmatch(get(h, "/audit").Body.String())
+	if worst == nil {
+		t.Fatalf("the audit names no machine: %s", get(h, "/audit").Body)
+	}
+	apps, _ := c.Applications()
+	found := 0
+	for _, m := range regexp.MustCompile(`href="(/machine\?name=[^"]*)"`).FindAllStringSubmatch(get(h, "/machines").Body.String(), -1) {
+		page := get(h, html.UnescapeString(m[1])).Body.String()
+		if has := strings.Contains(page, `id="findings"`); has != (m[1] == worst[1]) {
+			t.Errorf("%s has findings: %v", m[1], has)
+		} else if has && strings.Contains(page, applicationLink(apps[0].ApplicationID)) {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no machine has its finding with the run")
+	}
+}
+
+func applicationLink(k schema.Key) string { return fmt.Sprintf(`href="/applications/%d"`, k) }

@@ -77,6 +77,9 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 		if err := writeSection(w, "windows", "Health", l); err != nil {
 			return err
 		}
+		if err := s.writeMachineFindings(ctx, w, name); err != nil {
+			return err
+		}
 		slow := attemptRows(0)
 		slow.id, slow.title, slow.caption, slow.empty, slow.first, slow.sql = "slow", "Its outliers", "Outliers on this machine", "No attempt on it is an outlier.", "excess_s", sqlNamed("machine_attempts", name)
 		return writeRows(ctx, s, w, r, slow)

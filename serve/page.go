@@ -105,6 +105,16 @@ func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, errNoPage)
 }
 
+// writeLinks links to other pages on the same; texts and addresses are our own.
+func writeLinks(w io.Writer, links ...crumb) {
+	for i, l := range links {
+		fmt.Fprintf(w, "%s<a href=\"%s\">%s</a>", map[bool]string{true: "<p class=\"more-pages\">", false: " · "}[i == 0], l.Href, l.Text)
+	}
+	if len(links) > 0 {
+		fmt.Fprint(w, "</p>")
+	}
+}
+
 // writeAge says that what follows is of an earlier state of the store.
 func writeAge(w io.Writer, current bool) {
 	if !current {

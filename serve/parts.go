@@ -51,8 +51,7 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		if n := len(s.named(a.NativeID)); n > 1 {
 			fmt.Fprintf(w, "<p class=\"dim\"><a href=\"%s\">%s have this id</a></p>", template.HTMLEscapeString(historyAddress(a.NativeID)), prose.Upper(prose.Plural(int64(n), "application", "applications")))
 		}
-		fmt.Fprintf(w, "<p class=\"tools\"><a href=\"%s/timeline\">Timeline to zoom and pan</a> · <a href=\"%s\">Replay policies on it</a></p>", applicationAddress(k), policiesAddress(k))
-		if err := writeReport(w, d, list); err != nil {
+		if err := writeReport(w, d, list, crumb{"Timeline to zoom and pan", applicationAddress(k) + "/timeline"}, crumb{"Replay policies on it", policiesAddress(k)}); err != nil {
 			return err
 		}
 		if d.Queries.Total > 0 {
@@ -77,12 +76,13 @@ func (s *Server) application(r *http.Request) (report.Application, error) {
 	return a, nil
 }
 
-// writeReport writes a document as the file of straggler report shows it.
-func writeReport(w io.Writer, d *report.Document, list []view.Section) error {
+// writeReport writes a document as the file of straggler report shows it, with links to what else there is.
+func writeReport(w io.Writer, d *report.Document, list []view.Section, more ...crumb) error {
 	fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p>", template.HTMLEscapeString(view.Title(d)), template.HTMLEscapeString(view.Span(d)))
 	if err := html.WriteHeadline(w, d); err != nil {
 		return err
 	}
+	writeLinks(w, more...)
 	fmt.Fprintf(w, "</header><nav class=\"inpage\" aria-label=\"Sections\"><ul>")
 	for _, s := range list {
 		if s.Short != "" {
@@ -191,8 +191,8 @@ func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {
 		if err := html.WriteHeadline(w, d); err != nil {
 			return err
 		}
-		fmt.Fprint(w, "</div>")
 		writeTimelineLink(w, timelineAddress(p.ApplicationID, p.JobID))
+		fmt.Fprint(w, "</div>")
 		if err := sections(w, view.ScopedSections(d, scope)...); err != nil {
 			return err
 		}

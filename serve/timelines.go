@@ -50,7 +50,7 @@ func timelineAddress(application, part schema.Key) string {
 
 // writeTimelineLink links to a timeline that can be zoomed.
 func writeTimelineLink(w io.Writer, address string) {
-	fmt.Fprintf(w, "<p><a href=\"%s\">Timeline to zoom and pan</a></p>", address) // of our own and keys
+	writeLinks(w, crumb{"Timeline to zoom and pan", address})
 }
 
 // timelineAnswer is a timeline.View.
