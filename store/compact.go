@@ -120,7 +120,7 @@ func (cat *catalog) compactable(kind Kind) []int {
 	return chosen
 }
 
-// rewrite copies the visible rows of the chosen commits into the transaction. Rows that belong to no input of their
+// rewrite copies the visible rows of the chosen commits into the transaction, attempts sorted by phase a million at a time. Rows that belong to no input of their
 // commit, such as those of ingests, get a key of their own, so that they can be removed with the ingest later.
 func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 	files, err := tx.s.Snapshot(ctx)
@@ -158,8 +158,13 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 			if table == nil {
 				return fmt.Errorf("store: commit %d: %w: it has a table %q", c.Sequence, ErrNewer, t.Name)
 			}
+			w, err := tx.writerOf(table)
+			if err != nil {
+				return err
+			}
+			w.sorts = table.Cluster != ""
 			sl := Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.hidden[i])}
-			err := files.scan(ctx, table, sl, func(input schema.Key, rows schema.Batch) error {
+			err = files.scan(ctx, table, sl, func(input schema.Key, rows schema.Batch) error {
 				if input == 0 {
 					input = schema.Key(own)
 				}

@@ -42,6 +42,9 @@ type tableWriter struct {
 
 	spare atomic.Pointer[parquet.Buffer] // was written and may be filled again
 
+	sorts bool              // row groups are collected and written in the order of the table's Cluster
+	held  []*parquet.Buffer // that wait for it, under writeMu
+
 	writeMu sync.Mutex
 	failed  error // of a buffer that was written asynchronously
 	file    *dataFile
@@ -107,6 +110,13 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 	}
 	w.fill, w.former = nil, b
 	w.fillMu.Unlock()
+	if w.sorts {
+		defer w.writeMu.Unlock()
+		if w.held = append(w.held, b); len(w.held) == sortedGroups {
+			w.failed = w.writeSorted()
+		}
+		return n, w.failed
+	}
 	go func() {
 		defer w.writeMu.Unlock()
 		w.failed = w.write(b)
@@ -114,6 +124,18 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 		w.spare.Store(b)
 	}()
 	return n, nil
+}
+
+// sortedGroups is how many row groups of a compaction are sorted at once. Of a table that is read by phase a query of one phase then reads one of
+// them. An attempt of a Spark log takes about 300 bytes, so they are some 300 MB.
+const sortedGroups = 8
+
+// writeSorted writes the row groups that wait.
+func (w *tableWriter) writeSorted() error {
+	by := slices.IndexFunc(w.columns, func(c schema.Column) bool { return c.Name == w.table.Cluster })
+	err := parquet.Sort(w.held, by, parquet.NewBuffer(w.columns), w.write)
+	w.held = nil
+	return err
 }
 
 // buffer is the one to fill. A second one is made only when rows are appended while the first is being written.
@@ -205,8 +227,17 @@ func (w *tableWriter) finish() error {
 	if w.failed != nil {
 		return w.failed
 	}
-	if w.fill != nil && w.fill.Rows() > 0 {
+	switch {
+	case w.fill == nil || w.fill.Rows() == 0:
+	case w.sorts:
+		w.held = append(w.held, w.fill)
+	default:
 		if err := w.write(w.fill); err != nil {
+			return err
+		}
+	}
+	if len(w.held) > 0 {
+		if err := w.writeSorted(); err != nil {
 			return err
 		}
 	}

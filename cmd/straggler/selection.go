@@ -32,3 +32,15 @@ func (o selectionFlags) applications() (selection.Applications, error) {
 	}
 	return a, nil
 }
+
+// notSelected says why a verb that reads a store is not about some of its applications, and what to do instead.
+var notSelected = map[string]string{
+	"sql":      "a query says itself which rows it means, as in WHERE application_id IN (SELECT application_id FROM applications WHERE start_time >= '2026-11-22')",
+	"export":   "whole tables are written, which another store can read; straggler sql with -o FILE writes some rows",
+	"compare":  "A and B are applications already",
+	"serve":    "its pages are about one application each",
+	"mcp":      "the assistant asks for an application by its id",
+	"notebook": "its cells name the rows that they read",
+	"simulate": "the jobs of a workload are chosen in its file",
+	"verify":   "a store is whole or it is not",
+}

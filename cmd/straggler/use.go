@@ -52,6 +52,9 @@ var argumentCount = regexp.MustCompile(`^(?:requires (at least \d+)|accepts (at 
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	if _, name, ok := strings.Cut(text, "unknown flag: --"); ok {
+		if why := notSelected[c.Name()]; why != "" && (name == "application" || name == "since" || name == "app") {
+			return useError("%s; %s", text, why)
+		}
 		if near := nearestFlag(c, name); near != "" {
 			return useError("%s; did you mean --%s?", text, near)
 		}

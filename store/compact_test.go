@@ -1,0 +1,47 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"straggler/schema"
+	"straggler/store/storetest"
+)
+
+// A compaction writes the attempts of a phase, which lie in row groups of several commits, into one place, so that a reader leaves out
+// the others; they are the same rows. Long texts make row groups of some hundred rows.
+func TestCompactionSortsByPhase(t *testing.T) {
+	s := testStore(t)
+	for input := range schema.Key(3) {
+		rows := storetest.Attempts(input+1, 200)
+		for i := range rows {
+			rows[i].PhaseID = schema.Key(i*7%20) << 8 // the same phases in each commit
+			rows[i].Reason = schema.Some(strings.Repeat("x", 150_000))
+		}
+		ingest(t, s, input+1, rows)
+	}
+	before := visible[schema.Attempt](t, s)
+	if _, err := s.Compact(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	after := visible[schema.Attempt](t, s)
+	ascend := func(a, b schema.Attempt) int { return int(a.PhaseID - b.PhaseID) }
+	if !slices.IsSortedFunc(after, ascend) || slices.IsSortedFunc(before, ascend) {
+		t.Error("the attempts are not sorted by phase, or were so before")
+	}
+	texts := func(rows []schema.Attempt) (out []string) {
+		for i := range rows {
+			out = append(out, fmt.Sprintf("%v", rows[i]))
+		}
+		slices.Sort(out)
+		return out
+	}
+	if !slices.Equal(texts(before), texts(after)) {
+		t.Error("the rows are not the same")
+	}
+	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("the store is not whole: %v %v", found, err)
+	}
+}
