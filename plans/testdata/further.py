@@ -31,7 +31,7 @@ FURTHER = {
     "two_keys": (f"select {WORK.format(n=80, v='o.amount')} s, count(c.region) from flagged o join flags c on o.customer_id = c.id and o.flag = c.flag", {}, [join("customer_id, flag", source="flagged", other="flags")]),
     "cast_key": (f"select {WORK.format(n=40, v='o.amount')} s, count(c.region) from orders o join named c on cast(o.customer_id as string) = c.name", {}, [join("cast(customer_id as string)", other="named")]),
     "null_keys": (f"select {WORK.format(n=40, v='o.amount')} s, count(c.region) from nulls o left join customers c on o.customer_id = c.id", {}, [join(source="nulls")]),
-    "existence": (f"select {WORK.format(n=40, v='o.amount')} s from orders o where exists (select 1 from customers c where c.id = o.customer_id) or o.amount < 0 or pmod(o.id, 7) < 6", {}, [LEFT]),
+    "existence": (f"select {WORK.format(n=40, v='o.amount')} s from orders o where exists (select 1 from customers c where c.id = o.customer_id) or o.amount < 0 or pmod(o.id, 7) < 6", {}, [join(unsplit=True)]),
     "semi_hash": (f"select {WORK.format(n=40, v='o.amount')} s from orders o left semi join (select /*+ SHUFFLE_HASH(customers) */ * from customers) c on o.customer_id = c.id", {}, [LEFT]),
     "range_condition": (f"select {WORK.format(n=40, v='o.amount')} s, count(c.region) from orders o join customers c on o.customer_id = c.id and o.amount between c.region_id - 100 and c.region_id + 2000", {}, [LEFT]),
     "join_then_group": (f"select o.customer_id, count(c.region), {WORK.format(n=40, v='o.amount')} s from orders o join customers c on o.customer_id = c.id group by o.customer_id", {}, [LEFT]),
