@@ -6,7 +6,7 @@
 //     application so far, as a log of it would say them, and the time by the cluster's clock. Packages sparkrest, yarn and
 //     eventlog have sources.
 //  2. watch.go takes one state after the other: feed.go hands what is new to the policies, which look through the View of
-//     package replay, at the instants at which they would have looked.
+//     package replay, at the instants at which they would have looked. heartbeat.go learns when executors report.
 //  3. estimate.go estimates what a cluster does not say: how long an attempt takes in all,
 //     from what others took on its machine, in its phase and in earlier ones (duration.go), given what it has reported
 //     (reported.go), and what a copy would gain.

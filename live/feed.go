@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"time"
 
 	"straggler/schema"
 	"straggler/whatif/replay"
@@ -18,6 +19,7 @@ type feed struct {
 	settings map[string]string
 	came     map[string]int64 // slots of executors, or of machines as a whole, that were reported
 	left     map[string]bool
+	beats    map[string]*heartbeat // by executor
 }
 
 // watchedPhase is a phase as the policies know it.
@@ -41,11 +43,11 @@ type attempt struct {
 	samples [2]sample // the older one first; At 0: none
 }
 
-// sample is how far an attempt had got at an instant between from, when it was not known yet, and at, when it was seen first.
+// sample is how far an attempt had got at an instant between two others, and when that was seen first.
 type sample struct {
-	from, at schema.Time
-	bytes    int64   // that it had read
-	progress float64 // the share of its work, as it says itself; 0: not said
+	from, to, at schema.Time
+	bytes        int64   // that it had read
+	progress     float64 // the share of its work, as it says itself; 0: not said
 }
 
 // maxTasks bounds the tasks of a phase that are watched. Spark itself keeps 100,000 of a stage for its pages.
@@ -69,7 +71,7 @@ func (f *feed) update(s *State) (over []*watchedPhase) {
 	}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		f.attempt(a, s.Progress[a.AttemptID], s.Now)
+		f.attempt(a, s.Progress[a.AttemptID], s.Now, s.Heartbeat)
 	}
 	for i := range t.Phases {
 		p := &t.Phases[i]
@@ -144,7 +146,7 @@ func (w *watchedPhase) taskNumber(task int64) int32 {
 	return n
 }
 
-func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time) {
+func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time, heartbeats time.Duration) {
 	w := f.phases[a.PhaseID]
 	if w == nil || !a.StartTime.OK {
 		return
@@ -163,7 +165,8 @@ func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time) {
 	case x.ended:
 	case a.Status == schema.Running:
 		if n, last := a.InputBytes.Or(0), x.samples[1]; n > last.bytes || progress > 0 {
-			x.samples = [2]sample{last, {max(w.read, x.started), now, max(n, last.bytes), min(max(progress, last.progress), 1)}}
+			from, to := f.beat(a.Executor.V).last(max(w.read, x.started), now, heartbeats)
+			x.samples = [2]sample{last, {from, to, now, max(n, last.bytes), min(max(progress, last.progress), 1)}}
 			f.report(x, a, replay.Reported, now)
 		}
 	default:
@@ -176,6 +179,15 @@ func (f *feed) attempt(a *schema.Attempt, progress float64, now schema.Time) {
 		}
 		f.report(x, a, what, a.FinishTime.Or(now))
 	}
+}
+
+func (f *feed) beat(executor string) *heartbeat {
+	h := f.beats[executor]
+	if h == nil {
+		h = &heartbeat{}
+		f.beats[executor] = h
+	}
+	return h
 }
 
 func (f *feed) report(x *attempt, a *schema.Attempt, what replay.What, at schema.Time) {

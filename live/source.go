@@ -29,6 +29,8 @@ type State struct {
 	// Progress is the share of its work that each running attempt reports as done, 0 to 1; nil where the cluster reports
 	// none, as Spark does.
 	Progress map[schema.Key]float64
+	// Heartbeat is how often executors report what their attempts have read; 0: not known.
+	Heartbeat time.Duration
 	// Stale are running phases of whose running attempts nothing was asked since the last state.
 	Stale map[schema.Key]bool
 	Notes []string // what to know before trusting it, such as what the source cannot say

@@ -89,7 +89,7 @@ func (w *Watcher) begin(app *schema.Application, settings []schema.Setting) {
 
 func newFeed(app *schema.Application, settings []schema.Setting, policies []replay.Policy, progress func(*replay.View, *replay.Running) float64) *feed {
 	f := &feed{origin: app.StartTime.V, jobs: map[schema.Key]int32{}, phases: map[schema.Key]*watchedPhase{},
-		attempts: map[schema.Key]*attempt{}, came: map[string]int64{}, left: map[string]bool{}}
+		attempts: map[schema.Key]*attempt{}, came: map[string]int64{}, left: map[string]bool{}, beats: map[string]*heartbeat{}}
 	named := map[string]string{}
 	for _, x := range settings {
 		named[x.Name] = x.Value
@@ -145,7 +145,7 @@ func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.
 
 // reported is what an attempt has told: the share that is done, or the bytes that it has read.
 func (x *attempt) reported(s sample) report {
-	from, to := s.from.Sub(x.started), s.at.Sub(x.started)
+	from, to := s.from.Sub(x.started), s.to.Sub(x.started)
 	if r := progressReport(s.progress, to); r.whole != nil {
 		return r
 	}

@@ -108,7 +108,8 @@ func (s *Source) look(ctx context.Context) (fresh bool, err error) {
 
 func (s *Source) state() *live.State {
 	s.catchUp()
-	st := &live.State{Trace: &s.rows.Trace, Now: s.now + schema.Time(time.Since(s.at).Microseconds()), Ended: s.ended && len(s.due) == 0}
+	st := &live.State{Trace: &s.rows.Trace, Now: s.now + schema.Time(time.Since(s.at).Microseconds()), Ended: s.ended && len(s.due) == 0,
+		Heartbeat: s.rows.heartbeat}
 	st.Read = s.now + schema.Time(s.read.Sub(s.at).Microseconds())
 	if s.ended {
 		st.Now = max(s.now, s.rows.Applications[0].FinishTime.Or(s.now))
