@@ -145,7 +145,11 @@ func TestImports(t *testing.T) {
 		}
 		for _, p := range paths {
 			if p, ok := strings.CutPrefix(p, module+"/"); ok && !r.allows(rules, p) {
-				t.Errorf("%s imports %s, and the row of %s in ARCHITECTURE.md does not allow it", pkg, p, r.pkg)
+				row := "the row of " + r.pkg
+				if r.pkg != pkg && r.pkg != pkg+"/*" {
+					row = pkg + " has no row of its own, and that of " + r.pkg
+				}
+				t.Errorf("%s imports %s: %s in ARCHITECTURE.md does not allow it", pkg, p, row)
 			}
 		}
 	}

@@ -2,7 +2,7 @@
 // database; engine/duckdb and engine/spark are the engines, and engine/engines opens the one that an address names.
 //
 //  1. engine.go is the interface, its options, and its errors.
-//  2. parts.go takes a query of named parts apart, so that no engine works a part out twice.
+//  2. parts.go splits a query into its WITH parts, so that no engine computes one twice.
 //  3. read.go scans the rows of a query into structs.
 //  4. rows.go streams the rows of a result, batch by batch; an engine gives it a Source.
 //  5. remote.go is for an engine of many machines: copies of this program that run beside the data.

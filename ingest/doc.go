@@ -9,7 +9,7 @@
 // A format is a value of type Format in a package below this one, and one line in package formats; README.md shows how to
 // add one. Related packages:
 //
-//   - read: building blocks of formats: lines, JSON, CSV, times, pipelines.
+//   - read: building blocks of formats: lines, blocks, JSON, times, texts, pipelines.
 //   - codec: compression formats.
 //   - discover: finds the inputs that paths and URLs name, and their formats. Package remote reads URLs.
 //   - run: reads inputs into one commit of a store.

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// Format is one family of logs. A format is a value in the table of formats.go and prints its own documentation.
+// Format is one family of logs. A format is a value in the table of package formats and prints its own documentation.
 type Format struct {
 	Name   string // as --from takes it: spark, jhist, rumen, …
 	Doc    string // one line: what it reads

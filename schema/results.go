@@ -77,7 +77,7 @@ type Attribution struct {
 	Share      Null[float64] `col:"share" unit:"fraction" doc:"seconds / excess"`
 	Rank       int32         `col:"rank" doc:"1 = the verdict, then by seconds"`
 	Confidence Null[float64] `col:"confidence" unit:"probability" doc:"of the verdict, on the row of rank 1: the share of such verdicts that are right on labelled logs"`
-	Place      Null[string]  `col:"place" doc:"of network, bad_machine and gc elsewhere: where the trouble sits, such as machine m03 or rack r02; NULL where it is no one place's, or cannot be told"`
+	Place      Null[string]  `col:"place" doc:"of network, bad_machine and gc elsewhere: where the trouble sits, such as machine m03 or rack r02; NULL where it is at several places, or unknown"`
 	Evidence   string        `col:"evidence" unit:"JSON" doc:"predictor, coefficient, standard error, n, values of the task and of the median task"`
 }
 

@@ -153,7 +153,7 @@ type Loss struct {
 	AttemptID    Null[Key]    `col:"attempt_id" key:"attempts" doc:"the attempt that had made it"`
 	Machine      Null[string] `col:"machine" doc:"where the output was"`
 	Time         Null[Time]   `col:"time" doc:"when the loss was noticed"`
-	DetectedBy   Null[Key]    `col:"detected_by" key:"attempts" doc:"the attempt that failed to read it; NULL when the machine's own end told"`
+	DetectedBy   Null[Key]    `col:"detected_by" key:"attempts" doc:"the attempt that failed to read it; NULL when it was noticed because the machine ended"`
 	RecomputedBy Null[Key]    `col:"recomputed_by" key:"attempts" doc:"the attempt that made it again"`
 }
 

@@ -8,17 +8,17 @@
 //
 // The files of the package:
 //
-//  1. store.go opens a store and answers what is in it.
-//  2. tx.go is one transaction: Begin, Append, Commit. writer.go writes the rows of a table to files in staging, with
-//     store/parquet; publish in tx.go makes them visible by one exclusive link or conditional put of one small file: a process
-//     killed before that has added nothing, one killed after it everything. stage.go makes a file for programs on other machines to
-//     read, and pieces.go takes the files that they write.
-//  3. snapshot.go is what engines read: the visible files of each table, which are not removed while they are read.
-//     results.go lets results of inputs that have not changed count with those of new ones.
-//  4. list.go, verify.go and compact.go maintain a store. scan.go reads the rows of a compaction; clean.go removes what
+//  1. commit.go is what a commit holds: the file that makes everything else visible.
+//  2. store.go opens a store and answers what is in it. catalog.go reads the commits and finds out what of them is visible.
+//  3. tx.go is one transaction: Begin, Append, Commit. writer.go writes the rows of a table to files in staging, with
+//     store/parquet. stage.go makes a file for programs on other machines to read, and pieces.go takes the files that they write.
+//  4. publish in tx.go makes the files of a transaction visible by one exclusive link or conditional put of one small file: a
+//     process killed before that has added nothing, one killed after it everything.
+//  5. snapshot.go is what engines read: the visible files of each table, which are not removed while they are read.
+//     results.go keeps the results of unchanged inputs beside those of new ones.
+//  6. list.go, verify.go and compact.go maintain a store. scan.go reads the rows of a compaction; clean.go removes what
 //     dead writers left.
-//  5. catalog.go reads the commits and works out what of them is visible; commit.go is what a commit holds.
-//  6. backend.go is the interface to the place where a store lies. dir.go is a directory; bucket.go is a bucket, with
+//  7. backend.go is the interface to the place where a store lies. dir.go is a directory; bucket.go is a bucket, with
 //     bucket_put.go for writing and bucket_read.go for reading through the local copies that cache.go keeps. Writers work in
 //     the directories of staging.go, on the file system of fs.go.
 //

@@ -26,21 +26,20 @@ type ground struct {
 // grounds are all ways, each with nothing in it.
 func grounds(t *testing.T) []ground {
 	t.Helper()
-	dir, far := filepath.Join(fastDir(t), "store"), filepath.Join(fastDir(t), "bucket")
+	dir, bucketDir := filepath.Join(fastDir(t), "store"), filepath.Join(fastDir(t), "bucket")
 	return []ground{
 		{name: "a directory", where: dir, dir: dir},
-		{name: "a directory as a bucket", where: "file://" + far, dir: far},
+		{name: "a directory as a bucket", where: "file://" + bucketDir, dir: bucketDir},
 		{name: "a bucket", where: "s3://lakes/team/lake", server: s3test.Serve(t)},
 	}
 }
 
 // onEachGround holds a law everywhere.
 func onEachGround(t *testing.T, law func(t *testing.T, g ground)) {
-	for i := range 3 {
-		all := []string{"directory", "file", "s3"}
-		t.Run(all[i], func(t *testing.T) {
+	for i, g := range grounds(t) {
+		t.Run(g.name, func(t *testing.T) {
 			t.Setenv("STRAGGLER_CACHE", t.TempDir())
-			law(t, grounds(t)[i])
+			law(t, grounds(t)[i]) // its own: a test may run many times
 		})
 	}
 }

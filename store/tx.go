@@ -70,7 +70,7 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	}
 	defer unlock()
 	tx := &Tx{s: s, ctx: ctx, origin: o, tables: make(map[string]*tableWriter)}
-	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first, because cleaning compares with the time that it learns
+	if tx.writer, err = s.at.registerWriter(ctx); err != nil { // first: clean compares with the time at which it registers
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if err := tx.begin(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,31 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: furnish, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "night": night}})
+}
+
+// Every verb is tried by a script, but for those that serve until they are stopped, which have tests of their own, and those
+// that only other programs call.
+func TestEveryVerbHasAScript(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scripts strings.Builder
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts.Write(text)
+	}
+	for _, c := range newRoot(&env{}).Commands() {
+		if c.RunE == nil || slices.Contains([]string{"watch", "serve", "mcp", "copy", "man", "help"}, c.Name()) {
+			continue
+		}
+		if !strings.Contains(scripts.String(), "straggler "+c.Name()) {
+			t.Errorf("no script of testdata runs straggler %s", c.Name())
+		}
+	}
 }
 
 // exits runs a command that must end with an exit code: exits 2 straggler frobnicate.

@@ -8,7 +8,7 @@ import (
 
 // LZF chunks as the Java library compress-lzf writes them: 'Z' 'V', a type, the length of the body in big endian, and
 // for type 1 the length it unpacks to; then the body. There is no checksum and no end marker: a file that is cut
-// between two chunks cannot be told from a whole one.
+// between two chunks looks like a whole one.
 const (
 	lzfRaw    = 0
 	lzfPacked = 1

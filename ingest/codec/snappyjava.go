@@ -10,7 +10,7 @@ import (
 
 // The stream of snappy-java (SnappyOutputStream): a magic, two versions, then blocks, each the length of its body in
 // big endian and a raw snappy block. Streams that were concatenated repeat the header. There is no checksum and no end
-// marker: a file that is cut between two blocks cannot be told from a whole one.
+// marker: a file that is cut between two blocks looks like a whole one.
 const snappyJavaMagic = "\x82SNAPPY\x00"
 
 func openSnappyJava(r *bufio.Reader) (io.Reader, error) {

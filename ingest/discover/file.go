@@ -16,7 +16,7 @@ type file struct {
 	name     string // as the user would write it
 	size     int64  // of its raw bytes; -1 unknown
 	modified int64  // in ns; 0 unknown
-	id       string // the same for the same file under two names; "" where that cannot be told
+	id       string // the same for the same file under two names; "" where that is unknown
 
 	open   func() (io.ReadCloser, error)          // its raw bytes; a stream's once
 	at     func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy

@@ -30,7 +30,7 @@ type Options struct {
 	Stdin    *os.File      // what "-" reads; nil is the process's
 	Progress *atomic.Int64 // raw bytes that were read of the inputs; may be nil
 
-	// Choose, where it is set, is told what was found by name alone, in no archive, and says of each whether to look into it: a
+	// Choose, where it is set, is given what was found by name alone, in no archive, and says of each whether to look into it: a
 	// follower has seen most of them.
 	Choose func([]Named) []bool
 	// Recognised, where it is set, is called for each input that is found, with its first bytes, which are reused. Several
@@ -54,9 +54,9 @@ type Found struct {
 	Inputs  []*Input  // by name and key
 	Skipped []Skipped // by name
 
-	spool  *spool
-	cancel context.CancelFunc
-	broken *atomic.Pointer[error]
+	spool     *spool
+	cancel    context.CancelFunc
+	sourceErr *atomic.Pointer[error]
 }
 
 // Input is a log whose format is known.
@@ -79,7 +79,7 @@ func (f *Found) Close() error {
 // SourceErr is the first error, of kind ErrSource, that reading the inputs has met; nil while there was none. What was read
 // since then may be less than there is.
 func (f *Found) SourceErr() error {
-	if err := f.broken.Load(); err != nil {
+	if err := f.sourceErr.Load(); err != nil {
 		return *err
 	}
 	return nil
@@ -93,12 +93,12 @@ func Find(ctx context.Context, formats []ingest.Format, paths []string, o Option
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool), broken: new(atomic.Pointer[error])}
-	f := &finder{formats: picked, all: formats, o: o, spool: out.spool, broken: out.broken}
+	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool), sourceErr: new(atomic.Pointer[error])}
+	f := &finder{formats: picked, all: formats, o: o, spool: out.spool, sourceErr: out.sourceErr}
 	if err := f.find(ctx, paths); err != nil {
 		return nil, errors.Join(fmt.Errorf("ingest: %w", err), out.Close())
 	}
-	out.broken.Store(nil) // a log that could not even be recognised is its own loss alone
+	out.sourceErr.Store(nil) // an error met while sniffing concerns that log only
 	out.Inputs, out.Skipped = f.found, f.skipped
 	slices.SortFunc(out.Inputs, func(a, b *Input) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) })
 	slices.SortStableFunc(out.Skipped, func(a, b Skipped) int { return cmp.Compare(a.Name, b.Name) })
@@ -122,11 +122,11 @@ func pick(formats []ingest.Format, from string) ([]ingest.Format, error) {
 
 // finder takes arguments and gives the inputs whose format is known.
 type finder struct {
-	formats []ingest.Format // those that may be read
-	all     []ingest.Format // there are
-	o       Options
-	spool   *spool
-	broken  *atomic.Pointer[error] // see remoteWalk
+	formats   []ingest.Format // those that may be read
+	all       []ingest.Format
+	o         Options
+	spool     *spool
+	sourceErr *atomic.Pointer[error] // see remoteWalk
 
 	mu      sync.Mutex
 	found   []*Input
@@ -136,7 +136,7 @@ type finder struct {
 // find walks the arguments, looks into what it finds, and walks the archives among that, until nothing is left.
 func (f *finder) find(ctx context.Context, paths []string) error {
 	w := &walker{formats: f.formats, limits: f.o.Limits, budget: codec.NewBudget(nil, runLimits(f.o.Limits), 0), seen: make(map[string]bool)}
-	w.remote = &remoteWalk{ctx: ctx, remote: f.o.Remote, trees: make(map[Tree]*remoteTree), broken: f.broken}
+	w.remote = &remoteWalk{ctx: ctx, remote: f.o.Remote, trees: make(map[Tree]*remoteTree), sourceErr: f.sourceErr}
 	w.arguments(paths, f.o.Stdin)
 	for {
 		if err := w.finish(ctx); err != nil {
@@ -148,7 +148,7 @@ func (f *finder) find(ctx context.Context, paths []string) error {
 			f.skipped = append(f.skipped, w.skipped...)
 			return nil
 		}
-		outcomes, err := f.look(ctx, batch)
+		outcomes, err := f.sniffAll(ctx, batch)
 		if err != nil {
 			return err
 		}
@@ -163,11 +163,11 @@ type outcome struct {
 	candidate *candidate
 	archive   string   // it is an archive
 	layers    []string // around the archive
-	dissolve  bool     // it is no group after all
+	ungroup   bool     // its files are no group after all
 }
 
-// look sniffs candidates in parallel. The outcomes have the order of the candidates.
-func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error) {
+// sniffAll sniffs candidates in parallel. The outcomes have the order of the candidates.
+func (f *finder) sniffAll(ctx context.Context, batch []*candidate) ([]outcome, error) {
 	all := make([]outcome, len(batch))
 	skip := f.unwanted(batch)
 	var next atomic.Int64
@@ -185,7 +185,7 @@ func (f *finder) look(ctx context.Context, batch []*candidate) ([]outcome, error
 	wg.Wait()
 	var out []outcome
 	for _, o := range all {
-		if o.archive != "" || o.dissolve {
+		if o.archive != "" || o.ungroup {
 			out = append(out, o)
 		}
 	}
@@ -239,9 +239,9 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	case err == nil:
 		f.accept(c, format, why, layers, head.Bytes)
 	case c.claim != nil:
-		return outcome{candidate: c, dissolve: true}
+		return outcome{candidate: c, ungroup: true}
 	case errors.Is(err, ErrNotRecognised) && !c.explicit:
-		f.refuse(Skipped{Name: c.name, Reason: f.unless(c, head, err)})
+		f.refuse(Skipped{Name: c.name, Reason: f.whyNot(c, head, err)})
 	default:
 		f.refuse(unreadable(c.name, err))
 	}
@@ -261,7 +261,7 @@ func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
 	return parquet.Columns(file)
 }
 
-// damage says whether a compressed file that is no log is one that was damaged: some codecs give the bytes of a block
+// damage is what is wrong with a compressed file that holds no log, nil where nothing is: some codecs give the bytes of a block
 // before they have seen its checksum.
 func (f *finder) damage(ctx context.Context, c *candidate) error {
 	if c.files[0].once != nil {
@@ -278,8 +278,8 @@ func (f *finder) damage(ctx context.Context, c *candidate) error {
 	return err
 }
 
-// unless says why a file was not recognised: where --from names a format, perhaps because it is of another one.
-func (f *finder) unless(c *candidate, head ingest.Head, err error) string {
+// whyNot is why a file was not recognised: where --from names a format, perhaps because it is of another one.
+func (f *finder) whyNot(c *candidate, head ingest.Head, err error) string {
 	if f.o.From != "" && c.claim == nil {
 		if other, why, e := recognise(f.all, c, head, false); e == nil {
 			return fmt.Sprintf("not recognised as %s, which --from names: it is %s (%s)", f.o.From, other.Name, why)
@@ -313,7 +313,7 @@ func (f *finder) refuse(s Skipped) {
 // expandOutcome walks an archive, or looks at the files of a group one by one.
 func (f *finder) expandOutcome(ctx context.Context, w *walker, o outcome) {
 	c := o.candidate
-	if o.dissolve {
+	if o.ungroup {
 		for _, file := range c.files {
 			w.add(single(file, c.explicit, c.depth))
 		}

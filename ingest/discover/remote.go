@@ -47,10 +47,10 @@ type TreeEntry struct {
 
 // remoteWalk is the trees of one walk. The context is the run's: whatever is read of a tree is read within the run.
 type remoteWalk struct {
-	ctx    context.Context
-	remote Remote
-	trees  map[Tree]*remoteTree
-	broken *atomic.Pointer[error] // the first error of kind ErrSource; shared with the run
+	ctx       context.Context
+	remote    Remote
+	trees     map[Tree]*remoteTree
+	sourceErr *atomic.Pointer[error] // the first error of kind ErrSource; shared with the run
 }
 
 // remoteTree keeps listings, which formats ask for again and again when they claim.
@@ -173,7 +173,7 @@ func (f remoteFolder) file(e entry) (*file, error) {
 }
 
 func (t *remoteTree) file(e TreeEntry) *file {
-	ctx, broken := t.of.ctx, t.of.broken
+	ctx, sourceErr := t.of.ctx, t.of.sourceErr
 	return &file{
 		name:     t.URL(e.Path),
 		size:     e.Size,
@@ -183,16 +183,16 @@ func (t *remoteTree) file(e TreeEntry) *file {
 		open: func() (io.ReadCloser, error) {
 			r, err := t.Open(ctx, e)
 			if err != nil {
-				return nil, recordFailure(broken, err)
+				return nil, recordFailure(sourceErr, err)
 			}
-			return &recordingReader{r, broken}, nil
+			return &recordingReader{r, sourceErr}, nil
 		},
 		at: func() (io.ReaderAt, io.Closer, error) {
 			r, closer, err := t.OpenAt(ctx, e)
 			if err != nil {
-				return nil, nil, recordFailure(broken, err)
+				return nil, nil, recordFailure(sourceErr, err)
 			}
-			return &recordingReaderAt{r, broken}, closer, nil
+			return &recordingReaderAt{r, sourceErr}, closer, nil
 		},
 	}
 }
@@ -206,28 +206,28 @@ func (namedRemoteFolder) folder(e entry) (folder, error) {
 
 type recordingReader struct {
 	io.ReadCloser
-	broken *atomic.Pointer[error]
+	sourceErr *atomic.Pointer[error]
 }
 
 func (r *recordingReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
-	return n, recordFailure(r.broken, err)
+	return n, recordFailure(r.sourceErr, err)
 }
 
 type recordingReaderAt struct {
 	io.ReaderAt
-	broken *atomic.Pointer[error]
+	sourceErr *atomic.Pointer[error]
 }
 
 func (r *recordingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
-	return n, recordFailure(r.broken, err)
+	return n, recordFailure(r.sourceErr, err)
 }
 
 // recordFailure notes that a connection broke, whatever a format makes of the error.
-func recordFailure(broken *atomic.Pointer[error], err error) error {
+func recordFailure(sourceErr *atomic.Pointer[error], err error) error {
 	if errors.Is(err, ErrSource) {
-		broken.CompareAndSwap(nil, &err)
+		sourceErr.CompareAndSwap(nil, &err)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package discover
 import (
 	"context"
 	"errors"
-
 	"io"
 	"io/fs"
 	"maps"

@@ -37,6 +37,19 @@ func TestCorpusIsRecognised(t *testing.T) {
 			t.Errorf("%s: %s", r.Name, r.Reason)
 		}
 	}
+	tried := make(map[string]bool) // by this corpus, or by a sample
+	for _, in := range found.Inputs {
+		tried[in.Format.Name] = true
+	}
+	for _, dir := range samples(t) {
+		name, _, _ := strings.Cut(filepath.Base(dir), "-")
+		tried[name] = true
+	}
+	for _, f := range All() {
+		if !tried[f.Name] {
+			t.Errorf("format %s has no log: add testdata/samples/%s", f.Name, f.Name)
+		}
+	}
 }
 
 // The laws hold on every real log, and on damaged ones: 20 mutants of each input of up to 1 MiB, for some seconds.

@@ -1,11 +1,11 @@
 // Package run takes arguments and gives a commit of a store with the rows of the logs in them, and a summary.
 //
-//  1. follow.go runs again and again on logs that grow; cluster.go runs on the machines of a cluster. Both end in Run.
-//  2. run.go is one run: it plans, reads the inputs in parallel, each with Format.Read, and commits.
-//  3. plan.go decides which of the inputs that package discover finds are read: one of several copies of a log, and only those
+//  1. run.go is one run: it plans, reads the inputs in parallel, each with Format.Read, and commits.
+//  2. plan.go decides which of the inputs that package discover finds are read: one of several copies of a log, and only those
 //     of this shard. known.go is what the store has already.
-//  4. order.go passes the rows to the store in the order of the inputs, so that the same logs give the same tables.
-//  5. summary.go is the result of each input.
+//  3. order.go passes the rows to the store in the order of the inputs, so that the same logs give the same tables.
+//  4. summary.go is the result of each input.
+//  5. follow.go calls Run again and again on logs that grow; cluster.go calls it on the machines of a cluster.
 //
 // Start with run.go.
 package run
