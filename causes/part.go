@@ -41,10 +41,10 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	tx.Follows(follows)
+	tx.DependsOn(follows)
 	todo, ok := tx.Resume(r.o.Again)
 	if !ok || len(follows) == 0 {
-		tx.Restart()
+		tx.DropAll()
 		r.part = part{whole: true}
 		if !r.o.Applications.All() {
 			return detect.ErrShared
@@ -54,7 +54,7 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	if !r.o.Applications.All() && tx.Replaces() {
 		return detect.ErrReplaces
 	}
-	p := part{fresh: todo, kept: tx.Standing(), owners: store.OwnersOf(append(todo[:len(todo):len(todo)], tx.Standing()...))}
+	p := part{fresh: todo, kept: tx.Kept(), owners: store.OwnersOf(append(todo[:len(todo):len(todo)], tx.Kept()...))}
 	if !r.o.Applications.All() {
 		var others []store.InputRecord
 		if p.fresh, others, err = r.o.Applications.Inputs(ctx, r.eng, todo); err != nil {
@@ -70,11 +70,11 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 		}
 		p.nothing = len(p.chosen) == 0
 		if len(others) > 0 {
-			tx.Part()
+			tx.Partial()
 		}
 	}
 	if len(follows) < len(inputs) { // detect has not seen all
-		tx.Part()
+		tx.Partial()
 	}
 	p.work = make(map[schema.Key]workOn, len(p.fresh))
 	for _, in := range p.fresh {
@@ -102,7 +102,7 @@ func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRec
 		}
 	}
 	follows := map[schema.Key]string{}
-	for input, tool := range tx.Stands(store.Detect) {
+	for input, tool := range tx.Current(store.Detect) {
 		follows[input] = fmt.Sprintf("%q %d %g %g", tool, marks[input], r.o.WindowS, r.o.FalseShare)
 	}
 	return follows, nil

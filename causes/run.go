@@ -211,7 +211,7 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	if r.findMoved(); len(r.part.moved) > 0 {
-		tx.Redo(r.part.moved)
+		tx.Drop(r.part.moved)
 		if err := r.look(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
 			return err
 		}

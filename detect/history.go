@@ -151,7 +151,7 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	switch changed := append(p.owners.Blocks("phases"), p.others.Blocks("phases")...); {
 	case !p.kept:
 		before = fmt.Sprintf(before, "TRUE", "") + " AND FALSE"
-	case !tx.Gone():
+	case !tx.Stale():
 		before = fmt.Sprintf(before, "TRUE", "")
 	default:
 		stands := "p.phase_id IS NOT NULL"
@@ -178,7 +178,7 @@ func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (
 	if !p.kept {
 		return nil, nil
 	}
-	stands := store.OwnersOf(tx.Standing())
+	stands := store.OwnersOf(tx.Kept())
 	inputs := make(map[schema.Key]bool)
 	for r, err := range engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages WHERE todo = 1 AND known = 1 ORDER BY phase_id NULLS LAST") {
 		if err != nil {
@@ -193,12 +193,12 @@ func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (
 		return nil, nil
 	}
 	var again []store.InputRecord
-	for _, in := range tx.Standing() {
+	for _, in := range tx.Kept() {
 		if inputs[schema.Key(in.Key)] {
 			again = append(again, in)
 		}
 	}
-	tx.Redo(again)
+	tx.Drop(again)
 	p.again = store.OwnersOf(again)
 	if err := p.choose(ctx, eng, append(slices.Clone(p.inputs), again...)); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 		return part{}, err
 	}
 	if len(others) > 0 {
-		tx.Part()
+		tx.Partial()
 	}
 	p := part{kept: tx.Resumed(), inputs: todo, others: store.OwnersOf(others), owners: store.OwnersOf(todo)}
 	if len(todo) == 0 {
@@ -57,7 +57,7 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 		return part{}, err
 	}
 	if !contained {
-		tx.Restart()
+		tx.DropAll()
 		return part{whole: true}, o.mustBeAll()
 	}
 	p.whole = !p.kept && len(others) == 0

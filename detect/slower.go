@@ -55,7 +55,7 @@ func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 
 // comparedWith are the inputs of the executions that candidates are compared with.
 func (p *part) comparedWith(ctx context.Context, tx *store.Tx, eng engine.Engine, candidates string) (out []store.InputRecord, err error) {
-	owners, wanted := store.OwnersOf(slices.Concat(p.inputs, tx.Standing())), make(map[schema.Key]bool)
+	owners, wanted := store.OwnersOf(slices.Concat(p.inputs, tx.Kept())), make(map[schema.Key]bool)
 	sql := "SELECT DISTINCT e.earlier_phase & " + blockBits + " AS first FROM detected_earlier e SEMI JOIN (" + candidates +
 		" WHERE is_partition) AS c ON c.phase_id = e.phase_id"
 	for b, err := range engine.Read[struct {
@@ -68,7 +68,7 @@ func (p *part) comparedWith(ctx context.Context, tx *store.Tx, eng engine.Engine
 			wanted[input] = true
 		}
 	}
-	for _, in := range slices.Concat(p.inputs, tx.Standing()) {
+	for _, in := range slices.Concat(p.inputs, tx.Kept()) {
 		if wanted[schema.Key(in.Key)] {
 			out = append(out, in)
 		}

@@ -35,7 +35,7 @@ func BenchmarkAppendAttempts(b *testing.B) {
 		}
 		n += m
 	}
-	c, err := tx.seal()
+	c, err := tx.finish()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type Kind string
 
 const (
 	Log      Kind = "log"      // rows read from logs; log commits add up
-	Detect   Kind = "detect"   // results of detect; of each kind of result the last commit counts, with those that it keeps
+	Detect   Kind = "detect"   // results of detect; the last commit of a kind of result replaces the earlier ones, except what it lists in Kept
 	Causes   Kind = "causes"   // results of causes
 	Plans    Kind = "plans"    // results of plans
 	Whatif   Kind = "whatif"   // results of whatif
@@ -151,16 +151,16 @@ func (c *Commit) Bytes() int64 {
 	return n
 }
 
-// encode writes the commit, which ends with the checksum of its own text.
+// encode writes the commit, whose last member is the checksum of the text before it.
 func (c *Commit) encode() ([]byte, error) {
-	sealed := *c
-	sealed.Checksum = ""
-	text, err := json.MarshalIndent(&sealed, "", " ")
+	bare := *c
+	bare.Checksum = ""
+	text, err := json.MarshalIndent(&bare, "", " ")
 	if err != nil {
 		return nil, err
 	}
 	c.Checksum = fmt.Sprintf("%016x", xxhash.Sum64(text))
-	return append(bytes.TrimSuffix(text, []byte(seal(""))), seal(c.Checksum)+"\n"...), nil
+	return append(bytes.TrimSuffix(text, []byte(checksumSuffix(""))), checksumSuffix(c.Checksum)+"\n"...), nil
 }
 
 // decodeCommit reads a commit file and checks it against its checksum and the rules for all commits.
@@ -178,7 +178,7 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	if err := dec.Decode(c); err != nil {
 		return nil, fmt.Errorf("%w: not a whole commit: %w", ErrDamaged, err)
 	}
-	if !sealIntact(data, c.Checksum) {
+	if !checksumMatches(data, c.Checksum) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
 	}
 	if c.Sequence != sequence {
@@ -199,15 +199,15 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	return c, nil
 }
 
-// sealIntact reports whether the content of a commit file matches the checksum at its end.
-func sealIntact(data []byte, checksum string) bool {
-	text, ok := bytes.CutSuffix(data, []byte(seal(checksum)+"\n"))
+// checksumMatches reports whether the content of a commit file matches the checksum at its end.
+func checksumMatches(data []byte, checksum string) bool {
+	text, ok := bytes.CutSuffix(data, []byte(checksumSuffix(checksum)+"\n"))
 	if !ok {
 		return false
 	}
 	h := xxhash.New()
 	h.Write(text)
-	h.WriteString(seal(""))
+	h.WriteString(checksumSuffix(""))
 	return checksum == fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -217,8 +217,8 @@ var (
 	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)
 )
 
-// seal is the end of a commit file.
-func seal(checksum string) string { return `"checksum": "` + checksum + "\"\n}" }
+// checksumSuffix is the end of a commit file.
+func checksumSuffix(checksum string) string { return `"checksum": "` + checksum + "\"\n}" }
 
 // commitSequence is the sequence number of a commit's file.
 func commitSequence(name string) (int64, bool) {

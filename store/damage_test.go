@@ -303,7 +303,7 @@ func TestOlderColumns(t *testing.T) {
 		if err := tx.Input(InputRecord{Name: "log", Key: 7, Fingerprint: "f"}); err != nil {
 			t.Fatal(err)
 		}
-		commit, err := tx.seal()
+		commit, err := tx.finish()
 		if err != nil {
 			t.Fatal(err)
 		}

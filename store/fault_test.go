@@ -99,8 +99,8 @@ func resume(ctx context.Context, s *Store, redo bool) (int, error) {
 		tx.Saw(in)
 	}
 	if redo {
-		again := tx.Standing()[:1]
-		tx.Redo(again)
+		again := tx.Kept()[:1]
+		tx.Drop(again)
 		todo = append(todo, again...)
 	}
 	for _, in := range todo {

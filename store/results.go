@@ -10,16 +10,20 @@ import (
 	"straggler/schema"
 )
 
-// Results need not be worked out of the whole store each time. A result commit says which inputs it saw, and its rows have the
-// key of the input that they follow from, as those of logs have. A later one of the same kind takes over what still
-// stands, by the number of the commit, drops the rows of inputs that have changed or gone, and brings rows of its own
-// for what is new.
+// Results need not be computed from the whole store each time. A result commit records the inputs that it used (Saw), and each of
+// its rows has the key of the input that it is computed from, as rows of logs have. A later commit of the same kind keeps the
+// results that are current (Resume), drops the rows of inputs that have changed or gone, and brings rows of its own for what
+// is new.
 
-// Resume takes over what the visible results of the transaction's kind say, where the same version of straggler made them, of
-// inputs that have not changed since, and gives the other inputs: those to work on. Results that follow from several inputs, and have
-// the key of none, are dropped. With again nothing is taken over, and all inputs are to work on. ok is false where the store has
-// rows of logs that belong to no input; then nothing is taken over, and a commit replaces all earlier results, as it
-// does without Resume.
+// DependsOn says what else the transaction's results of each input depend on, besides its rows, such as results of another kind; to
+// be called before Resume. Where that changes the input has changed. An input that it does not name is not to be worked on yet,
+// and nothing is kept of it.
+func (tx *Tx) DependsOn(from map[schema.Key]string) { tx.dependsOn = from }
+
+// Resume keeps the visible results of the transaction's kind, where the same version of straggler made them, of inputs that
+// have not changed since, and gives the other inputs: those to work on. Results that are computed from several inputs, and have the key
+// of none, are dropped. With again nothing is kept, and all inputs are to work on. ok is false where the store has rows of logs
+// that belong to no input; then nothing is kept, and a commit replaces all earlier results, as it does without Resume.
 func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	cat := tx.cat
 	for i, c := range cat.commits {
@@ -28,22 +32,21 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 		}
 	}
 	now := tx.states()
-	gone := false // what an input says that has changed or gone
-	stands := make(map[KeyText]bool)
-	tx.unchanged = false
+	current := make(map[KeyText]bool)
+	tx.unchanged, tx.stale = false, false
 	for i, c := range cat.commits {
 		if !cat.visible[i] || c.Kind != tx.origin.Kind || c.Tool != tx.origin.Tool || again {
 			continue
 		}
 		k := KeptRecord{Sequence: c.Sequence}
-		standing := cat.standing(i, now)
+		currentHere := cat.current(i, now)
 		for _, in := range c.Saw {
-			if standing[in.Key] {
-				stands[in.Key] = true
+			if currentHere[in.Key] {
+				current[in.Key] = true
 				continue
 			}
 			k.Dropped = append(k.Dropped, in.Key)
-			gone = gone || !cat.hidden[i][in.Key]
+			tx.stale = tx.stale || !cat.hidden[i][in.Key]
 		}
 		tx.unchanged = c.State == tx.state // that of the last counts
 		if len(k.Dropped) < len(c.Saw) {
@@ -54,55 +57,42 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	}
 	for in := range cat.inputs {
 		switch {
-		case stands[in.Key]:
-			tx.standing = append(tx.standing, in)
+		case current[in.Key]:
+			tx.keptInputs = append(tx.keptInputs, in)
 		case now[in.Key] != "":
 			todo = append(todo, in)
 		}
 	}
-	tx.gone = gone
-	tx.unchanged = tx.unchanged && len(todo) == 0 && !gone
+	tx.unchanged = tx.unchanged && len(todo) == 0 && !tx.stale
 	return todo, true
 }
 
-// Follows says what the transaction's results of each input follow from besides its rows, such as the results of another kind; to be
-// called before Resume. Where that changes the input has changed. An input that it does not name is not to be worked on yet,
-// and nothing is kept of it.
-func (tx *Tx) Follows(from map[schema.Key]string) { tx.follows = from }
+// Resumed says that some earlier results are kept.
+func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
 
-// Stands says of which inputs the visible results of a kind still stand, and which version of straggler made them.
-func (tx *Tx) Stands(k Kind) map[schema.Key]string {
-	now, out := make(map[KeyText]string), make(map[schema.Key]string)
-	for in := range tx.cat.inputs {
-		now[in.Key] = stateOf(in)
-	}
-	for i, c := range tx.cat.commits {
-		if tx.cat.visible[i] && c.Kind == k {
-			for key := range tx.cat.standing(i, now) {
-				out[schema.Key(key)] = c.Tool
-			}
-		}
-	}
-	return out
+// Kept are the inputs whose results are kept.
+func (tx *Tx) Kept() []InputRecord { return tx.keptInputs }
+
+// Unchanged says that after Resume there is nothing to commit: the visible results are current.
+func (tx *Tx) Unchanged() bool { return tx.unchanged }
+
+// Stale says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction commits.
+func (tx *Tx) Stale() bool { return tx.stale }
+
+// Replaces says that there are visible results of the transaction's kind, and none of them is kept.
+func (tx *Tx) Replaces() bool {
+	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
 }
 
-// standing are the inputs of which the rows of a visible result commit still stand, when their states are now these.
-func (cat *catalog) standing(i int, now map[KeyText]string) map[KeyText]bool {
-	c, out := cat.commits[i], make(map[KeyText]bool)
-	again := cat.retiredSince(c.Sequence)
-	for _, in := range c.Saw {
-		if !again[in.Key] && !cat.hidden[i][in.Key] && now[in.Key] != "" && now[in.Key] == in.State {
-			out[in.Key] = true
-		}
-	}
-	return out
+// Saw records an input that the transaction's results are computed from. They are appended under its key, each row under that of
+// the one input that it is computed from. Results that are computed from several have no key and are computed anew each time; or they
+// have the key of the input that they are about, and who wrote them finds out when they are no longer current, and calls Drop.
+func (tx *Tx) Saw(in InputRecord) {
+	tx.saw = append(tx.saw, InputState{in.Key, tx.stateOf(in)})
 }
 
-// Standing are the inputs whose results are taken over.
-func (tx *Tx) Standing() []InputRecord { return tx.standing }
-
-// Redo takes over nothing of some inputs after all. The transaction is to append all of their results.
-func (tx *Tx) Redo(inputs []InputRecord) {
+// Drop keeps nothing of some inputs after all. The transaction is to append all of their results.
+func (tx *Tx) Drop(inputs []InputRecord) {
 	again := make(map[KeyText]bool)
 	for _, in := range inputs {
 		again[in.Key] = true
@@ -125,53 +115,60 @@ func (tx *Tx) Redo(inputs []InputRecord) {
 	}
 }
 
-// Unchanged says that after Resume there is nothing to commit: the visible results stand as they are.
-func (tx *Tx) Unchanged() bool { return tx.unchanged }
+// DropAll keeps nothing after all.
+func (tx *Tx) DropAll() { tx.kept, tx.saw, tx.keptInputs = nil, nil, nil }
 
-// Resumed says that something of earlier results is taken over.
-func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
+// Partial says that the results are of some of the logs only: the inputs that were left out are still to be worked on.
+func (tx *Tx) Partial() { tx.state = "" }
 
-// Gone says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction commits.
-func (tx *Tx) Gone() bool { return tx.gone }
-
-// Replaces says that there are visible results of the transaction's kind, and none of them is taken over.
-func (tx *Tx) Replaces() bool {
-	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
+// Current are the inputs of which the visible results of a kind are current, with the version of straggler that made them.
+func (tx *Tx) Current(k Kind) map[schema.Key]string {
+	now, out := make(map[KeyText]string), make(map[schema.Key]string)
+	for in := range tx.cat.inputs {
+		now[in.Key] = stateOf(in)
+	}
+	for i, c := range tx.cat.commits {
+		if tx.cat.visible[i] && c.Kind == k {
+			for key := range tx.cat.current(i, now) {
+				out[schema.Key(key)] = c.Tool
+			}
+		}
+	}
+	return out
 }
 
-// Part says that the results are of a part of the logs only, of which the inputs that were left out will still be work to do.
-func (tx *Tx) Part() { tx.state = "" }
-
-// Restart takes nothing over after all.
-func (tx *Tx) Restart() { tx.kept, tx.saw, tx.standing = nil, nil, nil }
-
-// Saw records an input that the transaction's results follow from. They are appended under its key, each row under that of
-// the one input that it follows from. Results that follow from several have no key, and are worked out anew each time; or they have that of the
-// input that they are about, and whoever wrote them sees when they do not follow any more: Redo.
-func (tx *Tx) Saw(in InputRecord) {
-	tx.saw = append(tx.saw, InputState{in.Key, tx.stateOf(in)})
+// current are the inputs of which the rows of a visible result commit are current, when their states are now these.
+func (cat *catalog) current(i int, now map[KeyText]string) map[KeyText]bool {
+	c, out := cat.commits[i], make(map[KeyText]bool)
+	again := cat.retiredSince(c.Sequence)
+	for _, in := range c.Saw {
+		if !again[in.Key] && !cat.hidden[i][in.Key] && now[in.Key] != "" && now[in.Key] == in.State {
+			out[in.Key] = true
+		}
+	}
+	return out
 }
 
-// states are those of the visible inputs, as the transaction's results see them; none of an input that is not to be worked on yet.
+// states are those of the visible inputs, as the transaction's results see them, without those that are not to be worked on yet.
 func (tx *Tx) states() map[KeyText]string {
 	out := make(map[KeyText]string)
 	for in := range tx.cat.inputs {
-		if _, ok := tx.follows[schema.Key(in.Key)]; ok || tx.follows == nil {
+		if _, ok := tx.dependsOn[schema.Key(in.Key)]; ok || tx.dependsOn == nil {
 			out[in.Key] = tx.stateOf(in)
 		}
 	}
 	return out
 }
 
-// stateOf is what the transaction's results of an input follow from.
+// stateOf is what the transaction's results of an input depend on.
 func (tx *Tx) stateOf(in InputRecord) string {
-	if tx.follows == nil {
+	if tx.dependsOn == nil {
 		return stateOf(in)
 	}
-	return fmt.Sprintf("%016x", xxhash.Sum64String(stateOf(in)+" "+tx.follows[schema.Key(in.Key)]))
+	return fmt.Sprintf("%016x", xxhash.Sum64String(stateOf(in)+" "+tx.dependsOn[schema.Key(in.Key)]))
 }
 
-// stateOf is what an input's rows follow from: another content, or the same read in another way, is another state.
+// stateOf is what an input's rows depend on: another content, or the same read in another way, is another state.
 func stateOf(in InputRecord) string {
 	rows, _ := json.Marshal(in.Rows) // a map's keys are sorted
 	return fmt.Sprintf("%016x", xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
@@ -205,7 +202,7 @@ func (cat *catalog) retiredSince(sequence int64) map[KeyText]bool {
 	return out
 }
 
-// markChanged takes the state from inputs that were retired while the results of a new commit were worked out, since the
+// markChanged takes the state from inputs that were retired while the results of a new commit were computed, since the
 // transaction began: the next results of its kind are to look at them again.
 func (cat *catalog) markChanged(c *Commit, began int64) {
 	again := cat.retiredSince(began - 1)
@@ -224,7 +221,7 @@ func (cat *catalog) markedAgain(in InputState, sequence int64) InputState {
 	return in
 }
 
-// checkKept sees that what a new result commit keeps still stands as it was, and that a compaction of results knows all of them.
+// checkKept sees that what a new result commit keeps is still as it was, and that a compaction of results knows all of them.
 func (cat *catalog) checkKept(c *Commit, replaced map[int64]bool) error {
 	kept := make(map[int64]bool)
 	for _, k := range c.Kept {

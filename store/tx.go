@@ -42,11 +42,11 @@ type Tx struct {
 	saw      []InputState
 	kept     []KeptRecord
 
-	standing []InputRecord         // whose results Resume took over
-	gone     bool                  // Resume found results of inputs that have changed or gone
-	follows  map[schema.Key]string // what results of an input follow from besides its rows
+	keptInputs []InputRecord         // whose results Resume kept
+	stale      bool                  // Resume found results of inputs that have changed or gone
+	dependsOn  map[schema.Key]string // what else results of an input depend on
 
-	unchanged bool // Resume found that the visible results are up to date
+	unchanged bool // Resume found that the visible results are current
 	failed    error
 	done      bool
 }
@@ -219,7 +219,7 @@ func (tx *Tx) close() error {
 
 // Commit makes all that was appended visible at once. After an error none of it is, unless the error says otherwise.
 func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
-	c, err := tx.seal()
+	c, err := tx.finish()
 	if err == nil {
 		err = tx.publish(ctx, c)
 	}
@@ -235,8 +235,8 @@ func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 	return *c, nil
 }
 
-// seal writes what is still in memory and builds the commit.
-func (tx *Tx) seal() (*Commit, error) {
+// finish writes what is still in memory and builds the commit.
+func (tx *Tx) finish() (*Commit, error) {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	switch {
