@@ -55,7 +55,6 @@ func newLoader(ctx context.Context, eng engine.Engine, apps selection.Applicatio
 		func() error { return collect(ctx, l.tables, &r.Phases, query("phases")) },
 		func() error { return collect(ctx, l.tables, &r.Edges, query("edges")) },
 		func() error { return collect(ctx, l.tables, &r.Losses, query("losses")) },
-		func() error { return loadOutputs(ctx, l.tables, r) },
 		func() error { return l.counts(ctx) },
 	)
 }
@@ -210,25 +209,6 @@ func (l *loader) progress(ctx context.Context, those string) error {
 			return err
 		}
 		l.rows.Report(row.AttemptID, int64(row.Time), row.Progress)
-	}
-	return nil
-}
-
-// loadOutputs reads how large outputs are, in applications that lost any.
-func loadOutputs(ctx context.Context, from tables, r *workload.Rows) error {
-	if len(r.Losses) == 0 {
-		return nil
-	}
-	type output struct {
-		AttemptID schema.Key `col:"attempt_id"`
-		Bytes     int64      `col:"bytes"`
-	}
-	r.Outputs = map[schema.Key]int64{}
-	for o, err := range read[output](ctx, from, query("outputs")) {
-		if err != nil {
-			return err
-		}
-		r.Outputs[o.AttemptID] = o.Bytes
 	}
 	return nil
 }

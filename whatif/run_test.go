@@ -123,8 +123,8 @@ func TestRunDeterministic(t *testing.T) {
 // Pools that are replayed one after the other, with the attempts of one in memory, give what all give at once: the model of machines
 // and work is of all of them either way.
 func TestRunInBatches(t *testing.T) {
-	_, eng := storeOf(t, labelled(t, "mixed"), labelled(t, "clean"), labelled(t, "transient"))
-	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew")}, Optimize: true}
+	_, eng := storeOf(t, labelled(t, "mixed"), labelled(t, "clean"), labelled(t, "transient"), labelled(t, "recompute"))
+	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew"), mustPolicy(t, "protect")}, Optimize: true}
 	var whole []Result
 	for _, most := range []int64{batchAttempts, 1} {
 		s, err := replayed(t.Context(), eng, o, false, most, nil)
@@ -132,8 +132,11 @@ func TestRunInBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if most > 1 {
-			if whole = s.Results; len(whole) != 5 || whole[4].Changed() == "" {
+			if whole = s.Results; len(whole) != 6 || whole[5].Changed() == "" {
 				t.Fatalf("%d results, want mantri twice, and settings of Spark that are better than its own", len(whole))
+			}
+			if r := whole[4]; r.Name != "protect" || r.All.Saving.Mean == 0 {
+				t.Errorf("%s saves %v, want protection of the outputs that were lost", r.Name, r.All.Saving)
 			}
 			continue
 		}

@@ -108,7 +108,7 @@ func run(ctx context.Context, names []string, l lab, watch func(done, of int)) (
 			}
 		})
 	}
-	for n := range tables {
+	for n := range slices.Backward(tables) { // the longest are among the last, and nothing is left to wait for when they start first
 		next <- n
 	}
 	close(next)

@@ -33,7 +33,7 @@ func (p *Pool) Outputs() *Outputs { return p.outputs }
 
 // losses keeps what is known of outputs, for pools that lost any.
 func (d *draft) losses(edges []*schema.Edge) {
-	if len(d.rows.Losses) == 0 {
+	if !slices.ContainsFunc(d.Attempts, func(a Attempt) bool { return d.rows.remakes(a.ID) }) {
 		return
 	}
 	byID := map[schema.Key]int32{}
@@ -49,7 +49,7 @@ func (d *draft) losses(edges []*schema.Edge) {
 	index := map[int32]int32{} // of attempts, into Made
 	for a := range d.Attempts {
 		if m := d.machineOf(&d.Attempts[a]); d.Attempts[a].Ok && m >= 0 {
-			bytes, ok := d.rows.Outputs[d.Attempts[a].ID]
+			bytes, ok := d.rows.outputs[d.Attempts[a].ID]
 			if !ok {
 				bytes = -1
 			}
@@ -82,6 +82,17 @@ func (d *draft) losses(edges []*schema.Edge) {
 	slices.SortStableFunc(o.Lost, func(a, b Lost) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Again, b.Again)) })
 	o.Reads = d.reads(edges)
 	d.outputs = o
+}
+
+// remakes is whether an attempt made an output again that was lost.
+func (r *Rows) remakes(attempt schema.Key) bool {
+	if r.remade == nil {
+		r.remade = make(map[schema.Key]bool, len(r.Losses))
+		for i := range r.Losses {
+			r.remade[r.Losses[i].RecomputedBy.V] = true
+		}
+	}
+	return r.remade[attempt]
 }
 
 // reads are the phases that each phase reads.

@@ -72,13 +72,14 @@ type Rows struct {
 	Factors      []float64 // of machines by index into Names, where they are known and need not be learnt
 	Attempts     []LoggedAttempt
 	Losses       []schema.Loss
-	Outputs      map[schema.Key]int64 // bytes of attempts' outputs, in applications that lost any
-	Names        []string             // machines and executors
+	Names        []string // machines and executors
 
 	First, Last int64 // earliest and latest start of all attempts, where these are loaded in batches
 
 	byName    map[string]int32
 	points    []Point               // reports of progress
+	outputs   map[schema.Key]int64  // bytes of attempts' outputs, where the log lost any
+	remade    map[schema.Key]bool   // attempts that made a lost one again
 	reporting int                   // the attempt that reports came of last
 	programs  map[schema.Key]string // names of applications, by job
 }
@@ -99,7 +100,10 @@ func (r *Rows) Intern(name string) int32 {
 }
 
 // Forget makes room for the attempts of another batch.
-func (r *Rows) Forget() { r.Attempts, r.points, r.reporting = r.Attempts[:0], nil, 0 }
+func (r *Rows) Forget() {
+	r.Attempts, r.points, r.reporting = r.Attempts[:0], nil, 0
+	clear(r.outputs)
+}
 
 func (r *Rows) internNull(name schema.Null[string]) int32 {
 	if !name.OK {

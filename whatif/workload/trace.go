@@ -14,14 +14,8 @@ func FromTrace(t *schema.Trace) *Rows {
 		Applications: t.Applications, Settings: t.Settings, Jobs: t.Jobs, Phases: t.Phases, Edges: t.Edges, Machines: t.Machines, Losses: t.Losses,
 		Attempts: make([]LoggedAttempt, 0, len(t.Attempts)),
 	}
-	if len(t.Losses) > 0 {
-		r.Outputs = map[schema.Key]int64{}
-	}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		if bytes := a.ShuffleWriteBytes.Or(a.OutputBytes.Or(-1)); len(t.Losses) > 0 && bytes >= 0 {
-			r.Outputs[a.AttemptID] = bytes
-		}
 		r.Add(&AttemptRow{
 			AttemptID: a.AttemptID, Recompute: a.Recompute,
 			PhaseID: a.PhaseID, Task: a.Task, Number: a.Number, Machine: a.Machine, Executor: a.Executor,
@@ -87,6 +81,12 @@ func (r *Rows) Add(a *AttemptRow) {
 			CPU: seconds(a.CPUS), Remote: bytes(a.RemoteBytes), Written: added(bytes(a.OutputBytes), bytes(a.ShuffleWriteBytes)), Spill: bytes(a.SpillBytes),
 		},
 	})
+	if made := a.ShuffleWriteBytes.Or(a.OutputBytes.Or(-1)); len(r.Losses) > 0 && made >= 0 {
+		if r.outputs == nil {
+			r.outputs = map[schema.Key]int64{}
+		}
+		r.outputs[a.AttemptID] = made
+	}
 }
 
 var nan32 = float32(math.NaN())
