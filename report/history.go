@@ -15,6 +15,8 @@ type SlowRun struct {
 	SlowRunRow
 	Stages    []SlowStage         `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
 	Changed   []ChangedSetting    `col:"changed" doc:"settings that all earlier runs had alike and this run has not"`
+	Load      *Load               `col:"load" doc:"its tasks and slots, and those of earlier runs; NULL where the log names no slots"`
+	Plans     []ChangedPlan       `col:"plans" doc:"queries that were run by another plan than in all earlier runs"`
 	Resource  schema.Null[string] `col:"resource" doc:"what most of the time went to that the tasks of its slow stages took more: input, work, processor or disk; NULL where that cannot be told"`
 	Shared    []Sharing           `col:"shared" doc:"what the tasks that are slower than usual have in common, the best explanation first"`
 	HeldTasks int64               `col:"held_tasks" doc:"tasks of its stages with a history"`
@@ -145,6 +147,12 @@ func (b *builder) history() error {
 		})
 	}
 	if err == nil {
+		err = b.changedPlans(index)
+	}
+	if err == nil {
+		err = b.loads(index)
+	}
+	if err == nil {
 		err = b.runPoints()
 	}
 	for i := range l.Rows {
@@ -202,9 +210,12 @@ func (b *builder) runPoints() error {
 
 // why puts into sentences what made the run slow.
 func (r *SlowRun) why() (words []string) {
-	words = prose.NonEmpty(append(r.sharedWords(), prose.Upper(resourceWords(r.Resource.V)))...)
+	words = prose.NonEmpty(append(r.sharedWords(), prose.Upper(resourceWords(r.Resource.V)), r.Load.words())...)
 	for i := range r.Stages {
 		words = append(words, r.Stages[i].why())
+	}
+	for i := range r.Plans {
+		words = append(words, r.Plans[i].words())
 	}
 	for _, c := range r.Changed {
 		now := "is not set"
@@ -300,6 +311,9 @@ func historyWhy(d *Document) string {
 		words = append(words, strings.TrimSuffix(resourceWords(r.Resource.V), "."))
 	case len(r.Stages) > 0:
 		words = append(words, r.Stages[0].spent())
+	}
+	if n := int64(len(r.Plans)); n > 0 {
+		words = append(words, prose.Plural(n, "query was run by another plan", "queries were run by other plans")+" than in the runs before")
 	}
 	if n := int64(len(r.Changed)); n > 0 {
 		words = append(words, prose.Plural(n, "setting", "settings")+" changed since the runs before")

@@ -36,6 +36,18 @@ func TestSlowAsAWhole(t *testing.T) {
 			}
 			m.Settings = append(m.Settings, schema.Setting{ApplicationID: 1, Name: "spark.executor.cores", Value: cores}, schema.Setting{ApplicationID: 1, Name: "spark.app.id", Value: fmt.Sprint(i)},
 				schema.Setting{ApplicationID: 1, Name: "spark.master", Value: "yarn"})
+			join := "BroadcastHashJoin"
+			if f > 2 {
+				join = "SortMergeJoin"
+			}
+			m.Queries = append(m.Queries, schema.Query{QueryID: 1, ApplicationID: 1, NativeID: "0", Description: schema.Some("by region"), Status: schema.RunSucceeded,
+				PlanFingerprint: schema.Some("plan of " + join), Shape: schema.Some("shape")})
+			slots := schema.Some(int64(4))
+			if f > 2 {
+				slots.V = 2
+			}
+			m.Machines = append(m.Machines, schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1", Executor: schema.Some("1"), Slots: slots})
+			m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: 1, QueryID: 1, Plan: schema.FinalPlan, Kind: schema.JoinNode, Operator: join, Fingerprint: "join"})
 			for k := range m.Attempts {
 				a := &m.Attempts[k]
 				a.CPUS, a.FetchWaitS = schema.Some(1.0), schema.Some(max(0, a.DurationS.V-2))
@@ -64,7 +76,9 @@ func TestSlowAsAWhole(t *testing.T) {
 		t.Errorf("points %+v", p)
 	}
 	words := strings.Join(d.SlowRuns.Rows[0].Words, " ")
-	for _, want := range []string{"Tasks of join took", "they waited", "for their input, usually", "The setting spark.executor.cores is 2; it was 4 in all 5\u00a0earlier runs"} {
+	for _, want := range []string{"Tasks of join took", "they waited", "for their input, usually", "The setting spark.executor.cores is 2; it was 4 in all 5\u00a0earlier runs",
+		"The query by region (0) was run by another plan than in all 5\u00a0earlier runs: BroadcastHashJoin 0 instead of 1 and SortMergeJoin 1 instead of 0",
+		"their stage, join: 4 of 4", "8 tasks had 2 slots, usually 8 tasks 4: they queued", "waited for input from other machines"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q does not say %q", words, want)
 		}

@@ -84,6 +84,14 @@ func Shift(tr *schema.Trace, by schema.Key) {
 		a := &tr.Attempts[i]
 		a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = a.AttemptID+by, a.PhaseID+by, a.JobID+by, a.ApplicationID+by
 	}
+	for i := range tr.Queries {
+		tr.Queries[i].QueryID += by
+		tr.Queries[i].ApplicationID += by
+	}
+	for i := range tr.PlanNodes {
+		tr.PlanNodes[i].NodeID += by
+		tr.PlanNodes[i].QueryID += by
+	}
 }
 
 // Count runs a query to its end, reads every value, and counts its rows.

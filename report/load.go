@@ -1,0 +1,40 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"straggler/report/prose"
+	"straggler/schema"
+)
+
+// Load is how many tasks a run had for its slots, and earlier runs of its program: medians.
+type Load struct {
+	Tasks      float64 `col:"tasks" doc:"tasks that succeeded, over all stages"`
+	Slots      float64 `col:"slots" doc:"slots of all its executors"`
+	UsualTasks float64 `col:"usual_tasks" doc:"median of that over earlier runs"`
+	UsualSlots float64 `col:"usual_slots" doc:"median of that over earlier runs"`
+}
+
+// loads says how many tasks the slow runs had for how many slots.
+func (b *builder) loads(index map[schema.Key]int) error {
+	return readStore(b, "run_load", func(l *struct {
+		ApplicationID schema.Key `col:"application_id"`
+		Tasks         float64    `col:"tasks"`
+		Slots         float64    `col:"slots"`
+		UsualTasks    float64    `col:"usual_tasks"`
+		UsualSlots    float64    `col:"usual_slots"`
+	}) error {
+		b.doc.SlowRuns.Rows[index[l.ApplicationID]].Load = &Load{l.Tasks, l.Slots, l.UsualTasks, l.UsualSlots}
+		return nil
+	})
+}
+
+// words says that more tasks than usual had to wait for each slot; empty where they had not, by a fifth.
+func (l *Load) words() string {
+	if l == nil || l.Tasks*l.UsualSlots <= 1.2*l.UsualTasks*l.Slots {
+		return ""
+	}
+	n := func(x float64) string { return prose.Count(int64(math.Round(x))) }
+	return fmt.Sprintf("%s tasks had %s slots, usually %s tasks %s: they queued for them, whatever each of them took.", n(l.Tasks), n(l.Slots), n(l.UsualTasks), n(l.UsualSlots))
+}

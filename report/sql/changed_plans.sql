@@ -1,0 +1,36 @@
+-- Queries of the picked applications that were run by another plan than the query of that name in all earlier runs of their program, where these
+-- agree, and of which operators there are more or fewer; of a plan that has the same ones, without any. Three earlier runs or more must have it.
+-- Needs report_slow_apps and report_programs.
+WITH earlier AS (
+  SELECT a.application_id, b.application_id AS earlier_id
+  FROM applications a SEMI JOIN report_slow_apps r ON r.application_id = a.application_id
+    JOIN report_programs n ON n.application_id = a.application_id JOIN report_programs m ON m.program = n.program
+    JOIN applications b ON b.application_id = m.application_id AND b.start_time < a.start_time
+),
+runs AS (SELECT application_id, count(*) AS runs FROM earlier GROUP BY application_id HAVING count(*) >= 3),
+was AS (
+  SELECT e.application_id, q.description, min(q.plan_fingerprint) AS was, max(q.plan_fingerprint) AS most, min(q.query_id) AS query_id, count(DISTINCT e.earlier_id) AS runs
+  FROM earlier e JOIN queries q ON q.application_id = e.earlier_id
+  WHERE q.description IS NOT NULL AND q.plan_fingerprint IS NOT NULL
+  GROUP BY e.application_id, q.description
+),
+changed AS (
+  SELECT w.application_id, w.description, min(q.query_id) AS query_id, min(w.query_id) AS earlier_id, min(w.runs) AS runs
+  FROM was w JOIN runs n ON n.application_id = w.application_id AND n.runs = w.runs
+    JOIN queries q ON q.application_id = w.application_id AND q.description = w.description
+  WHERE w.was = w.most AND q.plan_fingerprint IS NOT NULL
+  GROUP BY w.application_id, w.description
+  HAVING min(CASE WHEN q.plan_fingerprint = w.was THEN 0 ELSE 1 END) = 1
+),
+counted AS (
+  SELECT c.query_id, n.operator, CAST(sum(CASE WHEN n.query_id = c.query_id THEN 1 ELSE 0 END) AS BIGINT) AS now,
+    CAST(sum(CASE WHEN n.query_id = c.query_id THEN 0 ELSE 1 END) AS BIGINT) AS usually
+  FROM changed c JOIN plan_nodes n ON n.query_id = c.query_id OR n.query_id = c.earlier_id
+  WHERE n.plan = 'final' AND n.kind IN ('join', 'exchange', 'broadcast', 'scan', 'aggregate', 'window', 'sort')
+  GROUP BY c.query_id, n.operator
+)
+SELECT c.application_id, q.native_id, c.description, c.runs, d.operator, d.now, d.usually
+FROM changed c JOIN queries q ON q.query_id = c.query_id
+  LEFT JOIN (SELECT * FROM counted WHERE now <> usually) AS d ON d.query_id = c.query_id
+ORDER BY c.application_id NULLS LAST, c.query_id NULLS LAST, d.operator NULLS LAST
+LIMIT 1000
