@@ -321,9 +321,12 @@ var (
 )
 
 // tableOf is the name of the folder that a table's files are in: without those of partitions, `day=3`, and the names that jobs give files, as
-// the scans of a stream list them.
+// the scans of a stream list them. Delta's log of a table is named after the table.
 func tableOf(files string) string {
 	files = strings.TrimRight(files, "/")
+	if at := strings.LastIndex(files, "/_delta_log"); at > 0 {
+		return path.Base(files[:at]) + "/_delta_log"
+	}
 	for {
 		base, above := path.Base(files), path.Dir(files)
 		if !strings.HasPrefix(base, "part-") && strings.IndexByte(base, '=') < 1 || above == files || above == "." || above == "/" {

@@ -78,6 +78,8 @@ func TestOperators(t *testing.T) {
 			operator{kind: schema.ScanNode, name: "BatchScan", source: "ice.shop.orders", detail: "ice.shop.orders, pushed filters on id, name, day"}},
 		{"BatchScan parquet file:/d/orders", "BatchScan parquet file:/d/orders[id#1L] ParquetScan DataFilters: [(id#1L > 123)], Format: parquet, Location: InMemoryFileIndex(1 paths)[file:/d/orders/day=3/part-0001.parquet], PartitionFilters: [], PushedAggregation: [], PushedFilters: [IsNotNull(id), GreaterThan(id,123)] RuntimeFilters: []",
 			operator{kind: schema.ScanNode, name: "BatchScan", source: "orders", path: "file:/d/orders/day=3/part-0001.parquet", detail: "parquet, pushed filters [IsNotNull(id), GreaterThan(id,?)]"}},
+		{"Scan json ", "FileScan json [add#1] Batched: false, Location: DeltaLogFileIndex(1 paths)[file:/d/shop/orders/_delta_log/00000000000000000000.json]",
+			operator{kind: schema.ScanNode, name: "Scan", source: "orders/_delta_log", path: "file:/d/shop/orders/_delta_log/00000000000000000000.json"}},
 		{"Scan parquet ", "FileScan parquet [id#1L] Batched: true, Location: InMemoryFileIndex(3 paths)[file:/d/orders/day=3/part-0001.parquet, ...",
 			operator{kind: schema.ScanNode, name: "Scan", source: "orders", path: "file:/d/orders/day=3/part-0001.parquet", detail: ""}},
 		{"Sort", "Sort [a#1L ASC NULLS FIRST, b#2 DESC NULLS LAST], true, 0", operator{kind: schema.SortNode, name: "Sort", keys: "a, b DESC"}},
