@@ -26,6 +26,10 @@ func (w *Watcher) why(t *SlowTask) {
 		t.Cause, t.Evidence = schema.BadMachine, fmt.Sprintf("its machine takes %s as long as others", prose.Times(f))
 	case t.Size.OK && t.Size.V > overMedian:
 		t.Cause, t.Evidence = schema.DataSkew, "it has read "+prose.Times(t.Size.V)+" the median already"
+	case t.Basis == ByDuration:
+		t.Cause, t.Evidence = schema.UnexplainedCause, "those that ran as long, or on its machine, took that long"
+	case t.Basis == ByProgress:
+		t.Cause, t.Evidence = schema.UnexplainedCause, "it gets on more slowly than the others did"
 	default:
 		t.Cause, t.Evidence = schema.UnexplainedCause, "it reads more slowly than the others did"
 	}
