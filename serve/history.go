@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -36,14 +35,14 @@ type periodRow struct {
 
 // periods are how time is divided.
 type periods struct {
-	days        int64 // of each
-	first, last int64
+	days   int64   // of each
+	judged []int64 // the latest in which a machine was judged, in order
 }
 
 const (
 	// mostDays is how many days are shown one by one; more of them become weeks.
 	mostDays = 45
-	// mostPeriods and mostDrawn bound what is drawn: the latest periods, and the worst machines.
+	// mostPeriods and mostDrawn bound what is drawn: the latest periods, as machine_periods.sql has them, and the worst machines.
 	mostPeriods = 60
 	mostDrawn   = 25
 )
@@ -64,9 +63,13 @@ func (s *Server) newPeriods(ctx context.Context) (p periods, ok bool, err error)
 	if at(rows[0].Last.V)-at(rows[0].First.V) >= mostDays {
 		p.days = 7
 	}
-	p.first, p.last = at(rows[0].First.V), at(rows[0].Last.V)
-	p.first = max(p.first, p.last-mostPeriods+1)
-	return p, p.last > p.first, nil
+	latest, err := catalog.Read[struct {
+		Period int64 `col:"period"`
+	}](ctx, s.c, p.in(sqlOf("machine_periods", 0)))
+	for _, r := range slices.Backward(latest) {
+		p.judged = append(p.judged, r.Period)
+	}
+	return p, at(rows[0].Last.V) > at(rows[0].First.V) && len(p.judged) > 0, err
 }
 
 // start is the day with which a period begins.
@@ -76,9 +79,14 @@ func (p periods) word() string {
 	return map[bool]string{true: "day", false: "week"}[p.days == 1]
 }
 
+// in fills in the length of a period.
+func (p periods) in(sql string) string {
+	return strings.ReplaceAll(sql, "{days}", strconv.FormatInt(p.days, 10))
+}
+
 // sql is the query of the machines of which a condition holds.
 func (p periods) sql(where string) string {
-	return strings.NewReplacer("{days}", strconv.FormatInt(p.days, 10), "{where}", where).Replace(sqlOf("machine_history", 0))
+	return strings.ReplaceAll(p.in(sqlOf("machine_history", 0)), "{where}", where)
 }
 
 // heatTable is a heat map of machines by periods, as its template takes it.
@@ -123,7 +131,7 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 		if r.Factor.OK {
 			m.worst = max(m.worst, r.Factor.V)
 		}
-		if r.Period >= p.first {
+		if r.Period >= p.judged[0] {
 			m.cells[r.Period] = newPeriodCell(r)
 		}
 		return nil
@@ -133,7 +141,9 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 	}
 	all := make([]*machineHistory, 0, len(byName))
 	for _, m := range byName {
-		all = append(all, m)
+		if len(m.cells) > 0 {
+			all = append(all, m)
+		}
 	}
 	slices.SortFunc(all, func(a, b *machineHistory) int {
 		return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(b.bad, a.bad), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
@@ -141,19 +151,19 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 	t := &heatTable{Title: "Machines by " + p.word(), Query: newQuery("table", sql),
 		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
 	all, left := all[:min(len(all), mostDrawn)], len(all)-mostDrawn
-	judged, layout := judgedPeriods(all), "01-02"
-	if len(judged) > 0 && p.start(judged[0]).Year() != p.start(p.last).Year() {
+	first, last, layout := p.judged[0], p.judged[len(p.judged)-1], "01-02"
+	if p.start(first).Year() != p.start(last).Year() {
 		layout = "06-01-02"
 	}
-	if int64(len(judged)) <= p.last-p.first {
-		t.Lead += " A " + p.word() + " in which none of them was judged is left out."
+	if int64(len(p.judged)) <= last-first {
+		t.Lead += " A " + p.word() + " in which no machine was judged is left out."
 	}
-	for _, n := range judged {
+	for _, n := range p.judged {
 		t.Columns = append(t.Columns, cell{Text: p.start(n).Format(layout), Note: prose.Upper(p.word()) + " from " + p.start(n).Format("2006-01-02")})
 	}
 	for _, m := range all {
 		line := heatLine{Name: prose.Clean(m.name, 28), Href: address(view.Ref{Kind: view.ToMachine, Name: m.name})}
-		for _, n := range judged {
+		for _, n := range p.judged {
 			c, ok := m.cells[n]
 			if !ok {
 				c = heatCell{Class: "none"}
@@ -166,17 +176,6 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 		t.More = prose.Upper(prose.Plural(int64(left), "machine", "machines")) + " more: the query has them."
 	}
 	return t, nil
-}
-
-// judgedPeriods are those in which some machine was judged, in order.
-func judgedPeriods(machines []*machineHistory) []int64 {
-	some := map[int64]bool{}
-	for _, m := range machines {
-		for n := range m.cells {
-			some[n] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(some))
 }
 
 // machineHistory is a machine over all periods.
