@@ -35,6 +35,13 @@ func replayed(t *testing.T, log string) (*httptest.Server, *livetest.Server, *ru
 	driver.Heartbeat = 1
 	place, err := running.Spark(driver.URL, "", rest.Options{Pause: time.Millisecond})
 	reporttest.Check(t, err)
+	web, b := following(t, place)
+	return web, driver, b
+}
+
+// following gives a server that follows what runs at a place, and keeps what was seen at its end.
+func following(t *testing.T, place running.Place) (*httptest.Server, *running.Board) {
+	t.Helper()
 	policies, err := policy.Choose([]string{"late", "mantri"}, nil, nil, nil)
 	reporttest.Check(t, err)
 	st, err := store.Temp(t.Context())
@@ -53,7 +60,7 @@ func replayed(t *testing.T, log string) (*httptest.Server, *livetest.Server, *ru
 	reporttest.Check(t, err)
 	web := httptest.NewServer(s.Handler())
 	t.Cleanup(web.Close)
-	return web, driver, b
+	return web, b
 }
 
 // whenSlow plays the application until a policy has decided about a slow task of it, and gives its id.

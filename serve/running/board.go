@@ -28,9 +28,10 @@ type Options struct {
 type Board struct {
 	o Options
 
-	mu      sync.Mutex
-	known   map[string]*Application // by id: those that run, and those that ended last
-	trouble map[string]error        // why a place does not say what runs there, by its name
+	mu       sync.Mutex
+	followed map[string]bool         // ids that a goroutine follows, or keeps what it saw of
+	known    map[string]*Application // by id: those that run, and those that ended last
+	trouble  map[string]error        // why a place does not say what runs there, by its name
 }
 
 const (
@@ -38,7 +39,8 @@ const (
 	mostFollowed = 24
 	// remembered is for how long one that has ended is known: its page needs it until the application is in the store.
 	remembered = 10 * time.Minute
-	// settled is how long after the end of a log it may still be listed as one that is written.
+	// settled is how long after the end of an application it may still be listed: a log as one that is written, by a manager as one
+	// that runs.
 	settled = time.Minute
 	// patience is for how long a place that no longer answers is asked about an application.
 	patience = time.Minute
@@ -49,7 +51,7 @@ func New(o Options) *Board {
 	if o.Every <= 0 {
 		o.Every = 10 * time.Second
 	}
-	return &Board{o: o, known: map[string]*Application{}, trouble: map[string]error{}}
+	return &Board{o: o, followed: map[string]bool{}, known: map[string]*Application{}, trouble: map[string]error{}}
 }
 
 // Run looks for what runs at the places and follows it, until the context ends.
@@ -104,7 +106,7 @@ func (b *Board) found(p Place, err error) {
 		b.trouble[p.Name()] = err
 	}
 	for id, a := range b.known {
-		if a.Ended && time.Since(a.Seen) > remembered {
+		if a.Ended && !b.followed[id] && time.Since(a.Seen) > remembered {
 			delete(b.known, id)
 		}
 	}
@@ -114,7 +116,7 @@ func (b *Board) found(p Place, err error) {
 func (b *Board) take(id string, p Place) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.known[id]; a != nil && (!a.Ended || p.Logged() && time.Since(a.Seen) < settled) {
+	if a := b.known[id]; b.followed[id] || a != nil && (!a.Ended || time.Since(a.Seen) < settled) {
 		return false
 	}
 	n := 0
@@ -127,7 +129,7 @@ func (b *Board) take(id string, p Place) bool {
 		b.trouble[p.Name()] = fmt.Errorf("more than %d applications run: %s and others are not followed", mostFollowed, id)
 		return false
 	}
-	b.known[id] = &Application{ID: id, Where: p.Name()}
+	b.followed[id], b.known[id] = true, &Application{ID: id, Where: p.Name()}
 	return true
 }
 
@@ -170,6 +172,7 @@ func (b *Board) change(id string, to func(*Application) *Application) {
 func (b *Board) leave(id string, last *live.State, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	delete(b.followed, id)
 	if last == nil {
 		delete(b.known, id)
 		return
