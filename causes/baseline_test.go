@@ -99,3 +99,8 @@ func plane(r *labelled, of []int) (a, b, c, mx, mz float64) {
 	}
 	return a, b, c, mx, mz
 }
+
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -17,7 +17,6 @@ import (
 	"straggler/ingest"
 	ingestrun "straggler/ingest/run"
 	"straggler/ingest/spark"
-	"straggler/schema"
 	"straggler/store"
 )
 
@@ -62,68 +61,6 @@ func TestLabelled(t *testing.T) {
 			t.Errorf("%s: bad machines are named: %v", r.name, r.named)
 		}
 	}
-}
-
-// truth is what a truth.json says.
-type truth struct {
-	Name, Scenario string
-	Jobs           []struct {
-		Name   string
-		Stages []struct {
-			ID   int `json:"stage_id"`
-			Name string
-		}
-	}
-	Labels []label
-}
-
-type label struct {
-	Cause        schema.Cause
-	StageID      int  `json:"stage_id"`
-	StageAttempt *int `json:"stage_attempt"`
-	Partition    *int64
-	Attempt      *int32
-	Host         *string
-	NotHost      *string `json:"not_host"`
-	Strength     float64
-}
-
-// fits says whether a label selects an attempt.
-func (l *label) fits(a *observed) bool {
-	return fmt.Sprint(l.StageID) == a.Stage && (l.StageAttempt == nil || int32(*l.StageAttempt) == a.Again) &&
-		(l.Partition == nil || *l.Partition == a.Task) && (l.Attempt == nil || *l.Attempt == a.Number) &&
-		(l.Host == nil || *l.Host == a.Machine) && (l.NotHost == nil || *l.NotHost != a.Machine)
-}
-
-// observed is a successful attempt of a planned stage, with its verdict.
-type observed struct {
-	Attempt    schema.Key                `col:"attempt_id"`
-	Stage      string                    `col:"stage"`
-	Again      int32                     `col:"again"`
-	Task       int64                     `col:"task"`
-	Number     int32                     `col:"number"`
-	Machine    string                    `col:"machine"`
-	Duration   float64                   `col:"duration_s"`
-	Bytes      float64                   `col:"input_bytes"`
-	Remote     float64                   `col:"remote_bytes"`
-	Wait       float64                   `col:"fetch_wait_s"`
-	GC         float64                   `col:"gc_s"`
-	Cause      schema.Null[schema.Cause] `col:"cause"`
-	Confidence schema.Null[float64]      `col:"confidence"`
-	Excess     schema.Null[float64]      `col:"excess_s"`
-	Seconds    schema.Null[float64]      `col:"seconds"`
-
-	labels []label
-	ratio  float64 // to the median of the stage over all its submissions
-	excess float64
-}
-
-// labelled is one run: its truth and what was found in its log.
-type labelled struct {
-	name  string
-	truth truth
-	tasks []observed
-	named []string // machines called slow or flaky
 }
 
 const observedSQL = `SELECT a.attempt_id, p.native_id AS stage, p.attempt AS again, a.task, a.number, a.machine, a.duration_s,
@@ -252,11 +189,6 @@ func (r *labelled) label() {
 			}
 		}
 	}
-}
-
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // check holds what must be true of every run, whatever its faults: each outlier is attributed, and its seconds sum to

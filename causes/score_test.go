@@ -8,6 +8,68 @@ import (
 	"straggler/schema"
 )
 
+// truth is what a truth.json says.
+type truth struct {
+	Name, Scenario string
+	Jobs           []struct {
+		Name   string
+		Stages []struct {
+			ID   int `json:"stage_id"`
+			Name string
+		}
+	}
+	Labels []label
+}
+
+type label struct {
+	Cause        schema.Cause
+	StageID      int  `json:"stage_id"`
+	StageAttempt *int `json:"stage_attempt"`
+	Partition    *int64
+	Attempt      *int32
+	Host         *string
+	NotHost      *string `json:"not_host"`
+	Strength     float64
+}
+
+// fits says whether a label selects an attempt.
+func (l *label) fits(a *observed) bool {
+	return fmt.Sprint(l.StageID) == a.Stage && (l.StageAttempt == nil || int32(*l.StageAttempt) == a.Again) &&
+		(l.Partition == nil || *l.Partition == a.Task) && (l.Attempt == nil || *l.Attempt == a.Number) &&
+		(l.Host == nil || *l.Host == a.Machine) && (l.NotHost == nil || *l.NotHost != a.Machine)
+}
+
+// observed is a successful attempt of a planned stage, with its verdict.
+type observed struct {
+	Attempt    schema.Key                `col:"attempt_id"`
+	Stage      string                    `col:"stage"`
+	Again      int32                     `col:"again"`
+	Task       int64                     `col:"task"`
+	Number     int32                     `col:"number"`
+	Machine    string                    `col:"machine"`
+	Duration   float64                   `col:"duration_s"`
+	Bytes      float64                   `col:"input_bytes"`
+	Remote     float64                   `col:"remote_bytes"`
+	Wait       float64                   `col:"fetch_wait_s"`
+	GC         float64                   `col:"gc_s"`
+	Cause      schema.Null[schema.Cause] `col:"cause"`
+	Confidence schema.Null[float64]      `col:"confidence"`
+	Excess     schema.Null[float64]      `col:"excess_s"`
+	Seconds    schema.Null[float64]      `col:"seconds"`
+
+	labels []label
+	ratio  float64 // to the median of the stage over all its submissions
+	excess float64
+}
+
+// labelled is one run: its truth and what was found in its log.
+type labelled struct {
+	name  string
+	truth truth
+	tasks []observed
+	named []string // machines called slow or flaky
+}
+
 // injected are the causes that labels name.
 var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient, schema.Spill, schema.Scheduler, schema.Startup, schema.LocalityMiss}
 

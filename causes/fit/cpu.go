@@ -16,10 +16,9 @@ type ProcessorTime struct {
 }
 
 const (
-	cpuTick     = 0.01       // s: the tick of clocks that count processor time (USER_HZ of Linux)
-	cpuVariance = 0.6 * 0.6  // of ln of what a machine's processor takes, before others on it are seen: as slowMachineVariance
-	cpuMost     = 64         // tasks of a machine that are looked at
-	cpuSigma    = sigmaGuess // scatter of ln(processor time) before the phase is seen, worth sigmaWeight tasks
+	cpuTick  = 0.01 // s: the tick of clocks that count processor time (USER_HZ of Linux)
+	cpuMost  = 64   // tasks of a machine that are looked at
+	cpuSigma = 0.12 // sigmaGuess, of the processor time: scatter of ln(processor time) before the phase is seen, worth sigmaWeight tasks
 )
 
 // ProcessorTime is that of task i, where the log says it of most tasks and it is no predictor of the fit.
@@ -36,10 +35,10 @@ func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
 	if k := f.Machines.Of[i]; k >= 0 {
 		var centre float64
 		if centre, n = f.cpuOfMachine(k, i); n > 0 {
-			own -= centre * cpuVariance / (cpuVariance + v/n)
+			own -= centre * SlowMachineVariance / (SlowMachineVariance + v/n)
 		}
 	}
-	return ProcessorTime{Residual: own, Variance: v + 1/(n/v+1/cpuVariance), Shared: f.cpuCorrelation * f.cpuScatter * f.Regression.Sigma, Known: true}
+	return ProcessorTime{Residual: own, Variance: v + 1/(n/v+1/SlowMachineVariance), Shared: f.cpuCorrelation * f.cpuScatter * f.Regression.Sigma, Known: true}
 }
 
 // cpuResidual is ln of the processor time of task i over the phase's median and what its work adds; NaN where it is not known. Spilling,

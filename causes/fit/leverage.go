@@ -6,9 +6,9 @@ import (
 	"straggler/causes/stats"
 )
 
-// A machine is slow with this probability, and its ln(factor) has this variance: what package machines takes for known of one before it
-// is seen (machinePrior).
-const slowMachine, slowMachineVariance = 0.05, 0.6 * 0.6
+// A machine is slow with this probability, and its ln(factor) then has this variance, before it is seen: that is so of its durations, and
+// of what its processor takes.
+const SlowMachine, SlowMachineVariance = 0.05, 0.6 * 0.6
 
 // influential finds the task that alone knows more of a coefficient than all others and the prior do, its leverage being over one
 // half, by its row; -1: none. Its residual says nothing about it: the line goes where it is.
@@ -50,7 +50,7 @@ func (f *Fitter) probabilityOrdinary(c *coefficients, active []Predictor, given 
 	v := s2 * (1 + e.leverage(&row, len(active)+1)/(predicted*predicted))
 	r := math.Log(f.y[j] / (predicted * f.unit))
 	o := f.Outliers
-	ordinary, own := o.OrdinaryDensity(r, v), o.Density(r, v)+slowMachine*stats.NormalPDF(r, v+slowMachineVariance)
+	ordinary, own := o.OrdinaryDensity(r, v), o.Density(r, v)+SlowMachine*stats.NormalPDF(r, v+SlowMachineVariance)
 	if q := ordinary / (ordinary + own); q >= 0 {
 		return q
 	}

@@ -15,7 +15,7 @@ import (
 // factor of e^±0.6 and more. A machine changes from one window of time to the next, or is slow in one phase alone (a
 // disk, a cache), more seldom still.
 var (
-	machinePrior = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.05}
+	machinePrior = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: fit.SlowMachineVariance, SlabProbability: fit.SlowMachine}
 	WindowPrior  = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.03}
 	PhasePrior   = stats.SpikeSlab{Spike: 0.04 * 0.04, Slab: 0.7 * 0.7, SlabProbability: 0.01}
 )
