@@ -55,7 +55,7 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 		}
 		s := a.split(i)
 		lines := a.causes(&s)
-		sure := confidence(lines)
+		sure := confidence(lines, s.workMeasured)
 		for r := range lines {
 			row := schema.Attribution{AttemptID: t.Attempt, PhaseID: p.ID, Cause: lines[r].cause, Seconds: lines[r].seconds,
 				Rank: int32(r + 1)}
