@@ -52,6 +52,7 @@ type Commit struct {
 	ID       string         `json:"id"` // of a log commit: the same for the same inputs
 	Kind     Kind           `json:"kind"`
 	Tool     string         `json:"tool"`               // version of straggler
+	Columns  string         `json:"columns,omitempty"`  // of a result commit: digest of the columns of result tables, as that straggler knew them
 	State    string         `json:"state,omitempty"`    // of a result commit: the State of the logs it was computed from
 	Inputs   []InputRecord  `json:"inputs,omitempty"`   // what its rows were read from
 	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are hidden

@@ -72,6 +72,9 @@ func (s *Store) compactResults(ctx context.Context, kind Kind, done *Compaction)
 	}
 	visible := tx.cat.visibleOf(kind)
 	last := visible[len(visible)-1]
+	if last.Columns != resultColumns() {
+		return nil // the next results of the kind replace these
+	}
 	tx.origin.Tool, tx.state = last.Tool, last.State
 	for i, c := range tx.cat.commits {
 		if tx.cat.visible[i] && c.Kind == kind && !slices.Contains(chosen, i) {

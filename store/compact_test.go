@@ -1,7 +1,10 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,5 +46,55 @@ func TestCompactionSortsByPhase(t *testing.T) {
 	}
 	if found, err := s.Verify(t.Context()); err != nil || len(found) > 0 {
 		t.Errorf("the store is not whole: %v %v", found, err)
+	}
+}
+
+// Results that a straggler with other result tables left are computed again, and until then neither kept nor compacted.
+func TestResultsWithOtherColumns(t *testing.T) {
+	s := testStore(t)
+	ctx := t.Context()
+	for input := range schema.Key(2) {
+		ingest(t, s, input+1, storetest.Attempts(input+1, 10))
+		if n, err := resume(ctx, s, false); err != nil || n != 1 {
+			t.Fatalf("results of %d inputs: %v", n, err)
+		}
+	}
+	names, err := filepath.Glob(filepath.Join(s.where, "commits", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := 0
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := new(Commit)
+		if err := json.Unmarshal(data, c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Kind != Detect {
+			continue
+		}
+		c.Columns = "" // as those before the digest was kept
+		if data, err = c.encode(); err == nil {
+			err = os.WriteFile(name, data, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed++
+	}
+	if changed != 2 {
+		t.Fatalf("%d result commits", changed)
+	}
+	if s, err = Open(ctx, s.where, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := s.Compact(ctx, "test"); err != nil || c.Commits != 2 { // those of the logs
+		t.Errorf("compaction rewrote %d commits: %v", c.Commits, err)
+	}
+	if n, err := resume(ctx, s, false); err != nil || n != 2 {
+		t.Errorf("results of %d inputs are computed again, want 2: %v", n, err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -35,7 +37,7 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	current := make(map[KeyText]bool)
 	tx.unchanged, tx.stale = false, false
 	for i, c := range cat.commits {
-		if !cat.visible[i] || c.Kind != tx.origin.Kind || c.Tool != tx.origin.Tool || again {
+		if !cat.visible[i] || c.Kind != tx.origin.Kind || c.Tool != tx.origin.Tool || c.Columns != resultColumns() || again {
 			continue
 		}
 		k := KeptRecord{Sequence: c.Sequence}
@@ -173,6 +175,20 @@ func stateOf(in InputRecord) string {
 	rows, _ := json.Marshal(in.Rows) // a map's keys are sorted
 	return fmt.Sprintf("%016x", xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
 }
+
+// resultColumns is a digest of the columns of all result tables. Results that another straggler computed, whose tables have other
+// columns, are neither kept nor compacted: they are computed again.
+var resultColumns = sync.OnceValue(func() string {
+	var columns strings.Builder
+	for _, t := range schema.Tables() {
+		if t.Result {
+			for _, c := range t.Columns {
+				fmt.Fprintln(&columns, t.Name, c.Name, c.Type, c.Nullable)
+			}
+		}
+	}
+	return fmt.Sprintf("%016x", xxhash.Sum64String(columns.String()))
+})
 
 // visibleOf are the visible commits of a kind.
 func (cat *catalog) visibleOf(k Kind) (out []*Commit) {

@@ -247,6 +247,9 @@ func (tx *Tx) finish() (*Commit, error) {
 	}
 	c := &Commit{Format: plainFormat, Kind: tx.origin.Kind, Tool: tx.origin.Tool, Inputs: slices.Clone(tx.inputs),
 		Retired: slices.Clone(tx.retired), Ingests: tx.ingests}
+	if c.Kind.result() {
+		c.Columns = resultColumns()
+	}
 	slices.SortFunc(c.Inputs, func(a, b InputRecord) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
 	})
