@@ -2,7 +2,7 @@
 // takes.
 //
 //  1. message.go is what is said: a Message of Changes.
-//  2. told.go keeps what was said, in memory or in a file, so that a change is said once and an undelivered one again.
+//  2. sent.go keeps what was sent, in memory or in a file, so that a change is sent once and an undelivered one again.
 //  3. send.go delivers it.
 //
 // Start with message.go.

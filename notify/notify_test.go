@@ -112,19 +112,19 @@ func TestAddress(t *testing.T) {
 
 // Over nights: a finding is said when it opens and when it is fixed, once each; what was not delivered is said the next night.
 func TestOncePerChange(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "told")
+	file := filepath.Join(t.TempDir(), "sent")
 	night := func(delivered bool, now ...Change) (said []string) {
-		told, err := ReadTold(file)
+		sent, err := ReadSent(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		news := told.News(now)
+		news := sent.Unsent(now)
 		for _, c := range news {
 			said = append(said, c.ID+" "+string(c.State))
 		}
-		note := told.Failed
+		note := sent.Failed
 		if delivered {
-			note = told.Said
+			note = sent.Delivered
 		}
 		if err := note(news); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestOncePerChange(t *testing.T) {
 		}
 	}
 	os.WriteFile(file, []byte("not ours"), 0o666)
-	if _, err := ReadTold(file); !errors.Is(err, ErrTold) {
+	if _, err := ReadSent(file); !errors.Is(err, ErrSent) {
 		t.Errorf("%v", err)
 	}
 }

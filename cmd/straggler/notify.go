@@ -34,43 +34,43 @@ func (o *notifyOptions) sender() (*notify.Sender, error) {
 	return s, nil
 }
 
-// notifyNight tells of the findings of a night whose state has changed since they were told of last, which a file beside the baseline keeps.
+// notifyNight sends the findings of a night whose state has changed since they were sent last, which a file beside the baseline keeps.
 // That it fails does not change the exit code.
 func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night, cfg *audit.Config, baseline string) {
 	if s == nil {
 		return
 	}
-	told, err := notify.ReadTold(baseline + ".notified")
+	sent, err := notify.ReadSent(baseline + ".notified")
 	if err == nil {
-		news := told.News(render.Changes(n, cfg))
-		err = deliver(ctx, s, render.Notice(n, news), told, news)
+		news := sent.Unsent(render.Changes(n, cfg))
+		err = deliver(ctx, s, render.Notice(n, news), sent, news)
 	}
 	if err != nil {
 		e.say("straggler: %s", oneMessage(err))
 	}
 }
 
-// notifyFrames tells of the findings of an application that runs, as they change.
+// notifyFrames sends the findings of an application that runs, as they change.
 func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Frame) {
 	if s == nil {
 		return func(*live.Frame) {}
 	}
-	notices, told := &view.Notices{}, &notify.Told{}
+	notices, sent := &view.Notices{}, &notify.Sent{}
 	return func(f *live.Frame) {
-		news := told.News(notices.Changes(f))
-		if err := deliver(ctx, s, view.Notice(f, news), told, news); err != nil {
+		news := sent.Unsent(notices.Changes(f))
+		if err := deliver(ctx, s, view.Notice(f, news), sent, news); err != nil {
 			e.say("straggler: %s", oneMessage(err))
 		}
 	}
 }
 
 // deliver sends a message of changes, if there are any, and notes whether it was delivered.
-func deliver(ctx context.Context, s *notify.Sender, m *notify.Message, told *notify.Told, news []notify.Change) error {
+func deliver(ctx context.Context, s *notify.Sender, m *notify.Message, sent *notify.Sent, news []notify.Change) error {
 	if len(news) == 0 {
-		return told.Said(nil)
+		return sent.Delivered(nil)
 	}
 	if err := s.Send(ctx, m); err != nil {
-		return errors.Join(err, told.Failed(news))
+		return errors.Join(err, sent.Failed(news))
 	}
-	return told.Said(news)
+	return sent.Delivered(news)
 }

@@ -141,10 +141,10 @@ func TestJSONLines(t *testing.T) {
 
 // A stage with slow tasks is open until it is over, and not only while a task of it is slow.
 func TestNotices(t *testing.T) {
-	n, told := &Notices{}, &notify.Told{}
+	n, sent := &Notices{}, &notify.Sent{}
 	say := func(f *live.Frame) (out []string) {
-		news := told.News(n.Changes(f))
-		told.Said(news)
+		news := sent.Unsent(n.Changes(f))
+		sent.Delivered(news)
 		for _, c := range news {
 			out = append(out, string(c.State)+" "+strings.Fields(c.ID)[0])
 		}

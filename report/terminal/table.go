@@ -141,7 +141,7 @@ func inline(c view.Cell) string {
 	switch {
 	case c.Text == "":
 		return c.Sub
-	case c.Twin:
+	case c.SameText:
 		return c.Text + ", " + c.Sub
 	}
 	return c.Text

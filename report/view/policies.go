@@ -63,7 +63,7 @@ func savingsTable(d *report.Document) Table {
 	if !small {
 		t.Drop("Small jobs")
 	}
-	twins(t.Rows)
+	markSameText(t.Rows)
 	switch {
 	case len(idle) > 0 && len(t.Rows) > 0:
 		t.After = "Changed nothing here: " + prose.Join(idle) + "."
@@ -92,14 +92,14 @@ func policyTitle(s *report.Saving) (title, sub string) {
 	return prose.Clean(s.Policy, 40), strings.Join(parts, ", ")
 }
 
-// twins marks the rows whose first cells have the same text.
-func twins(rows []Row) {
+// markSameText marks the rows whose first cells have the same text.
+func markSameText(rows []Row) {
 	n := map[string]int{}
 	for _, r := range rows {
 		n[r.Cells[0].Text]++
 	}
 	for _, r := range rows {
-		r.Cells[0].Twin = n[r.Cells[0].Text] > 1 && r.Cells[0].Sub != ""
+		r.Cells[0].SameText = n[r.Cells[0].Text] > 1 && r.Cells[0].Sub != ""
 	}
 }
 

@@ -54,7 +54,7 @@ func (e *Estimating) Look(v *replay.View, do *replay.Actions) replay.Again {
 // Bounding is LATE that counts the looks at which bounds told which attempts have the longest time left, and those at which they did not.
 type Bounding struct {
 	late
-	Told, Not int
+	Decided, Undecided int
 }
 
 func NewBounding(l LATE) *Bounding { return &Bounding{late: late{LATE: l}} }
@@ -63,9 +63,9 @@ func (b *Bounding) Look(v *replay.View, do *replay.Actions) replay.Again {
 	again := b.late.Look(v, do)
 	if p, ok := (*v.Memory()).(*latePhase); ok && v.Waiting() > 0 && !p.longest.varied {
 		if p.longest.scans > 0 {
-			b.Not++
+			b.Undecided++
 		} else if len(p.longest.old) > 0 {
-			b.Told++
+			b.Decided++
 		}
 	}
 	return again

@@ -68,7 +68,7 @@ func TestLateBounds(t *testing.T) {
 		if !slices.Equal(did[0], did[1]) {
 			t.Errorf("seed %d: what LATE does depends on which attempts it estimates", seed)
 		}
-		told, not = told+bounding.Told, not+bounding.Not
+		told, not = told+bounding.Decided, not+bounding.Undecided
 	}
 	t.Logf("%d looks at which bounds told enough, %d at which they did not, %d copies", told, not, copied)
 	if told == 0 || not == 0 || copied == 0 {

@@ -172,7 +172,7 @@ func (s *Sim) nextWaiting(i int32) int32 {
 // startTask starts the attempt of a task that waits on a free slot of a machine.
 func (s *Sim) startTask(i, task, machine int32) bool {
 	p := &s.p.Phases[i]
-	if s.idleIn(p.Class) <= 0 || s.sched.freeOn[p.Class][machine] <= 0 || s.atLimit(i) || !s.admits(i, machine) {
+	if s.idleIn(p.Class) <= 0 || s.sched.freeOn[p.Class][machine] <= 0 || s.atLimit(i) || !s.hasRoom(i, machine) {
 		return false
 	}
 	a := s.unwait(i, p.FirstTask+task)
@@ -198,7 +198,7 @@ func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 			s.unqueue(&s.queue, n)
 			continue
 		}
-		if slot := s.slotElsewhere(i, q.task, machine, q.fresh); slot >= 0 && s.admits(i, machine) {
+		if slot := s.slotElsewhere(i, q.task, machine, q.fresh); slot >= 0 && s.hasRoom(i, machine) {
 			s.unqueue(&s.queue, n)
 			s.copy(i, q.task, slot)
 			return true
@@ -248,8 +248,8 @@ func (s *Sim) atLimit(i int32) bool {
 	return s.staged() && s.jobs[j].busy >= s.p.Jobs[j].Limit
 }
 
-// admits is whether a machine would take one more attempt of a phase, apart from its slots.
-func (s *Sim) admits(i, machine int32) bool {
+// hasRoom is whether a machine would take one more attempt of a phase, apart from its slots.
+func (s *Sim) hasRoom(i, machine int32) bool {
 	most := s.p.Machines[machine].Computing
 	if most == 0 || s.p.Phases[i].Class != workload.ReduceSlots {
 		return true

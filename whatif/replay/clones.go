@@ -23,12 +23,12 @@ type Reading struct {
 	Contention float64 // how much longer a task takes that reads all of its input under contention, as a share of its time
 }
 
-// twin is when the first clone of a task ended and when another would have, had it not been killed.
-type twin struct{ first, other int64 }
+// cloneEnds are when the first clone of a task ended and when another would have, had it not been killed.
+type cloneEnds struct{ first, other int64 }
 
-// keepTwins notes when the attempts that lose against a task's first clone would have ended: by rank, for the clones of
+// keepCloneEnds notes when the attempts that lose against a task's first clone would have ended: by rank, for the clones of
 // later phases. Losers are killed at once and hold no slot for it.
-func (s *Sim) keepTwins(ph, task int32) {
+func (s *Sim) keepCloneEnds(ph, task int32) {
 	run := &s.phases[ph]
 	var ends [8]int64
 	list := ends[:0]
@@ -39,10 +39,10 @@ func (s *Sim) keepTwins(ph, task int32) {
 	}
 	slices.Sort(list)
 	for rank, end := range list {
-		if rank == len(run.twins) {
-			run.twins = append(run.twins, nil)
+		if rank == len(run.cloneEnds) {
+			run.cloneEnds = append(run.cloneEnds, nil)
 		}
-		run.twins[rank] = append(run.twins[rank], twin{s.now, end})
+		run.cloneEnds[rank] = append(run.cloneEnds[rank], cloneEnds{s.now, end})
 	}
 }
 
@@ -62,12 +62,12 @@ func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 	all, shared := 0, 0
 	for _, q := range s.p.Phases[i].Parents {
 		all += int(s.p.Phases[q].Tasks)
-		var twins []twin
-		if up := s.phases[q].twins; int(rank) <= len(up) {
-			twins = up[rank-1]
+		var ends []cloneEnds
+		if up := s.phases[q].cloneEnds; int(rank) <= len(up) {
+			ends = up[rank-1]
 		}
-		shared += int(s.p.Phases[q].Tasks) - len(twins) // there never was a copy of this rank
-		for _, t := range twins {
+		shared += int(s.p.Phases[q].Tasks) - len(ends) // there never was a copy of this rank
+		for _, t := range ends {
 			at := t.other
 			if limit := t.first + int64(r.Wait); r.Sharing == Patient && at > max(limit, s.now) {
 				at = limit

@@ -46,7 +46,7 @@ func (s *Sim) end(slot int32) {
 	}
 	if t.live > 0 {
 		if run.cloned {
-			s.keepTwins(ph, r.Task)
+			s.keepCloneEnds(ph, r.Task)
 		}
 		s.killOthers(ph, r.Task)
 	}

@@ -160,11 +160,11 @@ func (c *Cluster) MachineSlots(machine int32, class workload.Class) int {
 	return int(c.s.sched.slotsOn[class][machine])
 }
 
-// Admits is whether a machine would take one more task of a phase, apart from its slots: a job may have a limit, and under
+// HasRoom is whether a machine would take one more task of a phase, apart from its slots: a job may have a limit, and under
 // copy-compute splitting a machine refuses a job that copies with as many attempts as the machine may compute with at once
 // (FAIR §5.2).
-func (c *Cluster) Admits(phase, machine int32) bool {
-	return !c.s.atLimit(phase) && c.s.admits(phase, machine)
+func (c *Cluster) HasRoom(phase, machine int32) bool {
+	return !c.s.atLimit(phase) && c.s.hasRoom(phase, machine)
 }
 
 // FreeMachines appends the machines that have a free slot of a class, each once, in order.

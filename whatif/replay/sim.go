@@ -123,30 +123,30 @@ const (
 
 type phaseRun struct {
 	queueRun
-	next     int32 // launches that were taken from its order
-	over     int32
-	anchors  int32
-	gates    int32
-	watch    int32
-	waiting  int32
-	released int64
-	opened   int64 // when its parents were over, where attempts waited for that
-	lookAt   int64
-	onEnd    bool
-	looking  bool
-	begun    bool // it was released
-	order    []int32
-	running  []Running
-	started  []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
-	done     []Done
-	finished int32    // tasks that have succeeded
-	reading  *Reading // how its clones read; nil: it has none
-	twins    [][]twin // by rank, of its tasks
-	cloned   bool     // later phases may want to know of its twins
-	anywhere float64  // of a planned pool: the factor of reading on any machine; 0 until it is asked for
-	read     float64  // the sum of the factors at which as many attempts that succeeded have read
-	counted  int
-	memory   any
+	next      int32 // launches that were taken from its order
+	over      int32
+	anchors   int32
+	gates     int32
+	watch     int32
+	waiting   int32
+	released  int64
+	opened    int64 // when its parents were over, where attempts waited for that
+	lookAt    int64
+	onEnd     bool
+	looking   bool
+	begun     bool // it was released
+	order     []int32
+	running   []Running
+	started   []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
+	done      []Done
+	finished  int32         // tasks that have succeeded
+	reading   *Reading      // how its clones read; nil: it has none
+	cloneEnds [][]cloneEnds // by rank, of its tasks
+	cloned    bool          // later phases may want to know of its cloneEnds
+	anywhere  float64       // of a planned pool: the factor of reading on any machine; 0 until it is asked for
+	read      float64       // the sum of the factors at which as many attempts that succeeded have read
+	counted   int
+	memory    any
 }
 
 type taskRun struct {

@@ -33,12 +33,12 @@ type stagesRun struct {
 	computing []int32     // by machine
 	line      [][]int32   // by machine: slots that wait to compute
 	outputs   [][]float64 // by phase and rack: bytes that its tasks left
-	told      []int32     // by phase: tasks over when those who read from it were told last
+	reported  []int32     // by phase: tasks over when those who read from it were told last
 	hosts     hostsRun
 }
 
-// tellEvery is the share of a phase's tasks after which those who read its outputs fetch again.
-const tellEvery = 0.05
+// reportEvery is the share of a phase's tasks after which those who read its outputs fetch again.
+const reportEvery = 0.05
 
 func (s *Sim) resetStages() {
 	r, p := &s.stages, s.p
@@ -57,8 +57,8 @@ func (s *Sim) resetStages() {
 		return
 	}
 	r.net, _ = network.New(p.Stages.Network) // it was checked with the plan
-	r.outputs, r.told = resize(r.outputs, len(p.Phases)), resize(r.told, len(p.Phases))
-	clear(r.told)
+	r.outputs, r.reported = resize(r.outputs, len(p.Phases)), resize(r.reported, len(p.Phases))
+	clear(r.reported)
 	for i := range r.outputs {
 		r.outputs[i] = resize(r.outputs[i], p.Racks)
 		clear(r.outputs[i])
@@ -129,7 +129,7 @@ func (s *Sim) fetchMore(slot int32) {
 			return // what it waits for decides
 		}
 		fetch := s.p.Stages.Fetch[p.FirstTask+r.Task]
-		last := int64(tellEvery * float64(fetch)) // what the last outputs take
+		last := int64(reportEvery * float64(fetch)) // what the last outputs take
 		at := int64(r.Start) + fetch
 		if p.Gated > 0 {
 			at = max(at, s.phases[i].opened+last)
@@ -253,10 +253,10 @@ func (s *Sim) leaves(i, task, machine int32) {
 	}
 	s.stages.outputs[i][s.p.Machines[machine].Rack] += float64(s.p.Stages.Output[task])
 	p, over := &s.p.Phases[i], s.phases[i].over+1
-	if len(p.Gates) == 0 || over < s.stages.told[i]+int32(math.Ceil(tellEvery*float64(p.Tasks))) {
+	if len(p.Gates) == 0 || over < s.stages.reported[i]+int32(math.Ceil(reportEvery*float64(p.Tasks))) {
 		return
 	}
-	s.stages.told[i] = over
+	s.stages.reported[i] = over
 	for _, child := range p.Gates {
 		s.fetchAll(child)
 	}

@@ -146,7 +146,7 @@ func (o *offers) ask(c *replay.Cluster, class workload.Class, m, first int32) bo
 // they have nothing else to start, FAIR §6.1).
 func (o *offers) takes(c *replay.Cluster, job int32, class workload.Class, m int32) bool {
 	for _, ph := range c.Phases(job) {
-		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.Admits(ph, m) {
+		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.HasRoom(ph, m) {
 			continue
 		}
 		if !o.placer.mayStart(c, ph, m) { // a machine of the right rack has a slot, and may not be among those that ask now

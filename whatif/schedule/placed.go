@@ -39,7 +39,7 @@ func (p *placer) mayStart(c *replay.Cluster, phase, machine int32) bool {
 // hasSlot is whether a rack has a free slot for a phase.
 func (p *placer) hasSlot(c *replay.Cluster, phase, rack int32) bool {
 	class := c.Class(phase)
-	return slices.ContainsFunc(p.on[rack], func(m int32) bool { return c.Free(m, class) > 0 && c.Admits(phase, m) })
+	return slices.ContainsFunc(p.on[rack], func(m int32) bool { return c.Free(m, class) > 0 && c.HasRoom(phase, m) })
 }
 
 // started takes a task off the plan: that of the rack, or, where the rack has had all of its own, of the one that waits

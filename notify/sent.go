@@ -11,48 +11,48 @@ import (
 	"slices"
 )
 
-// Told is what was said of each finding last. The zero value keeps it in memory.
-type Told struct {
+// Sent is what was sent of each finding last. The zero value keeps it in memory.
+type Sent struct {
 	file    string
-	kept    told
+	kept    sentFile
 	changed bool // since it was read
 }
 
-// told is what the file holds.
-type told struct {
-	States      map[string]State  `json:"states"`      // of findings that were said to be open
-	Undelivered map[string]Change `json:"undelivered"` // that were fixed, which no later night says again
+// sentFile is what the file holds.
+type sentFile struct {
+	States      map[string]State  `json:"states"`      // of findings that were sent as open
+	Undelivered map[string]Change `json:"undelivered"` // that were fixed, which no later night sends again
 }
 
-// ErrTold is returned when the file of what was said cannot be used.
-var ErrTold = errors.New("what was notified")
+// ErrSent is returned when the file of what was sent cannot be used.
+var ErrSent = errors.New("what was notified")
 
-// maxTold bounds the file. Findings that are fixed leave it.
-const maxTold = 64 << 20
+// maxSent bounds the file. Findings that are fixed leave it.
+const maxSent = 64 << 20
 
-// ReadTold reads what was said from a file, which need not exist yet.
-func ReadTold(file string) (*Told, error) {
-	t := &Told{file: file}
+// ReadSent reads what was sent from a file, which need not exist yet.
+func ReadSent(file string) (*Sent, error) {
+	t := &Sent{file: file}
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
-	if err != nil || info.Size() > maxTold {
-		return nil, fmt.Errorf("%w: %s cannot be read, or is too large to be ours: %v", ErrTold, file, err)
+	if err != nil || info.Size() > maxSent {
+		return nil, fmt.Errorf("%w: %s cannot be read, or is too large to be ours: %v", ErrSent, file, err)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrTold, err)
+		return nil, fmt.Errorf("%w: %w", ErrSent, err)
 	}
 	if err := json.Unmarshal(text, &t.kept); err != nil {
-		return nil, fmt.Errorf("%w: %s is no file of notified findings: %w; remove it, and open findings are said again", ErrTold, file, err)
+		return nil, fmt.Errorf("%w: %s is no file of notified findings: %w; remove it, and open findings are sent again", ErrSent, file, err)
 	}
 	return t, nil
 }
 
-// News are those of the findings whose state was not said yet, and those that were fixed earlier, of which a message was not
-// delivered, by id. One that is fixed is news only where it was said to be open.
-func (t *Told) News(now []Change) []Change {
+// Unsent are those of the findings whose state was not sent yet, and those that were fixed earlier, of which a message was not
+// delivered, by id. One that is fixed counts only where it was sent as open.
+func (t *Sent) Unsent(now []Change) []Change {
 	for _, c := range now {
 		if _, ok := t.kept.Undelivered[c.ID]; ok && c.State == Open { // again
 			delete(t.kept.Undelivered, c.ID)
@@ -71,8 +71,8 @@ func (t *Told) News(now []Change) []Change {
 	return news
 }
 
-// Said notes what was delivered, and writes it where there is a file.
-func (t *Told) Said(news []Change) error {
+// Delivered notes what was delivered, and writes it where there is a file.
+func (t *Sent) Delivered(news []Change) error {
 	if t.kept.States == nil {
 		t.kept.States = map[string]State{}
 	}
@@ -89,7 +89,7 @@ func (t *Told) Said(news []Change) error {
 }
 
 // Failed notes what was not delivered: the next audit says by itself what is still open, but not what was fixed.
-func (t *Told) Failed(news []Change) error {
+func (t *Sent) Failed(news []Change) error {
 	if t.kept.Undelivered == nil {
 		t.kept.Undelivered = map[string]Change{}
 	}
@@ -102,17 +102,17 @@ func (t *Told) Failed(news []Change) error {
 }
 
 // write replaces the file, if there is one and something has changed.
-func (t *Told) write() error {
+func (t *Sent) write() error {
 	if t.file == "" || !t.changed {
 		return nil
 	}
 	text, err := json.MarshalIndent(t.kept, "", " ") // in the order of the ids
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrTold, err)
+		return fmt.Errorf("%w: %w", ErrSent, err)
 	}
 	temp := filepath.Join(filepath.Dir(t.file), "."+filepath.Base(t.file)+".new")
 	if err := os.WriteFile(temp, append(text, '\n'), 0o666); err != nil {
-		return fmt.Errorf("%w: %w", ErrTold, err)
+		return fmt.Errorf("%w: %w", ErrSent, err)
 	}
 	return os.Rename(temp, t.file)
 }
