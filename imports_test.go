@@ -319,7 +319,7 @@ func repository(modules []string, p string) string {
 	return best
 }
 
-// TestPackageDocs holds the way of the data that each doc.go describes against the files that are there.
+// TestPackageDocs: each doc.go names every file of its package, and none that is not there.
 func TestPackageDocs(t *testing.T) {
 	file := regexp.MustCompile(`[a-z0-9_.]+\.(go|sql|tmpl)\b`)
 	docs, err := filepath.Glob("*/doc.go")
@@ -345,6 +345,15 @@ func TestPackageDocs(t *testing.T) {
 		for _, name := range file.FindAllString(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), name)); err != nil {
 				t.Errorf("%s names %s, which is not there", doc, name)
+			}
+		}
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(doc), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if name := filepath.Base(f); name != "doc.go" && !strings.HasSuffix(name, "_test.go") && !slices.Contains(file.FindAllString(string(text), -1), name) {
+				t.Errorf("%s does not say what %s is for", doc, name)
 			}
 		}
 	}

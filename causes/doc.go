@@ -11,22 +11,22 @@
 //
 // The files of this package:
 //
-//  1. run.go reads phases from a store, chunk by chunk (chunks.go, range.go), makes the model of all of them, attributes the
-//     outliers of each, and commits the results (write.go, repeats.go), which summary.go counts. part.go decides of which inputs: those that
-//     earlier runs have not seen; statistics.go keeps what each application says to the model. cluster.go works on an engine of many
-//     machines, with messages.go; trace.go on a trace in memory, without SQL.
-//  2. attribute.go gives the rows of one phase: split.go splits an excess by terms, rules.go has what the likelihood does not
-//     say, pauses.go finds what waited for a collection elsewhere,
-//     recompute.go is for lost outputs, discrepancy.go says what the model itself gets wrong, and confidence.go how sure
-//     the verdict is.
-//  3. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
+//  1. run.go reads phases from a store, makes the model of all of them, attributes the outliers of each, and commits the results.
+//     part.go chooses the inputs to work on, those that earlier runs have not seen; statistics.go keeps what each application
+//     says to the model; chunks.go and range.go read chunk by chunk; write.go and repeats.go write, and summary.go counts.
+//     Each .sql file is the query of the .go file that embeds it.
+//  2. cluster.go does the same on an engine of many machines, with messages.go, and trace.go on a trace in memory, without SQL.
+//  3. attribute.go gives the rows of one phase. split.go splits an excess by terms; rules.go has what is no part of the
+//     likelihood; pauses.go finds what waited for a collection elsewhere, recompute.go what made lost outputs again, and exchanges.go
+//     reads what tasks exchanged; discrepancy.go estimates what the model itself gets wrong, confidence.go how sure the verdict is.
+//  4. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.
-//  4. runmachines.go judges the machines of each run against the history of its stages; history.go splits what attempts took more
+//  5. runmachines.go judges the machines of each run against the history of its stages; history.go splits what attempts took more
 //     than usual.
-//  5. figures.go draws the papers' figures from the results.
+//  6. figures.go draws the papers' figures from the results.
 //
 // The model is global, because a machine's factor, a stage's elasticity and the store's share of slow attempts come from all
-// phases: hence two passes, a model.Learner's and an Attributor's. Machines must bear the same dense numbers in both.
+// phases: hence two passes, a model.Learner's and an Attributor's. Both must number machines alike.
 //
 // # Only what is new
 //
@@ -40,7 +40,7 @@
 // tasks, its input is attributed again; elsewhere its attributions stay. Most of what is known of a machine is of a window of time, in which
 // later nights have no part. TestMovedModel holds what is kept against all logs at once, over random orders and partitions: 99 of 100
 // outliers have the same causes to 5 % of their excess, 9 of 10 to 1 %, and 998 of 1 000 the same verdict. What is counted in a
-// sentence, such as the phases that speak for a machine, is as it was then. Options.Again works on everything, and gives the same rows to the
+// sentence, such as the phases on which a machine's factor rests, stays as it was when the sentence was written. Options.Again works on everything, and gives the same rows to the
 // last bit as a store to which the same logs came at once.
 //
 // Run health, history_attributions and job_costs follow from one input and what its history was, and are kept with it. skew_repeats are counted
@@ -61,7 +61,7 @@
 //	              of an executor, where all are slow
 //	unexplained   what is left where too little is known to call it transient
 //
-// The ordinary scatter of a task goes with the named causes in proportion: it multiplies whatever made the task slow.
+// The ordinary scatter of a task is shared out among the named causes in proportion: it multiplies whatever made the task slow.
 // Parts of under half a percent of an excess, and of under five percent that may as well be nothing, are counted with
 // the verdict. The verdict is the largest.
 //

@@ -117,13 +117,13 @@ func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
 	switch {
 	case s.machine.Hypothesis == machines.SlowInPhase:
 		e.Scope = "phase"
-		w.say(" in this phase, by the ").int(int64(s.machine.N)).say(" others on it")
+		w.say(" in this phase, by the ").others(int64(s.machine.N)).say(" on it")
 	case s.machine.Hypothesis >= machines.SlowForAWhile:
 		e.Scope = "time"
-		w.say(" at that time, by the ").int(int64(s.machine.N)).say(" others that ran on it about then")
+		w.say(" at that time, by the ").others(int64(s.machine.N)).say(" that ran on it about then")
 	}
 	a.processorClause(w, s)
-	w.say("; it is known by ").int(observed.Attempts).say(" attempts in ").int(observed.Phases).say(" phases")
+	w.say("; it is known by ").count(observed.Attempts, "attempt").say(" in ").count(observed.Phases, "phase")
 	if n, slower, ok := a.model.Machines.Slower(s.task.Machine); ok {
 		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
 	}
@@ -244,6 +244,22 @@ type words []byte
 func (w *words) say(s string) *words { *w = append(*w, s...); return w }
 
 func (w *words) int(n int64) *words { *w = strconv.AppendInt(*w, n, 10); return w }
+
+// count writes how many there are of a thing.
+func (w *words) count(n int64, thing string) *words {
+	if w.int(n).say(" ").say(thing); n == 1 {
+		return w
+	}
+	return w.say("s")
+}
+
+// others writes how many others there are, after "the".
+func (w *words) others(n int64) *words {
+	if n == 1 {
+		return w.say("other one")
+	}
+	return w.int(n).say(" others")
+}
 
 // digits writes x with so many significant digits.
 func (w *words) digits(x float64, n int) *words {

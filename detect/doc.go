@@ -4,14 +4,15 @@
 //  1. phase_stats.sql picks the attempt that won each task and compares the winners: median, rates, slowdown ratio, how
 //     many are slow, what that cost the phase, how much of it the input explains. Where it cannot, it says why.
 //  2. outliers.sql compares every attempt with the figures of its phase, one rule at a time.
-//  3. executions.sql says which execution of which stage each phase is, by what it ran of its query's plan (operators.sql), else by its name,
-//     and usage.sql what its tasks did. stages.sql puts these executions among those that earlier runs know, earlier.sql finds with which
-//     of them each is compared, usual.sql what is usual for each, and stage_history.sql says so of every phase. candidates.sql and
-//     slower_than_usual.sql are the rule that holds attempts against that.
-//  4. detect.go runs all of them, those of the history by history.go and slower.go, and writes their rows as one commit, by write.go: on
-//     a cluster its machines write them. pin.go keeps Spark from planning the history again and again.
-//  5. part.go decides on which inputs: those that earlier runs have not seen, whose results are kept (inputs.sql tells where that
-//     cannot be, summary.sql counts all of them).
+//  3. The history of stages. history.go runs these queries:
+//     executions.sql gives each phase its stage, by what it ran of its query's plan (operators.sql), else by its name; usage.sql
+//     sums up what its tasks used; stages.sql adds the executions that earlier runs know; earlier.sql chooses those that each is
+//     compared with; usual.sql computes what is usual; stage_history.sql compares.
+//  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql.
+//  5. detect.go runs all of them and commits their rows, which write.go writes: on a cluster its machines do. pin.go keeps small
+//     tables in Spark's session, so that Spark does not compute them for every statement.
+//  6. part.go chooses the inputs to work on: those that earlier runs have not seen. The results of the others are kept, except where
+//     inputs.sql finds that they cannot be; summary.sql counts all of them.
 //
 // All are in SQL that DuckDB and Spark SQL understand alike, with their parameters as literal numbers, and can be pasted
 // into any session that has the tables.

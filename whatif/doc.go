@@ -2,10 +2,10 @@
 // time, and how sure that is.
 //
 //  1. load.go reads what a replay needs, a few pools at a time; package workload makes them, and package replay plays them.
-//  2. compare.go replays each policy of package policy under several seeds, and none once; with the same seed all
-//     policies have the same luck, so that their savings are paired differences.
+//  2. compare.go replays each policy of package policy under several seeds, and the policy `none` once; with the same seed
+//     all policies have the same luck, so that their savings are paired differences.
 //  3. savings.go sums up: per job and over all, with 95 % intervals; small jobs apart.
-//  4. assumptions.go says what the figures rest on, the replay error of none among it, and when they tell nothing.
+//  4. assumptions.go says what the figures rest on, the replay error of `none` among it, and when nothing can be concluded from them.
 //  5. run.go writes whatif_runs and whatif_savings in one commit; on an engine of many machines by cluster.go, whose copies of this
 //     program replay the pools there.
 //  6. optimize.go searches Spark's own settings; gained.go finds the job that gains most, timeline.go shows it before and
@@ -13,10 +13,10 @@
 //
 // usual.go says which policies are replayed unless others are asked for, brief.go how many a report can wait for.
 //
-// # Rooms
+// # Packages
 //
-// One engine plays everything that is simulated: replay. What stands left of it makes pools, what stands right of it decides, and
-// what stands below compares. The way of the data, here and in simulations of whole clusters:
+// One simulator, package replay, plays everything that is simulated. A pool is the machines of a cluster and the jobs that share their
+// slots. The way of the data, here and in simulations of whole clusters:
 //
 //	rows of a log ───┐                      ┌──▶ network    flows over the links of racks
 //	                 ├─▶ workload ──pools──▶ replay ◀──┬── policy     late, mantri, dolly, spark, …
@@ -27,9 +27,11 @@
 //	                                                      ├─▶ simulate    schedulers on a cluster
 //	                                                      └─▶ published   what the papers measured, and what we get
 //
+// Left of replay pools are made, right of it decisions, and below it comparisons:
+//
 //	 1. workload makes pools of a log, or of a cluster and jobs given by numbers. How long a task takes for its data, and each
 //	    machine for a task, is the model of package causes; workload draws its errors.
-//	 2. replay is the engine: slots, copies, and the stages of tasks over network's links. Its queues are of package heap.
+//	 2. replay is the simulator: slots, copies, and the stages of tasks over network's links. Its queues are of package heap.
 //	 3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
 //	 4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
 //	    schedule/placement spreads reduces over racks so that no link is hot.
@@ -47,7 +49,7 @@
 //     for all policies;
 //   - what the replay itself gets wrong (discrepancy in compare.go).
 //
-// More seeds make it surer, and not narrower. Of the real pairs of runs without and with speculation, 27 of 30 measured makespans
+// More seeds make its limits more exact, and do not bring them closer. Of the real pairs of runs without and with speculation, 27 of 30 measured makespans
 // lie inside under 20 seeds (go test -run TestMeasuredPairs -v). Bounds that no scheduler reaches have no width: they are of the log as it was.
 //
 // # Rows

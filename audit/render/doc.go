@@ -3,7 +3,8 @@
 //
 //  1. text.go, markdown.go, junit.go, sarif.go and github.go write a night.
 //  2. pair.go and pair.html.tmpl write a pair; json.go writes either.
-//  3. words.go puts findings into words.
+//  3. notify.go makes the message of a night whose findings have changed.
+//  4. words.go puts findings into words.
 //
 // Start with text.go.
 package render

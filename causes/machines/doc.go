@@ -5,7 +5,8 @@
 //  2. hypotheses.go weighs what the other tasks of a phase on a task's machine say against that.
 //  3. health.go judges every machine in every window against its generation (generations.go), with a false discovery rate.
 //  4. racks.go says whether a slowness is common to a machine, a rack or a shared link.
-//  5. message.go lists the fields for a copy of the program on another machine.
+//  5. runs.go judges what a machine did in one run against what is usual for the stages.
+//  6. message.go lists the fields for a copy of the program on another machine.
 //
 // Start with factors.go.
 package machines

@@ -4,7 +4,8 @@
 //  2. observation.go: what one phase says about its stage, its machines and its outliers.
 //  3. stages.go pools the executions of a stage into the priors of the next one.
 //  4. phase.go fits a phase with all that the others say: what attribution and replays predict times by.
-//  5. message.go lists the fields for copies of the program on other machines.
+//  5. statistics.go: the sums of what the phases of one application say, which a Learner merges.
+//  6. message.go lists the fields for copies of the program on other machines.
 //
 // Who replays phases predicts the time of a task like this, with the Model of a Learner that observed all phases:
 //

@@ -6,6 +6,7 @@
 //     rates are constant.
 //  3. classes.go keeps flows that always have the same rate together, by the link that holds them back, so that a change
 //     of rates is one of links; fill.go gives the rates by progressive filling, from where they change on.
+//     heaps.go keeps in order what ends when some count of bytes is reached.
 //  4. blocks.go puts replicas on machines as HDFS does.
 //
 // # A simulator with a network

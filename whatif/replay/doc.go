@@ -1,14 +1,14 @@
 // Package replay takes a pool of package workload and gives what happens on it under a straggler policy, and under a
 // scheduler where the log's own order is not kept: a deterministic discrete-event simulation of jobs, phases and tasks on
-// the slots of machines. It is the one engine; everything that is simulated runs on it.
+// the slots of machines. It is the one simulator; everything that is simulated runs on it.
 //
 //  1. sim.go runs the events, which queue.go keeps in order; draws.go draws what happens to copies.
 //  2. dispatch.go gives slots to tasks, ends.go takes them back; actions.go carries out what a policy asks for, clones.go
 //     how clones read what others made, progress.go what attempts report.
-//  3. view.go is what a policy may see, policy.go what it may ask for.
+//  3. view.go is what a policy may see, policy.go what it may ask for; observed.go shows it an application that runs elsewhere.
 //  4. scheduler.go is what a scheduler may see and do, assign.go how it is asked, near.go which tasks are near a machine.
 //  5. stages.go runs the parts of a task's time in a planned pool: reading, copying and computing, over package network;
-//     hosts.go shares a host's disks among its virtual machines that work; losses.go makes outputs again that machines lose.
+//     hosts.go shares a host's disks among its virtual machines that work; losses.go makes outputs again that machines lose. Instants are those of time.go.
 //
 // # Why policy none is exact
 //
