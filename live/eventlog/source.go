@@ -80,19 +80,24 @@ func (s *Source) Pause() time.Duration { return s.pause }
 // Poll reads what has grown.
 func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	began := time.Now()
-	if err := s.read(ctx); err != nil {
+	unread, err := s.read(ctx)
+	if err != nil {
 		return nil, err
 	}
 	l, err := s.pick()
-	if err != nil {
+	switch {
+	case err != nil && unread != nil: // the log that is wanted may be one of them
+		return nil, fmt.Errorf("%w: %s: %w", live.ErrAway, s.path, unread)
+	case err != nil:
 		return nil, err
 	}
 	s.pause = max(leastPause, readingShare*time.Since(began))
 	return l.state(), nil
 }
 
-// read reads the logs that have changed.
-func (s *Source) read(ctx context.Context) error {
+// read reads the logs that have changed. unread is why some of them could not be read now: the next Poll tries again, of a damaged
+// log when that has changed.
+func (s *Source) read(ctx context.Context) (unread, err error) {
 	seen, due := map[string]bool{}, map[string]discover.FileVersion{}
 	choose := func(found []discover.Named) []bool {
 		wanted := make([]bool, len(found))
@@ -109,32 +114,64 @@ func (s *Source) read(ctx context.Context) error {
 	found, err := discover.Find(ctx, s.formats, []string{s.path}, discover.Options{Remote: s.remote, Choose: choose})
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ingest.ErrUse):
-		return s.vanished(err)
+		return nil, s.vanished(err)
 	case err != nil:
-		return fmt.Errorf("%w: %s: %w", live.ErrAway, s.path, err)
+		return nil, fmt.Errorf("%w: %s: %w", live.ErrAway, s.path, err)
 	}
 	defer found.Close()
-	if _, err := os.Stat(s.path); err != nil && len(seen) == 0 {
-		return s.vanished(fmt.Errorf("%s: there is no log", s.path))
-	}
 	for id, v := range due { // those that are none, or no more, stay without rows
 		s.logs[id] = &log{version: v, before: s.logs[id] != nil}
+	}
+	unread = s.againLater(due, found.Skipped)
+	if _, err := os.Stat(s.path); err != nil && len(seen) == 0 && unread == nil {
+		return nil, s.vanished(fmt.Errorf("%s: there is no log", s.path))
 	}
 	for _, in := range found.Inputs {
 		id := in.Name
 		if _, ok := due[id]; !ok {
 			id = in.Name + "/" + in.Base
 		}
-		if v, ok := due[id]; ok {
-			if err := s.readLog(ctx, id, v, in); err != nil {
-				return err
-			}
+		v, ok := due[id]
+		if !ok {
+			continue
+		}
+		before := found.SourceErr()
+		err := s.readLog(ctx, id, v, in)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if broken := found.SourceErr(); broken != nil && (before == nil || errors.Is(err, discover.ErrSource)) {
+			s.logs[id], err = &log{before: true}, broken
+		}
+		if err != nil { // the others are read all the same
+			unread = err
 		}
 	}
 	maps.DeleteFunc(s.logs, func(id string, _ *log) bool { return !seen[id] })
-	return nil
+	return unread, nil
+}
+
+// againLater makes those of the logs due again that could not be opened because their place did not answer, or because they were
+// renamed after they had been listed, as Spark does with a log at its end. It gives the first reason, which may also be that a folder
+// could not be listed; nil for none.
+func (s *Source) againLater(logs map[string]discover.FileVersion, skipped []discover.Skipped) (why error) {
+	for _, x := range skipped {
+		broken, renamed := errors.Is(x.Err, discover.ErrSource), false
+		for id := range logs {
+			if id != x.Name && !strings.HasPrefix(id, x.Name+"/") {
+				continue
+			}
+			if renamed = errors.Is(x.Err, fs.ErrNotExist); broken || renamed {
+				s.logs[id].version = discover.FileVersion{}
+			}
+		}
+		if why == nil && (broken || renamed) {
+			why = x.Err
+		}
+	}
+	return why
 }
 
 // vanished is the error for a path that is not there.
@@ -153,14 +190,11 @@ func (s *Source) readLog(ctx context.Context, id string, v discover.FileVersion,
 		l.grown = time.Now() // by this machine's clock, whatever the one of the files is
 	}
 	t, err := readTrace(ctx, in, schema.InputKey(s.path, nil))
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if len(t.Applications) != 1 { // it has only begun, or is of a whole cluster
 		return nil
 	}
 	if err != nil && !ingest.IsCut(err) {
-		return fmt.Errorf("%w: %s: %w", live.ErrAway, in.Name, err)
+		return fmt.Errorf("%s: %w", in.Name, err)
 	}
 	l.trace = t
 	for i := range t.Attempts {
