@@ -29,14 +29,14 @@
 //
 // Left of replay pools are made, right of it decisions, and below it comparisons:
 //
-//	 1. workload makes pools of a log, or of a cluster and jobs given by numbers. How long a task takes for its data, and each
-//	    machine for a task, is the model of package causes; workload draws its errors.
-//	 2. replay is the simulator: slots, copies, and the stages of tasks over network's links. Its queues are of package heap.
-//	 3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
-//	 4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
-//	    schedule/placement spreads reduces over racks so that no link is hot.
-//	 5. simulate runs workloads under schedulers and policies; published sets what the papers measured beside what all this
-//	    gives; scenario writes the logs that plans leave, for tests.
+//  1. workload makes pools of a log, or of a cluster and jobs given by numbers. How long a task takes for its data, and each
+//     machine for a task, is the model of package causes; workload draws its errors.
+//  2. replay is the simulator: slots, copies, and the stages of tasks over network's links. Its queues are of package heap.
+//  3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
+//  4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
+//     schedule/placement spreads reduces over racks so that no link is hot.
+//  5. simulate runs workloads under schedulers and policies; published sets what the papers measured beside what all this
+//     gives; scenario writes the logs that plans leave, for tests.
 //
 // # Intervals
 //
