@@ -145,7 +145,7 @@ func (w *Watcher) frame(s *State, slow []slowAttempt, decided []replay.Decision)
 	}
 	f.Decisions = w.decisions(decided, byNumber, copies)
 	for _, b := range bases {
-		if e := w.errors[b]; e != nil {
+		if e := w.estimateErrors[b]; e != nil {
 			f.Errors = append(f.Errors, Error{b, len(e.logs), math.Expm1(median(e.logs))})
 		}
 	}

@@ -10,21 +10,22 @@ import (
 
 // RunOptions are those of a run.
 type RunOptions struct {
-	Show     func(*Frame)  // is given every frame
-	Away     func(error)   // is told once when the source stops answering and is asked again
-	Patience time.Duration // for how long a source that has answered before may be away; 0: a minute
+	Show    func(*Frame)  // is given every frame
+	Away    func(error)   // is told once when the source stops answering and is asked again
+	AwayFor time.Duration // for how long a source that has answered before may be away; 0: a minute
 }
 
-// refused is for how long a source is asked of which nothing is there that could answer: a driver that starts answers
-// with words of its own, and one that ends takes its address with it.
-const refused = 15 * time.Second
+// refusedFor is for how long a source that refuses connections is asked again: nothing listens at its address. A driver that
+// is starting accepts connections and answers with an error; one that has ended has closed its port.
+const refusedFor = 15 * time.Second
 
 // Run follows an application until it ends, its source is gone or has been away for too long, or the context ends. It
-// gives the last state; nil where the source never answered. A source that is away is asked again after 1, 2, 4 … 30 s.
-// An application whose driver is gone without a word has probably ended, and that is a note of its last frame.
+// returns the last state; nil where the source never answered. A source that does not answer is asked again after 1, 2,
+// 4 … 30 s. When it disappears without having reported the application's end, the application has probably ended, and a
+// note of the last frame says so.
 func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, error) {
-	if o.Patience == 0 {
-		o.Patience = time.Minute
+	if o.AwayFor == 0 {
+		o.AwayFor = time.Minute
 	}
 	var last *State
 	var since time.Time // when it began to be away
@@ -47,9 +48,9 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 		case !errors.Is(err, ErrAway) && !errors.Is(err, ErrGone), last == nil && errors.Is(err, ErrGone):
 			return last, err
 		}
-		patience := o.Patience
+		limit := o.AwayFor
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			patience = min(patience, refused)
+			limit = min(limit, refusedFor)
 		}
 		if since.IsZero() {
 			since = time.Now()
@@ -57,7 +58,7 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 				o.Away(err)
 			}
 		}
-		if errors.Is(err, ErrGone) || time.Since(since)+wait > patience {
+		if errors.Is(err, ErrGone) || time.Since(since)+wait > limit {
 			if last == nil {
 				return nil, err
 			}

@@ -40,7 +40,7 @@ func stateOf(id string, attempt schema.Key) *live.State {
 }
 
 func follow(ctx context.Context, src live.Source, patience time.Duration) (frames []*live.Frame, told int, last *live.State, err error) {
-	last, err = live.Run(ctx, src, live.New(live.Options{Policies: nil}), live.RunOptions{Patience: patience,
+	last, err = live.Run(ctx, src, live.New(live.Options{Policies: nil}), live.RunOptions{AwayFor: patience,
 		Show: func(f *live.Frame) { frames = append(frames, f) }, Away: func(error) { told++ }})
 	return
 }

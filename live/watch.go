@@ -20,19 +20,19 @@ type Options struct {
 
 // Watcher follows one application from state to state.
 type Watcher struct {
-	o       Options
-	names   []string // of the policies
-	app     schema.Key
-	feed    *feed
-	errors  errorsOf
-	prior   map[string]float64 // factors of machines that the store calls slow
-	health  []schema.MachineHealth
-	factors map[string]float64                 // of machines that are called slow, by this application or the store
-	past    past                               // what phases that are over say of durations
-	cause   map[schema.Key]*schema.Attribution // the verdicts on the attempts that were slow when last analysed
-	known   int                                // attempts that were done when it was analysed last
-	slow    []schema.Key                       // that were slow then
-	guesses map[schema.Key]map[Basis]float64   // estimates that are held against the outcome
+	o              Options
+	names          []string // of the policies
+	app            schema.Key
+	feed           *feed
+	estimateErrors errorsOf
+	prior          map[string]float64 // factors of machines that the store calls slow
+	health         []schema.MachineHealth
+	factors        map[string]float64                 // of machines that are called slow, by this application or the store
+	past           past                               // what phases that are over say of durations
+	cause          map[schema.Key]*schema.Attribution // the verdicts on the attempts that were slow when last analysed
+	known          int                                // attempts that were done when it was analysed last
+	slow           []schema.Key                       // that were slow then
+	guesses        map[schema.Key]map[Basis]float64   // estimates that are held against the outcome
 }
 
 // New makes a Watcher.
@@ -81,7 +81,7 @@ func (w *Watcher) Update(s *State) *Frame {
 
 // begin forgets all of another application.
 func (w *Watcher) begin(app *schema.Application, settings []schema.Setting) {
-	w.app, w.errors, w.guesses = app.ApplicationID, errorsOf{}, map[schema.Key]map[Basis]float64{}
+	w.app, w.estimateErrors, w.guesses = app.ApplicationID, errorsOf{}, map[schema.Key]map[Basis]float64{}
 	w.health, w.cause, w.known, w.slow = nil, nil, 0, nil
 	w.factors, w.past = w.prior, past{on: map[string][]float64{}}
 	w.feed = newFeed(app, settings, w.policies(), w.progress)
@@ -136,7 +136,7 @@ func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.
 	if r.whole == nil {
 		return p.byDuration(elapsed, machine, w.factor(machine), &w.past)
 	}
-	scatter := w.errors.scatter(r.basis)
+	scatter := w.estimateErrors.scatter(r.basis)
 	if m := p.expected(elapsed, machine, w.factor(machine), &w.past); m != nil {
 		return m.given(r, elapsed, scatter)
 	}
@@ -279,7 +279,7 @@ func (w *Watcher) score(s *State) {
 		}
 		if a.Status == schema.Success && a.DurationS.OK {
 			for _, b := range bases {
-				w.errors.add(b, guesses[b], a.DurationS.V)
+				w.estimateErrors.add(b, guesses[b], a.DurationS.V)
 			}
 		}
 		delete(w.guesses, a.AttemptID)

@@ -77,7 +77,7 @@ func (s *Server) readingLead(apps int, judged bool, status *catalog.Status) stri
 type searchForm struct {
 	Action, Text string
 	Choices      []choice
-	Keep         []crumb // other parameters, by name
+	Keep         []link // other parameters, by name
 	Clear        bool
 }
 
@@ -113,7 +113,7 @@ func pickApplications(r *http.Request, apps []report.Application) ([]report.Appl
 		}
 	}
 	if sort := r.FormValue("sort"); sort != "" {
-		form.Keep = []crumb{{"sort", sort}}
+		form.Keep = []link{{"sort", sort}}
 	}
 	return picked, form
 }

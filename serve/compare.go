@@ -34,7 +34,7 @@ type compareChoice struct {
 
 // comparePage says what changed between two applications, as straggler compare does.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
-	s.write(w, r, page{Title: "Compare two applications", Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: "Compare two applications", Crumbs: []link{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">Compare two applications</h1>")
 		apps, _ := s.c.Applications()
 		var form compareForm

@@ -29,7 +29,7 @@ const (
 // consoleView is the console as its template takes it.
 type consoleView struct {
 	SQL, Held string
-	Downloads []crumb
+	Downloads []link
 	Result    *listing
 	Chart     *barChart
 	Problem   *problemView
@@ -108,7 +108,7 @@ func (s *Server) answer(ctx context.Context, r *http.Request, v *consoleView) er
 	}
 	v.Result, v.Chart = l, newBarChart(columns, values)
 	for _, d := range downloads {
-		v.Downloads = append(v.Downloads, crumb{d.title, "/sql/" + d.file + "?q=" + url.QueryEscape(v.SQL)})
+		v.Downloads = append(v.Downloads, link{d.title, "/sql/" + d.file + "?q=" + url.QueryEscape(v.SQL)})
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ type windowRow struct {
 func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("name")
 	title := "Machine " + prose.Name(name)
-	s.write(w, r, page{Title: title, Here: "/machines", Crumbs: []crumb{{"Machines", "/machines"}}}, func(ctx context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: title, Here: "/machines", Crumbs: []link{{"Machines", "/machines"}}}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(title))
 		sql := sqlNamed("machine_windows", name)
 		windows, err := catalog.Read[windowRow](ctx, s.c, sql)

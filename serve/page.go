@@ -23,20 +23,20 @@ import (
 // page is the frame of a page.
 type page struct {
 	Title  string
-	Here   string  // the entry of the navigation that is shown as the current one
-	Crumbs []crumb // from the list of applications to here
-	Status int     // 0 is 200
+	Here   string // the entry of the navigation that is shown as the current one
+	Crumbs []link // from the list of applications to here
+	Status int    // 0 is 200
 
 	Scripts []string // that it needs beside those of all pages
 }
 
-// crumb is a page on the way to another.
-type crumb struct{ Text, Href string }
+// link is a text with an address; or, where a form keeps hidden fields, a name with a value.
+type link struct{ Text, Href string }
 
 // frame is a page as its template takes it.
 type frame struct {
 	page
-	Nav      []crumb
+	Nav      []link
 	Problems []problemView
 	Stale    bool // outliers and causes are of other logs than the page
 	Style    string
@@ -48,7 +48,7 @@ type frame struct {
 // problemView is a problem in words.
 type problemView struct{ What, Error, Remedy string }
 
-var navigation = []crumb{{"Applications", "/"}, {"Machines", "/machines"}, {"Policies", "/policies"}, {"Audit", "/audit"}, {"SQL", "/sql"}, {"Logs", "/logs"}}
+var navigation = []link{{"Applications", "/"}, {"Machines", "/machines"}, {"Policies", "/policies"}, {"Audit", "/audit"}, {"SQL", "/sql"}, {"Logs", "/logs"}}
 
 //go:embed *.tmpl
 var templateFiles embed.FS
@@ -106,7 +106,7 @@ func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // writeLinks links to other pages on the same; texts and addresses are our own.
-func writeLinks(w io.Writer, links ...crumb) {
+func writeLinks(w io.Writer, links ...link) {
 	for i, l := range links {
 		fmt.Fprintf(w, "%s<a href=\"%s\">%s</a>", map[bool]string{true: "<p class=\"more-pages\">", false: " · "}[i == 0], l.Href, l.Text)
 	}

@@ -18,7 +18,7 @@ import (
 
 // storePage is the report on all applications.
 func (s *Server) storePage(w http.ResponseWriter, r *http.Request) {
-	s.write(w, r, page{Title: "All applications", Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: "All applications", Crumbs: []link{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
 		d, current, err := s.c.All(ctx)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k := a.ApplicationID
-	s.write(w, r, page{Title: prose.Name(a.NativeID), Crumbs: []crumb{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: prose.Name(a.NativeID), Crumbs: []link{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
 		d, err := s.c.Document(ctx, report.Scope{Application: k})
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 		if n := len(s.named(a.NativeID)); n > 1 {
 			fmt.Fprintf(w, "<p class=\"dim\"><a href=\"%s\">%s have this id</a></p>", template.HTMLEscapeString(historyAddress(a.NativeID)), prose.Upper(prose.Plural(int64(n), "application", "applications")))
 		}
-		if err := writeReport(w, d, list, crumb{"Timeline to zoom and pan", applicationAddress(k) + "/timeline"}, crumb{"Replay policies on it", policiesAddress(k)}); err != nil {
+		if err := writeReport(w, d, list, link{"Timeline to zoom and pan", applicationAddress(k) + "/timeline"}, link{"Replay policies on it", policiesAddress(k)}); err != nil {
 			return err
 		}
 		if d.Queries.Total > 0 {
@@ -77,7 +77,7 @@ func (s *Server) application(r *http.Request) (report.Application, error) {
 }
 
 // writeReport writes a document as the file of straggler report shows it, with links to what else there is.
-func writeReport(w io.Writer, d *report.Document, list []view.Section, more ...crumb) error {
+func writeReport(w io.Writer, d *report.Document, list []view.Section, more ...link) error {
 	fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p>", template.HTMLEscapeString(view.Title(d)), template.HTMLEscapeString(view.Span(d)))
 	if err := html.WriteHeadline(w, d); err != nil {
 		return err
@@ -106,8 +106,8 @@ func without(list []view.Section, id string) []view.Section {
 	return out
 }
 
-// place is where a query, a job, a phase or an attempt belongs.
-type place struct {
+// ancestry is where a query, a job, a phase or an attempt belongs.
+type ancestry struct {
 	ApplicationID schema.Key              `col:"application_id"`
 	Application   string                  `col:"application"`
 	QueryID       schema.Null[schema.Key] `col:"query_id"`
@@ -126,12 +126,12 @@ type place struct {
 }
 
 // part finds where the row with the key of a request belongs.
-func (s *Server) part(r *http.Request, file string) (*place, error) {
+func (s *Server) part(r *http.Request, file string) (*ancestry, error) {
 	k, err := key(r)
 	if err != nil {
 		return nil, err
 	}
-	found, err := catalog.Read[place](r.Context(), s.c, sqlOf(file, k))
+	found, err := catalog.Read[ancestry](r.Context(), s.c, sqlOf(file, k))
 	if err != nil {
 		return nil, err
 	}
@@ -141,28 +141,28 @@ func (s *Server) part(r *http.Request, file string) (*place, error) {
 	return &found[0], nil
 }
 
-// crumbs are the pages above that of the place, and its own title.
-func (p *place) crumbs() (up []crumb, title string) {
-	up = []crumb{{"Applications", "/"}, {prose.Name(p.Application), applicationAddress(p.ApplicationID)}}
+// crumbs are the pages above that of the part, and its own title.
+func (p *ancestry) crumbs() (up []link, title string) {
+	up = []link{{"Applications", "/"}, {prose.Name(p.Application), applicationAddress(p.ApplicationID)}}
 	if title = report.JobTitle(p.Job); p.QueryID.OK {
 		query := "Query " + prose.Clean(p.Query.V, 24)
 		if p.JobID == 0 {
 			return up, query
 		}
-		up = append(up, crumb{query, address(view.Ref{Kind: view.ToQuery, Key: p.QueryID.V})})
+		up = append(up, link{query, address(view.Ref{Kind: view.ToQuery, Key: p.QueryID.V})})
 	}
 	if p.PhaseID.OK {
-		up, title = append(up, crumb{prose.Upper(title), address(view.Ref{Kind: view.ToJob, Key: p.JobID})}), report.PhaseTitle(p.Phase.V, p.PhaseAttempt.V)
+		up, title = append(up, link{prose.Upper(title), address(view.Ref{Kind: view.ToJob, Key: p.JobID})}), report.PhaseTitle(p.Phase.V, p.PhaseAttempt.V)
 	}
 	if p.AttemptID.OK {
-		up, title = append(up, crumb{prose.Upper(title), address(view.Ref{Kind: view.ToPhase, Key: p.PhaseID.V})}), fmt.Sprintf("task %d, attempt %d", p.Task.V, p.Number.V)
+		up, title = append(up, link{prose.Upper(title), address(view.Ref{Kind: view.ToPhase, Key: p.PhaseID.V})}), fmt.Sprintf("task %d, attempt %d", p.Task.V, p.Number.V)
 	}
 	return up, prose.Upper(title)
 }
 
 // queryPage says what a query of Spark SQL lost, and draws its plan.
 func (s *Server) queryPage(w http.ResponseWriter, r *http.Request) {
-	s.partPage(w, r, "place_of_query", func(ctx context.Context, w io.Writer, p *place) error {
+	s.partPage(w, r, "ancestry_of_query", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		d, err := s.c.Document(ctx, report.Scope{Query: p.QueryID.V})
 		if err != nil {
 			return err
@@ -178,7 +178,7 @@ func (s *Server) queryPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {
-	s.partPage(w, r, "place_of_job", func(ctx context.Context, w io.Writer, p *place) error {
+	s.partPage(w, r, "ancestry_of_job", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		scope := report.Scope{Job: p.JobID}
 		d, err := s.c.Document(ctx, scope)
 		if err != nil {
@@ -201,7 +201,7 @@ func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) phasePage(w http.ResponseWriter, r *http.Request) {
-	s.partPage(w, r, "place_of_phase", func(ctx context.Context, w io.Writer, p *place) error {
+	s.partPage(w, r, "ancestry_of_phase", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		scope := report.Scope{Phase: p.PhaseID.V}
 		d, err := s.c.Document(ctx, scope)
 		if err != nil {
@@ -220,7 +220,7 @@ func (s *Server) phasePage(w http.ResponseWriter, r *http.Request) {
 
 // attemptPage says why one attempt took as long as it did.
 func (s *Server) attemptPage(w http.ResponseWriter, r *http.Request) {
-	s.partPage(w, r, "place_of_attempt", func(ctx context.Context, w io.Writer, p *place) error {
+	s.partPage(w, r, "ancestry_of_attempt", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		scope := report.Scope{Attempt: p.AttemptID.V}
 		d, err := s.c.Document(ctx, scope)
 		if err != nil {
@@ -239,7 +239,7 @@ func (s *Server) attemptPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // partPage writes the page of a job, a phase or an attempt.
-func (s *Server) partPage(w http.ResponseWriter, r *http.Request, file string, content func(context.Context, io.Writer, *place) error) {
+func (s *Server) partPage(w http.ResponseWriter, r *http.Request, file string, content func(context.Context, io.Writer, *ancestry) error) {
 	p, err := s.part(r, file)
 	if err != nil {
 		s.fail(w, r, err)

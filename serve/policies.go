@@ -50,7 +50,7 @@ func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request)
 		return
 	}
 	name := prose.Name(a.NativeID)
-	s.write(w, r, page{Title: "Policies on " + name, Crumbs: []crumb{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}}, func(_ context.Context, w io.Writer) error {
+	s.write(w, r, page{Title: "Policies on " + name, Crumbs: []link{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}}, func(_ context.Context, w io.Writer) error {
 		fmt.Fprintf(w, "<h1 class=\"title\">Policies on %s</h1>", template.HTMLEscapeString(name))
 		return s.writeReplays(w, r, &a)
 	})

@@ -44,7 +44,7 @@ func (s *Server) runningPart(w http.ResponseWriter, r *http.Request, p page, sou
 
 // runningListPage lists the applications that run.
 func (s *Server) runningListPage(w http.ResponseWriter, r *http.Request) {
-	s.runningPart(w, r, page{Title: "Running applications", Here: "/", Crumbs: []crumb{{"Applications", "/"}}}, "/running", func(w io.Writer) error {
+	s.runningPart(w, r, page{Title: "Running applications", Here: "/", Crumbs: []link{{"Applications", "/"}}}, "/running", func(w io.Writer) error {
 		always := r.FormValue("part") != "list"
 		if always {
 			fmt.Fprint(w, "<h1 class=\"title\">Running applications</h1>")
@@ -75,7 +75,7 @@ func (s *Server) writeRunning(w io.Writer, always bool) error {
 		return nil
 	}
 	list := s.o.Running.Applications()
-	names, trouble := s.o.Running.Places()
+	names, trouble := s.o.Running.Endpoints()
 	if len(list) == 0 && len(names) == 0 && !always {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (s *Server) runningPage(w http.ResponseWriter, r *http.Request) {
 	if n := prose.MaybeName(a.Name); n != "" {
 		title = n
 	}
-	s.runningPart(w, r, page{Title: title + ", running", Here: "/", Crumbs: []crumb{{"Applications", "/"}, {"Running", "/running"}}}, runningAddress(id), func(w io.Writer) error {
+	s.runningPart(w, r, page{Title: title + ", running", Here: "/", Crumbs: []link{{"Applications", "/"}, {"Running", "/running"}}}, runningAddress(id), func(w io.Writer) error {
 		fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p></header>", template.HTMLEscapeString(title), template.HTMLEscapeString(prose.Name(id)+", as told by "+prose.Clean(a.Where, prose.NameRunes)))
 		return s.writeRunningApplication(w, a)
 	})

@@ -81,7 +81,7 @@ func TestRunningInBucket(t *testing.T) {
 	t.Cleanup(func() { st.Close() })
 	c := changing(t, st, catalog.Options{Logs: []string{"s3://logs/events/"}, Formats: formats.All(), Ingest: run.Options{Remote: in}})
 	t.Cleanup(func() { c.Close() })
-	b := running.New(running.Options{Places: []running.Place{running.Logs(func() (logs []running.Log) {
+	b := running.New(running.Options{Endpoints: []running.Endpoint{running.Logs(func() (logs []running.Log) {
 		for _, a := range c.Written() {
 			logs = append(logs, running.Log{Application: a.NativeID, Path: a.SourceFile})
 		}

@@ -33,14 +33,14 @@ func replayed(t *testing.T, log string) (*httptest.Server, *livetest.Server, *ru
 	}
 	driver := livetest.New(t, trace)
 	driver.Heartbeat = 1
-	place, err := running.Spark(driver.URL, "", rest.Options{Pause: time.Millisecond})
+	endpoint, err := running.Spark(driver.URL, "", rest.Options{Pause: time.Millisecond})
 	reporttest.Check(t, err)
-	web, b := following(t, place)
+	web, b := following(t, endpoint)
 	return web, driver, b
 }
 
-// following gives a server that follows what runs at a place, and keeps what was seen at its end.
-func following(t *testing.T, place running.Place) (*httptest.Server, *running.Board) {
+// following gives a server that follows what runs at an endpoint, and keeps what was seen at its end.
+func following(t *testing.T, endpoint running.Endpoint) (*httptest.Server, *running.Board) {
 	t.Helper()
 	policies, err := policy.Choose([]string{"late", "mantri"}, nil, nil, nil)
 	reporttest.Check(t, err)
@@ -49,7 +49,7 @@ func following(t *testing.T, place running.Place) (*httptest.Server, *running.Bo
 	t.Cleanup(func() { st.Close() })
 	c := changing(t, st, catalog.Options{})
 	t.Cleanup(func() { c.Close() })
-	b := running.New(running.Options{Places: []running.Place{place}, Policies: policies, Every: 50 * time.Millisecond, Keep: func(ctx context.Context, last *live.State) error {
+	b := running.New(running.Options{Endpoints: []running.Endpoint{endpoint}, Policies: policies, Every: 50 * time.Millisecond, Keep: func(ctx context.Context, last *live.State) error {
 		return c.Change(ctx, func(ctx context.Context, st *store.Store) error { return live.Keep(ctx, st, last, "test") })
 	}})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -24,7 +24,7 @@ func (s *Server) timelinePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k := a.ApplicationID
-	p := page{Title: "Timeline of " + prose.Name(a.NativeID), Crumbs: []crumb{{"Applications", "/"}, {prose.Name(a.NativeID), applicationAddress(k)}}, Scripts: []string{"timeline.js"}}
+	p := page{Title: "Timeline of " + prose.Name(a.NativeID), Crumbs: []link{{"Applications", "/"}, {prose.Name(a.NativeID), applicationAddress(k)}}, Scripts: []string{"timeline.js"}}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
 		v := timelineView{Title: p.Title, Source: fmt.Sprintf("/api/v1/applications/%d/timeline", k), Application: applicationAddress(k)}
 		for _, c := range report.Causes() {
@@ -50,7 +50,7 @@ func timelineAddress(application, part schema.Key) string {
 
 // writeTimelineLink links to a timeline that can be zoomed.
 func writeTimelineLink(w io.Writer, address string) {
-	writeLinks(w, crumb{"Timeline to zoom and pan", address})
+	writeLinks(w, link{"Timeline to zoom and pan", address})
 }
 
 // timelineAnswer is a timeline.View.

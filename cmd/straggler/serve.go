@@ -83,12 +83,12 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	if err != nil {
 		return err
 	}
-	places, more, err := o.places()
+	endpoints, more, err := o.endpoints()
 	if err != nil {
 		return err
 	}
 	logs = append(logs, more...)
-	if len(logs) == 0 && len(places) == 0 && o.store == "" {
+	if len(logs) == 0 && len(endpoints) == 0 && o.store == "" {
 		return useError("name a log, a server to watch with --watch URL, or a store with --store DIR")
 	}
 	if o.fixed && len(logs) > 0 {
@@ -105,7 +105,7 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	}
 	defer closeStore()
 	defer c.Close()
-	if server.Running, err = o.running(c, logs, places, client); err != nil {
+	if server.Running, err = o.running(c, logs, endpoints, client); err != nil {
 		return err
 	}
 	server.MCP = mcp.New(c, version).Handler()
@@ -167,14 +167,14 @@ func (o *serveOptions) options() (serve.Options, error) {
 	return s, s.Check()
 }
 
-// places are the servers to watch, and the logs that --watch names.
-func (o *serveOptions) places() (places []running.Place, logs []string, err error) {
+// endpoints are the servers to watch, and the logs that --watch names.
+func (o *serveOptions) endpoints() (endpoints []running.Endpoint, logs []string, err error) {
 	options, err := o.login.options(0)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, address := range o.watch {
-		var p running.Place
+		var p running.Endpoint
 		manager, app, isManager := yarn.Manager(address)
 		switch {
 		case !isServer(address) && host.MatchString(address):
@@ -191,19 +191,19 @@ func (o *serveOptions) places() (places []running.Place, logs []string, err erro
 		if err != nil {
 			return nil, nil, useError("--watch: %v", err)
 		}
-		places = append(places, p)
+		endpoints = append(endpoints, p)
 	}
-	return places, logs, nil
+	return endpoints, logs, nil
 }
 
 // running is what follows the applications that run, by the servers and by the logs that grow.
-func (o *serveOptions) running(c *catalog.Catalog, logs []string, places []running.Place, client *remote.Client) (*running.Board, error) {
+func (o *serveOptions) running(c *catalog.Catalog, logs []string, endpoints []running.Endpoint, client *remote.Client) (*running.Board, error) {
 	policies, err := policy.Choose(watchedPolicies, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(logs) > 0 {
-		places = append(places, running.Logs(func() []running.Log {
+		endpoints = append(endpoints, running.Logs(func() []running.Log {
 			var out []running.Log
 			for _, a := range c.Written() {
 				out = append(out, running.Log{Application: a.NativeID, Path: a.SourceFile})
@@ -211,7 +211,7 @@ func (o *serveOptions) running(c *catalog.Catalog, logs []string, places []runni
 			return out
 		}, formats.All(), client))
 	}
-	b := running.Options{Places: places, Policies: policies, Health: func(ctx context.Context) ([]schema.MachineHealth, error) {
+	b := running.Options{Endpoints: endpoints, Policies: policies, Health: func(ctx context.Context) ([]schema.MachineHealth, error) {
 		return catalog.Read[schema.MachineHealth](ctx, c, healthQuery)
 	}}
 	if !o.fixed {

@@ -147,9 +147,9 @@ func runWatch(ctx context.Context, e *env, o watchOptions, address string) error
 	var written error
 	tell := e.notifyFrames(ctx, sender)
 	last, err := live.Run(ctx, src, w, live.RunOptions{
-		Show:     func(f *live.Frame) { written = errors.Join(written, show(f)); tell(f) },
-		Away:     func(err error) { e.say("%s; asking again", oneMessage(err)) },
-		Patience: o.patience,
+		Show:    func(f *live.Frame) { written = errors.Join(written, show(f)); tell(f) },
+		Away:    func(err error) { e.say("%s; asking again", oneMessage(err)) },
+		AwayFor: o.patience,
 	})
 	if last != nil && o.store != "" { // also of what was interrupted: in one commit, or not at all
 		err = errors.Join(err, live.Keep(context.WithoutCancel(ctx), st, last, version))

@@ -116,7 +116,7 @@ func (s *server) option(key, value string) (err error) {
 	case "connect":
 		s.Connect, err = positive(key, value)
 	case "patience":
-		s.Patience, err = positive(key, value)
+		s.SilentFor, err = positive(key, value)
 	case "reconnect":
 		s.wait, err = positive(key, value)
 	case "store":

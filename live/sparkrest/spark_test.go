@@ -96,7 +96,7 @@ func (a *application) watch(ctx context.Context, tb testing.TB, o rest.Options, 
 	if !a.answers(ctx) {
 		tb.Fatal("the driver did not start")
 	}
-	last, err := live.Run(ctx, sparkrest.NewSource(c, ""), live.New(live.Options{Policies: chosen}), live.RunOptions{Patience: time.Minute, Show: show})
+	last, err := live.Run(ctx, sparkrest.NewSource(c, ""), live.New(live.Options{Policies: chosen}), live.RunOptions{AwayFor: time.Minute, Show: show})
 	if err != nil {
 		tb.Fatal(err)
 	}

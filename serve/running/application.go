@@ -14,11 +14,11 @@ type Application struct {
 	Name    schema.Null[string]
 	User    schema.Null[string]
 	Started schema.Null[schema.Time]
-	Where   string     // the place, as the user named it
+	Where   string     // the endpoint, as the user named it
 	Frame   live.Frame // without the application; its lists are bounded
 	Left    Left       // what the bounds left out
 	Recent  []Decision // of the policies, the newest first
-	Seen    time.Time  // when the place last said something of it; zero: not yet
+	Seen    time.Time  // when the endpoint last said something of it; zero: not yet
 	Trouble error      // why it says nothing at the moment
 	Ended   bool
 }
@@ -26,7 +26,7 @@ type Application struct {
 // Decision is what a policy would have done at an instant.
 type Decision struct {
 	live.Decision
-	Open bool // a task that it is about was still slow when the place last said something
+	Open bool // a task that it is about was still slow when the endpoint last said something
 }
 
 // Left counts what is not in the lists of an application.

@@ -17,33 +17,33 @@ import (
 
 // Options of a Board.
 type Options struct {
-	Places   []Place
-	Policies []policy.Policy                                       // that say what they would do
-	Health   func(context.Context) ([]schema.MachineHealth, error) // what is known of the machines; nil: nothing
-	Keep     func(context.Context, *live.State) error              // is given what was seen of an application that ended without a log; nil: it is forgotten
-	Every    time.Duration                                         // between two looks at what runs at a place; 0 is 10 s
+	Endpoints []Endpoint
+	Policies  []policy.Policy                                       // that say what they would do
+	Health    func(context.Context) ([]schema.MachineHealth, error) // what is known of the machines; nil: nothing
+	Keep      func(context.Context, *live.State) error              // is given what was seen of an application that ended without a log; nil: it is forgotten
+	Every     time.Duration                                         // between two looks at what runs at an endpoint; 0 is 10 s
 }
 
-// Board knows the applications that run at some places. It is safe for concurrent use.
+// Board knows the applications that run at some endpoints. It is safe for concurrent use.
 type Board struct {
 	o Options
 
 	mu       sync.Mutex
 	followed map[string]bool         // ids that a goroutine follows, or keeps what it saw of
 	known    map[string]*Application // by id: those that run, and those that ended last
-	trouble  map[string]error        // why a place does not say what runs there, by its name
+	trouble  map[string]error        // why an endpoint does not say what runs there, by its name
 }
 
 const (
 	// mostFollowed bounds the applications that are followed at once: each keeps its rows in memory.
 	mostFollowed = 24
-	// remembered is for how long one that has ended is known: its page needs it until the application is in the store.
-	remembered = 10 * time.Minute
-	// settled is how long after the end of an application it may still be listed: a log as one that is written, by a manager as one
+	// keepEnded is for how long one that has ended is known: its page needs it until the application is in the store.
+	keepEnded = 10 * time.Minute
+	// logSettles is how long after the end of an application it may still be listed: a log as one that is written, by a manager as one
 	// that runs.
-	settled = time.Minute
-	// patience is for how long a place that no longer answers is asked about an application.
-	patience = time.Minute
+	logSettles = time.Minute
+	// awayLimit is for how long an endpoint that no longer answers is asked about an application.
+	awayLimit = time.Minute
 )
 
 // New makes a Board.
@@ -54,41 +54,41 @@ func New(o Options) *Board {
 	return &Board{o: o, followed: map[string]bool{}, known: map[string]*Application{}, trouble: map[string]error{}}
 }
 
-// Run looks for what runs at the places and follows it, until the context ends.
+// Run looks for what runs at the endpoints and follows it, until the context ends.
 func (b *Board) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, p := range b.o.Places {
+	for _, e := range b.o.Endpoints {
 		wg.Go(func() {
-			defer p.Close()
-			b.look(ctx, p)
+			defer e.Close()
+			b.watchEndpoint(ctx, e)
 		})
 	}
 	wg.Wait()
 }
 
-// look follows the applications of a place.
-func (b *Board) look(ctx context.Context, p Place) {
+// watchEndpoint follows the applications of an endpoint.
+func (b *Board) watchEndpoint(ctx context.Context, e Endpoint) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ctx.Err() == nil {
-		ids, err := p.Running(ctx)
+		ids, err := e.Running(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		b.found(p, err)
+		b.noteTrouble(e, err)
 		for _, id := range ids {
-			if !b.take(id, p) {
+			if !b.claim(id, e) {
 				continue
 			}
-			src, err := p.Open(id)
+			src, err := e.Open(id)
 			if err != nil {
-				b.found(p, err)
-				b.leave(id, nil, err)
+				b.noteTrouble(e, err)
+				b.finish(id, nil, err)
 				continue
 			}
 			wg.Go(func() {
 				defer src.Close()
-				b.follow(ctx, id, p, src)
+				b.follow(ctx, id, e, src)
 			})
 		}
 		select {
@@ -98,25 +98,25 @@ func (b *Board) look(ctx context.Context, p Place) {
 	}
 }
 
-// found notes whether a place says what runs there, and forgets what ended long ago.
-func (b *Board) found(p Place, err error) {
+// noteTrouble notes whether an endpoint says what runs there, and forgets what ended long ago.
+func (b *Board) noteTrouble(e Endpoint, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if delete(b.trouble, p.Name()); err != nil {
-		b.trouble[p.Name()] = err
+	if delete(b.trouble, e.Name()); err != nil {
+		b.trouble[e.Name()] = err
 	}
 	for id, a := range b.known {
-		if a.Ended && !b.followed[id] && time.Since(a.Seen) > remembered {
+		if a.Ended && !b.followed[id] && time.Since(a.Seen) > keepEnded {
 			delete(b.known, id)
 		}
 	}
 }
 
-// take begins to know an application; false for one that is followed already, or too many.
-func (b *Board) take(id string, p Place) bool {
+// claim begins to know an application; false for one that is followed already, or too many.
+func (b *Board) claim(id string, e Endpoint) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.known[id]; b.followed[id] || a != nil && (!a.Ended || time.Since(a.Seen) < settled) {
+	if a := b.known[id]; b.followed[id] || a != nil && (!a.Ended || time.Since(a.Seen) < logSettles) {
 		return false
 	}
 	n := 0
@@ -126,21 +126,21 @@ func (b *Board) take(id string, p Place) bool {
 		}
 	}
 	if n >= mostFollowed {
-		b.trouble[p.Name()] = fmt.Errorf("more than %d applications run: %s and others are not followed", mostFollowed, id)
+		b.trouble[e.Name()] = fmt.Errorf("more than %d applications run: %s and others are not followed", mostFollowed, id)
 		return false
 	}
-	b.followed[id], b.known[id] = true, &Application{ID: id, Where: p.Name()}
+	b.followed[id], b.known[id] = true, &Application{ID: id, Where: e.Name()}
 	return true
 }
 
 // follow follows an application until it ends or is lost.
-func (b *Board) follow(ctx context.Context, id string, p Place, src live.Source) {
+func (b *Board) follow(ctx context.Context, id string, e Endpoint, src live.Source) {
 	var last *live.State
 	err := b.run(ctx, id, src, &last)
-	if last != nil && last.Ended && !p.Logged() && b.o.Keep != nil && ctx.Err() == nil {
+	if last != nil && last.Ended && !e.Logged() && b.o.Keep != nil && ctx.Err() == nil {
 		err = errors.Join(err, b.o.Keep(ctx, last))
 	}
-	b.leave(id, last, err)
+	b.finish(id, last, err)
 }
 
 // run follows it, whatever a server or a log says.
@@ -157,7 +157,7 @@ func (b *Board) run(ctx context.Context, id string, src live.Source, last **live
 		Away: func(err error) {
 			b.change(id, func(a *Application) *Application { x := *a; x.Trouble = err; return &x })
 		},
-		Patience: patience,
+		AwayFor: awayLimit,
 	})
 	return err
 }
@@ -168,8 +168,8 @@ func (b *Board) change(id string, to func(*Application) *Application) {
 	b.known[id] = to(b.known[id])
 }
 
-// leave ends the following of an application. What never said anything is forgotten; it is tried again where it still runs.
-func (b *Board) leave(id string, last *live.State, err error) {
+// finish ends the following of an application. What never said anything is forgotten; it is tried again where it still runs.
+func (b *Board) finish(id string, last *live.State, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.followed, id)
@@ -205,13 +205,13 @@ func (b *Board) Application(id string) *Application {
 	return b.known[id]
 }
 
-// Places are the names of the servers, each with why it does not say what runs there; nil where it does.
-func (b *Board) Places() (names []string, trouble []error) {
+// Endpoints are the names of the servers, each with why it does not say what runs there; nil where it does.
+func (b *Board) Endpoints() (names []string, trouble []error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range b.o.Places {
-		if !p.Logged() {
-			names, trouble = append(names, p.Name()), append(trouble, b.trouble[p.Name()])
+	for _, e := range b.o.Endpoints {
+		if !e.Logged() {
+			names, trouble = append(names, e.Name()), append(trouble, b.trouble[e.Name()])
 		}
 	}
 	return names, trouble

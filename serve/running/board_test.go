@@ -49,13 +49,13 @@ func TestServer(t *testing.T) {
 	trace := livetest.Log(t, one(t, "skew"))
 	s := livetest.New(t, trace)
 	s.Heartbeat = 1
-	place, err := running.Spark(s.URL, "", rest.Options{Pause: time.Millisecond})
+	endpoint, err := running.Spark(s.URL, "", rest.Options{Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	kept := 0
-	b := started(t, running.Options{Places: []running.Place{place}, Keep: func(_ context.Context, last *live.State) error {
+	b := started(t, running.Options{Endpoints: []running.Endpoint{endpoint}, Keep: func(_ context.Context, last *live.State) error {
 		mu.Lock()
 		defer mu.Unlock()
 		kept += len(last.Trace.Applications)
@@ -86,19 +86,19 @@ func TestServer(t *testing.T) {
 	if kept != 1 {
 		t.Errorf("it was kept %d times", kept)
 	}
-	if names, trouble := b.Places(); !slices.Equal(names, []string{s.URL}) || trouble[0] != nil {
-		t.Errorf("places %v, %v", names, trouble)
+	if names, trouble := b.Endpoints(); !slices.Equal(names, []string{s.URL}) || trouble[0] != nil {
+		t.Errorf("endpoints %v, %v", names, trouble)
 	}
 }
 
-// A place at which nothing answers is said to be so.
+// An endpoint at which nothing answers is said to be so.
 func TestNobodyAnswers(t *testing.T) {
-	place, err := running.Spark("http://127.0.0.1:1", "", rest.Options{Pause: time.Millisecond})
+	endpoint, err := running.Spark("http://127.0.0.1:1", "", rest.Options{Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := started(t, running.Options{Places: []running.Place{place}})
-	until(t, "the trouble is known", func() bool { _, trouble := b.Places(); return trouble[0] != nil })
+	b := started(t, running.Options{Endpoints: []running.Endpoint{endpoint}})
+	until(t, "the trouble is known", func() bool { _, trouble := b.Endpoints(); return trouble[0] != nil })
 	if len(b.Applications()) > 0 {
 		t.Error("an application runs nowhere")
 	}
@@ -120,7 +120,7 @@ func TestLog(t *testing.T) {
 	if err := os.WriteFile(written, data[:cut], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	b := started(t, running.Options{Places: []running.Place{running.Logs(func() []running.Log {
+	b := started(t, running.Options{Endpoints: []running.Endpoint{running.Logs(func() []running.Log {
 		if _, err := os.Stat(written); err != nil {
 			return nil
 		}

@@ -17,8 +17,8 @@ type Log struct {
 	Path        string // of the file, or of the folder of a rolling log; or a URL
 }
 
-// Logs is the place of logs that are still written, which written lists.
-func Logs(written func() []Log, formats []ingest.Format, remote discover.Remote) Place {
+// Logs is the endpoint of logs that are still written, which written lists.
+func Logs(written func() []Log, formats []ingest.Format, remote discover.Remote) Endpoint {
 	return &logs{written: written, formats: formats, remote: remote, at: map[string]string{}}
 }
 
@@ -29,28 +29,28 @@ type logs struct {
 	at      map[string]string // paths, by application
 }
 
-func (p *logs) Name() string { return "the logs" }
-func (p *logs) Logged() bool { return true }
-func (p *logs) Close()       {}
+func (e *logs) Name() string { return "the logs" }
+func (e *logs) Logged() bool { return true }
+func (e *logs) Close()       {}
 
-func (p *logs) Running(context.Context) ([]string, error) {
-	clear(p.at)
+func (e *logs) Running(context.Context) ([]string, error) {
+	clear(e.at)
 	var ids []string
-	for _, l := range p.written() {
-		if _, twice := p.at[l.Application]; !twice {
-			p.at[l.Application] = l.Path
+	for _, l := range e.written() {
+		if _, twice := e.at[l.Application]; !twice {
+			e.at[l.Application] = l.Path
 			ids = append(ids, l.Application)
 		}
 	}
 	return ids, nil
 }
 
-func (p *logs) Open(id string) (Source, error) {
-	path, ok := p.at[id]
+func (e *logs) Open(id string) (Source, error) {
+	path, ok := e.at[id]
 	if !ok {
 		return nil, fmt.Errorf("running: no log of %s", id)
 	}
-	return eventlog.New(bothNames(path), id, p.formats, p.remote), nil
+	return eventlog.New(bothNames(path), id, e.formats, e.remote), nil
 }
 
 // escapePattern makes a name one that a pattern matches as it is.

@@ -11,10 +11,10 @@ import (
 	"straggler/live/yarn"
 )
 
-// Spark is the place behind Spark's REST API: of a driver, or of a History Server. All its applications are asked for through
+// Spark is the endpoint behind Spark's REST API: of a driver, or of a History Server. All its applications are asked for through
 // one client, so that the server is asked once in the client's pause, however many run. app is the only one to watch, "" for
 // all.
-func Spark(address, app string, o rest.Options) (Place, error) {
+func Spark(address, app string, o rest.Options) (Endpoint, error) {
 	c, err := rest.New(address, sparkrest.API, o)
 	if err != nil {
 		return nil, err
@@ -28,38 +28,38 @@ type sparkServer struct {
 	client *rest.Client
 }
 
-func (p *sparkServer) Name() string { return p.client.Address() }
-func (p *sparkServer) Logged() bool { return false }
-func (p *sparkServer) Close()       { p.client.Close() }
+func (e *sparkServer) Name() string { return e.client.Address() }
+func (e *sparkServer) Logged() bool { return false }
+func (e *sparkServer) Close()       { e.client.Close() }
 
-func (p *sparkServer) Running(ctx context.Context) ([]string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	ids, err := sparkrest.Running(ctx, p.client)
-	return only(ids, p.app), err
+func (e *sparkServer) Running(ctx context.Context) ([]string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ids, err := sparkrest.Running(ctx, e.client)
+	return only(ids, e.app), err
 }
 
-func (p *sparkServer) Open(id string) (Source, error) {
-	return &oneAtATime{p, sparkrest.NewSource(p.client, id)}, nil
+func (e *sparkServer) Open(id string) (Source, error) {
+	return &oneAtATime{e, sparkrest.NewSource(e.client, id)}, nil
 }
 
 // oneAtATime is a source that shares the client of its server.
 type oneAtATime struct {
-	p *sparkServer
+	server *sparkServer
 	*sparkrest.Source
 }
 
 func (s *oneAtATime) Poll(ctx context.Context) (*live.State, error) {
-	s.p.mu.Lock()
-	defer s.p.mu.Unlock()
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
 	return s.Source.Poll(ctx)
 }
 
 // Close leaves the client open: it is the server's.
 func (s *oneAtATime) Close() {}
 
-// YARN is the place behind a resource manager. app is the only one to watch, "" for all.
-func YARN(address, app string, o rest.Options) (Place, error) {
+// YARN is the endpoint behind a resource manager. app is the only one to watch, "" for all.
+func YARN(address, app string, o rest.Options) (Endpoint, error) {
 	list, err := yarn.New(address, "", o)
 	if err != nil {
 		return nil, err
@@ -73,14 +73,14 @@ type manager struct {
 	list         *yarn.Source
 }
 
-func (p *manager) Name() string                   { return p.address }
-func (p *manager) Logged() bool                   { return false }
-func (p *manager) Close()                         { p.list.Close() }
-func (p *manager) Open(id string) (Source, error) { return yarn.New(p.address, id, p.o) }
+func (e *manager) Name() string                   { return e.address }
+func (e *manager) Logged() bool                   { return false }
+func (e *manager) Close()                         { e.list.Close() }
+func (e *manager) Open(id string) (Source, error) { return yarn.New(e.address, id, e.o) }
 
-func (p *manager) Running(ctx context.Context) ([]string, error) {
-	ids, err := p.list.Running(ctx)
-	return only(ids, p.app), err
+func (e *manager) Running(ctx context.Context) ([]string, error) {
+	ids, err := e.list.Running(ctx)
+	return only(ids, e.app), err
 }
 
 // only are the ids, or the one that is wanted of them.

@@ -19,7 +19,7 @@ type Options struct {
 	SASL           bool          // the server has authentication NONE, LDAP or CUSTOM, not NOSASL
 	TLS            *tls.Config   // nil: in the clear
 	Connect        time.Duration // to connect, log in, and answer on the control connection; 0: 10 s
-	Patience       time.Duration // of silence, after which it is looked whether the server is frozen; 0: 60 s
+	SilentFor      time.Duration // of silence, after which it is looked whether the server is frozen; 0: 60 s
 	FetchRows      int64         // rows a request; 0: 10 000
 }
 
@@ -51,8 +51,8 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	if o.Connect <= 0 {
 		o.Connect = 10 * time.Second
 	}
-	if o.Patience <= 0 {
-		o.Patience = time.Minute
+	if o.SilentFor <= 0 {
+		o.SilentFor = time.Minute
 	}
 	if o.FetchRows <= 0 {
 		o.FetchRows = 10_000

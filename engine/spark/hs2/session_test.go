@@ -62,7 +62,7 @@ func TestOpenRefused(t *testing.T) {
 			if c.wait == 0 {
 				c.wait = time.Minute
 			}
-			_, err := Open(t.Context(), Options{Address: c.address, User: "me", Password: "hunter2", SASL: c.sasl, Connect: max(c.wait, 2*time.Second), Patience: c.wait})
+			_, err := Open(t.Context(), Options{Address: c.address, User: "me", Password: "hunter2", SASL: c.sasl, Connect: max(c.wait, 2*time.Second), SilentFor: c.wait})
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%v, want the kind %v and %q", err, c.kind, c.says)
 			}

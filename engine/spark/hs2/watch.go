@@ -59,7 +59,7 @@ const grace = 10 * time.Second
 // goes over a second, the control connection.
 func (w *watch) monitor(ctx context.Context) {
 	defer close(w.stopped)
-	silence := time.NewTimer(w.s.o.Patience)
+	silence := time.NewTimer(w.s.o.SilentFor)
 	defer silence.Stop()
 	for {
 		select {
@@ -70,11 +70,11 @@ func (w *watch) monitor(ctx context.Context) {
 			return
 		case <-silence.C:
 			if err := w.ask(ctx); err != nil && ctx.Err() == nil {
-				w.frozen = fmt.Errorf("%w: %s has said nothing for %s: %w", ErrFrozen, w.s.o.Address, w.s.o.Patience, err)
+				w.frozen = fmt.Errorf("%w: %s has said nothing for %s: %w", ErrFrozen, w.s.o.Address, w.s.o.SilentFor, err)
 				w.hangUp()
 				return
 			}
-			silence.Reset(w.s.o.Patience)
+			silence.Reset(w.s.o.SilentFor)
 		}
 	}
 }

@@ -58,9 +58,9 @@ func TestRunningOnYARN(t *testing.T) {
 		}
 	}))
 	t.Cleanup(manager.Close)
-	place, err := running.YARN(manager.URL, "", rest.Options{Pause: time.Millisecond})
+	endpoint, err := running.YARN(manager.URL, "", rest.Options{Pause: time.Millisecond})
 	reporttest.Check(t, err)
-	web, b := following(t, place)
+	web, b := following(t, endpoint)
 	h := web.Config.Handler
 	if got := whenSlow(t, driver, b); got != id {
 		t.Fatalf("%s runs", got)

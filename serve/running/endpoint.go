@@ -6,8 +6,9 @@ import (
 	"straggler/live"
 )
 
-// Place is where applications run. Only one goroutine at a time asks it.
-type Place interface {
+// Endpoint is where applications run: a driver, a History Server, a resource manager, or a folder of logs that are still
+// written. Only one goroutine at a time asks it.
+type Endpoint interface {
 	// Name is how the user named it.
 	Name() string
 	// Running lists the ids of the applications that run there now.
