@@ -79,11 +79,11 @@ func TestLab(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := map[schema.Key]string{}
+		names := map[schema.Key]string{} // of a query, or of the one that started it: Delta merges by several
 		for q, err := range engine.Read[struct {
 			ID          schema.Key          `col:"query_id"`
 			Description schema.Null[string] `col:"description"`
-		}](t.Context(), eng, "SELECT query_id, description FROM queries") {
+		}](t.Context(), eng, "SELECT q.query_id, coalesce(r.description, q.description) AS description FROM queries q LEFT JOIN queries r ON r.query_id = q.root_id") {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -130,6 +130,23 @@ func third(q *query) {
 	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](1), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("id")})
 }
 
+// An exchange of a subquery feeds no join of the query that takes its value, and a scan that the subquery prunes comes from no exchange.
+func TestSubqueries(t *testing.T) {
+	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.enabled": "false"}, "3.5.6")
+	q.tree.nodes[3].Kind = schema.FilterNode // the left input is bucketed
+	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](5), Kind: schema.OtherNode, Operator: "Subquery"})
+	q.tree.add(operatorRow{QueryID: 1, NodeID: 9, ParentID: schema.Some[schema.Key](8), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("customer_id")})
+	if by, _ := q.tree.consumer(9); by != nil {
+		t.Errorf("an exchange of a subquery feeds %s", by.Operator)
+	}
+	if why := q.tree.unsplit(q.tree.node(2)); why != "the left one is read as its table is bucketed" {
+		t.Errorf("%q", why)
+	}
+	if n := q.tree.exchangesAround(q.tree.node(2)); n != 1 {
+		t.Errorf("%d exchanges, want the right one only", n)
+	}
+}
+
 // A bucket is what an exchange would have brought: the join above the scan needs it, by its keys on that side.
 func TestBuckets(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")

@@ -11,7 +11,7 @@ import (
 type tree struct {
 	nodes    []operatorRow
 	byID     map[schema.Key]int
-	children map[schema.Key][]schema.Key
+	children map[schema.Key][]schema.Key // without subqueries, whose rows do not come to their parent
 }
 
 func (t *tree) add(o operatorRow) {
@@ -20,10 +20,13 @@ func (t *tree) add(o operatorRow) {
 	}
 	t.byID[o.NodeID] = len(t.nodes)
 	t.nodes = append(t.nodes, o)
-	if o.ParentID.OK {
+	if o.ParentID.OK && !o.isSubquery() {
 		t.children[o.ParentID.V] = append(t.children[o.ParentID.V], o.NodeID)
 	}
 }
+
+// isSubquery tells whether an operator is the top of a subquery, whose value another takes.
+func (o *operatorRow) isSubquery() bool { return strings.Contains(o.Operator, "Subquery") }
 
 func (t *tree) node(id schema.Key) *operatorRow {
 	if i, ok := t.byID[id]; ok {
@@ -47,7 +50,7 @@ func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
 	below := t.node(source)
 	from := below
 	var grouped *operatorRow // the last aggregate on the way
-	for below != nil && below.ParentID.OK {
+	for below != nil && below.ParentID.OK && !below.isSubquery() {
 		n := t.node(below.ParentID.V)
 		if n == nil || n.Kind == schema.ExchangeNode || n.Kind == schema.BroadcastNode {
 			return nil, 0
@@ -186,7 +189,7 @@ func (t *tree) readOf(exchange schema.Key) *operatorRow {
 // keepsPartitioning tells whether what follows a join before the next exchange needs its rows as they are partitioned: an aggregate,
 // a window or another join. A split would make Spark shuffle them again.
 func (t *tree) keepsPartitioning(join *operatorRow) bool {
-	for n := join; n.ParentID.OK; {
+	for n := join; n.ParentID.OK && !n.isSubquery(); {
 		n = t.node(n.ParentID.V)
 		if n == nil || n.Kind == schema.ExchangeNode || n.Kind == schema.BroadcastNode {
 			return false
@@ -228,7 +231,7 @@ func (t *tree) unsplit(join *operatorRow) string {
 // exchangesAround is how many exchanges the phase of a join reads.
 func (t *tree) exchangesAround(join *operatorRow) int {
 	top := join
-	for top.ParentID.OK {
+	for top.ParentID.OK && !top.isSubquery() {
 		n := t.node(top.ParentID.V)
 		if n == nil || n.Kind == schema.ExchangeNode || n.Kind == schema.BroadcastNode {
 			break
@@ -240,7 +243,7 @@ func (t *tree) exchangesAround(join *operatorRow) int {
 		n := t.node(open[len(open)-1])
 		open = open[:len(open)-1]
 		switch {
-		case n == nil || n.Kind == schema.BroadcastNode || strings.Contains(n.Operator, "Subquery"):
+		case n == nil || n.Kind == schema.BroadcastNode:
 		case n.Kind == schema.ExchangeNode:
 			count++
 		default:

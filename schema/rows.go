@@ -216,7 +216,7 @@ type PlanNode struct {
 	Side        Null[Side]   `col:"side" doc:"which input of the nearest join above it feeds"`
 	Source      Null[string] `col:"source" doc:"of a scan: the table, or the last name of the path"`
 	Path        Null[string] `col:"path" doc:"of a scan: where the files lie"`
-	Tables      Null[string] `col:"tables" doc:"the sources of all scans below it"`
+	Tables      Null[string] `col:"tables" doc:"the sources of all scans below it, but for those of subqueries"`
 	Partitions  Null[int64]  `col:"partitions" doc:"of an exchange: how many partitions it was planned with"`
 	Coalesced   bool         `col:"coalesced" doc:"of a shuffle read of adaptive execution: it reads several partitions as one"`
 	Split       bool         `col:"split" doc:"of a shuffle read of adaptive execution, or a join: it reads skewed partitions in parts"`

@@ -114,6 +114,9 @@ func (o *operator) isExchange() bool {
 	return o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode
 }
 
+// isSubquery tells whether an operator is the top of a subquery, whose value another takes.
+func (o *operator) isSubquery() bool { return strings.Contains(o.name, "Subquery") }
+
 // kindOfOperator is what an operator does, by its name.
 func kindOfOperator(name string) schema.NodeKind {
 	if nativeWrappers[name] {

@@ -172,6 +172,19 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// The rows of a subquery that prunes a scan, as a merge into a table of Iceberg has one, do not come to the operators above.
+func TestSubqueryTables(t *testing.T) {
+	node := func(parent int32, name, simple string) rawNode {
+		return rawNode{parent: parent, name: name, simple: simple}
+	}
+	tr := newPlanTree(&plan{nodes: []rawNode{node(none, "Exchange", "Exchange hashpartitioning(customer_id#1L, 24)"), node(0, "BatchScan ice.shop.orders", "BatchScan ice.shop.orders[customer_id#1L]"),
+		node(1, "Subquery", "Subquery subquery#3, [id=#9]"), node(2, "BatchScan ice.shop.customers", "BatchScan ice.shop.customers[id#2L]")}}, false)
+	want := [][]string{{"ice.shop.orders"}, {"ice.shop.orders"}, {"ice.shop.customers"}, {"ice.shop.customers"}}
+	if fmt.Sprint(tr.tables) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", tr.tables, want)
+	}
+}
+
 // What Spark repeats below a reused exchange is left out: it ran once, and what it scans is named above both.
 func TestReusedExchange(t *testing.T) {
 	node := func(parent int32, name, simple string) rawNode {

@@ -121,9 +121,9 @@ func (t *planTree) downwards() {
 		if t.codegen[i] < 0 && o.name != "InputAdapter" && above.name != "InputAdapter" {
 			t.codegen[i] = t.codegen[parent]
 		}
-		if above.isExchange() || above.name == cachedScan || strings.Contains(o.name, "Subquery") {
+		if above.isExchange() || above.name == cachedScan || o.isSubquery() {
 			t.fragments[i] = t.newFragment(parent)
-			if strings.Contains(o.name, "Subquery") {
+			if o.isSubquery() {
 				t.top[t.fragments[i]], t.sides[i] = int32(i), ""
 			}
 		} else {
@@ -156,7 +156,8 @@ func (t *planTree) upwards() {
 	}
 }
 
-// sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no name.
+// sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no name. Rows of a subquery do
+// not come to the operator that takes its value, nor to a scan that it prunes, as that of the target of a merge.
 func (t *planTree) sources(i int) []string {
 	var list []string
 	if source := t.nodes[i].source; source != "" {
@@ -164,7 +165,9 @@ func (t *planTree) sources(i int) []string {
 	}
 	if t.nodes[i].name != cachedScan || len(list) == 0 {
 		for _, c := range t.children[i] {
-			list = append(list, t.tables[c]...)
+			if !t.nodes[c].isSubquery() {
+				list = append(list, t.tables[c]...)
+			}
 		}
 	}
 	return distinct(list)

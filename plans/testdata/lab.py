@@ -1,6 +1,6 @@
 """Real Spark SQL with skew of known place: one application a run, its event log and what is true of each of its queries.
 
-    python lab.py OUT --aqe on|off [--shapes | --further | --night 1|2]     # with pyspark 3.5 or 4 installed; a run takes about a minute on two cores
+    python lab.py OUT --aqe on|off [--shapes | --further | --formats JARS | --night 1|2]     # with pyspark 3.5 or 4 installed; a run takes about a minute on two cores
 
 The logs of further queries are of two such runs, each with half of them by --only. The description of a query is the name of its case; truth.json says for each which operator is slow, by which keys, on which side.
 """
@@ -8,7 +8,7 @@ import argparse, json, os, random, shutil, tempfile
 
 from pyspark.sql import SparkSession
 
-import further
+import formats, further
 
 # Work that takes time in proportion to the rows of a partition.
 WORK = "sum(aggregate(sequence(1, {n}), 0L, (a, x) -> (a + x * cast({v} as bigint)) % 1000003))"
@@ -122,17 +122,19 @@ def main():
     p.add_argument("--night", type=int, choices=[1, 2])
     p.add_argument("--shapes", action="store_true")
     p.add_argument("--further", action="store_true")
+    p.add_argument("--formats", metavar="JARS", help="the folder of the jars that formats.py names")
     p.add_argument("--only", nargs="*")
     a = p.parse_args()
     work = tempfile.mkdtemp()
     os.makedirs(a.out, exist_ok=True)
     night = a.night is not None
-    kind = f"night{a.night}" if night else ("shapes-" if a.shapes else "further-" if a.further else "") + f"aqe-{a.aqe}"
-    cases = SHAPES if a.shapes else further.FURTHER if a.further else CASES
+    kind = f"night{a.night}" if night else ("shapes-" if a.shapes else "further-" if a.further else "formats-" if a.formats else "") + f"aqe-{a.aqe}"
+    cases = SHAPES if a.shapes else further.FURTHER if a.further else formats.FORMATS if a.formats else CASES
     aqe = str(a.aqe == "on").lower()
     # On the second night the dimension has outgrown the threshold of a broadcast.
     threshold = "200k" if night else "-1"
-    spark = (SparkSession.builder.master("local[4]").appName("nightly" if night else "lab-sql")
+    builder = formats.configure(SparkSession.builder, a.formats, work) if a.formats else SparkSession.builder
+    spark = (builder.master("local[2]" if a.formats else "local[4]").appName("nightly" if night else "lab-sql")
              .config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", "file://" + work)
              .config("spark.eventLog.compress", "true").config("spark.eventLog.compression.codec", "zstd")
              .config("spark.sql.shuffle.partitions", "24").config("spark.sql.adaptive.enabled", aqe)
@@ -143,7 +145,7 @@ def main():
              .config("spark.sql.warehouse.dir", work + "/warehouse").getOrCreate())
     spark.sparkContext.setLogLevel("ERROR")
     data = work + "/data/"
-    rows = 160_000 if a.shapes else 100_000 if a.further else 240_000
+    rows = 160_000 if a.shapes else 100_000 if a.further or a.formats else 240_000
     spark.sql(f"select cast(if(pmod(hash(id), 100) < 45, 17, pmod(hash(id, 7), 4000)) as bigint) customer_id, id, cast(pmod(hash(id, 3), 1000) as bigint) amount from range(0, {rows}, 1, 6)").write.parquet(data + "orders")
     spark.sql(f"select cast(pmod(hash(id, 7), 4000) as bigint) customer_id, id, cast(pmod(hash(id, 3), 1000) as bigint) amount, cast(pmod(id, 50) as bigint) region_id from range(0, {rows}, 1, 6)").write.parquet(data + "orders_even")
     spark.sql("select id, concat('region', id % 9) region, id % 50 region_id from range(0, 4000, 1, 2)").write.parquet(data + "customers")
@@ -153,6 +155,9 @@ def main():
         spark.read.parquet(data + name).createOrReplaceTempView(name)
     if a.shapes:
         more_tables(spark, data, rows)
+    if a.formats:
+        spark.sparkContext.setJobDescription("tables")
+        formats.tables(spark, data)
     truth = further.tables(spark, data, rows) if a.further else {}
     if night:
         spark.sparkContext.setJobDescription("warm_up")
@@ -173,7 +178,9 @@ def main():
             for k, v in settings.items():
                 spark.conf.set(k, v)
             spark.sparkContext.setJobDescription(name)
-            spark.sql(statement).write.format("noop").mode("overwrite").save()
+            result = spark.sql(statement.replace("{data}", data))
+            if not statement.startswith("merge"): # which ran where it was written
+                result.write.format("noop").mode("overwrite").save()
             for k, v in before.items():
                 spark.conf.set(k, v) if v is not None else spark.conf.unset(k)
             if expected and expected[0] == "aqe":
