@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -52,14 +53,20 @@ type process struct {
 	ended chan struct{}
 }
 
+// interpreted keeps Spark from compiling statements, which takes longer than running them on the few rows of tests.
+var interpreted = map[string]string{"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
 // Engine is the address of a server for tests that only ask: the one that Variable names, or one that is started for the
-// test. What follows & may be added to it.
+// test, and interprets statements. What follows & may be added to it.
 func Engine(t testing.TB, o Options) string {
 	t.Helper()
 	want(t)
 	if address := os.Getenv(Variable); address != "" {
 		return address
 	}
+	set := maps.Clone(interpreted)
+	maps.Copy(set, o.Set)
+	o.Set = set
 	return Start(t, o).Engine("")
 }
 
