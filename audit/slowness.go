@@ -37,6 +37,7 @@ const mostListed = 20
 
 // part is the tasks of one stage on one machine, against the history of the stage. Times are medians of a task.
 type part struct {
+	stage          int // of the run
 	tasks          float64
 	usual, ratio   float64 // usual time; tonight's over it
 	p, beyond      float64
@@ -73,6 +74,7 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 				byMachine[q.Machine] = m
 			}
 			p := u.part(q)
+			p.stage = i
 			m.Tasks += q.Tasks
 			m.excess += p.tasks * p.extra
 			m.parts = append(m.parts, p)
@@ -259,6 +261,7 @@ func binomialTail(n, k int, p float64) float64 {
 // the one within a factor of e on either side, the other of 4.5.
 func kindOf(machines []SlowMachine, shared bool) string {
 	var processor, disk sample
+	var stages []resourceRatios
 	staged, extra, cpu := 0.0, 0.0, 0.0
 	for i := range machines {
 		for _, p := range machines[i].parts {
@@ -272,8 +275,14 @@ func kindOf(machines []SlowMachine, shared bool) string {
 			}
 			rest := max(p.extra-p.staging, 0.01*p.extra)
 			if p.cpuUsual > 0 && p.bytes > 0 {
-				processor.add(math.Log(rest / p.cpuUsual))
-				disk.add(math.Log(rest / (p.bytes / 20e6)))
+				perCPU, perByte := math.Log(rest/p.cpuUsual), math.Log(rest/(p.bytes/20e6))
+				processor.add(perCPU)
+				disk.add(perByte)
+				for len(stages) <= p.stage {
+					stages = append(stages, resourceRatios{})
+				}
+				stages[p.stage].processor.add(perCPU)
+				stages[p.stage].disk.add(perByte)
 			}
 		}
 	}
@@ -299,18 +308,32 @@ func kindOf(machines []SlowMachine, shared bool) string {
 		name, m, most = "processor", processor.sum/processor.n, far*processorPrior
 	}
 	if m > most {
-		return steadiest(&processor, &disk)
+		return steadiest(stages)
 	}
 	return name
 }
 
+// resourceRatios are the logarithms of the rest of one stage's time over its processor time and over its bytes, of each machine.
+type resourceRatios struct{ processor, disk sample }
+
 // steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor for most of the time
 // anyway: the one whose ratio differs less between stages, within a factor of e, by the likelihood ratio of two normal samples with means and
-// variances of their own.
-func steadiest(processor, disk *sample) string {
-	const steady, clear = 1, 5 // 150 : 1
+// variances of their own. Machines that ran the same stage say the same of it, so their means count; of two stages, the ratios are often alike
+// by chance.
+func steadiest(stages []resourceRatios) string {
+	const fewest, least, steady, clear = 3, 0.01, 1, 5 // least: clocks say no more; clear: 150 : 1
+	var processor, disk sample
+	for i := range stages {
+		if s := &stages[i]; s.processor.n > 0 {
+			processor.add(s.processor.sum / s.processor.n)
+			disk.add(s.disk.sum / s.disk.n)
+		}
+	}
 	n := min(processor.n, mostStages)
-	switch p, d := processor.scatter(), disk.scatter(); {
+	if n < fewest {
+		return ""
+	}
+	switch p, d := max(least, processor.scatter()), max(least, disk.scatter()); {
 	case p < steady && n*math.Log(d/p) > clear:
 		return "processor"
 	case d < steady && n*math.Log(p/d) > clear:

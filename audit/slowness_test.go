@@ -98,3 +98,19 @@ func TestMachineAgainstHistory(t *testing.T) {
 		}
 	}
 }
+
+// What the time follows is told by stages, however many machines ran each: the ratios of two are alike by chance.
+func TestKindByStages(t *testing.T) {
+	for stages, want := range map[int]string{2: "", 6: "processor"} {
+		machines := make([]SlowMachine, 5)
+		for i := range machines {
+			for k := range stages {
+				cpu := math.Exp(float64(k)) / 10
+				machines[i].parts = append(machines[i].parts, part{stage: k, tasks: 4, usual: cpu, ratio: 101, extra: 100 * cpu, waits: 1, cpuUsual: cpu, bytes: 1e6})
+			}
+		}
+		if got := kindOf(machines, true); got != want {
+			t.Errorf("of %d stages on five machines: %q, want %q", stages, got, want)
+		}
+	}
+}

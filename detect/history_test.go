@@ -151,6 +151,19 @@ func TestUsual(t *testing.T) {
 			t.Errorf("after five bad nights of eleven, %v are slower than usual, want all; %+v", d.slowerThanUsual(m, p), d.historyOf(t, p))
 		}
 	})
+	t.Run("one bad execution in a short history", func(t *testing.T) {
+		for _, n := range []int{3, 4, 9} {
+			for _, bad := range []float64{40, 4000} {
+				m := newMade()
+				m.nights(n-1, 10, 10, 10)
+				m.execution(bad, bad, bad)
+				p := m.execution(30, 30, 30)
+				if h := run(t, &m.Trace, 2).historyOf(t, p); !h.Slow.V || h.LimitS.V > 2*10.5 {
+					t.Errorf("after %d executions of some 10 s and one of %v s, three times as long is not slow: %+v", n-1, bad, h)
+				}
+			}
+		}
+	})
 	t.Run("a clock of whole seconds", func(t *testing.T) {
 		m := newMade()
 		for range 6 {

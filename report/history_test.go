@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"straggler/engine"
 	"straggler/engine/enginetest"
 	"straggler/report/reporttest"
 	"straggler/schema"
@@ -14,7 +16,7 @@ import (
 // run is slow and in which stage; of runs alike, and of fewer than four, it says nothing. A run
 // that is slow is so whatever comes after it. The date in the name of the program does not matter.
 func TestSlowAsAWhole(t *testing.T) {
-	runs := func(n, from int, slow float64) *Document {
+	stored := func(n, from int, slow float64) engine.Engine {
 		var traces []*schema.Trace
 		for i := range n {
 			f := 1 + 0.02*float64(i%3)
@@ -23,8 +25,8 @@ func TestSlowAsAWhole(t *testing.T) {
 			}
 			m := reporttest.NewTrace()
 			job := m.Job(0, 10+20*f)
-			m.Phase(job, 0, 10, 10.2, 10.1, 10.3)
-			m.Phase(job, 10.3, 20*f, 20.2*f, 20.4*f, 20.1*f)
+			m.Phase(job, 0, slices.Repeat([]float64{10, 10.2, 10.1, 10.3}, 3)...)
+			m.Phase(job, 10.3, slices.Repeat([]float64{20 * f, 20.2 * f, 20.4 * f, 20.1 * f}, 3)...)
 			a := &m.Applications[0]
 			a.NativeID, a.Name = fmt.Sprint("run-", i), schema.Some(fmt.Sprintf("nightly_2026-11-%02d", i+1))
 			night := reporttest.Origin.Add(86400 * float64(i))
@@ -48,16 +50,25 @@ func TestSlowAsAWhole(t *testing.T) {
 			}
 			m.Machines = append(m.Machines, schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1", Executor: schema.Some("1"), Slots: slots})
 			m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: 1, QueryID: 1, Plan: schema.FinalPlan, Kind: schema.JoinNode, Operator: join, Fingerprint: "join"})
+			for k, path := range []string{"s3a://lake/items", "hdfs://nn:8020/sales/day=1", "hdfs://nn:8020/sales/day=2"} { // the second stage reads two of one file system
+				node := schema.Key(2 + k)
+				m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: node, QueryID: 1, Plan: schema.FinalPlan, Position: int32(1 + k), Kind: schema.ScanNode, Operator: "Scan",
+					Path: schema.Some(path), Fingerprint: path})
+				m.NodePhases = append(m.NodePhases, schema.NodePhase{QueryID: 1, NodeID: node, PhaseID: m.Phases[min(k, 1)].PhaseID, Role: schema.NodeRuns, Basis: schema.ByAccumulators})
+			}
 			for k := range m.Attempts {
 				a := &m.Attempts[k]
+				a.StartTime.V, a.FinishTime.V = a.StartTime.V.Add(86400*float64(i)), a.FinishTime.V.Add(86400*float64(i))
 				a.CPUS, a.FetchWaitS = schema.Some(1.0), schema.Some(max(0, a.DurationS.V-2))
 			}
 			enginetest.Shift(&m.Trace, schema.Key(100*(i+1)))
 			traces = append(traces, &m.Trace)
 		}
-		return built(t, reporttest.Stored(t, traces...))
+		return reporttest.Stored(t, traces...)
 	}
-	d := runs(6, 5, 3)
+	runs := func(n, from int, slow float64) *Document { return built(t, stored(n, from, slow)) }
+	eng := stored(6, 5, 3)
+	d := built(t, eng)
 	if len(d.SlowRuns.Rows) != 1 || d.SlowRuns.Rows[0].NativeID != "run-5" || d.SlowRuns.Rows[0].Runs != 5 {
 		t.Fatalf("slow runs %+v", d.SlowRuns.Rows)
 	}
@@ -78,10 +89,23 @@ func TestSlowAsAWhole(t *testing.T) {
 	words := strings.Join(d.SlowRuns.Rows[0].Words, " ")
 	for _, want := range []string{"Tasks of join took", "they waited", "for their input, usually", "The setting spark.executor.cores is 2; it was 4 in all 5\u00a0earlier runs",
 		"The query by region (0) was run by another plan than in all 5\u00a0earlier runs: BroadcastHashJoin 0 instead of 1 and SortMergeJoin 1 instead of 0",
-		"their stage, join: 4 of 4", "8 tasks had 2 slots, usually 8 tasks 4: they queued", "waited for input from other machines"} {
+		"their stage, join: 12 of 12", "their stages read from the file system hdfs://nn:8020",
+		"24 tasks had 2 slots, usually 24 tasks 4: they queued", "waited for input from other machines"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q does not say %q", words, want)
 		}
+	}
+	var started []string // of the 71.5 s the second stage's tasks started after 10.3 s, in the third sixteenth
+	b := &builder{ctx: t.Context(), eng: eng}
+	reporttest.Check(t, b.pick("report_slow_apps", "application_id", []schema.Key{d.SlowRuns.Rows[0].ApplicationID}))
+	reporttest.Check(t, readStore(b, "shared_tasks", func(c *sharedCell) error {
+		if c.Dimension == "time" {
+			started = append(started, fmt.Sprint(c.Value, ": ", c.Slow, " of ", c.Tasks))
+		}
+		return nil
+	}))
+	if !slices.Equal(started, []string{"0: 0 of 12", "2: 12 of 12"}) {
+		t.Errorf("slow tasks by the sixteenth of the run in which they started: %v", started)
 	}
 	if !strings.Contains(d.Headline.Why, "1\u00a0setting changed") {
 		t.Errorf("%q does not speak of the setting", d.Headline.Why)

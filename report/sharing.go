@@ -92,7 +92,7 @@ func (r *tasksOfRun) add(c *sharedCell) {
 		}
 	case "path":
 		if fs := fileSystem(c.Value); fs != "" {
-			r.put("file system", fs, c.PhaseID, r.stages[c.PhaseID])
+			r.set("file system", fs, c.PhaseID, n) // all tasks of the stage, by whichever of its paths
 		}
 		return
 	}
@@ -100,15 +100,19 @@ func (r *tasksOfRun) add(c *sharedCell) {
 }
 
 func (r *tasksOfRun) put(dimension, value string, phase schema.Key, n count) {
+	at := r.groups[dimension][value][phase]
+	at.add(n)
+	r.set(dimension, value, phase, at)
+}
+
+func (r *tasksOfRun) set(dimension, value string, phase schema.Key, n count) {
 	if r.groups[dimension] == nil {
 		r.groups[dimension] = map[string]map[schema.Key]count{}
 	}
 	if r.groups[dimension][value] == nil {
 		r.groups[dimension][value] = map[schema.Key]count{}
 	}
-	at := r.groups[dimension][value][phase]
-	at.add(n)
-	r.groups[dimension][value][phase] = at
+	r.groups[dimension][value][phase] = n
 }
 
 // fileSystem is the scheme and authority of a path, such as s3a://bucket; empty where it has no scheme.
@@ -177,9 +181,9 @@ func (r *tasksOfRun) best(dimension string) (Sharing, bool) {
 	return r.weigh(s, dimension, together, float64(len(s.Values))*math.Log(float64(len(groups))))
 }
 
-// window gives the stretch of time whose tasks are slow.
+// window gives the stretch of time whose tasks are slow, the shortest where several explain alike.
 func (r *tasksOfRun) window() (Sharing, bool) {
-	best, choices := Sharing{Dimension: "time", Support: math.Inf(-1)}, float64(sixteenths*(sixteenths+1)/2)
+	best, choices, shortest := Sharing{Dimension: "time", Support: math.Inf(-1)}, float64(sixteenths*(sixteenths+1)/2), 0
 	for from := range sixteenths {
 		together := map[schema.Key]count{}
 		for until := from; until < sixteenths; until++ {
@@ -189,8 +193,8 @@ func (r *tasksOfRun) window() (Sharing, bool) {
 				together[phase] = at
 			}
 			s := Sharing{Dimension: "time", Values: []string{strconv.Itoa(from), strconv.Itoa(until + 1)}}
-			if s, ok := r.weigh(s, "time", together, math.Log(choices)); ok && s.Support > best.Support {
-				best = s
+			if s, ok := r.weigh(s, "time", together, math.Log(choices)); ok && (s.Support > best.Support || s.Support == best.Support && until-from < shortest) {
+				best, shortest = s, until-from
 			}
 		}
 	}
@@ -296,7 +300,11 @@ func (r *SlowRun) sharedWords() (words []string) {
 	}
 	all := fmt.Sprintf("%s of %s are slower than usual", prose.Count(r.HeldSlow), prose.Plural(r.HeldTasks, "task", "tasks"))
 	if len(r.Shared) == 0 {
-		return []string{all + ": no machine, rack, source, table, stage or time sets them apart; what slowed them, all of the run shared."}
+		all += ": no machine, rack, source, table, stage or time sets them apart"
+		if 2*r.HeldSlow >= r.HeldTasks {
+			all += "; what slowed them, all of the run shared"
+		}
+		return []string{all + "."}
 	}
 	words = append(words, all+".")
 	for i := 0; i < len(r.Shared); {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"straggler/schema"
@@ -83,6 +84,16 @@ func TestSharing(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) || tasks != 240 {
 			t.Errorf("%s: %q of %d tasks, want %q", c.what, got, tasks, c.want)
+		}
+	}
+}
+
+// A few slow tasks that nothing sets apart are not said to have slowed with all of the run.
+func TestFewSlowTasks(t *testing.T) {
+	for slow, want := range map[int64]bool{3: false, 240: true} {
+		r := SlowRun{HeldTasks: 300, HeldSlow: slow}
+		if words := fmt.Sprint(r.sharedWords()); strings.Contains(words, "all of the run shared") != want {
+			t.Errorf("of 300 tasks %d are slow: %s", slow, words)
 		}
 	}
 }

@@ -92,6 +92,10 @@ func Shift(tr *schema.Trace, by schema.Key) {
 		tr.PlanNodes[i].NodeID += by
 		tr.PlanNodes[i].QueryID += by
 	}
+	for i := range tr.NodePhases {
+		n := &tr.NodePhases[i]
+		n.QueryID, n.NodeID, n.PhaseID = n.QueryID+by, n.NodeID+by, n.PhaseID+by
+	}
 }
 
 // Count runs a query to its end, reads every value, and counts its rows.

@@ -25,7 +25,8 @@ changed AS (
 counted AS (
   SELECT c.query_id, n.operator, CAST(sum(CASE WHEN n.query_id = c.query_id THEN 1 ELSE 0 END) AS BIGINT) AS now,
     CAST(sum(CASE WHEN n.query_id = c.query_id THEN 0 ELSE 1 END) AS BIGINT) AS usually
-  FROM changed c JOIN plan_nodes n ON n.query_id = c.query_id OR n.query_id = c.earlier_id
+  FROM (SELECT query_id, query_id AS of_id FROM changed UNION ALL SELECT query_id, earlier_id FROM changed) AS c
+    JOIN plan_nodes n ON n.query_id = c.of_id
   WHERE n.plan = 'final' AND n.kind IN ('join', 'exchange', 'broadcast', 'scan', 'aggregate', 'window', 'sort')
   GROUP BY c.query_id, n.operator
 )

@@ -1,5 +1,5 @@
 -- What the tasks of the picked applications have in common: of each stage that has a history, how many tasks share a machine, a rack, a place that most
--- of their input was read from, a table or path that the stage reads, a sixteenth of the application's time, and how many of
+-- of their input was read from, a table or path that the stage reads, a sixteenth of the application's time in which they started, and how many of
 -- these are slower than usual. Needs report_slow_apps.
 WITH tasks AS (
   SELECT a.application_id, a.phase_id, a.task, a.machine, coalesce(a.rack, m.rack) AS rack, a.start_time,
@@ -11,8 +11,8 @@ WITH tasks AS (
   WHERE a.status = 'success' AND NOT a.recompute
 ),
 span AS (
-  SELECT application_id, min(unix_micros(start_time)) AS first_start, CAST(max(unix_micros(start_time)) - min(unix_micros(start_time)) + 1 AS DOUBLE) AS micros
-  FROM tasks GROUP BY application_id
+  SELECT i.application_id, unix_micros(i.start_time) AS start, CAST(unix_micros(i.finish_time) - unix_micros(i.start_time) AS DOUBLE) AS micros
+  FROM applications i SEMI JOIN report_slow_apps r ON r.application_id = i.application_id
 ),
 sources AS (
   SELECT phase_id, task, source_machine
@@ -49,9 +49,9 @@ GROUP BY k.application_id, k.phase_id, c.path
 UNION ALL
 SELECT application_id, phase_id, 'time', CAST(place AS STRING), count(*), CAST(sum(slow) AS BIGINT)
 FROM (
-  SELECT k.application_id, k.phase_id, k.slow, CAST(floor(16 * (unix_micros(k.start_time) - s.first_start) / nullif(s.micros, 0)) AS BIGINT) AS place
+  SELECT k.application_id, k.phase_id, k.slow, CAST(floor(greatest(0e0, least(15e0, 16 * (unix_micros(k.start_time) - s.start) / nullif(s.micros, 0)))) AS BIGINT) AS place
   FROM tasks k JOIN span s ON s.application_id = k.application_id
-  WHERE k.start_time IS NOT NULL
+  WHERE k.start_time IS NOT NULL AND s.micros > 0
 ) AS t
 GROUP BY application_id, phase_id, place
 ORDER BY application_id NULLS LAST, dimension NULLS LAST, value NULLS LAST, phase_id NULLS LAST
