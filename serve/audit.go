@@ -11,6 +11,7 @@ import (
 
 	"straggler/audit"
 	"straggler/audit/baseline"
+	"straggler/audit/measure"
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/serve/catalog"
@@ -54,14 +55,9 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 
 // night is what an audit of the store says now, and whether it is of the store as it is.
 func (s *Server) night(ctx context.Context) (*audit.Night, bool, error) {
-	runs, current, err := s.c.Runs(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	n, judged, err := catalog.Whole(ctx, s.c, "night", func(context.Context) (*audit.Night, error) {
+	return catalog.OfRuns(ctx, s.c, "night", func(runs []measure.Run) (*audit.Night, error) {
 		return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
 	})
-	return n, current && judged, err
 }
 
 // runAddresses are those of the pages of applications, or of the lists of those with one id, by the framework's id.
@@ -101,7 +97,7 @@ func findingRow(x *audit.Finding, run string) []cell {
 
 // writeMachineFindings lists what the audit found about a machine; nothing where that is nothing.
 func (s *Server) writeMachineFindings(ctx context.Context, w io.Writer, name string) error {
-	night, _, err := s.night(ctx)
+	night, current, err := s.night(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,5 +112,6 @@ func (s *Server) writeMachineFindings(ctx context.Context, w io.Writer, name str
 		return nil
 	}
 	f.label()
+	writeAge(w, current)
 	return writeSection(w, "findings", "What the audit found", f)
 }

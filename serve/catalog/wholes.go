@@ -54,6 +54,23 @@ func Whole[T any](ctx context.Context, c *Catalog, name string, build func(conte
 	return wholeOf(ctx, c, name, patience, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
 }
 
+// OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
+// as it is now. What is kept of a version is made of that version's applications, however long they take.
+func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func([]measure.Run) (T, error)) (value T, current bool, err error) {
+	return wholeOf(ctx, c, name, patience, func(ctx context.Context, v *version) (value T, err error) {
+		r := startWhole(c, v, "runs", runsOf)
+		select {
+		case <-r.ready:
+		case <-ctx.Done():
+			return value, ctx.Err()
+		}
+		if r.err != nil {
+			return value, r.err
+		}
+		return build(r.value.([]measure.Run))
+	})
+}
+
 func overview(ctx context.Context, v *version) (d *report.Document, err error) {
 	err = v.pages.with(ctx, func(eng engine.Engine) error { d, err = report.Overview(ctx, eng); return err })
 	return d, err
@@ -77,22 +94,7 @@ func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Dura
 	if err != nil {
 		return value, false, err
 	}
-	r := v.wholes.start(name, func(r *wholeResult) {
-		c.building.Go(func() {
-			ctx, cancel := context.WithTimeout(c.base, wholeTime)
-			defer cancel()
-			defer close(r.ready)
-			defer func() {
-				if r.err != nil {
-					v.wholes.forget(name, r) // the next one tries again
-					return
-				}
-				c.keep(name, v, r.value)
-			}()
-			defer ingest.Recover(&r.err)
-			r.value, r.err = build(ctx, v)
-		})
-	})
+	r := startWhole(c, v, name, build)
 	var enough <-chan time.Time
 	last, found := c.kept(name)
 	if found {
@@ -111,6 +113,26 @@ func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Dura
 	case <-ctx.Done():
 		return value, false, fmt.Errorf("catalog: %w", ctx.Err())
 	}
+}
+
+// startWhole gives a result of a version, ready or not.
+func startWhole[T any](c *Catalog, v *version, name string, build func(context.Context, *version) (T, error)) *wholeResult {
+	return v.wholes.start(name, func(r *wholeResult) {
+		c.building.Go(func() {
+			ctx, cancel := context.WithTimeout(c.base, wholeTime)
+			defer cancel()
+			defer close(r.ready)
+			defer func() {
+				if r.err != nil {
+					v.wholes.forget(name, r) // the next one tries again
+					return
+				}
+				c.keep(name, v, r.value)
+			}()
+			defer ingest.Recover(&r.err)
+			r.value, r.err = build(ctx, v)
+		})
+	})
 }
 
 // start gives a result, and has it built where nobody did.
