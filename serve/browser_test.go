@@ -144,6 +144,10 @@ func TestBrowser(t *testing.T) {
 		fits("the job")
 		click(t, ctx, `document.querySelector('nav a[href="/machines"]')`)
 		fits("the machines")
+		for _, at := range []string{"policies", "audit", "logs"} {
+			click(t, ctx, `document.querySelector('nav a[href="/`+at+`"]')`)
+			fits("the page /" + at)
+		}
 		click(t, ctx, `document.querySelector('nav a[href="/sql"]')`)
 		console(t, ctx)
 		fits("the console")
