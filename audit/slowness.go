@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
+	"straggler/distribution"
 	"straggler/schema"
 )
 
@@ -317,29 +318,15 @@ func kindOf(machines []SlowMachine, shared bool) string {
 type resourceRatios struct{ processor, disk sample }
 
 // steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor for most of the time
-// anyway: the one whose ratio differs less between stages, within a factor of e, by the likelihood ratio of two normal samples with means and
-// variances of their own. Machines that ran the same stage say the same of it, so their means count; of two stages, the ratios are often alike
-// by chance.
+// anyway: the one whose ratio differs less between stages. Machines that ran the same stage say the same of it, so their means count.
 func steadiest(stages []resourceRatios) string {
-	const fewest, least, steady, clear = 3, 0.01, 1, 5 // least: clocks say no more; clear: 150 : 1
-	var processor, disk sample
+	var processor, disk []float64
 	for i := range stages {
 		if s := &stages[i]; s.processor.n > 0 {
-			processor.add(s.processor.sum / s.processor.n)
-			disk.add(s.disk.sum / s.disk.n)
+			processor, disk = append(processor, s.processor.sum/s.processor.n), append(disk, s.disk.sum/s.disk.n)
 		}
 	}
-	n := min(processor.n, mostStages)
-	if n < fewest {
-		return ""
-	}
-	switch p, d := max(least, processor.scatter()), max(least, disk.scatter()); {
-	case p < steady && n*math.Log(d/p) > clear:
-		return "processor"
-	case d < steady && n*math.Log(p/d) > clear:
-		return "disk"
-	}
-	return ""
+	return [...]string{"", "processor", "disk"}[distribution.Steadier(processor, disk)]
 }
 
 // sample is how many values, their sum and that of their squares.
@@ -351,20 +338,13 @@ func (s *sample) add(x float64) {
 	s.squares += x * x
 }
 
-const mostStages = 10
-
 // evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the given standard
 // deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines say the same, so all of them count as
-// mostStages at most.
+// at most ten.
 func (s *sample) evidence(prior float64) float64 {
-	n := min(s.n, mostStages)
+	n := min(s.n, 10)
 	m := s.sum / s.n
-	between, scatter := 1/n+prior*prior, s.scatter()
-	return -0.5 * (n*scatter*scatter + m*m/between + math.Log(between))
-}
-
-// scatter is the standard deviation.
-func (s *sample) scatter() float64 {
-	m := s.sum / s.n
-	return math.Sqrt(max(0, s.squares/s.n-m*m))
+	variance := max(0, s.squares/s.n-m*m)
+	between := 1/n + prior*prior
+	return -0.5 * (n*variance + m*m/between + math.Log(between))
 }

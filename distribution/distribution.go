@@ -1,4 +1,4 @@
-// Package distribution has the distributions that intervals and tests of means need. Its special functions are gonum's, whose
+// Package distribution has the distributions that intervals and tests of means need, and says which of two samples scatters less (steadier.go). Its special functions are gonum's, whose
 // own package of distributions links a library of linear algebra.
 package distribution
 

@@ -1,6 +1,10 @@
 package live
 
-import "math"
+import (
+	"math"
+
+	"straggler/distribution"
+)
 
 // What an attempt has reported is evidence about its total time T, which is weighed against what is expected of T anyway
 // (duration.go) by Bayes' theorem. An attempt that works at a steady rate has done the share s/T of its work W after s seconds,
@@ -62,7 +66,7 @@ func (m *mixture) given(r report, elapsed, scatter float64) guess {
 		likely, size := 0.0, 0.0
 		for k, whole := range r.whole {
 			lnC := math.Log(x.at / whole)
-			l := x.at / whole * (normal((lnTo-lnC)/scatter) - normal((lnFrom-lnC)/scatter))
+			l := x.at / whole * (distribution.NormalSurvival((lnC-lnTo)/scatter) - distribution.NormalSurvival((lnC-lnFrom)/scatter))
 			likely += l
 			if r.size != nil {
 				size += l * r.size[k]
@@ -88,9 +92,6 @@ func (m *mixture) given(r report, elapsed, scatter float64) guess {
 	}
 	return g
 }
-
-// normal is the distribution function of the standard normal distribution.
-func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // alone is the estimate by a report where nothing else is known; empty where nothing was told.
 func (r *report) alone(elapsed, scatter float64) guess {

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"straggler/distribution"
 	"straggler/schema"
 )
 
@@ -37,39 +38,26 @@ func (r *resources) add(s *SlowStageRow) {
 
 // most says what most of the time went to: what the log measured of it where that is half of it. Of the rest it says what it follows: the processor
 // time of the stages where processors are slow or taken, their input where a disk is slow. Stages differ in the ratio of the two by orders
-// of magnitude, so the one whose ratio to the rest differs less between them, within a factor of e, is named, where a normal sample of its variance
-// is 150 times as likely as one of the other's (n·ln(sd/sd) > 5, with at most ten stages counted); the audit decides the same way.
+// of magnitude, so the one whose ratio to the rest differs less between them is named (distribution.Steadier), as in the audit.
 func (r *resources) most() (what schema.Null[string]) {
-	const half, steady, clear, mostStages = 0.5, 1, 5, 10
-	switch n := float64(min(len(r.perCPU), mostStages)); {
+	const half = 0.5
+	switch {
 	case r.extra == 0:
+		return what
 	case r.waited > half*r.extra:
 		return schema.Some(forInput)
 	case r.computed > half*r.extra:
 		return schema.Some(forWork)
-	case n < 3 || r.waited+r.computed > half*r.extra:
-	default:
-		p, d := deviation(r.perCPU), deviation(r.perByte)
-		if p < steady && n*math.Log(d/p) > clear {
-			return schema.Some(atProcessor)
-		}
-		if d < steady && n*math.Log(p/d) > clear {
-			return schema.Some(atDisk)
-		}
+	case r.waited+r.computed > half*r.extra:
+		return what
+	}
+	switch distribution.Steadier(r.perCPU, r.perByte) {
+	case 1:
+		return schema.Some(atProcessor)
+	case 2:
+		return schema.Some(atDisk)
 	}
 	return what
-}
-
-// deviation is the standard deviation of a sample, at least 1 %.
-func deviation(v []float64) float64 {
-	mean, sum := 0.0, 0.0
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		sum += (x - mean) * (x - mean) / float64(len(v))
-	}
-	return max(0.01, math.Sqrt(sum))
 }
 
 // resourceWords says it in a sentence without its capital; empty where it cannot be told.
