@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -133,14 +132,6 @@ func summary(ctx context.Context, eng engine.Engine, apps selection.Applications
 		s.Outliers[r.Rule] = r.N
 	}
 	return s, nil
-}
-
-func listOf(keys []schema.Key) string {
-	texts := make([]string, len(keys))
-	for i, k := range keys {
-		texts[i] = strconv.FormatInt(k, 10)
-	}
-	return strings.Join(texts, ", ")
 }
 
 // keepBySpan makes session tables of the rows of a query of phases and gives the query of their union. Exact quantiles keep

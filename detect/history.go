@@ -62,7 +62,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, pha
 	}
 	own := "SELECT " + ownColumns + ", note FROM detected_own"
 	if len(again) > 0 {
-		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + listOf(again) + ")"
+		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + schema.KeyList(again) + ")"
 	}
 	err = engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
 		return writeRows(ctx, tx, eng, p, sql, "phase_id", p.attempts, phaseOfHistory)
@@ -156,7 +156,7 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	default:
 		stands := "p.phase_id IS NOT NULL"
 		if len(changed) > 0 {
-			stands += " AND h.phase_id & " + blockBits + " NOT IN (" + listOf(changed) + ")"
+			stands += " AND h.phase_id & " + blockBits + " NOT IN (" + schema.KeyList(changed) + ")"
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
 	}
@@ -208,7 +208,7 @@ func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (
 
 // copy appends what earlier results say of the inputs that are written again, but for the history of some phases.
 func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []schema.Key) error {
-	where := " WHERE phase_id & " + blockBits + " IN (" + listOf(p.again.Blocks("phases")) + ")"
+	where := " WHERE phase_id & " + blockBits + " IN (" + schema.KeyList(p.again.Blocks("phases")) + ")"
 	stats := "SELECT * FROM phase_stats" + where
 	attempts, err := countAttempts(ctx, eng, stats)
 	if err == nil {
@@ -217,10 +217,10 @@ func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []
 	if err != nil {
 		return err
 	}
-	slow := "SELECT * FROM outliers" + where + " AND (rule <> 'slower_than_usual' OR phase_id NOT IN (" + listOf(but) + "))"
+	slow := "SELECT * FROM outliers" + where + " AND (rule <> 'slower_than_usual' OR phase_id NOT IN (" + schema.KeyList(but) + "))"
 	if err := writeRows(ctx, tx, eng, p, slow, "phase_id, attempt_id, rule", attempts, phaseOfOutlier); err != nil {
 		return err
 	}
-	history := "SELECT * FROM stage_history" + where + " AND phase_id NOT IN (" + listOf(but) + ")"
+	history := "SELECT * FROM stage_history" + where + " AND phase_id NOT IN (" + schema.KeyList(but) + ")"
 	return writeRows(ctx, tx, eng, p, history, "phase_id", attempts, phaseOfHistory)
 }

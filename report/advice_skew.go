@@ -84,7 +84,7 @@ func (k *known) split(g *skewed, settings bool) Advice {
 		Action:   "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or partition by a finer key. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise.",
 		Evidence: skewEvidence(g.tasks),
 		SQL: fmt.Sprintf("SELECT phase_id, task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id IN (%s) AND status = 'success' ORDER BY input_bytes DESC NULLS LAST",
-			keyList(g.phases))}
+			schema.KeyList(g.phases))}
 	for _, j := range k.d.Cost.Jobs.Rows {
 		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
 	}
@@ -166,14 +166,6 @@ func sparkSize(v float64) string {
 		return fmt.Sprintf("%dm", int64(v)>>20)
 	}
 	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
-}
-
-func keyList(keys []schema.Key) string {
-	var out []string
-	for _, k := range keys {
-		out = append(out, strconv.FormatInt(int64(k), 10))
-	}
-	return strings.Join(out, ", ")
 }
 
 // skewOf is how much of an outlier's excess goes to its data.

@@ -97,14 +97,10 @@ func (b *builder) history() error {
 	l.SQL = "SELECT name, native_id, start_time, finish_time FROM applications ORDER BY name NULLS LAST, start_time NULLS LAST"
 	l.Note = "No run took longer than earlier runs of its program, as far as the store has three of them."
 	var keys []schema.Key
-	programs, err := queries.ReadFile("sql/programs.sql")
-	if err == nil {
-		err = b.eng.Materialize(b.ctx, "report_programs", string(programs))
-	}
-	if err != nil {
+	if err := b.keepStore("report_programs", "programs"); err != nil {
 		return err
 	}
-	err = readStore(b, "slow_runs", func(r *SlowRunRow) error {
+	err := readStore(b, "slow_runs", func(r *SlowRunRow) error {
 		if _, ok := b.sums.apps[r.ApplicationID]; !ok {
 			return nil // not of this report
 		}
@@ -117,6 +113,9 @@ func (b *builder) history() error {
 		return err
 	}
 	if err := b.pick("report_slow_apps", "application_id", keys); err != nil {
+		return err
+	}
+	if err := b.keepStore("report_earlier", "earlier_runs"); err != nil {
 		return err
 	}
 	index := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })

@@ -28,6 +28,15 @@ func (b *builder) keep(table, file string) error {
 	return b.materialize(table, string(sql))
 }
 
+// keepStore is keep for a query that compares with other rows of the store.
+func (b *builder) keepStore(table, file string) error {
+	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	if err != nil {
+		return err
+	}
+	return b.eng.Materialize(b.ctx, table, string(sql))
+}
+
 // pick makes a session table of keys.
 func (b *builder) pick(table, column string, keys []schema.Key) error {
 	return b.eng.Materialize(b.ctx, table, keyTable(column, keys))

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"straggler/engine"
+	"straggler/schema"
 )
 
 // copiedAttempts is up to how many attempts the rows of what a document is about are copied into session tables: a million come
@@ -35,11 +34,7 @@ func (b *builder) restrict() error {
 		if err != nil {
 			return err
 		}
-		texts := make([]string, len(keys))
-		for i, k := range keys {
-			texts[i] = strconv.FormatInt(k, 10)
-		}
-		own = "application_id IN (" + strings.Join(texts, ", ") + ")"
+		own = "application_id IN (" + schema.KeyList(keys) + ")"
 	}
 	attempts := "FROM attempts WHERE " + own
 	phases := fmt.Sprintf("SELECT p.* FROM phases p SEMI JOIN (SELECT job_id FROM jobs WHERE %s) j ON j.job_id = p.job_id", own)

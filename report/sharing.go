@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -165,7 +166,7 @@ func (r *tasksOfRun) best(dimension string) (Sharing, bool) {
 	groups := r.groups[dimension]
 	s := Sharing{Dimension: dimension}
 	together := map[schema.Key]count{}
-	for _, value := range sortedValues(groups) {
+	for _, value := range slices.Sorted(maps.Keys(groups)) {
 		in, support := r.support(dimension, groups[value])
 		if support-math.Log(float64(len(groups))) < clearly || 2*in.slow < in.tasks {
 			continue
@@ -217,7 +218,7 @@ func (r *tasksOfRun) weigh(s Sharing, dimension string, groups map[schema.Key]co
 // (Agresti, Categorical Data Analysis, §6.3).
 func (r *tasksOfRun) support(dimension string, group map[schema.Key]count) (in count, support float64) {
 	expected, variance := 0.0, 0.0
-	for _, phase := range sortedPhases(group) {
+	for _, phase := range slices.Sorted(maps.Keys(group)) {
 		n, g := r.stages[phase], group[phase]
 		if ofTasks(dimension) && !n.someSlow() {
 			continue
@@ -273,24 +274,6 @@ func (c count) likelihood() float64 {
 		return x * math.Log(x/c.tasks)
 	}
 	return xlogx(c.slow) + xlogx(c.tasks-c.slow)
-}
-
-func sortedValues(groups map[string]map[schema.Key]count) []string {
-	var out []string
-	for v := range groups {
-		out = append(out, v)
-	}
-	slices.Sort(out)
-	return out
-}
-
-func sortedPhases(group map[schema.Key]count) []schema.Key {
-	var out []schema.Key
-	for p := range group {
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // sharedWords says what the slow tasks of a run have in common.

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"encoding/binary"
+	"strconv"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -63,4 +65,13 @@ func (k *Keys) Nth(n int64) Key {
 		k.base = Key(h.Sum64()>>1) &^ (1<<blockBits - 1)
 	}
 	return k.base | n&(1<<blockBits-1)
+}
+
+// KeyList is keys as SQL has them in a list: 1, 2, 3.
+func KeyList(keys []Key) string {
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = strconv.FormatInt(k, 10)
+	}
+	return strings.Join(texts, ", ")
 }

@@ -2,8 +2,6 @@ package selection
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -44,11 +42,7 @@ func (a Applications) Seen(ctx context.Context, eng engine.Engine, tables ...str
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(keys))
-	for i, k := range keys {
-		texts[i] = strconv.FormatInt(k, 10)
-	}
-	phases := "SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id IN (" + strings.Join(texts, ", ") + ")"
+	phases := "SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id IN (" + schema.KeyList(keys) + ")"
 	for _, table := range tables {
 		out = append(out, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE phase_id IN (" + phases + ")"})
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"straggler/engine"
@@ -176,13 +175,11 @@ func (l *loader) attempts(ctx context.Context, applications []schema.Key) error 
 	l.rows.Forget()
 	those, n := "TRUE", l.total
 	if applications != nil {
-		keys := make([]string, len(applications))
 		n = 0
-		for i, a := range applications {
-			keys[i] = strconv.FormatInt(a, 10)
+		for _, a := range applications {
 			n += l.count[a]
 		}
-		those = "application_id IN (" + strings.Join(keys, ", ") + ")"
+		those = "application_id IN (" + schema.KeyList(applications) + ")"
 	}
 	l.rows.Attempts = slices.Grow(l.rows.Attempts, int(n))
 	for row, err := range read[workload.AttemptRow](ctx, l.tables, strings.Replace(query("attempts"), "{those}", those, 1)) {
@@ -232,11 +229,7 @@ func tablesOf(ctx context.Context, eng engine.Engine, apps selection.Application
 
 // only restricts the tables to the rows of applications.
 func (t *tables) only(applications []schema.Key) {
-	keys := make([]string, len(applications))
-	for i, k := range applications {
-		keys[i] = strconv.FormatInt(k, 10)
-	}
-	own := " WHERE application_id IN (" + strings.Join(keys, ", ") + ")"
+	own := " WHERE application_id IN (" + schema.KeyList(applications) + ")"
 	phases := "SELECT phase_id FROM phases WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"
 	t.seen = nil
 	for _, x := range []struct{ table, where string }{

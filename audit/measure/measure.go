@@ -5,8 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"sort"
-	"strconv"
-	"strings"
 	"time"
 
 	"straggler/engine"
@@ -31,12 +29,8 @@ func only(applications []schema.Key) (seen []engine.Seen) {
 	if len(applications) == 0 {
 		return nil
 	}
-	keys := make([]string, len(applications))
-	for i, k := range applications {
-		keys[i] = strconv.FormatInt(k, 10)
-	}
 	for _, table := range []string{"applications", "jobs", "attempts", "queries"} {
-		seen = append(seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE application_id IN (" + strings.Join(keys, ", ") + ")"})
+		seen = append(seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE application_id IN (" + schema.KeyList(applications) + ")"})
 	}
 	return seen
 }

@@ -3,7 +3,6 @@
 package view
 
 import (
-	"fmt"
 	"strings"
 
 	"straggler/engine/sqltext"
@@ -40,9 +39,9 @@ func ChosenSQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from fu
 func where(s store.Slice) string {
 	switch {
 	case s.Chosen != nil:
-		return " WHERE " + store.InputColumn + " IN (" + keys(s.Chosen) + ")"
+		return " WHERE " + store.InputColumn + " IN (" + schema.KeyList(s.Chosen) + ")"
 	case len(s.Hidden) > 0:
-		return " WHERE " + store.InputColumn + " NOT IN (" + keys(s.Hidden) + ")"
+		return " WHERE " + store.InputColumn + " NOT IN (" + schema.KeyList(s.Hidden) + ")"
 	}
 	return ""
 }
@@ -80,12 +79,4 @@ func Type(d sqltext.Dialect, t schema.Type) string {
 		return "TIMESTAMPTZ"
 	}
 	return string(t)
-}
-
-func keys(keys []schema.Key) string {
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = fmt.Sprint(k)
-	}
-	return strings.Join(parts, ", ")
 }

@@ -1,16 +1,10 @@
 -- Queries of the picked applications that were run by another plan than the query of that name in all earlier runs of their program, where these
 -- agree, and of which operators there are more or fewer; of a plan that has the same ones, without any. Three earlier runs or more must have it.
--- Needs report_slow_apps and report_programs.
-WITH earlier AS (
-  SELECT a.application_id, b.application_id AS earlier_id
-  FROM applications a SEMI JOIN report_slow_apps r ON r.application_id = a.application_id
-    JOIN report_programs n ON n.application_id = a.application_id JOIN report_programs m ON m.program = n.program
-    JOIN applications b ON b.application_id = m.application_id AND b.start_time < a.start_time
-),
-runs AS (SELECT application_id, count(*) AS runs FROM earlier GROUP BY application_id HAVING count(*) >= 3),
+-- Needs report_earlier.
+WITH runs AS (SELECT application_id, count(*) AS runs FROM report_earlier GROUP BY application_id HAVING count(*) >= 3),
 was AS (
   SELECT e.application_id, q.description, min(q.plan_fingerprint) AS was, max(q.plan_fingerprint) AS most, min(q.query_id) AS query_id, count(DISTINCT e.earlier_id) AS runs
-  FROM earlier e JOIN queries q ON q.application_id = e.earlier_id
+  FROM report_earlier e JOIN queries q ON q.application_id = e.earlier_id
   WHERE q.description IS NOT NULL AND q.plan_fingerprint IS NOT NULL
   GROUP BY e.application_id, q.description
 ),

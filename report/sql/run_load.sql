@@ -1,12 +1,6 @@
 -- How many tasks the picked applications had for how many slots, and how many earlier runs of their program: the medians, of three earlier runs or
--- more. The machines of a log that names no application's slots say nothing. Needs report_slow_apps and report_programs.
-WITH earlier AS (
-  SELECT a.application_id, b.application_id AS earlier_id
-  FROM applications a SEMI JOIN report_slow_apps r ON r.application_id = a.application_id
-    JOIN report_programs n ON n.application_id = a.application_id JOIN report_programs m ON m.program = n.program
-    JOIN applications b ON b.application_id = m.application_id AND b.start_time < a.start_time
-),
-slots AS (
+-- more. The machines of a log that names no application's slots say nothing. Needs report_earlier.
+WITH slots AS (
   SELECT application_id, CAST(sum(slots) AS DOUBLE) AS slots FROM machines WHERE executor IS NOT NULL AND slots > 0 GROUP BY application_id
 ),
 tasks AS (
@@ -16,7 +10,7 @@ tasks AS (
 ),
 usual AS (
   SELECT e.application_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY t.tasks) AS usual_tasks, percentile_cont(0.5) WITHIN GROUP (ORDER BY s.slots) AS usual_slots
-  FROM earlier e JOIN tasks t ON t.application_id = e.earlier_id JOIN slots s ON s.application_id = e.earlier_id
+  FROM report_earlier e JOIN tasks t ON t.application_id = e.earlier_id JOIN slots s ON s.application_id = e.earlier_id
   GROUP BY e.application_id HAVING count(*) >= 3
 )
 SELECT u.application_id, t.tasks, s.slots, u.usual_tasks, u.usual_slots

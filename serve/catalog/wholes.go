@@ -17,7 +17,7 @@ import (
 
 const (
 	wholeTime = time.Hour              // that one may take
-	patience  = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
+	pageWait  = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
 )
 
 // wholes are those of a version. The zero value is ready.
@@ -35,29 +35,29 @@ type wholeResult struct {
 
 // Overview gives the document of report.Overview, and whether it is of the store as it is now. It is shared: read it only.
 func (c *Catalog) Overview(ctx context.Context) (d *report.Document, current bool, err error) {
-	return wholeOf(ctx, c, "overview", patience, overview)
+	return wholeOf(ctx, c, "overview", pageWait, overview)
 }
 
 // All gives the document on all applications, and whether it is of the store as it is now. It is shared: read it only.
 func (c *Catalog) All(ctx context.Context) (d *report.Document, current bool, err error) {
-	return wholeOf(ctx, c, "all", patience, c.all)
+	return wholeOf(ctx, c, "all", pageWait, c.all)
 }
 
 // Runs are the applications as an audit measures them, and whether they are those of the store as it is now. They are shared:
 // read them only.
 func (c *Catalog) Runs(ctx context.Context) (runs []measure.Run, current bool, err error) {
-	return wholeOf(ctx, c, "runs", patience, runsOf)
+	return wholeOf(ctx, c, "runs", pageWait, runsOf)
 }
 
 // Whole gives what build makes of the whole store, under a name, and whether that is of the store as it is now.
 func Whole[T any](ctx context.Context, c *Catalog, name string, build func(context.Context) (T, error)) (value T, current bool, err error) {
-	return wholeOf(ctx, c, name, patience, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
+	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
 }
 
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
 // as it is now. What is kept of a version is made of that version's applications, however long they take.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func([]measure.Run) (T, error)) (value T, current bool, err error) {
-	return wholeOf(ctx, c, name, patience, func(ctx context.Context, v *version) (value T, err error) {
+	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, v *version) (value T, err error) {
 		r := startWhole(c, v, "runs", runsOf)
 		select {
 		case <-r.ready:
@@ -88,7 +88,7 @@ func runsOf(ctx context.Context, v *version) (runs []measure.Run, err error) {
 	return runs, err
 }
 
-// wholeOf gives a result of the present version, or after some patience that of an earlier one, where there is one.
+// wholeOf gives a result of the present version, or after a wait that of an earlier one, where there is one.
 func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Duration, build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
 	v, err := c.version()
 	if err != nil {

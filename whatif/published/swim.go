@@ -55,8 +55,8 @@ func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggli
 		}
 		all, small = append(all, g.all), append(small, g.small)
 	}
-	t.band("§5.2", x.name+": Dolly over LATE, arrivals of a SWIM file", x.gain[x.deployed], all, swimNote+note)
-	t.band("§5.2", x.name+": Dolly over LATE, jobs of at most ten tasks, arrivals of a SWIM file", x.smallGain[x.deployed], small, swimNote+note)
+	t.band("§5.2", x.name+": Dolly over "+x.deployed+", arrivals of a SWIM file", x.gain[x.deployed], all, swimNote+note)
+	t.band("§5.2", x.name+": Dolly over "+x.deployed+", jobs of at most ten tasks, arrivals of a SWIM file", x.smallGain[x.deployed], small, swimNote+note)
 	return nil
 }
 
