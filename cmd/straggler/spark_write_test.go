@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"straggler/engine"
 	"straggler/engine/spark/sparktest"
 )
 
@@ -62,4 +65,62 @@ exit 0
 		t.Errorf("copies were killed in the steps %v, and slow in %v", steps, slow)
 	}
 	c.straggler(t, 0, "store", "verify", "--store", "lake")
+	c.noRoomOnCluster(t)
+	c.stoppedOnCluster(t)
+	for _, table := range tables {
+		if got := c.tableRows(t, "lake", table); !slices.Equal(got, want[table]) {
+			t.Errorf("%s: %d lines after all that, and %d before", table, len(got), len(want[table]))
+		}
+	}
+	c.straggler(t, 0, "store", "verify", "--store", "lake")
+}
+
+// staged is what transactions that are under way, or were killed, have in the store.
+func (c *verbCase) staged() []string {
+	names, _ := filepath.Glob(filepath.Join(c.dir, "lake", "staging", "*"))
+	return names
+}
+
+// noRoomOnCluster: executors that may write a kilobyte, as on a full disk, end the verb with the reason, and nothing is left of it.
+func (c *verbCase) noRoomOnCluster(t *testing.T) {
+	_, said := c.straggler(t, exitInternal, "causes", "--again", "--store", "lake", c.engine(c.script(t, "ulimit -f 1"), ""))
+	if !strings.Contains(said, "file too large") || len(c.staged()) > 0 {
+		t.Errorf("where executors have no room it said %q and left %v", said, c.staged())
+	}
+}
+
+// stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed one leaves, the next removes.
+func (c *verbCase) stoppedOnCluster(t *testing.T) {
+	begun := filepath.Join(t.TempDir(), "begun")
+	naps := c.script(t, "touch "+begun+"; sleep 20")
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		cmd := exec.Command(c.binary, "causes", "--again", "--store", "lake", c.engine(naps, ""))
+		cmd.Dir = c.dir
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for giveUp := time.Now().Add(3 * time.Minute); os.Remove(begun) != nil; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(giveUp) {
+				cmd.Process.Kill()
+				t.Fatalf("no copy ran: %v, %s", cmd.Wait(), &said)
+			}
+		}
+		at := time.Now()
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		if took := time.Since(at); signal == os.Interrupt && (cmd.ProcessState.ExitCode() != exitInterrupted || said.String() != "straggler: interrupted\n" || took > engine.ClosingTime || len(c.staged()) > 0) {
+			t.Errorf("after Ctrl-C it ended after %v with code %d, said %q and left %v", took, cmd.ProcessState.ExitCode(), &said, c.staged())
+		}
+	}
+	if len(c.staged()) != 1 {
+		t.Errorf("a program that was killed left %v", c.staged())
+	}
+	c.straggler(t, 0, "causes", "--again", "--store", "lake", c.engine(c.binary, ""))
+	if len(c.staged()) > 0 {
+		t.Errorf("after the next one there is still %v", c.staged())
+	}
 }
