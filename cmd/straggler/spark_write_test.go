@@ -19,7 +19,7 @@ import (
 // copy writes what it found and its executor is killed before Spark knows, and another writes and is so slow that Spark runs a
 // second one beside it.
 func TestSparkWritesOnce(t *testing.T) {
-	server := sparktest.Start(t, sparktest.Options{Master: sparktest.Cluster(t, 2), Set: map[string]string{"spark.speculation": "true",
+	server := sparktest.Start(t, sparktest.Options{Master: sparktest.Cluster(t, 2, 1), Set: map[string]string{"spark.speculation": "true",
 		"spark.speculation.interval": "100ms", "spark.speculation.multiplier": "1.1", "spark.speculation.quantile": "0.3", "spark.speculation.minTaskRuntime": "2s"}})
 	c := newVerbCase(t, server.Engine(""))
 	c.straggler(t, 0, "ingest", "eventlogs", "--store", "lake")

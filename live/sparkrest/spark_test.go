@@ -1,15 +1,16 @@
 package sparkrest_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -18,11 +19,9 @@ import (
 	"straggler/live"
 	"straggler/live/rest"
 	"straggler/live/sparkrest"
+	"straggler/schema"
 	"straggler/whatif/policy"
 )
-
-// slowTask is the partition of which the one row sleeps for 30 s; those of the others sleep for one.
-const slowTask = 5
 
 // application is a Spark application that runs on this machine.
 type application struct {
@@ -31,8 +30,8 @@ type application struct {
 	out     string // file of what it prints
 }
 
-// start starts an application that asks one query of as many slots as are named.
-func start(tb testing.TB, slots int, query string) *application {
+// start starts an application that runs queries on a master, or those that it reads from in. The command stands behind a prefix.
+func start(tb testing.TB, master, queries string, in *os.File, prefix ...string) *application {
 	tb.Helper()
 	home := sparktest.Home(tb)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,9 +41,20 @@ func start(tb testing.TB, slots int, query string) *application {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
-	cmd := exec.Command(filepath.Join(home, "bin", "spark-sql"), "--master", fmt.Sprintf("local[%d]", slots), "--driver-memory", "512m", "--conf", "spark.ui.port="+port,
-		"--conf", "spark.driver.bindAddress=127.0.0.1", "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.executor.heartbeatInterval=2s",
-		"--conf", "spark.sql.catalogImplementation=in-memory", "-e", query)
+	args := append(prefix, filepath.Join(home, "bin", "spark-sql"), "--master", master, "--driver-memory", "512m")
+	for _, c := range []string{"spark.ui.port=" + port, "spark.driver.bindAddress=127.0.0.1", "spark.driver.host=127.0.0.1",
+		"spark.executor.heartbeatInterval=1s", "spark.executor.memory=512m", "spark.driver.extraJavaOptions=" + sparktest.Quick,
+		"spark.executor.extraJavaOptions=" + sparktest.Quick, "spark.sql.catalogImplementation=in-memory",
+		"spark.sql.files.openCostInBytes=1g", "spark.hadoop.io.file.buffer.size=8192"} { // a task a file
+		args = append(args, "--conf", c)
+	}
+	if in == nil {
+		args = append(args, "-e", queries)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	if in != nil {
+		cmd.Stdin = in
+	}
 	cmd.Dir = tb.TempDir()
 	cmd.Env = append(os.Environ(), "SPARK_HOME="+home, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+cmd.Dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the script starts a JVM
@@ -61,7 +71,7 @@ func start(tb testing.TB, slots int, query string) *application {
 		cmd.Wait()
 		out.Close()
 		if text, err := os.ReadFile(out.Name()); err == nil && tb.Failed() {
-			tb.Logf("%.4000s", text)
+			tb.Logf("%s", text[max(len(text)-4000, 0):])
 		}
 	})
 	return &application{"http://" + address, cmd, out.Name()}
@@ -96,124 +106,214 @@ func (a *application) watch(ctx context.Context, tb testing.TB, o rest.Options, 
 	if !a.answers(ctx) {
 		tb.Fatal("the driver did not start")
 	}
-	last, err := live.Run(ctx, sparkrest.NewSource(c, ""), live.New(live.Options{Policies: chosen}), live.RunOptions{AwayFor: time.Minute, Show: show})
+	last, err := live.Run(ctx, sparkrest.NewSource(c, ""), live.New(live.Options{Policies: chosen}), live.RunOptions{AwayFor: 3 * time.Minute, Show: show})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return last, c
 }
 
-// sleeping is a query of as many tasks, each of which sleeps for some milliseconds.
-func sleeping(tasks int, ms string) string {
-	return fmt.Sprintf("SELECT count(s) FROM (SELECT java_method('java.lang.Thread', 'sleep', %s) AS s FROM range(0, %d, 1, %d))", ms, tasks, tasks)
+// Work of a task is a text file, of whose lines each that begins with a star sleeps for as many milliseconds as follow it, times
+// the factor of the machine: a task needs next to no processor, and reads as far as it has slept.
+const (
+	pieces     = 50  // sleeping lines of a usual task
+	otherLines = 400 // for each of them: Spark notes what a task has read every 1,000 lines
+)
+
+// work is what a task has to do.
+type work struct {
+	pieces int
+	ms     float64 // of each, on a machine of factor 1
 }
 
-// A task that is slow in an application that runs on a real Spark is named before 60 % of its run time, with nothing else
-// named, Spark's own rule would copy it, and when the driver is gone the watch ends.
+// input writes the files of a stage, and gives their folder. Spark reads the largest first, so that a task is the file of its
+// number when each is a little smaller than the one before.
+func input(tb testing.TB, tasks []work) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	slices.SortStableFunc(tasks, func(a, b work) int { return b.pieces - a.pieces })
+	for i, w := range tasks {
+		var b bytes.Buffer
+		for range w.pieces {
+			fmt.Fprintf(&b, "*%04.0f\n", w.ms)
+			b.Write(bytes.Repeat([]byte("and so on\n"), otherLines))
+		}
+		b.Write(bytes.Repeat([]byte("\n"), len(tasks)-i))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d", i)), b.Bytes(), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// query reads the files of a folder. The machine of an address, if any, takes a factor longer.
+func query(dir, machine string, factor float64) string {
+	return fmt.Sprintf(`SELECT count(slept) FROM (SELECT IF(value LIKE '*%%', java_method('java.lang.Thread', 'sleep', CAST(greatest(CAST(substr(value, 2) AS INT),
+		%d * IF(java_method('java.lang.System', 'getenv', 'SPARK_LOCAL_IP') = '%s', %g, 1)) AS BIGINT)), NULL) AS slept FROM text.%[4]s%[5]s%[4]s); `, usualMS, machine, factor, "`", dir)
+}
+
+// linger keeps a driver there until what its last stage did has been asked for.
+const linger = "SELECT count(slept) FROM (SELECT java_method('java.lang.Thread', 'sleep', 5000L) AS slept FROM range(0, 1, 1, 1))"
+
+// usualMS is what a piece takes.
+const usualMS = 60
+
+// usual is the work of tasks that are alike but for noise.
+func usual(n int, rng *rand.Rand) []work {
+	tasks := make([]work, n)
+	for i := range tasks {
+		tasks[i] = work{pieces, usualMS * (1 + 0.3*rng.Float64())}
+	}
+	return tasks
+}
+
+// said is what was said of an attempt while it ran.
+type said struct {
+	first float64 // after how many seconds it was called slow
+	help  live.Helps
+}
+
+// TestRealSpark watches two applications on a real Spark, whose executors report every second. One has three machines: in a
+// query four tasks have four times as much to read, in the next a machine takes five times as long for everything, and
+// one task in nine six times as long wherever it runs. Of the slowed attempts nine in ten are named before 60 % of their run
+// time, and of every task that has more to read it is said that copying will not help. In the other application nothing is wrong, and at
+// most one task is named that is not slow in the end.
 func TestRealSpark(t *testing.T) {
-	app := start(t, 6, fmt.Sprintf("SELECT count(s) FROM (SELECT java_method('java.lang.Thread', 'sleep', IF(id = %d, 30000L, 1000L)) AS s FROM range(0, 24, 1, 24))", slowTask))
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-	defer cancel()
-	named, others, decided := -1.0, 0, false
+	sparktest.Home(t)
+	began := time.Now()
+	t.Run("applications", func(t *testing.T) {
+		t.Run("faults", func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(1, 20))
+			const bad, factor, tasks, transients = "127.0.0.3", 5, 72, 8
+			skewed := usual(36, rng)
+			for i := range 4 {
+				skewed[i].pieces *= 4
+			}
+			slowed := usual(tasks, rng)
+			for i := range transients {
+				slowed[9*i+3].ms = 6 * usualMS
+			}
+			queries := query(input(t, usual(18, rng)), "", 1) + query(input(t, skewed), "", 1) + query(input(t, slowed), bad, factor) + linger
+			app := start(t, sparktest.Cluster(t, 3, 6), queries, nil)
+			last, what, decided := app.follow(t)
+			phases := stagesOf(last)
+			if len(phases) != 3 {
+				t.Fatalf("%d stages were seen", len(phases))
+			}
+			right, named, of := 0, 0, 0
+			for _, a := range phases[1] {
+				if w := what[a.NativeID]; a.Task < 4 && w.help == live.No {
+					right++
+				} else if a.Task < 4 {
+					t.Errorf("task %d reads four times as much, and of a copy was said %q", a.Task, w.help)
+				}
+			}
+			mid := medianOf(phases[2])
+			copied := 0
+			for _, a := range phases[2] {
+				w, ok := what[a.NativeID]
+				slow := a.DurationS.V > 1.5*mid
+				if fault := a.Machine.V == bad || a.Task%9 == 3; fault && slow {
+					of++
+					if ok && w.first <= 0.6*a.DurationS.V {
+						named++
+					} else {
+						t.Logf("task %d on %s took %.1f s, the median %.1f: named after %.1f", a.Task, a.Machine.V, a.DurationS.V, mid, w.first)
+					}
+					if decided[a.Task] {
+						copied++
+					}
+				} else if ok && !slow {
+					t.Logf("task %d on %s took %.1f s, the median %.1f, and was called slow", a.Task, a.Machine.V, a.DurationS.V, mid)
+				}
+			}
+			t.Logf("%d of %d named in time, %d of 4 skewed right, Spark would copy %d; %s", named, of, right, copied, time.Since(began))
+			if of < 12 || 10*named < 9*of {
+				t.Errorf("%d of %d slowed attempts were named before 60 %% of their run time", named, of)
+			}
+			if copied == 0 {
+				t.Error("Spark's own rule would copy none of the slowed tasks")
+			}
+		})
+		t.Run("clean", func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(2, 20))
+			app := start(t, "local[12]", query(input(t, usual(36, rng)), "", 1)+query(input(t, usual(36, rng)), "", 1)+linger, nil)
+			last, what, _ := app.follow(t)
+			alarms := 0
+			for _, attempts := range stagesOf(last) {
+				mid := medianOf(attempts)
+				for _, a := range attempts {
+					if _, ok := what[a.NativeID]; ok && a.DurationS.V <= 1.5*mid {
+						alarms++
+						t.Logf("task %d took %.1f s, the median %.1f, and was called slow", a.Task, a.DurationS.V, mid)
+					}
+				}
+			}
+			if n := len(last.Trace.Attempts); alarms > 1 || n < 72 {
+				t.Errorf("%d false alarms; %d attempts were seen", alarms, n)
+			}
+		})
+	})
+}
+
+// follow watches the application to its end, and gives what was said of its attempts, and the tasks that Spark's own rule would copy.
+func (a *application) follow(t *testing.T) (last *live.State, what map[string]said, decided map[int64]bool) {
+	t.Helper()
+	what, decided = map[string]said{}, map[int64]bool{}
 	began := time.Now()
 	// on a machine that other tests keep busy answers take long, and the driver would be asked rarely
-	last, c := app.watch(ctx, t, rest.Options{Share: 1}, []string{"spark3", "late"}, func(f *live.Frame) {
+	last, c := a.watch(t.Context(), t, rest.Options{Share: 1, Timeout: 2 * time.Minute}, []string{"spark3", "late"}, func(f *live.Frame) {
 		for i := range f.Slow {
 			s := &f.Slow[i]
-			t.Logf("task %d after %.1f s: %s, %s", s.Task, s.ElapsedS, s.Cause, s.Copy.Advice)
-			switch {
-			case s.Task != slowTask:
-				others++
-			case named < 0:
-				named = s.ElapsedS
+			x, ok := what[s.NativeID]
+			if !ok {
+				x.first = s.ElapsedS
 			}
+			if x.help != s.Copy.Helps {
+				t.Logf("task %d of stage %s on %s after %.1f s, median %.1f, left %.1f by %s: %s, %s", s.Task, s.Stage, s.Machine, s.ElapsedS, s.MedianS, s.LeftS, s.Basis, s.Cause, s.Copy.Advice)
+			}
+			x.help = s.Copy.Helps
+			what[s.NativeID] = x
 		}
 		for _, d := range f.Decisions {
-			t.Log(d.Text)
-			decided = decided || d.Policy == "spark3" && d.Task == slowTask
+			if d.Policy == "spark3" {
+				for _, task := range d.Of {
+					decided[task] = true
+				}
+			}
 		}
 	})
-	if named < 0 || named > 0.6*30 {
-		t.Errorf("task %d was named after %.1f s of 30", slowTask, named)
-	}
-	if others > 1 || !decided {
-		t.Errorf("%d other tasks were named; Spark's rule decided: %v", others, decided)
-	}
-	if n := len(last.Trace.Attempts); n < 24 {
-		t.Errorf("%d attempts were seen of 24", n)
-	}
 	if took := time.Since(began); c.Asked > int(took/time.Second)+1 {
 		t.Errorf("%d requests in %s", c.Asked, took)
 	}
+	return last, what, decided
 }
 
-// BenchmarkDriver runs an application by itself, and watched: what its query takes in all, by its own word, and of
-// processors. The calm one is of 800 tasks of a second on 16 slots, which leave the driver's processors idle for most of the
-// time; the busy one, of 2,000 tasks of a tenth of a second, uses two of them up. later-s/min is of processors from 20 s after
-// the driver answers on, when the code of its server has been loaded: the difference between the two is what watching costs
-// for as long as it goes on, and the rest of the difference of processor-s is paid once.
-func BenchmarkDriver(b *testing.B) {
-	for _, load := range []struct {
-		name  string
-		tasks int
-		ms    string
-	}{{"calm", 800, "1000L"}, {"busy", 2000, "100L"}} {
-		for _, watched := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/watched=%t", load.name, watched), func(b *testing.B) {
-				var makespan, processor, later float64
-				for range b.N {
-					app := start(b, 16, sleeping(load.tasks, load.ms))
-					type reading struct {
-						at        time.Time
-						processor float64
-					}
-					warm := make(chan reading, 1)
-					go func() {
-						app.answers(b.Context())
-						time.Sleep(20 * time.Second)
-						warm <- reading{time.Now(), app.processor()}
-					}()
-					if watched {
-						app.watch(b.Context(), b, rest.Options{}, []string{"late", "mantri", "dolly", "spark"}, func(*live.Frame) {})
-					}
-					if err := app.cmd.Wait(); err != nil {
-						b.Fatal(err)
-					}
-					text, err := os.ReadFile(app.out)
-					if err != nil {
-						b.Fatal(err)
-					}
-					took := timeTaken.FindSubmatch(text)
-					if took == nil {
-						b.Fatalf("no time in %.2000s", text)
-					}
-					s, _ := strconv.ParseFloat(string(took[1]), 64)
-					all := (app.cmd.ProcessState.UserTime() + app.cmd.ProcessState.SystemTime()).Seconds()
-					makespan, processor = makespan+s, processor+all
-					from := <-warm
-					later += (all - from.processor) / time.Since(from.at).Minutes()
-				}
-				b.ReportMetric(makespan/float64(b.N), "makespan-s/op")
-				b.ReportMetric(processor/float64(b.N), "processor-s/op")
-				b.ReportMetric(later/float64(b.N), "later-s/min")
-			})
+// stagesOf are the successful attempts of each stage that reads files, in order.
+func stagesOf(s *live.State) (stages [][]schema.Attempt) {
+	phases := slices.Clone(s.Trace.Phases)
+	slices.SortFunc(phases, func(a, b schema.Phase) int { return cmp.Compare(a.SubmitTime.V, b.SubmitTime.V) })
+	for i := range phases {
+		var attempts []schema.Attempt
+		for k := range s.Trace.Attempts {
+			if a := &s.Trace.Attempts[k]; a.PhaseID == phases[i].PhaseID && a.Status == schema.Success {
+				attempts = append(attempts, *a)
+			}
+		}
+		if len(attempts) > 1 {
+			stages = append(stages, attempts)
 		}
 	}
+	return stages
 }
 
-// processor is what the application has taken of processors so far, in seconds (proc(5): user and system time, in ticks of
-// which Linux has 100 a second on every machine that Go runs on); 0 where it is not known.
-func (a *application) processor() float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", a.cmd.Process.Pid))
-	n := strings.LastIndexByte(string(text), ')')
-	if err != nil || n < 0 {
-		return 0
+func medianOf(attempts []schema.Attempt) float64 {
+	var took []float64
+	for i := range attempts {
+		took = append(took, attempts[i].DurationS.V)
 	}
-	fields := strings.Fields(string(text[n+1:]))
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100
+	slices.Sort(took)
+	return took[len(took)/2]
 }
-
-// timeTaken is what Spark's shell prints of a query.
-var timeTaken = regexp.MustCompile(`Time taken: ([0-9.]+) seconds`)

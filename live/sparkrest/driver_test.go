@@ -1,0 +1,178 @@
+package sparkrest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"straggler/distribution"
+	"straggler/live"
+	"straggler/live/rest"
+	"straggler/live/sparkrest"
+	"straggler/whatif/policy"
+)
+
+// inTurns is a source that is asked in some turns only: while the mutex is free.
+type inTurns struct {
+	live.Source
+	sync.Mutex
+}
+
+func (s *inTurns) Poll(ctx context.Context) (*live.State, error) {
+	s.Lock()
+	defer s.Unlock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s.Source.Poll(ctx)
+}
+
+// BenchmarkDriver has one application ask the same query again and again, watched and not in turns, and compares: its makespan by Spark's
+// own word, with the 95 % interval over pairs of neighbours, and the processors that the whole driver takes a minute. The driver's threads that
+// serve its REST API are timed by themselves: serving-s/min is what they take of a processor a minute while it is watched. What is
+// paid once, when the first answers have the driver load its server's code, is once-s. With taskset(1) the driver is on
+// processor 0 alone, and this process where it was started.
+func BenchmarkDriver(b *testing.B) {
+	const warm, pairs, tasks, slots = 2, 12, 192, 16
+	for range b.N {
+		in, out, err := os.Pipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		var first []string
+		if taskset, err := exec.LookPath("taskset"); err == nil {
+			first = []string{taskset, "-c", "0"}
+		}
+		app := start(b, fmt.Sprintf("local[%d]", slots), "", in, first...)
+		in.Close()
+		if !app.answers(b.Context()) {
+			b.Fatal("the driver did not start")
+		}
+		turn := func() (seconds float64) {
+			before := len(app.times())
+			fmt.Fprintf(out, "SELECT count(slept) FROM (SELECT java_method('java.lang.Thread', 'sleep', 500L) AS slept FROM range(0, %d, 1, %[1]d));\n", tasks)
+			for began := time.Now(); len(app.times()) == before; time.Sleep(10 * time.Millisecond) {
+				if time.Since(began) > 2*time.Minute {
+					b.Fatal("a query has not ended")
+				}
+			}
+			return app.times()[before]
+		}
+		for range warm {
+			turn()
+		}
+		c, err := rest.New(app.address, sparkrest.API, rest.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		src := &inTurns{Source: sparkrest.NewSource(c, "")}
+		policies, err := policy.Choose([]string{"late", "mantri", "dolly", "spark"}, nil, nil, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		src.Lock()
+		ctx, cancel := context.WithCancel(b.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := live.Run(ctx, src, live.New(live.Options{Policies: policies}), live.RunOptions{Show: func(*live.Frame) {}})
+			ended <- err
+		}()
+		once := app.processor("SparkUI")
+		src.Unlock()
+		turn()
+		turn()
+		src.Lock() // when the poll that is under way is over
+		once = app.processor("SparkUI") - once
+		asked := c.Asked
+		var ratios []float64
+		var seconds, processor, serving [2]float64 // not watched, watched
+		for i := range pairs {
+			var took [2]float64
+			for k := range 2 {
+				watched := (i + k) % 2 // which of two is first changes from pair to pair
+				if watched == 1 {
+					src.Unlock()
+				}
+				all, ui, at := app.processor(""), app.processor("SparkUI"), time.Now()
+				took[watched] = turn()
+				seconds[watched] += time.Since(at).Seconds()
+				processor[watched] += app.processor("") - all
+				serving[watched] += app.processor("SparkUI") - ui
+				if watched == 1 {
+					src.Lock()
+				}
+			}
+			ratios = append(ratios, took[1]/took[0])
+		}
+		mean, half := interval(ratios)
+		b.ReportMetric(100*(mean-1), "makespan-%")
+		b.ReportMetric(100*half, "±%")
+		b.ReportMetric(60*processor[0]/seconds[0], "alone-s/min")
+		b.ReportMetric(60*processor[1]/seconds[1], "watched-s/min")
+		b.ReportMetric(60*(serving[1]/seconds[1]-serving[0]/seconds[0]), "serving-s/min")
+		b.ReportMetric(60*float64(c.Asked-asked)/seconds[1], "requests/min")
+		b.ReportMetric(once, "once-s")
+		cancel()
+		src.Unlock()
+		<-ended
+		io.WriteString(out, "quit;\n")
+		out.Close()
+		app.cmd.Wait()
+	}
+}
+
+// interval is the mean of a sample and half of its 95 % interval by Student's t.
+func interval(x []float64) (mean, half float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	squares := 0.0
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	n := float64(len(x))
+	return mean, distribution.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
+}
+
+// times are how long the queries took that are over, by Spark's word.
+func (a *application) times() (seconds []float64) {
+	text, _ := os.ReadFile(a.out)
+	for _, m := range timeTaken.FindAllSubmatch(text, -1) {
+		s, _ := strconv.ParseFloat(string(m[1]), 64)
+		seconds = append(seconds, s)
+	}
+	return seconds
+}
+
+var timeTaken = regexp.MustCompile(`Time taken: ([0-9.]+) seconds`)
+
+// processor is what the application's threads of a name have taken of processors so far, in seconds, or with "" all that it ever had
+// (proc(5): user and system time, in ticks of which Linux has 100 a second on every machine that Go runs on).
+func (a *application) processor(threads string) (seconds float64) {
+	files := []string{fmt.Sprintf("/proc/%d/stat", a.cmd.Process.Pid)}
+	if threads != "" {
+		files, _ = filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", a.cmd.Process.Pid))
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		n := strings.LastIndexByte(string(text), ')')
+		if err != nil || n < 0 || !strings.Contains(string(text[:n]), "("+threads) {
+			continue
+		}
+		fields := strings.Fields(string(text[n+1:]))
+		user, _ := strconv.ParseFloat(fields[11], 64)
+		system, _ := strconv.ParseFloat(fields[12], 64)
+		seconds += (user + system) / 100
+	}
+	return seconds
+}
