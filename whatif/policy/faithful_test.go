@@ -163,3 +163,27 @@ func TestMantriWeighsAgain(t *testing.T) {
 		}
 	}
 }
+
+// MANTRI pseudocode 1, 'while slots are available': a restart is made in place, with the slot of the attempt that it kills and while no
+// other is free (§5.1, the third time line of figure 9), a duplicate takes the next slot that comes free, and once no task waits
+// nothing is killed for it: a report after a slot is free, every 2 s, it is duplicated. Task 3 takes ten times as long as the others.
+func TestMantriRestartsInPlace(t *testing.T) {
+	tasks := slices.Repeat([]float64{20}, 12)
+	tasks[3] = 200
+	rows := func(tasks []float64) *workload.Rows {
+		c := phases(scenario.Uniform(3, 1), tasks)
+		for n := range c.Jobs[0].Phases[0].Tasks {
+			if x := &c.Jobs[0].Phases[0].Tasks[n]; x.Seconds > 20 {
+				x.Luck = 10
+			}
+		}
+		return c.Rows()
+	}
+	mantri := set(t, byName(t, "mantri"), "longest", "false")
+	got, _ := events(t, rows(tasks), mantri, 0)
+	expect(t, "restarts, while tasks wait", got, []string{"copy 3 at 23.0", "kill 3.0 at 23.0"})
+	got, _ = events(t, rows(tasks), set(t, mantri, "restart", "false"), 0)
+	expect(t, "duplicates, while tasks wait", got, []string{"copy 3 at 40.0", "kill 3.0 at 60.0"})
+	got, _ = events(t, rows(tasks[:6]), mantri, 0)
+	expect(t, "no task waits", got, []string{"copy 3 at 41.0", "kill 3.0 at 61.0"})
+}
