@@ -1,4 +1,5 @@
-// Package heap has the binary heap of replays and policies: of values, without the interfaces of container/heap.
+// Package heap has the binary heap of replays and policies: of values, without the interfaces of container/heap; and a heap for values
+// that come nearly in order.
 package heap
 
 // Heap is a binary heap with the first of its values on top, at index 0.
@@ -54,4 +55,50 @@ func (h Heap[T]) down(n int, x T) {
 		n = c
 	}
 	h[n] = x
+}
+
+// Nearly is a heap for values that come nearly in order: those that do stand in a line, the others in a heap.
+type Nearly[T Ordered[T]] struct {
+	line []T
+	head int // of the line
+	late Heap[T]
+}
+
+// Len is how many values there are.
+func (q *Nearly[T]) Len() int { return len(q.line) - q.head + len(q.late) }
+
+// Push puts in a value.
+func (q *Nearly[T]) Push(x T) {
+	switch n := len(q.line); {
+	case n == q.head:
+		q.line, q.head = append(q.line[:0], x), 0
+		return
+	case x.Before(q.line[n-1]):
+		q.late.Push(x)
+		return
+	case n == cap(q.line) && q.head > n/2: // room instead of growing
+		q.line, q.head = q.line[:copy(q.line, q.line[q.head:])], 0
+	}
+	q.line = append(q.line, x)
+}
+
+// First is the first value; there must be one.
+func (q *Nearly[T]) First() T {
+	if q.inLine() {
+		return q.line[q.head]
+	}
+	return q.late[0]
+}
+
+// Pop takes out the first.
+func (q *Nearly[T]) Pop() T {
+	if q.inLine() {
+		q.head++
+		return q.line[q.head-1]
+	}
+	return q.late.Pop()
+}
+
+func (q *Nearly[T]) inLine() bool {
+	return q.head < len(q.line) && (len(q.late) == 0 || q.line[q.head].Before(q.late[0]))
 }

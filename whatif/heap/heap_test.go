@@ -37,3 +37,26 @@ func TestHeap(t *testing.T) {
 		}
 	}
 }
+
+// The queue gives what a heap gives, whatever goes in between, in order or not.
+func TestNearly(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for round := range 100 {
+		var q heap.Nearly[number]
+		var h heap.Heap[number]
+		for n := range 2000 {
+			if r.IntN(5) < 3-n/1500 {
+				x := number(n + r.IntN(1+round%7*20))
+				q.Push(x)
+				h.Push(x)
+			} else if len(h) > 0 {
+				if first := q.First(); first != h[0] || q.Pop() != h.Pop() {
+					t.Fatalf("round %d: %d came first", round, first)
+				}
+			}
+			if q.Len() != len(h) {
+				t.Fatalf("round %d: %d values, want %d", round, q.Len(), len(h))
+			}
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // depends on how much happened, and not on how many tasks run.
 type ages struct {
 	seen  int // of View.Started
-	heap  heap.Heap[aged]
+	heap  heap.Nearly[aged]
 	aside []aged // tasks of several attempts, which may come to have one again
 	in    []uint64
 }
@@ -60,8 +60,8 @@ const never = replay.Time(1<<62 - 1)
 
 // first is the task whose attempt has run longest; false where none is left.
 func (g *ages) first(v *replay.View) (aged, bool) {
-	for len(g.heap) > 0 {
-		a := g.heap[0]
+	for g.heap.Len() > 0 {
+		a := g.heap.First()
 		switch copies := v.Copies(a.task); {
 		case v.Launched(a.task) > 0: // never again
 			g.heap.Pop()

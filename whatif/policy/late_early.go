@@ -8,13 +8,14 @@ import (
 )
 
 // longest finds the attempts with the longest time left, of those of a phase that LATE may copy, without estimating the time left of all at
-// every look. The time left of a steady attempt only falls, so that it stays under what it was when it was estimated last: attempts
-// wait in a heap by that bound, and only those are estimated anew whose bound is above the time left of the last one wanted.
+// every look. The time left of a steady attempt only falls: attempts wait in a heap by a bound of it, which is known when they start and is
+// better after each estimate, and only those are estimated whose bound is above the time left of the last one wanted.
 type longest struct {
 	seen   int // of View.Started
-	young  heap.Heap[aged]
-	old    heap.Heap[bounded] // that have reached the age
-	aside  []aged             // of tasks that run in several attempts and were not copied by the policy: the log's own copies
+	young  heap.Nearly[young]
+	old    heap.Heap[bounded] // that have reached the age; some are over
+	limit  int                // of old, at which those that are over are forgotten
+	aside  []bounded          // of tasks that run in several attempts and were not copied by the policy: the log's own copies
 	now    heap.Heap[candidate]
 	back   []bounded
 	slow   float64 // a rate that is likely to be slow
@@ -22,9 +23,10 @@ type longest struct {
 	scans  int     // looks at which all are estimated, as bounds told too little
 }
 
-// bounded is an attempt and a bound of its time left.
+// bounded is an attempt and a bound of its time left once it has the age.
 type bounded struct {
 	most float64
+	over replay.Time // it has ended by then, as its line says; never: unknown. It only tells what to forget
 	aged
 }
 
@@ -32,8 +34,13 @@ func (b bounded) Before(c bounded) bool {
 	return b.most > c.most || b.most == c.most && b.aged.Before(c.aged)
 }
 
+// young is an attempt that has not reached the age. The first is the one that started first.
+type young struct{ bounded }
+
+func (y young) Before(z young) bool { return y.aged.Before(z.aged) }
+
 // most is a little more than a time left, since estimates are rounded.
-func most(left float64) float64 { return left*(1+1e-9) + 1e-9 }
+func most(left, elapsed float64) float64 { return left + 1e-9*(left+elapsed+1) }
 
 // update takes in what has started, and what has reached the age.
 func (g *longest) update(v *replay.View, l *late) {
@@ -43,8 +50,7 @@ func (g *longest) update(v *replay.View, l *late) {
 			continue
 		}
 		for a := range v.Attempts(task) {
-			g.varied = g.varied || !v.Steady(a)
-			g.young.Push(aged{a.Start, task})
+			g.young.Push(young{g.bound(v, l, a)})
 		}
 	}
 	g.seen = len(started)
@@ -53,30 +59,42 @@ func (g *longest) update(v *replay.View, l *late) {
 		if v.Copies(e.task) > 1 {
 			rest = append(rest, e)
 		} else {
-			g.young.Push(e)
+			g.young.Push(young{e})
 		}
 	}
 	g.aside = rest
-	for len(g.young) > 0 && (v.Now()-g.young[0].start).Seconds() >= l.Age {
-		e := g.young.Pop()
-		if a := g.find(v, e); a != nil {
-			g.old.Push(bounded{most(TimeLeft(v.Progress(a), v.Elapsed(a).Seconds())), e})
-		}
+	for g.young.Len() > 0 && (v.Now()-g.young.First().start).Seconds() >= l.Age {
+		g.old.Push(g.young.Pop().bounded)
 	}
-	if len(g.old) > 2*len(v.Running())+64 { // most of them are over
+	if len(g.old) > max(g.limit, 2*len(v.Running())+64) {
 		live := g.old[:0]
 		for _, e := range g.old {
-			if g.find(v, e.aged) != nil {
+			if e.over > v.Now() && (e.over < never || g.find(v, e) != nil) {
 				live = append(live, e)
 			}
 		}
-		g.old = heap.Of(live)
+		g.old, g.limit = heap.Of(live), 2*len(live)
 	}
 }
 
+// bound is an attempt that has just started with its bound: what its line says at the age.
+func (g *longest) bound(v *replay.View, l *late, a *replay.Running) bounded {
+	e := bounded{math.Inf(1), never, aged{a.Start, a.Task}}
+	if !v.Steady(a) {
+		g.varied = true
+		return e
+	}
+	start, slope := line(v, a)
+	e.most = most(start+slope*l.Age-l.Age, l.Age)
+	if whole := start / (1 - slope) * (1 + 1e-9); whole < 1e12 {
+		e.over = a.Start + replay.Seconds(whole) + 1
+	}
+	return e
+}
+
 // find is the attempt if it still runs, alone and never copied; nil otherwise.
-func (g *longest) find(v *replay.View, e aged) *replay.Running {
-	if v.Launched(e.task) > 0 {
+func (g *longest) find(v *replay.View, e bounded) *replay.Running {
+	if e.over < v.Now() || v.Launched(e.task) > 0 {
 		return nil
 	}
 	for a := range v.Attempts(e.task) {
@@ -94,13 +112,13 @@ func (g *longest) find(v *replay.View, e aged) *replay.Running {
 // until says when the oldest attempt without a copy has the age, unless it has.
 func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 	for len(g.old) > 0 {
-		if g.find(v, g.old[0].aged) != nil {
+		if g.find(v, g.old[0]) != nil {
 			return replay.Again{}, false
 		}
 		g.old.Pop()
 	}
-	for len(g.young) > 0 {
-		if e := g.young[0]; g.find(v, e) != nil {
+	for g.young.Len() > 0 {
+		if e := g.young.First().bounded; g.find(v, e) != nil {
 			return replay.Again{At: e.start + replay.Seconds(age)}, true
 		}
 		g.young.Pop()
@@ -130,13 +148,13 @@ func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]can
 			continue
 		}
 		e := g.old.Pop()
-		a := g.find(v, e.aged)
+		a := g.find(v, e)
 		if a == nil {
 			continue
 		}
 		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 		left := TimeLeft(score, elapsed)
-		g.back = append(g.back, bounded{most(left), e.aged})
+		g.back = append(g.back, bounded{most(left, elapsed), e.over, e.aged})
 		if elapsed > 0 {
 			g.now.Push(candidate{a.Task, a.Machine, left, score / elapsed})
 		}

@@ -7,9 +7,9 @@ import (
 
 // sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is asked for.
 //
-// The numbers lie in ascending blocks, and a Fenwick tree holds how many each block has, so that with n numbers adding one
-// and finding one by its rank take O(log n). Within a block the numbers that came last are in no order until one of the block is
-// asked for: policies ask for a few quantiles, and nearly all blocks are never asked.
+// The numbers lie in ascending blocks, in no order within a block, and a Fenwick tree holds how many each block has. A block is divided
+// only where a rank or a number in it is asked for, and put in order when it is small: an incremental quicksort. Policies ask for a few
+// quantiles, so blocks are small there and large elsewhere, and few.
 type sample struct {
 	blocks []block
 	last   []float64 // the largest of each block
@@ -24,7 +24,7 @@ type block struct {
 	sorted int // as many are in order, and the rest came later
 }
 
-// blockSize is how many numbers a block holds before it is split: 4 KB.
+// blockSize is how many numbers a block may hold that is put in order: 4 KB.
 const blockSize = 512
 
 func (s *sample) add(x float64) {
@@ -45,64 +45,42 @@ func (s *sample) mean() float64 {
 	return s.sum / float64(s.size)
 }
 
-// order brings what was added into the blocks: one by one, or by merging where that is less work.
+// order brings what was added into the blocks.
 func (s *sample) order() {
 	n := len(s.fresh)
 	if n == 0 {
 		return
 	}
-	slices.Sort(s.fresh) // neighbours lie in the same blocks
-	if n > 64 && n > s.size/16 {
-		s.merge()
-	} else {
-		many, at := n > len(s.blocks)/16, 0 // many: counting all blocks anew is less work than counting one by one
-		for _, x := range s.fresh {
-			at = s.insert(x, at, !many)
+	if len(s.blocks) == 0 {
+		s.blocks, s.last = append(s.blocks, block{}), append(s.last, s.fresh[0])
+	}
+	many := n > len(s.blocks)/16 || len(s.before) == 0 // counting all blocks anew is less work than counting one by one
+	end := len(s.blocks) - 1
+	for _, x := range s.fresh {
+		b := min(firstFrom(s.last, x), end)
+		s.blocks[b].list = append(s.blocks[b].list, x)
+		s.last[b] = max(s.last[b], x)
+		if !many {
+			for n := b + 1; n < len(s.before); n += n & -n {
+				s.before[n]++
+			}
 		}
-		if many {
-			s.count()
-		}
+	}
+	if many {
+		s.count()
 	}
 	s.fresh = s.fresh[:0]
 }
 
-// insert puts a number into its block, which is not before the one given, and returns that. It counts it where asked to.
-func (s *sample) insert(x float64, from int, count bool) int {
-	if len(s.blocks) == 0 {
-		s.blocks, s.last = append(s.blocks, block{}), append(s.last, x)
-		s.count()
-	}
-	step := 1 // the block is near, as numbers come in ascending order
-	for from+step < len(s.last) && s.last[from+step-1] < x {
-		from += step
-		step *= 2
-	}
-	b := min(from+firstFrom(s.last[from:min(from+step, len(s.last))], x), len(s.blocks)-1)
-	k := &s.blocks[b]
-	k.list = append(k.list, x)
-	s.last[b] = max(s.last[b], x)
-	if count {
-		for n := b + 1; n < len(s.before); n += n & -n {
-			s.before[n]++
-		}
-	}
-	if len(k.list) == blockSize {
-		s.split(b)
-		if count {
-			s.count()
-		}
-	}
-	return b
-}
-
-// split makes two blocks of a full one.
+// split makes two blocks of one.
 func (s *sample) split(b int) {
-	const half = blockSize / 2
 	list := s.blocks[b].list
+	half := len(list) / 2
 	middle := divide(list, half)
-	upper := block{append(make([]float64, 0, blockSize), list[half:]...), 0}
+	upper := block{slices.Clone(list[half:]), 0}
 	s.blocks[b] = block{list[:half], 0}
 	s.blocks, s.last = slices.Insert(s.blocks, b+1, upper), slices.Insert(s.last, b, middle)
+	s.count()
 }
 
 // divide reorders a list so that its n least numbers come first, and gives the largest of them: quickselect.
@@ -154,35 +132,6 @@ func firstFrom(list []float64, x float64) int {
 	return low
 }
 
-// merge makes the blocks anew of what they hold and what was added, which is in order.
-func (s *sample) merge() {
-	old := s.blocks
-	s.blocks, s.last = make([]block, 0, s.size/(blockSize/2)+1), s.last[:0]
-	fresh := s.fresh
-	out := make([]float64, 0, min(blockSize, s.size))
-	put := func(x float64) {
-		if out = append(out, x); len(out) == blockSize/2 {
-			s.blocks, s.last = append(s.blocks, block{out, len(out)}), append(s.last, x)
-			out = make([]float64, 0, blockSize)
-		}
-	}
-	for n := range old {
-		for _, x := range old[n].ordered() {
-			for ; len(fresh) > 0 && fresh[0] < x; fresh = fresh[1:] {
-				put(fresh[0])
-			}
-			put(x)
-		}
-	}
-	for _, x := range fresh {
-		put(x)
-	}
-	if len(out) > 0 {
-		s.blocks, s.last = append(s.blocks, block{out, len(out)}), append(s.last, out[len(out)-1])
-	}
-	s.count()
-}
-
 // count fills the Fenwick tree.
 func (s *sample) count() {
 	s.before = slices.Grow(s.before[:0], len(s.blocks)+1)[:len(s.blocks)+1]
@@ -207,6 +156,12 @@ func (s *sample) at(rank int) float64 {
 	for ; step > 0; step /= 2 {
 		if n := b + step; n < len(s.before) && s.before[n] <= left {
 			b, left = n, left-s.before[n]
+		}
+	}
+	for len(s.blocks[b].list) > blockSize {
+		s.split(b)
+		if n := int32(len(s.blocks[b].list)); left >= n {
+			b, left = b+1, left-n
 		}
 	}
 	return s.blocks[b].ordered()[left]
@@ -257,6 +212,11 @@ func (s *sample) upTo(x float64) int { return s.below(math.Nextafter(x, math.Inf
 func (s *sample) below(x float64) int {
 	s.order()
 	b := firstFrom(s.last, x)
+	for b < len(s.blocks) && len(s.blocks[b].list) > blockSize {
+		if s.split(b); s.last[b] < x {
+			b++
+		}
+	}
 	n := int32(0)
 	for k := b; k > 0; k &= k - 1 {
 		n += s.before[k]
