@@ -191,6 +191,11 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 	for i, r := range n.judged {
 		judged[r.Key()] = n.Runs[i]
 	}
+	known := make(map[string]bool, len(b.Runs))
+	for i := range b.Runs {
+		known[b.Runs[i].Key()] = true
+	}
+	var add []measure.Run
 	for _, r := range n.all {
 		if j, ok := judged[r.Key()]; ok {
 			r.Flagged, r.Machines = nil, maps.Clone(r.Machines)
@@ -207,11 +212,12 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 				b.Reopen(baseline.Open{ID: f.ID, Group: f.Group, Rule: f.Rule, Subject: baseline.OneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
 			}
 			slices.Sort(r.Flagged)
-		} else if slices.ContainsFunc(b.Runs, func(x measure.Run) bool { return x.Key() == r.Key() }) {
+		} else if known[r.Key()] {
 			continue // it keeps what was found in it
 		}
-		b.Add(r, cfg.History)
+		add = append(add, r)
 	}
+	b.Add(cfg.History, add...)
 }
 
 func deref(x *float64) float64 {

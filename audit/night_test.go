@@ -131,7 +131,7 @@ func TestPair(t *testing.T) {
 func baselineOf(runs []measure.Run, keep int) *baseline.Baseline {
 	b := &baseline.Baseline{}
 	for _, r := range runs {
-		b.Add(r, keep)
+		b.Add(keep, r)
 	}
 	return b
 }

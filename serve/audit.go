@@ -17,7 +17,7 @@ import (
 	"straggler/serve/catalog"
 )
 
-// auditPage says what got worse in the latest run of each program than in its earlier runs in the store.
+// auditPage says what got worse in the latest run of each program than in its earlier runs in the store, and what each night found.
 func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
@@ -28,34 +28,42 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 		writeAge(w, current)
 		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which a judgement needs %d; straggler audit does the same with a baseline that a team keeps.</p><details><summary>Method</summary><p>%s.</p></details>",
 			night.MinRuns, template.HTMLEscapeString(prose.Upper(night.Method)))
-		l := &listing{ID: "programs", Caption: "Programs, as their latest runs were judged", Empty: "There is no finished run.", Columns: []column{{Title: "Program"}, {Title: "Latest run"}, {Title: "Compared with", Doc: "earlier runs", Number: true}, {Title: "Findings", Number: true}}}
-		f := newFindings()
-		runs := s.runAddresses()
-		count := map[string]int64{}
-		for _, x := range night.Findings() {
-			count[x.Group]++
-			if len(f.Rows) == mostChoices {
-				continue
-			}
-			f.Rows = append(f.Rows, findingRow(&x, runs[x.Run]))
-		}
-		for _, j := range night.Runs {
-			if len(l.Rows) < mostChoices {
-				l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
-			}
-		}
-		f.label()
-		l.label()
-		if err := writeSection(w, "findings", "Findings", f); err != nil {
+		if err := s.writeNight(w, night, "latest runs"); err != nil {
 			return err
 		}
-		return writeSection(w, "programs", "Programs", l)
+		return s.writeNights(ctx, w)
 	})
+}
+
+// writeNight lists the findings of an audit and the runs that it judged.
+func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) error {
+	l := &listing{ID: "programs", Caption: "Programs, as their " + judged + " were judged", Empty: "There is no finished run.", Columns: []column{{Title: "Program"}, {Title: "Run"}, {Title: "Compared with", Doc: "earlier runs", Number: true}, {Title: "Findings", Number: true}}}
+	f := newFindings()
+	runs := s.runAddresses()
+	count := map[string]int64{}
+	for _, x := range night.Findings() {
+		count[x.Group]++
+		if len(f.Rows) == mostChoices {
+			continue
+		}
+		f.Rows = append(f.Rows, findingRow(&x, runs[x.Run]))
+	}
+	for _, j := range night.Runs {
+		if len(l.Rows) < mostChoices {
+			l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
+		}
+	}
+	f.label()
+	l.label()
+	if err := writeSection(w, "findings", "Findings", f); err != nil {
+		return err
+	}
+	return writeSection(w, "programs", "Programs", l)
 }
 
 // night is what an audit of the store says now, and whether it is of the store as it is.
 func (s *Server) night(ctx context.Context) (*audit.Night, bool, error) {
-	return catalog.OfRuns(ctx, s.c, "night", func(runs []measure.Run) (*audit.Night, error) {
+	return catalog.OfRuns(ctx, s.c, "night", func(_ context.Context, runs []measure.Run) (*audit.Night, error) {
 		return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
 	})
 }
@@ -77,7 +85,7 @@ func (s *Server) runAddresses() map[string]string {
 // newFindings is a list of findings without any.
 func newFindings() *listing {
 	return &listing{ID: "findings", Caption: "Findings, over all programs", Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
-		Columns: []column{{Title: "Program"}, {Title: "What"}, {Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true}, {Title: "q", Doc: "false discovery rate", Number: true}, {Title: "Status"}}}
+		Columns: []column{{Title: "Program"}, {Title: "What", Doc: "with the query that shows what is behind it"}, {Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true}, {Title: "q", Doc: "false discovery rate", Number: true}, {Title: "Status"}}}
 }
 
 func findingRow(x *audit.Finding, run string) []cell {
@@ -91,8 +99,16 @@ func findingRow(x *audit.Finding, run string) []cell {
 	value := func(v *float64) cell {
 		return figure(nullOf(v), func(n float64) string { return prose.Clean(fmt.Sprintf("%.4g %s", n, x.Unit), 40) }, "there was none")
 	}
-	return []cell{{Text: prose.Name(x.Group), Href: run}, {Text: strings.ReplaceAll(x.Rule, "_", " ")}, where, value(x.Normal), value(x.Value), figure(nullOf(x.Change), prose.Percent, "it was 0"),
-		figure(nullOf(x.Q), func(n float64) string { return fmt.Sprintf("%.2g", n) }, "there is no test"), {Text: string(x.Status)}}
+	what := cell{Text: strings.ReplaceAll(x.Rule, "_", " "), Sub: prose.Clean(x.Detail, prose.TextRunes)}
+	if x.SQL != "" {
+		what.Href = newQuery("finding", x.SQL).Run
+	}
+	status := cell{Text: string(x.Status)}
+	if x.First != "" && x.Status != audit.New {
+		status.Sub = "since " + prose.Clean(x.First, len(time.DateOnly))
+	}
+	return []cell{{Text: prose.Name(x.Group), Href: run}, what, where, value(x.Normal), value(x.Value), figure(nullOf(x.Change), prose.Percent, "it was 0"),
+		figure(nullOf(x.Q), func(n float64) string { return fmt.Sprintf("%.2g", n) }, "there is no test"), status}
 }
 
 // writeMachineFindings lists what the audit found about a machine; nothing where that is nothing.

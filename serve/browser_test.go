@@ -98,7 +98,7 @@ func click(t *testing.T, ctx context.Context, link string) {
 
 // A new user opens a store of hostile and honest logs, finds in three clicks why the slowest application was slow, runs a
 // query, and has its link; at the width of a desk and of a phone, light and dark. Nothing is loaded from elsewhere, no name of
-// a log does anything, the console stays empty, and axe finds nothing where it is installed.
+// a log does anything, and the console stays empty. TestEveryPageIsAccessible has axe look at the pages as they are opened.
 func TestBrowser(t *testing.T) {
 	st := filled(t, "mixed", "skew")
 	s, c := served(t, st, serve.Options{Version: "test"})
@@ -119,6 +119,9 @@ func TestBrowser(t *testing.T) {
 			if w := evaluate[int](t, ctx, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
 				t.Errorf("%s: %s is %d pixels too wide", size.name, where, w)
 			}
+		}
+		accessible := func(where string) {
+			t.Helper()
 			for _, v := range axe(t, ctx) {
 				t.Errorf("%s: %s: %s", size.name, where, v)
 			}
@@ -132,6 +135,7 @@ func TestBrowser(t *testing.T) {
 		click(t, ctx, `document.querySelector('a[href$="/timeline"]')`)
 		zoomed(t, ctx)
 		fits("the timeline")
+		accessible("the timeline, zoomed")
 		click(t, ctx, `document.querySelector('.crumbs a[href^="/applications/"]')`)
 		click(t, ctx, `document.querySelector("#t-outliers tbody a")`)
 		fits("the task")
@@ -151,6 +155,7 @@ func TestBrowser(t *testing.T) {
 		click(t, ctx, `document.querySelector('nav a[href="/sql"]')`)
 		console(t, ctx)
 		fits("the console")
+		accessible("the console after a query")
 	}
 	for _, m := range complaints() {
 		t.Error(m)

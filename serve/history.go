@@ -89,12 +89,12 @@ func (p periods) sql(where string) string {
 	return strings.ReplaceAll(p.in(sqlOf("machine_history", 0)), "{where}", where)
 }
 
-// heatTable is a heat map of machines by periods, as its template takes it.
+// heatTable is a heat map, of machines or programs by periods, as its template takes it.
 type heatTable struct {
-	Title, Lead, More string
-	Columns           []cell
-	Rows              []heatLine
-	Query             *queryView
+	ID, Of, Title, Lead, More string
+	Columns                   []cell
+	Rows                      []heatLine
+	Query                     *queryView
 }
 
 type heatLine struct {
@@ -148,7 +148,7 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 	slices.SortFunc(all, func(a, b *machineHistory) int {
 		return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(b.bad, a.bad), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
 	})
-	t := &heatTable{Title: "Machines by " + p.word(), Query: newQuery("table", sql),
+	t := &heatTable{ID: "periods", Of: "Machine", Title: "Machines by " + p.word(), Query: newQuery("table", sql),
 		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
 	all, left := all[:min(len(all), mostDrawn)], len(all)-mostDrawn
 	first, last, layout := p.judged[0], p.judged[len(p.judged)-1], "01-02"

@@ -4,36 +4,52 @@ import (
 	"net/http"
 )
 
+// route is an address of pages, as a pattern of http.ServeMux, and what answers there.
+type route struct {
+	at   string
+	show http.HandlerFunc
+}
+
+// pages is the table of the addresses that a browser shows.
+func (s *Server) pages() []route {
+	return []route{
+		{"/{$}", s.applicationsPage},
+		{"/all", s.storePage},
+		{"/applications/{key}", s.applicationPage},
+		{"/applications/{key}/timeline", s.timelinePage},
+		{"/applications/{key}/policies", s.applicationPoliciesPage},
+		{"/queries/{key}", s.queryPage},
+		{"/jobs/{key}", s.jobPage},
+		{"/phases/{key}", s.phasePage},
+		{"/attempts/{key}", s.attemptPage},
+		{"/running", s.runningListPage},
+		{"/running/{id}", s.runningPage},
+		{"/machines", s.machinesPage},
+		{"/machine", s.machinePage},
+		{"/logs", s.logsPage},
+		{"/compare", s.comparePage},
+		{"/policies", s.policiesPage},
+		{"/audit", s.auditPage},
+		{"/audit/{day}", s.nightPage},
+		{"/sql", s.consolePage},
+		{"/history/{id}", s.historyLink},
+		{"/history/{id}/", s.historyLink},
+	}
+}
+
 // Handler answers all requests.
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("GET /{$}", s.applicationsPage)
-	m.HandleFunc("GET /all", s.storePage)
-	m.HandleFunc("GET /applications/{key}", s.applicationPage)
-	m.HandleFunc("GET /applications/{key}/timeline", s.timelinePage)
-	m.HandleFunc("GET /applications/{key}/policies", s.applicationPoliciesPage)
-	m.HandleFunc("GET /queries/{key}", s.queryPage)
-	m.HandleFunc("GET /jobs/{key}", s.jobPage)
-	m.HandleFunc("GET /phases/{key}", s.phasePage)
-	m.HandleFunc("GET /attempts/{key}", s.attemptPage)
-	m.HandleFunc("GET /running", s.runningListPage)
-	m.HandleFunc("GET /running/{id}", s.runningPage)
-	m.HandleFunc("GET /machines", s.machinesPage)
-	m.HandleFunc("GET /machine", s.machinePage)
-	m.HandleFunc("GET /logs", s.logsPage)
-	m.HandleFunc("GET /compare", s.comparePage)
-	m.HandleFunc("GET /policies", s.policiesPage)
+	for _, p := range s.pages() {
+		m.HandleFunc("GET "+p.at, p.show)
+	}
 	m.HandleFunc("POST /policies/replay", s.startReplay)
 	m.HandleFunc("POST /policies/cancel", s.cancelReplay)
-	m.HandleFunc("GET /audit", s.auditPage)
-	m.HandleFunc("GET /sql", s.consolePage)
 	m.HandleFunc("GET /sql/{file}", s.download)
 	for _, e := range s.endpoints() {
 		m.HandleFunc("GET /api/v1"+e.path, e.answer)
 	}
 	m.HandleFunc("GET /api/v1/openapi.json", s.openAPI)
-	m.HandleFunc("GET /history/{id}/", s.historyLink)
-	m.HandleFunc("GET /history/{id}", s.historyLink)
 	if s.o.MCP != nil {
 		m.Handle("/mcp", s.o.MCP)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"straggler/live"
 	"straggler/report"
@@ -147,7 +146,7 @@ func (s *Server) runningPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if a == nil || a.Ended {
 		for _, app := range s.named(id) {
-			if a == nil || app.Complete || time.Since(a.Seen) > endedFor {
+			if a == nil || app.Complete || a.Settled() {
 				http.Redirect(w, r, historyAddress(id), http.StatusFound)
 				return
 			}
@@ -166,9 +165,6 @@ func (s *Server) runningPage(w http.ResponseWriter, r *http.Request) {
 		return s.writeRunningApplication(w, a)
 	})
 }
-
-// endedFor is how long the page of an application that has ended waits for the rest of its log to be read.
-const endedFor = time.Minute
 
 func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) error {
 	f := &a.Frame

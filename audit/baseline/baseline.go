@@ -48,20 +48,29 @@ type Decision struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Add puts a run into its group and drops the oldest runs of the group beyond the number kept.
-func (b *Baseline) Add(r measure.Run, keep int) {
-	b.Runs = slices.DeleteFunc(b.Runs, func(x measure.Run) bool { return x.Key() == r.Key() })
-	b.Runs = append(b.Runs, r)
-	b.sort()
-	n := 0
-	for i := len(b.Runs) - 1; i >= 0; i-- {
-		if b.Runs[i].Group != r.Group {
+// Add puts runs into their groups, each in place of one of its key, and drops the oldest runs of each group beyond the number kept.
+func (b *Baseline) Add(keep int, runs ...measure.Run) {
+	at := make(map[string]int, len(b.Runs))
+	for i := range b.Runs {
+		at[b.Runs[i].Key()] = i
+	}
+	for _, r := range runs {
+		if i, ok := at[r.Key()]; ok {
+			b.Runs[i] = r
 			continue
 		}
-		if n++; n > keep {
-			b.Runs = slices.Delete(b.Runs, i, i+1)
-		}
+		at[r.Key()] = len(b.Runs)
+		b.Runs = append(b.Runs, r)
 	}
+	b.sort()
+	count := map[string]int{}
+	for i := range b.Runs {
+		count[b.Runs[i].Group]++
+	}
+	b.Runs = slices.DeleteFunc(b.Runs, func(x measure.Run) bool {
+		count[x.Group]--
+		return count[x.Group] >= keep
+	})
 }
 
 func (b *Baseline) Decide(d Decision) {

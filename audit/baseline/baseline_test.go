@@ -18,7 +18,7 @@ import (
 func baselineOf(runs []measure.Run, keep int) *baseline.Baseline {
 	b := &baseline.Baseline{}
 	for _, r := range runs {
-		b.Add(r, keep)
+		b.Add(keep, r)
 	}
 	return b
 }
@@ -104,19 +104,19 @@ func TestSave(t *testing.T) {
 	}
 	two, _ := baseline.Read(name)
 	runs := audittest.Runs(2)
-	one.Add(runs[0], 30)
+	one.Add(30, runs[0])
 	if err := one.Save(name); err != nil {
 		t.Fatal(err)
 	}
 	saved, _ := os.ReadFile(name)
-	two.Add(runs[1], 30)
+	two.Add(30, runs[1])
 	if err := two.Save(name); !errors.Is(err, baseline.ErrChanged) {
 		t.Errorf("saved over another's: %v", err)
 	}
 	if now, _ := os.ReadFile(name); !bytes.Equal(now, saved) {
 		t.Error("a failed save changed the file")
 	}
-	one.Add(runs[1], 30)
+	one.Add(30, runs[1])
 	if err := one.Save(name); err != nil {
 		t.Error(err)
 	}

@@ -56,7 +56,7 @@ func Whole[T any](ctx context.Context, c *Catalog, name string, build func(conte
 
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
 // as it is now. What is kept of a version is made of that version's applications, however long they take.
-func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func([]measure.Run) (T, error)) (value T, current bool, err error) {
+func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run) (T, error)) (value T, current bool, err error) {
 	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, v *version) (value T, err error) {
 		r := startWhole(c, v, "runs", runsOf)
 		select {
@@ -67,7 +67,7 @@ func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func([]me
 		if r.err != nil {
 			return value, r.err
 		}
-		return build(r.value.([]measure.Run))
+		return build(ctx, r.value.([]measure.Run))
 	})
 }
 

@@ -23,6 +23,13 @@ type Application struct {
 	Ended   bool
 }
 
+// settling is how long after the end of an application what is said elsewhere may be of before its end: a log is still listed as one
+// that is written, a manager lists it as one that runs, and the store has its log without the last lines.
+const settling = time.Minute
+
+// Settled says that it ended long enough ago for that to be known everywhere.
+func (a *Application) Settled() bool { return a.Ended && time.Since(a.Seen) >= settling }
+
 // Decision is what a policy would have done at an instant.
 type Decision struct {
 	live.Decision

@@ -39,9 +39,6 @@ const (
 	mostFollowed = 24
 	// keepEnded is for how long one that has ended is known: its page needs it until the application is in the store.
 	keepEnded = 10 * time.Minute
-	// logSettles is how long after the end of an application it may still be listed: a log as one that is written, by a manager as one
-	// that runs.
-	logSettles = time.Minute
 	// awayLimit is for how long an endpoint that no longer answers is asked about an application.
 	awayLimit = time.Minute
 )
@@ -116,7 +113,7 @@ func (b *Board) noteTrouble(e Endpoint, err error) {
 func (b *Board) claim(id string, e Endpoint) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.known[id]; b.followed[id] || a != nil && (!a.Ended || time.Since(a.Seen) < logSettles) {
+	if a := b.known[id]; b.followed[id] || a != nil && !a.Settled() {
 		return false
 	}
 	n := 0

@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"straggler/audit/baseline"
+	"straggler/audit/measure"
+)
+
+// Nights audits the runs of each day by itself, with a baseline that is updated from day to day, as if there had been an audit at the
+// end of every day since the first run: the last of those days, at most so many, the newest last. A day is one of UTC, a run belongs
+// to that of its start, and runs without a start, or in no year of four digits, are left out.
+func Nights(ctx context.Context, runs []measure.Run, cfg *Config, most int) ([]*Night, error) {
+	byDay := map[string][]measure.Run{}
+	var days []string
+	for _, r := range runs {
+		day := r.Start[:min(len(r.Start), len(time.DateOnly))]
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			continue
+		}
+		if byDay[day] == nil {
+			days = append(days, day)
+		}
+		r.Stages = slices.Clone(r.Stages) // a baseline orders them
+		byDay[day] = append(byDay[day], r)
+	}
+	slices.Sort(days)
+	b := &baseline.Baseline{}
+	before := days[:max(0, len(days)-most)]
+	for _, day := range before {
+		b.Add(cfg.History, byDay[day]...)
+	}
+	nights := make([]*Night, 0, len(days)-len(before))
+	for _, day := range days[len(before):] {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("audit: %w", err)
+		}
+		at, _ := time.Parse(time.DateOnly, day)
+		n, err := Judge(byDay[day], b, cfg, Options{Now: at})
+		if err != nil {
+			return nil, err
+		}
+		n.Update(b, cfg)
+		n.judged, n.all = nil, nil // with what they hold of every task
+		nights = append(nights, n)
+	}
+	return nights, nil
+}
