@@ -4,7 +4,7 @@
 // Its input comes from measure, which reads the runs of a store, and from baseline, which keeps earlier runs in a file.
 // render writes what it gives.
 //
-//  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed.
+//  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed; nights.go does so for every day of a store.
 //  2. judge.go compares one run with its history; pair.go compares any two runs.
 //  3. comparison.go lines up their values; work.go takes from them what the work of each night explains.
 //  4. prediction.go tests tonight's value against the runs before, with the variance that prior.go learns from all series; alike.go leaves

@@ -1,6 +1,6 @@
--- Applications that took longer than earlier runs of their program: a fifth more than the median of these, and more than the prediction
+-- The picked applications that took longer than earlier runs of their program: a fifth more than the median of these, and more than the prediction
 -- limit for one more run, which is that of stage_history (detect/usual.sql) in seconds. Of fewer than three earlier runs the median says too
--- little; of more than 64 those count that lie evenly over all, as in detect/earlier.sql. Needs report_programs.
+-- little; of more than 64 those count that lie evenly over all, as in detect/earlier.sql. Needs report_apps and report_programs.
 WITH took AS (
   SELECT i.application_id, i.native_id, i.name, n.program, i.start_time, CAST(unix_micros(i.finish_time) - unix_micros(i.start_time) AS DOUBLE) / 1e6 AS took_s,
     row_number() OVER (PARTITION BY n.program ORDER BY i.start_time NULLS LAST, i.application_id NULLS LAST) AS place
@@ -9,13 +9,16 @@ WITH took AS (
 ),
 earlier AS (
   SELECT t.application_id, e.took_s
-  FROM (SELECT application_id, program, place, CAST(floor((place + 62) * 0.015625e0) AS BIGINT) AS stride FROM took) AS t
-    CROSS JOIN (
-      SELECT 8 * a.n + b.n AS k
-      FROM (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS a
-        CROSS JOIN (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS b
-    ) AS c
-    JOIN took e ON e.program = t.program AND e.place = t.place - 1 - c.k * t.stride
+  FROM (
+    SELECT t.application_id, t.program, t.place - 1 - c.k * CAST(floor((t.place + 62) * 0.015625e0) AS BIGINT) AS place
+    FROM took t SEMI JOIN report_apps r ON r.application_id = t.application_id
+      CROSS JOIN (
+        SELECT 8 * a.n + b.n AS k
+        FROM (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS a
+          CROSS JOIN (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS b
+      ) AS c
+  ) AS t
+    JOIN took e ON e.program = t.program AND e.place = t.place
 ),
 usual AS (
   SELECT application_id, count(*) AS runs, percentile_cont(0.5) WITHIN GROUP (ORDER BY took_s) AS usual_s, max(took_s) - min(took_s) AS range_s
