@@ -1,7 +1,7 @@
 package spark
 
 import (
-	"bytes"
+	"slices"
 	"strconv"
 
 	"straggler/ingest/read/pull"
@@ -12,17 +12,22 @@ type stageValues []accumValue
 
 // accumulables reads the `Accumulables` of a `Stage Info`: of those of operators, the values.
 func (d *decoder) accumulables() stageValues {
-	return eachAccumulable(&d.pull, "Value", nil)
+	b := d.pull.Value()
+	values, next := scanAccumulables(b, `,"Value":`, d.values[:0])
+	if d.values = values; next < 0 {
+		return eachAccumulable(&d.pull, "Value", nil)
+	}
+	d.pull.Take(next)
+	return slices.Clone(values)
 }
 
 // taskUpdates reads the `Accumulables` of a `Task Info`: of those of operators, what the attempt added. It is read for few
-// attempts, when their stage ends.
-func taskUpdates(raw []byte) stageValues {
-	values := make(stageValues, 0, bytes.Count(raw, []byte(`"Metadata":"sql"`)))
-	if values, ok := scanUpdates(raw, values); ok {
+// attempts, when their stage ends. The values are valid until scratch is used again.
+func taskUpdates(raw []byte, scratch stageValues) stageValues {
+	if values, next := scanAccumulables(raw, `,"Update":`, scratch[:0]); next == len(raw) {
 		return values
 	}
-	return pullUpdates(raw, values[:0])
+	return pullUpdates(raw, scratch[:0])
 }
 
 func pullUpdates(raw []byte, values stageValues) stageValues {
@@ -31,48 +36,54 @@ func pullUpdates(raw []byte, values stageValues) stageValues {
 	return eachAccumulable(&p, "Update", values)
 }
 
-// scanUpdates reads what pullUpdates does where the keys are in Spark's order, and reports false where they are not.
-func scanUpdates(b []byte, values stageValues) (stageValues, bool) {
+// scanAccumulables reads what eachAccumulable does of the list that b begins with, where the keys are in Spark's order, and tells where it ends; −1 where they are
+// not. The member is named as it stands there, with what is around it.
+func scanAccumulables(b []byte, member string, values stageValues) (_ stageValues, next int) {
 	i := expect(b, 0, "[")
-	for more := len(b) > 2; more; {
+	if next, ok := try(b, i, "]"); ok {
+		return values, next
+	}
+	for more := true; more; i, more = try(b, i, ",") {
 		var v accumValue
 		v.id, i = digits(b, expect(b, i, `{"ID":`))
-		if next, ok := try(b, i, `,"Name":"`); ok {
-			_, i = word(b, next)
-		}
+		i = skipText(b, i, `,"Name":"`)
 		known := false
-		if next, ok := try(b, i, `,"Update":"`); ok {
-			v.value, i = digits(b, next)
-			i = expect(b, i, `"`)
-			known = true
-		} else if next, ok := try(b, i, `,"Update":`); ok {
-			v.value, i = digits(b, next)
-			known = true
+		for _, key := range [...]string{`,"Update":`, `,"Value":`} {
+			next, ok := try(b, i, key)
+			if !ok {
+				continue
+			}
+			quoted := next < len(b) && b[next] == '"'
+			switch {
+			case key != member && quoted:
+				_, i = word(b, next+1)
+			case quoted:
+				v.value, i = digits(b, next+1)
+				i, known = expect(b, i, `"`), true
+			default:
+				value, end := digits(b, next)
+				if i = end; key == member {
+					v.value, known = value, true
+				}
+			}
 		}
-		if next, ok := try(b, i, `,"Value":"`); ok {
-			_, i = word(b, next)
-		} else if next, ok := try(b, i, `,"Value":`); ok {
-			_, i = digits(b, next)
-		}
-		if next, ok := try(b, i, `,"Internal":`); ok {
-			_, i = boolean(b, next)
-		}
-		if next, ok := try(b, i, `,"Count Failed Values":`); ok {
-			_, i = boolean(b, next)
+		if next, ok := try(b, i, `,"Internal":true,"Count Failed Values":true`); ok {
+			i = next
+		} else {
+			i = skipFlag(b, i, `,"Internal":`)
+			i = skipFlag(b, i, `,"Count Failed Values":`)
 		}
 		next, of := try(b, i, `,"Metadata":"sql"`)
-		if of {
-			i = next
-		}
+		i = next
 		if of && known && len(values) < maxAccumValues {
 			values = append(values, v)
 		}
 		i = expect(b, i, "}")
-		if i, more = try(b, i, ","); !more {
-			break
-		}
 	}
-	return values, i == len(b)-1 && b[i] == ']'
+	if next, ok := try(b, i, "]"); ok {
+		return values, next
+	}
+	return values, -1
 }
 
 // eachAccumulable appends the member of the given name of each element that is of an operator's metric.

@@ -47,6 +47,8 @@ type app struct {
 	queriesAt  int                  // queries in memory at which those that have ended are next written
 	liveNodes  int                  // operators of their plans
 	liveValues int                  // values of their metrics
+	texts      texts                // of samples that are no more
+	values     stageValues          // of the last sample
 
 	count counts
 

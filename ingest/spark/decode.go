@@ -41,6 +41,9 @@ type decoder struct {
 	layouts map[reflect.Type]*layout
 	line    read.Line    // that is being decoded
 	held    []heldUpdate // of the block
+	values  stageValues  // of the last list of accumulables
+
+	lastPlan struct{ nodes, metrics int } // how many it had
 }
 
 // block decodes the lines of a block of the file that source names.

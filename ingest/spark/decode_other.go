@@ -198,6 +198,16 @@ func (d *decoder) properties(v *properties) {
 
 // rdds decodes a `RDD Info`: a list, or in Spark 1.0 a single one.
 func (d *decoder) rdds(v *rdds) {
+	before := *v
+	if next := v.scan(d.pull.Value()); next >= 0 {
+		d.pull.Take(next)
+		return
+	}
+	*v = before
+	d.pullRDDs(v)
+}
+
+func (d *decoder) pullRDDs(v *rdds) {
 	if d.pull.Peek() == '{' {
 		d.rdd(v)
 		return
@@ -210,10 +220,15 @@ func (d *decoder) rdds(v *rdds) {
 func (d *decoder) rdd(v *rdds) {
 	var rdd rddInfo
 	d.object(reflect.ValueOf(&rdd).Elem())
+	v.add(&rdd)
+	v.Parents = append(v.Parents, rdd.Parents...)
+}
+
+func (v *rdds) add(rdd *rddInfo) {
 	if len(v.All) == 0 {
 		v.Own, v.Partitions = rdd.ID, rdd.Partitions
 	}
-	v.All, v.Parents, v.Barrier = append(v.All, rdd.ID), append(v.Parents, rdd.Parents...), v.Barrier || rdd.Barrier
+	v.All, v.Barrier = append(v.All, rdd.ID), v.Barrier || rdd.Barrier
 }
 
 // oneLine is a name made of a text: white space and what is no text are single blanks.

@@ -8,7 +8,7 @@ import (
 )
 
 // rowsAtOnce is how many rows go to the sink in one call.
-const rowsAtOnce = 2048
+const rowsAtOnce = 512
 
 // fold turns the events of an input, one by one in the order of the log, into rows.
 type fold struct {

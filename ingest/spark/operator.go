@@ -245,8 +245,10 @@ func (o *operator) partitioning(args string, keepLiterals bool) {
 
 // sortKeys are keys without the order of NULLs that Spark takes where none is asked for.
 func sortKeys(keys string) string {
-	return strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST", " DESC").Replace(keys)
+	return usualNulls.Replace(keys)
 }
+
+var usualNulls = strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST", " DESC")
 
 // scan reads what a scan reads: `Scan parquet shop.orders`, `BatchScan shop.orders`, and the metadata of file scans.
 func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {

@@ -25,7 +25,7 @@ const maxPlacements = 200_000
 //  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment did.
 //  3. A fragment without any values ran in the phase that its reader's phase waits for, where only one is left that could be.
 func (a *app) placed(q *query, t *planTree) []placement {
-	pl := &placing{t: t, seen: map[placement]bool{}, phases: make([][]*phase, len(t.top)), reused: make([]bool, len(t.nodes))}
+	pl := &placing{t: t, nodes: make([][]placement, len(t.nodes)), phases: make([][]*phase, len(t.top)), reused: make([]bool, len(t.nodes))}
 	for _, original := range t.reuses {
 		if original >= 0 {
 			pl.reused[original] = true
@@ -33,7 +33,11 @@ func (a *app) placed(q *query, t *planTree) []placement {
 	}
 	for i := range t.nodes {
 		for _, m := range t.raw.nodes[i].metrics {
-			for _, p := range q.values[m.id].phases {
+			sum := q.values[m.id]
+			if sum.first != nil {
+				pl.byAccumulator(i, m.name, sum.first)
+			}
+			for _, p := range sum.more {
 				pl.byAccumulator(i, m.name, p)
 			}
 		}
@@ -43,28 +47,36 @@ func (a *app) placed(q *query, t *planTree) []placement {
 	for i := range t.nodes {
 		pl.byFragment(i)
 	}
-	slices.SortStableFunc(pl.all, func(x, y placement) int {
-		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.phase.ordinal, y.phase.ordinal), cmp.Compare(x.role, y.role))
-	})
-	return pl.all
+	all := make([]placement, 0, pl.count)
+	for _, of := range pl.nodes {
+		slices.SortStableFunc(of, func(x, y placement) int {
+			return cmp.Or(cmp.Compare(x.phase.ordinal, y.phase.ordinal), cmp.Compare(x.role, y.role))
+		})
+		all = append(all, of...)
+	}
+	return all
 }
 
 type placing struct {
 	t      *planTree
-	all    []placement
-	seen   map[placement]bool // with no basis
-	phases [][]*phase         // of each fragment
-	reused []bool             // other operators read the exchange too
-	shared []placement        // reads of such exchanges
+	nodes  [][]placement // by operator
+	count  int
+	phases [][]*phase  // of each fragment
+	reused []bool      // other operators read the exchange too
+	shared []placement // reads of such exchanges
 }
 
 func (pl *placing) add(node int, p *phase, role schema.NodeRole, basis schema.NodeBasis) {
-	key := placement{node: node, phase: p, role: role}
-	if pl.seen[key] || len(pl.all) >= maxPlacements {
+	if pl.is(node, p, role) || pl.count >= maxPlacements {
 		return
 	}
-	pl.seen[key] = true
-	pl.all = append(pl.all, placement{node, p, role, basis})
+	pl.count++
+	pl.nodes[node] = append(pl.nodes[node], placement{node, p, role, basis})
+}
+
+// is tells whether an operator was placed in a phase in a role.
+func (pl *placing) is(node int, p *phase, role schema.NodeRole) bool {
+	return slices.ContainsFunc(pl.nodes[node], func(at placement) bool { return at.phase == p && at.role == role })
 }
 
 func (pl *placing) ran(fragment int32, p *phase) {
@@ -212,7 +224,7 @@ func (pl *placing) byFragment(node int) {
 // has tells whether an operator was placed in a role by the values of its metrics.
 func (pl *placing) has(node int, role schema.NodeRole) bool {
 	for _, p := range pl.phases[pl.fragmentOf(node, role)] {
-		if pl.seen[placement{node: node, phase: p, role: role}] {
+		if pl.is(node, p, role) {
 			return true
 		}
 	}

@@ -20,9 +20,10 @@ const (
 // plan is a physical plan as an event has it: its operators, each after the one that reads what it makes.
 type plan struct {
 	nodes   []rawNode
-	seen    int64 // operators in the log
-	cutText bool  // some texts are not kept whole
-	text    int   // bytes of texts
+	seen    int64       // operators in the log
+	cutText bool        // some texts are not kept whole
+	text    int         // bytes of texts
+	metrics []rawMetric // of the operators, which have parts of it
 }
 
 // rawNode is a `SparkPlanInfo`.
@@ -155,6 +156,9 @@ func (d *decoder) pullPlanEvent(e *planEvent) (why string) {
 	return ""
 }
 
+// mostAhead bounds the operators and metrics that a plan is made room for since the last one had so many: the plans of a query resemble one another.
+const mostAhead = 1000
+
 // planFrame is an operator that is being read.
 type planFrame struct {
 	node       int32 // its position, none where it is not kept
@@ -167,6 +171,10 @@ func (d *decoder) plan() *plan {
 	if !p.Object() {
 		return nil
 	}
+	made.nodes, made.metrics = make([]rawNode, 0, d.lastPlan.nodes), make([]rawMetric, 0, d.lastPlan.metrics)
+	defer func() {
+		d.lastPlan.nodes, d.lastPlan.metrics = min(len(made.nodes), mostAhead), min(len(made.metrics), mostAhead)
+	}()
 	stack := []planFrame{{node: made.open(none)}}
 	for len(stack) > 0 && p.Why == "" {
 		top := &stack[len(stack)-1]
@@ -204,7 +212,7 @@ func (d *decoder) nodeKey(made *plan, n *rawNode) {
 	p := &d.pull
 	switch string(p.Name) {
 	case "nodeName":
-		n.name = d.planText(made)
+		n.name = d.planName(made)
 	case "simpleString":
 		n.simple = d.planText(made)
 	case "metadata":
@@ -221,21 +229,45 @@ func (d *decoder) nodeKey(made *plan, n *rawNode) {
 			}
 		}
 	case "metrics":
-		n.metrics = d.planMetrics()
+		n.metrics = d.nodeMetrics(made)
 	default:
 		p.Skip()
 	}
 }
 
+// planName reads the name of an operator, of which a log has few.
+func (d *decoder) planName(made *plan) string {
+	b, _ := d.pull.Str()
+	if len(b) > 64 {
+		return d.keptText(made, b)
+	}
+	return d.intern.Text(b)
+}
+
 // planText reads a text of a plan, cut where it or the plan's are too long.
 func (d *decoder) planText(made *plan) string {
 	b, _ := d.pull.Str()
+	return d.keptText(made, b)
+}
+
+func (d *decoder) keptText(made *plan, b []byte) string {
 	most := min(maxNodeText, maxPlanText-made.text)
 	if len(b) > most {
 		b, made.cutText = b[:most], true
 	}
 	made.text += len(b)
 	return read.Text(string(b))
+}
+
+// nodeMetrics reads the metrics of an operator. Those of a plan lie in one piece.
+func (d *decoder) nodeMetrics(made *plan) []rawMetric {
+	start := len(made.metrics)
+	metrics, next := d.scanPlanMetrics(d.pull.Value(), made.metrics)
+	if made.metrics = metrics; next < 0 {
+		return d.planMetrics()
+	}
+	d.pull.Take(next)
+	return metrics[start:len(metrics):len(metrics)]
 }
 
 func (d *decoder) planMetrics() []rawMetric {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/read"
+	"straggler/ingest/read/pull"
 	"straggler/schema"
 )
 
@@ -153,7 +155,7 @@ func TestFingerprint(t *testing.T) {
 			name := firstPart(strings.ReplaceAll(s, "(keys", " (keys"))
 			p.nodes = append(p.nodes, rawNode{parent: int32(i) - 1, name: name, simple: s})
 		}
-		return newPlanTree(p, false)
+		return newPlanTree(p, &operators{})
 	}
 	first := make("AdaptiveSparkPlan isFinalPlan=false", "HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(k#1L, 200), ENSURE_REQUIREMENTS, [plan_id=1]", "Filter (v#2 > 10)")
 	same := make("WholeStageCodegen", "HashAggregate(keys=[k#71L], functions=[count(1)])", "AQEShuffleRead coalesced", "ShuffleQueryStage 0, Statistics(sizeInBytes=2.4 KiB, rowCount=1)",
@@ -178,7 +180,7 @@ func TestSubqueryTables(t *testing.T) {
 		return rawNode{parent: parent, name: name, simple: simple}
 	}
 	tr := newPlanTree(&plan{nodes: []rawNode{node(none, "Exchange", "Exchange hashpartitioning(customer_id#1L, 24)"), node(0, "BatchScan ice.shop.orders", "BatchScan ice.shop.orders[customer_id#1L]"),
-		node(1, "Subquery", "Subquery subquery#3, [id=#9]"), node(2, "BatchScan ice.shop.customers", "BatchScan ice.shop.customers[id#2L]")}}, false)
+		node(1, "Subquery", "Subquery subquery#3, [id=#9]"), node(2, "BatchScan ice.shop.customers", "BatchScan ice.shop.customers[id#2L]")}}, &operators{})
 	want := [][]string{{"ice.shop.orders"}, {"ice.shop.orders"}, {"ice.shop.customers"}, {"ice.shop.customers"}}
 	if fmt.Sprint(tr.tables) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", tr.tables, want)
@@ -193,7 +195,7 @@ func TestReusedExchange(t *testing.T) {
 	reused := "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]"
 	p := &plan{nodes: []rawNode{node(none, "SortMergeJoin", "SortMergeJoin [g#9L], [g#1L], Inner"), node(0, "ReusedExchange", reused), node(1, "Exchange", reused[len("ReusedExchange [g#9L], "):]),
 		node(2, "Scan", "Scan parquet shop.few"), node(0, "Sort", "Sort [g#1L ASC NULLS FIRST]"), node(4, "Exchange", reused[len("ReusedExchange [g#9L], "):]), node(5, "Scan parquet shop.few", "FileScan parquet shop.few[g#1L]")}}
-	tr := newPlanTree(p, true)
+	tr := newPlanTree(p, &operators{keepLiterals: true})
 	var names []string
 	for i := range tr.nodes {
 		names = append(names, fmt.Sprintf("%s under %d of %s reuses %d", tr.nodes[i].name, tr.raw.nodes[i].parent, strings.Join(tr.tables[i], ", "), tr.reuses[i]))
@@ -203,7 +205,7 @@ func TestReusedExchange(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	p.nodes = p.nodes[:4] // the original is in none of the plan: what stands below is all that is known
-	if tr = newPlanTree(p, false); len(tr.nodes) != 4 || tr.reuses[1] != none {
+	if tr = newPlanTree(p, &operators{}); len(tr.nodes) != 4 || tr.reuses[1] != none {
 		t.Errorf("%d operators, reuses %v", len(tr.nodes), tr.reuses)
 	}
 }
@@ -417,7 +419,7 @@ func TestUpdatesScanned(t *testing.T) {
 			}
 			for range 3 {
 				want := pullUpdates(e.accumulables, nil)
-				if got, ok := scanUpdates(e.accumulables, nil); ok {
+				if got, next := scanAccumulables(e.accumulables, `,"Update":`, nil); next == len(e.accumulables) {
 					if !slices.Equal(got, want) {
 						t.Errorf("%v, want %v of %.300s", got, want, e.accumulables)
 					}
@@ -432,6 +434,75 @@ func TestUpdatesScanned(t *testing.T) {
 	}
 	if lists > 100 && taken < lists/3 {
 		t.Errorf("%d of %d lists were scanned", taken, lists)
+	}
+}
+
+// The scanners of the lists of stages and plans agree with the general ones, on real lists and on damaged ones that are JSON still, and take the real ones.
+func TestListsScanned(t *testing.T) {
+	var d decoder
+	pulled := func(list []byte, read func()) (next int) {
+		d.pull.Reset(list)
+		if read(); d.pull.Why != "" {
+			return -2
+		}
+		return len(list) - len(d.pull.Rest())
+	}
+	both := map[string]func(list []byte) (scanned, general any, next, end int){
+		`"RDD Info":[`: func(list []byte) (any, any, int, int) {
+			var scanned, general rdds
+			next := scanned.scan(list)
+			return scanned, general, next, pulled(list, func() { d.pullRDDs(&general) })
+		},
+		`"Accumulables":[`: func(list []byte) (any, any, int, int) {
+			var general stageValues
+			scanned, next := scanAccumulables(list, `,"Value":`, nil)
+			end := pulled(list, func() { general = eachAccumulable(&d.pull, "Value", nil) })
+			return scanned, general, next, end
+		},
+		`"metrics":[`: func(list []byte) (any, any, int, int) {
+			var general []rawMetric
+			scanned, next := d.scanPlanMetrics(list, nil)
+			end := pulled(list, func() { general = d.planMetrics() })
+			return scanned, general, next, end
+		},
+	}
+	rng := rand.New(rand.NewPCG(9, 10))
+	lists, taken := map[string]int{}, map[string]int{}
+	for _, log := range planLogs(t) {
+		eachLine(log, func(line []byte) {
+			if bytes.HasPrefix(line, []byte(`{"Event":"SparkListenerTask`)) {
+				return
+			}
+			for _, key := range slices.Sorted(mapsKeys(both)) {
+				at := bytes.Index(line, []byte(key))
+				if at < 0 {
+					continue
+				}
+				at += len(key) - 1
+				end, _ := pull.EndOf(line, at)
+				list := slices.Clone(line[at:end])
+				for round := range 3 {
+					scanned, general, next, end := both[key](list)
+					if next >= 0 && json.Valid(list) && (!reflect.DeepEqual(scanned, general) || next != end) {
+						t.Errorf("%+v to %d, want %+v to %d of %.300s", scanned, next, general, end, list)
+					}
+					if round == 0 {
+						if lists[key]++; next >= 0 {
+							taken[key]++
+						}
+					}
+					list[rng.IntN(len(list))] = "\"0,}]a"[rng.IntN(6)]
+				}
+			}
+		})
+	}
+	for key, n := range lists {
+		if n > 100 && taken[key] < n/2 {
+			t.Errorf("%d of %d lists after %s were scanned", taken[key], n, key)
+		}
+	}
+	if len(lists) != len(both) {
+		t.Errorf("lists after %v only", lists)
 	}
 }
 

@@ -28,22 +28,40 @@ type planTree struct {
 // maxTables bounds the sources that are listed for an operator.
 const maxTables = 12
 
-func newPlanTree(p *plan, keepLiterals bool) *planTree {
+// operators reads the operators of a query, whose plans have most of them in common.
+type operators struct {
+	keepLiterals bool
+	known        map[operatorTexts]operator // nil where there is one plan
+}
+
+// operatorTexts are what an operator is read from.
+type operatorTexts struct{ name, simple, location, partition, pushed string }
+
+func (o *operators) of(n *rawNode) operator {
+	if o.known == nil {
+		return operatorOf(n, o.keepLiterals)
+	}
+	texts := operatorTexts{n.name, n.simple, n.location, n.partition, n.pushed}
+	known, ok := o.known[texts]
+	if !ok {
+		known = operatorOf(n, o.keepLiterals)
+		o.known[texts] = known
+	}
+	return known
+}
+
+func newPlanTree(p *plan, known *operators) *planTree {
 	t := &planTree{raw: p, nodes: make([]operator, len(p.nodes))}
 	for i := range p.nodes {
-		t.nodes[i] = operatorOf(&p.nodes[i], keepLiterals)
+		t.nodes[i] = known.of(&p.nodes[i])
 	}
 	t.resolveReuse()
 	n := len(t.nodes)
 	t.children, t.hashes, t.tables = make([][]int32, n), make([]uint64, n), make([][]string, n)
 	t.sides, t.codegen, t.fragments = make([]schema.Side, n), make([]int32, n), make([]int32, n)
-	for i := range t.raw.nodes {
-		if parent := t.raw.nodes[i].parent; parent >= 0 {
-			t.children[parent] = append(t.children[parent], int32(i))
-		}
-	}
+	t.findChildren()
 	t.bare = t.nodes
-	if keepLiterals {
+	if known.keepLiterals {
 		t.bare = make([]operator, n)
 		for i := range t.raw.nodes {
 			t.bare[i] = operatorOf(&t.raw.nodes[i], false)
@@ -96,6 +114,25 @@ func (t *planTree) resolveReuse() {
 		}
 	}
 	t.raw, t.nodes, t.reuses = &kept, nodes, reuses
+}
+
+// findChildren lists the operators below each, all lists in one piece.
+func (t *planTree) findChildren() {
+	count := make([]int32, len(t.nodes))
+	for i := range t.raw.nodes {
+		if parent := t.raw.nodes[i].parent; parent >= 0 {
+			count[parent]++
+		}
+	}
+	all := make([]int32, len(t.nodes))
+	for i, n := range count {
+		t.children[i], all = all[:0:n], all[n:]
+	}
+	for i := range t.raw.nodes {
+		if parent := t.raw.nodes[i].parent; parent >= 0 {
+			t.children[parent] = append(t.children[parent], int32(i))
+		}
+	}
 }
 
 // downwards gives each operator what follows from those above it.
@@ -159,6 +196,9 @@ func (t *planTree) upwards() {
 // sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no name. Rows of a subquery do
 // not come to the operator that takes its value, nor to a scan that it prunes, as that of the target of a merge.
 func (t *planTree) sources(i int) []string {
+	if one := t.children[i]; len(one) == 1 && t.nodes[i].source == "" && !t.nodes[one[0]].isSubquery() {
+		return t.tables[one[0]]
+	}
 	var list []string
 	if source := t.nodes[i].source; source != "" {
 		list = append(list, source)
@@ -258,16 +298,6 @@ func (t *planTree) adaptive() (adaptive, final bool) {
 	return false, true
 }
 
-// metric is the metric of an operator that an accumulator is for.
-func (t *planTree) metric(node int, id int64) rawMetric {
-	for _, m := range t.raw.nodes[node].metrics {
-		if m.id == id {
-			return m
-		}
-	}
-	return rawMetric{}
-}
-
 // withoutDigits is a name with # for each number in it: of two nights' folders they differ.
 func withoutDigits(s string) string {
 	var b strings.Builder
@@ -282,6 +312,9 @@ func withoutDigits(s string) string {
 }
 
 func hex(h uint64) string {
-	s := strconv.FormatUint(h, 16)
-	return strings.Repeat("0", 16-len(s)) + s
+	var digits [16]byte
+	for i := range digits {
+		digits[15-i] = "0123456789abcdef"[h>>(4*i)&15]
+	}
+	return string(digits[:])
 }

@@ -30,8 +30,18 @@ type query struct {
 
 // accum is what an accumulator came to, and the phases whose tasks added to it.
 type accum struct {
-	value  int64
-	phases []*phase
+	value int64
+	first *phase
+	more  []*phase
+}
+
+func (a *accum) ran(p *phase) {
+	switch {
+	case a.first == nil:
+		a.first = p
+	case a.first != p && !slices.Contains(a.more, p) && len(a.more) < maxSubmissions-1:
+		a.more = append(a.more, p)
+	}
 }
 
 // known tells whether an event of the query itself is in the log.
@@ -236,13 +246,11 @@ func (a *app) stageValues(p *phase, values stageValues) {
 			continue
 		}
 		at.value = max(at.value, v.value)
-		if !slices.Contains(at.phases, p) && len(at.phases) < maxSubmissions {
-			at.phases = append(at.phases, p)
-		}
+		at.ran(p)
 		q.values[v.id] = at
 	}
 	if p.samples != nil {
-		p.samples.parse()
+		a.parse(p.samples)
 	}
 }
 
@@ -258,7 +266,7 @@ const (
 	maxSample = 64 << 10 // bytes of the values of an attempt; a hundred operators take forty thousand
 )
 
-// sample is an attempt with its values, as the log has them until they are needed.
+// sample is an attempt with its values, as the log has them until they are needed. One that is among both has them once.
 type sample struct {
 	attempt uint32 // ordinal, plus 1; 0 for none
 	rank    int64
@@ -276,46 +284,101 @@ func (a *app) sampleAttempt(p *phase, e *taskEnd, ordinal uint32) {
 	}
 	in, _ := e.metric(mInputRecords)
 	shuffled, _ := e.metric(mShuffleRecords)
-	keep(&p.samples.heavy, in+shuffled, ordinal, e.accumulables)
-	keep(&p.samples.long, e.finish-e.launch, ordinal, e.accumulables)
+	s := p.samples
+	heavy, long := place(&s.heavy, in+shuffled), place(&s.long, e.finish-e.launch)
+	if heavy == nil && long == nil {
+		return
+	}
+	for _, old := range []*sample{heavy, long} {
+		if old != nil && !s.shares(old) {
+			a.texts.put(old.raw)
+		}
+		if old != nil {
+			*old = sample{}
+		}
+	}
+	raw := append(a.texts.get(), e.accumulables...)
+	if heavy != nil {
+		*heavy = sample{attempt: ordinal + 1, rank: in + shuffled, raw: raw}
+	}
+	if long != nil {
+		*long = sample{attempt: ordinal + 1, rank: e.finish - e.launch, raw: raw}
+	}
 }
 
-// keep puts an attempt in the place of the least one where it is above it. Of equals the first stays.
-func keep(kept *[sampled]sample, rank int64, ordinal uint32, raw []byte) {
+// place is where an attempt of a rank goes: in the place of the least one where it is above it; nil where it is not. Of equals the first stays.
+func place(kept *[sampled]sample, rank int64) *sample {
 	least := &kept[0]
 	for i := range kept {
 		s := &kept[i]
 		if s.attempt == 0 {
-			least = s
-			break
+			return s
 		}
 		if s.rank < least.rank {
 			least = s
 		}
 	}
-	if least.attempt != 0 && rank <= least.rank {
-		return
+	if rank <= least.rank {
+		return nil
 	}
-	least.attempt, least.rank, least.values = ordinal+1, rank, nil
-	least.raw = append(least.raw[:0], raw...)
+	return least
+}
+
+// shares tells whether another sample is of the same attempt.
+func (s *samples) shares(one *sample) bool {
+	for i := range s.heavy {
+		for _, other := range [...]*sample{&s.heavy[i], &s.long[i]} {
+			if other != one && other.attempt == one.attempt {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // parse reads the values of the attempts and gives back their texts.
-func (s *samples) parse() {
+func (a *app) parse(s *samples) {
 	for i := range s.heavy {
-		if one := &s.heavy[i]; one.raw != nil {
-			one.values, one.raw = taskUpdates(one.raw), nil
-		}
+		a.parseOne(&s.heavy[i])
 	}
 	for i := range s.long {
 		one := &s.long[i]
 		for k := range s.heavy {
-			if one.raw != nil && s.heavy[k].attempt == one.attempt {
-				one.values, one.raw = s.heavy[k].values, nil
+			if other := &s.heavy[k]; one.raw != nil && other.attempt == one.attempt {
+				one.values, one.raw = other.values, nil
 			}
 		}
-		if one.raw != nil {
-			one.values, one.raw = taskUpdates(one.raw), nil
-		}
+		a.parseOne(one)
+	}
+}
+
+func (a *app) parseOne(s *sample) {
+	if s.raw == nil {
+		return
+	}
+	a.values = taskUpdates(s.raw, a.values)
+	a.texts.put(s.raw)
+	s.values, s.raw = slices.Clone(a.values), nil
+}
+
+// texts are buffers to be used again.
+type texts [][]byte
+
+// maxTexts bounds the buffers that wait: those of the phases that run at a time.
+const maxTexts = 64
+
+func (t *texts) get() []byte {
+	n := len(*t) - 1
+	if n < 0 {
+		return nil
+	}
+	b := (*t)[n]
+	*t = (*t)[:n]
+	return b[:0]
+}
+
+func (t *texts) put(b []byte) {
+	if cap(b) > 0 && len(*t) < maxTexts {
+		*t = append(*t, b)
 	}
 }

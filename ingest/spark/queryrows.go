@@ -50,7 +50,11 @@ func (a *app) writeQuery(q *query, complete bool) {
 		final = q.initial
 	}
 	if final != nil && len(final.nodes) > 0 {
-		t := newPlanTree(final, a.in.KeepLiterals)
+		operators := operators{keepLiterals: a.in.KeepLiterals}
+		if q.initial != nil && q.latest != nil {
+			operators.known = make(map[operatorTexts]operator, len(q.latest.nodes))
+		}
+		t := newPlanTree(final, &operators)
 		adaptive, finished := t.adaptive()
 		row.Adaptive, row.FinalPlan = schema.Some(adaptive), schema.Some(finished)
 		row.Operators = schema.Some(final.seen)
@@ -58,7 +62,7 @@ func (a *app) writeQuery(q *query, complete bool) {
 		if q.initial != nil && len(q.initial.nodes) > 0 {
 			first := t
 			if q.latest != nil {
-				first = newPlanTree(q.initial, a.in.KeepLiterals)
+				first = newPlanTree(q.initial, &operators)
 				row.InitialFingerprint, row.Shape = known(first.fingerprint()), known(first.shape())
 			}
 			a.writeNodes(q, first, schema.InitialPlan)
@@ -169,18 +173,20 @@ func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema
 // writeFinal writes the plan that ran, what its operators counted, and where they ran.
 func (a *app) writeFinal(q *query, t *planTree) {
 	keys := a.writeNodes(q, t, schema.FinalPlan)
-	owner := map[int64]int{}
+	owner := make(map[int64]owned, len(t.raw.metrics))
 	for i := range t.raw.nodes {
-		for _, m := range t.raw.nodes[i].metrics {
+		for k := range t.raw.nodes[i].metrics {
+			m := &t.raw.nodes[i].metrics[k]
 			if _, taken := owner[m.id]; !taken {
-				owner[m.id] = i
+				owner[m.id] = owned{i, m}
 			}
 			a.writeMetric(q, m, schema.Some(keys[i]), t.nodes[i].engine)
 		}
 	}
-	for _, m := range q.extra {
+	for i := range q.extra {
+		m := &q.extra[i]
 		if _, taken := owner[m.id]; !taken {
-			owner[m.id] = none
+			owner[m.id] = owned{none, m}
 			a.writeMetric(q, m, schema.Null[schema.Key]{}, schema.SparkEngine)
 		}
 	}
@@ -190,9 +196,15 @@ func (a *app) writeFinal(q *query, t *planTree) {
 	a.writeSamples(q, t, keys, owner)
 }
 
+// owned is a metric and the operator that declares it, none where the log does not say which.
+type owned struct {
+	node   int
+	metric *rawMetric
+}
+
 // writeMetric writes what an operator counted, where anything was. A native engine reports zero of what it does not
 // measure, so there a zero is unknown.
-func (a *app) writeMetric(q *query, m rawMetric, node schema.Null[schema.Key], engine schema.Native) {
+func (a *app) writeMetric(q *query, m *rawMetric, node schema.Null[schema.Key], engine schema.Native) {
 	sum, ok := q.values[m.id]
 	value, driver := sum.value, false
 	if !ok {
@@ -200,17 +212,17 @@ func (a *app) writeMetric(q *query, m rawMetric, node schema.Null[schema.Key], e
 		_, ok = q.driver[m.id]
 	}
 	if v, unit, can := metricValue(m, value, engine); ok && can {
-		put(a.fold, &a.plans.metrics, schema.NodeMetric{QueryID: q.key, NodeID: node, Name: read.Text(m.name), Value: v, Unit: unit, Driver: driver})
+		put(a.fold, &a.plans.metrics, schema.NodeMetric{QueryID: q.key, NodeID: node, Name: m.name, Value: v, Unit: unit, Driver: driver})
 	}
 }
 
 // writeSamples writes what the most extreme attempts of each phase counted, by operator.
-func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[int64]int) {
+func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[int64]owned) {
 	for _, j := range q.jobs {
 		for _, s := range j.stages {
 			for _, p := range s.phases {
 				if p.job == j && p.samples != nil {
-					p.samples.parse()
+					a.parse(p.samples)
 					a.writeSamplesOf(p, t, keys, owner)
 				}
 			}
@@ -218,7 +230,7 @@ func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[i
 	}
 }
 
-func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map[int64]int) {
+func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map[int64]owned) {
 	var all []*sample
 	for i := range p.samples.heavy {
 		all = append(all, &p.samples.heavy[i], &p.samples.long[i])
@@ -231,19 +243,18 @@ func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map
 		attempt := a.keys.attempts.Nth(int64(s.attempt - 1))
 		for _, v := range s.values {
 			at, ok := owner[v.id]
-			if !ok || at < 0 {
+			if !ok || at.node < 0 {
 				continue
 			}
-			m := t.metric(at, v.id)
-			if value, unit, can := metricValue(m, v.value, t.nodes[at].engine); can {
-				put(a.fold, &a.plans.attempts, schema.NodeAttempt{AttemptID: attempt, NodeID: keys[at], Name: read.Text(m.name), Value: value, Unit: unit})
+			if value, unit, can := metricValue(at.metric, v.value, t.nodes[at.node].engine); can {
+				put(a.fold, &a.plans.attempts, schema.NodeAttempt{AttemptID: attempt, NodeID: keys[at.node], Name: at.metric.name, Value: value, Unit: unit})
 			}
 		}
 	}
 }
 
 // metricValue is the value of an accumulator in the unit of its metric. Averages do not sum.
-func metricValue(m rawMetric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
+func metricValue(m *rawMetric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
 	if value < 0 || value == 0 && engine != schema.SparkEngine {
 		return 0, "", false
 	}

@@ -285,6 +285,111 @@ func skipCount(b []byte, i int, key string) int {
 	return i
 }
 
+// scan reads the list of a `RDD Info` that b begins with, where the keys are in Spark's order, and tells where it ends; −1 where they are not.
+func (v *rdds) scan(b []byte) (next int) {
+	i := expect(b, 0, "[")
+	if next, ok := try(b, i, "]"); ok {
+		return next
+	}
+	for more := true; more; i, more = try(b, i, ",") {
+		var rdd rddInfo
+		rdd.ID, i = digits(b, expect(b, i, `{"RDD ID":`))
+		i = skipText(b, i, `,"Name":"`)
+		i = skipText(b, i, `,"Scope":"`)
+		i = skipText(b, i, `,"Callsite":"`)
+		i = expect(b, i, `,"Parent IDs":[`)
+		if i < len(b) && b[i] != ']' {
+			for more := true; more; i, more = try(b, i, ",") {
+				parent, end := digits(b, i)
+				v.Parents, i = append(v.Parents, parent), end
+			}
+		}
+		i = expect(b, i, `],"Storage Level":{`)
+		i = skipFlat(b, i)
+		if next, ok := try(b, i, `,"Barrier":`); ok {
+			rdd.Barrier, i = boolean(b, next)
+		}
+		i = skipText(b, i, `,"DeterministicLevel":"`)
+		rdd.Partitions, i = digits(b, expect(b, i, `,"Number of Partitions":`))
+		i = skipCount(b, i, `,"Number of Cached Partitions":`)
+		i = skipCount(b, i, `,"Memory Size":`)
+		i = skipCount(b, i, `,"ExternalBlockStore Size":`)
+		i = skipCount(b, i, `,"Disk Size":`)
+		i = expect(b, i, "}")
+		v.add(&rdd)
+	}
+	if next, ok := try(b, i, "]"); ok {
+		return next
+	}
+	return -1
+}
+
+// skipFlag moves past true or false, where its key comes next.
+func skipFlag(b []byte, i int, key string) int {
+	if next, ok := try(b, i, key); ok {
+		_, i = boolean(b, next)
+	}
+	return i
+}
+
+// skipText moves past a string with escapes, where its key and opening quote come next.
+func skipText(b []byte, i int, key string) int {
+	next, ok := try(b, i, key)
+	if !ok {
+		return i
+	}
+	for start := next; ; {
+		n := bytes.IndexByte(b[next:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		next += n + 1
+		escapes := 0
+		for at := next - 2; at >= start && b[at] == '\\'; at-- {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return next
+		}
+	}
+}
+
+// scanPlanMetrics reads the list of the metrics of an operator that b begins with, where the keys are in Spark's order, and tells where it ends; −1 where they are not.
+func (d *decoder) scanPlanMetrics(b []byte, metrics []rawMetric) (_ []rawMetric, next int) {
+	i, before := expect(b, 0, "["), len(metrics)
+	if next, ok := try(b, i, "]"); ok {
+		return metrics, next
+	}
+	for more := true; more; i, more = try(b, i, ",") {
+		var m rawMetric
+		name, next := word(b, expect(b, i, `{"name":"`))
+		m.id, i = digits(b, expect(b, next, `,"accumulatorId":`))
+		kind, next := word(b, expect(b, i, `,"metricType":"`))
+		if i = expect(b, next, "}"); i < len(b) && len(name) > 0 && len(metrics)-before < maxNodeMetric {
+			m.name, m.kind = d.intern.Text(name), d.metricKind(kind)
+			metrics = append(metrics, m)
+		}
+	}
+	if next, ok := try(b, i, "]"); ok {
+		return metrics, next
+	}
+	return metrics[:before], -1
+}
+
+func (d *decoder) metricKind(kind []byte) string {
+	switch string(kind) {
+	case "sum":
+		return "sum"
+	case "size":
+		return "size"
+	case "timing":
+		return "timing"
+	case "nsTiming":
+		return "nsTiming"
+	}
+	return d.intern.Text(kind)
+}
+
 // digits reads a natural number of at most 18 digits. What may follow one in JSON is for the next comparison to see.
 func digits(b []byte, i int) (v int64, next int) {
 	start := i

@@ -42,6 +42,15 @@ func (p *Puller) Reset(b []byte) {
 // Rest is the text behind what was read.
 func (p *Puller) Rest() []byte { return p.b[p.i:] }
 
+// Value is the text from the next value on, without white space before it, for a caller that may know it by sight; Take then moves past it.
+func (p *Puller) Value() []byte {
+	p.Peek()
+	return p.b[p.i:]
+}
+
+// Take moves past a value of n bytes that the caller has read.
+func (p *Puller) Take(n int) { p.i += n }
+
 // short is the error of a text that ends too early.
 func (p *Puller) short(where string) bool {
 	p.Short = p.Short || p.Why == ""
