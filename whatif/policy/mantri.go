@@ -364,7 +364,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		left := m.remaining(v, p, a, delta)
 		scale := rates.work(v, a) * far
 		mean := rate*scale + lag
-		if !RestartNow(left, mean, delta) && (left-lag)/scale < likely { // left · c/(c+1) is less than left
+		if !RestartNow(left, mean, delta) && (left*2/3-lag)/scale < likely { // of what may be duplicated at most two copies run
 			m.sleep(v, p, a, left, m.harmless(mean, likely*scale+lag, delta))
 			continue
 		}

@@ -124,7 +124,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		on = append(on, s.p.Tasks[task].Machine)
 	}
 	if fresh {
-		on = s.been.of(task, on)
+		on = s.visited(task, on)
 	}
 	ok := func(m int32) bool {
 		return len(s.p.Machines) == 1 || s.p.Machines[m].Name == "" || !slices.Contains(on, m)
@@ -161,9 +161,12 @@ func (s *Sim) copy(i, task, slot int32) {
 	local := task - p.FirstTask
 	s.out.Jobs[p.Job].Copies++
 	s.speculating++
-	first := t.last
-	if first < 0 {
-		first = s.firstAttempt(i, task)
+	waits := s.scheduled() && s.phases[i].gates > 0
+	if first := t.last; p.Gated > 0 && !waits {
+		if first < 0 {
+			first = s.firstAttempt(i, task)
+		}
+		waits = s.p.Attempts[first].Gated
 	}
 	took, reports := s.copyTakes(i, task, int32(t.copies), m)
 	if s.phases[i].reading != nil {
@@ -171,7 +174,7 @@ func (s *Sim) copy(i, task, slot int32) {
 	}
 	s.start(i, slot, Running{
 		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
-		done: took, reports: reports, waits: s.p.Attempts[first].Gated || s.scheduled() && s.phases[i].gates > 0,
+		done: took, reports: reports, waits: waits,
 	})
 }
 

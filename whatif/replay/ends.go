@@ -168,40 +168,21 @@ func (s *Sim) kill(slot int32) {
 	out.Kills++
 }
 
+// visit is a machine on which an attempt of a task failed or was killed, and the visit before it, see taskRun.been.
+type visit struct{ machine, before int32 }
+
 // wasOn notes where an attempt ran whose task goes on.
 func (s *Sim) wasOn(task, machine int32) {
 	if t := &s.tasks[task]; s.o.Policy != nil && !t.done && !t.over {
-		s.been.add(task, machine)
+		s.visits = append(s.visits, visit{machine, t.been})
+		t.been = int32(len(s.visits))
 	}
 }
 
-// visits are the machines on which attempts of each task failed or were killed.
-type visits struct {
-	tasks int
-	last  []int32 // by task: its last visit and one more; 0: none. Not made before there is one
-	list  []visit
-}
-
-type visit struct{ machine, before int32 } // before: as in last
-
-func (b *visits) reset(tasks int) { b.tasks, b.last, b.list = tasks, b.last[:0], b.list[:0] }
-
-func (b *visits) add(task, machine int32) {
-	if len(b.last) == 0 {
-		b.last = resize(b.last, b.tasks)
-		clear(b.last)
-	}
-	b.list = append(b.list, visit{machine, b.last[task]})
-	b.last[task] = int32(len(b.list))
-}
-
-// of appends the machines of a task.
-func (b *visits) of(task int32, to []int32) []int32 {
-	if len(b.last) == 0 {
-		return to
-	}
-	for n := b.last[task]; n > 0; n = b.list[n-1].before {
-		to = append(to, b.list[n-1].machine)
+// visited appends the machines on which attempts of a task failed or were killed.
+func (s *Sim) visited(task int32, to []int32) []int32 {
+	for n := s.tasks[task].been; n > 0; n = s.visits[n-1].before {
+		to = append(to, s.visits[n-1].machine)
 	}
 	return to
 }

@@ -86,7 +86,7 @@ type Sim struct {
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
 	speculating int
-	been        visits
+	visits      []visit
 	touched     int32   // see touch
 	avoided     []int64 // by machine, until when; nil where none is
 	view        View
@@ -152,6 +152,7 @@ type phaseRun struct {
 type taskRun struct {
 	last      int32 // attempt of the log that was started last
 	slot      int32 // that runs it, the one that was taken last; -1: none
+	been      int32 // its last visit and one more; 0: none
 	copies    int16
 	live      int16
 	pending   int16
@@ -376,7 +377,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.firsts.reset()
 	s.queue.reset()
 	s.clones = s.clones[:0]
-	s.been.reset(len(p.Tasks))
+	s.visits = s.visits[:0]
 	s.held = s.held[:0]
 	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
 	s.slots = resize(s.slots, all)
