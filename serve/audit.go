@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -113,7 +114,11 @@ func findingRow(x *audit.Finding, run string) []cell {
 
 // writeMachineFindings lists what the audit found about a machine; nothing where that is nothing.
 func (s *Server) writeMachineFindings(ctx context.Context, w io.Writer, name string) error {
-	night, current, err := s.night(ctx)
+	night, current, err := catalog.Soon(ctx, s.night)
+	if errors.Is(err, catalog.ErrBuilding) {
+		_, err = fmt.Fprint(w, "<p class=\"trust weak\">What the audit found of it is still being added up.</p>")
+		return err
+	}
 	if err != nil {
 		return err
 	}

@@ -106,19 +106,46 @@ type heatCell struct{ Class, Text, Note string }
 
 // writeHistory draws all machines by periods, those that were bad most often first.
 func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
-	t, _, err := catalog.Whole(ctx, s.c, "machines by period", s.machinesByPeriod)
-	if err != nil || t == nil {
+	all, _, err := s.byPeriod(ctx)
+	if err != nil || all == nil {
 		return err
 	}
-	return templates.ExecuteTemplate(w, "heat-table", t)
+	return templates.ExecuteTemplate(w, "heat-table", all.picture)
 }
 
-// machinesByPeriod is the picture of that; nil where the store knows less than two days.
-func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
+// machinePeriods are all machines by periods: the picture of the worst of them, and the rows.
+type machinePeriods struct {
+	periods
+	picture *heatTable
+	rows    map[string][]periodRow // of each machine the last mostPeriods
+	left    bool                   // there are more machines than mostPeriodRows have room for
+}
+
+// mostPeriodRows bounds the rows, to some 30 MB. A machine that is not among them is asked for when its page is.
+const mostPeriodRows = 300_000
+
+// keep keeps a row of a machine; they come machine by machine, in order of time.
+func (m *machinePeriods) keep(machine string, r *periodRow) {
+	of := m.rows[machine]
+	if of == nil && len(m.rows) >= mostPeriodRows/mostPeriods {
+		m.left = true
+		return
+	}
+	x := *r
+	x.Machine = machine
+	if of = append(of, x); len(of) > mostPeriods {
+		of = slices.Delete(of, 0, 1)
+	}
+	m.rows[machine] = of
+}
+
+// machinesByPeriod reads that; nil where the store knows less than two days.
+func (s *Server) machinesByPeriod(ctx context.Context) (*machinePeriods, error) {
 	p, ok, err := s.newPeriods(ctx)
 	if err != nil || !ok {
 		return nil, err
 	}
+	out := &machinePeriods{periods: p, rows: map[string][]periodRow{}}
 	sql := p.sql("machine IS NOT NULL")
 	byName := map[string]*machineHistory{}
 	err = catalog.Each(ctx, s.c, sql, func(r *periodRow) error {
@@ -127,6 +154,7 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 			m = &machineHistory{name: strings.Clone(r.Machine), cells: map[int64]heatCell{}}
 			byName[m.name] = m
 		}
+		out.keep(m.name, r)
 		m.bad, m.lost = m.bad+r.Bad, m.lost+r.LostS.V
 		if r.Factor.OK {
 			m.worst = max(m.worst, r.Factor.V)
@@ -175,7 +203,8 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*heatTable, error) {
 	if left > 0 {
 		t.More = prose.Upper(prose.Plural(int64(left), "machine", "machines")) + " more: the query has them."
 	}
-	return t, nil
+	out.picture = t
+	return out, nil
 }
 
 // machineHistory is a machine over all periods.
@@ -201,18 +230,28 @@ func newPeriodCell(r *periodRow) heatCell {
 	return c
 }
 
+// periodsOf are those of one machine, and whether the store knows two days or more.
+func (s *Server) periodsOf(ctx context.Context, name string) (p periods, rows []periodRow, ok bool, err error) {
+	if all, _, err := catalog.Soon(ctx, s.byPeriod); err == nil && (all == nil || !all.left || all.rows[name] != nil) {
+		if all == nil {
+			return p, nil, false, nil
+		}
+		return all.periods, all.rows[name], true, nil
+	}
+	if p, ok, err = s.newPeriods(ctx); err != nil || !ok {
+		return p, nil, false, err
+	}
+	rows, err = catalog.Read[periodRow](ctx, s.c, p.sql("machine = "+printableText(name)))
+	return p, rows[max(0, len(rows)-mostPeriods):], true, err
+}
+
 // writeMachineHistory draws one machine by periods.
 func (s *Server) writeMachineHistory(ctx context.Context, w io.Writer, r *http.Request, name string) error {
-	p, ok, err := s.newPeriods(ctx)
-	if err != nil || !ok {
+	p, rows, ok, err := s.periodsOf(ctx, name)
+	if err != nil || !ok || len(rows) == 0 {
 		return err
 	}
 	sql := p.sql("machine = " + printableText(name))
-	rows, err := catalog.Read[periodRow](ctx, s.c, sql)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	rows = rows[max(0, len(rows)-mostPeriods):]
 	l := &listing{ID: "periods", Caption: "By " + p.word(), Query: newQuery("list", sql), Columns: []column{{Title: prose.Upper(p.word())}, {Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "Attempts", Number: true},
 		{Title: "Called bad", Doc: "how often it was called slow or flaky, of how often it was judged", Number: true}, {Title: "Lost", Doc: "what its being slow took, summed over its tasks", Number: true}, {Title: "Outputs lost", Number: true}}}
 	var factors, lost []barValue

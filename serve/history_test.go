@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"html"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,6 +83,28 @@ func TestMachinesOverTime(t *testing.T) {
 		if drawn != owed || strings.Contains(drawn, "null") || !strings.Contains(drawn, `"s"`) {
 			t.Errorf("%s: the history has %s, the attributions have %s", c.title, drawn, owed)
 		}
+	}
+}
+
+// What is kept of all machines is what one would read of each.
+func TestMachinesKept(t *testing.T) {
+	logs := catalogtest.Labelled(t, "..", "mixed")
+	s, _ := served(t, catalogtest.Store(t, true, append(logs, onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 0, 1)...)...), serve.Options{})
+	many := 0
+	for _, m := range regexp.MustCompile(`href="/machine\?name=([^"]*)"`).FindAllStringSubmatch(get(s.Handler(), "/machines").Body.String(), -1) {
+		name, err := url.QueryUnescape(html.UnescapeString(m[1]))
+		reporttest.Check(t, err)
+		kept, read, err := s.Machine(t.Context(), name)
+		reporttest.Check(t, err)
+		if kept != read {
+			t.Errorf("%q: kept\n%s\nread\n%s", name, kept, read)
+		}
+		if kept[0] != "[]" && kept[1] != "[]" {
+			many++
+		}
+	}
+	if many == 0 {
+		t.Error("no machine has outliers and periods")
 	}
 }
 

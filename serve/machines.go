@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"straggler/engine/sqltext"
@@ -82,8 +83,45 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 		}
 		slow := attemptRows(0)
 		slow.id, slow.title, slow.caption, slow.empty, slow.first, slow.sql = "slow", "Its outliers", "Outliers on this machine", "No attempt on it is an outlier.", "excess_s", sqlNamed("machine_attempts", name)
+		if worst, current, err := catalog.Soon(ctx, s.worst); err == nil {
+			if slow.kept = worst.page(name); slow.kept != nil {
+				writeAge(w, current)
+			}
+		}
 		return writeRows(ctx, s, w, r, slow)
 	})
+}
+
+// worstOutliers are the first pages of the outliers of machines, by their names.
+type worstOutliers map[string][]attemptRow
+
+// mostWorst bounds them, to some 20 MB: with more machines than would fill it with whole pages, fewer of each are kept, and those
+// with more outliers than that are asked for when their page is.
+const mostWorst = 50_000
+
+// page is the first page of a machine's outliers; nil where it is not known as a whole.
+func (w worstOutliers) page(name string) []attemptRow {
+	if rows := w[name]; len(rows) > 0 && (len(rows) == pageRows || int64(len(rows)) == rows[0].Total) {
+		return rows
+	}
+	return nil
+}
+
+// outliersByMachine reads them at once: to look for one machine in all attempts takes as long.
+func (s *Server) outliersByMachine(ctx context.Context) (worstOutliers, error) {
+	machines, err := catalog.Read[struct {
+		N int64 `col:"n"`
+	}](ctx, s.c, "SELECT count(DISTINCT machine) AS n FROM machine_health")
+	if err != nil {
+		return nil, err
+	}
+	most := min(pageRows, mostWorst/max(1, machines[0].N))
+	w := worstOutliers{}
+	err = catalog.Each(ctx, s.c, strings.ReplaceAll(sqlOf("machines_worst", 0), "{most}", strconv.FormatInt(most, 10)), func(r *attemptRow) error {
+		w[r.Machine.V] = append(w[r.Machine.V], *r)
+		return nil
+	})
+	return w, err
 }
 
 // sqlNamed is the query of a file about a name out of a log.

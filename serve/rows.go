@@ -22,6 +22,7 @@ type rowList[R counted] struct {
 	columns                   []column // By is a column of the query
 	first                     string   // what they are sorted by at first, falling
 	sql                       string   // without its order
+	kept                      []R      // the first page as it is sorted at first, where it is known without asking
 	row                       func(R) []cell
 }
 
@@ -33,9 +34,12 @@ func writeRows[R counted](ctx context.Context, s *Server, w io.Writer, r *http.R
 	l := &listing{ID: list.id, Caption: list.caption, Columns: slices.Clone(list.columns), Empty: list.empty}
 	o := orderOf(r, l.Columns, list.first, true)
 	all := list.sql + "\nORDER BY " + o.By + map[bool]string{true: " DESC", false: ""}[o.Falling] + " NULLS LAST, id"
-	rows, err := catalog.Read[R](ctx, s.c, fmt.Sprintf("%s\nLIMIT %d OFFSET %d", all, pageRows, o.From))
-	if err != nil {
-		return err
+	rows := list.kept
+	if rows == nil || o != (order{By: list.first, Falling: true}) {
+		var err error
+		if rows, err = catalog.Read[R](ctx, s.c, fmt.Sprintf("%s\nLIMIT %d OFFSET %d", all, pageRows, o.From)); err != nil {
+			return err
+		}
 	}
 	total := 0
 	for _, row := range rows {

@@ -30,6 +30,9 @@ type Server struct {
 	c     *catalog.Catalog
 	o     Options
 	guard *guard
+
+	byPeriod func(context.Context) (*machinePeriods, bool, error)
+	worst    func(context.Context) (worstOutliers, bool, error)
 }
 
 var (
@@ -70,7 +73,10 @@ func New(c *catalog.Catalog, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{c: c, o: o, guard: newGuard(host, o)}, nil
+	s := &Server{c: c, o: o, guard: newGuard(host, o)}
+	s.byPeriod = catalog.Prepared(c, "machines by period", s.machinesByPeriod)
+	s.worst = catalog.Prepared(c, "outliers by machine", s.outliersByMachine)
+	return s, nil
 }
 
 // Serve answers requests until the context ends; those under way then get some seconds to end.

@@ -37,6 +37,8 @@ type Catalog struct {
 	closed bool
 	last   map[string]keptResult // over the whole store, by name
 
+	prepared []func(context.Context) // build such results of the version that is shown
+
 	refreshing, judging sync.Mutex // held by the one that does it
 
 	replays    []*replay // the newest last

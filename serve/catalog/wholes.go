@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 const (
 	wholeTime = time.Hour              // that one may take
 	pageWait  = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
+	soonWait  = 200 * time.Millisecond // that it waits for what it can do without; half of that where there is an earlier version
 )
 
 // wholes are those of a version. The zero value is ready.
@@ -52,6 +55,30 @@ func (c *Catalog) Runs(ctx context.Context) (runs []measure.Run, current bool, e
 // Whole gives what build makes of the whole store, under a name, and whether that is of the store as it is now.
 func Whole[T any](ctx context.Context, c *Catalog, name string, build func(context.Context) (T, error)) (value T, current bool, err error) {
 	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
+}
+
+// ErrBuilding is returned for a result over the whole store that nobody has yet.
+var ErrBuilding = errors.New("it is still being added up over the whole store")
+
+// Prepared is Whole of what is built of every version in the background, before somebody asks.
+func Prepared[T any](c *Catalog, name string, build func(context.Context) (T, error)) func(context.Context) (T, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prepared = append(c.prepared, func(ctx context.Context) {
+		wholeOf(ctx, c, name, wholeTime, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
+	})
+	return func(ctx context.Context) (T, bool, error) { return Whole(ctx, c, name, build) }
+}
+
+// Soon gives what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown without it.
+func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)) (value T, current bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, soonWait, ErrBuilding)
+	defer cancel()
+	value, current, err = get(ctx)
+	if err != nil && context.Cause(ctx) == ErrBuilding {
+		err = ErrBuilding
+	}
+	return value, current, err
 }
 
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
@@ -98,6 +125,9 @@ func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Dura
 	var enough <-chan time.Time
 	last, found := c.kept(name)
 	if found {
+		if end, ok := ctx.Deadline(); ok {
+			wait = min(wait, time.Until(end)/2)
+		}
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		enough = timer.C
@@ -203,8 +233,17 @@ func (c *Catalog) renew(ctx context.Context) {
 			continue
 		}
 		began := time.Now()
+		for _, build := range c.toPrepare() {
+			build(ctx)
+		}
 		wholeOf(ctx, c, "runs", wholeTime, runsOf)
 		wholeOf(ctx, c, "all", wholeTime, c.all)
 		renewed, next = v.number, time.Now().Add(3*time.Since(began))
 	}
+}
+
+func (c *Catalog) toPrepare() []func(context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.prepared)
 }

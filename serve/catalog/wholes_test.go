@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -34,4 +35,39 @@ func TestOfRunsOfTheVersion(t *testing.T) {
 		}
 	}
 	t.Error("it never is current")
+}
+
+// What is still being built is not waited for where a page can do without: it has what an earlier version gave, or is told so; once it is
+// there it is current, and it was built once.
+func TestSoon(t *testing.T) {
+	c := &Catalog{now: &version{number: 1}, base: t.Context()}
+	ready, built := make(chan struct{}), 0
+	get := Prepared(c, "slow", func(context.Context) (int, error) { built++; <-ready; return 7, nil })
+	if _, _, err := Soon(t.Context(), get); !errors.Is(err, ErrBuilding) {
+		t.Errorf("while it is built for the first time: %v", err)
+	}
+	close(ready)
+	if n, current, err := get(t.Context()); n != 7 || !current || err != nil {
+		t.Errorf("then: %d, %v, %v", n, current, err)
+	}
+	ready = make(chan struct{})
+	c.now = &version{number: 2}
+	if n, current, err := Soon(t.Context(), get); n != 7 || current || err != nil {
+		t.Errorf("while it is built of the next version: %d, %v, %v", n, current, err)
+	}
+	close(ready)
+	for _, build := range c.toPrepare() {
+		build(t.Context())
+	}
+	if n, current, err := Soon(t.Context(), get); n != 7 || !current || err != nil || built != 2 {
+		t.Errorf("at the end: %d, %v, %v, built %d times", n, current, err, built)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.now = &version{number: 3}
+	ready = make(chan struct{})
+	defer close(ready)
+	if _, _, err := Soon(ctx, get); !errors.Is(err, context.Canceled) {
+		t.Errorf("a reader who leaves: %v", err)
+	}
 }
