@@ -41,7 +41,66 @@ func planChange(old, p *measure.Plan) string {
 	if len(gone)+len(added) == 0 {
 		return "" // an expression changed, and nothing of how
 	}
-	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added)), "; "))
+	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added), otherJoin(old, p, gone, added)), "; "))
+}
+
+// asLarge is by how much what a scan reads may differ between runs and still be called as large: as much as the sizes of the same table's files do when it is
+// written again. An estimate.
+const asLarge = 1.1
+
+// otherJoin says why a join is a broadcast no longer, or has become one, as far as the log tells: Spark decides by its estimate of an input's size, which event logs hold in the
+// text of a plan under spark.sql.ui.explainMode=cost only, and a threshold. With the same threshold and inputs as large as before, what changed is the estimate, by statistics that are gone or new, or a hint.
+func otherJoin(old, p *measure.Plan, gone, added []string) string {
+	if !broadcastChanged(gone, added) && !broadcastChanged(added, gone) {
+		return ""
+	}
+	if old.Broadcast != p.Broadcast {
+		return fmt.Sprintf("spark.sql.autoBroadcastJoinThreshold was %s and is %s", orDefault(old.Broadcast), orDefault(p.Broadcast))
+	}
+	if len(old.Inputs) == 0 || len(old.Inputs) != len(p.Inputs) {
+		return ""
+	}
+	var changed []string
+	for i, now := range p.Inputs {
+		was := old.Inputs[i]
+		if was.Table != now.Table {
+			return ""
+		}
+		switch {
+		case was.Bytes > 0 && now.Bytes > 0:
+			if max(was.Bytes, now.Bytes) > asLarge*min(was.Bytes, now.Bytes) {
+				changed = append(changed, fmt.Sprintf("%s was %.3g MB and is %.3g MB", now.Table, was.Bytes/1e6, now.Bytes/1e6))
+			}
+		case was.Rows > 0 && now.Rows > 0:
+			if max(was.Rows, now.Rows) > asLarge*min(was.Rows, now.Rows) {
+				changed = append(changed, fmt.Sprintf("%s was %.0f rows and is %.0f", now.Table, was.Rows, now.Rows))
+			}
+		default:
+			return ""
+		}
+	}
+	if len(changed) > 0 {
+		return "what it reads has changed: " + strings.Join(changed, ", ")
+	}
+	return "its scans read as much as before and the threshold of broadcasts is the same, so what changed is Spark's estimate (statistics that are gone or new), a hint or another setting; the log does not say which"
+}
+
+// broadcastChanged tells whether a join of a is a broadcast, and b has one by the same keys that is none.
+func broadcastChanged(a, b []string) bool {
+	for _, s := range a {
+		join, found := strings.CutPrefix(s, "BroadcastHashJoin")
+		if found && slices.ContainsFunc(b, func(t string) bool { return t == "SortMergeJoin"+join || t == "ShuffledHashJoin"+join }) {
+			return true
+		}
+	}
+	return false
+}
+
+func orDefault(threshold string) string {
+	if threshold == "" {
+		return "the default"
+	}
+	return threshold
 }
 
 // planBefore is the plan of the same query in the latest run that is an example of what is normal, nil where no run had it.

@@ -42,3 +42,31 @@ func TestChangedPlans(t *testing.T) {
 		t.Errorf("another query of that name: %+v", new)
 	}
 }
+
+// Why a join is a broadcast no longer is told as far as the log does: by the threshold, by what was read, or, where both are as before, by what is left. Nothing is said where
+// the log holds no sizes, or no join changed.
+func TestOtherJoin(t *testing.T) {
+	plan := func(fingerprint, join, threshold string, inputs ...measure.Input) *measure.Plan {
+		return &measure.Plan{Query: "q", Fingerprint: fingerprint, Operators: []string{join + " Inner on id = id"}, Broadcast: threshold, Inputs: inputs}
+	}
+	orders, small, large := measure.Input{Table: "orders", Bytes: 9e9}, measure.Input{Table: "regions", Bytes: 4e6}, measure.Input{Table: "regions", Bytes: 4e7}
+	bhj, smj := "BroadcastHashJoin", "SortMergeJoin"
+	for name, c := range map[string]struct {
+		old, now   *measure.Plan
+		want, nope string
+	}{
+		"estimate":      {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, small), "what changed is Spark's estimate (statistics that are gone or new), a hint", "has changed:"},
+		"about as much": {plan("a", bhj, "", orders, small), plan("b", "ShuffledHashJoin", "", orders, measure.Input{Table: "regions", Bytes: 4.3e6}), "Spark's estimate", "has changed:"},
+		"back again":    {plan("a", smj, "", orders, small), plan("b", bhj, "", orders, small), "Spark's estimate", "has changed:"},
+		"grown":         {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, large), "; what it reads has changed: regions was 4 MB and is 40 MB", "estimate"},
+		"rows":          {plan("a", bhj, "", measure.Input{Table: "v", Rows: 50}), plan("b", smj, "", measure.Input{Table: "v", Rows: 60_000}), "v was 50 rows and is 60000", "estimate"},
+		"threshold":     {plan("a", bhj, "", orders, small), plan("b", smj, "-1", orders, small), "; spark.sql.autoBroadcastJoinThreshold was the default and is -1", "estimate"},
+		"no sizes":      {plan("a", bhj, "", measure.Input{Table: "v"}), plan("b", smj, "", measure.Input{Table: "v"}), "now SortMergeJoin", "; its"},
+		"old baseline":  {plan("a", bhj, ""), plan("b", smj, "", orders, small), "now SortMergeJoin", "; its"},
+		"no broadcast":  {plan("a", "ShuffledHashJoin", "", orders, small), plan("b", smj, "", orders, small), "now SortMergeJoin", "estimate"},
+	} {
+		if got := planChange(c.old, c.now); !strings.Contains(got, c.want) || strings.Contains(got, c.nope) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

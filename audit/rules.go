@@ -78,7 +78,7 @@ func Rules() []Rule {
 			Why: "What a log does not say cannot be judged; a log without its end means that the driver died, or that the file was read too early. Compared exactly, without statistics."},
 		{Name: "plan_changed", Severity: Note, By: exact,
 			Doc: "a query of Spark SQL is run by the plan that the run before ran it by",
-			Why: "A broadcast became a shuffle, statistics are gone, or a filter no longer reaches the files. What it cost the other rules say; this one says what changed, and never fails a build unless the configuration makes it a warning. Compared exactly, without statistics."},
+			Why: "A broadcast became a shuffle, statistics are gone, or a filter no longer reaches the files. What it cost the other rules say; this one says what changed, of a broadcast whether its threshold did, its inputs, or neither and so Spark's estimate, and never fails a build unless the configuration makes it a warning. Compared exactly, without statistics."},
 		{Name: "stage_time", Unit: "s", Severity: Warning, MinChange: 0.15, MinAbs: 1, Stage: true, Work: true, MinShare: 0.02, of: logOf("time_s", 0.1),
 			Doc: "time from the start of a stage to its end, relative to the speed of the whole run",
 			Why: "It has more work, fewer slots, or slower tasks: compare its tasks and its median."},

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"slices"
 	"strings"
 
 	"straggler/schema"
@@ -13,13 +14,23 @@ type Plan struct {
 	Nth         int        `json:"nth,omitempty"` // of several alike, in the order of their start
 	Fingerprint string     `json:"fingerprint"`   // of the plan that ran
 	Operators   []string   `json:"operators"`     // those that say how, in the order of the plan
-	QueryKey    schema.Key `json:"-"`             // of a run that was just measured
+	Inputs      []Input    `json:"inputs,omitempty"`
+	Broadcast   string     `json:"broadcast,omitempty"` // spark.sql.autoBroadcastJoinThreshold of its session; empty where nothing set it
+	QueryKey    schema.Key `json:"-"`                   // of a run that was just measured
+}
+
+// Input is what a query's scans of one table read. What the log does not say is 0, and no reason for anything.
+type Input struct {
+	Table string  `json:"table"`
+	Rows  float64 `json:"rows,omitempty"`
+	Bytes float64 `json:"bytes,omitempty"` // of files
 }
 
 // What a baseline keeps of the plans of a run.
 const (
 	mostPlans     = 50
 	mostOperators = 60
+	mostInputs    = 12 // tables
 )
 
 // plans reads the plans of the queries.
@@ -43,6 +54,9 @@ func (m *measuring) plans() error {
 		JoinType      text            `col:"join_type"`
 		Source        text            `col:"source"`
 		Detail        text            `col:"detail"`
+		Rows          float           `col:"rows_read"`
+		Bytes         float           `col:"bytes_read"`
+		Threshold     text            `col:"broadcast_threshold"`
 	}) {
 		i, ok := m.index[n.ApplicationID]
 		if !ok {
@@ -52,7 +66,7 @@ func (m *measuring) plans() error {
 		if last[i] != n.QueryID {
 			last[i] = n.QueryID
 			at := alike{i, lasting(n.Description.V), n.Shape}
-			p := Plan{Query: at.name, Shape: n.Shape, Nth: seen[at], Fingerprint: n.Fingerprint, QueryKey: n.QueryID}
+			p := Plan{Query: at.name, Shape: n.Shape, Nth: seen[at], Fingerprint: n.Fingerprint, QueryKey: n.QueryID, Broadcast: Short(n.Threshold.V)}
 			seen[at]++
 			if len(r.Plans) < mostPlans {
 				r.Plans = append(r.Plans, p)
@@ -61,8 +75,26 @@ func (m *measuring) plans() error {
 		if k := len(r.Plans); k > 0 && r.Plans[k-1].QueryKey == n.QueryID && len(r.Plans[k-1].Operators) < mostOperators {
 			p := &r.Plans[k-1]
 			p.Operators = append(p.Operators, Short(operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)))
+			p.scanned(lasting(n.Source.V), n.Rows.V, n.Bytes.V)
 		}
 	})
+}
+
+// scanned adds what a scan of a table read; other operators have no table.
+func (p *Plan) scanned(table string, rows, bytes float64) {
+	if table == "" {
+		return
+	}
+	i := slices.IndexFunc(p.Inputs, func(in Input) bool { return in.Table == table })
+	if i < 0 {
+		if len(p.Inputs) >= mostInputs {
+			return
+		}
+		i = len(p.Inputs)
+		p.Inputs = append(p.Inputs, Input{Table: table})
+	}
+	in := &p.Inputs[i]
+	in.Rows, in.Bytes = Round(in.Rows+rows), Round(in.Bytes+bytes)
 }
 
 // readOperators reads which operators the stages ran.
