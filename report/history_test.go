@@ -44,11 +44,13 @@ func TestSlowAsAWhole(t *testing.T) {
 			}
 			m.Queries = append(m.Queries, schema.Query{QueryID: 1, ApplicationID: 1, NativeID: "0", Description: schema.Some("by region"), Status: schema.RunSucceeded,
 				PlanFingerprint: schema.Some("plan of " + join), Shape: schema.Some("shape")})
-			slots := schema.Some(int64(4))
-			if f > 2 {
-				slots.V = 2
+			executor := schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1", Executor: schema.Some("1"), Slots: schema.Some(int64(2))}
+			m.Machines = append(m.Machines, executor)
+			if executor.Executor.V = "2"; f > 2 { // there for a quarter of the time
+				begun, ended := m.Phases[0].StartTime.V, m.Phases[1].FinishTime.V
+				executor.RemovedTime = schema.Some(begun.Add(ended.Sub(begun) / 4))
 			}
-			m.Machines = append(m.Machines, schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1", Executor: schema.Some("1"), Slots: slots})
+			m.Machines = append(m.Machines, executor)
 			m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: 1, QueryID: 1, Plan: schema.FinalPlan, Kind: schema.JoinNode, Operator: join, Fingerprint: "join"})
 			for k, path := range []string{"s3a://lake/items", "hdfs://nn:8020/sales/day=1", "hdfs://nn:8020/sales/day=2"} { // the second stage reads two of one file system
 				node := schema.Key(2 + k)
@@ -90,7 +92,7 @@ func TestSlowAsAWhole(t *testing.T) {
 	for _, want := range []string{"Tasks of join took", "they waited", "for their input, usually", "The setting spark.executor.cores is 2; it was 4 in all 5\u00a0earlier runs",
 		"The query by region (0) was run by another plan than in all 5\u00a0earlier runs: BroadcastHashJoin 0 instead of 1 and SortMergeJoin 1 instead of 0",
 		"their stage, join: 12 of 12", "their stages read from the file system hdfs://nn:8020",
-		"24 tasks had 2 slots, usually 24 tasks 4: they queued", "waited for input from other machines"} {
+		"24 tasks had 2.5 slots, usually 24 tasks 4: they queued", "waited for input from other machines"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q does not say %q", words, want)
 		}

@@ -11,7 +11,7 @@ import (
 // Load is how many tasks a run had for its slots, and earlier runs of its program: medians.
 type Load struct {
 	Tasks      float64 `col:"tasks" doc:"tasks that succeeded, over all stages"`
-	Slots      float64 `col:"slots" doc:"slots of all its executors"`
+	Slots      float64 `col:"slots" doc:"slots of its executors, the mean over the time in which its phases ran"`
 	UsualTasks float64 `col:"usual_tasks" doc:"median of that over earlier runs"`
 	UsualSlots float64 `col:"usual_slots" doc:"median of that over earlier runs"`
 }
@@ -36,5 +36,11 @@ func (l *Load) words() string {
 		return ""
 	}
 	n := func(x float64) string { return prose.Count(int64(math.Round(x))) }
-	return fmt.Sprintf("%s tasks had %s slots, usually %s tasks %s: they queued for them, whatever each of them took.", n(l.Tasks), n(l.Slots), n(l.UsualTasks), n(l.UsualSlots))
+	slots := func(x float64) string { // of few, a mean between two whole numbers is no whole number
+		if x < 10 && math.Abs(x-math.Round(x)) > 0.05 {
+			return fmt.Sprintf("%.2g", x)
+		}
+		return n(x)
+	}
+	return fmt.Sprintf("%s tasks had %s slots, usually %s tasks %s: they queued for them, whatever each of them took.", n(l.Tasks), slots(l.Slots), n(l.UsualTasks), slots(l.UsualSlots))
 }

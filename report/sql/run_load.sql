@@ -1,7 +1,21 @@
 -- How many tasks the picked applications had for how many slots, and how many earlier runs of their program: the medians, of three earlier runs or
--- more. The machines of a log that names no application's slots say nothing. Needs report_earlier.
-WITH slots AS (
-  SELECT application_id, CAST(sum(slots) AS DOUBLE) AS slots FROM machines WHERE executor IS NOT NULL AND slots > 0 GROUP BY application_id
+-- more. Slots are the mean over the time from the start of the first phase to the end of the last, since executors come and go where they are allocated
+-- as they are needed: each counts for the part of that time in which it was there. The machines of a log that names no application's slots say
+-- nothing. Needs report_earlier.
+WITH span AS (
+  SELECT j.application_id, unix_micros(min(p.start_time)) AS begun, unix_micros(max(p.finish_time)) AS ended
+  FROM phases p JOIN jobs j ON j.job_id = p.job_id
+  GROUP BY j.application_id
+),
+slots AS (
+  SELECT m.application_id,
+    CASE WHEN max(s.ended) > max(s.begun)
+         THEN sum(m.slots * CAST(greatest(0, least(coalesce(unix_micros(m.removed_time), s.ended), s.ended) - greatest(coalesce(unix_micros(m.added_time), s.begun), s.begun)) AS DOUBLE))
+                / nullif(max(s.ended - s.begun), 0)
+         ELSE CAST(sum(m.slots) AS DOUBLE) END AS slots
+  FROM machines m LEFT JOIN span s ON s.application_id = m.application_id
+  WHERE m.executor IS NOT NULL AND m.slots > 0
+  GROUP BY m.application_id
 ),
 tasks AS (
   SELECT j.application_id, CAST(sum(s.succeeded) AS DOUBLE) AS tasks
@@ -10,9 +24,9 @@ tasks AS (
 ),
 usual AS (
   SELECT e.application_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY t.tasks) AS usual_tasks, percentile_cont(0.5) WITHIN GROUP (ORDER BY s.slots) AS usual_slots
-  FROM report_earlier e JOIN tasks t ON t.application_id = e.earlier_id JOIN slots s ON s.application_id = e.earlier_id
+  FROM report_earlier e JOIN tasks t ON t.application_id = e.earlier_id JOIN slots s ON s.application_id = e.earlier_id AND s.slots > 0
   GROUP BY e.application_id HAVING count(*) >= 3
 )
 SELECT u.application_id, t.tasks, s.slots, u.usual_tasks, u.usual_slots
-FROM usual u JOIN tasks t ON t.application_id = u.application_id JOIN slots s ON s.application_id = u.application_id
+FROM usual u JOIN tasks t ON t.application_id = u.application_id JOIN slots s ON s.application_id = u.application_id AND s.slots > 0
 ORDER BY u.application_id NULLS LAST
