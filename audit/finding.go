@@ -32,6 +32,7 @@ type Finding struct {
 	Stage     *measure.Signature `json:"stage,omitempty"`
 	Cause     string             `json:"cause,omitempty"`   // of a finding about one cause
 	Machine   string             `json:"machine,omitempty"` // of a finding about a machine
+	Rack      string             `json:"rack,omitempty"`    // of a finding about all machines of a rack
 	Unit      string             `json:"unit,omitempty"`
 	Value     *float64           `json:"value"` // tonight
 	Normal    *float64           `json:"normal"`
@@ -44,7 +45,7 @@ type Finding struct {
 	Detail    string             `json:"detail,omitempty"`
 	Likely    string             `json:"likely_cause,omitempty"`
 	LikelyBy  *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
-	Kind      string             `json:"kind,omitempty"`           // what the time went to, against the history: processor, disk or shared
+	Kind      string             `json:"kind,omitempty"`           // what the time went to, against the history: processor, disk, network or shared
 	SQL       string             `json:"sql,omitempty"`
 	Reason    string             `json:"reason,omitempty"` // of a suppression or decision
 	Expires   string             `json:"expires,omitempty"`
@@ -61,10 +62,21 @@ func (f *Finding) Subject() string {
 	switch {
 	case f.Cause != "":
 		s += ": " + f.Cause
-	case f.Machine != "":
-		s += ": machine " + f.Machine
+	case f.OnMachines():
+		s += ": " + f.where()
 	}
 	return s
+}
+
+// OnMachines says that the finding is about a machine or a rack.
+func (f *Finding) OnMachines() bool { return f.Machine != "" || f.Rack != "" }
+
+// where is the machine or rack of a finding.
+func (f *Finding) where() string {
+	if f.Rack != "" {
+		return "rack " + f.Rack
+	}
+	return "machine " + f.Machine
 }
 
 // scope orders findings: about the application, about machines, about stages.
@@ -72,7 +84,7 @@ func (f *Finding) scope() int {
 	switch {
 	case f.Stage != nil:
 		return 2
-	case f.Machine != "":
+	case f.OnMachines():
 		return 1
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 
 	"straggler/audit/measure"
 	"straggler/distribution"
+	"straggler/schema"
 )
 
 // Judgement is what comparing one run with its history gives.
@@ -51,7 +52,11 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	}
 	var against []SlowMachine
 	j.Slowness, against = slowness(r, history, matches)
-	machines, mp := newMachines(r, history, cfg, known, against)
+	var racks []SlowMachine
+	if j.Slowness != nil {
+		racks = j.Slowness.racks
+	}
+	machines, mp := newMachines(r, history, cfg, known, against, racks)
 	q := discoveries(append(p, mp...))
 	j.Comparisons = len(q)
 	for i, c := range tested {
@@ -82,7 +87,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 // newMachines are the slow machines that no run before had: by their tasks against the history of the stages, and by what causes found among
 // the machines of the night. Every machine that was judged is a comparison. The p of causes is its q-value, which is no
 // smaller.
-func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine) ([]Finding, []float64) {
+func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against, racks []SlowMachine) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	set := cfg.settings(rule, r.Group, measure.Signature{})
 	if set.Severity == Off || len(history) == 0 {
@@ -98,23 +103,29 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 		}
 		return f
 	}
-	named, nodes := map[string]bool{}, nodesOf(against)
-	for i := range against {
-		m := &against[i]
-		others := base(against)
-		f := finding(m.Machine, m.factor/others, m.p)
+	named, nodes, others := map[string]bool{}, nodesOf(against), base(against)
+	slow := func(m *SlowMachine, f *Finding) {
 		if m.excess < set.MinShare*r.Values["slot_s"] {
 			f.ID = ""
 		}
-		f.Kind, f.rank = kindOf(against[i:i+1], false), m.rank
-		f.Detail = fmt.Sprintf("slow: its %d tasks take %.2f × what is usual for their stages in the runs before", m.Tasks, m.factor)
+		f.rank = m.rank
+		f.Detail = fmt.Sprintf("slow%s: its %d tasks take %.2f × what is usual for their stages in the runs before", m.asRack, m.Tasks, m.factor)
 		if others > slowPart {
 			f.Detail += fmt.Sprintf(", where the other machines take %.2f ×", others)
 		}
-		f.Detail += nodes[m.Node]
 		f.SQL = fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
+	}
+	for i := range against {
+		m := &against[i]
+		f := finding(m.Machine, m.factor/others, m.p)
+		slow(m, &f)
+		f.Kind = kindOf(against[i:i+1], false, false)
+		f.Detail += nodes[m.Node]
+		if slices.ContainsFunc(racks, func(k SlowMachine) bool { return k.Rack == m.Rack }) {
+			f.ID, named[m.Machine] = "", true // its rack is what is slow
+		}
 		findings, p = append(findings, f), append(p, m.p)
-		named[m.Machine] = f.ID != ""
+		named[m.Machine] = named[m.Machine] || f.ID != ""
 	}
 	for _, name := range sortedKeys(r.Machines) {
 		m := r.Machines[name]
@@ -130,13 +141,23 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 	for len(p) < r.JudgedMachines { // those like the others
 		findings, p = append(findings, Finding{}), append(p, 1)
 	}
+	for i := range racks {
+		k := &racks[i]
+		f := finding("rack "+k.Rack, k.factor/others, k.p)
+		slow(k, &f)
+		f.Machine, f.Rack, f.Kind = "", k.Rack, kindOf(racks[i:i+1], false, true)
+		if f.Kind == "network" {
+			f.Likely = string(schema.Network)
+		}
+		findings, p = append(findings, f), append(p, k.p)
+	}
 	return findings, p
 }
 
 // blame names machines of a night that is slow anyway: there a single task that is slower than all of the history may name its machine. Of a night
 // that is not, it would be an alarm about one task that was slow by chance.
 func (j *Judgement) blame(machines []Finding, against []SlowMachine, cfg *Config) {
-	if !slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Kind != "" && f.Machine == "" }) {
+	if !slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Kind != "" && !f.OnMachines() }) {
 		return
 	}
 	var p []float64

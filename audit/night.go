@@ -126,7 +126,7 @@ func (n *Night) status(j *Judgement, r *measure.Run, b *baseline.Baseline, cfg *
 	order := map[Severity]int{Error: 0, Warning: 1, Note: 2}
 	slices.SortStableFunc(j.Findings, func(x, y Finding) int {
 		by := cmp.Or(cmp.Compare(order[x.Severity], order[y.Severity]), cmp.Compare(x.scope(), y.scope()))
-		if x.Machine != "" && by == 0 { // the slowest first
+		if x.OnMachines() && by == 0 { // the slowest first
 			by = cmp.Compare(y.rank, x.rank)
 		}
 		return cmp.Or(by, cmp.Compare(deref(x.Q), deref(y.Q)), cmp.Compare(x.ID, y.ID))
@@ -206,8 +206,12 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 					continue
 				}
 				r.Flagged = append(r.Flagged, f.ID)
-				if _, ok := r.Machines[f.Machine]; f.Machine != "" && !ok && r.Machines != nil {
-					r.Machines[f.Machine] = measure.Machine{Verdict: string(schema.Slow), Factor: deref(f.Value), Low: deref(f.Value), High: deref(f.Value), Q: deref(f.Q)}
+				name := f.Machine
+				if f.Rack != "" {
+					name = f.where()
+				}
+				if _, ok := r.Machines[name]; name != "" && !ok && r.Machines != nil {
+					r.Machines[name] = measure.Machine{Verdict: string(schema.Slow), Factor: deref(f.Value), Low: deref(f.Value), High: deref(f.Value), Q: deref(f.Q)}
 				}
 				b.Reopen(baseline.Open{ID: f.ID, Group: f.Group, Rule: f.Rule, Subject: baseline.OneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
 			}

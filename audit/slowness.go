@@ -8,6 +8,7 @@ import (
 	"straggler/audit/measure"
 	"straggler/distribution"
 	"straggler/schema"
+	"straggler/sharing"
 )
 
 // Slowness is how much longer tonight's tasks took than those of the same stages in the history, where, and on what they spent the
@@ -15,14 +16,34 @@ import (
 type Slowness struct {
 	Factor   *float64      `json:"factor"`         // of all tasks: time over what is usual, 1 = as usual
 	Shared   bool          `json:"shared"`         // nearly all machines are slow: what they share is
-	Kind     string        `json:"kind,omitempty"` // processor, disk or shared; empty where nothing is slow, or the log can not tell
+	Kind     string        `json:"kind,omitempty"` // processor, disk, network or shared; empty where nothing is slow, or the log can not tell
+	Waited   *float64      `json:"waited_share"`   // of the time more than usual, waiting for input
 	Machines []SlowMachine `json:"machines"`       // slowest first; the first mostListed
+
+	Tasks     int64             `json:"tasks"`      // of stages with a history, as far as the log says what they have in common
+	SlowTasks int64             `json:"slow_tasks"` // of these, slower than usual
+	InCommon  []sharing.Feature `json:"in_common"`  // what the slow tasks have in common and the others have not, the best explanation first
+
+	took  float64
+	racks []SlowMachine
 }
+
+// Words says what the slow tasks have in common; nothing where the tasks took hardly longer than usual.
+func (s *Slowness) Words() []string {
+	if s == nil || s.Factor == nil || *s.Factor < Worth && len(s.racks) == 0 {
+		return nil
+	}
+	return sharing.Words(s.InCommon, s.Tasks, s.SlowTasks, s.took)
+}
+
+// Worth is the least factor of all tasks that is worth a word.
+const Worth = 1.1
 
 // SlowMachine is one machine against the history of the stages whose tasks it ran.
 type SlowMachine struct {
 	Machine string   `json:"machine"`
 	Node    string   `json:"node,omitempty"` // physical machine, where the machine is a container or slot of one
+	Rack    string   `json:"rack,omitempty"`
 	Tasks   int64    `json:"tasks"`
 	Factor  *float64 `json:"factor"`  // time of its tasks over what is usual for their stages
 	P       *float64 `json:"p_value"` // of as many tasks as slow in the history
@@ -31,6 +52,7 @@ type SlowMachine struct {
 	rank           float64 // the factor, times that of the waiting for input where that grew: machines that share a disk with a bad one run as slowly, and wait less
 	p, beyond      float64 // by rank among the tasks of the history, and with a tail beyond the slowest of them
 	parts          []part
+	asRack         string // of a rack: that all of its machines are
 }
 
 // mostListed bounds the machines of the output.
@@ -52,6 +74,7 @@ type part struct {
 func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) (*Slowness, []SlowMachine) {
 	const least = 2 // nights that make a history
 	byMachine := map[string]*SlowMachine{}
+	common := newCommon()
 	total, usually := 0.0, 0.0
 	for i := range r.Stages {
 		s := &r.Stages[i]
@@ -68,10 +91,11 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 		if !(u.time > 0) {
 			continue
 		}
+		common.add(s, u.slow())
 		for _, q := range s.Parts {
 			m := byMachine[q.Machine]
 			if m == nil {
-				m = &SlowMachine{Machine: q.Machine, Node: schema.Node(q.Machine)}
+				m = &SlowMachine{Machine: q.Machine, Node: schema.Node(q.Machine), Rack: q.Rack}
 				byMachine[q.Machine] = m
 			}
 			p := u.part(q)
@@ -95,7 +119,12 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 	out := &Slowness{Factor: number(total / usually), Machines: machines[:min(len(machines), mostListed)]}
 	// Where a quarter of the machines and more are as slow, what they share is: a data source, the network, the time of day.
 	out.Shared = base(machines) > slowPart
-	out.Kind = kindOf(slowOnes(machines), out.Shared)
+	common.say(out, machines)
+	slow := slowOnes(machines)
+	out.Kind, out.took = kindOf(slow, out.Shared, len(out.racks) > 0), r.Values["time_s"]
+	if extra, waited, _ := spent(slow); extra > 0 {
+		out.Waited = number(waited / extra)
+	}
 	return out, machines
 }
 
@@ -132,6 +161,9 @@ func chiSquaredSurvival(x float64, k int) float64 {
 
 // base is the factor of a machine that is as slow as a quarter of them, at least 1: what slows all of them is no machine's fault.
 func base(machines []SlowMachine) float64 {
+	if len(machines) == 0 {
+		return 1
+	}
 	v := make([]float64, len(machines))
 	for i := range machines {
 		v[i] = machines[i].factor
@@ -159,6 +191,7 @@ type usual struct {
 	time, cpu, wait float64 // medians over the nights of the medians of tasks; NaN: unknown
 	bytes           float64
 	work            float64 // of a task tonight over what is usual, at least 1
+	longest         float64 // that 99 of 100 tasks stay below: median over the nights
 	past            []*measure.Stage
 }
 
@@ -179,6 +212,13 @@ func usualOf(past []*measure.Stage, tonight *measure.Stage) usual {
 		return v["input_bytes"] / v["tasks"], v["input_bytes"] > 0 && v["tasks"] > 0
 	}
 	u := usual{time: of(named("median_s")), cpu: of(named("cpu_s")), wait: of(named("wait_s")), bytes: of(named("moved_bytes")), work: 1, past: past}
+	var longest []float64
+	for _, s := range past {
+		if len(s.Sketch) == len(sketched) {
+			longest = append(longest, s.Sketch[5])
+		}
+	}
+	u.longest = median(longest)
 	if w, ok := perTask(tonight.Values); ok {
 		if was := of(perTask); was > 0 {
 			u.work = max(1, w/was)
@@ -222,9 +262,12 @@ func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
 // mostTasks is how many tasks of a part count: more are no more certain than a p-value of 0 is.
 const mostTasks = 1000
 
+// sketched are the quantiles of a sketch.
+var sketched = [...]float64{0, 0.25, 0.5, 0.75, 0.9, 0.99, 1}
+
 // above is the share of a sketch's tasks that took at least x: its quantiles joined by straight lines.
 func above(sketch []float64, x float64) float64 {
-	at := []float64{0, 0.25, 0.5, 0.75, 0.9, 0.99, 1}
+	at := sketched
 	if len(sketch) != len(at) || x <= sketch[0] {
 		return 1
 	}
@@ -260,19 +303,16 @@ func binomialTail(n, k int, p float64) float64 {
 // two by orders of magnitude, so few of them tell: the logarithms of the rest over either are compared as two normal samples
 // around an unknown mean, whose prior says that a taken processor doubles the processor's time and a slow disk moves 20 MB/s,
 // the one within a factor of e on either side, the other of 4.5.
-func kindOf(machines []SlowMachine, shared bool) string {
+//
+// Where all machines of a rack wait for their input, and those of others do not, it is the rack's link that they wait for.
+func kindOf(machines []SlowMachine, shared, rack bool) string {
 	var processor, disk sample
 	var stages []resourceRatios
-	staged, extra, cpu := 0.0, 0.0, 0.0
+	extra, staged, cpu := spent(machines)
 	for i := range machines {
 		for _, p := range machines[i].parts {
-			if p.ratio < slowPart || p.extra <= 0 {
+			if !p.slow() {
 				continue
-			}
-			extra += p.tasks * p.extra
-			staged += p.tasks * max(0, p.staging)
-			if p.cpu > 0 {
-				cpu += p.tasks * min(p.cpu, p.extra)
 			}
 			rest := max(p.extra-p.staging, 0.01*p.extra)
 			if p.cpuUsual > 0 && p.bytes > 0 {
@@ -295,6 +335,9 @@ func kindOf(machines []SlowMachine, shared bool) string {
 		if shared && staged > 0.5*extra {
 			return "shared"
 		}
+		if rack && staged > 0.5*extra {
+			return "network"
+		}
 		return "disk"
 	case cpu > 0.5*extra:
 		return "processor"
@@ -313,6 +356,25 @@ func kindOf(machines []SlowMachine, shared bool) string {
 	}
 	return name
 }
+
+// spent is how much longer the slow parts of machines took, and how much of that was waiting for input and processor time.
+func spent(machines []SlowMachine) (extra, staged, cpu float64) {
+	for i := range machines {
+		for _, p := range machines[i].parts {
+			if !p.slow() {
+				continue
+			}
+			extra += p.tasks * p.extra
+			staged += p.tasks * max(0, p.staging)
+			if p.cpu > 0 {
+				cpu += p.tasks * min(p.cpu, p.extra)
+			}
+		}
+	}
+	return extra, staged, cpu
+}
+
+func (p *part) slow() bool { return p.ratio >= slowPart && p.extra > 0 }
 
 // resourceRatios are the logarithms of the rest of one stage's time over its processor time and over its bytes, of each machine.
 type resourceRatios struct{ processor, disk sample }

@@ -83,7 +83,7 @@ func TestMachineAgainstHistory(t *testing.T) {
 		if s.Kind != c.kind || s.Shared != c.shared {
 			t.Errorf("%s: kind %q, shared %v, want %q, %v", c.name, s.Kind, s.Shared, c.kind, c.shared)
 		}
-		found, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines)
+		found, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines, s.racks)
 		first := ""
 		for i, q := range discoveries(p) {
 			if found[i].ID != "" && q <= 0.02 && first == "" {
@@ -109,7 +109,7 @@ func TestKindByStages(t *testing.T) {
 				machines[i].parts = append(machines[i].parts, part{stage: k, tasks: 4, usual: cpu, ratio: 101, extra: 100 * cpu, waits: 1, cpuUsual: cpu, bytes: 1e6})
 			}
 		}
-		if got := kindOf(machines, true); got != want {
+		if got := kindOf(machines, true, false); got != want {
 			t.Errorf("of %d stages on five machines: %q, want %q", stages, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/sharing"
 )
 
 // SlowRun is an application that took longer than earlier runs of its program in the store. Nothing in it need be an outlier: where
@@ -18,7 +19,7 @@ type SlowRun struct {
 	Load      *Load               `col:"load" doc:"its tasks and slots, and those of earlier runs; NULL where the log names no slots"`
 	Plans     []ChangedPlan       `col:"plans" doc:"queries that were run by another plan than in all earlier runs"`
 	Resource  schema.Null[string] `col:"resource" doc:"what most of the time went to that the tasks of its slow stages took more: input, work, processor or disk; NULL where that cannot be told"`
-	Shared    []Sharing           `col:"shared" doc:"what the tasks that are slower than usual have in common, the best explanation first"`
+	Shared    []sharing.Feature   `col:"shared" doc:"what the tasks that are slower than usual have in common, the best explanation first"`
 	HeldTasks int64               `col:"held_tasks" doc:"tasks of its stages with a history"`
 	HeldSlow  int64               `col:"held_slow" doc:"of these, slower than usual"`
 	Points    []RunPoint          `col:"points" doc:"the runs of that program in order of time, the last 200"`
@@ -209,7 +210,7 @@ func (b *builder) runPoints() error {
 
 // why puts into sentences what made the run slow.
 func (r *SlowRun) why() (words []string) {
-	words = prose.NonEmpty(append(r.sharedWords(), prose.Upper(resourceWords(r.Resource.V)), r.Load.words())...)
+	words = prose.NonEmpty(append(sharing.Words(r.Shared, r.HeldTasks, r.HeldSlow, r.TookS), prose.Upper(resourceWords(r.Resource.V)), r.Load.words())...)
 	for i := range r.Stages {
 		words = append(words, r.Stages[i].why())
 	}

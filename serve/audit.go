@@ -91,6 +91,9 @@ func newFindings() *listing {
 
 func findingRow(x *audit.Finding, run string) []cell {
 	where := cell{Text: prose.Clean(x.Machine, prose.NameRunes), Sub: prose.Clean(x.Cause, 40)}
+	if x.Rack != "" {
+		where.Text = "rack " + prose.Clean(x.Rack, prose.NameRunes)
+	}
 	if x.Machine != "" {
 		where.Href = address(view.Ref{Kind: view.ToMachine, Name: x.Machine})
 	}

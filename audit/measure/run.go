@@ -85,15 +85,25 @@ type Stage struct {
 	ApplicationKey schema.Key
 	Longest        []float64 // durations of the longest tasks; of a run that was just measured
 	Parts          []Part    `json:"-"` // by machine; of a run that was just measured
+	Shared         []Shared  `json:"-"` // of a run that was just measured
 }
 
 // Part is what one machine ran of a stage: how many tasks, and their medians.
 type Part struct {
-	Machine          string
+	Machine, Rack    string
 	Tasks            int64
 	MedianS          float64
 	CPUSeconds, Wait schema.Null[float64] // processor time; time that the task waited for its input
 }
+
+// Shared is what tasks of a stage have in common: how many of them, by how long they took.
+type Shared struct {
+	Dimension, Value string
+	Bin, Tasks       int64 // ten bins to a factor of e; of a table or path, which are the stage's, neither
+}
+
+// Seconds is the middle of the bin.
+func (s *Shared) Seconds() float64 { return math.Exp((float64(s.Bin) + 0.5) / 10) }
 
 // Before is the order of runs: by group, then by time.
 func Before(a, b *Run) bool {

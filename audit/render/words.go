@@ -14,7 +14,7 @@ import (
 func title(f *audit.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", f.Rule, f.Subject())
-	if f.Value != nil && f.Machine == "" {
+	if f.Value != nil && !f.OnMachines() {
 		fmt.Fprintf(&b, ": %s, normally %s", figure(f.Value, f.Unit), figure(f.Normal, f.Unit))
 		if f.Change != nil && f.Unit != "share" {
 			fmt.Fprintf(&b, " (%+.0f %%)", 100**f.Change)
@@ -28,7 +28,7 @@ func title(f *audit.Finding) string {
 // evidenceOf gives what the finding rests on, a sentence a line.
 func evidenceOf(f *audit.Finding) []string {
 	var out []string
-	if f.Value != nil && f.Machine == "" {
+	if f.Value != nil && !f.OnMachines() {
 		line := fmt.Sprintf("95 %% of runs like the %d before would lie between %s and %s", f.Runs, figure(f.Low, f.Unit), figure(f.High, f.Unit))
 		if f.Rule == "stage_time" || f.Rule == "stage_late" || f.Rule == "stage_lost_time" {
 			line += ", at the speed of tonight"
@@ -130,6 +130,8 @@ func whereTo(kind string) string {
 	switch kind {
 	case "disk":
 		return "the disk, or waiting for input"
+	case "network":
+		return "the network: waiting for input, over the link of a rack"
 	case "shared":
 		return "something that nearly all machines share"
 	}
@@ -138,20 +140,21 @@ func whereTo(kind string) string {
 
 // slower says how much longer the tasks took than usual, and what slowed them.
 func slower(x *audit.Slowness) string {
-	const least = 1.1 // less is not worth a word
-	if x == nil || x.Factor == nil || *x.Factor < least {
+	if x == nil || x.Factor == nil || *x.Factor < audit.Worth {
 		return ""
 	}
 	s := fmt.Sprintf("; tasks take %.2f × what is usual for their stages", *x.Factor)
 	switch {
 	case x.Kind == "":
+	case x.Kind == "shared" && x.Waited != nil && *x.Waited > 0.5:
+		s += ", waiting for input on nearly all machines: by the network, or a data source that they share"
 	case x.Kind != "shared" && x.Shared:
 		s += ", by " + whereTo(x.Kind) + ", on nearly all machines"
 	default:
 		s += ", by " + whereTo(x.Kind)
 	}
 	for i, m := range x.Machines[:min(len(x.Machines), 3)] {
-		if m.Factor == nil || *m.Factor < least {
+		if m.Factor == nil || *m.Factor < audit.Worth {
 			break
 		}
 		s += fmt.Sprintf("%s %s %.2f ×", map[bool]string{true: "; slowest:", false: ","}[i == 0], m.Machine, *m.Factor)

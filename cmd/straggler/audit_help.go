@@ -29,7 +29,9 @@ With fewer than five runs the audit is learning: it reports, and does not fail. 
 alike the nights were, and how small a change could have been detected.
 
 The tasks of each machine are held against the runs before too: a machine whose tasks take longer than is usual for their stages is
-named, with what the time went to (processor, disk, or what nearly all machines share), although it ran only a few of them.
+named, with what the time went to (processor, disk, network, or what nearly all machines share), although it ran only a few of them.
+Where what the slow tasks have in common is a rack, the rack is named and not each of its machines. Spark's logs name no racks:
+audit them with a file machines.csv beside them, whose columns are machine and rack.
 
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
 tonight's run, all of it or nothing. Runs that were flagged for a finding do not count as normal for it, so the finding

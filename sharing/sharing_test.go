@@ -1,8 +1,7 @@
-package report
+package sharing
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,8 +12,8 @@ import (
 
 // shop is a run of six stages of 40 tasks on four machines in two racks; stages 1 and 2 read the table sales, 3 reads items, all but 6 from one bucket.
 // Each task reads most from one of four data nodes, and starts in the order of its number.
-func shop(slow func(stage, machine, source int) bool) (*tasksOfRun, map[schema.Key]string) {
-	r := &tasksOfRun{stages: map[schema.Key]count{}, groups: map[string]map[string]map[schema.Key]count{}}
+func shop(slow func(stage, machine, source int) bool) (*Tasks, map[schema.Key]string) {
+	r := New()
 	names := map[schema.Key]string{}
 	for stage := 1; stage <= 6; stage++ {
 		phase := schema.Key(stage)
@@ -42,10 +41,10 @@ func shop(slow func(stage, machine, source int) bool) (*tasksOfRun, map[schema.K
 		} else {
 			cells[[2]string{"path", "hdfs://nn:8020/other"}] = all
 		}
-		r.add(&sharedCell{PhaseID: phase, Dimension: "stage", Tasks: int64(all.tasks), Slow: int64(all.slow)})
+		r.Add(phase, Stage, "", all.tasks, all.slow)
 		for at, c := range cells {
 			if at[0] != "stage" {
-				r.add(&sharedCell{PhaseID: phase, Dimension: at[0], Value: at[1], Tasks: int64(c.tasks), Slow: int64(c.slow)})
+				r.Add(phase, at[0], at[1], c.tasks, c.slow)
 			}
 		}
 	}
@@ -71,7 +70,8 @@ func TestSharing(t *testing.T) {
 		{"a data node in the stages of a table", func(stage, _, s int) bool { return stage <= 2 && s == 2 }, []string{"source [data-2]"}},
 	} {
 		r, names := shop(c.slow)
-		found, tasks, _ := r.shared(names)
+		found := r.Shared(names)
+		tasks, _ := r.Count()
 		var got []string
 		for _, s := range found {
 			text := fmt.Sprint(s.Dimension, " ", s.Values)
@@ -91,8 +91,7 @@ func TestSharing(t *testing.T) {
 // A few slow tasks that nothing sets apart are not said to have slowed with all of the run.
 func TestFewSlowTasks(t *testing.T) {
 	for slow, want := range map[int64]bool{3: false, 240: true} {
-		r := SlowRun{HeldTasks: 300, HeldSlow: slow}
-		if words := fmt.Sprint(r.sharedWords()); strings.Contains(words, "all of the run shared") != want {
+		if words := fmt.Sprint(Words(nil, 300, slow, 60)); strings.Contains(words, "all of the run shared") != want {
 			t.Errorf("of 300 tasks %d are slow: %s", slow, words)
 		}
 	}
@@ -105,38 +104,11 @@ func TestSharingByChance(t *testing.T) {
 	for range 1000 {
 		rate := 0.02 + 0.3*r.Float64()
 		run, names := shop(func(int, int, int) bool { return r.Float64() < rate })
-		if found, _, _ := run.shared(names); len(found) > 0 {
+		if found := run.Shared(names); len(found) > 0 {
 			wrong++
 		}
 	}
 	if wrong > 10 {
 		t.Errorf("of 1 000 runs with slow tasks by chance, something is shared in %d", wrong)
-	}
-}
-
-// The time of a run's slow stages is put down to what it follows, whatever the sizes of the stages are, and to nothing where it follows both.
-func TestResources(t *testing.T) {
-	r := rand.New(rand.NewPCG(16, 7))
-	for _, c := range []struct {
-		want string
-		rest func(cpu, bytes float64) (more, waited, computed float64)
-	}{
-		{atProcessor, func(cpu, _ float64) (float64, float64, float64) { return 9 * cpu, 0, 0.1 * cpu }},
-		{atDisk, func(_, bytes float64) (float64, float64, float64) { return bytes / 5e6, 0, 0 }},
-		{forInput, func(cpu, _ float64) (float64, float64, float64) { return 3 * cpu, 2.5 * cpu, 0 }},
-		{forWork, func(cpu, _ float64) (float64, float64, float64) { return cpu, 0, 0.9 * cpu }},
-		{"", func(_, _ float64) (float64, float64, float64) { return math.Exp(3 * r.NormFloat64()), 0, 0 }},
-	} {
-		var all resources
-		for range 10 {
-			cpu, bytes := math.Exp(1.5*r.NormFloat64()), 20e6*math.Exp(1.5*r.NormFloat64())
-			more, waited, computed := c.rest(cpu, bytes)
-			noise := math.Exp(0.3 * r.NormFloat64())
-			all.add(&SlowStageRow{Tasks: 10, UsualS: 2 * cpu, MedianS: 2*cpu + more*noise, UsualCPUS: schema.Some(cpu), CPUS: schema.Some(cpu + computed*noise),
-				UsualWaitS: schema.Some(1.0), WaitS: schema.Some(1 + waited*noise), UsualBytes: schema.Some(bytes)})
-		}
-		if got := all.most(); got.V != c.want || got.OK != (c.want != "") {
-			t.Errorf("%q, want %q: %+v", got.V, c.want, all)
-		}
 	}
 }
