@@ -54,14 +54,22 @@ func (e *env) fetchHistory(ctx context.Context, address string) (files []string,
 		return nil, 0, err
 	}
 	defer e.step("downloading logs")()
+	var unended []string
 	err = sparkrest.Logs(ctx, c, app, dir, func(d sparkrest.Download) {
-		if d.Err != nil {
+		switch {
+		case d.Err != nil:
 			failed++
 			e.say("straggler: %s: %s", table.Printable(d.Application), oneMessage(d.Err))
-			return
+		case d.Unended:
+			unended = append(unended, d.Application)
+		default:
+			files = append(files, d.Path)
 		}
-		files = append(files, d.Path)
 	})
+	if n := len(unended); n > 0 {
+		e.say("left out: %s that the server knows no end of, since its driver runs or died; to read what there is, name one: %s/%s",
+			count(n, "application"), c.Address(), table.Printable(unended[0]))
+	}
 	if err == nil && len(files) == 0 && failed == 0 {
 		err = fmt.Errorf("%w: %s has no application that has ended", errUnread, c.Address())
 	}

@@ -21,13 +21,14 @@ type Download struct {
 	Application, Attempt string
 	Path                 string // of the folder or archive that has it; "" where it failed
 	There                bool   // it had been downloaded before
+	Unended              bool   // it was left out: it runs, or its driver ended without a word
 	Err                  error
 }
 
 // Logs downloads the event logs of an application of a History Server, or of all that have ended where none is named, into
-// a directory: a zip of each attempt, as the server packs it. What is there already is left; a download that broke off
-// leaves nothing under its name, so that the same call again goes on with what is missing. Those of which the server has
-// no log are in the result with their error.
+// a directory: a zip of each attempt, as the server packs it. What is there already is left, unless it was downloaded while its
+// application ran; a download that broke off leaves nothing under its name, so that the same call again goes on with what is
+// missing. Those of which the server has no log are in the result with their error.
 func Logs(ctx context.Context, c *rest.Client, app, dir string, each func(Download)) error {
 	list, err := ended(ctx, c, app)
 	if err != nil {
@@ -38,11 +39,12 @@ func Logs(ctx context.Context, c *rest.Client, app, dir string, each func(Downlo
 	}
 	for i := range list {
 		for _, a := range list[i].Attempts {
-			if app == "" && !a.Completed {
+			d := Download{Application: list[i].ID, Attempt: a.AttemptID, Unended: app == "" && !a.Completed}
+			if d.Unended {
+				each(d)
 				continue
 			}
-			d := Download{Application: list[i].ID, Attempt: a.AttemptID}
-			d.Path, d.There, d.Err = download(ctx, c, dir, list[i].ID, a.AttemptID)
+			d.Path, d.There, d.Err = download(ctx, c, dir, list[i].ID, a)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -77,14 +79,14 @@ func ended(ctx context.Context, c *rest.Client, app string) ([]application, erro
 const maxLog = 1 << 40
 
 // download fetches the zip of one attempt's log.
-func download(ctx context.Context, c *rest.Client, dir, app, attempt string) (path string, there bool, err error) {
+func download(ctx context.Context, c *rest.Client, dir, app string, a applicationAttempt) (path string, there bool, err error) {
 	name := fileName(app)
 	at := "applications/" + url.PathEscape(app) + "/"
-	if attempt != "" {
-		name, at = name+"_"+fileName(attempt), at+url.PathEscape(attempt)+"/"
+	if a.AttemptID != "" {
+		name, at = name+"_"+fileName(a.AttemptID), at+url.PathEscape(a.AttemptID)+"/"
 	}
 	path = filepath.Join(dir, name+".zip")
-	if whole(path) {
+	if whole, ended := look(path); whole && ended && a.Completed {
 		return path, true, nil
 	}
 	body, err := c.Stream(ctx, at+"logs", "application/octet-stream")
@@ -108,20 +110,22 @@ func download(ctx context.Context, c *rest.Client, dir, app, attempt string) (pa
 		return "", false, ctx.Err()
 	case err != nil:
 		return "", false, fmt.Errorf("%w: the log of %s broke off after %d bytes: %w", live.ErrAway, app, n, err)
-	case !whole(part):
+	}
+	if whole, _ := look(part); !whole {
 		return "", false, fmt.Errorf("%w: what the server sent as the log of %s is no whole zip archive", live.ErrAway, app)
 	}
 	return path, false, os.Rename(part, path)
 }
 
-// whole is whether a file is a zip archive with its directory, which stands at its end.
-func whole(path string) bool {
+// look is whether a file is a zip archive with its directory, which stands at its end, and whether the log in it had ended: until then
+// Spark has .inprogress at the end of the name of the log, or of the status file of a rolling one.
+func look(path string) (whole, ended bool) {
 	r, err := zip.OpenReader(path)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer r.Close()
-	return len(r.File) > 0
+	return len(r.File) > 0, !slices.ContainsFunc(r.File, func(f *zip.File) bool { return strings.HasSuffix(f.Name, ".inprogress") })
 }
 
 // fileName is an id of a server as the name of a file: nothing in it leads elsewhere.

@@ -14,10 +14,11 @@ import (
 	"straggler/live/livetest"
 	"straggler/live/rest"
 	"straggler/live/sparkrest"
+	"straggler/schema"
 )
 
-// packed is a log as a History Server packs it.
-func packed(t *testing.T) []byte {
+// packed is a log as a History Server packs it, under a name.
+func packed(t *testing.T, name string) []byte {
 	t.Helper()
 	paths, _ := filepath.Glob("../../testdata/labelled/clean/*.zstd")
 	data, err := os.ReadFile(paths[0])
@@ -26,7 +27,7 @@ func packed(t *testing.T) []byte {
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	f, _ := z.Create(filepath.Base(paths[0]))
+	f, _ := z.Create(name)
 	f.Write(data)
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
@@ -45,14 +46,14 @@ func TestLogs(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)
 	dir := t.TempDir()
-	if got, err := downloads(t, s, "", dir); err != nil || len(got) > 0 {
+	if got, err := downloads(t, s, "", dir); err != nil || len(got) != 1 || !got[0].Unended || got[0].Path != "" {
 		t.Errorf("an application that runs: %v, %v", got, err)
 	}
 	s.Set(s.End())
 	if got, err := downloads(t, s, "", dir); err != nil || len(got) != 1 || !errors.Is(got[0].Err, live.ErrGone) {
 		t.Errorf("a server without logs: %v, %v", got, err)
 	}
-	s.Zip = packed(t)
+	s.Zip = packed(t, "app.zstd")
 	s.Fault = func(w http.ResponseWriter, r *http.Request) {
 		if filepath.Base(r.URL.Path) == "logs" {
 			w.Write(s.Zip[:len(s.Zip)/2])
@@ -76,5 +77,34 @@ func TestLogs(t *testing.T) {
 	}
 	if _, err := downloads(t, s, "../../etc/passwd", dir); !errors.Is(err, live.ErrGone) {
 		t.Errorf("an application that is none: %v", err)
+	}
+}
+
+// What was downloaded while an application ran is downloaded anew, while it runs and when it has ended.
+func TestLogsOfTheUnended(t *testing.T) {
+	trace := log(t, "clean")
+	s := livetest.New(t, trace)
+	id, dir := trace.Applications[0].NativeID, t.TempDir()
+	whole := packed(t, "app")
+	for _, step := range []struct {
+		name  string
+		at    schema.Time
+		zip   []byte
+		there bool
+	}{
+		{"while it runs", s.Start().Add(20), packed(t, "app.inprogress"), false},
+		{"later", s.Start().Add(30), packed(t, "eventlog_v2_app/appstatus_app.inprogress"), false},
+		{"at its end", s.End(), whole, false},
+		{"after its end", s.End(), whole, true},
+	} {
+		s.Zip = step.zip
+		s.Set(step.at)
+		got, err := downloads(t, s, id, dir)
+		if err != nil || len(got) != 1 || got[0].Err != nil || got[0].There != step.there {
+			t.Fatalf("%s: %+v, %v", step.name, got, err)
+		}
+		if data, _ := os.ReadFile(got[0].Path); !bytes.Equal(data, step.zip) {
+			t.Errorf("%s: another file", step.name)
+		}
 	}
 }

@@ -25,6 +25,7 @@ type Source struct {
 	polls   int         // since the application was last asked for
 	now     schema.Time // by the server's clock, at the last answer that says
 	at      time.Time   // here, then
+	silent  schema.Time // when a History Server last found anything new in the log; 0: an instant ago, or it is none
 	read    time.Time   // here, before tasks were asked for in the last poll that did
 	stages  map[stageID]*stageTasks
 	due     []stageID // whose tasks are to be read, the one that has waited longest first
@@ -94,6 +95,7 @@ func (s *Source) look(ctx context.Context) (fresh bool, err error) {
 		return false, err
 	}
 	s.polls = 0
+	s.clock(a, time.Now())
 	if s.rows == nil || s.id != app.ID || s.attempt != a.AttemptID {
 		if err := s.begin(ctx, app, a); err != nil {
 			return false, err
@@ -101,7 +103,6 @@ func (s *Source) look(ctx context.Context) (fresh bool, err error) {
 		fresh = true
 	}
 	s.rows.application(app, a)
-	s.clock(a)
 	s.ended = a.Completed
 	return fresh, nil
 }
@@ -121,6 +122,9 @@ func (s *Source) state() *live.State {
 		}
 	}
 	st.Notes = live.SkewNote("server", s.skew)
+	if s.silent > 0 {
+		st.Notes = append(st.Notes, fmt.Sprintf("the History Server has found nothing new in the log since %s: the driver may be gone", time.UnixMicro(int64(s.silent)).UTC().Format(time.DateTime)))
+	}
 	if n := len(s.due); n > 0 {
 		st.Notes = append(st.Notes, fmt.Sprintf("tasks of %d stages are still to be read", n))
 	}
@@ -154,7 +158,7 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 		if err := s.c.Get(ctx, "applications", url.Values{"limit": {"200"}}, &list); err != nil {
 			if errors.Is(err, rest.ErrNotFound) {
 				// a driver that starts answers so too
-				return nil, nil, fmt.Errorf("%w: %w; is it the address of a Spark driver or History Server, and is spark.ui.enabled true?", live.ErrAway, err)
+				return nil, nil, fmt.Errorf("%w: %w; is it the address of a Spark driver or History Server, and is spark.ui.enabled true? (write a YARN resource manager's as http://HOST:PORT/cluster)", live.ErrAway, err)
 			}
 			return nil, nil, err
 		}
@@ -163,7 +167,6 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 	if err != nil {
 		return nil, nil, err
 	}
-	s.at = time.Now()
 	if len(app.Attempts) == 0 {
 		return nil, nil, fmt.Errorf("%w: application %s has no attempt", live.ErrAway, app.ID)
 	}
@@ -274,17 +277,26 @@ func (s *Source) get(ctx context.Context, path string, query url.Values, into an
 	return s.c.Get(ctx, at+path, query, into)
 }
 
-// clock notes the server's time.
-func (s *Source) clock(a *applicationAttempt) {
-	if !a.StartTime.OK || a.Duration <= 0 {
-		return
+// clock notes the server's time. A History Server says none of an application that runs: what it has read of its log does.
+func (s *Source) clock(a *applicationAttempt, asked time.Time) {
+	s.silent = 0
+	switch {
+	case a.StartTime.OK && a.Duration > 0:
+		s.now, s.at = max(a.StartTime.V+schema.FromMillis(a.Duration), s.now), asked
+		s.skew = time.Duration(int64(s.now)-s.at.UnixMicro()) * time.Microsecond
+	case s.at.IsZero():
+		s.now, s.at = a.StartTime.V, asked
 	}
-	s.now = max(a.StartTime.V+schema.FromMillis(a.Duration), s.now)
-	s.skew = time.Duration(int64(s.now)-s.at.UnixMicro()) * time.Microsecond
 	if a.Completed {
 		s.skew = 0
+	} else if a.Duration <= 0 && a.LastUpdated.OK && asked.Sub(time.UnixMicro(int64(a.LastUpdated.V))) > silence {
+		s.silent = a.LastUpdated.V
 	}
 }
+
+// silence is for how long the log of a driver that is there may well not grow: Spark writes it through a buffer, and of a task when
+// it ends. By default a History Server looks every 10 s.
+const silence = 5 * time.Minute
 
 // catchUp sets the server's time forward to the latest that an attempt has: the application, which says what time it is, is asked
 // for rarely.

@@ -314,3 +314,42 @@ func TestInstantOfTheTasks(t *testing.T) {
 		t.Errorf("tasks ran %v s before the end of the poll, whose last answer took %s", d, slow)
 	}
 }
+
+// A History Server does not say how long an application has run that has no end: it is as late as its tasks are, and where nothing new
+// has been found in its log for long, that is said.
+func TestHistoryServersClock(t *testing.T) {
+	trace := log(t, "clean")
+	for updated, says := range map[time.Time]bool{time.Now().Add(-time.Hour): true, time.Now(): false} {
+		s := livetest.New(t, trace)
+		s.Set(s.Start().Add(20))
+		id := trace.Applications[0].NativeID
+		s.Fault = func(w http.ResponseWriter, r *http.Request) {
+			list := strings.HasSuffix(r.URL.Path, "/applications")
+			if !list && !strings.HasSuffix(r.URL.Path, "/applications/"+id) {
+				return
+			}
+			const form = "2006-01-02T15:04:05.000GMT"
+			text := fmt.Sprintf(`{"id": %q, "attempts": [{"startTime": %q, "endTime": "1969-12-31T23:59:59.999GMT", "lastUpdated": %q, "duration": 0, "completed": false}]}`,
+				id, time.UnixMicro(int64(s.Start())).UTC().Format(form), updated.UTC().Format(form))
+			if list {
+				text = "[" + text + "]"
+			}
+			io.WriteString(w, text)
+		}
+		src := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "")
+		var last schema.Time
+		for range 40 { // the application is asked for again
+			st, err := src.Poll(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := st.Now.Sub(s.Start()); d < 10 || d > 40 || st.Now < last {
+				t.Fatalf("it is %v s after the start, and was %v before", d, last.Sub(s.Start()))
+			}
+			last = st.Now
+			if said := strings.Contains(strings.Join(st.Notes, "\n"), "nothing new in the log since "+updated.UTC().Format(time.DateTime)); said != says {
+				t.Fatalf("a log that was read last at %s: %q", updated, st.Notes)
+			}
+		}
+	}
+}
