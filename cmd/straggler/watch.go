@@ -72,7 +72,8 @@ func watchCommand(e *env) *cobra.Command {
 MapReduce application master of an application, again and again, and shows the stages that run, their slow tasks with their
 expected end and likely cause so far, slow machines, and what each policy would do now, with the gain that can be expected
 of a copy. It reads only: at most one request a second of a driver, and fewer where its answers would take
-more than a hundredth of the time. A LOG that is still written
+more than a hundredth of the time. A resource manager is recognised by its ports 8088 and 8090, or by /cluster or
+/proxy/APPLICATION in the URL. A LOG that is still written
 (.inprogress, rolling; a folder, or a URL of one) is read again as it grows; Spark writes it through a buffer, and says
 nothing in it of what running tasks have read, so that slow tasks are seen later there.
 

@@ -44,7 +44,7 @@ func New(address, app string, o rest.Options) (*Source, error) {
 	return &Source{address: c.Address(), app: app, o: o, manager: c}, nil
 }
 
-// Manager takes apart an address that is surely of a resource manager: by one of the pages that it has of applications, or
+// Manager takes apart an address that is surely of a resource manager: by one of the pages that it has of itself or of applications, or
 // by the port that its pages have unless configured otherwise (yarn.resourcemanager.webapp.address and its https sibling).
 func Manager(address string) (manager, app string, ok bool) {
 	u, err := url.Parse(address)
@@ -55,8 +55,10 @@ func Manager(address string) (manager, app string, ok bool) {
 		u.Path, u.Fragment, u.RawQuery = m[1], "", ""
 		return u.String(), m[2], true
 	}
-	if p := u.Port(); p == "8088" || p == "8090" {
-		u.Path, _, _ = strings.Cut(u.Path, "/cluster")
+	root, _, own := strings.Cut(u.Path+"/", "/cluster/")
+	if p := u.Port(); own || p == "8088" || p == "8090" {
+		u.Path = strings.TrimSuffix(root, "/")
+		u.Fragment, u.RawQuery = "", ""
 		return u.String(), "", true
 	}
 	return "", "", false

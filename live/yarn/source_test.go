@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +226,9 @@ func TestManagersAddresses(t *testing.T) {
 		"http://rm:8088/proxy/" + app + "/":                   "http://rm:8088 " + app,
 		"https://gate/yarn/proxy/" + app + "/mapreduce/job/x": "https://gate/yarn " + app,
 		"http://rm:9000/cluster/app/" + app:                   "http://rm:9000 " + app,
+		"http://rm:9000/cluster":                              "http://rm:9000 ",
+		"https://gate/yarn/cluster/apps?x=1":                  "https://gate/yarn ",
+		"http://history:18080/cluster-a":                      "",
 		"http://driver:4040":                                  "",
 		"http://history:18080/history/" + app + "/jobs/":      "",
 		"http://driver:4040/proxy/application_x":              "",
@@ -231,6 +236,25 @@ func TestManagersAddresses(t *testing.T) {
 		manager, id, ok := yarn.Manager(address)
 		if got := manager + " " + id; ok != (want != "") || ok && got != want {
 			t.Errorf("%s: %q %q %t", address, manager, id, ok)
+		}
+	}
+}
+
+// A manager on which nothing runs, which writes its list as null or as an empty object, is said to run nothing.
+func TestNothingRuns(t *testing.T) {
+	for _, answer := range []string{`{"apps":null}`, `{"apps":{}}`, `{"apps":{"app":[]}}`} {
+		c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(answer)) }))
+		defer c.Close()
+		s, err := yarn.New(c.URL, "", rest.Options{Pause: time.Nanosecond, Share: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.Poll(t.Context()); !errors.Is(err, rest.ErrURL) || !strings.Contains(fmt.Sprint(err), "no application of Spark or MapReduce runs there") {
+			t.Errorf("%s: %v", answer, err)
+		}
+		if ids, err := s.Running(t.Context()); err != nil || len(ids) > 0 {
+			t.Errorf("%s: %v, %v", answer, ids, err)
 		}
 	}
 }
