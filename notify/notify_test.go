@@ -152,3 +152,22 @@ func TestOncePerChange(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// After a message that was not delivered the next waits for twice as long as before it, and for half an hour at most; after one that was,
+// it does not wait.
+func TestRetry(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	var r Retry
+	if !r.Due(now) {
+		t.Error("the first message has to wait")
+	}
+	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 32} {
+		r.Note(now, errors.New("refused"))
+		if wait := minutes * time.Minute; r.Due(now.Add(wait-1)) || !r.Due(now.Add(wait)) {
+			t.Errorf("it does not wait for %s", wait)
+		}
+	}
+	if r.Note(now, nil); !r.Due(now) {
+		t.Error("it waits after a message that was delivered")
+	}
+}

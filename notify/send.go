@@ -82,6 +82,26 @@ func (s *Sender) Send(ctx context.Context, m *Message) error {
 	return err
 }
 
+// Retry says when to send again what was not delivered, for whoever has something to say every second: after 1, 2, 4 … 32 minutes.
+// The zero value is for the first message.
+type Retry struct {
+	next time.Time
+	wait time.Duration
+}
+
+// Due is whether a message may be sent at an instant.
+func (r *Retry) Due(now time.Time) bool { return !now.Before(r.next) }
+
+// Note notes what became of a message.
+func (r *Retry) Note(now time.Time, err error) {
+	if err == nil {
+		*r = Retry{}
+		return
+	}
+	r.wait = min(max(2*r.wait, time.Minute), 32*time.Minute)
+	r.next = now.Add(r.wait)
+}
+
 // post sends a body; again is whether another try may succeed.
 func (s *Sender) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(body))

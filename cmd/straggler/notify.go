@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,15 +51,20 @@ func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night,
 	}
 }
 
-// notifyFrames sends the findings of an application that runs, as they change.
+// notifyFrames sends the findings of an application that runs, as they change. What was not delivered is sent later, and at the end.
 func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Frame) {
 	if s == nil {
 		return func(*live.Frame) {}
 	}
-	notices, sent := &view.Notices{}, &notify.Sent{}
+	notices, sent, retry := &view.Notices{}, &notify.Sent{}, &notify.Retry{}
 	return func(f *live.Frame) {
 		news := sent.Unsent(notices.Changes(f))
-		if err := deliver(ctx, s, view.Notice(f, news), sent, news); err != nil {
+		if !f.Ended && !retry.Due(time.Now()) {
+			sent.Failed(news)
+			return
+		}
+		err := deliver(ctx, s, view.Notice(f, news), sent, news)
+		if retry.Note(time.Now(), err); err != nil && ctx.Err() == nil {
 			e.say("straggler: %s", oneMessage(err))
 		}
 	}

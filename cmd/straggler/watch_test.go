@@ -4,10 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,13 +38,46 @@ func runWatched(t *testing.T, args ...string) (stdout, stderr string, code int) 
 	return out.String(), err.String(), cmd.ProcessState.ExitCode()
 }
 
+// hook is where messages go, and answers each alike.
+type hook struct {
+	file string // with its address
+	mu   sync.Mutex
+	got  []string
+}
+
+func newHook(t *testing.T, code int) *hook {
+	h := &hook{file: filepath.Join(t.TempDir(), "hook")}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		h.mu.Lock()
+		h.got = append(h.got, string(body))
+		h.mu.Unlock()
+		w.WriteHeader(code)
+	}))
+	t.Cleanup(s.Close)
+	if err := os.WriteFile(h.file, []byte(s.URL+"/SECRET\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *hook) bodies() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.got
+}
+
 // An application that has ended is watched at once to its end: what is known is said, in every encoding, a report follows, and
 // the store has the application in one commit.
 func TestWatchToTheEnd(t *testing.T) {
 	s := recordedServer(t)
 	s.Set(s.End())
 	lake := filepath.Join(t.TempDir(), "lake")
-	out, errs, code := runWatched(t, "watch", s.URL, "--store", lake)
+	hook := newHook(t, http.StatusOK)
+	out, errs, code := runWatched(t, "watch", s.URL, "--store", lake, "--notify", "slack", "--notify-address", hook.file)
+	if got := hook.bodies(); len(got) != 1 || !strings.Contains(got[0], `{"text":`) || !strings.Contains(got[0], "m03") {
+		t.Errorf("told %q", got)
+	}
 	if code != 0 || !strings.Contains(out, "the application has ended") || !strings.Contains(out, "Stragglers cost") {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
@@ -90,18 +127,22 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a watch at once, and the store has what was seen, in one commit.
+// Ctrl-C ends a watch at once, and the store has what was seen, in one commit. A message that is not delivered is said once, and not sent
+// again with every poll.
 func TestWatchInterrupted(t *testing.T) {
 	s := recordedServer(t)
-	s.Set(s.Start().Add(30))
+	s.Set(s.End().Add(-5))
 	lake := filepath.Join(t.TempDir(), "lake")
-	cmd := exec.Command("straggler", "watch", s.URL, "--store", lake)
+	hook := newHook(t, http.StatusForbidden)
+	cmd := exec.Command("straggler", "watch", s.URL, "--store", lake, "--notify", "json", "--notify-address", hook.file)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(8 * time.Second) // a poll of a driver takes some seconds
+	for giveUp := time.Now().Add(time.Minute); len(hook.bodies()) == 0 && time.Now().Before(giveUp); time.Sleep(50 * time.Millisecond) {
+	}
+	time.Sleep(4 * time.Second) // two polls of a driver
 	began := time.Now()
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
@@ -110,6 +151,9 @@ func TestWatchInterrupted(t *testing.T) {
 	}
 	if d := time.Since(began); d > 5*time.Second {
 		t.Errorf("it took %s to end", d)
+	}
+	if n, errs := len(hook.bodies()), out.String(); n != 1 || strings.Count(errs, "not delivered") != 1 || strings.Contains(errs, "SECRET") {
+		t.Errorf("%d messages were sent\n%s", n, errs)
 	}
 	if _, errs, code := runWatched(t, "store", "verify", "--store", lake); code != 0 {
 		t.Errorf("the store: %d %s", code, errs)
