@@ -26,9 +26,9 @@ past AS (
 ),
 times AS (
   SELECT attempt_id, count(*) AS n,
-    percentile_cont(0.1) WITHIN GROUP (ORDER BY duration_s) AS p10_s,
-    percentile_cont(0.25) WITHIN GROUP (ORDER BY duration_s) AS p25_s,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_s) AS median_s
+    percentile(duration_s, 0.1) AS p10_s,
+    percentile(duration_s, 0.25) AS p25_s,
+    percentile(duration_s, 0.5) AS median_s
   FROM past
   GROUP BY attempt_id
   HAVING count(*) >= 3

@@ -95,12 +95,12 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	return nil
 }
 
-// macros are Spark's names, so that one text of SQL serves both engines. percentile takes the three fractions that statistics
-// ask for of one column: as an aggregate of all three it is one in a query, which keeps the column's values once.
+// macros are Spark's names, so that one text of SQL serves both engines. percentile takes the fractions that statistics ask for of
+// one column: as an aggregate of all of them it is one in a query, which keeps the column's values once.
 var macros = [...]string{
 	"unix_micros(t) AS epoch_us(t)",
-	"percentile(x, p) AS quantile_cont(x, [0.5, 0.75, 0.95])[CASE p WHEN 0.5 THEN 1 WHEN 0.75 THEN 2 WHEN 0.95 THEN 3 " +
-		"ELSE error('percentile is of 0.5, 0.75 and 0.95 here; write percentile_cont(p) WITHIN GROUP (ORDER BY x)') END]",
+	"percentile(x, p) AS quantile_cont(x, [0.1, 0.25, 0.5, 0.75, 0.95])[CASE p WHEN 0.1 THEN 1 WHEN 0.25 THEN 2 WHEN 0.5 THEN 3 WHEN 0.75 THEN 4 " +
+		"WHEN 0.95 THEN 5 ELSE error('percentile is of 0.1, 0.25, 0.5, 0.75 and 0.95 here; write percentile_cont(p) WITHIN GROUP (ORDER BY x)') END]",
 }
 
 // start makes the database, in memory, with nothing in it.
