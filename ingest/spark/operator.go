@@ -3,6 +3,7 @@ package spark
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -155,9 +156,9 @@ func kindOfOperator(name string) schema.NodeKind {
 	case name == "Scan", strings.HasSuffix(name, "Scan"):
 		return schema.ScanNode
 	case strings.HasPrefix(name, "Insert"), strings.HasPrefix(name, "Write"), strings.HasPrefix(name, "SaveInto"),
-		strings.HasPrefix(name, "AppendData"), strings.HasPrefix(name, "Overwrite"), strings.HasPrefix(name, "CreateTable"),
+		strings.HasPrefix(name, "AppendData"), strings.HasPrefix(name, "Overwrite"), strings.HasPrefix(strings.TrimPrefix(name, "Atomic"), "CreateTable"),
 		strings.HasPrefix(name, "CreateDataSourceTable"), strings.HasPrefix(name, "CreateHiveTable"), strings.HasPrefix(name, "CreateDeltaTable"),
-		strings.HasPrefix(name, "ReplaceTable"), strings.HasPrefix(name, "ReplaceData"), strings.HasPrefix(name, "MergeInto"),
+		strings.HasPrefix(strings.TrimPrefix(name, "Atomic"), "ReplaceTable"), strings.HasPrefix(name, "ReplaceData"), strings.HasPrefix(name, "MergeInto"),
 		strings.HasPrefix(name, "DeleteFromTable"), name == "DeleteCommand", name == "UpdateCommand",
 		strings.HasSuffix(name, "DataWritingCommand"), strings.HasSuffix(name, "Write"):
 		return schema.WriteNode
@@ -220,7 +221,7 @@ func (o *operator) partitioning(args string, keepLiterals bool) {
 		at = strings.Index(args, "Partitioning(")
 	}
 	if at < 0 {
-		if strings.Contains(args, "SinglePartition") {
+		if strings.Contains(args, "SinglePartition") || strings.Contains(args, "gpusinglepartitioning") {
 			o.partitions, o.detail = 1, "SinglePartition"
 		}
 		return
@@ -253,9 +254,19 @@ var usualNulls = strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST",
 // scan reads what a scan reads: `Scan parquet shop.orders`, `BatchScan shop.orders`, and the metadata of file scans.
 func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	o.path = scanPath(n)
-	rest := words[1:]
+	rest := slices.Clone(words[1:])
+	table, jdbc := "", false
+	if len(rest) > 0 {
+		if table, jdbc = strings.CutPrefix(rest[0], "JDBCRelation("); jdbc {
+			rest[0] = "JDBCRelation"
+		}
+	}
 	switch {
 	case o.name == "LocalTableScan" || o.name == "Range":
+	case jdbc: // of a table, or of a statement, which may hold anything
+		if name, whole := strings.CutSuffix(table, ")"); whole && !strings.ContainsFunc(name, func(c rune) bool { return c < 0x80 && !isWord(byte(c)) }) {
+			o.source = name
+		}
 	case o.name == "BatchScan" && len(rest) > 1 && strings.Contains(rest[1], ":/"): // files of a format
 	case (o.name == "BatchScan" || o.name == cachedScan) && len(rest) > 0:
 		o.source = rest[0]

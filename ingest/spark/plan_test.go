@@ -96,6 +96,13 @@ func TestOperators(t *testing.T) {
 		{"FlatMapGroupsInPandas", "FlatMapGroupsInPandas [k#1L], slow(k#1L, v#2)#9, [k#10L, s#11]", operator{kind: schema.AggregateNode, name: "FlatMapGroupsInPandas", keys: "k"}},
 		{"FlatMapCoGroupsInPandas", "FlatMapCoGroupsInPandas [k#1L], [j#2L], both(k#1L, v#3, j#2L)#9, [k#10L]",
 			operator{kind: schema.JoinNode, name: "FlatMapCoGroupsInPandas", keys: "k", rightKeys: "j"}},
+		{"Scan JDBCRelation(shop.TBLS) [numPartitions=1] ", "Scan JDBCRelation(shop.TBLS) [numPartitions=1] [TBL_ID#24L] PushedFilters: [], ReadSchema: struct<TBL_ID:bigint>",
+			operator{kind: schema.ScanNode, name: "Scan", source: "shop.TBLS", detail: "JDBCRelation"}},
+		{"Scan JDBCRelation((select*from(t)where(n='John'))) [numPartitions=1] ", "Scan JDBCRelation((select*from(t)where(n='John'))) [numPartitions=1] [n#24]",
+			operator{kind: schema.ScanNode, name: "Scan", detail: "JDBCRelation"}},
+		{"GpuColumnarExchange", "GpuColumnarExchange gpusinglepartitioning$(), ENSURE_REQUIREMENTS, [id=#70]",
+			operator{kind: schema.ExchangeNode, name: "Exchange", engine: schema.RapidsEngine, partitions: 1, planID: "70", detail: "SinglePartition"}},
+		{"AtomicReplaceTableAsSelect", "AtomicReplaceTableAsSelect [num_affected_rows#213L], com.example.Catalog@4a023a26, default.people", operator{kind: schema.WriteNode, name: "AtomicReplaceTableAsSelect"}},
 		{"WholeStageCodegen (18)", "WholeStageCodegen (18)", operator{kind: schema.WrapperNode, name: "WholeStageCodegen", codegen: 18}},
 	} {
 		want := c.want
