@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 	"straggler/whatif/workload"
@@ -186,4 +187,141 @@ func TestMantriRestartsInPlace(t *testing.T) {
 	expect(t, "duplicates, while tasks wait", got, []string{"copy 3 at 40.0", "kill 3.0 at 60.0"})
 	got, _ = events(t, rows(tasks[:6]), mantri, 0)
 	expect(t, "no task waits", got, []string{"copy 3 at 41.0", "kill 3.0 at 61.0"})
+}
+
+// MANTRI §5.5: t_new has a location factor. A task that takes twice as long as the others is restarted where reading from elsewhere costs
+// nothing, and is left alone where it doubles the time.
+func TestMantriLocationFactor(t *testing.T) {
+	c := phases(scenario.Uniform(3, 1), []float64{20, 20, 20, 40, 20, 20, 20, 20, 20, 20, 20, 20})
+	p := workload.Build(c.Rows()).Pools[0]
+	for _, x := range []struct {
+		far  float32
+		want int32
+	}{{1, 1}, {2, 0}} {
+		p.Phases[0].Far = x.far
+		out := (&replay.Sim{}).Run(p, replay.Options{Policy: set(t, byName(t, "mantri"), "longest", "false").New()})
+		if got := out.Jobs[0].Copies; got != x.want {
+			t.Errorf("reading from elsewhere takes %g times as long: %d restarts and duplicates, want %d", x.far, got, x.want)
+		}
+	}
+}
+
+// A reduce that began before its maps were over tells nothing of how long it takes: it is left alone until they are, here at 100 s. One of
+// those that begin at 20 s needs 200 s after that, the others 10.
+func TestMantriLeavesBlockedAlone(t *testing.T) {
+	rows := &workload.Rows{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "mapreduce"}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: schema.Some(schema.Time(0))}},
+		Phases: []schema.Phase{
+			{PhaseID: 3, JobID: 2, Kind: "map", SubmitTime: schema.Some(schema.Time(0))},
+			{PhaseID: 4, JobID: 2, Kind: "reduce", SubmitTime: schema.Some(schema.Time(20e6))},
+		},
+		Edges: []schema.Edge{{JobID: 2, FromPhase: 3, ToPhase: 4}},
+	}
+	for m := range 8 {
+		name := string(rune('a' + m))
+		rows.Intern(name)
+		rows.Machines = append(rows.Machines, schema.Machine{Machine: name, Slots: schema.Some(int64(1))})
+	}
+	attempt := func(phase schema.Key, task int64, machine int32, from, to int64) {
+		rows.Attempts = append(rows.Attempts, workload.LoggedAttempt{
+			ID: schema.Key(10 + len(rows.Attempts)), Phase: phase, Task: task, Start: from * 1e6, Finish: to * 1e6, Bytes: -1, Records: -1, Machine: machine, Executor: -1,
+		})
+	}
+	attempt(3, 0, 0, 0, 100)
+	attempt(3, 1, 1, 0, 100)
+	for n := range int32(6) {
+		end := int64(110)
+		if n == 0 {
+			end = 300
+		}
+		attempt(4, int64(n), 2+n, 20, end)
+		attempt(4, int64(6+n), 2+n, end, end+10)
+	}
+	got := 0
+	(&replay.Sim{}).Run(workload.Build(rows).Pools[0], replay.Options{Policy: byName(t, "mantri").New(), Watch: func(x replay.Span) {
+		at := x.Start
+		if x.Killed {
+			at = x.End
+		}
+		if x.Killed || x.Number > 0 {
+			got++
+			if at < replay.Seconds(100) {
+				t.Errorf("an attempt of task %d is killed or copied at %g s", x.Task, at.Seconds())
+			}
+		}
+	}})
+	if got == 0 {
+		t.Error("nothing is killed or copied once the maps are over")
+	}
+}
+
+// MANTRI pseudocode 1 and §5.4, a rule each.
+func TestMantriRules(t *testing.T) {
+	plain := set(t, byName(t, "mantri"), "longest", "false")
+	tasks := slices.Repeat([]float64{20}, 30)
+
+	// t_rem > E(t_new) + Δ: 3 s after its start, with Δ = 2 s, a task of 24 s needs 21 s more and one of 27 s 24 s; E(t_new) is 20.7 and
+	// 21.2 s, with the running tasks.
+	tasks[3] = 24
+	got, _ := events(t, phases(scenario.Uniform(3, 1), tasks).Rows(), plain, 0)
+	expect(t, "a task of 24 s among tasks of 20 s", got, nil)
+	tasks[3] = 27
+	got, _ = events(t, phases(scenario.Uniform(3, 1), tasks).Rows(), plain, 0)
+	expect(t, "a task of 27 s", got, []string{"copy 3 at 23.0", "kill 3.0 at 23.0"})
+	tasks[3] = 20
+
+	// All attempts report little until they end, so that all seem to need longer than those that are done.
+	for n := range tasks {
+		tasks[n] += float64(n % 7)
+	}
+	tasks[3] = 200
+	late := phases(scenario.Uniform(12, 1), tasks)
+	late.Jobs[0].Phases[0].Tasks[3].Luck = 10
+	for n := range late.Jobs[0].Phases[0].Tasks {
+		late.Jobs[0].Phases[0].Tasks[n].Reports = []workload.Point{{At: 0.95, Score: 0.1}}
+	}
+	p := workload.Build(late.Rows()).Pools[0]
+	run := func(pol policy.Policy) (spans []replay.Span) {
+		(&replay.Sim{}).Run(p, replay.Options{
+			Policy: pol.New(), Watch: func(x replay.Span) { spans = append(spans, x) },
+			Stop: func() bool { return true }, // asked after thousands of instants: without γ this would not end
+		})
+		return spans
+	}
+	most := int32(0)
+	for _, x := range run(set(t, plain, "duplicate", "false")) {
+		most = max(most, x.Number)
+	}
+	if most != 3 {
+		t.Errorf("a task is restarted %d times at most, want γ, which is 3", most)
+	}
+
+	// Of the copies of a task that have run for Δ all but the fastest α are killed, whether the task is over or not.
+	spans := run(set(t, plain, "restart", "false"))
+	pruned := 0
+	for _, x := range spans {
+		for _, y := range spans {
+			if x.Killed && !y.Killed && y.Task == x.Task && x.End < y.End {
+				pruned++
+			}
+		}
+	}
+	if pruned == 0 {
+		t.Error("no copy is killed while its task runs on")
+	}
+
+	// Tasks begin in descending order of their data.
+	sized := phases(scenario.Uniform(1, 1), []float64{5, 5, 5, 5})
+	for n := range sized.Jobs[0].Phases[0].Tasks {
+		sized.Jobs[0].Phases[0].Tasks[n].Bytes = int64([]int{2, 4, 1, 3}[n])
+	}
+	p = workload.Build(sized.Rows()).Pools[0]
+	var order []int32
+	for _, x := range run(byName(t, "mantri")) {
+		order = append(order, x.Task)
+	}
+	if !slices.Equal(order, []int32{1, 3, 0, 2}) {
+		t.Errorf("tasks of 2, 4, 1 and 3 bytes begin in the order %v", order)
+	}
 }
