@@ -297,6 +297,34 @@ func TestBlacklistHistory(t *testing.T) {
 	}
 }
 
+// DOLLY §2.1.2: the prediction is the mean of the window before and of the long-term average. Machine 4 runs six tasks in each window of five
+// minutes; two stragglers of them in the fifth window make (2/6 + 2/30)/2 = 0.20, three 0.30, of which only the second is above 0.25.
+func TestBlacklistRemembers(t *testing.T) {
+	for stragglers, avoided := range map[int]bool{2: false, 3: true} {
+		c := &scenario.Cluster{Machines: scenario.Uniform(5, 2)}
+		for n := range 18 {
+			j := scenario.Job{Arrival: 100 * float64(n), Phases: []scenario.Phase{{}}}
+			for k := range 10 {
+				task := scenario.Task{Seconds: 10, Bytes: 1e6}
+				if k == 4 && n >= 12 && n < 12+stragglers {
+					task.Seconds = 80
+				}
+				j.Phases[0].Tasks = append(j.Phases[0].Tasks, task)
+			}
+			c.Jobs = append(c.Jobs, j)
+		}
+		used := 0
+		(&replay.Sim{}).Run(workload.Build(c.Rows()).Pools[0], replay.Options{Policy: byName(t, "blacklist").New(), Watch: func(x replay.Span) {
+			if x.Machine == 4 && x.Start >= 1500*replay.Second {
+				used++
+			}
+		}})
+		if (used == 0) != avoided {
+			t.Errorf("after %d stragglers of six tasks %d start on the machine, avoided: want %v", stragglers, used, avoided)
+		}
+	}
+}
+
 // Tasks whose bytes say nothing of how long they take, such as reduces of a few bytes or none, are not held against a rate
 // per byte: tasks that are all alike are left alone, and a slow one is not.
 func TestMantriWithoutInput(t *testing.T) {
