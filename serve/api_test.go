@@ -3,7 +3,10 @@ package serve_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,24 +17,63 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
+// openAPI is what these tests read of the OpenAPI document.
+type openAPI struct {
+	OpenAPI string
+	Paths   map[string]struct {
+		Get struct {
+			Responses map[string]struct {
+				Content map[string]struct{ Schema any }
+			}
+		}
+	}
+}
+
+func readOpenAPI(t *testing.T, h http.Handler) (doc openAPI) {
+	t.Helper()
+	reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/openapi.json").Body.Bytes(), &doc))
+	if doc.OpenAPI != "3.1.0" {
+		t.Fatalf("OpenAPI %q", doc.OpenAPI)
+	}
+	return doc
+}
+
+// described are the paths of the document.
+func described(t *testing.T, h http.Handler) []string {
+	t.Helper()
+	return slices.Sorted(maps.Keys(readOpenAPI(t, h).Paths))
+}
+
+// asDescribed asks the API, and sees that it answers with a code and as the document says of that path.
+func asDescribed(t *testing.T, h http.Handler, path, at string, code int) {
+	t.Helper()
+	key := "default"
+	if code == 200 {
+		key = "200"
+	}
+	compiler := jsonschema.NewCompiler()
+	reporttest.Check(t, compiler.AddResource("answer.json", readOpenAPI(t, h).Paths[path].Get.Responses[key].Content["application/json"].Schema))
+	schema, err := compiler.Compile("answer.json")
+	reporttest.Check(t, err)
+	w := get(h, "/api/v1"+at)
+	v, err := jsonschema.UnmarshalJSON(w.Body)
+	if err != nil || w.Code != code {
+		t.Errorf("%s: %d, not %d, %v", at, w.Code, code, err)
+		return
+	}
+	if err := schema.Validate(v); err != nil {
+		t.Errorf("%s: %v", at, err)
+	}
+}
+
 // Every endpoint that the OpenAPI document names answers, and as it says; every address that it does not name is an error.
 func TestAPI(t *testing.T) {
 	s, c := served(t, filled(t, "sql"), serve.Options{Version: "test"})
 	until(t, c)
 	h := s.Handler()
-	var doc struct {
-		OpenAPI string
-		Paths   map[string]struct {
-			Get struct {
-				Responses map[string]struct {
-					Content map[string]struct{ Schema any }
-				}
-			}
-		}
-	}
-	reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/openapi.json").Body.Bytes(), &doc))
-	if doc.OpenAPI != "3.1.0" || len(doc.Paths) < 12 {
-		t.Fatalf("OpenAPI %q with %d paths", doc.OpenAPI, len(doc.Paths))
+	paths := described(t, h)
+	if len(paths) < 12 {
+		t.Fatalf("%d paths", len(paths))
 	}
 	var apps []struct {
 		ID       string
@@ -55,33 +97,14 @@ func TestAPI(t *testing.T) {
 		t.Fatalf("%d stages", len(stages))
 	}
 	fill := strings.NewReplacer("{id}", spark, "{job}", "0", "{execution}", "0", "{stage}", fmt.Sprint(stages[0].StageID), "{attempt}", "0")
-	for path, item := range doc.Paths {
-		compiled := func(code string) *jsonschema.Schema {
-			compiler := jsonschema.NewCompiler()
-			reporttest.Check(t, compiler.AddResource("answer.json", item.Get.Responses[code].Content["application/json"].Schema))
-			schema, err := compiler.Compile("answer.json")
-			reporttest.Check(t, err)
-			return schema
-		}
+	for _, path := range paths {
 		query := ""
 		if path == "/sql" {
 			query = "?q=" + url.QueryEscape("SELECT native_id, status FROM jobs")
 		}
-		w := get(h, "/api/v1"+fill.Replace(path)+query)
-		v, err := jsonschema.UnmarshalJSON(w.Body)
-		if err != nil || w.Code != 200 {
-			t.Errorf("%s: %d, %v", path, w.Code, err)
-			continue
-		}
-		if err := compiled("200").Validate(v); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		if !strings.Contains(path, "{id}") {
-			continue
-		}
-		w = get(h, "/api/v1"+strings.NewReplacer("{id}", "nobody", "{job}", "0", "{stage}", "0", "{attempt}", "0").Replace(path))
-		if v, err = jsonschema.UnmarshalJSON(w.Body); err != nil || w.Code != 404 || compiled("default").Validate(v) != nil {
-			t.Errorf("%s of an application that is not there: %d, %v, %v", path, w.Code, v, err)
+		asDescribed(t, h, path, fill.Replace(path)+query, 200)
+		if strings.Contains(path, "{id}") {
+			asDescribed(t, h, path, strings.NewReplacer("{id}", "nobody", "{job}", "0", "{stage}", "0", "{attempt}", "0", "{execution}", "0").Replace(path), 404)
 		}
 	}
 	for _, path := range []string{"/applications?limit=x", "/applications?status=dead", "/applications?minDate=soon", "/applications/" + spark + "/jobs?status=dead", "/applications/" + spark + "/stages?status=dead", "/applications/" + spark + "/stages/0/0/taskList?sortBy=x", "/applications/" + spark + "/stages/0/0/taskList?offset=-1", "/sql"} {

@@ -169,7 +169,7 @@ func timesByNight(nights []*audit.Night, runs []measure.Run, cfg *audit.Config) 
 		t.Columns = append(t.Columns, cell{Text: day.Format(layout), Note: "The night of " + n.Date, Href: nightAddress(n.Date)})
 	}
 	for _, p := range all {
-		line := heatLine{Name: prose.Clean(p.name, 28), Href: "/?q=" + url.QueryEscape(prose.Clean(p.name, prose.NameRunes))}
+		line := heatLine{Name: prose.Clean(prose.Name(p.name), 28), Href: "/?q=" + url.QueryEscape(prose.Clean(p.name, prose.NameRunes))}
 		for _, n := range nights {
 			c, ok := p.cells[n.Date]
 			if !ok {

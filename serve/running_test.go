@@ -109,6 +109,7 @@ func TestRunning(t *testing.T) {
 			Policies []string
 		}
 	}
+	asDescribed(t, h, "/running", "/running", 200)
 	reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/running").Body.Bytes(), &list))
 	if len(list) != 1 || list[0].ID != id || len(list[0].SlowTasks) == 0 || list[0].SlowTasks[0].Cause == "" {
 		t.Errorf("the API says %+v", list)

@@ -289,6 +289,7 @@ func TestReplay(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+	asDescribed(t, h, "/replays", "/replays", 200)
 	body := get(h, "/policies").Body.String()
 	for _, want := range []string{`id="replay-1"`, "late, spark with late.cap=0.2, 2", `class="sub">cap=0.2`} {
 		if !strings.Contains(body, want) {
