@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"straggler/audit/measure"
+	"straggler/schema"
+	"straggler/sharing"
 )
 
 // Alike says how alike the nights of a history were, and what follows for what can be seen.
@@ -18,6 +21,27 @@ type Alike struct {
 	Changes  []Change `json:"changes"`                     // levels that changed for good; the nights before are left out for these
 	Surprise *float64 `json:"largest_surprise_of_history"` // of all comparisons, each night predicted from the others, in standard errors
 	Needed   *float64 `json:"least_surprise_of_a_finding"` // what the largest surprise of a normal night exceeds with a probability of 1 %
+
+	Hours *sharing.Hours `json:"slow_hours"` // at which runs take longer than at others, tonight's among them; null where the hour says nothing
+}
+
+// slowHours says at which hours of the day the runs are slow.
+func slowHours(runs []*measure.Run) *sharing.Hours {
+	var known []sharing.Run
+	for _, r := range runs {
+		t, err := time.Parse(time.RFC3339, r.Start)
+		if took, ok := r.Values["time_s"]; ok && err == nil {
+			x := sharing.Run{Start: schema.Time(t.UnixMicro()), TookS: took}
+			if b, ok := r.Values["input_bytes"]; ok {
+				x.Bytes = schema.Some(b)
+			}
+			known = append(known, x)
+		}
+	}
+	if x, ok := sharing.SlowHours(known); ok {
+		return &x
+	}
+	return nil
 }
 
 // Change is a level of the history that changed for good.

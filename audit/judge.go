@@ -80,6 +80,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	j.Findings = append(j.Findings, changedPlans(r, history, cfg, known)...)
 	j.stages(r, history, matches)
 	j.Alike = nights.alike(all)
+	j.Alike.Hours = slowHours(append(slices.Clone(history), r))
 	j.Detectable = detectable(tested, j.Alike)
 	return j
 }

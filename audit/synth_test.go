@@ -104,6 +104,35 @@ func TestSimulatedCluster(t *testing.T) {
 	}
 }
 
+// Where all machines of a rack wait for their input as long as they work, the rack is found, by the network, and none of its machines.
+func TestSimulatedRack(t *testing.T) {
+	const rack = "r02"
+	runs := measured(t, 6, func(tr *schema.Trace) {
+		last := tr.Applications[len(tr.Applications)-1].ApplicationID
+		for i := range tr.Attempts {
+			if a := &tr.Attempts[i]; a.ApplicationID == last && a.Rack.V == rack && a.DurationS.OK {
+				a.FetchWaitS = schema.Some(a.FetchWaitS.V + a.DurationS.V)
+				a.DurationS.V *= 2
+				a.FinishTime.V = a.StartTime.V.Add(a.DurationS.V)
+			}
+		}
+	})
+	n := assess(runs[5:], &baseline.Baseline{Runs: runs[:5]}, DefaultConfig(), Options{})
+	racks := 0
+	for _, f := range n.Findings() {
+		if f.Rack == rack && f.Kind == "network" && f.Likely == string(schema.Network) {
+			racks++
+		}
+		if f.Machine != "" {
+			t.Errorf("a machine of its own: %s: %s", f.Subject(), f.Detail)
+		}
+	}
+	s := n.Runs[0].Slowness
+	if racks != 1 || s.Kind != "network" {
+		t.Errorf("%d findings about %s, kind %q, in common %+v", racks, rack, s.Kind, s.InCommon)
+	}
+}
+
 // A phase that is submitted again for eight tasks, of which two make lost outputs again, is one more occurrence of its stage, after all
 // others of the name; one that makes lost outputs again and does nothing else is none. The other stages stay what they are.
 func TestSubmittedAgain(t *testing.T) {

@@ -18,21 +18,22 @@ type PaperFigure struct {
 // Document is a report. Rows carry the names of columns in their `col` tags; the JSON rendering uses them as they are.
 // NULL stays NULL, and the note next to it says why.
 type Document struct {
-	Store     string        `col:"store" doc:"directory of the store; empty where it was temporary"`
-	Headline  Headline      `col:"headline"`
-	Trust     Trust         `col:"trust"`
-	Cost      Cost          `col:"cost"`
-	SlowRuns  List[SlowRun] `col:"slow_runs" doc:"applications that took longer than earlier runs of their program, by the time more"`
-	Queries   List[Query]   `col:"queries" doc:"queries of Spark SQL, worst first, by the seconds that their jobs lost"`
-	Phases    List[Phase]   `col:"phases" doc:"worst first, by the seconds they cost their job"`
-	Timelines []Timeline    `col:"timelines"`
-	Outliers  List[Outlier] `col:"outliers" doc:"worst first, by the seconds they cost their job"`
-	Machines  Machines      `col:"machines"`
-	Skew      List[SkewRow] `col:"skew" doc:"tasks that were slow because of their input, recurring ones first"`
-	Chains    List[Chain]   `col:"chains" doc:"lost outputs and their recomputation"`
-	Whatif    Whatif        `col:"whatif"`
-	Advice    []Advice      `col:"advice"`
-	Papers    []PaperFigure `col:"papers" doc:"the papers’ figures on this store, from Options.Papers"`
+	Store     string         `col:"store" doc:"directory of the store; empty where it was temporary"`
+	Headline  Headline       `col:"headline"`
+	Trust     Trust          `col:"trust"`
+	Cost      Cost           `col:"cost"`
+	SlowRuns  List[SlowRun]  `col:"slow_runs" doc:"applications that took longer than earlier runs of their program, by the time more"`
+	SlowHours List[SlowHour] `col:"slow_hours" doc:"programs whose runs take longer at some hours of the day than at others, the most certain first"`
+	Queries   List[Query]    `col:"queries" doc:"queries of Spark SQL, worst first, by the seconds that their jobs lost"`
+	Phases    List[Phase]    `col:"phases" doc:"worst first, by the seconds they cost their job"`
+	Timelines []Timeline     `col:"timelines"`
+	Outliers  List[Outlier]  `col:"outliers" doc:"worst first, by the seconds they cost their job"`
+	Machines  Machines       `col:"machines"`
+	Skew      List[SkewRow]  `col:"skew" doc:"tasks that were slow because of their input, recurring ones first"`
+	Chains    List[Chain]    `col:"chains" doc:"lost outputs and their recomputation"`
+	Whatif    Whatif         `col:"whatif"`
+	Advice    []Advice       `col:"advice"`
+	Papers    []PaperFigure  `col:"papers" doc:"the papers’ figures on this store, from Options.Papers"`
 }
 
 // List is the top of a longer list, with the query for all of it.

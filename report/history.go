@@ -101,6 +101,9 @@ func (b *builder) history() error {
 	if err := b.keepStore("report_programs", "programs"); err != nil {
 		return err
 	}
+	if err := b.slowHours(); err != nil {
+		return err
+	}
 	err := readStore(b, "slow_runs", func(r *SlowRunRow) error {
 		if _, ok := b.sums.apps[r.ApplicationID]; !ok {
 			return nil // not of this report

@@ -5,5 +5,7 @@
 //  2. sharing.go weighs one explanation against another, and against chance.
 //  3. words.go says it in sentences.
 //
+// hours.go does the same for the runs of a program: at which hours of the day they are slow.
+//
 // Start with sharing.go.
 package sharing

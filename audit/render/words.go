@@ -177,6 +177,9 @@ func alike(a *audit.Alike) string {
 	if a.Seen != nil {
 		s += fmt.Sprintf("; a run that takes %.0f %% longer would show", 100**a.Seen)
 	}
+	if a.Hours != nil {
+		s += "; " + strings.TrimSuffix(strings.ToLower(a.Hours.Words()[:1])+a.Hours.Words()[1:], ".")
+	}
 	if n := len(a.Unusual); n > 0 {
 		s += fmt.Sprintf("; left out as unlike all others: %s", strings.Join(a.Unusual[:min(n, 3)], ", "))
 		if n > 3 {

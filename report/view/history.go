@@ -12,6 +12,13 @@ const mostExplained = 3
 // historySection compares the runs that were slow as a whole with earlier ones of their program.
 func historySection(d *report.Document) Section {
 	s := Section{ID: "history", Short: "Earlier runs", Title: "Against earlier runs"}
+	if h := d.SlowHours; len(h.Rows) > 0 {
+		list := List{Title: "Hours at which runs are slow"}
+		for i := range h.Rows {
+			list.Items = append(list.Items, prose.Name(h.Rows[i].Program)+": "+h.Rows[i].Words())
+		}
+		s.Blocks = []Block{list}
+	}
 	l := d.SlowRuns
 	if len(l.Rows) == 0 {
 		return s
@@ -36,7 +43,7 @@ func historySection(d *report.Document) Section {
 			figure(schema.Some(r.TookS/r.UsualS), prose.Times, ""), took(r.ScatterS), number(r.Runs), stage}})
 		pictures = append(pictures, r)
 	}
-	s.Blocks = []Block{Lead("A stage whose tasks are all slow has no outlier, since its median is slow too. These runs are held against the earlier runs of their program in the store."), pictures, t}
+	s.Blocks = append([]Block{Lead("A stage whose tasks are all slow has no outlier, since its median is slow too. These runs are held against the earlier runs of their program in the store."), pictures, t}, s.Blocks...)
 	for _, r := range pictures[:min(len(pictures), mostExplained)] {
 		s.Blocks = append(s.Blocks, List{Title: "Why " + prose.Name(r.NativeID) + " took longer", Items: r.Words})
 	}
