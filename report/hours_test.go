@@ -45,7 +45,7 @@ func TestSlowHours(t *testing.T) {
 	if x.Program != "twice a day" || x.From != 2 || x.Until != 3 || x.Runs != 6 || x.Slow != 6 || x.OtherRuns != 6 || x.OtherSlow != 0 {
 		t.Errorf("%+v", x)
 	}
-	if w := x.Words(); !strings.Contains(w, "between 02:00 and 03:00 UTC take 152 s, 1.50× those that start at other hours: 6 of 6") {
+	if w := strings.ReplaceAll(x.Words(), "\u00a0", " "); !strings.Contains(w, "between 02:00 and 03:00 UTC take 152 s, 1.50× those that start at other hours: 6 of 6") {
 		t.Error(w)
 	}
 }

@@ -15,7 +15,7 @@ func Words(found []Feature, tasks, slow int64, tookS float64) (words []string) {
 	all := fmt.Sprintf("%s of %s are slower than usual", prose.Count(slow), prose.Plural(tasks, "task", "tasks"))
 	if len(found) == 0 {
 		all += ": no machine, rack, source, table, stage or time sets them apart"
-		if 2*slow >= tasks {
+		if 4*slow >= 3*tasks {
 			all += "; what slowed them, all of the run shared"
 		}
 		return []string{all + "."}

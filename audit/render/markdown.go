@@ -18,7 +18,7 @@ func Markdown(w io.Writer, n *audit.Night) error {
 	for i := range n.Runs {
 		j := &n.Runs[i]
 		fmt.Fprintf(out, "### %s\n\n%s: %s.\n\n", md(j.Group), md(j.Run), md(judgedBy(j)))
-		for _, line := range j.Slowness.Words() {
+		for _, line := range against(j.Slowness) {
 			fmt.Fprintf(out, "%s\n\n", md(line))
 		}
 		if len(j.Findings) > 0 {

@@ -25,7 +25,7 @@ func Text(w io.Writer, n *audit.Night, color bool) error {
 	for i := range n.Runs {
 		j := &n.Runs[i]
 		fmt.Fprintf(out, "\n%s  %s  %s\n  %s\n", paint("1", safe(j.Group)), safe(j.Run), safe(j.Start), safe(judgedBy(j)))
-		for _, line := range j.Slowness.Words() {
+		for _, line := range against(j.Slowness) {
 			fmt.Fprintf(out, "  %s\n", safe(line))
 		}
 		for _, list := range []struct {

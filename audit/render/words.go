@@ -118,11 +118,19 @@ func judgedBy(j *audit.Judgement) string {
 	if j.Learning {
 		s += ", learning"
 	}
-	s += alike(j.Alike) + slower(j.Slowness)
+	s += alike(j.Alike)
 	if j.Detectable != nil {
 		s += fmt.Sprintf("; in half of the stages, lost time that grows by %.0f %% would show", 100**j.Detectable)
 	}
 	return s
+}
+
+// against says how the tasks compare with the history, a sentence a line: how much longer they took and why, and what the slow ones have in common.
+func against(x *audit.Slowness) []string {
+	if s := slower(x); s != "" {
+		return append([]string{s}, x.Words()...)
+	}
+	return x.Words()
 }
 
 // whereTo is what tasks that were slow against the history spent the time on.
@@ -143,7 +151,7 @@ func slower(x *audit.Slowness) string {
 	if x == nil || x.Factor == nil || *x.Factor < audit.Worth {
 		return ""
 	}
-	s := fmt.Sprintf("; tasks take %.2f × what is usual for their stages", *x.Factor)
+	s := fmt.Sprintf("Tasks take %.2f × what is usual for their stages", *x.Factor)
 	switch {
 	case x.Kind == "":
 	case x.Kind == "shared" && x.Waited != nil && *x.Waited > 0.5:
