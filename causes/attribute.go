@@ -55,7 +55,7 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 		}
 		s := a.split(i)
 		lines := a.causes(&s)
-		sure := confidence(lines, s.workMeasured)
+		sure := confidence(lines, &s)
 		for r := range lines {
 			row := schema.Attribution{AttemptID: t.Attempt, PhaseID: p.ID, Cause: lines[r].cause, Seconds: lines[r].seconds,
 				Rank: int32(r + 1)}
@@ -119,7 +119,7 @@ func (l *line) sd() float64 { return math.Sqrt(l.errors.variance() + l.model*l.m
 func (l *line) shared(machine int64) jobcost.Errors {
 	e := jobcost.Errors{Machine: machine, Factor: l.errors[machineSource], Discrepancy: l.model}
 	copy(e.Coefficients[:], l.errors[coefficients:machineSource])
-	for _, x := range l.errors[ownSource:] {
+	for _, x := range l.errors[startSource:] {
 		e.Own += x * x
 	}
 	return e

@@ -7,16 +7,18 @@ import (
 	"straggler/schema"
 )
 
-// How sure a verdict is depends on what it rests on, on its lead over the runner-up in units of their errors, z, and on whether the log
-// measures work: the log odds of being right are constant + slope·ln(1+z), and unmeasured where it does not. A verdict is right when its
+// How sure a verdict is depends on what it rests on, on its lead over the runner-up in units of their errors, z, on whether the log
+// measures work, and on the posterior probability of what it names, P, where that is a component of a mixture: the log odds of being right
+// are constant + slope·ln(1+z) + posterior·logit(P), and unmeasured where the log does not measure work. A verdict is right when its
 // cause acted on the attempt, as on the labelled logs. The numbers are logistic regressions on the verdicts on drawn clusters of
-// many kinds (TestReliability prints them): six hundred mixtures count for three fifths, and fourteen families for the rest, each
+// many kinds (TestReliability prints them): six hundred mixtures count for 0.7, and fourteen families for the rest, each
 // alike, since nothing in a log says of which kind its cluster is. TestCalibration holds them against other mixtures, and
 // TestReliability against each family by what the others give.
 var sureness = [...]logistic{
-	onFigure:      {2.04, 3.69, 0},
-	onCoefficient: {2.07, 1.85, -2.31},
-	onResidual:    {1.09, 1.66, 0.64},
+	onFigure:      {2.03, 3.69, 0, 0},
+	onCoefficient: {2.17, 1.81, -2.42, 0},
+	onMachine:     {2.10, 1.46, 1.84, 0},
+	onMixture:     {-0.26, 1.26, -0.37, 0.29},
 }
 
 // reading is what a verdict rests on: each can be wrong in its own way.
@@ -25,38 +27,69 @@ type reading int
 const (
 	onFigure      reading = iota // a measured figure of the task
 	onCoefficient                // a coefficient, which may be that of something else
-	onResidual                   // the residual, which is its machine's or its own, or what happened elsewhere meanwhile: wrong wherever a cause is not in the log
+	onMachine                    // what its machine's other tasks say, or what happened elsewhere meanwhile
+	onMixture                    // the residual, which the attempt itself or the start of its executor made, or the scatter of the phase
 )
 
 func readingOf(top term) reading {
 	switch {
-	case top == ofMachine || top == ofResidual || top == ofCold || top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert:
-		return onResidual
+	case top == ofResidual || top == ofCold:
+		return onMixture
+	case top == ofMachine || top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert:
+		return onMachine
 	case top <= ofFirst:
 		return onCoefficient
 	}
 	return onFigure
 }
 
-type logistic struct{ constant, slope, unmeasured float64 }
+type logistic struct{ constant, slope, unmeasured, posterior float64 }
+
+// claim is what a verdict's confidence follows from.
+type claim struct {
+	of       reading
+	z        float64
+	measured bool    // work is, by bytes or records
+	logit    float64 // of the posterior probability of what it names, where that is a component of a mixture
+}
+
+// claimOf is that of the first of the lines; ok is false where it names no cause, or has no error.
+func claimOf(lines []line, s *split) (c claim, ok bool) {
+	top := lines[0].top
+	c.of, c.measured = readingOf(top), s.workMeasured
+	c.z, ok = lead(lines)
+	p := 0.5
+	switch top {
+	case ofResidual:
+		p = s.outlierProbability
+	case ofCold:
+		p = s.machine.StartProbability
+	}
+	p = min(max(p, leastPosterior), mostPosterior)
+	c.logit = math.Log(p / (1 - p))
+	return c, ok && lines[0].cause != schema.UnexplainedCause
+}
+
+// Beyond these a posterior probability says more of the tails of the mixture than of the attempt.
+const leastPosterior, mostPosterior = leastOutlier, 0.999
 
 const mostLogOdds = 6.0 // never exceeded: 1 in 400 is wrong for reasons unknown
 
-func (l logistic) probability(z float64, workMeasured bool) float64 {
-	odds := l.constant + l.slope*math.Log1p(z)
-	if !workMeasured {
+func (l logistic) probability(c claim) float64 {
+	odds := l.constant + l.slope*math.Log1p(c.z) + l.posterior*c.logit
+	if !c.measured {
 		odds += l.unmeasured
 	}
 	return 1 / (1 + math.Exp(-min(mostLogOdds, odds)))
 }
 
 // confidence is the probability that the verdict, the first of the lines, is right; NULL where it names no cause.
-func confidence(lines []line, workMeasured bool) schema.Null[float64] {
-	z, ok := lead(lines)
-	if !ok || lines[0].cause == schema.UnexplainedCause {
+func confidence(lines []line, s *split) schema.Null[float64] {
+	c, ok := claimOf(lines, s)
+	if !ok {
 		return schema.Null[float64]{}
 	}
-	return schema.Some(sureness[readingOf(lines[0].top)].probability(z, workMeasured))
+	return schema.Some(sureness[c.of].probability(c))
 }
 
 // lead is the lead of the first line over the second in standard deviations of their difference; ok is false where that has no error.

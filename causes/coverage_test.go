@@ -46,6 +46,9 @@ func TestCoverage(t *testing.T) {
 			if err := json.Unmarshal([]byte(r.Evidence), &e); err != nil {
 				t.Fatal(err)
 			}
+			if e.Text == "" || e.Predictor == "" {
+				t.Errorf("%s: the evidence says nothing: %s", r.Cause, r.Evidence)
+			}
 			seconds, ok := known[r.AttemptID]
 			if !ok || r.Cause == schema.UnexplainedCause || r.Cause == schema.Recompute || r.Cause == schema.Deserialize { // the truth has none
 				continue

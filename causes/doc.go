@@ -57,8 +57,8 @@
 //	gc, scheduler, deserialize   what the log measured, over the phase's median; gc also what waited for another's collection
 //	spill, locality              the regression on spilled bytes, and on reading from afar
 //	transient     what is left, beyond the scatter of the phase; waits, delays and conversions that one late message explains
-//	startup       being among the first of the phase on its machine, and the conversion of these; what is left of the first tasks
-//	              of an executor, where all are slow
+//	startup       being among the first of the phase on its machine, and the conversion of these; what the start of an executor adds
+//	              to its first tasks
 //	unexplained   what is left where too little is known to call it transient
 //
 // The ordinary scatter of a task is shared out among the named causes in proportion: it multiplies whatever made the task slow.

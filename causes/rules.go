@@ -5,7 +5,6 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 )
 
 // What the likelihood does not say is decided by rules, in this order (MODEL.md, section 7). They are a function of the
@@ -18,7 +17,6 @@ func (e estimate) rules() [terms]float64 {
 	e.spreadScatter()
 	e.overlap()
 	e.waitForLost()
-	e.coldExecutor()
 	return e.of
 }
 
@@ -55,7 +53,7 @@ func (e *estimate) delayOfLink() {
 // spreadScatter gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
 // first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
 // particular to the task weighs half as much, it goes the same way; else it and the scatter are one, under the name of
-// the larger. What the first tasks of an executor have too much is theirs in common, not what is particular to one of them.
+// the larger.
 func (e *estimate) spreadScatter() {
 	var named [terms]float64
 	var sum float64
@@ -67,10 +65,6 @@ func (e *estimate) spreadScatter() {
 	}
 	scatter := e.scatter
 	e.scatter = 0
-	if e.cold && scatter > 0 {
-		e.of[ofResidual] += scatter
-		return
-	}
 	first := max(0, e.of[ofFirst])
 	switch {
 	case first > 0 && 2*sum >= first:
@@ -99,7 +93,7 @@ const halfway = 0.25
 
 // standsOut says of which causes within the body the seconds are more than their error.
 func (e *estimate) standsOut(k term) bool {
-	return (k < ofFirst || k == ofMachine) && e.of[k] > 2*e.sd[k]
+	return (k < ofFirst || k == ofMachine || k == ofCold) && e.of[k] > 2*e.sd[k]
 }
 
 // overlap takes what the body lacks from the measured parts: a task that is stopped by a collection may have been
@@ -131,13 +125,6 @@ func (e *estimate) waitForLost() {
 	if gap := min(e.missing, max(0, e.of[ofResidual])); gap > 0 {
 		e.of[ofGap] = gap
 		e.of[ofResidual] -= gap
-	}
-}
-
-// coldExecutor gives startup what is left of a task that was slow with the other first ones of its executor.
-func (e *estimate) coldExecutor() {
-	if e.cold && e.of[ofResidual] > 0 {
-		e.of[ofCold], e.of[ofResidual] = e.of[ofResidual], 0
 	}
 }
 
@@ -220,15 +207,4 @@ func (a *Attributor) waitForMore(s *split, i int, middle float64) (sd float64) {
 	s.of[ofWaitForMore] = min(over, usual-middle)
 	s.of[ofWait] = over - s.of[ofWaitForMore]
 	return min(s.of[ofWaitForMore], a.rateSD*volume)
-}
-
-// coldStart reports whether a task started before any had ended on its executor, and the others that did so were about as
-// slow. A process that has just started loads classes, compiles, connects and fills caches, which the first tasks of the
-// phase on executors that were there before do not pay for.
-func (a *Attributor) coldStart(s *split) bool {
-	if i := int32(s.index); a.phase.Cold(i) {
-		r := a.phase.ColdResiduals(i)
-		return len(r) > 0 && stats.Median(r) >= alike*s.residual
-	}
-	return false
 }

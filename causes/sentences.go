@@ -45,9 +45,7 @@ func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 		e.Value, e.N = s.seconds[ofGap], 0
 		w.say("ran while outputs that it reads were lost and not yet made again, for ").seconds(s.seconds[ofGap])
 	case k == ofCold:
-		e.Value, e.Median = math.Exp(s.residual), 1
-		w.say("was among the first tasks on its executor, which had just started, and took ").fixed(e.Value, 2)
-		w.say(" times what its work predicts; so did the other first ones there")
+		a.startSentence(w, &e, s)
 	default:
 		a.partSentence(w, &e, s, k)
 	}
@@ -115,7 +113,7 @@ func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
 	w.say("its machine takes ").fixed(f, 2).say(" times the predicted time (95 % interval ").fixed(math.Exp(m-1.96*sd), 2)
 	w.say(" to ").fixed(math.Exp(m+1.96*sd), 2).say(")")
 	switch {
-	case s.machine.Hypothesis == machines.SlowInPhase:
+	case s.machine.Hypothesis == machines.SlowInPhase && s.machine.N > 0:
 		e.Scope = "phase"
 		w.say(" in this phase, by the ").others(int64(s.machine.N)).say(" on it")
 	case s.machine.Hypothesis >= machines.SlowForAWhile:
@@ -127,6 +125,17 @@ func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
 	if n, slower, ok := a.model.Machines.Slower(s.task.Machine); ok {
 		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
 	}
+}
+
+func (a *Attributor) startSentence(w *words, e *Evidence, s *split) {
+	e.Value, e.Median = math.Exp(s.machine.Start+s.residual), 1
+	e.Coefficient, e.StdErr = math.Exp(s.machine.Start), math.Exp(s.machine.Start)*math.Sqrt(s.machine.StartVariance)
+	w.say("was among the first tasks on its executor, which had just started, and took ").fixed(e.Value, 2)
+	w.say(" times what its work predicts; ")
+	if e.N = s.machine.StartN; e.N > 0 {
+		w.say("by the ").others(int64(e.N)).say(" there, ")
+	}
+	w.say("the start takes ").fixed(e.Coefficient, 2).say(" times")
 }
 
 func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {

@@ -37,7 +37,7 @@ const (
 	ofResidual // what nothing explains
 	ofRedo
 	ofGap  // waiting for lost inputs to be made again
-	ofCold // what is left of the first tasks of an executor, where all of them are slow
+	ofCold // the start of its executor
 	terms
 )
 
@@ -78,7 +78,6 @@ type estimate struct {
 	median  float64        // of the phase's durations
 	sd      [terms]float64 // of the terms within the body, before the rules
 	missing float64        // seconds for which an input of the task was missing
-	cold    bool           // it and the other first tasks of its executor were slow
 
 	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
 }
@@ -89,7 +88,8 @@ type source int
 const (
 	coefficients  source = iota                                  // those of the predictors of fit, in their order: all tasks of the phase share them
 	machineSource        = coefficients + source(fit.Predictors) // the factor: all tasks on the machine share it
-	ownSource            = machineSource + 1                     // how much of the residual is the attempt's own
+	startSource          = machineSource + 1                     // what the start of its executor adds
+	ownSource            = startSource + 1                       // how much of the residual is the attempt's own
 	partSources          = ownSource + 1                         // the measured parts of fit, in their order
 	moreSource           = partSources + fit.Parts               // how much of the wait its larger input explains
 	droppedSource        = moreSource + 1                        // causes too small for a row, which the verdict took
@@ -132,7 +132,6 @@ func (a *Attributor) split(i int) split {
 	moved[moreSource] = a.waitForMore(&s, i, middle[fit.FetchWait])
 	q := a.splitBody(&s, i, middle[fit.Parts], &moved)
 	s.missing = a.missingInput(t)
-	s.cold = a.coldStart(&s)
 	a.judgeParts(&s)
 	s.seconds = s.estimate.rules()
 	for j, d := range moved {
@@ -157,6 +156,8 @@ func (e *estimate) move(j source, d, q float64) {
 		e.of[term(j)] += d
 	case j == machineSource:
 		e.of[ofMachine] += d
+	case j == startSource:
+		e.of[ofCold] += d
 	case j == ownSource:
 		q = -1
 	case j == moreSource:
@@ -207,7 +208,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	body := b.Body[i]
 	hypotheses, cpu := a.hypothesesOf(i), b.ProcessorTime(int32(i))
 	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
-	if lack := expected*math.Exp(s.machine.Mean) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
+	if lack := expected*math.Exp(s.machine.Mean+s.machine.Start) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
 		lack = min(lack, max(0, s.of[ofGC]))
 		body += lack
 		s.of[ofGC] -= lack
@@ -229,6 +230,8 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	}
 	s.of[ofMachine], s.sd[ofMachine] = l*(s.machine.Mean-b.Usual), l*math.Sqrt(s.machine.PriorVariance)
 	left -= s.of[ofMachine]
+	s.of[ofCold], s.sd[ofCold] = l*s.machine.Start, l*math.Sqrt(s.machine.StartPriorVariance)
+	left -= s.of[ofCold]
 	own := l * s.machine.Own
 	switch { // a part of what is left is not more than it
 	case own*left <= 0:
@@ -238,8 +241,9 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	}
 	s.of[ofResidual], s.scatter = own, left-own
 	moved[machineSource] = l * math.Sqrt(s.machine.Variance)
+	moved[startSource] = l * math.Sqrt(s.machine.StartVariance)
 	moved[ownSource] = l * math.Sqrt(s.machine.OwnVariance)
-	s.residual, s.outlierProbability = math.Log(body/expected)-s.machine.Mean, s.machine.OutlierProbability
+	s.residual, s.outlierProbability = math.Log(body/expected)-s.machine.Mean-s.machine.Start, s.machine.OutlierProbability
 	if s.unidentifiable = a.unidentifiableReason(); s.unidentifiable == "" && s.outlierProbability < leastOutlier {
 		s.unidentifiable = "so much is ordinary scatter here"
 	}

@@ -21,7 +21,7 @@ var OutlierPrior = OutlierComponent{Probability: 0.03, Mean: 0, Variance: 1, Com
 const (
 	broadShare     = 0.2 // of the component that is 0 ± broadVariance, whatever the store has shown
 	broadVariance  = 1.0
-	outlierLeast   = 0.3 // ln(factor) from which an attempt is counted as slow by itself
+	OutlierLeast   = 0.3 // ln(factor) from which an attempt is counted as slow by itself
 	priorAttempts  = 50  // attempts that OutlierPrior's probability is worth against those of the store
 	priorOutliers  = 5   // slow attempts that the guess of their size is worth
 	guessMean      = 0.9 // ln(factor) of an attempt slow by itself, ± guessSD
@@ -139,7 +139,7 @@ func (c *OutlierCounts) Add(d OutlierCounts) {
 // median, or than the only other one where that was nothing special, did so by itself. Machines that were slow as a
 // whole say nothing.
 func (f *Fitter) CountOutliers() (c OutlierCounts) {
-	least := max(outlierLeast, 3*f.Regression.Sigma)
+	least := max(OutlierLeast, 3*f.Regression.Sigma)
 	for k := range f.Machines.Numbers {
 		f.tmp = f.tmp[:0]
 		for _, i := range f.Machines.Tasks(int32(k)) {

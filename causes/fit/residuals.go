@@ -144,15 +144,12 @@ func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 // Cold reports whether task i is among the first on its executor, in a phase where most tasks are not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
 
-// ColdResiduals gives the residuals of the other cold tasks on the machine of task i. The slice is valid until the next call
-// of a method.
-func (f *Fitter) ColdResiduals(i int32) []float64 {
+// ColdResiduals gives the residuals of the cold tasks on a machine, but for one task. The slice is valid until the next call of a method.
+func (f *Fitter) ColdResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
-	if k := f.Machines.Of[i]; k >= 0 {
-		for _, j := range f.Machines.Tasks(k) {
-			if j != i && f.row[j] >= 0 && f.Cold(j) {
-				f.tmp = append(f.tmp, f.residual[f.row[j]])
-			}
+	for _, j := range f.Machines.Tasks(k) {
+		if j != except && f.row[j] >= 0 && f.Cold(j) {
+			f.tmp = append(f.tmp, f.residual[f.row[j]])
 		}
 	}
 	return f.tmp

@@ -15,11 +15,12 @@ type Hypothesis struct {
 	N              int     // other tasks that speak for it
 }
 
-// The hypotheses: the machine is as known before; it is slow in the whole phase; it was slow for a while, which is one for each of
-// fit.Spans: while the task ran, until then, or from then on.
+// The hypotheses: the machine is as known before; it is slow in the whole phase; the task's executor was warming up; the machine was slow
+// for a while, which is one for each of fit.Spans: while the task ran, until then, or from then on.
 const (
 	AsKnown = iota
 	SlowInPhase
+	WarmingUp // of cold tasks only
 	SlowForAWhile
 	hypotheses = SlowForAWhile + fit.Spans
 )
@@ -33,15 +34,20 @@ func Known(mean float64) (h Hypotheses) {
 	return h
 }
 
-// Posterior is what is known of ln(factor) of a task's machine, and of what is the attempt's own, once its residual is seen.
+// Posterior is what is known of ln(factor) of a task's machine, of what the start of its executor adds, and of what is the attempt's own,
+// once its residual is seen.
 type Posterior struct {
-	Mean, Variance     float64 // of ln(factor)
-	PriorVariance      float64 // of ln(factor), before the task itself was seen
-	Own, OwnVariance   float64 // of ln of what is the attempt's own
-	OutlierProbability float64 // that anything is
-	Hypothesis         int     // the most probable
-	Probability        float64 // of it
-	N                  int     // other tasks that speak for it
+	Mean, Variance       float64 // of ln(factor)
+	PriorVariance        float64 // of ln(factor), before the task itself was seen
+	Start, StartVariance float64 // of ln of what the start of the executor adds
+	StartPriorVariance   float64 // before the task itself was seen
+	StartProbability     float64 // that the executor was warming up
+	StartN               int     // other tasks that speak for that
+	Own, OwnVariance     float64 // of ln of what is the attempt's own
+	OutlierProbability   float64 // that anything is
+	Hypothesis           int     // the most probable
+	Probability          float64 // of it
+	N                    int     // other tasks that speak for it
 }
 
 // Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over
@@ -66,10 +72,13 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 		l[k] = math.Exp(l[k] - top)
 		sum += l[k]
 		prior += h[k].Weight
-		priorMean += h[k].Weight * h[k].Mean
+		priorMean += h[k].Weight * h.ofMachine(k).Mean
 	}
 	priorMean /= prior
-	var square, ownSquare float64
+	known := &h[AsKnown] // where the executor was warming up, the machine is as known, and the rest of the mean is the start
+	start := h[WarmingUp].Weight / prior
+	p.StartPriorVariance = start * (h[WarmingUp].Variance + (1-start)*stats.Square(h[WarmingUp].Mean-known.Mean))
+	var square, ownSquare, startSquare float64
 	for k := range h {
 		if h[k].Weight <= 0 {
 			continue
@@ -78,16 +87,32 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 		own := &owns[k]
 		mean := h[k].Mean + h[k].Variance*own.Gain // the machine's share of what is not the attempt's own
 		variance := h[k].Variance * (1 - h[k].Variance*own.GainSlope)
+		if k == WarmingUp {
+			begin := mean - known.Mean
+			p.Start, p.StartProbability, p.StartN = w*begin, w, h[k].N
+			startSquare += w * (variance + begin*begin)
+			mean, variance = known.Mean, known.Variance
+		}
 		p.Mean += w * mean
 		square += w * (variance + mean*mean)
 		p.Own += w * own.Mean
 		ownSquare += w * (own.Variance + own.Mean*own.Mean)
 		p.OutlierProbability += w * own.Probability
-		p.PriorVariance += h[k].Weight / prior * (h[k].Variance + stats.Square(h[k].Mean-priorMean))
+		of := h.ofMachine(k)
+		p.PriorVariance += h[k].Weight / prior * (of.Variance + stats.Square(of.Mean-priorMean))
 	}
 	p.Variance, p.OwnVariance = max(0, square-p.Mean*p.Mean), max(0, ownSquare-p.Own*p.Own)
+	p.StartVariance = max(0, startSquare-p.Start*p.Start)
 	p.Probability, p.N = l[p.Hypothesis]/sum, h[p.Hypothesis].N
 	return p
+}
+
+// ofMachine is the hypothesis that says what hypothesis k has of the machine itself.
+func (h *Hypotheses) ofMachine(k int) *Hypothesis {
+	if k == WarmingUp {
+		k = AsKnown
+	}
+	return &h[k]
 }
 
 // transientPrior is the probability that a machine is slow for a while within a phase; the spans share it.
@@ -96,6 +121,7 @@ const transientPrior = 0.004
 // Comparer weighs the hypotheses for the tasks of one phase. It is for one goroutine.
 type Comparer struct {
 	cache []cached // by local number of the machine
+	start start
 }
 
 // cached are the first two hypotheses of a machine with so many tasks that leaving one out makes no difference.
@@ -105,14 +131,19 @@ type cached struct {
 }
 
 // Reset forgets the phase before.
-func (c *Comparer) Reset() { c.cache = c.cache[:0] }
+func (c *Comparer) Reset() {
+	c.cache = c.cache[:0]
+	c.start.known = false
+}
 
 // Compare weighs the hypotheses by all tasks on the machine but task i itself. mean ± √known is what was known of the
 // machine's ln(factor), which the residuals of f are relative to. The weights sum to about 1.
 func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.SpikeSlab) (h Hypotheses) {
 	k := f.Machines.Of[i]
 	const many = 64
-	if len(f.Machines.Tasks(k)) <= many {
+	if f.Cold(i) {
+		h[AsKnown], h[SlowInPhase], h[WarmingUp] = c.start.compare(f, i, known, p)
+	} else if len(f.Machines.Tasks(k)) <= many {
 		h[AsKnown], h[SlowInPhase] = wholePhase(f, f.MachineResiduals(k, i), known, p)
 	} else {
 		for len(c.cache) < len(f.Machines.Numbers) {
@@ -127,7 +158,7 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 	}
 	if f.Machines.Distinct == 1 {
 		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
-		h[AsKnown].Weight, h[SlowInPhase] = 1, Hypothesis{}
+		h[AsKnown].Weight, h[SlowInPhase] = 1-h[WarmingUp].Weight, Hypothesis{}
 	}
 	f.ResidualsNear(i, func(span int, residuals []float64) {
 		h[SlowForAWhile+span] = transientSlow(f, residuals, h[AsKnown], known, p)

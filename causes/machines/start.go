@@ -1,0 +1,96 @@
+package machines
+
+import (
+	"math"
+
+	"straggler/causes/fit"
+	"straggler/causes/stats"
+)
+
+// A process that has just started loads classes, compiles, connects and fills caches: the first tasks of an executor, the cold ones, may all
+// be slow, which says nothing of its machine. The other cold tasks there, the warm ones there, and the cold ones elsewhere in the phase
+// distinguish the three hypotheses (MODEL.md, section 5).
+
+const (
+	startPrior   = 0.5 // probability that the cold tasks of an executor are slow
+	priorStarts  = 1   // executors of the phase that it is worth
+	startDiffers = 0.5 // standard deviation of what a start adds to one of its tasks, as a share of what it adds
+)
+
+// start weighs the hypotheses about cold tasks in one phase.
+type start struct {
+	known          bool
+	machines, slow float64   // with cold tasks, and those of them where these are slow
+	median         []float64 // of the cold tasks, by local number of the machine; NaN: none
+
+	warm, cold, all []float64 // residuals
+}
+
+// compare weighs them for task i, by the other tasks on its machine. The weights sum to 1.
+func (s *start) compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab) (is, slow, warming Hypothesis) {
+	if !s.known {
+		s.load(f)
+	}
+	const asked = 64 // of either kind
+	first := func(r []float64) []float64 { return r[:min(len(r), asked)] }
+	cold := append(s.cold[:0], first(f.ColdResiduals(f.Machines.Of[i], i))...)
+	warm := append(s.warm[:0], first(f.MachineResiduals(f.Machines.Of[i], i))...)
+	s.cold, s.warm = cold, warm
+	all := append(append(s.all[:0], warm...), cold...)
+	s.all = all
+	n := len(all)
+
+	as, va, l0 := fitLocation(f, all, 0, p.Spike+known)
+	at, vt, l1 := 0., p.Slab, 0.
+	if n > 0 {
+		at, vt, l1 = fitLocation(f, all, stats.HuberMean(all, f.Regression.Sigma), p.Slab)
+	}
+	usual, vu, lu := fitLocation(f, warm, 0, p.Spike+known)
+	for k := range cold {
+		cold[k] -= usual
+	}
+	up, vs, ls := 0., p.Slab, 0.
+	if len(cold) > 0 {
+		up, vs, ls = fitLocation(f, cold, stats.HuberMean(cold, f.Regression.Sigma), p.Slab)
+	}
+	vs += stats.Square(startDiffers * up)
+
+	starts := s.prior(f, i)
+	logs := [...]float64{math.Log((1-starts)*(1-p.SlabProbability)) + l0, math.Log((1-starts)*p.SlabProbability) + l1, math.Log(starts) + lu + ls}
+	top := max(logs[0], logs[1], logs[2])
+	sum := 0.0
+	for k := range logs {
+		logs[k] = math.Exp(logs[k] - top)
+		sum += logs[k]
+	}
+	return Hypothesis{as, va, logs[0] / sum, n}, Hypothesis{at, vt, logs[1] / sum, n}, Hypothesis{usual + up, vu + vs, logs[2] / sum, len(cold)}
+}
+
+// prior is the probability that the executor of task i is slow to start, by those of the other machines of the phase.
+func (s *start) prior(f *fit.Fitter, i int32) float64 {
+	machines, slow := s.machines, s.slow
+	if m := s.median[f.Machines.Of[i]]; !math.IsNaN(m) {
+		machines--
+		if m > fit.OutlierLeast {
+			slow--
+		}
+	}
+	return (startPrior*priorStarts + slow) / (priorStarts + machines)
+}
+
+// load finds which machines have cold tasks, and where these are slow.
+func (s *start) load(f *fit.Fitter) {
+	s.known, s.machines, s.slow, s.median = true, 0, 0, s.median[:0]
+	for k := range f.Machines.Numbers {
+		s.median = append(s.median, math.NaN())
+		r := f.ColdResiduals(int32(k), -1)
+		if len(r) == 0 {
+			continue
+		}
+		s.median[k] = stats.Median(r)
+		s.machines++
+		if s.median[k] > fit.OutlierLeast {
+			s.slow++
+		}
+	}
+}
