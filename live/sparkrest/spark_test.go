@@ -174,7 +174,7 @@ type said struct {
 }
 
 // TestRealSpark watches two applications on a real Spark, whose executors report every second. One has three machines: in a
-// query four tasks have four times as much to read, in the next a machine takes five times as long for everything, and
+// query four tasks have four times as much to read, in the next a machine takes eight times as long for everything, and
 // one task in nine six times as long wherever it runs. Of the slowed attempts nine in ten are named before 60 % of their run
 // time, and of every task that has more to read it is said that copying will not help. In the other application nothing is wrong, and at
 // most one task is named that is not slow in the end.
@@ -185,7 +185,7 @@ func TestRealSpark(t *testing.T) {
 		t.Run("faults", func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(1, 20))
-			const bad, factor, tasks, transients = "127.0.0.3", 5, 72, 8
+			const bad, factor, tasks, transients = "127.0.0.3", 8, 72, 8
 			skewed := usual(36, rng)
 			for i := range 4 {
 				skewed[i].pieces *= 4
