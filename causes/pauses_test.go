@@ -197,18 +197,14 @@ func TestShortWaits(t *testing.T) {
 	}
 }
 
-// An input of 1.1 times the median is no reason for twice the median's time, however well bytes explain the others.
+// An input of 1.1 times the median is no reason for 1.6 times its time where tasks scatter by a fifth: the scatter is not the input's.
 func TestSlightlyLargerInputs(t *testing.T) {
 	c := causestest.New(34, 6)
-	c.Noise = 0.05
+	c.Noise = 0.22
 	n := 0
 	var phases []*fit.Phase
 	for range 6 {
-		phases = append(phases, c.Phase(120, 2, func(i int) float64 { return 0.9 + 0.02*float64(i%11) }, func(t *fit.Task, body *float64) {
-			if t.Index%40 == 10 {
-				*body *= 1.7
-			}
-		}))
+		phases = append(phases, c.Phase(120, 2, func(i int) float64 { return 0.85 + 0.03*float64(i%11) }, nil))
 	}
 	for _, r := range attributeAll(phases) {
 		if r.Rank == 1 {
