@@ -13,7 +13,6 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
-	"straggler/engine/spark/sparktest"
 	"straggler/schema"
 	"straggler/selection"
 	"straggler/store"
@@ -384,28 +383,4 @@ func TestSharedPhases(t *testing.T) {
 			t.Errorf("%+v, %+v", s, d.summary)
 		}
 	}
-}
-
-// A run on Spark keeps what a run in this process found, and finds what is new alike.
-func TestSparkOnlyWhatIsNew(t *testing.T) {
-	server := sparktest.Engine(t, sparktest.Options{})
-	r := rand.New(rand.NewPCG(2, 33))
-	n := newNight(t)
-	n.ingest(t, map[schema.Key]*schema.Trace{1: owned(1, random(r, 6)), 2: owned(2, random(r, 6))})
-	runStore(t, n.Store, 2, Options{})
-	n.ingest(t, map[schema.Key]*schema.Trace{2: owned(2, random(r, 4)), 3: owned(3, random(r, 8))})
-	eng, err := engines.Open(t.Context(), n.Store, engine.Options{Server: server})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	s, err := Run(t.Context(), n.Store, eng, Options{})
-	if err != nil || !s.Kept || s.Inputs != 2 {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	got := resultsOf(t, eng)
-	if len(got.phases) != 18 || !slices.ContainsFunc(got.phases, func(p schema.PhaseStats) bool { return p.Outliers.V > 0 }) {
-		t.Errorf("%d phases", len(got.phases))
-	}
-	differ(t, "on Spark", n.fromScratch(t), got, closely)
 }

@@ -74,9 +74,25 @@ func TestCopiesWriteTheSame(t *testing.T) {
 	differ(t, "where the cluster cannot write", want, resultsOf(t, eng))
 }
 
-// A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over.
-func TestSparkAgrees(t *testing.T) {
+// What a real Spark finds, with ANSI SQL or without.
+func TestSpark(t *testing.T) {
 	server := sparktest.Engine(t, sparktest.Options{})
+	open := func(st *store.Store) engine.Engine {
+		connect := func(address string) (engine.Engine, error) {
+			return engines.Open(t.Context(), st, engine.Options{Server: address})
+		}
+		eng, err := connect(enginetest.Server(t, server, connect))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return eng
+	}
+	t.Run("agrees", func(t *testing.T) { sparkAgrees(t, open) })
+	t.Run("only what is new", func(t *testing.T) { sparkOnlyWhatIsNew(t, open) })
+}
+
+// A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over, a chunk at a time.
+func sparkAgrees(t *testing.T, open func(*store.Store) engine.Engine) {
 	st, err := store.Temp(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -99,24 +115,34 @@ func TestSparkAgrees(t *testing.T) {
 	for _, p := range want.phases {
 		all += p.Attempts
 	}
-	for _, c := range []struct {
-		name, options string
-		chunk         int64
-	}{{"in chunks", "", all / 2}, {"at once without ANSI SQL", "&set.spark.sql.ansi.enabled=false", 0}} {
-		t.Run(c.name, func(t *testing.T) {
-			eng, err := engines.Open(t.Context(), st, engine.Options{Server: server + c.options})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer eng.Close()
-			if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: c.chunk, Again: true}); err != nil { // and not what the run before found
-				t.Fatal(err)
-			}
-			got := resultsOf(t, eng)
-			if diff := gocmp.Diff(want.history, got.history, closely); diff != "" {
-				t.Errorf("history on Spark:\n%.3000s", diff)
-			}
-			differ(t, "on Spark", want, got, closely)
-		})
+	eng := open(st)
+	defer eng.Close()
+	if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: all / 2, Again: true}); err != nil { // and not what the run before found
+		t.Fatal(err)
 	}
+	got := resultsOf(t, eng)
+	if diff := gocmp.Diff(want.history, got.history, closely); diff != "" {
+		t.Errorf("history on Spark:\n%.3000s", diff)
+	}
+	differ(t, "on Spark", want, got, closely)
+}
+
+// A run on Spark keeps what a run in this process found, and finds what is new alike.
+func sparkOnlyWhatIsNew(t *testing.T, open func(*store.Store) engine.Engine) {
+	r := rand.New(rand.NewPCG(2, 33))
+	n := newNight(t)
+	n.ingest(t, map[schema.Key]*schema.Trace{1: owned(1, random(r, 6)), 2: owned(2, random(r, 6))})
+	runStore(t, n.Store, 2, Options{})
+	n.ingest(t, map[schema.Key]*schema.Trace{2: owned(2, random(r, 4)), 3: owned(3, random(r, 8))})
+	eng := open(n.Store)
+	defer eng.Close()
+	s, err := Run(t.Context(), n.Store, eng, Options{})
+	if err != nil || !s.Kept || s.Inputs != 2 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	got := resultsOf(t, eng)
+	if len(got.phases) != 18 || !slices.ContainsFunc(got.phases, func(p schema.PhaseStats) bool { return p.Outliers.V > 0 }) {
+		t.Errorf("%d phases", len(got.phases))
+	}
+	differ(t, "on Spark", n.fromScratch(t), got, closely)
 }

@@ -32,8 +32,7 @@ import (
 const agreeAttempts = "STRAGGLER_AGREE_ATTEMPTS"
 
 // Law 7: DuckDB and Spark SQL give the same rows, floats to 1e-9 of their size, for every statement of the program. The
-// whole way is gone with an engine that asks both, over the labelled logs and a made trace of any size in one store. Sessions
-// ask for ANSI SQL; on Spark 4 or newer this one is as forgiving as those of servers without it.
+// whole way is gone with an engine that asks both, over the labelled logs and a made trace of any size in one store.
 func enginesAgree(t *testing.T, server string) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "lake"), store.Options{})
 	if err != nil {
@@ -44,26 +43,12 @@ func enginesAgree(t *testing.T, server string) {
 	fillPlans(t, st)
 	fillSWIM(t, st)
 	fillNights(t, st)
-	if sparkRelease(t, st, server) >= "4" {
-		server += "&set.spark.sql.ansi.enabled=false"
-	}
-	p := newPair(t, st, server)
+	p := newPair(t, st, enginetest.Server(t, server, func(address string) (engine.Engine, error) {
+		return engines.Open(t.Context(), st, engine.Options{Server: address})
+	}))
 	p.goAllTheWay(t, st)
 	p.sawAll(t)
 	t.Logf("%d statements, %d rows compared", len(p.asked), p.rows)
-}
-
-// sparkRelease is the version of a server, as text.
-func sparkRelease(t *testing.T, st *store.Store, server string) string {
-	t.Helper()
-	eng, err := engines.Open(t.Context(), st, engine.Options{Server: server})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	return enginetest.ReadAll[struct {
-		Version string `col:"version"`
-	}](t, eng, "SELECT version() AS version")[0].Version
 }
 
 // goAllTheWay runs everything that asks an engine.

@@ -30,7 +30,7 @@ type pair struct {
 	spark engine.Engine
 	mu    sync.Mutex
 	asked []string
-	times map[string]int // that a statement of the same shape was compared
+	times map[string]int // that a statement of the same shape was compared, mostTimes once it gave rows
 	rows  int64          // compared
 }
 
@@ -85,25 +85,28 @@ func (p *pair) note(sql string) {
 	p.asked = append(p.asked, sql)
 }
 
-// mostTimes is how often statements are compared that differ in their numbers only: the keys of the jobs of a report, say.
+// mostTimes is how often statements are compared that differ in their numbers only, such as the keys of the jobs of a report, while
+// they give no rows. Once they gave some they were compared often enough.
 const mostTimes = 2
 
 // numbers are literals, and the keys in them.
 var numbers = regexp.MustCompile(`\b\d+\b`)
 
-// enough counts a statement, and reports whether those of its shape were compared often enough.
-func (p *pair) enough(sql string) bool {
+// enough counts a statement of a shape, and reports whether such were compared often enough.
+func (p *pair) enough(shape string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shape := numbers.ReplaceAllString(sql, "0")
 	p.times[shape]++
 	return p.times[shape] > mostTimes
 }
 
+func shapeOf(sql string) string { return numbers.ReplaceAllString(sql, "0") }
+
 // compare asks both engines.
 func (p *pair) compare(ctx context.Context, sql string) {
 	p.t.Helper()
-	if p.enough(sql) {
+	shape := shapeOf(sql)
+	if p.enough(shape) {
 		return
 	}
 	fail := func(format string, args ...any) { p.t.Errorf("%s\n%s", fmt.Sprintf(format, args...), sql) }
@@ -144,7 +147,9 @@ func (p *pair) compare(ctx context.Context, sql string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rows += a.n
+	if p.rows += a.n; a.n > 0 {
+		p.times[shape] = mostTimes
+	}
 }
 
 // orders says that a statement fixes the order of its rows.

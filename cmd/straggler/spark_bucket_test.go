@@ -11,17 +11,16 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// s3aJars names Hadoop's connector for S3 and the SDK that it needs, of the version of Spark's hadoop-client-api: hadoop-aws and
-// aws-java-sdk-bundle (or bundle), which are 280 MB and more. They are listed as in a class path.
+// s3aJars names Hadoop's connector for S3 and what of Amazon's SDK it needs, listed as in a class path; .ci/run says which.
 const s3aJars = "STRAGGLER_S3A_JARS"
 
-// A store in a bucket is the same to Spark as one in a directory to this process: it reads it by s3a from an S3 server, and the results,
-// which are written from here, are the same rows.
-func TestSparkOnBucket(t *testing.T) {
-	sparktest.Home(t)
+// sparkBuckets has a Spark that is to be started read the buckets of an S3 server, and gives the environment in which this program
+// does; nothing where there are no jars, or Spark runs already.
+func sparkBuckets(t *testing.T, o *sparktest.Options) (env []string) {
+	t.Helper()
 	jars := os.Getenv(s3aJars)
-	if jars == "" {
-		t.Skip("runs with " + s3aJars)
+	if jars == "" || os.Getenv(sparktest.Variable) != "" {
+		return nil
 	}
 	for _, jar := range filepath.SplitList(jars) {
 		if _, err := os.Stat(jar); err != nil {
@@ -29,14 +28,23 @@ func TestSparkOnBucket(t *testing.T) {
 		}
 	}
 	settings := remoteSettings(t)
-	for name, value := range settings {
-		t.Setenv(name, value)
-	}
-	t.Setenv("STRAGGLER_CACHE", t.TempDir())
-	server := sparktest.Start(t, sparktest.Options{Set: map[string]string{"spark.driver.extraClassPath": jars, "spark.executor.extraClassPath": jars,
+	o.Set = map[string]string{"spark.driver.extraClassPath": jars, "spark.executor.extraClassPath": jars,
 		"spark.hadoop.fs.s3a.endpoint": settings["AWS_ENDPOINT_URL"], "spark.hadoop.fs.s3a.path.style.access": "true", "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
-		"spark.hadoop.fs.s3a.access.key": settings["AWS_ACCESS_KEY_ID"], "spark.hadoop.fs.s3a.secret.key": settings["AWS_SECRET_ACCESS_KEY"]}})
-	c := newVerbCase(t, server.Engine(""))
+		"spark.hadoop.fs.s3a.access.key": settings["AWS_ACCESS_KEY_ID"], "spark.hadoop.fs.s3a.secret.key": settings["AWS_SECRET_ACCESS_KEY"]}
+	for name, value := range settings {
+		env = append(env, name+"="+value)
+	}
+	return append(env, "STRAGGLER_CACHE="+t.TempDir())
+}
+
+// sparkOnBucket: a store in a bucket is the same to Spark as one in a directory to this process: it reads it by s3a from an S3 server, and
+// the results, which are written from here, are the same rows.
+func sparkOnBucket(t *testing.T, server string, buckets []string) {
+	if buckets == nil {
+		t.Skip("runs with " + s3aJars)
+	}
+	c := newVerbCase(t, server)
+	c.env = buckets
 	const far = "s3://lakes/team"
 	for _, lake := range []string{far, "near"} {
 		c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)

@@ -16,9 +16,13 @@ import (
 // The whole program on a cluster, which is started here; its machines run this very program. All of it shares the server,
 // which nothing of it harms: copies that fail are tried four times.
 func TestSpark(t *testing.T) {
-	server := sparktest.Engine(t, sparktest.Options{Master: "local[2,4]"})
+	t.Parallel()
+	o := sparktest.Options{Master: "local[2,4]"}
+	buckets := sparkBuckets(t, &o)
+	server := sparktest.Engine(t, o)
 	t.Run("engines agree", func(t *testing.T) { enginesAgree(t, server) })
 	t.Run("verbs", func(t *testing.T) { sparkVerbs(t, server) })
+	t.Run("on a bucket", func(t *testing.T) { sparkOnBucket(t, server, buckets) })
 }
 
 // sparkVerbs: what the verbs do with --engine.
@@ -37,6 +41,7 @@ func sparkVerbs(t *testing.T, server string) {
 type verbCase struct {
 	binary, dir string
 	server      string
+	env         []string // more of the environment
 }
 
 func newVerbCase(t *testing.T, server string) *verbCase {
@@ -60,7 +65,7 @@ func (c *verbCase) engine(binary, options string) string {
 func (c *verbCase) straggler(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(c.binary, args...)
-	cmd.Dir = c.dir
+	cmd.Dir, cmd.Env = c.dir, append(os.Environ(), c.env...)
 	var out, err strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &err
 	got := 0

@@ -19,7 +19,8 @@ import (
 // copy writes what it found and its executor is killed before Spark knows, and another writes and is so slow that Spark runs a
 // second one beside it.
 func TestSparkWritesOnce(t *testing.T) {
-	server := sparktest.Start(t, sparktest.Options{Master: sparktest.Cluster(t, 2, 1), Set: map[string]string{"spark.speculation": "true",
+	t.Parallel()
+	server := sparktest.Start(t, sparktest.Options{Master: sparktest.Cluster(t, 2, 1), Interpreted: true, Set: map[string]string{"spark.speculation": "true",
 		"spark.speculation.interval": "100ms", "spark.speculation.multiplier": "1.1", "spark.speculation.quantile": "0.3", "spark.speculation.minTaskRuntime": "2s"}})
 	c := newVerbCase(t, server.Engine(""))
 	c.straggler(t, 0, "ingest", "eventlogs", "--store", "lake")
@@ -65,8 +66,8 @@ exit 0
 		t.Errorf("copies were killed in the steps %v, and slow in %v", steps, slow)
 	}
 	c.straggler(t, 0, "store", "verify", "--store", "lake")
-	c.noRoomOnCluster(t)
-	c.stoppedOnCluster(t)
+	t.Run("no room", c.noRoomOnCluster)
+	t.Run("stopped", c.stoppedOnCluster)
 	for _, table := range tables {
 		if got := c.tableRows(t, "lake", table); !slices.Equal(got, want[table]) {
 			t.Errorf("%s: %d lines after all that, and %d before", table, len(got), len(want[table]))
@@ -91,9 +92,9 @@ func (c *verbCase) noRoomOnCluster(t *testing.T) {
 
 // stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed one leaves, the next removes.
 func (c *verbCase) stoppedOnCluster(t *testing.T) {
-	begun := filepath.Join(t.TempDir(), "begun")
-	naps := c.script(t, "touch "+begun+"; sleep 20")
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		begun, over := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "over") // when copies that nobody waits for end
+		naps := c.script(t, "touch "+begun+"; for ((i = 0; i < 200; i++)); do [ -e "+over+" ] && exit; sleep 0.1; done")
 		cmd := exec.Command(c.binary, "causes", "--again", "--store", "lake", c.engine(naps, ""))
 		cmd.Dir = c.dir
 		var said strings.Builder
@@ -112,6 +113,9 @@ func (c *verbCase) stoppedOnCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Wait()
+		if err := os.WriteFile(over, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
 		if took := time.Since(at); signal == os.Interrupt && (cmd.ProcessState.ExitCode() != exitInterrupted || said.String() != "straggler: interrupted\n" || took > engine.ClosingTime || len(c.staged()) > 0) {
 			t.Errorf("after Ctrl-C it ended after %v with code %d, said %q and left %v", took, cmd.ProcessState.ExitCode(), &said, c.staged())
 		}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -36,6 +35,8 @@ type Options struct {
 	Set    map[string]string // settings of Spark or of Hive
 	Env    []string          // more of the environment
 	Home   string            // of Spark; "": SPARK_HOME, or where python3 has pyspark
+
+	Interpreted bool // statements are not compiled, which takes longer than running them on the few rows of tests
 }
 
 // Server is a server that runs.
@@ -53,9 +54,6 @@ type process struct {
 	ended chan struct{}
 }
 
-// interpreted keeps Spark from compiling statements, which takes longer than running them on the few rows of tests.
-var interpreted = map[string]string{"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
 // Engine is the address of a server for tests that only ask: the one that Variable names, or one that is started for the
 // test, and interprets statements. What follows & may be added to it.
 func Engine(t testing.TB, o Options) string {
@@ -64,9 +62,7 @@ func Engine(t testing.TB, o Options) string {
 	if address := os.Getenv(Variable); address != "" {
 		return address
 	}
-	set := maps.Clone(interpreted)
-	maps.Copy(set, o.Set)
-	o.Set = set
+	o.Interpreted = true
 	return Start(t, o).Engine("")
 }
 
@@ -201,6 +197,10 @@ func freePort() (int, error) {
 	}
 }
 
+// codeCache is for programs of Spark that run for long. With one compiler alone it is 48 MB, which a few hundred statements fill; a JVM
+// without room for code ends with errors that look like anything. 240 MB is what it has with all of its compilers.
+const codeCache = " -XX:ReservedCodeCacheSize=240m"
+
 // arguments are those of spark-submit.
 func (o *Options) arguments(dir string) []string {
 	master, auth := o.Master, o.Auth
@@ -210,16 +210,17 @@ func (o *Options) arguments(dir string) []string {
 	if auth == "" {
 		auth = "NOSASL"
 	}
-	// One compiler starts fastest, but comes with a code cache of 48 MB, which a few hundred statements fill; a JVM without
-	// room for code ends with errors that look like anything. 240 MB is what it has with all of its compilers. Spark's classes,
-	// and those that it compiles for each statement, are not verified: that is time, and not what is tested.
 	set := map[string]string{
 		"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
 		"spark.sql.ui.retainedExecutions": "20", "spark.ui.retainedJobs": "50", "spark.ui.retainedStages": "50", "spark.ui.retainedTasks": "1000", // or its memory fills with plans that nobody looks at
 		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 		"spark.hadoop.hive.metastore.schema.verification": "false",
-		"spark.driver.extraJavaOptions":                   "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote -Dderby.system.home=" + dir + " -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
+		"spark.executor.extraJavaOptions":                 Quick + codeCache,
+		"spark.driver.extraJavaOptions":                   Quick + codeCache + " -Dderby.system.home=" + dir + " -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
+	}
+	if o.Interpreted {
+		set["spark.sql.codegen.wholeStage"], set["spark.sql.codegen.factoryMode"] = "false", "NO_CODEGEN"
 	}
 	hive := map[string]string{
 		"hive.server2.thrift.port": strconv.Itoa(o.Port), "hive.server2.thrift.bind.host": "127.0.0.1", "hive.server2.authentication": auth,
