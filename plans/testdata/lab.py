@@ -1,14 +1,14 @@
 """Real Spark SQL with skew of known place: one application a run, its event log and what is true of each of its queries.
 
-    python lab.py OUT --aqe on|off [--shapes | --further | --formats JARS | --night 1|2|3|4]     # nights 3 and 4 with --aqe off; with pyspark 3.5 or 4 installed; a run takes about a minute on two cores
+    python lab.py OUT --aqe on|off [--shapes | --further | --formats JARS | --night 1|2|3|4] [--applied ADVICE]     # nights 3 and 4 with --aqe off; with pyspark 3.5 or 4 installed; a run takes about a minute on two cores
 
 The logs of further queries are of two such runs, each with half of them by --only. The description of a query is the name of its case; truth.json says for each which operator is slow, by which keys, on which side.
 """
-import argparse, json, os, random, shutil, tempfile
+import argparse, json, os, random, re, shutil, tempfile
 
 from pyspark.sql import SparkSession
 
-import formats, further
+import applied, formats, further
 
 # Work that takes time in proportion to the rows of a partition.
 WORK = "sum(aggregate(sequence(1, {n}), 0L, (a, x) -> (a + x * cast({v} as bigint)) % 1000003))"
@@ -123,6 +123,7 @@ def main():
     p.add_argument("--shapes", action="store_true")
     p.add_argument("--further", action="store_true")
     p.add_argument("--formats", metavar="JARS", help="the folder of the jars that formats.py names")
+    p.add_argument("--applied", metavar="ADVICE", help="a file of advice, as applied.py says, with which the cases run")
     p.add_argument("--only", nargs="*")
     a = p.parse_args()
     work = tempfile.mkdtemp()
@@ -130,6 +131,8 @@ def main():
     night = a.night is not None
     kind = f"night{a.night}" if night else ("shapes-" if a.shapes else "further-" if a.further else "formats-" if a.formats else "") + f"aqe-{a.aqe}"
     cases = SHAPES if a.shapes else further.FURTHER if a.further else formats.FORMATS if a.formats else CASES
+    if a.applied:
+        kind, cases = ("shapes-" if a.shapes else "") + "applied", applied.cases(cases, a.applied)
     aqe = str(a.aqe == "on").lower()
     # On the second night the dimension has outgrown the threshold of a broadcast.
     threshold = "200k" if night else "-1"
@@ -175,15 +178,18 @@ def main():
     else:
         spark.sparkContext.setJobDescription("warm_up")
         spark.sql(CASES["clean_join"][0]).collect()
-        for name, (statement, settings, expected) in cases.items():
+        for name, (statement, settings, expected, *lines) in cases.items():
             if a.only and name not in a.only:
                 continue
             if name == "aqe_split" and a.aqe == "off":
                 continue
             expected = [expected] if isinstance(expected, dict) else expected
-            before = {k: spark.conf.get(k, None) for k in settings}
+            pasted = [line for advised in lines for line in advised]
+            before = {k: spark.conf.get(k, None) for k in [*settings, *re.findall(r'conf.set\("([^"]*)"', "\n".join(pasted))]}
             for k, v in settings.items():
                 spark.conf.set(k, v)
+            for line in pasted:
+                exec(line, {"spark": spark})
             spark.sparkContext.setJobDescription(name)
             result = spark.sql(statement.replace("{data}", data))
             if not statement.startswith("merge"): # which ran where it was written
