@@ -82,8 +82,13 @@ func furnish(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
+	racks, err := filepath.Abs("../../testdata/racks")
+	if err != nil {
+		return err
+	}
 	e.Setenv("LABELLED", labelled)
 	e.Setenv("NIGHTS", nights)
+	e.Setenv("RACKS", racks)
 	e.Setenv("PLANS", plans)
 	e.Setenv("HOME", e.WorkDir)
 	e.Setenv("TMPDIR", filepath.Join(e.WorkDir, ".tmp"))
