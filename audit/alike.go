@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"straggler/audit/measure"
+	"straggler/distribution"
 	"straggler/schema"
 	"straggler/sharing"
 )
@@ -237,7 +238,7 @@ func changePoint(y []float64) (at int, by float64) {
 	if at == 0 {
 		return 0, 0
 	}
-	before, after := median(slices.Clone(y[:at])), median(slices.Clone(y[at:]))
+	before, after := distribution.Median(slices.Clone(y[:at])), distribution.Median(slices.Clone(y[at:]))
 	by = after - before
 	// Of a normal distribution the mean absolute deviation is 0.80 standard deviations. The level with more scatter counts: one of four
 	// nights that has one of the other level in it is none.
@@ -251,7 +252,7 @@ func changePoint(y []float64) (at int, by float64) {
 
 // deviation is the sum of absolute deviations from the median.
 func deviation(y []float64) float64 {
-	m, sum := median(slices.Clone(y)), 0.0
+	m, sum := distribution.Median(slices.Clone(y)), 0.0
 	for _, v := range y {
 		sum += math.Abs(v - m)
 	}
@@ -266,7 +267,7 @@ func withoutLine(y []float64) []float64 {
 	for i := 0; i+half < len(y); i++ {
 		slopes = append(slopes, (y[i+half]-y[i])/float64(half))
 	}
-	b := median(slopes)
+	b := distribution.Median(slopes)
 	out := make([]float64, len(y))
 	for i, v := range y {
 		out[i] = v - b*float64(i)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
+	"straggler/distribution"
 )
 
 // comparison is one thing compared.
@@ -178,7 +179,7 @@ func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run, mat
 		for _, v := range logs {
 			d = append(d, v[k]-mean(v))
 		}
-		speed[h.StartAndID()] = median(d)
+		speed[h.StartAndID()] = distribution.Median(d)
 	}
 	for i := range all {
 		all[i].shift(r, speed)
@@ -279,5 +280,5 @@ func (c *comparison) usual() float64 {
 	for _, p := range c.series.history {
 		v = append(v, p.value)
 	}
-	return median(v)
+	return distribution.Median(v)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"straggler/distribution"
 	"straggler/engine/enginetest"
 )
 
@@ -69,7 +70,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 	medians := map[string]float64{}
 	for name, v := range usual {
 		slices.Sort(v)
-		medians[name] = median(v)
+		medians[name] = distribution.Median(v)
 	}
 	var slowed, found, before, normal, accused, accusedBefore int
 	for _, x := range tasks {
@@ -113,7 +114,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 		switch {
 		case truth[m.Run].experiment == "normal":
 			clean++
-		case label || median(onMachine[m]) > effect:
+		case label || distribution.Median(onMachine[m]) > effect:
 			bad++
 		}
 		if label {
@@ -121,7 +122,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 		}
 	}
 	for m, ratios := range onMachine {
-		if slices.Contains(truth[m.Run].bad, m.Machine) && median(ratios) > 1.5 {
+		if slices.Contains(truth[m.Run].bad, m.Machine) && distribution.Median(ratios) > 1.5 {
 			slow++
 			if slices.Contains(named, m) {
 				slowNamed++

@@ -267,5 +267,5 @@ func detectable(tested []*comparison, a *Alike) *float64 {
 		return nil
 	}
 	slices.Sort(v)
-	return number(median(v))
+	return number(distribution.Median(v))
 }

@@ -3,7 +3,6 @@ package audit
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"straggler/audit/measure"
 )
@@ -23,15 +22,6 @@ func mean(v []float64) float64 {
 		sum += x
 	}
 	return sum / float64(len(v))
-}
-
-func median(v []float64) float64 {
-	sort.Float64s(v)
-	n := len(v)
-	if n == 0 {
-		return math.NaN()
-	}
-	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
 func sortedKeys[V any](m map[string]V) []string {

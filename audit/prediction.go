@@ -50,7 +50,7 @@ func spreadOf(history []point) spread {
 		return out
 	}
 	floor = max(floor, leastSD*leastSD)
-	centre, sd := median(slices.Clone(y)), 0.0
+	centre, sd := distribution.Median(slices.Clone(y)), 0.0
 	// Of four or five values the median of deviations says little: it is no smaller than half of what the range says.
 	sd = max(madSD(y, centre), (slices.Max(y)-slices.Min(y))/(4*math.Sqrt(float64(out.n))), math.Sqrt(floor))
 	for range 10 { // Huber 1964, k = 1.5; ten rounds of the winsorised mean
@@ -76,7 +76,7 @@ func madSD(y []float64, centre float64) float64 {
 	for i, v := range y {
 		d[i] = math.Abs(v - centre)
 	}
-	return 1.4826 * median(d)
+	return 1.4826 * distribution.Median(d)
 }
 
 // levels is the variance of what lasts for several nights, from drift or because nights that follow each other are alike: the component

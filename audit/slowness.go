@@ -203,7 +203,7 @@ func usualOf(past []*measure.Stage, tonight *measure.Stage) usual {
 				v = append(v, x)
 			}
 		}
-		return median(v)
+		return distribution.Median(v)
 	}
 	named := func(name string) func(measure.Values) (float64, bool) {
 		return func(v measure.Values) (float64, bool) { x, ok := v[name]; return x, ok }
@@ -215,10 +215,10 @@ func usualOf(past []*measure.Stage, tonight *measure.Stage) usual {
 	var longest []float64
 	for _, s := range past {
 		if len(s.Sketch) == len(sketched) {
-			longest = append(longest, s.Sketch[5])
+			longest = append(longest, s.Sketch[p99])
 		}
 	}
-	u.longest = median(longest)
+	u.longest = distribution.Median(longest)
 	if w, ok := perTask(tonight.Values); ok {
 		if was := of(perTask); was > 0 {
 			u.work = max(1, w/was)
@@ -263,7 +263,9 @@ func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
 const mostTasks = 1000
 
 // sketched are the quantiles of a sketch.
-var sketched = [...]float64{0, 0.25, 0.5, 0.75, 0.9, 0.99, 1}
+var sketched = [...]float64{0, 0.25, 0.5, 0.75, 0.9, p99: 0.99, 6: 1}
+
+const p99 = 5
 
 // above is the share of a sketch's tasks that took at least x: its quantiles joined by straight lines.
 func above(sketch []float64, x float64) float64 {

@@ -90,11 +90,11 @@ type edgeRow struct {
 }
 
 func (b *builder) jobLosses() error {
-	sql, err := queries.ReadFile("sql/edges.sql")
+	sql, err := sqlOf("edges")
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(engine.Read[edgeRow](b.ctx, b.eng, string(sql)))
+	next, stop := iter.Pull2(engine.Read[edgeRow](b.ctx, b.eng, sql))
 	defer stop()
 	edge, err, more := next()
 	var rows []nodeRow

@@ -12,6 +12,12 @@ import (
 //go:embed sql/*.sql
 var queries embed.FS
 
+// sqlOf is the text of one of the .sql files.
+func sqlOf(file string) (string, error) {
+	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	return string(sql), err
+}
+
 // collect runs one of the .sql files and gives its rows.
 func collect[R any](b *builder, file string) ([]R, error) {
 	var rows []R
@@ -21,20 +27,20 @@ func collect[R any](b *builder, file string) ([]R, error) {
 
 // keep makes a session table from one of the .sql files.
 func (b *builder) keep(table, file string) error {
-	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	sql, err := sqlOf(file)
 	if err != nil {
 		return err
 	}
-	return b.materialize(table, string(sql))
+	return b.materialize(table, sql)
 }
 
 // keepStore is keep for a query that compares with other rows of the store.
 func (b *builder) keepStore(table, file string) error {
-	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	sql, err := sqlOf(file)
 	if err != nil {
 		return err
 	}
-	return b.eng.Materialize(b.ctx, table, string(sql))
+	return b.eng.Materialize(b.ctx, table, sql)
 }
 
 // pick makes a session table of keys.
@@ -74,11 +80,11 @@ func readStore[R any](b *builder, file string, each func(*R) error) error {
 }
 
 func run[R any](b *builder, file string, seen []engine.Seen, each func(*R) error) error {
-	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	sql, err := sqlOf(file)
 	if err != nil {
 		return err
 	}
-	for r, err := range engine.ReadParts[R](b.ctx, b.eng, "report_"+file, string(sql), seen...) {
+	for r, err := range engine.ReadParts[R](b.ctx, b.eng, "report_"+file, sql, seen...) {
 		if err != nil {
 			return fmt.Errorf("%s.sql: %w", file, err)
 		}

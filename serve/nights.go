@@ -15,6 +15,7 @@ import (
 
 	"straggler/audit"
 	"straggler/audit/measure"
+	"straggler/distribution"
 	"straggler/report/html"
 	"straggler/report/prose"
 	"straggler/schema"
@@ -203,7 +204,7 @@ func usualTimes(runs []measure.Run, history int) map[string]runTime {
 		}
 		t := runTime{took: took}
 		if last := before[max(0, len(before)-history):]; len(last) > 0 {
-			if m := median(last); m > 0 {
+			if m := distribution.Median(slices.Clone(last)); m > 0 {
 				t.ratio = took / m
 			}
 		}
@@ -211,9 +212,4 @@ func usualTimes(runs []measure.Run, history int) map[string]runTime {
 		before = append(before, took)
 	}
 	return out
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

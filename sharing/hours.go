@@ -3,8 +3,8 @@ package sharing
 import (
 	"fmt"
 	"math"
-	"slices"
 
+	"straggler/distribution"
 	"straggler/report/prose"
 	"straggler/schema"
 )
@@ -121,8 +121,7 @@ func middle(runs []Run, of func(Run) schema.Null[float64]) schema.Null[float64] 
 	if len(v) == 0 {
 		return schema.Null[float64]{}
 	}
-	slices.Sort(v)
-	return schema.Some((v[(len(v)-1)/2] + v[len(v)/2]) / 2)
+	return schema.Some(distribution.Median(v))
 }
 
 // Words says which runs are slow.

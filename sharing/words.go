@@ -63,9 +63,9 @@ func (s *Feature) words(tookS float64) string {
 		return "their stages read " + list
 	case "file system":
 		return "their stages read from the file system " + list
-	case "stage":
+	case Stage:
 		return "their stage, " + list
-	case "rack":
+	case Rack:
 		return "the rack " + list
 	}
 	return "the " + s.Dimension + " " + list

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"straggler/audit/measure"
+	"straggler/distribution"
 )
 
 // Program is an application as a cluster runs it every night. What is assumed of the noise:
@@ -105,7 +106,7 @@ func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run 
 			d[i] = own * s.normal * x * math.Exp(0.08*r.NormFloat64())
 		}
 		if k == worse {
-			m := median(slices.Clone(d))
+			m := distribution.Median(slices.Clone(d))
 			for i := range d {
 				if d[i] > m {
 					d[i] = m + factor*(d[i]-m)
@@ -150,7 +151,7 @@ func measured(d []float64) measure.Stage {
 	st := measure.Stage{Values: measure.Values{}, Causes: measure.Values{}}
 	sorted := slices.Clone(d)
 	slices.Sort(sorted)
-	m, n := median(sorted), len(d)
+	m, n := distribution.Median(sorted), len(d)
 	var slot, excess, sq, outliers, lost float64
 	free := make([]float64, 80)
 	end, cut := 0.0, 0.0
@@ -181,12 +182,6 @@ func measured(d []float64) measure.Stage {
 	st.Causes.Set("data_skew", lost)
 	st.Longest = sorted[max(0, n-16):]
 	return st
-}
-
-func median(v []float64) float64 {
-	slices.Sort(v)
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
 // Runs are the first nights of a program with three stages.

@@ -186,7 +186,8 @@ func alike(a *audit.Alike) string {
 		s += fmt.Sprintf("; a run that takes %.0f %% longer would show", 100**a.Seen)
 	}
 	if a.Hours != nil {
-		s += "; " + strings.TrimSuffix(strings.ToLower(a.Hours.Words()[:1])+a.Hours.Words()[1:], ".")
+		hours := a.Hours.Words()
+		s += "; " + strings.TrimSuffix(strings.ToLower(hours[:1])+hours[1:], ".")
 	}
 	if n := len(a.Unusual); n > 0 {
 		s += fmt.Sprintf("; left out as unlike all others: %s", strings.Join(a.Unusual[:min(n, 3)], ", "))

@@ -366,7 +366,7 @@ func (d *decoder) scanPlanMetrics(b []byte, metrics []rawMetric) (_ []rawMetric,
 		m.id, i = digits(b, expect(b, next, `,"accumulatorId":`))
 		kind, next := word(b, expect(b, i, `,"metricType":"`))
 		if i = expect(b, next, "}"); i < len(b) && len(name) > 0 && len(metrics)-before < maxNodeMetric {
-			m.name, m.kind = d.intern.Text(name), d.metricKind(kind)
+			m.name, m.kind = d.intern.Text(name), d.intern.Text(kind)
 			metrics = append(metrics, m)
 		}
 	}
@@ -374,20 +374,6 @@ func (d *decoder) scanPlanMetrics(b []byte, metrics []rawMetric) (_ []rawMetric,
 		return metrics, next
 	}
 	return metrics[:before], -1
-}
-
-func (d *decoder) metricKind(kind []byte) string {
-	switch string(kind) {
-	case "sum":
-		return "sum"
-	case "size":
-		return "size"
-	case "timing":
-		return "timing"
-	case "nsTiming":
-		return "nsTiming"
-	}
-	return d.intern.Text(kind)
 }
 
 // digits reads a natural number of at most 18 digits. What may follow one in JSON is for the next comparison to see.

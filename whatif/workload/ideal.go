@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"straggler/distribution"
 	"straggler/schema"
 )
 
@@ -60,7 +61,7 @@ func MedianRate(p *Pool) []int64 {
 				rates = append(rates, x[n]/float64(took[a]))
 			}
 		}
-		mid := median(rates)
+		mid := distribution.Median(rates)
 		for n, a := range ok {
 			if mid > 0 {
 				took[a] = min(took[a], int64(x[n]/mid+0.5))
@@ -81,7 +82,7 @@ func NoHighRuntime(p *Pool) []int64 {
 		for n, a := range ok {
 			durs[n] = float64(took[a])
 		}
-		mid := median(durs)
+		mid := distribution.Median(durs)
 		for _, a := range ok {
 			if float64(took[a]) > highRuntime*mid {
 				took[a] = int64(mid + 0.5)

@@ -2,11 +2,11 @@ package workload
 
 import (
 	"math"
-	"slices"
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/model"
+	"straggler/distribution"
 	"straggler/schema"
 )
 
@@ -188,19 +188,7 @@ func (d *draft) phaseLag(p *Phase) {
 	for a := p.First; a < p.First+p.Launches; a++ {
 		lags = append(lags, float64(d.Attempts[a].Lag))
 	}
-	if m := median(lags); m > 0 {
+	if m := distribution.Median(lags); m > 0 {
 		p.CopyLag = int64(m)
 	}
-}
-
-// median sorts v; NaN where it is empty.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(v)
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
 }
