@@ -146,7 +146,7 @@ func TestFelt(t *testing.T) {
 			return 1
 		})
 	}
-	if n := assess(runs[30:], &baseline.Baseline{Runs: runs[:30]}, DefaultConfig(), Options{}); n.Failing > 0 {
+	if n := assessed(assess(runs[30:], &baseline.Baseline{Runs: runs[:30]}, DefaultConfig(), Options{})); n.Failing > 0 {
 		t.Errorf("four seconds of a job of six are an alarm: %+v", n.Findings())
 	}
 }

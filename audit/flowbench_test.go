@@ -67,7 +67,7 @@ func flowBench(t *testing.T, dir string, every int) {
 	b, cfg := &baseline.Baseline{}, DefaultConfig()
 	audited := func(name string) (*Night, measure.Run) {
 		r := measuredNight(t, filepath.Join(dir, "night", name))
-		return assess([]measure.Run{r}, b, cfg, Options{}), r
+		return assessed(assess([]measure.Run{r}, b, cfg, Options{})), r
 	}
 	for _, name := range normal[:30] {
 		n, _ := audited(name)
@@ -191,6 +191,9 @@ func measuredNight(t *testing.T, dir string) measure.Run {
 	runs, err := measure.Runs(t.Context(), eng, measure.Grouping{})
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%s: %d runs, %v", dir, len(runs), err)
+	}
+	if err := measure.Tasks(t.Context(), eng, &runs[0]); err != nil {
+		t.Fatal(err)
 	}
 	return runs[0]
 }

@@ -37,14 +37,16 @@ type Options struct {
 	Baseline string   // name of the file, for the output
 	Accept   []string // ids of findings that are normal from now on
 	Reason   string   // of accepting them
+
+	Tasks func(...*measure.Run) error // reads what measure.Tasks does; nil where the runs have it
 }
 
 // Judge compares the latest run of each group with its history: the runs of the baseline, and those before it in the
 // same store. Findings that are to be accepted become decisions of the baseline.
 func Judge(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*Night, error) {
-	n := assess(runs, b, cfg, o)
-	if len(o.Accept) == 0 {
-		return n, nil
+	n, err := assess(runs, b, cfg, o)
+	if err != nil || len(o.Accept) == 0 {
+		return n, err
 	}
 	var accepted []baseline.Decision
 	for _, id := range o.Accept {
@@ -56,12 +58,14 @@ func Judge(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*N
 		b.Decide(d)
 		b.Open = slices.DeleteFunc(b.Open, func(x baseline.Open) bool { return x.ID == id })
 	}
-	n = assess(runs, b, cfg, o)
+	if n, err = assess(runs, b, cfg, o); err != nil {
+		return nil, err
+	}
 	n.Accepted = accepted
 	return n, nil
 }
 
-func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) *Night {
+func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*Night, error) {
 	n := &Night{Tool: o.Tool, Date: o.Now.UTC().Format(time.DateOnly), Method: Method, FDR: cfg.FDR, MinRuns: cfg.MinRuns, Summary: map[Status]int{}, Baseline: o.Baseline, all: runs,
 		Runs: []Judgement{}, Accepted: []baseline.Decision{}, Expired: []string{}}
 	for _, s := range cfg.Expired(n.Date) {
@@ -77,17 +81,75 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) *N
 		}
 		return slices.Contains(h.Flagged, id)
 	}
+	var latest []candidate
 	for i := range runs {
 		if i+1 < len(runs) && runs[i+1].Group == runs[i].Group {
-			continue // not the latest
+			continue
 		}
 		r := &runs[i]
-		j := judge(r, historyOf(r, runs, b, cfg.History), cfg, known)
-		n.status(&j, r, b, cfg)
-		n.Runs = append(n.Runs, j)
+		latest = append(latest, candidate{r, historyOf(r, runs, b, cfg.History)})
 		n.judged = append(n.judged, r)
 	}
-	return n
+	for len(latest) > 0 {
+		batch := latest[:batchOf(latest)]
+		latest = latest[len(batch):]
+		if err := readTasks(batch, o.Tasks); err != nil {
+			return nil, err
+		}
+		for _, x := range batch {
+			j := judge(x.run, x.history, cfg, known)
+			n.status(&j, x.run, b, cfg)
+			n.Runs = append(n.Runs, j)
+		}
+		clear(batch)
+	}
+	return n, nil
+}
+
+// candidate is a run that is judged, and what it is compared with.
+type candidate struct {
+	run     *measure.Run
+	history []*measure.Run
+}
+
+// What is known of the tasks of runs is read of so many at once: few enough for the memory that it takes, and enough that a night of many small
+// programs asks few queries.
+const (
+	batchRuns     = 256
+	batchAttempts = 1_000_000
+)
+
+// batchOf is how many of the first runs are a batch: one at least.
+func batchOf(runs []candidate) int {
+	attempts := 0.0
+	for i := range runs {
+		if attempts += runs[i].run.Values["attempts"]; i > 0 && (i == batchRuns || attempts > batchAttempts) {
+			return i
+		}
+	}
+	return len(runs)
+}
+
+// readTasks puts copies that know their tasks in the place of runs that are compared with something: the runs themselves may be read by others meanwhile,
+// and are kept for longer than the batch.
+func readTasks(batch []candidate, tasks func(...*measure.Run) error) error {
+	if tasks == nil {
+		return nil
+	}
+	var runs []*measure.Run
+	for i := range batch {
+		if len(batch[i].history) == 0 {
+			continue
+		}
+		r := *batch[i].run
+		r.Stages = slices.Clone(r.Stages)
+		batch[i].run = &r
+		runs = append(runs, &r)
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	return tasks(runs...)
 }
 
 // status says of each finding what was known, adds those that are gone, and counts.

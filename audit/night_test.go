@@ -102,7 +102,7 @@ func TestLearning(t *testing.T) {
 	}{{0, true, 0}, {1, true, 0}, {4, false, 0}, {4, true, 1}} {
 		cfg := DefaultConfig()
 		cfg.FailWhileLearning = c.told
-		n := assess(runs[4:], baselineOf(runs[4-c.history:4], 30), cfg, Options{})
+		n := assessed(assess(runs[4:], baselineOf(runs[4-c.history:4], 30), cfg, Options{}))
 		if !n.Runs[0].Learning || n.Failing != c.failing {
 			t.Errorf("%+v: learning %v, %d failing", c, n.Runs[0].Learning, n.Failing)
 		}

@@ -12,8 +12,8 @@ import (
 
 // Nights audits the runs of each day by itself, with a baseline that is updated from day to day, as if there had been an audit at the
 // end of every day since the first run: the last of those days, at most so many, the newest last. A day is one of UTC, a run belongs
-// to that of its start, and runs without a start, or in no year of four digits, are left out.
-func Nights(ctx context.Context, runs []measure.Run, cfg *Config, most int) ([]*Night, error) {
+// to that of its start, and runs without a start, or in no year of four digits, are left out. tasks is that of Options.
+func Nights(ctx context.Context, runs []measure.Run, tasks func(...*measure.Run) error, cfg *Config, most int) ([]*Night, error) {
 	byDay := map[string][]measure.Run{}
 	var days []string
 	for _, r := range runs {
@@ -39,12 +39,12 @@ func Nights(ctx context.Context, runs []measure.Run, cfg *Config, most int) ([]*
 			return nil, fmt.Errorf("audit: %w", err)
 		}
 		at, _ := time.Parse(time.DateOnly, day)
-		n, err := Judge(byDay[day], b, cfg, Options{Now: at})
+		n, err := Judge(byDay[day], b, cfg, Options{Now: at, Tasks: tasks})
 		if err != nil {
 			return nil, err
 		}
 		n.Update(b, cfg)
-		n.judged, n.all = nil, nil // with what they hold of every task
+		n.judged, n.all = nil, nil
 		nights = append(nights, n)
 	}
 	return nights, nil

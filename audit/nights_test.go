@@ -29,7 +29,7 @@ func TestNights(t *testing.T) {
 		was[i] = r
 	}
 	cfg := DefaultConfig()
-	nights, err := Nights(t.Context(), runs, cfg, 15)
+	nights, err := Nights(t.Context(), runs, nil, cfg, 15)
 	if err != nil || len(nights) != 15 || nights[0].Date != "2026-01-06" || nights[14].Date != "2026-01-20" {
 		t.Fatalf("%d nights, %v", len(nights), err)
 	}
@@ -60,11 +60,11 @@ func TestNights(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Nights(ctx, runs, cfg, 15); !errors.Is(err, context.Canceled) {
+	if _, err := Nights(ctx, runs, nil, cfg, 15); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	runs[0].Start, runs[1].Start = "", "10000-01-01T00:00:00.000Z"
-	if nights, err := Nights(t.Context(), runs[:2], cfg, 15); err != nil || len(nights) != 0 {
+	if nights, err := Nights(t.Context(), runs[:2], nil, cfg, 15); err != nil || len(nights) != 0 {
 		t.Errorf("runs without a start: %d nights, %v", len(nights), err)
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"straggler/audit"
-	"straggler/audit/baseline"
 	"straggler/audit/measure"
 	"straggler/report/prose"
 )
@@ -96,13 +94,13 @@ func (s *Server) audit(ctx context.Context, in machinesInput) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	night, err := audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
+	night, ofThese, err := s.c.Night(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{About: "What got worse in the latest run of each program than in its earlier runs in this store", From: in.From, Caveats: []string{night.Method},
 		Facts: map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}}
-	a.age(current)
+	a.age(current && ofThese)
 	for _, f := range night.Findings() {
 		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group), Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Unit: f.Unit, Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
 			Change: f.Change, Runs: f.Runs, Q: f.Q, Likely: f.Likely, SQL: f.SQL}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"straggler/audit"
-	"straggler/audit/baseline"
-	"straggler/audit/measure"
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/serve/catalog"
@@ -22,7 +20,7 @@ import (
 func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
-		night, current, err := s.night(ctx)
+		night, current, err := s.c.Night(ctx)
 		if err != nil {
 			return err
 		}
@@ -60,13 +58,6 @@ func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) erro
 		return err
 	}
 	return writeSection(w, "programs", "Programs", l)
-}
-
-// night is what an audit of the store says now, and whether it is of the store as it is.
-func (s *Server) night(ctx context.Context) (*audit.Night, bool, error) {
-	return catalog.OfRuns(ctx, s.c, "night", func(_ context.Context, runs []measure.Run) (*audit.Night, error) {
-		return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now()})
-	})
 }
 
 // runAddresses are those of the pages of applications, or of the lists of those with one id, by the framework's id.
@@ -117,7 +108,7 @@ func findingRow(x *audit.Finding, run string) []cell {
 
 // writeMachineFindings lists what the audit found about a machine; nothing where that is nothing.
 func (s *Server) writeMachineFindings(ctx context.Context, w io.Writer, name string) error {
-	night, current, err := catalog.Soon(ctx, s.night)
+	night, current, err := catalog.Soon(ctx, s.c.Night)
 	if errors.Is(err, catalog.ErrBuilding) {
 		_, err = fmt.Fprint(w, "<p class=\"trust weak\">What the audit found of it is still being added up.</p>")
 		return err

@@ -32,9 +32,9 @@ type nightHistory struct {
 
 // nights are the last mostPeriods of the store, and whether they are of the store as it is.
 func (s *Server) nights(ctx context.Context) (*nightHistory, bool, error) {
-	return catalog.OfRuns(ctx, s.c, "nights", func(ctx context.Context, runs []measure.Run) (*nightHistory, error) {
+	return catalog.OfRuns(ctx, s.c, "nights", func(ctx context.Context, runs []measure.Run, tasks catalog.Tasks) (*nightHistory, error) {
 		cfg := audit.DefaultConfig()
-		nights, err := audit.Nights(ctx, runs, cfg, mostPeriods)
+		nights, err := audit.Nights(ctx, runs, tasks, cfg, mostPeriods)
 		if err != nil {
 			return nil, err
 		}

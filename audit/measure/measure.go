@@ -12,10 +12,10 @@ import (
 )
 
 // Runs reads applications of a store, of which detect and causes have written their tables, in order of time: those with these keys, or all where
-// none is named.
+// none is named. Tasks adds what only a run that is judged needs.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping, applications ...schema.Key) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, seen: only(applications), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
-	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.longest, m.parts, m.shared, m.causes, m.machines, m.plans} {
+	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.causes, m.machines, m.plans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
 		}
@@ -221,49 +221,6 @@ func (r *stageRow) stage(sig Signature) Stage {
 		s.Sketch = append(s.Sketch, Round(q.V))
 	}
 	return s
-}
-
-func (m *measuring) longest() error {
-	return each(m, "longest.sql", func(r *struct {
-		PhaseID   schema.Key `col:"phase_id"`
-		DurationS float64    `col:"duration_s"`
-	}) {
-		if s := m.stages[r.PhaseID]; s != nil {
-			s.Longest = append(s.Longest, r.DurationS)
-		}
-	})
-}
-
-// parts reads the parts of stages on machines.
-func (m *measuring) parts() error {
-	return each(m, "parts.sql", func(p *struct {
-		PhaseID schema.Key `col:"phase_id"`
-		Machine string     `col:"machine"`
-		Rack    text       `col:"rack"`
-		Tasks   int64      `col:"tasks"`
-		MedianS float64    `col:"median_s"`
-		CPUS    float      `col:"cpu_s"`
-		WaitS   float      `col:"wait_s"`
-	}) {
-		if s := m.stages[p.PhaseID]; s != nil {
-			s.Parts = append(s.Parts, Part{Short(p.Machine), Short(p.Rack.V), p.Tasks, p.MedianS, p.CPUS, p.WaitS})
-		}
-	})
-}
-
-// shared reads what the tasks of stages have in common.
-func (m *measuring) shared() error {
-	return each(m, "shared.sql", func(x *struct {
-		PhaseID   schema.Key `col:"phase_id"`
-		Dimension string     `col:"dimension"`
-		Value     string     `col:"value"`
-		Bin       count      `col:"bin"`
-		Tasks     count      `col:"tasks"`
-	}) {
-		if s := m.stages[x.PhaseID]; s != nil {
-			s.Shared = append(s.Shared, Shared{x.Dimension, Short(x.Value), x.Bin.V, x.Tasks.V})
-		}
-	})
 }
 
 func (m *measuring) causes() error {

@@ -83,9 +83,9 @@ type Stage struct {
 	Sketch []float64 `json:"sketch"` // durations of its tasks: shortest, quartiles, 90 %, 99 %, longest
 
 	ApplicationKey schema.Key
-	Longest        []float64 // durations of the longest tasks; of a run that was just measured
-	Parts          []Part    `json:"-"` // by machine; of a run that was just measured
-	Shared         []Shared  `json:"-"` // of a run that was just measured
+	Longest        []float64 `json:"-"` // durations of the longest tasks; by Tasks, as what follows
+	Parts          []Part    `json:"-"` // by machine
+	Shared         []Shared  `json:"-"`
 }
 
 // Part is what one machine ran of a stage: how many tasks, and their medians.

@@ -117,14 +117,19 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	if err != nil {
 		return err
 	}
+	var night *audit.Night
 	var runs []measure.Run
+	judge := func(m *measured) (err error) {
+		runs = m.runs
+		night, err = audit.Judge(runs, base, cfg, audit.Options{Now: time.Now(), Tool: version, Baseline: o.baseline, Accept: o.accept, Reason: o.reason, Tasks: m.tasks})
+		return err
+	}
 	var unread error
 	if len(logs) > 0 || o.store != "" {
-		if runs, unread, err = e.measure(ctx, o.store, o.logs, apps, logs, grouping); err != nil {
-			return err
-		}
+		unread, err = e.measure(ctx, o.store, o.logs, apps, logs, grouping, judge)
+	} else {
+		err = judge(&measured{})
 	}
-	night, err := audit.Judge(runs, base, cfg, audit.Options{Now: time.Now(), Tool: version, Baseline: o.baseline, Accept: o.accept, Reason: o.reason})
 	if err != nil {
 		return err
 	}
@@ -159,34 +164,43 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// measure reads the runs of logs, or of a store.
-func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selection.Applications, logs []string, g measure.Grouping) (runs []measure.Run, unread, err error) {
+// measured are the runs of logs, or of a store, and what reads what is known of their tasks.
+type measured struct {
+	runs  []measure.Run
+	tasks func(...*measure.Run) error
+}
+
+// measure hands the runs of logs, or of a store, to somebody who uses them.
+func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selection.Applications, logs []string, g measure.Grouping, use func(*measured) error) (unread, err error) {
 	ro := reportOptions{store: dir}
 	st, err := ro.open(ctx, e, len(logs) > 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer st.Close()
 	if len(logs) > 0 {
 		s, err := e.ingest(ctx, st, logs, in.options())
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		unread = e.unread(&s)
 	}
 	eng, err := e.analysed(ctx, st, analysis.Explain)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer eng.Close()
 	var keys []schema.Key
 	if !apps.All() {
 		if keys, err = apps.Keys(ctx, eng); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	runs, err = measure.Runs(ctx, eng, g, keys...)
-	return runs, unread, err
+	runs, err := measure.Runs(ctx, eng, g, keys...)
+	if err != nil {
+		return nil, err
+	}
+	return unread, use(&measured{runs, func(of ...*measure.Run) error { return measure.Tasks(ctx, eng, of...) }})
 }
 
 func (o *auditOptions) configuration() (*audit.Config, measure.Grouping, error) {

@@ -90,7 +90,8 @@ func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.
 	} else if _, err := e.openStore(ctx, arg); err == nil { // else it is a log
 		dir, logs = arg, nil
 	}
-	runs, unread, err := e.measure(ctx, dir, o.logs, apps, logs, measure.Grouping{})
+	var runs []measure.Run
+	unread, err := e.measure(ctx, dir, o.logs, apps, logs, measure.Grouping{}, func(m *measured) error { runs = m.runs; return nil })
 	if err != nil {
 		return nil, nil, err
 	}

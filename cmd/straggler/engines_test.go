@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -110,7 +111,11 @@ func (p *pair) goAllTheWay(t *testing.T, st *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := measure.Runs(ctx, p, g); err != nil {
+	runs, err := measure.Runs(ctx, p, g)
+	for i := range runs {
+		err = errors.Join(err, measure.Tasks(ctx, p, &runs[i]))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -81,9 +81,12 @@ func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)
 	return value, current, err
 }
 
+// Tasks reads what is known of the tasks of runs, as measure.Tasks does.
+type Tasks func(...*measure.Run) error
+
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
 // as it is now. What is kept of a version is made of that version's applications, however long they take.
-func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run) (T, error)) (value T, current bool, err error) {
+func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
 	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, v *version) (value T, err error) {
 		r := startWhole(c, v, "runs", runsOf)
 		select {
@@ -94,7 +97,9 @@ func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(cont
 		if r.err != nil {
 			return value, r.err
 		}
-		return build(ctx, r.value.([]measure.Run))
+		return build(ctx, r.value.([]measure.Run), func(runs ...*measure.Run) error {
+			return v.pages.with(ctx, func(eng engine.Engine) error { return measure.Tasks(ctx, eng, runs...) })
+		})
 	})
 }
 

@@ -16,7 +16,7 @@ func TestOfRunsOfTheVersion(t *testing.T) {
 	c := &Catalog{now: &version{number: 2}, base: t.Context(), last: map[string]keptResult{"runs": {1, []measure.Run{}}, "count": {1, 0}}}
 	c.now.wholes.by = map[string]*wholeResult{"runs": measuring}
 	count := func() (int, bool, error) {
-		return OfRuns(t.Context(), c, "count", func(_ context.Context, runs []measure.Run) (int, error) { return len(runs), nil })
+		return OfRuns(t.Context(), c, "count", func(_ context.Context, runs []measure.Run, _ Tasks) (int, error) { return len(runs), nil })
 	}
 	if n, current, err := count(); n != 0 || current || err != nil {
 		t.Errorf("meanwhile: %d, %v, %v", n, current, err)
