@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"straggler/engine"
 	"straggler/ingest"
 	"straggler/ingest/run"
 	"straggler/report"
@@ -24,7 +25,7 @@ type Options struct {
 	Ingest   run.Options     // of the logs
 	Tool     string          // version of straggler, for the record
 	Every    time.Duration   // between two looks at the logs and at the store; 0 is 2 s
-	Memory   int64           // bytes that the queries of pages may take together; 0 is a quarter of the machine's
+	Memory   int64           // bytes that the queries of pages may take together, more going to the disk; 0 is a quarter of the machine's, 1 GiB at least
 }
 
 // Catalog gives documents and rows of a store that changes. It is safe for concurrent use.
@@ -60,6 +61,9 @@ var ErrStarting = errors.New("the store is being opened")
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	if o.Every <= 0 {
 		o.Every = 2 * time.Second
+	}
+	if o.Memory <= 0 {
+		o.Memory = max(engine.Memory()/4, 1<<30)
 	}
 	if o.Ingest.Round == 0 {
 		o.Ingest.Round = roundBytes

@@ -1,0 +1,32 @@
+package catalog
+
+import (
+	"testing"
+
+	"straggler/engine"
+	"straggler/store"
+)
+
+// All engines of a catalog whose memory nobody has set take a quarter of the machine's together.
+func TestEnginesShareTheMemory(t *testing.T) {
+	st, err := store.Temp(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	c, err := Open(t.Context(), Options{Store: st, Snapshot: st, Fixed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	together := int64(0)
+	for _, p := range []*pool{&c.now.pages, &c.now.lookups, &c.now.users} {
+		if p.o.MemoryBytes <= 0 {
+			t.Error("an engine without a bound takes what it finds")
+		}
+		together += int64(cap(p.free)) * p.o.MemoryBytes
+	}
+	if most := max(engine.Memory()/4, 1<<30); together > most {
+		t.Errorf("%d bytes of %d", together, most)
+	}
+}
