@@ -102,7 +102,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	if err != nil {
 		return fmt.Errorf("outliers: %w", err)
 	}
-	if err := p.history(ctx, tx, eng, phaseStats, spans); err != nil {
+	if err := p.history(ctx, tx, eng, phaseStats, spans, chunkAttempts); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil

@@ -40,7 +40,7 @@ const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start
 // history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the attempts that are
 // slow against them. Of executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
 // of later executions of its stages is worked out anew, and written with all else that is known of their inputs.
-func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, spans []span) error {
+func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, spans []span, chunkAttempts int64) error {
 	if err := p.executions(ctx, eng, phaseStats, spans); err != nil {
 		return fmt.Errorf("executions: %w", err)
 	}
@@ -70,7 +70,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, pha
 	if err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
-	return p.slower(ctx, tx, eng)
+	return p.slower(ctx, tx, eng, chunkAttempts)
 }
 
 // executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.

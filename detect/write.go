@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"straggler/engine"
@@ -27,8 +28,13 @@ func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *p
 			return err
 		}
 	}
+	return appendRows(tx, p, engine.Read[R](ctx, eng, ordered(sql, order)), phaseOf)
+}
+
+// appendRows appends rows, each under the key of the input that its phase came from.
+func appendRows[R any](tx *store.Tx, p *part, from iter.Seq2[*R, error], phaseOf func(*R) schema.Key) error {
 	rows, last := make([]R, 0, chunk), schema.Key(0)
-	for r, err := range engine.Read[R](ctx, eng, ordered(sql, order)) {
+	for r, err := range from {
 		if err != nil {
 			return err
 		}
@@ -41,6 +47,17 @@ func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *p
 		rows = append(rows, *r)
 	}
 	return store.Append(tx, last, rows)
+}
+
+// values gives rows that are in memory.
+func values[R any](rows []R) iter.Seq2[*R, error] {
+	return func(yield func(*R, error) bool) {
+		for i := range rows {
+			if !yield(&rows[i], nil) {
+				return
+			}
+		}
+	}
 }
 
 // ordered puts the rows of a query in an order.

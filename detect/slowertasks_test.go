@@ -1,0 +1,111 @@
+package detect
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"straggler/engine"
+	"straggler/engine/copies/copiestest"
+	"straggler/engine/engines"
+	"straggler/engine/enginetest"
+	"straggler/schema"
+)
+
+// What is found in this process is what slower_than_usual.sql finds, which engines of many machines run, also some stages at a time: on
+// executions with attempts that failed, were beaten or are there twice, inputs that grow, are unknown or 0, and tasks in any order.
+func TestSlowerTasksAsInSQL(t *testing.T) {
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 41))
+		st := enginetest.Store(t)
+		enginetest.IngestTrace(t, st, repeatedRuns(r, 90))
+		open := func() engine.Engine {
+			eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { eng.Close() })
+			return eng
+		}
+		if _, err := Run(t.Context(), st, &copiestest.Cluster{Engine: open(), T: t, ReadOnly: true}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		want := resultsOf(t, open())
+		slow := 0
+		for _, o := range want.outliers {
+			if o.Rule == schema.SlowerThanUsual {
+				slow++
+			}
+		}
+		if slow < 200 {
+			t.Errorf("only %d attempts are slower than usual: the runs are too tame", slow)
+		}
+		last := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) })
+		for _, chunk := range []int64{0, 500} {
+			got := runStore(t, st, 2, Options{Again: true, ChunkAttempts: chunk})
+			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
+				t.Errorf("seed %d, chunks of %d (- SQL, + here):\n%.3000s", seed, chunk, diff)
+			}
+		}
+	}
+}
+
+// repeatedRuns are runs of one program with five stages, of as many tasks each time or not.
+func repeatedRuns(r *rand.Rand, runs int) *schema.Trace {
+	m := newMade()
+	usual := make([]float64, 40)
+	for i := range usual {
+		usual[i] = 10 * math.Exp(0.5*r.NormFloat64())
+	}
+	for run := range runs {
+		slow := math.Exp(0.1 * r.NormFloat64())
+		if r.IntN(12) == 0 {
+			slow *= 3
+		}
+		for stage := range 5 {
+			from := len(m.Attempts)
+			var seconds []float64
+			for task := range []int{4, 12, 30, 39, 40}[stage] - r.IntN(2)*stage {
+				s := usual[task] * slow * math.Exp(0.15*float64(stage+1)*r.NormFloat64())
+				if r.IntN(40) == 0 {
+					s *= 4
+				}
+				seconds = append(seconds, math.Round(1000*s)/1000)
+			}
+			p := m.execution(seconds...)
+			m.Phases[p-1].Name = schema.Some(fmt.Sprint("stage ", stage))
+			for i := range m.Attempts[from:] {
+				m.vary(r, from+i, stage, run)
+			}
+		}
+	}
+	r.Shuffle(len(m.Attempts), func(i, j int) { m.Attempts[i], m.Attempts[j] = m.Attempts[j], m.Attempts[i] })
+	return &m.Trace
+}
+
+// vary gives an attempt an input and, now and then, another end, another try at its task, or a number that is not its partition's.
+func (m *made) vary(r *rand.Rand, i, stage, run int) {
+	a := &m.Attempts[i]
+	if stage > 1 && r.IntN(20) > 0 {
+		a.InputBytes = schema.Some(int64(r.IntN(3)) << 20 * int64(1+run/60))
+	}
+	a.InputRecords = schema.Null[int64]{V: int64(r.IntN(50)), OK: r.IntN(3) > 0}
+	if stage == 4 && run%7 == 0 {
+		a.Quality |= schema.TaskUnknown
+	}
+	switch r.IntN(25) {
+	case 0:
+		a.Status = schema.Killed
+	case 1:
+		a.Status = schema.Failed
+	case 2:
+		a.Recompute = true
+	case 3:
+		again := m.attempt(a.PhaseID, a.Task, 1.7*a.DurationS.V)
+		a = &m.Attempts[i]
+		again.JobID, again.ApplicationID = a.JobID, a.ApplicationID
+	}
+}
