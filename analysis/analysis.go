@@ -22,17 +22,18 @@ import (
 
 // Update runs the stages whose results in the store are missing, of an earlier state of its logs, or of another version of
 // straggler, and those after them, which read their results; tool is this version. step is told of each stage that runs and gives what is to be called at its end.
-func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) error {
+// Where policies were replayed it gives their summary, which Report may use.
+func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) (*whatif.Summary, error) {
 	return update(ctx, st, eng, tool, step, false)
 }
 
 // Explain is Update without the replays of policies, which are over all applications: for who does not ask for savings, or asks for those of some
 // applications only.
-func Explain(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) error {
+func Explain(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) (*whatif.Summary, error) {
 	return update(ctx, st, eng, tool, step, true)
 }
 
-func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func()), explain bool) error {
+func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func()), explain bool) (replays *whatif.Summary, err error) {
 	ran := false
 	for _, stage := range []struct {
 		kind store.Kind
@@ -57,9 +58,11 @@ func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 				return err
 			}
 			o.Tool = tool
-			if _, err = whatif.Run(ctx, st, eng, o); errors.Is(err, whatif.ErrMemory) {
+			s, err := whatif.Run(ctx, st, eng, o)
+			if errors.Is(err, whatif.ErrMemory) {
 				return nil // the report goes without; straggler whatif says why
 			}
+			replays = &s
 			return err
 		}},
 	} {
@@ -68,7 +71,7 @@ func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 		}
 		fresh, err := isFresh(ctx, st, stage.kind, tool)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if fresh && !ran {
 			continue
@@ -78,10 +81,10 @@ func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 		err = stage.run()
 		done()
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return replays, nil
 }
 
 // isFresh says that the results of a kind are of the current state of the store's logs, by this version.
@@ -95,12 +98,12 @@ func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string)
 }
 
 // Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers'
-// figures, and the job that gains most from a policy. Of some applications only, policies are replayed for it, on these alone; the store then
+// figures, and the job that gains most from a policy; last is what Update gave. Of some applications only, policies are replayed for it, on these alone; the store then
 // needs Explain only.
-func Report(ctx context.Context, st *store.Store, eng engine.Engine, o report.Options) (*report.Document, error) {
+func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
 	var err error
 	if o.Apps.All() {
-		o.Replayed, err = replayed(ctx, eng)
+		o.Replayed, err = replayed(ctx, eng, last)
 	} else {
 		err = replay(ctx, st, eng, &o)
 	}
@@ -150,8 +153,8 @@ func savings(s *whatif.Summary) []report.SavingRow {
 }
 
 // replayed is the job that gains most from a policy, without and with it; nil where no policy was replayed.
-func replayed(ctx context.Context, eng engine.Engine) (*report.Replayed, error) {
-	g, err := whatif.MostGained(ctx, eng)
+func replayed(ctx context.Context, eng engine.Engine, last *whatif.Summary) (*report.Replayed, error) {
+	g, err := whatif.MostGained(ctx, eng, last)
 	if err != nil || g == nil {
 		return nil, err
 	}

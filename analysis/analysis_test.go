@@ -29,7 +29,7 @@ func TestUpdate(t *testing.T) {
 	t.Cleanup(func() { eng.Close() })
 	ran := func(tool string) (stages []string) {
 		t.Helper()
-		err := Update(ctx, st, eng, tool, func(what string) func() { return func() { stages = append(stages, what) } })
+		_, err := Update(ctx, st, eng, tool, func(what string) func() { return func() { stages = append(stages, what) } })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,10 +47,10 @@ func TestUpdate(t *testing.T) {
 	}
 	commit(t, st, 2)
 	var explained []string
-	if err := Explain(ctx, st, eng, "2", func(what string) func() { return func() { explained = append(explained, what) } }); err != nil || !slices.Equal(explained, all[:3]) {
+	if _, err := Explain(ctx, st, eng, "2", func(what string) func() { return func() { explained = append(explained, what) } }); err != nil || !slices.Equal(explained, all[:3]) {
 		t.Errorf("more logs, without replays: %q, %v", explained, err)
 	}
-	one, err := Report(ctx, st, eng, report.Options{Apps: selection.Applications{Named: "app2"}})
+	one, err := Report(ctx, st, eng, nil, report.Options{Apps: selection.Applications{Named: "app2"}})
 	if err != nil || one.Trust.Counts.Applications != 1 || len(one.Whatif.Savings.Rows) == 0 || one.Whatif.Savings.SQL != "" {
 		t.Errorf("a report of one application: %v: %+v, %d savings", err, one.Trust.Counts, len(one.Whatif.Savings.Rows))
 	}
@@ -67,7 +67,7 @@ func TestUpdate(t *testing.T) {
 	if got := ran("2"); !slices.Equal(got, all) {
 		t.Errorf("outliers that are found anew, with causes of others: %q", got)
 	}
-	d, err := Report(ctx, st, eng, report.Options{})
+	d, err := Report(ctx, st, eng, nil, report.Options{})
 	if err != nil || d.Trust.Counts.Applications != 2 || d.Outliers.Total == 0 || len(d.Whatif.Savings.Rows) == 0 || len(d.Papers) == 0 {
 		t.Errorf("%v: %+v, %d outliers, %d savings, %d figures", err, d.Trust.Counts, d.Outliers.Total, len(d.Whatif.Savings.Rows), len(d.Papers))
 	}

@@ -13,7 +13,7 @@ import (
 type drawing struct {
 	t       *Timeline
 	pixel   float64
-	drawn   map[schema.Key]bool
+	drawn   map[schema.Key]markRow // by attempt
 	machine string
 	lanes   []Lane // of the current machine
 	slots   slots.Slots
@@ -39,14 +39,15 @@ func (d *drawing) add(r *attemptRow) {
 		d.lanes = append(d.lanes, Lane{Machine: r.Machine, Slot: len(d.lanes) + 1})
 	}
 	lane := &d.lanes[slot]
-	if !d.drawn[r.AttemptID] {
+	m, ok := d.drawn[r.AttemptID]
+	if !ok {
 		lane.Busy = addBar(lane.Busy, Bar{FromS: from, ToS: to, N: 1}, d.pixel)
 		return
 	}
 	d.t.Drawn++
-	lane.Marks = append(lane.Marks, Mark{AttemptID: r.AttemptID, Phase: PhaseShort(r.Phase, r.PhaseAttempt), Task: r.Task, Number: r.Number,
-		FromS: from, ToS: to, Open: !r.FinishTime.OK, Status: r.Status, Copy: r.Speculative, Retry: r.Number > 0 && !r.Speculative,
-		Recompute: r.Recompute, Cause: r.Cause.V, ExcessS: r.ExcessS})
+	lane.Marks = append(lane.Marks, Mark{AttemptID: r.AttemptID, Phase: PhaseShort(m.Phase, m.PhaseAttempt), Task: m.Task, Number: m.Number,
+		FromS: from, ToS: to, Open: !r.FinishTime.OK, Status: m.Status, Copy: m.Speculative, Retry: m.Number > 0 && !m.Speculative,
+		Recompute: m.Recompute, Cause: m.Cause.V, ExcessS: m.ExcessS})
 }
 
 func (d *drawing) flush() {

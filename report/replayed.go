@@ -75,18 +75,18 @@ func drawReplayed(title string, attempts []ReplayedAttempt, length float64, name
 		t.Copies += one(sorted[i].Copy)
 		t.Killed += one(sorted[i].Killed)
 	}
-	d := drawing{t: t, pixel: length / timelinePixels, drawn: map[schema.Key]bool{}}
+	d := drawing{t: t, pixel: length / timelinePixels, drawn: map[schema.Key]markRow{}}
 	for i, a := range sorted {
 		status := schema.Success
 		if a.Killed {
 			status = schema.Killed
 		}
 		if a.Copy || a.Killed {
-			t.Marks++
-			d.drawn[schema.Key(i)] = len(d.drawn) < 300
+			if t.Marks++; len(d.drawn) < 300 {
+				d.drawn[schema.Key(i)] = markRow{Task: a.Task, Status: status, Speculative: a.Copy, Phase: names[a.Phase]}
+			}
 		}
-		d.add(&attemptRow{AttemptID: schema.Key(i), Machine: a.Machine, Task: a.Task, StartTime: schema.Time(0).Add(a.StartS), Status: status,
-			FinishTime: schema.Some(schema.Time(0).Add(a.EndS)), Speculative: a.Copy, Phase: names[a.Phase]})
+		d.add(&attemptRow{AttemptID: schema.Key(i), Machine: a.Machine, StartTime: schema.Time(0).Add(a.StartS), FinishTime: schema.Some(schema.Time(0).Add(a.EndS))})
 	}
 	d.finish()
 	for l := range t.Lanes {

@@ -60,11 +60,9 @@ func (b *builder) timeline(t Timeline) error {
 	if err := b.timelineMachines(&t); err != nil || t.LengthS <= 0 {
 		return err
 	}
-	drawn := map[schema.Key]bool{}
-	if err := read(b, "timeline_marks", func(r *struct {
-		AttemptID schema.Key `col:"attempt_id"`
-	}) error {
-		drawn[r.AttemptID] = true
+	drawn := map[schema.Key]markRow{}
+	if err := read(b, "timeline_marks", func(r *markRow) error {
+		drawn[r.AttemptID] = *r
 		return nil
 	}); err != nil {
 		return err
@@ -126,12 +124,17 @@ func (b *builder) timelineMachines(t *Timeline) error {
 
 // attemptRow is an attempt of a timeline.
 type attemptRow struct {
+	AttemptID  schema.Key               `col:"attempt_id"`
+	Machine    string                   `col:"machine"`
+	StartTime  schema.Time              `col:"start_time"`
+	FinishTime schema.Null[schema.Time] `col:"finish_time"`
+}
+
+// markRow is what is said of an attempt that is drawn by itself.
+type markRow struct {
 	AttemptID    schema.Key                `col:"attempt_id"`
-	Machine      string                    `col:"machine"`
 	Task         int64                     `col:"task"`
 	Number       int32                     `col:"number"`
-	StartTime    schema.Time               `col:"start_time"`
-	FinishTime   schema.Null[schema.Time]  `col:"finish_time"`
 	Status       schema.AttemptStatus      `col:"status"`
 	Speculative  bool                      `col:"speculative"`
 	Recompute    bool                      `col:"recompute"`

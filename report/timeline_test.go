@@ -15,7 +15,7 @@ func TestDrawing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 50 {
 		line := Timeline{StartTime: reporttest.Origin, LengthS: 1000}
-		d := drawing{t: &line, pixel: line.LengthS / timelinePixels, drawn: map[schema.Key]bool{}}
+		d := drawing{t: &line, pixel: line.LengthS / timelinePixels, drawn: map[schema.Key]markRow{}}
 		total, most := int64(0), 0
 		for m := range 1 + rng.IntN(4) {
 			type span struct{ from, to float64 }
@@ -26,10 +26,10 @@ func TestDrawing(t *testing.T) {
 				took := rng.ExpFloat64() * 6
 				total++
 				if rng.IntN(4) == 0 {
-					d.drawn[total] = true
+					d.drawn[total] = markRow{Status: schema.Success}
 				}
 				spans = append(spans, span{start, start + took})
-				r := attemptRow{AttemptID: total, Machine: fmt.Sprint("m", m), StartTime: reporttest.Origin.Add(start), Status: schema.Success,
+				r := attemptRow{AttemptID: total, Machine: fmt.Sprint("m", m), StartTime: reporttest.Origin.Add(start),
 					FinishTime: schema.Some(reporttest.Origin.Add(start + took))}
 				d.add(&r)
 			}
@@ -68,7 +68,7 @@ func TestDrawing(t *testing.T) {
 // However many attempts there are, a timeline has few bars, and says what it left out.
 func TestDrawingIsBounded(t *testing.T) {
 	line := Timeline{StartTime: reporttest.Origin, LengthS: 1e6}
-	d := drawing{t: &line, pixel: line.LengthS / timelinePixels, drawn: map[schema.Key]bool{}}
+	d := drawing{t: &line, pixel: line.LengthS / timelinePixels, drawn: map[schema.Key]markRow{}}
 	n := int64(0)
 	for m := range 40 {
 		for i := range 5000 {

@@ -27,8 +27,9 @@ type Gained struct {
 
 // MostGained replays the job that gains most by the store's last replays: under the speculation of the log's own
 // framework where that saves anything, since it has only to be turned on, else under the policy that saves most. It is nil
-// where no policy saves anything, and for stores that are too large to be read for one picture.
-func MostGained(ctx context.Context, eng engine.Engine) (*Gained, error) {
+// where no policy saves anything, and for stores that are too large to be read for one picture. Where the last Run was this
+// process's own, its summary may spare reading the store again; nil otherwise.
+func MostGained(ctx context.Context, eng engine.Engine, last *Summary) (*Gained, error) {
 	all := tables{eng: eng}
 	g, row, err := gained(ctx, all)
 	if err != nil || g == nil {
@@ -38,7 +39,10 @@ func MostGained(ctx context.Context, eng engine.Engine) (*Gained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.pictured(ctx, eng, selection.Applications{}, seed)
+	if last == nil {
+		last = &Summary{}
+	}
+	return last.pictured(ctx, eng, selection.Applications{}, g, seed)
 }
 
 // MostGained is that of a Try on some applications: the job that gains most under the speculation of the log's own framework
@@ -58,14 +62,38 @@ func (s *Summary) MostGained(ctx context.Context, eng engine.Engine, apps select
 		return nil, nil
 	}
 	g := &Gained{Job: best.Best, Variant: best.Variant}
-	return g.pictured(ctx, eng, apps, 1)
+	return s.pictured(ctx, eng, apps, g, 1)
 }
 
 // own says that a policy is the speculation of a framework that writes logs.
 func own(policy string) bool { return policy == "spark" || policy == "mrv2" }
 
-// pictured is the job before and after under a seed; nil where too much would be read for it.
-func (g *Gained) pictured(ctx context.Context, eng engine.Engine, apps selection.Applications, seed int64) (*Gained, error) {
+// pictured completes g with the job before and after under a seed; nil where too much would be read for it.
+func (s *Summary) pictured(ctx context.Context, eng engine.Engine, apps selection.Applications, g *Gained, seed int64) (*Gained, error) {
+	each, err := s.replayedPools(ctx, eng, apps)
+	if err != nil || each == nil {
+		return nil, err
+	}
+	err = each(func(w *workload.Workload) error {
+		if before, after, err := Timeline(ctx, w, g.Variant, g.Job, seed); !errors.Is(err, errNoJob) {
+			g.Before, g.After = before, after
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	return g, nil
+}
+
+// replayedPools is a pass over the pools of applications: those that the summary still has, which are let go, or else read anew; nil
+// where they are too large for one picture.
+func (s *Summary) replayedPools(ctx context.Context, eng engine.Engine, apps selection.Applications) (pass, error) {
+	if w := s.pools; w != nil {
+		s.pools = nil
+		return only(w), nil
+	}
 	from, err := tablesOf(ctx, eng, apps)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
@@ -81,17 +109,7 @@ func (g *Gained) pictured(ctx context.Context, eng engine.Engine, apps selection
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	err = each(func(w *workload.Workload) error {
-		if before, after, err := Timeline(ctx, w, g.Variant, g.Job, seed); !errors.Is(err, errNoJob) {
-			g.Before, g.After = before, after
-			return err
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
-	}
-	return g, nil
+	return each, nil
 }
 
 // gain is a row of whatif_savings of a job.

@@ -38,6 +38,7 @@ type loader struct {
 
 	builder *workload.Builder // of the last observe
 	batches []workload.Batch
+	whole   *workload.Workload // of the only batch; nil where there are several
 }
 
 // newLoader reads everything but attempts and what they reported: of the applications that are meant, and of those that share
@@ -122,10 +123,10 @@ func (l *loader) observe(ctx context.Context, most int64, survey func(*workload.
 		if err := l.attempts(ctx, nil); err != nil {
 			return nil, fmt.Errorf("reading the store: %w", err)
 		}
-		w := b.Only(batches[0])
+		l.whole = b.Only(batches[0])
 		l.rows.Attempts = nil
-		survey(w)
-		return only(w), nil
+		survey(l.whole)
+		return only(l.whole), nil
 	}
 	each := func(do func(workload.Batch) error) error {
 		for _, x := range batches {

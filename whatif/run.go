@@ -29,6 +29,7 @@ type Summary struct {
 	Results        []Result
 	Seconds        float64
 	Commit         store.Commit
+	pools          *workload.Workload // those that were replayed, where they were in memory all at once, until MostGained has used them
 }
 
 // Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run. Of some
@@ -182,6 +183,9 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 		}
 	}
 	r := newResults(c)
+	if l.total <= mostPictured {
+		r.s.pools = l.whole
+	}
 	err = errors.ErrUnsupported
 	if many, ok := eng.(engine.RemoteRunner); ok && out != nil && !o.Optimize && len(l.batches) > 1 {
 		err = r.onCopies(ctx, many, l, most, analysed, out)

@@ -3,9 +3,11 @@ package whatif
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"straggler/causes"
@@ -222,5 +224,38 @@ func TestRunWithCauses(t *testing.T) {
 	}
 	if s.Notes.MachinesSlow != 1 {
 		t.Errorf("%d machines are slow", s.Notes.MachinesSlow)
+	}
+}
+
+// blind is an engine that does not read attempts.
+type blind struct{ engine.Engine }
+
+var errBlind = errors.New("attempts are read")
+
+func (b blind) Query(ctx context.Context, sql string) (*engine.Rows, error) {
+	if strings.Contains(sql, "FROM attempts") {
+		return nil, errBlind
+	}
+	return b.Engine.Query(ctx, sql)
+}
+
+// The picture of the job that gains most is the same from the pools that were replayed as from a store that is read again, and those
+// are let go once they were used.
+func TestMostGained(t *testing.T) {
+	st, eng := storeOf(t, labelled(t, "transient"), labelled(t, "bad-machine"))
+	s, err := Run(t.Context(), st, eng, Options{Policies: []policy.Policy{known("mantri"), known("late")}, Seeds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := MostGained(t.Context(), eng, nil)
+	if err != nil || want == nil {
+		t.Fatalf("%v, %v", want, err)
+	}
+	got, err := MostGained(t.Context(), blind{eng}, &s)
+	if err != nil || fmt.Sprint(got.Job, got.Variant.Parameters(), got.Before, got.After) != fmt.Sprint(want.Job, want.Variant.Parameters(), want.Before, want.After) {
+		t.Errorf("%+v of the pools that were replayed, %+v of the store: %v", got, want, err)
+	}
+	if _, err := MostGained(t.Context(), blind{eng}, &s); !errors.Is(err, errBlind) {
+		t.Errorf("a second time: %v", err)
 	}
 }

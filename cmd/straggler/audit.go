@@ -185,7 +185,7 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selec
 		}
 		unread = e.unread(&s)
 	}
-	eng, err := e.analysed(ctx, st, analysis.Explain)
+	eng, _, err := e.analysed(ctx, st, analysis.Explain)
 	if err != nil {
 		return nil, err
 	}

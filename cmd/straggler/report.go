@@ -16,6 +16,7 @@ import (
 	"straggler/report/perfetto"
 	"straggler/report/terminal"
 	"straggler/store"
+	"straggler/whatif"
 )
 
 type reportOptions struct {
@@ -100,7 +101,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if !apps.All() || r.name == trace { // savings are replayed for the applications that are shown, or not asked for
 		update = analysis.Explain
 	}
-	eng, err := e.analysed(ctx, st, update)
+	eng, last, err := e.analysed(ctx, st, update)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		if r.name == trace {
 			return perfetto.Write(ctx, w, eng, apps)
 		}
-		doc, err := e.document(ctx, st, eng, report.Options{Store: o.store, Apps: apps, Top: o.top})
+		doc, err := e.document(ctx, st, eng, last, report.Options{Store: o.store, Apps: apps, Top: o.top})
 		if err != nil {
 			return err
 		}
@@ -122,9 +123,9 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 }
 
 // document builds a report.
-func (e *env) document(ctx context.Context, st *store.Store, eng engine.Engine, o report.Options) (*report.Document, error) {
+func (e *env) document(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
 	defer e.step("writing the report")()
-	return analysis.Report(ctx, st, eng, o)
+	return analysis.Report(ctx, st, eng, last, o)
 }
 
 // open opens the named store, or a temporary one.

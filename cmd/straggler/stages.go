@@ -10,6 +10,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/store"
+	"straggler/whatif"
 )
 
 // storeFlag adds the flag of the store that a verb works on.
@@ -63,17 +64,18 @@ func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, 
 	return do(st, eng)
 }
 
-// analysed opens an engine over a store and brings its results up to date; update is analysis.Update or analysis.Explain.
-func (e *env) analysed(ctx context.Context, st *store.Store, update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) error) (engine.Engine, error) {
-	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
-	if err != nil {
-		return nil, err
+// analysed opens an engine over a store and brings its results up to date; update is analysis.Update or analysis.Explain, and last what
+// it gave.
+func (e *env) analysed(ctx context.Context, st *store.Store,
+	update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) (*whatif.Summary, error)) (eng engine.Engine, last *whatif.Summary, err error) {
+	if eng, err = engines.Open(ctx, st, engine.Options{Server: e.server}); err != nil {
+		return nil, nil, err
 	}
-	if err := update(ctx, st, eng, version, e.step); err != nil {
+	if last, err = update(ctx, st, eng, version, e.step); err != nil {
 		eng.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return eng, nil
+	return eng, last, nil
 }
 
 // configured reads the configuration of that name, or straggler.yaml where there is one.

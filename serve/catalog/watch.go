@@ -95,7 +95,7 @@ func (c *Catalog) update(ctx context.Context) (err error) {
 		return err
 	}
 	defer eng.Close()
-	return analysis.Update(ctx, c.o.Store, eng, c.o.Tool, func(what string) func() {
+	_, err = analysis.Update(ctx, c.o.Store, eng, c.o.Tool, func(what string) func() {
 		c.status.begin(analysisTask, what)
 		return func() {
 			if ctx.Err() == nil {
@@ -103,4 +103,5 @@ func (c *Catalog) update(ctx context.Context) (err error) {
 			}
 		}
 	})
+	return err
 }

@@ -52,7 +52,8 @@ func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
 	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	reporttest.Check(t, err)
 	defer eng.Close()
-	reporttest.Check(t, analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} }))
+	_, err = analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} })
+	reporttest.Check(t, err)
 	return st
 }
 
