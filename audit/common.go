@@ -56,7 +56,7 @@ func (c *common) add(s *measure.Stage, limit float64) {
 
 // say adds what the slow tasks have in common, and the racks whose machines are slow together: where a rack explains the slow tasks at
 // least as well as a machine, a node or a source does, and two of its machines ran tasks.
-func (c *common) say(s *Slowness, machines []SlowMachine) {
+func (c *common) say(s *Slowness, machines []SlowMachine, usuals map[int]*usual) {
 	s.InCommon = append([]sharing.Feature{}, c.tasks.Shared(c.names)...)
 	s.Tasks, s.SlowTasks = c.tasks.Count()
 	i := slices.IndexFunc(s.InCommon, func(f sharing.Feature) bool { return f.OfTasks() })
@@ -74,7 +74,8 @@ func (c *common) say(s *Slowness, machines []SlowMachine) {
 		}
 		if n >= 2 {
 			of.asRack = fmt.Sprintf(", with all of its %d machines", n)
-			of.judge()
+			of.sum()
+			of.judge(base(machines), usuals)
 			s.racks = append(s.racks, of)
 		}
 	}

@@ -61,7 +61,19 @@ func TestRacks(t *testing.T) {
 		{"a machine", true, one, []string{"machine node1-container-7"}, "disk", "[machine [node1-container-7]]"},
 		{"machines of no known rack", false, rack(0.9), []string{"machine node0-container-1", "machine node0-container-3", "machine node1-container-5", "machine node1-container-7", "machine node1-container-9"}, "disk",
 			"[machine [node0-container-1 node0-container-3 node1-container-5 node1-container-7 node1-container-9]]"},
-		{"all", true, func(int, int) (float64, float64) { return 2.2, 0.9 }, nil, "shared", "[]"},
+		{"all", true, func(int, int) (float64, float64) { return 2.2, 0.9 }, []string{"nearly all machines"}, "shared", "[]"},
+		{"all but two", true, func(m, _ int) (float64, float64) {
+			if m < 2 {
+				return 1, 0
+			}
+			return 2.2, 0.9
+		}, []string{"nearly all machines"}, "shared", "[]"},
+		{"all, and one more", true, func(m, _ int) (float64, float64) {
+			if m == 7 {
+				return 6, 0.9
+			}
+			return 2.2, 0.9
+		}, []string{"machine node1-container-7", "nearly all machines"}, "shared", "[]"},
 	} {
 		r := rand.New(rand.NewPCG(6, 6))
 		var history []*measure.Run
@@ -78,7 +90,7 @@ func TestRacks(t *testing.T) {
 		if c.kind != "" && s.Kind != c.kind || fmt.Sprint(common) != c.common {
 			t.Errorf("%s: kind %q, in common %v, want %q, %s", c.name, s.Kind, s.InCommon, c.kind, c.common)
 		}
-		findings, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines, s.racks)
+		findings, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines, s)
 		var found []string
 		for i, q := range discoveries(p) {
 			if findings[i].ID != "" && q <= 0.02 {

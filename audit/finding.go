@@ -33,6 +33,7 @@ type Finding struct {
 	Cause     string             `json:"cause,omitempty"`   // of a finding about one cause
 	Machine   string             `json:"machine,omitempty"` // of a finding about a machine
 	Rack      string             `json:"rack,omitempty"`    // of a finding about all machines of a rack
+	Shared    bool               `json:"shared,omitempty"`  // it is about nearly all machines
 	Unit      string             `json:"unit,omitempty"`
 	Value     *float64           `json:"value"` // tonight
 	Normal    *float64           `json:"normal"`
@@ -68,12 +69,15 @@ func (f *Finding) Subject() string {
 	return s
 }
 
-// OnMachines says that the finding is about a machine or a rack.
-func (f *Finding) OnMachines() bool { return f.Machine != "" || f.Rack != "" }
+// OnMachines says that the finding is about a machine, a rack, or nearly all machines.
+func (f *Finding) OnMachines() bool { return f.Machine != "" || f.Rack != "" || f.Shared }
 
-// where is the machine or rack of a finding.
+// where says which machines a finding is about.
 func (f *Finding) where() string {
-	if f.Rack != "" {
+	switch {
+	case f.Shared:
+		return "nearly all machines"
+	case f.Rack != "":
 		return "rack " + f.Rack
 	}
 	return "machine " + f.Machine

@@ -52,11 +52,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	}
 	var against []SlowMachine
 	j.Slowness, against = slowness(r, history, matches)
-	var racks []SlowMachine
-	if j.Slowness != nil {
-		racks = j.Slowness.racks
-	}
-	machines, mp := newMachines(r, history, cfg, known, against, racks)
+	machines, mp := newMachines(r, history, cfg, known, against, j.Slowness)
 	q := discoveries(append(p, mp...))
 	j.Comparisons = len(q)
 	for i, c := range tested {
@@ -69,7 +65,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 		}
 	}
 	for i, f := range machines {
-		if f.ID != "" && q[len(tested)+i] <= cfg.FDR {
+		if f.ID != "" && q[len(tested)+i] <= cfg.FDR && !(f.Shared && j.slowAsAWhole()) {
 			x := q[len(tested)+i]
 			f.Q = number(x)
 			j.Findings = append(j.Findings, f)
@@ -85,14 +81,25 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	return j
 }
 
+// slowAsAWhole says that a finding is about the time of the whole run: where nearly all machines are slow, they need none of their own.
+func (j *Judgement) slowAsAWhole() bool {
+	return slices.ContainsFunc(j.Findings, func(f Finding) bool {
+		return f.Kind != "" && f.Stage == nil && f.Cause == "" && !f.OnMachines()
+	})
+}
+
 // newMachines are the slow machines that no run before had: by their tasks against the history of the stages, and by what causes found among
-// the machines of the night. Every machine that was judged is a comparison. The p of causes is its q-value, which is no
+// the machines of the night. Every machine that was judged is a comparison, and where nearly all are slow, that is one more. The p of causes is its q-value, which is no
 // smaller.
-func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against, racks []SlowMachine) ([]Finding, []float64) {
+func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine, night *Slowness) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	set := cfg.settings(rule, r.Group, measure.Signature{})
 	if set.Severity == Off || len(history) == 0 {
 		return nil, nil
+	}
+	var racks []SlowMachine
+	if night != nil {
+		racks = night.racks
 	}
 	findings := make([]Finding, 0, r.JudgedMachines)
 	var p []float64
@@ -114,7 +121,7 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 		if others > slowPart {
 			f.Detail += fmt.Sprintf(", where the other machines take %.2f ×", others)
 		}
-		f.SQL = fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
+		f.SQL = byMachineSQL(r)
 	}
 	for i := range against {
 		m := &against[i]
@@ -142,6 +149,16 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 	for len(p) < r.JudgedMachines { // those like the others
 		findings, p = append(findings, Finding{}), append(p, 1)
 	}
+	if night != nil && night.Shared {
+		f := finding("nearly all machines", others, sharedChance(against))
+		f.Machine, f.Shared, f.Kind, f.Likely, f.rank = "", true, night.Kind, string(schema.SharedSlowness), others
+		f.Detail = fmt.Sprintf("slow together: on three quarters of the %d machines tasks take %.2f × what is usual for their stages in the runs before, and more", len(against), others)
+		if night.Waited != nil && *night.Waited > 0.5 {
+			f.Detail += "; most of that they wait for input: the network, or a data source that they share"
+		}
+		f.SQL = byMachineSQL(r)
+		findings, p = append(findings, f), append(p, deref(f.P))
+	}
 	for i := range racks {
 		k := &racks[i]
 		f := finding("rack "+k.Rack, k.factor/others, k.p)
@@ -153,6 +170,11 @@ func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func
 		findings, p = append(findings, f), append(p, k.p)
 	}
 	return findings, p
+}
+
+// byMachineSQL compares the machines of a run.
+func byMachineSQL(r *measure.Run) string {
+	return fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
 }
 
 // blame names machines of a night that is slow anyway: there a single task that is slower than all of the history may name its machine. Of a night

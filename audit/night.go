@@ -269,7 +269,7 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 				}
 				r.Flagged = append(r.Flagged, f.ID)
 				name := f.Machine
-				if f.Rack != "" {
+				if f.Rack != "" || f.Shared {
 					name = f.where()
 				}
 				if _, ok := r.Machines[name]; name != "" && !ok && r.Machines != nil {

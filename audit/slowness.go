@@ -46,11 +46,12 @@ type SlowMachine struct {
 	Rack    string   `json:"rack,omitempty"`
 	Tasks   int64    `json:"tasks"`
 	Factor  *float64 `json:"factor"`  // time of its tasks over what is usual for their stages
-	P       *float64 `json:"p_value"` // of as many tasks as slow in the history
+	P       *float64 `json:"p_value"` // of as many tasks as slow in the history, were all as much slower as the other machines' are
 
 	factor, excess float64
 	rank           float64 // the factor, times that of the waiting for input where that grew: machines that share a disk with a bad one run as slowly, and wait less
 	p, beyond      float64 // by rank among the tasks of the history, and with a tail beyond the slowest of them
+	asUsual        float64 // p, were the tasks of all machines as usual
 	parts          []part
 	asRack         string // of a rack: that all of its machines are
 }
@@ -63,7 +64,6 @@ type part struct {
 	stage          int // of the run
 	tasks          float64
 	usual, ratio   float64 // usual time; tonight's over it
-	p, beyond      float64
 	extra          float64 // time more than usual
 	staging, waits float64 // of it, waiting for input; how many times as long as usual that was, 1 where the log does not say
 	cpu, cpuUsual  float64 // processor time more than usual, and usual; NaN: unknown
@@ -73,7 +73,7 @@ type part struct {
 // slowness compares the parts of tonight's run with the history.
 func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) (*Slowness, []SlowMachine) {
 	const least = 2 // nights that make a history
-	byMachine := map[string]*SlowMachine{}
+	byMachine, usuals := map[string]*SlowMachine{}, map[int]*usual{}
 	common := newCommon()
 	total, usually := 0.0, 0.0
 	for i := range r.Stages {
@@ -91,6 +91,7 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 		if !(u.time > 0) {
 			continue
 		}
+		usuals[i] = &u
 		common.add(s, u.slow())
 		for _, q := range s.Parts {
 			m := byMachine[q.Machine]
@@ -112,14 +113,17 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 	var machines []SlowMachine
 	for _, name := range sortedKeys(byMachine) {
 		m := byMachine[name]
-		m.judge()
+		m.sum()
 		machines = append(machines, *m)
+	}
+	others := base(machines)
+	for i := range machines {
+		machines[i].judge(others, usuals)
 	}
 	slices.SortStableFunc(machines, func(a, b SlowMachine) int { return cmp.Compare(b.rank, a.rank) })
 	out := &Slowness{Factor: number(total / usually), Machines: machines[:min(len(machines), mostListed)]}
-	// Where a quarter of the machines and more are as slow, what they share is: a data source, the network, the time of day.
-	out.Shared = base(machines) > slowPart
-	common.say(out, machines)
+	out.Shared = others > slowPart && len(machines) >= leastShared
+	common.say(out, machines, usuals)
 	slow := slowOnes(machines)
 	out.Kind, out.took = kindOf(slow, out.Shared, len(out.racks) > 0), r.Values["time_s"]
 	if extra, waited, _ := spent(slow); extra > 0 {
@@ -132,21 +136,52 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 // that this was tried on, where clocks tick in seconds.
 const slowPart = 1.2
 
-// judge sums up the parts of a machine. Their p-values are combined by Fisher's method.
-func (m *SlowMachine) judge() {
-	sum, weight, fisher, further, waits, tasks := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+// leastShared is how many machines show that what they share is slow, and not a machine of them.
+const leastShared = 3
+
+// sum sums up the parts of a machine.
+func (m *SlowMachine) sum() {
+	sum, weight, waits, tasks := 0.0, 0.0, 0.0, 0.0
 	for _, p := range m.parts {
 		sum += p.tasks * p.usual * math.Log(p.ratio)
 		weight += p.tasks * p.usual
 		waits += p.tasks * math.Log(p.waits)
 		tasks += p.tasks
-		fisher -= 2 * math.Log(p.p)
-		further -= 2 * math.Log(p.beyond)
 	}
-	m.factor, m.p = math.Exp(sum/weight), chiSquaredSurvival(fisher, len(m.parts))
-	m.beyond = chiSquaredSurvival(further, len(m.parts))
+	m.factor = math.Exp(sum / weight)
 	m.rank = m.factor * math.Exp(max(0, waits/tasks))
-	m.Factor, m.P = number(m.factor), number(m.p)
+	m.Factor = number(m.factor)
+}
+
+// judge tests whether the machine is slow where the tasks of the others take so many times their usual time: what slows all of them is no
+// machine's fault. The p-values of the parts are combined by Fisher's method.
+func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
+	fisher, further, usually := 0.0, 0.0, 0.0
+	for _, p := range m.parts {
+		u := usuals[p.stage]
+		rank, beyond := u.chance(p.ratio*u.work/others, int(p.tasks))
+		fisher -= 2 * math.Log(rank)
+		further -= 2 * math.Log(beyond)
+		rank, _ = u.chance(p.ratio*u.work, int(p.tasks))
+		usually -= 2 * math.Log(rank)
+	}
+	n := len(m.parts)
+	m.p, m.beyond, m.asUsual = chiSquaredSurvival(fisher, n), chiSquaredSurvival(further, n), chiSquaredSurvival(usually, n)
+	m.P = number(m.p)
+}
+
+// sharedChance is the probability that machines whose tasks are as usual give p-values so small: Simes' (1986) for several tests of one hypothesis.
+func sharedChance(machines []SlowMachine) float64 {
+	var p []float64
+	for i := range machines {
+		p = append(p, machines[i].asUsual)
+	}
+	slices.Sort(p)
+	least := 1.0
+	for i, x := range p {
+		least = min(least, x*float64(len(p))/float64(i+1))
+	}
+	return least
 }
 
 // chiSquaredSurvival is the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun 26.4.21).
@@ -159,7 +194,9 @@ func chiSquaredSurvival(x float64, k int) float64 {
 	return min(1, math.Exp(-x/2)*sum)
 }
 
-// base is the factor of a machine that is as slow as a quarter of them, at least 1: what slows all of them is no machine's fault.
+// base is the factor that three quarters of the machines reach, at least 1: where it is large, what they share is slow, a data source, the network,
+// the time of day, and a machine is slow only beside it. The quarter that does not is what small samples leave of all of them: on four
+// machines one is as fast as usual by chance, and two that are slow may be a rack.
 func base(machines []SlowMachine) float64 {
 	if len(machines) == 0 {
 		return 1
@@ -169,7 +206,7 @@ func base(machines []SlowMachine) float64 {
 		v[i] = machines[i].factor
 	}
 	slices.Sort(v)
-	return max(1, v[(len(v)-1)/4])
+	return max(1, v[len(v)/4])
 }
 
 // slowOnes are the machines that are slower than the others, or all of them where none is.
@@ -237,7 +274,6 @@ func (u *usual) part(q measure.Part) part {
 	if q.CPUSeconds.OK {
 		p.cpu = q.CPUSeconds.V - u.cpu
 	}
-	p.p, p.beyond = u.chance(p.ratio*u.work, int(q.Tasks))
 	return p
 }
 

@@ -83,7 +83,7 @@ func TestMachineAgainstHistory(t *testing.T) {
 		if s.Kind != c.kind || s.Shared != c.shared {
 			t.Errorf("%s: kind %q, shared %v, want %q, %v", c.name, s.Kind, s.Shared, c.kind, c.shared)
 		}
-		found, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines, s.racks)
+		found, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines, s)
 		first := ""
 		for i, q := range discoveries(p) {
 			if found[i].ID != "" && q <= 0.02 && first == "" {
@@ -112,5 +112,59 @@ func TestKindByStages(t *testing.T) {
 		if got := kindOf(machines, true, false); got != want {
 			t.Errorf("of %d stages on five machines: %q, want %q", stages, got, want)
 		}
+	}
+}
+
+// A machine that is as slow as the others are is no exception beside them, however sure it is that its tasks take longer than usual; one that is slower
+// yet is, and so are two of four that may be a rack.
+func TestMachinesBesideTheOthers(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		factors [4]float64
+		shared  bool
+		named   string
+	}{
+		{"three of four", [4]float64{2, 2, 2, 1}, true, "[nearly all machines]"},
+		{"all, one more than the others", [4]float64{2, 2, 2, 6}, true, "[machine m3 nearly all machines]"},
+		{"two of four", [4]float64{2, 2, 1, 1}, false, "[machine m0 machine m1]"},
+		{"one", [4]float64{1, 1, 1, 2}, false, "[machine m3]"},
+		{"none", [4]float64{1, 1, 1, 1}, false, "[]"},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		night := func(n int, factors [4]float64) measure.Run {
+			r := slowNight(rng, n, func(m, _ int) (float64, float64) { return factors[m%4], 0.9 })
+			for k := range r.Stages {
+				s := &r.Stages[k]
+				s.Parts = s.Parts[:4]
+				for i := range s.Parts {
+					s.Parts[i].Machine = fmt.Sprint("m", i)
+				}
+			}
+			return r
+		}
+		var history []*measure.Run
+		for n := range 12 {
+			r := night(n, [4]float64{1, 1, 1, 1})
+			history = append(history, &r)
+		}
+		tonight := night(12, c.factors)
+		s, machines := slowness(&tonight, history, measure.Match(&tonight, history))
+		findings, p := newMachines(&tonight, history, DefaultConfig(), func(string, *measure.Run) bool { return false }, machines, s)
+		named := []string{}
+		for i, q := range discoveries(p) {
+			if findings[i].ID != "" && q <= 0.02 {
+				named = append(named, findings[i].where())
+			}
+		}
+		if slices.Sort(named); fmt.Sprint(named) != c.named || s.Shared != c.shared {
+			t.Errorf("%s: %q, shared %v", c.name, named, s.Shared)
+		}
+	}
+}
+
+// Simes' p-value of 0.01, 0.04, 0.9: the least of 3 × 0.01, 3/2 × 0.04 and 0.9.
+func TestSharedChance(t *testing.T) {
+	if p := sharedChance([]SlowMachine{{asUsual: 0.9}, {asUsual: 0.01}, {asUsual: 0.04}}); math.Abs(p-0.03) > 1e-12 {
+		t.Error(p)
 	}
 }

@@ -77,6 +77,8 @@ type findingRow struct {
 	Stage    string   `json:"stage_from_log,omitempty"`
 	Cause    string   `json:"cause,omitempty"`
 	Machine  string   `json:"machine_from_log,omitempty"`
+	Rack     string   `json:"rack_from_log,omitempty"`
+	Shared   bool     `json:"nearly_all_machines,omitempty"`
 	Unit     string   `json:"unit,omitempty"`
 	Value    *float64 `json:"value"`
 	Normal   *float64 `json:"normal"`
@@ -102,7 +104,7 @@ func (s *Server) audit(ctx context.Context, in machinesInput) (*answer, error) {
 		Facts: map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}}
 	a.age(current && ofThese)
 	for _, f := range night.Findings() {
-		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group), Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Unit: f.Unit, Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
+		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group), Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Rack: name(f.Rack), Shared: f.Shared, Unit: f.Unit, Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
 			Change: f.Change, Runs: f.Runs, Q: f.Q, Likely: f.Likely, SQL: f.SQL}
 		if f.Stage != nil {
 			row.Stage = prose.Clean(f.Stage.String(), 2*prose.NameRunes)

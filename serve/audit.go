@@ -85,6 +85,9 @@ func findingRow(x *audit.Finding, run string) []cell {
 	if x.Rack != "" {
 		where.Text = "rack " + prose.Clean(x.Rack, prose.NameRunes)
 	}
+	if x.Shared {
+		where.Text = "nearly all machines"
+	}
 	if x.Machine != "" {
 		where.Href = address(view.Ref{Kind: view.ToMachine, Name: x.Machine})
 	}
