@@ -12,8 +12,9 @@ import (
 
 // Attributor splits the excess of outliers. It is for one goroutine; several may share a Model.
 type Attributor struct {
-	model  *model.Model
-	losses *losses
+	model       *model.Model
+	losses      *losses
+	collections *collections
 
 	phase        *model.PhaseFit
 	comparer     machines.Comparer
@@ -36,7 +37,7 @@ type Attributor struct {
 
 // NewAttributor makes an Attributor that knows what the model knows.
 func NewAttributor(m *model.Model) *Attributor {
-	return &Attributor{model: m, losses: &losses{}, phase: m.NewPhaseFit()}
+	return &Attributor{model: m, losses: &losses{}, collections: &collections{}, phase: m.NewPhaseFit()}
 }
 
 // Attribute appends the rows of a phase's outliers to out: for each, its causes, the verdict first.

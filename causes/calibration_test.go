@@ -102,7 +102,7 @@ func claimsOf(t *testing.T, family string, o synth.Options) (out []drawnClaim) {
 		l.Observe(&phases[i])
 	}
 	a := NewAttributor(l.Model())
-	a.losses = lossesOf(trace)
+	a.losses, a.collections = lossesOf(trace), collectionsOf(trace, names)
 	for k := range phases {
 		a.prepare(&phases[k])
 		for i := range phases[k].Tasks {

@@ -59,7 +59,7 @@ func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *
 
 // attributeOnCopies is attribute on an engine of many machines.
 func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx) error {
-	k := instructions{model: r.model, losses: r.losses, signatures: map[schema.Key]uint64{}, inputs: map[schema.Key]schema.Key{}}
+	k := instructions{model: r.model, losses: r.losses, collections: r.collections, signatures: map[schema.Key]uint64{}, inputs: map[schema.Key]schema.Key{}}
 	for i := range r.phases {
 		p := &r.phases[i]
 		if p.Outliers == 0 || p.work == nothing {
@@ -182,12 +182,12 @@ func worker(step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("causes: %w", err)
 	}
-	k := instructions{model: &model.Model{}, losses: &losses{}}
+	k := instructions{model: &model.Model{}, losses: &losses{}, collections: &collections{}}
 	if err := wire.Decode(data, &k); err != nil {
 		return nil, fmt.Errorf("causes: %s: %w", file, err)
 	}
 	a := NewAttributor(k.model)
-	a.losses = k.losses
+	a.losses, a.collections = k.losses, k.collections
 	return func(p *fit.Phase, w *copies.Writer) error {
 		p.Signature = k.signatures[p.ID]
 		if !slices.ContainsFunc(p.Tasks, func(t fit.Task) bool { return t.Outlier() }) {

@@ -17,7 +17,7 @@ import (
 // Every field of a message arrives: each sample has no zero, so that one that Fields leaves out differs afterwards.
 func TestMessagesRoundTrip(t *testing.T) {
 	for _, c := range []struct{ sent, got wire.Message }{
-		{sampleInstructions(t), &instructions{model: &model.Model{}, losses: &losses{}}},
+		{sampleInstructions(t), &instructions{model: &model.Model{}, losses: &losses{}, collections: &collections{}}},
 		{&sampleAttributed, &attributed{}},
 		{&sampleObservation, &model.Observation{}},
 	} {
@@ -37,7 +37,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	for _, sample := range []any{sampleAttributed, sampleObservation, sampleLosses} {
+	for _, sample := range []any{sampleAttributed, sampleObservation, sampleLosses, sampleCollections} {
 		if path := zeroIn(reflect.ValueOf(sample)); path != "" {
 			t.Errorf("%T%s is zero: the test would not notice that it is not sent", sample, path)
 		}
@@ -62,6 +62,14 @@ var (
 	}
 )
 
+var sampleCollections = collections{
+	application: map[schema.Key]schema.Key{8: 9},
+	of: map[schema.Key]collectionList{9: {
+		byStart: []collection{{Application: 9, Phase: 1, Attempt: 2, Machine: 3, Start: 4, Duration: 5, Seconds: 6}},
+		ends:    []schema.Time{5_000_004},
+	}},
+}
+
 // sampleInstructions have the model of a generated cluster.
 func sampleInstructions(t *testing.T) *instructions {
 	trace := mixedTrace(t, "mixed", 1)
@@ -70,7 +78,7 @@ func sampleInstructions(t *testing.T) *instructions {
 	for i := range phases {
 		l.Observe(&phases[i])
 	}
-	return &instructions{model: l.Model(), losses: &sampleLosses, signatures: map[schema.Key]uint64{1: 2}, inputs: map[schema.Key]schema.Key{1: 3}}
+	return &instructions{model: l.Model(), losses: &sampleLosses, collections: &sampleCollections, signatures: map[schema.Key]uint64{1: 2}, inputs: map[schema.Key]schema.Key{1: 3}}
 }
 
 // zeroIn is the path of a field that is zero; "" where there is none.
@@ -113,7 +121,9 @@ func FuzzMessages(f *testing.F) {
 		for _, new := range []func() wire.Message{
 			func() wire.Message { return &attributed{} },
 			func() wire.Message { return &model.Observation{} },
-			func() wire.Message { return &instructions{model: &model.Model{}, losses: &losses{}} },
+			func() wire.Message {
+				return &instructions{model: &model.Model{}, losses: &losses{}, collections: &collections{}}
+			},
 		} {
 			got, second := new(), new()
 			if err := wire.Decode(data, got); err != nil {

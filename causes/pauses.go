@@ -25,22 +25,34 @@ const (
 	fewCollect = 1. / 3
 )
 
-// pauses are the tasks of the prepared phase that collected for longer than others, and how the waits and delays of the phase
-// coincide with them.
+// pauses are the tasks that collected for longer than those of the prepared phase do, its own and those that ran meanwhile in other phases of
+// the application, and how the waits and delays of the phase coincide with them.
 type pauses struct {
-	loaded bool
-	order  []int32 // those tasks, by start
+	loaded  bool
+	order   []pause // by start
+	numbers []int64 // of the machines: those of the phase by local number, and others on which tasks of other phases collected
 
-	waited, delayed     []float64 // seconds that coincide with the collections of a machine, by local number
+	waited, delayed     []float64 // seconds that coincide with the collections of a machine
 	unpaused, undelayed float64   // seconds that coincide with none
 	idle                []float64 // share of the tasks elsewhere that did not wait though the machine collected as long
 
-	during  []float64 // scratch of collectedDuring, by local number
+	during  []float64 // scratch of collectedDuring, by machine
 	touched []int32
 	tmp     []float64
+	local   map[machineInWindow]int32 // scratch of addOthers
 }
 
-// pausedBy finds the machine whose collections task i waited for; ok is false where it was none, or where that cannot be told:
+// pause is a task that collected for a while.
+type pause struct {
+	task       int32 // of the phase; -1: of another
+	machine    int32 // among the numbers
+	start, end schema.Time
+	seconds    float64
+}
+
+type machineInWindow struct{ machine, window int64 }
+
+// pausedBy finds the machine, among the numbers, whose collections task i waited for; ok is false where it was none, or where that cannot be told:
 // where most waits of the phase coincide with no collection, where that machine collects all the time, or where its own tasks wait too.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
@@ -51,7 +63,7 @@ func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect {
 		return 0, false
 	}
-	return k, !a.waitsAnyway(i, k) && !a.serverWaits(i, k)
+	return k, !a.waitsAnyway(i, k) && (int(k) >= len(a.phase.Machines.Numbers) || !a.serverWaits(i, k))
 }
 
 // serverWaits reports whether the tasks of machine k waited about as long meanwhile, beyond what it collected itself: it is not its
@@ -108,7 +120,7 @@ func (w *pauses) launched(b *fit.Fitter, i int32, delay float64) bool {
 	if own < 0 || !t.Start.OK {
 		return false
 	}
-	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(b.Part[fit.SchedulerDelay][i]))
+	w.collectedDuring(i, t.Start.V, t.Start.V.Add(b.Part[fit.SchedulerDelay][i]))
 	return w.during[own] >= shareOfPause*delay
 }
 
@@ -119,21 +131,22 @@ func (w *pauses) load(a *Attributor) {
 	w.loaded, w.unpaused, w.undelayed = true, 0, 0
 	w.order, w.touched, w.tmp = w.order[:0], w.touched[:0], w.tmp[:0]
 	w.waited, w.delayed, w.idle, w.during = w.waited[:0], w.delayed[:0], w.idle[:0], w.during[:0]
-	for range b.Machines.Numbers {
-		w.waited, w.delayed, w.idle, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.during, 0)
-	}
 	bar := func(part int) float64 { return a.mid[part] + 2*a.partSD[part] }
 	for i := range b.Tasks {
-		if t := &b.Tasks[i]; t.Start.OK && b.Machines.Of[i] >= 0 && b.Part[fit.GC][i] > bar(fit.GC) {
-			w.order = append(w.order, int32(i))
+		t := &b.Tasks[i]
+		if t.Start.OK && b.Machines.Of[i] >= 0 && b.Part[fit.GC][i] > bar(fit.GC) && !math.IsNaN(t.Duration) {
+			w.order = append(w.order, pause{int32(i), b.Machines.Of[i], t.Start.V, t.Start.V.Add(t.Duration), b.Part[fit.GC][i]})
 		}
+	}
+	w.numbers = append(w.numbers[:0], b.Machines.Numbers...)
+	w.addOthers(a, bar(fit.GC))
+	for range w.numbers {
+		w.waited, w.delayed, w.idle, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.during, 0)
 	}
 	if len(w.order) == 0 {
 		return
 	}
-	slices.SortFunc(w.order, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(b.Tasks[x].Start.V, b.Tasks[y].Start.V), cmp.Compare(x, y))
-	})
+	slices.SortStableFunc(w.order, func(x, y pause) int { return cmp.Compare(x.start, y.start) })
 	for _, i := range b.Rows {
 		if delay := b.Part[fit.SchedulerDelay][i]; delay > bar(fit.SchedulerDelay) {
 			if delay -= a.mid[fit.SchedulerDelay]; w.launched(b, i, delay) {
@@ -158,6 +171,47 @@ func (w *pauses) load(a *Attributor) {
 	}
 }
 
+// addOthers adds the tasks of other phases of the application that collected for over a bar while the phase ran.
+func (w *pauses) addOthers(a *Attributor, bar float64) {
+	b := &a.phase.Fitter
+	phase := b.Tasks[0].Phase
+	if _, ok := a.collections.application[phase]; !ok {
+		return
+	}
+	var from, to schema.Time
+	known := false
+	for i := range b.Tasks {
+		if t := &b.Tasks[i]; t.Start.OK && !math.IsNaN(t.Duration) {
+			if start, end := t.Start.V, t.Start.V.Add(t.Duration); known {
+				from, to = min(from, start), max(to, end)
+			} else {
+				from, to, known = start, end, true
+			}
+		}
+	}
+	if w.local == nil {
+		w.local = map[machineInWindow]int32{}
+	}
+	clear(w.local)
+	for k, machine := range b.Machines.Numbers {
+		first := b.Tasks[b.Machines.Tasks(int32(k))[0]].Start
+		w.local[machineInWindow{machine, fit.WindowOf(first, b.WindowS)}] = int32(k)
+	}
+	for c := range a.collections.meanwhile(phase, from, to) {
+		if c.Seconds <= bar {
+			continue
+		}
+		at := machineInWindow{c.Machine, fit.WindowOf(schema.Some(c.Start), b.WindowS)}
+		k, ok := w.local[at]
+		if !ok {
+			k = int32(len(w.numbers))
+			w.local[at] = k
+			w.numbers = append(w.numbers, c.Machine)
+		}
+		w.order = append(w.order, pause{-1, k, c.Start, c.end(), c.Seconds})
+	}
+}
+
 // countIdle fills idle, by a sample of the tasks: of those that waited for less than a bar, how many ran while another machine
 // collected for half of a usual wait.
 func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
@@ -171,9 +225,9 @@ func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 			continue
 		}
 		n++
-		w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
+		w.collectedDuring(i, t.Start.V, t.Start.V.Add(t.Duration))
 		for _, k := range w.touched {
-			if !b.Machines.Same(k, b.Machines.Of[i]) && w.during[k] >= shareOfPause*wait {
+			if !w.runsOn(b, i, k) && w.during[k] >= shareOfPause*wait {
 				w.idle[k]++
 			}
 		}
@@ -191,10 +245,10 @@ func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 	if over <= 0 || len(w.order) == 0 || !t.Start.OK {
 		return 0, false
 	}
-	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
+	w.collectedDuring(i, t.Start.V, t.Start.V.Add(t.Duration))
 	most, many := 0.0, 0
 	for _, k := range w.touched {
-		if b.Machines.Same(k, b.Machines.Of[i]) || w.during[k] < shareOfPause*over {
+		if w.runsOn(b, i, k) || w.during[k] < shareOfPause*over {
 			continue
 		}
 		many++
@@ -202,26 +256,32 @@ func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 			machine, most = k, w.during[k]
 		}
 	}
-	return machine, many == 1 || many > 0 && float64(many) <= fewCollect*float64(len(b.Machines.Numbers))
+	return machine, many == 1 || many > 0 && float64(many) <= fewCollect*float64(len(w.numbers))
+}
+
+// runsOn reports whether task i runs on machine k, in whatever window of time.
+func (w *pauses) runsOn(b *fit.Fitter, i, k int32) bool {
+	own := b.Machines.Of[i]
+	return own >= 0 && w.numbers[own] == w.numbers[k]
 }
 
 // collectedDuring fills during with the longest that a task on each machine, task i left out, can have collected within a time.
-func (w *pauses) collectedDuring(b *fit.Fitter, i int32, from, to schema.Time) {
+func (w *pauses) collectedDuring(i int32, from, to schema.Time) {
 	for _, k := range w.touched {
 		w.during[k] = 0
 	}
 	w.touched = w.touched[:0]
-	at, _ := slices.BinarySearchFunc(w.order, from, func(j int32, v schema.Time) int { return cmp.Compare(b.Tasks[j].Start.V, v) })
-	for _, j := range w.order[max(0, at-nearCollections):min(len(w.order), at+nearCollections)] {
-		k := b.Machines.Of[j]
-		s := collectedWithin(b, j, from, to)
-		if j == i || s <= 0 {
+	at, _ := slices.BinarySearchFunc(w.order, from, func(p pause, v schema.Time) int { return cmp.Compare(p.start, v) })
+	for k := max(0, at-nearCollections); k < min(len(w.order), at+nearCollections); k++ {
+		p := &w.order[k]
+		s := p.within(from, to)
+		if p.task == i || s <= 0 {
 			continue
 		}
-		if w.during[k] == 0 {
-			w.touched = append(w.touched, k)
+		if w.during[p.machine] == 0 {
+			w.touched = append(w.touched, p.machine)
 		}
-		w.during[k] = max(w.during[k], s)
+		w.during[p.machine] = max(w.during[p.machine], s)
 	}
 }
 
@@ -231,16 +291,15 @@ func (w *pauses) collected(b *fit.Fitter, i, k int32) float64 {
 	if !t.Start.OK {
 		return 0
 	}
-	w.collectedDuring(b, i, t.Start.V, t.Start.V.Add(t.Duration))
+	w.collectedDuring(i, t.Start.V, t.Start.V.Add(t.Duration))
 	return w.during[k]
 }
 
-// collectedWithin is the longest that task j can have collected within a time.
-func collectedWithin(b *fit.Fitter, j int32, from, to schema.Time) float64 {
-	t := &b.Tasks[j]
-	start, end := max(t.Start.V, from), min(t.Start.V.Add(t.Duration), to)
-	if math.IsNaN(t.Duration) || end <= start {
+// within is the longest that the task can have collected within a time.
+func (p *pause) within(from, to schema.Time) float64 {
+	start, end := max(p.start, from), min(p.end, to)
+	if end <= start {
 		return 0
 	}
-	return min(b.Part[fit.GC][j], end.Sub(start))
+	return min(p.seconds, end.Sub(start))
 }

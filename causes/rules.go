@@ -132,7 +132,7 @@ func (e *estimate) waitForLost() {
 func (a *Attributor) judgeParts(s *split) {
 	if wait := s.of[ofWait]; wait > 0 {
 		if k, ok := a.pausedBy(s.index); ok {
-			s.paused, s.server = true, a.phase.Machines.Numbers[k]
+			s.paused, s.server = true, a.pauses.numbers[k]
 		} else {
 			s.shortWait = !a.materialWait(s.index, wait)
 		}

@@ -98,6 +98,7 @@ type run struct {
 	blank        []string         // columns of attempts that these have no value of, each with what stands for it
 	model        *model.Model
 	losses       *losses
+	collections  *collections
 	saved        []jobcost.Saving
 	repeats      repeats
 	unchanged    bool // there was nothing to do
@@ -323,7 +324,7 @@ func (r *run) readLosses(ctx context.Context) error {
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
-	if err := r.readLosses(ctx); err != nil {
+	if err := errors.Join(r.readLosses(ctx), r.readCollections(ctx)); err != nil {
 		return err
 	}
 	for key, a := range r.applications {
@@ -344,7 +345,7 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	workers := make([]*Attributor, r.workers())
 	for i := range workers {
 		workers[i] = NewAttributor(r.model)
-		workers[i].losses = r.losses
+		workers[i].losses, workers[i].collections = r.losses, r.collections
 	}
 	return r.stream(ctx, true, func(ps []fit.Phase) error {
 		results, rows := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps))

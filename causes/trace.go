@@ -28,7 +28,7 @@ func Analyse(t *schema.Trace, outliers []schema.Outlier, windowS float64) ([]sch
 	}
 	m := l.Model()
 	a := NewAttributor(m)
-	a.losses = lossesOf(t)
+	a.losses, a.collections = lossesOf(t), collectionsOf(t, names)
 	var rows []schema.Attribution
 	for i := range phases {
 		rows = a.Attribute(&phases[i], rows)

@@ -1,0 +1,213 @@
+package causes
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"straggler/causes/causestest"
+	"straggler/causes/fit"
+	"straggler/detect"
+	"straggler/engine"
+	"straggler/engine/copies/copiestest"
+	"straggler/engine/enginetest"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// pair is two jobs that run at the same time, six phases each: in those of the first, tasks on machine m2 collect now and then.
+type pair struct {
+	apart   bool                                  // they are two applications
+	collect func(t *fit.Task)                     // what a task of the first has on m2; nil: those in the middle collect for 4 s
+	on      []string                              // machines of the second
+	spoil   func(t *fit.Task, on string, in bool) // what a task of the second has on a machine, told whether the process on m2 collects meanwhile
+}
+
+// trace makes them, as one log.
+func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
+	var tr schema.Trace
+	applications, jobs, phases, attempts := schema.NewKeys(input, "applications"), schema.NewKeys(input, "jobs"), schema.NewKeys(input, "phases"), schema.NewKeys(input, "attempts")
+	application := applications.Next()
+	tr.Applications = append(tr.Applications, schema.Application{ApplicationID: application, NativeID: "a", Name: schema.Some("pair"), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
+	run := func(name string, application schema.Key) func(q *fit.Phase, on []string) {
+		job := jobs.Next()
+		tr.Jobs = append(tr.Jobs, schema.Job{JobID: job, ApplicationID: application, NativeID: name, Status: schema.RunSucceeded})
+		return func(q *fit.Phase, on []string) {
+			row := schema.Phase{PhaseID: phases.Next(), JobID: job, NativeID: fmt.Sprint(name, len(tr.Phases)), Name: schema.Some(name), Kind: "map", Status: schema.RunSucceeded,
+				StartTime: q.Tasks[0].Start, FinishTime: q.Tasks[0].Start}
+			for i := range q.Tasks {
+				t := &q.Tasks[i]
+				end := t.Start.V.Add(t.Duration)
+				row.FinishTime.V = max(row.FinishTime.V, end)
+				tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: attempts.Next(), PhaseID: row.PhaseID, JobID: job, ApplicationID: application, Task: t.Index,
+					NativeID: fmt.Sprint(len(tr.Attempts)), Machine: schema.Some(on[t.Machine]), StartTime: t.Start, FinishTime: schema.Some(end), DurationS: schema.Some(end.Sub(t.Start.V)),
+					Status: schema.Success, InputBytes: schema.Some(int64(t.Bytes)), RemoteBytes: schema.Some(int64(t.Remote)), InputRecords: schema.Some(int64(t.Records)),
+					GCS: schema.Some(t.GC), FetchWaitS: schema.Some(t.Wait), SchedulerDelayS: schema.Some(t.Delay), DeserializeS: schema.Some(t.Convert)})
+			}
+			tr.Phases = append(tr.Phases, row)
+		}
+	}
+	first := run("first", application)
+	if p.apart {
+		application = applications.Next()
+		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: application, NativeID: "b", Name: schema.Some("pair"), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
+	}
+	second := run("second", application)
+	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
+	a, b := causestest.New(seed, len(all)), causestest.New(seed+1000, len(p.on))
+	for range 6 {
+		var from, to schema.Time
+		q := a.Phase(180, 2, nil, func(t *fit.Task, body *float64) {
+			t.Wait = 0.01
+			switch {
+			case t.Machine != 2:
+			case p.collect != nil:
+				p.collect(t)
+			case t.Index >= 84 && t.Index < 108:
+				if t.GC = 4; from == 0 {
+					from = t.Start.V
+				}
+				to = t.Start.V.Add(*body + t.GC)
+			}
+		})
+		first(q, all)
+		b.Now = q.Tasks[0].Start.V
+		second(b.Phase(180, 2, nil, func(t *fit.Task, body *float64) {
+			t.Wait, t.Remote = 0.01, 20e6
+			p.spoil(t, p.on[t.Machine], from != 0 && t.Start.V.Add(2) < to && t.Start.V.Add(*body) > from.Add(1))
+		}), p.on)
+		a.Now, b.Now = max(a.Now, b.Now), max(a.Now, b.Now)
+	}
+	return &tr
+}
+
+// waitsForTheFirst has a quarter of the tasks of the second job wait while m2, where none of them runs, collects in the first.
+var waitsForTheFirst = pair{on: []string{"m0", "m1", "m3", "m4", "m5"}, spoil: func(t *fit.Task, _ string, in bool) {
+	if in && t.Index%4 == 0 {
+		t.Wait = 3
+	}
+}}
+
+// Tasks of one job wait for a process that collects while it runs tasks of another, or are launched into it. Where the other job is of
+// another application, or its tasks collect all the time, it is none of that.
+func TestPauseOfAnotherPhase(t *testing.T) {
+	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
+	for _, c := range []struct {
+		name string
+		pair
+		want  schema.Cause
+		place string
+		least int
+	}{
+		{"it waits", waitsForTheFirst, schema.GC, "machine m2", 20},
+		{"it waits, of another application", pair{apart: true, on: waitsForTheFirst.on, spoil: waitsForTheFirst.spoil}, schema.Network, "", 20},
+		{"it waits at any time", pair{on: waitsForTheFirst.on, spoil: func(t *fit.Task, _ string, _ bool) {
+			if t.Index%7 == 0 {
+				t.Wait = 3
+			}
+		}}, schema.Network, "", 60},
+		{"they collect all the time", pair{on: waitsForTheFirst.on, collect: func(t *fit.Task) { t.GC = 2 }, spoil: func(t *fit.Task, _ string, _ bool) {
+			if t.Index%9 == 0 {
+				t.Wait = 3
+			}
+		}}, schema.Network, "", 60},
+		{"it is launched late", pair{on: all, spoil: func(t *fit.Task, on string, in bool) {
+			if in && on == "m2" && t.Index%2 == 0 {
+				t.Delay = 4
+			}
+		}}, schema.GC, "", 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			trace := c.trace(1, 40)
+			of := map[schema.Key]*schema.Attempt{}
+			for i := range trace.Attempts {
+				of[trace.Attempts[i].AttemptID] = &trace.Attempts[i]
+			}
+			n := 0
+			for _, r := range Attribute(trace, outliersOf(trace), 3600) {
+				a := of[r.AttemptID]
+				if r.Rank != 1 || a.FetchWaitS.V < 3 && a.SchedulerDelayS.V < 4 {
+					continue
+				}
+				if n++; r.Cause != c.want || c.place != "" && r.Place.V != c.place {
+					t.Errorf("task %d on %s: %s at %q, want %s at %q: %s", a.Task, a.Machine.V, r.Cause, r.Place.V, c.want, c.place, r.Evidence)
+				}
+			}
+			if n < c.least {
+				t.Errorf("%d outliers, want %d", n, c.least)
+			}
+		})
+	}
+}
+
+// What tasks of other phases collected is known alike on a store night by night, at once, and on copies of the program.
+func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
+	st, eng := Filled(t, func(*store.Store) error { return nil })
+	logs := enginetest.NewLogs(st)
+	verdicts := func(work engine.Engine, again bool) (out []string) {
+		t.Helper()
+		if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), st, work, Options{Again: again}); err != nil {
+			t.Fatal(err)
+		}
+		type row struct {
+			Attempt schema.Key          `col:"attempt_id"`
+			Cause   schema.Cause        `col:"cause"`
+			Place   schema.Null[string] `col:"place"`
+		}
+		for _, r := range enginetest.ReadAll[row](t, eng, "SELECT attempt_id, cause, place FROM attributions WHERE rank = 1 ORDER BY attempt_id NULLS LAST") {
+			out = append(out, fmt.Sprint(r.Attempt, r.Cause, r.Place.V))
+		}
+		return out
+	}
+	var nightly []string
+	paused := 0
+	for input := schema.Key(1); input <= 3; input++ {
+		trace := waitsForTheFirst.trace(input, uint64(50+input))
+		logs.Ingest(t, map[schema.Key]*schema.Trace{input: trace})
+		nightly = verdicts(eng, false)
+		for i := range trace.Attempts {
+			if a := &trace.Attempts[i]; a.FetchWaitS.V == 3 && slices.Contains(nightly, fmt.Sprint(a.AttemptID, schema.GC, "machine m2")) {
+				paused++
+			}
+		}
+	}
+	if paused < 60 {
+		t.Errorf("%d tasks waited for m2 to collect, want 60", paused)
+	}
+	if got := verdicts(eng, true); !slices.Equal(got, nightly) {
+		t.Errorf("at once: %d verdicts, and night by night %d, and not the same", len(got), len(nightly))
+	}
+	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, true); !slices.Equal(got, nightly) {
+		t.Errorf("by copies: %d verdicts, and here %d, and not the same", len(got), len(nightly))
+	}
+}
+
+// A phase is told what other phases of its application collected while it ran, however long before that it began.
+func TestCollectionsMeanwhile(t *testing.T) {
+	var m collections
+	for i, c := range []collection{
+		{Phase: 1, Start: 0, Duration: 50},  // begins first and ends last
+		{Phase: 2, Start: 10, Duration: 10}, // the phase that asks
+		{Phase: 3, Start: 11, Duration: 2},  // has ended before
+		{Phase: 4, Start: 14, Duration: 2},
+		{Phase: 5, Start: 25, Duration: 2}, // begins as it ends
+	} {
+		c.Application, c.Attempt, c.Start = 9, schema.Key(i), schema.Time(0).Add(float64(c.Start))
+		m.add(c)
+	}
+	m.settle()
+	m.mayWait(2, 9)
+	m.mayWait(7, 8)
+	for phase, want := range map[schema.Key][]schema.Key{2: {1, 4}, 7: nil} {
+		var got []schema.Key
+		for c := range m.meanwhile(phase, schema.Time(0).Add(15), schema.Time(0).Add(25)) {
+			got = append(got, c.Phase)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("phase %d is told of %v, want %v", phase, got, want)
+		}
+	}
+}
