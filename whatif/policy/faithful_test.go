@@ -325,3 +325,45 @@ func TestMantriRules(t *testing.T) {
 		t.Errorf("tasks of 2, 4, 1 and 3 bytes begin in the order %v", order)
 	}
 }
+
+// MANTRI §5.1: no task runs in more than three copies, here where α lets nine run on, slots are free, and every attempt seems to need far
+// longer than those that are done.
+func TestMantriThreeCopies(t *testing.T) {
+	c := phases(scenario.Uniform(40, 1), slices.Repeat([]float64{20}, 12))
+	for n := range c.Jobs[0].Phases[0].Tasks {
+		x := &c.Jobs[0].Phases[0].Tasks[n]
+		if x.Reports = []workload.Point{{At: 0.95, Score: 0.1}}; n < 3 {
+			x.Seconds = 200
+		}
+	}
+	var spans []replay.Span
+	(&replay.Sim{}).Run(workload.Build(c.Rows()).Pools[0], replay.Options{Policy: set(t, byName(t, "mantri"), "alpha", "9").New(), Watch: func(x replay.Span) { spans = append(spans, x) }})
+	most := 0
+	for _, x := range spans {
+		n := 0
+		for _, y := range spans {
+			if y.Task == x.Task && y.Start <= x.Start && x.Start < y.End {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	if most != 3 {
+		t.Errorf("a task runs in %d copies at once at most, want 3", most)
+	}
+}
+
+// MANTRI §5.1: a task is not duplicated again within Δ. Five tasks of 4 s make Δ 0.4 s, until eight of 48.8 s are done and make it 4.88 s.
+// Task 14 seems to need a minute from its first report on. There is a slot for a duplicate of it at 48 s; of the two the slower is killed (α is 1) a
+// period later, and another period later, at 49.1 s when Δ has grown, nothing but the rule is in the way of the next duplicate.
+func TestMantriNoSecondDuplicateWithinDelta(t *testing.T) {
+	soon := []workload.Point{{At: 0.02, Score: 0.0005}, {At: 0.03, Score: 0.9}} // whoever reports so seems to need little, but for the first second
+	c := phases(scenario.Uniform(10, 1), slices.Concat(slices.Repeat([]float64{48.8}, 8), []float64{48}, slices.Repeat([]float64{4}, 5), []float64{1000}))
+	for n := range c.Jobs[0].Phases[0].Tasks {
+		c.Jobs[0].Phases[0].Tasks[n].Reports = soon
+	}
+	c.Jobs[0].Phases[0].Tasks[14].Reports = []workload.Point{{At: 0.02, Score: 0.3}, {At: 0.99, Score: 0.95}}
+	mantri := set(t, set(t, set(t, byName(t, "mantri"), "longest", "false"), "restart", "false"), "alpha", "1")
+	got, _ := events(t, c.Rows(), mantri, 0)
+	expect(t, "no second duplicate before 48.3 s + 4.88 s", got, []string{"copy 14 at 48.3", "copy 14 at 54.0", "kill 14.0 at 58.8", "kill 14.1 at 48.7"})
+}
