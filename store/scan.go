@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -44,7 +45,11 @@ func scanFile(ctx context.Context, r *parquet.Reader, name string, emit func(key
 		return err
 	}
 	defer f.Close()
-	return r.Read(ctx, f, emit)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return r.Read(ctx, io.NewSectionReader(f, 0, info.Size()), emit)
 }
 
 // byInput emits rows input by input, except those of hidden inputs.

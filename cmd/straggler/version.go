@@ -62,7 +62,7 @@ func buildFacts() table.Rows {
 	}
 	for _, d := range info.Deps {
 		switch d.Path {
-		case "github.com/duckdb/duckdb-go/v2", "github.com/apache/arrow-go/v18":
+		case "github.com/duckdb/duckdb-go/v2", "github.com/parquet-go/parquet-go":
 			f.Add(d.Path, d.Version)
 		}
 	}

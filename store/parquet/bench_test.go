@@ -11,7 +11,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	arrowparquet "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/google/go-cmp/cmp"
 
 	"straggler/schema"
@@ -74,7 +76,7 @@ type arrowWriter struct {
 func newArrowWriter(to io.Writer, columns []schema.Column) *arrowWriter {
 	props := []arrowparquet.WriterProperty{
 		arrowparquet.WithVersion(arrowparquet.V2_6), arrowparquet.WithDataPageVersion(arrowparquet.DataPageV1),
-		arrowparquet.WithCompression(compression), arrowparquet.WithCompressionLevel(compressionLevel),
+		arrowparquet.WithCompression(compress.Codecs.Zstd), arrowparquet.WithCompressionLevel(1),
 		arrowparquet.WithBatchSize(8 << 10), arrowparquet.WithDataPageSize(pageBytes), arrowparquet.WithDictionaryPageSizeLimit(64 << 20),
 		arrowparquet.WithMaxRowGroupLength(RowGroupRows), arrowparquet.WithDictionaryDefault(false), arrowparquet.WithStats(true),
 	}
@@ -86,11 +88,28 @@ func newArrowWriter(to io.Writer, columns []schema.Column) *arrowWriter {
 			props = append(props, arrowparquet.WithDictionaryFor(c.Name, true), arrowparquet.WithDictionaryCostFallbackFor(c.Name, false))
 		}
 	}
-	root, err := fileSchema(columns)
-	if err != nil {
-		panic(err)
-	}
+	root := arrowSchema(columns)
 	return &arrowWriter{Writer: file.NewParquetWriter(to, root, file.WithWriterProps(arrowparquet.NewWriterProperties(props...)))}
+}
+
+// arrowSchema is the schema of the files as arrow-go has it.
+func arrowSchema(columns []schema.Column) *pqschema.GroupNode {
+	var fields pqschema.FieldList
+	for _, c := range columns {
+		repetition := arrowparquet.Repetitions.Required
+		if c.Nullable {
+			repetition = arrowparquet.Repetitions.Optional
+		}
+		var logical pqschema.LogicalType = pqschema.NoLogicalType{}
+		switch c.Type {
+		case schema.String:
+			logical = pqschema.StringLogicalType{}
+		case schema.Timestamp:
+			logical = pqschema.NewTimestampLogicalType(true, pqschema.TimeUnitMicros)
+		}
+		fields = append(fields, pqschema.MustPrimitive(pqschema.NewPrimitiveNodeLogical(c.Name, repetition, logical, arrowparquet.Type(physicalTypes[c.Type]), 0, -1)))
+	}
+	return pqschema.MustGroup(pqschema.NewGroupNode("schema", arrowparquet.Repetitions.Required, fields, -1))
 }
 
 func (a *arrowWriter) writeRowGroup(b *Buffer, order []int32) error {
@@ -210,7 +229,7 @@ func TestArrowWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := fileOf(t, rows, nil, false)
-	ours, theirs := open(t, data), open(t, to.Bytes())
+	ours, theirs := opened(t, data), opened(t, to.Bytes())
 	compared := 0
 	for i := range ours.MetaData().Schema.NumColumns() {
 		name := ours.MetaData().Schema.Column(i).Name()

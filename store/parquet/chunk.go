@@ -1,15 +1,11 @@
 package parquet
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	arrowparquet "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-
+	"straggler/parquetfile"
 	"straggler/schema"
 )
 
@@ -26,21 +22,19 @@ type columnChunk struct {
 	column *column
 	rows   int
 	order  []int32 // of the rows; nil: as they are
-	pages  file.PageWriter
+	pages  *parquetfile.ChunkWriter
 
-	dictionary bool // it has a dictionary page
-	stats      statistics
+	stats statistics
 }
 
 // scratch is memory that the chunks of a file use one after the other.
 type scratch struct {
-	page       []byte
-	compressed bytes.Buffer
-	levels     []int32
-	i64        []int64
-	i32        []int32
-	f64        []float64
-	bools      []bool
+	page   []byte
+	levels []int32
+	i64    []int64
+	i32    []int32
+	f64    []float64
+	bools  []bool
 }
 
 // write writes the pages and works out the statistics.
@@ -59,7 +53,7 @@ func (c *columnChunk) write() error {
 	}
 	switch {
 	case col.values == 0:
-		return c.writePages(arrowparquet.Encodings.Plain, func(int, int) {})
+		return c.writePages(parquetfile.Plain, func(int, int) {})
 	case col.strings.plain:
 		return c.writeStrings()
 	}
@@ -68,7 +62,7 @@ func (c *columnChunk) write() error {
 
 func writeIntegers[T int32 | int64](c *columnChunk, out *[]T, values []T) error {
 	var b bounds[T]
-	err := c.writePages(arrowparquet.Encodings.DeltaBinaryPacked, func(from, to int) {
+	err := c.writePages(parquetfile.DeltaBinaryPacked, func(from, to int) {
 		page := present(c, out, values, from, to)
 		b.extend(page...)
 		c.page = appendDelta(c.page, page)
@@ -79,7 +73,7 @@ func writeIntegers[T int32 | int64](c *columnChunk, out *[]T, values []T) error 
 
 func (c *columnChunk) writeDoubles() error {
 	var b bounds[float64]
-	err := c.writePages(arrowparquet.Encodings.Plain, func(from, to int) {
+	err := c.writePages(parquetfile.Plain, func(from, to int) {
 		page := present(c, &c.f64, c.column.f64, from, to)
 		b.extend(page...)
 		c.page = appendDoubles(c.page, page)
@@ -90,7 +84,7 @@ func (c *columnChunk) writeDoubles() error {
 
 func (c *columnChunk) writeBools() error {
 	var hasFalse, hasTrue bool
-	err := c.writePages(arrowparquet.Encodings.Plain, func(from, to int) {
+	err := c.writePages(parquetfile.Plain, func(from, to int) {
 		page := present(c, &c.bools, c.column.bools, from, to)
 		hasFalse, hasTrue = hasFalse || slices.Contains(page, false), hasTrue || slices.Contains(page, true)
 		c.page = appendBools(c.page, page)
@@ -114,7 +108,7 @@ func (c *columnChunk) writeStrings() error {
 			b.extend(s)
 			c.page = appendString(c.page, s)
 		}
-		if err := c.end(to-from, arrowparquet.Encodings.Plain); err != nil {
+		if err := c.end(to-from, parquetfile.Plain); err != nil {
 			return err
 		}
 		from = to
@@ -134,21 +128,18 @@ func (c *columnChunk) writeDictionary() error {
 		c.page = appendString(c.page, s)
 	}
 	c.stats.setStrings(b)
-	page := file.NewDictionaryPage(memory.NewBufferBytes(c.page), int32(len(d.ends)), arrowparquet.Encodings.Plain)
-	defer page.Release()
-	if _, err := c.pages.WriteDictionaryPage(page); err != nil { // which compresses it
+	if err := c.pages.Dictionary(c.page, len(d.ends)); err != nil {
 		return err
 	}
-	c.dictionary = true
 	width := max(1, bits.Len(uint(len(d.ends)-1)))
-	return c.writePages(arrowparquet.Encodings.RLEDict, func(from, to int) {
+	return c.writePages(parquetfile.RLEDictionary, func(from, to int) {
 		c.page = append(c.page, byte(width))
 		c.page = appendHybrid(c.page, present(c, &c.i32, d.rows, from, to), width)
 	})
 }
 
 // writePages writes the pages of the column; add appends the values of the rows from to to.
-func (c *columnChunk) writePages(encoding arrowparquet.Encoding, add func(from, to int)) error {
+func (c *columnChunk) writePages(encoding parquetfile.Encoding, add func(from, to int)) error {
 	for from := 0; from < c.rows; {
 		to := min(from+pageRows, c.rows)
 		if c.column.values == 0 { // one page says so of all
@@ -189,15 +180,9 @@ func (c *columnChunk) begin(from, to int) {
 	binary.LittleEndian.PutUint32(c.page, uint32(len(c.page)-4))
 }
 
-// end compresses the data page and writes it out.
-func (c *columnChunk) end(rows int, encoding arrowparquet.Encoding) error {
-	c.compressed.Reset()
-	compressed := c.pages.Compress(&c.compressed, c.page)
-	levels := arrowparquet.Encodings.RLE
-	page := file.NewDataPageV1(memory.NewBufferBytes(compressed), int32(rows), encoding, levels, levels, int32(len(c.page)))
-	defer page.Release()
-	_, err := c.pages.WriteDataPage(page)
-	return err
+// end writes the data page out.
+func (c *columnChunk) end(rows int, encoding parquetfile.Encoding) error {
+	return c.pages.Data(c.page, rows, encoding)
 }
 
 // present gives the values of the rows from to to, in the order in which they are written, without NULLs.

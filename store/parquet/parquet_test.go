@@ -12,6 +12,7 @@ import (
 
 	arrowparquet "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+
 	"straggler/schema"
 )
 
@@ -55,8 +56,8 @@ func fileOf[R any](t *testing.T, rows []R, order []int32, plain bool) []byte {
 	return to.Bytes()
 }
 
-// open reads a file with the Parquet library.
-func open(t *testing.T, data []byte) *file.Reader {
+// opened reads a file with arrow-go.
+func opened(t *testing.T, data []byte) *file.Reader {
 	t.Helper()
 	r, err := file.NewParquetReader(bytes.NewReader(data))
 	if err != nil {
@@ -140,7 +141,7 @@ func some[T any](v T) schema.Null[T] { return schema.Some(v) }
 // sameBack sees that attempts come back, of each kind of column one that may be NULL and one that may not.
 func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	t.Helper()
-	r := open(t, fileOf(t, rows, order, plain))
+	r := opened(t, fileOf(t, rows, order, plain))
 	n := len(rows)
 	row := func(i int) *schema.Attempt {
 		if order != nil {
@@ -215,7 +216,7 @@ func TestPagesComeBack(t *testing.T) {
 
 // TestNullsCostNothing: a column without a value is a few bytes of a row group, however long.
 func TestNullsCostNothing(t *testing.T) {
-	r := open(t, fileOf(t, make([]schema.Attempt, 2*pageRows), nil, false))
+	r := opened(t, fileOf(t, make([]schema.Attempt, 2*pageRows), nil, false))
 	for i := range r.MetaData().Schema.NumColumns() {
 		c, err := r.MetaData().RowGroup(0).ColumnChunk(i)
 		if err != nil {

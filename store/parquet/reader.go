@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
-	arrowparquet "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
-
+	"straggler/parquetfile"
 	"straggler/schema"
 )
 
@@ -25,22 +24,38 @@ type Footer struct {
 }
 
 // ReadFooter reads no more of a file than its end.
-func ReadFooter(from arrowparquet.ReaderAtSeeker) (Footer, error) {
-	var out Footer
-	err := catch(func() error {
-		f, err := file.NewParquetReader(from)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		out.Rows = f.NumRows()
-		for i := range f.MetaData().Schema.NumColumns() {
-			out.Columns = append(out.Columns, f.MetaData().Schema.Column(i).Name())
-		}
-		return nil
-	})
-	return out, err
+func ReadFooter(from *io.SectionReader) (Footer, error) {
+	f, err := open(from)
+	if err != nil {
+		return Footer{}, err
+	}
+	out := Footer{Rows: f.meta.Rows}
+	for _, c := range f.root.Children {
+		out.Columns = append(out.Columns, c.Name)
+	}
+	return out, nil
 }
+
+// source is a file that is read.
+type source struct {
+	*io.SectionReader
+	meta *parquetfile.Metadata
+	root *parquetfile.Field
+}
+
+func open(from *io.SectionReader) (*source, error) {
+	m, err := parquetfile.ReadMetadata(from, from.Size())
+	if err != nil {
+		return nil, malformed(err)
+	}
+	root, err := m.Root()
+	if err != nil {
+		return nil, malformed(err)
+	}
+	return &source{from, m, root}, nil
+}
+
+func malformed(err error) error { return fmt.Errorf("%w: %w", ErrMalformed, err) }
 
 // readRows is how many rows are read at a time.
 const readRows = 4096
@@ -61,40 +76,33 @@ func NewReader(t *schema.Table, key string, hasColumn func(name string) bool) *R
 }
 
 // Read gives the rows of a file in their order, some at a time, and the key of each; their memory is used again.
-func (r *Reader) Read(ctx context.Context, from arrowparquet.ReaderAtSeeker, emit func(keys []int64, rows schema.Batch) error) error {
-	var f *file.Reader
-	if err := catch(func() (err error) { f, err = file.NewParquetReader(from); return err }); err != nil {
+func (r *Reader) Read(ctx context.Context, from *io.SectionReader, emit func(keys []int64, rows schema.Batch) error) error {
+	f, err := open(from)
+	if err != nil {
 		return err
 	}
-	for g := range f.NumRowGroups() {
-		if err := r.rowGroup(ctx, f.RowGroup(g), emit); err != nil {
+	for _, g := range f.meta.RowGroups {
+		if err := r.rowGroup(ctx, f, g, emit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Reader) rowGroup(ctx context.Context, group *file.RowGroupReader, emit func(keys []int64, rows schema.Batch) error) error {
-	var columns []columnReader
-	err := catch(func() (err error) { columns, err = r.columns(group); return err })
+func (r *Reader) rowGroup(ctx context.Context, f *source, group *parquetfile.RowGroup, emit func(keys []int64, rows schema.Batch) error) error {
+	columns, err := r.columns(f, group)
 	if err != nil {
-		return err
+		return malformed(err)
 	}
-	for left := group.NumRows(); left > 0; left -= readRows {
+	for left := group.Rows; left > 0; left -= readRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := int(min(left, readRows))
-		err := catch(func() error {
-			for _, c := range columns {
-				if err := c.read(n); err != nil {
-					return err
-				}
+		for _, c := range columns {
+			if err := c.read(n); err != nil {
+				return malformed(err)
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 		if err := emit(r.keys[:n], r.table.Batch(r.rows.Slice(0, n))); err != nil {
 			return err
@@ -103,21 +111,11 @@ func (r *Reader) rowGroup(ctx context.Context, group *file.RowGroupReader, emit 
 	return nil
 }
 
-// catch calls the Parquet library, which fails or panics where a file is not what it says.
-func catch(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-		if err != nil {
-			err = fmt.Errorf("%w: %w", ErrMalformed, err)
-		}
-	}()
-	return call()
-}
-
 // columns opens the columns of a row group, the keys last.
-func (r *Reader) columns(group *file.RowGroupReader) ([]columnReader, error) {
+func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader, error) {
+	if !group.FitsInto(f.Size()) {
+		return nil, errors.New("its columns take more than the file")
+	}
 	out := make([]columnReader, 0, len(r.table.Columns)+1)
 	for i := range r.table.Columns {
 		c := &r.table.Columns[i]
@@ -125,42 +123,43 @@ func (r *Reader) columns(group *file.RowGroupReader) ([]columnReader, error) {
 		if c.Nullable {
 			to.valid = unsafe.Add(to.values, sizes[c.Type])
 		}
-		var from file.ColumnChunkReader
+		var from *parquetfile.Chunk
 		if r.hasColumn(c.Name) {
 			var err error
-			if from, err = openColumn(group, c.Name); err != nil {
+			if from, err = f.column(group, c.Name); err != nil {
 				return nil, err
 			}
 		} else if !c.Nullable {
 			return nil, fmt.Errorf("it lacks the column %s, which cannot be NULL", c.Name)
 		}
-		reader := to.reader(from, c.Type)
-		if reader == nil {
-			return nil, fmt.Errorf("its column %s holds %v, which does not fit into %s", c.Name, from.Type(), c.Type)
+		reader, err := to.reader(from, c.Type)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, reader)
 	}
-	from, err := openColumn(group, r.key)
+	from, err := f.column(group, r.key)
 	if err != nil {
 		return nil, err
 	}
 	keys := target{name: r.key, values: unsafe.Pointer(unsafe.SliceData(r.keys)), stride: unsafe.Sizeof(r.keys[0])}
-	reader := keys.reader(from, schema.BigInt)
-	if reader == nil {
-		return nil, fmt.Errorf("its column %s holds %v", r.key, from.Type())
-	}
-	return append(out, reader), nil
+	reader, err := keys.reader(from, schema.BigInt)
+	return append(out, reader), err
 }
 
 // columnReader reads one column of a row group into the next n rows.
 type columnReader interface{ read(n int) error }
 
-func openColumn(group *file.RowGroupReader, name string) (file.ColumnChunkReader, error) {
-	i := group.MetaData().Schema.ColumnIndexByName(name)
+func (f *source) column(group *parquetfile.RowGroup, name string) (*parquetfile.Chunk, error) {
+	i := slices.IndexFunc(f.root.Children, func(c *parquetfile.Field) bool { return c.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("it lacks the column %s", name)
 	}
-	return group.Column(i)
+	field := f.root.Children[i]
+	if field.MaxRepetition > 0 {
+		return nil, fmt.Errorf("its column %s holds lists", name)
+	}
+	return group.Chunk(f, f.Size(), field)
 }
 
 // target is where the values of a column go.
@@ -171,34 +170,22 @@ type target struct {
 	stride uintptr
 }
 
-// reader reads a column's values, NULL where there is no column; nil where the types differ.
-func (to target) reader(from file.ColumnChunkReader, typ schema.Type) columnReader {
+// reader reads a column's values, NULL where there is no column.
+func (to target) reader(from *parquetfile.Chunk, typ schema.Type) (columnReader, error) {
 	if from == nil {
-		return noValues{to}
+		return noValues{to}, nil
 	}
 	switch typ {
 	case schema.BigInt, schema.Timestamp:
-		if from, ok := from.(*file.Int64ColumnChunkReader); ok {
-			return newValues(to, from, asTheyAre[int64])
-		}
+		return newValues(to, from, asTheyAre[int64])
 	case schema.Int:
-		if from, ok := from.(*file.Int32ColumnChunkReader); ok {
-			return newValues(to, from, asTheyAre[int32])
-		}
+		return newValues(to, from, asTheyAre[int32])
 	case schema.Double:
-		if from, ok := from.(*file.Float64ColumnChunkReader); ok {
-			return newValues(to, from, asTheyAre[float64])
-		}
+		return newValues(to, from, asTheyAre[float64])
 	case schema.Bool:
-		if from, ok := from.(*file.BooleanColumnChunkReader); ok {
-			return newValues(to, from, asTheyAre[bool])
-		}
-	case schema.String:
-		if from, ok := from.(*file.ByteArrayColumnChunkReader); ok {
-			return newValues(to, from, stringsOf)
-		}
+		return newValues(to, from, asTheyAre[bool])
 	}
-	return nil
+	return newValues(to, from, stringsOf)
 }
 
 // noValues makes a column NULL.
@@ -211,44 +198,44 @@ func (r noValues) read(n int) error {
 	return nil
 }
 
-// valueReader is a column of a row group in the file.
-type valueReader[From any] interface {
-	ReadBatchInPage(n int64, values []From, definition, repetition []int16) (rows int64, present int, err error)
-	Descriptor() *pqschema.Column
-	HasNext() bool
-	Err() error
-}
-
 // values reads a column that is in the file.
-type values[From, To any] struct {
+type values[From parquetfile.Value, To any] struct {
 	to     target
-	from   valueReader[From]
+	from   *parquetfile.Column[From]
 	as     func([]From) []To
 	buf    []From
 	levels []int16 // 1 for a value, 0 for NULL; nil where the file's column cannot be NULL
 }
 
-func newValues[From, To any](to target, from valueReader[From], as func([]From) []To) *values[From, To] {
+func newValues[From parquetfile.Value, To any](to target, chunk *parquetfile.Chunk, as func([]From) []To) (columnReader, error) {
+	from, err := parquetfile.ColumnOf[From](chunk)
+	if err != nil {
+		return nil, err
+	}
 	r := &values[From, To]{to: to, from: from, as: as, buf: make([]From, readRows)}
-	if from.Descriptor().MaxDefinitionLevel() > 0 {
+	if chunk.Field.MaxDefinition > 0 {
 		r.levels = make([]int16, readRows)
 	}
-	return r
+	return r, nil
 }
 
 func (r *values[From, To]) read(n int) error {
 	for done := 0; done < n; {
-		if !r.from.HasNext() {
-			return fmt.Errorf("column %s ends %d rows early: %w", r.to.name, n-done, r.from.Err())
+		more, err := r.from.Next()
+		if err != nil {
+			return err
 		}
-		rows, count, err := r.from.ReadBatchInPage(int64(n-done), r.buf, r.levels, nil)
+		if !more {
+			return fmt.Errorf("column %s ends %d rows early", r.to.name, n-done)
+		}
+		rows, count, err := r.from.Read(r.buf[:n-done], r.levels, nil)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", r.to.name, err)
 		}
-		if err := r.scatter(done, int(rows), r.as(r.buf[:count])); err != nil {
+		if err := r.scatter(done, rows, r.as(r.buf[:count])); err != nil {
 			return err
 		}
-		done += int(rows)
+		done += rows
 	}
 	return nil
 }
@@ -277,7 +264,7 @@ func (r *values[From, To]) scatter(at, n int, values []To) error {
 func asTheyAre[T any](in []T) []T { return in }
 
 // stringsOf copies texts out of the page's memory, all into one piece. One that equals the text before it shares it.
-func stringsOf(in []arrowparquet.ByteArray) []string {
+func stringsOf(in [][]byte) []string {
 	var all strings.Builder
 	same := func(i int) bool { return i > 0 && string(in[i]) == string(in[i-1]) }
 	for i, b := range in {

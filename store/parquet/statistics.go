@@ -6,7 +6,9 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+
+	"straggler/parquetfile"
 )
 
 // Readers leave out row groups by the statistics of a column chunk, so a wrong one loses rows. The rules are those of
@@ -125,30 +127,17 @@ func successor(s string) []byte {
 	return nil
 }
 
-func (s *statistics) encoded() (e metadata.EncodedStatistics) {
-	e.SetNullCount(s.nulls)
-	e.Signed = s.signed
-	if s.min != nil {
-		e.SetMin(s.min)
+// encoded are the statistics as the footer has them. Whether a bound is exact is said of chunks of which one is not.
+func (s *statistics) encoded() *parquetfile.Statistics {
+	e := &parquetfile.Statistics{Nulls: thrift.New(s.nulls), Min: s.min, Max: s.max}
+	if s.signed {
+		e.OldMin, e.OldMax = s.min, s.max
 	}
-	if s.max != nil {
-		e.SetMax(s.max)
+	if s.minInexact || s.maxInexact {
+		e.MinExact = thrift.New(!s.minInexact)
+		if s.max != nil {
+			e.MaxExact = thrift.New(!s.maxInexact)
+		}
 	}
 	return e
-}
-
-// inexact is a column chunk of a file whose statistics have inexact bounds.
-type inexact struct {
-	group, column int
-	min, max      bool
-}
-
-// mark sets the flags of the format's metadata, for which the library has no words.
-func (i inexact) mark(footer *metadata.FileMetaData) {
-	s := footer.RowGroups[i.group].Columns[i.column].MetaData.Statistics
-	minExact, maxExact := !i.min, !i.max
-	s.IsMinValueExact = &minExact
-	if s.MaxValue != nil {
-		s.IsMaxValueExact = &maxExact
-	}
 }

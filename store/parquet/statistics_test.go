@@ -23,7 +23,7 @@ type written struct {
 // statisticsOf reads what a file says of a column.
 func statisticsOf(t *testing.T, data []byte, name string) written {
 	t.Helper()
-	footer := open(t, data).MetaData()
+	footer := opened(t, data).MetaData()
 	i := footer.Schema.ColumnIndexByName(name)
 	s := footer.RowGroups[0].Columns[i].MetaData.Statistics
 	typ := schema.TableOf[schema.Attempt]().Column(name).Type

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
+	"straggler/parquetfile"
 )
 
 // leafValues is how many values of a column are decoded at a time.
@@ -24,8 +22,7 @@ type levels struct{ definition, repetition int16 }
 
 // leaf reads one column of a row group, value by value.
 type leaf struct {
-	from          file.ColumnChunkReader
-	decode        func() (n, present int, err error) // decodes the next values, of which those present into values
+	decode        func() (n int, err error) // decodes the next values, those that are there into values; 0: there is none
 	maxDefinition int16
 	definition    []int16 // nil where all are there
 	repetition    []int16 // nil where none repeats
@@ -36,61 +33,60 @@ type leaf struct {
 	next    levels
 }
 
-func newLeaf(from file.ColumnChunkReader) *leaf {
-	d := from.Descriptor()
-	l := &leaf{from: from, maxDefinition: d.MaxDefinitionLevel(), values: make([]Value, leafValues)}
-	if l.maxDefinition > 0 {
+func newLeaf(from *parquetfile.Chunk) (l *leaf, err error) {
+	f := from.Field
+	l = &leaf{maxDefinition: f.MaxDefinition, values: make([]Value, leafValues)}
+	if f.MaxDefinition > 0 {
 		l.definition = make([]int16, leafValues)
 	}
-	if d.MaxRepetitionLevel() > 0 {
+	if f.MaxRepetition > 0 {
 		l.repetition = make([]int16, leafValues)
 	}
-	logical := d.LogicalType()
-	switch from := from.(type) {
-	case *file.BooleanColumnChunkReader:
-		l.decode = decoder(l, from.ReadBatchInPage, func(v bool) Value {
+	switch f.Type {
+	case parquetfile.Boolean:
+		l.decode, err = decoder(l, from, func(v bool) Value {
 			if v {
 				return Value{Kind: Bool, bits: 1}
 			}
 			return Value{Kind: Bool}
 		})
-	case *file.Int32ColumnChunkReader:
-		as := wholeAs(logical)
-		l.decode = decoder(l, from.ReadBatchInPage, func(v int32) Value { return as(int64(v), uint64(uint32(v))) })
-	case *file.Int64ColumnChunkReader:
-		as := wholeAs(logical)
-		l.decode = decoder(l, from.ReadBatchInPage, func(v int64) Value { return as(v, uint64(v)) })
-	case *file.Int96ColumnChunkReader:
-		l.decode = decoder(l, from.ReadBatchInPage, func(v parquet.Int96) Value { return timeOf(v.ToTime()) })
-	case *file.Float32ColumnChunkReader:
-		l.decode = decoder(l, from.ReadBatchInPage, func(v float32) Value { return Value{Kind: Float32, bits: math.Float64bits(float64(v))} })
-	case *file.Float64ColumnChunkReader:
-		l.decode = decoder(l, from.ReadBatchInPage, func(v float64) Value { return Value{Kind: Float, bits: math.Float64bits(v)} })
-	case *file.ByteArrayColumnChunkReader:
-		as := bytesAs(logical, true)
-		l.decode = decoder(l, from.ReadBatchInPage, func(v parquet.ByteArray) Value { return as(v) })
-	case *file.FixedLenByteArrayColumnChunkReader:
-		as := bytesAs(logical, false)
-		l.decode = decoder(l, from.ReadBatchInPage, func(v parquet.FixedLenByteArray) Value { return as(v) })
+	case parquetfile.Int32:
+		as := wholeAs(f.Logical)
+		l.decode, err = decoder(l, from, func(v int32) Value { return as(int64(v), uint64(uint32(v))) })
+	case parquetfile.Int64:
+		as := wholeAs(f.Logical)
+		l.decode, err = decoder(l, from, func(v int64) Value { return as(v, uint64(v)) })
+	case parquetfile.Int96Type:
+		l.decode, err = decoder(l, from, func(v parquetfile.Int96) Value { return timeOf(v.Time()) })
+	case parquetfile.Float:
+		l.decode, err = decoder(l, from, func(v float32) Value { return Value{Kind: Float32, bits: math.Float64bits(float64(v))} })
+	case parquetfile.Double:
+		l.decode, err = decoder(l, from, func(v float64) Value { return Value{Kind: Float, bits: math.Float64bits(v)} })
+	case parquetfile.ByteArray, parquetfile.FixedLenByteArray:
+		l.decode, err = decoder(l, from, bytesAs(f.Logical, f.Type == parquetfile.ByteArray))
 	default:
-		l.decode = func() (int, int, error) { return 0, 0, fmt.Errorf("its type %v is not known", from.Type()) }
+		err = fmt.Errorf("column %s: its type %v is not known", f.Name, f.Type)
 	}
-	return l
+	return l, err
 }
 
 // decoder copies the values that there are out of the page.
-func decoder[T any](l *leaf, read func(n int64, values []T, definition, repetition []int16) (int64, int, error), as func(T) Value) func() (int, int, error) {
+func decoder[T parquetfile.Value](l *leaf, chunk *parquetfile.Chunk, as func(T) Value) (func() (int, error), error) {
+	from, err := parquetfile.ColumnOf[T](chunk)
 	raw := make([]T, leafValues)
-	return func() (int, int, error) {
-		n, present, err := read(leafValues, raw, l.definition, l.repetition)
+	return func() (int, error) {
+		if more, err := from.Next(); !more {
+			return 0, err
+		}
+		n, present, err := from.Read(raw, l.definition, l.repetition)
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		for i, v := range raw[:present] {
 			l.values[i] = as(v)
 		}
-		return int(n), present, nil
-	}
+		return n, nil
+	}, err
 }
 
 var errEnds = errors.New("it has fewer values than the rows need")
@@ -98,23 +94,9 @@ var errEnds = errors.New("it has fewer values than the rows need")
 // more reads the levels of the next value, and says whether there is one.
 func (l *leaf) more() (bool, error) {
 	for l.at == l.end {
-		if !l.from.HasNext() {
-			return false, l.from.Err()
-		}
-		n, present, err := l.decode()
-		if err != nil {
+		n, err := l.decode()
+		if n == 0 {
 			return false, err
-		}
-		if l.definition != nil {
-			there := 0
-			for _, d := range l.definition[:n] {
-				if d == l.maxDefinition {
-					there++
-				}
-			}
-			if there != present {
-				return false, fmt.Errorf("%d values are there and %d should be", present, there)
-			}
 		}
 		l.at, l.end, l.value = 0, n, 0
 	}
@@ -152,45 +134,42 @@ func (l *leaf) take() (Value, error) {
 }
 
 // wholeAs is what a column of whole numbers holds, which come signed and unsigned.
-func wholeAs(logical pqschema.LogicalType) func(int64, uint64) Value {
-	switch t := logical.(type) {
-	case pqschema.IntLogicalType:
-		if !t.IsSigned() {
-			return func(_ int64, v uint64) Value { return Value{Kind: Uint, bits: v} }
-		}
-	case pqschema.TimestampLogicalType:
-		switch t.TimeUnit() {
-		case pqschema.TimeUnitMillis:
+func wholeAs(logical parquetfile.Logical) func(int64, uint64) Value {
+	switch logical.Meaning {
+	case parquetfile.Unsigned:
+		return func(_ int64, v uint64) Value { return Value{Kind: Uint, bits: v} }
+	case parquetfile.Timestamp:
+		switch logical.Unit {
+		case time.Millisecond:
 			return func(v int64, _ uint64) Value { return timeOf(time.UnixMilli(v)) }
-		case pqschema.TimeUnitNanos:
+		case time.Nanosecond:
 			return func(v int64, _ uint64) Value { return timeOf(time.Unix(0, v)) }
 		}
 		return func(v int64, _ uint64) Value { return Value{Kind: Time, bits: uint64(v)} }
-	case pqschema.DateLogicalType:
+	case parquetfile.Date:
 		return func(v int64, _ uint64) Value { return textOf(time.Unix(v*86400, 0).UTC().Format(time.DateOnly)) }
-	case pqschema.TimeLogicalType:
-		unit := map[pqschema.TimeUnitType]time.Duration{pqschema.TimeUnitMillis: time.Millisecond, pqschema.TimeUnitMicros: time.Microsecond, pqschema.TimeUnitNanos: 1}[t.TimeUnit()]
+	case parquetfile.TimeOfDay:
 		return func(v int64, _ uint64) Value {
-			return textOf(time.Unix(0, v*int64(unit)).UTC().Format("15:04:05.999999999"))
+			return textOf(time.Unix(0, v*int64(logical.Unit)).UTC().Format("15:04:05.999999999"))
 		}
-	case pqschema.DecimalLogicalType:
-		return func(v int64, _ uint64) Value { return textOf(decimal(big.NewInt(v), int(t.Scale()))) }
+	case parquetfile.Decimal:
+		return func(v int64, _ uint64) Value { return textOf(decimal(big.NewInt(v), logical.Scale)) }
 	}
 	return func(v int64, _ uint64) Value { return Value{Kind: Int, bits: uint64(v)} }
 }
 
 // bytesAs is what a column of bytes holds. Old writers do not say which are text.
-func bytesAs(logical pqschema.LogicalType, text bool) func([]byte) Value {
-	switch t := logical.(type) {
-	case pqschema.DecimalLogicalType:
+func bytesAs(logical parquetfile.Logical, text bool) func([]byte) Value {
+	switch logical.Meaning {
+	case parquetfile.Decimal:
 		return func(v []byte) Value {
 			n := new(big.Int).SetBytes(v)
 			if len(v) > 0 && v[0] >= 0x80 { // two's complement, the highest byte first
 				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(v))))
 			}
-			return textOf(decimal(n, int(t.Scale())))
+			return textOf(decimal(n, logical.Scale))
 		}
-	case pqschema.UUIDLogicalType:
+	case parquetfile.UUID:
 		return func(v []byte) Value {
 			h := hex.EncodeToString(v)
 			if len(h) != 32 {
@@ -198,7 +177,7 @@ func bytesAs(logical pqschema.LogicalType, text bool) func([]byte) Value {
 			}
 			return textOf(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
 		}
-	case pqschema.Float16LogicalType:
+	case parquetfile.Float16:
 		return func(v []byte) Value {
 			if len(v) != 2 {
 				return Value{}

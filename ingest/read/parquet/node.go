@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
+	"straggler/parquetfile"
 )
 
 // A column's page holds, beside the values, two levels for each: the definition level says how many of the optional and
@@ -15,9 +13,6 @@ import (
 
 // maxValues bounds what one cell holds: a few bytes of levels can claim a list of any length.
 const maxValues = 1 << 20
-
-// maxDepth bounds how deep structures lie in one another.
-const maxDepth = 64
 
 // node is a field of the schema: a leaf, a structure or, where it repeats, items of one.
 type node struct {
@@ -31,13 +26,14 @@ type node struct {
 	leaves     []*leaf // all below it
 }
 
-// nodesOf are the columns of a row group.
-func nodesOf(group *file.RowGroupReader) ([]*node, error) {
-	b := &builder{group: group}
-	root := group.MetaData().Schema.Root()
+// nodes are the columns of a row group.
+func (s *source) nodes(group *parquetfile.RowGroup) ([]*node, error) {
+	if !group.FitsInto(s.Size()) {
+		return nil, errors.New("its columns take more than the file")
+	}
 	var out []*node
-	for i := range root.NumFields() {
-		n, err := b.node(root.Field(i), 0, 0, 0)
+	for _, f := range s.root.Children {
+		n, err := s.node(group, f)
 		if err != nil {
 			return nil, err
 		}
@@ -46,51 +42,32 @@ func nodesOf(group *file.RowGroupReader) ([]*node, error) {
 	return out, nil
 }
 
-// builder makes nodes in the order of the schema, in which the columns come too.
-type builder struct {
-	group  *file.RowGroupReader
-	column int
-}
-
-func (b *builder) node(f pqschema.Node, definition, repetition int16, depth int) (*node, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("its fields lie more than %d deep", maxDepth)
-	}
-	n := &node{definition: definition, repetition: repetition}
-	switch f.RepetitionType() {
-	case parquet.Repetitions.Optional:
-		n.definition++
-	case parquet.Repetitions.Repeated:
-		n.definition++
-		n.repetition++
-		n.repeats = true
-	}
-	group, ok := f.(*pqschema.GroupNode)
-	if !ok {
-		column, err := b.group.Column(b.column)
+func (s *source) node(group *parquetfile.RowGroup, f *parquetfile.Field) (*node, error) {
+	n := &node{definition: f.MaxDefinition, repetition: f.MaxRepetition, repeats: f.Repetition == parquetfile.Repeated}
+	if f.Children == nil {
+		column, err := group.Chunk(s, s.Size(), f)
 		if err != nil {
 			return nil, err
 		}
-		b.column++
-		n.leaf = newLeaf(column)
+		n.leaf, err = newLeaf(column)
 		n.leaves = []*leaf{n.leaf}
-		return n, nil
+		return n, err
 	}
-	for i := range group.NumFields() {
-		child, err := b.node(group.Field(i), n.definition, n.repetition, depth+1)
+	for _, c := range f.Children {
+		child, err := s.node(group, c)
 		if err != nil {
 			return nil, err
 		}
 		n.children = append(n.children, child)
-		n.names = append(n.names, group.Field(i).Name())
+		n.names = append(n.names, c.Name)
 		n.leaves = append(n.leaves, child.leaves...)
 	}
 	if len(n.leaves) == 0 {
 		return nil, errors.New("a structure has no fields")
 	}
-	n.list = f.LogicalType().Equals(pqschema.NewListLogicalType()) && len(n.children) == 1 && n.children[0].repeats
+	n.list = f.Logical.Meaning == parquetfile.List && len(n.children) == 1 && n.children[0].repeats
 	if n.list && !n.repeats {
-		if name := group.Field(0).Name(); name != "array" && name != f.Name()+"_tuple" {
+		if name := f.Children[0].Name; name != "array" && name != f.Name+"_tuple" {
 			n.children[0] = unwrapped(n.children[0])
 		}
 	}

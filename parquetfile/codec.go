@@ -1,0 +1,95 @@
+package parquetfile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// Codec is how pages are compressed.
+type Codec int32
+
+const (
+	Uncompressed Codec = 0
+	Snappy       Codec = 1
+	Gzip         Codec = 2
+	Brotli       Codec = 4
+	Zstd         Codec = 6
+	LZ4          Codec = 7 // blocks without a frame
+)
+
+// A page is believed to have so many bytes, whatever it was compressed to; a larger one only if no more than maxRatio of them were
+// made of each that is there: a block of zstd repeats one byte 128 KiB long in four (RFC 8878 §3.1.1.2.2).
+const (
+	believed = 16 << 20
+	maxRatio = 128 << 10 / 4
+)
+
+// decompress gives the bytes of a page, of which there must be so many. They are in the memory of to where it has room.
+func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
+	if size < 0 || size > believed && size/maxRatio > len(data) {
+		return nil, fmt.Errorf("a page of %d bytes claims to be %d", len(data), size)
+	}
+	if size == 0 { // some writers compress no bytes to none
+		return nil, nil
+	}
+	if cap(to) < size {
+		to = make([]byte, size)
+	}
+	to = to[:size]
+	var err error
+	switch n := 0; c {
+	case Uncompressed:
+		if len(data) != size {
+			err = errValuesEnd
+		}
+		to = data
+	case Snappy:
+		if n, err = snappy.DecodedLen(data); err == nil && n != size {
+			err = errValuesEnd
+		} else if err == nil {
+			to, err = snappy.Decode(to, data)
+		}
+	case Gzip:
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			_, err = io.ReadFull(r, to)
+		}
+	case Brotli:
+		_, err = io.ReadFull(brotli.NewReader(bytes.NewReader(data)), to)
+	case Zstd:
+		var r *zstd.Decoder
+		if r, err = decoder(); err == nil {
+			to, err = r.DecodeAll(data, to[:0:size]) // into no more than size bytes
+		}
+		if err == nil && len(to) != size {
+			err = errValuesEnd
+		}
+	case LZ4:
+		if n, err = lz4.UncompressBlock(data, to); err == nil && n != size {
+			err = errValuesEnd
+		}
+	default:
+		err = fmt.Errorf("its compression %d is not known", c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decompressing a page: %w", err)
+	}
+	return to, nil
+}
+
+// One decoder and one encoder serve any number of callers at once, and their tables are made once.
+var (
+	decoder = sync.OnceValues(func() (*zstd.Decoder, error) { return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true)) })
+	// Logs compress well at any level, and the time that higher ones take is most of an ingest's.
+	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithZeroFrames(true), zstd.WithAllLitEntropyCompression(true))
+	})
+)

@@ -1,0 +1,298 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"time"
+)
+
+// A column of a row group is pages: at first, maybe, a dictionary of its values; then its values, with two levels for each
+// (Melnik et al., Dremel, VLDB 2010 §4), in as many pages as the writer liked.
+
+// Value is what a column may hold.
+type Value interface {
+	bool | int32 | int64 | Int96 | float32 | float64 | []byte
+}
+
+// Int96 is a time of old writers: nanoseconds of a day, and the Julian day, the lowest byte first.
+type Int96 [12]byte
+
+// Time is the time that it stands for.
+func (v Int96) Time() time.Time {
+	const epoch = 2440588 // the Julian day that begins at noon of 1970-01-01
+	day := int64(binary.LittleEndian.Uint32(v[8:])) - epoch
+	return time.Unix(day*86400, int64(binary.LittleEndian.Uint64(v[:]))).UTC()
+}
+
+// typeOf is the column's type that gives values of a type of Go; bytes may have a length.
+func typeOf[T Value](length bool) Type {
+	var zero T
+	switch any(zero).(type) {
+	case bool:
+		return Boolean
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	case Int96:
+		return Int96Type
+	case float32:
+		return Float
+	case float64:
+		return Double
+	}
+	if length {
+		return FixedLenByteArray
+	}
+	return ByteArray
+}
+
+// Chunk is a column of a row group, of any type.
+type Chunk struct {
+	Field *Field
+
+	codec   Codec
+	pages   []byte // that are still to be read
+	left    int64  // values of them, NULLs too
+	buffer  []byte // of the present page
+	inPage  int    // values of it that are still to be read
+	defined int    // bit width of definition levels
+	repeat  int    // and of repetition levels
+
+	definition, repetition hybrid[int16]
+}
+
+// Chunk reads the pages of a column of a row group into memory. The file has so many bytes.
+func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field) (*Chunk, error) {
+	if f.Children != nil || f.Column >= len(g.Columns) {
+		return nil, fmt.Errorf("column %s has no pages", f.Name)
+	}
+	c := g.Columns[f.Column]
+	m := c.Metadata
+	if m == nil || c.FilePath != "" {
+		return nil, fmt.Errorf("column %s: its pages are not in this file", f.Name)
+	}
+	if m.Type != f.Type {
+		return nil, fmt.Errorf("column %s is %v by the schema and %v by its pages", f.Name, f.Type, m.Type)
+	}
+	begin := m.DataOffset
+	if d := m.DictionaryOffset; d.Valid && d.V > 0 && d.V < begin {
+		begin = d.V
+	}
+	if n := m.CompressedBytes; begin < 0 || n < 0 || begin > size || n > size-begin {
+		return nil, fmt.Errorf("column %s: its pages lie beyond the end of the file", f.Name)
+	}
+	pages := make([]byte, m.CompressedBytes)
+	if _, err := from.ReadAt(pages, begin); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return &Chunk{Field: f, codec: m.Codec, pages: pages, left: m.Values,
+		defined: bits.Len16(uint16(f.MaxDefinition)), repeat: bits.Len16(uint16(f.MaxRepetition))}, nil
+}
+
+// FitsInto says whether a row group's pages can all lie in a file of so many bytes; else they would be read again and again.
+func (g *RowGroup) FitsInto(size int64) bool {
+	for _, c := range g.Columns {
+		if c.Metadata != nil {
+			if size -= max(c.Metadata.CompressedBytes, 0); size < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Column reads the values of a chunk.
+type Column[T Value] struct {
+	*Chunk
+	values     values[T] // of the present page; nil: none of them was asked for
+	encoding   Encoding
+	data       []byte
+	dictionary []T
+}
+
+// ColumnOf reads a chunk as values of a type.
+func ColumnOf[T Value](c *Chunk) (*Column[T], error) {
+	if want := typeOf[T](c.Field.Length > 0); c.Field.Type != want {
+		return nil, fmt.Errorf("column %s holds %v and not %v", c.Field.Name, c.Field.Type, want)
+	}
+	return &Column[T]{Chunk: c}, nil
+}
+
+// Next says whether there are further values, and makes their page the present one.
+func (c *Column[T]) Next() (bool, error) {
+	for c.inPage == 0 {
+		if c.left <= 0 || len(c.pages) == 0 {
+			return false, nil
+		}
+		if err := c.page(); err != nil {
+			return false, fmt.Errorf("column %s: %w", c.Field.Name, err)
+		}
+	}
+	return true, nil
+}
+
+// page reads the next page.
+func (c *Column[T]) page() error {
+	var h pageHeader
+	n, err := decode(c.pages, &h)
+	if err != nil {
+		return fmt.Errorf("a page's header: %w", err)
+	}
+	size := int(h.CompressedBytes)
+	if size < 0 || size > len(c.pages)-n {
+		return errors.New("a page lies beyond the end of its column")
+	}
+	data := c.pages[n : n+size]
+	c.pages = c.pages[n+size:]
+	switch {
+	case h.Type == DictionaryPage && h.Dictionary != nil:
+		return c.dictionaryPage(&h, data)
+	case h.Type == DataPage && h.Data != nil:
+		return c.dataPage(&h, data)
+	case h.Type == DataPageV2 && h.DataV2 != nil:
+		return c.dataPageV2(&h, data)
+	}
+	return nil // pages of other types are for indexes
+}
+
+// dictionaryPage reads the values that data pages name by their numbers.
+func (c *Column[T]) dictionaryPage(h *pageHeader, data []byte) error {
+	if e := h.Dictionary.Encoding; e != Plain && e != PlainDictionary {
+		return fmt.Errorf("a dictionary of encoding %d", e)
+	}
+	data, err := decompress(c.codec, nil, data, int(h.Bytes))
+	if err != nil {
+		return err
+	}
+	n := int(h.Dictionary.Values)
+	if n < 0 || n > 8*len(data) { // values take a bit at least
+		return errValuesEnd
+	}
+	from, err := newValues[T](Plain, c.Field.Length, data, nil)
+	if err != nil {
+		return err
+	}
+	c.dictionary = make([]T, n)
+	return from.read(c.dictionary)
+}
+
+func (c *Column[T]) dataPage(h *pageHeader, data []byte) error {
+	var err error
+	if data, err = c.decompressed(data, int(h.Bytes)); err != nil {
+		return err
+	}
+	d := h.Data
+	for _, l := range []struct {
+		width    int
+		encoding Encoding
+		to       *hybrid[int16]
+	}{{c.repeat, d.RepetitionEncoding, &c.repetition}, {c.defined, d.DefinitionEncoding, &c.definition}} {
+		if l.width == 0 {
+			continue
+		}
+		if l.encoding != RLE {
+			return fmt.Errorf("levels of encoding %d", l.encoding)
+		}
+		var levels []byte
+		if levels, data, err = prefixed(data); err != nil {
+			return err
+		}
+		if *l.to, err = newHybrid[int16](levels, l.width); err != nil {
+			return err
+		}
+	}
+	return c.begin(int(d.Values), d.Encoding, data)
+}
+
+func (c *Column[T]) dataPageV2(h *pageHeader, data []byte) error {
+	d := h.DataV2
+	repeats, defines := int(d.RepetitionBytes), int(d.DefinitionBytes)
+	if repeats < 0 || defines < 0 || repeats+defines > len(data) {
+		return errValuesEnd
+	}
+	var err error
+	if c.repetition, err = newHybrid[int16](data[:repeats], c.repeat); err != nil {
+		return err
+	}
+	if c.definition, err = newHybrid[int16](data[repeats:repeats+defines], c.defined); err != nil {
+		return err
+	}
+	data = data[repeats+defines:]
+	if !d.Compressed.Valid || d.Compressed.V {
+		if data, err = c.decompressed(data, int(h.Bytes)-repeats-defines); err != nil {
+			return err
+		}
+	}
+	return c.begin(int(d.Values), d.Encoding, data)
+}
+
+// decompressed gives a page's bytes, in memory that the next page uses again.
+func (c *Chunk) decompressed(data []byte, size int) ([]byte, error) {
+	data, err := decompress(c.codec, c.buffer, data, size)
+	if err == nil && c.codec != Uncompressed {
+		c.buffer = data
+	}
+	return data, err
+}
+
+// begin makes a page the present one. A page of NULLs has no values, and what stands for them is left to its writer.
+func (c *Column[T]) begin(n int, e Encoding, data []byte) error {
+	if n < 0 || int64(n) > c.left {
+		return errors.New("its pages hold more values than it says")
+	}
+	c.left -= int64(n)
+	c.inPage = n
+	c.values, c.encoding, c.data = nil, e, data
+	return nil
+}
+
+// Read reads the next values of the present page into values, and their levels into definition and repetition, each of which
+// is read where the field has such levels. Texts are valid until the next page.
+func (c *Column[T]) Read(values []T, definition, repetition []int16) (n, present int, err error) {
+	n = min(c.inPage, len(values))
+	present = n
+	if c.repeat > 0 {
+		if err := levels(&c.repetition, repetition[:n], c.Field.MaxRepetition); err != nil {
+			return 0, 0, err
+		}
+	}
+	if c.defined > 0 {
+		if err := levels(&c.definition, definition[:n], c.Field.MaxDefinition); err != nil {
+			return 0, 0, err
+		}
+		present = 0
+		for _, d := range definition[:n] {
+			if d == c.Field.MaxDefinition {
+				present++
+			}
+		}
+	}
+	if present > 0 {
+		if c.values == nil {
+			if c.values, err = newValues(c.encoding, c.Field.Length, c.data, c.dictionary); err != nil {
+				return 0, 0, err
+			}
+		}
+		if err := c.values.read(values[:present]); err != nil {
+			return 0, 0, err
+		}
+	}
+	c.inPage -= n
+	return n, present, nil
+}
+
+func levels(from *hybrid[int16], to []int16, most int16) error {
+	if err := from.read(to); err != nil {
+		return err
+	}
+	for _, l := range to {
+		if l > most || l < 0 {
+			return fmt.Errorf("a level of %d, where %d is the highest", l, most)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// The types of Thrift's compact protocol (thrift-compact-protocol.md).
+const (
+	thriftStop   = 0
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftI8     = 3
+	thriftI16    = 4
+	thriftI64    = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+	thriftUUID   = 13
+)
+
+// maxThriftDepth bounds how deep structures lie in one another. A footer's are seven deep: file, row groups, row group, columns,
+// column chunk, metadata, statistics.
+const maxThriftDepth = 32
+
+var errThriftEnds = errors.New("its Thrift structure is cut")
+
+// structSize is how many bytes the structure takes that data begins with. All lengths in it are those of bytes that are there.
+func structSize(data []byte) (int, error) {
+	w := walker{data: data}
+	err := w.structure(0)
+	return w.at, err
+}
+
+// walker goes through bytes of the compact protocol.
+type walker struct {
+	data []byte
+	at   int
+}
+
+func (w *walker) byte() (byte, error) {
+	if w.at >= len(w.data) {
+		return 0, errThriftEnds
+	}
+	w.at++
+	return w.data[w.at-1], nil
+}
+
+func (w *walker) skip(n uint64) error {
+	if n > uint64(len(w.data)-w.at) {
+		return errThriftEnds
+	}
+	w.at += int(n)
+	return nil
+}
+
+func (w *walker) varint() (uint64, error) {
+	v, n := binary.Uvarint(w.data[w.at:])
+	if n <= 0 {
+		return 0, errThriftEnds
+	}
+	w.at += n
+	return v, nil
+}
+
+func (w *walker) structure(depth int) error {
+	if depth > maxThriftDepth {
+		return fmt.Errorf("its Thrift structures lie more than %d deep", maxThriftDepth)
+	}
+	for {
+		head, err := w.byte()
+		if err != nil || head == thriftStop {
+			return err
+		}
+		if head>>4 == 0 { // the field's number follows
+			if _, err := w.varint(); err != nil {
+				return err
+			}
+		}
+		kind := head & 15
+		if kind == thriftTrue || kind == thriftFalse { // which is its value
+			continue
+		}
+		if err := w.value(kind, depth+1); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *walker) value(kind byte, depth int) error {
+	switch kind {
+	case thriftTrue, thriftFalse, thriftI8:
+		return w.skip(1)
+	case thriftI16, thriftI16 + 1, thriftI64:
+		_, err := w.varint()
+		return err
+	case thriftDouble:
+		return w.skip(8)
+	case thriftUUID:
+		return w.skip(16)
+	case thriftBinary:
+		n, err := w.varint()
+		if err != nil {
+			return err
+		}
+		return w.skip(n)
+	case thriftList, thriftSet:
+		return w.list(depth)
+	case thriftMap:
+		return w.mapping(depth)
+	case thriftStruct:
+		return w.structure(depth)
+	}
+	return fmt.Errorf("its Thrift has a type %d, which is none", kind)
+}
+
+func (w *walker) list(depth int) error {
+	head, err := w.byte()
+	if err != nil {
+		return err
+	}
+	n := uint64(head >> 4)
+	if n == 15 {
+		if n, err = w.varint(); err != nil {
+			return err
+		}
+	}
+	return w.items(n, depth, head&15)
+}
+
+func (w *walker) mapping(depth int) error {
+	n, err := w.varint()
+	if err != nil || n == 0 {
+		return err
+	}
+	types, err := w.byte()
+	if err != nil {
+		return err
+	}
+	return w.items(n, depth, types>>4, types&15)
+}
+
+// items goes through n values of each of some types, in turns. Each takes a byte at least.
+func (w *walker) items(n uint64, depth int, kinds ...byte) error {
+	if depth > maxThriftDepth {
+		return fmt.Errorf("its Thrift lists lie more than %d deep", maxThriftDepth)
+	}
+	if n > uint64(len(w.data)-w.at) {
+		return errThriftEnds
+	}
+	for range n {
+		for _, kind := range kinds {
+			if err := w.value(kind, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package parquetfile_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	arrow "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+
+	"straggler/parquetfile"
+)
+
+// column is a column that arrow-go writes: how many values, of which some may be NULL.
+type column struct {
+	node   schema.Node
+	levels []int16 // nil: all are there
+	write  func(file.ColumnChunkWriter, []int16) error
+	want   []any
+}
+
+func columnOf[A any](t arrow.Type, length int, levels []int16, values []A, as func(A) any) column {
+	repetition := arrow.Repetitions.Required
+	if levels != nil {
+		repetition = arrow.Repetitions.Optional
+	}
+	node, err := schema.NewPrimitiveNode("c", repetition, t, -1, int32(length))
+	if err != nil {
+		panic(err)
+	}
+	c := column{node: node, levels: levels, write: func(w file.ColumnChunkWriter, levels []int16) error {
+		_, err := w.(interface {
+			WriteBatch([]A, []int16, []int16) (int64, error)
+		}).WriteBatch(values, levels, nil)
+		return err
+	}}
+	for _, v := range values {
+		c.want = append(c.want, as(v))
+	}
+	return c
+}
+
+// written is a file of one column, as arrow-go writes it.
+func written(t testing.TB, c column, o ...arrow.WriterProperty) []byte {
+	t.Helper()
+	var to bytes.Buffer
+	root := schema.MustGroup(schema.NewGroupNode("schema", arrow.Repetitions.Required, schema.FieldList{c.node}, -1))
+	w := file.NewParquetWriter(&to, root, file.WithWriterProps(arrow.NewWriterProperties(o...)))
+	col, err := w.AppendRowGroup().NextColumn()
+	if err == nil {
+		err = c.write(col, c.levels)
+	}
+	if err == nil {
+		err = errors.Join(col.Close(), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.Bytes()
+}
+
+// valuesOf reads the only column of a file, NULLs left out.
+func valuesOf(data []byte) ([]any, error) {
+	m, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	root, err := m.Root()
+	if err != nil {
+		return nil, err
+	}
+	var out []any
+	for _, g := range m.RowGroups {
+		for _, f := range root.Children {
+			c, err := g.Chunk(bytes.NewReader(data), int64(len(data)), f)
+			if err != nil {
+				return nil, err
+			}
+			switch f.Type {
+			case parquetfile.Boolean:
+				err = read[bool](c, &out, func(v bool) any { return v })
+			case parquetfile.Int32:
+				err = read[int32](c, &out, func(v int32) any { return v })
+			case parquetfile.Int64:
+				err = read[int64](c, &out, func(v int64) any { return v })
+			case parquetfile.Int96Type:
+				err = read[parquetfile.Int96](c, &out, func(v parquetfile.Int96) any { return v.Time().UnixNano() })
+			case parquetfile.Float:
+				err = read[float32](c, &out, func(v float32) any { return v })
+			case parquetfile.Double:
+				err = read[float64](c, &out, func(v float64) any { return v })
+			default:
+				err = read[[]byte](c, &out, func(v []byte) any { return string(v) })
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func read[T parquetfile.Value](chunk *parquetfile.Chunk, out *[]any, as func(T) any) error {
+	c, err := parquetfile.ColumnOf[T](chunk)
+	if err != nil {
+		return err
+	}
+	values, definition, repetition := make([]T, 100), make([]int16, 100), make([]int16, 100)
+	for {
+		more, err := c.Next()
+		if !more {
+			return err
+		}
+		_, present, err := c.Read(values, definition, repetition)
+		if err != nil {
+			return err
+		}
+		for _, v := range values[:present] {
+			if len(*out) < 1<<20 {
+				*out = append(*out, as(v))
+			}
+		}
+	}
+}
+
+// columns are some of every type, of n values of which some are NULL where there are levels.
+func columns(r *rand.Rand, n int, levels []int16) map[string]column {
+	some := func(of func(i int) int64) (out []int64) {
+		for i := range n {
+			out = append(out, of(i))
+		}
+		return out
+	}
+	numbers := map[string][]int64{"rising": some(func(i int) int64 { return 1_700_000_000_000_000 + int64(i)*999 }), "few": some(func(i int) int64 { return int64(r.IntN(5)) }),
+		"any": some(func(int) int64 { return int64(r.Uint64()) }), "ends": some(func(i int) int64 { return []int64{math.MinInt64, math.MaxInt64, -1}[i%3] })}
+	out := make(map[string]column)
+	for name, of := range numbers {
+		i32, f32, f64, bools, i96, texts, fixed := make([]int32, n), make([]float32, n), make([]float64, n), make([]bool, n), make([]arrow.Int96, n), make([]arrow.ByteArray, n), make([]arrow.FixedLenByteArray, n)
+		for i, v := range of {
+			i32[i], f32[i], f64[i], bools[i] = int32(v), float32(v)/3, float64(v)/3, v&1 == 1
+			binary.LittleEndian.PutUint64(i96[i][:], uint64(v)%86_400_000_000_000)
+			binary.LittleEndian.PutUint32(i96[i][8:], uint32(2440588+i%30000))
+			texts[i] = []byte(strings.Repeat("ab", i%7) + fmt.Sprint(v))
+			fixed[i] = binary.LittleEndian.AppendUint64(nil, uint64(v))[:7]
+		}
+		out["int64 "+name] = columnOf(arrow.Types.Int64, -1, levels, of, func(v int64) any { return v })
+		out["int32 "+name] = columnOf(arrow.Types.Int32, -1, levels, i32, func(v int32) any { return v })
+		out["float "+name] = columnOf(arrow.Types.Float, -1, levels, f32, func(v float32) any { return v })
+		out["double "+name] = columnOf(arrow.Types.Double, -1, levels, f64, func(v float64) any { return v })
+		out["bool "+name] = columnOf(arrow.Types.Boolean, -1, levels, bools, func(v bool) any { return v })
+		out["int96 "+name] = columnOf(arrow.Types.Int96, -1, levels, i96, func(v arrow.Int96) any { return v.ToTime().UnixNano() })
+		out["text "+name] = columnOf(arrow.Types.ByteArray, -1, levels, texts, func(v arrow.ByteArray) any { return string(v) })
+		out["fixed "+name] = columnOf(arrow.Types.FixedLenByteArray, 7, levels, fixed, func(v arrow.FixedLenByteArray) any { return string(v) })
+	}
+	return out
+}
+
+// encodings are those of each type beside PLAIN and a dictionary.
+var encodings = map[string][]arrow.Encoding{
+	"int64": {arrow.Encodings.DeltaBinaryPacked, arrow.Encodings.ByteStreamSplit}, "int32": {arrow.Encodings.DeltaBinaryPacked, arrow.Encodings.ByteStreamSplit},
+	"float": {arrow.Encodings.ByteStreamSplit}, "double": {arrow.Encodings.ByteStreamSplit}, "bool": {arrow.Encodings.RLE},
+	"text": {arrow.Encodings.DeltaLengthByteArray, arrow.Encodings.DeltaByteArray}, "fixed": {arrow.Encodings.ByteStreamSplit},
+}
+
+var codecs = []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4Raw}
+
+// What arrow-go writes comes back: values of every type, in every encoding and compression, in pages of both versions.
+func TestEncodings(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	files := 0
+	for _, n := range []int{1, 7, 33, 1000} {
+		present := 0
+		levels := make([]int16, n)
+		for i := range levels {
+			levels[i] = int16(r.IntN(2))
+			present += int(levels[i])
+		}
+		for _, of := range []map[string]column{columns(r, n, nil), columns(r, present, levels)} {
+			for name, c := range of {
+				kind, _, _ := strings.Cut(name, " ")
+				for _, e := range append(encodings[kind], arrow.Encodings.Plain, arrow.Encodings.RLEDict) {
+					if e == arrow.Encodings.RLEDict && kind == "bool" {
+						continue
+					}
+					o := []arrow.WriterProperty{arrow.WithDictionaryDefault(e == arrow.Encodings.RLEDict), arrow.WithCompression(codecs[files%len(codecs)]), arrow.WithDataPageSize(300),
+						arrow.WithBatchSize(32), arrow.WithDataPageVersion([]arrow.DataPageVersion{arrow.DataPageV1, arrow.DataPageV2}[files/len(codecs)%2])}
+					if e == arrow.Encodings.RLE { // of batches, arrow-go 18.8 writes what it reads back as other values
+						o = append(o, arrow.WithBatchSize(1024))
+					}
+					if e != arrow.Encodings.RLEDict {
+						o = append(o, arrow.WithEncoding(e))
+					}
+					files++
+					got, err := valuesOf(written(t, c, o...))
+					if err != nil || len(got) != len(c.want) || len(got) > 0 && !reflect.DeepEqual(got, c.want) {
+						t.Fatalf("%d values of %s, encoding %v, file %d: %d values, %v", n, name, e, files, len(got), err)
+					}
+				}
+			}
+		}
+	}
+	if files < 500 {
+		t.Errorf("%d files were read", files)
+	}
+}
+
+// thriftOf is a file whose footer is the given bytes of Thrift.
+func thriftOf(footer []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(append([]byte(parquetfile.Magic), footer...), uint32(len(footer))), parquetfile.Magic...)
+}
+
+// What a file claims costs nothing before it is seen: lists of billions, structures a million deep, pages of gigabytes.
+func TestClaims(t *testing.T) {
+	plain := written(t, columnOf(arrow.Types.Int64, -1, nil, []int64{1, 2, 3}, func(v int64) any { return v }), arrow.WithDictionaryDefault(false), arrow.WithStats(false),
+		arrow.WithCompression(compress.Codecs.Zstd))
+	page := bytes.Index(plain, []byte{0x15, 0, 0x15, 48}) // a data page of 24 bytes
+	if page < 0 {
+		t.Fatal("the file has no page as the test expects it")
+	}
+	huge := bytes.Clone(plain)
+	huge = append(append(append([]byte{}, huge[:page+3]...), binary.AppendVarint(nil, math.MaxInt32)...), huge[page+4:]...)
+	decimals := parquetfile.Primitive("c", parquetfile.Int32)
+	decimals.Converted, decimals.Scale = thrift.New(int32(5)), math.MaxInt32
+	footer, err := parquetfile.New("a test", []*parquetfile.SchemaElement{decimals}).Footer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"decimals of 2^31 digits":    append([]byte(parquetfile.Magic), footer...),
+		"a list of 2^31 fields":      thriftOf(append([]byte{0x15, 2, 0x19, 0xFC}, binary.AppendUvarint(nil, math.MaxInt32)...)),
+		"an unknown list of as many": thriftOf(append([]byte{0x15, 2, 0xF9, 0xF0 | 1}, binary.AppendUvarint(nil, math.MaxInt32)...)),
+		"a text of 2^31 bytes":       thriftOf(append([]byte{0x15, 2, 0x58}, binary.AppendUvarint(nil, math.MaxInt32)...)),
+		"deep structures":            thriftOf(bytes.Repeat([]byte{0xFC}, 1<<20)),
+		"deep lists":                 thriftOf(append([]byte{0xF9}, bytes.Repeat([]byte{0x19}, 1<<20)...)),
+		"a page of 2 GB":             huge,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := valuesOf(data)
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: %d values and no error", name, len(got))
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
+			t.Errorf("%s: %d bytes of memory, %v", name, n, err)
+		}
+	}
+}
+
+// A page may claim to be larger than what a compression makes of its bytes at best, but is not believed.
+func TestNoMoreThanACompressionGives(t *testing.T) {
+	values := make([]int64, 4<<20) // 32 MiB of zeros, of which zstd makes a few KiB
+	data := written(t, columnOf(arrow.Types.Int64, -1, nil, values, func(v int64) any { return v }), arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(64<<20),
+		arrow.WithBatchSize(4<<20), arrow.WithCompression(compress.Codecs.Zstd))
+	if got, err := valuesOf(data); err != nil || len(got) != 1<<20 {
+		t.Errorf("%d values of a page of 32 MiB in a file of %d bytes: %v", len(got), len(data), err)
+	}
+}
+
+// Any bytes are values or an error.
+func FuzzValues(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	files := 0
+	for name, c := range columns(r, 40, nil) {
+		kind, _, _ := strings.Cut(name, " ")
+		for _, e := range append(encodings[kind], arrow.Encodings.Plain) {
+			files++
+			f.Add(written(f, c, arrow.WithDictionaryDefault(files%3 == 0 && kind != "bool"), arrow.WithEncoding(e), arrow.WithCompression(codecs[files%len(codecs)])))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		valuesOf(data)
+	})
+}
