@@ -3,8 +3,11 @@ package causes
 import (
 	"cmp"
 	"context"
+	"math"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"straggler/causes/fit"
@@ -14,8 +17,9 @@ import (
 
 // chunk is a run of phases that is read and worked on at once.
 type chunk struct {
-	phases   []phaseRow
+	phases   []*phaseRow
 	attempts int64
+	room     int64 // attempts of the largest chunk
 }
 
 // chunks divides the phases to learn from, or those that have outliers to attribute, in order, into chunks of about so many attempts.
@@ -31,13 +35,69 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 			out = append(out, c)
 			c = chunk{}
 		}
-		c.phases = append(c.phases, *p)
+		c.phases = append(c.phases, p)
 		c.attempts += p.Attempts
 	}
 	if c.attempts > 0 {
 		out = append(out, c)
 	}
+	var room int64
+	for i := range out {
+		room = max(room, out[i].attempts)
+	}
+	for i := range out {
+		out[i].room = room
+	}
 	return out
+}
+
+// span is the phases with keys from low to high.
+type span struct{ low, high schema.Key }
+
+// spans divides the keys of all phases, in order, into spans with about a chunk of attempts that are worked on: what a query holds of each attempt,
+// as exact quantiles do, it holds of one span at a time. A cluster would look everywhere for each, and gets one.
+func (r *run) spans() []span {
+	at, held := span{-math.MaxInt64, math.MaxInt64}, int64(0)
+	if _, far := r.eng.(engine.RemoteRunner); far {
+		return []span{at}
+	}
+	var out []span
+	for i := range r.phases {
+		p := &r.phases[i]
+		if p.work == nothing {
+			continue
+		}
+		if held > 0 && held+p.Attempts > r.o.ChunkAttempts {
+			out = append(out, span{at.low, p.ID - 1})
+			at.low, held = p.ID, 0
+		}
+		held += p.Attempts
+	}
+	return append(out, at)
+}
+
+// of is a query about the phases of a span.
+func (s span) of(sql string) string {
+	return strings.NewReplacer("{low}", strconv.FormatInt(s.low, 10), "{high}", strconv.FormatInt(s.high, 10)).Replace(sql)
+}
+
+// partOfChunk is the number of attempts whose results are in memory at once: a tenth of a chunk, and phases enough for all workers.
+const partOfChunk = 50_000
+
+// inParts hands phases to work, some at a time.
+func inParts(phases []fit.Phase, work func([]fit.Phase) error) error {
+	for len(phases) > 0 {
+		n, attempts := 0, 0
+		for n < len(phases) && attempts < partOfChunk {
+			attempts += len(phases[n].Tasks)
+			n++
+		}
+		if err := work(phases[:n]); err != nil {
+			return err
+		}
+		phases = phases[n:]
+	}
+	return nil
 }
 
 // stream reads the phases chunk by chunk, in order, and hands them to work, which must not keep them; the next chunk is
@@ -52,16 +112,18 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]fit.Pha
 		err    error
 	}
 	ready, done := make(chan read), make(chan struct{})
-	memory := make(chan []fit.Task, 2) // one chunk is worked on while the next is read
-	memory <- nil
-	memory <- nil
+	if r.memory == nil {
+		r.memory = make(chan []fit.Task, 2)
+		r.memory <- nil
+		r.memory <- nil
+	}
 	go func() {
 		defer close(done)
 		defer close(ready)
 		for _, c := range r.chunks(outliersOnly, r.o.ChunkAttempts) {
 			var next read
 			select {
-			case next.memory = <-memory:
+			case next.memory = <-r.memory:
 				next.phases, next.memory, next.err = r.read(ctx, &c, outliersOnly, next.memory)
 			case <-ctx.Done():
 				return
@@ -79,12 +141,12 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]fit.Pha
 	var err error
 	for c := range ready {
 		if err = c.err; err == nil {
-			err = work(c.phases)
+			err = inParts(c.phases, work)
 		}
 		if err != nil {
 			break
 		}
-		memory <- c.memory
+		r.memory <- c.memory
 	}
 	cancel()
 	<-done
@@ -100,7 +162,7 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]fit.Pha
 func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Task) ([]fit.Phase, []fit.Task, error) {
 	tasks := memory
 	if int64(cap(tasks)) < c.attempts {
-		tasks = make([]fit.Task, c.attempts)
+		tasks = make([]fit.Task, c.attempts, max(c.attempts, c.room))
 	}
 	tasks = tasks[:c.attempts]
 	phases := make([]fit.Phase, len(c.phases))

@@ -41,19 +41,21 @@ func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schem
 		rows = rows[:0]
 		return err
 	}
-	for a, err := range engine.ReadParts[usualAttempt](ctx, r.eng, "causes_unusual", historyAttemptsSQL, r.seen...) {
-		if err != nil {
-			return err
-		}
-		if next := r.part.inputOf("phases", a.Phase); next != input {
-			if err := flush(); err != nil {
+	for _, span := range r.spans() {
+		for a, err := range engine.ReadParts[usualAttempt](ctx, r.eng, "causes_unusual", span.of(historyAttemptsSQL), r.seen...) {
+			if err != nil {
 				return err
 			}
-			input = next
-		}
-		if rows = append(rows, a.split(judged[a.Application])...); len(rows) > 4096 {
-			if err := flush(); err != nil {
-				return err
+			if next := r.part.inputOf("phases", a.Phase); next != input {
+				if err := flush(); err != nil {
+					return err
+				}
+				input = next
+			}
+			if rows = append(rows, a.split(judged[a.Application])...); len(rows) > 4096 {
+				if err := flush(); err != nil {
+					return err
+				}
 			}
 		}
 	}

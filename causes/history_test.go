@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,53 @@ func TestHistoryCauses(t *testing.T) {
 WHERE h.s IS NULL OR abs(h.s - o.excess_s) > 1e-9`)
 		if apart[0].N != 0 {
 			t.Errorf("%s: of %d outliers the causes do not sum to the excess", c.name, apart[0].N)
+		}
+	}
+}
+
+// Runs whose two phases lie far apart are judged by both, however few phases are read at once.
+func TestHistoryInSpans(t *testing.T) {
+	slow := func(a *schema.Attempt, m int) {
+		if m == 3 {
+			longer(a, 20)
+		}
+	}
+	tr, more := nights(6, slow), nights(6, slow)
+	for i := range more.Phases {
+		p := &more.Phases[i]
+		p.PhaseID, p.Name = p.PhaseID+1000, schema.Some("sum")
+	}
+	for i := range more.Attempts {
+		a := &more.Attempts[i]
+		a.AttemptID, a.PhaseID = a.AttemptID+100_000, a.PhaseID+1000
+	}
+	tr.Phases, tr.Attempts = append(tr.Phases, more.Phases...), append(tr.Attempts, more.Attempts...)
+	st := enginetest.Store(t)
+	enginetest.IngestTrace(t, st, tr)
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var health []schema.MachineHealth
+	var rows []schema.HistoryAttribution
+	for _, attempts := range []int64{0, 1, 60} {
+		if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: attempts, Again: true}); err != nil {
+			t.Fatal(err)
+		}
+		h := enginetest.ReadAll[schema.MachineHealth](t, eng, "SELECT * FROM machine_health WHERE application_id IS NOT NULL ORDER BY ALL NULLS LAST")
+		r := enginetest.ReadAll[schema.HistoryAttribution](t, eng, "SELECT * FROM history_attributions ORDER BY ALL NULLS LAST")
+		if attempts == 0 {
+			health, rows = h, r
+			if len(h) == 0 || h[0].Attempts != 6 || len(r) < 6 { // three of each phase
+				t.Fatalf("%+v, %d attributions", h, len(r))
+			}
+		}
+		if !slices.Equal(h, health) || !slices.Equal(r, rows) {
+			t.Errorf("by %d attempts: %+v, want %+v; %d attributions, want %d", attempts, h, health, len(r), len(rows))
 		}
 	}
 }

@@ -101,7 +101,8 @@ type run struct {
 	collections  *collections
 	saved        []jobcost.Saving
 	repeats      repeats
-	unchanged    bool // there was nothing to do
+	memory       chan []fit.Task // of two chunks: one is worked on while the next is read
+	unchanged    bool            // there was nothing to do
 }
 
 // phaseRow is a row of phases.sql.

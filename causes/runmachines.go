@@ -1,8 +1,11 @@
 package causes
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
+	"maps"
+	"slices"
 
 	"straggler/causes/machines"
 	"straggler/engine"
@@ -36,30 +39,38 @@ func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 		losses[l.Application][l.Machine] = l.Losses
 	}
 	judged := map[schema.Key]*machines.RunJudgement{}
-	var parts []machines.RunPart // of one run
-	judge := func() error {
-		if len(parts) == 0 {
-			return nil
-		}
-		j := machines.JudgeRun(parts, losses[parts[0].Application], r.o.FalseShare, r.model.Outliers.Probability)
-		judged[parts[0].Application] = &j
-		err := store.Append(tx, r.part.inputOf("applications", parts[0].Application), j.Rows)
-		parts, j.Rows = parts[:0], nil
+	parts := map[schema.Key][]machines.RunPart{} // of the runs whose phases have not all been read
+	ends := map[schema.Key]schema.Key{}          // the last phase of each run
+	for i := range r.phases {
+		ends[r.phases[i].Application] = r.phases[i].ID
+	}
+	judge := func(application schema.Key) error {
+		own := parts[application]
+		delete(parts, application)
+		slices.SortFunc(own, func(a, b machines.RunPart) int {
+			return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Phase, b.Phase))
+		})
+		j := machines.JudgeRun(own, losses[application], r.o.FalseShare, r.model.Outliers.Probability)
+		judged[application] = &j
+		err := store.Append(tx, r.part.inputOf("applications", application), j.Rows)
+		j.Rows = nil
 		return err
 	}
-	for p, err := range engine.ReadParts[machines.RunPart](ctx, r.eng, "causes_run_machines", runMachinesSQL, r.seen...) {
-		if err != nil {
-			return err
-		}
-		if len(parts) > 0 && parts[0].Application != p.Application {
-			if err := judge(); err != nil {
+	spans := r.spans()
+	for _, s := range spans {
+		for p, err := range engine.ReadParts[machines.RunPart](ctx, r.eng, "causes_run_machines", s.of(runMachinesSQL), r.seen...) {
+			if err != nil {
 				return err
 			}
+			parts[p.Application] = append(parts[p.Application], *p)
 		}
-		parts = append(parts, *p)
-	}
-	if err := judge(); err != nil {
-		return err
+		for _, application := range slices.Sorted(maps.Keys(parts)) {
+			if end, known := ends[application]; known && end <= s.high || s == spans[len(spans)-1] {
+				if err := judge(application); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return r.againstHistory(ctx, tx, judged)
 }
