@@ -17,22 +17,19 @@ import (
 // tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's executions lie side by side
 // in memory once, where a task finds its own by its number.
 
-// mostTimes is how many earlier attempts are held at once, in 32 bytes each, unless one stage has more: half a gigabyte. All attempts are
-// read twice for each such part of the stages.
+// mostTimes is how many earlier attempts are held at once, in 32 bytes each, unless one stage has more: half a gigabyte. For each such part of
+// the stages all attempts are read twice.
 const mostTimes = 16_000_000
 
 // slowerHere is slower on an engine in this process; timesAtOnce bounds how many earlier attempts are held.
 func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Engine, timesAtOnce int64) error {
-	executions, err := readExecutions(ctx, eng)
-	if err != nil {
-		return err
-	}
-	if err := p.withEarlier(ctx, tx, eng, executions); err != nil {
-		return fmt.Errorf("what tasks are compared with: %w", err)
-	}
-	err = eng.Materialize(ctx, "detected_past", "SELECT phase_id, stage_id FROM detected_stages s SEMI JOIN ("+
+	err := eng.Materialize(ctx, "detected_past", "SELECT phase_id, stage_id FROM detected_stages s SEMI JOIN ("+
 		"SELECT q.earlier_phase FROM detected_earlier q JOIN detected_usual u ON u.phase_id = q.phase_id WHERE u.usual_s IS NOT NULL"+
 		") AS e ON e.earlier_phase = s.phase_id")
+	if err != nil {
+		return fmt.Errorf("what tasks are compared with: %w", err)
+	}
+	executions, err := readExecutions(ctx, eng)
 	if err != nil {
 		return fmt.Errorf("what tasks are compared with: %w", err)
 	}
@@ -67,6 +64,7 @@ func stagesOf(executions []timedExecution, tasks int64) int {
 type timedExecution struct {
 	PhaseID schema.Key `col:"phase_id"`
 	StageID schema.Key `col:"stage_id"`
+	Place   int64      `col:"place"`
 	Tasks   int64      `col:"tasks"`
 
 	Compared     schema.Null[int64]   `col:"compared"`
@@ -77,55 +75,67 @@ type timedExecution struct {
 	UsualRecords schema.Null[float64] `col:"usual_records"`
 	TickS        schema.Null[float64] `col:"tick_s"`
 
-	past     bool // others are compared with it
+	slow     bool // it has candidates
+	past     bool // others, with candidates, are compared with it
 	from, to int  // of pastTasks, by task
+	dense    bool // it has each task from 0 on once
 }
 
-// readExecutions reads the executions of the stages that something has changed of, stage by stage, each from the first on.
+// readExecutions reads the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
 func readExecutions(ctx context.Context, eng engine.Engine) (out []timedExecution, err error) {
-	sql := "SELECT s.phase_id, s.stage_id, s.tasks, u.compared, u.usual_s, u.within_run, u.between_runs, u.usual_bytes, u.usual_records, u.tick_s" +
-		" FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id ORDER BY s.stage_id NULLS LAST, s.place NULLS LAST"
+	sql := "SELECT s.phase_id, s.stage_id, s.place, s.tasks, u.compared, u.usual_s, u.within_run, u.between_runs, u.usual_bytes, u.usual_records, u.tick_s" +
+		" FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id LEFT JOIN detected_past e ON e.phase_id = s.phase_id" +
+		" WHERE u.usual_s IS NOT NULL OR e.phase_id IS NOT NULL ORDER BY s.stage_id NULLS LAST, s.place NULLS LAST"
 	for e, err := range engine.Read[timedExecution](ctx, eng, sql) {
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, *e)
 	}
+	markPast(out, func(e *timedExecution) bool { return e.UsualS.OK })
+	return out, nil
+}
+
+// markPast marks the executions that some of them are compared with, and no others.
+func markPast(executions []timedExecution, some func(*timedExecution) bool) {
+	for i := range executions {
+		executions[i].past = false
+	}
 	var earlier []*timedExecution
-	eachStage(out, func(stage []timedExecution) {
+	eachStage(executions, func(stage []timedExecution) {
 		for i := range stage {
-			if stage[i].UsualS.OK {
-				earlier = earlierThan(stage, i, earlier[:0])
+			if some(&stage[i]) {
+				earlier = earlierThan(stage, &stage[i], earlier[:0])
 				for _, e := range earlier {
 					e.past = true
 				}
 			}
 		}
 	})
-	return out, nil
 }
 
-// earlierThan gives the executions that the one at an index of its stage is compared with: earlier.sql.
-func earlierThan(stage []timedExecution, index int, out []*timedExecution) []*timedExecution {
-	stride := (index + 63) / 64
-	for k := range min(64, index) {
-		if h := index - 1 - k*stride; h >= 0 {
-			out = append(out, &stage[h])
+// earlierThan gives the executions of a stage that one of them is compared with: earlier.sql.
+func earlierThan(stage []timedExecution, of *timedExecution, out []*timedExecution) []*timedExecution {
+	stride := (of.Place - 1 + 63) / 64
+	for place := of.Place - 1; place >= 1 && len(out) < 64; place -= stride {
+		i, found := slices.BinarySearchFunc(stage, place, func(e timedExecution, place int64) int { return cmp.Compare(e.Place, place) })
+		if found {
+			out = append(out, &stage[i])
 		}
 	}
 	return out
 }
 
-// withEarlier makes the inputs of the executions that others are compared with part of the rows that are read, next to the part's own.
-func (p *part) withEarlier(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) error {
+// chooseOf makes the inputs of some executions those whose rows are read.
+func (p *part) chooseOf(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution, some func(*timedExecution) bool) error {
 	if p.whole {
 		return nil
 	}
 	inputs := slices.Concat(p.inputs, tx.Kept())
 	owners, wanted := store.OwnersOf(inputs), make(map[schema.Key]bool)
 	for i := range executions {
-		if e := &executions[i]; e.past || e.UsualS.OK {
-			if input, ok := owners.Of("phases", e.PhaseID); ok {
+		if some(&executions[i]) {
+			if input, ok := owners.Of("phases", executions[i].PhaseID); ok {
 				wanted[input] = true
 			}
 		}
@@ -145,64 +155,106 @@ func eachStage(executions []timedExecution, yield func(stage []timedExecution)) 
 	}
 }
 
-// candidate is a row of candidates.sql.
+// candidate is an attempt of candidates.sql; NaN is unknown.
 type candidate struct {
-	AttemptID    schema.Key           `col:"attempt_id"`
-	PhaseID      schema.Key           `col:"phase_id"`
-	Task         int64                `col:"task"`
-	D            float64              `col:"d"`
-	InputBytes   schema.Null[float64] `col:"input_bytes"`
-	InputRecords schema.Null[float64] `col:"input_records"`
-	IsPartition  bool                 `col:"is_partition"`
+	attempt        schema.Key
+	task           int64
+	isPartition    bool
+	d              float64
+	bytes, records float64
 }
 
 // slowerOf appends the attempts of some stages' executions that are slow against the history of their stage.
 func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) error {
+	if err := p.chooseOf(ctx, tx, eng, executions, func(e *timedExecution) bool { return e.UsualS.OK }); err != nil {
+		return fmt.Errorf("candidates: %w", err)
+	}
+	candidates, segments, err := p.readCandidates(ctx, eng, executions)
+	if err != nil {
+		return fmt.Errorf("candidates: %w", err)
+	}
+	for _, s := range segments {
+		executions[s.execution].slow = true
+	}
+	markPast(executions, func(e *timedExecution) bool { return e.slow })
+	if err := p.chooseOf(ctx, tx, eng, executions, func(e *timedExecution) bool { return e.past }); err != nil {
+		return fmt.Errorf("earlier times: %w", err)
+	}
 	past, err := readPast(ctx, eng, p.from("attempts"), executions)
 	if err != nil {
 		return fmt.Errorf("earlier times: %w", err)
 	}
-	type place struct {
-		stage []timedExecution
-		index int
-	}
-	at := make(map[schema.Key]place)
-	eachStage(executions, func(stage []timedExecution) {
-		for i := range stage {
-			if stage[i].UsualS.OK {
-				at[stage[i].PhaseID] = place{stage, i}
-			}
-		}
-	})
-	usual := "SELECT u.* FROM detected_usual u SEMI JOIN (SELECT phase_id FROM detected_stages WHERE " + betweenStages(executions) +
-		") AS s ON s.phase_id = u.phase_id"
-	seen := append(p.seen(span{all: true}), engine.Seen{Table: "detected_usual", SQL: usual})
-	columns := "SELECT attempt_id, phase_id, task, d, CAST(input_bytes AS DOUBLE) AS input_bytes, CAST(input_records AS DOUBLE) AS input_records, is_partition"
 	var found []schema.Outlier
-	err = engine.UseParts(ctx, eng, "detected_candidates", columns+" FROM ("+candidatesSQL+") AS c", func(sql string) error {
-		var own *timedExecution
-		var earlier []*timedExecution
-		for c, err := range engine.Read[candidate](ctx, eng, sql) {
-			if err != nil {
-				return err
-			}
-			if own == nil || own.PhaseID != c.PhaseID {
-				here := at[c.PhaseID]
-				own, earlier = &here.stage[here.index], earlierThan(here.stage, here.index, earlier[:0])
-			}
-			if o, ok := past.judge(c, own, earlier); ok {
+	var earlier []*timedExecution
+	for _, s := range segments { // stage by stage, so that its times are in the processor's caches
+		own := &executions[s.execution]
+		earlier = earlierThan(stageOf(executions, s.execution), own, earlier[:0])
+		for i := s.from; i < s.to; i++ {
+			if o, ok := past.judge(&candidates[i], own, earlier); ok {
 				found = append(found, o)
 			}
 		}
-		return nil
-	}, seen...)
-	if err != nil {
-		return fmt.Errorf("candidates: %w", err)
 	}
 	slices.SortFunc(found, func(a, b schema.Outlier) int {
 		return cmp.Or(cmp.Compare(a.PhaseID, b.PhaseID), cmp.Compare(a.AttemptID, b.AttemptID))
 	})
 	return appendRows(tx, p, values(found), phaseOfOutlier)
+}
+
+// stageOf is the executions of the stage of one of them.
+func stageOf(executions []timedExecution, index int) []timedExecution {
+	id := executions[index].StageID
+	from := sort.Search(len(executions), func(i int) bool { return executions[i].StageID >= id })
+	to := sort.Search(len(executions), func(i int) bool { return executions[i].StageID > id })
+	return executions[from:to]
+}
+
+// segment is rows of an execution that came together.
+type segment struct{ execution, from, to int }
+
+// byExecution puts segments in the order of the executions.
+func byExecution(segments []segment) {
+	slices.SortStableFunc(segments, func(a, b segment) int { return cmp.Compare(a.execution, b.execution) })
+}
+
+// indexByPhase finds executions by their phase.
+func indexByPhase(executions []timedExecution) map[schema.Key]int {
+	index := make(map[schema.Key]int, len(executions))
+	for i := range executions {
+		index[executions[i].PhaseID] = i
+	}
+	return index
+}
+
+// readCandidates reads the candidates of some stages' executions.
+func (p *part) readCandidates(ctx context.Context, eng engine.Engine, executions []timedExecution) (out []candidate, segments []segment, err error) {
+	type row struct {
+		AttemptID    schema.Key           `col:"attempt_id"`
+		PhaseID      schema.Key           `col:"phase_id"`
+		Task         int64                `col:"task"`
+		D            float64              `col:"d"`
+		InputBytes   schema.Null[float64] `col:"input_bytes"`
+		InputRecords schema.Null[float64] `col:"input_records"`
+		IsPartition  bool                 `col:"is_partition"`
+	}
+	usual := "SELECT u.* FROM detected_usual u SEMI JOIN (SELECT phase_id FROM detected_stages WHERE " + betweenStages(executions) +
+		") AS s ON s.phase_id = u.phase_id"
+	seen := append(p.seen(span{all: true}), engine.Seen{Table: "detected_usual", SQL: usual})
+	columns := "SELECT attempt_id, phase_id, task, d, CAST(input_bytes AS DOUBLE) AS input_bytes, CAST(input_records AS DOUBLE) AS input_records, is_partition"
+	index, last := indexByPhase(executions), schema.Key(0)
+	for r, err := range engine.ReadParts[row](ctx, eng, "detected_candidates", columns+" FROM ("+candidatesSQL+") AS c", seen...) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(segments) == 0 || r.PhaseID != last {
+			last = r.PhaseID
+			segments = append(segments, segment{index[last], len(out), len(out)})
+		}
+		out = append(out, candidate{r.AttemptID, r.Task, r.IsPartition, r.D, orNaN(r.InputBytes), orNaN(r.InputRecords)})
+		segments[len(segments)-1].to++
+	}
+	byExecution(segments)
+	return out, segments, nil
 }
 
 // betweenStages restricts rows with a stage_id to the stages of some executions.
@@ -215,9 +267,10 @@ type pastTasks struct {
 	task                    []int64
 	seconds, bytes, records []float64
 
-	of    []int     // the tasks that a candidate is compared with
-	times []float64 // theirs, and
-	input []float64 // their inputs
+	// Kept from one use to the next.
+	of, placed   []int
+	tasks        []int64
+	times, input []float64
 }
 
 // readPast reads the tasks of the executions that others are compared with.
@@ -229,11 +282,9 @@ func readPast(ctx context.Context, eng engine.Engine, attempts string, execution
 		InputBytes   schema.Null[float64] `col:"input_bytes"`
 		InputRecords schema.Null[float64] `col:"input_records"`
 	}
-	type segment struct{ execution, from, to int } // rows of an execution that came together
 	var segments []segment
-	index, tasks := make(map[schema.Key]int, len(executions)), int64(0)
+	index, tasks := indexByPhase(executions), int64(0)
 	for i := range executions {
-		index[executions[i].PhaseID] = i
 		if executions[i].past {
 			tasks += executions[i].Tasks
 		}
@@ -243,43 +294,90 @@ func readPast(ctx context.Context, eng engine.Engine, attempts string, execution
 	sql := "SELECT b.phase_id, b.task, b.duration_s, CAST(b.input_bytes AS DOUBLE) AS input_bytes, CAST(b.input_records AS DOUBLE) AS input_records" +
 		" FROM " + attempts + " b SEMI JOIN (SELECT phase_id FROM detected_past WHERE " + betweenStages(executions) + ") AS e ON e.phase_id = b.phase_id" +
 		" WHERE b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15"
-	at, last := -1, schema.Key(0)
+	last := schema.Key(0)
 	for r, err := range engine.Read[row](ctx, eng, sql) {
 		if err != nil {
 			return nil, err
 		}
-		if at < 0 || r.PhaseID != last {
-			at, last = len(segments), r.PhaseID
+		if len(segments) == 0 || r.PhaseID != last {
+			last = r.PhaseID
 			segments = append(segments, segment{index[last], len(p.task), len(p.task)})
 		}
 		p.add(r.Task, r.DurationS, orNaN(r.InputBytes), orNaN(r.InputRecords))
-		segments[at].to++
+		segments[len(segments)-1].to++
 	}
-	slices.SortStableFunc(segments, func(a, b segment) int { return cmp.Compare(a.execution, b.execution) })
+	byExecution(segments)
 	for len(segments) > 0 {
 		n := 1
 		for n < len(segments) && segments[n].execution == segments[0].execution {
 			n++
 		}
 		e := &executions[segments[0].execution]
-		e.from, e.to = segments[0].from, segments[0].to
-		if n > 1 || !slices.IsSorted(p.task[e.from:e.to]) {
-			var rows []int
-			for _, s := range segments[:n] {
-				for i := s.from; i < s.to; i++ {
-					rows = append(rows, i)
-				}
-			}
-			slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(p.task[a], p.task[b]), cmp.Compare(a, b)) })
-			e.from = len(p.task)
-			for _, i := range rows {
-				p.add(p.task[i], p.seconds[i], p.bytes[i], p.records[i])
-			}
-			e.to = len(p.task)
-		}
+		e.from, e.to = p.order(segments[:n])
+		e.dense = isDense(p.task[e.from:e.to])
 		segments = segments[n:]
 	}
 	return p, nil
+}
+
+// order puts the rows of an execution's segments in the order of their tasks and together: where they are, or after all others where
+// there are several segments.
+func (p *pastTasks) order(segments []segment) (from, to int) {
+	p.of = p.of[:0]
+	for _, s := range segments {
+		for i := s.from; i < s.to; i++ {
+			p.of = append(p.of, i)
+		}
+	}
+	from, to = segments[0].from, segments[0].to
+	if len(segments) > 1 {
+		from, to = len(p.task), len(p.task)+len(p.of)
+		p.grow(len(p.of))
+		p.task, p.seconds, p.bytes, p.records = p.task[:to], p.seconds[:to], p.bytes[:to], p.records[:to]
+	} else if slices.IsSorted(p.task[from:to]) {
+		return from, to
+	}
+	rows := p.byTask(p.of)
+	p.tasks = p.tasks[:0]
+	for _, i := range rows {
+		p.tasks = append(p.tasks, p.task[i])
+	}
+	copy(p.task[from:to], p.tasks)
+	for _, column := range [][]float64{p.seconds, p.bytes, p.records} {
+		p.times = p.times[:0]
+		for _, i := range rows {
+			p.times = append(p.times, column[i])
+		}
+		copy(column[from:to], p.times)
+	}
+	return from, to
+}
+
+// byTask sorts rows by their task, in one step where there is each task from 0 on once.
+func (p *pastTasks) byTask(rows []int) []int {
+	p.placed = slices.Grow(p.placed[:0], len(rows))[:len(rows)]
+	for i := range p.placed {
+		p.placed[i] = -1
+	}
+	for _, i := range rows {
+		t := p.task[i]
+		if t < 0 || t >= int64(len(rows)) || p.placed[t] >= 0 {
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(p.task[a], p.task[b]) })
+			return rows
+		}
+		p.placed[t] = i
+	}
+	return p.placed
+}
+
+// isDense says that tasks are 0, 1, 2 and so on.
+func isDense(tasks []int64) bool {
+	for i, t := range tasks {
+		if t != int64(i) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *pastTasks) grow(n int) {
@@ -292,17 +390,18 @@ func (p *pastTasks) add(task int64, seconds, bytes, records float64) {
 	p.seconds, p.bytes, p.records = append(p.seconds, seconds), append(p.bytes, bytes), append(p.records, records)
 }
 
-// find gathers the rows of a task in some executions. Most executions have every task once, so that its number is its place.
+// find gathers the rows of a task in some executions.
 func (p *pastTasks) find(task int64, in []*timedExecution) []int {
 	p.of = p.of[:0]
 	for _, e := range in {
-		i := e.from
-		if n := e.to - e.from; 0 <= task && task < int64(n) && p.task[i+int(task)] == task && (task == 0 || p.task[i+int(task)-1] < task) {
-			i += int(task)
-		} else {
-			i += sort.Search(n, func(k int) bool { return p.task[e.from+k] >= task })
+		n := e.to - e.from
+		if e.dense {
+			if 0 <= task && task < int64(n) {
+				p.of = append(p.of, e.from+int(task))
+			}
+			continue
 		}
-		for ; i < e.to && p.task[i] == task; i++ {
+		for i := e.from + sort.Search(n, func(k int) bool { return p.task[e.from+k] >= task }); i < e.to && p.task[i] == task; i++ {
 			p.of = append(p.of, i)
 		}
 	}
@@ -312,8 +411,8 @@ func (p *pastTasks) find(task int64, in []*timedExecution) []int {
 // judge says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the formulas.
 func (p *pastTasks) judge(c *candidate, own *timedExecution, earlier []*timedExecution) (schema.Outlier, bool) {
 	var same []int
-	if c.IsPartition {
-		same = p.find(c.Task, earlier)
+	if c.isPartition {
+		same = p.find(c.task, earlier)
 	}
 	byTask := len(same) >= 3
 	n, usual, sd := float64(own.Compared.V), own.UsualS.V, 0.0
@@ -324,7 +423,7 @@ func (p *pastTasks) judge(c *candidate, own *timedExecution, earlier []*timedExe
 		for _, i := range same {
 			t := p.seconds[i]
 			p.times = append(p.times, t)
-			if 1.5*t < c.D {
+			if 1.5*t < c.d {
 				shorter++
 			}
 		}
@@ -334,13 +433,13 @@ func (p *pastTasks) judge(c *candidate, own *timedExecution, earlier []*timedExe
 		}
 		slices.Sort(p.times)
 		p10, p25 := quantileOf(p.times, 0.1), quantileOf(p.times, 0.25)
-		own := max(math.Log(p25/p10)/0.6071, 0.01)
-		usual, sd = min(quantileOf(p.times, 0.5), p25*math.Exp(0.6745*own)), own*math.Sqrt(1+1/n)
+		spread := max(math.Log(p25/p10)/0.6071, 0.01)
+		usual, sd = min(quantileOf(p.times, 0.5), p25*math.Exp(0.6745*spread)), spread*math.Sqrt(1+1/n)
 	} else if own.WithinRun.OK && own.BetweenRuns.OK {
 		sd = math.Sqrt(own.WithinRun.V*own.WithinRun.V + own.BetweenRuns.V*own.BetweenRuns.V*(1+1/n))
 	}
 	factor, ticks := max(1.5, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd)), 2*own.TickS.V
-	if c.D <= usual*factor || c.D <= usual+ticks {
+	if c.d <= usual*factor || c.d <= usual+ticks {
 		return schema.Outlier{}, false
 	}
 	usualBytes, usualRecords := own.UsualBytes, own.UsualRecords
@@ -348,16 +447,16 @@ func (p *pastTasks) judge(c *candidate, own *timedExecution, earlier []*timedExe
 		usualBytes, usualRecords = p.median(p.bytes, same), p.median(p.records, same)
 	}
 	work := 1.0
-	if r := ratioOf(c.InputBytes, usualBytes); r.OK {
+	if r := ratioOf(c.bytes, usualBytes); r.OK {
 		work = max(work, r.V)
-	} else if r := ratioOf(c.InputRecords, usualRecords); r.OK {
+	} else if r := ratioOf(c.records, usualRecords); r.OK {
 		work = max(work, r.V)
 	}
-	if c.D <= usual*work*factor || c.D <= usual*work+ticks {
+	if c.d <= usual*work*factor || c.d <= usual*work+ticks {
 		return schema.Outlier{}, false
 	}
-	return schema.Outlier{AttemptID: c.AttemptID, PhaseID: c.PhaseID, Rule: schema.SlowerThanUsual,
-		Ratio: schema.Some(c.D / usual), ExcessS: schema.Some(c.D - usual)}, true
+	return schema.Outlier{AttemptID: c.attempt, PhaseID: own.PhaseID, Rule: schema.SlowerThanUsual,
+		Ratio: schema.Some(c.d / usual), ExcessS: schema.Some(c.d - usual)}, true
 }
 
 // median is that of the known inputs of some rows.
@@ -387,11 +486,8 @@ func quantileOf(sorted []float64, q float64) float64 {
 }
 
 // ratioOf is NULL where a value is unknown, or the second 0.
-func ratioOf(a, b schema.Null[float64]) schema.Null[float64] {
-	if !a.OK || !b.OK || b.V == 0 {
-		return schema.Null[float64]{}
-	}
-	return schema.Some(a.V / b.V)
+func ratioOf(a float64, b schema.Null[float64]) schema.Null[float64] {
+	return schema.Null[float64]{V: a / b.V, OK: !math.IsNaN(a) && b.OK && b.V != 0}
 }
 
 func orNaN(v schema.Null[float64]) float64 {
