@@ -149,15 +149,18 @@ func (w *solveWorld) schedule() error {
 }
 
 // clusterNote says what was assumed of the experiment.
-const clusterNote = "band over 2 to 10 s of computing per GB, of which the paper says nothing, and reading one takes 10 s, and over four draws of the jobs; rebuilt: eight racks of 30 machines, one task a machine, 1 Gbit/s a machine, 6 or 1 Gbit/s a rack (with ξ 2 and 20), disks of 100 MB/s; " +
-	"30 jobs, one a second, of 20 to 219 tasks that read 1 GB each, on three machines: in turn sorts (all data goes on to a quarter as many reduces), word counts (a twentieth goes on, to a tenth as many) and scans; " +
-	"the paper's jobs and their sizes are not in the text; its greedy queues are our fifo and fair, which give a free machine the nearest task"
+const clusterNote = "band over 2 to 10 s of computing per GB, of which the paper says nothing, and reading one takes 10 s, and over draws of the jobs, which come a second apart, all at once, or ten seconds apart; rebuilt: eight racks of 30 machines, one task a machine, 1 Gbit/s a machine, 6 or 1 Gbit/s a rack (with ξ 2 and 20), disks of 100 MB/s; " +
+	"30 jobs of 20 to 219 tasks that read 1 GB each, on three machines: in turn sorts (all data goes on to a quarter as many reduces), word counts (a twentieth goes on, to a tenth as many) and scans; " +
+	"the paper's jobs, their sizes, when they come and how long its tasks compute are not in the text, nor which of its jobs and networks 'up to' is of; its greedy queues are our fifo and fair, which give a free machine the nearest task"
 
-// quincyDraws are the seconds of computing per GB and the jobs that the band is over.
-var quincyDraws = []struct {
-	computing float64
-	seed      uint64
-}{{2, 62}, {5, 63}, {10, 64}, {2, 65}}
+// quincyDraw is what the paper leaves open: seconds of computing per GB, seconds between jobs, and which jobs.
+type quincyDraw struct {
+	computing, gap float64
+	seed           uint64
+}
+
+// quincyDraws are what the band is over.
+var quincyDraws = []quincyDraw{{2, 1, 62}, {5, 1, 63}, {10, 1, 64}, {2, 1, 65}, {5, 0, 66}, {5, 10, 67}}
 
 // quincyCluster is §6's comparison with greedy queues, in both of its networks.
 func quincyCluster(ctx context.Context, t *table) error {
@@ -165,7 +168,7 @@ func quincyCluster(ctx context.Context, t *table) error {
 	var took quincyTimes
 	var note string
 	for _, x := range quincyDraws {
-		m, err := t.quincyModes(ctx, x.computing, x.seed)
+		m, err := t.quincyModes(ctx, x)
 		if err != nil {
 			return err
 		}
@@ -201,25 +204,25 @@ type quincyMode struct {
 	note         string
 }
 
-// quincyModes tries the four modes in both networks, with so many seconds of computing per GB and jobs of a seed.
-func (t *table) quincyModes(ctx context.Context, computing float64, seed uint64) (m quincyMode, err error) {
+// quincyModes tries the four modes in both networks.
+func (t *table) quincyModes(ctx context.Context, x quincyDraw) (m quincyMode, err error) {
 	for net, n := range []struct {
 		name string
 		up   float64 // bytes/s of a rack's links
 		core string
 	}{{"6 Gbit/s", 750e6, "2"}, {"1 Gbit/s", 125e6, "20"}} {
-		plan := quincyPlan(n.up, computing, seed)
-		for f, x := range []struct{ fair, greedy string }{{"false", "fifo"}, {"true", "fair"}} {
-			greedy, err := tryOut(ctx, plan, x.greedy)
+		plan := quincyPlan(n.up, x)
+		for f, q := range []struct{ fair, greedy string }{{"false", "fifo"}, {"true", "fair"}} {
+			greedy, err := tryOut(ctx, plan, q.greedy)
 			if err != nil {
 				return m, err
 			}
 			for p, preempt := range []string{"false", "true"} {
-				got, err := tryOut(ctx, plan, t.scheduler(fmt.Sprintf("quincy fair=%s preempt=%s core=%s", x.fair, preempt, n.core)))
+				got, err := tryOut(ctx, plan, t.scheduler(fmt.Sprintf("quincy fair=%s preempt=%s core=%s", q.fair, preempt, n.core)))
 				if err != nil {
 					return m, err
 				}
-				m.note += fmt.Sprintf("%g s, %s, fair %s, preempt %s: %s, greedy %s; ", computing, n.name, x.fair, preempt, got, greedy)
+				m.note += fmt.Sprintf("%g s a GB, jobs %g s apart, %s, fair %s, preempt %s: %s, greedy %s; ", x.computing, x.gap, n.name, q.fair, preempt, got, greedy)
 				m.less, m.faster = max(m.less, greedy.moved/got.moved), max(m.faster, greedy.makespan/got.makespan-1)
 				m.took[net][2*f+p] = got.mean
 			}
@@ -229,9 +232,9 @@ func (t *table) quincyModes(ctx context.Context, computing float64, seed uint64)
 }
 
 // quincyPlan is the cluster of clusterNote with its jobs.
-func quincyPlan(up, computing float64, seed uint64) *workload.Plan {
+func quincyPlan(up float64, x quincyDraw) *workload.Plan {
 	const racks, machines, gb = 8, 30, 1e9
-	r := rand.New(rand.NewPCG(1, seed))
+	r := rand.New(rand.NewPCG(1, x.seed))
 	topo := network.Uniform(racks, machines, up, 125e6)
 	topo.Disk = make([]float64, racks*machines)
 	for m := range topo.Disk {
@@ -251,13 +254,13 @@ func quincyPlan(up, computing float64, seed uint64) *workload.Plan {
 		}{{1, n / 4}, {0.05, n / 10}, {}}[j%3]
 		f := workload.PlanPhase{Kind: "map"}
 		for b := range int32(n) {
-			f.Tasks = append(f.Tasks, workload.PlanTask{Seconds: computing, Bytes: gb, Replicas: blocks.Replicas(b), Output: int64(kind.on * gb)})
+			f.Tasks = append(f.Tasks, workload.PlanTask{Seconds: x.computing, Bytes: gb, Replicas: blocks.Replicas(b), Output: int64(kind.on * gb)})
 		}
-		job := workload.PlanJob{Name: fmt.Sprint("job ", j), Arrival: float64(j), Phases: []workload.PlanPhase{f}}
+		job := workload.PlanJob{Name: fmt.Sprint("job ", j), Arrival: x.gap * float64(j), Phases: []workload.PlanPhase{f}}
 		if kind.reduces > 0 {
 			g := workload.PlanPhase{Kind: "reduce", After: []int{0}}
 			for range kind.reduces {
-				g.Tasks = append(g.Tasks, workload.PlanTask{Seconds: computing, Bytes: -1})
+				g.Tasks = append(g.Tasks, workload.PlanTask{Seconds: x.computing, Bytes: -1})
 			}
 			job.Phases = append(job.Phases, g)
 		}
