@@ -32,20 +32,7 @@ func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 	run := func(name string, application schema.Key) func(q *fit.Phase, on []string) {
 		job := jobs.Next()
 		tr.Jobs = append(tr.Jobs, schema.Job{JobID: job, ApplicationID: application, NativeID: name, Status: schema.RunSucceeded})
-		return func(q *fit.Phase, on []string) {
-			row := schema.Phase{PhaseID: phases.Next(), JobID: job, NativeID: fmt.Sprint(name, len(tr.Phases)), Name: schema.Some(name), Kind: "map", Status: schema.RunSucceeded,
-				StartTime: q.Tasks[0].Start, FinishTime: q.Tasks[0].Start}
-			for i := range q.Tasks {
-				t := &q.Tasks[i]
-				end := t.Start.V.Add(t.Duration)
-				row.FinishTime.V = max(row.FinishTime.V, end)
-				tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: attempts.Next(), PhaseID: row.PhaseID, JobID: job, ApplicationID: application, Task: t.Index,
-					NativeID: fmt.Sprint(len(tr.Attempts)), Machine: schema.Some(on[t.Machine]), StartTime: t.Start, FinishTime: schema.Some(end), DurationS: schema.Some(end.Sub(t.Start.V)),
-					Status: schema.Success, InputBytes: schema.Some(int64(t.Bytes)), RemoteBytes: schema.Some(int64(t.Remote)), InputRecords: schema.Some(int64(t.Records)),
-					GCS: schema.Some(t.GC), FetchWaitS: schema.Some(t.Wait), SchedulerDelayS: schema.Some(t.Delay), DeserializeS: schema.Some(t.Convert)})
-			}
-			tr.Phases = append(tr.Phases, row)
-		}
+		return func(q *fit.Phase, on []string) { addPhase(&tr, application, job, name, phases, attempts, q, on) }
 	}
 	first := run("first", application)
 	if p.apart {
@@ -79,6 +66,22 @@ func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 		a.Now, b.Now = max(a.Now, b.Now), max(a.Now, b.Now)
 	}
 	return &tr
+}
+
+// addPhase adds a phase to a log, whose machines have these names.
+func addPhase(tr *schema.Trace, application, job schema.Key, name string, phases, attempts *schema.Keys, q *fit.Phase, on []string) {
+	row := schema.Phase{PhaseID: phases.Next(), JobID: job, NativeID: fmt.Sprint(name, len(tr.Phases)), Name: schema.Some(name), Kind: "map", Status: schema.RunSucceeded,
+		StartTime: q.Tasks[0].Start, FinishTime: q.Tasks[0].Start}
+	for i := range q.Tasks {
+		t := &q.Tasks[i]
+		end := t.Start.V.Add(t.Duration)
+		row.FinishTime.V = max(row.FinishTime.V, end)
+		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: attempts.Next(), PhaseID: row.PhaseID, JobID: job, ApplicationID: application, Task: t.Index,
+			NativeID: fmt.Sprint(len(tr.Attempts)), Machine: schema.Some(on[t.Machine]), StartTime: t.Start, FinishTime: schema.Some(end), DurationS: schema.Some(end.Sub(t.Start.V)),
+			Status: schema.Success, InputBytes: schema.Some(int64(t.Bytes)), RemoteBytes: schema.Some(int64(t.Remote)), InputRecords: schema.Some(int64(t.Records)),
+			GCS: schema.Some(t.GC), FetchWaitS: schema.Some(t.Wait), SchedulerDelayS: schema.Some(t.Delay), DeserializeS: schema.Some(t.Convert)})
+	}
+	tr.Phases = append(tr.Phases, row)
 }
 
 // waitsForTheFirst has a quarter of the tasks of the second job wait while m2, where none of them runs, collects in the first.

@@ -137,12 +137,14 @@ func machineNames(t *schema.Trace) []string {
 	return names
 }
 
-// racksOf gives the rack of each machine; "" unknown.
+// racksOf gives the rack of each machine, as its attempts say it, and else the list of machines where that says one; "" unknown.
 func racksOf(t *schema.Trace, names []string) []string {
-	of := map[string]string{}
+	of, several := map[string]string{}, map[string]bool{}
 	for i := range t.Machines {
 		if m := &t.Machines[i]; m.Rack.OK {
-			of[m.Machine] = max(of[m.Machine], m.Rack.V)
+			rack, seen := of[m.Machine]
+			several[m.Machine] = several[m.Machine] || seen && rack != m.Rack.V
+			of[m.Machine] = m.Rack.V
 		}
 	}
 	logged := map[string]string{}
@@ -153,7 +155,7 @@ func racksOf(t *schema.Trace, names []string) []string {
 	}
 	racks := make([]string, len(names))
 	for i, n := range names {
-		if racks[i] = logged[n]; racks[i] == "" {
+		if racks[i] = logged[n]; racks[i] == "" && !several[n] {
 			racks[i] = of[n]
 		}
 	}
