@@ -16,12 +16,16 @@ import (
 // TestReliability against each family by what the others give.
 var sureness = [...]logistic{
 	onFigure:      {2.03, 3.69, 0, 0},
-	onCoefficient: {2.17, 1.81, -2.42, 0},
+	onCoefficient: {2.99, 1.52, -2.53, 0},
 	onMachine:     {2.10, 1.46, 1.84, 0},
-	onMixture:     {-0.26, 1.26, -0.37, 0.29},
+	onMixture:     {0.89, 1.06, -0.51, 0.16},
+
+	onMixtureOverWork: {-1.67, 1.71, -0.25, 0.42},
+	onWorkOverMixture: {1.52, 1.87, -1.35, 0},
+	onWorkOverMachine: {0.03, 1.13, 0, 0},
 }
 
-// reading is what a verdict rests on: each can be wrong in its own way.
+// reading is what a verdict rests on, and what its runner-up does where both are parts of one body: each can be wrong in its own way.
 type reading int
 
 const (
@@ -29,10 +33,24 @@ const (
 	onCoefficient                // a coefficient, which may be that of something else
 	onMachine                    // what its machine's other tasks say, or what happened elsewhere meanwhile
 	onMixture                    // the residual, which the attempt itself or the start of its executor made, or the scatter of the phase
+
+	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form of the model
+	// beside its errors, and an ordinary residual is no reason for a task whose work is one.
+	onMixtureOverWork // the residual, before a coefficient
+	onWorkOverMixture // a coefficient, before the residual
+	// Processor time stands for work where nothing else measures it, and a slow machine takes more of it for the same work.
+	onWorkOverMachine // a coefficient, before the machine, where the log does not measure work
 )
 
-func readingOf(top term) reading {
+// readingOf is that of a verdict and its runner-up, by their largest terms; terms where there is none.
+func readingOf(top, second term, measured bool) reading {
 	switch {
+	case top == ofResidual && second < ofFirst:
+		return onMixtureOverWork
+	case top <= ofFirst && second == ofResidual:
+		return onWorkOverMixture
+	case top <= ofFirst && second == ofMachine && !measured:
+		return onWorkOverMachine
 	case top == ofResidual || top == ofCold:
 		return onMixture
 	case top == ofMachine || top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert:
@@ -56,7 +74,11 @@ type claim struct {
 // claimOf is that of the first of the lines; ok is false where it names no cause, or has no error.
 func claimOf(lines []line, s *split) (c claim, ok bool) {
 	top := lines[0].top
-	c.of, c.measured = readingOf(top), s.workMeasured
+	second := terms
+	if len(lines) > 1 && lines[1].seconds > 0 {
+		second = lines[1].top
+	}
+	c.of, c.measured = readingOf(top, second, s.workMeasured), s.workMeasured
 	c.z, ok = lead(lines)
 	p := 0.5
 	switch top {
