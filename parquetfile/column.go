@@ -93,8 +93,8 @@ func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field) (*Chunk, error)
 		defined: bits.Len16(uint16(f.MaxDefinition)), repeat: bits.Len16(uint16(f.MaxRepetition))}, nil
 }
 
-// FitsInto says whether a row group's pages can all lie in a file of so many bytes; else they would be read again and again.
-func (g *RowGroup) FitsInto(size int64) bool {
+// fitsInto says whether a row group's pages can all lie in a file of so many bytes; else they would be read again and again.
+func (g *RowGroup) fitsInto(size int64) bool {
 	for _, c := range g.Columns {
 		if c.Metadata != nil {
 			if size -= max(c.Metadata.CompressedBytes, 0); size < 0 {

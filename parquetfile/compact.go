@@ -144,13 +144,10 @@ func (w *walker) mapping(depth int) error {
 	return w.items(n, depth, types>>4, types&15)
 }
 
-// items goes through n values of each of some types, in turns. Each takes a byte at least.
+// items goes through n values of each of some types, in turns. Each takes a byte at least, so that the bytes end before a claim does.
 func (w *walker) items(n uint64, depth int, kinds ...byte) error {
 	if depth > maxThriftDepth {
 		return fmt.Errorf("its Thrift lists lie more than %d deep", maxThriftDepth)
-	}
-	if n > uint64(len(w.data)-w.at) {
-		return errThriftEnds
 	}
 	for range n {
 		for _, kind := range kinds {

@@ -273,5 +273,10 @@ func ReadMetadata(from io.ReaderAt, size int64) (*Metadata, error) {
 	if _, err := decode(data, m); err != nil {
 		return nil, fmt.Errorf("its footer: %w", err)
 	}
+	for _, g := range m.RowGroups {
+		if !g.fitsInto(size) {
+			return nil, errors.New("the columns of a row group take more than the file")
+		}
+	}
 	return m, nil
 }

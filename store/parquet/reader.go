@@ -113,9 +113,6 @@ func (r *Reader) rowGroup(ctx context.Context, f *source, group *parquetfile.Row
 
 // columns opens the columns of a row group, the keys last.
 func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader, error) {
-	if !group.FitsInto(f.Size()) {
-		return nil, errors.New("its columns take more than the file")
-	}
 	out := make([]columnReader, 0, len(r.table.Columns)+1)
 	for i := range r.table.Columns {
 		c := &r.table.Columns[i]

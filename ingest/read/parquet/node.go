@@ -28,9 +28,6 @@ type node struct {
 
 // nodes are the columns of a row group.
 func (s *source) nodes(group *parquetfile.RowGroup) ([]*node, error) {
-	if !group.FitsInto(s.Size()) {
-		return nil, errors.New("its columns take more than the file")
-	}
 	var out []*node
 	for _, f := range s.root.Children {
 		n, err := s.node(group, f)
