@@ -23,12 +23,16 @@ const (
 
 // ProcessorTime is that of task i, where the log says it of most tasks and it is no predictor of the fit.
 func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
-	own, unsure := f.cpuResidual(i)
-	if math.IsNaN(own) || f.row[i] < 0 {
+	if f.row[i] < 0 || !(f.Tasks[i].CPU > 0) || f.Regression.Status[ByCPU] == Used || !(f.Regression.Mid[ByCPU] > 0) {
 		return p
 	}
 	if f.cpuScatter == 0 {
+		f.loadCPU()
 		f.cpuScatter, f.cpuCorrelation = f.scatterOfCPU()
+	}
+	own, unsure := f.cpu[f.row[i]], f.cpuUnsure[f.row[i]]
+	if math.IsNaN(own) {
+		return p
 	}
 	v := stats.Square(f.cpuScatter) + stats.Square(cpuTick/f.Tasks[i].CPU) + unsure*unsure
 	n := 0.0
@@ -46,7 +50,7 @@ func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
 func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 	g := &f.Regression
 	cpu := f.Tasks[i].CPU
-	if g.Status[ByCPU] == Used || !(g.Mid[ByCPU] > 0) || !(cpu > 0) || math.IsInf(cpu, 0) {
+	if !(cpu > 0) || math.IsInf(cpu, 0) {
 		return nan, 0
 	}
 	work, all := 1.0, 1.0
@@ -60,8 +64,19 @@ func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 		}
 	}
 	work, all = max(work, 0.05), max(all, 0.05)
-	half := math.Log(all/work) / 2
+	half := 0.0
+	if all != work {
+		half = math.Log(all/work) / 2
+	}
 	return math.Log(cpu/(g.Mid[ByCPU]*work)) - half, half
+}
+
+// loadCPU puts them, of the fitted tasks, where all that is said of processor times finds them.
+func (f *Fitter) loadCPU() {
+	f.cpu, f.cpuUnsure = grow(f.cpu, len(f.Rows)), grow(f.cpuUnsure, len(f.Rows))
+	for j, i := range f.Rows {
+		f.cpu[j], f.cpuUnsure[j] = f.cpuResidual(i)
+	}
 }
 
 // cpuOfMachine is the median of the processor times of the other tasks on machine k, and how many they are.
@@ -71,7 +86,7 @@ func (f *Fitter) cpuOfMachine(k, except int32) (centre, n float64) {
 		if j == except || f.row[j] < 0 {
 			continue
 		}
-		if c, _ := f.cpuResidual(j); !math.IsNaN(c) {
+		if c := f.cpu[f.row[j]]; !math.IsNaN(c) {
 			f.tmp = append(f.tmp, c)
 		}
 		if len(f.tmp) == cpuMost {
@@ -90,8 +105,8 @@ func (f *Fitter) cpuOfMachine(k, except int32) (centre, n float64) {
 func (f *Fitter) scatterOfCPU() (sd, correlation float64) {
 	about := func(value func(j int, c float64) float64) (sd, n float64) {
 		f.tmp = f.tmp[:0]
-		for j, i := range f.Rows {
-			if c, _ := f.cpuResidual(i); !math.IsNaN(c) {
+		for j, c := range f.cpu {
+			if !math.IsNaN(c) {
 				f.tmp = append(f.tmp, value(j, c))
 			}
 		}
