@@ -162,6 +162,21 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
+// Every entry of the navigation can be seen without scrolling it sideways, at the widths of a desk, half a desk and a phone.
+func TestNavigationIsInSight(t *testing.T) {
+	s, _ := served(t, filled(t), serve.Options{})
+	web := httptest.NewServer(s.Handler())
+	defer web.Close()
+	ctx, _ := openBrowser(t, web.URL)
+	for _, width := range []int64{1280, 740, 610, 500, 360} {
+		reporttest.Check(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 700), chromedp.Navigate(web.URL+"/logs")))
+		hidden := evaluate[string](t, ctx, `[...document.querySelectorAll(".top nav a")].filter(a => { const r = a.getBoundingClientRect(), n = a.closest("nav").getBoundingClientRect(); return r.right > n.right || r.right > innerWidth || r.bottom > n.bottom }).map(a => a.textContent).join(", ")`)
+		if hidden != "" {
+			t.Errorf("at %d pixels %s are out of sight", width, hidden)
+		}
+	}
+}
+
 // zoomed zooms and pans a timeline with keys, a drag and a button; its address is that of the window, and what is marked leads to
 // its page.
 func zoomed(t *testing.T, ctx context.Context) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -71,9 +72,12 @@ func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {
 // errSeveral is returned for an id that several applications have.
 var errSeveral = errors.New("several applications have this id")
 
-// apiID is the id by which the API lists an application: the framework's own, or its key where several have that.
+// plainID is an id of a framework as clients put it into an address: they leave a slash in it as it is.
+var plainID = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:-]*$`)
+
+// apiID is the id by which the API lists an application: the framework's own, or its key where several have that, or where clients could not ask for it.
 func apiID(a *report.Application, count map[string]int) string {
-	if count[a.NativeID] > 1 {
+	if count[a.NativeID] > 1 || !plainID.MatchString(a.NativeID) {
 		return strconv.FormatInt(a.ApplicationID, 10)
 	}
 	return a.NativeID

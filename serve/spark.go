@@ -206,6 +206,11 @@ type stageRow struct {
 	Killed       int64                         `col:"killed"`
 	Active       int64                         `col:"active"`
 	OutputBytes  schema.Null[int64]            `col:"output_bytes"`
+	SpillBytes   schema.Null[int64]            `col:"spill_bytes"`
+	CPUS         schema.Null[float64]          `col:"cpu_s"`
+	GCS          schema.Null[float64]          `col:"gc_s"`
+	DeserializeS schema.Null[float64]          `col:"deserialize_s"`
+	FetchWaitS   schema.Null[float64]          `col:"fetch_wait_s"`
 	ShuffleWrite schema.Null[int64]            `col:"shuffle_write_bytes"`
 	LostS        schema.Null[float64]          `col:"lost_s"`
 }
@@ -339,6 +344,11 @@ type sparkStage struct {
 	Completion   *string  `json:"completionTime,omitempty"`
 	OutputBytes  *int64   `json:"outputBytes,omitempty"`
 	ShuffleWrite *int64   `json:"shuffleWriteBytes,omitempty"`
+	Spilled      *int64   `json:"diskBytesSpilled,omitempty"`
+	CPU          *int64   `json:"executorCpuTime,omitempty"` // ns; the other times are ms
+	GC           *int64   `json:"jvmGcTime,omitempty"`
+	Deserialize  *int64   `json:"executorDeserializeTime,omitempty"`
+	FetchWait    *int64   `json:"shuffleFetchWaitTime,omitempty"`
 	Name         string   `json:"name"`
 	StragglerKey string   `json:"stragglerKey"`
 	LostS        *float64 `json:"stragglerLostS,omitempty"`
@@ -379,7 +389,8 @@ func (s *Server) stages(r *http.Request) ([]sparkStage, error) {
 			continue
 		}
 		st := sparkStage{Status: stageStatus(row), StageID: sparkID(row.Phase.V), AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V, NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
-			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish), OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite), Name: row.Name.V,
+			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish), OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite),
+			Spilled: pointer(row.SpillBytes), CPU: whole(row.CPUS, 1e9), GC: whole(row.GCS, 1000), Deserialize: whole(row.DeserializeS, 1000), FetchWait: whole(row.FetchWaitS, 1000), Name: row.Name.V,
 			StragglerKey: strconv.FormatInt(row.PhaseID.V, 10), LostS: pointer(row.LostS)}
 		out = append(out, st)
 	}

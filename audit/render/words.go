@@ -82,8 +82,8 @@ func place(name string) (Place, bool) {
 // safe makes a text fit for a terminal, on one line and of bounded length.
 func safe(s string) string {
 	s = table.Printable(s)
-	if r := []rune(s); len(r) > 400 {
-		return string(r[:400]) + "…"
+	if r := []rune(s); len(r) > 1200 {
+		return string(r[:1200]) + "…"
 	}
 	return s
 }
