@@ -25,7 +25,7 @@ type Options struct {
 	Ingest   run.Options     // of the logs
 	Tool     string          // version of straggler, for the record
 	Every    time.Duration   // between two looks at the logs and at the store; 0 is 2 s
-	Memory   int64           // bytes that the queries of pages may take together, more going to the disk; 0 is a quarter of the machine's, 1 GiB at least
+	Memory   int64           // bytes that all queries may take together, more going to the disk; 0 is three quarters of the machine's, 3 GiB at least
 }
 
 // Catalog gives documents and rows of a store that changes. It is safe for concurrent use.
@@ -63,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Catalog, error) {
 		o.Every = 2 * time.Second
 	}
 	if o.Memory <= 0 {
-		o.Memory = max(engine.Memory()/4, 1<<30)
+		o.Memory = max(engine.Memory()/4*3, 3<<30)
 	}
 	if o.Ingest.Round == 0 {
 		o.Ingest.Round = roundBytes

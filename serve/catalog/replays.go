@@ -103,7 +103,7 @@ func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
 
 func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(float64)) (s whatif.Summary, err error) {
 	defer ingest.Recover(&err)
-	eng, err := engines.Open(ctx, c.o.Snapshot, engine.Options{MemoryBytes: c.o.Memory / 4})
+	eng, err := engines.Open(ctx, c.o.Snapshot, engine.Options{MemoryBytes: c.o.Memory / 6})
 	if err != nil {
 		return s, err
 	}
