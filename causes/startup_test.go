@@ -1,10 +1,12 @@
 package causes
 
 import (
+	"math"
 	"testing"
 
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
+	"straggler/causes/model"
 	"straggler/schema"
 )
 
@@ -107,5 +109,29 @@ func TestReplacementExecutor(t *testing.T) {
 		if n < 2 {
 			t.Fatalf("%d outliers", n)
 		}
+	}
+}
+
+// Machine 4 has a new executor in every phase, whose first two of four tasks take three times as long: they are no observation of the machine, whose
+// factor stays 1.
+func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
+	c := causestest.New(24, 6)
+	c.Slots = 2
+	l := model.NewLearner(3600, []string{"m0", "m1", "m2", "m3", "m4", "m5"}, nil)
+	for range 12 {
+		n := 0
+		l.Observe(c.Phase(24, 2, nil, func(t *fit.Task, body *float64) {
+			if t.Machine != 4 {
+				return
+			}
+			if n++; n <= 2 {
+				t.Cold = true
+				*body *= 3
+			}
+		}))
+	}
+	z, _, _ := l.Model().Machines.Machines[4].Spread()
+	if math.Abs(z) > 0.1 {
+		t.Errorf("machine 4 takes e^%.2f times as long, want 1", z)
 	}
 }
