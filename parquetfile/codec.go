@@ -2,6 +2,7 @@ package parquetfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
@@ -21,6 +22,7 @@ const (
 	Snappy       Codec = 1
 	Gzip         Codec = 2
 	Brotli       Codec = 4
+	HadoopLZ4    Codec = 5 // blocks behind their sizes, or, of other old writers, one without
 	Zstd         Codec = 6
 	LZ4          Codec = 7 // blocks without a frame
 )
@@ -32,11 +34,16 @@ const (
 	maxRatio = 128 << 10 / 4
 )
 
+// claim checks what a page claims to be decompressed.
+func claim(data []byte, size int) error {
+	if size < 0 || size > believed && size/maxRatio > len(data) {
+		return fmt.Errorf("a page of %d bytes claims to be %d", len(data), size)
+	}
+	return nil
+}
+
 // decompress gives the bytes of a page, of which there must be so many. They are in the memory of to where it has room.
 func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
-	if size < 0 || size > believed && size/maxRatio > len(data) {
-		return nil, fmt.Errorf("a page of %d bytes claims to be %d", len(data), size)
-	}
 	if size == 0 { // some writers compress no bytes to none
 		return nil, nil
 	}
@@ -76,6 +83,12 @@ func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
 		if n, err = lz4.UncompressBlock(data, to); err == nil && n != size {
 			err = errValuesEnd
 		}
+	case HadoopLZ4:
+		if !hadoopLZ4(to, data) {
+			if n, err = lz4.UncompressBlock(data, to); err == nil && n != size {
+				err = errValuesEnd
+			}
+		}
 	default:
 		err = fmt.Errorf("its compression %d is not known", c)
 	}
@@ -83,6 +96,26 @@ func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
 		return nil, fmt.Errorf("decompressing a page: %w", err)
 	}
 	return to, nil
+}
+
+// hadoopLZ4 decompresses frames of Hadoop's Lz4Codec: of each, how many bytes it has decompressed and compressed, the highest byte
+// first, and a block. It says whether data are such frames, which make up to.
+func hadoopLZ4(to, data []byte) bool {
+	for len(to) > 0 {
+		if len(data) < 8 {
+			return false
+		}
+		size, compressed := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
+		data = data[8:]
+		if uint64(size) > uint64(len(to)) || uint64(compressed) > uint64(len(data)) || size == 0 {
+			return false
+		}
+		if n, err := lz4.UncompressBlock(data[:compressed], to[:size]); err != nil || n != int(size) {
+			return false
+		}
+		to, data = to[size:], data[compressed:]
+	}
+	return len(data) == 0
 }
 
 // One decoder and one encoder serve any number of callers at once, and their tables are made once.

@@ -1,12 +1,14 @@
 package parquetfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"time"
+	"unsafe"
 )
 
 // A column of a row group is pages: at first, maybe, a dictionary of its values; then its values, with two levels for each
@@ -55,22 +57,29 @@ type Chunk struct {
 	Field *Field
 
 	codec   Codec
-	pages   []byte // that are still to be read
-	left    int64  // values of them, NULLs too
-	buffer  []byte // of the present page
-	inPage  int    // values of it that are still to be read
-	defined int    // bit width of definition levels
-	repeat  int    // and of repetition levels
+	from    io.ReaderAt
+	at, end int64   // of the bytes that are not in memory
+	memory  *Memory // of what follows, and the dictionary
+	window  []byte  // of the bytes that are
+	pages   []byte  // of window, that are still to be read
+	left    int64   // values of them, NULLs too
+	buffer  []byte  // of the present page
+	inPage  int     // values of it that are still to be read
+	defined int     // bit width of definition levels
+	repeat  int     // and of repetition levels
 
 	definition, repetition hybrid[int16]
 }
 
-// Chunk reads the pages of a column of a row group into memory. The file has so many bytes.
-func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field) (*Chunk, error) {
+// Chunk opens a column of a row group. The file has so many bytes.
+func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field, memory *Memory) (*Chunk, error) {
 	if f.Children != nil || f.Column >= len(g.Columns) {
 		return nil, fmt.Errorf("column %s has no pages", f.Name)
 	}
 	c := g.Columns[f.Column]
+	if c.Encryption != nil {
+		return nil, fmt.Errorf("column %s is encrypted", f.Name)
+	}
 	m := c.Metadata
 	if m == nil || c.FilePath != "" {
 		return nil, fmt.Errorf("column %s: its pages are not in this file", f.Name)
@@ -85,24 +94,53 @@ func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field) (*Chunk, error)
 	if n := m.CompressedBytes; begin < 0 || n < 0 || begin > size || n > size-begin {
 		return nil, fmt.Errorf("column %s: its pages lie beyond the end of the file", f.Name)
 	}
-	pages := make([]byte, m.CompressedBytes)
-	if _, err := from.ReadAt(pages, begin); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return &Chunk{Field: f, codec: m.Codec, pages: pages, left: m.Values,
+	return &Chunk{Field: f, codec: m.Codec, from: from, at: begin, end: begin + m.CompressedBytes, memory: memory, left: m.Values,
 		defined: bits.Len16(uint16(f.MaxDefinition)), repeat: bits.Len16(uint16(f.MaxRepetition))}, nil
 }
 
-// fitsInto says whether a row group's pages can all lie in a file of so many bytes; else they would be read again and again.
-func (g *RowGroup) fitsInto(size int64) bool {
-	for _, c := range g.Columns {
-		if c.Metadata != nil {
-			if size -= max(c.Metadata.CompressedBytes, 0); size < 0 {
-				return false
-			}
-		}
+// windowBytes is how much of a column is read at a time: about a page, as most writers make them.
+const windowBytes = 1 << 20
+
+// fill reads on until there are so many bytes of the column that are still to be read, or all that are left of it.
+func (c *Chunk) fill(n int) error {
+	n = int(min(int64(max(n, windowBytes)), int64(len(c.pages))+c.end-c.at))
+	if n <= len(c.pages) {
+		return nil
 	}
-	return true
+	if cap(c.window) < n {
+		if err := c.memory.take(n - cap(c.window)); err != nil {
+			return err
+		}
+		window := make([]byte, n)
+		copy(window, c.pages)
+		c.window = window
+	} else {
+		copy(c.window[:n], c.pages)
+	}
+	had := len(c.pages)
+	c.pages = c.window[:n:n]
+	if _, err := c.from.ReadAt(c.pages[had:], c.at); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	c.at += int64(n - had)
+	return nil
+}
+
+// Memory is what the pages of several columns may take together.
+type Memory struct{ bytes, left int64 }
+
+// MaxMemory is enough for the columns of a row group: a thousand of pages of 1 MB, with what they are decompressed to; or twenty of ten
+// million numbers, by a writer to whom a column is one page.
+const MaxMemory = 2 << 30
+
+// NewMemory is so many bytes.
+func NewMemory(bytes int64) *Memory { return &Memory{bytes, bytes} }
+
+func (m *Memory) take(n int) error {
+	if m.left -= int64(n); m.left < 0 {
+		return fmt.Errorf("the pages of its columns take more than %d MiB together", m.bytes>>20)
+	}
+	return nil
 }
 
 // Column reads the values of a chunk.
@@ -125,7 +163,7 @@ func ColumnOf[T Value](c *Chunk) (*Column[T], error) {
 // Next says whether there are further values, and makes their page the present one.
 func (c *Column[T]) Next() (bool, error) {
 	for c.inPage == 0 {
-		if c.left <= 0 || len(c.pages) == 0 {
+		if c.left <= 0 || len(c.pages) == 0 && c.at == c.end {
 			return false, nil
 		}
 		if err := c.page(); err != nil {
@@ -138,13 +176,16 @@ func (c *Column[T]) Next() (bool, error) {
 // page reads the next page.
 func (c *Column[T]) page() error {
 	var h pageHeader
-	n, err := decode(c.pages, &h)
+	n, err := c.header(&h)
 	if err != nil {
 		return fmt.Errorf("a page's header: %w", err)
 	}
 	size := int(h.CompressedBytes)
-	if size < 0 || size > len(c.pages)-n {
+	if size < 0 || int64(size) > int64(len(c.pages)-n)+c.end-c.at {
 		return errors.New("a page lies beyond the end of its column")
+	}
+	if err := c.fill(n + size); err != nil {
+		return err
 	}
 	data := c.pages[n : n+size]
 	c.pages = c.pages[n+size:]
@@ -159,18 +200,45 @@ func (c *Column[T]) page() error {
 	return nil // pages of other types are for indexes
 }
 
+// header reads a page's header, which may hold bounds of any length.
+func (c *Chunk) header(h *pageHeader) (int, error) {
+	for want := 64 << 10; ; want *= 4 {
+		if err := c.fill(want); err != nil {
+			return 0, err
+		}
+		*h = pageHeader{}
+		n, err := decode(c.pages, h)
+		if err == nil || c.at == c.end || want > MaxFooter || !errors.Is(err, errThriftEnds) {
+			return n, err
+		}
+	}
+}
+
 // dictionaryPage reads the values that data pages name by their numbers.
 func (c *Column[T]) dictionaryPage(h *pageHeader, data []byte) error {
 	if e := h.Dictionary.Encoding; e != Plain && e != PlainDictionary {
 		return fmt.Errorf("a dictionary of encoding %d", e)
 	}
+	if err := claim(data, int(h.Bytes)); err != nil {
+		return err
+	}
+	if err := c.memory.take(int(h.Bytes)); err != nil {
+		return err
+	}
 	data, err := decompress(c.codec, nil, data, int(h.Bytes))
 	if err != nil {
 		return err
 	}
+	if c.codec == Uncompressed {
+		data = bytes.Clone(data)
+	}
 	n := int(h.Dictionary.Values)
 	if n < 0 || n > 8*len(data) { // values take a bit at least
 		return errValuesEnd
+	}
+	var zero T
+	if err := c.memory.take(n * int(unsafe.Sizeof(zero))); err != nil {
+		return err
 	}
 	from, err := newValues[T](Plain, c.Field.Length, data, nil)
 	if err != nil {
@@ -232,8 +300,16 @@ func (c *Column[T]) dataPageV2(h *pageHeader, data []byte) error {
 
 // decompressed gives a page's bytes, in memory that the next page uses again.
 func (c *Chunk) decompressed(data []byte, size int) ([]byte, error) {
+	if err := claim(data, size); err != nil {
+		return nil, err
+	}
+	if c.codec != Uncompressed {
+		if err := c.memory.take(max(size-cap(c.buffer), 0)); err != nil {
+			return nil, err
+		}
+	}
 	data, err := decompress(c.codec, c.buffer, data, size)
-	if err == nil && c.codec != Uncompressed {
+	if err == nil && c.codec != Uncompressed && cap(data) > 0 {
 		c.buffer = data
 	}
 	return data, err

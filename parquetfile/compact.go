@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The types of Thrift's compact protocol (thrift-compact-protocol.md).
@@ -27,6 +28,14 @@ const (
 // column chunk, metadata, statistics.
 const maxThriftDepth = 32
 
+// A structure takes more memory than its bytes, so that there may be no more of them than a file needs: row groups are numbered
+// in 16 bits with a sign, and a list has at most so many structures; all lists of a footer of MaxFooter have so many that each
+// takes 16 bytes.
+const (
+	maxListed    = 1 << 15
+	maxAllListed = MaxFooter / 16
+)
+
 var errThriftEnds = errors.New("its Thrift structure is cut")
 
 // structSize is how many bytes the structure takes that data begins with. All lengths in it are those of bytes that are there.
@@ -38,8 +47,9 @@ func structSize(data []byte) (int, error) {
 
 // walker goes through bytes of the compact protocol.
 type walker struct {
-	data []byte
-	at   int
+	data   []byte
+	at     int
+	listed uint64 // structures in lists
 }
 
 func (w *walker) byte() (byte, error) {
@@ -148,6 +158,11 @@ func (w *walker) mapping(depth int) error {
 func (w *walker) items(n uint64, depth int, kinds ...byte) error {
 	if depth > maxThriftDepth {
 		return fmt.Errorf("its Thrift lists lie more than %d deep", maxThriftDepth)
+	}
+	if slices.Contains(kinds, thriftStruct) {
+		if w.listed += n; n > maxListed || w.listed > maxAllListed {
+			return fmt.Errorf("its Thrift has a list of %d structures, %d with those before it", n, w.listed)
+		}
 	}
 	for range n {
 		for _, kind := range kinds {

@@ -86,13 +86,15 @@ func (t *tree) field(definition, repetition int16, depth int) (*Field, error) {
 		f.MaxRepetition++
 	}
 	if e.Type.Valid {
-		f.Type, f.Length, f.Column = e.Type.V, int(e.Length), t.columns
+		f.Type, f.Column = e.Type.V, t.columns
 		t.columns++
 		if s := f.Logical.Scale; s < 0 || s > maxScale {
 			return nil, fmt.Errorf("column %s: decimals of scale %d", f.Name, s)
 		}
-		if f.Type == FixedLenByteArray && f.Length <= 0 {
-			return nil, fmt.Errorf("column %s: its values have no length", f.Name)
+		if f.Type == FixedLenByteArray {
+			if f.Length = int(e.Length); f.Length <= 0 {
+				return nil, fmt.Errorf("column %s: its values have no length", f.Name)
+			}
 		}
 		return f, nil
 	}

@@ -13,6 +13,9 @@ import (
 // Magic is what a file begins and ends with.
 const Magic = "PAR1"
 
+// encryptedMagic is what a file ends with of which the footer is encrypted (parquet-format, Encryption.md).
+const encryptedMagic = "PARE"
+
 // MaxFooter bounds a footer: a file of a thousand columns and row groups has a few bytes of each column chunk, some 10 MB in all.
 const MaxFooter = 64 << 20
 
@@ -164,6 +167,7 @@ type ColumnChunk struct {
 	FilePath   string          `thrift:"1,optional"` // where its pages are in another file
 	FileOffset int64           `thrift:"2,required"`
 	Metadata   *ColumnMetadata `thrift:"3,optional"`
+	Encryption *nothing        `thrift:"8,optional"` // there where its pages are encrypted
 }
 
 // ColumnMetadata is what a footer says of a column of a row group.
@@ -261,6 +265,9 @@ func ReadMetadata(from io.ReaderAt, size int64) (*Metadata, error) {
 	if _, err := from.ReadAt(tail[:], size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	if string(tail[4:]) == encryptedMagic {
+		return nil, errors.New("it is encrypted")
+	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if string(tail[4:]) != Magic || n > MaxFooter || n > size-int64(len(tail)) {
 		return nil, fmt.Errorf("it does not end in a footer of at most %d bytes; it may be cut", MaxFooter)
@@ -273,10 +280,22 @@ func ReadMetadata(from io.ReaderAt, size int64) (*Metadata, error) {
 	if _, err := decode(data, m); err != nil {
 		return nil, fmt.Errorf("its footer: %w", err)
 	}
-	for _, g := range m.RowGroups {
-		if !g.fitsInto(size) {
-			return nil, errors.New("the columns of a row group take more than the file")
-		}
+	if !m.fitsInto(size) {
+		return nil, errors.New("the columns of its row groups take more than the file")
 	}
 	return m, nil
+}
+
+// fitsInto says whether all pages can lie in a file of so many bytes; else some would be read again and again.
+func (m *Metadata) fitsInto(size int64) bool {
+	for _, g := range m.RowGroups {
+		for _, c := range g.Columns {
+			if c.Metadata != nil {
+				if size -= max(c.Metadata.CompressedBytes, 0); size < 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }

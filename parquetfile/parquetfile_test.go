@@ -81,8 +81,9 @@ func valuesOf(data []byte) ([]any, error) {
 	}
 	var out []any
 	for _, g := range m.RowGroups {
+		memory := parquetfile.NewMemory(parquetfile.MaxMemory)
 		for _, f := range root.Children {
-			c, err := g.Chunk(bytes.NewReader(data), int64(len(data)), f)
+			c, err := g.Chunk(bytes.NewReader(data), int64(len(data)), f, memory)
 			if err != nil {
 				return nil, err
 			}
@@ -261,7 +262,7 @@ func TestClaims(t *testing.T) {
 	}{
 		{"decimals of 2^31 digits", append([]byte(parquetfile.Magic), footer...), "decimals of scale 2147483647"},
 		{"the same pages for two columns", append(make([]byte, 1<<10), sharedFooter...), "take more than the file"},
-		{"a list of 2^31 fields", thriftOf(append([]byte{0x15, 2, 0x19, 0xFC}, binary.AppendUvarint(nil, math.MaxInt32)...)), "is cut"},
+		{"a list of 2^31 fields", thriftOf(append([]byte{0x15, 2, 0x19, 0xFC}, binary.AppendUvarint(nil, math.MaxInt32)...)), "a list of 2147483647 structures"},
 		{"an unknown list of as many", thriftOf(append([]byte{0x15, 2, 0xF9, 0xF0 | 1}, binary.AppendUvarint(nil, math.MaxInt32)...)), "is cut"},
 		{"a text of 2^31 bytes", thriftOf(append([]byte{0x15, 2, 0x58}, binary.AppendUvarint(nil, math.MaxInt32)...)), "is cut"},
 		{"deep structures", thriftOf(bytes.Repeat([]byte{0xFC}, 1<<20)), "32 deep"},
@@ -288,6 +289,125 @@ func TestNoMoreThanACompressionGives(t *testing.T) {
 		arrow.WithBatchSize(4<<20), arrow.WithCompression(compress.Codecs.Zstd))
 	if got, err := valuesOf(data); err != nil || len(got) < 1<<20 {
 		t.Errorf("%d values of a page of 32 MiB in a file of %d bytes: %v", len(got), len(data), err)
+	}
+}
+
+// changed is a file of which the footer says something else.
+func changed(t *testing.T, data []byte, change func(*parquetfile.Metadata)) []byte {
+	t.Helper()
+	m, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(m)
+	footer, err := m.Footer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	return append(bytes.Clone(data[:end]), footer...)
+}
+
+func text(v arrow.ByteArray) any { return string(v) }
+
+// Files that are encrypted, in their footers or only in their pages, say so.
+func TestEncrypted(t *testing.T) {
+	c := columnOf(arrow.Types.ByteArray, -1, nil, []arrow.ByteArray{[]byte("secret")}, text)
+	const key = "0123456789012345"
+	for name, o := range map[string][]arrow.EncryptOption{"footer": nil, "pages": {arrow.WithPlaintextFooter()}} {
+		_, err := valuesOf(written(t, c, arrow.WithEncryptionProperties(arrow.NewFileEncryptionProperties(key, o...))))
+		if err == nil || !strings.Contains(err.Error(), "encrypted") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Row groups may not share their pages, which a footer could have read any number of times; nor be more than writers number.
+func TestRowGroups(t *testing.T) {
+	data := written(t, columnOf(arrow.Types.ByteArray, -1, nil, []arrow.ByteArray{bytes.Repeat([]byte("ab"), 1000)}, text), arrow.WithDictionaryDefault(false), arrow.WithStats(false))
+	shared := changed(t, data, func(m *parquetfile.Metadata) { m.RowGroups = append(m.RowGroups, m.RowGroups...) })
+	if got, err := valuesOf(shared); err == nil {
+		t.Errorf("%d values of pages that two row groups share", len(got))
+	}
+	many := changed(t, data, func(m *parquetfile.Metadata) {
+		for range 1 << 15 {
+			m.RowGroups = append(m.RowGroups, &parquetfile.RowGroup{})
+		}
+	})
+	if _, err := valuesOf(many); err == nil {
+		t.Error("row groups of which the number does not fit into their ordinals")
+	}
+}
+
+// Some writers give texts a length in the schema, which means nothing.
+func TestLengthOfTexts(t *testing.T) {
+	data := written(t, columnOf(arrow.Types.ByteArray, -1, nil, []arrow.ByteArray{[]byte("a"), []byte("bcd")}, text))
+	got, err := valuesOf(changed(t, data, func(m *parquetfile.Metadata) { m.Schema[1].Length = 1 }))
+	if err != nil || !reflect.DeepEqual(got, []any{"a", "bcd"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A column is in memory some at a time, and the pages of all columns of a row group take no more than they may together.
+func TestMemory(t *testing.T) {
+	values := make([]int64, 1<<20)
+	for i := range values {
+		values[i] = int64(uint64(i) * 0x9E3779B97F4A7C15)
+	}
+	long := columnOf(arrow.Types.Int64, -1, nil, values, func(v int64) any { return v })
+	for name, c := range map[string]struct {
+		data []byte
+		most int64
+		fits bool
+	}{
+		"8 MiB of small pages":             {written(t, long, arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(100<<10)), 2 << 20, true},
+		"a page of 8 MiB":                  {written(t, long, arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(64<<20), arrow.WithBatchSize(1<<20)), 2 << 20, false},
+		"a compressed page of 8 MiB":       {written(t, long, arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(64<<20), arrow.WithBatchSize(1<<20), arrow.WithCompression(compress.Codecs.Zstd)), 12 << 20, false},
+		"a compressed dictionary of 8 MiB": {written(t, long, arrow.WithDictionaryPageSizeLimit(64<<20), arrow.WithCompression(compress.Codecs.Zstd)), 20 << 20, false},
+	} {
+		m, err := parquetfile.ReadMetadata(bytes.NewReader(c.data), int64(len(c.data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := m.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunk, err := m.RowGroups[0].Chunk(bytes.NewReader(c.data), int64(len(c.data)), root.Children[0], parquetfile.NewMemory(c.most))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []any
+		err = read[int64](chunk, &got, func(v int64) any { return v })
+		if c.fits && (err != nil || !reflect.DeepEqual(got, long.want)) || !c.fits && (err == nil || !strings.Contains(err.Error(), "together")) {
+			t.Errorf("%s: %d values, %v", name, len(got), err)
+		}
+	}
+}
+
+// Pages of old writers are blocks of LZ4 in frames of Hadoop, or as they are.
+func TestHadoopLZ4(t *testing.T) {
+	block := func(of string) []byte { // one literal run (lz4_Block_format.md)
+		return append([]byte{byte(len(of)) << 4}, of...)
+	}
+	frame := func(of string) []byte {
+		b := block(of)
+		return append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(of))), uint32(len(b))), b...)
+	}
+	one, two := "\x03\x00\x00\x00abc", "\x01\x00\x00\x00d"
+	for name, page := range map[string][]byte{"two frames": append(frame(one), frame(two)...), "a block": block(one + two)} {
+		header := []byte{0x15, 0, 0x15, byte(2 * len(one+two)), 0x15, byte(2 * len(page)), 0x2C, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0} // two values, PLAIN
+		m := parquetfile.New("a test", []*parquetfile.SchemaElement{parquetfile.UTF8("c").SetNullable(false)})
+		size := int64(len(header) + len(page))
+		m.Add(2, []*parquetfile.ColumnMetadata{{Type: parquetfile.ByteArray, Path: []string{"c"}, Codec: parquetfile.HadoopLZ4, Values: 2, Bytes: size, CompressedBytes: size, DataOffset: 4}})
+		footer, err := m.Footer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := valuesOf(append(append(append([]byte(parquetfile.Magic), header...), page...), footer...))
+		if err != nil || !reflect.DeepEqual(got, []any{"abc", "d"}) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }
 

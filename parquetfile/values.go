@@ -288,7 +288,7 @@ type prefixBytes struct {
 }
 
 // maxShared bounds the bytes of values that are made at once of what they share: a few bytes of differences may ask for any number.
-const maxShared = 256 << 20
+const maxShared = 64 << 20
 
 func (v *prefixBytes) read(out [][]byte) error {
 	if cap(v.scratch) < len(out) {

@@ -113,6 +113,7 @@ func (r *Reader) rowGroup(ctx context.Context, f *source, group *parquetfile.Row
 
 // columns opens the columns of a row group, the keys last.
 func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader, error) {
+	memory := parquetfile.NewMemory(parquetfile.MaxMemory)
 	out := make([]columnReader, 0, len(r.table.Columns)+1)
 	for i := range r.table.Columns {
 		c := &r.table.Columns[i]
@@ -123,7 +124,7 @@ func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader
 		var from *parquetfile.Chunk
 		if r.hasColumn(c.Name) {
 			var err error
-			if from, err = f.column(group, c.Name); err != nil {
+			if from, err = f.column(group, c.Name, memory); err != nil {
 				return nil, err
 			}
 		} else if !c.Nullable {
@@ -135,7 +136,7 @@ func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader
 		}
 		out = append(out, reader)
 	}
-	from, err := f.column(group, r.key)
+	from, err := f.column(group, r.key, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader
 // columnReader reads one column of a row group into the next n rows.
 type columnReader interface{ read(n int) error }
 
-func (f *source) column(group *parquetfile.RowGroup, name string) (*parquetfile.Chunk, error) {
+func (f *source) column(group *parquetfile.RowGroup, name string, memory *parquetfile.Memory) (*parquetfile.Chunk, error) {
 	i := slices.IndexFunc(f.root.Children, func(c *parquetfile.Field) bool { return c.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("it lacks the column %s", name)
@@ -156,7 +157,7 @@ func (f *source) column(group *parquetfile.RowGroup, name string) (*parquetfile.
 	if field.MaxRepetition > 0 {
 		return nil, fmt.Errorf("its column %s holds lists", name)
 	}
-	return group.Chunk(f, f.Size(), field)
+	return group.Chunk(f, f.Size(), field, memory)
 }
 
 // target is where the values of a column go.

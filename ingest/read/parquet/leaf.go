@@ -22,20 +22,20 @@ type levels struct{ definition, repetition int16 }
 
 // leaf reads one column of a row group, value by value.
 type leaf struct {
-	decode        func() (n int, err error) // decodes the next values, those that are there into values; 0: there is none
+	decode        func() (n int, err error) // decodes the next values; 0: there is none
 	maxDefinition int16
-	definition    []int16 // nil where all are there
-	repetition    []int16 // nil where none repeats
-	values        []Value // that are there
+	definition    []int16         // nil where all are there
+	repetition    []int16         // nil where none repeats
+	get           func(int) Value // that are there: a text is copied when it is taken, since a dictionary's may be long
 
 	at, end int // in the levels
-	value   int // the next of values
+	value   int // the next of those that are there
 	next    levels
 }
 
 func newLeaf(from *parquetfile.Chunk) (l *leaf, err error) {
 	f := from.Field
-	l = &leaf{maxDefinition: f.MaxDefinition, values: make([]Value, leafValues)}
+	l = &leaf{maxDefinition: f.MaxDefinition}
 	if f.MaxDefinition > 0 {
 		l.definition = make([]int16, leafValues)
 	}
@@ -70,22 +70,17 @@ func newLeaf(from *parquetfile.Chunk) (l *leaf, err error) {
 	return l, err
 }
 
-// decoder copies the values that there are out of the page.
+// decoder reads the values that there are off the pages.
 func decoder[T parquetfile.Value](l *leaf, chunk *parquetfile.Chunk, as func(T) Value) (func() (int, error), error) {
 	from, err := parquetfile.ColumnOf[T](chunk)
 	raw := make([]T, leafValues)
+	l.get = func(i int) Value { return as(raw[i]) }
 	return func() (int, error) {
 		if more, err := from.Next(); !more {
 			return 0, err
 		}
-		n, present, err := from.Read(raw, l.definition, l.repetition)
-		if err != nil {
-			return 0, err
-		}
-		for i, v := range raw[:present] {
-			l.values[i] = as(v)
-		}
-		return n, nil
+		n, _, err := from.Read(raw, l.definition, l.repetition)
+		return n, err
 	}, err
 }
 
@@ -130,7 +125,7 @@ func (l *leaf) take() (Value, error) {
 		return Value{}, nil
 	}
 	l.value++
-	return l.values[l.value-1], nil
+	return l.get(l.value - 1), nil
 }
 
 // wholeAs is what a column of whole numbers holds, which come signed and unsigned.

@@ -14,6 +14,9 @@ import (
 // maxValues bounds what one cell holds: a few bytes of levels can claim a list of any length.
 const maxValues = 1 << 20
 
+// textBytes of a text count as another value, since a value takes about as much memory.
+const textBytes = 64
+
 // node is a field of the schema: a leaf, a structure or, where it repeats, items of one.
 type node struct {
 	definition int16 // the level from which on the field is there
@@ -28,9 +31,10 @@ type node struct {
 
 // nodes are the columns of a row group.
 func (s *source) nodes(group *parquetfile.RowGroup) ([]*node, error) {
+	memory := parquetfile.NewMemory(parquetfile.MaxMemory)
 	var out []*node
 	for _, f := range s.root.Children {
-		n, err := s.node(group, f)
+		n, err := s.node(group, f, memory)
 		if err != nil {
 			return nil, err
 		}
@@ -39,10 +43,10 @@ func (s *source) nodes(group *parquetfile.RowGroup) ([]*node, error) {
 	return out, nil
 }
 
-func (s *source) node(group *parquetfile.RowGroup, f *parquetfile.Field) (*node, error) {
+func (s *source) node(group *parquetfile.RowGroup, f *parquetfile.Field, memory *parquetfile.Memory) (*node, error) {
 	n := &node{definition: f.MaxDefinition, repetition: f.MaxRepetition, repeats: f.Repetition == parquetfile.Repeated}
 	if f.Children == nil {
-		column, err := group.Chunk(s, s.Size(), f)
+		column, err := group.Chunk(s, s.Size(), f, memory)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +55,7 @@ func (s *source) node(group *parquetfile.RowGroup, f *parquetfile.Field) (*node,
 		return n, err
 	}
 	for _, c := range f.Children {
-		child, err := s.node(group, c)
+		child, err := s.node(group, c, memory)
 		if err != nil {
 			return nil, err
 		}
@@ -114,8 +118,9 @@ func (n *node) read(values *int) (Value, error) {
 // one reads a field, or one of its items.
 func (n *node) one(values *int) (Value, error) {
 	if n.leaf != nil {
-		*values++
-		return n.leaf.take()
+		v, err := n.leaf.take()
+		*values += 1 + len(v.text)/textBytes
+		return v, err
 	}
 	at, err := n.leaves[0].peek()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -197,6 +198,37 @@ func TestTypes(t *testing.T) {
 		if got, err := rowsOf(written(t, one, text)); err != nil || got[0][0] != c.want {
 			t.Errorf("%d / 1000: %q, %v", c.n, got, err)
 		}
+	}
+}
+
+// A few bytes of a page may ask for the dictionary's longest text in each row: rows come as many at a time as fit into memory.
+func TestLongTexts(t *testing.T) {
+	const rows, size = 200, 1 << 20
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	for range rows {
+		b.Append(strings.Repeat("x", size))
+	}
+	s := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil)
+	var buf bytes.Buffer
+	w, err := pqarrow.NewFileWriter(s, &buf, pq.NewWriterProperties(pq.WithDictionaryPageSizeLimit(4*size)), pqarrow.DefaultWriterProps())
+	if err == nil {
+		err = errors.Join(w.Write(array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, rows)), w.Close())
+	}
+	if err != nil || buf.Len() > 4*size {
+		t.Fatalf("a file of %d bytes: %v", buf.Len(), err)
+	}
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in, got := ingesttest.Input("x.parquet", buf.Bytes()), 0
+	err = parquet.EachBatch(context.Background(), in.Parts[0], func(b *parquet.Batch) error {
+		if runtime.ReadMemStats(&now); got == 0 && now.TotalAlloc-before.TotalAlloc > 64*size {
+			t.Errorf("the first %d rows take %d bytes", b.Rows, now.TotalAlloc-before.TotalAlloc)
+		}
+		got += b.Rows
+		return nil
+	})
+	if err != nil || got != rows {
+		t.Errorf("%d rows, %v", got, err)
 	}
 }
 
