@@ -81,6 +81,7 @@ func TestWatch(t *testing.T) {
 		return len(s.Failed) == 1 && strings.HasSuffix(s.Failed[0].Name, "bad.zstd") && len(s.Problems) == 0
 	})
 	until(t, "the policies are replayed", func() bool { return c.Status().Doing == "" && c.Fresh() })
+	until(t, "what is of the whole store is built before anybody asks", func() bool { return c.Built("runs") && c.Built("night") && c.Built("all") })
 	apps, _ := c.Applications()
 	d, err := c.Document(t.Context(), report.Scope{Application: apps[0].ApplicationID})
 	if err != nil || d.Cost.Loss.LostS != apps[0].Loss.LostS || d.Headline.Verdict == "" {

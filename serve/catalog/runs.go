@@ -15,9 +15,11 @@ import (
 
 // Night is what an audit of the store says, without a baseline, and whether it is of the store as it is now. It is shared: read it only.
 func (c *Catalog) Night(ctx context.Context) (*audit.Night, bool, error) {
-	return OfRuns(ctx, c, "night", func(_ context.Context, runs []measure.Run, tasks Tasks) (*audit.Night, error) {
-		return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now(), Tasks: tasks})
-	})
+	return OfRuns(ctx, c, "night", night)
+}
+
+func night(_ context.Context, runs []measure.Run, tasks Tasks) (*audit.Night, error) {
+	return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now(), Tasks: tasks})
 }
 
 // RunOf is an application as an audit measures it, nil where nothing of it could be measured, as without a finished job. It

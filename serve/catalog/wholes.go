@@ -87,7 +87,11 @@ type Tasks func(...*measure.Run) error
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
 // as it is now. What is kept of a version is made of that version's applications, however long they take.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
-	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, v *version) (value T, err error) {
+	return wholeOf(ctx, c, name, pageWait, ofRuns(c, build))
+}
+
+func ofRuns[T any](c *Catalog, build func(context.Context, []measure.Run, Tasks) (T, error)) func(context.Context, *version) (T, error) {
+	return func(ctx context.Context, v *version) (value T, err error) {
 		r := startWhole(c, v, "runs", runsOf)
 		select {
 		case <-r.ready:
@@ -100,7 +104,7 @@ func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(cont
 		return build(ctx, r.value.([]measure.Run), func(runs ...*measure.Run) error {
 			return v.pages.with(ctx, func(eng engine.Engine) error { return measure.Tasks(ctx, eng, runs...) })
 		})
-	})
+	}
 }
 
 func overview(ctx context.Context, v *version) (d *report.Document, err error) {
@@ -241,7 +245,7 @@ func (c *Catalog) renew(ctx context.Context) {
 		for _, build := range c.toPrepare() {
 			build(ctx)
 		}
-		wholeOf(ctx, c, "runs", wholeTime, runsOf)
+		wholeOf(ctx, c, "night", wholeTime, ofRuns(c, night))
 		wholeOf(ctx, c, "all", wholeTime, c.all)
 		renewed, next = v.number, time.Now().Add(3*time.Since(began))
 	}
