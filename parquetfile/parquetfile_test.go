@@ -56,7 +56,11 @@ func written(t testing.TB, c column, o ...arrow.WriterProperty) []byte {
 	var to bytes.Buffer
 	root := schema.MustGroup(schema.NewGroupNode("schema", arrow.Repetitions.Required, schema.FieldList{c.node}, -1))
 	w := file.NewParquetWriter(&to, root, file.WithWriterProps(arrow.NewWriterProperties(o...)))
-	col, err := w.AppendRowGroup().NextColumn()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	col, err := group.NextColumn()
 	if err == nil {
 		err = c.write(col, c.levels)
 	}
