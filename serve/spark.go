@@ -224,11 +224,11 @@ func (s *Server) stageRows(r *http.Request) ([]stageRow, error) {
 	return catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
 }
 
-// sparkID is a native id as Spark has it, -1 for one that is no number.
-func sparkID(native string) int64 {
+// sparkID is a native id as Spark has it; the key for one that is no number, which a client can ask for as well.
+func sparkID(native string, key schema.Key) int64 {
 	n, err := strconv.ParseInt(native, 10, 64)
 	if err != nil {
-		return -1
+		return key
 	}
 	return n
 }
@@ -250,7 +250,7 @@ func (s *Server) jobsAPI(r *http.Request) ([]sparkJob, error) {
 			if status == "" {
 				status = "UNKNOWN"
 			}
-			out = append(out, sparkJob{JobID: sparkID(row.Job), Name: row.JobName.V, Submission: optionalTime(row.JobSubmit), Completion: optionalTime(row.JobFinish), StageIDs: []int64{}, Status: status, StragglerKey: strconv.FormatInt(row.JobID, 10)})
+			out = append(out, sparkJob{JobID: sparkID(row.Job, row.JobID), Name: row.JobName.V, Submission: optionalTime(row.JobSubmit), Completion: optionalTime(row.JobFinish), StageIDs: []int64{}, Status: status, StragglerKey: strconv.FormatInt(row.JobID, 10)})
 		}
 		out[len(out)-1].add(row)
 	}
@@ -272,7 +272,7 @@ func (j *sparkJob) add(r *stageRow) {
 	if !r.PhaseID.OK {
 		return
 	}
-	if id := sparkID(r.Phase.V); len(j.StageIDs) == 0 || j.StageIDs[len(j.StageIDs)-1] != id {
+	if id := sparkID(r.Phase.V, r.PhaseID.V); len(j.StageIDs) == 0 || j.StageIDs[len(j.StageIDs)-1] != id {
 		j.StageIDs = append(j.StageIDs, id)
 		j.NumTasks += r.TaskCount.V
 	}
@@ -385,10 +385,11 @@ func (s *Server) stages(r *http.Request) ([]sparkStage, error) {
 	stage, attempt := r.PathValue("stage"), r.PathValue("attempt")
 	for i := range rows {
 		row := &rows[i]
-		if !row.PhaseID.OK || stage != "" && row.Phase.V != stage || attempt != "" && strconv.Itoa(int(row.Attempt.V)) != attempt {
+		id := sparkID(row.Phase.V, row.PhaseID.V)
+		if !row.PhaseID.OK || stage != "" && strconv.FormatInt(id, 10) != stage || attempt != "" && strconv.Itoa(int(row.Attempt.V)) != attempt {
 			continue
 		}
-		st := sparkStage{Status: stageStatus(row), StageID: sparkID(row.Phase.V), AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V, NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
+		st := sparkStage{Status: stageStatus(row), StageID: id, AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V, NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
 			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish), OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite),
 			Spilled: pointer(row.SpillBytes), CPU: whole(row.CPUS, 1e9), GC: whole(row.GCS, 1000), Deserialize: whole(row.DeserializeS, 1000), FetchWait: whole(row.FetchWaitS, 1000), Name: row.Name.V,
 			StragglerKey: strconv.FormatInt(row.PhaseID.V, 10), LostS: pointer(row.LostS)}

@@ -135,6 +135,7 @@ type executionRow struct {
 	Status      schema.RunStatus              `col:"status"`
 	Start       schema.Null[schema.Time]      `col:"start_time"`
 	Finish      schema.Null[schema.Time]      `col:"finish_time"`
+	JobID       schema.Null[schema.Key]       `col:"job_id"`
 	Job         schema.Null[string]           `col:"job"`
 	JobStatus   schema.Null[schema.RunStatus] `col:"job_status"`
 }
@@ -174,7 +175,7 @@ func (s *Server) executions(r *http.Request, page string) ([]sparkExecution, err
 		k, known := at[row.QueryID]
 		if !known {
 			k, at[row.QueryID] = len(out), len(out)
-			x := sparkExecution{ID: sparkID(row.NativeID), Status: executionStatuses[row.Status], Description: row.Description.V, Submission: optionalTime(row.Start), Running: []int64{}, Succeeded: []int64{}, Failed: []int64{},
+			x := sparkExecution{ID: sparkID(row.NativeID, row.QueryID), Status: executionStatuses[row.Status], Description: row.Description.V, Submission: optionalTime(row.Start), Running: []int64{}, Succeeded: []int64{}, Failed: []int64{},
 				Nodes: []sparkNode{}, Edges: []sparkEdge{}, Key: strconv.FormatInt(row.QueryID, 10)}
 			if x.Status == "" {
 				x.Status = "UNKNOWN"
@@ -187,11 +188,11 @@ func (s *Server) executions(r *http.Request, page string) ([]sparkExecution, err
 		switch x := &out[k]; {
 		case !row.Job.OK:
 		case row.JobStatus.V == schema.RunSucceeded:
-			x.Succeeded = append(x.Succeeded, sparkID(row.Job.V))
+			x.Succeeded = append(x.Succeeded, sparkID(row.Job.V, row.JobID.V))
 		case row.JobStatus.V == schema.RunRunning:
-			x.Running = append(x.Running, sparkID(row.Job.V))
+			x.Running = append(x.Running, sparkID(row.Job.V, row.JobID.V))
 		default:
-			x.Failed = append(x.Failed, sparkID(row.Job.V))
+			x.Failed = append(x.Failed, sparkID(row.Job.V, row.JobID.V))
 		}
 	}
 	if r.FormValue("details") == "false" {

@@ -121,7 +121,7 @@ func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
 	}
 	out := []sparkTask{}
 	for _, row := range rows {
-		t := sparkTask{TaskID: sparkID(row.NativeID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number, LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
+		t := sparkTask{TaskID: sparkID(row.NativeID, row.AttemptID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number, LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
 			Locality: strings.ToUpper(row.Locality.V), Speculative: row.Speculative.V, ErrorMessage: pointer(row.Reason), StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
 		t.Duration, t.Delay = whole(row.DurationS, 1000), whole(row.DelayS, 1000)
 		m := &t.Metrics

@@ -291,6 +291,10 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
+// onClusters are the files that engines in this process are not asked: package detect does the same there, and its tests hold that against the
+// statement on DuckDB (TestSlowerTasksAsInSQL) and on Spark (TestSpark).
+var onClusters = map[string]bool{"slower_than_usual.sql": true}
+
 // sawAll sees that every file of SQL was asked, but for those of serve, which asks the embedded engine alone.
 func (p *pair) sawAll(t *testing.T) {
 	t.Helper()
@@ -319,8 +323,8 @@ func (p *pair) sawAll(t *testing.T) {
 				longest = piece
 			}
 		}
-		if !strings.Contains(all.String(), longest) {
-			t.Errorf("%s was never asked", name)
+		if asked := strings.Contains(all.String(), longest); asked == onClusters[filepath.Base(name)] {
+			t.Errorf("%s was asked: %v", name, asked)
 		}
 		return nil
 	})
