@@ -73,7 +73,19 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 	}
 	decisions := map[string]baseline.Decision{}
 	for _, d := range b.Decisions {
-		decisions[d.ID] = d
+		if d.From >= decisions[d.ID].From {
+			decisions[d.ID] = d
+		}
+	}
+	open := map[string][]baseline.Open{} // by group
+	for _, x := range b.Open {
+		open[x.Group] = append(open[x.Group], x)
+	}
+	inGroup := map[string][]*measure.Run{}
+	for _, list := range [][]measure.Run{b.Runs, runs} {
+		for i := range list {
+			inGroup[list[i].Group] = append(inGroup[list[i].Group], &list[i])
+		}
 	}
 	known := func(id string, h *measure.Run) bool {
 		if d, ok := decisions[id]; ok { // what is normal began with the decision
@@ -87,7 +99,7 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 			continue
 		}
 		r := &runs[i]
-		latest = append(latest, candidate{r, historyOf(r, runs, b, cfg.History)})
+		latest = append(latest, candidate{r, historyOf(r, inGroup[r.Group], cfg.History)})
 		n.judged = append(n.judged, r)
 	}
 	for len(latest) > 0 {
@@ -98,7 +110,7 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 		}
 		for _, x := range batch {
 			j := judge(x.run, x.history, cfg, known)
-			n.status(&j, x.run, b, cfg)
+			n.status(&j, x.run, open[j.Group], cfg)
 			n.Runs = append(n.Runs, j)
 		}
 		clear(batch)
@@ -152,15 +164,15 @@ func readTasks(batch []candidate, tasks func(...*measure.Run) error) error {
 	return tasks(runs...)
 }
 
-// status says of each finding what was known, adds those that are gone, and counts.
-func (n *Night) status(j *Judgement, r *measure.Run, b *baseline.Baseline, cfg *Config) {
+// status says of each finding whether it was open, adds those that are gone, and counts.
+func (n *Night) status(j *Judgement, r *measure.Run, open []baseline.Open, cfg *Config) {
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		f.Status, f.First = New, r.Start
 		if f.Stage != nil {
 			f.signature = *f.Stage
 		}
-		for _, x := range b.Open {
+		for _, x := range open {
 			if x.ID == f.ID {
 				f.Status, f.First = Ongoing, x.First
 			}
@@ -176,8 +188,8 @@ func (n *Night) status(j *Judgement, r *measure.Run, b *baseline.Baseline, cfg *
 			n.Failing++
 		}
 	}
-	for _, x := range b.Open {
-		if x.Group == j.Group && !j.seen[x.ID] {
+	for _, x := range open {
+		if !j.seen[x.ID] {
 			j.Findings = append(j.Findings, Finding{ID: x.ID, Rule: x.Rule, Severity: Note, Status: Fixed, First: x.First, Group: x.Group, Run: r.ID,
 				Detail: "no longer seen: " + x.Subject})
 		}
@@ -221,17 +233,14 @@ func (n *Night) decision(id string, b *baseline.Baseline, o Options) (baseline.D
 	return d, fmt.Errorf("%w: %s; the audit's output lists them", ErrNoFinding, id)
 }
 
-// historyOf is the last runs of a run's group that began no later.
-func historyOf(r *measure.Run, runs []measure.Run, b *baseline.Baseline, most int) []*measure.Run {
+// historyOf is the last runs of a run's group that began no later; of a run that the baseline and the store have, the baseline's.
+func historyOf(r *measure.Run, group []*measure.Run, most int) []*measure.Run {
 	var out []*measure.Run
 	have := map[string]bool{r.Key(): true}
-	for _, list := range [][]measure.Run{b.Runs, runs} {
-		for i := range list {
-			h := &list[i]
-			if h.Group == r.Group && !have[h.Key()] && h.Start <= r.Start && h.Values.Finite() {
-				have[h.Key()] = true
-				out = append(out, h)
-			}
+	for _, h := range group {
+		if !have[h.Key()] && h.Start <= r.Start && h.Values.Finite() {
+			have[h.Key()] = true
+			out = append(out, h)
 		}
 	}
 	slices.SortStableFunc(out, func(x, y *measure.Run) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.ID, y.ID)) })
@@ -249,10 +258,14 @@ func (n *Night) Findings() []Finding {
 
 // Update adds the runs of the night to the baseline, with what was found in them.
 func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
-	judged := map[string]Judgement{}
+	judged, groups := map[string]Judgement{}, map[string]Judgement{}
 	for i, r := range n.judged {
-		judged[r.Key()] = n.Runs[i]
+		judged[r.Key()], groups[r.Group] = n.Runs[i], n.Runs[i]
 	}
+	b.Open = slices.DeleteFunc(b.Open, func(x baseline.Open) bool {
+		j, ok := groups[x.Group]
+		return ok && !j.seen[x.ID]
+	})
 	known := make(map[string]bool, len(b.Runs))
 	for i := range b.Runs {
 		known[b.Runs[i].Key()] = true
@@ -261,7 +274,6 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 	for _, r := range n.all {
 		if j, ok := judged[r.Key()]; ok {
 			r.Flagged, r.Machines = nil, maps.Clone(r.Machines)
-			b.Open = slices.DeleteFunc(b.Open, func(x baseline.Open) bool { return x.Group == j.Group && !j.seen[x.ID] })
 			for i := range j.Findings {
 				f := &j.Findings[i]
 				if f.Status == Fixed || f.Status == Learning {

@@ -73,30 +73,36 @@ func (b *Baseline) Add(keep int, runs ...measure.Run) {
 	})
 }
 
-func (b *Baseline) Decide(d Decision) {
-	if i := slices.IndexFunc(b.Decisions, func(x Decision) bool { return x.ID == d.ID }); i >= 0 {
-		if d.From >= b.Decisions[i].From {
-			b.Decisions[i] = d
-		}
-		return
-	}
-	b.Decisions = append(b.Decisions, d)
-}
+// Decide adds a decision; of several about a finding the one from the latest run on counts.
+func (b *Baseline) Decide(d Decision) { b.Decisions = append(b.Decisions, d) }
 
-func (b *Baseline) Reopen(o Open) {
-	if i := slices.IndexFunc(b.Open, func(x Open) bool { return x.ID == o.ID }); i >= 0 {
-		was := &b.Open[i]
-		was.First, was.Last = min(was.First, o.First), max(was.Last, o.Last)
-		return
-	}
-	b.Open = append(b.Open, o)
-}
+// Reopen adds an open finding; of one that is open already it widens the time in which it was seen.
+func (b *Baseline) Reopen(o Open) { b.Open = append(b.Open, o) }
 
+// sort brings everything into the order of the file, and makes what was said of one thing several times one.
 func (b *Baseline) sort() {
-	slices.SortStableFunc(b.Decisions, func(x, y Decision) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortStableFunc(b.Decisions, func(x, y Decision) int { return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.From, y.From)) })
+	var decisions []Decision
+	for _, d := range b.Decisions {
+		if n := len(decisions) - 1; n >= 0 && decisions[n].ID == d.ID {
+			decisions[n] = d
+		} else {
+			decisions = append(decisions, d)
+		}
+	}
+	b.Decisions = decisions
 	slices.SortStableFunc(b.Open, func(x, y Open) int {
 		return cmp.Or(cmp.Compare(x.Group, y.Group), cmp.Compare(x.ID, y.ID))
 	})
+	var open []Open
+	for _, o := range b.Open {
+		if n := len(open) - 1; n >= 0 && open[n].ID == o.ID {
+			open[n].First, open[n].Last = min(open[n].First, o.First), max(open[n].Last, o.Last)
+		} else {
+			open = append(open, o)
+		}
+	}
+	b.Open = open
 	slices.SortStableFunc(b.Runs, func(x, y measure.Run) int {
 		if measure.Before(&x, &y) {
 			return -1
