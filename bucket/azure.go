@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
-	"golang.org/x/sync/errgroup"
 
 	"straggler/bucket/location"
 )
@@ -181,25 +180,14 @@ type azureError struct {
 
 func (e *azureError) Error() string { return strings.TrimSpace(fmt.Sprintf("%d %s", e.status, e.code)) }
 
-// passing are the answers of a server that may give another one later.
-var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
-	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}
-
 // do sends a request for a blob, or for the container where key is "", until it is answered or fails for good.
 func (b *azureBucket) do(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
-	pauses := NewBackoff(800*time.Millisecond, maxPause)
-	for try := 1; ; try++ {
-		r, err := b.once(ctx, method, key, query, header, body)
+	final := func(err error) bool {
 		var said *azureError
 		var refused *oauth2.RetrieveError
-		final := errors.As(err, &said) && !passing[said.status] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
-		if err == nil || final || try >= b.tries || ctx.Err() != nil {
-			return r, err
-		}
-		if err := pauses.Wait(ctx); err != nil {
-			return nil, err
-		}
+		return errors.As(err, &said) && !passing[said.status] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
 	}
+	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, method, key, query, header, body) })
 }
 
 func (b *azureBucket) once(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
@@ -250,15 +238,6 @@ func (b *azureBucket) Stat(ctx context.Context, key string) (Object, error) {
 		return Object{}, err
 	}
 	return Object{Key: key, Size: r.ContentLength, Modified: modified(r)}, r.Body.Close()
-}
-
-// modified is when a blob was written, the zero time where the answer does not say.
-func modified(r *http.Response) time.Time {
-	at, err := http.ParseTime(r.Header.Get("Last-Modified"))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }
 
 // azureName is the name of a blob; one with characters that XML lacks is in percent-encoding.
@@ -363,35 +342,18 @@ func (b *azureBucket) Write(ctx context.Context, key, contentType string, data i
 	return b.effect(ctx, http.MethodPut, key, url.Values{"comp": {"blocklist"}}, header, list)
 }
 
-// readPart reads up to PartBytes; its error is io.EOF when the data ends with them.
-func readPart(data io.Reader) ([]byte, error) {
-	var part bytes.Buffer
-	_, err := io.CopyN(&part, data, PartBytes)
-	return part.Bytes(), err
-}
-
 // putBlocks sends a part and those after it as blocks, and gives the list of them.
 func (b *azureBucket) putBlocks(ctx context.Context, key string, part []byte, data io.Reader) ([]byte, error) {
+	ids, err := sendParts(ctx, part, data, func(ctx context.Context, n int, part []byte) (string, error) {
+		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n))) // all ids of a blob are of one length
+		return id, b.effect(ctx, http.MethodPut, key, url.Values{"comp": {"block"}, "blockid": {id}}, nil, part)
+	})
+	if err != nil {
+		return nil, err
+	}
 	list := bytes.NewBufferString(xml.Header + "<BlockList>")
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(partsAtOnce)
-	var err error
-	for n := uint64(0); err == nil && gctx.Err() == nil; n++ {
-		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, n)) // all ids of a blob are of one length
+	for _, id := range ids {
 		fmt.Fprintf(list, "<Latest>%s</Latest>", id)
-		sent := part
-		g.Go(func() error {
-			return b.effect(gctx, http.MethodPut, key, url.Values{"comp": {"block"}, "blockid": {id}}, nil, sent)
-		})
-		if part, err = readPart(data); errors.Is(err, io.EOF) && len(part) > 0 {
-			err = nil // the next read says that the data ends
-		}
-	}
-	if failed := g.Wait(); failed != nil {
-		return nil, failed
-	}
-	if !errors.Is(err, io.EOF) {
-		return nil, cmp.Or(err, ctx.Err())
 	}
 	list.WriteString("</BlockList>")
 	return list.Bytes(), nil

@@ -42,12 +42,6 @@ type Reader struct {
 	Modified time.Time
 }
 
-// Large objects are sent in parts; this bounds the memory of that.
-const (
-	PartBytes   = 8 << 20
-	partsAtOnce = 2
-)
-
 // scheme is how the buckets of a scheme are opened.
 type scheme struct {
 	name string

@@ -2,15 +2,16 @@
 // in for one) and gives opened buckets, with errors that people can act on and that hold no secret.
 //
 //  1. location takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
-//  2. bucket.go is what a bucket does, opens it, and lists it page by page: s3.go those of S3 and of servers that speak its
-//     protocol, google.go Cloud Storage by that client, dir.go a directory. azure.go is Blob Storage by its REST API: requests
-//     signed by azure_sign.go with the account's key, or with a token that azure_identity.go finds.
+//  2. bucket.go is what a bucket does, opens it, and lists it page by page: dir.go a directory; s3.go the S3 protocol, where
+//     s3_settings.go says what server a bucket is at and s3_credentials.go signs; google.go Cloud Storage, which speaks that
+//     protocol with tokens; azure.go Blob Storage by its REST API, with requests signed by azure_sign.go with the account's key,
+//     or with a token that azure_identity.go finds. parts.go sends large objects in parts.
 //  3. fault.go turns the libraries' errors into what people can act on, without secrets.
 //  4. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
 //     often and how long to try.
 //
 // Credentials come from where the vendors' libraries look for them, the environment and the files of the vendors' own tools,
-// and from nowhere else. S3 was tried against servers of that protocol. Google's and Azure's were not available: servers that
+// and from nowhere else. The S3 protocol was tried against servers of it that demand its signatures. Google's and Azure's were not available: servers that
 // demand their tokens, signatures and conditions are played in the tests, and Blob Storage was tried against the emulator
 // Azurite, with every operation.
 //

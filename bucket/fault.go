@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"golang.org/x/oauth2"
 
 	"straggler/bucket/location"
@@ -107,18 +105,14 @@ type answer struct {
 
 func answerOf(err error) answer {
 	var a answer
-	var aws smithy.APIError
-	var response *smithyhttp.ResponseError
+	var s3 *s3Error
 	var azure *azureError
 	var token *oauth2.RetrieveError
 	var op *net.OpError
 	var request *url.Error
-	if errors.As(err, &response) {
-		a.status = response.HTTPStatusCode()
-	}
 	switch {
-	case errors.As(err, &aws):
-		a.code, a.reason = aws.ErrorCode(), aws.ErrorCode()+": "+aws.ErrorMessage()
+	case errors.As(err, &s3):
+		a.status, a.code, a.reason = s3.status, s3.code, s3.Error()
 	case errors.As(err, &azure):
 		a.status, a.code, a.reason = azure.status, azure.code, azure.Error()
 	case errors.As(err, &token) && token.Response != nil && token.Response.StatusCode < 500:

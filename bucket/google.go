@@ -7,17 +7,14 @@ import (
 	"os"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go/logging"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 
 	"straggler/bucket/location"
 )
 
-// Cloud Storage's XML API is the S3 protocol with other headers (cloud.google.com/storage/docs/interoperability): the S3
-// client's requests are sent with Google's.
+// Cloud Storage's XML API is the S3 protocol with other headers (cloud.google.com/storage/docs/interoperability), and tokens
+// instead of signatures.
 const (
 	googleServer = "https://storage.googleapis.com"
 	googleScope  = "https://www.googleapis.com/auth/cloud-platform"
@@ -49,8 +46,10 @@ func openGoogleAt(ctx context.Context, server string, l location.Location, retri
 			return nil, fmt.Errorf("there is no parameter %s for gs; there is anonymous", name)
 		}
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 16
+	transport, err := s3Transport()
+	if err != nil {
+		return nil, err
+	}
 	var send http.RoundTripper = transport
 	if !anonymous {
 		found, err := google.FindDefaultCredentials(ctx, googleScope)
@@ -59,36 +58,13 @@ func openGoogleAt(ctx context.Context, server string, l location.Location, retri
 		}
 		send = &oauth2.Transport{Base: transport, Source: found.TokenSource}
 	}
-	o := s3.Options{
-		Region: "auto", BaseEndpoint: &server, UsePathStyle: true, Credentials: aws.AnonymousCredentials{}, Logger: logging.Nop{},
-		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired, ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
-		HTTPClient: &http.Client{Transport: googleHeaders{send}},
+	b := &s3Bucket{
+		at: strings.TrimSuffix(server, "/") + "/" + l.Host, client: s3Client(send), tries: 1,
+		fresh: header{"X-Goog-If-Generation-Match", "0"},    // no generation: there is no such object
+		reads: map[string]string{"Accept-Encoding": "gzip"}, // or objects that are stored as gzip are sent without it, and in other lengths
 	}
-	if !retries {
-		o.Retryer = aws.NopRetryer{}
+	if retries {
+		b.tries = s3Tries
 	}
-	return &s3Bucket{client: s3.New(o), name: l.Host}, nil
-}
-
-// googleHeaders sends requests of the S3 protocol with Google's headers.
-type googleHeaders struct{ send http.RoundTripper }
-
-func (g googleHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Amz-") || strings.HasPrefix(name, "Amz-") {
-			r.Header.Del(name)
-		}
-	}
-	if r.Header.Get("If-None-Match") == "*" && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		r.Header.Del("If-None-Match")
-		r.Header.Set("X-Goog-If-Generation-Match", "0") // no generation: there is no such object
-	}
-	q := r.URL.Query()
-	if r.Method == http.MethodGet && !q.Has("list-type") {
-		r.Header.Set("Accept-Encoding", "gzip") // or objects that are stored as gzip are sent without it, and in other lengths
-	}
-	q.Del("x-id") // the S3 client's name of the operation
-	r.URL.RawQuery = q.Encode()
-	return g.send.RoundTrip(r)
+	return b, nil
 }

@@ -3,6 +3,7 @@ package bucket
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"time"
 )
 
@@ -51,5 +52,26 @@ func (b *Backoff) Wait(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// passing are the answers of a server that may give another one later.
+var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
+	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}
+
+// firstPause bounds the pause before the second try of a request, as the vendors' libraries do.
+const firstPause = 800 * time.Millisecond
+
+// retried asks until there is an answer or a final error, at most so often.
+func retried[T any](ctx context.Context, tries int, final func(error) bool, ask func() (T, error)) (T, error) {
+	pauses := NewBackoff(firstPause, maxPause)
+	for try := 1; ; try++ {
+		answer, err := ask()
+		if err == nil || final(err) || try >= tries || ctx.Err() != nil {
+			return answer, err
+		}
+		if err := pauses.Wait(ctx); err != nil {
+			return answer, err
+		}
 	}
 }

@@ -1,245 +1,218 @@
 package bucket
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"maps"
+	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
-	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
-	managed "github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go/logging"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"golang.org/x/oauth2"
 
 	"straggler/bucket/location"
 )
 
-// s3Bucket is a bucket of a server that speaks the S3 protocol.
+// s3Bucket is a bucket of a server that speaks the S3 protocol (docs.aws.amazon.com/AmazonS3/latest/API).
 type s3Bucket struct {
-	client     *s3.Client
-	name       string
-	encryption types.ServerSideEncryption
-	kmsKey     string
+	at     string // URL of the bucket
+	client *http.Client
+	sign   func(q *http.Request, body []byte) (*http.Request, error) // nil where the client does it, or nobody
+	tries  int
+
+	fresh     header            // the condition that there is no such object
+	reads     map[string]string // headers of requests for an object's bytes
+	writes    map[string]string // headers of requests that make an object
+	checksums bool              // sent with what is written, and kept by the server with it
 }
 
+type header struct{ name, value string }
+
 // openS3 finds credentials and the region where the vendor's own tools do.
-func openS3(ctx context.Context, l location.Location, retries bool) (Bucket, error) {
-	p, err := parametersOf(parametersS3(l.Query))
+func openS3(_ context.Context, l location.Location, retries bool) (Bucket, error) {
+	s, err := s3SettingsOf(l.Query)
 	if err != nil {
 		return nil, err
 	}
-	if p.role != "" {
-		if err := p.assumeRole(ctx); err != nil {
+	at, err := s.bucketURL(l.Host)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := s3Transport()
+	if err != nil {
+		return nil, err
+	}
+	b := &s3Bucket{at: at, client: s3Client(transport), tries: 1, fresh: header{"If-None-Match", "*"}, writes: s.encryption(), checksums: s.checksums}
+	if retries {
+		b.tries = s.tries
+	}
+	if !s.anonymous {
+		found, err := s.credentials()
+		if err != nil {
+			return nil, err
+		}
+		b.sign = s3Signer(found, &http.Client{Transport: transport, Timeout: tokenTimeout}, s.region)
+	}
+	return b, nil
+}
+
+// s3Client follows no redirections: a request is signed for one host.
+func s3Client(send http.RoundTripper) *http.Client {
+	return &http.Client{Transport: send, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// s3Error is an answer that is a refusal.
+type s3Error struct {
+	status        int
+	code, message string
+}
+
+func (e *s3Error) Error() string { return e.code + ": " + e.message }
+
+// maxRefusal bounds the bytes of a refusal that are read.
+const maxRefusal = 64 << 10
+
+// refusalOf reads what a server says about why it refuses; to a request for headers alone it says the status only.
+func refusalOf(r *http.Response) *s3Error {
+	var said struct {
+		XMLName       xml.Name `xml:"Error"`
+		Code, Message string
+	}
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
+	if err == nil {
+		err = xml.Unmarshal(data, &said)
+	}
+	e := &s3Error{r.StatusCode, said.Code, said.Message}
+	if err != nil || said.Code == "" {
+		e.code, e.message = strings.ReplaceAll(http.StatusText(r.StatusCode), " ", ""), r.Status
+	}
+	if region := r.Header.Get("X-Amz-Bucket-Region"); region != "" && r.StatusCode < 500 && passedOn[r.StatusCode] {
+		e.message += "; the bucket is in the region " + region
+	}
+	return e
+}
+
+// passedOn are the answers of a region that the bucket is not in.
+var passedOn = map[int]bool{http.StatusMovedPermanently: true, http.StatusTemporaryRedirect: true, http.StatusBadRequest: true}
+
+// do sends a request for an object, or for the bucket where key is "", until it is answered or fails for good.
+func (b *s3Bucket) do(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, error) {
+	final := func(err error) bool {
+		var said *s3Error
+		var refused *oauth2.RetrieveError
+		return errors.As(err, &said) && !passing[said.status] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
+	}
+	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, method, key, query, headers, body) })
+}
+
+func (b *s3Bucket) once(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, method, b.at, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		q.URL.Path = strings.TrimSuffix(q.URL.Path, "/") + "/" + key
+		q.URL.RawPath = s3utils.EncodePath(q.URL.Path) // as it is signed
+	}
+	q.URL.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	q.Header.Set("User-Agent", "straggler")
+	for name, value := range headers {
+		q.Header.Set(name, value)
+	}
+	if b.sign != nil {
+		if q, err = b.sign(q, body); err != nil {
 			return nil, err
 		}
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, append(p.load, config.WithRetryer(p.retryer))...)
+	r, err := b.client.Do(q)
+	if err != nil || r.StatusCode < 300 {
+		return r, err
+	}
+	defer r.Body.Close()
+	return nil, refusalOf(r)
+}
+
+// effect sends a request and reads what little is answered.
+func (b *s3Bucket) effect(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, []byte, error) {
+	r, err := b.do(ctx, method, key, query, headers, body)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	client := s3.NewFromConfig(cfg, append(p.options, func(o *s3.Options) {
-		if !retries {
-			o.Retryer = aws.NopRetryer{}
-		}
-		o.Logger = logging.Nop{} // it logs retries to standard error
-	})...)
-	return &s3Bucket{client, l.Host, p.encryption, p.kmsKey}, nil
-}
-
-// parametersS3 adds what servers other than Amazon's need and their users forget: those have no host name for each
-// bucket, no regions, and many do not know the checksums that Amazon's library sends behind a body.
-func parametersS3(given url.Values) url.Values {
-	q := url.Values{}
-	for name, values := range given {
-		q[name] = values
-	}
-	set := func(name, value string) {
-		if !q.Has(name) {
-			q.Set(name, value)
-		}
-	}
-	if q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != "" {
-		if !q.Has("s3ForcePathStyle") {
-			set("use_path_style", "true")
-		}
-		if os.Getenv("AWS_REGION")+os.Getenv("AWS_DEFAULT_REGION")+os.Getenv("AWS_PROFILE") == "" && !q.Has("profile") {
-			set("region", "us-east-1")
-		}
-		if os.Getenv("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
-			set("request_checksum_calculation", "when_required")
-		}
-	}
-	set("response_checksum_validation", "when_required") // or the library warns on standard error
-	return q
-}
-
-// s3Parameters are what the parameters of a URL say.
-type s3Parameters struct {
-	load       []func(*config.LoadOptions) error
-	options    []func(*s3.Options)
-	role       string
-	rate       uint // tokens of the client's own limit of retries; 0 is none
-	encryption types.ServerSideEncryption
-	kmsKey     string
-}
-
-// parametersOf reads the parameters of a URL; each has the meaning that it has in the Go Cloud Development Kit.
-func parametersOf(q url.Values) (*s3Parameters, error) {
-	p := &s3Parameters{}
-	for _, name := range slices.Sorted(maps.Keys(q)) {
-		value := q.Get(name)
-		if err := p.set(name, value); err != nil {
-			return nil, fmt.Errorf("the parameter %s: %w", name, err)
-		}
-	}
-	return p, nil
-}
-
-func (p *s3Parameters) set(name, value string) error {
-	yes, notBool := strconv.ParseBool(value)
-	switch name {
-	case "region":
-		p.load = append(p.load, config.WithRegion(value))
-		return nil
-	case "profile":
-		p.load = append(p.load, config.WithSharedConfigProfile(value))
-		return nil
-	case "endpoint":
-		p.options = append(p.options, func(o *s3.Options) { o.BaseEndpoint = &value })
-		return nil
-	case "role":
-		if p.role = value; !strings.HasPrefix(value, "arn:") {
-			return errors.New("it names an IAM role, as arn:…")
-		}
-		return nil
-	case "rate_limiter_capacity":
-		n, err := strconv.ParseUint(value, 10, 31)
-		p.rate = uint(n)
-		return err
-	case "ssetype":
-		for _, known := range p.encryption.Values() {
-			if strings.EqualFold(string(known), value) {
-				p.encryption = known
-				return nil
-			}
-		}
-		return fmt.Errorf("it is one of %v", p.encryption.Values())
-	case "kmskeyid":
-		p.kmsKey = value
-		return nil
-	case "request_checksum_calculation":
-		choice, err := whenOf(value, aws.RequestChecksumCalculationWhenSupported, aws.RequestChecksumCalculationWhenRequired)
-		p.load = append(p.load, config.WithRequestChecksumCalculation(choice))
-		return err
-	case "response_checksum_validation":
-		choice, err := whenOf(value, aws.ResponseChecksumValidationWhenSupported, aws.ResponseChecksumValidationWhenRequired)
-		p.load = append(p.load, config.WithResponseChecksumValidation(choice))
-		return err
-	case "awssdk": // the version of the library, of which there is one
-		return nil
-	case "anonymous":
-		if yes {
-			p.load = append(p.load, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
-		}
-	case "dualstack":
-		if yes {
-			p.load = append(p.load, config.WithUseDualStackEndpoint(aws.DualStackEndpointStateEnabled))
-		}
-	case "fips":
-		if yes {
-			p.load = append(p.load, config.WithUseFIPSEndpoint(aws.FIPSEndpointStateEnabled))
-		}
-	case "use_path_style", "s3ForcePathStyle":
-		p.options = append(p.options, func(o *s3.Options) { o.UsePathStyle = yes })
-	case "hostname_immutable":
-		p.options = append(p.options, func(o *s3.Options) { o.UsePathStyle = o.UsePathStyle || yes })
-	case "accelerate":
-		p.options = append(p.options, func(o *s3.Options) { o.UseAccelerate = yes })
-	case "disable_https":
-		p.options = append(p.options, func(o *s3.Options) { o.EndpointOptions.DisableHTTPS = yes })
-	default:
-		return errors.New("there is none of this name")
-	}
-	return notBool
-}
-
-func whenOf[T any](value string, supported, required T) (T, error) {
-	switch value {
-	case "when_supported":
-		return supported, nil
-	case "when_required":
-		return required, nil
-	}
-	return supported, errors.New("it is when_supported or when_required")
-}
-
-func (p *s3Parameters) retryer() aws.Retryer {
-	return retry.NewStandard(func(o *retry.StandardOptions) {
-		if o.RateLimiter = ratelimit.None; p.rate > 0 {
-			o.RateLimiter = ratelimit.NewTokenRateLimit(p.rate)
-		}
-	})
-}
-
-// assumeRole takes the credentials of a role, with those that there are.
-func (p *s3Parameters) assumeRole(ctx context.Context) error {
-	base, err := config.LoadDefaultConfig(ctx, p.load...)
-	if err != nil {
-		return err
-	}
-	if base.Region == "" {
-		return errors.New("the role's server needs a region; set AWS_REGION")
-	}
-	p.load = append(p.load, config.WithCredentialsProvider(aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(base), p.role))))
-	return nil
+	defer r.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
+	return r, data, err
 }
 
 func (b *s3Bucket) Stat(ctx context.Context, key string) (Object, error) {
-	a, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
+	r, err := b.do(ctx, http.MethodHead, key, nil, nil, nil)
 	if err != nil {
 		return Object{}, err
 	}
-	return Object{Key: key, Size: aws.ToInt64(a.ContentLength), Modified: aws.ToTime(a.LastModified)}, nil
+	return Object{Key: key, Size: r.ContentLength, Modified: modified(r)}, r.Body.Close()
+}
+
+// s3Page is an answer to ListObjectsV2.
+type s3Page struct {
+	Objects []struct {
+		Key          string
+		Size         int64
+		LastModified time.Time
+	} `xml:"Contents"`
+	Prefixes []struct{ Prefix string } `xml:"CommonPrefixes"`
+	Next     string                    `xml:"NextContinuationToken"`
 }
 
 func (b *s3Bucket) Page(ctx context.Context, prefix, delimiter, after string, size int) ([]Object, string, error) {
-	in := &s3.ListObjectsV2Input{Bucket: &b.name, MaxKeys: aws.Int32(int32(size))}
-	in.Prefix, in.Delimiter, in.ContinuationToken = given(prefix), given(delimiter), given(after)
-	page, err := b.client.ListObjectsV2(ctx, in)
+	query := url.Values{"list-type": {"2"}, "max-keys": {strconv.Itoa(size)}}
+	for name, value := range map[string]string{"prefix": prefix, "delimiter": delimiter, "continuation-token": after} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	r, err := b.do(ctx, http.MethodGet, "", query, nil, nil)
 	if err != nil {
 		return nil, "", err
 	}
-	out := make([]Object, 0, len(page.Contents)+len(page.CommonPrefixes))
-	for _, o := range page.Contents {
-		out = append(out, Object{Key: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Modified: aws.ToTime(o.LastModified)})
+	defer r.Body.Close()
+	var page s3Page
+	if err := xml.NewDecoder(io.LimitReader(r.Body, maxPage)).Decode(&page); err != nil {
+		return nil, "", fmt.Errorf("the listing of the bucket: %w", err)
 	}
-	for _, p := range page.CommonPrefixes {
-		out = append(out, Object{Key: aws.ToString(p.Prefix), Dir: true})
+	out := make([]Object, 0, len(page.Objects)+len(page.Prefixes))
+	for _, o := range page.Objects {
+		out = append(out, Object{Key: o.Key, Size: o.Size, Modified: o.LastModified})
+	}
+	for _, p := range page.Prefixes {
+		out = append(out, Object{Key: p.Prefix, Dir: true})
 	}
 	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
-	return out, aws.ToString(page.NextContinuationToken), nil
+	return out, page.Next, nil
 }
 
 func (b *s3Bucket) Read(ctx context.Context, key string, from, n int64) (*Reader, error) {
-	r, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: given(byteRange(from, n))})
+	headers := map[string]string{}
+	for name, value := range b.reads {
+		headers[name] = value
+	}
+	if part := byteRange(from, n); part != "" {
+		headers["Range"] = part
+	}
+	r, err := b.do(ctx, http.MethodGet, key, nil, headers, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{r.Body, wholeSize(aws.ToInt64(r.ContentLength), aws.ToString(r.ContentRange)), aws.ToTime(r.LastModified)}, nil
+	return &Reader{r.Body, wholeSize(r.ContentLength, r.Header.Get("Content-Range")), modified(r)}, nil
 }
 
 // byteRange asks for n bytes from one on (RFC 9110 §14.2), "" for all.
@@ -263,32 +236,125 @@ func wholeSize(length int64, contentRange string) int64 {
 	return length
 }
 
-func (b *s3Bucket) Write(ctx context.Context, key, contentType string, data io.Reader, fresh bool) error {
-	o := b.client.Options()
-	m := transfermanager.New(b.client, func(m *transfermanager.Options) {
-		m.RequestChecksumCalculation = o.RequestChecksumCalculation // the client's does not count here
-		m.PartSizeBytes, m.Concurrency = PartBytes, partsAtOnce
-	})
-	in := &transfermanager.UploadObjectInput{Bucket: &b.name, Key: &key, ContentType: given(contentType), Body: data,
-		ServerSideEncryption: managed.ServerSideEncryption(b.encryption), SSEKMSKeyID: given(b.kmsKey)}
-	if fresh {
-		in.IfNoneMatch = aws.String("*")
+// modified is when an object was written, the zero time where the answer does not say.
+func modified(r *http.Response) time.Time {
+	at, err := http.ParseTime(r.Header.Get("Last-Modified"))
+	if err != nil {
+		return time.Time{}
 	}
-	_, err := m.UploadObject(ctx, in)
-	return err
+	return at
+}
+
+// Write puts what fits into one part at once, and all else by a multipart upload.
+func (b *s3Bucket) Write(ctx context.Context, key, contentType string, data io.Reader, fresh bool) error {
+	headers := map[string]string{}
+	for name, value := range b.writes {
+		headers[name] = value
+	}
+	if contentType != "" {
+		headers["Content-Type"] = contentType
+	}
+	part, err := readPart(data)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if errors.Is(err, io.EOF) {
+		if fresh {
+			headers[b.fresh.name] = b.fresh.value
+		}
+		if b.checksums {
+			headers[checksumHeader] = checksum(part)
+		}
+		_, _, err := b.effect(ctx, http.MethodPut, key, nil, headers, part)
+		return err
+	}
+	return b.upload(ctx, key, headers, part, data, fresh)
+}
+
+const checksumHeader = "X-Amz-Checksum-Crc32"
+
+// checksum is the CRC-32 of RFC 1952 as the protocol writes it.
+func checksum(part []byte) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(part)))
+}
+
+// s3Part is a part of a multipart upload.
+type s3Part struct {
+	PartNumber    int
+	ETag          string
+	ChecksumCRC32 string `xml:",omitempty"`
+}
+
+// upload makes an object of a part and those after it. What was sent is given up when it fails.
+func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]string, part []byte, data io.Reader, fresh bool) (err error) {
+	if b.checksums {
+		headers["X-Amz-Checksum-Algorithm"] = "CRC32"
+	}
+	_, said, err := b.effect(ctx, http.MethodPost, key, url.Values{"uploads": {""}}, headers, nil)
+	if err != nil {
+		return err
+	}
+	var begun struct{ UploadId string }
+	if err := xml.Unmarshal(said, &begun); err != nil || begun.UploadId == "" {
+		return errors.New("the server begins a multipart upload without an id")
+	}
+	id := url.Values{"uploadId": {begun.UploadId}}
+	defer func() {
+		if err != nil { // what cannot be given up either, the bucket's rules for uploads that were not completed remove
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTimeout)
+			defer cancel()
+			b.effect(ctx, http.MethodDelete, key, id, nil, nil)
+		}
+	}()
+	parts, err := sendParts(ctx, part, data, func(ctx context.Context, n int, part []byte) (s3Part, error) {
+		return b.putPart(ctx, key, begun.UploadId, n, part)
+	})
+	if err != nil {
+		return err
+	}
+	list, err := xml.Marshal(struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
+		Part    []s3Part
+	}{Part: parts})
+	if err != nil {
+		return err
+	}
+	end := map[string]string{"Content-Type": "application/xml"}
+	if fresh {
+		end[b.fresh.name] = b.fresh.value
+	}
+	r, said, err := b.effect(ctx, http.MethodPost, key, id, end, list)
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(said)) // which may be a refusal, though its status is 200 (CompleteMultipartUpload)
+	var refused struct {
+		XMLName xml.Name `xml:"Error"`
+	}
+	if xml.Unmarshal(said, &refused) == nil {
+		return refusalOf(r)
+	}
+	return nil
+}
+
+func (b *s3Bucket) putPart(ctx context.Context, key, upload string, n int, part []byte) (s3Part, error) {
+	p := s3Part{PartNumber: n + 1}
+	headers := map[string]string{}
+	if b.checksums {
+		p.ChecksumCRC32 = checksum(part)
+		headers[checksumHeader] = p.ChecksumCRC32
+	}
+	r, _, err := b.effect(ctx, http.MethodPut, key, url.Values{"partNumber": {strconv.Itoa(p.PartNumber)}, "uploadId": {upload}}, headers, part)
+	if err != nil {
+		return p, err
+	}
+	p.ETag = r.Header.Get("ETag")
+	return p, nil
 }
 
 func (b *s3Bucket) Delete(ctx context.Context, key string) error {
-	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
+	_, _, err := b.effect(ctx, http.MethodDelete, key, nil, nil, nil)
 	return err
 }
 
-func (b *s3Bucket) Close() error { return nil }
-
-// given is nil for what is not asked for.
-func given(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
+func (b *s3Bucket) Close() error { b.client.CloseIdleConnections(); return nil }

@@ -1,85 +1,649 @@
 package bucket
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
+	"encoding/xml"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"straggler/bucket/location"
 )
 
-// What is set by hand is never changed; a server that is not Amazon's gets what it needs.
-func TestParametersS3(t *testing.T) {
-	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_REQUEST_CHECKSUM_CALCULATION"} {
-		t.Setenv(name, "")
+const (
+	s3Key    = "AKIAVERYSECRETKEYID1"
+	s3Secret = "averysecretaccesskeyofthetests"
+)
+
+// withoutAmazon empties what Amazon's tools would find, but for the variables that are given.
+func withoutAmazon(t *testing.T, given map[string]string) {
+	t.Helper()
+	all := map[string]string{"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true"}
+	for _, line := range os.Environ() {
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") && all[name] == "" {
+			all[name] = ""
+		}
 	}
-	if got := parametersS3(url.Values{}).Encode(); got != "response_checksum_validation=when_required" {
-		t.Errorf("Amazon's own: %s", got)
-	}
-	if got := parametersS3(url.Values{"endpoint": {"http://h"}}); got.Get("use_path_style") != "true" || got.Get("region") == "" || got.Get("request_checksum_calculation") != "when_required" {
-		t.Errorf("another server: %v", got)
-	}
-	t.Setenv("AWS_ENDPOINT_URL", "http://h")
-	given := url.Values{"use_path_style": {"false"}, "region": {"here"}}
-	if got := parametersS3(given); got.Get("use_path_style") != "false" || got.Get("region") != "here" || len(given) != 2 {
-		t.Errorf("set by hand: %v, given %v", got, given)
-	}
-	t.Setenv("AWS_REGION", "there")
-	if got := parametersS3(url.Values{}); got.Has("region") {
-		t.Errorf("region from the environment: %v", got)
+	maps.Copy(all, given)
+	for name, value := range all {
+		t.Setenv(name, value)
 	}
 }
 
-// What the parameters of a URL say reaches the client, and what they cannot say is refused by its name.
-func TestParametersReachTheClient(t *testing.T) {
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "here", "AWS_PROFILE": "",
-		"AWS_ENDPOINT_URL": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true"} {
-		t.Setenv(name, value)
+func settings(t *testing.T, query string) *s3Settings {
+	t.Helper()
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
 	}
-	of := func(query string) (*s3Bucket, error) {
+	s, err := s3SettingsOf(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Where a bucket is, as docs.aws.amazon.com/general/latest/gr/s3.html and the guides of dual-stack, FIPS and acceleration say. A
+// server that is not Amazon's gets what it needs, and what is set by hand is never changed.
+func TestBucketURL(t *testing.T) {
+	withoutAmazon(t, map[string]string{"AWS_REGION": "eu-west-1"})
+	for query, want := range map[string]string{
+		"":                                   "https://logs.s3.eu-west-1.amazonaws.com/",
+		"region=us-east-1":                   "https://logs.s3.us-east-1.amazonaws.com/",
+		"region=cn-north-1":                  "https://logs.s3.cn-north-1.amazonaws.com.cn/",
+		"region=us-isob-east-1":              "https://logs.s3.us-isob-east-1.sc2s.sgov.gov/",
+		"use_path_style=true":                "https://s3.eu-west-1.amazonaws.com/logs",
+		"s3ForcePathStyle=1":                 "https://s3.eu-west-1.amazonaws.com/logs",
+		"dualstack=true":                     "https://logs.s3.dualstack.eu-west-1.amazonaws.com/",
+		"fips=true":                          "https://logs.s3-fips.eu-west-1.amazonaws.com/",
+		"fips=true&dualstack=true":           "https://logs.s3-fips.dualstack.eu-west-1.amazonaws.com/",
+		"accelerate=true":                    "https://logs.s3-accelerate.amazonaws.com/",
+		"accelerate=true&dualstack=true":     "https://logs.s3-accelerate.dualstack.amazonaws.com/",
+		"disable_https=true":                 "http://logs.s3.eu-west-1.amazonaws.com/",
+		"endpoint=http://h:1":                "http://h:1/logs",
+		"endpoint=http://h:1/gate/way/":      "http://h:1/gate/way/logs",
+		"endpoint=http://h&use_path_style=0": "http://logs.h/",
+	} {
+		if got, err := settings(t, query).bucketURL("logs"); got != want || err != nil {
+			t.Errorf("%q: %q %v, want %q", query, got, err, want)
+		}
+	}
+	if got, err := settings(t, "").bucketURL("my.logs"); got != "https://s3.eu-west-1.amazonaws.com/my.logs" || err != nil {
+		t.Errorf("a name that no certificate is for: %q %v", got, err)
+	}
+	if _, err := settings(t, "").bucketURL("logs--use1-az4--x-s3"); err == nil {
+		t.Error("a directory bucket")
+	}
+	if _, err := settings(t, "endpoint=h:1").bucketURL("logs"); err == nil {
+		t.Error("an endpoint without a scheme")
+	}
+	t.Setenv("AWS_REGION", "")
+	if _, err := settings(t, "").bucketURL("logs"); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("without a region: %v", err)
+	}
+	if s := settings(t, "endpoint=http://h"); s.region == "" || s.checksums {
+		t.Errorf("another server: %+v", s)
+	}
+	if s := settings(t, "endpoint=http://h&request_checksum_calculation=when_supported&region=here"); s.region != "here" || !s.checksums {
+		t.Errorf("set by hand: %+v", s)
+	}
+	t.Setenv("AWS_ENDPOINT_URL", "http://one")
+	if s := settings(t, ""); s.endpoint != "http://one" {
+		t.Errorf("from the environment: %+v", s)
+	}
+	t.Setenv("AWS_ENDPOINT_URL_S3", "http://two")
+	if s := settings(t, ""); s.endpoint != "http://two" {
+		t.Errorf("for S3 alone: %+v", s)
+	}
+	t.Setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
+	if s := settings(t, ""); s.endpoint != "" || !s.checksums {
+		t.Errorf("ignored: %+v", s)
+	}
+}
+
+// What the parameters of a URL cannot say is refused by its name.
+func TestParametersRefused(t *testing.T) {
+	withoutAmazon(t, map[string]string{"AWS_REGION": "here"})
+	for _, query := range []string{"regoin=x", "fips=perhaps", "role=admin", "ssetype=none", "request_checksum_calculation=never", "response_checksum_validation=when_supported", "rate_limiter_capacity=1"} {
 		l, err := location.Parse("s3://b?" + query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := OpenOnce(t.Context(), l)
-		if err != nil {
-			return nil, err
+		name, _, _ := strings.Cut(query, "=")
+		if _, err := OpenOnce(t.Context(), l); !errors.Is(err, location.ErrURL) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v", query, err)
 		}
-		return b.(*s3Bucket), nil
 	}
-	for query, holds := range map[string]func(o s3.Options, b *s3Bucket) bool{
-		"region=there":        func(o s3.Options, _ *s3Bucket) bool { return o.Region == "there" },
-		"endpoint=http://h:1": func(o s3.Options, _ *s3Bucket) bool { return *o.BaseEndpoint == "http://h:1" && o.UsePathStyle },
-		"use_path_style=true": func(o s3.Options, _ *s3Bucket) bool { return o.UsePathStyle },
-		"s3ForcePathStyle=1":  func(o s3.Options, _ *s3Bucket) bool { return o.UsePathStyle },
-		"":                    func(o s3.Options, _ *s3Bucket) bool { return !o.UsePathStyle && !o.UseAccelerate && o.Region == "here" },
-		"accelerate=true":     func(o s3.Options, _ *s3Bucket) bool { return o.UseAccelerate },
-		"disable_https=true":  func(o s3.Options, _ *s3Bucket) bool { return o.EndpointOptions.DisableHTTPS },
-		"dualstack=true": func(o s3.Options, _ *s3Bucket) bool {
-			return o.EndpointOptions.UseDualStackEndpoint == aws.DualStackEndpointStateEnabled
+}
+
+// files writes Amazon's two files.
+func files(t *testing.T, config, keys string) {
+	t.Helper()
+	dir := t.TempDir()
+	for variable, text := range map[string]string{"AWS_CONFIG_FILE": config, "AWS_SHARED_CREDENTIALS_FILE": keys} {
+		name := filepath.Join(dir, variable)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(variable, name)
+	}
+}
+
+// tokens plays the service that gives credentials for roles: those of ROLE have the key id ROLE, and it counts them.
+func tokens(t *testing.T) *url.Values {
+	t.Helper()
+	last := &url.Values{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil {
+			t.Error(err)
+		}
+		*last = r.Form
+		last.Set("signed", r.Header.Get("Authorization"))
+		action := r.Form.Get("Action")
+		fmt.Fprintf(w, `<%[1]sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[1]sResult><Credentials><AccessKeyId>%[2]s</AccessKeyId>
+			<SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>%[3]s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`,
+			action, strings.TrimPrefix(r.Form.Get("RoleArn"), "arn:aws:iam::1:role/"), time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_ENDPOINT_URL_STS", server.URL)
+	return last
+}
+
+// keyOf is the id of the key that requests are signed with, or what is wrong.
+func keyOf(t *testing.T, query string) string {
+	t.Helper()
+	c, err := settings(t, query).credentials()
+	if err != nil {
+		return err.Error()
+	}
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q, err = s3Signer(c, http.DefaultClient, "here")(q, nil); err != nil {
+		return err.Error()
+	}
+	_, key, _ := strings.Cut(q.Header.Get("Authorization"), "Credential=")
+	key, _, _ = strings.Cut(key, "/")
+	return key
+}
+
+// Credentials are looked for in the order of Amazon's own libraries, and each way to say them is understood.
+func TestCredentials(t *testing.T) {
+	withoutAmazon(t, map[string]string{"AWS_REGION": "here"})
+	asked := tokens(t)
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("a.b.c"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files(t, `
+[default]
+region = from-config
+[profile chained]
+role_arn = arn:aws:iam::1:role/second
+source_profile = role
+role_session_name = night
+external_id = x1
+duration_seconds = 900
+[profile role]
+role_arn = arn:aws:iam::1:role/first
+source_profile = keys
+[profile own]
+role_arn = arn:aws:iam::1:role/mine
+source_profile = own
+[profile loop]
+role_arn = arn:aws:iam::1:role/never
+source_profile = loop2
+[profile loop2]
+role_arn = arn:aws:iam::1:role/never
+source_profile = loop
+[profile process]
+credential_process = printf '{"Version": 1, "AccessKeyId": "%s", "SecretAccessKey": "s"}' "of a process"
+[profile broken]
+credential_process = false
+[profile pod]
+role_arn = arn:aws:iam::1:role/pod
+web_identity_token_file = `+token+`
+[profile environment]
+role_arn = arn:aws:iam::1:role/environment
+credential_source = Environment
+[profile code]
+role_arn = arn:aws:iam::1:role/code
+source_profile = keys
+mfa_serial = arn:aws:iam::1:mfa/me
+[profile elsewhere]
+region = there
+services = mine
+[services mine]
+s3 =
+  endpoint_url = http://storage:9000
+[keys]
+aws_access_key_id = not a profile
+`, `
+[default]
+aws_access_key_id = of default
+aws_secret_access_key = s # a comment
+[keys]
+aws_access_key_id = of keys
+aws_secret_access_key = s
+[own]
+aws_access_key_id = of own
+aws_secret_access_key = s
+`)
+	for query, want := range map[string]string{
+		"":                "of default",
+		"profile=keys":    "of keys",
+		"profile=process": "of a process",
+		"profile=role":    "first",
+		"profile=chained": "second",
+		"profile=own":     "mine",
+		"profile=pod":     "pod",
+		"profile=keys&role=arn:aws:iam::1:role/given": "given",
+	} {
+		if got := keyOf(t, query); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	if keyOf(t, "profile=pod"); asked.Get("WebIdentityToken") != "a.b.c" || asked.Get("Action") != "AssumeRoleWithWebIdentity" {
+		t.Errorf("a pod says %v", asked)
+	}
+	if keyOf(t, "profile=chained"); asked.Get("RoleSessionName") != "night" || asked.Get("ExternalId") != "x1" || asked.Get("DurationSeconds") != "900" || !strings.Contains(asked.Get("signed"), "Credential=first/") {
+		t.Errorf("a chain of roles says %v", asked)
+	}
+	for query, want := range map[string]string{"profile=loop": "its own source", "profile=none": "no profile none", "profile=broken": "no credential", "profile=code": "export-credentials"} {
+		if got := keyOf(t, query); !strings.Contains(got, want) || !strings.Contains(got, "credential") {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	t.Setenv("AWS_PROFILE", "elsewhere")
+	if s := settings(t, ""); s.region != "here" || s.endpoint != "http://storage:9000" {
+		t.Errorf("the variables come before the profile: %+v", s)
+	}
+	t.Setenv("AWS_REGION", "")
+	if s := settings(t, ""); s.region != "there" {
+		t.Errorf("the profile's region: %+v", s)
+	}
+	t.Setenv("AWS_PROFILE", "keys")
+	if got := keyOf(t, ""); got != "of keys" {
+		t.Errorf("AWS_PROFILE: %q", got)
+	}
+	t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/ofpod")
+	t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", token)
+	if got := keyOf(t, ""); got != "ofpod" {
+		t.Errorf("a token's file in the environment: %q", got)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "of environment")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
+	if got := keyOf(t, ""); got != "of environment" {
+		t.Errorf("keys in the environment: %q", got)
+	}
+	if got := keyOf(t, "profile=keys"); got != "of keys" {
+		t.Errorf("a profile in the URL comes first: %q", got)
+	}
+	t.Setenv("AWS_REGION", "here")
+	if got := keyOf(t, "profile=environment"); got != "environment" || !strings.Contains(asked.Get("signed"), "Credential=of environment/") {
+		t.Errorf("a role by the environment: %q %v", got, asked)
+	}
+}
+
+// A container's service and a virtual machine's are asked where nothing else is set up.
+func TestCredentialsOfMachines(t *testing.T) {
+	withoutAmazon(t, nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/container", strings.HasSuffix(r.URL.Path, "/security-credentials/node"):
+			fmt.Fprintf(w, `{"Code": "Success", "AccessKeyId": "of %s", "SecretAccessKey": "s", "Token": "t", "Expiration": %q}`,
+				filepath.Base(r.URL.Path), time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+		case strings.HasSuffix(r.URL.Path, "/security-credentials/"):
+			fmt.Fprint(w, "node")
+		default:
+			fmt.Fprint(w, "a token")
+		}
+	}))
+	defer server.Close()
+	if got := keyOf(t, ""); !strings.Contains(got, "no credential") {
+		t.Errorf("a machine whose service is not to be asked: %q", got)
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "")
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.URL)
+	if got := keyOf(t, ""); got != "of node" {
+		t.Errorf("a virtual machine: %q", got)
+	}
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", server.URL+"/container")
+	if got := keyOf(t, ""); got != "of container" {
+		t.Errorf("a container: %q", got)
+	}
+}
+
+// amazon plays a server that demands signatures, and remembers what it was asked.
+type amazon struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request // without bodies
+	answer   func(w http.ResponseWriter, r *http.Request) bool
+}
+
+func newAmazon(t *testing.T) *amazon {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("logs"); err != nil {
+		t.Fatal(err)
+	}
+	inner := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
+	a := &amazon{}
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has gone
+		}
+		a.mu.Lock()
+		a.requests = append(a.requests, r)
+		answer := a.answer
+		a.mu.Unlock()
+		if why := unsigned(r, body); why != "" {
+			t.Errorf("%s %s: %s", r.Method, r.URL, why)
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, "<Error><Code>SignatureDoesNotMatch</Code><Message>no</Message></Error>")
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if answer == nil || !answer(w, r) {
+			inner.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(a.Close)
+	withoutAmazon(t, map[string]string{"AWS_ACCESS_KEY_ID": s3Key, "AWS_SECRET_ACCESS_KEY": s3Secret, "AWS_ENDPOINT_URL": a.URL})
+	return a
+}
+
+// unsigned says what is wrong with the signature of a request as it arrived
+// (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
+func unsigned(r *http.Request, body []byte) string {
+	sum := sha256.Sum256(body)
+	if r.Header.Get("X-Amz-Content-Sha256") != hex.EncodeToString(sum[:]) {
+		return "the body's hash is another one"
+	}
+	at := r.Header.Get("X-Amz-Date")
+	if len(at) != len("20060102T150405Z") {
+		return "it has no date"
+	}
+	_, names, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
+	names, _, _ = strings.Cut(names, ",")
+	text := r.Method + "\n" + r.URL.EscapedPath() + "\n" + r.URL.RawQuery + "\n"
+	for name := range strings.SplitSeq(names, ";") {
+		value := r.Header.Get(name)
+		if name == "host" {
+			value = r.Host
+		}
+		text += name + ":" + value + "\n"
+	}
+	for name := range r.Header {
+		if lower := strings.ToLower(name); strings.HasPrefix(lower, "x-amz-") && !slices.Contains(strings.Split(names, ";"), lower) {
+			return name + " is not signed"
+		}
+	}
+	text += "\n" + names + "\n" + hex.EncodeToString(sum[:])
+	scope := at[:8] + "/us-east-1/s3/aws4_request"
+	whole := sha256.Sum256([]byte(text))
+	key := []byte("AWS4" + s3Secret)
+	for _, part := range append(strings.Split(scope, "/"), "AWS4-HMAC-SHA256\n"+at+"\n"+scope+"\n"+hex.EncodeToString(whole[:])) {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(part))
+		key = h.Sum(nil)
+	}
+	want := "AWS4-HMAC-SHA256 Credential=" + s3Key + "/" + scope + ", SignedHeaders=" + names + ", Signature=" + hex.EncodeToString(key)
+	if r.Header.Get("Authorization") != want {
+		return "the signature is " + r.Header.Get("Authorization") + ", want " + want
+	}
+	return ""
+}
+
+func (a *amazon) open(t *testing.T, query string, retries bool) Bucket {
+	t.Helper()
+	l, err := location.Parse("s3://logs?" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openS3(t.Context(), l, retries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// asked are the requests since it was called last.
+func (a *amazon) asked() []*http.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.requests
+	a.requests = nil
+	return out
+}
+
+func (a *amazon) say(answer func(w http.ResponseWriter, r *http.Request) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.answer = answer
+}
+
+// Each operation is signed, and what comes back is what was put.
+func TestS3(t *testing.T) {
+	everyOperation(t, newAmazon(t).open(t, "", false))
+}
+
+// A large object is made of parts, on the condition that there is none, with the encryption and the checksums that are asked for; one
+// that cannot be completed is given up.
+func TestS3Multipart(t *testing.T) {
+	a := newAmazon(t)
+	b := a.open(t, "ssetype=aws:kms&kmskeyid=k&request_checksum_calculation=when_supported", false)
+	large := bytes.Repeat([]byte("0123456789abcdef"), (2*PartBytes+PartBytes/2)/16)
+	var completed string
+	a.say(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && r.URL.Query().Has("uploadId") {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			completed = string(body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		return false
+	})
+	if err := b.Write(t.Context(), "large", "", bytes.NewReader(large), true); err != nil {
+		t.Fatal(err)
+	}
+	requests := a.asked()
+	if len(requests) != 5 {
+		t.Fatalf("%d requests", len(requests))
+	}
+	begin, end := requests[0], requests[4]
+	if begin.Header.Get("X-Amz-Server-Side-Encryption") != "aws:kms" || begin.Header.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id") != "k" || begin.Header.Get("X-Amz-Checksum-Algorithm") != "CRC32" {
+		t.Errorf("it begins with %v", begin.Header)
+	}
+	if end.Header.Get("If-None-Match") != "*" {
+		t.Errorf("it ends with %v", end.Header)
+	}
+	var list struct{ Part []s3Part }
+	if err := xml.Unmarshal([]byte(completed), &list); err != nil || len(list.Part) != 3 {
+		t.Fatalf("%v: %s", err, completed)
+	}
+	for i, p := range list.Part {
+		part := large[i*PartBytes : min((i+1)*PartBytes, len(large))]
+		if p.PartNumber != i+1 || p.ETag == "" || p.ChecksumCRC32 != checksum(part) {
+			t.Errorf("part %d: %+v", i, p)
+		}
+	}
+	for _, r := range requests[1:4] {
+		if r.Header.Get(checksumHeader) == "" {
+			t.Errorf("a part has no checksum: %v", r.Header)
+		}
+	}
+	const refusal = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>InternalError</Code><Message>try again</Message></Error>`
+	for what, answer := range map[string]func(w http.ResponseWriter, r *http.Request) bool{
+		"a part": func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("partNumber") != "2" {
+				return false
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, refusal)
+			return true
 		},
-		"fips=true": func(o s3.Options, _ *s3Bucket) bool {
-			return o.EndpointOptions.UseFIPSEndpoint == aws.FIPSEndpointStateEnabled
-		},
-		"ssetype=AWS:kms&kmskeyid=k": func(_ s3.Options, b *s3Bucket) bool { return b.encryption == "aws:kms" && b.kmsKey == "k" },
-		"request_checksum_calculation=when_required": func(o s3.Options, _ *s3Bucket) bool {
-			return o.RequestChecksumCalculation == aws.RequestChecksumCalculationWhenRequired
+		"the end, with the status 200": func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodPost || !r.URL.Query().Has("uploadId") {
+				return false
+			}
+			fmt.Fprint(w, refusal)
+			return true
 		},
 	} {
-		b, err := of(query)
-		if err != nil || !holds(b.client.Options(), b) {
-			t.Errorf("%q: %v", query, err)
+		a.say(answer)
+		a.asked()
+		err := b.Write(t.Context(), "broken", "", bytes.NewReader(large), true)
+		if f := Explain(err, "logs", location.Hints{}); err == nil || !errors.Is(f, ErrBroken) || !strings.Contains(f.Error(), "InternalError") {
+			t.Errorf("%s: %v", what, f)
+		}
+		requests := a.asked()
+		if last := requests[len(requests)-1]; last.Method != http.MethodDelete || !last.URL.Query().Has("uploadId") {
+			t.Errorf("%s: it ends with %s %s", what, last.Method, last.URL)
 		}
 	}
-	for _, query := range []string{"regoin=x", "fips=perhaps", "role=admin", "ssetype=none", "request_checksum_calculation=never", "rate_limiter_capacity=-1"} {
-		name, _, _ := strings.Cut(query, "=")
-		if _, err := of(query); !errors.Is(err, location.ErrURL) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%q: %v", query, err)
+	a.say(nil)
+	if _, err := b.Stat(t.Context(), "broken"); err == nil {
+		t.Error("what failed is there")
+	}
+}
+
+// The check value of CRC-32 is that of "123456789" (reveng.sourceforge.io/crc-catalogue).
+func TestChecksum(t *testing.T) {
+	if got := checksum([]byte("123456789")); got != "y/Q5Jg==" {
+		t.Error(got)
+	}
+}
+
+// What is public is asked for without a key, even where there is one.
+func TestS3Anonymous(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if said := r.Header.Get("Authorization"); said != "" {
+			t.Errorf("it says %s", said)
 		}
+		fmt.Fprint(w, "public")
+	}))
+	defer server.Close()
+	withoutAmazon(t, map[string]string{"AWS_ACCESS_KEY_ID": s3Key, "AWS_SECRET_ACCESS_KEY": s3Secret})
+	l, err := location.Parse("s3://logs?anonymous=true&endpoint=" + server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := b.Stat(t.Context(), "x"); err != nil || o.Size != int64(len("public")) {
+		t.Errorf("%+v %v", o, err)
+	}
+}
+
+// What may pass is asked again as often as the settings say, and only where the caller does not; what does not is not.
+func TestS3Retries(t *testing.T) {
+	a := newAmazon(t)
+	t.Setenv("AWS_MAX_ATTEMPTS", "2")
+	for status, want := range map[int]map[bool]int{http.StatusServiceUnavailable: {false: 1, true: 2}, http.StatusForbidden: {false: 1, true: 1}} {
+		for retries, n := range want {
+			a.say(func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(status); return true })
+			_, err := a.open(t, "", retries).Stat(t.Context(), "x")
+			if got := len(a.asked()); got != n || err == nil {
+				t.Errorf("%d, retries %v: %d requests, want %d; %v", status, retries, got, n, err)
+			}
+		}
+	}
+}
+
+// What a server says is kept: its code, and where the bucket is.
+func TestS3Refusals(t *testing.T) {
+	a := newAmazon(t)
+	b := a.open(t, "", false)
+	a.say(func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("X-Amz-Bucket-Region", "eu-west-9")
+		w.Header().Set("Location", a.URL+"/elsewhere")
+		w.WriteHeader(http.StatusMovedPermanently)
+		fmt.Fprint(w, "<Error><Code>PermanentRedirect</Code><Message>elsewhere</Message></Error>")
+		return true
+	})
+	_, _, err := b.Page(t.Context(), "", "", "", 1)
+	l, perr := location.Parse("s3://logs")
+	if perr != nil {
+		t.Fatal(perr)
+	}
+	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, ErrBroken) || !strings.Contains(f.Error(), "PermanentRedirect: elsewhere; the bucket is in the region eu-west-9") || !strings.Contains(f.Error(), "AWS_REGION") {
+		t.Errorf("another region: %v", f)
+	}
+	a.say(func(w http.ResponseWriter, r *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, "<html>a proxy's page")
+		return true
+	})
+	_, err = b.Read(t.Context(), "x", 0, -1)
+	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, ErrBroken) || !strings.Contains(f.Error(), "503 Service Unavailable") {
+		t.Errorf("no server of the protocol: %v", f)
+	}
+	a.say(nil)
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	b = a.open(t, "", false)
+	if _, err := b.Stat(t.Context(), "x"); !errors.Is(Explain(err, "logs", l.Hints()), fs.ErrPermission) {
+		t.Errorf("without a key: %v", err)
+	}
+}
+
+// Authorities that AWS_CA_BUNDLE names are trusted, and no others then.
+func TestS3Authorities(t *testing.T) {
+	withoutAmazon(t, nil)
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	name := filepath.Join(t.TempDir(), "authorities.pem")
+	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	get := func() error {
+		transport, err := s3Transport()
+		if err != nil {
+			return err
+		}
+		r, err := (&http.Client{Transport: transport}).Get(server.URL)
+		if err == nil {
+			r.Body.Close()
+		}
+		return err
+	}
+	if err := get(); err == nil {
+		t.Error("a server of no known authority")
+	}
+	t.Setenv("AWS_CA_BUNDLE", name)
+	if err := get(); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("AWS_CA_BUNDLE", os.DevNull)
+	if err := get(); err == nil || !strings.Contains(err.Error(), "AWS_CA_BUNDLE") {
+		t.Errorf("no certificate: %v", err)
 	}
 }
