@@ -127,7 +127,7 @@ func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.W
 }
 
 func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader) error {
-	do, err := worker(step, file)
+	do, err := worker(ctx, step, file)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader
 }
 
 // worker is what a step does with a phase.
-func worker(step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
+func worker(ctx context.Context, step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
 	if window, ok := strings.CutPrefix(step, stepObserve+"="); ok {
 		seconds, err := strconv.ParseFloat(window, 64)
 		if err != nil {
@@ -178,7 +178,7 @@ func worker(step, file string) (func(*fit.Phase, *copies.Writer) error, error) {
 	if step != stepAttribute {
 		return nil, fmt.Errorf("causes: a copy knows no step %q", step)
 	}
-	data, err := copies.ReadFile(file)
+	data, err := copies.ReadFile(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("causes: %w", err)
 	}

@@ -19,11 +19,12 @@ type RemoteRunner interface {
 	// RunRemote runs copies of this program on the rows of a query. Its rows are their output, ordered by key: columns
 	// key BIGINT and output STRING. A copy may run more than once on the same rows; the output of one of these runs is given.
 	// All of it is held by one machine of the cluster on its way: it is for names and counts (see engine/copies).
-	// errors.ErrUnsupported is returned by an engine whose machines cannot be given the job's File.
+	// errors.ErrUnsupported is returned by an engine whose machines cannot be given the job's File, which they read with store.ReadStaged.
 	RunRemote(ctx context.Context, job RemoteJob) (*Rows, error)
 
-	// StoreDir is the store's directory as programs on those machines see it.
-	StoreDir() (string, error)
+	// StoreAddress is the store's directory or URL as programs on those machines see it. errors.ErrUnsupported is returned where they
+	// cannot write to it, or are not to.
+	StoreAddress() (string, error)
 }
 
 // RemoteJob is work for copies of this program.

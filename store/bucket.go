@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ import (
 
 const (
 	orphanAge   = 24 * time.Hour
+	renewal     = orphanAge / 6 // of the mark of a writer that waits for other machines
 	gracePeriod = time.Hour
 )
 
@@ -39,9 +41,10 @@ type objectStore struct {
 	bucket    bucket.Bucket
 	l         location.Location
 	prefix    string // of keys; "" or ends in a slash
-	cache     *cache
+	cache     *cache // nil of openObjects
 	retry     bucket.RetryPolicy
 	orphanAge time.Duration
+	renewal   time.Duration
 	grace     time.Duration
 	report    func(Transfer)
 
@@ -50,8 +53,18 @@ type objectStore struct {
 	ahead       time.Duration // how far the object store's clock is ahead of ours
 }
 
-// openBucket sends no request yet.
+// openBucket opens a store with a cache of its files on this machine. It sends no request yet.
 func openBucket(ctx context.Context, url string, o Options) (*objectStore, error) {
+	s, err := openObjects(ctx, url, o)
+	if err != nil {
+		return nil, err
+	}
+	s.cache, err = o.Cache.open(s.l.Identity() + "/" + s.l.Path)
+	return s, err
+}
+
+// openObjects opens a store without a cache, for writing objects and reading small ones.
+func openObjects(ctx context.Context, url string, o Options) (*objectStore, error) {
 	l, err := location.Parse(url)
 	if err != nil {
 		return nil, err
@@ -65,11 +78,7 @@ func openBucket(ctx context.Context, url string, o Options) (*objectStore, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l, err)
 	}
-	c, err := o.Cache.open(l.Identity() + "/" + l.Path)
-	if err != nil {
-		return nil, err
-	}
-	s := &objectStore{bucket: b, l: l, cache: c, retry: o.retry.WithDefaults(), orphanAge: orphanAge, grace: gracePeriod, report: o.Cache.Progress}
+	s := &objectStore{bucket: b, l: l, retry: o.retry.WithDefaults(), orphanAge: orphanAge, renewal: renewal, grace: gracePeriod, report: o.Cache.Progress}
 	if l.Path != "" && l.Scheme != "file" {
 		s.prefix = l.Path + "/"
 	}
@@ -119,7 +128,12 @@ func (s *objectStore) init(ctx context.Context, readOnly bool) error {
 }
 
 func (s *objectStore) list(ctx context.Context, dir string) ([]fileInfo, error) {
-	objects, err := s.listObjects(ctx, bucket.Listing{Prefix: dir + "/"})
+	return s.listPrefix(ctx, dir+"/")
+}
+
+// listPrefix gives the files whose names begin with a text.
+func (s *objectStore) listPrefix(ctx context.Context, prefix string) ([]fileInfo, error) {
+	objects, err := s.listObjects(ctx, bucket.Listing{Prefix: prefix})
 	var out []fileInfo
 	for _, o := range objects {
 		if name := strings.TrimPrefix(o.Key, s.prefix); !strings.HasSuffix(name, "/") { // one that stands for a directory
@@ -257,9 +271,12 @@ func (s *objectStore) registerWriter(ctx context.Context) (id string, err error)
 	return "", err
 }
 
+// markText is what marks hold, for people who look.
+const markText = "a writer is at work\n"
+
 func (s *objectStore) putMark(ctx context.Context, mark string) error {
 	return s.try(ctx, mark, func(ctx context.Context, _ func()) error {
-		return s.bucket.Write(ctx, s.key(mark), "text/plain", strings.NewReader("a writer is at work\n"), true)
+		return s.bucket.Write(ctx, s.key(mark), "text/plain", strings.NewReader(markText), true)
 	})
 }
 
@@ -273,6 +290,15 @@ func (s *objectStore) unregisterWriter(ctx context.Context, id string) error {
 // markOf is the marker object of an active writer.
 func markOf(id string) string { return path.Join("staging", id) }
 
+// writerOf is the id of the writer that an object under staging belongs to.
+func writerOf(name string) string {
+	id := path.Base(name)
+	if end := strings.IndexAny(id, ".-"); end >= 0 {
+		return id[:end]
+	}
+	return id
+}
+
 // now estimates the time at the object store.
 func (s *objectStore) now() time.Time {
 	s.mu.Lock()
@@ -280,8 +306,8 @@ func (s *objectStore) now() time.Time {
 	return time.Now().Add(s.ahead)
 }
 
-// orphans are the files that are older than those of any active writer. They are looked for when the marker of a dead writer
-// is found, which is removed last.
+// orphans are the files that are older than those of any active writer. They are looked for when the mark of a dead writer is found.
+// Marks are removed last, and not before what their writers put is old enough too.
 func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error) {
 	before := s.now().Add(-s.orphanAge)
 	old := func(f fileInfo) bool { return !f.modified.After(before) }
@@ -289,17 +315,37 @@ func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorou
 	if err != nil {
 		return nil, err
 	}
+	living := map[string]bool{} // writers
+	for _, m := range marks {
+		if m.name == markOf(writerOf(m.name)) && !old(m) {
+			living[writerOf(m.name)] = true
+		}
+	}
 	var dead []string
 	for _, m := range marks {
-		if old(m) {
+		if old(m) && !living[writerOf(m.name)] {
 			dead = append(dead, m.name)
 		}
 	}
 	if len(dead) == 0 && !thorough {
 		return nil, nil
 	}
-	files, err := unnamed(ctx, s, named, old)
-	return append(files, dead...), err
+	young := map[string]bool{} // parts of the names of files that may be named yet
+	files, err := unnamed(ctx, s, named, func(f fileInfo) bool {
+		parts := strings.Split(path.Base(f.name), "-")
+		if !old(f) {
+			for _, p := range parts {
+				young[p] = true
+			}
+		}
+		return old(f) && !slices.ContainsFunc(parts, func(p string) bool { return living[p] })
+	})
+	for _, name := range dead {
+		if !young[writerOf(name)] {
+			files = append(files, name)
+		}
+	}
+	return files, err
 }
 
 // collectable are the commits that have been obsolete for the whole grace period, and never the last one.

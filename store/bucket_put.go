@@ -45,7 +45,7 @@ func (s *objectStore) put(ctx context.Context, files []upload) (stored []string,
 	group.SetLimit(transfers)
 	for i, u := range files {
 		group.Go(func() error {
-			err := s.send(ctx, u, g)
+			err := s.send(ctx, u.file, func() (io.ReadCloser, error) { return os.Open(u.from) }, g)
 			sent[i] = err == nil
 			if err == nil {
 				s.cache.adopt(u.from, u.file)
@@ -62,10 +62,10 @@ func (s *objectStore) put(ctx context.Context, files []upload) (stored []string,
 	return stored, err
 }
 
-// send puts one file and checks that the object has the file's length.
-func (s *objectStore) send(ctx context.Context, u upload, g *progress) error {
-	return s.try(ctx, u.file.Path, func(ctx context.Context, alive func()) error {
-		r, err := os.Open(u.from)
+// send puts one file, which open opens on this machine, and checks that the object has the file's length.
+func (s *objectStore) send(ctx context.Context, f FileRecord, open func() (io.ReadCloser, error), g *progress) error {
+	return s.try(ctx, f.Path, func(ctx context.Context, alive func()) error {
+		r, err := open()
 		if err != nil {
 			return &bucket.Fault{Kind: ErrDamaged, Text: err.Error()}
 		}
@@ -78,11 +78,11 @@ func (s *objectStore) send(ctx context.Context, u upload, g *progress) error {
 			g.add(int64(n))
 			return n, err
 		})
-		err = s.bucket.Write(ctx, s.key(u.file.Path), "application/vnd.apache.parquet", counted, false)
+		err = s.bucket.Write(ctx, s.key(f.Path), "application/vnd.apache.parquet", counted, false)
 		if err == nil {
 			var a bucket.Object
-			if a, err = s.bucket.Stat(ctx, s.key(u.file.Path)); err == nil && a.Size != u.file.Bytes {
-				err = fmt.Errorf("%d bytes of %d have arrived", a.Size, u.file.Bytes)
+			if a, err = s.bucket.Stat(ctx, s.key(f.Path)); err == nil && a.Size != f.Bytes {
+				err = fmt.Errorf("%d bytes of %d have arrived", a.Size, f.Bytes)
 			}
 		}
 		if err != nil {

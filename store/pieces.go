@@ -3,27 +3,26 @@ package store
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/cespare/xxhash/v2"
 
+	"straggler/bucket/location"
 	"straggler/schema"
 )
 
-// Pieces are files that programs on other machines write for a transaction of this process, in a directory of its own under
-// staging. Every program gives its files names that no other has, so that one that was started twice for the same work, or
-// is still running when it should not be, disturbs nobody. The transaction commits those of the programs that it is told of by
-// AddPiece; the others go with its staging directory, or with the next writer's cleaning.
+// Pieces are files that programs on other machines write for a transaction of this process: in a directory of its own under
+// staging, or, of a store in a bucket, as objects of the tables whose names begin with the id of the transaction's writer. Every
+// program gives its files names that no other has, so that one that was started twice for the same work, or is still running
+// when it should not be, disturbs nobody. The transaction commits those of the programs that it is told of by AddPiece, and removes
+// the others when it ends; what it cannot remove then, the next writer's cleaning does.
 
 // Piece is what one program wrote. It goes through JSON to the process that commits it.
 type Piece struct {
@@ -31,32 +30,68 @@ type Piece struct {
 	Data   *FileRecord  `json:"data,omitempty"` // bytes for the process that commits, which are no part of the store; Rows is 0
 }
 
-// TablePiece is the rows of one table of a piece. The paths of the files are names in the directory of the pieces.
+// TablePiece is the rows of one table of a piece. The paths of the files are names in the directory of the pieces, or those of
+// objects in the store.
 type TablePiece struct {
-	Name  string            `json:"name"`
-	Files []FileRecord      `json:"files"`
-	Rows  map[KeyText]int64 `json:"rows"` // by input
+	Name    string            `json:"name"`
+	Columns string            `json:"columns"` // digest of those that the program knows
+	Files   []FileRecord      `json:"files"`
+	Rows    map[KeyText]int64 `json:"rows"` // by input
 }
 
-// piecesDir is the directory of pieces under a transaction's staging directory.
-const piecesDir = "pieces"
+// columnsDigest tells apart versions of a table.
+func columnsDigest(t *schema.Table) string {
+	return fmt.Sprintf("%016x", xxhash.Sum64String(strings.Join(columnTexts(t), "\n")))
+}
 
-// PiecesDir makes the directory for the pieces of the transaction and gives its path relative to the store. Everybody may write
-// there and remove only what is his own, because the programs may run as another user than this process.
-// errors.ErrUnsupported is returned of a store in a bucket.
-func (tx *Tx) PiecesDir() (string, error) {
-	if _, local := tx.s.at.(*directory); !local {
-		return "", fmt.Errorf("store: %s is no directory that other programs can write a file to: %w", tx.s.Where(), errors.ErrUnsupported)
+// AddressOf is the address of a file of the store at an address: a path, or a URL, whose parameters stay at its end.
+func AddressOf(where, name string) string {
+	if !location.IsURL(where) {
+		return path.Join(where, name)
 	}
-	dir := filepath.Join(tx.staging, piecesDir)
-	err := os.Mkdir(dir, 0o777)
-	if err == nil {
-		err = os.Chmod(dir, 0o777|os.ModeSticky)
+	where, query, has := strings.Cut(where, "?")
+	where = strings.TrimRight(where, "/") + "/" + name
+	if has {
+		where += "?" + query
 	}
-	if err != nil && !errors.Is(err, os.ErrExist) {
+	return where
+}
+
+// pieces is where the pieces of a transaction lie.
+type pieces interface {
+	// open makes the place, and gives its name in the store. It is called once.
+	open(ctx context.Context) (string, error)
+	// adopt sees that a file of a piece of a table is one, and gives its path as writers keep it.
+	adopt(t *schema.Table, f FileRecord) (string, error)
+	// fetch has the data of pieces lie in a directory of this machine.
+	fetch(ctx context.Context, data []*FileRecord) (dir string, err error)
+	// check sees that what was adopted is there, just before it is committed.
+	check(ctx context.Context) error
+	// stored says that a path of adopt is one of the store already, and not of the staging directory.
+	stored(path string) bool
+	// end removes what was not committed.
+	end(ctx context.Context, named map[string]bool) error
+}
+
+// Pieces makes the place for the pieces of the transaction and gives its name in the store, which with AddressOf makes the address
+// that NewPiece takes.
+func (tx *Tx) Pieces() (string, error) {
+	if tx.pieces != nil {
+		return tx.piecesName, nil
+	}
+	var at pieces
+	switch b := tx.s.at.(type) {
+	case *objectStore:
+		at = newBucketPieces(b, tx.writer, filepath.Join(tx.staging, piecesDir))
+	default:
+		at = dirPieces{tx.s.fs, tx.staging}
+	}
+	name, err := at.open(tx.ctx)
+	if err != nil {
 		return "", fmt.Errorf("store: %w", err)
 	}
-	return path.Join("staging", filepath.Base(tx.staging), piecesDir), nil
+	tx.pieces, tx.piecesName = at, name
+	return name, nil
 }
 
 // AddPiece takes the rows of a piece into the transaction, after those of the pieces before. Every piece is added once.
@@ -66,22 +101,44 @@ func (tx *Tx) AddPiece(p *Piece) error {
 		if t == nil {
 			return fmt.Errorf("store: %w: a piece has rows of %q, which is no table", ErrDamaged, p.Tables[i].Name)
 		}
+		if p.Tables[i].Columns != columnsDigest(t) {
+			return fmt.Errorf("store: %w: a machine of the cluster has written other columns of %s than this straggler knows: install the same version on all machines", ErrDamaged, t.Name)
+		}
 		w, err := tx.writerOf(t)
 		if err != nil {
 			return err
 		}
 		for _, f := range p.Tables[i].Files {
-			if err := tx.checkPiece(&f); err != nil {
+			if f.Path, err = tx.pieces.adopt(t, f); err != nil {
+				err = fmt.Errorf("store: %w", err)
 				tx.fail(err)
 				return err
 			}
-			f.Path = path.Join(piecesDir, f.Path)
 			w.adopt(f)
 		}
 		for input, n := range p.Tables[i].Rows {
 			w.adoptRows(schema.Key(input), n)
 		}
 	}
+	return nil
+}
+
+// FetchData has the data of pieces lie where OpenData opens it.
+func (tx *Tx) FetchData(ctx context.Context, ps []*Piece) error {
+	var data []*FileRecord
+	for _, p := range ps {
+		if p.Data != nil {
+			data = append(data, p.Data)
+		}
+	}
+	if len(data) == 0 {
+		return nil
+	}
+	dir, err := tx.pieces.fetch(ctx, data)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	tx.piecesData = dir
 	return nil
 }
 
@@ -95,15 +152,12 @@ type PieceData struct {
 	want string
 }
 
-// OpenData opens the data of a piece.
+// OpenData opens the data of a piece, which has been fetched.
 func (tx *Tx) OpenData(p *Piece) (*PieceData, error) {
 	if p.Data == nil {
 		return nil, fmt.Errorf("store: %w: a piece has no data", ErrDamaged)
 	}
-	if err := tx.checkPiece(p.Data); err != nil {
-		return nil, err
-	}
-	name := filepath.Join(tx.staging, piecesDir, p.Data.Path)
+	name := filepath.Join(tx.piecesData, p.Data.Path)
 	f, err := tx.s.fs.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -128,120 +182,60 @@ func (d *PieceData) checked(r io.Reader) io.Reader {
 // Close closes the data and removes it.
 func (d *PieceData) Close() error { return errors.Join(d.f.Close(), d.fs.Remove(d.name)) }
 
-// checkPiece sees that a file of a piece is one, and lies here as the program left it there.
-func (tx *Tx) checkPiece(f *FileRecord) error {
-	if f.Path == "" || f.Path != path.Base(f.Path) || strings.HasPrefix(f.Path, ".") {
-		return fmt.Errorf("store: %w: a piece names a file %q outside its directory", ErrDamaged, f.Path)
+// piecesDir is the directory of pieces under a transaction's staging directory.
+const piecesDir = "pieces"
+
+// dirPieces are pieces in a directory that other machines see too.
+type dirPieces struct {
+	fs      fileSystem
+	staging string // directory of the transaction
+}
+
+// open makes a directory in which everybody may write and remove only what is his own, because the programs may run as another
+// user than this process.
+func (d dirPieces) open(context.Context) (string, error) {
+	dir := filepath.Join(d.staging, piecesDir)
+	err := os.Mkdir(dir, 0o777)
+	if err == nil {
+		err = os.Chmod(dir, 0o777|os.ModeSticky)
 	}
-	name := filepath.Join(tx.staging, piecesDir, f.Path)
-	switch info, err := tx.s.fs.Lstat(name); {
+	return path.Join("staging", filepath.Base(d.staging), piecesDir), err
+}
+
+func (d dirPieces) adopt(_ *schema.Table, f FileRecord) (string, error) {
+	return path.Join(piecesDir, f.Path), d.see(&f)
+}
+
+func (d dirPieces) fetch(_ context.Context, data []*FileRecord) (string, error) {
+	for _, f := range data {
+		if err := d.see(f); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(d.staging, piecesDir), nil
+}
+
+// see sees that a file of a piece is one, and lies here as the program left it there.
+func (d dirPieces) see(f *FileRecord) error {
+	if !bareName(f.Path) {
+		return fmt.Errorf("%w: a piece names a file %q outside its directory", ErrDamaged, f.Path)
+	}
+	name := filepath.Join(d.staging, piecesDir, f.Path)
+	switch info, err := d.fs.Lstat(name); {
 	case err != nil:
-		return fmt.Errorf("store: a file that a machine of the cluster has written is not here; do all machines see the same directory? %w", err)
+		return fmt.Errorf("a file that a machine of the cluster has written is not here; do all machines see the same directory? %w", err)
 	case !info.Mode().IsRegular() || info.Size() != f.Bytes:
-		return fmt.Errorf("store: %s: %w: it has %d bytes here and %d on the machine of the cluster that wrote it; do all machines see the same directory?",
+		return fmt.Errorf("%s: %w: it has %d bytes here and %d on the machine of the cluster that wrote it; do all machines see the same directory?",
 			name, ErrDamaged, info.Size(), f.Bytes)
 	}
 	return nil
 }
 
-// PieceWriter writes a piece. It is not safe for concurrent use.
-type PieceWriter struct {
-	ctx    context.Context
-	dir    string
-	id     string // in the names of its files
-	tables map[string]*tableWriter
-	data   *checksumWriter
-	bytes  int64
+// bareName says that a name is that of a file in a directory, and of none elsewhere.
+func bareName(name string) bool {
+	return name != "" && name == path.Base(name) && !strings.HasPrefix(name, ".")
 }
 
-// NewPiece begins a piece in the directory of the pieces of a transaction, as this machine sees it.
-func NewPiece(ctx context.Context, dir string) *PieceWriter {
-	return &PieceWriter{ctx: ctx, dir: dir, id: rand.Text(), tables: make(map[string]*tableWriter)}
-}
-
-// Append copies rows of one input into the piece.
-func (w *PieceWriter) Append(input schema.Key, b schema.Batch) error {
-	if b.Len() == 0 {
-		return nil
-	}
-	t := w.tables[b.Table().Name]
-	if t == nil {
-		t = newTableWriter(w.ctx, osFS{}, w.dir, w.id+"-", b.Table())
-		w.tables[b.Table().Name] = t
-	}
-	return t.appendAll(input, b)
-}
-
-// cannotWrite says what to do about a store that can only be read.
-func cannotWrite(err error) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store: this machine cannot write to the store, and what it finds goes there; mount it so that it can: %w", err)
-	}
-	return fmt.Errorf("store: %w", err)
-}
-
-// Write adds to the data of the piece.
-func (w *PieceWriter) Write(p []byte) (int, error) {
-	if w.data == nil {
-		f, err := osFS{}.Create(w.dataName())
-		if err != nil {
-			return 0, cannotWrite(err)
-		}
-		w.data = newChecksumWriter(f)
-	}
-	n, err := w.data.Write(p)
-	w.bytes += int64(n)
-	return n, err
-}
-
-func (w *PieceWriter) dataName() string { return filepath.Join(w.dir, w.id+".data") }
-
-// Close ends the piece and says what is in it. After an error nothing is left of it.
-func (w *PieceWriter) Close() (Piece, error) {
-	p, err := w.finish()
-	if err != nil {
-		w.Abort()
-		return Piece{}, cannotWrite(err)
-	}
-	return p, nil
-}
-
-func (w *PieceWriter) finish() (p Piece, err error) {
-	for _, t := range schema.Tables() {
-		tw := w.tables[t.Name]
-		if tw == nil {
-			continue
-		}
-		if err := tw.finish(); err != nil {
-			return p, err
-		}
-		rows := make(map[KeyText]int64)
-		for input, n := range tw.rows {
-			rows[KeyText(input)] = n
-		}
-		p.Tables = append(p.Tables, TablePiece{t.Name, tw.done, rows})
-	}
-	if w.data != nil {
-		data := w.data
-		w.data = nil
-		if err := data.close(true); err != nil {
-			return p, err
-		}
-		p.Data = &FileRecord{Path: filepath.Base(w.dataName()), Bytes: w.bytes, Checksum: data.checksum()}
-	}
-	return p, nil
-}
-
-// Abort removes what was written, as far as that can be done.
-func (w *PieceWriter) Abort() {
-	if w.data != nil {
-		w.data.close(false)
-	}
-	for _, t := range w.tables {
-		t.drop()
-	}
-	names, _ := filepath.Glob(filepath.Join(w.dir, w.id+"*"))
-	for _, name := range names {
-		os.Remove(name)
-	}
-}
+func (dirPieces) check(context.Context) error                { return nil }
+func (dirPieces) stored(string) bool                         { return false }
+func (dirPieces) end(context.Context, map[string]bool) error { return nil } // they go with the staging directory

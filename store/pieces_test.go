@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,10 +28,19 @@ func sent(t *testing.T, p Piece) *Piece {
 	return got
 }
 
+// newPiece begins a piece as a program on another machine does, which is not refused for long.
+func newPiece(t *testing.T, at string) *PieceWriter {
+	w := NewPiece(t.Context(), at)
+	if far, ok := w.to.(*farPiece); ok {
+		far.o.retry = fewRetries
+	}
+	return w
+}
+
 // piece writes rows and data as a program on another machine does.
-func piece(t *testing.T, dir string, input schema.Key, rows []schema.Attempt, data string) *Piece {
+func piece(t *testing.T, at string, input schema.Key, rows []schema.Attempt, data string) *Piece {
 	t.Helper()
-	w := NewPiece(t.Context(), dir)
+	w := newPiece(t, at)
 	if err := w.Append(input, schema.BatchOf(rows)); err != nil {
 		t.Fatal(err)
 	}
@@ -46,119 +56,182 @@ func piece(t *testing.T, dir string, input schema.Key, rows []schema.Attempt, da
 	return sent(t, p)
 }
 
-// piecesOf begins a transaction and gives the directory of its pieces.
+// piecesOf begins a transaction and gives the address of its pieces.
 func piecesOf(t *testing.T, s *Store) (*Tx, string) {
 	t.Helper()
 	tx, err := s.Begin(t.Context(), Origin{Kind: Log, Tool: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, err := tx.PiecesDir()
+	name, err := tx.Pieces()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := tx.PiecesDir()
+	again, err := tx.Pieces()
 	if err != nil || again != name {
-		t.Fatalf("the directory of pieces is %s, and then %s: %v", name, again, err)
+		t.Fatalf("the place of pieces is %s, and then %s: %v", name, again, err)
 	}
-	return tx, filepath.Join(s.Where(), name)
+	return tx, AddressOf(s.Address(), name)
+}
+
+// commitPieces commits the rows of pieces as those of an input.
+func commitPieces(t *testing.T, tx *Tx, input schema.Key, ps ...*Piece) (Commit, error) {
+	t.Helper()
+	for _, p := range ps {
+		if err := tx.AddPiece(p); err != nil {
+			return Commit{}, err
+		}
+	}
+	if err := tx.Input(InputRecord{Name: "log", Key: KeyText(input), Fingerprint: "f"}); err != nil {
+		t.Fatal(err)
+	}
+	return tx.Commit(t.Context())
+}
+
+// filesIn are the names of the files in directories of a store.
+func filesIn(t *testing.T, s *Store, dirs ...string) []string {
+	t.Helper()
+	var out []string
+	for _, dir := range dirs {
+		found, err := s.at.list(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
+// whole holds that a store shows so many attempts and has no file that it should not have.
+func whole(t *testing.T, s *Store, attempts, files int) {
+	t.Helper()
+	if n := len(visible[schema.Attempt](t, s)); n != attempts {
+		t.Errorf("%d attempts of %d", n, attempts)
+	}
+	if problems, err := s.Verify(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("verify: %+v, %v", problems, err)
+	}
+	if found := filesIn(t, s, "tables"); len(found) != files {
+		t.Errorf("%d files of the tables: %v", files, found)
+	}
+	if found := filesIn(t, s, "staging"); len(found) > 0 {
+		t.Errorf("left in staging: %v", found)
+	}
 }
 
 // A commit has the rows of the pieces that were added, in their order, and nothing of those that were not; its own rows count too.
 func TestPieces(t *testing.T) {
-	s := testStore(t)
-	tx, dir := piecesOf(t, s)
-	const input = 7
-	rows := storetest.Attempts(input, 300)
-	second := piece(t, dir, input, rows[100:200], "")
-	first := piece(t, dir, input, rows[:100], "what it says")
-	for range 2 { // runs of the same work that are not the ones that count
-		piece(t, dir, input, rows[:100], "what it says")
-	}
-	unfinished := NewPiece(t.Context(), dir)
-	if err := unfinished.Append(input, schema.BatchOf(rows[:100])); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []*Piece{first, second} {
-		if err := tx.AddPiece(p); err != nil {
+	onEachGround(t, func(t *testing.T, g ground) {
+		s := g.open(t)
+		tx, at := piecesOf(t, s)
+		const input = 7
+		rows := storetest.Attempts(input, 300)
+		second := piece(t, at, input, rows[100:200], "")
+		first := piece(t, at, input, rows[:100], "what it says")
+		for range 2 { // runs of the same work that are not the ones that count
+			piece(t, at, input, rows[:100], "what it says")
+		}
+		unfinished := newPiece(t, at)
+		if err := unfinished.Append(input, schema.BatchOf(rows[:100])); err != nil {
 			t.Fatal(err)
 		}
-	}
-	data, err := tx.OpenData(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if said, err := io.ReadAll(data); err != nil || string(said) != "what it says" {
-		t.Errorf("the piece says %q: %v", said, err)
-	}
-	if err := data.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := Append(tx, input, rows[200:]); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Input(InputRecord{Name: "log", Key: input, Fingerprint: "f"}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := tx.Commit(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := c.Inputs[0].Rows["attempts"]; n != 300 {
-		t.Errorf("the input has %d rows", n)
-	}
-	var order []int64
-	for _, f := range c.Tables[0].Files {
-		order = append(order, f.Rows)
-	}
-	if len(order) != 3 || order[0] != 100 || order[1] != 100 || order[2] != 100 {
-		t.Errorf("files of %v rows", order)
-	}
-	if left, _ := filepath.Glob(s.Where() + "/staging/*"); len(left) > 0 {
-		t.Errorf("left in staging: %v", left)
-	}
-	if files, _ := filepath.Glob(s.Where() + "/tables/*/*"); len(files) != 3 {
-		t.Errorf("files of the tables: %v", files)
-	}
-	if problems, err := s.Verify(t.Context()); err != nil || len(problems) > 0 {
-		t.Errorf("verify: %v, %v", problems, err)
-	}
-	if _, err := unfinished.Close(); err == nil {
-		t.Error("a program that comes too late has written its piece somewhere")
-	}
+		for _, p := range []*Piece{first, second} {
+			if err := tx.AddPiece(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tx.FetchData(t.Context(), []*Piece{first, second}); err != nil {
+			t.Fatal(err)
+		}
+		data, err := tx.OpenData(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said, err := io.ReadAll(data); err != nil || string(said) != "what it says" {
+			t.Errorf("the piece says %q: %v", said, err)
+		}
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := Append(tx, input, rows[200:]); err != nil {
+			t.Fatal(err)
+		}
+		c, err := commitPieces(t, tx, input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := c.Inputs[0].Rows["attempts"]; n != 300 {
+			t.Errorf("the input has %d rows", n)
+		}
+		var order []int64
+		for _, f := range c.Tables[0].Files {
+			order = append(order, f.Rows)
+		}
+		if !slices.Equal(order, []int64{100, 100, 100}) {
+			t.Errorf("files of %v rows", order)
+		}
+		if _, err := unfinished.Close(); err == nil {
+			t.Error("a program that comes too late has written its piece somewhere")
+		}
+		whole(t, s, 300, 3)
+	})
 }
 
 // What a piece says is not believed where it can be seen to be wrong.
 func TestPiecesRefused(t *testing.T) {
-	for name, spoil := range map[string]func(dir string, p *Piece){
-		"another directory": func(dir string, p *Piece) { p.Tables[0].Files[0].Path = "../lock" },
-		"no name":           func(dir string, p *Piece) { p.Tables[0].Files[0].Path = "" },
-		"hidden":            func(dir string, p *Piece) { p.Tables[0].Files[0].Path = ".." },
-		"no table":          func(dir string, p *Piece) { p.Tables[0].Name = "users" },
-		"not there":         func(dir string, p *Piece) { os.Remove(filepath.Join(dir, p.Tables[0].Files[0].Path)) },
-		"shorter":           func(dir string, p *Piece) { os.Truncate(filepath.Join(dir, p.Tables[0].Files[0].Path), 10) },
-		"a link": func(dir string, p *Piece) {
-			at := filepath.Join(dir, p.Tables[0].Files[0].Path)
-			os.Rename(at, at+"-away")
-			os.Symlink(at+"-away", at)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := testStore(t)
-			tx, dir := piecesOf(t, s)
-			p := piece(t, dir, 7, storetest.Attempts(7, 10), "")
-			spoil(dir, p)
-			if err := tx.AddPiece(p); err == nil {
-				t.Error("it is taken")
+	onEachGround(t, func(t *testing.T, g ground) {
+		file := func(p *Piece) *FileRecord { return &p.Tables[0].Files[0] }
+		spoils := map[string]func(s *Store, dir string, p *Piece){
+			"another directory": func(_ *Store, _ string, p *Piece) { file(p).Path = "../lock" },
+			"no name":           func(_ *Store, _ string, p *Piece) { file(p).Path = "" },
+			"hidden":            func(_ *Store, _ string, p *Piece) { file(p).Path = ".." },
+			"no table":          func(_ *Store, _ string, p *Piece) { p.Tables[0].Name = "users" },
+			"other columns":     func(_ *Store, _ string, p *Piece) { p.Tables[0].Columns = "0" },
+		}
+		if g.name == "a directory" {
+			spoils["not there"] = func(_ *Store, dir string, p *Piece) { os.Remove(filepath.Join(dir, file(p).Path)) }
+			spoils["shorter"] = func(_ *Store, dir string, p *Piece) { os.Truncate(filepath.Join(dir, file(p).Path), 10) }
+			spoils["a link"] = func(_ *Store, dir string, p *Piece) {
+				at := filepath.Join(dir, file(p).Path)
+				os.Rename(at, at+"-away")
+				os.Symlink(at+"-away", at)
 			}
-			if err := tx.Abort(); err != nil {
-				t.Error(err)
+		} else {
+			spoils["not there"] = func(s *Store, _ string, p *Piece) { s.at.remove(t.Context(), file(p).Path) }
+			spoils["shorter"] = func(s *Store, _ string, p *Piece) { writeObject(t, s, file(p).Path, "short") }
+			spoils["of another table"] = func(_ *Store, _ string, p *Piece) {
+				file(p).Path = strings.Replace(file(p).Path, "attempts", "jobs", 1)
 			}
-			if left, _ := filepath.Glob(s.Where() + "/staging/*"); len(left) > 0 {
-				t.Errorf("left in staging: %v", left)
+			spoils["of another transaction"] = func(_ *Store, _ string, p *Piece) { file(p).Path = "tables/attempts/another-0.parquet" }
+			spoils["above its table"] = func(_ *Store, _ string, p *Piece) {
+				dir, name := filepath.Split(file(p).Path)
+				file(p).Path = dir + strings.SplitAfter(name, "-")[0] + "/../../" + name
 			}
-		})
-	}
+		}
+		for name, spoil := range spoils {
+			t.Run(name, func(t *testing.T) {
+				s := g.open(t)
+				before := filesIn(t, s, "tables")
+				tx, at := piecesOf(t, s)
+				p := piece(t, at, 7, storetest.Attempts(7, 10), "")
+				spoil(s, at, p)
+				if _, err := commitPieces(t, tx, 7, p); err == nil {
+					t.Error("it is taken")
+				}
+				if err := tx.Abort(); err != nil {
+					t.Error(err)
+				}
+				if left := filesIn(t, s, "tables", "staging"); !slices.Equal(left, before) {
+					t.Errorf("left are %v", left)
+				}
+				if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
+					t.Errorf("%d commits, %v", len(list), err)
+				}
+			})
+		}
+	})
 }
 
 // Data that is not what was written is found at its end, and a directory that cannot be written to is said.
@@ -173,6 +246,9 @@ func TestPiecesDamaged(t *testing.T) {
 	}
 	text[77777] ^= 1
 	if err := os.WriteFile(name, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.FetchData(t.Context(), []*Piece{p}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := tx.OpenData(p)

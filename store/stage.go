@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,38 +9,108 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+
+	"straggler/bucket/location"
 )
 
-// StagedFile is a file in the store's directory that belongs to no table, for programs on other machines to read. It is
-// removed when it is closed or the process ends.
+// StagedFile is a file in the store that belongs to no table, for programs on other machines to read. It is removed when it is
+// closed; after the end of the process at once in a directory, and a day later in a bucket.
 type StagedFile struct {
 	Name string // relative to the store, with slashes
 
-	s    *Store
-	dir  string
-	lock io.Closer
+	remove func() error
 }
 
-// Stage puts data into a staged file. It fails with errors.ErrUnsupported for a store in a bucket.
+const stagedName = "staged"
+
+// Stage puts data into a staged file.
 func (s *Store) Stage(ctx context.Context, data []byte) (*StagedFile, error) {
-	if _, local := s.at.(*directory); !local {
-		return nil, fmt.Errorf("store: %s is no directory that other programs can read a file from: %w", s.Where(), errors.ErrUnsupported)
+	stage := s.stageInDirectory
+	if b, far := s.at.(*objectStore); far {
+		stage = b.stage
 	}
-	unlock, err := s.at.lock(ctx)
+	f, err := stage(ctx, data)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
+	}
+	return f, nil
+}
+
+func (s *Store) stageInDirectory(ctx context.Context, data []byte) (*StagedFile, error) {
+	unlock, err := s.at.lock(ctx)
+	if err != nil {
+		return nil, err
 	}
 	dir, lock, err := s.staging.create()
 	unlock()
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
-	const name = "staged"
-	staged := &StagedFile{path.Join("staging", filepath.Base(dir), name), s, dir, lock}
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %w", err), staged.Close())
+	f := &StagedFile{path.Join("staging", filepath.Base(dir), stagedName), func() error { return s.staging.remove(dir, lock) }}
+	if err := os.WriteFile(filepath.Join(dir, stagedName), data, 0o666); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return staged, nil
+	return f, nil
 }
 
-func (f *StagedFile) Close() error { return f.s.staging.remove(f.dir, f.lock) }
+// stage puts an object beside the mark of a writer.
+func (s *objectStore) stage(ctx context.Context, data []byte) (*StagedFile, error) {
+	id, err := s.registerWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := markOf(id) + "." + stagedName
+	stop := s.renewMark(ctx, id)
+	f := &StagedFile{name, func() error {
+		stop()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+		defer cancel()
+		return errors.Join(s.remove(ctx, name), s.unregisterWriter(ctx, id))
+	}}
+	err = s.send(ctx, FileRecord{Path: name, Bytes: int64(len(data))}, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, &progress{})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *StagedFile) Close() error { return f.remove() }
+
+// ReadStaged reads a staged file of another process by its address, a path or a URL.
+func ReadStaged(ctx context.Context, address string) ([]byte, error) {
+	if !location.IsURL(address) {
+		return os.ReadFile(address)
+	}
+	where, name, err := splitStaged(address)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openObjects(ctx, where, Options{})
+	if err != nil {
+		return nil, err
+	}
+	f := fileInfo{name: name}
+	err = s.try(ctx, name, func(ctx context.Context, _ func()) error {
+		a, err := s.bucket.Stat(ctx, s.key(name))
+		f.size = a.Size
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return readFile(ctx, s, f)
+}
+
+// splitStaged takes the URL of an object under staging apart into that of the store and the object's name in it.
+func splitStaged(address string) (where, name string, err error) {
+	url, query, has := strings.Cut(address, "?")
+	at := strings.LastIndex(url, "/staging/")
+	if at < 0 {
+		return "", "", fmt.Errorf("%w: %s is not one of a store's objects under staging", location.ErrURL, url)
+	}
+	if where, name = url[:at], url[at+1:]; has {
+		where += "?" + query
+	}
+	return where, name, nil
+}

@@ -49,6 +49,7 @@ type Options struct {
 type Store struct {
 	at      backend
 	where   string     // directory or URL, as it may be shown
+	address string     // directory or URL, to open it by
 	hadoop  string     // its URL for Hadoop's file systems
 	fs      fileSystem // of this machine
 	staging staging
@@ -82,7 +83,7 @@ func (s *Store) openBackend(ctx context.Context, where string) error {
 		if err != nil {
 			return err
 		}
-		s.at, s.where, s.hadoop = b, b.url(""), b.hadoopURL()
+		s.at, s.where, s.address, s.hadoop = b, b.url(""), where, b.hadoopURL()
 		s.staging = staging{osFS{noSync: true}, filepath.Join(b.cache.dir, "staging")}
 		return nil
 	}
@@ -90,7 +91,7 @@ func (s *Store) openBackend(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	s.at, s.where, s.hadoop = d, d.root, "file:"+d.root
+	s.at, s.where, s.address, s.hadoop = d, d.root, d.root, "file:"+d.root
 	s.staging = staging{s.fs, d.path("staging")}
 	return nil
 }
@@ -118,6 +119,9 @@ func (s *Store) Close() error {
 
 // Where is the store's directory or URL, as it may be shown.
 func (s *Store) Where() string { return s.where }
+
+// Address is where another machine opens the store, as that sees it: Where, and the parameters of a URL.
+func (s *Store) Address() string { return s.address }
 
 // path is a file of the store as it may be shown.
 func (s *Store) path(name string) string { return s.where + "/" + name }

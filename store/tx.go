@@ -46,6 +46,12 @@ type Tx struct {
 	stale      bool                  // Resume found results of inputs that have changed or gone
 	dependsOn  map[schema.Key]string // what else results of an input depend on
 
+	pieces     pieces          // of programs on other machines; nil without
+	piecesName string          // of their place in the store
+	piecesData string          // directory of this machine with their data
+	named      map[string]bool // the files of the commit, when that is or may be visible
+	doubt      bool            // whether it is
+
 	unchanged bool // Resume found that the visible results are current
 	failed    error
 	done      bool
@@ -205,11 +211,26 @@ func (tx *Tx) Abort() error {
 	return tx.close()
 }
 
-// close removes the staging directory, even after the context has ended. What it cannot remove is left to the next writer.
+// close removes the staging directory and the pieces that are not in the commit, even after the context has ended. What it cannot remove is
+// left to the next writer, for whom the writer stays registered as a sign.
 func (tx *Tx) close() error {
+	ctx := context.WithoutCancel(tx.ctx)
 	err := tx.s.staging.remove(tx.staging, tx.lock)
-	if uerr := tx.s.at.unregisterWriter(context.WithoutCancel(tx.ctx), tx.writer); err == nil {
-		err = uerr
+	left := tx.doubt
+	if tx.pieces != nil {
+		if tx.named == nil { // who interrupts does not wait for more
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, cleanupTime)
+			defer cancel()
+		}
+		if perr := tx.pieces.end(ctx, tx.named); perr != nil {
+			left, err = true, cmp.Or(err, perr)
+		}
+	}
+	if !left {
+		if uerr := tx.s.at.unregisterWriter(ctx, tx.writer); err == nil {
+			err = uerr
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -343,6 +364,11 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 				err = fmt.Errorf("store: %w", err)
 			}
 		}
+		if err == nil && tx.pieces != nil {
+			if err = tx.pieces.check(ctx); err != nil {
+				err = fmt.Errorf("store: %w", err)
+			}
+		}
 		if err == nil {
 			cat.markChanged(c, tx.cat.next)
 			var visible bool
@@ -350,9 +376,12 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 			switch {
 			case errors.Is(err, fs.ErrExist):
 				continue
-			case err != nil && visible:
+			case err == nil:
+				tx.named = namesOf(c)
+			case visible:
+				tx.named, tx.doubt = namesOf(c), true
 				return fmt.Errorf("store: commit %d is or may be visible: %w", c.Sequence, err)
-			case err != nil:
+			default:
 				err = fmt.Errorf("store: %w", err)
 			}
 		}
@@ -385,6 +414,17 @@ func (tx *Tx) create(ctx context.Context, c *Commit, sequence int64) (visible bo
 	return visible, err
 }
 
+// namesOf are the paths of a commit's files.
+func namesOf(c *Commit) map[string]bool {
+	names := make(map[string]bool)
+	for _, t := range c.Tables {
+		for _, f := range t.Files {
+			names[f.Path] = true
+		}
+	}
+	return names
+}
+
 // assignPaths gives the files paths that no commit names.
 func (tx *Tx) assignPaths(cat *catalog, c *Commit) []upload {
 	used := cat.files()
@@ -399,6 +439,9 @@ func (tx *Tx) assignPaths(cat *catalog, c *Commit) []upload {
 		for j := range t.Files {
 			f := &t.Files[j]
 			staged := f.Path
+			if tx.pieces != nil && tx.pieces.stored(staged) {
+				continue
+			}
 			for f.Path = ""; f.Path == "" || used[f.Path]; n++ {
 				f.Path = path.Join("tables", t.Name, fmt.Sprintf("%s-%d.parquet", id, n))
 			}

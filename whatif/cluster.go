@@ -31,7 +31,7 @@ const Step = "replay"
 
 // copyJob is what copies must know.
 type copyJob struct {
-	Store     string   // the directory as they see it
+	Store     string   // its directory or URL as they see it
 	State     string   // of its logs
 	Most      int64    // attempts of a batch
 	Names     []string // of machines and executors, as the model numbers them
@@ -51,12 +51,12 @@ type variantText struct {
 
 // onCopies has copies replay the batches of a loader, which is observed.
 func (r *results) onCopies(ctx context.Context, eng engine.RemoteRunner, l *loader, most int64, analysed bool, out *writer) error {
-	dir, err := eng.StoreDir()
+	where, err := eng.StoreAddress()
 	if err != nil {
 		return err
 	}
 	c := r.c
-	job := copyJob{Store: dir, State: out.tx.State(), Most: most, Names: l.rows.Names, Model: wire.Encode(l.builder.Model()), Seeds: c.o.Seeds, Analysed: analysed}
+	job := copyJob{Store: where, State: out.tx.State(), Most: most, Names: l.rows.Names, Model: wire.Encode(l.builder.Model()), Seeds: c.o.Seeds, Analysed: analysed}
 	if c.o.Scheduler.Other() {
 		job.Scheduler = c.o.Scheduler.String()
 	}
@@ -105,7 +105,7 @@ func (v *variantText) policy() (policy.Policy, error) {
 // Copy replays the batches whose numbers it reads, and writes what that gives. It runs on the cluster's machines; open opens an
 // engine over the store there.
 func Copy(ctx context.Context, pieces, file string, in io.Reader, out io.Writer, open func(context.Context, *store.Store) (engine.Engine, error)) error {
-	data, err := copies.ReadFile(file)
+	data, err := copies.ReadFile(ctx, file)
 	if err != nil {
 		return fmt.Errorf("whatif: %w", err)
 	}

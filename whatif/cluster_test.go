@@ -40,7 +40,27 @@ func TestCopiesReplayTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, o := range map[string]Options{"": {Policies: chosen, Seeds: 3}, "under another scheduler": {Policies: chosen[:1], Seeds: 2, Scheduler: fair[0]}} {
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	bucket, err := store.Open(t.Context(), "file://"+st.Where(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asBucket, err := engines.Open(t.Context(), bucket, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asBucket.Close()
+	for _, v := range []struct {
+		name string
+		st   *store.Store
+		eng  engine.Engine
+		o    Options
+	}{
+		{"in a directory", st, eng, Options{Policies: chosen, Seeds: 3}},
+		{"under another scheduler", st, eng, Options{Policies: chosen[:1], Seeds: 2, Scheduler: fair[0]}},
+		{"in a bucket", bucket, asBucket, Options{Policies: chosen[1:], Seeds: 2}},
+	} {
+		name, st, eng, o := v.name, v.st, v.eng, v.o
 		cluster := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: func(ctx context.Context, _, pieces, file string, in io.Reader, out io.Writer) error {
 			return Copy(ctx, pieces, file, in, out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 				return engines.Open(ctx, st, engine.Options{Threads: 1})

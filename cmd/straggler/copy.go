@@ -53,6 +53,6 @@ func copyCommand(e *env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&of, "version", version, "`VERSION` of the caller")
-	c.Flags().StringVar(&pieces, "pieces", "", "`DIR` that rows for the store are written to")
+	c.Flags().StringVar(&pieces, "pieces", "", "`PLACE` that rows for the store are written to, a directory or a URL")
 	return c
 }

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"encoding/xml"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,14 +35,78 @@ func sparkBuckets(t *testing.T, o *sparktest.Options) (env []string) {
 	o.Set = map[string]string{"spark.driver.extraClassPath": jars, "spark.executor.extraClassPath": jars,
 		"spark.hadoop.fs.s3a.endpoint": settings["AWS_ENDPOINT_URL"], "spark.hadoop.fs.s3a.path.style.access": "true", "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
 		"spark.hadoop.fs.s3a.access.key": settings["AWS_ACCESS_KEY_ID"], "spark.hadoop.fs.s3a.secret.key": settings["AWS_SECRET_ACCESS_KEY"]}
+	settings["STRAGGLER_CACHE"] = t.TempDir()
 	for name, value := range settings {
 		env = append(env, name+"="+value)
+		o.Set["spark.executorEnv."+name] = value // of executors in processes of their own
 	}
-	return append(env, "STRAGGLER_CACHE="+t.TempDir())
+	o.Env = env // of those that are the server
+	return env
 }
 
+// objects are the keys in the bucket lakes that begin with a prefix.
+func (c *verbCase) objects(t *testing.T, prefix string) []string {
+	t.Helper()
+	var found struct {
+		Contents    []struct{ Key string }
+		IsTruncated bool
+	}
+	if err := xml.Unmarshal(c.object(t, "?list-type=2&prefix="+prefix), &found); err != nil || found.IsTruncated {
+		t.Fatal(err, found.IsTruncated)
+	}
+	var keys []string
+	for _, o := range found.Contents {
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// object is what the server answers about the bucket lakes; it asks nobody who he is.
+func (c *verbCase) object(t *testing.T, what string) []byte {
+	t.Helper()
+	at := slices.IndexFunc(c.env, func(e string) bool { return strings.HasPrefix(e, "AWS_ENDPOINT_URL=") })
+	_, endpoint, _ := strings.Cut(c.env[at], "=")
+	answer, err := http.Get(endpoint + "/lakes/" + what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", what, answer.Status, err)
+	}
+	return data
+}
+
+// onlyNamed: every file of a store's tables is named by a commit, at least so many of one table were put by executors, and no work in
+// progress is left.
+func (c *verbCase) onlyNamed(t *testing.T, prefix, table string, far int) {
+	t.Helper()
+	named := ""
+	for _, key := range c.objects(t, prefix+"commits/") {
+		named += string(c.object(t, key))
+	}
+	for _, key := range c.objects(t, prefix+"tables/") {
+		if !strings.Contains(named, "\""+strings.TrimPrefix(key, prefix)+"\"") {
+			t.Errorf("no commit names %s", key)
+		}
+		if byExecutor.MatchString(key) && strings.HasPrefix(key, prefix+"tables/"+table+"/") {
+			far--
+		}
+	}
+	if far > 0 {
+		t.Errorf("%d files of %s more should have been put by executors", far, table)
+	}
+	if left := c.objects(t, prefix+"staging/"); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// byExecutor is the name of a file that an executor puts: the writer's id, and one of its own.
+var byExecutor = regexp.MustCompile(`/[0-9a-f]{12}-[A-Z2-7]{26}-[0-9]+\.parquet$`)
+
 // sparkOnBucket: a store in a bucket is the same to Spark as one in a directory to this process: it reads it by s3a from an S3 server, and
-// the results, which are written from here, are the same rows.
+// the results, which its executors write there, are the same rows. Those that come through the server are, too.
 func sparkOnBucket(t *testing.T, server string, buckets []string) {
 	if buckets == nil {
 		t.Skip("runs with " + s3aJars)
@@ -61,6 +129,18 @@ func sparkOnBucket(t *testing.T, server string, buckets []string) {
 		if len(got) != len(want) || len(got) < 3 || !slices.EqualFunc(got, want, alikeRow) {
 			t.Errorf("%s: %d lines in the bucket by Spark and %d in the directory by DuckDB, and not the same", table, len(got), len(want))
 		}
+	}
+	for _, table := range []string{"phase_stats", "outliers", "attributions"} { // what-if has one batch here, and replays it in this process
+		c.onlyNamed(t, "team/", table, 1)
+	}
+	want := c.tableRows(t, far, "attributions")
+	c.straggler(t, 0, "causes", "--again", "--store", far, c.engine("/nowhere/straggler", "&results=server"))
+	if got := c.tableRows(t, far, "attributions"); !slices.EqualFunc(got, want, alikeRow) {
+		t.Errorf("attributions: %d lines through the server and %d from executors, and not the same", len(got), len(want))
+	}
+	c.straggler(t, 0, "ingest", "eventlogs", "--store", "s3://lakes/read", "--shards", "3", c.engine(c.binary, ""))
+	if got := c.tableRows(t, "s3://lakes/read", "attempts"); !slices.Equal(got, c.tableRows(t, "near", "attempts")) {
+		t.Errorf("%d lines of attempts that executors read into the bucket", len(got))
 	}
 	if out, _ := c.straggler(t, 0, "sql", "--store", far, c.engine(c.binary, ""), "SELECT count(*) AS n FROM attempts", "--as", "csv"); !strings.Contains(out, "1244") {
 		t.Errorf("Spark counts %q", out)

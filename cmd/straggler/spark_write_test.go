@@ -15,21 +15,61 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// Executors write results themselves. What they write is in the store once and as one process finds it, although of every step one
-// copy writes what it found and its executor is killed before Spark knows, and another writes and is so slow that Spark runs a
-// second one beside it.
+// Executors write results themselves, into a directory or a bucket. What they write is in the store once and as one process finds
+// it, although of every step one copy writes what it found and its executor is killed before Spark knows, and another writes and is
+// so slow that Spark runs a second one beside it.
 func TestSparkWritesOnce(t *testing.T) {
 	t.Parallel()
-	server := sparktest.Start(t, sparktest.Options{Master: sparktest.Cluster(t, 2, 1), Interpreted: true, Set: map[string]string{"spark.speculation": "true",
-		"spark.speculation.interval": "100ms", "spark.speculation.multiplier": "1.1", "spark.speculation.quantile": "0.3", "spark.speculation.minTaskRuntime": "2s"}})
-	c := newVerbCase(t, server.Engine(""))
-	c.straggler(t, 0, "ingest", "eventlogs", "--store", "lake")
-	c.straggler(t, 0, "detect", "--store", "lake")
-	c.straggler(t, 0, "causes", "--store", "lake")
+	o := sparktest.Options{Interpreted: true}
+	buckets := sparkBuckets(t, &o)
+	if o.Set == nil {
+		o.Set = map[string]string{}
+	}
+	for name, value := range map[string]string{"": "true", ".interval": "100ms", ".multiplier": "1.1", ".quantile": "0.3", ".minTaskRuntime": "2s"} {
+		o.Set["spark.speculation"+name] = value
+	}
+	o.Master = sparktest.Cluster(t, 2, 1)
+	server := sparktest.Start(t, o)
+	t.Run("directory", func(t *testing.T) {
+		c := newVerbCase(t, server.Engine(""))
+		same := c.writesOnce(t, "lake")
+		t.Run("no room", c.noRoomOnCluster)
+		t.Run("stopped", c.stoppedOnCluster)
+		same()
+	})
+	t.Run("bucket", func(t *testing.T) {
+		if buckets == nil {
+			t.Skip("runs with " + s3aJars)
+		}
+		c := newVerbCase(t, server.Engine(""))
+		c.env = buckets
+		same := c.writesOnce(t, "s3://lakes/written")
+		c.onlyNamed(t, "written/", "attributions", 1)
+		c.stopped(t, "s3://lakes/written", os.Interrupt)
+		c.onlyNamed(t, "written/", "attributions", 1)
+		same()
+	})
+}
+
+// writesOnce has causes of a store found by executors that die and are slow. It gives what sees that its tables are still those of
+// one process.
+func (c *verbCase) writesOnce(t *testing.T, lake string) (same func()) {
+	c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)
+	c.straggler(t, 0, "detect", "--store", lake)
+	c.straggler(t, 0, "causes", "--store", lake)
 	tables := []string{"attributions", "machine_health", "skew_repeats", "job_costs"}
 	want := make(map[string][]string)
 	for _, table := range tables {
-		want[table] = c.tableRows(t, "lake", table)
+		want[table] = c.tableRows(t, lake, table)
+	}
+	same = func() {
+		t.Helper()
+		for _, table := range tables {
+			if got := c.tableRows(t, lake, table); !slices.Equal(got, want[table]) {
+				t.Errorf("%s: %d lines from executors and %d from one process, and not the same", table, len(got), len(want[table]))
+			}
+		}
+		c.straggler(t, 0, "store", "verify", "--store", lake)
 	}
 	faults := t.TempDir()
 	faulty := filepath.Join(t.TempDir(), "straggler")
@@ -47,12 +87,8 @@ exit 0
 `, faults, c.binary), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	c.straggler(t, 0, "causes", "--again", "--store", "lake", c.engine(faulty, ""))
-	for _, table := range tables {
-		if got := c.tableRows(t, "lake", table); !slices.Equal(got, want[table]) {
-			t.Errorf("%s: %d lines from executors and %d from one process, and not the same", table, len(got), len(want[table]))
-		}
-	}
+	c.straggler(t, 0, "causes", "--again", "--store", lake, c.engine(faulty, ""))
+	same()
 	steps, _ := filepath.Glob(faults + "/*-killed")
 	for _, s := range steps {
 		step := strings.TrimSuffix(s, "-killed")
@@ -65,66 +101,69 @@ exit 0
 	if slow, _ := filepath.Glob(faults + "/*-slow"); len(steps) != 2 || len(slow) != 2 {
 		t.Errorf("copies were killed in the steps %v, and slow in %v", steps, slow)
 	}
-	c.straggler(t, 0, "store", "verify", "--store", "lake")
-	t.Run("no room", c.noRoomOnCluster)
-	t.Run("stopped", c.stoppedOnCluster)
-	for _, table := range tables {
-		if got := c.tableRows(t, "lake", table); !slices.Equal(got, want[table]) {
-			t.Errorf("%s: %d lines after all that, and %d before", table, len(got), len(want[table]))
-		}
-	}
-	c.straggler(t, 0, "store", "verify", "--store", "lake")
+	return same
 }
 
 // staged is what transactions that are under way, or were killed, have in the store.
-func (c *verbCase) staged() []string {
-	names, _ := filepath.Glob(filepath.Join(c.dir, "lake", "staging", "*"))
+func (c *verbCase) staged(t *testing.T, lake string) []string {
+	if key, far := strings.CutPrefix(lake, "s3://lakes/"); far {
+		return c.objects(t, key+"/staging/")
+	}
+	names, _ := filepath.Glob(filepath.Join(c.dir, lake, "staging", "*"))
 	return names
 }
 
 // noRoomOnCluster: executors that may write a kilobyte, as on a full disk, end the verb with the reason, and nothing is left of it.
 func (c *verbCase) noRoomOnCluster(t *testing.T) {
 	_, said := c.straggler(t, exitInternal, "causes", "--again", "--store", "lake", c.engine(c.script(t, "ulimit -f 1"), ""))
-	if !strings.Contains(said, "file too large") || len(c.staged()) > 0 {
-		t.Errorf("where executors have no room it said %q and left %v", said, c.staged())
+	if left := c.staged(t, "lake"); !strings.Contains(said, "file too large") || len(left) > 0 {
+		t.Errorf("where executors have no room it said %q and left %v", said, left)
 	}
 }
 
 // stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed one leaves, the next removes.
 func (c *verbCase) stoppedOnCluster(t *testing.T) {
-	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
-		begun, over := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "over") // when copies that nobody waits for end
-		naps := c.script(t, "touch "+begun+"; for ((i = 0; i < 200; i++)); do [ -e "+over+" ] && exit; sleep 0.1; done")
-		cmd := exec.Command(c.binary, "causes", "--again", "--store", "lake", c.engine(naps, ""))
-		cmd.Dir = c.dir
-		var said strings.Builder
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for giveUp := time.Now().Add(3 * time.Minute); os.Remove(begun) != nil; time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(giveUp) {
-				cmd.Process.Kill()
-				t.Fatalf("no copy ran: %v, %s", cmd.Wait(), &said)
-			}
-		}
-		at := time.Now()
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		cmd.Wait()
-		if err := os.WriteFile(over, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(at); signal == os.Interrupt && (cmd.ProcessState.ExitCode() != exitInterrupted || said.String() != "straggler: interrupted\n" || took > engine.ClosingTime || len(c.staged()) > 0) {
-			t.Errorf("after Ctrl-C it ended after %v with code %d, said %q and left %v", took, cmd.ProcessState.ExitCode(), &said, c.staged())
-		}
-	}
-	if len(c.staged()) != 1 {
-		t.Errorf("a program that was killed left %v", c.staged())
+	c.stopped(t, "lake", os.Interrupt)
+	c.stopped(t, "lake", os.Kill)
+	if left := c.staged(t, "lake"); len(left) != 1 {
+		t.Errorf("a program that was killed left %v", left)
 	}
 	c.straggler(t, 0, "causes", "--again", "--store", "lake", c.engine(c.binary, ""))
-	if len(c.staged()) > 0 {
-		t.Errorf("after the next one there is still %v", c.staged())
+	if left := c.staged(t, "lake"); len(left) > 0 {
+		t.Errorf("after the next one there is still %v", left)
+	}
+}
+
+// stopped sends the program a signal while executors work for it.
+func (c *verbCase) stopped(t *testing.T, lake string, signal os.Signal) {
+	begun, over := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "over") // when copies that nobody waits for end
+	naps := c.script(t, "touch "+begun+"; for ((i = 0; i < 200; i++)); do [ -e "+over+" ] && exit; sleep 0.1; done")
+	cmd := exec.Command(c.binary, "causes", "--again", "--store", lake, c.engine(naps, ""))
+	cmd.Dir, cmd.Env = c.dir, append(os.Environ(), c.env...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for giveUp := time.Now().Add(3 * time.Minute); os.Remove(begun) != nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(giveUp) {
+			cmd.Process.Kill()
+			t.Fatalf("no copy ran: %v, %s", cmd.Wait(), &said)
+		}
+	}
+	at := time.Now()
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	took := time.Since(at)
+	if err := os.WriteFile(over, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if signal != os.Interrupt {
+		return
+	}
+	if left := c.staged(t, lake); cmd.ProcessState.ExitCode() != exitInterrupted || said.String() != "straggler: interrupted\n" || took > engine.ClosingTime || len(left) > 0 {
+		t.Errorf("after Ctrl-C it ended after %v with code %d, said %q and left %v", took, cmd.ProcessState.ExitCode(), &said, left)
 	}
 }

@@ -32,11 +32,20 @@ give the same rows. Below some hundred million attempts one machine is faster.
 
 What is Go and not SQL runs there too, as copies of this program that the cluster starts near the data: causes
 hands them the phases, whatif the applications to replay, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
-it, in the same version; ?binary=PATH names it. The results of detect, causes and whatif are written into a store in a directory by
-copies too, whose user must be allowed to write there; only the names of their files come back, and one commit names them.
-Spark may run a copy more than once: one file of each is in the commit, and the others are removed. Of ingest a shard is one
-commit, and what is in the store is not read again. Logs that could not be read after several tries are named. Results for a
-store in a bucket are written from here.
+it, in the same version; ?binary=PATH names it. The results of detect, causes and whatif are written into the store by copies too;
+only the names of their files come back, and one commit names them. Spark may run a copy more than once: one file of each is in
+the commit, and the others are removed, in a bucket a day later where the cluster or this program was killed. Of ingest a shard is
+one commit, and what is in the store is not read again. Logs that could not be read after several tries are named.
+
+Of a store in a directory the executors' user must be allowed to write there. Of one in a bucket (s3://, gs://, azblob://) the
+executors need access of their own, which Spark's keys for s3a do not give them: best by a role of their machines or pods (an instance
+profile, a service account, a managed identity), which is found without any setting; else by files that the vendors' tools
+read, such as --conf spark.executorEnv.AWS_SHARED_CREDENTIALS_FILE=/etc/lake/credentials, or by variables, which others may see
+in Spark's pages: spark.executorEnv.AWS_ACCESS_KEY_ID and so on. A server other than Amazon's is named in the URL of the
+store, whose parameters the copies get, or by spark.executorEnv.AWS_ENDPOINT_URL. whatif and ingest keep copies of files in
+STRAGGLER_CACHE, or in the user's cache directory, which needs HOME. Where executors must not have access, ?results=server has the results of detect
+and causes come through the server and whatif replay here. Uploads that a killed executor began are no objects and cost all the same: have a rule of the bucket
+abort incomplete multipart uploads.
 
 The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
 ?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves. A store of --store
@@ -53,6 +62,8 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
   tls             true: encrypt. tls-ca=FILE.pem trusts that authority, tls-name=HOST expects another name.
   store           the store's directory as the cluster sees it
   binary          this program as the cluster's machines have it, for what is not SQL
+  results         who writes them into the store: executors, which is usual, or server: they come through it, and are
+                  written from here
   connect         how long connecting may take (10s)
   patience        how long the server may be silent before it is checked (1m)
   reconnect       how long to wait for a server that went away (2m). Views are created again and the query is repeated,

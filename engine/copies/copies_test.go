@@ -23,7 +23,7 @@ type played struct {
 	copies []func(dir string, out io.Writer) error
 }
 
-func (p *played) StoreDir() (string, error) { return p.st.Where(), nil }
+func (p *played) StoreAddress() (string, error) { return p.st.Address(), nil }
 
 func (p *played) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.Rows, error) {
 	dir := job.Verb[slices.Index(job.Verb, "--pieces")+1]

@@ -77,7 +77,7 @@ func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader)
 	if t == nil || t.Column("phase_id") == nil {
 		return fmt.Errorf("a copy knows no step %q", step)
 	}
-	data, err := ReadFile(file)
+	data, err := ReadFile(ctx, file)
 	if err != nil {
 		return err
 	}

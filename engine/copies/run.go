@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path"
 	"slices"
 
 	"straggler/engine"
@@ -21,30 +20,37 @@ import (
 // ErrTwice is returned when two pieces are about the same key, of which a cluster should have forgotten one.
 var ErrTwice = errors.New("the cluster gave the work of two copies on the same rows")
 
-// Run has copies do a job, whose verb gets the flag --pieces with the directory for what they write. The rows go into the
+// Run has copies do a job, whose verb gets the flag --pieces with the place for what they write. The rows go into the
 // transaction in the order of the pieces' first keys, and the messages to each, which must not keep them, in the order
 // of theirs; each is nil where copies send none. errors.ErrUnsupported is returned, before anything is run, where the machines cannot write to the store.
 func Run(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner, job engine.RemoteJob, each func(key schema.Key, message []byte) error) error {
-	dir, err := eng.StoreDir()
+	where, err := eng.StoreAddress()
 	if err != nil {
 		return err
 	}
-	pieces, err := tx.PiecesDir()
+	place, err := tx.Pieces()
 	if err != nil {
 		return err
 	}
-	job.Verb = append(slices.Clone(job.Verb), "--pieces", path.Join(dir, pieces))
+	job.Verb = append(slices.Clone(job.Verb), "--pieces", store.AddressOf(where, place))
 	lines, err := collect(ctx, eng, job)
 	if err != nil {
 		return err
 	}
+	pieces := make([]*store.Piece, len(lines))
+	for i := range lines {
+		pieces[i] = &lines[i].piece
+	}
+	if err := tx.FetchData(ctx, pieces); err != nil {
+		return err
+	}
 	var all messages
 	defer all.close()
-	for i := range lines {
-		if err := tx.AddPiece(&lines[i].piece); err != nil {
+	for _, p := range pieces {
+		if err := tx.AddPiece(p); err != nil {
 			return err
 		}
-		if err := all.open(tx, &lines[i].piece); err != nil {
+		if err := all.open(tx, p); err != nil {
 			return err
 		}
 	}

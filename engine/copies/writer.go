@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -22,7 +21,7 @@ type Writer struct {
 	head  []byte
 }
 
-// NewWriter begins the piece of a copy in the directory that its flag --pieces names.
+// NewWriter begins the piece of a copy in the place that its flag --pieces names.
 func NewWriter(ctx context.Context, pieces string) *Writer {
 	return &Writer{piece: store.NewPiece(ctx, pieces)}
 }
@@ -86,10 +85,10 @@ func (w *Writer) Close(out io.Writer, failed error) error {
 }
 
 // ReadFile reads the job's File, whose path follows the verb of a copy.
-func ReadFile(file string) ([]byte, error) {
-	data, err := os.ReadFile(file)
+func ReadFile(ctx context.Context, file string) ([]byte, error) {
+	data, err := store.ReadStaged(ctx, file)
 	if err != nil {
-		return nil, fmt.Errorf("a copy on this machine cannot read what it must know; does the machine see the store? %w", err)
+		return nil, fmt.Errorf("a copy on this machine cannot read what it must know; does the machine see the store, and may it read it? %w", err)
 	}
 	return data, nil
 }

@@ -25,15 +25,22 @@ type server struct {
 	hs2.Options
 	storeURL string            // where the cluster has the store; "" where we have it
 	binary   string            // where the cluster's machines have this program; "" where we have it
+	results  string            // by whom they are written
 	wait     time.Duration     // for a server that went away to come back
 	set      map[string]string // settings of the session
 }
+
+// By whom results are written.
+const (
+	resultsExecutors = "executors" // into the store
+	resultsServer    = "server"    // hands them over, and they are written from here
+)
 
 // settingName is what can stand after SET.
 var settingName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // addressOptions are what may follow the ? of an address.
-var addressOptions = []string{"auth", "binary", "connect", "password-file", "patience", "reconnect", "set.NAME", "store", "tls", "tls-ca", "tls-name"}
+var addressOptions = []string{"auth", "binary", "connect", "password-file", "patience", "reconnect", "results", "set.NAME", "store", "tls", "tls-ca", "tls-name"}
 
 // parseAddress reads an address. The password comes from a file or the environment, never from the address: that is seen by
 // everyone who lists the machine's processes, and by the shell's history.
@@ -51,7 +58,7 @@ func parseAddress(address string) (*server, error) {
 	if _, has := u.User.Password(); has {
 		return bad("a password in an address is seen by others: put it into %s, or into a file and add ?password-file=FILE", PasswordVariable)
 	}
-	s := &server{set: make(map[string]string), wait: 2 * time.Minute}
+	s := &server{set: make(map[string]string), wait: 2 * time.Minute, results: resultsExecutors}
 	s.Address = u.Host
 	if u.Port() == "" {
 		s.Address = net.JoinHostPort(u.Hostname(), "10000")
@@ -121,6 +128,10 @@ func (s *server) option(key, value string) (err error) {
 		s.wait, err = positive(key, value)
 	case "store":
 		s.storeURL = strings.TrimRight(value, "/")
+	case "results":
+		if s.results = value; value != resultsExecutors && value != resultsServer {
+			return fmt.Errorf("results=%s: it is %s, which write them into the store, or %s, through which they come here", value, resultsExecutors, resultsServer)
+		}
 	case "binary":
 		s.binary = value
 	default:

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"strings"
 
 	"straggler/engine"
 	"straggler/engine/spark/hs2"
+	"straggler/store"
 )
 
 // rowFormat is how copies of this program are given rows, and give them.
@@ -26,7 +26,7 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 	}
 	var file io.Closer
 	if job.File != nil {
-		dir, err := e.StoreDir()
+		where, err := e.StoreAddress()
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 		if err != nil {
 			return nil, err
 		}
-		command, file = command+" "+shellText(path.Join(dir, staged.Name)), staged
+		command, file = command+" "+shellText(store.AddressOf(where, staged.Name)), staged
 	}
 	sql := remoteSQL(&job, command)
 	var r *result
@@ -85,12 +85,19 @@ func (e *Engine) command(verb []string) (string, error) {
 
 func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StoreDir is what the address says, or where we have it.
-func (e *Engine) StoreDir() (string, error) {
+// StoreAddress is what the address says, or where we have it. A bucket is the same for all; what the address says of one is how Spark
+// calls it.
+func (e *Engine) StoreAddress() (string, error) {
+	own := e.st.Address()
+	scheme, _, isURL := strings.Cut(own, "://")
 	at := strings.TrimPrefix(strings.TrimPrefix(e.server.storeURL, "file://"), "file:")
 	switch {
-	case at == "":
-		return e.st.Where(), nil
+	case e.server.results == resultsServer:
+		return "", fmt.Errorf("spark: results=%s: %w", resultsServer, errors.ErrUnsupported)
+	case at == "" || isURL && scheme != "file":
+		return own, nil
+	case strings.HasPrefix(at, "/") && isURL:
+		return scheme + "://" + at, nil
 	case strings.HasPrefix(at, "/"):
 		return at, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -49,11 +48,11 @@ type shardRead struct {
 // OnCluster is Run on a cluster, in the given number of shards.
 func OnCluster(ctx context.Context, st *store.Store, eng engine.RemoteRunner, paths []string, o Options, shards int) (Summary, error) {
 	began := time.Now()
-	dir, err := eng.StoreDir()
+	where, err := eng.StoreAddress()
 	if err != nil {
 		return Summary{}, fmt.Errorf("ingest: on a cluster: %w", err)
 	}
-	spec := workerSpec{Store: dir, From: o.From, Again: o.Again, Limits: o.Limits, Literals: o.Literals, Shards: max(1, shards)}
+	spec := workerSpec{Store: where, From: o.From, Again: o.Again, Limits: o.Limits, Literals: o.Literals, Shards: max(1, shards)}
 	for _, p := range paths {
 		if p == "-" {
 			return Summary{}, fmt.Errorf("ingest: %w: a cluster cannot read standard input", ingest.ErrUse)
@@ -187,7 +186,7 @@ func reportProgress(ctx context.Context, st *store.Store, tell func(Progress)) (
 // Work runs on the cluster's machines. It reads the given shards into the store, as the spec file says, and writes their
 // results.
 func Work(ctx context.Context, formats []ingest.Format, file string, in io.Reader, out io.Writer, o Options) error {
-	data, err := os.ReadFile(file)
+	data, err := store.ReadStaged(ctx, file)
 	if err != nil {
 		return fmt.Errorf("ingest: this machine does not see the store: %w", err)
 	}
@@ -195,12 +194,9 @@ func Work(ctx context.Context, formats []ingest.Format, file string, in io.Reade
 	if err := json.Unmarshal(data, &spec); err != nil {
 		return fmt.Errorf("ingest: %s: %w", file, err)
 	}
-	if _, err := store.Open(ctx, spec.Store, store.Options{ReadOnly: true}); err != nil {
-		return fmt.Errorf("ingest: this machine does not see the store: %w", err)
-	}
-	st, err := store.Open(ctx, spec.Store, store.Options{})
+	st, err := store.Open(ctx, spec.Store, store.Options{}) // which is there, since the file lies in it
 	if err != nil {
-		return err
+		return fmt.Errorf("ingest: %w", err)
 	}
 	w := bufio.NewWriter(out)
 	err = engine.ReadRemoteRows(in, 1, func(fields []engine.RemoteField) error {

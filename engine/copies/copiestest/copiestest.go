@@ -29,12 +29,12 @@ type Cluster struct {
 	ReadOnly bool                                                                                    // its machines cannot write to the store
 }
 
-// StoreDir is where the store is.
-func (m *Cluster) StoreDir() (string, error) {
+// StoreAddress is where the store is.
+func (m *Cluster) StoreAddress() (string, error) {
 	if m.ReadOnly {
 		return "", fmt.Errorf("no place for a file: %w", errors.ErrUnsupported)
 	}
-	return m.Store.Where(), nil
+	return m.Store.Address(), nil
 }
 
 // RunRemote runs the copies.
