@@ -4,12 +4,13 @@ import (
 	"errors"
 	"testing"
 
+	"straggler/bucket/s3test"
 	"straggler/store"
 )
 
 // Programs on other machines find the store where the address says, or by its own URL with all of its parameters.
 func TestStoreAddress(t *testing.T) {
-	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	s3test.Serve(t)
 	dir := t.TempDir()
 	for _, c := range []struct {
 		store, options, want string
@@ -19,6 +20,7 @@ func TestStoreAddress(t *testing.T) {
 		{dir, "?store=file:///mnt/lake", "/mnt/lake"},
 		{dir, "?store=hdfs://namenode/lake", ""},
 		{dir, "?results=server", ""},
+		{"s3://lakes/x?region=eu-south-2", "?store=s3a://lakes/x", "s3://lakes/x?region=eu-south-2"},
 		{"file://" + dir, "", "file://" + dir},
 		{"file://" + dir, "?store=/mnt/lake", "file:///mnt/lake"},
 		{"file://" + dir, "?results=executors", "file://" + dir},
