@@ -81,7 +81,18 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 
 // work computes the rows of the part and appends them.
 func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
-	spans, err := split(ctx, eng, "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id", chunkAttempts)
+	if in, ok := here(eng); ok {
+		usage, err := p.figuresHere(ctx, tx, in, chunkAttempts)
+		if err != nil {
+			return err
+		}
+		ofExecutions := usage + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
+		if err := p.history(ctx, tx, eng, usage, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
+			return fmt.Errorf("history of stages: %w", err)
+		}
+		return nil
+	}
+	spans, err := split(ctx, eng, "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id", chunkAttempts, math.MaxInt)
 	if err != nil {
 		return fmt.Errorf("sizes of phases: %w", err)
 	}
@@ -102,7 +113,8 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	if err != nil {
 		return fmt.Errorf("outliers: %w", err)
 	}
-	if err := p.history(ctx, tx, eng, phaseStats, spans, chunkAttempts); err != nil {
+	usage := func() (string, error) { return keepBySpan(ctx, eng, "detected_usage", usageSQL, spans, p.seen) }
+	if err := p.history(ctx, tx, eng, phaseStats, usage, chunkAttempts); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil
@@ -162,10 +174,10 @@ func (s span) where() string {
 	return fmt.Sprintf(" WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
 }
 
-// split divides phases into spans of about so many attempts; sizes is the query of their phase_id and number n of attempts.
-func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64) ([]span, error) {
+// split divides phases into spans of about so many attempts and no more than so many phases; sizes is the query of their phase_id and number n of attempts.
+func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64, phases int) ([]span, error) {
 	var spans []span
-	at, held := span{low: math.MinInt64}, int64(0)
+	at, held, n := span{low: math.MinInt64}, int64(0), 0
 	for p, err := range engine.Read[struct {
 		PhaseID schema.Key `col:"phase_id"`
 		N       int64      `col:"n"`
@@ -173,12 +185,13 @@ func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64)
 		if err != nil {
 			return nil, err
 		}
-		if held > 0 && held+p.N > attempts {
+		if n > 0 && (held+p.N > attempts || n == phases) {
 			at.high = p.PhaseID - 1
 			spans = append(spans, at)
-			at, held = span{low: p.PhaseID}, 0
+			at, held, n = span{low: p.PhaseID}, 0, 0
 		}
 		held += p.N
+		n++
 	}
 	if len(spans) == 0 {
 		return []span{{all: true}}, nil

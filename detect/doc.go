@@ -12,7 +12,9 @@
 //     process slowertasks.go does what the latter says.
 //  5. detect.go runs all of them and commits their rows, which write.go writes: on a cluster its machines do. pin.go keeps small
 //     tables in Spark's session, so that Spark does not compute them for every statement.
-//  6. part.go chooses the inputs to work on: those that earlier runs have not seen. The results of the others are kept, except where
+//  6. On an engine in this process the attempts are read once: scan.go gathers those of each phase, which attempts.go keeps column by column, and
+//     phases.go works out what phase_stats.sql, outliers.sql and usage.sql say of them, with quantiles.go.
+//  7. part.go chooses the inputs to work on: those that earlier runs have not seen. The results of the others are kept, except where
 //     inputs.sql finds that they cannot be; summary.sql counts all of them.
 //
 // All are in SQL that DuckDB and Spark SQL understand alike, with their parameters as literal numbers, and can be pasted

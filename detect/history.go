@@ -38,10 +38,11 @@ var stageHistorySQL string
 const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s"
 
 // history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the attempts that are
-// slow against them. Of executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
+// slow against them. medians is the query of the median durations by phase, and usage gives that of what tasks used, once detected_executions is there. Of
+// executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
 // of later executions of its stages is worked out anew, and written with all else that is known of their inputs.
-func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, phaseStats string, spans []span, chunkAttempts int64) error {
-	if err := p.executions(ctx, eng, phaseStats, spans); err != nil {
+func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, medians string, usage func() (string, error), chunkAttempts int64) error {
+	if err := p.executions(ctx, eng, medians, usage); err != nil {
 		return fmt.Errorf("executions: %w", err)
 	}
 	if err := p.number(ctx, tx, eng); err != nil {
@@ -74,7 +75,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, pha
 }
 
 // executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.
-func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats string, spans []span) error {
+func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) error {
 	if err := p.programs(ctx, eng); err != nil {
 		return fmt.Errorf("programs: %w", err)
 	}
@@ -87,7 +88,7 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats str
 	if err := engine.MaterializeParts(ctx, eng, "detected_operators", operatorsSQL, plans...); err != nil {
 		return fmt.Errorf("operators: %w", err)
 	}
-	medians := "(SELECT phase_id, succeeded, median_s, p95_s FROM (" + phaseStats + ") AS s) AS m"
+	medians = "(SELECT phase_id, succeeded, median_s, p95_s FROM (" + medians + ") AS s) AS m"
 	if err := pin[taskMedian](ctx, eng, "detected_medians", medians); err != nil {
 		return fmt.Errorf("medians: %w", err)
 	}
@@ -95,12 +96,12 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, phaseStats str
 	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
 		return err
 	}
-	usage, err := keepBySpan(ctx, eng, "detected_usage", usageSQL, spans, p.seen)
+	used, err := usage()
 	if err != nil {
 		return err
 	}
 	return eng.Materialize(ctx, "detected_own", "SELECT e.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s"+
-		" FROM detected_executions e LEFT JOIN ("+usage+") AS u ON u.phase_id = e.phase_id")
+		" FROM detected_executions e LEFT JOIN ("+used+") AS u ON u.phase_id = e.phase_id")
 }
 
 // programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names without.

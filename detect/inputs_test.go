@@ -211,6 +211,13 @@ func (s *stopping) Materialize(ctx context.Context, name, sql string) error {
 	return s.Engine.Materialize(ctx, name, sql)
 }
 
+func (s *stopping) Load(ctx context.Context, name string, columns []engine.Column, next func() *engine.Batch) error {
+	if err := s.step(); err != nil {
+		return err
+	}
+	return s.Engine.(engine.Loader).Load(ctx, name, columns, next)
+}
+
 func (s *stopping) Choose(ctx context.Context, inputs []schema.Key) error {
 	if err := s.step(); err != nil {
 		return err

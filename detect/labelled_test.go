@@ -14,7 +14,7 @@ import (
 	"straggler/store"
 )
 
-// Real logs, every phase and attempt of them, against the reference.
+// Real logs, every phase and attempt of them, against the reference and the queries.
 func TestLabelledLogs(t *testing.T) {
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
@@ -38,5 +38,6 @@ func TestLabelledLogs(t *testing.T) {
 	seen := make(map[string]int)
 	d := runStore(t, st, 2, Options{})
 	compare(t, tr, d, seen)
+	sameAsSQL(t, inSQL(t, st), d)
 	t.Logf("%d phases, %d attempts, %d outlier rows: %v", len(tr.Phases), len(tr.Attempts), len(d.outliers), seen)
 }

@@ -109,7 +109,7 @@ rated AS (
 -- model.
 --
 -- Every task takes at most the median and starts when it did: tasks are not moved to slots that would have become free
--- earlier. A lost output that was recomputed ends the phase when it is recomputed.
+-- earlier. A lost output that was recomputed ends the phase when it is recomputed. 9e12 s, 285 000 years, are the most that microseconds hold.
 --
 -- A sum of doubles depends on the order of its terms, and so on threads, unless no step rounds: the sums of the model are
 -- of integers, in units of n/4e15, and stay under 2^53.
@@ -121,7 +121,7 @@ slow AS (
                                         OR duration_s > straggler_s)) AS stragglers,
     unix_micros(max(finish_time)) AS last_us,
     greatest(unix_micros(max(CASE WHEN duration_s <= median_s THEN finish_time END)),
-             unix_micros(max(CASE WHEN duration_s > median_s THEN start_time END)) + CAST(round(max(median_s) * 1e6) AS BIGINT)
+             unix_micros(max(CASE WHEN duration_s > median_s THEN start_time END)) + CAST(round(least(max(median_s), 9e12) * 1e6) AS BIGINT)
              ) AS cut_us,
     CAST(sum(floor(unit * x + 0.5)) AS DOUBLE) / max(unit) AS x,
     CAST(sum(floor(unit * y + 0.5)) AS DOUBLE) / max(unit) AS y,

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 
 	"straggler/engine"
@@ -29,7 +30,7 @@ func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine, chun
 	}
 	sizes := "SELECT h.phase_id, o.tasks AS n FROM detected_usual h JOIN (SELECT phase_id, tasks FROM detected_own" +
 		" UNION ALL SELECT phase_id, tasks FROM detected_before) AS o ON o.phase_id = h.phase_id WHERE h.usual_s IS NOT NULL"
-	spans, err := split(ctx, eng, sizes, candidateAttempts)
+	spans, err := split(ctx, eng, sizes, candidateAttempts, math.MaxInt)
 	if err != nil {
 		return err
 	}

@@ -183,3 +183,23 @@ func scatter[T any](at unsafe.Pointer, stride uintptr, values []T) {
 		*(*T)(unsafe.Add(at, uintptr(i)*stride)) = x
 	}
 }
+
+// ReadVectors runs a query and gives its rows column by column, some thousand at a time. A batch is overwritten by the next.
+func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		rows, err := eng.Query(ctx, sql)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer rows.Close()
+		for b := rows.nextBatch(); b != nil; b = rows.nextBatch() {
+			if !yield(b, nil) {
+				return
+			}
+		}
+		if rows.err != nil {
+			yield(nil, rows.err)
+		}
+	}
+}

@@ -5,7 +5,8 @@
 //  3. guard.go is what users may ask of a locked engine.
 //  4. views.go is what the tables are: queries over the files of a snapshot.
 //  5. vectors.go turns DuckDB's vectors into those of package engine.
-//  6. link.go is how the library is linked.
+//  6. load.go makes a session table of rows.
+//  7. link.go is how the library is linked.
 //
 // Start with duckdb.go.
 package duckdb

@@ -1,0 +1,148 @@
+package detect
+
+import (
+	"math"
+
+	"straggler/engine"
+)
+
+// attemptsSQL reads what the statistics, the rules and the history of stages need of attempts.
+const attemptsSQL = "SELECT phase_id, attempt_id, application_id, task, number, start_time, finish_time, duration_s," +
+	" CASE status WHEN 'success' THEN 1 WHEN 'killed' THEN 2 WHEN 'running' THEN 3 ELSE 0 END AS status," +
+	" recompute, input_bytes, remote_bytes, input_records, cpu_s, fetch_wait_s FROM "
+
+// Flags of an attempt.
+const (
+	succeeded = 1 << iota
+	killed
+	running
+	recompute
+	cpuKnown
+	waitKnown
+)
+
+// flagOf are the flags of a status of attemptsSQL.
+var flagOf = [...]uint8{0, succeeded, killed, running}
+
+// noTime is a time that the log does not say.
+const noTime = math.MinInt64
+
+// attempts are some rows, column by column. NaN is an unknown number; of duration that is what it says of no number.
+type attempts struct {
+	phase, id, application, task, start, finish []int64
+	number                                      []int32
+	duration, bytes, remote, records, cpu, wait []float64
+	flags                                       []uint8
+}
+
+func (a *attempts) len() int { return len(a.phase) }
+
+// slice is the rows from to to.
+func (a *attempts) slice(from, to int) attempts {
+	return attempts{
+		phase: a.phase[from:to], id: a.id[from:to], application: a.application[from:to], task: a.task[from:to], start: a.start[from:to], finish: a.finish[from:to],
+		number: a.number[from:to], duration: a.duration[from:to], bytes: a.bytes[from:to], remote: a.remote[from:to], records: a.records[from:to],
+		cpu: a.cpu[from:to], wait: a.wait[from:to], flags: a.flags[from:to]}
+}
+
+// reset forgets the rows, and keeps the memory.
+func (a *attempts) reset() { *a = a.slice(0, 0) }
+
+// add appends rows.
+func (a *attempts) add(rows attempts) {
+	a.phase, a.id, a.application = append(a.phase, rows.phase...), append(a.id, rows.id...), append(a.application, rows.application...)
+	a.task, a.start, a.finish = append(a.task, rows.task...), append(a.start, rows.start...), append(a.finish, rows.finish...)
+	a.number, a.duration, a.bytes = append(a.number, rows.number...), append(a.duration, rows.duration...), append(a.bytes, rows.bytes...)
+	a.remote, a.records = append(a.remote, rows.remote...), append(a.records, rows.records...)
+	a.cpu, a.wait, a.flags = append(a.cpu, rows.cpu...), append(a.wait, rows.wait...), append(a.flags, rows.flags...)
+}
+
+// read appends a batch of attemptsSQL.
+func (a *attempts) read(b *engine.Batch) {
+	c := b.Columns
+	a.phase = append(a.phase, c[0].Int64s[:b.Len]...)
+	a.id = append(a.id, c[1].Int64s[:b.Len]...)
+	a.application = append(a.application, c[2].Int64s[:b.Len]...)
+	a.task = append(a.task, c[3].Int64s[:b.Len]...)
+	a.number = append(a.number, c[4].Int32s[:b.Len]...)
+	a.start = appendTimes(a.start, &c[5], b.Len)
+	a.finish = appendTimes(a.finish, &c[6], b.Len)
+	a.duration = appendDoubles(a.duration, &c[7], b.Len)
+	a.bytes = appendWhole(a.bytes, &c[10], b.Len)
+	a.remote = appendWhole(a.remote, &c[11], b.Len)
+	a.records = appendWhole(a.records, &c[12], b.Len)
+	a.cpu = appendDoubles(a.cpu, &c[13], b.Len)
+	a.wait = appendDoubles(a.wait, &c[14], b.Len)
+	at := len(a.flags)
+	for i, s := range c[8].Int32s[:b.Len] {
+		f := flagOf[s]
+		if c[9].Bools[i] {
+			f |= recompute
+		}
+		a.flags = append(a.flags, f)
+	}
+	setFlag(a.flags[at:], &c[13], cpuKnown)
+	setFlag(a.flags[at:], &c[14], waitKnown)
+	if c[9].Valid != nil { // files of older versions may lack the column
+		for i := range b.Len {
+			if c[9].Null(i) {
+				a.flags[at+i] &^= recompute
+			}
+		}
+	}
+}
+
+func setFlag(flags []uint8, known *engine.Vector, flag uint8) {
+	if known.Valid == nil {
+		for i := range flags {
+			flags[i] |= flag
+		}
+		return
+	}
+	for i := range flags {
+		if !known.Null(i) {
+			flags[i] |= flag
+		}
+	}
+}
+
+func appendTimes(to []int64, v *engine.Vector, n int) []int64 {
+	at := len(to)
+	to = append(to, v.Int64s[:n]...)
+	if v.Valid != nil {
+		for i := range n {
+			if v.Null(i) {
+				to[at+i] = noTime
+			}
+		}
+	}
+	return to
+}
+
+func appendDoubles(to []float64, v *engine.Vector, n int) []float64 {
+	at := len(to)
+	to = append(to, v.Float64s[:n]...)
+	if v.Valid != nil {
+		for i := range n {
+			if v.Null(i) {
+				to[at+i] = math.NaN()
+			}
+		}
+	}
+	return to
+}
+
+// appendWhole appends integers, which all that is computed of them takes as doubles.
+func appendWhole(to []float64, v *engine.Vector, n int) []float64 {
+	for _, x := range v.Int64s[:n] {
+		to = append(to, float64(x))
+	}
+	if v.Valid != nil {
+		for i := range n {
+			if v.Null(i) {
+				to[len(to)-n+i] = math.NaN()
+			}
+		}
+	}
+	return to
+}

@@ -1,0 +1,102 @@
+package detect
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"straggler/schema"
+)
+
+// quantiles are SQL's percentile_cont of some fractions, in ascending order: between two ranks it is linear. The values are put into
+// another order, and not sorted: each rank is found by dividing the values that it can be among in two, again and again (Hoare 1961). NaN is
+// the greatest value, as in SQL.
+func quantiles(values []float64, fractions []float64, out []schema.Null[float64]) {
+	if len(values) == 0 {
+		clear(out)
+		return
+	}
+	known := nansLast(values)
+	placed := 0 // so many values are where sorting would put them
+	rank := func(k int) float64 {
+		if k >= placed && k < known {
+			selectRank(values[placed:known], k-placed)
+			placed = k + 1
+		}
+		return values[k]
+	}
+	for i, f := range fractions {
+		at := float64(f * float64(len(values)-1)) // rounded, as below: on machines that fuse a multiplication and an addition, too
+		below := math.Floor(at)
+		v := rank(int(below))
+		if part := at - below; part > 0 {
+			v = float64(v*(1-part)) + float64(rank(int(below)+1)*part)
+		}
+		out[i] = schema.Some(v)
+	}
+}
+
+// nansLast puts values that are no numbers behind the others and says how many numbers there are.
+func nansLast(values []float64) int {
+	n := len(values)
+	for i := 0; i < n; {
+		if math.IsNaN(values[i]) {
+			n--
+			values[i], values[n] = values[n], values[i]
+		} else {
+			i++
+		}
+	}
+	return n
+}
+
+// median is the quantile of 0.5.
+func median(values []float64) schema.Null[float64] {
+	var out [1]schema.Null[float64]
+	quantiles(values, []float64{0.5}, out[:])
+	return out[0]
+}
+
+// fewValues are sorted: dividing them costs more.
+const fewValues = 12
+
+// selectRank puts the value of rank k where sorting would put it, none that is greater before it and none that is smaller behind it.
+func selectRank(values []float64, k int) {
+	tries := 4 * bits.Len(uint(len(values))) // twice as many divisions as it usually takes, four times as many in bad luck
+	for len(values) > fewValues {
+		if tries--; tries < 0 {
+			break
+		}
+		pivot := middle(values[0], values[len(values)/2], values[len(values)-1])
+		if len(values) > 400 {
+			step := len(values) / 9
+			pivot = middle(middle(values[0], values[step], values[2*step]), middle(values[3*step], values[4*step], values[5*step]),
+				middle(values[6*step], values[7*step], values[8*step]))
+		}
+		i, j := 0, len(values)-1
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i++
+				j--
+			}
+		}
+		switch { // up to j no value is greater than the pivot, from i on none is smaller, and between them all are equal to it
+		case k <= j:
+			values = values[:j+1]
+		case k >= i:
+			values, k = values[i:], k-i
+		default:
+			return
+		}
+	}
+	slices.Sort(values)
+}
+
+func middle(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }

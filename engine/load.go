@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"straggler/schema"
+)
+
+// Loader is an engine in this process, to which rows can be given.
+type Loader interface {
+	Engine
+
+	// Load makes a session table of batches of rows, in place of one of that name. Columns are numbers.
+	Load(ctx context.Context, name string, columns []Column, next func() *Batch) error
+}
+
+// loadRows is how many rows are gathered at once.
+const loadRows = 2048
+
+// Load makes a session table of structs, by the names in their `col` tags: the reverse of Read.
+func Load[R any](ctx context.Context, eng Loader, name string, rows []R) error {
+	of := schema.Columns(reflect.TypeFor[R]())
+	columns, b := make([]Column, len(of)), &Batch{Columns: make([]Vector, len(of))}
+	for i, c := range of {
+		if c.Type != schema.BigInt && c.Type != schema.Double {
+			return fmt.Errorf("loading %s: column %s is %s, and only BIGINT and DOUBLE are taken", name, c.Name, c.Type)
+		}
+		columns[i] = Column{Name: c.Name, Type: c.Type}
+	}
+	return eng.Load(ctx, name, columns, func() *Batch {
+		if len(rows) == 0 {
+			return nil
+		}
+		b.Len = min(len(rows), loadRows)
+		for i := range of {
+			gather(unsafe.Pointer(&rows[0]), unsafe.Sizeof(rows[0]), b.Len, &of[i], &b.Columns[i])
+		}
+		rows = rows[b.Len:]
+		return b
+	})
+}
+
+// gather fills a vector with a field of n structs that start at p.
+func gather(p unsafe.Pointer, stride uintptr, n int, c *schema.Column, to *Vector) {
+	at := unsafe.Add(p, c.Offset())
+	if c.Type == schema.Double {
+		to.Float64s = gathered(to.Float64s, at, stride, n)
+	} else {
+		to.Int64s = gathered(to.Int64s, at, stride, n)
+	}
+	if !c.Nullable {
+		return
+	}
+	to.Valid = Resized(to.Valid, (n+63)/64)
+	clear(to.Valid)
+	for i := range n {
+		if *(*bool)(unsafe.Add(at, uintptr(i)*stride+sizes[c.Type])) {
+			to.Valid[i>>6] |= 1 << (i & 63)
+		}
+	}
+}
+
+func gathered[T any](to []T, at unsafe.Pointer, stride uintptr, n int) []T {
+	to = Resized(to, n)
+	for i := range to {
+		to[i] = *(*T)(unsafe.Add(at, uintptr(i)*stride))
+	}
+	return to
+}
