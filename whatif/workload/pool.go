@@ -25,6 +25,7 @@ type Pool struct {
 	Phases        []Phase
 	Tasks         []Task
 	Attempts      []Attempt
+	Scatter       SharedScatter
 	Points        []Point   // reports of progress of all pools
 	RatioOf       []int32   // the attempt that each ratio is of
 	Losers        []int32   // attempts that were killed because another of their task succeeded
@@ -157,6 +158,7 @@ type Attempt struct {
 	Fork    int32 // observed copy released by its start, -1 none
 	Ok      bool  // it succeeded
 	Again   bool  // it makes an output again that was lost
+	First   bool  // it was among the first of its phase on its machine
 	Gated   bool  // it began before its parents ended and ended after them
 	Reports Curve
 	Solo    int32 // its number among the attempts with a queue of their own, -1: it waits in the queue of its phase

@@ -95,13 +95,18 @@ func (q *Pool) outlive(p *Pool, seed int64) {
 }
 
 // Again gives durations, in µs by attempt, that another run of the same log would have had with the same faults: each attempt
-// with the scatter of its phase, and each machine with what it differs by from phase to phase (MODEL.md, sections 2 and 5).
+// with the scatter of its phase, each machine with what it differs by from phase to phase (MODEL.md, sections 2 and 5), and all with the
+// scatter that they share.
 func (p *Pool) Again(seed int64) []int64 {
 	took := p.Durations()
 	inWindow, inPhase := math.Sqrt(machines.WindowPrior.Spike), math.Sqrt(machines.PhasePrior.Spike)
 	window := make([]float64, len(p.Machines))
 	for m := range window {
 		window[m] = inWindow * drawOf(seed, drawAgain, int64(m)).NormFloat64()
+	}
+	var shared path
+	if p.Scatter.SD > 0 {
+		shared = p.path(drawOf(seed, drawShared, 0))
 	}
 	type deviation struct {
 		phase int
@@ -111,13 +116,22 @@ func (p *Pool) Again(seed int64) []int64 {
 	for i := range p.Phases {
 		f := &p.Phases[i]
 		r := drawOf(seed, drawAgain, f.Key)
+		first := math.Sqrt2 * p.Scatter.First * drawOf(seed, drawFirst, f.Key).NormFloat64()
 		for a := f.First; a < p.attemptsUpTo(i); a++ {
 			k := p.machineOf(&p.Attempts[a])
 			m := &on[k]
 			if m.phase != i+1 {
 				*m = deviation{i + 1, inPhase * r.NormFloat64()}
 			}
-			took[a] = int64(float64(took[a]) * math.Exp(float64(f.Sigma)*r.NormFloat64()+window[k]+m.of))
+			z := float64(f.Sigma)*r.NormFloat64() + window[k] + m.of
+			at := &p.Attempts[a]
+			if at.First {
+				z += first
+			}
+			if began := at.Key + at.Lag; p.Scatter.SD > 0 {
+				z += math.Sqrt2 * p.Scatter.SD * shared.mean(began, began+took[a])
+			}
+			took[a] = int64(float64(took[a]) * math.Exp(z))
 		}
 	}
 	return took
@@ -135,6 +149,8 @@ const (
 	drawLoser
 	drawAgain
 	drawWrong
+	drawShared
+	drawFirst
 )
 
 // drawOf gives the random numbers of one thing under a seed.

@@ -26,10 +26,13 @@ func (d *draft) model(m *model.Model) {
 		}
 	}
 	f := &phaseModel{draft: d, fit: m.NewPhaseFit()}
+	var sample scatterSample
 	for i := range d.Phases {
 		f.work(i)
+		f.scatter(&sample)
 		d.phaseLag(&d.Phases[i])
 	}
+	d.Scatter = sample.estimate()
 }
 
 // worthNaming is the factor from which assumptions say that a machine differs from the others; causes names it slow from there.
