@@ -3,11 +3,8 @@ package causes
 import (
 	"cmp"
 	"context"
-	"math"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"straggler/causes/fit"
@@ -22,13 +19,14 @@ type chunk struct {
 	room     int64 // attempts of the largest chunk
 }
 
-// chunks divides the phases to learn from, or those that have outliers to attribute, in order, into chunks of about so many attempts.
+// chunks divides the phases to learn from, or those that have outliers to attribute or earlier runs to be compared with, in order, into chunks of
+// about so many attempts.
 func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var out []chunk
 	var c chunk
 	for i := range r.phases {
 		p := &r.phases[i]
-		if p.Attempts == 0 || outliersOnly && (p.Outliers == 0 || p.work == nothing) || !outliersOnly && p.work != learnt {
+		if p.Attempts == 0 || outliersOnly && (p.Outliers == 0 && p.usual == nil || p.work == nothing) || !outliersOnly && p.work != learnt {
 			continue
 		}
 		if c.attempts > 0 && c.attempts+p.Attempts > attempts {
@@ -49,36 +47,6 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 		out[i].room = room
 	}
 	return out
-}
-
-// span is the phases with keys from low to high.
-type span struct{ low, high schema.Key }
-
-// spans divides the keys of all phases, in order, into spans with about a chunk of attempts that are worked on: what a query holds of each attempt,
-// as exact quantiles do, it holds of one span at a time. A cluster would look everywhere for each, and gets one.
-func (r *run) spans() []span {
-	at, held := span{-math.MaxInt64, math.MaxInt64}, int64(0)
-	if _, far := r.eng.(engine.RemoteRunner); far {
-		return []span{at}
-	}
-	var out []span
-	for i := range r.phases {
-		p := &r.phases[i]
-		if p.work == nothing {
-			continue
-		}
-		if held > 0 && held+p.Attempts > r.o.ChunkAttempts {
-			out = append(out, span{at.low, p.ID - 1})
-			at.low, held = p.ID, 0
-		}
-		held += p.Attempts
-	}
-	return append(out, at)
-}
-
-// of is a query about the phases of a span.
-func (s span) of(sql string) string {
-	return strings.NewReplacer("{low}", strconv.FormatInt(s.low, 10), "{high}", strconv.FormatInt(s.high, 10)).Replace(sql)
 }
 
 // partOfChunk is the number of attempts whose results are in memory at once: a tenth of a chunk, and phases enough for all workers.
@@ -174,7 +142,8 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Ta
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	for t, err := range engine.Read[fit.Task](ctx, r.eng, rangeSQL(r.attempts(), c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, r.blank)) {
+	rows := taskRange{r.attempts(), c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, outliers && r.history, r.blank}
+	for t, err := range engine.Read[fit.Task](ctx, r.eng, rows.sql()) {
 		if err != nil {
 			return nil, tasks, err
 		}

@@ -113,7 +113,7 @@ func (r *run) spreadSQL(c *chunk, step string) string {
 	low, high := c.phases[0].ID, c.phases[len(c.phases)-1].ID
 	columns := slices.Clone(taskColumns)
 	columns[slices.Index(columns, "start_us")] = "unix_micros(start_time) AS start_us"
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + rangeSQL(r.attempts(), low, high, step == stepAttribute, nil) + ") AS t"
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (" + taskRange{attempts: r.attempts(), low: low, high: high, outliers: step == stepAttribute}.sql() + ") AS t"
 	if step == stepAttribute {
 		sql += " WHERE phase_id IN (SELECT phase_id FROM outliers WHERE rule IN ('high_runtime', 'recompute'))"
 	}
@@ -236,5 +236,6 @@ func readTask(fields []engine.RemoteField) (t fit.Task, err error) {
 	t.Duration, t.Cold, t.Succeeded, t.Cut, t.Slow, t.Recompute, t.Excess = float(), truth(), truth(), truth(), truth(), truth(), float()
 	t.Bytes, t.Remote, t.Records, t.Written, t.Spill, t.CPU, t.Away = float(), float(), float(), float(), float(), float(), float()
 	t.Wait, t.GC, t.Delay, t.Convert = float(), float(), float(), float()
+	t.Beyond = math.NaN() // no copy is told
 	return t, err
 }

@@ -32,34 +32,44 @@ type usualAttempt struct {
 	UsualWaitS  schema.Null[float64] `col:"usual_wait_s"`
 }
 
-// againstHistory splits the excess of attempts over their usual durations and writes history_attributions.
-func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schema.Key]*machines.RunJudgement) error {
-	var rows []schema.HistoryAttribution
-	input := schema.Key(0) // that the rows follow from
-	flush := func() error {
-		err := store.Append(tx, input, rows)
-		rows = rows[:0]
-		return err
+// historyWriter writes history_attributions, each under the input that it follows from.
+type historyWriter struct {
+	r     *run
+	tx    *store.Tx
+	input schema.Key
+	rows  []schema.HistoryAttribution
+}
+
+// add splits the excess of an attempt over its usual duration, in a run of which the machines were judged, or not (nil).
+func (w *historyWriter) add(a *usualAttempt, judged *machines.RunJudgement) error {
+	if input := w.r.part.inputOf("phases", a.Phase); input != w.input || len(w.rows) > 4096 {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		w.input = input
 	}
-	for _, span := range r.spans() {
-		for a, err := range engine.ReadParts[usualAttempt](ctx, r.eng, "causes_unusual", span.of(historyAttemptsSQL), r.seen...) {
-			if err != nil {
-				return err
-			}
-			if next := r.part.inputOf("phases", a.Phase); next != input {
-				if err := flush(); err != nil {
-					return err
-				}
-				input = next
-			}
-			if rows = append(rows, a.split(judged[a.Application])...); len(rows) > 4096 {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
+	w.rows = append(w.rows, a.split(judged)...)
+	return nil
+}
+
+func (w *historyWriter) flush() error {
+	err := store.Append(w.tx, w.input, w.rows)
+	w.rows = w.rows[:0]
+	return err
+}
+
+// againstHistory splits the excess of all attempts over their usual durations.
+func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schema.Key]*machines.RunJudgement) error {
+	w := historyWriter{r: r, tx: tx}
+	for a, err := range engine.ReadParts[usualAttempt](ctx, r.eng, "causes_unusual", historyAttemptsSQL, r.seen...) {
+		if err != nil {
+			return err
+		}
+		if err := w.add(a, judged[a.Application]); err != nil {
+			return err
 		}
 	}
-	return flush()
+	return w.flush()
 }
 
 // split says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what most machines of the

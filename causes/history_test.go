@@ -12,6 +12,7 @@ import (
 	"straggler/causes/machines"
 	"straggler/detect"
 	"straggler/engine"
+	"straggler/engine/copies/copiestest"
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
 	"straggler/schema"
@@ -160,6 +161,72 @@ func TestHistoryInSpans(t *testing.T) {
 		if !slices.Equal(h, health) || !slices.Equal(r, rows) {
 			t.Errorf("by %d attempts: %+v, want %+v; %d attributions, want %d", attempts, h, health, len(r), len(rows))
 		}
+	}
+}
+
+// The machines of runs, and what attempts took more than usual, are the same whether they are found as the attempts are read or by run_machines.sql
+// and history_attempts.sql, of logs that leave out some of everything.
+func TestRunsByQuery(t *testing.T) {
+	tr := nights(7, func(a *schema.Attempt, m int) {
+		if m == 3 || a.Task == 12 {
+			longer(a, 20+float64(a.Task))
+		}
+	})
+	unknown := schema.Null[float64]{}
+	for i := range tr.Attempts {
+		a := &tr.Attempts[i]
+		switch i % 29 {
+		case 1:
+			a.CPUS = unknown
+		case 2:
+			a.FetchWaitS = unknown
+		case 5:
+			a.InputBytes = schema.Null[int64]{}
+		case 7:
+			a.Machine = schema.Null[string]{}
+		case 11:
+			a.Status = schema.Failed
+		case 13:
+			a.Recompute = true
+		case 17:
+			a.FinishTime = schema.Null[schema.Time]{}
+		case 19, 20: // a clock of whole seconds
+			a.DurationS = schema.Some(math.Round(a.DurationS.V))
+			a.FinishTime = schema.Some(a.StartTime.V.Add(a.DurationS.V))
+		case 23:
+			a.CPUS, a.FetchWaitS = schema.Some(0.1*float64(i)), schema.Some(0.01*float64(i))
+		}
+		if a.PhaseID == 7 {
+			a.InputRecords = schema.Some(int64(1000 + i))
+		}
+	}
+	st := enginetest.Store(t)
+	enginetest.IngestTrace(t, st, tr)
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	found := func(work engine.Engine) (health []schema.MachineHealth, rows []schema.HistoryAttribution) {
+		if _, err := Run(t.Context(), st, work, Options{Again: true}); err != nil {
+			t.Fatal(err)
+		}
+		return enginetest.ReadAll[schema.MachineHealth](t, eng, "SELECT * FROM machine_health WHERE application_id IS NOT NULL ORDER BY ALL NULLS LAST"),
+			enginetest.ReadAll[schema.HistoryAttribution](t, eng, "SELECT * FROM history_attributions ORDER BY ALL NULLS LAST")
+	}
+	health, rows := found(eng)
+	wantHealth, wantRows := found(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy})
+	if len(wantHealth) < 16 || len(wantRows) < 4 {
+		t.Fatalf("only %d rows of health and %d of history", len(wantHealth), len(wantRows))
+	}
+	if !slices.Equal(health, wantHealth) {
+		t.Errorf("as read %+v\nby query %+v", health, wantHealth)
+	}
+	if !slices.Equal(rows, wantRows) {
+		t.Errorf("as read %+v\nby query %+v", rows, wantRows)
 	}
 }
 

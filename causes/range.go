@@ -43,13 +43,26 @@ func (r *run) findBlank(ctx context.Context) error {
 	return rows.Err()
 }
 
-// rangeSQL reads the attempts of a range of phases from a table, with their outliers or without. blank is pairs of a column and what
-// stands for it.
-func rangeSQL(attempts string, low, high schema.Key, outliers bool, blank []string) string {
-	those := "FALSE"
-	if outliers {
+// timedSQL says which attempts count in run_machines.sql; their duration, as of all, is at most 1e15 s.
+const timedSQL = "coalesce(a.status = 'success' AND NOT a.recompute AND a.machine IS NOT NULL AND a.duration_s > 0 AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL, FALSE)"
+
+// taskRange says which attempts a query of tasks.sql is to give, and what of them.
+type taskRange struct {
+	attempts  string     // the table
+	low, high schema.Key // of the phases
+	outliers  bool       // with the outliers among them
+	timed     bool       // and what earlier runs of their stage are compared with
+	blank     []string   // pairs of a column that has no value and what stands for it
+}
+
+func (t taskRange) sql() string {
+	those, timed := "FALSE", "FALSE"
+	if t.outliers {
 		those = "phase_id BETWEEN {low} AND {high}"
 	}
-	sql := strings.ReplaceAll(strings.NewReplacer(blank...).Replace(tasksSQL), "{those}", those)
-	return strings.NewReplacer("{attempts}", attempts, "{low}", strconv.FormatInt(low, 10), "{high}", strconv.FormatInt(high, 10)).Replace(sql)
+	if t.timed {
+		timed = timedSQL
+	}
+	sql := strings.NewReplacer("{those}", those, "{timed}", timed).Replace(strings.NewReplacer(t.blank...).Replace(tasksSQL))
+	return strings.NewReplacer("{attempts}", t.attempts, "{low}", strconv.FormatInt(t.low, 10), "{high}", strconv.FormatInt(t.high, 10)).Replace(sql)
 }

@@ -102,6 +102,8 @@ type run struct {
 	saved        []jobcost.Saving
 	repeats      repeats
 	memory       chan []fit.Task // of two chunks: one is worked on while the next is read
+	history      bool            // some phases have earlier runs of their stage
+	runsJudged   bool            // and were compared with them as their attempts were read
 	unchanged    bool            // there was nothing to do
 }
 
@@ -119,7 +121,8 @@ type phaseRow struct {
 	Outliers    int64                    `col:"outliers"`
 	signature   uint64
 	work        workOn
-	kept        bool // it is of an input whose results are kept
+	kept        bool        // it is of an input whose results are kept
+	usual       *usualStage // what earlier runs of its stage took; nil where it is not compared with any in this process
 }
 
 func newRun(eng engine.Engine, o Options) *run {
@@ -341,26 +344,43 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 	return r.attributeHere(ctx, tx)
 }
 
-// attributeHere reads the phases with outliers and attributes these in this process.
+// attributeHere reads the phases with outliers and attributes these in this process, and compares the phases whose stages ran before with those
+// runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
+	runs, err := r.openRuns(ctx, tx)
+	if err != nil {
+		return err
+	}
 	workers := make([]*Attributor, r.workers())
+	timers := make([]runTimer, len(workers))
 	for i := range workers {
 		workers[i] = NewAttributor(r.model)
 		workers[i].losses, workers[i].collections = r.losses, r.collections
 	}
-	return r.stream(ctx, true, func(ps []fit.Phase) error {
-		results, rows := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps))
-		r.parallel(len(ps), func(worker, i int) { results[i], rows[i] = workers[worker].attribute(&ps[i]) })
+	err = r.stream(ctx, true, func(ps []fit.Phase) error {
+		results, rows, times := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps)), make([]runTimes, len(ps))
+		r.parallel(len(ps), func(worker, i int) {
+			results[i], rows[i] = workers[worker].attribute(&ps[i])
+			if p := r.phase(ps[i].ID); p.usual != nil {
+				times[i] = timers[worker].times(&ps[i], p, r.machines)
+			}
+		})
 		for i, x := range results {
-			if err := r.keep(tx, r.phase(ps[i].ID), x); err != nil {
+			p := r.phase(ps[i].ID)
+			if err := r.keep(tx, p, x); err != nil {
 				return err
 			}
-			if err := store.Append(tx, r.part.inputOf("phases", ps[i].ID), rows[i]); err != nil {
+			if err := store.Append(tx, r.part.inputOf("phases", p.ID), rows[i]); err != nil {
+				return err
+			}
+			if err := runs.take(p, &times[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	r.runsJudged = err == nil
+	return err
 }
 
 // attributed is what was found about the outliers of a phase, besides their rows.

@@ -5,9 +5,12 @@ import (
 	"context"
 	_ "embed"
 	"maps"
+	"math"
 	"slices"
 
+	"straggler/causes/fit"
 	"straggler/causes/machines"
+	"straggler/causes/stats"
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -20,9 +23,175 @@ const runLossesSQL = `SELECT j.application_id, l.machine, count(*) AS losses
 FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
 WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
 
-// runHealth judges the machines of each run against the history of its stages, and writes rows of machine_health that name the run, and
-// why its attempts were slower than usual.
-func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
+// In this process the machines of each run are judged while its attempts are read to be attributed: what run_machines.sql and history_attempts.sql
+// say of a phase follows from its attempts alone. On an engine of many machines, where the attempts do not come here, these queries say it.
+// TestRunsByQuery holds one against the other.
+
+// usualStage is what is usual for the stage of a phase.
+type usualStage struct {
+	Phase     schema.Key           `col:"phase_id"`
+	Seconds   float64              `col:"usual_s"`
+	Within    float64              `col:"within_run"`
+	WorkRatio schema.Null[float64] `col:"work_ratio"`
+	CPUS      schema.Null[float64] `col:"usual_cpu_s"`
+	WaitS     schema.Null[float64] `col:"usual_wait_s"`
+	Bytes     schema.Null[float64] `col:"usual_input_bytes"`
+	Records   schema.Null[float64] `col:"usual_input_records"`
+}
+
+const usualSQL = `SELECT phase_id, usual_s, within_run, work_ratio, usual_cpu_s, usual_wait_s, usual_input_bytes, usual_input_records
+FROM stage_history WHERE usual_s IS NOT NULL`
+
+// openRuns are the runs of which some phases have been read, and are judged once all have.
+type openRuns struct {
+	r      *run
+	tx     *store.Tx
+	losses map[schema.Key]map[string]int64
+	last   map[schema.Key]schema.Key // phase of each run that has earlier runs of its stage
+	open   map[schema.Key]*runTimes
+}
+
+// runTimes are what machines, and slow attempts, took in phases of one run.
+type runTimes struct {
+	parts []machines.RunPart
+	late  []lateAttempt
+}
+
+// lateAttempt is an attempt that is slower than usual, without what it shares with others of its phase.
+type lateAttempt struct {
+	attempt                           schema.Key
+	machine                           int64 // -1 unknown
+	phase                             *phaseRow
+	duration, excess, processor, wait float64 // seconds; NaN unknown
+}
+
+// openRuns reads what is usual for the phases that are worked on.
+func (r *run) openRuns(ctx context.Context, tx *store.Tx) (*openRuns, error) {
+	o := &openRuns{r: r, tx: tx, last: map[schema.Key]schema.Key{}, open: map[schema.Key]*runTimes{}}
+	for u, err := range engine.ReadParts[usualStage](ctx, r.eng, "causes_usual", usualSQL, r.seen...) {
+		if err != nil {
+			return nil, err
+		}
+		if p := r.phase(u.Phase); p != nil && p.work != nothing && p.Attempts > 0 {
+			usual := *u
+			p.usual, r.history = &usual, true
+			o.last[p.Application] = max(o.last[p.Application], p.ID)
+		}
+	}
+	var err error
+	o.losses, err = r.runLosses(ctx)
+	return o, err
+}
+
+// take takes the times of a phase, in the order of the phases, and judges its run if it is the last of it.
+func (o *openRuns) take(p *phaseRow, t *runTimes) error {
+	if p.usual == nil {
+		return nil
+	}
+	run := o.open[p.Application]
+	if run == nil {
+		run = &runTimes{}
+		o.open[p.Application] = run
+	}
+	run.parts, run.late = append(run.parts, t.parts...), append(run.late, t.late...)
+	if o.last[p.Application] > p.ID {
+		return nil
+	}
+	delete(o.open, p.Application)
+	return o.judge(p.Application, run)
+}
+
+// judge writes machine_health of a run, and history_attributions.
+func (o *openRuns) judge(application schema.Key, t *runTimes) error {
+	judged, err := o.r.judgeRun(o.tx, application, t.parts, o.losses[application])
+	if err != nil {
+		return err
+	}
+	w := historyWriter{r: o.r, tx: o.tx}
+	for i := range t.late {
+		l := &t.late[i]
+		a := usualAttempt{Application: application, Attempt: l.attempt, Phase: l.phase.ID, DurationS: l.duration, ExcessS: l.excess, CPUS: known(l.processor), WaitS: known(l.wait),
+			WorkRatio: l.phase.usual.WorkRatio, UsualCPUS: l.phase.usual.CPUS, UsualWaitS: l.phase.usual.WaitS}
+		if l.machine >= 0 {
+			a.Machine = o.r.machines[l.machine]
+		}
+		if err := w.add(&a, judged); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+func known(x float64) (v schema.Null[float64]) {
+	if !math.IsNaN(x) {
+		v = schema.Some(x)
+	}
+	return v
+}
+
+// runTimer times phases. It is for one goroutine.
+type runTimer struct {
+	order  []uint64 // machine and place of each timed task
+	values []float64
+}
+
+// times gives what run_machines.sql and history_attempts.sql give of a phase. names are those of the machines.
+func (w *runTimer) times(f *fit.Phase, p *phaseRow, names []string) (t runTimes) {
+	w.order = w.order[:0]
+	for i := range f.Tasks {
+		a := &f.Tasks[i]
+		if a.Timed {
+			w.order = append(w.order, uint64(a.Machine)<<32|uint64(i))
+		}
+		if a.Beyond > 0 && a.Duration > a.Beyond {
+			t.late = append(t.late, lateAttempt{a.Attempt, a.Machine, p, a.Duration, a.Beyond, a.CPU, a.Wait})
+		}
+	}
+	slices.Sort(w.order)
+	for len(w.order) > 0 {
+		machine, n := w.order[0]>>32, 1
+		for n < len(w.order) && w.order[n]>>32 == machine {
+			n++
+		}
+		t.parts = append(t.parts, w.part(f, p, w.order[:n], names[machine]))
+		w.order = w.order[n:]
+	}
+	return t
+}
+
+// part is what a machine did of a phase.
+func (w *runTimer) part(f *fit.Phase, p *phaseRow, own []uint64, name string) machines.RunPart {
+	u := p.usual
+	q := machines.RunPart{Application: p.Application, Phase: p.ID, Machine: name, Tasks: int64(len(own)), TickS: 1, Start: math.MaxInt64, Finish: math.MinInt64,
+		UsualS: u.Seconds, Within: u.Within, UsualCPUS: u.CPUS, UsualWaitS: u.WaitS, UsualBytes: u.Bytes, UsualRecords: u.Records}
+	for _, k := range own {
+		a := &f.Tasks[uint32(k)]
+		start, finish := a.Start.V, a.Start.V.Add(a.Duration) // a duration is finish − start to the microsecond
+		q.Start, q.Finish = min(q.Start, start), max(q.Finish, finish)
+		if start%1e6 != 0 || finish%1e6 != 0 {
+			q.TickS = 0
+		}
+		if !math.IsNaN(a.Beyond) {
+			q.Slow++
+		}
+	}
+	median := func(value func(*fit.Task) float64) schema.Null[float64] {
+		w.values = w.values[:0]
+		for _, k := range own {
+			if v := value(&f.Tasks[uint32(k)]); !math.IsNaN(v) {
+				w.values = append(w.values, v)
+			}
+		}
+		return known(stats.Median(w.values))
+	}
+	q.MedianS = median(func(a *fit.Task) float64 { return a.Duration }).V
+	q.CPUS, q.WaitS = median(func(a *fit.Task) float64 { return a.CPU }), median(func(a *fit.Task) float64 { return a.Wait })
+	q.InputBytes, q.Records = median(func(a *fit.Task) float64 { return a.Bytes }), median(func(a *fit.Task) float64 { return a.Records })
+	return q
+}
+
+// runLosses are the outputs lost on each machine, by application.
+func (r *run) runLosses(ctx context.Context) (map[schema.Key]map[string]int64, error) {
 	type loss struct {
 		Application schema.Key `col:"application_id"`
 		Machine     string     `col:"machine"`
@@ -31,45 +200,50 @@ func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 	losses := map[schema.Key]map[string]int64{}
 	for l, err := range engine.ReadParts[loss](ctx, r.eng, "causes_run_losses", runLossesSQL, r.seen...) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if losses[l.Application] == nil {
 			losses[l.Application] = map[string]int64{}
 		}
 		losses[l.Application][l.Machine] = l.Losses
 	}
-	judged := map[schema.Key]*machines.RunJudgement{}
-	parts := map[schema.Key][]machines.RunPart{} // of the runs whose phases have not all been read
-	ends := map[schema.Key]schema.Key{}          // the last phase of each run
-	for i := range r.phases {
-		ends[r.phases[i].Application] = r.phases[i].ID
+	return losses, nil
+}
+
+// judgeRun judges the machines of a run by its parts and writes rows of machine_health that name the run.
+func (r *run) judgeRun(tx *store.Tx, application schema.Key, parts []machines.RunPart, losses map[string]int64) (*machines.RunJudgement, error) {
+	if len(parts) == 0 {
+		return nil, nil
 	}
-	judge := func(application schema.Key) error {
-		own := parts[application]
-		delete(parts, application)
-		slices.SortFunc(own, func(a, b machines.RunPart) int {
-			return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Phase, b.Phase))
-		})
-		j := machines.JudgeRun(own, losses[application], r.o.FalseShare, r.model.Outliers.Probability)
-		judged[application] = &j
-		err := store.Append(tx, r.part.inputOf("applications", application), j.Rows)
-		j.Rows = nil
+	slices.SortFunc(parts, func(a, b machines.RunPart) int {
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Phase, b.Phase))
+	})
+	j := machines.JudgeRun(parts, losses, r.o.FalseShare, r.model.Outliers.Probability)
+	err := store.Append(tx, r.part.inputOf("applications", application), j.Rows)
+	j.Rows = nil
+	return &j, err
+}
+
+// runHealth is what attributeHere does to runs, by queries.
+func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
+	if r.runsJudged {
+		return nil
+	}
+	losses, err := r.runLosses(ctx)
+	if err != nil {
 		return err
 	}
-	spans := r.spans()
-	for _, s := range spans {
-		for p, err := range engine.ReadParts[machines.RunPart](ctx, r.eng, "causes_run_machines", s.of(runMachinesSQL), r.seen...) {
-			if err != nil {
-				return err
-			}
-			parts[p.Application] = append(parts[p.Application], *p)
+	parts := map[schema.Key][]machines.RunPart{}
+	for p, err := range engine.ReadParts[machines.RunPart](ctx, r.eng, "causes_run_machines", runMachinesSQL, r.seen...) {
+		if err != nil {
+			return err
 		}
-		for _, application := range slices.Sorted(maps.Keys(parts)) {
-			if end, known := ends[application]; known && end <= s.high || s == spans[len(spans)-1] {
-				if err := judge(application); err != nil {
-					return err
-				}
-			}
+		parts[p.Application] = append(parts[p.Application], *p)
+	}
+	judged := map[schema.Key]*machines.RunJudgement{}
+	for _, application := range slices.Sorted(maps.Keys(parts)) {
+		if judged[application], err = r.judgeRun(tx, application, parts[application], losses[application]); err != nil {
+			return err
 		}
 	}
 	return r.againstHistory(ctx, tx, judged)

@@ -1,5 +1,6 @@
 -- The attempts of a range of phases as attribution looks at them; NaN is unknown. {those} says which outliers matter:
--- those of the range, or none. {attempts} is the table, or its rows that came from some inputs.
+-- those of the range, or none; {timed} which attempts are compared with earlier runs of their stage: those of run_machines.sql, or none.
+-- {attempts} is the table, or its rows that came from some inputs.
 SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
   coalesce(unix_micros(a.start_time) < x.warm_us, FALSE) AS cold,
@@ -8,6 +9,8 @@ SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.
   coalesce(o.again, 1) = 0 AS slow,
   coalesce(o.again, 0) = 1 AS recompute,
   coalesce(o.excess_s, CAST('NaN' AS DOUBLE)) AS excess_s,
+  {timed} AS timed,
+  coalesce(o.beyond_s, CAST('NaN' AS DOUBLE)) AS beyond_s,
   coalesce(CAST(a.input_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS input_bytes,
   coalesce(CAST(a.remote_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS remote_bytes,
   coalesce(CAST(a.input_records AS DOUBLE), CAST('NaN' AS DOUBLE)) AS input_records,

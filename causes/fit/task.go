@@ -20,6 +20,8 @@ type Task struct {
 	Slow      bool                     `col:"slow"`      // an outlier by high_runtime
 	Recompute bool                     `col:"recompute"` // an outlier by recompute
 	Excess    float64                  `col:"excess_s"`  // of the outlier; NaN elsewhere
+	Timed     bool                     `col:"timed"`     // what it took can be compared with earlier runs of its stage
+	Beyond    float64                  `col:"beyond_s"`  // seconds over the usual of an outlier by slower_than_usual; NaN elsewhere
 
 	Bytes   float64 `col:"input_bytes"`
 	Remote  float64 `col:"remote_bytes"`
@@ -51,7 +53,7 @@ func TaskOf(a *schema.Attempt, machine func(string) int64) Task {
 	t := Task{
 		Attempt: a.AttemptID, Phase: a.PhaseID, Index: a.Task, Machine: -1, Start: a.StartTime,
 		Duration: a.DurationS.Or(nan), Succeeded: a.Status == schema.Success,
-		Cut: a.Status == schema.Killed || a.Status == schema.Running, Excess: nan,
+		Cut: a.Status == schema.Killed || a.Status == schema.Running, Excess: nan, Beyond: nan,
 		Bytes: count(a.InputBytes), Remote: count(a.RemoteBytes), Records: count(a.InputRecords),
 		Written: sum(count(a.OutputBytes), count(a.ShuffleWriteBytes)), Spill: count(a.SpillBytes), CPU: a.CPUS.Or(nan), Away: nan,
 		Wait: a.FetchWaitS.Or(nan), GC: a.GCS.Or(nan), Delay: a.SchedulerDelayS.Or(nan),
