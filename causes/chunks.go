@@ -26,7 +26,7 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var c chunk
 	for i := range r.phases {
 		p := &r.phases[i]
-		if p.Attempts == 0 || outliersOnly && (p.Outliers == 0 && p.usual == nil || p.work == nothing) || !outliersOnly && p.work != learnt {
+		if p.Attempts == 0 || outliersOnly && !p.outliers && p.usual == nil || !outliersOnly && p.work != learnt {
 			continue
 		}
 		if c.attempts > 0 && c.attempts+p.Attempts > attempts {

@@ -62,7 +62,7 @@ func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx
 	k := instructions{model: r.model, losses: r.losses, collections: r.collections, signatures: map[schema.Key]uint64{}, inputs: map[schema.Key]schema.Key{}}
 	for i := range r.phases {
 		p := &r.phases[i]
-		if p.Outliers == 0 || p.work == nothing {
+		if !p.outliers {
 			continue
 		}
 		if p.signature != 0 {

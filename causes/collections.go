@@ -121,7 +121,7 @@ func (r *run) readCollections(ctx context.Context) error {
 	}
 	r.collections.settle()
 	for i := range r.phases {
-		if p := &r.phases[i]; p.Outliers > 0 && p.work != nothing {
+		if p := &r.phases[i]; p.outliers {
 			r.collections.mayWait(p.ID, p.Application)
 		}
 	}

@@ -3,7 +3,6 @@ package causes
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -124,7 +123,7 @@ func (c *skewCount) add(e *skewEvent) {
 		c.ratios, c.ratio = c.ratios+e.ratio-c.ratio, e.ratio
 	}
 	c.seconds += e.seconds
-	if e.seconds > c.most {
+	if c.worst == 0 || e.seconds > c.most {
 		c.most, c.worst = e.seconds, e.phase
 	}
 }
@@ -224,14 +223,11 @@ func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b stageTask) int {
 		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.task, b.task))
 	})
-	names, err := r.stageNames(ctx, counts)
-	if err != nil {
-		return err
-	}
 	rows := make([]schema.SkewRepeat, 0, len(keys))
 	for _, k := range keys {
-		c, n := counts[k], names[k.signature]
-		row := schema.SkewRepeat{Program: n.Program, Stage: n.Stage, Kind: n.Kind, Seconds: c.seconds, Skewed: c.phases,
+		c := counts[k]
+		p := r.phase(c.worst)
+		row := schema.SkewRepeat{Program: p.Program, Stage: p.Name, Kind: p.Kind, Seconds: c.seconds, Skewed: c.phases,
 			Executions: max(executions[occurrence{k.signature, k.ordinal}], c.phases), PhaseID: c.worst}
 		if k.task != anyTask {
 			row.Task = schema.Some(k.task)
@@ -251,34 +247,4 @@ func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
 		rows = append(rows, row)
 	}
 	return store.Append(tx, 0, rows)
-}
-
-type stageName struct {
-	Phase   schema.Key          `col:"phase_id"`
-	Program schema.Null[string] `col:"program"`
-	Stage   schema.Null[string] `col:"stage"`
-	Kind    string              `col:"kind"`
-}
-
-// stageNames reads the names of the stages that have skewed tasks, from one of their phases each.
-func (r *run) stageNames(ctx context.Context, counts map[stageTask]*skewCount) (map[uint64]stageName, error) {
-	of := map[schema.Key]uint64{}
-	for k, c := range counts {
-		of[c.worst] = k.signature
-	}
-	names := map[uint64]stageName{}
-	if len(of) == 0 {
-		return names, nil
-	}
-	const sql = `SELECT p.phase_id, a.name AS program, p.name AS stage, p.kind
-FROM phases p JOIN jobs j ON j.job_id = p.job_id JOIN applications a ON a.application_id = j.application_id`
-	for n, err := range engine.Read[stageName](ctx, r.eng, sql) {
-		if err != nil {
-			return nil, fmt.Errorf("names of stages: %w", err)
-		}
-		if signature, ok := of[n.Phase]; ok {
-			names[signature] = *n
-		}
-	}
-	return names, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"straggler/causes/fit"
 	"straggler/causes/jobcost"
@@ -113,14 +114,16 @@ type phaseRow struct {
 	Job         schema.Key               `col:"job_id"`
 	Application schema.Key               `col:"application_id"`
 	Native      string                   `col:"native_id"`
-	Name        string                   `col:"signature"`
+	Program     schema.Null[string]      `col:"program"` // with kind and name what executions of a stage share
+	Kind        string                   `col:"kind"`
+	Name        schema.Null[string]      `col:"name"`
 	Start       schema.Null[schema.Time] `col:"start_time"`
 	Finish      schema.Null[schema.Time] `col:"finish_time"`
 	Number      int32                    `col:"attempt"`
 	Attempts    int64                    `col:"attempts"`
-	Outliers    int64                    `col:"outliers"`
-	signature   uint64
+	signature   uint64                   // of program, kind and name; 0 of a program without a name
 	work        workOn
+	outliers    bool        // it is worked on, and some of its attempts are outliers
 	kept        bool        // it is of an input whose results are kept
 	usual       *usualStage // what earlier runs of its stage took; nil where it is not compared with any in this process
 }
@@ -220,7 +223,9 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 		if err := r.look(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
 			return err
 		}
-		r.markPhases()
+		if err := r.markPhases(ctx); err != nil {
+			return err
+		}
 	}
 	for _, work := range []func(context.Context, *store.Tx) error{r.attribute, r.health, r.runHealth, r.skewRepeats, r.jobCosts} {
 		if err := work(ctx, tx); err != nil {
@@ -232,32 +237,50 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 
 // readPhases reads all phases of the store: of those whose results are kept, too, the executions of each stage are counted.
 func (r *run) readPhases(ctx context.Context) error {
+	names := map[string]string{} // each once: they repeat, and one keeps what was read with it in memory
+	once := func(s string) string {
+		if _, ok := names[s]; !ok {
+			s = strings.Clone(s)
+			names[s] = s
+		}
+		return names[s]
+	}
 	for p, err := range engine.Read[phaseRow](ctx, r.eng, phasesSQL) {
 		if err != nil {
 			return err
 		}
 		q := *p
-		q.signature, q.Name = signature(q.Name), ""
+		q.Native, q.Program.V, q.Kind, q.Name.V = once(q.Native), once(q.Program.V), once(q.Kind), once(q.Name.V)
+		if q.Program.OK {
+			q.signature = signature(q.Program.V + "/" + q.Kind + "/" + q.Name.V)
+		}
 		r.phases = append(r.phases, q)
 	}
-	r.markPhases()
-	return nil
+	return r.markPhases(ctx)
 }
 
 // markPhases says what is to be done with each phase.
-func (r *run) markPhases() {
-	if r.part.whole {
-		for i := range r.phases {
-			r.phases[i].work = learnt
-		}
-		return
-	}
+func (r *run) markPhases(ctx context.Context) error {
 	kept := store.OwnersOf(r.part.kept)
 	for i := range r.phases {
 		p := &r.phases[i]
-		p.work = r.part.work[r.part.inputOf("phases", p.ID)]
-		_, p.kept = kept.Of("phases", p.ID)
+		if p.work = learnt; !r.part.whole {
+			p.work = r.part.work[r.part.inputOf("phases", p.ID)]
+			_, p.kept = kept.Of("phases", p.ID)
+		}
 	}
+	type outlying struct {
+		Phase schema.Key `col:"phase_id"`
+	}
+	for o, err := range engine.Read[outlying](ctx, r.eng, "SELECT DISTINCT phase_id FROM causes_outliers WHERE again IS NOT NULL") {
+		if err != nil {
+			return err
+		}
+		if p := r.phase(o.Phase); p != nil {
+			p.outliers = p.work != nothing
+		}
+	}
+	return nil
 }
 
 // phase is the phase with a key; nil where there is none.

@@ -48,10 +48,10 @@ type openRuns struct {
 	tx     *store.Tx
 	losses map[schema.Key]map[string]int64
 	last   map[schema.Key]schema.Key // phase of each run that has earlier runs of its stage
-	open   map[schema.Key]*runTimes
+	open   map[schema.Key][]runTimes // phase by phase
 }
 
-// runTimes are what machines, and slow attempts, took in phases of one run.
+// runTimes are what machines, and slow attempts, took in a phase.
 type runTimes struct {
 	parts []machines.RunPart
 	late  []lateAttempt
@@ -67,7 +67,7 @@ type lateAttempt struct {
 
 // openRuns reads what is usual for the phases that are worked on.
 func (r *run) openRuns(ctx context.Context, tx *store.Tx) (*openRuns, error) {
-	o := &openRuns{r: r, tx: tx, last: map[schema.Key]schema.Key{}, open: map[schema.Key]*runTimes{}}
+	o := &openRuns{r: r, tx: tx, last: map[schema.Key]schema.Key{}, open: map[schema.Key][]runTimes{}}
 	for u, err := range engine.ReadParts[usualStage](ctx, r.eng, "causes_usual", usualSQL, r.seen...) {
 		if err != nil {
 			return nil, err
@@ -88,13 +88,9 @@ func (o *openRuns) take(p *phaseRow, t *runTimes) error {
 	if p.usual == nil {
 		return nil
 	}
-	run := o.open[p.Application]
-	if run == nil {
-		run = &runTimes{}
-		o.open[p.Application] = run
-	}
-	run.parts, run.late = append(run.parts, t.parts...), append(run.late, t.late...)
+	run := append(o.open[p.Application], *t)
 	if o.last[p.Application] > p.ID {
+		o.open[p.Application] = run
 		return nil
 	}
 	delete(o.open, p.Application)
@@ -102,21 +98,31 @@ func (o *openRuns) take(p *phaseRow, t *runTimes) error {
 }
 
 // judge writes machine_health of a run, and history_attributions.
-func (o *openRuns) judge(application schema.Key, t *runTimes) error {
-	judged, err := o.r.judgeRun(o.tx, application, t.parts, o.losses[application])
+func (o *openRuns) judge(application schema.Key, run []runTimes) error {
+	n := 0
+	for i := range run {
+		n += len(run[i].parts)
+	}
+	parts := make([]machines.RunPart, 0, n)
+	for i := range run {
+		parts = append(parts, run[i].parts...)
+		run[i].parts = nil
+	}
+	judged, err := o.r.judgeRun(o.tx, application, parts, o.losses[application])
 	if err != nil {
 		return err
 	}
 	w := historyWriter{r: o.r, tx: o.tx}
-	for i := range t.late {
-		l := &t.late[i]
-		a := usualAttempt{Application: application, Attempt: l.attempt, Phase: l.phase.ID, DurationS: l.duration, ExcessS: l.excess, CPUS: known(l.processor), WaitS: known(l.wait),
-			WorkRatio: l.phase.usual.WorkRatio, UsualCPUS: l.phase.usual.CPUS, UsualWaitS: l.phase.usual.WaitS}
-		if l.machine >= 0 {
-			a.Machine = o.r.machines[l.machine]
-		}
-		if err := w.add(&a, judged); err != nil {
-			return err
+	for i := range run {
+		for _, l := range run[i].late {
+			a := usualAttempt{Application: application, Attempt: l.attempt, Phase: l.phase.ID, DurationS: l.duration, ExcessS: l.excess, CPUS: known(l.processor),
+				WaitS: known(l.wait), WorkRatio: l.phase.usual.WorkRatio, UsualCPUS: l.phase.usual.CPUS, UsualWaitS: l.phase.usual.WaitS}
+			if l.machine >= 0 {
+				a.Machine = o.r.machines[l.machine]
+			}
+			if err := w.add(&a, judged); err != nil {
+				return err
+			}
 		}
 	}
 	return w.flush()
@@ -132,22 +138,31 @@ func known(x float64) (v schema.Null[float64]) {
 // runTimer times phases. It is for one goroutine.
 type runTimer struct {
 	order  []uint64 // machine and place of each timed task
+	late   []lateAttempt
 	values []float64
 }
 
 // times gives what run_machines.sql and history_attempts.sql give of a phase. names are those of the machines.
 func (w *runTimer) times(f *fit.Phase, p *phaseRow, names []string) (t runTimes) {
-	w.order = w.order[:0]
+	w.order, w.late = w.order[:0], w.late[:0]
 	for i := range f.Tasks {
 		a := &f.Tasks[i]
 		if a.Timed {
 			w.order = append(w.order, uint64(a.Machine)<<32|uint64(i))
 		}
 		if a.Beyond > 0 && a.Duration > a.Beyond {
-			t.late = append(t.late, lateAttempt{a.Attempt, a.Machine, p, a.Duration, a.Beyond, a.CPU, a.Wait})
+			w.late = append(w.late, lateAttempt{a.Attempt, a.Machine, p, a.Duration, a.Beyond, a.CPU, a.Wait})
 		}
 	}
+	t.late = slices.Clone(w.late)
 	slices.Sort(w.order)
+	ran := 0
+	for i, k := range w.order {
+		if i == 0 || k>>32 != w.order[i-1]>>32 {
+			ran++
+		}
+	}
+	t.parts = make([]machines.RunPart, 0, ran)
 	for len(w.order) > 0 {
 		machine, n := w.order[0]>>32, 1
 		for n < len(w.order) && w.order[n]>>32 == machine {
