@@ -4,11 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"straggler/ingest"
+	"straggler/ingest/discover"
+	"straggler/ingest/formats"
+	"straggler/ingest/ingesttest"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
+	"straggler/whatif/schedule"
+	"straggler/whatif/workload"
 )
 
 // The policies keep indices and order statistics from one look to the next. These are their rules written down plainly:
@@ -110,9 +117,9 @@ func plainSpark() replay.Policy {
 	})
 }
 
-func plainHadoop() replay.Policy {
+func plainHadoop(age replay.Time) replay.Policy {
 	return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
-		if again, wait := plainWait(v, false); wait {
+		if again, wait := plainWait(v, age, false); wait {
 			return again
 		}
 		sum := 0.0
@@ -129,7 +136,7 @@ func plainHadoop() replay.Policy {
 		}
 		var found []int32
 		for i := range running {
-			if a := &running[i]; v.Copies(a.Task) == 1 && v.Elapsed(a) >= 60*replay.Second && v.Progress(a) < sum/float64(v.Tasks())-0.2 {
+			if a := &running[i]; v.Copies(a.Task) == 1 && v.Elapsed(a) >= age && v.Progress(a) < sum/float64(v.Tasks())-0.2 {
 				found = append(found, a.Task)
 			}
 		}
@@ -142,7 +149,7 @@ func plainHadoop() replay.Policy {
 }
 
 // plainWait is when LATE and Hadoop need not look: while tasks wait, while no task is old enough, and without a free slot.
-func plainWait(v *replay.View, early bool) (replay.Again, bool) {
+func plainWait(v *replay.View, age replay.Time, early bool) (replay.Again, bool) {
 	if v.Waiting() > 0 && !early {
 		return replay.Again{End: true}, true
 	}
@@ -153,16 +160,16 @@ func plainWait(v *replay.View, early bool) (replay.Again, bool) {
 	switch {
 	case start == math.MaxInt64:
 		return replay.Again{End: true}, true
-	case start+60*replay.Second > v.Now():
-		return replay.Again{At: start + 60*replay.Second}, true
+	case start+age > v.Now():
+		return replay.Again{At: start + age}, true
 	case v.Free() == 0 && v.Waiting() == 0:
 		return v.In(replay.Second), true
 	}
 	return replay.Again{}, false
 }
 
-func plainLATE(early bool) func() replay.Policy {
-	return func() replay.Policy {
+func plainLATE(early bool) func(age replay.Time) replay.Policy {
+	return func(age replay.Time) replay.Policy {
 		done := map[int]map[int32]float64{} // finished attempts of a job by machine, as far as a look has seen them
 		counted := map[int]int{}
 		return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
@@ -173,7 +180,7 @@ func plainLATE(early bool) func() replay.Policy {
 				done[v.Job()][d.Machine]++
 			}
 			counted[v.Phase()] = len(v.Done())
-			if again, wait := plainWait(v, early); wait {
+			if again, wait := plainWait(v, age, early); wait {
 				return again
 			}
 			room := max(int(0.1*float64(v.Slots())+1e-9), 1) - v.Speculating() - v.Queued()
@@ -200,7 +207,7 @@ func plainLATE(early bool) func() replay.Policy {
 			}
 			slices.Sort(rates)
 			for _, a := range single(v) {
-				if e := v.Elapsed(&a).Seconds(); e >= 60 && v.Progress(&a)/e < percentile(rates, 0.25) {
+				if e := v.Elapsed(&a).Seconds(); e >= age.Seconds() && v.Progress(&a)/e < percentile(rates, 0.25) {
 					left[a.Task] = policy.TimeLeft(v.Progress(&a), e)
 					order = append(order, a)
 				}
@@ -228,43 +235,101 @@ func plainLATE(early bool) func() replay.Policy {
 	}
 }
 
-// Same decisions as the plain rules, to the microsecond, on generated clusters.
+// settled are the options of Mantri's defaults in policies.md.
+var settled = policy.Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10, Restart: true, Copy: true, Longest: true}
+
+// decisions are what a policy does on a pool: every attempt that ended or was killed, in that order, with its slot and instants.
+func decisions(t *testing.T, s *replay.Sim, p *workload.Pool, pol replay.Policy, sched replay.Scheduler, seed int64) (spans []replay.Span) {
+	t.Helper()
+	out := s.Run(p, replay.Options{Policy: pol, Scheduler: sched, Seed: seed, Sigma: 0.1, Watch: func(x replay.Span) { spans = append(spans, x) }})
+	if err := out.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return spans
+}
+
+// Same decisions as the plain rules, to the microsecond: on generated clusters and on real logs, as the logs' own schedulers launched
+// their tasks, and on generated clusters under other schedulers.
 func TestPlainRules(t *testing.T) {
-	var s replay.Sim
+	logs := logged(t)
 	for _, x := range []struct {
 		name  string
-		plain func() replay.Policy
-		set   [][2]string
+		plain func(age replay.Time) replay.Policy
+		set   [2]string // an option that makes the policy what the plain rule says; age where it has no value
 	}{
-		{"mapreduce", plainMapReduce, nil}, {"dryad", plainDryad, nil}, {"hadoop", plainHadoop, nil},
-		{"late", plainLATE(false), nil}, {"late-early", plainLATE(true), nil}, {"spark3", plainSpark, [][2]string{{"efficiency", "0"}}},
+		{"mapreduce", ageless(plainMapReduce), [2]string{}}, {"dryad", ageless(plainDryad), [2]string{}},
+		{"hadoop", plainHadoop, [2]string{"age"}}, {"late", plainLATE(false), [2]string{"age"}}, {"late-early", plainLATE(true), [2]string{"age"}},
+		{"spark3", ageless(plainSpark), [2]string{"efficiency", "0"}},
+		{"mantri", ageless(func() replay.Policy { return plainMantri(settled) }), [2]string{}},
 	} {
-		pol := byName(t, x.name)
-		for _, o := range x.set {
-			pol = set(t, pol, o[0], o[1])
-		}
-		copies := int32(0)
-		for seed := range uint64(10) {
-			p := cluster(seed+200, 10, 6).Pools[0]
-			record := func(pol replay.Policy) (spans []replay.Span) {
-				s.Run(p, replay.Options{Policy: pol, Seed: int64(seed), Sigma: 0.1, Watch: func(x replay.Span) { spans = append(spans, x) }})
-				return spans
-			}
-			got, want := record(pol.New()), record(x.plain())
-			for n := range min(len(got), len(want)) {
-				if got[n] != want[n] {
-					t.Fatalf("%s seed %d: attempt %d is %+v, by the plain rule %+v", x.name, seed, n, got[n], want[n])
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			var s replay.Sim
+			same := func(what string, p *workload.Pool, sched schedule.Scheduler, seed int64, age replay.Time) (copies int) {
+				pol := byName(t, x.name)
+				if name, value := x.set[0], x.set[1]; name != "" {
+					pol = set(t, pol, name, cmp.Or(value, fmt.Sprint(age.Seconds())))
 				}
-				if got[n].Number > 0 {
-					copies++
+				got, want := decisions(t, &s, p, pol.New(), sched.New(), seed), decisions(t, &s, p, x.plain(age), sched.New(), seed)
+				for n := range min(len(got), len(want)) {
+					if got[n] != want[n] {
+						t.Fatalf("%s: attempt %d is %+v, by the plain rule %+v", what, n, got[n], want[n])
+					}
+					if got[n].Number > 0 {
+						copies++
+					}
 				}
+				if len(got) != len(want) {
+					t.Fatalf("%s: %d attempts, by the plain rule %d", what, len(got), len(want))
+				}
+				return copies
 			}
-			if len(got) != len(want) {
-				t.Fatalf("%s seed %d: %d attempts, by the plain rule %d", x.name, seed, len(got), len(want))
+			ofLogs, generated, scheduled := 0, 0, 0
+			for n, p := range logs { // tasks of seconds
+				ofLogs += same(fmt.Sprint("log ", n), p, schedule.Scheduler{}, int64(n), replay.Second)
 			}
+			for seed := range int64(10) {
+				generated += same(fmt.Sprint("seed ", seed), cluster(uint64(seed)+200, 10, 6).Pools[0], schedule.Scheduler{}, seed, 60*replay.Second)
+			}
+			for n, spec := range schedule.Specs() {
+				sched, err := schedule.ByName(spec.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				scheduled += same(spec.Name, sched.Pool(cluster(uint64(n)+300, 4, 6).Pools[0]), sched, int64(n), 60*replay.Second)
+			}
+			if t.Logf("%d copies on real logs, %d on generated clusters, %d under other schedulers", ofLogs, generated, scheduled); min(ofLogs, generated, scheduled) == 0 {
+				t.Error("the law says nothing")
+			}
+		})
+	}
+}
+
+// ageless is a plain rule that knows no least age of the attempts that are copied.
+func ageless(rule func() replay.Policy) func(replay.Time) replay.Policy {
+	return func(replay.Time) replay.Policy { return rule() }
+}
+
+// logged are the pools of some real logs: with slow machines, failures, lost outputs, executors that come and go, and speculation.
+func logged(t *testing.T) []*workload.Pool {
+	t.Helper()
+	var pools []*workload.Pool
+	for _, name := range []string{"bad-machine", "mixed-spec", "failures", "hard-loss", "dynamic-allocation"} {
+		paths, err := filepath.Glob("../../testdata/labelled/" + name + "/app-*")
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no log %s: %v", name, err)
 		}
-		if copies == 0 {
-			t.Errorf("%s made no copies, so that this says nothing", x.name)
+		found, err := discover.Find(t.Context(), formats.All(), paths, discover.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range found.Inputs {
+			r := ingesttest.Read(t, in.Format, in.Input, ingest.Limits{})
+			pools = append(pools, workload.Build(workload.FromTrace(&r.Trace)).Pools...)
+		}
+		if err := found.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
+	return pools
 }
