@@ -25,7 +25,7 @@ import (
 // the last report, which is taken to have stalled. t_new = rate · d · far + lag, the rates
 // being those of the phase's finished attempts, and of the running ones as they stand until five have finished; so a task
 // that is long because it has more data is left alone. d is a task's bytes where they explain how long the others took,
-// that is where rates are less spread out than durations (interquartile, logarithmic), and 1 otherwise: reduces of no
+// that is where rates are less spread out than durations (ratio of the quartiles), and 1 otherwise: reduces of no
 // input would else be held against a rate a byte. far is the location factor of reading from elsewhere, lag the time from
 // getting a slot to starting; both are measured over the log, and known of a cluster that is planned (View.Far). A reduce that began before its maps were over is left alone
 // until they are. Network-aware placement (§5.2) and protection against recomputation (§5.3) need a model of the network

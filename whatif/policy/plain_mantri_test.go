@@ -116,16 +116,16 @@ func (p *plainPhase) rates() {
 	p.pace = slices.Sorted(slices.Values(p.pace))
 }
 
-// plainSpread is the logarithm of the ratio of the quartiles.
+// plainSpread is the ratio of the quartiles.
 func plainSpread(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	if len(sorted) < 2 {
-		return 0
+		return 1
 	}
 	if percentile(sorted, 0.25) <= 0 {
 		return math.Inf(1)
 	}
-	return math.Log(percentile(sorted, 0.75) / percentile(sorted, 0.25))
+	return percentile(sorted, 0.75) / percentile(sorted, 0.25)
 }
 
 // withdraw takes back the duplicates that got no slot since the last look.

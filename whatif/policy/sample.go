@@ -52,9 +52,16 @@ func (s *sample) order() {
 		return
 	}
 	if len(s.blocks) == 0 {
-		s.blocks, s.last = append(s.blocks, block{}), append(s.last, s.fresh[0])
+		s.blocks, s.last, s.before = append(s.blocks, block{}), append(s.last, s.fresh[0]), append(s.before, 0, 0)
 	}
-	many := n > len(s.blocks)/16 || len(s.before) == 0 // counting all blocks anew is less work than counting one by one
+	if len(s.blocks) == 1 {
+		k := &s.blocks[0]
+		k.list = append(k.list, s.fresh...)
+		s.last[0], s.before[1] = max(s.last[0], slices.Max(s.fresh)), int32(len(k.list))
+		s.fresh = s.fresh[:0]
+		return
+	}
+	many := n > len(s.blocks)/16 // counting all blocks anew is less work than counting one by one
 	end := len(s.blocks) - 1
 	for _, x := range s.fresh {
 		b := min(firstFrom(s.last, x), end)
@@ -148,6 +155,9 @@ func (s *sample) count() {
 // at is the number of a rank, counted from 0; the rank must be below n.
 func (s *sample) at(rank int) float64 {
 	s.order()
+	if s.size <= blockSize {
+		return s.blocks[0].ordered()[rank]
+	}
 	b, left := 0, int32(rank)
 	step := 1
 	for 2*step < len(s.before) {
@@ -193,16 +203,16 @@ func (s *sample) median() float64 {
 	}
 }
 
-// spread is the logarithm of the ratio of the upper to the lower quartile; 0 under two values.
+// spread is the ratio of the upper to the lower quartile; 1 under two values.
 func (s *sample) spread() float64 {
 	if s.n() < 2 {
-		return 0
+		return 1
 	}
 	low, high := s.quantile(0.25), s.quantile(0.75)
 	if !(low > 0) {
 		return math.Inf(1)
 	}
-	return math.Log(high / low)
+	return high / low
 }
 
 // upTo is how many numbers do not exceed x.

@@ -205,9 +205,13 @@ func (d *draft) units(g *group) {
 
 	rows := d.rows.Attempts
 	first := make(map[schema.Key]int64, len(g.phases)) // earliest attempt of each phase
-	for _, a := range g.attempts {
-		if t, ok := first[rows[a].Phase]; !ok || rows[a].Start < t {
-			first[rows[a].Phase] = rows[a].Start
+	for i, a := range g.attempts {
+		row := &rows[a]
+		if i > 0 && rows[g.attempts[i-1]].Phase == row.Phase && row.Start >= rows[g.attempts[i-1]].Start {
+			continue // no earlier than one that has been seen
+		}
+		if t, ok := first[row.Phase]; !ok || row.Start < t {
+			first[row.Phase] = row.Start
 		}
 	}
 	g.phases = slices.DeleteFunc(g.phases, func(p *schema.Phase) bool { _, ok := first[p.PhaseID]; return !ok })
@@ -231,11 +235,7 @@ func (d *draft) units(g *group) {
 		d.released = append(d.released, d.at(release(p)))
 	}
 
-	slices.SortFunc(g.attempts, func(a, b int32) int {
-		x, y := &rows[a], &rows[b]
-		return cmp.Or(cmp.Compare(phaseIndex[x.Phase], phaseIndex[y.Phase]), cmp.Compare(x.Task, y.Task),
-			cmp.Compare(x.Start, y.Start), cmp.Compare(x.Number, y.Number), cmp.Compare(a, b))
-	})
+	d.byPhase(g.attempts, phaseIndex)
 	n := len(g.attempts)
 	d.Attempts, d.attemptRow = make([]Attempt, 0, n), make([]*LoggedAttempt, 0, n)
 	d.start, d.end = make([]int64, 0, n), make([]int64, 0, n)
@@ -248,6 +248,30 @@ func (d *draft) units(g *group) {
 		d.newAttempt(row)
 	}
 	d.notes.Attempts += len(g.attempts)
+}
+
+// byPhase sorts attempts by phase, and those of a phase by task and start.
+func (d *draft) byPhase(attempts []int32, phaseIndex map[schema.Key]int32) {
+	rows := d.rows.Attempts
+	of, from := make([]int32, len(attempts)), make([]int32, len(phaseIndex)+1)
+	for i, a := range attempts {
+		of[i] = phaseIndex[rows[a].Phase]
+		from[of[i]+1]++
+	}
+	for ph := range len(phaseIndex) {
+		from[ph+1] += from[ph]
+	}
+	next := slices.Clone(from)
+	for i, a := range slices.Clone(attempts) {
+		attempts[next[of[i]]] = a
+		next[of[i]]++
+	}
+	for ph := range len(phaseIndex) {
+		slices.SortFunc(attempts[from[ph]:from[ph+1]], func(a, b int32) int {
+			x, y := &rows[a], &rows[b]
+			return cmp.Or(cmp.Compare(x.Task, y.Task), cmp.Compare(x.Start, y.Start), cmp.Compare(x.Number, y.Number), cmp.Compare(a, b))
+		})
+	}
 }
 
 func (d *draft) newTask(ph int32, row *LoggedAttempt) {

@@ -2,10 +2,10 @@ package workload
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"straggler/schema"
+	"straggler/whatif/heap"
 )
 
 // place gives every attempt the slot that it ran on: of the free slots of its executor the one that came free last.
@@ -153,21 +153,16 @@ type freed struct {
 	last bool // its last attempt took no time: the slot is not used again in the same instant
 }
 
-type freeing []freed
-
-func (f freeing) Len() int { return len(f) }
-func (f freeing) Less(i, j int) bool {
-	if f[i].at != f[j].at {
-		return f[i].at < f[j].at
+// Before orders them by when they came free.
+func (f freed) Before(g freed) bool {
+	if f.at != g.at {
+		return f.at < g.at
 	}
-	if f[i].last != f[j].last {
-		return f[j].last
+	if f.last != g.last {
+		return g.last
 	}
-	return f[i].slot < f[j].slot
+	return f.slot < g.slot
 }
-func (f freeing) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
-func (f *freeing) Push(x any)   { *f = append(*f, x.(freed)) }
-func (f *freeing) Pop() any     { o := *f; x := o[len(o)-1]; *f = o[:len(o)-1]; return x }
 
 // overlap is how much of an attempt may lie before the end of the one that had its slot, at most and as a share of its
 // duration: frameworks hand a slot on when the result is announced, and write the end down when they have handled it.
@@ -184,15 +179,15 @@ func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot i
 	for s := n - 1; s >= 0; s-- {
 		idle = append(idle, freed{at: -Forever, slot: int32(s)})
 	}
-	var busy freeing
+	var busy heap.Heap[freed]
 	opened := int32(n)
 	for _, a := range attempts {
 		start := d.start[a]
 		for len(busy) > 0 && (busy[0].at < start || busy[0].at == start && !busy[0].last) {
-			idle = append(idle, heap.Pop(&busy).(freed))
+			idle = append(idle, busy.Pop())
 		}
 		if late && len(idle) == 0 && len(busy) > 0 && d.handsOn(busy[0], a) {
-			idle = append(idle, heap.Pop(&busy).(freed))
+			idle = append(idle, busy.Pop())
 		}
 		if len(idle) == 0 {
 			if n > 0 {
@@ -209,7 +204,7 @@ func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot i
 			}
 			report(a, f.slot, f.at)
 		}
-		heap.Push(&busy, freed{at: max(d.end[a], start), slot: f.slot, last: d.end[a] <= start})
+		busy.Push(freed{at: max(d.end[a], start), slot: f.slot, last: d.end[a] <= start})
 	}
 	return int(opened)
 }
