@@ -54,17 +54,19 @@ type mantriPhase struct {
 	counted  int
 	rates    sample // seconds per byte
 	took     sample
-	unknown  bool    // a task without bytes has finished
-	wrapup   float64 // seconds that the finished attempts took after they had read everything, all together
-	life     float64 // of a task, as far as known
-	known    int     // finished attempts that it was taken from
-	restarts []int32 // by task; nil where none was restarted
-	copied   map[int32]replay.Time
-	queued   []queuedCopy // duplicates that may still wait for a slot
-	seen     int          // of View.Started
-	many     []int32      // tasks of more copies than are kept
-	weighed  []weighing   // so far
-	all      bool         // every attempt is weighed each time from now on
+	unknown  bool          // a task without bytes has finished
+	wrapup   float64       // seconds that the finished attempts took after they had read everything, all together
+	life     float64       // of a task, as far as known
+	known    int           // finished attempts that life was taken from
+	paces    paces         // of the finished attempts
+	paced    int           // how many they were then
+	restarts []int32       // by task; nil where none was restarted
+	copied   []replay.Time // when each task was duplicated last, never: not; nil where none was
+	queued   []queuedCopy  // duplicates that may still wait for a slot
+	seen     int           // of View.Started
+	many     []int32       // tasks of more copies than are kept
+	weighed  []weighing    // so far
+	all      bool          // every attempt is weighed each time from now on
 }
 
 // weighing is a look at which all attempts were weighed that had run for a period of reports.
@@ -101,11 +103,19 @@ func (p *mantriPhase) restarted(task int32) int {
 	return int(p.restarts[task])
 }
 
-func (p *mantriPhase) copy(task int32, now replay.Time) {
+func (p *mantriPhase) copy(task int32, now replay.Time, tasks int) {
 	if p.copied == nil {
-		p.copied = map[int32]replay.Time{}
+		p.copied = slices.Repeat([]replay.Time{never}, tasks)
 	}
 	p.copied[task] = now
+}
+
+// copiedAt is when a task was duplicated last, never where it was not.
+func (p *mantriPhase) copiedAt(task int32) replay.Time {
+	if p.copied == nil {
+		return never
+	}
+	return p.copied[task]
 }
 
 func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
@@ -123,8 +133,7 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if delta <= 0 {
 		return v.In(replay.Second)
 	}
-	rates := m.rates(v, p, delta)
-	if rates.n() > 0 {
+	if rates, ok := m.rates(v, p, delta); ok {
 		m.withdraw(v, do, p)
 		m.prune(v, do, p, delta)
 		if v.Waiting() > 0 {
@@ -159,8 +168,8 @@ func data(v *replay.View, task int32) float64 {
 
 // paces are the seconds that attempts took for a unit of work, and whether that is a byte or a task.
 type paces struct {
-	*sample
-	bytes bool
+	mean, likely float64 // likely: what they exceed with more than δ
+	bytes        bool
 }
 
 // work is the units of work of an attempt.
@@ -171,12 +180,13 @@ func (p paces) work(v *replay.View, a *replay.Running) float64 {
 	return 1
 }
 
-// better is of durations and rates of the same attempts the one that is less spread out.
-func better(took, rates *sample, known bool) paces {
-	if known && rates.n() > 0 && rates.n() == took.n() && rates.spread() <= took.spread() {
-		return paces{rates, true}
+// better is of durations and rates of the same attempts the one that is less spread out. There must be any.
+func (m *mantri) better(took, rates *sample, known bool) paces {
+	bytes := known && rates.n() > 0 && rates.n() == took.n() && rates.spread() <= took.spread()
+	if bytes {
+		took = rates
 	}
-	return paces{took, false}
+	return paces{took.mean(), took.at(min(int(m.Delta*float64(took.n())), took.n()-1)), bytes}
 }
 
 // period is Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
@@ -201,10 +211,14 @@ func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
 	return max(min(m.Report, p.life/10), 1e-3)
 }
 
-// rates are those of the finished attempts; until five have finished the running ones that have reported count too.
-func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) paces {
-	if p.took.n() >= 5 {
-		return better(&p.took, &p.rates, !p.unknown)
+// rates are those of the finished attempts; until five have finished the running ones that have reported count too. False where
+// there are none.
+func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) (paces, bool) {
+	if n := p.took.n(); n >= 5 {
+		if n > p.paced {
+			p.paces, p.paced = m.better(&p.took, &p.rates, !p.unknown), n
+		}
+		return p.paces, true
 	}
 	took, rates, known := &m.seen, &m.perByte, !p.unknown
 	took.reset()
@@ -223,7 +237,10 @@ func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) paces {
 			known = known && v.Bytes(a.Task) > 0
 		}
 	}
-	return better(took, rates, known)
+	if took.n() == 0 {
+		return paces{}, false
+	}
+	return m.better(took, rates, known), true
 }
 
 // remaining is t_rem, averaged with what it was estimated to be at the last report.
@@ -304,7 +321,7 @@ func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 	for _, q := range p.queued {
 		if v.Launched(q.task) == q.launched && !v.Finished(q.task) {
 			do.Withdraw(q.task)
-			delete(p.copied, q.task)
+			p.copied[q.task] = never
 		}
 	}
 	p.queued = p.queued[:0]
@@ -313,7 +330,11 @@ func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 // prune kills all but the fastest copies of each task.
 func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta float64) {
 	started := v.Started()
-	p.many = append(p.many, started[min(p.seen, len(started)):]...)
+	for _, t := range started[min(p.seen, len(started)):] {
+		if v.Copies(t) > m.Alpha {
+			p.many = append(p.many, t)
+		}
+	}
 	p.seen = len(started)
 	p.many = slices.DeleteFunc(p.many, func(t int32) bool { return v.Copies(t) <= m.Alpha })
 	slices.Sort(p.many)
@@ -345,15 +366,14 @@ func RestartNow(left, mean, delta float64) bool { return left > mean+delta }
 func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
 	m.found = m.found[:0]
 	running := v.Running()
-	rate, far, lag := rates.mean(), v.Far(), v.Lag().Seconds()
-	likely := rates.at(min(int(m.Delta*float64(rates.n())), rates.n()-1)) // t_new stays under what it gives with more than δ
+	far, lag, likely := v.Far(), v.Lag().Seconds(), rates.likely
 	if p.wrapup != 0 {
 		m.wakeAll(v, p)
 	}
 	for i := range running {
 		a := &running[i]
 		if asleep(a) {
-			if scale := rates.work(v, a) * far; a.Note <= m.harmless(rate*scale+lag, likely*scale+lag, delta) {
+			if scale := rates.work(v, a) * far; a.Note <= m.harmless(rates.mean*scale+lag, likely*scale+lag, delta) {
 				continue
 			}
 			m.wake(v, p, a)
@@ -363,7 +383,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		}
 		left := m.remaining(v, p, a, delta)
 		scale := rates.work(v, a) * far
-		mean := rate*scale + lag
+		mean := rates.mean*scale + lag
 		if !RestartNow(left, mean, delta) && (left*2/3-lag)/scale < likely { // of what may be duplicated at most two copies run
 			m.sleep(v, p, a, left, m.harmless(mean, likely*scale+lag, delta))
 			continue
@@ -385,7 +405,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 			p.restart(c.task, v.Tasks())
 			do.Restart(running[c.at])
 		} else {
-			p.copy(c.task, v.Now())
+			p.copy(c.task, v.Now(), v.Tasks())
 			p.queued = append(p.queued, queuedCopy{c.task, v.Launched(c.task)})
 			do.CopyFirst(c.task)
 		}
@@ -401,21 +421,21 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 	m.wakeAll(v, p)
 	m.found = m.found[:0]
 	running := v.Running()
-	rate, lag := rates.mean()*v.Far(), v.Lag().Seconds()
+	far, lag := v.Far(), v.Lag().Seconds()
 	for i := range running {
 		a := &running[i]
 		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || !m.mayCopy(v, p, a, delta) {
 			continue
 		}
 		left := m.remaining(v, p, a, delta)
-		mean := rate*rates.work(v, a) + lag
+		mean := rates.mean*(rates.work(v, a)*far) + lag
 		if gain := left - mean; gain > m.Rho*delta {
 			m.found = append(m.found, mantriCase{gain, a.Task, int32(i), false})
 		}
 	}
 	m.inOrder()
 	for _, c := range m.found[:min(free, len(m.found))] {
-		p.copy(c.task, v.Now())
+		p.copy(c.task, v.Now(), v.Tasks())
 		do.Copy(c.task)
 	}
 }
@@ -425,12 +445,12 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 	if v.Copies(a.Task) >= 3 {
 		return false
 	}
-	last, ok := p.copied[a.Task]
-	if ok && (v.Now()-last).Seconds() < delta {
+	last := p.copiedAt(a.Task)
+	if last != never && (v.Now()-last).Seconds() < delta {
 		return false
 	}
 	if v.Copies(a.Task) == 1 {
-		return !ok || v.Launched(a.Task) > 0
+		return last == never || v.Launched(a.Task) > 0
 	}
 	mine := m.estimate(v, a)
 	for b := range v.Attempts(a.Task) {

@@ -34,7 +34,14 @@ func (s *sample) add(x float64) {
 }
 
 // reset empties the sample and keeps some of its memory.
-func (s *sample) reset() { *s = sample{fresh: s.fresh[:0]} }
+func (s *sample) reset() {
+	kept := sample{fresh: s.fresh[:0]}
+	if len(s.blocks) > 0 {
+		kept.blocks, kept.last = append(s.blocks[:0], block{list: s.blocks[0].list[:0]}), append(s.last[:0], math.Inf(-1))
+		kept.before = append(s.before[:0], 0, 0)
+	}
+	*s = kept
+}
 
 func (s *sample) n() int { return s.size }
 
