@@ -9,7 +9,8 @@ import (
 // attemptsSQL reads what the statistics, the rules and the history of stages need of attempts.
 const attemptsSQL = "SELECT phase_id, attempt_id, application_id, task, number, start_time, finish_time, duration_s," +
 	" CASE status WHEN 'success' THEN 1 WHEN 'killed' THEN 2 WHEN 'running' THEN 3 ELSE 0 END AS status," +
-	" recompute, input_bytes, remote_bytes, input_records, cpu_s, fetch_wait_s FROM "
+	" recompute, input_bytes, remote_bytes, input_records, cpu_s, fetch_wait_s," +
+	" coalesce(CAST(floor(quality / 16) AS BIGINT) % 2 = 0, TRUE) AS is_partition FROM "
 
 // Flags of an attempt.
 const (
@@ -19,6 +20,7 @@ const (
 	recompute
 	cpuKnown
 	waitKnown
+	noPartition // the number of its task is not that of a partition
 )
 
 // flagOf are the flags of a status of attemptsSQL.
@@ -78,6 +80,9 @@ func (a *attempts) read(b *engine.Batch) {
 		f := flagOf[s]
 		if c[9].Bools[i] {
 			f |= recompute
+		}
+		if !c[15].Bools[i] {
+			f |= noPartition
 		}
 		a.flags = append(a.flags, f)
 	}

@@ -82,12 +82,16 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 // work computes the rows of the part and appends them.
 func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
 	if in, ok := here(eng); ok {
-		usage, err := p.figuresHere(ctx, tx, in, chunkAttempts)
-		if err != nil {
+		var err error
+		if p.times, err = newTaskTimes(); err != nil {
 			return err
 		}
-		ofExecutions := usage + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
-		if err := p.history(ctx, tx, eng, usage, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
+		defer p.times.close()
+		if err := p.figuresHere(ctx, tx, in, chunkAttempts); err != nil {
+			return err
+		}
+		ofExecutions := p.usage + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
+		if err := p.history(ctx, tx, eng, p.usage, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
 			return fmt.Errorf("history of stages: %w", err)
 		}
 		return nil

@@ -52,13 +52,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err != nil {
 		return fmt.Errorf("executions after those that are new: %w", err)
 	}
-	if err := eng.Materialize(ctx, "detected_earlier", earlierSQL); err != nil {
-		return fmt.Errorf("earlier executions: %w", err)
-	}
-	if err := engine.MaterializeParts(ctx, eng, "detected_expected", usualSQL); err != nil {
-		return fmt.Errorf("what is usual: %w", err)
-	}
-	if err := pin[expectation](ctx, eng, "detected_usual", "detected_expected"); err != nil {
+	if err := usual(ctx, eng); err != nil {
 		return fmt.Errorf("what is usual: %w", err)
 	}
 	own := "SELECT " + ownColumns + ", note FROM detected_own"
@@ -72,6 +66,20 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 		return fmt.Errorf("comparison: %w", err)
 	}
 	return p.slower(ctx, tx, eng, chunkAttempts)
+}
+
+// usual makes the table detected_usual.
+func usual(ctx context.Context, eng engine.Engine) error {
+	if in, ok := here(eng); ok {
+		return usualHere(ctx, in)
+	}
+	if err := eng.Materialize(ctx, "detected_earlier", earlierSQL); err != nil {
+		return fmt.Errorf("earlier executions: %w", err)
+	}
+	if err := engine.MaterializeParts(ctx, eng, "detected_expected", usualSQL); err != nil {
+		return err
+	}
+	return pin[expectation](ctx, eng, "detected_usual", "detected_expected")
 }
 
 // executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.

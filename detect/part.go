@@ -24,6 +24,9 @@ type part struct {
 	owners  store.Owners // of those of inputs; nil: rows have no input
 	again   store.Owners // of those of inputs whose results are written again, since their history is another
 
+	times *taskTimes // on an engine in this process: of the part's attempts
+	usage string     // and the query of what tasks used
+
 	attempts int64 // about how many, on an engine of many machines
 }
 

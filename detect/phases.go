@@ -30,6 +30,9 @@ type taskUsage struct {
 	CPUS         schema.Null[float64] `col:"cpu_s"`
 	WaitS        schema.Null[float64] `col:"wait_s"`
 	TickS        schema.Null[float64] `col:"tick_s"` // NULL: there is no such attempt
+
+	TimesAt int64 `col:"times_at"` // in the file of taskTimes
+	Times   int64 `col:"times"`    // rows there
 }
 
 // slowAttempt is a row of outliers.sql; NaN is NULL.
@@ -51,6 +54,7 @@ type figurer struct {
 	beaten   []bool
 	values   [4][]float64
 	slow     []slowAttempt
+	times    []byte // for the file of taskTimes
 }
 
 // inRange says that a duration is known.
@@ -194,6 +198,8 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 		out.note[1] = "no model: inputs do not vary"
 	}
 	out.usage = f.usage(phase, a, s)
+	out.usage.TimesAt = int64(len(f.times))
+	f.times, out.usage.Times = appendTaskTimes(f.times, a)
 	out.slow = f.outliers(a, &t)
 	return out
 }

@@ -41,28 +41,29 @@ func here(eng engine.Engine) (engine.Loader, bool) {
 	return l, ok
 }
 
-// figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage by phase.
-func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
+// figuresHere writes phase_stats and outliers, but for what follows from the history, and makes p.usage the query of the tasks' usage by phase.
+func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) error {
 	lastSeen, err := p.lastSeen(ctx, eng)
 	if err != nil {
-		return "", fmt.Errorf("when incomplete logs end: %w", err)
+		return fmt.Errorf("when incomplete logs end: %w", err)
 	}
 	if err := eng.Materialize(ctx, "detected_sizes", "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id"); err != nil {
-		return "", fmt.Errorf("sizes of phases: %w", err)
+		return fmt.Errorf("sizes of phases: %w", err)
 	}
 	spans, err := split(ctx, eng, "SELECT * FROM detected_sizes", chunkAttempts, mostPhases)
 	if err != nil {
-		return "", fmt.Errorf("sizes of phases: %w", err)
+		return fmt.Errorf("sizes of phases: %w", err)
 	}
 	var union []string
 	for i, s := range spans {
 		table := fmt.Sprintf("detected_usage_%d", i)
 		union = append(union, "SELECT * FROM "+table)
 		if err := p.figuresOf(ctx, tx, eng, s, lastSeen, min(chunkAttempts, mostWaiting), table); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return "SELECT * FROM (" + strings.Join(union, " UNION ALL ") + ") AS u", eng.Drop(ctx, "detected_sizes")
+	p.usage = "SELECT * FROM (" + strings.Join(union, " UNION ALL ") + ") AS u"
+	return eng.Drop(ctx, "detected_sizes")
 }
 
 // lastSeen is the last time in each log that is incomplete.
@@ -94,7 +95,7 @@ func (p *part) lastSeen(ctx context.Context, eng engine.Engine) (map[schema.Key]
 
 // figuresOf works on a span of phases, and keeps the usage of their tasks as a table.
 func (p *part) figuresOf(ctx context.Context, tx *store.Tx, eng engine.Loader, s span, lastSeen map[schema.Key]int64, waiting int64, table string) error {
-	scan := &phaseScan{eng: eng, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, waiting: waiting, block: blockRows}
+	scan := &phaseScan{eng: eng, times: p.times, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, waiting: waiting, block: blockRows}
 	found, err := scan.read(ctx, s)
 	if err != nil {
 		return fmt.Errorf("figures of phases: %w", err)
@@ -111,7 +112,7 @@ func (p *part) figuresOf(ctx context.Context, tx *store.Tx, eng engine.Loader, s
 	for i := range found {
 		usage[i] = found[i].usage
 	}
-	return engine.Load(ctx, eng, table, usage)
+	return engine.Load(ctx, eng, table, func(yield func([]taskUsage, error) bool) { yield(usage, nil) })
 }
 
 // phaseRow is what the figures of a phase need of its row.
@@ -180,6 +181,7 @@ type phaseScan struct {
 	lastSeen map[schema.Key]int64
 	waiting  int64 // how many attempts may wait for others of their phase
 	block    int   // how many are taken in at once
+	times    *taskTimes
 
 	sizes  map[schema.Key]int64     // attempts of each phase that is read
 	wait   map[schema.Key]*attempts // of phases of which others are to come
@@ -242,7 +244,11 @@ func (s *phaseScan) pass(ctx context.Context, sql string) error {
 		group.Go(func() error {
 			f := figurer{lastSeen: s.lastSeen}
 			for w := range work {
-				s.done(f.all(w))
+				found, err := f.all(w, s.times)
+				if err != nil {
+					return err
+				}
+				s.done(found)
 				w.block.reset()
 				free.Put(w.block)
 			}
@@ -335,10 +341,10 @@ func (s *phaseScan) putOffSome() {
 	}
 }
 
-// all works out the figures of some phases.
-func (f *figurer) all(w phaseWork) []phaseFigures {
+// all works out the figures of some phases, and keeps the times of their tasks.
+func (f *figurer) all(w phaseWork, times *taskTimes) ([]phaseFigures, error) {
 	out := make([]phaseFigures, 0, len(w.pieces)+len(w.whole))
-	f.slow = nil
+	f.slow, f.times = nil, f.times[:0]
 	for _, p := range w.pieces {
 		piece := w.block.slice(p[0], p[1])
 		out = append(out, f.figures(piece.phase[0], &piece))
@@ -346,7 +352,11 @@ func (f *figurer) all(w phaseWork) []phaseFigures {
 	for _, a := range w.whole {
 		out = append(out, f.figures(a.phase[0], a))
 	}
-	return out
+	at, err := times.append(f.times)
+	for i := range out {
+		out[i].usage.TimesAt += at
+	}
+	return out, err
 }
 
 func (s *phaseScan) done(found []phaseFigures) {

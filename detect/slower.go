@@ -25,8 +25,8 @@ const candidateAttempts = 2_000_000
 // slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of those
 // that a candidate is compared with, at most 64 a stage.
 func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
-	if _, many := eng.(engine.RemoteRunner); !many {
-		return p.slowerHere(ctx, tx, eng, min(chunkAttempts, mostTimes))
+	if in, ok := here(eng); ok {
+		return p.slowerHere(ctx, tx, in, min(chunkAttempts, mostTimes))
 	}
 	sizes := "SELECT h.phase_id, o.tasks AS n FROM detected_usual h JOIN (SELECT phase_id, tasks FROM detected_own" +
 		" UNION ALL SELECT phase_id, tasks FROM detected_before) AS o ON o.phase_id = h.phase_id WHERE h.usual_s IS NOT NULL"

@@ -17,19 +17,12 @@ import (
 // tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's executions lie side by side
 // in memory once, where a task finds its own by its number.
 
-// mostTimes is how many earlier attempts are held at once, in 32 bytes each, unless one stage has more: half a gigabyte. For each such part of
-// the stages all attempts are read twice.
-const mostTimes = 16_000_000
+// mostTimes is how many earlier attempts are held at once, in 32 bytes each, unless one stage has more.
+const mostTimes = 4_000_000
 
 // slowerHere is slower on an engine in this process; timesAtOnce bounds how many earlier attempts are held.
-func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Engine, timesAtOnce int64) error {
-	err := eng.Materialize(ctx, "detected_past", "SELECT phase_id, stage_id FROM detected_stages s SEMI JOIN ("+
-		"SELECT q.earlier_phase FROM detected_earlier q JOIN detected_usual u ON u.phase_id = q.phase_id WHERE u.usual_s IS NOT NULL"+
-		") AS e ON e.earlier_phase = s.phase_id")
-	if err != nil {
-		return fmt.Errorf("what tasks are compared with: %w", err)
-	}
-	executions, err := readExecutions(ctx, eng)
+func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Loader, timesAtOnce int64) error {
+	executions, err := p.readExecutions(ctx, eng)
 	if err != nil {
 		return fmt.Errorf("what tasks are compared with: %w", err)
 	}
@@ -75,6 +68,9 @@ type timedExecution struct {
 	UsualRecords schema.Null[float64] `col:"usual_records"`
 	TickS        schema.Null[float64] `col:"tick_s"`
 
+	TimesAt schema.Null[int64] `col:"times_at"` // NULL: its attempts are not part of the run, and its times are in the store alone
+	Times   schema.Null[int64] `col:"times"`
+
 	slow     bool // it has candidates
 	past     bool // others, with candidates, are compared with it
 	from, to int  // of pastTasks, by task
@@ -82,17 +78,28 @@ type timedExecution struct {
 }
 
 // readExecutions reads the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
-func readExecutions(ctx context.Context, eng engine.Engine) (out []timedExecution, err error) {
-	sql := "SELECT s.phase_id, s.stage_id, s.place, s.tasks, u.compared, u.usual_s, u.within_run, u.between_runs, u.usual_bytes, u.usual_records, u.tick_s" +
-		" FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id LEFT JOIN detected_past e ON e.phase_id = s.phase_id" +
-		" WHERE u.usual_s IS NOT NULL OR e.phase_id IS NOT NULL ORDER BY s.stage_id NULLS LAST, s.place NULLS LAST"
+func (p *part) readExecutions(ctx context.Context, eng engine.Engine) (out []timedExecution, err error) {
+	sql := "SELECT s.phase_id, s.stage_id, s.place, s.tasks, u.compared, u.usual_s, u.within_run, u.between_runs, u.usual_bytes, u.usual_records, u.tick_s," +
+		" t.times_at, t.times FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id LEFT JOIN (" + p.usage + ") AS t ON t.phase_id = s.phase_id" +
+		" SEMI JOIN (SELECT d.stage_id FROM detected_stages d JOIN detected_usual h ON h.phase_id = d.phase_id WHERE h.usual_s IS NOT NULL) AS w ON w.stage_id = s.stage_id" +
+		" ORDER BY s.stage_id NULLS LAST, s.place NULLS LAST"
+	from := 0 // of the present stage
+	keep := func() {
+		stage := out[from:]
+		markPast(stage, func(e *timedExecution) bool { return e.UsualS.OK })
+		out = append(out[:from], slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.UsualS.OK && !e.past })...)
+		from = len(out)
+	}
 	for e, err := range engine.Read[timedExecution](ctx, eng, sql) {
 		if err != nil {
 			return nil, err
 		}
+		if len(out) > from && out[from].StageID != e.StageID {
+			keep()
+		}
 		out = append(out, *e)
 	}
-	markPast(out, func(e *timedExecution) bool { return e.UsualS.OK })
+	keep()
 	return out, nil
 }
 
@@ -116,8 +123,7 @@ func markPast(executions []timedExecution, some func(*timedExecution) bool) {
 
 // earlierThan gives the executions of a stage that one of them is compared with: earlier.sql.
 func earlierThan(stage []timedExecution, of *timedExecution, out []*timedExecution) []*timedExecution {
-	stride := (of.Place - 1 + 63) / 64
-	for place := of.Place - 1; place >= 1 && len(out) < 64; place -= stride {
+	for place := range earlierPlaces(of.Place) {
 		i, found := slices.BinarySearchFunc(stage, place, func(e timedExecution, place int64) int { return cmp.Compare(e.Place, place) })
 		if found {
 			out = append(out, &stage[i])
@@ -165,11 +171,8 @@ type candidate struct {
 }
 
 // slowerOf appends the attempts of some stages' executions that are slow against the history of their stage.
-func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) error {
-	if err := p.chooseOf(ctx, tx, eng, executions, func(e *timedExecution) bool { return e.UsualS.OK }); err != nil {
-		return fmt.Errorf("candidates: %w", err)
-	}
-	candidates, segments, err := p.readCandidates(ctx, eng, executions)
+func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) error {
+	candidates, segments, err := p.readCandidates(ctx, tx, eng, executions)
 	if err != nil {
 		return fmt.Errorf("candidates: %w", err)
 	}
@@ -177,10 +180,7 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Engine, ex
 		executions[s.execution].slow = true
 	}
 	markPast(executions, func(e *timedExecution) bool { return e.slow })
-	if err := p.chooseOf(ctx, tx, eng, executions, func(e *timedExecution) bool { return e.past }); err != nil {
-		return fmt.Errorf("earlier times: %w", err)
-	}
-	past, err := readPast(ctx, eng, p.from("attempts"), executions)
+	past, err := p.readPast(ctx, tx, eng, executions)
 	if err != nil {
 		return fmt.Errorf("earlier times: %w", err)
 	}
@@ -226,8 +226,34 @@ func indexByPhase(executions []timedExecution) map[schema.Key]int {
 	return index
 }
 
-// readCandidates reads the candidates of some stages' executions.
-func (p *part) readCandidates(ctx context.Context, eng engine.Engine, executions []timedExecution) (out []candidate, segments []segment, err error) {
+// readCandidates reads the candidates of some stages' executions: those of the part from the file of its times, the others from the store.
+func (p *part) readCandidates(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) (out []candidate, segments []segment, err error) {
+	var buf []byte
+	for i := range executions {
+		e := &executions[i]
+		if !e.UsualS.OK || !e.TimesAt.OK {
+			continue
+		}
+		from := len(out)
+		err := p.times.read(e.TimesAt.V, e.Times.V, &buf, func(r timeRow) {
+			if r.duration > 1.5*e.UsualS.V && r.mark&timeRecompute == 0 {
+				out = append(out, candidate{r.attempt, r.task, r.mark&timeNoPartition == 0, r.duration, r.bytes, r.records})
+			}
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(out) > from {
+			segments = append(segments, segment{i, from, len(out)})
+		}
+	}
+	elsewhere := func(e *timedExecution) bool { return e.UsualS.OK && !e.TimesAt.OK }
+	if !anyOf(executions, elsewhere) {
+		return out, segments, nil
+	}
+	if err := p.chooseOf(ctx, tx, eng, executions, elsewhere); err != nil {
+		return nil, nil, err
+	}
 	type row struct {
 		AttemptID    schema.Key           `col:"attempt_id"`
 		PhaseID      schema.Key           `col:"phase_id"`
@@ -246,7 +272,7 @@ func (p *part) readCandidates(ctx context.Context, eng engine.Engine, executions
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(segments) == 0 || r.PhaseID != last {
+		if last == 0 || r.PhaseID != last {
 			last = r.PhaseID
 			segments = append(segments, segment{index[last], len(out), len(out)})
 		}
@@ -273,8 +299,65 @@ type pastTasks struct {
 	times, input []float64
 }
 
-// readPast reads the tasks of the executions that others are compared with.
-func readPast(ctx context.Context, eng engine.Engine, attempts string, executions []timedExecution) (*pastTasks, error) {
+// anyOf says whether one of some executions is such.
+func anyOf(executions []timedExecution, such func(*timedExecution) bool) bool {
+	for i := range executions {
+		if such(&executions[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// readPast reads the tasks of the executions that others are compared with: those of the part from the file of its times, the others from the store.
+func (p *part) readPast(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*pastTasks, error) {
+	tasks := int64(0)
+	for i := range executions {
+		if executions[i].past {
+			tasks += executions[i].Tasks
+		}
+	}
+	past := &pastTasks{}
+	past.grow(int(tasks))
+	var segments []segment
+	var buf []byte
+	for i := range executions {
+		e := &executions[i]
+		if !e.past || !e.TimesAt.OK {
+			continue
+		}
+		from := len(past.task)
+		err := p.times.read(e.TimesAt.V, e.Times.V, &buf, func(r timeRow) {
+			if r.mark&timeSucceeded != 0 && r.duration > 0 {
+				past.add(r.task, r.duration, r.bytes, r.records)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, segment{i, from, len(past.task)})
+	}
+	elsewhere := func(e *timedExecution) bool { return e.past && !e.TimesAt.OK }
+	if anyOf(executions, elsewhere) {
+		if err := p.chooseOf(ctx, tx, eng, executions, elsewhere); err != nil {
+			return nil, err
+		}
+		of, err := past.readElsewhere(ctx, eng, p.from("attempts"), executions, elsewhere)
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, of...)
+	}
+	past.orderAll(executions, segments)
+	return past, nil
+}
+
+// readElsewhere reads the tasks of some executions from the store.
+func (p *pastTasks) readElsewhere(ctx context.Context, eng engine.Loader, attempts string, executions []timedExecution,
+	elsewhere func(*timedExecution) bool) (segments []segment, err error) {
+	type phase struct {
+		PhaseID schema.Key `col:"phase_id"`
+	}
 	type row struct {
 		PhaseID      schema.Key           `col:"phase_id"`
 		Task         int64                `col:"task"`
@@ -282,17 +365,18 @@ func readPast(ctx context.Context, eng engine.Engine, attempts string, execution
 		InputBytes   schema.Null[float64] `col:"input_bytes"`
 		InputRecords schema.Null[float64] `col:"input_records"`
 	}
-	var segments []segment
-	index, tasks := indexByPhase(executions), int64(0)
+	var phases []phase
 	for i := range executions {
-		if executions[i].past {
-			tasks += executions[i].Tasks
+		if elsewhere(&executions[i]) {
+			phases = append(phases, phase{executions[i].PhaseID})
 		}
 	}
-	p := &pastTasks{}
-	p.grow(int(tasks))
+	if err := engine.Load(ctx, eng, "detected_past", func(yield func([]phase, error) bool) { yield(phases, nil) }); err != nil {
+		return nil, err
+	}
+	index := indexByPhase(executions)
 	sql := "SELECT b.phase_id, b.task, b.duration_s, CAST(b.input_bytes AS DOUBLE) AS input_bytes, CAST(b.input_records AS DOUBLE) AS input_records" +
-		" FROM " + attempts + " b SEMI JOIN (SELECT phase_id FROM detected_past WHERE " + betweenStages(executions) + ") AS e ON e.phase_id = b.phase_id" +
+		" FROM " + attempts + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
 		" WHERE b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15"
 	last := schema.Key(0)
 	for r, err := range engine.Read[row](ctx, eng, sql) {
@@ -306,6 +390,11 @@ func readPast(ctx context.Context, eng engine.Engine, attempts string, execution
 		p.add(r.Task, r.DurationS, orNaN(r.InputBytes), orNaN(r.InputRecords))
 		segments[len(segments)-1].to++
 	}
+	return segments, nil
+}
+
+// orderAll puts the tasks of each execution in order and together.
+func (p *pastTasks) orderAll(executions []timedExecution, segments []segment) {
 	byExecution(segments)
 	for len(segments) > 0 {
 		n := 1
@@ -317,7 +406,6 @@ func readPast(ctx context.Context, eng engine.Engine, attempts string, execution
 		e.dense = isDense(p.task[e.from:e.to])
 		segments = segments[n:]
 	}
-	return p, nil
 }
 
 // order puts the rows of an execution's segments in the order of their tasks and together: where they are, or after all others where
@@ -431,10 +519,11 @@ func (p *pastTasks) judge(c *candidate, own *timedExecution, earlier []*timedExe
 		if shorter <= (len(same)-1)/4 {
 			return schema.Outlier{}, false
 		}
-		slices.Sort(p.times)
-		p10, p25 := quantileOf(p.times, 0.1), quantileOf(p.times, 0.25)
+		var q [3]schema.Null[float64]
+		quantiles(p.times, []float64{0.1, 0.25, 0.5}, q[:])
+		p10, p25 := q[0].V, q[1].V
 		spread := max(math.Log(p25/p10)/0.6071, 0.01)
-		usual, sd = min(quantileOf(p.times, 0.5), p25*math.Exp(0.6745*spread)), spread*math.Sqrt(1+1/n)
+		usual, sd = min(q[2].V, p25*math.Exp(0.6745*spread)), spread*math.Sqrt(1+1/n)
 	} else if own.WithinRun.OK && own.BetweenRuns.OK {
 		sd = math.Sqrt(own.WithinRun.V*own.WithinRun.V + own.BetweenRuns.V*own.BetweenRuns.V*(1+1/n))
 	}
@@ -467,22 +556,7 @@ func (p *pastTasks) median(of []float64, rows []int) schema.Null[float64] {
 			p.input = append(p.input, of[i])
 		}
 	}
-	if len(p.input) == 0 {
-		return schema.Null[float64]{}
-	}
-	slices.Sort(p.input)
-	return schema.Some(quantileOf(p.input, 0.5))
-}
-
-// quantileOf is SQL's percentile_cont of sorted values: between two ranks it is linear.
-func quantileOf(sorted []float64, q float64) float64 {
-	rank := q * float64(len(sorted)-1)
-	low := int(rank)
-	if low+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	part := rank - float64(low)
-	return sorted[low]*(1-part) + sorted[low+1]*part
+	return median(p.input)
 }
 
 // ratioOf is NULL where a value is unknown, or the second 0.

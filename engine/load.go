@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"reflect"
 	"unsafe"
 
@@ -20,8 +22,8 @@ type Loader interface {
 // loadRows is how many rows are gathered at once.
 const loadRows = 2048
 
-// Load makes a session table of structs, by the names in their `col` tags: the reverse of Read.
-func Load[R any](ctx context.Context, eng Loader, name string, rows []R) error {
+// Load makes a session table of structs, some at a time, by the names in their `col` tags: the reverse of Read.
+func Load[R any](ctx context.Context, eng Loader, name string, batches iter.Seq2[[]R, error]) error {
 	of := schema.Columns(reflect.TypeFor[R]())
 	columns, b := make([]Column, len(of)), &Batch{Columns: make([]Vector, len(of))}
 	for i, c := range of {
@@ -30,9 +32,15 @@ func Load[R any](ctx context.Context, eng Loader, name string, rows []R) error {
 		}
 		columns[i] = Column{Name: c.Name, Type: c.Type}
 	}
-	return eng.Load(ctx, name, columns, func() *Batch {
-		if len(rows) == 0 {
-			return nil
+	next, stop := iter.Pull2(batches)
+	defer stop()
+	var rows []R
+	var failed error
+	err := eng.Load(ctx, name, columns, func() *Batch {
+		for more := true; len(rows) == 0; {
+			if rows, failed, more = next(); !more || failed != nil {
+				return nil
+			}
 		}
 		b.Len = min(len(rows), loadRows)
 		for i := range of {
@@ -41,6 +49,7 @@ func Load[R any](ctx context.Context, eng Loader, name string, rows []R) error {
 		rows = rows[b.Len:]
 		return b
 	})
+	return cmp.Or(failed, err)
 }
 
 // gather fills a vector with a field of n structs that start at p.

@@ -30,7 +30,7 @@ func TestLoad(t *testing.T) {
 				rows[i].Value.V = 0
 			}
 		}
-		if err := engine.Load(t.Context(), eng.(engine.Loader), "loaded", rows); err != nil {
+		if err := engine.Load(t.Context(), eng.(engine.Loader), "loaded", func(yield func([]row, error) bool) { _ = yield(rows[:n/2], nil) && yield(rows[n/2:], nil) }); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(rows, append([]row{}, enginetest.ReadAll[row](t, eng, "SELECT * FROM loaded ORDER BY k NULLS LAST")...)); diff != "" {
@@ -40,11 +40,11 @@ func TestLoad(t *testing.T) {
 	type text struct {
 		Name string `col:"name"`
 	}
-	if err := engine.Load(t.Context(), eng.(engine.Loader), "loaded", []text{{"x"}}); err == nil {
+	if err := engine.Load(t.Context(), eng.(engine.Loader), "loaded", func(yield func([]text, error) bool) { yield([]text{{"x"}}, nil) }); err == nil {
 		t.Error("text is loaded")
 	}
 	locked := testEngine(t, enginetest.Store(t), engine.Options{Locked: true})
-	if err := engine.Load(t.Context(), locked.(engine.Loader), "loaded", []row{{}}); !errors.Is(err, engine.ErrStatement) {
+	if err := engine.Load(t.Context(), locked.(engine.Loader), "loaded", func(yield func([]row, error) bool) { yield([]row{{}}, nil) }); !errors.Is(err, engine.ErrStatement) {
 		t.Errorf("a locked engine takes rows: %v", err)
 	}
 }
