@@ -28,6 +28,7 @@ type Attributor struct {
 
 	savings  jobcost.Savings
 	lines    []line
+	rows     []schema.Attribution // of the phases that are in memory
 	text     []byte
 	tmp      []float64
 	sentence words

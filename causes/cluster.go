@@ -193,6 +193,7 @@ func worker(ctx context.Context, step, file string) (func(*fit.Phase, *copies.Wr
 		if !slices.ContainsFunc(p.Tasks, func(t fit.Task) bool { return t.Outlier() }) {
 			return nil
 		}
+		a.rows = a.rows[:0]
 		x, rows := a.attribute(p)
 		if err := copies.Append(w, p.ID, k.inputs[p.ID], rows); err != nil {
 			return err

@@ -27,7 +27,7 @@ type Evidence struct {
 // append writes the evidence as JSON; a field that is NaN or infinite is left out. It is written by hand because a
 // store has millions of them.
 func (e *Evidence) append(b []byte) []byte {
-	return finish(e.begin(b), []byte(e.Text), []byte(e.SQL))
+	return finish(e.begin(b), e.Text, e.SQL)
 }
 
 // begin writes all but the text and the query.
@@ -53,7 +53,7 @@ func (e *Evidence) begin(b []byte) []byte {
 }
 
 // finish adds the text and the query, and closes what append began.
-func finish(b []byte, words, query []byte) []byte {
+func finish[S string | []byte](b []byte, words, query S) []byte {
 	b = append(b, `,"text":`...)
 	b = quote(b, words)
 	if len(query) > 0 {

@@ -38,6 +38,7 @@ type historyWriter struct {
 	tx    *store.Tx
 	input schema.Key
 	rows  []schema.HistoryAttribution
+	split historySplitter
 }
 
 // add splits the excess of an attempt over its usual duration, in a run of which the machines were judged, or not (nil).
@@ -48,7 +49,7 @@ func (w *historyWriter) add(a *usualAttempt, judged *machines.RunJudgement) erro
 		}
 		w.input = input
 	}
-	w.rows = append(w.rows, a.split(judged)...)
+	w.rows = w.split.append(w.rows, a, judged)
 	return nil
 }
 
@@ -72,11 +73,25 @@ func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schem
 	return w.flush()
 }
 
-// split says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what most machines of the
+// historySplitter splits excesses over usual durations. It is for one goroutine, and its memory is used again for the next.
+type historySplitter struct {
+	factors  []historyFactor
+	sentence words
+	text     []byte
+}
+
+// historyFactor is what one cause multiplies a usual duration by.
+type historyFactor struct {
+	cause schema.HistoryCause
+	ln    float64
+	place string
+}
+
+// append says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what most machines of the
 // phase take more, of the machine, and what is left. Each gets what remains of the whole factor after those before it, and never less
 // than nothing; seconds are the logarithmic means of the factors (stats.LogMean), and the last cause takes the rounding, so they
 // sum to the excess.
-func (a *usualAttempt) split(j *machines.RunJudgement) []schema.HistoryAttribution {
+func (h *historySplitter) append(rows []schema.HistoryAttribution, a *usualAttempt, j *machines.RunJudgement) []schema.HistoryAttribution {
 	usual := a.DurationS - a.ExcessS
 	left := math.Log(a.DurationS / usual)
 	take := func(ln float64) float64 {
@@ -84,40 +99,36 @@ func (a *usualAttempt) split(j *machines.RunJudgement) []schema.HistoryAttributi
 		left -= ln
 		return ln
 	}
-	type factor struct {
-		cause schema.HistoryCause
-		ln    float64
-		place string
-	}
 	work := math.Max(1, a.WorkRatio.Or(1))
-	factors := []factor{{cause: schema.MoreWork, ln: take(math.Log(work))}}
+	factors := append(h.factors[:0], historyFactor{cause: schema.MoreWork, ln: take(math.Log(work))})
 	if j != nil {
-		factors = append(factors, factor{cause: schema.SharedSlowness, ln: take(j.Shared[a.Phase])})
+		factors = append(factors, historyFactor{cause: schema.SharedSlowness, ln: take(j.Shared[a.Phase])})
 		if ln, ok := j.Machines[a.Machine]; ok {
-			f := factor{schema.SlowMachine, take(ln), "machine " + a.Machine}
+			f := historyFactor{schema.SlowMachine, take(ln), "machine " + a.Machine}
 			if node, ok := j.Nodes[a.Machine]; ok {
 				f.cause, f.place = schema.SharedSlowness, "node "+node
 			}
 			factors = append(factors, f)
 		}
 	}
-	factors = append(factors, factor{cause: schema.Alone, ln: left})
-	factors = slices.DeleteFunc(factors, func(f factor) bool { return !(f.ln > 0) })
-	slices.SortStableFunc(factors, func(a, b factor) int { return cmp.Compare(b.ln, a.ln) })
+	factors = append(factors, historyFactor{cause: schema.Alone, ln: left})
+	factors = slices.DeleteFunc(factors, func(f historyFactor) bool { return !(f.ln > 0) })
+	slices.SortStableFunc(factors, func(a, b historyFactor) int { return cmp.Compare(b.ln, a.ln) })
 	unit, rest := stats.LogMean(a.DurationS, usual), a.ExcessS
 	waited, computed := beyond(a.WaitS, a.UsualWaitS, work), beyond(a.CPUS, a.UsualCPUS, work)
-	rows := make([]schema.HistoryAttribution, len(factors))
+	h.factors = factors
 	for i, f := range factors {
 		s := unit * f.ln
 		if i == len(factors)-1 {
 			s = rest
 		}
 		rest -= s
-		rows[i] = schema.HistoryAttribution{AttemptID: a.Attempt, PhaseID: a.Phase, Cause: f.cause, Seconds: s, Share: s / a.ExcessS, Rank: int32(i + 1),
-			WaitedS: waited, ComputedS: computed, Evidence: a.evidence(f.cause, math.Exp(f.ln), f.place, usual, work)}
+		row := schema.HistoryAttribution{AttemptID: a.Attempt, PhaseID: a.Phase, Cause: f.cause, Seconds: s, Share: s / a.ExcessS, Rank: int32(i + 1),
+			WaitedS: waited, ComputedS: computed, Evidence: h.evidence(a, f.cause, math.Exp(f.ln), f.place, usual, work)}
 		if f.place != "" {
-			rows[i].Place = schema.Some(f.place)
+			row.Place = schema.Some(f.place)
 		}
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -131,8 +142,9 @@ func beyond(is, usual schema.Null[float64], work float64) (more schema.Null[floa
 }
 
 // evidence says by what factor, and on what the attempt spent the time.
-func (a *usualAttempt) evidence(cause schema.HistoryCause, factor float64, place string, usual, work float64) string {
-	var w words
+func (h *historySplitter) evidence(a *usualAttempt, cause schema.HistoryCause, factor float64, place string, usual, work float64) string {
+	w := &h.sentence
+	*w = (*w)[:0]
 	w.seconds(a.DurationS).say(" instead of the usual ").seconds(usual).say("; ")
 	switch cause {
 	case schema.MoreWork:
@@ -152,6 +164,7 @@ func (a *usualAttempt) evidence(cause schema.HistoryCause, factor float64, place
 	}
 	compare("waited for input for ", a.WaitS, a.UsualWaitS)
 	compare("used processor time of ", a.CPUS, a.UsualCPUS)
-	e := Evidence{Predictor: "usual", Coefficient: factor, Value: a.DurationS, Median: usual, Unit: "s", Text: string(w)}
-	return string(e.append(nil))
+	e := Evidence{Predictor: "usual", Coefficient: factor, Value: a.DurationS, Median: usual, Unit: "s", Text: string(*w)}
+	h.text = e.append(h.text[:0])
+	return string(h.text)
 }

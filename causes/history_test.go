@@ -33,7 +33,8 @@ func TestHistorySplitSums(t *testing.T) {
 		if r.IntN(4) == 0 {
 			j = nil
 		}
-		rows := a.split(j)
+		var h historySplitter
+		rows := h.append(nil, &a, j)
 		sum := 0.0
 		for i, x := range rows {
 			sum += x.Seconds
@@ -47,7 +48,7 @@ func TestHistorySplitSums(t *testing.T) {
 		}
 		b := a
 		b.DurationS, b.ExcessS = 8*a.DurationS, 8*a.ExcessS
-		for i, x := range b.split(j) {
+		for i, x := range h.append(nil, &b, j) {
 			if math.Abs(x.Seconds-8*rows[i].Seconds) > 1e-9*x.Seconds || x.Cause != rows[i].Cause || x.Place != rows[i].Place {
 				t.Fatalf("eight times as long: %+v, was %+v", x, rows[i])
 			}

@@ -381,6 +381,9 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 		workers[i].losses, workers[i].collections = r.losses, r.collections
 	}
 	err = r.stream(ctx, true, func(ps []fit.Phase) error {
+		for _, w := range workers {
+			w.rows = w.rows[:0]
+		}
 		results, rows, times := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps)), make([]runTimes, len(ps))
 		r.parallel(len(ps), func(worker, i int) {
 			results[i], rows[i] = workers[worker].attribute(&ps[i])
@@ -413,8 +416,11 @@ type attributed struct {
 	saved    []jobcost.Saving
 }
 
+// attribute gives what was found in a phase, in memory that is the caller's until rows is emptied.
 func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution) {
-	rows := a.Attribute(p, nil)
+	from := len(a.rows)
+	a.rows = a.Attribute(p, a.rows)
+	rows := a.rows[from:]
 	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil)}
 	for i := range p.Tasks {
 		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {

@@ -55,7 +55,7 @@ func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	}
 	a.query = a.query[:0]
 	query(&a.query, s.task, l.top)
-	return finish(e.begin(b), *w, a.query)
+	return finish(e.begin(b), []byte(*w), []byte(a.query))
 }
 
 func (a *Attributor) coefficient(e *Evidence, s *split, k term) {
