@@ -168,6 +168,9 @@ func (f *Fluid) Advance(to float64) []Ended {
 		}
 		f.now = max(f.now, at)
 		f.end(f.now * (1 + 1e-12)) // what rounding has torn apart ends together
+		if f.now >= to {
+			break // the rates from here on are those with what starts at this instant, too
+		}
 	}
 	f.now = max(f.now, to)
 	return f.ended

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"straggler/whatif/policy"
+	"straggler/whatif/published"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 	"straggler/whatif/workload"
@@ -210,7 +211,7 @@ func TestOptimumBounds(t *testing.T) {
 		for i, task := range c.Jobs[0].Phases[0].Tasks {
 			best[i] = min(task.Seconds*task.Luck, least)
 		}
-		bound := optimum(best, len(c.Machines))
+		bound := published.Optimum(best, len(c.Machines))
 		for _, pol := range all(t) {
 			if pol.Ideal {
 				continue
@@ -228,28 +229,6 @@ func TestOptimumBounds(t *testing.T) {
 			}
 		}
 	}
-}
-
-// optimum is the least makespan of independent tasks on m machines, by trying every assignment.
-func optimum(d []float64, m int) float64 {
-	best := math.Inf(1)
-	load := make([]float64, m)
-	var try func(i int)
-	try = func(i int) {
-		if i == len(d) {
-			best = min(best, slices.Max(load))
-			return
-		}
-		for k := range load {
-			load[k] += d[i]
-			if load[k] < best {
-				try(i + 1)
-			}
-			load[k] -= d[i]
-		}
-	}
-	try(0)
-	return best
 }
 
 // Law 6: no policy is handed the future. What tasks that have not started at an instant will take, and for policies that

@@ -130,12 +130,9 @@ func ByName(name string) (Policy, error) {
 
 // With is the policy with one option changed.
 func (p Policy) With(name, value string) (Policy, error) {
-	o, err := option.With("policy "+p.Name, p.options, name, value)
-	if err != nil {
-		return p, err
-	}
-	p.options = o
-	return p, nil
+	var err error
+	p.options, err = option.With("policy "+p.Name, p.options, name, value)
+	return p, err
 }
 
 // Option is the value of an option, as options are written.

@@ -97,12 +97,9 @@ func ByName(name string) (Scheduler, error) {
 
 // With is the scheduler with one option changed.
 func (s Scheduler) With(name, value string) (Scheduler, error) {
-	o, err := option.With("scheduler "+s.Name, s.options, name, value)
-	if err != nil {
-		return s, err
-	}
-	s.options = o
-	return s, nil
+	var err error
+	s.options, err = option.With("scheduler "+s.Name, s.options, name, value)
+	return s, err
 }
 
 // Parameters are the options as a JSON object.
