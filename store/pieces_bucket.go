@@ -56,8 +56,11 @@ func newBucketPieces(s *objectStore, writer, dir string) *bucketPieces {
 }
 
 func (b *bucketPieces) open(ctx context.Context) (string, error) {
+	if err := b.s.writeMark(ctx, markOf(b.writer)+piecesMark); err != nil {
+		return "", err
+	}
 	b.stop = b.s.renewMark(ctx, b.writer)
-	return markOf(b.writer), b.s.writeMark(ctx, markOf(b.writer)+piecesMark)
+	return markOf(b.writer), nil
 }
 
 func (b *bucketPieces) adopt(t *schema.Table, f FileRecord) (string, error) {

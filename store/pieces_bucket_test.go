@@ -196,6 +196,26 @@ func TestLongTransactionsPieces(t *testing.T) {
 	whole(t, s, 10, 3)
 }
 
+// More pieces than a server lists at once are all found: those that a commit names, and those that have to go.
+func TestManyPieces(t *testing.T) {
+	s3test.Serve(t)
+	s := ground{where: "s3://lakes/x"}.patient(t)
+	tx, at := piecesOf(t, s)
+	p := piece(t, at, 7, storetest.Attempts(7, 10), "")
+	for i := range 1100 { // which come before it in the order of their names
+		if err := writeObject(t, s, fmt.Sprintf("tables/attempts/%s-2-%d.parquet", tx.writer, i), "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(filesIn(t, s, "tables")); n != 1101 {
+		t.Fatalf("%d files", n)
+	}
+	if _, err := commitPieces(t, tx, 7, p); err != nil {
+		t.Fatal(err)
+	}
+	whole(t, s, 10, 1)
+}
+
 // Programs and the transaction ask again where the server fails every third request, and nothing is lost or there twice.
 func TestPiecesOverServerErrors(t *testing.T) {
 	server := s3test.Serve(t)
