@@ -132,6 +132,9 @@ func (c *cloud) object(t *testing.T, w http.ResponseWriter, r *http.Request, inn
 		fmt.Fprint(w, "<Error><Code>AuthenticationRequired</Code><Message>Authentication required.</Message></Error>")
 		return
 	}
+	if strings.Contains(r.URL.RawQuery, "+") {
+		t.Errorf("%s: a plus is a plus to some servers", r.URL)
+	}
 	if r.Header.Get("If-None-Match") != "" || r.URL.Query().Has("x-id") {
 		t.Errorf("%s %s is not of Google's protocol: %v", r.Method, r.URL, r.Header)
 	}
@@ -251,6 +254,7 @@ func everyOperation(t *testing.T, b Bucket) {
 		{Listing{Prefix: "a/"}, []string{"a/1", "a/b/2"}},
 		{Listing{Prefix: "a/", Delimiter: "/"}, []string{"a/1", "a/b/"}},
 		{Listing{Delimiter: "/"}, []string{"a b/", "a.txt", "a/", "large"}},
+		{Listing{Prefix: "a b/"}, []string{"a b/ü+%3"}},
 		{Listing{Prefix: "a"}, []string{"a b/ü+%3", "a.txt", "a/1", "a/b/2"}},
 		{Listing{Prefix: "a", Limit: 2}, []string{"a b/ü+%3", "a.txt"}},
 		{Listing{Prefix: "none/"}, nil},

@@ -237,8 +237,9 @@ services = mine
 [services mine]
 s3 =
   endpoint_url = http://storage:9000
-[keys]
-aws_access_key_id = not a profile
+[bare]
+aws_access_key_id = of no profile
+aws_secret_access_key = s
 `, `
 [default]
 aws_access_key_id = of default
@@ -270,7 +271,7 @@ aws_secret_access_key = s
 	if keyOf(t, "profile=chained"); asked.Get("RoleSessionName") != "night" || asked.Get("ExternalId") != "x1" || asked.Get("DurationSeconds") != "900" || !strings.Contains(asked.Get("signed"), "Credential=first/") {
 		t.Errorf("a chain of roles says %v", asked)
 	}
-	for query, want := range map[string]string{"profile=loop": "its own source", "profile=none": "no profile none", "profile=broken": "no credential", "profile=code": "export-credentials"} {
+	for query, want := range map[string]string{"profile=loop": "its own source", "profile=none": "no profile none", "profile=bare": "no profile bare", "profile=broken": "no credential", "profile=code": "export-credentials"} {
 		if got := keyOf(t, query); !strings.Contains(got, want) || !strings.Contains(got, "credential") {
 			t.Errorf("%q: %q, want %q", query, got, want)
 		}
@@ -321,11 +322,11 @@ func TestCredentialsOfMachines(t *testing.T) {
 		}
 	}))
 	defer server.Close()
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.URL)
 	if got := keyOf(t, ""); !strings.Contains(got, "no credential") {
 		t.Errorf("a machine whose service is not to be asked: %q", got)
 	}
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "")
-	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.URL)
 	if got := keyOf(t, ""); got != "of node" {
 		t.Errorf("a virtual machine: %q", got)
 	}

@@ -153,7 +153,7 @@ func measured(d []float64) measure.Stage {
 	slices.Sort(sorted)
 	m, n := distribution.Median(sorted), len(d)
 	var slot, excess, sq, outliers, lost float64
-	free := make([]float64, 80)
+	free := make([]float64, 80) // a heap: the first is the smallest
 	end, cut := 0.0, 0.0
 	for _, x := range d {
 		slot += x
@@ -165,15 +165,10 @@ func measured(d []float64) measure.Stage {
 			outliers++
 			lost += x - m
 		}
-		i := 0
-		for k := range free {
-			if free[k] < free[i] {
-				i = k
-			}
-		}
-		cut = max(cut, free[i]+min(x, m))
-		free[i] += x
-		end = max(end, free[i])
+		cut = max(cut, free[0]+min(x, m))
+		free[0] += x
+		end = max(end, free[0])
+		sink(free)
 	}
 	for name, v := range map[string]float64{"time_s": end, "tasks": float64(n), "median_s": m, "max_s": sorted[n-1], "slot_s": slot, "excess_s": excess, "excess_sq": sq,
 		"outliers": outliers, "lost_s": end - cut, "slowdown_ratio": sorted[n-1] / m} {
@@ -182,6 +177,24 @@ func measured(d []float64) measure.Stage {
 	st.Causes.Set("data_skew", lost)
 	st.Longest = sorted[max(0, n-16):]
 	return st
+}
+
+// sink puts the first of a heap to where it belongs.
+func sink(heap []float64) {
+	for i := 0; ; {
+		least := 2*i + 1
+		if least >= len(heap) {
+			return
+		}
+		if right := least + 1; right < len(heap) && heap[right] < heap[least] {
+			least = right
+		}
+		if heap[i] <= heap[least] {
+			return
+		}
+		heap[i], heap[least] = heap[least], heap[i]
+		i = least
+	}
 }
 
 // Runs are the first nights of a program with three stages.
