@@ -403,3 +403,27 @@ func TestAddressOf(t *testing.T) {
 		t.Error("an object that is not staged")
 	}
 }
+
+// What a program asks of the server for a piece is a constant number of requests: BENCH.md reckons with it.
+func TestRequestsOfPieces(t *testing.T) {
+	server := s3test.Serve(t)
+	s := ground{where: "s3://lakes/x"}.patient(t)
+	tx, at := piecesOf(t, s)
+	before := server.Requests.Load()
+	p := piece(t, at, 7, storetest.Attempts(7, 10), "said")
+	each := server.Requests.Load() - before
+	before = server.Requests.Load()
+	if err := tx.FetchData(t.Context(), []*Piece{p}); err != nil {
+		t.Fatal(err)
+	}
+	fetched := server.Requests.Load() - before
+	before = server.Requests.Load()
+	if _, err := commitPieces(t, tx, 7, p); err != nil {
+		t.Fatal(err)
+	}
+	committed := server.Requests.Load() - before
+	t.Logf("%d requests of a copy, %d to fetch what it says, %d to commit, of which %d list the tables", each, fetched, committed, len(schema.Tables()))
+	if each > 8 || fetched > 1 || committed > int64(len(schema.Tables()))+10 {
+		t.Error("these are more than BENCH.md says")
+	}
+}
