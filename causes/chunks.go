@@ -49,7 +49,7 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	return out
 }
 
-// partOfChunk is the number of attempts whose results are in memory at once: a tenth of a chunk, and phases enough for all workers.
+// partOfChunk is the number of attempts whose results are in memory at once: a fifth of a chunk, and phases enough for all workers.
 const partOfChunk = 50_000
 
 // inParts hands phases to work, some at a time.
