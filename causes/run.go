@@ -38,7 +38,7 @@ var lossesSQL string
 type Options struct {
 	WindowS       float64 // windows of time in which a machine's speed is judged; 0: an hour, longer for traces of many weeks
 	FalseShare    float64 // share of the machines called slow that may be healthy (false discovery rate); 0: 0.05
-	ChunkAttempts int64   // attempts held in memory at once, twice: some are worked on while the next are read; 0: 250 000. A phase is never divided
+	ChunkAttempts int64   // attempts read at once, while as many are worked on; 0: 250 000. A phase is never divided
 	Workers       int     // 0: one a core
 	Again         bool    // work on the whole store, whatever earlier runs have seen
 	Tool          string  // version of straggler, for the commit
