@@ -119,9 +119,9 @@ func (l *line) sd() float64 { return math.Sqrt(l.errors.variance() + l.model*l.m
 
 // shared sorts the errors of the seconds by whom they are shared with.
 func (l *line) shared(machine int64) jobcost.Errors {
-	e := jobcost.Errors{Machine: machine, Factor: l.errors[machineSource], Discrepancy: l.model}
+	e := jobcost.Errors{Machine: machine, Factor: math.Hypot(l.errors[machineSource], l.errors[cpuSource]), Discrepancy: l.model}
 	copy(e.Coefficients[:], l.errors[coefficients:machineSource])
-	for _, x := range l.errors[startSource:] {
+	for _, x := range l.errors[startSource:cpuSource] {
 		e.Own += x * x
 	}
 	return e

@@ -138,7 +138,7 @@ func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 					continue
 				}
 				x, y := [4]float64{1, math.Log1p(c.z), 0, c.logit}, 0.0
-				if !c.measured && reading(of) != onFigure && reading(of) != onWorkOverMachine { // what is measured is right there, too; there nothing is
+				if !c.measured && reading(of) != onFigure && reading(of) != onWorkOverMachine && reading(of) != onStart { // what is measured is right there, too; there nothing is; of starts there are too few
 					x[2] = 1
 				}
 				if c.right {

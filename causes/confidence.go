@@ -15,14 +15,15 @@ import (
 // alike, since nothing in a log says of which kind its cluster is. TestCalibration holds them against other mixtures, and
 // TestReliability against each family by what the others give.
 var sureness = [...]logistic{
-	onFigure:      {2.03, 3.69, 0, 0},
-	onCoefficient: {2.99, 1.52, -2.53, 0},
-	onMachine:     {2.10, 1.46, 1.84, 0},
-	onMixture:     {0.89, 1.06, -0.51, 0.16},
+	onFigure:      {2.26, 3.44, 0, 0},
+	onCoefficient: {2.83, 1.06, -2.82, 0},
+	onMachine:     {1.97, 1.45, 1.84, 0},
+	onMixture:     {1.31, 0.76, -0.73, 0.17},
+	onStart:       {-0.70, 1.00, 0, 0.82},
 
-	onMixtureOverWork: {-1.67, 1.71, -0.25, 0.42},
-	onWorkOverMixture: {1.52, 1.87, -1.35, 0},
-	onWorkOverMachine: {0.03, 1.13, 0, 0},
+	onMixtureOverWork: {-1.69, 1.72, -0.07, 0.40},
+	onWorkOverMixture: {1.45, 1.45, -1.96, 0},
+	onWorkOverMachine: {-0.70, 1.02, 0, 0},
 }
 
 // reading is what a verdict rests on, and what its runner-up does where both are parts of one body: each can be wrong in its own way.
@@ -32,7 +33,8 @@ const (
 	onFigure      reading = iota // a measured figure of the task
 	onCoefficient                // a coefficient, which may be that of something else
 	onMachine                    // what its machine's other tasks say, or what happened elsewhere meanwhile
-	onMixture                    // the residual, which the attempt itself or the start of its executor made, or the scatter of the phase
+	onMixture                    // the residual, which the attempt itself made, or the scatter of the phase
+	onStart                      // the residual of a first task of an executor, which may be the start's, its machine's or its own
 
 	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form of the model
 	// beside its errors, and an ordinary residual is no reason for a task whose work is one.
@@ -51,8 +53,10 @@ func readingOf(top, second term, measured bool) reading {
 		return onWorkOverMixture
 	case top <= ofFirst && second == ofMachine && !measured:
 		return onWorkOverMachine
-	case top == ofResidual || top == ofCold:
+	case top == ofResidual:
 		return onMixture
+	case top == ofCold:
+		return onStart
 	case top == ofMachine || top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert:
 		return onMachine
 	case top <= ofFirst:

@@ -110,8 +110,8 @@ func coverageTable(by map[schema.Cause]*coverage) string {
 // attempt goes with the causes within the body, in proportion.
 func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[schema.Cause]float64 {
 	type body struct {
-		seconds                                        float64
-		noise, skew, machine, transient, spill, remote float64 // logarithms
+		seconds, loading                                      float64
+		noise, skew, machine, transient, start, spill, remote float64 // logarithms
 	}
 	generation := map[string]float64{}
 	for _, m := range truth.Machines {
@@ -126,7 +126,9 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			continue
 		}
 		parts := a.SchedulerDelayS.V + a.DeserializeS.V + a.ResultS.V + a.GCS.V + a.FetchWaitS.V
-		measured := w.Seconds(schema.Scheduler) + w.Seconds(schema.Startup) + w.Seconds(schema.GC) + w.Seconds(schema.Network)
+		loading := max(0, min(w.Seconds(schema.Startup), a.DeserializeS.V-0.008)) // is logged as conversion, of which 8 ms are usual; the rest is of the body
+		start := w.Seconds(schema.Startup) - loading
+		measured := w.Seconds(schema.Scheduler) + loading + w.Seconds(schema.GC) + w.Seconds(schema.Network)
 		x := w.BaseS - (parts - measured) // the body of a normal task
 		b := &bodies[i]
 		b.noise = math.Log(max(1e-9, x))
@@ -138,6 +140,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 		b.skew, b.machine = step(w.Seconds(schema.DataSkew)), step(w.Seconds(schema.BadMachine))
 		b.machine += math.Log(generation[a.Machine.V]) // hardware that is slower is its machine's, whoever made it
 		b.transient = step(w.Seconds(schema.Transient))
+		b.loading, b.start = loading, step(start)
 		b.spill, b.remote = step(w.Seconds(schema.Spill)), step(w.Seconds(schema.LocalityMiss))
 		b.seconds = x
 		v := values[a.PhaseID]
@@ -148,6 +151,8 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 		v["body"], v["duration"] = append(v["body"], x), append(v["duration"], a.DurationS.V)
 		v["skew"] = append(v["skew"], b.skew)
 		v["machine"] = append(v["machine"], b.machine)
+		v["start"] = append(v["start"], b.start)
+		v["loading"] = append(v["loading"], loading)
 		for _, c := range synth.Causes {
 			v[string(c)] = append(v[string(c)], w.Seconds(c))
 		}
@@ -159,8 +164,9 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 		}
 	}
 	out := map[schema.Key]map[schema.Cause]float64{}
-	within := []schema.Cause{schema.DataSkew, schema.BadMachine, schema.Transient, schema.Spill, schema.LocalityMiss}
-	parts := []schema.Cause{schema.Network, schema.GC, schema.Scheduler, schema.Startup}
+	const loading = schema.Cause("loading") // of startup, what is logged as conversion
+	within := []schema.Cause{schema.DataSkew, schema.BadMachine, schema.Transient, schema.Startup, schema.Spill, schema.LocalityMiss}
+	parts := []schema.Cause{schema.Network, schema.GC, schema.Scheduler, loading}
 	for i := range bodies {
 		b, a := &bodies[i], &trace.Attempts[i]
 		if b.seconds == 0 {
@@ -170,7 +176,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 		l := stats.LogMean(b.seconds, m["body"])
 		s := map[schema.Cause]float64{
 			schema.DataSkew: l * (b.skew - m["skew"]), schema.BadMachine: l * (b.machine - m["machine"]), schema.Transient: l * b.transient,
-			schema.Spill: l * b.spill, schema.LocalityMiss: l * b.remote,
+			schema.Startup: l * (b.start - m["start"]), schema.Spill: l * b.spill, schema.LocalityMiss: l * b.remote,
 		}
 		scatter, named := b.seconds-m["body"], 0.0
 		for _, x := range s {
@@ -179,7 +185,11 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 		}
 		var waited float64
 		for _, c := range parts {
-			s[c] = truth.Attempts[i].Seconds(c) - m[string(c)]
+			if c == loading {
+				s[c] = b.loading - m["loading"]
+			} else {
+				s[c] = truth.Attempts[i].Seconds(c) - m[string(c)]
+			}
 			waited += max(0, s[c])
 		}
 		switch {
@@ -194,6 +204,8 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 				s[c] += max(scatter, -waited) * max(0, s[c]) / waited
 			}
 		}
+		s[schema.Startup] += s[loading]
+		delete(s, loading)
 		out[a.AttemptID] = s
 	}
 	return out

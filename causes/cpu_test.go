@@ -75,3 +75,29 @@ func TestProcessorTimeDecides(t *testing.T) {
 		t.Errorf("%g cases; the machine takes %.1f s at the usual processor time, and %.1f s at three times it", cases, starved, computed)
 	}
 }
+
+// Where processor time alone measures work, how long a machine's processor takes is uncertain, and what the machine does not take is its task's work.
+func TestWorkByProcessorTimeIsUncertain(t *testing.T) {
+	c := causestest.New(63, 6)
+	var phases []*fit.Phase
+	for range 3 {
+		phases = append(phases, c.Phase(48, 2, nil, func(task *fit.Task, body *float64) {
+			task.Bytes, task.Records, task.Written = math.NaN(), math.NaN(), math.NaN()
+			if task.Index == 30 {
+				*body *= 2.5
+			}
+			task.CPU = *body
+		}))
+	}
+	l := model.NewLearner(3600, nil, nil)
+	for _, p := range phases {
+		l.Observe(p)
+	}
+	a := NewAttributor(l.Model())
+	a.prepare(phases[0])
+	s := a.split(30)
+	sd := a.phase.CPUFactorSD[a.phase.Machines.Of[30]]
+	if work := s.errors[ofCPU][cpuSource]; !(s.seconds[ofCPU] > 0) || !(sd > 0.01) || work > -0.8*sd*s.seconds[ofCPU] || math.Abs(s.errors[ofMachine][cpuSource]+work) > 1e-9 {
+		t.Errorf("%.2f s are work; by the machine's factor ± %.3f it is %.3f s and the machine %.3f s more", s.seconds[ofCPU], sd, work, s.errors[ofMachine][cpuSource])
+	}
+}

@@ -87,6 +87,9 @@ func mixture(seed uint64) synth.Options {
 		o.Speculation = synth.SparkSpeculation()
 	}
 	o.Hide = synth.Hide{Bytes: chance(0.12), Racks: chance(0.3)}
+	if chance(0.2) {
+		o.Faults.Start.Factor = strong(1.5, 4)
+	}
 	return o
 }
 

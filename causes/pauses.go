@@ -100,7 +100,9 @@ func (a *Attributor) waitsAnyway(i int, k int32) bool {
 }
 
 // launchedIntoPause reports whether task i was launched while its own machine collected: other tasks there collected for
-// at least half of its delay, and ran while it was delayed, as is so of most delays of the phase.
+// at least half of its delay, and ran while it was delayed, as is so of most delays of the phase. A delay beyond the usual that is shorter
+// than the collections that are kept of other phases is a message's: it is what is left of five figures that logs round to milliseconds,
+// and which collections of that length there were is not known.
 func (a *Attributor) launchedIntoPause(i int, delay float64) bool {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
@@ -111,7 +113,7 @@ func (a *Attributor) launchedIntoPause(i int, delay float64) bool {
 	if !w.loaded {
 		w.load(a)
 	}
-	return w.launched(b, int32(i), delay) && w.delayed[own] >= w.undelayed
+	return delay >= leastCollection && w.launched(b, int32(i), delay) && w.delayed[own] >= w.undelayed
 }
 
 func (w *pauses) launched(b *fit.Fitter, i int32, delay float64) bool {

@@ -168,6 +168,41 @@ func TestLaunchedIntoAPause(t *testing.T) {
 	}
 }
 
+// Tasks launched while their process collects start late. A delay of half a second, or of 0.12 s, may be the collection's; one of 40 ms is as long as a
+// message takes, whatever is collected meanwhile.
+func TestShortDelaysInAPause(t *testing.T) {
+	for _, c := range []struct {
+		delay float64
+		pause bool
+	}{{0.5, true}, {0.12, true}, {0.04, false}} {
+		cluster := causestest.New(32, 6)
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, cluster.Phase(240, 0.05, nil, func(t *fit.Task, body *float64) {
+				if t.Machine == 2 && t.Index >= 120 && t.Index < 144 {
+					if t.GC = 0.6; t.Index%2 == 0 {
+						t.GC, t.Delay = 0, c.delay+0.01
+					}
+				}
+			}))
+		}
+		n := 0
+		for _, r := range attributeAll(phases) {
+			task := find(phases, r.AttemptID)
+			if task.Delay < c.delay || r.Rank != 1 {
+				continue
+			}
+			n++
+			if (r.Cause == schema.GC) != c.pause {
+				t.Errorf("a delay of %g s is %s", c.delay, r.Cause)
+			}
+		}
+		if n < 6 {
+			t.Errorf("%d outliers that were delayed by %g s", n, c.delay)
+		}
+	}
+}
+
 // A tenth of a second of waiting for 30 kB is no link's; the same for 30 MB is.
 func TestShortWaits(t *testing.T) {
 	for _, bytes := range []float64{30e3, 30e6} {

@@ -94,7 +94,8 @@ const (
 	moreSource           = partSources + fit.Parts               // how much of the wait its larger input explains
 	droppedSource        = moreSource + 1                        // causes too small for a row, which the verdict took
 	sharedSource         = droppedSource + 1                     // how long tasks usually wait at the time of this one
-	sources              = sharedSource + 1
+	cpuSource            = sharedSource + 1                      // the processor time that its machine takes, where that measures work
+	sources              = cpuSource + 1
 )
 
 // gradient is how much a figure changes when a source changes by one standard deviation: its variance is the sum of squares.
@@ -164,6 +165,10 @@ func (e *estimate) move(j source, d, q float64) {
 		e.of[ofWaitForMore] += d
 		e.of[ofWait] -= d
 		return
+	case j == cpuSource:
+		e.of[ofMachine] += d
+		e.of[ofCPU] -= d
+		return
 	default:
 		e.of[ofWait+term(j-partSources)] += d
 	}
@@ -227,6 +232,9 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 		moved[k] = f.SE[k] * (x[k] - f.Mid[k]) * scale
 		s.sd[k] = math.Abs(moved[k])
 		left -= s.of[k]
+		if machine := b.Machines.Of[i]; fit.Predictor(k) == fit.ByCPU && machine >= 0 && b.CPUFactorSD != nil {
+			moved[cpuSource] = f.Coef[k] * x[k] * scale * b.CPUFactorSD[machine]
+		}
 	}
 	s.of[ofMachine], s.sd[ofMachine] = l*(s.machine.Mean-b.Usual), l*math.Sqrt(s.machine.PriorVariance)
 	left -= s.of[ofMachine]

@@ -135,3 +135,39 @@ func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
 		t.Errorf("machine 4 takes e^%.2f times as long, want 1", z)
 	}
 }
+
+// Machine 4 has a new executor in the last phase, one task of which takes three times as long. In a store whose executors start slowly, that is its
+// start; where fifty started as fast as they ran, and one attempt in twenty is slow by itself, it is the attempt's own.
+func TestStartsOfTheStore(t *testing.T) {
+	for _, c := range []struct {
+		slow bool
+		want schema.Cause
+	}{{true, schema.Startup}, {false, schema.Transient}} {
+		cluster := causestest.New(25, 6)
+		cluster.Slots = 2
+		var phases []*fit.Phase
+		for range 10 {
+			phases = append(phases, cluster.Phase(60, 2, nil, func(t *fit.Task, body *float64) {
+				if t.Index < 12 && t.Machine != 4 {
+					t.Cold = true
+					if c.slow {
+						*body *= 3
+					}
+				} else if t.Index%20 == 17 {
+					*body *= 3
+				}
+			}))
+		}
+		last := cluster.Phase(60, 2, nil, func(t *fit.Task, body *float64) {
+			if t.Machine == 4 && t.Index < 6 {
+				t.Cold = true
+				*body *= 3
+			}
+		})
+		for _, r := range attributeAll(append(phases, last)) {
+			if task := find([]*fit.Phase{last}, r.AttemptID); r.Rank == 1 && task != nil && task.Cold && r.Cause != c.want {
+				t.Errorf("starts are slow: %v; %s, want %s", c.slow, r.Cause, c.want)
+			}
+		}
+	}
+}

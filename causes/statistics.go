@@ -207,7 +207,8 @@ func (r *run) takeStatistics() {
 			a.sums.Stages[uint64(s.Signature)] = model.StageStatistics{
 				Stage: model.Stage{N: s.Tasks, LogSigma: s.LogSigma, ElasticityW: s.ElasticityWeight, Elasticity: s.Elasticity, SpillW: s.SpillWeight, Spill: s.Spill},
 				Outliers: fit.OutlierCounts{N: s.Known, Slow: s.Alone, Sum: s.AloneFactor, Sum2: s.AloneSquared,
-					CPUKnown: s.AloneCPUKnown, Computing: s.AloneComputing}}
+					CPUKnown: s.AloneCPUKnown, Computing: s.AloneComputing},
+				Starts: fit.StartCounts{Starts: s.Starts, Slow: s.SlowStarts}}
 		}
 	}
 }
@@ -253,6 +254,7 @@ func (r *run) moved(a *application) bool {
 		now := r.under(uint64(s.Signature), a.sums.Stages[uint64(s.Signature)].Stage)
 		if !within(s.AloneProbability, now.AloneProbability, movedProbability) || !near(s.AloneMean, now.AloneMean, movedMean) ||
 			!within(s.AloneVariance, now.AloneVariance, movedProbability) || !near(s.ComputingShare, now.ComputingShare, movedProbability) ||
+			!near(s.SlowStart, now.SlowStart, movedProbability) ||
 			!within(s.MachinesVariance+machines.PhasePrior.Spike, now.MachinesVariance+machines.PhasePrior.Spike, movedVariance) {
 			return true // which all attempts were attributed under
 		}
@@ -314,7 +316,7 @@ func (r *run) under(signature uint64, own model.Stage) (s schema.StageStatistics
 	s.WorkPrior, s.WorkPrecision, s.SpillPrior, s.SpillPrecision, s.SigmaPrior = p.Work.Mean, p.Work.Precision, p.Spill.Mean, p.Spill.Precision, p.Sigma.Mean
 	o := r.model.Outliers
 	s.AloneProbability, s.AloneMean, s.AloneVariance, s.MachinesVariance = o.Probability, o.Mean, o.Variance, r.model.Machines.Population.Spike
-	s.ComputingShare = o.Computing
+	s.ComputingShare, s.SlowStart = o.Computing, r.model.SlowStart
 	return s
 }
 
@@ -388,6 +390,7 @@ func (r *run) stageRows(key schema.Key, a *application) []schema.StageStatistics
 		s.Tasks, s.LogSigma, s.ElasticityWeight, s.Elasticity, s.SpillWeight, s.Spill = t.N, t.LogSigma, t.ElasticityW, t.Elasticity, t.SpillW, t.Spill
 		s.Known, s.Alone, s.AloneFactor, s.AloneSquared = t.Outliers.N, t.Outliers.Slow, t.Outliers.Sum, t.Outliers.Sum2
 		s.AloneCPUKnown, s.AloneComputing = t.Outliers.CPUKnown, t.Outliers.Computing
+		s.Starts, s.SlowStarts = t.Starts.Starts, t.Starts.Slow
 		rows = append(rows, s)
 	}
 	return rows

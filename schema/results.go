@@ -196,6 +196,8 @@ type StageStatistics struct {
 	AloneSquared     float64 `col:"alone_squared" doc:"sum of its square"`
 	AloneCPUKnown    float64 `col:"alone_cpu_known" doc:"of these, those whose processor time is known"`
 	AloneComputing   float64 `col:"alone_computing" doc:"of those, the ones that took more of it too"`
+	Starts           float64 `col:"starts" doc:"executors, by phase, whose first tasks can be held against later ones on their machine"`
+	SlowStarts       float64 `col:"slow_starts" doc:"of these, those whose first tasks are slow"`
 	WorkPrior        float64 `col:"work_prior" doc:"elasticity"`
 	WorkPrecision    float64 `col:"work_precision" doc:"one over its variance"`
 	SpillPrior       float64 `col:"spill_prior" unit:"s" doc:"seconds per spilled byte"`
@@ -205,6 +207,7 @@ type StageStatistics struct {
 	AloneMean        float64 `col:"alone_mean" doc:"mean ln(factor) of those that are"`
 	AloneVariance    float64 `col:"alone_variance" doc:"variance of that"`
 	ComputingShare   float64 `col:"computing_share" unit:"probability" doc:"that one of them takes as much more processor time"`
+	SlowStart        float64 `col:"slow_start" unit:"probability" doc:"that the first tasks of an executor are slow"`
 	MachinesVariance float64 `col:"machines_variance" doc:"variance of ln(factor) between machines"`
 }
 

@@ -15,7 +15,7 @@ func (f *Fitter) FitAlone(tasks []Task) bool {
 
 // SolveAlone is Solve with the priors of a phase of which nothing is known.
 func (f *Fitter) SolveAlone() {
-	f.Outliers = OutlierPrior
+	f.Outliers, f.SlowStart = OutlierPrior, startPrior
 	f.Solve(nil, Priors{Work: WorkPrior, Sigma: SigmaPrior})
 }
 

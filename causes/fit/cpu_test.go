@@ -80,3 +80,27 @@ func TestShareThatComputes(t *testing.T) {
 		}
 	}
 }
+
+// What the processor of a machine takes is known by how much the processor times of its tasks differ: of even ones well, of uneven ones hardly.
+func TestProcessorTimeOfMachine(t *testing.T) {
+	variance := func(spread float64) (v float64) {
+		c := causestest.New(7, 6)
+		p := c.Phase(60, 2, nil, func(task *fit.Task, body *float64) {
+			task.CPU = *body * math.Exp(spread*c.Rng.NormFloat64())
+			task.Bytes, task.Records, task.Written = math.NaN(), math.NaN(), math.NaN()
+		})
+		var f fit.Fitter
+		if !f.FitAlone(p.Tasks) {
+			t.Fatal("the phase cannot be fitted")
+		}
+		f.EachCPU(func(_ int32, _, of float64) { v = max(v, of) })
+		return v
+	}
+	// noise of 0.1 beside the spread; ten tasks a machine, π/2 of the variance over n; a guess of 0.25 counts as four of sixty tasks
+	for _, spread := range []float64{0.05, 0.3, 1} {
+		s2 := (4*0.25 + 60*(spread*spread+0.01)) / 64
+		if v, want := variance(spread), math.Pi/2*s2/10; v < want/2 || v > 2*want {
+			t.Errorf("processor times that differ by %g give a variance of %.4f, want %.4f", spread, v, want)
+		}
+	}
+}

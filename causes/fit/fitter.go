@@ -16,6 +16,7 @@ type Fitter struct {
 	Machines   Machines
 	Regression Regression
 	Outliers   OutlierComponent // how attempts are slow by themselves
+	SlowStart  float64          // probability that the cold tasks of an executor are slow
 	WindowS    float64          // length of the windows of time in which a machine's speed may change; 0: one window
 	CPUFactor  []float64        // by machine: the processor time that it takes for the same work; nil: unknown
 

@@ -191,19 +191,48 @@ func (f *Fitter) usualCPU(k int32) float64 {
 }
 
 // EachCPU calls each with what a phase without another measure of work says about the processor time that its machines
-// take: ln of its median over the phase's, and its variance. Tasks of a phase differ by a half, so a median of few says little.
+// take: ln of its median over the phase's, and its variance, that of a median of n being π/2 of the scatter over n.
 func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
-	const differ = 0.5 * 0.5
 	g := &f.Regression
 	if g.WorkMeasured() || !(g.Mid[ByCPU] > 0) {
 		return
 	}
+	scatter := f.scatterOfWork()
 	for k := range f.Machines.Numbers {
 		n := len(f.Machines.Tasks(int32(k)))
 		if u := f.usualCPU(int32(k)); u > 0 {
-			each(int32(k), math.Log(u/g.Mid[ByCPU]), differ/float64(n))
+			each(int32(k), math.Log(u/g.Mid[ByCPU]), math.Pi/2*scatter/float64(n)+stats.Square(cpuTick/u))
 		}
 	}
+}
+
+// scatterOfWork is the variance of ln(processor time) between tasks of one machine, by the median absolute deviation, with sigmaWeight
+// tasks' worth of a guess: before a phase is seen, its tasks differ by a half.
+func (f *Fitter) scatterOfWork() float64 {
+	const differ = 0.5 * 0.5
+	f.cpu = f.cpu[:0]
+	for k := range f.Machines.Numbers {
+		usual := f.usualCPU(int32(k))
+		if !(usual > 0) {
+			continue
+		}
+		own := 0
+		for _, i := range f.Machines.Tasks(int32(k)) {
+			if f.row[i] >= 0 && f.Tasks[i].CPU > 0 {
+				own++
+				f.cpu = append(f.cpu, math.Abs(math.Log(f.Tasks[i].CPU/usual)))
+			}
+		}
+		if own < 3 { // the median is one of them
+			f.cpu = f.cpu[:len(f.cpu)-own]
+		}
+	}
+	n := float64(len(f.cpu))
+	if n == 0 {
+		return differ
+	}
+	s := stats.MADScale * stats.Median(f.cpu)
+	return (sigmaWeight*differ + n*s*s) / (sigmaWeight + n)
 }
 
 // support is how many tasks must differ from the rest in something for its effect to be told from their own slowness.

@@ -72,18 +72,24 @@ func (m *Factors) at(w Window) (machine, window *SufficientStats) {
 
 // Settle ends the observations: it estimates how the machines differ, and finds generations and racks.
 func (m *Factors) Settle() {
-	m.Population = machinePrior
-	m.Population.Spike = max(m.Population.Spike, m.population())
+	m.Population = PopulationOf(m.Machines)
 	m.generations = findGenerations(m.Machines)
 	m.settleRacks()
 }
 
-// population is how much the machines differ as a whole, as a variance of ln(factor) beyond the errors of the figures:
+// PopulationOf is how machines of a store differ: their prior, with the population's variance as its spike where that is larger.
+func PopulationOf(machines []SufficientStats) stats.SpikeSlab {
+	p := machinePrior
+	p.Spike = max(p.Spike, populationVariance(machines))
+	return p
+}
+
+// populationVariance is how much the machines differ as a whole, as a variance of ln(factor) beyond the errors of the figures:
 // from the median absolute deviation, so that a few bad machines do not count. Generations of hardware do.
-func (m *Factors) population() float64 {
+func populationVariance(machines []SufficientStats) float64 {
 	var z, v []float64
-	for k := range m.Machines {
-		if t := &m.Machines[k]; t.Phases >= leastPhases {
+	for k := range machines {
+		if t := &machines[k]; t.Phases >= leastPhases {
 			mean, variance := t.mean()
 			z, v = append(z, mean), append(v, variance)
 		}

@@ -12,8 +12,7 @@ import (
 // distinguish the three hypotheses (MODEL.md, section 5).
 
 const (
-	startPrior   = 0.5 // probability that the cold tasks of an executor are slow
-	priorStarts  = 1   // executors of the phase that it is worth
+	priorStarts  = 1   // executors of the phase that the store's share of slow starts is worth
 	startDiffers = 0.5 // standard deviation of what a start adds to one of its tasks, as a share of what it adds
 )
 
@@ -75,7 +74,7 @@ func (s *start) prior(f *fit.Fitter, i int32) float64 {
 			slow--
 		}
 	}
-	return (startPrior*priorStarts + slow) / (priorStarts + machines)
+	return (f.SlowStart*priorStarts + slow) / (priorStarts + machines)
 }
 
 // load finds which machines have cold tasks, and where these are slow.

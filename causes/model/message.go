@@ -1,6 +1,9 @@
 package model
 
-import "straggler/causes/wire"
+import (
+	"straggler/causes/machines"
+	"straggler/causes/wire"
+)
 
 // Fields lists the fields of a message.
 func (m *Model) Fields(c *wire.Codec) {
@@ -11,10 +14,14 @@ func (m *Model) Fields(c *wire.Codec) {
 	for k := range m.CPU {
 		m.CPU[k].Fields(c)
 	}
+	if c.Reading() {
+		m.cpuPopulation = machines.PopulationOf(m.CPU)
+	}
 	c.Float(&m.Outliers.Probability)
 	c.Float(&m.Outliers.Mean)
 	c.Float(&m.Outliers.Variance)
 	c.Float(&m.Outliers.Computing)
+	c.Float(&m.SlowStart)
 	wire.Map(c, &m.stages, c.Uint64, func(s *Stage) { s.Fields(c) })
 	m.all.Fields(c)
 }
@@ -30,7 +37,7 @@ func (s *Stage) Fields(c *wire.Codec) {
 func (o *Observation) Fields(c *wire.Codec) {
 	o.Stage.Fields(c)
 	for _, x := range [...]*float64{&o.Outliers.N, &o.Outliers.Slow, &o.Outliers.Sum, &o.Outliers.Sum2,
-		&o.Outliers.CPUKnown, &o.Outliers.Computing} {
+		&o.Outliers.CPUKnown, &o.Outliers.Computing, &o.Starts.Starts, &o.Starts.Slow} {
 		c.Float(x)
 	}
 	wire.Slice(c, &o.Machines, func(m *MachineObservation) {

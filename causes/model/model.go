@@ -3,6 +3,7 @@ package model
 import (
 	"straggler/causes/fit"
 	"straggler/causes/machines"
+	"straggler/causes/stats"
 	"straggler/schema"
 )
 
@@ -13,6 +14,9 @@ type Model struct {
 	CPU      []machines.SufficientStats // by machine: of processor time, where logs have no other measure of work
 	Outliers fit.OutlierComponent
 
+	SlowStart     float64         // probability that the cold tasks of an executor are slow
+	cpuPopulation stats.SpikeSlab // how their processor times differ
+
 	stages map[uint64]Stage
 	all    Stage
 }
@@ -21,6 +25,7 @@ type Model struct {
 type Learner struct {
 	model  Model
 	counts fit.OutlierCounts
+	starts fit.StartCounts
 	fitter Fitter
 }
 
@@ -43,6 +48,7 @@ func (l *Learner) Add(signature uint64, o *Observation) {
 	m := &l.model
 	m.pool(signature, o.Stage)
 	l.counts.Add(o.Outliers)
+	l.starts.Add(o.Starts)
 	for _, s := range o.Machines {
 		m.Machines.Observe(s.Window, s.Mean, s.Variance, s.N)
 		for len(m.CPU) < len(m.Machines.Machines) {
@@ -57,8 +63,9 @@ func (l *Learner) Add(signature uint64, o *Observation) {
 // Model is what was learnt. The Learner must not be used afterwards.
 func (l *Learner) Model() *Model {
 	m := &l.model
-	m.Outliers = l.counts.Component()
+	m.Outliers, m.SlowStart = l.counts.Component(), l.starts.Probability()
 	m.Machines.Settle()
+	m.cpuPopulation = machines.PopulationOf(m.CPU)
 	return m
 }
 

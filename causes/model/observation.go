@@ -11,6 +11,7 @@ import (
 type Observation struct {
 	Stage    Stage
 	Outliers fit.OutlierCounts
+	Starts   fit.StartCounts
 	Machines []MachineObservation
 }
 
@@ -40,7 +41,7 @@ func (f *Fitter) Fit(p *fit.Phase) (o Observation, ok bool) {
 	}
 	factors := machines.Factors{WindowS: f.WindowS}
 	o.Stage = stageOf(b)
-	o.Outliers = b.CountOutliers()
+	o.Outliers, o.Starts = b.CountOutliers(), b.CountStarts()
 	var cpu map[int32]MachineObservation
 	b.EachCPU(func(k int32, z, v float64) {
 		if cpu == nil {

@@ -15,8 +15,9 @@ type PhaseFit struct {
 
 	LogFactor         []float64 // ln(factor) of each machine by its local number, this phase left out
 	LogFactorVariance []float64
-	LogFactorPhases   []int64 // other phases that say it
-	Usual             float64 // ln(factor) of the median task's machine
+	LogFactorPhases   []int64   // other phases that say it
+	CPUFactorSD       []float64 // standard deviation of ln(CPUFactor); nil where processor time is no measure of work
+	Usual             float64   // ln(factor) of the median task's machine
 
 	model      *Model
 	factors    []float64
@@ -60,12 +61,13 @@ func (f *PhaseFit) Fit(p *fit.Phase) {
 		f.LogFactorPhases = append(f.LogFactorPhases, phases)
 		f.factors = append(f.factors, math.Exp(mean))
 	}
-	if cpu := f.cpuFactors(); alone || cpu != nil {
+	cpu, sd := f.cpuFactors()
+	if f.CPUFactorSD = sd; alone || cpu != nil {
 		f.CPUFactor = cpu
 		f.Load(p.Tasks)
 		f.Survey()
 	}
-	f.Outliers = m.Outliers
+	f.Outliers, f.SlowStart = m.Outliers, m.SlowStart
 	if len(f.Rows) > 0 {
 		f.Solve(f.factors, m.Priors(p.Signature, own))
 	}
@@ -130,29 +132,33 @@ func (f *PhaseFit) cachedPosterior(w machines.Window) posterior {
 	return *c
 }
 
-// cpuFactors is what is known of the processor time that the phase's machines take, from other phases; nil where there are
-// none, or where bytes or records measure work.
-func (f *PhaseFit) cpuFactors() []float64 {
+// cpuFactors is what is known of the processor time that the phase's machines take, and the standard deviation of its logarithm; nil where
+// bytes or records measure work. What the phase itself says counts where a machine ran three tasks of it or more: the median of fewer
+// is the task that it is asked about.
+func (f *PhaseFit) cpuFactors() (out, sd []float64) {
 	m := f.model
-	var out []float64
 	f.EachCPU(func(k int32, z, v float64) {
 		if out == nil {
-			out = make([]float64, len(f.Machines.Numbers))
+			out, sd = make([]float64, len(f.Machines.Numbers)), make([]float64, len(f.Machines.Numbers))
 			for i := range out {
-				out[i] = 1
+				out[i], sd[i] = 1, math.Sqrt(m.cpuPopulation.Variance())
 			}
 		}
 		if machine := f.Machines.Numbers[k]; machine < int64(len(m.CPU)) {
-			own := machines.SufficientStats{}
-			own.Add(z, v, 1)
-			if t := m.CPU[machine].Minus(own); t.Phases > 0 {
+			t := m.CPU[machine]
+			if len(f.Machines.Tasks(k)) < 3 {
+				own := machines.SufficientStats{}
+				own.Add(z, v, 1)
+				t = t.Minus(own)
+			}
+			if t.Phases > 0 {
 				z, v, _ := t.Spread()
-				mean, _, _ := m.Machines.Population.Posterior(z, v)
-				out[k] = math.Exp(mean)
+				mean, variance, _ := m.cpuPopulation.Posterior(z, v)
+				out[k], sd[k] = math.Exp(mean), math.Sqrt(variance)
 			}
 		}
 	})
-	return out
+	return out, sd
 }
 
 // usualMachine is the median, over the tasks, of what their machines are known to take. An excess is counted from the

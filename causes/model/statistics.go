@@ -17,10 +17,11 @@ type Statistics struct {
 	CPU     map[int64]machines.SufficientStats // by machine
 }
 
-// StageStatistics are sums of a stage, and of how its attempts are slow by themselves.
+// StageStatistics are sums of a stage, and of how its attempts and its executors' starts are slow by themselves.
 type StageStatistics struct {
 	Stage
 	Outliers fit.OutlierCounts
+	Starts   fit.StartCounts
 }
 
 // NewStatistics are of no phase yet.
@@ -36,6 +37,7 @@ func (s *Statistics) Add(signature uint64, o *Observation) {
 	stage := s.Stages[signature]
 	stage.add(o.Stage, 1)
 	stage.Outliers.Add(o.Outliers)
+	stage.Starts.Add(o.Starts)
 	s.Stages[signature] = stage
 	for _, m := range o.Machines {
 		w := s.Windows[m.Window]
@@ -63,6 +65,7 @@ func (l *Learner) Merge(s *Statistics) {
 		t := s.Stages[signature]
 		m.pool(signature, t.Stage)
 		l.counts.Add(t.Outliers)
+		l.starts.Add(t.Starts)
 	}
 	for _, w := range s.SortedWindows() {
 		m.Machines.Merge(w, s.Windows[w])

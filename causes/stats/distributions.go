@@ -19,6 +19,11 @@ func (g SpikeSlab) Posterior(z, v float64) (mean, variance, slab float64) {
 	return mean, variance, slab
 }
 
+// Variance is the variance of the effect before it is seen.
+func (g SpikeSlab) Variance() float64 {
+	return (1-g.SlabProbability)*g.Spike + g.SlabProbability*g.Slab
+}
+
 // NormalPDF is the density at x of a normal distribution around 0.
 func NormalPDF(x, variance float64) float64 {
 	return math.Exp(-0.5*x*x/variance) / math.Sqrt(2*math.Pi*variance)

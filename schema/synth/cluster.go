@@ -127,6 +127,7 @@ type executor struct {
 	machine  *machine
 	slots    int
 	launched int
+	warm     bool // an attempt has succeeded on it
 	gone     bool
 	row      schema.Machine
 }

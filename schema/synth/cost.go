@@ -13,6 +13,7 @@ import (
 //	data_skew   d, and reading the remote bytes beyond normal at the healthy rate
 //	bad_machine (f − 1)(w + d), f the machine's factor at the start
 //	transient   (g − 1) f (w + d), g the attempt's own factor
+//	startup     (h − 1) g f (w + d), h the factor of the executor's start in its first attempts; and seconds added on top
 //	others      seconds added on top
 //
 // Factors apply one after the other, so the later one takes the seconds that only both together make.
@@ -46,6 +47,10 @@ func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	if own.chance(forTransient, o.Faults.Transient.Probability) {
 		t.By[byTransient] = (own.between(forTransientFactor, o.Faults.Transient.Factor) - 1) * bad * (work + extra)
 	}
+	if h := o.Faults.Start.Factor; h.High > 0 && !x.warm {
+		t.By[byStartup] = (own.between(forStart, h) - 1) * (work + extra + t.By[byBad] + t.By[byTransient])
+	}
+	begin := t.By[byStartup]
 	healthy := 0.0
 	if !st.source() {
 		healthy = in.remote / o.Work.NetworkBytesPer
@@ -62,8 +67,8 @@ func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	whole = max(1, int64(math.Round(total*1000)))
 	t.BaseS += float64(whole)/1000 - total // what rounding to the millisecond adds
 	s.columns(a, in, spilled, whole, columnSeconds{
-		sched: sched + t.By[byScheduler], deser: deser + t.By[byStartup], result: result,
-		wait: 0.3*healthy + in.excessS, gc: 0.02*work + t.By[byGC], cpu: 0.8 * (work + extra),
+		sched: sched + t.By[byScheduler], deser: deser + t.By[byStartup] - begin, result: result,
+		wait: 0.3*healthy + in.excessS, gc: 0.02*work + t.By[byGC], cpu: 0.8 * (work + extra + begin),
 	})
 	fetch = min(whole, max(whole/10, int64(1000*(sched+t.By[byScheduler]+healthy+in.excessS))))
 	if a.row.Recompute {
@@ -152,7 +157,7 @@ func (s *sim) stalls(a *attempt, x *executor, in reads, task, own random, work f
 		t.By[byScheduler] = own.of(1).between(forScheduler, f.Scheduler.DelayS)
 	}
 	if f.Deserialize.ColdS.High > 0 && x.launched <= x.slots {
-		t.By[byStartup] = own.between(forCold, f.Deserialize.ColdS)
+		t.By[byStartup] += own.between(forCold, f.Deserialize.ColdS)
 	}
 	if st.source() && f.Locality.BytesPer > 0 && in.remote > 0 {
 		t.By[byLocality] = in.total / f.Locality.BytesPer

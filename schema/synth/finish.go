@@ -30,6 +30,7 @@ func (s *sim) endAttempt(at int32) {
 		if a.row.Number > 0 {
 			r.recordTry(task, a.row.Number)
 		}
+		s.execs[exec].warm = true
 		s.finish(at, schema.Success, "")
 		s.killOthers(r, task, sibling)
 		s.recordOutput(r, task, out)

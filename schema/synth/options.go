@@ -91,6 +91,7 @@ type Faults struct {
 	Spill       Spill
 	Scheduler   Scheduler
 	Deserialize Deserialize
+	Start       Start
 	Locality    Locality
 	Failure     Failure
 	Loss        Loss
@@ -145,6 +146,10 @@ type Scheduler struct {
 // Deserialize makes the first attempts of an executor, one a slot, load classes: what that takes is logged as deserialisation, and is
 // the executor's start (cause startup).
 type Deserialize struct{ ColdS Range }
+
+// Start makes the attempts of an executor that begin before one has succeeded on it Factor × as slow: what they run is interpreted until it
+// is compiled, and caches are empty (cause startup).
+type Start struct{ Factor Range }
 
 // Locality makes reading storage of another machine slower by bytes ÷ BytesPer.
 type Locality struct{ BytesPer float64 }
@@ -226,7 +231,7 @@ func (o *Options) Check() error {
 		{"Faults.Skew.Factor", o.Faults.Skew.Factor, 0}, {"Faults.Network.Factor", o.Faults.Network.Factor, 0},
 		{"Faults.Transient.Factor", o.Faults.Transient.Factor, 0}, {"Faults.GC.Factor", o.Faults.GC.Factor, 0},
 		{"Faults.Spill.Amount", o.Faults.Spill.Amount, 0}, {"Faults.Scheduler.DelayS", o.Faults.Scheduler.DelayS, 0},
-		{"Faults.Deserialize.ColdS", o.Faults.Deserialize.ColdS, 0}, {"Faults.Loss.RestartS", o.Faults.Loss.RestartS, 0},
+		{"Faults.Deserialize.ColdS", o.Faults.Deserialize.ColdS, 0}, {"Faults.Start.Factor", o.Faults.Start.Factor, 0}, {"Faults.Loss.RestartS", o.Faults.Loss.RestartS, 0},
 	} {
 		if !(r.v.Low >= r.low) || !(r.v.High >= r.v.Low) || r.v.High > 1e15 {
 			return bad(r.what, r.v)

@@ -43,6 +43,7 @@ const (
 	forSlot
 	forGap
 	forRecords
+	forStart
 )
 
 // of is the n-th subject under d.

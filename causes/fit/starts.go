@@ -1,0 +1,66 @@
+package fit
+
+import (
+	"math"
+
+	"straggler/causes/stats"
+)
+
+// A process that has just started loads classes, compiles, connects and fills caches. Whether that takes long is the store's: in some the
+// first tasks of executors are slow, in others no start shows.
+const (
+	startPrior     = 0.5 // probability that the cold tasks of an executor are slow, before a store is seen
+	priorExecutors = 4   // executors of the store that it is worth
+)
+
+// StartCounts are the sufficient statistics of starts: machines of phases on which cold tasks can be held against warm ones, and those where
+// the cold ones are slow.
+type StartCounts struct{ Starts, Slow float64 }
+
+// Add adds the counts of another phase.
+func (c *StartCounts) Add(d StartCounts) { c.Starts, c.Slow = c.Starts+d.Starts, c.Slow+d.Slow }
+
+// Probability is the probability that the cold tasks of an executor are slow, by the counts of a store.
+func (c *StartCounts) Probability() float64 {
+	return (startPrior*priorExecutors + c.Slow) / (priorExecutors + c.Starts)
+}
+
+// CountStarts holds the cold tasks of each machine against its warm ones: their medians differ by OutlierLeast where a start is slow. What being
+// among the first of the phase adds is the start's here, since the first tasks of a new executor mostly are among them.
+func (f *Fitter) CountStarts() (c StartCounts) {
+	if !f.coldFew {
+		return c
+	}
+	for k := range f.Machines.Numbers {
+		cold := stats.Median(f.withFirst(int32(k), true))
+		warm := stats.Median(f.withFirst(int32(k), false))
+		if math.IsNaN(cold) || math.IsNaN(warm) {
+			continue
+		}
+		c.Starts++
+		if cold-warm > OutlierLeast {
+			c.Slow++
+		}
+	}
+	return c
+}
+
+// withFirst gives the residuals of the cold, or of the warm, tasks on a machine as if being among the first of the phase were not known to
+// take time. The slice is valid until the next call of a method.
+func (f *Fitter) withFirst(k int32, cold bool) []float64 {
+	g := &f.Regression
+	f.tmp = f.tmp[:0]
+	for _, i := range f.Machines.Tasks(k) {
+		j := f.row[i]
+		if j < 0 || f.Cold(i) != cold {
+			continue
+		}
+		r := f.residual[j]
+		if g.Status[ByFirst] == Used {
+			p := f.prediction[j] * f.unit
+			r += math.Log(p / max(p-g.Coef[ByFirst]*f.X[ByFirst][i], p/20))
+		}
+		f.tmp = append(f.tmp, r)
+	}
+	return f.tmp
+}
