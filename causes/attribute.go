@@ -153,6 +153,8 @@ func (a *Attributor) add(s *split, k term) {
 	switch {
 	case k == ofResidual && s.unidentifiable != "":
 		c = schema.UnexplainedCause
+	case s.startOrWork && (k <= ofCPU || k == ofFirst || k == ofCold):
+		c = schema.UnexplainedCause
 	case k == ofRemote && a.phase.Regression.Status[fit.ByAway] != fit.Absent: // where tasks have a place to run near their data
 		c = schema.LocalityMiss
 	}

@@ -15,15 +15,15 @@ import (
 // alike, since nothing in a log says of which kind its cluster is. TestCalibration holds them against other mixtures, and
 // TestReliability against each family by what the others give.
 var sureness = [...]logistic{
-	onFigure:      {2.26, 3.44, 0, 0},
-	onCoefficient: {2.83, 1.06, -2.82, 0},
-	onMachine:     {1.97, 1.45, 1.84, 0},
-	onMixture:     {1.31, 0.76, -0.73, 0.17},
-	onStart:       {-0.70, 1.00, 0, 0.82},
+	onFigure:      {2.26, 3.49, 0, 0},
+	onCoefficient: {2.89, 1.06, -2.46, 0},
+	onMachine:     {1.97, 1.45, 1.82, 0},
+	onMixture:     {1.32, 0.76, -0.68, 0.17},
+	onStart:       {-0.95, 1.01, 0, 0.88},
 
-	onMixtureOverWork: {-1.69, 1.72, -0.07, 0.40},
-	onWorkOverMixture: {1.45, 1.45, -1.96, 0},
-	onWorkOverMachine: {-0.70, 1.02, 0, 0},
+	onMixtureOverWork: {-1.70, 1.71, -0.22, 0.41},
+	onWorkOverMixture: {1.42, 1.54, -2.01, 0},
+	onWorkOverMachine: {-0.80, 1.49, 0, 0},
 }
 
 // reading is what a verdict rests on, and what its runner-up does where both are parts of one body: each can be wrong in its own way.

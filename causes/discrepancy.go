@@ -16,7 +16,7 @@ var discrepancy = map[schema.Cause]struct{ measured, unmeasured float64 }{
 	schema.Deserialize:      {0.050, 0.050},
 	schema.LocalityMiss:     {0.160, 0.16},
 	schema.Transient:        {0.180, 0.50},
-	schema.Startup:          {0.095, 0.10},
+	schema.Startup:          {0.125, 0.13},
 	schema.UnexplainedCause: {0.500, 0.50},
 }
 

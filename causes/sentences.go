@@ -7,6 +7,7 @@ import (
 	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/stats"
+	"straggler/schema"
 )
 
 // columns names the terms as columns of attempts, with units.
@@ -31,6 +32,8 @@ func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	w := &a.sentence
 	*w = (*w)[:0]
 	switch k := l.top; {
+	case s.startOrWork && l.cause == schema.UnexplainedCause && k != ofResidual:
+		a.startOrWorkSentence(w, &e, s)
 	case k == ofFirst || k == ofAway:
 		a.indicatorSentence(w, &e, s, k)
 	case k <= ofFirst:
@@ -101,6 +104,36 @@ func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
 		w.say(", ").fixed(e.Value/e.Median, 1).say(" times")
 	}
 	w.say("; here that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
+}
+
+// startOrWorkSentence says why the start of an executor and the work of a task cannot be told apart.
+func (a *Attributor) startOrWorkSentence(w *words, e *Evidence, s *split) {
+	t := &s.together
+	c := columns[ofBytes+term(t.Work)]
+	e.Predictor, e.Unit = c.name, c.unit
+	e.Value, e.Median = a.phase.X[t.Work][s.index], a.phase.Regression.Mid[t.Work]
+	e.Reason = "its work and its start cannot be told apart"
+	w.say("cannot tell whether its work or its start took that: ")
+	switch t.Work {
+	case fit.ByCPU:
+		w.say("it used ").seconds(e.Value).say(" of processor time where the median task used ").seconds(e.Median)
+	case fit.ByWritten:
+		w.say("it wrote ").amount(e.Value, e.Unit).say(" where the median task wrote ").amount(e.Median, e.Unit)
+	default:
+		w.say("it read ").amount(e.Value, e.Unit).say(" where the median task read ").amount(e.Median, e.Unit)
+	}
+	w.say(", ").fixed(e.Value/e.Median, 1).say(" times, and was among the first on its ")
+	if a.phase.Cold(int32(s.index)) {
+		w.say("executor")
+	} else {
+		w.say("machine")
+	}
+	if t.Together > 1 {
+		w.say("; neither the ").others(int64(t.Together - 1)).say(" that began so nor the later tasks")
+	} else {
+		w.say("; it alone began so, and the later tasks do not")
+	}
+	w.say(" differ enough in their work to say how long that takes")
 }
 
 func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {

@@ -68,6 +68,8 @@ type split struct {
 	residual           float64            // ln of what is left: body / (prediction × machine)
 	outlierProbability float64            // that it is more than the scatter of the phase
 	unidentifiable     string             // why what is left cannot be named; "" where it can
+	startOrWork        bool               // its start and its work cannot be told apart
+	together           fit.StartOrWork    // where that is so
 	server             int64              // the machine whose collections it waited for, where paused
 }
 
@@ -251,6 +253,9 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	moved[machineSource] = l * math.Sqrt(s.machine.Variance)
 	moved[startSource] = l * math.Sqrt(s.machine.StartVariance)
 	moved[ownSource] = l * math.Sqrt(s.machine.OwnVariance)
+	if t, ok := b.StartOrWork(int32(i)); ok && t.CannotTell() {
+		s.startOrWork, s.together = true, t
+	}
 	s.residual, s.outlierProbability = math.Log(body/expected)-s.machine.Mean-s.machine.Start, s.machine.OutlierProbability
 	if s.unidentifiable = a.unidentifiableReason(); s.unidentifiable == "" && s.outlierProbability < leastOutlier {
 		s.unidentifiable = "so much is ordinary scatter here"

@@ -2,6 +2,7 @@ package causes
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"straggler/causes/causestest"
@@ -167,6 +168,100 @@ func TestStartsOfTheStore(t *testing.T) {
 		for _, r := range attributeAll(append(phases, last)) {
 			if task := find([]*fit.Phase{last}, r.AttemptID); r.Rank == 1 && task != nil && task.Cold && r.Cause != c.want {
 				t.Errorf("starts are slow: %v; %s, want %s", c.slow, r.Cause, c.want)
+			}
+		}
+	}
+}
+
+// The first tasks of executors may be slow by their start and by their work. Times are of three kinds: with the input, without it, and both with the input and
+// three times as long at the start. Where the later tasks, or the first ones of other executors, differ in their work, it is told which it was; where all that
+// read more began first and nothing else differs, it cannot be, and the evidence says why.
+func TestStartOrWork(t *testing.T) {
+	const cannot = schema.UnexplainedCause
+	for _, c := range []struct {
+		name  string
+		work  func(i int) float64 // of 120 tasks; the first 24 are cold
+		flat  bool                // time does not depend on it
+		start float64             // factor of the cold tasks
+		want  schema.Cause        // of those with the most work
+	}{
+		{"all that read more began first; it is their work", func(i int) float64 { return 1 + early(i) }, false, 1, cannot},
+		{"all that read more began first; it is their start", func(i int) float64 { return 1 + early(i) }, true, 1.9, cannot},
+		{"those that began first read hardly more", func(i int) float64 { return 1 + 0.1*early(i) }, false, 3, schema.Startup},
+		{"the later ones differ, and take as long as they read", func(i int) float64 { return 0.5 + float64(i%10)/10 + early(i) }, false, 1, schema.DataSkew},
+		{"the later ones differ, and take as long whatever they read", func(i int) float64 { return 0.5 + float64(i%10)/10 + early(i) }, true, 3, schema.Startup},
+		{"other first ones read the usual, and are fast", func(i int) float64 { return 1 + 2*early(i)*float64(i%2) }, false, 1, schema.DataSkew},
+		{"other first ones read the usual, and are as slow", func(i int) float64 { return 1 + 2*early(i)*float64(i%2) }, true, 3, schema.Startup},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := causestest.New(71, 6)
+			most := 0.0
+			p := cluster.Phase(120, 2, c.work, func(task *fit.Task, body *float64) {
+				w := c.work(int(task.Index))
+				if c.flat {
+					*body /= 0.1 + 0.9*w
+				}
+				if task.Index < 24 {
+					task.Cold = true
+					*body *= c.start
+					most = max(most, task.Bytes)
+				}
+			})
+			n, wrong := 0, 0
+			for _, r := range attributeAll([]*fit.Phase{p}) {
+				task := find([]*fit.Phase{p}, r.AttemptID)
+				if r.Rank != 1 || !task.Cold || task.Bytes < most*0.9 {
+					continue
+				}
+				n++
+				if r.Cause != c.want {
+					wrong++
+					t.Logf("task %d: %s, %s", task.Index, r.Cause, r.Evidence)
+				} else if told := strings.Contains(r.Evidence, "cannot tell whether its work or its start"); told != (c.want == cannot) || told && r.Confidence.OK {
+					t.Errorf("confidence %+v, %s", r.Confidence, r.Evidence)
+				}
+			}
+			if n < 3 || 10*wrong > n {
+				t.Errorf("%d of %d verdicts are not %s", wrong, n, c.want)
+			}
+		})
+	}
+}
+
+func early(i int) float64 {
+	if i < 24 {
+		return 1
+	}
+	return 0
+}
+
+// A new executor's first two tasks read three times as much as all others of the phase, and take 2.8 times as long. What a byte takes, only other
+// executions of the stage can tell: where these say how time grows with the input, it is the input.
+func TestStartOrWorkByOtherExecutions(t *testing.T) {
+	for _, c := range []struct {
+		others int
+		want   schema.Cause
+	}{{0, schema.UnexplainedCause}, {4, schema.DataSkew}} {
+		cluster := causestest.New(72, 6)
+		var phases []*fit.Phase
+		for range c.others {
+			p := cluster.Phase(120, 2, func(i int) float64 { return 0.4 + float64(i%13)/10 }, nil)
+			p.Signature = 5
+			phases = append(phases, p)
+		}
+		n := 0
+		last := cluster.Phase(120, 2, nil, func(task *fit.Task, body *float64) {
+			if task.Machine == 3 && task.Index >= 48 && n < 2 {
+				n++
+				task.Cold = true
+				task.Bytes, task.Records = 3*task.Bytes, 3*task.Records
+				*body *= 2.8
+			}
+		})
+		last.Signature = 5
+		for _, r := range attributeAll(append(phases, last)) {
+			if task := find([]*fit.Phase{last}, r.AttemptID); r.Rank == 1 && task != nil && task.Cold && r.Cause != c.want {
+				t.Errorf("%d other executions: %s, want %s: %s", c.others, r.Cause, c.want, r.Evidence)
 			}
 		}
 	}

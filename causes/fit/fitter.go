@@ -31,6 +31,7 @@ type Fitter struct {
 	unit           float64               // median of y
 	lone           int                   // the row whose weight is loneWeight; -1: none
 	loneWeight     float64
+	given          Priors    // as Solve was given them
 	machineFactor  []float64 // by local number, as Solve was given them; nil: 1
 	cpu, cpuUnsure []float64 // of the fitted ones, see cpuResidual; as yet unknown where cpuScatter is
 	cpuScatter     float64   // of ln(processor time); 0: not known yet

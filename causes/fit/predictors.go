@@ -162,6 +162,7 @@ func (f *Fitter) cpuAsWork() bool {
 				f.X[ByCPU][i] /= f.CPUFactor[k]
 			}
 		}
+		f.cpuOfBeginnings()
 		return true
 	}
 	if len(f.Rows) < 3*len(f.Machines.Numbers) {
@@ -176,7 +177,33 @@ func (f *Fitter) cpuAsWork() bool {
 			f.X[ByCPU][i] *= f.Regression.Mid[ByCPU] / usual
 		}
 	}
+	f.cpuOfBeginnings()
 	return true
+}
+
+// cpuOfBeginnings takes from the processor times of the tasks that began alike, on an executor or of the phase on its machine, what these take
+// more of it than later tasks, by their medians: what is interpreted until it is compiled takes more of it, whatever the work.
+func (f *Fitter) cpuOfBeginnings() {
+	var median [beginnings]float64
+	for k := range median {
+		f.tmp = f.tmp[:0]
+		for _, i := range f.Rows {
+			if f.beginning(i) == k {
+				f.tmp = append(f.tmp, f.X[ByCPU][i])
+			}
+		}
+		if median[k] = 0; len(f.tmp) >= support {
+			median[k] = stats.Median(f.tmp)
+		}
+	}
+	if !(median[later] > 0) {
+		return
+	}
+	for i := range f.Tasks {
+		if more := median[f.beginning(int32(i))] / median[later]; more > 1 {
+			f.X[ByCPU][i] /= more
+		}
+	}
 }
 
 // usualCPU is the median processor time of a machine's tasks; NaN where it has none.

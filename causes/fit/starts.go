@@ -32,6 +32,9 @@ func (f *Fitter) CountStarts() (c StartCounts) {
 		return c
 	}
 	for k := range f.Machines.Numbers {
+		if f.startOrWork(int32(k)) {
+			continue
+		}
 		cold := stats.Median(f.withFirst(int32(k), true))
 		warm := stats.Median(f.withFirst(int32(k), false))
 		if math.IsNaN(cold) || math.IsNaN(warm) {
@@ -43,6 +46,16 @@ func (f *Fitter) CountStarts() (c StartCounts) {
 		}
 	}
 	return c
+}
+
+// startOrWork reports whether a cold task on a machine is slow by its start or by its work, and it cannot be told which.
+func (f *Fitter) startOrWork(k int32) bool {
+	for _, i := range f.Machines.Tasks(k) {
+		if s, ok := f.StartOrWork(i); ok && f.Cold(i) && s.CannotTell() {
+			return true
+		}
+	}
+	return false
 }
 
 // withFirst gives the residuals of the cold, or of the warm, tasks on a machine as if being among the first of the phase were not known to
