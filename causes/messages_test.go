@@ -53,6 +53,7 @@ var (
 	sampleObservation = model.Observation{
 		Stage:    model.Stage{ElasticityW: 1, Elasticity: 2, N: 3, LogSigma: 4, SpillW: 5, Spill: 6},
 		Outliers: fit.OutlierCounts{N: 1, Slow: 2, Sum: 3, Sum2: 4, CPUKnown: 5, Computing: 6},
+		Starts:   fit.StartCounts{Starts: 7, Slow: 8},
 		Machines: []model.MachineObservation{{Window: machines.Window{Machine: 1, Number: -2}, Mean: 0.25, Variance: 0.5, N: 3,
 			CPUKnown: true, CPUMean: 1, CPUVariance: 2}},
 	}
