@@ -50,7 +50,7 @@
 //   - what the replay itself gets wrong (discrepancy in compare.go).
 //
 // More seeds make its limits more exact, and do not bring them closer. Of the real pairs of runs without and with speculation, 28 of 30 measured makespans
-// lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose scatter is known 95 to 97 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as it was.
+// lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose scatter is known 94 to 98 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as it was.
 //
 // # Rows
 //
