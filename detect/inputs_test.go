@@ -135,6 +135,42 @@ func (n *night) overtaken(t *testing.T) (out int) {
 	return out
 }
 
+// A night is compared with executions whose tasks no run of that night reads, and a log that comes late changes what is known of the
+// nights after it: tasks that are slower than usual are found either way, the same as from scratch.
+func TestSlowerThanUsualNightByNight(t *testing.T) {
+	log := func(night int) map[schema.Key]*schema.Trace {
+		input, m := schema.Key(night+1), newMade()
+		seconds := make([]float64, 30)
+		for task := range seconds {
+			seconds[task] = 10 + 0.02*float64((task*7+night*3)%11)
+		}
+		if night >= 4 {
+			seconds[night] = 40 // each night another task
+		}
+		m.phase(seconds...)
+		start := schema.Some(origin.Add(86400 * float64(night)))
+		m.Applications[0].Name, m.Applications[0].NativeID, m.Applications[0].StartTime = schema.Some("program"), appOf(input), start
+		m.Phases[0].Name, m.Phases[0].StartTime = schema.Some("stage"), start
+		return map[schema.Key]*schema.Trace{input: owned(input, &m.Trace)}
+	}
+	n := newNight(t)
+	slower := 0
+	for _, night := range []int{0, 1, 2, 4, 5, 6, 3} { // the fourth log comes last
+		n.ingest(t, log(night))
+		got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
+		differ(t, fmt.Sprintf("after night %d", night), want, got)
+		slower = 0
+		for _, o := range got.outliers {
+			if o.Rule == schema.SlowerThanUsual {
+				slower++
+			}
+		}
+	}
+	if slower != 3 {
+		t.Errorf("%d tasks are slower than usual, want those of the last three nights", slower)
+	}
+}
+
 // Wherever a run stops, the results are those from before it or its own, and the next run finds what a run from scratch does.
 func TestStopsAtEachStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 34))
