@@ -370,9 +370,12 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 // attributeHere reads the phases with outliers and attributes these in this process, and compares the phases whose stages ran before with those
 // runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
-	runs, err := r.openRuns(ctx, tx)
-	if err != nil {
-		return err
+	var runs *openRuns
+	if _, here := r.eng.(engine.Loader); here {
+		var err error
+		if runs, err = r.openRuns(ctx, tx); err != nil {
+			return err
+		}
 	}
 	workers := make([]*Attributor, r.workers())
 	timers := make([]runTimer, len(workers))
@@ -380,7 +383,7 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 		workers[i] = NewAttributor(r.model)
 		workers[i].losses, workers[i].collections = r.losses, r.collections
 	}
-	err = r.stream(ctx, true, func(ps []fit.Phase) error {
+	err := r.stream(ctx, true, func(ps []fit.Phase) error {
 		for _, w := range workers {
 			w.rows = w.rows[:0]
 		}
@@ -399,13 +402,16 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 			if err := store.Append(tx, r.part.inputOf("phases", p.ID), rows[i]); err != nil {
 				return err
 			}
+			if runs == nil {
+				continue
+			}
 			if err := runs.take(p, &times[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	r.runsJudged = err == nil
+	r.runsJudged = err == nil && runs != nil
 	return err
 }
 

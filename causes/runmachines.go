@@ -24,7 +24,7 @@ FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id =
 WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
 
 // In this process the machines of each run are judged while its attempts are read to be attributed: what run_machines.sql and history_attempts.sql
-// say of a phase follows from its attempts alone. On an engine of many machines, where the attempts do not come here, these queries say it.
+// say of a phase follows from its attempts alone. On other engines, where the attempts need not come here, these queries say it.
 // TestRunsByQuery holds one against the other.
 
 // usualStage is what is usual for the stage of a phase.

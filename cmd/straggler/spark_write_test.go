@@ -77,9 +77,10 @@ func (c *verbCase) writesOnce(t *testing.T, lake string) (same func()) {
 step=%s/$2
 echo run >> $step
 %s "$@" || exit
+echo end >> $step-ended
 if [[ $2 != rows=* ]] && mkdir $step-slow; then
-  for ((i = 0; i < 1800; i++)); do [ $(wc -l <$step) -ge 4 ] && break; sleep 0.1; done # until Spark has begun a copy beside it
-  sleep 40 # in which that one ends
+  for ((i = 0; i < 1800; i++)); do [ $(wc -l <$step-ended) -ge 4 ] && break; sleep 0.1; done # until a copy that Spark began beside it has ended
+  sleep 5 # in which Spark hears of it
 elif mkdir $step-killed; then
   p=$PPID
   while [ "$(cat /proc/$p/comm)" != java ]; do p=$(awk '/^PPid/ {print $2}' /proc/$p/status); done
