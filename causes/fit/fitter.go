@@ -31,12 +31,13 @@ type Fitter struct {
 	unit           float64               // median of y
 	lone           int                   // the row whose weight is loneWeight; -1: none
 	loneWeight     float64
-	given          Priors    // as Solve was given them
-	machineFactor  []float64 // by local number, as Solve was given them; nil: 1
-	cpu, cpuUnsure []float64 // of the fitted ones, see cpuResidual; as yet unknown where cpuScatter is
-	cpuScatter     float64   // of ln(processor time); 0: not known yet
-	cpuCorrelation float64   // with the residuals
-	started        [][]int32 // by machine: its tasks by start, see byStart
+	given          Priors     // as Solve was given them
+	shown          *workShown // by this fit; nil: not asked for yet
+	machineFactor  []float64  // by local number, as Solve was given them; nil: 1
+	cpu, cpuUnsure []float64  // of the fitted ones, see cpuResidual; as yet unknown where cpuScatter is
+	cpuScatter     float64    // of ln(processor time); 0: not known yet
+	cpuCorrelation float64    // with the residuals
+	started        [][]int32  // by machine: its tasks by start, see byStart
 	tmp, beside    []float64
 }
 

@@ -64,7 +64,7 @@ type Prior struct{ Mean, Precision float64 }
 // square of the prediction, because task times scatter in proportion. A coefficient that is not clearly above 0 is
 // dropped: more work makes no task faster. known, when given, is the factor of each machine by local number.
 func (f *Fitter) Solve(known []float64, given Priors) {
-	f.machineFactor, f.cpuScatter, f.given = known, 0, given
+	f.machineFactor, f.cpuScatter, f.given, f.shown = known, 0, given, nil
 	g := &f.Regression
 	n := len(f.Rows)
 	f.y, f.slack, f.prediction, f.residual = grow(f.y, n), grow(f.slack, n), grow(f.prediction, n), grow(f.residual, n)

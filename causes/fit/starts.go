@@ -51,7 +51,10 @@ func (f *Fitter) CountStarts() (c StartCounts) {
 // startOrWork reports whether a cold task on a machine is slow by its start or by its work, and it cannot be told which.
 func (f *Fitter) startOrWork(k int32) bool {
 	for _, i := range f.Machines.Tasks(k) {
-		if s, ok := f.StartOrWork(i); ok && f.Cold(i) && s.CannotTell() {
+		if !f.Cold(i) {
+			continue
+		}
+		if s, ok := f.StartOrWork(i); ok && s.CannotTell() {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"straggler/causes/stats"
+	"straggler/distribution"
 )
 
 // StartOrWork is what a phase says about one task that began early, which its executor's start may have slowed, and that also has more
@@ -27,21 +28,20 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	if j < 0 || f.beginning(i) == later || f.beginning(i) == firstOfPhase && g.Mid[ByFirst] > 0 { // as the median task
 		return s, false
 	}
-	p, known := f.workVaries()
-	if !known {
+	shown := f.workShown()
+	if !shown.varies {
 		return s, false
 	}
-	scale, mid := f.scale(p), g.Mid[p]
+	p, scale, mid := shown.by, shown.scale, g.Mid[shown.by]
 	u := (f.X[p][i] - mid) / scale
 	if u*scale <= spreadMin*mid {
 		return s, false
 	}
 	prior := f.prior(p, &f.given)
-	information, value, early := f.withinGroups(p, scale, f.beginning(i))
-	s.Together = early
+	s.Together = shown.began[f.beginning(i)]
 	s2 := g.Sigma * g.Sigma
-	precision := information/s2 + prior.Precision
-	elasticity := max(0, (value/s2+prior.Precision*prior.Mean)/precision)
+	precision := shown.squares/s2 + prior.Precision
+	elasticity := max(0, (shown.products/s2+prior.Precision*prior.Mean)/precision)
 	base := g.Base
 	s.Work, s.Seconds, s.SD = p, elasticity*u*base, u*base/math.Sqrt(precision)
 	s.Body = f.y[j] - base
@@ -87,21 +87,37 @@ func (f *Fitter) beginning(i int32) int {
 	return later
 }
 
-// withinGroups is what tasks say about the elasticity of their work when those that began alike have a level of their own: the sums of
-// squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ²; and how many began so.
-func (f *Fitter) withinGroups(p Predictor, scale float64, so int) (squares, products float64, early int) {
+// workShown is what the fitted tasks of a phase say about the elasticity of their work when those that began alike have a level of their
+// own: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
+type workShown struct {
+	varies            bool // there is a predictor of work
+	by                Predictor
+	scale             float64
+	squares, products float64
+	began             [beginnings]int // tasks that began so
+}
+
+// workShown is worked out once for each fit: many tasks of one phase may ask.
+func (f *Fitter) workShown() *workShown {
+	if f.shown != nil {
+		return f.shown
+	}
+	f.shown = &workShown{}
+	s := f.shown
+	if s.by, s.varies = f.workVaries(); !s.varies {
+		return s
+	}
+	s.scale = f.scale(s.by)
 	type group struct{ w, u, y, uu, uy float64 }
 	var groups [beginnings]group
 	sigma := f.Regression.Sigma
 	base := f.Regression.Base
 	for j, i := range f.Rows {
 		k := f.beginning(i)
-		if k == so {
-			early++
-		}
+		s.began[k]++
 		prediction := f.prediction[j] * f.unit / base
 		w := stats.HuberWeight(f.residual[j]/sigma) / (prediction * prediction)
-		u, y := (f.X[p][i]-f.Regression.Mid[p])/scale, f.y[j]/base
+		u, y := (f.X[s.by][i]-f.Regression.Mid[s.by])/s.scale, f.y[j]/base
 		q := &groups[k]
 		q.w += w
 		q.u += w * u
@@ -111,11 +127,11 @@ func (f *Fitter) withinGroups(p Predictor, scale float64, so int) (squares, prod
 	}
 	for k := range groups {
 		if q := &groups[k]; q.w > 0 {
-			squares += max(0, q.uu-q.u*q.u/q.w)
-			products += q.uy - q.u*q.y/q.w
+			s.squares += max(0, q.uu-q.u*q.u/q.w)
+			s.products += q.uy - q.u*q.y/q.w
 		}
 	}
-	return squares, products, early
+	return s
 }
 
 // chance is the probability of an error, on both sides together, up to which figures are said to tell something.
@@ -127,9 +143,6 @@ func (s *StartOrWork) CannotTell() bool {
 		return false
 	}
 	lead := s.Seconds - (s.Body - s.Seconds) // its sd is 2·SD
-	work := 1 - s.Start*(1-normalCDF(lead/math.Sqrt(4*s.SD*s.SD+s.Scatter)))
+	work := 1 - s.Start*distribution.NormalSurvival(lead/math.Sqrt(4*s.SD*s.SD+s.Scatter))
 	return work > chance/2 && work < 1-chance/2
 }
-
-// normalCDF is the standard normal distribution function.
-func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
