@@ -89,12 +89,14 @@ func (b *bucketPieces) fetch(ctx context.Context, data []*FileRecord) (string, e
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return "", err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(manyRequests)
 	for _, f := range data {
 		if !bareName(f.Path) || !strings.HasPrefix(f.Path, b.writer+"-") {
 			return "", fmt.Errorf("%w: a piece names an object %q that is none of its transaction's", ErrDamaged, f.Path)
 		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(manyRequests)
+	for _, f := range data {
 		group.Go(func() error {
 			to, err := os.Create(filepath.Join(b.dir, f.Path))
 			if err != nil {
