@@ -16,6 +16,7 @@ import (
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
 	"straggler/schema"
+	"straggler/store"
 )
 
 // Seconds sum to the excess, none is negative, shares and ranks follow them, and times k-fold give seconds k-fold.
@@ -135,16 +136,7 @@ func TestHistoryInSpans(t *testing.T) {
 		a.AttemptID, a.PhaseID = a.AttemptID+100_000, a.PhaseID+1000
 	}
 	tr.Phases, tr.Attempts = append(tr.Phases, more.Phases...), append(tr.Attempts, more.Attempts...)
-	st := enginetest.Store(t)
-	enginetest.IngestTrace(t, st, tr)
-	eng, err := engines.Open(t.Context(), st, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	st, eng := detectedTrace(t, tr)
 	var health []schema.MachineHealth
 	var rows []schema.HistoryAttribution
 	for _, attempts := range []int64{0, 1, 60} {
@@ -201,16 +193,7 @@ func TestRunsByQuery(t *testing.T) {
 			a.InputRecords = schema.Some(int64(1000 + i))
 		}
 	}
-	st := enginetest.Store(t)
-	enginetest.IngestTrace(t, st, tr)
-	eng, err := engines.Open(t.Context(), st, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	st, eng := detectedTrace(t, tr)
 	found := func(work engine.Engine) (health []schema.MachineHealth, rows []schema.HistoryAttribution) {
 		if _, err := Run(t.Context(), st, work, Options{Again: true}); err != nil {
 			t.Fatal(err)
@@ -261,4 +244,19 @@ func nights(n int, different func(a *schema.Attempt, machine int)) *schema.Trace
 		}
 	}
 	return tr
+}
+
+// detectedTrace is a store of a trace and of the outliers in it.
+func detectedTrace(t *testing.T, tr *schema.Trace) (*store.Store, engine.Engine) {
+	st := enginetest.Store(t)
+	enginetest.IngestTrace(t, st, tr)
+	eng, err := engines.Open(t.Context(), st, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return st, eng
 }
