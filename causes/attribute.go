@@ -86,7 +86,7 @@ func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
 	a.comparer.Reset()
-	a.waits.ok, a.pauses.loaded, a.convertsKnown = false, false, false
+	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.convertsKnown = false, -1, false, false
 	for k := range b.Part {
 		part := func(i int32) float64 { return b.Part[k][i] }
 		a.mid[k] = b.MedianOf(part)

@@ -49,8 +49,8 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	return out
 }
 
-// partOfChunk is the number of attempts whose results are in memory at once: a fifth of a chunk, and phases enough for all workers.
-const partOfChunk = 50_000
+// partOfChunk is the number of attempts whose results are in memory at once, twice: a tenth of a chunk, and phases enough for all workers.
+const partOfChunk = 25_000
 
 // inParts hands phases to work, some at a time.
 func inParts(phases []fit.Phase, work func([]fit.Phase) error) error {

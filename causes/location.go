@@ -138,6 +138,11 @@ func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	if own < 0 {
 		return 0, false
 	}
+	w := &a.waits
+	if w.sharedOf == i {
+		return w.shared, w.isShared
+	}
+	defer func() { w.sharedOf, w.shared, w.isShared = i, seconds, ok }()
 	wait := b.Part[fit.FetchWait][i]
 	const enough = 64 // machines
 	a.tmp = a.tmp[:0]
@@ -165,6 +170,10 @@ type waits struct {
 	own      []float64            // by local number; NaN where a machine has fewer than two tasks
 	baseline float64              // the lower quartile: half of the machines may be behind a slow link
 	tmp      []float64
+
+	sharedOf int // the task that sharedWait was last asked about; -1: none
+	shared   float64
+	isShared bool
 }
 
 func (w *waits) load(b *fit.Fitter, m *machines.Factors) {

@@ -383,36 +383,74 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 		workers[i] = NewAttributor(r.model)
 		workers[i].losses, workers[i].collections = r.losses, r.collections
 	}
+	var both [2]attributedPhases
+	next := 0
+	kept := make(chan error, 1) // one phases' results are kept while the next are attributed
+	kept <- nil
 	err := r.stream(ctx, true, func(ps []fit.Phase) error {
-		for _, w := range workers {
-			w.rows = w.rows[:0]
+		x := &both[next]
+		next = 1 - next
+		x.reset(len(ps), len(workers))
+		for i, w := range workers {
+			w.rows = x.memory[i][:0]
 		}
-		results, rows, times := make([]*attributed, len(ps)), make([][]schema.Attribution, len(ps)), make([]runTimes, len(ps))
 		r.parallel(len(ps), func(worker, i int) {
-			results[i], rows[i] = workers[worker].attribute(&ps[i])
-			if p := r.phase(ps[i].ID); p.usual != nil {
-				times[i] = timers[worker].times(&ps[i], p, r.machines)
+			x.found[i], x.rows[i] = workers[worker].attribute(&ps[i])
+			p := r.phase(ps[i].ID)
+			if x.phases[i] = p; p.usual != nil {
+				x.times[i] = timers[worker].times(&ps[i], p, r.machines)
 			}
 		})
-		for i, x := range results {
-			p := r.phase(ps[i].ID)
-			if err := r.keep(tx, p, x); err != nil {
-				return err
-			}
-			if err := store.Append(tx, r.part.inputOf("phases", p.ID), rows[i]); err != nil {
-				return err
-			}
-			if runs == nil {
-				continue
-			}
-			if err := runs.take(p, &times[i]); err != nil {
-				return err
-			}
+		for i, w := range workers {
+			x.memory[i] = w.rows
 		}
+		err := <-kept
+		if err != nil {
+			kept <- err
+			return err
+		}
+		go func() { kept <- r.keepAll(tx, x, runs) }()
 		return nil
 	})
+	err = cmp.Or(<-kept, err)
 	r.runsJudged = err == nil && runs != nil
 	return err
+}
+
+// attributedPhases are some phases and what was found in each.
+type attributedPhases struct {
+	phases []*phaseRow
+	found  []*attributed
+	rows   [][]schema.Attribution
+	times  []runTimes
+	memory [][]schema.Attribution // of the rows, by worker
+}
+
+func (x *attributedPhases) reset(phases, workers int) {
+	x.phases, x.found = make([]*phaseRow, phases), make([]*attributed, phases)
+	x.rows, x.times = make([][]schema.Attribution, phases), make([]runTimes, phases)
+	if x.memory == nil {
+		x.memory = make([][]schema.Attribution, workers)
+	}
+}
+
+// keepAll writes what was found in phases, in their order, and judges the runs that end with them.
+func (r *run) keepAll(tx *store.Tx, x *attributedPhases, runs *openRuns) error {
+	for i, p := range x.phases {
+		if err := r.keep(tx, p, x.found[i]); err != nil {
+			return err
+		}
+		if err := store.Append(tx, r.part.inputOf("phases", p.ID), x.rows[i]); err != nil {
+			return err
+		}
+		if runs == nil {
+			continue
+		}
+		if err := runs.take(p, &x.times[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // attributed is what was found about the outliers of a phase, besides their rows.

@@ -25,7 +25,8 @@ type Fitter struct {
 	succeeded      map[int64]int32       // the successful attempt of a task
 	y              []float64             // body / machine factor of the fitted ones, by rows
 	slack          []float64             // gc / machine factor: it may have overlapped the body
-	u              [Predictors][]float64 // (x − mid) / scale of the fitted ones
+	u              [Predictors][]float64 // (x − mid) / unitOf of the fitted ones
+	unitOf         [Predictors]float64   // scale of the predictors of the fit
 	prediction     []float64             // of the fitted ones, in units of unit
 	residual       []float64             // ln(y / prediction) of the fitted ones
 	unit           float64               // median of y
@@ -37,7 +38,8 @@ type Fitter struct {
 	cpu, cpuUnsure []float64  // of the fitted ones, see cpuResidual; as yet unknown where cpuScatter is
 	cpuScatter     float64    // of ln(processor time); 0: not known yet
 	cpuCorrelation float64    // with the residuals
-	started        [][]int32  // by machine: its tasks by start, see byStart
+	spans          []span     // of the tasks, by machine and start, see byStart
+	started        []int32    // by machine: how many these are; -1: not sorted yet
 	tmp, beside    []float64
 }
 
@@ -69,9 +71,7 @@ func (f *Fitter) Load(tasks []Task) {
 	}
 	f.coldFew = 2*cold < len(f.Rows)
 	f.Machines.load(tasks, f.WindowS)
-	for k := range f.started {
-		f.started[k] = f.started[k][:0]
-	}
+	f.started = f.started[:0]
 	for k := range f.X {
 		f.X[k] = grow(f.X[k], n)
 	}

@@ -49,8 +49,9 @@ func (f *Fitter) probabilityOrdinary(c *coefficients, active []Predictor, given 
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	v := s2 * (1 + e.leverage(&row, len(active)+1)/(predicted*predicted))
 	r := math.Log(f.y[j] / (predicted * f.unit))
-	o := f.Outliers
-	ordinary, own := o.OrdinaryDensity(r, v), o.Density(r, v)+SlowMachine*stats.NormalPDF(r, v+SlowMachineVariance)
+	m := f.Outliers.Around(v)
+	own, ordinary := m.Densities(r)
+	own += SlowMachine * stats.NormalPDF(r, v+SlowMachineVariance)
 	if q := ordinary / (ordinary + own); q >= 0 {
 		return q
 	}

@@ -30,15 +30,22 @@ const (
 	varianceLeast  = 0.09 // the least that their sizes vary
 )
 
-// Density is the density of a residual r under the component, times its probability; v is the variance of ordinary
-// residuals.
-func (c *OutlierComponent) Density(r, v float64) float64 {
-	return c.Probability * ((1-broadShare)*stats.NormalPDF(r-c.Mean, v+c.Variance) + broadShare*stats.NormalPDF(r, v+broadVariance))
+// Mixture is that of residuals whose ordinary ones have one variance.
+type Mixture struct {
+	probability, mean       float64
+	ordinary, narrow, broad stats.Normal
 }
 
-// OrdinaryDensity is the density of a residual r under the rest of the mixture, times the probability of that.
-func (c *OutlierComponent) OrdinaryDensity(r, v float64) float64 {
-	return (1 - c.Probability) * stats.NormalPDF(r, v)
+// Around is the mixture where v is the variance of ordinary residuals.
+func (c *OutlierComponent) Around(v float64) Mixture {
+	return Mixture{c.Probability, c.Mean, stats.NormalOf(v), stats.NormalOf(v + c.Variance), stats.NormalOf(v + broadVariance)}
+}
+
+// Densities are the density of a residual r under the component, times its probability, and that under the rest of the mixture, times the
+// probability of that.
+func (m *Mixture) Densities(r float64) (own, ordinary float64) {
+	own = m.probability * ((1-broadShare)*m.narrow.PDF(r-m.mean) + broadShare*m.broad.PDF(r))
+	return own, (1 - m.probability) * m.ordinary.PDF(r)
 }
 
 // OwnPart is what of a residual is the attempt's own.

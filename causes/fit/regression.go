@@ -85,6 +85,7 @@ func (f *Fitter) Solve(known []float64, given Priors) {
 		k++
 		f.u[p] = grow(f.u[p], n)
 		s := f.scale(p)
+		f.unitOf[p] = s
 		for j, i := range f.Rows {
 			f.u[p][j] = (f.X[p][i] - g.Mid[p]) / s
 		}
@@ -112,10 +113,10 @@ func (f *Fitter) prior(p Predictor, given *Priors) Prior {
 	case p != BySpill:
 		return Prior{}
 	case given.Spill.Precision > 0:
-		s := f.scale(p) / f.unit
+		s := f.unitOf[p] / f.unit
 		return Prior{given.Spill.Mean * s, given.Spill.Precision / (s * s)}
 	case f.Regression.Mid[ByBytes] > 0:
-		s := f.scale(p) / f.Regression.Mid[ByBytes]
+		s := f.unitOf[p] / f.Regression.Mid[ByBytes]
 		return Prior{spillRatio * s, 1 / stats.Square(spillRatioSD*s)}
 	}
 	return Prior{}
@@ -150,7 +151,7 @@ func (f *Fitter) reweigh(active []Predictor, given Priors) {
 	}
 	g.Base = c.base * f.unit
 	for i, p := range active {
-		s := f.unit / f.scale(p)
+		s := f.unit / f.unitOf[p]
 		g.Status[p], g.Coef[p], g.SE[p] = Used, c.coef[i]*s, c.se[i]*s
 	}
 	f.residuals(c.base, active, c.coef[:len(active)], true)

@@ -82,19 +82,18 @@ func (f *Fitter) ResidualsNear(i int32, each func(span int, residuals []float64)
 		return
 	}
 	order := f.byStart(f.Machines.Of[i])
-	at, _ := slices.BinarySearchFunc(order, t.Start.V, func(j int32, v schema.Time) int { return cmp.Compare(f.Tasks[j].Start.V, v) })
+	at := firstFrom(order, t.Start.V)
 	const most = 32
 	end := t.Start.V.Add(t.Duration)
-	overlap := func(j int32) (seconds float64, beside, usable bool) {
-		o := &f.Tasks[j]
-		from, to := max(o.Start.V, t.Start.V), min(o.Start.V.Add(o.Duration), end)
-		seconds = to.Sub(from)
-		return seconds, seconds >= 0.5*min(o.Duration, t.Duration), j != i && f.row[j] >= 0 && !f.Cold(j)
+	overlap := func(o *span) (seconds float64, beside, usable bool) {
+		seconds = min(o.end, end).Sub(max(o.start, t.Start.V))
+		return seconds, seconds >= 0.5*min(o.duration, t.Duration), o.task != i && f.row[o.task] >= 0 && !f.Cold(o.task)
 	}
 	f.beside = f.beside[:0]
-	for _, j := range order[max(0, at-most):min(len(order), at+most)] {
-		if _, beside, usable := overlap(j); usable && beside {
-			f.beside = append(f.beside, f.residual[f.row[j]])
+	near := order[max(0, at-most):min(len(order), at+most)]
+	for k := range near {
+		if _, beside, usable := overlap(&near[k]); usable && beside {
+			f.beside = append(f.beside, f.residual[f.row[near[k].task]])
 		}
 	}
 	tell := func(span int) {
@@ -113,8 +112,8 @@ func (f *Fitter) ResidualsNear(i int32, each func(span int, residuals []float64)
 			if k < 0 || k >= len(order) {
 				break
 			}
-			if seconds, beside, usable := overlap(order[k]); usable && !beside && -seconds <= t.Duration {
-				f.beside = append(f.beside, f.residual[f.row[order[k]]])
+			if seconds, beside, usable := overlap(&order[k]); usable && !beside && -seconds <= t.Duration {
+				f.beside = append(f.beside, f.residual[f.row[order[k].task]])
 				tell(side*nearest + len(f.beside) - n)
 			}
 		}
@@ -128,14 +127,19 @@ func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 		return 0, false
 	}
 	order := f.byStart(k)
-	at, _ := slices.BinarySearchFunc(order, t.Start.V, func(j int32, v schema.Time) int { return cmp.Compare(f.Tasks[j].Start.V, v) })
+	at := firstFrom(order, t.Start.V)
 	const most = 32
 	until := t.Start.V.Add(seconds)
 	longest := 0.5 * seconds
-	for _, o := range order[max(0, at-most):min(len(order), at+most)] {
-		from, to := max(f.Tasks[o].Start.V, t.Start.V), min(f.Tasks[o].Start.V.Add(f.Tasks[o].Duration), until)
-		if beside := to.Sub(from); o != i && f.row[o] >= 0 && (beside > longest || beside == longest && !ok) {
-			j, longest, ok = o, beside, true
+	near := order[max(0, at-most):min(len(order), at+most)]
+	for k := range near {
+		o := &near[k]
+		if o.start >= until {
+			break
+		}
+		beside := min(o.end, until).Sub(max(o.start, t.Start.V))
+		if (beside > longest || beside == longest && !ok) && o.task != i && f.row[o.task] >= 0 {
+			j, longest, ok = o.task, beside, true
 		}
 	}
 	return j, ok
@@ -155,25 +159,44 @@ func (f *Fitter) ColdResiduals(k, except int32) []float64 {
 	return f.tmp
 }
 
+// span is when a task ran. What lies near a task in time is read from these, which lie together.
+type span struct {
+	start, end schema.Time
+	duration   float64
+	task       int32
+}
+
 // byStart lists the tasks on a machine in order of their start, those without one left out.
-func (f *Fitter) byStart(k int32) []int32 {
-	for len(f.started) < len(f.Machines.Numbers) {
-		f.started = append(f.started, nil)
-	}
-	if len(f.started[k]) > 0 {
-		return f.started[k]
-	}
-	order := f.started[k][:0]
-	for _, j := range f.Machines.Tasks(k) {
-		if f.Tasks[j].Start.OK && !math.IsNaN(f.Tasks[j].Duration) {
-			order = append(order, j)
+func (f *Fitter) byStart(k int32) []span {
+	if len(f.started) == 0 { // the first of the phase
+		f.spans = slices.Grow(f.spans[:0], len(f.Machines.order))[:len(f.Machines.order)]
+		for range f.Machines.Numbers {
+			f.started = append(f.started, -1)
 		}
 	}
-	slices.SortFunc(order, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(f.Tasks[x].Start.V, f.Tasks[y].Start.V), cmp.Compare(x, y))
-	})
-	f.started[k] = order
+	from := f.Machines.start[k]
+	if n := f.started[k]; n >= 0 {
+		return f.spans[from : from+n]
+	}
+	order := f.spans[from:from]
+	sorted := true
+	for _, j := range f.Machines.Tasks(k) {
+		if t := &f.Tasks[j]; t.Start.OK && !math.IsNaN(t.Duration) {
+			sorted = sorted && (len(order) == 0 || order[len(order)-1].start <= t.Start.V)
+			order = append(order, span{t.Start.V, t.Start.V.Add(t.Duration), t.Duration, j})
+		}
+	}
+	if !sorted {
+		slices.SortFunc(order, func(x, y span) int { return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.task, y.task)) })
+	}
+	f.started[k] = int32(len(order))
 	return order
+}
+
+// firstFrom is the first of the spans that starts at a time or later.
+func firstFrom(order []span, t schema.Time) int {
+	at, _ := slices.BinarySearchFunc(order, t, func(o span, t schema.Time) int { return cmp.Compare(o.start, t) })
+	return at
 }
 
 // Succeeded reports whether task i is one that the phase is fitted on.

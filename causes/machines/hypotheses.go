@@ -201,13 +201,14 @@ func transientSlow(f *fit.Fitter, residuals []float64, is Hypothesis, known floa
 // from a first guess, by weighing each with the probability that it is an ordinary one (expectation maximisation). l is the
 // logarithm of the evidence for all that, by Laplace's approximation.
 func fitLocation(f *fit.Fitter, r []float64, guess, prior float64) (at, variance, l float64) {
-	s2, o := f.Regression.Sigma*f.Regression.Sigma, &f.Outliers
+	s2 := f.Regression.Sigma * f.Regression.Sigma
+	m := f.Outliers.Around(s2)
 	at = guess
 	for range 4 {
 		w := 0.0
 		sum := 0.0
 		for _, x := range r {
-			own, usual := o.Density(x-at, s2), o.OrdinaryDensity(x-at, s2)
+			own, usual := m.Densities(x - at)
 			q := usual / (usual + own)
 			w += q
 			sum += q * x
@@ -215,13 +216,14 @@ func fitLocation(f *fit.Fitter, r []float64, guess, prior float64) (at, variance
 		variance = 1 / (w/s2 + 1/prior)
 		at = sum / s2 * variance
 	}
-	return at, variance, logLikelihood(o, r, at, s2) + stats.NormalLogPDF(at, prior) + 0.5*math.Log(2*math.Pi*variance)
+	return at, variance, logLikelihood(&m, r, at) + stats.NormalLogPDF(at, prior) + 0.5*math.Log(2*math.Pi*variance)
 }
 
 // logLikelihood is that of residuals around a location, when some attempts are slow by themselves.
-func logLikelihood(o *fit.OutlierComponent, r []float64, at, s2 float64) (sum float64) {
+func logLikelihood(m *fit.Mixture, r []float64, at float64) (sum float64) {
 	for _, x := range r {
-		sum += math.Log(max(1e-300, o.OrdinaryDensity(x-at, s2)+o.Density(x-at, s2)))
+		own, usual := m.Densities(x - at)
+		sum += math.Log(max(1e-300, usual+own))
 	}
 	return sum
 }

@@ -26,8 +26,18 @@ func (g SpikeSlab) Variance() float64 {
 
 // NormalPDF is the density at x of a normal distribution around 0.
 func NormalPDF(x, variance float64) float64 {
-	return math.Exp(-0.5*x*x/variance) / math.Sqrt(2*math.Pi*variance)
+	n := NormalOf(variance)
+	return n.PDF(x)
 }
+
+// Normal is a normal distribution around 0, for several densities.
+type Normal struct{ variance, norm float64 }
+
+// NormalOf is that of a variance.
+func NormalOf(variance float64) Normal { return Normal{variance, math.Sqrt(2 * math.Pi * variance)} }
+
+// PDF is the density at x.
+func (n *Normal) PDF(x float64) float64 { return math.Exp(-0.5*x*x/n.variance) / n.norm }
 
 // NormalLogPDF is its logarithm, which does not underflow.
 func NormalLogPDF(x, variance float64) float64 {
