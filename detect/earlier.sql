@@ -1,8 +1,9 @@
 -- Which earlier executions each execution of a stage is compared with: takes detected_stages, gives pairs of phases.
 --
--- At most 64, spread evenly over all that the store holds, from the one before back to the first: a result costs the same however many there
+-- At most 64, spread evenly over all that the store holds, every so manyth from the first on: a result costs the same however many there
 -- are, and a stage that was disturbed for weeks is held against the time before as well. A run of the last executions only would
--- take the disturbance for usual as soon as it fills half of them.
+-- take the disturbance for usual as soon as it fills half of them. They are counted from the first and not from the one before, so that the
+-- executions of a night, and of the nights after it, are compared with the same ones.
 SELECT e.phase_id, h.phase_id AS earlier_phase
 FROM (
   SELECT phase_id, stage_id, place, CAST(floor((place - 1 + 63) / 64) AS BIGINT) AS stride FROM detected_stages WHERE todo = 1
@@ -12,4 +13,4 @@ CROSS JOIN (
   FROM (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS a
     CROSS JOIN (SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)) AS b
 ) AS c
-JOIN detected_stages h ON h.stage_id = e.stage_id AND h.place = e.place - 1 - c.k * e.stride
+JOIN detected_stages h ON h.stage_id = e.stage_id AND h.place = 1 + c.k * e.stride AND h.place < e.place

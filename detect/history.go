@@ -150,13 +150,13 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	return eng.Materialize(ctx, name, strings.Join(union, " UNION ALL "))
 }
 
-// number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost.
+// number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost, as far as they are looked at.
 func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	var columns []string
 	for c := range strings.SplitSeq(ownColumns, ", ") {
 		columns = append(columns, "h."+c)
 	}
-	before := "SELECT " + strings.Join(columns, ", ") + ", %s AS stands FROM stage_history h%s WHERE h.ordinal IS NOT NULL"
+	before := "SELECT " + strings.Join(columns, ", ") + ", h.executions, %s AS stands FROM stage_history h%s WHERE h.ordinal IS NOT NULL"
 	switch changed := append(p.owners.Blocks("phases"), p.others.Blocks("phases")...); {
 	case !p.kept:
 		before = fmt.Sprintf(before, "TRUE", "") + " AND FALSE"

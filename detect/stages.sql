@@ -1,33 +1,66 @@
 -- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are new, and
--- detected_before, those that earlier results know, and whether they stand. Gives the executions that the store holds of these stages now.
+-- detected_before, those that earlier results know, and whether they stand. Gives the executions of these stages that are looked at.
 --
 -- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
 -- key of one of them. todo says that what is said of an execution has to be worked out: it is new, or one before it is new, has changed or gone.
 -- known says that earlier results have it.
-SELECT phase_id, stage_id, place, known, CASE WHEN known = 0 OR changed > 0 THEN 1 ELSE 0 END AS todo,
-  tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
-FROM (
-  SELECT e.*,
-    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY program, identity, kind, ordinal) AS stage_id,
+--
+-- Executions that started before all that has changed have the places that earlier results gave them. Of these there are only those that others are
+-- compared with: earlier.sql wants every so manyth of them from the first on, by at most two strides, unless more has changed than that.
+WITH
+changed AS (
+  SELECT program, identity, kind, ordinal, min(run_start_time) AS since
+  FROM (
+    SELECT program, identity, kind, ordinal, run_start_time FROM detected_own WHERE ordinal IS NOT NULL
+    UNION ALL
+    SELECT program, identity, kind, ordinal, run_start_time FROM detected_before WHERE NOT stands
+  ) AS e
+  GROUP BY program, identity, kind, ordinal
+),
+before AS (
+  SELECT b.*, coalesce(b.run_start_time < c.since, FALSE) AS settled
+  FROM detected_before b JOIN changed c ON c.program = b.program AND c.identity = b.identity AND c.kind = b.kind AND c.ordinal = b.ordinal
+),
+placed AS (
+  SELECT program, identity, kind, ordinal, max(executions) + 1 AS places
+  FROM before
+  WHERE settled
+  GROUP BY program, identity, kind, ordinal
+),
+numbered AS (
+  SELECT e.*, coalesce(s.places, 0) AS places,
+    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY e.program, e.identity, e.kind, e.ordinal) AS stage_id,
     CAST(sum(CASE WHEN state = 'gone' THEN 0 ELSE 1 END) OVER (
-      PARTITION BY program, identity, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS place,
+      PARTITION BY e.program, e.identity, e.kind, e.ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS number,
     max(CASE WHEN state = 'known' THEN 0 ELSE 1 END) OVER (
-      PARTITION BY program, identity, kind, ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed,
-    CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known
+      PARTITION BY e.program, e.identity, e.kind, e.ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed
   FROM (
     SELECT phase_id, program, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
     FROM detected_own
     WHERE ordinal IS NOT NULL
     UNION ALL
-    SELECT b.phase_id, b.program, b.identity, b.kind, b.ordinal, b.run_start_time, b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
-      CASE WHEN b.stands THEN 'known' ELSE 'gone' END
-    FROM detected_before b SEMI JOIN (
-      SELECT program, identity, kind, ordinal FROM detected_own
-      UNION ALL
-      SELECT program, identity, kind, ordinal FROM detected_before WHERE NOT stands
-    ) AS c ON c.program = b.program AND c.identity = b.identity AND c.kind = b.kind AND c.ordinal = b.ordinal
-  ) AS e
-) AS numbered
+    SELECT phase_id, program, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s,
+      CASE WHEN stands THEN 'known' ELSE 'gone' END
+    FROM before
+    WHERE NOT settled
+  ) AS e LEFT JOIN placed s ON s.program = e.program AND s.identity = e.identity AND s.kind = e.kind AND s.ordinal = e.ordinal
+),
+strides AS (
+  SELECT program, identity, kind, ordinal, stage_id,
+    CAST(floor((places + 63) / 64) AS BIGINT) AS least, CAST(floor((places + max(number) - 1 + 63) / 64) AS BIGINT) AS most
+  FROM numbered
+  WHERE stage_id IS NOT NULL
+  GROUP BY program, identity, kind, ordinal, stage_id, places
+)
+SELECT phase_id, stage_id, places + number AS place, CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known,
+  CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS todo,
+  tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
+FROM numbered
 WHERE state <> 'gone'
+UNION ALL
+SELECT b.phase_id, s.stage_id, b.executions + 1, 1, 0,
+  b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
+FROM before b JOIN strides s ON s.program = b.program AND s.identity = b.identity AND s.kind = b.kind AND s.ordinal = b.ordinal
+WHERE b.settled AND (b.executions % s.least = 0 OR b.executions % s.most = 0 OR s.most > s.least + 1)

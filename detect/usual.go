@@ -1,9 +1,11 @@
 package detect
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
+	"slices"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -60,7 +62,7 @@ func stages(executions iter.Seq2[*stageExecution, error]) iter.Seq2[[]stageExecu
 func earlierPlaces(place int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		stride := (place - 1 + 63) / 64
-		for n, p := 0, place-1; p >= 1 && n < 64 && yield(p); n, p = n+1, p-stride {
+		for p := int64(1); p < place && yield(p); p += stride {
 		}
 	}
 }
@@ -88,8 +90,9 @@ func (s *stage) expect(executions []stageExecution, i int) expectation {
 	own := &executions[i]
 	out := expectation{PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}
 	s.compared = s.compared[:0]
-	for p := range earlierPlaces(own.Place) {
-		s.compared = append(s.compared, &executions[p-1])
+	for place := range earlierPlaces(own.Place) {
+		k, _ := slices.BinarySearchFunc(executions[:i], place, func(e stageExecution, place int64) int { return cmp.Compare(e.Place, place) })
+		s.compared = append(s.compared, &executions[k])
 	}
 	if len(s.compared) < 3 {
 		return out
