@@ -29,13 +29,19 @@ type pair struct {
 	t     *testing.T
 	duck  engine.Engine
 	spark engine.Engine
+	*record
+}
+
+// record is what all sessions of a pair asked.
+type record struct {
 	mu    sync.Mutex
 	asked []string
 	times map[string]int // that a statement of the same shape was compared, mostTimes once it gave rows
 	rows  int64          // compared
 }
 
-func newPair(t *testing.T, st *store.Store, server string) *pair {
+// newPair opens a session of both engines; those of one record count what they ask together.
+func newPair(t *testing.T, st *store.Store, server string, r *record) *pair {
 	t.Helper()
 	open := func(o engine.Options) engine.Engine {
 		eng, err := engines.Open(t.Context(), st, o)
@@ -45,7 +51,7 @@ func newPair(t *testing.T, st *store.Store, server string) *pair {
 		t.Cleanup(func() { eng.Close() })
 		return eng
 	}
-	return &pair{t: t, times: map[string]int{}, duck: open(engine.Options{}), spark: open(engine.Options{Server: server})}
+	return &pair{t, open(engine.Options{}), open(engine.Options{Server: server}), r}
 }
 
 func (p *pair) Name() string { return "pair" }
@@ -293,7 +299,7 @@ func number(v any) (float64, bool) {
 }
 
 // sawAll sees that every file of SQL was asked, but for those of serve, which asks the embedded engine alone.
-func (p *pair) sawAll(t *testing.T) {
+func (p *record) sawAll(t *testing.T) {
 	t.Helper()
 	bare := func(s string) string { return regexp.MustCompile(`--[^\n]*`).ReplaceAllString(s, "") }
 	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
