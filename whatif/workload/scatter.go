@@ -22,7 +22,10 @@ import (
 // n attempts by their own scatter is π/2 σ²/n, σ from deviations within windows. Starts do not depend on how long attempts take, so that slow
 // ones are in all windows alike. Attempts of a window that overlap in time agree by SD² more than those of windows far apart. Each phase has a level of its
 // own, its work, so that spells which outlast phases are not seen: Time is at most the length of the longest. One slow machine moves no median of
-// many. First tasks are in none of these windows, nor are those of an executor that has not ended any yet.
+// many. First tasks are in none of these windows, nor are those of an executor that has not ended any yet. Windows of three attempts show less own
+// scatter than there is, since one of the three deviates by nothing: where three slots had own scatter of 0.1 and nothing in common, SD is 0.06.
+//
+// The zero value is nothing shared, and likewise that the log cannot tell: phases of one window, or of fewer than leastOfWindow attempts at a time.
 //
 // First is what u adds to the differences of the first tasks' excess, over the median of the others, from one phase to the next: 1.4826/√2 times their
 // median absolute value, less own scatter, SD, and firstDiffers. What first tasks always take longer cancels in
@@ -37,18 +40,26 @@ type SharedScatter struct {
 
 // scatterSample is what the phases of a pool show of it.
 type scatterSample struct {
-	phases  [][]scatterWindow // those with two windows or more
-	first   []firstExcess
-	widths  []float64
-	longest float64 // s, from the first window of a phase to the last
-	scratch []residual
-	values  []float64
+	phases     []scatterPhase // those with two windows or more
+	first      []firstExcess
+	longest    float64 // s, from the first window of a phase to the last
+	scratch    []residual
+	values     []float64
+	deviations []float64
+}
+
+// scatterPhase is a phase in windows of its median attempt's length, of leastOfWindow attempts each at least.
+type scatterPhase struct {
+	width   float64 // s
+	windows []scatterWindow
+	shown   float64 // of SD, by the mean over a window, at the correlation time at hand
 }
 
 // scatterWindow is the attempts of a phase that started in some seconds.
 type scatterWindow struct {
-	at, width        float64 // s
+	at               float64 // s
 	median, variance float64 // of the residuals, and of that median by each attempt's own scatter
+	left             float64 // correlation with the window before, at the correlation time at hand
 }
 
 // firstExcess is by how much longer the first tasks of a phase took.
@@ -110,7 +121,7 @@ func (s *scatterSample) add(first, others []residual) {
 		return
 	}
 	var windows []scatterWindow
-	var deviations []float64
+	deviations := slices.Grow(s.deviations[:0], len(others))
 	used := 0
 	for i := 0; i < len(others); {
 		j := i + 1
@@ -123,10 +134,11 @@ func (s *scatterSample) add(first, others []residual) {
 				deviations = append(deviations, math.Abs(r.value-m))
 			}
 			used += j - i
-			windows = append(windows, scatterWindow{others[i].at, width, m, 1 / float64(j-i)})
+			windows = append(windows, scatterWindow{at: others[i].at, median: m, variance: 1 / float64(j-i)})
 		}
 		i = j
 	}
+	s.deviations = deviations
 	if len(windows) == 0 {
 		return
 	}
@@ -139,7 +151,7 @@ func (s *scatterSample) add(first, others []residual) {
 		windows[w].variance *= ofMedian
 	}
 	if len(windows) > 1 {
-		s.phases, s.widths = append(s.phases, windows), append(s.widths, width)
+		s.phases = append(s.phases, scatterPhase{width: width, windows: windows})
 		s.longest = max(s.longest, windows[len(windows)-1].at-windows[0].at)
 	}
 	if len(first) >= leastOfWindow {
@@ -150,7 +162,7 @@ func (s *scatterSample) add(first, others []residual) {
 }
 
 func (s *scatterSample) median(of []residual, value func(residual) float64) float64 {
-	s.values = s.values[:0]
+	s.values = slices.Grow(s.values[:0], len(of))
 	for _, r := range of {
 		s.values = append(s.values, value(r))
 	}
@@ -168,14 +180,20 @@ func (s *scatterSample) estimate() (out SharedScatter) {
 
 // ofTime sets SD and Time.
 func (s *scatterSample) ofTime(out *SharedScatter) {
-	slices.Sort(s.widths)
+	s.values = s.values[:0]
+	for _, f := range s.phases {
+		s.values = append(s.values, f.width)
+	}
+	slices.Sort(s.values)
 	// The mean of a window shows no shorter spells, and that of a phase takes in what is longer.
-	shortest := s.widths[len(s.widths)/2] / 2
-	best := s.likelihood(0, 1)
+	shortest := s.values[len(s.values)/2] / 2
+	s.correlate(shortest)
+	best := s.likelihood(0)
 	none := best
 	for time := shortest; time <= max(s.longest, shortest); time *= 2 {
+		s.correlate(time)
 		for sd, before := 0.01, none; sd < 2; sd *= 1.2 {
-			l := s.likelihood(sd, time)
+			l := s.likelihood(sd)
 			if l > best {
 				best, out.SD, out.Time = l, sd, time
 			}
@@ -187,22 +205,31 @@ func (s *scatterSample) ofTime(out *SharedScatter) {
 	}
 }
 
+// correlate notes what windows have to do with each other at a correlation time, for all likelihoods with it.
+func (s *scatterSample) correlate(time float64) {
+	for i := range s.phases {
+		f := &s.phases[i]
+		f.shown = math.Sqrt(ofMean(f.width / time))
+		for n := 1; n < len(f.windows); n++ {
+			f.windows[n].left = math.Exp(-(f.windows[n].at - f.windows[n-1].at) / time)
+		}
+	}
+}
+
 // likelihood is the logarithm of the restricted likelihood, by a Kalman filter over the windows of each phase, whose level is not known.
-func (s *scatterSample) likelihood(sd, time float64) float64 {
+func (s *scatterSample) likelihood(sd float64) float64 {
 	sum := 0.0
-	for _, windows := range s.phases {
-		var y, one, p, before float64 // state of the medians, and of 1 in their place; variance in units of sd²
+	for i := range s.phases {
+		f := &s.phases[i]
+		a := sd * f.shown
+		y, one, p := 0.0, 0.0, 1.0 // state of the medians, and of 1 in their place; variance in units of sd²
 		var yy, y1, ones float64
-		for n := range windows {
-			w := &windows[n]
-			if n == 0 {
-				p = 1
-			} else {
-				r := math.Exp(-(w.at - before) / time)
+		for n := range f.windows {
+			w := &f.windows[n]
+			if n > 0 {
+				r := w.left
 				y, one, p = r*y, r*one, r*r*p+1-r*r
 			}
-			before = w.at
-			a := sd * math.Sqrt(ofMean(w.width/time))
 			v := a*a*p + w.variance
 			dy, d1 := w.median-a*y, 1-a*one
 			k := a * p / v
@@ -225,6 +252,7 @@ func ofMean(x float64) float64 {
 
 // firstDiffers is what the excess of first tasks differs by from stage to stage whatever the run: First without it is 0.09 (root mean square) on the
 // 14 logs of the pairs in testdata/labelled, made on idle cores, where two runs of a stage differ by what own scatter makes.
+// BENCH.md says what half and twice of it change.
 const firstDiffers = 0.09
 
 // leastFirst is how many differences First is estimated from: the first phases of processes that load classes differ by more than all others,
