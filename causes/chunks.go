@@ -16,7 +16,7 @@ import (
 type chunk struct {
 	phases   []*phaseRow
 	attempts int64
-	room     int64 // attempts of the largest chunk
+	room     int64 // attempts that any chunk may have, of those to learn from as of those to attribute
 }
 
 // chunks divides the phases to learn from, or those that have outliers to attribute or earlier runs to be compared with, in order, into chunks of
@@ -24,8 +24,12 @@ type chunk struct {
 func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var out []chunk
 	var c chunk
+	var all, most int64
 	for i := range r.phases {
 		p := &r.phases[i]
+		if p.work != nothing {
+			all += p.Attempts
+		}
 		if p.Attempts == 0 || outliersOnly && !p.outliers && p.usual == nil || !outliersOnly && p.work != learnt {
 			continue
 		}
@@ -35,16 +39,13 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 		}
 		c.phases = append(c.phases, p)
 		c.attempts += p.Attempts
+		most = max(most, c.attempts)
 	}
 	if c.attempts > 0 {
 		out = append(out, c)
 	}
-	var room int64
 	for i := range out {
-		room = max(room, out[i].attempts)
-	}
-	for i := range out {
-		out[i].room = room
+		out[i].room = max(most, min(all, attempts))
 	}
 	return out
 }
@@ -176,14 +177,16 @@ type keyed struct {
 }
 
 func (s *sorter) byKey(tasks []fit.Task) {
-	s.order = s.order[:0]
 	sorted := true
-	for i := range tasks {
-		s.order = append(s.order, keyed{tasks[i].Attempt, int32(i)})
-		sorted = sorted && (i == 0 || tasks[i-1].Attempt < tasks[i].Attempt)
+	for i := 1; i < len(tasks) && sorted; i++ {
+		sorted = tasks[i-1].Attempt < tasks[i].Attempt
 	}
 	if sorted {
 		return
+	}
+	s.order = s.order[:0]
+	for i := range tasks {
+		s.order = append(s.order, keyed{tasks[i].Attempt, int32(i)})
 	}
 	slices.SortFunc(s.order, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	s.tasks = append(s.tasks[:0], tasks...)

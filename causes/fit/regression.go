@@ -240,25 +240,38 @@ func drop(active []Predictor, coef, se []float64) []Predictor {
 // residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or approxLog. A task that collected
 // garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
 func (f *Fitter) residuals(a float64, active []Predictor, coef []float64, exact bool) {
-	for j := range f.residual {
-		f.prediction[j] = a
+	prediction := f.prediction[:len(f.y)]
+	if len(active) == 0 {
+		for j := range prediction {
+			prediction[j] = a
+		}
 	}
 	for i, p := range active {
 		c := coef[i]
-		for j, u := range f.u[p][:len(f.prediction)] {
-			f.prediction[j] += c * u
+		u := f.u[p][:len(prediction)]
+		if i == 0 {
+			for j, x := range u {
+				prediction[j] = a + c*x
+			}
+			continue
+		}
+		for j, x := range u {
+			prediction[j] += c * x
 		}
 	}
+	least, unit, slack := a/20, f.unit, f.slack[:len(f.y)]
+	residual := f.residual[:len(f.y)]
 	for j, y := range f.y {
-		f.prediction[j] = max(f.prediction[j], a/20)
-		e := f.prediction[j] * f.unit
+		of := max(prediction[j], least)
+		prediction[j] = of
+		e := of * unit
 		if y < e {
-			y = min(e, y+f.slack[j])
+			y = min(e, y+slack[j])
 		}
 		if exact {
-			f.residual[j] = math.Log(y / e)
+			residual[j] = math.Log(y / e)
 		} else {
-			f.residual[j] = approxLog(y, e)
+			residual[j] = approxLog(y, e)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (f *PhaseFit) Fit(p *fit.Phase) {
 	f.WindowS, f.CPUFactor = m.Machines.WindowS, nil
 	f.Load(p.Tasks)
 	f.Survey()
-	own := Stage{}
+	own, surveyed := Stage{}, f.Regression
 	alone := len(f.Rows) >= 2 && !f.selfInfluenceNegligible(p)
 	if alone {
 		f.SolveAlone()
@@ -62,10 +62,12 @@ func (f *PhaseFit) Fit(p *fit.Phase) {
 		f.factors = append(f.factors, math.Exp(mean))
 	}
 	cpu, sd := f.cpuFactors()
-	if f.CPUFactorSD = sd; alone || cpu != nil {
+	if f.CPUFactorSD = sd; cpu != nil {
 		f.CPUFactor = cpu
 		f.Load(p.Tasks)
 		f.Survey()
+	} else {
+		f.Regression = surveyed
 	}
 	f.Outliers, f.SlowStart = m.Outliers, m.SlowStart
 	if len(f.Rows) > 0 {
