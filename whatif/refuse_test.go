@@ -14,6 +14,26 @@ import (
 
 // oneJob is a log of a phase of four tasks; near says that it tells where they ran.
 func oneJob(near bool, framework string) *workload.Workload {
+	return workload.Build(workload.FromTrace(oneJobTrace(near, framework)))
+}
+
+// oneLoss is the same where the output of a task was lost and made again; bytes is how large outputs were, -1 where it does not say.
+func oneLoss(bytes int64) *workload.Workload {
+	t := oneJobTrace(true, "spark")
+	again := t.Attempts[0]
+	again.AttemptID, again.Recompute = 20, true
+	again.StartTime, again.FinishTime = again.FinishTime, schema.Some(again.FinishTime.V.Add(10))
+	t.Attempts = append(t.Attempts, again)
+	t.Losses = []schema.Loss{{PhaseID: 3, AttemptID: schema.Some(t.Attempts[0].AttemptID), RecomputedBy: schema.Some(again.AttemptID)}}
+	for n := range t.Attempts {
+		if bytes >= 0 {
+			t.Attempts[n].OutputBytes = schema.Some(bytes)
+		}
+	}
+	return workload.Build(workload.FromTrace(t))
+}
+
+func oneJobTrace(near bool, framework string) *schema.Trace {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	t := &schema.Trace{
 		Applications: []schema.Application{{ApplicationID: 1, Framework: framework}},
@@ -28,7 +48,7 @@ func oneJob(near bool, framework string) *workload.Workload {
 		}
 		t.Attempts = append(t.Attempts, a)
 	}
-	return workload.Build(workload.FromTrace(t))
+	return t
 }
 
 // A scheduler that needs what a log does not say is refused, and the reason says what to do.
@@ -77,6 +97,9 @@ func TestPoliciesRefused(t *testing.T) {
 		{oneJob(true, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "late-phases")}}, "policy late-phases: "},
 		{oneJob(true, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "none"), phases}}, "progress of any reduce"},
 		{oneJob(true, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "late")}}, ""},
+		{oneLoss(-1), Options{Policies: []policy.Policy{mustPolicy(t, "protect")}}, "replicate=false"},
+		{oneLoss(-1), Options{Policies: []policy.Policy{mustPolicy(t, "mantri-protect")}}, "replicate=false"},
+		{oneLoss(1 << 20), Options{Policies: []policy.Policy{mustPolicy(t, "mantri-protect")}}, ""},
 		{oneJob(true, "spark"), Options{}, ""},
 		{oneJob(true, "spark"), Options{Errors: []float64{0.1}}, ""},
 		{reported, Options{Errors: []float64{0.1}}, "leave --progress-error out"},

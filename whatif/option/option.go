@@ -127,6 +127,14 @@ func parse(f reflect.Value, value, words string) error {
 	return nil
 }
 
+// Lacks is what a log lacks for options to be honoured; nil where it lacks nothing, or they ask for nothing.
+func Lacks[Log any](options any, log Log) error {
+	if o, ok := options.(interface{ Lacks(Log) error }); ok {
+		return o.Lacks(log)
+	}
+	return nil
+}
+
 // JSON writes options as a JSON object in the order of the struct.
 func JSON(options any) string {
 	v := reflect.ValueOf(options)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"straggler/whatif/option"
 	"straggler/whatif/workload"
 )
 
@@ -12,30 +13,20 @@ import (
 var ErrLacks = errors.New("the log does not hold what this scheduler needs")
 
 // Lacks is what a pool lacks for the scheduler to do what its name says; nil where it can.
-func (s Scheduler) Lacks(p *workload.Pool) error {
-	if o, ok := s.options.(needy); ok {
-		return o.lacks(p)
-	}
-	return nil
-}
+func (s Scheduler) Lacks(p *workload.Pool) error { return option.Lacks(s.options, p) }
 
-// needy is implemented by options of schedulers that not every pool can honour.
-type needy interface {
-	lacks(*workload.Pool) error
-}
-
-// lacks asks for what is split: machines with reduce slots, and tasks of which it is known how long they copy and how long they
+// Lacks asks for what is split: machines with reduce slots, and tasks of which it is known how long they copy and how long they
 // compute.
-func (o CopyCompute) lacks(p *workload.Pool) error {
+func (o CopyCompute) Lacks(p *workload.Pool) error {
 	if p.Stages != nil {
 		return nil
 	}
 	return errors.New("the log does not say which slots are for reduces, or how long a reduce copies before it computes; simulate the log's jobs on a cluster that has both (straggler simulate, with a workload file whose jobs are 'store: DIR'), or choose fifo or fair")
 }
 
-// lacks asks for inputs that lie on some machine, for racks where a job waits for one, and for sizes where some jobs do not wait
+// Lacks asks for inputs that lie on some machine, for racks where a job waits for one, and for sizes where some jobs do not wait
 // because they read slowly. Waits of 0 need none.
-func (o Delay) lacks(p *workload.Pool) error {
+func (o Delay) Lacks(p *workload.Pool) error {
 	switch {
 	case o.T1+o.T2 == 0 || p.Stages != nil:
 		return nil
@@ -49,26 +40,26 @@ func (o Delay) lacks(p *workload.Pool) error {
 	return nil
 }
 
-// lacks asks for pools with minimum shares where others are killed for them.
-func (o Fair) lacks(p *workload.Pool) error {
+// Lacks asks for pools with minimum shares where others are killed for them.
+func (o Fair) Lacks(p *workload.Pool) error {
 	if o.Tmin > 0 && !slices.ContainsFunc(p.Queues, func(q workload.Queue) bool { return slices.Max(q.Min[:]) > 0 }) {
 		return errors.New("the log does not say that any pool has a minimum share, so none can lack it (tmin); give tmin=0 and tfair, or simulate the log's jobs with pools that have one (straggler simulate, with a workload file whose jobs are 'store: DIR')")
 	}
 	return nil
 }
 
-func (o fairDelay) lacks(p *workload.Pool) error {
-	return errors.Join(o.Delay.lacks(p), o.Fair.lacks(p))
+func (o fairDelay) Lacks(p *workload.Pool) error {
+	return errors.Join(o.Delay.Lacks(p), o.Fair.Lacks(p))
 }
-func (o fairSplit) lacks(p *workload.Pool) error {
-	return errors.Join(o.CopyCompute.lacks(p), o.Fair.lacks(p))
+func (o fairSplit) Lacks(p *workload.Pool) error {
+	return errors.Join(o.CopyCompute.Lacks(p), o.Fair.Lacks(p))
 }
-func (o fairAll) lacks(p *workload.Pool) error {
-	return errors.Join(o.CopyCompute.lacks(p), o.Delay.lacks(p), o.Fair.lacks(p))
+func (o fairAll) Lacks(p *workload.Pool) error {
+	return errors.Join(o.CopyCompute.Lacks(p), o.Delay.Lacks(p), o.Fair.Lacks(p))
 }
 
-// lacks asks for data that can be moved, and, where a price between racks was given, for racks.
-func (o Quincy) lacks(p *workload.Pool) error {
+// Lacks asks for data that can be moved, and, where a price between racks was given, for racks.
+func (o Quincy) Lacks(p *workload.Pool) error {
 	switch {
 	case p.Stages != nil:
 		return nil
@@ -80,8 +71,8 @@ func (o Quincy) lacks(p *workload.Pool) error {
 	return nil
 }
 
-// lacks asks for the links between racks.
-func (o spread) lacks(p *workload.Pool) error {
+// Lacks asks for the links between racks.
+func (o spread) Lacks(p *workload.Pool) error {
 	if p.Stages != nil && p.Stages.Network != nil {
 		return nil
 	}
