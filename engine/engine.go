@@ -70,6 +70,20 @@ var (
 // ClosingTime is how long an engine may take to clean up after what was cancelled or closed.
 const ClosingTime = 10 * time.Second
 
+// Closing is a context to clean up in after work that was done in another: it takes the time that it takes on a busy cluster, but
+// ends ClosingTime after the other is cancelled. Its values are those of the other.
+func Closing(work context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(work))
+	stop := context.AfterFunc(work, func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(ClosingTime):
+			cancel()
+		}
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
 var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // CheckName sees that a name needs no quotes in any engine.

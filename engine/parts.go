@@ -95,7 +95,7 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 
 // drop forgets the tables, also when what they were made for was cancelled.
 func (k *keptParts) drop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ClosingTime)
+	ctx, cancel := Closing(ctx)
 	defer cancel()
 	var errs []error
 	for _, name := range slices.Backward(k.names) {

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"straggler/engine"
 	"straggler/engine/duckdb"
 	"straggler/engine/enginetest"
+	"straggler/engine/sqltext"
 	"straggler/store/storetest"
 )
 
@@ -32,6 +35,41 @@ func (c *counting) Materialize(ctx context.Context, name, sql string) error {
 func (c *counting) Drop(ctx context.Context, name string) error {
 	c.held = slices.DeleteFunc(c.held, func(h string) bool { return h == name })
 	return c.Engine.Drop(ctx, name)
+}
+
+// slow is an engine that takes nearly all of the time for closing to drop a table.
+type slow struct {
+	engine.Engine
+	dropped int
+}
+
+func (s *slow) Dialect() sqltext.Dialect                              { return sqltext.Spark }
+func (s *slow) Materialize(_ context.Context, name, sql string) error { return nil }
+func (s *slow) Drop(ctx context.Context, name string) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(engine.ClosingTime - time.Second):
+		s.dropped++
+		return nil
+	}
+}
+
+// A busy cluster may take long to drop what was kept: only what was cancelled has to end soon.
+func TestPartsAreDroppedSlowly(t *testing.T) {
+	const sql = "WITH a AS (SELECT n FROM attempts), b AS (SELECT n FROM phases) SELECT a.n FROM a JOIN a c ON a.n = c.n JOIN b ON b.n = a.n JOIN b d ON d.n = a.n"
+	synctest.Test(t, func(t *testing.T) {
+		eng := &slow{}
+		if err := engine.UseParts(t.Context(), eng, "kept", sql, func(string) error { return nil }); err != nil || eng.dropped != 2 {
+			t.Errorf("%d tables dropped: %v", eng.dropped, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		eng, began := &slow{}, time.Now()
+		err := engine.UseParts(ctx, eng, "kept", sql, func(string) error { cancel(); return ctx.Err() })
+		if took := time.Since(began); !errors.Is(err, context.Canceled) || eng.dropped != 1 || took != engine.ClosingTime {
+			t.Errorf("cancelled: %d tables dropped in %v: %v", eng.dropped, took, err)
+		}
+	})
 }
 
 type numbered struct {

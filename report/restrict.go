@@ -1,7 +1,6 @@
 package report
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -78,7 +77,7 @@ func (b *builder) restrict() error {
 
 // unrestrict drops the copied rows, also when the document could not be built.
 func (b *builder) unrestrict() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), engine.ClosingTime)
+	ctx, cancel := engine.Closing(b.ctx)
 	defer cancel()
 	var errs []error
 	for _, s := range b.seen {
