@@ -20,9 +20,16 @@ func TestSpark(t *testing.T) {
 	o := sparktest.Options{Master: "local[2,4]"}
 	buckets := sparkBuckets(t, &o)
 	server := sparktest.Engine(t, o)
-	t.Run("engines agree", func(t *testing.T) { enginesAgree(t, server) })
-	t.Run("verbs", func(t *testing.T) { sparkVerbs(t, server) })
-	t.Run("on a bucket", func(t *testing.T) { sparkOnBucket(t, server, buckets) })
+	for name, run := range map[string]func(*testing.T){
+		"engines agree": func(t *testing.T) { enginesAgree(t, server) },
+		"verbs":         func(t *testing.T) { sparkVerbs(t, server) },
+		"on a bucket":   func(t *testing.T) { sparkOnBucket(t, server, buckets) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each works on stores of its own
+			run(t)
+		})
+	}
 }
 
 // sparkVerbs: what the verbs do with --engine.
