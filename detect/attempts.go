@@ -67,14 +67,14 @@ func (a *attempts) read(b *engine.Batch) {
 	a.application = append(a.application, c[2].Int64s[:b.Len]...)
 	a.task = append(a.task, c[3].Int64s[:b.Len]...)
 	a.number = append(a.number, c[4].Int32s[:b.Len]...)
-	a.start = appendTimes(a.start, &c[5], b.Len)
-	a.finish = appendTimes(a.finish, &c[6], b.Len)
-	a.duration = appendDoubles(a.duration, &c[7], b.Len)
+	a.start = appendKnown(a.start, c[5].Int64s, &c[5], b.Len, noTime)
+	a.finish = appendKnown(a.finish, c[6].Int64s, &c[6], b.Len, noTime)
+	a.duration = appendKnown(a.duration, c[7].Float64s, &c[7], b.Len, math.NaN())
 	a.bytes = appendWhole(a.bytes, &c[10], b.Len)
 	a.remote = appendWhole(a.remote, &c[11], b.Len)
 	a.records = appendWhole(a.records, &c[12], b.Len)
-	a.cpu = appendDoubles(a.cpu, &c[13], b.Len)
-	a.wait = appendDoubles(a.wait, &c[14], b.Len)
+	a.cpu = appendKnown(a.cpu, c[13].Float64s, &c[13], b.Len, math.NaN())
+	a.wait = appendKnown(a.wait, c[14].Float64s, &c[14], b.Len, math.NaN())
 	at := len(a.flags)
 	for i, s := range c[8].Int32s[:b.Len] {
 		f := flagOf[s]
@@ -111,26 +111,14 @@ func setFlag(flags []uint8, known *engine.Vector, flag uint8) {
 	}
 }
 
-func appendTimes(to []int64, v *engine.Vector, n int) []int64 {
+// appendKnown appends values, with another one for those that are unknown.
+func appendKnown[T any](to, values []T, v *engine.Vector, n int, unknown T) []T {
 	at := len(to)
-	to = append(to, v.Int64s[:n]...)
+	to = append(to, values[:n]...)
 	if v.Valid != nil {
 		for i := range n {
 			if v.Null(i) {
-				to[at+i] = noTime
-			}
-		}
-	}
-	return to
-}
-
-func appendDoubles(to []float64, v *engine.Vector, n int) []float64 {
-	at := len(to)
-	to = append(to, v.Float64s[:n]...)
-	if v.Valid != nil {
-		for i := range n {
-			if v.Null(i) {
-				to[at+i] = math.NaN()
+				to[at+i] = unknown
 			}
 		}
 	}

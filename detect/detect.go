@@ -81,12 +81,20 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 
 // work computes the rows of the part and appends them.
 func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
+	if err := p.programs(ctx, eng); err != nil {
+		return fmt.Errorf("programs: %w", err)
+	}
 	if in, ok := here(eng); ok {
-		var err error
-		if p.times, err = newTaskTimes(); err != nil {
-			return err
+		repeated, err := p.repeated(ctx, eng)
+		if err != nil {
+			return fmt.Errorf("programs that ran often: %w", err)
 		}
-		defer p.times.close()
+		if repeated {
+			if p.times, err = newTaskTimes(); err != nil {
+				return err
+			}
+			defer p.times.close()
+		}
 		if err := p.figuresHere(ctx, tx, in, chunkAttempts); err != nil {
 			return err
 		}

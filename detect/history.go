@@ -84,9 +84,6 @@ func usual(ctx context.Context, eng engine.Engine) error {
 
 // executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.
 func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) error {
-	if err := p.programs(ctx, eng); err != nil {
-		return fmt.Errorf("programs: %w", err)
-	}
 	var plans []engine.Seen
 	for _, table := range []string{"queries", "plan_nodes", "node_phases"} {
 		if !p.whole {
@@ -148,6 +145,25 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 		return err
 	}
 	return eng.Materialize(ctx, name, strings.Join(union, " UNION ALL "))
+}
+
+// repeated says whether a stage may have a history: three executions before one of the part, each of another application of its program.
+func (p *part) repeated(ctx context.Context, eng engine.Engine) (bool, error) {
+	if p.kept {
+		return true, nil
+	}
+	sql := "SELECT count(*) AS runs FROM " + p.from("applications") + " i LEFT JOIN detected_programs n ON n.application_id = i.application_id" +
+		" WHERE i.name IS NOT NULL GROUP BY coalesce(n.program, i.name) HAVING count(*) > 3 LIMIT 1"
+	found := false
+	for _, err := range engine.Read[struct {
+		Runs int64 `col:"runs"`
+	}](ctx, eng, sql) {
+		if err != nil {
+			return false, err
+		}
+		found = true
+	}
+	return found, nil
 }
 
 // number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost, as far as they are looked at.

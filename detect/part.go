@@ -24,7 +24,7 @@ type part struct {
 	owners  store.Owners // of those of inputs; nil: rows have no input
 	again   store.Owners // of those of inputs whose results are written again, since their history is another
 
-	times *taskTimes // on an engine in this process: of the part's attempts
+	times *taskTimes // on an engine in this process: of the part's attempts; nil where no stage has a history
 	usage string     // and the query of what tasks used
 
 	attempts int64 // about how many, on an engine of many machines

@@ -55,6 +55,8 @@ type figurer struct {
 	values   [4][]float64
 	slow     []slowAttempt
 	times    []byte // for the file of taskTimes
+
+	keepsTimes bool // there is that file
 }
 
 // inRange says that a duration is known.
@@ -198,8 +200,10 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 		out.note[1] = "no model: inputs do not vary"
 	}
 	out.usage = f.usage(phase, a, s)
-	out.usage.TimesAt = int64(len(f.times))
-	f.times, out.usage.Times = appendTaskTimes(f.times, a)
+	if f.keepsTimes {
+		out.usage.TimesAt = int64(len(f.times))
+		f.times, out.usage.Times = appendTaskTimes(f.times, a)
+	}
 	out.slow = f.outliers(a, &t)
 	return out
 }

@@ -9,28 +9,34 @@ import (
 )
 
 // quantiles are SQL's percentile_cont of some fractions, in ascending order: between two ranks it is linear. The values are put into
-// another order, and not sorted: each rank is found by dividing the values that it can be among in two, again and again (Hoare 1961). NaN is
-// the greatest value, as in SQL.
+// another order, and not sorted: each rank, the greatest first, is found by dividing the values that it can be among in two, again and again
+// (Hoare 1961), and the one after it is the least of those behind it. NaN is the greatest value, as in SQL.
 func quantiles(values []float64, fractions []float64, out []schema.Null[float64]) {
 	if len(values) == 0 {
 		clear(out)
 		return
 	}
-	known := nansLast(values)
-	placed := 0 // so many values are where sorting would put them
-	rank := func(k int) float64 {
-		if k >= placed && k < known {
-			selectRank(values[placed:known], k-placed)
-			placed = k + 1
-		}
-		return values[k]
-	}
-	for i, f := range fractions {
-		at := float64(f * float64(len(values)-1)) // rounded, as below: on machines that fuse a multiplication and an addition, too
+	end := nansLast(values) // from here on all ranks that are still asked for are where sorting would put them
+	for i := len(fractions) - 1; i >= 0; i-- {
+		at := float64(fractions[i] * float64(len(values)-1)) // rounded, as below: on machines that fuse a multiplication and an addition, too
 		below := math.Floor(at)
-		v := rank(int(below))
-		if part := at - below; part > 0 {
-			v = float64(v*(1-part)) + float64(rank(int(below)+1)*part)
+		k, part := int(below), at-below
+		if k < end {
+			selectRank(values[:end], k)
+			if next := values[k+1 : end]; part > 0 && len(next) > 0 {
+				least := 0
+				for j, v := range next {
+					if v < next[least] {
+						least = j
+					}
+				}
+				next[0], next[least] = next[least], next[0]
+			}
+			end = k
+		}
+		v := values[k]
+		if part > 0 {
+			v = float64(v*(1-part)) + float64(values[k+1]*part)
 		}
 		out[i] = schema.Some(v)
 	}

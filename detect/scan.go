@@ -242,7 +242,7 @@ func (s *phaseScan) pass(ctx context.Context, sql string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers {
 		group.Go(func() error {
-			f := figurer{lastSeen: s.lastSeen}
+			f := figurer{lastSeen: s.lastSeen, keepsTimes: s.times != nil}
 			for w := range work {
 				found, err := f.all(w, s.times)
 				if err != nil {
@@ -351,6 +351,9 @@ func (f *figurer) all(w phaseWork, times *taskTimes) ([]phaseFigures, error) {
 	}
 	for _, a := range w.whole {
 		out = append(out, f.figures(a.phase[0], a))
+	}
+	if !f.keepsTimes {
+		return out, nil
 	}
 	at, err := times.append(f.times)
 	for i := range out {

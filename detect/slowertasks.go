@@ -124,8 +124,7 @@ func markPast(executions []timedExecution, some func(*timedExecution) bool) {
 // earlierThan gives the executions of a stage that one of them is compared with: earlier.sql.
 func earlierThan(stage []timedExecution, of *timedExecution, out []*timedExecution) []*timedExecution {
 	for place := range earlierPlaces(of.Place) {
-		i, found := slices.BinarySearchFunc(stage, place, func(e timedExecution, place int64) int { return cmp.Compare(e.Place, place) })
-		if found {
+		if i, found := findPlace(len(stage), place, func(k int) int64 { return stage[k].Place }); found {
 			out = append(out, &stage[i])
 		}
 	}
@@ -358,13 +357,6 @@ func (p *pastTasks) readElsewhere(ctx context.Context, eng engine.Loader, attemp
 	type phase struct {
 		PhaseID schema.Key `col:"phase_id"`
 	}
-	type row struct {
-		PhaseID      schema.Key           `col:"phase_id"`
-		Task         int64                `col:"task"`
-		DurationS    float64              `col:"duration_s"`
-		InputBytes   schema.Null[float64] `col:"input_bytes"`
-		InputRecords schema.Null[float64] `col:"input_records"`
-	}
 	var phases []phase
 	for i := range executions {
 		if elsewhere(&executions[i]) {
@@ -375,20 +367,27 @@ func (p *pastTasks) readElsewhere(ctx context.Context, eng engine.Loader, attemp
 		return nil, err
 	}
 	index := indexByPhase(executions)
-	sql := "SELECT b.phase_id, b.task, b.duration_s, CAST(b.input_bytes AS DOUBLE) AS input_bytes, CAST(b.input_records AS DOUBLE) AS input_records" +
-		" FROM " + attempts + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
+	sql := "SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records FROM " + attempts + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
 		" WHERE b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15"
 	last := schema.Key(0)
-	for r, err := range engine.Read[row](ctx, eng, sql) {
+	for b, err := range engine.ReadVectors(ctx, eng, sql) {
 		if err != nil {
 			return nil, err
 		}
-		if len(segments) == 0 || r.PhaseID != last {
-			last = r.PhaseID
-			segments = append(segments, segment{index[last], len(p.task), len(p.task)})
+		for _, phase := range b.Columns[0].Int64s[:b.Len] {
+			if n := len(segments); n == 0 || phase != int64(last) {
+				last = schema.Key(phase)
+				from := len(p.task)
+				if n > 0 {
+					from = segments[n-1].to
+				}
+				segments = append(segments, segment{index[last], from, from})
+			}
+			segments[len(segments)-1].to++
 		}
-		p.add(r.Task, r.DurationS, orNaN(r.InputBytes), orNaN(r.InputRecords))
-		segments[len(segments)-1].to++
+		p.task = append(p.task, b.Columns[1].Int64s[:b.Len]...)
+		p.seconds = append(p.seconds, b.Columns[2].Float64s[:b.Len]...)
+		p.bytes, p.records = appendWhole(p.bytes, &b.Columns[3], b.Len), appendWhole(p.records, &b.Columns[4], b.Len)
 	}
 	return segments, nil
 }

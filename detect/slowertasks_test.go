@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -107,5 +109,27 @@ func (m *made) vary(r *rand.Rand, i, stage, run int) {
 		again := m.attempt(a.PhaseID, a.Task, 1.7*a.DurationS.V)
 		a = &m.Attempts[i]
 		again.JobID, again.ApplicationID = a.JobID, a.ApplicationID
+	}
+}
+
+// The times of tasks go to a file where a program has run four times, and nowhere where no stage can have a history.
+func TestTimesOfTasksOnlyWithHistory(t *testing.T) {
+	for runs, want := range map[int]bool{3: false, 4: true} {
+		t.Run(fmt.Sprint(runs, " runs"), func(t *testing.T) {
+			m := newMade()
+			m.nights(runs, 10, 11, 12)
+			st := enginetest.Store(t)
+			enginetest.IngestTrace(t, st, &m.Trace)
+			eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer eng.Close()
+			t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+			_, err = Run(t.Context(), st, eng, Options{})
+			if got := err != nil && strings.Contains(err.Error(), "times of tasks"); got != want || err != nil && !got {
+				t.Errorf("without a directory for the file: %v", err)
+			}
+		})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"iter"
 	"math"
-	"slices"
+	"sort"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -67,6 +67,14 @@ func earlierPlaces(place int64) iter.Seq[int64] {
 	}
 }
 
+// findPlace finds the execution at a place among the first n of a stage, in order, of which some may be left out.
+func findPlace(n int, place int64, of func(int) int64) (int, bool) {
+	if k := place - 1; k < int64(n) && of(int(k)) == place {
+		return int(k), true
+	}
+	return sort.Find(n, func(k int) int { return cmp.Compare(place, of(k)) })
+}
+
 // stage has what is used again from one execution to the next.
 type stage struct {
 	usual    []expectation
@@ -91,7 +99,7 @@ func (s *stage) expect(executions []stageExecution, i int) expectation {
 	out := expectation{PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}
 	s.compared = s.compared[:0]
 	for place := range earlierPlaces(own.Place) {
-		k, _ := slices.BinarySearchFunc(executions[:i], place, func(e stageExecution, place int64) int { return cmp.Compare(e.Place, place) })
+		k, _ := findPlace(i, place, func(k int) int64 { return executions[k].Place })
 		s.compared = append(s.compared, &executions[k])
 	}
 	if len(s.compared) < 3 {
