@@ -76,16 +76,14 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 	row("§5.2", "Dolly over "+x.deployed+": completion time off", x.gain[x.deployed], got[0].all, x.gain[x.deployed]/4)
 	row("§5.2", "Dolly over "+x.deployed+", jobs of at most ten tasks", x.smallGain[x.deployed], got[0].small, x.smallGain[x.deployed]/4)
 	if i == 0 {
-		row("§5.4", "Dolly over LATE with a budget of 3 %", 0.38, got[3].all, 0.095)
+		t.rebuilt("§5.4", x.name+": Dolly over LATE with a budget of 3 %", 0.38, got[3].all, 0.095,
+			"small jobs that come together are refused here: evenly apart, at a load of 17 %, ours is 0.27, and 0.38 as the gain of means; how jobs come is not in the text; "+note)
 	}
 	row("§5.4", "a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[4].all, got[0].all), 0)
 	t.baseline("§5.5", x.name+": gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], got[1].all-got[0].all, 0.05, "a policy that does nothing has no difference either; "+note)
 	row("§5.5", "gain of admission control less that of first come first served", 0.14, got[0].all-got[2].all, 0.05)
 	t.notTried("§2.1.2", x.name+": blacklisting, the better of windows of 5 min and 1 h: mean completion time off", [2]float64{0.084, 0.062}[i],
 		"stragglers are 'spread out uniformly through the cluster': how uneven they were on machines, which is all that blacklisting has to go by, is not in the paper")
-	if t.plain {
-		return nil
-	}
 	if i == 0 {
 		t.figure("§5.2", "figure 8c: gains of jobs of at most ten tasks, Facebook", "completion time off",
 			distribution("Dolly", got[0].each), quantiles("Dolly", 0.5, 0.75, 0.6, 0.9))
@@ -139,9 +137,6 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	ours := map[string][]float64{}
 	note := "band over phases of a job, the share of a later phase's task that is reading, and the longest stragglers: "
 	scales := assignmentScales
-	if t.plain {
-		scales = scales[:1]
-	}
 	above := 1.0
 	var apart, six []float64
 	p := 0.0

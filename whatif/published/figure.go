@@ -53,14 +53,14 @@ type drawn struct {
 
 // drawings are the figures of bars, of the papers' own or of what their text gives of them.
 var drawings = []drawn{
-	{"LATE", "§5.2 and §5.3", "LATE faster than no speculation, EC2 and local clusters (figures 7 to 9 and 12 to 13)", "share", [][2]string{
+	{"LATE", "§5.2 and §5.3", "LATE faster than no speculation, EC2 and local clusters (figures 3 to 8)", "share", [][2]string{
 		{"EC2", "heterogeneous EC2: LATE faster than no speculation by"}, {"EC2, stragglers: Sort", "EC2 with stragglers, Sort: LATE faster than no speculation by"},
 		{"Grep", "EC2 with stragglers, Grep: LATE faster than no speculation by"}, {"WordCount", "EC2 with stragglers, WordCount: LATE faster than no speculation by"},
 		{"local", "local heterogeneous: LATE faster than no speculation by"}, {"local, stragglers", "local with stragglers: LATE faster than no speculation by"}}},
 	{"LATE", "§5.2 and §5.3", "LATE faster than Hadoop's native speculation, on the same clusters", "share", [][2]string{
 		{"EC2", "heterogeneous EC2: LATE faster than Hadoop native by"}, {"EC2, stragglers: Sort", "EC2 with stragglers, Sort: LATE faster than Hadoop native by"},
 		{"Grep", "EC2 with stragglers, Grep: LATE faster than Hadoop native by"}, {"WordCount", "EC2 with stragglers, WordCount: LATE faster than Hadoop native by"},
-		{"local, stragglers", "local with stragglers: LATE faster than Hadoop native by"}}},
+		{"local", "local heterogeneous: LATE faster than Hadoop native by"}, {"local, stragglers", "local with stragglers: LATE faster than Hadoop native by"}}},
 	{"MANTRI", "§6.3", "Restarts per task, average phase, and their success", "share", [][2]string{
 		{"Mantri, per task", "restarts per task, average phase: Mantri"}, {"Dryad", "restarts per task, average phase: Dryad"}, {"LATE", "restarts per task, average phase: LATE"},
 		{"Hadoop", "restarts per task, average phase: Hadoop"}, {"Mantri, success", "success of restarts, average phase: Mantri"}, {"LATE, success", "success of restarts, average phase: LATE"}}},
@@ -242,7 +242,7 @@ func (s *figureSheet) bars(f *Figure) {
 		if f.Unit == "times" {
 			return fmt.Sprintf("%.3g×", v)
 		}
-		return fmt.Sprintf("%.3g %%", 100*v)
+		return fmt.Sprintf("%.3g\u00a0%%", 100*v)
 	}
 	for v := 0.0; v <= top*1.001; v += step {
 		s.YTicks = append(s.YTicks, tickSheet{pixels(v / top), word(v)})

@@ -16,14 +16,13 @@ import (
 // lab gives experiments what they try: the policies and schedulers that are shipped, or mutants of them.
 type lab struct {
 	policy    func(name string, options ...string) (policy.Policy, error)
-	scheduler func(choice string) string
+	scheduler func(choice, than string) string  // in place of a choice that is compared with another
 	solved    *solutions                        // what experiments calibrate without the policies that are tried
 	needs     func(paper string, part int) bool // whether an experiment is run; nil: all are
-	plain     bool                              // without what is only in bands
 	arrivals  []float64                         // s, of a SWIM file's jobs; none: only those that are drawn
 }
 
-var shipped = lab{policy: named, scheduler: func(choice string) string { return choice }}
+var shipped = lab{policy: named, scheduler: func(choice, _ string) string { return choice }}
 
 // named is a policy of the table with options, given as name, value, name, value, …
 func named(name string, options ...string) (policy.Policy, error) {
@@ -90,7 +89,7 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 // ran is what a workload gave, by scheduler: the rows of its seeds.
 type ran map[string][]*simulate.Result
 
-// simulated runs a workload file.
+// simulated runs a workload file, whose first scheduler is what the others are compared with.
 func (t *table) simulated(ctx context.Context, text string) (ran, error) {
 	w, err := simulate.Parse("workload", []byte(text))
 	if err != nil {
@@ -101,10 +100,16 @@ func (t *table) simulated(ctx context.Context, text string) (ran, error) {
 
 func (t *table) simulate(ctx context.Context, w *workload.File) (ran, error) {
 	asked := w.Schedulers
+	tried := func(s string) string {
+		if s == asked[0] {
+			return s
+		}
+		return t.scheduler(s, asked[0])
+	}
 	w.Schedulers = nil
 	for _, s := range asked {
-		if tried := t.scheduler(s); !slices.Contains(w.Schedulers, tried) {
-			w.Schedulers = append(w.Schedulers, tried)
+		if !slices.Contains(w.Schedulers, tried(s)) {
+			w.Schedulers = append(w.Schedulers, tried(s))
 		}
 	}
 	by := ran{}
@@ -116,7 +121,7 @@ func (t *table) simulate(ctx context.Context, w *workload.File) (ran, error) {
 	}})
 	out := ran{}
 	for _, s := range asked {
-		out[s] = by[t.scheduler(s)]
+		out[s] = by[tried(s)]
 	}
 	return out, err
 }

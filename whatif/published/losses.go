@@ -26,12 +26,17 @@ type lossScale struct {
 	instants int
 	hours    float64
 	output   float64 // of what a task reads
+	phase    *phaseScale
 }
 
-var lossScales = []lossScale{{0.02, 5, 0.2, 0.05}, {1, 1, 0, 0.005}, {0.9, 40, 20, 0.05}, {0.9, 40, 20, 0.005}}
+var lossScales = []lossScale{{0.02, 5, 0.2, 0.05, &phaseScales[0]}, {1, 1, 0, 0.005, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.05, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.005, &phaseScales[0]}}
 
 func (x lossScale) String() string {
-	return fmt.Sprintf("%.0f %% of what a machine holds at %d instants of %g h, outputs %g %% of what is read", 100*x.share, x.instants, x.hours, 100*x.output)
+	text := fmt.Sprintf("%.0f %% of what a machine holds at %d instants of %g h, outputs %g %% of what is read", 100*x.share, x.instants, x.hours, 100*x.output)
+	if x.phase.alike {
+		text += ", outliers of a phase alike"
+	}
+	return text
 }
 
 // badTime is when and where machines lose outputs.
@@ -54,7 +59,7 @@ func badTimes(r *rand.Rand, n int, span float64) (bad []badTime) {
 }
 
 // lossPlan is the cluster and the jobs, without losses.
-func lossPlan(output float64) *workload.Plan {
+func (x lossScale) plan() *workload.Plan {
 	r := rand.New(rand.NewPCG(65, 65))
 	pl := &workload.Plan{}
 	for m := range lossRacks * rackServers {
@@ -65,12 +70,12 @@ func lossPlan(output float64) *workload.Plan {
 		n := min(max(int(8*math.Exp(1.36*r.NormFloat64())+0.5), 2), 150)
 		j := workload.PlanJob{Limit: 5 + r.IntN(36)}
 		for i := range n {
-			one := mantriPhase(r, &phaseScales[0]).Jobs[0].Phases[0]
+			one := mantriPhase(r, x.phase).Jobs[0].Phases[0]
 			one.Tasks = one.Tasks[:min(len(one.Tasks), 60)]
 			for k := range one.Tasks {
 				t := &one.Tasks[k]
 				t.Bytes = int64(8e6 * t.Seconds)
-				t.Output = int64(output * float64(t.Bytes))
+				t.Output = int64(x.output * float64(t.Bytes))
 				work += t.Seconds * t.Luck
 			}
 			if i > 0 {
@@ -124,9 +129,9 @@ type lost struct {
 // mantriLosses is figure 7 and §6.5.
 func mantriLosses(ctx context.Context, t *table) error {
 	var got []lost
-	note := "band over how losses gather on a machine, and how large outputs are: "
+	note := "band over how losses gather on a machine, how large outputs are, and whether outliers of a phase are alike: "
 	for n, x := range lossScales {
-		l, err := t.losses(ctx, lossPlan(x.output), x, uint64(n))
+		l, err := t.losses(ctx, x.plan(), x, uint64(n))
 		if err != nil {
 			return err
 		}
@@ -155,7 +160,11 @@ func mantriLosses(ctx context.Context, t *table) error {
 		for n := range got {
 			ours = append(ours, row.of(&got[n]))
 		}
-		t.band(row.section, row.quantity, row.published, ours, note)
+		widest := row.published
+		if widest == 0 { // a difference of what protection takes off
+			widest = 0.20
+		}
+		t.bandOf(row.section, row.quantity, row.published, widest, ours, note)
 	}
 	return nil
 }

@@ -20,16 +20,16 @@ func Markdown(w io.Writer, rows []Row) error {
 	}
 	for _, p := range s.Papers {
 		t := p.Tally
-		fmt.Fprintf(b, "\n## %s\n\n%s. %d met, %d missed, %d inside a band, %d in a wide one, %d outside, %d baselines, %d not tried.\n",
-			p.Name, p.Title, t.Met, t.Missed, t.Inside, t.Wide, t.Outside, t.Baselines, t.NotTried)
+		fmt.Fprintf(b, "\n## %s\n\n%s. %d met, %d missed, %d inside a band, %d in a wide one, %d in one that does not tell, %d outside, %d baselines, %d not tried.\n",
+			p.Name, p.Title, t.Met, t.Missed, t.Inside, t.Wide, t.Untold, t.Outside, t.Baselines, t.NotTried)
 		for _, g := range p.Groups {
-			fmt.Fprintf(b, "\n### %s\n\n%s\n\n| section | quantity | published | ours | ± | verdict | seconds | note |\n|---|---|--:|--:|--:|---|--:|---|\n", g.Title, g.About)
+			fmt.Fprintf(b, "\n### %s\n\n%s\n\n| section | quantity | published | ours | ± | doing nothing | without the rule | verdict | seconds | note |\n|---|---|--:|--:|--:|--:|--:|---|--:|---|\n", g.Title, g.About)
 			for _, r := range g.Rows {
 				note := r.Note
 				if r.Numbered > 0 {
 					note = strings.TrimSpace(fmt.Sprintf("%s (%d)", note, r.Numbered))
 				}
-				fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(r.Section), cell(r.Quantity), r.Published, r.Ours, r.Tolerance, r.Verdict, r.Seconds, cell(note))
+				fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(r.Section), cell(r.Quantity), r.Published, r.Ours, r.Tolerance, r.Idle, r.Ruleless, r.Verdict, r.Seconds, cell(note))
 			}
 		}
 		for n, note := range p.Notes {

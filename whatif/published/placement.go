@@ -49,10 +49,10 @@ func mantriPlacement(ctx context.Context, t *table) error {
 		longer = append(longer, 1/(1-percentile(gone, 0.5))-1)
 		note += fmt.Sprintf("%.2f off, %.2f; ", percentile(gone, 0.5), percentile(even, 0.5))
 	}
-	note += placementNote
+	note += "reduces at the first free slot have a throughput of the median task over the slowest of 1.0 to 1.6 here, against the paper's 5.25, so that less is to be had from placement: how unevenly slots were free is not in the paper; " + placementNote
 	t.band("§6.4", "network-aware placement: completion time of reduce phases off, 50th percentile by lifetime", 0.59, off, note)
 	t.band("§6.4", "throughput of the median task over the slowest, Mantri, median phase", 1.05, ratio, note)
-	t.band("§6.4", "the same, Mantri: never above", 2, worst, note)
+	t.rebuilt("§6.4", "the same, Mantri: never larger than 2, whatever the racks' links (1) or not (0)", 1, better(slices.Max(worst), 2), 0, fmt.Sprintf("ours %.2f at most; ", slices.Max(worst))+note)
 	t.band("§4.2", "figure 4: current placement takes longer than a network-aware one, median phase", 0.62, longer,
 		"§6.4 has 59 % off, which is 144 % longer, for the same comparison on the same logs; "+note)
 	const why = "how unevenly the free slots lay over the racks, which is what placed tasks at the first free slot, is not in the paper"
@@ -73,7 +73,7 @@ func (t *table) shuffle(ctx context.Context, pool *workload.Pool, scheduler stri
 	if err != nil {
 		return nil, err
 	}
-	o, err := play(ctx, pool, t.scheduler(scheduler), none, 1, 0, true)
+	o, err := play(ctx, pool, t.scheduler(scheduler, "fifo"), none, 1, 0, true)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,10 @@
 //  2. lab.go plays clusters and workload files on the engine, under the policies and schedulers that are shipped.
 //  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_batch.go, and quincy.go are the experiments, in the order of the papers' sections;
 //     swim.go plays two of them with the arrivals of a SWIM file.
-//  4. passing.tsv is the record of the numbers that are met, record.go holds a run against it.
-//  5. figure.go draws the papers' figures anew: what is published beside ours.
-//  6. sheet.go is a run as it is shown; page.go and markdown.go write it for people.
+//  4. mutants.tsv is what policies that do nothing, and ours without their main rules, give, mutants.go reads it.
+//  5. passing.tsv is the record of the numbers that are met, record.go holds a run against it.
+//  6. figure.go draws the papers' figures anew: what is published beside ours.
+//  7. sheet.go is a run as it is shown; page.go and markdown.go write it for people.
 //
 // # What counts as met
 //
@@ -15,7 +16,8 @@
 // meet a number. A number counts as met when ours is within its tolerance, and when that tolerance is one that is missed
 // by a policy that does nothing and by ours without its main rule: a test runs these mutants. Numbers that only check what
 // a policy is compared with, or the inputs of an experiment, do not count. Where a paper leaves a parameter open, ours is a
-// band over its plausible range, counted apart, and apart again when the band is wider than the number itself. A number that cannot be rebuilt says what sentence is missing for it.
+// band over its plausible range, counted apart, and apart again when the band is wider than the number itself, or when a mutant's holds
+// the number, too. A number that cannot be rebuilt says what sentence is missing for it.
 //
 // Start with published.go.
 package published

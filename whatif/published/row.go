@@ -15,6 +15,8 @@ type Row struct {
 	Tolerance float64 // how far apart they may be, in the unit of the quantity; of a band half its width
 	Kind      Kind
 	Verdict   Verdict
+	Idle      Range   // what a policy that does nothing gives in place of ours
+	Ruleless  Range   // what ours gives without its main rule
 	Timed     bool    // it is a time of this machine, which the record leaves out
 	Note      string  // what was assumed, and why they differ where they do
 	Seconds   float64 // that the experiment of the row took
@@ -39,8 +41,9 @@ type Verdict string
 const (
 	Met      Verdict = "met"
 	Missed   Verdict = "missed"
-	Inside   Verdict = "inside" // the published number lies in our band
-	Wide     Verdict = "wide"   // it does, but the band is as wide as the number is large, and says little
+	Inside   Verdict = "inside"        // the published number lies in our band
+	Wide     Verdict = "wide"          // it does, but the band is wider than the number is large, and says little
+	Untold   Verdict = "does not tell" // it does, and in the band of a policy that does nothing, or of ours without its main rule, too
 	Outside  Verdict = "outside"
 	NotTried Verdict = "not tried" // the note says which sentence is missing
 )
@@ -56,9 +59,11 @@ func (t *table) row(kind Kind, section, quantity string, published, ours, tolera
 	if math.Abs(ours-published) <= tolerance+1e-9 {
 		v = Met
 	}
-	t.rows = append(t.rows, Row{
+	r := Row{
 		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance, Kind: kind, Verdict: v, Note: note,
-	})
+	}
+	r.Idle, r.Ruleless = mutants(&r)
+	t.rows = append(t.rows, r)
 }
 
 // rule adds a number that follows from the rules alone.
@@ -83,6 +88,11 @@ func (t *table) baseline(section, quantity string, published, ours, tolerance fl
 
 // band adds what ours may be over the range of what the paper leaves open.
 func (t *table) band(section, quantity string, published float64, ours []float64, note string) {
+	t.bandOf(section, quantity, published, math.Abs(published), ours, note)
+}
+
+// bandOf adds a band of a number, such as a difference, whose size does not say how wide is wide.
+func (t *table) bandOf(section, quantity string, published, widest float64, ours []float64, note string) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range ours {
 		low, high = min(low, x), max(high, x)
@@ -92,7 +102,9 @@ func (t *table) band(section, quantity string, published float64, ours []float64
 	switch {
 	case r.Verdict == Missed:
 		r.Verdict = Outside
-	case published != 0 && high-low > math.Abs(published): // a tolerance of half of it
+	case r.Idle.has(published) || r.Ruleless.has(published):
+		r.Verdict = Untold
+	case high-low > widest: // a tolerance of half of it
 		r.Verdict = Wide
 	default:
 		r.Verdict = Inside
@@ -113,7 +125,7 @@ func (t *table) notTried(section, quantity string, published float64, why string
 }
 
 // Tally counts rows by verdict. Baselines are in neither of the first two.
-type Tally struct{ Met, Missed, Inside, Wide, Outside, Baselines, NotTried int }
+type Tally struct{ Met, Missed, Inside, Wide, Untold, Outside, Baselines, NotTried int }
 
 // Count is the tally of some rows.
 func Count(rows []Row) (n Tally) {
@@ -127,6 +139,8 @@ func Count(rows []Row) (n Tally) {
 			n.Inside++
 		case r.Verdict == Wide:
 			n.Wide++
+		case r.Verdict == Untold:
+			n.Untold++
 		case r.Verdict == Outside:
 			n.Outside++
 		case r.Verdict == Met:

@@ -33,9 +33,11 @@ type groupSheet struct {
 type rowSheet struct {
 	Section, Quantity, Published, Ours, Tolerance, Verdict, Seconds string
 
-	Note     string
-	Numbered int // of the shared note, from 1; 0: the note is the row's own
-	Picture  *picture
+	Note string
+	// What comes of policies that do nothing, and of ours without their main rules; empty where none takes part.
+	Idle, Ruleless string
+	Numbered       int // of the shared note, from 1; 0: the note is the row's own
+	Picture        *picture
 }
 
 // picture is where the published number, its tolerance and ours lie, in percent of the width.
@@ -49,8 +51,9 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 	n := Count(rows)
 	s := &sheet{
 		Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed.", n.Met+n.Missed, n.Met, n.Missed),
-		Rest: fmt.Sprintf("Of %d more, for which the papers leave a parameter open, %d lie inside our band, and %d in one that is wider than the number itself. "+
-			"%d are only of what is compared with, and %d cannot be rebuilt.", n.Inside+n.Wide+n.Outside, n.Inside, n.Wide, n.Baselines, n.NotTried),
+		Rest: fmt.Sprintf("Of %d more, for which the papers leave a parameter open, %d lie inside our band, and %d in one that is wider than the number itself; "+
+			"%d lie in one that tells nothing, since a policy that does nothing, or ours without its main rule, has it there, too, and %d lie outside ours. %d numbers are only of what is compared with, and %d cannot be rebuilt.",
+			n.Inside+n.Wide+n.Untold+n.Outside, n.Inside, n.Wide, n.Untold, n.Outside, n.Baselines, n.NotTried),
 	}
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
@@ -78,7 +81,7 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 func newPaperSheet(p Paper, rows []Row) paperSheet {
 	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: Count(rows), Groups: []groupSheet{
 		{Title: "Numbers that count", About: "Ours must be within the tolerance, which a policy that does nothing, and ours without its main rule, miss."},
-		{Title: "Bands", About: "Ours is a range, over what the paper leaves open. The published number is the dot."},
+		{Title: "Bands", About: "Ours is a range, over what the paper leaves open. The published number is the dot; it lies inside only where a policy that does nothing, and ours without its main rule, have it outside."},
 		{Title: "What they are compared with", About: "Of other policies, or of the cluster: they check the experiment and do not count.", Closed: true},
 		{Title: "Not tried", About: "The note says what the paper does not.", Closed: true},
 	}}
@@ -95,6 +98,9 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 		if r.Kind == Rebuilt {
 			x.Verdict += ", " + string(r.Kind)
 		}
+		if r.tried() && !math.IsNaN(r.Idle.Low+r.Ruleless.Low) {
+			x.Idle, x.Ruleless = r.Idle.String(), r.Ruleless.String()
+		}
 		own, shared := sharedNote(notes, i)
 		if x.Note = own; shared != "" {
 			if !slices.Contains(s.Notes, shared) {
@@ -103,7 +109,7 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 			x.Numbered = slices.Index(s.Notes, shared) + 1
 		}
 		if r.Kind == Band {
-			x.Ours = number(r.Ours-r.Tolerance) + " to " + number(r.Ours+r.Tolerance)
+			x.Ours, x.Tolerance = r.span().String(), "–"
 		}
 		g := &s.Groups[groupOf(r)]
 		g.Rows = append(g.Rows, x)
@@ -153,7 +159,7 @@ func number(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
 	}
-	if math.Abs(x) < 1e-9 {
+	if math.Abs(x) < 1e-6 {
 		return "0"
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)
@@ -177,7 +183,7 @@ func newPicture(r *Row) *picture {
 		}
 		from = at(r.Ours - r.Tolerance)
 		return &picture{
-			Title: fmt.Sprintf("published %s, ours %s to %s", number(r.Published), number(r.Ours-r.Tolerance), number(r.Ours+r.Tolerance)),
+			Title: fmt.Sprintf("published %s, ours %s", number(r.Published), r.span()),
 			Low:   from, Wide: math.Round(1000*(at(r.Ours+r.Tolerance)-from)) / 1000, Published: at(r.Published), Ours: at(r.Published), Far: r.Verdict == Outside,
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 var shown = []Row{
 	{Paper: "LATE", Section: "§1", Quantity: "a | b", Published: 2, Ours: 2.5, Tolerance: 1, Kind: Rule, Verdict: Met, Note: "own", Seconds: 1.26},
-	{Paper: "LATE", Section: "§2", Quantity: "<script>", Published: 2, Ours: 5, Tolerance: 1, Kind: Rebuilt, Verdict: Missed, Note: "shared"},
+	{Paper: "LATE", Section: "§2", Quantity: "<script>", Published: 2, Ours: 5, Tolerance: 1, Kind: Rebuilt, Verdict: Missed, Note: "shared", Idle: Range{4, 4.5}, Ruleless: Range{3, 3}},
 	{Paper: "LATE", Section: "§3", Quantity: "c", Published: 0, Ours: 0, Kind: Rule, Verdict: Met, Note: "shared"},
 	{Paper: "MANTRI", Section: "§4", Quantity: "d", Published: 32, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: "a production cluster"},
 }
@@ -28,7 +28,8 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		"Of the 3 published numbers that count, 2 are met and 1 missed.", "Of 0 more, for which the papers leave a parameter open, 0 lie inside our band, and 0 in one that is wider than the number itself. 0 are only of what is compared with, and 1 cannot be rebuilt.", "&lt;script&gt;", "missed, rebuilt", "Not tried: 1", "<style>body{}</style>",
+		"Of the 3 published numbers that count, 2 are met and 1 missed.", "Of 0 more, for which the papers leave a parameter open, 0 lie inside our band, and 0 in one that is wider than the number itself; 0 lie in one that tells nothing", "0 numbers are only of what is compared with, and 1 cannot be rebuilt.",
+		"A policy that does nothing: 4 to 4.5; ours without its main rule: 3", "&lt;script&gt;", "missed, rebuilt", "Not tried: 1", "<style>body{}</style>",
 		`<rect x="4%" width="92%"`, `<circle cx="73%"`, // 1 to 3 over the whole width, 2.5 at three quarters of it
 		`<rect x="4%" width="46%"`, `<circle cx="96%" cy="9" r="4" class="fdot slow"`, // 1 to 5, of which 1 to 3 is tolerated
 		"§5, figure &lt;1&gt;; share of the phases", `<line x1="0.00%" y1="112.5" x2="50.00%" y2="63.0" class="sl s-1"`, `<circle cx="50.00%" cy="90.5" r="4" class="sl s-2"><title>theirs, published: 50.0 % at 25 %`,
@@ -52,7 +53,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| §1 | a \\| b | 2 | 2.5 | 1 | met | 1.3 | own |\n", "| missed, rebuilt | 0.0 | (1) |\n", "\n(1) shared\n", "| §4 | d | 32 | – | – | not tried | 0.0 | a production cluster |",
+		"| §1 | a \\| b | 2 | 2.5 | 1 |  |  | met | 1.3 | own |\n", "| 4 to 4.5 | 3 | missed, rebuilt | 0.0 | (1) |\n", "\n(1) shared\n", "| §4 | d | 32 | – | – |  |  | not tried | 0.0 | a production cluster |",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the document does not have %q:\n%s", want, b.String())

@@ -81,7 +81,7 @@ func (t *table) fairSWIM(ctx context.Context, w *workload.File, note string) err
 		}
 		var took [3][]float64
 		for n, s := range []string{"fifo", "fair", "copycompute"} {
-			o, err := play(ctx, pool, t.scheduler(s), none, 1, 0, false)
+			o, err := play(ctx, pool, t.scheduler(s, "fifo"), none, 1, 0, false)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,62 @@
+package published
+
+import (
+	_ "embed"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// mutantText is what mutants give when it was last written: keys of numbers that policies take part in, sorted, each with the ends of what policies that do nothing give,
+// and of what ours give without their main rules. A test plays the mutants and holds it against them.
+//
+//go:embed mutants.tsv
+var mutantText string
+
+// Range is where a number lies; NaN when there is none.
+type Range struct{ Low, High float64 }
+
+func (x Range) String() string {
+	if low, high := number(x.Low), number(x.High); low != high {
+		return low + " to " + high
+	}
+	return number(x.Low)
+}
+
+func (x Range) has(v float64) bool { return v >= x.Low-1e-9 && v <= x.High+1e-9 }
+
+// byMutants is mutantText by key.
+var byMutants = sync.OnceValue(func() map[string][2]Range {
+	by := map[string][2]Range{}
+	for line := range strings.Lines(mutantText) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		at := func(n int) float64 {
+			if x, err := strconv.ParseFloat(f[n], 64); err == nil {
+				return x
+			}
+			return math.NaN()
+		}
+		by[strings.Join(f[:3], "\t")] = [2]Range{{at(3), at(4)}, {at(5), at(6)}}
+	}
+	return by
+})
+
+// mutants are what a policy that does nothing gives for a row, and ours without its main rule.
+func mutants(r *Row) (idle, ruleless Range) {
+	if x, ok := byMutants()[r.Key()]; ok {
+		return x[0], x[1]
+	}
+	return Range{math.NaN(), math.NaN()}, Range{math.NaN(), math.NaN()}
+}
+
+// tried is whether policies take part in a number that is met, or that a band may hold.
+func (r *Row) tried() bool { return r.Kind == Rebuilt || r.Kind == Replayed || r.Kind == Band }
+
+// span is where ours lies.
+func (r *Row) span() Range {
+	if r.Kind == Band {
+		return Range{r.Ours - r.Tolerance, r.Ours + r.Tolerance}
+	}
+	return Range{r.Ours, r.Ours}
+}
