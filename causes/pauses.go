@@ -48,6 +48,9 @@ type pause struct {
 	machine    int32 // among the numbers
 	start, end schema.Time
 	seconds    float64
+
+	waited   bool        // by tasks that ran
+	from, to schema.Time // in this part of its time
 }
 
 type machineInWindow struct{ machine, window int64 }
@@ -137,7 +140,7 @@ func (w *pauses) load(a *Attributor) {
 	for i := range b.Tasks {
 		t := &b.Tasks[i]
 		if t.Start.OK && b.Machines.Of[i] >= 0 && b.Part[fit.GC][i] > bar(fit.GC) && !math.IsNaN(t.Duration) {
-			w.order = append(w.order, pause{int32(i), b.Machines.Of[i], t.Start.V, t.Start.V.Add(t.Duration), b.Part[fit.GC][i]})
+			w.order = append(w.order, pause{task: int32(i), machine: b.Machines.Of[i], start: t.Start.V, end: t.Start.V.Add(t.Duration), seconds: b.Part[fit.GC][i]})
 		}
 	}
 	w.numbers = append(w.numbers[:0], b.Machines.Numbers...)
@@ -164,6 +167,7 @@ func (w *pauses) load(a *Attributor) {
 		w.tmp = append(w.tmp, over)
 		if k, ok := w.server(a, i); ok {
 			w.waited[k] += over
+			w.tellWhen(b, i, k, over)
 		} else {
 			w.unpaused += over
 		}
@@ -210,7 +214,26 @@ func (w *pauses) addOthers(a *Attributor, bar float64) {
 			w.local[at] = k
 			w.numbers = append(w.numbers, c.Machine)
 		}
-		w.order = append(w.order, pause{-1, k, c.Start, c.end(), c.Seconds})
+		w.order = append(w.order, pause{task: -1, machine: k, start: c.Start, end: c.end(), seconds: c.Seconds})
+	}
+}
+
+// tellWhen notes that task i waited for the collections of machine k. Logs do not say when within a task its process collected: it was while
+// those that waited for it ran.
+func (w *pauses) tellWhen(b *fit.Fitter, i, k int32, over float64) {
+	start := b.Tasks[i].Start.V
+	end := start.Add(b.Tasks[i].Duration)
+	near := w.near(start)
+	for j := range near {
+		p := &near[j]
+		if p.machine != k || p.within(start, end) < shareOfPause*over {
+			continue
+		}
+		from, to := max(p.start, start), min(p.end, end)
+		if p.waited {
+			from, to = min(p.from, from), max(p.to, to)
+		}
+		p.waited, p.from, p.to = true, from, to
 	}
 }
 
@@ -227,7 +250,7 @@ func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 			continue
 		}
 		n++
-		w.collectedDuring(i, t.Start.V, t.Start.V.Add(t.Duration))
+		w.collecting(i, t.Start.V, t.Start.V.Add(t.Duration), (*pause).seen)
 		for _, k := range w.touched {
 			if !w.runsOn(b, i, k) && w.during[k] >= shareOfPause*wait {
 				w.idle[k]++
@@ -269,14 +292,18 @@ func (w *pauses) runsOn(b *fit.Fitter, i, k int32) bool {
 
 // collectedDuring fills during with the longest that a task on each machine, task i left out, can have collected within a time.
 func (w *pauses) collectedDuring(i int32, from, to schema.Time) {
+	w.collecting(i, from, to, (*pause).within)
+}
+
+func (w *pauses) collecting(i int32, from, to schema.Time, of func(p *pause, from, to schema.Time) float64) {
 	for _, k := range w.touched {
 		w.during[k] = 0
 	}
 	w.touched = w.touched[:0]
-	at, _ := slices.BinarySearchFunc(w.order, from, func(p pause, v schema.Time) int { return cmp.Compare(p.start, v) })
-	for k := max(0, at-nearCollections); k < min(len(w.order), at+nearCollections); k++ {
-		p := &w.order[k]
-		s := p.within(from, to)
+	near := w.near(from)
+	for k := range near {
+		p := &near[k]
+		s := of(p, from, to)
 		if p.task == i || s <= 0 {
 			continue
 		}
@@ -285,6 +312,12 @@ func (w *pauses) collectedDuring(i int32, from, to schema.Time) {
 		}
 		w.during[p.machine] = max(w.during[p.machine], s)
 	}
+}
+
+// near are the collections that began nearest to a time.
+func (w *pauses) near(t schema.Time) []pause {
+	at, _ := slices.BinarySearchFunc(w.order, t, func(p pause, v schema.Time) int { return cmp.Compare(p.start, v) })
+	return w.order[max(0, at-nearCollections):min(len(w.order), at+nearCollections)]
 }
 
 // collected is the longest that a task on machine k can have collected while task i ran.
@@ -304,4 +337,12 @@ func (p *pause) within(from, to schema.Time) float64 {
 		return 0
 	}
 	return min(p.seconds, end.Sub(start))
+}
+
+// seen is within, as the tasks that waited for it tell when it collected.
+func (p *pause) seen(from, to schema.Time) float64 {
+	if p.waited {
+		from, to = max(p.from, from), min(p.to, to)
+	}
+	return p.within(from, to)
 }

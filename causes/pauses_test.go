@@ -33,6 +33,36 @@ func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.P
 	return phases
 }
 
+// Tasks are as long as those in which machine 2 collects: half of a phase's other tasks end before the collection begins, and do not wait. When
+// it was, those that wait tell.
+func TestWaitForAPauseInShortPhases(t *testing.T) {
+	c := causestest.New(37, 6)
+	c.Slots = 2
+	n := 0
+	var phases []*fit.Phase
+	for range 6 {
+		phases = append(phases, c.Phase(34, 2, nil, func(t *fit.Task, body *float64) {
+			t.Remote = 1e5
+			switch {
+			case t.Machine == 2 && t.Index < 12:
+				t.GC = 2.8
+			case t.Index >= 12 && t.Index < 22:
+				t.Wait = 2.5
+			}
+		}))
+	}
+	for _, r := range attributeAll(phases) {
+		if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait > 0 {
+			if n++; r.Cause != schema.GC {
+				t.Errorf("task %d on machine %d waited %g s: %s", task.Index, task.Machine, task.Wait, r.Cause)
+			}
+		}
+	}
+	if n < 50 {
+		t.Fatalf("%d outliers that waited", n)
+	}
+}
+
 // Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any time are
 // the network's.
 func TestWaitForAPause(t *testing.T) {
@@ -203,9 +233,9 @@ func TestShortDelaysInAPause(t *testing.T) {
 	}
 }
 
-// A tenth of a second of waiting for 30 kB is no link's; the same for 30 MB is.
+// A tenth of a second of waiting for 30 or 200 kB is no link's; the same for 30 MB is.
 func TestShortWaits(t *testing.T) {
-	for _, bytes := range []float64{30e3, 30e6} {
+	for _, bytes := range []float64{30e3, 200e3, 30e6} {
 		c := causestest.New(33, 6)
 		var phases []*fit.Phase
 		for range 6 {

@@ -152,8 +152,8 @@ func (a *Attributor) materialWait(i int, wait float64) bool {
 }
 
 const (
-	retransmission = 0.2 // s: the least timeout of Linux' TCP (TCP_RTO_MIN); two periods of a processor quota (cpu.cfs_period_us) too
-	slowestLink    = 1e6 // bytes/s: a hundredth of a link of 1 Gbit/s
+	retransmission = 0.2    // s: the least timeout of Linux' TCP (TCP_RTO_MIN); two periods of a processor quota (cpu.cfs_period_us) too
+	slowestLink    = 12.5e6 // bytes/s: 100 Mbit/s, the slowest Ethernet that clusters had
 )
 
 // firstToConvert reports whether the conversion of task i is that of a start: it is among the first of its executor, or of the

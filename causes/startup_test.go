@@ -37,6 +37,38 @@ func TestStartup(t *testing.T) {
 	}
 }
 
+// Tasks are away from their data on one machine and near it elsewhere, as where a machine holds few outputs: what they take there is the machine's.
+// Where tasks of all machines are away it is their being so.
+func TestAwayOnOneMachine(t *testing.T) {
+	for _, one := range []bool{true, false} {
+		c := causestest.New(26, 6)
+		c.Slots = 2
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, c.Phase(72, 2, nil, func(t *fit.Task, body *float64) {
+				if away := t.Index%6 == 1; one && t.Machine == 4 || !one && away {
+					t.Away = 1
+					*body *= 2
+				}
+			}))
+		}
+		want, n := schema.LocalityMiss, 0
+		if one {
+			want = schema.BadMachine
+		}
+		for _, r := range attributeAll(phases) {
+			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Away == 1 {
+				if n++; r.Cause != want {
+					t.Errorf("one machine %v: task %d on machine %d: %s", one, task.Index, task.Machine, r.Cause)
+				}
+			}
+		}
+		if n < 20 {
+			t.Fatalf("one machine %v: %d outliers", one, n)
+		}
+	}
+}
+
 // Spark launches the next task of a slot a little before the logged end of the one before: such a task is not among the first,
 // and what it was stopped by a collection is gc.
 func TestSecondWaveIsNotFirst(t *testing.T) {
@@ -89,7 +121,7 @@ func TestReplacementExecutor(t *testing.T) {
 					t.Cold = true
 				}
 				if bad || t.Cold {
-					*body *= 4
+					*body *= 5
 				}
 			}))
 		}

@@ -131,8 +131,10 @@ func (f *Fitter) pickWork() {
 	if g.Status[ByRemote] == Insignificant && g.Status[ByAway] == Insignificant {
 		g.Status[ByAway] = Collinear // remote bytes say it better
 	}
-	if g.Status[ByRemote] == Insignificant && f.ofMachine(ByRemote) {
-		g.Status[ByRemote] = Collinear
+	for _, k := range []Predictor{ByRemote, ByAway} {
+		if g.Status[k] == Insignificant && f.ofMachine(k) {
+			g.Status[k] = Collinear
+		}
 	}
 	if g.Status[ByBytes] == Insignificant && g.Status[ByRecords] == Insignificant && f.proportional(ByBytes, ByRecords) {
 		g.Status[ByRecords] = Collinear
@@ -280,7 +282,7 @@ func (f *Fitter) unusual(k Predictor) int {
 
 // ofMachine reports whether a predictor says on which machine a task ran and little else: a tenth of its variance, or less, lies within
 // the machines, where these have two tasks each or more. How many outputs a machine holds decides how many bytes all of its
-// tasks read from others.
+// tasks read from others, and whether any task is near its data there.
 func (f *Fitter) ofMachine(k Predictor) bool {
 	if len(f.Rows) < 2*len(f.Machines.Numbers) {
 		return false

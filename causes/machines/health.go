@@ -158,7 +158,7 @@ func (j *Health) row(v *verdict) schema.MachineHealth {
 	switch {
 	case v.slow && v.course.V == "chronic":
 		r.Verdict = schema.Slow
-	case v.slow || r.Losses > 0:
+	case v.slow:
 		r.Verdict = schema.Flaky
 	case v.tried:
 		r.Verdict = schema.Healthy

@@ -105,6 +105,17 @@ func TestFalseDiscoveries(t *testing.T) {
 	}
 }
 
+// Outputs that were lost on a machine say nothing of its speed: its process may have been killed, or taken away.
+func TestLossesAreNoVerdict(t *testing.T) {
+	m := observedMachines(8, 1, 10, 0.08, func(int, int) float64 { return 1 })
+	h := Health{Factors: m, FalseDiscoveryRate: 0.05, OutlierProbability: 0.03, Losses: map[Window]int64{{Machine: 3}: 19}}
+	for _, r := range h.Rows() {
+		if lost := r.Machine == "m0003"; r.Verdict != schema.Healthy || lost != strings.Contains(r.Note.V, "19 outputs were lost on it") || lost != (r.Losses == 19) {
+			t.Errorf("%s: %s, %d losses, %q", r.Machine, r.Verdict, r.Losses, r.Note.V)
+		}
+	}
+}
+
 // Two generations are not bad; a machine slower than its generation is.
 func TestGenerations(t *testing.T) {
 	rows := judged(observedMachines(20, 1, 10, 0.08, func(k, w int) float64 {
