@@ -11,51 +11,75 @@ import (
 	"straggler/schema"
 )
 
-// mostPinned is how many rows are written into a statement: some megabytes of text.
-const mostPinned = 20_000
+// How many rows are written into a statement, a megabyte or two of text, and how many into all statements of a table.
+const (
+	pinnedAtOnce = 10_000
+	mostPinned   = 2_000_000
+)
 
-// pin makes a session table of the rows of another, as values of its statement. Each time that a session table is named Spark plans anew
-// all that it was made from, and one that is joined with itself several times over takes minutes to plan; values need no planning. With
-// more than mostPinned rows, and in DuckDB, which keeps the rows alone, it only gives them another name. R is a struct of keys, integers
-// and doubles, which may be NULL.
+// pin makes a session table of the rows of another, as text in its statement. Each time that a session table is named Spark plans anew
+// all that it was made from, and one that is joined with itself several times over takes minutes to plan; text needs no planning, and one
+// of many rows is read more quickly than as many VALUES. With more than mostPinned rows, and in DuckDB, which keeps the rows alone, it
+// only gives them another name. R is a struct of keys, integers and doubles, which may be NULL.
 func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error {
 	if eng.Name() == "duckdb" {
 		return eng.Materialize(ctx, name, "SELECT * FROM "+from)
 	}
-	columns := schema.Columns(reflect.TypeFor[R]())
-	var rows []string
+	var columns []string
+	for i, c := range schema.Columns(reflect.TypeFor[R]()) {
+		columns = append(columns, fmt.Sprintf("CAST(nullif(split_part(r, ',', %d), '') AS %s) AS %s", i+1, c.Type, c.Name))
+	}
+	var rows []byte
+	var union []string
+	n := 0
+	keep := func() error {
+		where := ""
+		if n == 0 {
+			where = " WHERE r <> ''"
+		}
+		table := fmt.Sprintf("%s_%d", name, len(union))
+		union = append(union, "SELECT * FROM "+table)
+		err := eng.Materialize(ctx, table, "SELECT "+strings.Join(columns, ", ")+" FROM (SELECT explode(split('"+string(rows)+"', ';')) AS r) AS t"+where)
+		rows = rows[:0]
+		return err
+	}
 	for r, err := range engine.Read[R](ctx, eng, "SELECT * FROM "+from+" ORDER BY phase_id NULLS LAST") {
 		if err != nil {
 			return err
 		}
-		if rows = append(rows, "("+literals(reflect.ValueOf(r).Elem())+")"); len(rows) > mostPinned {
-			return eng.Materialize(ctx, name, "SELECT * FROM "+from)
+		if n == mostPinned {
+			union = []string{"SELECT * FROM " + from}
+			rows = rows[:0]
+			break
+		}
+		if n > 0 && n%pinnedAtOnce == 0 {
+			if err := keep(); err != nil {
+				return err
+			}
+		}
+		if len(rows) > 0 {
+			rows = append(rows, ';')
+		}
+		rows = appendFields(rows, reflect.ValueOf(r).Elem())
+		n++
+	}
+	if len(rows) > 0 || n == 0 {
+		if err := keep(); err != nil {
+			return err
 		}
 	}
-	var names, typed, nulls []string
-	for i, c := range columns {
-		names = append(names, fmt.Sprintf("c%d", i))
-		typed = append(typed, fmt.Sprintf("CAST(c%d AS %s) AS %s", i, c.Type, c.Name))
-		nulls = append(nulls, "NULL")
-	}
-	where := ""
-	if len(rows) == 0 {
-		rows, where = append(rows, "("+strings.Join(nulls, ", ")+")"), " WHERE FALSE"
-	}
-	return eng.Materialize(ctx, name, "SELECT "+strings.Join(typed, ", ")+" FROM (VALUES "+strings.Join(rows, ", ")+") AS t("+strings.Join(names, ", ")+")"+where)
+	return eng.Materialize(ctx, name, strings.Join(union, " UNION ALL "))
 }
 
-// literals writes the fields of a row as SQL.
-func literals(row reflect.Value) string {
-	var b []byte
+// appendFields writes the fields of a row, with commas between them; NULL is nothing.
+func appendFields(b []byte, row reflect.Value) []byte {
 	for i := range row.NumField() {
 		if i > 0 {
-			b = append(b, ", "...)
+			b = append(b, ',')
 		}
 		v := row.Field(i)
 		if v.Kind() == reflect.Struct { // schema.Null
 			if !v.Field(1).Bool() {
-				b = append(b, "NULL"...)
 				continue
 			}
 			v = v.Field(0)
@@ -66,7 +90,7 @@ func literals(row reflect.Value) string {
 			b = strconv.AppendFloat(b, v.Float(), 'e', -1, 64)
 		}
 	}
-	return string(b)
+	return b
 }
 
 // taskMedian is what executions.sql needs of phase_stats.

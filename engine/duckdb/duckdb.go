@@ -99,6 +99,7 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 // one column: as an aggregate of all of them it is one in a query, which keeps the column's values once.
 var macros = [...]string{
 	"unix_micros(t) AS epoch_us(t)",
+	"explode(list) AS unnest(list)",
 	"percentile(x, p) AS quantile_cont(x, [0.1, 0.25, 0.5, 0.75, 0.95])[CASE p WHEN 0.1 THEN 1 WHEN 0.25 THEN 2 WHEN 0.5 THEN 3 WHEN 0.75 THEN 4 " +
 		"WHEN 0.95 THEN 5 ELSE error('percentile is of 0.1, 0.25, 0.5, 0.75 and 0.95 here; write percentile_cont(p) WITHIN GROUP (ORDER BY x)') END]",
 }
