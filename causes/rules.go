@@ -52,8 +52,8 @@ func (e *estimate) delayOfLink() {
 
 // spreadScatter gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
 // first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
-// particular to the task weighs half as much, it goes the same way; else it and the scatter are one, under the name of
-// the larger.
+// particular to the task weighs half as much, or its machine is so slow that the task is an outlier among those that began
+// like it, it goes the same way; else it and the scatter are one, under the name of the larger.
 func (e *estimate) spreadScatter() {
 	var named [terms]float64
 	var sum float64
@@ -67,7 +67,7 @@ func (e *estimate) spreadScatter() {
 	e.scatter = 0
 	first := max(0, e.of[ofFirst])
 	switch {
-	case first > 0 && 2*sum >= first:
+	case first > 0 && (2*sum >= first || e.slowMachine && named[ofMachine] > 0):
 		scatter += first
 		e.of[ofFirst] = 0
 	case first > scatter && first > 0:

@@ -82,6 +82,8 @@ type estimate struct {
 	missing float64        // seconds for which an input of the task was missing
 
 	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
+
+	slowMachine bool // its machine alone makes a task an outlier among those that began as it did
 }
 
 // source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
@@ -250,6 +252,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 		own = left
 	}
 	s.of[ofResidual], s.scatter = own, left-own
+	s.slowMachine = s.machine.Mean-b.Usual >= math.Log(1+2*halfway)
 	moved[machineSource] = l * math.Sqrt(s.machine.Variance)
 	moved[startSource] = l * math.Sqrt(s.machine.StartVariance)
 	moved[ownSource] = l * math.Sqrt(s.machine.OwnVariance)

@@ -69,6 +69,42 @@ func TestAwayOnOneMachine(t *testing.T) {
 	}
 }
 
+// A start takes all first tasks of a phase long. On a machine that is slow too, so that its first tasks are outliers beside the others' first
+// tasks, they are slow for their machine; where it is a little slow they are not.
+func TestStartOnASlowMachine(t *testing.T) {
+	for _, factor := range []float64{1.15, 1.8} {
+		c := causestest.New(27, 6)
+		c.Slots = 2
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, c.Phase(72, 2, nil, func(t *fit.Task, body *float64) {
+				if t.Index < 12 {
+					*body *= 4
+				}
+				if t.Machine == 4 {
+					*body *= factor
+				}
+			}))
+		}
+		found := map[bool]map[schema.Cause]int{true: {}, false: {}}
+		for _, r := range attributeAll(phases) {
+			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Index < 12 {
+				found[task.Machine == 4][r.Cause]++
+			}
+		}
+		want := schema.Startup
+		if factor > 1.5 {
+			want = schema.BadMachine
+		}
+		if n := found[true][want]; n != 12 || len(found[true]) != 1 {
+			t.Errorf("factor %g: the first tasks on the machine: %v", factor, found[true])
+		}
+		if n := found[false][schema.Startup]; n != 60 || len(found[false]) != 1 {
+			t.Errorf("factor %g: the first tasks elsewhere: %v", factor, found[false])
+		}
+	}
+}
+
 // Spark launches the next task of a slot a little before the logged end of the one before: such a task is not among the first,
 // and what it was stopped by a collection is gc.
 func TestSecondWaveIsNotFirst(t *testing.T) {
