@@ -111,18 +111,15 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 
 // programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names without.
 func (p *part) programs(ctx context.Context, eng engine.Engine) error {
-	const name = "detected_programs"
 	none := "SELECT CAST(NULL AS BIGINT) AS application_id, CAST(NULL AS STRING) AS program WHERE FALSE"
-	union, rows := []string{none}, []string(nil)
+	made, rows := pieced{eng, "detected_programs", []string{none}}, []string(nil)
 	keep := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
-		table := fmt.Sprintf("%s_%d", name, len(union))
-		union = append(union, "SELECT application_id, program FROM "+table)
 		sql := "SELECT CAST(c0 AS BIGINT) AS application_id, c1 AS program FROM (VALUES " + strings.Join(rows, ", ") + ") AS t(c0, c1)"
 		rows = rows[:0]
-		return eng.Materialize(ctx, table, sql)
+		return made.add(ctx, sql)
 	}
 	for a, err := range engine.Read[struct {
 		Key  schema.Key          `col:"application_id"`
@@ -135,7 +132,7 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 		if program == a.Name.V {
 			continue
 		}
-		if rows = append(rows, fmt.Sprintf("(%d, %s)", a.Key, eng.Dialect().QuoteText(program))); len(rows) == mostPinned {
+		if rows = append(rows, fmt.Sprintf("(%d, %s)", a.Key, eng.Dialect().QuoteText(program))); len(rows) == pinnedAtOnce {
 			if err := keep(); err != nil {
 				return err
 			}
@@ -144,7 +141,7 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	if err := keep(); err != nil {
 		return err
 	}
-	return eng.Materialize(ctx, name, strings.Join(union, " UNION ALL "))
+	return made.join(ctx)
 }
 
 // repeated says whether a stage may have a history: three executions before one of the part, each of another application of its program.

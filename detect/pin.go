@@ -29,28 +29,24 @@ func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error
 	for i, c := range schema.Columns(reflect.TypeFor[R]()) {
 		columns = append(columns, fmt.Sprintf("CAST(nullif(split_part(r, ',', %d), '') AS %s) AS %s", i+1, c.Type, c.Name))
 	}
+	made := pieced{eng: eng, name: name}
 	var rows []byte
-	var union []string
 	n := 0
 	keep := func() error {
 		where := ""
 		if n == 0 {
 			where = " WHERE r <> ''"
 		}
-		table := fmt.Sprintf("%s_%d", name, len(union))
-		union = append(union, "SELECT * FROM "+table)
-		err := eng.Materialize(ctx, table, "SELECT "+strings.Join(columns, ", ")+" FROM (SELECT explode(split('"+string(rows)+"', ';')) AS r) AS t"+where)
+		sql := "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT explode(split('" + string(rows) + "', ';')) AS r) AS t" + where
 		rows = rows[:0]
-		return err
+		return made.add(ctx, sql)
 	}
 	for r, err := range engine.Read[R](ctx, eng, "SELECT * FROM "+from+" ORDER BY phase_id NULLS LAST") {
 		if err != nil {
 			return err
 		}
 		if n == mostPinned {
-			union = []string{"SELECT * FROM " + from}
-			rows = rows[:0]
-			break
+			return eng.Materialize(ctx, name, "SELECT * FROM "+from)
 		}
 		if n > 0 && n%pinnedAtOnce == 0 {
 			if err := keep(); err != nil {
@@ -68,7 +64,25 @@ func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error
 			return err
 		}
 	}
-	return eng.Materialize(ctx, name, strings.Join(union, " UNION ALL "))
+	return made.join(ctx)
+}
+
+// pieced is a session table that is made by several statements, since one would be too long.
+type pieced struct {
+	eng    engine.Engine
+	name   string
+	pieces []string
+}
+
+func (p *pieced) add(ctx context.Context, sql string) error {
+	piece := fmt.Sprintf("%s_%d", p.name, len(p.pieces))
+	p.pieces = append(p.pieces, "SELECT * FROM "+piece)
+	return p.eng.Materialize(ctx, piece, sql)
+}
+
+// join makes the table, once there is a piece.
+func (p *pieced) join(ctx context.Context) error {
+	return p.eng.Materialize(ctx, p.name, strings.Join(p.pieces, " UNION ALL "))
 }
 
 // appendFields writes the fields of a row, with commas between them; NULL is nothing.
