@@ -32,7 +32,8 @@ ours without its main rule, miss. Kinds: rule and replayed follow from what is p
 assumptions, and the note says why one is missed; band is ours over the plausible range of what a paper leaves open, inside
 when the published number lies in it, wide when the band is also wider than the number itself and says little, and 'does not
 tell' when the number lies in the band of one of those mutants, too; baseline is only of what a policy is compared with, and
-does not count; missing cannot be rebuilt, and the note gives the sentence that is not in the paper. The exit code is 1 when a number is missed that this version is known to meet.
+does not count; missing cannot be rebuilt, and the note gives the sentence that is not in the paper. The exit code is 1 when
+a number is missed that this version is known to meet.
 
 With --swim, Dolly's Facebook workload and FAIR's benchmark are played with the arrivals of a SWIM file too, such as
 workloadSuite/FB-2010_samples_24_times_1hr_withInputPaths_0.tsv of github.com/SWIMProjectUCB/SWIM; these numbers are bands.

@@ -142,7 +142,7 @@ func TestMutants(t *testing.T) {
 			if r.Kind == Band {
 				within = 0
 			}
-			held := x.Low-within-1e-9 <= r.Published && r.Published <= x.High+within+1e-9
+			held := Range{x.Low - within, x.High + within}.has(r.Published)
 			if held && (r.Verdict == Met || r.Verdict == Inside || r.Verdict == Wide) && !*update {
 				t.Errorf("%s: %s, and by %s, too: published %g ± %g, it %g to %g, ours %g", r.Key(), r.Verdict, name, r.Published, r.Tolerance, x.Low, x.High, r.Ours)
 			}
