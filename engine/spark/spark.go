@@ -264,7 +264,7 @@ func (e *Engine) make(ctx context.Context, m materialized) error {
 
 // dropFailed drops what was made of a table whose statement failed.
 func (e *Engine) dropFailed(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.ClosingTime)
+	ctx, cancel := engine.Closing(ctx)
 	defer cancel()
 	if err := e.forget(ctx, name); !errors.Is(err, hs2.ErrLost) {
 		return err
