@@ -45,7 +45,6 @@ var constants = []struct{ name, file, pattern string }{
 	{"bodyFloor", "fit/parts.go", `const bodyFloor = ([0-9.]+)`},
 	{"LaunchOverlap", "fit/bymachine.go", `const LaunchOverlap = ([0-9.]+)`},
 	{"differ", "fit/predictors.go", `const differ = ([0-9.]+)`},
-	{"nearest", "fit/residuals.go", `const nearest = ([0-9.]+)`},
 	{"WindowPrior.Spike", "machines/factors.go", `WindowPrior  = stats.SpikeSlab\{Spike: ([0-9.]+)`},
 	{"WindowPrior.Slab", "machines/factors.go", `WindowPrior  = .*Slab: ([0-9.]+)`},
 	{"WindowPrior.SlabProbability", "machines/factors.go", `WindowPrior  = .*SlabProbability: ([0-9.]+)`},
@@ -59,7 +58,7 @@ var constants = []struct{ name, file, pattern string }{
 	{"priorExecutors", "fit/starts.go", `priorExecutors += ([0-9.]+)`},
 	{"priorStarts", "machines/start.go", `priorStarts  = ([0-9.]+)`},
 	{"startDiffers", "machines/start.go", `startDiffers = ([0-9.]+)`},
-	{"transientPrior", "machines/hypotheses.go", `const transientPrior = ([0-9.]+)`},
+	{"transientPrior", "machines/spell.go", `transientPrior = ([0-9.]+)`},
 	{"betweenExecutions", "model/stages.go", `betweenExecutions = ([0-9.]+)`},
 	{"leastTasks", "model/stages.go", `leastTasks        = ([0-9.]+)`},
 	{"halfway", "rules.go", `const halfway = ([0-9.]+)`},
@@ -99,7 +98,7 @@ func TestSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, by := range []float64{0.5, 2} {
-				if c.name == "support" || c.name == "nearest" { // a count
+				if c.name == "support" { // a count
 					by = math.Round(by*value) / value
 				}
 				text := strconv.FormatFloat(by*value, 'g', -1, 64)

@@ -40,7 +40,8 @@ type Fitter struct {
 	cpuCorrelation float64    // with the residuals
 	spans          []span     // of the tasks, by machine and start, see byStart
 	started        []int32    // by machine: how many these are; -1: not sorted yet
-	tmp, beside    []float64
+	near           []Near
+	tmp            []float64
 }
 
 // Load takes a phase: splits durations, numbers its machines, finds who came first, and fills the columns.

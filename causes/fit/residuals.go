@@ -65,59 +65,33 @@ func (f *Fitter) cutResidual(i int) float64 {
 	return math.Log(f.Body[i] / (f.Regression.Predict(&x) * f.factor(int32(i))))
 }
 
-// Spans is how many sets of tasks on a machine count as those of a time: those that ran beside a task; they and the nearest one that
-// started before it, or two, or three; they and the nearest that started after it. A spell in which a machine is slow begins, and
-// ends, at a time that nobody knows.
-const Spans = 1 + 2*nearest
+// Near is another task on the machine of a task, in units of that task's duration from its start.
+type Near struct{ From, Until, Residual float64 }
 
-// nearest is how many tasks before, or after, count as near: with one beside it, three may agree.
-const nearest = 3
-
-// ResidualsNear gives, for each span, the residuals of the tasks that ran on the machine of task i at the same time, for half of the
-// shorter one's duration or more, and of the nearest before or after it that no gap of its duration parts from it: at most 64,
-// those that started nearest to it. Spans for which there are no such tasks are left out. A slice is valid until the next one.
-func (f *Fitter) ResidualsNear(i int32, each func(span int, residuals []float64)) {
+// TasksNear gives the tasks that ran on the machine of task i while it did, or within twice its duration before or after: the 64 at most
+// that started nearest to it, in the order of their start, of those that the phase is fitted on; cold ones are left out. The slice is
+// valid until the next call.
+func (f *Fitter) TasksNear(i int32) []Near {
 	t := &f.Tasks[i]
-	if !t.Start.OK || math.IsNaN(t.Duration) {
-		return
+	f.near = f.near[:0]
+	if !t.Start.OK || !(t.Duration > 0) {
+		return nil
 	}
 	order := f.byStart(f.Machines.Of[i])
 	at := firstFrom(order, t.Start.V)
 	const most = 32
-	end := t.Start.V.Add(t.Duration)
-	overlap := func(o *span) (seconds float64, beside, usable bool) {
-		seconds = min(o.end, end).Sub(max(o.start, t.Start.V))
-		return seconds, seconds >= 0.5*min(o.duration, t.Duration), o.task != i && f.row[o.task] >= 0 && !f.Cold(o.task)
-	}
-	f.beside = f.beside[:0]
 	near := order[max(0, at-most):min(len(order), at+most)]
 	for k := range near {
-		if _, beside, usable := overlap(&near[k]); usable && beside {
-			f.beside = append(f.beside, f.residual[f.row[near[k].task]])
+		o := &near[k]
+		if o.task == i || f.row[o.task] < 0 || f.Cold(o.task) {
+			continue
+		}
+		n := Near{o.start.Sub(t.Start.V) / t.Duration, o.end.Sub(t.Start.V) / t.Duration, f.residual[f.row[o.task]]}
+		if n.Until > -2 && n.From < 3 && n.Until > n.From {
+			f.near = append(f.near, n)
 		}
 	}
-	tell := func(span int) {
-		f.tmp = append(f.tmp[:0], f.beside...) // who is told may reorder them
-		each(span, f.tmp)
-	}
-	tell(0)
-	n := len(f.beside)
-	for side := range 2 {
-		f.beside = f.beside[:n]
-		for d := 0; d < most && len(f.beside) < n+nearest; d++ {
-			k := at + d
-			if side == 0 {
-				k = at - 1 - d
-			}
-			if k < 0 || k >= len(order) {
-				break
-			}
-			if seconds, beside, usable := overlap(&order[k]); usable && !beside && -seconds <= t.Duration {
-				f.beside = append(f.beside, f.residual[f.row[order[k].task]])
-				tell(side*nearest + len(f.beside) - n)
-			}
-		}
-	}
+	return f.near
 }
 
 // Meanwhile finds the task on machine k that ran for most of the first seconds of task i, and for half of them at least.

@@ -31,15 +31,13 @@ func TestColdTasksSayNothingOfTheirTime(t *testing.T) {
 	if !f.FitAlone(p.Tasks) || cold != 2 || !f.Cold(beside+4) {
 		t.Fatalf("%d cold tasks", cold)
 	}
-	n := 0
-	f.ResidualsNear(beside, func(span int, residuals []float64) {
-		for _, r := range residuals {
-			if n++; r > 0.7 {
-				t.Errorf("span %d has a residual of %.2f", span, r)
-			}
+	near := f.TasksNear(beside)
+	for _, o := range near {
+		if o.Residual > 0.7 {
+			t.Errorf("a task near it has a residual of %.2f", o.Residual)
 		}
-	})
-	if n == 0 {
+	}
+	if len(near) == 0 {
 		t.Error("no tasks are near")
 	}
 }

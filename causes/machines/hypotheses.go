@@ -16,13 +16,13 @@ type Hypothesis struct {
 }
 
 // The hypotheses: the machine is as known before; it is slow in the whole phase; the task's executor was warming up; the machine was slow
-// for a while, which is one for each of fit.Spans: while the task ran, until then, or from then on.
+// for a while, which is one for each share of the task's time that lay in that spell.
 const (
 	AsKnown = iota
 	SlowInPhase
 	WarmingUp // of cold tasks only
 	SlowForAWhile
-	hypotheses = SlowForAWhile + fit.Spans
+	hypotheses = SlowForAWhile + shares
 )
 
 // Hypotheses are all of them, about one machine at the time of one task.
@@ -115,13 +115,11 @@ func (h *Hypotheses) ofMachine(k int) *Hypothesis {
 	return &h[k]
 }
 
-// transientPrior is the probability that a machine is slow for a while within a phase; the spans share it.
-const transientPrior = 0.004
-
 // Comparer weighs the hypotheses for the tasks of one phase. It is for one goroutine.
 type Comparer struct {
 	cache []cached // by local number of the machine
 	start start
+	spell spell
 }
 
 // cached are the first two hypotheses of a machine with so many tasks that leaving one out makes no difference.
@@ -160,9 +158,7 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
 		h[AsKnown].Weight, h[SlowInPhase] = 1-h[WarmingUp].Weight, Hypothesis{}
 	}
-	f.ResidualsNear(i, func(span int, residuals []float64) {
-		h[SlowForAWhile+span] = transientSlow(f, residuals, h[AsKnown], known, p)
-	})
+	c.spell.weigh(f, i, h[AsKnown], p, h[SlowForAWhile:])
 	h[AsKnown].Weight -= transientPrior * h[AsKnown].Weight
 	for k := range h {
 		h[k].Mean += mean
@@ -180,21 +176,6 @@ func wholePhase(f *fit.Fitter, residuals []float64, known float64, p stats.Spike
 	at, vt, l1 := fitLocation(f, residuals, stats.HuberMean(residuals, f.Regression.Sigma), p.Slab)
 	odds := 1 / (1 + (1-p.SlabProbability)/p.SlabProbability*math.Exp(min(700, l0-l1)))
 	return Hypothesis{as, va, 1 - odds, n}, Hypothesis{at, vt, odds, n}
-}
-
-// transientSlow is a hypothesis of the third kind, weighed against the first: only what ran near the task counts.
-func transientSlow(f *fit.Fitter, residuals []float64, is Hypothesis, known float64, p stats.SpikeSlab) Hypothesis {
-	n := len(residuals)
-	if n < 2 { // one other may be chance
-		return Hypothesis{}
-	}
-	guess := stats.HuberMean(residuals, f.Regression.Sigma)
-	if math.Abs(guess-is.Mean) < f.Regression.Sigma/math.Sqrt(float64(n)) { // the evidence cannot speak for it
-		return Hypothesis{}
-	}
-	_, _, l0 := fitLocation(f, residuals, is.Mean, p.Spike+known)
-	at, v, l := fitLocation(f, residuals, guess, p.Slab)
-	return Hypothesis{at, v, is.Weight * transientPrior / fit.Spans * math.Exp(min(50, l-l0)), n}
 }
 
 // fitLocation finds where residuals lie when their location is 0 with variance prior and any of them may be slow by itself:

@@ -1,0 +1,125 @@
+package machines
+
+import (
+	"math"
+
+	"straggler/causes/fit"
+	"straggler/causes/stats"
+)
+
+// A machine may be slow for a while, in a spell that begins and ends at times that nobody knows, in the middle of tasks. Of a task that lies in
+// it by the share v of its duration, a machine that takes e^φ times as long meanwhile makes ln(duration / usual) = −ln(1 − v(1 − e^−φ)): what it
+// does is the time integral of the machine's speed. The tasks that ran about then tell when it began and ended, and φ (MODEL.md, section 5).
+
+const (
+	transientPrior = 0.004 // probability that a machine is slow for a while within a phase; all beginnings and ends share it
+	sizes          = 6     // of φ that are looked at: sizeStep, 2·sizeStep …, a factor of up to 6
+	sizeStep       = 0.3
+	outside        = 5 // beginnings before the task, ends after it
+	shares         = 4 // of the task's time that may lie in a spell: a quarter to all of it
+	times          = outside + shares - 1
+)
+
+// When a spell may begin and end, in units of the task's duration from its start.
+var (
+	begins = [times]float64{math.Inf(-1), -1, -0.5, -0.25, 0, 0.25, 0.5, 0.75}
+	ends   = [times]float64{math.Inf(1), 2, 1.5, 1.25, 1, 0.75, 0.5, 0.25}
+)
+
+// spells is how many pairs of a beginning and an end there are, the one before the other.
+const spells = times*times - shares*(shares-1)/2
+
+// spell weighs when the machine of a task may have been slow. It is for one goroutine.
+type spell struct {
+	usual []float64 // log density of the residuals if there was none
+}
+
+// weigh fills h, by the share of the task's time that lay in the spell, from a quarter to all of it. is is the first hypothesis, which holds
+// outside of the spell.
+func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, h []Hypothesis) {
+	near := f.TasksNear(i)
+	if !tells(f, near, is.Mean) {
+		return
+	}
+	m := f.Outliers.Around(f.Regression.Sigma * f.Regression.Sigma)
+	logDensity := func(r float64) float64 {
+		own, usual := m.Densities(r - is.Mean)
+		return math.Log(max(1e-300, usual+own))
+	}
+	s.usual = s.usual[:0]
+	for k := range near {
+		s.usual = append(s.usual, logDensity(near[k].Residual))
+	}
+	var weight, mean, square [shares]float64
+	top, beginning, end := math.Inf(-1), 0., 0. // the most probable spell
+	prior := stats.NormalOf(p.Slab)
+	for size := 1; size <= sizes; size++ {
+		phi := sizeStep * float64(size)
+		lost := -math.Expm1(-phi)
+		var sum, gain [times][times]float64 // by beginning and end: what all tasks say, and one
+		for k := range near {
+			n := &near[k]
+			for b := range begins {
+				for e := range ends {
+					switch {
+					case b >= outside && n.Until <= 0 || e >= outside && n.From >= 1 || begins[b] >= ends[e]:
+						continue
+					case b > 0 && begins[b] <= n.From: // it began with the task, as far as that tells
+						gain[b][e] = gain[b-1][e]
+					case e > 0 && ends[e] >= n.Until:
+						gain[b][e] = gain[b][e-1]
+					default:
+						gain[b][e] = 0
+						if v := (min(n.Until, ends[e]) - max(n.From, begins[b])) / (n.Until - n.From); v > 0 {
+							gain[b][e] = logDensity(n.Residual+math.Log1p(-v*lost)) - s.usual[k]
+						}
+					}
+					sum[b][e] += gain[b][e]
+				}
+			}
+		}
+		density := prior.PDF(phi) * sizeStep
+		for b := range begins {
+			for e := range ends {
+				if begins[b] >= ends[e] {
+					continue
+				}
+				l := sum[b][e]
+				w := density * math.Exp(min(50, l))
+				v := min(1, ends[e]) - max(0, begins[b])
+				k := int(v*shares) - 1
+				at := -math.Log1p(-v * lost)
+				slope := v * (1 - lost) / (1 - v*lost) // of at, by φ
+				weight[k] += w
+				mean[k] += w * at
+				square[k] += w * (at*at + stats.Square(slope*sizeStep)/12)
+				if l > top {
+					top, beginning, end = l, begins[b], ends[e]
+				}
+			}
+		}
+	}
+	n := 0
+	for k := range near {
+		if 2*(min(near[k].Until, end)-max(near[k].From, beginning)) > near[k].Until-near[k].From {
+			n++
+		}
+	}
+	for k := range weight {
+		if n == 0 || weight[k] == 0 {
+			continue
+		}
+		at := mean[k] / weight[k]
+		h[k] = Hypothesis{is.Mean + at, is.Variance + max(0, square[k]/weight[k]-at*at), is.Weight * transientPrior / spells * weight[k], n}
+	}
+}
+
+// tells reports whether any of the tasks was so slow that it speaks for a spell.
+func tells(f *fit.Fitter, near []fit.Near, usual float64) bool {
+	for k := range near {
+		if near[k].Residual-usual > 2*f.Regression.Sigma {
+			return true
+		}
+	}
+	return false
+}
