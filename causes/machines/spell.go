@@ -7,9 +7,9 @@ import (
 	"straggler/causes/stats"
 )
 
-// A machine may be slow for a while, in a spell that begins and ends at times that nobody knows, in the middle of tasks. Of a task that lies in
-// it by the share v of its duration, a machine that takes e^φ times as long meanwhile makes ln(duration / usual) = −ln(1 − v(1 − e^−φ)): what it
-// does is the time integral of the machine's speed. The tasks that ran about then tell when it began and ended, and φ (MODEL.md, section 5).
+// A machine may be slow for a while, in a spell that begins and ends at unknown times, often in the middle of tasks. If it takes e^φ times as long
+// meanwhile, and the share v of a task's duration lies in the spell, then ln(duration / usual) = −ln(1 − v(1 − e^−φ)), for the work done is the
+// time integral of the machine's speed. The tasks that ran about then tell when the spell began and ended, and φ (MODEL.md, section 5).
 
 const (
 	transientPrior = 0.004 // probability that a machine is slow for a while within a phase; all beginnings and ends share it
@@ -63,7 +63,7 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 				for e := range ends {
 					switch {
 					case b >= outside && n.Until <= 0 || e >= outside && n.From >= 1 || begins[b] >= ends[e]:
-						continue
+						continue // no spell, or none that the task lies in
 					case b > 0 && begins[b] <= n.From: // it began with the task, as far as that tells
 						gain[b][e] = gain[b-1][e]
 					case e > 0 && ends[e] >= n.Until:
