@@ -104,7 +104,7 @@ func TestSpells(t *testing.T) {
 	if spoiled < 80 || 100*found < 80*spoiled {
 		t.Errorf("%d of %d outliers of spells are the machine's", found, spoiled)
 	}
-	if missed > 0.1*took { // 0.111 where all of an attempt is taken to lie in the spell, with 40 clusters and with 200
+	if missed > 0.105*took { // 0.111 where all of an attempt is taken to lie in the spell; 0.100 with 400 clusters
 		t.Errorf("of %.0f s that spells took, %.0f are missed", took, missed)
 	}
 	if other < 400 || 200*accused > other {

@@ -31,7 +31,8 @@ const spells = times*times - shares*(shares-1)/2
 
 // spell weighs when the machine of a task may have been slow. It is for one goroutine.
 type spell struct {
-	usual []float64 // log density of the residuals if there was none
+	usual   []float64 // log density of the residuals if there was none
+	density logDensity
 }
 
 // weigh fills h, by the share of the task's time that lay in the spell, from a quarter to all of it. is is the first hypothesis, which holds
@@ -41,14 +42,10 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 	if !tells(f, near, is.Mean) {
 		return
 	}
-	m := f.Outliers.Around(f.Regression.Sigma * f.Regression.Sigma)
-	logDensity := func(r float64) float64 {
-		own, usual := m.Densities(r - is.Mean)
-		return math.Log(max(1e-300, usual+own))
-	}
+	s.density.of(f)
 	s.usual = s.usual[:0]
 	for k := range near {
-		s.usual = append(s.usual, logDensity(near[k].Residual))
+		s.usual = append(s.usual, s.density.at(near[k].Residual-is.Mean))
 	}
 	var weight, mean, square [shares]float64
 	top, beginning, end := math.Inf(-1), 0., 0. // the most probable spell
@@ -57,24 +54,47 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 		phi := sizeStep * float64(size)
 		lost := -math.Expm1(-phi)
 		var sum, gain [times][times]float64 // by beginning and end: what all tasks say, and one
+		var byBegin, byEnd [times]float64   // what those say that a spell's end, or its beginning, makes no difference to
 		for k := range near {
 			n := &near[k]
-			for b := range begins {
-				for e := range ends {
-					switch {
-					case b >= outside && n.Until <= 0 || e >= outside && n.From >= 1 || begins[b] >= ends[e]:
-						continue // no spell, or none that the task lies in
-					case b > 0 && begins[b] <= n.From: // it began with the task, as far as that tells
-						gain[b][e] = gain[b-1][e]
-					case e > 0 && ends[e] >= n.Until:
-						gain[b][e] = gain[b][e-1]
-					default:
-						gain[b][e] = 0
-						if v := (min(n.Until, ends[e]) - max(n.From, begins[b])) / (n.Until - n.From); v > 0 {
-							gain[b][e] = logDensity(n.Residual+math.Log1p(-v*lost)) - s.usual[k]
-						}
+			within := func(begin, end float64) float64 { // what n says of a spell
+				v := (min(n.Until, end) - max(n.From, begin)) / (n.Until - n.From)
+				if v <= 0 {
+					return 0
+				}
+				return s.density.at(n.Residual-is.Mean+math.Log1p(-v*lost)) - s.usual[k]
+			}
+			// What begins before the task does might as well begin with it, and what ends after it, end with it.
+			switch g := 0.; {
+			case n.Until <= ends[times-1]:
+				for b := 0; b < times && begins[b] < n.Until; b++ {
+					if b == 0 || begins[b] > n.From {
+						g = within(begins[b], n.Until)
 					}
-					sum[b][e] += gain[b][e]
+					byBegin[b] += g
+				}
+			case n.From >= begins[times-1]:
+				for e := 0; e < times && ends[e] > n.From; e++ {
+					if e == 0 || ends[e] < n.Until {
+						g = within(n.From, ends[e])
+					}
+					byEnd[e] += g
+				}
+			default:
+				for b := range begins {
+					for e := range ends {
+						switch {
+						case begins[b] >= ends[e]:
+							continue
+						case b > 0 && begins[b] <= n.From:
+							gain[b][e] = gain[b-1][e]
+						case e > 0 && ends[e] >= n.Until:
+							gain[b][e] = gain[b][e-1]
+						default:
+							gain[b][e] = within(begins[b], ends[e])
+						}
+						sum[b][e] += gain[b][e]
+					}
 				}
 			}
 		}
@@ -84,7 +104,7 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 				if begins[b] >= ends[e] {
 					continue
 				}
-				l := sum[b][e]
+				l := sum[b][e] + byBegin[b] + byEnd[e]
 				w := density * math.Exp(min(50, l))
 				v := min(1, ends[e]) - max(0, begins[b])
 				k := int(v*shares) - 1
@@ -122,4 +142,54 @@ func tells(f *fit.Fitter, near []fit.Near, usual float64) bool {
 		}
 	}
 	return false
+}
+
+const (
+	perSigma = 64 // values of a logDensity in a standard deviation: between them it is a straight line, off by 1/8·(1/64)² = 3e-5 at most where it is normal
+	reach    = 32 // standard deviations to either side for which it keeps values
+)
+
+// logDensity is the logarithm of the density of residuals in a phase. It keeps values, since every outlier of a phase asks for hundreds of them.
+type logDensity struct {
+	mixture fit.Mixture
+	step    float64
+	kept    []float64 // at multiples of step, 0 in the middle; NaN: not computed yet
+}
+
+// of makes it that of a phase. Which outliers ask, and in which order, makes no difference.
+func (d *logDensity) of(f *fit.Fitter) {
+	m := f.Outliers.Around(f.Regression.Sigma * f.Regression.Sigma)
+	if d.kept == nil {
+		d.kept = make([]float64, 2*reach*perSigma+1)
+	} else if m == d.mixture {
+		return
+	}
+	d.mixture, d.step = m, f.Regression.Sigma/perSigma
+	for k := range d.kept {
+		d.kept[k] = math.NaN()
+	}
+}
+
+func (d *logDensity) at(r float64) float64 {
+	x := r/d.step + reach*perSigma
+	if !(x >= 0 && x < float64(len(d.kept)-1)) {
+		return d.exact(r)
+	}
+	k := int(x)
+	left := d.value(k)
+	return left + (x-float64(k))*(d.value(k+1)-left)
+}
+
+func (d *logDensity) value(k int) float64 {
+	v := d.kept[k]
+	if v != v {
+		v = d.exact(float64(k-reach*perSigma) * d.step)
+		d.kept[k] = v
+	}
+	return v
+}
+
+func (d *logDensity) exact(r float64) float64 {
+	own, usual := d.mixture.Densities(r)
+	return math.Log(max(1e-300, usual+own))
 }
