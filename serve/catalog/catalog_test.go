@@ -84,8 +84,9 @@ func TestWatch(t *testing.T) {
 	until(t, "what is of the whole store is built before anybody asks", func() bool { return c.Built("runs") && c.Built("night") && c.Built("all") })
 	apps, _ := c.Applications()
 	d, err := c.Document(t.Context(), report.Scope{Application: apps[0].ApplicationID})
-	if err != nil || d.Cost.Loss.LostS != apps[0].Loss.LostS || d.Headline.Verdict == "" {
-		t.Errorf("%v: the list says %v, the document %v", err, apps[0].Loss.LostS, d.Cost.Loss.LostS)
+	reporttest.Check(t, err)
+	if d.Cost.Loss.LostS != apps[0].Loss.LostS || d.Headline.Verdict == "" {
+		t.Errorf("the list says %v, the document %v", apps[0].Loss.LostS, d.Cost.Loss.LostS)
 	}
 	again, err := c.Document(t.Context(), report.Scope{Application: apps[0].ApplicationID})
 	if again != d || err != nil {
