@@ -16,30 +16,47 @@ type equations struct {
 }
 
 // collect sums up the tasks of a phase with weights huber(r/σ) / f², by one division. Predictors are centred, so the sums are tame.
+// Each sum is of its own, in the order of the tasks, column by column: in registers.
 func (e *equations) collect(f *Fitter, active []Predictor) {
-	var row [unknowns]float64
-	row[0] = 1
+	n := len(f.residual)
+	f.weight, f.weighted = grow(f.weight, n), grow(f.weighted, n)
+	weight, weighted := f.weight, f.weighted
+	prediction, y := f.prediction[:n], f.y[:n]
 	inv := 1 / f.unit
 	bend := stats.HuberK * f.Regression.Sigma
+	var sum, right float64
 	for j, r := range f.residual {
-		whole, d := 1.0, f.prediction[j]*f.prediction[j]
+		whole, d := 1.0, prediction[j]*prediction[j]
 		if r = math.Abs(r); r > bend {
 			whole, d = bend, d*r
 		}
 		if j == f.lone {
-			whole, d = f.loneWeight, f.prediction[j]*f.prediction[j]
+			whole, d = f.loneWeight, prediction[j]*prediction[j]
 		}
 		w := whole / d
-		for i, p := range active {
-			row[i+1] = f.u[p][j]
+		wy := w * y[j] * inv
+		weight[j], weighted[j] = w, wy
+		sum += w
+		right += wy
+	}
+	e.m[0][0], e.v[0] = sum, right
+	for i, p := range active {
+		u := f.u[p][:n]
+		var sum, square, right float64
+		for j, w := range weight {
+			wu := w * u[j]
+			sum += wu
+			square += wu * u[j]
+			right += weighted[j] * u[j]
 		}
-		wy := w * f.y[j] * inv
-		for i := 0; i <= len(active); i++ {
-			wr := w * row[i]
-			for l := 0; l <= i; l++ {
-				e.m[i][l] += wr * row[l]
+		e.m[i+1][0], e.m[i+1][i+1], e.v[i+1] = sum, square, right
+		for l, q := range active[:i] {
+			other := f.u[q][:n]
+			var product float64
+			for j, w := range weight {
+				product += w * u[j] * other[j]
 			}
-			e.v[i] += wy * row[i]
+			e.m[i+1][l+1] = product
 		}
 	}
 }

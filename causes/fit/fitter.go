@@ -27,6 +27,8 @@ type Fitter struct {
 	slack          []float64             // gc / machine factor: it may have overlapped the body
 	u              [Predictors][]float64 // (x − mid) / unitOf of the fitted ones
 	unitOf         [Predictors]float64   // scale of the predictors of the fit
+	weight         []float64             // of the fitted ones in the equations
+	weighted       []float64             // the same times y, in units of unit
 	prediction     []float64             // of the fitted ones, in units of unit
 	residual       []float64             // ln(y / prediction) of the fitted ones
 	unit           float64               // median of y
