@@ -130,6 +130,8 @@ func (v *Savings) Weigh(phase schema.Key, tasks []fit.Task, out []Saving) []Savi
 			s.Sum += x
 		}
 		switch {
+		case c != all && len(v.kinds) == 2 && slices.Equal(off, v.lost[all]): // the only cause
+			s.Packed, s.Fixed = out[len(out)-1].Packed, out[len(out)-1].Fixed
 		case width > 0 && s.Sum < negligible*end:
 			s.Packed, s.Fixed = 0, 0
 		case width > 0:
