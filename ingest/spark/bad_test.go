@@ -37,6 +37,21 @@ func TestNoEvents(t *testing.T) {
 	}
 }
 
+// Events of something else are no log of Spark, unless there is one of Spark's among them.
+func TestForeignEvents(t *testing.T) {
+	clicks := `{"Event":"click","user":1}` + "\n" + `{"user":2,"Event":"com.example.Viewed"}` + "\n"
+	r := ingesttest.Bytes(t, Format(), "log", []byte(clicks))
+	if !errors.Is(r.Err, errNoEvents) || len(r.Applications) > 0 {
+		t.Errorf("%v, %d applications", r.Err, len(r.Applications))
+	}
+	for _, spark := range []string{appStart, `{"Event":"SparkListenerBlockUpdated"}`, `{"x":1,"Event":"com.vendor.SparkListenerSQLExecutionEnd","executionId":1,"time":5}`, `{"Event":"org.apache.spark.custom.Event"}`} {
+		r := ingesttest.Bytes(t, Format(), "log", []byte(clicks+spark+"\n"))
+		if r.Err != nil || len(r.Applications) != 1 || r.Decoded != 3 {
+			t.Errorf("%s: %v, %d applications, %d decoded", spark, r.Err, len(r.Applications), r.Decoded)
+		}
+	}
+}
+
 // A record that cannot be used is rejected with its place, and spoils nothing else.
 func TestRejects(t *testing.T) {
 	for name, c := range map[string]struct{ record, why string }{

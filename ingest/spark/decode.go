@@ -18,6 +18,7 @@ type batch struct {
 	ends    []taskEnd
 	others  []any // the events of all other kinds
 	decoded int64 // records decoded or knowingly skipped
+	foreign int64 // of those, events of something else than Spark, as listeners of others add to its logs
 	rejects []schema.Reject
 }
 
@@ -86,6 +87,9 @@ func (d *decoder) record(record []byte, out *batch) (why string) {
 		return d.anyOrder(record, out)
 	}
 	switch k {
+	case kindForeign:
+		out.foreign++
+		return ""
 	case kindIgnored:
 		return ""
 	case kindTaskStart:
@@ -141,7 +145,11 @@ func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
 	if !named {
 		return "it has no Event"
 	}
-	if k == kindIgnored {
+	switch k {
+	case kindForeign:
+		out.foreign++
+		return ""
+	case kindIgnored:
 		return ""
 	}
 	return d.pullEvent(k, record, out)
@@ -189,7 +197,11 @@ func kindOf(name []byte) kind {
 func kindOfClass(name string) kind {
 	class, ok := strings.CutPrefix(name, "org.apache.spark.scheduler.SparkListener")
 	if !ok {
-		return kindOfQuery(name[strings.LastIndexByte(name, '.')+1:])
+		k := kindOfQuery(name[strings.LastIndexByte(name, '.')+1:])
+		if k == kindIgnored && !ofSpark([]byte(name)) {
+			return kindForeign
+		}
+		return k
 	}
 	switch strings.TrimSuffix(class, "ForStage") {
 	case "ExecutorExcluded", "NodeExcluded":

@@ -10,7 +10,8 @@ const none = -1
 type kind uint8
 
 const (
-	kindIgnored kind = iota // known or unknown, and of no use here
+	kindIgnored kind = iota // of Spark, and of no use here
+	kindForeign             // of no kind that Spark or a vendor of it writes
 	kindTaskStart
 	kindTaskEnd
 	kindLogStart

@@ -30,6 +30,7 @@ type fold struct {
 	app       *app   // the application that the log is about at this point; nil before the first event
 	version   string // of Spark, where only a file name says it
 	partStart bool   // the next event is the first of its file
+	foreign   int64  // records that are events of something else than Spark
 	notes     []note // what the names of the files say
 	err       error  // of the sink
 }
@@ -48,6 +49,7 @@ func newFold(in *ingest.Input, out *ingest.Sink) *fold {
 // batch takes the events of a block, and what could not be used of it.
 func (f *fold) batch(b *batch) error {
 	f.out.Decoded(b.decoded)
+	f.foreign += b.foreign
 	for _, r := range b.rejects {
 		f.out.Reject(r)
 	}

@@ -60,15 +60,17 @@ Tried on logs of 1.2 to 4.0 and of Databricks; the directories of Spark 1.0 and 
 func sniff(h ingest.Head) ingest.Match {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(h.Bytes, "\ufeff \t\r\n"), []byte("\n"))
 	switch name := eventName(line); {
-	case bytes.HasPrefix(name, []byte("SparkListener")), bytes.HasPrefix(name, []byte("DBCEventLogging")),
-		bytes.HasPrefix(name, []byte("org.apache.spark.")):
+	case ofSpark(name):
 		return ingest.Match{Confidence: 3, Why: "its first event is " + ingest.Sample(name)}
 	case bytes.Contains(h.Bytes, []byte(`"Event":"SparkListener`)):
 		return ingest.Match{Confidence: 2, Why: "it has events of Spark's listeners"}
-	case name != nil && len(line) < len(h.Bytes):
-		return ingest.Match{Confidence: 1, Why: "its lines are events"}
 	}
 	return ingest.Match{}
+}
+
+// ofSpark says that Spark or a vendor of it names events so: vendors move classes and keep their last names.
+func ofSpark(event []byte) bool {
+	return bytes.Contains(event, []byte("SparkListener")) || bytes.HasPrefix(event, []byte("DBCEventLogging")) || bytes.HasPrefix(event, []byte("org.apache.spark."))
 }
 
 // eventName is the value of the key Event in the first 64 KiB of a record, nil where there is none.

@@ -12,7 +12,7 @@ import (
 	"straggler/ingest/read"
 )
 
-// errNoEvents is the error of an input without a single event.
+// errNoEvents is the error of an input without a single event of Spark.
 var errNoEvents = errors.New("it holds no event of a Spark log; is it empty, or another kind of file?")
 
 // read decodes the blocks of a log in parallel and folds their events in order.
@@ -47,7 +47,7 @@ func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders 
 		},
 	}
 	err := pipeline.Run(ctx, parts, out)
-	decoded := out.Counts().Decoded
+	decoded := out.Counts().Decoded - f.foreign
 	if decoded > 0 && f.err == nil {
 		f.application()
 		f.finishApp(cut)
