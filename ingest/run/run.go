@@ -332,6 +332,8 @@ func (r *run) conclude(j *job) {
 		j.err = fmt.Errorf("%w: %w", ErrNoUsableRecord, j.err)
 	case j.unusable:
 		j.err = fmt.Errorf("%w; the table rejects holds %d of %d and says why", ErrNoUsableRecord, c.Rows["rejects"], c.Rejects)
+	case j.err == nil && r.o.From != "" && c.Decoded > 0 && len(c.Rows) == 0: // a format skips records of others as those of later versions of its own
+		j.err = fmt.Errorf("%w: nothing in it is of the format %s; without --from its content says what it is", ErrNoUsableRecord, r.o.From)
 	}
 	if j.err == nil {
 		return

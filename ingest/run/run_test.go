@@ -292,6 +292,21 @@ func TestNoUsableRecord(t *testing.T) {
 	}
 }
 
+// A log that is read as another format than its own, whose records that format skips, was not read, and the error says what to
+// leave out. Recognised by its content, a log may be empty but for its header.
+func TestWrongFormat(t *testing.T) {
+	skips := toy()
+	skips.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error { out.Decoded(3); return nil }
+	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1)})
+	s, err := run.Run(t.Context(), newStore(t), []ingest.Format{skips}, []string{dir}, run.Options{From: "toy"})
+	if !errors.Is(err, run.ErrNoUsableRecord) || !strings.Contains(err.Error(), "without --from") || len(s.Unread()) != 1 {
+		t.Errorf("%v, %v", err, statuses(dir, s))
+	}
+	if _, err := run.Run(t.Context(), newStore(t), []ingest.Format{skips}, []string{dir}, run.Options{}); err != nil {
+		t.Errorf("recognised: %v", err)
+	}
+}
+
 func rejects(t *testing.T, st *store.Store) (n int) {
 	t.Helper()
 	eng, err := engines.Open(t.Context(), st, engine.Options{})
