@@ -55,6 +55,10 @@ func advise(d *Document, f *facts) []Advice {
 		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: only a list of machines was read",
 			Action: "Read the log of the jobs that ran on them too, into the same store or the same report."}}
 	}
+	if c := d.Trust.Counts; c.Attempts == 0 && c.Applications > 0 && c.Incomplete == 0 && c.Rejects == 0 {
+		return []Advice{{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no task ran",
+			Action: "The log was read to its end, and it has no task."}}
+	}
 	if d.Trust.Counts.Attempts == 0 {
 		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: no attempts were read",
 			Action: "Look at the rejects and caveats above, and name the format with --from if it was not recognised."}}
@@ -107,9 +111,16 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}
 	}
 	a := Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing worth doing about stragglers", Confidence: High,
-		Action: fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V), prose.OrDash(l.CompletionS, prose.Seconds), prose.OrDash(l.LostShare, prose.Percent))}
+		Action: fmt.Sprintf("Stragglers cost %s of job time; the log does not say how long the jobs took.", prose.Seconds(l.LostS.V))}
+	if l.CompletionS.OK && l.LostShare.OK {
+		a.Action = fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.Percent(l.LostShare.V))
+	}
+	small = min(small, l.LostS.V) // the sum of what each saves alone counts twice what causes share; no remedy saves more than was lost
 	if small > 0 {
 		a.Action += fmt.Sprintf(" All remedies together would save at most %s.", prose.Seconds(small))
+	}
+	if l.CompletionS.OK && small >= worth*l.CompletionS.V {
+		a.Title, a.Confidence, a.Reason = "No remedy is sure to save anything", Low, "what each of them would save is little, or has an interval that begins at zero"
 	}
 	if k.d.Trust.Counts.Incomplete > 0 {
 		a.Confidence, a.Reason = Low, "the log is not complete"

@@ -83,6 +83,52 @@ func TestAdviseGCByPlace(t *testing.T) {
 	}
 }
 
+// Where nothing is advised, the sentence is whole whatever the log says, what could be saved is no more than was lost, and remedies
+// that may save a lot or nothing are not called worthless.
+func TestNothingToDo(t *testing.T) {
+	d := func(lost, completion, gain, low float64) *Document {
+		var d Document
+		d.Trust.Counts.Attempts = 100
+		d.Cost.Loss.LostS = schema.Some(lost)
+		if completion > 0 {
+			d.Cost.Loss.CompletionS, d.Cost.Loss.LostShare = schema.Some(completion), schema.Some(lost/completion)
+		}
+		d.Cost.Causes = []CauseCost{{Cause: schema.GC, LostS: schema.Some(gain), CostS: schema.Some(gain), CostLow: schema.Some(low), CostHigh: schema.Some(2 * gain)}}
+		return &d
+	}
+	for name, c := range map[string]struct {
+		doc    *Document
+		title  string
+		action string
+		sure   Confidence
+	}{
+		"no completion":   {d(2, 0, 0.5, 0), "Nothing worth doing about stragglers", "Stragglers cost 2.00 s of job time; the log does not say how long the jobs took. All remedies together would save at most 500 ms.", High},
+		"more than lost":  {d(2, 1000, 5, 0), "Nothing worth doing about stragglers", "Stragglers cost 2.00 s of 16.7 min of job time (0.2 %). All remedies together would save at most 2.00 s.", High},
+		"much or nothing": {d(40, 100, 30, 0), "No remedy is sure to save anything", "Stragglers cost 40.0 s of 100 s of job time (40 %). All remedies together would save at most 30.0 s.", Low},
+		"little":          {d(40, 100, 0.001, 0.0005), "Nothing worth doing about stragglers", "Stragglers cost 40.0 s of 100 s of job time (40 %). All remedies together would save at most 1 ms.", High},
+	} {
+		got := advise(c.doc, &facts{})[0]
+		if got.Title != c.title || strings.ReplaceAll(got.Action, "\u00a0", " ") != c.action || got.Confidence != c.sure {
+			t.Errorf("%s: %q, %q, %s", name, got.Title, got.Action, got.Confidence)
+		}
+	}
+}
+
+// A log without a task is not one that could not be read.
+func TestNoTask(t *testing.T) {
+	var d Document
+	d.Trust.Counts.Applications = 1
+	for _, c := range []struct {
+		incomplete, rejects int64
+		want                Kind
+	}{{0, 0, Nothing}, {1, 0, CannotTell}, {0, 1, CannotTell}} {
+		d.Trust.Counts.Incomplete, d.Trust.Counts.Rejects = c.incomplete, c.rejects
+		if got := advise(&d, &facts{}); len(got) != 1 || got[0].Kind != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
 // What every run has comes after what a fault has cost, however much more it is.
 func TestStartupComesAfterFaults(t *testing.T) {
 	var d Document
