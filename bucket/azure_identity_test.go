@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"straggler/bucket/azuretest"
 	"straggler/bucket/location"
 )
 
@@ -44,42 +45,42 @@ func TestAzureTokens(t *testing.T) {
 		t.Setenv("AZURE_TENANT_ID", "tenant")
 		t.Setenv("AZURE_CLIENT_ID", "app")
 	}
-	for name, set := range map[string]func(*testing.T, *blobs){
-		"secret": func(t *testing.T, b *blobs) {
+	for name, set := range map[string]func(*testing.T, *azuretest.Server){
+		"secret": func(t *testing.T, b *azuretest.Server) {
 			app(t)
 			t.Setenv("AZURE_CLIENT_SECRET", "word")
-			b.grant = form(map[string]string{"grant_type": "client_credentials", "client_secret": "word"})
+			b.Grant = form(map[string]string{"grant_type": "client_credentials", "client_secret": "word"})
 		},
-		"user": func(t *testing.T, b *blobs) {
+		"user": func(t *testing.T, b *azuretest.Server) {
 			app(t)
 			t.Setenv("AZURE_USERNAME", "me")
 			t.Setenv("AZURE_PASSWORD", "word")
-			b.grant = form(map[string]string{"grant_type": "password", "username": "me", "password": "word"})
+			b.Grant = form(map[string]string{"grant_type": "password", "username": "me", "password": "word"})
 		},
-		"workload": func(t *testing.T, b *blobs) {
+		"workload": func(t *testing.T, b *azuretest.Server) {
 			app(t)
 			file := filepath.Join(t.TempDir(), "token")
 			if err := os.WriteFile(file, []byte("a.b.c\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv("AZURE_FEDERATED_TOKEN_FILE", file)
-			b.grant = form(map[string]string{"grant_type": "client_credentials", "client_assertion": "a.b.c", "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"})
+			b.Grant = form(map[string]string{"grant_type": "client_credentials", "client_assertion": "a.b.c", "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"})
 		},
-		"certificate": func(t *testing.T, b *blobs) {
+		"certificate": func(t *testing.T, b *azuretest.Server) {
 			app(t)
 			file, key, thumbprint := certificate(t)
 			t.Setenv("AZURE_CLIENT_CERTIFICATE_PATH", file)
 			given := form(nil)
-			b.grant = func(w http.ResponseWriter, r *http.Request) bool {
+			b.Grant = func(w http.ResponseWriter, r *http.Request) bool {
 				if err := proves(r.FormValue("client_assertion"), key, thumbprint, b.URL+"/tenant/oauth2/v2.0/token"); err != nil {
 					t.Error(err)
 				}
 				return given(w, r)
 			}
 		},
-		"virtual machine": func(t *testing.T, b *blobs) {
+		"virtual machine": func(t *testing.T, b *azuretest.Server) {
 			t.Setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", b.URL)
-			b.grant = func(w http.ResponseWriter, r *http.Request) bool {
+			b.Grant = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/metadata/identity/oauth2/token" || r.Header.Get("Metadata") != "true" || r.FormValue("resource") != azureResource {
 					return false
 				}
@@ -87,11 +88,11 @@ func TestAzureTokens(t *testing.T) {
 				return true
 			}
 		},
-		"app service": func(t *testing.T, b *blobs) {
+		"app service": func(t *testing.T, b *azuretest.Server) {
 			t.Setenv("IDENTITY_ENDPOINT", b.URL+"/msi")
 			t.Setenv("IDENTITY_HEADER", "word")
 			t.Setenv("AZURE_CLIENT_ID", "app")
-			b.grant = func(w http.ResponseWriter, r *http.Request) bool {
+			b.Grant = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/msi" || r.Header.Get("X-Identity-Header") != "word" || r.FormValue("client_id") != "app" {
 					return false
 				}
@@ -99,22 +100,22 @@ func TestAzureTokens(t *testing.T) {
 				return true
 			}
 		},
-		"az": func(t *testing.T, b *blobs) {
+		"az": func(t *testing.T, b *azuretest.Server) {
 			program(t, "az", `[ "$*" = "account get-access-token -o json --resource https://storage.azure.com" ] || exit 1
 echo '{"accessToken": "`+azureTestToken+`", "expiresOn": "2099-01-02 03:04:05.000000", "expires_on": 4070919845}'`)
 		},
-		"azd": func(t *testing.T, b *blobs) {
+		"azd": func(t *testing.T, b *azuretest.Server) {
 			program(t, "az", "echo 'Please run az login' >&2; exit 1")
 			program(t, "azd", `echo '{"token": "`+azureTestToken+`", "expiresOn": "2099-01-02T03:04:05Z"}'`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBlobs(t)
-			b.may = borne
+			b := azuretest.Serve(t)
+			b.May = borne
 			set(t, b)
 			granted := 0
-			if grant := b.grant; grant != nil {
-				b.grant = func(w http.ResponseWriter, r *http.Request) bool {
+			if grant := b.Grant; grant != nil {
+				b.Grant = func(w http.ResponseWriter, r *http.Request) bool {
 					ok := grant(w, r)
 					if ok {
 						granted++
@@ -122,13 +123,13 @@ echo '{"accessToken": "`+azureTestToken+`", "expiresOn": "2099-01-02 03:04:05.00
 					return ok
 				}
 			}
-			opened := b.open(t, false)
+			opened := openAzureTest(t, b, false)
 			for range 2 {
 				if err := opened.Write(t.Context(), "a", "", strings.NewReader("x"), false); err != nil {
 					t.Fatal(Explain(err, "logs", location.Hints{}))
 				}
 			}
-			if b.grant != nil && granted != 1 {
+			if b.Grant != nil && granted != 1 {
 				t.Errorf("%d tokens were asked for", granted)
 			}
 		})

@@ -4,163 +4,20 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
+	"straggler/bucket/googletest"
 	"straggler/bucket/location"
 )
 
-const googleSecret = "averysecrettokenofthetests"
-
-// cloud plays Google: it gives a token to the service account that signs for one, and answers requests of the XML API that
-// bring it. What only Amazon knows, it refuses.
-type cloud struct {
-	*httptest.Server
-	tokens  atomic.Int64 // given
-	refuses atomic.Bool  // to give tokens
-	puts    atomic.Int64 // on the condition that there is no object
-
-	mu     sync.Mutex
-	stored map[string][]byte // as gzip, which is served as it is only to those who take it
-}
-
-// newCloud starts one, and has the environment name an account of it. Its bucket is logs.
-func newCloud(t *testing.T) *cloud {
-	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("logs"); err != nil {
-		t.Fatal(err)
-	}
-	inner := gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0), gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cloud{}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/token" {
-			c.token(w, r, &key.PublicKey)
-			return
-		}
-		c.object(t, w, r, inner)
-	}))
-	t.Cleanup(c.Close)
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "tests@project.iam.gserviceaccount.com", "private_key_id": "1",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": c.URL + "/token"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "account.json")
-	if err := os.WriteFile(name, account, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", name)
-	t.Setenv("STORAGE_EMULATOR_HOST", "")
-	return c
-}
-
-func (c *cloud) token(w http.ResponseWriter, r *http.Request, key *rsa.PublicKey) {
-	scope, err := scopeOf(r.FormValue("assertion"), key)
-	w.Header().Set("Content-Type", "application/json")
-	if err != nil || scope != googleScope || c.refuses.Load() {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprint(w, `{"error": "invalid_grant", "error_description": "Invalid JWT Signature."}`)
-		return
-	}
-	c.tokens.Add(1)
-	fmt.Fprintf(w, `{"access_token": %q, "token_type": "Bearer", "expires_in": 3600}`, googleSecret)
-}
-
-// scopeOf verifies a signed JSON Web Token (RFC 7515, RS256) and gives the scope that it claims.
-func scopeOf(token string, key *rsa.PublicKey) (string, error) {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return "", errors.New("a token has three parts")
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil {
-		return "", err
-	}
-	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	if err := rsa.VerifyPKCS1v15(key, crypto.SHA256, digest[:], signature); err != nil {
-		return "", err
-	}
-	text, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return "", err
-	}
-	var claims struct{ Scope string }
-	err = json.Unmarshal(text, &claims)
-	return claims.Scope, err
-}
-
-func (c *cloud) object(t *testing.T, w http.ResponseWriter, r *http.Request, inner http.Handler) {
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Amz-") || strings.HasPrefix(name, "Amz-") {
-			t.Errorf("%s %s has the header %s, which is Amazon's", r.Method, r.URL, name)
-		}
-	}
-	if r.Header.Get("Authorization") != "Bearer "+googleSecret {
-		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprint(w, "<Error><Code>AuthenticationRequired</Code><Message>Authentication required.</Message></Error>")
-		return
-	}
-	if strings.Contains(r.URL.RawQuery, "+") {
-		t.Errorf("%s: a plus is a plus to some servers", r.URL)
-	}
-	if r.Header.Get("If-None-Match") != "" || r.URL.Query().Has("x-id") {
-		t.Errorf("%s %s is not of Google's protocol: %v", r.Method, r.URL, r.Header)
-	}
-	if condition := r.Header.Get("X-Goog-If-Generation-Match"); condition != "" {
-		if condition != "0" {
-			t.Errorf("the condition is generation %s", condition)
-		}
-		c.puts.Add(1)
-		r.Header.Set("If-None-Match", "*")
-	}
-	c.mu.Lock()
-	stored, ok := c.stored[r.URL.Path]
-	c.mu.Unlock()
-	if ok && r.Method == http.MethodGet {
-		if r.Header.Get("Accept-Encoding") != "gzip" {
-			t.Errorf("%s would be sent decompressed", r.URL)
-		}
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Set("Last-Modified", "Wed, 01 Jan 2025 00:00:00 GMT")
-		w.Write(stored)
-		return
-	}
-	inner.ServeHTTP(w, r)
-}
-
-func (c *cloud) open(t *testing.T) Bucket {
+// openGoogleTest opens the bucket of a server.
+func openGoogleTest(t *testing.T, c *googletest.Server) Bucket {
 	t.Helper()
 	l, err := location.Parse("gs://logs")
 	if err != nil {
@@ -175,11 +32,11 @@ func (c *cloud) open(t *testing.T) Bucket {
 
 // Each operation brings a token, the condition is Google's own, and what comes back is what was put.
 func TestGoogle(t *testing.T) {
-	c := newCloud(t)
-	b := c.open(t)
+	c := googletest.Serve(t)
+	b := openGoogleTest(t, c)
 	everyOperation(t, b)
-	if c.puts.Load() != 2 || c.tokens.Load() != 1 {
-		t.Errorf("%d puts on a condition, %d tokens", c.puts.Load(), c.tokens.Load())
+	if c.Puts.Load() != 2 || c.Tokens.Load() != 1 {
+		t.Errorf("%d puts on a condition, %d tokens", c.Puts.Load(), c.Tokens.Load())
 	}
 }
 
@@ -290,7 +147,7 @@ func TestDirectoryAsBucket(t *testing.T) {
 
 // An object that is stored as gzip comes as it is stored, in the length that is listed.
 func TestGoogleStoredAsGzip(t *testing.T) {
-	c := newCloud(t)
+	c := googletest.Serve(t)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write(bytes.Repeat([]byte("log "), 1000)); err != nil {
@@ -299,8 +156,8 @@ func TestGoogleStoredAsGzip(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c.stored = map[string][]byte{"/logs/packed": packed.Bytes()}
-	r, err := c.open(t).Read(t.Context(), "packed", 0, -1)
+	c.StoreGzip("/logs/packed", packed.Bytes())
+	r, err := openGoogleTest(t, c).Read(t.Context(), "packed", 0, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,13 +169,13 @@ func TestGoogleStoredAsGzip(t *testing.T) {
 
 // An account that Google gives no token, and a bucket that wants one, are said as refusals, with what to set and no secret.
 func TestGoogleRefuses(t *testing.T) {
-	c := newCloud(t)
+	c := googletest.Serve(t)
 	l, err := location.Parse("gs://logs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.refuses.Store(true)
-	_, err = c.open(t).Stat(t.Context(), "x")
+	c.Refuses.Store(true)
+	_, err = openGoogleTest(t, c).Stat(t.Context(), "x")
 	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !f.Final() || !strings.Contains(f.Error(), "invalid_grant") || !strings.Contains(f.Error(), "gcloud auth") {
 		t.Errorf("no token: %v", f)
 	}

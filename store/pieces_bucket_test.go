@@ -25,7 +25,7 @@ import (
 // inBuckets holds a law on the grounds that are buckets.
 func inBuckets(t *testing.T, law func(t *testing.T, g ground)) {
 	onEachGround(t, func(t *testing.T, g ground) {
-		if g.name == "a directory" {
+		if g.inDirectory() {
 			t.Skip("a directory's pieces lie in the directory of their transaction")
 		}
 		law(t, g)
@@ -157,7 +157,7 @@ func age(t *testing.T, g ground, name string, by time.Duration) {
 
 // A transaction whose programs work for more than a day keeps its mark young, and another writer's cleaning leaves its pieces alone.
 func TestLongTransactionsPieces(t *testing.T) {
-	g := grounds(t)[1]
+	g := grounds[1].make(t)
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
 	s := g.patient(t)
 	s.at.(*objectStore).renewal = time.Millisecond

@@ -190,7 +190,7 @@ func TestPiecesRefused(t *testing.T) {
 			"no table":          func(_ *Store, _ string, p *Piece) { p.Tables[0].Name = "users" },
 			"other columns":     func(_ *Store, _ string, p *Piece) { p.Tables[0].Columns = "0" },
 		}
-		if g.name == "a directory" {
+		if g.inDirectory() {
 			spoils["not there"] = func(_ *Store, dir string, p *Piece) { os.Remove(filepath.Join(dir, file(p).Path)) }
 			spoils["shorter"] = func(_ *Store, dir string, p *Piece) { os.Truncate(filepath.Join(dir, file(p).Path), 10) }
 			spoils["a link"] = func(_ *Store, dir string, p *Piece) {

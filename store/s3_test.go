@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"straggler/bucket"
+	"straggler/bucket/azuretest"
+	"straggler/bucket/googletest"
 	"straggler/bucket/s3test"
 )
 
@@ -17,32 +19,47 @@ var fewRetries = bucket.RetryPolicy{Tries: 3, Pause: time.Millisecond, Stall: ti
 
 // ground is where a store of a test lies, in one of the ways.
 type ground struct {
-	name   string
 	where  string
 	server *s3test.Server // nil without
 	dir    string         // "" without
 }
 
-// grounds are all ways, each with nothing in it.
-func grounds(t *testing.T) []ground {
-	t.Helper()
-	dir, bucketDir := filepath.Join(fastDir(t), "store"), filepath.Join(fastDir(t), "bucket")
-	return []ground{
-		{name: "a directory", where: dir, dir: dir},
-		{name: "a directory as a bucket", where: "file://" + bucketDir, dir: bucketDir},
-		{name: "a bucket", where: "s3://lakes/team/lake", server: s3test.Serve(t)},
-	}
+// grounds are all ways: each makes one with nothing in it.
+var grounds = []struct {
+	name string
+	make func(t *testing.T) ground
+}{
+	{"a directory", func(t *testing.T) ground {
+		dir := filepath.Join(fastDir(t), "store")
+		return ground{where: dir, dir: dir}
+	}},
+	{"a directory as a bucket", func(t *testing.T) ground {
+		dir := filepath.Join(fastDir(t), "bucket")
+		return ground{where: "file://" + dir, dir: dir}
+	}},
+	{"a bucket", func(t *testing.T) ground { return ground{where: "s3://lakes/team/lake", server: s3test.Serve(t)} }},
+	{"a bucket of Cloud Storage", func(t *testing.T) ground {
+		googletest.ServeEmulator(t)
+		return ground{where: "gs://logs/team/lake"}
+	}},
+	{"a container of Blob Storage", func(t *testing.T) ground {
+		_, container := azuretest.ServeShared(t)
+		return ground{where: container + "/team/lake"}
+	}},
 }
 
 // onEachGround holds a law everywhere.
 func onEachGround(t *testing.T, law func(t *testing.T, g ground)) {
-	for i, g := range grounds(t) {
+	for _, g := range grounds {
 		t.Run(g.name, func(t *testing.T) {
 			t.Setenv("STRAGGLER_CACHE", t.TempDir())
-			law(t, grounds(t)[i]) // its own: a test may run many times
+			law(t, g.make(t)) // its own: a test may run many times
 		})
 	}
 }
+
+// inDirectory reports whether it is a directory that is used as one.
+func (g ground) inDirectory() bool { return !strings.Contains(g.where, "://") }
 
 // open opens the store; what nobody needs goes at once, as it does in a directory.
 func (g ground) open(t testing.TB) *Store {
