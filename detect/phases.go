@@ -42,8 +42,11 @@ type slowAttempt struct {
 	rule          uint8 // of slowRules
 }
 
-// slowRules are the rules of outliers.sql in the order of their names.
-var slowRules = [...]schema.Rule{schema.HighRuntime, schema.LateSlowTask, schema.RecomputeRule, schema.StragglerRule}
+// slowRules are the rules of outliers.sql in the order of their names, and then that of slower_than_usual.sql.
+var slowRules = [...]schema.Rule{schema.HighRuntime, schema.LateSlowTask, schema.RecomputeRule, schema.StragglerRule, slowerThanUsual: schema.SlowerThanUsual}
+
+// slowerThanUsual is the rule of slower_than_usual.sql.
+const slowerThanUsual = 4
 
 // figurer works out the figures of one phase after the other, in memory that it uses again.
 type figurer struct {
@@ -54,6 +57,7 @@ type figurer struct {
 	beaten   []bool
 	values   [4][]float64
 	slow     []slowAttempt
+	rows     taskRows
 	times    []byte // for the file of taskTimes
 
 	keepsTimes bool // there is that file
@@ -201,8 +205,10 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	}
 	out.usage = f.usage(phase, a, s)
 	if f.keepsTimes {
-		out.usage.TimesAt = int64(len(f.times))
-		f.times, out.usage.Times = appendTaskTimes(f.times, a)
+		f.rows.reset()
+		f.rows.addAttempts(a)
+		out.usage.TimesAt, out.usage.Times = int64(len(f.times)), int64(f.rows.len())
+		f.times = f.rows.appendTo(f.times)
 	}
 	out.slow = f.outliers(a, &t)
 	return out

@@ -18,9 +18,7 @@ func quantiles(values []float64, fractions []float64, out []schema.Null[float64]
 	}
 	end := nansLast(values) // from here on all ranks that are still asked for are where sorting would put them
 	for i := len(fractions) - 1; i >= 0; i-- {
-		at := float64(fractions[i] * float64(len(values)-1)) // rounded, as below: on machines that fuse a multiplication and an addition, too
-		below := math.Floor(at)
-		k, part := int(below), at-below
+		k, part := rankOf(fractions[i], len(values))
 		if k < end {
 			selectRank(values[:end], k)
 			if next := values[k+1 : end]; part > 0 && len(next) > 0 {
@@ -34,12 +32,31 @@ func quantiles(values []float64, fractions []float64, out []schema.Null[float64]
 			}
 			end = k
 		}
-		v := values[k]
-		if part > 0 {
-			v = float64(v*(1-part)) + float64(values[k+1]*part)
-		}
-		out[i] = schema.Some(v)
+		out[i] = schema.Some(interpolated(values, k, part))
 	}
+}
+
+// rankOf is the rank below a quantile of n values, and how far it is from there to the next. Products are rounded before they are added to or
+// subtracted from, also on machines that need not.
+func rankOf(fraction float64, n int) (rank int, part float64) {
+	at := float64(fraction * float64(n-1))
+	below := math.Floor(at)
+	return int(below), at - below
+}
+
+// interpolated is the value at a part of the way from a rank to the next; values are in order as far as these two go.
+func interpolated(values []float64, rank int, part float64) float64 {
+	v := values[rank]
+	if part > 0 {
+		v = float64(v*(1-part)) + float64(values[rank+1]*part)
+	}
+	return v
+}
+
+// quantileOf is a quantile of values in ascending order.
+func quantileOf(sorted []float64, fraction float64) float64 {
+	rank, part := rankOf(fraction, len(sorted))
+	return interpolated(sorted, rank, part)
 }
 
 // nansLast puts values that are no numbers behind the others and says how many numbers there are.

@@ -156,22 +156,26 @@ func statsOf(phases iter.Seq2[*phaseRow, error], found []phaseFigures, known []b
 
 // outliersOf gives the rows of outliers of the phases that are known.
 func outliersOf(found []phaseFigures, known []bool) iter.Seq2[*schema.Outlier, error] {
-	orNull := func(v float64) schema.Null[float64] {
-		if math.IsNaN(v) {
-			return schema.Null[float64]{}
-		}
-		return schema.Some(v)
-	}
 	return func(yield func(*schema.Outlier, error) bool) {
 		for i := range found {
-			for _, a := range found[i].slow {
-				o := schema.Outlier{AttemptID: a.id, PhaseID: found[i].stats.PhaseID, Rule: slowRules[a.rule], Ratio: orNull(a.ratio), ExcessS: orNull(a.excess)}
-				if known[i] && !yield(&o, nil) {
-					return
-				}
+			if known[i] && !yieldSlow(found[i].stats.PhaseID, found[i].slow, yield) {
+				return
 			}
 		}
 	}
+}
+
+// yieldSlow gives the rows of outliers of a phase.
+func yieldSlow(phase schema.Key, slow []slowAttempt, yield func(*schema.Outlier, error) bool) bool {
+	var o schema.Outlier
+	for _, a := range slow {
+		o = schema.Outlier{AttemptID: a.id, PhaseID: phase, Rule: slowRules[a.rule],
+			Ratio: schema.Null[float64]{V: a.ratio, OK: !math.IsNaN(a.ratio)}, ExcessS: schema.Null[float64]{V: a.excess, OK: !math.IsNaN(a.excess)}}
+		if !yield(&o, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // phaseScan reads attempts and gives the figures of whole phases.

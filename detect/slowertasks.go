@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
-	"sort"
+
+	"golang.org/x/sync/errgroup"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -17,7 +19,7 @@ import (
 // tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's executions lie side by side
 // in memory once, where a task finds its own by its number.
 
-// mostTimes is how many earlier attempts are held at once, in 32 bytes each, unless one stage has more.
+// mostTimes is how many earlier attempts are held at once, in 41 bytes each, unless one stage has more.
 const mostTimes = 4_000_000
 
 // slowerHere is slower on an engine in this process; timesAtOnce bounds how many earlier attempts are held.
@@ -71,10 +73,10 @@ type timedExecution struct {
 	TimesAt schema.Null[int64] `col:"times_at"` // NULL: its attempts are not part of the run, and its times are in the store alone
 	Times   schema.Null[int64] `col:"times"`
 
-	slow     bool // it has candidates
-	past     bool // others, with candidates, are compared with it
-	from, to int  // of pastTasks, by task
-	dense    bool // it has each task from 0 on once
+	past     bool          // others are compared with it
+	from, to int           // of stageTasks.past
+	dense    bool          // it has each task from 0 on once there
+	slow     []slowAttempt // what is found of it
 }
 
 // readExecutions reads the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
@@ -86,7 +88,7 @@ func (p *part) readExecutions(ctx context.Context, eng engine.Engine) (out []tim
 	from := 0 // of the present stage
 	keep := func() {
 		stage := out[from:]
-		markPast(stage, func(e *timedExecution) bool { return e.UsualS.OK })
+		markPast(stage)
 		out = append(out[:from], slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.UsualS.OK && !e.past })...)
 		from = len(out)
 	}
@@ -103,43 +105,152 @@ func (p *part) readExecutions(ctx context.Context, eng engine.Engine) (out []tim
 	return out, nil
 }
 
-// markPast marks the executions that some of them are compared with, and no others.
-func markPast(executions []timedExecution, some func(*timedExecution) bool) {
-	for i := range executions {
-		executions[i].past = false
-	}
-	var earlier []*timedExecution
-	eachStage(executions, func(stage []timedExecution) {
-		for i := range stage {
-			if some(&stage[i]) {
-				earlier = earlierThan(stage, &stage[i], earlier[:0])
-				for _, e := range earlier {
-					e.past = true
-				}
+// markPast marks the executions of a stage that one with a history is compared with.
+func markPast(stage []timedExecution) {
+	for i := range stage {
+		if !stage[i].UsualS.OK {
+			continue
+		}
+		for place := range earlierPlaces(stage[i].Place) {
+			if k, found := findPlace(len(stage), place, func(k int) int64 { return stage[k].Place }); found {
+				stage[k].past = true
 			}
 		}
-	})
+	}
 }
 
-// earlierThan gives the executions of a stage that one of them is compared with: earlier.sql.
-func earlierThan(stage []timedExecution, of *timedExecution, out []*timedExecution) []*timedExecution {
-	for place := range earlierPlaces(of.Place) {
-		if i, found := findPlace(len(stage), place, func(k int) int64 { return stage[k].Place }); found {
-			out = append(out, &stage[i])
+// eachStage gives the executions stage by stage.
+func eachStage(executions []timedExecution) iter.Seq[[]timedExecution] {
+	return func(yield func([]timedExecution) bool) {
+		for n := 0; len(executions) > 0; executions = executions[n:] {
+			for n = 1; n < len(executions) && executions[n].StageID == executions[0].StageID; n++ {
+			}
+			if !yield(executions[:n]) {
+				return
+			}
 		}
 	}
-	return out
 }
 
-// chooseOf makes the inputs of some executions those whose rows are read.
-func (p *part) chooseOf(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution, some func(*timedExecution) bool) error {
+// slowerOf appends the attempts of some stages' executions that are slow against the history of their stage.
+func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) error {
+	stored, err := p.readStored(ctx, tx, eng, executions)
+	if err != nil {
+		return fmt.Errorf("earlier times: %w", err)
+	}
+	work := make(chan []timedExecution, workers)
+	group, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		group.Go(func() error {
+			s := stageTasks{times: p.times, stored: stored}
+			for stage := range work {
+				if err := s.judge(stage); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		defer close(work)
+		for stage := range eachStage(executions) {
+			select {
+			case work <- stage:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	var found []*timedExecution
+	for i := range executions {
+		if len(executions[i].slow) > 0 {
+			found = append(found, &executions[i])
+		}
+	}
+	slices.SortFunc(found, func(a, b *timedExecution) int { return cmp.Compare(a.PhaseID, b.PhaseID) })
+	return appendRows(tx, p, func(yield func(*schema.Outlier, error) bool) {
+		for _, e := range found {
+			if !yieldSlow(e.PhaseID, e.slow, yield) {
+				return
+			}
+		}
+	}, phaseOfOutlier)
+}
+
+// storedRows are the attempts of some executions that are not part of the run, as they lie in the store.
+type storedRows struct {
+	rows taskRows
+	of   map[schema.Key][][2]int // from where to where those of a phase lie
+}
+
+// readStored reads the attempts of the executions whose times are in the store alone.
+func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
+	type phase struct {
+		PhaseID schema.Key `col:"phase_id"`
+	}
+	var phases []phase
+	judged := false
+	for i := range executions {
+		if e := &executions[i]; !e.TimesAt.OK {
+			phases = append(phases, phase{e.PhaseID})
+			judged = judged || e.UsualS.OK
+		}
+	}
+	stored := &storedRows{of: make(map[schema.Key][][2]int, len(phases))}
+	if len(phases) == 0 {
+		return stored, nil
+	}
+	if err := p.chooseStored(ctx, tx, eng, executions); err != nil {
+		return nil, err
+	}
+	if err := engine.Load(ctx, eng, "detected_past", func(yield func([]phase, error) bool) { yield(phases, nil) }); err != nil {
+		return nil, err
+	}
+	id, mark, status := "CAST(0 AS BIGINT)", fmt.Sprint(timeSucceeded), "b.status = 'success'"
+	if judged {
+		id, status = "b.attempt_id", "b.status IN ('success', 'killed')"
+		mark = fmt.Sprintf("CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
+			" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END", timeSucceeded, timeRecompute, timeNoPartition)
+	}
+	sql := "SELECT b.phase_id, " + id + " AS attempt_id, b.task, b.duration_s, b.input_bytes, b.input_records, CAST(" + mark + " AS INTEGER) AS mark" +
+		" FROM " + p.from("attempts") + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id WHERE " + status + " AND b.duration_s BETWEEN 0 AND 1e15"
+	rows := &stored.rows
+	for b, err := range engine.ReadVectors(ctx, eng, sql) {
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range b.Columns[0].Int64s[:b.Len] {
+			of, at := stored.of[schema.Key(id)], rows.len()+i
+			if n := len(of); n > 0 && of[n-1][1] == at {
+				of[n-1][1]++
+			} else {
+				stored.of[schema.Key(id)] = append(of, [2]int{at, at + 1})
+			}
+		}
+		rows.attempt = append(rows.attempt, b.Columns[1].Int64s[:b.Len]...)
+		rows.task = append(rows.task, b.Columns[2].Int64s[:b.Len]...)
+		rows.duration = append(rows.duration, b.Columns[3].Float64s[:b.Len]...)
+		rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[4], b.Len), appendWhole(rows.records, &b.Columns[5], b.Len)
+		for _, m := range b.Columns[6].Int32s[:b.Len] {
+			rows.mark = append(rows.mark, byte(m))
+		}
+	}
+	return stored, nil
+}
+
+// chooseStored makes the inputs of the executions that are not part of the run those whose rows are read.
+func (p *part) chooseStored(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) error {
 	if p.whole {
 		return nil
 	}
 	inputs := slices.Concat(p.inputs, tx.Kept())
 	owners, wanted := store.OwnersOf(inputs), make(map[schema.Key]bool)
 	for i := range executions {
-		if some(&executions[i]) {
+		if !executions[i].TimesAt.OK {
 			if input, ok := owners.Of("phases", executions[i].PhaseID); ok {
 				wanted[input] = true
 			}
@@ -148,414 +259,284 @@ func (p *part) chooseOf(ctx context.Context, tx *store.Tx, eng engine.Engine, ex
 	return p.choose(ctx, eng, slices.DeleteFunc(inputs, func(in store.InputRecord) bool { return !wanted[schema.Key(in.Key)] }))
 }
 
-// eachStage gives the executions stage by stage.
-func eachStage(executions []timedExecution, yield func(stage []timedExecution)) {
-	for len(executions) > 0 {
-		n := 1
-		for n < len(executions) && executions[n].StageID == executions[0].StageID {
-			n++
-		}
-		yield(executions[:n])
-		executions = executions[n:]
-	}
+// stageTasks judges the attempts of one stage after the other, in memory that is used again.
+type stageTasks struct {
+	times  *taskTimes
+	stored *storedRows
+
+	buf        []byte
+	rows       taskRows // of an execution
+	past       taskRows // of the executions that others are compared with: each by task
+	candidates []candidate
+	keys       []int64
+	sorter     keySorter
+	column     []float64
+
+	seconds, bytes, records history
+	usual, factor           float64 // of the task that seconds is of, by its own history
+	found                   []foundSlow
 }
 
 // candidate is an attempt of candidates.sql; NaN is unknown.
 type candidate struct {
-	attempt        schema.Key
-	task           int64
-	isPartition    bool
-	d              float64
-	bytes, records float64
+	execution         int // of the stage
+	attempt, task     int64
+	isPartition       bool
+	d, bytes, records float64
 }
 
-// slowerOf appends the attempts of some stages' executions that are slow against the history of their stage.
-func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) error {
-	candidates, segments, err := p.readCandidates(ctx, tx, eng, executions)
-	if err != nil {
-		return fmt.Errorf("candidates: %w", err)
+// foundSlow is a candidate that is slow.
+type foundSlow struct {
+	execution int
+	slow      slowAttempt
+}
+
+// judge finds the attempts of a stage's executions that are slow against the others. Those of a task are looked at one after the other, from
+// the first execution on, since each is compared with nearly the same times as the one before.
+func (s *stageTasks) judge(stage []timedExecution) error {
+	if err := s.read(stage); err != nil {
+		return err
 	}
-	for _, s := range segments {
-		executions[s.execution].slow = true
+	s.keys = s.keys[:0]
+	for i := range s.candidates {
+		s.keys = append(s.keys, s.candidates[i].task)
 	}
-	markPast(executions, func(e *timedExecution) bool { return e.slow })
-	past, err := p.readPast(ctx, tx, eng, executions)
-	if err != nil {
-		return fmt.Errorf("earlier times: %w", err)
+	s.seconds.begin(s.past.duration)
+	s.bytes.begin(s.past.bytes)
+	s.records.begin(s.past.records)
+	s.found, s.usual = s.found[:0], math.NaN()
+	for _, i := range s.sorter.order(s.keys) {
+		c := &s.candidates[i]
+		if slow, ok := s.judgeOne(c, stage); ok {
+			s.found = append(s.found, foundSlow{c.execution, slow})
+		}
 	}
-	var found []schema.Outlier
-	var earlier []*timedExecution
-	for _, s := range segments { // stage by stage, so that its times are in the processor's caches
-		own := &executions[s.execution]
-		earlier = earlierThan(stageOf(executions, s.execution), own, earlier[:0])
-		for i := s.from; i < s.to; i++ {
-			if o, ok := past.judge(&candidates[i], own, earlier); ok {
-				found = append(found, o)
+	s.keys = s.keys[:0]
+	for i := range s.found {
+		s.keys = append(s.keys, int64(s.found[i].execution))
+	}
+	slow := make([]slowAttempt, 0, len(s.found))
+	for _, i := range s.sorter.order(s.keys) {
+		e := &stage[s.found[i].execution]
+		slow = append(slow, s.found[i].slow)
+		from := len(slow) - len(e.slow) - 1
+		e.slow = slow[from:len(slow):len(slow)]
+	}
+	for i := range stage {
+		if slow := stage[i].slow; !slices.IsSortedFunc(slow, bySlowAttempt) {
+			slices.SortFunc(slow, bySlowAttempt)
+		}
+	}
+	return nil
+}
+
+// read gathers the candidates of a stage's executions, and the tasks of those that others are compared with.
+func (s *stageTasks) read(stage []timedExecution) error {
+	s.candidates = s.candidates[:0]
+	s.past.reset()
+	for k := range stage {
+		e, rows := &stage[k], &s.rows
+		rows.reset()
+		if e.TimesAt.OK {
+			if err := s.times.read(e.TimesAt.V, int(e.Times.V), &s.buf, rows); err != nil {
+				return err
+			}
+		} else {
+			for _, at := range s.stored.of[e.PhaseID] {
+				rows.add(&s.stored.rows, at[0], at[1])
 			}
 		}
-	}
-	slices.SortFunc(found, func(a, b schema.Outlier) int {
-		return cmp.Or(cmp.Compare(a.PhaseID, b.PhaseID), cmp.Compare(a.AttemptID, b.AttemptID))
-	})
-	return appendRows(tx, p, values(found), phaseOfOutlier)
-}
-
-// stageOf is the executions of the stage of one of them.
-func stageOf(executions []timedExecution, index int) []timedExecution {
-	id := executions[index].StageID
-	from := sort.Search(len(executions), func(i int) bool { return executions[i].StageID >= id })
-	to := sort.Search(len(executions), func(i int) bool { return executions[i].StageID > id })
-	return executions[from:to]
-}
-
-// segment is rows of an execution that came together.
-type segment struct{ execution, from, to int }
-
-// byExecution puts segments in the order of the executions.
-func byExecution(segments []segment) {
-	slices.SortStableFunc(segments, func(a, b segment) int { return cmp.Compare(a.execution, b.execution) })
-}
-
-// indexByPhase finds executions by their phase.
-func indexByPhase(executions []timedExecution) map[schema.Key]int {
-	index := make(map[schema.Key]int, len(executions))
-	for i := range executions {
-		index[executions[i].PhaseID] = i
-	}
-	return index
-}
-
-// readCandidates reads the candidates of some stages' executions: those of the part from the file of its times, the others from the store.
-func (p *part) readCandidates(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) (out []candidate, segments []segment, err error) {
-	var buf []byte
-	for i := range executions {
-		e := &executions[i]
-		if !e.UsualS.OK || !e.TimesAt.OK {
-			continue
-		}
-		from := len(out)
-		err := p.times.read(e.TimesAt.V, e.Times.V, &buf, func(r timeRow) {
-			if r.duration > 1.5*e.UsualS.V && r.mark&timeRecompute == 0 {
-				out = append(out, candidate{r.attempt, r.task, r.mark&timeNoPartition == 0, r.duration, r.bytes, r.records})
-			}
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(out) > from {
-			segments = append(segments, segment{i, from, len(out)})
-		}
-	}
-	elsewhere := func(e *timedExecution) bool { return e.UsualS.OK && !e.TimesAt.OK }
-	if !anyOf(executions, elsewhere) {
-		return out, segments, nil
-	}
-	if err := p.chooseOf(ctx, tx, eng, executions, elsewhere); err != nil {
-		return nil, nil, err
-	}
-	type row struct {
-		AttemptID    schema.Key           `col:"attempt_id"`
-		PhaseID      schema.Key           `col:"phase_id"`
-		Task         int64                `col:"task"`
-		D            float64              `col:"d"`
-		InputBytes   schema.Null[float64] `col:"input_bytes"`
-		InputRecords schema.Null[float64] `col:"input_records"`
-		IsPartition  bool                 `col:"is_partition"`
-	}
-	usual := "SELECT u.* FROM detected_usual u SEMI JOIN (SELECT phase_id FROM detected_stages WHERE " + betweenStages(executions) +
-		") AS s ON s.phase_id = u.phase_id"
-	seen := append(p.seen(span{all: true}), engine.Seen{Table: "detected_usual", SQL: usual})
-	columns := "SELECT attempt_id, phase_id, task, d, CAST(input_bytes AS DOUBLE) AS input_bytes, CAST(input_records AS DOUBLE) AS input_records, is_partition"
-	index, last := indexByPhase(executions), schema.Key(0)
-	for r, err := range engine.ReadParts[row](ctx, eng, "detected_candidates", columns+" FROM ("+candidatesSQL+") AS c", seen...) {
-		if err != nil {
-			return nil, nil, err
-		}
-		if last == 0 || r.PhaseID != last {
-			last = r.PhaseID
-			segments = append(segments, segment{index[last], len(out), len(out)})
-		}
-		out = append(out, candidate{r.AttemptID, r.Task, r.IsPartition, r.D, orNaN(r.InputBytes), orNaN(r.InputRecords)})
-		segments[len(segments)-1].to++
-	}
-	byExecution(segments)
-	return out, segments, nil
-}
-
-// betweenStages restricts rows with a stage_id to the stages of some executions.
-func betweenStages(executions []timedExecution) string {
-	return fmt.Sprintf("stage_id BETWEEN %d AND %d", executions[0].StageID, executions[len(executions)-1].StageID)
-}
-
-// pastTasks are the earlier times of some stages' tasks, and what they read; NaN is unknown. Those of an execution lie together, by task.
-type pastTasks struct {
-	task                    []int64
-	seconds, bytes, records []float64
-
-	// Kept from one use to the next.
-	of, placed   []int
-	tasks        []int64
-	times, input []float64
-}
-
-// anyOf says whether one of some executions is such.
-func anyOf(executions []timedExecution, such func(*timedExecution) bool) bool {
-	for i := range executions {
-		if such(&executions[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// readPast reads the tasks of the executions that others are compared with: those of the part from the file of its times, the others from the store.
-func (p *part) readPast(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*pastTasks, error) {
-	tasks := int64(0)
-	for i := range executions {
-		if executions[i].past {
-			tasks += executions[i].Tasks
-		}
-	}
-	past := &pastTasks{}
-	past.grow(int(tasks))
-	var segments []segment
-	var buf []byte
-	for i := range executions {
-		e := &executions[i]
-		if !e.past || !e.TimesAt.OK {
-			continue
-		}
-		from := len(past.task)
-		err := p.times.read(e.TimesAt.V, e.Times.V, &buf, func(r timeRow) {
-			if r.mark&timeSucceeded != 0 && r.duration > 0 {
-				past.add(r.task, r.duration, r.bytes, r.records)
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-		segments = append(segments, segment{i, from, len(past.task)})
-	}
-	elsewhere := func(e *timedExecution) bool { return e.past && !e.TimesAt.OK }
-	if anyOf(executions, elsewhere) {
-		if err := p.chooseOf(ctx, tx, eng, executions, elsewhere); err != nil {
-			return nil, err
-		}
-		of, err := past.readElsewhere(ctx, eng, p.from("attempts"), executions, elsewhere)
-		if err != nil {
-			return nil, err
-		}
-		segments = append(segments, of...)
-	}
-	past.orderAll(executions, segments)
-	return past, nil
-}
-
-// readElsewhere reads the tasks of some executions from the store.
-func (p *pastTasks) readElsewhere(ctx context.Context, eng engine.Loader, attempts string, executions []timedExecution,
-	elsewhere func(*timedExecution) bool) (segments []segment, err error) {
-	type phase struct {
-		PhaseID schema.Key `col:"phase_id"`
-	}
-	var phases []phase
-	for i := range executions {
-		if elsewhere(&executions[i]) {
-			phases = append(phases, phase{executions[i].PhaseID})
-		}
-	}
-	if err := engine.Load(ctx, eng, "detected_past", func(yield func([]phase, error) bool) { yield(phases, nil) }); err != nil {
-		return nil, err
-	}
-	index := indexByPhase(executions)
-	sql := "SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records FROM " + attempts + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
-		" WHERE b.status = 'success' AND b.duration_s > 0 AND b.duration_s <= 1e15"
-	last := schema.Key(0)
-	for b, err := range engine.ReadVectors(ctx, eng, sql) {
-		if err != nil {
-			return nil, err
-		}
-		for _, phase := range b.Columns[0].Int64s[:b.Len] {
-			if n := len(segments); n == 0 || phase != int64(last) {
-				last = schema.Key(phase)
-				from := len(p.task)
-				if n > 0 {
-					from = segments[n-1].to
+		if e.UsualS.OK {
+			for i, d := range rows.duration {
+				if d > 1.5*e.UsualS.V && rows.mark[i]&timeRecompute == 0 {
+					s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], rows.mark[i]&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
 				}
-				segments = append(segments, segment{index[last], from, from})
 			}
-			segments[len(segments)-1].to++
 		}
-		p.task = append(p.task, b.Columns[1].Int64s[:b.Len]...)
-		p.seconds = append(p.seconds, b.Columns[2].Float64s[:b.Len]...)
-		p.bytes, p.records = appendWhole(p.bytes, &b.Columns[3], b.Len), appendWhole(p.records, &b.Columns[4], b.Len)
+		if e.past {
+			s.addPast(e, rows)
+		}
 	}
-	return segments, nil
+	return nil
 }
 
-// orderAll puts the tasks of each execution in order and together.
-func (p *pastTasks) orderAll(executions []timedExecution, segments []segment) {
-	byExecution(segments)
-	for len(segments) > 0 {
-		n := 1
-		for n < len(segments) && segments[n].execution == segments[0].execution {
-			n++
-		}
-		e := &executions[segments[0].execution]
-		e.from, e.to = p.order(segments[:n])
-		e.dense = isDense(p.task[e.from:e.to])
-		segments = segments[n:]
-	}
-}
-
-// order puts the rows of an execution's segments in the order of their tasks and together: where they are, or after all others where
-// there are several segments.
-func (p *pastTasks) order(segments []segment) (from, to int) {
-	p.of = p.of[:0]
-	for _, s := range segments {
-		for i := s.from; i < s.to; i++ {
-			p.of = append(p.of, i)
+// addPast keeps the tasks of an execution that succeeded and took time, by task.
+func (s *stageTasks) addPast(e *timedExecution, rows *taskRows) {
+	p := &s.past
+	e.from = p.len()
+	for i, d := range rows.duration {
+		if rows.mark[i]&timeSucceeded != 0 && d > 0 {
+			p.task = append(p.task, rows.task[i])
+			p.duration, p.bytes, p.records = append(p.duration, d), append(p.bytes, rows.bytes[i]), append(p.records, rows.records[i])
 		}
 	}
-	from, to = segments[0].from, segments[0].to
-	if len(segments) > 1 {
-		from, to = len(p.task), len(p.task)+len(p.of)
-		p.grow(len(p.of))
-		p.task, p.seconds, p.bytes, p.records = p.task[:to], p.seconds[:to], p.bytes[:to], p.records[:to]
-	} else if slices.IsSorted(p.task[from:to]) {
-		return from, to
-	}
-	rows := p.byTask(p.of)
-	p.tasks = p.tasks[:0]
-	for _, i := range rows {
-		p.tasks = append(p.tasks, p.task[i])
-	}
-	copy(p.task[from:to], p.tasks)
-	for _, column := range [][]float64{p.seconds, p.bytes, p.records} {
-		p.times = p.times[:0]
-		for _, i := range rows {
-			p.times = append(p.times, column[i])
+	e.to = p.len()
+	tasks := p.task[e.from:]
+	if !slices.IsSorted(tasks) {
+		order := s.sorter.order(tasks)
+		s.keys = s.keys[:0]
+		for _, i := range order {
+			s.keys = append(s.keys, tasks[i])
 		}
-		copy(column[from:to], p.times)
-	}
-	return from, to
-}
-
-// byTask sorts rows by their task, in one step where there is each task from 0 on once.
-func (p *pastTasks) byTask(rows []int) []int {
-	p.placed = slices.Grow(p.placed[:0], len(rows))[:len(rows)]
-	for i := range p.placed {
-		p.placed[i] = -1
-	}
-	for _, i := range rows {
-		t := p.task[i]
-		if t < 0 || t >= int64(len(rows)) || p.placed[t] >= 0 {
-			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(p.task[a], p.task[b]) })
-			return rows
+		copy(tasks, s.keys)
+		for _, column := range [][]float64{p.duration[e.from:], p.bytes[e.from:], p.records[e.from:]} {
+			s.column = s.column[:0]
+			for _, i := range order {
+				s.column = append(s.column, column[i])
+			}
+			copy(column, s.column)
 		}
-		p.placed[t] = i
 	}
-	return p.placed
-}
-
-// isDense says that tasks are 0, 1, 2 and so on.
-func isDense(tasks []int64) bool {
+	e.dense = true
 	for i, t := range tasks {
-		if t != int64(i) {
-			return false
-		}
+		e.dense = e.dense && t == int64(i)
 	}
-	return true
 }
 
-func (p *pastTasks) grow(n int) {
-	p.task = slices.Grow(p.task, n)
-	p.seconds, p.bytes, p.records = slices.Grow(p.seconds, n), slices.Grow(p.bytes, n), slices.Grow(p.records, n)
-}
-
-func (p *pastTasks) add(task int64, seconds, bytes, records float64) {
-	p.task = append(p.task, task)
-	p.seconds, p.bytes, p.records = append(p.seconds, seconds), append(p.bytes, bytes), append(p.records, records)
-}
-
-// find gathers the rows of a task in some executions.
-func (p *pastTasks) find(task int64, in []*timedExecution) []int {
-	p.of = p.of[:0]
-	for _, e := range in {
-		n := e.to - e.from
-		if e.dense {
-			if 0 <= task && task < int64(n) {
-				p.of = append(p.of, e.from+int(task))
-			}
-			continue
-		}
-		for i := e.from + sort.Search(n, func(k int) bool { return p.task[e.from+k] >= task }); i < e.to && p.task[i] == task; i++ {
-			p.of = append(p.of, i)
-		}
-	}
-	return p.of
-}
-
-// judge says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the formulas.
-func (p *pastTasks) judge(c *candidate, own *timedExecution, earlier []*timedExecution) (schema.Outlier, bool) {
-	var same []int
+// judgeOne says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the formulas.
+func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt, bool) {
+	own := &stage[c.execution]
+	byTask := false
 	if c.isPartition {
-		same = p.find(c.task, earlier)
+		if s.extend(&s.seconds, c, stage) {
+			s.usual = math.NaN() // not known yet
+		}
+		byTask = len(s.seconds.sorted) >= 3
 	}
-	byTask := len(same) >= 3
-	n, usual, sd := float64(own.Compared.V), own.UsualS.V, 0.0
+	var usual, factor float64
 	if byTask {
-		n = float64(len(same))
-		p.times = p.times[:0]
-		shorter := 0
-		for _, i := range same {
-			t := p.seconds[i]
-			p.times = append(p.times, t)
-			if 1.5*t < c.d {
-				shorter++
-			}
+		// What is usual is at least the 25th percentile and so the time at the rank below it.
+		times := s.seconds.sorted
+		if !(1.5*times[(len(times)-1)/4] < c.d) {
+			return slowAttempt{}, false
 		}
-		// What is usual is at least the 25th percentile and so the time at the rank below it: most candidates need no sorting.
-		if shorter <= (len(same)-1)/4 {
-			return schema.Outlier{}, false
+		if math.IsNaN(s.usual) {
+			n := float64(len(times))
+			p10, p25 := quantileOf(times, 0.1), quantileOf(times, 0.25)
+			spread := max(math.Log(p25/p10)/0.6071, 0.01)
+			s.usual, s.factor = min(quantileOf(times, 0.5), p25*math.Exp(0.6745*spread)), factorOf(n, spread*math.Sqrt(1+1/n))
 		}
-		var q [3]schema.Null[float64]
-		quantiles(p.times, []float64{0.1, 0.25, 0.5}, q[:])
-		p10, p25 := q[0].V, q[1].V
-		spread := max(math.Log(p25/p10)/0.6071, 0.01)
-		usual, sd = min(q[2].V, p25*math.Exp(0.6745*spread)), spread*math.Sqrt(1+1/n)
-	} else if own.WithinRun.OK && own.BetweenRuns.OK {
-		sd = math.Sqrt(own.WithinRun.V*own.WithinRun.V + own.BetweenRuns.V*own.BetweenRuns.V*(1+1/n))
+		usual, factor = s.usual, s.factor
+	} else {
+		n, sd := float64(own.Compared.V), 0.0
+		if own.WithinRun.OK && own.BetweenRuns.OK {
+			sd = math.Sqrt(own.WithinRun.V*own.WithinRun.V + own.BetweenRuns.V*own.BetweenRuns.V*(1+1/n))
+		}
+		usual, factor = own.UsualS.V, factorOf(n, sd)
 	}
-	factor, ticks := max(1.5, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd)), 2*own.TickS.V
+	ticks := 2 * own.TickS.V
 	if c.d <= usual*factor || c.d <= usual+ticks {
-		return schema.Outlier{}, false
-	}
-	usualBytes, usualRecords := own.UsualBytes, own.UsualRecords
-	if byTask {
-		usualBytes, usualRecords = p.median(p.bytes, same), p.median(p.records, same)
+		return slowAttempt{}, false
 	}
 	work := 1.0
-	if r := ratioOf(c.bytes, usualBytes); r.OK {
-		work = max(work, r.V)
-	} else if r := ratioOf(c.records, usualRecords); r.OK {
-		work = max(work, r.V)
-	}
-	if c.d <= usual*work*factor || c.d <= usual*work+ticks {
-		return schema.Outlier{}, false
-	}
-	return schema.Outlier{AttemptID: c.attempt, PhaseID: own.PhaseID, Rule: schema.SlowerThanUsual,
-		Ratio: schema.Some(c.d / usual), ExcessS: schema.Some(c.d - usual)}, true
-}
-
-// median is that of the known inputs of some rows.
-func (p *pastTasks) median(of []float64, rows []int) schema.Null[float64] {
-	p.input = p.input[:0]
-	for _, i := range rows {
-		if !math.IsNaN(of[i]) {
-			p.input = append(p.input, of[i])
+	for _, input := range [...]struct {
+		of    float64
+		past  *history
+		stage schema.Null[float64]
+	}{{c.bytes, &s.bytes, own.UsualBytes}, {c.records, &s.records, own.UsualRecords}} {
+		if math.IsNaN(input.of) {
+			continue
+		}
+		usualInput := input.stage
+		if byTask {
+			s.extend(input.past, c, stage)
+			usualInput = schema.Null[float64]{OK: len(input.past.sorted) > 0}
+			if usualInput.OK {
+				usualInput.V = quantileOf(input.past.sorted, 0.5)
+			}
+		}
+		if r := ratioOf(input.of, usualInput); r.OK {
+			work = max(work, r.V)
+			break
 		}
 	}
-	return median(p.input)
+	if c.d <= usual*work*factor || c.d <= usual*work+ticks {
+		return slowAttempt{}, false
+	}
+	return slowAttempt{c.attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
+}
+
+// factorOf is how much longer than usual a task may take by chance: sd is of one more value, in logarithms, known from n.
+func factorOf(n, sd float64) float64 {
+	return max(1.5, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd))
+}
+
+// history is a figure of a task in earlier executions of its stage.
+type history struct {
+	of           []float64 // the figure of all tasks
+	task         int64
+	stride, next int64     // of the places of executions that it is known of
+	sorted       []float64 // in ascending order, where it is known
+}
+
+func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
+
+// extend makes a history that of what a candidate is compared with, and says whether it was another. Candidates of a task come by their executions.
+func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (changed bool) {
+	place := stage[c.execution].Place
+	if stride := strideAt(place); h.stride != stride || h.task != c.task {
+		h.task, h.stride, h.next, h.sorted = c.task, stride, 1, h.sorted[:0]
+		changed = true
+	}
+	for ; h.next < place; h.next += h.stride {
+		k, found := findPlace(len(stage), h.next, func(k int) int64 { return stage[k].Place })
+		if !found {
+			continue
+		}
+		e := &stage[k]
+		if n := e.to - e.from; e.dense {
+			if 0 <= c.task && c.task < int64(n) {
+				h.add(h.of[e.from+int(c.task)])
+			}
+		} else {
+			tasks := s.past.task[e.from:e.to]
+			for i, _ := slices.BinarySearch(tasks, c.task); i < n && tasks[i] == c.task; i++ {
+				h.add(h.of[e.from+i])
+			}
+		}
+		changed = true
+	}
+	return changed
+}
+
+func (h *history) add(v float64) {
+	if math.IsNaN(v) {
+		return
+	}
+	i, _ := slices.BinarySearch(h.sorted, v)
+	h.sorted = slices.Insert(h.sorted, i, v)
+}
+
+// keySorter puts rows in the order of keys, equal ones as they are.
+type keySorter struct{ rows, starts []int32 }
+
+// order gives the places of keys in their order. It counts keys that are small numbers, as those of tasks mostly are.
+func (s *keySorter) order(keys []int64) []int32 {
+	s.rows = slices.Grow(s.rows[:0], len(keys))[:len(keys)]
+	if len(keys) == 0 {
+		return s.rows
+	}
+	most := slices.Max(keys)
+	if slices.Min(keys) < 0 || most > int64(16*len(keys)+1024) {
+		for i := range s.rows {
+			s.rows[i] = int32(i)
+		}
+		slices.SortFunc(s.rows, func(i, j int32) int { return cmp.Or(cmp.Compare(keys[i], keys[j]), cmp.Compare(i, j)) })
+		return s.rows
+	}
+	s.starts = slices.Grow(s.starts[:0], int(most)+2)[:most+2]
+	clear(s.starts)
+	for _, k := range keys {
+		s.starts[k+1]++
+	}
+	for k := range s.starts[1:] {
+		s.starts[k+1] += s.starts[k]
+	}
+	for i, k := range keys {
+		s.rows[s.starts[k]] = int32(i)
+		s.starts[k]++
+	}
+	return s.rows
 }
 
 // ratioOf is NULL where a value is unknown, or the second 0.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -45,7 +46,7 @@ func (t *taskTimes) append(b []byte) (at int64, err error) {
 	return at, nil
 }
 
-// timeBytes are those of a row: attempt, task, duration, input in bytes and in records, and a mark.
+// timeBytes are those of a row: attempt, task, duration, input in bytes and in records, and a mark. The rows of a phase lie column by column.
 const timeBytes = 41
 
 // Marks of a row.
@@ -55,8 +56,30 @@ const (
 	timeNoPartition
 )
 
-// appendTaskTimes appends the rows of the attempts of a phase that tasks are compared with, or that may be slow against others.
-func appendTaskTimes(b []byte, a *attempts) (_ []byte, rows int64) {
+// taskRows are attempts that tasks are compared with, or that may be slow against others, column by column; NaN is an unknown number.
+type taskRows struct {
+	attempt, task            []int64
+	duration, bytes, records []float64
+	mark                     []byte
+}
+
+func (t *taskRows) len() int { return len(t.duration) }
+
+// reset forgets the rows, and keeps the memory.
+func (t *taskRows) reset() {
+	t.attempt, t.task = t.attempt[:0], t.task[:0]
+	t.duration, t.bytes, t.records, t.mark = t.duration[:0], t.bytes[:0], t.records[:0], t.mark[:0]
+}
+
+// add appends the rows from to to of others.
+func (t *taskRows) add(of *taskRows, from, to int) {
+	t.attempt, t.task = append(t.attempt, of.attempt[from:to]...), append(t.task, of.task[from:to]...)
+	t.duration, t.bytes = append(t.duration, of.duration[from:to]...), append(t.bytes, of.bytes[from:to]...)
+	t.records, t.mark = append(t.records, of.records[from:to]...), append(t.mark, of.mark[from:to]...)
+}
+
+// addAttempts appends those of the attempts of a phase that may be such.
+func (t *taskRows) addAttempts(a *attempts) {
 	for i, flags := range a.flags {
 		if flags&(succeeded|killed) == 0 || !inRange(a.duration[i]) {
 			continue
@@ -71,38 +94,46 @@ func appendTaskTimes(b []byte, a *attempts) (_ []byte, rows int64) {
 		if flags&noPartition != 0 {
 			mark |= timeNoPartition
 		}
-		b = binary.LittleEndian.AppendUint64(b, uint64(a.id[i]))
-		b = binary.LittleEndian.AppendUint64(b, uint64(a.task[i]))
-		for _, v := range [...]float64{a.duration[i], a.bytes[i], a.records[i]} {
+		t.attempt, t.task = append(t.attempt, a.id[i]), append(t.task, a.task[i])
+		t.duration, t.bytes = append(t.duration, a.duration[i]), append(t.bytes, a.bytes[i])
+		t.records, t.mark = append(t.records, a.records[i]), append(t.mark, mark)
+	}
+}
+
+// appendTo appends the rows as they are in the file.
+func (t *taskRows) appendTo(b []byte) []byte {
+	for _, column := range [...][]int64{t.attempt, t.task} {
+		for _, v := range column {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		}
+	}
+	for _, column := range [...][]float64{t.duration, t.bytes, t.records} {
+		for _, v := range column {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
-		b = append(b, mark)
-		rows++
 	}
-	return b, rows
+	return append(b, t.mark...)
 }
 
-// timeRow is a row.
-type timeRow struct {
-	attempt, task            int64
-	duration, bytes, records float64
-	mark                     byte
-}
-
-// read gives rows of a phase; buf is used again.
-func (t *taskTimes) read(at, rows int64, buf *[]byte, yield func(timeRow)) error {
-	if n := int(rows * timeBytes); cap(*buf) < n {
-		*buf = make([]byte, n)
-	} else {
-		*buf = (*buf)[:n]
-	}
-	if _, err := t.file.ReadAt((*buf)[:rows*timeBytes], at); err != nil {
+// read appends n rows of a phase; buf is used again.
+func (t *taskTimes) read(at int64, n int, buf *[]byte, to *taskRows) error {
+	*buf = slices.Grow((*buf)[:0], n*timeBytes)[:n*timeBytes]
+	if _, err := t.file.ReadAt(*buf, at); err != nil {
 		return fmt.Errorf("the times of tasks in %s: %w", t.file.Name(), err)
 	}
-	word := func(i int64) uint64 { return binary.LittleEndian.Uint64((*buf)[i:]) }
-	number := func(i int64) float64 { return math.Float64frombits(word(i)) }
-	for i := int64(0); i < rows*timeBytes; i += timeBytes {
-		yield(timeRow{int64(word(i)), int64(word(i + 8)), number(i + 16), number(i + 24), number(i + 32), (*buf)[i+40]})
+	b := *buf
+	for _, column := range [...]*[]int64{&to.attempt, &to.task} {
+		for i := range n {
+			*column = append(*column, int64(binary.LittleEndian.Uint64(b[8*i:])))
+		}
+		b = b[8*n:]
 	}
+	for _, column := range [...]*[]float64{&to.duration, &to.bytes, &to.records} {
+		for i := range n {
+			*column = append(*column, math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
+		}
+		b = b[8*n:]
+	}
+	to.mark = append(to.mark, b...)
 	return nil
 }

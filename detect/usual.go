@@ -61,11 +61,13 @@ func stages(executions iter.Seq2[*stageExecution, error]) iter.Seq2[[]stageExecu
 // earlierPlaces are the places of the executions that the one at a place is compared with: earlier.sql.
 func earlierPlaces(place int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
-		stride := (place - 1 + 63) / 64
-		for p := int64(1); p < place && yield(p); p += stride {
+		for p := int64(1); p < place && yield(p); p += strideAt(place) {
 		}
 	}
 }
+
+// strideAt is every how manyth execution the one at a place is compared with.
+func strideAt(place int64) int64 { return (place - 1 + 63) / 64 }
 
 // findPlace finds the execution at a place among the first n of a stage, in order, of which some may be left out.
 func findPlace(n int, place int64, of func(int) int64) (int, bool) {
