@@ -223,13 +223,11 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 		if err != nil {
 			return nil, err
 		}
-		for i, id := range b.Columns[0].Int64s[:b.Len] {
-			of, at := stored.of[schema.Key(id)], rows.len()+i
-			if n := len(of); n > 0 && of[n-1][1] == at {
-				of[n-1][1]++
-			} else {
-				stored.of[schema.Key(id)] = append(of, [2]int{at, at + 1})
+		for from, to, ids := 0, 0, b.Columns[0].Int64s[:b.Len]; from < len(ids); from = to {
+			for to = from + 1; to < len(ids) && ids[to] == ids[from]; to++ {
 			}
+			phase, at := schema.Key(ids[from]), rows.len()
+			stored.of[phase] = append(stored.of[phase], [2]int{at + from, at + to})
 		}
 		rows.attempt = append(rows.attempt, b.Columns[1].Int64s[:b.Len]...)
 		rows.task = append(rows.task, b.Columns[2].Int64s[:b.Len]...)
