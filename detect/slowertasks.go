@@ -19,7 +19,7 @@ import (
 // tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's executions lie side by side
 // in memory once, where a task finds its own by its number.
 
-// mostTimes is how many earlier attempts are held at once, in 41 bytes each, unless one stage has more.
+// mostTimes is how many earlier attempts are held at once, in up to 41 bytes each, unless one stage has more.
 const mostTimes = 4_000_000
 
 // slowerHere is slower on an engine in this process; timesAtOnce bounds how many earlier attempts are held.
@@ -70,26 +70,32 @@ type timedExecution struct {
 	UsualRecords schema.Null[float64] `col:"usual_records"`
 	TickS        schema.Null[float64] `col:"tick_s"`
 
-	TimesAt schema.Null[int64] `col:"times_at"` // NULL: its attempts are not part of the run, and its times are in the store alone
-	Times   schema.Null[int64] `col:"times"`
+	TimesAt  schema.Null[int64]   `col:"times_at"` // NULL: its attempts are not part of the run, and its times are in the store alone
+	Times    schema.Null[int64]   `col:"times"`
+	LongestS schema.Null[float64] `col:"longest_s"`
 
-	past     bool          // others are compared with it
+	past     bool          // one that may have candidates is compared with it
 	from, to int           // of stageTasks.past
 	dense    bool          // it has each task from 0 on once there
 	slow     []slowAttempt // what is found of it
 }
 
+// mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not known yet.
+func (e *timedExecution) mayHaveCandidates() bool {
+	return e.UsualS.OK && (!e.TimesAt.OK || e.LongestS.V > 1.5*e.UsualS.V)
+}
+
 // readExecutions reads the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
 func (p *part) readExecutions(ctx context.Context, eng engine.Engine) (out []timedExecution, err error) {
 	sql := "SELECT s.phase_id, s.stage_id, s.place, s.tasks, u.compared, u.usual_s, u.within_run, u.between_runs, u.usual_bytes, u.usual_records, u.tick_s," +
-		" t.times_at, t.times FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id LEFT JOIN (" + p.usage + ") AS t ON t.phase_id = s.phase_id" +
+		" t.times_at, t.times, t.longest_s FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id LEFT JOIN (" + p.usage + ") AS t ON t.phase_id = s.phase_id" +
 		" SEMI JOIN (SELECT d.stage_id FROM detected_stages d JOIN detected_usual h ON h.phase_id = d.phase_id WHERE h.usual_s IS NOT NULL) AS w ON w.stage_id = s.stage_id" +
 		" ORDER BY s.stage_id NULLS LAST, s.place NULLS LAST"
 	from := 0 // of the present stage
 	keep := func() {
 		stage := out[from:]
 		markPast(stage)
-		out = append(out[:from], slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.UsualS.OK && !e.past })...)
+		out = append(out[:from], slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() })...)
 		from = len(out)
 	}
 	for e, err := range engine.Read[timedExecution](ctx, eng, sql) {
@@ -105,10 +111,10 @@ func (p *part) readExecutions(ctx context.Context, eng engine.Engine) (out []tim
 	return out, nil
 }
 
-// markPast marks the executions of a stage that one with a history is compared with.
+// markPast marks the executions of a stage that one which may have candidates is compared with.
 func markPast(stage []timedExecution) {
 	for i := range stage {
-		if !stage[i].UsualS.OK {
+		if !stage[i].mayHaveCandidates() {
 			continue
 		}
 		for place := range earlierPlaces(stage[i].Place) {
@@ -183,7 +189,7 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 
 // storedRows are the attempts of some executions that are not part of the run, as they lie in the store.
 type storedRows struct {
-	rows taskRows
+	rows taskRows                // without attempt and mark where none may be a candidate: then all have succeeded
 	of   map[schema.Key][][2]int // from where to where those of a phase lie
 }
 
@@ -193,10 +199,11 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 		PhaseID schema.Key `col:"phase_id"`
 	}
 	var phases []phase
-	judged := false
+	tasks, judged := int64(0), false
 	for i := range executions {
 		if e := &executions[i]; !e.TimesAt.OK {
 			phases = append(phases, phase{e.PhaseID})
+			tasks += e.Tasks
 			judged = judged || e.UsualS.OK
 		}
 	}
@@ -210,15 +217,17 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 	if err := engine.Load(ctx, eng, "detected_past", func(yield func([]phase, error) bool) { yield(phases, nil) }); err != nil {
 		return nil, err
 	}
-	id, mark, status := "CAST(0 AS BIGINT)", fmt.Sprint(timeSucceeded), "b.status = 'success'"
+	columns, status := "b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records", "b.status = 'success'"
 	if judged {
-		id, status = "b.attempt_id", "b.status IN ('success', 'killed')"
-		mark = fmt.Sprintf("CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
-			" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END", timeSucceeded, timeRecompute, timeNoPartition)
+		status = "b.status IN ('success', 'killed')"
+		columns += fmt.Sprintf(", b.attempt_id, CAST(CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
+			" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END AS INTEGER) AS mark", timeSucceeded, timeRecompute, timeNoPartition)
 	}
-	sql := "SELECT b.phase_id, " + id + " AS attempt_id, b.task, b.duration_s, b.input_bytes, b.input_records, CAST(" + mark + " AS INTEGER) AS mark" +
-		" FROM " + p.from("attempts") + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id WHERE " + status + " AND b.duration_s BETWEEN 0 AND 1e15"
+	sql := "SELECT " + columns + " FROM " + p.from("attempts") + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
+		" WHERE " + status + " AND b.duration_s BETWEEN 0 AND 1e15"
 	rows := &stored.rows
+	rows.task, rows.duration = slices.Grow(rows.task, int(tasks)), slices.Grow(rows.duration, int(tasks))
+	rows.bytes, rows.records = slices.Grow(rows.bytes, int(tasks)), slices.Grow(rows.records, int(tasks))
 	for b, err := range engine.ReadVectors(ctx, eng, sql) {
 		if err != nil {
 			return nil, err
@@ -229,12 +238,14 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			phase, at := schema.Key(ids[from]), rows.len()
 			stored.of[phase] = append(stored.of[phase], [2]int{at + from, at + to})
 		}
-		rows.attempt = append(rows.attempt, b.Columns[1].Int64s[:b.Len]...)
-		rows.task = append(rows.task, b.Columns[2].Int64s[:b.Len]...)
-		rows.duration = append(rows.duration, b.Columns[3].Float64s[:b.Len]...)
-		rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[4], b.Len), appendWhole(rows.records, &b.Columns[5], b.Len)
-		for _, m := range b.Columns[6].Int32s[:b.Len] {
-			rows.mark = append(rows.mark, byte(m))
+		rows.task = append(rows.task, b.Columns[1].Int64s[:b.Len]...)
+		rows.duration = append(rows.duration, b.Columns[2].Float64s[:b.Len]...)
+		rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
+		if judged {
+			rows.attempt = append(rows.attempt, b.Columns[5].Int64s[:b.Len]...)
+			for _, m := range b.Columns[6].Int32s[:b.Len] {
+				rows.mark = append(rows.mark, byte(m))
+			}
 		}
 	}
 	return stored, nil
@@ -333,41 +344,50 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	s.candidates = s.candidates[:0]
 	s.past.reset()
 	for k := range stage {
-		e, rows := &stage[k], &s.rows
-		rows.reset()
+		e := &stage[k]
+		e.from = s.past.len()
 		if e.TimesAt.OK {
-			if err := s.times.read(e.TimesAt.V, int(e.Times.V), &s.buf, rows); err != nil {
+			s.rows.reset()
+			if err := s.times.read(e.TimesAt.V, int(e.Times.V), &s.buf, &s.rows); err != nil {
 				return err
 			}
+			s.take(k, e, &s.rows, 0, s.rows.len())
 		} else {
 			for _, at := range s.stored.of[e.PhaseID] {
-				rows.add(&s.stored.rows, at[0], at[1])
-			}
-		}
-		if e.UsualS.OK {
-			for i, d := range rows.duration {
-				if d > 1.5*e.UsualS.V && rows.mark[i]&timeRecompute == 0 {
-					s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], rows.mark[i]&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
-				}
+				s.take(k, e, &s.stored.rows, at[0], at[1])
 			}
 		}
 		if e.past {
-			s.addPast(e, rows)
+			s.orderPast(e)
 		}
 	}
 	return nil
 }
 
-// addPast keeps the tasks of an execution that succeeded and took time, by task.
-func (s *stageTasks) addPast(e *timedExecution, rows *taskRows) {
+// take keeps the candidates among some rows of the k-th execution, and the tasks that succeeded and took time where others are compared with it.
+func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
+	if e.mayHaveCandidates() {
+		for i := from; i < to; i++ {
+			if d, mark := rows.duration[i], rows.mark[i]; d > 1.5*e.UsualS.V && mark&timeRecompute == 0 {
+				s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], mark&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
+			}
+		}
+	}
+	if !e.past {
+		return
+	}
 	p := &s.past
-	e.from = p.len()
-	for i, d := range rows.duration {
-		if rows.mark[i]&timeSucceeded != 0 && d > 0 {
+	for i := from; i < to; i++ {
+		if d := rows.duration[i]; d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
 			p.task = append(p.task, rows.task[i])
 			p.duration, p.bytes, p.records = append(p.duration, d), append(p.bytes, rows.bytes[i]), append(p.records, rows.records[i])
 		}
 	}
+}
+
+// orderPast puts the tasks of an execution that others are compared with in order.
+func (s *stageTasks) orderPast(e *timedExecution) {
+	p := &s.past
 	e.to = p.len()
 	tasks := p.task[e.from:]
 	if !slices.IsSorted(tasks) {

@@ -71,11 +71,14 @@ func (t *taskRows) reset() {
 	t.duration, t.bytes, t.records, t.mark = t.duration[:0], t.bytes[:0], t.records[:0], t.mark[:0]
 }
 
-// add appends the rows from to to of others.
-func (t *taskRows) add(of *taskRows, from, to int) {
-	t.attempt, t.task = append(t.attempt, of.attempt[from:to]...), append(t.task, of.task[from:to]...)
-	t.duration, t.bytes = append(t.duration, of.duration[from:to]...), append(t.bytes, of.bytes[from:to]...)
-	t.records, t.mark = append(t.records, of.records[from:to]...), append(t.mark, of.mark[from:to]...)
+// longest is the duration of the longest attempt that may be slow against others, or 0.
+func (t *taskRows) longest() (s float64) {
+	for i, d := range t.duration {
+		if t.mark[i]&timeRecompute == 0 {
+			s = max(s, d)
+		}
+	}
+	return s
 }
 
 // addAttempts appends those of the attempts of a phase that may be such.
