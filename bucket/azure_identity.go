@@ -55,7 +55,7 @@ var azureKinds = []azureKind{
 	{"AzureDeveloperCLICredential", "dev", developerCLIToken},
 }
 
-// azureTokens gives tokens by the kinds that AZURE_TOKEN_CREDENTIALS names, all without it. It asks nobody yet.
+// azureTokens gives tokens by the kinds that AZURE_TOKEN_CREDENTIALS names, all without it. It makes no request yet.
 func azureTokens(ctx context.Context) (oauth2.TokenSource, error) {
 	kinds := azureKinds
 	if want := os.Getenv("AZURE_TOKEN_CREDENTIALS"); want != "" {
@@ -260,7 +260,7 @@ func workloadToken(ctx context.Context) (*oauth2.Token, error) {
 	return e.ask(ctx, "", assertion(strings.TrimSpace(string(signed))))
 }
 
-// metadataProbe is how long the service of virtual machines may take to answer at all: where there is none, nobody says so.
+// metadataProbe is how long the service of virtual machines may take to answer at all: where there is none, nothing answers.
 const metadataProbe = time.Second
 
 // managedToken is for the identity of a virtual machine, a node of a cluster, a function or an app.
@@ -367,7 +367,7 @@ func developerCLIToken(ctx context.Context) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: said.Token, Expiry: said.ExpiresOn}, err
 }
 
-// run runs a program that prints JSON. One that is not there, or at which nobody has logged in, has no credential.
+// run runs a program that prints JSON. One that is not there, or without a login, has no credential.
 func run(ctx context.Context, into any, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second

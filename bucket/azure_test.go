@@ -118,7 +118,7 @@ func TestAzure(t *testing.T) {
 	}
 }
 
-// Refusals are said as such, with what to set and no secret; what passes is tried again where that is asked for.
+// Refusals are reported as such, with what to set and no secret; temporary errors are retried where retries are asked for.
 func TestAzureRefuses(t *testing.T) {
 	b := azuretest.Serve(t)
 	b.May = signed

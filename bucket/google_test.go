@@ -167,7 +167,7 @@ func TestGoogleStoredAsGzip(t *testing.T) {
 	}
 }
 
-// An account that Google gives no token, and a bucket that wants one, are said as refusals, with what to set and no secret.
+// An account that Google gives no token, and a bucket that wants one, are reported as refusals, with what to set and no secret.
 func TestGoogleRefuses(t *testing.T) {
 	c := googletest.Serve(t)
 	l, err := location.Parse("gs://logs")

@@ -28,7 +28,7 @@ import (
 type s3Bucket struct {
 	at     string // URL of the bucket
 	client *http.Client
-	sign   func(q *http.Request, body []byte) (*http.Request, error) // nil where the client does it, or nobody
+	sign   func(q *http.Request, body []byte) (*http.Request, error) // nil where the client signs, or nothing does
 	tries  int
 
 	fresh     header            // the condition that there is no such object

@@ -101,7 +101,7 @@ func (f awsFiles) service(profile, name string) string {
 }
 
 // credentials are looked for where Amazon's own libraries look, in their order
-// (docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html). It asks nobody yet.
+// (docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html). It makes no request yet.
 func (s *s3Settings) credentials() (*credentials.Credentials, error) {
 	var found credentials.Provider
 	var err error

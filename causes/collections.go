@@ -20,7 +20,7 @@ var collectionsSQL string
 // of the application alone, whatever else is worked on.
 const (
 	// leastCollection is the shortest collection, in seconds, that is kept: with ShareOfPause it explains a wait of 0.2 s, under which a
-	// wait is seldom a link's anyway (retransmission).
+	// wait is rarely a link's anyway (retransmission).
 	leastCollection = 0.1
 	// mostCollections is how many are kept of an application, the longest.
 	mostCollections = 4096

@@ -60,7 +60,7 @@
 //	transient     what is left, beyond the scatter of the phase; waits, delays and conversions that one late message explains
 //	startup       being among the first of the phase on its machine, and the conversion of these; what the start of an executor adds
 //	              to its first tasks
-//	unexplained   what is left where too little is known to call it transient; work and start where they cannot be told apart
+//	unexplained   what is left where too little is known to call it transient; work and start where they cannot be distinguished
 //
 // The ordinary scatter of a task is shared out among the named causes in proportion: it multiplies whatever made the task slow.
 // Parts of under half a percent of an excess, and of under five percent that may as well be nothing, are counted with

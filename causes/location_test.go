@@ -39,7 +39,7 @@ func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options
 	return right, wrong, silent
 }
 
-// A rack's link, a machine's link and one slow source are told apart; where the log has no racks, none is named.
+// A rack's link, a machine's link and one slow source are distinguished; where the log has no racks, none is named.
 func TestPlaceOfWaiting(t *testing.T) {
 	slowLinks := func(o *synth.Options) {
 		o.Shape.Sources, o.Work.NetworkBytesPer = 0.1, 50e6

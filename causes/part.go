@@ -86,7 +86,7 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 }
 
 // follows says what the results of each input follow from besides its rows: the version that found its outliers, the history of its
-// stages, and the options. Inputs whose outliers nobody has looked for are left out.
+// stages, and the options. Inputs on which detect has not run are left out.
 func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRecord) (map[schema.Key]string, error) {
 	type mark struct {
 		First schema.Key `col:"first"`

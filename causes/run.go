@@ -46,7 +46,7 @@ type Options struct {
 	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
 }
 
-// ErrNotDetected is wrapped by the error about a store whose outliers nobody has looked for.
+// ErrNotDetected is wrapped by the error about a store on which detect has not run.
 var ErrNotDetected = errors.New("the outliers have not been detected")
 
 // Summary says what was found: in the whole store, however much of it was worked on, or in the chosen applications.

@@ -106,7 +106,7 @@ func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
 	w.say("; here that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
 }
 
-// startOrWorkSentence says why the start of an executor and the work of a task cannot be told apart.
+// startOrWorkSentence says why the start of an executor and the work of a task cannot be distinguished.
 func (a *Attributor) startOrWorkSentence(w *words, e *Evidence, s *split) {
 	t := &s.together
 	c := columns[ofBytes+term(t.Work)]

@@ -68,7 +68,7 @@ type split struct {
 	residual           float64            // ln of what is left: body / (prediction × machine)
 	outlierProbability float64            // that it is more than the scatter of the phase
 	unidentifiable     string             // why what is left cannot be named; "" where it can
-	startOrWork        bool               // its start and its work cannot be told apart
+	startOrWork        bool               // its start and its work cannot be distinguished
 	together           fit.StartOrWork    // where that is so
 	server             int64              // the machine whose collections it waited for, where paused
 }

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// On an engine in this process usual.sql is worked out here, stage by stage, and nobody needs the pairs of earlier.sql.
+// On an engine in this process usual.sql is worked out here, stage by stage, and the pairs of earlier.sql are not needed.
 
 // usualHere makes the table detected_usual.
 func usualHere(ctx context.Context, eng engine.Loader) error {

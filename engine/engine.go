@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Engine answers SQL over the tables of a store: DuckDB in this process, or Spark SQL on a cluster. Whoever asks does not
-// learn which; the SQL is the one that both understand.
+// Engine answers SQL over the tables of a store: DuckDB in this process, or Spark SQL on a cluster. Callers need not know
+// which: the SQL is the dialect that both understand.
 type Engine interface {
 	Name() string
 

@@ -37,7 +37,7 @@ func UseParts(ctx context.Context, eng Engine, name, sql string, use func(sql st
 	return use(rest)
 }
 
-// errStopped ends a reading that nobody wants to go on.
+// errStopped ends a reading that its consumer has left.
 var errStopped = errors.New("stopped")
 
 // ReadParts is Read for a query of named parts, with what it is to see in part. The names of what is kept until all is read

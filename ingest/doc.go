@@ -4,7 +4,7 @@
 //  1. format.go: a format recognises its logs by their names (Dir, Group) and first bytes (Head, Match), and reads an Input.
 //  2. sink.go takes the rows, counts them, and keeps the records that could not be used as rejects, with a printable
 //     sample of each (sample.go).
-//  3. limits.go bounds what reading an untrusted log may cost; errors.go has the kinds of errors.
+//  3. limits.go bounds what reading an untrusted log may cost; errors.go has the errors that callers distinguish.
 //
 // A format is a value of type Format in a package below this one, and one line in package formats; README.md shows how to
 // add one. Related packages:

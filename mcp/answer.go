@@ -29,7 +29,7 @@ type answer struct {
 	NextFrom   *int     `json:"next_from,omitempty"` // of the first row that is left out
 
 	begin int  // which of all rows the first of Rows is
-	more  bool // there are rows after Rows, so that nobody knows how many in all
+	more  bool // there are rows after Rows, and their number is unknown
 }
 
 // age says that the answer is of an earlier state of the store.

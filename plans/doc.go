@@ -1,4 +1,4 @@
-// Package plans takes a store on which detect and causes have run and gives what its slow phases mean in the words of their
+// Package plans takes a store on which detect and causes have run and gives what its slow phases mean in terms of their
 // queries: which operator, by which keys, on which side of a join, of which table. It writes the table query_findings.
 //
 //  1. run.go reads what skewed.sql, operators.sql, placed.sql, counted.sql, queries.sql and settings.sql select, query by query, and commits the

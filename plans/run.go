@@ -43,7 +43,7 @@ type Summary struct {
 	Findings int64
 }
 
-// Run finds what slow phases mean in the words of their queries and replaces query_findings by one commit.
+// Run finds what slow phases mean in terms of their queries and replaces query_findings by one commit.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	rows, err := Find(ctx, eng)
 	if err != nil {

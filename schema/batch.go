@@ -57,7 +57,7 @@ func (b Batch) AddTo(t *Trace) bool {
 	return true
 }
 
-// textBytes is what Size counts for a text: interned names seldom exceed it.
+// textBytes is what Size counts for a text: interned names are rarely longer.
 const textBytes = 16
 
 // Size is about how many bytes of memory the rows hold.

@@ -12,7 +12,7 @@ func Lasting(name string) string {
 		if shorter == name {
 			return name
 		}
-		name = shorter // with fewer digits; what stands beside the star may differ in each run as well
+		name = shorter // with fewer digits; what is next to the star may differ from run to run as well
 	}
 }
 

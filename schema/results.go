@@ -211,7 +211,7 @@ type StageStatistics struct {
 	MachinesVariance float64 `col:"machines_variance" doc:"variance of ln(factor) between machines"`
 }
 
-// QueryFinding is what a slow phase means in the words of its query: the operator, and the keys whose rows came together.
+// QueryFinding is what a slow phase means in terms of its query: the operator, and the keys whose rows came together.
 type QueryFinding struct {
 	QueryID    Key           `col:"query_id" key:"queries" doc:"the query"`
 	Kind       FindingKind   `col:"kind" doc:"what was found"`

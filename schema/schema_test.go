@@ -174,7 +174,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if direct.Nth(block) == direct.Nth(0)+block {
-		t.Error("the next block stands beside the first: blocks are not scattered")
+		t.Error("the next block is next to the first: blocks are not scattered")
 	}
 	if NewKeys(input, "attempts").Nth(0) == NewKeys(input, "phases").Nth(0) || NewKeys(input, "attempts").Nth(0) == NewKeys(input+1, "attempts").Nth(0) {
 		t.Error("two tables or inputs share a block")

@@ -67,7 +67,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	result[SkewedTask]("skewed_tasks", "attempts that their input made slow: what skew_repeats are counted from"),
 	result[MachineStatistics]("machine_statistics", "what each application says about each machine, by window of time: the sums that the model of machines is made of"),
 	result[StageStatistics]("stage_statistics", "what each application says about each stage: the sums that the model of stages is made of"),
-	result[QueryFinding]("query_findings", "slow phases in the words of their query: the operator, its keys, its side"),
+	result[QueryFinding]("query_findings", "slow phases in terms of their query: the operator, its keys, its side"),
 	result[JobCost]("job_costs", "how much of each job's completion time each cause cost"),
 	result[WhatifRun]("whatif_runs", "each job replayed under each policy and seed"),
 	result[WhatifSaving]("whatif_savings", "what each policy saves, with the intervals that another run lies in"),

@@ -26,7 +26,7 @@ func (s *Server) runningPart(w http.ResponseWriter, r *http.Request, p page, sou
 	if r.FormValue("part") != "" {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.Method != http.MethodHead {
-			content(w) // an error is that nobody is there any more
+			content(w) // an error means that the client is gone
 		}
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"straggler/store/parquet/benchrows"
 )
 
-// BenchmarkAppendAttempts is the way of rows into a store, without the commit's syncs.
+// BenchmarkAppendAttempts writes rows into a store, without the commit's syncs.
 func BenchmarkAppendAttempts(b *testing.B) {
 	s, err := Temp(b.Context())
 	if err != nil {

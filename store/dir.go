@@ -209,7 +209,7 @@ func (d *directory) registerWriter(context.Context) (id string, err error) { ret
 
 func (d *directory) unregisterWriter(context.Context, string) error { return nil }
 
-// orphans are all files that no commit names. Nobody can be reading them: a commit is removed only while nobody reads, and
+// orphans are all files that no commit names. They cannot be in use: a commit is removed only while there is no reader, and
 // its files after it. Nobody can be writing them either, because the caller holds the writers' lock.
 func (d *directory) orphans(ctx context.Context, named map[string]bool, _ bool) ([]string, error) {
 	return unnamed(ctx, d, named, func(fileInfo) bool { return true })
@@ -234,7 +234,7 @@ func unnamed(ctx context.Context, at backend, named map[string]bool, match func(
 func (d *directory) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	alone, err := d.fs.TryLock(d.path("tables"), exclusive, false)
 	if err != nil || alone == nil {
-		return nil, true, func() {}, nil // where a file system cannot lock, nobody can know who reads
+		return nil, true, func() {}, nil // where a file system cannot lock, readers are unknown
 	}
 	return cat.obsolete(), false, func() { alone.Close() }, nil
 }

@@ -23,7 +23,7 @@ type fileSystem interface {
 	SyncDir(name string) error
 
 	// TryLock takes an advisory lock on a file or directory, created as a file when create is set and it is missing.
-	// It gives nil, nil when somebody else holds it.
+	// It gives nil, nil when another process holds it.
 	TryLock(name string, mode lockMode, create bool) (io.Closer, error)
 }
 

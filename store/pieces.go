@@ -21,7 +21,7 @@ import (
 // Pieces are files that programs on other machines write for a transaction of this process: in a directory of its own under
 // staging, or, of a store in a bucket, as objects of the tables whose names begin with the id of the transaction's writer. Every
 // program gives its files names that no other has, so that one that was started twice for the same work, or is still running
-// when it should not be, disturbs nobody. The transaction commits those of the programs that it is told of by AddPiece, and removes
+// when it should not be, does no harm. The transaction commits those of the programs that it is told of by AddPiece, and removes
 // the others when it ends; what it cannot remove then, the next writer's cleaning does.
 
 // Piece is what one program wrote. It goes through JSON to the process that commits it.

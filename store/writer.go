@@ -74,7 +74,7 @@ func (w *tableWriter) appendAll(input schema.Key, b schema.Batch) error {
 	return nil
 }
 
-// adopt takes a file that somebody else has written.
+// adopt takes a file that another program has written.
 func (w *tableWriter) adopt(f FileRecord) {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()

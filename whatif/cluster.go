@@ -75,7 +75,7 @@ func (r *results) onCopies(ctx context.Context, eng engine.RemoteRunner, l *load
 	for i := range values {
 		values[i] = "(" + strconv.Itoa(i) + ")"
 	}
-	const spread = 4 // shares for each batch: rows come to shares by a hash, and two batches seldom to one of many
+	const spread = 4 // shares for each batch: rows come to shares by a hash, and two batches rarely to one of many
 	return copies.Run(ctx, out.tx, eng, engine.RemoteJob{SQL: "SELECT batch FROM (VALUES " + strings.Join(values, ", ") + ") AS t(batch)", Columns: []string{"batch"},
 		Order: "batch", Partitions: spread * len(values), Verb: []string{"copy", Step, "--version", c.o.Tool}, File: file}, func(_ schema.Key, message []byte) error {
 		var b batchResults

@@ -29,7 +29,7 @@ type Options struct {
 	Applications selection.Applications
 	Optimize     bool                // replay the best settings of Spark's speculation too, where all logs are Spark's
 	Tool         string              // version of straggler, for the commit
-	Progress     func(share float64) // told how much of the work is done; nil for nobody
+	Progress     func(share float64) // called with how much of the work is done; may be nil
 	brief        bool                // made by Brief: the errors are not asked for by anybody
 }
 

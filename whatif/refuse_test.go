@@ -123,7 +123,7 @@ func TestOptimizeRefused(t *testing.T) {
 	}
 }
 
-// Two settings that differ by a second under every seed are told apart, however much seeds differ.
+// Two settings that differ by a second under every seed are distinguished, however much seeds differ.
 func TestPairedChoice(t *testing.T) {
 	result := func(name string, slots float64, saved ...float64) Result {
 		r := Result{Variant: Variant{Policy: mustPolicy(t, name)}, saved: saved}
@@ -141,6 +141,6 @@ func TestPairedChoice(t *testing.T) {
 		t.Errorf("of settings tried under one seed, which tells none apart, the cheaper: %s", got.Name)
 	}
 	if got := cheapest([]Result{result("spark3", 0, 12, 58, 111, 19), better}); got.Name != "spark3" {
-		t.Errorf("of settings that cannot be told apart the cheaper: %s", got.Name)
+		t.Errorf("of settings that cannot be distinguished the cheaper: %s", got.Name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // How machines differ, as priors of ln(factor). Most are alike to a few per cent; one in twenty is anything, by a
 // factor of e^±0.6 and more. A machine changes from one window of time to the next, or is slow in one phase alone (a
-// disk, a cache), more seldom still.
+// disk, a cache), more rarely still.
 var (
 	machinePrior = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: fit.SlowMachineVariance, SlabProbability: fit.SlowMachine}
 	WindowPrior  = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.03}

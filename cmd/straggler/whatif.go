@@ -55,7 +55,7 @@ With --application or --since the jobs of these applications are replayed, and n
 what their logs say, and the tables keep the savings over all. Applications that share the slots of one cluster are replayed together, and the
 jobs of those that are meant counted.
 
-Policies that look at the progress of running tasks are replayed under each --progress-error, since logs seldom hold
+Policies that look at the progress of running tasks are replayed under each --progress-error, since logs rarely hold
 progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
 		Example: `  straggler whatif --list
   straggler whatif --store lake

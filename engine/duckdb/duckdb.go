@@ -328,7 +328,7 @@ func (d *Engine) Close() error {
 	return d.shutDown()
 }
 
-// shutDown closes the database when nobody uses it. The caller holds mu.
+// shutDown closes the database when it has no user left. The caller holds mu.
 func (d *Engine) shutDown() error {
 	if d.busy > 0 {
 		return nil

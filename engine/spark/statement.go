@@ -7,7 +7,7 @@ import (
 )
 
 // portable cuts a statement before its semicolon, and leaves out NOT MATERIALIZED: it asks DuckDB for what Spark does
-// anyway, and Spark has no words for it.
+// anyway, and Spark has no syntax for it.
 func portable(sql string) string {
 	var out strings.Builder
 	not := -1 // where the word NOT begins that is the last one so far

@@ -1,5 +1,5 @@
 // Package sqltext takes the text of SQL and gives its tokens, as the engine that is to read it sees them, and its
-// statements. It knows no grammar beyond that: what is a keyword, a function or a query is for others to say.
+// statements. It knows no grammar beyond that: keywords, functions and queries are up to its callers.
 //
 //  1. statement.go cuts a text into statements, and a statement before its semicolon.
 //  2. quote.go writes names and texts in quotes.

@@ -38,7 +38,7 @@ func prefix(magic string) func([]byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-// maxLayers bounds how often a stream may be compressed. People gzip logs that are compressed already; nobody does so
+// maxLayers bounds how often a stream may be compressed. People gzip logs that are compressed already; no one does so
 // four times.
 const maxLayers = 3
 

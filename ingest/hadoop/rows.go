@@ -76,7 +76,7 @@ type jobRows struct {
 	byID      map[string]schema.Key // keys of attempts, once an output is lost
 }
 
-// lostOutput is a loss whose witness may come later.
+// lostOutput is a loss; the attempt that reported it may come later.
 type lostOutput struct {
 	row    schema.Loss
 	reason string

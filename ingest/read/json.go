@@ -88,7 +88,7 @@ func wordLength(b []byte) int {
 	return 0
 }
 
-// JSONError says what is wrong with a value in the words of the log, and not by the types of the program.
+// JSONError says what is wrong with a value in terms of the log, not of Go types.
 func JSONError(err error) error {
 	var wrong *json.SemanticError
 	if ingest.IsCut(err) || !errors.As(err, &wrong) {

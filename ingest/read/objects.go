@@ -19,7 +19,7 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 // NewJSON decodes JSON from a stream.
 func NewJSON(r io.Reader) *jsontext.Decoder { return jsontext.NewDecoder(r, lenient) }
 
-// UnmarshalJSON decodes a value into v. Its error is in the words of the log.
+// UnmarshalJSON decodes a value into v. Its error is in terms of the log.
 func UnmarshalJSON(value []byte, v any) error {
 	if err := json.Unmarshal(value, v, lenient); err != nil {
 		return JSONError(err)

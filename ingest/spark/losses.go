@@ -111,7 +111,7 @@ func (a *app) writeLoss(l *loss, again int64) {
 	put(a.fold, &a.lossRows, l.row)
 }
 
-// writeLosses writes the losses that nobody made good, in the order of their notice.
+// writeLosses writes the losses that were not made good, in the order in which they were noticed.
 func (a *app) writeLosses() {
 	rest := make([]*loss, 0, len(a.losses))
 	for _, l := range a.losses {

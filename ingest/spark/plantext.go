@@ -6,7 +6,7 @@ import (
 
 // The texts of a plan, `SortMergeJoin [customer_id#12L], [id#40L], Inner, (price#3 > 100)`, are made for people. What is
 // taken from them are the names of columns, functions and tables. Ids of expressions differ from run to run; literals may
-// hold what nobody wants in a store.
+// hold what should not be in a store.
 
 // cleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
 func cleanSQL(s string, keepLiterals bool) string {

@@ -10,7 +10,7 @@ import (
 const (
 	maxLiveNodes   = 100_000   // operators of plans in memory, past which queries that have ended are written
 	maxLiveQueries = 20_000    // queries in memory, past which the same
-	maxQueries     = 1_000_000 // queries of an application that are told apart
+	maxQueries     = 1_000_000 // queries of an application that are distinguished
 	maxLiveValues  = 2_000_000 // values of metrics in memory
 )
 

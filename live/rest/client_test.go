@@ -81,7 +81,7 @@ func TestTheWayIsNotCounted(t *testing.T) {
 	}
 }
 
-// Whoever forbids says what would help: credentials, or, where only Kerberos is taken, another way.
+// A server that refuses gets an error that says what would help: credentials, or, where only Kerberos is taken, another way.
 func TestWhatIsForbidden(t *testing.T) {
 	for _, x := range []struct{ offer, says string }{{"Negotiate", "Kerberos"}, {`Basic realm="x"`, "--credentials"}, {"", "--credentials"}} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -1,5 +1,5 @@
 // Package slots takes attempts in the order of their starts and gives the slot of a machine that each ran on: the first
-// that was free. Logs seldom name slots.
+// that was free. Logs rarely name slots.
 //
 // Start with Slots.
 package slots

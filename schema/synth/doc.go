@@ -7,8 +7,8 @@
 //     queue.go orders what it waits for.
 //  4. plan.go draws jobs as graphs of stages, cluster.go the machines and how fast they are at a time.
 //  5. cost.go adds up what an attempt takes: base seconds, and seconds by cause.
-//  6. random.go draws: every draw is a hash of the seed, its subject and its purpose, so a new consumer of draws shifts
-//     nobody else's.
+//  6. random.go draws: every draw is a hash of the seed, its subject and its purpose, so a new consumer of draws does not
+//     change those of others.
 //
 // All times are whole milliseconds, as most logs write them. Slots are work-conserving: an attempt starts the moment a
 // slot and an input are there, unless the options say otherwise. For every attempt

@@ -277,7 +277,7 @@ func (s *sim) cut(a *attempt, lived int64, silent bool) {
 	for _, v := range []*schema.Null[float64]{&row.CPUS, &row.GCS, &row.FetchWaitS} {
 		v.V = math.Floor(v.V*part*1000) / 1000
 	}
-	// Written at the end, or told by comparing it with the end: nobody knows.
+	// Written at the end, or found by comparing it with the end: unknown.
 	row.OutputBytes, row.ShuffleWriteBytes = schema.Null[int64]{}, schema.Null[int64]{}
 	row.SchedulerDelayS, row.DeserializeS, row.ResultS = schema.Null[float64]{}, schema.Null[float64]{}, schema.Null[float64]{}
 }

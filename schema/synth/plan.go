@@ -64,7 +64,7 @@ func planJob(o *Options, shape random, id, first int) *job {
 	return j
 }
 
-// pickParents draws what a stage reads: nothing, one or two stages before it; the last one reads all that nobody reads.
+// pickParents draws what a stage reads: nothing, one or two stages before it; the last one reads all that no other reads.
 func pickParents(o *Options, d random, before []*stage, last bool) []*stage {
 	if last {
 		var loose []*stage

@@ -46,7 +46,7 @@ func TestTracesObeyTheSchema(t *testing.T) {
 	})
 }
 
-// TestTruthSums: duration = base + Σ seconds by cause − cut for every attempt, and truth stands beside its row.
+// TestTruthSums: duration = base + Σ seconds by cause − cut for every attempt, and the truth is in the order of the rows.
 func TestTruthSums(t *testing.T) {
 	forAll(t, 3, func(t *testing.T, o Options, trace *schema.Trace, truth *Truth) {
 		if len(truth.Attempts) != len(trace.Attempts) {

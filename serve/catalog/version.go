@@ -97,7 +97,7 @@ func byStart(a, b report.Application) int {
 	return cmp.Or(cmp.Compare(b.StartTime.V, a.StartTime.V), cmp.Compare(a.NativeID, b.NativeID), cmp.Compare(a.ApplicationID, b.ApplicationID))
 }
 
-// retire closes the engines that nobody uses, and the others when they are given back.
+// retire closes the engines that are idle, and the others when they are returned.
 func (v *version) retire() error {
 	return errors.Join(v.pages.close(), v.lookups.close(), v.users.close())
 }

@@ -14,7 +14,7 @@ import (
 	"straggler/report"
 )
 
-// Results over the whole store take long on a large one. Each is built once a version, to its end although nobody waits for it,
+// Results over the whole store take long on a large one. Each is built once a version, to its end even if its request is gone,
 // and what an earlier version gave is shown meanwhile.
 
 const (
@@ -57,7 +57,7 @@ func Whole[T any](ctx context.Context, c *Catalog, name string, build func(conte
 	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
 }
 
-// ErrBuilding is returned for a result over the whole store that nobody has yet.
+// ErrBuilding is returned for a result over the whole store that is not built yet.
 var ErrBuilding = errors.New("it is still being added up over the whole store")
 
 // Prepared is Whole of what is built of every version in the background, before somebody asks.
@@ -174,7 +174,7 @@ func startWhole[T any](c *Catalog, v *version, name string, build func(context.C
 	})
 }
 
-// start gives a result, and has it built where nobody did.
+// start gives a result, and has it built if it is not.
 func (w *wholes) start(name string, build func(*wholeResult)) *wholeResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()

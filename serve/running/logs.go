@@ -11,7 +11,7 @@ import (
 	"straggler/live/eventlog"
 )
 
-// Log is a log that is still written, as somebody else reads it.
+// Log is a log that is still written, as another reader sees it.
 type Log struct {
 	Application string // its id
 	Path        string // of the file, or of the folder of a rolling log; or a URL

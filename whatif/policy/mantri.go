@@ -412,7 +412,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 	}
 }
 
-// whenIdle duplicates with slots that nobody wants.
+// whenIdle duplicates with slots that no task waits for.
 func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
 	free := v.Free()
 	if !m.Copy || free == 0 {

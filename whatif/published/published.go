@@ -70,7 +70,7 @@ func Run(ctx context.Context, names []string, o Options) ([]Row, []Figure, error
 
 // Options of a run.
 type Options struct {
-	Watch    func(done, of int) // is told how many experiments are over; nil: nobody
+	Watch    func(done, of int) // is called with how many experiments have ended; may be nil
 	Arrivals []float64          // s, of the jobs of a SWIM file, by which Dolly's and FAIR's are played too; none: they are not
 }
 

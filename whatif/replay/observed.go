@@ -60,7 +60,7 @@ const (
 	ExecutorLeft
 )
 
-// Verb is what a policy decides to do, in the words of Actions.
+// Verb is what a policy decides to do; each is a method of Actions.
 type Verb string
 
 const (

@@ -14,13 +14,13 @@ type Options struct {
 	Policy    Policy // nil: none
 	Seed      int64
 	Sigma     float64        // relative standard deviation of the first estimate that an attempt's synthetic progress gives
-	Watch     func(Span)     // is told of every attempt that ended; nil: nobody
+	Watch     func(Span)     // is called with every attempt that ended; may be nil
 	Took      []int64        // of each attempt, µs, in place of what was observed; nil: as observed
 	Stop      func() bool    // asked now and then whether to give up; nil: never
-	Sample    func(*Cluster) // under a scheduler: is shown the cluster every Every; nil: nobody
+	Sample    func(*Cluster) // under a scheduler: is called with the cluster every Every; may be nil
 	Every     Time
 	Scheduler Scheduler // nil: tasks are launched as the log did
-	Protector Protector // of outputs, in a planned pool whose machines lose some; nil: nobody protects them
+	Protector Protector // of outputs, in a planned pool whose machines lose some; nil: none
 }
 
 // Span is an attempt of a replay, for timelines.

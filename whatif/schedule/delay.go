@@ -10,7 +10,7 @@ import (
 // Delay is delay scheduling (FAIR §4.2): a job that has no task for a machine near its data is passed over, and the next
 // job is asked. Having waited T1 it may start tasks on another machine of the data's rack, and T2 later anywhere. Starting
 // a task nearer than that takes it back to the level of the task. The wait begins when the job is first passed over and
-// ends with its next start. With both times 0 nobody waits: the head of the line is served.
+// ends with its next start. With both times 0 no job waits: the head of the line is served.
 //
 // With a bias, jobs that read less than so many MB/s do not wait (IO-rate biasing, FAIR §4.3.2): read far away they cost
 // the network little, and leave the slots near the data to jobs that need them. The rate is that of the tasks of the

@@ -15,7 +15,7 @@ import (
 //
 // Slots come to a starved pool as tasks end. When one has been below its guarantee for tmin, or a job below its share
 // for tfair, attempts of jobs above their share are killed, the last started first, and no job is brought below its
-// share (FAIR §3.2). A time of 0 kills nobody.
+// share (FAIR §3.2). A time of 0 kills nothing.
 type Fair struct {
 	Tmin  float64 `option:"tmin" unit:"s" doc:"how long a pool may lack its minimum share before others are killed; 0: for ever"`
 	Tfair float64 `option:"tfair" unit:"s" doc:"the same for a job and its fair share; 0: for ever"`

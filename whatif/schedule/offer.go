@@ -94,7 +94,7 @@ func (o *offers) notice(c *replay.Cluster) {
 	}
 }
 
-// offer offers the idle slots of a class, a task a machine at a time, until nobody takes one.
+// offer offers the idle slots of a class, a task a machine at a time, until none is taken.
 func (o *offers) offer(c *replay.Cluster, class workload.Class) {
 	machines := o.some
 	if o.all {

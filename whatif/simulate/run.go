@@ -17,8 +17,8 @@ import (
 type Options struct {
 	From    workload.Source
 	Workers int                   // 0: one a core
-	Done    func(runs, of int)    // is told of every run; nil: nobody
-	Each    func(r *Result) error // is given every run, in order; nil: nobody. A run's jobs and samples are not kept
+	Done    func(runs, of int)    // is called after every run; may be nil
+	Each    func(r *Result) error // is called with every run, in order; may be nil. A run's jobs and samples are not kept
 }
 
 // Summary is what a simulation gave.

@@ -19,7 +19,7 @@ const (
 	Levels = 3
 )
 
-// Queue is one of the parts of a pool that share its slots: a queue, a user or, in the words of FAIR §3, a pool.
+// Queue is one of the parts of a pool that share its slots: a queue, a user or, as FAIR §3 calls it, a pool.
 type Queue struct {
 	Name string
 	Min  [Classes]int32 // slots of each class that it is guaranteed

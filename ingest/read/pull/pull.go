@@ -14,7 +14,7 @@ const MaxDepth = 512
 // Puller reads one JSON value from memory, member by member. It takes any key order, white space, escapes and unknown
 // keys. Its first error is kept in Why and ends it: every later call reports nothing more.
 //
-// What is skipped is checked for strings and brackets only: damage inside a value that nobody reads spoils nothing.
+// What is skipped is checked for strings and brackets only: damage inside a value that is not read spoils nothing.
 type Puller struct {
 	Name []byte // of the last member; valid until the next one
 	Why  string // the first error; "" while there is none

@@ -1,6 +1,6 @@
 // Package quincy takes what happens in a cluster (jobs and tasks come and end, machines fail, time passes) and gives which
 // tasks to start where and which to preempt, as Quincy decides: Isard et al., Quincy: Fair Scheduling for Distributed
-// Computing Clusters, SOSP 2009. It knows nobody's simulator: machines, racks, jobs and tasks are numbers, data is bytes,
+// Computing Clusters, SOSP 2009. It knows no simulator: machines, racks, jobs and tasks are numbers, data is bytes,
 // time is seconds.
 //
 //  1. scheduler.go is told what happened, and Schedule gives the changes. A change that was given counts as carried out.
