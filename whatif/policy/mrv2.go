@@ -46,14 +46,19 @@ type mrv2Job struct{ scan, next replay.Time }
 type copyOf struct{ task, number int32 }
 
 type mrv2Phase struct {
-	counted    int
-	took       sample
-	squares    float64
-	rates      sample
-	rateSquare float64
-	smooth     map[copyOf]*smoothed
-	marked     map[int32]bool
+	counted     int
+	took, rates moments
+	smooth      map[copyOf]*smoothed
+	marked      []bool // by task; nil where none is
 }
+
+// moments are those of numbers: how many, their sum, and that of their squares.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(x float64) { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.squares+x*x }
+
+func (m *moments) mean() float64     { return m.sum / m.n }
+func (m *moments) variance() float64 { return max(m.squares/m.n-m.mean()*m.mean(), 0) }
 
 func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 	p, ok := (*v.Memory()).(*mrv2Phase)
@@ -76,12 +81,12 @@ func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if job.next <= v.Now() {
 		job.scan, job.next = v.Now(), v.Now()+replay.Seconds(m.Again)
 	}
-	if len(v.Running()) == 0 || float64(p.took.n()) < m.Complete*float64(v.Tasks()) || p.took.n() < 1 {
+	if len(v.Running()) == 0 || p.took.n < max(m.Complete*float64(v.Tasks()), 1) {
 		return m.wake(v, job.next)
 	}
 	if task := m.best(v, p); task >= 0 {
 		if p.marked == nil {
-			p.marked = map[int32]bool{}
+			p.marked = make([]bool, v.Tasks())
 		}
 		p.marked[task] = true
 		do.QueueCopy(task)
@@ -101,10 +106,8 @@ func (m *mrv2) count(v *replay.View, p *mrv2Phase) {
 	for _, d := range v.Done()[p.counted:] {
 		took := d.Took.Seconds()
 		p.took.add(took)
-		p.squares += took * took
 		if took > 0 {
 			p.rates.add(1 / took)
-			p.rateSquare += 1 / (took * took)
 		}
 	}
 	p.counted = len(v.Done())
@@ -128,14 +131,14 @@ func (m *mrv2) best(v *replay.View, p *mrv2Phase) int32 {
 	best, bestValue := int32(-1), 0.0
 	for i := range running {
 		a := &running[i]
-		if v.Copies(a.Task) > 1 || p.marked[a.Task] {
+		if v.Copies(a.Task) > 1 || p.marked != nil && p.marked[a.Task] {
 			continue
 		}
-		end := m.estimatedEnd(v, p, a)
-		if m.Intended && v.Progress(a)/max(v.Elapsed(a).Seconds(), 1e-6) >= slowRate {
+		elapsed, progress := v.Elapsed(a).Seconds(), v.Progress(a)
+		if m.Intended && progress/max(elapsed, 1e-6) >= slowRate {
 			continue
 		}
-		value := SpeculationValue(end, v.Now().Seconds(), fresh)
+		value := SpeculationValue(m.estimatedEnd(p, a, elapsed, progress), v.Now().Seconds(), fresh)
 		if value > bestValue || value == bestValue && best >= 0 && a.Task < best {
 			best, bestValue = a.Task, value
 		}
@@ -154,8 +157,7 @@ func SpeculationValue(estimatedEnd, now, estimatedNew float64) float64 {
 // LegacyRuntime is the whole duration that the legacy estimator expects.
 func LegacyRuntime(elapsed, progress float64) float64 { return elapsed / max(1e-4, progress) }
 
-func (m *mrv2) estimatedEnd(v *replay.View, p *mrv2Phase, a *replay.Running) float64 {
-	elapsed, progress := v.Elapsed(a).Seconds(), v.Progress(a)
+func (m *mrv2) estimatedEnd(p *mrv2Phase, a *replay.Running, elapsed, progress float64) float64 {
 	whole := LegacyRuntime(elapsed, progress)
 	if s := p.smooth[copyOf{a.Task, a.Number}]; s != nil && s.rate > 0 && (m.Estimator != "simple" || s.reports > 24) {
 		whole = elapsed + (1-progress)/s.rate
@@ -165,17 +167,15 @@ func (m *mrv2) estimatedEnd(v *replay.View, p *mrv2Phase, a *replay.Running) flo
 
 // estimatedNew is the mean of the completed attempts; the simple estimator adds half its 95 % confidence interval.
 func (m *mrv2) estimatedNew(p *mrv2Phase) float64 {
-	mean, n := p.took.mean(), float64(p.took.n())
-	if m.Estimator != "simple" || n < 2 {
-		return mean
+	if m.Estimator != "simple" || p.took.n < 2 {
+		return p.took.mean()
 	}
-	return mean + 1.96*math.Sqrt(max(p.squares/n-mean*mean, 0)/n)
+	return p.took.mean() + 1.96*math.Sqrt(p.took.variance()/p.took.n)
 }
 
 // slowRate is the rate under which a task is slow as intended.
 func (m *mrv2) slowRate(p *mrv2Phase) float64 {
-	mean, n := p.rates.mean(), float64(p.rates.n())
-	return mean - m.Slow*math.Sqrt(max(p.rateSquare/n-mean*mean, 0))
+	return p.rates.mean() - m.Slow*math.Sqrt(p.rates.variance())
 }
 
 // smoothed is a rate of progress under exponential smoothing.
