@@ -220,3 +220,26 @@ func TestVariants(t *testing.T) {
 		t.Errorf("statuses %v, jobs %+v", status, r.Jobs)
 	}
 }
+
+// A copy whose first line is the documented header is recognised by it, whatever jobs are called in it.
+func TestRecognisedByHeader(t *testing.T) {
+	const header = "task_name,instance_num,job_name,task_type,status,start_time,end_time,plan_cpu,plan_mem\r\n"
+	const rows = "M1,1,job_1,type_9,Terminated,97,110,50.0,23.3\r\nR2_1,2,job_1,type_9,Terminated,110,140,50.0,5\r\n"
+	for _, c := range []struct {
+		name, text string
+		want       int
+	}{
+		{"batch_task.csv", header + rows, 3},
+		{"batch_task.csv", rows, 0},
+		{"tasks.csv", header + rows, 0}, // other programs have columns of these names
+		{"batch_task.csv", "task_name,status\nM1,Terminated\n", 0},
+	} {
+		if m := Format().Sniff(ingest.Head{Name: c.name, Bytes: []byte(c.text), Whole: true}); m.Confidence != c.want {
+			t.Errorf("%s %.20q…: %+v, want %d", c.name, c.text, m, c.want)
+		}
+	}
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{"batch_task.csv": header + rows}), ingest.Limits{})
+	if r.Err != nil || len(r.Trace.Phases) != 2 || len(r.Trace.Edges) != 1 || r.Counts.Rejects != 0 {
+		t.Errorf("error %v, phases %+v, edges %+v, rejects %+v", r.Err, r.Trace.Phases, r.Trace.Edges, r.Trace.Rejects)
+	}
+}

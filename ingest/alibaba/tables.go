@@ -1,6 +1,9 @@
 package alibaba
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // table is one of the files of a trace.
 type table struct {
@@ -46,15 +49,18 @@ func tableOf(name string, f [][]byte) *table {
 // header says whether a row is the names of columns, which some copies of the trace have in the file: those that the
 // documentation uses, or any words without a number among them.
 func header(f [][]byte) bool {
-	numbers := false
-	for _, b := range f {
+	return documentedHeader(f) || len(f) > 4 && !slices.ContainsFunc(f, isNumber)
+}
+
+// documentedHeader says whether a row has a name of a column as the documentation writes it.
+func documentedHeader(f [][]byte) bool {
+	return slices.ContainsFunc(f, func(b []byte) bool {
 		switch string(b) {
 		case "job_name", "task_name", "instance_name", "inst_name", "machine_id", "worker_name", "time_stamp", "start_time", "cap_cpu":
 			return true
 		}
-		numbers = numbers || isNumber(b)
-	}
-	return !numbers && len(f) > 4
+		return false
+	})
 }
 
 // tableLike is the table by the name of its file and the number of columns, for rows with words that are not documented.
