@@ -62,9 +62,12 @@ type Head struct {
 	Columns []string // of a Parquet file, from its footer
 }
 
+// Certain is the highest confidence of a match.
+const Certain = 3
+
 // Match is the result of Sniff. The most confident match wins; a tie is an error that names both formats.
 type Match struct {
-	Confidence int    // 0 no, 1 possible, 2 likely, 3 certain
+	Confidence int    // 0 no, 1 possible, 2 likely, Certain
 	Why        string // what it was recognised by, for the summary
 }
 

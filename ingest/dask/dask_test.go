@@ -94,3 +94,23 @@ func TestTransfersAtOnce(t *testing.T) {
 		t.Errorf("waits %+v of %+v", a.FetchWaitS, a.DurationS)
 	}
 }
+
+// What stands among the tasks and is none is rejected, and the tasks behind it are read.
+func TestAmongTasks(t *testing.T) {
+	const task = `{"key":"f-1","worker":"tcp://10.0.0.1:1","status":"OK","startstops":[{"action":"compute","start":1,"stop":2}]}`
+	for log, want := range map[string][2]int{
+		"[" + task + `,1,"x",[2],null,` + task + "]": {2, 4},
+		task + "\n7\n" + task:                        {2, 1},
+		"[" + task + "]\n[" + task + "]\n":           {2, 0},
+		task + "\nwhat is this\n" + task:             {1, 1}, // nothing behind it can be decoded
+		"root:x:0:0\n":                               {0, 1},
+	} {
+		r := ingesttest.Bytes(t, Format(), "stream.json", []byte(log))
+		if len(r.Attempts) != want[0] || r.Counts.Rejects != int64(want[1]) {
+			t.Errorf("%s: %d tasks, %d rejects, want %v; error %v", log, len(r.Attempts), r.Counts.Rejects, want, r.Err)
+		}
+		if n := len(r.Applications); n != min(want[0], 1) {
+			t.Errorf("%s: %d applications", log, n)
+		}
+	}
+}

@@ -66,6 +66,8 @@ type Input struct {
 	Why    string // the sign it was recognised by
 	Codec  string // around its first file; "" for none
 
+	Unrecognised bool // --from names its format, which does not recognise its beginning
+
 	*candidate
 	reading *reading
 }
@@ -228,7 +230,7 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 			return outcome{}
 		}
 	}
-	format, why, err := recognise(f.formats, c, head, f.o.From != "")
+	format, match, err := recognise(f.formats, c, head, f.o.From != "")
 	if len(layers) > 0 && errors.Is(err, ErrNotRecognised) {
 		if damage := f.damage(ctx, c); damage != nil {
 			f.refuse(unreadable(c.name, damage))
@@ -236,8 +238,10 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 		}
 	}
 	switch {
+	case err == nil && match.Confidence == 0 && f.certainlyOther(c, head):
+		f.refuse(unreadable(c.name, errors.New(f.whyNot(c, head, ErrNotRecognised))))
 	case err == nil:
-		f.accept(c, format, why, layers, head.Bytes)
+		f.accept(c, format, match, layers, head.Bytes)
 	case c.claim != nil:
 		return outcome{candidate: c, ungroup: true}
 	case errors.Is(err, ErrNotRecognised) && !c.explicit:
@@ -281,18 +285,25 @@ func (f *finder) damage(ctx context.Context, c *candidate) error {
 // whyNot is why a file was not recognised: where --from names a format, perhaps because it is of another one.
 func (f *finder) whyNot(c *candidate, head ingest.Head, err error) string {
 	if f.o.From != "" && c.claim == nil {
-		if other, why, e := recognise(f.all, c, head, false); e == nil {
-			return fmt.Sprintf("not recognised as %s, which --from names: it is %s (%s)", f.o.From, other.Name, why)
+		if other, m, e := recognise(f.all, c, head, false); e == nil {
+			return fmt.Sprintf("not recognised as %s, which --from names: it is %s (%s)", f.o.From, other.Name, m.Why)
 		}
 	}
 	return err.Error()
 }
 
-func (f *finder) accept(c *candidate, format *ingest.Format, why string, layers []string, head []byte) {
+// certainlyOther says that a file which the format of --from does not recognise is a log of another one.
+func (f *finder) certainlyOther(c *candidate, head ingest.Head) bool {
+	_, m, err := recognise(f.all, c, head, false)
+	return err == nil && m.Confidence == ingest.Certain
+}
+
+func (f *finder) accept(c *candidate, format *ingest.Format, match ingest.Match, layers []string, head []byte) {
+	why := match.Why
 	for i := len(layers) - 1; i >= 0; i-- {
 		why += ", in " + layers[i]
 	}
-	in := &Input{candidate: c, Format: *format, Why: why, Codec: strings.Join(layers, ", ")}
+	in := &Input{candidate: c, Format: *format, Why: why, Unrecognised: match.Confidence == 0, Codec: strings.Join(layers, ", ")}
 	in.reading = &reading{progress: f.o.Progress, stats: make([]*fileStats, len(c.files))}
 	in.Input = c.input(f.spool, in.reading)
 	in.Key = schema.InputKey(c.base, head)

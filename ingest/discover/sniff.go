@@ -53,20 +53,19 @@ func peekFile(ctx context.Context, f *file, buf []byte) (ingest.Head, []string, 
 }
 
 // recognise asks the formats. A group belongs to the format that claimed it, if the content does not deny it; a file
-// that the user named belongs to the format that the user forced.
-func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool) (format *ingest.Format, why string, err error) {
+// that the user named belongs to the format that the user forced, whose confidence may be 0.
+func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool) (format *ingest.Format, match ingest.Match, err error) {
 	defer ingest.Recover(&err)
 	if forced && c.explicit {
-		return &formats[0], "named by --from", nil
+		return &formats[0], ingest.Match{Confidence: formats[0].Sniff(h).Confidence, Why: "named by --from"}, nil
 	}
 	if c.claim != nil {
 		if m := c.claim.Sniff(h); m.Confidence > 0 {
-			return c.claim, m.Why, nil
+			return c.claim, m, nil
 		}
-		return nil, "", fmt.Errorf("%w: its names are those of %s, its content is not", ErrNotRecognised, c.claim.Name)
+		return nil, ingest.Match{}, fmt.Errorf("%w: its names are those of %s, its content is not", ErrNotRecognised, c.claim.Name)
 	}
 	var best []*ingest.Format
-	var match ingest.Match
 	for i := range formats {
 		f := &formats[i]
 		m := f.Sniff(h)
@@ -80,15 +79,15 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 	}
 	switch {
 	case len(best) == 1:
-		return best[0], match.Why, nil
+		return best[0], match, nil
 	case len(best) > 1:
-		return nil, "", fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
+		return nil, ingest.Match{}, fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
 	case len(h.Bytes) == 0:
-		return nil, "", fmt.Errorf("%w: it is empty", ErrNotRecognised)
+		return nil, ingest.Match{}, fmt.Errorf("%w: it is empty", ErrNotRecognised)
 	case bytes.HasPrefix(h.Bytes, []byte("\xff\xfe")) || bytes.HasPrefix(h.Bytes, []byte("\xfe\xff")):
-		return nil, "", fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f UTF-16 -t UTF-8", ErrNotRecognised)
+		return nil, ingest.Match{}, fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f UTF-16 -t UTF-8", ErrNotRecognised)
 	}
-	return nil, "", fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
+	return nil, ingest.Match{}, fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
 }
 
 func formatNames(formats []*ingest.Format) string {

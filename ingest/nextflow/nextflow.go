@@ -96,6 +96,8 @@ type reader struct {
 	derived   int64 // starts that are not in the trace
 }
 
+var errNoHeader = errors.New("its first line is not the header of a trace: it has neither name nor process")
+
 type taskName struct {
 	phase int
 	name  string
@@ -110,7 +112,12 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 		return nil
 	}
 	if r.columns == nil {
-		r.columns, r.separator = columns(line.Data)
+		c, separator := columns(line.Data)
+		_, name := c["name"]
+		if _, process := c["process"]; !name && !process {
+			return errNoHeader
+		}
+		r.columns, r.separator = c, separator
 		r.out.Decoded(1)
 		return nil
 	}

@@ -1,6 +1,7 @@
 package nextflow
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -147,5 +148,20 @@ func TestSameTag(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"0.0 failed false", "1.0 success true", "2.0 failed false", "2.1 success false"}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// Lines without the header of a trace are none.
+func TestNoHeader(t *testing.T) {
+	for log, bad := range map[string]bool{
+		"root:x:0:0:root:/root:/bin/sh\nbin:x:1:1\n": true,
+		"{\"Event\":\"x\"}\n":                        true,
+		"process\texit\nalign\t0\n":                  false,
+		"name\n":                                     false,
+	} {
+		r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(log))
+		if errors.Is(r.Err, errNoHeader) != bad || bad && len(r.Attempts) > 0 {
+			t.Errorf("%q: %v, %d attempts", log, r.Err, len(r.Attempts))
+		}
 	}
 }

@@ -122,4 +122,9 @@ func (a *Application) CaveatOf(n int64, code, detail string) {
 }
 
 // Emit gives all rows that wait to the sink.
-func (a *Application) Emit() error { return ingest.EmitTrace(a.out, &a.Trace) }
+func (a *Application) Emit() error {
+	if c := a.out.Counts(); c.Decoded == 0 && c.Rejects > 0 { // the input is no log of the format
+		return nil
+	}
+	return ingest.EmitTrace(a.out, &a.Trace)
+}

@@ -3,6 +3,7 @@ package read
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,22 +28,34 @@ func UnmarshalJSON(value []byte, v any) error {
 	return nil
 }
 
-// EachObject gives objects to take: the elements of a list, or objects that stand one behind the other. One that take
-// cannot use is rejected for the reason that it gives; an error of take ends it. What is no object ends it too.
+// EachObject gives objects to take: the elements of lists, or objects that stand one behind the other. One that take cannot
+// use is rejected for the reason that it gives, and so is what is no object; an error of take ends it. Within a value, where
+// the decoder stands before a list, it ends with that list.
 func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, take func(jsontext.Value) (unusable, err error)) error {
-	if dec.PeekKind() == '[' {
-		if _, err := dec.ReadToken(); err != nil {
-			return Broken(p, dec, out, err)
-		}
-	}
-	for dec.PeekKind() == '{' {
+	outside := dec.StackDepth()
+	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := dec.InputOffset()
+		kind, at, inList := dec.PeekKind(), dec.InputOffset(), dec.StackDepth() > outside
+		if kind == '[' && !inList || kind == ']' && inList {
+			if _, err := dec.ReadToken(); err != nil {
+				return Broken(p, dec, out, err)
+			}
+			if inList && outside > 0 {
+				return nil
+			}
+			continue
+		}
 		v, err := dec.ReadValue()
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF) && !inList:
+			return nil
+		case err != nil:
 			return Broken(p, dec, out, err)
+		case kind != '{':
+			Reject(out, p, at, v, "it is no object")
+			continue
 		}
 		unusable, err := take(v)
 		switch {
@@ -54,12 +67,6 @@ func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *
 			out.Decoded(1)
 		}
 	}
-	if dec.StackDepth() > 0 {
-		if _, err := dec.ReadToken(); err != nil {
-			return Broken(p, dec, out, err)
-		}
-	}
-	return nil
 }
 
 // Broken rejects the rest of a part, which cannot be decoded, and is the error that says so.

@@ -326,13 +326,16 @@ func (r *run) conclude(j *job) {
 	res.Status, res.Decoded, res.Rejects, res.Rows = Read, c.Decoded, c.Rejects, c.Rows
 	r.rejects.Add(c.Rejects)
 	res.Bytes, res.Content = j.BytesRead()
-	j.unusable = c.Decoded == 0 && c.Rejects > 0
+	_, rejected := c.Rows["rejects"]
+	empty := len(c.Rows) == 0 || rejected && len(c.Rows) == 1
+	foreign := j.err == nil && j.Unrecognised && res.Content > 0 && empty // formats skip records of others as those of later versions of their own
+	j.unusable = c.Rejects > 0 && (c.Decoded == 0 || foreign)
 	switch {
 	case j.unusable && j.err != nil:
 		j.err = fmt.Errorf("%w: %w", ErrNoUsableRecord, j.err)
-	case j.unusable:
+	case j.unusable && !foreign:
 		j.err = fmt.Errorf("%w; the table rejects holds %d of %d and says why", ErrNoUsableRecord, c.Rows["rejects"], c.Rejects)
-	case j.err == nil && r.o.From != "" && c.Decoded > 0 && len(c.Rows) == 0: // a format skips records of others as those of later versions of its own
+	case foreign:
 		j.err = fmt.Errorf("%w: nothing in it is of the format %s; without --from its content says what it is", ErrNoUsableRecord, r.o.From)
 	}
 	if j.err == nil {

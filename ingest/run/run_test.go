@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/ingest/run"
 	"straggler/schema"
 	"straggler/store"
@@ -292,18 +294,38 @@ func TestNoUsableRecord(t *testing.T) {
 	}
 }
 
-// A log that is read as another format than its own, whose records that format skips, was not read, and the error says what to
-// leave out. Recognised by its content, a log may be empty but for its header.
+// A log that is read as another format than its own was not read: it is certainly of the other one, or the format skips all its
+// records, and the error says what to leave out. Recognised by its content, a log may be empty but for its header.
 func TestWrongFormat(t *testing.T) {
 	skips := toy()
-	skips.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error { out.Decoded(3); return nil }
-	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1)})
-	s, err := run.Run(t.Context(), newStore(t), []ingest.Format{skips}, []string{dir}, run.Options{From: "toy"})
-	if !errors.Is(err, run.ErrNoUsableRecord) || !strings.Contains(err.Error(), "without --from") || len(s.Unread()) != 1 {
-		t.Errorf("%v, %v", err, statuses(dir, s))
+	skips.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
+		return read.EachLine(ctx, in.Parts[0], out, func(line read.Line) error {
+			if bytes.HasPrefix(line.Data, []byte("reject")) {
+				read.RejectLine(out, in.Parts[0], line, "no toy")
+			} else {
+				out.Decoded(1)
+			}
+			return nil
+		})
 	}
-	if _, err := run.Run(t.Context(), newStore(t), []ingest.Format{skips}, []string{dir}, run.Options{}); err != nil {
-		t.Errorf("recognised: %v", err)
+	other := skips
+	other.Name, other.Claim = "other", nil
+	other.Sniff = func(ingest.Head) ingest.Match { return ingest.Match{} }
+	for name, c := range map[string]struct {
+		data, from string
+		why        string // "" where it is read
+	}{
+		"skipped":           {"what is this\n", "other", "without --from"},
+		"a reject":          {"reject\nwhat is this\n", "other", "without --from"},
+		"certainly another": {"toy a\nrun host0\n", "other", "it is toy"},
+		"recognised":        {"toy a\n", "toy", ""},
+		"by content":        {"toy a\n", "", ""},
+	} {
+		dir := tree(t, map[string][]byte{"a.log": []byte(c.data)})
+		s, err := run.Run(t.Context(), newStore(t), []ingest.Format{skips, other}, []string{filepath.Join(dir, "a.log")}, run.Options{From: c.from})
+		if (err != nil) != (c.why != "") || err != nil && (!errors.Is(err, run.ErrUnreadable) || !strings.Contains(err.Error(), c.why) || len(s.Unread()) != 1) {
+			t.Errorf("%s: %v, %v", name, err, statuses(dir, s))
+		}
 	}
 }
 
