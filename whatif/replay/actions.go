@@ -178,15 +178,16 @@ func (s *Sim) copy(i, task, slot int32) {
 	})
 }
 
-// firstAttempt finds an attempt of a task that has not been started.
+// firstAttempt is the launch of a task in the log; the phase's first where it has none.
 func (s *Sim) firstAttempt(i, task int32) int32 {
-	p := &s.p.Phases[i]
-	for a := p.First; a < p.First+p.Launches; a++ {
-		if s.p.Attempts[a].Task == task {
-			return a
+	p, ph := &s.p.Phases[i], &s.phases[i]
+	if ph.launches == nil { // kept by task: all of a phase may be asked for
+		ph.launches = slices.Repeat([]int32{p.First}, int(p.Tasks))
+		for a := p.First; a < p.First+p.Launches; a++ {
+			ph.launches[s.p.Attempts[a].Task-p.FirstTask] = a
 		}
 	}
-	return p.First
+	return ph.launches[task-p.FirstTask]
 }
 
 // copyTakes draws how long a copy takes, in µs, and how it makes progress.

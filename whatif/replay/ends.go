@@ -234,6 +234,7 @@ func (s *Sim) keep(ph *phaseRun) {
 		s.spare = append(s.spare, ph.running[:0])
 		ph.running = nil
 	}
+	ph.launches = nil
 	if !ph.looking {
 		s.keepStarted(ph)
 	}

@@ -136,6 +136,7 @@ type phaseRun struct {
 	looking   bool
 	begun     bool // it was released
 	order     []int32
+	launches  []int32 // see firstAttempt
 	running   []Running
 	started   []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
 	done      []Done
