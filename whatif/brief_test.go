@@ -5,8 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
+	"straggler/causes"
+	"straggler/detect"
+	"straggler/generate"
 	"straggler/selection"
 )
 
@@ -46,4 +52,63 @@ func hours(t *testing.T, tasks, hours int) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// BenchmarkBrief is what the replay adds to a report on a fresh log of 1 GB, reading and writing included.
+func BenchmarkBrief(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "big.log")
+	if err := repeated(b, name, labelled(b, "mixed"), 1e9); err != nil {
+		b.Fatal(err)
+	}
+	st, eng := storeOf(b, name)
+	ctx := b.Context()
+	if _, err := detect.Run(ctx, st, eng, detect.Options{}); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := causes.Run(ctx, st, eng, causes.Options{}); err != nil {
+		b.Fatal(err)
+	}
+	processor := func() float64 {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	}
+	before := processor()
+	for b.Loop() {
+		o, err := Brief(ctx, eng, selection.Applications{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := Run(ctx, st, eng, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(o.Seeds), "seeds")
+		b.ReportMetric(float64(s.Attempts), "attempts")
+	}
+	b.ReportMetric((processor()-before)/float64(b.N), "cpu-s/op")
+}
+
+// repeated writes a Spark event log that repeats another until it has a size.
+func repeated(b *testing.B, name, log string, size int64) error {
+	f, err := os.Open(log)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := zstd.NewReader(f)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	w, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := generate.Like(b.Context(), w, d, size); err != nil {
+		return err
+	}
+	return w.Close()
 }

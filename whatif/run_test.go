@@ -25,7 +25,7 @@ import (
 )
 
 // labelled is a real log of the repository.
-func labelled(t *testing.T, name string) string {
+func labelled(t testing.TB, name string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../testdata/labelled", name, "app-*"))
 	if err != nil || len(files) == 0 {
@@ -34,7 +34,7 @@ func labelled(t *testing.T, name string) string {
 	return files[0]
 }
 
-func storeOf(t *testing.T, paths ...string) (*store.Store, engine.Engine) {
+func storeOf(t testing.TB, paths ...string) (*store.Store, engine.Engine) {
 	t.Helper()
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
