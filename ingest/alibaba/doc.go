@@ -8,6 +8,6 @@
 //     numbers the rows of 2018 that may be tries of one instance.
 //  5. dag.go reads the dependencies that a 2018 task's name holds.
 //
-// Start with tables.go. No real file was available to the tests; the layouts are the
+// Start with tables.go. Of real files only a table of tasks of 2017 was tried; the other layouts are the
 // documented ones, with the defects that the trace's users have reported.
 package alibaba
