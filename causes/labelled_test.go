@@ -17,6 +17,7 @@ import (
 	"straggler/ingest"
 	ingestrun "straggler/ingest/run"
 	"straggler/ingest/spark"
+	"straggler/schema"
 	"straggler/store"
 )
 
@@ -187,6 +188,7 @@ func (r *labelled) label() {
 			if l.fits(a) {
 				a.labels = append(a.labels, l)
 			}
+			a.beside = a.beside || l.Cause == schema.GC && fmt.Sprint(l.StageID) == a.Stage && l.Host != nil && *l.Host != a.Machine
 		}
 	}
 }

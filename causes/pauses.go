@@ -23,6 +23,8 @@ const (
 	// fewCollect is the share of a phase's machines that may collect as long at the same time: where all collect, one that does
 	// is nothing that another's wait can be put down to.
 	fewCollect = 1. / 3
+	// sample is how many tasks of a phase are asked whether they waited.
+	sample = 1024
 )
 
 // pauses are the tasks that collected for longer than those of the prepared phase do, its own and those that ran meanwhile in other phases of
@@ -35,6 +37,7 @@ type pauses struct {
 	waited, delayed     []float64 // seconds that coincide with the collections of a machine
 	unpaused, undelayed float64   // seconds that coincide with none
 	idle                []float64 // share of the tasks elsewhere that did not wait though the machine collected as long
+	began               []began   // the tasks elsewhere that began during its collections
 
 	during  []float64 // scratch of collectedDuring, by machine
 	touched []int32
@@ -53,17 +56,21 @@ type pause struct {
 	from, to schema.Time // in this part of its time
 }
 
+// began counts tasks that began during a machine's collections, and had half of a long wait of them before them; most tasks ask for their
+// blocks when they begin.
+type began struct{ all, waited int }
+
 type machineInWindow struct{ machine, window int64 }
 
 // pausedBy finds the machine, among the numbers, whose collections task i waited for; ok is false where it was none, or where that cannot be told:
-// where most waits of the phase coincide with no collection, where that machine collects all the time, or where its own tasks wait too.
+// where most waits of the phase coincide with no collection, where that machine collects all the time and not most tasks that begin meanwhile wait, or where its own tasks wait too.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
 	if !w.loaded {
 		w.load(a)
 	}
 	k, ok := w.server(a, int32(i))
-	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect {
+	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect && !w.began[k].mostWaited() {
 		return 0, false
 	}
 	return k, !a.waitsAnyway(i, k) && (int(k) >= len(a.phase.Machines.Numbers) || !a.serverWaits(i, k))
@@ -135,7 +142,7 @@ func (w *pauses) load(a *Attributor) {
 	b := &a.phase.Fitter
 	w.loaded, w.unpaused, w.undelayed = true, 0, 0
 	w.order, w.touched, w.tmp = w.order[:0], w.touched[:0], w.tmp[:0]
-	w.waited, w.delayed, w.idle, w.during = w.waited[:0], w.delayed[:0], w.idle[:0], w.during[:0]
+	w.waited, w.delayed, w.idle, w.began, w.during = w.waited[:0], w.delayed[:0], w.idle[:0], w.began[:0], w.during[:0]
 	bar := func(part int) float64 { return a.mid[part] + 2*a.partSD[part] }
 	for i := range b.Tasks {
 		t := &b.Tasks[i]
@@ -146,12 +153,13 @@ func (w *pauses) load(a *Attributor) {
 	w.numbers = append(w.numbers[:0], b.Machines.Numbers...)
 	w.addOthers(a, bar(fit.GC))
 	for range w.numbers {
-		w.waited, w.delayed, w.idle, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.during, 0)
+		w.waited, w.delayed, w.idle, w.began, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.began, began{}), append(w.during, 0)
 	}
 	if len(w.order) == 0 {
 		return
 	}
 	slices.SortStableFunc(w.order, func(x, y pause) int { return cmp.Compare(x.start, y.start) })
+	long := w.longWait(a, bar(fit.FetchWait))
 	for _, i := range b.Rows {
 		if delay := b.Part[fit.SchedulerDelay][i]; delay > bar(fit.SchedulerDelay) {
 			if delay -= a.mid[fit.SchedulerDelay]; w.launched(b, i, delay) {
@@ -160,21 +168,75 @@ func (w *pauses) load(a *Attributor) {
 				w.undelayed += delay
 			}
 		}
-		over := b.Part[fit.FetchWait][i] - a.mid[fit.FetchWait]
-		if b.Part[fit.FetchWait][i] <= bar(fit.FetchWait) || !a.materialWait(int(i), over) {
+		over, ok := a.waitThatStandsOut(i, bar(fit.FetchWait))
+		if !ok {
 			continue
 		}
-		w.tmp = append(w.tmp, over)
 		if k, ok := w.server(a, i); ok {
 			w.waited[k] += over
-			w.tellWhen(b, i, k, over)
+			if over >= shareOfPause*long {
+				w.tellWhen(b, i, k, over)
+			}
 		} else {
 			w.unpaused += over
 		}
 	}
 	if len(w.tmp) > 0 {
 		w.countIdle(a, stats.Median(w.tmp), bar(fit.FetchWait))
+		w.countBegan(a, long)
 	}
+}
+
+// waitThatStandsOut is the wait of task i beyond the usual, where it is over a bar and can be a link's.
+func (a *Attributor) waitThatStandsOut(i int32, bar float64) (over float64, ok bool) {
+	wait := a.phase.Part[fit.FetchWait][i]
+	over = wait - a.mid[fit.FetchWait]
+	return over, wait > bar && a.materialWait(int(i), over)
+}
+
+// longWait leaves the waits that stand out in tmp, and returns their median weighted by their seconds: half of what is waited is in waits of that
+// length or longer, however many short ones there are.
+func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
+	w.tmp = w.tmp[:0]
+	var rest float64
+	for _, i := range a.phase.Rows {
+		if over, ok := a.waitThatStandsOut(i, bar); ok {
+			w.tmp, rest = append(w.tmp, over), rest+over/2
+		}
+	}
+	slices.Sort(w.tmp)
+	for k := 0; k < len(w.tmp) && rest > 0; k++ {
+		long = w.tmp[k]
+		rest -= long
+	}
+	return long
+}
+
+// countBegan fills began, by a sample of the tasks.
+func (w *pauses) countBegan(a *Attributor, wait float64) {
+	b := &a.phase.Fitter
+	for at := 0; at < len(b.Rows); at += 1 + len(b.Rows)/sample {
+		i := b.Rows[at]
+		t := &b.Tasks[i]
+		if !t.Start.OK {
+			continue
+		}
+		w.collecting(i, t.Start.V, t.Start.V.Add(t.Duration), (*pause).left)
+		for _, k := range w.touched {
+			if w.runsOn(b, i, k) || w.during[k] < shareOfPause*wait {
+				continue
+			}
+			w.began[k].all++
+			if b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait] >= shareOfPause*wait {
+				w.began[k].waited++
+			}
+		}
+	}
+}
+
+// mostWaited reports whether two thirds of them waited, three or more: one or two may wait by chance.
+func (n *began) mostWaited() bool {
+	return n.waited >= 3 && float64(n.all-n.waited) <= fewCollect*float64(n.all)
 }
 
 // addOthers adds the tasks of other phases of the application that collected for over a bar while the phase ran.
@@ -240,7 +302,6 @@ func (w *pauses) tellWhen(b *fit.Fitter, i, k int32, over float64) {
 // countIdle fills idle, by a sample of the tasks: of those that waited for less than a bar, how many ran while another machine
 // collected for half of a usual wait.
 func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
-	const sample = 1024
 	b := &a.phase.Fitter
 	n := 0.0
 	for at := 0; at < len(b.Rows); at += 1 + len(b.Rows)/sample {
@@ -345,4 +406,12 @@ func (p *pause) seen(from, to schema.Time) float64 {
 		from, to = max(p.from, from), min(p.to, to)
 	}
 	return p.within(from, to)
+}
+
+// left is how much of the collection was before a task that began during it, as the tasks that waited long for it tell when it was.
+func (p *pause) left(from, to schema.Time) float64 {
+	if !p.waited || from < p.from {
+		return 0
+	}
+	return p.within(from, min(p.to, to))
 }

@@ -63,6 +63,51 @@ func TestWaitForAPauseInShortPhases(t *testing.T) {
 	}
 }
 
+// Over a third of the tasks that do not wait for a collection run beside it. In one cluster they began before it and had their blocks by then; in
+// the other they begin when it nearly ends, and most waits are of a tenth of a second, as long as their bytes take.
+func TestWaitForAPauseBesideOthers(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		tasks              int
+		body, early, short float64 // early: by how much task 0 is shorter
+		wait, gc           float64
+	}{
+		{"they had their blocks", 36, 2, 1, 0, 1.4, 2.1},
+		{"short waits", 45, 1.4, 0.4, 0.1, 1.2, 2.9},
+	} {
+		cluster := causestest.New(38, 6)
+		cluster.Slots = 2
+		n := 0
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, cluster.Phase(c.tasks, c.body, nil, func(t *fit.Task, body *float64) {
+				t.Remote = 1.3e6
+				switch {
+				case t.Machine == 2 && t.Index < 12:
+					t.GC = c.gc
+				case t.Index == 0:
+					*body -= c.early
+				case t.Index < 12:
+				case t.Index >= 12 && t.Index < 22:
+					t.Wait = c.wait
+				case t.Index >= 33:
+					t.Wait = c.short
+				}
+			}))
+		}
+		for _, r := range attributeAll(phases) {
+			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait == c.wait {
+				if n++; r.Cause != schema.GC {
+					t.Errorf("%s: task %d on machine %d waited %g s: %s", c.name, task.Index, task.Machine, task.Wait, r.Cause)
+				}
+			}
+		}
+		if n < 40 {
+			t.Fatalf("%s: %d outliers that waited", c.name, n)
+		}
+	}
+}
+
 // Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any time are
 // the network's.
 func TestWaitForAPause(t *testing.T) {

@@ -58,6 +58,7 @@ type observed struct {
 	Seconds    schema.Null[float64]      `col:"seconds"`
 
 	labels []label
+	beside bool    // another host of its stage is made to collect
 	ratio  float64 // to the median of the stage over all its submissions
 	excess float64
 }
@@ -164,7 +165,7 @@ func (s *score) add(a *observed, v schema.Cause) (right, counts bool) {
 }
 
 // accuse looks at a verdict on an attempt without a label. Network and gc are no accusation where the log's own figure
-// is at least 0.4 of the excess; startup, transient and unexplained are neither right nor wrong.
+// is at least 0.4 of the excess, nor is gc where the wait is and another host is made to collect; startup, transient and unexplained are neither right nor wrong.
 func (s *score) accuse(a *observed, v schema.Cause) (right, counts bool) {
 	switch v {
 	case "", schema.Startup, schema.Transient, schema.UnexplainedCause:
@@ -174,7 +175,7 @@ func (s *score) accuse(a *observed, v schema.Cause) (right, counts bool) {
 			return true, false
 		}
 	case schema.GC:
-		if a.GC >= 0.4*a.excess {
+		if a.GC >= 0.4*a.excess || a.beside && a.Wait >= 0.4*a.excess {
 			return true, false
 		}
 	case schema.Scheduler, schema.Deserialize, schema.Spill, schema.LocalityMiss:
