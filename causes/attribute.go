@@ -22,6 +22,7 @@ type Attributor struct {
 	rate, rateSD float64            // median fetch wait per remote byte, and its standard deviation
 	waits        waits
 	pauses       pauses
+	sender       slowSender
 
 	convertsKnown                bool
 	firstConverts, laterConverts []float64 // conversion of the first tasks of the phase on their machines, and of the others, in order
@@ -86,7 +87,7 @@ func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
 	a.comparer.Reset()
-	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.convertsKnown = false, -1, false, false
+	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.sender.known, a.convertsKnown = false, -1, false, false, false
 	for k := range b.Part {
 		part := func(i int32) float64 { return b.Part[k][i] }
 		a.mid[k] = b.MedianOf(part)

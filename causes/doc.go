@@ -53,7 +53,7 @@
 // the whole duration, and all of it is recompute. The rest sums up thus:
 //
 //	data_skew     the regression on bytes and records; the wait for blocks that a larger input usually has
-//	network       fetch wait beyond that; scheduler delay on a machine whose link is full; remote bytes where no wait is logged
+//	network       fetch wait beyond that; scheduler delay, and code of first tasks, on a machine whose link is full; remote bytes where no wait is logged
 //	bad_machine   the factor of its machine, over the median task's machine
 //	gc, scheduler, deserialize   what the log measured, over the phase's median; gc also what waited for another's collection
 //	spill, locality              the regression on spilled bytes, and on reading from afar

@@ -31,6 +31,11 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 			return "rack " + r
 		}
 	case ofWait, ofLink:
+		if k, ok := a.slowSender(); ok {
+			own = a.model.Machines.Name(a.phase.Machines.Numbers[k])
+			w.say("; the tasks of ").say(strings.ToValidUTF8(own, "\ufffd")).say(" start and end late, as few elsewhere: its messages queue behind the blocks that others read from it")
+			break
+		}
 		switch a.waitLocation(s.index) {
 		case machines.NoLocation:
 			if _, ok := a.sharedWait(s.index); ok {
@@ -160,6 +165,55 @@ func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	over := wait - a.mid[fit.FetchWait]
 	seconds = min(over, stats.Median(a.tmp)-a.mid[fit.FetchWait])
 	return seconds, seconds >= machines.ShareOfIt*over
+}
+
+// slowSender is the machine over whose link others read, and its own messages go: where tasks wait for blocks, its tasks start and end late.
+type slowSender struct {
+	known, ok bool
+	machine   int32
+	delays    []float64 // medians by machine
+}
+
+// slowSender finds the machine of the phase whose own messages queue behind the blocks that it serves. The phase must wait for blocks, for
+// which takes longer than one lost packet and is material. Then it is the one machine whose median delay is as long too, where no other's is half
+// of it. A machine that is slow by itself answers late too, and is none.
+func (a *Attributor) slowSender() (k int32, ok bool) {
+	w := &a.sender
+	if w.known {
+		return w.machine, w.ok
+	}
+	b := &a.phase.Fitter
+	w.known, w.ok, w.machine, w.delays = true, false, 0, w.delays[:0]
+	wait := a.mid[fit.FetchWait]
+	if wait < retransmission || wait < material*b.MedianOf(func(i int32) float64 { return b.Tasks[i].Duration }) || len(b.Machines.Numbers) < 3 {
+		return 0, false
+	}
+	for k := range b.Machines.Numbers {
+		a.tmp = partsOn(a.tmp, b, fit.SchedulerDelay, int32(k), -1, math.MaxInt)
+		w.delays = append(w.delays, 0)
+		if len(a.tmp) > 0 {
+			w.delays[k] = stats.Median(a.tmp)
+		}
+		if w.delays[k] > w.delays[w.machine] {
+			w.machine = int32(k)
+		}
+	}
+	late := w.delays[w.machine]
+	for k, d := range w.delays {
+		if int32(k) != w.machine && !b.Machines.Same(int32(k), w.machine) && d >= alike*late {
+			return 0, false
+		}
+	}
+	z, _, _ := b.MachineMean(w.machine)
+	w.ok = late >= retransmission && len(b.Machines.Tasks(w.machine)) >= 3 && a.phase.LogFactor[w.machine]-a.phase.Usual+z < math.Log(1+halfway)
+	return w.machine, w.ok
+}
+
+// behindSlowSender reports whether task i is on that machine.
+func (a *Attributor) behindSlowSender(i int) bool {
+	k, ok := a.slowSender()
+	own := a.phase.Machines.Of[i]
+	return ok && own >= 0 && a.phase.Machines.Same(k, own)
 }
 
 // waits is what the machines of the prepared phase wait for blocks: medians of their tasks, of machines with two or more.

@@ -5,6 +5,7 @@ import (
 
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
+	"straggler/causes/model"
 	"straggler/schema"
 	"straggler/schema/synth"
 )
@@ -112,6 +113,77 @@ func TestSharedWaits(t *testing.T) {
 		}
 		if slow < 20 || shared && others < 100 {
 			t.Fatalf("shared %v: %d outliers on the slow machine that waited, %d elsewhere", shared, slow, others)
+		}
+	}
+}
+
+// Tasks on five machines wait for blocks of a sixth, whose own messages queue behind these: its tasks start late, and its first ones get their
+// code late. All of that is the network's, at that machine. Where all wait and two machines are late, where the late machine computes slowly too,
+// or where no task waits, delays are no link's and no machine is named.
+func TestSlowSender(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		wait, speed        float64
+		late               int64 // machines from 0 that are late
+		delay              float64
+		delayed, elsewhere schema.Cause
+	}{
+		{"slow uplink", 2, 1, 1, 2.5, schema.Network, schema.Network},
+		{"two machines are late", 2, 1, 2, 2.5, schema.Scheduler, schema.Network},
+		{"the machine is slow", 2, 2.5, 1, 2.5, "", schema.Network},
+		{"no wait", 0, 1, 1, 2.5, schema.Scheduler, ""},
+	} {
+		cluster := causestest.New(71, 6)
+		cluster.Slots = 2
+		cluster.Speed[0] = c.speed
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, cluster.Phase(60, 1, nil, func(t *fit.Task, body *float64) {
+				t.Remote = 1e6
+				late := t.Machine < c.late
+				if t.Wait = c.wait * (0.8 + 0.4*cluster.Rng.Float64()); t.Index%10 == 9 && !late {
+					t.Wait *= 3
+				}
+				if late {
+					t.Delay, t.Wait = 0.5+0.5*cluster.Rng.Float64(), t.Wait/2
+					switch {
+					case t.Index < 12:
+						t.Convert = c.delay
+					case t.Index%3 == 0:
+						t.Delay = c.delay + t.Wait
+					}
+				}
+			}))
+		}
+		l := model.NewLearner(3600, []string{"m0", "m1", "m2", "m3", "m4", "m5"}, nil)
+		for _, p := range phases {
+			l.Observe(p)
+		}
+		a := NewAttributor(l.Model())
+		var delayed, elsewhere, first int
+		for _, p := range phases {
+			for _, r := range a.Attribute(p, nil) {
+				task := find(phases, r.AttemptID)
+				if r.Rank != 1 {
+					continue
+				}
+				want := schema.Cause("")
+				switch {
+				case task.Delay >= c.delay:
+					want, delayed = c.delayed, delayed+1
+				case task.Machine >= c.late && task.Wait > 1.5*c.wait:
+					want, elsewhere = c.elsewhere, elsewhere+1
+				case task.Convert == c.delay && c.name == "slow uplink":
+					want, first = schema.Network, first+1
+				}
+				named := r.Place.V == "machine m0" && r.Cause == schema.Network
+				if want != "" && r.Cause != want || named != (want != "" && c.name == "slow uplink") {
+					t.Errorf("%s: task %d on m%d: %s at %q, want %s: %s", c.name, task.Index, task.Machine, r.Cause, r.Place.V, want, r.Evidence)
+				}
+			}
+		}
+		if delayed < 3 || c.wait > 0 && elsewhere < 20 || c.name == "slow uplink" && first < 6 {
+			t.Errorf("%s: %d outliers that were delayed, %d that waited, %d first ones", c.name, delayed, elsewhere, first)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
+	"straggler/causes/stats"
 )
 
 // What the likelihood does not say is decided by rules, in this order (MODEL.md, section 7). They are a function of the
@@ -24,12 +25,15 @@ func (e estimate) rules() [terms]float64 {
 func (e *estimate) renameParts() {
 	rename := func(from, to term, is bool) {
 		if is && e.of[from] > 0 {
-			e.of[to], e.of[from] = e.of[from], 0
+			e.of[to] += e.of[from]
+			e.of[from] = 0
 		}
 	}
 	rename(ofWait, ofPause, e.paused)
 	rename(ofWait, ofShortWait, e.shortWait)
 	rename(ofDelay, ofLateLaunch, e.lateLaunch)
+	rename(ofDelay, ofLink, e.lateMessages)
+	rename(ofConvert, ofLink, e.lateCode)
 	rename(ofConvert, ofFirstConvert, e.firstConvert)
 	rename(ofConvert, ofShortConvert, e.shortConvert)
 }
@@ -37,18 +41,21 @@ func (e *estimate) renameParts() {
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
 // queue behind the blocks that its machine fetches or serves. Another that one late message makes is the attempt's own.
 func (e *estimate) delayOfLink() {
-	const material = 0.25 // share of the excess that the wait must be
 	excess := e.scatter
 	for _, x := range e.of {
 		excess += x
 	}
 	switch d := e.of[ofDelay]; {
 	case d > 0 && e.of[ofWait] > material*excess:
-		e.of[ofLink], e.of[ofDelay] = d, 0
+		e.of[ofLink] += d
+		e.of[ofDelay] = 0
 	case d > 0 && e.shortDelay:
 		e.of[ofShortDelay], e.of[ofDelay] = d, 0
 	}
 }
+
+// material is the share that a wait must be: of the excess, for a delay to be the link's, and of the median task, for a phase to read through one.
+const material = 0.25
 
 // spreadScatter gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
 // first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
@@ -137,11 +144,14 @@ func (a *Attributor) judgeParts(s *split) {
 			s.shortWait = !a.materialWait(s.index, wait)
 		}
 	}
+	behind := a.behindSlowSender(s.index)
 	if delay := s.of[ofDelay]; delay > 0 {
 		s.lateLaunch = a.launchedIntoPause(s.index, delay)
+		s.lateMessages = !s.lateLaunch && behind
 		s.shortDelay = !s.lateLaunch && delay < retransmission
 	}
 	s.firstConvert = a.firstToConvert(s.index)
+	s.lateCode = s.firstConvert && behind && stats.Median(a.firstConverts) < alike*a.phase.Part[fit.Conversion][s.index]
 	s.shortConvert = s.of[ofConvert] < retransmission
 }
 

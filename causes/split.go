@@ -81,6 +81,7 @@ type estimate struct {
 	sd      [terms]float64 // of the terms within the body, before the rules
 	missing float64        // seconds for which an input of the task was missing
 
+	lateMessages, lateCode                                                bool // its machine's own messages wait for its link
 	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
 
 	slowMachine bool // its machine alone makes a task an outlier among those that began as it did

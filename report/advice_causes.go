@@ -16,9 +16,9 @@ func adviseNetwork(k *known) []Advice {
 	}
 	a := Advice{Title: "Find the slow link", SQL: causeSQL(schema.Network),
 		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran and look for one far below the rest; otherwise spread the reads over time or racks."}
-	if f := k.f.causes[schema.Network]; f != nil && f.machine != "" && f.n >= 3 && f.machines > 1 && f.most >= 0.5*f.seconds {
+	if f := k.f.causes[schema.Network]; f != nil && f.machine != "" && f.n >= 3 && k.d.Machines.List.Total > 1 && f.most >= 0.5*f.seconds {
 		a.Title = "Check the network link of " + prose.Name(f.machine)
-		a.Action = fmt.Sprintf("Most of the waiting for blocks happened on %s: check its link, errors and neighbours, and at its incoming rate while these phases ran.", prose.Name(f.machine))
+		a.Action = fmt.Sprintf("Most of the waiting for blocks was for the link of %s: check its errors and neighbours, and its rates in both directions while these phases ran.", prose.Name(f.machine))
 	}
 	if len(tasks) > 0 {
 		a.Evidence = tasks[0].Words

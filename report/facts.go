@@ -21,7 +21,6 @@ type causeFacts struct {
 	seconds    float64
 	machine    string // the one with the most seconds
 	most       float64
-	machines   int64
 }
 
 type machineLosses struct {
@@ -47,7 +46,7 @@ func (b *builder) settings() error {
 			f = &causeFacts{machine: r.Machine, most: r.Seconds}
 			b.facts.causes[r.Cause] = f
 		}
-		f.n, f.rated, f.machines = f.n+r.N, f.rated+r.Rated, f.machines+1
+		f.n, f.rated = f.n+r.N, f.rated+r.Rated
 		f.seconds += r.Seconds
 		f.confidence += r.Confidence
 		return nil
