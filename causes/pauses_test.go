@@ -363,3 +363,39 @@ func TestFirstConversions(t *testing.T) {
 		}
 	}
 }
+
+// A machine that is 1.7 times as slow takes messages late and converts slowly: seconds too short to be the scheduler's, or large variables', are its
+// there, and of what its first tasks load the share that its factor takes. On a machine like the others they are the attempt's own, and the start's.
+func TestLateMessagesOfASlowMachine(t *testing.T) {
+	for _, slow := range []bool{true, false} {
+		c := causestest.New(40, 6)
+		if slow {
+			c.Speed[2] = 1.7
+		}
+		n := map[schema.Cause]int{}
+		var phases []*fit.Phase
+		for range 8 {
+			phases = append(phases, c.Phase(240, 0.2, nil, func(t *fit.Task, body *float64) {
+				if t.Machine != 2 {
+					return
+				}
+				switch {
+				case t.Index < 24:
+					t.Convert = 0.19
+				case t.Index%3 == 0:
+					t.Delay = 0.19
+				case t.Index%3 == 1:
+					t.Convert = 0.19
+				}
+			}))
+		}
+		for _, r := range attributeAll(phases) {
+			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Machine == 2 && (task.Delay > 0.1 || task.Convert > 0.1) {
+				n[r.Cause]++
+			}
+		}
+		if all := n[schema.BadMachine] + n[schema.Transient] + n[schema.Startup]; all < 50 || slow != (n[schema.BadMachine] == all) {
+			t.Errorf("slow machine %v: %v", slow, n)
+		}
+	}
+}

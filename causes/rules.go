@@ -35,7 +35,12 @@ func (e *estimate) renameParts() {
 	rename(ofDelay, ofLink, e.lateMessages)
 	rename(ofConvert, ofLink, e.lateCode)
 	rename(ofConvert, ofFirstConvert, e.firstConvert)
+	rename(ofConvert, ofMachine, e.shortConvert && e.slowMachine)
 	rename(ofConvert, ofShortConvert, e.shortConvert)
+	if c := e.of[ofFirstConvert]; c > 0 && e.slowMachine {
+		e.of[ofMachine] += c * e.slower
+		e.of[ofFirstConvert] -= c * e.slower
+	}
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
@@ -48,6 +53,9 @@ func (e *estimate) delayOfLink() {
 	switch d := e.of[ofDelay]; {
 	case d > 0 && e.of[ofWait] > material*excess:
 		e.of[ofLink] += d
+		e.of[ofDelay] = 0
+	case d > 0 && e.shortDelay && e.slowMachine:
+		e.of[ofMachine] += d
 		e.of[ofDelay] = 0
 	case d > 0 && e.shortDelay:
 		e.of[ofShortDelay], e.of[ofDelay] = d, 0

@@ -84,7 +84,8 @@ type estimate struct {
 	lateMessages, lateCode                                                bool // its machine's own messages wait for its link
 	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
 
-	slowMachine bool // its machine alone makes a task an outlier among those that began as it did
+	slower      float64 // share of a task's time that its machine's factor takes
+	slowMachine bool    // its machine alone makes a task an outlier among those that began as it did
 }
 
 // source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
@@ -253,6 +254,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 		own = left
 	}
 	s.of[ofResidual], s.scatter = own, left-own
+	s.slower = -math.Expm1(-max(0, s.machine.Mean-b.Usual))
 	s.slowMachine = s.machine.Mean-b.Usual >= math.Log(1+2*halfway)
 	moved[machineSource] = l * math.Sqrt(s.machine.Variance)
 	moved[startSource] = l * math.Sqrt(s.machine.StartVariance)
