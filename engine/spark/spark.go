@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -72,7 +73,9 @@ func (e *Engine) Dialect() sqltext.Dialect { return sqltext.Spark }
 
 // connect opens a session with settings, views and tables. The caller holds mu.
 func (e *Engine) connect(ctx context.Context) error {
-	session, err := hs2.Open(ctx, e.server.Options)
+	o := e.server.Options
+	o.Settings = settings
+	session, err := hs2.Open(ctx, o)
 	if err != nil {
 		return sparkError(err)
 	}
@@ -88,10 +91,8 @@ func (e *Engine) prepare(ctx context.Context) error {
 	if err := e.checkVersion(ctx); err != nil {
 		return err
 	}
-	for _, set := range e.settings() {
-		if err := e.exec(ctx, "SET "+set[0]+"="+set[1]); err != nil {
-			return fmt.Errorf("setting %s: %w", set[0], err)
-		}
+	if err := e.set(ctx); err != nil {
+		return err
 	}
 	for _, m := range e.made {
 		if err := e.make(ctx, m); err != nil {
@@ -139,34 +140,52 @@ func (e *Engine) checkVersion(ctx context.Context) error {
 }
 
 // settings are the ones that results depend on; the server's own do not matter then.
-func (e *Engine) settings() [][2]string {
-	out := [][2]string{
-		{"spark.sql.session.timeZone", "UTC"},
-		{"spark.sql.ansi.enabled", "true"}, // what does not fit is an error, as in DuckDB, and not another number
-		{"spark.sql.ansi.doubleQuotedIdentifiers", "true"},
-		{"spark.sql.caseSensitive", "false"},
-		{"spark.sql.parser.escapedStringLiterals", "false"},
-		{"spark.sql.variable.substitute", "false"},
-		{"spark.sql.runSQLOnFiles", "false"},
-		{"spark.sql.sources.useV1SourceList", ""}, // the new reader takes lists of files and misses those that are not there
-		{"spark.sql.files.ignoreMissingFiles", "false"},
-		{"spark.sql.files.ignoreCorruptFiles", "false"},
-		{"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
-		{"spark.sql.thriftServer.incrementalCollect", "true"}, // the server does not hold whole results
-		{"spark.sql.legacy.storeAnalyzedPlanForView", "true"}, // a text that is read again gives its WITH other ids, and what is kept is not found
-		// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept: twice at every level.
-		{"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "false"},
-		{"spark.sql.maxPlanStringLength", "100000"}, // the server writes down the plan of every query, with those of all that it has kept: gigabytes
+var settings = map[string]string{
+	"spark.sql.session.timeZone":                 "UTC",
+	"spark.sql.ansi.enabled":                     "true", // what does not fit is an error, as in DuckDB, and not another number
+	"spark.sql.ansi.doubleQuotedIdentifiers":     "true",
+	"spark.sql.caseSensitive":                    "false",
+	"spark.sql.parser.escapedStringLiterals":     "false",
+	"spark.sql.variable.substitute":              "false",
+	"spark.sql.runSQLOnFiles":                    "false",
+	"spark.sql.sources.useV1SourceList":          "", // the new reader takes lists of files and misses those that are not there
+	"spark.sql.files.ignoreMissingFiles":         "false",
+	"spark.sql.files.ignoreCorruptFiles":         "false",
+	"spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+	"spark.sql.thriftServer.incrementalCollect":  "true", // the server does not hold whole results
+	"spark.sql.legacy.storeAnalyzedPlanForView":  "true", // a text that is read again gives its WITH other ids, and what is kept is not found
+	// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept: twice at every level.
+	"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
+	"spark.sql.maxPlanStringLength":                             "100000", // the server writes down the plan of every query, with those of all that it has kept: gigabytes
+}
+
+// set sees that the session has our settings, which it was opened with, sets those that the server ignored, and then those of
+// the address.
+func (e *Engine) set(ctx context.Context) error {
+	r, err := e.start(ctx, "SET")
+	if err != nil {
+		return err
 	}
-	names := make([]string, 0, len(e.server.set))
-	for name := range e.server.set {
-		names = append(names, name)
+	has := make(map[string]string)
+	rows := r.rows(ctx)
+	for rows.Next() {
+		name, _ := rows.Value(0).(string)
+		has[name], _ = rows.Value(1).(string)
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		out = append(out, [2]string{name, e.server.set[name]})
+	rows.Close()
+	if rows.Err() != nil {
+		return rows.Err()
 	}
-	return out
+	missing := maps.Clone(settings)
+	maps.DeleteFunc(missing, func(name, value string) bool { got, ok := has[name]; return ok && got == value })
+	for _, wanted := range []map[string]string{missing, e.server.set} {
+		for _, name := range slices.Sorted(maps.Keys(wanted)) {
+			if err := e.exec(ctx, "SET "+name+"="+wanted[name]); err != nil {
+				return fmt.Errorf("setting %s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // refresh makes the views that a statement may need, unless they are there, as of the last commit of our own process. Most

@@ -33,7 +33,7 @@ func TestSpark(t *testing.T) {
 		name string
 		test func(*testing.T, *sparkCase)
 	}{
-		{"values", sparkValues}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
+		{"values", sparkValues}, {"settings", sparkSettings}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
 		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"kept parts", sparkParts}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
 		{"killed", sparkKilled},
 	} {
@@ -138,6 +138,38 @@ func sparkValues(t *testing.T, c *sparkCase) {
 	got = oneRow(t, eng, "SELECT count(*), count(machine), sum(task), min(start_time), max(duration_s) FROM attempts")
 	if s := fmt.Sprint(got); s != fmt.Sprint([]any{int64(1000), int64(0), int64(499500), schema.Time(1_700_000_000_000_001), 333.0}) {
 		t.Errorf("attempts: %v", s)
+	}
+}
+
+// sparkSettings: a session begins with our settings, has them on a server that ignores what it is opened with, and then those of the
+// address.
+func sparkSettings(t *testing.T, c *sparkCase) {
+	from := c.mark(t)
+	eng := c.engine(t, "set.spark.sql.caseSensitive=true", engine.Options{}).(*Engine)
+	text, err := os.ReadFile(c.server.Log())
+	if n := strings.Count(string(text[from:]), "Submitting query 'SET spark."); err != nil || n != 1 {
+		t.Errorf("%d statements that set something, of which the address has one: %v", n, err)
+	}
+	plain, err := hs2.Open(t.Context(), eng.server.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := eng.session
+	for _, eng.session = range []*hs2.Session{plain, opened} {
+		if err := eng.prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range settings {
+			if name == "spark.sql.caseSensitive" {
+				want = "true"
+			}
+			if got := oneRow(t, eng, "SET "+name); got[1] != want {
+				t.Errorf("%s is %q, want %q", name, got[1], want)
+			}
+		}
+	}
+	if err := plain.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -21,6 +21,8 @@ type Options struct {
 	Connect        time.Duration // to connect, log in, and answer on the control connection; 0: 10 s
 	SilentFor      time.Duration // of silence, after which it is looked whether the server is frozen; 0: 60 s
 	FetchRows      int64         // rows a request; 0: 10 000
+
+	Settings map[string]string // that the session begins with; a server may ignore them
 }
 
 // maxMessage is the largest answer that is taken.
@@ -65,6 +67,10 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	req := hiveserver.NewTOpenSessionReq()
 	req.ClientProtocol = protocol
 	req.Username, req.Password = &o.User, &o.Password
+	req.Configuration = make(map[string]string, len(o.Settings))
+	for name, value := range o.Settings {
+		req.Configuration["set:hiveconf:"+name] = value // as Hive's JDBC driver sends what follows the ? of its URL
+	}
 	var answer *hiveserver.TOpenSessionResp
 	err = s.request(ctx, nil, func(c *hiveserver.TCLIServiceClient) (err error) {
 		answer, err = c.OpenSession(ctx, req)
