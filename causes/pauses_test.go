@@ -399,3 +399,34 @@ func TestLateMessagesOfASlowMachine(t *testing.T) {
 		}
 	}
 }
+
+// A task whose process collects while it waits for blocks waits for that: a stopped process takes none. A wait as long beside which it collects
+// for a fifth of the time is the network's.
+func TestCollectionsOfOneThatWaits(t *testing.T) {
+	for _, c := range []struct {
+		gc   float64
+		want schema.Cause
+	}{{2, schema.GC}, {0.4, schema.Network}} {
+		cluster := causestest.New(41, 6)
+		n := 0
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, cluster.Phase(240, 1, nil, func(t *fit.Task, body *float64) {
+				if t.Wait, t.Remote = 0.01, 20e6; t.Index%31 == 30 {
+					t.Wait, t.GC = 2.2, c.gc
+					*body -= c.gc
+				}
+			}))
+		}
+		for _, r := range attributeAll(phases) {
+			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait > 2 {
+				if n++; r.Cause != c.want {
+					t.Errorf("collected for %g s: %s, %s", c.gc, r.Cause, r.Evidence)
+				}
+			}
+		}
+		if n < 30 {
+			t.Errorf("%d outliers that waited", n)
+		}
+	}
+}

@@ -220,9 +220,11 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	hypotheses, cpu := a.hypothesesOf(i), b.ProcessorTime(int32(i))
 	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
 	if lack := expected*math.Exp(s.machine.Mean+s.machine.Start) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
-		lack = min(lack, max(0, s.of[ofGC]))
-		body += lack
-		s.of[ofGC] -= lack
+		stopped := min(lack, max(0, s.of[ofWait]), max(0, s.of[ofGC])) // blocks that came meanwhile were waited for, whatever sent them
+		s.of[ofWait] -= stopped
+		slept := min(lack-stopped, max(0, s.of[ofGC]))
+		s.of[ofGC] -= slept
+		body += stopped + slept
 		s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
 	}
 	body = max(body, 1e-9*middle)
