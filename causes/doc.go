@@ -4,7 +4,7 @@
 //	fit       one phase by itself: predictors, robust regression, residuals                       (sections 1 to 4)
 //	machines  one machine over all phases: its factor by window of time, its health, its rack     (section 5)
 //	model     what all phases say together; how whatif predicts a task's time        (section 6)
-//	causes    the excess of each outlier, split by what the model says                            (sections 7 to 9)
+//	causes    the excess of each outlier, split by what the model says                            (sections 7 to 9, 11)
 //	jobcost   what a phase, and a job, would have saved without a cause                           (section 10)
 //	stats     the order statistics and distributions that these are made of
 //	wire      the bytes that copies of the program on a cluster exchange
