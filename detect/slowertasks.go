@@ -224,7 +224,7 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END AS INTEGER) AS mark", timeSucceeded, timeRecompute, timeNoPartition)
 	}
 	sql := "SELECT " + columns + " FROM " + p.from("attempts") + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
-		" WHERE " + status + " AND b.duration_s BETWEEN 0 AND 1e15"
+		" WHERE " + status // what durations are kept, take says: the engine needs longer for that than for all else of a row
 	rows := &stored.rows
 	rows.task, rows.duration = slices.Grow(rows.task, int(tasks)), slices.Grow(rows.duration, int(tasks))
 	rows.bytes, rows.records = slices.Grow(rows.bytes, int(tasks)), slices.Grow(rows.records, int(tasks))
@@ -239,7 +239,7 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			stored.of[phase] = append(stored.of[phase], [2]int{at + from, at + to})
 		}
 		rows.task = append(rows.task, b.Columns[1].Int64s[:b.Len]...)
-		rows.duration = append(rows.duration, b.Columns[2].Float64s[:b.Len]...)
+		rows.duration = appendKnown(rows.duration, b.Columns[2].Float64s, &b.Columns[2], b.Len, math.NaN())
 		rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
 		if judged {
 			rows.attempt = append(rows.attempt, b.Columns[5].Int64s[:b.Len]...)
@@ -368,7 +368,7 @@ func (s *stageTasks) read(stage []timedExecution) error {
 func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
-			if d, mark := rows.duration[i], rows.mark[i]; d > 1.5*e.UsualS.V && mark&timeRecompute == 0 {
+			if d, mark := rows.duration[i], rows.mark[i]; inRange(d) && d > 1.5*e.UsualS.V && mark&timeRecompute == 0 {
 				s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], mark&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
 			}
 		}
@@ -378,7 +378,7 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 	}
 	p := &s.past
 	for i := from; i < to; i++ {
-		if d := rows.duration[i]; d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
+		if d := rows.duration[i]; inRange(d) && d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
 			p.task = append(p.task, rows.task[i])
 			p.duration, p.bytes, p.records = append(p.duration, d), append(p.bytes, rows.bytes[i]), append(p.records, rows.records[i])
 		}
