@@ -3,7 +3,6 @@ package causes
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 
@@ -26,17 +25,17 @@ type skewEvent struct {
 	ratio   float64 // its input over the median task's; NaN unknown
 }
 
-// stageTask is a task of a stage: of one of the stages of that name, or of the same exchanges, in an application, in order, or of
-// all of them (0).
+// stageTask is a task of a stage.
 type stageTask struct {
-	signature uint64
-	ordinal   int32
-	task      int64 // anyTask where the numbers of tasks say nothing
+	stage int32 // of stageNumbers
+	task  int64 // anyTask where the numbers of tasks say nothing
 }
 
 const anyTask = -1
 
 type skewCount struct {
+	stageTask
+	all     int32 // count of the same task in all stages of the name; that of all itself
 	phases  int64
 	seconds float64
 	ratios  float64
@@ -90,22 +89,37 @@ func (r *run) readSkewed(ctx context.Context) error {
 	if r.part.whole {
 		return nil
 	}
+	from := len(r.repeats.events)
 	for s, err := range engine.Read[schema.SkewedTask](ctx, r.eng, "SELECT * FROM skewed_tasks") {
 		if err != nil {
 			return err
 		}
-		if p := r.phase(s.PhaseID); p != nil && p.work == nothing && p.kept {
-			r.repeats.events = append(r.repeats.events, skewEvent{s.PhaseID, s.AttemptID, s.Task, s.Seconds, s.Ratio.Or(math.NaN())})
+		r.repeats.events = append(r.repeats.events, skewEvent{s.PhaseID, s.AttemptID, s.Task, s.Seconds, s.Ratio.Or(math.NaN())})
+	}
+	kept := r.repeats.events[from:]
+	slices.SortFunc(kept, skewEvent.compare)
+	n, at := 0, 0
+	for i := range kept {
+		for at < len(r.phases) && r.phases[at].ID < kept[i].phase {
+			at++
+		}
+		if at < len(r.phases) && r.phases[at].ID == kept[i].phase && r.phases[at].work == nothing && r.phases[at].kept {
+			kept[n] = kept[i]
+			n++
 		}
 	}
+	r.repeats.events = r.repeats.events[:from+n]
 	return nil
 }
 
-// sort puts the events in the order in which all phases at once give them.
+// compare puts events in the order in which all phases at once give them.
+func (e skewEvent) compare(o skewEvent) int {
+	return cmp.Or(cmp.Compare(e.phase, o.phase), cmp.Compare(e.attempt, o.attempt))
+}
+
+// sort puts all events in order.
 func (r *repeats) sort() {
-	slices.SortFunc(r.events, func(a, b skewEvent) int {
-		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.attempt, b.attempt))
-	})
+	slices.SortFunc(r.events, skewEvent.compare)
 	r.events = r.events[:min(len(r.events), maxRepeats)]
 }
 
@@ -128,85 +142,147 @@ func (c *skewCount) add(e *skewEvent) {
 	}
 }
 
-// occurrence says which stage a phase is: programs run stages of the same name several times, and what is skewed in the
-// second of them to-day is to be compared with the second of yesterday.
-type occurrence struct {
-	signature uint64
-	ordinal   int32
+// stageExecutions is a stage: the ordinal is which of the stages of a name, or of the same exchanges, in an application, or 0 for all of
+// them. Programs run stages of the same name several times, and what is skewed in the second of them to-day is to be compared with the second
+// of yesterday.
+type stageExecutions struct {
+	signature  uint64
+	ordinal    int32
+	all        int32 // number of the stage of ordinal 0
+	executions int64
 }
 
-// occurrences numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
-// stage share a number. It counts the executions too, by stage and by name (ordinal 0), and gives the stages of which adaptive
-// execution put partitions together, or split them, in any execution.
-func (r *run) occurrences(reads map[schema.Key]exchangeRead) (of map[schema.Key]occurrence, executions map[occurrence]int64, merged map[uint64]bool) {
-	type name struct {
-		application schema.Key
-		signature   uint64
+// stageNumbers says which stage each phase is.
+type stageNumbers struct {
+	stages []stageExecutions
+	of     []int32         // of each of run.phases
+	merged map[uint64]bool // signatures of stages of which adaptive execution put partitions together, or split them, in any execution
+}
+
+// stageNumbers numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
+// stage share a number. It counts the executions too.
+func (r *run) stageNumbers(reads map[schema.Key]exchangeRead) *stageNumbers {
+	type identity struct {
+		signature uint64
+		ordinal   int32
 	}
-	type stage struct {
-		name
-		native string
+	type submission struct {
+		signature uint64
+		native    string
 	}
-	of, executions, merged = make(map[schema.Key]occurrence, len(r.phases)), map[occurrence]int64{}, map[uint64]bool{}
-	last, seen := map[name]int32{}, map[stage]int32{}
-	for i := range r.phases {
+	out := &stageNumbers{of: make([]int32, len(r.phases)), merged: map[uint64]bool{}}
+	numbers := map[identity]int32{}
+	number := func(signature uint64, ordinal int32) int32 {
+		k := identity{signature, ordinal}
+		n, ok := numbers[k]
+		if !ok {
+			n = int32(len(out.stages))
+			numbers[k] = n
+			out.stages = append(out.stages, stageExecutions{signature: signature, ordinal: ordinal, all: n})
+		}
+		return n
+	}
+	last, seen := map[uint64]int32{}, map[submission]int32{} // of one application
+	application := schema.Key(0)
+	for _, i := range r.byApplication() {
 		p := &r.phases[i]
-		sig := p.signature
+		if p.Application != application {
+			application = p.Application
+			clear(last)
+			clear(seen)
+		}
+		signature := p.signature
 		if e := reads[p.ID]; e.signature() != 0 {
-			sig = e.signature()
-			merged[sig] = merged[sig] || e.merged
+			signature = e.signature()
+			out.merged[signature] = out.merged[signature] || e.merged
 		}
-		n := name{p.Application, sig}
-		s := stage{n, p.Native}
-		k, again := seen[s]
+		s := submission{signature, p.Native}
+		n, again := seen[s]
 		if !again {
-			last[n]++
-			k = last[n]
-			seen[s] = k
+			last[signature]++
+			n = number(signature, last[signature])
+			out.stages[n].all = number(signature, 0)
+			seen[s] = n
 		}
-		of[p.ID] = occurrence{sig, k}
+		out.of[i] = n
 		if p.Number == 0 && p.Attempts > 0 {
-			executions[occurrence{sig, k}]++
-			executions[occurrence{sig, 0}]++
+			out.stages[n].executions++
+			out.stages[out.stages[n].all].executions++
 		}
 	}
-	return of, executions, merged
+	return out
 }
 
-// counted counts the events by stage, or by name where the task is skewed in most stages of the name.
-func (r *run) counted(reads map[schema.Key]exchangeRead) (map[stageTask]*skewCount, map[occurrence]int64) {
-	of, executions, merged := r.occurrences(reads)
-	counts := map[stageTask]*skewCount{}
-	count := func(k stageTask, e *skewEvent) {
-		if counts[k] == nil {
-			counts[k] = &skewCount{}
-		}
-		counts[k].add(e)
+// byApplication gives the places of the phases by application, those of one in order of their keys.
+func (r *run) byApplication() []int32 {
+	order := make([]int32, len(r.phases))
+	for i := range order {
+		order[i] = int32(i)
 	}
+	byApplication := func(i, j int32) int { return cmp.Compare(r.phases[i].Application, r.phases[j].Application) }
+	if !slices.IsSortedFunc(order, byApplication) { // keys of phases mostly are in the order of those of their applications
+		slices.SortStableFunc(order, byApplication)
+	}
+	return order
+}
+
+// counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature, ordinal and task.
+func (r *run) counted(reads map[schema.Key]exchangeRead) ([]skewCount, *stageNumbers) {
+	s := r.stageNumbers(reads)
+	var counts []skewCount
+	places := make(map[stageTask]int32, len(r.repeats.events))
+	var place func(stageTask) int32
+	place = func(k stageTask) int32 {
+		n, ok := places[k]
+		if !ok {
+			n = int32(len(counts))
+			places[k] = n
+			counts = append(counts, skewCount{stageTask: k, all: n})
+			if all := s.stages[k.stage].all; all != k.stage {
+				of := place(stageTask{all, k.task})
+				counts[n].all = of
+			}
+		}
+		return n
+	}
+	at := 0
 	for i := range r.repeats.events {
 		e := &r.repeats.events[i]
-		o, task := of[e.phase], e.task
-		if merged[o.signature] {
-			task = anyTask
+		for r.phases[at].ID < e.phase {
+			at++
 		}
-		count(stageTask{o.signature, o.ordinal, task}, e)
-		count(stageTask{o.signature, 0, task}, e)
+		k := stageTask{s.of[at], e.task}
+		if s.merged[s.stages[k.stage].signature] {
+			k.task = anyTask
+		}
+		n := place(k)
+		counts[n].add(e)
+		counts[counts[n].all].add(e)
 	}
-	for k := range counts {
-		all := stageTask{k.signature, 0, k.task}
-		if k.ordinal == 0 {
+	dropped := make([]bool, len(counts))
+	for i := range counts {
+		c := &counts[i]
+		if c.all == int32(i) {
 			continue
 		}
-		if c := counts[all]; c != nil && (2*c.phases > executions[occurrence{k.signature, 0}] || executions[occurrence{k.signature, k.ordinal}] < 2) {
-			delete(counts, k) // all of the name say more
+		all := &counts[c.all]
+		if 2*all.phases > s.stages[all.stage].executions || s.stages[c.stage].executions < 2 {
+			dropped[i] = true // all of the name say more
+		} else {
+			dropped[c.all] = true // what is told by stage is not told by name too
 		}
 	}
-	for k := range counts { // what is told by stage is not told by name too
-		if k.ordinal != 0 {
-			delete(counts, stageTask{k.signature, 0, k.task})
+	kept := counts[:0]
+	for i := range counts {
+		if !dropped[i] {
+			kept = append(kept, counts[i])
 		}
 	}
-	return counts, executions
+	slices.SortFunc(kept, func(a, b skewCount) int {
+		x, y := &s.stages[a.stage], &s.stages[b.stage]
+		return cmp.Or(cmp.Compare(x.signature, y.signature), cmp.Compare(x.ordinal, y.ordinal), cmp.Compare(a.task, b.task))
+	})
+	return kept, s
 }
 
 // skewRepeats writes skew_repeats.
@@ -219,24 +295,21 @@ func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	counts, executions := r.counted(reads)
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b stageTask) int {
-		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.task, b.task))
-	})
-	rows := make([]schema.SkewRepeat, 0, len(keys))
-	for _, k := range keys {
-		c := counts[k]
-		p := r.phase(c.worst)
+	counts, numbers := r.counted(reads)
+	rows := make([]schema.SkewRepeat, 0, len(counts))
+	for i := range counts {
+		c := &counts[i]
+		p, stage := r.phase(c.worst), &numbers.stages[c.stage]
 		row := schema.SkewRepeat{Program: p.Program, Stage: p.Name, Kind: p.Kind, Seconds: c.seconds, Skewed: c.phases,
-			Executions: max(executions[occurrence{k.signature, k.ordinal}], c.phases), PhaseID: c.worst}
-		if k.task != anyTask {
-			row.Task = schema.Some(k.task)
+			Executions: max(stage.executions, c.phases), PhaseID: c.worst}
+		if c.task != anyTask {
+			row.Task = schema.Some(c.task)
 		}
 		if e := reads[c.worst]; e.signature() != 0 {
 			row.Exchange = schema.Some(e.keys)
 		}
-		if k.ordinal > 0 {
-			row.Ordinal = schema.Some(k.ordinal)
+		if stage.ordinal > 0 {
+			row.Ordinal = schema.Some(stage.ordinal)
 		}
 		if c.known > 0 {
 			row.Ratio = schema.Some(c.ratios / float64(c.known))
