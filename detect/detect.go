@@ -94,12 +94,14 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 				return err
 			}
 			defer p.times.close()
+			p.timesOf = make(map[schema.Key]phaseTimes)
 		}
-		if err := p.figuresHere(ctx, tx, in, chunkAttempts); err != nil {
+		used, err := p.figuresHere(ctx, tx, in, chunkAttempts)
+		if err != nil {
 			return err
 		}
-		ofExecutions := p.usage + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
-		if err := p.history(ctx, tx, eng, p.usage, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
+		ofExecutions := used + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
+		if err := p.history(ctx, tx, eng, used, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
 			return fmt.Errorf("history of stages: %w", err)
 		}
 		return nil

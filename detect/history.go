@@ -52,7 +52,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err != nil {
 		return fmt.Errorf("executions after those that are new: %w", err)
 	}
-	if err := usual(ctx, eng); err != nil {
+	if err := p.usual(ctx, eng); err != nil {
 		return fmt.Errorf("what is usual: %w", err)
 	}
 	own := "SELECT " + ownColumns + ", note FROM detected_own"
@@ -69,9 +69,9 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 }
 
 // usual makes the table detected_usual.
-func usual(ctx context.Context, eng engine.Engine) error {
+func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	if in, ok := here(eng); ok {
-		return usualHere(ctx, in)
+		return p.usualHere(ctx, in)
 	}
 	if err := eng.Materialize(ctx, "detected_earlier", earlierSQL); err != nil {
 		return fmt.Errorf("earlier executions: %w", err)
@@ -181,6 +181,9 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 			stands += " AND h.phase_id & " + blockBits + " NOT IN (" + schema.KeyList(changed) + ")"
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
+	}
+	if _, ok := here(eng); ok { // which reads them in less time than it keeps them
+		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, engine.Seen{Table: "detected_before", SQL: before})
 	}
 	if err := eng.Materialize(ctx, "detected_before", before); err != nil {
 		return err

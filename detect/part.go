@@ -24,8 +24,11 @@ type part struct {
 	owners  store.Owners // of those of inputs; nil: rows have no input
 	again   store.Owners // of those of inputs whose results are written again, since their history is another
 
-	times *taskTimes // on an engine in this process: of the part's attempts; nil where no stage has a history
-	usage string     // and the query of what tasks used
+	// On an engine in this process, where stages have a history: the times of the part's attempts, in a file, where those of each phase are there, and
+	// the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
+	times   *taskTimes
+	timesOf map[schema.Key]phaseTimes
+	timed   []timedExecution
 
 	attempts int64 // about how many, on an engine of many machines
 }

@@ -16,6 +16,7 @@ type phaseFigures struct {
 	stats schema.PhaseStats // without what follows from the row of the phase, which is part of Note
 	note  [2]string         // of the statistics, and of the model
 	usage taskUsage
+	times phaseTimes
 	slow  []slowAttempt
 }
 
@@ -30,10 +31,6 @@ type taskUsage struct {
 	CPUS         schema.Null[float64] `col:"cpu_s"`
 	WaitS        schema.Null[float64] `col:"wait_s"`
 	TickS        schema.Null[float64] `col:"tick_s"` // NULL: there is no such attempt
-
-	TimesAt  int64   `col:"times_at"`  // in the file of taskTimes
-	Times    int64   `col:"times"`     // rows there
-	LongestS float64 `col:"longest_s"` // of those that may be slow against others
 }
 
 // slowAttempt is a row of outliers.sql; NaN is NULL.
@@ -208,7 +205,7 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	if f.keepsTimes {
 		f.rows.reset()
 		f.rows.addAttempts(a)
-		out.usage.TimesAt, out.usage.Times, out.usage.LongestS = int64(len(f.times)), int64(f.rows.len()), f.rows.longest()
+		out.times = phaseTimes{int64(len(f.times)), f.rows.len(), f.rows.longest()}
 		f.times = f.rows.appendTo(f.times)
 	}
 	out.slow = f.outliers(a, &t)

@@ -41,29 +41,28 @@ func here(eng engine.Engine) (engine.Loader, bool) {
 	return l, ok
 }
 
-// figuresHere writes phase_stats and outliers, but for what follows from the history, and makes p.usage the query of the tasks' usage by phase.
-func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) error {
+// figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage by phase.
+func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
 	lastSeen, err := p.lastSeen(ctx, eng)
 	if err != nil {
-		return fmt.Errorf("when incomplete logs end: %w", err)
+		return "", fmt.Errorf("when incomplete logs end: %w", err)
 	}
 	if err := eng.Materialize(ctx, "detected_sizes", "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id"); err != nil {
-		return fmt.Errorf("sizes of phases: %w", err)
+		return "", fmt.Errorf("sizes of phases: %w", err)
 	}
 	spans, err := split(ctx, eng, "SELECT * FROM detected_sizes", chunkAttempts, mostPhases)
 	if err != nil {
-		return fmt.Errorf("sizes of phases: %w", err)
+		return "", fmt.Errorf("sizes of phases: %w", err)
 	}
 	var union []string
 	for i, s := range spans {
 		table := fmt.Sprintf("detected_usage_%d", i)
 		union = append(union, "SELECT * FROM "+table)
 		if err := p.figuresOf(ctx, tx, eng, s, lastSeen, min(chunkAttempts, mostWaiting), table); err != nil {
-			return err
+			return "", err
 		}
 	}
-	p.usage = "SELECT * FROM (" + strings.Join(union, " UNION ALL ") + ") AS u"
-	return eng.Drop(ctx, "detected_sizes")
+	return "SELECT * FROM (" + strings.Join(union, " UNION ALL ") + ") AS u", eng.Drop(ctx, "detected_sizes")
 }
 
 // lastSeen is the last time in each log that is incomplete.
@@ -111,6 +110,9 @@ func (p *part) figuresOf(ctx context.Context, tx *store.Tx, eng engine.Loader, s
 	usage := make([]taskUsage, len(found))
 	for i := range found {
 		usage[i] = found[i].usage
+		if p.times != nil {
+			p.timesOf[found[i].stats.PhaseID] = found[i].times
+		}
 	}
 	return engine.Load(ctx, eng, table, func(yield func([]taskUsage, error) bool) { yield(usage, nil) })
 }
@@ -361,7 +363,7 @@ func (f *figurer) all(w phaseWork, times *taskTimes) ([]phaseFigures, error) {
 	}
 	at, err := times.append(f.times)
 	for i := range out {
-		out[i].usage.TimesAt += at
+		out[i].times.at += at
 	}
 	return out, err
 }

@@ -24,14 +24,10 @@ const mostTimes = 4_000_000
 
 // slowerHere is slower on an engine in this process; timesAtOnce bounds how many earlier attempts are held.
 func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Loader, timesAtOnce int64) error {
-	executions, err := p.readExecutions(ctx, eng)
-	if err != nil {
-		return fmt.Errorf("what tasks are compared with: %w", err)
-	}
-	for len(executions) > 0 {
-		part := executions[:stagesOf(executions, timesAtOnce)]
-		executions = executions[len(part):]
-		if err := p.slowerOf(ctx, tx, eng, part); err != nil {
+	for executions := p.timed; len(executions) > 0; {
+		some := executions[:stagesOf(executions, timesAtOnce)]
+		executions = executions[len(some):]
+		if err := p.slowerOf(ctx, tx, eng, some); err != nil {
 			return err
 		}
 	}
@@ -42,11 +38,11 @@ func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 func stagesOf(executions []timedExecution, tasks int64) int {
 	held, end := int64(0), 0
 	for i := range executions {
-		if i > 0 && executions[i].StageID != executions[i-1].StageID {
+		if i > 0 && executions[i].stage != executions[i-1].stage {
 			end = i
 		}
 		if executions[i].past {
-			held += executions[i].Tasks
+			held += executions[i].tasks
 		}
 		if held > tasks && end > 0 {
 			return end
@@ -55,24 +51,18 @@ func stagesOf(executions []timedExecution, tasks int64) int {
 	return len(executions)
 }
 
-// timedExecution is a row of stages.sql, with what usual.sql says of it, and where its tasks' times are.
+// timedExecution is an execution of a stage, what is usual for it where it is todo, and where its tasks' times are.
 type timedExecution struct {
-	PhaseID schema.Key `col:"phase_id"`
-	StageID schema.Key `col:"stage_id"`
-	Place   int64      `col:"place"`
-	Tasks   int64      `col:"tasks"`
+	phase, stage schema.Key
+	place, tasks int64
 
-	Compared     schema.Null[int64]   `col:"compared"`
-	UsualS       schema.Null[float64] `col:"usual_s"`
-	WithinRun    schema.Null[float64] `col:"within_run"`
-	BetweenRuns  schema.Null[float64] `col:"between_runs"`
-	UsualBytes   schema.Null[float64] `col:"usual_bytes"`
-	UsualRecords schema.Null[float64] `col:"usual_records"`
-	TickS        schema.Null[float64] `col:"tick_s"`
+	compared                 int64 // 0: it is not todo, or has no history
+	usualS, tickS            float64
+	withinRun, betweenRuns   schema.Null[float64]
+	usualBytes, usualRecords schema.Null[float64]
 
-	TimesAt  schema.Null[int64]   `col:"times_at"` // NULL: its attempts are not part of the run, and its times are in the store alone
-	Times    schema.Null[int64]   `col:"times"`
-	LongestS schema.Null[float64] `col:"longest_s"`
+	inFile bool // else its attempts are not part of the run, and its times are in the store alone
+	times  phaseTimes
 
 	past     bool          // one that may have candidates is compared with it
 	from, to int           // of stageTasks.past
@@ -82,33 +72,28 @@ type timedExecution struct {
 
 // mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not known yet.
 func (e *timedExecution) mayHaveCandidates() bool {
-	return e.UsualS.OK && (!e.TimesAt.OK || e.LongestS.V > 1.5*e.UsualS.V)
+	return e.compared > 0 && (!e.inFile || e.times.longestS > 1.5*e.usualS)
 }
 
-// readExecutions reads the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
-func (p *part) readExecutions(ctx context.Context, eng engine.Engine) (out []timedExecution, err error) {
-	sql := "SELECT s.phase_id, s.stage_id, s.place, s.tasks, u.compared, u.usual_s, u.within_run, u.between_runs, u.usual_bytes, u.usual_records, u.tick_s," +
-		" t.times_at, t.times, t.longest_s FROM detected_stages s LEFT JOIN detected_usual u ON u.phase_id = s.phase_id LEFT JOIN (" + p.usage + ") AS t ON t.phase_id = s.phase_id" +
-		" SEMI JOIN (SELECT d.stage_id FROM detected_stages d JOIN detected_usual h ON h.phase_id = d.phase_id WHERE h.usual_s IS NOT NULL) AS w ON w.stage_id = s.stage_id" +
-		" ORDER BY s.stage_id NULLS LAST, s.place NULLS LAST"
-	from := 0 // of the present stage
-	keep := func() {
-		stage := out[from:]
-		markPast(stage)
-		out = append(out[:from], slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() })...)
-		from = len(out)
-	}
-	for e, err := range engine.Read[timedExecution](ctx, eng, sql) {
-		if err != nil {
-			return nil, err
+// addTimed adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that are todo.
+func (p *part) addTimed(executions []stageExecution, usual []expectation) {
+	from := len(p.timed)
+	for i := range executions {
+		e := &executions[i]
+		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
+		t.times, t.inFile = p.timesOf[e.PhaseID]
+		if e.Todo == 1 {
+			u := &usual[0]
+			usual = usual[1:]
+			t.compared, t.usualS, t.tickS = u.Compared.V, u.UsualS.V, u.TickS.V
+			t.withinRun, t.betweenRuns, t.usualBytes, t.usualRecords = u.WithinRun, u.BetweenRuns, u.UsualBytes, u.UsualRecords
 		}
-		if len(out) > from && out[from].StageID != e.StageID {
-			keep()
-		}
-		out = append(out, *e)
+		p.timed = append(p.timed, t)
 	}
-	keep()
-	return out, nil
+	stage := p.timed[from:]
+	markPast(stage)
+	kept := slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() })
+	p.timed = p.timed[:from+len(kept)]
 }
 
 // markPast marks the executions of a stage that one which may have candidates is compared with.
@@ -117,8 +102,8 @@ func markPast(stage []timedExecution) {
 		if !stage[i].mayHaveCandidates() {
 			continue
 		}
-		for place := range earlierPlaces(stage[i].Place) {
-			if k, found := findPlace(len(stage), place, func(k int) int64 { return stage[k].Place }); found {
+		for place := range earlierPlaces(stage[i].place) {
+			if k, found := findPlace(len(stage), place, func(k int) int64 { return stage[k].place }); found {
 				stage[k].past = true
 			}
 		}
@@ -129,7 +114,7 @@ func markPast(stage []timedExecution) {
 func eachStage(executions []timedExecution) iter.Seq[[]timedExecution] {
 	return func(yield func([]timedExecution) bool) {
 		for n := 0; len(executions) > 0; executions = executions[n:] {
-			for n = 1; n < len(executions) && executions[n].StageID == executions[0].StageID; n++ {
+			for n = 1; n < len(executions) && executions[n].stage == executions[0].stage; n++ {
 			}
 			if !yield(executions[:n]) {
 				return
@@ -177,10 +162,10 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 			found = append(found, &executions[i])
 		}
 	}
-	slices.SortFunc(found, func(a, b *timedExecution) int { return cmp.Compare(a.PhaseID, b.PhaseID) })
+	slices.SortFunc(found, func(a, b *timedExecution) int { return cmp.Compare(a.phase, b.phase) })
 	return appendRows(tx, p, func(yield func(*schema.Outlier, error) bool) {
 		for _, e := range found {
-			if !yieldSlow(e.PhaseID, e.slow, yield) {
+			if !yieldSlow(e.phase, e.slow, yield) {
 				return
 			}
 		}
@@ -201,10 +186,10 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 	var phases []phase
 	tasks, judged := int64(0), false
 	for i := range executions {
-		if e := &executions[i]; !e.TimesAt.OK {
-			phases = append(phases, phase{e.PhaseID})
-			tasks += e.Tasks
-			judged = judged || e.UsualS.OK
+		if e := &executions[i]; !e.inFile {
+			phases = append(phases, phase{e.phase})
+			tasks += e.tasks
+			judged = judged || e.mayHaveCandidates()
 		}
 	}
 	stored := &storedRows{of: make(map[schema.Key][][2]int, len(phases))}
@@ -259,8 +244,8 @@ func (p *part) chooseStored(ctx context.Context, tx *store.Tx, eng engine.Engine
 	inputs := slices.Concat(p.inputs, tx.Kept())
 	owners, wanted := store.OwnersOf(inputs), make(map[schema.Key]bool)
 	for i := range executions {
-		if !executions[i].TimesAt.OK {
-			if input, ok := owners.Of("phases", executions[i].PhaseID); ok {
+		if !executions[i].inFile {
+			if input, ok := owners.Of("phases", executions[i].phase); ok {
 				wanted[input] = true
 			}
 		}
@@ -346,14 +331,14 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	for k := range stage {
 		e := &stage[k]
 		e.from = s.past.len()
-		if e.TimesAt.OK {
+		if e.inFile {
 			s.rows.reset()
-			if err := s.times.read(e.TimesAt.V, int(e.Times.V), &s.buf, &s.rows); err != nil {
+			if err := s.times.read(e.times, &s.buf, &s.rows); err != nil {
 				return err
 			}
 			s.take(k, e, &s.rows, 0, s.rows.len())
 		} else {
-			for _, at := range s.stored.of[e.PhaseID] {
+			for _, at := range s.stored.of[e.phase] {
 				s.take(k, e, &s.stored.rows, at[0], at[1])
 			}
 		}
@@ -368,7 +353,7 @@ func (s *stageTasks) read(stage []timedExecution) error {
 func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
-			if d, mark := rows.duration[i], rows.mark[i]; inRange(d) && d > 1.5*e.UsualS.V && mark&timeRecompute == 0 {
+			if d, mark := rows.duration[i], rows.mark[i]; inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0 {
 				s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], mark&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
 			}
 		}
@@ -436,13 +421,13 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 		}
 		usual, factor = s.usual, s.factor
 	} else {
-		n, sd := float64(own.Compared.V), 0.0
-		if own.WithinRun.OK && own.BetweenRuns.OK {
-			sd = math.Sqrt(own.WithinRun.V*own.WithinRun.V + own.BetweenRuns.V*own.BetweenRuns.V*(1+1/n))
+		n, sd := float64(own.compared), 0.0
+		if own.withinRun.OK && own.betweenRuns.OK {
+			sd = math.Sqrt(own.withinRun.V*own.withinRun.V + own.betweenRuns.V*own.betweenRuns.V*(1+1/n))
 		}
-		usual, factor = own.UsualS.V, factorOf(n, sd)
+		usual, factor = own.usualS, factorOf(n, sd)
 	}
-	ticks := 2 * own.TickS.V
+	ticks := 2 * own.tickS
 	if c.d <= usual*factor || c.d <= usual+ticks {
 		return slowAttempt{}, false
 	}
@@ -451,7 +436,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 		of    float64
 		past  *history
 		stage schema.Null[float64]
-	}{{c.bytes, &s.bytes, own.UsualBytes}, {c.records, &s.records, own.UsualRecords}} {
+	}{{c.bytes, &s.bytes, own.usualBytes}, {c.records, &s.records, own.usualRecords}} {
 		if math.IsNaN(input.of) {
 			continue
 		}
@@ -491,13 +476,13 @@ func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
 
 // extend makes a history that of what a candidate is compared with, and says whether it was another. Candidates of a task come by their executions.
 func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (changed bool) {
-	place := stage[c.execution].Place
+	place := stage[c.execution].place
 	if stride := strideAt(place); h.stride != stride || h.task != c.task {
 		h.task, h.stride, h.next, h.sorted = c.task, stride, 1, h.sorted[:0]
 		changed = true
 	}
 	for ; h.next < place; h.next += h.stride {
-		k, found := findPlace(len(stage), h.next, func(k int) int64 { return stage[k].Place })
+		k, found := findPlace(len(stage), h.next, func(k int) int64 { return stage[k].place })
 		if !found {
 			continue
 		}

@@ -46,6 +46,13 @@ func (t *taskTimes) append(b []byte) (at int64, err error) {
 	return at, nil
 }
 
+// phaseTimes are the rows of a phase in the file.
+type phaseTimes struct {
+	at       int64
+	rows     int
+	longestS float64 // of those that may be slow against others
+}
+
 // timeBytes are those of a row: attempt, task, duration, input in bytes and in records, and a mark. The rows of a phase lie column by column.
 const timeBytes = 41
 
@@ -118,10 +125,11 @@ func (t *taskRows) appendTo(b []byte) []byte {
 	return append(b, t.mark...)
 }
 
-// read appends n rows of a phase; buf is used again.
-func (t *taskTimes) read(at int64, n int, buf *[]byte, to *taskRows) error {
+// read appends the rows of a phase; buf is used again.
+func (t *taskTimes) read(of phaseTimes, buf *[]byte, to *taskRows) error {
+	n := of.rows
 	*buf = slices.Grow((*buf)[:0], n*timeBytes)[:n*timeBytes]
-	if _, err := t.file.ReadAt(*buf, at); err != nil {
+	if _, err := t.file.ReadAt(*buf, of.at); err != nil {
 		return fmt.Errorf("the times of tasks in %s: %w", t.file.Name(), err)
 	}
 	b := *buf

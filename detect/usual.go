@@ -13,8 +13,8 @@ import (
 
 // On an engine in this process usual.sql is worked out here, stage by stage, and the pairs of earlier.sql are not needed.
 
-// usualHere makes the table detected_usual.
-func usualHere(ctx context.Context, eng engine.Loader) error {
+// usualHere makes the table detected_usual, and p.timed.
+func (p *part) usualHere(ctx context.Context, eng engine.Loader) error {
 	var s stage
 	return engine.Load(ctx, eng, "detected_usual", func(yield func([]expectation, error) bool) {
 		for executions, err := range stages(engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages ORDER BY stage_id NULLS LAST, place NULLS LAST")) {
@@ -28,6 +28,7 @@ func usualHere(ctx context.Context, eng engine.Loader) error {
 					s.usual = append(s.usual, s.expect(executions, i))
 				}
 			}
+			p.addTimed(executions, s.usual)
 			if !yield(s.usual, nil) {
 				return
 			}
