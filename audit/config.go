@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"straggler/audit/measure"
+	"straggler/spelling"
 	"straggler/strictyaml"
 )
 
@@ -76,7 +77,7 @@ func (r RuleName) Check() error {
 	for _, x := range Rules() {
 		names = append(names, x.Name)
 	}
-	return fmt.Errorf("there is no rule %q; there is %s, and * for all", string(r), strings.Join(names, ", "))
+	return fmt.Errorf("there is no rule %q; %s, and * for all", string(r), spelling.Choices(string(r), names))
 }
 
 func (p Pattern) Check() error { _, err := regexp.Compile(string(p)); return err }

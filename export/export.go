@@ -13,6 +13,7 @@ import (
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/spelling"
 	"straggler/table"
 )
 
@@ -39,7 +40,7 @@ func Tables(names []string) ([]*schema.Table, error) {
 	wanted := make(map[string]bool)
 	for _, name := range names {
 		if schema.ByName(name) == nil {
-			return nil, fmt.Errorf("export: %w: %q; straggler schema lists them", ErrNoTable, name)
+			return nil, fmt.Errorf("export: %w: %q; %s", ErrNoTable, name, spelling.Choices(name, schema.TableNames()))
 		}
 		wanted[name] = true
 	}
@@ -95,7 +96,7 @@ func encodingOf(name string) (table.Encoding, error) {
 			return enc, nil
 		}
 	}
-	return table.Encoding{}, fmt.Errorf("export: %w: %q; there are %s", ErrEncoding, name, strings.Join(Encodings(), ", "))
+	return table.Encoding{}, fmt.Errorf("export: %w: %q; %s", ErrEncoding, name, spelling.Choices(name, Encodings()))
 }
 
 // write writes one table. The rows stream; the engine sorts them in bounded memory.

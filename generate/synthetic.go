@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"straggler/generate/sparklog"
 	"straggler/schema"
 	"straggler/schema/synth"
+	"straggler/spelling"
 	"straggler/store"
 )
 
@@ -54,7 +54,7 @@ func (s Synthetic) scenario() (synth.Options, error) {
 		for _, known := range synth.Scenarios() {
 			names = append(names, known.Name)
 		}
-		return synth.Options{}, fmt.Errorf("generate: %w: %q; there are %s", ErrScenario, s.Scenario, strings.Join(names, ", "))
+		return synth.Options{}, fmt.Errorf("generate: %w: %q; %s", ErrScenario, s.Scenario, spelling.Choices(s.Scenario, names))
 	}
 	o := scenario.Make(s.Seed)
 	if s.Tasks > 0 {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"straggler/spelling"
 )
 
 // ErrAddress is returned when there is no address to send to, or none that can be one.
@@ -39,7 +41,7 @@ const Variable = "STRAGGLER_NOTIFY_URL"
 // New makes a Sender of a format, to the address on the first line of a file, or where none is named in the environment.
 func New(format, file string, env func(string) string) (*Sender, error) {
 	if format != string(JSON) && format != string(Slack) {
-		return nil, fmt.Errorf("%w: there is no message format %q; there are json, slack", ErrAddress, format)
+		return nil, fmt.Errorf("%w: there is no message format %q; %s", ErrAddress, format, spelling.Choices(format, []string{string(JSON), string(Slack)}))
 	}
 	address := env(Variable)
 	if file != "" {

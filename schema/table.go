@@ -82,6 +82,15 @@ func Tables() []*Table { return tables }
 // LogTables are the tables whose rows come from logs: those of a Trace.
 func LogTables() []*Table { return traceTables }
 
+// TableNames are the names of all tables, in the order of Tables.
+func TableNames() []string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // ByName finds a table, nil where there is none.
 func ByName(name string) *Table {
 	for _, t := range tables {

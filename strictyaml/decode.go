@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"straggler/spelling"
 )
 
 // Checker is a string type that knows which of its values are right.
@@ -96,7 +98,7 @@ func decodeStruct(n *Node, v reflect.Value) error {
 		field, ok := fieldOf(v.Type(), name)
 		switch {
 		case !ok:
-			return f.Name.Errorf("there is no %q here; there is %s", name, strings.Join(Names(v.Type()), ", "))
+			return f.Name.Errorf("there is no %q here; %s", name, spelling.Choices(name, Names(v.Type())))
 		case seen[name]:
 			return f.Name.Errorf("%q stands here twice", name)
 		}

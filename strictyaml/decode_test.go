@@ -30,7 +30,7 @@ type house struct {
 // Errors name the line and the column.
 func TestErrorsNamePositions(t *testing.T) {
 	for text, want := range map[string]string{
-		"name: a\nroms: 3\n":              `h.yaml:2:1: there is no "roms" here; there is name, rooms, colour, doors, next, corner`,
+		"name: a\nroms: 3\n":              `h.yaml:2:1: there is no "roms" here; did you mean rooms? There are name, rooms, colour, doors, next, corner`,
 		"name: a\nrooms: 11\n":            "h.yaml:2:8: 11 is not between 1 and 10",
 		"name: a\nrooms: many\n":          `h.yaml:2:8: "many" is no number that fits here`,
 		"name: a\nname: b\n":              `h.yaml:2:1: "name" stands here twice`,

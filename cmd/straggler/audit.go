@@ -21,6 +21,7 @@ import (
 	"straggler/openmetrics"
 	"straggler/schema"
 	"straggler/selection"
+	"straggler/spelling"
 )
 
 // errFound is returned when a check found something.
@@ -262,7 +263,7 @@ func explain(e *env, name string) error {
 	for _, r := range audit.Rules() {
 		names = append(names, r.Name)
 	}
-	return useError("--explain %s: no such rule; there are %s", name, strings.Join(names, ", "))
+	return useError("--explain %s: no such rule; %s", name, spelling.Choices(name, names))
 }
 
 // choose picks an encoding by --as or by the extension; the first is for standard output.
@@ -278,7 +279,7 @@ func (o *output) choose(encodings string) (string, error) {
 	}
 	switch {
 	case o.as != "":
-		return "", useError("--as %s: no such encoding; there are %s", o.as, encodings)
+		return "", useError("--as %s: no such encoding; %s", o.as, spelling.Choices(o.as, all))
 	case o.toFile():
 		return "", useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, encodings)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/spelling"
 	"straggler/table"
 )
 
@@ -54,7 +55,7 @@ func (o *output) encoding() (table.Encoding, error) {
 		if e, ok := table.Named(o.as); ok {
 			return e, nil
 		}
-		return table.Encoding{}, useError("--as %s: no such encoding; there are %s", o.as, rowEncodings)
+		return table.Encoding{}, useError("--as %s: no such encoding; %s", o.as, spelling.Choices(o.as, strings.Split(rowEncodings, ", ")))
 	}
 	if !o.toFile() {
 		return table.Encodings()[0], nil
@@ -154,7 +155,7 @@ func pickRendering[D any](o output, all []rendering[D]) (best rendering[D], err 
 	}
 	switch {
 	case o.as != "":
-		return best, useError("--as %s: no such encoding; there are %s", o.as, strings.Join(names, ", "))
+		return best, useError("--as %s: no such encoding; %s", o.as, spelling.Choices(o.as, names))
 	case !o.toFile():
 		return all[0], nil
 	case best.name == "":

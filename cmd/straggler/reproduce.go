@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/report/html"
+	"straggler/spelling"
 	"straggler/table"
 	"straggler/whatif/published"
 )
@@ -47,7 +48,7 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, a := range args {
 				if !slices.Contains(published.Names(), a) {
-					return useError("no paper %q; there are %s", a, strings.Join(published.Names(), ", "))
+					return useError("no paper %q; %s", a, spelling.Choices(a, published.Names()))
 				}
 			}
 			if _, err := o.encoding(); err != nil && !o.page() {

@@ -67,6 +67,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, _, err := root.Find(args)
 			if err != nil || c == root && len(args) > 0 {
+				if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+					return useError("no help on %q; did you mean %s?", strings.Join(args, " "), strings.Join(near, " or "))
+				}
 				return useError("no help on %q; straggler --help lists commands and topics", strings.Join(args, " "))
 			}
 			return c.Help()

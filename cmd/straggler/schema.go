@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/schema"
+	"straggler/spelling"
 	"straggler/table"
 )
 
@@ -48,7 +49,7 @@ func columnsOf(names []string) (table.Rows, error) {
 	for _, name := range names {
 		t := schema.ByName(name)
 		if t == nil {
-			return nil, useError("no table %q; straggler schema lists them", name)
+			return nil, useError("no table %q; %s", name, spelling.Choices(name, schema.TableNames()))
 		}
 		for _, c := range t.Columns {
 			f.Add(t.Name, c.Name, string(c.Type), c.Nullable, c.Unit, c.Key, strings.Join(c.Values, " "), c.Doc)

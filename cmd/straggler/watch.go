@@ -28,6 +28,7 @@ import (
 	"straggler/report"
 	"straggler/schema"
 	"straggler/selection"
+	"straggler/spelling"
 	"straggler/store"
 	"straggler/whatif/policy"
 )
@@ -265,7 +266,7 @@ func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
 	case "jsonl":
 		return (&view.JSON{W: e.out}).Show, nil
 	}
-	return nil, useError("--as %s: no such encoding; there are text, jsonl", o.output.as)
+	return nil, useError("--as %s: no such encoding; %s", o.output.as, spelling.Choices(o.output.as, []string{"text", "jsonl"}))
 }
 
 // healthQuery is what is known of the machines over all applications.

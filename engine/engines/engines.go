@@ -10,6 +10,7 @@ import (
 	"straggler/engine/duckdb"
 	"straggler/engine/spark"
 	"straggler/engine/sqltext"
+	"straggler/spelling"
 	"straggler/store"
 )
 
@@ -21,7 +22,7 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 	case strings.HasPrefix(o.Server, "spark:"):
 		return spark.Open(ctx, st, o)
 	}
-	return nil, fmt.Errorf("%w: it is duckdb, or spark://USER@HOST:PORT", engine.ErrUnknown)
+	return nil, fmt.Errorf("%w; %s", engine.ErrUnknown, spelling.Choices(o.Server, []string{"duckdb", "spark://USER@HOST:PORT"}))
 }
 
 // Dialect is whose SQL the engine reads that an address names.

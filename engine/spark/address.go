@@ -15,6 +15,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/spark/hs2"
+	"straggler/spelling"
 )
 
 // PasswordVariable is where the password of a Spark server is looked for when its address names no file.
@@ -137,7 +138,7 @@ func (s *server) option(key, value string) (err error) {
 	default:
 		name, ok := strings.CutPrefix(key, "set.")
 		if !ok || !settingName.MatchString(name) || strings.ContainsAny(value, ";\n\x00") {
-			return fmt.Errorf("%s is no option; there are %s", key, strings.Join(addressOptions, ", "))
+			return fmt.Errorf("%s is no option; %s", key, spelling.Choices(key, addressOptions))
 		}
 		s.set[name] = value
 	}

@@ -18,6 +18,7 @@ import (
 	"straggler/ingest/codec"
 	"straggler/ingest/read/parquet"
 	"straggler/schema"
+	"straggler/spelling"
 )
 
 // Options say where and how to look. The zero value is a good one.
@@ -119,7 +120,7 @@ func pick(formats []ingest.Format, from string) ([]ingest.Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return nil, fmt.Errorf("%w %q; there are %s", ErrUnknownFormat, from, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%w %q; %s", ErrUnknownFormat, from, spelling.Choices(from, names))
 }
 
 // finder takes arguments and gives the inputs whose format is known.

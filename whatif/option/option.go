@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"straggler/spelling"
 )
 
 // Find finds the entry of a table by its name. What says what its entries are, for the error.
@@ -22,7 +24,7 @@ func Find[E any](what string, table []E, name string, of func(E) string) (E, err
 		names = append(names, of(e))
 	}
 	var none E
-	return none, fmt.Errorf("there is no %s %q; there are %s", what, name, strings.Join(names, ", "))
+	return none, fmt.Errorf("there is no %s %q; %s", what, name, spelling.Choices(name, names))
 }
 
 // Option describes one option. Options are the fields of a struct that carry an `option` tag.
@@ -92,7 +94,7 @@ func set(what string, v reflect.Value, name, value string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no option %q: it has none", what, name)
 	}
-	return fmt.Errorf("%s has no option %q; it has %s", what, name, strings.Join(names, ", "))
+	return fmt.Errorf("%s has no option %q; %s", what, name, spelling.Choices(name, names))
 }
 
 func parse(f reflect.Value, value, words string) error {
@@ -120,7 +122,7 @@ func parse(f reflect.Value, value, words string) error {
 		f.SetBool(b)
 	case reflect.String:
 		if !slices.Contains(strings.Split(words, ","), value) {
-			return fmt.Errorf("%q is none of %s", value, words)
+			return fmt.Errorf("there is no %q; %s", value, spelling.Choices(value, strings.Split(words, ",")))
 		}
 		f.SetString(value)
 	}

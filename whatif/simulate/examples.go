@@ -3,8 +3,8 @@ package simulate
 import (
 	"embed"
 	"fmt"
-	"strings"
 
+	"straggler/spelling"
 	"straggler/whatif/workload"
 )
 
@@ -40,7 +40,7 @@ func Example(name string) (*workload.File, error) {
 func ExampleText(name string) ([]byte, error) {
 	text, err := examples.ReadFile("examples/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("%w: there is no example %q; there are %s", workload.ErrFile, name, strings.Join(exampleNames, ", "))
+		return nil, fmt.Errorf("%w: there is no example %q; %s", workload.ErrFile, name, spelling.Choices(name, exampleNames))
 	}
 	return text, nil
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strings"
 
+	"straggler/spelling"
 	"straggler/strictyaml"
 )
 
@@ -134,7 +134,7 @@ func (m Mix) Check() error {
 	if _, ok := mixes[m]; ok || m == "" {
 		return nil
 	}
-	return fmt.Errorf("there is no mix %q; there are %s", string(m), strings.Join(mixNames(), ", "))
+	return fmt.Errorf("there is no mix %q; %s", string(m), spelling.Choices(string(m), mixNames()))
 }
 
 // defaults is a workload of a small cluster without jobs.
