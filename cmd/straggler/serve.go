@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/bucket/location"
 	"straggler/ingest/discover"
 	"straggler/ingest/formats"
 	"straggler/ingest/remote"
@@ -93,6 +96,11 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	}
 	if o.fixed && len(logs) > 0 {
 		return useError("--fixed changes nothing in the store, so there is nowhere to read logs into; give one or the other")
+	}
+	for _, log := range logs {
+		if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) && log != "-" && !location.IsURL(log) && !strings.ContainsAny(log, "*?[") {
+			return useError("%s: there is no such file or directory; logs that appear later are read if their directory is named", log)
+		}
 	}
 	if o.every < time.Second {
 		return useError("--every %s: give an interval of at least 1s", o.every)

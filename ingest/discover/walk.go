@@ -45,6 +45,8 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 		}
 		info, err := os.Stat(p)
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(p, "*?["):
+			w.fail(p, errors.New("nothing matches this pattern"))
 		case err != nil:
 			w.fail(p, err)
 		case info.IsDir():
