@@ -92,7 +92,8 @@ func labelledRuns(t *testing.T, dir string) (runs []*labelled) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if err := r.attribute(t.Context(), filepath.Dir(path)); err != nil {
+		err = attributeLogs(t.Context(), filepath.Dir(path), func(eng engine.Engine) error { return r.read(t.Context(), eng) })
+		if err != nil {
 			t.Fatalf("%s: %v", r.name, err)
 		}
 		r.label()
@@ -117,8 +118,8 @@ func logs(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-// attribute takes a run's log the whole way to its verdicts.
-func (r *labelled) attribute(ctx context.Context, dir string) error {
+// attributeLogs takes the logs beside a truth the whole way to their verdicts, and shows the store to read.
+func attributeLogs(ctx context.Context, dir string, read func(engine.Engine) error) error {
 	st, err := store.Temp(ctx)
 	if err != nil {
 		return err
@@ -142,22 +143,33 @@ func (r *labelled) attribute(ctx context.Context, dir string) error {
 	if _, err := Run(ctx, st, eng, Options{}); err != nil {
 		return err
 	}
+	return read(eng)
+}
+
+// read reads the attempts of a run and the machines that are named.
+func (r *labelled) read(ctx context.Context, eng engine.Engine) (err error) {
 	for a, err := range engine.Read[observed](ctx, eng, observedSQL) {
 		if err != nil {
 			return err
 		}
 		r.tasks = append(r.tasks, *a)
 	}
+	r.named, err = namedIn(ctx, eng)
+	return err
+}
+
+// namedIn gives the machines of a store that are called slow or flaky.
+func namedIn(ctx context.Context, eng engine.Engine) (names []string, err error) {
 	type machine struct {
 		Name string `col:"machine"`
 	}
 	for m, err := range engine.Read[machine](ctx, eng, "SELECT DISTINCT machine FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY machine NULLS LAST") {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.named = append(r.named, m.Name)
+		names = append(names, m.Name)
 	}
-	return nil
+	return names, nil
 }
 
 // label keeps the attempts of planned stages and gives them their labels and ratios.
