@@ -49,17 +49,6 @@ func appendRows[R any](tx *store.Tx, p *part, from iter.Seq2[*R, error], phaseOf
 	return store.Append(tx, last, rows)
 }
 
-// values gives rows that are in memory.
-func values[R any](rows []R) iter.Seq2[*R, error] {
-	return func(yield func(*R, error) bool) {
-		for i := range rows {
-			if !yield(&rows[i], nil) {
-				return
-			}
-		}
-	}
-}
-
 // ordered puts the rows of a query in an order.
 func ordered(sql, order string) string {
 	return fmt.Sprintf("%s ORDER BY %s NULLS LAST", sql, strings.ReplaceAll(order, ",", " NULLS LAST,"))
