@@ -1,0 +1,367 @@
+package published
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"straggler/whatif/policy"
+	"straggler/whatif/workload"
+)
+
+// Mantri's §6.3: what strategies of straggler mitigation take off phases that are drawn from the distributions of §3.1 and §4.
+
+const phasesNote = "progress is linear and known to 3 %; phases rebuilt from §3.1 and §4: waves log-normal with median 2.11 and deviation 12.37; share of outliers exponential with 25 % of the phases over 15 %; " +
+	"80 % of them 1.5 to 2.5 times, 10 % more than 10 times, the rest between; each has one cause: in 40 % of the phases its data, in 18 % none that data explains, in the rest one or the other; " +
+	"share of tasks that take 1.2 to 1.5 times as long as their data explains exponential with 20 % of the phases over 55 % (figure 3b), the others within 10 % of each other. A copy has the data of its original, since duplicates that do not know 'the true causes of outliers' are 'mostly not useful', though the paper's simulator has its time 'sampled from the same distribution of tasks' (§6.1): rows of their own are played so; " +
+	"LATE and Dryad act in the last wave only, and Hadoop copies there 'any task that has read less data than the others' (§7)"
+
+// phaseScale is what the paper leaves open of a phase.
+type phaseScale struct {
+	task    float64 // s, of a normal task
+	wide    float64 // times 5 to 40 slots
+	longest float64 // times the median of the longest outlier
+	phases  int
+	alike   bool // the outliers of a phase are all of one of figure 2's three lengths
+	sampled bool // a copy takes as long as another task of its phase, whatever its data
+}
+
+// phaseScales divide Table 1's 22.6 h a phase between longer tasks and more slots, and end 'heavy and long' tails of
+// outliers at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) is of all outliers: whether
+// those of one phase are of one length, as a skewed key or a busy time of the cluster has them, it leaves open. The first one is drawn.
+var phaseScales = []phaseScale{
+	{task: 660, wide: 1, longest: 15, phases: 250}, {task: 200, wide: 3.3, longest: 15, phases: 250}, {task: 60, wide: 11, longest: 15, phases: 100},
+	{task: 200, wide: 3.3, longest: 50, phases: 250}, {task: 660, wide: 1, longest: 15, phases: 250, alike: true}, {task: 200, wide: 3.3, longest: 50, phases: 250, alike: true},
+}
+
+// alikeScale is the one that differs from the first in that alone.
+const alikeScale = 4
+
+func (x *phaseScale) String() string {
+	text := fmt.Sprintf("tasks of %g s on %.0f to %.0f slots, outliers of up to %g times", x.task, 5*x.wide, 40*x.wide, x.longest)
+	if x.alike {
+		text += ", those of a phase alike"
+	}
+	return text
+}
+
+// outlier draws how many times as long as the median an outlier takes, of the lengths of figure 2 the one of a quantile.
+func (x *phaseScale) outlier(r *rand.Rand, quantile float64) float64 {
+	switch u := quantile; {
+	case u < 0.8:
+		return 1.5 + r.Float64()
+	case u < 0.9:
+		return 2.5 + 7.5*r.Float64()
+	}
+	if v := r.Float64(); x.longest > 15 { // P(more than k times) falls from 0.2 at 2.5 to 0.1 at 10: as 1/√k
+		return min(10/((1-v)*(1-v)), x.longest)
+	}
+	return 10 + (x.longest-10)*r.Float64()
+}
+
+// mantriPhase is a phase drawn from the distributions of §3.1 and §4.
+func mantriPhase(r *rand.Rand, x *phaseScale) *workload.Plan {
+	slots := int(x.wide * float64(5+r.IntN(36)))
+	waves := 2.11 * math.Exp(1.36*r.NormFloat64())
+	n := min(max(int(waves*float64(slots)+0.5), 2), int(2000*x.wide))
+	share := min(r.ExpFloat64()*0.108, 0.5)      // 25 % of them are over 0.15
+	improvable := min(r.ExpFloat64()*0.342, 0.9) // 20 % of them are over 0.55
+	skewed := 0.5                                // outliers that have more data
+	switch kind := r.Float64(); {
+	case kind < 0.4:
+		skewed = 1
+	case kind < 0.58:
+		skewed = 0
+	}
+	length := func() float64 { return r.Float64() }
+	if x.alike {
+		one := r.Float64()
+		length = func() float64 { return one }
+	}
+	pl := independent(slots, nil)
+	for range n {
+		t := workload.PlanTask{Seconds: x.task, Bytes: 1 << 30, Luck: 0.9 + 0.2*r.Float64()}
+		if r.Float64() < improvable {
+			t.Luck = 1.2 + 0.3*r.Float64()
+		}
+		if r.Float64() < share {
+			if times := x.outlier(r, length()); r.Float64() < skewed {
+				t.Bytes = int64(float64(t.Bytes) * times)
+				if x.sampled {
+					t.Luck = times
+				} else {
+					t.Seconds *= times
+				}
+			} else {
+				t.Luck = times
+			}
+		}
+		pl.Jobs[0].Phases[0].Tasks = append(pl.Jobs[0].Phases[0].Tasks, t)
+	}
+	return pl
+}
+
+// reductions are what a policy takes off each phase, with the phase's lifetime for a weight.
+type reductions struct {
+	time, slots []weighted
+	copies      []weighted // restarts per task
+	wins        []weighted // share of a phase's restarts that finished first, of phases that have any
+}
+
+type weighted struct{ x, w float64 }
+
+// percentile is the weighted q-quantile.
+func percentile(v []weighted, q float64) float64 {
+	v = slices.Clone(v)
+	slices.SortFunc(v, func(a, b weighted) int { return cmp.Compare(a.x, b.x) })
+	total := 0.0
+	for _, x := range v {
+		total += x.w
+	}
+	sum := 0.0
+	for _, x := range v {
+		if sum += x.w; sum >= q*total {
+			return x.x
+		}
+	}
+	return math.NaN()
+}
+
+// mitigations are what §6.3 compares, with the options that it has of them.
+var mitigations = [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0"}, {"mapreduce"}, {"dryad"}, {"late"}, {"late-early"}, {"noskew"}, {"choptail"}}
+
+func mantriPhases(ctx context.Context, t *table) error {
+	scales := phaseScales
+	var found []map[string]*reductions
+	var median, ninth []float64 // of the variation of data
+	for n := range scales {
+		phases, err := scales[n].draw()
+		if err != nil {
+			return err
+		}
+		x, err := t.mitigate(ctx, phases, mitigations)
+		if err != nil {
+			return err
+		}
+		found = append(found, x)
+		v := dataVariation(phases)
+		median, ninth = append(median, percentile(v, 0.5)), append(ninth, percentile(v, 0.9))
+	}
+	note := fmt.Sprintf("of our first scale; of all of them %.2f and %.2f; ", median, ninth) + phasesNote
+	t.baseline("§4.2", "coefficient of variation of data size, median phase", 0.34, median[0], 0.17, note)
+	t.baseline("§4.2", "coefficient of variation of data size, 90th percentile of phases", 3.1, ninth[0], 1.55, note)
+	t.mitigationBands(found)
+	if err := t.sampledBands(ctx); err != nil {
+		return err
+	}
+	worse, more := 1.0, 1.0
+	for _, x := range found {
+		worse = min(worse, better(percentile(x["late-early"].time, 0.5), percentile(x["late"].time, 0.5)-1e-9))
+		more = min(more, better(percentile(x["late-early"].slots, 0.5), percentile(x["late"].slots, 0.5)-1e-9))
+	}
+	t.rebuilt("§6.3", "early LATE takes more time than LATE at the 50th percentile (1) or not (0)", 1, worse, 0,
+		"in all of ours; a copy costs the phase nothing here unless it takes the slot of a task that waits, and the paper does not say what else made copies cost time; "+phasesNote)
+	t.rebuilt("§6.3", "early LATE uses more resources than LATE at the 50th percentile (1) or not (0)", 1, more, 0, "in all of ours; "+phasesNote)
+	first := found[0]
+	m, h := first["mantri"], first["hadoop"]
+	curve := func(name, policy string) Curve { return distribution(name, first[policy].time) }
+	const off = "completion time off, phases weighted by their lifetime"
+	t.figure("§6.3", "figure 14a: strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"), curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
+		quantiles("Mantri", 0.21, 0.5, 0.42, 0.75), quantiles("Hadoop", 0.069, 0.5), quantiles("Dryad", 0, 0.5), quantiles("MapReduce", 0, 0.8))
+	t.figure("§6.3", "figure 14b: resources", "resources off, phases weighted by their lifetime", distribution("Mantri", m.slots), distribution("Hadoop", h.slots), distribution("Dryad", first["dryad"].slots),
+		quantiles("Mantri", 0.03, 0.5, 0.07, 0.75), quantiles("Hadoop", -0.159, 0.5))
+	t.figure("§6.3", "figure 16: ideal references", off, curve("Mantri", "mantri"), curve("NoSkew", "noskew"), curve("NoSkew and ChopTail", "choptail"))
+	t.baseline("§6.3", "Mantri is worse than NoSkew+ChopTail at the 50th percentile (1) or not (0)", 1, better(percentile(m.time, 0.5), percentile(first["choptail"].time, 0.5)), 0,
+		"so is everything that does less; "+phasesNote)
+	return nil
+}
+
+// draw draws the phases of a scale.
+func (x *phaseScale) draw() (phases []*workload.Pool, err error) {
+	r := rand.New(rand.NewPCG(63, 63))
+	for range x.phases {
+		pool, err := mantriPhase(r, x).Build()
+		if err != nil {
+			return nil, err
+		}
+		phases = append(phases, pool)
+	}
+	return phases, nil
+}
+
+// dataVariation is the coefficient of variation of the tasks' data, by phase.
+func dataVariation(phases []*workload.Pool) (v []weighted) {
+	for _, p := range phases {
+		var bytes []float64
+		for i := range p.Tasks {
+			bytes = append(bytes, float64(p.Tasks[i].Bytes))
+		}
+		m, sd := moments(bytes)
+		v = append(v, weighted{sd / m, 1})
+	}
+	return v
+}
+
+// mitigate is what some mitigations do to the phases of a scale.
+func (t *table) mitigate(ctx context.Context, phases []*workload.Pool, which [][]string) (map[string]*reductions, error) {
+	found := map[string]*reductions{}
+	for _, m := range which {
+		choose := t.policy
+		if m[0] == "noskew" || m[0] == "choptail" { // what a policy is held against
+			choose = named
+		}
+		p, err := choose(m[0], m[1:]...)
+		if err != nil {
+			return nil, err
+		}
+		if found[m[0]], err = reduce(ctx, phases, p); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// mitigationBands are §6.3's numbers over the scales.
+func (t *table) mitigationBands(found []map[string]*reductions) {
+	time := func(policy string, q float64) func(map[string]*reductions) float64 {
+		return func(x map[string]*reductions) float64 { return percentile(x[policy].time, q) }
+	}
+	slots := func(policy string, q float64) func(map[string]*reductions) float64 {
+		return func(x map[string]*reductions) float64 { return percentile(x[policy].slots, q) }
+	}
+	without := func(policy string) func(map[string]*reductions) float64 {
+		return func(x map[string]*reductions) float64 { return withoutGain(x[policy].time) }
+	}
+	copies := func(policy string) func(map[string]*reductions) float64 {
+		return func(x map[string]*reductions) float64 { return mean(x[policy].copies) }
+	}
+	wins := func(policy string) func(map[string]*reductions) float64 {
+		return func(x map[string]*reductions) float64 { return mean(x[policy].wins) }
+	}
+	scales := "band over how Table 1's 22.6 h a phase divide, how long outliers take, and whether those of a phase are alike: "
+	for n := range found {
+		scales += phaseScales[n].String() + ", "
+	}
+	for _, row := range []struct {
+		quantity  string
+		published float64
+		of        func(map[string]*reductions) float64
+		cause     string
+	}{
+		{"Mantri: completion time off, 50th percentile of phases by lifetime", 0.21, time("mantri", 0.5), ""},
+		{"Mantri: completion time off, 75th percentile", 0.42, time("mantri", 0.75), ""},
+		{"Mantri: resources off, 50th percentile", 0.03, slots("mantri", 0.5), "phases here lose more to stragglers than the paper's: NoSkew, with which its Mantri is on par, takes up to 0.7 off at the median (last row); "},
+		{"Mantri: resources off, 75th percentile", 0.07, slots("mantri", 0.75), "phases here lose more to stragglers than the paper's (last row); "},
+		{"Hadoop: completion time off, 50th percentile", 0.069, time("hadoop", 0.5), "half of the outliers that it copies have more data, and so have their copies; "},
+		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, slots("hadoop", 0.5), "its copies are fewer than published, see its restarts per task; "},
+		{"MapReduce: share of phases without gain", 0.8, without("mapreduce"), ""},
+		{"Dryad: share of phases without gain", 0.5, without("dryad"), ""},
+		{"restarts per task, average phase: Mantri", 0.2, copies("mantri"), ""},
+		{"restarts per task, average phase: Dryad", 0.2, copies("dryad"), "when all tasks have started, those of the last wave are copied as they pass the 75th percentile; how its number can be that of Mantri is not in the paper; "},
+		{"restarts per task, average phase: LATE", 0.06, copies("late"), ""},
+		{"restarts per task, average phase: Hadoop", 0.56, copies("hadoop"), "at the published waves (2.11 at the median, log-normal) 0.54 of the tasks of the average phase run at most when all have started, so that one copy of each would not be 0.56; that Hadoop copies a task more often is not in the paper; "},
+		{"success of restarts, average phase: Mantri", 0.70, wins("mantri"), ""},
+		{"success of restarts, average phase: LATE", 0.15, wins("late"), "its copies lose where outliers have more data, so more skew of data than ours would be needed; "},
+		{"Mantri less NoSkew at the 50th percentile", 0, func(x map[string]*reductions) float64 {
+			return percentile(x["mantri"].time, 0.5) - percentile(x["noskew"].time, 0.5)
+		}, ""},
+	} {
+		var ours []float64
+		var each []string
+		for _, x := range found {
+			ours = append(ours, row.of(x))
+			each = append(each, fmt.Sprintf("%.3f", row.of(x)))
+		}
+		widest := row.published
+		if widest == 0 { // a difference of what Mantri takes off
+			widest = 0.21
+		}
+		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+"; "+scales+phasesNote)
+	}
+}
+
+// sampledBands are three of them where a copy takes as long as another task of its phase (§6.1), over the scales whose outliers are of any
+// length: those of a phase that are alike would have copies that are as long as they are.
+func (t *table) sampledBands(ctx context.Context) error {
+	var mantri, hadoop, late []float64
+	scales := ""
+	for _, x := range phaseScales {
+		if x.alike {
+			continue
+		}
+		scales += ", " + x.String()
+		x.sampled = true
+		phases, err := x.draw()
+		if err != nil {
+			return err
+		}
+		found, err := t.mitigate(ctx, phases, [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0"}, {"late"}})
+		if err != nil {
+			return err
+		}
+		mantri, hadoop = append(mantri, percentile(found["mantri"].time, 0.5)), append(hadoop, percentile(found["hadoop"].time, 0.5))
+		late = append(late, mean(found["late"].wins))
+	}
+	for _, row := range []struct {
+		quantity  string
+		published float64
+		ours      []float64
+	}{
+		{"Mantri: completion time off, 50th percentile, a copy's time sampled from its phase", 0.21, mantri},
+		{"Hadoop: completion time off, 50th percentile, a copy's time sampled from its phase", 0.069, hadoop},
+		{"success of restarts, average phase: LATE, a copy's time sampled from its phase", 0.15, late},
+	} {
+		t.bandOf("§6.1", row.quantity, row.published, row.published, row.ours,
+			fmt.Sprintf("%.3f%s; copies gain more than published, so that the paper's have more of what made their originals slow than a sample of the phase has; %s", row.ours, scales, phasesNote))
+	}
+	return nil
+}
+
+// mean is the plain average.
+func mean(v []weighted) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x.x
+	}
+	return sum / float64(len(v))
+}
+
+func withoutGain(v []weighted) float64 {
+	none, all := 0.0, 0.0
+	for _, x := range v {
+		all += x.w
+		if x.x <= 1e-9 {
+			none += x.w
+		}
+	}
+	return none / all
+}
+
+func reduce(ctx context.Context, phases []*workload.Pool, p policy.Policy) (*reductions, error) {
+	none, err := named("none")
+	if err != nil {
+		return nil, err
+	}
+	out := &reductions{}
+	for n, pool := range phases {
+		before, err := play(ctx, pool, "fifo", none, 1, 0, false)
+		if err != nil {
+			return nil, err
+		}
+		after, err := play(ctx, pool, "fifo", p, int64(n), 0.03, false)
+		if err != nil {
+			return nil, err
+		}
+		out.time = append(out.time, weighted{1 - after.mean()/before.mean(), before.mean()})
+		out.slots = append(out.slots, weighted{1 - after.slots/before.slots, before.mean()})
+		out.copies = append(out.copies, weighted{after.copies / float64(pool.NumTasks()), before.mean()})
+		if after.copies > 0 {
+			out.wins = append(out.wins, weighted{after.wins / after.copies, before.mean()})
+		}
+	}
+	return out, nil
+}
