@@ -213,6 +213,7 @@ func (o *Options) arguments(dir string) []string {
 	set := map[string]string{
 		"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
 		"spark.sql.ui.retainedExecutions": "20", "spark.ui.retainedJobs": "50", "spark.ui.retainedStages": "50", "spark.ui.retainedTasks": "1000", // or its memory fills with plans that nobody looks at
+		"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "2", // it writes down the plans of every statement, and anew whenever an adaptive one changes
 		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 		"spark.hadoop.hive.metastore.schema.verification": "false",
