@@ -50,7 +50,7 @@ func (s *Server) applications(_ context.Context, in applicationsInput) (*answer,
 	}
 	a := &answer{About: "Applications, the newest first", SQL: "SELECT * FROM applications ORDER BY start_time DESC NULLS LAST", From: in.From}
 	if in.By == "lost" {
-		a.About = "Applications, the one that lost most first"
+		a.About = "Applications by time lost"
 	}
 	if !judged {
 		a.CannotTell = append(a.CannotTell, "what was lost: it is being added up; ask again in a few seconds")

@@ -56,7 +56,7 @@ func Of(runs []measure.Run, night *audit.Night) []Family {
 	return []Family{lost, ended, machines(latest), findings(night), counts(night)}
 }
 
-// latestRuns are the runs that a night judged, the one that lost most first.
+// latestRuns are the runs that a night judged, by time lost.
 func latestRuns(runs []measure.Run, night *audit.Night) []*measure.Run {
 	var out []*measure.Run
 	for _, j := range night.Runs {

@@ -143,10 +143,10 @@ func trustWords(d *Document) (string, bool) {
 // assumptions says what the figures rest on.
 func assumptions(d *Document) []string {
 	a := []string{
-		"A phase lost what it would have won with every task at most at its median, or, where its tasks queued for slots and that is more, what it would have won with its outliers at the median and its tasks packed anew onto as many slots as it held at once. A phase that only made lost outputs again counts as a whole.",
-		"A job lost what it would have won with its phases so much shorter, each starting as long after the last of those it waited for as it did.",
-		"A stretch of time at the end of a phase is divided equally among the tasks that ended after it, because it is won only when all of them are faster; what tasks lost by queueing is divided by excess. Parts go to causes in proportion to the seconds that each cause added.",
-		"An outlier is what a rule calls slow and what has an attribution: longer than 1.5 × its phase’s median, under half its median progress rate, or made again after a loss.",
+		"The time lost in a phase is how much earlier it would have ended if no task had taken longer than the median; or, where its tasks queued for slots and that is more, if its outliers had taken the median and its tasks had been packed anew onto as many slots as it held at once. A phase that only recomputed lost outputs counts as a whole.",
+		"The time lost in a job is how much earlier it would have ended with its phases shortened by that, each starting as long after the last phase it waited for as it did.",
+		"Time lost at the end of a phase is divided equally among the tasks that still ran then, because it is saved only when all of them are faster; time lost by queueing is divided by excess. The share of a task goes to its causes in proportion to their seconds.",
+		"An outlier is an attempt that a rule calls slow and that has an attribution: longer than 1.5 × its phase’s median, under half its median progress rate, or made again after a loss.",
 	}
 	unknown := 0
 	for _, p := range d.Phases.Rows {

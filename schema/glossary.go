@@ -6,17 +6,17 @@ type Entry struct{ Word, Meaning string }
 // Causes says what each cause is, how it is recognised, and what to do about it. Every Cause has an entry.
 func Causes() []Entry {
 	return []Entry{
-		{string(DataSkew), "the task had more to do: bytes or records above the phase's median, priced by the phase's own regression. A copy would be as slow; change the keys or the partitions"},
-		{string(Network), "it waited for blocks of other machines, by the log's own fetch wait, or read more from afar than the others. Look at the links of its machine, of its sources, or of the rack"},
-		{string(BadMachine), "its machine takes longer than predicted in many phases, by a factor with an interval. Drain the host, or let speculation route around it"},
-		{string(Recompute), "it made an output again that had been lost, or waited for one. Look at why the machine or executor went away"},
-		{string(GC), "its process collected garbage, by the log's own count. Give it memory, or fewer tasks at once"},
-		{string(Spill), "it spilled to disk what did not fit into memory. Give it memory, or more and smaller partitions"},
-		{string(Scheduler), "it was delayed between launch and run, or between its end and the scheduler's noticing"},
-		{string(Deserialize), "it unpacked its code and variables, or its result; the first tasks of an executor pay for class loading"},
-		{string(LocalityMiss), "it ran away from its data, where such tasks are slower in this phase"},
-		{string(Startup), "among the first of its phase on its machine, or of a new executor: it loads classes, compiles, connects and fills caches that later tasks find ready. Keep executors between jobs, make tasks larger, or leave it be"},
-		{string(Transient), "slow there and then: nothing recorded explains it, and tasks like it were fast elsewhere. A copy would have helped"},
+		{string(DataSkew), "the task had more work: bytes or records above the phase's median, times what the regression of the phase says they take. A copy would be as slow; change the keys or the partitions"},
+		{string(Network), "it waited for blocks from other machines, as its fetch wait in the log shows, or read more from remote machines than the others. Check the links of its machine, of its sources, or of the rack"},
+		{string(BadMachine), "its machine takes longer than predicted in many phases, by a factor with an interval. Drain the host, or let speculation run copies elsewhere"},
+		{string(Recompute), "it recomputed an output that had been lost, or waited for one. Find out why the machine or executor went away"},
+		{string(GC), "its process collected garbage, for as long as the log says. Give it more memory, or fewer tasks at once"},
+		{string(Spill), "it spilled to disk what did not fit into memory. Give it more memory, or make the partitions smaller"},
+		{string(Scheduler), "it was delayed between launch and run, or between its end and the scheduler's notice of it"},
+		{string(Deserialize), "it deserialized its code and variables, or serialized its result"},
+		{string(LocalityMiss), "it ran away from its data, and such tasks are slower in this phase"},
+		{string(Startup), "it was among the first of its phase on its machine, or on a new executor: it loaded classes, compiled, connected and filled caches that later tasks find ready. Keep executors between jobs, make tasks larger, or accept it"},
+		{string(Transient), "it was slow at that place and time: nothing in the log explains it, and tasks like it were fast elsewhere. A copy would have helped"},
 		{string(UnexplainedCause), "too little data to say more; the evidence says what is missing"},
 	}
 }
@@ -24,10 +24,10 @@ func Causes() []Entry {
 // HistoryCauses says what each cause of excess over the usual duration is. Every HistoryCause has an entry.
 func HistoryCauses() []Entry {
 	return []Entry{
-		{string(MoreWork), "the median task of its stage had more input than usual, and its time grew as the input did"},
-		{string(SharedSlowness), "what three quarters of the machines of its phase, or others of its physical node, took more too: a data source, a file system, the network, the code, the time of day"},
-		{string(SlowMachine), "its machine was slow in this run against the history of the stages whose tasks it ran; machine_health has the interval"},
-		{string(Alone), "what is left: nothing that others share. Where the task is slow within its phase too, attributions say why"},
+		{string(MoreWork), "the median task of its stage had more input than usual, and took longer accordingly"},
+		{string(SharedSlowness), "three quarters of the machines of its phase, or others on its physical node, took longer as well: a data source, a file system, the network, the code, the time of day"},
+		{string(SlowMachine), "its machine was slow in this run, compared with the history of the stages whose tasks it ran; machine_health has the interval"},
+		{string(Alone), "the rest, which no other task shares. Where the task is slow within its phase too, attributions say why"},
 	}
 }
 
@@ -37,8 +37,8 @@ func Rules() []Entry {
 		{string(HighRuntime), "longer than 1.5 × the median duration of its phase (MANTRI §4.1)"},
 		{string(StragglerRule), "progress rate under half of the phase's median rate (DOLLY §2.1.2)"},
 		{string(RecomputeRule), "makes an output again that was lost and is waited for (MANTRI §4.1)"},
-		{string(LateSlowTask), "what LATE copies: while no task of its phase waits, slower than three quarters of it, and with more left than a copy takes (LATE §4)"},
-		{string(SlowerThanUsual), "longer than 1.5 × what the same task usually takes in earlier executions of its stage, and than its input and chance account for; the excess is over that"},
+		{string(LateSlowTask), "what LATE copies: while no task of its phase waits for a slot, slower than three quarters of the phase, with more time left than a copy takes (LATE §4)"},
+		{string(SlowerThanUsual), "longer than 1.5 × the usual duration of the same task in earlier executions of its stage, and longer than growth of its input and chance explain; its excess is over the usual duration"},
 	}
 }
 

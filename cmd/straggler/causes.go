@@ -26,15 +26,19 @@ func causesCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "causes --store DIR",
 		Short: "Split the excess of every outlier into its causes",
-		Long: glossary(`Causes fills the tables attributions, history_attributions, machine_health, skew_repeats and job_costs and sums up what they hold. It needs the
-outliers, so detect comes first. Of logs that have not changed since an earlier run of this version, its rows are kept; only new logs are
-worked on. What all applications say of machines and stages is one model; what each says is kept in machine_statistics and stage_statistics
-and added up anew. Logs for which that changes the model by more than a tolerance are attributed again. Of others the rows stay, and are nearly
-what all logs at once would give: of a hundred outliers 99 have the same causes to 5 % of their excess, of a thousand 998 the same verdict.
-With --again all logs are worked on, and the rows are exactly those. With --application or --since it works only on the logs of these
-applications, and sums up what it found of them: rows about others stay as they are, and what is new of others is left to a later run.`, schema.Causes()) + glossary(`
+		Long: glossary(`Causes splits the excess of every outlier into causes and writes the tables attributions, history_attributions,
+machine_health, skew_repeats and job_costs; run straggler detect first.
 
-Where a stage has earlier executions in the store, history_attributions split what attempts took more than usual:`, schema.HistoryCauses()),
+Only new or changed logs are worked on; the rows of the others are kept. The model of machines and stages covers the whole
+store: what each application contributes is kept in machine_statistics and stage_statistics and added up anew. Logs for which
+the new sums change the model by more than a tolerance are attributed again. Rows that are kept differ little from those of
+a run over all logs: 99 of 100 outliers have the same causes to 5 % of their excess, and 998 of 1000 the same verdict. With
+--again all logs are worked on.
+
+With --application or --since only the logs of these applications are worked on and summed up. Other rows stay as they are,
+and other new logs are left to a later run.`, schema.Causes()) + glossary(`
+
+Where a stage has earlier executions in the store, history_attributions splits the time beyond the usual:`, schema.HistoryCauses()),
 		Example: `  straggler detect --store lake
   straggler causes --store lake
   straggler causes --again --store lake

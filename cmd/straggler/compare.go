@@ -26,9 +26,12 @@ func compareCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Show what differs between two runs",
-		Long: `Compare lines up two runs, stage by stage: by the operators of the plans that the stages ran where both logs have plans, else by their
-names and order. Queries that were run by another plan are named with the difference. A and B are logs or stores, by path or by URL, of which the latest application is taken, or,
-with --store, ids of applications of one store. Rules that straggler.yaml turns off are left out. Two runs do not show how much runs differ anyway; the audit knows that from many.`,
+		Long: `Compare matches the stages of two runs and shows what differs. Stages are matched by the operators of their query plans
+where both logs have plans, else by name and order; queries that ran with another plan are named, with the difference.
+
+A and B are logs or stores, by path or URL, of which the latest application is taken; with --store they are ids of
+applications in that store. Rules that straggler.yaml turns off are left out. Two runs do not show how much runs vary;
+straggler audit learns that from many.`,
 		Example: `  straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd
   straggler compare eventlogs/*0011.zstd eventlogs/*0012.zstd -o compare.html
   straggler compare --store lake app-20261121033031-0011 app-20261121033311-0012 -o compare.md`,

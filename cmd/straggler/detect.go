@@ -25,12 +25,14 @@ func detectCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "detect --store DIR",
 		Short: "Compare the tasks of each phase and find the slow ones",
-		Long: glossary(`Detect fills the tables phase_stats, stage_history and outliers and counts what they hold. Of logs that have not changed since an
-earlier run of this version, its rows are kept; only new logs are worked on, and those that have grown or were read again. Logs
-that were removed take their rows along. With --application or --since it works only on the logs of these applications, and counts what it found of
-them: rows about others stay as they are, and what is new of others is left to a later run. An execution of a stage that
-comes late, or goes, changes what is usual for those after it, which is then worked out anew.
-straggler schema phase_stats stage_history outliers says what the columns mean.`, schema.Rules()),
+		Long: glossary(`Detect compares the tasks of each phase, and each stage with its earlier executions, and writes the tables phase_stats,
+stage_history and outliers. straggler schema phase_stats stage_history outliers explains their columns.
+
+Only new or changed logs are worked on; the rows of the others are kept, and those of removed logs are dropped. An execution
+of a stage that is added late, or removed, changes what is usual for the executions after it: these are compared again.
+
+With --application or --since only the logs of these applications are worked on and counted. Other rows stay as they are,
+and other new logs are left to a later run.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler detect --again --store lake
   straggler detect --store lake --since 2020-01-01

@@ -35,6 +35,8 @@ var (
 	errUse = errors.New("wrong use")
 	// errUnread is returned when a part of the input could not be read.
 	errUnread = errors.New("input could not be read")
+	// errUnlawful is returned when rows of a store break a law.
+	errUnlawful = errors.New("the rows break laws")
 )
 
 func useError(format string, args ...any) error {
@@ -64,7 +66,7 @@ func exitCode(err error) int {
 	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
 		selection.ErrNone, detect.ErrShared, detect.ErrReplaces, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, rest.ErrURL, rest.ErrCredentials):
 		return exitUse
-	case is(errUnread, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, rest.ErrForbidden):
+	case is(errUnread, errUnlawful, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, rest.ErrForbidden):
 		return exitInput
 	case errors.As(err, &fault):
 		return exitInput

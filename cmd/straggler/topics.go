@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -23,35 +24,37 @@ func topics() []*cobra.Command {
 	}
 }
 
-const engineText = `Everything that is SQL runs in this process, on DuckDB, unless --engine names a cluster:
+const engineText = `SQL runs in this process, on DuckDB, unless --engine names a cluster:
 
   straggler detect --store /shared/lake --engine spark://me@thrift.example:10000
 
 The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or newer. The same statements run on both and
 give the same rows. Below some hundred million attempts one machine is faster.
 
-What is Go and not SQL runs there too, as copies of this program that the cluster starts near the data: causes
-hands them the phases, whatif the applications to replay, and ingest the logs, in --shards. The program must lie where all of the cluster's machines see
-it, in the same version; ?binary=PATH names it. The results of detect, causes and whatif are written into the store by copies too;
-only the names of their files come back, and one commit names them. Spark may run a copy more than once: one file of each is in
-the commit, and the others are removed, in a bucket a day later where the cluster or this program was killed. Of ingest a shard is
-one commit, and what is in the store is not read again. Logs that could not be read after several tries are named.
+The parts written in Go run there too, as copies of this program that the cluster starts near the data: causes works on
+phases, whatif on applications, and ingest on logs, in --shards. The program must be visible to all machines of the cluster,
+in the same version; ?binary=PATH names it. The copies of detect, causes and whatif write their results into the store; only
+the names of their files come back, and one commit names them. Spark may run a copy more than once: one file of each is in
+the commit, and the others are removed; in a bucket, where the cluster or this program was killed, a day later. Each shard of
+ingest is one commit, and logs that are in the store already are not read again. Logs that could not be read after several
+tries are named.
 
-Of a store in a directory the executors' user must be allowed to write there. Of one in a bucket (s3://, gs://, azblob://) the
-executors need access of their own, which Spark's keys for s3a do not give them: best by a role of their machines or pods (an instance
-profile, a service account, a managed identity), which is found without any setting; else by files that the vendors' tools
-read, such as --conf spark.executorEnv.AWS_SHARED_CREDENTIALS_FILE=/etc/lake/credentials, or by variables, which others may see
-in Spark's pages: spark.executorEnv.AWS_ACCESS_KEY_ID and so on. A server other than Amazon's is named in the URL of the
-store, whose parameters the copies get, or by spark.executorEnv.AWS_ENDPOINT_URL. whatif and ingest keep copies of files in
-STRAGGLER_CACHE, or in the user's cache directory, which needs HOME. Where executors must not have access, ?results=server has the results of detect
-and causes come through the server and whatif replay here. Uploads that a killed executor began are no objects and cost all the same: have a rule of the bucket
-abort incomplete multipart uploads.
+The store must be on a file system that every machine of the cluster sees. If its path differs there, name it:
+?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells interpret ? and &. The executors' user needs
+permission to write there.
 
-The store must lie on a file system that every machine of the cluster sees. Where it has another path there, name that:
-?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells read ? and & themselves. A store of --store
-s3://BUCKET/PATH is read as s3a://BUCKET/PATH, for which Spark needs a connector: start its server with --packages
-org.apache.hadoop:hadoop-aws:VERSION, VERSION as in the name of its jars/hadoop-client-api, and with the keys and, for
-a server other than Amazon's, --conf spark.hadoop.fs.s3a.endpoint=URL and spark.hadoop.fs.s3a.path.style.access=true.
+A store in a bucket (--store s3://BUCKET/PATH) is read by Spark as s3a://BUCKET/PATH, which needs a connector: start the
+server with --packages org.apache.hadoop:hadoop-aws:VERSION, with the VERSION in the name of its jars/hadoop-client-api, with
+the keys and, for a server other than Amazon's, --conf spark.hadoop.fs.s3a.endpoint=URL and
+spark.hadoop.fs.s3a.path.style.access=true. The copies need access of their own, which Spark's keys for s3a do not give:
+preferably by a role of their machines or pods (an instance profile, a service account, a managed identity), which is found
+without any setting; else by the files of the vendor's tools, such as
+--conf spark.executorEnv.AWS_SHARED_CREDENTIALS_FILE=/etc/lake/credentials; or by variables such as
+spark.executorEnv.AWS_ACCESS_KEY_ID, which others may see in Spark's pages. A server other than Amazon's is named in the
+store's URL, whose parameters the copies get, or by spark.executorEnv.AWS_ENDPOINT_URL. whatif and ingest cache files in
+STRAGGLER_CACHE, or in the user's cache directory, which needs HOME. Where executors must not have access, ?results=server
+makes the results of detect and causes come through the server, and whatif replay here. Uploads that a killed executor began
+are no objects but cost money: have a rule of the bucket abort incomplete multipart uploads.
 
 Options follow the address, as ?NAME=VALUE&NAME=VALUE:
 
@@ -70,11 +73,11 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
                   unless some of its rows were returned already.
   set.NAME        a setting of the session, such as set.spark.sql.shuffle.partitions=400
 
-The session's time zone is UTC and ANSI is on, whatever the server's defaults are: a value that does not fit its type is an error.
-Ctrl-C stops the cluster's work. straggler sql asks only: a statement that writes, runs programs, calls Java by name or
-reads a file by its path is refused before it is sent. Not prevented: queries can read other tables of the
-cluster's metastore with the permissions of the user who logs in, and call functions that its administrator added. Report brings
-the rows that it draws to this machine, and whatif reads all attempts there once, to learn how fast machines are.`
+The session's time zone is UTC and ANSI mode is on, whatever the server's defaults: a value that does not fit its type is
+an error. Ctrl-C stops the cluster's work. straggler sql only reads: a statement that writes, runs programs, calls Java by
+name or reads a file by its path is refused before it is sent. Queries can still read other tables of the cluster's
+metastore, with the permissions of the user who logs in, and call functions that its administrator added. report brings the
+rows that it draws to this machine, and whatif reads all attempts there once, to learn the speed of the machines.`
 
 func tablesText() string {
 	var b strings.Builder
@@ -120,6 +123,9 @@ func optionLines(b *strings.Builder, options []option.Option) {
 }
 
 // glossary appends words and their meanings to a help text.
+// helpWidth is how many columns help texts take.
+const helpWidth = 125
+
 func glossary(text string, entries []schema.Entry) string {
 	var b strings.Builder
 	b.WriteString(text + "\n")
@@ -128,7 +134,17 @@ func glossary(text string, entries []schema.Entry) string {
 		width = max(width, len(e.Word))
 	}
 	for _, e := range entries {
-		fmt.Fprintf(&b, "\n  %-*s %s", width, e.Word, e.Meaning)
+		fmt.Fprintf(&b, "\n  %-*s", width, e.Word)
+		column := 2 + width
+		for word := range strings.FieldsSeq(e.Meaning) {
+			n := 1 + utf8.RuneCountInString(word)
+			if column+n > helpWidth {
+				fmt.Fprintf(&b, "\n%*s", 2+width, "")
+				column = 2 + width
+			}
+			b.WriteString(" " + word)
+			column += n
+		}
 	}
 	return b.String()
 }

@@ -45,7 +45,8 @@ func TestManualIsComplete(t *testing.T) {
 			has("policies", policies, o.Name+"="+o.Default, o.Doc)
 		}
 	}
-	causes, detect := help("causes"), help("detect")
+	unwrapped := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	causes, detect := unwrapped(help("causes")), unwrapped(help("detect"))
 	for _, e := range schema.Causes() {
 		has("causes", causes, e.Word, e.Meaning)
 	}

@@ -36,27 +36,28 @@ func whatifCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "whatif --store DIR",
 		Short: "Replay a store under straggler policies and say what each would have saved",
-		Long: `Whatif replays every job of a store under each policy and fills the tables whatif_runs and whatif_savings, in place of
-those of an earlier run. A saving is against a replay of the log as it was, with the same random numbers for all policies. Its 95 %
-interval is where the saving of another run would lie: it holds the errors of the model of machines and work, the luck of copies,
-and what two runs differ by anyway, and more --seeds do not make it narrower. The verdict is 'cannot tell' where the replay of the
-log as it was misses the log by more than a saving, and under one seed, which does not show the interval: its limits are NULL.
+		Long: `Whatif replays every job of a store under each policy and writes the tables whatif_runs and whatif_savings, replacing
+those of an earlier run. A saving is the difference from a replay of the log as it was, on the same random numbers. Its 95 %
+interval says where the saving of another run would lie: it includes the errors of the model of machines and work, the luck
+of copies, and the difference between any two runs, so more --seeds do not narrow it. The verdict is 'cannot tell' where the
+unchanged replay misses the log by more than the saving, and with one seed, which gives no interval: its limits are NULL.
 
-Without --policy the usual policies are replayed and, after straggler causes, an ideal for each cause that it found; the
-name ideal selects all of these ideals. --list shows all policies with their options.
+Without --policy the usual policies are replayed and, after straggler causes, an ideal policy for each cause found, which
+removes that cause altogether; the name ideal selects all of these. --list shows all policies with their options.
 
-With --scheduler the tasks of all applications that share slots wait for another scheduler than the log's: the change
-due to it alone is policy none; the savings of the other policies include it. A scheduler that needs what the log does not say
-is refused: copy-compute splitting needs reduce slots and how long reduces copy, fifo-placed links between racks, quincy and waiting
-for slots near the data where that was, waiting for a rack (t2) racks, and tmin pools with minimum shares. Straggler simulate runs the
-jobs of a store on a cluster that has these. In the same way late-phases is refused without the progress of reduces.
+With --scheduler, applications that share slots run under another scheduler than the log's: policy none shows the effect of
+the scheduler alone, and the savings of the other policies include it. A scheduler that needs what the log lacks is refused:
+copy-compute splitting needs reduce slots and the time that reduces spend copying; fifo-placed, links between racks; quincy
+and waiting for a slot near the data, the location of the data; waiting for a rack (t2), racks; tmin, pools with minimum
+shares. straggler simulate runs the jobs of a store on a cluster that has these. Likewise, late-phases needs the progress of
+reduces.
 
-With --application or --since the jobs of these applications are replayed, and no others: savings are over them alone, machines and work are
-what their logs say, and the tables keep the savings over all. Applications that share the slots of one cluster are replayed together, and the
-jobs of those that are meant counted.
+With --application or --since only the jobs of these applications count, although all applications that share the slots of
+a cluster are replayed together. The model of machines and work is learned from their logs alone, and the tables keep the
+savings over all applications.
 
-Policies that look at the progress of running tasks are replayed under each --progress-error, since logs rarely hold
-progress: 0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
+Policies that use the progress of running tasks are replayed with each --progress-error, since logs rarely record progress:
+0.03 means that the first estimate of a task's duration is off by 3 % (one standard deviation).`,
 		Example: `  straggler whatif --list
   straggler whatif --store lake
   straggler whatif --store lake --policy late,spark --set late.cap=0.2 --seeds 10
@@ -84,7 +85,8 @@ progress: 0.03 means that the first estimate of a task's duration is off by 3 % 
 	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	c.Flags().StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
 	c.Flags().IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
-	c.Flags().Float64SliceVar(&o.errors, "progress-error", nil, "errors of the progress that policies see, comma separated (default 0.03,0.3)")
+	c.Flags().Float64SliceVar(&o.errors, "progress-error", nil, "`ERRORS` of the progress that policies see, comma separated (default 0.03,0.3)")
+	c.Flags().Lookup("progress-error").DefValue = "" // the help says what is taken without it
 	c.Flags().StringVar(&o.schedule, "scheduler", "", "replay under this `SCHEDULER` instead of the log's own, as in 'delay t1=5 t2=5'; see straggler help schedulers")
 	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
 	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")

@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -46,7 +47,7 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 		info, err := os.Stat(p)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(p, "*?["):
-			w.fail(p, errors.New("nothing matches this pattern"))
+			w.fail(p, fmt.Errorf("nothing matches this pattern: %w", fs.ErrNotExist))
 		case err != nil:
 			w.fail(p, err)
 		case info.IsDir():

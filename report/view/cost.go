@@ -51,7 +51,7 @@ func sumOfCosts(d *report.Document) (sum float64) {
 
 func jobsTable(d *report.Document) Table {
 	l := d.Cost.Jobs
-	t := Table{ID: "jobs", Caption: "Jobs, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{ID: "jobs", Caption: "Jobs by time lost", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Job", Essential: true}, {Title: "Application"}, {Title: "Tasks", Number: true},
 			{Title: "Took", Doc: "submission to finish", Number: true, Essential: true},
 			{Title: "Lost", Doc: "how much earlier it would have ended had slow tasks taken their phase's median", Number: true, Essential: true},

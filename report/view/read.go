@@ -37,7 +37,7 @@ func facts(d *report.Document) Facts {
 
 func applicationsTable(d *report.Document) Table {
 	l := d.Trust.Applications
-	t := Table{Aside: l.Total == 1, ID: "applications", Caption: "Applications, the one that lost most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{Aside: l.Total == 1, ID: "applications", Caption: "Applications by time lost", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Application", Essential: true}, {Title: "Framework"},
 			{Title: "Started"}, {Title: "Jobs", Number: true}, {Title: "Attempts", Number: true},
 			{Title: "Job time", Doc: "completion times of its jobs, summed", Number: true, Essential: true},
