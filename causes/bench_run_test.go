@@ -6,11 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"syscall"
 	"testing"
-	"time"
 
 	"straggler/causes"
+	"straggler/cputime"
 	"straggler/detect"
 	"straggler/engine"
 	"straggler/engine/engines"
@@ -44,7 +43,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	from := processor()
+	from := cputime.Used()
 	for range b.N {
 		s, err := causes.Run(b.Context(), st, eng, causes.Options{})
 		if err != nil {
@@ -52,16 +51,7 @@ func BenchmarkRun(b *testing.B) {
 		}
 		b.ReportMetric(float64(s.Outliers), "outliers")
 	}
-	b.ReportMetric(float64(n*b.N)/(processor()-from).Seconds(), "attempts/cpu-s")
-}
-
-// processor is the processor time of this process so far: what other processes of the machine do does not matter.
-func processor() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	b.ReportMetric(float64(n*b.N)/(cputime.Used()-from).Seconds(), "attempts/cpu-s")
 }
 
 // fillStore writes n attempts on 500 machines: jobs of two phases of 200 tasks, one in twenty slow.

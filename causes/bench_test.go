@@ -7,21 +7,11 @@ import (
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
 	"straggler/causes/model"
-	"syscall"
+	"straggler/cputime"
 	"testing"
-	"time"
 
 	"straggler/schema"
 )
-
-// processor is the processor time of this process so far: what other processes of the machine do does not matter.
-func processor() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // BenchmarkRegression fits phases of 30 tasks with bytes, spilled bytes and the first wave as predictors, as Learner
 // does, on one core.
@@ -36,11 +26,11 @@ func BenchmarkRegression(b *testing.B) {
 			var w fit.Fitter
 			b.ReportAllocs()
 			b.ResetTimer()
-			from := processor()
+			from := cputime.Used()
 			for i := range b.N {
 				w.FitAlone(phases[i%len(phases)].Tasks)
 			}
-			b.ReportMetric(float64(b.N)/(processor()-from).Seconds(), "phases/cpu-s")
+			b.ReportMetric(float64(b.N)/(cputime.Used()-from).Seconds(), "phases/cpu-s")
 		})
 	}
 }
@@ -55,11 +45,11 @@ func BenchmarkAttribute(b *testing.B) {
 	a := NewAttributor(l.Model())
 	b.ReportAllocs()
 	b.ResetTimer()
-	from, rows := processor(), 0
+	from, rows := cputime.Used(), 0
 	for i := range b.N {
 		rows += len(a.Attribute(phases[i%len(phases)], nil))
 	}
-	spent := (processor() - from).Seconds()
+	spent := (cputime.Used() - from).Seconds()
 	b.ReportMetric(float64(rows)/spent, "rows/cpu-s")
 	b.ReportMetric(100*float64(b.N)/spent, "attempts/cpu-s")
 }
@@ -95,7 +85,7 @@ func BenchmarkGrowth(b *testing.B) {
 			b.Run(fmt.Sprintf("%d-machines/phases-of-%d", machines, size), func(b *testing.B) {
 				phases := spreadPhases(tasks/size, size, machines)
 				b.ResetTimer()
-				from := processor()
+				from := cputime.Used()
 				for range b.N {
 					l := model.NewLearner(3600, nil, nil)
 					for _, p := range phases {
@@ -106,7 +96,7 @@ func BenchmarkGrowth(b *testing.B) {
 						a.Attribute(p, nil)
 					}
 				}
-				b.ReportMetric(float64(tasks*b.N)/(processor()-from).Seconds(), "attempts/cpu-s")
+				b.ReportMetric(float64(tasks*b.N)/(cputime.Used()-from).Seconds(), "attempts/cpu-s")
 			})
 		}
 	}

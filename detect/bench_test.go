@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"syscall"
 	"testing"
 
+	"straggler/cputime"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/schema"
@@ -61,13 +61,13 @@ func BenchmarkNights(b *testing.B) {
 			if n > 0 {
 				writeMany(b, st, before+n, night)
 			}
-			began := cpuSeconds(b)
+			began := cputime.Used().Seconds()
 			s := detectOnce(b, st)
 			what := fmt.Sprintf("-night-%02d", n)
 			if n == 0 {
 				what = "-all-at-once"
 			}
-			b.ReportMetric(cpuSeconds(b)-began, "cpu-s"+what)
+			b.ReportMetric(cputime.Used().Seconds()-began, "cpu-s"+what)
 			b.ReportMetric(s.Seconds, "s"+what)
 			if n == 10 {
 				b.Logf("%d attempts, %d phases with a history, outliers %v", s.Attempts, s.Repeated, s.Outliers)
@@ -89,15 +89,6 @@ func detectOnce(b *testing.B, st *store.Store) Summary {
 		b.Fatal(err)
 	}
 	return s
-}
-
-// cpuSeconds is the processor time of this process.
-func cpuSeconds(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // millions is how many million attempts a benchmark is about.

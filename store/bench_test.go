@@ -2,11 +2,10 @@ package store
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
+	"straggler/cputime"
 	"straggler/schema"
 	"straggler/store/parquet/benchrows"
 )
@@ -26,7 +25,7 @@ func BenchmarkAppendAttempts(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
-	spent := cpuTime()
+	spent := cputime.Used()
 	for n := 0; n < b.N; {
 		at := n % len(rows)
 		m := min(1024, b.N-n, len(rows)-at)
@@ -40,20 +39,11 @@ func BenchmarkAppendAttempts(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-	b.ReportMetric(float64(b.N)/(cpuTime()-spent).Seconds(), "rows/cpu-s")
+	b.ReportMetric(float64(b.N)/(cputime.Used()-spent).Seconds(), "rows/cpu-s")
 	b.ReportMetric(float64(c.Bytes())/float64(b.N), "disk-B/row")
 	if err := tx.Abort(); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// cpuTime is what the process has used of all cores: on a busy machine it says more than the clock.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkCompact writes ten commits of a hundred thousand attempts into one.

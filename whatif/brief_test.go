@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 
 	"straggler/causes"
+	"straggler/cputime"
 	"straggler/detect"
 	"straggler/generate"
 	"straggler/selection"
@@ -68,14 +68,7 @@ func BenchmarkBrief(b *testing.B) {
 	if _, err := causes.Run(ctx, st, eng, causes.Options{}); err != nil {
 		b.Fatal(err)
 	}
-	processor := func() float64 {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-	}
-	before := processor()
+	before := cputime.Used()
 	for b.Loop() {
 		o, err := Brief(ctx, eng, selection.Applications{})
 		if err != nil {
@@ -88,7 +81,7 @@ func BenchmarkBrief(b *testing.B) {
 		b.ReportMetric(float64(o.Seeds), "seeds")
 		b.ReportMetric(float64(s.Attempts), "attempts")
 	}
-	b.ReportMetric((processor()-before)/float64(b.N), "cpu-s/op")
+	b.ReportMetric((cputime.Used()-before).Seconds()/float64(b.N), "cpu-s/op")
 }
 
 // repeated writes a Spark event log that repeats another until it has a size.

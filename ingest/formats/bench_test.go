@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"straggler/cputime"
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/run"
 	"straggler/store"
@@ -55,9 +55,9 @@ func ingestAll(b *testing.B, dir, format string) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		before := cpuTime()
+		before := cputime.Used()
 		s, err := run.Run(b.Context(), st, All(), []string{dir}, run.Options{})
-		spent += cpuTime() - before
+		spent += cputime.Used() - before
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -71,14 +71,6 @@ func ingestAll(b *testing.B, dir, format string) {
 	}
 	b.ReportMetric(float64(size)*float64(b.N)/1e6/spent.Seconds(), "MB/cpu-s")
 	b.ReportMetric(float64(rows), "attempts")
-}
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // real is the content of one of the real logs.

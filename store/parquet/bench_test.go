@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"io"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	pqschema "github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/google/go-cmp/cmp"
 
+	"straggler/cputime"
 	"straggler/schema"
 	"straggler/store/parquet/benchrows"
 )
@@ -38,29 +38,20 @@ func benchmarkRowGroup(b *testing.B, rows []schema.Attempt) {
 	order := cluster(buffer.columns[w.cluster].i64, &w.order)
 	var ours, arrows time.Duration
 	for b.Loop() {
-		start := cpuTime()
+		start := cputime.Used()
 		if err := w.writeRowGroup(buffer, order); err != nil {
 			b.Fatal(err)
 		}
-		middle := cpuTime()
+		middle := cputime.Used()
 		if err := a.writeRowGroup(buffer, order); err != nil {
 			b.Fatal(err)
 		}
-		ours, arrows = ours+middle-start, arrows+cpuTime()-middle
+		ours, arrows = ours+middle-start, arrows+cputime.Used()-middle
 	}
 	n := float64(b.N * len(rows))
 	b.ReportMetric(float64(ours)/n, "cpu-ns/row")
 	b.ReportMetric(float64(arrows)/n, "arrow-cpu-ns/row")
 	b.ReportMetric(100*(1-float64(ours)/float64(arrows)), "%less")
-}
-
-// cpuTime is what the process has used of all cores: on a busy machine it says more than the clock.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // arrowWriter writes what Writer does, with arrow-go's column writer.

@@ -4,9 +4,9 @@ import (
 	"container/heap"
 	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"testing"
 
+	"straggler/cputime"
 	"straggler/schema"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
@@ -62,15 +62,6 @@ func (h slotHeap) Swap(a, b int)      { h[a], h[b] = h[b], h[a] }
 func (h *slotHeap) Push(any)          {}
 func (h *slotHeap) Pop() any          { return nil }
 
-// processor is the seconds that this process has spent computing: what counts where others share the machine.
-func processor(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 // BenchmarkOnePhase is the growth of each policy with the size of a phase: ns/task must not grow, and stay within 3 times
 // that of none.
 func BenchmarkOnePhase(b *testing.B) {
@@ -108,9 +99,9 @@ func BenchmarkOnePhase(b *testing.B) {
 func carriedOut(b *testing.B, s *replay.Sim, p *workload.Pool, o replay.Options) float64 {
 	l := &looks{Policy: o.Policy, b: b}
 	o.Policy = l
-	before := processor(b)
+	before := cputime.Used().Seconds()
 	s.Run(p, o)
-	return (processor(b) - before - l.took) * 1e9 / float64(p.NumTasks())
+	return (cputime.Used().Seconds() - before - l.took) * 1e9 / float64(p.NumTasks())
 }
 
 // looks is a policy and the processor time that its looks took. It must not look at every end: reading the clock takes time.
@@ -121,8 +112,8 @@ type looks struct {
 }
 
 func (l *looks) Look(v *replay.View, do *replay.Actions) replay.Again {
-	before := processor(l.b)
-	defer func() { l.took += processor(l.b) - before }()
+	before := cputime.Used().Seconds()
+	defer func() { l.took += cputime.Used().Seconds() - before }()
 	return l.Policy.Look(v, do)
 }
 
@@ -141,11 +132,11 @@ func timed(b *testing.B, p *workload.Pool, o replay.Options, pol func() replay.P
 		return s.Run(p, o).Jobs[0].Copies
 	}
 	copies := run()
-	before := processor(b)
+	before := cputime.Used().Seconds()
 	for b.Loop() {
 		run()
 	}
-	b.ReportMetric((processor(b)-before)*1e9/float64(b.N)/float64(p.NumTasks()), "cpu-ns/task")
+	b.ReportMetric((cputime.Used().Seconds()-before)*1e9/float64(b.N)/float64(p.NumTasks()), "cpu-ns/task")
 	b.ReportMetric(float64(copies)/float64(p.NumTasks()), "copies/task")
 	return &s
 }

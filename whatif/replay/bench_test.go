@@ -2,9 +2,9 @@ package replay_test
 
 import (
 	"math/rand/v2"
-	"syscall"
 	"testing"
 
+	"straggler/cputime"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 	"straggler/whatif/workload"
@@ -32,15 +32,6 @@ func bench(n int) *workload.Workload {
 	return workload.Build(c.Rows())
 }
 
-// processor is the seconds that this process has spent computing: what counts where others share the machine.
-func processor(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 func BenchmarkNone(b *testing.B) {
 	for _, size := range []struct {
 		name string
@@ -52,13 +43,13 @@ func BenchmarkNone(b *testing.B) {
 			s.Run(w.Pools[0], replay.Options{})
 			b.ReportAllocs()
 			b.ResetTimer()
-			events, before := int64(0), processor(b)
+			events, before := int64(0), cputime.Used().Seconds()
 			for b.Loop() {
 				for _, p := range w.Pools {
 					events += s.Run(p, replay.Options{}).Events
 				}
 			}
-			spent := processor(b) - before
+			spent := cputime.Used().Seconds() - before
 			b.ReportMetric(float64(events)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 			b.ReportMetric(float64(events)/spent/1e6, "Mevents/cpu-s")
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size.n), "ns/attempt")

@@ -3,8 +3,9 @@ package workload
 import (
 	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"testing"
+
+	"straggler/cputime"
 )
 
 // BenchmarkScatter is the estimate of what machines share over one phase of so many attempts on three slots, the fewest attempts a window
@@ -19,22 +20,13 @@ func BenchmarkScatter(b *testing.B) {
 				others[k] = residual{float64(k) / 3, 0.8 + 0.4*r.Float64(), 0.1 * r.NormFloat64(), false}
 			}
 			b.ReportAllocs()
-			before := processor(b)
+			before := cputime.Used().Seconds()
 			for b.Loop() {
 				var s scatterSample
 				s.add(nil, others)
 				s.estimate()
 			}
-			b.ReportMetric((processor(b)-before)*1e9/float64(b.N)/float64(n), "cpu-ns/attempt")
+			b.ReportMetric((cputime.Used().Seconds()-before)*1e9/float64(b.N)/float64(n), "cpu-ns/attempt")
 		})
 	}
-}
-
-// processor is the seconds that this process has spent computing: what counts where others share the machine.
-func processor(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

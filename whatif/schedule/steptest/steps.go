@@ -4,9 +4,10 @@ package steptest
 
 import (
 	"slices"
-	"syscall"
 	"testing"
 	"time"
+
+	"straggler/cputime"
 )
 
 // Watch measures by the wall and by the processor, which tell how busy the machine is with other things.
@@ -17,21 +18,12 @@ type Watch struct {
 }
 
 // Start begins a step.
-func (w *Watch) Start() { w.began, w.used = time.Now(), used() }
+func (w *Watch) Start() { w.began, w.used = time.Now(), cputime.Used() }
 
 // Stop ends it.
 func (w *Watch) Stop() {
-	w.Processor = append(w.Processor, (used()-w.used).Seconds()*1e3)
+	w.Processor = append(w.Processor, (cputime.Used()-w.used).Seconds()*1e3)
 	w.Wall = append(w.Wall, time.Since(w.began).Seconds()*1e3)
-}
-
-// used is the processor time of this process.
-func used() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Report adds what was measured to the figures of a benchmark.

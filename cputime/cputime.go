@@ -1,0 +1,18 @@
+// Package cputime takes nothing and gives the processor time of this process: benchmarks report it, since on a busy machine it says
+// more than the clock.
+package cputime
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// Used is what the process has used of all cores so far, in user and system mode.
+func Used() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(fmt.Sprintf("cputime: %v", err)) // which no system gives for the process itself
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
