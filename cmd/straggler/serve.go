@@ -98,7 +98,7 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 		return useError("--fixed changes nothing in the store, so there is nowhere to read logs into; give one or the other")
 	}
 	for _, log := range logs {
-		if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) && log != "-" && !location.IsURL(log) && !strings.ContainsAny(log, "*?[") {
+		if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) && log != "-" && !location.IsURL(log) && !discover.IsPattern(log) {
 			return useError("%s: there is no such file or directory; logs that appear later are read if their directory is named", log)
 		}
 	}

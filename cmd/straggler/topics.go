@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"straggler/report/terminal"
 	"straggler/schema"
 	"straggler/whatif/option"
 	"straggler/whatif/policy"
@@ -122,10 +122,10 @@ func optionLines(b *strings.Builder, options []option.Option) {
 	}
 }
 
-// glossary appends words and their meanings to a help text.
 // helpWidth is how many columns help texts take.
 const helpWidth = 125
 
+// glossary appends words and their meanings to a help text.
 func glossary(text string, entries []schema.Entry) string {
 	var b strings.Builder
 	b.WriteString(text + "\n")
@@ -134,16 +134,10 @@ func glossary(text string, entries []schema.Entry) string {
 		width = max(width, len(e.Word))
 	}
 	for _, e := range entries {
-		fmt.Fprintf(&b, "\n  %-*s", width, e.Word)
-		column := 2 + width
-		for word := range strings.FieldsSeq(e.Meaning) {
-			n := 1 + utf8.RuneCountInString(word)
-			if column+n > helpWidth {
-				fmt.Fprintf(&b, "\n%*s", 2+width, "")
-				column = 2 + width
-			}
-			b.WriteString(" " + word)
-			column += n
+		word := e.Word
+		for _, line := range terminal.Wrap(e.Meaning, helpWidth-width-3) {
+			fmt.Fprintf(&b, "\n  %-*s %s", width, word, line)
+			word = ""
 		}
 	}
 	return b.String()

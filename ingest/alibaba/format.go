@@ -79,11 +79,11 @@ func sniff(h ingest.Head) ingest.Match {
 	for i, line := range lines {
 		f := split(line, nil)
 		if i == 0 && documentedHeader(f) && tableLike(byName, f) != nil {
-			return ingest.Match{Confidence: 3, Why: "named " + byName + ", with the names of its columns"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "named " + byName + ", with the names of its columns"}
 		}
 		if t := tableOf(byName, f); t != nil {
 			if byName != "" {
-				return ingest.Match{Confidence: 3, Why: "named " + byName + ", with rows of its shape"}
+				return ingest.Match{Confidence: ingest.Certain, Why: "named " + byName + ", with rows of its shape"}
 			}
 			return ingest.Match{Confidence: 2, Why: "rows of the shape of " + t.name}
 		}

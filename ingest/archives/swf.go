@@ -40,7 +40,7 @@ func sniffSWF(h ingest.Head) ingest.Match {
 				return ingest.Match{}
 			}
 			if header {
-				return ingest.Match{Confidence: 3, Why: "; header and 18 numbers a line"}
+				return ingest.Match{Confidence: ingest.Certain, Why: "; header and 18 numbers a line"}
 			}
 			return ingest.Match{Confidence: 2, Why: "18 numbers a line"}
 		}

@@ -41,7 +41,7 @@ func sniffWfCommons(h ingest.Head) ingest.Match {
 	}
 	switch {
 	case read.HasKeys(b, "workflow", "schemaVersion"):
-		return ingest.Match{Confidence: 3, Why: "one object with workflow and schemaVersion"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "one object with workflow and schemaVersion"}
 	case read.HasKeys(b, "workflow", "wms"), read.HasKeys(b, "workflow", "runtimeSystem"), read.HasKeys(b, "workflow", "makespan"),
 		read.HasKeys(b, "workflow", "makespanInSeconds"):
 		return ingest.Match{Confidence: 2, Why: "one object with workflow and its makespan or system"}

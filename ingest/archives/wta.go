@@ -69,7 +69,7 @@ func sniffWTA(h ingest.Head) ingest.Match {
 		return true
 	}
 	if has("id", "ts_submit", "runtime", "workflow_id") || has("id", "ts_submit", "runtime", "parents") {
-		return ingest.Match{Confidence: 3, Why: "Parquet with id, ts_submit, runtime and workflow_id"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "Parquet with id, ts_submit, runtime and workflow_id"}
 	}
 	return ingest.Match{}
 }

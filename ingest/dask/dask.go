@@ -46,7 +46,7 @@ func sniff(h ingest.Head) ingest.Match {
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
 	if len(b) > 0 && (b[0] == '[' || b[0] == '{') && bytes.Contains(b, []byte(`"worker"`)) &&
 		(bytes.Contains(b, []byte(`"startstops"`)) || bytes.Contains(b, []byte(`"compute_start"`))) {
-		return ingest.Match{Confidence: 3, Why: "objects with worker and startstops, or compute_start"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "objects with worker and startstops, or compute_start"}
 	}
 	return ingest.Match{}
 }

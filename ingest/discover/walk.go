@@ -46,7 +46,7 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 		}
 		info, err := os.Stat(p)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(p, "*?["):
+		case errors.Is(err, fs.ErrNotExist) && IsPattern(p):
 			w.fail(p, fmt.Errorf("nothing matches this pattern: %w", fs.ErrNotExist))
 		case err != nil:
 			w.fail(p, err)
@@ -64,11 +64,14 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 	w.urls(urls)
 }
 
+// IsPattern reports whether an argument that names no file is a pattern, as shells have them.
+func IsPattern(p string) bool { return !location.IsURL(p) && strings.ContainsAny(p, "*?[") }
+
 // expandGlobs replaces patterns that a shell left alone. A path that exists is no pattern.
 func expandGlobs(paths []string) []string {
 	var out []string
 	for _, p := range paths {
-		if _, err := os.Lstat(p); err != nil && !location.IsURL(p) && strings.ContainsAny(p, "*?[") {
+		if _, err := os.Lstat(p); err != nil && IsPattern(p) {
 			if names, err := filepath.Glob(p); err == nil && len(names) > 0 {
 				out = append(out, names...)
 				continue

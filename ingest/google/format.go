@@ -119,7 +119,7 @@ func isSkipped(name string) bool {
 func sniff(h ingest.Head) ingest.Match {
 	if h.Columns != nil {
 		if ofColumns(h.Columns) {
-			return ingest.Match{Confidence: 3, Why: "Parquet with the columns of a table of 2019"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "Parquet with the columns of a table of 2019"}
 		}
 		return ingest.Match{}
 	}
@@ -131,13 +131,13 @@ func sniff(h ingest.Head) ingest.Match {
 	if len(line) > 0 && line[0] == '{' {
 		for _, key := range []string{"collection_id", "instance_index", "switch_id", "machine_id"} {
 			if bytes.Contains(line, []byte(`"`+key+`"`)) && bytes.Contains(line, []byte(`"time"`)) || bytes.Contains(line, []byte(`"cpu_usage_distribution"`)) {
-				return ingest.Match{Confidence: 3, Why: "JSON lines with " + key + ", as of 2019"}
+				return ingest.Match{Confidence: ingest.Certain, Why: "JSON lines with " + key + ", as of 2019"}
 			}
 		}
 		return ingest.Match{}
 	}
 	if header2019(line) != nil {
-		return ingest.Match{Confidence: 3, Why: "CSV with the columns of a table of 2019"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "CSV with the columns of a table of 2019"}
 	}
 	f := split(line, nil)
 	if t := shapeOf(f); t != nil {

@@ -65,7 +65,7 @@ func sniffJobHistory(h ingest.Head) ingest.Match {
 	b := bytes.TrimPrefix(h.Bytes, byteOrderMark)
 	for _, word := range []string{"Avro-Json", "Avro-Binary"} {
 		if rest, ok := bytes.CutPrefix(b, []byte(word)); ok && len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\r') {
-			return ingest.Match{Confidence: 3, Why: "starts with " + word}
+			return ingest.Match{Confidence: ingest.Certain, Why: "starts with " + word}
 		}
 	}
 	return ingest.Match{}

@@ -33,7 +33,7 @@ func sniffJobTracker(h ingest.Head) ingest.Match {
 	for line := range bytes.Lines(bytes.TrimPrefix(h.Bytes, byteOrderMark)) {
 		for _, word := range jobTrackerWords {
 			if bytes.HasPrefix(line, []byte(word)) {
-				return ingest.Match{Confidence: 3, Why: "has lines that start with " + word}
+				return ingest.Match{Confidence: ingest.Certain, Why: "has lines that start with " + word}
 			}
 		}
 	}

@@ -36,9 +36,9 @@ func sniffRumen(h ingest.Head) ingest.Match {
 	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
 	switch {
 	case has("jobID") && (has("mapTasks") || has("reduceTasks")):
-		return ingest.Match{Confidence: 3, Why: "objects with jobID and mapTasks"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "objects with jobID and mapTasks"}
 	case has("jobID") && has("attemptID") && has("taskID"):
-		return ingest.Match{Confidence: 3, Why: "objects with jobID, taskID and attemptID"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "objects with jobID, taskID and attemptID"}
 	case has("children") && has("name") && !has("traceEvents") && rootName.Match(b):
 		return ingest.Match{Confidence: 2, Why: "one object of name and children: a topology"}
 	}

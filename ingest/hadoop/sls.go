@@ -31,7 +31,7 @@ job. Nodes with memory-mb and vcores fill machines. SYNTH input describes distri
 func sniffSLS(h ingest.Head) ingest.Match {
 	for _, key := range []string{`"job.tasks"`, `"am.type"`, `"yarn.sls.am.type"`, `"job.start.ms"`, `"container.start.ms"`} {
 		if bytes.Contains(h.Bytes, []byte(key)) {
-			return ingest.Match{Confidence: 3, Why: "has the key " + key}
+			return ingest.Match{Confidence: ingest.Certain, Why: "has the key " + key}
 		}
 	}
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")

@@ -42,7 +42,7 @@ func sniff(h ingest.Head) ingest.Match {
 	switch {
 	case !has("name", "process"):
 	case has("task_id") && has("hash", "status"):
-		return ingest.Match{Confidence: 3, Why: "a header with task_id, name and status or hash"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "a header with task_id, name and status or hash"}
 	case has("hash", "native_id") && has("realtime", "duration", "peak_rss", "rchar"):
 		return ingest.Match{Confidence: 2, Why: "a header with hash, name and realtime or the like"}
 	case separator == "\t" && has("realtime") && has("status", "exit", "submit"):

@@ -54,7 +54,7 @@ func hasPrefix(name, prefix string) bool {
 func sniff(h ingest.Head) ingest.Match {
 	b := bytes.TrimLeft(h.Bytes, " \t\r\n")
 	if len(b) > 0 && b[0] == '[' && read.HasKeys(b, "jobid", "vc", "attempts") {
-		return ingest.Match{Confidence: 3, Why: "a list of objects with vc, jobid and attempts"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "a list of objects with vc, jobid and attempts"}
 	}
 	if line, _, _ := bytes.Cut(b, []byte("\n")); sideTable(line) != noTable {
 		return ingest.Match{Confidence: 2, Why: "the header of a Philly side table"}

@@ -39,11 +39,11 @@ func sniff(h ingest.Head) ingest.Match {
 	}
 	switch {
 	case has("EXPORT_TASK") && has("event_data"), has("taskLifecycleEvent"), has("taskDefinitionEvent"):
-		return ingest.Match{Confidence: 3, Why: "exported task events"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "exported task events"}
 	case has("task_id") && has("attempt_number") && (has("func_or_class_name") || has("creation_time_ms") || has("state")):
-		return ingest.Match{Confidence: 3, Why: "objects with task_id and attempt_number"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "objects with task_id and attempt_number"}
 	case has("ph") && has("cat") && has("dur") && (bytes.Contains(b, []byte(`"task::`)) || bytes.Contains(b, []byte(`"task:`)) || bytes.Contains(b, []byte(`"worker:`))):
-		return ingest.Match{Confidence: 3, Why: "trace events of category task"}
+		return ingest.Match{Confidence: ingest.Certain, Why: "trace events of category task"}
 	}
 	return ingest.Match{}
 }

@@ -61,7 +61,7 @@ func sniff(h ingest.Head) ingest.Match {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(h.Bytes, "\ufeff \t\r\n"), []byte("\n"))
 	switch name := eventName(line); {
 	case ofSpark(name):
-		return ingest.Match{Confidence: 3, Why: "its first event is " + ingest.Sample(name)}
+		return ingest.Match{Confidence: ingest.Certain, Why: "its first event is " + ingest.Sample(name)}
 	case bytes.Contains(h.Bytes, []byte(`"Event":"SparkListener`)):
 		return ingest.Match{Confidence: 2, Why: "it has events of Spark's listeners"}
 	}

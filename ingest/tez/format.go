@@ -54,7 +54,7 @@ func sniff(h ingest.Head) ingest.Match {
 	b := h.Bytes
 	if bytes.HasPrefix(b, []byte("SEQ")) {
 		if bytes.Contains(b[:min(len(b), 512)], []byte("org.apache.tez.dag.history.logging.proto")) {
-			return ingest.Match{Confidence: 3, Why: "a SequenceFile of Tez's protobuf messages"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "a SequenceFile of Tez's protobuf messages"}
 		}
 		return ingest.Match{}
 	}
@@ -62,7 +62,7 @@ func sniff(h ingest.Head) ingest.Match {
 	if len(b) > 0 && b[0] == '{' && bytes.Contains(b, []byte(`"TEZ_`)) {
 		for _, word := range []string{"TEZ_DAG_ID", "TEZ_VERTEX_ID", "TEZ_TASK_ID", "TEZ_TASK_ATTEMPT_ID", "TEZ_APPLICATION", "TEZ_CONTAINER_ID"} {
 			if bytes.Contains(b, []byte(`"`+word)) {
-				return ingest.Match{Confidence: 3, Why: "entities of type " + word}
+				return ingest.Match{Confidence: ingest.Certain, Why: "entities of type " + word}
 			}
 		}
 	}

@@ -33,16 +33,16 @@ prints a table without times, and -status a report with them.`,
 func sniff(h ingest.Head) ingest.Match {
 	if b := bytes.TrimLeft(h.Bytes, " \t\r\n"); len(b) > 0 && b[0] == '{' {
 		if bytes.Contains(b, []byte(`"application_`)) && bytes.Contains(b, []byte(`"finalStatus"`)) {
-			return ingest.Match{Confidence: 3, Why: "applications with finalStatus, as the ResourceManager lists them"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "applications with finalStatus, as the ResourceManager lists them"}
 		}
 		return ingest.Match{}
 	}
 	for line := range bytes.Lines(h.Bytes) {
 		if _, ok := summary(line); ok {
-			return ingest.Match{Confidence: 3, Why: "lines with appId=application_…"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "lines with appId=application_…"}
 		}
 		if tableHeader(line) || reportHeader(line) {
-			return ingest.Match{Confidence: 3, Why: "what 'yarn application' prints"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "what 'yarn application' prints"}
 		}
 	}
 	return ingest.Match{}

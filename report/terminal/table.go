@@ -106,7 +106,7 @@ func (t writer) row(columns []view.Column, r view.Row, cols, widths []int) {
 	lines := make([][]string, len(cols))
 	height := 1
 	for i, c := range cols {
-		lines[i] = wrap(inline(r.Cells[c]), widths[i])
+		lines[i] = Wrap(inline(r.Cells[c]), widths[i])
 		height = max(height, len(lines[i]))
 	}
 	for l := range height {
@@ -127,7 +127,7 @@ func (t writer) row(columns []view.Column, r view.Row, cols, widths []int) {
 		if !c.Below {
 			continue
 		}
-		for _, l := range wrap(inline(r.Cells[i]), t.o.Width-6) {
+		for _, l := range Wrap(inline(r.Cells[i]), t.o.Width-6) {
 			t.line("      " + l)
 		}
 	}

@@ -122,7 +122,7 @@ func (t writer) advice(n int, a *report.Advice) {
 	}
 	t.paragraph(head, true)
 	for _, s := range []string{a.Action, a.Evidence} {
-		for _, l := range wrap(s, t.o.Width-3) {
+		for _, l := range Wrap(s, t.o.Width-3) {
 			t.line("   " + l)
 		}
 	}
@@ -132,14 +132,14 @@ func (t writer) advice(n int, a *report.Advice) {
 		}
 	}
 	if a.Confidence != "" {
-		for _, l := range wrap("Confidence "+string(a.Confidence)+prose.After(": ", a.Reason)+".", t.o.Width-3) {
+		for _, l := range Wrap("Confidence "+string(a.Confidence)+prose.After(": ", a.Reason)+".", t.o.Width-3) {
 			t.line(t.dim("   " + l))
 		}
 	}
 }
 
 func (t writer) paragraph(s string, bold bool) {
-	for _, l := range wrap(s, t.o.Width) {
+	for _, l := range Wrap(s, t.o.Width) {
 		if bold {
 			l = t.bold(l)
 		}

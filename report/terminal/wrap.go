@@ -8,8 +8,8 @@ import (
 	"straggler/report/prose"
 )
 
-// wrap breaks a text at spaces into lines of at most n columns; a word that is longer is broken.
-func wrap(s string, n int) []string {
+// Wrap breaks a text at spaces into lines of at most n columns; a word that is longer is broken.
+func Wrap(s string, n int) []string {
 	n = max(n, 1)
 	var lines []string
 	line := ""

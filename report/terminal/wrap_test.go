@@ -17,7 +17,7 @@ func FuzzWrap(f *testing.F) {
 		n = 4 + (n&0x7fffffff)%100
 		s = prose.Clean(s, 200)
 		squeeze := func(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), "") }
-		lines := wrap(s, n)
+		lines := Wrap(s, n)
 		for _, l := range lines {
 			if Width(l) > n {
 				t.Fatalf("%q is wider than %d", l, n)
