@@ -21,7 +21,6 @@ import (
 const (
 	azureTestKey   = "c2VjcmV0IG9mIHRoZSB0ZXN0cw=="
 	azureTestToken = "averysecretentratokenofthetests"
-	azureTestSAS   = "sv=2021-12-02&sig=very%2Fsecret%3D"
 )
 
 // Requests have the signatures that Azure's own library for Go, azblob v1.8.0, gave them.
@@ -89,18 +88,16 @@ func TestAzure(t *testing.T) {
 			b.May = signed
 		},
 		"signature": func(t *testing.T, b *azuretest.Server) {
-			t.Setenv("AZURE_STORAGE_SAS_TOKEN", "?"+azureTestSAS)
-			t.Setenv("AZURE_STORAGE_PROTOCOL", "http")
-			t.Setenv("AZURE_STORAGE_DOMAIN", strings.TrimPrefix(b.URL, "http://"))
-			b.May = func(r *http.Request) bool { return r.URL.Query().Get("sig") == "very/secret=" }
+			b.Share(t, "?"+azuretest.Signature)
+			b.May = azuretest.Shared
 		},
 		"connection": func(t *testing.T, b *azuretest.Server) {
 			t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=tests;AccountKey="+azureTestKey+";BlobEndpoint="+b.URL+"/tests;")
 			b.May = signed
 		},
 		"connection by signature": func(t *testing.T, b *azuretest.Server) {
-			t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "BlobEndpoint="+b.URL+"/tests/;SharedAccessSignature="+azureTestSAS)
-			b.May = func(r *http.Request) bool { return r.URL.Query().Get("sig") == "very/secret=" }
+			t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "BlobEndpoint="+b.URL+"/tests/;SharedAccessSignature="+azuretest.Signature)
+			b.May = azuretest.Shared
 		},
 	}
 	for name, set := range shared {

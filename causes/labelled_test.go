@@ -79,20 +79,10 @@ WHERE a.status = 'success' ORDER BY a.attempt_id NULLS LAST`
 // labelledRuns reads, detects and attributes every run under a directory.
 func labelledRuns(t *testing.T, dir string) (runs []*labelled) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*", "truth.json"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("%s has no runs: directories with a truth.json (%v)", dir, err)
-	}
-	for _, path := range paths {
+	for _, path := range truths(t, dir) {
 		r := &labelled{name: filepath.Base(filepath.Dir(path))}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(text, &r.truth)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		err = attributeLogs(t.Context(), filepath.Dir(path), func(eng engine.Engine) error { return r.read(t.Context(), eng) })
+		readTruth(t, path, &r.truth)
+		err := attributeLogs(t.Context(), filepath.Dir(path), func(eng engine.Engine) error { return r.read(t.Context(), eng) })
 		if err != nil {
 			t.Fatalf("%s: %v", r.name, err)
 		}
@@ -101,6 +91,27 @@ func labelledRuns(t *testing.T, dir string) (runs []*labelled) {
 		runs = append(runs, r)
 	}
 	return runs
+}
+
+// truths lists the truth.json of each run under a directory.
+func truths(t *testing.T, dir string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "truth.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s has no runs: directories with a truth.json (%v)", dir, err)
+	}
+	return paths
+}
+
+func readTruth(t *testing.T, path string, to any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
 }
 
 // logs lists what lies beside the truth.

@@ -1,7 +1,6 @@
 package causes
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,13 +77,11 @@ func (w *workTruth) acted(a *worked) (causes []schema.Cause) {
 			causes = append(causes, l.Cause)
 		}
 	}
-	if len(causes) == 0 && a.Excess > 0 && a.Wait-a.UsualWait >= 0.5*a.Excess && w.has(schema.Network) {
+	if len(causes) == 0 && a.Excess > 0 && a.Wait-a.UsualWait >= 0.5*a.Excess && len(w.hosts(schema.Network)) > 0 {
 		causes = append(causes, schema.Network)
 	}
 	return causes
 }
-
-func (w *workTruth) has(c schema.Cause) bool { return len(w.hosts(c)) > 0 }
 
 // hosts are those that a fault was given to.
 func (w *workTruth) hosts(c schema.Cause) (hosts []string) {
@@ -102,28 +99,19 @@ func (w *workTruth) hosts(c schema.Cause) (hosts []string) {
 func TestRealWork(t *testing.T) {
 	var paths []string
 	if dir := os.Getenv("STRAGGLER_REALWORK"); dir != "" {
-		paths, _ = filepath.Glob(filepath.Join(dir, "*", "truth.json"))
+		paths = truths(t, dir)
 	} else {
 		paths = ingesttest.Corpus(t, "realwork/*/truth.json")
-	}
-	if len(paths) == 0 {
-		t.Fatal("no runs: directories with a truth.json")
 	}
 	accusations := []schema.Cause{schema.DataSkew, schema.BadMachine, schema.Network, schema.Recompute}
 	explained, right, others, accused := 0, 0, 0, 0
 	for _, path := range paths {
 		name := filepath.Base(filepath.Dir(path))
 		var truth workTruth
-		text, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(text, &truth)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		readTruth(t, path, &truth)
 		var named []string
 		e, r, o, a := explained, right, others, accused
-		err = attributeLogs(t.Context(), filepath.Dir(path), func(eng engine.Engine) error {
+		err := attributeLogs(t.Context(), filepath.Dir(path), func(eng engine.Engine) (err error) {
 			for task, err := range engine.Read[worked](t.Context(), eng, workedSQL) {
 				if err != nil {
 					return err

@@ -43,8 +43,7 @@ var grounds = []struct {
 		return ground{where: "gs://logs/team/lake"}
 	}},
 	{"a container of Blob Storage", func(t *testing.T) ground {
-		_, container := azuretest.ServeShared(t)
-		return ground{where: container + "/team/lake"}
+		return ground{where: azuretest.ServeShared(t) + "/team/lake"}
 	}},
 }
 

@@ -55,15 +55,25 @@ func Serve(t testing.TB) *Server {
 	return b
 }
 
-// ServeShared starts one that demands a shared access signature, which the environment has. It gives the URL of its container.
-func ServeShared(t testing.TB) (b *Server, container string) {
+// Signature is a shared access signature, and Shared demands it. It must never be seen.
+const Signature = "sv=2021-12-02&sig=very%2Fsecret%3D"
+
+func Shared(r *http.Request) bool { return r.URL.Query().Get("sig") == "very/secret=" }
+
+// ServeShared starts one that demands the shared access signature, which the environment has. It gives the URL of its container.
+func ServeShared(t testing.TB) (container string) {
 	t.Helper()
-	b = Serve(t)
-	t.Setenv("AZURE_STORAGE_SAS_TOKEN", "sv=2021-12-02&sig=very%2Fsecret%3D")
+	b := Serve(t)
+	b.May = Shared
+	b.Share(t, Signature)
+	return "azblob://logs"
+}
+
+// Share has the environment name the server and a shared access signature.
+func (b *Server) Share(t testing.TB, signature string) {
+	t.Setenv("AZURE_STORAGE_SAS_TOKEN", signature)
 	t.Setenv("AZURE_STORAGE_PROTOCOL", "http")
 	t.Setenv("AZURE_STORAGE_DOMAIN", strings.TrimPrefix(b.URL, "http://"))
-	b.May = func(r *http.Request) bool { return r.URL.Query().Get("sig") == "very/secret=" }
-	return b, "azblob://logs"
 }
 
 func (b *Server) serve(w http.ResponseWriter, r *http.Request) {

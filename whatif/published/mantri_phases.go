@@ -143,7 +143,7 @@ func mantriPhases(ctx context.Context, t *table) error {
 		if err != nil {
 			return err
 		}
-		x, err := t.mitigate(ctx, phases, mitigations)
+		x, err := t.mitigate(ctx, phases)
 		if err != nil {
 			return err
 		}
@@ -206,10 +206,13 @@ func dataVariation(phases []*workload.Pool) (v []weighted) {
 	return v
 }
 
-// mitigate is what some mitigations do to the phases of a scale.
-func (t *table) mitigate(ctx context.Context, phases []*workload.Pool, which [][]string) (map[string]*reductions, error) {
+// mitigate is what the mitigations of some names do to the phases of a scale; without names all of them.
+func (t *table) mitigate(ctx context.Context, phases []*workload.Pool, names ...string) (map[string]*reductions, error) {
 	found := map[string]*reductions{}
-	for _, m := range which {
+	for _, m := range mitigations {
+		if len(names) > 0 && !slices.Contains(names, m[0]) {
+			continue
+		}
 		choose := t.policy
 		if m[0] == "noskew" || m[0] == "choptail" { // what a policy is held against
 			choose = named
@@ -299,7 +302,7 @@ func (t *table) sampledBands(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		found, err := t.mitigate(ctx, phases, [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0"}, {"late"}})
+		found, err := t.mitigate(ctx, phases, "mantri", "hadoop", "late")
 		if err != nil {
 			return err
 		}
