@@ -1,0 +1,310 @@
+package detect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"straggler/schema"
+)
+
+// stageTasks judges the attempts of one stage after the other, in memory that is used again.
+type stageTasks struct {
+	times  *taskTimes
+	stored *storedRows
+
+	buf        []byte
+	rows       taskRows // of an execution
+	past       taskRows // of the executions that others are compared with: each by task
+	candidates []candidate
+	keys       []int64
+	sorter     keySorter
+	column     []float64
+
+	seconds, bytes, records history
+	usual, factor           float64 // of the task that seconds is of, by its own history
+	found                   []foundSlow
+}
+
+// candidate is an attempt of candidates.sql; NaN is unknown.
+type candidate struct {
+	execution         int // of the stage
+	attempt, task     int64
+	isPartition       bool
+	d, bytes, records float64
+}
+
+// foundSlow is a candidate that is slow.
+type foundSlow struct {
+	execution int
+	slow      slowAttempt
+}
+
+// judge finds the attempts of a stage's executions that are slow against the others. Those of a task are looked at one after the other, from
+// the first execution on, since each is compared with nearly the same times as the one before.
+func (s *stageTasks) judge(stage []timedExecution) error {
+	if err := s.read(stage); err != nil {
+		return err
+	}
+	s.keys = s.keys[:0]
+	for i := range s.candidates {
+		s.keys = append(s.keys, s.candidates[i].task)
+	}
+	s.seconds.begin(s.past.duration)
+	s.bytes.begin(s.past.bytes)
+	s.records.begin(s.past.records)
+	s.found, s.usual = s.found[:0], math.NaN()
+	for _, i := range s.sorter.order(s.keys) {
+		c := &s.candidates[i]
+		if slow, ok := s.judgeOne(c, stage); ok {
+			s.found = append(s.found, foundSlow{c.execution, slow})
+		}
+	}
+	s.keys = s.keys[:0]
+	for i := range s.found {
+		s.keys = append(s.keys, int64(s.found[i].execution))
+	}
+	slow := make([]slowAttempt, 0, len(s.found))
+	for _, i := range s.sorter.order(s.keys) {
+		e := &stage[s.found[i].execution]
+		slow = append(slow, s.found[i].slow)
+		from := len(slow) - len(e.slow) - 1
+		e.slow = slow[from:len(slow):len(slow)]
+	}
+	for i := range stage {
+		if slow := stage[i].slow; !slices.IsSortedFunc(slow, bySlowAttempt) {
+			slices.SortFunc(slow, bySlowAttempt)
+		}
+	}
+	return nil
+}
+
+// read gathers the candidates of a stage's executions, and the tasks of those that others are compared with.
+func (s *stageTasks) read(stage []timedExecution) error {
+	s.candidates = s.candidates[:0]
+	s.past.reset()
+	for k := range stage {
+		e := &stage[k]
+		e.from = s.past.len()
+		if e.inFile {
+			s.rows.reset()
+			if err := s.times.read(e.times, &s.buf, &s.rows); err != nil {
+				return err
+			}
+			s.take(k, e, &s.rows, 0, s.rows.len())
+		} else {
+			for _, at := range s.stored.of[e.phase] {
+				s.take(k, e, &s.stored.rows, at[0], at[1])
+			}
+		}
+		if e.past {
+			s.orderPast(e)
+		}
+	}
+	return nil
+}
+
+// take keeps the candidates among some rows of the k-th execution, and the tasks that succeeded and took time where others are compared with it.
+func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
+	if e.mayHaveCandidates() {
+		for i := from; i < to; i++ {
+			if d, mark := rows.duration[i], rows.mark[i]; inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0 {
+				s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], mark&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
+			}
+		}
+	}
+	if !e.past {
+		return
+	}
+	p := &s.past
+	for i := from; i < to; i++ {
+		if d := rows.duration[i]; inRange(d) && d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
+			p.task = append(p.task, rows.task[i])
+			p.duration, p.bytes, p.records = append(p.duration, d), append(p.bytes, rows.bytes[i]), append(p.records, rows.records[i])
+		}
+	}
+}
+
+// orderPast puts the tasks of an execution that others are compared with in order.
+func (s *stageTasks) orderPast(e *timedExecution) {
+	p := &s.past
+	e.to = p.len()
+	tasks := p.task[e.from:]
+	if !slices.IsSorted(tasks) {
+		order := s.sorter.order(tasks)
+		s.keys = s.keys[:0]
+		for _, i := range order {
+			s.keys = append(s.keys, tasks[i])
+		}
+		copy(tasks, s.keys)
+		for _, column := range [][]float64{p.duration[e.from:], p.bytes[e.from:], p.records[e.from:]} {
+			s.column = s.column[:0]
+			for _, i := range order {
+				s.column = append(s.column, column[i])
+			}
+			copy(column, s.column)
+		}
+	}
+	e.dense = true
+	for i, t := range tasks {
+		e.dense = e.dense && t == int64(i)
+	}
+}
+
+// judgeOne says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the formulas.
+func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt, bool) {
+	own := &stage[c.execution]
+	byTask := false
+	if c.isPartition {
+		if s.extend(&s.seconds, c, stage) {
+			s.usual = math.NaN() // not known yet
+		}
+		byTask = len(s.seconds.sorted) >= 3
+	}
+	var usual, factor float64
+	if byTask {
+		// What is usual is at least the 25th percentile and so the time at the rank below it.
+		times := s.seconds.sorted
+		if !(1.5*times[(len(times)-1)/4] < c.d) {
+			return slowAttempt{}, false
+		}
+		if math.IsNaN(s.usual) {
+			n := float64(len(times))
+			p10, p25 := quantileOf(times, 0.1), quantileOf(times, 0.25)
+			spread := max(math.Log(p25/p10)/0.6071, 0.01)
+			s.usual, s.factor = min(quantileOf(times, 0.5), p25*math.Exp(0.6745*spread)), factorOf(n, spread*math.Sqrt(1+1/n))
+		}
+		usual, factor = s.usual, s.factor
+	} else {
+		n, sd := float64(own.compared), 0.0
+		if own.withinRun.OK && own.betweenRuns.OK {
+			sd = math.Sqrt(own.withinRun.V*own.withinRun.V + own.betweenRuns.V*own.betweenRuns.V*(1+1/n))
+		}
+		usual, factor = own.usualS, factorOf(n, sd)
+	}
+	ticks := 2 * own.tickS
+	if c.d <= usual*factor || c.d <= usual+ticks {
+		return slowAttempt{}, false
+	}
+	work := 1.0
+	for _, input := range [...]struct {
+		of    float64
+		past  *history
+		stage schema.Null[float64]
+	}{{c.bytes, &s.bytes, own.usualBytes}, {c.records, &s.records, own.usualRecords}} {
+		if math.IsNaN(input.of) {
+			continue
+		}
+		usualInput := input.stage
+		if byTask {
+			s.extend(input.past, c, stage)
+			usualInput = schema.Null[float64]{OK: len(input.past.sorted) > 0}
+			if usualInput.OK {
+				usualInput.V = quantileOf(input.past.sorted, 0.5)
+			}
+		}
+		if r := ratioOf(input.of, usualInput); r.OK {
+			work = max(work, r.V)
+			break
+		}
+	}
+	if c.d <= usual*work*factor || c.d <= usual*work+ticks {
+		return slowAttempt{}, false
+	}
+	return slowAttempt{c.attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
+}
+
+// factorOf is how much longer than usual a task may take by chance: sd is of one more value, in logarithms, known from n.
+func factorOf(n, sd float64) float64 {
+	return max(1.5, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd))
+}
+
+// history is a figure of a task in earlier executions of its stage.
+type history struct {
+	of           []float64 // the figure of all tasks
+	task         int64
+	stride, next int64     // of the places of executions that it is known of
+	sorted       []float64 // in ascending order, where it is known
+}
+
+func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
+
+// extend makes a history that of what a candidate is compared with, and says whether it was another. Candidates of a task come by their executions.
+func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (changed bool) {
+	place := stage[c.execution].place
+	if stride := strideAt(place); h.stride != stride || h.task != c.task {
+		h.task, h.stride, h.next, h.sorted = c.task, stride, 1, h.sorted[:0]
+		changed = true
+	}
+	for ; h.next < place; h.next += h.stride {
+		k, found := findPlace(len(stage), h.next, func(k int) int64 { return stage[k].place })
+		if !found {
+			continue
+		}
+		e := &stage[k]
+		if n := e.to - e.from; e.dense {
+			if 0 <= c.task && c.task < int64(n) {
+				h.add(h.of[e.from+int(c.task)])
+			}
+		} else {
+			tasks := s.past.task[e.from:e.to]
+			for i, _ := slices.BinarySearch(tasks, c.task); i < n && tasks[i] == c.task; i++ {
+				h.add(h.of[e.from+i])
+			}
+		}
+		changed = true
+	}
+	return changed
+}
+
+func (h *history) add(v float64) {
+	if math.IsNaN(v) {
+		return
+	}
+	i, _ := slices.BinarySearch(h.sorted, v)
+	h.sorted = slices.Insert(h.sorted, i, v)
+}
+
+// keySorter puts rows in the order of keys, equal ones as they are.
+type keySorter struct{ rows, starts []int32 }
+
+// order gives the places of keys in their order. It counts keys that are small numbers, as those of tasks mostly are.
+func (s *keySorter) order(keys []int64) []int32 {
+	s.rows = slices.Grow(s.rows[:0], len(keys))[:len(keys)]
+	if len(keys) == 0 {
+		return s.rows
+	}
+	most := slices.Max(keys)
+	if slices.Min(keys) < 0 || most > int64(16*len(keys)+1024) {
+		for i := range s.rows {
+			s.rows[i] = int32(i)
+		}
+		slices.SortFunc(s.rows, func(i, j int32) int { return cmp.Or(cmp.Compare(keys[i], keys[j]), cmp.Compare(i, j)) })
+		return s.rows
+	}
+	s.starts = slices.Grow(s.starts[:0], int(most)+2)[:most+2]
+	clear(s.starts)
+	for _, k := range keys {
+		s.starts[k+1]++
+	}
+	for k := range s.starts[1:] {
+		s.starts[k+1] += s.starts[k]
+	}
+	for i, k := range keys {
+		s.rows[s.starts[k]] = int32(i)
+		s.starts[k]++
+	}
+	return s.rows
+}
+
+// ratioOf is NULL where a value is unknown, or the second 0.
+func ratioOf(a float64, b schema.Null[float64]) schema.Null[float64] {
+	return schema.Null[float64]{V: a / b.V, OK: !math.IsNaN(a) && b.OK && b.V != 0}
+}
+
+func orNaN(v schema.Null[float64]) float64 {
+	if !v.OK {
+		return math.NaN()
+	}
+	return v.V
+}
