@@ -18,7 +18,7 @@
 //  5. snapshot.go is what engines read: the visible files of each table, which are not removed while they are read.
 //     results.go keeps the results of unchanged inputs beside those of new ones.
 //  6. list.go, verify.go and compact.go maintain a store. scan.go reads the rows of a compaction; clean.go removes what
-//     dead writers left.
+//     dead writers left. scratch.go is a temporary store over one that cannot be written, for results.
 //  7. backend.go is the interface to the place where a store lies. dir.go is a directory; bucket.go is a bucket, with
 //     bucket_put.go for writing and bucket_read.go for reading through the local copies that cache.go keeps. Writers work in
 //     the directories of staging.go, on the file system of fs.go.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -208,6 +209,52 @@ func TestLawOfRefusal(t *testing.T) {
 		}
 		if _, err := ro.Begin(t.Context(), Origin{Kind: Log}); err == nil || !strings.Contains(err.Error(), "reading only") {
 			t.Errorf("Begin gave %v", err)
+		}
+	})
+}
+
+// TestLawOfScratch: a scratch store shows what the store has and what is committed to it; of this nothing is in the store, and
+// nothing is left when it is closed.
+func TestLawOfScratch(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		s := g.open(t)
+		first := storetest.Attempts(1, 20)
+		ingest(t, s, 1, first)
+		ro, err := Open(t.Context(), g.where, Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := ro.at.list(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch, err := ro.Scratch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := storetest.Attempts(2, 30)
+		ingest(t, scratch, 2, second)
+		if _, err := scratch.Compact(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		got := visible[schema.Attempt](t, scratch)
+		if len(got) != len(first)+len(second) {
+			t.Errorf("the scratch store shows %d attempts", len(got))
+		}
+		if found, err := scratch.Verify(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("the scratch store is not whole: %v %v", found, err)
+		}
+		if err := scratch.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(scratch.Where()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("closed, and its directory is there: %v", err)
+		}
+		if after, err := ro.at.list(t.Context(), ""); err != nil || !slices.Equal(before, after) {
+			t.Errorf("the store has %v, and had %v: %v", after, before, err)
+		}
+		if found, err := ro.Verify(t.Context()); err != nil || len(found) > 0 || len(visible[schema.Attempt](t, ro)) != len(first) {
+			t.Errorf("the store is not what it was: %v %v", found, err)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -54,6 +55,7 @@ type Store struct {
 	fs      fileSystem // of this machine
 	staging staging
 	o       Options
+	base    io.Closer    // of a scratch store: keeps the files of the other store
 	commits atomic.Int64 // made through this Store, so that its engines know when to renew their snapshots
 
 	mu    sync.Mutex
@@ -114,7 +116,11 @@ func (s *Store) Close() error {
 	if !s.o.temp {
 		return nil
 	}
-	return s.fs.RemoveAll(s.where)
+	err := s.fs.RemoveAll(s.where)
+	if s.base != nil {
+		err = errors.Join(err, s.base.Close())
+	}
+	return err
 }
 
 // Where is the store's directory or URL, as it may be shown.

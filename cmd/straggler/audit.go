@@ -186,11 +186,12 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selec
 		}
 		unread = e.unread(&s)
 	}
-	eng, _, err := e.analysed(ctx, st, analysis.Explain)
+	a, err := e.analysed(ctx, st, analysis.Explain)
 	if err != nil {
 		return nil, err
 	}
-	defer eng.Close()
+	defer a.Close()
+	eng := a.eng
 	var keys []schema.Key
 	if !apps.All() {
 		if keys, err = apps.Keys(ctx, eng); err != nil {

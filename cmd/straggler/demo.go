@@ -62,12 +62,12 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	eng, last, err := e.analysed(ctx, st, analysis.Update)
+	a, err := e.analysed(ctx, st, analysis.Update)
 	if err != nil {
 		return err
 	}
-	defer eng.Close()
-	doc, err := e.document(ctx, st, eng, last, report.Options{Store: lake})
+	defer a.Close()
+	doc, err := e.document(ctx, a, report.Options{Store: lake})
 	if err != nil {
 		return err
 	}

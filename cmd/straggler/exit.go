@@ -93,6 +93,8 @@ func aboutDisk(err error) string {
 		return "The disk is full. Free some space, or name another disk with --store, -o, --cache or TMPDIR, and repeat the command; the store is intact."
 	case errors.Is(err, syscall.EROFS):
 		return "The disk is read-only. Name another one with --store, -o, --cache or TMPDIR."
+	case errors.Is(err, syscall.EACCES):
+		return "You have no permission for it. Name another place with --store, -o, --cache or TMPDIR, or ask its owner."
 	}
 	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/analysis"
-	"straggler/engine"
 	"straggler/report"
 	"straggler/report/html"
 	"straggler/report/json"
@@ -16,7 +15,6 @@ import (
 	"straggler/report/perfetto"
 	"straggler/report/terminal"
 	"straggler/store"
-	"straggler/whatif"
 )
 
 type reportOptions struct {
@@ -102,16 +100,16 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if !apps.All() || r.name == trace { // savings are replayed for the applications that are shown, or not asked for
 		update = analysis.Explain
 	}
-	eng, last, err := e.analysed(ctx, st, update)
+	a, err := e.analysed(ctx, st, update)
 	if err != nil {
 		return err
 	}
-	defer eng.Close()
+	defer a.Close()
 	err = e.write(o.output, false, func(w io.Writer) error {
 		if r.name == trace {
-			return perfetto.Write(ctx, w, eng, apps)
+			return perfetto.Write(ctx, w, a.eng, apps)
 		}
-		doc, err := e.document(ctx, st, eng, last, report.Options{Store: o.store, Apps: apps, Top: o.top})
+		doc, err := e.document(ctx, a, report.Options{Store: o.store, Apps: apps, Top: o.top})
 		if err != nil {
 			return err
 		}
@@ -124,9 +122,9 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 }
 
 // document builds a report.
-func (e *env) document(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
+func (e *env) document(ctx context.Context, a *analysed, o report.Options) (*report.Document, error) {
 	defer e.step("writing the report")()
-	return analysis.Report(ctx, st, eng, last, o)
+	return analysis.Report(ctx, a.Store, a.eng, a.last, o)
 }
 
 // open opens the named store, or a temporary one.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/store"
+	"straggler/table"
 	"straggler/whatif"
 )
 
@@ -56,6 +58,26 @@ func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, 
 	if err != nil {
 		return err
 	}
+	return e.onEngine(ctx, st, do)
+}
+
+// withResults is withEngine for a verb that prints its results: those of a store that cannot be written are not kept.
+func (e *env) withResults(ctx context.Context, dir string, do func(*store.Store, engine.Engine) error) error {
+	st, err := e.changedStore(ctx, dir)
+	if err != nil {
+		return err
+	}
+	err = e.onEngine(ctx, st, do)
+	if !e.notKept(st, err) {
+		return err
+	}
+	if st, err = st.Scratch(ctx); err != nil {
+		return err
+	}
+	return errors.Join(e.onEngine(ctx, st, do), st.Close())
+}
+
+func (e *env) onEngine(ctx context.Context, st *store.Store, do func(*store.Store, engine.Engine) error) error {
 	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
 	if err != nil {
 		return err
@@ -64,19 +86,56 @@ func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, 
 	return do(st, eng)
 }
 
-// analysed opens an engine over a store and brings its results up to date; update is analysis.Update or analysis.Explain, and last what
-// it gave.
-func (e *env) analysed(ctx context.Context, st *store.Store,
-	update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) (*whatif.Summary, error)) (eng engine.Engine, last *whatif.Summary, err error) {
-	if eng, err = engines.Open(ctx, st, engine.Options{Server: e.server}); err != nil {
-		return nil, nil, err
+// notKept says whether an error is that a store cannot be written, so that its results have to go to a temporary place, and
+// tells the user. A cluster would not find that.
+func (e *env) notKept(st *store.Store, err error) bool {
+	if !store.ReadOnly(err) || e.server != "" && e.server != "duckdb" {
+		return false
 	}
-	if last, err = update(ctx, st, eng, version, e.step); err != nil {
-		eng.Close()
-		return nil, nil, err
-	}
-	return eng, last, nil
+	e.say("%s cannot be written, so the results are not kept in it", table.Printable(st.Where()))
+	return true
 }
+
+// analysed opens an engine over a store and brings its results up to date; update is analysis.Update or analysis.Explain. It
+// gives the store that the engine is over, which is a temporary one where the store cannot be written.
+func (e *env) analysed(ctx context.Context, st *store.Store,
+	update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) (*whatif.Summary, error)) (*analysed, error) {
+	a := &analysed{Store: st}
+	err := a.update(ctx, e, update)
+	if e.notKept(st, err) {
+		if a.Store, err = st.Scratch(ctx); err != nil {
+			return nil, err
+		}
+		if err = a.update(ctx, e, update); err != nil {
+			err = errors.Join(err, a.Store.Close())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// analysed is a store whose results are up to date, an engine over it, and what the replays of policies gave if there were any.
+type analysed struct {
+	*store.Store
+	eng  engine.Engine
+	last *whatif.Summary
+}
+
+func (a *analysed) update(ctx context.Context, e *env,
+	update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) (*whatif.Summary, error)) (err error) {
+	if a.eng, err = engines.Open(ctx, a.Store, engine.Options{Server: e.server}); err != nil {
+		return err
+	}
+	if a.last, err = update(ctx, a.Store, a.eng, version, e.step); err != nil {
+		a.eng.Close()
+	}
+	return err
+}
+
+// Close closes the engine and removes a temporary store.
+func (a *analysed) Close() error { return errors.Join(a.eng.Close(), a.Store.Close()) }
 
 // configured reads the configuration of that name, or straggler.yaml where there is one.
 func configured(name string) (*audit.Config, error) {

@@ -172,13 +172,13 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 			return err
 		}
 	}
-	eng, _, err := e.analysed(ctx, st, analysis.Explain)
+	a, err := e.analysed(ctx, st, analysis.Explain)
 	if err != nil {
 		return err
 	}
-	defer eng.Close()
+	defer a.Close()
 	return e.write(output{file: o.output.file}, false, func(w io.Writer) error {
-		doc, err := e.document(ctx, st, eng, nil, report.Options{Store: o.store, Apps: selection.Applications{Named: last.Trace.Applications[0].NativeID}, Top: 50})
+		doc, err := e.document(ctx, a, report.Options{Store: o.store, Apps: selection.Applications{Named: last.Trace.Applications[0].NativeID}, Top: 50})
 		if err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
+	return e.withResults(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("replaying")()
 		usual, err := whatif.Usual(ctx, st, eng, whatif.Options{Applications: apps})
 		if err != nil {
@@ -197,7 +197,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.withEngine(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
+	return e.withResults(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
 		a, err := whatif.Optimize(ctx, eng, whatif.Options{Seeds: o.seeds, Applications: apps})
 		if errors.Is(err, whatif.ErrNotSpark) {
