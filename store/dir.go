@@ -19,11 +19,13 @@ import (
 type directory struct {
 	fs   fileSystem
 	root string
+
+	made, madeRoot bool // init made the store, and the directory that holds it
 }
 
 func openDirectory(disk fileSystem, dir string) (*directory, error) {
 	abs, err := filepath.Abs(dir)
-	return &directory{disk, abs}, err
+	return &directory{fs: disk, root: abs}, err
 }
 
 // path is the path of a file of the store.
@@ -53,6 +55,7 @@ func (d *directory) init(ctx context.Context, readOnly bool) error {
 		}
 		return fmt.Errorf("%s: %w, and it holds other files, such as %q; name a new directory", d.root, ErrNotStore, e.Name())
 	}
+	d.made, d.madeRoot = true, err != nil
 	for _, name := range []string{"tables", "staging", "commits"} {
 		if err := d.fs.MkdirAll(d.path(name)); err != nil {
 			return err
@@ -64,6 +67,33 @@ func (d *directory) init(ctx context.Context, readOnly bool) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// unmake removes the store that init made, unless another writer is at work in it or has committed.
+func (d *directory) unmake(ctx context.Context) error {
+	unlock, err := d.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	files, err := d.list(ctx, "tables")
+	if err != nil || len(files) > 0 {
+		return err
+	}
+	for _, name := range []string{"staging", "commits"} {
+		if entries, err := d.fs.ReadDir(d.path(name)); err != nil || len(entries) > 0 {
+			return err
+		}
+	}
+	for _, name := range []string{"tables", "staging", "commits", "lock"} {
+		if err := d.fs.RemoveAll(d.path(name)); err != nil {
+			return err
+		}
+	}
+	if d.madeRoot {
+		return d.fs.Remove(d.root)
+	}
+	return nil
 }
 
 // topNames are the directories of a store.

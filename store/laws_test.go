@@ -213,6 +213,39 @@ func TestLawOfRefusal(t *testing.T) {
 	})
 }
 
+// TestLawOfUnmake: a store that was made and got nothing is gone, and who has opened it meanwhile makes it again; one that
+// another writer is at work in, or that has a commit, stays.
+func TestLawOfUnmake(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		a, b := g.open(t), g.open(t)
+		if err := a.Unmake(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), g.where, Options{ReadOnly: true, retry: fewRetries}); !errors.Is(err, ErrNotStore) {
+			t.Errorf("removed, and opening it gives %v", err)
+		}
+		if _, err := os.Stat(g.dir); g.inDirectory() && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("its directory is there: %v", err)
+		}
+		tx, err := b.Begin(t.Context(), Origin{Kind: Log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.Unmake(t.Context()), Append(tx, 1, storetest.Attempts(1, 5)), a.Unmake(t.Context()), tx.Input(InputRecord{Name: "log", Key: 1, Fingerprint: "a"})); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.Unmake(t.Context()), b.Unmake(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(visible[schema.Attempt](t, g.open(t))); n != 5 {
+			t.Errorf("%d attempts", n)
+		}
+	})
+}
+
 // TestLawOfScratch: a scratch store shows what the store has and what is committed to it; of this nothing is in the store, and
 // nothing is left when it is closed.
 func TestLawOfScratch(t *testing.T) {

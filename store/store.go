@@ -123,6 +123,19 @@ func (s *Store) Close() error {
 	return err
 }
 
+// Unmake removes a store that Open made and to which nothing was committed, so that a failure leaves the disk as it was. Writers
+// that have opened it meanwhile make it again.
+func (s *Store) Unmake(ctx context.Context) error {
+	d, ok := s.at.(*directory)
+	if !ok || !d.made {
+		return nil
+	}
+	if err := d.unmake(ctx); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
 // Where is the store's directory or URL, as it may be shown.
 func (s *Store) Where() string { return s.where }
 

@@ -71,6 +71,11 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 		return nil, fmt.Errorf("store: %s is open for reading only", s.where)
 	}
 	unlock, err := s.at.lock(ctx)
+	if errors.Is(err, fs.ErrNotExist) { // another writer has made the store, and removed it because it failed
+		if err = s.at.init(ctx, false); err == nil {
+			unlock, err = s.at.lock(ctx)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

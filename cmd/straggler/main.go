@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"straggler/store"
 )
 
 // The exit codes.
@@ -76,6 +78,7 @@ type env struct {
 	server      string                  // where SQL runs, "" is this process
 	cache       string                  // directory for copies of a bucket's files, "" is the default
 	now         atomic.Pointer[spinner] // the current step
+	made        *store.Store            // that the verb writes to and may have created
 	running     bool                    // the command line was valid and a verb has begun
 	onInterrupt atomic.Pointer[func()]  // handles Ctrl-C; nil ends the program
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +47,11 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 			if err := checkOutput(c); err != nil {
 				return err
 			}
-			return run(c, args)
+			err := run(c, args)
+			if err != nil && e.made != nil {
+				err = errors.Join(err, e.made.Unmake(context.WithoutCancel(c.Context())))
+			}
+			return err
 		}
 	})
 	return root

@@ -37,9 +37,14 @@ func (e *env) openStore(ctx context.Context, where string) (*store.Store, error)
 	return store.Open(ctx, where, store.Options{ReadOnly: true, Cache: e.copies()})
 }
 
-// makeStore opens a store to write to it, and creates it if there is none.
-func (e *env) makeStore(ctx context.Context, where string) (*store.Store, error) {
-	return store.Open(ctx, where, store.Options{Cache: e.copies()})
+// makeStore opens a store to write to it, and creates it if there is none; when the verb fails before anything is in it, it
+// is removed again.
+func (e *env) makeStore(ctx context.Context, where string) (st *store.Store, err error) {
+	st, err = store.Open(ctx, where, store.Options{Cache: e.copies()})
+	if err == nil {
+		e.made = st
+	}
+	return st, err
 }
 
 // changedStore opens an existing store to write to it.
