@@ -108,7 +108,7 @@ func (e *env) ingest(ctx context.Context, st *store.Store, logs []string, o run.
 	defer done()
 	client := remote.New(remote.Options{})
 	defer client.Close()
-	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, show, client
+	o.Tool, o.Stdin, o.Progress, o.Remote = version, e.in, e.sayWaiting(logs, show), client
 	return run.Run(ctx, st, formats.All(), logs, o)
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 
 	"straggler/ingest/run"
 	"straggler/store"
+	"straggler/table"
 )
 
 // spinner is shown on a terminal during a step.
@@ -124,6 +128,35 @@ func (e *env) readingBar() (show func(run.Progress), done func()) {
 	return show, func() {
 		if bar != nil {
 			bar.Clear()
+		}
+	}
+}
+
+// pipePatience is how long a pipe may be silent before the user is told what the program waits for.
+const pipePatience = 2 * time.Second
+
+// sayWaiting is show, and tells once when nothing comes from the pipes among the logs: opening a named pipe blocks until another
+// program opens it too.
+func (e *env) sayWaiting(logs []string, show func(run.Progress)) func(run.Progress) {
+	var pipes []string
+	for _, name := range logs {
+		if name == "-" {
+			pipes = append(pipes, "standard input")
+		} else if info, err := os.Stat(name); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			pipes = append(pipes, name)
+		}
+	}
+	if len(pipes) == 0 {
+		return show
+	}
+	began, told := time.Now(), false
+	return func(p run.Progress) {
+		if told = told || p.Bytes > 0; !told && time.Since(began) > pipePatience {
+			told = true
+			e.say("waiting for a program that writes to %s; Ctrl-C ends", table.Printable(strings.Join(pipes, " and ")))
+		}
+		if show != nil {
+			show(p)
 		}
 	}
 }

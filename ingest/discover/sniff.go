@@ -56,6 +56,9 @@ func peekFile(ctx context.Context, f *file, buf []byte) (ingest.Head, []string, 
 // that the user named belongs to the format that the user forced, whose confidence may be 0.
 func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool) (format *ingest.Format, match ingest.Match, err error) {
 	defer ingest.Recover(&err)
+	if len(h.Bytes) == 0 && c.claim == nil {
+		return nil, ingest.Match{}, fmt.Errorf("%w: it is empty", ErrNotRecognised)
+	}
 	if forced && c.explicit {
 		return &formats[0], ingest.Match{Confidence: formats[0].Sniff(h).Confidence, Why: "named by --from"}, nil
 	}
@@ -82,8 +85,6 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 		return best[0], match, nil
 	case len(best) > 1:
 		return nil, ingest.Match{}, fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
-	case len(h.Bytes) == 0:
-		return nil, ingest.Match{}, fmt.Errorf("%w: it is empty", ErrNotRecognised)
 	case bytes.HasPrefix(h.Bytes, []byte("\xff\xfe")) || bytes.HasPrefix(h.Bytes, []byte("\xfe\xff")):
 		return nil, ingest.Match{}, fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f UTF-16 -t UTF-8", ErrNotRecognised)
 	}
