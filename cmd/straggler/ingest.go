@@ -184,9 +184,13 @@ func readSummary(s *run.Summary) string {
 	return b.String()
 }
 
-// unread is the error about the inputs that could not be read, nil for none.
+// unread is the error about the inputs that could not be read, nil for none. Of the others it says how many records were
+// rejected, which is no error.
 func (e *env) unread(s *run.Summary) error {
 	bad := s.Unread()
+	if s.Rejects > 0 {
+		e.say("straggler: %d of %s could not be used; the table rejects says which and why", s.Rejects, count(s.Decoded+s.Rejects, "record"))
+	}
 	if len(bad) == 0 {
 		return nil
 	}
