@@ -10,6 +10,7 @@
 //     compared with; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql compares.
 //  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql. On an engine in this
 //     process slowertasks.go does what they say, from times that tasktimes.go keeps in a file, and judge.go compares the tasks of a stage.
+//     On a cluster slowercopies.go has copies of this program do so: compared.sql says of which executions, and they get compared_attempts.sql.
 //  5. detect.go runs all of them and commits their rows, which write.go writes: on a cluster its machines do. pin.go keeps small
 //     tables in Spark's session, so that Spark does not compute them for every statement.
 //  6. On an engine in this process the attempts are read once: scan.go gathers those of each phase, which attempts.go keeps column by column, and

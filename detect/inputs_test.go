@@ -136,7 +136,7 @@ func (n *night) overtaken(t *testing.T) (out int) {
 }
 
 // A night is compared with executions whose tasks no run of that night reads, and a log that comes late changes what is known of the
-// nights after it: tasks that are slower than usual are found either way, the same as from scratch.
+// nights after it: tasks that are slower than usual are found either way, the same as from scratch, here and on a cluster.
 func TestSlowerThanUsualNightByNight(t *testing.T) {
 	log := func(night int) map[schema.Key]*schema.Trace {
 		input, m := schema.Key(night+1), newMade()
@@ -153,12 +153,15 @@ func TestSlowerThanUsualNightByNight(t *testing.T) {
 		m.Phases[0].Name, m.Phases[0].StartTime = schema.Some("stage"), start
 		return map[schema.Key]*schema.Trace{input: owned(input, &m.Trace)}
 	}
-	n := newNight(t)
+	n, onCopies := newNight(t), newNight(t)
 	slower := 0
 	for _, night := range []int{0, 1, 2, 4, 5, 6, 3} { // the fourth log comes last
 		n.ingest(t, log(night))
+		onCopies.ingest(t, log(night))
 		got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
 		differ(t, fmt.Sprintf("after night %d", night), want, got)
+		copied, _ := runCopies(t, onCopies.Store, Options{})
+		differ(t, fmt.Sprintf("on a cluster, after night %d", night), want, copied)
 		slower = 0
 		for _, o := range got.outliers {
 			if o.Rule == schema.SlowerThanUsual {

@@ -46,20 +46,7 @@ func (s *stageTasks) judge(stage []timedExecution) error {
 	if err := s.read(stage); err != nil {
 		return err
 	}
-	s.keys = s.keys[:0]
-	for i := range s.candidates {
-		s.keys = append(s.keys, s.candidates[i].task)
-	}
-	s.seconds.begin(s.past.duration)
-	s.bytes.begin(s.past.bytes)
-	s.records.begin(s.past.records)
-	s.found, s.usual = s.found[:0], math.NaN()
-	for _, i := range s.sorter.order(s.keys) {
-		c := &s.candidates[i]
-		if slow, ok := s.judgeOne(c, stage); ok {
-			s.found = append(s.found, foundSlow{c.execution, slow})
-		}
-	}
+	s.find(stage)
 	s.keys = s.keys[:0]
 	for i := range s.found {
 		s.keys = append(s.keys, int64(s.found[i].execution))
@@ -77,6 +64,24 @@ func (s *stageTasks) judge(stage []timedExecution) error {
 		}
 	}
 	return nil
+}
+
+// find finds the slow ones among the candidates, task by task, and those of a task in the order of executions.
+func (s *stageTasks) find(stage []timedExecution) {
+	s.keys = s.keys[:0]
+	for i := range s.candidates {
+		s.keys = append(s.keys, s.candidates[i].task)
+	}
+	s.seconds.begin(s.past.duration)
+	s.bytes.begin(s.past.bytes)
+	s.records.begin(s.past.records)
+	s.found, s.usual = s.found[:0], math.NaN()
+	for _, i := range s.sorter.order(s.keys) {
+		c := &s.candidates[i]
+		if slow, ok := s.judgeOne(c, stage); ok {
+			s.found = append(s.found, foundSlow{c.execution, slow})
+		}
+	}
 }
 
 // read gathers the candidates of a stage's executions, and the tasks of those that others are compared with.

@@ -3,6 +3,7 @@ package detect
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +28,11 @@ const candidateAttempts = 2_000_000
 func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
 	if in, ok := here(eng); ok {
 		return p.slowerHere(ctx, tx, in, min(chunkAttempts, mostTimes))
+	}
+	if many, ok := eng.(engine.RemoteRunner); ok {
+		if err := p.slowerOnCopies(ctx, tx, many); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
 	}
 	sizes := "SELECT h.phase_id, o.tasks AS n FROM detected_usual h JOIN (SELECT phase_id, tasks FROM detected_own" +
 		" UNION ALL SELECT phase_id, tasks FROM detected_before) AS o ON o.phase_id = h.phase_id WHERE h.usual_s IS NOT NULL"

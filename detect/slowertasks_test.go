@@ -17,7 +17,7 @@ import (
 	"straggler/schema"
 )
 
-// What is found in this process is what slower_than_usual.sql finds, which engines of many machines run, also some stages at a time: on
+// What is found in this process is what slower_than_usual.sql finds, and so is what copies on a cluster find, also some stages at a time: on
 // executions with attempts that failed, were beaten or are there twice, inputs that grow, are unknown or 0, and tasks in any order.
 func TestSlowerTasksAsInSQL(t *testing.T) {
 	for seed := range uint64(3) {
@@ -46,6 +46,10 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			t.Errorf("only %d attempts are slower than usual: the runs are too tame", slow)
 		}
 		last := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) })
+		if got, _ := runCopies(t, st, Options{Again: true}); !gocmp.Equal(want.outliers, got.outliers, last) {
+			diff := gocmp.Diff(want.outliers, got.outliers, last)
+			t.Errorf("seed %d (- SQL, + copies):\n%.3000s", seed, diff)
+		}
 		for _, chunk := range []int64{0, 500} {
 			got := runStore(t, st, 2, Options{Again: true, ChunkAttempts: chunk})
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {

@@ -1,0 +1,198 @@
+package detect
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"straggler/engine"
+	"straggler/engine/copies"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// On an engine of many machines slower_than_usual.sql is worked out by copies of this program, for the reason that slowertasks.go gives. Each
+// task of a stage goes to one copy, with its attempts in all executions: they are sent once, and a copy holds those of one task.
+
+//go:embed compared.sql
+var comparedSQL string
+
+//go:embed compared_attempts.sql
+var comparedAttemptsSQL string
+
+// SlowerStep is the step of copies that compare attempts with their history.
+const SlowerStep = "slower"
+
+// comparedColumns are those of compared_attempts.sql, in the order in which readCompared reads them.
+var comparedColumns = []string{"share", "stage_id", "task", "place", "past", "phase_id", "attempt_id", "duration_s", "input_bytes", "input_records",
+	"is_partition", "usual_s", "usual_bytes", "usual_records", "compared", "within_run", "between_runs", "tick_s"}
+
+// slowerTold is what the copies must know: the inputs of phases, as copies.Rows has them.
+type slowerTold struct{ Inputs map[schema.Key]schema.Key }
+
+// slowerOnCopies is slower on an engine of many machines.
+func (p *part) slowerOnCopies(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) error {
+	if err := eng.Materialize(ctx, "detected_compared", comparedSQL); err != nil {
+		return fmt.Errorf("what is compared: %w", err)
+	}
+	inputs, tasks, err := p.ofCompared(ctx, tx, eng)
+	if err != nil || tasks == 0 {
+		return err
+	}
+	of := part{whole: p.whole}
+	if err := of.choose(ctx, eng, inputs); err != nil {
+		return err
+	}
+	file, err := json.Marshal(slowerTold{p.inputsByBlock()})
+	if err != nil {
+		return err
+	}
+	return engine.UseParts(ctx, eng, "detected_attempts", comparedAttemptsSQL, func(sql string) error {
+		return copies.Run(ctx, tx, eng, engine.RemoteJob{SQL: sql, Columns: comparedColumns, Order: "share, stage_id, task, place", Partitions: int(tasks/fileAttempts) + 1,
+			Verb: []string{"copy", SlowerStep, "--version", tx.Tool()}, File: file}, nil)
+	}, of.seen(span{all: true})...)
+}
+
+// ofCompared are the inputs of the executions in detected_compared, and how many tasks these have.
+func (p *part) ofCompared(ctx context.Context, tx *store.Tx, eng engine.Engine) (inputs []store.InputRecord, tasks int64, err error) {
+	all := slices.Concat(p.inputs, tx.Kept())
+	owners, wanted := store.OwnersOf(all), make(map[schema.Key]bool)
+	for b, err := range engine.Read[struct {
+		First schema.Key `col:"first"`
+		Tasks int64      `col:"tasks"`
+	}](ctx, eng, "SELECT phase_id & "+blockBits+" AS first, CAST(sum(tasks) AS BIGINT) AS tasks FROM detected_compared GROUP BY phase_id & "+blockBits) {
+		if err != nil {
+			return nil, 0, err
+		}
+		tasks += b.Tasks
+		if input, ok := owners.Of("phases", b.First); ok {
+			wanted[input] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(in store.InputRecord) bool { return !wanted[schema.Key(in.Key)] }), tasks, nil
+}
+
+// Copy is a copy's side of SlowerStep: it reads attempts and writes those that are slow.
+func Copy(ctx context.Context, pieces, file string, in io.Reader, out io.Writer) error {
+	w := copies.NewWriter(ctx, pieces)
+	return w.Close(out, writeSlower(ctx, w, file, in))
+}
+
+func writeSlower(ctx context.Context, w *copies.Writer, file string, in io.Reader) error {
+	data, err := copies.ReadFile(ctx, file)
+	if err != nil {
+		return err
+	}
+	var told slowerTold
+	if err := json.Unmarshal(data, &told); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	c := comparer{}
+	if err := engine.ReadRemoteRows(in, len(comparedColumns), c.add); err != nil {
+		return err
+	}
+	c.flush()
+	slices.SortFunc(c.slow, func(a, b schema.Outlier) int {
+		return cmp.Or(cmp.Compare(a.PhaseID, b.PhaseID), cmp.Compare(a.AttemptID, b.AttemptID))
+	})
+	for rest := c.slow; len(rest) > 0; {
+		n, block := 1, rest[0].PhaseID&^(schema.BlockKeys-1)
+		for n < min(len(rest), chunk) && rest[n].PhaseID&^(schema.BlockKeys-1) == block {
+			n++
+		}
+		// The share that came first is the key: no other copy has it, while any may have attempts of the same phase.
+		if err := cmp.Or(ctx.Err(), copies.Append(w, c.first, told.Inputs[block], rest[:n])); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// comparer compares the attempts of one task after the other.
+type comparer struct {
+	first      schema.Key // share of the first row
+	any        bool
+	stage      schema.Key // of the task, whose executions come one after the other
+	task       int64
+	executions []timedExecution
+	tasks      stageTasks
+	slow       []schema.Outlier
+}
+
+// add reads a row of comparedColumns.
+func (c *comparer) add(fields []engine.RemoteField) (err error) {
+	next := func() engine.RemoteField {
+		f := fields[0]
+		fields = fields[1:]
+		return f
+	}
+	integer := func() int64 {
+		n, e := next().Int()
+		err = cmp.Or(err, e)
+		return n
+	}
+	float := func() (x schema.Null[float64]) {
+		f := next()
+		if x.OK = f.OK; x.OK {
+			var e error
+			x.V, e = f.Float()
+			err = cmp.Or(err, e)
+		}
+		return x
+	}
+	truth := func() bool {
+		f := next()
+		if !f.OK {
+			return false
+		}
+		b, e := f.Bool()
+		err = cmp.Or(err, e)
+		return b
+	}
+	share, stage, task, place, past := integer(), integer(), integer(), integer(), truth()
+	if !c.any {
+		c.first, c.any = share, true
+	}
+	if stage != c.stage || task != c.task {
+		c.flush()
+		c.stage, c.task = stage, task
+	}
+	phase, attempt, d, bytes, records := integer(), integer(), float().V, orNaN(float()), orNaN(float())
+	p, k := &c.tasks.past, len(c.executions)-1
+	if k < 0 || c.executions[k].place != place {
+		c.executions = append(c.executions, timedExecution{phase: phase, stage: stage, place: place, from: p.len(), to: p.len()})
+		k++
+	}
+	e := &c.executions[k]
+	if past {
+		p.task, p.duration, p.bytes, p.records = append(p.task, task), append(p.duration, d), append(p.bytes, bytes), append(p.records, records)
+		e.to = p.len()
+	}
+	isPartition, usual := truth(), float()
+	if !usual.OK {
+		return err
+	}
+	e.usualS, e.usualBytes, e.usualRecords, e.compared, e.withinRun, e.betweenRuns, e.tickS = usual.V, float(), float(), integer(), float(), float(), float().V
+	c.tasks.candidates = append(c.tasks.candidates, candidate{k, attempt, task, isPartition, d, bytes, records})
+	return err
+}
+
+// flush judges the candidates of a task once all of its attempts are there.
+func (c *comparer) flush() {
+	if len(c.tasks.candidates) > 0 {
+		c.tasks.find(c.executions)
+		for _, f := range c.tasks.found {
+			yieldSlow(c.executions[f.execution].phase, []slowAttempt{f.slow}, func(o *schema.Outlier, _ error) bool {
+				c.slow = append(c.slow, *o)
+				return true
+			})
+		}
+	}
+	c.executions, c.tasks.candidates = c.executions[:0], c.tasks.candidates[:0]
+	c.tasks.past.reset()
+}
