@@ -18,6 +18,8 @@ type Sink struct {
 	kept    int64        // rejects that were written as rows
 	dropped int64        // rejects that were counted only
 	apps    []schema.Key // the first applications, for the caveats that the sink itself adds
+	ended   int64        // attempts that succeeded
+	untimed int64        // of them, those without a duration
 	err     error        // the first error of write, after which nothing is taken
 }
 
@@ -59,6 +61,16 @@ func (s *Sink) emit(b schema.Batch) error {
 	s.mu.Lock()
 	if apps, ok := schema.RowsOf[schema.Application](b); ok {
 		s.remember(apps)
+	}
+	if attempts, ok := schema.RowsOf[schema.Attempt](b); ok {
+		for i := range attempts {
+			if attempts[i].Status == schema.Success {
+				s.ended++
+				if !attempts[i].DurationS.OK {
+					s.untimed++
+				}
+			}
+		}
 	}
 	s.counts.Rows[b.Table().Name] += int64(b.Len())
 	s.mu.Unlock()
@@ -161,6 +173,12 @@ func (s *Sink) Finish(err error) error {
 			c = schema.Caveat{Code: "log_cut", Detail: "the input ends before its end: " + Sample(err.Error())}
 		}
 		if e := s.caveatAll(c); e != nil {
+			return e
+		}
+	}
+	if s.untimed > 0 && 2*s.untimed >= s.ended {
+		if e := s.caveatAll(schema.Caveat{Code: "no_durations", Count: schema.Some(s.untimed),
+			Detail: fmt.Sprintf("of %d attempts that succeeded %d have no duration, as the log has no usable times of their start and end; they are not compared", s.ended, s.untimed)}); e != nil {
 			return e
 		}
 	}

@@ -46,3 +46,27 @@ func TestSinkCounts(t *testing.T) {
 		t.Errorf("%+v, %d written", c, written.Load())
 	}
 }
+
+// Attempts that cannot be compared, for want of a duration, are a caveat of every application when they are half of those that succeeded or more.
+func TestSinkNoDurations(t *testing.T) {
+	timed := schema.Attempt{Status: schema.Success, DurationS: schema.Some(1.0)}
+	untimed, running := schema.Attempt{Status: schema.Success}, schema.Attempt{Status: schema.Running}
+	for want, attempts := range map[int64][]schema.Attempt{0: {timed, timed, untimed, running, running}, 2: {timed, untimed, untimed, running}, 1: {untimed}} {
+		var caveats []schema.Caveat
+		out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
+			rows, _ := schema.RowsOf[schema.Caveat](b)
+			caveats = append(caveats, rows...)
+			return nil
+		})
+		err := errors.Join(ingest.Emit(out, []schema.Application{{ApplicationID: 7}}), ingest.Emit(out, attempts), out.Finish(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == 0 && len(caveats) == 0 {
+			continue
+		}
+		if len(caveats) != 1 || caveats[0].Code != "no_durations" || caveats[0].Count.V != want || caveats[0].ApplicationID != 7 {
+			t.Errorf("%d without a duration: %+v", want, caveats)
+		}
+	}
+}
