@@ -138,7 +138,7 @@ func (k *known) lost(c schema.Cause) float64 {
 	return 0
 }
 
-// gain fills in what removing a cause should bring: the replay where there is one, else the time lost to it.
+// gain fills in what removing a cause would save: the replay where there is one, else the time lost to it.
 func (k *known) gain(a Advice, c schema.Cause) Advice {
 	a.Kind = Act
 	a.GainS, a.GainBasis = schema.Some(k.lost(c)), "job time lost to it; an upper bound of what removing it saves"

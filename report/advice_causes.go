@@ -144,6 +144,7 @@ func adviseStartup(k *known) []Advice {
 		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
 	if k.is("spark.dynamicAllocation.enabled", "true", "false") {
 		a.Settings = []Setting{k.set("spark.dynamicAllocation.executorIdleTimeout", "300s")}
+		a.everyRun = false // executors are given back while they are still needed
 	}
 	if t := k.worstOf(schema.Startup); len(t) > 0 {
 		a.Evidence = t[0].Words

@@ -129,7 +129,7 @@ func TestNoTask(t *testing.T) {
 	}
 }
 
-// What every run has comes after what a fault has cost, however much more it is.
+// What every run has comes after what a fault has cost, however much more it is, unless a setting gives executors back between jobs.
 func TestStartupComesAfterFaults(t *testing.T) {
 	var d Document
 	d.Trust.Counts.Attempts = 100
@@ -143,6 +143,10 @@ func TestStartupComesAfterFaults(t *testing.T) {
 	got := advise(&d, &facts{})
 	if len(got) < 2 || got[0].Rule != "give_memory" || got[1].Rule != "keep_executors" {
 		t.Errorf("%+v", got)
+	}
+	allocated := &facts{settings: map[string]schema.Null[string]{"spark.dynamicAllocation.enabled": schema.Some("true")}}
+	if got := advise(&d, allocated); len(got) < 2 || got[0].Rule != "keep_executors" {
+		t.Errorf("with dynamic allocation: %+v", got)
 	}
 	d.Cost.Causes = d.Cost.Causes[:1]
 	if got := advise(&d, &facts{}); len(got) < 1 || got[0].Rule != "keep_executors" {

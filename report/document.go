@@ -188,7 +188,8 @@ type JobRow struct {
 // Phase is a phase, how its tasks compare, and what that cost.
 type Phase struct {
 	PhaseRow
-	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"its part of the time its job lost; 0 when it is not on the critical path"`
+	EarlierS schema.Null[float64] `col:"earlier_s" unit:"s" doc:"how much earlier it would have ended: lost_s, or more where its tasks waited for slots that slow ones held; all of a recomputation"`
+	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"its part of earlier_s that its job lost; 0 when it is not on the critical path"`
 	Critical bool                 `col:"critical" doc:"on its job's critical path"`
 	Parts    []LostPart           `col:"parts" doc:"cost_s by cause"`
 	Spread   Spread               `col:"spread"`
@@ -473,7 +474,7 @@ type Advice struct {
 	SQL        string               `col:"sql"`
 
 	jobWorth bool // worthwhile for one job, although the total gains little
-	everyRun bool // about what every run has: it comes after what is about faults
+	everyRun bool // about what every run has and no setting changes: it comes after what is about faults
 }
 
 // Kind says what sort of advice it is.

@@ -88,6 +88,9 @@ func outliersAddUp(t *testing.T, d *Document) {
 		}
 	}
 	for _, p := range d.Phases.Rows {
+		if p.CostS.V > p.EarlierS.V+1e-6 || p.EarlierS.V < p.LostS.V-1e-6 {
+			t.Errorf("phase %s lost %v s, %v s of them without its queues, and cost its job %v s", p.NativeID, p.EarlierS.V, p.LostS.V, p.CostS.V)
+		}
 		if costs[p.PhaseID] > p.CostS.V+1e-6 {
 			t.Errorf("phase %s cost %v s and its outliers %v s", p.NativeID, p.CostS.V, costs[p.PhaseID])
 		}

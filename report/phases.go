@@ -30,6 +30,9 @@ func (b *builder) phases() error {
 			continue
 		}
 		phase := Phase{PhaseRow: rows[i], CostS: schema.Some(p.cost), Critical: p.critical}
+		if phase.LostS.OK || p.next > 0 {
+			phase.EarlierS = schema.Some(p.next)
+		}
 		if s := spreads[p.key]; s != nil {
 			phase.Spread = *s
 		}

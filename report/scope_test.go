@@ -120,7 +120,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// What speculation should bring is of the applications that a document is about: of one of several it is no more than that lost.
+// What speculation would save is of the applications that a document is about: of one of several it is no more than that lost.
 func TestGainOfOne(t *testing.T) {
 	eng := reporttest.LabelledWithSavings(t, "clean", "transient", "skew")
 	all, err := report.Build(t.Context(), eng, report.Options{})
@@ -130,7 +130,7 @@ func TestGainOfOne(t *testing.T) {
 		reporttest.Check(t, err)
 		for _, v := range d.Advice {
 			if v.GainS.OK && v.GainS.V > a.Loss.LostS.V+1e-6 {
-				t.Errorf("%s lost %.1f s, and %q should bring %.1f s", a.NativeID, a.Loss.LostS.V, v.Title, v.GainS.V)
+				t.Errorf("%s lost %.1f s, and %q would save %.1f s", a.NativeID, a.Loss.LostS.V, v.Title, v.GainS.V)
 			}
 		}
 	}

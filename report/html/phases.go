@@ -35,8 +35,8 @@ func phaseViews(b view.PhasePictures) []phaseView {
 		}
 		if !p.Critical {
 			v.Cost += ": not on the job’s critical path"
-			if p.LostS.OK && p.LostS.V > 0 {
-				v.Cost += ", lost " + prose.Seconds(p.LostS.V) + " itself"
+			if p.EarlierS.V > 0 {
+				v.Cost += ", lost " + prose.Seconds(p.EarlierS.V) + " itself"
 			}
 		}
 		if p.MedianS.OK && p.MaxS.OK && p.MedianS.V > 0 {

@@ -154,7 +154,7 @@ func (m markdown) advice(n int, a *report.Advice) {
 		m.printf("Evidence: %s\n\n", md(a.Evidence))
 	}
 	if g := view.GainText(a); g != "" {
-		m.printf("Should bring: %s (%s)\n\n", md(g), md(a.GainBasis))
+		m.printf("Would save: %s (%s)\n\n", md(g), md(a.GainBasis))
 	}
 	if a.Confidence != "" {
 		m.printf("Confidence: %s%s\n\n", a.Confidence, md(prose.After(": ", a.Reason)))

@@ -21,7 +21,7 @@ func GainText(a *report.Advice) string {
 	return GainFigure(a)
 }
 
-// GainFigure is what an advice should bring; a gain without an interval is the most that it can.
+// GainFigure is what an advice would save; a gain without an interval is the most that it can.
 func GainFigure(a *report.Advice) string {
 	switch {
 	case !a.GainS.OK:

@@ -35,8 +35,8 @@ func phasesTable(d *report.Document) Table {
 			{Title: "Median", Number: true, Essential: true}, {Title: "Slowest", Number: true, Essential: true},
 			{Title: "Slowdown", Doc: "median progress rate / slowest progress rate", Number: true},
 			{Title: "Outliers", Doc: "tasks longer than 1.5 × the median", Number: true},
-			{Title: "Phase lost", Doc: "how much earlier it would have ended with every task at most the median", Number: true},
-			{Title: "Cost its job", Doc: "its part of the time that its job lost; 0 off the critical path", Number: true, Essential: true}}}
+			{Title: "Phase lost", Doc: "how much earlier it would have ended with every task at most the median, and none waiting for a slow one’s slot", Number: true},
+			{Title: "Cost its job", Doc: "the part of that by which its job ended later; 0 off the critical path", Number: true, Essential: true}}}
 	for _, p := range l.Rows {
 		note := prose.Clean(p.Note.V, prose.TextRunes)
 		slow := figure(p.SlowdownRatio, prose.Times, note)
@@ -46,7 +46,7 @@ func phasesTable(d *report.Document) Table {
 		t.Rows = append(t.Rows, Row{App: prose.Name(p.Application), Causes: PartCauses(p.Parts), Cells: []Cell{
 			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name), Of: Ref{Kind: ToPhase, Key: p.PhaseID}}, {Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
 			figure(p.MedianS, prose.Seconds, note), figure(p.MaxS, prose.Seconds, note), slow, nullNumber(p.Outliers, note),
-			figure(p.LostS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
+			figure(p.EarlierS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
 	}
 	return t
 }
