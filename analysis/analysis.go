@@ -1,5 +1,5 @@
 // Package analysis takes a store of log tables and brings its results up to date: outliers, then their causes, then
-// what they mean in terms of queries, then what policies would have saved. Of these it makes the Document of a report.
+// what they mean in terms of queries, then what policies would have saved. From these it builds the Document of a report.
 //
 // Start with Update.
 package analysis

@@ -6,11 +6,11 @@
 //
 //  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed; nights.go does so for every day of a store.
 //  2. judge.go compares one run with its history; pair.go compares any two runs.
-//  3. comparison.go lines up their values; work.go takes from them what the work of each night explains.
+//  3. comparison.go pairs their values; work.go removes from them what the work of each night explains.
 //  4. prediction.go tests tonight's value against the runs before, with the variance that prior.go learns from all series; alike.go leaves
 //     each night out of the history, to see how large a surprise is normal; tasks.go has the second test, that a few tasks which
 //     were slow by chance make no finding.
-//  5. slowness.go holds the tasks of each machine against the history of their stages: which machine is slow, and by processor or disk.
+//  5. slowness.go compares the tasks of each machine with the history of their stages: which machine is slow, and by processor or disk.
 //     common.go says what the slow tasks have in common, and which racks are slow. plans.go compares how queries were run, exactly.
 //  6. evidence.go says what is behind a finding; finding.go says what a finding is.
 //  7. config.go reads straggler.yaml, which changes thresholds; rules.go is the table of what is compared.

@@ -39,7 +39,7 @@
 // An attribution follows from the model too, and every new phase moves that a little. With its statistics each application has what the model said
 // of its machines and stages when it was attributed. Where that has moved by more than a tolerance (statistics.go) for over a twentieth of its
 // tasks, its input is attributed again; elsewhere its attributions stay. Most of what is known of a machine is of a window of time, in which
-// later nights have no part. TestMovedModel holds what is kept against all logs at once, over random orders and partitions: 99 of 100
+// later nights have no part. TestMovedModel compares what is kept with a run over all logs at once, for random orders and partitions: 99 of 100
 // outliers have the same causes to 5 % of their excess, 9 of 10 to 1 %, and 998 of 1 000 the same verdict. What is counted in a
 // sentence, such as the phases on which a machine's factor rests, stays as it was when the sentence was written. Options.Again works on everything, and gives the same rows to the
 // last bit as a store to which the same logs came at once.

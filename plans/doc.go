@@ -4,7 +4,7 @@
 //  1. run.go reads what skewed.sql, operators.sql, placed.sql, counted.sql, queries.sql and settings.sql select, query by query, and commits the
 //     rows.
 //  2. find.go makes the findings of one query: of each phase with tasks that their data made slow, the exchange that brought most
-//     rows too many, or the scan of a bucketed table, and the operator that needs it; and what adaptive execution split already.
+//     of the excess rows, or the scan of a bucketed table, and the operator that needs it; and what adaptive execution split already.
 //  3. coalesced.go tells a partition that is skewed from partitions that adaptive execution put together.
 //  4. tree.go finds paths in a plan: up to the operator that needs an exchange, down to the scans that feed it, and what of it adaptive
 //     execution can split.

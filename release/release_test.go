@@ -1,4 +1,4 @@
-// Package release_test holds what a release is made with against what it must be.
+// Package release_test tests what a release is made with.
 package release_test
 
 import (

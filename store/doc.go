@@ -9,7 +9,7 @@
 // The files of the package:
 //
 //  1. commit.go is what a commit holds: the file that makes everything else visible.
-//  2. store.go opens a store and answers what is in it. catalog.go reads the commits and finds out what of them is visible.
+//  2. store.go opens a store and answers what is in it. catalog.go reads the commits and works out what is visible.
 //  3. tx.go is one transaction: Begin, Append, Commit. writer.go writes the rows of a table to files in staging, with
 //     store/parquet. stage.go makes a file for programs on other machines to read, and pieces.go takes the files that they write:
 //     pieces_write.go is their side, and pieces_bucket.go both sides of a store in a bucket.

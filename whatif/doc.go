@@ -16,7 +16,7 @@
 // # Packages
 //
 // One simulator, package replay, plays everything that is simulated. A pool is the machines of a cluster and the jobs that share their
-// slots. The way of the data, here and in simulations of whole clusters:
+// slots. How data flows, here and in simulations of whole clusters:
 //
 //	rows of a log ───┐                      ┌──▶ network    flows over the links of racks
 //	                 ├─▶ workload ──pools──▶ replay ◀──┬── policy     late, mantri, dolly, spark, …

@@ -22,22 +22,29 @@ func reproduceCommand(e *env) *cobra.Command {
 	var swim string
 	c := &cobra.Command{
 		Use:   "reproduce [PAPER…]",
-		Short: "Rebuild the papers' experiments and compare their numbers with ours",
-		Long: `Reproduce rebuilds the experiments of the papers whose policies whatif replays, from the numbers that the papers give, and
-compares each published number with ours: the tolerance, the assumptions, and how long it took. The traces that the papers
-used are not public, so some inputs are assumed; no input was chosen to meet a number. The page (-o published.html) draws
-the papers' figures anew, with what is published beside ours.
+		Short: "Rebuild the experiments of the papers and compare the published numbers",
+		Long: `Reproduce rebuilds the experiments of the papers whose policies whatif replays, from the numbers that the papers give. For
+each published number it prints the published value, the value computed here, the tolerance, and what had to be assumed:
+the traces that the papers used are not public. No assumption was chosen to meet a number. With -o published.html or
+published.md the result is a page that also draws the papers' figures.
 
-A number counts as met when ours is within its tolerance, and that tolerance is one that a policy that does nothing, and
-ours without its main rule, miss. Kinds: rule and replayed follow from what is published and are always met; rebuilt needed
-assumptions, and the note says why one is missed; band is ours over the plausible range of what a paper leaves open, inside
-when the published number lies in it, wide when the band is also wider than the number itself and says little, and 'does not
-tell' when the number lies in the band of one of those mutants, too; baseline is only of what a policy is compared with, and
-does not count; missing cannot be rebuilt, and the note gives the sentence that is not in the paper. The exit code is 1 when
-a number is missed that this version is known to meet.
+A number is met when the computed value is within its tolerance. To show that the tolerance means something, the experiment
+is repeated with two other policies, one that does nothing and the same policy without its main rule; they must miss it.
 
-With --swim, Dolly's Facebook workload and FAIR's benchmark are played with the arrivals of a SWIM file too, such as
-workloadSuite/FB-2010_samples_24_times_1hr_withInputPaths_0.tsv of github.com/SWIMProjectUCB/SWIM; these numbers are bands.
+The kind of a row says how the value was obtained:
+
+  rule, replayed  it follows from what the paper says, and must be met
+  rebuilt         it needed assumptions; the note says why a number is missed
+  band            the paper leaves something open; the value is a range, computed over the plausible choices. The result is
+                  'inside' when the published number lies in it, 'wide' when the range is also wider than the number itself
+                  and so says little, and 'does not tell' when one of the two other policies has the number in its range too
+  baseline        what a policy is compared with; not counted
+  missing         it cannot be rebuilt; the note says what the paper does not state
+
+The exit code is 1 when a number is missed that this version of straggler is known to meet.
+
+With --swim the experiments of Dolly and of fair scheduling also use the arrival times of a SWIM file, such as
+workloadSuite/FB-2010_samples_24_times_1hr_withInputPaths_0.tsv of github.com/SWIMProjectUCB/SWIM; these rows are bands.
 
 Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		Example: `  straggler reproduce late
@@ -75,7 +82,7 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
 		},
 	}
 	o.flags(c, rowEncodings+"; html and md are pages")
-	c.Flags().StringVar(&swim, "swim", "", "a SWIM `FILE`, such as Facebook's, whose arrivals Dolly's and FAIR's jobs have too")
+	c.Flags().StringVar(&swim, "swim", "", "use the arrival times of this SWIM `FILE` as well, in the experiments of Dolly and of fair scheduling")
 	return c
 }
 

@@ -68,24 +68,31 @@ func watchCommand(e *env) *cobra.Command {
 	var o watchOptions
 	c := &cobra.Command{
 		Use:   "watch URL | LOG",
-		Short: "Say of a running application which tasks are slow, why so far, and what policies would do now",
-		Long: `Watch asks the REST API of a Spark driver or a History Server, or of a YARN resource manager and through it the Spark driver or
-MapReduce application master of an application, again and again, and shows the stages that run, their slow tasks with their
-expected end and likely cause so far, slow machines, and what each policy would do now, with the gain that can be expected
-of a copy. It reads only: at most one request a second of a driver, and fewer where its answers would take
-more than a hundredth of the time. A resource manager is recognised by its ports 8088 and 8090, or by /cluster or
-/proxy/APPLICATION in the URL. A LOG that is still written
-(.inprogress, rolling; a folder, or a URL of one) is read again as it grows; Spark writes it through a buffer, and says
-nothing in it of what running tasks have read, so that slow tasks are seen later there.
+		Short: "Show the slow tasks of a running application, their likely causes, and what policies would do now",
+		Long: `Watch follows a running application and shows the stages that run, their slow tasks with the time at which each is expected
+to end and its likely cause so far, slow machines, and what each policy would do now, with the time that a copy of a task is
+expected to save. It changes nothing.
 
-On a terminal the view is drawn anew; in a pipe what is new is written line by line; --as jsonl writes a line of JSON for
-every stage, slow task, machine and decision. When the application ends, a report of what was seen follows, or is written
-to -o FILE; Ctrl-C ends without one. With --store what is known there of the machines is used, and what was seen is kept
-there in one commit.
+What can be watched:
 
-Spark reports what a running task has read with its executors' heartbeats, every 10 s, and not how much it will read: how
-far a task has got is estimated from those that are done, and how wrong such estimates were is shown. MapReduce's tasks
-report their progress. Of its application master single tasks are asked for up to ten times an INTERVAL.
+  a Spark driver or History Server       http://driver:4040, http://history:18080
+  a YARN resource manager                http://manager:8088; recognised by port 8088 or 8090, or by /cluster or
+                                         /proxy/APPLICATION in the URL. It is asked for the address of the application's
+                                         Spark driver or MapReduce application master
+  a log that is still being written      an .inprogress file, a rolling log, or a directory or URL with such logs
+
+A server is asked at most once a second (--every), and less often when answering would take it more than a hundredth of the time. A
+log is read again whenever it has grown; Spark writes logs through a buffer and not what running tasks have read, so slow
+tasks are recognised later there.
+
+On a terminal the view is redrawn; in a pipe only what is new is written, line by line; --as jsonl writes one JSON object per
+line for every stage, slow task, machine and decision. When the application ends, a report on it is printed, or written to
+-o FILE; after Ctrl-C there is none. With --store, what the store knows about the machines is used, and what was seen is added
+to it in one commit.
+
+Spark's executors report every 10 s what each task has read, but not how much it will read. The progress of a task is therefore
+estimated from tasks that have ended, and the error of earlier estimates is shown. MapReduce tasks report their progress; the
+application master is asked about single tasks up to ten times per INTERVAL.
 
 Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or from --credentials FILE.`,
 		Example: `  straggler watch http://driver:4040
@@ -101,8 +108,8 @@ Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER
 	c.Flags().StringSliceVar(&o.policies, "policy", watchedPolicies, "ask these `POLICIES`, comma separated; straggler whatif --list lists them")
 	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	c.Flags().DurationVar(&o.every, "every", time.Second, "at least `INTERVAL` between two requests")
-	c.Flags().DurationVar(&o.patience, "patience", time.Minute, "go on for `INTERVAL` asking a server that no longer answers")
-	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store that knows the machines, and to keep what was seen in")
+	c.Flags().DurationVar(&o.patience, "patience", time.Minute, "keep asking a server that has stopped answering for `INTERVAL`")
+	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of a store: its machines are known, and what was seen is added to it")
 	cacheFlag(c, e)
 	o.login.flags(c)
 	o.notify.flags(c)

@@ -1,5 +1,5 @@
 // Package copies takes work for copies of this program on an engine of many machines, and gives what they wrote into the store,
-// and what they have to say.
+// and their messages.
 //
 //  1. run.go is the side of the process that commits: it has an engine run the copies, takes their pieces into a
 //     transaction, and reads their messages in the order of their keys.

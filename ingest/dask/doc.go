@@ -3,6 +3,6 @@
 //  1. dask.go reads the list of tasks that get_task_stream gives, and turns its spans into attempts.
 //  2. page.go finds the same stream in the page that performance_report writes.
 //
-// Start with dask.go. Of lists no real file was available, and the layout is that of the writer's source; pages of five
-// versions of Bokeh were.
+// Start with dask.go. No real list was available: its layout is that of the writer's source. Pages of five versions of
+// Bokeh were tried.
 package dask

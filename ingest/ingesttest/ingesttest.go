@@ -1,5 +1,5 @@
 // Package ingesttest takes an input and a format and gives the rows in memory, so that formats are tested without a
-// store. Conformance holds an input against what every format must obey.
+// store. Conformance checks an input against the rules that every format must obey.
 package ingesttest
 
 import (

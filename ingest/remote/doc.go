@@ -9,7 +9,7 @@
 //  4. fault.go turns the libraries' errors into those of packages ingest and discover.
 //
 // Credentials come from where the libraries look for them, the environment and the files of the vendors' own tools, and
-// from nowhere else. How they were tried is said there; HDFS was not available, and of it only URLs, parameters and errors are
+// from nowhere else. Package bucket says how each was tried. No HDFS was available: only its URLs, parameters and errors are
 // tested.
 //
 // Start with client.go.

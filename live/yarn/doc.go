@@ -4,7 +4,7 @@
 //  1. source.go asks the manager which application it is and of which framework. What a Spark driver says through the
 //     manager's proxy is package sparkrest's to read.
 //  2. mapreduce.go asks the application master of a MapReduce job for its tasks, with the progress that they report.
-//  3. rows.go turns its answers, answers.go, into the rows that ingest makes of the job's history.
+//  3. answers.go has its answers, and rows.go turns them into the rows that ingest makes of the job's history.
 //
 // Start with source.go.
 package yarn

@@ -1,14 +1,14 @@
 // Package published takes the papers' clusters and workloads, rebuilt from the numbers that the papers give, and gives
 // each published number beside ours.
 //
-//  1. published.go lists the papers and runs their experiments; row.go says what comes of one number.
+//  1. published.go lists the papers and runs their experiments; row.go is the result for one number.
 //  2. lab.go plays clusters and workload files on the engine, under the policies and schedulers that are shipped.
 //  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_batch.go, and quincy.go are the experiments, in the order of the papers' sections;
 //     swim.go plays two of them with the arrivals of a SWIM file.
-//  4. mutants.tsv is what policies that do nothing, and ours without their main rules, give, mutants.go reads it.
-//  5. passing.tsv is the record of the numbers that are met, record.go holds a run against it.
+//  4. mutants.tsv has the results of policies that do nothing and of ours without their main rules; mutants.go reads it.
+//  5. passing.tsv is the record of the numbers that are met, record.go compares a run with it.
 //  6. figure.go draws the papers' figures anew: what is published beside ours.
-//  7. sheet.go is a run as it is shown; page.go and markdown.go write it for people.
+//  7. sheet.go lays a run out for display; page.go and markdown.go write it for people.
 //
 // # What counts as met
 //

@@ -13,7 +13,7 @@
 //  5. calibrate.go keeps how the observed scheduler behaved (the order of launches, its waits and its lags), outputs.go which
 //     outputs were lost.
 //  6. learn.go tells the model of package causes/model what the phases say; work.go says by it how long a task should take for
-//     its data and its machine; scatter.go what the attempts of some seconds, on all machines, differ from that by together.
+//     its data and its machine; scatter.go by how much the attempts of some seconds, on all machines, differ from that together.
 //  7. resample.go draws what the log does not say for certain, and what another run would differ by.
 //  8. ideal.go changes durations as no policy could.
 //
