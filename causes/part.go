@@ -130,11 +130,8 @@ func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 		if err := r.eng.Choose(ctx, store.KeysOf(inputs)); err != nil {
 			return err
 		}
-		for _, table := range []string{"attempts", "losses", "edges"} {
+		for _, table := range []string{"attempts", "losses", "edges", "outliers", "stage_history"} {
 			r.seen = append(r.seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + engine.ChosenPrefix + table})
-		}
-		for _, table := range []string{"outliers", "stage_history"} {
-			r.seen = append(r.seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + table + " WHERE phase_id IN (SELECT phase_id FROM " + engine.ChosenPrefix + "phases)"})
 		}
 	}
 	if err := r.numberMachines(ctx); err != nil {

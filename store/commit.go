@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -101,6 +102,22 @@ type KeptRecord struct {
 type IngestRecord struct {
 	ID  string  `json:"id"`
 	Key KeyText `json:"key"`
+}
+
+// inputKeys are those of the inputs that rows of the commit were read from, or follow from.
+func (c *Commit) inputKeys() iter.Seq[KeyText] {
+	return func(yield func(KeyText) bool) {
+		for _, in := range c.Inputs {
+			if !yield(in.Key) {
+				return
+			}
+		}
+		for _, in := range c.Saw {
+			if !yield(in.Key) {
+				return
+			}
+		}
+	}
 }
 
 // KeyText is a key, encoded as text because JSON readers round integers beyond 2^53.

@@ -59,7 +59,7 @@ func (n *Snapshot) Version() int64 { return n.commits }
 // Slices are the parts of a table, in the order of the commits.
 func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
 
-// SlicesOf are the parts of a table that hold rows of the given inputs.
+// SlicesOf are the parts of a table that hold rows of the given inputs: what was read from them, or results that follow from them alone.
 func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) {
 	wanted, known := make(map[KeyText]bool, len(inputs)), 0
 	for _, k := range inputs {
@@ -75,26 +75,31 @@ func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) 
 	}
 	var out []Slice
 	for i, c := range n.cat.commits {
-		var here []schema.Key
+		if !n.cat.visible[i] {
+			continue
+		}
+		var part Slice
 		whole := len(n.cat.hidden[i]) == 0
-		if n.cat.visible[i] {
-			for _, in := range c.Inputs {
-				if wanted[in.Key] && !n.cat.hidden[i][in.Key] {
-					here = append(here, schema.Key(in.Key))
-				} else {
-					whole = false
-				}
+		for key := range c.inputKeys() {
+			if wanted[key] && !n.cat.hidden[i][key] {
+				part.Chosen = append(part.Chosen, schema.Key(key))
+			} else {
+				whole = false
 			}
 		}
-		if len(here) == 0 {
+		if len(part.Chosen) == 0 {
 			continue
 		}
 		if whole {
-			here = nil
+			part.Chosen = nil
+			if c.Kind.result() {
+				part.Hidden = []schema.Key{0} // results that follow from several inputs
+			}
 		}
 		for _, t := range c.Tables {
 			if t.Name == table {
-				out = append(out, Slice{Columns: t.Columns, Files: t.Files, Chosen: here})
+				part.Columns, part.Files = t.Columns, t.Files
+				out = append(out, part)
 			}
 		}
 	}

@@ -35,10 +35,10 @@ func tablesOf(files *store.Snapshot) []table {
 	return out
 }
 
-// chosenOf draws up the rows of every log table that some inputs brought.
+// chosenOf draws up the rows of some inputs.
 func chosenOf(files *store.Snapshot, inputs []schema.Key) ([]table, error) {
 	var out []table
-	for _, t := range schema.LogTables() {
+	for _, t := range view.Chosen() {
 		slices, err := files.SlicesOf(t.Name, inputs)
 		if err != nil {
 			return nil, err

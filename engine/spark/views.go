@@ -35,10 +35,10 @@ func (e *Engine) drawTables(ctx context.Context) ([]table, error) {
 	return out, nil
 }
 
-// drawChosen gives the statements of the rows of every log table that some inputs brought.
+// drawChosen gives the statements of the rows of some inputs.
 func (e *Engine) drawChosen(ctx context.Context, inputs []schema.Key) ([]table, error) {
 	var out []table
-	for _, t := range schema.LogTables() {
+	for _, t := range view.Chosen() {
 		slices, err := e.files.SlicesOf(t.Name, inputs)
 		if err != nil {
 			return nil, err

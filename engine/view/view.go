@@ -3,6 +3,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"straggler/engine/sqltext"
@@ -21,6 +22,12 @@ func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i i
 		parts[i] = "SELECT " + columns(d, t, s.Columns) + " FROM " + from(i) + where(s)
 	}
 	return strings.Join(parts, " UNION ALL ")
+}
+
+// Chosen are the tables that an engine is to have the rows of some inputs of: the log tables, and those results of detect whose rows others
+// look up.
+func Chosen() []*schema.Table {
+	return append(slices.Clone(schema.LogTables()), schema.ByName("outliers"), schema.ByName("stage_history"))
 }
 
 // ChosenSQL is SQL for the slices of some inputs' rows, with the column of the input.
