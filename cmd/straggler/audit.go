@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -95,9 +94,6 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
 		return useError("name a log, or a store with --store DIR")
 	}
-	if dir := filepath.Dir(o.baseline); !isDir(dir) { // before reading logs, which takes time
-		return useError("--baseline %s: there is no directory %s; make it, or name another file", o.baseline, dir)
-	}
 	as, err := o.output.choose(auditEncodings)
 	if err != nil {
 		return err
@@ -158,11 +154,6 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 		return fmt.Errorf("%w: %s", errFound, count(night.Failing, "finding"))
 	}
 	return nil
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // measured are the runs of logs, or of a store, and what reads what is known of their tasks.

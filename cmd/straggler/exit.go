@@ -77,7 +77,7 @@ func exitCode(err error) int {
 // oneMessage is the text of an error for a terminal, without repeated lines.
 func oneMessage(err error) string {
 	var lines []string
-	text := strings.TrimPrefix(err.Error(), errUse.Error()+": ") + "\n" + aboutDisk(err)
+	text := strings.ReplaceAll(err.Error(), errUse.Error()+": ", "") + "\n" + aboutDisk(err)
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		if line = table.Printable(line); !slices.Contains(lines, line) {
 			lines = append(lines, line)

@@ -32,19 +32,34 @@ func (o *output) toFile() bool { return o.file != "-" }
 
 const rowEncodings = "table, csv, json, jsonl, md, parquet"
 
-// checkOutput fails where the directory of -o FILE is not there, before any work is done for it.
-func checkOutput(c *cobra.Command) error {
-	f := c.Flags().Lookup("output")
-	if f == nil || f.Value.String() == "" || f.Value.String() == "-" || f.Annotations[cobra.BashCompSubdirsInDir] != nil { // a directory that is made
-		return nil
-	}
-	dir := filepath.Dir(f.Value.String())
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return useError("-o %s: there is no directory %s; make it first", f.Value, dir)
-	case err == nil && !info.IsDir():
-		return useError("-o %s: %s is no directory", f.Value, dir)
+// outputFlags are those whose value is a file that a verb writes.
+var outputFlags = []string{"output", "baseline", "junit", "sarif", "openmetrics", "truth"}
+
+// checkOutputs fails where the directory of a file that the verb would write is not there, or two are the same file, before any
+// work is done for it.
+func checkOutputs(c *cobra.Command) error {
+	flagOf := map[string]string{}
+	for _, name := range outputFlags {
+		f := c.Flags().Lookup(name)
+		if f == nil || f.Value.String() == "" || f.Value.String() == "-" || f.Annotations[cobra.BashCompSubdirsInDir] != nil { // a directory that is made
+			continue
+		}
+		if name = "--" + name; f.Shorthand != "" {
+			name = "-" + f.Shorthand
+		}
+		dir := filepath.Dir(f.Value.String())
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return useError("%s %s: there is no directory %s; make it first", name, f.Value, dir)
+		case err == nil && !info.IsDir():
+			return useError("%s %s: %s is no directory", name, f.Value, dir)
+		}
+		file := filepath.Clean(f.Value.String())
+		if other := flagOf[file]; other != "" && !strings.HasPrefix(file, "/dev/") {
+			return useError("%s and %s are the same file, %s", other, name, f.Value)
+		}
+		flagOf[file] = name
 	}
 	return nil
 }

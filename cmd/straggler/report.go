@@ -61,7 +61,8 @@ the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,
 	cacheFlag(c, e)
 	o.logs.flags(c.Flags())
 	o.apps.withShort(c.Flags(), "report only on")
-	c.Flags().IntVar(&o.top, "top", 50, "list this many outliers")
+	o.top = 50
+	c.Flags().Var(&atLeastOne[int]{&o.top}, "top", "list `N` outliers")
 	engineFlag(c, e)
 	o.output.flags(c, reportEncodings)
 	return c

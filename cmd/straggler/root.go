@@ -28,6 +28,8 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 	root.SetOut(e.out)
 	root.SetErr(e.err)
 	root.SuggestionsMinimumDistance = 2
+	root.Version = version
+	root.SetVersionTemplate("straggler {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), watchCommand(e), serveCommand(e), mcpCommand(e), simulateCommand(e), reproduceCommand(e),
 		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e), copyCommand(e))
@@ -44,7 +46,10 @@ the summary says what could not), 4 internal error, or a disk that is full or re
 		}
 		c.RunE = func(c *cobra.Command, args []string) error {
 			e.running = true
-			if err := checkOutput(c); err != nil {
+			if err := checkEmpty(c, args); err != nil {
+				return err
+			}
+			if err := checkOutputs(c); err != nil {
 				return err
 			}
 			err := run(c, args)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,21 @@ func onlyFlags(c *cobra.Command, args []string) error {
 		return useError("%s takes no %q; name the store with --store", c.CommandPath(), args[0])
 	}
 	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
+}
+
+// checkEmpty refuses arguments and values of flags that were given and are empty, as a variable of a script is that was not set:
+// without them the verb would do something else, such as report on everything.
+func checkEmpty(c *cobra.Command, args []string) error {
+	if slices.Contains(args, "") {
+		return useError("an argument is empty")
+	}
+	var err error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if text := f.Value.String(); err == nil && (text == "" || text == "[]") {
+			err = useError("--%s is empty", f.Name)
+		}
+	})
+	return err
 }
 
 // unknownVerb is the answer to a word that is no verb.
@@ -75,7 +91,7 @@ var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "
 // flagKinds says what the value of a flag must be, by its type.
 var flagKinds = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
-	"float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m",
+	"number": "a whole number, 1 or more", "float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m",
 }
 
 // nearestFlag is the flag of a command that is nearest to a misspelt name, "" when none is near.

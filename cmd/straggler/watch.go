@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"straggler/analysis"
+	"straggler/bucket/location"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest/formats"
@@ -215,6 +217,9 @@ func (o *watchOptions) source(address string) (watched, error) {
 	if !isServer(address) {
 		if host.MatchString(address) {
 			return nil, useError("%s: write the address of a driver as http://HOST:PORT", address)
+		}
+		if _, err := os.Stat(address); err != nil && !location.IsURL(address) {
+			return nil, fmt.Errorf("%w: %w", errUnread, err)
 		}
 		client := remote.New(remote.Options{})
 		return &followed{eventlog.New(address, o.app, formats.All(), client), client}, nil

@@ -10,6 +10,7 @@ import (
 	"straggler/report"
 	"straggler/report/prose"
 	"straggler/report/reporttest"
+	"straggler/schema"
 )
 
 // Every figure in every table says its unit, unless its column counts things.
@@ -59,5 +60,15 @@ func tables(sections []Section) iter.Seq[Table] {
 				}
 			}
 		}
+	}
+}
+
+// A cause that outliers had less of than the median tasks made none of them slow, and is no row of the table.
+func TestCausesThatMadeNothingSlow(t *testing.T) {
+	var d report.Document
+	d.Cost.Causes = []report.CauseCost{{Cause: schema.GC, Outliers: 1, SumS: 5}, {Cause: schema.Startup, SumS: -60}, {Cause: schema.Network, SumS: 0.1}}
+	table := causesTable(&d)
+	if len(table.Rows) != 2 || table.Rows[0].Cells[0].Cause != schema.GC || table.Rows[1].Cells[0].Cause != schema.Network {
+		t.Errorf("%d rows: %+v", len(table.Rows), table.Rows)
 	}
 }

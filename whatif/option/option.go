@@ -104,7 +104,7 @@ func parse(f reflect.Value, value, words string) error {
 		if value == "log" {
 			x, err = math.NaN(), nil
 		}
-		if err != nil || math.IsInf(x, 0) || x < 0 {
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) && value != "log" || x < 0 {
 			return fmt.Errorf("%q is not a number from 0 up", value)
 		}
 		f.SetFloat(x)
