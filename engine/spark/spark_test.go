@@ -212,6 +212,10 @@ func sparkLocked(t *testing.T, c *sparkCase) {
 	}
 	// Each of these runs a program or calls Java. The engine that is not locked shows which of them Spark understands.
 	dir := t.TempDir()
+	javas, ok := oneRow(t, open, "SELECT reflect('java.lang.System', 'getProperty', 'java.io.tmpdir')")[0].(string)
+	if !ok || javas == "" {
+		t.Fatal("where do Java's temporary files lie?")
+	}
 	understood := 0
 	for i, sql := range []string{
 		"SELECT TRANSFORM (task) USING 'RUN' AS (b) FROM attempts", "SELECT TRANSFORM (task) USING r'RUN' AS (b) FROM attempts",
@@ -230,7 +234,7 @@ func sparkLocked(t *testing.T, c *sparkCase) {
 		sql = strings.ReplaceAll(strings.ReplaceAll(sql, "RUN", "touch "+filepath.Join(dir, trace)+"; cat"), "CALL", trace)
 		ran := func() bool {
 			ran, err := filepath.Glob(filepath.Join(dir, trace))
-			called, cerr := filepath.Glob(filepath.Join(os.TempDir(), "called*"+trace))
+			called, cerr := filepath.Glob(filepath.Join(javas, "called*"+trace))
 			if err := errors.Join(err, cerr); err != nil {
 				t.Fatal(err)
 			}
